@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base: what every room needs and no room owns: errors that carry their reason, a string
+ * buffer, growable arrays, a string index, small parsers of user text.
+ *
+ * Conventions of the whole library:
+ *  - a function that can fail returns 0 or -errno and describes the reason in its
+ *    struct nw_error; out parameters are written only on success;
+ *  - x_free(NULL) and x_free() of a zeroed object are legal;
+ *  - nothing here or above prints or exits; only cmd/ does.
+ */
+#ifndef NOPWATCH_BASE_H
+#define NOPWATCH_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define nw_cleanup(fn)	     __attribute__((cleanup(fn)))
+#define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
+#define nw_must_check	     __attribute__((warn_unused_result))
+#define nw_unlikely(cond)    __builtin_expect(!!(cond), 0)
+#define NW_COUNT(array)	     (sizeof(array) / sizeof((array)[0]))
+
+/* ---- errors ------------------------------------------------------------------------- */
+
+/*
+ * The reason of a failure: WHAT happened, WHERE and WHY in one sentence without a final
+ * newline, and optionally what to DO about it. Filled by the function that fails; a caller
+ * may put its own context in front (nw_error_context). Texts that are too long are cut.
+ */
+struct nw_error {
+	int code; /* positive errno */
+	char what[768];
+	char hint[512];
+};
+
+/* Fill err (may be NULL) and return -code, so that a caller can write `return nw_fail(...)`. */
+int nw_fail(struct nw_error *err, int code, const char *fmt, ...) nw_format(3, 4);
+
+/* Say what the user can do about it. */
+void nw_error_hint(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);
+
+/* Put "CONTEXT: " in front of the reason. Returns -err->code. */
+int nw_error_context(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);
+
+/* strerror() that also knows the kernel's own ENOTSUPP (524). Never NULL, thread safe. */
+const char *nw_strerror(int code);
+
+/* nw_fail() for a failed allocation. */
+int nw_no_memory(struct nw_error *err);
+
+/* ---- string buffer ------------------------------------------------------------------ */
+
+/*
+ * A string that grows. Zero-initialised is empty and valid. An allocation that fails sets
+ * `failed` and drops the addition; all later calls are harmless, so that a writer checks
+ * once, at its end.
+ */
+struct nw_buf {
+	char *data; /* NUL-terminated when not NULL */
+	size_t len;
+	size_t room;
+	bool failed;
+};
+
+void nw_buf_add(struct nw_buf *buf, const void *data, size_t len);
+void nw_buf_adds(struct nw_buf *buf, const char *text);
+void nw_buf_addc(struct nw_buf *buf, char c);
+void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...) nw_format(2, 3);
+void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args) nw_format(2, 0);
+/* Empty the buffer, keep its memory. */
+void nw_buf_clear(struct nw_buf *buf);
+void nw_buf_free(struct nw_buf *buf);
+/* The text, "" when empty; valid until the next call with this buffer. */
+const char *nw_buf_str(const struct nw_buf *buf);
+/* Give the text away: the caller frees it. NULL when an allocation has failed. */
+char *nw_buf_take(struct nw_buf *buf);
+/* Read fd to its end into buf. Returns 0 or -errno. */
+int nw_buf_read(struct nw_buf *buf, int fd);
+/* Add text so that a terminal shows it harmlessly: control bytes, quotes, backslashes and
+ * bytes that are not UTF-8 become \n, \t, \", \\ or \xNN. */
+void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
+
+/* The character at text: its bytes (1..4), 0 if they are not well-formed UTF-8. */
+size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out);
+
+/* asprintf into a fresh string; NULL when out of memory. The caller frees. */
+char *nw_text(const char *fmt, ...) nw_format(1, 2);
+
+/* ---- growable arrays ---------------------------------------------------------------- */
+
+/*
+ *	NW_VEC(struct nw_site) sites = {0};
+ *	struct nw_site *site = nw_vec_add(&sites);	zeroed, or NULL: out of memory
+ *	nw_vec_each (&sites, it) use(it);
+ *	nw_vec_free(&sites);				frees the array, not what it points to
+ *
+ * Pointers into the array die with the next nw_vec_add().
+ */
+#define NW_VEC(type)          \
+	struct {              \
+		type *item;   \
+		size_t count; \
+		size_t room;  \
+	}
+
+#define nw_vec_add(vec)                                                             \
+	((__typeof__((vec)->item))nw_vec_grow((void **)&(vec)->item, &(vec)->count, \
+					      &(vec)->room, sizeof(*(vec)->item)))
+#define nw_vec_each(vec, it)                               \
+	for (__typeof__((vec)->item + 0) it = (vec)->item; \
+	     it < (vec)->item + (vec)->count; it++)
+#define nw_vec_free(vec)                        \
+	do {                                    \
+		free((vec)->item);              \
+		(vec)->item = NULL;             \
+		(vec)->count = (vec)->room = 0; \
+	} while (0)
+
+/* Behind nw_vec_add(): make room for one more, return it zeroed; NULL when out of memory. */
+void *nw_vec_grow(void **item, size_t *count, size_t *room, size_t size);
+
+typedef NW_VEC(uint32_t) nw_vec_u32;
+
+/* A list of strings that it owns. */
+typedef NW_VEC(char *) nw_strings;
+/* Both return -ENOMEM at worst. */
+int nw_strings_add(nw_strings *list, const char *text, size_t len);
+int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3);
+bool nw_strings_has(const nw_strings *list, const char *text);
+void nw_strings_free(nw_strings *list);
+
+/* ---- string index ------------------------------------------------------------------- */
+
+/*
+ * Numbers for strings: the first string added is 0, the next 1, and so on; the same string
+ * always has the same number. Zero-initialised is empty and valid.
+ */
+struct nw_index {
+	NW_VEC(char *) text; /* by number; owned by the index */
+	uint32_t *slot;	     /* open addressing: number + 1, 0 = free */
+	size_t slots;	     /* power of two */
+};
+
+/* The number of text, added if new; -ENOMEM. */
+int64_t nw_index_add(struct nw_index *index, const char *text, size_t len);
+/* The number of text, or -ENOENT. */
+int64_t nw_index_find(const struct nw_index *index, const char *text, size_t len);
+void nw_index_free(struct nw_index *index);
+
+uint64_t nw_hash_text(const char *text, size_t len);
+
+/* A good 64-bit mix of an integer key (splitmix64's finaliser), for open addressing. */
+static inline uint64_t nw_hash64(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/* ---- user text ---------------------------------------------------------------------- */
+
+/*
+ * Strict parsers: the whole text must be a number, nothing more; no sign, no overflow.
+ * parse_u64 takes decimal and 0x hexadecimal.
+ */
+int nw_parse_u64(const char *text, uint64_t *out) nw_must_check;
+/* "10" (seconds), "1.5", "500ms", "20us", "2m", "1h", to nanoseconds; more than zero. */
+int nw_parse_duration(const char *text, uint64_t *out_ns) nw_must_check;
+/* "512K", "8M", "4096" (bytes), to bytes; more than zero. */
+int nw_parse_size(const char *text, uint64_t *out_bytes) nw_must_check;
+
+/* fnmatch(3) without special treatment of '/' and '.', in which '-' and '__' are the same
+ * (DTrace writes query-start where C has query__start). */
+bool nw_glob_match(const char *pattern, const char *text);
+/* Does the text hold a glob character (* ? [)? */
+bool nw_has_glob(const char *text);
+
+/* Levenshtein distance, for "did you mean"; texts longer than 127 bytes are cut. */
+unsigned int nw_edit_distance(const char *a, const char *b);
+
+/* The smaller and the larger of two, without surprises of a macro. */
+static inline uint64_t nw_min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+static inline uint64_t nw_max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- cleanup ------------------------------------------------------------------------ */
+
+/* For nw_cleanup(): variables that free what they hold when they go out of scope. */
+void nw_free_ptr(void *ptr_to_ptr);
+void nw_close_fd(const int *fd);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/* A string that grows, and escaping of text that came from elsewhere. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/base.h"
+
+static bool make_room(struct nw_buf *buf, size_t more)
+{
+	size_t need;
+
+	if (buf->failed)
+		return false;
+	if (__builtin_add_overflow(buf->len, more, &need) || need >= SIZE_MAX / 2) {
+		buf->failed = true;
+		return false;
+	}
+	if (need + 1 <= buf->room)
+		return true;
+	size_t room = buf->room ? buf->room : 64;
+	while (room < need + 1)
+		room *= 2;
+	char *data = realloc(buf->data, room);
+	if (!data) {
+		buf->failed = true;
+		return false;
+	}
+	buf->data = data;
+	buf->room = room;
+	return true;
+}
+
+void nw_buf_add(struct nw_buf *buf, const void *data, size_t len)
+{
+	if (!make_room(buf, len))
+		return;
+	if (len)
+		memcpy(buf->data + buf->len, data, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+}
+
+void nw_buf_adds(struct nw_buf *buf, const char *text)
+{
+	nw_buf_add(buf, text, strlen(text));
+}
+
+void nw_buf_addc(struct nw_buf *buf, char c)
+{
+	nw_buf_add(buf, &c, 1);
+}
+
+void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args)
+{
+	va_list again;
+
+	va_copy(again, args);
+	int len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (len < 0) {
+		buf->failed = true;
+		return;
+	}
+	if (!make_room(buf, (size_t)len))
+		return;
+	vsnprintf(buf->data + buf->len, (size_t)len + 1, fmt, args);
+	buf->len += (size_t)len;
+}
+
+void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(buf, fmt, args);
+	va_end(args);
+}
+
+void nw_buf_clear(struct nw_buf *buf)
+{
+	buf->len = 0;
+	buf->failed = false;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+void nw_buf_free(struct nw_buf *buf)
+{
+	free(buf->data);
+	*buf = (struct nw_buf){0};
+}
+
+const char *nw_buf_str(const struct nw_buf *buf)
+{
+	return buf->data ? buf->data : "";
+}
+
+char *nw_buf_take(struct nw_buf *buf)
+{
+	char *text = NULL;
+
+	if (!buf->failed)
+		text = buf->data ? buf->data : calloc(1, 1);
+	else
+		free(buf->data);
+	*buf = (struct nw_buf){0};
+	return text;
+}
+
+int nw_buf_read(struct nw_buf *buf, int fd)
+{
+	for (;;) {
+		if (!make_room(buf, 4096))
+			return -ENOMEM;
+		ssize_t got = read(fd, buf->data + buf->len, buf->room - buf->len - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		buf->len += (size_t)got;
+		buf->data[buf->len] = '\0';
+		if (got == 0)
+			return 0;
+	}
+}
+
+size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t need = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+
+	if (text[0] < 0x80) {
+		*out = text[0];
+		return 1;
+	}
+	if (text[0] < 0xc2 || text[0] > 0xf4 || len < need)
+		return 0;
+	uint32_t code = text[0] & (0x7fu >> need);
+	for (size_t i = 1; i < need; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (code < least[need] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*out = code;
+	return need;
+}
+
+static void add_escaped_byte(struct nw_buf *buf, unsigned char c)
+{
+	static const char letter[256] = {
+		['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+
+	if (letter[c])
+		nw_buf_printf(buf, "\\%c", letter[c]);
+	else if (c < 0x20 || c >= 0x7f)
+		nw_buf_printf(buf, "\\x%02x", c);
+	else
+		nw_buf_addc(buf, (char)c);
+}
+
+void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (len) {
+		uint32_t code;
+		size_t sequence = nw_utf8_decode(at, len, &code);
+		if (sequence > 1 && code >= 0xa0) { /* a terminal obeys C1 controls */
+			nw_buf_add(buf, at, sequence);
+		} else {
+			add_escaped_byte(buf, *at);
+			sequence = 1;
+		}
+		at += sequence;
+		len -= sequence;
+	}
+}
+
+char *nw_text(const char *fmt, ...)
+{
+	struct nw_buf buf = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&buf, fmt, args);
+	va_end(args);
+	return nw_buf_take(&buf);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/* Errors: a code for programs, a sentence for people. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nopwatch/base.h"
+
+/* include/linux/errno.h: the kernel's own "operation is not supported", which leaks out of
+ * uprobe_register() when an instruction cannot be probed. Not in errno.h. */
+#define KERNEL_ENOTSUPP 524
+
+const char *nw_strerror(int code)
+{
+	if (code == KERNEL_ENOTSUPP)
+		return "Operation is not supported by the kernel (524)";
+	const char *text = strerror(code);
+	return text ? text : "Unknown error";
+}
+
+int nw_fail(struct nw_error *err, int code, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!err)
+		return -code;
+	err->code = code;
+	err->hint[0] = '\0';
+	va_start(args, fmt);
+	vsnprintf(err->what, sizeof(err->what), fmt, args);
+	va_end(args);
+	return -code;
+}
+
+int nw_no_memory(struct nw_error *err)
+{
+	return nw_fail(err, ENOMEM, "out of memory");
+}
+
+void nw_error_hint(struct nw_error *err, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!err)
+		return;
+	va_start(args, fmt);
+	vsnprintf(err->hint, sizeof(err->hint), fmt, args);
+	va_end(args);
+}
+
+int nw_error_context(struct nw_error *err, const char *fmt, ...)
+{
+	char reason[sizeof(err->what)];
+	va_list args;
+
+	if (!err)
+		return -EINVAL;
+	memcpy(reason, err->what, sizeof(reason));
+	va_start(args, fmt);
+	vsnprintf(err->what, sizeof(err->what), fmt, args);
+	va_end(args);
+	/* what does not fit any more is cut */
+	strncat(err->what, ": ", sizeof(err->what) - strlen(err->what) - 1);
+	strncat(err->what, reason, sizeof(err->what) - strlen(err->what) - 1);
+	return -err->code;
+}
