@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One architecture as data: its registers, and how its assembler writes operands. The engine
+ * that reads them is operand.c; the data is arch_table.c.
+ */
+#ifndef NOPWATCH_PROBE_ARCH_H
+#define NOPWATCH_PROBE_ARCH_H
+
+#include "nopwatch/probe.h"
+
+enum nw_reg_kind {
+	NW_REG_GENERAL,
+	NW_REG_PC,
+	NW_REG_ZERO,	/* always reads 0; pt_regs does not have it */
+	NW_REG_FLOAT,	/* not in pt_regs: ftrace cannot read it */
+	NW_REG_SEGMENT, /* x86 %fs, %gs: the base of thread-local storage */
+};
+
+/*
+ * A register or a numbered family of them: with first < 0 `name` is the whole name, else the
+ * names are name + N + suffix for N in first..last, and kernel + (N + shift_number) in pt_regs.
+ */
+struct nw_reg_family {
+	const char *name;
+	int first, last;
+	const char *suffix;
+	const char *kernel; /* spelling of regs_query_register_offset() */
+	unsigned int bits;  /* width of this name */
+	unsigned int shift; /* first bit of the register, 8 for %ah */
+	enum nw_reg_kind kind;
+};
+
+struct nw_nop_code {
+	unsigned char code[4];
+	unsigned int size;
+};
+
+enum nw_memory_form {
+	NW_MEMORY_PAREN,   /* D(base), D(base,index,scale) */
+	NW_MEMORY_BRACKET, /* [base], [base, D], [base, index, lsl #2] */
+	NW_MEMORY_COMMA,   /* base,D or base,index */
+};
+
+struct nw_arch {
+	const char *name;
+	unsigned int machine; /* e_machine */
+	bool elf64;
+	int big_endian; /* 1, 0; -1: either */
+	unsigned int word;
+	const char *pc; /* pt_regs' name of the instruction pointer, NULL: none */
+
+	/* grammar */
+	const char *sigil;	/* before a register: "%", "$" or "" */
+	bool sigil_optional;	/* ppc: 9, r9 and %r9 are the same */
+	char immediate;		/* before a constant: '$', '#', 'i'; 0: none needed */
+	bool bare_constant;	/* a bare number is a constant */
+	bool bare_register;	/* a bare number is a register (ppc) */
+	bool bare_symbol_value; /* a bare symbol is its address, not its content (arm) */
+	enum nw_memory_form memory;
+	bool index_first; /* D(index,base) (s390) */
+	/* an 8-byte value in 32-bit registers: successor of each register, pairs of names */
+	const char *pair_order;
+
+	/* the procedure call standard, as a note would write it */
+	const char *call_args; /* integer arguments in registers, at a function's entry */
+	const char *return_value; /* at its return */
+
+	const struct nw_reg_family *regs;
+	size_t reg_count;
+
+	const struct nw_nop_code *nops; /* x86 has none: its nops are decoded by code */
+	size_t nop_count;
+};
+
+struct nw_reg {
+	char kernel[12];
+	unsigned int bits, shift;
+	enum nw_reg_kind kind;
+};
+
+/* Look up a register by the name an assembler prints, without its sigil. */
+bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
+		      struct nw_reg *out);
+
+extern const struct nw_arch nw_arch_table[];
+extern const size_t nw_arch_count;
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The architectures.
+ *
+ * Kernel spellings: arch/ARCH/kernel/ptrace.c, regoffset_table (x86, arm, arm64, powerpc,
+ * riscv, loongarch) and regs_query_register_offset() (s390: r0..r15 only). Assembler
+ * spellings: what gcc and clang print for the constraints of sys/sdt.h. powerpc has both r3
+ * and gpr3 in its table; gpr3 is the older one.
+ */
+#include <elf.h>
+
+#include "arch.h"
+
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+
+#define GENERAL NW_REG_GENERAL
+#define ONE(n, k, b)                                                 \
+	{                                                            \
+		.name = (n), .first = -1, .kernel = (k), .bits = (b) \
+	}
+#define HIGH(n, k)                                                             \
+	{                                                                      \
+		.name = (n), .first = -1, .kernel = (k), .bits = 8, .shift = 8 \
+	}
+#define KIND(n, k, t)                                                \
+	{                                                            \
+		.name = (n), .first = -1, .kernel = (k), .kind = (t) \
+	}
+#define FAMILY(n, lo, hi, sfx, k, b)                                                      \
+	{                                                                                 \
+		.name = (n), .first = (lo), .last = (hi), .suffix = (sfx), .kernel = (k), \
+		.bits = (b)                                                               \
+	}
+#define FLOATS(n, lo, hi)                                                              \
+	{                                                                              \
+		.name = (n), .first = (lo), .last = (hi), .suffix = "", .kernel = (n), \
+		.kind = NW_REG_FLOAT                                                   \
+	}
+
+/* clang-format off */
+#define X86_LETTER(l) \
+	ONE("e" l "x", l "x", 32), ONE(l "x", l "x", 16), ONE(l "l", l "x", 8), HIGH(l "h", l "x")
+#define X86_POINTER(p) ONE("e" p, p, 32), ONE(p, p, 16)
+#define X86_SPECIAL \
+	KIND("eip", "ip", NW_REG_PC), \
+	KIND("fs", "fs", NW_REG_SEGMENT), KIND("gs", "gs", NW_REG_SEGMENT), \
+	FLOATS("xmm", 0, 31), FLOATS("ymm", 0, 31), FLOATS("zmm", 0, 31), FLOATS("mm", 0, 7), \
+	FLOATS("k", 0, 7), KIND("st", "st", NW_REG_FLOAT)
+
+static const struct nw_reg_family x86_64_regs[] = {
+	ONE("rax", "ax", 64), ONE("rbx", "bx", 64), ONE("rcx", "cx", 64), ONE("rdx", "dx", 64),
+	ONE("rsi", "si", 64), ONE("rdi", "di", 64), ONE("rbp", "bp", 64), ONE("rsp", "sp", 64),
+	X86_LETTER("a"), X86_LETTER("b"), X86_LETTER("c"), X86_LETTER("d"),
+	X86_POINTER("si"), X86_POINTER("di"), X86_POINTER("bp"), X86_POINTER("sp"),
+	ONE("sil", "si", 8), ONE("dil", "di", 8), ONE("bpl", "bp", 8), ONE("spl", "sp", 8),
+	FAMILY("r", 8, 15, "", "r", 64), FAMILY("r", 8, 15, "d", "r", 32),
+	FAMILY("r", 8, 15, "w", "r", 16), FAMILY("r", 8, 15, "b", "r", 8),
+	KIND("rip", "ip", NW_REG_PC),
+	X86_SPECIAL,
+};
+
+static const struct nw_reg_family i386_regs[] = {
+	X86_LETTER("a"), X86_LETTER("b"), X86_LETTER("c"), X86_LETTER("d"),
+	X86_POINTER("si"), X86_POINTER("di"), X86_POINTER("bp"), X86_POINTER("sp"),
+	X86_SPECIAL,
+};
+
+static const struct nw_reg_family arm64_regs[] = {
+	FAMILY("x", 0, 30, "", "x", 64), FAMILY("w", 0, 30, "", "x", 32),
+	ONE("sp", "sp", 64), ONE("wsp", "sp", 32), ONE("x31", "sp", 64),
+	ONE("fp", "x29", 64), ONE("lr", "x30", 64),
+	KIND("xzr", "", NW_REG_ZERO), KIND("wzr", "", NW_REG_ZERO),
+	KIND("pc", "pc", NW_REG_PC),
+	FLOATS("v", 0, 31), FLOATS("q", 0, 31), FLOATS("d", 0, 31), FLOATS("s", 0, 31),
+	FLOATS("h", 0, 31), FLOATS("b", 0, 31),
+};
+
+static const struct nw_reg_family arm_regs[] = {
+	FAMILY("r", 0, 10, "", "r", 32),
+	ONE("r11", "fp", 32), ONE("r12", "ip", 32), ONE("r13", "sp", 32), ONE("r14", "lr", 32),
+	ONE("sb", "r9", 32), ONE("sl", "r10", 32), ONE("fp", "fp", 32), ONE("ip", "ip", 32),
+	ONE("sp", "sp", 32), ONE("lr", "lr", 32),
+	KIND("pc", "pc", NW_REG_PC), KIND("r15", "pc", NW_REG_PC),
+	FLOATS("s", 0, 31), FLOATS("d", 0, 31), FLOATS("q", 0, 15),
+};
+
+static const struct nw_reg_family ppc64_regs[] = {
+	FAMILY("r", 0, 31, "", "gpr", 64), FAMILY("", 0, 31, "", "gpr", 64),
+	KIND("ctr", "ctr", GENERAL), KIND("lr", "link", GENERAL),
+	FLOATS("f", 0, 31), FLOATS("v", 0, 31), FLOATS("vs", 0, 63),
+};
+
+static const struct nw_reg_family ppc32_regs[] = {
+	FAMILY("r", 0, 31, "", "gpr", 32), FAMILY("", 0, 31, "", "gpr", 32),
+	FLOATS("f", 0, 31), FLOATS("v", 0, 31),
+};
+
+static const struct nw_reg_family s390x_regs[] = {
+	FAMILY("r", 0, 15, "", "r", 64),
+	FLOATS("f", 0, 15), FLOATS("v", 0, 31), FLOATS("a", 0, 15),
+};
+
+static const struct nw_reg_family riscv64_regs[] = {
+	KIND("zero", "", NW_REG_ZERO), KIND("x0", "", NW_REG_ZERO),
+	ONE("ra", "ra", 64), ONE("sp", "sp", 64), ONE("gp", "gp", 64), ONE("tp", "tp", 64),
+	FAMILY("t", 0, 6, "", "t", 64), FAMILY("s", 0, 11, "", "s", 64),
+	FAMILY("a", 0, 7, "", "a", 64), ONE("fp", "s0", 64),
+	ONE("x1", "ra", 64), ONE("x2", "sp", 64), ONE("x3", "gp", 64), ONE("x4", "tp", 64),
+	ONE("x5", "t0", 64), ONE("x6", "t1", 64), ONE("x7", "t2", 64),
+	ONE("x8", "s0", 64), ONE("x9", "s1", 64),
+	ONE("x10", "a0", 64), ONE("x11", "a1", 64), ONE("x12", "a2", 64), ONE("x13", "a3", 64),
+	ONE("x14", "a4", 64), ONE("x15", "a5", 64), ONE("x16", "a6", 64), ONE("x17", "a7", 64),
+	ONE("x18", "s2", 64), ONE("x19", "s3", 64), ONE("x20", "s4", 64), ONE("x21", "s5", 64),
+	ONE("x22", "s6", 64), ONE("x23", "s7", 64), ONE("x24", "s8", 64), ONE("x25", "s9", 64),
+	ONE("x26", "s10", 64), ONE("x27", "s11", 64), ONE("x28", "t3", 64),
+	ONE("x29", "t4", 64), ONE("x30", "t5", 64), ONE("x31", "t6", 64),
+	FLOATS("ft", 0, 11), FLOATS("fs", 0, 11), FLOATS("fa", 0, 7), FLOATS("f", 0, 31),
+};
+
+static const struct nw_reg_family loongarch64_regs[] = {
+	KIND("r0", "", NW_REG_ZERO), KIND("zero", "", NW_REG_ZERO),
+	FAMILY("r", 1, 31, "", "r", 64),
+	ONE("ra", "r1", 64), ONE("tp", "r2", 64), ONE("sp", "r3", 64), ONE("fp", "r22", 64),
+	ONE("a0", "r4", 64), ONE("a1", "r5", 64), ONE("a2", "r6", 64), ONE("a3", "r7", 64),
+	ONE("a4", "r8", 64), ONE("a5", "r9", 64), ONE("a6", "r10", 64), ONE("a7", "r11", 64),
+	ONE("t0", "r12", 64), ONE("t1", "r13", 64), ONE("t2", "r14", 64), ONE("t3", "r15", 64),
+	ONE("t4", "r16", 64), ONE("t5", "r17", 64), ONE("t6", "r18", 64), ONE("t7", "r19", 64),
+	ONE("t8", "r20", 64), ONE("s9", "r22", 64),
+	ONE("s0", "r23", 64), ONE("s1", "r24", 64), ONE("s2", "r25", 64), ONE("s3", "r26", 64),
+	ONE("s4", "r27", 64), ONE("s5", "r28", 64), ONE("s6", "r29", 64), ONE("s7", "r30", 64),
+	ONE("s8", "r31", 64),
+	FLOATS("f", 0, 31), FLOATS("fa", 0, 7), FLOATS("ft", 0, 15), FLOATS("fs", 0, 7),
+};
+
+/*
+ * Plain nops, as they lie in memory: hint #0; arm's nop and mov r0,r0 (code of BE8 and of
+ * aarch64_be is little endian too); ori 0,0,0; bc 0,0; c.nop and addi x0,x0,0; andi r0,r0,0.
+ */
+static const struct nw_nop_code arm64_nops[] = {{{0x1f, 0x20, 0x03, 0xd5}, 4}};
+static const struct nw_nop_code arm_nops[] = {{{0x00, 0xf0, 0x20, 0xe3}, 4},
+					      {{0x00, 0x00, 0xa0, 0xe1}, 4}};
+static const struct nw_nop_code ppcle_nops[] = {{{0x00, 0x00, 0x00, 0x60}, 4}};
+static const struct nw_nop_code ppcbe_nops[] = {{{0x60, 0x00, 0x00, 0x00}, 4}};
+static const struct nw_nop_code s390_nops[] = {{{0x47, 0x00, 0x00, 0x00}, 4}};
+static const struct nw_nop_code riscv_nops[] = {{{0x01, 0x00}, 2}, {{0x13, 0x00, 0x00, 0x00}, 4}};
+static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4}};
+/* clang-format on */
+
+#define REGS(table) .regs = (table), .reg_count = NW_COUNT(table)
+#define NOPS(table) .nops = (table), .nop_count = NW_COUNT(table)
+
+/* gcc's order of allocation on i386, from which it also takes the second half of a pair. */
+#define I386_PAIRS "ax dx cx bx si di bp"
+#define ARM_PAIRS  "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp ip sp"
+#define PPC_PAIRS                                                                          \
+	"gpr0 gpr1 gpr2 gpr3 gpr4 gpr5 gpr6 gpr7 gpr8 gpr9 gpr10 gpr11 gpr12 gpr13 gpr14 " \
+	"gpr15 gpr16 gpr17 gpr18 gpr19 gpr20 gpr21 gpr22 gpr23 gpr24 gpr25 gpr26 gpr27 "   \
+	"gpr28 gpr29 gpr30 gpr31"
+
+const struct nw_arch nw_arch_table[] = {
+	{.name = "x86_64",
+	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
+	 .return_value = "8@%rax",
+	 .machine = EM_X86_64,
+	 .elf64 = true,
+	 .word = 8,
+	 .pc = "ip",
+	 .sigil = "%",
+	 .immediate = '$',
+	 REGS(x86_64_regs)},
+	/* x32: 64-bit registers, 32-bit pointers and notes */
+	{.name = "x32",
+	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
+	 .return_value = "8@%rax",
+	 .machine = EM_X86_64,
+	 .elf64 = false,
+	 .word = 8,
+	 .pc = "ip",
+	 .sigil = "%",
+	 .immediate = '$',
+	 REGS(x86_64_regs)},
+	{.name = "i386",
+	 .call_args = "4@4(%esp) 4@8(%esp) 4@12(%esp) 4@16(%esp) 4@20(%esp) 4@24(%esp)",
+	 .return_value = "4@%eax",
+	 .machine = EM_386,
+	 .elf64 = false,
+	 .word = 4,
+	 .pc = "ip",
+	 .sigil = "%",
+	 .immediate = '$',
+	 .pair_order = I386_PAIRS,
+	 REGS(i386_regs)},
+	{.name = "aarch64",
+	 .call_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7",
+	 .return_value = "8@x0",
+	 .machine = EM_AARCH64,
+	 .elf64 = true,
+	 .big_endian = -1,
+	 .word = 8,
+	 .pc = "pc",
+	 .sigil = "",
+	 .immediate = '#',
+	 .bare_constant = true,
+	 .memory = NW_MEMORY_BRACKET,
+	 REGS(arm64_regs),
+	 NOPS(arm64_nops)},
+	{.name = "arm",
+	 .call_args = "4@r0 4@r1 4@r2 4@r3",
+	 .return_value = "4@r0",
+	 .machine = EM_ARM,
+	 .elf64 = false,
+	 .big_endian = -1,
+	 .word = 4,
+	 .pc = "pc",
+	 .sigil = "",
+	 .immediate = '#',
+	 .bare_symbol_value = true,
+	 .memory = NW_MEMORY_BRACKET,
+	 .pair_order = ARM_PAIRS,
+	 REGS(arm_regs),
+	 NOPS(arm_nops)},
+	{.name = "ppc64le",
+	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
+	 .return_value = "8@3",
+	 .machine = EM_PPC64,
+	 .elf64 = true,
+	 .big_endian = 0,
+	 .word = 8,
+	 .pc = "nip",
+	 .sigil = "%",
+	 .sigil_optional = true,
+	 .immediate = 'i',
+	 .bare_register = true,
+	 REGS(ppc64_regs),
+	 NOPS(ppcle_nops)},
+	{.name = "ppc64",
+	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
+	 .return_value = "8@3",
+	 .machine = EM_PPC64,
+	 .elf64 = true,
+	 .big_endian = 1,
+	 .word = 8,
+	 .pc = "nip",
+	 .sigil = "%",
+	 .sigil_optional = true,
+	 .immediate = 'i',
+	 .bare_register = true,
+	 REGS(ppc64_regs),
+	 NOPS(ppcbe_nops)},
+	{.name = "ppc",
+	 .call_args = "4@3 4@4 4@5 4@6 4@7 4@8 4@9 4@10",
+	 .return_value = "4@3",
+	 .machine = EM_PPC,
+	 .elf64 = false,
+	 .big_endian = 1,
+	 .word = 4,
+	 .pc = "nip",
+	 .sigil = "%",
+	 .sigil_optional = true,
+	 .immediate = 'i',
+	 .bare_register = true,
+	 .pair_order = PPC_PAIRS,
+	 REGS(ppc32_regs),
+	 NOPS(ppcbe_nops)},
+	/* the kernel cannot name the PSW: globals have no way there (usdt-args: 3.3) */
+	{.name = "s390x",
+	 .call_args = "8@%r2 8@%r3 8@%r4 8@%r5 8@%r6",
+	 .return_value = "8@%r2",
+	 .machine = EM_S390,
+	 .elf64 = true,
+	 .big_endian = 1,
+	 .word = 8,
+	 .sigil = "%",
+	 .bare_constant = true,
+	 .index_first = true,
+	 REGS(s390x_regs),
+	 NOPS(s390_nops)},
+	{.name = "riscv64",
+	 .call_args = "8@a0 8@a1 8@a2 8@a3 8@a4 8@a5 8@a6 8@a7",
+	 .return_value = "8@a0",
+	 .machine = EM_RISCV,
+	 .elf64 = true,
+	 .word = 8,
+	 .pc = "epc",
+	 .sigil = "",
+	 .bare_constant = true,
+	 REGS(riscv64_regs),
+	 NOPS(riscv_nops)},
+	{.name = "loongarch64",
+	 .call_args = "8@$r4 8@$r5 8@$r6 8@$r7 8@$r8 8@$r9 8@$r10 8@$r11",
+	 .return_value = "8@$r4",
+	 .machine = EM_LOONGARCH,
+	 .elf64 = true,
+	 .word = 8,
+	 .pc = "csr_era",
+	 .sigil = "$",
+	 .bare_constant = true,
+	 .memory = NW_MEMORY_COMMA,
+	 REGS(loongarch64_regs),
+	 NOPS(loongarch_nops)},
+};
+
+const size_t nw_arch_count = NW_COUNT(nw_arch_table);

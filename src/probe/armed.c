@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
+ * mappings are swallowed by the kernel (why-silent: F1), so the only proof is the byte in the
+ * process's memory. Which mapping is the file's: its inode, and then stat() of map_files,
+ * since overlayfs and btrfs print another device in maps than they tell stat() (P3).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/probe.h"
+
+/* Does this mapping show this file? */
+static bool maps_image(pid_t pid, const struct nw_mapping *mapping,
+		       const struct nw_image *image)
+{
+	char path[96];
+	struct stat st;
+
+	if (!mapping->ino || mapping->ino != image->ino)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
+		 mapping->end);
+	if (stat(path, &st) < 0)
+		return true; /* not allowed to look: the inode has to do */
+	return st.st_dev == image->dev && st.st_ino == image->ino;
+}
+
+static bool covers(const struct nw_mapping *mapping, uint64_t offset)
+{
+	return offset >= mapping->offset &&
+	       offset - mapping->offset < mapping->end - mapping->start;
+}
+
+/*
+ * What uprobes leave at a site: int3 on x86, or, where the kernel has optimised a long nop,
+ * `call` (6.18..7.1) or `lea -0x80(%rsp),%rsp; call` (7.2). Elsewhere: anything but the nop.
+ */
+static bool looks_armed(const struct nw_point *point, const unsigned char *code, size_t len)
+{
+	static const unsigned char optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
+	const struct nw_arch *arch = point->image->arch;
+	unsigned char file[16];
+
+	if (len && arch && strncmp(nw_arch_name(arch), "x86", 3) == 0)
+		return code[0] == 0xcc || code[0] == 0xe8 ||
+		       (len >= sizeof(optimised) &&
+			memcmp(code, optimised, sizeof(optimised)) == 0);
+	ssize_t got = pread(point->image->fd, file, len < 4 ? len : 4,
+			    (off_t)point->offset);
+	return got > 0 && memcmp(file, code, (size_t)got) != 0;
+}
+
+/* Look through every mapping: the semaphore lies in another one than the code. */
+static void look_at_semaphore(int memory, pid_t pid, const nw_mappings *maps,
+			      const struct nw_point *point, struct nw_presence *out)
+{
+	uint16_t value;
+
+	nw_vec_each (maps, mapping) {
+		if (!mapping->write || !covers(mapping, point->semaphore_offset) ||
+		    !maps_image(pid, mapping, point->image))
+			continue;
+		uint64_t at = mapping->start + (point->semaphore_offset - mapping->offset);
+		if (pread(memory, &value, sizeof(value), (off_t)at) ==
+			    (ssize_t)sizeof(value) &&
+		    value == 0) {
+			out->closed++;
+			out->closed_pid = pid;
+		}
+		return;
+	}
+}
+
+static void look_at_point(int memory, pid_t pid, const nw_mappings *maps,
+			  const struct nw_point *point, struct nw_presence *out)
+{
+	unsigned char code[16];
+
+	nw_vec_each (maps, mapping) {
+		if (!mapping->exec || !covers(mapping, point->offset) ||
+		    !maps_image(pid, mapping, point->image))
+			continue;
+		uint64_t at = mapping->start + (point->offset - mapping->offset);
+		ssize_t got = memory >= 0 ? pread(memory, code, sizeof(code), (off_t)at)
+					  : -1;
+		out->mapped++;
+		if (got <= 0) {
+			out->unreadable++;
+		} else if (looks_armed(point, code, (size_t)got)) {
+			out->armed++;
+		} else {
+			out->unarmed_pid = pid;
+		}
+		if (memory >= 0 && point->semaphore_offset)
+			look_at_semaphore(memory, pid, maps, point, out);
+		return;
+	}
+}
+
+static bool maps_any(const nw_mappings *maps, const struct nw_point *const *points,
+		     size_t count)
+{
+	nw_vec_each (maps, mapping)
+		for (size_t i = 0; i < count; i++)
+			if (mapping->exec && mapping->ino == points[i]->image->ino)
+				return true;
+	return false;
+}
+
+static void look_at_process(pid_t pid, const struct nw_point *const *points, size_t count,
+			    struct nw_presence *out)
+{
+	nw_mappings maps = {0};
+	char path[32];
+
+	if (nw_process_maps(pid, &maps, NULL) == 0 && maps_any(&maps, points, count)) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+		int memory = open(path, O_RDONLY | O_CLOEXEC);
+		for (size_t i = 0; i < count; i++)
+			look_at_point(memory, pid, &maps, points[i], &out[i]);
+		if (memory >= 0)
+			close(memory);
+	}
+	nw_mappings_free(&maps);
+}
+
+int nw_points_look(const struct nw_point *const *points, size_t count, const pid_t *pids,
+		   size_t pid_count, struct nw_presence *out, struct nw_error *err)
+{
+	nw_pids all = {0};
+	int ret = 0;
+
+	memset(out, 0, count * sizeof(*out));
+	if (!pids) {
+		ret = nw_process_all(&all, err);
+		pids = all.item;
+		pid_count = all.count;
+	}
+	for (size_t i = 0; ret == 0 && i < pid_count; i++)
+		look_at_process(pids[i], points, count, out);
+	nw_vec_free(&all);
+	return ret;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which files a spec speaks of: the one it names, those that -p's processes map, -x FILE, or
+ * what CMD will load. With -p a path is first looked up among the mapped files, so that a path
+ * inside a container means the container's file.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "select.h"
+
+/* Take over an image, or free it if the same file is there already. NULL: out of memory. */
+static struct nw_image *adopt(struct nw_selection *selection, struct nw_image *image)
+{
+	nw_vec_each (&selection->images, known) {
+		if ((*known)->dev == image->dev && (*known)->ino == image->ino) {
+			nw_image_free(image);
+			return *known;
+		}
+	}
+	struct nw_image **slot = nw_vec_add(&selection->images);
+	if (!slot) {
+		nw_image_free(image);
+		return NULL;
+	}
+	return *slot = image;
+}
+
+static int add_candidate(struct nw_selection *selection, struct nw_image *image,
+			 nw_images *out, struct nw_error *err)
+{
+	image = adopt(selection, image);
+	if (!image)
+		return nw_no_memory(err);
+	nw_vec_each (out, known)
+		if (*known == image)
+			return 0;
+	struct nw_image **slot = nw_vec_add(out);
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = image;
+	return 0;
+}
+
+/* Hand every image over and forget the list. */
+static int add_all(struct nw_selection *selection, nw_images *images, nw_images *out,
+		   struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (images, image) {
+		if (ret == 0)
+			ret = add_candidate(selection, *image, out, err);
+		else
+			nw_image_free(*image);
+	}
+	nw_vec_free(images);
+	return ret;
+}
+
+static int add_file(struct nw_selection *selection, const char *path, bool force,
+		    nw_images *out, struct nw_error *err)
+{
+	struct nw_image *image;
+	int ret = nw_image_open(path, force, &image, err);
+
+	return ret < 0 ? ret : add_candidate(selection, image, out, err);
+}
+
+/* ---- files of processes ------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Does the path of a mapped file fit what the spec says: whole path, or (lib)name(.so.N)? */
+static bool fits_path(const char *wanted, const char *path)
+{
+	const char *base = base_name(path);
+	size_t len = strlen(wanted);
+
+	if (strchr(wanted, '/'))
+		return nw_glob_match(wanted, path);
+	if (nw_glob_match(wanted, base))
+		return true;
+	if (strncmp(base, "lib", 3) == 0 && strncmp(wanted, "lib", 3) != 0)
+		base += 3;
+	return strncmp(base, wanted, len) == 0 &&
+	       (strncmp(base + len, ".so", 3) == 0 ||
+		(strstr(wanted, ".so") && base[len] == '.'));
+}
+
+/*
+ * The path by which the process itself knows the file: the map_files and /proc/PID/root forms
+ * are ours.
+ */
+static bool mapped_as(pid_t pid, const struct nw_image *image, const char *wanted)
+{
+	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root", (int)pid);
+	size_t len = root ? strlen(root) : 0;
+
+	if (len && strncmp(image->path, root, len) == 0)
+		return fits_path(wanted, image->path + len);
+	return fits_path(wanted, image->path);
+}
+
+static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, pid_t pid,
+		      struct nw_selection *selection, nw_images *out, struct nw_error *err)
+{
+	bool functions = spec->kind != NW_SPEC_USDT;
+	nw_images mapped = {0};
+	int ret = nw_process_images(pid, functions || *spec->path, scope->force, &mapped,
+				    err);
+
+	nw_vec_each (&mapped, image) {
+		if (ret == 0 && (!*spec->path || mapped_as(pid, *image, spec->path)))
+			ret = add_candidate(selection, *image, out, err);
+		else
+			nw_image_free(*image);
+	}
+	nw_vec_free(&mapped);
+	return ret;
+}
+
+/* ---- files by name ------------------------------------------------------------------ */
+
+/* All files that a glob in the path finds; those that are not ELF are passed over. */
+static int add_globbed(const char *pattern, bool force, struct nw_selection *selection,
+		       nw_images *out, struct nw_error *err)
+{
+	glob_t found;
+	int ret = 0;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return nw_fail(err, ENOENT, "no file matches '%s'", pattern);
+	for (size_t i = 0; i < found.gl_pathc && ret == 0; i++) {
+		struct nw_image *image;
+		if (nw_image_open(found.gl_pathv[i], force, &image, NULL) == 0)
+			ret = add_candidate(selection, image, out, err);
+	}
+	globfree(&found);
+	if (ret == 0 && out->count == 0)
+		return nw_fail(err, ENOENT, "no ELF file matches '%s'", pattern);
+	return ret;
+}
+
+static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
+		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *path = NULL;
+	struct stat st;
+
+	if (nw_has_glob(spec->path) && stat(spec->path, &st) < 0)
+		return add_globbed(spec->path, scope->force, selection, out, err);
+	/* a relative path of a file here comes before a program of that name in $PATH */
+	if (strchr(spec->path, '/'))
+		return add_file(selection, spec->path, scope->force, out, err);
+	int ret = nw_locate(spec->path, &path, err);
+	return ret < 0 ? ret : add_file(selection, path, scope->force, out, err);
+}
+
+static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
+		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
+{
+	nw_images needed = {0};
+
+	if (scope->file) {
+		struct nw_spec named = {.path = (char *)(uintptr_t)scope->file};
+		return add_named(&named, scope, selection, out, err);
+	}
+	if (scope->command) {
+		int ret = nw_locate_needed(scope->command, scope->force, &needed, err);
+		if (ret == 0)
+			return add_all(selection, &needed, out, err);
+		nw_images_free(&needed);
+		return ret;
+	}
+	nw_fail(err, EINVAL, "'%s' does not say in which file the probe is", spec->text);
+	nw_error_hint(err,
+		      "add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
+	return -EINVAL;
+}
+
+int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,
+		       struct nw_selection *selection, nw_images *out, struct nw_error *err)
+{
+	bool by_pid = scope->pid_count && (*spec->path || !scope->file);
+
+	for (size_t i = 0; by_pid && i < scope->pid_count; i++) {
+		int ret = add_mapped(spec, scope, scope->pids[i], selection, out, err);
+		if (ret < 0)
+			return ret;
+	}
+	if (out->count || (by_pid && !*spec->path))
+		return 0;
+	if (*spec->path)
+		return add_named(spec, scope, selection, out, err);
+	return add_scope(spec, scope, selection, out, err);
+}

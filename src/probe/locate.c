@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The file that a bare name means: a program in $PATH, or a library where the dynamic linker
+ * would look (LD_LIBRARY_PATH, /etc/ld.so.conf and what it includes, the built-in places).
+ */
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <glob.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/probe.h"
+
+/* The parts of "a:b:c", empty ones left out. */
+static int add_path_list(nw_strings *list, const char *text)
+{
+	int ret = 0;
+
+	while (text && *text && ret == 0) {
+		size_t len = strcspn(text, ":;");
+		if (len)
+			ret = nw_strings_add(list, text, len);
+		text += len + (text[len] != '\0');
+	}
+	return ret;
+}
+
+/* ---- where libraries are ------------------------------------------------------------ */
+
+static int read_ld_conf(nw_strings *dirs, const char *path, unsigned int depth);
+
+static int include_ld_conf(nw_strings *dirs, const char *pattern, unsigned int depth)
+{
+	glob_t found;
+	int ret = 0;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc && ret == 0; i++)
+		ret = read_ld_conf(dirs, found.gl_pathv[i], depth + 1);
+	globfree(&found);
+	return ret;
+}
+
+static int read_ld_conf(nw_strings *dirs, const char *path, unsigned int depth)
+{
+	FILE *file = depth < 8 ? fopen(path, "re") : NULL;
+	char line[4096];
+	int ret = 0;
+
+	while (file && ret == 0 && fgets(line, sizeof(line), file)) {
+		char *text = line + strspn(line, " \t");
+		text[strcspn(text, "#\n")] = '\0';
+		if (strncmp(text, "include", 7) == 0 && isspace((unsigned char)text[7]))
+			ret = include_ld_conf(dirs, text + 7 + strspn(text + 7, " \t"),
+					      depth);
+		else if (*text == '/')
+			ret = nw_strings_add(dirs, text, strcspn(text, " \t"));
+	}
+	if (file)
+		fclose(file);
+	return ret;
+}
+
+static int library_dirs(nw_strings *dirs)
+{
+	int ret = add_path_list(dirs, getenv("LD_LIBRARY_PATH"));
+
+	if (ret == 0)
+		ret = read_ld_conf(dirs, "/etc/ld.so.conf", 0);
+	if (ret == 0)
+		ret = add_path_list(dirs, "/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib");
+	return ret;
+}
+
+/* ---- a bare name -------------------------------------------------------------------- */
+
+static bool is_file(const char *path, int access_mode)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       access(path, access_mode) == 0;
+}
+
+/* The first file that fits dir/pattern. */
+static char *first_match(const char *dir, const char *pattern)
+{
+	nw_cleanup(nw_free_ptr) char *whole = nw_text("%s/%s", dir, pattern);
+	char *path = NULL;
+	glob_t found;
+
+	if (!whole || glob(whole, 0, NULL, &found) != 0)
+		return NULL;
+	for (size_t i = 0; i < found.gl_pathc && !path; i++)
+		if (is_file(found.gl_pathv[i], R_OK))
+			path = strdup(found.gl_pathv[i]);
+	globfree(&found);
+	return path;
+}
+
+static char *find_program(const char *name)
+{
+	nw_strings dirs = {0};
+	char *found = NULL;
+
+	add_path_list(&dirs, getenv("PATH"));
+	nw_vec_each (&dirs, dir) {
+		char *path = nw_text("%s/%s", *dir, name);
+		if (path && is_file(path, X_OK)) {
+			found = path;
+			break;
+		}
+		free(path);
+	}
+	nw_strings_free(&dirs);
+	return found;
+}
+
+/* `libfoo.so.1`, `libfoo.so`, `libfoo`, `foo` */
+static char *find_library(const char *name)
+{
+	static const char *const forms[] = {"%s",	    "%s.[0-9]*", "%s.so",
+					    "%s.so.[0-9]*", "lib%s.so",	 "lib%s.so.[0-9]*"};
+	nw_strings dirs = {0};
+	char *found = NULL;
+
+	library_dirs(&dirs);
+	for (size_t i = 0; i < NW_COUNT(forms) && !found; i++) {
+		struct nw_buf pattern = {0};
+		const char *percent = strstr(forms[i], "%s");
+		nw_buf_add(&pattern, forms[i], (size_t)(percent - forms[i]));
+		nw_buf_adds(&pattern, name);
+		nw_buf_adds(&pattern, percent + 2);
+		nw_vec_each (&dirs, dir)
+			if (!found)
+				found = first_match(*dir, nw_buf_str(&pattern));
+		nw_buf_free(&pattern);
+	}
+	nw_strings_free(&dirs);
+	return found;
+}
+
+int nw_locate(const char *name, char **out, struct nw_error *err)
+{
+	char *path = strchr(name, '/') ? strdup(name) : find_program(name);
+
+	if (!path)
+		path = find_library(name);
+	if (!path) {
+		nw_fail(err, ENOENT, "cannot find a program or library called '%s'", name);
+		nw_error_hint(err,
+			      "give the whole path of the file, or -p PID of a process "
+			      "that has loaded it");
+		return -ENOENT;
+	}
+	*out = path;
+	return 0;
+}
+
+/* ---- the interpreter of a script ---------------------------------------------------- */
+
+int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
+{
+	char line[256] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (got < 3 || line[0] != '#' || line[1] != '!')
+		return nw_fail(err, ENOEXEC, "'%s' is neither an ELF file nor a script",
+			       path);
+	char *program = line + 2 + strspn(line + 2, " \t");
+	char *rest = program + strcspn(program, " \t\n");
+	bool more = *rest == ' ' || *rest == '\t';
+	*rest = '\0';
+	const char *base = strrchr(program, '/');
+	if (more && base && strcmp(base, "/env") == 0) {
+		program = rest + 1 + strspn(rest + 1, " \t");
+		program[strcspn(program, " \t\n")] = '\0';
+	}
+	return nw_locate(program, out, err);
+}
+
+/* ---- what a program needs ----------------------------------------------------------- */
+
+struct dynamic {
+	nw_strings needed;
+	nw_strings run_path; /* DT_RUNPATH and DT_RPATH, $ORIGIN replaced */
+};
+
+static int add_run_path(struct dynamic *dynamic, const char *text, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	nw_cleanup(nw_free_ptr) char *origin = slash ? strndup(path, (size_t)(slash - path))
+						     : strdup(".");
+	struct nw_buf replaced = {0};
+
+	while (*text) {
+		size_t skip = strncmp(text, "$ORIGIN", 7) == 0	   ? 7
+			      : strncmp(text, "${ORIGIN}", 9) == 0 ? 9
+								   : 0;
+		if (skip)
+			nw_buf_adds(&replaced, origin ? origin : "");
+		else
+			nw_buf_addc(&replaced, *text);
+		text += skip ? skip : 1;
+	}
+	int ret = add_path_list(&dynamic->run_path, nw_buf_str(&replaced));
+	nw_buf_free(&replaced);
+	return ret;
+}
+
+static int read_dynamic_section(Elf *elf, Elf_Scn *section, const char *path,
+				struct dynamic *out)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Shdr header;
+	GElf_Dyn entry;
+	int ret = 0;
+
+	if (!data || !gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+		return 0;
+	for (int i = 0; ret == 0 && gelf_getdyn(data, i, &entry); i++) {
+		const char *text = NULL;
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_NEEDED || entry.d_tag == DT_RUNPATH ||
+		    entry.d_tag == DT_RPATH)
+			text = elf_strptr(elf, header.sh_link, entry.d_un.d_val);
+		if (!text)
+			continue;
+		if (entry.d_tag == DT_NEEDED)
+			ret = nw_strings_add(&out->needed, text, strlen(text));
+		else
+			ret = add_run_path(out, text, path);
+	}
+	return ret;
+}
+
+static int read_dynamic(const struct nw_image *image, struct dynamic *out)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	int ret = 0;
+
+	while (elf && ret == 0 && (section = elf_nextscn(elf, section)))
+		ret = read_dynamic_section(elf, section, image->path, out);
+	elf_end(elf);
+	return ret;
+}
+
+static bool have_file(const nw_images *images, const struct nw_image *image)
+{
+	nw_vec_each (images, other)
+		if ((*other)->dev == image->dev && (*other)->ino == image->ino)
+			return true;
+	return false;
+}
+
+/* Open dir/name if it is a library for the same machine that we do not have yet. */
+static bool add_library(const char *dir, const char *name, const struct nw_image *user,
+			bool force, nw_images *out)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", dir, name);
+	struct nw_image *image, **slot;
+
+	if (!path || nw_image_open(path, force, &image, NULL) < 0)
+		return false;
+	bool fits = image->machine == user->machine && image->elf64 == user->elf64;
+	if (!fits || have_file(out, image) || !(slot = nw_vec_add(out))) {
+		nw_image_free(image);
+		return fits;
+	}
+	*slot = image;
+	return true;
+}
+
+static int add_needed(const struct nw_image *user, const nw_strings *dirs, bool force,
+		      nw_images *out)
+{
+	struct dynamic dynamic = {0};
+	int ret = read_dynamic(user, &dynamic);
+
+	nw_vec_each (&dynamic.needed, name) {
+		bool found = false;
+		nw_vec_each (&dynamic.run_path, dir)
+			found = found || add_library(*dir, *name, user, force, out);
+		nw_vec_each (dirs, dir)
+			found = found || add_library(*dir, *name, user, force, out);
+	}
+	nw_strings_free(&dynamic.needed);
+	nw_strings_free(&dynamic.run_path);
+	return ret;
+}
+
+int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *interpreter = NULL;
+	nw_strings dirs = {0};
+	struct nw_image *image;
+	int ret = nw_image_open(path, force, &image, err);
+
+	if (ret == -ENOEXEC && nw_locate_interpreter(path, &interpreter, err) == 0)
+		ret = nw_image_open(interpreter, force, &image, err);
+	if (ret < 0)
+		return ret;
+	struct nw_image **slot = nw_vec_add(out);
+	if (!slot) {
+		nw_image_free(image);
+		return nw_no_memory(err);
+	}
+	*slot = image;
+	ret = library_dirs(&dirs);
+	for (size_t i = 0; ret == 0 && i < out->count; i++) /* out grows meanwhile */
+		ret = add_needed(out->item[i], &dirs, force, out);
+	nw_strings_free(&dirs);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}

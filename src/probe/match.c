@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* What a spec names in one image: USDT sites by pattern, functions by symbol. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch.h"
+#include "select.h"
+
+/* ---- probes ------------------------------------------------------------------------- */
+
+static struct nw_probe *find_probe(const struct nw_selection *selection,
+				   const struct nw_image *image, const char *provider,
+				   const char *name)
+{
+	nw_vec_each (&selection->probes, probe)
+		if ((*probe)->image == image && strcmp((*probe)->provider, provider) == 0 &&
+		    strcmp((*probe)->name, name) == 0)
+			return *probe;
+	return NULL;
+}
+
+static struct nw_probe *add_probe(struct nw_selection *selection, struct nw_image *image,
+				  enum nw_spec_kind kind, const char *provider,
+				  const char *name)
+{
+	struct nw_probe *probe = calloc(1, sizeof(*probe));
+	struct nw_probe **slot = probe ? nw_vec_add(&selection->probes) : NULL;
+
+	if (!slot) {
+		free(probe);
+		return NULL;
+	}
+	*slot = probe;
+	probe->image = image;
+	probe->kind = kind;
+	probe->provider = strdup(provider);
+	probe->name = strdup(name);
+	return probe->provider && probe->name ? probe : NULL;
+}
+
+/* Names and types that the user gave; more than one spec may give them, the last wins. */
+static int name_args(const struct nw_spec *spec, struct nw_probe *probe,
+		     struct nw_error *err)
+{
+	size_t i = 0;
+
+	if (!spec->has_args)
+		return 0;
+	bool one = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
+	if (spec->args.count > probe->args.count && one)
+		return nw_fail(err, EINVAL, "'%s' names %zu arguments, but %s:%s has %zu",
+			       spec->text, spec->args.count, probe->provider, probe->name,
+			       probe->args.count);
+	probe->has_args = true;
+	nw_vec_each (&spec->args, arg)
+		if (i < probe->args.count)
+			probe->args.item[i++] = *arg;
+	return 0;
+}
+
+static int add_operands(struct nw_image *image, const char *args, struct nw_probe *probe,
+			struct nw_point *point, struct nw_error *err)
+{
+	if (!image->arch)
+		return 0;
+	if (nw_operands_parse(image->arch, args, &point->operands) < 0)
+		return nw_no_memory(err);
+	nw_operands_resolve(image, point->vaddr, &point->operands);
+	while (probe->args.count < point->operands.count)
+		if (!nw_vec_add(&probe->args))
+			return nw_no_memory(err);
+	return 0;
+}
+
+/* ---- USDT --------------------------------------------------------------------------- */
+
+bool nw_spec_fits(const struct nw_spec *spec, const char *provider, const char *name)
+{
+	return nw_glob_match(spec->provider, provider) && nw_glob_match(spec->name, name);
+}
+
+/* The probe's point at an offset; added, if it is new. NULL: out of memory. */
+static struct nw_point *point_at(struct nw_probe *probe, uint64_t offset)
+{
+	nw_vec_each (&probe->points, point)
+		if (point->offset == offset)
+			return point;
+	struct nw_point *point = nw_vec_add(&probe->points);
+	if (point)
+		point->offset = offset;
+	return point;
+}
+
+static int add_site(const struct nw_spec *spec, const struct nw_scope *scope,
+		    struct nw_image *image, const struct nw_site *site,
+		    struct nw_probe *probe, struct nw_error *err)
+{
+	struct nw_point *point = point_at(probe, site->offset);
+
+	if (!point)
+		return nw_no_memory(err);
+	point->image = image;
+	point->site = site;
+	point->vaddr = site->vaddr;
+	point->nop = site->nop;
+	point->semaphore_offset = site->warning ? 0 : site->semaphore_offset;
+	if (point->operands.count || (!scope->want_operands && !spec->has_args))
+		return 0;
+	return add_operands(image, site->args, probe, point, err);
+}
+
+/* Notes that fit but were left out, and semaphores that cannot work: tell the user. */
+static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
+		     struct nw_selection *selection)
+{
+	enum {
+		MOST = 8
+	};
+	size_t count = 0;
+
+	nw_vec_each (&image->skipped, skipped) {
+		if (*skipped->name && !nw_spec_fits(spec, skipped->provider, skipped->name))
+			continue;
+		if (count++ < MOST &&
+		    nw_strings_addf(&selection->warnings,
+				    "%s: skipped the note of %s:%s: %s", image->path,
+				    *skipped->name ? skipped->provider : "?",
+				    *skipped->name ? skipped->name : "?", skipped->why) < 0)
+			return -ENOMEM;
+	}
+	nw_vec_each (&image->sites, site) {
+		if (!site->warning || !nw_spec_fits(spec, site->provider, site->name))
+			continue;
+		if (count++ < MOST &&
+		    nw_strings_addf(&selection->warnings, "%s: %s:%s: %s", image->path,
+				    site->provider, site->name, site->warning) < 0)
+			return -ENOMEM;
+	}
+	if (count > MOST)
+		return nw_strings_addf(&selection->warnings,
+				       "%s: %zu more notes with problems", image->path,
+				       count - MOST);
+	return 0;
+}
+
+static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_image *image, struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	int matched = 0, ret = 0;
+
+	nw_vec_each (&image->sites, site) {
+		if (!nw_spec_fits(spec, site->provider, site->name))
+			continue;
+		struct nw_probe *probe = find_probe(selection, image, site->provider,
+						    site->name);
+		if (!probe) {
+			probe = add_probe(selection, image, spec->kind, site->provider,
+					  site->name);
+			if (!probe)
+				return nw_no_memory(err);
+		}
+		matched++;
+		ret = add_site(spec, scope, image, site, probe, err);
+		if (ret < 0)
+			return ret;
+	}
+	nw_vec_each (&selection->probes, probe)
+		if (ret == 0 && matched && (*probe)->image == image &&
+		    nw_spec_fits(spec, (*probe)->provider, (*probe)->name))
+			ret = name_args(spec, *probe, err);
+	if (ret == 0 && warn_usdt(spec, image, selection) < 0)
+		ret = nw_no_memory(err);
+	return ret < 0 ? ret : matched;
+}
+
+/* ---- functions ---------------------------------------------------------------------- */
+
+static int function_fail(const struct nw_spec *spec, const struct nw_image *image, int ret,
+			 struct nw_error *err)
+{
+	switch (ret) {
+	case -ENXIO:
+		nw_fail(err, ENOENT, "'%s' is only imported by %s, not defined there",
+			spec->name, image->path);
+		nw_error_hint(err,
+			      "probe the library that defines it: nopwatch list -p PID "
+			      "shows what a process has loaded");
+		return -ENOENT;
+	case -ENOTUNIQ:
+		nw_fail(err, ENOTUNIQ, "%s has several functions called '%s'", image->path,
+			spec->name);
+		nw_error_hint(err, "give the file offset: uprobe:%s:0xOFFSET", image->path);
+		return -ENOTUNIQ;
+	case -ENOMEM:
+		return nw_no_memory(err);
+	default:
+		return nw_fail(err, ENOENT, "there is no function '%s' in %s", spec->name,
+			       image->path);
+	}
+}
+
+/* Where the spec points in the image: linked address and file offset. */
+static int function_place(const struct nw_spec *spec, struct nw_image *image,
+			  struct nw_point *point, struct nw_error *err)
+{
+	struct nw_symbol symbol;
+
+	if (!*spec->name) { /* a file offset */
+		point->offset = spec->offset;
+		nw_vec_each (&image->segments, segment)
+			if (segment->exec && spec->offset >= segment->offset &&
+			    spec->offset - segment->offset < segment->filesz)
+				point->vaddr = spec->offset - segment->offset +
+					       segment->vaddr;
+		if (!point->vaddr)
+			return nw_fail(err, EINVAL,
+				       "offset 0x%lx is in no executable segment of %s",
+				       spec->offset, image->path);
+		return 0;
+	}
+	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &symbol);
+	if (ret < 0)
+		return function_fail(spec, image, ret, err);
+	point->vaddr = symbol.value + spec->offset;
+	int64_t offset = nw_image_offset(image, point->vaddr, true);
+	if (offset < 0)
+		return nw_fail(err, EINVAL, "'%s' of %s is in no executable segment",
+			       spec->name, image->path);
+	point->offset = (uint64_t)offset;
+	return 0;
+}
+
+static int add_function(const struct nw_spec *spec, const struct nw_scope *scope,
+			bool is_return, struct nw_image *image,
+			struct nw_selection *selection, struct nw_error *err)
+{
+	const char *provider = is_return ? "uretprobe" : "uprobe";
+	struct nw_point place = {.image = image, .is_return = is_return};
+	char name[128];
+	int ret = function_place(spec, image, &place, err);
+
+	if (ret < 0)
+		return ret;
+	if (!*spec->name)
+		snprintf(name, sizeof(name), "0x%lx", spec->offset);
+	else if (spec->offset)
+		snprintf(name, sizeof(name), "%s+0x%lx", spec->name, spec->offset);
+	else
+		snprintf(name, sizeof(name), "%s", spec->name);
+	struct nw_probe *probe = find_probe(selection, image, provider, name);
+	if (probe)
+		return 1;
+	probe = add_probe(selection, image, spec->kind, provider, name);
+	struct nw_point *point = probe ? nw_vec_add(&probe->points) : NULL;
+	if (!point)
+		return nw_no_memory(err);
+	*point = place;
+	point->nop = nw_image_nop(image, place.offset);
+	if (image->arch && (spec->has_args || scope->want_operands)) {
+		const char *args = is_return	  ? image->arch->return_value
+				   : spec->offset ? ""
+						  : image->arch->call_args;
+		ret = add_operands(image, args, probe, point, err);
+	}
+	if (ret == 0)
+		ret = name_args(spec, probe, err);
+	return ret < 0 ? ret : 1;
+}
+
+static int match_function(const struct nw_spec *spec, const struct nw_scope *scope,
+			  struct nw_image *image, struct nw_selection *selection,
+			  struct nw_error *err)
+{
+	int entry = 0, back = 0;
+
+	if (spec->kind != NW_SPEC_URETPROBE)
+		entry = add_function(spec, scope, false, image, selection, err);
+	if (entry >= 0 && spec->kind != NW_SPEC_UPROBE)
+		back = add_function(spec, scope, true, image, selection, err);
+	return entry < 0 ? entry : back < 0 ? back : entry + back;
+}
+
+int nw_match_image(const struct nw_spec *spec, const struct nw_scope *scope,
+		   struct nw_image *image, struct nw_selection *selection,
+		   struct nw_error *err)
+{
+	if (spec->kind == NW_SPEC_USDT)
+		return match_usdt(spec, scope, image, selection, err);
+	return match_function(spec, scope, image, selection, err);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Processes: what they map, their threads, and the files behind their code.
+ *
+ * A file that a process maps is opened by /proc/PID/map_files, which is the file itself:
+ * deleted, replaced or in another mount namespace. Where that is not allowed (it takes
+ * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE), the path is looked up below /proc/PID/root.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/probe.h"
+
+/* Read a whole file of /proc/PID. */
+static int read_proc(pid_t pid, const char *name, struct nw_buf *out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(out, fd);
+	close(fd);
+	return ret;
+}
+
+/* A process that is gone is ENOENT or ESRCH, depending on when it went. */
+static int proc_fail(struct nw_error *err, pid_t pid, int ret, const char *what)
+{
+	if (ret == -ENOENT || ret == -ESRCH)
+		return nw_fail(err, ESRCH, "there is no process %d", (int)pid);
+	nw_fail(err, -ret, "cannot read %s of process %d: %s", what, (int)pid,
+		nw_strerror(-ret));
+	if (ret == -EACCES || ret == -EPERM)
+		nw_error_hint(err, "run as root, or as the user who owns the process");
+	return ret;
+}
+
+/* ---- mappings ----------------------------------------------------------------------- */
+
+/* The path of a maps line: \012 is a newline, " (deleted)" is not part of it. */
+static char *mapping_path(const char *text, size_t len, bool *deleted)
+{
+	static const char mark[] = " (deleted)";
+	size_t mark_len = sizeof(mark) - 1, used = 0;
+	char *path;
+
+	*deleted = len > mark_len && memcmp(text + len - mark_len, mark, mark_len) == 0;
+	if (*deleted)
+		len -= mark_len;
+	path = malloc(len + 1);
+	if (!path)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		if (len - i >= 4 && memcmp(text + i, "\\012", 4) == 0) {
+			path[used++] = '\n';
+			i += 3;
+		} else {
+			path[used++] = text[i];
+		}
+	}
+	path[used] = '\0';
+	return path;
+}
+
+/* start-end rwxp offset major:minor inode    path */
+static int parse_mapping(const char *line, const char *end, struct nw_mapping *out)
+{
+	char flags[8] = "";
+	unsigned int major, minor;
+	int path_at = 0;
+
+	if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &out->start, &out->end, flags,
+		   &out->offset, &major, &minor, &out->ino, &path_at) < 7 ||
+	    path_at == 0)
+		return -EBADMSG;
+	out->write = flags[1] == 'w';
+	out->exec = flags[2] == 'x';
+	out->shared = flags[3] == 's';
+	if (line + path_at > end)
+		path_at = (int)(end - line);
+	out->path = mapping_path(line + path_at, (size_t)(end - line) - (size_t)path_at,
+				 &out->deleted);
+	return out->path ? 0 : -ENOMEM;
+}
+
+int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int ret = read_proc(pid, "maps", &text);
+
+	if (ret < 0) {
+		nw_buf_free(&text);
+		return proc_fail(err, pid, ret, "the mappings");
+	}
+	for (char *line = text.data; line && *line;) {
+		char *end = strchrnul(line, '\n');
+		char *next = *end ? end + 1 : end;
+		*end = '\0';
+		struct nw_mapping *mapping = nw_vec_add(out);
+		ret = mapping ? parse_mapping(line, end, mapping) : -ENOMEM;
+		if (ret == -EBADMSG && mapping)
+			out->count--;
+		if (ret == -ENOMEM)
+			break;
+		line = next;
+	}
+	nw_buf_free(&text);
+	if (ret != -ENOMEM)
+		return 0;
+	nw_mappings_free(out);
+	return nw_no_memory(err);
+}
+
+void nw_mappings_free(nw_mappings *maps)
+{
+	nw_vec_each (maps, mapping)
+		free(mapping->path);
+	nw_vec_free(maps);
+}
+
+/* ---- threads and processes ---------------------------------------------------------- */
+
+/* The entries of a directory whose names are numbers. */
+static int read_numbers(const char *path, nw_pids *out)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	errno = 0;
+	while ((entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		pid_t *pid = nw_vec_add(out);
+		if (!pid) {
+			closedir(dir);
+			return -ENOMEM;
+		}
+		*pid = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	int ret = -errno;
+	closedir(dir);
+	return ret;
+}
+
+int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	int ret = read_numbers(path, out);
+	return ret < 0 ? proc_fail(err, pid, ret, "the threads") : 0;
+}
+
+int nw_process_all(nw_pids *out, struct nw_error *err)
+{
+	int ret = read_numbers("/proc", out);
+
+	return ret < 0 ? nw_fail(err, -ret, "cannot read /proc: %s", nw_strerror(-ret)) : 0;
+}
+
+int nw_process_task(pid_t tid, pid_t *process, char comm[16])
+{
+	struct nw_buf text = {0};
+	int ret = read_proc(tid, "status", &text);
+	const char *tgid = NULL;
+
+	if (ret == 0) {
+		tgid = strstr(nw_buf_str(&text), "\nTgid:");
+		ret = tgid ? 0 : -ESRCH;
+	}
+	if (ret == 0) {
+		*process = (pid_t)strtol(tgid + 6, NULL, 10);
+		nw_buf_clear(&text);
+		/* not from status, which escapes the name */
+		ret = read_proc(tid, "comm", &text);
+	}
+	if (ret == 0) {
+		size_t len = strcspn(nw_buf_str(&text), "\n");
+		len = len < 15 ? len : 15;
+		memcpy(comm, nw_buf_str(&text), len);
+		comm[len] = '\0';
+	}
+	nw_buf_free(&text);
+	return ret;
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+static bool same_file(const char *path, const struct stat *st)
+{
+	struct stat other;
+
+	return stat(path, &other) == 0 && other.st_dev == st->st_dev &&
+	       other.st_ino == st->st_ino;
+}
+
+/* A path to the open file that works from here and now; the caller frees. */
+static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
+			    const struct stat *st)
+{
+	char *path = nw_text("%s", mapping->path);
+
+	if (path && !mapping->deleted && same_file(path, st))
+		return path;
+	free(path);
+	path = nw_text("/proc/%d/root%s", (int)pid, mapping->path);
+	if (path && !mapping->deleted && same_file(path, st))
+		return path;
+	free(path);
+	path = nw_text("/proc/%d/exe", (int)pid);
+	if (path && same_file(path, st))
+		return path;
+	free(path);
+	return nw_text("/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
+		       mapping->end);
+}
+
+static int open_mapping(pid_t pid, const struct nw_mapping *mapping)
+{
+	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
+						     mapping->start, mapping->end);
+	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root%s", (int)pid,
+						     mapping->path);
+	int fd = -1;
+
+	if (file)
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && root && !mapping->deleted)
+		fd = open(root, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd;
+}
+
+static bool have_image(const nw_images *images, const struct stat *st)
+{
+	nw_vec_each (images, image)
+		if ((*image)->dev == st->st_dev && (*image)->ino == st->st_ino)
+			return true;
+	return false;
+}
+
+/* Add the file behind a mapping. What cannot be opened or is no ELF file is passed over. */
+static int add_mapped(pid_t pid, const struct nw_mapping *mapping, bool without_notes,
+		      bool force, nw_images *out, struct nw_error *err)
+{
+	struct nw_image *image;
+	struct stat st;
+	int fd = open_mapping(pid, mapping);
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || have_image(out, &st)) {
+		close(fd);
+		return 0;
+	}
+	nw_cleanup(nw_free_ptr) char *path = reachable_path(pid, mapping, &st);
+	int ret = nw_image_open_fd(fd, path ? path : mapping->path, force, &image, err);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	if (image->notes != NW_NOTES_FOUND && !without_notes) {
+		nw_image_free(image);
+		return 0;
+	}
+	struct nw_image **slot = nw_vec_add(out);
+	if (!slot) {
+		nw_image_free(image);
+		return nw_no_memory(err);
+	}
+	*slot = image;
+	return 0;
+}
+
+int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
+		      struct nw_error *err)
+{
+	nw_mappings maps = {0};
+	int ret = nw_process_maps(pid, &maps, err);
+
+	nw_vec_each (&maps, mapping) {
+		if (ret == 0 && mapping->exec && mapping->ino && mapping->path[0] == '/')
+			ret = add_mapped(pid, mapping, without_notes, force, out, err);
+	}
+	nw_mappings_free(&maps);
+	return ret;
+}
+
+void nw_images_free(nw_images *images)
+{
+	nw_vec_each (images, image)
+		nw_image_free(*image);
+	nw_vec_free(images);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+/* Addresses for the symbols that operands name. */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "symbol.h"
+
+/* Relocations that fill a GOT slot with the address of a symbol, by machine (psABIs). */
+static bool fills_got_slot(unsigned int machine, uint64_t type)
+{
+	static const struct {
+		unsigned int machine, type;
+	} known[] = {
+		{EM_X86_64, R_X86_64_GLOB_DAT},
+		{EM_386, R_386_GLOB_DAT},
+		{EM_AARCH64, 1025},
+		{EM_ARM, R_ARM_GLOB_DAT},
+		{EM_PPC64, R_PPC64_GLOB_DAT},
+		{EM_PPC, R_PPC_GLOB_DAT},
+		{EM_S390, R_390_GLOB_DAT},
+		{EM_RISCV, 2 /* R_RISCV_64 */},
+		{258 /* EM_LOONGARCH */, 2 /* R_LARCH_64 */},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (known[i].machine == machine && known[i].type == type)
+			return true;
+	return false;
+}
+
+/* One relocation of a SHT_REL or SHT_RELA section: its slot and its symbol. */
+static bool read_relocation(Elf_Data *data, bool rela, int at, GElf_Addr *slot,
+			    GElf_Xword *info)
+{
+	GElf_Rela with;
+	GElf_Rel without;
+
+	if (rela && gelf_getrela(data, at, &with)) {
+		*slot = with.r_offset;
+		*info = with.r_info;
+		return true;
+	}
+	if (!rela && gelf_getrel(data, at, &without)) {
+		*slot = without.r_offset;
+		*info = without.r_info;
+		return true;
+	}
+	return false;
+}
+
+static bool names_symbol(Elf *elf, const GElf_Shdr *symtab, Elf_Data *symbols,
+			 uint64_t index, const struct nw_operand *op)
+{
+	GElf_Sym sym;
+
+	if (index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
+		return false;
+	const char *name = elf_strptr(elf, symtab->sh_link, sym.st_name);
+	return name && strlen(name) == op->symbol_len &&
+	       memcmp(name, op->symbol, op->symbol_len) == 0;
+}
+
+static bool search_relocations(const struct nw_image *image, Elf *elf, Elf_Scn *section,
+			       struct nw_operand *op)
+{
+	GElf_Shdr header, symtab;
+	Elf_Scn *linked;
+
+	if (!gelf_getshdr(section, &header) || !header.sh_entsize ||
+	    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL))
+		return false;
+	linked = elf_getscn(elf, header.sh_link);
+	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
+	if (!data || !symbols || !gelf_getshdr(linked, &symtab))
+		return false;
+	size_t count = header.sh_size / header.sh_entsize;
+	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+		GElf_Addr slot;
+		GElf_Xword info;
+		if (!read_relocation(data, header.sh_type == SHT_RELA, (int)i, &slot,
+				     &info))
+			return false;
+		if (fills_got_slot(image->machine, GELF_R_TYPE(info)) &&
+		    names_symbol(elf, &symtab, symbols, GELF_R_SYM(info), op)) {
+			op->address = slot;
+			op->resolved = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void resolve_got(struct nw_image *image, struct nw_operand *op)
+{
+	Elf_Scn *section = NULL;
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+
+	op->problem = "the symbol has no slot in the global offset table of this file";
+	while (elf && (section = elf_nextscn(elf, section))) {
+		if (search_relocations(image, elf, section, op)) {
+			op->problem = NULL;
+			break;
+		}
+	}
+	elf_end(elf);
+}
+
+static const char *symbol_problem(int ret, const struct nw_operand *op)
+{
+	if (ret == -ENOTUNIQ)
+		return "several symbols of this name, and no way to tell which is meant";
+	if (ret == -ENXIO)
+		return "the symbol is defined in another file";
+	if (op->symbol_len >= 2 && op->symbol[0] == '.' && op->symbol[1] == 'L')
+		return "a local label of the compiler: it is in no symbol table";
+	return "the symbol is in no symbol table of this file (stripped?)";
+}
+
+static void resolve(struct nw_image *image, uint64_t vaddr, struct nw_operand *op)
+{
+	struct nw_symbol symbol;
+	int ret = nw_image_symbol(image, op->symbol, op->symbol_len, vaddr, &symbol);
+
+	if (ret < 0) {
+		op->problem = symbol_problem(ret, op);
+		return;
+	}
+	if (symbol.tls) {
+		op->problem = "thread-local storage: ftrace cannot read the thread pointer";
+		return;
+	}
+	op->address = symbol.value + (uint64_t)op->offset;
+	op->resolved = true;
+	if (op->kind == NW_OPERAND_GLOBAL)
+		return;
+	if (!image->executable) {
+		op->resolved = false;
+		op->problem = "an address that is only known once the program is loaded";
+	} else if (op->kind == NW_OPERAND_CONSTANT) {
+		op->value = op->address;
+	}
+}
+
+void nw_operands_resolve(struct nw_image *image, uint64_t vaddr, nw_operands *operands)
+{
+	nw_vec_each (operands, op) {
+		if (!op->symbol || op->problem)
+			continue;
+		if (op->got)
+			resolve_got(image, op);
+		else
+			resolve(image, vaddr, op);
+	}
+}

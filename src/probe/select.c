@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/* From specs to probes: candidates, matches, labels; and what to say when nothing matches. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+
+/* ---- near names --------------------------------------------------------------------- */
+
+enum {
+	NEAR_MOST = 3
+};
+
+struct near {
+	char text[NEAR_MOST][160];
+	unsigned int distance[NEAR_MOST];
+};
+
+static void consider(struct near *near, const char *text, unsigned int distance)
+{
+	unsigned int at = NEAR_MOST;
+
+	for (unsigned int i = 0; i < NEAR_MOST; i++)
+		if (near->text[i][0] && strcmp(near->text[i], text) == 0)
+			return;
+	while (at > 0 && (!near->text[at - 1][0] || distance < near->distance[at - 1]))
+		at--;
+	if (at == NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
+		return;
+	for (unsigned int i = NEAR_MOST - 1; i > at; i--) {
+		memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
+		near->distance[i] = near->distance[i - 1];
+	}
+	strcpy(near->text[at], text);
+	near->distance[at] = distance;
+}
+
+/* Distance by name first, provider second; a name that holds the other one is near, too. */
+static void consider_site(struct near *near, const struct nw_spec *spec,
+			  const struct nw_site *site)
+{
+	unsigned int by_name = nw_edit_distance(spec->name, site->name);
+	unsigned int by_provider = strcmp(spec->provider, "*") == 0
+					   ? 0
+					   : nw_edit_distance(spec->provider,
+							      site->provider);
+	size_t limit = strlen(spec->name) / 3 + 2;
+	bool holds = strlen(spec->name) >= 3 && strstr(site->name, spec->name);
+
+	if (!holds && by_name > limit)
+		return;
+	nw_cleanup(nw_free_ptr) char *text = nw_text("%s:%s", site->provider, site->name);
+	if (text)
+		consider(near, text, (holds ? 1 : by_name) + by_provider);
+}
+
+static void hint_near(const struct near *near, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+
+	for (unsigned int i = 0; i < NEAR_MOST && near->text[i][0]; i++)
+		nw_buf_printf(&text, "%s%s", i ? ", " : "", near->text[i]);
+	nw_error_hint(err, "did you mean %s?", nw_buf_str(&text));
+	nw_buf_free(&text);
+}
+
+int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
+		struct nw_error *err)
+{
+	struct near near = {0};
+	size_t notes = 0;
+
+	nw_vec_each (candidates, image) {
+		notes += (*image)->sites.count;
+		nw_vec_each (&(*image)->sites, site)
+			consider_site(&near, spec, site);
+	}
+	if (!candidates->count)
+		return nw_fail(err, ENOENT, "no file with USDT notes to look for '%s' in",
+			       spec->text);
+	if (candidates->count == 1 && !notes)
+		return nw_image_explain(candidates->item[0], err);
+	if (candidates->count == 1)
+		nw_fail(err, ENOENT, "no probe '%s' in %s", spec->text,
+			candidates->item[0]->path);
+	else
+		nw_fail(err, ENOENT, "no probe '%s' in any of the %zu files searched",
+			spec->text, candidates->count);
+	if (near.text[0][0])
+		hint_near(&near, err);
+	else
+		nw_error_hint(err, "`nopwatch list` shows what there is");
+	return -ENOENT;
+}
+
+void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32])
+{
+	if (i < probe->args.count && *probe->args.item[i].name)
+		snprintf(out, 32, "%s", probe->args.item[i].name);
+	else
+		snprintf(out, 32, "arg%zu", i);
+}
+
+/* ---- the selection ------------------------------------------------------------------ */
+
+static int select_one(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_selection *selection, struct nw_error *err)
+{
+	nw_images candidates = {0};
+	int matched = 0, ret;
+
+	if (spec->kind == NW_SPEC_TRACEPOINT) {
+		nw_fail(err, EINVAL, "'%s': kernel tracepoints cannot be followed yet",
+			spec->text);
+		return -EINVAL;
+	}
+	ret = nw_candidates_find(spec, scope, selection, &candidates, err);
+	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {
+		ret = nw_match_image(spec, scope, candidates.item[i], selection, err);
+		matched += ret > 0 ? ret : 0;
+		/* one of several files that lacks the function does not matter */
+		if (ret == -ENOENT && (matched || i + 1 < candidates.count))
+			ret = 0;
+	}
+	if (ret >= 0 && !matched)
+		ret = nw_no_match(spec, &candidates, err);
+	nw_vec_free(&candidates);
+	return ret < 0 ? ret : 0;
+}
+
+static bool is_ambiguous(const struct nw_selection *selection, const struct nw_probe *probe)
+{
+	nw_vec_each (&selection->probes, other)
+		if (*other != probe && strcmp((*other)->provider, probe->provider) == 0 &&
+		    strcmp((*other)->name, probe->name) == 0)
+			return true;
+	return false;
+}
+
+static int label_probes(struct nw_selection *selection, struct nw_error *err)
+{
+	nw_vec_each (&selection->probes, slot) {
+		struct nw_probe *probe = *slot;
+		bool ambiguous = is_ambiguous(selection, probe);
+		probe->label = nw_text("%s%s%s:%s", ambiguous ? probe->image->path : "",
+				       ambiguous ? ":" : "", probe->provider, probe->name);
+		if (!probe->label)
+			return nw_no_memory(err);
+	}
+	return 0;
+}
+
+/* Files that turned out to hold nothing of interest need not stay open. */
+static void drop_unused_images(struct nw_selection *selection)
+{
+	size_t kept = 0;
+
+	nw_vec_each (&selection->images, image) {
+		bool used = false;
+		nw_vec_each (&selection->probes, probe)
+			used = used || (*probe)->image == *image;
+		if (used)
+			selection->images.item[kept++] = *image;
+		else
+			nw_image_free(*image);
+	}
+	selection->images.count = kept;
+}
+
+int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *scope,
+	      struct nw_selection *out, struct nw_error *err)
+{
+	struct nw_selection selection = {0};
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = select_one(&specs[i], scope, &selection, err);
+	drop_unused_images(&selection);
+	if (ret == 0)
+		ret = label_probes(&selection, err);
+	if (ret < 0)
+		nw_selection_free(&selection);
+	else
+		*out = selection;
+	return ret;
+}
+
+static void free_probe(struct nw_probe *probe)
+{
+	nw_vec_each (&probe->points, point)
+		nw_vec_free(&point->operands);
+	nw_vec_free(&probe->points);
+	nw_vec_free(&probe->args);
+	free(probe->label);
+	free(probe->provider);
+	free(probe->name);
+	free(probe);
+}
+
+void nw_selection_free(struct nw_selection *selection)
+{
+	nw_vec_each (&selection->probes, probe)
+		free_probe(*probe);
+	nw_vec_free(&selection->probes);
+	nw_strings_free(&selection->warnings);
+	nw_images_free(&selection->images);
+}

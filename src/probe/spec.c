@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Probe specs: every spelling that users of the neighbouring tools have in their fingers.
+ *
+ *	usdt:PATH:PROVIDER:NAME		bpftrace, and what `list` prints
+ *	usdt::PROVIDER:NAME  usdt:PATH:NAME
+ *	PATH:PROVIDER:NAME  PROVIDER:NAME  NAME
+ *	PROVIDER:::NAME			DTrace
+ *	%sdt_PROVIDER:NAME		perf
+ *	uprobe:PATH:SYMBOL[+OFFSET]  uprobe:PATH:0xOFFSET  uretprobe:...  func:PATH:SYMBOL
+ *	tracepoint:SYSTEM:EVENT
+ *
+ * Split from the right, since paths may hold colons. Behind the name, in parentheses,
+ * arguments may be named and typed.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/probe.h"
+
+static int bad_spec(struct nw_error *err, const char *text, const char *why)
+{
+	nw_fail(err, EINVAL, "'%s' is not a probe spec: %s", text, why);
+	nw_error_hint(
+		err, "write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- "
+		     "CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL or func:PATH:SYMBOL");
+	return -EINVAL;
+}
+
+/* ---- types and arguments ------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	struct nw_type type;
+} type_names[] = {
+	{"u8", {NW_TYPE_UNSIGNED, 8, 0}},   {"u16", {NW_TYPE_UNSIGNED, 16, 0}},
+	{"u32", {NW_TYPE_UNSIGNED, 32, 0}}, {"u64", {NW_TYPE_UNSIGNED, 64, 0}},
+	{"s8", {NW_TYPE_SIGNED, 8, 0}},	    {"s16", {NW_TYPE_SIGNED, 16, 0}},
+	{"s32", {NW_TYPE_SIGNED, 32, 0}},   {"s64", {NW_TYPE_SIGNED, 64, 0}},
+	{"x8", {NW_TYPE_HEX, 8, 0}},	    {"x16", {NW_TYPE_HEX, 16, 0}},
+	{"x32", {NW_TYPE_HEX, 32, 0}},	    {"x64", {NW_TYPE_HEX, 64, 0}},
+	{"f32", {NW_TYPE_FLOAT, 32, 0}},    {"f64", {NW_TYPE_FLOAT, 64, 0}},
+	{"string", {NW_TYPE_STRING, 0, 0}},
+};
+
+int nw_type_parse(const char *text, size_t len, struct nw_type *out)
+{
+	const char *bracket = memchr(text, '[', len);
+	size_t name_len = bracket ? (size_t)(bracket - text) : len;
+	unsigned int array = 0;
+
+	if (bracket) {
+		const char *at = bracket + 1, *end = text + len - 1;
+		if (*end != ']' || at == end)
+			return -EINVAL;
+		for (; at < end; at++) {
+			if (!isdigit((unsigned char)*at))
+				return -EINVAL;
+			array = array * 10 + (unsigned int)(*at - '0');
+			if (array > 64) /* the kernel's limit, MAX_ARRAY_LEN */
+				return -ERANGE;
+		}
+		if (array == 0)
+			return -EINVAL;
+	}
+	for (size_t i = 0; i < NW_COUNT(type_names); i++) {
+		if (strlen(type_names[i].name) != name_len ||
+		    memcmp(type_names[i].name, text, name_len) != 0)
+			continue;
+		*out = type_names[i].type;
+		out->array = array;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static bool is_identifier(const char *text, size_t len)
+{
+	if (len && isdigit((unsigned char)text[0]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return false;
+	return true;
+}
+
+static int parse_arg(const char *whole, const char *text, size_t len, struct nw_spec *spec,
+		     struct nw_error *err)
+{
+	const char *colon = memchr(text, ':', len);
+	size_t name_len = colon ? (size_t)(colon - text) : len;
+	struct nw_named_arg *arg = nw_vec_add(&spec->args);
+
+	if (!arg)
+		return nw_no_memory(err);
+	if (name_len >= sizeof(arg->name) || !is_identifier(text, name_len))
+		return bad_spec(
+			err, whole,
+			"an argument's name is a C identifier of up to 31 characters");
+	memcpy(arg->name, text, name_len);
+	if (colon && nw_type_parse(colon + 1, len - name_len - 1, &arg->type) < 0) {
+		bad_spec(err, whole, "an argument has an unknown type");
+		nw_error_hint(err,
+			      "types are u8..u64, s8..s64, x8..x64, f32, f64, string, and "
+			      "arrays such as u8[16] (at most 64 elements)");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* "sql:string, rows:u32" */
+static int parse_args(const char *whole, const char *text, size_t len, struct nw_spec *spec,
+		      struct nw_error *err)
+{
+	spec->has_args = true;
+	while (len) {
+		const char *comma = memchr(text, ',', len);
+		size_t whole_part = comma ? (size_t)(comma - text) : len;
+		const char *at = text;
+		size_t part = whole_part;
+		while (part && isspace((unsigned char)*at))
+			at++, part--;
+		while (part && isspace((unsigned char)at[part - 1]))
+			part--;
+		int ret = parse_arg(whole, at, part, spec, err);
+		if (ret < 0)
+			return ret;
+		size_t used = whole_part + (comma != NULL);
+		text += used;
+		len -= used;
+	}
+	return 0;
+}
+
+/* ---- fields ------------------------------------------------------------------------- */
+
+/* Cut the last ':'-separated field off text (of *len bytes) and return a copy of it. */
+static char *cut_field(const char *text, size_t *len)
+{
+	size_t at = *len;
+	char *field;
+
+	while (at > 0 && text[at - 1] != ':')
+		at--;
+	field = strndup(text + at, *len - at);
+	*len = at ? at - 1 : 0;
+	return field;
+}
+
+/* An empty field means any; "*" as a path means "not said". */
+static char *glob_field(char *field)
+{
+	if (field && !*field) {
+		free(field);
+		return strdup("*");
+	}
+	return field;
+}
+
+static bool looks_like_path(const char *text, size_t len)
+{
+	return memchr(text, '/', len) || memmem(text, len, ".so", 3);
+}
+
+/* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module and function. */
+static size_t skip_dtrace_fields(const char *text, size_t len)
+{
+	while (len && text[len - 1] == ':')
+		len--;
+	return len;
+}
+
+static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
+		      struct nw_error *err)
+{
+	if (len && text[0] == '%')
+		text++, len--;
+	if (len > 4 && memcmp(text, "sdt_", 4) == 0)
+		text += 4, len -= 4;
+	spec->name = glob_field(cut_field(text, &len));
+	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':')
+		len = skip_dtrace_fields(text, len);
+	if (!memchr(text, ':', len) && looks_like_path(text, len))
+		spec->provider = strdup("*"); /* usdt:PATH:NAME */
+	else
+		spec->provider = glob_field(cut_field(text, &len));
+	spec->path = len == 1 && *text == '*' ? strdup("") : strndup(text, len);
+	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
+}
+
+/* SYMBOL, SYMBOL+OFFSET or 0xOFFSET */
+static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error *err)
+{
+	char *plus = strrchr(spec->name, '+');
+	uint64_t offset;
+
+	if (!*spec->name)
+		return bad_spec(err, whole, "the symbol is missing");
+	if (isdigit((unsigned char)spec->name[0])) {
+		if (nw_parse_u64(spec->name, &spec->offset) < 0)
+			return bad_spec(err, whole, "the offset is not a number");
+		spec->name[0] = '\0';
+		return 0;
+	}
+	if (!plus)
+		return 0;
+	if (nw_parse_u64(plus + 1, &offset) < 0)
+		return bad_spec(err, whole, "what follows the '+' is not a number");
+	*plus = '\0';
+	spec->offset = offset;
+	return 0;
+}
+
+static int parse_function(const char *text, size_t len, struct nw_spec *spec,
+			  struct nw_error *err)
+{
+	const char *whole = spec->text;
+
+	spec->name = cut_field(text, &len);
+	spec->path = strndup(text, len);
+	spec->provider = strdup(spec->kind == NW_SPEC_URETPROBE ? "uretprobe" : "uprobe");
+	if (!spec->name || !spec->path || !spec->provider)
+		return nw_no_memory(err);
+	if (!*spec->path)
+		return bad_spec(err, whole, "the path is missing");
+	int ret = parse_symbol(whole, spec, err);
+	if (ret == 0 && spec->offset && spec->kind != NW_SPEC_UPROBE)
+		return bad_spec(err, whole, "only a whole function has a return");
+	return ret;
+}
+
+static int parse_tracepoint(const char *text, size_t len, struct nw_spec *spec,
+			    struct nw_error *err)
+{
+	spec->name = cut_field(text, &len);
+	spec->provider = strndup(text, len);
+	spec->path = strdup("");
+	if (!spec->name || !spec->provider || !spec->path)
+		return nw_no_memory(err);
+	if (!*spec->name || !*spec->provider)
+		return bad_spec(err, spec->text, "a tracepoint is tracepoint:SYSTEM:EVENT");
+	return 0;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static const struct {
+	const char *prefix;
+	enum nw_spec_kind kind;
+	int (*parse)(const char *text, size_t len, struct nw_spec *spec,
+		     struct nw_error *err);
+} kinds[] = {
+	{"usdt:", NW_SPEC_USDT, parse_usdt},
+	{"U:", NW_SPEC_USDT, parse_usdt},
+	{"sdt:", NW_SPEC_USDT, parse_usdt},
+	{"uprobe:", NW_SPEC_UPROBE, parse_function},
+	{"uretprobe:", NW_SPEC_URETPROBE, parse_function},
+	{"func:", NW_SPEC_FUNC, parse_function},
+	{"tracepoint:", NW_SPEC_TRACEPOINT, parse_tracepoint},
+	{"", NW_SPEC_USDT, parse_usdt},
+};
+
+/* Length of the text without "(arguments)"; a path may hold parentheses, a name does not. */
+static size_t without_args(const char *text)
+{
+	size_t len = strlen(text);
+	const char *open = strrchr(text, '(');
+
+	return len && text[len - 1] == ')' && open ? (size_t)(open - text) : len;
+}
+
+static int parse_body(const char *text, struct nw_spec *spec, struct nw_error *err)
+{
+	size_t len = without_args(text);
+
+	if (text[len] == '(') {
+		int ret = parse_args(text, text + len + 1, strlen(text) - len - 2, spec,
+				     err);
+		if (ret < 0)
+			return ret;
+	}
+	for (size_t i = 0; i < NW_COUNT(kinds); i++) {
+		size_t prefix = strlen(kinds[i].prefix);
+		if (len < prefix || memcmp(text, kinds[i].prefix, prefix) != 0)
+			continue;
+		spec->kind = kinds[i].kind;
+		if (len == prefix)
+			return bad_spec(err, text, "it names no probe");
+		return kinds[i].parse(text + prefix, len - prefix, spec, err);
+	}
+	return bad_spec(err, text, "it is empty");
+}
+
+int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err)
+{
+	struct nw_spec spec = {.text = strdup(text)};
+	int ret;
+
+	if (!spec.text)
+		return nw_no_memory(err);
+	if (!*text || strpbrk(text, "\n\r"))
+		ret = bad_spec(err, text, *text ? "it holds a line break" : "it is empty");
+	else
+		ret = parse_body(text, &spec, err);
+	if (ret < 0)
+		nw_spec_free(&spec);
+	else
+		*out = spec;
+	return ret;
+}
+
+void nw_spec_free(struct nw_spec *spec)
+{
+	free(spec->text);
+	free(spec->path);
+	free(spec->provider);
+	free(spec->name);
+	nw_vec_free(&spec->args);
+	*spec = (struct nw_spec){0};
+}

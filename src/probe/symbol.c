@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Symbols of an image: .symtab and .dynsym together, read once, when somebody first asks,
+ * into one array by name and one of functions by address.
+ *
+ * A name may stand for several places: `static int count` in two source files. The note only
+ * says `count(%rip)`, so the one that belongs to the site is looked for by the STT_FILE
+ * entries, which group local symbols by source file; if that does not settle it, nothing is
+ * found rather than the wrong one.
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol.h"
+
+struct entry {
+	struct nw_symbol symbol;
+	unsigned int file; /* number of the STT_FILE group, 0: global, or none */
+};
+
+struct nw_symbols {
+	Elf *elf; /* the names point into its string tables */
+	NW_VEC(struct entry) by_name;
+	NW_VEC(struct entry) functions; /* by address, then larger first */
+};
+
+/* ---- loading ------------------------------------------------------------------------ */
+
+static bool wanted(const GElf_Sym *sym)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+
+	if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE &&
+	    type != STT_TLS && type != STT_GNU_IFUNC)
+		return false;
+	/* a COMMON symbol's value is an alignment, an ABS one is no address */
+	return sym->st_shndx != SHN_COMMON && sym->st_shndx != SHN_ABS;
+}
+
+static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
+		      const GElf_Sym *sym, const char *name, unsigned int file)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	struct entry entry = {
+		.symbol = {.name = name,
+			   .value = sym->st_value,
+			   .size = sym->st_size,
+			   .function = type == STT_FUNC || type == STT_GNU_IFUNC,
+			   .ifunc = type == STT_GNU_IFUNC,
+			   .tls = type == STT_TLS,
+			   .undefined = sym->st_shndx == SHN_UNDEF},
+		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
+	};
+
+	if (image->machine == EM_ARM && entry.symbol.function)
+		entry.symbol.value &= ~(uint64_t)1; /* the Thumb bit */
+	struct entry *named = nw_vec_add(&symbols->by_name);
+	if (!named)
+		return -ENOMEM;
+	*named = entry;
+	if (!entry.symbol.function || entry.symbol.undefined)
+		return 0;
+	struct entry *function = nw_vec_add(&symbols->functions);
+	if (!function)
+		return -ENOMEM;
+	*function = entry;
+	return 0;
+}
+
+static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf_Scn *section,
+		      const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	unsigned int file = 0;
+
+	if (!data || !header->sh_entsize)
+		return 0;
+	size_t count = header->sh_size / header->sh_entsize;
+	for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+		GElf_Sym sym;
+		if (!gelf_getsym(data, (int)i, &sym))
+			break;
+		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file++;
+		const char *name = elf_strptr(symbols->elf, header->sh_link, sym.st_name);
+		if (!name || !*name || !wanted(&sym))
+			continue;
+		if (add_symbol(image, symbols, &sym, name, file) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Names compare up to an '@': .symtab writes memcpy@GLIBC_2.14. */
+static size_t name_length(const char *name)
+{
+	return strcspn(name, "@");
+}
+
+static int compare_names(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t shorter = a_len < b_len ? a_len : b_len;
+	int order = memcmp(a, b, shorter);
+
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return compare_names(x->symbol.name, name_length(x->symbol.name), y->symbol.name,
+			     name_length(y->symbol.name));
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->symbol.value != y->symbol.value)
+		return x->symbol.value < y->symbol.value ? -1 : 1;
+	return (x->symbol.size < y->symbol.size) - (x->symbol.size > y->symbol.size);
+}
+
+static int load(struct nw_image *image, struct nw_symbols *symbols)
+{
+	Elf_Scn *section = NULL;
+
+	symbols->elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	if (!symbols->elf)
+		return 0;
+	while ((section = elf_nextscn(symbols->elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
+			continue;
+		if (load_table(image, symbols, section, &header) < 0)
+			return -ENOMEM;
+	}
+	if (symbols->by_name.count)
+		qsort(symbols->by_name.item, symbols->by_name.count,
+		      sizeof(*symbols->by_name.item), by_name);
+	if (symbols->functions.count)
+		qsort(symbols->functions.item, symbols->functions.count,
+		      sizeof(*symbols->functions.item), by_address);
+	return 0;
+}
+
+/* The symbols, loaded if need be; NULL when out of memory. */
+static const struct nw_symbols *symbols_of(struct nw_image *image)
+{
+	if (image->symbols)
+		return image->symbols;
+	struct nw_symbols *symbols = calloc(1, sizeof(*symbols));
+	if (!symbols)
+		return NULL;
+	if (load(image, symbols) < 0) {
+		nw_symbols_free(symbols);
+		return NULL;
+	}
+	image->symbols = symbols;
+	return symbols;
+}
+
+void nw_symbols_free(struct nw_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	nw_vec_free(&symbols->by_name);
+	nw_vec_free(&symbols->functions);
+	elf_end(symbols->elf);
+	free(symbols);
+}
+
+/* ---- look-ups ----------------------------------------------------------------------- */
+
+static const struct entry *function_entry(const struct nw_symbols *symbols, uint64_t vaddr)
+{
+	size_t low = 0, high = symbols->functions.count;
+
+	while (low < high) { /* first function behind vaddr */
+		size_t middle = low + (high - low) / 2;
+		if (symbols->functions.item[middle].symbol.value <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Hand-written functions have no size: they reach to the next one. */
+	for (size_t back = 0; back < 8 && low-- > 0; back++) {
+		const struct entry *entry = &symbols->functions.item[low];
+		if (vaddr - entry->symbol.value < entry->symbol.size ||
+		    (entry->symbol.size == 0 && back == 0))
+			return entry;
+	}
+	return NULL;
+}
+
+int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out)
+{
+	const struct nw_symbols *symbols = symbols_of(image);
+	const struct entry *entry = symbols ? function_entry(symbols, vaddr) : NULL;
+
+	if (!entry)
+		return -ENOENT;
+	*out = entry->symbol;
+	return 0;
+}
+
+/* First entry of that name; *count of them follow one another. */
+static const struct entry *find_name(const struct nw_symbols *symbols, const char *name,
+				     size_t len, size_t *count)
+{
+	size_t low = 0, high = symbols->by_name.count, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *there = symbols->by_name.item[middle].symbol.name;
+		if (compare_names(there, name_length(there), name, len) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < symbols->by_name.count; end++) {
+		const char *there = symbols->by_name.item[end].symbol.name;
+		if (compare_names(there, name_length(there), name, len) != 0)
+			break;
+	}
+	*count = end - low;
+	return symbols->by_name.item + low;
+}
+
+/*
+ * Of several symbols of one name, the one that code at vaddr means. Duplicates of one address
+ * (.symtab and .dynsym) are one symbol.
+ */
+static int choose(const struct nw_symbols *symbols, const struct entry *entry, size_t count,
+		  uint64_t vaddr, struct nw_symbol *out)
+{
+	const struct entry *only = NULL, *same_file = NULL, *user = NULL;
+	bool unique = true, unique_in_file = true;
+
+	if (vaddr)
+		user = function_entry(symbols, vaddr);
+	for (size_t i = 0; i < count; i++) {
+		if (entry[i].symbol.undefined)
+			continue;
+		unique = unique && (!only || only->symbol.value == entry[i].symbol.value);
+		only = &entry[i];
+		if (!user || !user->file || entry[i].file != user->file)
+			continue;
+		unique_in_file = unique_in_file && !same_file;
+		same_file = &entry[i];
+	}
+	if (only && unique)
+		*out = only->symbol;
+	else if (same_file && unique_in_file)
+		*out = same_file->symbol;
+	else
+		return only ? -ENOTUNIQ : -ENOENT;
+	return 0;
+}
+
+int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
+		    struct nw_symbol *out)
+{
+	const struct nw_symbols *symbols = symbols_of(image);
+	size_t count;
+
+	if (!symbols)
+		return -ENOMEM;
+	const struct entry *entry = find_name(symbols, name, len, &count);
+	int ret = choose(symbols, entry, count, vaddr, out);
+	if (ret == -ENOENT && count) { /* imported only */
+		*out = entry[0].symbol;
+		return -ENXIO;
+	}
+	return ret;
+}
