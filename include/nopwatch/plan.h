@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan: which kernel events a selection of probes becomes, as data and as text. Pure: touches
+ * no file, and the same input always gives the same plan.
+ *
+ * Sites share events. Disarming and deleting cost the kernel tens of milliseconds an event,
+ * whatever it holds, and since 5.4 one event holds many places as long as the names and types
+ * of its fields are the same. So all points of one shape share an event, if the low 12 bits
+ * of their file offsets differ: every record carries the address that was hit, mappings are
+ * page-aligned, so those bits say which of the points it was, in any process.
+ */
+#ifndef NOPWATCH_PLAN_H
+#define NOPWATCH_PLAN_H
+
+#include "nopwatch/probe.h"
+
+/* Limits of kernel/trace/trace_probe.h: MAX_ARGSTR_LEN, MAX_TRACE_ARGS, WRITE_BUFSIZE. */
+#define NW_MAX_EXPRESSION 63
+#define NW_MAX_FIELDS	  128
+#define NW_MAX_LINE	  4094
+/* MAX_EVENT_NAME_LEN is 64 and some kernels want one less. */
+#define NW_MAX_NAME 63
+/* Our own: events that one point may be spread over. */
+#define NW_MAX_PARTS 32
+
+/* What the kernel can do, as far as definitions are concerned. */
+struct nw_caps {
+	bool ref_ctr;	 /* PATH:OFFSET(REF_CTR): it counts USDT semaphores itself */
+	bool multi_site; /* one event may hold several places */
+	bool hex;	 /* x8..x64 */
+	bool arrays;	 /* TYPE[N] */
+};
+
+/* What the newest kernels have; what `list` assumes. */
+extern const struct nw_caps nw_caps_all;
+
+/* ---- fetch arguments ---------------------------------------------------------------- */
+
+/* How the kernel delivers one operand, and what is left to do in user space. */
+struct nw_fetch {
+	char text[NW_MAX_EXPRESSION + 1]; /* "-16(%bp):u64"; "" for a constant */
+	char high_text[NW_MAX_EXPRESSION +
+		       1];	/* upper half of a pair of registers, or "" */
+	struct nw_type field;	/* type of the field as it is delivered */
+	struct nw_type shown;	/* type the value has for the user */
+	unsigned int sign_bits; /* the value is this wide and signed, but was fetched
+				   unsigned: extend it; 0: nothing to do */
+	bool is_constant;
+	uint64_t constant;
+	bool untrusted; /* behind a nested dereference: after a fault the kernel leaves what
+			   was in the field before (usdt-args 3.3) */
+	const char *problem; /* why the value cannot be had, a sentence; else NULL */
+};
+
+/*
+ * Translate one operand of the site at vaddr. want is the user's type (base DEFAULT: the
+ * note's). Never fails: what cannot be expressed has its problem.
+ */
+void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
+		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
+		   const struct nw_caps *caps, struct nw_fetch *out);
+
+/* "s32", "u8[16]", "string" */
+void nw_type_text(const struct nw_type *type, char out[16]);
+
+/* ---- the plan ----------------------------------------------------------------------- */
+
+/* Where the value of one argument of one point is found. */
+struct nw_source {
+	unsigned int part; /* which of the point's events */
+	int field;	   /* number of the field there, -1: no field */
+	int high_field;	   /* upper half, -1: none */
+	struct nw_fetch fetch;
+};
+
+/* A point with its fetches: what is armed. */
+struct nw_planned {
+	size_t probe, point;	       /* indexes into the selection */
+	NW_VEC(struct nw_source) args; /* in the order of the probe's arguments */
+	unsigned int parts; /* events that hold it: 1, more with several strings */
+	uint32_t refused;   /* parts that the kernel would not define, as bits */
+	bool failed;	    /* part 0 is among them: the point is left out */
+};
+
+struct nw_place {	  /* a point in an event */
+	uint32_t planned; /* index into plan->points */
+	uint32_t part;
+	char *fetches; /* "a0=%di:s32 a1=..."; "" if there are none */
+};
+
+struct nw_event {
+	char name[NW_MAX_NAME + 1];
+	char *shape; /* "p a0:string a1:s32": what places need to share the event */
+	bool is_return;
+	size_t fields;
+	size_t defined; /* places that the kernel has taken */
+	NW_VEC(struct nw_place) places;
+	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
+};
+
+enum nw_naming {
+	NW_NAMES_PRIVATE, /* short, unique by session: for our own reader */
+	NW_NAMES_PROBES,  /* after the probe: for files and for other tools */
+};
+
+struct nw_plan_options {
+	const char
+		*session; /* C identifier of up to 20 characters; names group and events */
+	struct nw_caps caps;
+	bool all_args; /* fetch every argument, not only those the user named */
+	bool separate; /* no sharing between probes */
+	enum nw_naming naming;
+};
+
+struct nw_plan {
+	char group[NW_MAX_NAME + 1];
+	const struct nw_selection *selection; /* borrowed, must outlive the plan */
+	NW_VEC(struct nw_planned) points;
+	NW_VEC(struct nw_event *) events;
+};
+
+int nw_plan_make(const struct nw_selection *selection,
+		 const struct nw_plan_options *options, struct nw_plan *out,
+		 struct nw_error *err);
+void nw_plan_free(struct nw_plan *plan);
+
+/* The point that place stands for. */
+const struct nw_point *nw_plan_point(const struct nw_plan *plan,
+				     const struct nw_place *place);
+
+/*
+ * The line that defines one place, without a final newline:
+ *	p:GROUP/EVENT PATH:0xOFFSET(0xREF_CTR) a0=%di:s32
+ * ref_ctr: write the semaphore, where the point has one.
+ */
+void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
+		    const struct nw_place *place, const char *path, bool ref_ctr,
+		    struct nw_buf *out);
+
+/*
+ * Take one place out of its event and give it one of its own, appended to plan->events: for
+ * finding out which of an event's places the kernel does not like. The event that stays may
+ * become empty. Returns the new event, or NULL when out of memory.
+ */
+struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event);
+
+/* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
+void nw_identifier(const char *text, size_t most, char *out);
+/* Can the kernel's grammar carry this path? (No blanks, no '#', absolute.) */
+bool nw_path_is_writable(const char *path);
+
+#endif

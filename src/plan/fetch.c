@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From an operand to a fetch argument (Documentation/trace/uprobetracer.rst).
+ *
+ * What the kernel can do is load from registers and memory, and cut to a size; everything
+ * else is done here or said to be impossible:
+ *
+ *  - Constants are never fetched: the tool knows them, kernels before 5.4 do not.
+ *  - Globals are read as +DELTA(%ip), DELTA being the distance from the site: @+OFFSET, made
+ *    for this, reads the wrong place on 4.20..2026 kernels (kernel.md 1.3).
+ *  - %ah is a bitfield of %ax; bitfields are unsigned, so the sign is restored afterwards.
+ *  - A value is never fetched wider than the note says it is: what lies beside it in memory,
+ *    or above it in a register, belongs to something else.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/plan.h"
+
+const struct nw_caps nw_caps_all = {.ref_ctr = true,
+				    .multi_site = true,
+				    .hex = true,
+				    .arrays = true};
+
+void nw_type_text(const struct nw_type *type, char out[16])
+{
+	static const char letters[] = {
+		[NW_TYPE_DEFAULT] = '?', [NW_TYPE_UNSIGNED] = 'u', [NW_TYPE_SIGNED] = 's',
+		[NW_TYPE_HEX] = 'x',	 [NW_TYPE_STRING] = '?',   [NW_TYPE_FLOAT] = 'f',
+	};
+	char array[8] = "";
+
+	if (type->array)
+		snprintf(array, sizeof(array), "[%u]", type->array & 127);
+	if (type->base == NW_TYPE_STRING)
+		snprintf(out, 16, "string%s", array);
+	else
+		snprintf(out, 16, "%c%u%s", letters[type->base], type->bits & 127, array);
+}
+
+/* ---- places ------------------------------------------------------------------------- */
+
+/* "%di", "-16(%bp)", "+8204(%ip)", "@0x601040": where the operand is, without a type. */
+static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
+		       uint64_t vaddr, struct nw_fetch *out, char *text, size_t room)
+{
+	const char *pc = nw_arch_pc(arch);
+	int64_t offset = op->offset;
+
+	switch (op->kind) {
+	case NW_OPERAND_REGISTER:
+		snprintf(text, room, "%%%s", op->reg);
+		return true;
+	case NW_OPERAND_MEMORY:
+		if (op->resolved)
+			offset = (int64_t)op->address;
+		snprintf(text, room, "%+" PRId64 "(%%%s)", offset, op->reg);
+		return true;
+	case NW_OPERAND_GLOBAL:
+		if (!pc) {
+			out->problem =
+				"a global: the kernel of this architecture cannot name "
+				"the program counter it would be relative to";
+			return false;
+		}
+		snprintf(text, room, "%+" PRId64 "(%%%s)", (int64_t)(op->address - vaddr),
+			 pc);
+		return true;
+	default:
+		out->problem = "not an operand";
+		return false;
+	}
+}
+
+/* Write TEXT:TYPE, if it is not too long for the kernel. */
+static void finish(struct nw_fetch *out, const char *place, const char *type)
+{
+	struct nw_buf text = {0};
+
+	nw_buf_printf(&text, "%s:%s", place, type);
+	if (text.failed || text.len > NW_MAX_EXPRESSION)
+		out->problem = "longer than the 63 characters a fetch argument can have";
+	else
+		memcpy(out->text, text.data, text.len + 1);
+	nw_buf_free(&text);
+}
+
+/* ---- types -------------------------------------------------------------------------- */
+
+/* What the note says the value is. */
+static struct nw_type note_type(const struct nw_operand *op)
+{
+	struct nw_type type = {.bits = op->size * 8};
+
+	if (op->is_float && (op->size == 4 || op->size == 8))
+		type.base = NW_TYPE_FLOAT;
+	else
+		type.base = op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED;
+	if (op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8)
+		return type;
+	/* a structure by value: as many words as fit its size evenly, in hexadecimal */
+	unsigned int word = op->size & -op->size;
+	if (word > 8)
+		word = 8;
+	type.base = NW_TYPE_HEX;
+	type.bits = word * 8;
+	type.array = op->size / word;
+	return type;
+}
+
+/* The field's type as the kernel's grammar spells it. */
+static void field_text(const struct nw_type *field, const struct nw_caps *caps,
+		       char out[16])
+{
+	struct nw_type spelled = *field;
+
+	if (spelled.base == NW_TYPE_FLOAT)
+		spelled.base = NW_TYPE_HEX; /* raw bits */
+	if (spelled.base == NW_TYPE_HEX && !caps->hex)
+		spelled.base = NW_TYPE_UNSIGNED;
+	nw_type_text(&spelled, out);
+}
+
+static unsigned int smaller(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- the kinds of values ------------------------------------------------------------ */
+
+/* What a pointer points at: a string, or an array. */
+static void make_pointee(const struct nw_operand *op, const char *place,
+			 const struct nw_caps *caps, struct nw_fetch *out)
+{
+	char whole[96], type[16];
+
+	if (out->shown.array && !caps->arrays) {
+		out->problem = "arrays need a kernel of 4.20 or later";
+		return;
+	}
+	field_text(&out->field, caps, type);
+	snprintf(whole, sizeof(whole), "+0(%s)", place);
+	out->untrusted = op->kind != NW_OPERAND_REGISTER &&
+			 out->shown.base != NW_TYPE_STRING;
+	finish(out, whole, type);
+}
+
+static void make_bitfield(const struct nw_operand *op, const char *place,
+			  struct nw_fetch *out)
+{
+	char type[16];
+	unsigned int bits = smaller(out->shown.bits, 8);
+
+	snprintf(type, sizeof(type), "b%u@%u/16", bits & 15, op->shift & 15);
+	out->field = (struct nw_type){NW_TYPE_UNSIGNED, 16, 0};
+	out->sign_bits = out->shown.base == NW_TYPE_SIGNED ? bits : 0;
+	finish(out, place, type);
+}
+
+static void make_pair(const struct nw_operand *op, const char *place, bool big_endian,
+		      struct nw_fetch *out)
+{
+	char second[16];
+	const char *high = big_endian ? place : second;
+
+	/* the first register holds the half that comes first in memory */
+	snprintf(second, sizeof(second), "%%%s", op->reg_high);
+	out->field = (struct nw_type){NW_TYPE_UNSIGNED, 32, 0};
+	finish(out, big_endian ? second : place, "u32");
+	snprintf(out->high_text, sizeof(out->high_text), "%.50s:u32", high);
+}
+
+static void make_number(const struct nw_operand *op, const char *place, bool big_endian,
+			const struct nw_caps *caps, struct nw_fetch *out)
+{
+	char type[16], moved[64], *paren;
+
+	out->field = out->shown;
+	out->field.bits = smaller(out->shown.bits, op->size * 8);
+	/* a value that is shown wider than it is keeps the note's sign */
+	if (out->field.bits < out->shown.bits && out->field.base != NW_TYPE_FLOAT)
+		out->field.base = op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED;
+	field_text(&out->field, caps, type);
+	unsigned int cut = op->size - out->field.bits / 8;
+	if (cut && big_endian && (paren = strchr(place, '('))) { /* its last bytes */
+		snprintf(moved, sizeof(moved), "%+lld%s",
+			 strtoll(place, NULL, 10) + (long long)cut, paren);
+		place = moved;
+	}
+	finish(out, place, type);
+}
+
+static void make_structure(const char *place, const struct nw_caps *caps,
+			   struct nw_fetch *out)
+{
+	char type[16];
+
+	if (!caps->arrays) {
+		out->problem =
+			"a structure by value: arrays need a kernel of 4.20 or later";
+		return;
+	}
+	if (out->shown.array > 64) {
+		out->problem = "a structure by value of more than 64 elements";
+		return;
+	}
+	out->field = out->shown;
+	field_text(&out->field, caps, type);
+	finish(out, place, type);
+}
+
+static void make_constant(const struct nw_operand *op, const struct nw_type *want,
+			  struct nw_fetch *out)
+{
+	unsigned int bits = smaller(out->shown.bits, 64);
+
+	if (out->shown.base == NW_TYPE_STRING || out->shown.array) {
+		out->problem = "a constant: it points nowhere";
+		return;
+	}
+	out->is_constant = true;
+	out->constant = op->value;
+	if (want->base != NW_TYPE_DEFAULT && bits < 64) {
+		out->constant &= ((uint64_t)1 << bits) - 1;
+		out->sign_bits = out->shown.base == NW_TYPE_SIGNED ? bits : 0;
+	}
+}
+
+void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
+		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
+		   const struct nw_caps *caps, struct nw_fetch *out)
+{
+	char place[64];
+
+	*out = (struct nw_fetch){.problem = op->problem};
+	if (op->symbol && !op->resolved && !out->problem)
+		out->problem = "its symbol has not been looked up";
+	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
+	if (out->problem)
+		return;
+	if (op->kind == NW_OPERAND_CONSTANT) {
+		make_constant(op, want, out);
+		return;
+	}
+	if (!place_text(op, arch, vaddr, out, place, sizeof(place)))
+		return;
+	bool pointee = want->base == NW_TYPE_STRING || want->array;
+	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
+	out->field = out->shown;
+	if (pointee)
+		make_pointee(op, place, caps, out);
+	else if (op->got)
+		make_number(op, place, big_endian, caps, out);
+	else if (op->reg_high[0])
+		make_pair(op, place, big_endian, out);
+	else if (op->shift)
+		make_bitfield(op, place, out);
+	else if (plain)
+		make_number(op, place, big_endian, caps, out);
+	else if (want->base == NW_TYPE_DEFAULT)
+		make_structure(place, caps, out);
+	else
+		out->problem = "a structure by value has no type of one number";
+}
