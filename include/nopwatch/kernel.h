@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: a plan becomes armed probes in an instance of its own, and every trace of it goes
+ * away again. The only room that touches tracefs and /run/nopwatch.
+ *
+ * The rules that nothing here may break:
+ *  - uprobe_events is opened for append only, one definition a write (opening it with O_TRUNC
+ *    deletes everybody's events);
+ *  - what is ours is named nopwatch_SESSION, and /run/nopwatch/SESSION says so before it
+ *    exists; a session is alive as long as somebody holds the lock on that file;
+ *  - an event is deleted only after it has been seen disabled in every instance: deleting an
+ *    enabled event of several sites frees memory that is in use (kernel.md, "The same on all
+ *    twelve").
+ */
+#ifndef NOPWATCH_KERNEL_H
+#define NOPWATCH_KERNEL_H
+
+#include "nopwatch/plan.h"
+
+/* ---- tracefs ------------------------------------------------------------------------ */
+
+struct nw_tracefs {
+	int root; /* directory, O_PATH */
+	char path[256];
+};
+
+/* Find and open tracefs. Errors name the remedy: not mounted, not allowed, no uprobes. */
+int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err);
+void nw_tracefs_close(struct nw_tracefs *fs);
+
+/* Files below a directory of tracefs. All return 0 or -errno; read adds to out. */
+int nw_tracefs_read(int dir, const char *file, struct nw_buf *out);
+int nw_tracefs_write(int dir, const char *file, const char *text); /* replaces */
+int nw_tracefs_append(int dir, const char *file, const char *text);
+bool nw_tracefs_has(int dir, const char *file);
+/* The kernel's own reason for the last refused definition, from error_log; "" if unknown. */
+void nw_tracefs_reason(const struct nw_tracefs *fs, char out[128]);
+
+/* ---- features ----------------------------------------------------------------------- */
+
+enum nw_feature {
+	NW_FEATURE_UPROBE_EVENTS,
+	NW_FEATURE_INSTANCES,
+	NW_FEATURE_REF_CTR,
+	NW_FEATURE_MULTI_SITE,
+	NW_FEATURE_HEX,
+	NW_FEATURE_ARRAYS,
+	NW_FEATURE_IMMEDIATE,
+	NW_FEATURE_EVENT_PID,
+	NW_FEATURE_EVENT_FORK,
+	NW_FEATURE_BUFFER_PERCENT,
+	NW_FEATURE_ERROR_LOG,
+	NW_FEATURE_CLOCK_MONO,
+	NW_FEATURE_CLOCK_BOOT,
+	NW_FEATURE_HIST,
+	NW_FEATURE_SYNTHETIC,
+	NW_FEATURE_NOP5_SAFE,
+	NW_FEATURE_COUNT
+};
+
+struct nw_features {
+	bool has[NW_FEATURE_COUNT];
+	bool masked[NW_FEATURE_COUNT]; /* switched off by NOPWATCH_FEATURES */
+};
+
+/* One row of the table of features. */
+struct nw_feature_info {
+	const char *name;    /* as NOPWATCH_FEATURES has it: "ref_ctr" */
+	const char *what;    /* what it is */
+	const char *how;     /* how it is found out */
+	const char *without; /* what nopwatch does where it is missing */
+};
+extern const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT];
+
+/*
+ * What this kernel can do, from README, the files that exist and what they hold; never from
+ * its version. mask: "-ref_ctr,-hex" or NULL; an unknown name is EINVAL.
+ */
+int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
+		       struct nw_features *out, struct nw_error *err);
+struct nw_caps nw_features_caps(const struct nw_features *features);
+
+/* ---- sessions ----------------------------------------------------------------------- */
+
+enum nw_clock {
+	NW_CLOCK_MONO,	/* CLOCK_MONOTONIC */
+	NW_CLOCK_BOOT,	/* CLOCK_BOOTTIME */
+	NW_CLOCK_OTHER, /* nanoseconds of the kernel's own */
+};
+
+struct nw_session_options {
+	uint64_t buffer_bytes;	     /* per CPU; 0: a default for the number of CPUs */
+	unsigned int buffer_percent; /* how full a buffer wakes the reader; 0: a default */
+	const pid_t *pids; /* record only these processes and what they create; none: all */
+	size_t pid_count;
+	bool tasks; /* also record births, names and deaths of threads */
+	bool force; /* arm what is known to be dangerous */
+};
+
+struct nw_session;
+
+/* The kernel events that options.tasks records: "task/task_newtask", ... */
+extern const char *const nw_task_events[];
+extern const size_t nw_task_event_count;
+
+/* A name for a new session: "4711_1a2b". */
+void nw_session_name(char out[24]);
+
+/*
+ * Make the instance and define the plan's events, nothing enabled. Removes the leftovers of
+ * dead sessions first. Places that the kernel refuses are marked (nw_planned.failed) and
+ * described in warnings; all refused is an error.
+ */
+int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
+		    struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, struct nw_session **out,
+		    struct nw_error *err);
+/* Enable. From here on processes are hit. */
+int nw_session_arm(struct nw_session *session, struct nw_error *err);
+/* Disable; what was recorded can still be read, and nw_session_profile() still tells. */
+int nw_session_disarm(struct nw_session *session, struct nw_error *err);
+/*
+ * Take everything away and free the session, whatever state it is in. Close every file of the
+ * instance before. Returns an error when something had to stay; the text names it.
+ */
+int nw_session_close(struct nw_session *session, struct nw_error *err);
+
+int nw_session_instance(const struct nw_session *session); /* directory of the instance */
+enum nw_clock nw_session_clock(const struct nw_session *session);
+/* What went wrong without being fatal, for the user; lives as long as the session. */
+const nw_strings *nw_session_warnings(const struct nw_session *session);
+/* Bytes of ring buffer per CPU as the kernel gave them. */
+uint64_t nw_session_buffer(const struct nw_session *session);
+/*
+ * Hits that the kernel counted for each point of the plan (uprobe_profile), recorded or not,
+ * in whatever process. hits: as many as plan->points. -EAGAIN: others changed the list of
+ * events while it was read.
+ */
+int nw_session_profile(const struct nw_session *session, uint64_t *hits);
+/* Now, on the session's trace clock, as raw records show it. */
+uint64_t nw_session_now(const struct nw_session *session);
+
+/* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
+ * per_cpu directory. */
+
+/* ---- leftovers ---------------------------------------------------------------------- */
+
+struct nw_clean_report {
+	unsigned int living;  /* sessions left alone */
+	unsigned int removed; /* dead sessions taken away */
+	nw_strings stuck;     /* what could not be removed, and why */
+	nw_strings orphans;   /* nopwatch_* in tracefs that no journal speaks of */
+};
+
+/* Remove what dead sessions left. orphans_too: also what has no journal. */
+int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
+	     struct nw_error *err);
+void nw_clean_report_free(struct nw_clean_report *report);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/* What dead sessions left behind. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "journal.h"
+
+static const char prefix[] = "nopwatch_";
+
+static void clean_session(const struct nw_tracefs *fs, const char *session,
+			  struct nw_clean_report *report)
+{
+	struct nw_journal journal;
+
+	switch (nw_journal_seize(session, &journal)) {
+	case NW_JOURNAL_LIVING:
+		report->living++;
+		return;
+	case NW_JOURNAL_GONE:
+		return;
+	case NW_JOURNAL_DEAD:
+		break;
+	}
+	if (nw_teardown(fs, session, &report->stuck) < 0) {
+		nw_journal_leave(&journal); /* for the next try */
+		return;
+	}
+	nw_journal_remove(&journal);
+	report->removed++;
+}
+
+/*
+ * nopwatch_* in tracefs without a journal: made inside a container with a /run of its own, or
+ * /run was emptied. It may be alive, so it is only removed when the user says so.
+ */
+static int find_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
+{
+	static const char *const places[] = {"instances", "events"};
+	nw_strings journals = {0};
+	int ret = nw_journal_list(&journals);
+
+	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
+		nw_strings found = {0};
+		nw_tracefs_list(fs->root, places[i], prefix, &found);
+		nw_vec_each (&found, name) {
+			const char *session = *name + sizeof(prefix) - 1;
+			if (!nw_session_name_is_valid(session) ||
+			    nw_strings_has(&journals, session) ||
+			    nw_strings_has(sessions, session))
+				continue;
+			ret = nw_strings_add(sessions, session, strlen(session));
+		}
+		nw_strings_free(&found);
+	}
+	nw_strings_free(&journals);
+	return ret;
+}
+
+static int clean_orphans(const struct nw_tracefs *fs, bool remove,
+			 struct nw_clean_report *report)
+{
+	nw_strings orphans = {0};
+	int ret = find_orphans(fs, &orphans);
+
+	nw_vec_each (&orphans, session) {
+		struct nw_journal journal;
+		if (!remove) {
+			ret = nw_strings_addf(&report->orphans, "%s%s", prefix, *session);
+		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
+			nw_journal_leave(&journal);
+			clean_session(fs, *session, report);
+		}
+	}
+	nw_strings_free(&orphans);
+	return ret;
+}
+
+int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
+	     struct nw_error *err)
+{
+	struct nw_clean_report report = {0};
+	nw_strings sessions = {0};
+	int ret = nw_journal_list(&sessions);
+
+	nw_vec_each (&sessions, session)
+		clean_session(fs, *session, &report);
+	nw_strings_free(&sessions);
+	if (ret == 0)
+		ret = clean_orphans(fs, orphans_too, &report);
+	if (ret < 0) {
+		nw_clean_report_free(&report);
+		return nw_no_memory(err);
+	}
+	*out = report;
+	return 0;
+}
+
+void nw_clean_report_free(struct nw_clean_report *report)
+{
+	nw_strings_free(&report->stuck);
+	nw_strings_free(&report->orphans);
+}

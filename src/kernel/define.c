@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Definitions: one write a place, one try a place. A place that the kernel does not take costs
+ * only itself, and its reason is kept for the user.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session.h"
+
+/* ---- paths -------------------------------------------------------------------------- */
+
+static bool is_same_file(const char *path, const struct nw_image *image)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == image->dev && st.st_ino == image->ino;
+}
+
+/*
+ * A path that the kernel's grammar can carry and that leads to the very file we read: its own
+ * if that does, else our open file, which cannot be mistaken for another.
+ */
+static char *make_path(const struct nw_image *image)
+{
+	nw_cleanup(nw_free_ptr) char *cwd = image->path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *path = nw_text("%s%s%s", cwd ? cwd : "", cwd ? "/" : "", image->path);
+
+	if (path && nw_path_is_writable(path) && is_same_file(path, image) &&
+	    strlen(path) < 1024)
+		return path;
+	free(path);
+	return nw_text("/proc/self/fd/%d", image->fd);
+}
+
+static const char *path_of(struct nw_session *session, const struct nw_image *image)
+{
+	nw_vec_each (&session->paths, known)
+		if (known->image == image)
+			return known->path;
+	struct nw_image_path *fresh = nw_vec_add(&session->paths);
+	if (!fresh)
+		return NULL;
+	fresh->image = image;
+	fresh->path = make_path(image);
+	return fresh->path;
+}
+
+/* ---- one place ---------------------------------------------------------------------- */
+
+static struct nw_planned *planned_of(struct nw_session *session,
+				     const struct nw_place *place)
+{
+	return &session->plan->points.item[place->planned];
+}
+
+static const struct nw_probe *probe_of(struct nw_session *session,
+				       const struct nw_place *place)
+{
+	return session->plan->selection->probes.item[planned_of(session, place)->probe];
+}
+
+/* What makes a place too dangerous to arm without --force; NULL: nothing. */
+static const char *hazard(const struct nw_session *session, const struct nw_point *point)
+{
+	if (session->force)
+		return NULL;
+	if (point->nop == NW_NOP_5 && !session->features->has[NW_FEATURE_NOP5_SAFE])
+		return "it stands on a 5-byte nop, which this kernel turns into a call "
+		       "that can "
+		       "destroy the function's red zone (--force arms it all the same)";
+	if (point->is_return && point->image->go)
+		return "a return probe in Go code crashes the program when its stack moves "
+		       "(--force arms it all the same)";
+	return NULL;
+}
+
+static void give_up(struct nw_session *session, const struct nw_place *place,
+		    const char *why)
+{
+	const struct nw_point *point = nw_plan_point(session->plan, place);
+	struct nw_planned *planned = planned_of(session, place);
+
+	planned->refused |= 1u << place->part;
+	if (place->part > 0) { /* the point stays, one of its strings goes */
+		nw_vec_each (&planned->args, source)
+			if (source->part == place->part)
+				source->fetch.problem = "the kernel refused to fetch it";
+	} else {
+		planned->failed = true;
+	}
+	nw_strings_addf(&session->warnings, "%s at %s+0x%lx is left out: %s",
+			probe_of(session, place)->label, point->image->path, point->offset,
+			why);
+}
+
+static int define_place(struct nw_session *session, const struct nw_event *event,
+			const struct nw_place *place)
+{
+	const struct nw_point *point = nw_plan_point(session->plan, place);
+	const char *danger = hazard(session, point);
+	const char *path = path_of(session, point->image);
+	struct nw_buf line = {0};
+	char reason[128] = "";
+
+	if (danger) {
+		give_up(session, place, danger);
+		return -EPERM;
+	}
+	if (!path)
+		return -ENOMEM;
+	nw_plan_define(session->plan, event, place, path,
+		       session->features->has[NW_FEATURE_REF_CTR], &line);
+	nw_buf_addc(&line, '\n');
+	int ret = line.failed ? -ENOMEM
+			      : nw_tracefs_append(session->fs->root, "uprobe_events",
+						  nw_buf_str(&line));
+	nw_buf_free(&line);
+	if (ret < 0) {
+		if (session->features->has[NW_FEATURE_ERROR_LOG])
+			nw_tracefs_reason(session->fs, reason);
+		nw_cleanup(nw_free_ptr) char *why = nw_text(
+			"the kernel refused the definition: %s%s%s%s", nw_strerror(-ret),
+			*reason ? " (" : "", reason, *reason ? ")" : "");
+		give_up(session, place, why ? why : "refused");
+	}
+	return ret;
+}
+
+/* Take a place out of its event's table; its slot in the vector stays, so that the numbers of
+ * the others do. */
+static void forget_place(struct nw_session *session, struct nw_event *event,
+			 const struct nw_place *place)
+{
+	event->by_low_bits[nw_plan_point(session->plan, place)->offset & 0xfff] = 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+
+/* Main parts first: a companion is of no use when its point could not be defined. */
+static size_t define_parts(struct nw_session *session, bool companions)
+{
+	size_t defined = 0;
+
+	nw_vec_each (&session->plan->events, slot) {
+		struct nw_event *event = *slot;
+		nw_vec_each (&event->places, place) {
+			if ((place->part > 0) != companions)
+				continue;
+			if (!planned_of(session, place)->failed &&
+			    define_place(session, event, place) == 0) {
+				event->defined++;
+				defined++;
+			} else {
+				forget_place(session, event, place);
+			}
+		}
+	}
+	return defined;
+}
+
+/* Every place was left out: the first reason is the error. */
+static int nothing_left(struct nw_session *session, struct nw_error *err)
+{
+	const nw_strings *warnings = &session->warnings;
+
+	nw_fail(err, EINVAL, "%s",
+		warnings->count ? warnings->item[warnings->count - 1]
+				: "no probe could be defined");
+	return -EINVAL;
+}
+
+int nw_session_define(struct nw_session *session, struct nw_error *err)
+{
+	if (define_parts(session, false) == 0)
+		return nothing_left(session, err);
+	define_parts(session, true);
+	return 0;
+}
+
+/* ---- enabling ----------------------------------------------------------------------- */
+
+static int write_enable(struct nw_session *session, const struct nw_event *event,
+			const char *value)
+{
+	char file[2 * NW_MAX_NAME + 32];
+
+	snprintf(file, sizeof(file), "events/%s/%s%senable", session->plan->group,
+		 event ? event->name : "", event ? "/" : "");
+	return nw_tracefs_write(session->instance, file, value);
+}
+
+/* Delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
+static void delete_refused(struct nw_session *session, struct nw_event *event)
+{
+	struct nw_buf line = {0};
+
+	nw_buf_printf(&line, "-:%s/%s\n", session->plan->group, event->name);
+	if (!line.failed)
+		nw_tracefs_append(session->fs->root, "uprobe_events", nw_buf_str(&line));
+	nw_buf_free(&line);
+	event->defined = 0;
+}
+
+/* Give every place of a refused event one of its own, defined again. */
+static int split(struct nw_session *session, struct nw_event *event)
+{
+	while (event->places.count) {
+		const struct nw_place *place = &event->places.item[event->places.count - 1];
+		bool failed = planned_of(session, place)->failed;
+		struct nw_event *fresh = nw_plan_split(session->plan, event);
+		if (!fresh)
+			return -ENOMEM;
+		place = &fresh->places.item[0];
+		if (!failed && define_place(session, fresh, place) == 0)
+			fresh->defined = 1;
+		else
+			forget_place(session, fresh, place);
+	}
+	return 0;
+}
+
+static void explain_refusal(struct nw_session *session, struct nw_event *event, int ret)
+{
+	static const struct {
+		int code;
+		const char *why;
+	} known[] = {
+		{524,
+		 "the instruction there cannot be probed, or holds a breakpoint already"},
+		{EINVAL,
+		 "another tool has a probe at this place with another semaphore, or the "
+		 "file has become shorter"},
+		{EIO, "the file system has no page cache to probe (an old overlayfs?)"},
+		{EINTR, "perf is using the event"},
+	};
+	const struct nw_place *place = &event->places.item[0];
+	const char *why = nw_strerror(-ret);
+
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (known[i].code == -ret)
+			why = known[i].why;
+	nw_cleanup(nw_free_ptr) char *text = nw_text("the kernel would not arm it: %s",
+						     why);
+	give_up(session, place, text ? text : why);
+	forget_place(session, event, place);
+}
+
+/* Enable one by one; plan->events grows while refused events are split. */
+static size_t enable_each(struct nw_session *session)
+{
+	size_t enabled = 0;
+
+	for (size_t i = 0; i < session->plan->events.count; i++) {
+		struct nw_event *event = session->plan->events.item[i];
+		if (!event->defined)
+			continue;
+		int ret = write_enable(session, event, "1");
+		if (ret == 0) {
+			enabled++;
+			continue;
+		}
+		write_enable(session, event, "0");
+		delete_refused(session, event);
+		if (event->places.count > 1)
+			split(session, event);
+		else
+			explain_refusal(session, event, ret);
+	}
+	return enabled;
+}
+
+int nw_session_enable(struct nw_session *session, struct nw_error *err)
+{
+	if (write_enable(session, NULL, "1") == 0)
+		return 0;
+	return enable_each(session) ? 0 : nothing_left(session, err);
+}

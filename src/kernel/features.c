@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What this kernel can do. Never asked of its version: distributions backport freely
+ * (kernel.md 0), so README, files and their content decide. NOPWATCH_FEATURES switches
+ * features off, so that the ways of old kernels can be tested on new ones.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "nopwatch/kernel.h"
+
+const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
+	[NW_FEATURE_UPROBE_EVENTS] = {"uprobe_events", "probes in user programs",
+				      "file uprobe_events", "nothing works without it"},
+	[NW_FEATURE_INSTANCES] = {"instances", "ring buffers of one's own",
+				  "directory instances", "the top-level buffer is used"},
+	[NW_FEATURE_REF_CTR] = {"ref_ctr", "the kernel raises USDT semaphores",
+				"README: (ref_ctr_offset)",
+				"semaphores are raised through /proc/PID/mem"},
+	[NW_FEATURE_MULTI_SITE] = {"multi_site", "one event with several sites",
+				   "README: Create/append/remove/show",
+				   "an event a site: slower to disarm"},
+	[NW_FEATURE_HEX] = {"hex", "x8..x64 types", "README: x8/16/32/64",
+			    "unsigned types, shown as hexadecimal by nopwatch"},
+	[NW_FEATURE_ARRAYS] = {"arrays", "array arguments", "README: <array-size>",
+			       "arrays and structures are refused"},
+	[NW_FEATURE_IMMEDIATE] = {"imm", "constants as arguments", "README: \\imm-value",
+				  "not needed: nopwatch knows constants"},
+	[NW_FEATURE_EVENT_PID] = {"set_event_pid", "recording only some threads",
+				  "file set_event_pid", "a filter on common_pid"},
+	[NW_FEATURE_EVENT_FORK] = {"event_fork", "and what those threads create",
+				   "file options/event-fork",
+				   "new threads are added as they are seen"},
+	[NW_FEATURE_BUFFER_PERCENT] = {"buffer_percent",
+				       "waking the reader when it is worth it",
+				       "file buffer_percent",
+				       "the reader looks 50 times a second"},
+	[NW_FEATURE_ERROR_LOG] = {"error_log", "the kernel's reason for a refusal",
+				  "file error_log", "only the error number is shown"},
+	[NW_FEATURE_CLOCK_MONO] = {"mono", "trace clock mono = CLOCK_MONOTONIC",
+				   "file trace_clock", "boot, else global"},
+	[NW_FEATURE_CLOCK_BOOT] = {"boot", "trace clock boot = CLOCK_BOOTTIME",
+				   "file trace_clock", "global"},
+	[NW_FEATURE_HIST] = {"hist", "histograms in the kernel", "README: hist trigger",
+			     "histograms are computed from the stream"},
+	[NW_FEATURE_SYNTHETIC] = {"synthetic", "synthetic events", "file synthetic_events",
+				  "spans are computed from the stream"},
+	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
+				  "syscall 336 does not answer ENXIO",
+				  "sites on a 5-byte nop are refused without --force"},
+};
+
+/* Features that a text in README stands for. */
+static const struct {
+	enum nw_feature feature;
+	const char *text;
+} readme_texts[] = {
+	{NW_FEATURE_REF_CTR, "(ref_ctr_offset)"},
+	{NW_FEATURE_MULTI_SITE, "Create/append/remove/show the userspace"},
+	{NW_FEATURE_HEX, "x8/16/32/64"},
+	{NW_FEATURE_ARRAYS, "<array-size>"},
+	{NW_FEATURE_IMMEDIATE, "\\imm-value"},
+	{NW_FEATURE_HIST, "hist trigger"},
+};
+
+static const struct {
+	enum nw_feature feature;
+	const char *file;
+} files[] = {
+	{NW_FEATURE_UPROBE_EVENTS, "uprobe_events"},
+	{NW_FEATURE_INSTANCES, "instances"},
+	{NW_FEATURE_EVENT_PID, "set_event_pid"},
+	{NW_FEATURE_EVENT_FORK, "options/event-fork"},
+	{NW_FEATURE_BUFFER_PERCENT, "buffer_percent"},
+	{NW_FEATURE_ERROR_LOG, "error_log"},
+	{NW_FEATURE_SYNTHETIC, "synthetic_events"},
+};
+
+/* A word of its own in a list of words: "mono" is not in "mono_raw". */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += len) {
+		bool starts = at == list || strchr(" [", at[-1]);
+		bool ends = strchr(" ]\n", at[len]) != NULL; /* finds the final NUL, too */
+		if (starts && ends)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Linux 6.18..7.1 turn any 5-byte nop under a uprobe into a call, which overwrites the red
+ * zone of leaf functions. Their uprobe system call (336) tells them apart: ENXIO there, ENOSYS
+ * before, EPROTO once it was mended (kernel.md 3.3). It does nothing when called like this.
+ */
+static bool nop5_is_safe(void)
+{
+#if defined(__x86_64__)
+	return syscall(336) >= 0 || errno != ENXIO;
+#else
+	return true;
+#endif
+}
+
+static int apply_mask(const char *mask, struct nw_features *features, struct nw_error *err)
+{
+	while (mask && *mask) {
+		size_t len = strcspn(mask, ","), i;
+		const char *name = *mask == '-' ? mask + 1 : mask;
+		size_t name_len = len - (size_t)(name - mask);
+
+		for (i = 0; i < NW_FEATURE_COUNT; i++)
+			if (strlen(nw_feature_table[i].name) == name_len &&
+			    memcmp(nw_feature_table[i].name, name, name_len) == 0)
+				break;
+		if (len && (*mask != '-' || i == NW_FEATURE_COUNT)) {
+			nw_fail(err, EINVAL, "NOPWATCH_FEATURES: '%.*s' is not -FEATURE",
+				(int)len, mask);
+			nw_error_hint(err, "`nopwatch features` lists the names");
+			return -EINVAL;
+		}
+		if (len) {
+			features->masked[i] = features->has[i];
+			features->has[i] = false;
+		}
+		mask += len + (mask[len] == ',');
+	}
+	return 0;
+}
+
+int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
+		       struct nw_features *out, struct nw_error *err)
+{
+	struct nw_features features = {0};
+	struct nw_buf readme = {0}, clocks = {0};
+
+	/* A kernel without these files has none of what they tell of: empty texts will do. */
+	nw_tracefs_read(fs->root, "README", &readme);
+	nw_tracefs_read(fs->root, "trace_clock", &clocks);
+	for (size_t i = 0; i < NW_COUNT(files); i++)
+		features.has[files[i].feature] = nw_tracefs_has(fs->root, files[i].file);
+	for (size_t i = 0; i < NW_COUNT(readme_texts); i++)
+		features.has[readme_texts[i].feature] = strstr(nw_buf_str(&readme),
+							       readme_texts[i].text) !=
+							NULL;
+	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
+	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
+	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
+	nw_buf_free(&readme);
+	nw_buf_free(&clocks);
+	int ret = apply_mask(mask, &features, err);
+	if (ret == 0)
+		*out = features;
+	return ret;
+}
+
+struct nw_caps nw_features_caps(const struct nw_features *features)
+{
+	return (struct nw_caps){
+		.ref_ctr = features->has[NW_FEATURE_REF_CTR],
+		.multi_site = features->has[NW_FEATURE_MULTI_SITE],
+		.hex = features->has[NW_FEATURE_HEX],
+		.arrays = features->has[NW_FEATURE_ARRAYS],
+	};
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+/* A session's life: journal, instance, definitions, armed, disarmed, gone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session.h"
+
+/* ---- the instance ------------------------------------------------------------------- */
+
+static int make_instance(struct nw_session *session, struct nw_error *err)
+{
+	const char *group = session->plan->group;
+	char dir[NW_MAX_NAME + 16];
+
+	snprintf(dir, sizeof(dir), "instances/%s", group);
+	if (nw_journal_note(&session->journal, "instance %s\n", group) < 0)
+		return nw_fail(err, errno, "cannot write the journal: %s",
+			       nw_strerror(errno));
+	if (mkdirat(session->fs->root, dir, 0700) < 0)
+		return nw_fail(err, errno, "cannot create %s/%s: %s", session->fs->path,
+			       dir, nw_strerror(errno));
+	session->instance = openat(session->fs->root, dir,
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (session->instance < 0)
+		return nw_fail(err, errno, "cannot open %s/%s: %s", session->fs->path, dir,
+			       nw_strerror(errno));
+	return 0;
+}
+
+/* local, the default, does not compare across CPUs; mono costs the same (kernel.md 2.3). */
+static int set_clock(struct nw_session *session, struct nw_error *err)
+{
+	static const char *const names[] = {[NW_CLOCK_MONO] = "mono",
+					    [NW_CLOCK_BOOT] = "boot",
+					    [NW_CLOCK_OTHER] = "global"};
+
+	session->clock = session->features->has[NW_FEATURE_CLOCK_MONO]	 ? NW_CLOCK_MONO
+			 : session->features->has[NW_FEATURE_CLOCK_BOOT] ? NW_CLOCK_BOOT
+									 : NW_CLOCK_OTHER;
+	int ret = nw_tracefs_write(session->instance, "trace_clock", names[session->clock]);
+	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s",
+				 names[session->clock], nw_strerror(-ret))
+		       : 0;
+}
+
+static uint64_t default_buffer(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t share = ((uint64_t)128 << 20) / (uint64_t)(cpus > 0 ? cpus : 1);
+
+	return nw_max64(512 << 10, nw_min64(share, 8 << 20));
+}
+
+/* A machine short of memory gets a smaller buffer rather than none. */
+static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_error *err)
+{
+	uint64_t wanted = bytes ? bytes : default_buffer();
+	char text[32];
+	int ret;
+
+	for (bytes = wanted;; bytes /= 2) {
+		snprintf(text, sizeof(text), "%lu", (bytes + 1023) / 1024);
+		ret = nw_tracefs_write(session->instance, "buffer_size_kb", text);
+		if (ret != -ENOMEM || bytes < 16384)
+			break;
+	}
+	if (ret < 0)
+		return nw_fail(err, -ret,
+			       "cannot allocate %lu KiB of ring buffer per CPU: %s",
+			       wanted / 1024, nw_strerror(-ret));
+	if (bytes < wanted)
+		nw_strings_addf(&session->warnings,
+				"only %lu KiB of ring buffer per CPU could be had",
+				bytes / 1024);
+	session->buffer_bytes = bytes;
+	return 0;
+}
+
+static int set_up(struct nw_session *session, const struct nw_session_options *options,
+		  struct nw_error *err)
+{
+	char percent[16];
+	int ret = set_clock(session, err);
+
+	if (ret == 0)
+		ret = set_buffer(session, options->buffer_bytes, err);
+	if (ret < 0 || !session->features->has[NW_FEATURE_BUFFER_PERCENT])
+		return ret;
+	/* 0 wakes the reader for every few events, 50 (the kernel's default) too late */
+	snprintf(percent, sizeof(percent), "%u",
+		 options->buffer_percent ? options->buffer_percent : 10);
+	ret = nw_tracefs_write(session->instance, "buffer_percent", percent);
+	return ret < 0 ? nw_fail(err, -ret, "cannot set buffer_percent: %s",
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+/* ---- which threads ------------------------------------------------------------------ */
+
+static bool has_pid(const nw_pids *list, pid_t pid)
+{
+	nw_vec_each (list, known)
+		if (*known == pid)
+			return true;
+	return false;
+}
+
+static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
+		   struct nw_error *err)
+{
+	char text[16];
+	pid_t *slot;
+
+	snprintf(text, sizeof(text), "%d ", (int)tid);
+	int ret = nw_tracefs_append(session->instance, "set_event_pid", text);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot restrict recording to thread %d: %s",
+			       (int)tid, nw_strerror(-ret));
+	slot = nw_vec_add(added);
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = tid;
+	return 0;
+}
+
+/*
+ * All threads of a process. What a listed thread creates is followed by the kernel
+ * (event-fork), what others create meanwhile is not: list again until nothing is new.
+ */
+static int add_process(struct nw_session *session, nw_pids *added, pid_t pid,
+		       struct nw_error *err)
+{
+	for (bool fresh = true; fresh;) {
+		nw_pids threads = {0};
+		int ret = nw_process_threads(pid, &threads, err);
+		fresh = false;
+		nw_vec_each (&threads, tid) {
+			if (ret < 0 || has_pid(added, *tid))
+				continue;
+			ret = add_tid(session, added, *tid, err);
+			fresh = true;
+		}
+		nw_vec_free(&threads);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* After the definitions: event files made later would ignore it on kernels before 5.16. */
+static int restrict_to(struct nw_session *session, const struct nw_session_options *options,
+		       struct nw_error *err)
+{
+	nw_pids added = {0};
+	int ret = 0;
+
+	if (!options->pid_count)
+		return 0;
+	ret = nw_tracefs_write(session->instance, "options/event-fork", "1");
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot follow new threads (event-fork): %s",
+			       nw_strerror(-ret));
+	for (size_t i = 0; i < options->pid_count && ret == 0; i++)
+		ret = add_process(session, &added, options->pids[i], err);
+	nw_vec_free(&added);
+	return ret;
+}
+
+/* ---- births, names and deaths ------------------------------------------------------- */
+
+const char *const nw_task_events[] = {"task/task_newtask", "task/task_rename",
+				      "sched/sched_process_exit"};
+const size_t nw_task_event_count = NW_COUNT(nw_task_events);
+
+static void enable_tasks(struct nw_session *session)
+{
+	char file[64];
+
+	for (size_t i = 0; i < nw_task_event_count; i++) {
+		snprintf(file, sizeof(file), "events/%s/enable", nw_task_events[i]);
+		int ret = nw_tracefs_write(session->instance, file, "1");
+		if (ret < 0)
+			nw_strings_addf(&session->warnings,
+					"%s cannot be recorded (%s): names of short-lived "
+					"threads may be missing",
+					nw_task_events[i], nw_strerror(-ret));
+	}
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static void clean_before(struct nw_session *session)
+{
+	struct nw_clean_report report;
+
+	if (nw_clean(session->fs, false, &report, NULL) < 0)
+		return;
+	nw_vec_each (&report.stuck, text)
+		nw_strings_addf(&session->warnings, "left by a dead session: %s", *text);
+	nw_clean_report_free(&report);
+}
+
+static int build(struct nw_session *session, const char *name,
+		 const struct nw_session_options *options, struct nw_error *err)
+{
+	int ret = nw_journal_create(name, &session->journal, err);
+
+	if (ret < 0)
+		return ret;
+	nw_journal_note(&session->journal, "nopwatch 1\npid %d\n", (int)getpid());
+	ret = make_instance(session, err);
+	if (ret == 0)
+		ret = set_up(session, options, err);
+	if (ret == 0)
+		ret = nw_journal_note(&session->journal, "group %s\n",
+				      session->plan->group) < 0
+			      ? nw_fail(err, EIO, "cannot write the journal")
+			      : nw_session_define(session, err);
+	if (ret == 0)
+		ret = restrict_to(session, options, err);
+	if (ret == 0 && options->tasks)
+		enable_tasks(session);
+	return ret;
+}
+
+int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
+		    struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, struct nw_session **out,
+		    struct nw_error *err)
+{
+	struct nw_session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return nw_no_memory(err);
+	session->fs = fs;
+	session->features = features;
+	session->plan = plan;
+	session->instance = -1;
+	session->journal.fd = -1;
+	session->force = options->force;
+	clean_before(session);
+	int ret = build(session, name, options, err);
+	if (ret < 0) {
+		nw_session_close(session, NULL);
+		return ret;
+	}
+	*out = session;
+	return 0;
+}
+
+int nw_session_arm(struct nw_session *session, struct nw_error *err)
+{
+	return nw_session_enable(session, err);
+}
+
+int nw_session_disarm(struct nw_session *session, struct nw_error *err)
+{
+	char file[NW_MAX_NAME + 16];
+	int ret;
+
+	snprintf(file, sizeof(file), "events/%s/enable", session->plan->group);
+	ret = nw_tracefs_write(session->instance, file, "0");
+	return ret < 0 ? nw_fail(err, -ret, "cannot disarm the probes: %s",
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static int take_away(struct nw_session *session, struct nw_error *err)
+{
+	nw_strings stuck = {0};
+	int ret;
+
+	if (session->journal.fd < 0)
+		return 0;
+	ret = nw_teardown(session->fs, session->journal.session, &stuck);
+	if (ret == 0) {
+		nw_journal_remove(&session->journal);
+	} else {
+		nw_fail(err, -ret, "not everything could be taken away: %s",
+			stuck.count ? stuck.item[0] : "out of memory");
+		nw_error_hint(err, "`nopwatch clean` tries again");
+		nw_journal_leave(&session->journal);
+	}
+	nw_strings_free(&stuck);
+	return ret;
+}
+
+int nw_session_close(struct nw_session *session, struct nw_error *err)
+{
+	if (!session)
+		return 0;
+	if (session->instance >= 0)
+		close(session->instance);
+	int ret = take_away(session, err);
+	nw_vec_each (&session->paths, known)
+		free(known->path);
+	nw_vec_free(&session->paths);
+	nw_strings_free(&session->warnings);
+	free(session);
+	return ret;
+}
+
+/* ---- questions ---------------------------------------------------------------------- */
+
+int nw_session_instance(const struct nw_session *session)
+{
+	return session->instance;
+}
+
+enum nw_clock nw_session_clock(const struct nw_session *session)
+{
+	return session->clock;
+}
+
+const nw_strings *nw_session_warnings(const struct nw_session *session)
+{
+	return &session->warnings;
+}
+
+uint64_t nw_session_buffer(const struct nw_session *session)
+{
+	return session->buffer_bytes;
+}
+
+/* "now ts: 12345.678901" of a CPU's stats, in seconds of the trace clock. */
+static uint64_t now_from_stats(const struct nw_session *session)
+{
+	struct nw_buf stats = {0};
+	uint64_t seconds = 0, micros = 0;
+	const char *now = NULL;
+
+	if (nw_tracefs_read(session->instance, "per_cpu/cpu0/stats", &stats) == 0)
+		now = strstr(nw_buf_str(&stats), "now ts:");
+	if (now && sscanf(now, "now ts: %lu.%6lu", &seconds, &micros) != 2)
+		seconds = micros = 0;
+	nw_buf_free(&stats);
+	return seconds * 1000000000u + micros * 1000u;
+}
+
+uint64_t nw_session_now(const struct nw_session *session)
+{
+	struct timespec now;
+
+	if (session->clock == NW_CLOCK_OTHER)
+		return now_from_stats(session);
+	clock_gettime(session->clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
+		      &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a session: shared by its opening, its definitions and its end. */
+#ifndef NOPWATCH_KERNEL_SESSION_H
+#define NOPWATCH_KERNEL_SESSION_H
+
+#include "journal.h"
+
+struct nw_image_path {
+	const struct nw_image *image;
+	char *path;
+};
+
+struct nw_session {
+	const struct nw_tracefs *fs;
+	const struct nw_features *features;
+	struct nw_plan *plan;
+	struct nw_journal journal;
+	int instance; /* directory, -1: none yet */
+	bool force;
+	enum nw_clock clock;
+	uint64_t buffer_bytes;
+	nw_strings warnings;
+	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
+};
+
+/* Define every event of the plan; places that are refused are marked and warned about. */
+int nw_session_define(struct nw_session *session, struct nw_error *err);
+/* Enable the group; what the kernel refuses is split until only the culprits are left out. */
+int nw_session_enable(struct nw_session *session, struct nw_error *err);
+
+#endif

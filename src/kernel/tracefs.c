@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tracefs as a directory: where it is, and its small text files.
+ *
+ * Why not libtracefs, which does this too: it mounts tracefs by itself (we promise to leave
+ * the machine as it was), prints warnings of its own, and loses the errno of a refused write,
+ * which is all the kernel tells before 5.2.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/kernel.h"
+
+/* The mount point of tracefs, or of debugfs with tracing below it. */
+static bool find_mount(char *out, size_t room)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *entry;
+	bool found = false;
+
+	*out = '\0';
+	while (mounts && !found && (entry = getmntent(mounts))) {
+		if (strcmp(entry->mnt_type, "tracefs") == 0) {
+			snprintf(out, room, "%s", entry->mnt_dir);
+			found = true;
+		} else if (strcmp(entry->mnt_type, "debugfs") == 0 && !*out) {
+			snprintf(out, room, "%s/tracing", entry->mnt_dir);
+		}
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *out != '\0';
+}
+
+static bool kernel_has_tracefs(void)
+{
+	FILE *list = fopen("/proc/filesystems", "re");
+	char line[128];
+	bool found = false;
+
+	while (list && fgets(line, sizeof(line), list))
+		found = found || strstr(line, "tracefs") || strstr(line, "debugfs");
+	if (list)
+		fclose(list);
+	return found;
+}
+
+static int not_allowed(const char *path, int code, struct nw_error *err)
+{
+	nw_fail(err, code, "may not use tracefs at %s: %s", path, nw_strerror(code));
+	if (geteuid() != 0)
+		nw_error_hint(err, "run as root (sudo nopwatch ...)");
+	else
+		nw_error_hint(err,
+			      "even root may not: a container without the right to see it, "
+			      "or kernel lockdown (cat /sys/kernel/security/lockdown)");
+	return -code;
+}
+
+static int not_mounted(struct nw_error *err)
+{
+	if (!kernel_has_tracefs()) {
+		nw_fail(err, ENOSYS,
+			"this kernel has no tracefs (built without CONFIG_FTRACE)");
+		nw_error_hint(err, "a kernel with CONFIG_UPROBE_EVENTS=y is needed");
+		return -ENOSYS;
+	}
+	nw_fail(err, ENOENT, "tracefs is not mounted");
+	nw_error_hint(err, "%smount -t tracefs nodev /sys/kernel/tracing",
+		      geteuid() == 0 ? "" : "as root: ");
+	return -ENOENT;
+}
+
+int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
+{
+	struct nw_tracefs fs = {.root = -1};
+
+	if (!find_mount(fs.path, sizeof(fs.path)))
+		return not_mounted(err);
+	fs.root = open(fs.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fs.root < 0 && (errno == EACCES || errno == EPERM))
+		return not_allowed(fs.path, errno, err);
+	if (fs.root < 0)
+		return nw_fail(err, errno, "cannot open %s: %s", fs.path,
+			       nw_strerror(errno));
+	if (faccessat(fs.root, "uprobe_events", W_OK, AT_EACCESS) == 0) {
+		*out = fs;
+		return 0;
+	}
+	int code = errno;
+	close(fs.root);
+	if (code != ENOENT)
+		return not_allowed(fs.path, code, err);
+	nw_fail(err, ENOSYS,
+		"this kernel has no uprobe_events (built without "
+		"CONFIG_UPROBE_EVENTS)");
+	nw_error_hint(err,
+		      "`nopwatch script` and `--from` work with another machine's kernel");
+	return -ENOSYS;
+}
+
+void nw_tracefs_close(struct nw_tracefs *fs)
+{
+	if (fs->root >= 0)
+		close(fs->root);
+	fs->root = -1;
+}
+
+int nw_tracefs_read(int dir, const char *file, struct nw_buf *out)
+{
+	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(out, fd);
+	close(fd);
+	return ret;
+}
+
+static int write_file(int dir, const char *file, const char *text, int flags)
+{
+	int fd = openat(dir, file, O_WRONLY | O_CLOEXEC | flags);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	size_t len = strlen(text);
+	ssize_t done = write(fd, text, len);
+	if (done < 0)
+		ret = -errno;
+	else if ((size_t)done != len)
+		ret = -EIO;
+	/* some files only take effect, and only fail, when they are closed */
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	return ret;
+}
+
+int nw_tracefs_write(int dir, const char *file, const char *text)
+{
+	/* Nobody may ever truncate the files that hold everybody's definitions. */
+	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events"))
+		return -EPERM;
+	return write_file(dir, file, text, O_TRUNC);
+}
+
+int nw_tracefs_append(int dir, const char *file, const char *text)
+{
+	return write_file(dir, file, text, O_APPEND);
+}
+
+bool nw_tracefs_has(int dir, const char *file)
+{
+	return faccessat(dir, file, F_OK, 0) == 0;
+}
+
+void nw_tracefs_reason(const struct nw_tracefs *fs, char out[128])
+{
+	static const char mark[] = "error: ";
+	struct nw_buf log = {0};
+	const char *last = NULL;
+
+	out[0] = '\0';
+	if (nw_tracefs_read(fs->root, "error_log", &log) == 0) {
+		const char *at = nw_buf_str(&log);
+		while ((at = strstr(at, mark)))
+			last = at += sizeof(mark) - 1;
+	}
+	if (last)
+		snprintf(out, 128, "%.*s", (int)strcspn(last, "\n"), last);
+	nw_buf_free(&log);
+}
