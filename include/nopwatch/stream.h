@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream: ring-buffer pages become records in time order, with losses marked where they
+ * happened. Touches only the file descriptors it is handed.
+ *
+ * Order: each CPU's events are in order already; across CPUs they are merged, and an event is
+ * handed out only when every CPU is known to have nothing older. A CPU that was found empty is
+ * known up to the moment before it was looked at: whatever is older had been committed by
+ * then, or has no causal tie to what is handed out (a thread commits its event before it can
+ * move on and cause another one elsewhere).
+ */
+#ifndef NOPWATCH_STREAM_H
+#define NOPWATCH_STREAM_H
+
+#include "nopwatch/plan.h"
+
+/* ---- pages -------------------------------------------------------------------------- */
+
+/*
+ * Layout of a sub-buffer, from events/header_page: u64 time stamp, a commit word of the
+ * kernel's long, data. kernel/trace/ring_buffer.c, struct buffer_data_page.
+ */
+struct nw_page_layout {
+	size_t size;	    /* of the whole sub-buffer */
+	size_t commit;	    /* offset of the commit word */
+	size_t commit_size; /* 4 or 8 */
+	size_t data;	    /* offset of the first event */
+};
+
+int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_layout *out,
+			 struct nw_error *err);
+
+/* A walk over the events of one page. */
+struct nw_page {
+	const unsigned char *at, *end;
+	uint64_t time; /* of the event last returned */
+	bool missed;   /* events were lost before this page */
+	uint64_t lost; /* how many; 0: the kernel did not say */
+};
+
+/* Begin; -EBADMSG if the page's own sizes are impossible. */
+int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
+		 const unsigned char *bytes, size_t len);
+/* The next event's payload: 1 with *data and *size (page->time is its time), 0 at the end,
+ * -EBADMSG for a damaged page. */
+int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *size);
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+struct nw_field_format {
+	uint32_t offset, size;
+	bool dynamic; /* __data_loc: u32 of offset | length << 16 */
+};
+
+/* What kinds of events there are in a stream. */
+enum nw_event_kind {
+	NW_EVENT_PROBE,
+	NW_EVENT_NEWTASK, /* task:task_newtask */
+	NW_EVENT_RENAME,  /* task:task_rename */
+	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
+};
+
+struct nw_event_format {
+	enum nw_event_kind kind;
+	uint32_t id;
+	uint32_t size;	  /* least payload that holds all fixed fields */
+	uint32_t address; /* PROBE: the low 16 bits of __probe_ip or __probe_func */
+	const struct nw_event *event; /* PROBE */
+	/* PROBE: a0, a1, ...; NEWTASK: pid, comm, clone_flags; RENAME: newcomm; EXIT: comm */
+	NW_VEC(struct nw_field_format) fields;
+};
+
+/* All formats of a session, by event id. */
+struct nw_formats {
+	struct nw_page_layout page;
+	uint32_t type_offset, pid_offset; /* common_type (u16), common_pid (s32) */
+	NW_VEC(struct nw_event_format *) events;
+	uint16_t *by_id; /* id -> index + 1; ids below `ids` */
+	size_t ids;
+	const struct nw_plan *plan;
+};
+
+/*
+ * Read the formats of the plan's events, and of the task events if wanted, from the tracefs
+ * directory `root` (or, for a recording, through read: the text of events/SYSTEM/NAME/format).
+ */
+typedef int nw_format_reader(void *arg, const char *system, const char *name,
+			     struct nw_buf *out);
+int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_page,
+		    size_t header_len, nw_format_reader *read, void *arg,
+		    struct nw_formats *out, struct nw_error *err);
+void nw_formats_free(struct nw_formats *formats);
+
+/* ---- records ------------------------------------------------------------------------ */
+
+enum nw_record_kind {
+	NW_RECORD_HIT,
+	NW_RECORD_TASK, /* a thread was born, renamed, or died: for nw_tasks */
+	NW_RECORD_LOSS, /* events of this CPU between time and until are missing */
+};
+
+struct nw_record {
+	enum nw_record_kind kind;
+	uint64_t time; /* ns of the trace clock */
+	uint32_t cpu;
+	int32_t tid;
+	uint32_t planned, probe, part; /* HIT */
+	uint64_t until;		       /* LOSS: time of the next event that was not lost */
+	uint64_t lost;		       /* LOSS: events, 0: unknown */
+	const struct nw_event_format *format;
+	const unsigned char *data; /* valid until the next call */
+	uint32_t size;
+};
+
+struct nw_stream;
+
+struct nw_stream_stats {
+	uint64_t records; /* handed out */
+	uint64_t pages;	  /* read */
+	uint64_t bytes;	  /* of their data */
+	uint64_t lost;	  /* events the pages say were lost */
+	uint64_t unknown; /* events of a type or place that is not ours */
+	uint64_t damaged; /* pages that had to be given up */
+};
+
+/* Read one page of a CPU: bytes read, 0: nothing there now, -errno. */
+typedef ssize_t nw_page_source(void *arg, unsigned int lane, unsigned char *page,
+			       size_t size);
+
+/*
+ * A stream over per-CPU file descriptors of trace_pipe_raw, which stay the caller's. now()
+ * tells the trace clock's time.
+ */
+struct nw_stream_options {
+	const int *fds;	      /* one per lane, non-blocking */
+	const uint32_t *cpus; /* which CPU each lane is */
+	size_t lanes;
+	uint64_t (*now)(void *arg);
+	void *now_arg;
+	size_t page_budget; /* pages held at most, 0: a default */
+};
+int nw_stream_open(const struct nw_formats *formats,
+		   const struct nw_stream_options *options, struct nw_stream **out,
+		   struct nw_error *err);
+
+/* A stream over pages that lie in memory one behind the other, a run per CPU. */
+struct nw_page_run {
+	uint32_t cpu;
+	const unsigned char *pages;
+	size_t size; /* bytes; a cut-off last page is damaged */
+};
+int nw_stream_open_memory(const struct nw_formats *formats, const struct nw_page_run *runs,
+			  size_t count, struct nw_stream **out, struct nw_error *err);
+
+void nw_stream_free(struct nw_stream *stream);
+
+/* Wait until there is something to read or until wake_fd (-1: none) is readable or the time is
+ * over, then read. Returns 0 or -errno. */
+int nw_stream_fill(struct nw_stream *stream, int wake_fd, int timeout_ms);
+/* Nothing more will be written: read what is left, hand out everything. */
+int nw_stream_finish(struct nw_stream *stream);
+/* The next record in time order: 1, or 0: nothing yet (fill again). */
+int nw_stream_next(struct nw_stream *stream, struct nw_record *out);
+/* Everything up to this time has been handed out, or will be before anything later. */
+uint64_t nw_stream_known(const struct nw_stream *stream);
+struct nw_stream_stats nw_stream_stats(const struct nw_stream *stream);
+/* Sees every page as it was read, before it is decoded (recording). NULL: nobody. */
+void nw_stream_tap(struct nw_stream *stream,
+		   int (*tap)(void *arg, uint32_t cpu, const unsigned char *page,
+			      size_t len),
+		   void *arg);
+
+/* ---- values ------------------------------------------------------------------------- */
+
+enum nw_value_kind {
+	NW_VALUE_MISSING, /* could not be had; why says it */
+	NW_VALUE_SIGNED,
+	NW_VALUE_UNSIGNED,
+	NW_VALUE_HEX,
+	NW_VALUE_FLOAT,
+	NW_VALUE_STRING,
+	NW_VALUE_ARRAY,
+};
+
+struct nw_value {
+	enum nw_value_kind kind;
+	bool untrusted;	   /* may be left over from an earlier event (usdt-args 3.3) */
+	unsigned int bits; /* of the number, or of an array's element */
+	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED */
+	double real;	   /* FLOAT */
+	const char *text;  /* STRING: len bytes, not terminated; MISSING: a sentence */
+	uint32_t len;	   /* STRING: bytes; ARRAY: elements */
+	const unsigned char *elements; /* ARRAY */
+	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED or HEX */
+};
+
+/* Decode the arguments that this part of the hit carries; others in out are left alone.
+ * out: as many as the probe has arguments. Strings point into the record. */
+void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
+		      struct nw_value *out);
+/* Element i of an ARRAY value, as a number. */
+uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
+
+/* A hit with all its values, from however many records. */
+struct nw_hit {
+	uint64_t time;
+	uint32_t cpu;
+	int32_t tid;
+	uint32_t probe, planned;
+	const struct nw_value *values; /* as many as the probe has arguments; NULL: none */
+	size_t value_count;
+};
+
+/* Joins the records of hits whose strings came in companion events. */
+struct nw_join;
+int nw_join_open(const struct nw_formats *formats, struct nw_join **out);
+/* Take a record of kind HIT; 1 when it completes a hit, which is valid until the next call. */
+int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);
+/* At the end: hits whose companions never came; 1 each, then 0. */
+int nw_join_rest(struct nw_join *join, struct nw_hit *out);
+void nw_join_free(struct nw_join *join);
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+/*
+ * What the threads of the stream are: which process, which name, and whether they are wanted.
+ * Births, new names and deaths come from the stream itself; a thread that is older than it is
+ * looked up once.
+ */
+struct nw_tasks;
+struct nw_task {
+	int32_t tid, pid;
+	char comm[16];
+	bool wanted;
+};
+struct nw_tasks_options {
+	const pid_t *pids; /* wanted processes; none: all */
+	size_t pid_count;
+	bool follow; /* and all their descendants */
+	int (*look_up)(pid_t tid, pid_t *process, char comm[16]); /* nw_process_task */
+};
+int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out);
+void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record);
+/* Never NULL: an unknown thread is its own process and called "?". */
+const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
+void nw_tasks_free(struct nw_tasks *tasks);
+/* The thread that died with this record (kind TASK); 0: none did. */
+int32_t nw_record_exited(const struct nw_record *record);
+
+#endif

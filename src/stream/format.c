@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Event formats: libtraceevent parses the text once, the hot path then reads fields by offset
+ * (a look-up by name for every event costs five times the rest of the decoding, kernel.md).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+
+#include "nopwatch/stream.h"
+
+/* Event ids are u16 in the common header (struct trace_entry). */
+enum {
+	MOST_IDS = 65536
+};
+
+struct loader {
+	struct tep_handle *tep;
+	struct nw_formats *formats;
+	nw_format_reader *read;
+	void *arg;
+};
+
+static int missing(const char *system, const char *name, const char *field,
+		   struct nw_error *err)
+{
+	return nw_fail(err, EBADMSG, "the format of event %s:%s has no field '%s'", system,
+		       name, field);
+}
+
+static int add_field(struct nw_event_format *format, struct tep_event *event,
+		     const char *name, struct nw_error *err)
+{
+	struct tep_format_field *field = tep_find_field(event, name);
+	struct nw_field_format *slot;
+
+	if (!field)
+		return missing(event->system, event->name, name, err);
+	slot = nw_vec_add(&format->fields);
+	if (!slot)
+		return nw_no_memory(err);
+	if (field->offset < 0 || field->size < 0 || field->offset > 65535 ||
+	    field->size > 65535)
+		return missing(event->system, event->name, name, err);
+	slot->offset = (uint32_t)field->offset;
+	slot->size = (uint32_t)field->size;
+	slot->dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
+	if (slot->offset + slot->size > format->size)
+		format->size = slot->offset + slot->size;
+	return 0;
+}
+
+/* Where common_type and common_pid are; the same in all events of a kernel. */
+static int check_common(struct loader *load, struct tep_event *event, struct nw_error *err)
+{
+	struct tep_format_field *type = tep_find_common_field(event, "common_type");
+	struct tep_format_field *pid = tep_find_common_field(event, "common_pid");
+
+	if (!type || type->size != 2 || type->offset < 0 || !pid || pid->size != 4 ||
+	    pid->offset < 0)
+		return missing(event->system, event->name, "common_type or common_pid",
+			       err);
+	load->formats->type_offset = (uint32_t)type->offset;
+	load->formats->pid_offset = (uint32_t)pid->offset;
+	return 0;
+}
+
+/* Read and parse one format file, and make an entry for it. The event belongs to load->tep. */
+static int load_format(struct loader *load, const char *system, const char *name,
+		       struct tep_event **event, struct nw_event_format **out,
+		       struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int ret = load->read(load->arg, system, name, &text);
+
+	if (ret == 0 &&
+	    tep_parse_format(load->tep, event, nw_buf_str(&text), text.len, system) != 0)
+		ret = -EBADMSG;
+	nw_buf_free(&text);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot read the format of event %s:%s: %s",
+			       system, name, nw_strerror(-ret));
+	if ((*event)->id < 0 || (*event)->id >= MOST_IDS)
+		return nw_fail(err, EBADMSG, "event %s:%s has the impossible id %d", system,
+			       name, (*event)->id);
+	ret = check_common(load, *event, err);
+	if (ret < 0)
+		return ret;
+	struct nw_event_format *format = calloc(1, sizeof(*format));
+	struct nw_event_format **slot = format ? nw_vec_add(&load->formats->events) : NULL;
+	if (!slot) {
+		free(format);
+		return nw_no_memory(err);
+	}
+	*slot = *out = format;
+	format->id = (uint32_t)(*event)->id;
+	format->size = load->formats->pid_offset + 4;
+	return 0;
+}
+
+/* Where the low 16 bits of a number lie. */
+static uint32_t low_bits_offset(const struct nw_field_format *field)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? field->offset
+							 : field->offset + field->size - 2;
+}
+
+static int load_probe(struct loader *load, const char *group,
+		      const struct nw_event *planned, struct nw_error *err)
+{
+	const char *address = planned->is_return ? "__probe_func" : "__probe_ip";
+	struct nw_event_format *format = NULL;
+	struct tep_event *event = NULL;
+	int ret = load_format(load, group, planned->name, &event, &format, err);
+
+	if (ret == 0)
+		ret = add_field(format, event, address, err);
+	if (ret == 0 && format->fields.item[0].size < 4)
+		ret = missing(group, planned->name, address, err);
+	if (ret == 0) {
+		format->kind = NW_EVENT_PROBE;
+		format->event = planned;
+		format->address = low_bits_offset(&format->fields.item[0]);
+		format->fields.count = 0;
+	}
+	for (size_t i = 0; i < planned->fields && ret == 0; i++) {
+		char name[16] = "a";
+		nw_cleanup(nw_free_ptr) char *number = nw_text("%zu", i);
+		strncat(name, number ? number : "?", sizeof(name) - 2);
+		ret = add_field(format, event, name, err);
+	}
+	return ret;
+}
+
+/* The events that tell of threads, and the fields that matter in them. */
+static const struct {
+	enum nw_event_kind kind;
+	const char *system, *name, *fields[4];
+} task_formats[] = {
+	{NW_EVENT_NEWTASK, "task", "task_newtask", {"pid", "comm", "clone_flags"}},
+	{NW_EVENT_RENAME, "task", "task_rename", {"newcomm"}},
+	{NW_EVENT_EXIT, "sched", "sched_process_exit", {"comm"}},
+};
+
+/* Kernels without them exist: then threads are looked up, and that is all. */
+static int load_tasks(struct loader *load)
+{
+	for (size_t i = 0; i < NW_COUNT(task_formats); i++) {
+		struct nw_event_format *format = NULL;
+		struct tep_event *event = NULL;
+		struct nw_error ignored;
+		int ret = load_format(load, task_formats[i].system, task_formats[i].name,
+				      &event, &format, &ignored);
+		for (size_t j = 0; ret == 0 && task_formats[i].fields[j]; j++)
+			ret = add_field(format, event, task_formats[i].fields[j], &ignored);
+		if (format)
+			format->kind = task_formats[i].kind;
+		if (ret < 0 && format) {
+			load->formats->events.count--;
+			nw_vec_free(&format->fields);
+			free(format);
+		}
+		if (ret == -ENOMEM)
+			return ret;
+	}
+	return 0;
+}
+
+static int index_by_id(struct nw_formats *formats)
+{
+	uint16_t number = 0;
+
+	nw_vec_each (&formats->events, format)
+		if ((*format)->id >= formats->ids)
+			formats->ids = (*format)->id + 1;
+	formats->by_id = calloc(formats->ids + 1, sizeof(*formats->by_id));
+	if (!formats->by_id)
+		return -ENOMEM;
+	nw_vec_each (&formats->events, format)
+		formats->by_id[(*format)->id] = ++number;
+	return 0;
+}
+
+static int load_all(struct loader *load, const struct nw_plan *plan, bool tasks,
+		    struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (&plan->events, event)
+		if (ret == 0 && (*event)->defined)
+			ret = load_probe(load, plan->group, *event, err);
+	if (ret == 0 && tasks && load_tasks(load) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && index_by_id(load->formats) < 0)
+		ret = nw_no_memory(err);
+	return ret;
+}
+
+int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_page,
+		    size_t header_len, nw_format_reader *read, void *arg,
+		    struct nw_formats *out, struct nw_error *err)
+{
+	struct nw_formats formats = {.plan = plan};
+	struct loader load = {.formats = &formats, .read = read, .arg = arg};
+	int ret = nw_page_layout_parse(header_page, header_len, &formats.page, err);
+
+	if (ret < 0)
+		return ret;
+	load.tep = tep_alloc();
+	ret = load.tep ? load_all(&load, plan, tasks, err) : nw_no_memory(err);
+	tep_free(load.tep);
+	if (ret < 0)
+		nw_formats_free(&formats);
+	else
+		*out = formats;
+	return ret;
+}
+
+void nw_formats_free(struct nw_formats *formats)
+{
+	nw_vec_each (&formats->events, format) {
+		nw_vec_free(&(*format)->fields);
+		free(*format);
+	}
+	nw_vec_free(&formats->events);
+	free(formats->by_id);
+	*formats = (struct nw_formats){0};
+}

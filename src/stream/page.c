@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One sub-buffer of the ring buffer (kernel/trace/ring_buffer.c; the text of
+ * events/header_event): a time stamp, a commit word, events.
+ *
+ *	commit		low 30 bits: bytes of data; bit 31: events were lost before this page;
+ *			bit 30: how many stands behind the data, as a kernel long
+ *	event header	u32, type_len:5 time_delta:27 (from the top on big endian)
+ *	  0		u32 length follows, itself included
+ *	  1..28		length = type_len * 4
+ *	  29		padding: delta 0: rest of the page; else u32 length of a discarded event
+ *	  30		time extend: delta += next u32 << 27
+ *	  31		time stamp: next u32 << 27 | delta, absolute; 59 bits, the rest from the
+ *			page's stamp
+ *
+ * Time stamps start at the page's and add up.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nopwatch/stream.h"
+
+#define RB_MISSED_EVENTS (1u << 31)
+#define RB_MISSED_STORED (1u << 30)
+#define COMMIT_MASK	 (RB_MISSED_STORED - 1)
+#define TS_TOP		 (~(uint64_t)0 << 59) /* ring_buffer.c: TS_MSB */
+
+enum {
+	TYPE_PADDING = 29,
+	TYPE_TIME_EXTEND = 30,
+	TYPE_TIME_STAMP = 31
+};
+
+static inline uint32_t load32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint64_t load64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline unsigned int type_len(uint32_t header)
+{
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? header & 31 : header >> 27;
+}
+
+static inline uint32_t time_delta(uint32_t header)
+{
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? header >> 5 : header & ((1u << 27) - 1);
+}
+
+/* ---- layout ------------------------------------------------------------------------- */
+
+/* "field: TYPE NAME;	offset:N;	size:N;" */
+static bool find_field(const char *text, const char *name, size_t *offset, size_t *size)
+{
+	const char *at = strstr(text, name);
+
+	return at &&
+	       sscanf(at + strlen(name), "; offset:%zu; size:%zu;", offset, size) == 2;
+}
+
+int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_layout *out,
+			 struct nw_error *err)
+{
+	struct nw_page_layout layout = {0};
+	size_t data_size = 0, ignored;
+	struct nw_buf text = {0};
+	bool fits;
+
+	nw_buf_add(&text, header_page, len);
+	fits = find_field(nw_buf_str(&text), "commit", &layout.commit,
+			  &layout.commit_size) &&
+	       find_field(nw_buf_str(&text), " data", &layout.data, &data_size) &&
+	       find_field(nw_buf_str(&text), "timestamp", &ignored, &ignored);
+	nw_buf_free(&text);
+	layout.size = layout.data + data_size;
+	if (!fits || (layout.commit_size != 4 && layout.commit_size != 8) ||
+	    layout.commit != 8 || layout.data != 8 + layout.commit_size ||
+	    layout.size < 64 || layout.size > (64 << 20))
+		return nw_fail(err, EBADMSG, "events/header_page is not as expected");
+	*out = layout;
+	return 0;
+}
+
+/* ---- walking ------------------------------------------------------------------------ */
+
+int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
+		 const unsigned char *bytes, size_t len)
+{
+	*page = (struct nw_page){0};
+	if (len < layout->data)
+		return -EBADMSG;
+	/* the flags are in the low 32 bits of the kernel's long */
+	uint64_t word = layout->commit_size == 8 ? load64(bytes + layout->commit)
+						 : load32(bytes + layout->commit);
+	size_t used = word & COMMIT_MASK;
+	if (used > len - layout->data)
+		return -EBADMSG;
+	page->at = bytes + layout->data;
+	page->end = page->at + used;
+	page->time = load64(bytes);
+	page->missed = word & RB_MISSED_EVENTS;
+	if ((word & RB_MISSED_STORED) && len - layout->data - used >= layout->commit_size)
+		page->lost = layout->commit_size == 8 ? load64(page->end)
+						      : load32(page->end);
+	return 0;
+}
+
+/* What is not an event: padding and time. Returns 1 to go on, 0 at the end of the page. */
+static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
+{
+	size_t left = (size_t)(page->end - page->at);
+
+	if (type == TYPE_PADDING && delta == 0)
+		return 0;
+	if (left < 8)
+		return -EBADMSG;
+	uint64_t extra = load32(page->at + 4);
+	if (type == TYPE_PADDING) {
+		size_t length = extra + 4;
+		if (length < 8 || length > left)
+			return -EBADMSG;
+		page->time += delta;
+		page->at += length;
+		return 1;
+	}
+	if (type == TYPE_TIME_EXTEND) {
+		page->time += (extra << 27) + delta;
+	} else {
+		uint64_t before = page->time;
+		page->time = (before & TS_TOP) | (extra << 27) | delta;
+		if (page->time < before && (before & TS_TOP)) /* its 59 bits wrapped */
+			page->time += (uint64_t)1 << 59;
+	}
+	page->at += 8;
+	return 1;
+}
+
+int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *size)
+{
+	while (page->end - page->at >= 4) {
+		uint32_t header = load32(page->at);
+		unsigned int type = type_len(header);
+		uint32_t delta = time_delta(header);
+		size_t left = (size_t)(page->end - page->at), length;
+
+		if (nw_unlikely(type >= TYPE_PADDING)) {
+			int ret = skip_special(page, type, delta);
+			if (ret <= 0)
+				return ret;
+			continue;
+		}
+		if (nw_unlikely(type == 0)) {
+			if (left < 8)
+				return -EBADMSG;
+			length = load32(page->at + 4);
+			if (length < 4 || length > left - 4)
+				return -EBADMSG;
+			*data = page->at + 8;
+			*size = (uint32_t)length - 4;
+			length += 4;
+			length = (length + 3) & ~(size_t)3;
+		} else {
+			length = 4 + type * 4;
+			if (length > left)
+				return -EBADMSG;
+			*data = page->at + 4;
+			*size = type * 4;
+		}
+		page->time += delta;
+		page->at += length < left ? length : left;
+		return 1;
+	}
+	return 0;
+}

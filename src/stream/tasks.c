@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads: an open-addressed table by thread id, filled from task_newtask, task_rename and
+ * sched_process_exit, and, for threads older than the stream, by looking them up once.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/stream.h"
+
+struct nw_tasks {
+	struct nw_tasks_options options;
+	pid_t *pids;
+	struct nw_task *slot; /* tid 0: free; the idle thread is nobody's target */
+	size_t slots, used;
+	struct nw_task stranger; /* for when there is no memory */
+};
+
+static size_t home(const struct nw_tasks *tasks, int32_t tid)
+{
+	return nw_hash64((uint64_t)(uint32_t)tid) & (tasks->slots - 1);
+}
+
+static struct nw_task *find(const struct nw_tasks *tasks, int32_t tid)
+{
+	size_t at = home(tasks, tid);
+
+	while (tasks->slot[at].tid && tasks->slot[at].tid != tid)
+		at = (at + 1) & (tasks->slots - 1);
+	return &tasks->slot[at];
+}
+
+static int grow(struct nw_tasks *tasks)
+{
+	struct nw_tasks bigger = *tasks;
+
+	bigger.slots = tasks->slots * 2;
+	bigger.slot = calloc(bigger.slots, sizeof(*bigger.slot));
+	if (!bigger.slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < tasks->slots; i++)
+		if (tasks->slot[i].tid)
+			*find(&bigger, tasks->slot[i].tid) = tasks->slot[i];
+	free(tasks->slot);
+	*tasks = bigger;
+	return 0;
+}
+
+/* The entry of a thread, made if it is new; NULL when out of memory. */
+static struct nw_task *entry(struct nw_tasks *tasks, int32_t tid, bool *fresh)
+{
+	struct nw_task *task = find(tasks, tid);
+
+	*fresh = task->tid == 0;
+	if (!*fresh)
+		return task;
+	if ((tasks->used + 1) * 2 > tasks->slots) {
+		if (grow(tasks) < 0)
+			return NULL;
+		task = find(tasks, tid);
+	}
+	tasks->used++;
+	*task = (struct nw_task){.tid = tid};
+	return task;
+}
+
+/* Linear probing without tombstones: move back what could not have stayed in place. */
+static void forget(struct nw_tasks *tasks, int32_t tid)
+{
+	size_t mask = tasks->slots - 1;
+	size_t hole = (size_t)(find(tasks, tid) - tasks->slot);
+
+	if (!tasks->slot[hole].tid)
+		return;
+	for (size_t at = (hole + 1) & mask; tasks->slot[at].tid; at = (at + 1) & mask) {
+		size_t wanted = home(tasks, tasks->slot[at].tid);
+		if (((at - wanted) & mask) < ((at - hole) & mask))
+			continue;
+		tasks->slot[hole] = tasks->slot[at];
+		hole = at;
+	}
+	tasks->slot[hole].tid = 0;
+	tasks->used--;
+}
+
+/* ---- what a thread is --------------------------------------------------------------- */
+
+static bool is_wanted(const struct nw_tasks *tasks, pid_t process)
+{
+	for (size_t i = 0; i < tasks->options.pid_count; i++)
+		if (tasks->pids[i] == process)
+			return true;
+	return tasks->options.pid_count == 0;
+}
+
+static void look_up(struct nw_tasks *tasks, struct nw_task *task)
+{
+	pid_t process;
+
+	task->pid = task->tid;
+	task->wanted = true; /* the kernel recorded it, so somebody asked for it */
+	strcpy(task->comm, "?");
+	if (!tasks->options.look_up ||
+	    tasks->options.look_up(task->tid, &process, task->comm) < 0)
+		return;
+	task->pid = process;
+	task->wanted = is_wanted(tasks, process);
+}
+
+const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
+{
+	bool fresh;
+	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
+
+	if (!task) {
+		tasks->stranger = (struct nw_task){.tid = tid, .pid = tid, .wanted = true};
+		strcpy(tasks->stranger.comm, tid ? "?" : "<idle>");
+		return &tasks->stranger;
+	}
+	if (fresh)
+		look_up(tasks, task);
+	return task;
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static uint64_t field_number(const struct nw_record *record, size_t i)
+{
+	const struct nw_field_format *field = &record->format->fields.item[i];
+	uint64_t wide;
+	uint32_t word;
+
+	if (field->size == 8) {
+		memcpy(&wide, record->data + field->offset, 8);
+		return wide;
+	}
+	memcpy(&word, record->data + field->offset, 4);
+	return word;
+}
+
+static void field_comm(const struct nw_record *record, size_t i, char comm[16])
+{
+	const struct nw_field_format *field = &record->format->fields.item[i];
+	uint32_t at = field->offset, len = field->size;
+
+	if (field->dynamic) {
+		uint32_t where = (uint32_t)field_number(record, i);
+		at = where & 0xffff;
+		len = where >> 16;
+	}
+	if (at > record->size || len > record->size - at)
+		return;
+	len = len < 15 ? len : 15;
+	memcpy(comm, record->data + at, len);
+	comm[len] = '\0';
+}
+
+static void born(struct nw_tasks *tasks, const struct nw_record *record)
+{
+	struct nw_task parent = *nw_tasks_get(tasks, record->tid);
+	int32_t tid = (int32_t)field_number(record, 0);
+	bool thread = field_number(record, 2) & CLONE_THREAD, fresh;
+	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
+
+	if (!task)
+		return;
+	task->pid = thread ? parent.pid : tid;
+	task->wanted = parent.wanted &&
+		       (thread || tasks->options.follow || !tasks->options.pid_count);
+	field_comm(record, 1, task->comm);
+}
+
+void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
+{
+	struct nw_task *task;
+	bool fresh;
+
+	switch (record->format->kind) {
+	case NW_EVENT_NEWTASK:
+		born(tasks, record);
+		break;
+	case NW_EVENT_RENAME:
+		nw_tasks_get(tasks, record->tid);
+		task = entry(tasks, record->tid, &fresh);
+		if (task)
+			field_comm(record, 0, task->comm);
+		break;
+	case NW_EVENT_EXIT:
+		forget(tasks, record->tid);
+		break;
+	default:
+		break;
+	}
+}
+
+int32_t nw_record_exited(const struct nw_record *record)
+{
+	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_EXIT
+		       ? record->tid
+		       : 0;
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)
+{
+	struct nw_tasks *tasks = calloc(1, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	tasks->options = *options;
+	tasks->slots = 64;
+	tasks->slot = calloc(tasks->slots, sizeof(*tasks->slot));
+	tasks->pids = calloc(options->pid_count + 1, sizeof(*tasks->pids));
+	if (!tasks->slot || !tasks->pids) {
+		nw_tasks_free(tasks);
+		return -ENOMEM;
+	}
+	if (options->pid_count)
+		memcpy(tasks->pids, options->pids, options->pid_count * sizeof(pid_t));
+	*out = tasks;
+	return 0;
+}
+
+void nw_tasks_free(struct nw_tasks *tasks)
+{
+	if (!tasks)
+		return;
+	free(tasks->slot);
+	free(tasks->pids);
+	free(tasks);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arguments of a hit: the kernel's fields, with what it could not do finished here: signs of
+ * bitfields, pairs of registers, floating point. Offsets and lengths come from the trace, so
+ * nothing is read before it has been checked against the record's size.
+ */
+#include <string.h>
+
+#include "nopwatch/stream.h"
+
+/* A number of 1, 2, 4 or 8 bytes. */
+static uint64_t load(const unsigned char *at, unsigned int bytes)
+{
+	uint64_t wide = 0;
+	uint32_t word;
+	uint16_t half;
+
+	switch (bytes) {
+	case 1:
+		return *at;
+	case 2:
+		memcpy(&half, at, 2);
+		return half;
+	case 4:
+		memcpy(&word, at, 4);
+		return word;
+	default:
+		memcpy(&wide, at, 8);
+		return wide;
+	}
+}
+
+static uint64_t extend(uint64_t value, unsigned int bits)
+{
+	if (bits == 0 || bits >= 64 || !(value >> (bits - 1) & 1))
+		return value;
+	return value | ~(uint64_t)0 << bits;
+}
+
+static double as_real(uint64_t bits, unsigned int width)
+{
+	uint32_t narrow = (uint32_t)bits;
+	float single;
+	double wide;
+
+	if (width == 32) {
+		memcpy(&single, &narrow, sizeof(single));
+		return (double)single;
+	}
+	memcpy(&wide, &bits, sizeof(wide));
+	return wide;
+}
+
+static enum nw_value_kind kind_of(enum nw_base_type base)
+{
+	switch (base) {
+	case NW_TYPE_SIGNED:
+		return NW_VALUE_SIGNED;
+	case NW_TYPE_HEX:
+		return NW_VALUE_HEX;
+	case NW_TYPE_FLOAT:
+		return NW_VALUE_FLOAT;
+	default:
+		return NW_VALUE_UNSIGNED;
+	}
+}
+
+/* Give a raw number the type that the user sees. */
+static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_value *out)
+{
+	unsigned int shown = fetch->shown.bits;
+
+	out->kind = kind_of(fetch->shown.base);
+	out->bits = shown;
+	if (out->kind == NW_VALUE_FLOAT) {
+		out->real = as_real(raw, shown);
+		return;
+	}
+	/* shown wider than it was fetched: as the field's own sign has it */
+	if (fetch->sign_bits)
+		raw = extend(raw, fetch->sign_bits);
+	else if (fetch->field.base == NW_TYPE_SIGNED)
+		raw = extend(raw, fetch->field.bits);
+	if (out->kind != NW_VALUE_SIGNED && shown < 64)
+		raw &= ((uint64_t)1 << shown) - 1;
+	out->number = out->kind == NW_VALUE_SIGNED ? extend(raw, shown) : raw;
+}
+
+static void miss(struct nw_value *out, const char *why)
+{
+	out->kind = NW_VALUE_MISSING;
+	out->text = why;
+}
+
+/* __data_loc: u32 of offset | length << 16, the string somewhere behind the fixed fields. */
+static void take_string(const struct nw_record *record, const struct nw_field_format *field,
+			struct nw_value *out)
+{
+	uint32_t where = (uint32_t)load(record->data + field->offset, 4);
+	uint32_t at = where & 0xffff, len = where >> 16;
+
+	if (len == 0) {
+		miss(out, "(fault)"); /* as ftrace itself prints it */
+		return;
+	}
+	if (at > record->size || len > record->size - at) {
+		miss(out, "the record is damaged");
+		return;
+	}
+	out->kind = NW_VALUE_STRING;
+	out->text = (const char *)record->data + at;
+	out->len = (uint32_t)strnlen(out->text, len);
+}
+
+static void take_array(const struct nw_record *record, const struct nw_field_format *field,
+		       const struct nw_fetch *fetch, struct nw_value *out)
+{
+	out->kind = NW_VALUE_ARRAY;
+	out->bits = fetch->field.bits;
+	out->element = kind_of(fetch->shown.base);
+	out->elements = record->data + field->offset;
+	out->len = fetch->field.array;
+	if ((uint64_t)out->len * (out->bits / 8) > field->size)
+		miss(out, "the event's format is not as defined");
+}
+
+static void take_field(const struct nw_record *record, const struct nw_source *source,
+		       struct nw_value *out)
+{
+	const struct nw_event_format *format = record->format;
+	const struct nw_fetch *fetch = &source->fetch;
+
+	if ((size_t)source->field >= format->fields.count ||
+	    source->high_field >= (int)format->fields.count) {
+		miss(out, "the event's format is not as defined");
+		return;
+	}
+	const struct nw_field_format *field = &format->fields.item[source->field];
+	out->untrusted = fetch->untrusted;
+	if (fetch->shown.base == NW_TYPE_STRING) {
+		take_string(record, field, out);
+	} else if (fetch->field.array) {
+		take_array(record, field, fetch, out);
+	} else if (source->high_field >= 0) {
+		const struct nw_field_format *high =
+			&format->fields.item[source->high_field];
+		show_number(fetch,
+			    load(record->data + field->offset, 4) |
+				    load(record->data + high->offset, 4) << 32,
+			    out);
+	} else {
+		show_number(fetch, load(record->data + field->offset, field->size), out);
+	}
+}
+
+void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
+		      struct nw_value *out)
+{
+	const struct nw_planned *planned = &formats->plan->points.item[record->planned];
+
+	nw_vec_each (&planned->args, source) {
+		const struct nw_fetch *fetch = &source->fetch;
+		struct nw_value *value = out++;
+		if (source->field >= 0 && source->part != record->part)
+			continue;
+		*value = (struct nw_value){0};
+		if (fetch->problem)
+			miss(value, fetch->problem);
+		else if (fetch->is_constant)
+			show_number(fetch, fetch->constant, value);
+		else if (source->field >= 0)
+			take_field(record, source, value);
+		else
+			miss(value, "not fetched");
+	}
+}
+
+uint64_t nw_value_element(const struct nw_value *value, uint32_t i)
+{
+	uint64_t raw = load(value->elements + (size_t)i * (value->bits / 8),
+			    value->bits / 8);
+
+	return value->element == NW_VALUE_SIGNED ? extend(raw, value->bits) : raw;
+}
