@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary: hits become numbers. Pure: no files, no clock of its own; times are those of the
+ * hits, in nanoseconds.
+ */
+#ifndef NOPWATCH_SUMMARY_H
+#define NOPWATCH_SUMMARY_H
+
+#include "nopwatch/probe.h"
+#include "nopwatch/stream.h"
+
+/* ---- histogram ---------------------------------------------------------------------- */
+
+/*
+ * Log-linear: 32 buckets per power of two, so a bucket is at most 3.1 % wide; values below 32
+ * have one each. Covers all of u64 (and, for signed values, their negatives), in blocks of one
+ * power of two, of which only the range between the smallest and the largest value is kept.
+ * Count, sum, min and max are exact. Merging is adding. Zero-initialised is empty and valid.
+ */
+enum {
+	NW_BUCKETS = 32,
+	NW_BLOCKS = 60
+};
+
+struct nw_blocks {
+	uint64_t *count; /* used * NW_BUCKETS */
+	unsigned int first, used;
+};
+
+struct nw_histogram {
+	uint64_t count;
+	uint64_t min, max;  /* as int64_t if is_signed; only with count > 0 */
+	uint64_t sum;	    /* wraps never: stops at its largest value */
+	bool is_signed;	    /* has seen nw_histogram_add_signed() */
+	bool failed;	    /* out of memory: some values are in count but in no bucket */
+	double origin;	    /* the first value; the next two are relative to it, */
+	double shifted_sum; /* which keeps a small deviation of large values exact */
+	double shifted_squares;
+	struct nw_blocks values;
+	struct nw_blocks negatives; /* magnitudes */
+};
+
+void nw_histogram_add(struct nw_histogram *h, uint64_t value);
+void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
+void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *from);
+void nw_histogram_clear(struct nw_histogram *h); /* keeps its memory */
+void nw_histogram_free(struct nw_histogram *h);
+double nw_histogram_mean(const struct nw_histogram *h);
+double nw_histogram_stddev(const struct nw_histogram *h); /* of the population */
+/* Upper bound of the bucket that holds rank ceil(p * count), clamped to [min, max]; 0 < p <= 1.
+ * As int64_t if is_signed. */
+uint64_t nw_histogram_percentile(const struct nw_histogram *h, double p);
+
+struct nw_bucket {
+	uint64_t low, high; /* both inclusive; as int64_t if is_signed */
+	uint64_t count;
+};
+/* Walk the buckets that are not empty, from the smallest value: *at starts at 0. */
+bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
+		       struct nw_bucket *out);
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+enum nw_span_key {
+	NW_KEY_TID,
+	NW_KEY_PID,
+	NW_KEY_ARG
+};
+
+/* From a hit of a start probe to a hit of an end probe with the same key, last in first out. */
+struct nw_span_def {
+	char *name;
+	nw_vec_u32 starts; /* probes, as indexes into the selection */
+	nw_vec_u32 ends;
+	enum nw_span_key key;
+	char key_name[32]; /* ARG: its name; "tid", "pid" else */
+};
+
+typedef NW_VEC(struct nw_span_def) nw_span_defs;
+
+/* Spans that names say: x__start .. x__done and so on, a function's entry and return. */
+int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out);
+/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG]"; the patterns match probe labels and names
+ * of the selection. */
+int nw_span_parse(const char *text, const struct nw_selection *selection,
+		  struct nw_span_def *out, struct nw_error *err);
+/* The probe specs inside such a text, so that they need not be given twice. */
+int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err);
+void nw_spans_free(nw_span_defs *defs);
+void nw_span_def_free(struct nw_span_def *def);
+
+/* ---- the summary -------------------------------------------------------------------- */
+
+struct nw_probe_row {
+	uint64_t hits;
+	struct nw_histogram gap; /* between successive hits, whatever thread */
+	struct nw_histogram
+		*args; /* as many as the probe has arguments; NULL: not wanted */
+};
+
+struct nw_span_row {
+	struct nw_histogram latency;
+	uint64_t unmatched_starts, unmatched_ends;
+	uint64_t discarded; /* may have straddled a loss */
+};
+
+/* Results of one group; group 0 is everything when nothing is grouped. */
+struct nw_group_rows {
+	struct nw_probe_row *probes;
+	struct nw_span_row *spans;
+};
+
+struct nw_summary;
+
+struct nw_summary_options {
+	const struct nw_selection *selection;
+	const struct nw_span_def *spans;
+	size_t span_count;
+	bool args;	  /* distributions of the arguments that hits carry */
+	bool grouped;	  /* hits name their group; else all are in group 0 */
+	size_t most_open; /* open spans at most, 0: a default; older ones are given up */
+};
+
+int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
+		    struct nw_error *err);
+void nw_summary_free(struct nw_summary *summary);
+
+/* The number of a group, made if it is new; -ENOMEM. */
+int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t len);
+/* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
+int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
+		   int64_t group);
+/* Events between from and until are missing: nothing may be measured across that. */
+void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);
+/* A thread is gone: its open spans will never end. */
+void nw_summary_exit(struct nw_summary *summary, int32_t tid);
+/* Everything is in: open spans become unmatched starts. */
+void nw_summary_finish(struct nw_summary *summary);
+
+/* The rows since the last nw_summary_turn(), or in total. */
+size_t nw_summary_groups(const struct nw_summary *summary);
+const char *nw_summary_group_name(const struct nw_summary *summary, size_t group);
+const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, size_t group,
+					    bool total);
+/* End of an interval: what is current is added to the total and starts again from 0. */
+int nw_summary_turn(struct nw_summary *summary);
+uint64_t nw_summary_lost(const struct nw_summary *summary);
+uint64_t nw_summary_discarded(const struct nw_summary *summary);
+size_t nw_summary_open_spans(const struct nw_summary *summary);
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/* The log-linear histogram. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/summary.h"
+
+enum {
+	SHIFT = 5
+}; /* log2 of NW_BUCKETS */
+
+/* Block 0 holds 0..31 one by one; block b > 0 holds [32 << (b-1), 64 << (b-1)). */
+static inline unsigned int block_of(uint64_t value)
+{
+	return value < NW_BUCKETS ? 0
+				  : (unsigned int)(63 - __builtin_clzll(value)) - SHIFT + 1;
+}
+
+static inline unsigned int bucket_of(uint64_t value, unsigned int block)
+{
+	return block ? (unsigned int)(value >> (block - 1)) & (NW_BUCKETS - 1)
+		     : (unsigned int)value;
+}
+
+static uint64_t bucket_low(unsigned int block, unsigned int bucket)
+{
+	return block ? (uint64_t)(NW_BUCKETS + bucket) << (block - 1) : bucket;
+}
+
+static uint64_t bucket_high(unsigned int block, unsigned int bucket)
+{
+	return block ? bucket_low(block, bucket) + (((uint64_t)1 << (block - 1)) - 1)
+		     : bucket;
+}
+
+/* Make room for one more block, at either end of those there are. */
+static bool reach(struct nw_blocks *blocks, unsigned int block)
+{
+	unsigned int first = blocks->used && blocks->first < block ? blocks->first : block;
+	unsigned int last = blocks->used && blocks->first + blocks->used - 1 > block
+				    ? blocks->first + blocks->used - 1
+				    : block;
+	uint64_t *count = calloc((size_t)(last - first + 1) * NW_BUCKETS, sizeof(*count));
+
+	if (!count)
+		return false;
+	if (blocks->used)
+		memcpy(count + (size_t)(blocks->first - first) * NW_BUCKETS, blocks->count,
+		       (size_t)blocks->used * NW_BUCKETS * sizeof(*count));
+	free(blocks->count);
+	*blocks = (struct nw_blocks){count, first, last - first + 1};
+	return true;
+}
+
+static inline void count_value(struct nw_histogram *h, struct nw_blocks *blocks,
+			       uint64_t magnitude, uint64_t times)
+{
+	unsigned int block = block_of(magnitude);
+
+	/* one comparison for both ends: below first, the difference wraps */
+	if (nw_unlikely(block - blocks->first >= blocks->used) && !reach(blocks, block)) {
+		h->failed = true;
+		return;
+	}
+	blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS +
+		      bucket_of(magnitude, block)] += times;
+}
+
+static void add_moments(struct nw_histogram *h, double value)
+{
+	if (h->count == 0)
+		h->origin = value;
+	double shifted = value - h->origin;
+	h->shifted_sum += shifted;
+	h->shifted_squares += shifted * shifted;
+}
+
+void nw_histogram_add(struct nw_histogram *h, uint64_t value)
+{
+	add_moments(h, (double)value);
+	if (h->count == 0 || value < h->min)
+		h->min = value;
+	if (h->count == 0 || value > h->max)
+		h->max = value;
+	if (__builtin_add_overflow(h->sum, value, &h->sum))
+		h->sum = UINT64_MAX;
+	h->count++;
+	count_value(h, &h->values, value, 1);
+}
+
+static void add_signed_sum(struct nw_histogram *h, int64_t value)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow((int64_t)h->sum, value, &sum))
+		sum = value < 0 ? INT64_MIN : INT64_MAX;
+	h->sum = (uint64_t)sum;
+}
+
+void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
+{
+	h->is_signed = true;
+	add_moments(h, (double)value);
+	if (h->count == 0 || value < (int64_t)h->min)
+		h->min = (uint64_t)value;
+	if (h->count == 0 || value > (int64_t)h->max)
+		h->max = (uint64_t)value;
+	add_signed_sum(h, value);
+	h->count++;
+	if (value < 0)
+		count_value(h, &h->negatives, -(uint64_t)value, 1);
+	else
+		count_value(h, &h->values, (uint64_t)value, 1);
+}
+
+static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
+			 const struct nw_blocks *from)
+{
+	for (unsigned int b = 0; b < from->used; b++) {
+		for (unsigned int i = 0; i < NW_BUCKETS; i++) {
+			uint64_t times = from->count[(size_t)b * NW_BUCKETS + i];
+			if (times)
+				count_value(into, to, bucket_low(from->first + b, i),
+					    times);
+		}
+	}
+}
+
+/* Bring the other's moments to our origin: sums of (x - o) and (x - o)^2. */
+static void merge_moments(struct nw_histogram *into, const struct nw_histogram *from)
+{
+	if (into->count == 0)
+		into->origin = from->origin;
+	double move = from->origin - into->origin, n = (double)from->count;
+	into->shifted_squares += from->shifted_squares + 2 * move * from->shifted_sum +
+				 n * move * move;
+	into->shifted_sum += from->shifted_sum + n * move;
+}
+
+static void merge_range(struct nw_histogram *into, const struct nw_histogram *from)
+{
+	bool first = into->count == 0;
+
+	if (into->is_signed) {
+		if (first || (int64_t)from->min < (int64_t)into->min)
+			into->min = from->min;
+		if (first || (int64_t)from->max > (int64_t)into->max)
+			into->max = from->max;
+		add_signed_sum(into, (int64_t)from->sum);
+		return;
+	}
+	if (first || from->min < into->min)
+		into->min = from->min;
+	if (first || from->max > into->max)
+		into->max = from->max;
+	if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
+		into->sum = UINT64_MAX;
+}
+
+void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *from)
+{
+	if (!from->count)
+		return;
+	into->is_signed |= from->is_signed;
+	into->failed |= from->failed;
+	merge_moments(into, from);
+	merge_range(into, from);
+	into->count += from->count;
+	merge_blocks(into, &into->values, &from->values);
+	merge_blocks(into, &into->negatives, &from->negatives);
+}
+
+static void clear_blocks(struct nw_blocks *blocks)
+{
+	if (blocks->used)
+		memset(blocks->count, 0,
+		       (size_t)blocks->used * NW_BUCKETS * sizeof(*blocks->count));
+}
+
+void nw_histogram_clear(struct nw_histogram *h)
+{
+	clear_blocks(&h->values);
+	clear_blocks(&h->negatives);
+	*h = (struct nw_histogram){.values = h->values, .negatives = h->negatives};
+}
+
+void nw_histogram_free(struct nw_histogram *h)
+{
+	free(h->values.count);
+	free(h->negatives.count);
+	*h = (struct nw_histogram){0};
+}
+
+double nw_histogram_mean(const struct nw_histogram *h)
+{
+	return h->count ? h->origin + h->shifted_sum / (double)h->count : 0;
+}
+
+double nw_histogram_stddev(const struct nw_histogram *h)
+{
+	if (!h->count)
+		return 0;
+	double n = (double)h->count, mean = h->shifted_sum / n;
+	double variance = h->shifted_squares / n - mean * mean;
+	return variance > 0 ? sqrt(variance) : 0;
+}
+
+/* Bucket number `at` counted from the smallest value: negatives backwards, then the rest. */
+static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_bucket *out)
+{
+	const unsigned int all = NW_BLOCKS * NW_BUCKETS;
+	bool is_negative = at < all;
+	unsigned int number = is_negative ? all - 1 - at : at - all;
+	unsigned int block = number / NW_BUCKETS, bucket = number % NW_BUCKETS;
+	const struct nw_blocks *blocks = is_negative ? &h->negatives : &h->values;
+
+	if (block - blocks->first >= blocks->used)
+		return false;
+	out->count = blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS + bucket];
+	if (!out->count)
+		return false;
+	out->low = bucket_low(block, bucket);
+	out->high = bucket_high(block, bucket);
+	if (is_negative) {
+		uint64_t swap = out->low;
+		out->low = -out->high;
+		out->high = -swap;
+	}
+	return true;
+}
+
+bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
+		       struct nw_bucket *out)
+{
+	const unsigned int all = NW_BLOCKS * NW_BUCKETS;
+
+	if (*at == 0 && !h->is_signed)
+		*at = all;
+	while (*at < 2 * all)
+		if (bucket_at(h, (*at)++, out))
+			return true;
+	return false;
+}
+
+static uint64_t clamp(const struct nw_histogram *h, uint64_t value)
+{
+	if (h->is_signed) {
+		if ((int64_t)value > (int64_t)h->max)
+			return h->max;
+		return (int64_t)value < (int64_t)h->min ? h->min : value;
+	}
+	return value > h->max ? h->max : value < h->min ? h->min : value;
+}
+
+uint64_t nw_histogram_percentile(const struct nw_histogram *h, double p)
+{
+	double exact = ceil(p * (double)h->count);
+	uint64_t rank = exact < 1 ? 1 : (uint64_t)exact, seen = 0;
+	struct nw_bucket bucket;
+	unsigned int at = 0;
+
+	if (!h->count)
+		return 0;
+	while (nw_histogram_next(h, &at, &bucket)) {
+		seen += bucket.count;
+		if (seen >= rank)
+			return clamp(h, bucket.high);
+	}
+	return h->max;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/* See open.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "open.h"
+
+enum {
+	FIRST_SLOTS = 256,
+	DEFAULT_MOST = 1 << 20
+};
+
+int nw_open_init(struct nw_open *open, size_t most)
+{
+	*open = (struct nw_open){.slots = FIRST_SLOTS, .most = most ? most : DEFAULT_MOST};
+	open->slot = calloc(open->slots, sizeof(*open->slot));
+	return open->slot ? 0 : -ENOMEM;
+}
+
+void nw_open_free(struct nw_open *open)
+{
+	for (size_t i = 0; open->slot && i < open->slots; i++)
+		free(open->slot[i].below);
+	free(open->slot);
+	*open = (struct nw_open){0};
+}
+
+static inline size_t home(const struct nw_open *open, uint32_t span, uint64_t key)
+{
+	return nw_hash64(key + (uint64_t)span * 0x9e3779b97f4a7c15u) & (open->slots - 1);
+}
+
+/* The slot of a key, or the free one where it would go. */
+static inline struct nw_open_slot *find(const struct nw_open *open, uint32_t span,
+					uint64_t key)
+{
+	size_t at = home(open, span, key);
+
+	for (;; at = (at + 1) & (open->slots - 1)) {
+		struct nw_open_slot *slot = &open->slot[at];
+		if (!slot->span || (slot->span == span + 1 && slot->key == key))
+			return slot;
+	}
+}
+
+/*
+ * A bigger table, or the same size when most keys have nothing open any more: keys that come
+ * once (request ids) are forgotten here.
+ */
+static int rehash(struct nw_open *open)
+{
+	size_t live = 0;
+	struct nw_open fresh = *open;
+
+	for (size_t i = 0; i < open->slots; i++)
+		live += open->slot[i].depth != 0;
+	fresh.slots = live * 4 > open->slots ? open->slots * 2 : open->slots;
+	fresh.slot = calloc(fresh.slots, sizeof(*fresh.slot));
+	fresh.used = live;
+	if (!fresh.slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < open->slots; i++) {
+		struct nw_open_slot *slot = &open->slot[i];
+		if (slot->depth)
+			*find(&fresh, slot->span - 1, slot->key) = *slot;
+		else
+			free(slot->below);
+	}
+	free(open->slot);
+	*open = fresh;
+	return 0;
+}
+
+/* Move the innermost start down to make place for another. Returns 1 if one was given up. */
+static int sink_top(struct nw_open_slot *slot)
+{
+	uint32_t below = slot->depth - 1;
+
+	if (below == slot->below_room && slot->depth < NW_DEEPEST) {
+		uint32_t room = slot->below_room ? slot->below_room * 2 : 4;
+		struct nw_start *grown = realloc(slot->below, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		slot->below = grown;
+		slot->below_room = room;
+	}
+	if (slot->depth < NW_DEEPEST) {
+		slot->below[below] = slot->top;
+		return 0;
+	}
+	memmove(slot->below, slot->below + 1, (below - 1) * sizeof(*slot->below));
+	slot->below[below - 1] = slot->top;
+	return 1;
+}
+
+int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start start)
+{
+	struct nw_open_slot *slot = find(open, span, key);
+	int given_up = 0;
+
+	if (open->open >= open->most)
+		return 1;
+	if (!slot->span) {
+		if ((open->used + 1) * 2 > open->slots) {
+			if (rehash(open) < 0)
+				return -ENOMEM;
+			slot = find(open, span, key);
+		}
+		open->used++;
+		slot->span = span + 1;
+		slot->key = key;
+	}
+	if (slot->depth) {
+		given_up = sink_top(slot);
+		if (given_up < 0)
+			return given_up;
+	}
+	slot->top = start;
+	slot->depth += !given_up;
+	open->open += !given_up;
+	return given_up;
+}
+
+bool nw_open_pop(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start *out)
+{
+	struct nw_open_slot *slot = find(open, span, key);
+
+	if (!slot->depth)
+		return false;
+	*out = slot->top;
+	open->open--;
+	if (--slot->depth)
+		slot->top = slot->below[slot->depth - 1];
+	return true;
+}
+
+uint32_t nw_open_drop(struct nw_open *open, uint32_t span, uint64_t key)
+{
+	struct nw_open_slot *slot = find(open, span, key);
+	uint32_t dropped = slot->depth;
+
+	slot->depth = 0;
+	open->open -= dropped;
+	return dropped;
+}
+
+uint32_t nw_open_drop_stale(struct nw_open *open, uint32_t span, uint64_t key,
+			    uint64_t until)
+{
+	const struct nw_open_slot *slot = find(open, span, key);
+
+	if (!slot->depth || slot->top.time > until)
+		return 0;
+	return nw_open_drop(open, span, key);
+}

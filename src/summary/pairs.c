@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Spans that the names of probes say: query__start and query__done are the ends of "query".
+ * The words stand in one table.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/summary.h"
+
+/* A word that begins a span, and the words that may end it. */
+static const struct {
+	const char *start;
+	const char *ends[12];
+} words[] = {
+	{"start",
+	 {"done", "end", "stop", "finish", "finished", "complete", "completed", "return",
+	  "commit", "abort", "fail"}},
+	{"begin",
+	 {"end", "done", "finish", "finished", "complete", "completed", "commit", "abort",
+	  "rollback"}},
+	{"entry", {"return", "exit"}},
+	{"enter", {"exit", "return", "leave"}},
+	{"request", {"response", "reply", "done"}},
+	{"startup", {"shutdown"}},
+	{"acquire", {"release"}},
+	{"lock", {"unlock"}},
+	{"wait", {"wakeup", "waited"}},
+	{"throw", {"catch"}},
+};
+
+/* What separates a word from the rest of a name. */
+static const char *const separators[] = {"__", "_", "-", "."};
+
+/* Where a word stands in a name. */
+struct fit {
+	bool found;
+	size_t stem_at, stem_len; /* the rest of the name */
+	const char *separator;	  /* NULL: the word is the whole name */
+	bool in_front;		  /* start_query rather than query_start */
+};
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	size_t end_len = strlen(end);
+
+	return len >= end_len && memcmp(text + len - end_len, end, end_len) == 0;
+}
+
+static struct fit fit_word(const char *name, const char *word)
+{
+	size_t len = strlen(name), word_len = strlen(word);
+
+	if (strcmp(name, word) == 0)
+		return (struct fit){.found = true};
+	for (size_t i = 0; i < NW_COUNT(separators); i++) {
+		size_t sep = strlen(separators[i]);
+		if (len <= word_len + sep)
+			continue;
+		size_t rest = len - word_len - sep;
+		if (ends_with(name, len, word) &&
+		    ends_with(name, len - word_len, separators[i]))
+			return (struct fit){.found = true,
+					    .stem_len = rest,
+					    .separator = separators[i]};
+		if (memcmp(name, word, word_len) == 0 &&
+		    memcmp(name + word_len, separators[i], sep) == 0)
+			return (struct fit){.found = true,
+					    .stem_at = word_len + sep,
+					    .stem_len = rest,
+					    .separator = separators[i],
+					    .in_front = true};
+	}
+	return (struct fit){0};
+}
+
+static bool same_stem(const char *a, const struct fit *x, const char *b,
+		      const struct fit *y)
+{
+	return x->separator == y->separator && x->in_front == y->in_front &&
+	       x->stem_len == y->stem_len &&
+	       memcmp(a + x->stem_at, b + y->stem_at, x->stem_len) == 0;
+}
+
+static bool same_source(const struct nw_probe *a, const struct nw_probe *b)
+{
+	return a->image == b->image && strcmp(a->provider, b->provider) == 0;
+}
+
+/* "postgresql:query"; where nothing but the words is left, "libstdcxx:throw-catch". */
+static char *span_name(const struct nw_probe *start, const struct fit *fit,
+		       const struct nw_probe *end)
+{
+	size_t name_len = strlen(start->name), label_len = strlen(start->label);
+	int prefix = (int)(label_len - name_len);
+
+	if (!fit->separator)
+		return nw_text("%.*s%s-%s", prefix, start->label, start->name, end->name);
+	return nw_text("%.*s%.*s", prefix, start->label, (int)fit->stem_len,
+		       start->name + fit->stem_at);
+}
+
+static int add_end(struct nw_span_def *def, uint32_t probe)
+{
+	uint32_t *slot = nw_vec_add(&def->ends);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = probe;
+	return 0;
+}
+
+/* Find the ends of a start probe by one row of words, and make a span of them. */
+static int pair_row(const struct nw_selection *selection, uint32_t start, size_t row,
+		    nw_span_defs *out)
+{
+	const struct nw_probe *first = selection->probes.item[start];
+	struct fit from = fit_word(first->name, words[row].start);
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+
+	if (!from.found)
+		return 0;
+	for (uint32_t i = 0; i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		if (i == start || !same_source(first, probe))
+			continue;
+		for (size_t j = 0; words[row].ends[j]; j++) {
+			struct fit to = fit_word(probe->name, words[row].ends[j]);
+			if (!to.found || !same_stem(first->name, &from, probe->name, &to))
+				continue;
+			if (!def.name)
+				def.name = span_name(first, &from, probe);
+			if (!def.name || add_end(&def, i) < 0)
+				goto no_memory;
+			break;
+		}
+	}
+	if (!def.ends.count)
+		return 0;
+	uint32_t *slot = nw_vec_add(&def.starts);
+	struct nw_span_def *span = slot ? nw_vec_add(out) : NULL;
+	if (!span)
+		goto no_memory;
+	*slot = start;
+	*span = def;
+	return 1;
+no_memory:
+	nw_span_def_free(&def);
+	return -ENOMEM;
+}
+
+/* func:PATH:SYMBOL: a function's entry and its return. */
+static int pair_function(const struct nw_selection *selection, uint32_t start,
+			 nw_span_defs *out)
+{
+	const struct nw_probe *first = selection->probes.item[start];
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+
+	if (strcmp(first->provider, "uprobe") != 0)
+		return 0;
+	for (uint32_t i = 0; i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		if (probe->image != first->image ||
+		    strcmp(probe->provider, "uretprobe") != 0 ||
+		    strcmp(probe->name, first->name) != 0)
+			continue;
+		def.name = strdup(first->name);
+		uint32_t *slot = nw_vec_add(&def.starts);
+		bool ready = def.name && slot && add_end(&def, i) == 0;
+		struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
+		if (!span) {
+			nw_span_def_free(&def);
+			return -ENOMEM;
+		}
+		*slot = start;
+		*span = def;
+		return 1;
+	}
+	return 0;
+}
+
+int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
+{
+	for (uint32_t i = 0; i < selection->probes.count; i++) {
+		int ret = 0;
+		for (size_t row = 0; row < NW_COUNT(words) && ret == 0; row++)
+			ret = pair_row(selection, i, row, out);
+		if (ret == 0)
+			ret = pair_function(selection, i, out);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+void nw_span_def_free(struct nw_span_def *def)
+{
+	free(def->name);
+	nw_vec_free(&def->starts);
+	nw_vec_free(&def->ends);
+	*def = (struct nw_span_def){0};
+}
+
+void nw_spans_free(nw_span_defs *defs)
+{
+	nw_vec_each (defs, def)
+		nw_span_def_free(def);
+	nw_vec_free(defs);
+}
+
+/* ---- --span ------------------------------------------------------------------------- */
+
+/* The pieces of "[NAME=]START..END[|END2][,key=KEY]", pointing into text. */
+struct span_text {
+	const char *name, *start, *end, *key;
+	size_t name_len, start_len, end_len, key_len;
+};
+
+static int bad_span(struct nw_error *err, const char *text, const char *why)
+{
+	nw_fail(err, EINVAL, "'%s' is not a span: %s", text, why);
+	nw_error_hint(err,
+		      "write [NAME=]START..END[|END2][,key=tid|pid|ARG], START and END "
+		      "being probes, for example --span "
+		      "'conn=app:connect..app:close,key=fd'");
+	return -EINVAL;
+}
+
+static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
+{
+	const char *dots = strstr(text, ".."), *comma, *equals;
+
+	*out = (struct span_text){.start = text};
+	if (!dots)
+		return bad_span(err, text, "START..END is missing");
+	/* a NAME= before the dots, but not an '=' inside a path */
+	equals = memchr(text, '=', (size_t)(dots - text));
+	if (equals && !memchr(text, '/', (size_t)(equals - text)) &&
+	    !memchr(text, ':', (size_t)(equals - text))) {
+		out->name = text;
+		out->name_len = (size_t)(equals - text);
+		out->start = equals + 1;
+	}
+	out->start_len = (size_t)(dots - out->start);
+	out->end = dots + 2;
+	comma = strstr(out->end, ",key=");
+	out->end_len = comma ? (size_t)(comma - out->end) : strlen(out->end);
+	if (comma) {
+		out->key = comma + 5;
+		out->key_len = strlen(out->key);
+	}
+	if (!out->start_len || !out->end_len)
+		return bad_span(err, text, "START or END is missing");
+	if (comma && (!out->key_len || out->key_len > 31))
+		return bad_span(err, text, "the key is not a name");
+	return 0;
+}
+
+/* Does the text name this probe: by a spec's fields, its label, or its name alone? */
+static bool names_probe(const char *text, size_t len, const struct nw_probe *probe)
+{
+	nw_cleanup(nw_free_ptr) char *pattern = strndup(text, len);
+	nw_cleanup(nw_free_ptr) char *full = nw_text("%s:%s:%s", probe->image->path,
+						     probe->provider, probe->name);
+	const char *rest = pattern;
+
+	if (!pattern || !full)
+		return false;
+	if (strncmp(rest, "usdt:", 5) == 0)
+		rest += 5;
+	char *args = strchr(pattern, '(');
+	if (args)
+		*args = '\0';
+	return nw_glob_match(rest, probe->label) || nw_glob_match(rest, probe->name) ||
+	       nw_glob_match(rest, full);
+}
+
+static int add_named(const struct nw_selection *selection, const char *text, size_t len,
+		     nw_vec_u32 *out)
+{
+	int found = 0;
+
+	for (uint32_t i = 0; i < selection->probes.count; i++) {
+		if (!names_probe(text, len, selection->probes.item[i]))
+			continue;
+		uint32_t *slot = nw_vec_add(out);
+		if (!slot)
+			return -ENOMEM;
+		*slot = i;
+		found++;
+	}
+	return found;
+}
+
+/* All of END|END2|... */
+static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
+		    struct nw_span_def *def)
+{
+	const char *at = parts->end, *stop = parts->end + parts->end_len;
+
+	while (at < stop) {
+		const char *bar = memchr(at, '|', (size_t)(stop - at));
+		size_t len = (size_t)((bar ? bar : stop) - at);
+		int found = add_named(selection, at, len, &def->ends);
+		if (found <= 0)
+			return found;
+		at += len + (bar != NULL);
+	}
+	return (int)def->ends.count;
+}
+
+static void set_key(const struct span_text *parts, struct nw_span_def *def)
+{
+	snprintf(def->key_name, sizeof(def->key_name), "%.*s",
+		 parts->key ? (int)parts->key_len : 3, parts->key ? parts->key : "tid");
+	def->key = strcmp(def->key_name, "tid") == 0   ? NW_KEY_TID
+		   : strcmp(def->key_name, "pid") == 0 ? NW_KEY_PID
+						       : NW_KEY_ARG;
+}
+
+int nw_span_parse(const char *text, const struct nw_selection *selection,
+		  struct nw_span_def *out, struct nw_error *err)
+{
+	struct nw_span_def def = {0};
+	struct span_text parts;
+	int ret = cut_span(text, &parts, err);
+
+	if (ret < 0)
+		return ret;
+	def.name = parts.name ? strndup(parts.name, parts.name_len)
+			      : strndup(parts.start, parts.start_len + 2 + parts.end_len);
+	set_key(&parts, &def);
+	int starts = add_named(selection, parts.start, parts.start_len, &def.starts);
+	int ends = add_ends(selection, &parts, &def);
+	if (!def.name || starts == -ENOMEM || ends == -ENOMEM)
+		ret = nw_no_memory(err);
+	else if (!starts)
+		ret = bad_span(err, text, "no probe that is traced is its START");
+	else if (!ends)
+		ret = bad_span(err, text, "no probe that is traced is its END");
+	if (ret < 0)
+		nw_span_def_free(&def);
+	else
+		*out = def;
+	return ret;
+}
+
+int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)
+{
+	struct span_text parts;
+	int ret = cut_span(text, &parts, err);
+
+	if (ret == 0)
+		ret = nw_strings_add(out, parts.start, parts.start_len);
+	for (size_t at = 0; ret == 0 && at < parts.end_len;) {
+		size_t len = strcspn(parts.end + at, "|,");
+		if (len > parts.end_len - at)
+			len = parts.end_len - at;
+		ret = nw_strings_add(out, parts.end + at, len);
+		at += len + 1;
+	}
+	return ret == -ENOMEM ? nw_no_memory(err) : ret;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hits into rows.
+ *
+ * What is measured must be true, so a loss costs what it may have touched and nothing else:
+ * a span that was open when events were lost is discarded (its end, or another start, may be
+ * among them), as is the gap that stretches over it. Which spans those are is not searched
+ * for: the time of the last loss is kept, and whatever meets an older start drops it then.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "open.h"
+
+/* What a probe means to one span. */
+struct role {
+	uint32_t span;
+	bool is_end;
+	int key_arg; /* number of the argument that is the key, -1: none */
+};
+
+struct probe_state {
+	NW_VEC(struct role) roles;
+	size_t args;
+};
+
+struct group {
+	struct nw_group_rows current, total;
+	uint64_t *last; /* by probe: time of the last hit, 0: none that counts */
+};
+
+struct nw_summary {
+	struct nw_summary_options options;
+	struct probe_state *probe;
+	size_t probes;
+	NW_VEC(struct group) groups;
+	struct nw_index names; /* of groups */
+	struct nw_open open;
+	uint64_t loss_until; /* starts up to here may have ended unseen */
+	uint64_t lost;
+	uint64_t discarded;
+	bool turned; /* there have been intervals */
+};
+
+/* So many groups get rows of their own; --by a request's id must not fill our memory. */
+enum {
+	MOST_GROUPS = 16384
+};
+static const char others[] = "(others)";
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static void free_rows(const struct nw_summary *s, struct nw_group_rows *rows)
+{
+	for (size_t i = 0; rows->probes && i < s->probes; i++) {
+		nw_histogram_free(&rows->probes[i].gap);
+		for (size_t j = 0; rows->probes[i].args && j < s->probe[i].args; j++)
+			nw_histogram_free(&rows->probes[i].args[j]);
+		free(rows->probes[i].args);
+	}
+	for (size_t i = 0; rows->spans && i < s->options.span_count; i++)
+		nw_histogram_free(&rows->spans[i].latency);
+	free(rows->probes);
+	free(rows->spans);
+	*rows = (struct nw_group_rows){0};
+}
+
+static int make_rows(const struct nw_summary *s, struct nw_group_rows *rows)
+{
+	rows->probes = calloc(s->probes + 1, sizeof(*rows->probes));
+	rows->spans = calloc(s->options.span_count + 1, sizeof(*rows->spans));
+	if (!rows->probes || !rows->spans)
+		return -ENOMEM;
+	for (size_t i = 0; s->options.args && i < s->probes; i++) {
+		rows->probes[i].args = calloc(s->probe[i].args + 1,
+					      sizeof(struct nw_histogram));
+		if (!rows->probes[i].args)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_group(struct nw_summary *s)
+{
+	struct group *group = nw_vec_add(&s->groups);
+
+	if (!group)
+		return -ENOMEM;
+	group->last = calloc(s->probes + 1, sizeof(*group->last));
+	return group->last ? make_rows(s, &group->current) : -ENOMEM;
+}
+
+static void merge_rows(const struct nw_summary *s, struct nw_group_rows *into,
+		       const struct nw_group_rows *from)
+{
+	for (size_t i = 0; i < s->probes; i++) {
+		into->probes[i].hits += from->probes[i].hits;
+		nw_histogram_merge(&into->probes[i].gap, &from->probes[i].gap);
+		for (size_t j = 0; s->options.args && j < s->probe[i].args; j++)
+			nw_histogram_merge(&into->probes[i].args[j],
+					   &from->probes[i].args[j]);
+	}
+	for (size_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_row *span = &from->spans[i];
+		nw_histogram_merge(&into->spans[i].latency, &span->latency);
+		into->spans[i].unmatched_starts += span->unmatched_starts;
+		into->spans[i].unmatched_ends += span->unmatched_ends;
+		into->spans[i].discarded += span->discarded;
+	}
+}
+
+static void clear_rows(const struct nw_summary *s, struct nw_group_rows *rows)
+{
+	for (size_t i = 0; i < s->probes; i++) {
+		rows->probes[i].hits = 0;
+		nw_histogram_clear(&rows->probes[i].gap);
+		for (size_t j = 0; s->options.args && j < s->probe[i].args; j++)
+			nw_histogram_clear(&rows->probes[i].args[j]);
+	}
+	for (size_t i = 0; i < s->options.span_count; i++) {
+		nw_histogram_clear(&rows->spans[i].latency);
+		rows->spans[i].unmatched_starts = rows->spans[i].unmatched_ends = 0;
+		rows->spans[i].discarded = 0;
+	}
+}
+
+int nw_summary_turn(struct nw_summary *s)
+{
+	s->turned = true;
+	nw_vec_each (&s->groups, group) {
+		if (!group->total.probes && make_rows(s, &group->total) < 0)
+			return -ENOMEM;
+		merge_rows(s, &group->total, &group->current);
+		clear_rows(s, &group->current);
+	}
+	return 0;
+}
+
+/* ---- groups ------------------------------------------------------------------------- */
+
+int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
+{
+	int64_t known = nw_index_find(&s->names, name, len);
+
+	if (known >= 0)
+		return known;
+	if (s->names.text.count >= MOST_GROUPS) {
+		name = others;
+		len = sizeof(others) - 1;
+	}
+	int64_t number = nw_index_add(&s->names, name, len);
+	if (number >= 0 && (size_t)number == s->groups.count && add_group(s) < 0)
+		return -ENOMEM;
+	return number;
+}
+
+size_t nw_summary_groups(const struct nw_summary *s)
+{
+	return s->groups.count;
+}
+
+const char *nw_summary_group_name(const struct nw_summary *s, size_t group)
+{
+	return s->options.grouped ? s->names.text.item[group] : NULL;
+}
+
+const struct nw_group_rows *nw_summary_rows(const struct nw_summary *s, size_t group,
+					    bool total)
+{
+	const struct group *g = &s->groups.item[group];
+
+	return total && s->turned && g->total.probes ? &g->total : &g->current;
+}
+
+/* Rows for a hit: -1 is a hit that cannot say, "?". */
+static struct group *group_of(struct nw_summary *s, int64_t group)
+{
+	if (!s->options.grouped)
+		group = 0;
+	else if (group < 0)
+		group = nw_summary_group(s, "?", 1);
+	return group < 0 ? NULL : &s->groups.item[group];
+}
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+/* The key as 64 bits; strings by their hash, so that nothing of them is kept. */
+static bool key_of(const struct nw_summary *s, const struct role *role,
+		   const struct nw_hit *hit, int32_t pid, uint64_t *key)
+{
+	const struct nw_value *value;
+
+	switch (s->options.spans[role->span].key) {
+	case NW_KEY_TID:
+		*key = (uint32_t)hit->tid;
+		return true;
+	case NW_KEY_PID:
+		*key = (uint32_t)pid;
+		return true;
+	default:
+		break;
+	}
+	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
+		return false;
+	value = &hit->values[role->key_arg];
+	switch (value->kind) {
+	case NW_VALUE_STRING:
+		*key = nw_hash_text(value->text, value->len);
+		return true;
+	case NW_VALUE_SIGNED:
+	case NW_VALUE_UNSIGNED:
+	case NW_VALUE_HEX:
+		*key = value->number;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
+{
+	row->discarded += count;
+	s->discarded += count;
+}
+
+static int begin(struct nw_summary *s, const struct role *role, uint64_t key,
+		 const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	struct nw_start start = {.time = hit->time, .group = group};
+
+	discard(s, row, nw_open_drop_stale(&s->open, role->span, key, s->loss_until));
+	int given_up = nw_open_push(&s->open, role->span, key, start);
+	if (given_up < 0)
+		return given_up;
+	row->unmatched_starts += (uint64_t)given_up;
+	return 0;
+}
+
+static int end(struct nw_summary *s, const struct role *role, uint64_t key,
+	       const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	struct nw_start start;
+	uint32_t stale = nw_open_drop_stale(&s->open, role->span, key, s->loss_until);
+
+	if (stale) {
+		discard(s, row, stale);
+		return 0;
+	}
+	if (!nw_open_pop(&s->open, role->span, key, &start)) {
+		row->unmatched_ends++;
+		return 0;
+	}
+	struct group *g = group_of(s, start.group >= 0 ? start.group : group);
+	if (!g)
+		return -ENOMEM;
+	row = &g->current.spans[role->span];
+	if (hit->time < start.time)
+		discard(s, row, 1);
+	else
+		nw_histogram_add(&row->latency, hit->time - start.time);
+	return 0;
+}
+
+static int play_role(struct nw_summary *s, const struct role *role,
+		     const struct nw_hit *hit, int32_t pid, int64_t group)
+{
+	struct group *g = group_of(s, group);
+	uint64_t key;
+
+	if (!g)
+		return -ENOMEM;
+	struct nw_span_row *row = &g->current.spans[role->span];
+	if (!key_of(s, role, hit, pid, &key)) {
+		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
+		return 0;
+	}
+	return role->is_end ? end(s, role, key, hit, group, row)
+			    : begin(s, role, key, hit, group, row);
+}
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+static void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
+{
+	for (size_t i = 0; i < hit->value_count; i++) {
+		const struct nw_value *value = &hit->values[i];
+		if (value->kind == NW_VALUE_SIGNED)
+			nw_histogram_add_signed(&row->args[i], (int64_t)value->number);
+		else if (value->kind == NW_VALUE_UNSIGNED || value->kind == NW_VALUE_HEX)
+			nw_histogram_add(&row->args[i], value->number);
+		else if (value->kind == NW_VALUE_FLOAT && isfinite(value->real) &&
+			 fabs(value->real) < 9.2e18)
+			nw_histogram_add_signed(&row->args[i], llround(value->real));
+	}
+}
+
+int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
+		   int64_t group)
+{
+	const struct probe_state *state = &s->probe[hit->probe];
+	struct group *g = group_of(s, group);
+	int ret = 0;
+
+	if (nw_unlikely(!g))
+		return -ENOMEM;
+	struct nw_probe_row *row = &g->current.probes[hit->probe];
+	uint64_t *last = &g->last[hit->probe];
+	row->hits++;
+	if (*last > s->loss_until && hit->time >= *last)
+		nw_histogram_add(&row->gap, hit->time - *last);
+	*last = nw_max64(*last, hit->time);
+	if (row->args && hit->values)
+		add_args(row, hit);
+	nw_vec_each (&state->roles, role) {
+		ret = play_role(s, role, hit, pid, group);
+		if (ret < 0)
+			break;
+	}
+	return ret;
+}
+
+void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
+{
+	s->loss_until = nw_max64(s->loss_until, until);
+	s->lost += events;
+}
+
+/* All starts of a key that can have no end any more, each counted where it belongs. */
+static void abandon(struct nw_summary *s, uint32_t span, uint64_t key)
+{
+	struct nw_start start;
+
+	while (nw_open_pop(&s->open, span, key, &start)) {
+		struct group *g = group_of(s, start.group);
+		if (!g)
+			continue;
+		if (start.time <= s->loss_until)
+			discard(s, &g->current.spans[span], 1);
+		else
+			g->current.spans[span].unmatched_starts++;
+	}
+}
+
+void nw_summary_exit(struct nw_summary *s, int32_t tid)
+{
+	for (uint32_t i = 0; i < s->options.span_count; i++)
+		if (s->options.spans[i].key == NW_KEY_TID)
+			abandon(s, i, (uint32_t)tid);
+}
+
+void nw_summary_finish(struct nw_summary *s)
+{
+	for (size_t i = 0; i < s->open.slots; i++) {
+		const struct nw_open_slot *slot = &s->open.slot[i];
+		if (slot->span && slot->depth)
+			abandon(s, slot->span - 1, slot->key);
+	}
+	if (s->turned)
+		nw_summary_turn(s);
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+/* The argument of that name, -1. */
+static int find_arg(const struct nw_probe *probe, const char *name)
+{
+	for (size_t i = 0; i < probe->args.count; i++) {
+		char known[32];
+		nw_arg_name(probe, i, known);
+		if (strcmp(known, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is_end,
+		    struct nw_error *err)
+{
+	const struct nw_span_def *def = &s->options.spans[span];
+	const struct nw_probe *p = s->options.selection->probes.item[probe];
+	struct role *role = nw_vec_add(&s->probe[probe].roles);
+
+	if (!role)
+		return nw_no_memory(err);
+	*role = (struct role){.span = span, .is_end = is_end, .key_arg = -1};
+	if (def->key != NW_KEY_ARG)
+		return 0;
+	role->key_arg = find_arg(p, def->key_name);
+	if (role->key_arg >= 0)
+		return 0;
+	nw_fail(err, EINVAL,
+		"span '%s' has the key '%s', but %s has no argument of that name",
+		def->name, def->key_name, p->label);
+	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
+		      p->label, def->key_name);
+	return -EINVAL;
+}
+
+static int add_roles(struct nw_summary *s, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_def *def = &s->options.spans[i];
+		/* ends first: a probe that is both ends one span and begins the next */
+		nw_vec_each (&def->ends, probe)
+			if (ret == 0)
+				ret = add_role(s, *probe, i, true, err);
+		nw_vec_each (&def->starts, probe)
+			if (ret == 0)
+				ret = add_role(s, *probe, i, false, err);
+	}
+	return ret;
+}
+
+int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
+		    struct nw_error *err)
+{
+	struct nw_summary *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return nw_no_memory(err);
+	s->options = *options;
+	s->probes = options->selection->probes.count;
+	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
+	ret = s->probe && nw_open_init(&s->open, options->most_open) == 0
+		      ? 0
+		      : nw_no_memory(err);
+	for (size_t i = 0; ret == 0 && i < s->probes; i++)
+		s->probe[i].args = options->selection->probes.item[i]->args.count;
+	if (ret == 0)
+		ret = add_roles(s, err);
+	if (ret == 0 && !options->grouped && add_group(s) < 0)
+		ret = nw_no_memory(err);
+	if (ret < 0)
+		nw_summary_free(s);
+	else
+		*out = s;
+	return ret;
+}
+
+void nw_summary_free(struct nw_summary *s)
+{
+	if (!s)
+		return;
+	nw_vec_each (&s->groups, group) {
+		free_rows(s, &group->current);
+		free_rows(s, &group->total);
+		free(group->last);
+	}
+	nw_vec_free(&s->groups);
+	for (size_t i = 0; s->probe && i < s->probes; i++)
+		nw_vec_free(&s->probe[i].roles);
+	free(s->probe);
+	nw_index_free(&s->names);
+	nw_open_free(&s->open);
+	free(s);
+}
+
+uint64_t nw_summary_lost(const struct nw_summary *s)
+{
+	return s->lost;
+}
+
+uint64_t nw_summary_discarded(const struct nw_summary *s)
+{
+	return s->discarded;
+}
+
+size_t nw_summary_open_spans(const struct nw_summary *s)
+{
+	return s->open.open;
+}
