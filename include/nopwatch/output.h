@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output: numbers as text, JSON lines or CSV, into a string buffer; whoever owns the buffer
+ * writes it. Text is for people: aligned tables with units. JSON and CSV are for programs:
+ * integer nanoseconds, names that do not change.
+ */
+#ifndef NOPWATCH_OUTPUT_H
+#define NOPWATCH_OUTPUT_H
+
+#include "nopwatch/stream.h"
+#include "nopwatch/summary.h"
+
+enum nw_form {
+	NW_FORM_TEXT,
+	NW_FORM_JSON,
+	NW_FORM_CSV
+};
+
+/* ---- JSON --------------------------------------------------------------------------- */
+
+/*
+ * A streaming writer: commas and escapes are its business, nesting is the caller's. Integers
+ * that a double cannot hold exactly (beyond 2^53) become strings; bytes that are not UTF-8
+ * become U+FFFD.
+ */
+struct nw_json {
+	struct nw_buf *out;
+	bool comma; /* before the next key or element */
+};
+
+void nw_json_open(struct nw_json *json, char bracket); /* '{' or '[' */
+void nw_json_close(struct nw_json *json, char bracket);
+void nw_json_key(struct nw_json *json, const char *key);
+void nw_json_u64(struct nw_json *json, uint64_t value);
+void nw_json_i64(struct nw_json *json, int64_t value);
+void nw_json_real(struct nw_json *json, double value);
+void nw_json_bool(struct nw_json *json, bool value);
+void nw_json_null(struct nw_json *json);
+void nw_json_text(struct nw_json *json, const char *text, size_t len);
+/* key and value in one */
+void nw_json_key_u64(struct nw_json *json, const char *key, uint64_t value);
+void nw_json_key_text(struct nw_json *json, const char *key, const char *text);
+
+/* ---- units -------------------------------------------------------------------------- */
+
+/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
+void nw_unit_duration(uint64_t ns, char out[16]);
+/* "17/s", "2.00k/s", "1.30M/s" */
+void nw_unit_rate(double per_second, char out[16]);
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+/* Rows of cells, columns as wide as they need to be; numbers to the right. */
+struct nw_table {
+	nw_strings cells;
+	size_t columns;
+	const bool *left; /* per column: text, flush left; else flush right */
+	bool failed;
+};
+
+void nw_table_cell(struct nw_table *table, const char *fmt, ...) nw_format(2, 3);
+/* The first row is the header; bold if the terminal should show it so. Frees the cells. */
+void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);
+
+/* ---- histograms --------------------------------------------------------------------- */
+
+/* bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from
+ * the first to the last that is not empty. */
+void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out);
+
+/* ---- results ------------------------------------------------------------------------ */
+
+/* Why a probe has no hits, in one word for programs and one sentence for people. */
+struct nw_probe_state {
+	const char *word; /* "hit", "not-hit", "not-mapped", ...; NULL: not known */
+	const char *text; /* NULL: nothing to say */
+};
+
+struct nw_report {
+	const struct nw_selection *selection;
+	const struct nw_summary *summary;
+	const struct nw_span_def *spans;
+	size_t span_count;
+	const struct nw_probe_state *states; /* per probe; NULL: not known */
+	const char *group_by;		     /* "tid", ...; NULL: not grouped */
+	uint64_t elapsed_ns;
+	uint64_t interval;	      /* number of this report, from 1; 0: the last one */
+	const char *reason;	      /* why it ended, in one word; NULL: it goes on */
+	uint64_t lost;		      /* events */
+	bool lost_is_least;	      /* at least so many */
+	uint64_t dropped;	      /* hits that the kernel counted but did not record */
+	const char *const *hist_args; /* arguments whose histogram is shown */
+	size_t hist_arg_count;
+	bool gaps; /* show the histograms of the gaps, too */
+	bool bold;
+};
+
+void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out);
+/* The first line: {"type":"attached",...}; nothing in text and CSV, but CSV's header. */
+void nw_report_start(size_t probes, size_t sites, enum nw_form form, struct nw_buf *out);
+
+/* ---- events ------------------------------------------------------------------------- */
+
+struct nw_event_line {
+	const struct nw_probe *probe;
+	const struct nw_hit *hit;
+	const struct nw_task *task;
+	uint64_t start;	 /* time that text counts from */
+	int64_t wall_ns; /* what to add to the trace clock for the time of day; 0: unknown */
+	bool wall;	 /* show the time of day */
+};
+
+void nw_event_print(const struct nw_event_line *line, enum nw_form form,
+		    struct nw_buf *out);
+void nw_event_header(bool bold, struct nw_buf *out);
+/* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
+void nw_value_print(const struct nw_value *value, struct nw_buf *out);
+void nw_value_json(const struct nw_value *value, struct nw_json *json);
+/* {"type":"loss",...} and {"type":"end",...} */
+void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
+		  uint64_t elapsed_ns, struct nw_buf *out);
+
+/* ---- lists -------------------------------------------------------------------------- */
+
+/* A site as {"type":"site",...}; caps decides nothing: fetches are those of a full kernel. */
+void nw_site_json(struct nw_image *image, const struct nw_site *site, struct nw_buf *out);
+/* A note that was left out, {"type":"skipped",...}. */
+void nw_skipped_json(const struct nw_image *image, const struct nw_skipped *skipped,
+		     struct nw_buf *out);
+/* Rows of text for one site and its arguments (list -v). */
+void nw_site_text(struct nw_image *image, const struct nw_site *site, struct nw_buf *out);
+
+#endif

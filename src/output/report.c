@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* Reports: what the three forms have in common. */
+#include <math.h>
+#include <string.h>
+
+#include "report.h"
+
+const struct nw_figure nw_figures[] = {
+	{"min", "MIN", 0},   {"mean", "MEAN", 0},  {"p50", "P50", 0.5},
+	{"p90", "P90", 0.9}, {"p99", "P99", 0.99}, {"p999", "P99.9", 0.999},
+	{"max", "MAX", 0},
+};
+const size_t nw_figure_count = NW_COUNT(nw_figures);
+
+uint64_t nw_figure_value(const struct nw_histogram *h, const struct nw_figure *figure)
+{
+	if (figure->percentile > 0)
+		return nw_histogram_percentile(h, figure->percentile);
+	if (strcmp(figure->key, "min") == 0)
+		return h->min;
+	if (strcmp(figure->key, "max") == 0)
+		return h->max;
+	double mean = nw_histogram_mean(h);
+	return h->is_signed ? (uint64_t)llround(mean) : (uint64_t)(mean + 0.5);
+}
+
+double nw_report_rate(const struct nw_report *report, uint64_t hits)
+{
+	return report->elapsed_ns ? (double)hits * 1e9 / (double)report->elapsed_ns : 0;
+}
+
+const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_t group)
+{
+	return nw_summary_rows(report->summary, group, report->interval == 0);
+}
+
+bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row)
+{
+	return !report->group_by || row->latency.count || row->unmatched_starts ||
+	       row->unmatched_ends || row->discarded;
+}
+
+bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row)
+{
+	return !report->group_by || row->hits;
+}
+
+void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out)
+{
+	static void (*const printers[])(const struct nw_report *, struct nw_buf *) = {
+		[NW_FORM_TEXT] = nw_report_text,
+		[NW_FORM_JSON] = nw_report_json,
+		[NW_FORM_CSV] = nw_report_csv,
+	};
+
+	printers[form](report, out);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/* A report for spreadsheets: one header, one row a probe or span (RFC 4180). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report.h"
+
+/* Quoted if need be; quotes doubled. */
+static void field(struct nw_buf *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		nw_buf_adds(out, text);
+		return;
+	}
+	nw_buf_addc(out, '"');
+	for (; *text; text++)
+		nw_buf_printf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+	nw_buf_addc(out, '"');
+}
+
+static void header(struct nw_buf *out)
+{
+	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
+	for (size_t i = 0; i < nw_figure_count; i++)
+		nw_buf_printf(out, ",%s_ns", nw_figures[i].key);
+	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded\n");
+}
+
+static void row_start(const struct nw_report *report, const char *type, const char *name,
+		      size_t group, uint64_t count, struct nw_buf *out)
+{
+	const char *of = report->group_by ? nw_summary_group_name(report->summary, group)
+					  : "";
+
+	nw_buf_printf(out, "%s,", type);
+	field(out, name);
+	nw_buf_addc(out, ',');
+	field(out, of);
+	nw_buf_addc(out, ',');
+	if (report->interval)
+		nw_buf_printf(out, "%" PRIu64, report->interval);
+	nw_buf_printf(out, ",%" PRIu64 ",%.3f", count, nw_report_rate(report, count));
+}
+
+static void figures(const struct nw_histogram *h, struct nw_buf *out)
+{
+	nw_buf_printf(out, ",%" PRIu64, h->sum);
+	for (size_t i = 0; i < nw_figure_count; i++) {
+		nw_buf_addc(out, ',');
+		if (h->count)
+			nw_buf_printf(out, "%" PRIu64, nw_figure_value(h, &nw_figures[i]));
+	}
+}
+
+static void probe_line(const struct nw_report *report, size_t probe, size_t group,
+		       struct nw_buf *out)
+{
+	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
+
+	if (!nw_report_has_probe(report, row))
+		return;
+	row_start(report, "probe", report->selection->probes.item[probe]->label, group,
+		  row->hits, out);
+	figures(&row->gap, out);
+	nw_buf_adds(out, ",,,\n");
+}
+
+static void span_line(const struct nw_report *report, size_t span, size_t group,
+		      struct nw_buf *out)
+{
+	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+
+	if (!nw_report_has_span(report, row))
+		return;
+	row_start(report, "span", report->spans[span].name, group, row->latency.count, out);
+	figures(&row->latency, out);
+	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->unmatched_starts,
+		      row->unmatched_ends, row->discarded);
+}
+
+void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
+{
+	size_t groups = nw_summary_groups(report->summary);
+
+	for (size_t i = 0; i < report->selection->probes.count; i++)
+		for (size_t g = 0; g < groups; g++)
+			probe_line(report, i, g, out);
+	for (size_t i = 0; i < report->span_count; i++)
+		for (size_t g = 0; g < groups; g++)
+			span_line(report, i, g, out);
+	if (report->interval == 0)
+		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 "\n",
+			      report->lost, nw_summary_discarded(report->summary));
+}
+
+void nw_report_start(size_t probes, size_t sites, enum nw_form form, struct nw_buf *out)
+{
+	struct nw_json json = {.out = out};
+
+	if (form == NW_FORM_CSV)
+		header(out);
+	if (form != NW_FORM_JSON)
+		return;
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", "attached");
+	nw_json_key_u64(&json, "probes", probes);
+	nw_json_key_u64(&json, "sites", sites);
+	nw_json_close(&json, '}');
+	nw_buf_addc(out, '\n');
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/* A report for programs: JSON lines. Keys are fixed (docs/json.md). */
+#include <string.h>
+
+#include "report.h"
+
+static void number(struct nw_json *json, const char *key, const struct nw_histogram *h,
+		   uint64_t value)
+{
+	nw_json_key(json, key);
+	if (h->is_signed)
+		nw_json_i64(json, (int64_t)value);
+	else
+		nw_json_u64(json, value);
+}
+
+static void buckets(struct nw_json *json, const struct nw_histogram *h)
+{
+	struct nw_bucket bucket;
+	unsigned int at = 0;
+
+	nw_json_key(json, "buckets");
+	nw_json_open(json, '[');
+	while (nw_histogram_next(h, &at, &bucket)) {
+		nw_json_open(json, '[');
+		if (h->is_signed) {
+			nw_json_i64(json, (int64_t)bucket.low);
+			nw_json_i64(json, (int64_t)bucket.high);
+		} else {
+			nw_json_u64(json, bucket.low);
+			nw_json_u64(json, bucket.high);
+		}
+		nw_json_u64(json, bucket.count);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+}
+
+/* DIST; an empty one has only its count, and no buckets. */
+static void distribution(struct nw_json *json, const char *key,
+			 const struct nw_histogram *h)
+{
+	nw_json_key(json, key);
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "count", h->count);
+	number(json, "sum", h, h->sum);
+	if (h->count) {
+		number(json, "min", h, h->min);
+		nw_json_key(json, "mean");
+		nw_json_real(json, nw_histogram_mean(h));
+		nw_json_key(json, "stddev");
+		nw_json_real(json, nw_histogram_stddev(h));
+		for (size_t i = 0; i < nw_figure_count; i++)
+			if (nw_figures[i].percentile > 0)
+				number(json, nw_figures[i].key, h,
+				       nw_figure_value(h, &nw_figures[i]));
+		number(json, "max", h, h->max);
+	}
+	buckets(json, h);
+	nw_json_close(json, '}');
+}
+
+static struct nw_json start(struct nw_buf *out, const char *type)
+{
+	struct nw_json json = {.out = out};
+
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", type);
+	return json;
+}
+
+static void finish(struct nw_json *json)
+{
+	nw_json_close(json, '}');
+	nw_buf_addc(json->out, '\n');
+}
+
+static void group_key(const struct nw_report *report, struct nw_json *json, size_t group)
+{
+	if (report->group_by)
+		nw_json_key_text(json, "group",
+				 nw_summary_group_name(report->summary, group));
+	if (report->interval)
+		nw_json_key_u64(json, "interval", report->interval);
+}
+
+static void probe_object(const struct nw_report *report, size_t probe, size_t group,
+			 struct nw_buf *out)
+{
+	const struct nw_probe *p = report->selection->probes.item[probe];
+	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
+
+	if (!nw_report_has_probe(report, row))
+		return;
+	struct nw_json json = start(out, "probe");
+	nw_json_key_text(&json, "probe", p->label);
+	group_key(report, &json, group);
+	nw_json_key_u64(&json, "hits", row->hits);
+	nw_json_key(&json, "rate_hz");
+	nw_json_real(&json, nw_report_rate(report, row->hits));
+	distribution(&json, "gap_ns", &row->gap);
+	nw_json_key(&json, "args");
+	nw_json_open(&json, '{');
+	for (size_t i = 0; row->args && i < p->args.count; i++) {
+		char name[32];
+		nw_arg_name(p, i, name);
+		if (row->args[i].count)
+			distribution(&json, name, &row->args[i]);
+	}
+	nw_json_close(&json, '}');
+	const char *word = report->states ? report->states[probe].word : NULL;
+	nw_json_key_text(&json, "state", row->hits ? "hit" : word ? word : "not-hit");
+	finish(&json);
+}
+
+static void span_object(const struct nw_report *report, size_t span, size_t group,
+			struct nw_buf *out)
+{
+	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+
+	if (!nw_report_has_span(report, row))
+		return;
+	struct nw_json json = start(out, "span");
+	nw_json_key_text(&json, "span", report->spans[span].name);
+	nw_json_key_text(&json, "key", report->spans[span].key_name);
+	group_key(report, &json, group);
+	nw_json_key_u64(&json, "count", row->latency.count);
+	distribution(&json, "latency_ns", &row->latency);
+	nw_json_key_u64(&json, "unmatched_starts", row->unmatched_starts);
+	nw_json_key_u64(&json, "unmatched_ends", row->unmatched_ends);
+	nw_json_key_u64(&json, "discarded", row->discarded);
+	finish(&json);
+}
+
+void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
+		  uint64_t elapsed_ns, struct nw_buf *out)
+{
+	struct nw_json json = start(out, "loss");
+
+	nw_json_key_u64(&json, "events", lost);
+	nw_json_key_u64(&json, "discarded_spans", discarded);
+	finish(&json);
+	json = start(out, "end");
+	nw_json_key_text(&json, "reason", reason);
+	nw_json_key_u64(&json, "elapsed_ns", elapsed_ns);
+	finish(&json);
+}
+
+void nw_report_json(const struct nw_report *report, struct nw_buf *out)
+{
+	size_t groups = nw_summary_groups(report->summary);
+
+	for (size_t i = 0; i < report->selection->probes.count; i++)
+		for (size_t g = 0; g < groups; g++)
+			probe_object(report, i, g, out);
+	for (size_t i = 0; i < report->span_count; i++)
+		for (size_t g = 0; g < groups; g++)
+			span_object(report, i, g, out);
+	if (report->interval == 0)
+		nw_end_print(report->lost, nw_summary_discarded(report->summary),
+			     report->reason ? report->reason : "end", report->elapsed_ns,
+			     out);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/* Numbers with units, tables, and histograms in bpftrace's rows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/output.h"
+
+struct scale {
+	double least; /* from here on */
+	double unit;
+	const char *name;
+};
+
+/* Three significant digits, as many decimals as that takes. */
+static void scaled(double value, const struct scale *scales, size_t count, char out[16])
+{
+	size_t i = count - 1;
+
+	while (i > 0 && value < scales[i].least)
+		i--;
+	double shown = value / scales[i].unit;
+	int decimals = scales[i].unit == 1 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
+	snprintf(out, 16, "%.*f%s", decimals, shown, scales[i].name);
+}
+
+void nw_unit_duration(uint64_t ns, char out[16])
+{
+	static const struct scale scales[] = {{0, 1, "ns"},
+					      {999.5, 1e3, "us"},
+					      {999.5e3, 1e6, "ms"},
+					      {999.5e6, 1e9, "s"}};
+
+	scaled((double)ns, scales, NW_COUNT(scales), out);
+}
+
+void nw_unit_rate(double per_second, char out[16])
+{
+	static const struct scale scales[] = {
+		{0, 1, "/s"}, {1000, 1e3, "k/s"}, {1e6, 1e6, "M/s"}, {1e9, 1e9, "G/s"}};
+
+	if (per_second > 0 && per_second < 9.995)
+		snprintf(out, 16, "%.2f/s", per_second);
+	else
+		scaled(per_second, scales, NW_COUNT(scales), out);
+}
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+void nw_table_cell(struct nw_table *table, const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	if (text.failed || nw_strings_add(&table->cells, nw_buf_str(&text), text.len) < 0)
+		table->failed = true;
+	nw_buf_free(&text);
+}
+
+/* Characters, not bytes, so that names in UTF-8 line up. */
+static size_t width_of(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static void print_cell(const struct nw_table *table, size_t i, size_t width,
+		       struct nw_buf *out)
+{
+	const char *text = table->cells.item[i];
+	size_t column = i % table->columns, used = width_of(text);
+	bool last = column == table->columns - 1;
+
+	if (column)
+		nw_buf_adds(out, "  ");
+	for (size_t pad = used; !table->left[column] && pad < width; pad++)
+		nw_buf_addc(out, ' ');
+	nw_buf_adds(out, text);
+	for (size_t pad = used; table->left[column] && !last && pad < width; pad++)
+		nw_buf_addc(out, ' ');
+}
+
+void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out)
+{
+	size_t *width = calloc(table->columns + 1, sizeof(*width));
+	size_t whole = table->cells.count - table->cells.count % table->columns;
+
+	if (!width || table->failed)
+		out->failed = true;
+	for (size_t i = 0; width && i < whole; i++) {
+		size_t used = width_of(table->cells.item[i]);
+		if (used > width[i % table->columns])
+			width[i % table->columns] = used;
+	}
+	for (size_t i = 0; width && i < whole; i++) {
+		size_t column = i % table->columns;
+		if (i == 0 && bold_header)
+			nw_buf_adds(out, "\033[1m");
+		print_cell(table, i, width[column], out);
+		if (i == table->columns - 1 && bold_header)
+			nw_buf_adds(out, "\033[0m");
+		if (column == table->columns - 1)
+			nw_buf_addc(out, '\n');
+	}
+	free(width);
+	nw_strings_free(&table->cells);
+}
+
+/* ---- histograms --------------------------------------------------------------------- */
+
+enum {
+	BAR_WIDTH = 52,
+	ROWS = 1 + 65
+}; /* negatives, 0, 1, [2, 4), ... [2^63, 2^64) */
+
+/* Row 0 is for what is below 0, row 1 for 0, row n for [2^(n-2), 2^(n-1)). */
+static unsigned int row_of(const struct nw_bucket *bucket, bool is_signed)
+{
+	if (is_signed && (int64_t)bucket->low < 0)
+		return 0;
+	return bucket->low == 0 ? 1 : 65 - (unsigned int)__builtin_clzll(bucket->low);
+}
+
+/* 2^power, with bpftrace's letters: 512, 1K, 32K, 1M */
+static void power_text(unsigned int power, char out[16])
+{
+	static const char letters[] = {'\0', 'K', 'M', 'G', 'T', 'P', 'E'};
+	char letter[2] = {letters[power / 10], '\0'};
+
+	snprintf(out, 16, "%u%s", 1u << power % 10, letter);
+}
+
+static void row_label(unsigned int row, char out[40])
+{
+	char low[16], high[16];
+
+	if (row == 0) {
+		snprintf(out, 40, "(..., 0)");
+	} else if (row <= 2) {
+		snprintf(out, 40, "[%u]", row - 1);
+	} else {
+		power_text(row - 2, low);
+		power_text(row - 1, high);
+		snprintf(out, 40, "[%s, %s)", low, high);
+	}
+}
+
+void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out)
+{
+	uint64_t count[ROWS] = {0}, most = 0;
+	unsigned int first = ROWS, last = 0, at = 0;
+	struct nw_bucket bucket;
+
+	while (nw_histogram_next(h, &at, &bucket))
+		count[row_of(&bucket, h->is_signed)] += bucket.count;
+	for (unsigned int row = 0; row < ROWS; row++) {
+		if (!count[row])
+			continue;
+		first = first < row ? first : row;
+		last = row;
+		most = nw_max64(most, count[row]);
+	}
+	for (unsigned int row = first; row <= last && most; row++) {
+		char label[40], bar[BAR_WIDTH + 1];
+		size_t len = (size_t)((double)count[row] / (double)most * BAR_WIDTH);
+		memset(bar, '@', len);
+		bar[len] = '\0';
+		row_label(row, label);
+		nw_buf_printf(out, "%-16s%8llu |%-52s|\n", label,
+			      (unsigned long long)count[row], bar);
+	}
+}
