@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd: the commands, each in a file of its own that ends in one struct nw_command; main.c
+ * lists them. The only room that prints, exits and keeps state of its own.
+ */
+#ifndef NOPWATCH_CMD_H
+#define NOPWATCH_CMD_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "nopwatch/base.h"
+#include "nopwatch/output.h"
+#include "nopwatch/probe.h"
+
+/* ---- options ------------------------------------------------------------------------ */
+
+/* What the command line said. One set for all commands; the same letter means the same. */
+struct nw_args {
+	const char *command;
+	NW_VEC(const char *) words; /* what is no option, up to -- */
+	char **cmd;		    /* behind --, NULL: there is none */
+
+	NW_VEC(pid_t) pids;
+	const char *file;   /* -x */
+	const char *from;   /* --from */
+	const char *output; /* -o */
+	uint64_t duration_ns, interval_ns;
+	uint64_t count; /* -n, 0: not said */
+	uint64_t buffer_bytes;
+	enum nw_form form;
+	const char *by;
+	NW_VEC(const char *) spans, hists;
+	const char *color;
+	bool dry_run, force, quiet, follow, all, wall, strict, help;
+	unsigned int verbose;
+};
+
+struct nw_option {
+	int letter;	  /* 0: only a long name */
+	const char *name; /* long name, NULL: only a letter */
+	const char *arg;  /* what its argument is called; NULL: it takes none */
+	const char *help;
+	int (*take)(struct nw_args *args, const char *value, struct nw_error *err);
+};
+
+/* ---- commands ----------------------------------------------------------------------- */
+
+enum nw_exit {
+	NW_EXIT_OK = 0,
+	NW_EXIT_FAILED = 1,
+	NW_EXIT_USAGE = 2
+};
+
+struct nw_command {
+	const char *name;
+	const char *summary; /* one line */
+	const char *usage;   /* what follows "nopwatch NAME" */
+	const char *details; /* a paragraph for `help NAME` */
+	const char *options; /* names of the options it takes, blank-separated */
+	int (*run)(const struct nw_args *args); /* the exit status */
+};
+
+extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_clean,
+	nw_cmd_features, nw_cmd_help;
+extern const struct nw_command *const nw_commands[];
+extern const size_t nw_command_count;
+
+/* The command of that name, or of which it is the only one to begin so. */
+const struct nw_command *nw_find_command(const char *name, struct nw_error *err);
+
+/* Parse what follows the command's name. */
+int nw_parse_args(const struct nw_command *command, int argc, char **argv,
+		  struct nw_args *out, struct nw_error *err);
+void nw_free_args(struct nw_args *args);
+void nw_print_help(const struct nw_command *command, FILE *to);
+void nw_print_overview(FILE *to);
+
+/* ---- messages ----------------------------------------------------------------------- */
+
+/* Print "nopwatch: WHAT" and the hint, each on a line of its own, in one write. */
+void nw_report_error(const struct nw_error *err);
+void nw_note(const char *fmt, ...) nw_format(1, 2);
+/* The same for wrong usage; returns NW_EXIT_USAGE. */
+int nw_usage_error(const struct nw_command *command, const struct nw_error *err);
+/* Should output to this stream be coloured? */
+bool nw_use_color(const struct nw_args *args, FILE *stream);
+
+/* ---- results ------------------------------------------------------------------------ */
+
+/* Where results go: -o's file, or stdout. */
+struct nw_sink {
+	FILE *file;
+	const char *path; /* NULL: stdout */
+	bool closed;	  /* the reader has gone (EPIPE): no error, but an end */
+};
+
+int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err);
+/* Write and empty the buffer. -EPIPE marks the sink closed. */
+int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);
+int nw_sink_close(struct nw_sink *sink, struct nw_error *err);
+
+#endif

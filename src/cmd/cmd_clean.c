@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/* clean: remove what killed sessions left in tracefs. */
+#include "cmd.h"
+#include "nopwatch/kernel.h"
+
+static int print(const struct nw_args *args, const struct nw_clean_report *report)
+{
+	if (!args->quiet)
+		printf("%u dead session%s removed, %u living left alone\n", report->removed,
+		       report->removed == 1 ? "" : "s", report->living);
+	nw_vec_each (&report->orphans, name)
+		nw_note("%s has no journal: perhaps it belongs to a session in a container "
+			"(remove it with --force)",
+			*name);
+	nw_vec_each (&report->stuck, text)
+		nw_note("%s", *text);
+	return report->stuck.count ? NW_EXIT_FAILED : NW_EXIT_OK;
+}
+
+static int run(const struct nw_args *args)
+{
+	struct nw_clean_report report;
+	struct nw_tracefs fs;
+	struct nw_error err;
+	int ret = nw_tracefs_open(&fs, &err);
+
+	if (ret == 0) {
+		ret = nw_clean(&fs, args->force, &report, &err);
+		nw_tracefs_close(&fs);
+	}
+	if (ret < 0) {
+		nw_report_error(&err);
+		return NW_EXIT_FAILED;
+	}
+	int status = print(args, &report);
+	nw_clean_report_free(&report);
+	return status;
+}
+
+const struct nw_command nw_cmd_clean = {
+	.name = "clean",
+	.summary = "remove what killed sessions left behind",
+	.usage = "[--force]",
+	.details = "Takes away the events, instances and journals of nopwatch sessions "
+		   "whose process\n"
+		   "is gone. Living sessions and everybody else's probes are not touched. "
+		   "Every\n"
+		   "command that arms probes does the same before it begins.",
+	.options = "force quiet",
+	.run = run,
+};

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/* help: the overview, or all about one command. */
+#include "cmd.h"
+
+static int run(const struct nw_args *args)
+{
+	const struct nw_command *command;
+	struct nw_error err;
+
+	if (!args->words.count) {
+		nw_print_overview(stdout);
+		return NW_EXIT_OK;
+	}
+	command = nw_find_command(args->words.item[0], &err);
+	if (!command)
+		return nw_usage_error(NULL, &err);
+	nw_print_help(command, stdout);
+	return NW_EXIT_OK;
+}
+
+const struct nw_command nw_cmd_help = {
+	.name = "help",
+	.summary = "explain a command",
+	.usage = "[COMMAND]",
+	.details = "Without COMMAND, lists what there is.",
+	.options = "",
+	.run = run,
+};

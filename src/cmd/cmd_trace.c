@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/* trace: one line per event. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "run.h"
+
+enum {
+	FLUSH_AT = 1 << 16
+};
+
+struct tracer {
+	const struct nw_args *args;
+	struct nw_run *run;
+	struct nw_sink sink;
+	struct nw_buf out;
+};
+
+static int flush(struct tracer *t, struct nw_error *err)
+{
+	return t->out.len || t->out.failed ? nw_sink_write(&t->sink, &t->out, err) : 0;
+}
+
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct tracer *t = arg;
+
+	t->run = run;
+	return nw_sink_open(t->args, &t->sink, err);
+}
+
+static size_t count_sites(const struct nw_run *run)
+{
+	size_t sites = 0;
+
+	nw_vec_each (&run->plan.points, planned)
+		sites += !planned->failed;
+	return sites;
+}
+
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct tracer *t = arg;
+	bool terminal = !t->args->output && isatty(STDOUT_FILENO) == 1;
+
+	if (t->args->form == NW_FORM_JSON)
+		nw_report_start(run->selection.probes.count, count_sites(run), NW_FORM_JSON,
+				&t->out);
+	else if (terminal)
+		nw_event_header(nw_use_color(t->args, stdout), &t->out);
+	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
+		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
+			run->selection.probes.count, count_sites(run));
+	return flush(t, err);
+}
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct tracer *t = arg;
+	const struct nw_event_line line = {
+		.probe = t->run->selection.probes.item[hit->probe],
+		.hit = hit,
+		.task = task,
+		.start = t->run->start_ns,
+		.wall_ns = t->run->wall_ns,
+		.wall = t->args->wall,
+	};
+	struct nw_error ignored;
+
+	nw_event_print(&line, t->args->form, &t->out);
+	if (t->out.len >= FLUSH_AT && flush(t, &ignored) < 0)
+		return t->sink.closed ? -EPIPE : -EIO;
+	return t->args->count && t->run->hits >= t->args->count ? -ECANCELED : 0;
+}
+
+static void loss(void *arg, const struct nw_record *record)
+{
+	struct tracer *t = arg;
+
+	if (t->args->form == NW_FORM_JSON)
+		return; /* the last line but one tells */
+	if (record->lost)
+		nw_buf_printf(&t->out, "[CPU %u: %lu events lost]\n", record->cpu,
+			      record->lost);
+	else
+		nw_buf_printf(&t->out, "[CPU %u: events lost]\n", record->cpu);
+}
+
+static int tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	(void)run;
+	return flush(arg, err);
+}
+
+static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
+{
+	if (t->args->form == NW_FORM_JSON)
+		nw_end_print(run->lost, 0, run->reason ? run->reason : "end",
+			     nw_run_elapsed(run), &t->out);
+	else if (run->lost && !t->args->quiet)
+		nw_note("%lu events lost (a larger -b helps)", run->lost);
+	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
+		if (run->states && run->states[i].text)
+			nw_note("%s: %s", run->selection.probes.item[i]->label,
+				run->states[i].text);
+	int ret = flush(t, err);
+	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
+}
+
+static int run(const struct nw_args *args)
+{
+	struct tracer t = {.args = args};
+	const struct nw_consumer consumer = {
+		.arg = &t,
+		.all_args = true,
+		.comms = true,
+		.start = start,
+		.armed = armed,
+		.hit = hit,
+		.loss = loss,
+		.tick = tick,
+	};
+	struct nw_error err;
+	struct nw_run run;
+
+	if (!args->words.count)
+		return nw_usage_error(&nw_cmd_trace,
+				      &(struct nw_error){.what = "no probe is named"});
+	int ret = nw_run(&run, args, &consumer, &err);
+	if (ret == 0)
+		ret = finish(&t, &run, &err);
+	if (ret < 0 && !t.sink.closed)
+		nw_report_error(&err);
+	int status = ret < 0 && !t.sink.closed ? NW_EXIT_FAILED : nw_run_status(&run);
+	nw_run_free(&run);
+	nw_buf_free(&t.out);
+	return status;
+}
+
+const struct nw_command nw_cmd_trace = {
+	.name = "trace",
+	.summary = "one line per event",
+	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
+	.details =
+		"Prints every hit with its time, CPU, thread and arguments, until Ctrl-C, "
+		"-d, -n, the\n"
+		"end of CMD or of the last -p. Arguments are named and typed in the spec:\n"
+		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 "
+		"f64 string,\n"
+		"and arrays of up to 64 elements such as u8[16].",
+	.options = "pid follow all exe duration count output format json buffer time "
+		   "strict force quiet verbose color",
+	.run = run,
+};

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/* The table of commands, and what is the same for all of them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+const struct nw_command *const nw_commands[] = {
+	&nw_cmd_list,  &nw_cmd_stat,	 &nw_cmd_trace,
+	&nw_cmd_clean, &nw_cmd_features, &nw_cmd_help,
+};
+const size_t nw_command_count = NW_COUNT(nw_commands);
+
+/* ---- messages ----------------------------------------------------------------------- */
+
+/* The whole message in one write, so that others' lines do not break it. */
+static void print_message(const char *what, const char *hint)
+{
+	struct nw_buf text = {0};
+
+	nw_buf_printf(&text, "nopwatch: %s\n", what);
+	if (hint && *hint)
+		nw_buf_printf(&text, "nopwatch: %s\n", hint);
+	fflush(stdout);
+	if (!text.failed && write(STDERR_FILENO, text.data, text.len) < 0)
+		errno = 0; /* there is nobody left to tell */
+	nw_buf_free(&text);
+}
+
+void nw_report_error(const struct nw_error *err)
+{
+	print_message(err->what, err->hint);
+}
+
+void nw_note(const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	print_message(nw_buf_str(&text), NULL);
+	nw_buf_free(&text);
+}
+
+int nw_usage_error(const struct nw_command *command, const struct nw_error *err)
+{
+	struct nw_error with_hint = *err;
+
+	if (!*err->hint && command)
+		nw_error_hint(&with_hint, "usage: nopwatch %s %s", command->name,
+			      command->usage);
+	nw_report_error(&with_hint);
+	return NW_EXIT_USAGE;
+}
+
+bool nw_use_color(const struct nw_args *args, FILE *stream)
+{
+	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (strcmp(args->color, "auto") != 0)
+		return strcmp(args->color, "always") == 0;
+	if ((none && *none) || !term || strcmp(term, "dumb") == 0)
+		return false;
+	return isatty(fileno(stream)) == 1;
+}
+
+/* ---- results ------------------------------------------------------------------------ */
+
+int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err)
+{
+	*out = (struct nw_sink){.file = stdout, .path = args->output};
+	if (!args->output)
+		return 0;
+	out->file = fopen(args->output, "we");
+	return out->file ? 0
+			 : nw_fail(err, errno, "cannot write '%s': %s", args->output,
+				   nw_strerror(errno));
+}
+
+static int sink_fail(struct nw_sink *sink, struct nw_error *err)
+{
+	int code = errno;
+
+	if (code == EPIPE) {
+		sink->closed = true;
+		return -EPIPE;
+	}
+	return nw_fail(err, code, "cannot write %s%s%s: %s", sink->path ? "'" : "",
+		       sink->path ? sink->path : "the output", sink->path ? "'" : "",
+		       nw_strerror(code));
+}
+
+int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
+{
+	bool ok = !text->failed;
+
+	if (!ok)
+		errno = ENOMEM;
+	else if (text->len && !sink->closed)
+		ok = fwrite(text->data, 1, text->len, sink->file) == text->len &&
+		     fflush(sink->file) == 0;
+	nw_buf_clear(text);
+	return ok ? 0 : sink_fail(sink, err);
+}
+
+int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
+{
+	if (!sink->file || sink->file == stdout)
+		return 0;
+	int ret = fclose(sink->file);
+	sink->file = NULL;
+	return ret == 0 ? 0 : sink_fail(sink, err);
+}
+
+/* ---- commands ----------------------------------------------------------------------- */
+
+const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
+{
+	const struct nw_command *found = NULL;
+	struct nw_buf known = {0};
+	unsigned int matches = 0;
+
+	for (size_t i = 0; i < nw_command_count; i++) {
+		if (strcmp(nw_commands[i]->name, name) == 0) {
+			nw_buf_free(&known);
+			return nw_commands[i];
+		}
+		if (*name && strncmp(nw_commands[i]->name, name, strlen(name)) == 0) {
+			found = nw_commands[i];
+			nw_buf_printf(&known, "%s%s", matches++ ? ", " : "", found->name);
+		}
+	}
+	if (matches == 1) {
+		nw_buf_free(&known);
+		return found;
+	}
+	if (matches)
+		nw_fail(err, EINVAL, "ambiguous command '%s': could be %s", name,
+			nw_buf_str(&known));
+	else
+		nw_fail(err, EINVAL, "there is no command '%s'", name);
+	nw_error_hint(err, "`nopwatch help` lists the commands");
+	nw_buf_free(&known);
+	return NULL;
+}
+
+void nw_print_overview(FILE *to)
+{
+	fputs("nopwatch: latency inside running programs, without BPF\n\n"
+	      "usage: nopwatch COMMAND [OPTIONS] [SPEC...] [-- CMD]\n\n",
+	      to);
+	for (size_t i = 0; i < nw_command_count; i++)
+		fprintf(to, "  %-10s %s\n", nw_commands[i]->name, nw_commands[i]->summary);
+	fputs("\nA SPEC is usdt:PATH:PROVIDER:NAME, or PROVIDER:NAME with -p, -x or -- "
+	      "CMD;\n"
+	      "every field may hold * and ?. `nopwatch help COMMAND` tells more.\n",
+	      to);
+}
+
+/* stdin, stdout and stderr must be open, or files we open would take their numbers. */
+static void keep_standard_files_open(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int run_command(const struct nw_command *command, int argc, char **argv)
+{
+	struct nw_args args;
+	struct nw_error err;
+
+	if (nw_parse_args(command, argc, argv, &args, &err) < 0)
+		return nw_usage_error(command, &err);
+	int status = NW_EXIT_OK;
+	if (args.help)
+		nw_print_help(command, stdout);
+	else
+		status = command->run(&args);
+	nw_free_args(&args);
+	if (fflush(stdout) != 0 && errno != EPIPE && status == NW_EXIT_OK) {
+		nw_note("cannot write the output: %s", nw_strerror(errno));
+		status = NW_EXIT_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct nw_error err;
+
+	keep_standard_files_open();
+	if (argc < 2) {
+		nw_print_overview(stderr);
+		return NW_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("nopwatch %s\n", NOPWATCH_VERSION);
+		return NW_EXIT_OK;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		nw_print_overview(stdout);
+		return NW_EXIT_OK;
+	}
+	const struct nw_command *command = nw_find_command(argv[1], &err);
+	if (!command)
+		return nw_usage_error(NULL, &err);
+	return run_command(command, argc - 1, argv + 1);
+}

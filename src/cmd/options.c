@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The one table of options: it drives getopt_long(), the help texts, the completion and the
+ * check of the man page.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+/* ---- taking values ------------------------------------------------------------------ */
+
+static int bad_value(struct nw_error *err, const char *option, const char *value,
+		     const char *wanted)
+{
+	return nw_fail(err, EINVAL, "%s '%s': not %s", option, value, wanted);
+}
+
+static int take_pids(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strdup(value);
+	char *rest = copy, *one;
+	uint64_t number;
+
+	while (copy && (one = strsep(&rest, ","))) {
+		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304)
+			return bad_value(err, "-p", one, "a process id");
+		pid_t *slot = nw_vec_add(&args->pids);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = (pid_t)number;
+	}
+	return copy ? 0 : nw_no_memory(err);
+}
+
+static int take_file(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->file = value;
+	return *value ? 0 : bad_value(err, "-x", value, "a file");
+}
+
+static int take_from(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->from = value;
+	return *value ? 0 : bad_value(err, "--from", value, "a file or -");
+}
+
+static int take_output(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->output = value;
+	return *value ? 0 : bad_value(err, "-o", value, "a file");
+}
+
+static int take_duration(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	return nw_parse_duration(value, &args->duration_ns) < 0
+		       ? bad_value(err, "-d", value, "a duration such as 10, 500ms or 2m")
+		       : 0;
+}
+
+static int take_interval(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	if (nw_parse_duration(value, &args->interval_ns) < 0 || args->interval_ns < 1000000)
+		return bad_value(err, "-i", value,
+				 "a duration such as 1, 500ms or 2m (at least 1ms)");
+	return 0;
+}
+
+static int take_count(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	return nw_parse_u64(value, &args->count) < 0 || args->count == 0
+		       ? bad_value(err, "-n", value, "a number above 0")
+		       : 0;
+}
+
+static int take_buffer(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	if (nw_parse_size(value, &args->buffer_bytes) < 0 || args->buffer_bytes < 4096 ||
+	    args->buffer_bytes > ((uint64_t)4 << 30))
+		return bad_value(err, "-b", value, "a size such as 512K or 8M (4K to 4G)");
+	return 0;
+}
+
+static int take_form(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	static const struct {
+		const char *name;
+		enum nw_form form;
+	} forms[] = {{"text", NW_FORM_TEXT}, {"json", NW_FORM_JSON}, {"csv", NW_FORM_CSV}};
+
+	for (size_t i = 0; i < NW_COUNT(forms); i++) {
+		if (strcmp(forms[i].name, value) == 0) {
+			args->form = forms[i].form;
+			return 0;
+		}
+	}
+	return bad_value(err, "-f", value, "text, json or csv");
+}
+
+static int take_by(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->by = value;
+	return *value ? 0
+		      : bad_value(err, "--by", value,
+				  "tid, pid, comm, cpu or an argument's name");
+}
+
+static int take_span(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->spans);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value;
+	return 0;
+}
+
+static int take_hist(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->hists);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value;
+	return 0;
+}
+
+static int take_color(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->color = value;
+	if (strcmp(value, "auto") != 0 && strcmp(value, "always") != 0 &&
+	    strcmp(value, "never") != 0)
+		return bad_value(err, "--color", value, "auto, always or never");
+	return 0;
+}
+
+#define FLAG(function, statement)                                                          \
+	static int function(struct nw_args *args, const char *value, struct nw_error *err) \
+	{                                                                                  \
+		(void)value;                                                               \
+		(void)err;                                                                 \
+		statement;                                                                 \
+		return 0;                                                                  \
+	}
+
+FLAG(take_json, args->form = NW_FORM_JSON)
+FLAG(take_dry_run, args->dry_run = true)
+FLAG(take_force, args->force = true)
+FLAG(take_quiet, args->quiet = true)
+FLAG(take_verbose, args->verbose++)
+FLAG(take_follow, args->follow = true)
+FLAG(take_all, args->all = true)
+FLAG(take_wall, args->wall = true)
+FLAG(take_strict, args->strict = true)
+FLAG(take_help, args->help = true)
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+static const struct nw_option options[] = {
+	{'p', "pid", "PID[,PID]", "these processes, with all their threads", take_pids},
+	{0, "follow", NULL, "and the children of -p's processes", take_follow},
+	{'a', "all", NULL, "every process, not only CMD and its children", take_all},
+	{'x', "exe", "FILE", "the file that holds the probes", take_file},
+	{'d', "duration", "TIME", "stop after 10 (seconds), 500ms, 2m, ...", take_duration},
+	{'i', "interval", "TIME", "report every so often", take_interval},
+	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
+	{'o', "output", "FILE", "write the result to a file", take_output},
+	{'f', "format", "FORM", "text, json or csv", take_form},
+	{'j', "json", NULL, "the same as -f json", take_json},
+	{0, "by", "WHAT", "group by tid, pid, comm, cpu or an argument", take_by},
+	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
+	 take_span},
+	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
+	{'b', "buffer", "SIZE", "ring buffer per CPU (8M, or less on many CPUs)",
+	 take_buffer},
+	{0, "from", "FILE", "read a recording instead of tracing", take_from},
+	{'T', "time", NULL, "show the time of day", take_wall},
+	{0, "strict", NULL, "exit 1 if events were lost", take_strict},
+	{0, "dry-run", NULL, "show what would be written to the kernel", take_dry_run},
+	{0, "force", NULL, "do what is known to be dangerous", take_force},
+	{'q', "quiet", NULL, "no notes, no status line", take_quiet},
+	{'v', "verbose", NULL, "more words; may be repeated", take_verbose},
+	{0, "color", "WHEN", "auto, always or never", take_color},
+	{'h', "help", NULL, "this text", take_help},
+};
+
+/* Is the option among the blank-separated names? --help is always. */
+static bool accepts(const struct nw_command *command, const struct nw_option *option)
+{
+	size_t len = strlen(option->name);
+
+	if (option->take == take_help)
+		return true;
+	for (const char *at = command->options; (at = strstr(at, option->name)); at += len)
+		if ((at == command->options || at[-1] == ' ') &&
+		    (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	return false;
+}
+
+/* ---- parsing ------------------------------------------------------------------------ */
+
+enum {
+	LONG_ONLY = 256
+};
+
+/* getopt's two tables, made from ours. */
+static void make_tables(const struct nw_command *command, char *letters,
+			struct option *longs)
+{
+	size_t used = 0;
+
+	*letters++ = '+'; /* stop at words: nw_parse_args() takes them and goes on */
+	*letters++ = ':'; /* tell a missing value from an unknown option */
+	for (size_t i = 0; i < NW_COUNT(options); i++) {
+		if (!accepts(command, &options[i]))
+			continue;
+		if (options[i].letter) {
+			*letters++ = (char)options[i].letter;
+			if (options[i].arg)
+				*letters++ = ':';
+		}
+		longs[used++] = (struct option){
+			.name = options[i].name,
+			.has_arg = options[i].arg ? required_argument : no_argument,
+			.val = LONG_ONLY + (int)i,
+		};
+	}
+	*letters = '\0';
+	longs[used] = (struct option){0};
+}
+
+static const struct nw_option *option_of(int value)
+{
+	if (value >= LONG_ONLY)
+		return &options[value - LONG_ONLY];
+	for (size_t i = 0; i < NW_COUNT(options); i++)
+		if (options[i].letter == value)
+			return &options[i];
+	return NULL;
+}
+
+static int unknown_option(int value, char **argv, struct nw_error *err)
+{
+	const char *word = argv[optind - 1];
+
+	if (value == ':')
+		return nw_fail(err, EINVAL, "option '%s' needs a value", word);
+	if (optopt && optopt < LONG_ONLY && strncmp(word, "--", 2) != 0)
+		return nw_fail(err, EINVAL, "unknown option '-%c'", optopt);
+	if (optopt >= LONG_ONLY)
+		return nw_fail(err, EINVAL, "option '--%s' takes no value",
+			       options[optopt - LONG_ONLY].name);
+	return nw_fail(err, EINVAL, "unknown option '%s'", word);
+}
+
+static int add_word(struct nw_args *args, const char *word, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->words);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = word;
+	return 0;
+}
+
+int nw_parse_args(const struct nw_command *command, int argc, char **argv,
+		  struct nw_args *out, struct nw_error *err)
+{
+	struct option longs[NW_COUNT(options) + 1];
+	char letters[2 * NW_COUNT(options) + 4];
+	struct nw_args args = {.command = command->name, .color = "auto"};
+	int ret = 0;
+
+	make_tables(command, letters, longs);
+	optind = 1;
+	opterr = 0;
+	/* Options may stand between words; only "--" ends them, and CMD begins. */
+	while (ret == 0 && optind < argc) {
+		if (strcmp(argv[optind], "--") == 0) {
+			args.cmd = argv + optind + 1;
+			break;
+		}
+		int value = getopt_long(argc, argv, letters, longs, NULL);
+		if (value == -1)
+			ret = add_word(&args, argv[optind++], err);
+		else if (value == '?' || value == ':')
+			ret = unknown_option(value, argv, err);
+		else
+			ret = option_of(value)->take(&args, optarg, err);
+	}
+	if (ret == 0 && args.cmd && !*args.cmd)
+		ret = nw_fail(err, EINVAL, "there is no command behind --");
+	if (ret < 0)
+		nw_free_args(&args);
+	else
+		*out = args;
+	return ret;
+}
+
+void nw_free_args(struct nw_args *args)
+{
+	nw_vec_free(&args->words);
+	nw_vec_free(&args->pids);
+	nw_vec_free(&args->spans);
+	nw_vec_free(&args->hists);
+}
+
+/* ---- help --------------------------------------------------------------------------- */
+
+void nw_print_help(const struct nw_command *command, FILE *to)
+{
+	fprintf(to, "usage: nopwatch %s %s\n\n%s\n\n%s\n\noptions:\n", command->name,
+		command->usage, command->summary, command->details);
+	for (size_t i = 0; i < NW_COUNT(options); i++) {
+		char spelled[64];
+		if (!accepts(command, &options[i]))
+			continue;
+		snprintf(spelled, sizeof(spelled), "%s%c%s--%s%s%s",
+			 options[i].letter ? "-" : " ",
+			 options[i].letter ? options[i].letter : ' ',
+			 options[i].letter ? ", " : "  ", options[i].name,
+			 options[i].arg ? " " : "", options[i].arg ? options[i].arg : "");
+		fprintf(to, "  %-26s %s\n", spelled, options[i].help);
+	}
+}

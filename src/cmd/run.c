@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: MIT
+/* See run.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+
+enum {
+	TICK_MS = 100
+};
+
+/* ---- selecting ---------------------------------------------------------------------- */
+
+static int add_spec(struct nw_run *run, const char *text, struct nw_error *err)
+{
+	struct nw_spec spec, *slot;
+	int ret = nw_spec_parse(text, &spec, err);
+
+	if (ret < 0)
+		return ret;
+	slot = nw_vec_add(&run->specs);
+	if (!slot) {
+		nw_spec_free(&spec);
+		return nw_no_memory(err);
+	}
+	*slot = spec;
+	return 0;
+}
+
+/* Specs from the words, and the ends of spans, which need not be named twice. */
+static int read_specs(struct nw_run *run, struct nw_error *err)
+{
+	nw_strings ends = {0};
+	int ret = 0;
+
+	nw_vec_each (&run->args->words, word)
+		if (ret == 0)
+			ret = add_spec(run, *word, err);
+	nw_vec_each (&run->args->spans, text)
+		if (ret == 0 && !run->args->words.count)
+			ret = nw_span_specs(*text, &ends, err);
+	nw_vec_each (&ends, text)
+		if (ret == 0)
+			ret = add_spec(run, *text, err);
+	nw_strings_free(&ends);
+	if (ret == 0 && !run->specs.count)
+		ret = nw_fail(err, EINVAL, "no probe is named");
+	return ret;
+}
+
+static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
+{
+	const struct nw_scope scope = {
+		.pids = run->args->pids.item,
+		.pid_count = run->args->pids.count,
+		.file = run->args->file,
+		.command = command,
+		.force = run->args->force,
+		.want_operands = run->consumer->all_args,
+	};
+	int ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
+			    err);
+
+	if (ret == 0 && !run->args->quiet)
+		nw_vec_each (&run->selection.warnings, warning)
+			nw_note("%s", *warning);
+	return ret;
+}
+
+/* ---- which processes ---------------------------------------------------------------- */
+
+static bool is_needed(const nw_images *needed, const struct nw_image *image)
+{
+	nw_vec_each (needed, other)
+		if ((*other)->dev == image->dev && (*other)->ino == image->ino)
+			return true;
+	return false;
+}
+
+/*
+ * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
+ * meant. If they are in another program (CMD being the load for a server), everybody is.
+ */
+static bool command_has_probes(const struct nw_run *run, const char *command)
+{
+	nw_images needed = {0};
+	bool all = true;
+
+	if (nw_locate_needed(command, false, &needed, NULL) < 0)
+		all = false;
+	nw_vec_each (&run->selection.images, image)
+		all = all && is_needed(&needed, *image);
+	nw_images_free(&needed);
+	return all;
+}
+
+/* The processes below these, children of children included. */
+static int add_descendants(nw_pids *pids, struct nw_error *err)
+{
+	for (size_t i = 0; i < pids->count; i++) { /* pids grows meanwhile */
+		nw_pids threads = {0};
+		if (nw_process_threads(pids->item[i], &threads, NULL) < 0)
+			continue;
+		nw_vec_each (&threads, tid) {
+			struct nw_buf text = {0};
+			char path[64];
+			snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+				 (int)pids->item[i], (int)*tid);
+			int fd = open(path, O_RDONLY | O_CLOEXEC);
+			if (fd >= 0) {
+				nw_buf_read(&text, fd);
+				close(fd);
+			}
+			char *at = text.data, *end;
+			for (long pid; at && (pid = strtol(at, &end, 10)) > 0; at = end) {
+				pid_t *slot = nw_vec_add(pids);
+				if (!slot) {
+					nw_buf_free(&text);
+					nw_vec_free(&threads);
+					return nw_no_memory(err);
+				}
+				*slot = (pid_t)pid;
+			}
+			nw_buf_free(&text);
+		}
+		nw_vec_free(&threads);
+	}
+	return 0;
+}
+
+static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
+			struct nw_error *err)
+{
+	bool by_command = run->child.pid && !run->args->pids.count && !run->args->all;
+	pid_t *slot;
+
+	nw_vec_each (&run->args->pids, pid) {
+		int ret = nw_wake_watch(&run->wake, *pid, err);
+		slot = ret == 0 ? nw_vec_add(pids) : NULL;
+		if (!slot)
+			return ret < 0 ? ret : nw_no_memory(err);
+		*slot = *pid;
+	}
+	if (by_command && command_has_probes(run, command)) {
+		slot = nw_vec_add(pids);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = run->child.pid;
+	}
+	run->restricted = pids->count > 0;
+	return run->args->follow ? add_descendants(pids, err) : 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static int read_format(void *arg, const char *system, const char *name, struct nw_buf *out)
+{
+	const struct nw_tracefs *fs = arg;
+	char file[256];
+
+	if (snprintf(file, sizeof(file), "events/%s/%s/format", system, name) >=
+	    (int)sizeof(file))
+		return -ENAMETOOLONG;
+	return nw_tracefs_read(fs->root, file, out);
+}
+
+static int load_formats(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_buf header = {0};
+	int ret = nw_tracefs_read(run->fs.root, "events/header_page", &header);
+
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read events/header_page: %s", nw_strerror(-ret));
+	else
+		ret = nw_formats_load(&run->plan, true, nw_buf_str(&header), header.len,
+				      read_format, &run->fs, &run->formats, err);
+	nw_buf_free(&header);
+	return ret;
+}
+
+static int open_cpu(struct nw_run *run, int dir, const char *name, struct nw_error *err)
+{
+	char file[64];
+	uint64_t cpu;
+
+	if (strncmp(name, "cpu", 3) != 0 || nw_parse_u64(name + 3, &cpu) < 0)
+		return 0;
+	snprintf(file, sizeof(file), "%.32s/trace_pipe_raw", name);
+	int fd = openat(dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot open the ring buffer of CPU %lu: %s",
+			       cpu, nw_strerror(errno));
+	int *slot = nw_vec_add(&run->fds);
+	uint32_t *number = slot ? nw_vec_add(&run->cpus) : NULL;
+	if (!number) {
+		close(fd);
+		return nw_no_memory(err);
+	}
+	*slot = fd;
+	*number = (uint32_t)cpu;
+	return 0;
+}
+
+static int open_cpus(struct nw_run *run, struct nw_error *err)
+{
+	int dir = openat(nw_session_instance(run->session), "per_cpu",
+			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = dir >= 0 ? fdopendir(dir) : NULL;
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!list)
+		return nw_fail(err, errno, "cannot open the instance's per_cpu: %s",
+			       nw_strerror(errno));
+	while (ret == 0 && (entry = readdir(list)))
+		ret = open_cpu(run, dirfd(list), entry->d_name, err);
+	closedir(list);
+	return ret;
+}
+
+static uint64_t trace_now(void *arg)
+{
+	const struct nw_run *run = arg;
+
+	return nw_session_now(run->session);
+}
+
+static int open_stream(struct nw_run *run, struct nw_error *err)
+{
+	int ret = open_cpus(run, err);
+	const struct nw_stream_options options = {
+		.fds = run->fds.item,
+		.cpus = run->cpus.item,
+		.lanes = run->fds.count,
+		.now = trace_now,
+		.now_arg = run,
+	};
+
+	return ret < 0 ? ret : nw_stream_open(&run->formats, &options, &run->stream, err);
+}
+
+static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
+{
+	const struct nw_tasks_options options = {
+		.pids = pids->item,
+		.pid_count = pids->count,
+		.follow = run->args->follow || run->child.pid,
+		.look_up = nw_process_task,
+	};
+
+	if (nw_tasks_open(&options, &run->tasks) < 0 ||
+	    nw_join_open(&run->formats, &run->join) < 0)
+		return nw_no_memory(err);
+	return 0;
+}
+
+static int make_plan(struct nw_run *run, const char *session, struct nw_error *err)
+{
+	const struct nw_plan_options options = {
+		.session = session,
+		.caps = nw_features_caps(&run->features),
+		.all_args = run->consumer->all_args,
+	};
+
+	return nw_plan_make(&run->selection, &options, &run->plan, err);
+}
+
+static void print_session_warnings(const struct nw_run *run)
+{
+	if (!run->args->quiet)
+		nw_vec_each (nw_session_warnings(run->session), warning)
+			nw_note("%s", *warning);
+}
+
+static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
+{
+	const struct nw_session_options options = {
+		.buffer_bytes = run->args->buffer_bytes,
+		.pids = pids->item,
+		.pid_count = pids->count,
+		.tasks = true,
+		.force = run->args->force,
+	};
+	char name[24];
+
+	nw_session_name(name);
+	int ret = make_plan(run, name, err);
+	if (ret == 0)
+		ret = nw_session_open(&run->fs, &run->features, &run->plan, name, &options,
+				      &run->session, err);
+	return ret;
+}
+
+static int open_kernel(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_tracefs_open(&run->fs, err);
+
+	if (ret == 0)
+		ret = nw_features_detect(&run->fs, getenv("NOPWATCH_FEATURES"),
+					 &run->features, err);
+	return ret;
+}
+
+/* ---- the loop ----------------------------------------------------------------------- */
+
+static int hand_out(struct nw_run *run, const struct nw_hit *hit)
+{
+	const struct nw_task *task = NULL;
+
+	if (hit->time > run->stop_ns || run->enough)
+		return 0;
+	if (run->restricted || run->consumer->comms) {
+		task = nw_tasks_get(run->tasks, hit->tid);
+		if (!task->wanted)
+			return 0;
+	}
+	run->hits++;
+	run->probe_hits[hit->probe]++;
+	int ret = run->consumer->hit(run->consumer->arg, hit, task);
+	run->enough = ret < 0;
+	return ret;
+}
+
+static int take_record(struct nw_run *run, const struct nw_record *record)
+{
+	struct nw_hit hit;
+	int ret;
+
+	switch (record->kind) {
+	case NW_RECORD_LOSS:
+		run->consumer->loss(run->consumer->arg, record);
+		return 0;
+	case NW_RECORD_TASK:
+		if (nw_record_exited(record) && run->consumer->exit)
+			run->consumer->exit(run->consumer->arg, nw_record_exited(record));
+		nw_tasks_record(run->tasks, record);
+		return 0;
+	default:
+		run->records += record->part == 0;
+		ret = nw_join_push(run->join, record, &hit);
+		return ret > 0 ? hand_out(run, &hit) : ret;
+	}
+}
+
+static int drain(struct nw_run *run)
+{
+	struct nw_record record;
+	int ret = 0;
+
+	while (ret == 0 && nw_stream_next(run->stream, &record) > 0)
+		ret = take_record(run, &record);
+	return ret;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *stop_reason(struct nw_run *run)
+{
+	nw_wake_look(&run->wake);
+	if (run->wake.stop)
+		return "signal";
+	if (run->wake.child_ended && nw_child_reap(&run->child))
+		return "command";
+	if (nw_wake_all_gone(&run->wake))
+		return "process";
+	if (run->args->duration_ns && nw_run_elapsed(run) >= run->args->duration_ns)
+		return "duration";
+	return NULL;
+}
+
+static int wait_ms(const struct nw_run *run)
+{
+	uint64_t elapsed = nw_run_elapsed(run), left = UINT64_MAX;
+
+	if (run->args->duration_ns)
+		left = run->args->duration_ns > elapsed ? run->args->duration_ns - elapsed
+							: 0;
+	return left / 1000000 < TICK_MS ? (int)(left / 1000000) + 1 : TICK_MS;
+}
+
+/* Errors of the consumer that only mean "stop". */
+static const char *reason_of(int ret)
+{
+	return ret == -ECANCELED ? "count" : ret == -EPIPE ? "output closed" : NULL;
+}
+
+static int loop(struct nw_run *run, struct nw_error *err)
+{
+	int ret = 0;
+
+	while (!(run->reason = stop_reason(run))) {
+		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
+		if (ret < 0)
+			return nw_fail(err, -ret, "cannot read the ring buffer: %s",
+				       nw_strerror(-ret));
+		ret = drain(run);
+		run->now_ns = nw_session_now(run->session);
+		if (ret == 0)
+			ret = run->consumer->tick(run->consumer->arg, run, err);
+		run->reason = reason_of(ret);
+		if (run->reason)
+			return 0;
+		if (ret == -ENOMEM)
+			return nw_no_memory(err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static int drain_rest(struct nw_run *run)
+{
+	struct nw_hit hit;
+	int ret = nw_stream_finish(run->stream);
+
+	if (ret == 0)
+		ret = drain(run);
+	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
+		ret = hand_out(run, &hit);
+	return reason_of(ret) ? 0 : ret;
+}
+
+/* "overrun: N", "dropped events: N", "commit overrun: N" of one CPU. */
+static uint64_t lost_on_cpu(const struct nw_run *run, uint32_t cpu)
+{
+	static const char *const counts[] = {
+		"\noverrun:", "\ndropped events:", "\ncommit overrun:"};
+	struct nw_buf stats = {0};
+	char file[64];
+	uint64_t lost = 0;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
+	if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
+		for (size_t i = 0; i < NW_COUNT(counts); i++) {
+			const char *at = strstr(nw_buf_str(&stats), counts[i]);
+			lost += at ? strtoull(at + strlen(counts[i]), NULL, 10) : 0;
+		}
+	nw_buf_free(&stats);
+	return lost;
+}
+
+/* The kernel's own counts know of losses that no page could tell any more. */
+static void count_losses(struct nw_run *run)
+{
+	uint64_t counted = 0;
+
+	nw_vec_each (&run->cpus, cpu)
+		counted += lost_on_cpu(run, *cpu);
+	run->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
+}
+
+/* Hits that the kernel counted but did not record: its buffer for arguments was too small. */
+static void count_dropped(struct nw_run *run)
+{
+	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits)), all = 0;
+
+	if (hits && !run->restricted && nw_session_profile(run->session, hits) == 0)
+		for (size_t i = 0; i < run->plan.points.count; i++)
+			all += hits[i];
+	free(hits);
+	if (all > run->records + run->lost)
+		run->dropped = all - run->records - run->lost;
+}
+
+/*
+ * Silent probes are looked at while they are armed. What comes out of the buffer afterwards
+ * may still show that they were not silent.
+ */
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	run->now_ns = run->stop_ns = nw_session_now(run->session);
+	int ret = nw_run_explain(run, err);
+	if (ret == 0)
+		ret = nw_session_disarm(run->session, err);
+	if (ret == 0 && drain_rest(run) < 0)
+		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < run->selection.probes.count; i++)
+		if (run->probe_hits[i])
+			run->states[i] = (struct nw_probe_state){"hit", NULL};
+	count_losses(run);
+	count_dropped(run);
+	return 0;
+}
+
+/* Close what is open in the instance, and take everything away. */
+static int close_kernel(struct nw_run *run, struct nw_error *err)
+{
+	nw_stream_free(run->stream);
+	run->stream = NULL;
+	nw_vec_each (&run->fds, fd)
+		close(*fd);
+	nw_vec_free(&run->fds);
+	nw_vec_free(&run->cpus);
+	int ret = nw_session_close(run->session, err);
+	run->session = NULL;
+	nw_tracefs_close(&run->fs);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int64_t wall_offset(const struct nw_run *run)
+{
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec -
+	       (int64_t)nw_session_now(run->session);
+}
+
+static int arm_and_loop(struct nw_run *run, struct nw_error *err)
+{
+	run->start_ns = run->now_ns = nw_session_now(run->session);
+	run->stop_ns = UINT64_MAX;
+	run->wall_ns = wall_offset(run);
+	int ret = nw_session_arm(run->session, err);
+	print_session_warnings(run);
+	if (ret == 0)
+		ret = load_formats(run, err); /* arming may have split events */
+	if (ret == 0)
+		ret = open_stream(run, err);
+	if (ret == 0)
+		ret = run->consumer->armed(run->consumer->arg, run, err);
+	if (ret == 0 && run->child.pid)
+		ret = nw_child_release(&run->child, run->args->cmd[0], err);
+	if (ret == 0)
+		ret = loop(run, err);
+	return ret < 0 ? ret : finish(run, err);
+}
+
+static int run_live(struct nw_run *run, const char *command, struct nw_error *err)
+{
+	nw_pids pids = {0};
+	int ret = open_kernel(run, err);
+
+	if (ret == 0 && command)
+		ret = nw_child_start(run->args->cmd, &run->child, err);
+	if (ret == 0)
+		ret = collect_pids(run, command, &pids, err);
+	if (ret == 0)
+		ret = open_tasks(run, &pids, err);
+	if (ret == 0)
+		ret = open_session(run, &pids, err);
+	if (ret == 0)
+		ret = arm_and_loop(run, err);
+	struct nw_error end;
+	int end_ret = close_kernel(run, &end);
+	if (ret == 0 && end_ret < 0)
+		nw_report_error(&end); /* the results are good all the same */
+	nw_child_stop(&run->child);
+	nw_vec_free(&pids);
+	return ret;
+}
+
+int nw_run(struct nw_run *run, const struct nw_args *args,
+	   const struct nw_consumer *consumer, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *command = NULL;
+
+	*run = (struct nw_run){.args = args,
+			       .consumer = consumer,
+			       .fs = {.root = -1},
+			       .wake = {.fd = -1, .signals = -1},
+			       .child = {.release = -1, .failure = -1}};
+	int ret = read_specs(run, err);
+	if (ret == 0 && args->cmd)
+		ret = nw_locate(args->cmd[0], &command, err);
+	if (ret == 0)
+		ret = select_probes(run, command, err);
+	if (ret == 0) {
+		run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
+		ret = run->probe_hits ? consumer->start(consumer->arg, run, err)
+				      : nw_no_memory(err);
+	}
+	if (ret == 0)
+		ret = nw_wake_open(&run->wake, err);
+	if (ret == 0)
+		ret = run_live(run, command, err);
+	nw_wake_close(&run->wake);
+	return ret;
+}
+
+void nw_run_free(struct nw_run *run)
+{
+	nw_join_free(run->join);
+	nw_tasks_free(run->tasks);
+	nw_formats_free(&run->formats);
+	nw_plan_free(&run->plan);
+	nw_selection_free(&run->selection);
+	nw_vec_each (&run->specs, spec)
+		nw_spec_free(spec);
+	nw_vec_free(&run->specs);
+	free(run->states);
+	free(run->probe_hits);
+}
+
+int nw_run_status(const struct nw_run *run)
+{
+	bool by_command = run->reason && strcmp(run->reason, "command") == 0;
+
+	if (by_command && run->child.status)
+		return nw_child_exit(&run->child);
+	return run->args->strict && run->lost ? NW_EXIT_FAILED : NW_EXIT_OK;
+}
+
+uint64_t nw_run_elapsed(const struct nw_run *run)
+{
+	return run->now_ns > run->start_ns ? run->now_ns - run->start_ns : 0;
+}

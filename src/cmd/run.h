@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run: what stat, trace and record have in common. From specs to armed probes, through the
+ * stream until something ends it, and back to a machine as it was.
+ */
+#ifndef NOPWATCH_CMD_RUN_H
+#define NOPWATCH_CMD_RUN_H
+
+#include "cmd.h"
+#include "nopwatch/kernel.h"
+#include "wake.h"
+
+struct nw_run;
+
+/* Who consumes the hits. Functions return 0 or -errno; -ECANCELED: enough, stop now. */
+struct nw_consumer {
+	void *arg;
+	bool all_args; /* fetch every argument */
+	bool comms;    /* wants to know processes and names of threads */
+	/* Everything is planned; nothing is armed yet. */
+	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
+	/* Armed, or the recording is open. */
+	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
+	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	void (*exit)(void *arg, int32_t tid);
+	void (*loss)(void *arg, const struct nw_record *record);
+	/* After every look at the ring buffer, several times a second at least. */
+	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
+};
+
+struct nw_run {
+	const struct nw_args *args;
+	const struct nw_consumer *consumer;
+
+	NW_VEC(struct nw_spec) specs;
+	struct nw_selection selection;
+	struct nw_plan plan;
+	bool restricted; /* to some processes */
+
+	struct nw_tracefs fs;
+	struct nw_features features;
+	struct nw_session *session;
+	struct nw_formats formats;
+	struct nw_stream *stream;
+	struct nw_join *join;
+	struct nw_tasks *tasks;
+	NW_VEC(int) fds;
+	nw_vec_u32 cpus;
+
+	struct nw_wake wake;
+	struct nw_child child;
+
+	uint64_t start_ns, stop_ns; /* trace clock */
+	uint64_t now_ns;	    /* at the last tick */
+	int64_t wall_ns;	    /* add to the trace clock for the time of day */
+	const char *reason;	    /* why it ended */
+	bool enough;		    /* the consumer wants no more hits */
+	uint64_t hits;		    /* handed to the consumer */
+	uint64_t *probe_hits;	    /* the same by probe */
+	uint64_t records;	    /* first parts of hits, before any filter of ours */
+	uint64_t lost;		    /* events, as the kernel counts them */
+	bool lost_is_least;
+	uint64_t dropped;	       /* hits that were counted but not recorded */
+	struct nw_probe_state *states; /* per probe, after the run */
+};
+
+/* Run to the end. Everything is taken away again before this returns, whatever happens; the
+ * results in `run` stay until nw_run_free(). */
+int nw_run(struct nw_run *run, const struct nw_args *args,
+	   const struct nw_consumer *consumer, struct nw_error *err);
+void nw_run_free(struct nw_run *run);
+/* The exit status: of CMD, if that is what ended the run. */
+int nw_run_status(const struct nw_run *run);
+/* Elapsed trace time, until now or until the end. */
+uint64_t nw_run_elapsed(const struct nw_run *run);
+
+/* Why probes without hits have none (src/cmd/silent.c). Before disarming. */
+int nw_run_explain(struct nw_run *run, struct nw_error *err);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/* Why a probe has no hits: not mapped, not armed, semaphore closed, filtered, or just not hit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/* The points of one silent probe, and what was seen of them. */
+struct silence {
+	struct nw_presence seen;
+	uint64_t counted; /* hits that the kernel counted but that we were not handed */
+};
+
+static struct nw_probe_state judge(const struct silence *s)
+{
+	if (s->counted)
+		return (struct nw_probe_state){
+			"filtered", "hit, but only by processes that are not traced"};
+	if (!s->seen.mapped)
+		return (struct nw_probe_state){
+			"not-mapped",
+			"no hit: no process that is traced has loaded its file"};
+	if (s->seen.unreadable == s->seen.mapped)
+		return (struct nw_probe_state){"not-hit", "no hit"};
+	if (!s->seen.armed)
+		return (struct nw_probe_state){
+			"not-armed", "no hit: the breakpoint is in no process's memory"};
+	if (s->seen.closed && s->seen.closed == s->seen.mapped)
+		return (struct nw_probe_state){
+			"semaphore-closed", "no hit: armed, but its semaphore is still 0"};
+	return (struct nw_probe_state){"not-hit",
+				       "no hit: armed, but the code was not reached"};
+}
+
+static void add_presence(struct nw_presence *sum, const struct nw_presence *one)
+{
+	sum->mapped += one->mapped;
+	sum->armed += one->armed;
+	sum->unreadable += one->unreadable;
+	sum->closed += one->closed;
+}
+
+/* Points of the plan that belong to probes nobody has hit. */
+struct silent_points {
+	NW_VEC(const struct nw_point *) points;
+	nw_vec_u32 planned;
+};
+
+static int find_silent(const struct nw_run *run, const uint64_t *hits,
+		       struct silent_points *out)
+{
+	for (uint32_t i = 0; i < run->plan.points.count; i++) {
+		const struct nw_planned *planned = &run->plan.points.item[i];
+		if (planned->failed || hits[planned->probe])
+			continue;
+		const struct nw_point **slot = nw_vec_add(&out->points);
+		uint32_t *number = slot ? nw_vec_add(&out->planned) : NULL;
+		if (!number)
+			return -1;
+		*slot = &run->selection.probes.item[planned->probe]
+				 ->points.item[planned->point];
+		*number = i;
+	}
+	return 0;
+}
+
+static int look(struct nw_run *run, const struct silent_points *silent,
+		struct silence *found, struct nw_error *err)
+{
+	struct nw_presence *seen = calloc(silent->points.count + 1, sizeof(*seen));
+	uint64_t *counted = calloc(run->plan.points.count + 1, sizeof(*counted));
+	const pid_t *pids = run->args->pids.count ? run->args->pids.item : NULL;
+	int ret = seen && counted ? 0 : nw_no_memory(err);
+
+	if (ret == 0)
+		ret = nw_points_look(silent->points.item, silent->points.count, pids,
+				     run->args->pids.count, seen, err);
+	if (ret == 0 && nw_session_profile(run->session, counted) < 0)
+		memset(counted, 0, run->plan.points.count * sizeof(*counted));
+	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
+		uint32_t number = silent->planned.item[i];
+		struct silence *s = &found[run->plan.points.item[number].probe];
+		add_presence(&s->seen, &seen[i]);
+		s->counted += counted[number];
+	}
+	free(seen);
+	free(counted);
+	return ret;
+}
+
+int nw_run_explain(struct nw_run *run, struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+	struct silence *found = calloc(probes + 1, sizeof(*found));
+	struct silent_points silent = {0};
+	int ret = 0;
+
+	run->states = calloc(probes + 1, sizeof(*run->states));
+	if (!found || !run->states || find_silent(run, run->probe_hits, &silent) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && silent.points.count)
+		ret = look(run, &silent, found, err);
+	for (size_t i = 0; ret == 0 && i < probes; i++)
+		run->states[i] = judge(&found[i]);
+	free(found);
+	nw_vec_free(&silent.points);
+	nw_vec_free(&silent.planned);
+	return ret;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/* See wake.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wake.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+/* ---- signals ------------------------------------------------------------------------ */
+
+static void our_signals(sigset_t *set)
+{
+	struct sigaction hangup;
+
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGCHLD);
+	sigaddset(set, SIGUSR1);
+	/* nohup means it */
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+}
+
+static int add_fd(struct nw_wake *wake, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int nw_wake_open(struct nw_wake *wake, struct nw_error *err)
+{
+	sigset_t set;
+
+	*wake = (struct nw_wake){.fd = -1, .signals = -1};
+	our_signals(&set);
+	signal(SIGPIPE, SIG_IGN); /* a write that fails tells as much */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	wake->fd = epoll_create1(EPOLL_CLOEXEC);
+	wake->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (wake->fd < 0 || wake->signals < 0 || add_fd(wake, wake->signals) < 0)
+		return nw_fail(err, errno, "cannot wait for signals: %s",
+			       nw_strerror(errno));
+	return 0;
+}
+
+static void read_signals(struct nw_wake *wake)
+{
+	struct signalfd_siginfo info;
+
+	while (read(wake->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			wake->child_ended = true;
+		else if (info.ssi_signo == SIGUSR1)
+			wake->report = true;
+		else
+			wake->stop = true;
+	}
+}
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
+{
+	struct nw_watched *watched = nw_vec_add(&wake->watched);
+
+	if (!watched)
+		return nw_no_memory(err);
+	watched->pid = pid;
+	watched->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (watched->fd >= 0)
+		add_fd(wake, watched->fd);
+	if ((watched->fd < 0 && errno == ESRCH) || (kill(pid, 0) < 0 && errno == ESRCH))
+		return nw_fail(err, ESRCH, "there is no process %d", (int)pid);
+	return 0;
+}
+
+static bool is_gone(const struct nw_watched *watched)
+{
+	struct pollfd end = {.fd = watched->fd, .events = POLLIN};
+
+	if (watched->fd >= 0)
+		return poll(&end, 1, 0) > 0;
+	return kill(watched->pid, 0) < 0 && errno == ESRCH;
+}
+
+void nw_wake_look(struct nw_wake *wake)
+{
+	read_signals(wake);
+	nw_vec_each (&wake->watched, watched) {
+		if (watched->gone || !is_gone(watched))
+			continue;
+		watched->gone = true;
+		if (watched->fd >= 0) /* it would be readable for ever */
+			epoll_ctl(wake->fd, EPOLL_CTL_DEL, watched->fd, NULL);
+	}
+}
+
+bool nw_wake_all_gone(const struct nw_wake *wake)
+{
+	nw_vec_each (&wake->watched, watched)
+		if (!watched->gone)
+			return false;
+	return wake->watched.count > 0;
+}
+
+void nw_wake_close(struct nw_wake *wake)
+{
+	nw_vec_each (&wake->watched, watched)
+		if (watched->fd >= 0)
+			close(watched->fd);
+	nw_vec_free(&wake->watched);
+	if (wake->signals >= 0)
+		close(wake->signals);
+	if (wake->fd >= 0)
+		close(wake->fd);
+}
+
+/* ---- CMD ---------------------------------------------------------------------------- */
+
+/* The child: wait to be released, then become CMD. */
+static void become(char **argv, int release, int failure)
+{
+	sigset_t none;
+	char go;
+
+	sigemptyset(&none);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* end of file: nopwatch has given up, or died */
+	if (read(release, &go, 1) != 1)
+		_exit(127);
+	execvp(argv[0], argv);
+	int code = errno;
+	if (write(failure, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err)
+{
+	int release[2], failure[2];
+
+	*out = (struct nw_child){.release = -1, .failure = -1};
+	if (pipe2(release, O_CLOEXEC) < 0)
+		return nw_fail(err, errno, "cannot make a pipe: %s", nw_strerror(errno));
+	if (pipe2(failure, O_CLOEXEC) < 0) {
+		close(release[0]);
+		close(release[1]);
+		return nw_fail(err, errno, "cannot make a pipe: %s", nw_strerror(errno));
+	}
+	pid_t pid = fork();
+	int code = errno;
+	if (pid == 0) {
+		close(release[1]);
+		close(failure[0]);
+		become(argv, release[0], failure[1]);
+	}
+	close(release[0]);
+	close(failure[1]);
+	if (pid < 0) {
+		close(release[1]);
+		close(failure[0]);
+		return nw_fail(err, code, "cannot start '%s': %s", argv[0],
+			       nw_strerror(code));
+	}
+	out->pid = pid;
+	out->release = release[1];
+	out->failure = failure[0];
+	return 0;
+}
+
+int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err)
+{
+	int code = 0;
+	char go = 1;
+
+	if (write(child->release, &go, 1) != 1)
+		code = errno;
+	close(child->release);
+	child->release = -1;
+	/* The pipe closes when exec succeeds, and tells why when it does not. */
+	if (!code && read(child->failure, &code, sizeof(code)) <= 0)
+		return 0;
+	return nw_fail(err, code, "cannot run '%s': %s", name, nw_strerror(code));
+}
+
+bool nw_child_reap(struct nw_child *child)
+{
+	if (child->pid && !child->ended &&
+	    waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = true;
+	return child->ended;
+}
+
+void nw_child_stop(struct nw_child *child)
+{
+	const struct timespec moment = {.tv_nsec = 10000000};
+
+	if (child->release >= 0)
+		close(child->release);
+	if (child->failure >= 0)
+		close(child->failure);
+	child->release = child->failure = -1;
+	if (!child->pid || nw_child_reap(child))
+		return;
+	kill(child->pid, SIGTERM);
+	for (int i = 0; i < 200 && !nw_child_reap(child); i++)
+		nanosleep(&moment, NULL);
+	if (child->ended)
+		return;
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, &child->status, 0);
+	child->ended = true;
+}
+
+int nw_child_exit(const struct nw_child *child)
+{
+	const struct rlimit no_core = {0};
+	sigset_t set;
+
+	if (WIFEXITED(child->status))
+		return WEXITSTATUS(child->status);
+	int number = WTERMSIG(child->status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	fflush(NULL);
+	raise(number);
+	return 128 + number;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can end a run, or wake it: signals, the end of CMD, the death of the last -p. All as
+ * file descriptors behind one epoll, so that nothing happens inside a signal handler and
+ * every way out goes through the same teardown.
+ */
+#ifndef NOPWATCH_CMD_WAKE_H
+#define NOPWATCH_CMD_WAKE_H
+
+#include <sys/types.h>
+
+#include "nopwatch/base.h"
+
+struct nw_watched {
+	pid_t pid;
+	int fd; /* pidfd; -1: looked at now and then (before Linux 5.3) */
+	bool gone;
+};
+
+struct nw_wake {
+	int fd; /* readable when something has happened */
+	int signals;
+	NW_VEC(struct nw_watched) watched;
+	bool stop;	  /* SIGINT, SIGTERM or SIGHUP came */
+	bool child_ended; /* SIGCHLD came */
+	bool report;	  /* SIGUSR1 came; whoever reports clears it */
+};
+
+int nw_wake_open(struct nw_wake *wake, struct nw_error *err);
+/* Watch a process; ESRCH if it is gone already. */
+int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
+/* Find out what has happened, without waiting. */
+void nw_wake_look(struct nw_wake *wake);
+/* All watched processes are gone (and there were some). */
+bool nw_wake_all_gone(const struct nw_wake *wake);
+void nw_wake_close(struct nw_wake *wake);
+
+/* CMD: started, but held before its exec until it is released. */
+struct nw_child {
+	pid_t pid;	      /* 0: none */
+	int release, failure; /* pipes */
+	bool ended;
+	int status; /* of waitpid() */
+};
+
+int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err);
+/* Let it run. ENOENT and others if it could not be executed. */
+int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err);
+/* Has it ended? Does not wait. */
+bool nw_child_reap(struct nw_child *child);
+/* End it (SIGTERM, and SIGKILL after two seconds) if it still runs, and free what it took. */
+void nw_child_stop(struct nw_child *child);
+/* Our exit status for the child's: its own; a death by signal is died again. */
+int nw_child_exit(const struct nw_child *child);
+
+#endif
