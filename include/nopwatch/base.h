@@ -31,13 +31,17 @@
  * may put its own context in front (nw_error_context). Texts that are too long are cut.
  */
 struct nw_error {
-	int code; /* positive errno */
+	int code;   /* positive errno */
+	bool usage; /* what the user typed cannot be meant: exit status 2 rather than 1 */
 	char what[768];
 	char hint[512];
 };
 
 /* Fill err (may be NULL) and return -code, so that a caller can write `return nw_fail(...)`. */
 int nw_fail(struct nw_error *err, int code, const char *fmt, ...) nw_format(3, 4);
+
+/* nw_fail() with EINVAL, for what the user typed. */
+int nw_fail_usage(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);
 
 /* Say what the user can do about it. */
 void nw_error_hint(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);

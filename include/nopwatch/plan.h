@@ -92,7 +92,7 @@ struct nw_event {
 	char name[NW_MAX_NAME + 1];
 	char *shape; /* "p a0:string a1:s32": what places need to share the event */
 	bool is_return;
-	size_t fields;
+	nw_strings fields; /* names */
 	size_t defined; /* places that the kernel has taken */
 	NW_VEC(struct nw_place) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
@@ -117,6 +117,7 @@ struct nw_plan {
 	const struct nw_selection *selection; /* borrowed, must outlive the plan */
 	NW_VEC(struct nw_planned) points;
 	NW_VEC(struct nw_event *) events;
+	nw_strings texts; /* problems of a plan that was loaded */
 };
 
 int nw_plan_make(const struct nw_selection *selection,
@@ -143,6 +144,20 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
  * become empty. Returns the new event, or NULL when out of memory.
  */
 struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event);
+
+/*
+ * A plan as lines of text, for recordings: everything that is needed to make hits of its
+ * events again, without the files it was made from. nw_plan_load() makes a selection, too,
+ * whose images are only names; lines it does not know are handed to other(), which may be
+ * NULL. The text may come from anywhere: EBADMSG with the line that is wrong.
+ */
+void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out);
+/* " TEXT", escaped as that format has it, for lines of one's own. */
+void nw_plan_word(struct nw_buf *out, const char *text);
+int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
+		 struct nw_plan *plan,
+		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
+		 struct nw_error *err);
 
 /* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
 void nw_identifier(const char *text, size_t most, char *out);

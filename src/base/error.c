@@ -25,11 +25,27 @@ int nw_fail(struct nw_error *err, int code, const char *fmt, ...)
 	if (!err)
 		return -code;
 	err->code = code;
+	err->usage = false;
 	err->hint[0] = '\0';
 	va_start(args, fmt);
 	vsnprintf(err->what, sizeof(err->what), fmt, args);
 	va_end(args);
 	return -code;
+}
+
+int nw_fail_usage(struct nw_error *err, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!err)
+		return -EINVAL;
+	err->code = EINVAL;
+	err->usage = true;
+	err->hint[0] = '\0';
+	va_start(args, fmt);
+	vsnprintf(err->what, sizeof(err->what), fmt, args);
+	va_end(args);
+	return -EINVAL;
 }
 
 int nw_no_memory(struct nw_error *err)

@@ -61,8 +61,8 @@ struct nw_command {
 	int (*run)(const struct nw_args *args); /* the exit status */
 };
 
-extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_clean,
-	nw_cmd_features, nw_cmd_help;
+extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_record,
+	nw_cmd_report, nw_cmd_clean, nw_cmd_features, nw_cmd_help;
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 
@@ -81,8 +81,8 @@ void nw_print_overview(FILE *to);
 /* Print "nopwatch: WHAT" and the hint, each on a line of its own, in one write. */
 void nw_report_error(const struct nw_error *err);
 void nw_note(const char *fmt, ...) nw_format(1, 2);
-/* The same for wrong usage; returns NW_EXIT_USAGE. */
-int nw_usage_error(const struct nw_command *command, const struct nw_error *err);
+/* The same, with the usage if what was typed is at fault; returns the exit status. */
+int nw_failure(const struct nw_command *command, const struct nw_error *err);
 /* Should output to this stream be coloured? */
 bool nw_use_color(const struct nw_args *args, FILE *stream);
 

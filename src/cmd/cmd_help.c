@@ -13,7 +13,7 @@ static int run(const struct nw_args *args)
 	}
 	command = nw_find_command(args->words.item[0], &err);
 	if (!command)
-		return nw_usage_error(NULL, &err);
+		return nw_failure(NULL, &err);
 	nw_print_help(command, stdout);
 	return NW_EXIT_OK;
 }

@@ -266,7 +266,7 @@ static int add_pattern(struct listing *list, const char *word, struct nw_error *
 		return ret;
 	if (spec.kind != NW_SPEC_USDT) {
 		nw_spec_free(&spec);
-		return nw_fail(err, EINVAL, "'%s': only USDT probes can be listed", word);
+		return nw_fail_usage(err, "'%s': only USDT probes can be listed", word);
 	}
 	if (*spec.path && nw_strings_add(&list->places, spec.path, strlen(spec.path)) < 0)
 		ret = -ENOMEM;
@@ -310,8 +310,8 @@ static int read_words(struct listing *list, struct nw_error *err)
 		if (ret == 0)
 			ret = add_word(list, *word, err);
 	if (ret == 0 && !list->places.count && !list->args->pids.count)
-		ret = nw_fail(err, EINVAL,
-			      "nothing to look into: give files, directories or -p PID");
+		ret = nw_fail_usage(
+			err, "nothing to look into: give files, directories or -p PID");
 	return ret;
 }
 
@@ -381,7 +381,7 @@ static int run(const struct nw_args *args)
 	int status;
 
 	if (read_words(&list, &err) < 0) {
-		status = nw_usage_error(&nw_cmd_list, &err);
+		status = nw_failure(&nw_cmd_list, &err);
 	} else if (nw_sink_open(args, &list.sink, &err) < 0) {
 		nw_report_error(&err);
 		status = NW_EXIT_FAILED;

@@ -139,8 +139,7 @@ static int find_by_args(struct stat *s, struct nw_error *err)
 	}
 	if (s->by != BY_ARG || found)
 		return 0;
-	nw_fail(err, EINVAL, "--by '%s': no probe has an argument of that name",
-		s->args->by);
+	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", s->args->by);
 	nw_error_hint(
 		err,
 		"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ... "
@@ -278,10 +277,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct stat *s = arg;
-	size_t sites = 0;
+	size_t sites = nw_run_sites(run);
 
-	nw_vec_each (&run->plan.points, planned)
-		sites += !planned->failed;
 	s->next = run->start_ns + s->args->interval_ns;
 	s->status_line = !s->args->quiet && isatty(STDERR_FILENO) == 1;
 	if (s->status_line)
@@ -366,9 +363,6 @@ static int run(const struct nw_args *args)
 	struct nw_error err = {0};
 	struct nw_run run;
 
-	if (!args->words.count && !args->spans.count)
-		return nw_usage_error(&nw_cmd_stat,
-				      &(struct nw_error){.what = "no probe is named"});
 	choose_by(&s);
 	s.needs_args |= args->hists.count || keyed_by(args, NULL);
 	s.needs_tasks |= keyed_by(args, "pid");
@@ -383,15 +377,15 @@ static int run(const struct nw_args *args)
 		.loss = loss,
 		.tick = tick,
 	};
-	int ret = nw_run(&run, args, &consumer, &err);
+	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
+			     : nw_run(&run, args, &consumer, &err);
 	if (ret == 0)
 		ret = print_total(&s, &err);
 	bool failed = ret < 0 && !s.sink.closed;
-	if (failed) {
+	if (failed)
 		clear_status(&s);
-		nw_report_error(err.code ? &err : &s.err);
-	}
-	int status = failed ? NW_EXIT_FAILED : nw_run_status(&run);
+	int status = failed ? nw_failure(&nw_cmd_stat, err.code ? &err : &s.err)
+			    : nw_run_status(&run);
 	nw_run_free(&run);
 	free_stat(&s);
 	return status;

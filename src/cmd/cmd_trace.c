@@ -29,28 +29,19 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return nw_sink_open(t->args, &t->sink, err);
 }
 
-static size_t count_sites(const struct nw_run *run)
-{
-	size_t sites = 0;
-
-	nw_vec_each (&run->plan.points, planned)
-		sites += !planned->failed;
-	return sites;
-}
-
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct tracer *t = arg;
 	bool terminal = !t->args->output && isatty(STDOUT_FILENO) == 1;
 
 	if (t->args->form == NW_FORM_JSON)
-		nw_report_start(run->selection.probes.count, count_sites(run), NW_FORM_JSON,
-				&t->out);
+		nw_report_start(run->selection.probes.count, nw_run_sites(run),
+				NW_FORM_JSON, &t->out);
 	else if (terminal)
 		nw_event_header(nw_use_color(t->args, stdout), &t->out);
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			run->selection.probes.count, count_sites(run));
+			run->selection.probes.count, nw_run_sites(run));
 	return flush(t, err);
 }
 
@@ -123,15 +114,12 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	struct nw_run run;
 
-	if (!args->words.count)
-		return nw_usage_error(&nw_cmd_trace,
-				      &(struct nw_error){.what = "no probe is named"});
-	int ret = nw_run(&run, args, &consumer, &err);
+	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
+			     : nw_run(&run, args, &consumer, &err);
 	if (ret == 0)
 		ret = finish(&t, &run, &err);
-	if (ret < 0 && !t.sink.closed)
-		nw_report_error(&err);
-	int status = ret < 0 && !t.sink.closed ? NW_EXIT_FAILED : nw_run_status(&run);
+	int status = ret < 0 && !t.sink.closed ? nw_failure(&nw_cmd_trace, &err)
+					       : nw_run_status(&run);
 	nw_run_free(&run);
 	nw_buf_free(&t.out);
 	return status;
@@ -148,7 +136,7 @@ const struct nw_command nw_cmd_trace = {
 		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 "
 		"f64 string,\n"
 		"and arrays of up to 64 elements such as u8[16].",
-	.options = "pid follow all exe duration count output format json buffer time "
+	.options = "pid follow all exe duration count output format json buffer from time "
 		   "strict force quiet verbose color",
 	.run = run,
 };

@@ -9,8 +9,8 @@
 #include "cmd.h"
 
 const struct nw_command *const nw_commands[] = {
-	&nw_cmd_list,  &nw_cmd_stat,	 &nw_cmd_trace,
-	&nw_cmd_clean, &nw_cmd_features, &nw_cmd_help,
+	&nw_cmd_list,	&nw_cmd_stat,  &nw_cmd_trace,	 &nw_cmd_record,
+	&nw_cmd_report, &nw_cmd_clean, &nw_cmd_features, &nw_cmd_help,
 };
 const size_t nw_command_count = NW_COUNT(nw_commands);
 
@@ -47,15 +47,15 @@ void nw_note(const char *fmt, ...)
 	nw_buf_free(&text);
 }
 
-int nw_usage_error(const struct nw_command *command, const struct nw_error *err)
+int nw_failure(const struct nw_command *command, const struct nw_error *err)
 {
 	struct nw_error with_hint = *err;
 
-	if (!*err->hint && command)
+	if (err->usage && !*err->hint && command)
 		nw_error_hint(&with_hint, "usage: nopwatch %s %s", command->name,
 			      command->usage);
 	nw_report_error(&with_hint);
-	return NW_EXIT_USAGE;
+	return err->usage ? NW_EXIT_USAGE : NW_EXIT_FAILED;
 }
 
 bool nw_use_color(const struct nw_args *args, FILE *stream)
@@ -140,10 +140,10 @@ const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
 		return found;
 	}
 	if (matches)
-		nw_fail(err, EINVAL, "ambiguous command '%s': could be %s", name,
-			nw_buf_str(&known));
+		nw_fail_usage(err, "ambiguous command '%s': could be %s", name,
+			      nw_buf_str(&known));
 	else
-		nw_fail(err, EINVAL, "there is no command '%s'", name);
+		nw_fail_usage(err, "there is no command '%s'", name);
 	nw_error_hint(err, "`nopwatch help` lists the commands");
 	nw_buf_free(&known);
 	return NULL;
@@ -180,7 +180,7 @@ static int run_command(const struct nw_command *command, int argc, char **argv)
 	struct nw_error err;
 
 	if (nw_parse_args(command, argc, argv, &args, &err) < 0)
-		return nw_usage_error(command, &err);
+		return nw_failure(command, &err);
 	int status = NW_EXIT_OK;
 	if (args.help)
 		nw_print_help(command, stdout);
@@ -213,6 +213,6 @@ int main(int argc, char **argv)
 	}
 	const struct nw_command *command = nw_find_command(argv[1], &err);
 	if (!command)
-		return nw_usage_error(NULL, &err);
+		return nw_failure(NULL, &err);
 	return run_command(command, argc - 1, argv + 1);
 }

@@ -15,7 +15,7 @@
 static int bad_value(struct nw_error *err, const char *option, const char *value,
 		     const char *wanted)
 {
-	return nw_fail(err, EINVAL, "%s '%s': not %s", option, value, wanted);
+	return nw_fail_usage(err, "%s '%s': not %s", option, value, wanted);
 }
 
 static int take_pids(struct nw_args *args, const char *value, struct nw_error *err)
@@ -247,13 +247,13 @@ static int unknown_option(int value, char **argv, struct nw_error *err)
 	const char *word = argv[optind - 1];
 
 	if (value == ':')
-		return nw_fail(err, EINVAL, "option '%s' needs a value", word);
+		return nw_fail_usage(err, "option '%s' needs a value", word);
 	if (optopt && optopt < LONG_ONLY && strncmp(word, "--", 2) != 0)
-		return nw_fail(err, EINVAL, "unknown option '-%c'", optopt);
+		return nw_fail_usage(err, "unknown option '-%c'", optopt);
 	if (optopt >= LONG_ONLY)
-		return nw_fail(err, EINVAL, "option '--%s' takes no value",
-			       options[optopt - LONG_ONLY].name);
-	return nw_fail(err, EINVAL, "unknown option '%s'", word);
+		return nw_fail_usage(err, "option '--%s' takes no value",
+				     options[optopt - LONG_ONLY].name);
+	return nw_fail_usage(err, "unknown option '%s'", word);
 }
 
 static int add_word(struct nw_args *args, const char *word, struct nw_error *err)
@@ -292,7 +292,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 			ret = option_of(value)->take(&args, optarg, err);
 	}
 	if (ret == 0 && args.cmd && !*args.cmd)
-		ret = nw_fail(err, EINVAL, "there is no command behind --");
+		ret = nw_fail_usage(err, "there is no command behind --");
 	if (ret < 0)
 		nw_free_args(&args);
 	else

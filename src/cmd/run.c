@@ -51,7 +51,7 @@ static int read_specs(struct nw_run *run, struct nw_error *err)
 			ret = add_spec(run, *text, err);
 	nw_strings_free(&ends);
 	if (ret == 0 && !run->specs.count)
-		ret = nw_fail(err, EINVAL, "no probe is named");
+		ret = nw_fail_usage(err, "no probe is named");
 	return ret;
 }
 
@@ -160,7 +160,7 @@ static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static int read_format(void *arg, const char *system, const char *name, struct nw_buf *out)
+int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out)
 {
 	const struct nw_tracefs *fs = arg;
 	char file[256];
@@ -180,7 +180,7 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 		nw_fail(err, -ret, "cannot read events/header_page: %s", nw_strerror(-ret));
 	else
 		ret = nw_formats_load(&run->plan, true, nw_buf_str(&header), header.len,
-				      read_format, &run->fs, &run->formats, err);
+				      nw_run_read_format, &run->fs, &run->formats, err);
 	nw_buf_free(&header);
 	return ret;
 }
@@ -246,13 +246,19 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : nw_stream_open(&run->formats, &options, &run->stream, err);
 }
 
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	(void)arg;
+	return nw_process_task(tid, process, comm);
+}
+
 static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
 {
 	const struct nw_tasks_options options = {
 		.pids = pids->item,
 		.pid_count = pids->count,
 		.follow = run->args->follow || run->child.pid,
-		.look_up = nw_process_task,
+		.look_up = look_up_task,
 	};
 
 	if (nw_tasks_open(&options, &run->tasks) < 0 ||
@@ -267,6 +273,8 @@ static int make_plan(struct nw_run *run, const char *session, struct nw_error *e
 		.session = session,
 		.caps = nw_features_caps(&run->features),
 		.all_args = run->consumer->all_args,
+		.separate = run->consumer->named_events,
+		.naming = run->consumer->named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 	};
 
 	return nw_plan_make(&run->selection, &options, &run->plan, err);
@@ -349,7 +357,7 @@ static int take_record(struct nw_run *run, const struct nw_record *record)
 	}
 }
 
-static int drain(struct nw_run *run)
+int nw_run_drain(struct nw_run *run)
 {
 	struct nw_record record;
 	int ret = 0;
@@ -396,10 +404,13 @@ static int loop(struct nw_run *run, struct nw_error *err)
 
 	while (!(run->reason = stop_reason(run))) {
 		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
+		run->reason = reason_of(ret);
+		if (run->reason) /* the tap has had enough */
+			return 0;
 		if (ret < 0)
 			return nw_fail(err, -ret, "cannot read the ring buffer: %s",
 				       nw_strerror(-ret));
-		ret = drain(run);
+		ret = nw_run_drain(run);
 		run->now_ns = nw_session_now(run->session);
 		if (ret == 0)
 			ret = run->consumer->tick(run->consumer->arg, run, err);
@@ -416,13 +427,13 @@ static int loop(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-static int drain_rest(struct nw_run *run)
+int nw_run_drain_rest(struct nw_run *run)
 {
 	struct nw_hit hit;
 	int ret = nw_stream_finish(run->stream);
 
 	if (ret == 0)
-		ret = drain(run);
+		ret = nw_run_drain(run);
 	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
 		ret = hand_out(run, &hit);
 	return reason_of(ret) ? 0 : ret;
@@ -480,7 +491,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	int ret = nw_run_explain(run, err);
 	if (ret == 0)
 		ret = nw_session_disarm(run->session, err);
-	if (ret == 0 && drain_rest(run) < 0)
+	if (ret == 0 && nw_run_drain_rest(run) < 0)
 		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
 	if (ret < 0)
 		return ret;
@@ -611,6 +622,15 @@ int nw_run_status(const struct nw_run *run)
 	if (by_command && run->child.status)
 		return nw_child_exit(&run->child);
 	return run->args->strict && run->lost ? NW_EXIT_FAILED : NW_EXIT_OK;
+}
+
+size_t nw_run_sites(const struct nw_run *run)
+{
+	size_t sites = 0;
+
+	nw_vec_each (&run->plan.points, planned)
+		sites += !planned->failed;
+	return sites;
 }
 
 uint64_t nw_run_elapsed(const struct nw_run *run)

@@ -15,8 +15,9 @@ struct nw_run;
 /* Who consumes the hits. Functions return 0 or -errno; -ECANCELED: enough, stop now. */
 struct nw_consumer {
 	void *arg;
-	bool all_args; /* fetch every argument */
-	bool comms;    /* wants to know processes and names of threads */
+	bool all_args;	   /* fetch every argument */
+	bool comms;	   /* wants to know processes and names of threads */
+	bool named_events; /* call events after their probes, for other tools */
 	/* Everything is planned; nothing is armed yet. */
 	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Armed, or the recording is open. */
@@ -68,11 +69,23 @@ struct nw_run {
  * results in `run` stay until nw_run_free(). */
 int nw_run(struct nw_run *run, const struct nw_args *args,
 	   const struct nw_consumer *consumer, struct nw_error *err);
+/* The same from a recording (--from, report). */
+int nw_replay(struct nw_run *run, const struct nw_args *args,
+	      const struct nw_consumer *consumer, struct nw_error *err);
 void nw_run_free(struct nw_run *run);
 /* The exit status: of CMD, if that is what ended the run. */
 int nw_run_status(const struct nw_run *run);
 /* Elapsed trace time, until now or until the end. */
 uint64_t nw_run_elapsed(const struct nw_run *run);
+
+/* Hand what the stream has to the consumer. */
+int nw_run_drain(struct nw_run *run);
+/* And the rest of it, at the end. What only means "stop" is no error here. */
+int nw_run_drain_rest(struct nw_run *run);
+/* Sites that are armed. */
+size_t nw_run_sites(const struct nw_run *run);
+/* The text of an event's format file; arg is the struct nw_tracefs. */
+int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
 /* Why probes without hits have none (src/cmd/silent.c). Before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);

@@ -118,8 +118,8 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 			    memcmp(nw_feature_table[i].name, name, name_len) == 0)
 				break;
 		if (len && (*mask != '-' || i == NW_FEATURE_COUNT)) {
-			nw_fail(err, EINVAL, "NOPWATCH_FEATURES: '%.*s' is not -FEATURE",
-				(int)len, mask);
+			nw_fail_usage(err, "NOPWATCH_FEATURES: '%.*s' is not -FEATURE",
+				      (int)len, mask);
 			nw_error_hint(err, "`nopwatch features` lists the names");
 			return -EINVAL;
 		}

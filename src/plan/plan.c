@@ -15,22 +15,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/plan.h"
+#include "plan.h"
 
 /* What one part of a point asks of its event, while it is being laid out. */
 struct layout {
 	struct nw_buf shape;   /* "p a0:string a1:s32" */
 	struct nw_buf fetches; /* "a0=+0(%di):string a1=%si:s32" */
-	size_t fields;
+	nw_strings fields;     /* names */
 };
 
 typedef NW_VEC(struct layout) layouts;
+
+/* What is being laid out. */
+struct laying {
+	const struct nw_plan_options *options;
+	const struct nw_probe *probe;
+	struct nw_planned *planned;
+};
 
 static void free_layouts(layouts *list)
 {
 	nw_vec_each (list, layout) {
 		nw_buf_free(&layout->shape);
 		nw_buf_free(&layout->fetches);
+		nw_strings_free(&layout->fields);
 	}
 	nw_vec_free(list);
 }
@@ -83,23 +91,57 @@ static struct layout *part_for(layouts *parts, size_t fetch_len)
 {
 	struct layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
 
-	if (last && ((last->fields + 2 < NW_MAX_FIELDS &&
-		      last->fetches.len + fetch_len + 16 < NW_MAX_LINE - LINE_OVERHEAD) ||
+	if (last && ((last->fields.count + 2 < NW_MAX_FIELDS &&
+		      last->fetches.len + fetch_len + 80 < NW_MAX_LINE - LINE_OVERHEAD) ||
 		     parts->count == NW_MAX_PARTS))
 		return last;
 	return nw_vec_add(parts);
 }
 
-/* Append a field to a part; returns its number there. */
-static int add_field(struct layout *part, const char *fetch)
+static bool is_reserved(const char *name)
 {
-	char type[16];
+	static const char *const words[] = {"common_type", "common_flags",
+					    "common_preempt_count", "common_pid", "common_tgid"};
+
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return strncmp(name, "__probe_", 8) == 0;
+}
+
+/*
+ * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
+ * what the user calls the argument. A name that is taken gets a number.
+ */
+static void field_name(const struct laying *l, const struct layout *part, size_t arg,
+		       char out[32])
+{
+	char name[32], base[28];
+
+	if (l->options->naming == NW_NAMES_PRIVATE) {
+		snprintf(out, 32, "a%zu", part->fields.count % 1000);
+		return;
+	}
+	nw_arg_name(l->probe, arg, name);
+	nw_identifier(name, sizeof(base) - 1, base);
+	snprintf(out, 32, "%s", base);
+	for (unsigned int i = 1; is_reserved(out) || nw_strings_has(&part->fields, out); i++)
+		snprintf(out, 32, "%.24s_%u", base, i % 1000);
+}
+
+/* Append a field to a part; returns its number there, or -ENOMEM. */
+static int add_field(const struct laying *l, struct layout *part, size_t arg, const char *fetch)
+{
+	char type[16], name[32];
+	size_t number = part->fields.count;
 
 	shape_type(fetch, type);
-	nw_buf_printf(&part->shape, " a%zu:%s", part->fields, type);
-	nw_buf_printf(&part->fetches, "%sa%zu=%s", part->fields ? " " : "", part->fields,
-		      fetch);
-	return (int)part->fields++;
+	field_name(l, part, arg, name);
+	if (nw_strings_add(&part->fields, name, strlen(name)) < 0)
+		return -ENOMEM;
+	nw_buf_printf(&part->shape, " %s:%s", name, type);
+	nw_buf_printf(&part->fetches, "%s%s=%s", number ? " " : "", name, fetch);
+	return (int)number;
 }
 
 static bool is_fetched_string(const struct nw_source *source)
@@ -107,52 +149,70 @@ static bool is_fetched_string(const struct nw_source *source)
 	return source->fetch.text[0] && source->fetch.shown.base == NW_TYPE_STRING;
 }
 
-/* Numbers and arrays of a point, behind the string that may already stand in parts[0]. */
-static int lay_out_numbers(struct nw_planned *planned, layouts *parts)
+/* Numbers and arrays of a point, behind the string that may already stand in the first part. */
+static int lay_out_numbers(const struct laying *l, layouts *parts)
 {
-	nw_vec_each (&planned->args, source) {
+	size_t i = 0;
+
+	nw_vec_each (&l->planned->args, source) {
+		size_t arg = i++;
 		if (!source->fetch.text[0] || is_fetched_string(source))
 			continue;
 		struct layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION);
 		if (!part)
 			return -ENOMEM;
 		source->part = (unsigned int)(part - parts->item);
-		source->field = add_field(part, source->fetch.text);
+		source->field = add_field(l, part, arg, source->fetch.text);
 		if (source->fetch.high_text[0])
-			source->high_field = add_field(part, source->fetch.high_text);
+			source->high_field = add_field(l, part, arg, source->fetch.high_text);
+		if (source->field == -ENOMEM || source->high_field == -ENOMEM)
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int lay_out(struct nw_planned *planned, layouts *parts)
+/* A string into a part of its own, or into the first part if it is the first string. */
+static int lay_out_string(const struct laying *l, layouts *parts, struct nw_source *source,
+			  size_t arg, bool first)
 {
-	struct nw_source *first = NULL;
+	struct layout *part = first ? parts->item : NULL;
 
-	nw_vec_each (&planned->args, source)
-		if (!first && is_fetched_string(source))
-			first = source;
-	struct layout *main_part = nw_vec_add(parts);
-	if (!main_part)
-		return -ENOMEM;
-	if (first)
-		first->field = add_field(main_part, first->fetch.text);
-	if (lay_out_numbers(planned, parts) < 0)
-		return -ENOMEM;
-	nw_vec_each (&planned->args, source) {
-		if (source == first || !is_fetched_string(source))
-			continue;
-		if (parts->count == NW_MAX_PARTS) {
-			source->fetch.problem = "one of too many strings";
-			continue;
-		}
-		struct layout *companion = nw_vec_add(parts);
-		if (!companion)
-			return -ENOMEM;
-		source->part = (unsigned int)parts->count - 1;
-		source->field = add_field(companion, source->fetch.text);
+	if (!part && parts->count == NW_MAX_PARTS) {
+		source->fetch.problem = "one of too many strings";
+		return 0;
 	}
-	planned->parts = (unsigned int)parts->count;
-	return 0;
+	if (!part)
+		part = nw_vec_add(parts);
+	if (!part)
+		return -ENOMEM;
+	source->part = (unsigned int)(part - parts->item);
+	source->field = add_field(l, part, arg, source->fetch.text);
+	return source->field == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int lay_out(const struct laying *l, layouts *parts)
+{
+	const struct nw_source *first = NULL;
+	size_t arg = 0;
+	int ret = nw_vec_add(parts) ? 0 : -ENOMEM;
+
+	nw_vec_each (&l->planned->args, source) {
+		if (ret == 0 && !first && is_fetched_string(source)) {
+			first = source;
+			ret = lay_out_string(l, parts, source, arg, true);
+		}
+		arg++;
+	}
+	if (ret == 0)
+		ret = lay_out_numbers(l, parts);
+	arg = 0;
+	nw_vec_each (&l->planned->args, source) {
+		if (ret == 0 && source != first && is_fetched_string(source))
+			ret = lay_out_string(l, parts, source, arg, false);
+		arg++;
+	}
+	l->planned->parts = (unsigned int)parts->count;
+	return ret;
 }
 
 /* ---- sources ------------------------------------------------------------------------ */
@@ -183,7 +243,7 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 
 /* ---- events ------------------------------------------------------------------------- */
 
-static struct nw_event *new_event(struct nw_plan *plan, const char *shape, bool is_return)
+struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return)
 {
 	struct nw_event *event = calloc(1, sizeof(*event));
 	struct nw_event **slot = event ? nw_vec_add(&plan->events) : NULL;
@@ -204,8 +264,8 @@ static uint16_t *low_bits_slot(struct nw_event *event, const struct nw_point *po
 }
 
 /* Put a place into an event, which must have its slot free. Takes over fetches. */
-static int add_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
-		     uint32_t part, char *fetches)
+int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
+		  uint32_t part, char *fetches)
 {
 	struct nw_place *place = nw_vec_add(&event->places);
 
@@ -226,17 +286,18 @@ static bool can_share(struct nw_event *event, const char *shape,
 }
 
 /* The event that a part of a point goes into; shape tells whom it may share it with. */
-static struct nw_event *event_for(struct nw_plan *plan,
-				  const struct nw_plan_options *options,
+static struct nw_event *event_for(struct nw_plan *plan, const struct nw_plan_options *options,
 				  const struct nw_point *point, const char *shape,
-				  size_t fields)
+				  nw_strings *fields)
 {
 	nw_vec_each (&plan->events, event)
 		if (can_share(*event, shape, point, options))
 			return *event;
-	struct nw_event *event = new_event(plan, shape, point->is_return);
-	if (event)
-		event->fields = fields;
+	struct nw_event *event = nw_plan_event(plan, shape, point->is_return);
+	if (event) { /* takes the names over */
+		event->fields = *fields;
+		*fields = (nw_strings){0};
+	}
 	return event;
 }
 
@@ -260,14 +321,14 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		struct nw_event *event = fetches && !shape.failed
 						 ? event_for(plan, options, point,
 							     nw_buf_str(&shape),
-							     part->fields)
-						 : NULL;
+							     &part->fields)
+				: NULL;
 		nw_buf_free(&shape);
 		if (!event) {
 			free(fetches);
 			return -ENOMEM;
 		}
-		ret = add_place(plan, event, (uint32_t)index, number++, fetches);
+		ret = nw_plan_place(plan, event, (uint32_t)index, number++, fetches);
 		if (ret < 0)
 			break;
 	}
@@ -286,8 +347,9 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 	planned->probe = probe_index;
 	planned->point = point_index;
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
+	const struct laying laying = {options, probe, planned};
 	if (ret == 0)
-		ret = lay_out(planned, &parts);
+		ret = lay_out(&laying, &parts);
 	if (ret == 0)
 		ret = place_parts(plan, options, &parts);
 	free_layouts(&parts);
@@ -381,13 +443,15 @@ struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event)
 	if (!event->places.count)
 		return NULL;
 	struct nw_place last = event->places.item[event->places.count - 1];
-	struct nw_event *fresh = new_event(plan, event->shape, event->is_return);
+	struct nw_event *fresh = nw_plan_event(plan, event->shape, event->is_return);
 	if (!fresh)
 		return NULL;
-	fresh->fields = event->fields;
+	nw_vec_each (&event->fields, name)
+		if (nw_strings_add(&fresh->fields, *name, strlen(*name)) < 0)
+			return NULL;
 	*low_bits_slot(event, nw_plan_point(plan, &last)) = 0;
 	event->places.count--;
-	if (add_place(plan, fresh, last.planned, last.part, last.fetches) < 0)
+	if (nw_plan_place(plan, fresh, last.planned, last.part, last.fetches) < 0)
 		return NULL;
 	snprintf(fresh->name, sizeof(fresh->name), "%.48s_s%zu", event->name,
 		 plan->events.count % 1000000);
@@ -399,6 +463,7 @@ static void free_event(struct nw_event *event)
 	nw_vec_each (&event->places, place)
 		free(place->fetches);
 	nw_vec_free(&event->places);
+	nw_strings_free(&event->fields);
 	free(event->shape);
 	free(event);
 }
@@ -411,4 +476,5 @@ void nw_plan_free(struct nw_plan *plan)
 	nw_vec_each (&plan->points, planned)
 		nw_vec_free(&planned->args);
 	nw_vec_free(&plan->points);
+	nw_strings_free(&plan->texts);
 }

@@ -120,8 +120,7 @@ static const struct nw_reg_family riscv64_regs[] = {
 };
 
 static const struct nw_reg_family loongarch64_regs[] = {
-	KIND("r0", "", NW_REG_ZERO), KIND("zero", "", NW_REG_ZERO),
-	FAMILY("r", 1, 31, "", "r", 64),
+	FAMILY("r", 0, 31, "", "r", 64), ONE("zero", "r0", 64),
 	ONE("ra", "r1", 64), ONE("tp", "r2", 64), ONE("sp", "r3", 64), ONE("fp", "r22", 64),
 	ONE("a0", "r4", 64), ONE("a1", "r5", 64), ONE("a2", "r6", 64), ONE("a3", "r7", 64),
 	ONE("a4", "r8", 64), ONE("a5", "r9", 64), ONE("a6", "r10", 64), ONE("a7", "r11", 64),
@@ -296,6 +295,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .word = 8,
 	 .pc = "csr_era",
 	 .sigil = "$",
+	 .sigil_optional = true,
 	 .bare_constant = true,
 	 .memory = NW_MEMORY_COMMA,
 	 REGS(loongarch64_regs),

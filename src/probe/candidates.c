@@ -181,7 +181,7 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 		nw_images_free(&needed);
 		return ret;
 	}
-	nw_fail(err, EINVAL, "'%s' does not say in which file the probe is", spec->text);
+	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec->text);
 	nw_error_hint(err,
 		      "add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
 	return -EINVAL;

@@ -50,9 +50,9 @@ static int name_args(const struct nw_spec *spec, struct nw_probe *probe,
 		return 0;
 	bool one = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
 	if (spec->args.count > probe->args.count && one)
-		return nw_fail(err, EINVAL, "'%s' names %zu arguments, but %s:%s has %zu",
-			       spec->text, spec->args.count, probe->provider, probe->name,
-			       probe->args.count);
+		return nw_fail_usage(err, "'%s' names %zu arguments, but %s:%s has %zu",
+				     spec->text, spec->args.count, probe->provider,
+				     probe->name, probe->args.count);
 	probe->has_args = true;
 	nw_vec_each (&spec->args, arg)
 		if (i < probe->args.count)

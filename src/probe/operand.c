@@ -511,8 +511,10 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 	}
 	if (m->has_segment || relocation == RELOCATION_TLS) {
 		if (m->has_segment) {
-			if (m->has_base)
+			if (m->has_base) {
 				set_reg(op->index, &m->base);
+				op->scale = 1;
+			}
 			set_reg(op->reg, &m->segment);
 		}
 		op->problem = tls_problem;

@@ -124,12 +124,9 @@ static int load_probe(struct loader *load, const char *group,
 		format->address = low_bits_offset(&format->fields.item[0]);
 		format->fields.count = 0;
 	}
-	for (size_t i = 0; i < planned->fields && ret == 0; i++) {
-		char name[16] = "a";
-		nw_cleanup(nw_free_ptr) char *number = nw_text("%zu", i);
-		strncat(name, number ? number : "?", sizeof(name) - 2);
-		ret = add_field(format, event, name, err);
-	}
+	nw_vec_each (&planned->fields, name)
+		if (ret == 0)
+			ret = add_field(format, event, *name, err);
 	return ret;
 }
 

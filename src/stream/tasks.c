@@ -103,7 +103,8 @@ static void look_up(struct nw_tasks *tasks, struct nw_task *task)
 	task->wanted = true; /* the kernel recorded it, so somebody asked for it */
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
-	    tasks->options.look_up(task->tid, &process, task->comm) < 0)
+	    tasks->options.look_up(tasks->options.look_up_arg, task->tid, &process,
+				   task->comm) < 0)
 		return;
 	task->pid = process;
 	task->wanted = is_wanted(tasks, process);
@@ -136,6 +137,8 @@ static uint64_t field_number(const struct nw_record *record, size_t i)
 		memcpy(&wide, record->data + field->offset, 8);
 		return wide;
 	}
+	if (field->size != 4)
+		return 0;
 	memcpy(&word, record->data + field->offset, 4);
 	return word;
 }

@@ -24,9 +24,11 @@ static uint64_t load(const unsigned char *at, unsigned int bytes)
 	case 4:
 		memcpy(&word, at, 4);
 		return word;
-	default:
+	case 8:
 		memcpy(&wide, at, 8);
 		return wide;
+	default: /* a format that no kernel writes */
+		return 0;
 	}
 }
 
@@ -96,7 +98,7 @@ static void miss(struct nw_value *out, const char *why)
 static void take_string(const struct nw_record *record, const struct nw_field_format *field,
 			struct nw_value *out)
 {
-	uint32_t where = (uint32_t)load(record->data + field->offset, 4);
+	uint32_t where = (uint32_t)load(record->data + field->offset, field->size);
 	uint32_t at = where & 0xffff, len = where >> 16;
 
 	if (len == 0) {
@@ -145,8 +147,8 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		const struct nw_field_format *high =
 			&format->fields.item[source->high_field];
 		show_number(fetch,
-			    load(record->data + field->offset, 4) |
-				    load(record->data + high->offset, 4) << 32,
+			    load(record->data + field->offset, field->size) |
+				    load(record->data + high->offset, high->size) << 32,
 			    out);
 	} else {
 		show_number(fetch, load(record->data + field->offset, field->size), out);

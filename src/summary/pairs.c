@@ -220,7 +220,7 @@ struct span_text {
 
 static int bad_span(struct nw_error *err, const char *text, const char *why)
 {
-	nw_fail(err, EINVAL, "'%s' is not a span: %s", text, why);
+	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(err,
 		      "write [NAME=]START..END[|END2][,key=tid|pid|ARG], START and END "
 		      "being probes, for example --span "

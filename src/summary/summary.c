@@ -391,9 +391,9 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 	role->key_arg = find_arg(p, def->key_name);
 	if (role->key_arg >= 0)
 		return 0;
-	nw_fail(err, EINVAL,
-		"span '%s' has the key '%s', but %s has no argument of that name",
-		def->name, def->key_name, p->label);
+	nw_fail_usage(err,
+		      "span '%s' has the key '%s', but %s has no argument of that name",
+		      def->name, def->key_name, p->label);
 	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
 		      p->label, def->key_name);
 	return -EINVAL;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/* record: keep the raw pages, in trace-cmd's format, for `report` and for others. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run.h"
+
+struct recorder {
+	const struct nw_args *args;
+	struct nw_run *run;
+	const char *path;
+	struct nw_recording_parts parts;
+	size_t page_size;
+	NW_VEC(int) fds; /* by CPU: an unlinked file of pages, -1: none yet */
+	NW_VEC(uint64_t) sizes;
+	struct nw_index tasks; /* lines "task TID PID COMM" */
+	int failed;	       /* errno of a page that could not be written */
+	unsigned char *blank;  /* what fills a short page */
+};
+
+/* ---- pages -------------------------------------------------------------------------- */
+
+/* A file without a name, on the same disk as the recording. */
+static int nameless_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	nw_cleanup(nw_free_ptr) char *dir = slash ? nw_text("%.*s", (int)(slash - path + 1),
+							    path)
+						  : strdup(".");
+	nw_cleanup(nw_free_ptr) char *name = dir ? nw_text("%s/.nopwatch.XXXXXX", dir)
+						 : NULL;
+	int fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0 || !name)
+		return fd;
+	fd = mkostemp(name, O_CLOEXEC); /* a file system without O_TMPFILE */
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+static int file_of_cpu(struct recorder *r, uint32_t cpu)
+{
+	while (r->fds.count <= cpu) {
+		int *fd = nw_vec_add(&r->fds);
+		if (!fd || !nw_vec_add(&r->sizes))
+			return -ENOMEM;
+		*fd = -1;
+	}
+	if (r->fds.item[cpu] < 0)
+		r->fds.item[cpu] = nameless_file(r->path);
+	return r->fds.item[cpu] < 0 ? -errno : r->fds.item[cpu];
+}
+
+static int write_all(int fd, const unsigned char *at, size_t len)
+{
+	while (len) {
+		ssize_t done = write(fd, at, len);
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		at += done > 0 ? done : 0;
+		len -= done > 0 ? (size_t)done : 0;
+	}
+	return 0;
+}
+
+/* The stream's tap: every page as it was read. -ECANCELED ends the run. */
+static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
+{
+	struct recorder *r = arg;
+
+	if (r->failed)
+		return 0;
+	int fd = file_of_cpu(r, cpu);
+	int ret = fd < 0 ? fd : write_all(fd, page, len);
+	if (ret == 0 && len < r->page_size)
+		ret = write_all(fd, r->blank, r->page_size - len);
+	if (ret < 0) {
+		r->failed = -ret;
+		return -ECANCELED;
+	}
+	r->sizes.item[cpu] += r->page_size;
+	return 0;
+}
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+static int keep_format(struct recorder *r, const char *system, const char *name)
+{
+	struct nw_recorded_format *format = nw_vec_add(&r->parts.formats);
+
+	if (!format)
+		return -ENOMEM;
+	snprintf(format->system, sizeof(format->system), "%s", system);
+	return nw_run_read_format(&r->run->fs, system, name, &format->text);
+}
+
+static int keep_task_formats(struct recorder *r)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nw_task_event_count && ret == 0; i++) {
+		const char *slash = strchr(nw_task_events[i], '/');
+		nw_cleanup(nw_free_ptr) char *system = strndup(
+			nw_task_events[i], (size_t)(slash - nw_task_events[i]));
+		if (!system)
+			return -ENOMEM;
+		if (keep_format(r, system, slash + 1) < 0)
+			r->parts.formats.count--; /* this kernel does not have it */
+	}
+	return ret;
+}
+
+static int keep_formats(struct recorder *r, struct nw_error *err)
+{
+	const struct nw_run *run = r->run;
+	int ret = nw_tracefs_read(run->fs.root, "events/header_page",
+				  &r->parts.header_page);
+
+	if (ret == 0)
+		ret = nw_tracefs_read(run->fs.root, "events/header_event",
+				      &r->parts.header_event);
+	if (ret == 0)
+		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
+				      &r->parts.clock);
+	nw_vec_each (&run->plan.events, event)
+		if (ret == 0 && (*event)->defined)
+			ret = keep_format(r, run->plan.group, (*event)->name);
+	if (ret == 0)
+		ret = keep_task_formats(r);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the event formats: %s",
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+/* ---- the consumer ------------------------------------------------------------------- */
+
+/* Find out now, not after an hour, that nothing can be written there. */
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct recorder *r = arg;
+	const char *slash = strrchr(r->path, '/');
+	nw_cleanup(nw_free_ptr) char *dir =
+		slash ? strndup(r->path, (size_t)(slash - r->path) + 1) : strdup(".");
+
+	r->run = run;
+	if (!dir)
+		return nw_no_memory(err);
+	if (access(r->path, W_OK) == 0 || (errno == ENOENT && access(dir, W_OK) == 0))
+		return 0;
+	return nw_fail(err, errno, "cannot write '%s': %s", r->path, nw_strerror(errno));
+}
+
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct recorder *r = arg;
+
+	r->page_size = run->formats.page.size;
+	r->blank = calloc(1, r->page_size);
+	if (!r->blank)
+		return nw_no_memory(err);
+	if (!r->args->quiet && isatty(STDERR_FILENO) == 1)
+		nw_note("recording %zu probes (%zu sites), Ctrl-C ends",
+			run->selection.probes.count, nw_run_sites(run));
+	nw_stream_tap(run->stream, take_page, r);
+	return keep_formats(r, err);
+}
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct recorder *r = arg;
+	char line[96];
+
+	(void)hit;
+	int len = snprintf(line, sizeof(line), "%d %d %s", task->tid, task->pid,
+			   task->comm);
+	if (nw_index_add(&r->tasks, line, (size_t)len) < 0)
+		return -ENOMEM;
+	return r->args->count && r->run->hits >= r->args->count ? -ECANCELED : 0;
+}
+
+static void loss(void *arg, const struct nw_record *record)
+{
+	(void)arg;
+	(void)record;
+}
+
+static int tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	(void)arg;
+	(void)run;
+	(void)err;
+	return 0;
+}
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+static void make_table(struct recorder *r)
+{
+	const struct nw_run *run = r->run;
+	struct nw_buf *out = &r->parts.table;
+
+	nw_plan_save(&run->plan, out);
+	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
+		      run->start_ns, run->stop_ns, run->wall_ns);
+	nw_buf_printf(out, "lost %" PRIu64 "\n", run->lost);
+	if (run->args->follow || run->child.pid)
+		nw_buf_adds(out, "follow 1\n");
+	if (run->restricted && run->args->pids.count)
+		nw_vec_each (&run->args->pids, pid)
+			nw_buf_printf(out, "only %d\n", (int)*pid);
+	nw_vec_each (&r->tasks.text, line) {
+		int tid, pid, comm = 0;
+		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)
+			continue;
+		nw_buf_printf(out, "task %d %d", tid, pid);
+		nw_plan_word(out, *line + comm);
+		nw_buf_addc(out, '\n');
+		nw_buf_printf(&r->parts.comms, "%d %s\n", tid, *line + comm);
+	}
+}
+
+/* Into a file of its own first, so that a full disk does not cost the recording before. */
+static int write_file(struct recorder *r, struct nw_error *err)
+{
+	struct stat st;
+	bool special = stat(r->path, &st) == 0 && !S_ISREG(st.st_mode);
+	nw_cleanup(nw_free_ptr) char *name = special ? strdup(r->path)
+						     : nw_text("%s.XXXXXX", r->path);
+	mode_t mask = umask(0);
+	int fd, ret;
+
+	umask(mask);
+	if (!name)
+		return nw_no_memory(err);
+	fd = special ? open(name, O_WRONLY | O_CLOEXEC) : mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot write '%s': %s", name,
+			       nw_strerror(errno));
+	ret = nw_recording_write(fd, &r->parts, r->page_size, r->fds.item, r->sizes.item,
+				 (uint32_t)r->fds.count, err);
+	if (ret == 0 && !special)
+		fchmod(fd, 0666 & ~mask);
+	if (close(fd) < 0 && ret == 0)
+		ret = nw_fail(err, errno, "cannot write '%s': %s", name,
+			      nw_strerror(errno));
+	if (ret == 0 && !special && rename(name, r->path) < 0)
+		ret = nw_fail(err, errno, "cannot rename '%s': %s", name,
+			      nw_strerror(errno));
+	if (ret < 0 && !special)
+		unlink(name);
+	return ret;
+}
+
+static int finish(struct recorder *r, struct nw_error *err)
+{
+	uint64_t bytes = 0;
+
+	if (r->failed)
+		return nw_fail(err, r->failed, "cannot write '%s': %s", r->path,
+			       nw_strerror(r->failed));
+	make_table(r);
+	int ret = write_file(r, err);
+	nw_vec_each (&r->sizes, size)
+		bytes += *size;
+	if (ret == 0 && !r->args->quiet)
+		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
+			r->path, r->run->hits, bytes / 1024, r->run->lost);
+	return ret;
+}
+
+static void free_recorder(struct recorder *r)
+{
+	nw_recording_parts_free(&r->parts);
+	nw_vec_each (&r->fds, fd)
+		if (*fd >= 0)
+			close(*fd);
+	nw_vec_free(&r->fds);
+	nw_vec_free(&r->sizes);
+	nw_index_free(&r->tasks);
+	free(r->blank);
+}
+
+static int run(const struct nw_args *args)
+{
+	struct recorder r = {.args = args,
+			     .path = args->output ? args->output : "trace.dat"};
+	const struct nw_consumer consumer = {
+		.arg = &r,
+		.all_args = true,
+		.comms = true,
+		.named_events = true,
+		.start = start,
+		.armed = armed,
+		.hit = hit,
+		.loss = loss,
+		.tick = tick,
+	};
+	struct nw_error err;
+	struct nw_run run;
+
+	int ret = nw_run(&run, args, &consumer, &err);
+	if (ret == 0)
+		ret = finish(&r, &err);
+	int status = ret < 0 ? nw_failure(&nw_cmd_record, &err) : nw_run_status(&run);
+	nw_run_free(&run);
+	free_recorder(&r);
+	return status;
+}
+
+const struct nw_command nw_cmd_record = {
+	.name = "record",
+	.summary = "record now, look later (trace-cmd's format)",
+	.usage = "[-o FILE] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.details = "Keeps the raw events in FILE (trace.dat), which `nopwatch report`, "
+		   "`stat --from` and\n"
+		   "`trace --from` read on any machine, without privileges; trace-cmd and "
+		   "kernelshark\n"
+		   "read it, too.",
+	.options =
+		"pid follow all exe duration count output buffer strict force quiet color",
+	.run = run,
+};

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/* report: the summary of a recording. The same as stat --from FILE. */
+#include "cmd.h"
+
+static int run(const struct nw_args *args)
+{
+	struct nw_args stat = *args;
+	struct nw_error err;
+
+	if (args->words.count > 1) {
+		nw_fail_usage(&err, "one recording at a time");
+		return nw_failure(&nw_cmd_report, &err);
+	}
+	stat.from = args->words.count ? args->words.item[0] : "trace.dat";
+	stat.words.count = 0;
+	return nw_cmd_stat.run(&stat);
+}
+
+const struct nw_command nw_cmd_report = {
+	.name = "report",
+	.summary = "the summary of a recording",
+	.usage = "[FILE]",
+	.details = "Summarises what `nopwatch record` has kept (trace.dat), as `stat` does "
+		   "while it\n"
+		   "happens. Needs neither root nor tracefs. For the events one by one:\n"
+		   "nopwatch trace --from FILE.",
+	.options = "interval output format json by span hist quiet verbose color",
+	.run = run,
+};

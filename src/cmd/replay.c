@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* A recording instead of a kernel: the same consumers, no privileges. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/* What the recording's table says beside the plan (written by cmd_record.c). */
+struct story {
+	struct nw_run *run;
+	NW_VEC(struct nw_task) tasks;
+	nw_pids only; /* processes that were recorded; none: all */
+	bool follow, failed;
+	uint64_t lost;
+};
+
+static int64_t word_number(const char *word)
+{
+	return strtoll(word, NULL, 10);
+}
+
+static void add_task(struct story *story, char *const *words)
+{
+	struct nw_task *task = nw_vec_add(&story->tasks);
+
+	if (!task) {
+		story->failed = true;
+		return;
+	}
+	task->tid = (int32_t)word_number(words[1]);
+	task->pid = (int32_t)word_number(words[2]);
+	strncpy(task->comm, words[3], sizeof(task->comm) - 1);
+}
+
+static void add_only(struct story *story, const char *word)
+{
+	pid_t *slot = nw_vec_add(&story->only);
+
+	story->failed |= !slot;
+	if (slot)
+		*slot = (pid_t)word_number(word);
+}
+
+/* Lines of the table that are not the plan's. Unknown ones are of a later version: skipped. */
+static void take_line(void *arg, char *const *words, size_t count)
+{
+	struct story *story = arg;
+	struct nw_run *run = story->run;
+
+	if (strcmp(words[0], "task") == 0 && count == 4)
+		add_task(story, words);
+	if (count != 2)
+		return;
+	if (strcmp(words[0], "start") == 0)
+		run->start_ns = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "stop") == 0)
+		run->stop_ns = run->now_ns = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "wall") == 0)
+		run->wall_ns = word_number(words[1]);
+	else if (strcmp(words[0], "lost") == 0)
+		story->lost = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "only") == 0)
+		add_only(story, words[1]);
+	else if (strcmp(words[0], "follow") == 0)
+		story->follow = true;
+}
+
+static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	const struct story *story = arg;
+	const struct nw_task *found = NULL;
+
+	nw_vec_each (&story->tasks, task)
+		if (task->tid == tid)
+			found = task;
+	if (!found)
+		return -ESRCH;
+	*process = found->pid;
+	memcpy(comm, found->comm, 16);
+	return 0;
+}
+
+static int open_consumers(struct nw_run *run, struct story *story, struct nw_error *err)
+{
+	const struct nw_tasks_options options = {
+		.pids = story->only.item,
+		.pid_count = story->only.count,
+		.follow = story->follow,
+		.look_up = look_up,
+		.look_up_arg = story,
+	};
+
+	run->restricted = story->only.count > 0;
+	run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
+	if (!run->probe_hits || nw_tasks_open(&options, &run->tasks) < 0 ||
+	    nw_join_open(&run->formats, &run->join) < 0)
+		return nw_no_memory(err);
+	int ret = run->consumer->start(run->consumer->arg, run, err);
+	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);
+}
+
+static int play(struct nw_run *run, struct nw_recording *recording, struct story *story,
+		struct nw_error *err)
+{
+	int ret = nw_plan_load(recording->table, recording->table_len, &run->selection,
+			       &run->plan, take_line, story, err);
+
+	if (ret == 0 && story->failed)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_formats_load(&run->plan, true, recording->header_page,
+				      recording->header_page_len, nw_recording_format,
+				      recording, &run->formats, err);
+	if (ret == 0)
+		ret = open_consumers(run, story, err);
+	if (ret == 0)
+		ret = nw_stream_open_memory(&run->formats, recording->runs.item,
+					    recording->runs.count, &run->stream, err);
+	if (ret < 0)
+		return ret;
+	if (nw_run_drain_rest(run) < 0)
+		return nw_no_memory(err);
+	run->lost = nw_max64(story->lost, nw_stream_stats(run->stream).lost);
+	return 0;
+}
+
+static int play_bytes(struct nw_run *run, const void *bytes, size_t len,
+		      struct nw_error *err)
+{
+	struct nw_recording recording;
+	struct story story = {.run = run};
+
+	if (!nw_recording_is_one(bytes, len))
+		return nw_fail(err, EBADMSG, "'%s' is not a recording", run->args->from);
+	int ret = nw_recording_parse(bytes, len, &recording, err);
+	if (ret < 0)
+		return nw_error_context(err, "%s", run->args->from);
+	ret = play(run, &recording, &story, err);
+	nw_stream_free(run->stream);
+	run->stream = NULL;
+	nw_vec_free(&story.tasks);
+	nw_vec_free(&story.only);
+	nw_recording_free(&recording);
+	return ret;
+}
+
+int nw_replay(struct nw_run *run, const struct nw_args *args,
+	      const struct nw_consumer *consumer, struct nw_error *err)
+{
+	struct stat st;
+
+	*run = (struct nw_run){.args = args,
+			       .consumer = consumer,
+			       .fs = {.root = -1},
+			       .stop_ns = UINT64_MAX,
+			       .reason = "end of recording"};
+	if (args->words.count || args->cmd || args->pids.count)
+		return nw_fail_usage(
+			err, "a recording holds its own probes: --from goes without "
+			     "SPEC, -p and CMD");
+	int fd = open(args->from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)) {
+		int code = fd < 0 ? errno : EISDIR;
+		if (fd >= 0)
+			close(fd);
+		return nw_fail(err, code, "cannot read '%s': %s", args->from,
+			       nw_strerror(code));
+	}
+	size_t len = (size_t)st.st_size;
+	void *bytes = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	close(fd);
+	if (bytes == MAP_FAILED)
+		return nw_fail(err, EBADMSG, "'%s' is not a recording", args->from);
+	int ret = play_bytes(run, bytes, len, err);
+	munmap(bytes, len);
+	return ret;
+}

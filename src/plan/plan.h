@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces of a plan, for those who make one: plan.c and serial.c. */
+#ifndef NOPWATCH_PLAN_PLAN_H
+#define NOPWATCH_PLAN_PLAN_H
+
+#include "nopwatch/plan.h"
+
+/* Add an empty event; NULL when out of memory. */
+struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return);
+/* Put a place into an event, which must have its slot free. Takes over fetches. */
+int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
+		  uint32_t part, char *fetches);
+
+#endif

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A plan as text, one thing a line, blanks between words; inside a word everything but
+ * printable ASCII, and '%', is written %XX. "-" is the empty word.
+ *
+ *	nopwatch-plan 1
+ *	group NAME
+ *	image PATH
+ *	probe IMAGE KIND PROVIDER NAME LABEL NAMED	belongs to the image of that number
+ *	arg NAME TYPE					of the last probe
+ *	point VADDR OFFSET RETURN			of the last probe
+ *	planned PROBE POINT PARTS REFUSED
+ *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
+ *	event NAME RETURN
+ *	field NAME					of the last event
+ *	place PLANNED PART				of the last event
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+/* ---- saving ------------------------------------------------------------------------- */
+
+void nw_plan_word(struct nw_buf *out, const char *text)
+{
+	nw_buf_addc(out, ' ');
+	if (!*text || strcmp(text, "-") == 0) {
+		nw_buf_adds(out, *text ? "%2d" : "-");
+		return;
+	}
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c > ' ' && c < 0x7f && c != '%')
+			nw_buf_addc(out, (char)c);
+		else
+			nw_buf_printf(out, "%%%02x", c);
+	}
+}
+
+static void type_word(struct nw_buf *out, const struct nw_type *type)
+{
+	char text[16] = "";
+
+	if (type->base != NW_TYPE_DEFAULT)
+		nw_type_text(type, text);
+	nw_plan_word(out, text);
+}
+
+static size_t image_number(const struct nw_selection *selection,
+			   const struct nw_image *image)
+{
+	for (size_t i = 0; i < selection->images.count; i++)
+		if (selection->images.item[i] == image)
+			return i;
+	return 0;
+}
+
+static void save_probe(const struct nw_selection *selection, const struct nw_probe *probe,
+		       struct nw_buf *out)
+{
+	nw_buf_printf(out, "probe %zu %d", image_number(selection, probe->image),
+		      (int)probe->kind);
+	nw_plan_word(out, probe->provider);
+	nw_plan_word(out, probe->name);
+	nw_plan_word(out, probe->label);
+	nw_buf_printf(out, " %d\n", probe->has_args);
+	nw_vec_each (&probe->args, arg) {
+		nw_buf_adds(out, "arg");
+		nw_plan_word(out, arg->name);
+		type_word(out, &arg->type);
+		nw_buf_addc(out, '\n');
+	}
+	nw_vec_each (&probe->points, point)
+		nw_buf_printf(out, "point %" PRIu64 " %" PRIu64 " %d\n", point->vaddr,
+			      point->offset, point->is_return);
+}
+
+static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
+{
+	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
+		      planned->parts, planned->refused);
+	nw_vec_each (&planned->args, source) {
+		const struct nw_fetch *fetch = &source->fetch;
+		nw_buf_printf(out, "source %u %d %d", source->part, source->field,
+			      source->high_field);
+		type_word(out, &fetch->field);
+		type_word(out, &fetch->shown);
+		nw_buf_printf(out, " %u", fetch->sign_bits);
+		if (fetch->is_constant)
+			nw_buf_printf(out, " %" PRIu64, fetch->constant);
+		else
+			nw_plan_word(out, "");
+		nw_buf_printf(out, " %d", fetch->untrusted);
+		nw_plan_word(out, fetch->problem ? fetch->problem : "");
+		nw_buf_addc(out, '\n');
+	}
+}
+
+static void save_event(const struct nw_event *event, struct nw_buf *out)
+{
+	nw_buf_adds(out, "event");
+	nw_plan_word(out, event->name);
+	nw_buf_printf(out, " %d\n", event->is_return);
+	nw_vec_each (&event->fields, name) {
+		nw_buf_adds(out, "field");
+		nw_plan_word(out, *name);
+		nw_buf_addc(out, '\n');
+	}
+	nw_vec_each (&event->places, place)
+		nw_buf_printf(out, "place %" PRIu32 " %" PRIu32 "\n", place->planned,
+			      place->part);
+}
+
+void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out)
+{
+	nw_buf_adds(out, "nopwatch-plan 1\ngroup");
+	nw_plan_word(out, plan->group);
+	nw_buf_addc(out, '\n');
+	nw_vec_each (&plan->selection->images, image) {
+		nw_buf_adds(out, "image");
+		nw_plan_word(out, (*image)->path);
+		nw_buf_addc(out, '\n');
+	}
+	nw_vec_each (&plan->selection->probes, probe)
+		save_probe(plan->selection, *probe, out);
+	nw_vec_each (&plan->points, planned)
+		save_planned(planned, out);
+	nw_vec_each (&plan->events, event)
+		if ((*event)->defined)
+			save_event(*event, out);
+}
+
+/* ---- loading ------------------------------------------------------------------------ */
+
+enum {
+	MOST_WORDS = 12
+};
+
+struct loader {
+	struct nw_selection *selection;
+	struct nw_plan *plan;
+	char *words[MOST_WORDS];
+	size_t count;
+	bool begun; /* the first line has been seen */
+};
+
+/* Undo %XX in place. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	if (strcmp(text, "-") == 0)
+		*text = '\0';
+	for (; *text; text++) {
+		char hex[3] = {text[0] == '%' ? text[1] : '\0', '\0', '\0'};
+		hex[1] = *hex ? text[2] : '\0';
+		if (isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1])) {
+			*to++ = (char)strtoul(hex, NULL, 16);
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* Word i as a number of at most most. */
+static bool number(const struct loader *load, size_t i, uint64_t most, uint64_t *out)
+{
+	return nw_parse_u64(load->words[i], out) == 0 && *out <= most;
+}
+
+/* Word i as a number, or -1. */
+static bool small_or_none(const struct loader *load, size_t i, int *out)
+{
+	uint64_t value;
+
+	if (strcmp(load->words[i], "-1") == 0) {
+		*out = -1;
+		return true;
+	}
+	if (!number(load, i, NW_MAX_FIELDS, &value))
+		return false;
+	*out = (int)value;
+	return true;
+}
+
+static bool type(const struct loader *load, size_t i, struct nw_type *out)
+{
+	const char *text = load->words[i];
+
+	*out = (struct nw_type){0};
+	return !*text || nw_type_parse(text, strlen(text), out) == 0;
+}
+
+static struct nw_probe *last_probe(const struct loader *load)
+{
+	size_t count = load->selection->probes.count;
+
+	return count ? load->selection->probes.item[count - 1] : NULL;
+}
+
+static int load_begin(struct loader *load)
+{
+	load->begun = strcmp(load->words[1], "1") == 0;
+	return load->begun ? 0 : -EBADMSG;
+}
+
+static int load_group(struct loader *load)
+{
+	nw_identifier(load->words[1], NW_MAX_NAME, load->plan->group);
+	return strcmp(load->plan->group, load->words[1]) == 0 ? 0 : -EBADMSG;
+}
+
+static int load_image(struct loader *load)
+{
+	struct nw_image *image = calloc(1, sizeof(*image));
+	struct nw_image **slot = image ? nw_vec_add(&load->selection->images) : NULL;
+
+	if (!slot) {
+		free(image);
+		return -ENOMEM;
+	}
+	*slot = image;
+	image->fd = -1;
+	image->path = strdup(load->words[1]);
+	return image->path ? 0 : -ENOMEM;
+}
+
+static int load_probe(struct loader *load)
+{
+	struct nw_probe *probe = calloc(1, sizeof(*probe));
+	struct nw_probe **slot = probe ? nw_vec_add(&load->selection->probes) : NULL;
+	uint64_t image, kind, named;
+
+	if (!slot) {
+		free(probe);
+		return -ENOMEM;
+	}
+	*slot = probe;
+	probe->provider = strdup(load->words[3]);
+	probe->name = strdup(load->words[4]);
+	probe->label = strdup(load->words[5]);
+	if (!probe->provider || !probe->name || !probe->label)
+		return -ENOMEM;
+	/* the label ends with the name: spans are named after it */
+	size_t label = strlen(probe->label), name = strlen(probe->name);
+	if (!number(load, 1, UINT32_MAX, &image) ||
+	    image >= load->selection->images.count ||
+	    !number(load, 2, NW_SPEC_TRACEPOINT, &kind) || !number(load, 6, 1, &named) ||
+	    name > label || strcmp(probe->label + label - name, probe->name) != 0)
+		return -EBADMSG;
+	probe->image = load->selection->images.item[image];
+	probe->kind = (enum nw_spec_kind)kind;
+	probe->has_args = named;
+	return 0;
+}
+
+static int load_arg(struct loader *load)
+{
+	struct nw_probe *probe = last_probe(load);
+	struct nw_named_arg *arg;
+
+	if (!probe || strlen(load->words[1]) >= sizeof(arg->name) ||
+	    probe->args.count >= NW_MAX_FIELDS)
+		return -EBADMSG;
+	arg = nw_vec_add(&probe->args);
+	if (!arg)
+		return -ENOMEM;
+	strcpy(arg->name, load->words[1]);
+	return type(load, 2, &arg->type) ? 0 : -EBADMSG;
+}
+
+static int load_point(struct loader *load)
+{
+	struct nw_probe *probe = last_probe(load);
+	uint64_t vaddr, offset, is_return;
+
+	if (!probe || !number(load, 1, UINT64_MAX, &vaddr) ||
+	    !number(load, 2, UINT64_MAX, &offset) || !number(load, 3, 1, &is_return))
+		return -EBADMSG;
+	struct nw_point *point = nw_vec_add(&probe->points);
+	if (!point)
+		return -ENOMEM;
+	point->image = probe->image;
+	point->vaddr = vaddr;
+	point->offset = offset;
+	point->is_return = is_return;
+	return 0;
+}
+
+static int load_planned(struct loader *load)
+{
+	uint64_t probe, point, parts, refused;
+
+	if (!number(load, 1, UINT32_MAX, &probe) ||
+	    probe >= load->selection->probes.count ||
+	    !number(load, 2, UINT32_MAX, &point) ||
+	    point >= load->selection->probes.item[probe]->points.count ||
+	    !number(load, 3, NW_MAX_PARTS, &parts) || parts == 0 ||
+	    !number(load, 4, UINT32_MAX, &refused))
+		return -EBADMSG;
+	struct nw_planned *planned = nw_vec_add(&load->plan->points);
+	if (!planned)
+		return -ENOMEM;
+	planned->probe = probe;
+	planned->point = point;
+	planned->parts = (unsigned int)parts;
+	planned->refused = (uint32_t)refused;
+	return 0;
+}
+
+/* The constant, if the word is one. */
+static bool load_constant(const struct loader *load, size_t i, struct nw_fetch *fetch)
+{
+	fetch->is_constant = *load->words[i] != '\0';
+	return !fetch->is_constant || number(load, i, UINT64_MAX, &fetch->constant);
+}
+
+static int load_problem(struct loader *load, size_t i, struct nw_fetch *fetch)
+{
+	const char *text = load->words[i];
+	nw_strings *texts = &load->plan->texts;
+
+	if (!*text)
+		return 0;
+	if (nw_strings_add(texts, text, strlen(text)) < 0)
+		return -ENOMEM;
+	fetch->problem = texts->item[texts->count - 1];
+	return 0;
+}
+
+static int load_source(struct loader *load)
+{
+	struct nw_plan *plan = load->plan;
+	struct nw_planned *planned = plan->points.count
+					     ? &plan->points.item[plan->points.count - 1]
+					     : NULL;
+	uint64_t part, sign, untrusted;
+	struct nw_source *source;
+
+	if (!planned ||
+	    planned->args.count >=
+		    load->selection->probes.item[planned->probe]->args.count ||
+	    !number(load, 1, planned->parts - 1, &part) || !number(load, 6, 64, &sign) ||
+	    !number(load, 8, 1, &untrusted))
+		return -EBADMSG;
+	source = nw_vec_add(&planned->args);
+	if (!source)
+		return -ENOMEM;
+	source->part = (unsigned int)part;
+	source->fetch.sign_bits = (unsigned int)sign;
+	source->fetch.untrusted = untrusted;
+	if (!small_or_none(load, 2, &source->field) ||
+	    !small_or_none(load, 3, &source->high_field) ||
+	    !type(load, 4, &source->fetch.field) || !type(load, 5, &source->fetch.shown) ||
+	    !load_constant(load, 7, &source->fetch))
+		return -EBADMSG;
+	return load_problem(load, 9, &source->fetch);
+}
+
+static int load_event(struct loader *load)
+{
+	struct nw_event *event;
+	uint64_t is_return;
+
+	if (strlen(load->words[1]) > NW_MAX_NAME || !number(load, 2, 1, &is_return))
+		return -EBADMSG;
+	event = nw_plan_event(load->plan, "", is_return);
+	if (!event)
+		return -ENOMEM;
+	nw_identifier(load->words[1], NW_MAX_NAME, event->name);
+	return 0;
+}
+
+static struct nw_event *last_event(const struct loader *load)
+{
+	size_t count = load->plan->events.count;
+
+	return count ? load->plan->events.item[count - 1] : NULL;
+}
+
+static int load_field(struct loader *load)
+{
+	struct nw_event *event = last_event(load);
+	const char *name = load->words[1];
+
+	if (!event || event->fields.count >= NW_MAX_FIELDS)
+		return -EBADMSG;
+	return nw_strings_add(&event->fields, name, strlen(name));
+}
+
+static int load_place(struct loader *load)
+{
+	struct nw_plan *plan = load->plan;
+	struct nw_event *event = plan->events.count
+					 ? plan->events.item[plan->events.count - 1]
+					 : NULL;
+	uint64_t planned, part;
+
+	if (!event || !number(load, 1, UINT32_MAX, &planned) ||
+	    planned >= plan->points.count || !number(load, 2, NW_MAX_PARTS - 1, &part))
+		return -EBADMSG;
+	const struct nw_place place = {.planned = (uint32_t)planned};
+	if (event->by_low_bits[nw_plan_point(plan, &place)->offset & 0xfff] ||
+	    event->places.count >= 4096)
+		return -EBADMSG;
+	event->defined++;
+	return nw_plan_place(plan, event, (uint32_t)planned, (uint32_t)part, strdup(""));
+}
+
+static const struct {
+	const char *word;
+	size_t count;
+	int (*load)(struct loader *load);
+} lines[] = {
+	{"nopwatch-plan", 2, load_begin},
+	{"group", 2, load_group},
+	{"image", 2, load_image},
+	{"probe", 7, load_probe},
+	{"arg", 3, load_arg},
+	{"point", 4, load_point},
+	{"planned", 5, load_planned},
+	{"source", 10, load_source},
+	{"event", 3, load_event}, {"field", 2, load_field},
+	{"place", 3, load_place},
+};
+
+static void split_line(struct loader *load, char *line)
+{
+	char *one;
+
+	load->count = 0;
+	while (load->count < MOST_WORDS && (one = strsep(&line, " ")))
+		load->words[load->count++] = one;
+	for (size_t i = 1; i < load->count; i++)
+		unescape(load->words[i]);
+}
+
+/* 1: the line is somebody else's. */
+static int load_line(struct loader *load, char *line)
+{
+	split_line(load, line);
+	for (size_t i = 0; i < NW_COUNT(lines); i++) {
+		if (strcmp(load->words[0], lines[i].word) != 0)
+			continue;
+		if (load->count != lines[i].count || (i && !load->begun))
+			return -EBADMSG;
+		return lines[i].load(load);
+	}
+	return 1;
+}
+
+int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
+		 struct nw_plan *plan,
+		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
+		 struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strndup(text, len);
+	struct loader load = {.selection = selection, .plan = plan};
+	char *rest = copy, *line;
+	unsigned int at = 0;
+	int ret = copy ? 0 : -ENOMEM;
+
+	*selection = (struct nw_selection){0};
+	*plan = (struct nw_plan){.selection = selection};
+	while (ret >= 0 && rest && (line = strsep(&rest, "\n"))) {
+		at++;
+		ret = *line ? load_line(&load, line) : 0;
+		if (ret > 0 && other)
+			other(arg, load.words, load.count);
+	}
+	if (ret >= 0 && load.begun)
+		return 0;
+	nw_plan_free(plan);
+	nw_selection_free(selection);
+	if (ret == -ENOMEM)
+		return nw_no_memory(err);
+	return nw_fail(err, EBADMSG,
+		       "line %u of the recording's table of probes is damaged", at);
+}
