@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What every unit test needs: check, and a main() over a list of test functions. */
+#ifndef NOPWATCH_TESTS_UNIT_H
+#define NOPWATCH_TESTS_UNIT_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/base.h"
+
+/*
+ *	START_TEST(adds) { ck_assert_int_eq(1 + 1, 2); } END_TEST
+ *	UNIT_MAIN("base", adds)
+ *
+ * Each test runs in a process of its own, so a crash costs only itself.
+ */
+#define UNIT_MAIN(room, ...)                                                    \
+	int main(void)                                                          \
+	{                                                                       \
+		const TTest *const tests[] = {__VA_ARGS__};                     \
+		Suite *suite = suite_create(room);                              \
+		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) { \
+			TCase *one = tcase_create(tests[i]->name);              \
+			tcase_set_timeout(one, 60);                             \
+			tcase_add_test(one, tests[i]);                          \
+			suite_add_tcase(suite, one);                            \
+		}                                                               \
+		SRunner *runner = srunner_create(suite);                        \
+		srunner_run_all(runner, CK_ENV);                                \
+		int failed = srunner_ntests_failed(runner);                     \
+		srunner_free(runner);                                           \
+		return failed ? 1 : 0;                                          \
+	}
+
+/* The same sequence of numbers in every run: failures can be repeated. */
+static inline uint64_t unit_random(uint64_t *state)
+{
+	*state += 0x9e3779b97f4a7c15u;
+	return nw_hash64(*state);
+}
+
+#endif

@@ -1,0 +1,61 @@
+# Tests: units with check, commands without privileges, and the real binary against the real
+# kernel. tests/run counts them all and ends with one line.
+
+TEST_BUILD := $(BUILD)/tests
+UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(TEST_BUILD)/unit/%)
+
+# Programs to be traced: each with its own flags, if it needs any. They are plain builds, whatever
+# the flavour of nopwatch: sanitizers have no business in a target.
+PROGRAM_SRC := $(sort $(wildcard tests/programs/*.c) $(wildcard tests/programs/*.cc))
+PROGRAM_BIN := $(patsubst tests/programs/%.c,$(TEST_BUILD)/programs/%,$(filter %.c,$(PROGRAM_SRC))) \
+	$(patsubst tests/programs/%.cc,$(TEST_BUILD)/programs/%,$(filter %.cc,$(PROGRAM_SRC)))
+SERVER := build/demo/server
+
+ifneq ($(filter check% coverage,$(MAKECMDGOALS)),)
+$(eval $(call need_library,check))
+CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check)
+CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check)
+endif
+
+$(TEST_BUILD)/unit/%: tests/unit/%.c $(LIB)
+	$(call say,TEST,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< \
+		$(LIB) $(ALL_LDFLAGS) $(LDLIBS) $(CHECK_LIBS) -o $@
+
+$(TEST_BUILD)/programs/%: tests/programs/%.c
+	$(call say,CC,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) -std=gnu11 -O2 -g -Wall $(PROGRAM_CFLAGS_$*) $< -pthread $(PROGRAM_LIBS_$*) -o $@
+
+$(TEST_BUILD)/programs/%: tests/programs/%.cc
+	$(call say,CXX,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CXX) -O2 -g -Wall $< -pthread -o $@
+
+$(SERVER): demo/server.c
+	$(call say,CC,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) -std=gnu11 -O2 -g -Wall -Wextra $< -pthread -lm -o $@
+
+check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER)
+
+RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs \
+	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit tests/run
+
+check: check-build
+	$(quiet)$(RUN_TESTS) unit cli kernel
+
+check-unit: check-build
+	$(quiet)$(RUN_TESTS) unit
+
+check-cli: check-build
+	$(quiet)$(RUN_TESTS) cli
+
+check-kernel: check-build
+	$(quiet)$(RUN_TESTS) kernel
+
+.PHONY: check-build check-cli
+
+-include $(UNIT_BIN:=.d)

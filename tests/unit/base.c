@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/* base: errors, buffers, arrays, the string index, parsers of user text. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+START_TEST(error_keeps_reason_and_hint)
+{
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_fail(&err, ENOENT, "no file '%s'", "x"), -ENOENT);
+	nw_error_hint(&err, "try %d", 7);
+	ck_assert_str_eq(err.what, "no file 'x'");
+	ck_assert_str_eq(err.hint, "try 7");
+	ck_assert(!err.usage);
+	ck_assert_int_eq(nw_error_context(&err, "while %s", "testing"), -ENOENT);
+	ck_assert_str_eq(err.what, "while testing: no file 'x'");
+	ck_assert_int_eq(nw_fail(NULL, EIO, "nobody listens"), -EIO);
+}
+END_TEST
+
+START_TEST(error_cuts_long_texts)
+{
+	struct nw_error err;
+	char longer[2000];
+
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	nw_fail(&err, EIO, "%s", longer);
+	nw_error_context(&err, "%s", longer);
+	ck_assert_uint_eq(strlen(err.what), sizeof(err.what) - 1);
+}
+END_TEST
+
+START_TEST(strerror_knows_the_kernels_own_code)
+{
+	ck_assert_ptr_nonnull(strstr(nw_strerror(524), "524"));
+	ck_assert_str_eq(nw_strerror(ENOENT), strerror(ENOENT));
+	ck_assert_ptr_nonnull(nw_strerror(99999));
+}
+END_TEST
+
+START_TEST(buf_grows_and_is_taken)
+{
+	struct nw_buf buf = {0};
+
+	ck_assert_str_eq(nw_buf_str(&buf), "");
+	for (int i = 0; i < 1000; i++)
+		nw_buf_printf(&buf, "%d,", i);
+	nw_buf_addc(&buf, '!');
+	ck_assert_uint_eq(buf.len, 3891);
+	ck_assert_str_eq(nw_buf_str(&buf) + buf.len - 5, "999,!");
+	char *text = nw_buf_take(&buf);
+	ck_assert_uint_eq(strlen(text), 3891);
+	ck_assert_uint_eq(buf.len, 0);
+	free(text);
+	text = nw_buf_take(&buf); /* an empty one is still a string */
+	ck_assert_str_eq(text, "");
+	free(text);
+}
+END_TEST
+
+START_TEST(escape_makes_terminals_safe)
+{
+	static const struct {
+		const char *in;
+		size_t len;
+		const char *out;
+	} cases[] = {
+		{"plain", 5, "plain"},
+		{"a\nb\tc\rd", 7, "a\\nb\\tc\\rd"},
+		{"q\"b\\", 4, "q\\\"b\\\\"},
+		{"\x1b[31m", 5, "\\x1b[31m"},
+		{"\x00x", 2, "\\x00x"},
+		{"\xc3\xa9", 2, "\xc3\xa9"},		     /* e acute */
+		{"\xc3", 1, "\\xc3"},			     /* cut off */
+		{"\xc0\xaf", 2, "\\xc0\\xaf"},		     /* overlong */
+		{"\xed\xa0\x80", 3, "\\xed\\xa0\\x80"},	     /* surrogate */
+		{"\xc2\x9b", 2, "\\xc2\\x9b"},		     /* C1: a terminal's CSI */
+		{"\xf0\x9f\x98\x80", 4, "\xf0\x9f\x98\x80"}, /* four bytes */
+		{"\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"},
+		{"\x7f", 1, "\\x7f"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_buf buf = {0};
+		nw_buf_add_escaped(&buf, cases[i].in, cases[i].len);
+		ck_assert_str_eq(nw_buf_str(&buf), cases[i].out);
+		nw_buf_free(&buf);
+	}
+}
+END_TEST
+
+START_TEST(vec_hands_out_zeroed_items)
+{
+	struct two {
+		int a, b;
+	};
+	NW_VEC(struct two) vec = {0};
+
+	for (int i = 0; i < 100; i++) {
+		struct two *item = nw_vec_add(&vec);
+		ck_assert_int_eq(item->a, 0);
+		item->a = item->b = i;
+	}
+	int sum = 0;
+	nw_vec_each (&vec, it)
+		sum += it->b;
+	ck_assert_int_eq(sum, 4950);
+	nw_vec_free(&vec);
+	ck_assert_uint_eq(vec.count, 0);
+}
+END_TEST
+
+START_TEST(index_numbers_strings)
+{
+	struct nw_index index = {0};
+	char text[16];
+
+	ck_assert_int_eq(nw_index_find(&index, "a", 1), -ENOENT);
+	for (int i = 0; i < 5000; i++) {
+		int len = snprintf(text, sizeof(text), "key%d", i);
+		ck_assert_int_eq(nw_index_add(&index, text, (size_t)len), i);
+	}
+	for (int i = 0; i < 5000; i++) {
+		int len = snprintf(text, sizeof(text), "key%d", i);
+		ck_assert_int_eq(nw_index_find(&index, text, (size_t)len), i);
+		ck_assert_int_eq(nw_index_add(&index, text, (size_t)len), i);
+		ck_assert_str_eq(index.text.item[i], text);
+	}
+	ck_assert_int_eq(nw_index_find(&index, "key", 3), -ENOENT);
+	/* what lies behind a NUL does not count, or it could never be found again */
+	int64_t first = nw_index_add(&index, "nul\0x", 5);
+	ck_assert_int_eq(nw_index_add(&index, "nul\0y", 5), first);
+	nw_index_free(&index);
+}
+END_TEST
+
+START_TEST(numbers_are_strict)
+{
+	uint64_t value = 1;
+
+	ck_assert_int_eq(nw_parse_u64("0", &value), 0);
+	ck_assert_uint_eq(value, 0);
+	ck_assert_int_eq(nw_parse_u64("18446744073709551615", &value), 0);
+	ck_assert_uint_eq(value, UINT64_MAX);
+	ck_assert_int_eq(nw_parse_u64("0x1F", &value), 0);
+	ck_assert_uint_eq(value, 31);
+	static const char *const bad[] = {
+		"",  " 1", "-1", "+1", "1 ", "1x", "0x", "0xg", "18446744073709551616",
+		"ff"};
+	for (size_t i = 0; i < NW_COUNT(bad); i++)
+		ck_assert_msg(nw_parse_u64(bad[i], &value) < 0, "'%s'", bad[i]);
+}
+END_TEST
+
+START_TEST(durations)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} good[] = {{"10", 10000000000},   {"1.5", 1500000000}, {"500ms", 500000000},
+		    {"20us", 20000},	   {"7ns", 7},		{"2m", 120000000000},
+		    {"1h", 3600000000000}, {"3S", 3000000000},	{".5s", 500000000}};
+	static const char *const bad[] = {"",	 "0",	  "-1",	   "1x",
+					  "1 s", "s",	  "0x10",  "nan",
+					  "inf", "1e400", "0.1ns", "99999999999h"};
+	uint64_t ns;
+
+	for (size_t i = 0; i < NW_COUNT(good); i++) {
+		ck_assert_int_eq(nw_parse_duration(good[i].text, &ns), 0);
+		ck_assert_uint_eq(ns, good[i].ns);
+	}
+	for (size_t i = 0; i < NW_COUNT(bad); i++)
+		ck_assert_msg(nw_parse_duration(bad[i], &ns) < 0, "'%s'", bad[i]);
+}
+END_TEST
+
+START_TEST(sizes)
+{
+	uint64_t bytes;
+
+	ck_assert_int_eq(nw_parse_size("4096", &bytes), 0);
+	ck_assert_uint_eq(bytes, 4096);
+	ck_assert_int_eq(nw_parse_size("512K", &bytes), 0);
+	ck_assert_uint_eq(bytes, 524288);
+	ck_assert_int_eq(nw_parse_size("8mb", &bytes), 0);
+	ck_assert_uint_eq(bytes, 8388608);
+	ck_assert_int_lt(nw_parse_size("8q", &bytes), 0);
+	ck_assert_int_lt(nw_parse_size("", &bytes), 0);
+}
+END_TEST
+
+START_TEST(globs_know_dashes)
+{
+	ck_assert(nw_glob_match("query__*", "query__start"));
+	ck_assert(nw_glob_match("query-start", "query__start"));
+	ck_assert(nw_glob_match("query__start", "query-start"));
+	ck_assert(nw_glob_match("*-done", "a__b__done"));
+	ck_assert(!nw_glob_match("query-start", "query_start"));
+	ck_assert(nw_glob_match("[ab]*", "b/c"));
+	ck_assert(!nw_glob_match("query", "query__start"));
+	ck_assert(nw_has_glob("a?") && !nw_has_glob("a-b"));
+}
+END_TEST
+
+START_TEST(distances)
+{
+	ck_assert_uint_eq(nw_edit_distance("", ""), 0);
+	ck_assert_uint_eq(nw_edit_distance("abc", ""), 3);
+	ck_assert_uint_eq(nw_edit_distance("kitten", "sitting"), 3);
+	ck_assert_uint_eq(nw_edit_distance("query__strat", "query__start"), 2);
+	char longer[300];
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	ck_assert_uint_eq(nw_edit_distance(longer, longer), 0);
+}
+END_TEST
+
+START_TEST(buf_reads_a_file)
+{
+	struct nw_buf buf = {0};
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert_int_eq(write(pipes[1], "hello", 5), 5);
+	close(pipes[1]);
+	ck_assert_int_eq(nw_buf_read(&buf, pipes[0]), 0);
+	close(pipes[0]);
+	ck_assert_str_eq(nw_buf_str(&buf), "hello");
+	ck_assert_int_eq(nw_buf_read(&buf, -1), -EBADF);
+	nw_buf_free(&buf);
+}
+END_TEST
+
+UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
+	  strerror_knows_the_kernels_own_code, buf_grows_and_is_taken,
+	  escape_makes_terminals_safe, vec_hands_out_zeroed_items, index_numbers_strings,
+	  numbers_are_strict, durations, sizes, globs_know_dashes, distances,
+	  buf_reads_a_file)
