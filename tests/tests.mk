@@ -27,7 +27,7 @@ $(TEST_BUILD)/unit/%: tests/unit/%.c $(LIB)
 $(TEST_BUILD)/programs/%: tests/programs/%.c
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) -std=gnu11 -O2 -g -Wall $(PROGRAM_CFLAGS_$*) $< -pthread $(PROGRAM_LIBS_$*) -o $@
+	$(quiet)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall $(PROGRAM_CFLAGS_$*) $< -pthread $(PROGRAM_LIBS_$*) -o $@
 
 $(TEST_BUILD)/programs/%: tests/programs/%.cc
 	$(call say,CXX,$<)
@@ -39,13 +39,16 @@ $(SERVER): demo/server.c
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CC) -std=gnu11 -O2 -g -Wall -Wextra $< -pthread -lm -o $@
 
+demo: all $(SERVER)
+	$(quiet)scripts/tracefs demo/run build/nopwatch $(SERVER)
+
 check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER)
 
 RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs \
 	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit tests/run
 
 check: check-build
-	$(quiet)$(RUN_TESTS) unit cli kernel
+	$(quiet)scripts/tracefs env $(RUN_TESTS) unit cli kernel
 
 check-unit: check-build
 	$(quiet)$(RUN_TESTS) unit
@@ -54,7 +57,7 @@ check-cli: check-build
 	$(quiet)$(RUN_TESTS) cli
 
 check-kernel: check-build
-	$(quiet)$(RUN_TESTS) kernel
+	$(quiet)scripts/tracefs env $(RUN_TESTS) kernel
 
 .PHONY: check-build check-cli
 

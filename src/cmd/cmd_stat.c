@@ -411,6 +411,6 @@ const struct nw_command nw_cmd_stat = {
 		   "probes are in\n"
 		   "another program, CMD is just the load, and everybody is.",
 	.options = "pid follow all exe duration interval count output format json by span "
-		   "hist buffer strict force quiet verbose color",
+		   "hist buffer from strict force quiet verbose color",
 	.run = run,
 };

@@ -147,6 +147,8 @@ static int add_process(struct nw_session *session, nw_pids *added, pid_t pid,
 			fresh = true;
 		}
 		nw_vec_free(&threads);
+		if (ret == -ESRCH) /* gone meanwhile: nobody left to record */
+			return 0;
 		if (ret < 0)
 			return ret;
 	}

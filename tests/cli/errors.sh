@@ -1,0 +1,103 @@
+# Wrong usage and bad input: one clear message, exit 2 for what was typed, 1 for what failed.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+# says STATUS PATTERN WORD...: exits so, and the first line on stderr is so
+says() {
+  local status=$1 pattern=$2 said got
+  shift 2
+  said=$("$NOPWATCH" "$@" 2>&1 >/dev/null </dev/null)
+  got=$?
+  if [ $got = "$status" ] && grep -Eqx -- "nopwatch: $pattern" <<<"$(head -n 1 <<<"$said")"; then
+    pass "$*"
+  else
+    fail "$*"
+    comment "status $got, wanted $status; wanted: $pattern"
+    comment "$said"
+  fi
+}
+
+"$NOPWATCH" >/dev/null 2>&1
+is "no command at all" $? 2
+says 2 "there is no command 'frobnicate'" frobnicate
+says 2 "ambiguous command 're': could be record, report" re
+says 2 "unknown option '-Z'" stat -Z
+says 2 "unknown option '--frobnicate'" stat --frobnicate
+says 2 "option '-d' needs a value" stat -d
+says 2 "option '--quiet' takes no value" stat --quiet=yes x:y
+says 2 "unknown option '-d'" list -d 1 "$SERVER"
+says 2 "-d 'x': not a duration such as 10, 500ms or 2m" stat a:b -d x
+says 2 "-d '0': not a duration such as 10, 500ms or 2m" stat a:b -d 0
+says 2 "-i '1us': not a duration such as 1, 500ms or 2m \(at least 1ms\)" stat a:b -i 1us
+says 2 "-n '-3': not a number above 0" stat a:b -n -3
+says 2 "-p 'abc': not a process id" stat a:b -p abc
+says 2 "-p '0': not a process id" stat a:b -p 1,0
+says 2 "-b '1': not a size such as 512K or 8M \(4K to 4G\)" stat a:b -b 1
+says 2 "-f 'xml': not text, json or csv" stat a:b -f xml
+says 2 "--color 'blue': not auto, always or never" list --color blue x
+says 2 "there is no command behind --" stat a:b --
+says 2 "no probe is named" stat
+says 2 "no probe is named" trace
+says 2 "nothing to look into: give files, directories or -p PID" list
+says 2 "'app:req' does not say in which file the probe is" stat app:req
+says 2 "'usdt:' is not a probe spec: it names no probe" stat usdt:
+says 2 "'' is not a probe spec: it is empty" stat ''
+says 2 "'a:b\(x:u7\)' is not a probe spec: an argument has an unknown type" stat "a:b(x:u7)" -x "$SERVER"
+says 2 "'a:b\(1x\)' is not a probe spec: an argument's name is a C identifier of up to 31 characters" stat "a:b(1x)" -x "$SERVER"
+says 2 "'usdt:.*:myserver:parse__start\(a,b,c\)' names 3 arguments, but myserver:parse__start has 1" \
+  stat "usdt:$SERVER:myserver:parse__start(a,b,c)"
+says 2 "'x..' is not a span: START or END is missing" stat --span 'x..' -x "$SERVER" 'myserver:*'
+says 2 "'xy' is not a span: START..END is missing" stat --span 'xy' -x "$SERVER" 'myserver:*'
+says 2 "'a..b' is not a span: no probe that is traced is its START" stat --span 'a..b' -x "$SERVER" 'myserver:*'
+says 2 "--by 'nothing': no probe has an argument of that name" stat --by nothing -x "$SERVER" 'myserver:*'
+says 2 "a recording holds its own probes: --from goes without SPEC, -p and CMD" stat --from x a:b
+says 2 "one recording at a time" report a b
+
+says 1 "cannot open '/no/such/file': No such file or directory" list /no/such/file
+says 1 "cannot open '/no/such/file': No such file or directory" stat usdt:/no/such/file:a:b
+echo text >text.file
+says 1 "'text.file' is not an ELF file" list text.file
+: >empty
+says 1 "'./empty' is not an ELF file" list ./empty
+mkdir dir
+says 1 "no USDT notes found" list dir
+says 1 "no USDT notes in '/bin/true'" list /bin/true
+says 1 "no USDT notes in '/bin/true'" stat usdt:/bin/true:a:b
+says 1 "cannot find a program or library called 'no-such-program'" stat usdt:no-such-program:a:b
+says 1 "no probe '.*myserver:request__strat' in $SERVER" stat "usdt:$SERVER:myserver:request__strat"
+has "near names are offered" "$("$NOPWATCH" stat "usdt:$SERVER:myserver:request__strat" 2>&1)" \
+  'did you mean myserver:request__start'
+says 1 "no probe '.*myserver:zzz\*' in $SERVER" stat "usdt:$SERVER:myserver:zzz*"
+says 1 "there is no process 4194303" list -p 4194303
+says 1 "there is no process 4194303" stat -p 4194303 'a:b'
+says 1 "cannot read '/no/such/recording': No such file or directory" report /no/such/recording
+says 1 "'text.file' is not a recording" report text.file
+head -c 3000 "$TESTS_LIB/../../demo/sample.dat" >cut.dat
+says 1 "cut.dat: the recording is damaged or cut off" report cut.dat
+
+# ELF files that somebody has been at
+cp "$SERVER" nosections
+printf '\0\0\0\0\0\0\0\0' | dd of=nosections bs=1 seek=40 conv=notrunc status=none
+printf '\0\0' | dd of=nosections bs=1 seek=60 conv=notrunc status=none
+says 1 "the section headers of '.*nosections' are gone, and its USDT notes with them" list ./nosections
+head -c 2000 "$SERVER" >cutoff
+says 1 ".*'./cutoff'.*" list ./cutoff
+
+# without privileges
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  chmod 777 .
+  said=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$NOPWATCH" stat -d 1 -x "$SERVER" 'myserver:*' 2>&1)
+  status=$?
+  if grep -q "not mounted" <<<"$said"; then
+    has "no root and no tracefs: what to do" "$status $said" '^1 nopwatch: tracefs is not mounted'
+  else
+    has "no root: what to do" "$status $said" '^1 nopwatch: may not use tracefs at [^ ]+: Permission denied'
+  fi
+  has "and how" "$said" 'run as root|mount -t tracefs'
+else
+  skip "without root" "not root, or no setpriv"
+fi
+
+"$NOPWATCH" list "$SERVER" >/dev/full 2>err
+is "a full disk for list" "$? $(cat err)" "1 nopwatch: cannot write the output: No space left on device"
+finish

@@ -1,0 +1,81 @@
+# list, in all its ways.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+"$NOPWATCH" list -j "$SERVER" >out.json
+holds "one object a site" out.json "len(rows) >= 8 and {r['type'] for r in rows} == {'site'}"
+holds "with the keys that are promised" out.json \
+  "all({'provider', 'name', 'path', 'build_id', 'arch', 'vaddr', 'offset', 'semaphore_vaddr', 'semaphore_offset', 'nop', 'args'} <= set(r) for r in rows)"
+holds "and its arguments" out.json \
+  "all({'index', 'text', 'size', 'signed', 'float', 'kind', 'fetch'} <= set(a) for r in rows for a in r['args'])"
+cat >readelf.py <<'P'
+# The same, as readelf sees it.
+import json, re, subprocess, sys
+text = subprocess.run(["readelf", "-n", sys.argv[1]], capture_output=True, text=True).stdout
+theirs = sorted((m[1], m[2], int(m[3], 16), int(m[4], 16), m[5].strip()) for m in re.finditer(
+    r"Provider: (.*)\n\s*Name: (.*)\n\s*Location: 0x([0-9a-f]+), Base: 0x[0-9a-f]+, Semaphore: 0x([0-9a-f]+)\n\s*Arguments: ?(.*)", text))
+ours = sorted((r["provider"], r["name"], r["vaddr"], r.get("semaphore_vaddr", 0),
+               " ".join(a["text"] for a in r["args"])) for r in map(json.loads, open(sys.argv[2])))
+assert theirs and ours == theirs, (ours[:3], theirs[:3])
+P
+ok "addresses, semaphores and operands are readelf's" python3 readelf.py "$SERVER" out.json
+for file in /usr/lib/jvm/*/lib/server/libjvm.so /usr/lib/postgresql/*/bin/postgres /usr/bin/python3 \
+  /usr/lib/*/libstdc++.so.6; do
+  [ -f "$file" ] && readelf -n "$file" 2>/dev/null | grep -q stapsdt || continue
+  "$NOPWATCH" list -j "$file" >other.json
+  ok "the same for $file" python3 readelf.py "$file" other.json
+done
+
+table=$("$NOPWATCH" list "$SERVER")
+has "a header" "$(head -n 1 <<<"$table")" '^PROBE +SITES +SEMAPHORE +ARGS$'
+has "a row a probe" "$table" "^usdt:$SERVER:myserver:parse__start +1 +yes +1$"
+is "patterns choose" "$("$NOPWATCH" list -q "$SERVER" 'parse__*' | sort)" \
+  "usdt:$SERVER:myserver:parse__done
+usdt:$SERVER:myserver:parse__start"
+is "dashes are double underscores" "$("$NOPWATCH" list -q "$SERVER" parse-done)" "usdt:$SERVER:myserver:parse__done"
+is "what it prints is a spec" "$("$NOPWATCH" list -q "usdt:$SERVER:myserver:parse__done")" "usdt:$SERVER:myserver:parse__done"
+verbose=$("$NOPWATCH" list -v "$SERVER" myserver:cache__evict)
+has "-v: address, offset, semaphore, nop, function" "$verbose" \
+  '^    site 0x[0-9a-f]+  offset 0x[0-9a-f]+  semaphore 0x[0-9a-f]+ offset 0x[0-9a-f]+  nop  in [a-z]+'
+has "-v: a global" "$verbose" 'cache_left\(%rip\) +\+[0-9]+\(%ip\):u32$'
+"$NOPWATCH" list "$SERVER" nothing__like__it >/dev/null 2>&1
+is "nothing matched is status 1" $? 1
+
+mkdir -p tree/sub
+cp "$SERVER" tree/sub/
+cp "$PROGRAMS/counter" tree/
+echo text >tree/notelf
+ln -s loop tree/loop
+mkfifo tree/fifo
+is "a directory tree" "$("$NOPWATCH" list -q tree | cut -d: -f2 | sort -u)" "tree/counter
+tree/sub/server"
+is "several files" "$("$NOPWATCH" list -q tree/counter tree/sub/server '*start' | cut -d: -f3- | sort -u)" \
+  "myserver:lookup__start
+myserver:parse__start
+myserver:request__start"
+
+# processes: deleted files, other roots
+cp "$SERVER" gone
+./gone -p 1000 >/dev/null & pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  grep -q gone /proc/$pid/maps 2>/dev/null && break
+  sleep 0.1
+done
+is "what a process maps" "$("$NOPWATCH" list -q -p $pid 'myserver:parse*' | sort)" \
+  "usdt:$PWD/gone:myserver:parse__done
+usdt:$PWD/gone:myserver:parse__start"
+rm gone
+if [ "$(id -u)" = 0 ]; then
+  is "even when its file is deleted" "$("$NOPWATCH" list -q -p $pid 'myserver:parse*' | sort)" \
+    "usdt:/proc/$pid/exe:myserver:parse__done
+usdt:/proc/$pid/exe:myserver:parse__start"
+else
+  skip "even when its file is deleted" "needs root"
+fi
+kill $pid
+wait $pid 2>/dev/null
+
+spaces="a file: with #blanks"
+cp "$PROGRAMS/counter" "$spaces"
+is "odd file names" "$("$NOPWATCH" list -q "./$spaces" step__end)" "usdt:./$spaces:counter:step__end"
+finish

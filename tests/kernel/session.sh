@@ -1,0 +1,82 @@
+# Every way out takes everything away: signals, closed pipes, full disks, the end of the target.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+"$SERVER" -t 2 -p 200 >/dev/null & server=$!
+
+semaphore() { # the value of request__start's semaphore in the server
+  local row at
+  row=$("$NOPWATCH" list -j "$SERVER" 'request__start' | j /dev/stdin "first['semaphore_vaddr']")
+  at=$(awk -v f="$(basename "$SERVER")" '$6 ~ f { split($1, a, "-"); print a[1]; exit }' /proc/$server/maps)
+  python3 -c "
+import sys
+with open('/proc/$server/mem', 'rb') as m:
+    m.seek(0x$at + $row); print(int.from_bytes(m.read(2), 'little'))"
+}
+
+is "nobody has raised the semaphore" "$(semaphore)" 0
+for signal in INT TERM HUP; do
+  "$NOPWATCH" stat -j 'myserver:*' -p $server -o out.json & run=$!
+  wait_for armed
+  [ $signal = INT ] && is "armed, it is raised" "$(semaphore)" 1
+  sleep 0.3
+  kill -$signal $run
+  wait $run
+  is "SIG$signal ends it with status 0" $? 0
+  holds "and with its results" out.json "probe('myserver:parse__start')['hits'] > 100 and last['reason'] == 'signal'"
+  unchanged "and nothing is left"
+done
+is "the semaphore is closed again" "$(semaphore)" 0
+
+"$NOPWATCH" stat 'myserver:*' -p $server -o text & run=$!
+wait_for armed
+sleep 0.3
+kill -USR1 $run
+sleep 0.4
+has "SIGUSR1 prints what there is" "$(cat text)" '^myserver:parse__start +[1-9]'
+kill $run
+wait $run
+is "and goes on until it is ended" "$(grep -c ' hits in ' text)" 2
+
+"$NOPWATCH" trace 'myserver:parse__start' -p $server | head -n 3 >/dev/null
+is "a closed pipe ends trace quietly" "${PIPESTATUS[0]}" 0
+unchanged "nothing is left"
+
+said=$("$NOPWATCH" trace 'myserver:parse__start' -p $server -n 5000 -o /dev/full 2>&1)
+is "a full disk is a failure" $? 1
+has "and is said" "$said" "^nopwatch: cannot write '/dev/full': No space left on device$"
+said=$("$NOPWATCH" stat 'myserver:parse__start' -p $server -d 0.2 -o /dev/full 2>&1)
+is "for stat, too" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
+said=$("$NOPWATCH" record 'myserver:parse__start' -p $server -d 0.2 -o /dev/full 2>&1)
+is "and for record" "$? $said" "1 nopwatch: cannot write the recording: No space left on device"
+unchanged "nothing is left"
+
+# CMD
+said=$("$NOPWATCH" stat -q 'myserver:*' -p $server -- /no/such/command 2>&1)
+has "a command that is not there" "$? $said" '^1 nopwatch: .*/no/such/command.*No such file'
+printf '#!/no/such/interpreter\n' >script
+chmod +x script
+said=$("$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" -- ./script 2>&1)
+has "a command that cannot be executed" "$? $said" "^1 nopwatch: cannot run './script': No such file"
+unchanged "nothing is left"
+"$NOPWATCH" stat -j "usdt:$SERVER:myserver:*" -o out.json -- true
+holds "a program that exits at once" out.json "last['reason'] == 'command'"
+sleep 100 & sleeper=$!
+"$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" -d 0.3 -o out.json -- sleep 100
+is "-d ends CMD" "$? $(pgrep -c -x -P $$ sleep)" "0 1"
+kill $sleeper
+
+# two at once, and the target's death
+"$NOPWATCH" stat -j 'myserver:*' -p $server -d 1 -o one.json & one=$!
+"$NOPWATCH" stat -j 'myserver:*' -p $server -d 1 -o two.json & two=$!
+wait $one $two
+holds "two sessions on the same probes both count" one.json "probe('myserver:parse__start')['hits'] > 200"
+holds "each of them" two.json "probe('myserver:parse__start')['hits'] > 200"
+"$NOPWATCH" trace -q 'myserver:*' -p $server -o out.json -j & run=$!
+wait_for armed
+kill -9 $server
+wait $run
+is "the target's death ends it" $? 0
+holds "and is the reason" out.json "last['reason'] == 'process'"
+
+unchanged
+finish

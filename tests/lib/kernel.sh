@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# For tests of the real kernel: needs root and tracefs, and checks that both are left as found.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+TRACEFS=$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)
+[ -n "$TRACEFS" ] || skip_all "tracefs is not mounted"
+[ -w "$TRACEFS/uprobe_events" ] || skip_all "the kernel has no uprobe_events"
+
+cd "$TEST_DIR" || exit 1
+
+# What a session could leave behind, and what of others it could disturb.
+tracefs_state() {
+  cat "$TRACEFS/uprobe_events"
+  ls "$TRACEFS/instances"
+  ls -A /run/nopwatch 2>/dev/null
+  cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
+    "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
+}
+
+state_before=$(tracefs_state)
+
+unchanged() {
+  is "${1:-tracefs and /run/nopwatch are as they were}" "$(tracefs_state)" "$state_before"
+}
+
+# Wait until a command succeeds, at most 20 seconds.
+wait_for() {
+  local i
+  for ((i = 0; i < 200; i++)); do
+    "$@" >/dev/null 2>&1 && return 0
+    sleep 0.1
+  done
+  echo "# gave up waiting for: $*"
+  return 1
+}
+
+# Is a session of ours armed? (Its events exist and are enabled in its instance.)
+armed() {
+  local file
+  for file in "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/enable; do
+    [ -r "$file" ] && grep -q 1 "$file" && return 0
+  done
+  return 1
+}
+
+# Background processes do not outlive the test, whatever happens.
+kill_jobs() {
+  local job
+  for job in $(jobs -p); do kill -9 "$job" 2>/dev/null; done
+  wait 2>/dev/null
+}
+trap kill_jobs EXIT
+
+need() {
+  command -v "$1" >/dev/null 2>&1
+}

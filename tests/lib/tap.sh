@@ -1,0 +1,109 @@
+# shellcheck shell=bash
+# For test scripts: TAP output, and checks that say what they saw.
+#
+#	ok "what" COMMAND...		passes if the command does
+#	is "what" GOT WANTED		passes if they are the same text
+#	has "what" TEXT PATTERN		passes if the text matches the extended regular expression
+#	skip "what" "why"		counts as skipped
+#
+# $NOPWATCH is the binary, $PROGRAMS the directory of programs to trace, $SERVER the sample
+# server, $TEST_DIR an empty directory that goes away afterwards.
+
+tests=0
+failures=0
+# before anybody changes the directory
+TESTS_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+pass() {
+  tests=$((tests + 1))
+  echo "ok $tests - $1"
+}
+
+fail() {
+  tests=$((tests + 1)) failures=$((failures + 1))
+  echo "not ok $tests - $1"
+}
+
+skip() {
+  tests=$((tests + 1))
+  echo "ok $tests - $1 # SKIP $2"
+}
+
+# Skip everything and end.
+skip_all() {
+  skip "all of it" "$1"
+  exit 0
+}
+
+comment() {
+  sed 's/^/# /' <<<"$1" | head -n 60
+}
+
+ok() {
+  local what=$1 output status
+  shift
+  output=$("$@" 2>&1)
+  status=$?
+  if [ $status = 0 ]; then
+    pass "$what"
+  else
+    fail "$what"
+    comment "status $status of: $*"
+    comment "$output"
+  fi
+}
+
+is() {
+  if [ "$2" = "$3" ]; then
+    pass "$1"
+  else
+    fail "$1"
+    comment "got:    $2"
+    comment "wanted: $3"
+  fi
+}
+
+has() {
+  if grep -Eq -- "$3" <<<"$2"; then
+    pass "$1"
+  else
+    fail "$1"
+    comment "got:"
+    comment "$2"
+    comment "which has nothing like: $3"
+  fi
+}
+
+hasnt() {
+  if grep -Eq -- "$3" <<<"$2"; then
+    fail "$1"
+    comment "got:"
+    comment "$2"
+  else
+    pass "$1"
+  fi
+}
+
+# j FILE EXPRESSION: a Python expression over JSON lines, printed; see tests/lib/j.
+j() {
+  "$TESTS_LIB/j" "$@"
+}
+
+# holds "what" FILE EXPRESSION: the expression is true of those JSON lines.
+holds() {
+  local got
+  got=$(j "$2" "$3" 2>&1)
+  if [ "$got" = True ]; then
+    pass "$1"
+  else
+    fail "$1"
+    comment "not true: $3"
+    comment "$got"
+    comment "$(head -c 1000 "$2")"
+  fi
+}
+
+finish() {
+  [ $failures = 0 ]
+  exit
+}

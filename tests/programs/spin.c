@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fires as fast as it can: spin THREADS HITS_PER_THREAD. Spans of a known least length, so that
+ * a latency that cannot be is seen at once: every op lasts at least LEAST_NS, and the pause
+ * between two ops lasts at least 50 times that.
+ *
+ *	spin:op__start(i) spin:op__done(i)	with FLAT=1: no pause at all
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sdt.h>
+#include <time.h>
+
+static long hits;
+static int flat;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void pass(uint64_t ns)
+{
+	for (uint64_t end = now() + ns; now() < end;)
+		;
+}
+
+static void *run(void *arg)
+{
+	uint64_t *longest = arg;
+
+	for (long i = 0; i < hits; i++) {
+		uint64_t from = now();
+		DTRACE_PROBE1(spin, op__start, i);
+		if (!flat)
+			pass(2000);
+		DTRACE_PROBE1(spin, op__done, i);
+		uint64_t took = now() - from;
+		*longest = took > *longest ? took : *longest;
+		if (!flat)
+			pass(100000);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc > 1 ? atoi(argv[1]) : 1;
+	pthread_t thread[64];
+	uint64_t longest[64] = {0}, most = 0;
+
+	hits = argc > 2 ? atol(argv[2]) : 100000;
+	flat = getenv("FLAT") != NULL;
+	uint64_t start = now();
+	for (int i = 0; i < threads && i < 64; i++)
+		pthread_create(&thread[i], NULL, run, &longest[i]);
+	for (int i = 0; i < threads && i < 64; i++) {
+		pthread_join(thread[i], NULL);
+		most = longest[i] > most ? longest[i] : most;
+	}
+	printf("ops %ld longest %lu elapsed %lu\n", hits * threads, (unsigned long)most,
+	       (unsigned long)(now() - start));
+	return 0;
+}
