@@ -1,0 +1,64 @@
+# A running JVM: hotspot's own probes around Thread.sleep, attached to by -p.
+. "$(dirname "$0")/../lib/truth.sh"
+
+need javac || skip_all "no JDK is installed"
+home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+jvm=$home/lib/server/libjvm.so
+"$NOPWATCH" list "$jvm" thread__sleep__begin >/dev/null 2>&1 || skip_all "this JVM has no USDT probes"
+
+cat >Sleeper.java <<'J'
+import java.nio.file.*;
+public class Sleeper {
+    public static void main(String[] args) throws Exception {
+        Files.writeString(Path.of("ready"), "");
+        while (!Files.exists(Path.of("go")))
+            Thread.onSpinWait();
+        Thread[] threads = new Thread[2];
+        for (int i = 0; i < 2; i++) {
+            threads[i] = new Thread(() -> {
+                try {
+                    for (int j = 0; j < 400; j++)
+                        Thread.sleep(j % 2 == 0 ? 1 : 5);
+                } catch (InterruptedException e) {
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads)
+            thread.join();
+    }
+}
+J
+"$home/bin/javac" Sleeper.java || skip_all "javac failed"
+"$home/bin/java" -XX:TieredStopAtLevel=1 Sleeper & java=$!
+wait_for test -f ready
+need bpftrace && bpftrace_start -e "$(latency_script "$jvm" hotspot:thread__sleep__begin hotspot:thread__sleep__end)"
+"$NOPWATCH" stat -j 'hotspot:thread__sleep__begin(ms)' 'hotspot:thread__sleep__end' -p $java -o out.json & run=$!
+wait_for armed
+touch go
+wait $java
+wait $run
+holds "every sleep is counted" out.json \
+  "probe('hotspot:thread__sleep__begin')['hits'] == 800 and probe('hotspot:thread__sleep__end')['hits'] == 800"
+holds "and is a span, in the thread that slept" out.json \
+  "span('hotspot:thread__sleep')['count'] == 800 and span('hotspot:thread__sleep')['unmatched_starts'] == 0 and loss() == 0"
+holds "which lasts as long as it was to sleep, at least" out.json \
+  "span('hotspot:thread__sleep')['latency_ns']['min'] >= 1000000 and span('hotspot:thread__sleep')['latency_ns']['p90'] >= 5000000"
+holds "the argument is the time asked for" out.json \
+  "(lambda a: (a['count'], a['min'], a['max'], a['sum']))(probe('hotspot:thread__sleep__begin')['args']['ms']) in ((800, 1, 5, 2400), (800, 1000000, 5000000, 2400000000))"
+if need bpftrace; then
+  bpftrace_end
+  is "bpftrace counts the same" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "800 800"
+  agree_with_bpftrace "p50 and p99 are bpftrace's, to a bucket" out.json hotspot:thread__sleep
+else
+  skip "compare with bpftrace" "bpftrace is not installed"
+fi
+
+# hundreds of sites at once, and away again
+"$NOPWATCH" stat -j "usdt:$jvm:hotspot*:*" -o out.json -- "$home/bin/java" -Xlog:class+load:file=classes.log -version 2>/dev/null
+loaded=$(grep -c ' source: ' classes.log)
+holds "over 400 sites of libjvm.so are armed" out.json "first['sites'] > 400 and first['probes'] > 400"
+holds "classes loaded are the JVM's own count" out.json "probe('hotspot:class__loaded')['hits'] == $loaded"
+
+unchanged
+finish
