@@ -46,7 +46,7 @@ LEAST_libtraceevent := 1.1.0
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
-BUILDING := $(filter-out help clean distclean setup install-help,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out help clean lint format uninstall,$(or $(MAKECMDGOALS),all))
 
 define need_library
 ifneq ($$(shell $(PKG_CONFIG) --atleast-version=$$(LEAST_$(1)) $(1) 2>/dev/null && echo yes),yes)
@@ -94,8 +94,8 @@ LIB := $(BUILD)/libnopwatch.a
 BIN := $(BUILD)/nopwatch
 
 .DELETE_ON_ERROR:
-.PHONY: all help check check-unit check-kernel check-vm demo bench lint format coverage fuzz \
-	install uninstall clean setup
+.PHONY: all help check check-unit check-cli check-kernel demo lint format coverage install \
+	uninstall clean
 
 all: $(BIN) build/nopwatch
 
@@ -121,5 +121,63 @@ $(BIN): $(CMD_OBJ) $(LIB)
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 
+# ---- keeping it clean ----------------------------------------------------------------------
+
+C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
+SH_FILES = $(sort $(wildcard scripts/* tests/run demo/run .ci/run))
+TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
+
+lint:
+	$(call say,FORMAT,clang-format)
+	$(quiet)clang-format --dry-run -Werror $(C_FILES)
+	$(call say,CHECK,cppcheck)
+	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--std=c11 -Iinclude -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src demo
+	$(call say,WARN,gcc -Werror)
+	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
+	$(call say,SHELL,shellcheck)
+	$(quiet)shellcheck $(SH_FILES)
+	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
+	$(call say,LINES,scripts/check-style)
+	$(quiet)scripts/check-style
+
+format:
+	$(quiet)clang-format -i $(C_FILES)
+
+# Lines that the tests reach: gcov's own summary, file by file.
+coverage:
+	$(quiet)$(MAKE) --no-print-directory COVERAGE=1 check
+	$(quiet)scripts/coverage build/coverage
+
+# ---- installing ----------------------------------------------------------------------------
+
+install: all
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR)/nopwatch \
+		$(DESTDIR)$(MANDIR)/man1
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(BINDIR)/nopwatch
+	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(LIBDIR)/libnopwatch.a
+	$(INSTALL) -m 644 include/nopwatch/*.h $(DESTDIR)$(INCLUDEDIR)/nopwatch
+	$(INSTALL) -m 644 docs/man/nopwatch.1 $(DESTDIR)$(MANDIR)/man1/nopwatch.1
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/nopwatch $(DESTDIR)$(LIBDIR)/libnopwatch.a \
+		$(DESTDIR)$(MANDIR)/man1/nopwatch.1
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/nopwatch
+
 clean:
 	$(quiet)rm -rf build
+
+help:
+	@echo 'make            build build/nopwatch'
+	@echo 'make demo       trace the sample server for five seconds (root), or replay a recording'
+	@echo 'make check      every test; check-unit, check-cli, check-kernel: some of them;'
+	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
+	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck'
+	@echo 'make coverage   run the tests and show which lines they reach'
+	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall'
+	@echo 'make clean      remove build/'
+	@echo
+	@echo 'SAN=1: sanitizers; DEBUG=1: for a debugger; COVERAGE=1; V=1: show the commands'
+	@echo 'CC, CFLAGS, CPPFLAGS, LDFLAGS, PKG_CONFIG are respected.'
+	@echo 'scripts/setup installs what is needed to build (build), test or lint.'

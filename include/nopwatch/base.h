@@ -110,12 +110,19 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 		size_t room;  \
 	}
 
-#define nw_vec_add(vec)                                                             \
-	((__typeof__((vec)->item))nw_vec_grow((void **)&(vec)->item, &(vec)->count, \
-					      &(vec)->room, sizeof(*(vec)->item)))
+#define nw_vec_new(vec)                                                 \
+	nw_vec_grow((void **)&(vec)->item, &(vec)->count, &(vec)->room, \
+		    sizeof(*(vec)->item))
+#ifdef __cppcheck__ /* which cannot parse typeof */
+#define nw_vec_add(vec) nw_vec_new(vec)
+#define nw_vec_each(vec, it) \
+	for (auto it = (vec)->item; it < (vec)->item + (vec)->count; it++)
+#else
+#define nw_vec_add(vec) ((__typeof__((vec)->item))nw_vec_new(vec))
 #define nw_vec_each(vec, it)                               \
 	for (__typeof__((vec)->item + 0) it = (vec)->item; \
 	     it < (vec)->item + (vec)->count; it++)
+#endif
 #define nw_vec_free(vec)                        \
 	do {                                    \
 		free((vec)->item);              \

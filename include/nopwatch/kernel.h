@@ -24,7 +24,8 @@ struct nw_tracefs {
 	char path[256];
 };
 
-/* Find and open tracefs. Errors name the remedy: not mounted, not allowed, no uprobes. */
+/* Find and open tracefs: where NOPWATCH_TRACEFS says, else where it is mounted. Errors name
+ * the remedy: not mounted, not allowed, no uprobes. */
 int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err);
 void nw_tracefs_close(struct nw_tracefs *fs);
 

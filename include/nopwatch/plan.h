@@ -93,7 +93,7 @@ struct nw_event {
 	char *shape; /* "p a0:string a1:s32": what places need to share the event */
 	bool is_return;
 	nw_strings fields; /* names */
-	size_t defined; /* places that the kernel has taken */
+	size_t defined;	   /* places that the kernel has taken */
 	NW_VEC(struct nw_place) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
 };

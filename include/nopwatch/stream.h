@@ -66,7 +66,8 @@ struct nw_event_format {
 	uint32_t size;	  /* least payload that holds all fixed fields */
 	uint32_t address; /* PROBE: the low 16 bits of __probe_ip or __probe_func */
 	const struct nw_event *event; /* PROBE */
-	/* PROBE: a0, a1, ...; NEWTASK: pid, comm, clone_flags; RENAME: newcomm; EXIT: comm */
+	/* PROBE: a0, a1, ...; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
+	 * the kernel has it, pid; EXIT: comm */
 	NW_VEC(struct nw_field_format) fields;
 };
 
@@ -96,7 +97,8 @@ void nw_formats_free(struct nw_formats *formats);
 enum nw_record_kind {
 	NW_RECORD_HIT,
 	NW_RECORD_TASK, /* a thread was born, renamed, or died: for nw_tasks */
-	NW_RECORD_LOSS, /* events of this CPU between time and until are missing */
+	NW_RECORD_LOSS, /* events of this CPU between time and until are missing: overwritten,
+			   or on a page that cannot be read */
 };
 
 struct nw_record {
@@ -105,8 +107,10 @@ struct nw_record {
 	uint32_t cpu;
 	int32_t tid;
 	uint32_t planned, probe, part; /* HIT */
-	uint64_t until;		       /* LOSS: time of the next event that was not lost */
-	uint64_t lost;		       /* LOSS: events, 0: unknown */
+	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
+	 * found empty; UINT64_MAX at the end of a recording */
+	uint64_t until;
+	uint64_t lost; /* LOSS: events, 0: unknown */
 	const struct nw_event_format *format;
 	const unsigned char *data; /* valid until the next call */
 	uint32_t size;
@@ -241,15 +245,16 @@ struct nw_value {
 	const char *text;  /* STRING: len bytes, not terminated; MISSING: a sentence */
 	uint32_t len;	   /* STRING: bytes; ARRAY: elements */
 	const unsigned char *elements; /* ARRAY */
-	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED or HEX */
+	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED, HEX or FLOAT */
 };
 
 /* Decode the arguments that this part of the hit carries; others in out are left alone.
  * out: as many as the probe has arguments. Strings point into the record. */
 void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
 		      struct nw_value *out);
-/* Element i of an ARRAY value, as a number. */
+/* Element i of an ARRAY value, as a number; of FLOATs, as a real one. */
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
+double nw_value_real(const struct nw_value *value, uint32_t i);
 
 /* A hit with all its values, from however many records. */
 struct nw_hit {
@@ -264,9 +269,10 @@ struct nw_hit {
 /* Joins the records of hits whose strings came in companion events. */
 struct nw_join;
 int nw_join_open(const struct nw_formats *formats, struct nw_join **out);
-/* Take a record of kind HIT; 1 when it completes a hit, which is valid until the next call. */
+/* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
+ * call. Behind a hit whose companions were lost, hits come one call late. */
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);
-/* At the end: hits whose companions never came; 1 each, then 0. */
+/* At the end: hits that are left, such as those whose companions never came; 1 each, then 0. */
 int nw_join_rest(struct nw_join *join, struct nw_hit *out);
 void nw_join_free(struct nw_join *join);
 

@@ -31,7 +31,8 @@ struct nw_histogram {
 	uint64_t count;
 	uint64_t min, max;  /* as int64_t if is_signed; only with count > 0 */
 	uint64_t sum;	    /* wraps never: stops at its largest value */
-	bool is_signed;	    /* has seen nw_histogram_add_signed() */
+	bool is_signed;	    /* has seen nw_histogram_add_signed(); then unsigned values
+			       beyond INT64_MAX count as that */
 	bool failed;	    /* out of memory: some values are in count but in no bucket */
 	double origin;	    /* the first value; the next two are relative to it, */
 	double shifted_sum; /* which keeps a small deviation of large values exact */
@@ -118,7 +119,8 @@ struct nw_summary_options {
 	size_t span_count;
 	bool args;	  /* distributions of the arguments that hits carry */
 	bool grouped;	  /* hits name their group; else all are in group 0 */
-	size_t most_open; /* open spans at most, 0: a default; older ones are given up */
+	size_t most_open; /* open spans at most, 0: a default; then the outermost one of the
+			     key is given up, or the new one if it is the first */
 };
 
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
@@ -130,7 +132,7 @@ int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t le
 /* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);
-/* Events between from and until are missing: nothing may be measured across that. */
+/* Events before until are missing: nothing that began before it may be measured. */
 void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);
 /* A thread is gone: its open spans will never end. */
 void nw_summary_exit(struct nw_summary *summary, int32_t tid);

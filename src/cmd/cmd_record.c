@@ -145,8 +145,9 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct recorder *r = arg;
 	const char *slash = strrchr(r->path, '/');
-	nw_cleanup(nw_free_ptr) char *dir =
-		slash ? strndup(r->path, (size_t)(slash - r->path) + 1) : strdup(".");
+	nw_cleanup(nw_free_ptr) char *dir = slash ? strndup(r->path,
+							    (size_t)(slash - r->path) + 1)
+						  : strdup(".");
 
 	r->run = run;
 	if (!dir)

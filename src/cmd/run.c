@@ -537,6 +537,8 @@ static int arm_and_loop(struct nw_run *run, struct nw_error *err)
 	int ret = nw_session_arm(run->session, err);
 	print_session_warnings(run);
 	if (ret == 0)
+		ret = nw_run_read_back(run, err);
+	if (ret == 0)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)
 		ret = open_stream(run, err);

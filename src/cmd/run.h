@@ -87,6 +87,8 @@ size_t nw_run_sites(const struct nw_run *run);
 /* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
+/* Read back, in the processes of -p (with -v in all), what enabling has armed; tell what not. */
+int nw_run_read_back(struct nw_run *run, struct nw_error *err);
 /* Why probes without hits have none (src/cmd/silent.c). Before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Why a probe has no hits: not mapped, not armed, semaphore closed, filtered, or just not hit. */
+/*
+ * Enabled is not armed, armed is not hit: what the processes' own memory says right after
+ * enabling, and why a probe has no hits: not mapped, not armed, semaphore closed, filtered, or
+ * just not hit.
+ */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,32 +45,38 @@ static void add_presence(struct nw_presence *sum, const struct nw_presence *one)
 	sum->closed += one->closed;
 }
 
-/* Points of the plan that belong to probes nobody has hit. */
-struct silent_points {
+/* Points of the plan, and which of its numbers they have. */
+struct points {
 	NW_VEC(const struct nw_point *) points;
 	nw_vec_u32 planned;
 };
 
-static int find_silent(const struct nw_run *run, const uint64_t *hits,
-		       struct silent_points *out)
+static void free_points(struct points *points)
+{
+	nw_vec_free(&points->points);
+	nw_vec_free(&points->planned);
+}
+
+/* Those that are armed; with silent, only those of probes nobody has hit. */
+static int find_points(const struct nw_run *run, bool silent, struct points *out)
 {
 	for (uint32_t i = 0; i < run->plan.points.count; i++) {
 		const struct nw_planned *planned = &run->plan.points.item[i];
-		if (planned->failed || hits[planned->probe])
+		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
+		if (planned->failed || (silent && run->probe_hits[planned->probe]))
 			continue;
 		const struct nw_point **slot = nw_vec_add(&out->points);
 		uint32_t *number = slot ? nw_vec_add(&out->planned) : NULL;
 		if (!number)
-			return -1;
-		*slot = &run->selection.probes.item[planned->probe]
-				 ->points.item[planned->point];
+			return -ENOMEM;
+		*slot = &probe->points.item[planned->point];
 		*number = i;
 	}
 	return 0;
 }
 
-static int look(struct nw_run *run, const struct silent_points *silent,
-		struct silence *found, struct nw_error *err)
+static int look(struct nw_run *run, const struct points *silent, struct silence *found,
+		struct nw_error *err)
 {
 	struct nw_presence *seen = calloc(silent->points.count + 1, sizeof(*seen));
 	uint64_t *counted = calloc(run->plan.points.count + 1, sizeof(*counted));
@@ -92,18 +103,53 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->selection.probes.count;
 	struct silence *found = calloc(probes + 1, sizeof(*found));
-	struct silent_points silent = {0};
+	struct points silent = {0};
 	int ret = 0;
 
 	run->states = calloc(probes + 1, sizeof(*run->states));
-	if (!found || !run->states || find_silent(run, run->probe_hits, &silent) < 0)
+	if (!found || !run->states || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && silent.points.count)
 		ret = look(run, &silent, found, err);
 	for (size_t i = 0; ret == 0 && i < probes; i++)
 		run->states[i] = judge(&found[i]);
 	free(found);
-	nw_vec_free(&silent.points);
-	nw_vec_free(&silent.planned);
+	free_points(&silent);
+	return ret;
+}
+
+static void tell_unarmed(const struct nw_run *run, const struct points *all,
+			 const struct nw_presence *seen)
+{
+	for (size_t i = 0; i < all->points.count; i++) {
+		const struct nw_point *point = all->points.item[i];
+		const struct nw_planned *planned =
+			&run->plan.points.item[all->planned.item[i]];
+		if (seen[i].mapped > seen[i].armed + seen[i].unreadable)
+			nw_note("%s at %s+0x%lx is enabled, but not armed in process %d",
+				run->selection.probes.item[planned->probe]->label,
+				point->image->path, point->offset,
+				(int)seen[i].unarmed_pid);
+	}
+}
+
+int nw_run_read_back(struct nw_run *run, struct nw_error *err)
+{
+	const pid_t *pids = run->args->pids.count ? run->args->pids.item : NULL;
+	struct points all = {0};
+	int ret = 0;
+
+	if ((!pids && !run->args->verbose) || run->args->quiet)
+		return 0;
+	struct nw_presence *seen = calloc(run->plan.points.count + 1, sizeof(*seen));
+	if (!seen || find_points(run, false, &all) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_points_look(all.points.item, all.points.count, pids,
+				     run->args->pids.count, seen, err);
+	if (ret == 0)
+		tell_unarmed(run, &all, seen);
+	free(seen);
+	free_points(&all);
 	return ret;
 }

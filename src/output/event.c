@@ -19,12 +19,20 @@ static void print_number(enum nw_value_kind kind, uint64_t number, struct nw_buf
 		nw_buf_printf(out, "%" PRIu64, number);
 }
 
+static void print_real(double real, unsigned int bits, struct nw_buf *out)
+{
+	nw_buf_printf(out, "%.*g", bits == 32 ? 9 : 17, real);
+}
+
 static void print_array(const struct nw_value *value, struct nw_buf *out)
 {
 	nw_buf_addc(out, '{');
 	for (uint32_t i = 0; i < value->len; i++) {
 		nw_buf_adds(out, i ? "," : "");
-		print_number(value->element, nw_value_element(value, i), out);
+		if (value->element == NW_VALUE_FLOAT)
+			print_real(nw_value_real(value, i), value->bits, out);
+		else
+			print_number(value->element, nw_value_element(value, i), out);
 	}
 	nw_buf_addc(out, '}');
 }
@@ -45,13 +53,25 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 		print_array(value, out);
 		break;
 	case NW_VALUE_FLOAT:
-		nw_buf_printf(out, "%.*g", value->bits == 32 ? 9 : 17, value->real);
+		print_real(value->real, value->bits, out);
 		break;
 	default:
 		print_number(value->kind, value->number, out);
 	}
 	if (value->untrusted) /* could be left over from an earlier event */
 		nw_buf_addc(out, '?');
+}
+
+static void json_element(const struct nw_value *value, uint32_t i, struct nw_json *json)
+{
+	uint64_t number = nw_value_element(value, i);
+
+	if (value->element == NW_VALUE_FLOAT)
+		nw_json_real(json, nw_value_real(value, i));
+	else if (value->element == NW_VALUE_SIGNED)
+		nw_json_i64(json, (int64_t)number);
+	else
+		nw_json_u64(json, number);
 }
 
 void nw_value_json(const struct nw_value *value, struct nw_json *json)
@@ -65,13 +85,8 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json)
 		break;
 	case NW_VALUE_ARRAY:
 		nw_json_open(json, '[');
-		for (uint32_t i = 0; i < value->len; i++) {
-			uint64_t number = nw_value_element(value, i);
-			if (value->element == NW_VALUE_SIGNED)
-				nw_json_i64(json, (int64_t)number);
-			else
-				nw_json_u64(json, number);
-		}
+		for (uint32_t i = 0; i < value->len; i++)
+			json_element(value, i, json);
 		nw_json_close(json, ']');
 		break;
 	case NW_VALUE_FLOAT:
@@ -129,7 +144,9 @@ static void print_text(const struct nw_event_line *line, struct nw_buf *out)
 	for (size_t i = 0; i < line->hit->value_count; i++) {
 		char name[32];
 		nw_arg_name(line->probe, i, name);
-		nw_buf_printf(out, " %s=", name);
+		nw_buf_addc(out, ' ');
+		nw_buf_add_escaped(out, name, strlen(name));
+		nw_buf_addc(out, '=');
 		nw_value_print(&line->hit->values[i], out);
 	}
 	nw_buf_addc(out, '\n');

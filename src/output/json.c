@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nopwatch/output.h"
@@ -94,11 +95,18 @@ void nw_json_i64(struct nw_json *json, int64_t value)
 
 void nw_json_real(struct nw_json *json, double value)
 {
+	char text[32];
+
 	separate(json);
-	if (isfinite(value))
-		nw_buf_printf(json->out, "%.15g", value);
-	else
+	if (!isfinite(value)) {
 		nw_buf_adds(json->out, "null");
+		return;
+	}
+	/* as short as can be read back to the same value */
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof(text), "%.17g", value);
+	nw_buf_adds(json->out, text);
 }
 
 void nw_json_bool(struct nw_json *json, bool value)

@@ -12,6 +12,20 @@ const struct nw_figure nw_figures[] = {
 };
 const size_t nw_figure_count = NW_COUNT(nw_figures);
 
+/* Near the ends of the range, a double may round to what no integer can hold. */
+static uint64_t whole_mean(const struct nw_histogram *h)
+{
+	double mean = round(nw_histogram_mean(h));
+	double min = h->is_signed ? (double)(int64_t)h->min : (double)h->min;
+	double max = h->is_signed ? (double)(int64_t)h->max : (double)h->max;
+
+	if (mean <= min)
+		return h->min;
+	if (mean >= max)
+		return h->max;
+	return h->is_signed ? (uint64_t)(int64_t)mean : (uint64_t)mean;
+}
+
 uint64_t nw_figure_value(const struct nw_histogram *h, const struct nw_figure *figure)
 {
 	if (figure->percentile > 0)
@@ -20,8 +34,7 @@ uint64_t nw_figure_value(const struct nw_histogram *h, const struct nw_figure *f
 		return h->min;
 	if (strcmp(figure->key, "max") == 0)
 		return h->max;
-	double mean = nw_histogram_mean(h);
-	return h->is_signed ? (uint64_t)llround(mean) : (uint64_t)(mean + 0.5);
+	return whole_mean(h);
 }
 
 double nw_report_rate(const struct nw_report *report, uint64_t hits)

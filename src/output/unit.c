@@ -36,8 +36,10 @@ void nw_unit_duration(uint64_t ns, char out[16])
 
 void nw_unit_rate(double per_second, char out[16])
 {
-	static const struct scale scales[] = {
-		{0, 1, "/s"}, {1000, 1e3, "k/s"}, {1e6, 1e6, "M/s"}, {1e9, 1e9, "G/s"}};
+	static const struct scale scales[] = {{0, 1, "/s"},
+					      {999.5, 1e3, "k/s"},
+					      {999.5e3, 1e6, "M/s"},
+					      {999.5e6, 1e9, "G/s"}};
 
 	if (per_second > 0 && per_second < 9.995)
 		snprintf(out, 16, "%.2f/s", per_second);
@@ -168,7 +170,8 @@ void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out)
 	}
 	for (unsigned int row = first; row <= last && most; row++) {
 		char label[40], bar[BAR_WIDTH + 1];
-		size_t len = (size_t)((double)count[row] / (double)most * BAR_WIDTH);
+		/* float as in bpftrace: a double now and then gives a shorter bar */
+		size_t len = (size_t)((float)count[row] / (float)most * BAR_WIDTH);
 		memset(bar, '@', len);
 		bar[len] = '\0';
 		row_label(row, label);

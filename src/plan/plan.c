@@ -101,7 +101,8 @@ static struct layout *part_for(layouts *parts, size_t fetch_len)
 static bool is_reserved(const char *name)
 {
 	static const char *const words[] = {"common_type", "common_flags",
-					    "common_preempt_count", "common_pid", "common_tgid"};
+					    "common_preempt_count", "common_pid",
+					    "common_tgid"};
 
 	for (size_t i = 0; i < NW_COUNT(words); i++)
 		if (strcmp(words[i], name) == 0)
@@ -125,12 +126,14 @@ static void field_name(const struct laying *l, const struct layout *part, size_t
 	nw_arg_name(l->probe, arg, name);
 	nw_identifier(name, sizeof(base) - 1, base);
 	snprintf(out, 32, "%s", base);
-	for (unsigned int i = 1; is_reserved(out) || nw_strings_has(&part->fields, out); i++)
+	for (unsigned int i = 1; is_reserved(out) || nw_strings_has(&part->fields, out);
+	     i++)
 		snprintf(out, 32, "%.24s_%u", base, i % 1000);
 }
 
 /* Append a field to a part; returns its number there, or -ENOMEM. */
-static int add_field(const struct laying *l, struct layout *part, size_t arg, const char *fetch)
+static int add_field(const struct laying *l, struct layout *part, size_t arg,
+		     const char *fetch)
 {
 	char type[16], name[32];
 	size_t number = part->fields.count;
@@ -164,7 +167,8 @@ static int lay_out_numbers(const struct laying *l, layouts *parts)
 		source->part = (unsigned int)(part - parts->item);
 		source->field = add_field(l, part, arg, source->fetch.text);
 		if (source->fetch.high_text[0])
-			source->high_field = add_field(l, part, arg, source->fetch.high_text);
+			source->high_field = add_field(l, part, arg,
+						       source->fetch.high_text);
 		if (source->field == -ENOMEM || source->high_field == -ENOMEM)
 			return -ENOMEM;
 	}
@@ -286,7 +290,8 @@ static bool can_share(struct nw_event *event, const char *shape,
 }
 
 /* The event that a part of a point goes into; shape tells whom it may share it with. */
-static struct nw_event *event_for(struct nw_plan *plan, const struct nw_plan_options *options,
+static struct nw_event *event_for(struct nw_plan *plan,
+				  const struct nw_plan_options *options,
 				  const struct nw_point *point, const char *shape,
 				  nw_strings *fields)
 {
@@ -322,7 +327,7 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 						 ? event_for(plan, options, point,
 							     nw_buf_str(&shape),
 							     &part->fields)
-				: NULL;
+						 : NULL;
 		nw_buf_free(&shape);
 		if (!event) {
 			free(fetches);

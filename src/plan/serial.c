@@ -427,7 +427,8 @@ static const struct {
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"source", 10, load_source},
-	{"event", 3, load_event}, {"field", 2, load_field},
+	{"event", 3, load_event},
+	{"field", 2, load_field},
 	{"place", 3, load_place},
 };
 

@@ -133,10 +133,12 @@ const char *nw_nop_name(enum nw_nop nop)
 /* Length of the ModRM operand of a long nop (SDM vol. 2, table 2-2; 32 and 64 bits alike). */
 static size_t modrm_length(const unsigned char *code, size_t len)
 {
-	if (len < 2)
+	if (len == 0)
 		return 0;
 	unsigned int mod = code[0] >> 6, rm = code[0] & 7;
 	size_t sib = mod != 3 && rm == 4;
+	if (sib && len < 2)
+		return 0;
 	size_t disp = mod == 1 ? 1 : mod == 2 ? 4 : 0;
 	if (mod == 0 && (rm == 5 || (sib && (code[1] & 7) == 5)))
 		disp = 4;

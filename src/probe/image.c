@@ -223,7 +223,8 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 			ret = skip(image, &note, "%s", why);
 		} else {
 			uint64_t moved = base && note.base ? base - note.base : 0;
-			note.pc += moved;
+			if (note.pc) /* 0 is dropped code, wherever the rest went */
+				note.pc += moved;
 			if (note.semaphore)
 				note.semaphore += moved;
 			ret = add_site(image, &note, force);
@@ -266,6 +267,9 @@ static int look_at_section(struct nw_image *image, struct sections *found, Elf_S
 	if (!name || header.sh_type != SHT_NOTE || strcmp(name, ".note.stapsdt") != 0)
 		return 0;
 	if (header.sh_size > image->size || header.sh_offset > image->size - header.sh_size)
+		return 0;
+	/* sections do not overlap; if they do, the file is not read over and over */
+	if (header.sh_size > image->size - found->note_size)
 		return 0;
 	Elf_Scn **slot = nw_vec_add(&found->notes);
 	if (!slot)
@@ -326,8 +330,9 @@ static int read_sections(struct nw_image *image, Elf *elf, bool linked, bool for
 	else if (found.note_size && !linked)
 		image->notes = NW_NOTES_UNLINKED;
 	else if (found.note_size) {
-		image->notes = NW_NOTES_FOUND;
 		ret = take_notes(image, &found, force);
+		if (image->sites.count || image->skipped.count)
+			image->notes = NW_NOTES_FOUND;
 	}
 	nw_vec_free(&found.notes);
 	return ret;

@@ -146,6 +146,7 @@ static uint64_t fold_unary(struct folding *f)
 static uint64_t apply(struct folding *f, const char *op, uint64_t a, uint64_t b)
 {
 	int64_t sa = (int64_t)a, sb = (int64_t)b;
+	uint64_t sign = sa < 0 ? ~(uint64_t)0 : 0;
 
 	if (op[0] == '/' || op[0] == '%') {
 		f->bad |= b == 0 || (sa == INT64_MIN && sb == -1);
@@ -156,7 +157,7 @@ static uint64_t apply(struct folding *f, const char *op, uint64_t a, uint64_t b)
 	if (strcmp(op, "<<") == 0)
 		return b < 64 ? a << b : 0;
 	if (strcmp(op, ">>") == 0)
-		return b < 64 ? (uint64_t)(sa >> b) : 0;
+		return b == 0 ? a : b < 64 ? a >> b | sign << (64 - b) : sign;
 	if (strcmp(op, "||") == 0)
 		return a || b;
 	if (strcmp(op, "&&") == 0)
@@ -289,6 +290,14 @@ static bool take_sum(struct cursor *c, struct sum *sum)
 
 /* ---- registers ---------------------------------------------------------------------- */
 
+/* The "(1)" of %st(1). */
+static bool take_stack_slot(struct cursor *c)
+{
+	uint64_t slot;
+
+	return take(c, '(') && take_number(c, &slot) && take(c, ')');
+}
+
 static bool take_register(struct cursor *c, const struct nw_arch *arch, struct nw_reg *reg)
 {
 	size_t len = 0;
@@ -305,9 +314,8 @@ static bool take_register(struct cursor *c, const struct nw_arch *arch, struct n
 	if (!len || !nw_arch_register(arch, c->at, len, reg))
 		return false;
 	c->at += len;
-	/* %st(1) */
-	if (reg->kind == NW_REG_FLOAT && peek(c) == '(')
-		c->at = c->end;
+	if (strcmp(reg->kernel, "st") == 0 && peek(c) == '(')
+		return take_stack_slot(c);
 	return true;
 }
 
@@ -550,10 +558,12 @@ static bool take_paren_registers(struct cursor *c, const struct nw_arch *arch,
 	}
 	if (!take(c, ')') || (!m->has_base && !m->has_index))
 		return false;
-	if (arch->index_first && m->has_index) { /* s390: D(index,base) */
+	if (arch->index_first && m->has_index) { /* s390: D(index,base), D(,base) */
 		struct nw_reg swap = m->base;
 		m->base = m->index;
 		m->index = swap;
+		m->has_index = m->has_base;
+		m->has_base = true;
 	}
 	return m->scale == 1 || m->scale == 2 || m->scale == 4 || m->scale == 8;
 }
@@ -820,7 +830,17 @@ static size_t size_prefix(const char *text)
 	digits = strspn(text + len, "0123456789");
 	len += digits;
 	len += text[len] == 'f';
-	return digits && digits <= 6 && text[len] == '@' ? len + 1 : 0;
+	return digits && text[len] == '@' ? len + 1 : 0;
+}
+
+/* The number in a prefix; what no value is large enough for is cut, so that bits can be
+ * counted in an unsigned int. */
+static unsigned int prefix_size(const char *digits)
+{
+	const unsigned long most = 999999;
+	unsigned long size = strtoul(digits, NULL, 10);
+
+	return (unsigned int)(size < most ? size : most);
 }
 
 /* End of the argument that starts at text: the blank before the next SIZE@. */
@@ -853,7 +873,7 @@ static int add_argument(const struct nw_arch *arch, const char *text, size_t len
 	if (prefix) {
 		op->is_signed = text[0] == '-';
 		op->is_float = text[prefix - 2] == 'f';
-		op->size = (unsigned int)strtoul(text + op->is_signed, NULL, 10);
+		op->size = prefix_size(text + op->is_signed);
 	}
 	if (prefix && op->size == 0)
 		op->problem = "a size of 0 bytes";
@@ -864,9 +884,10 @@ static int add_argument(const struct nw_arch *arch, const char *text, size_t len
 
 int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands *out)
 {
-	const char *at = args + strspn(args, " \t\n\r\f\v");
+	static const char blanks[] = " \t\n\r\f\v";
+	const char *at = args + strspn(args, blanks);
 
-	if (strcmp(at, ":") == 0) /* perf's spelling of "none" */
+	if (*at == ':' && !at[1 + strspn(at + 1, blanks)]) /* perf's spelling of "none" */
 		return 0;
 	while (*at) {
 		size_t prefix = size_prefix(at);
@@ -874,7 +895,7 @@ int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands 
 		int ret = add_argument(arch, at, (size_t)(end - at), prefix, out);
 		if (ret < 0)
 			return ret;
-		at = end + strspn(end, " \t\n\r\f\v");
+		at = end + strspn(end, blanks);
 	}
 	return 0;
 }

@@ -85,7 +85,7 @@ static bool search_relocations(const struct nw_image *image, Elf *elf, Elf_Scn *
 			return false;
 		if (fills_got_slot(image->machine, GELF_R_TYPE(info)) &&
 		    names_symbol(elf, &symtab, symbols, GELF_R_SYM(info), op)) {
-			op->address = slot;
+			op->address = slot + (uint64_t)op->offset;
 			op->resolved = true;
 			return true;
 		}

@@ -189,14 +189,17 @@ static const struct entry *function_entry(const struct nw_symbols *symbols, uint
 		else
 			high = middle;
 	}
-	/* Hand-written functions have no size: they reach to the next one. */
+	/* Hand-written functions have no size: they reach to the next one, unless they are but
+	 * a label or another name within a function that has one. */
+	const struct entry *sizeless = NULL;
 	for (size_t back = 0; back < 8 && low-- > 0; back++) {
 		const struct entry *entry = &symbols->functions.item[low];
-		if (vaddr - entry->symbol.value < entry->symbol.size ||
-		    (entry->symbol.size == 0 && back == 0))
+		if (vaddr - entry->symbol.value < entry->symbol.size)
 			return entry;
+		if (entry->symbol.size == 0 && back == 0)
+			sizeless = entry;
 	}
-	return NULL;
+	return sizeless;
 }
 
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out)

@@ -130,14 +130,15 @@ static int load_probe(struct loader *load, const char *group,
 	return ret;
 }
 
-/* The events that tell of threads, and the fields that matter in them. */
+/* The events that tell of threads, and the fields that matter in them. Without the pid of a
+ * renamed thread, which some kernels leave out, it is taken for the one that did it. */
 static const struct {
 	enum nw_event_kind kind;
-	const char *system, *name, *fields[4];
+	const char *system, *name, *fields[4], *optional;
 } task_formats[] = {
-	{NW_EVENT_NEWTASK, "task", "task_newtask", {"pid", "comm", "clone_flags"}},
-	{NW_EVENT_RENAME, "task", "task_rename", {"newcomm"}},
-	{NW_EVENT_EXIT, "sched", "sched_process_exit", {"comm"}},
+	{NW_EVENT_NEWTASK, "task", "task_newtask", {"pid", "comm", "clone_flags"}, NULL},
+	{NW_EVENT_RENAME, "task", "task_rename", {"newcomm"}, "pid"},
+	{NW_EVENT_EXIT, "sched", "sched_process_exit", {"comm"}, NULL},
 };
 
 /* Kernels without them exist: then threads are looked up, and that is all. */
@@ -151,6 +152,9 @@ static int load_tasks(struct loader *load)
 				      &event, &format, &ignored);
 		for (size_t j = 0; ret == 0 && task_formats[i].fields[j]; j++)
 			ret = add_field(format, event, task_formats[i].fields[j], &ignored);
+		if (ret == 0 && task_formats[i].optional &&
+		    tep_find_field(event, task_formats[i].optional))
+			ret = add_field(format, event, task_formats[i].optional, &ignored);
 		if (format)
 			format->kind = task_formats[i].kind;
 		if (ret < 0 && format) {

@@ -3,8 +3,9 @@
  * Hits whose strings came in companion events. The kernel runs the events of one place one
  * after the other in the thread that hit it, so the parts follow each other in that thread's
  * records, though another thread's may stand between them. Parts are collected by thread until
- * all are there; if something else of the thread comes first, some were lost, and the hit is
- * handed out with what it has.
+ * all are there; if the thread hits some other place first, some were lost, and the hit is
+ * handed out with what it has, before what came behind it. Several probes may stand at one
+ * place: their events come mixed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +21,12 @@ struct pending {
 	NW_VEC(char *) copies; /* strings of parts already seen */
 };
 
+typedef NW_VEC(struct pending *) pendings;
+
 struct nw_join {
 	const struct nw_formats *formats;
-	NW_VEC(struct pending *) waiting;
+	pendings waiting;
+	pendings ready;		 /* to be handed out, in this order */
 	struct pending *current; /* handed out last */
 	struct nw_value *values; /* of hits of one part */
 	size_t room;
@@ -76,6 +80,11 @@ static struct nw_hit hit_of(const struct nw_record *record)
 			       .planned = record->planned};
 }
 
+static uint32_t part_bit(const struct nw_record *record)
+{
+	return 1u << (record->part % NW_MAX_PARTS);
+}
+
 /* ---- hits of several parts ---------------------------------------------------------- */
 
 /* Strings point into the page, which will be gone when the hit is complete. */
@@ -119,59 +128,120 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 	return p;
 }
 
-static ssize_t find_waiting(const struct nw_join *join, int32_t tid)
+/* What the thread of this record has collected of the same hit, or -1. */
+static ssize_t find_waiting(const struct nw_join *join, const struct nw_record *record)
 {
 	for (size_t i = 0; i < join->waiting.count; i++)
-		if (join->waiting.item[i]->hit.tid == tid)
+		if (join->waiting.item[i]->hit.tid == record->tid &&
+		    join->waiting.item[i]->hit.planned == record->planned)
 			return (ssize_t)i;
 	return -1;
 }
 
-/* Take a hit off the list; it lives until the next call. */
-static int hand_out(struct nw_join *join, size_t at, struct nw_hit *out)
+static const struct nw_point *point_of(const struct nw_join *join, uint32_t planned)
 {
-	free_pending(join->current);
-	join->current = join->waiting.item[at];
+	const struct nw_planned *p = planned_of(join, planned);
+
+	return &join->formats->plan->selection->probes.item[p->probe]
+			->points.item[p->point];
+}
+
+static bool same_place(const struct nw_join *join, uint32_t a, uint32_t b)
+{
+	const struct nw_point *x = point_of(join, a), *y = point_of(join, b);
+
+	return x->image == y->image && x->offset == y->offset &&
+	       x->is_return == y->is_return;
+}
+
+/* The hit has what it will ever have. */
+static int complete(struct nw_join *join, size_t at)
+{
+	struct pending **slot = nw_vec_add(&join->ready);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = join->waiting.item[at];
 	join->waiting.item[at] = join->waiting.item[--join->waiting.count];
+	return 0;
+}
+
+/* The thread has come to this record: parts of its earlier hits that are missing are lost. */
+static int complete_earlier(struct nw_join *join, const struct nw_record *record)
+{
+	size_t i = 0;
+
+	while (i < join->waiting.count) {
+		const struct pending *p = join->waiting.item[i];
+		bool repeated = p->hit.planned == record->planned &&
+				(p->got & part_bit(record));
+		if (p->hit.tid != record->tid ||
+		    (!repeated && same_place(join, p->hit.planned, record->planned)))
+			i++;
+		else if (complete(join, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The oldest hit that is ready; it lives until the next call. */
+static int hand_out(struct nw_join *join, struct nw_hit *out)
+{
+	if (!join->ready.count)
+		return 0;
+	free_pending(join->current);
+	join->current = join->ready.item[0];
+	join->ready.count--;
+	memmove(join->ready.item, join->ready.item + 1,
+		join->ready.count * sizeof(struct pending *));
 	*out = join->current->hit;
 	return 1;
+}
+
+/* The entry of the record's hit, made if it is the first part; -ENOMEM. */
+static ssize_t entry(struct nw_join *join, const struct nw_record *record)
+{
+	ssize_t at = find_waiting(join, record);
+
+	if (at >= 0)
+		return at;
+	struct pending **slot = nw_vec_add(&join->waiting);
+	if (!slot)
+		return -ENOMEM;
+	*slot = start(join, record);
+	if (*slot)
+		return (ssize_t)join->waiting.count - 1;
+	join->waiting.count--;
+	return -ENOMEM;
 }
 
 static int add_part(struct nw_join *join, const struct nw_record *record,
 		    struct nw_hit *out)
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
-	uint32_t bit = 1u << (record->part % NW_MAX_PARTS);
 	uint32_t all = (uint32_t)(((uint64_t)1 << planned->parts) - 1) & ~planned->refused;
-	ssize_t at = find_waiting(join, record->tid);
-	int ready = 0;
 
-	if (at >= 0) {
-		struct pending *p = join->waiting.item[at];
-		if (p->hit.planned != record->planned || (p->got & bit)) {
-			ready = hand_out(join, (size_t)at, out); /* incomplete */
-			at = -1;
-		}
-	}
-	if (at < 0) {
-		struct pending **slot = nw_vec_add(&join->waiting);
-		if (!slot)
-			return -ENOMEM;
-		*slot = start(join, record);
-		if (!*slot) {
-			join->waiting.count--;
-			return -ENOMEM;
-		}
-		at = (ssize_t)join->waiting.count - 1;
-	}
+	if (complete_earlier(join, record) < 0)
+		return -ENOMEM;
+	ssize_t at = entry(join, record);
+	if (at < 0)
+		return (int)at;
 	struct pending *p = join->waiting.item[at];
-	p->got |= bit;
+	p->got |= part_bit(record);
 	nw_record_values(join->formats, record, p->values);
 	if (keep_strings(p, planned, record->part) < 0)
 		return -ENOMEM;
-	if (!ready && (p->got & all) == all)
-		return hand_out(join, (size_t)at, out);
-	return ready;
+	if ((p->got & all) == all && complete(join, (size_t)at) < 0)
+		return -ENOMEM;
+	return hand_out(join, out);
+}
+
+static bool is_collecting(const struct nw_join *join, int32_t tid)
+{
+	for (size_t i = 0; i < join->waiting.count; i++)
+		if (join->waiting.item[i]->hit.tid == tid)
+			return true;
+	return false;
 }
 
 /* ---- all hits ----------------------------------------------------------------------- */
@@ -180,7 +250,7 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
 
-	if (planned->parts > 1)
+	if (planned->parts > 1 || join->ready.count || is_collecting(join, record->tid))
 		return add_part(join, record, out);
 	*out = hit_of(record);
 	if (!planned->args.count)
@@ -195,7 +265,16 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 
 int nw_join_rest(struct nw_join *join, struct nw_hit *out)
 {
-	return join->waiting.count ? hand_out(join, join->waiting.count - 1, out) : 0;
+	while (join->waiting.count) {
+		size_t oldest = 0;
+		for (size_t i = 1; i < join->waiting.count; i++)
+			if (join->waiting.item[i]->hit.time <
+			    join->waiting.item[oldest]->hit.time)
+				oldest = i;
+		if (complete(join, oldest) < 0)
+			return -ENOMEM;
+	}
+	return hand_out(join, out);
 }
 
 void nw_join_free(struct nw_join *join)
@@ -204,7 +283,10 @@ void nw_join_free(struct nw_join *join)
 		return;
 	nw_vec_each (&join->waiting, p)
 		free_pending(*p);
+	nw_vec_each (&join->ready, p)
+		free_pending(*p);
 	nw_vec_free(&join->waiting);
+	nw_vec_free(&join->ready);
 	free_pending(join->current);
 	free(join->values);
 	free(join);

@@ -87,7 +87,7 @@ int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_lay
 	layout.size = layout.data + data_size;
 	if (!fits || (layout.commit_size != 4 && layout.commit_size != 8) ||
 	    layout.commit != 8 || layout.data != 8 + layout.commit_size ||
-	    layout.size < 64 || layout.size > (64 << 20))
+	    layout.size < 64 || data_size > (64 << 20))
 		return nw_fail(err, EBADMSG, "events/header_page is not as expected");
 	*out = layout;
 	return 0;
@@ -182,5 +182,5 @@ int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *siz
 		page->at += length < left ? length : left;
 		return 1;
 	}
-	return 0;
+	return page->at == page->end ? 0 : -EBADMSG; /* less than a header is left */
 }

@@ -283,9 +283,13 @@ static void take_runs(struct reader *r, uint64_t cpus, struct nw_recording *out)
 			r->bad = true;
 			return;
 		}
-		struct nw_page_run *run = size ? nw_vec_add(&out->runs) : NULL;
-		if (!run)
+		if (!size)
 			continue;
+		struct nw_page_run *run = nw_vec_add(&out->runs);
+		if (!run) {
+			r->bad = true;
+			return;
+		}
 		run->cpu = cpu;
 		run->pages = (const unsigned char *)r->start + offset;
 		run->size = size;
@@ -320,11 +324,21 @@ bool nw_recording_is_one(const void *bytes, size_t len)
 	return len >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic) - 2) == 0;
 }
 
+static int foreign(struct nw_error *err, const char *why)
+{
+	nw_fail(err, ENOTSUP, "the recording was made by another tool: %s", why);
+	nw_error_hint(err, "`trace-cmd report` can print it");
+	return -ENOTSUP;
+}
+
 int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
 		       struct nw_error *err)
 {
 	struct reader r = {.start = bytes, .at = bytes, .end = (const char *)bytes + len};
 	struct nw_recording recording = {0};
+
+	if (nw_recording_is_one(bytes, len) && memcmp(bytes, magic, sizeof(magic)) != 0)
+		return foreign(err, "it is not of version 6");
 	bool ours = take_head(&r, &recording);
 
 	uint64_t cpus = take_number(&r, 4);
@@ -342,10 +356,7 @@ int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
 			       "the recording is from a machine of the other byte order");
 	if (r.bad)
 		return nw_fail(err, EBADMSG, "the recording is damaged or cut off");
-	nw_fail(err, ENOTSUP,
-		"the recording was made by another tool: it has no table of probes");
-	nw_error_hint(err, "`trace-cmd report` can print it");
-	return -ENOTSUP;
+	return foreign(err, "it has no table of probes");
 }
 
 void nw_recording_free(struct nw_recording *recording)

@@ -8,6 +8,8 @@
  *		 moment before it was looked at
  *	merge	 a heap of the lanes that have events, by the time of their next one; the top
  *		 is handed out while it is not newer than the least `known` of all lanes
+ *	losses	 stand before the event behind them, or in the heap by themselves: of what is
+ *		 newer than a loss's beginning, nothing may be handed out before it
  *
  * Reading is by need: epoll names the lanes whose buffers have passed buffer_percent; the
  * others are looked at a few times a second, which is what moves their `known` on. So an idle
@@ -28,6 +30,7 @@
 /* Pages a lane may take in one go, so that no CPU starves the others. */
 enum {
 	BURST = 64,
+	RESERVED = 2,
 	DEFAULT_BUDGET = 1024
 };
 
@@ -45,6 +48,7 @@ struct lane {
 	const unsigned char *run, *run_end; /* from memory: pages to come */
 
 	struct slab *first, *last; /* read, not yet walked; the first is being walked */
+	size_t queued;		   /* how many these are */
 	struct nw_page page;	   /* the walk over the first */
 	bool open;		   /* page is valid */
 
@@ -58,6 +62,7 @@ struct lane {
 	uint64_t last_queued; /* a lower bound for the newest event in the queue */
 	uint64_t known;
 	uint64_t empty_at; /* known to have been empty then */
+	bool drained;	   /* and nothing has been read since */
 	uint64_t loss_from, lost;
 };
 
@@ -72,7 +77,7 @@ struct nw_stream {
 	uint64_t limit; /* events up to here may be handed out */
 
 	struct slab *free;
-	size_t pages, budget; /* that exist, that may exist */
+	size_t queued, budget; /* pages in queues, that may be there */
 	int epoll;
 	uint64_t swept; /* when all lanes were last looked at */
 	uint64_t (*now)(void *arg);
@@ -85,24 +90,20 @@ struct nw_stream {
 /* ---- pages -------------------------------------------------------------------------- */
 
 /*
- * A page to read into; NULL when the budget is used up. A lane with nothing queued always gets
- * one: as long as every lane can be looked at, the oldest event can be handed out, and pages
- * become free.
+ * A page to read into; NULL when the budget is used up. Part of it is set aside, so that every
+ * lane always gets RESERVED pages: as long as every lane can be looked at and moves on by a
+ * page, the oldest events can be handed out, and pages become free.
  */
 static struct slab *take_slab(struct nw_stream *s, const struct lane *lane)
 {
 	struct slab *slab = s->free;
 
-	if (slab) {
-		s->free = slab->next;
-		slab->next = NULL;
-		return slab;
-	}
-	if (s->pages >= s->budget && lane->first)
+	if (lane->queued >= RESERVED && s->queued >= s->budget - RESERVED * s->lanes)
 		return NULL;
-	slab = calloc(1, sizeof(*slab) + s->formats->page.size);
-	if (slab)
-		s->pages++;
+	if (!slab)
+		return calloc(1, sizeof(*slab) + s->formats->page.size);
+	s->free = slab->next;
+	slab->next = NULL;
 	return slab;
 }
 
@@ -123,7 +124,31 @@ static void drop_page(struct nw_stream *s, struct lane *lane)
 	lane->first = slab->next;
 	if (!lane->first)
 		lane->last = NULL;
+	lane->queued--;
+	s->queued--;
 	give_slab(s, slab);
+}
+
+/* Events behind the last one that was seen are missing: so many, or 0 if nobody knows. */
+static void add_loss(struct nw_stream *s, struct lane *lane, uint64_t lost)
+{
+	uint64_t empty = lane->first ? lane->first->empty_since : 0;
+
+	if (!lane->has_loss) {
+		lane->has_loss = true;
+		lane->loss_from = nw_max64(lane->last_time, empty);
+		lane->lost = 0;
+	}
+	lane->lost += lost;
+	s->stats.lost += lost;
+}
+
+/* What stands on the rest of the page cannot be read: it is as good as lost. */
+static void give_up_page(struct nw_stream *s, struct lane *lane)
+{
+	s->stats.damaged++;
+	add_loss(s, lane, 0);
+	lane->page = (struct nw_page){0};
 }
 
 /* Start on the next page of the lane, if there is one. */
@@ -149,35 +174,30 @@ static bool open_page(struct nw_stream *s, struct lane *lane)
 	}
 	lane->open = true;
 	if (nw_page_open(&lane->page, layout, bytes, len) < 0) {
-		s->stats.damaged++;
-		lane->page = (struct nw_page){0};
+		give_up_page(s, lane);
 		return true;
 	}
 	s->stats.bytes += (uint64_t)(lane->page.end - lane->page.at);
-	if (lane->page.missed) {
-		uint64_t empty = lane->first ? lane->first->empty_since : 0;
-		lane->has_loss = true;
-		lane->loss_from = nw_max64(lane->last_time, empty);
-		lane->lost = lane->page.lost;
-		s->stats.lost += lane->lost;
-	}
+	if (lane->page.missed)
+		add_loss(s, lane, lane->page.lost);
 	return true;
 }
 
-/* Move to the lane's next event; false when nothing is queued. */
+/* Move to the lane's next event; false when nothing is queued, not even a loss. */
 static bool next_event(struct nw_stream *s, struct lane *lane)
 {
-	for (;;) {
-		if (!lane->open && !open_page(s, lane))
-			return lane->has_event = false;
+	lane->has_event = false;
+	while (lane->open || open_page(s, lane)) {
 		int ret = nw_page_next(&lane->page, &lane->data, &lane->size);
 		if (ret > 0) {
 			lane->head = lane->last_time = lane->page.time;
 			return lane->has_event = true;
 		}
-		s->stats.damaged += ret < 0;
+		if (ret < 0)
+			give_up_page(s, lane);
 		drop_page(s, lane);
 	}
+	return lane->has_loss;
 }
 
 /* ---- heap --------------------------------------------------------------------------- */
@@ -229,9 +249,21 @@ static void push(struct nw_stream *s, unsigned int lane)
 /* The top has a new head, or none: restore the heap. */
 static void fix_top(struct nw_stream *s)
 {
-	if (!s->lane[s->heap[0]].has_event)
+	const struct lane *lane = &s->lane[s->heap[0]];
+
+	if (!lane->has_event && !lane->has_loss)
 		s->heap[0] = s->heap[--s->heap_count];
 	sift_down(s, 0);
+}
+
+/* The top's event was handed out: move on. Before anything else changes the heap. */
+static void advance(struct nw_stream *s)
+{
+	if (!s->advance)
+		return;
+	s->advance = false;
+	next_event(s, &s->lane[s->heap[0]]);
+	fix_top(s);
 }
 
 /* ---- reading ------------------------------------------------------------------------ */
@@ -246,10 +278,22 @@ static void queue_page(struct nw_stream *s, struct lane *lane, struct slab *slab
 	else
 		lane->first = slab;
 	lane->last = slab;
+	lane->queued++;
+	s->queued++;
 	/* its stamp bounds what follows from below; good enough for `known` */
 	if (nw_page_open(&page, &s->formats->page, slab->bytes, slab->len) == 0)
 		lane->last_queued = nw_max64(lane->last_queued, page.time);
 	s->stats.pages++;
+}
+
+/* The lane has, or gets, something to offer: see that it stands in the heap. */
+static void wake_lane(struct nw_stream *s, unsigned int number)
+{
+	struct lane *lane = &s->lane[number];
+	bool was_there = lane->has_event || lane->has_loss;
+
+	if (!lane->has_event && next_event(s, lane) && !was_there)
+		push(s, number);
 }
 
 /* Read what the lane has, up to BURST pages. Returns 0 or -errno. */
@@ -258,7 +302,8 @@ static int read_lane(struct nw_stream *s, unsigned int number)
 	struct lane *lane = &s->lane[number];
 	int ret = 0;
 
-	for (unsigned int i = 0; i < BURST; i++) {
+	lane->drained = false;
+	for (unsigned int i = 0; i < BURST && ret >= 0 && !lane->drained; i++) {
 		uint64_t now = s->now(s->now_arg);
 		struct slab *slab = take_slab(s, lane);
 		if (!slab)
@@ -270,21 +315,18 @@ static int read_lane(struct nw_stream *s, unsigned int number)
 			lane->known = nw_max64(lane->known, lane->last_queued);
 			if (s->tap)
 				ret = s->tap(s->tap_arg, lane->cpu, slab->bytes, slab->len);
-			if (ret < 0)
-				break;
 			continue;
 		}
 		give_slab(s, slab);
 		/* ENODEV: the CPU was unplugged, and its buffer with it */
-		if (got == 0 || errno == EAGAIN || errno == EINTR || errno == ENODEV)
+		lane->drained = got == 0 || errno == EAGAIN || errno == ENODEV;
+		if (lane->drained)
 			lane->known = lane->empty_at = nw_max64(lane->known, now);
-		else
+		else if (errno != EINTR)
 			ret = -errno;
-		break;
 	}
-	if (!lane->has_event && next_event(s, lane))
-		push(s, number);
-	return ret;
+	wake_lane(s, number);
+	return ret < 0 ? ret : 0;
 }
 
 static int sweep(struct nw_stream *s)
@@ -306,8 +348,9 @@ static void set_limit(struct nw_stream *s)
 		const struct lane *lane = &s->lane[i];
 		uint64_t known = lane->has_event ? nw_max64(lane->known, head_time(lane))
 						 : lane->known;
-		if (lane->fd >= 0 && known < limit)
-			limit = known;
+		if (lane->fd < 0 || (s->finished && lane->drained))
+			continue; /* nothing more can come */
+		limit = nw_min64(limit, known);
 	}
 	s->limit = limit;
 }
@@ -336,10 +379,11 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 
 	if (timeout_ms < 0 || timeout_ms > most)
 		timeout_ms = most;
+	advance(s);
 	int ret = read_ready(s, wake_fd, timeout_ms);
 	/* Pages that wait for lanes nobody has looked at pile up: then look early. */
-	if (ret == 0 && (s->now(s->now_arg) - s->swept >= SWEEP_NS ||
-			 (!s->free && s->pages * 2 >= s->budget)))
+	if (ret == 0 &&
+	    (s->now(s->now_arg) - s->swept >= SWEEP_NS || s->queued * 2 >= s->budget))
 		ret = sweep(s);
 	set_limit(s);
 	return ret;
@@ -349,6 +393,7 @@ int nw_stream_finish(struct nw_stream *s)
 {
 	int ret = 0;
 
+	advance(s);
 	s->finished = true;
 	for (unsigned int i = 0; i < s->lanes && ret == 0; i++)
 		if (s->lane[i].fd >= 0)
@@ -407,16 +452,32 @@ static inline bool decode(struct nw_stream *s, const struct lane *lane,
 	return out->kind == NW_RECORD_TASK || decode_hit(formats, out);
 }
 
+/*
+ * A loss with no event behind it ends where the lane was found empty afterwards; never, if
+ * that is the end of a recording.
+ */
 static void take_loss(struct lane *lane, struct nw_record *out)
 {
 	*out = (struct nw_record){
 		.kind = NW_RECORD_LOSS,
 		.time = lane->loss_from,
 		.cpu = lane->cpu,
-		.until = lane->head,
+		.until = lane->has_event ? lane->head
+			 : lane->fd >= 0 ? lane->empty_at
+					 : UINT64_MAX,
 		.lost = lane->lost,
 	};
 	lane->has_loss = false;
+}
+
+/* Can the top be handed out? A loss not while its end is unknown. */
+static inline bool is_ready(const struct nw_stream *s)
+{
+	if (nw_unlikely(!s->heap_count))
+		return false;
+	const struct lane *lane = &s->lane[s->heap[0]];
+	return head_time(lane) <= s->limit &&
+	       (lane->has_event || lane->fd < 0 || lane->drained);
 }
 
 /* All queued events of a finished stream are out: read what did not fit before. */
@@ -424,32 +485,23 @@ static bool refill(struct nw_stream *s)
 {
 	uint64_t pages = s->stats.pages;
 
-	if (!s->finished || nw_stream_finish(s) < 0)
-		return false;
-	if (s->stats.pages != pages)
-		return true;
-	s->limit = UINT64_MAX; /* every lane is at its end */
-	return false;
+	return s->finished && nw_stream_finish(s) == 0 &&
+	       (is_ready(s) || s->stats.pages != pages);
 }
 
 int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 {
 	for (;;) {
-		if (s->advance) {
-			s->advance = false;
-			next_event(s, &s->lane[s->heap[0]]);
-			fix_top(s);
-		}
-		if (nw_unlikely(!s->heap_count ||
-				head_time(&s->lane[s->heap[0]]) > s->limit)) {
-			if (refill(s) || (s->heap_count && s->limit == UINT64_MAX))
+		advance(s);
+		if (nw_unlikely(!is_ready(s))) {
+			if (refill(s))
 				continue;
 			return 0;
 		}
 		struct lane *lane = &s->lane[s->heap[0]];
 		if (nw_unlikely(lane->has_loss)) {
 			take_loss(lane, out);
-			sift_down(s, 0);
+			fix_top(s);
 			return 1;
 		}
 		s->advance = true;

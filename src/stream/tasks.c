@@ -175,20 +175,27 @@ static void born(struct nw_tasks *tasks, const struct nw_record *record)
 	field_comm(record, 1, task->comm);
 }
 
+/* A thread may give another one its name, as pthread_setname_np() does. */
+static void renamed(struct nw_tasks *tasks, const struct nw_record *record)
+{
+	bool says_whom = record->format->fields.count > 1, fresh;
+	int32_t tid = says_whom ? (int32_t)field_number(record, 1) : record->tid;
+
+	nw_tasks_get(tasks, tid); /* the rest of what it is */
+	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
+	if (task)
+		field_comm(record, 0, task->comm);
+}
+
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 {
-	struct nw_task *task;
-	bool fresh;
 
 	switch (record->format->kind) {
 	case NW_EVENT_NEWTASK:
 		born(tasks, record);
 		break;
 	case NW_EVENT_RENAME:
-		nw_tasks_get(tasks, record->tid);
-		task = entry(tasks, record->tid, &fresh);
-		if (task)
-			field_comm(record, 0, task->comm);
+		renamed(tasks, record);
 		break;
 	case NW_EVENT_EXIT:
 		forget(tasks, record->tid);

@@ -75,7 +75,10 @@ static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_va
 	out->kind = kind_of(fetch->shown.base);
 	out->bits = shown;
 	if (out->kind == NW_VALUE_FLOAT) {
-		out->real = as_real(raw, shown);
+		/* a float that is shown as a double is still a float */
+		bool narrow = fetch->field.base == NW_TYPE_FLOAT &&
+			      fetch->field.bits < shown;
+		out->real = as_real(raw, narrow ? fetch->field.bits : shown);
 		return;
 	}
 	/* shown wider than it was fetched: as the field's own sign has it */
@@ -163,7 +166,8 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
 		struct nw_value *value = out++;
-		if (source->field >= 0 && source->part != record->part)
+		/* of a part that was refused no record will come: its problem is known now */
+		if (!fetch->problem && source->field >= 0 && source->part != record->part)
 			continue;
 		*value = (struct nw_value){0};
 		if (fetch->problem)
@@ -183,4 +187,9 @@ uint64_t nw_value_element(const struct nw_value *value, uint32_t i)
 			    value->bits / 8);
 
 	return value->element == NW_VALUE_SIGNED ? extend(raw, value->bits) : raw;
+}
+
+double nw_value_real(const struct nw_value *value, uint32_t i)
+{
+	return as_real(nw_value_element(value, i), value->bits);
 }

@@ -49,7 +49,9 @@ static bool reach(struct nw_blocks *blocks, unsigned int block)
 		memcpy(count + (size_t)(blocks->first - first) * NW_BUCKETS, blocks->count,
 		       (size_t)blocks->used * NW_BUCKETS * sizeof(*count));
 	free(blocks->count);
-	*blocks = (struct nw_blocks){count, first, last - first + 1};
+	blocks->count = count;
+	blocks->first = first;
+	blocks->used = last - first + 1;
 	return true;
 }
 
@@ -76,8 +78,43 @@ static void add_moments(struct nw_histogram *h, double value)
 	h->shifted_squares += shifted * shifted;
 }
 
+/* What a value is among signed ones: what is too large counts as the largest. */
+static inline uint64_t as_signed(uint64_t value)
+{
+	return nw_min64(value, INT64_MAX);
+}
+
+/* Arguments may be signed at one site of a probe and unsigned at another. */
+static void become_signed(struct nw_histogram *h)
+{
+	struct nw_blocks *blocks = &h->values;
+	unsigned int top = NW_BLOCKS - 1;
+	uint64_t too_large = 0;
+
+	h->is_signed = true;
+	if (!h->count)
+		return;
+	h->min = as_signed(h->min);
+	h->max = as_signed(h->max);
+	h->sum = as_signed(h->sum);
+	if (top - blocks->first >= blocks->used)
+		return;
+	for (unsigned int i = 0; i < NW_BUCKETS; i++) {
+		uint64_t *count =
+			&blocks->count[(size_t)(top - blocks->first) * NW_BUCKETS + i];
+		too_large += *count;
+		*count = 0;
+	}
+	if (too_large)
+		count_value(h, blocks, INT64_MAX, too_large);
+}
+
 void nw_histogram_add(struct nw_histogram *h, uint64_t value)
 {
+	if (nw_unlikely(h->is_signed)) {
+		nw_histogram_add_signed(h, (int64_t)as_signed(value));
+		return;
+	}
 	add_moments(h, (double)value);
 	if (h->count == 0 || value < h->min)
 		h->min = value;
@@ -100,7 +137,8 @@ static void add_signed_sum(struct nw_histogram *h, int64_t value)
 
 void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 {
-	h->is_signed = true;
+	if (nw_unlikely(!h->is_signed))
+		become_signed(h);
 	add_moments(h, (double)value);
 	if (h->count == 0 || value < (int64_t)h->min)
 		h->min = (uint64_t)value;
@@ -115,13 +153,14 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 }
 
 static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
-			 const struct nw_blocks *from)
+			 const struct nw_blocks *from, uint64_t most)
 {
 	for (unsigned int b = 0; b < from->used; b++) {
 		for (unsigned int i = 0; i < NW_BUCKETS; i++) {
 			uint64_t times = from->count[(size_t)b * NW_BUCKETS + i];
 			if (times)
-				count_value(into, to, bucket_low(from->first + b, i),
+				count_value(into, to,
+					    nw_min64(bucket_low(from->first + b, i), most),
 					    times);
 		}
 	}
@@ -143,11 +182,14 @@ static void merge_range(struct nw_histogram *into, const struct nw_histogram *fr
 	bool first = into->count == 0;
 
 	if (into->is_signed) {
-		if (first || (int64_t)from->min < (int64_t)into->min)
-			into->min = from->min;
-		if (first || (int64_t)from->max > (int64_t)into->max)
-			into->max = from->max;
-		add_signed_sum(into, (int64_t)from->sum);
+		bool same = from->is_signed;
+		int64_t min = (int64_t)(same ? from->min : as_signed(from->min));
+		int64_t max = (int64_t)(same ? from->max : as_signed(from->max));
+		if (first || min < (int64_t)into->min)
+			into->min = (uint64_t)min;
+		if (first || max > (int64_t)into->max)
+			into->max = (uint64_t)max;
+		add_signed_sum(into, (int64_t)(same ? from->sum : as_signed(from->sum)));
 		return;
 	}
 	if (first || from->min < into->min)
@@ -162,13 +204,15 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 {
 	if (!from->count)
 		return;
-	into->is_signed |= from->is_signed;
+	if (from->is_signed && !into->is_signed)
+		become_signed(into);
 	into->failed |= from->failed;
 	merge_moments(into, from);
 	merge_range(into, from);
 	into->count += from->count;
-	merge_blocks(into, &into->values, &from->values);
-	merge_blocks(into, &into->negatives, &from->negatives);
+	merge_blocks(into, &into->values, &from->values,
+		     into->is_signed ? INT64_MAX : UINT64_MAX);
+	merge_blocks(into, &into->negatives, &from->negatives, UINT64_MAX);
 }
 
 static void clear_blocks(struct nw_blocks *blocks)
@@ -222,10 +266,10 @@ static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_b
 		return false;
 	out->low = bucket_low(block, bucket);
 	out->high = bucket_high(block, bucket);
-	if (is_negative) {
-		uint64_t swap = out->low;
-		out->low = -out->high;
-		out->high = -swap;
+	if (is_negative) { /* the last bucket holds nothing but INT64_MIN */
+		uint64_t largest = nw_min64(out->high, (uint64_t)INT64_MAX + 1);
+		out->high = -out->low;
+		out->low = -largest;
 	}
 	return true;
 }

@@ -73,11 +73,19 @@ static int rehash(struct nw_open *open)
 }
 
 /* Move the innermost start down to make place for another. Returns 1 if one was given up. */
-static int sink_top(struct nw_open_slot *slot)
+static int sink_top(struct nw_open_slot *slot, bool full)
 {
 	uint32_t below = slot->depth - 1;
 
-	if (below == slot->below_room && slot->depth < NW_DEEPEST) {
+	if (full || slot->depth == NW_DEEPEST) { /* the outermost goes */
+		if (below) {
+			memmove(slot->below, slot->below + 1,
+				(below - 1) * sizeof(*slot->below));
+			slot->below[below - 1] = slot->top;
+		}
+		return 1;
+	}
+	if (below == slot->below_room) {
 		uint32_t room = slot->below_room ? slot->below_room * 2 : 4;
 		struct nw_start *grown = realloc(slot->below, room * sizeof(*grown));
 		if (!grown)
@@ -85,21 +93,17 @@ static int sink_top(struct nw_open_slot *slot)
 		slot->below = grown;
 		slot->below_room = room;
 	}
-	if (slot->depth < NW_DEEPEST) {
-		slot->below[below] = slot->top;
-		return 0;
-	}
-	memmove(slot->below, slot->below + 1, (below - 1) * sizeof(*slot->below));
-	slot->below[below - 1] = slot->top;
-	return 1;
+	slot->below[below] = slot->top;
+	return 0;
 }
 
 int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start start)
 {
 	struct nw_open_slot *slot = find(open, span, key);
+	bool full = open->open >= open->most;
 	int given_up = 0;
 
-	if (open->open >= open->most)
+	if (full && !slot->depth)
 		return 1;
 	if (!slot->span) {
 		if ((open->used + 1) * 2 > open->slots) {
@@ -112,7 +116,7 @@ int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_st
 		slot->key = key;
 	}
 	if (slot->depth) {
-		given_up = sink_top(slot);
+		given_up = sink_top(slot, full);
 		if (given_up < 0)
 			return given_up;
 	}
@@ -135,22 +139,9 @@ bool nw_open_pop(struct nw_open *open, uint32_t span, uint64_t key, struct nw_st
 	return true;
 }
 
-uint32_t nw_open_drop(struct nw_open *open, uint32_t span, uint64_t key)
-{
-	struct nw_open_slot *slot = find(open, span, key);
-	uint32_t dropped = slot->depth;
-
-	slot->depth = 0;
-	open->open -= dropped;
-	return dropped;
-}
-
-uint32_t nw_open_drop_stale(struct nw_open *open, uint32_t span, uint64_t key,
-			    uint64_t until)
+const struct nw_start *nw_open_top(const struct nw_open *open, uint32_t span, uint64_t key)
 {
 	const struct nw_open_slot *slot = find(open, span, key);
 
-	if (!slot->depth || slot->top.time > until)
-		return 0;
-	return nw_open_drop(open, span, key);
+	return slot->depth ? &slot->top : NULL;
 }

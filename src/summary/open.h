@@ -39,17 +39,14 @@ enum {
 };
 
 /*
- * Push a start. Returns how many starts had to be given up for it (the outermost of a key that
- * is NW_DEEPEST deep; 1 for this one itself if there are too many in all), or -ENOMEM.
+ * Push a start. Returns how many starts had to be given up for it, or -ENOMEM. Of a key that is
+ * NW_DEEPEST deep, or when there are too many in all, it is the key's outermost, so that those
+ * that stay still find their own ends; this one itself if it would be the first of its key.
  */
 int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start start);
 /* Take the innermost start of a key; false: there is none. */
 bool nw_open_pop(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start *out);
-/* Drop all starts of a key that began at or before `until`, if the innermost did: they may
- * have ended in a loss. Returns how many. */
-uint32_t nw_open_drop_stale(struct nw_open *open, uint32_t span, uint64_t key,
-			    uint64_t until);
-/* Drop all starts of a key. Returns how many. */
-uint32_t nw_open_drop(struct nw_open *open, uint32_t span, uint64_t key);
+/* The innermost start of a key, which stays; NULL: there is none. */
+const struct nw_start *nw_open_top(const struct nw_open *open, uint32_t span, uint64_t key);
 
 #endif

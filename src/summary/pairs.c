@@ -4,6 +4,7 @@
  * The words stand in one table.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +103,9 @@ static char *span_name(const struct nw_probe *start, const struct fit *fit,
 		       start->name + fit->stem_at);
 }
 
-static int add_end(struct nw_span_def *def, uint32_t probe)
+static int add_probe(nw_vec_u32 *list, uint32_t probe)
 {
-	uint32_t *slot = nw_vec_add(&def->ends);
+	uint32_t *slot = nw_vec_add(list);
 
 	if (!slot)
 		return -ENOMEM;
@@ -132,7 +133,7 @@ static int pair_row(const struct nw_selection *selection, uint32_t start, size_t
 				continue;
 			if (!def.name)
 				def.name = span_name(first, &from, probe);
-			if (!def.name || add_end(&def, i) < 0)
+			if (!def.name || add_probe(&def.ends, i) < 0)
 				goto no_memory;
 			break;
 		}
@@ -168,7 +169,7 @@ static int pair_function(const struct nw_selection *selection, uint32_t start,
 			continue;
 		def.name = strdup(first->name);
 		uint32_t *slot = nw_vec_add(&def.starts);
-		bool ready = def.name && slot && add_end(&def, i) == 0;
+		bool ready = def.name && slot && add_probe(&def.ends, i) == 0;
 		struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
 		if (!span) {
 			nw_span_def_free(&def);
@@ -228,9 +229,23 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	return -EINVAL;
 }
 
+/* The dots between START and END: not those of a path such as ../app or /opt/../app. */
+static const char *find_dots(const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, ".."))) {
+		bool begins = at == text || strchr(":=/", at[-1]);
+		if (!begins || at[2] != '/')
+			return at;
+		at += 2;
+	}
+	return NULL;
+}
+
 static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
 {
-	const char *dots = strstr(text, ".."), *comma, *equals;
+	const char *dots = find_dots(text), *comma, *equals;
 
 	*out = (struct span_text){.start = text};
 	if (!dots)
@@ -251,6 +266,8 @@ static int cut_span(const char *text, struct span_text *out, struct nw_error *er
 		out->key = comma + 5;
 		out->key_len = strlen(out->key);
 	}
+	if (out->name && !out->name_len)
+		return bad_span(err, text, "its name is empty");
 	if (!out->start_len || !out->end_len)
 		return bad_span(err, text, "START or END is missing");
 	if (comma && (!out->key_len || out->key_len > 31))
@@ -258,39 +275,102 @@ static int cut_span(const char *text, struct span_text *out, struct nw_error *er
 	return 0;
 }
 
-/* Does the text name this probe: by a spec's fields, its label, or its name alone? */
-static bool names_probe(const char *text, size_t len, const struct nw_probe *probe)
-{
-	nw_cleanup(nw_free_ptr) char *pattern = strndup(text, len);
-	nw_cleanup(nw_free_ptr) char *full = nw_text("%s:%s:%s", probe->image->path,
-						     probe->provider, probe->name);
-	const char *rest = pattern;
+/* A probe as the user writes it. */
+struct named {
+	char *pattern; /* without arguments */
+	struct nw_spec
+		spec; /* the same taken as a spec, if it is one: else without a text */
+	char *symbol; /* what the spec's probe is called */
+};
 
-	if (!pattern || !full)
-		return false;
-	if (strncmp(rest, "usdt:", 5) == 0)
-		rest += 5;
-	char *args = strchr(pattern, '(');
-	if (args)
-		*args = '\0';
-	return nw_glob_match(rest, probe->label) || nw_glob_match(rest, probe->name) ||
-	       nw_glob_match(rest, full);
+static void free_named(struct named *named)
+{
+	free(named->pattern);
+	free(named->symbol);
+	nw_spec_free(&named->spec);
 }
 
+/* What a function's probe is called (src/probe/match.c); a USDT probe has its own name. */
+static char *symbol_of(const struct nw_spec *spec)
+{
+	if (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset))
+		return strdup(spec->name);
+	return nw_text("%s%s0x%" PRIx64, spec->name, *spec->name ? "+" : "", spec->offset);
+}
+
+static int make_named(const char *text, size_t len, struct named *out)
+{
+	struct nw_error ignored;
+
+	*out = (struct named){.pattern = strndup(text, len)};
+	if (!out->pattern)
+		return -ENOMEM;
+	int ret = nw_spec_parse(out->pattern, &out->spec, &ignored);
+	if (ret == 0)
+		out->symbol = symbol_of(&out->spec);
+	char *args = strchr(out->pattern, '(');
+	if (args)
+		*args = '\0';
+	return ret == -ENOMEM || (ret == 0 && !out->symbol) ? -ENOMEM : 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Is it the file of the spec? It may have been found under another path: in $PATH, as a version
+ * of a library, below /proc/PID/root. */
+static bool in_file(const struct nw_spec *spec, const char *path)
+{
+	const char *wanted = base_name(spec->path);
+
+	return !*wanted || nw_glob_match(spec->path, path) ||
+	       strncmp(base_name(path), wanted, strlen(wanted)) == 0;
+}
+
+/* Does the text name this probe: by its label, by its name alone, or as a spec? */
+static bool names_probe(const struct named *named, const struct nw_probe *probe,
+			bool any_file)
+{
+	const struct nw_spec *spec = &named->spec;
+
+	if (nw_glob_match(named->pattern, probe->label) ||
+	    nw_glob_match(named->pattern, probe->name))
+		return true;
+	return spec->text && nw_glob_match(spec->provider, probe->provider) &&
+	       nw_glob_match(named->symbol, probe->name) &&
+	       (any_file || in_file(spec, probe->image->path));
+}
+
+static bool has_number(const nw_vec_u32 *list, uint32_t number)
+{
+	nw_vec_each (list, known)
+		if (*known == number)
+			return true;
+	return false;
+}
+
+/* Add the probes that the text names, each once. Returns how many it names, or -ENOMEM. */
 static int add_named(const struct nw_selection *selection, const char *text, size_t len,
 		     nw_vec_u32 *out)
 {
-	int found = 0;
+	struct named named;
+	int found = make_named(text, len, &named);
 
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		if (!names_probe(text, len, selection->probes.item[i]))
-			continue;
-		uint32_t *slot = nw_vec_add(out);
-		if (!slot)
-			return -ENOMEM;
-		*slot = i;
-		found++;
+	/* the path tells several files apart; where it fits none, it is no help */
+	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
+		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
+			if (!names_probe(&named, selection->probes.item[i], any_file))
+				continue;
+			found++;
+			if (!has_number(out, i) && add_probe(out, i) < 0)
+				found = -ENOMEM;
+		}
 	}
+	free_named(&named);
 	return found;
 }
 
@@ -355,7 +435,7 @@ int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_strings_add(out, parts.start, parts.start_len);
 	for (size_t at = 0; ret == 0 && at < parts.end_len;) {
-		size_t len = strcspn(parts.end + at, "|,");
+		size_t len = strcspn(parts.end + at, "|");
 		if (len > parts.end_len - at)
 			len = parts.end_len - at;
 		ret = nw_strings_add(out, parts.end + at, len);

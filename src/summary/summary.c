@@ -5,7 +5,7 @@
  * What is measured must be true, so a loss costs what it may have touched and nothing else:
  * a span that was open when events were lost is discarded (its end, or another start, may be
  * among them), as is the gap that stretches over it. Which spans those are is not searched
- * for: the time of the last loss is kept, and whatever meets an older start drops it then.
+ * for: the end of the last loss is kept, and whatever meets an older start drops it then.
  */
 #include <errno.h>
 #include <math.h>
@@ -39,7 +39,7 @@ struct nw_summary {
 	NW_VEC(struct group) groups;
 	struct nw_index names; /* of groups */
 	struct nw_open open;
-	uint64_t loss_until; /* starts up to here may have ended unseen */
+	uint64_t loss_until; /* starts before this may have ended unseen */
 	uint64_t lost;
 	uint64_t discarded;
 	bool turned; /* there have been intervals */
@@ -226,12 +226,39 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 	s->discarded += count;
 }
 
+/* All starts of a key that can have no end any more, each counted where it belongs. */
+static void abandon(struct nw_summary *s, uint32_t span, uint64_t key)
+{
+	struct nw_start start;
+
+	while (nw_open_pop(&s->open, span, key, &start)) {
+		struct group *g = group_of(s, start.group);
+		if (!g)
+			continue;
+		if (start.time < s->loss_until)
+			discard(s, &g->current.spans[span], 1);
+		else
+			g->current.spans[span].unmatched_starts++;
+	}
+}
+
+/* Drop the starts of a key if the innermost may have ended in a loss: then so may the rest. */
+static bool drop_stale(struct nw_summary *s, uint32_t span, uint64_t key)
+{
+	const struct nw_start *top = nw_open_top(&s->open, span, key);
+
+	if (!top || top->time >= s->loss_until)
+		return false;
+	abandon(s, span, key);
+	return true;
+}
+
 static int begin(struct nw_summary *s, const struct role *role, uint64_t key,
 		 const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	struct nw_start start = {.time = hit->time, .group = group};
 
-	discard(s, row, nw_open_drop_stale(&s->open, role->span, key, s->loss_until));
+	drop_stale(s, role->span, key);
 	int given_up = nw_open_push(&s->open, role->span, key, start);
 	if (given_up < 0)
 		return given_up;
@@ -243,12 +270,9 @@ static int end(struct nw_summary *s, const struct role *role, uint64_t key,
 	       const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	struct nw_start start;
-	uint32_t stale = nw_open_drop_stale(&s->open, role->span, key, s->loss_until);
 
-	if (stale) {
-		discard(s, row, stale);
+	if (drop_stale(s, role->span, key))
 		return 0;
-	}
 	if (!nw_open_pop(&s->open, role->span, key, &start)) {
 		row->unmatched_ends++;
 		return 0;
@@ -309,7 +333,7 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	struct nw_probe_row *row = &g->current.probes[hit->probe];
 	uint64_t *last = &g->last[hit->probe];
 	row->hits++;
-	if (*last > s->loss_until && hit->time >= *last)
+	if (*last && *last >= s->loss_until && hit->time >= *last)
 		nw_histogram_add(&row->gap, hit->time - *last);
 	*last = nw_max64(*last, hit->time);
 	if (row->args && hit->values)
@@ -326,22 +350,6 @@ void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
 	s->lost += events;
-}
-
-/* All starts of a key that can have no end any more, each counted where it belongs. */
-static void abandon(struct nw_summary *s, uint32_t span, uint64_t key)
-{
-	struct nw_start start;
-
-	while (nw_open_pop(&s->open, span, key, &start)) {
-		struct group *g = group_of(s, start.group);
-		if (!g)
-			continue;
-		if (start.time <= s->loss_until)
-			discard(s, &g->current.spans[span], 1);
-		else
-			g->current.spans[span].unmatched_starts++;
-	}
 }
 
 void nw_summary_exit(struct nw_summary *s, int32_t tid)

@@ -3,7 +3,8 @@
  * Fires its probes exactly as often as it is told: counter N [PAUSE_US]. Prints what it did.
  *
  *	counter:step__begin(i, text)  counter:step__end(i, square)	N times
- *	counter:inner(depth)						recursive, 1 + 2 + 3 a step
+ *	counter:inner__entry(depth)  counter:inner__return(depth)	recursive, three a step
+ *	counter:never(argc)						never
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ int main(int argc, char **argv)
 	unsigned int pause = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
 	char text[64];
 
+	if (argc > 9)
+		DTRACE_PROBE1(counter, never, argc);
 	for (long i = 0; i < steps; i++) {
 		snprintf(text, sizeof(text), "step \"%ld\"\t\\", i);
 		DTRACE_PROBE2(counter, step__begin, i, text);

@@ -1,0 +1,53 @@
+# What the kernel's side can refuse, and what is said then.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+spec="usdt:$SERVER:myserver:*"
+
+said=$(unshare -m sh -c "umount '$TRACEFS'; exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
+has "tracefs not mounted" "$? $said" '^1 nopwatch: tracefs is not mounted$'
+has "and the remedy" "$said" '^nopwatch: mount -t tracefs nodev /sys/kernel/tracing$'
+mkdir fake
+said=$(NOPWATCH_TRACEFS=$PWD/fake "$NOPWATCH" stat -d 1 "$spec" 2>&1)
+has "a kernel without uprobe_events" "$? $said" '^1 nopwatch: this kernel has no uprobe_events \(built without CONFIG_UPROBE_EVENTS\)$'
+said=$(NOPWATCH_FEATURES=-nothing "$NOPWATCH" stat -d 1 "$spec" 2>&1)
+has "an unknown feature to mask" "$? $said" "^2 nopwatch: NOPWATCH_FEATURES: '-nothing' is not -FEATURE$"
+
+# a debugger's breakpoint is in the file: the kernel would refuse it with its own 524
+cp "$PROGRAMS/counter" trapped
+offset=$("$NOPWATCH" list -j trapped never | j /dev/stdin "first['offset']")
+printf '\xcc' | dd of=trapped bs=1 seek="$offset" conv=notrunc status=none
+./trapped 100000 1000 >/dev/null & pid=$!
+sleep 0.2
+said=$("$NOPWATCH" stat -d 0.2 'counter:never' -p $pid 2>&1)
+has "a site that holds a breakpoint" "$? $said" '^1 nopwatch: none of the .* there is a breakpoint at|^1 nopwatch: no probe'
+said=$("$NOPWATCH" stat --force -d 0.2 'counter:never' -p $pid 2>&1)
+has "forced, the kernel refuses it, and its reason is given" "$? $said" \
+  'the kernel would not arm it: the instruction there cannot be probed, or holds a breakpoint already'
+# one refused site does not cost the others
+"$NOPWATCH" stat --force -j -d 0.5 'counter:*' -p $pid -o out.json 2>err
+holds "the others are armed" out.json "probe('counter:step__begin')['hits'] > 50"
+has "and the one that is not is named" "$(cat err)" '^nopwatch: counter:never at .*/trapped\+0x[0-9a-f]+ is left out: the kernel would not arm it'
+kill $pid
+wait $pid 2>/dev/null
+unchanged "nothing is left"
+
+# somebody else has the same place with another semaphore
+"$SERVER" -p 200 >/dev/null & pid=$!
+offset=$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "hex(first['offset'])")
+other=$("$NOPWATCH" list -j "$SERVER" parse__done | j /dev/stdin "hex(first['semaphore_offset'])")
+echo "p:foreign/clash $SERVER:$offset($other)" >>"$TRACEFS/uprobe_events"
+said=$("$NOPWATCH" stat -d 0.2 'myserver:parse__start' -p $pid 2>&1)
+has "a clash of semaphores" "$? $said" '^1 nopwatch: myserver:parse__start at .* is left out: the kernel (refused|would not)'
+echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
+kill $pid
+
+# the journal's directory is not ours alone
+if [ ! -e /run/nopwatch ]; then
+  mkdir -m 777 /run/nopwatch
+  said=$("$NOPWATCH" stat -d 1 "$spec" 2>&1)
+  has "a journal directory that others can write to" "$? $said" '^1 nopwatch: /run/nopwatch does not belong to us alone: not used$'
+  rmdir /run/nopwatch
+fi
+
+unchanged
+finish

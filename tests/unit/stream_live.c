@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stream: lanes that fill while they are read. A socket stands for a trace_pipe_raw: one page a
+ * read, EAGAIN when it is empty. The clock is ours, so nothing depends on time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "page_builder.h"
+
+static const char plan[] = "nopwatch-plan 1\n"
+			   "group nopwatch_t\n"
+			   "image /bin/app\n"
+			   "probe 0 0 app one app:one 1\n"
+			   "arg n u64\n"
+			   "point 4112 4112 0\n"
+			   "planned 0 0 1 0\n"
+			   "source 0 0 -1 u64 u64 0 - 0 -\n"
+			   "event e 0\n"
+			   "field a0\n"
+			   "place 0 0\n";
+static const struct fake_format formats[] = {{"e", 1500, "a0:u64"}};
+
+enum {
+	PAGE = 256,
+	MOST = 8
+};
+
+static struct fake fake;
+static struct nw_stream *stream;
+static uint64_t clock_ns = 1000000000; /* more than one sweep after 0 */
+static struct cpu cpus[MOST];
+static int reader[MOST], writer[MOST];
+static size_t sent[MOST]; /* bytes of each CPU's pages that the "kernel" has written */
+
+static uint64_t clock_now(void *arg)
+{
+	(void)arg;
+	return clock_ns;
+}
+
+static void setup(size_t lanes, size_t budget)
+{
+	static const uint32_t numbers[MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
+	const struct nw_stream_options options = {.fds = reader,
+						  .cpus = numbers,
+						  .lanes = lanes,
+						  .now = clock_now,
+						  .page_budget = budget};
+
+	fake_open(&fake, plan, formats, 1, page_layout(PAGE, 8));
+	for (size_t i = 0; i < lanes; i++) {
+		int pair[2];
+		ck_assert_int_eq(
+			socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+		reader[i] = pair[0];
+		writer[i] = pair[1];
+		cpus[i] = (struct cpu){.layout = fake.formats.page};
+	}
+	ck_assert_int_eq(nw_stream_open(&fake.formats, &options, &stream, NULL), 0);
+}
+
+static void teardown(size_t lanes)
+{
+	nw_stream_free(stream);
+	for (size_t i = 0; i < lanes; i++) {
+		close(reader[i]);
+		close(writer[i]);
+		cpu_free(&cpus[i]);
+	}
+	fake_close(&fake);
+}
+
+static void hit(size_t cpu, uint64_t time, uint64_t number)
+{
+	unsigned char bytes[24];
+
+	cpu_event(&cpus[cpu], clock_ns + time, bytes,
+		  fake_hit(bytes, 1500, 1, 0x7010, &number, 8));
+}
+
+/* The kernel's side: as many whole pages as fit. Returns what is left to be written. */
+static size_t send_pages(size_t cpu)
+{
+	const struct nw_buf *pages = &cpus[cpu].pages;
+
+	while (sent[cpu] < pages->len &&
+	       write(writer[cpu], pages->data + sent[cpu], PAGE) == PAGE)
+		sent[cpu] += PAGE;
+	return pages->len - sent[cpu];
+}
+
+/* All hits of the CPU so far can be read now. */
+static void flush(size_t cpu)
+{
+	cpu_flush(&cpus[cpu]);
+	ck_assert_uint_eq(send_pages(cpu), 0);
+}
+
+static void fill(void)
+{
+	ck_assert_int_eq(nw_stream_fill(stream, -1, 0), 0);
+}
+
+/* Times are relative to the clock at the start. */
+#define START 1000000000u
+
+static void expect_hit(uint64_t time, uint64_t number)
+{
+	struct nw_record record;
+	uint64_t seen;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
+	ck_assert_int_eq(record.kind, NW_RECORD_HIT);
+	memcpy(&seen, record.data + 16, 8);
+	ck_assert_uint_eq(seen, number);
+	ck_assert_uint_eq(record.time, START + time);
+}
+
+static void expect_loss(uint64_t from, uint64_t until)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
+	ck_assert_int_eq(record.kind, NW_RECORD_LOSS);
+	ck_assert_uint_eq(record.time, START + from);
+	ck_assert_uint_eq(record.until, START + until);
+}
+
+static void expect_nothing(void)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 0);
+}
+
+/* ---- the watermark ------------------------------------------------------------------ */
+
+START_TEST(nothing_is_handed_out_before_every_lane_is_known)
+{
+	setup(2, 0);
+	fill(); /* both are empty now, at 0 */
+	ck_assert_uint_eq(nw_stream_known(stream), START);
+	hit(0, 10, 1);
+	hit(0, 30, 2);
+	flush(0);
+	fill(); /* lane 0 is full; lane 1 is still known up to 0 only */
+	expect_nothing();
+	clock_ns = START + 20;
+	hit(1, 5 - 20, 11); /* committed before anybody looked again */
+	flush(1);
+	fill();
+	expect_hit(5, 11);
+	expect_nothing();	      /* lane 1 may hold more that is older than 10 */
+	clock_ns = START + 100000020; /* time for a look at every lane */
+	fill();
+	expect_hit(10, 1);
+	expect_hit(30, 2);
+	expect_nothing();
+	ck_assert_uint_eq(nw_stream_known(stream), clock_ns);
+	teardown(2);
+}
+END_TEST
+
+START_TEST(an_event_at_the_watermark_goes_out_and_one_behind_it_stays)
+{
+	setup(2, 0);
+	clock_ns = START + 50;
+	hit(0, 0, 1);
+	hit(0, 1, 2);
+	flush(0);
+	fill(); /* both lanes are looked at, at 50 */
+	expect_hit(50, 1);
+	expect_nothing();
+	teardown(2);
+}
+END_TEST
+
+START_TEST(a_lane_with_pages_to_come_is_known_up_to_its_last_page)
+{
+	setup(2, 8);
+	for (uint64_t i = 0; i < 100; i++) /* 12 pages of 8: more than the lane may take */
+		hit(0, i * 10, i);
+	flush(0);
+	hit(1, 5, 1000);
+	hit(1, 995, 1001);
+	flush(1);
+	clock_ns = START + 2000;
+	fill();
+	uint64_t known = nw_stream_known(stream);
+	/* the stamp of a page of lane 0 that is not its last */
+	ck_assert_uint_gt(known, START);
+	ck_assert_uint_lt(known, START + 990);
+	ck_assert_uint_eq((known - START) % 80, 0);
+	expect_hit(0, 0);
+	expect_hit(5, 1000);
+	for (uint64_t i = 1; START + i * 10 <= known; i++)
+		expect_hit(i * 10, i);
+	expect_nothing();
+	teardown(2);
+}
+END_TEST
+
+START_TEST(reading_in_between_neither_repeats_nor_skips_an_event)
+{
+	setup(2, 0);
+	hit(0, 10, 1);
+	hit(0, 30, 2);
+	flush(0);
+	clock_ns = START + 25;
+	fill();
+	expect_hit(10, 1); /* and the caller stops here: 1 is still the top of the heap */
+	hit(1, 26 - 25, 11);
+	flush(1);
+	clock_ns = START + 200000000;
+	fill();
+	expect_hit(26, 11);
+	expect_hit(30, 2);
+	expect_nothing();
+	teardown(2);
+}
+END_TEST
+
+/* ---- losses ------------------------------------------------------------------------- */
+
+START_TEST(a_loss_begins_where_the_lane_was_last_empty)
+{
+	setup(1, 0);
+	hit(0, 10, 1);
+	flush(0);
+	clock_ns = START + 20;
+	fill();
+	expect_hit(10, 1);
+	cpu_lose(&cpus[0], 3);
+	hit(0, 50 - 20, 2);
+	flush(0);
+	clock_ns = START + 60;
+	fill();
+	expect_loss(20, 50);
+	expect_hit(50, 2);
+	expect_nothing();
+	ck_assert_uint_eq(nw_stream_stats(stream).lost, 3);
+	teardown(1);
+}
+END_TEST
+
+START_TEST(a_loss_with_no_event_behind_it_ends_where_the_lane_is_empty)
+{
+	setup(2, 0);
+	hit(0, 10, 1);
+	cpu_lose(&cpus[0], 3);
+	cpus[0].page = page_begin(cpus[0].layout, START + 30);
+	page_discarded(&cpus[0].page, 1, 8);
+	flush(0);
+	hit(1, 5, 11);
+	hit(1, 20, 12); /* in the loss: may not come before it */
+	flush(1);
+	clock_ns = START + 40;
+	fill();
+	expect_hit(5, 11);
+	expect_hit(10, 1);
+	expect_loss(10, 40);
+	expect_hit(20, 12);
+	expect_nothing();
+	teardown(2);
+}
+END_TEST
+
+/* ---- bursts ------------------------------------------------------------------------- */
+
+/* Pages that were tapped, by CPU, as they came. */
+static struct nw_buf tapped[MOST];
+
+static int tap(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
+{
+	ck_assert_ptr_eq(arg, tapped);
+	nw_buf_add(&tapped[cpu], page, len);
+	return 0;
+}
+
+/* Random hits on all CPUs in one order of time: number n is the n-th. */
+static void make_burst(size_t lanes, uint64_t hits, uint64_t seed)
+{
+	uint64_t state = seed;
+
+	for (uint64_t i = 0; i < hits; i++) {
+		uint64_t r = unit_random(&state);
+		/* most on the last CPU, so that the others fall behind */
+		hit(r & 3 ? lanes - 1 : (r >> 2) % lanes, i + 1, i);
+	}
+	for (size_t i = 0; i < lanes; i++)
+		cpu_flush(&cpus[i]);
+}
+
+static size_t send_all(size_t lanes)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < lanes; i++)
+		left += send_pages(i);
+	return left;
+}
+
+static uint64_t take_all(uint64_t next)
+{
+	struct nw_record record;
+	uint64_t seen;
+
+	while (nw_stream_next(stream, &record) == 1) {
+		memcpy(&seen, record.data + 16, 8);
+		ck_assert_uint_eq(seen, next);
+		next++;
+	}
+	return next;
+}
+
+START_TEST(bursts_beyond_the_budget_move_on_and_keep_their_order)
+{
+	enum {
+		LANES = 6,
+		HITS = 20000 /* 2500 pages and more; the budget is 24 */
+	};
+	unsigned int fills = 0, pages = 0;
+	uint64_t next = 0;
+
+	setup(LANES, 1);
+	make_burst(LANES, HITS, 7);
+	for (size_t i = 0; i < LANES; i++)
+		pages += (unsigned int)(cpus[i].pages.len / PAGE);
+	clock_ns = START + HITS + 1; /* stands still: no look is due by time alone */
+	while (send_all(LANES)) {
+		fill();
+		next = take_all(next);
+		ck_assert_uint_lt(++fills, 2 * pages);
+	}
+	clock_ns += 200000000;
+	for (int i = 0; next < HITS; i++) {
+		fill();
+		next = take_all(next);
+		ck_assert_int_lt(i, HITS / 8); /* by pages, not by events */
+	}
+	ck_assert_uint_eq(nw_stream_stats(stream).pages, pages);
+	teardown(LANES);
+}
+END_TEST
+
+START_TEST(finish_hands_out_everything_in_order)
+{
+	static const size_t lanes[] = {1, 2, MOST};
+
+	for (size_t i = 0; i < NW_COUNT(lanes); i++) {
+		memset(sent, 0, sizeof(sent));
+		clock_ns = START;
+		setup(lanes[i], 1);
+		make_burst(lanes[i], 1500, i); /* in the sockets all at once */
+		ck_assert_uint_eq(send_all(lanes[i]), 0);
+		ck_assert_int_eq(nw_stream_finish(stream), 0);
+		ck_assert_uint_eq(take_all(0), 1500);
+		expect_nothing();
+		ck_assert_uint_eq(nw_stream_known(stream), UINT64_MAX);
+		teardown(lanes[i]);
+	}
+}
+END_TEST
+
+START_TEST(the_tap_sees_every_page_as_it_was_read)
+{
+	setup(3, 1);
+	nw_stream_tap(stream, tap, tapped);
+	make_burst(3, 1000, 3);
+	memset(cpus[1].pages.data + 8, 0xff, 8); /* one that cannot be decoded, too */
+	ck_assert_uint_eq(send_all(3), 0);
+	fill();
+	while (nw_stream_next(stream, &(struct nw_record){0}) == 1)
+		;
+	ck_assert_int_eq(nw_stream_finish(stream), 0);
+	while (nw_stream_next(stream, &(struct nw_record){0}) == 1)
+		;
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(tapped[i].len, cpus[i].pages.len);
+		ck_assert_mem_eq(tapped[i].data, cpus[i].pages.data, tapped[i].len);
+		nw_buf_free(&tapped[i]);
+	}
+	ck_assert_uint_eq(nw_stream_stats(stream).damaged, 1);
+	teardown(3);
+}
+END_TEST
+
+static int full_disk(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
+{
+	(void)arg, (void)cpu, (void)page, (void)len;
+	return -ENOSPC;
+}
+
+START_TEST(the_taps_error_is_handed_on)
+{
+	setup(1, 0);
+	nw_stream_tap(stream, full_disk, NULL);
+	hit(0, 1, 1);
+	flush(0);
+	ck_assert_int_eq(nw_stream_fill(stream, -1, 0), -ENOSPC);
+	teardown(1);
+}
+END_TEST
+
+START_TEST(what_cannot_be_watched_is_an_error)
+{
+	struct nw_error err = {0};
+	const uint32_t cpu = 5;
+	const int fd = -1;
+	const struct nw_stream_options options = {
+		.fds = &fd, .cpus = &cpu, .lanes = 1, .now = clock_now};
+
+	setup(1, 0);
+	struct nw_stream *none = NULL;
+	ck_assert_int_eq(nw_stream_open(&fake.formats, &options, &none, &err), -EBADF);
+	ck_assert_ptr_null(none);
+	ck_assert_str_eq(err.what,
+			 "cannot watch the ring buffer of CPU 5: Bad file descriptor");
+	teardown(1);
+}
+END_TEST
+
+UNIT_MAIN("stream_live", nothing_is_handed_out_before_every_lane_is_known,
+	  an_event_at_the_watermark_goes_out_and_one_behind_it_stays,
+	  a_lane_with_pages_to_come_is_known_up_to_its_last_page,
+	  reading_in_between_neither_repeats_nor_skips_an_event,
+	  a_loss_begins_where_the_lane_was_last_empty,
+	  a_loss_with_no_event_behind_it_ends_where_the_lane_is_empty,
+	  bursts_beyond_the_budget_move_on_and_keep_their_order,
+	  finish_hands_out_everything_in_order, the_tap_sees_every_page_as_it_was_read,
+	  the_taps_error_is_handed_on, what_cannot_be_watched_is_an_error)
