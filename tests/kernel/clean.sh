@@ -84,7 +84,7 @@ if need perf; then
   session=$(basename "$TRACEFS"/instances/nopwatch_*)
   kill -STOP $run
   echo 0 >"$TRACEFS/instances/$session/events/$session/enable"
-  event=$(ls "$TRACEFS/events/$session" | grep ^e | head -n 1)
+  event=$(basename "$(find "$TRACEFS/events/$session" -mindepth 1 -maxdepth 1 -type d | head -n 1)")
   perf record -q -o perf.data -e "$session:$event" -a sleep 4 2>/dev/null & perf=$!
   sleep 1.5
   kill -9 $run
