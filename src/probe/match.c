@@ -111,7 +111,18 @@ static int add_site(const struct nw_spec *spec, const struct nw_scope *scope,
 	return add_operands(image, site->args, probe, point, err);
 }
 
-/* Notes that fit but were left out, and semaphores that cannot work: tell the user. */
+/* Tell the user, once, though several specs may come by; takes text over. */
+static int warn(struct nw_selection *selection, char *text)
+{
+	int ret = text ? 0 : -ENOMEM;
+
+	if (text && !nw_strings_has(&selection->warnings, text))
+		ret = nw_strings_add(&selection->warnings, text, strlen(text));
+	free(text);
+	return ret;
+}
+
+/* Notes that fit but were left out, and semaphores that cannot work. */
 static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 		     struct nw_selection *selection)
 {
@@ -124,24 +135,23 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 		if (*skipped->name && !nw_spec_fits(spec, skipped->provider, skipped->name))
 			continue;
 		if (count++ < MOST &&
-		    nw_strings_addf(&selection->warnings,
-				    "%s: skipped the note of %s:%s: %s", image->path,
-				    *skipped->name ? skipped->provider : "?",
-				    *skipped->name ? skipped->name : "?", skipped->why) < 0)
+		    warn(selection,
+			 nw_text("%s: skipped the note of %s:%s: %s", image->path,
+				 *skipped->name ? skipped->provider : "?",
+				 *skipped->name ? skipped->name : "?", skipped->why)) < 0)
 			return -ENOMEM;
 	}
 	nw_vec_each (&image->sites, site) {
 		if (!site->warning || !nw_spec_fits(spec, site->provider, site->name))
 			continue;
 		if (count++ < MOST &&
-		    nw_strings_addf(&selection->warnings, "%s: %s:%s: %s", image->path,
-				    site->provider, site->name, site->warning) < 0)
+		    warn(selection, nw_text("%s: %s:%s: %s", image->path, site->provider,
+					    site->name, site->warning)) < 0)
 			return -ENOMEM;
 	}
 	if (count > MOST)
-		return nw_strings_addf(&selection->warnings,
-				       "%s: %zu more notes with problems", image->path,
-				       count - MOST);
+		return warn(selection, nw_text("%s: %zu more notes with problems",
+					       image->path, count - MOST));
 	return 0;
 }
 
@@ -233,39 +243,61 @@ static int function_place(const struct nw_spec *spec, struct nw_image *image,
 	return 0;
 }
 
+/* What `list` and the labels call it; the caller frees. */
+static char *function_name(const struct nw_spec *spec)
+{
+	if (!*spec->name)
+		return nw_text("0x%lx", spec->offset);
+	if (spec->offset)
+		return nw_text("%s+0x%lx", spec->name, spec->offset);
+	return nw_text("%s", spec->name);
+}
+
+/* The only point of the function's probe; added, if it is new. NULL: out of memory. */
+static struct nw_point *function_point(const struct nw_spec *spec,
+				       const struct nw_point *place,
+				       struct nw_selection *selection,
+				       struct nw_probe **probe)
+{
+	const char *provider = place->is_return ? "uretprobe" : "uprobe";
+	nw_cleanup(nw_free_ptr) char *name = function_name(spec);
+
+	if (!name)
+		return NULL;
+	*probe = find_probe(selection, place->image, provider, name);
+	if (*probe)
+		return (*probe)->points.item;
+	*probe = add_probe(selection, place->image, spec->kind, provider, name);
+	struct nw_point *point = *probe ? nw_vec_add(&(*probe)->points) : NULL;
+	if (!point)
+		return NULL;
+	*point = *place;
+	point->nop = nw_image_nop(place->image, place->offset);
+	return point;
+}
+
 static int add_function(const struct nw_spec *spec, const struct nw_scope *scope,
 			bool is_return, struct nw_image *image,
 			struct nw_selection *selection, struct nw_error *err)
 {
-	const char *provider = is_return ? "uretprobe" : "uprobe";
 	struct nw_point place = {.image = image, .is_return = is_return};
-	char name[128];
+	/* the names of func:PATH:SYMBOL(...) are those of the call's arguments */
+	bool named = spec->has_args && !(is_return && spec->kind == NW_SPEC_FUNC);
+	struct nw_probe *probe;
 	int ret = function_place(spec, image, &place, err);
 
 	if (ret < 0)
 		return ret;
-	if (!*spec->name)
-		snprintf(name, sizeof(name), "0x%lx", spec->offset);
-	else if (spec->offset)
-		snprintf(name, sizeof(name), "%s+0x%lx", spec->name, spec->offset);
-	else
-		snprintf(name, sizeof(name), "%s", spec->name);
-	struct nw_probe *probe = find_probe(selection, image, provider, name);
-	if (probe)
-		return 1;
-	probe = add_probe(selection, image, spec->kind, provider, name);
-	struct nw_point *point = probe ? nw_vec_add(&probe->points) : NULL;
+	struct nw_point *point = function_point(spec, &place, selection, &probe);
 	if (!point)
 		return nw_no_memory(err);
-	*point = place;
-	point->nop = nw_image_nop(image, place.offset);
-	if (image->arch && (spec->has_args || scope->want_operands)) {
+	if (image->arch && !point->operands.count && (named || scope->want_operands)) {
 		const char *args = is_return	  ? image->arch->return_value
 				   : spec->offset ? ""
 						  : image->arch->call_args;
 		ret = add_operands(image, args, probe, point, err);
 	}
-	if (ret == 0)
+	if (ret == 0 && named)
 		ret = name_args(spec, probe, err);
 	return ret < 0 ? ret : 1;
 }

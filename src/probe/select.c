@@ -66,6 +66,16 @@ static void hint_near(const struct near *near, struct nw_error *err)
 	nw_buf_free(&text);
 }
 
+/* A note that the spec names but that had to be left out, if there is one. */
+static const struct nw_skipped *left_out(const struct nw_spec *spec,
+					 const struct nw_image *image)
+{
+	nw_vec_each (&image->skipped, skipped)
+		if (*skipped->name && nw_spec_fits(spec, skipped->provider, skipped->name))
+			return skipped;
+	return NULL;
+}
+
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err)
 {
@@ -82,6 +92,14 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 			       spec->text);
 	if (candidates->count == 1 && !notes)
 		return nw_image_explain(candidates->item[0], err);
+	nw_vec_each (candidates, image) {
+		const struct nw_skipped *skipped = left_out(spec, *image);
+		if (skipped)
+			return nw_fail(err, ENOENT,
+				       "the note of %s:%s in %s cannot be used: %s",
+				       skipped->provider, skipped->name, (*image)->path,
+				       skipped->why);
+	}
 	if (candidates->count == 1)
 		nw_fail(err, ENOENT, "no probe '%s' in %s", spec->text,
 			candidates->item[0]->path);

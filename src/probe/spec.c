@@ -107,6 +107,10 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 			      "arrays such as u8[16] (at most 64 elements)");
 		return -EINVAL;
 	}
+	nw_vec_each (&spec->args, other) /* values are told apart by their names */
+		if (other != arg && *arg->name && strcmp(other->name, arg->name) == 0)
+			return bad_spec(err, whole,
+					"two of its arguments have the same name");
 	return 0;
 }
 
@@ -115,6 +119,8 @@ static int parse_args(const char *whole, const char *text, size_t len, struct nw
 		      struct nw_error *err)
 {
 	spec->has_args = true;
+	while (len && isspace((unsigned char)*text))
+		text++, len--;
 	while (len) {
 		const char *comma = memchr(text, ',', len);
 		size_t whole_part = comma ? (size_t)(comma - text) : len;
@@ -172,20 +178,27 @@ static size_t skip_dtrace_fields(const char *text, size_t len)
 	return len;
 }
 
+/* perf's sdt_PROVIDER stands alone; behind a path "sdt_" is but the start of a name. */
+static size_t perf_prefix(const char *text, size_t len)
+{
+	return len > 4 && memcmp(text, "sdt_", 4) == 0 && !memchr(text, ':', len) ? 4 : 0;
+}
+
 static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		      struct nw_error *err)
 {
 	if (len && text[0] == '%')
 		text++, len--;
-	if (len > 4 && memcmp(text, "sdt_", 4) == 0)
-		text += 4, len -= 4;
 	spec->name = glob_field(cut_field(text, &len));
 	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':')
 		len = skip_dtrace_fields(text, len);
-	if (!memchr(text, ':', len) && looks_like_path(text, len))
+	if (!memchr(text, ':', len) && looks_like_path(text, len)) {
 		spec->provider = strdup("*"); /* usdt:PATH:NAME */
-	else
+	} else {
+		size_t perf = perf_prefix(text, len);
+		text += perf, len -= perf;
 		spec->provider = glob_field(cut_field(text, &len));
+	}
 	spec->path = len == 1 && *text == '*' ? strdup("") : strndup(text, len);
 	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
 }
@@ -196,7 +209,7 @@ static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error
 	char *plus = strrchr(spec->name, '+');
 	uint64_t offset;
 
-	if (!*spec->name)
+	if (!*spec->name || plus == spec->name)
 		return bad_spec(err, whole, "the symbol is missing");
 	if (isdigit((unsigned char)spec->name[0])) {
 		if (nw_parse_u64(spec->name, &spec->offset) < 0)
@@ -226,7 +239,7 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	if (!*spec->path)
 		return bad_spec(err, whole, "the path is missing");
 	int ret = parse_symbol(whole, spec, err);
-	if (ret == 0 && spec->offset && spec->kind != NW_SPEC_UPROBE)
+	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
 		return bad_spec(err, whole, "only a whole function has a return");
 	return ret;
 }

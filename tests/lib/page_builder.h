@@ -318,6 +318,33 @@ static inline void fake_close(struct fake *fake)
 	nw_selection_free(&fake->selection);
 }
 
+/* Two probes whose sites share the event "e", and a number in every hit. */
+static const char fake_two_probes[] = "nopwatch-plan 1\n"
+				      "group nopwatch_t\n"
+				      "image /bin/app\n"
+				      "probe 0 0 app one app:one 1\n"
+				      "arg n u64\n"
+				      "point 4112 4112 0\n"
+				      "probe 0 0 app two app:two 1\n"
+				      "arg n u64\n"
+				      "point 8224 8224 0\n"
+				      "planned 0 0 1 0\n"
+				      "source 0 0 -1 u64 u64 0 - 0 -\n"
+				      "planned 1 0 1 0\n"
+				      "source 0 0 -1 u64 u64 0 - 0 -\n"
+				      "event e 0\n"
+				      "field a0\n"
+				      "place 0 0\n"
+				      "place 1 0\n";
+static const struct fake_format fake_two_formats[] = {{"e", 1500, "a0:u64"}};
+#define FAKE_ONE 0x555555555010u /* 4112 = 0x1010 */
+#define FAKE_TWO 0x7ffff7ff2020u
+
+static inline void fake_open_two(struct fake *fake, size_t page_size)
+{
+	fake_open(fake, fake_two_probes, fake_two_formats, 1, page_layout(page_size, 8));
+}
+
 /* The bytes of a hit: common fields, the address, then the event's own. */
 static inline size_t fake_hit(unsigned char *out, uint32_t id, int32_t tid,
 			      uint64_t address, const void *fields, size_t len)
@@ -331,6 +358,53 @@ static inline size_t fake_hit(unsigned char *out, uint32_t id, int32_t tid,
 	if (len)
 		memcpy(out + 16, fields, len);
 	return 16 + len;
+}
+
+/* A hit of one of the two probes. */
+static inline void cpu_hit(struct cpu *cpu, uint64_t time, int32_t tid, uint64_t address,
+			   uint64_t number)
+{
+	unsigned char bytes[24];
+
+	cpu_event(cpu, time, bytes, fake_hit(bytes, 1500, tid, address, &number, 8));
+}
+
+static inline uint64_t fake_number(const struct nw_record *record)
+{
+	uint64_t number;
+
+	ck_assert_int_eq(record->kind, NW_RECORD_HIT);
+	memcpy(&number, record->data + 16, sizeof(number));
+	return number;
+}
+
+/* The stream's next record is this hit. */
+static inline void expect_hit(struct nw_stream *stream, uint64_t time, uint64_t number)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
+	ck_assert_uint_eq(fake_number(&record), number);
+	ck_assert_uint_eq(record.time, time);
+}
+
+static inline void expect_loss(struct nw_stream *stream, uint32_t cpu, uint64_t from,
+			       uint64_t until, uint64_t lost)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
+	ck_assert(record.kind == NW_RECORD_LOSS && record.cpu == cpu);
+	ck_assert_uint_eq(record.time, from);
+	ck_assert_uint_eq(record.until, until);
+	ck_assert_uint_eq(record.lost, lost);
+}
+
+static inline void expect_nothing(struct nw_stream *stream)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_stream_next(stream, &record), 0);
 }
 
 #endif

@@ -2,50 +2,24 @@
 /* stream: pages in memory become records in time order, with losses where they happened. */
 #include "page_builder.h"
 
-/* Two probes whose sites share the event "e", and a number in every hit. */
-static const char plan[] = "nopwatch-plan 1\n"
-			   "group nopwatch_t\n"
-			   "image /bin/app\n"
-			   "probe 0 0 app one app:one 1\n"
-			   "arg n u64\n"
-			   "point 4112 4112 0\n"
-			   "probe 0 0 app two app:two 1\n"
-			   "arg n u64\n"
-			   "point 8224 8224 0\n"
-			   "planned 0 0 1 0\n"
-			   "source 0 0 -1 u64 u64 0 - 0 -\n"
-			   "planned 1 0 1 0\n"
-			   "source 0 0 -1 u64 u64 0 - 0 -\n"
-			   "event e 0\n"
-			   "field a0\n"
-			   "place 0 0\n"
-			   "place 1 0\n";
-static const struct fake_format formats[] = {{"e", 1500, "a0:u64"}};
-
 enum {
 	PAGE = 256,
 	EVENTS = 20000,
 	MOST_CPUS = 512
 };
-#define ONE 0x555555555010u /* 4112 = 0x1010 */
-#define TWO 0x7ffff7ff2020u
-
 static struct fake fake;
 static struct cpu cpus[MOST_CPUS];
 
-static void setup(size_t page_size)
+static void setup(void)
 {
-	fake_open(&fake, plan, formats, 1, page_layout(page_size, 8));
+	fake_open_two(&fake, PAGE);
 	for (size_t i = 0; i < MOST_CPUS; i++)
 		cpus[i] = (struct cpu){.layout = fake.formats.page};
 }
 
 static void hit(unsigned int cpu, uint64_t time, uint64_t address, uint64_t number)
 {
-	unsigned char bytes[24];
-
-	cpu_event(&cpus[cpu], time, bytes,
-		  fake_hit(bytes, 1500, (int32_t)cpu + 1, address, &number, 8));
+	cpu_hit(&cpus[cpu], time, (int32_t)cpu + 1, address, number);
 }
 
 /* A stream over the first CPUs; CPU i is called 10 + i. */
@@ -72,50 +46,19 @@ static void teardown(struct nw_stream *stream)
 	fake_close(&fake);
 }
 
-static uint64_t number_of(const struct nw_record *record)
-{
-	uint64_t number;
-
-	memcpy(&number, record->data + 16, 8);
-	return number;
-}
-
-static void expect_hit(struct nw_stream *stream, uint64_t time, uint64_t number)
-{
-	struct nw_record record;
-
-	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
-	ck_assert_int_eq(record.kind, NW_RECORD_HIT);
-	ck_assert_uint_eq(record.time, time);
-	ck_assert_uint_eq(number_of(&record), number);
-}
-
-static void expect_loss(struct nw_stream *stream, uint32_t cpu, uint64_t from,
-			uint64_t until, uint64_t lost)
-{
-	struct nw_record record;
-
-	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
-	ck_assert(record.kind == NW_RECORD_LOSS && record.cpu == cpu);
-	ck_assert_uint_eq(record.time, from);
-	ck_assert_uint_eq(record.until, until);
-	ck_assert_uint_eq(record.lost, lost);
-}
-
 static void expect_end(struct nw_stream *stream)
 {
-	struct nw_record record;
-
+	expect_nothing(stream);
 	ck_assert_int_eq(nw_stream_finish(stream), 0);
-	ck_assert_int_eq(nw_stream_next(stream, &record), 0);
+	expect_nothing(stream);
 }
 
 START_TEST(a_hit_says_what_who_where_and_when)
 {
 	struct nw_record record;
 
-	setup(PAGE);
-	hit(3, 77, TWO, 9);
+	setup();
+	hit(3, 77, FAKE_TWO, 9);
 	struct nw_stream *stream = stream_of(4);
 	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
 	ck_assert_int_eq(record.kind, NW_RECORD_HIT);
@@ -156,7 +99,7 @@ static void check_order(unsigned int count, uint64_t seed)
 	static uint64_t now[MOST_CPUS];
 	uint64_t state = seed;
 
-	setup(PAGE);
+	setup();
 	for (unsigned int i = 0; i < count; i++)
 		now[i] = unit_random(&state) % 1000;
 	for (uint64_t i = 0; i < EVENTS; i++) {
@@ -164,7 +107,7 @@ static void check_order(unsigned int count, uint64_t seed)
 		uint64_t r = unit_random(&state);
 		now[cpu] += r % 100 == 0 ? (r >> 8) % ((uint64_t)1 << 40) : (r >> 8) % 40;
 		events[i] = (struct event){now[cpu], i, cpu};
-		hit(cpu, now[cpu], i & 1 ? ONE : TWO, i);
+		hit(cpu, now[cpu], i & 1 ? FAKE_ONE : FAKE_TWO, i);
 		if (r % 37 == 0)
 			cpu_flush(&cpus[cpu]);
 	}
@@ -187,7 +130,7 @@ END_TEST
 
 START_TEST(a_stream_without_pages_ends_at_once)
 {
-	setup(PAGE);
+	setup();
 	for (size_t count = 0; count < 3; count++) {
 		struct nw_stream *stream = stream_of(count);
 		expect_end(stream);
@@ -202,16 +145,16 @@ END_TEST
 
 START_TEST(a_loss_stands_between_the_events_around_it)
 {
-	setup(PAGE);
-	hit(0, 100, ONE, 1);
+	setup();
+	hit(0, 100, FAKE_ONE, 1);
 	cpu_lose(&cpus[0], 42);
-	hit(0, 200, ONE, 2);
+	hit(0, 200, FAKE_ONE, 2);
 	cpu_lose(&cpus[0], 0); /* nobody counted them */
-	hit(0, 300, ONE, 3);
-	hit(1, 100, ONE, 11);
-	hit(1, 101, ONE, 12);
-	hit(1, 199, ONE, 13);
-	hit(1, 250, ONE, 14);
+	hit(0, 300, FAKE_ONE, 3);
+	hit(1, 100, FAKE_ONE, 11);
+	hit(1, 101, FAKE_ONE, 12);
+	hit(1, 199, FAKE_ONE, 13);
+	hit(1, 250, FAKE_ONE, 14);
 	struct nw_stream *stream = stream_of(2);
 	expect_hit(stream, 100, 1);
 	expect_loss(stream, 10, 100, 200, 42);
@@ -230,10 +173,10 @@ END_TEST
 
 START_TEST(a_loss_before_the_first_event_reaches_back_to_the_beginning)
 {
-	setup(PAGE);
+	setup();
 	cpu_lose(&cpus[1], 5);
-	hit(1, 50, ONE, 2);
-	hit(0, 10, ONE, 1);
+	hit(1, 50, FAKE_ONE, 2);
+	hit(0, 10, FAKE_ONE, 1);
 	struct nw_stream *stream = stream_of(2);
 	expect_loss(stream, 11, 0, 50, 5);
 	expect_hit(stream, 10, 1);
@@ -254,11 +197,11 @@ static void lose_on_empty_page(unsigned int cpu, uint64_t time, uint64_t lost)
 
 START_TEST(losses_with_no_event_between_them_are_one)
 {
-	setup(PAGE);
-	hit(0, 100, ONE, 1);
+	setup();
+	hit(0, 100, FAKE_ONE, 1);
 	lose_on_empty_page(0, 120, 7);
 	cpu_lose(&cpus[0], 5);
-	hit(0, 200, ONE, 2);
+	hit(0, 200, FAKE_ONE, 2);
 	struct nw_stream *stream = stream_of(1);
 	expect_hit(stream, 100, 1);
 	expect_loss(stream, 10, 100, 200, 12);
@@ -270,11 +213,11 @@ END_TEST
 
 START_TEST(a_loss_at_the_end_of_a_cpu_is_told_in_its_place)
 {
-	setup(PAGE);
-	hit(0, 100, ONE, 1);
+	setup();
+	hit(0, 100, FAKE_ONE, 1);
 	lose_on_empty_page(0, 120, 7);
-	hit(1, 99, ONE, 11);
-	hit(1, 150, ONE, 12);
+	hit(1, 99, FAKE_ONE, 11);
+	hit(1, 150, FAKE_ONE, 12);
 	struct nw_stream *stream = stream_of(2);
 	expect_hit(stream, 99, 11);
 	expect_hit(stream, 100, 1);
@@ -291,9 +234,9 @@ START_TEST(a_page_that_cannot_be_opened_is_a_loss)
 {
 	const uint64_t impossible = PAGE;
 
-	setup(PAGE);
+	setup();
 	for (uint64_t i = 1; i <= 3; i++) {
-		hit(0, i * 100, ONE, i);
+		hit(0, i * 100, FAKE_ONE, i);
 		cpu_flush(&cpus[0]);
 	}
 	memcpy(cpus[0].pages.data + PAGE + 8, &impossible, 8);
@@ -311,13 +254,13 @@ START_TEST(the_rest_of_a_damaged_page_is_a_loss)
 {
 	const uint32_t endless = page_header(28, 0);
 
-	setup(PAGE);
-	hit(0, 100, ONE, 1);
-	hit(0, 110, ONE, 2);
-	hit(0, 120, ONE, 3);
+	setup();
+	hit(0, 100, FAKE_ONE, 1);
+	hit(0, 110, FAKE_ONE, 2);
+	hit(0, 120, FAKE_ONE, 3);
 	cpu_flush(&cpus[0]);
-	hit(0, 200, ONE, 4);
-	hit(1, 115, ONE, 11);
+	hit(0, 200, FAKE_ONE, 4);
+	hit(1, 115, FAKE_ONE, 11);
 	memcpy(cpus[0].pages.data + 16 + 2 * 28, &endless, 4); /* the third event */
 	struct nw_stream *stream = stream_of(2);
 	expect_hit(stream, 100, 1);
@@ -333,10 +276,10 @@ END_TEST
 
 START_TEST(a_last_page_that_is_cut_off_is_a_loss)
 {
-	setup(PAGE);
-	hit(0, 100, ONE, 1);
+	setup();
+	hit(0, 100, FAKE_ONE, 1);
 	cpu_flush(&cpus[0]);
-	hit(0, 200, ONE, 2);
+	hit(0, 200, FAKE_ONE, 2);
 	cpu_flush(&cpus[0]);
 	for (size_t len = 2 * PAGE; len > PAGE; len--) {
 		/* only the page's data counts: 16 + 28 bytes */
@@ -364,19 +307,25 @@ START_TEST(events_that_are_not_ours_are_counted_and_passed_over)
 		uint32_t id;
 		uint64_t address;
 		size_t len;
-	} strange[] = {
-		{7, ONE, 24},	     {1499, ONE, 24}, {1501, ONE, 24},
-		{65535, ONE, 24},    {1500, 0, 24},   {1500, ONE + 1, 24},
-		{1500, ONE - 1, 24}, {1500, ONE, 20}, /* shorter than its fields */
-		{1500, ONE, 4},			      /* shorter than any event */
-	};
+	} strange[] =
+		{
+			{7, FAKE_ONE, 24},
+			{1499, FAKE_ONE, 24},
+			{1501, FAKE_ONE, 24},
+			{65535, FAKE_ONE, 24},
+			{1500, 0, 24},
+			{1500, FAKE_ONE + 1, 24},
+			{1500, FAKE_ONE - 1, 24},
+			{1500, FAKE_ONE, 20}, /* shorter than its fields */
+			{1500, FAKE_ONE, 4},  /* shorter than any event */
+		};
 	unsigned char bytes[64] = {0};
 
-	setup(PAGE);
+	setup();
 	for (size_t i = 0; i < NW_COUNT(strange); i++) {
 		fake_hit(bytes, strange[i].id, 1, strange[i].address, NULL, 0);
 		cpu_event(&cpus[0], 100 + i, bytes, strange[i].len);
-		hit(0, 100 + i, ONE + 0x1000 * i,
+		hit(0, 100 + i, FAKE_ONE + 0x1000 * i,
 		    i); /* any page: only the low bits count */
 	}
 	struct nw_stream *stream = stream_of(1);

@@ -10,19 +10,6 @@
 
 #include "page_builder.h"
 
-static const char plan[] = "nopwatch-plan 1\n"
-			   "group nopwatch_t\n"
-			   "image /bin/app\n"
-			   "probe 0 0 app one app:one 1\n"
-			   "arg n u64\n"
-			   "point 4112 4112 0\n"
-			   "planned 0 0 1 0\n"
-			   "source 0 0 -1 u64 u64 0 - 0 -\n"
-			   "event e 0\n"
-			   "field a0\n"
-			   "place 0 0\n";
-static const struct fake_format formats[] = {{"e", 1500, "a0:u64"}};
-
 enum {
 	PAGE = 256,
 	MOST = 8
@@ -53,7 +40,7 @@ static void setup(size_t lanes, size_t budget)
 						  .now = clock_now,
 						  .page_budget = budget};
 
-	fake_open(&fake, plan, formats, 1, page_layout(PAGE, 8));
+	fake_open_two(&fake, PAGE);
 	for (size_t i = 0; i < lanes; i++) {
 		int pair[2];
 		ck_assert_int_eq(
@@ -78,10 +65,7 @@ static void teardown(size_t lanes)
 
 static void hit(size_t cpu, uint64_t time, uint64_t number)
 {
-	unsigned char bytes[24];
-
-	cpu_event(&cpus[cpu], START + time, bytes,
-		  fake_hit(bytes, 1500, 1, 0x7010, &number, 8));
+	cpu_hit(&cpus[cpu], START + time, 1, FAKE_ONE, number);
 }
 
 /* The kernel's side: as many whole pages as fit. Returns what is left to be written. */
@@ -107,35 +91,6 @@ static void fill(void)
 	ck_assert_int_eq(nw_stream_fill(stream, -1, 0), 0);
 }
 
-static void expect_hit(uint64_t time, uint64_t number)
-{
-	struct nw_record record;
-	uint64_t seen;
-
-	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
-	ck_assert_int_eq(record.kind, NW_RECORD_HIT);
-	memcpy(&seen, record.data + 16, 8);
-	ck_assert_uint_eq(seen, number);
-	ck_assert_uint_eq(record.time, START + time);
-}
-
-static void expect_loss(uint64_t from, uint64_t until)
-{
-	struct nw_record record;
-
-	ck_assert_int_eq(nw_stream_next(stream, &record), 1);
-	ck_assert_int_eq(record.kind, NW_RECORD_LOSS);
-	ck_assert_uint_eq(record.time, START + from);
-	ck_assert_uint_eq(record.until, START + until);
-}
-
-static void expect_nothing(void)
-{
-	struct nw_record record;
-
-	ck_assert_int_eq(nw_stream_next(stream, &record), 0);
-}
-
 /* ---- the watermark ------------------------------------------------------------------ */
 
 START_TEST(nothing_is_handed_out_before_every_lane_is_known)
@@ -148,21 +103,21 @@ START_TEST(nothing_is_handed_out_before_every_lane_is_known)
 	flush(0);
 	fill(); /* lane 0 was looked at, but lane 1 is known up to 0 only */
 	ck_assert_uint_eq(nw_stream_known(stream), START);
-	expect_nothing();
+	expect_nothing(stream);
 	hit(1, 5, 11); /* older, and comes later */
 	flush(1);
 	clock_ns = START + 20;
 	fill();
-	expect_hit(5, 11);
-	expect_hit(10, 1);
-	expect_nothing(); /* lane 1 may hold more that is older than 30 */
+	expect_hit(stream, START + 5, 11);
+	expect_hit(stream, START + 10, 1);
+	expect_nothing(stream); /* lane 1 may hold more that is older than 30 */
 	fill();
-	expect_nothing();
+	expect_nothing(stream);
 	ck_assert_uint_eq(nw_stream_known(stream), START + 20);
 	clock_ns = START + 100000000; /* time for a look at every lane */
 	fill();
-	expect_hit(30, 2);
-	expect_nothing();
+	expect_hit(stream, START + 30, 2);
+	expect_nothing(stream);
 	ck_assert_uint_eq(nw_stream_known(stream), START + 100000000);
 	teardown(2);
 }
@@ -176,8 +131,8 @@ START_TEST(an_event_at_the_watermark_goes_out_and_one_behind_it_stays)
 	hit(0, 51, 2);
 	flush(0);
 	fill(); /* both lanes are looked at, at 50 */
-	expect_hit(50, 1);
-	expect_nothing();
+	expect_hit(stream, START + 50, 1);
+	expect_nothing(stream);
 	teardown(2);
 }
 END_TEST
@@ -198,11 +153,11 @@ START_TEST(a_lane_with_pages_to_come_is_known_up_to_its_last_page)
 	ck_assert_uint_gt(known, START);
 	ck_assert_uint_lt(known, START + 990);
 	ck_assert_uint_eq((known - START) % 70, 0);
-	expect_hit(0, 0);
-	expect_hit(5, 1000);
+	expect_hit(stream, START + 0, 0);
+	expect_hit(stream, START + 5, 1000);
 	for (uint64_t i = 1; START + i * 10 <= known; i++)
-		expect_hit(i * 10, i);
-	expect_nothing();
+		expect_hit(stream, START + i * 10, i);
+	expect_nothing(stream);
 	teardown(2);
 }
 END_TEST
@@ -210,19 +165,20 @@ END_TEST
 START_TEST(reading_in_between_neither_repeats_nor_skips_an_event)
 {
 	setup(2, 0);
-	hit(0, 10, 1);
-	hit(0, 30, 2);
-	flush(0);
-	clock_ns = START + 25;
-	fill();
-	expect_hit(10, 1); /* and the caller stops here: 1 is still the top of the heap */
-	hit(1, 26, 11);
+	hit(1, 10, 1);
+	hit(1, 30, 2);
 	flush(1);
+	clock_ns = START + 10;
+	fill();
+	expect_hit(stream, START + 10,
+		   1);	/* and the caller stops here: 1 is still the top of the heap */
+	hit(0, 10, 11); /* at the same time: before it, if it were not out already */
+	flush(0);
 	clock_ns = START + 200000000;
 	fill();
-	expect_hit(26, 11);
-	expect_hit(30, 2);
-	expect_nothing();
+	expect_hit(stream, START + 10, 11);
+	expect_hit(stream, START + 30, 2);
+	expect_nothing(stream);
 	teardown(2);
 }
 END_TEST
@@ -236,16 +192,15 @@ START_TEST(a_loss_begins_where_the_lane_was_last_empty)
 	flush(0);
 	clock_ns = START + 20;
 	fill();
-	expect_hit(10, 1);
+	expect_hit(stream, START + 10, 1);
 	cpu_lose(&cpus[0], 3);
 	hit(0, 50, 2);
 	flush(0);
 	clock_ns = START + 60;
 	fill();
-	expect_loss(20, 50);
-	expect_hit(50, 2);
-	expect_nothing();
-	ck_assert_uint_eq(nw_stream_stats(stream).lost, 3);
+	expect_loss(stream, 0, START + 20, START + 50, 3);
+	expect_hit(stream, START + 50, 2);
+	expect_nothing(stream);
 	teardown(1);
 }
 END_TEST
@@ -263,11 +218,11 @@ START_TEST(a_loss_with_no_event_behind_it_ends_where_the_lane_is_empty)
 	flush(1);
 	clock_ns = START + 40;
 	fill();
-	expect_hit(5, 11);
-	expect_hit(10, 1);
-	expect_loss(10, 40);
-	expect_hit(20, 12);
-	expect_nothing();
+	expect_hit(stream, START + 5, 11);
+	expect_hit(stream, START + 10, 1);
+	expect_loss(stream, 0, START + 10, START + 40, 3);
+	expect_hit(stream, START + 20, 12);
+	expect_nothing(stream);
 	teardown(2);
 }
 END_TEST
@@ -310,43 +265,51 @@ static size_t send_all(size_t lanes)
 static uint64_t take_all(uint64_t next)
 {
 	struct nw_record record;
-	uint64_t seen;
 
-	while (nw_stream_next(stream, &record) == 1) {
-		memcpy(&seen, record.data + 16, 8);
-		ck_assert_uint_eq(seen, next);
-		next++;
-	}
+	for (; nw_stream_next(stream, &record) == 1; next++)
+		ck_assert_uint_eq(fake_number(&record), next);
 	return next;
 }
 
-START_TEST(bursts_beyond_the_budget_move_on_and_keep_their_order)
+START_TEST(bursts_beyond_the_budget_keep_their_order)
 {
 	enum {
 		LANES = 6,
-		HITS = 20000 /* 2500 pages and more; the budget is 24 */
+		HITS = 20000 /* 2800 pages; the budget is 24 */
 	};
-	unsigned int fills = 0, pages = 0;
 	uint64_t next = 0;
 
 	setup(LANES, 1);
 	make_burst(LANES, HITS, 7);
-	for (size_t i = 0; i < LANES; i++)
-		pages += (unsigned int)(cpus[i].pages.len / PAGE);
-	clock_ns = START + HITS + 1; /* stands still: no look is due by time alone */
-	while (send_all(LANES)) {
+	while (send_all(LANES) || next < HITS) {
+		clock_ns += 200000000;
 		fill();
+		uint64_t before = next;
 		next = take_all(next);
-		ck_assert_uint_lt(++fills, 2 * pages);
+		ck_assert_uint_gt(next, before); /* it moves on every time */
 	}
-	clock_ns += 200000000;
-	for (int i = 0; next < HITS; i++) {
-		fill();
-		next = take_all(next);
-		ck_assert_int_lt(i, HITS / 8); /* by pages, not by events */
-	}
-	ck_assert_uint_eq(nw_stream_stats(stream).pages, pages);
 	teardown(LANES);
+}
+END_TEST
+
+START_TEST(a_full_budget_moves_on_by_pages)
+{
+	unsigned int fills = 0;
+	uint64_t next = 0;
+
+	setup(2, 1);			   /* a budget of 8 */
+	for (uint64_t i = 0; i < 840; i++) /* 60 pages of 7 hits each */
+		hit(i & 1, i, i);
+	cpu_flush(&cpus[0]);
+	cpu_flush(&cpus[1]);
+	ck_assert_uint_eq(send_all(2), 0);
+	clock_ns = START + 1000; /* stands still: no look is due by time alone */
+	for (; next < 700 && fills < 1000; fills++) {
+		fill();
+		next = take_all(next);
+	}
+	ck_assert_uint_le(fills, 60); /* at least a page each time */
+	teardown(2);
 }
 END_TEST
 
@@ -365,7 +328,7 @@ START_TEST(finish_hands_out_everything_in_order)
 		ck_assert_uint_eq(send_all(lanes[i]), 0);
 		ck_assert_int_eq(nw_stream_finish(stream), 0);
 		ck_assert_uint_eq(take_all(0), HITS);
-		expect_nothing();
+		expect_nothing(stream);
 		ck_assert_uint_eq(nw_stream_known(stream), UINT64_MAX);
 		teardown(lanes[i]);
 	}
@@ -380,8 +343,6 @@ START_TEST(the_tap_sees_every_page_as_it_was_read)
 	memset(cpus[1].pages.data + 8, 0xff, 8); /* one that cannot be decoded, too */
 	ck_assert_uint_eq(send_all(3), 0);
 	fill();
-	while (nw_stream_next(stream, &(struct nw_record){0}) == 1)
-		;
 	ck_assert_int_eq(nw_stream_finish(stream), 0);
 	while (nw_stream_next(stream, &(struct nw_record){0}) == 1)
 		;
@@ -436,6 +397,6 @@ UNIT_MAIN("stream_live", nothing_is_handed_out_before_every_lane_is_known,
 	  reading_in_between_neither_repeats_nor_skips_an_event,
 	  a_loss_begins_where_the_lane_was_last_empty,
 	  a_loss_with_no_event_behind_it_ends_where_the_lane_is_empty,
-	  bursts_beyond_the_budget_move_on_and_keep_their_order,
+	  bursts_beyond_the_budget_keep_their_order, a_full_budget_moves_on_by_pages,
 	  finish_hands_out_everything_in_order, the_tap_sees_every_page_as_it_was_read,
 	  the_taps_error_is_handed_on, what_cannot_be_watched_is_an_error)

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/* Probe specs: every spelling, every type, every complaint. */
+#include <errno.h>
+
+#include "nopwatch/probe.h"
+#include "unit.h"
+
+static const char *const kinds[] = {"usdt", "uprobe", "uretprobe", "func", "tracepoint"};
+
+/* "name:u32[4],-" as it was understood; "-" has no name. */
+static void args_text(const struct nw_spec *spec, struct nw_buf *out)
+{
+	static const char *const bases[] = {"", "u", "s", "x", "string", "f"};
+
+	nw_vec_each (&spec->args, arg) {
+		nw_buf_printf(out, "%s%s", arg > spec->args.item ? "," : "",
+			      *arg->name ? arg->name : "-");
+		if (arg->type.base == NW_TYPE_DEFAULT)
+			continue;
+		nw_buf_printf(out, ":%s", bases[arg->type.base]);
+		if (arg->type.bits)
+			nw_buf_printf(out, "%u", arg->type.bits);
+		if (arg->type.array)
+			nw_buf_printf(out, "[%u]", arg->type.array);
+	}
+}
+
+/* "kind path=... provider=... name=...+0x... (args)" */
+static void check(const char *text, const char *wanted)
+{
+	struct nw_error err = {0};
+	struct nw_buf got = {0};
+	struct nw_spec spec;
+
+	ck_assert_msg(nw_spec_parse(text, &spec, &err) == 0, "%s: %s", text, err.what);
+	ck_assert_str_eq(spec.text, text);
+	nw_buf_printf(&got, "%s %s|%s|%s", kinds[spec.kind], spec.path, spec.provider,
+		      spec.name);
+	if (spec.offset)
+		nw_buf_printf(&got, "+0x%lx", spec.offset);
+	if (spec.has_args) {
+		nw_buf_adds(&got, " (");
+		args_text(&spec, &got);
+		nw_buf_adds(&got, ")");
+	}
+	ck_assert_msg(strcmp(nw_buf_str(&got), wanted) == 0, "'%s' was read as '%s'", text,
+		      nw_buf_str(&got));
+	nw_buf_free(&got);
+	nw_spec_free(&spec);
+	ck_assert_ptr_null(spec.text);
+	nw_spec_free(&spec);
+}
+
+struct spelling {
+	const char *text, *wanted;
+};
+
+static void check_all(const struct spelling *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check(list[i].text, list[i].wanted);
+}
+
+START_TEST(usdt_probes_have_many_spellings)
+{
+	static const struct spelling list[] = {
+		/* bpftrace */
+		{"usdt:/usr/bin/postgres:postgresql:query__start",
+		 "usdt /usr/bin/postgres|postgresql|query__start"},
+		{"U:/bin/x:p:n", "usdt /bin/x|p|n"},
+		{"usdt::prov:name", "usdt |prov|name"},
+		{"usdt:*:prov:name", "usdt |prov|name"},
+		{"usdt:/bin/x:name", "usdt /bin/x|*|name"},
+		{"usdt:libc.so.6:setjmp", "usdt libc.so.6|*|setjmp"},
+		{"usdt:libc.so.6:libc:setjmp", "usdt libc.so.6|libc|setjmp"},
+		{"usdt:postgres:postgresql:query__start",
+		 "usdt postgres|postgresql|query__start"},
+		{"usdt:./prog:p:n", "usdt ./prog|p|n"},
+		{"usdt:prov:name", "usdt |prov|name"},
+		{"usdt:/bin/x::name", "usdt /bin/x|*|name"},
+		{"usdt:/bin/x:prov:", "usdt /bin/x|prov|*"},
+		{"usdt:/bin/x:*:*", "usdt /bin/x|*|*"},
+		{"usdt:/lib/lib*.so:p?:n[ab]*", "usdt /lib/lib*.so|p?|n[ab]*"},
+		/* paths may hold colons, blanks and parentheses */
+		{"usdt:/a:b/c:p:n", "usdt /a:b/c|p|n"},
+		{"usdt:/opt/x (1)/y:p:n", "usdt /opt/x (1)/y|p|n"},
+		{"usdt:/opt/x(1):p:n(a)", "usdt /opt/x(1)|p|n (a)"},
+		/* without a word in front */
+		{"/bin/x:p:n", "usdt /bin/x|p|n"},
+		{"/bin/x:n", "usdt /bin/x|*|n"},
+		{"libx.so:n", "usdt libx.so|*|n"},
+		{"prov:name", "usdt |prov|name"},
+		{":name", "usdt |*|name"},
+		{"name", "usdt |*|name"},
+		{"*", "usdt |*|*"},
+		{"na-me", "usdt |*|na-me"},
+		/* DTrace */
+		{"prov:::name", "usdt |prov|name"},
+		{"prov*:::na-me", "usdt |prov*|na-me"},
+		{"usdt:prov:::name", "usdt |prov|name"},
+		{"usdt:/bin/x:prov:::name", "usdt /bin/x|prov|name"},
+		{":::name", "usdt |*|name"},
+		/* perf */
+		{"%sdt_libc:setjmp", "usdt |libc|setjmp"},
+		{"sdt_libc:setjmp", "usdt |libc|setjmp"},
+		{"sdt:libc:setjmp", "usdt |libc|setjmp"},
+		{"%sdt_libc:setjmp(a)", "usdt |libc|setjmp (a)"},
+		/* and what only looks like perf's */
+		{"usdt:sdt_dir/prog:p:n", "usdt sdt_dir/prog|p|n"},
+		{"sdt_dir/prog:p:n", "usdt sdt_dir/prog|p|n"},
+		{"sdt_name", "usdt |*|sdt_name"},
+		{"usdt:/bin/x:sdt_p:n", "usdt /bin/x|sdt_p|n"},
+	};
+
+	check_all(list, NW_COUNT(list));
+}
+END_TEST
+
+START_TEST(functions_have_symbols_or_offsets)
+{
+	static const struct spelling list[] = {
+		{"uprobe:/bin/x:main", "uprobe /bin/x|uprobe|main"},
+		{"uprobe:/bin/x:main+16", "uprobe /bin/x|uprobe|main+0x10"},
+		{"uprobe:/bin/x:main+0x10", "uprobe /bin/x|uprobe|main+0x10"},
+		{"uprobe:/bin/x:main+0", "uprobe /bin/x|uprobe|main"},
+		{"uprobe:/bin/x:0x1234", "uprobe /bin/x|uprobe|+0x1234"},
+		{"uprobe:/bin/x:4096", "uprobe /bin/x|uprobe|+0x1000"},
+		{"uprobe:/bin/x:0xffffffffffffffff",
+		 "uprobe /bin/x|uprobe|+0xffffffffffffffff"},
+		{"uprobe:libc.so.6:malloc", "uprobe libc.so.6|uprobe|malloc"},
+		{"uprobe:/a:b:_ZN1a1bEv", "uprobe /a:b|uprobe|_ZN1a1bEv"},
+		{"uprobe:/bin/x:main(a,b:string)",
+		 "uprobe /bin/x|uprobe|main (a,b:string)"},
+		{"uretprobe:/bin/x:main", "uretprobe /bin/x|uretprobe|main"},
+		{"uretprobe:/bin/x:main+0", "uretprobe /bin/x|uretprobe|main"},
+		{"uretprobe:/bin/x:main(ret:s32)",
+		 "uretprobe /bin/x|uretprobe|main (ret:s32)"},
+		{"func:/bin/x:main", "func /bin/x|uprobe|main"},
+		{"func:bash:readline", "func bash|uprobe|readline"},
+	};
+
+	check_all(list, NW_COUNT(list));
+}
+END_TEST
+
+START_TEST(tracepoints_have_a_system_and_an_event)
+{
+	static const struct spelling list[] = {
+		{"tracepoint:sched:sched_switch", "tracepoint |sched|sched_switch"},
+		{"tracepoint:syscalls:sys_enter_*", "tracepoint |syscalls|sys_enter_*"},
+		{"tracepoint:a:b(c:u8)", "tracepoint |a|b (c:u8)"},
+	};
+
+	check_all(list, NW_COUNT(list));
+}
+END_TEST
+
+START_TEST(arguments_are_named_and_typed)
+{
+	static const struct spelling list[] = {
+		{"p:n()", "usdt |p|n ()"},
+		{"p:n( )", "usdt |p|n ()"},
+		{"p:n(a)", "usdt |p|n (a)"},
+		{"p:n(sql:string)", "usdt |p|n (sql:string)"},
+		{"p:n(id, status:u16)", "usdt |p|n (id,status:u16)"},
+		{"p:n(\t a , b\t)", "usdt |p|n (a,b)"},
+		{"p:n(,b)", "usdt |p|n (-,b)"},
+		{"p:n(,,)", "usdt |p|n (-,-)"}, /* the last comma may be there or not */
+		{"p:n(a,)", "usdt |p|n (a)"},
+		{"p:n(:u8,:s16)", "usdt |p|n (-:u8,-:s16)"},
+		{"p:n(_a1:x64)", "usdt |p|n (_a1:x64)"},
+		{"p:n(a:u8[16],b:f64)", "usdt |p|n (a:u8[16],b:f64)"},
+		{"p:n(abcdefghijklmnopqrstuvwxyz01234)",
+		 "usdt |p|n (abcdefghijklmnopqrstuvwxyz01234)"},
+		{"n(a)", "usdt |*|n (a)"},
+		{"*:*(a)", "usdt |*|* (a)"},
+	};
+
+	check_all(list, NW_COUNT(list));
+}
+END_TEST
+
+/* ---- types -------------------------------------------------------------------------- */
+
+START_TEST(types_are_what_they_say)
+{
+	static const struct {
+		const char *text;
+		struct nw_type type;
+	} good[] = {
+		{"u8", {NW_TYPE_UNSIGNED, 8, 0}},
+		{"u16", {NW_TYPE_UNSIGNED, 16, 0}},
+		{"u32", {NW_TYPE_UNSIGNED, 32, 0}},
+		{"u64", {NW_TYPE_UNSIGNED, 64, 0}},
+		{"s8", {NW_TYPE_SIGNED, 8, 0}},
+		{"s16", {NW_TYPE_SIGNED, 16, 0}},
+		{"s32", {NW_TYPE_SIGNED, 32, 0}},
+		{"s64", {NW_TYPE_SIGNED, 64, 0}},
+		{"x8", {NW_TYPE_HEX, 8, 0}},
+		{"x16", {NW_TYPE_HEX, 16, 0}},
+		{"x32", {NW_TYPE_HEX, 32, 0}},
+		{"x64", {NW_TYPE_HEX, 64, 0}},
+		{"f32", {NW_TYPE_FLOAT, 32, 0}},
+		{"f64", {NW_TYPE_FLOAT, 64, 0}},
+		{"string", {NW_TYPE_STRING, 0, 0}},
+		{"u8[1]", {NW_TYPE_UNSIGNED, 8, 1}},
+		{"x64[64]", {NW_TYPE_HEX, 64, 64}},
+		{"s16[007]", {NW_TYPE_SIGNED, 16, 7}},
+		{"string[2]", {NW_TYPE_STRING, 0, 2}},
+		{"f32[4]", {NW_TYPE_FLOAT, 32, 4}},
+	};
+	static const struct {
+		const char *text;
+		int ret;
+	} bad[] = {
+		{"", -EINVAL},	      {"u", -EINVAL},
+		{"u7", -EINVAL},      {"u128", -EINVAL},
+		{"U8", -EINVAL},      {"int", -EINVAL},
+		{"u8 ", -EINVAL},     {" u8", -EINVAL},
+		{"string8", -EINVAL}, {"f16", -EINVAL},
+		{"u8[", -EINVAL},     {"u8]", -EINVAL},
+		{"u8[]", -EINVAL},    {"u8[0]", -EINVAL},
+		{"u8[4", -EINVAL},    {"u8[4]x", -EINVAL},
+		{"[4]", -EINVAL},     {"u8[-1]", -EINVAL},
+		{"u8[1x]", -EINVAL},  {"u8[[4]]", -EINVAL},
+		{"u8[65]", -ERANGE},  {"u8[99999999999999999999]", -ERANGE},
+	};
+	struct nw_type type;
+
+	for (size_t i = 0; i < NW_COUNT(good); i++) {
+		type = (struct nw_type){99, 99, 99};
+		ck_assert_int_eq(nw_type_parse(good[i].text, strlen(good[i].text), &type),
+				 0);
+		ck_assert_int_eq(type.base, good[i].type.base);
+		ck_assert_uint_eq(type.bits, good[i].type.bits);
+		ck_assert_uint_eq(type.array, good[i].type.array);
+	}
+	for (size_t i = 0; i < NW_COUNT(bad); i++) {
+		type = (struct nw_type){99, 99, 99};
+		ck_assert_msg(nw_type_parse(bad[i].text, strlen(bad[i].text), &type) ==
+				      bad[i].ret,
+			      "'%s'", bad[i].text);
+		ck_assert_uint_eq(type.bits, 99); /* written only on success */
+	}
+	ck_assert_int_eq(nw_type_parse("u16[4]", 3, &type), 0); /* the length counts */
+	ck_assert_uint_eq(type.array, 0);
+}
+END_TEST
+
+/* ---- bad specs ---------------------------------------------------------------------- */
+
+static const char spec_hint[] =
+	"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), "
+	"uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL or func:PATH:SYMBOL";
+static const char type_hint[] =
+	"types are u8..u64, s8..s64, x8..x64, f32, f64, string, and arrays such as u8[16] "
+	"(at most 64 elements)";
+
+START_TEST(a_bad_spec_is_told_why)
+{
+	static const char name[] =
+		"an argument's name is a C identifier of up to 31 characters";
+	static const char twice[] = "two of its arguments have the same name";
+	static const char type[] = "an argument has an unknown type";
+	static const char whole[] = "only a whole function has a return";
+	static const char offset[] = "the offset is not a number";
+	static const char plus[] = "what follows the '+' is not a number";
+	static const char symbol[] = "the symbol is missing";
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{"", "it is empty"},
+		{"a\nb", "it holds a line break"},
+		{"p:n\r", "it holds a line break"},
+		{"usdt:", "it names no probe"},
+		{"U:", "it names no probe"},
+		{"uprobe:", "it names no probe"},
+		{"uprobe:(a)", "it names no probe"},
+		{"(a)", "it names no probe"},
+		{"uprobe:main", "the path is missing"},
+		{"uprobe::main", "the path is missing"},
+		{"func:main", "the path is missing"},
+		{"uprobe:/bin/x:", symbol},
+		{"uprobe:/bin/x:+8", symbol},
+		{"uretprobe:/bin/x:", symbol},
+		{"uprobe:/bin/x:0x", offset},
+		{"uprobe:/bin/x:12ab", offset},
+		{"uprobe:/bin/x:0x10000000000000000", offset},
+		{"uprobe:/bin/x:main+", plus},
+		{"uprobe:/bin/x:main+x", plus},
+		{"uprobe:/bin/x:main+-1", plus},
+		{"uretprobe:/bin/x:main+4", whole},
+		{"uretprobe:/bin/x:0x40", whole},
+		{"uretprobe:/bin/x:0", whole},
+		{"func:/bin/x:main+4", whole},
+		{"func:/bin/x:0x0", whole},
+		{"tracepoint:sched", "a tracepoint is tracepoint:SYSTEM:EVENT"},
+		{"tracepoint:sched:", "a tracepoint is tracepoint:SYSTEM:EVENT"},
+		{"tracepoint::sched", "a tracepoint is tracepoint:SYSTEM:EVENT"},
+		{"p:n(1a)", name},
+		{"p:n(a b)", name},
+		{"p:n(a-b)", name},
+		{"p:n(*)", name},
+		{"p:n(a(b))", name},
+		{"p:n(abcdefghijklmnopqrstuvwxyz012345)", name},
+		{"p:n(a,a)", twice},
+		{"p:n(a,b:u8,a:u16)", twice},
+		{"p:n(a:)", type},
+		{"p:n(a:int)", type},
+		{"p:n(a:u8[65])", type},
+		{"p:n(a:u8:u8)", type},
+		{"p:n(a: u8)", type},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_error err = {0};
+		struct nw_spec spec = {.kind = 77};
+		char what[256];
+		snprintf(what, sizeof(what), "'%s' is not a probe spec: %s", cases[i].text,
+			 cases[i].why);
+		ck_assert_msg(nw_spec_parse(cases[i].text, &spec, &err) == -EINVAL, "'%s'",
+			      cases[i].text);
+		ck_assert_str_eq(err.what, what);
+		ck_assert_str_eq(err.hint, cases[i].why == type ? type_hint : spec_hint);
+		ck_assert(err.usage);
+		ck_assert_int_eq(err.code, EINVAL);
+		ck_assert_int_eq(spec.kind, 77); /* written only on success */
+		ck_assert_int_eq(nw_spec_parse(cases[i].text, &spec, NULL), -EINVAL);
+	}
+}
+END_TEST
+
+START_TEST(random_text_is_a_spec_or_an_error)
+{
+	static const char letters[] = "usdtpr:obefnc()+,%*0x1 /.[]-_a";
+	uint64_t state = 5;
+
+	for (int i = 0; i < 100000; i++) {
+		char text[48];
+		size_t len = unit_random(&state) % (sizeof(text) - 10);
+		size_t used = i % 3 ? 0 : (size_t)snprintf(text, 9, "uprobe:");
+		while (used < len)
+			text[used++] = letters[unit_random(&state) % (sizeof(letters) - 1)];
+		text[used] = '\0';
+		struct nw_error err = {0};
+		struct nw_spec spec;
+		if (nw_spec_parse(text, &spec, &err) < 0) {
+			ck_assert(err.usage && *err.what && *err.hint);
+			continue;
+		}
+		ck_assert_str_eq(spec.text, text);
+		ck_assert(spec.path && spec.provider && spec.name);
+		ck_assert(*spec.name || spec.kind == NW_SPEC_UPROBE);
+		ck_assert(spec.has_args || !spec.args.count);
+		nw_spec_free(&spec);
+	}
+}
+END_TEST
+
+UNIT_MAIN("spec", usdt_probes_have_many_spellings, functions_have_symbols_or_offsets,
+	  tracepoints_have_a_system_and_an_event, arguments_are_named_and_typed,
+	  types_are_what_they_say, a_bad_spec_is_told_why,
+	  random_text_is_a_spec_or_an_error)
