@@ -56,6 +56,7 @@ enum nw_feature {
 	NW_FEATURE_HIST,
 	NW_FEATURE_SYNTHETIC,
 	NW_FEATURE_NOP5_SAFE,
+	NW_FEATURE_EXPEDITE,
 	NW_FEATURE_COUNT
 };
 
@@ -118,8 +119,9 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 		    struct nw_error *err);
 /* Enable. From here on processes are hit. */
 int nw_session_arm(struct nw_session *session, struct nw_error *err);
-/* Disable; what was recorded can still be read, and nw_session_profile() still tells. */
-int nw_session_disarm(struct nw_session *session, struct nw_error *err);
+/* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
+ * time; what was recorded can still be read. */
+int nw_session_stop(struct nw_session *session, struct nw_error *err);
 /*
  * Take everything away and free the session, whatever state it is in. Close every file of the
  * instance before. Returns an error when something had to stay; the text names it.

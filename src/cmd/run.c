@@ -351,7 +351,7 @@ static int take_record(struct nw_run *run, const struct nw_record *record)
 		nw_tasks_record(run->tasks, record);
 		return 0;
 	default:
-		run->records += record->part == 0;
+		run->records += record->part == 0 && record->time <= run->stop_ns;
 		ret = nw_join_push(run->join, record, &hit);
 		return ret > 0 ? hand_out(run, &hit) : ret;
 	}
@@ -468,17 +468,30 @@ static void count_losses(struct nw_run *run)
 	run->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
 }
 
-/* Hits that the kernel counted but did not record: its buffer for arguments was too small. */
-static void count_dropped(struct nw_run *run)
+/*
+ * Hits that the kernel counted but did not record: its buffer for arguments was too small.
+ * Counting starts with the recording; hits at that very moment may be in either. A hit that was
+ * counted just before the end may not be recorded yet, one a CPU at most.
+ */
+static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
-	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits)), all = 0;
+	uint64_t all = 0;
 
-	if (hits && !run->restricted && nw_session_profile(run->session, hits) == 0)
-		for (size_t i = 0; i < run->plan.points.count; i++)
-			all += hits[i];
-	free(hits);
-	if (all > run->records + run->lost)
+	for (size_t i = 0; i < run->plan.points.count; i++)
+		all += hits[i] - nw_min64(run->profile[i], hits[i]);
+	if (all > run->records + run->lost + run->cpus.count)
 		run->dropped = all - run->records - run->lost;
+}
+
+/* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
+static uint64_t *read_profile(const struct nw_run *run)
+{
+	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits));
+
+	if (!hits || nw_session_profile(run->session, hits) == 0)
+		return hits;
+	free(hits);
+	return NULL;
 }
 
 /*
@@ -487,10 +500,12 @@ static void count_dropped(struct nw_run *run)
  */
 static int finish(struct nw_run *run, struct nw_error *err)
 {
+	nw_cleanup(nw_free_ptr) uint64_t *hits = read_profile(run);
+
 	run->now_ns = run->stop_ns = nw_session_now(run->session);
-	int ret = nw_run_explain(run, err);
+	int ret = nw_session_stop(run->session, err);
 	if (ret == 0)
-		ret = nw_session_disarm(run->session, err);
+		ret = nw_run_explain(run, err);
 	if (ret == 0 && nw_run_drain_rest(run) < 0)
 		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
 	if (ret < 0)
@@ -499,7 +514,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 		if (run->probe_hits[i])
 			run->states[i] = (struct nw_probe_state){"hit", NULL};
 	count_losses(run);
-	count_dropped(run);
+	if (hits && run->profile && !run->restricted)
+		count_dropped(run, hits);
 	return 0;
 }
 
@@ -531,11 +547,14 @@ static int64_t wall_offset(const struct nw_run *run)
 
 static int arm_and_loop(struct nw_run *run, struct nw_error *err)
 {
+	int ret = nw_session_arm(run->session, err);
+
 	run->start_ns = run->now_ns = nw_session_now(run->session);
 	run->stop_ns = UINT64_MAX;
 	run->wall_ns = wall_offset(run);
-	int ret = nw_session_arm(run->session, err);
 	print_session_warnings(run);
+	if (ret == 0)
+		run->profile = read_profile(run);
 	if (ret == 0)
 		ret = nw_run_read_back(run, err);
 	if (ret == 0)
@@ -615,6 +634,7 @@ void nw_run_free(struct nw_run *run)
 	nw_vec_free(&run->specs);
 	free(run->states);
 	free(run->probe_hits);
+	free(run->profile);
 }
 
 int nw_run_status(const struct nw_run *run)

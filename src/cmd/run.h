@@ -61,6 +61,8 @@ struct nw_run {
 	uint64_t records;	    /* first parts of hits, before any filter of ours */
 	uint64_t lost;		    /* events, as the kernel counts them */
 	bool lost_is_least;
+	uint64_t *
+		profile; /* by point: hits the kernel had counted when we began to record */
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	struct nw_probe_state *states; /* per probe, after the run */
 };

@@ -22,6 +22,7 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	case NW_JOURNAL_DEAD:
 		break;
 	}
+	nw_expedite_recover(&journal);
 	if (nw_teardown(fs, session, &report->stuck) < 0) {
 		nw_journal_leave(&journal); /* for the next try */
 		return;

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "journal.h"
 
 const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_UPROBE_EVENTS] = {"uprobe_events", "probes in user programs",
@@ -50,6 +50,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
+	[NW_FEATURE_EXPEDITE] = {"expedite",
+				 "short waits for all CPUs while arming and disarming",
+				 "/sys/kernel/rcu_expedited is 0, no CPU is isolated",
+				 "arming takes 10 times as long, disarming twice"},
 };
 
 /* Features that a text in README stands for. */
@@ -150,6 +154,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
+	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
 	int ret = apply_mask(mask, &features, err);

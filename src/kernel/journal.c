@@ -151,6 +151,7 @@ int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
 
 void nw_journal_leave(struct nw_journal *journal)
 {
+	nw_expedite_end(journal);
 	if (journal->fd >= 0)
 		close(journal->fd);
 	journal->fd = -1;
@@ -158,6 +159,7 @@ void nw_journal_leave(struct nw_journal *journal)
 
 void nw_journal_remove(struct nw_journal *journal)
 {
+	nw_expedite_end(journal);
 	int dir = journal->fd >= 0 ? open_dir(NULL) : -1;
 
 	if (dir >= 0) {

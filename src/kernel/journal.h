@@ -12,6 +12,7 @@
 struct nw_journal {
 	int fd; /* -1: none */
 	char session[24];
+	bool expedited; /* rcu_expedited is 1, and it was us */
 };
 
 /* A session's name as it may stand in a file name and in tracefs: [a-z0-9_], up to 20. */
@@ -36,6 +37,19 @@ void nw_journal_remove(struct nw_journal *journal);
 void nw_journal_leave(struct nw_journal *journal);
 /* All sessions that have a journal. */
 int nw_journal_list(nw_strings *out);
+
+/*
+ * Expedited grace periods: arming and disarming mostly wait until every CPU has passed through
+ * the scheduler (setting the clock 25 ms, enabling 10, disabling 20 to 40 an event), unless
+ * /sys/kernel/rcu_expedited tells the kernel to interrupt the CPUs instead: then it is a tenth of
+ * that. It is set for those few milliseconds only, noted in the journal, and put back by whoever
+ * cleans up if we die in between. Not where CPUs are isolated: they are not to be interrupted.
+ */
+bool nw_expedite_possible(void);
+void nw_expedite_begin(const struct nw_features *features, struct nw_journal *journal);
+void nw_expedite_end(struct nw_journal *journal);
+/* Put it back for a dead session, if its journal says that it may be on. */
+void nw_expedite_recover(const struct nw_journal *journal);
 
 /*
  * Take away what tracefs has of a session: disable its group everywhere, delete its events,

@@ -82,20 +82,15 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 	return 0;
 }
 
-static int set_up(struct nw_session *session, const struct nw_session_options *options,
-		  struct nw_error *err)
+/* 0 wakes the reader for every few events, 50 (the kernel's default) too late. */
+static int set_percent(struct nw_session *session, struct nw_error *err)
 {
-	char percent[16];
-	int ret = set_clock(session, err);
+	char text[16];
 
-	if (ret == 0)
-		ret = set_buffer(session, options->buffer_bytes, err);
-	if (ret < 0 || !session->features->has[NW_FEATURE_BUFFER_PERCENT])
-		return ret;
-	/* 0 wakes the reader for every few events, 50 (the kernel's default) too late */
-	snprintf(percent, sizeof(percent), "%u",
-		 options->buffer_percent ? options->buffer_percent : 10);
-	ret = nw_tracefs_write(session->instance, "buffer_percent", percent);
+	if (!session->features->has[NW_FEATURE_BUFFER_PERCENT])
+		return 0;
+	snprintf(text, sizeof(text), "%u", session->buffer_percent);
+	int ret = nw_tracefs_write(session->instance, "buffer_percent", text);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set buffer_percent: %s",
 				 nw_strerror(-ret))
 		       : 0;
@@ -216,9 +211,13 @@ static int build(struct nw_session *session, const char *name,
 	if (ret < 0)
 		return ret;
 	nw_journal_note(&session->journal, "nopwatch 1\npid %d\n", (int)getpid());
+	nw_expedite_begin(session->features, &session->journal);
 	ret = make_instance(session, err);
 	if (ret == 0)
-		ret = set_up(session, options, err);
+		ret = set_clock(session, err);
+	if (ret == 0 &&
+	    options->buffer_bytes) /* a small one must be small from the start */
+		ret = set_buffer(session, options->buffer_bytes, err);
 	if (ret == 0)
 		ret = nw_journal_note(&session->journal, "group %s\n",
 				      session->plan->group) < 0
@@ -226,8 +225,6 @@ static int build(struct nw_session *session, const char *name,
 			      : nw_session_define(session, err);
 	if (ret == 0)
 		ret = restrict_to(session, options, err);
-	if (ret == 0 && options->tasks)
-		enable_tasks(session);
 	return ret;
 }
 
@@ -246,6 +243,8 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->instance = -1;
 	session->journal.fd = -1;
 	session->force = options->force;
+	session->tasks = options->tasks;
+	session->buffer_percent = options->buffer_percent ? options->buffer_percent : 10;
 	clean_before(session);
 	int ret = build(session, name, options, err);
 	if (ret < 0) {
@@ -256,20 +255,26 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	return 0;
 }
 
+/* What can wait until the probes are armed does: a larger buffer, and the threads' events. */
 int nw_session_arm(struct nw_session *session, struct nw_error *err)
 {
-	return nw_session_enable(session, err);
+	int ret = nw_session_enable(session, err);
+
+	if (ret == 0 && session->tasks)
+		enable_tasks(session);
+	if (ret == 0)
+		ret = set_percent(session, err);
+	if (ret == 0 && !session->buffer_bytes)
+		ret = set_buffer(session, 0, err);
+	nw_expedite_end(&session->journal);
+	return ret;
 }
 
-int nw_session_disarm(struct nw_session *session, struct nw_error *err)
+int nw_session_stop(struct nw_session *session, struct nw_error *err)
 {
-	char file[NW_MAX_NAME + 16];
-	int ret;
+	int ret = nw_tracefs_write(session->instance, "tracing_on", "0");
 
-	snprintf(file, sizeof(file), "events/%s/enable", session->plan->group);
-	ret = nw_tracefs_write(session->instance, file, "0");
-	return ret < 0 ? nw_fail(err, -ret, "cannot disarm the probes: %s",
-				 nw_strerror(-ret))
+	return ret < 0 ? nw_fail(err, -ret, "cannot stop recording: %s", nw_strerror(-ret))
 		       : 0;
 }
 
@@ -282,7 +287,9 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 
 	if (session->journal.fd < 0)
 		return 0;
+	nw_expedite_begin(session->features, &session->journal);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
+	nw_expedite_end(&session->journal);
 	if (ret == 0) {
 		nw_journal_remove(&session->journal);
 	} else {

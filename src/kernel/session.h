@@ -16,8 +16,9 @@ struct nw_session {
 	struct nw_plan *plan;
 	struct nw_journal journal;
 	int instance; /* directory, -1: none yet */
-	bool force;
+	bool force, tasks;
 	enum nw_clock clock;
+	unsigned int buffer_percent;
 	uint64_t buffer_bytes;
 	nw_strings warnings;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */

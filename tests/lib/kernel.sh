@@ -16,6 +16,7 @@ tracefs_state() {
   ls -A /run/nopwatch 2>/dev/null
   cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
     "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
+  cat /sys/kernel/rcu_expedited 2>/dev/null
 }
 
 state_before=$(tracefs_state)
