@@ -161,7 +161,7 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 
 /* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
 void nw_identifier(const char *text, size_t most, char *out);
-/* Can the kernel's grammar carry this path? (No blanks, no '#', absolute.) */
+/* Can the kernel's grammar carry this path? (Nothing it takes for a blank, no '#', absolute.) */
 bool nw_path_is_writable(const char *path);
 
 #endif

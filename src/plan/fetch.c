@@ -89,7 +89,17 @@ static void finish(struct nw_fetch *out, const char *place, const char *type)
 
 /* ---- types -------------------------------------------------------------------------- */
 
-/* What the note says the value is. */
+static unsigned int smaller(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_plain_size(unsigned int size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* What the note says the value is; DEFAULT if no type of the kernel's has room for it. */
 static struct nw_type note_type(const struct nw_operand *op)
 {
 	struct nw_type type = {.bits = op->size * 8};
@@ -98,16 +108,30 @@ static struct nw_type note_type(const struct nw_operand *op)
 		type.base = NW_TYPE_FLOAT;
 	else
 		type.base = op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED;
-	if (op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8)
+	if (is_plain_size(op->size))
 		return type;
 	/* a structure by value: as many words as fit its size evenly, in hexadecimal */
-	unsigned int word = op->size & -op->size;
-	if (word > 8)
-		word = 8;
+	unsigned int word = smaller(op->size & -op->size, 8);
+	if (!word || op->size / word > 64)
+		return (struct nw_type){0};
 	type.base = NW_TYPE_HEX;
 	type.bits = word * 8;
 	type.array = op->size / word;
 	return type;
+}
+
+/* A floating-point value is as wide as the note says; where the note does not know that it is
+ * one, as the user says, as far as it has so many bits. */
+static void fit_float(const struct nw_operand *op, struct nw_fetch *out)
+{
+	unsigned int bits = op->size * 8;
+
+	if (!op->is_float)
+		bits = smaller(bits, out->shown.bits);
+	if (bits == 32 || bits == 64)
+		out->shown.bits = bits;
+	else
+		out->problem = "a floating-point value has 4 or 8 bytes";
 }
 
 /* The field's type as the kernel's grammar spells it. */
@@ -123,11 +147,6 @@ static void field_text(const struct nw_type *field, const struct nw_caps *caps,
 	nw_type_text(&spelled, out);
 }
 
-static unsigned int smaller(unsigned int a, unsigned int b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- the kinds of values ------------------------------------------------------------ */
 
 /* What a pointer points at: a string, or an array. */
@@ -136,6 +155,10 @@ static void make_pointee(const struct nw_operand *op, const char *place,
 {
 	char whole[96], type[16];
 
+	if (op->size < 4) {
+		out->problem = "too small to be a pointer";
+		return;
+	}
 	if (out->shown.array && !caps->arrays) {
 		out->problem = "arrays need a kernel of 4.20 or later";
 		return;
@@ -152,10 +175,13 @@ static void make_bitfield(const struct nw_operand *op, const char *place,
 {
 	char type[16];
 	unsigned int bits = smaller(out->shown.bits, 8);
+	/* a value that is shown wider than it is keeps the note's sign */
+	bool is_signed = out->shown.bits > bits ? op->is_signed
+						: out->shown.base == NW_TYPE_SIGNED;
 
 	snprintf(type, sizeof(type), "b%u@%u/16", bits & 15, op->shift & 15);
 	out->field = (struct nw_type){NW_TYPE_UNSIGNED, 16, 0};
-	out->sign_bits = out->shown.base == NW_TYPE_SIGNED ? bits : 0;
+	out->sign_bits = is_signed ? bits : 0;
 	finish(out, place, type);
 }
 
@@ -180,7 +206,7 @@ static void make_number(const struct nw_operand *op, const char *place, bool big
 	out->field = out->shown;
 	out->field.bits = smaller(out->shown.bits, op->size * 8);
 	/* a value that is shown wider than it is keeps the note's sign */
-	if (out->field.bits < out->shown.bits && out->field.base != NW_TYPE_FLOAT)
+	if (out->field.bits < out->shown.bits)
 		out->field.base = op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED;
 	field_text(&out->field, caps, type);
 	unsigned int cut = op->size - out->field.bits / 8;
@@ -192,23 +218,28 @@ static void make_number(const struct nw_operand *op, const char *place, bool big
 	finish(out, place, type);
 }
 
-static void make_structure(const char *place, const struct nw_caps *caps,
+/* It lies there itself: in words, or as the array that the user sees in it. */
+static void make_structure(const struct nw_operand *op, const struct nw_type *want,
+			   const char *place, const struct nw_caps *caps,
 			   struct nw_fetch *out)
 {
+	bool is_array = want->array && want->base != NW_TYPE_STRING;
 	char type[16];
 
-	if (!caps->arrays) {
+	if (want->base != NW_TYPE_DEFAULT && !is_array) {
+		out->problem = "a structure by value is neither a number nor a pointer";
+	} else if (!caps->arrays) {
 		out->problem =
 			"a structure by value: arrays need a kernel of 4.20 or later";
-		return;
-	}
-	if (out->shown.array > 64) {
+	} else if (out->shown.base == NW_TYPE_DEFAULT) {
 		out->problem = "a structure by value of more than 64 elements";
-		return;
+	} else if (out->shown.bits / 8 * out->shown.array > op->size) {
+		out->problem = "larger than the structure it is read from";
+	} else {
+		out->field = out->shown;
+		field_text(&out->field, caps, type);
+		finish(out, place, type);
 	}
-	out->field = out->shown;
-	field_text(&out->field, caps, type);
-	finish(out, place, type);
 }
 
 static void make_constant(const struct nw_operand *op, const struct nw_type *want,
@@ -238,6 +269,9 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	if (op->symbol && !op->resolved && !out->problem)
 		out->problem = "its symbol has not been looked up";
 	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
+	bool plain = is_plain_size(op->size);
+	if (!out->problem && plain && out->shown.base == NW_TYPE_FLOAT && !out->shown.array)
+		fit_float(op, out);
 	if (out->problem)
 		return;
 	if (op->kind == NW_OPERAND_CONSTANT) {
@@ -246,21 +280,15 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	}
 	if (!place_text(op, arch, vaddr, out, place, sizeof(place)))
 		return;
-	bool pointee = want->base == NW_TYPE_STRING || want->array;
-	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
 	out->field = out->shown;
-	if (pointee)
+	if (!plain)
+		make_structure(op, want, place, caps, out);
+	else if (want->base == NW_TYPE_STRING || want->array)
 		make_pointee(op, place, caps, out);
-	else if (op->got)
-		make_number(op, place, big_endian, caps, out);
 	else if (op->reg_high[0])
 		make_pair(op, place, big_endian, out);
 	else if (op->shift)
 		make_bitfield(op, place, out);
-	else if (plain)
-		make_number(op, place, big_endian, caps, out);
-	else if (want->base == NW_TYPE_DEFAULT)
-		make_structure(place, caps, out);
 	else
-		out->problem = "a structure by value has no type of one number";
+		make_number(op, place, big_endian, caps, out);
 }

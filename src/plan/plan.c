@@ -60,9 +60,13 @@ bool nw_path_is_writable(const char *path)
 {
 	if (*path != '/')
 		return false;
-	for (; *path; path++)
-		if (isspace((unsigned char)*path) || *path == '#')
+	for (; *path; path++) {
+		unsigned char c = (unsigned char)*path;
+		/* to the kernel's isspace(), 0xa0 is Latin-1's no-break space; in UTF-8 it is
+		 * the second byte of an a with a grave accent */
+		if (isspace(c) || c == 0xa0 || c == '#')
 			return false;
+	}
 	return true;
 }
 
@@ -86,28 +90,29 @@ enum {
 	LINE_OVERHEAD = 64 + 64 + 64 + 1100
 };
 
-/* A part that can take one more field: the last one, or a new one. */
+/* A part that can take one more field: the last one, or a new one. NULL: out of memory, or
+ * there are as many parts as there may be. */
 static struct layout *part_for(layouts *parts, size_t fetch_len)
 {
 	struct layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
 
-	if (last && ((last->fields.count + 2 < NW_MAX_FIELDS &&
-		      last->fetches.len + fetch_len + 80 < NW_MAX_LINE - LINE_OVERHEAD) ||
-		     parts->count == NW_MAX_PARTS))
+	if (last && last->fields.count + 2 < NW_MAX_FIELDS &&
+	    last->fetches.len + fetch_len + 80 < NW_MAX_LINE - LINE_OVERHEAD)
 		return last;
-	return nw_vec_add(parts);
+	return parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
 }
 
+/* trace_probe.c: reserved_field_names */
 static bool is_reserved(const char *name)
 {
-	static const char *const words[] = {"common_type", "common_flags",
-					    "common_preempt_count", "common_pid",
-					    "common_tgid"};
+	static const char *const words[] = {
+		"common_type", "common_flags", "common_preempt_count", "common_pid",
+		"common_tgid", "__probe_ip",   "__probe_ret_ip",       "__probe_func"};
 
 	for (size_t i = 0; i < NW_COUNT(words); i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
-	return strncmp(name, "__probe_", 8) == 0;
+	return false;
 }
 
 /*
@@ -162,6 +167,10 @@ static int lay_out_numbers(const struct laying *l, layouts *parts)
 		if (!source->fetch.text[0] || is_fetched_string(source))
 			continue;
 		struct layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION);
+		if (!part && parts->count == NW_MAX_PARTS) {
+			source->fetch.problem = "one of too many arguments";
+			continue;
+		}
 		if (!part)
 			return -ENOMEM;
 		source->part = (unsigned int)(part - parts->item);
@@ -458,8 +467,11 @@ struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event)
 	event->places.count--;
 	if (nw_plan_place(plan, fresh, last.planned, last.part, last.fetches) < 0)
 		return NULL;
-	snprintf(fresh->name, sizeof(fresh->name), "%.48s_s%zu", event->name,
-		 plan->events.count % 1000000);
+	size_t number = plan->events.count;
+	do
+		snprintf(fresh->name, sizeof(fresh->name), "%.48s_s%zu", event->name,
+			 number++ % 1000000);
+	while (name_taken(plan, fresh, fresh->name));
 	return fresh;
 }
 

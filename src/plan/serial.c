@@ -266,8 +266,7 @@ static int load_arg(struct loader *load)
 	struct nw_probe *probe = last_probe(load);
 	struct nw_named_arg *arg;
 
-	if (!probe || strlen(load->words[1]) >= sizeof(arg->name) ||
-	    probe->args.count >= NW_MAX_FIELDS)
+	if (!probe || strlen(load->words[1]) >= sizeof(arg->name))
 		return -EBADMSG;
 	arg = nw_vec_add(&probe->args);
 	if (!arg)
@@ -369,13 +368,13 @@ static int load_event(struct loader *load)
 	struct nw_event *event;
 	uint64_t is_return;
 
-	if (strlen(load->words[1]) > NW_MAX_NAME || !number(load, 2, 1, &is_return))
+	if (!number(load, 2, 1, &is_return))
 		return -EBADMSG;
 	event = nw_plan_event(load->plan, "", is_return);
 	if (!event)
 		return -ENOMEM;
 	nw_identifier(load->words[1], NW_MAX_NAME, event->name);
-	return 0;
+	return strcmp(event->name, load->words[1]) == 0 ? 0 : -EBADMSG;
 }
 
 static struct nw_event *last_event(const struct loader *load)
@@ -404,7 +403,8 @@ static int load_place(struct loader *load)
 	uint64_t planned, part;
 
 	if (!event || !number(load, 1, UINT32_MAX, &planned) ||
-	    planned >= plan->points.count || !number(load, 2, NW_MAX_PARTS - 1, &part))
+	    planned >= plan->points.count ||
+	    !number(load, 2, plan->points.item[planned].parts - 1, &part))
 		return -EBADMSG;
 	const struct nw_place place = {.planned = (uint32_t)planned};
 	if (event->by_low_bits[nw_plan_point(plan, &place)->offset & 0xfff] ||

@@ -5,6 +5,7 @@
  * process's memory. Which mapping is the file's: its inode, and then stat() of map_files,
  * since overlayfs and btrfs print another device in maps than they tell stat() (P3).
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,10 +45,10 @@ static bool covers(const struct nw_mapping *mapping, uint64_t offset)
 static bool looks_armed(const struct nw_point *point, const unsigned char *code, size_t len)
 {
 	static const unsigned char optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
-	const struct nw_arch *arch = point->image->arch;
+	unsigned int machine = point->image->machine;
 	unsigned char file[16];
 
-	if (len && arch && strncmp(nw_arch_name(arch), "x86", 3) == 0)
+	if (len && (machine == EM_X86_64 || machine == EM_386))
 		return code[0] == 0xcc || code[0] == 0xe8 ||
 		       (len >= sizeof(optimised) &&
 			memcmp(code, optimised, sizeof(optimised)) == 0);
@@ -136,7 +137,8 @@ int nw_points_look(const struct nw_point *const *points, size_t count, const pid
 	nw_pids all = {0};
 	int ret = 0;
 
-	memset(out, 0, count * sizeof(*out));
+	if (count)
+		memset(out, 0, count * sizeof(*out));
 	if (!pids) {
 		ret = nw_process_all(&all, err);
 		pids = all.item;

@@ -158,7 +158,6 @@ static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 
 	if (nw_has_glob(spec->path) && stat(spec->path, &st) < 0)
 		return add_globbed(spec->path, scope->force, selection, out, err);
-	/* a relative path of a file here comes before a program of that name in $PATH */
 	if (strchr(spec->path, '/'))
 		return add_file(selection, spec->path, scope->force, out, err);
 	int ret = nw_locate(spec->path, &path, err);
@@ -169,9 +168,13 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
 {
 	nw_images needed = {0};
+	struct stat st;
 
 	if (scope->file) {
 		struct nw_spec named = {.path = (char *)(uintptr_t)scope->file};
+		/* a file that is here comes before a program of that name in $PATH */
+		if (stat(scope->file, &st) == 0)
+			return add_file(selection, scope->file, scope->force, out, err);
 		return add_named(&named, scope, selection, out, err);
 	}
 	if (scope->command) {

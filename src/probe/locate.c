@@ -167,6 +167,20 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 
 /* ---- the interpreter of a script ---------------------------------------------------- */
 
+/* What env(1) runs: the first word that is neither an option nor an assignment. */
+static char *env_program(char *text)
+{
+	for (;;) {
+		char *word = text + strspn(text, " \t");
+		size_t len = strcspn(word, " \t\n");
+		bool last = word[len] == '\0' || word[len] == '\n';
+		word[len] = '\0';
+		if (last || (*word != '-' && !strchr(word, '=')))
+			return word;
+		text = word + len + 1;
+	}
+}
+
 int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 {
 	char line[256] = "";
@@ -183,10 +197,8 @@ int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 	bool more = *rest == ' ' || *rest == '\t';
 	*rest = '\0';
 	const char *base = strrchr(program, '/');
-	if (more && base && strcmp(base, "/env") == 0) {
-		program = rest + 1 + strspn(rest + 1, " \t");
-		program[strcspn(program, " \t\n")] = '\0';
-	}
+	if (more && base && strcmp(base, "/env") == 0)
+		program = env_program(rest + 1);
 	return nw_locate(program, out, err);
 }
 
@@ -309,8 +321,11 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
 	struct nw_image *image;
 	int ret = nw_image_open(path, force, &image, err);
 
-	if (ret == -ENOEXEC && nw_locate_interpreter(path, &interpreter, err) == 0)
-		ret = nw_image_open(interpreter, force, &image, err);
+	if (ret == -ENOEXEC) {
+		ret = nw_locate_interpreter(path, &interpreter, err);
+		if (ret == 0)
+			ret = nw_image_open(interpreter, force, &image, err);
+	}
 	if (ret < 0)
 		return ret;
 	struct nw_image **slot = nw_vec_add(out);

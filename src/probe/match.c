@@ -111,48 +111,59 @@ static int add_site(const struct nw_spec *spec, const struct nw_scope *scope,
 	return add_operands(image, site->args, probe, point, err);
 }
 
-/* Tell the user, once, though several specs may come by; takes text over. */
-static int warn(struct nw_selection *selection, char *text)
-{
-	int ret = text ? 0 : -ENOMEM;
+/* Warnings about one file: the first few notes in full, the others as a number. */
+struct warnings {
+	nw_strings *list;
+	size_t seen, more;
+};
 
-	if (text && !nw_strings_has(&selection->warnings, text))
-		ret = nw_strings_add(&selection->warnings, text, strlen(text));
-	free(text);
-	return ret;
-}
-
-/* Notes that fit but were left out, and semaphores that cannot work. */
-static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
-		     struct nw_selection *selection)
+/* Add a warning, unless it is there: several specs may come by. Takes text over. */
+static int warn(struct warnings *warnings, char *text)
 {
 	enum {
 		MOST = 8
 	};
-	size_t count = 0;
+	bool known = text && nw_strings_has(warnings->list, text);
+	int ret = text ? 0 : -ENOMEM;
+
+	if (text && !known && warnings->seen < MOST)
+		ret = nw_strings_add(warnings->list, text, strlen(text));
+	else if (!known)
+		warnings->more++;
+	warnings->seen++;
+	free(text);
+	return ret;
+}
+
+/* Notes that fit but were left out, and semaphores that cannot work: tell the user. */
+static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
+		     struct nw_selection *selection)
+{
+	struct warnings warnings = {.list = &selection->warnings};
+	int ret = 0;
 
 	nw_vec_each (&image->skipped, skipped) {
-		if (*skipped->name && !nw_spec_fits(spec, skipped->provider, skipped->name))
-			continue;
-		if (count++ < MOST &&
-		    warn(selection,
-			 nw_text("%s: skipped the note of %s:%s: %s", image->path,
-				 *skipped->name ? skipped->provider : "?",
-				 *skipped->name ? skipped->name : "?", skipped->why)) < 0)
-			return -ENOMEM;
+		bool named = *skipped->name;
+		if (ret == 0 &&
+		    (!named || nw_spec_fits(spec, skipped->provider, skipped->name)))
+			ret = warn(&warnings,
+				   nw_text("%s: skipped the note of %s:%s: %s", image->path,
+					   named ? skipped->provider : "?",
+					   named ? skipped->name : "?", skipped->why));
 	}
 	nw_vec_each (&image->sites, site) {
-		if (!site->warning || !nw_spec_fits(spec, site->provider, site->name))
-			continue;
-		if (count++ < MOST &&
-		    warn(selection, nw_text("%s: %s:%s: %s", image->path, site->provider,
-					    site->name, site->warning)) < 0)
-			return -ENOMEM;
+		if (ret == 0 && site->warning &&
+		    nw_spec_fits(spec, site->provider, site->name))
+			ret = warn(&warnings,
+				   nw_text("%s: %s:%s: %s", image->path, site->provider,
+					   site->name, site->warning));
 	}
-	if (count > MOST)
-		return warn(selection, nw_text("%s: %zu more notes with problems",
-					       image->path, count - MOST));
-	return 0;
+	size_t more = warnings.more;
+	warnings.seen = 0;
+	if (ret == 0 && more)
+		ret = warn(&warnings,
+			   nw_text("%s: %zu more notes with problems", image->path, more));
+	return ret;
 }
 
 static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,

@@ -186,13 +186,14 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 		ret = read_proc(tid, "comm", &text);
 	}
 	if (ret == 0) {
-		size_t len = strcspn(nw_buf_str(&text), "\n");
+		size_t len = text.len ? text.len - 1
+				      : 0; /* the last newline is not its own */
 		len = len < 15 ? len : 15;
 		memcpy(comm, nw_buf_str(&text), len);
 		comm[len] = '\0';
 	}
 	nw_buf_free(&text);
-	return ret;
+	return ret == -ENOENT ? -ESRCH : ret; /* depending on when it went */
 }
 
 /* ---- files -------------------------------------------------------------------------- */

@@ -82,6 +82,11 @@ int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, v
 		return nw_fail(err, errno, "cannot walk '%s': %s", root,
 			       nw_strerror(errno));
 	while (ret == 0 && (entry = fts_read(tree))) {
+		/* what cannot be read further down costs only itself */
+		if (entry->fts_level == 0 &&
+		    (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR))
+			ret = nw_fail(err, entry->fts_errno, "cannot walk '%s': %s", root,
+				      nw_strerror(entry->fts_errno));
 		if (entry->fts_info == FTS_D && is_mount(entry) &&
 		    is_pseudo(entry->fts_path))
 			fts_set(tree, entry, FTS_SKIP);

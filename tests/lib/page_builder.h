@@ -319,23 +319,13 @@ static inline void fake_close(struct fake *fake)
 }
 
 /* Two probes whose sites share the event "e", and a number in every hit. */
-static const char fake_two_probes[] = "nopwatch-plan 1\n"
-				      "group nopwatch_t\n"
-				      "image /bin/app\n"
-				      "probe 0 0 app one app:one 1\n"
-				      "arg n u64\n"
-				      "point 4112 4112 0\n"
-				      "probe 0 0 app two app:two 1\n"
-				      "arg n u64\n"
-				      "point 8224 8224 0\n"
-				      "planned 0 0 1 0\n"
-				      "source 0 0 -1 u64 u64 0 - 0 -\n"
-				      "planned 1 0 1 0\n"
-				      "source 0 0 -1 u64 u64 0 - 0 -\n"
-				      "event e 0\n"
-				      "field a0\n"
-				      "place 0 0\n"
-				      "place 1 0\n";
+#define FAKE_SOURCE "source 0 0 -1 u64 u64 0 - 0 -\n"
+static const char fake_two_probes[] =
+	"nopwatch-plan 1\ngroup nopwatch_t\nimage /bin/app\n"
+	"probe 0 0 app one app:one 1\narg n u64\npoint 4112 4112 0\n"
+	"probe 0 0 app two app:two 1\narg n u64\npoint 8224 8224 0\n"
+	"planned 0 0 1 0\n" FAKE_SOURCE "planned 1 0 1 0\n" FAKE_SOURCE
+	"event e 0\nfield a0\nplace 0 0\nplace 1 0\n";
 static const struct fake_format fake_two_formats[] = {{"e", 1500, "a0:u64"}};
 #define FAKE_ONE 0x555555555010u /* 4112 = 0x1010 */
 #define FAKE_TWO 0x7ffff7ff2020u
