@@ -12,7 +12,7 @@ PROGRAM_BIN := $(patsubst tests/programs/%.c,$(TEST_BUILD)/programs/%,$(filter %
 	$(patsubst tests/programs/%.cc,$(TEST_BUILD)/programs/%,$(filter %.cc,$(PROGRAM_SRC)))
 SERVER := build/demo/server
 
-ifneq ($(filter check% coverage,$(MAKECMDGOALS)),)
+ifneq ($(filter check% coverage bench,$(MAKECMDGOALS)),)
 $(eval $(call need_library,check))
 CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check)
 CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check)
@@ -62,3 +62,20 @@ check-kernel: check-build
 .PHONY: check-build check-cli
 
 -include $(UNIT_BIN:=.d)
+
+# ---- bench ---------------------------------------------------------------------------------
+
+MICRO := $(TEST_BUILD)/bench/micro
+
+$(MICRO): tests/bench/micro.c $(LIB)
+	$(call say,BENCH,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
+		$(LDLIBS) $(CHECK_LIBS) -o $@
+
+# Numbers against the peers that are installed; ONLY=NAME, ROUNDS=N.
+bench: all $(MICRO) $(PROGRAM_BIN) $(SERVER)
+	$(quiet)scripts/tracefs tests/bench/run $(CURDIR)/$(BIN) $(CURDIR)/$(TEST_BUILD)/programs $(CURDIR)/$(SERVER) \
+		$(CURDIR)/$(MICRO) $(CURDIR)/build/bench.json
+
+.PHONY: bench

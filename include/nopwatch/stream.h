@@ -272,6 +272,9 @@ int nw_join_open(const struct nw_formats *formats, struct nw_join **out);
 /* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
  * call. Behind a hit whose companions were lost, hits come one call late. */
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);
+/* Events of a CPU are missing: what has been collected there so far has lost its companions.
+ * 1 for each hit that is complete now (they were before the loss), then 0. */
+int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out);
 /* At the end: hits that are left, such as those whose companions never came; 1 each, then 0. */
 int nw_join_rest(struct nw_join *join, struct nw_hit *out);
 void nw_join_free(struct nw_join *join);

@@ -336,6 +336,17 @@ static int hand_out(struct nw_run *run, const struct nw_hit *hit)
 	return ret;
 }
 
+static int take_loss(struct nw_run *run, const struct nw_record *loss)
+{
+	struct nw_hit hit;
+	int ret = 0, more = 1;
+
+	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
+		ret = hand_out(run, &hit);
+	run->consumer->loss(run->consumer->arg, loss);
+	return more < 0 ? more : ret;
+}
+
 static int take_record(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
@@ -343,8 +354,7 @@ static int take_record(struct nw_run *run, const struct nw_record *record)
 
 	switch (record->kind) {
 	case NW_RECORD_LOSS:
-		run->consumer->loss(run->consumer->arg, record);
-		return 0;
+		return take_loss(run, record);
 	case NW_RECORD_TASK:
 		if (nw_record_exited(record) && run->consumer->exit)
 			run->consumer->exit(run->consumer->arg, nw_record_exited(record));

@@ -162,8 +162,9 @@ static int complete(struct nw_join *join, size_t at)
 	if (!slot)
 		return -ENOMEM;
 	*slot = join->waiting.item[at];
-	join->waiting.item[at] = join->waiting.item[--join->waiting.count];
-	return 0;
+	memmove(&join->waiting.item[at], &join->waiting.item[at + 1],
+		(--join->waiting.count - at) * sizeof(struct pending *));
+	return 0; /* the others stay in order, oldest first */
 }
 
 /* The thread has come to this record: parts of its earlier hits that are missing are lost. */
@@ -250,7 +251,9 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
 
-	if (planned->parts > 1 || join->ready.count || is_collecting(join, record->tid))
+	/* a part of a hit of one part: the table of a damaged recording */
+	if (planned->parts > 1 || record->part || join->ready.count ||
+	    is_collecting(join, record->tid))
 		return add_part(join, record, out);
 	*out = hit_of(record);
 	if (!planned->args.count)
@@ -263,17 +266,24 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	return 1;
 }
 
-int nw_join_rest(struct nw_join *join, struct nw_hit *out)
+int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out)
 {
-	while (join->waiting.count) {
-		size_t oldest = 0;
-		for (size_t i = 1; i < join->waiting.count; i++)
-			if (join->waiting.item[i]->hit.time <
-			    join->waiting.item[oldest]->hit.time)
-				oldest = i;
-		if (complete(join, oldest) < 0)
+	size_t i = 0;
+
+	while (i < join->waiting.count) {
+		if (join->waiting.item[i]->hit.cpu != loss->cpu)
+			i++;
+		else if (complete(join, i) < 0)
 			return -ENOMEM;
 	}
+	return hand_out(join, out);
+}
+
+int nw_join_rest(struct nw_join *join, struct nw_hit *out)
+{
+	while (join->waiting.count)
+		if (complete(join, 0) < 0)
+			return -ENOMEM;
 	return hand_out(join, out);
 }
 

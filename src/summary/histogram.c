@@ -261,9 +261,11 @@ static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_b
 
 	if (block - blocks->first >= blocks->used)
 		return false;
-	out->count = blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS + bucket];
-	if (!out->count)
+	uint64_t count =
+		blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS + bucket];
+	if (!count)
 		return false;
+	out->count = count;
 	out->low = bucket_low(block, bucket);
 	out->high = bucket_high(block, bucket);
 	if (is_negative) { /* the last bucket holds nothing but INT64_MIN */

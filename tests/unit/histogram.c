@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+/* summary: the log-linear histogram, its exact figures, its percentiles, and merging. */
+#include <math.h>
+
+#include "nopwatch/summary.h"
+#include "unit.h"
+
+static struct nw_histogram of(const uint64_t *values, size_t count)
+{
+	struct nw_histogram h = {0};
+
+	for (size_t i = 0; i < count; i++)
+		nw_histogram_add(&h, values[i]);
+	return h;
+}
+
+static struct nw_histogram of_signed(const int64_t *values, size_t count)
+{
+	struct nw_histogram h = {0};
+
+	for (size_t i = 0; i < count; i++)
+		nw_histogram_add_signed(&h, values[i]);
+	return h;
+}
+
+/* The one bucket of a histogram of one value. */
+static struct nw_bucket bucket_of(uint64_t value)
+{
+	struct nw_histogram h = of(&value, 1);
+	struct nw_bucket bucket, second;
+	unsigned int at = 0;
+
+	ck_assert(nw_histogram_next(&h, &at, &bucket));
+	ck_assert(!nw_histogram_next(&h, &at, &second));
+	ck_assert_uint_eq(bucket.count, 1);
+	nw_histogram_free(&h);
+	return bucket;
+}
+
+/* ---- buckets ------------------------------------------------------------------------ */
+
+static void check_bucket(uint64_t value)
+{
+	struct nw_bucket bucket = bucket_of(value);
+	uint64_t width = bucket.high - bucket.low; /* less one */
+
+	ck_assert_msg(bucket.low <= value && value <= bucket.high, "%lu", value);
+	ck_assert_msg(value < 64 ? width == 0 : width <= bucket.low / 32 - 1, "%lu", value);
+	/* the next bucket begins where this one ends */
+	if (bucket.high != UINT64_MAX)
+		ck_assert_uint_eq(bucket_of(bucket.high + 1).low, bucket.high + 1);
+	if (bucket.low)
+		ck_assert_uint_eq(bucket_of(bucket.low - 1).high, bucket.low - 1);
+}
+
+START_TEST(every_value_is_in_a_narrow_bucket_next_to_others)
+{
+	uint64_t state = 1;
+
+	for (unsigned int power = 0; power < 64; power++) {
+		uint64_t value = (uint64_t)1 << power;
+		check_bucket(value - 1);
+		check_bucket(value);
+		check_bucket(value + 1);
+	}
+	check_bucket(UINT64_MAX);
+	for (int i = 0; i < 20000; i++)
+		check_bucket(unit_random(&state) >> (unit_random(&state) % 64));
+}
+END_TEST
+
+START_TEST(buckets_are_where_they_should_be)
+{
+	static const struct {
+		uint64_t value, low, high;
+	} cases[] = {
+		{0, 0, 0},
+		{31, 31, 31},
+		{32, 32, 32},
+		{63, 63, 63},
+		{64, 64, 65},
+		{65, 64, 65},
+		{127, 126, 127},
+		{128, 128, 131},
+		{1000, 992, 1007},
+		{1000000, 999424, 1015807},
+		{UINT64_MAX, 0xfc00000000000000, UINT64_MAX},
+		{(uint64_t)1 << 63, (uint64_t)1 << 63, 0x83ffffffffffffff},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_bucket bucket = bucket_of(cases[i].value);
+		ck_assert_uint_eq(bucket.low, cases[i].low);
+		ck_assert_uint_eq(bucket.high, cases[i].high);
+	}
+}
+END_TEST
+
+/* The walk is in order, without gaps in the count, and every bucket has something. */
+static void check_walk(const struct nw_histogram *h)
+{
+	struct nw_bucket bucket;
+	uint64_t sum = 0, last = 0;
+	unsigned int at = 0;
+
+	while (nw_histogram_next(h, &at, &bucket)) {
+		ck_assert_uint_gt(bucket.count, 0);
+		if (h->is_signed) {
+			ck_assert_int_le((int64_t)bucket.low, (int64_t)bucket.high);
+			ck_assert(!sum || (int64_t)bucket.low > (int64_t)last);
+		} else {
+			ck_assert_uint_le(bucket.low, bucket.high);
+			ck_assert(!sum || bucket.low > last);
+		}
+		last = bucket.high;
+		sum += bucket.count;
+	}
+	ck_assert_uint_eq(sum, h->count);
+}
+
+START_TEST(an_empty_histogram_is_all_zero)
+{
+	struct nw_histogram h = {0};
+
+	check_walk(&h);
+	ck_assert_uint_eq(nw_histogram_percentile(&h, 0.5), 0);
+	ck_assert(nw_histogram_mean(&h) == 0 && nw_histogram_stddev(&h) == 0);
+	nw_histogram_free(&h);
+}
+END_TEST
+
+/* ---- figures ------------------------------------------------------------------------ */
+
+enum {
+	MOST = 5000
+};
+
+static uint64_t random_value(uint64_t *state, unsigned int shape)
+{
+	uint64_t r = unit_random(state);
+
+	switch (shape) {
+	case 0: /* small */
+		return r % 32;
+	case 1: /* any size */
+		return (r >> 8) >> (r % 56);
+	case 2: /* times of some microseconds, and a slow one now and then */
+		return 20000 + r % 5000 + (r >> 32) % 100 / 99 * 80000000;
+	default: /* large with little difference */
+		return ((uint64_t)1 << 50) + r % 1000;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Rank ceil(p * count) without rounding: p in thousandths. */
+static uint64_t exact_percentile(const uint64_t *sorted, uint64_t count,
+				 uint64_t thousandths)
+{
+	uint64_t rank = (thousandths * count + 999) / 1000;
+
+	return sorted[rank ? rank - 1 : 0];
+}
+
+START_TEST(figures_are_those_of_the_sorted_values)
+{
+	static const uint64_t p[] = {1, 10, 250, 500, 900, 990, 999, 1000};
+	static uint64_t values[MOST];
+	uint64_t state = 2;
+
+	for (unsigned int round = 0; round < 200; round++) {
+		size_t count = 1 + unit_random(&state) % (round % 4 ? 300 : MOST);
+		uint64_t sum = 0;
+		for (size_t i = 0; i < count; i++)
+			sum += values[i] = random_value(&state, round % 4);
+		struct nw_histogram h = of(values, count);
+		qsort(values, count, sizeof(values[0]), compare);
+		ck_assert_uint_eq(h.count, count);
+		ck_assert_uint_eq(h.sum, sum);
+		ck_assert_uint_eq(h.min, values[0]);
+		ck_assert_uint_eq(h.max, values[count - 1]);
+		check_walk(&h);
+		for (size_t i = 0; i < NW_COUNT(p); i++) {
+			uint64_t exact = exact_percentile(values, count, p[i]);
+			uint64_t seen = nw_histogram_percentile(&h, (double)p[i] / 1000);
+			ck_assert_uint_ge(seen, exact);
+			ck_assert_uint_le(seen - exact, exact / 32);
+			ck_assert_uint_le(seen, h.max);
+		}
+		nw_histogram_free(&h);
+	}
+}
+END_TEST
+
+START_TEST(ranks_are_exact_for_every_count)
+{
+	static const uint64_t p[] = {500, 900, 990, 999};
+	uint64_t values[MOST];
+	struct nw_histogram h = {0};
+
+	/* values of their own buckets: a rank that is off by one shows, at p50 of 1..31 ... */
+	for (uint64_t count = 1; count <= 63; count++) {
+		values[count - 1] = count - 1;
+		nw_histogram_add(&h, count - 1);
+		for (size_t i = 0; i < NW_COUNT(p); i++)
+			ck_assert_uint_eq(nw_histogram_percentile(&h, (double)p[i] / 1000),
+					  exact_percentile(values, count, p[i]));
+	}
+	nw_histogram_free(&h);
+	/* ... and for larger counts where the last ranks have a value of their own */
+	for (uint64_t count = 1000; count <= MOST; count += 1000) {
+		for (size_t i = 0; i < NW_COUNT(p); i++) {
+			uint64_t rank = (p[i] * count + 999) / 1000;
+			for (uint64_t j = 0; j < count; j++)
+				values[j] = j + 1 < rank ? 1 : j + 1 == rank ? 2 : 3;
+			h = of(values, count);
+			ck_assert_uint_eq(nw_histogram_percentile(&h, (double)p[i] / 1000),
+					  2);
+			nw_histogram_free(&h);
+		}
+	}
+}
+END_TEST
+
+START_TEST(percentiles_stay_between_min_and_max)
+{
+	const uint64_t values[] = {1000001, 1000002};
+	struct nw_histogram h = of(values, 2);
+
+	/* both are in [999424, 1015807] */
+	ck_assert_uint_eq(nw_histogram_percentile(&h, 0.001), 1000002);
+	ck_assert_uint_eq(nw_histogram_percentile(&h, 1), 1000002);
+	nw_histogram_free(&h);
+	const uint64_t largest = UINT64_MAX;
+	h = of(&largest, 1);
+	ck_assert_uint_eq(nw_histogram_percentile(&h, 0.5), UINT64_MAX);
+	nw_histogram_free(&h);
+}
+END_TEST
+
+static void check_deviation(const struct nw_histogram *h, const uint64_t *values,
+			    size_t count)
+{
+	long double mean = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		mean += (long double)values[i];
+	mean /= (long double)count;
+	for (size_t i = 0; i < count; i++)
+		squares += ((long double)values[i] - mean) *
+			   ((long double)values[i] - mean);
+	double stddev = (double)sqrtl(squares / (long double)count);
+	ck_assert_double_eq_tol(nw_histogram_mean(h), (double)mean, 1e-9 * (double)mean);
+	ck_assert_double_eq_tol(nw_histogram_stddev(h), stddev, 1e-6 * stddev + 1e-6);
+}
+
+START_TEST(mean_and_deviation_are_those_of_two_passes)
+{
+	static uint64_t values[MOST];
+	uint64_t state = 3;
+
+	for (unsigned int shape = 0; shape < 4; shape++) {
+		for (size_t i = 0; i < MOST; i++)
+			values[i] = random_value(&state, shape);
+		struct nw_histogram h = of(values, MOST);
+		check_deviation(&h, values, MOST);
+		nw_histogram_free(&h);
+	}
+	struct nw_histogram one = of(values, 1);
+	ck_assert(nw_histogram_stddev(&one) == 0);
+	nw_histogram_free(&one);
+}
+END_TEST
+
+START_TEST(sums_stop_at_their_largest_value)
+{
+	const uint64_t large[] = {UINT64_MAX - 1, 1, 1, 7};
+	const int64_t up[] = {INT64_MAX, 1}, down[] = {INT64_MIN, -1};
+
+	struct nw_histogram h = of(large, 2), other = of(large, 4);
+	ck_assert_uint_eq(h.sum, UINT64_MAX);
+	ck_assert_uint_eq(other.sum, UINT64_MAX);
+	nw_histogram_merge(&h, &other);
+	ck_assert_uint_eq(h.sum, UINT64_MAX);
+	nw_histogram_free(&h);
+	nw_histogram_free(&other);
+	h = of_signed(up, 2);
+	ck_assert_int_eq((int64_t)h.sum, INT64_MAX);
+	nw_histogram_free(&h);
+	h = of_signed(down, 2);
+	ck_assert_int_eq((int64_t)h.sum, INT64_MIN);
+	nw_histogram_free(&h);
+}
+END_TEST
+
+START_TEST(clear_keeps_the_memory_and_nothing_else)
+{
+	const uint64_t values[] = {5, 1000, 70000}, again[] = {1000, 1000};
+	struct nw_histogram h = of(values, 3);
+	nw_histogram_add_signed(&h, -9);
+	const struct nw_blocks kept = h.values;
+
+	nw_histogram_clear(&h);
+	ck_assert_ptr_eq(h.values.count, kept.count);
+	ck_assert_uint_eq(h.values.used, kept.used);
+	ck_assert(!h.count && !h.sum && !h.min && !h.max && !h.is_signed);
+	ck_assert(nw_histogram_mean(&h) == 0);
+	check_walk(&h);
+	nw_histogram_add(&h, again[0]);
+	nw_histogram_add(&h, again[1]);
+	ck_assert_ptr_eq(h.values.count, kept.count);
+	ck_assert(h.min == 1000 && h.max == 1000 && h.sum == 2000 && h.count == 2);
+	ck_assert(nw_histogram_stddev(&h) == 0);
+	check_walk(&h);
+	nw_histogram_free(&h);
+	ck_assert_ptr_null(h.values.count);
+}
+END_TEST
+
+UNIT_MAIN("histogram", every_value_is_in_a_narrow_bucket_next_to_others,
+	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,
+	  figures_are_those_of_the_sorted_values, ranks_are_exact_for_every_count,
+	  percentiles_stay_between_min_and_max, mean_and_deviation_are_those_of_two_passes,
+	  sums_stop_at_their_largest_value, clear_keeps_the_memory_and_nothing_else)

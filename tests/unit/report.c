@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+/* output: reports as text and CSV, from a summary made by hand. */
+#include <inttypes.h>
+
+#include "nopwatch/output.h"
+#include "nopwatch/plan.h"
+#include "unit.h"
+
+static struct nw_selection selection;
+static struct nw_plan plan;
+static struct nw_summary *summary;
+static nw_span_defs spans;
+
+/* Two probes that are a span, "app:q"; the first has two arguments. */
+static void setup(const char *probes, bool grouped)
+{
+	int ret = nw_plan_load(probes, strlen(probes), &selection, &plan, NULL, NULL, NULL);
+
+	ck_assert_int_eq(ret, 0);
+	ck_assert_int_eq(nw_spans_by_name(&selection, &spans), 0);
+	const struct nw_summary_options options = {.selection = &selection,
+						   .spans = spans.item,
+						   .span_count = spans.count,
+						   .args = true,
+						   .grouped = grouped};
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+}
+
+static const char plain[] = "nopwatch-plan 1\nimage /bin/app\n"
+			    "probe 0 0 app q__start app:q__start 1\narg rows -\narg - -\n"
+			    "probe 0 0 app q__done app:q__done 0\n";
+
+static void teardown(void)
+{
+	nw_summary_free(summary);
+	nw_spans_free(&spans);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+}
+
+static void hit(uint32_t probe, uint64_t time, int64_t rows, int64_t group)
+{
+	const struct nw_value values[] = {
+		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)rows},
+		{.kind = NW_VALUE_UNSIGNED, .number = UINT64_MAX}};
+	const struct nw_hit one = {.time = time,
+				   .tid = 1,
+				   .probe = probe,
+				   .values = values,
+				   .value_count = selection.probes.item[probe]->args.count};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &one, 1, group), 0);
+}
+
+static struct nw_report report_of(void)
+{
+	return (struct nw_report){.selection = &selection,
+				  .summary = summary,
+				  .spans = spans.item,
+				  .span_count = spans.count,
+				  .elapsed_ns = 2000000000,
+				  .reason = "duration"};
+}
+
+static void expect(const struct nw_report *report, enum nw_form form, const char *wanted)
+{
+	struct nw_buf out = {0};
+
+	nw_report_print(report, form, &out);
+	ck_assert_str_eq(nw_buf_str(&out), wanted);
+	nw_buf_free(&out);
+}
+
+/* Latencies of 1, 1.5 and 3 us; one end alone. */
+static void play(int64_t group)
+{
+	hit(1, 500, 0, group);
+	hit(0, 1000, -3, group);
+	hit(1, 2000, 0, group);
+	hit(0, 3000, 5, group);
+	hit(1, 4500, 0, group);
+	hit(0, 10000, 40, group);
+	hit(1, 13000, 0, group);
+}
+
+/* ---- text --------------------------------------------------------------------------- */
+
+#define FULL "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
+#define HALF "@@@@@@@@@@@@@@@@@@@@@@@@@@                          "
+#define NONE "                                                    "
+#define MAX3 "  18446744073709551615  18446744073709551615  18446744073709551615"
+
+START_TEST(a_report_is_tables_histograms_and_a_last_line)
+{
+	setup(plain, false);
+	play(0);
+	nw_summary_finish(summary);
+	struct nw_report report = report_of();
+	expect(&report, NW_FORM_TEXT,
+	       "PROBE         HITS    RATE  GAP: MIN    MEAN     P50     P90     P99   "
+	       "P99.9     MAX\n"
+	       "app:q__start     3  1.50/s    2.00us  4.50us  2.02us  7.00us  7.00us  "
+	       "7.00us  7.00us\n"
+	       "app:q__done      4  2.00/s    1.50us  4.17us  2.56us  8.50us  8.50us  "
+	       "8.50us  8.50us\n"
+	       "\n"
+	       "SPAN   COUNT     MIN    MEAN     P50     P90     P99   P99.9     MAX  "
+	       "UNMATCHED  DISCARDED\n"
+	       "app:q      3  1.00us  1.83us  1.50us  3.00us  3.00us  3.00us  3.00us       "
+	       " 0/1          0\n"
+	       "\n"
+	       "ARGUMENT           COUNT                   MIN                  MEAN       "
+	       "            P50                   P90                   P99                "
+	       " P99.9                   MAX\n"
+	       "app:q__start rows      3                    -3                    14       "
+	       "              5                    40                    40                "
+	       "    40                    40\n"
+	       "app:q__start arg1      3" MAX3 MAX3 "  18446744073709551615\n"
+	       "\n"
+	       "app:q, latency in ns:\n"
+	       "[512, 1K)              1 |" FULL "|\n"
+	       "[1K, 2K)               1 |" FULL "|\n"
+	       "[2K, 4K)               1 |" FULL "|\n"
+	       "\n"
+	       "7 hits in 2.00s, 0 events lost\n");
+	teardown();
+}
+END_TEST
+
+START_TEST(histograms_of_gaps_and_arguments_are_shown_when_asked_for)
+{
+	static const char *const names[] = {"rows"};
+	struct nw_buf out = {0};
+
+	setup(plain, false);
+	play(0);
+	struct nw_report report = report_of();
+	report.gaps = true;
+	report.hist_args = names;
+	report.hist_arg_count = 1;
+	nw_report_print(&report, NW_FORM_TEXT, &out);
+	ck_assert_ptr_nonnull(strstr(nw_buf_str(&out),
+				     "\napp:q__start, ns between hits:\n"
+				     "[1K, 2K)               1 |" FULL "|\n"
+				     "[2K, 4K)               0 |" NONE "|\n"
+				     "[4K, 8K)               1 |" FULL "|\n"
+				     "\napp:q__start, rows:\n"
+				     "(..., 0)               1 |" FULL "|\n"
+				     "[0]                    0 |" NONE "|\n"
+				     "[1]                    0 |" NONE "|\n"
+				     "[2, 4)                 0 |" NONE "|\n"
+				     "[4, 8)                 1 |" FULL "|\n"
+				     "[8, 16)                0 |" NONE "|\n"
+				     "[16, 32)               0 |" NONE "|\n"
+				     "[32, 64)               1 |" FULL "|\n"
+				     "\napp:q__done, ns between hits:\n"
+				     "[1K, 2K)               1 |" FULL "|\n"
+				     "[2K, 4K)               1 |" FULL "|\n"
+				     "[4K, 8K)               0 |" NONE "|\n"
+				     "[8K, 16K)              1 |" FULL "|\n"
+				     "\n7 hits in"));
+	ck_assert_ptr_null(strstr(nw_buf_str(&out), ", arg1:"));
+	nw_buf_free(&out);
+	teardown();
+}
+END_TEST
+
+/* A probe, and nothing else, so that the rest of a report stands out. */
+static const char alone[] = "nopwatch-plan 1\nimage /bin/app\nprobe 0 0 app q app:q 0\n";
+#define ALONE                                                            \
+	"PROBE  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n" \
+	"app:q     0   0/s         -     -    -    -    -      -    -\n\n"
+
+START_TEST(losses_and_silent_probes_are_told_at_the_end)
+{
+	const struct nw_probe_state state = {"not-mapped", "no hit: nobody has loaded it"};
+
+	setup(alone, false);
+	struct nw_report report = report_of();
+	expect(&report, NW_FORM_TEXT, ALONE "0 hits in 2.00s, 0 events lost\n");
+	report.states = &state;
+	report.lost = 5;
+	expect(&report, NW_FORM_TEXT,
+	       ALONE
+	       "0 hits in 2.00s, 5 events lost: 0 spans discarded, counts are too low "
+	       "(a larger -b helps)\napp:q: no hit: nobody has loaded it\n");
+	report.lost_is_least = true;
+	report.dropped = 9;
+	report.interval = 1;
+	expect(&report, NW_FORM_TEXT,
+	       "--- report 1 ---\n" ALONE
+	       "0 hits in 2.00s, at least 5 events lost: 0 spans discarded, counts are too "
+	       "low; 9 hits not recorded by the kernel\n");
+	report.interval = 2;
+	report.lost = report.dropped = 0;
+	report.lost_is_least = false;
+	report.bold = true;
+	expect(&report, NW_FORM_TEXT,
+	       "\n--- report 2 ---\n"
+	       "\033[1mPROBE  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  "
+	       "MAX\033[0m\n"
+	       "app:q     0   0/s         -     -    -    -    -      -    -\n\n"
+	       "0 hits in 2.00s, 0 events lost\n");
+	teardown();
+}
+END_TEST
+
+START_TEST(groups_have_rows_of_their_own_where_they_have_hits)
+{
+	setup(alone, true);
+	int64_t a = nw_summary_group(summary, "\x1b[1m", 4),
+		b = nw_summary_group(summary, "b", 1);
+	hit(0, 100, 0, b);
+	hit(0, 107, 0, b);
+	struct nw_report report = report_of();
+	report.group_by = "comm";
+	ck_assert_int_eq(a, 0);
+	expect(&report, NW_FORM_TEXT,
+	       "PROBE  BY comm  HITS    RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n"
+	       "app:q  b           2  1.00/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n\n"
+	       "2 hits in 2.00s, 0 events lost\n");
+	hit(0, 200, 0, a);
+	report.elapsed_ns = 0; /* no rate without time */
+	expect(&report, NW_FORM_TEXT,
+	       "PROBE  BY comm  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n"
+	       "app:q  \\x1b[1m     1   0/s         -     -    -    -    -      -    -\n"
+	       "app:q  b           2   0/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n\n"
+	       "3 hits in 0ns, 0 events lost\n");
+	teardown();
+}
+END_TEST
+
+/* Names as a hostile program, or a hostile recording, may have them. */
+static const char hostile[] =
+	"nopwatch-plan 1\nimage /bin/app\n"
+	"probe 0 0 a%1b[2J q,%22%0a%c3__start a%1b[2J:q,%22%0a%c3__start 1\narg %07rows "
+	"-\narg - -\n"
+	"probe 0 0 a%1b[2J q,%22%0a%c3__done a%1b[2J:q,%22%0a%c3__done 0\n";
+
+START_TEST(hostile_names_reach_no_terminal)
+{
+	const struct nw_probe_state states[] = {{"not-hit", "no hit"},
+						{"not-hit", "no hit"}};
+	static const char *const names[] = {"arg1"};
+	struct nw_buf out = {0};
+
+	setup(hostile, true);
+	play(nw_summary_group(summary, "\x1b]0;x\x07\xff\n", 8));
+	struct nw_report report = report_of();
+	report.group_by = "comm";
+	report.gaps = true;
+	report.hist_args = names;
+	report.hist_arg_count = 1;
+	report.states = states;
+	nw_report_print(&report, NW_FORM_TEXT, &out);
+	for (size_t i = 0; i < out.len; i++)
+		ck_assert_msg(out.data[i] == '\n' || ((unsigned char)out.data[i] >= ' ' &&
+						      (unsigned char)out.data[i] < 0x7f),
+			      "byte %zu", i);
+	ck_assert_ptr_nonnull(strstr(out.data, "a\\x1b[2J:q,\\\"\\n\\xc3__done: no hit\n"));
+	ck_assert_ptr_nonnull(strstr(out.data,
+				     "a\\x1b[2J:q,\\\"\\n\\xc3, comm \\x1b]0;x\\x07"
+				     "\\xff\\n, latency in ns:\n"));
+	nw_buf_free(&out);
+	teardown();
+}
+END_TEST
+
+/* ---- CSV ---------------------------------------------------------------------------- */
+
+#define HEADER                                                                        \
+	"type,name,group,interval,count,rate_hz,sum_ns,min_ns,mean_ns,p50_ns,p90_ns," \
+	"p99_ns,p999_ns,max_ns,unmatched_starts,unmatched_ends,discarded\n"
+
+/* Fields of each row, by RFC 4180; they must all be as many as those of the first. */
+static size_t count_fields(const char *text)
+{
+	size_t rows = 0, fields = 1, wanted = 0;
+	bool quoted = false;
+
+	for (; *text; text++) {
+		quoted ^= *text == '"';
+		fields += *text == ',' && !quoted;
+		if (*text != '\n' || quoted)
+			continue;
+		wanted = rows++ ? wanted : fields;
+		ck_assert_uint_eq(fields, wanted);
+		fields = 1;
+	}
+	ck_assert(!quoted && fields == 1);
+	return wanted;
+}
+
+static void expect_csv(struct nw_report *report, const char *wanted)
+{
+	struct nw_buf out = {0};
+
+	nw_report_start(2, 7, NW_FORM_CSV, &out);
+	nw_report_print(report, NW_FORM_CSV, &out);
+	ck_assert_str_eq(nw_buf_str(&out), wanted);
+	ck_assert_uint_eq(count_fields(out.data), 17);
+	nw_buf_free(&out);
+}
+
+START_TEST(csv_has_one_row_a_probe_and_span)
+{
+	setup(plain, false);
+	play(0);
+	nw_summary_finish(summary);
+	struct nw_report report = report_of();
+	report.lost = 3;
+	expect_csv(
+		&report, HEADER
+		"probe,app:q__start,,,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,\n"
+		"probe,app:q__done,,,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,\n"
+		"span,app:q,,,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0\n"
+		"loss,,,,3,,,,,,,,,,,,0\n");
+	report.interval = 4;
+	expect_csv(
+		&report, HEADER
+		"probe,app:q__start,,4,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,\n"
+		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,\n"
+		"span,app:q,,4,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0\n");
+	teardown();
+}
+END_TEST
+
+START_TEST(csv_quotes_what_would_break_a_row)
+{
+	static const char name[] = "a\"b,c\r\nd";
+
+	setup(hostile, true);
+	hit(0, 100, 0, nw_summary_group(summary, name, strlen(name)));
+	struct nw_report report = report_of();
+	report.group_by = "comm";
+	expect_csv(&report,
+		   HEADER "probe,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,"
+			  "0.500,0,,,,,,,,,,\nloss,,,,0,,,,,,,,,,,,0\n");
+	teardown();
+}
+END_TEST
+
+UNIT_MAIN("report", a_report_is_tables_histograms_and_a_last_line,
+	  histograms_of_gaps_and_arguments_are_shown_when_asked_for,
+	  losses_and_silent_probes_are_told_at_the_end,
+	  groups_have_rows_of_their_own_where_they_have_hits,
+	  hostile_names_reach_no_terminal, csv_has_one_row_a_probe_and_span,
+	  csv_quotes_what_would_break_a_row)

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+/* summary: hits become counts, gaps, spans, groups and intervals. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "nopwatch/plan.h"
+#include "nopwatch/summary.h"
+#include "unit.h"
+
+enum {
+	START,
+	DONE,
+	FAIL,
+	NEXT, /* ends one span and begins the next */
+	DEEPEST = 1024
+};
+static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
+				"probe 0 0 app start app:start 1\narg id -\narg len -\n"
+				"probe 0 0 app done app:done 1\narg - -\narg id -\n"
+				"probe 0 0 app fail app:fail 1\narg id -\n"
+				"probe 0 0 app next app:next 1\narg id -\n";
+
+static struct nw_selection selection;
+static struct nw_plan plan;
+static struct nw_summary *summary;
+static struct nw_span_def spans[2];
+
+static void add_number(nw_vec_u32 *list, uint32_t number)
+{
+	uint32_t *slot = nw_vec_add(list);
+
+	*slot = number;
+}
+
+/* One span: from START to DONE or FAIL, by that key. */
+static void setup_options(struct nw_summary_options options, enum nw_span_key key)
+{
+	static const char *const keys[] = {"tid", "pid", "id"};
+
+	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
+			       NULL);
+	ck_assert_int_eq(ret, 0);
+	spans[0] = (struct nw_span_def){.name = strdup("span"), .key = key};
+	strcpy(spans[0].key_name, keys[key]);
+	add_number(&spans[0].starts, START);
+	add_number(&spans[0].ends, DONE);
+	add_number(&spans[0].ends, FAIL);
+	options.selection = &selection;
+	options.spans = spans;
+	options.span_count = options.span_count ? options.span_count : 1;
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+}
+
+static void setup(enum nw_span_key key)
+{
+	setup_options((struct nw_summary_options){0}, key);
+}
+
+static void teardown(void)
+{
+	nw_summary_free(summary);
+	nw_span_def_free(&spans[0]);
+	nw_span_def_free(&spans[1]);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+}
+
+static void hit_values(uint32_t probe, int32_t tid, uint64_t time, int64_t group,
+		       const struct nw_value *values, size_t count)
+{
+	const struct nw_hit hit = {.time = time,
+				   .tid = tid,
+				   .probe = probe,
+				   .planned = probe,
+				   .values = values,
+				   .value_count = count};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &hit, tid / 10, group), 0);
+}
+
+static void hit(uint32_t probe, int32_t tid, uint64_t time)
+{
+	hit_values(probe, tid, time, 0, NULL, 0);
+}
+
+/* A hit whose argument "id" is this. */
+static void hit_id(uint32_t probe, uint64_t time, struct nw_value id)
+{
+	const struct nw_value none = {.kind = NW_VALUE_MISSING, .text = "x"};
+	const struct nw_value values[] = {probe == DONE ? none : id,
+					  probe == DONE ? id : none};
+
+	hit_values(probe, 1, time, 0, values, probe == START || probe == DONE ? 2 : 1);
+}
+
+static struct nw_value number(uint64_t value)
+{
+	return (struct nw_value){.kind = NW_VALUE_UNSIGNED, .bits = 64, .number = value};
+}
+
+static struct nw_value string(const char *text, size_t len)
+{
+	return (struct nw_value){
+		.kind = NW_VALUE_STRING, .text = text, .len = (uint32_t)len};
+}
+
+/* "LATENCIES / unmatched starts, unmatched ends, discarded" */
+static void expect_row(size_t span, size_t group, bool total, const char *wanted)
+{
+	const struct nw_span_row *row =
+		&nw_summary_rows(summary, group, total)->spans[span];
+	struct nw_buf seen = {0};
+	struct nw_bucket bucket;
+	unsigned int at = 0;
+
+	while (nw_histogram_next(&row->latency, &at, &bucket))
+		for (uint64_t i = 0; i < bucket.count; i++)
+			nw_buf_printf(&seen, "%" PRIu64 " ",
+				      bucket.low); /* exact below 64 */
+	nw_buf_printf(&seen, "/ %" PRIu64 " %" PRIu64 " %" PRIu64, row->unmatched_starts,
+		      row->unmatched_ends, row->discarded);
+	ck_assert_str_eq(nw_buf_str(&seen), wanted);
+	nw_buf_free(&seen);
+}
+
+static void expect(const char *wanted)
+{
+	expect_row(0, 0, false, wanted);
+}
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+START_TEST(hits_and_gaps_are_counted_by_probe_whatever_the_thread)
+{
+	setup(NW_KEY_TID);
+	for (uint64_t i = 0; i < 10; i++) {
+		hit(DONE, (int32_t)i, 100 + i * 7);
+		hit(NEXT, 5, 101 + i * 9);
+	}
+	const struct nw_probe_row *row = nw_summary_rows(summary, 0, false)->probes;
+	ck_assert(row[START].hits == 0 && row[START].gap.count == 0);
+	ck_assert(row[DONE].hits == 10 && row[DONE].gap.count == 9);
+	ck_assert(row[DONE].gap.min == 7 && row[DONE].gap.max == 7);
+	ck_assert(row[NEXT].gap.min == 9 && row[NEXT].gap.max == 9);
+	ck_assert_ptr_null(row[DONE].args);
+	teardown();
+}
+END_TEST
+
+START_TEST(arguments_are_counted_by_their_kind)
+{
+	static const struct nw_value values[] = {
+		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)-3},
+		{.kind = NW_VALUE_FLOAT, .real = -2.6},
+		{.kind = NW_VALUE_FLOAT, .real = INFINITY},
+		{.kind = NW_VALUE_FLOAT, .real = NAN},
+		{.kind = NW_VALUE_FLOAT, .real = 1e19},
+		{.kind = NW_VALUE_MISSING, .text = "(fault)"},
+		{.kind = NW_VALUE_ARRAY, .len = 0},
+		{.kind = NW_VALUE_STRING, .text = "9", .len = 1},
+		{.kind = NW_VALUE_HEX, .number = 12},
+		{.kind = NW_VALUE_UNSIGNED, .number = 5},
+	};
+
+	setup_options((struct nw_summary_options){.args = true}, NW_KEY_TID);
+	for (size_t i = 0; i < NW_COUNT(values); i++) {
+		const struct nw_value two[] = {values[i], number(i)};
+		hit_values(START, 1, 10 + i, 0, two, 2);
+	}
+	const struct nw_histogram *args =
+		nw_summary_rows(summary, 0, false)->probes[START].args;
+	ck_assert_uint_eq(args[0].count, 4);
+	ck_assert_int_eq((int64_t)args[0].sum, -3 - 3 + 12 + 5);
+	ck_assert((int64_t)args[0].min == -3 && (int64_t)args[0].max == 12);
+	ck_assert_uint_eq(args[1].count, 10);
+	ck_assert(!args[1].is_signed);
+	teardown();
+}
+END_TEST
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+START_TEST(a_span_goes_from_a_start_to_any_of_its_ends)
+{
+	setup(NW_KEY_TID);
+	hit(START, 1, 100);
+	hit(DONE, 1, 105);
+	hit(START, 1, 200);
+	hit(FAIL, 1, 209);
+	expect("5 9 / 0 0 0");
+	hit(DONE, 1, 300); /* no start */
+	hit(START, 1, 400);
+	expect("5 9 / 0 1 0");
+	nw_summary_finish(summary); /* no end */
+	expect("5 9 / 1 1 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(recursion_ends_last_in_first_out)
+{
+	setup(NW_KEY_TID);
+	for (uint64_t i = 0; i < 20; i++)
+		hit(START, 1, 100 + i);
+	for (uint64_t i = 0; i < 20; i++)
+		hit(DONE, 1, 120 + i);
+	expect("1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39 / 0 0 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(threads_do_not_mix)
+{
+	setup(NW_KEY_TID);
+	hit(START, 11, 100);
+	hit(START, 12, 101);
+	hit(START, 11, 102);
+	hit(DONE, 12, 110); /* 9 */
+	hit(DONE, 13, 111); /* none */
+	hit(DONE, 11, 112); /* 10 */
+	hit(DONE, 11, 120); /* 20 */
+	expect("9 10 20 / 0 1 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(a_process_may_be_the_key)
+{
+	setup(NW_KEY_PID);
+	hit(START, 11, 100); /* process 1 */
+	hit(DONE, 21, 101);  /* process 2 */
+	hit(DONE, 19, 107);  /* process 1, another thread */
+	expect("7 / 0 1 0");
+	nw_summary_exit(summary, 1); /* a thread's end is not a process's */
+	teardown();
+}
+END_TEST
+
+START_TEST(an_argument_may_be_the_key_wherever_it_stands)
+{
+	setup(NW_KEY_ARG);
+	hit_id(START, 100, number(1));
+	hit_id(START, 101, number(2));
+	hit_id(DONE, 104, number(1)); /* here "id" is the second one */
+	hit_id(FAIL, 108, number(2));
+	expect("4 7 / 0 0 0");
+	hit_id(START, 200, string("ab", 2));
+	hit_id(START, 201, string("abc", 2)); /* the same: its length says so */
+	hit_id(DONE, 202, string("abc", 3));  /* not the same */
+	hit_id(DONE, 210, string("ab", 2));
+	expect("4 7 9 / 0 1 0");
+	/* no key, no span */
+	hit_id(START, 300, (struct nw_value){.kind = NW_VALUE_MISSING, .text = "(fault)"});
+	hit_id(DONE, 301, (struct nw_value){.kind = NW_VALUE_ARRAY});
+	hit(DONE, 1, 302);
+	expect("4 7 9 / 1 3 0");
+	nw_summary_finish(summary);
+	expect("4 7 9 / 2 3 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(a_probe_may_end_one_span_and_begin_the_next)
+{
+	struct nw_summary_options options = {.span_count = 2};
+
+	spans[1] = (struct nw_span_def){.name = strdup("step"), .key = NW_KEY_TID};
+	add_number(&spans[1].starts, NEXT);
+	add_number(&spans[1].ends, NEXT);
+	setup_options(options, NW_KEY_TID);
+	for (uint64_t i = 0; i < 4; i++)
+		hit(NEXT, 1, 100 + i * i);
+	expect_row(1, 0, false, "1 3 5 / 0 1 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(a_thread_that_exits_leaves_its_starts_unmatched)
+{
+	setup(NW_KEY_TID);
+	hit(START, 1, 100);
+	hit(START, 1, 101);
+	hit(START, 2, 102);
+	nw_summary_exit(summary, 1);
+	expect("/ 2 0 0");
+	hit(DONE, 1, 103); /* the number is used again */
+	hit(DONE, 2, 104);
+	expect("2 / 2 1 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(time_that_runs_backwards_is_no_latency)
+{
+	setup(NW_KEY_TID);
+	hit(START, 1, 100);
+	hit(DONE, 1, 99);
+	hit(DONE, 1, 98);
+	expect("/ 0 1 1");
+	const struct nw_probe_row *row = nw_summary_rows(summary, 0, false)->probes;
+	ck_assert(row[DONE].hits == 2 && row[DONE].gap.count == 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(a_key_that_a_probe_does_not_have_is_an_error)
+{
+	struct nw_error err = {0};
+	struct nw_summary *none = NULL;
+
+	setup(NW_KEY_TID);
+	spans[0].key = NW_KEY_ARG;
+	strcpy(spans[0].key_name, "len");
+	const struct nw_summary_options options = {
+		.selection = &selection, .spans = spans, .span_count = 1};
+	ck_assert_int_eq(nw_summary_open(&options, &none, &err), -EINVAL);
+	ck_assert_ptr_null(none);
+	ck_assert(err.usage);
+	ck_assert_str_eq(err.what, "span 'span' has the key 'len', but app:done has no "
+				   "argument of that name");
+	ck_assert_str_eq(err.hint,
+			 "name it in the spec: 'app:done(..., len)', or use arg0, "
+			 "arg1, ...");
+	teardown();
+}
+END_TEST
+
+/* ---- limits ------------------------------------------------------------------------- */
+
+START_TEST(the_outermost_of_too_many_starts_is_given_up)
+{
+	setup(NW_KEY_TID);
+	for (uint64_t i = 0; i < DEEPEST + 7; i++)
+		hit(START, 1, 1000 + i);
+	ck_assert_uint_eq(nw_summary_open_spans(summary), DEEPEST);
+	for (uint64_t i = 0; i < DEEPEST + 7; i++)
+		hit(DONE, 1, 1000 + DEEPEST + 7 + i);
+	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	ck_assert_uint_eq(row->latency.count, DEEPEST);
+	ck_assert_uint_eq(row->latency.sum,
+			  (uint64_t)DEEPEST * DEEPEST); /* 1 + 3 + 5 ... */
+	ck_assert_uint_eq(row->latency.max, 2 * DEEPEST - 1);
+	ck_assert(row->unmatched_starts == 7 && row->unmatched_ends == 7);
+	teardown();
+}
+END_TEST
+
+START_TEST(too_many_open_spans_never_make_a_wrong_latency)
+{
+	setup_options((struct nw_summary_options){.most_open = 3}, NW_KEY_TID);
+	hit(START, 1, 100);
+	hit(START, 1, 110);
+	hit(START, 2, 120);
+	hit(START, 3, 130); /* one too many, and the first of its key: given up itself */
+	hit(START, 1, 140); /* one too many: 100 is given up for it */
+	ck_assert_uint_eq(nw_summary_open_spans(summary), 3);
+	hit(DONE, 1, 141); /* 1 */
+	hit(DONE, 3, 142); /* none */
+	hit(DONE, 1, 143); /* 33 */
+	hit(DONE, 1, 144); /* none */
+	hit(DONE, 2, 145); /* 25 */
+	expect("1 25 33 / 2 2 0");
+	hit(START, 4, 200);
+	hit(START, 5, 200);
+	hit(START, 6, 200);
+	hit(START, 6, 210); /* the only one of its key gives way */
+	hit(DONE, 6, 211);
+	hit(DONE, 6, 212);
+	expect("1 1 25 33 / 3 3 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(keys_that_come_once_are_forgotten)
+{
+	setup(NW_KEY_ARG);
+	for (uint64_t i = 0; i < 100000; i++) {
+		hit_id(START, 2 * i + 1, number(i * 977));
+		hit_id(START, 2 * i + 1, number(7)); /* one that stays */
+		hit_id(DONE, 2 * i + 2, number(i * 977));
+		hit_id(DONE, 2 * i + 2, number(7));
+	}
+	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	ck_assert_uint_eq(row->latency.count, 200000);
+	ck_assert(row->latency.min == 1 && row->latency.max == 1);
+	teardown();
+}
+END_TEST
+
+UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
+	  arguments_are_counted_by_their_kind, a_span_goes_from_a_start_to_any_of_its_ends,
+	  recursion_ends_last_in_first_out, threads_do_not_mix, a_process_may_be_the_key,
+	  an_argument_may_be_the_key_wherever_it_stands,
+	  a_probe_may_end_one_span_and_begin_the_next,
+	  a_thread_that_exits_leaves_its_starts_unmatched,
+	  time_that_runs_backwards_is_no_latency,
+	  a_key_that_a_probe_does_not_have_is_an_error,
+	  the_outermost_of_too_many_starts_is_given_up,
+	  too_many_open_spans_never_make_a_wrong_latency, keys_that_come_once_are_forgotten)

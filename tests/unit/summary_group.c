@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+/* summary: the same by groups, and in intervals whose sum is the whole. */
+#include <inttypes.h>
+
+#include "nopwatch/plan.h"
+#include "nopwatch/summary.h"
+#include "unit.h"
+
+enum {
+	START,
+	DONE,
+	MOST_GROUPS = 16384
+};
+static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
+				"probe 0 0 app start app:start 1\narg id -\n"
+				"probe 0 0 app done app:done 1\narg id -\n";
+
+static struct nw_selection selection;
+static struct nw_plan plan;
+static struct nw_summary *summary;
+static struct nw_span_def span;
+
+static void setup(bool grouped)
+{
+	const struct nw_summary_options options = {.selection = &selection,
+						   .spans = &span,
+						   .span_count = 1,
+						   .args = true,
+						   .grouped = grouped};
+	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
+			       NULL);
+
+	ck_assert_int_eq(ret, 0);
+	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
+	*(uint32_t *)nw_vec_add(&span.starts) = START;
+	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+}
+
+static void teardown(void)
+{
+	nw_summary_free(summary);
+	nw_span_def_free(&span);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+}
+
+static int64_t group(const char *name)
+{
+	int64_t number = nw_summary_group(summary, name, strlen(name));
+
+	ck_assert_int_ge(number, 0);
+	return number;
+}
+
+static void hit(uint32_t probe, int32_t tid, uint64_t time, int64_t of)
+{
+	const struct nw_value value = {.kind = NW_VALUE_UNSIGNED, .number = time % 7};
+	const struct nw_hit hit = {.time = time,
+				   .tid = tid,
+				   .probe = probe,
+				   .values = &value,
+				   .value_count = 1};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &hit, 1, of), 0);
+}
+
+/* "NAME: HITS of start+done, COUNT=SUM of latencies, UNMATCHED STARTS, ENDS, DISCARDED" */
+static void expect(size_t number, const char *wanted)
+{
+	const struct nw_group_rows *rows = nw_summary_rows(summary, number, false);
+	const char *name = nw_summary_group_name(summary, number);
+	struct nw_buf seen = {0};
+
+	nw_buf_printf(&seen,
+		      "%s: %" PRIu64 "+%" PRIu64 ", %" PRIu64 "=%" PRIu64 ", %" PRIu64
+		      " %" PRIu64 " %" PRIu64,
+		      name ? name : "all", rows->probes[START].hits,
+		      rows->probes[DONE].hits, rows->spans->latency.count,
+		      rows->spans->latency.sum, rows->spans->unmatched_starts,
+		      rows->spans->unmatched_ends, rows->spans->discarded);
+	ck_assert_str_eq(nw_buf_str(&seen), wanted);
+	nw_buf_free(&seen);
+}
+
+START_TEST(without_groups_all_is_one)
+{
+	setup(false);
+	ck_assert_uint_eq(nw_summary_groups(summary), 1);
+	ck_assert_ptr_null(nw_summary_group_name(summary, 0));
+	hit(START, 1, 100, 5); /* whatever the hit says */
+	hit(DONE, 1, 107, -1);
+	ck_assert_uint_eq(nw_summary_groups(summary), 1);
+	expect(0, "all: 1+1, 1=7, 0 0 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(a_latency_belongs_to_the_group_of_its_start)
+{
+	setup(true);
+	ck_assert_uint_eq(nw_summary_groups(summary), 0);
+	int64_t a = group("a"), b = group("b");
+	ck_assert(a == 0 && b == 1 && group("a") == a);
+	hit(START, 1, 100, a);
+	hit(DONE, 1, 107, b); /* moved to another CPU, or an end without the argument */
+	hit(START, 2, 200, b);
+	hit(DONE, 2, 203, b);
+	hit(DONE, 2, 204, a);
+	expect(0, "a: 1+1, 1=7, 0 1 0");
+	expect(1, "b: 1+2, 1=3, 0 0 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(hits_that_cannot_say_their_group_have_one_of_their_own)
+{
+	setup(true);
+	int64_t a = group("a");
+	hit(DONE, 9, 90, -1);
+	hit(START, 1, 100, -1);
+	hit(DONE, 1, 107, a); /* the end can say it */
+	hit(START, 1, 200, -1);
+	hit(DONE, 1, 203, -1);
+	hit(START, 1, 300, -1);
+	nw_summary_finish(summary);
+	ck_assert_uint_eq(nw_summary_groups(summary), 2);
+	expect(0, "a: 0+1, 1=7, 0 0 0");
+	expect(1, "?: 3+2, 1=3, 1 1 0");
+	ck_assert_int_eq(group("?"), 1);
+	teardown();
+}
+END_TEST
+
+START_TEST(what_is_given_up_is_counted_where_it_began)
+{
+	setup(true);
+	int64_t a = group("a"), b = group("b"), c = group("c");
+	hit(START, 1, 100, a);
+	hit(START, 1, 101, b);
+	nw_summary_loss(summary, 200, 0);
+	hit(START, 1, 210, c); /* meets the loss */
+	expect(0, "a: 1+0, 0=0, 0 0 1");
+	expect(1, "b: 1+0, 0=0, 0 0 1");
+	nw_summary_exit(summary, 1);
+	expect(2, "c: 1+0, 0=0, 1 0 0");
+	hit(START, 2, 300, a);
+	nw_summary_loss(summary, 400, 0);
+	hit(DONE, 2, 410, b);
+	expect(0, "a: 2+0, 0=0, 0 0 2");
+	expect(1, "b: 1+1, 0=0, 0 0 1");
+	ck_assert_uint_eq(nw_summary_discarded(summary), 3);
+	teardown();
+}
+END_TEST
+
+START_TEST(gaps_are_between_hits_of_one_group)
+{
+	setup(true);
+	int64_t a = group("a"), b = group("b");
+	hit(DONE, 1, 100, a);
+	hit(DONE, 1, 103, b);
+	hit(DONE, 1, 110, a);
+	hit(DONE, 1, 111, b);
+	ck_assert_uint_eq(nw_summary_rows(summary, 0, false)->probes[DONE].gap.sum, 10);
+	ck_assert_uint_eq(nw_summary_rows(summary, 1, false)->probes[DONE].gap.sum, 8);
+	teardown();
+}
+END_TEST
+
+START_TEST(groups_beyond_the_limit_share_one)
+{
+	char name[16];
+
+	setup(true);
+	for (int i = 0; i < MOST_GROUPS; i++) {
+		snprintf(name, sizeof(name), "g%d", i);
+		ck_assert_int_eq(group(name), i);
+	}
+	ck_assert_int_eq(group("one more"), MOST_GROUPS);
+	ck_assert_int_eq(group("and another"), MOST_GROUPS);
+	ck_assert_int_eq(group("g7"), 7);
+	hit(START, 1, 100, group("anything"));
+	hit(START, 2, 100, group("else"));
+	ck_assert_uint_eq(nw_summary_groups(summary), MOST_GROUPS + 1);
+	expect(MOST_GROUPS, "(others): 2+0, 0=0, 0 0 0");
+	teardown();
+}
+END_TEST
+
+/* ---- intervals ---------------------------------------------------------------------- */
+
+START_TEST(an_interval_starts_from_zero_and_the_total_keeps_all)
+{
+	setup(false);
+	hit(START, 1, 100, 0);
+	hit(DONE, 1, 105, 0);
+	hit(START, 1, 200, 0); /* open across the turn */
+	ck_assert_int_eq(nw_summary_turn(summary), 0);
+	expect(0, "all: 0+0, 0=0, 0 0 0");
+	hit(DONE, 1, 209, 0); /* its latency is of the interval in which it ended */
+	expect(0, "all: 0+1, 1=9, 0 0 0");
+	ck_assert_uint_eq(nw_summary_rows(summary, 0, false)->probes[DONE].gap.sum, 104);
+	nw_summary_finish(summary);
+	const struct nw_group_rows *total = nw_summary_rows(summary, 0, true);
+	ck_assert(total->probes[START].hits == 2 && total->probes[DONE].hits == 2);
+	ck_assert(total->spans->latency.count == 2 && total->spans->latency.sum == 14);
+	teardown();
+}
+END_TEST
+
+START_TEST(without_intervals_the_total_is_what_is_current)
+{
+	setup(false);
+	hit(START, 1, 100, 0);
+	nw_summary_finish(summary);
+	ck_assert_ptr_eq(nw_summary_rows(summary, 0, true),
+			 nw_summary_rows(summary, 0, false));
+	expect(0, "all: 1+0, 0=0, 1 0 0");
+	teardown();
+}
+END_TEST
+
+/* The figures of a group, to be added up. */
+struct sum {
+	uint64_t hits[2], gaps, gap_sum, count, latency, starts, ends, discarded, args,
+		arg_sum;
+};
+
+static void add_up(struct sum *sum, const struct nw_group_rows *rows)
+{
+	for (size_t i = 0; i < 2; i++) {
+		sum->hits[i] += rows->probes[i].hits;
+		sum->gaps += rows->probes[i].gap.count;
+		sum->gap_sum += rows->probes[i].gap.sum;
+		sum->args += rows->probes[i].args[0].count;
+		sum->arg_sum += rows->probes[i].args[0].sum;
+	}
+	sum->count += rows->spans->latency.count;
+	sum->latency += rows->spans->latency.sum;
+	sum->starts += rows->spans->unmatched_starts;
+	sum->ends += rows->spans->unmatched_ends;
+	sum->discarded += rows->spans->discarded;
+}
+
+/* Random hits in random groups, with or without intervals. */
+static void play(uint64_t seed, bool turns, struct sum sums[8])
+{
+	uint64_t state = seed, now = 1;
+
+	setup(true);
+	for (unsigned int i = 0; i < 5000; i++) {
+		uint64_t r = unit_random(&state);
+		char name[] = {(char)('a' + (r >> 8) % 7), '\0'};
+		now += (r >> 16) % 100;
+		/* groups appear as they come: some only in a late interval */
+		hit(r & 1 ? START : DONE, 1 + (int32_t)((r >> 32) % 4), now,
+		    i < 4000 && *name == 'g' ? group("a") : group(name));
+		if (r >> 56 == 0)
+			nw_summary_loss(summary, now + 50, 1);
+		if (turns && (r >> 48) % 64 == 0) {
+			for (size_t g = 0; g < nw_summary_groups(summary); g++)
+				add_up(&sums[g], nw_summary_rows(summary, g, false));
+			ck_assert_int_eq(nw_summary_turn(summary), 0);
+		}
+	}
+	/* what finish adds is in no interval any more: look at it before */
+	for (size_t g = 0; turns && g < nw_summary_groups(summary); g++)
+		add_up(&sums[g], nw_summary_rows(summary, g, false));
+}
+
+START_TEST(the_sum_of_the_intervals_is_the_total)
+{
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct sum parts[8] = {0}, total[8] = {0}, whole[8] = {0};
+		size_t groups;
+
+		play(seed, true, parts);
+		ck_assert_int_eq(nw_summary_turn(summary), 0);
+		groups = nw_summary_groups(summary);
+		ck_assert_uint_eq(groups, 7);
+		for (size_t g = 0; g < groups; g++)
+			add_up(&total[g], nw_summary_rows(summary, g, true));
+		ck_assert_mem_eq(parts, total, sizeof(parts));
+		teardown();
+
+		play(seed, false, NULL); /* the same without intervals */
+		for (size_t g = 0; g < groups; g++)
+			add_up(&whole[g], nw_summary_rows(summary, g, true));
+		ck_assert_mem_eq(whole, total, sizeof(whole));
+		ck_assert_uint_gt(whole[0].count + whole[0].discarded, 10);
+		teardown();
+	}
+}
+END_TEST
+
+UNIT_MAIN("summary_group", without_groups_all_is_one,
+	  a_latency_belongs_to_the_group_of_its_start,
+	  hits_that_cannot_say_their_group_have_one_of_their_own,
+	  what_is_given_up_is_counted_where_it_began, gaps_are_between_hits_of_one_group,
+	  groups_beyond_the_limit_share_one,
+	  an_interval_starts_from_zero_and_the_total_keeps_all,
+	  without_intervals_the_total_is_what_is_current,
+	  the_sum_of_the_intervals_is_the_total)
