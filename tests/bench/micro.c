@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the reader costs, without a kernel: micro file RECORDING, micro growth. Prints JSON for
+ * tests/bench/run.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nopwatch/summary.h"
+
+/* The builder of pages comes from the unit tests; outside of one, check's macros abort. */
+#define NOPWATCH_TESTS_UNIT_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define ck_assert_msg(ok, ...)	   ((ok) ? (void)0 : abort())
+#define ck_assert(ok)		   ck_assert_msg(ok)
+#define ck_assert_int_eq(a, b)	   ck_assert_msg((a) == (b))
+#define ck_assert_uint_eq(a, b)	   ck_assert_msg((a) == (b))
+#define ck_assert_uint_le(a, b)	   ck_assert_msg((a) <= (b))
+#define ck_assert_ptr_nonnull(ptr) ck_assert_msg((ptr) != NULL)
+#include "page_builder.h"
+
+enum {
+	ROUNDS = 7
+};
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+	return values[count / 2];
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "micro: %s\n", what);
+	exit(1);
+}
+
+/* ---- one pass of everything --------------------------------------------------------- */
+
+struct subject {
+	struct nw_selection *selection;
+	const struct nw_formats *formats;
+	const struct nw_page_run *runs;
+	size_t run_count;
+	nw_span_defs spans;
+};
+
+static uint64_t summarise(const struct subject *s)
+{
+	struct nw_summary_options options = {.selection = s->selection,
+					     .spans = s->spans.item,
+					     .span_count = s->spans.count};
+	struct nw_summary *summary;
+	struct nw_stream *stream;
+	struct nw_join *join;
+	struct nw_record record;
+	struct nw_hit hit;
+	uint64_t hits = 0;
+
+	if (nw_summary_open(&options, &summary, NULL) < 0 ||
+	    nw_stream_open_memory(s->formats, s->runs, s->run_count, &stream, NULL) < 0 ||
+	    nw_join_open(s->formats, &join) < 0)
+		die("cannot open");
+	while (nw_stream_next(stream, &record) > 0) {
+		if (record.kind != NW_RECORD_HIT || nw_join_push(join, &record, &hit) <= 0)
+			continue;
+		nw_summary_hit(summary, &hit, 0, 0);
+		hits++;
+	}
+	nw_join_free(join);
+	nw_stream_free(stream);
+	nw_summary_free(summary);
+	return hits;
+}
+
+static uint64_t walk(const struct subject *s)
+{
+	const struct nw_page_layout *layout = &s->formats->page;
+	const unsigned char *data;
+	struct nw_page page;
+	uint64_t events = 0;
+	uint32_t size;
+
+	for (size_t i = 0; i < s->run_count; i++) {
+		for (size_t at = 0; at + layout->size <= s->runs[i].size;
+		     at += layout->size) {
+			if (nw_page_open(&page, layout, s->runs[i].pages + at,
+					 layout->size) < 0)
+				continue;
+			while (nw_page_next(&page, &data, &size) > 0)
+				events++;
+		}
+	}
+	return events;
+}
+
+/* Seconds of the median of several passes. */
+static double timed(uint64_t (*pass)(const struct subject *), const struct subject *s)
+{
+	double took[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		double start = seconds();
+		if (!pass(s))
+			die("nothing was handed out");
+		took[i] = seconds() - start;
+	}
+	return median(took, ROUNDS);
+}
+
+/* ---- a recording -------------------------------------------------------------------- */
+
+static unsigned char *copy_target;
+
+/* A page at a time, into the same few pages, as a reader copies. */
+static uint64_t copy(const struct subject *s)
+{
+	size_t page = s->formats->page.size;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->run_count; i++) {
+		for (size_t at = 0; at + page <= s->runs[i].size; at += page) {
+			memcpy(copy_target + at % (64 * page), s->runs[i].pages + at, page);
+			__asm__ volatile("" : : "r"(copy_target) : "memory");
+			bytes += page;
+		}
+	}
+	return bytes;
+}
+
+static void bench_file(const char *path)
+{
+	struct nw_recording recording;
+	struct nw_selection selection;
+	struct nw_formats formats;
+	struct nw_plan plan;
+	struct nw_error err;
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		die("cannot open the recording");
+	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
+			   fd, 0);
+	if (nw_recording_parse(bytes, (size_t)st.st_size, &recording, &err) < 0 ||
+	    nw_plan_load(recording.table, recording.table_len, &selection, &plan, NULL,
+			 NULL, &err) < 0 ||
+	    nw_formats_load(&plan, false, recording.header_page, recording.header_page_len,
+			    nw_recording_format, &recording, &formats, &err) < 0)
+		die(err.what);
+	struct subject s = {.selection = &selection,
+			    .formats = &formats,
+			    .runs = recording.runs.item,
+			    .run_count = recording.runs.count};
+	nw_spans_by_name(&selection, &s.spans);
+	copy_target = malloc(64 * formats.page.size);
+	double events = (double)walk(&s), whole = timed(walk, &s);
+	double copied = timed(copy, &s), summarised = timed(summarise, &s);
+	printf("{\"events\":%.0f,\"bytes\":%" PRIu64
+	       ",\"walk_ns\":%.3f,\"copy_ns\":%.3f,\"summary_ns\":%.3f}\n",
+	       events, copy(&s), whole / events * 1e9, copied / events * 1e9,
+	       summarised / events * 1e9);
+}
+
+/* ---- growth ------------------------------------------------------------------------- */
+
+static void row(const char *what, double value, const char *unit)
+{
+	printf("{\"what\":\"%s\",\"value\":%.3f,\"unit\":\"%s\"}\n", what, value, unit);
+	fflush(stdout);
+}
+
+static double heap_mib(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return (double)(info.uordblks + info.hblkhd) / 0x1p20;
+}
+
+/* The same number of events on ever more CPUs: merging must not get dearer than log CPUs. */
+static void grow_cpus(void)
+{
+	static const size_t cpus[] = {2, 16, 64, 256, 512};
+	enum {
+		EVENTS = 1 << 20
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cpus); i++) {
+		struct fake fake;
+		struct nw_page_run runs[512];
+		struct cpu cpu[512];
+		fake_open_two(&fake, 4096);
+		for (size_t c = 0; c < cpus[i]; c++)
+			cpu[c] = (struct cpu){.layout = fake.formats.page};
+		for (uint64_t event = 0; event < EVENTS; event++)
+			cpu_hit(&cpu[nw_hash64(event) % cpus[i]], 1000 + event * 100,
+				(int32_t)(event / 2 % 64) + 1,
+				event % 2 ? FAKE_TWO : FAKE_ONE, event);
+		for (size_t c = 0; c < cpus[i]; c++) {
+			cpu_flush(&cpu[c]);
+			runs[c] = (struct nw_page_run){
+				.cpu = (uint32_t)c,
+				.pages = (unsigned char *)cpu[c].pages.data,
+				.size = cpu[c].pages.len};
+		}
+		struct subject s = {.selection = &fake.selection,
+				    .formats = &fake.formats,
+				    .runs = runs,
+				    .run_count = cpus[i]};
+		char what[64];
+		snprintf(what, sizeof(what), "%zu CPUs: decode, order, summarise", cpus[i]);
+		row(what, timed(summarise, &s) / EVENTS * 1e9, "ns/event");
+		for (size_t c = 0; c < cpus[i]; c++)
+			cpu_free(&cpu[c]);
+		fake_close(&fake);
+	}
+}
+
+static struct nw_summary *open_summary(struct fake *fake, struct nw_span_def *span,
+				       bool grouped)
+{
+	static const uint32_t ends[] = {0, 1};
+	struct nw_summary *summary;
+
+	span->name = strdup("span");
+	*(uint32_t *)nw_vec_add(&span->starts) = ends[0];
+	*(uint32_t *)nw_vec_add(&span->ends) = ends[1];
+	span->key = NW_KEY_TID;
+	const struct nw_summary_options options = {.selection = &fake->selection,
+						   .spans = span,
+						   .span_count = span ? 1 : 0,
+						   .grouped = grouped,
+						   .most_open = 4u << 20};
+	if (nw_summary_open(&options, &summary, NULL) < 0)
+		die("cannot open a summary");
+	return summary;
+}
+
+static void hit(struct nw_summary *summary, uint32_t probe, uint32_t tid, uint64_t time,
+		int64_t group)
+{
+	const struct nw_hit hit = {.time = time, .tid = (int32_t)tid, .probe = probe};
+
+	nw_summary_hit(summary, &hit, 0, group);
+}
+
+/* So many spans are open all the time; each hit ends the oldest or begins a new one. */
+static void grow_spans(void)
+{
+	static const uint32_t open[] = {1, 100, 10000, 1000000};
+	enum {
+		HITS = 1 << 21
+	};
+
+	for (size_t i = 0; i < NW_COUNT(open); i++) {
+		struct nw_span_def span = {0};
+		struct fake fake;
+		char what[64];
+		uint64_t time = 1;
+		fake_open_two(&fake, 4096);
+		double before = heap_mib();
+		struct nw_summary *summary = open_summary(&fake, &span, false);
+		for (uint32_t tid = 0; tid < open[i]; tid++)
+			hit(summary, 0, tid, time++, 0);
+		double start = seconds();
+		for (uint32_t n = 0; n < HITS / 2; n++) {
+			hit(summary, 1, n % open[i], time++, 0);
+			hit(summary, 0, n % open[i], time++, 0);
+		}
+		snprintf(what, sizeof(what), "%u spans open", open[i]);
+		row(what, (seconds() - start) / HITS * 1e9, "ns/hit");
+		row(what, heap_mib() - before, "MiB");
+		nw_summary_free(summary);
+		nw_span_def_free(&span);
+		fake_close(&fake);
+	}
+}
+
+static void grow_groups(void)
+{
+	static const uint32_t groups[] = {1, 100, 1000, 10000};
+	enum {
+		HITS = 1 << 21
+	};
+
+	for (size_t i = 0; i < NW_COUNT(groups); i++) {
+		struct nw_span_def span = {0};
+		struct fake fake;
+		char what[64], name[16];
+		uint64_t time = 1;
+		fake_open_two(&fake, 4096);
+		double before = heap_mib();
+		struct nw_summary *summary = open_summary(&fake, &span, true);
+		double start = seconds();
+		for (uint32_t n = 0; n < HITS / 2; n++) {
+			int len = snprintf(name, sizeof(name), "g%u", n % groups[i]);
+			int64_t group = nw_summary_group(summary, name, (size_t)len);
+			hit(summary, 0, n % 64, time += 1000, group);
+			hit(summary, 1, n % 64, time += 1000, group);
+		}
+		snprintf(what, sizeof(what), "%u groups", groups[i]);
+		row(what, (seconds() - start) / HITS * 1e9, "ns/hit");
+		row(what, heap_mib() - before, "MiB");
+		nw_summary_free(summary);
+		nw_span_def_free(&span);
+		fake_close(&fake);
+	}
+}
+
+/* A report a second for ten hours, with threads that come, leave spans open, and go. */
+static void grow_intervals(void)
+{
+	struct nw_span_def span = {0};
+	struct fake fake;
+	uint64_t time = 1;
+	uint32_t tid = 1;
+
+	fake_open_two(&fake, 4096);
+	struct nw_summary *summary = open_summary(&fake, &span, false);
+	double first = 0, before = 0, start = seconds(), early = 0;
+	for (int turn = 1; turn <= 36000; turn++) {
+		for (int n = 0; n < 50; n++) {
+			hit(summary, 0, tid, time += 1000, 0);
+			hit(summary, 1, tid, time += 1000 + nw_hash64(time) % 100000, 0);
+		}
+		hit(summary, 0, tid, time += 1000, 0);
+		nw_summary_exit(summary, (int32_t)tid++);
+		nw_summary_turn(summary);
+		if (turn == 600) {
+			before = heap_mib();
+			early = seconds() - start;
+		}
+	}
+	first = early / 600;
+	row("10 hours of a report a second: growth after the first 10 minutes",
+	    heap_mib() - before, "MiB");
+	row("10 hours of a report a second: the last against the first, a report",
+	    (seconds() - start - early) / (36000 - 600) / first, "x");
+	nw_summary_free(summary);
+	nw_span_def_free(&span);
+	fake_close(&fake);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "file") == 0) {
+		bench_file(argv[2]);
+	} else if (argc == 2 && strcmp(argv[1], "growth") == 0) {
+		grow_cpus();
+		grow_spans();
+		grow_groups();
+		grow_intervals();
+	} else {
+		die("usage: micro file RECORDING | micro growth");
+	}
+	return 0;
+}
