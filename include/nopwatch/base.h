@@ -20,6 +20,7 @@
 #define nw_cleanup(fn)	     __attribute__((cleanup(fn)))
 #define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
 #define nw_must_check	     __attribute__((warn_unused_result))
+#define nw_likely(cond)	     __builtin_expect(!!(cond), 1)
 #define nw_unlikely(cond)    __builtin_expect(!!(cond), 0)
 #define NW_COUNT(array)	     (sizeof(array) / sizeof((array)[0]))
 

@@ -12,6 +12,8 @@
 #ifndef NOPWATCH_STREAM_H
 #define NOPWATCH_STREAM_H
 
+#include <string.h>
+
 #include "nopwatch/plan.h"
 
 /* ---- pages -------------------------------------------------------------------------- */
@@ -36,6 +38,10 @@ struct nw_page {
 	uint64_t time; /* of the event last returned */
 	bool missed;   /* events were lost before this page */
 	uint64_t lost; /* how many; 0: the kernel did not say */
+	/* type_len and bytes, header included, of the last event of 1..28 words: the next one
+	 * is most likely as long. Its place is then known before this one has been read, which
+	 * makes the walk three times as fast as one load waiting for the other. */
+	uint32_t usual_type, usual_length;
 };
 
 /* Begin; -EBADMSG if the page's own sizes are impossible. */
@@ -43,7 +49,40 @@ int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 		 const unsigned char *bytes, size_t len);
 /* The next event's payload: 1 with *data and *size (page->time is its time), 0 at the end,
  * -EBADMSG for a damaged page. */
-int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *size);
+static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
+			       uint32_t *size);
+/* The same, for whatever is not like the event before. */
+int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size);
+
+/* An event header is a u32, type_len:5 time_delta:27, from the top on big endian. */
+static inline uint32_t nw_page_type(uint32_t header)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header & 31 : header >> 27;
+}
+
+static inline uint32_t nw_page_delta(uint32_t header)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header >> 5
+							 : header & ((1u << 27) - 1);
+}
+
+static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
+			       uint32_t *size)
+{
+	const unsigned char *at = page->at;
+	uint32_t length = page->usual_length, header;
+
+	if (nw_unlikely((size_t)(page->end - at) < length))
+		return nw_page_next_other(page, data, size);
+	memcpy(&header, at, sizeof(header));
+	if (nw_unlikely(nw_page_type(header) != page->usual_type))
+		return nw_page_next_other(page, data, size);
+	*data = at + sizeof(header);
+	*size = length - (uint32_t)sizeof(header);
+	page->at = at + length;
+	page->time += nw_page_delta(header);
+	return 1;
+}
 
 /* ---- formats ------------------------------------------------------------------------ */
 
@@ -60,12 +99,21 @@ enum nw_event_kind {
 	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
 };
 
+/* What a place in an event stands for. */
+struct nw_hit_place {
+	uint32_t planned, probe, part;
+	bool known; /* false: nothing, the address is none of ours */
+	bool whole; /* the hit has this part only */
+};
+
 struct nw_event_format {
 	enum nw_event_kind kind;
 	uint32_t id;
 	uint32_t size;	  /* least payload that holds all fixed fields */
 	uint32_t address; /* PROBE: the low 16 bits of __probe_ip or __probe_func */
-	const struct nw_event *event; /* PROBE */
+	const struct nw_event *event;	    /* PROBE */
+	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
+	NW_VEC(struct nw_hit_place) places; /* PROBE: the first is not known */
 	/* PROBE: a0, a1, ...; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
 	 * the kernel has it, pid; EXIT: comm */
 	NW_VEC(struct nw_field_format) fields;
@@ -76,8 +124,9 @@ struct nw_formats {
 	struct nw_page_layout page;
 	uint32_t type_offset, pid_offset; /* common_type (u16), common_pid (s32) */
 	NW_VEC(struct nw_event_format *) events;
-	uint16_t *by_id; /* id -> index + 1; ids below `ids` */
+	const struct nw_event_format **by_id; /* NULL: not ours; ids below `ids` */
 	size_t ids;
+	uint32_t least; /* payload that holds both common fields */
 	const struct nw_plan *plan;
 };
 
@@ -107,6 +156,7 @@ struct nw_record {
 	uint32_t cpu;
 	int32_t tid;
 	uint32_t planned, probe, part; /* HIT */
+	bool whole;		       /* HIT: has no other parts */
 	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
 	 * found empty; UINT64_MAX at the end of a recording */
 	uint64_t until;
@@ -266,9 +316,10 @@ struct nw_hit {
 	size_t value_count;
 };
 
-/* Joins the records of hits whose strings came in companion events. */
+/* Joins the records of hits whose strings came in companion events. Without values, hits of one
+ * part have none. */
 struct nw_join;
-int nw_join_open(const struct nw_formats *formats, struct nw_join **out);
+int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out);
 /* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
  * call. Behind a hit whose companions were lost, hits come one call late. */
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);

@@ -369,6 +369,7 @@ static int run(const struct nw_args *args)
 	const struct nw_consumer consumer = {
 		.arg = &s,
 		.all_args = s.needs_args,
+		.values = s.needs_args,
 		.comms = s.needs_tasks,
 		.start = start,
 		.armed = armed,

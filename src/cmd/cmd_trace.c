@@ -104,6 +104,7 @@ static int run(const struct nw_args *args)
 	const struct nw_consumer consumer = {
 		.arg = &t,
 		.all_args = true,
+		.values = true,
 		.comms = true,
 		.start = start,
 		.armed = armed,

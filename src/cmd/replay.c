@@ -98,7 +98,7 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 	run->restricted = story->only.count > 0;
 	run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
 	if (!run->probe_hits || nw_tasks_open(&options, &run->tasks) < 0 ||
-	    nw_join_open(&run->formats, &run->join) < 0)
+	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
 	int ret = run->consumer->start(run->consumer->arg, run, err);
 	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);

@@ -261,8 +261,7 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 		.look_up = look_up_task,
 	};
 
-	if (nw_tasks_open(&options, &run->tasks) < 0 ||
-	    nw_join_open(&run->formats, &run->join) < 0)
+	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
 	return 0;
 }
@@ -314,6 +313,15 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 		ret = nw_features_detect(&run->fs, getenv("NOPWATCH_FEATURES"),
 					 &run->features, err);
 	return ret;
+}
+
+int nw_run_open_join(struct nw_run *run)
+{
+	bool values = run->consumer->values;
+
+	nw_vec_each (&run->selection.probes, probe)
+		values |= (*probe)->has_args;
+	return nw_join_open(&run->formats, values, &run->join);
 }
 
 /* ---- the loop ----------------------------------------------------------------------- */

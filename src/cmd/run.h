@@ -16,6 +16,7 @@ struct nw_run;
 struct nw_consumer {
 	void *arg;
 	bool all_args;	   /* fetch every argument */
+	bool values;	   /* wants those that the user did not name with the hits, too */
 	bool comms;	   /* wants to know processes and names of threads */
 	bool named_events; /* call events after their probes, for other tools */
 	/* Everything is planned; nothing is armed yet. */
@@ -80,6 +81,8 @@ int nw_run_status(const struct nw_run *run);
 /* Elapsed trace time, until now or until the end. */
 uint64_t nw_run_elapsed(const struct nw_run *run);
 
+/* Begin to make hits of records; the plan and its formats are there. */
+int nw_run_open_join(struct nw_run *run);
 /* Hand what the stream has to the consumer. */
 int nw_run_drain(struct nw_run *run);
 /* And the rest of it, at the end. What only means "stop" is no error here. */

@@ -63,6 +63,9 @@ static int check_common(struct loader *load, struct tep_event *event, struct nw_
 			       err);
 	load->formats->type_offset = (uint32_t)type->offset;
 	load->formats->pid_offset = (uint32_t)pid->offset;
+	load->formats->least = load->formats->pid_offset + 4;
+	if (load->formats->least < load->formats->type_offset + 2)
+		load->formats->least = load->formats->type_offset + 2;
 	return 0;
 }
 
@@ -95,7 +98,7 @@ static int load_format(struct loader *load, const char *system, const char *name
 	}
 	*slot = *out = format;
 	format->id = (uint32_t)(*event)->id;
-	format->size = load->formats->pid_offset + 4;
+	format->size = load->formats->least;
 	return 0;
 }
 
@@ -104,6 +107,27 @@ static uint32_t low_bits_offset(const struct nw_field_format *field)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? field->offset
 							 : field->offset + field->size - 2;
+}
+
+/* What each place of the event stands for, flat: the reader asks for every hit. */
+static int load_places(const struct nw_plan *plan, struct nw_event_format *format)
+{
+	struct nw_hit_place *slot = nw_vec_add(&format->places);
+
+	nw_vec_each (&format->event->places, place) {
+		const struct nw_planned *planned = &plan->points.item[place->planned];
+		slot = slot ? nw_vec_add(&format->places) : NULL;
+		if (slot)
+			*slot = (struct nw_hit_place){
+				.planned = place->planned,
+				.probe = (uint32_t)planned->probe,
+				.part = place->part,
+				.known = true,
+				/* not so: the table of a damaged recording */
+				.whole = planned->parts == 1 && place->part == 0};
+	}
+	format->by_low_bits = format->event->by_low_bits;
+	return slot ? 0 : -ENOMEM;
 }
 
 static int load_probe(struct loader *load, const char *group,
@@ -123,6 +147,7 @@ static int load_probe(struct loader *load, const char *group,
 		format->event = planned;
 		format->address = low_bits_offset(&format->fields.item[0]);
 		format->fields.count = 0;
+		ret = load_places(load->formats->plan, format) < 0 ? nw_no_memory(err) : 0;
 	}
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
@@ -170,8 +195,6 @@ static int load_tasks(struct loader *load)
 
 static int index_by_id(struct nw_formats *formats)
 {
-	uint16_t number = 0;
-
 	nw_vec_each (&formats->events, format)
 		if ((*format)->id >= formats->ids)
 			formats->ids = (*format)->id + 1;
@@ -179,7 +202,7 @@ static int index_by_id(struct nw_formats *formats)
 	if (!formats->by_id)
 		return -ENOMEM;
 	nw_vec_each (&formats->events, format)
-		formats->by_id[(*format)->id] = ++number;
+		formats->by_id[(*format)->id] = *format;
 	return 0;
 }
 
@@ -222,6 +245,7 @@ void nw_formats_free(struct nw_formats *formats)
 {
 	nw_vec_each (&formats->events, format) {
 		nw_vec_free(&(*format)->fields);
+		nw_vec_free(&(*format)->places);
 		free(*format);
 	}
 	nw_vec_free(&formats->events);

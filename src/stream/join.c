@@ -30,6 +30,7 @@ struct nw_join {
 	struct pending *current; /* handed out last */
 	struct nw_value *values; /* of hits of one part */
 	size_t room;
+	bool values_wanted;
 };
 
 static int make_room(struct nw_value **values, size_t *room, size_t count)
@@ -44,13 +45,14 @@ static int make_room(struct nw_value **values, size_t *room, size_t count)
 	return 0;
 }
 
-int nw_join_open(const struct nw_formats *formats, struct nw_join **out)
+int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out)
 {
 	struct nw_join *join = calloc(1, sizeof(*join));
 
 	if (!join)
 		return -ENOMEM;
 	join->formats = formats;
+	join->values_wanted = values;
 	*out = join;
 	return 0;
 }
@@ -249,13 +251,21 @@ static bool is_collecting(const struct nw_join *join, int32_t tid)
 
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out)
 {
-	const struct nw_planned *planned = planned_of(join, record->planned);
-
-	/* a part of a hit of one part: the table of a damaged recording */
-	if (planned->parts > 1 || record->part || join->ready.count ||
-	    is_collecting(join, record->tid))
+	if (nw_unlikely(!record->whole || join->ready.count ||
+			is_collecting(join, record->tid)))
 		return add_part(join, record, out);
-	*out = hit_of(record);
+	/* each field by itself: a copy in wide pieces has to wait for the narrow ones, which
+	 * were written just now, to reach the cache */
+	out->time = record->time;
+	out->cpu = record->cpu;
+	out->tid = record->tid;
+	out->probe = record->probe;
+	out->planned = record->planned;
+	out->values = NULL;
+	out->value_count = 0;
+	if (!join->values_wanted)
+		return 1;
+	const struct nw_planned *planned = planned_of(join, record->planned);
 	if (!planned->args.count)
 		return 1;
 	if (make_room(&join->values, &join->room, planned->args.count) < 0)

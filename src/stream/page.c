@@ -5,7 +5,7 @@
  *
  *	commit		low 30 bits: bytes of data; bit 31: events were lost before this page;
  *			bit 30: how many stands behind the data, as a kernel long
- *	event header	u32, type_len:5 time_delta:27 (from the top on big endian)
+ *	event header	u32, type_len:5 time_delta:27
  *	  0		u32 length follows, itself included
  *	  1..28		length = type_len * 4
  *	  29		padding: delta 0: rest of the page; else u32 length of a discarded event
@@ -15,7 +15,6 @@
  *
  * Time stamps start at the page's and add up.
  */
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,16 +46,6 @@ static inline uint64_t load64(const unsigned char *at)
 
 	memcpy(&value, at, sizeof(value));
 	return value;
-}
-
-static inline unsigned int type_len(uint32_t header)
-{
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? header & 31 : header >> 27;
-}
-
-static inline uint32_t time_delta(uint32_t header)
-{
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? header >> 5 : header & ((1u << 27) - 1);
 }
 
 /* ---- layout ------------------------------------------------------------------------- */
@@ -98,7 +87,7 @@ int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_lay
 int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 		 const unsigned char *bytes, size_t len)
 {
-	*page = (struct nw_page){0};
+	*page = (struct nw_page){.usual_type = 1, .usual_length = 8};
 	if (len < layout->data)
 		return -EBADMSG;
 	/* the flags are in the low 32 bits of the kernel's long */
@@ -147,12 +136,12 @@ static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
 	return 1;
 }
 
-int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *size)
+int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size)
 {
 	while (page->end - page->at >= 4) {
 		uint32_t header = load32(page->at);
-		unsigned int type = type_len(header);
-		uint32_t delta = time_delta(header);
+		unsigned int type = nw_page_type(header);
+		uint32_t delta = nw_page_delta(header);
 		size_t left = (size_t)(page->end - page->at), length;
 
 		if (nw_unlikely(type >= TYPE_PADDING)) {
@@ -177,6 +166,8 @@ int nw_page_next(struct nw_page *page, const unsigned char **data, uint32_t *siz
 				return -EBADMSG;
 			*data = page->at + 4;
 			*size = type * 4;
+			page->usual_type = type;
+			page->usual_length = (uint32_t)length;
 		}
 		page->time += delta;
 		page->at += length < left ? length : left;

@@ -69,10 +69,8 @@ static inline void count_value(struct nw_histogram *h, struct nw_blocks *blocks,
 		      bucket_of(magnitude, block)] += times;
 }
 
-static void add_moments(struct nw_histogram *h, double value)
+static inline void add_moments(struct nw_histogram *h, double value)
 {
-	if (h->count == 0)
-		h->origin = value;
 	double shifted = value - h->origin;
 	h->shifted_sum += shifted;
 	h->shifted_squares += shifted * shifted;
@@ -115,10 +113,14 @@ void nw_histogram_add(struct nw_histogram *h, uint64_t value)
 		nw_histogram_add_signed(h, (int64_t)as_signed(value));
 		return;
 	}
+	if (nw_unlikely(h->count == 0)) {
+		h->min = h->max = value;
+		h->origin = (double)value;
+	}
 	add_moments(h, (double)value);
-	if (h->count == 0 || value < h->min)
+	if (value < h->min)
 		h->min = value;
-	if (h->count == 0 || value > h->max)
+	if (value > h->max)
 		h->max = value;
 	if (__builtin_add_overflow(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
@@ -139,10 +141,14 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 {
 	if (nw_unlikely(!h->is_signed))
 		become_signed(h);
+	if (nw_unlikely(h->count == 0)) {
+		h->min = h->max = (uint64_t)value;
+		h->origin = (double)value;
+	}
 	add_moments(h, (double)value);
-	if (h->count == 0 || value < (int64_t)h->min)
+	if (value < (int64_t)h->min)
 		h->min = (uint64_t)value;
-	if (h->count == 0 || value > (int64_t)h->max)
+	if (value > (int64_t)h->max)
 		h->max = (uint64_t)value;
 	add_signed_sum(h, value);
 	h->count++;

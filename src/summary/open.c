@@ -26,24 +26,6 @@ void nw_open_free(struct nw_open *open)
 	*open = (struct nw_open){0};
 }
 
-static inline size_t home(const struct nw_open *open, uint32_t span, uint64_t key)
-{
-	return nw_hash64(key + (uint64_t)span * 0x9e3779b97f4a7c15u) & (open->slots - 1);
-}
-
-/* The slot of a key, or the free one where it would go. */
-static inline struct nw_open_slot *find(const struct nw_open *open, uint32_t span,
-					uint64_t key)
-{
-	size_t at = home(open, span, key);
-
-	for (;; at = (at + 1) & (open->slots - 1)) {
-		struct nw_open_slot *slot = &open->slot[at];
-		if (!slot->span || (slot->span == span + 1 && slot->key == key))
-			return slot;
-	}
-}
-
 /*
  * A bigger table, or the same size when most keys have nothing open any more: keys that come
  * once (request ids) are forgotten here.
@@ -63,7 +45,7 @@ static int rehash(struct nw_open *open)
 	for (size_t i = 0; i < open->slots; i++) {
 		struct nw_open_slot *slot = &open->slot[i];
 		if (slot->depth)
-			*find(&fresh, slot->span - 1, slot->key) = *slot;
+			*nw_open_find(&fresh, slot->span - 1, slot->key) = *slot;
 		else
 			free(slot->below);
 	}
@@ -97,25 +79,35 @@ static int sink_top(struct nw_open_slot *slot, bool full)
 	return 0;
 }
 
-int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start start)
+/* Make the free slot the key's own; it may lie elsewhere then. NULL: no memory. */
+static struct nw_open_slot *claim(struct nw_open *open, struct nw_open_slot *slot,
+				  uint32_t span, uint64_t key)
 {
-	struct nw_open_slot *slot = find(open, span, key);
+	if ((open->used + 1) * 2 > open->slots) {
+		if (rehash(open) < 0)
+			return NULL;
+		slot = nw_open_find(open, span, key);
+	}
+	open->used++;
+	slot->span = span + 1;
+	slot->key = key;
+	return slot;
+}
+
+int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		 uint64_t key, struct nw_start start)
+{
 	bool full = open->open >= open->most;
 	int given_up = 0;
 
-	if (full && !slot->depth)
+	if (nw_unlikely(full && !slot->depth))
 		return 1;
-	if (!slot->span) {
-		if ((open->used + 1) * 2 > open->slots) {
-			if (rehash(open) < 0)
-				return -ENOMEM;
-			slot = find(open, span, key);
-		}
-		open->used++;
-		slot->span = span + 1;
-		slot->key = key;
+	if (nw_unlikely(!slot->span)) {
+		slot = claim(open, slot, span, key);
+		if (!slot)
+			return -ENOMEM;
 	}
-	if (slot->depth) {
+	if (nw_unlikely(slot->depth)) {
 		given_up = sink_top(slot, full);
 		if (given_up < 0)
 			return given_up;
@@ -124,24 +116,4 @@ int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_st
 	slot->depth += !given_up;
 	open->open += !given_up;
 	return given_up;
-}
-
-bool nw_open_pop(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start *out)
-{
-	struct nw_open_slot *slot = find(open, span, key);
-
-	if (!slot->depth)
-		return false;
-	*out = slot->top;
-	open->open--;
-	if (--slot->depth)
-		slot->top = slot->below[slot->depth - 1];
-	return true;
-}
-
-const struct nw_start *nw_open_top(const struct nw_open *open, uint32_t span, uint64_t key)
-{
-	const struct nw_open_slot *slot = find(open, span, key);
-
-	return slot->depth ? &slot->top : NULL;
 }

@@ -38,15 +38,39 @@ enum {
 	NW_DEEPEST = 1024
 };
 
+/* The slot of a key, or the free one where it would go; until the next push. */
+static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint32_t span,
+						uint64_t key)
+{
+	size_t at = nw_hash64(key + (uint64_t)span * 0x9e3779b97f4a7c15u);
+
+	for (;; at++) {
+		struct nw_open_slot *slot = &open->slot[at & (open->slots - 1)];
+		if (nw_likely(slot->key == key && slot->span == span + 1) || !slot->span)
+			return slot;
+	}
+}
+
 /*
- * Push a start. Returns how many starts had to be given up for it, or -ENOMEM. Of a key that is
- * NW_DEEPEST deep, or when there are too many in all, it is the key's outermost, so that those
- * that stay still find their own ends; this one itself if it would be the first of its key.
+ * Push a start into the key's slot. Returns how many starts had to be given up for it, or
+ * -ENOMEM. Of a key that is NW_DEEPEST deep, or when there are too many in all, it is the key's
+ * outermost, so that those that stay still find their own ends; this one itself if it would be
+ * the first of its key.
  */
-int nw_open_push(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start start);
+int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		 uint64_t key, struct nw_start start);
+
 /* Take the innermost start of a key; false: there is none. */
-bool nw_open_pop(struct nw_open *open, uint32_t span, uint64_t key, struct nw_start *out);
-/* The innermost start of a key, which stays; NULL: there is none. */
-const struct nw_start *nw_open_top(const struct nw_open *open, uint32_t span, uint64_t key);
+static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
+			       struct nw_start *out)
+{
+	if (!slot->depth)
+		return false;
+	*out = slot->top;
+	open->open--;
+	if (nw_unlikely(--slot->depth))
+		slot->top = slot->below[slot->depth - 1];
+	return true;
+}
 
 #endif

@@ -19,6 +19,7 @@
 struct role {
 	uint32_t span;
 	bool is_end;
+	enum nw_span_key key;
 	int key_arg; /* number of the argument that is the key, -1: none */
 };
 
@@ -188,20 +189,14 @@ static struct group *group_of(struct nw_summary *s, int64_t group)
 /* ---- spans -------------------------------------------------------------------------- */
 
 /* The key as 64 bits; strings by their hash, so that nothing of them is kept. */
-static bool key_of(const struct nw_summary *s, const struct role *role,
-		   const struct nw_hit *hit, int32_t pid, uint64_t *key)
+static bool key_of(const struct role *role, const struct nw_hit *hit, int32_t pid,
+		   uint64_t *key)
 {
 	const struct nw_value *value;
 
-	switch (s->options.spans[role->span].key) {
-	case NW_KEY_TID:
-		*key = (uint32_t)hit->tid;
-		return true;
-	case NW_KEY_PID:
+	if (role->key == NW_KEY_PID) {
 		*key = (uint32_t)pid;
 		return true;
-	default:
-		break;
 	}
 	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
 		return false;
@@ -227,11 +222,11 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 }
 
 /* All starts of a key that can have no end any more, each counted where it belongs. */
-static void abandon(struct nw_summary *s, uint32_t span, uint64_t key)
+static void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot)
 {
 	struct nw_start start;
 
-	while (nw_open_pop(&s->open, span, key, &start)) {
+	while (nw_open_pop(&s->open, slot, &start)) {
 		struct group *g = group_of(s, start.group);
 		if (!g)
 			continue;
@@ -243,66 +238,69 @@ static void abandon(struct nw_summary *s, uint32_t span, uint64_t key)
 }
 
 /* Drop the starts of a key if the innermost may have ended in a loss: then so may the rest. */
-static bool drop_stale(struct nw_summary *s, uint32_t span, uint64_t key)
+static inline bool drop_stale(struct nw_summary *s, uint32_t span,
+			      struct nw_open_slot *slot)
 {
-	const struct nw_start *top = nw_open_top(&s->open, span, key);
-
-	if (!top || top->time >= s->loss_until)
+	if (nw_likely(!slot->depth || slot->top.time >= s->loss_until))
 		return false;
-	abandon(s, span, key);
+	abandon(s, span, slot);
 	return true;
 }
 
-static int begin(struct nw_summary *s, const struct role *role, uint64_t key,
-		 const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static inline int begin(struct nw_summary *s, uint32_t span, uint64_t key,
+			const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	struct nw_start start = {.time = hit->time, .group = group};
+	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
-	drop_stale(s, role->span, key);
-	int given_up = nw_open_push(&s->open, role->span, key, start);
-	if (given_up < 0)
+	drop_stale(s, span, slot);
+	int given_up = nw_open_push(&s->open, slot, span, key, start);
+	if (nw_unlikely(given_up < 0))
 		return given_up;
 	row->unmatched_starts += (uint64_t)given_up;
 	return 0;
 }
 
-static int end(struct nw_summary *s, const struct role *role, uint64_t key,
-	       const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static inline int end(struct nw_summary *s, uint32_t span, uint64_t key,
+		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
+	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	struct nw_start start;
 
-	if (drop_stale(s, role->span, key))
+	if (drop_stale(s, span, slot))
 		return 0;
-	if (!nw_open_pop(&s->open, role->span, key, &start)) {
+	if (nw_unlikely(!nw_open_pop(&s->open, slot, &start))) {
 		row->unmatched_ends++;
 		return 0;
 	}
-	struct group *g = group_of(s, start.group >= 0 ? start.group : group);
-	if (!g)
-		return -ENOMEM;
-	row = &g->current.spans[role->span];
-	if (hit->time < start.time)
+	if (nw_unlikely(start.group != group)) {
+		struct group *g = group_of(s, start.group >= 0 ? start.group : group);
+		if (!g)
+			return -ENOMEM;
+		row = &g->current.spans[span];
+	}
+	if (nw_unlikely(hit->time < start.time))
 		discard(s, row, 1);
 	else
 		nw_histogram_add(&row->latency, hit->time - start.time);
 	return 0;
 }
 
-static int play_role(struct nw_summary *s, const struct role *role,
-		     const struct nw_hit *hit, int32_t pid, int64_t group)
+static inline int play_role(struct nw_summary *s, const struct role *role,
+			    const struct nw_hit *hit, int32_t pid, int64_t group,
+			    struct group *g)
 {
-	struct group *g = group_of(s, group);
+	struct nw_span_row *row = &g->current.spans[role->span];
 	uint64_t key;
 
-	if (!g)
-		return -ENOMEM;
-	struct nw_span_row *row = &g->current.spans[role->span];
-	if (!key_of(s, role, hit, pid, &key)) {
+	if (nw_likely(role->key == NW_KEY_TID)) {
+		key = (uint32_t)hit->tid;
+	} else if (!key_of(role, hit, pid, &key)) {
 		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
 		return 0;
 	}
-	return role->is_end ? end(s, role, key, hit, group, row)
-			    : begin(s, role, key, hit, group, row);
+	return role->is_end ? end(s, role->span, key, hit, group, row)
+			    : begin(s, role->span, key, hit, group, row);
 }
 
 /* ---- hits --------------------------------------------------------------------------- */
@@ -339,7 +337,7 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	if (row->args && hit->values)
 		add_args(row, hit);
 	nw_vec_each (&state->roles, role) {
-		ret = play_role(s, role, hit, pid, group);
+		ret = play_role(s, role, hit, pid, group, g);
 		if (ret < 0)
 			break;
 	}
@@ -356,15 +354,15 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 {
 	for (uint32_t i = 0; i < s->options.span_count; i++)
 		if (s->options.spans[i].key == NW_KEY_TID)
-			abandon(s, i, (uint32_t)tid);
+			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid));
 }
 
 void nw_summary_finish(struct nw_summary *s)
 {
 	for (size_t i = 0; i < s->open.slots; i++) {
-		const struct nw_open_slot *slot = &s->open.slot[i];
-		if (slot->span && slot->depth)
-			abandon(s, slot->span - 1, slot->key);
+		struct nw_open_slot *slot = &s->open.slot[i];
+		if (slot->span)
+			abandon(s, slot->span - 1, slot);
 	}
 	if (s->turned)
 		nw_summary_turn(s);
@@ -393,7 +391,8 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 
 	if (!role)
 		return nw_no_memory(err);
-	*role = (struct role){.span = span, .is_end = is_end, .key_arg = -1};
+	*role = (struct role){
+		.span = span, .is_end = is_end, .key = def->key, .key_arg = -1};
 	if (def->key != NW_KEY_ARG)
 		return 0;
 	role->key_arg = find_arg(p, def->key_name);

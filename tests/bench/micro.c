@@ -82,7 +82,7 @@ static uint64_t summarise(const struct subject *s)
 
 	if (nw_summary_open(&options, &summary, NULL) < 0 ||
 	    nw_stream_open_memory(s->formats, s->runs, s->run_count, &stream, NULL) < 0 ||
-	    nw_join_open(s->formats, &join) < 0)
+	    nw_join_open(s->formats, false, &join) < 0)
 		die("cannot open");
 	while (nw_stream_next(stream, &record) > 0) {
 		if (record.kind != NW_RECORD_HIT || nw_join_push(join, &record, &hit) <= 0)

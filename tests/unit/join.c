@@ -52,7 +52,7 @@ static struct nw_buf seen; /* what came out, as text */
 static void setup(void)
 {
 	fake_open(&fake, plan, formats, NW_COUNT(formats), page_layout(256, 8));
-	ck_assert_int_eq(nw_join_open(&fake.formats, &join), 0);
+	ck_assert_int_eq(nw_join_open(&fake.formats, true, &join), 0);
 }
 
 static void teardown(void)
@@ -100,6 +100,7 @@ static bool push_record(uint64_t time, int32_t tid, uint32_t planned, uint32_t p
 				   .planned = planned,
 				   .probe = planned,
 				   .part = part,
+				   .whole = planned != MANY && planned != TWO,
 				   .data = bytes};
 	uint32_t where = 20 | (uint32_t)(strlen(text) + 1) << 16;
 

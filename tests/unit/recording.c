@@ -206,7 +206,7 @@ static int play(const void *bytes, size_t len)
 	ck_assert_int_eq(nw_stream_open_memory(&formats, recording.runs.item,
 					       recording.runs.count, &stream, NULL),
 			 0);
-	ck_assert_int_eq(nw_join_open(&formats, &join), 0);
+	ck_assert_int_eq(nw_join_open(&formats, true, &join), 0);
 	while (nw_stream_next(stream, &record) > 0) {
 		if (record.kind != NW_RECORD_HIT || !nw_join_push(join, &record, &hit))
 			continue;

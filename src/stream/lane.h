@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of this room share: the lanes of a stream, one a CPU, and the pages that wait
+ * in them. lane.c moves along a lane, read.c fills it, stream.c merges them all by time.
+ */
+#ifndef NOPWATCH_STREAM_LANE_H
+#define NOPWATCH_STREAM_LANE_H
+
+#include "nopwatch/stream.h"
+
+struct nw_slab { /* a page that was read, in a queue or free */
+	struct nw_slab *next;
+	size_t len;
+	uint64_t
+		empty_since; /* the lane was known to be empty up to here before this page */
+	unsigned char bytes[];
+};
+
+struct nw_lane {
+	int fd; /* -1: from memory */
+	uint32_t cpu;
+	const unsigned char *run, *run_end; /* from memory: pages to come */
+
+	struct nw_slab *first, *last; /* read, not yet walked; the first is being walked */
+	size_t queued;		      /* how many these are */
+	struct nw_page page;	      /* the walk over the first */
+	bool open;		      /* page is valid */
+
+	bool has_event; /* head, data and size are */
+	bool has_loss;	/* a loss is to be handed out before the event */
+	uint64_t head;	/* time of the event; without one, of the last there was */
+	const unsigned char *data;
+	uint32_t size;
+
+	uint64_t last_queued; /* a lower bound for the newest event in the queue */
+	uint64_t known;
+	uint64_t empty_at; /* known to have been empty then */
+	bool drained;	   /* and nothing has been read since */
+	uint64_t loss_from, lost;
+};
+
+struct nw_head { /* a lane that has something to offer, and from when that is */
+	uint64_t time;
+	uint32_t lane;
+};
+
+struct nw_stream {
+	const struct nw_formats *formats;
+	struct nw_lane *lane;
+	size_t lanes;
+	struct nw_head *heap;
+	size_t heap_count;
+	/* The lane at the top, once its event was handed out: it is still to move on. What it
+	 * has up to `until` may be handed out without asking the heap. */
+	struct nw_lane *current;
+	uint64_t until;
+	bool finished;
+	uint64_t limit; /* events up to here may be handed out */
+
+	struct nw_slab *free;
+	size_t queued, budget; /* pages in queues, that may be there */
+	int epoll;
+	uint64_t swept; /* when all lanes were last looked at */
+	uint64_t (*now)(void *arg);
+	void *now_arg;
+	int (*tap)(void *arg, uint32_t cpu, const unsigned char *page, size_t len);
+	void *tap_arg;
+	struct nw_stream_stats stats;
+};
+
+/* ---- lane.c ------------------------------------------------------------------------- */
+
+/* A page to read into; NULL when the budget is used up, or there is no memory. */
+struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_lane *lane);
+void nw_slab_give(struct nw_stream *s, struct nw_slab *slab);
+/* A page that was read goes to the end of the lane's queue. */
+void nw_lane_queue(struct nw_stream *s, struct nw_lane *lane, struct nw_slab *slab);
+/* The page being walked is done with. */
+void nw_lane_drop_page(struct nw_stream *s, struct nw_lane *lane);
+/* Move to the lane's next event; false when nothing is queued, not even a loss. */
+bool nw_lane_next(struct nw_stream *s, struct nw_lane *lane);
+
+/* The same on the page that is being walked only; false: use nw_lane_next(). */
+static inline bool nw_lane_next_here(struct nw_lane *lane)
+{
+	if (nw_unlikely(!lane->open ||
+			nw_page_next(&lane->page, &lane->data, &lane->size) <= 0))
+		return false;
+	lane->head = lane->page.time;
+	return true;
+}
+
+/* What the lane has to offer next: a loss stands before the event behind it. */
+static inline uint64_t nw_lane_time(const struct nw_lane *lane)
+{
+	return lane->has_loss ? lane->loss_from : lane->head;
+}
+
+/* ---- stream.c ----------------------------------------------------------------------- */
+
+/* Something was put into a lane, or may have been: see that it stands in the heap. */
+void nw_stream_wake(struct nw_stream *s, unsigned int lane);
+/* Move on from the event that was handed out last. Before anything else changes the heap. */
+void nw_stream_advance(struct nw_stream *s);
+
+#endif

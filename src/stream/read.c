@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Filling the lanes. Reading is by need: epoll names the lanes whose buffers have passed
+ * buffer_percent; the others are looked at a few times a second, which is what moves their
+ * `known` on. So an idle CPU costs next to nothing, and a slow probe is seen within SWEEP_NS.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "lane.h"
+
+/* How often every lane is looked at, full or not. */
+#define SWEEP_NS 100000000u
+
+/* Pages a lane may take in one go, so that no CPU starves the others. */
+enum {
+	BURST = 64
+};
+
+/* Read what the lane has, up to BURST pages. Returns 0 or -errno. */
+static int read_lane(struct nw_stream *s, unsigned int number)
+{
+	struct nw_lane *lane = &s->lane[number];
+	int ret = 0;
+
+	lane->drained = false;
+	for (unsigned int i = 0; i < BURST && ret >= 0 && !lane->drained; i++) {
+		uint64_t now = s->now(s->now_arg);
+		struct nw_slab *slab = nw_slab_take(s, lane);
+		if (!slab)
+			break;
+		ssize_t got = read(lane->fd, slab->bytes, s->formats->page.size);
+		if (got > 0) {
+			slab->len = (size_t)got;
+			nw_lane_queue(s, lane, slab);
+			lane->known = nw_max64(lane->known, lane->last_queued);
+			if (s->tap)
+				ret = s->tap(s->tap_arg, lane->cpu, slab->bytes, slab->len);
+			continue;
+		}
+		nw_slab_give(s, slab);
+		/* ENODEV: the CPU was unplugged, and its buffer with it */
+		lane->drained = got == 0 || errno == EAGAIN || errno == ENODEV;
+		if (lane->drained)
+			lane->known = lane->empty_at = nw_max64(lane->known, now);
+		else if (errno != EINTR)
+			ret = -errno;
+	}
+	nw_stream_wake(s, number);
+	return ret < 0 ? ret : 0;
+}
+
+static int sweep(struct nw_stream *s)
+{
+	s->swept = s->now(s->now_arg);
+	for (unsigned int i = 0; i < s->lanes; i++) {
+		int ret = s->lane[i].fd >= 0 ? read_lane(s, i) : 0;
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static void set_limit(struct nw_stream *s)
+{
+	uint64_t limit = UINT64_MAX;
+
+	for (size_t i = 0; i < s->lanes; i++) {
+		const struct nw_lane *lane = &s->lane[i];
+		uint64_t known = lane->has_event ? nw_max64(lane->known, nw_lane_time(lane))
+						 : lane->known;
+		if (lane->fd < 0 || (s->finished && lane->drained))
+			continue; /* nothing more can come */
+		limit = nw_min64(limit, known);
+	}
+	s->limit = limit;
+}
+
+/* Lanes that epoll names; a wake_fd among them is somebody else's business. */
+static int read_ready(struct nw_stream *s, int wake_fd, int timeout_ms)
+{
+	struct epoll_event ready[64];
+	struct pollfd wait[2] = {{.fd = s->epoll, .events = POLLIN},
+				 {.fd = wake_fd, .events = POLLIN}};
+
+	if (poll(wait, wake_fd >= 0 ? 2 : 1, timeout_ms) <= 0)
+		return 0;
+	int count = epoll_wait(s->epoll, ready, (int)NW_COUNT(ready), 0);
+	for (int i = 0; i < count; i++) {
+		int ret = read_lane(s, ready[i].data.u32);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
+{
+	int most = (int)(SWEEP_NS / 1000000);
+
+	if (timeout_ms < 0 || timeout_ms > most)
+		timeout_ms = most;
+	nw_stream_advance(s);
+	int ret = read_ready(s, wake_fd, timeout_ms);
+	/* Pages that wait for lanes nobody has looked at pile up: then look early. */
+	if (ret == 0 &&
+	    (s->now(s->now_arg) - s->swept >= SWEEP_NS || s->queued * 2 >= s->budget))
+		ret = sweep(s);
+	set_limit(s);
+	return ret;
+}
+
+int nw_stream_finish(struct nw_stream *s)
+{
+	int ret = 0;
+
+	nw_stream_advance(s);
+	s->finished = true;
+	for (unsigned int i = 0; i < s->lanes && ret == 0; i++)
+		if (s->lane[i].fd >= 0)
+			ret = read_lane(s, i);
+	set_limit(s);
+	return ret;
+}
