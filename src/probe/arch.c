@@ -175,13 +175,24 @@ static enum nw_nop x86_nop(const unsigned char *code, size_t len)
 			     : NW_NOP_LONG;
 }
 
+static bool is_one_of(const struct nw_nop_code *nops, size_t count,
+		      const unsigned char *code, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (len >= nops[i].size && memcmp(code, nops[i].code, nops[i].size) == 0)
+			return true;
+	return false;
+}
+
 enum nw_nop nw_nop_at(const struct nw_arch *arch, const unsigned char *code, size_t len)
 {
 	if (arch->nop_count == 0)
 		return x86_nop(code, len);
-	for (size_t i = 0; i < arch->nop_count; i++)
-		if (len >= arch->nops[i].size &&
-		    memcmp(code, arch->nops[i].code, arch->nops[i].size) == 0)
-			return NW_NOP_1;
-	return NW_NOP_NONE;
+	return is_one_of(arch->nops, arch->nop_count, code, len) ? NW_NOP_1 : NW_NOP_NONE;
+}
+
+const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code, size_t len)
+{
+	return is_one_of(arch->barred_nops, arch->barred_count, code, len) ? arch->barred
+									   : NULL;
 }

@@ -70,6 +70,10 @@ struct nw_arch {
 
 	const struct nw_nop_code *nops; /* x86 has none: its nops are decoded by code */
 	size_t nop_count;
+	/* nops of code that the kernel cannot probe, and what that code is */
+	const struct nw_nop_code *barred_nops;
+	size_t barred_count;
+	const char *barred;
 };
 
 struct nw_reg {
@@ -81,6 +85,10 @@ struct nw_reg {
 /* Look up a register by the name an assembler prints, without its sigil. */
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out);
+
+/* What the code at a site is, if it has a nop but the kernel cannot probe it; else NULL. */
+const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
+			  size_t len);
 
 extern const struct nw_arch nw_arch_table[];
 extern const size_t nw_arch_count;

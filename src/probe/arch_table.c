@@ -140,6 +140,11 @@ static const struct nw_reg_family loongarch64_regs[] = {
 static const struct nw_nop_code arm64_nops[] = {{{0x1f, 0x20, 0x03, 0xd5}, 4}};
 static const struct nw_nop_code arm_nops[] = {{{0x00, 0xf0, 0x20, 0xe3}, 4},
 					      {{0x00, 0x00, 0xa0, 0xe1}, 4}};
+/* nop, nop.w, and mov r8,r8 of the time before there was a nop; cpsr knows what code it is, the
+ * note does not */
+static const struct nw_nop_code thumb_nops[] = {{{0x00, 0xbf}, 2},
+						{{0xaf, 0xf3, 0x00, 0x80}, 4},
+						{{0xc0, 0x46}, 2}};
 static const struct nw_nop_code ppcle_nops[] = {{{0x00, 0x00, 0x00, 0x60}, 4}};
 static const struct nw_nop_code ppcbe_nops[] = {{{0x60, 0x00, 0x00, 0x00}, 4}};
 static const struct nw_nop_code s390_nops[] = {{{0x47, 0x00, 0x00, 0x00}, 4}};
@@ -219,7 +224,11 @@ const struct nw_arch nw_arch_table[] = {
 	 .memory = NW_MEMORY_BRACKET,
 	 .pair_order = ARM_PAIRS,
 	 REGS(arm_regs),
-	 NOPS(arm_nops)},
+	 NOPS(arm_nops),
+	 .barred_nops = thumb_nops,
+	 .barred_count = NW_COUNT(thumb_nops),
+	 .barred = "Thumb code, in which kernels cannot place uprobes (gcc -marm makes ARM "
+		   "code)"},
 	{.name = "ppc64le",
 	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
 	 .return_value = "8@3",

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "symbol.h"
 
 /* ---- identity ----------------------------------------------------------------------- */
@@ -177,7 +178,31 @@ static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 	return 0;
 }
 
-static int add_site(struct nw_image *image, const struct nw_note *note, bool force)
+/*
+ * Put aside a note whose site is not a nop. base: the address of .stapsdt.base, 0: there is
+ * none; without it, or without the note's own record of it, code that moved is not found.
+ */
+static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
+		     uint64_t offset, enum nw_nop nop)
+{
+	unsigned char code[16];
+	ssize_t got = pread(image->fd, code, sizeof(code), (off_t)offset);
+	const char *barred = got > 0 ? nw_nop_barred(image->arch, code, (size_t)got) : NULL;
+
+	if (barred)
+		return skip(image, note, "at 0x%llx there is %s",
+			    (unsigned long long)note->pc, barred);
+	return skip(image, note,
+		    "there is %s at 0x%llx: the note does not belong to this code%s",
+		    nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",
+		    (unsigned long long)note->pc,
+		    !note->base ? " (the linker lost its .stapsdt.base)"
+		    : !base	? " (the file's .stapsdt.base is gone)"
+				: "");
+}
+
+static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
+		    bool force)
 {
 	if (note->pc == 0)
 		return skip(image, note,
@@ -188,11 +213,7 @@ static int add_site(struct nw_image *image, const struct nw_note *note, bool for
 			    (unsigned long long)note->pc);
 	enum nw_nop nop = nw_image_nop(image, (uint64_t)offset);
 	if (image->arch && (nop == NW_NOP_NONE || nop == NW_NOP_TRAP) && !force)
-		return skip(image, note,
-			    "there is %s at 0x%llx: the note does not belong to this code "
-			    "(.stapsdt.base lost by the linker?)",
-			    nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",
-			    (unsigned long long)note->pc);
+		return skip_site(image, note, base, (uint64_t)offset, nop);
 	struct nw_site *site = nw_vec_add(&image->sites);
 	if (!site)
 		return -ENOMEM;
@@ -227,7 +248,7 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 				note.pc += moved;
 			if (note.semaphore)
 				note.semaphore += moved;
-			ret = add_site(image, &note, force);
+			ret = add_site(image, &note, base, force);
 		}
 		if (ret < 0)
 			return ret;

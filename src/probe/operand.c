@@ -794,6 +794,16 @@ static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 	}
 }
 
+static const char *unknown_problem(const char *operand, const char *end)
+{
+	if (operand == end)
+		return "the operand is missing";
+	/* s390's literal pool: 8@.L447-.L445(%r13) */
+	if (end - operand > 2 && memcmp(operand, ".L", 2) == 0)
+		return "local labels of the compiler: they are in no symbol table";
+	return "not an operand of this architecture's grammar";
+}
+
 /* Parse what stands at operand, the end of op->text, by the first form that fits. */
 static void parse_operand(const struct nw_arch *arch, const char *operand,
 			  struct nw_operand *op)
@@ -814,8 +824,7 @@ static void parse_operand(const struct nw_arch *arch, const char *operand,
 		return;
 	}
 	op->kind = NW_OPERAND_UNKNOWN;
-	op->problem = operand == end ? "the operand is missing"
-				     : "not an operand of this architecture's grammar";
+	op->problem = unknown_problem(operand, end);
 	if (!op->size)
 		op->size = arch->word;
 }

@@ -24,10 +24,10 @@ static void x86_program(struct eb *b)
 
 static const char no_nop[] =
 	"there is no nop at 0x401080: the note does not belong to this code "
-	"(.stapsdt.base lost by the linker?)";
+	"(the linker lost its .stapsdt.base)";
 static const char trap[] =
 	"there is a breakpoint at 0x401090: the note does not belong to this code "
-	"(.stapsdt.base lost by the linker?)";
+	"(the linker lost its .stapsdt.base)";
 static const char dropped[] = "its address is 0: the linker dropped the code it stood in";
 
 static const struct {
@@ -66,6 +66,56 @@ START_TEST(a_site_that_cannot_be_is_left_out_with_its_reason)
 		ck_assert_str_eq(image->skipped.item[0].name, "site");
 		ck_assert_uint_eq(image->skipped.item[0].vaddr, bad_sites[i].pc);
 		ck_assert_str_eq(image->skipped.item[0].why, bad_sites[i].why);
+		nw_image_free(image);
+	}
+}
+END_TEST
+
+/* The reason why a note of x86 at the first byte that is no nop is left out. */
+static void check_lost(uint64_t note_base, bool section, const char *why)
+{
+	struct eb b;
+
+	x86_program(&b);
+	if (section)
+		eb_base(&b, EB_BASE);
+	eb_note(&b, EB_TEXT + EB_NOT_NOP, note_base, 0, "p", "n", "");
+	eb_notes(&b);
+	struct nw_image *image = open_image(&b, false);
+	ck_assert_uint_eq(image->sites.count, 0);
+	ck_assert_uint_eq(image->skipped.count, 1);
+	ck_assert_str_eq(image->skipped.item[0].why, why);
+	nw_image_free(image);
+}
+
+START_TEST(a_lost_base_is_named_as_such)
+{
+	check_lost(0, true, no_nop);
+	check_lost(0, false, no_nop);
+	check_lost(EB_BASE, false,
+		   "there is no nop at 0x401080: the note does not belong to this code "
+		   "(the file's .stapsdt.base is gone)");
+	check_lost(EB_BASE, true,
+		   "there is no nop at 0x401080: the note does not belong to this code");
+}
+END_TEST
+
+START_TEST(thumb_code_is_named_as_such)
+{
+	static const char *const nops[] = {"\x00\xbf\x00\xbf", "\xaf\xf3\x00\x80",
+					   "\xc0\x46\xc0\x46"};
+
+	for (size_t i = 0; i < NW_COUNT(nops); i++) {
+		struct eb b;
+		eb_init(&b, EM_ARM, false, false);
+		eb_load(&b, PF_R | PF_X, EB_TEXT, (const unsigned char *)nops[i], 4, 4);
+		eb_note(&b, EB_TEXT, 0, 0, "p", "n", "");
+		eb_notes(&b);
+		struct nw_image *image = open_image(&b, false);
+		ck_assert_uint_eq(image->sites.count, 0);
+		ck_assert_str_eq(image->skipped.item[0].why,
+				 "at 0x401000 there is Thumb code, in which kernels cannot "
+				 "place uprobes (gcc -marm makes ARM code)");
 		nw_image_free(image);
 	}
 }
@@ -334,6 +384,7 @@ START_TEST(a_file_whose_notes_are_all_useless_is_explained)
 END_TEST
 
 UNIT_MAIN("notes of images", a_site_that_cannot_be_is_left_out_with_its_reason,
+	  a_lost_base_is_named_as_such, thumb_code_is_named_as_such,
 	  force_keeps_what_is_no_nop_and_nothing_else,
 	  an_address_of_0_is_dropped_code_in_a_prelinked_file_too,
 	  damaged_notes_are_left_out_with_their_reason, every_note_section_counts,

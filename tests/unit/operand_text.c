@@ -151,6 +151,16 @@ START_TEST(what_no_assembler_writes_is_unknown)
 }
 END_TEST
 
+START_TEST(local_labels_are_named_as_such)
+{
+	const struct nw_operand *op = parse_one("s390x", "8@.L447-.L445(%r13)");
+
+	ck_assert_int_eq(op->kind, NW_OPERAND_UNKNOWN);
+	ck_assert_str_eq(op->problem,
+			 "local labels of the compiler: they are in no symbol table");
+}
+END_TEST
+
 START_TEST(forms_of_other_architectures_are_unknown)
 {
 	static const struct {
@@ -377,7 +387,7 @@ START_TEST(absolute_addresses_have_a_problem)
 END_TEST
 
 UNIT_MAIN("operand text", strings_are_cut_before_the_next_size,
-	  what_no_assembler_writes_is_unknown, forms_of_other_architectures_are_unknown,
-	  sizes_that_cannot_be_have_their_problem, huge_sizes_do_not_wrap_into_small_ones,
-	  constants_are_cut_to_their_size, rare_spellings_mean_what_assemblers_mean,
-	  absolute_addresses_have_a_problem)
+	  what_no_assembler_writes_is_unknown, local_labels_are_named_as_such,
+	  forms_of_other_architectures_are_unknown, sizes_that_cannot_be_have_their_problem,
+	  huge_sizes_do_not_wrap_into_small_ones, constants_are_cut_to_their_size,
+	  rare_spellings_mean_what_assemblers_mean, absolute_addresses_have_a_problem)

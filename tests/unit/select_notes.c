@@ -6,7 +6,7 @@
 
 #define LOST                                                                  \
 	"there is no nop at 0x401080: the note does not belong to this code " \
-	"(.stapsdt.base lost by the linker?)"
+	"(the linker lost its .stapsdt.base)"
 #define DROPPED "its address is 0: the linker dropped the code it stood in"
 #define BSS	"its semaphore lies past the file's data (.bss), where the kernel cannot count"
 
