@@ -1,0 +1,113 @@
+# Programs of every architecture that a compiler is installed for: what list says of them is what
+# readelf and the programs' generator say.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+mkdir -p include/sys
+for header in sdt.h sdt-config.h; do # cross compilers do not look where it is; it fits them all
+  echo "#include <sys/$header>" | gcc -E -x c - 2>/dev/null |
+    sed -n 's,^# 1 "\(/.*/sys/'$header'\)".*,\1,p' | head -n 1 | xargs -r cp -t include/sys
+done
+
+levels='0 1 2 3'
+for level in $levels; do
+  "$TESTS_LIB/operand_program" "2$level" 30 "expect.$level" >"program.$level.c"
+done
+
+# build OUTPUT LEVEL COMPILER...
+build() {
+  local output=$1 level=$2
+  shift 2
+  "$@" -w -g0 -DFREESTANDING -ffreestanding -nostdlib -Iinclude "-O$level" "program.$level.c" -o "$output" 2>"$output.err"
+}
+
+# one ARCH LEVEL KIND COMPILER...: build, list, compare; what came of it goes to a file
+one() {
+  local arch=$1 level=$2 kind=$3 file=$1.$2.$3 flags
+  shift 3
+  case $kind in
+  pie) flags="-fPIE -pie" ;;
+  fixed) flags="-fno-pie -no-pie -DNO_SEMAPHORES" ;;
+  esac
+  # shellcheck disable=SC2086
+  build "$file" "$level" "$@" $flags || { echo "cannot build" && cat "$file.err"; return 2; }
+  "$NOPWATCH" list -j "$file" >"$file.json" 2>"$file.err" || { cat "$file.err" && return 1; }
+  [ ! -s "$file.err" ] || { cat "$file.err" && return 1; }
+  "$TESTS_LIB/operands_agree" "$file" "$file.json" "expect.$level" "$arch"
+}
+
+# The architecture as we call it, and how a compiler for it is called.
+compilers() {
+  local arch prefix flags
+  while read -r arch prefix flags; do
+    if command -v "$prefix-gcc" >/dev/null; then
+      echo "$arch $prefix-gcc $flags"
+    elif [ "$(gcc -dumpmachine | cut -d - -f 1)" = "${prefix%%-*}" ]; then
+      echo "$arch gcc $flags"
+    else
+      echo "$arch - $prefix"
+    fi
+  done <<'T'
+x86_64 x86_64-linux-gnu
+i386 i686-linux-gnu
+aarch64 aarch64-linux-gnu
+arm arm-linux-gnueabihf -marm
+ppc64le powerpc64le-linux-gnu
+ppc64 powerpc64-linux-gnu
+s390x s390x-linux-gnu
+riscv64 riscv64-linux-gnu
+loongarch64 loongarch64-linux-gnu
+T
+}
+
+one_arch() {
+  local arch=$1 level kind
+  for level in $levels; do
+    for kind in pie fixed; do
+      one "$arch" "$level" "$kind" "${@:2}" >"said.$arch.$level.$kind" 2>&1
+      echo $? >"status.$arch.$level.$kind"
+    done
+  done
+}
+
+# As many at a time as there are processors.
+while read -r arch compiler flags; do
+  [ "$compiler" != - ] || continue
+  # shellcheck disable=SC2086
+  one_arch "$arch" "$compiler" $flags &
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+done < <(compilers)
+wait
+
+while read -r arch compiler flags; do
+  if [ "$compiler" = - ]; then
+    skip "$arch: operands" "no $flags-gcc"
+    continue
+  fi
+  for level in $levels; do
+    for kind in pie fixed; do
+      what="$arch -O$level $kind: $(head -n 1 "said.$arch.$level.$kind")"
+      if [ "$(cat "status.$arch.$level.$kind")" = 0 ]; then
+        pass "$what"
+      elif grep -q 'internal compiler error' "said.$arch.$level.$kind"; then
+        skip "$what" "the compiler crashed" # gcc 12 does for s390x now and then
+      else
+        fail "$what"
+        comment "$(cat "said.$arch.$level.$kind")"
+      fi
+    done
+  done
+done < <(compilers)
+
+# Thumb code cannot be probed; its operands can be shown.
+thumb=arm-linux-gnueabihf-gcc
+if command -v $thumb >/dev/null && build thumb 2 $thumb -mthumb -fPIE -pie; then
+  "$NOPWATCH" list -j thumb >thumb.json 2>/dev/null
+  holds "Thumb code: every note is put aside, and says why" thumb.json \
+    "len(rows) >= 30 and all(r['type'] == 'skipped' and 'Thumb' in r['problem'] for r in rows)"
+  "$NOPWATCH" list --force -j thumb >thumb.json 2>/dev/null
+  ok "Thumb code: with --force the operands are shown" "$TESTS_LIB/operands_agree" thumb thumb.json expect.2 arm
+else
+  skip "Thumb code" "no $thumb"
+fi
+finish
