@@ -57,6 +57,7 @@ enum nw_feature {
 	NW_FEATURE_SYNTHETIC,
 	NW_FEATURE_NOP5_SAFE,
 	NW_FEATURE_EXPEDITE,
+	NW_FEATURE_FANOTIFY,
 	NW_FEATURE_COUNT
 };
 
@@ -119,6 +120,17 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 		    struct nw_error *err);
 /* Enable. From here on processes are hit. */
 int nw_session_arm(struct nw_session *session, struct nw_error *err);
+/*
+ * Where the kernel does not raise semaphores itself, the session does, also in processes that
+ * start later: call nw_session_tend() whenever nw_session_fd() (-1: none) is readable, and after
+ * as many milliseconds as it returns.
+ */
+int nw_session_fd(const struct nw_session *session);
+int nw_session_tend(struct nw_session *session);
+/* Does the session have to raise semaphores in these images? NULL: in any. */
+bool nw_session_raises(const struct nw_session *session, const nw_images *images);
+/* Raise those that a process maps by now. true: it has all that are in these images. */
+bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images);
 /* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
  * time; what was recorded can still be read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

@@ -227,6 +227,17 @@ int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err);
 int nw_process_all(nw_pids *out, struct nw_error *err);
 /* What a thread is: its process and its name; -ESRCH when it is gone. */
 int nw_process_task(pid_t tid, pid_t *process, char comm[16]);
+/* What tells a process from a later one of the same number, and a fork from a program that was
+ * started. */
+struct nw_process_stat {
+	uint64_t start; /* clock ticks since boot */
+	bool forked;	/* it still runs its parent's program (PF_FORKNOEXEC) */
+};
+int nw_process_stat(pid_t pid, struct nw_process_stat *out); /* 0 or -errno */
+/* Where a process has this place of a file as a variable of its own, that is, in private and
+ * writable memory; 0: nowhere. */
+uint64_t nw_process_variable(pid_t pid, const nw_mappings *maps, uint64_t dev, uint64_t ino,
+			     uint64_t offset);
 /*
  * Every file that the process maps as code, each once, as images. Opened by
  * /proc/PID/map_files, else /proc/PID/root, so that containers and deleted files work. Files

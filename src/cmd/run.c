@@ -400,14 +400,17 @@ static const char *stop_reason(struct nw_run *run)
 	return NULL;
 }
 
+/* Not longer than to the end, nor than the session can do without being tended. */
 static int wait_ms(const struct nw_run *run)
 {
 	uint64_t elapsed = nw_run_elapsed(run), left = UINT64_MAX;
+	int tend_ms = nw_session_tend(run->session);
+	int most = tend_ms < TICK_MS ? tend_ms : TICK_MS;
 
 	if (run->args->duration_ns)
 		left = run->args->duration_ns > elapsed ? run->args->duration_ns - elapsed
 							: 0;
-	return left / 1000000 < TICK_MS ? (int)(left / 1000000) + 1 : TICK_MS;
+	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
 }
 
 /* Errors of the consumer that only mean "stop". */
@@ -563,7 +566,36 @@ static int64_t wall_offset(const struct nw_run *run)
 	       (int64_t)nw_session_now(run->session);
 }
 
-static int arm_and_loop(struct nw_run *run, struct nw_error *err)
+struct held {
+	struct nw_run *run;
+	nw_images needed; /* that CMD loads as it starts */
+};
+
+static bool has_semaphores(void *arg, pid_t pid)
+{
+	const struct held *held = arg;
+
+	return nw_session_raise(held->run->session, pid, &held->needed);
+}
+
+/* Let CMD run; where its semaphores are raised by hand, not before they are. */
+static int release(struct nw_run *run, const char *command, struct nw_error *err)
+{
+	struct held held = {.run = run};
+	const char *name = run->args->cmd[0];
+	int ret;
+
+	if (nw_session_raises(run->session, NULL))
+		nw_locate_needed(command, false, &held.needed, NULL);
+	if (nw_session_raises(run->session, &held.needed))
+		ret = nw_child_release_until(&run->child, name, has_semaphores, &held, err);
+	else
+		ret = nw_child_release(&run->child, name, err);
+	nw_images_free(&held.needed);
+	return ret;
+}
+
+static int arm_and_loop(struct nw_run *run, const char *command, struct nw_error *err)
 {
 	int ret = nw_session_arm(run->session, err);
 
@@ -579,10 +611,11 @@ static int arm_and_loop(struct nw_run *run, struct nw_error *err)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)
 		ret = open_stream(run, err);
+	nw_wake_add(&run->wake, ret == 0 ? nw_session_fd(run->session) : -1);
 	if (ret == 0)
 		ret = run->consumer->armed(run->consumer->arg, run, err);
 	if (ret == 0 && run->child.pid)
-		ret = nw_child_release(&run->child, run->args->cmd[0], err);
+		ret = release(run, command, err);
 	if (ret == 0)
 		ret = loop(run, err);
 	return ret < 0 ? ret : finish(run, err);
@@ -602,7 +635,7 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 	if (ret == 0)
 		ret = open_session(run, &pids, err);
 	if (ret == 0)
-		ret = arm_and_loop(run, err);
+		ret = arm_and_loop(run, command, err);
 	struct nw_error end;
 	int end_ret = close_kernel(run, &end);
 	if (ret == 0 && end_ret < 0)

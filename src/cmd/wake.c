@@ -60,6 +60,12 @@ int nw_wake_open(struct nw_wake *wake, struct nw_error *err)
 	return 0;
 }
 
+void nw_wake_add(struct nw_wake *wake, int fd)
+{
+	if (fd >= 0)
+		add_fd(wake, fd);
+}
+
 static void read_signals(struct nw_wake *wake)
 {
 	struct signalfd_siginfo info;
@@ -186,19 +192,30 @@ int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err)
 	return 0;
 }
 
-int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err)
+int nw_child_go(struct nw_child *child)
 {
-	int code = 0;
 	char go = 1;
+	int code = write(child->release, &go, 1) == 1 ? 0 : errno;
 
-	if (write(child->release, &go, 1) != 1)
-		code = errno;
 	close(child->release);
 	child->release = -1;
+	return -code;
+}
+
+int nw_child_check(const struct nw_child *child, int ret, const char *name,
+		   struct nw_error *err)
+{
+	int code = -ret;
+
 	/* The pipe closes when exec succeeds, and tells why when it does not. */
 	if (!code && read(child->failure, &code, sizeof(code)) <= 0)
 		return 0;
 	return nw_fail(err, code, "cannot run '%s': %s", name, nw_strerror(code));
+}
+
+int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err)
+{
+	return nw_child_check(child, nw_child_go(child), name, err);
 }
 
 bool nw_child_reap(struct nw_child *child)

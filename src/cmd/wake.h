@@ -29,6 +29,8 @@ struct nw_wake {
 int nw_wake_open(struct nw_wake *wake, struct nw_error *err);
 /* Watch a process; ESRCH if it is gone already. */
 int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
+/* Wake when this becomes readable, too; -1: nothing. */
+void nw_wake_add(struct nw_wake *wake, int fd);
 /* Find out what has happened, without waiting. */
 void nw_wake_look(struct nw_wake *wake);
 /* All watched processes are gone (and there were some). */
@@ -46,6 +48,17 @@ struct nw_child {
 int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err);
 /* Let it run. ENOENT and others if it could not be executed. */
 int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err);
+/* The two halves of that: let it go (0 or -errno), and, behind its exec, see what became of it. */
+int nw_child_go(struct nw_child *child);
+int nw_child_check(const struct nw_child *child, int ret, const char *name,
+		   struct nw_error *err);
+/*
+ * The same, but stop it at every system call, from its exec on, and call ready(), until that
+ * returns true: what it is waited for has been mapped then, and before it runs any of it.
+ */
+int nw_child_release_until(struct nw_child *child, const char *name,
+			   bool (*ready)(void *arg, pid_t pid), void *arg,
+			   struct nw_error *err);
 /* Has it ended? Does not wait. */
 bool nw_child_reap(struct nw_child *child);
 /* End it (SIGTERM, and SIGKILL after two seconds) if it still runs, and free what it took. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "journal.h"
+#include "semaphore.h"
 
 static const char prefix[] = "nopwatch_";
 
@@ -23,7 +23,8 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 		break;
 	}
 	nw_expedite_recover(&journal);
-	if (nw_teardown(fs, session, &report->stuck) < 0) {
+	int lowered = nw_semaphores_recover(&journal, &report->stuck);
+	if (nw_teardown(fs, session, &report->stuck) < 0 || lowered < 0) {
 		nw_journal_leave(&journal); /* for the next try */
 		return;
 	}

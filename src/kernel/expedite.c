@@ -69,7 +69,7 @@ void nw_expedite_recover(const struct nw_journal *journal)
 	struct nw_buf text = {0};
 	const char *last = NULL;
 
-	if (lseek(journal->fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, journal->fd) == 0)
+	if (nw_journal_text(journal, &text) == 0)
 		for (const char *at = nw_buf_str(&text); (at = strstr(at, "expedite o"));
 		     at++)
 			last = at;

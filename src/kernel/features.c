@@ -5,7 +5,9 @@
  * features off, so that the ways of old kernels can be tested on new ones.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,6 +56,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				 "short waits for all CPUs while arming and disarming",
 				 "/sys/kernel/rcu_expedited is 0, no CPU is isolated",
 				 "arming takes 10 times as long, disarming twice"},
+	[NW_FEATURE_FANOTIFY] = {"fanotify",
+				 "being told of programs that start (for semaphores)",
+				 "fanotify_init()",
+				 "/proc is looked through 4 times a second"},
 };
 
 /* Features that a text in README stands for. */
@@ -110,6 +116,15 @@ static bool nop5_is_safe(void)
 #endif
 }
 
+static bool fanotify_works(void)
+{
+	int fd = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int apply_mask(const char *mask, struct nw_features *features, struct nw_error *err)
 {
 	while (mask && *mask) {
@@ -155,6 +170,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
+	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
 	int ret = apply_mask(mask, &features, err);

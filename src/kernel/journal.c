@@ -149,6 +149,13 @@ int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
 	return done < 0 ? -errno : 0;
 }
 
+int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out)
+{
+	if (lseek(journal->fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return nw_buf_read(out, journal->fd);
+}
+
 void nw_journal_leave(struct nw_journal *journal)
 {
 	nw_expedite_end(journal);

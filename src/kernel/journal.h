@@ -31,6 +31,8 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 
 /* Write a line ahead of a step. */
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_format(2, 3);
+/* All that has been noted. */
+int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
 /* Remove the file and let go of the lock. */
 void nw_journal_remove(struct nw_journal *journal);
 /* Let go of the lock, keep the file: something of the session is still there. */

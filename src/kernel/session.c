@@ -255,6 +255,25 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	return 0;
 }
 
+/* The kernel raises them itself where it can. */
+static int raise_semaphores(struct nw_session *session, struct nw_error *err)
+{
+	const struct nw_features *features = session->features;
+
+	if (features->has[NW_FEATURE_REF_CTR])
+		return 0;
+	int ret = nw_semaphores_open(session->plan, &session->journal,
+				     features->has[NW_FEATURE_FANOTIFY],
+				     &session->semaphores, err);
+	if (ret == 0 && session->semaphores &&
+	    nw_semaphores_scan(session->semaphores, true) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && session->semaphores)
+		nw_vec_each (&session->semaphores->problems, problem)
+			nw_strings_addf(&session->warnings, "%s", *problem);
+	return ret;
+}
+
 /* What can wait until the probes are armed does: a larger buffer, and the threads' events. */
 int nw_session_arm(struct nw_session *session, struct nw_error *err)
 {
@@ -267,7 +286,29 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	if (ret == 0 && !session->buffer_bytes)
 		ret = set_buffer(session, 0, err);
 	nw_expedite_end(&session->journal);
-	return ret;
+	return ret < 0 ? ret : raise_semaphores(session, err);
+}
+
+bool nw_session_raises(const struct nw_session *session, const nw_images *images)
+{
+	return session->semaphores &&
+	       (!images || nw_semaphores_in(session->semaphores, images));
+}
+
+bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images)
+{
+	nw_semaphores_raise(session->semaphores, pid);
+	return nw_semaphores_has(session->semaphores, pid, images);
+}
+
+int nw_session_fd(const struct nw_session *session)
+{
+	return session->semaphores ? session->semaphores->watch : -1;
+}
+
+int nw_session_tend(struct nw_session *session)
+{
+	return session->semaphores ? nw_newcomers_tend(session->semaphores) : 1000;
 }
 
 int nw_session_stop(struct nw_session *session, struct nw_error *err)
@@ -287,9 +328,11 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 
 	if (session->journal.fd < 0)
 		return 0;
+	int raised = nw_semaphores_close(session->semaphores, &stuck);
 	nw_expedite_begin(session->features, &session->journal);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
 	nw_expedite_end(&session->journal);
+	ret = ret < 0 ? ret : raised;
 	if (ret == 0) {
 		nw_journal_remove(&session->journal);
 	} else {

@@ -4,6 +4,7 @@
 #define NOPWATCH_KERNEL_SESSION_H
 
 #include "journal.h"
+#include "semaphore.h"
 
 struct nw_image_path {
 	const struct nw_image *image;
@@ -21,6 +22,7 @@ struct nw_session {
 	unsigned int buffer_percent;
 	uint64_t buffer_bytes;
 	nw_strings warnings;
+	struct nw_semaphores *semaphores;   /* NULL: none, or the kernel raises them */
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 };
 

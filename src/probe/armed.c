@@ -17,19 +17,19 @@
 #include "nopwatch/probe.h"
 
 /* Does this mapping show this file? */
-static bool maps_image(pid_t pid, const struct nw_mapping *mapping,
-		       const struct nw_image *image)
+static bool maps_file(pid_t pid, const struct nw_mapping *mapping, uint64_t dev,
+		      uint64_t ino)
 {
 	char path[96];
 	struct stat st;
 
-	if (!mapping->ino || mapping->ino != image->ino)
+	if (!mapping->ino || mapping->ino != ino)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
 		 mapping->end);
 	if (stat(path, &st) < 0)
 		return true; /* not allowed to look: the inode has to do */
-	return st.st_dev == image->dev && st.st_ino == image->ino;
+	return st.st_dev == dev && st.st_ino == ino;
 }
 
 static bool covers(const struct nw_mapping *mapping, uint64_t offset)
@@ -57,24 +57,29 @@ static bool looks_armed(const struct nw_point *point, const unsigned char *code,
 	return got > 0 && memcmp(file, code, (size_t)got) != 0;
 }
 
+uint64_t nw_process_variable(pid_t pid, const nw_mappings *maps, uint64_t dev, uint64_t ino,
+			     uint64_t offset)
+{
+	nw_vec_each (maps, mapping)
+		if (mapping->write && !mapping->shared && covers(mapping, offset) &&
+		    maps_file(pid, mapping, dev, ino))
+			return mapping->start + (offset - mapping->offset);
+	return 0;
+}
+
 /* Look through every mapping: the semaphore lies in another one than the code. */
 static void look_at_semaphore(int memory, pid_t pid, const nw_mappings *maps,
 			      const struct nw_point *point, struct nw_presence *out)
 {
+	uint64_t at = nw_process_variable(pid, maps, point->image->dev, point->image->ino,
+					  point->semaphore_offset);
 	uint16_t value;
 
-	nw_vec_each (maps, mapping) {
-		if (!mapping->write || !covers(mapping, point->semaphore_offset) ||
-		    !maps_image(pid, mapping, point->image))
-			continue;
-		uint64_t at = mapping->start + (point->semaphore_offset - mapping->offset);
-		if (pread(memory, &value, sizeof(value), (off_t)at) ==
-			    (ssize_t)sizeof(value) &&
-		    value == 0) {
-			out->closed++;
-			out->closed_pid = pid;
-		}
-		return;
+	if (at &&
+	    pread(memory, &value, sizeof(value), (off_t)at) == (ssize_t)sizeof(value) &&
+	    value == 0) {
+		out->closed++;
+		out->closed_pid = pid;
 	}
 }
 
@@ -85,7 +90,7 @@ static void look_at_point(int memory, pid_t pid, const nw_mappings *maps,
 
 	nw_vec_each (maps, mapping) {
 		if (!mapping->exec || !covers(mapping, point->offset) ||
-		    !maps_image(pid, mapping, point->image))
+		    !maps_file(pid, mapping, point->image->dev, point->image->ino))
 			continue;
 		uint64_t at = mapping->start + (point->offset - mapping->offset);
 		ssize_t got = memory >= 0 ? pread(memory, code, sizeof(code), (off_t)at)

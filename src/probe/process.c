@@ -196,6 +196,30 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 	return ret == -ENOENT ? -ESRCH : ret; /* depending on when it went */
 }
 
+/* proc(5): PID (NAME) STATE ...; flags are field 9, the time it was started field 22. */
+int nw_process_stat(pid_t pid, struct nw_process_stat *out)
+{
+	enum {
+		PF_FORKNOEXEC = 0x40 /* include/linux/sched.h */
+	};
+	struct nw_buf text = {0};
+	unsigned int flags;
+	int ret = read_proc(pid, "stat", &text);
+	/* the name may hold anything, also parentheses */
+	const char *rest = ret == 0 ? strrchr(nw_buf_str(&text), ')') : NULL;
+
+	if (ret == 0 &&
+	    (!rest || sscanf(rest,
+			     ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
+			     "%*d %*d %*d %*d %*d %lu",
+			     &flags, &out->start) != 2))
+		ret = -ESRCH;
+	if (ret == 0)
+		out->forked = flags & PF_FORKNOEXEC;
+	nw_buf_free(&text);
+	return ret == -ENOENT ? -ESRCH : ret;
+}
+
 /* ---- files -------------------------------------------------------------------------- */
 
 static bool same_file(const char *path, const struct stat *st)

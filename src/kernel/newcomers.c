@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Processes that come to map a file with semaphores while a session runs. The kernel tells who
+ * opens such a file (fanotify), which is what exec and dlopen do just before they map it; then
+ * the process is looked at until it has, within a millisecond mostly. Where that cannot be had,
+ * and for forks, which open nothing, /proc is looked through now and then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/fanotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "semaphore.h"
+
+enum {
+	SPIN_NS = 1000000,	  /* look all the time while somebody has just come */
+	NAP_NS = 50000,		  /* with pauses of that */
+	PATIENCE_NS = 200000000,  /* who has not mapped the file by then only looks at it */
+	SCAN_NS = 1000000000,	  /* when the kernel tells */
+	SCAN_BLIND_NS = 250000000 /* when it does not */
+};
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- watching ----------------------------------------------------------------------- */
+
+static bool watch_image(int watch, const struct nw_image *image)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
+	return fanotify_mark(watch, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path) == 0;
+}
+
+void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan)
+{
+	int watch = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
+				  O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+
+	nw_vec_each (&plan->selection->images, image) {
+		const nw_images one = {.item = image, .count = 1};
+		if (watch >= 0 && nw_semaphores_in(set, &one) &&
+		    !watch_image(watch, *image)) {
+			close(watch); /* all or nothing: then they are looked for */
+			watch = -1;
+		}
+	}
+	set->watch = watch;
+}
+
+static void add_newcomer(struct nw_semaphores *set, pid_t pid)
+{
+	if (pid <= 0 || pid == getpid())
+		return;
+	nw_vec_each (&set->newcomers, known)
+		if (known->pid == pid) { /* once more */
+			known->came = known->next = now();
+			known->step = SPIN_NS;
+			return;
+		}
+	struct nw_newcomer *fresh = nw_vec_add(&set->newcomers);
+	if (fresh)
+		*fresh = (struct nw_newcomer){pid, now(), now(), SPIN_NS};
+}
+
+/* Who has opened a file? false: there were too many to tell. */
+static bool read_watch(struct nw_semaphores *set)
+{
+	_Alignas(struct fanotify_event_metadata) char bytes[4096];
+	bool all = true;
+	ssize_t len;
+
+	while ((len = read(set->watch, bytes, sizeof(bytes))) > 0) {
+		const struct fanotify_event_metadata *event = (const void *)bytes;
+		for (; FAN_EVENT_OK(event, len); event = FAN_EVENT_NEXT(event, len)) {
+			if (event->fd >= 0)
+				close(event->fd);
+			if (event->mask & FAN_Q_OVERFLOW)
+				all = false;
+			else
+				add_newcomer(set, event->pid);
+		}
+	}
+	return all;
+}
+
+/* ---- looking ------------------------------------------------------------------------ */
+
+/* Look at those whose time has come; returns when to do so again. */
+static uint64_t look_at_newcomers(struct nw_semaphores *set)
+{
+	uint64_t next = UINT64_MAX, time = now();
+	size_t kept = 0;
+
+	nw_vec_each (&set->newcomers, newcomer) {
+		size_t before = set->raises;
+		if (time - newcomer->came > PATIENCE_NS)
+			continue;
+		if (time >= newcomer->next) {
+			nw_semaphores_raise(set, newcomer->pid);
+			/* one that has mapped a file may go on to map another */
+			if (set->raises != before || time - newcomer->came >= SPIN_NS) {
+				newcomer->next = time + newcomer->step;
+				newcomer->step *= 2;
+			}
+		}
+		next = nw_min64(next, newcomer->next);
+		set->newcomers.item[kept++] = *newcomer;
+	}
+	set->newcomers.count = kept;
+	return next;
+}
+
+static int scan_if_due(struct nw_semaphores *set, bool at_once)
+{
+	uint64_t every = set->watch >= 0 ? SCAN_NS : SCAN_BLIND_NS, time = now();
+
+	if (at_once || time - set->scanned >= every) {
+		nw_semaphores_scan(set, at_once || set->watch < 0);
+		set->scanned = time = now();
+	}
+	return (int)((set->scanned + every - time) / 1000000) + 1;
+}
+
+int nw_newcomers_tend(struct nw_semaphores *set)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	bool all = set->watch < 0 || read_watch(set);
+	uint64_t next, time = now(), spin_until = time + SPIN_NS;
+
+	while ((next = look_at_newcomers(set)) <= time && time < spin_until) {
+		nanosleep(&nap, NULL);
+		if (set->watch >= 0)
+			all = read_watch(set) && all;
+		time = now();
+	}
+	int wait = scan_if_due(set, !all);
+	if (next == UINT64_MAX)
+		return wait;
+	time = now();
+	int soon = next > time ? (int)((next - time) / 1000000) + 1 : 1;
+	return soon < wait ? soon : wait;
+}

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: MIT
+/* See semaphore.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "semaphore.h"
+
+/* How often to look for forks that were made while their parents were lowered. */
+enum {
+	MOST_ROUNDS = 8
+};
+
+/* ---- the list ----------------------------------------------------------------------- */
+
+/* The number of a semaphore, added if it is new; -ENOMEM. */
+static int add_semaphore(struct nw_semaphores *set, uint64_t dev, uint64_t ino,
+			 uint64_t offset)
+{
+	for (size_t i = 0; i < set->all.count; i++) {
+		const struct nw_semaphore *known = &set->all.item[i];
+		if (known->dev == dev && known->ino == ino && known->offset == offset)
+			return (int)i;
+	}
+	struct nw_semaphore *fresh = nw_vec_add(&set->all);
+	if (!fresh)
+		return -ENOMEM;
+	*fresh = (struct nw_semaphore){dev, ino, offset};
+	return (int)set->all.count - 1;
+}
+
+static struct nw_target *find_target(const struct nw_semaphores *set, pid_t pid)
+{
+	nw_vec_each (&set->targets, target)
+		if (target->pid == pid)
+			return target;
+	return NULL;
+}
+
+static struct nw_raised *find_raised(const struct nw_target *target, uint32_t semaphore)
+{
+	nw_vec_each (&target->raised, raised)
+		if (raised->semaphore == semaphore)
+			return raised;
+	return NULL;
+}
+
+static bool is_in(const struct nw_semaphore *semaphore, const nw_images *images)
+{
+	nw_vec_each (images, image)
+		if ((*image)->dev == semaphore->dev && (*image)->ino == semaphore->ino)
+			return true;
+	return false;
+}
+
+bool nw_semaphores_in(const struct nw_semaphores *set, const nw_images *images)
+{
+	nw_vec_each (&set->all, semaphore)
+		if (is_in(semaphore, images))
+			return true;
+	return false;
+}
+
+bool nw_semaphores_has(const struct nw_semaphores *set, pid_t pid, const nw_images *images)
+{
+	const struct nw_target *target = find_target(set, pid);
+
+	for (uint32_t i = 0; i < set->all.count; i++)
+		if (is_in(&set->all.item[i], images) &&
+		    (!target || !find_raised(target, i)))
+			return false;
+	return true;
+}
+
+/* ---- a process's memory ------------------------------------------------------------- */
+
+static int open_memory(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static bool load(int memory, uint64_t at, uint16_t *value)
+{
+	return pread(memory, value, sizeof(*value), (off_t)at) == (ssize_t)sizeof(*value);
+}
+
+static bool store(int memory, uint64_t at, uint16_t value)
+{
+	return pwrite(memory, &value, sizeof(value), (off_t)at) == (ssize_t)sizeof(value);
+}
+
+static uint64_t where_is(const struct nw_semaphore *semaphore, pid_t pid,
+			 const nw_mappings *maps)
+{
+	return nw_process_variable(pid, maps, semaphore->dev, semaphore->ino,
+				   semaphore->offset);
+}
+
+/* Do both run in the same memory (vfork, clone)? Then what one has, the other has, too. */
+static bool same_memory(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+/* ---- raising ------------------------------------------------------------------------ */
+
+/*
+ * Did this fork get its value from a process that we had raised it in? A fork has the same
+ * addresses as its parent, which need not live any more.
+ */
+static bool is_inherited(const struct nw_semaphores *set, const struct nw_target *target,
+			 uint32_t semaphore, uint64_t at, uint16_t value)
+{
+	if (!target->stat.forked || !value)
+		return false;
+	nw_vec_each (&set->targets, other) {
+		const struct nw_raised *raised = find_raised(other, semaphore);
+		if (other != target && raised && raised->at == at &&
+		    (!raised->lowered || value > raised->after))
+			return true;
+	}
+	return false;
+}
+
+static int note_raise(const struct nw_semaphores *set, const struct nw_target *target,
+		      uint32_t semaphore, uint64_t at, uint16_t before)
+{
+	const struct nw_semaphore *s = &set->all.item[semaphore];
+
+	return nw_journal_note(set->journal, "semaphore %d %lu %lu %lu %lu %lu %u\n",
+			       (int)target->pid, target->stat.start, s->dev, s->ino,
+			       s->offset, at, before);
+}
+
+static int raise_one(struct nw_semaphores *set, struct nw_target *target, int memory,
+		     uint32_t semaphore, uint64_t at)
+{
+	struct nw_raised *raised = find_raised(target, semaphore);
+	uint16_t value;
+
+	if (!load(memory, at, &value))
+		return -errno;
+	if (raised && raised->at == at && (value || set->closing))
+		return 0; /* a 0: the process has started another program since */
+	bool inherited = is_inherited(set, target, semaphore, at, value);
+	if (!inherited && (set->closing || value == UINT16_MAX))
+		return 0;
+	if (!raised)
+		raised = nw_vec_add(&target->raised);
+	if (!raised)
+		return -ENOMEM;
+	uint16_t before = inherited ? (uint16_t)(value - 1) : value;
+	*raised = (struct nw_raised){.semaphore = semaphore, .at = at, .before = before};
+	int ret = note_raise(set, target, semaphore, at, before);
+	if (ret == 0 && !inherited && !store(memory, at, (uint16_t)(value + 1)))
+		ret = -errno;
+	if (ret < 0)
+		target->raised.count--;
+	else
+		set->raises++;
+	return ret;
+}
+
+static int raise_mapped(struct nw_semaphores *set, struct nw_target *target,
+			const nw_mappings *maps)
+{
+	int memory = -1, ret = 0;
+
+	for (uint32_t i = 0; i < set->all.count && ret == 0; i++) {
+		uint64_t at = where_is(&set->all.item[i], target->pid, maps);
+		if (!at)
+			continue;
+		if (memory < 0)
+			memory = open_memory(target->pid);
+		ret = memory < 0 ? -errno : raise_one(set, target, memory, i, at);
+	}
+	if (memory >= 0)
+		close(memory);
+	return ret;
+}
+
+/* The entry of a process, made if it is new, emptied if it was another's of the same number. */
+static struct nw_target *enter(struct nw_semaphores *set, pid_t pid,
+			       const struct nw_process_stat *stat)
+{
+	struct nw_target *target = find_target(set, pid);
+
+	if (!target)
+		target = nw_vec_add(&set->targets);
+	if (!target)
+		return NULL;
+	if (target->pid != pid || target->stat.start != stat->start)
+		target->raised.count = 0;
+	target->pid = pid;
+	target->stat = *stat;
+	return target;
+}
+
+/* Look at a process, unless that was done before. */
+static int look_at(struct nw_semaphores *set, pid_t pid, bool again)
+{
+	const struct nw_target *known = find_target(set, pid);
+	struct nw_process_stat stat;
+	nw_mappings maps = {0};
+
+	if (nw_process_stat(pid, &stat) < 0)
+		return 0; /* gone */
+	if (known && known->stat.start == stat.start && !again)
+		return 0;
+	struct nw_target *target = enter(set, pid, &stat);
+	if (!target)
+		return -ENOMEM;
+	/* one that may not be looked at is no problem of ours unless it maps the file */
+	int ret = nw_process_maps(pid, &maps, NULL) == 0 ? raise_mapped(set, target, &maps)
+							 : 0;
+	nw_mappings_free(&maps);
+	if (ret < 0 && ret != -ENOMEM && nw_process_stat(pid, &stat) == 0)
+		nw_strings_addf(&set->problems,
+				"the semaphores in process %d cannot be raised: %s",
+				(int)pid, nw_strerror(-ret));
+	return ret == -ENOMEM ? ret : 0;
+}
+
+void nw_semaphores_raise(struct nw_semaphores *set, pid_t pid)
+{
+	look_at(set, pid, true);
+}
+
+/* Forget who is gone: all forks that they left have been looked at. */
+static void forget_dead(struct nw_semaphores *set)
+{
+	size_t kept = 0;
+
+	nw_vec_each (&set->targets, target) {
+		struct nw_process_stat stat;
+		if (nw_process_stat(target->pid, &stat) == 0 &&
+		    stat.start == target->stat.start)
+			set->targets.item[kept++] = *target;
+		else
+			nw_vec_free(&target->raised);
+	}
+	set->targets.count = kept;
+}
+
+int nw_semaphores_scan(struct nw_semaphores *set, bool again)
+{
+	nw_pids pids = {0};
+	int ret = nw_process_all(&pids, NULL);
+
+	nw_vec_each (&pids, pid)
+		if (ret == 0)
+			ret = look_at(set, *pid, again);
+	nw_vec_free(&pids);
+	if (ret == 0 && !set->closing)
+		forget_dead(set);
+	return ret;
+}
+
+/* ---- lowering ----------------------------------------------------------------------- */
+
+static bool is_shared(const struct nw_semaphores *set, const struct nw_target *target,
+		      const struct nw_raised *raised)
+{
+	nw_vec_each (&set->targets, other) {
+		const struct nw_raised *same = find_raised(other, raised->semaphore);
+		if (other != target && same && same->lowered && same->at == raised->at &&
+		    same_memory(other->pid, target->pid))
+			return true;
+	}
+	return false;
+}
+
+static int lower_one(struct nw_semaphores *set, const struct nw_target *target, int memory,
+		     struct nw_raised *raised)
+{
+	uint16_t value, least = raised->unsure ? raised->before : 0;
+
+	if (!load(memory, raised->at, &value))
+		return -errno;
+	raised->lowered = true;
+	raised->after = value;
+	if (value <= least || is_shared(set, target, raised))
+		return 0;
+	raised->after = (uint16_t)(value - 1);
+	nw_journal_note(set->journal, "lower %d %lu\n", (int)target->pid, raised->at);
+	return store(memory, raised->at, raised->after) ? 0 : -errno;
+}
+
+static int lower_mapped(struct nw_semaphores *set, const struct nw_target *target,
+			const nw_mappings *maps)
+{
+	int memory = open_memory(target->pid);
+	int ret = memory < 0 ? -errno : 0;
+
+	nw_vec_each (&target->raised, raised)
+		if (ret == 0 && !raised->lowered &&
+		    where_is(&set->all.item[raised->semaphore], target->pid, maps) ==
+			    raised->at)
+			ret = lower_one(set, target, memory, raised);
+	if (memory >= 0)
+		close(memory);
+	return ret;
+}
+
+static bool is_raised(const struct nw_target *target)
+{
+	nw_vec_each (&target->raised, raised)
+		if (!raised->lowered)
+			return true;
+	return false;
+}
+
+/* Lower what is raised in a process, if it is still the same one. */
+static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
+{
+	struct nw_process_stat stat;
+	nw_mappings maps = {0};
+	int ret = nw_process_stat(target->pid, &stat);
+
+	if (ret == 0 && stat.start == target->stat.start)
+		ret = nw_process_maps(target->pid, &maps, NULL);
+	if (ret == 0 && maps.count)
+		ret = lower_mapped(set, target, &maps);
+	nw_mappings_free(&maps);
+	if (ret < 0 && nw_process_stat(target->pid, &stat) == 0 &&
+	    stat.start == target->stat.start)
+		nw_strings_addf(&set->problems,
+				"the semaphores in process %d cannot be lowered: %s",
+				(int)target->pid, nw_strerror(-ret));
+	nw_vec_each (&target->raised, raised) /* done with, however it ended */
+		raised->lowered = true;
+}
+
+/* Those that were made while we went through are found in another round. */
+static void lower_all(struct nw_semaphores *set)
+{
+	bool again = true;
+
+	set->closing = true;
+	for (int round = 0; again && round < MOST_ROUNDS; round++) {
+		nw_semaphores_scan(set, false);
+		again = false;
+		nw_vec_each (&set->targets, target) {
+			if (!is_raised(target))
+				continue;
+			lower_in(set, target);
+			again = true;
+		}
+	}
+}
+
+static void free_set(struct nw_semaphores *set)
+{
+	nw_vec_each (&set->targets, target)
+		nw_vec_free(&target->raised);
+	nw_vec_free(&set->targets);
+	nw_vec_free(&set->newcomers);
+	nw_vec_free(&set->all);
+	nw_strings_free(&set->problems);
+	if (set->watch >= 0)
+		close(set->watch);
+}
+
+/* Lower, free, and tell what could not be done. */
+static int finish(struct nw_semaphores *set, nw_strings *stuck)
+{
+	nw_strings_free(&set->problems); /* of the raising */
+	lower_all(set);
+	int ret = set->problems.count ? -EBUSY : 0;
+	nw_vec_each (&set->problems, problem)
+		nw_strings_addf(stuck, "%s", *problem);
+	free_set(set);
+	return ret;
+}
+
+int nw_semaphores_close(struct nw_semaphores *set, nw_strings *stuck)
+{
+	int ret = set ? finish(set, stuck) : 0;
+
+	free(set);
+	return ret;
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static int find_all(struct nw_semaphores *set, const struct nw_plan *plan)
+{
+	int ret = 0;
+
+	nw_vec_each (&plan->events, event)
+		nw_vec_each (&(*event)->places, place) {
+			const struct nw_point *point = nw_plan_point(plan, place);
+			if (point->semaphore_offset && ret >= 0 &&
+			    !plan->points.item[place->planned].failed)
+				ret = add_semaphore(set, point->image->dev,
+						    point->image->ino,
+						    point->semaphore_offset);
+		}
+	return ret < 0 ? ret : 0;
+}
+
+int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *journal,
+		       bool watch, struct nw_semaphores **out, struct nw_error *err)
+{
+	struct nw_semaphores *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return nw_no_memory(err);
+	set->journal = journal;
+	set->watch = -1;
+	int ret = find_all(set, plan);
+	if (ret < 0 || !set->all.count) {
+		free_set(set);
+		free(set);
+		*out = NULL;
+		return ret < 0 ? nw_no_memory(err) : 0;
+	}
+	if (watch)
+		nw_newcomers_watch(set, plan);
+	*out = set;
+	return 0;
+}
+
+/* ---- dead sessions ------------------------------------------------------------------ */
+
+static int recall_raise(struct nw_semaphores *set, const char *line, bool last)
+{
+	struct nw_process_stat stat = {0};
+	uint64_t dev, ino, offset, at;
+	unsigned int before;
+	int pid;
+
+	if (sscanf(line, "semaphore %d %lu %lu %lu %lu %lu %u", &pid, &stat.start, &dev,
+		   &ino, &offset, &at, &before) != 7)
+		return 0;
+	int semaphore = add_semaphore(set, dev, ino, offset);
+	struct nw_target *target = semaphore < 0 ? NULL : enter(set, pid, &stat);
+	if (!target)
+		return -ENOMEM;
+	struct nw_raised *raised = find_raised(target, (uint32_t)semaphore);
+	if (!raised)
+		raised = nw_vec_add(&target->raised);
+	if (!raised)
+		return -ENOMEM;
+	*raised = (struct nw_raised){.semaphore = (uint32_t)semaphore,
+				     .at = at,
+				     .before = (uint16_t)before,
+				     .unsure = last};
+	return 0;
+}
+
+static void recall_lower(struct nw_semaphores *set, const char *line, bool last)
+{
+	const struct nw_target *target;
+	uint64_t at;
+	int pid;
+
+	if (sscanf(line, "lower %d %lu", &pid, &at) != 2 ||
+	    !(target = find_target(set, pid)))
+		return;
+	nw_vec_each (&target->raised, raised) {
+		if (raised->at != at)
+			continue;
+		raised->lowered = !last;
+		raised->unsure = last;
+		raised->after = raised->before;
+	}
+}
+
+/* Whole lines only: one that was cut off was never acted upon. */
+static int recall(struct nw_semaphores *set, char *text)
+{
+	int ret = 0;
+
+	for (char *end; ret == 0 && (end = strchr(text, '\n')); text = end + 1) {
+		*end = '\0';
+		ret = recall_raise(set, text, !end[1]);
+		recall_lower(set, text, !end[1]);
+	}
+	return ret;
+}
+
+int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck)
+{
+	struct nw_semaphores set = {.journal = journal, .watch = -1};
+	struct nw_buf text = {0};
+	int ret = nw_journal_text(journal, &text);
+
+	if (ret == 0 && text.data)
+		ret = recall(&set, text.data);
+	nw_buf_free(&text);
+	if (ret == 0 && set.all.count)
+		return finish(&set, stuck);
+	free_set(&set);
+	return ret;
+}
