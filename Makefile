@@ -35,6 +35,12 @@ FLAVOUR := coverage
 OPTIMISE := -O0 -g
 EXTRA += --coverage
 endif
+# what `make fuzz` calls itself with: clang's, with coverage for its fuzzer
+ifeq ($(FUZZ),1)
+FLAVOUR := fuzz
+OPTIMISE := -O1 -g -fno-omit-frame-pointer
+EXTRA += -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+endif
 BUILD := build/$(FLAVOUR)
 
 # ---- libraries ----------------------------------------------------------------------------
@@ -118,13 +124,14 @@ $(BIN): $(CMD_OBJ) $(LIB)
 	$(quiet)$(CC) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
 -include tests/tests.mk
+-include tests/fuzz/fuzz.mk
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
-SH_FILES = $(sort $(wildcard scripts/* tests/run demo/run .ci/run))
+SH_FILES = $(sort $(wildcard scripts/* tests/run tests/fuzz/run demo/run .ci/run))
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 lint:
@@ -171,8 +178,9 @@ clean:
 help:
 	@echo 'make            build build/nopwatch'
 	@echo 'make demo       trace the sample server for five seconds (root), or replay a recording'
-	@echo 'make check      every test; check-unit, check-cli, check-kernel: some of them;'
+	@echo 'make check      every test; check-unit, check-fuzz, check-cli, check-kernel: some;'
 	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
+	@echo 'make fuzz       look for inputs that break the readers (clang); FUZZ_SECONDS, FUZZ_RUNS'
 	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck'
 	@echo 'make coverage   run the tests and show which lines they reach'
 	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall'

@@ -12,7 +12,7 @@ PROGRAM_BIN := $(patsubst tests/programs/%.c,$(TEST_BUILD)/programs/%,$(filter %
 	$(patsubst tests/programs/%.cc,$(TEST_BUILD)/programs/%,$(filter %.cc,$(PROGRAM_SRC)))
 SERVER := build/demo/server
 
-ifneq ($(filter check% coverage bench,$(MAKECMDGOALS)),)
+ifneq ($(filter check% coverage bench fuzz-seeds,$(MAKECMDGOALS)),)
 $(eval $(call need_library,check))
 CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check)
 CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check)
@@ -45,10 +45,11 @@ demo: all $(SERVER)
 check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER)
 
 RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs \
-	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit tests/run
+	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit \
+	FUZZERS=$(CURDIR)/$(TEST_BUILD)/fuzz tests/run
 
 check: check-build
-	$(quiet)scripts/tracefs env $(RUN_TESTS) unit cli kernel
+	$(quiet)scripts/tracefs env $(RUN_TESTS) unit fuzz cli kernel
 
 check-unit: check-build
 	$(quiet)$(RUN_TESTS) unit

@@ -120,9 +120,10 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 	for (auto it = (vec)->item; it < (vec)->item + (vec)->count; it++)
 #else
 #define nw_vec_add(vec) ((__typeof__((vec)->item))nw_vec_new(vec))
-#define nw_vec_each(vec, it)                               \
-	for (__typeof__((vec)->item + 0) it = (vec)->item; \
-	     it < (vec)->item + (vec)->count; it++)
+#define nw_vec_each(vec, it)                                       \
+	/* an empty array has no address that could be added to */ \
+	for (__typeof__((vec)->item + 0) it = (vec)->item;         \
+	     (vec)->count && it < (vec)->item + (vec)->count; it++)
 #endif
 #define nw_vec_free(vec)                        \
 	do {                                    \

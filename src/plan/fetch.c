@@ -211,8 +211,9 @@ static void make_number(const struct nw_operand *op, const char *place, bool big
 	field_text(&out->field, caps, type);
 	unsigned int cut = op->size - out->field.bits / 8;
 	if (cut && big_endian && (paren = strchr(place, '('))) { /* its last bytes */
-		snprintf(moved, sizeof(moved), "%+lld%s",
-			 strtoll(place, NULL, 10) + (long long)cut, paren);
+		/* addresses wrap around */
+		uint64_t offset = (uint64_t)strtoll(place, NULL, 10) + cut;
+		snprintf(moved, sizeof(moved), "%+" PRId64 "%s", (int64_t)offset, paren);
 		place = moved;
 	}
 	finish(out, place, type);

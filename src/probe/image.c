@@ -168,11 +168,14 @@ static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 			continue;
 		if (segment->exec || !segment->write)
 			break;
-		if (vaddr - segment->vaddr + 2 > segment->filesz)
+		uint64_t at = vaddr - segment->vaddr, offset = at + segment->offset;
+		if (segment->filesz < 2 || at > segment->filesz - 2)
 			*warning =
 				"its semaphore lies past the file's data (.bss), where the "
 				"kernel cannot count";
-		return vaddr - segment->vaddr + segment->offset;
+		else if (offset < at || image->size < 2 || offset > image->size - 2)
+			*warning = "its semaphore lies past the end of the file";
+		return offset < at ? 0 : offset;
 	}
 	*warning = "its semaphore's address is in no writable segment";
 	return 0;

@@ -213,7 +213,7 @@ int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *
 	return 0;
 }
 
-/* First entry of that name; *count of them follow one another. */
+/* First entry of that name, NULL if there is none; *count of them follow one another. */
 static const struct entry *find_name(const struct nw_symbols *symbols, const char *name,
 				     size_t len, size_t *count)
 {
@@ -233,7 +233,7 @@ static const struct entry *find_name(const struct nw_symbols *symbols, const cha
 			break;
 	}
 	*count = end - low;
-	return symbols->by_name.item + low;
+	return *count ? &symbols->by_name.item[low] : NULL;
 }
 
 /*

@@ -128,7 +128,7 @@ bool nw_lane_next(struct nw_stream *s, struct nw_lane *lane)
 	while (lane->open || open_page(s, lane)) {
 		int ret = nw_page_next(&lane->page, &lane->data, &lane->size);
 		if (ret > 0) {
-			lane->head = lane->page.time;
+			nw_lane_move(lane);
 			return lane->has_event = true;
 		}
 		if (ret < 0)

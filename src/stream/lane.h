@@ -77,6 +77,13 @@ void nw_slab_give(struct nw_stream *s, struct nw_slab *slab);
 void nw_lane_queue(struct nw_stream *s, struct nw_lane *lane, struct nw_slab *slab);
 /* The page being walked is done with. */
 void nw_lane_drop_page(struct nw_stream *s, struct nw_lane *lane);
+/* To the time of the page's event. A CPU's time does not go back: where a damaged recording
+ * says so, it stands still. */
+static inline void nw_lane_move(struct nw_lane *lane)
+{
+	lane->head = nw_max64(lane->head, lane->page.time);
+}
+
 /* Move to the lane's next event; false when nothing is queued, not even a loss. */
 bool nw_lane_next(struct nw_stream *s, struct nw_lane *lane);
 
@@ -86,7 +93,7 @@ static inline bool nw_lane_next_here(struct nw_lane *lane)
 	if (nw_unlikely(!lane->open ||
 			nw_page_next(&lane->page, &lane->data, &lane->size) <= 0))
 		return false;
-	lane->head = lane->page.time;
+	nw_lane_move(lane);
 	return true;
 }
 

@@ -285,6 +285,29 @@ START_TEST(semaphores_are_found_through_their_own_segment)
 }
 END_TEST
 
+/* Data that the program header says is there, in a file that ends before it. */
+START_TEST(a_semaphore_behind_the_end_of_the_file_is_told)
+{
+	static const struct {
+		uint64_t data_at, offset;
+	} cases[] = {{1 << 20, (1 << 20) + 8}, {UINT64_MAX - 3, 0}};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct eb b;
+		x86_program(&b);
+		b.loads.item[1].offset = cases[i].data_at;
+		eb_note(&b, EB_TEXT, 0, EB_DATA + 8, "p", "n", "");
+		eb_notes(&b);
+		struct nw_image *image = open_image(&b, false);
+		ck_assert_uint_eq(image->sites.count, 1);
+		ck_assert_uint_eq(image->sites.item[0].semaphore_offset, cases[i].offset);
+		ck_assert_pstr_eq(image->sites.item[0].warning,
+				  "its semaphore lies past the end of the file");
+		nw_image_free(image);
+	}
+}
+END_TEST
+
 START_TEST(offsets_go_through_the_segment_that_holds_the_address)
 {
 	static const struct {
@@ -336,4 +359,5 @@ UNIT_MAIN("image", sites_are_found_in_every_class_and_byte_order,
 	  an_image_knows_its_file_and_segments, a_build_id_is_hexadecimal,
 	  a_machine_that_uprobes_do_not_know_still_has_sites, nops_are_told_apart,
 	  notes_move_with_stapsdt_base, semaphores_are_found_through_their_own_segment,
+	  a_semaphore_behind_the_end_of_the_file_is_told,
 	  offsets_go_through_the_segment_that_holds_the_address)

@@ -128,6 +128,25 @@ START_TEST(events_of_all_cpus_come_sorted_by_time)
 }
 END_TEST
 
+/* No kernel writes this; a damaged recording may hold it. */
+START_TEST(a_cpu_whose_time_goes_back_stands_still)
+{
+	setup();
+	hit(0, 500, FAKE_ONE, 0);
+	cpu_flush(&cpus[0]);
+	hit(0, 100, FAKE_ONE, 1);
+	hit(0, 600, FAKE_ONE, 2);
+	hit(1, 550, FAKE_TWO, 3);
+	struct nw_stream *stream = stream_of(2);
+	expect_hit(stream, 500, 0);
+	expect_hit(stream, 500, 1);
+	expect_hit(stream, 550, 3);
+	expect_hit(stream, 600, 2);
+	expect_end(stream);
+	teardown(stream);
+}
+END_TEST
+
 START_TEST(a_stream_without_pages_ends_at_once)
 {
 	setup();
@@ -338,8 +357,8 @@ START_TEST(events_that_are_not_ours_are_counted_and_passed_over)
 END_TEST
 
 UNIT_MAIN("stream", a_hit_says_what_who_where_and_when,
-	  events_of_all_cpus_come_sorted_by_time, a_stream_without_pages_ends_at_once,
-	  a_loss_stands_between_the_events_around_it,
+	  events_of_all_cpus_come_sorted_by_time, a_cpu_whose_time_goes_back_stands_still,
+	  a_stream_without_pages_ends_at_once, a_loss_stands_between_the_events_around_it,
 	  a_loss_before_the_first_event_reaches_back_to_the_beginning,
 	  losses_with_no_event_between_them_are_one,
 	  a_loss_at_the_end_of_a_cpu_is_told_in_its_place,

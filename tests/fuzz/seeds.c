@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Write the seeds of the fuzz targets below the directory named: small good inputs of every
+ * kind, from which the fuzzer starts. `make fuzz-seeds`.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "elf_builder.h"
+#include "page_builder.h"
+
+static const char *top;
+
+static void save(const char *target, const char *name, const void *bytes, size_t len)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", top, target);
+	mkdir(path, 0777);
+	snprintf(path, sizeof(path), "%s/%s/%s", top, target, name);
+	file = fopen(path, "wbe");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes, 1, len, file), len);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+/* ---- images and notes --------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *args;
+	uint16_t machine;
+	bool elf64, big_endian;
+} machines[] = {
+	{"x86_64", "-4@%eax 8@-8(%rbp) 4@counter(%rip)", EM_X86_64, true, false},
+	{"x32", "4@%edi -4@$7", EM_X86_64, false, false},
+	{"i386", "-4@8(%ebp) 4@counter", EM_386, false, false},
+	{"aarch64", "8@x0 -4@[sp, 12] 4@[x1]", EM_AARCH64, true, false},
+	{"arm", "4@r0 -4@[sp, #4]", EM_ARM, false, false},
+	{"ppc64le", "8@9 -4@112(1)", EM_PPC64, true, false},
+	{"ppc64", "8@9 -4@112(1)", EM_PPC64, true, true},
+	{"ppc", "4@9 -4@12(1)", EM_PPC, false, true},
+	{"s390x", "8@%r2 -4@160(%r15)", EM_S390, true, true},
+	{"riscv64", "8@a0 -4@-20(s0)", EM_RISCV, true, false},
+};
+
+static void notes_of(struct eb *b, const char *args)
+{
+	eb_note(b, EB_TEXT + 0x10, EB_BASE, EB_DATA + 8, "prov", "start", args);
+	eb_note(b, EB_TEXT + 0x20, EB_BASE, 0, "prov", "done", "");
+}
+
+static void note_seed(size_t i, const char *name)
+{
+	struct eb b;
+	struct nw_buf bytes = {0};
+
+	eb_program(&b, machines[i].machine, machines[i].elf64, machines[i].big_endian);
+	notes_of(&b, machines[i].args);
+	nw_buf_addc(&bytes,
+		    (char)((machines[i].elf64 ? 1 : 0) | (machines[i].big_endian ? 2 : 0)));
+	nw_buf_add(&bytes, b.notes.data, b.notes.len);
+	save("note", name, bytes.data, bytes.len);
+	nw_buf_free(&bytes);
+	eb_notes(&b);
+	struct nw_buf file = eb_finish(&b);
+	nw_buf_free(&file);
+}
+
+/* With symbols, a relocation, .stapsdt.base and a build-id. */
+static void image_seed(size_t i)
+{
+	struct eb_symbols symbols = {0};
+	struct eb b;
+
+	eb_program(&b, machines[i].machine, machines[i].elf64, machines[i].big_endian);
+	notes_of(&b, machines[i].args);
+	eb_notes(&b);
+	eb_base(&b, EB_BASE);
+	eb_build_id(&b, "0123456789abcdef0123", 20);
+	eb_symbol(&b, &symbols, "counter", ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 1,
+		  EB_DATA + 0x10, 4);
+	eb_symbol(&b, &symbols, "main", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 1, EB_TEXT,
+		  0x40);
+	uint32_t table = eb_symtab(&b, &symbols, i % 2 ? SHT_SYMTAB : SHT_DYNSYM);
+	eb_relocation(&b, table, EB_DATA + 0x20, 1, R_X86_64_GLOB_DAT);
+	if (i == 1)
+		b.type = ET_EXEC;
+	struct nw_buf file = eb_finish(&b);
+	save("image", machines[i].name, file.data, file.len);
+	nw_buf_free(&file);
+}
+
+static void bare_images(void)
+{
+	struct eb b;
+
+	eb_program(&b, EM_X86_64, true, false);
+	b.no_sections = true;
+	struct nw_buf file = eb_finish(&b);
+	save("image", "no_sections", file.data, file.len);
+	nw_buf_free(&file);
+	eb_program(&b, EM_X86_64, true, false);
+	b.type = ET_REL;
+	eb_note(&b, 0, 0, 0, "prov", "name", "");
+	eb_notes(&b);
+	file = eb_finish(&b);
+	save("image", "object", file.data, file.len);
+	nw_buf_free(&file);
+}
+
+/* ---- operands and specs ------------------------------------------------------------- */
+
+/* The rows of tests/data/operands.tsv, a file for each 40 of an architecture. */
+static void operand_seeds(void)
+{
+	static const char *const arches[] = {"x86_64",	"i386",	 "aarch64", "arm",
+					     "ppc64le", "s390x", "riscv64", "loongarch64",
+					     "x32",	"ppc64", "ppc"};
+	char line[2048], name[32];
+
+	for (size_t i = 0; i < NW_COUNT(arches); i++) {
+		FILE *file = fopen("tests/data/operands.tsv", "re");
+		struct nw_buf text = {0};
+		unsigned int rows = 0;
+		ck_assert_ptr_nonnull(file);
+		while (fgets(line, sizeof(line), file)) {
+			char *rest = line, *arch = strsep(&rest, "\t");
+			char *row = strsep(&rest, "\t");
+			if (strcmp(arch, arches[i]) != 0)
+				continue;
+			if (rows++ % 40 == 0)
+				nw_buf_addc(&text, (char)i);
+			nw_buf_printf(&text, "%s ", row);
+			if (rows % 40)
+				continue;
+			snprintf(name, sizeof(name), "%s_%u", arches[i], rows / 40);
+			save("operand", name, text.data, text.len);
+			nw_buf_clear(&text);
+		}
+		if (!rows)
+			nw_buf_printf(&text, "%c8@0(1) -4@3 4@$5 ", (char)i);
+		if (text.len)
+			save("operand", arches[i], text.data, text.len);
+		nw_buf_free(&text);
+		fclose(file);
+	}
+}
+
+static void spec_seeds(void)
+{
+	static const char *const specs[] = {
+		"usdt:/usr/lib/libc.so.6:libc:setjmp",
+		"usdt:./server:myserver:*",
+		"usdt::p:n",
+		"postgresql:query__start(sql:string)",
+		"PROVIDER:::NAME(a, b:u16, c:x8[16])",
+		"%sdt_libc:memory*",
+		"uprobe:/bin/bash:readline+0x10",
+		"uprobe:/a:b:c:0x1234",
+		"uretprobe:/bin/bash:readline(ret:s32)",
+		"func:postgres:exec_simple_query()",
+		"tracepoint:sched:sched_switch",
+		"U:/bin/x:p:n",
+		"/opt/a(b)/lib.so:na-me(,x,)",
+		"name",
+		"sdt:[a-z]?*:x(f:f64)",
+	};
+	char name[16];
+
+	for (size_t i = 0; i < NW_COUNT(specs); i++) {
+		snprintf(name, sizeof(name), "%02zu", i);
+		save("spec", name, specs[i], strlen(specs[i]));
+	}
+}
+
+/* ---- pages and recordings ----------------------------------------------------------- */
+
+static void page_seeds(void)
+{
+	for (size_t commit = 4; commit <= 8; commit += 4) {
+		struct page page = page_begin(page_layout(256, commit), 1000);
+		struct nw_buf bytes = {0};
+		page_event(&page, 5, "0123456789abcdef", 16);
+		page_extend(&page, (uint64_t)1 << 30);
+		page_long_event(&page, 7, "a long event", 13);
+		page_stamp(&page, (uint64_t)1 << 40);
+		page_discarded(&page, 3, 12);
+		page_event(&page, 1, "last", 4);
+		page_padding(&page);
+		page_commit(&page, PAGE_MISSED | PAGE_STORED, 42);
+		nw_buf_addc(&bytes, commit == 8);
+		nw_buf_add(&bytes, page.bytes, page.layout.size);
+		save("page", commit == 8 ? "long" : "short", bytes.data, bytes.len);
+		nw_buf_free(&bytes);
+		free(page.bytes);
+	}
+}
+
+static const char string_plan[] =
+	"nopwatch-plan 1\ngroup nopwatch_t\nimage /bin/app\n"
+	"probe 0 0 app one app:one 1\narg s string\narg a u8[4]\narg f f64\n"
+	"point 4112 4112 0\n"
+	"planned 0 0 2 0\n"
+	"source 0 0 -1 string string 0 - 0 -\n"
+	"source 0 1 -1 u8[4] u8[4] 0 - 1 -\n"
+	"source 1 0 -1 x64 f64 0 - 0 -\n"
+	"event e 0\nfield a0\nfield a1\nplace 0 0\n"
+	"event g 0\nfield a0\nplace 0 1\n";
+static const struct fake_format string_formats[] = {{"e", 1500, "a0:string a1:u8[4]"},
+						    {"g", 1501, "a0:x64"}};
+
+/* Two CPUs of pages, made into a recording with the formats and the table of the plan. */
+static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2])
+{
+	struct nw_recording_parts parts = {0};
+	int out = memfd_create("out", MFD_CLOEXEC), fds[2];
+	struct nw_error err = {0};
+	uint64_t sizes[2];
+
+	page_header_text(&cpu[0].layout, &parts.header_page);
+	nw_buf_adds(&parts.header_event, "# compressed entry header\n");
+	nw_buf_adds(&parts.comms, "7 app\n");
+	nw_buf_adds(&parts.clock, "[mono]");
+	nw_plan_save(&fake->plan, &parts.table);
+	for (size_t i = 0; i < fake->format_count; i++) {
+		struct nw_recorded_format *format = nw_vec_add(&parts.formats);
+		snprintf(format->system, sizeof(format->system), "%s", fake->plan.group);
+		fake_format_text(&fake->format[i], &format->text);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		cpu_flush(&cpu[i]);
+		fds[i] = eb_memfd_of(cpu[i].pages.data, cpu[i].pages.len);
+		sizes[i] = cpu[i].pages.len;
+		cpu_free(&cpu[i]);
+	}
+	ck_assert_int_eq(nw_recording_write(out, &parts, 256, fds, sizes, 2, &err), 0);
+	char bytes[16384];
+	ssize_t len = pread(out, bytes, sizeof(bytes), 0);
+	ck_assert(len > 0 && len < (ssize_t)sizeof(bytes));
+	save("recording", name, bytes, (size_t)len);
+	nw_recording_parts_free(&parts);
+	close(fds[0]);
+	close(fds[1]);
+	close(out);
+}
+
+static void number_recording(void)
+{
+	struct nw_page_layout layout = page_layout(256, 8);
+	struct cpu cpu[2] = {{.layout = layout}, {.layout = layout}};
+	struct fake fake;
+
+	fake_open_two(&fake, 256);
+	for (uint64_t i = 0; i < 12; i++) {
+		if (i == 7)
+			cpu_lose(&cpu[1], 3);
+		cpu_hit(&cpu[i % 2], 1000 + i * 100, 7, i % 3 ? FAKE_ONE : FAKE_TWO, i);
+	}
+	save_recording("numbers", &fake, cpu);
+	fake_close(&fake);
+}
+
+static void string_recording(void)
+{
+	struct nw_page_layout layout = page_layout(256, 8);
+	struct cpu cpu[2] = {{.layout = layout}, {.layout = layout}};
+	uint32_t where = 24 | 6 << 16; /* offset and length of the string */
+	unsigned char hit[64], fields[14];
+	double number = 1.5;
+	struct fake fake;
+
+	fake_open(&fake, string_plan, string_formats, 2, layout);
+	memcpy(fields, &where, 4);
+	memcpy(fields + 4, "\1\2\3\4", 4);
+	memcpy(fields + 8, "hello", 6);
+	cpu_event(&cpu[0], 1000, hit, fake_hit(hit, 1500, 7, FAKE_ONE, fields, 14));
+	cpu_event(&cpu[0], 1001, hit, fake_hit(hit, 1501, 7, FAKE_ONE, &number, 8));
+	cpu_event(&cpu[1], 1002, hit, fake_hit(hit, 1500, 8, FAKE_ONE, fields, 14));
+	save_recording("strings", &fake, cpu);
+	fake_close(&fake);
+}
+
+START_TEST(seeds)
+{
+	for (size_t i = 0; i < NW_COUNT(machines); i++) {
+		note_seed(i, machines[i].name);
+		image_seed(i);
+	}
+	bare_images();
+	operand_seeds();
+	spec_seeds();
+	page_seeds();
+	number_recording();
+	string_recording();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
+		return 2;
+	}
+	top = argv[1];
+	Suite *suite = suite_create("seeds");
+	TCase *one = tcase_create("seeds");
+	tcase_add_test(one, seeds);
+	suite_add_tcase(suite, one);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
