@@ -64,6 +64,7 @@ enum nw_feature {
 struct nw_features {
 	bool has[NW_FEATURE_COUNT];
 	bool masked[NW_FEATURE_COUNT]; /* switched off by NOPWATCH_FEATURES */
+	bool long64;		       /* a 64-bit kernel, whatever we are */
 };
 
 /* One row of the table of features. */

@@ -29,6 +29,7 @@ struct nw_caps {
 	bool multi_site; /* one event may hold several places */
 	bool hex;	 /* x8..x64 */
 	bool arrays;	 /* TYPE[N] */
+	bool long64; /* pointers in memory are read as 8 bytes, in 32-bit programs too */
 };
 
 /* What the newest kernels have; what `list` assumes. */

@@ -125,6 +125,19 @@ static bool fanotify_works(void)
 	return fd >= 0;
 }
 
+/* The kernel's long, of which its ring buffer makes no secret: local_t is one. */
+static bool has_long64(const struct nw_tracefs *fs)
+{
+	struct nw_buf header = {0};
+
+	nw_tracefs_read(fs->root, "events/header_page", &header);
+	const char *commit = strstr(nw_buf_str(&header), "local_t commit;");
+	const char *size = commit ? strstr(commit, "size:") : NULL;
+	bool long64 = size ? strncmp(size, "size:8;", 7) == 0 : sizeof(long) == 8;
+	nw_buf_free(&header);
+	return long64;
+}
+
 static int apply_mask(const char *mask, struct nw_features *features, struct nw_error *err)
 {
 	while (mask && *mask) {
@@ -171,6 +184,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
+	features.long64 = has_long64(fs);
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
 	int ret = apply_mask(mask, &features, err);
@@ -186,5 +200,6 @@ struct nw_caps nw_features_caps(const struct nw_features *features)
 		.multi_site = features->has[NW_FEATURE_MULTI_SITE],
 		.hex = features->has[NW_FEATURE_HEX],
 		.arrays = features->has[NW_FEATURE_ARRAYS],
+		.long64 = features->long64,
 	};
 }

@@ -150,10 +150,14 @@ static void field_text(const struct nw_type *field, const struct nw_caps *caps,
 /* ---- the kinds of values ------------------------------------------------------------ */
 
 /* What a pointer points at: a string, or an array. */
-static void make_pointee(const struct nw_operand *op, const char *place,
-			 const struct nw_caps *caps, struct nw_fetch *out)
+static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch,
+			 const char *place, const struct nw_caps *caps,
+			 struct nw_fetch *out)
 {
 	char whole[96], type[16];
+	/* the kernel loads the pointer itself: of an operand in memory, and of each string */
+	bool loads = op->kind != NW_OPERAND_REGISTER ||
+		     (out->shown.base == NW_TYPE_STRING && out->shown.array);
 
 	if (op->size < 4) {
 		out->problem = "too small to be a pointer";
@@ -161,6 +165,12 @@ static void make_pointee(const struct nw_operand *op, const char *place,
 	}
 	if (out->shown.array && !caps->arrays) {
 		out->problem = "arrays need a kernel of 4.20 or later";
+		return;
+	}
+	if (loads && caps->long64 && nw_arch_word(arch) == 4) {
+		out->problem =
+			"a pointer in memory: 64-bit kernels read 8 bytes of it, and "
+			"a 32-bit program has 4";
 		return;
 	}
 	field_text(&out->field, caps, type);
@@ -285,7 +295,7 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	if (!plain)
 		make_structure(op, want, place, caps, out);
 	else if (want->base == NW_TYPE_STRING || want->array)
-		make_pointee(op, place, caps, out);
+		make_pointee(op, arch, place, caps, out);
 	else if (op->reg_high[0])
 		make_pair(op, place, big_endian, out);
 	else if (op->shift)

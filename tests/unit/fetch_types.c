@@ -191,6 +191,27 @@ START_TEST(old_kernels_get_what_they_know)
 }
 END_TEST
 
+START_TEST(pointers_of_32_bits_in_memory_are_not_for_64_bit_kernels)
+{
+	static const struct nw_caps caps = {.hex = true, .arrays = true, .long64 = true};
+	static const char wide[] = "!a pointer in memory: 64-bit kernels read 8 bytes of "
+				   "it, and a 32-bit program has 4";
+	static const struct fetch_case list[] = {
+		{"i386", "4@4(%esp)", "string", wide},
+		{"i386", "4@4(%esp)", "u8[4]", wide},
+		{"i386", "4@%ecx", "string[4]", wide},
+		{"arm", "4@[sp, #8]", "string", wide},
+		{"i386", "4@4(%esp)", "", "+4(%sp):u32 u32"},
+		{"i386", "4@%ecx", "string", "+0(%cx):string string"},
+		{"i386", "4@%ecx", "u8[4]", "+0(%cx):u8[4] u8[4]"},
+		{"x86_64", "8@16(%rsp)", "string", "+0(+16(%sp)):string string"},
+		{"x86_64", "8@%rdi", "string[4]", "+0(%di):string[4] string[4]"},
+	};
+
+	fetch_check_all(list, NW_COUNT(list), false, &caps);
+}
+END_TEST
+
 START_TEST(types_have_their_spelling)
 {
 	static const struct {
@@ -285,5 +306,6 @@ UNIT_MAIN("fetch types", types_of_the_user_cut_and_show,
 	  a_structure_by_value_is_no_pointer,
 	  floating_point_types_have_the_width_of_the_value,
 	  constants_are_cut_to_the_type_of_the_user, big_ends_are_cut_from_the_other_side,
-	  old_kernels_get_what_they_know, types_have_their_spelling,
-	  whatever_was_ever_seen_can_be_asked_for_as_anything)
+	  old_kernels_get_what_they_know,
+	  pointers_of_32_bits_in_memory_are_not_for_64_bit_kernels,
+	  types_have_their_spelling, whatever_was_ever_seen_can_be_asked_for_as_anything)
