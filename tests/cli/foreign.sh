@@ -11,7 +11,7 @@ done
 
 levels='0 1 2 3'
 for level in $levels; do
-  "$TESTS_LIB/operand_program" "2$level" 30 "expect.$level" >"program.$level.c"
+  "$TESTS_LIB/operand_program" "2$level" 30 30 "expect.$level" >"program.$level.c"
 done
 
 # build OUTPUT LEVEL COMPILER...
