@@ -22,7 +22,8 @@ const struct nw_command nw_cmd_report = {
 	.usage = "[FILE]",
 	.details = "Summarises what `nopwatch record` has kept (trace.dat), as `stat` does "
 		   "while it\n"
-		   "happens. Needs neither root nor tracefs. For the events one by one:\n"
+		   "happens; FILE may also hold the text of trace_pipe. Needs neither root "
+		   "nor tracefs. For the events one by one:\n"
 		   "nopwatch trace --from FILE.",
 	.options = "interval output format json by span hist quiet verbose color",
 	.run = run,

@@ -320,8 +320,8 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	struct stat *s = arg;
 	int ret = 0;
 
-	while (ret == 0 && s->args->interval_ns &&
-	       nw_stream_known(run->stream) >= s->next && run->now_ns >= s->next)
+	while (ret == 0 && s->args->interval_ns && nw_run_known(run) >= s->next &&
+	       run->now_ns >= s->next)
 		ret = print_interval(s, err);
 	if (ret == 0 && run->wake.report) { /* SIGUSR1: what there is so far */
 		struct nw_report report = make_report(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A recording instead of a kernel: the same consumers, no privileges. */
+/* A recording or text instead of a kernel: the same consumers, no privileges. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -129,15 +129,14 @@ static int play(struct nw_run *run, struct nw_recording *recording, struct story
 	return 0;
 }
 
-static int play_bytes(struct nw_run *run, const void *bytes, size_t len,
-		      struct nw_error *err)
+static int play_recording(struct nw_run *run, const void *bytes, size_t len,
+			  struct nw_error *err)
 {
 	struct nw_recording recording;
 	struct story story = {.run = run};
-
-	if (!nw_recording_is_one(bytes, len))
-		return nw_fail(err, EBADMSG, "'%s' is not a recording", run->args->from);
 	int ret = nw_recording_parse(bytes, len, &recording, err);
+
+	run->reason = "end of recording";
 	if (ret < 0)
 		return nw_error_context(err, "%s", run->args->from);
 	ret = play(run, &recording, &story, err);
@@ -149,34 +148,50 @@ static int play_bytes(struct nw_run *run, const void *bytes, size_t len,
 	return ret;
 }
 
+int nw_replay_bytes(struct nw_run *run, const void *bytes, size_t len, struct nw_error *err)
+{
+	if (!nw_recording_is_one(bytes, len))
+		return nw_replay_text(run, bytes, len, err);
+	return play_recording(run, bytes, len, err);
+}
+
+/* What can be mapped is; all else is read as it comes. */
+static int play_file(struct nw_run *run, int fd, struct nw_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+		return nw_fail(err, EISDIR, "cannot read '%s': %s", run->args->from,
+			       nw_strerror(EISDIR));
+	size_t len = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
+	void *bytes = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (bytes == MAP_FAILED) /* files of tracefs say they are empty */
+		return nw_replay_pipe(run, fd, err);
+	int ret = nw_replay_bytes(run, bytes, len, err);
+	munmap(bytes, len);
+	return ret;
+}
+
 int nw_replay(struct nw_run *run, const struct nw_args *args,
 	      const struct nw_consumer *consumer, struct nw_error *err)
 {
-	struct stat st;
+	bool is_stdin = strcmp(args->from, "-") == 0;
 
 	*run = (struct nw_run){.args = args,
 			       .consumer = consumer,
 			       .fs = {.root = -1},
-			       .stop_ns = UINT64_MAX,
-			       .reason = "end of recording"};
+			       .wake = {.fd = -1, .signals = -1},
+			       .stop_ns = UINT64_MAX};
 	if (args->words.count || args->cmd || args->pids.count)
 		return nw_fail_usage(
 			err, "a recording holds its own probes: --from goes without "
 			     "SPEC, -p and CMD");
-	int fd = open(args->from, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)) {
-		int code = fd < 0 ? errno : EISDIR;
-		if (fd >= 0)
-			close(fd);
-		return nw_fail(err, code, "cannot read '%s': %s", args->from,
-			       nw_strerror(code));
-	}
-	size_t len = (size_t)st.st_size;
-	void *bytes = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return nw_fail(err, EBADMSG, "'%s' is not a recording", args->from);
-	int ret = play_bytes(run, bytes, len, err);
-	munmap(bytes, len);
+	int fd = is_stdin ? STDIN_FILENO : open(args->from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot read '%s': %s", args->from,
+			       nw_strerror(errno));
+	int ret = play_file(run, fd, err);
+	if (!is_stdin)
+		close(fd);
 	return ret;
 }

@@ -315,13 +315,18 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-int nw_run_open_join(struct nw_run *run)
+bool nw_run_wants_values(const struct nw_run *run)
 {
 	bool values = run->consumer->values;
 
 	nw_vec_each (&run->selection.probes, probe)
 		values |= (*probe)->has_args;
-	return nw_join_open(&run->formats, values, &run->join);
+	return values;
+}
+
+int nw_run_open_join(struct nw_run *run)
+{
+	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
 
 /* ---- the loop ----------------------------------------------------------------------- */
@@ -355,7 +360,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	return more < 0 ? more : ret;
 }
 
-static int take_record(struct nw_run *run, const struct nw_record *record)
+int nw_run_take(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
 	int ret;
@@ -381,7 +386,7 @@ int nw_run_drain(struct nw_run *run)
 	int ret = 0;
 
 	while (ret == 0 && nw_stream_next(run->stream, &record) > 0)
-		ret = take_record(run, &record);
+		ret = nw_run_take(run, &record);
 	return ret;
 }
 
@@ -414,7 +419,7 @@ static int wait_ms(const struct nw_run *run)
 }
 
 /* Errors of the consumer that only mean "stop". */
-static const char *reason_of(int ret)
+const char *nw_run_reason(int ret)
 {
 	return ret == -ECANCELED ? "count" : ret == -EPIPE ? "output closed" : NULL;
 }
@@ -425,7 +430,7 @@ static int loop(struct nw_run *run, struct nw_error *err)
 
 	while (!(run->reason = stop_reason(run))) {
 		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
-		run->reason = reason_of(ret);
+		run->reason = nw_run_reason(ret);
 		if (run->reason) /* the tap has had enough */
 			return 0;
 		if (ret < 0)
@@ -435,7 +440,7 @@ static int loop(struct nw_run *run, struct nw_error *err)
 		run->now_ns = nw_session_now(run->session);
 		if (ret == 0)
 			ret = run->consumer->tick(run->consumer->arg, run, err);
-		run->reason = reason_of(ret);
+		run->reason = nw_run_reason(ret);
 		if (run->reason)
 			return 0;
 		if (ret == -ENOMEM)
@@ -448,16 +453,25 @@ static int loop(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-int nw_run_drain_rest(struct nw_run *run)
+int nw_run_join_rest(struct nw_run *run)
 {
 	struct nw_hit hit;
+	int ret = 0;
+
+	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
+		ret = hand_out(run, &hit);
+	return ret;
+}
+
+int nw_run_drain_rest(struct nw_run *run)
+{
 	int ret = nw_stream_finish(run->stream);
 
 	if (ret == 0)
 		ret = nw_run_drain(run);
-	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
-		ret = hand_out(run, &hit);
-	return reason_of(ret) ? 0 : ret;
+	if (ret == 0)
+		ret = nw_run_join_rest(run);
+	return nw_run_reason(ret) ? 0 : ret;
 }
 
 /* "overrun: N", "dropped events: N", "commit overrun: N" of one CPU. */
@@ -704,6 +718,11 @@ size_t nw_run_sites(const struct nw_run *run)
 	nw_vec_each (&run->plan.points, planned)
 		sites += !planned->failed;
 	return sites;
+}
+
+uint64_t nw_run_known(const struct nw_run *run)
+{
+	return run->stream ? nw_stream_known(run->stream) : run->now_ns;
 }
 
 uint64_t nw_run_elapsed(const struct nw_run *run)

@@ -72,19 +72,34 @@ struct nw_run {
  * results in `run` stay until nw_run_free(). */
 int nw_run(struct nw_run *run, const struct nw_args *args,
 	   const struct nw_consumer *consumer, struct nw_error *err);
-/* The same from a recording (--from, report). */
+/* The same from a recording or from trace text (--from, report). */
 int nw_replay(struct nw_run *run, const struct nw_args *args,
 	      const struct nw_consumer *consumer, struct nw_error *err);
+/* The part of it that is text: in memory, or as it comes out of a pipe. */
+int nw_replay_text(struct nw_run *run, const char *bytes, size_t len, struct nw_error *err);
+int nw_replay_pipe(struct nw_run *run, int fd, struct nw_error *err);
+/* Recording or text that lies in memory. */
+int nw_replay_bytes(struct nw_run *run, const void *bytes, size_t len,
+		    struct nw_error *err);
 void nw_run_free(struct nw_run *run);
 /* The exit status: of CMD, if that is what ended the run. */
 int nw_run_status(const struct nw_run *run);
+/* Everything up to this time has been handed out. */
+uint64_t nw_run_known(const struct nw_run *run);
 /* Elapsed trace time, until now or until the end. */
 uint64_t nw_run_elapsed(const struct nw_run *run);
 
+/* Does anybody look at the values of hits? Not for most summaries. */
+bool nw_run_wants_values(const struct nw_run *run);
 /* Begin to make hits of records; the plan and its formats are there. */
 int nw_run_open_join(struct nw_run *run);
 /* Hand what the stream has to the consumer. */
 int nw_run_drain(struct nw_run *run);
+/* Hand one record to it, and at the end the hits that are still being joined. */
+int nw_run_take(struct nw_run *run, const struct nw_record *record);
+int nw_run_join_rest(struct nw_run *run);
+/* Errors of the consumer that only mean "stop", as a reason; NULL: others. */
+const char *nw_run_reason(int ret);
 /* And the rest of it, at the end. What only means "stop" is no error here. */
 int nw_run_drain_rest(struct nw_run *run);
 /* Sites that are armed. */

@@ -187,6 +187,26 @@ static void renamed(struct nw_tasks *tasks, const struct nw_record *record)
 		field_comm(record, 0, task->comm);
 }
 
+void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
+		   size_t len)
+{
+	bool fresh,
+		known = len && comm[0] != '<'; /* "<...>", or "<idle>", which has tid 0 */
+	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
+
+	if (!task)
+		return;
+	if (fresh)
+		look_up(tasks, task);
+	if (process)
+		task->pid = process;
+	if (!known)
+		return;
+	len = len < sizeof(task->comm) ? len : sizeof(task->comm) - 1;
+	memcpy(task->comm, comm, len);
+	task->comm[len] = '\0';
+}
+
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 {
 

@@ -141,6 +141,10 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		return;
 	}
 	const struct nw_field_format *field = &format->fields.item[source->field];
+	if (!field->size) {
+		miss(out, "not in the text");
+		return;
+	}
 	out->untrusted = fetch->untrusted;
 	if (fetch->shown.base == NW_TYPE_STRING) {
 		take_string(record, field, out);

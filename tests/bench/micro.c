@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the reader costs, without a kernel: micro file RECORDING, micro growth. Prints JSON for
+ * What the reader costs, without a kernel: micro file RECORDING, micro growth, micro text. Prints JSON for
  * tests/bench/run.
  */
 #include <fcntl.h>
@@ -364,6 +364,97 @@ static void grow_intervals(void)
 	fake_close(&fake);
 }
 
+/* ---- text --------------------------------------------------------------------------- */
+
+enum {
+	TEXT_LINES = 1 << 20
+};
+
+/* Lines as trace_pipe prints them: two threads, a start and a done in turn. */
+static void make_text(struct nw_buf *out, const char *start_args, const char *done_args)
+{
+	for (unsigned int i = 0; i < TEXT_LINES; i++)
+		nw_buf_printf(
+			out,
+			"          server-%-7u [%03u] ..... %5u.%06u: req__%s: (0x%x) "
+			"%s\n",
+			4711 + i / 2 % 2, i / 2 % 2, 1000 + i / 500000, i % 500000 * 2,
+			i % 2 ? "done" : "start", 0x401136 + i % 2,
+			i % 2 ? done_args : start_args);
+}
+
+/* A second of it, read and summarised; args: and its values taken apart. */
+static double read_text(const struct nw_buf *bytes, const struct nw_selection *selection,
+			const struct nw_plan *plan, const nw_span_defs *spans, bool values)
+{
+	struct nw_summary_options options = {.selection = selection,
+					     .spans = spans->item,
+					     .span_count = spans->count,
+					     .args = values};
+	struct nw_formats formats = {0};
+	struct nw_summary *summary;
+	struct nw_record record;
+	struct nw_join *join;
+	struct nw_text *text;
+	struct nw_hit hit;
+	uint64_t hits = 0;
+	double start = seconds();
+
+	if (nw_text_open_memory(bytes->data, bytes->len, &text) < 0 ||
+	    nw_text_use(text, plan, values, &formats) < 0 ||
+	    nw_join_open(&formats, values, &join) < 0 ||
+	    nw_summary_open(&options, &summary, NULL) < 0)
+		die("cannot open");
+	while (nw_text_next(text, &record, NULL) > 0)
+		if (nw_join_push(join, &record, &hit) > 0) {
+			nw_summary_hit(summary, &hit, 0, 0);
+			hits++;
+		}
+	double took = seconds() - start;
+	if (hits != TEXT_LINES)
+		die("lines are missing");
+	nw_summary_free(summary);
+	nw_join_free(join);
+	nw_text_free(text);
+	nw_formats_free(&formats);
+	return TEXT_LINES / took / 1e6;
+}
+
+static void bench_text_of(const char *name, const char *start_args, const char *done_args,
+			  bool values)
+{
+	struct nw_selection selection;
+	struct nw_buf bytes = {0};
+	nw_span_defs spans = {0};
+	struct nw_plan plan;
+	double rates[ROUNDS];
+	char what[80];
+
+	make_text(&bytes, start_args, done_args);
+	if (nw_text_learn(bytes.data, bytes.len, "text", &selection, &plan, NULL) < 0 ||
+	    nw_spans_by_name(&selection, &spans) < 0)
+		die("cannot learn");
+	for (int i = 0; i < ROUNDS; i++)
+		rates[i] = read_text(&bytes, &selection, &plan, &spans, values);
+	snprintf(what, sizeof(what), "trace_pipe text to a summary, %s", name);
+	row(what, median(rates, ROUNDS), "M lines/s");
+	nw_spans_free(&spans);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+	nw_buf_free(&bytes);
+}
+
+static void bench_text(void)
+{
+	bench_text_of("no arguments", "", "", false);
+	bench_text_of("two numbers, not wanted", "id=12345 fd=7", "id=12345 status=200",
+		      false);
+	bench_text_of("two numbers", "id=12345 fd=7", "id=12345 status=200", true);
+	bench_text_of("a string and a number",
+		      "sql=\"SELECT abalance FROM pgbench_accounts WHERE aid = 4711;\" n=3",
+		      "sql=\"SELECT 1\" n=0", true);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "file") == 0) {
@@ -373,8 +464,10 @@ int main(int argc, char **argv)
 		grow_spans();
 		grow_groups();
 		grow_intervals();
+	} else if (argc == 2 && strcmp(argv[1], "text") == 0) {
+		bench_text();
 	} else {
-		die("usage: micro file RECORDING | micro growth");
+		die("usage: micro file RECORDING | micro growth | micro text");
 	}
 	return 0;
 }

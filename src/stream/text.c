@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The text reader.
+ *
+ *	buffer	 large blocks of text; a line is never copied, its place in the whole text is
+ *		 kept instead, and what lines in the window still need is moved along
+ *	window	 lines that have been taken apart, by time; the oldest is handed out when it
+ *		 is full. Text is in order but for what came to a CPU while trace_pipe looked
+ *		 at another one, so a line rarely has to move
+ *	strings	 a line that is none belongs to a string of the line before it, if that has a
+ *		 quote: SQL has newlines
+ *	losses	 are told just before the next line of their CPU, and stand in the window where
+ *		 they began
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum {
+	LEAST_ROOM = 1 << 16,
+	BLOCK = 1 << 20,
+	LINE_MOST = 1 << 20, /* longer lines are given up */
+	CPUS_MOST = 1 << 16,
+};
+
+enum line_kind {
+	LINE_HIT,
+	LINE_EXIT,
+	LINE_LOSS,
+};
+
+struct line {
+	uint64_t time;
+	union {
+		uint64_t at;	/* where it begins in the whole text */
+		uint64_t until; /* LOSS */
+	};
+	union {
+		struct {
+			uint32_t len, args; /* args: behind `at` */
+		};
+		uint64_t lost; /* LOSS */
+	};
+	uint32_t cpu, event; /* event: of the plan */
+	int32_t tid, tgid;
+	uint16_t comm, comm_len; /* comm: behind `at` */
+	uint8_t kind;
+};
+
+struct cpu {
+	uint64_t last; /* time of its last line */
+	uint64_t lost;
+	bool losing; /* a loss was told, the line behind it has not come */
+};
+
+struct nw_text {
+	char *buffer; /* NULL: from memory */
+	const char *bytes;
+	size_t room, len, next; /* next: the first line that has not been taken */
+	uint64_t base;		/* where bytes begin in the whole text */
+
+	struct line window[NW_TEXT_WINDOW];
+	uint64_t first, end; /* of the lines in it, as if it had no end */
+	uint64_t newest;     /* the line taken last, if it is still there */
+	uint64_t tail;	     /* where that line begins in the text, */
+	bool has_tail;	     /* if there was one that more may belong to */
+	bool flush, finished;
+
+	const struct nw_plan *plan;
+	struct nw_text_event *events;
+	struct nw_index names; /* of the plan's events, */
+	nw_vec_u32 numbers;    /* and which these are */
+	struct nw_event_format exit;
+	struct nw_buf header, values;
+	bool header_ends;
+	NW_VEC(struct cpu) cpus;
+	size_t losing;	 /* CPUs that are */
+	uint64_t handed; /* latest time handed out */
+	struct nw_text_stats stats;
+};
+
+/* ---- life --------------------------------------------------------------------------- */
+
+int nw_text_open(struct nw_text **out)
+{
+	struct nw_text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return -ENOMEM;
+	text->exit.kind = NW_EVENT_EXIT;
+	*out = text;
+	return 0;
+}
+
+int nw_text_open_memory(const char *bytes, size_t len, struct nw_text **out)
+{
+	int ret = nw_text_open(out);
+
+	if (ret < 0)
+		return ret;
+	(*out)->bytes = bytes;
+	(*out)->len = len;
+	nw_text_finish(*out);
+	return 0;
+}
+
+void nw_text_free(struct nw_text *text)
+{
+	if (!text)
+		return;
+	nw_text_events_free(text->events, text->plan ? text->plan->events.count : 0);
+	nw_index_free(&text->names);
+	nw_vec_free(&text->numbers);
+	nw_buf_free(&text->header);
+	nw_buf_free(&text->values);
+	nw_vec_free(&text->cpus);
+	free(text->buffer);
+	free(text);
+}
+
+int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
+		struct nw_formats *formats)
+{
+	text->plan = plan;
+	nw_vec_each (&plan->events, event) {
+		const char *name = (*event)->name;
+		int64_t number = nw_index_add(&text->names, name, strlen(name));
+		if (number < 0)
+			return -ENOMEM;
+		if ((size_t)number < text->numbers.count)
+			continue; /* of two events of one name, the first has the lines */
+		uint32_t *slot = nw_vec_add(&text->numbers);
+		if (!slot)
+			return -ENOMEM;
+		*slot = (uint32_t)(event - plan->events.item);
+	}
+	return nw_text_events_make(plan, values, formats, &text->events);
+}
+
+struct nw_text_stats nw_text_stats(const struct nw_text *text)
+{
+	return text->stats;
+}
+
+const struct nw_buf *nw_text_header(const struct nw_text *text)
+{
+	return &text->header;
+}
+
+/* ---- the buffer --------------------------------------------------------------------- */
+
+static bool has_newest(const struct nw_text *text)
+{
+	return text->newest >= text->first && text->newest < text->end;
+}
+
+/* The first byte that anything still needs. */
+static uint64_t needed_from(const struct nw_text *text)
+{
+	uint64_t from = text->base + text->next;
+
+	if (text->has_tail)
+		from = nw_min64(from, text->tail);
+	for (uint64_t i = text->first; i < text->end; i++) {
+		const struct line *line = &text->window[i % NW_TEXT_WINDOW];
+		if (line->kind != LINE_LOSS)
+			from = nw_min64(from, line->at);
+	}
+	return from;
+}
+
+char *nw_text_room(struct nw_text *text, size_t *room)
+{
+	if (text->room - text->len < LEAST_ROOM) {
+		size_t gone = (size_t)(needed_from(text) - text->base);
+		if (gone)
+			memmove(text->buffer, text->buffer + gone, text->len - gone);
+		text->len -= gone;
+		text->next -= gone;
+		text->base += gone;
+	}
+	if (text->room - text->len < LEAST_ROOM) {
+		char *more = realloc(text->buffer, text->room + BLOCK);
+		if (!more)
+			return NULL;
+		text->buffer = more;
+		text->bytes = more;
+		text->room += BLOCK;
+	}
+	*room = text->room - text->len;
+	return text->buffer + text->len;
+}
+
+void nw_text_filled(struct nw_text *text, size_t len)
+{
+	text->len += len;
+	text->flush = false;
+}
+
+void nw_text_flush(struct nw_text *text)
+{
+	text->flush = true;
+}
+
+void nw_text_finish(struct nw_text *text)
+{
+	text->flush = text->finished = true;
+}
+
+/* The next line, without its newline; false: it is not all there. */
+static bool next_line(struct nw_text *text, const char **line, size_t *len)
+{
+	const char *from = text->bytes + text->next;
+	size_t left = text->len - text->next;
+	const char *newline = left ? memchr(from, '\n', left) : NULL;
+
+	*line = from;
+	if (newline) {
+		*len = (size_t)(newline - from);
+		text->next += *len + 1;
+	} else if (left && (text->finished || left >= LINE_MOST)) {
+		*len = left;
+		text->next += left;
+	} else {
+		return false;
+	}
+	text->stats.lines++;
+	return true;
+}
+
+/* ---- the window --------------------------------------------------------------------- */
+
+static void push(struct nw_text *text, const struct line *line)
+{
+	uint64_t at = text->end++;
+
+	for (; at > text->first; at--) {
+		const struct line *before = &text->window[(at - 1) % NW_TEXT_WINDOW];
+		if (before->time <= line->time)
+			break;
+		text->window[at % NW_TEXT_WINDOW] = *before;
+	}
+	text->window[at % NW_TEXT_WINDOW] = *line;
+	text->newest = at;
+}
+
+static struct cpu *cpu_of(struct nw_text *text, uint32_t number)
+{
+	if (number >= CPUS_MOST)
+		return NULL;
+	while (text->cpus.count <= number)
+		if (!nw_vec_add(&text->cpus))
+			return NULL;
+	return &text->cpus.item[number];
+}
+
+static void push_loss(struct nw_text *text, struct cpu *cpu, uint64_t until)
+{
+	const struct line loss = {.kind = LINE_LOSS,
+				  .time = cpu->last,
+				  .until = until,
+				  .lost = cpu->lost,
+				  .cpu = (uint32_t)(cpu - text->cpus.item)};
+
+	push(text, &loss);
+	text->losing--;
+	cpu->losing = false;
+	cpu->lost = 0;
+}
+
+/* What all lines with a time have in common. */
+static void pass_time(struct nw_text *text, const struct nw_text_line *parsed)
+{
+	struct cpu *cpu = cpu_of(text, parsed->cpu);
+
+	text->stats.ticks |= parsed->ticks;
+	text->stats.now = nw_max64(text->stats.now, parsed->time);
+	if (!cpu)
+		return;
+	if (nw_unlikely(cpu->losing))
+		push_loss(text, cpu, parsed->time);
+	cpu->last = parsed->time;
+}
+
+static bool is_text(const char *text, size_t len, const char *wanted)
+{
+	return strlen(wanted) == len && memcmp(text, wanted, len) == 0;
+}
+
+/* Deaths of threads count only where our script has asked for them. */
+static bool is_exit(const struct nw_text *text, const struct nw_text_line *parsed)
+{
+	return text->header_ends &&
+	       is_text(parsed->event, parsed->event_len, "sched_process_exit");
+}
+
+static void take_event(struct nw_text *text, const char *at,
+		       const struct nw_text_line *parsed)
+{
+	int64_t known = nw_index_find(&text->names, parsed->event, parsed->event_len);
+	struct line line = {.time = parsed->time,
+			    .at = text->base + (uint64_t)(at - text->bytes),
+			    .len = (uint32_t)(parsed->args + parsed->args_len - at),
+			    .args = (uint32_t)(parsed->args - at),
+			    .cpu = parsed->cpu,
+			    .event = known < 0 ? 0 : text->numbers.item[known],
+			    .tid = parsed->tid,
+			    .tgid = parsed->tgid,
+			    .comm = (uint16_t)(parsed->comm - at),
+			    .comm_len = (uint16_t)parsed->comm_len,
+			    .kind = LINE_HIT};
+
+	pass_time(text, parsed);
+	text->tail = line.at;
+	text->has_tail = true;
+	text->newest = UINT64_MAX;
+	if (known < 0 && is_exit(text, parsed))
+		line.kind = LINE_EXIT;
+	else if (known < 0 && !is_text(parsed->event, parsed->event_len,
+				       "tracing_mark_write")) /* our script's heartbeat */
+		text->stats.other++;
+	if (known >= 0 || line.kind == LINE_EXIT)
+		push(text, &line);
+}
+
+static void take_loss(struct nw_text *text, const struct nw_text_line *parsed)
+{
+	struct cpu *cpu = cpu_of(text, parsed->cpu);
+
+	text->stats.lost += parsed->lost;
+	if (!cpu)
+		return;
+	text->losing += !cpu->losing;
+	cpu->losing = true;
+	cpu->lost += parsed->lost;
+}
+
+/* At the end: a loss behind which nothing came. */
+static bool take_last_loss(struct nw_text *text)
+{
+	if (!text->losing || !text->finished)
+		return false;
+	nw_vec_each (&text->cpus, cpu) {
+		if (!cpu->losing)
+			continue;
+		push_loss(text, cpu, UINT64_MAX);
+		return true;
+	}
+	return false;
+}
+
+/* ---- lines that are no events ------------------------------------------------------- */
+
+static void take_bad(struct nw_text *text)
+{
+	if (text->stats.bad++ == 0)
+		text->stats.bad_at = text->stats.lines;
+}
+
+static bool has_open_quote(const char *at, const char *end)
+{
+	bool open = false;
+
+	while ((at = memchr(at, '"', (size_t)(end - at)))) {
+		open = !open;
+		at++;
+	}
+	return open;
+}
+
+/* Does the line belong to a string of the one before it? What looks like a comment does only
+ * if that string cannot have ended. */
+static bool belongs_to_string(struct nw_text *text, const char *line, size_t len,
+			      bool comment)
+{
+	uint64_t end = text->base + (uint64_t)(line + len - text->bytes);
+
+	if (!text->has_tail || end - text->tail >= LINE_MOST)
+		return false;
+	const char *tail = text->bytes + (text->tail - text->base);
+	if (comment ? !has_open_quote(tail, line)
+		    : !memchr(tail, '"', (size_t)(line - tail)))
+		return false;
+	if (has_newest(text))
+		text->window[text->newest % NW_TEXT_WINDOW].len = (uint32_t)(end -
+									     text->tail);
+	return true;
+}
+
+/* "17.000042" in seconds. */
+static uint64_t header_time(const char *text, size_t len)
+{
+	struct nw_text_line line;
+	char whole[96];
+
+	if (len > 40)
+		return 0;
+	snprintf(whole, sizeof(whole), "a-1 [0] %.*s: e:", (int)len, text);
+	nw_text_line_parse(whole, strlen(whole), &line);
+	return line.kind == NW_TEXT_EVENT ? line.time : 0;
+}
+
+/* A line of our script's: of the header, which "end" ends, or behind it. */
+static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
+{
+	const char *blank = memchr(parsed->args, ' ', parsed->args_len);
+	size_t word = blank ? (size_t)(blank - parsed->args) : parsed->args_len;
+	const char *value = blank ? blank + 1 : parsed->args + word;
+	size_t len = (size_t)(parsed->args + parsed->args_len - value);
+	uint64_t number;
+
+	if (is_text(parsed->args, word, "start"))
+		text->stats.start = header_time(value, len);
+	else if (is_text(parsed->args, word, "stop"))
+		text->stats.stop = header_time(value, len);
+	else if (is_text(parsed->args, word, "lost") && nw_text_number(value, len, &number))
+		text->stats.lost = nw_max64(text->stats.lost, number);
+	else if (is_text(parsed->args, word, "end"))
+		text->header_ends = true;
+	else if (!text->header_ends && text->header.len < LINE_MOST * 16) {
+		nw_buf_add(&text->header, parsed->args, parsed->args_len);
+		nw_buf_addc(&text->header, '\n');
+	}
+}
+
+static void take_other(struct nw_text *text, const char *line, size_t len,
+		       const struct nw_text_line *parsed)
+{
+	switch (parsed->kind) {
+	case NW_TEXT_LOSS:
+		take_loss(text, parsed);
+		break;
+	case NW_TEXT_HEADER:
+		take_header(text, parsed);
+		break;
+	case NW_TEXT_COMMENT:
+		if (!belongs_to_string(text, line, len, true))
+			text->stats.lost += parsed->lost;
+		return;
+	default:
+		if (!belongs_to_string(text, line, len, false))
+			take_bad(text);
+		return;
+	}
+	text->has_tail = false;
+}
+
+/* ---- the beginning ------------------------------------------------------------------ */
+
+enum nw_text_kind nw_text_begin(struct nw_text *text)
+{
+	struct nw_text_line parsed;
+	const char *line;
+	size_t len;
+
+	for (;;) {
+		struct nw_text_stats before = text->stats;
+		size_t at = text->next;
+		if (text->header_ends)
+			return NW_TEXT_HEADER;
+		if (!next_line(text, &line, &len))
+			return NW_TEXT_BAD;
+		nw_text_line_parse(line, len, &parsed);
+		if (parsed.kind == NW_TEXT_EVENT || parsed.kind == NW_TEXT_LOSS) {
+			text->next = at; /* it is to be read again */
+			text->stats = before;
+			return NW_TEXT_EVENT;
+		}
+		take_other(text, line, len, &parsed);
+	}
+}
+
+/* ---- handing out -------------------------------------------------------------------- */
+
+static void hand_loss(const struct line *line, struct nw_record *out)
+{
+	*out = (struct nw_record){.kind = NW_RECORD_LOSS,
+				  .time = line->time,
+				  .cpu = line->cpu,
+				  .until = line->until,
+				  .lost = line->lost};
+}
+
+/* Fill a record from the oldest line in the window; false: it is none of ours. */
+static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who *who)
+{
+	const struct line *line = &text->window[text->first++ % NW_TEXT_WINDOW];
+
+	if (line->kind == LINE_LOSS) {
+		hand_loss(line, out);
+		if (who)
+			*who = (struct nw_text_who){0};
+		return true;
+	}
+	const char *from = text->bytes + (line->at - text->base);
+	*out = (struct nw_record){.kind = NW_RECORD_HIT,
+				  .time = line->time,
+				  .cpu = line->cpu,
+				  .tid = line->tid};
+	if (who)
+		*who = (struct nw_text_who){.comm = from + line->comm,
+					    .comm_len = line->comm_len,
+					    .pid = line->tgid};
+	if (line->kind == LINE_EXIT) {
+		out->kind = NW_RECORD_TASK;
+		out->format = &text->exit;
+		return true;
+	}
+	if (nw_text_event_record(text->plan, &text->events[line->event], from + line->args,
+				 line->len - line->args, &text->values, out))
+		return true;
+	text->stats.other++;
+	return false;
+}
+
+/* Take the next line of the text into the window; false: there is none. */
+static bool take_line(struct nw_text *text)
+{
+	struct nw_text_line parsed;
+	const char *line;
+	size_t len;
+
+	if (!next_line(text, &line, &len))
+		return false;
+	nw_text_line_parse(line, len, &parsed);
+	if (parsed.kind == NW_TEXT_EVENT)
+		take_event(text, line, &parsed);
+	else
+		take_other(text, line, len, &parsed);
+	return true;
+}
+
+int nw_text_next(struct nw_text *text, struct nw_record *out, struct nw_text_who *who)
+{
+	if (!text->plan)
+		return 0;
+	for (;;) {
+		/* a line may bring a loss with it, so there must be room for two */
+		bool full = text->end - text->first + 2 > NW_TEXT_WINDOW;
+		if (!full && (take_line(text) || take_last_loss(text)))
+			continue;
+		if (text->end == text->first || (!full && !text->flush))
+			return 0;
+		if (!pop(text, out, who))
+			continue;
+		if (text->values.failed || text->header.failed)
+			return -ENOMEM;
+		text->stats.late += out->time < text->handed;
+		text->handed = nw_max64(text->handed, out->time);
+		return 1;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces of the text reader: text.c reads lines, text_event.c makes records of them. */
+#ifndef NOPWATCH_STREAM_TEXT_H
+#define NOPWATCH_STREAM_TEXT_H
+
+#include "nopwatch/stream.h"
+
+/* One field of an event, as its line has it: "NAME=VALUE". */
+struct nw_text_field {
+	const char *name; /* the plan's */
+	size_t name_len;
+	uint32_t size;	/* bytes in the record; 0: the plan has no use for it */
+	uint32_t array; /* elements, 0: none */
+	bool string;
+};
+
+/* An event of the plan, and how its lines become records. */
+struct nw_text_event {
+	const struct nw_event *event;
+	struct nw_event_format *format; /* of the nw_formats */
+	struct nw_text_field *fields;
+	size_t field_count, strings;
+	uint32_t fixed; /* bytes of all fields, before the strings */
+	uint32_t planned, probe, part;
+	bool one_place; /* so the address need not be looked at */
+	bool values;	/* somebody wants them */
+};
+
+/* Make them of a plan; formats gets a format for each. */
+int nw_text_events_make(const struct nw_plan *plan, bool values, struct nw_formats *formats,
+			struct nw_text_event **out);
+void nw_text_events_free(struct nw_text_event *events, size_t count);
+
+/*
+ * Fill a HIT from the arguments of a line, with its values in room, which is made larger as
+ * needed. False: its address is none of the event's places. -ENOMEM in *ret.
+ */
+bool nw_text_event_record(const struct nw_plan *plan, const struct nw_text_event *event,
+			  const char *args, size_t len, struct nw_buf *room,
+			  struct nw_record *out);
+
+#endif

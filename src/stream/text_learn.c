@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What events a text has, where nobody says: their names, and of each argument what all its
+ * values could be. The result is a plan as recordings have it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/stream.h"
+
+enum {
+	EVENTS_MOST = 4096,
+	ARGS_MOST = 64,
+	NAME_MOST = 31 /* of an argument */
+};
+
+struct arg {
+	char *name;
+	enum nw_base_type base; /* DEFAULT: nothing but (fault) was seen */
+	uint32_t array;
+};
+
+struct event {
+	char name[NW_MAX_NAME + 1];
+	NW_VEC(struct arg) args;
+};
+
+struct lesson {
+	struct nw_index names;
+	NW_VEC(struct event) events;
+};
+
+/* ---- types -------------------------------------------------------------------------- */
+
+static enum nw_base_type number_type(const char *text, size_t len)
+{
+	uint64_t value;
+
+	if (!nw_text_number(text, len, &value))
+		return NW_TYPE_STRING;
+	if (*text == '-')
+		return NW_TYPE_SIGNED;
+	return len > 2 && text[1] == 'x' ? NW_TYPE_HEX : NW_TYPE_UNSIGNED;
+}
+
+/* The type that has room for both. */
+static enum nw_base_type common_type(enum nw_base_type a, enum nw_base_type b)
+{
+	if (a == b || b == NW_TYPE_DEFAULT)
+		return a;
+	if (a == NW_TYPE_DEFAULT)
+		return b;
+	if (a == NW_TYPE_STRING || b == NW_TYPE_STRING)
+		return NW_TYPE_STRING;
+	return a == NW_TYPE_SIGNED || b == NW_TYPE_SIGNED ? NW_TYPE_SIGNED
+							  : NW_TYPE_UNSIGNED;
+}
+
+/* "{1,2,3}": the type of its elements and how many there are; STRING if it is none. */
+static enum nw_base_type array_type(const char *text, size_t len, uint32_t *count)
+{
+	const char *end = text + len - 1, *at = text + 1;
+	enum nw_base_type type = NW_TYPE_DEFAULT;
+
+	*count = 0;
+	if (len < 3 || *end != '}')
+		return NW_TYPE_STRING;
+	while (at <= end) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		const char *stop = comma ? comma : end;
+		type = common_type(type, number_type(at, (size_t)(stop - at)));
+		at = stop + 1;
+		if (type == NW_TYPE_STRING || ++*count > 64)
+			return NW_TYPE_STRING;
+	}
+	return type;
+}
+
+static void learn_value(struct arg *arg, const char *text, size_t len)
+{
+	enum nw_base_type type = NW_TYPE_STRING;
+	uint32_t array = 0;
+
+	if (len == 7 && memcmp(text, "(fault)", 7) == 0)
+		return;
+	if (len && *text == '{')
+		type = array_type(text, len, &array);
+	else if (len && *text != '"')
+		type = number_type(text, len);
+	bool same_shape = arg->base == NW_TYPE_DEFAULT || arg->array == array;
+	arg->base = same_shape ? common_type(arg->base, type) : NW_TYPE_STRING;
+	arg->array = arg->base == NW_TYPE_STRING ? 0 : array;
+}
+
+/* ---- lines -------------------------------------------------------------------------- */
+
+static struct arg *find_arg(struct event *event, size_t from,
+			    const struct nw_text_arg *wanted)
+{
+	size_t count = event->args.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct arg *arg = &event->args.item[(from + i) % count];
+		if (strncmp(arg->name, wanted->name, wanted->name_len) == 0 &&
+		    !arg->name[wanted->name_len])
+			return arg;
+	}
+	if (count == ARGS_MOST)
+		return NULL;
+	char *name = strndup(wanted->name, wanted->name_len);
+	struct arg *fresh = name ? nw_vec_add(&event->args) : NULL;
+	if (fresh)
+		fresh->name = name;
+	else
+		free(name);
+	return fresh;
+}
+
+static int learn_line(struct lesson *lesson, const struct nw_text_line *line)
+{
+	int64_t number = nw_index_find(&lesson->names, line->event, line->event_len);
+	const char *end = line->args + line->args_len;
+	const char *at = nw_text_args(line->args, line->args_len);
+	struct nw_text_arg arg;
+	size_t position = 0;
+
+	if (number < 0) {
+		if (lesson->events.count == EVENTS_MOST || line->event_len > NW_MAX_NAME)
+			return 0;
+		number = nw_index_add(&lesson->names, line->event, line->event_len);
+		struct event *fresh = number < 0 ? NULL : nw_vec_add(&lesson->events);
+		if (!fresh)
+			return -ENOMEM;
+		memcpy(fresh->name, line->event, line->event_len);
+	}
+	struct event *event = &lesson->events.item[number];
+	while (nw_text_arg_next(&at, end, &arg)) {
+		struct arg *known = find_arg(event, position++, &arg);
+		if (known)
+			learn_value(known, arg.value, arg.value_len);
+	}
+	return 0;
+}
+
+static int learn_lines(struct lesson *lesson, const char *bytes, size_t len)
+{
+	const char *at = bytes, *end = bytes + len;
+	struct nw_text_line line;
+	int ret = 0;
+
+	while (at < end && ret == 0) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = newline ? newline : end;
+		nw_text_line_parse(at, (size_t)(stop - at), &line);
+		if (line.kind == NW_TEXT_EVENT)
+			ret = learn_line(lesson, &line);
+		at = stop + 1;
+	}
+	return ret;
+}
+
+/* ---- the plan ----------------------------------------------------------------------- */
+
+static void write_source(const struct arg *arg, size_t number, struct nw_buf *out)
+{
+	const struct nw_type type = {
+		.base = arg->base == NW_TYPE_DEFAULT ? NW_TYPE_STRING : arg->base,
+		.bits = arg->base == NW_TYPE_DEFAULT || arg->base == NW_TYPE_STRING ? 8
+										    : 64,
+		.array = arg->array};
+	char text[16];
+
+	nw_type_text(&type, text);
+	nw_buf_printf(out, "source 0 %zu -1 %s %s 0 - 0 -\n", number, text, text);
+}
+
+/* perf prints GROUP:EVENT. */
+static void write_event(const struct event *event, size_t number, struct nw_buf *out)
+{
+	const char *colon = strrchr(event->name, ':');
+	char provider[NW_MAX_NAME + 1] = "";
+	size_t i = 0;
+
+	if (colon)
+		memcpy(provider, event->name, (size_t)(colon - event->name));
+	nw_buf_adds(out, "probe 0 0");
+	nw_plan_word(out, provider);
+	nw_plan_word(out, colon ? colon + 1 : event->name);
+	nw_plan_word(out, event->name);
+	nw_buf_adds(out, " 0\n");
+	nw_vec_each (&event->args, arg) {
+		char name[NAME_MOST + 1] = "";
+		memcpy(name, arg->name, strnlen(arg->name, NAME_MOST));
+		nw_buf_printf(out, "arg %s -\n", name);
+	}
+	nw_buf_printf(out, "point 0 0 0\nplanned %zu 0 1 0\n", number);
+	nw_vec_each (&event->args, arg)
+		write_source(arg, i++, out);
+	nw_buf_printf(out, "event e%zu 0\n", number);
+	nw_vec_each (&event->args, arg)
+		nw_buf_printf(out, "field %s\n", arg->name);
+	nw_buf_printf(out, "place %zu 0\n", number);
+}
+
+static int make_plan(const struct lesson *lesson, const char *source,
+		     struct nw_selection *selection, struct nw_plan *plan,
+		     struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	size_t number = 0;
+
+	nw_buf_adds(&text, "nopwatch-plan 1\nimage");
+	nw_plan_word(&text, source);
+	nw_buf_addc(&text, '\n');
+	nw_vec_each (&lesson->events, event)
+		write_event(event, number++, &text);
+	int ret = text.failed ? nw_no_memory(err)
+			      : nw_plan_load(text.data, text.len, selection, plan, NULL,
+					     NULL, err);
+	nw_buf_free(&text);
+	/* the kernel's other events, and tools, have names that ours cannot have */
+	for (size_t i = 0; ret == 0 && i < lesson->events.count; i++)
+		memcpy(plan->events.item[i]->name, lesson->events.item[i].name,
+		       sizeof(plan->events.item[i]->name));
+	return ret;
+}
+
+int nw_text_learn(const char *bytes, size_t len, const char *source,
+		  struct nw_selection *selection, struct nw_plan *plan,
+		  struct nw_error *err)
+{
+	struct lesson lesson = {0};
+	int ret = learn_lines(&lesson, bytes, len);
+
+	if (ret < 0)
+		nw_no_memory(err);
+	else if (!lesson.events.count)
+		ret = nw_fail(err, ENOENT, "there are no trace lines in it");
+	else
+		ret = make_plan(&lesson, source, selection, plan, err);
+	nw_vec_each (&lesson.events, event) {
+		nw_vec_each (&event->args, arg)
+			free(arg->name);
+		nw_vec_free(&event->args);
+	}
+	nw_vec_free(&lesson.events);
+	nw_index_free(&lesson.names);
+	return ret;
+}

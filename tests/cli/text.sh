@@ -1,0 +1,65 @@
+# --from reads trace text: files and pipes, with and without our header, recordings out of a pipe.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+# line COMM-TID CPU TIME EVENT
+line() { printf '%16s-%-7d [%03d] ..... %12s: %s\n' "$@"; }
+{
+  echo "# tracer: nop"
+  line app 77 0 5.000001 'query__start: (0x401136) id=1 sql="SELECT 1"'
+  line 'my app' 78 1 5.000002 'query__start: (0x401136) id=2 sql="SELECT
+  2"'
+  line app 77 0 5.000101 'query__done: (0x401146) id=1'
+  line 'my app' 78 1 5.000302 'query__done: (0x401146) id=2'
+  echo "nonsense"
+  line app 77 0 5.000500 'sched_wakeup: comm=x y pid=3'
+} >plain.txt
+
+for from in plain.txt -; do
+  "$NOPWATCH" stat -j --from $from <plain.txt >out.json
+  holds "events are probes ($from)" out.json "[p['hits'] for p in of('probe')] == [2, 2, 1]"
+  holds "names pair ($from)" out.json \
+    "span('query')['count'] == 2 and span('query')['latency_ns']['sum'] == 400000"
+  holds "it ends with the text ($from)" out.json "last['reason'] == 'end of text'"
+done
+cat plain.txt | "$NOPWATCH" trace -j --from - >out.json
+holds "values have types" out.json \
+  "of('event')[1]['args'] == {'id': 2, 'sql': 'SELECT\n  2'} and of('event')[1]['comm'] == 'my app'"
+said=$("$NOPWATCH" trace -v --from plain.txt 2>&1 >/dev/null)
+has "-v counts what is no trace line" "$said" '1 are no trace lines'
+has "and says where the first is" "$said" 'line 7'
+is "without it nothing is said" "$("$NOPWATCH" trace --from plain.txt 2>&1 >/dev/null)" ""
+"$NOPWATCH" stat -j --by tid --hist id --from plain.txt >out.json
+holds "it can be grouped" out.json "{p['group'] for p in of('probe') if p['probe'] == 'query__done'} == {'77', '78'}"
+"$NOPWATCH" stat -j --span 'x=query__start..query__done,key=id' --from plain.txt >out.json
+holds "spans may be keyed by an argument" out.json "span('x')['count'] == 2"
+
+{
+  line app 77 0 1 'a__start: x=1'
+  line app 77 0 1000 'a__end: x=1'
+} >ticks.txt
+said=$("$NOPWATCH" stat --from ticks.txt 2>&1 >/dev/null)
+has "a clock that counts no nanoseconds is said" "$said" 'no nanoseconds'
+
+# losses
+{
+  line app 77 0 1.0 'a__start: x=1'
+  echo 'CPU:0 [LOST 9 EVENTS]'
+  line app 77 0 2.0 'a__end: x=1'
+} >lossy.txt
+"$NOPWATCH" stat -j --from lossy.txt >out.json
+holds "a span that straddles a loss is discarded" out.json \
+  "loss() == 9 and span('a')['discarded'] == 1 and span('a')['count'] == 0"
+"$NOPWATCH" stat -q --strict --from lossy.txt >/dev/null
+is "--strict fails then" $? 1
+
+# a recording out of a pipe
+"$NOPWATCH" stat -j --from "$TESTS_LIB/../../demo/sample.dat" >file.json
+cat "$TESTS_LIB/../../demo/sample.dat" | "$NOPWATCH" stat -j --from - >pipe.json
+ok "a recording may come by a pipe" cmp file.json pipe.json
+
+said=$(echo hello | "$NOPWATCH" stat --from - 2>&1)
+is "text of another kind is refused" "$? $said" "1 nopwatch: standard input is neither a recording nor trace text"
+said=$("$NOPWATCH" stat --from - </dev/null 2>&1)
+is "and so is nothing" "$? $said" "1 nopwatch: standard input is neither a recording nor trace text"
+finish
