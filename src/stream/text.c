@@ -213,15 +213,17 @@ void nw_text_finish(struct nw_text *text)
 /* The next line, without its newline; false: it is not all there. */
 static bool next_line(struct nw_text *text, const char **line, size_t *len)
 {
-	const char *from = text->bytes + text->next;
 	size_t left = text->len - text->next;
-	const char *newline = left ? memchr(from, '\n', left) : NULL;
+	if (!left)
+		return false;
+	const char *from = text->bytes + text->next;
+	const char *newline = memchr(from, '\n', left);
 
 	*line = from;
 	if (newline) {
 		*len = (size_t)(newline - from);
 		text->next += *len + 1;
-	} else if (left && (text->finished || left >= LINE_MOST)) {
+	} else if (text->finished || left >= LINE_MOST) {
 		*len = left;
 		text->next += left;
 	} else {

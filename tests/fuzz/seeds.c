@@ -281,6 +281,35 @@ static void string_recording(void)
 	fake_close(&fake);
 }
 
+/* ---- text --------------------------------------------------------------------------- */
+
+#define TEXT_HEADER                                                                 \
+	"#nw nopwatch-plan 1\n#nw image /a\n#nw probe 0 0 a b a:b 1\n"              \
+	"#nw arg s string\n#nw arg n s32\n#nw point 16 16 0\n#nw planned 0 0 1 0\n" \
+	"#nw source 0 0 -1 string string 0 - 0 -\n"                                 \
+	"#nw source 0 1 -1 s32 s32 0 - 0 -\n#nw event b 0\n#nw field s\n"           \
+	"#nw field n\n#nw place 0 0\n#nw start 1.5\n#nw end\n"
+#define TEXT_LINES                                                                   \
+	"             app-77      [000] ..... 1.000001: b: (0x10) s=\"x\ny\" n=-5\n" \
+	"CPU:0 [LOST 3 EVENTS]\n"                                                    \
+	"          my app-78  (   77) [001] d..3 1.000000: b: (0x10) s=(fault) n=0x1\n"
+
+static void text_seeds(void)
+{
+	static const struct {
+		const char *name, *text;
+	} texts[] = {{"header", TEXT_HEADER TEXT_LINES "#nw lost 4\n#nw stop 2.5\n"},
+		     {"plain",
+		      "# tracer: nop\n# entries-in-buffer/entries-written: 1/5 #P:1\n"
+		      "#\n" TEXT_LINES},
+		     {"types", "a-1 [0] 5: e: a=1 b={1,2} c=x d=\"\" e=0x1\n"
+			       "a-1 [0] 6: e: a=-1 b={1} c=2 d=\"\"\" e=1\n"},
+		     {"return", "a-b-1 [000] .... 5.0: g:e: (0x10 <- 0x20) rc=-1\njunk\n"}};
+
+	for (size_t i = 0; i < NW_COUNT(texts); i++)
+		save("text", texts[i].name, texts[i].text, strlen(texts[i].text));
+}
+
 START_TEST(seeds)
 {
 	for (size_t i = 0; i < NW_COUNT(machines); i++) {
@@ -293,6 +322,7 @@ START_TEST(seeds)
 	page_seeds();
 	number_recording();
 	string_recording();
+	text_seeds();
 }
 END_TEST
 
