@@ -21,8 +21,12 @@
 #define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
 #define nw_must_check	     __attribute__((warn_unused_result))
 #define nw_likely(cond)	     __builtin_expect(!!(cond), 1)
-#define nw_unlikely(cond)    __builtin_expect(!!(cond), 0)
-#define NW_COUNT(array)	     (sizeof(array) / sizeof((array)[0]))
+/* A function that the hot path seldom calls, and one that it almost never calls: their
+ * registers are not saved on its way. */
+#define nw_apart	  __attribute__((noinline))
+#define nw_cold		  __attribute__((noinline, cold))
+#define nw_unlikely(cond) __builtin_expect(!!(cond), 0)
+#define NW_COUNT(array)	  (sizeof(array) / sizeof((array)[0]))
 
 /* ---- errors ------------------------------------------------------------------------- */
 

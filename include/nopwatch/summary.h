@@ -23,8 +23,8 @@ enum {
 };
 
 struct nw_blocks {
-	uint64_t *count; /* used * NW_BUCKETS */
-	unsigned int first, used;
+	uint64_t *count;	  /* of the buckets first .. first + used - 1 */
+	unsigned int first, used; /* multiples of NW_BUCKETS */
 };
 
 struct nw_histogram {

@@ -40,9 +40,10 @@ struct stat {
 		int64_t group;
 	} cache[CACHE];
 
-	uint64_t next;	   /* trace clock: end of the current interval */
-	uint64_t interval; /* reports printed */
-	uint64_t shown;	   /* when the status line was last written */
+	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
+	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
+	uint64_t interval;  /* reports printed */
+	uint64_t shown;	    /* when the status line was last written */
 	bool status_line;
 };
 
@@ -81,8 +82,8 @@ static int64_t group_of_arg(struct stat *s, const struct nw_hit *hit)
 	return group;
 }
 
-static int64_t group_of(struct stat *s, const struct nw_hit *hit,
-			const struct nw_task *task)
+static nw_apart int64_t group_of(struct stat *s, const struct nw_hit *hit,
+				 const struct nw_task *task)
 {
 	switch (s->by) {
 	case BY_TID:
@@ -279,7 +280,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	struct stat *s = arg;
 	size_t sites = nw_run_sites(run);
 
-	s->next = run->start_ns + s->args->interval_ns;
+	s->next = s->args->interval_ns ? run->start_ns + s->args->interval_ns : UINT64_MAX;
+	s->most_hits = s->args->count && !s->args->interval_ns ? s->args->count
+							       : UINT64_MAX;
 	s->status_line = !s->args->quiet && isatty(STDERR_FILENO) == 1;
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports",
@@ -288,19 +291,26 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return nw_sink_write(&s->sink, &s->out, err);
 }
 
+static nw_cold int print_intervals(struct stat *s, uint64_t until)
+{
+	int ret = 0;
+
+	while (ret == 0 && until >= s->next)
+		ret = print_interval(s, &s->err);
+	return ret;
+}
+
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct stat *s = arg;
+	int ret = 0;
 
-	while (nw_unlikely(s->args->interval_ns && hit->time >= s->next)) {
-		int ret = print_interval(s, &s->err);
-		if (ret < 0)
-			return ret;
-	}
-	int ret = nw_summary_hit(s->summary, hit, task ? task->pid : 0,
-				 group_of(s, hit, task));
-	if (ret == 0 && s->args->count && !s->args->interval_ns &&
-	    s->run->hits >= s->args->count)
+	if (nw_unlikely(hit->time >= s->next))
+		ret = print_intervals(s, hit->time);
+	int64_t group = nw_unlikely(s->by) ? group_of(s, hit, task) : 0;
+	if (nw_likely(ret == 0))
+		ret = nw_summary_hit(s->summary, hit, task ? task->pid : 0, group);
+	if (nw_likely(ret == 0) && nw_unlikely(s->run->hits >= s->most_hits))
 		ret = -ECANCELED;
 	return ret;
 }
@@ -320,8 +330,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	struct stat *s = arg;
 	int ret = 0;
 
-	while (ret == 0 && s->args->interval_ns && nw_run_known(run) >= s->next &&
-	       run->now_ns >= s->next)
+	while (ret == 0 && nw_run_known(run) >= s->next && run->now_ns >= s->next)
 		ret = print_interval(s, err);
 	if (ret == 0 && run->wake.report) { /* SIGUSR1: what there is so far */
 		struct nw_report report = make_report(s);

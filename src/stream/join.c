@@ -218,8 +218,8 @@ static ssize_t entry(struct nw_join *join, const struct nw_record *record)
 	return -ENOMEM;
 }
 
-static int add_part(struct nw_join *join, const struct nw_record *record,
-		    struct nw_hit *out)
+static nw_apart int add_part(struct nw_join *join, const struct nw_record *record,
+			     struct nw_hit *out)
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
 	uint32_t all = (uint32_t)(((uint64_t)1 << planned->parts) - 1) & ~planned->refused;
@@ -249,10 +249,31 @@ static bool is_collecting(const struct nw_join *join, int32_t tid)
 
 /* ---- all hits ----------------------------------------------------------------------- */
 
+/* Does the record have to wait for others, or others for it? */
+static nw_apart bool is_involved(const struct nw_join *join, const struct nw_record *record)
+{
+	return !record->whole || join->ready.count || is_collecting(join, record->tid);
+}
+
+static nw_apart int add_values(struct nw_join *join, const struct nw_record *record,
+			       struct nw_hit *out)
+{
+	size_t count = planned_of(join, record->planned)->args.count;
+
+	if (!count)
+		return 1;
+	if (make_room(&join->values, &join->room, count) < 0)
+		return -ENOMEM;
+	nw_record_values(join->formats, record, join->values);
+	out->values = join->values;
+	out->value_count = count;
+	return 1;
+}
+
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out)
 {
-	if (nw_unlikely(!record->whole || join->ready.count ||
-			is_collecting(join, record->tid)))
+	if (nw_unlikely(!record->whole || join->ready.count || join->waiting.count) &&
+	    is_involved(join, record))
 		return add_part(join, record, out);
 	/* each field by itself: a copy in wide pieces has to wait for the narrow ones, which
 	 * were written just now, to reach the cache */
@@ -263,17 +284,7 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	out->planned = record->planned;
 	out->values = NULL;
 	out->value_count = 0;
-	if (!join->values_wanted)
-		return 1;
-	const struct nw_planned *planned = planned_of(join, record->planned);
-	if (!planned->args.count)
-		return 1;
-	if (make_room(&join->values, &join->room, planned->args.count) < 0)
-		return -ENOMEM;
-	nw_record_values(join->formats, record, join->values);
-	out->values = join->values;
-	out->value_count = planned->args.count;
-	return 1;
+	return join->values_wanted ? add_values(join, record, out) : 1;
 }
 
 int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out)

@@ -10,63 +10,76 @@ enum {
 	SHIFT = 5
 }; /* log2 of NW_BUCKETS */
 
-/* Block 0 holds 0..31 one by one; block b > 0 holds [32 << (b-1), 64 << (b-1)). */
-static inline unsigned int block_of(uint64_t value)
+/*
+ * Buckets are numbered through: block 0 holds 0..31 one by one, block b > 0 holds
+ * [32 << (b-1), 64 << (b-1)), so a value below 64 is its own number. No branch: it would be a
+ * wrong guess every other time.
+ */
+static inline unsigned int bucket_of(uint64_t value)
 {
-	return value < NW_BUCKETS ? 0
-				  : (unsigned int)(63 - __builtin_clzll(value)) - SHIFT + 1;
+	unsigned int coarse = 63 - SHIFT -
+			      (unsigned int)__builtin_clzll(value | NW_BUCKETS);
+
+	return coarse * NW_BUCKETS + (unsigned int)(value >> coarse);
 }
 
-static inline unsigned int bucket_of(uint64_t value, unsigned int block)
+static uint64_t bucket_low(unsigned int bucket)
 {
-	return block ? (unsigned int)(value >> (block - 1)) & (NW_BUCKETS - 1)
-		     : (unsigned int)value;
+	unsigned int block = bucket / NW_BUCKETS, in_block = bucket % NW_BUCKETS;
+
+	return block ? (uint64_t)(NW_BUCKETS + in_block) << (block - 1) : bucket;
 }
 
-static uint64_t bucket_low(unsigned int block, unsigned int bucket)
+static uint64_t bucket_high(unsigned int bucket)
 {
-	return block ? (uint64_t)(NW_BUCKETS + bucket) << (block - 1) : bucket;
+	unsigned int block = bucket / NW_BUCKETS;
+
+	return block ? bucket_low(bucket) + (((uint64_t)1 << (block - 1)) - 1) : bucket;
 }
 
-static uint64_t bucket_high(unsigned int block, unsigned int bucket)
+/* Make room for one more bucket, and so for all of its block, at either end. */
+static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 {
-	return block ? bucket_low(block, bucket) + (((uint64_t)1 << (block - 1)) - 1)
-		     : bucket;
-}
+	unsigned int first = bucket / NW_BUCKETS * NW_BUCKETS, end = first + NW_BUCKETS;
 
-/* Make room for one more block, at either end of those there are. */
-static bool reach(struct nw_blocks *blocks, unsigned int block)
-{
-	unsigned int first = blocks->used && blocks->first < block ? blocks->first : block;
-	unsigned int last = blocks->used && blocks->first + blocks->used - 1 > block
-				    ? blocks->first + blocks->used - 1
-				    : block;
-	uint64_t *count = calloc((size_t)(last - first + 1) * NW_BUCKETS, sizeof(*count));
-
+	if (blocks->used) {
+		unsigned int known = blocks->first + blocks->used;
+		first = blocks->first < first ? blocks->first : first;
+		end = known > end ? known : end;
+	}
+	uint64_t *count = calloc(end - first, sizeof(*count));
 	if (!count)
 		return false;
 	if (blocks->used)
-		memcpy(count + (size_t)(blocks->first - first) * NW_BUCKETS, blocks->count,
-		       (size_t)blocks->used * NW_BUCKETS * sizeof(*count));
+		memcpy(count + (blocks->first - first), blocks->count,
+		       blocks->used * sizeof(*count));
 	free(blocks->count);
 	blocks->count = count;
 	blocks->first = first;
-	blocks->used = last - first + 1;
+	blocks->used = end - first;
 	return true;
+}
+
+/* In a bucket for which there is no room yet. */
+static nw_cold void count_far(struct nw_histogram *h, struct nw_blocks *blocks,
+			      unsigned int bucket, uint64_t times)
+{
+	if (reach(blocks, bucket))
+		blocks->count[bucket - blocks->first] += times;
+	else
+		h->failed = true;
 }
 
 static inline void count_value(struct nw_histogram *h, struct nw_blocks *blocks,
 			       uint64_t magnitude, uint64_t times)
 {
-	unsigned int block = block_of(magnitude);
+	unsigned int bucket = bucket_of(magnitude), at = bucket - blocks->first;
 
 	/* one comparison for both ends: below first, the difference wraps */
-	if (nw_unlikely(block - blocks->first >= blocks->used) && !reach(blocks, block)) {
-		h->failed = true;
-		return;
-	}
-	blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS +
-		      bucket_of(magnitude, block)] += times;
+	if (nw_likely(at < blocks->used))
+		blocks->count[at] += times;
+	else
+		count_far(h, blocks, bucket, times);
 }
 
 static inline void add_moments(struct nw_histogram *h, double value)
@@ -86,7 +99,7 @@ static inline uint64_t as_signed(uint64_t value)
 static void become_signed(struct nw_histogram *h)
 {
 	struct nw_blocks *blocks = &h->values;
-	unsigned int top = NW_BLOCKS - 1;
+	unsigned int top = (NW_BLOCKS - 1) * NW_BUCKETS;
 	uint64_t too_large = 0;
 
 	h->is_signed = true;
@@ -98,8 +111,7 @@ static void become_signed(struct nw_histogram *h)
 	if (top - blocks->first >= blocks->used)
 		return;
 	for (unsigned int i = 0; i < NW_BUCKETS; i++) {
-		uint64_t *count =
-			&blocks->count[(size_t)(top - blocks->first) * NW_BUCKETS + i];
+		uint64_t *count = &blocks->count[top - blocks->first + i];
 		too_large += *count;
 		*count = 0;
 	}
@@ -107,23 +119,39 @@ static void become_signed(struct nw_histogram *h)
 		count_value(h, blocks, INT64_MAX, too_large);
 }
 
-void nw_histogram_add(struct nw_histogram *h, uint64_t value)
+/* Of a histogram that is empty or holds signed values, or a value that a double's conversion
+ * or the sum has trouble with. */
+static nw_cold void add_unusual(struct nw_histogram *h, uint64_t value)
 {
-	if (nw_unlikely(h->is_signed)) {
+	if (h->is_signed) {
 		nw_histogram_add_signed(h, (int64_t)as_signed(value));
 		return;
 	}
-	if (nw_unlikely(h->count == 0)) {
+	if (h->count == 0) {
 		h->min = h->max = value;
 		h->origin = (double)value;
 	}
 	add_moments(h, (double)value);
-	if (value < h->min)
-		h->min = value;
-	if (value > h->max)
-		h->max = value;
+	h->min = nw_min64(h->min, value);
+	h->max = nw_max64(h->max, value);
 	if (__builtin_add_overflow(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
+	h->count++;
+	count_value(h, &h->values, value, 1);
+}
+
+void nw_histogram_add(struct nw_histogram *h, uint64_t value)
+{
+	if (nw_unlikely(h->is_signed || h->count == 0 || (value | h->sum) >> 63)) {
+		add_unusual(h, value);
+		return;
+	}
+	add_moments(h, (double)(int64_t)value);
+	if (nw_unlikely(value < h->min))
+		h->min = value;
+	if (nw_unlikely(value > h->max))
+		h->max = value;
+	h->sum += value; /* neither has its top bit set */
 	h->count++;
 	count_value(h, &h->values, value, 1);
 }
@@ -161,15 +189,10 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
 			 const struct nw_blocks *from, uint64_t most)
 {
-	for (unsigned int b = 0; b < from->used; b++) {
-		for (unsigned int i = 0; i < NW_BUCKETS; i++) {
-			uint64_t times = from->count[(size_t)b * NW_BUCKETS + i];
-			if (times)
-				count_value(into, to,
-					    nw_min64(bucket_low(from->first + b, i), most),
-					    times);
-		}
-	}
+	for (unsigned int i = 0; i < from->used; i++)
+		if (from->count[i])
+			count_value(into, to, nw_min64(bucket_low(from->first + i), most),
+				    from->count[i]);
 }
 
 /* Bring the other's moments to our origin: sums of (x - o) and (x - o)^2. */
@@ -224,8 +247,7 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 static void clear_blocks(struct nw_blocks *blocks)
 {
 	if (blocks->used)
-		memset(blocks->count, 0,
-		       (size_t)blocks->used * NW_BUCKETS * sizeof(*blocks->count));
+		memset(blocks->count, 0, blocks->used * sizeof(*blocks->count));
 }
 
 void nw_histogram_clear(struct nw_histogram *h)
@@ -261,19 +283,15 @@ static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_b
 {
 	const unsigned int all = NW_BLOCKS * NW_BUCKETS;
 	bool is_negative = at < all;
-	unsigned int number = is_negative ? all - 1 - at : at - all;
-	unsigned int block = number / NW_BUCKETS, bucket = number % NW_BUCKETS;
+	unsigned int bucket = is_negative ? all - 1 - at : at - all;
 	const struct nw_blocks *blocks = is_negative ? &h->negatives : &h->values;
 
-	if (block - blocks->first >= blocks->used)
+	if (bucket - blocks->first >= blocks->used ||
+	    !blocks->count[bucket - blocks->first])
 		return false;
-	uint64_t count =
-		blocks->count[(size_t)(block - blocks->first) * NW_BUCKETS + bucket];
-	if (!count)
-		return false;
-	out->count = count;
-	out->low = bucket_low(block, bucket);
-	out->high = bucket_high(block, bucket);
+	out->count = blocks->count[bucket - blocks->first];
+	out->low = bucket_low(bucket);
+	out->high = bucket_high(bucket);
 	if (is_negative) { /* the last bucket holds nothing but INT64_MIN */
 		uint64_t largest = nw_min64(out->high, (uint64_t)INT64_MAX + 1);
 		out->high = -out->low;

@@ -7,13 +7,15 @@
 #include "open.h"
 
 enum {
-	FIRST_SLOTS = 256,
+	FIRST_BITS = 8,
 	DEFAULT_MOST = 1 << 20
 };
 
 int nw_open_init(struct nw_open *open, size_t most)
 {
-	*open = (struct nw_open){.slots = FIRST_SLOTS, .most = most ? most : DEFAULT_MOST};
+	*open = (struct nw_open){.slots = 1 << FIRST_BITS,
+				 .shift = 64 - FIRST_BITS,
+				 .most = most ? most : DEFAULT_MOST};
 	open->slot = calloc(open->slots, sizeof(*open->slot));
 	return open->slot ? 0 : -ENOMEM;
 }
@@ -37,7 +39,10 @@ static int rehash(struct nw_open *open)
 
 	for (size_t i = 0; i < open->slots; i++)
 		live += open->slot[i].depth != 0;
-	fresh.slots = live * 4 > open->slots ? open->slots * 2 : open->slots;
+	if (live * 4 > open->slots) {
+		fresh.slots = open->slots * 2;
+		fresh.shift = open->shift - 1;
+	}
 	fresh.slot = calloc(fresh.slots, sizeof(*fresh.slot));
 	fresh.used = live;
 	if (!fresh.slot)
@@ -94,8 +99,8 @@ static struct nw_open_slot *claim(struct nw_open *open, struct nw_open_slot *slo
 	return slot;
 }
 
-int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
-		 uint64_t key, struct nw_start start)
+int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		       uint64_t key, struct nw_start start)
 {
 	bool full = open->open >= open->most;
 	int given_up = 0;

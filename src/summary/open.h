@@ -26,6 +26,7 @@ struct nw_open_slot {
 struct nw_open {
 	struct nw_open_slot *slot;
 	size_t slots, used; /* used: taken, with or without open starts */
+	unsigned int shift; /* 64 - log2(slots) */
 	size_t open;	    /* starts in all */
 	size_t most;
 };
@@ -42,10 +43,11 @@ enum {
 static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint32_t span,
 						uint64_t key)
 {
-	size_t at = nw_hash64(key + (uint64_t)span * 0x9e3779b97f4a7c15u);
+	/* Fibonacci hashing: the top bits of a product with 2^64 / the golden ratio */
+	size_t at = (key * 0x9e3779b97f4a7c15u + span * 0xd1b54a32d192ed03u) >> open->shift;
 
-	for (;; at++) {
-		struct nw_open_slot *slot = &open->slot[at & (open->slots - 1)];
+	for (;; at = (at + 1) & (open->slots - 1)) {
+		struct nw_open_slot *slot = &open->slot[at];
 		if (nw_likely(slot->key == key && slot->span == span + 1) || !slot->span)
 			return slot;
 	}
@@ -57,8 +59,20 @@ static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint
  * outermost, so that those that stay still find their own ends; this one itself if it would be
  * the first of its key.
  */
-int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
-		 uint64_t key, struct nw_start start);
+int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		       uint64_t key, struct nw_start start);
+
+static inline int nw_open_push(struct nw_open *open, struct nw_open_slot *slot,
+			       uint32_t span, uint64_t key, struct nw_start start)
+{
+	/* usually the key is known, and nothing of it is open */
+	if (nw_unlikely(!slot->span || slot->depth || open->open >= open->most))
+		return nw_open_push_other(open, slot, span, key, start);
+	slot->top = start;
+	slot->depth = 1;
+	open->open++;
+	return 0;
+}
 
 /* Take the innermost start of a key; false: there is none. */
 static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,

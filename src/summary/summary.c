@@ -189,8 +189,8 @@ static struct group *group_of(struct nw_summary *s, int64_t group)
 /* ---- spans -------------------------------------------------------------------------- */
 
 /* The key as 64 bits; strings by their hash, so that nothing of them is kept. */
-static bool key_of(const struct role *role, const struct nw_hit *hit, int32_t pid,
-		   uint64_t *key)
+static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, int32_t pid,
+			    uint64_t *key)
 {
 	const struct nw_value *value;
 
@@ -222,7 +222,7 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 }
 
 /* All starts of a key that can have no end any more, each counted where it belongs. */
-static void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot)
+static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot)
 {
 	struct nw_start start;
 
@@ -305,7 +305,7 @@ static inline int play_role(struct nw_summary *s, const struct role *role,
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-static void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
+static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
 {
 	for (size_t i = 0; i < hit->value_count; i++) {
 		const struct nw_value *value = &hit->values[i];
