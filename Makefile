@@ -46,9 +46,8 @@ BUILD := build/$(FLAVOUR)
 # ---- libraries ----------------------------------------------------------------------------
 
 # name and least version of each; Debian's and Fedora's packages are in scripts/setup
-LIBRARIES := libelf libtraceevent
+LIBRARIES := libelf
 LEAST_libelf := 0.168
-LEAST_libtraceevent := 1.1.0
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.

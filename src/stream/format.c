@@ -1,128 +1,107 @@
 // SPDX-License-Identifier: MIT
 /*
- * Event formats: libtraceevent parses the text once, the hot path then reads fields by offset
- * (a look-up by name for every event costs five times the rest of the decoding, kernel.md).
+ * Event formats: the text is parsed once, the hot path then reads fields by offset (a look-up by
+ * name for every event costs five times the rest of the decoding).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <traceevent/event-parse.h>
 
-#include "nopwatch/stream.h"
-
-/* Event ids are u16 in the common header (struct trace_entry). */
-enum {
-	MOST_IDS = 65536
-};
+#include "fields.h"
 
 struct loader {
-	struct tep_handle *tep;
 	struct nw_formats *formats;
 	nw_format_reader *read;
 	void *arg;
 };
 
-static int missing(const char *system, const char *name, const char *field,
-		   struct nw_error *err)
+/* One event's format file; the fields' names lie in the text. */
+struct source {
+	const char *system, *name;
+	struct nw_buf text;
+	struct nw_fields fields;
+};
+
+static void close_source(struct source *source)
 {
-	return nw_fail(err, EBADMSG, "the format of event %s:%s has no field '%s'", system,
-		       name, field);
+	nw_fields_free(&source->fields);
+	nw_buf_free(&source->text);
 }
 
-static int add_field(struct nw_event_format *format, struct tep_event *event,
+static int open_source(struct loader *load, const char *system, const char *name,
+		       struct source *out, struct nw_error *err)
+{
+	*out = (struct source){.system = system, .name = name};
+	int ret = load->read(load->arg, system, name, &out->text);
+
+	if (ret == 0 && out->text.failed)
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = nw_fields_parse(nw_buf_str(&out->text), &out->fields);
+	if (ret == 0)
+		return 0;
+	close_source(out);
+	return nw_fail(err, -ret, "cannot read the format of event %s:%s: %s", system, name,
+		       nw_strerror(-ret));
+}
+
+static int missing(const struct source *source, const char *field, struct nw_error *err)
+{
+	return nw_fail(err, EBADMSG, "the format of event %s:%s has no field '%s'",
+		       source->system, source->name, field);
+}
+
+static int add_field(struct nw_event_format *format, const struct source *source,
 		     const char *name, struct nw_error *err)
 {
-	struct tep_format_field *field = tep_find_field(event, name);
+	const struct nw_field_format *field = nw_fields_find(&source->fields, name);
 	struct nw_field_format *slot;
 
 	if (!field)
-		return missing(event->system, event->name, name, err);
+		return missing(source, name, err);
 	slot = nw_vec_add(&format->fields);
 	if (!slot)
 		return nw_no_memory(err);
-	if (field->offset < 0 || field->size < 0 || field->offset > 65535 ||
-	    field->size > 65535)
-		return missing(event->system, event->name, name, err);
-	slot->offset = (uint32_t)field->offset;
-	slot->size = (uint32_t)field->size;
-	slot->dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
+	*slot = *field;
 	if (slot->offset + slot->size > format->size)
 		format->size = slot->offset + slot->size;
 	return 0;
 }
 
 /* Where common_type and common_pid are; the same in all events of a kernel. */
-static int check_common(struct loader *load, struct tep_event *event, struct nw_error *err)
+static int check_common(struct nw_formats *formats, const struct source *source,
+			struct nw_error *err)
 {
-	struct tep_format_field *type = tep_find_common_field(event, "common_type");
-	struct tep_format_field *pid = tep_find_common_field(event, "common_pid");
+	const struct nw_field_format *type = nw_fields_find(&source->fields, "common_type");
+	const struct nw_field_format *pid = nw_fields_find(&source->fields, "common_pid");
 
-	if (!type || type->size != 2 || type->offset < 0 || !pid || pid->size != 4 ||
-	    pid->offset < 0)
-		return missing(event->system, event->name, "common_type or common_pid",
-			       err);
-	load->formats->type_offset = (uint32_t)type->offset;
-	load->formats->pid_offset = (uint32_t)pid->offset;
-	load->formats->least = load->formats->pid_offset + 4;
-	if (load->formats->least < load->formats->type_offset + 2)
-		load->formats->least = load->formats->type_offset + 2;
+	if (!type || type->size != 2 || !pid || pid->size != 4)
+		return missing(source, "common_type or common_pid", err);
+	formats->type_offset = type->offset;
+	formats->pid_offset = pid->offset;
+	formats->least = formats->pid_offset + 4;
+	if (formats->least < formats->type_offset + 2)
+		formats->least = formats->type_offset + 2;
 	return 0;
 }
 
-/*
- * The rest of a format says how to print the event: expressions in C, whose parser in
- * libtraceevent leaks and worse when they are damaged. Nothing here needs them.
- */
-static void cut_print_format(struct nw_buf *text)
+/* Make an entry for an event. */
+static int add_format(struct nw_formats *formats, const struct source *source,
+		      struct nw_event_format **out, struct nw_error *err)
 {
-	const char *print = memmem(nw_buf_str(text), text->len, "\nprint fmt:", 11);
+	int ret = check_common(formats, source, err);
 
-	if (print)
-		text->len = (size_t)(print - text->data) + 1;
-	nw_buf_adds(text, "print fmt: \"\"\n");
-}
-
-static int parse_format(struct loader *load, const char *system, const char *name,
-			struct tep_event **event)
-{
-	struct nw_buf text = {0};
-	int ret = load->read(load->arg, system, name, &text);
-
-	cut_print_format(&text);
-	if (ret == 0 && text.failed)
-		ret = -ENOMEM;
-	if (ret == 0 &&
-	    tep_parse_format(load->tep, event, nw_buf_str(&text), text.len, system) != 0)
-		ret = -EBADMSG;
-	nw_buf_free(&text);
-	return ret;
-}
-
-/* Read and parse one format file, and make an entry for it. The event belongs to load->tep. */
-static int load_format(struct loader *load, const char *system, const char *name,
-		       struct tep_event **event, struct nw_event_format **out,
-		       struct nw_error *err)
-{
-	int ret = parse_format(load, system, name, event);
-
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot read the format of event %s:%s: %s",
-			       system, name, nw_strerror(-ret));
-	if ((*event)->id < 0 || (*event)->id >= MOST_IDS)
-		return nw_fail(err, EBADMSG, "event %s:%s has the impossible id %d", system,
-			       name, (*event)->id);
-	ret = check_common(load, *event, err);
 	if (ret < 0)
 		return ret;
 	struct nw_event_format *format = calloc(1, sizeof(*format));
-	struct nw_event_format **slot = format ? nw_vec_add(&load->formats->events) : NULL;
+	struct nw_event_format **slot = format ? nw_vec_add(&formats->events) : NULL;
 	if (!slot) {
 		free(format);
 		return nw_no_memory(err);
 	}
 	*slot = *out = format;
-	format->id = (uint32_t)(*event)->id;
-	format->size = load->formats->least;
+	format->id = source->fields.id;
+	format->size = formats->least;
 	return 0;
 }
 
@@ -154,28 +133,40 @@ static int load_places(const struct nw_plan *plan, struct nw_event_format *forma
 	return slot ? 0 : -ENOMEM;
 }
 
-static int load_probe(struct loader *load, const char *group,
-		      const struct nw_event *planned, struct nw_error *err)
+static int add_probe(struct nw_formats *formats, const struct source *source,
+		     const struct nw_event *planned, struct nw_error *err)
 {
 	const char *address = planned->is_return ? "__probe_func" : "__probe_ip";
 	struct nw_event_format *format = NULL;
-	struct tep_event *event = NULL;
-	int ret = load_format(load, group, planned->name, &event, &format, err);
+	int ret = add_format(formats, source, &format, err);
 
 	if (ret == 0)
-		ret = add_field(format, event, address, err);
+		ret = add_field(format, source, address, err);
 	if (ret == 0 && format->fields.item[0].size < 4)
-		ret = missing(group, planned->name, address, err);
+		ret = missing(source, address, err);
 	if (ret == 0) {
 		format->kind = NW_EVENT_PROBE;
 		format->event = planned;
 		format->address = low_bits_offset(&format->fields.item[0]);
 		format->fields.count = 0;
-		ret = load_places(load->formats->plan, format) < 0 ? nw_no_memory(err) : 0;
+		ret = load_places(formats->plan, format) < 0 ? nw_no_memory(err) : 0;
 	}
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
-			ret = add_field(format, event, *name, err);
+			ret = add_field(format, source, *name, err);
+	return ret;
+}
+
+static int load_probe(struct loader *load, const char *group,
+		      const struct nw_event *planned, struct nw_error *err)
+{
+	struct source source;
+	int ret = open_source(load, group, planned->name, &source, err);
+
+	if (ret < 0)
+		return ret;
+	ret = add_probe(load->formats, &source, planned, err);
+	close_source(&source);
 	return ret;
 }
 
@@ -190,26 +181,38 @@ static const struct {
 	{NW_EVENT_EXIT, "sched", "sched_process_exit", {"comm"}, NULL},
 };
 
+static int add_task(struct nw_formats *formats, const struct source *source, size_t i)
+{
+	const char *optional = task_formats[i].optional;
+	struct nw_event_format *format = NULL;
+	struct nw_error ignored;
+	int ret = add_format(formats, source, &format, &ignored);
+
+	for (size_t j = 0; ret == 0 && task_formats[i].fields[j]; j++)
+		ret = add_field(format, source, task_formats[i].fields[j], &ignored);
+	if (ret == 0 && optional && nw_fields_find(&source->fields, optional))
+		ret = add_field(format, source, optional, &ignored);
+	if (format)
+		format->kind = task_formats[i].kind;
+	if (ret < 0 && format) {
+		formats->events.count--;
+		nw_vec_free(&format->fields);
+		free(format);
+	}
+	return ret;
+}
+
 /* Kernels without them exist: then threads are looked up, and that is all. */
 static int load_tasks(struct loader *load)
 {
 	for (size_t i = 0; i < NW_COUNT(task_formats); i++) {
-		struct nw_event_format *format = NULL;
-		struct tep_event *event = NULL;
 		struct nw_error ignored;
-		int ret = load_format(load, task_formats[i].system, task_formats[i].name,
-				      &event, &format, &ignored);
-		for (size_t j = 0; ret == 0 && task_formats[i].fields[j]; j++)
-			ret = add_field(format, event, task_formats[i].fields[j], &ignored);
-		if (ret == 0 && task_formats[i].optional &&
-		    tep_find_field(event, task_formats[i].optional))
-			ret = add_field(format, event, task_formats[i].optional, &ignored);
-		if (format)
-			format->kind = task_formats[i].kind;
-		if (ret < 0 && format) {
-			load->formats->events.count--;
-			nw_vec_free(&format->fields);
-			free(format);
+		struct source source;
+		int ret = open_source(load, task_formats[i].system, task_formats[i].name,
+				      &source, &ignored);
+		if (ret == 0) {
+			ret = add_task(load->formats, &source, i);
+			close_source(&source);
 		}
 		if (ret == -ENOMEM)
 			return ret;
@@ -255,9 +258,7 @@ int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_p
 
 	if (ret < 0)
 		return ret;
-	load.tep = tep_alloc();
-	ret = load.tep ? load_all(&load, plan, tasks, err) : nw_no_memory(err);
-	tep_free(load.tep);
+	ret = load_all(&load, plan, tasks, err);
 	if (ret < 0)
 		nw_formats_free(&formats);
 	else

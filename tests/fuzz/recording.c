@@ -4,13 +4,6 @@
 #include "fuzz.h"
 #include "nopwatch/stream.h"
 
-/* libtraceevent forgets a few bytes when it refuses a damaged format. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libtraceevent\n";
-}
-
 static unsigned int sum;
 
 static void use_value(const struct nw_value *value)

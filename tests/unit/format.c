@@ -31,7 +31,6 @@ static int load(struct fake *fake, struct nw_formats *formats)
 	return ret;
 }
 
-/* libtraceevent would parse it, and does damaged ones badly. */
 START_TEST(how_an_event_is_printed_does_not_matter)
 {
 	static const char *const texts[] = {

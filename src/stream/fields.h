@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* stream, inside: the text of an event's format file as fields. */
+#ifndef NOPWATCH_STREAM_FIELDS_H
+#define NOPWATCH_STREAM_FIELDS_H
+
+#include "nopwatch/stream.h"
+
+struct nw_field {
+	const char *name; /* into the text, name_len bytes */
+	size_t name_len;
+	struct nw_field_format format;
+};
+
+struct nw_fields {
+	uint32_t id; /* below 65536: struct trace_entry has 16 bits for it */
+	NW_VEC(struct nw_field) list;
+};
+
+/*
+ * Parse the text of events/SYSTEM/NAME/format as kernel/trace/trace_events.c: f_show() writes it:
+ *
+ *	ID: 1500
+ *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ *		field:__data_loc char[] newcomm;	offset:8;	size:4;	signed:1;
+ *
+ * How the event is printed stands behind that, and does not matter here. -EBADMSG: damaged.
+ */
+int nw_fields_parse(const char *text, struct nw_fields *out);
+/* The field of that name, NULL if there is none. */
+const struct nw_field_format *nw_fields_find(const struct nw_fields *fields,
+					     const char *name);
+void nw_fields_free(struct nw_fields *fields);
+
+#endif
