@@ -13,6 +13,15 @@
 
 /* ---- the instance ------------------------------------------------------------------- */
 
+static int set_recording(struct nw_session *session, bool on, struct nw_error *err)
+{
+	int ret = nw_tracefs_write(session->instance, "tracing_on", on ? "1" : "0");
+
+	return ret < 0 ? nw_fail(err, -ret, "cannot %s recording: %s",
+				 on ? "start" : "stop", nw_strerror(-ret))
+		       : 0;
+}
+
 static int make_instance(struct nw_session *session, struct nw_error *err)
 {
 	const char *group = session->plan->group;
@@ -30,7 +39,7 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 	if (session->instance < 0)
 		return nw_fail(err, errno, "cannot open %s/%s: %s", session->fs->path, dir,
 			       nw_strerror(errno));
-	return 0;
+	return set_recording(session, false, err);
 }
 
 /* local, the default, does not compare across CPUs; mono costs the same (kernel.md 2.3). */
@@ -274,7 +283,11 @@ static int raise_semaphores(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
-/* What can wait until the probes are armed does: a larger buffer, and the threads' events. */
+/*
+ * What can wait until the probes are armed does: a larger buffer, and the threads' events.
+ * Recording begins behind all that, at one moment: the kernel drops events without a word while
+ * it gives the buffer its size.
+ */
 int nw_session_arm(struct nw_session *session, struct nw_error *err)
 {
 	int ret = nw_session_enable(session, err);
@@ -285,6 +298,8 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 		ret = set_percent(session, err);
 	if (ret == 0 && !session->buffer_bytes)
 		ret = set_buffer(session, 0, err);
+	if (ret == 0)
+		ret = set_recording(session, true, err);
 	nw_expedite_end(&session->journal);
 	return ret < 0 ? ret : raise_semaphores(session, err);
 }
@@ -313,10 +328,7 @@ int nw_session_tend(struct nw_session *session)
 
 int nw_session_stop(struct nw_session *session, struct nw_error *err)
 {
-	int ret = nw_tracefs_write(session->instance, "tracing_on", "0");
-
-	return ret < 0 ? nw_fail(err, -ret, "cannot stop recording: %s", nw_strerror(-ret))
-		       : 0;
+	return set_recording(session, false, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */

@@ -27,6 +27,18 @@ holds "a narrower type cuts" out.json \
 "$NOPWATCH" trace -j 'counter:step__begin(i, text:u8[6])' -o out.json -- "$PROGRAMS/counter" 2 >/dev/null
 holds "arrays behind a pointer" out.json "of('event')[0]['args']['text'] == list(b'step \"')"
 
+# attaching: from the first hit that is recorded on, every one is
+"$PROGRAMS/counter" 1000000 20 >/dev/null &
+pid=$!
+wait_for test "$(readlink /proc/$pid/exe)" = "$PROGRAMS/counter"
+for i in 1 2 3; do
+  "$NOPWATCH" trace -j -p $pid 'counter:step__end(i)' 'counter:step__begin(i)' -d 500ms -o out.json
+  holds "no gap behind the beginning ($i)" out.json \
+    "(lambda i: len(i) > 100 and i == list(range(i[0], i[0] + len(i))))([e['args']['i'] for e in of('event') if 'end' in e['probe']])"
+done
+kill $pid
+wait $pid 2>/dev/null
+
 # several strings: companions at the same place, joined again
 "$NOPWATCH" trace -j 'strings:three(a:string, n, b:string, c:string)' -o out.json -- \
   "$PROGRAMS/strings" 4 500 >/dev/null

@@ -36,10 +36,10 @@ wait_for() {
   return 1
 }
 
-# Is a session of ours armed? (Its events exist and are enabled in its instance.)
+# Is a session of ours armed? (Its instance records, which is the last step.)
 armed() {
   local file
-  for file in "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/enable; do
+  for file in "$TRACEFS"/instances/nopwatch_*/tracing_on; do
     [ -r "$file" ] && grep -q 1 "$file" && return 0
   done
   return 1
