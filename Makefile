@@ -124,13 +124,15 @@ $(BIN): $(CMD_OBJ) $(LIB)
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
+-include tests/vm/vm.mk
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
-SH_FILES = $(sort $(wildcard scripts/* tests/run tests/fuzz/run demo/run .ci/run))
+SH_FILES = $(sort $(wildcard scripts/* tests/run tests/fuzz/run $(addprefix tests/vm/,fetch build boot guest) demo/run \
+	.ci/run))
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 lint:
@@ -177,7 +179,8 @@ clean:
 help:
 	@echo 'make            build build/nopwatch'
 	@echo 'make demo       trace the sample server for five seconds (root), or replay a recording'
-	@echo 'make check      every test; check-unit, check-fuzz, check-cli, check-kernel: some;'
+	@echo 'make check      every test; check-unit, check-fuzz, check-cli, check-kernel,'
+	@echo '                check-vm (other kernels in virtual machines): some of them;'
 	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
 	@echo 'make fuzz       look for inputs that break the readers (clang); FUZZ_SECONDS, FUZZ_RUNS'
 	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck'

@@ -49,7 +49,7 @@ RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs 
 	FUZZERS=$(CURDIR)/$(TEST_BUILD)/fuzz tests/run
 
 check: check-build
-	$(quiet)scripts/tracefs env $(RUN_TESTS) unit fuzz cli kernel
+	$(quiet)scripts/tracefs env $(RUN_TESTS) unit fuzz cli kernel $(VM_KIND)
 
 check-unit: check-build
 	$(quiet)$(RUN_TESTS) unit

@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# Tests on other kernels: boot one, look at what came back. The kernels are fetched by `make
+# vm-kernels` (scripts/check does that), never by the tests.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+VM=$(cd "$TESTS_LIB/../vm" && pwd)
+
+# The events of a trace are what the program said, in the same order.
+same_as_said() { # WHAT TRACE SAID [TYPES]
+  ok "$1" "$VM/same" "$2" "$3" "${4:-}"
+}
+
+vm_boot() { # KERNEL
+  local kernel=$1 arch=${1%%-*} why
+  [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "kernel $kernel has not been fetched (make vm-kernels)"
+  why=$(flock "$VM/../../build/vm" "$VM/build" "$arch" 2>&1) || skip_all "cannot build for $arch: $(tail -n 1 <<<"$why")"
+  "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
+  case $? in
+  0) pass "boots, and runs everything" ;;
+  2) skip_all "$(cat "$TEST_DIR/why")" ;;
+  *)
+    fail "boots, and runs everything"
+    comment "$(cat "$TEST_DIR/why")"
+    finish
+    ;;
+  esac
+  cd "$TEST_DIR" || exit 1
+}
+
+# What is the same on every kernel.
+vm_check() {
+  local level
+  comment "$(cat uname)"
+  for level in O0 O2; do
+    is "trace ends well (-$level)" "$(cat trace_$level.status)" 0
+    same_as_said "order and values of every argument are the program's own (-$level)" trace_$level said_$level
+  done
+
+  is "stat ends well" "$(cat stat.status)" 0
+  # "requests 300 lookups 300 evictions N": what the server itself counted
+  read -r _ requests _ lookups _ evictions <stat
+  is "the server answered all requests" "$requests $lookups" "300 300"
+  holds "stat counts what the server counted" stat.json \
+    "[probe('myserver:' + name)['hits'] for name in ('request__start', 'request__done', 'lookup__done', 'cache__evict')] == [300, 300, 300, $evictions]"
+  holds "spans pair, none is lost" stat.json \
+    "[(span(name)['count'], span(name)['unmatched_starts'], span(name)['unmatched_ends']) for name in ('myserver:request', 'myserver:lookup', 'myserver:parse')] == [(300, 0, 0)] * 3"
+  holds "no event is lost" stat.json "loss() == 0"
+
+  holds "a function's calls and returns" func.json "of('span')[0]['count'] == 200"
+
+  is "record and report end well" "$(cat record.status) $(cat report.status)" "0 0"
+  holds "a recording is read back whole" report \
+    "[probe('values:' + name)['hits'] for name in ('ints', 'text', 'globals', 'many')] == [100] * 4"
+
+  for level in O0 O2; do
+    same_as_said "types of the user's cut and sign (-$level)" types_$level types_said_$level s8,u8,u8,u8,u16,s8,u32,s16
+  done
+
+  is "attaching to a process ends well" "$(cat attach.status)" 0
+  same_as_said "what a process said meanwhile" attach attach.said within
+  is "its semaphores are closed again" "$(cat attach.quiet)" "quiet, something said"
+
+  ok "a killed nopwatch leaves events behind" test "$(cat orphans)" -gt 0
+  is "clean ends well" "$(cat clean.status)" 0
+  is "and closes the semaphores" "$(cat clean.quiet)" "quiet, something said"
+  is "tracefs is as it was" "$(cat after)" "$(cat before)"
+  is "the kernel did not complain" "$(cat dmesg)" ""
+}
+
+vm_test() { # KERNEL
+  vm_boot "$1"
+  vm_check
+}

@@ -1,0 +1,14 @@
+# Other kernels in virtual machines: `make vm-kernels` fetches them, `make check` boots those that
+# have been fetched, `make check-vm` does both.
+
+VM_KERNELS := $(shell sed -n 's/^\([a-z0-9][^ ]*\) .*/\1/p' tests/vm/kernels)
+# They have a build of their own: once is enough.
+VM_KIND := $(if $(filter plain,$(FLAVOUR)),vm)
+
+vm-kernels:
+	$(quiet)for kernel in $(VM_KERNELS); do tests/vm/fetch $$kernel; done; true
+
+check-vm: check-build vm-kernels
+	$(quiet)$(RUN_TESTS) vm
+
+.PHONY: vm-kernels check-vm
