@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: numbers as text, JSON lines or CSV, into a string buffer; whoever owns the buffer
+ * output: numbers as text, JSON lines, CSV or OpenMetrics, into a string buffer; whoever owns the buffer
  * writes it. Text is for people: aligned tables with units. JSON and CSV are for programs:
  * integer nanoseconds, names that do not change.
  */
@@ -13,7 +13,8 @@
 enum nw_form {
 	NW_FORM_TEXT,
 	NW_FORM_JSON,
-	NW_FORM_CSV
+	NW_FORM_CSV,
+	NW_FORM_OPENMETRICS, /* reports only, and always of everything so far */
 };
 
 /* ---- JSON --------------------------------------------------------------------------- */

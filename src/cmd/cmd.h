@@ -58,6 +58,7 @@ struct nw_command {
 	const char *usage;   /* what follows "nopwatch NAME" */
 	const char *details; /* a paragraph for `help NAME` */
 	const char *options; /* names of the options it takes, blank-separated */
+	bool reports;	     /* writes reports: in all forms, not only text and JSON */
 	int (*run)(const struct nw_args *args); /* the exit status */
 };
 
@@ -92,6 +93,7 @@ bool nw_use_color(const struct nw_args *args, FILE *stream);
 struct nw_sink {
 	FILE *file;
 	const char *path; /* NULL: stdout */
+	bool replace;	  /* what is written replaces what the file held, in one step */
 	bool closed;	  /* the reader has gone (EPIPE): no error, but an end */
 };
 

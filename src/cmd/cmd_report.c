@@ -25,6 +25,7 @@ const struct nw_command nw_cmd_report = {
 		   "happens; FILE may also hold the text of trace_pipe. Needs neither root "
 		   "nor tracefs. For the events one by one:\n"
 		   "nopwatch trace --from FILE.",
+	.reports = true,
 	.options = "interval output format json by span hist quiet verbose color",
 	.run = run,
 };

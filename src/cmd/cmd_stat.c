@@ -176,15 +176,19 @@ static void clear_status(struct stat *s)
 
 static int print_interval(struct stat *s, struct nw_error *err)
 {
+	bool totals = s->args->form == NW_FORM_OPENMETRICS; /* its counters never shrink */
 	struct nw_report report = make_report(s);
 
-	report.interval = ++s->interval;
-	report.elapsed_ns = s->args->interval_ns;
+	s->interval++;
+	report.interval = totals ? 0 : s->interval;
+	report.elapsed_ns = totals ? s->next - s->run->start_ns : s->args->interval_ns;
 	report.lost = nw_summary_lost(s->summary);
 	s->next += s->args->interval_ns;
 	clear_status(s);
+	if (totals && nw_summary_turn(s->summary) < 0)
+		return nw_no_memory(err);
 	nw_report_print(&report, s->args->form, &s->out);
-	if (nw_summary_turn(s->summary) < 0)
+	if (!totals && nw_summary_turn(s->summary) < 0)
 		return nw_no_memory(err);
 	int ret = nw_sink_write(&s->sink, &s->out, err);
 	if (ret < 0)
@@ -420,6 +424,7 @@ const struct nw_command nw_cmd_stat = {
 		   "file, only CMD and its children are counted (-a: everybody); if the "
 		   "probes are in\n"
 		   "another program, CMD is just the load, and everybody is.",
+	.reports = true,
 	.options = "pid follow all exe duration interval count output format json by span "
 		   "hist buffer from strict force quiet verbose color",
 	.run = run,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -73,7 +74,9 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 
 int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err)
 {
-	*out = (struct nw_sink){.file = stdout, .path = args->output};
+	*out = (struct nw_sink){.file = stdout,
+				.path = args->output,
+				.replace = args->form == NW_FORM_OPENMETRICS};
 	if (!args->output)
 		return 0;
 	out->file = fopen(args->output, "we");
@@ -95,12 +98,40 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 		       nw_strerror(code));
 }
 
+/* A collector may read the file at any moment: it finds the old text or the new one, whole. */
+static bool replace_file(const char *path, const struct nw_buf *text)
+{
+	char *fresh = nw_text("%s.new", path);
+	FILE *file = fresh ? fopen(fresh, "we") : NULL;
+	bool ok = file && fwrite(text->data, 1, text->len, file) == text->len;
+
+	if (file && fclose(file) != 0)
+		ok = false;
+	ok = ok && rename(fresh, path) == 0;
+	if (file && !ok) {
+		int code = errno;
+		unlink(fresh);
+		errno = code;
+	}
+	free(fresh);
+	return ok;
+}
+
+static bool is_regular(FILE *file)
+{
+	struct stat st;
+
+	return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode);
+}
+
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
 {
 	bool ok = !text->failed;
 
 	if (!ok)
 		errno = ENOMEM;
+	else if (text->len && sink->replace && sink->path && is_regular(sink->file))
+		ok = replace_file(sink->path, text);
 	else if (text->len && !sink->closed)
 		ok = fwrite(text->data, 1, text->len, sink->file) == text->len &&
 		     fflush(sink->file) == 0;

@@ -88,7 +88,10 @@ static int take_form(struct nw_args *args, const char *value, struct nw_error *e
 	static const struct {
 		const char *name;
 		enum nw_form form;
-	} forms[] = {{"text", NW_FORM_TEXT}, {"json", NW_FORM_JSON}, {"csv", NW_FORM_CSV}};
+	} forms[] = {{"text", NW_FORM_TEXT},
+		     {"json", NW_FORM_JSON},
+		     {"csv", NW_FORM_CSV},
+		     {"openmetrics", NW_FORM_OPENMETRICS}};
 
 	for (size_t i = 0; i < NW_COUNT(forms); i++) {
 		if (strcmp(forms[i].name, value) == 0) {
@@ -96,7 +99,7 @@ static int take_form(struct nw_args *args, const char *value, struct nw_error *e
 			return 0;
 		}
 	}
-	return bad_value(err, "-f", value, "text, json or csv");
+	return bad_value(err, "-f", value, "text, json, csv or openmetrics");
 }
 
 static int take_by(struct nw_args *args, const char *value, struct nw_error *err)
@@ -167,7 +170,7 @@ static const struct nw_option options[] = {
 	{'i', "interval", "TIME", "report every so often", take_interval},
 	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
 	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", "text, json or csv", take_form},
+	{'f', "format", "FORM", "text, json, csv or openmetrics", take_form},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "WHAT", "group by tid, pid, comm, cpu or an argument", take_by},
 	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
@@ -292,6 +295,8 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		else
 			ret = option_of(value)->take(&args, optarg, err);
 	}
+	if (ret == 0 && args.form > NW_FORM_JSON && !command->reports)
+		ret = nw_fail_usage(err, "%s writes text or json only", command->name);
 	if (ret == 0 && args.cmd && !*args.cmd)
 		ret = nw_fail_usage(err, "there is no command behind --");
 	if (ret < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reports: what the three forms have in common. */
+/* Reports: what their forms have in common. */
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +64,7 @@ void nw_report_print(const struct nw_report *report, enum nw_form form, struct n
 		[NW_FORM_TEXT] = nw_report_text,
 		[NW_FORM_JSON] = nw_report_json,
 		[NW_FORM_CSV] = nw_report_csv,
+		[NW_FORM_OPENMETRICS] = nw_report_openmetrics,
 	};
 
 	printers[form](report, out);

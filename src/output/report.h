@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The three forms of a report. */
+/* The forms of a report. */
 #ifndef NOPWATCH_OUTPUT_REPORT_H
 #define NOPWATCH_OUTPUT_REPORT_H
 
@@ -8,6 +8,7 @@
 void nw_report_text(const struct nw_report *report, struct nw_buf *out);
 void nw_report_json(const struct nw_report *report, struct nw_buf *out);
 void nw_report_csv(const struct nw_report *report, struct nw_buf *out);
+void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out);
 
 /* What all forms count the same way. */
 double nw_report_rate(const struct nw_report *report, uint64_t hits);

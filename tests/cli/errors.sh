@@ -33,7 +33,8 @@ says 2 "-n '-3': not a number above 0" stat a:b -n -3
 says 2 "-p 'abc': not a process id" stat a:b -p abc
 says 2 "-p '0': not a process id" stat a:b -p 1,0
 says 2 "-b '1': not a size such as 512K or 8M \(4K to 4G\)" stat a:b -b 1
-says 2 "-f 'xml': not text, json or csv" stat a:b -f xml
+says 2 "-f 'xml': not text, json, csv or openmetrics" stat a:b -f xml
+says 2 "trace writes text or json only" trace a:b -f csv
 says 2 "--color 'blue': not auto, always or never" list --color blue x
 says 2 "there is no command behind --" stat a:b --
 says 2 "no probe is named" stat

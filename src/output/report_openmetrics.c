@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A report for Prometheus and its kin: OpenMetrics 1.0 text. Families stand together, durations
+ * are in seconds, counters and buckets only ever grow: what is shown is always the total.
+ *
+ * The buckets of durations are the same in every report, since rates are taken from one report
+ * to the next: powers of two from 128 ns to 17 s. Ours end one nanosecond before such a power,
+ * and `le` says so, so that every count is exact.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+enum {
+	FIRST_BIT = 7,
+	LAST_BIT = 34
+};
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+/* In a label, a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF). */
+static void label(const char *before, const char *name, const char *value,
+		  struct nw_buf *out)
+{
+	nw_buf_printf(out, "%s%s=\"", before, name);
+	for (; *value; value++) {
+		if (*value == '\n')
+			nw_buf_adds(out, "\\n");
+		else if (strchr("\\\"", *value))
+			nw_buf_printf(out, "\\%c", *value);
+		else
+			nw_buf_addc(out, *value);
+	}
+	nw_buf_addc(out, '"');
+}
+
+/* What a sample is about: a probe or a span, an argument or none, a group or none. */
+struct subject {
+	const struct nw_report *report;
+	const char *kind, *name, *arg;
+	size_t group;
+};
+
+/* "FAMILYSUFFIX{probe="..."", without its end. */
+static void start(const char *family, const char *suffix, const struct subject *s,
+		  struct nw_buf *out)
+{
+	nw_buf_printf(out, "nopwatch_%s%s", family, suffix);
+	label("{", s->kind, s->name, out);
+	if (s->arg)
+		label(",", "arg", s->arg, out);
+	if (s->report->group_by)
+		label(",", s->report->group_by,
+		      nw_summary_group_name(s->report->summary, s->group), out);
+}
+
+static void counter(const char *family, const struct subject *s, uint64_t value,
+		    struct nw_buf *out)
+{
+	start(family, "_total", s, out);
+	nw_buf_printf(out, "} %" PRIu64 "\n", value);
+}
+
+static void family(const char *name, const char *type, const char *unit, const char *help,
+		   struct nw_buf *out)
+{
+	nw_buf_printf(out, "# TYPE nopwatch_%s %s\n", name, type);
+	if (unit)
+		nw_buf_printf(out, "# UNIT nopwatch_%s %s\n", name, unit);
+	nw_buf_printf(out, "# HELP nopwatch_%s %s\n", name, help);
+}
+
+/* ---- histograms --------------------------------------------------------------------- */
+
+/* Nanoseconds as seconds, exactly. */
+static void seconds(uint64_t ns, struct nw_buf *out)
+{
+	nw_buf_printf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+}
+
+static void bucket(const char *name, const struct subject *s, const char *le,
+		   uint64_t count, struct nw_buf *out)
+{
+	start(name, "_bucket", s, out);
+	nw_buf_printf(out, ",le=\"%s\"} %" PRIu64 "\n", le, count);
+}
+
+static void count_and_sum(const char *name, const struct subject *s,
+			  const struct nw_histogram *h, bool is_time, struct nw_buf *out)
+{
+	bucket(name, s, "+Inf", h->count, out);
+	start(name, "_count", s, out);
+	nw_buf_printf(out, "} %" PRIu64 "\n", h->count);
+	if (h->is_signed && h->count && (int64_t)h->min < 0)
+		return; /* a sum that may shrink must not be given */
+	start(name, "_sum", s, out);
+	nw_buf_adds(out, "} ");
+	if (is_time)
+		seconds(h->sum, out);
+	else
+		nw_buf_printf(out, "%" PRIu64, h->sum);
+	nw_buf_addc(out, '\n');
+}
+
+static void durations(const char *name, const struct subject *s,
+		      const struct nw_histogram *h, struct nw_buf *out)
+{
+	struct nw_bucket next;
+	unsigned int at = 0;
+	uint64_t count = 0;
+	bool more = nw_histogram_next(h, &at, &next);
+
+	for (unsigned int bit = FIRST_BIT; bit <= LAST_BIT; bit++) {
+		uint64_t most = ((uint64_t)1 << bit) - 1;
+		struct nw_buf le = {0};
+		while (more && next.high <= most) {
+			count += next.count;
+			more = nw_histogram_next(h, &at, &next);
+		}
+		seconds(most, &le);
+		bucket(name, s, nw_buf_str(&le), count, out);
+		nw_buf_free(&le);
+	}
+	count_and_sum(name, s, h, true, out);
+}
+
+/* Arguments may be anything: their buckets are those that hold something. */
+static void values(const char *name, const struct subject *s, const struct nw_histogram *h,
+		   struct nw_buf *out)
+{
+	struct nw_bucket next;
+	unsigned int at = 0;
+	uint64_t count = 0;
+	char le[32];
+
+	while (nw_histogram_next(h, &at, &next)) {
+		count += next.count;
+		if (h->is_signed)
+			snprintf(le, sizeof(le), "%" PRId64 ".0", (int64_t)next.high);
+		else
+			snprintf(le, sizeof(le), "%" PRIu64 ".0", next.high);
+		bucket(name, s, le, count, out);
+	}
+	count_and_sum(name, s, h, false, out);
+}
+
+/* ---- families ----------------------------------------------------------------------- */
+
+typedef void show_probe(const struct subject *s, const struct nw_probe *probe,
+			const struct nw_probe_row *row, struct nw_buf *out);
+typedef void show_span(const struct subject *s, const struct nw_span_row *row,
+		       struct nw_buf *out);
+
+static void show_hits(const struct subject *s, const struct nw_probe *probe,
+		      const struct nw_probe_row *row, struct nw_buf *out)
+{
+	(void)probe;
+	counter("hits", s, row->hits, out);
+}
+
+static void show_gap(const struct subject *s, const struct nw_probe *probe,
+		     const struct nw_probe_row *row, struct nw_buf *out)
+{
+	(void)probe;
+	durations("gap_seconds", s, &row->gap, out);
+}
+
+static void show_args(const struct subject *s, const struct nw_probe *probe,
+		      const struct nw_probe_row *row, struct nw_buf *out)
+{
+	for (size_t i = 0; row->args && i < probe->args.count; i++) {
+		struct subject arg = *s;
+		char name[32];
+		if (!row->args[i].count)
+			continue;
+		nw_arg_name(probe, i, name);
+		arg.arg = name;
+		values("arg", &arg, &row->args[i], out);
+	}
+}
+
+static void show_latency(const struct subject *s, const struct nw_span_row *row,
+			 struct nw_buf *out)
+{
+	durations("latency_seconds", s, &row->latency, out);
+}
+
+static void show_starts(const struct subject *s, const struct nw_span_row *row,
+			struct nw_buf *out)
+{
+	counter("unmatched_starts", s, row->unmatched_starts, out);
+}
+
+static void show_ends(const struct subject *s, const struct nw_span_row *row,
+		      struct nw_buf *out)
+{
+	counter("unmatched_ends", s, row->unmatched_ends, out);
+}
+
+static void show_discarded(const struct subject *s, const struct nw_span_row *row,
+			   struct nw_buf *out)
+{
+	counter("discarded_spans", s, row->discarded, out);
+}
+
+static const struct {
+	const char *name, *type, *unit, *help;
+	show_probe *probe;
+	show_span *span;
+} families[] = {
+	{"hits", "counter", NULL, "Hits of a probe.", show_hits, NULL},
+	{"gap_seconds", "histogram", "seconds", "From one hit of a probe to the next.",
+	 show_gap, NULL},
+	{"arg", "histogram", NULL, "Values of an argument.", show_args, NULL},
+	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end.",
+	 NULL, show_latency},
+	{"unmatched_starts", "counter", NULL, "Starts that had no end.", NULL, show_starts},
+	{"unmatched_ends", "counter", NULL, "Ends that had no start.", NULL, show_ends},
+	{"discarded_spans", "counter", NULL,
+	 "Spans that may have straddled a loss and were not measured.", NULL,
+	 show_discarded},
+};
+
+static void show_probes(const struct nw_report *report, show_probe *show,
+			struct nw_buf *out)
+{
+	for (size_t i = 0; i < report->selection->probes.count; i++) {
+		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
+			const struct nw_probe *probe = report->selection->probes.item[i];
+			const struct nw_probe_row *row =
+				&nw_report_rows(report, g)->probes[i];
+			const struct subject s = {.report = report,
+						  .kind = "probe",
+						  .name = probe->label,
+						  .group = g};
+			if (nw_report_has_probe(report, row))
+				show(&s, probe, row, out);
+		}
+	}
+}
+
+static void show_spans(const struct nw_report *report, show_span *show, struct nw_buf *out)
+{
+	for (size_t i = 0; i < report->span_count; i++) {
+		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
+			const struct nw_span_row *row =
+				&nw_report_rows(report, g)->spans[i];
+			const struct subject s = {.report = report,
+						  .kind = "span",
+						  .name = report->spans[i].name,
+						  .group = g};
+			if (nw_report_has_span(report, row))
+				show(&s, row, out);
+		}
+	}
+}
+
+void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
+{
+	for (size_t i = 0; i < NW_COUNT(families); i++) {
+		struct nw_buf samples = {0};
+		if (families[i].probe)
+			show_probes(report, families[i].probe, &samples);
+		else
+			show_spans(report, families[i].span, &samples);
+		if (samples.len) {
+			family(families[i].name, families[i].type, families[i].unit,
+			       families[i].help, out);
+			nw_buf_add(out, samples.data, samples.len);
+		}
+		out->failed |= samples.failed;
+		nw_buf_free(&samples);
+	}
+	family("lost_events", "counter", NULL, "Events that were lost.", out);
+	nw_buf_printf(out, "nopwatch_lost_events_total %" PRIu64 "\n", report->lost);
+	family("elapsed_seconds", "gauge", "seconds", "Time watched.", out);
+	nw_buf_adds(out, "nopwatch_elapsed_seconds ");
+	seconds(report->elapsed_ns, out);
+	nw_buf_adds(out, "\n# EOF\n");
+}

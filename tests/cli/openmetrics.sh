@@ -1,0 +1,29 @@
+# -f openmetrics: what Prometheus reads.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+sample=$TESTS_LIB/../../demo/sample.dat
+read_it() { "$TESTS_LIB/openmetrics" "$@"; }
+
+"$NOPWATCH" report -f openmetrics "$sample" >out
+"$NOPWATCH" report -j "$sample" >out.json
+is "it is OpenMetrics" "$(read_it out)" fine
+count=$(j out.json "span('myserver:parse')['count']")
+is "with the same counts" "$(read_it out 'nopwatch_latency_seconds_count{span="myserver:parse"}')" "$count"
+below=$(j out.json "sum(n for low, high, n in span('myserver:parse')['latency_ns']['buckets'] if high < 1024)")
+is "and the same buckets" \
+  "$(read_it out 'nopwatch_latency_seconds_bucket{span="myserver:parse",le="0.000001023"}')" "$below"
+"$NOPWATCH" report -f openmetrics --by tid "$sample" >out
+is "groups are labels" "$(read_it out)" fine
+"$NOPWATCH" report -f openmetrics -i 250ms "$sample" -o file
+is "a file holds one report, the last one" \
+  "$(read_it file 'nopwatch_latency_seconds_count{span="myserver:parse"}')" "$count"
+is "and nothing is left beside it" "$(ls file*)" file
+
+# names from elsewhere
+printf '%16s-%-7d [%03d] ..... %12s: %s\n' 'a"b\c' 7 0 5.0 'x: (0x1) v=-3' 'a"b\c' 7 0 6.0 'x: (0x1) v=4' >text
+"$NOPWATCH" stat -f openmetrics --by comm --hist v --from text >out
+is "labels are escaped" "$(read_it out 'nopwatch_hits_total{probe="x",comm="a\"b\\c"}')" 2
+is "a histogram with negative values has no sum" "$(grep -c 'nopwatch_arg_sum' out)" 0
+is "but all else" "$(read_it out 'nopwatch_arg_count{probe="x",arg="v",comm="a\"b\\c"}')" 2
+finish
