@@ -123,12 +123,15 @@ void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
 
 /* ---- lists -------------------------------------------------------------------------- */
 
-/* A site as {"type":"site",...}; caps decides nothing: fetches are those of a full kernel. */
-void nw_site_json(struct nw_image *image, const struct nw_site *site, struct nw_buf *out);
+/* A site as {"type":"site",...}; caps decides nothing: fetches are those of a full kernel.
+ * types: what is known of arguments beside the notes, or NULL. */
+void nw_site_json(struct nw_image *image, const struct nw_site *site,
+		  const struct nw_types *types, struct nw_buf *out);
 /* A note that was left out, {"type":"skipped",...}. */
 void nw_skipped_json(const struct nw_image *image, const struct nw_skipped *skipped,
 		     struct nw_buf *out);
 /* Rows of text for one site and its arguments (list -v). */
-void nw_site_text(struct nw_image *image, const struct nw_site *site, struct nw_buf *out);
+void nw_site_text(struct nw_image *image, const struct nw_site *site,
+		  const struct nw_types *types, struct nw_buf *out);
 
 #endif

@@ -300,6 +300,8 @@ struct nw_named_arg {
 	struct nw_type type;
 };
 
+typedef NW_VEC(struct nw_named_arg) nw_named_args;
+
 struct nw_spec {
 	char *text; /* as typed */
 	enum nw_spec_kind kind;
@@ -308,12 +310,48 @@ struct nw_spec {
 	char *name;	/* glob; or symbol; tracepoint: the event */
 	uint64_t offset;
 	bool has_args; /* parentheses were there, even if empty */
-	NW_VEC(struct nw_named_arg) args;
+	nw_named_args args;
 };
 
 /* Parse one spec; EINVAL with a reason that names the text and what is accepted. */
 int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err);
 void nw_spec_free(struct nw_spec *spec);
+
+/* ---- names and types of arguments ---------------------------------------------------- */
+
+/* One probe as a file describes it: what its notes cannot say. */
+struct nw_described {
+	char *program;	/* glob of the base name of its file; NULL: any file */
+	char *provider; /* glob; NULL: any */
+	char *name;	/* glob */
+	bool given;	/* the user named the file; else it was found */
+	nw_named_args args;
+};
+
+struct nw_types {
+	NW_VEC(struct nw_described) probes;
+};
+
+/*
+ * Add what a file describes: a provider file of DTrace's (`provider x { probe y(char *); };`)
+ * or a tapset of SystemTap's (`probe process("x").mark("y") { name = user_string($arg1) }`).
+ * Errors name FILE:LINE; then nothing is added. ENOENT: it describes no USDT probes.
+ */
+int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err);
+/* Add the tapsets below a directory. They only count for the programs that they name; those
+ * that cannot be read are passed over. */
+void nw_types_find(struct nw_types *types, const char *directory);
+void nw_types_free(struct nw_types *types);
+/* What is known of a probe in the file at path; NULL: nothing. What the user named comes first. */
+const struct nw_described *nw_types_look_up(const struct nw_types *types, const char *path,
+					    const char *provider, const char *name);
+struct nw_point;
+/*
+ * Give arguments that have no name or no type of their own those of the description, where
+ * that type can be the value's at all these points.
+ */
+void nw_types_apply(const struct nw_described *known, const struct nw_point *points,
+		    size_t count, nw_named_args *args);
 
 /* ---- selection ---------------------------------------------------------------------- */
 
@@ -336,8 +374,8 @@ struct nw_probe {
 	enum nw_spec_kind kind;
 	struct nw_image *image;
 	NW_VEC(struct nw_point) points;
-	NW_VEC(struct nw_named_arg) args; /* as many as its sites have arguments */
-	bool has_args;			  /* the user named arguments */
+	nw_named_args args; /* as many as its sites have arguments */
+	bool has_args;	    /* the user named arguments */
 };
 
 /* What argument i is called: its name, or "argI". */
@@ -351,6 +389,7 @@ struct nw_scope {
 	const char *command; /* CMD's executable, resolved */
 	bool force;
 	bool want_operands; /* parse the arguments of every site, not only where named */
+	const struct nw_types *types; /* what is known of arguments; NULL: nothing */
 };
 
 struct nw_selection {

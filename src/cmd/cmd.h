@@ -30,7 +30,7 @@ struct nw_args {
 	uint64_t buffer_bytes;
 	enum nw_form form;
 	const char *by;
-	NW_VEC(const char *) spans, hists;
+	NW_VEC(const char *) spans, hists, types;
 	const char *color;
 	bool dry_run, force, quiet, follow, all, wall, strict, help;
 	unsigned int verbose;
@@ -86,6 +86,11 @@ void nw_note(const char *fmt, ...) nw_format(1, 2);
 int nw_failure(const struct nw_command *command, const struct nw_error *err);
 /* Should output to this stream be coloured? */
 bool nw_use_color(const struct nw_args *args, FILE *stream);
+
+/* ---- descriptions of probes --------------------------------------------------------- */
+
+/* --types' files, and the tapsets that are installed ($SYSTEMTAP_TAPSET, as stap has it). */
+int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_error *err);
 
 /* ---- results ------------------------------------------------------------------------ */
 

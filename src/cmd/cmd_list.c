@@ -13,6 +13,7 @@ struct listing {
 	struct nw_sink sink;
 	NW_VEC(struct nw_spec) patterns; /* none: everything */
 	nw_strings places;		 /* files and directories */
+	struct nw_types types;
 	struct nw_table table;
 	struct nw_buf out;
 	nw_images kept; /* for near names, if nothing matches */
@@ -120,7 +121,7 @@ static void print_sites(struct listing *list, struct nw_image *image, const stru
 	nw_vec_each (&image->sites, site)
 		if (strcmp(site->provider, row->first->provider) == 0 &&
 		    strcmp(site->name, row->first->name) == 0)
-			nw_site_text(image, site, &list->out);
+			nw_site_text(image, site, &list->types, &list->out);
 }
 
 static void list_text(struct listing *list, struct nw_image *image)
@@ -153,7 +154,7 @@ static void list_json(struct listing *list, struct nw_image *image)
 		if (!fits_any(list, site->provider, site->name))
 			continue;
 		list->matched++;
-		nw_site_json(image, site, &list->out);
+		nw_site_json(image, site, &list->types, &list->out);
 	}
 	nw_vec_each (&image->skipped, skipped)
 		if (!*skipped->name || fits_any(list, skipped->provider, skipped->name))
@@ -380,7 +381,7 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	int status;
 
-	if (read_words(&list, &err) < 0) {
+	if (read_words(&list, &err) < 0 || nw_load_types(args, &list.types, &err) < 0) {
 		status = nw_failure(&nw_cmd_list, &err);
 	} else if (nw_sink_open(args, &list.sink, &err) < 0) {
 		nw_report_error(&err);
@@ -400,6 +401,7 @@ static int run(const struct nw_args *args)
 	nw_vec_free(&list.patterns);
 	nw_strings_free(&list.places);
 	nw_images_free(&list.kept);
+	nw_types_free(&list.types);
 	nw_buf_free(&list.out);
 	return status;
 }
@@ -417,6 +419,6 @@ const struct nw_command nw_cmd_list = {
 		   "argument with the fetch argument it becomes. What it prints is a SPEC "
 		   "for the\n"
 		   "other commands. Needs neither root nor tracefs.",
-	.options = "pid exe format json output quiet verbose force color",
+	.options = "pid exe types format json output quiet verbose force color",
 	.run = run,
 };

@@ -323,7 +323,7 @@ const struct nw_command nw_cmd_record = {
 		   "`trace --from` read on any machine, without privileges; trace-cmd and "
 		   "kernelshark\n"
 		   "read it, too.",
-	.options =
-		"pid follow all exe duration count output buffer strict force quiet color",
+	.options = "pid follow all exe types duration count output buffer strict force "
+		   "quiet color",
 	.run = run,
 };

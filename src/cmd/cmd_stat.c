@@ -425,7 +425,8 @@ const struct nw_command nw_cmd_stat = {
 		   "probes are in\n"
 		   "another program, CMD is just the load, and everybody is.",
 	.reports = true,
-	.options = "pid follow all exe duration interval count output format json by span "
+	.options = "pid follow all exe types duration interval count output format json by "
+		   "span "
 		   "hist buffer from strict force quiet verbose color",
 	.run = run,
 };

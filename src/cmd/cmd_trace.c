@@ -137,7 +137,8 @@ const struct nw_command nw_cmd_trace = {
 		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 "
 		"f64 string,\n"
 		"and arrays of up to 64 elements such as u8[16].",
-	.options = "pid follow all exe duration count output format json buffer from time "
+	.options = "pid follow all exe types duration count output format json buffer from "
+		   "time "
 		   "strict force quiet verbose color",
 	.run = run,
 };

@@ -83,6 +83,16 @@ static int take_buffer(struct nw_args *args, const char *value, struct nw_error 
 	return 0;
 }
 
+static int take_types(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->types);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value;
+	return *value ? 0 : bad_value(err, "--types", value, "a file");
+}
+
 static int take_form(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	static const struct {
@@ -176,6 +186,8 @@ static const struct nw_option options[] = {
 	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
 	 take_span},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
+	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
+	 take_types},
 	{'b', "buffer", "SIZE", "ring buffer per CPU (8M, or less on many CPUs)",
 	 take_buffer},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
@@ -312,6 +324,7 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->pids);
 	nw_vec_free(&args->spans);
 	nw_vec_free(&args->hists);
+	nw_vec_free(&args->types);
 }
 
 /* ---- help --------------------------------------------------------------------------- */

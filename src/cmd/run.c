@@ -57,6 +57,7 @@ static int read_specs(struct nw_run *run, struct nw_error *err)
 
 static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
 {
+	struct nw_types types = {0};
 	const struct nw_scope scope = {
 		.pids = run->args->pids.item,
 		.pid_count = run->args->pids.count,
@@ -64,10 +65,14 @@ static int select_probes(struct nw_run *run, const char *command, struct nw_erro
 		.command = command,
 		.force = run->args->force,
 		.want_operands = run->consumer->all_args,
+		.types = &types,
 	};
-	int ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
-			    err);
+	int ret = nw_load_types(run->args, &types, err);
 
+	if (ret == 0)
+		ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
+				err);
+	nw_types_free(&types);
 	if (ret == 0 && !run->args->quiet)
 		nw_vec_each (&run->selection.warnings, warning)
 			nw_note("%s", *warning);

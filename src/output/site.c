@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Sites and their arguments, for `list`. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,50 @@ static const char *kind_name(enum nw_operand_kind kind)
 	return names[kind];
 }
 
+/* The arguments of a site: what its note says, and what is known beside. */
+struct site_args {
+	struct nw_point point; /* its operands */
+	nw_named_args known;   /* one each */
+};
+
+/* Returns -ENOMEM at worst; then there are fewer. */
+static int read_args(struct nw_image *image, const struct nw_site *site,
+		     const struct nw_types *types, struct site_args *out)
+{
+	const struct nw_described *known = types ? nw_types_look_up(types, image->path,
+								    site->provider,
+								    site->name)
+						 : NULL;
+	nw_operands *operands = &out->point.operands;
+
+	*out = (struct site_args){0};
+	if (image->arch && nw_operands_parse(image->arch, site->args, operands) < 0)
+		return -ENOMEM;
+	nw_operands_resolve(image, site->vaddr, operands);
+	while (out->known.count < operands->count) {
+		if (!nw_vec_add(&out->known)) {
+			operands->count = out->known.count;
+			return -ENOMEM;
+		}
+	}
+	if (known)
+		nw_types_apply(known, &out->point, 1, &out->known);
+	return 0;
+}
+
+static void free_args(struct site_args *args)
+{
+	nw_vec_free(&args->point.operands);
+	nw_vec_free(&args->known);
+}
+
 /* The fetch as a kernel that has everything would take it. */
 static void fetch_of(const struct nw_image *image, const struct nw_site *site,
-		     const struct nw_operand *op, struct nw_fetch *out)
+		     const struct nw_operand *op, const struct nw_named_arg *known,
+		     struct nw_fetch *out)
 {
-	struct nw_type plain = {0};
-
-	nw_fetch_make(op, &plain, image->arch, image->big_endian, site->vaddr, &nw_caps_all,
-		      out);
+	nw_fetch_make(op, &known->type, image->arch, image->big_endian, site->vaddr,
+		      &nw_caps_all, out);
 }
 
 /* Both halves of a pair of registers. */
@@ -65,13 +102,21 @@ static void value_keys(const struct nw_operand *op, struct nw_json *json)
 }
 
 static void arg_json(const struct nw_image *image, const struct nw_site *site,
-		     const struct nw_operand *op, size_t index, struct nw_json *json)
+		     const struct nw_operand *op, const struct nw_named_arg *known,
+		     size_t index, struct nw_json *json)
 {
 	struct nw_fetch fetch;
+	char type[16];
 
-	fetch_of(image, site, op, &fetch);
+	fetch_of(image, site, op, known, &fetch);
 	nw_json_open(json, '{');
 	nw_json_key_u64(json, "index", index);
+	if (*known->name)
+		nw_json_key_text(json, "name", known->name);
+	if (known->type.base != NW_TYPE_DEFAULT) {
+		nw_type_text(&known->type, type);
+		nw_json_key_text(json, "type", type);
+	}
 	nw_json_key(json, "text");
 	nw_json_text(json, op->text, op->text_len);
 	nw_json_key_u64(json, "size", op->size);
@@ -101,16 +146,15 @@ static void image_keys(const struct nw_image *image, struct nw_json *json)
 		nw_json_key_text(json, "arch", nw_arch_name(image->arch));
 }
 
-void nw_site_json(struct nw_image *image, const struct nw_site *site, struct nw_buf *out)
+void nw_site_json(struct nw_image *image, const struct nw_site *site,
+		  const struct nw_types *types, struct nw_buf *out)
 {
 	struct nw_json json = {.out = out};
 	struct nw_symbol function;
-	nw_operands operands = {0};
-	size_t i = 0;
+	struct site_args args;
 
-	if (image->arch && nw_operands_parse(image->arch, site->args, &operands) < 0)
+	if (read_args(image, site, types, &args) < 0)
 		out->failed = true;
-	nw_operands_resolve(image, site->vaddr, &operands);
 	nw_json_open(&json, '{');
 	nw_json_key_text(&json, "type", "site");
 	nw_json_key_text(&json, "provider", site->provider);
@@ -130,12 +174,13 @@ void nw_site_json(struct nw_image *image, const struct nw_site *site, struct nw_
 		nw_json_key_text(&json, "warning", site->warning);
 	nw_json_key(&json, "args");
 	nw_json_open(&json, '[');
-	nw_vec_each (&operands, op)
-		arg_json(image, site, op, i++, &json);
+	for (size_t i = 0; i < args.known.count; i++)
+		arg_json(image, site, &args.point.operands.item[i], &args.known.item[i], i,
+			 &json);
 	nw_json_close(&json, ']');
 	nw_json_close(&json, '}');
 	nw_buf_addc(out, '\n');
-	nw_vec_free(&operands);
+	free_args(&args);
 }
 
 void nw_skipped_json(const struct nw_image *image, const struct nw_skipped *skipped,
@@ -157,32 +202,34 @@ void nw_skipped_json(const struct nw_image *image, const struct nw_skipped *skip
 /* ---- text --------------------------------------------------------------------------- */
 
 static void arg_text(const struct nw_image *image, const struct nw_site *site,
-		     const struct nw_operand *op, size_t index, struct nw_buf *out)
+		     const struct nw_operand *op, const struct nw_named_arg *known,
+		     size_t index, struct nw_buf *out)
 {
 	struct nw_fetch fetch;
 
-	fetch_of(image, site, op, &fetch);
+	fetch_of(image, site, op, known, &fetch);
 	nw_buf_printf(out, "      arg%zu  ", index);
 	nw_buf_add_escaped(out, op->text, op->text_len);
 	for (size_t pad = op->text_len; pad < 18; pad++)
 		nw_buf_addc(out, ' ');
 	if (fetch.problem)
-		nw_buf_printf(out, "  cannot be fetched: %s\n", fetch.problem);
+		nw_buf_printf(out, "  cannot be fetched: %s", fetch.problem);
 	else if (fetch.is_constant && op->is_signed)
-		nw_buf_printf(out, "  constant %" PRId64 "\n", (int64_t)fetch.constant);
+		nw_buf_printf(out, "  constant %" PRId64, (int64_t)fetch.constant);
 	else if (fetch.is_constant)
-		nw_buf_printf(out, "  constant %" PRIu64 "\n", fetch.constant);
+		nw_buf_printf(out, "  constant %" PRIu64, fetch.constant);
 	else
-		nw_buf_printf(out, "  %s%s%s\n", fetch.text, *fetch.high_text ? " " : "",
+		nw_buf_printf(out, "  %s%s%s", fetch.text, *fetch.high_text ? " " : "",
 			      fetch.high_text);
+	nw_buf_printf(out, "%s%s\n", *known->name ? "  " : "", known->name);
 }
 
-void nw_site_text(struct nw_image *image, const struct nw_site *site, struct nw_buf *out)
+void nw_site_text(struct nw_image *image, const struct nw_site *site,
+		  const struct nw_types *types, struct nw_buf *out)
 {
 	const char *nop = nw_nop_name(site->nop);
 	struct nw_symbol function;
-	nw_operands operands = {0};
-	size_t i = 0;
+	struct site_args args;
 
 	nw_buf_printf(out, "    site 0x%" PRIx64 "  offset 0x%" PRIx64, site->vaddr,
 		      site->offset);
@@ -198,10 +245,10 @@ void nw_site_text(struct nw_image *image, const struct nw_site *site, struct nw_
 	nw_buf_addc(out, '\n');
 	if (site->warning)
 		nw_buf_printf(out, "      warning: %s\n", site->warning);
-	if (image->arch && nw_operands_parse(image->arch, site->args, &operands) < 0)
+	if (read_args(image, site, types, &args) < 0)
 		out->failed = true;
-	nw_operands_resolve(image, site->vaddr, &operands);
-	nw_vec_each (&operands, op)
-		arg_text(image, site, op, i++, out);
-	nw_vec_free(&operands);
+	for (size_t i = 0; i < args.known.count; i++)
+		arg_text(image, site, &args.point.operands.item[i], &args.known.item[i], i,
+			 out);
+	free_args(&args);
 }

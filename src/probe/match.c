@@ -166,6 +166,19 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 	return ret;
 }
 
+/* What the spec leaves open, a description may know. */
+static void apply_types(const struct nw_types *types, struct nw_probe *probe)
+{
+	const struct nw_described *known = types ? nw_types_look_up(
+							   types, probe->image->path,
+							   probe->provider, probe->name)
+						 : NULL;
+
+	if (known)
+		nw_types_apply(known, probe->points.item, probe->points.count,
+			       &probe->args);
+}
+
 static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 		      struct nw_image *image, struct nw_selection *selection,
 		      struct nw_error *err)
@@ -190,8 +203,10 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 	}
 	nw_vec_each (&selection->probes, probe)
 		if (ret == 0 && matched && (*probe)->image == image &&
-		    nw_spec_fits(spec, (*probe)->provider, (*probe)->name))
+		    nw_spec_fits(spec, (*probe)->provider, (*probe)->name)) {
 			ret = name_args(spec, *probe, err);
+			apply_types(scope->types, *probe);
+		}
 	if (ret == 0 && warn_usdt(spec, image, selection) < 0)
 		ret = nw_no_memory(err);
 	return ret < 0 ? ret : matched;

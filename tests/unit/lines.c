@@ -184,7 +184,7 @@ START_TEST(a_site_has_the_keys_that_are_fixed)
 		nw_buf_addc(&wanted, '}');
 	}
 	nw_buf_adds(&wanted, "]}\n");
-	nw_site_json(image, &site, &out);
+	nw_site_json(image, &site, NULL, &out);
 	expect(&out, nw_buf_str(&wanted));
 	nw_buf_free(&wanted);
 	nw_image_free(image);
@@ -199,7 +199,7 @@ START_TEST(keys_that_do_not_apply_are_left_out)
 	struct nw_buf out = {0};
 
 	image->build_id[0] = '\0';
-	nw_site_json(image, &site, &out);
+	nw_site_json(image, &site, NULL, &out);
 	expect(&out, HEAD
 	       "\"path\":\"/opt/a\\\"b\\u001b\",\"vaddr\":0,\"offset\":0,\"args\":[]}\n");
 	nw_image_free(image);
@@ -243,7 +243,7 @@ START_TEST(a_site_as_text_shows_what_is_fetched)
 		"      arg3  4@%%xmm0             cannot be fetched: %s\n"
 		"      arg4  8@-16(%%rbp)         -16(%%bp):u64\n",
 		problem_of(image, "4@%xmm0"));
-	nw_site_text(image, &site, &out);
+	nw_site_text(image, &site, NULL, &out);
 	expect(&out, nw_buf_str(&wanted));
 	nw_buf_free(&wanted);
 	nw_image_free(image);

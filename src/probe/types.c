@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Names and types of arguments that notes do not have: from files which describe probes. The
+ * formats are read by provider_file.c and tapset.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scan.h"
+
+enum {
+	MOST_PROBES = 65536,
+	MOST_BYTES = 4 << 20,
+	MOST_FILES = 4096,
+	MOST_DEPTH = 4, /* of directories of tapsets: ARCH, linux, ... */
+};
+
+struct nw_described *nw_types_add(struct nw_types *types)
+{
+	return types->probes.count < MOST_PROBES ? nw_vec_add(&types->probes) : NULL;
+}
+
+static void forget_from(struct nw_types *types, size_t first)
+{
+	for (size_t i = first; i < types->probes.count; i++) {
+		struct nw_described *probe = &types->probes.item[i];
+		free(probe->program);
+		free(probe->provider);
+		free(probe->name);
+		nw_vec_free(&probe->args);
+	}
+	types->probes.count = first;
+}
+
+void nw_types_free(struct nw_types *types)
+{
+	forget_from(types, 0);
+	nw_vec_free(&types->probes);
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+static int read_text(const char *path, struct nw_buf *out, struct nw_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int ret;
+
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot open '%s': %s", path,
+			       nw_strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		ret = nw_fail(err, EINVAL, "'%s' is not a regular file", path);
+	else if (st.st_size > MOST_BYTES)
+		ret = nw_fail(err, EFBIG, "'%s' is too large to describe probes", path);
+	else if ((ret = nw_buf_read(out, fd)) < 0)
+		nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret));
+	close(fd);
+	return ret;
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t len = strlen(path), end_len = strlen(end);
+
+	return len >= end_len && strcmp(path + len - end_len, end) == 0;
+}
+
+/* A tapset has that in its name; in any other file a provider is a provider. */
+static bool is_tapset(const char *path, const char *text)
+{
+	if (ends_in(path, ".stp") || ends_in(path, ".stpm"))
+		return true;
+	return !ends_in(path, ".d") && !strstr(text, "provider ") && strstr(text, ".mark");
+}
+
+int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err)
+{
+	size_t before = types->probes.count;
+	struct nw_buf text = {0};
+	int ret = read_text(path, &text, err);
+
+	if (ret == 0) {
+		const char *start = nw_buf_str(&text);
+		struct nw_scan scan = {.file = path,
+				       .at = start,
+				       .end = start + text.len,
+				       .line = 1,
+				       .tapset = is_tapset(path, start),
+				       .err = err};
+		ret = scan.tapset ? nw_types_tapset(&scan, types)
+				  : nw_types_provider_file(&scan, types);
+	}
+	nw_buf_free(&text);
+	if (ret == 0 && types->probes.count == before) {
+		ret = nw_fail(err, ENOENT, "'%s' describes no USDT probes", path);
+		nw_error_hint(err,
+			      "write DTrace's `provider NAME { probe NAME(TYPE); };` or "
+			      "SystemTap's `probe process(\"FILE\").mark(\"NAME\") { "
+			      "name = $arg1 }`");
+	}
+	if (ret < 0)
+		forget_from(types, before);
+	for (size_t i = before; i < types->probes.count; i++)
+		types->probes.item[i].given = true;
+	return ret;
+}
+
+/* ---- directories -------------------------------------------------------------------- */
+
+static void find_in(struct nw_types *types, const char *directory, unsigned int depth,
+		    unsigned int *files);
+
+/* What is found is a help; what is wrong with it is nobody's fault here. */
+static void find_one(struct nw_types *types, const char *path, unsigned int depth,
+		     unsigned int *files)
+{
+	size_t before = types->probes.count;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return;
+	if (S_ISDIR(st.st_mode) && depth < MOST_DEPTH) {
+		find_in(types, path, depth + 1, files);
+	} else if (S_ISREG(st.st_mode) && ends_in(path, ".stp") && *files < MOST_FILES) {
+		++*files;
+		if (nw_types_read(types, path, NULL) < 0)
+			return;
+		for (size_t i = before; i < types->probes.count; i++)
+			types->probes.item[i].given = false;
+	}
+}
+
+static void find_in(struct nw_types *types, const char *directory, unsigned int depth,
+		    unsigned int *files)
+{
+	struct dirent **names;
+	int count = scandir(directory, &names, NULL, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", directory,
+							     names[i]->d_name);
+		if (path && names[i]->d_name[0] != '.')
+			find_one(types, path, depth, files);
+		free(names[i]);
+	}
+	if (count >= 0)
+		free(names);
+}
+
+void nw_types_find(struct nw_types *types, const char *directory)
+{
+	unsigned int files = 0;
+
+	find_in(types, directory, 0, &files);
+}
+
+/* ---- look-ups ----------------------------------------------------------------------- */
+
+/* libpython3.so fits libpython3.so.1.0, too: which version there is was not known. */
+static bool fits_program(const char *program, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	if (nw_glob_match(program, base))
+		return true;
+	nw_cleanup(nw_free_ptr) char *versions = nw_text("%s.*", program);
+	return versions && ends_in(program, ".so") && nw_glob_match(versions, base);
+}
+
+/* How well a description fits; 0: not at all. */
+static unsigned int fitness(const struct nw_described *known, const char *path,
+			    const char *provider, const char *name)
+{
+	if (!nw_glob_match(known->name, name) ||
+	    (known->provider && !nw_glob_match(known->provider, provider)))
+		return 0;
+	bool program = known->program && fits_program(known->program, path);
+	/* what nobody named must be sure of the file; what somebody did need not */
+	if (!known->given)
+		return program ? 1 : 0;
+	return program ? 4 : known->program ? 2 : 3;
+}
+
+const struct nw_described *nw_types_look_up(const struct nw_types *types, const char *path,
+					    const char *provider, const char *name)
+{
+	const struct nw_described *best = NULL;
+	unsigned int most = 0;
+
+	nw_vec_each (&types->probes, known) {
+		unsigned int fits = fitness(known, path, provider, name);
+		if (fits > most) {
+			most = fits;
+			best = known;
+		}
+	}
+	return best;
+}
+
+/* Would the value still be one, if it were of that type? */
+static bool suits(const struct nw_type *type, const struct nw_operand *op)
+{
+	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
+
+	if (op->kind == NW_OPERAND_UNKNOWN || op->problem)
+		return true; /* nothing can be had anyhow */
+	if (!plain)
+		return false;
+	if (type->base == NW_TYPE_STRING)
+		return op->kind == NW_OPERAND_CONSTANT || op->size >= 4;
+	if (type->base == NW_TYPE_FLOAT)
+		return op->size * 8 == type->bits;
+	return !op->is_float;
+}
+
+static bool has_name(const nw_named_args *args, const char *name)
+{
+	nw_vec_each (args, arg)
+		if (strcmp(arg->name, name) == 0)
+			return true;
+	return false;
+}
+
+void nw_types_apply(const struct nw_described *known, const struct nw_point *points,
+		    size_t count, nw_named_args *args)
+{
+	for (size_t i = 0; i < args->count && i < known->args.count; i++) {
+		const struct nw_named_arg *from = &known->args.item[i];
+		struct nw_named_arg *arg = &args->item[i];
+		bool fits = arg->type.base == NW_TYPE_DEFAULT;
+		for (size_t j = 0; j < count && fits; j++)
+			fits = i >= points[j].operands.count ||
+			       suits(&from->type, &points[j].operands.item[i]);
+		if (fits)
+			arg->type = from->type;
+		if (!*arg->name && *from->name && !has_name(args, from->name))
+			memcpy(arg->name, from->name, sizeof(arg->name));
+	}
+}
