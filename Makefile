@@ -66,6 +66,11 @@ endif
 $(foreach library,$(LIBRARIES),$(eval $(call need_library,$(library))))
 LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES))
 LIB_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
+# optional: symbols that Fedora and RHEL pack into stripped files
+ifeq ($(shell $(PKG_CONFIG) --exists liblzma && echo yes),yes)
+LIB_CFLAGS += -DNW_HAVE_LZMA $(shell $(PKG_CONFIG) --cflags liblzma)
+LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs liblzma)
+endif
 endif
 
 # ---- flags --------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Symbols of an image: .symtab and .dynsym together, read once, when somebody first asks,
- * into one array by name and one of functions by address.
+ * into one array by name and one of functions by address. The .symtab of a stripped file is
+ * taken from its debug file, which has the same addresses.
  *
  * A name may stand for several places: `static int count` in two source files. The note only
  * says `count(%rip)`, so the one that belongs to the site is looked for by the STT_FILE
@@ -13,6 +14,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "symbol.h"
 
@@ -22,7 +24,10 @@ struct entry {
 };
 
 struct nw_symbols {
-	Elf *elf; /* the names point into its string tables */
+	Elf *elf;   /* the names point into its string tables, */
+	Elf *debug; /* and into those of its debug file, */
+	int debug_fd;
+	struct nw_buf packed; /* which may have been packed in itself */
 	NW_VEC(struct entry) by_name;
 	NW_VEC(struct entry) functions; /* by address, then larger first */
 };
@@ -70,8 +75,8 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 	return 0;
 }
 
-static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf_Scn *section,
-		      const GElf_Shdr *header)
+static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *elf,
+		      Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	unsigned int file = 0;
@@ -85,7 +90,7 @@ static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf_Sc
 			break;
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file++;
-		const char *name = elf_strptr(symbols->elf, header->sh_link, sym.st_name);
+		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		if (!name || !*name || !wanted(&sym))
 			continue;
 		if (add_symbol(image, symbols, &sym, name, file) < 0)
@@ -125,22 +130,52 @@ static int by_address(const void *a, const void *b)
 	return (x->symbol.size < y->symbol.size) - (x->symbol.size > y->symbol.size);
 }
 
-static int load(struct nw_image *image, struct nw_symbols *symbols)
+/* Load the tables of one file that are of these types; *full: it has a .symtab. */
+static int load_tables(struct nw_image *image, struct nw_symbols *symbols, Elf *elf,
+		       bool dynamic, bool *full)
 {
 	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type == SHT_SYMTAB)
+			*full = true;
+		else if (header.sh_type != SHT_DYNSYM || !dynamic)
+			continue;
+		if (load_table(image, symbols, elf, section, &header) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A stripped file's: what it has itself, and the rest from its debug file. */
+static int load_files(struct nw_image *image, struct nw_symbols *symbols)
+{
+	bool full = false;
 
 	symbols->elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	if (!symbols->elf)
 		return 0;
-	while ((section = elf_nextscn(symbols->elf, section))) {
-		GElf_Shdr header;
-		if (!gelf_getshdr(section, &header))
-			continue;
-		if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
-			continue;
-		if (load_table(image, symbols, section, &header) < 0)
-			return -ENOMEM;
-	}
+	int ret = load_tables(image, symbols, symbols->elf, true, &full);
+	if (ret < 0 || full)
+		return ret;
+	symbols->debug_fd = nw_debug_file_open(image, symbols->elf);
+	if (symbols->debug_fd >= 0)
+		symbols->debug = elf_begin(symbols->debug_fd, ELF_C_READ, NULL);
+	else if (nw_debug_data_read(symbols->elf, &symbols->packed) == 0)
+		symbols->debug = elf_memory(symbols->packed.data, symbols->packed.len);
+	return symbols->debug ? load_tables(image, symbols, symbols->debug, false, &full)
+			      : 0;
+}
+
+static int load(struct nw_image *image, struct nw_symbols *symbols)
+{
+	int ret = load_files(image, symbols);
+
+	if (ret < 0)
+		return ret;
 	if (symbols->by_name.count)
 		qsort(symbols->by_name.item, symbols->by_name.count,
 		      sizeof(*symbols->by_name.item), by_name);
@@ -158,6 +193,7 @@ static const struct nw_symbols *symbols_of(struct nw_image *image)
 	struct nw_symbols *symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
 		return NULL;
+	symbols->debug_fd = -1;
 	if (load(image, symbols) < 0) {
 		nw_symbols_free(symbols);
 		return NULL;
@@ -172,7 +208,11 @@ void nw_symbols_free(struct nw_symbols *symbols)
 		return;
 	nw_vec_free(&symbols->by_name);
 	nw_vec_free(&symbols->functions);
+	elf_end(symbols->debug);
+	nw_buf_free(&symbols->packed);
 	elf_end(symbols->elf);
+	if (symbols->debug_fd >= 0)
+		close(symbols->debug_fd);
 	free(symbols);
 }
 

@@ -3,8 +3,14 @@
 #ifndef NOPWATCH_PROBE_SYMBOL_H
 #define NOPWATCH_PROBE_SYMBOL_H
 
+#include <libelf.h>
+
 #include "nopwatch/probe.h"
 
 void nw_symbols_free(struct nw_symbols *symbols);
+/* The file that has the symbols of a stripped one; a descriptor, or -ENOENT. elf: the image's. */
+int nw_debug_file_open(const struct nw_image *image, Elf *elf);
+/* The ELF file that is packed in .gnu_debugdata. -ENOENT: none, or built without liblzma. */
+int nw_debug_data_read(Elf *elf, struct nw_buf *out);
 
 #endif

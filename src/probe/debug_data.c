@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Symbols that a file carries compressed in itself: .gnu_debugdata, an ELF file with nothing but
+ * a .symtab of its functions, packed by xz (Fedora's and RHEL's "MiniDebugInfo").
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol.h"
+
+#ifdef NW_HAVE_LZMA
+#include <lzma.h>
+
+enum {
+	MOST_PACKED = 64 << 20,
+	MOST_UNPACKED = 256 << 20,
+	MOST_MEMORY = 128 << 20, /* of the decoder: a hostile header could ask for 4 GB */
+};
+
+/* Unpack into out, which grows; what does not unpack is no symbols. */
+static int unpack(lzma_stream *stream, struct nw_buf *out)
+{
+	lzma_ret state = LZMA_OK;
+
+	nw_cleanup(nw_free_ptr) uint8_t *chunk = malloc(1 << 16);
+	if (!chunk)
+		return -ENOMEM;
+	while (state == LZMA_OK && out->len < MOST_UNPACKED && !out->failed) {
+		stream->next_out = chunk;
+		stream->avail_out = 1 << 16;
+		state = lzma_code(stream, LZMA_FINISH);
+		nw_buf_add(out, (const char *)chunk, (1 << 16) - stream->avail_out);
+	}
+	if (out->failed)
+		return -ENOMEM;
+	return state == LZMA_STREAM_END ? 0 : -EBADMSG;
+}
+
+static int unpack_section(Elf_Scn *section, struct nw_buf *out)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	Elf_Data *data = elf_rawdata(section, NULL);
+
+	if (!data || !data->d_buf || data->d_size > MOST_PACKED)
+		return -EBADMSG;
+	if (lzma_stream_decoder(&stream, MOST_MEMORY, 0) != LZMA_OK)
+		return -ENOMEM;
+	stream.next_in = data->d_buf;
+	stream.avail_in = data->d_size;
+	int ret = unpack(&stream, out);
+	lzma_end(&stream);
+	return ret;
+}
+
+int nw_debug_data_read(Elf *elf, struct nw_buf *out)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return -ENOENT;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		if (name && header.sh_type == SHT_PROGBITS &&
+		    strcmp(name, ".gnu_debugdata") == 0)
+			return unpack_section(section, out);
+	}
+	return -ENOENT;
+}
+#else
+int nw_debug_data_read(Elf *elf, struct nw_buf *out)
+{
+	(void)elf;
+	(void)out;
+	return -ENOENT;
+}
+#endif

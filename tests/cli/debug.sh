@@ -1,0 +1,120 @@
+# Separate debug files: the notes of a stripped program, the symbols of its debug file.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+for tool in gcc objcopy strip; do
+  command -v $tool >/dev/null || skip_all "no $tool"
+done
+
+cat >program.c <<'C'
+#include <sys/sdt.h>
+static volatile int hidden;
+__attribute__((noinline)) static void quiet(void) { STAP_PROBE1(debug, probe, hidden); }
+int main(int argc, char **argv)
+{
+	(void)argv;
+	hidden = argc;
+	quiet();
+	return 0;
+}
+C
+gcc -O2 -g -fPIE -pie -Wl,--build-id program.c -o whole || skip_all "cannot compile"
+readelf -n whole | grep -q 'hidden(%rip)' || skip_all "this compiler puts the global elsewhere"
+build_id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+objcopy --only-keep-debug whole program.debug
+wanted=$("$NOPWATCH" list -j whole | sed 's/"path":"[^"]*"//')
+
+# has_symbols WHAT FILE: what list says is what it says of the whole program
+has_symbols() {
+  is "$1" "$("$NOPWATCH" list -j "$2" | sed 's/"path":"[^"]*"//')" "$wanted"
+}
+
+holds "the whole program: a global and a function" <("$NOPWATCH" list -j whole) \
+  "rows[0]['function'] == 'quiet' and rows[0]['args'][0]['kind'] == 'global' and 'problem' not in rows[0]['args'][0]"
+
+# stripped DIRECTORY: a program without symbols, and no debug file
+stripped() {
+  mkdir -p "$1"
+  cp whole "$1/program"
+  strip -s "$1/program"
+}
+
+linked() {
+  stripped "$1"
+  (cd "$1" && cp ../program.debug . && objcopy --add-gnu-debuglink=program.debug program && rm program.debug)
+}
+
+stripped none
+has "without: the argument's problem is named" "$("$NOPWATCH" list -v none/program)" \
+  'arg0  -4@hidden\(%rip\) +cannot be fetched: the symbol is in no symbol table of this file \(stripped\?\)$'
+linked beside
+cp program.debug beside/
+has_symbols ".gnu_debuglink: beside the program" beside/program
+mkdir links
+ln -s ../beside/program links/program
+has_symbols ".gnu_debuglink: beside what a link points to" links/program
+linked below
+mkdir below/.debug
+cp program.debug below/.debug/
+has_symbols ".gnu_debuglink: in .debug" below/program
+linked wrong
+cp program.debug wrong/
+echo more >>wrong/program.debug
+has "a wrong checksum: not its symbols" "$("$NOPWATCH" list -v wrong/program)" 'no symbol table of this file'
+linked other
+echo 'not even ELF' >other/program.debug
+has "no ELF file: no symbols" "$("$NOPWATCH" list -v other/program)" 'no symbol table of this file'
+linked itself
+cp itself/program itself/program.debug
+has "a name that leads elsewhere is not followed" "$("$NOPWATCH" list -v itself/program)" 'no symbol table of this file'
+linked fifo
+mkfifo fifo/program.debug
+has "a FIFO does not hold it up" "$(timeout 10 "$NOPWATCH" list -v fifo/program)" 'no symbol table of this file'
+
+debug=/usr/lib/debug
+if [ "$(id -u)" = 0 ]; then
+  kept=$(mktemp)
+  record() { find "$debug" 2>/dev/null | sort >"$kept.$1"; }
+  record before
+  place=$debug/.build-id/${build_id:0:2}
+  fresh=$([ -d "$place" ] || echo yes)
+  mkdir -p "$place"
+  cp program.debug "$place/${build_id:2}.debug"
+  has_symbols "by build-id" none/program
+  rm -f "$place/${build_id:2}.debug"
+  [ -z "$fresh" ] || rmdir -p "$place" 2>/dev/null
+  linked far
+  mkdir -p "$debug$PWD/far"
+  cp program.debug "$debug$PWD/far/"
+  has_symbols ".gnu_debuglink: below $debug" far/program
+  rm -f "$debug$PWD/far/program.debug"
+  rmdir -p "$debug$PWD/far" 2>/dev/null
+  mkdir -p "$(dirname "$debug")"
+  record after
+  ok "$debug is as it was" diff <(grep -v "^$debug$" "$kept.before") <(grep -v "^$debug$" "$kept.after")
+  rm -f "$kept" "$kept".*
+else
+  skip "by build-id" "needs root"
+fi
+
+# MiniDebugInfo, as rpmbuild makes it
+if command -v xz >/dev/null && ldd "$NOPWATCH" | grep -q liblzma; then
+  stripped mini
+  objcopy -S --keep-symbol=quiet whole symbols 2>/dev/null
+  objcopy --only-keep-debug symbols symbols.debug
+  xz -k symbols.debug
+  objcopy --add-section .gnu_debugdata=symbols.debug.xz mini/program
+  has ".gnu_debugdata: functions" "$("$NOPWATCH" list -v mini/program)" ' in quiet\+0x'
+  stripped torn
+  head -c 100 symbols.debug.xz >torn.xz
+  objcopy --add-section .gnu_debugdata=torn.xz torn/program
+  has ".gnu_debugdata: a torn one is none" "$("$NOPWATCH" list -v torn/program)" 'no symbol table of this file'
+else
+  skip ".gnu_debugdata" "no xz, or built without liblzma"
+fi
+
+# func: specs; found before tracefs is looked for
+NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat -d 1 func:none/program:quiet 2>err
+has "func: without symbols" "$(cat err)" "there is no function 'quiet' in"
+NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat -d 1 func:beside/program:quiet 2>err
+hasnt "func: a function that only the debug file knows" "$(cat err)" "there is no function"
+finish

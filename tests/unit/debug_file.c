@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/* Sections that lead to other files: whatever they hold, only a right debug file is taken. */
+#include <errno.h>
+
+#include "elf_files.h"
+#include "nopwatch/probe.h"
+
+/* A program whose .gnu_debuglink holds these bytes; nothing is to be found by it. */
+static void check_link(const void *bytes, size_t len)
+{
+	struct nw_symbol symbol;
+	struct nw_image *image;
+	struct nw_error err = {0};
+	char dir[64];
+	struct eb b;
+
+	eb_dir(dir);
+	eb_program(&b, EM_X86_64, true, false);
+	eb_section(&b, ".gnu_debuglink", SHT_PROGBITS, 0, bytes, len);
+	eb_write(&b, dir, "program");
+	eb_write_bytes(dir, "secret", "not for you", 11);
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/program", dir);
+	ck_assert_msg(nw_image_open(path, false, &image, &err) == 0, "%s", err.what);
+	ck_assert_int_eq(nw_image_symbol(image, "main", 4, 0, &symbol), -ENOENT);
+	nw_image_free(image);
+}
+
+START_TEST(hostile_links_lead_nowhere)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} cases[] = {
+		{"", 0},
+		{"", 1},
+		{"\0\0\0\0\0\0\0\0", 8},
+		{"secret", 6}, /* no NUL */
+		{"secret", 7}, /* no checksum */
+		{"secret\0\0abc", 11},
+		{"secret\0\0abcd", 12}, /* a wrong one, and no ELF file */
+		{"../secret\0\0\0abcd", 16},
+		{"/etc/passwd\0abcd", 16},
+		{".\0\0\0abcd", 8},
+		{"..\0\0abcd", 8},
+		{"program\0abcd", 12}, /* itself */
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++)
+		check_link(cases[i].bytes, cases[i].len);
+	char name[5000];
+	memset(name, 'x', sizeof(name));
+	check_link(name, sizeof(name));
+	name[299] = '\0';
+	check_link(name, 304);
+}
+END_TEST
+
+/* A program and a file that its link names, with the right checksum, of this or another kind. */
+START_TEST(a_debug_file_must_be_a_sibling)
+{
+	static const struct {
+		uint16_t machine;
+		bool elf64, big_endian, found;
+	} cases[] = {{EM_X86_64, true, false, true},
+		     {EM_X86_64, false, false, false},
+		     {EM_AARCH64, true, false, false},
+		     {EM_X86_64, true, true, false}};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		char dir[64], link[16] = "debug\0\0\0";
+		struct nw_error err = {0};
+		struct nw_image *image;
+		struct nw_symbol symbol;
+		struct eb_symbols symbols = {0};
+		struct eb b;
+		eb_dir(dir);
+		eb_program(&b, cases[i].machine, cases[i].elf64, cases[i].big_endian);
+		eb_symbol(&b, &symbols, "main", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 1,
+			  EB_TEXT, 4);
+		eb_symtab(&b, &symbols, SHT_SYMTAB);
+		struct nw_buf file = eb_finish(&b);
+		uint32_t crc = ~(uint32_t)0;
+		for (size_t at = 0; at < file.len; at++) {
+			crc ^= (unsigned char)file.data[at];
+			for (int bit = 0; bit < 8; bit++)
+				crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+		}
+		crc = ~crc;
+		eb_write_bytes(dir, "debug", file.data, file.len);
+		nw_buf_free(&file);
+		memcpy(link + 8, &crc, 4);
+		eb_program(&b, EM_X86_64, true, false);
+		eb_section(&b, ".gnu_debuglink", SHT_PROGBITS, 0, link, 12);
+		eb_write(&b, dir, "program");
+		nw_cleanup(nw_free_ptr) char *path = nw_text("%s/program", dir);
+		ck_assert_msg(nw_image_open(path, false, &image, &err) == 0, "%s",
+			      err.what);
+		ck_assert_int_eq(nw_image_symbol(image, "main", 4, 0, &symbol),
+				 cases[i].found ? 0 : -ENOENT);
+		nw_image_free(image);
+	}
+}
+END_TEST
+
+UNIT_MAIN("debug files", hostile_links_lead_nowhere, a_debug_file_must_be_a_sibling)
