@@ -204,6 +204,14 @@ static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_
 				: "");
 }
 
+/* Put aside a note whose address is nowhere. */
+static int skip_lost(struct nw_image *image, const struct nw_note *note, uint64_t base)
+{
+	return skip(image, note, "address 0x%llx is in no executable segment%s",
+		    (unsigned long long)note->pc,
+		    note->base && !base ? " (the file's .stapsdt.base is gone)" : "");
+}
+
 static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
 		    bool force)
 {
@@ -212,8 +220,7 @@ static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t
 			    "its address is 0: the linker dropped the code it stood in");
 	int64_t offset = nw_image_offset(image, note->pc, true);
 	if (offset < 0)
-		return skip(image, note, "address 0x%llx is in no executable segment",
-			    (unsigned long long)note->pc);
+		return skip_lost(image, note, base);
 	enum nw_nop nop = nw_image_nop(image, (uint64_t)offset);
 	if (image->arch && (nop == NW_NOP_NONE || nop == NW_NOP_TRAP) && !force)
 		return skip_site(image, note, base, (uint64_t)offset, nop);

@@ -33,7 +33,9 @@ one() {
   build "$file" "$level" "$@" $flags || { echo "cannot build" && cat "$file.err"; return 2; }
   "$NOPWATCH" list -j "$file" >"$file.json" 2>"$file.err" || { cat "$file.err" && return 1; }
   [ ! -s "$file.err" ] || { cat "$file.err" && return 1; }
-  "$TESTS_LIB/operands_agree" "$file" "$file.json" "expect.$level" "$arch"
+  "$TESTS_LIB/operands_agree" "$file" "$file.json" "expect.$level" "$arch" || return 1
+  "$NOPWATCH" list -v "$file" >"$file.text"
+  "$TESTS_LIB/list_agrees" "$file.json" "$file.text"
 }
 
 # The architecture as we call it, and how a compiler for it is called.
@@ -109,5 +111,19 @@ if command -v $thumb >/dev/null && build thumb 2 $thumb -mthumb -fPIE -pie; then
   ok "Thumb code: with --force the operands are shown" "$TESTS_LIB/operands_agree" thumb thumb.json expect.2 arm
 else
   skip "Thumb code" "no $thumb"
+fi
+
+# Neither root nor tracefs: a stranger sees the same.
+file=$(compgen -G 's390x.2.pie' || compgen -G 'x86_64.2.pie')
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  stranger=$(mktemp -d)
+  chmod 755 "$stranger"
+  cp "$NOPWATCH" "$file" "$stranger/"
+  seen=$(cd "$stranger" && NOPWATCH_TRACEFS=/nowhere setpriv --reuid=65534 --regid=65534 --clear-groups \
+    ./nopwatch list -j "$file")
+  is "list of a foreign file as nobody" "$seen" "$(cat "$file.json")"
+  rm -rf "$stranger"
+else
+  is "list of a foreign file without tracefs" "$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" list -j "$file")" "$(cat "$file.json")"
 fi
 finish

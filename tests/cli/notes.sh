@@ -1,0 +1,71 @@
+# Notes as linkers and other tools leave them: moved files, lost sections, several sections.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+for tool in gcc objcopy readelf; do
+  command -v $tool >/dev/null || skip_all "no $tool"
+done
+
+cat >one.c <<'C'
+#define _SDT_HAS_SEMAPHORES 1
+#include <sys/sdt.h>
+__extension__ unsigned short notes_one_semaphore __attribute__((unused, section(".probes")));
+__extension__ unsigned short notes_two_semaphore __attribute__((unused, section(".probes")));
+int other(int x);
+int main(int argc, char **argv)
+{
+	(void)argv;
+	STAP_PROBE1(notes, one, argc);
+	return other(argc);
+}
+C
+cat >two.c <<'C'
+#define _SDT_HAS_SEMAPHORES 1
+#include <sys/sdt.h>
+extern unsigned short notes_two_semaphore;
+int other(int x);
+int other(int x)
+{
+	STAP_PROBE1(notes, two, x);
+	return x;
+}
+C
+gcc -O1 -fno-pie -no-pie one.c two.c -o whole || skip_all "cannot compile"
+"$NOPWATCH" list -j whole >whole.json
+
+# As prelink moved libraries: sections and segments, but not what the notes say.
+if objcopy --adjust-vma=0x100000 whole moved 2>/dev/null && readelf -lW moved | grep -q '0x0*50[0-9a-f]* .* R E'; then
+  "$NOPWATCH" list -j moved >moved.json
+  moved=$(python3 -c '
+import json
+a, b = ([json.loads(line) for line in open(name)] for name in ("whole.json", "moved.json"))
+print(len(a) == len(b) == 2 and all(
+    y["vaddr"] == x["vaddr"] + 0x100000 and y["offset"] == x["offset"] and y["nop"] == "nop" and
+    y["semaphore_vaddr"] == x["semaphore_vaddr"] + 0x100000 and y["semaphore_offset"] == x["semaphore_offset"] and
+    y["args"] == x["args"] and y["function"] == x["function"] for x, y in zip(a, b)))')
+  is "a moved file: sites and semaphores move with .stapsdt.base" "$moved" True
+  objcopy -R .stapsdt.base moved gone
+  "$NOPWATCH" list -j gone >gone.json 2>err
+  holds "without .stapsdt.base: every note is put aside, and says why" gone.json \
+    "len(rows) == 2 and all(r['type'] == 'skipped' and r['problem'].endswith('(the file\'s .stapsdt.base is gone)') for r in rows)"
+  has "and the user is told" "$(cat err)" 'skipped the note of notes:one: address 0x[0-9a-f]+ is in no executable segment'
+else
+  skip "a moved file" "this objcopy does not move segments"
+fi
+objcopy -R .stapsdt.base whole unmoved
+"$NOPWATCH" list -j unmoved >unmoved.json
+is "without .stapsdt.base, but not moved: all is well" "$(sed 's/"path":"[^"]*"//' unmoved.json)" \
+  "$(sed 's/"path":"[^"]*"//' whole.json)"
+
+gcc -O1 -Wl,--unique=.note.stapsdt one.c two.c -o several
+if [ "$(readelf -SW several | grep -c '\.note\.stapsdt')" -gt 1 ]; then
+  is "several note sections" "$("$NOPWATCH" list -q several | cut -d: -f3-)" "notes:one
+notes:two"
+else
+  skip "several note sections" "this linker makes one of them"
+fi
+gcc -O1 -c one.c -o one.o
+said=$("$NOPWATCH" list one.o 2>&1)
+has "an object file is not linked yet" "$? $said" "^1 nopwatch: 'one.o' is not linked yet"
+strip -s whole -o stripped
+is "strip leaves the notes" "$("$NOPWATCH" list -q stripped | cut -d: -f3- | tr '\n' ' ')" "notes:one notes:two "
+finish
