@@ -63,6 +63,7 @@ flags=("-O0 -fPIE -pie" "-O1 -fno-pie -no-pie" "-O2 -fPIE -pie" "-O2 -fno-pie -n
 small_flags=("-O0" "-O1 -fno-pie -no-pie" "-O2" "-O3 -fomit-frame-pointer" "-Os")
 runs=()
 for flag in "${flags[@]}"; do runs+=("gcc $flag"); done
+need clang && runs+=("clang -O0" "clang -O2") # prefers memory, even below the stack pointer
 for flag in "${small_flags[@]}"; do [ -n "$small" ] && runs+=("$small $flag"); done
 for i in "${!runs[@]}"; do
   # shellcheck disable=SC2086
