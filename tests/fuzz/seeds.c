@@ -174,6 +174,31 @@ static void spec_seeds(void)
 	}
 }
 
+static void types_seeds(void)
+{
+	static const char *const texts[] = {
+		"0#define Oid unsigned int\ntypedef char *text;\nprovider p {\n\tprobe "
+		"a(Oid, "
+		"text t, struct x *, int (*f)(void));\n};\n",
+		"0/* c */ provider q { probe b__c(const char *s : string) : (int z); }; // "
+		"end\n",
+		"1probe x.y = process(\"/bin/z\").provider(\"p\").mark(\"a\") ?,\n "
+		"process.mark"
+		"(\"b*\") { q = $arg1; r = user_string($arg2) }\n",
+		"1%( a %? global b %: %( c %? d %) %)\n@define m(x) %( { %)\nprobe "
+		"process(\"y\")"
+		".library(\"z\").mark(\"n\") { # x\n s = $arg3 ? user_string_n($arg3, 9) : "
+		"\"\" "
+		"%{ } %} }, { t = $arg64 }\n",
+	};
+	char name[16];
+
+	for (size_t i = 0; i < NW_COUNT(texts); i++) {
+		snprintf(name, sizeof(name), "%02zu", i);
+		save("types", name, texts[i], strlen(texts[i]));
+	}
+}
+
 /* ---- pages and recordings ----------------------------------------------------------- */
 
 static void page_seeds(void)
@@ -319,6 +344,7 @@ START_TEST(seeds)
 	bare_images();
 	operand_seeds();
 	spec_seeds();
+	types_seeds();
 	page_seeds();
 	number_recording();
 	string_recording();
