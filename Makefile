@@ -71,6 +71,11 @@ ifeq ($(shell $(PKG_CONFIG) --exists liblzma && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LZMA $(shell $(PKG_CONFIG) --cflags liblzma)
 LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs liblzma)
 endif
+# optional: `why` learns from DWARF which functions were inlined
+ifeq ($(shell $(PKG_CONFIG) --exists libdw && echo yes),yes)
+LIB_CFLAGS += -DNW_HAVE_LIBDW $(shell $(PKG_CONFIG) --cflags libdw)
+LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs libdw)
+endif
 endif
 
 # ---- flags --------------------------------------------------------------------------------
@@ -95,7 +100,7 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base probe plan kernel stream summary output
+ROOMS := base probe plan kernel why stream summary output
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CMD_SRC := $(sort $(wildcard src/cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -173,4 +173,53 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	     struct nw_error *err);
 void nw_clean_report_free(struct nw_clean_report *report);
 
+/* ---- looking around ----------------------------------------------------------------- */
+
+/* What the kernel allows, to us and to tools that use BPF. */
+struct nw_kernel_look {
+	int tracefs; /* 0: usable; else the errno, and in `error` why and what to do */
+	struct nw_error error;
+	char lockdown
+		[24]; /* "none", "integrity", "confidentiality"; "": no lockdown here */
+	bool root;
+	int bpf;	      /* 0: bpf() may load programs; else its errno */
+	bool btf;	      /* the kernel describes its own types */
+	bool pmu;	      /* perf_event_open() knows uprobes */
+	int perf_paranoid;    /* kernel.perf_event_paranoid; -100: unknown */
+	int bpf_unprivileged; /* kernel.unprivileged_bpf_disabled; -1: unknown */
+	uint64_t memlock;     /* RLIMIT_MEMLOCK, UINT64_MAX: none */
+};
+
+void nw_look_kernel(struct nw_kernel_look *out);
+
+/* An event of somebody else's on a file of interest, and what becomes of its hits. */
+struct nw_other_event {
+	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
+	char *path;
+	uint64_t offset, ref_ctr; /* ref_ctr 0: it has none */
+	bool is_return;
+	size_t line;			/* which of uprobe_events, for looking again */
+	bool enabled;			/* in the top level or in an instance */
+	char instance[NW_MAX_NAME + 1]; /* the one that has it enabled, "": the top level */
+	pid_t dead_owner; /* the process that its name speaks of is gone; 0: not known */
+	uint64_t hits;	  /* uprobe_profile; of everybody, since it was defined */
+	/* the instance: */
+	bool tracing_on;
+	bool overwrite;	   /* a full buffer drops the oldest, not the newest events */
+	bool pid_filter;   /* set_event_pid is set, */
+	bool pid_filtered; /* and has none of the threads of interest */
+	char filter[128];  /* "" = none */
+	uint64_t
+		recorded; /* events that went into its buffer, read and overwritten ones too */
+	uint64_t dropped; /* that did not fit */
+	nw_pids readers;  /* processes that hold a trace_pipe of it open */
+};
+
+typedef NW_VEC(struct nw_other_event) nw_other_events;
+
+/* All events of others on the file. threads: whom set_event_pid must let through; may be none. */
+int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
+		   const nw_pids *threads, nw_other_events *out, struct nw_error *err);
+void nw_other_events_free(nw_other_events *events);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
+#include "nopwatch/why.h"
 
 enum nw_form {
 	NW_FORM_TEXT,
@@ -120,6 +121,13 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json);
 /* {"type":"loss",...} and {"type":"end",...} */
 void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
 		  uint64_t elapsed_ns, struct nw_buf *out);
+
+/* ---- diagnoses ---------------------------------------------------------------------- */
+
+/* Checks, one a line, then the verdict and its remedies. label: the probe, where there are
+ * several; NULL: there is one. */
+void nw_diagnosis_print(const struct nw_diagnosis *diagnosis, const char *label,
+			enum nw_form form, bool color, struct nw_buf *out);
 
 /* ---- lists -------------------------------------------------------------------------- */
 

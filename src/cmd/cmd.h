@@ -32,6 +32,7 @@ struct nw_args {
 	const char *by;
 	NW_VEC(const char *) spans, hists, types;
 	const char *color;
+	const char *error; /* --error */
 	bool dry_run, force, quiet, follow, all, wall, strict, help;
 	unsigned int verbose;
 };
@@ -62,8 +63,8 @@ struct nw_command {
 	int (*run)(const struct nw_args *args); /* the exit status */
 };
 
-extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_record,
-	nw_cmd_report, nw_cmd_clean, nw_cmd_features, nw_cmd_help;
+extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_why,
+	nw_cmd_record, nw_cmd_report, nw_cmd_clean, nw_cmd_features, nw_cmd_help;
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 

@@ -149,6 +149,12 @@ static int take_color(struct nw_args *args, const char *value, struct nw_error *
 	return 0;
 }
 
+static int take_error(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->error = value;
+	return *value ? 0 : bad_value(err, "--error", value, "the text of an error");
+}
+
 #define FLAG(function, statement)                                                          \
 	static int function(struct nw_args *args, const char *value, struct nw_error *err) \
 	{                                                                                  \
@@ -194,6 +200,7 @@ static const struct nw_option options[] = {
 	 take_from},
 	{'T', "time", NULL, "show the time of day", take_wall},
 	{0, "strict", NULL, "exit 1 if events were lost", take_strict},
+	{0, "error", "TEXT", "what another tool said", take_error},
 	{0, "dry-run", NULL, "show what would be written to the kernel", take_dry_run},
 	{0, "force", NULL, "do what is known to be dangerous", take_force},
 	{'q', "quiet", NULL, "no notes, no status line", take_quiet},

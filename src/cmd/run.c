@@ -148,6 +148,8 @@ static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 
 	nw_vec_each (&run->args->pids, pid) {
 		int ret = nw_wake_watch(&run->wake, *pid, err);
+		if (ret == 0 && run->args->all) /* they say where, not who */
+			continue;
 		slot = ret == 0 ? nw_vec_add(pids) : NULL;
 		if (!slot)
 			return ret < 0 ? ret : nw_no_memory(err);
@@ -543,6 +545,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	nw_cleanup(nw_free_ptr) uint64_t *hits = read_profile(run);
 
 	run->now_ns = run->stop_ns = nw_session_now(run->session);
+	if (run->consumer->stopping)
+		run->consumer->stopping(run->consumer->arg, run);
 	int ret = nw_session_stop(run->session, err);
 	if (ret == 0)
 		ret = nw_run_explain(run, err);

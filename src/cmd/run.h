@@ -26,6 +26,8 @@ struct nw_consumer {
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	void (*exit)(void *arg, int32_t tid);
 	void (*loss)(void *arg, const struct nw_record *record);
+	/* The end, but the probes are still armed; may be NULL. */
+	void (*stopping)(void *arg, struct nw_run *run);
 	/* After every look at the ring buffer, several times a second at least. */
 	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
 };

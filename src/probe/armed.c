@@ -2,8 +2,7 @@
 /*
  * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
  * mappings are swallowed by the kernel (why-silent: F1), so the only proof is the byte in the
- * process's memory. Which mapping is the file's: its inode, and then stat() of map_files,
- * since overlayfs and btrfs print another device in maps than they tell stat() (P3).
+ * process's memory. Which mapping is the file's is nw_mapping_shows()'s business.
  */
 #include <elf.h>
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
+#include "nopwatch/look.h"
 
 /* Does this mapping show this file? */
 static bool maps_file(pid_t pid, const struct nw_mapping *mapping, uint64_t dev,
@@ -90,7 +89,7 @@ static void look_at_point(int memory, pid_t pid, const nw_mappings *maps,
 
 	nw_vec_each (maps, mapping) {
 		if (!mapping->exec || !covers(mapping, point->offset) ||
-		    !maps_file(pid, mapping, point->image->dev, point->image->ino))
+		    !nw_mapping_shows(pid, mapping, point->image))
 			continue;
 		uint64_t at = mapping->start + (point->offset - mapping->offset);
 		ssize_t got = memory >= 0 ? pread(memory, code, sizeof(code), (off_t)at)

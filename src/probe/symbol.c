@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nopwatch/look.h"
 #include "symbol.h"
 
 struct entry {
@@ -28,6 +29,7 @@ struct nw_symbols {
 	Elf *debug; /* and into those of its debug file, */
 	int debug_fd;
 	struct nw_buf packed; /* which may have been packed in itself */
+	bool has_symtab;
 	NW_VEC(struct entry) by_name;
 	NW_VEC(struct entry) functions; /* by address, then larger first */
 };
@@ -159,6 +161,7 @@ static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 	if (!symbols->elf)
 		return 0;
 	int ret = load_tables(image, symbols, symbols->elf, true, &full);
+	symbols->has_symtab = full;
 	if (ret < 0 || full)
 		return ret;
 	symbols->debug_fd = nw_debug_file_open(image, symbols->elf);
@@ -322,4 +325,22 @@ int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64
 		return -ENXIO;
 	}
 	return ret;
+}
+
+int nw_image_each_symbol(struct nw_image *image,
+			 int (*visit)(const struct nw_symbol *symbol, void *arg), void *arg)
+{
+	const struct nw_symbols *symbols = symbols_of(image);
+	int ret = symbols ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < symbols->by_name.count; i++)
+		ret = visit(&symbols->by_name.item[i].symbol, arg);
+	return ret;
+}
+
+bool nw_image_has_symtab(struct nw_image *image)
+{
+	const struct nw_symbols *symbols = symbols_of(image);
+
+	return symbols && symbols->has_symtab;
 }

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * why: from what was seen to why a probe does not fire. Pure: the facts come from the probe and
+ * kernel rooms and from watching; here they become checks (what was looked at, what was seen),
+ * causes and one verdict.
+ */
+#ifndef NOPWATCH_WHY_H
+#define NOPWATCH_WHY_H
+
+#include "nopwatch/kernel.h"
+#include "nopwatch/look.h"
+
+/* ---- causes ------------------------------------------------------------------------- */
+
+/* What a cause proves. */
+enum nw_cause_kind {
+	NW_KIND_SILENT, /* no hit is possible */
+	NW_KIND_DANGER, /* arming could hurt the process: not tried, so not known */
+	NW_KIND_MAYBE,	/* could be why there was no hit */
+	NW_KIND_OUTPUT, /* hit, but somebody's events of it are not recorded or not read */
+	NW_KIND_BPF,	/* hit, but tools that use BPF may show nothing */
+};
+
+enum nw_cause {
+	NW_CAUSE_NO_TRACEFS,
+	NW_CAUSE_NO_UPROBES,
+	NW_CAUSE_NO_PRIVILEGE,
+	NW_CAUSE_LOCKDOWN,
+	NW_CAUSE_FILE_MISSING,
+	NW_CAUSE_FILE_DELETED,
+	NW_CAUSE_SYMBOL_IMPORTED,
+	NW_CAUSE_SYMBOL_STRIPPED,
+	NW_CAUSE_SYMBOL_INLINED,
+	NW_CAUSE_SYMBOL_MANGLED,
+	NW_CAUSE_SYMBOL_MISSING,
+	NW_CAUSE_SYMBOL_AMBIGUOUS,
+	NW_CAUSE_SYMBOL_IFUNC,
+	NW_CAUSE_SYMBOL_IS_NOTE,
+	NW_CAUSE_NO_NOTES,
+	NW_CAUSE_NO_SUCH_PROBE,
+	NW_CAUSE_NOTE_DAMAGED,
+	NW_CAUSE_NOTE_SEMAPHORE,
+	NW_CAUSE_ADDRESS_AS_OFFSET,
+	NW_CAUSE_BAD_OFFSET,
+	NW_CAUSE_BREAKPOINT,
+	NW_CAUSE_INSIDE_FUNCTION,
+	NW_CAUSE_NOP5,
+	NW_CAUSE_RETURN_GO,
+	NW_CAUSE_RETURN_SECCOMP,
+	NW_CAUSE_PROCESS_GONE,
+	NW_CAUSE_THREAD_ID,
+	NW_CAUSE_INNER_PID,
+	NW_CAUSE_OTHER_NAMESPACE,
+	NW_CAUSE_OVERLAY,
+	NW_CAUSE_FILE_REPLACED,
+	NW_CAUSE_OTHER_COPY,
+	NW_CAUSE_OTHER_PROGRAM,
+	NW_CAUSE_NOT_LOADED,
+	NW_CAUSE_NOT_RUNNING,
+	NW_CAUSE_TEXT_COPIED,
+	NW_CAUSE_TEXT_WRITABLE,
+	NW_CAUSE_STALE_EVENT,
+	NW_CAUSE_PLACE_TAKEN,
+	NW_CAUSE_EVENT_OFFSET,
+	NW_CAUSE_EVENT_DISABLED,
+	NW_CAUSE_REFUSED,
+	NW_CAUSE_FILESYSTEM,
+	NW_CAUSE_NOT_ARMED,
+	NW_CAUSE_SEMAPHORE,
+	NW_CAUSE_EXECED,
+	NW_CAUSE_CHILD,
+	NW_CAUSE_OTHER_PROCESS,
+	NW_CAUSE_NOT_EXECUTED,
+	NW_CAUSE_TRACING_OFF,
+	NW_CAUSE_FILTER,
+	NW_CAUSE_PID_FILTER,
+	NW_CAUSE_BUFFER_FULL,
+	NW_CAUSE_SECOND_READER,
+	NW_CAUSE_BPF_PRIVILEGE,
+	NW_CAUSE_BPF_MISSING,
+	NW_CAUSE_BPF_OPERAND,
+	NW_CAUSE_BITS32,
+	NW_CAUSE_BPF_PROGRAM,
+	NW_CAUSE_LIMIT,
+	NW_CAUSE_COUNT
+};
+
+struct nw_cause_info {
+	const char *key; /* in JSON and in docs/why.md; does not change */
+	enum nw_cause_kind kind;
+	const char *title; /* what it is, in a few words */
+};
+extern const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT];
+
+/* ---- facts -------------------------------------------------------------------------- */
+
+/* What was seen while the probe was armed. */
+struct nw_watch {
+	bool done;	     /* it was armed and watched */
+	const char *skipped; /* why not, a phrase; NULL: it was, or was refused */
+	char refused[768];   /* the kernel's or our own reason not to arm; "": armed */
+	uint64_t elapsed_ns;
+	size_t sites, sites_hit;
+	uint64_t counted;     /* hits by the kernel's count, in whatever process */
+	uint64_t recorded;    /* of these, those that came out of our ring buffer, */
+	uint64_t in_target;   /* in the processes asked for (all, if none was), */
+	uint64_t in_children; /* in their children */
+	pid_t other_pid;      /* who else had most; 0: nobody */
+	char other_comm[16];
+	uint64_t other_hits;
+	pid_t child_pid;
+	struct nw_presence before,
+		after;	/* sums over the sites: at the start, at the end */
+	bool exec_seen; /* the process ran another program meanwhile */
+	bool ended;	/* the process ended meanwhile */
+	char *exe_after;
+};
+
+/* What a bpftrace command line says; see nw_tool_parse(). */
+struct nw_tool {
+	char *program;	    /* "bpftrace" */
+	nw_strings specs;   /* its user-level probes, as specs of ours */
+	nw_strings events;  /* tracepoint:GROUP:EVENT of its probes */
+	pid_t pid;	    /* -p, or a filter /pid == N/; 0: none */
+	char *command;	    /* -c; NULL: none */
+	uint64_t args_used; /* bit N: argN is used */
+	bool filter;	    /* some probe has a filter */
+	bool returns_arg;   /* argN in a return probe */
+	bool wants_string;  /* str(argN) */
+	size_t others;	    /* probes of other kinds */
+};
+
+/* Everything a verdict rests on. What is NULL was not looked at or does not apply. */
+struct nw_facts {
+	const struct nw_kernel_look *kernel;
+	bool nop5_safe;
+	const struct nw_spec *spec;
+	const char *path;		   /* the file that is meant; NULL: not said */
+	const struct nw_image *image;	   /* NULL: it cannot be opened */
+	const struct nw_error *file_error; /* why not */
+	const struct nw_selection
+		*selection;		     /* what the spec matches there; may be empty */
+	const struct nw_error *select_error; /* why nothing */
+	const struct nw_symbol_look *symbol; /* specs of functions */
+	bool at_function; /* every place is a function's start, or a USDT site */
+	const struct nw_process_look *process; /* -p */
+	const struct nw_mapping_look *mapping;
+	const nw_other_events *others, *others_after;
+	const struct nw_watch *watch;
+	const struct nw_tool *tool;
+	bool force;
+};
+
+/* ---- the diagnosis ------------------------------------------------------------------ */
+
+enum nw_result {
+	NW_RESULT_PASS,
+	NW_RESULT_FAIL,
+	NW_RESULT_UNKNOWN
+};
+
+struct nw_check {
+	const char *name; /* a fixed word */
+	enum nw_result result;
+	char *saw; /* what was looked at and what was seen, a sentence */
+};
+
+struct nw_reason {
+	enum nw_cause cause;
+	char *text;	   /* one sentence, without a full stop */
+	nw_strings remedy; /* commands */
+};
+
+struct nw_diagnosis {
+	NW_VEC(struct nw_check) checks;
+	NW_VEC(struct nw_reason) reasons; /* most telling first */
+	int fires;			  /* 1, 0; -1: not known */
+	char *text;			  /* the verdict */
+	nw_strings remedy;
+};
+
+/*
+ * Judge. Without facts->watch only what can be known without arming: nw_diagnosis_settled()
+ * then says whether arming could still tell more.
+ */
+int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
+		struct nw_error *err);
+/* Is it settled, or too dangerous, so that nothing need or may be armed? */
+bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis);
+void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
+bool nw_diagnosis_has(const struct nw_diagnosis *diagnosis, enum nw_cause cause);
+
+/* ---- other tools' words ------------------------------------------------------------- */
+
+/*
+ * A command line of bpftrace (behind sudo, too), read without running it. EINVAL: another tool;
+ * ENOENT: it names no user-level probe.
+ */
+int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
+void nw_tool_free(struct nw_tool *tool);
+
+/* One row of the table of other tools' errors. */
+struct nw_error_cause {
+	const char *pattern; /* with * for what varies; case does not count */
+	enum nw_cause cause;
+	const char *text;   /* what it means */
+	const char *remedy; /* what to do, a command or a phrase; NULL */
+};
+/* Rows that fit the pasted text, the most special first; up to room of them. Returns how many. */
+size_t nw_error_causes(const char *text, const struct nw_error_cause **out, size_t room);
+/* The same as a diagnosis: fires is not known, the causes are those of the rows. */
+int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
+extern const struct nw_error_cause nw_error_table[];
+extern const size_t nw_error_count;
+
+#endif

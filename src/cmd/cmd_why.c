@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* why: does this probe fire, and if not, why not? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why.h"
+
+enum {
+	EXIT_SILENT = 3, /* it does not fire, and why is known */
+	EXIT_UNKNOWN = 4
+};
+
+static int exit_status(int fires)
+{
+	return fires == 1 ? NW_EXIT_OK : fires == 0 ? EXIT_SILENT : EXIT_UNKNOWN;
+}
+
+/* ---- one probe ---------------------------------------------------------------------- */
+
+static const char *why_not_armed(const struct nw_diagnosis *first)
+{
+	nw_vec_each (&first->reasons, reason)
+		if (nw_cause_table[reason->cause].kind == NW_KIND_SILENT)
+			return "what is known without arming is enough";
+	return "it could hurt the process";
+}
+
+/* First without arming; then, unless that is enough, armed. */
+static int diagnose(struct nw_gathered *g, struct nw_diagnosis *out, struct nw_error *err)
+{
+	int ret = nw_diagnose(&g->facts, out, err);
+
+	if (ret < 0)
+		return ret;
+	if (nw_diagnosis_settled(out) || !g->facts.selection) {
+		g->watch.skipped = why_not_armed(out);
+		g->facts.watch = &g->watch;
+	} else {
+		ret = nw_watch(g, err);
+	}
+	nw_diagnosis_free(out);
+	return ret < 0 ? ret : nw_diagnose(&g->facts, out, err);
+}
+
+static int why_one(const char *spec, const struct nw_args *args, const struct nw_tool *tool,
+		   const char *label, struct nw_sink *sink, int *fires,
+		   struct nw_error *err)
+{
+	struct nw_diagnosis diagnosis = {0};
+	struct nw_buf out = {0};
+	struct nw_gathered g;
+	int ret = nw_gather(&g, spec, args, tool, err);
+
+	if (ret < 0)
+		return ret;
+	ret = diagnose(&g, &diagnosis, err);
+	if (ret == 0) {
+		*fires = diagnosis.fires;
+		nw_diagnosis_print(&diagnosis, label, args->form,
+				   nw_use_color(args, sink->file), &out);
+		ret = nw_sink_write(sink, &out, err);
+	}
+	nw_buf_free(&out);
+	nw_diagnosis_free(&diagnosis);
+	nw_gathered_free(&g);
+	return ret;
+}
+
+/* ---- what was asked ----------------------------------------------------------------- */
+
+static int why_error(const struct nw_args *args, struct nw_sink *sink, bool *known,
+		     struct nw_error *err)
+{
+	struct nw_diagnosis diagnosis;
+	struct nw_buf out = {0};
+	int ret = nw_diagnose_error(args->error, &diagnosis, err);
+
+	if (ret < 0)
+		return ret;
+	*known = diagnosis.reasons.count > 0;
+	nw_diagnosis_print(&diagnosis, NULL, args->form, nw_use_color(args, sink->file),
+			   &out);
+	ret = nw_sink_write(sink, &out, err);
+	nw_buf_free(&out);
+	nw_diagnosis_free(&diagnosis);
+	return ret;
+}
+
+/* Each probe in turn; the status is that of the one that is worst off. */
+static int why_all(char *const *specs, size_t count, const struct nw_args *args,
+		   const struct nw_tool *tool, struct nw_sink *sink, int *status,
+		   struct nw_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		int fires = -1;
+		ret = why_one(specs[i], args, tool, count > 1 ? specs[i] : NULL, sink,
+			      &fires, err);
+		int one = exit_status(fires);
+		*status = one > *status ? one : *status;
+	}
+	return ret;
+}
+
+static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
+		  struct nw_error *err)
+{
+	struct nw_tool tool = {0};
+	bool known = false;
+	int ret = 0;
+
+	if (!args->words.count && !args->cmd && !args->error)
+		return nw_fail_usage(err, "no probe is named");
+	if (args->cmd) {
+		ret = nw_tool_parse(args->cmd, &tool, err);
+		if (ret == 0)
+			ret = why_all(tool.specs.item, tool.specs.count, args, &tool, sink,
+				      status, err);
+		nw_tool_free(&tool);
+	}
+	if (ret == 0 && args->words.count)
+		ret = why_all((char *const *)args->words.item, args->words.count, args,
+			      NULL, sink, status, err);
+	if (ret == 0 && args->error) {
+		ret = why_error(args, sink, &known, err);
+		if (!args->words.count && !args->cmd)
+			*status = known ? EXIT_SILENT : EXIT_UNKNOWN;
+	}
+	return ret;
+}
+
+static int run(const struct nw_args *args)
+{
+	struct nw_error err;
+	struct nw_sink sink;
+	int status = NW_EXIT_OK;
+	int ret = nw_sink_open(args, &sink, &err);
+
+	if (ret == 0) {
+		ret = answer(args, &sink, &status, &err);
+		if (nw_sink_close(&sink, ret == 0 ? &err : NULL) < 0 && ret == 0)
+			ret = -EIO;
+	}
+	if (sink.closed)
+		return NW_EXIT_OK;
+	return ret < 0 ? nw_failure(&nw_cmd_why, &err) : status;
+}
+
+const struct nw_command nw_cmd_why = {
+	.name = "why",
+	.summary = "why does this probe (not) fire?",
+	.usage = "SPEC [-p PID] [-d TIME] | -- bpftrace ... | --error TEXT",
+	.details = "Looks at the kernel, the file, the process and the events of others; "
+		   "then, unless\n"
+		   "the answer is known by then or arming could hurt, arms the probe and "
+		   "watches it. Behind -- stands a command line of bpftrace, which is read "
+		   "and not\n"
+		   "run; --error takes what another tool said.\n"
+		   "Exit status: 0 it fires, 3 it does not and why is known, 4 that is not "
+		   "known.",
+	.options = "pid exe duration format json output force color error",
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* One diagnosis: its facts and who owns them. */
+#ifndef NOPWATCH_CMD_WHY_H
+#define NOPWATCH_CMD_WHY_H
+
+#include "cmd.h"
+#include "nopwatch/why.h"
+
+struct nw_gathered {
+	const struct nw_args *args;
+	nw_pids pids; /* -p, as the processes that are meant */
+	struct nw_spec spec;
+	char *path;
+	struct nw_kernel_look kernel;
+	struct nw_process_look process;
+	struct nw_selection selection;
+	struct nw_image *own; /* where the spec matched nothing */
+	struct nw_error file_error, select_error;
+	struct nw_symbol_look symbol;
+	struct nw_mapping_look mapping;
+	nw_other_events others, others_after;
+	struct nw_watch watch;
+	struct nw_facts facts; /* points to the above */
+};
+
+/* Everything that can be known without arming. A spec that is none is an error; that nothing
+ * fits it is a fact. */
+int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_args *args,
+	      const struct nw_tool *tool, struct nw_error *err);
+/* Arm the probe and watch it, for everybody, until -d is over; what the kernel refuses is a
+ * fact, too. */
+int nw_watch(struct nw_gathered *g, struct nw_error *err);
+/* Look at the events of others again. */
+int nw_gather_after(struct nw_gathered *g, struct nw_error *err);
+void nw_gathered_free(struct nw_gathered *g);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/* The facts of a diagnosis: the spec's file and places, the process, events of others. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "why.h"
+
+/* ---- the process -------------------------------------------------------------------- */
+
+static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error *err)
+{
+	pid_t asked = g->args->pids.count ? g->args->pids.item[0] : tool_pid;
+	pid_t *slot;
+
+	if (!asked)
+		return 0;
+	int ret = nw_look_process(asked, &g->process, err);
+	if (ret < 0)
+		return ret;
+	g->facts.process = &g->process;
+	if (!g->process.process)
+		return 0;
+	slot = nw_vec_add(&g->pids);
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = g->process.process;
+	for (size_t i = 1; i < g->args->pids.count; i++) {
+		slot = nw_vec_add(&g->pids);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = g->args->pids.item[i];
+	}
+	return 0;
+}
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+/* The path that the user's tool would open: from here, whatever the process sees. */
+static int find_path(struct nw_gathered *g)
+{
+	const char *given = *g->spec.path ? g->spec.path : g->args->file;
+
+	if (!given)
+		return 0;
+	if (strchr(given, '/') || access(given, F_OK) == 0) {
+		g->path = strdup(given);
+		return g->path ? 0 : -ENOMEM;
+	}
+	/* a bare name is a library of the process, else what a shell or linker would find */
+	if (g->pids.count && *g->spec.path)
+		return 0;
+	return nw_locate(given, &g->path, &g->file_error) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int select_probe(struct nw_gathered *g)
+{
+	char *typed = g->spec.path;
+	bool by_path = g->path != NULL;
+	const struct nw_scope scope = {
+		.pids = by_path ? NULL : g->pids.item,
+		.pid_count = by_path ? 0 : g->pids.count,
+		.force = g->args->force,
+		.want_operands = true,
+	};
+
+	if (by_path)
+		g->spec.path = g->path;
+	int ret = nw_select(&g->spec, 1, &scope, &g->selection, &g->select_error);
+	g->spec.path = typed;
+	return ret;
+}
+
+/* "libfoo", "foo" and "libfoo.so" mean libfoo.so.1. */
+static bool has_name(const struct nw_image *image, const char *name)
+{
+	const char *slash = strrchr(image->path, '/'),
+		   *base = slash ? slash + 1 : image->path;
+
+	if (strncmp(base, "lib", 3) == 0 && strncmp(name, "lib", 3) != 0)
+		base += 3;
+	return strncmp(base, name, strlen(name)) == 0;
+}
+
+/* How well an image fits a spec that matched nothing in a process. */
+static int fitness(const struct nw_gathered *g, const struct nw_image *image)
+{
+	if (*g->spec.path)
+		return has_name(image, g->spec.path) ? 3 : -1;
+	nw_vec_each (&image->skipped, skipped)
+		if (*skipped->name &&
+		    nw_spec_fits(&g->spec, skipped->provider, skipped->name))
+			return 2;
+	return image->ino == g->process.exe_ino ? 1 : 0;
+}
+
+/* No path, and nothing matched in the process: the file of it that is most likely meant. */
+static void choose_mapped(struct nw_gathered *g)
+{
+	nw_images images = {0};
+	int best = -1;
+
+	if (g->pids.count)
+		nw_process_images(g->pids.item[0], true, g->args->force, &images, NULL);
+	nw_vec_each (&images, slot) {
+		int fits = fitness(g, *slot);
+		if (fits <= best)
+			continue;
+		struct nw_image *chosen = *slot;
+		*slot = g->own;
+		g->own = chosen;
+		best = fits;
+	}
+	nw_images_free(&images); /* NULL where one was taken */
+	if (g->own)
+		g->path = strdup(g->own->path);
+	else if (*g->spec.path)
+		nw_locate(g->spec.path, &g->path, &g->file_error);
+}
+
+/* What the spec matches, and the image that is meant, whether it matches or not. */
+static int gather_selection(struct nw_gathered *g)
+{
+	int ret = g->file_error.code ? -ENOENT : select_probe(g);
+
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret == 0) {
+		g->facts.selection = &g->selection;
+		g->facts.image = g->selection.probes.item[0]->image;
+		if (!g->path)
+			g->path = strdup(g->facts.image->path);
+	} else {
+		g->facts.select_error = &g->select_error;
+		if (!g->path && !g->file_error.code)
+			choose_mapped(g);
+		if (!g->own && g->path)
+			nw_image_open(g->path, g->args->force, &g->own, &g->file_error);
+		g->facts.image = g->own;
+		if (g->file_error.code)
+			g->facts.file_error = &g->file_error;
+	}
+	g->facts.path = g->path;
+	return 0;
+}
+
+/* ---- the place ---------------------------------------------------------------------- */
+
+static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
+{
+	struct nw_image *image = (struct nw_image *)(uintptr_t)g->facts.image;
+	bool function = g->spec.kind != NW_SPEC_USDT && g->spec.kind != NW_SPEC_TRACEPOINT;
+
+	if (!image || !function || !*g->spec.name)
+		return 0;
+	int ret = nw_look_symbol(image, g->spec.name, g->pids.count ? g->pids.item[0] : 0,
+				 &g->symbol, err);
+	if (ret == 0)
+		g->facts.symbol = &g->symbol;
+	return ret;
+}
+
+static bool begins_here(const struct nw_point *point)
+{
+	struct nw_symbol symbol;
+
+	if (point->site)
+		return true;
+	nw_vec_each (&point->image->sites, site)
+		if (site->offset == point->offset)
+			return true;
+	return nw_image_function(point->image, point->vaddr, &symbol) == 0 &&
+	       symbol.value == point->vaddr;
+}
+
+static void gather_places(struct nw_gathered *g)
+{
+	g->facts.at_function = true;
+	nw_vec_each (&g->selection.probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			if (!begins_here(point))
+				g->facts.at_function = false;
+}
+
+static int gather_mapping(struct nw_gathered *g, struct nw_error *err)
+{
+	uint64_t vaddr = 0;
+
+	if (!g->path || (g->facts.process && !g->pids.count))
+		return 0;
+	if (g->selection.probes.count && g->selection.probes.item[0]->points.count)
+		vaddr = g->selection.probes.item[0]->points.item[0].vaddr;
+	int ret = nw_look_mapping(g->path, g->facts.image, vaddr,
+				  g->pids.count ? g->pids.item : NULL, g->pids.count,
+				  &g->mapping, err);
+	if (ret == 0)
+		g->facts.mapping = &g->mapping;
+	return ret;
+}
+
+/* ---- the kernel --------------------------------------------------------------------- */
+
+static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
+{
+	struct nw_tracefs fs;
+	struct nw_features features;
+
+	nw_look_kernel(&g->kernel);
+	g->facts.kernel = &g->kernel;
+	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
+		return 0;
+	int ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), &features, err);
+	g->facts.nop5_safe = ret == 0 && features.has[NW_FEATURE_NOP5_SAFE];
+	nw_tracefs_close(&fs);
+	return ret;
+}
+
+static int look_others(struct nw_gathered *g, nw_other_events *out, struct nw_error *err)
+{
+	struct nw_tracefs fs;
+	nw_pids threads = {0};
+	int ret;
+
+	if (g->kernel.tracefs || !g->facts.image || nw_tracefs_open(&fs, NULL) < 0)
+		return 0;
+	nw_vec_each (&g->pids, pid)
+		nw_process_threads(*pid, &threads, NULL);
+	ret = nw_look_others(&fs, g->facts.image, &threads, out, err);
+	nw_vec_free(&threads);
+	nw_tracefs_close(&fs);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
+		      struct nw_error *err)
+{
+	int ret = gather_kernel(g, err);
+
+	if (ret == 0)
+		ret = gather_process(g, tool ? tool->pid : 0, err);
+	if (ret == 0 && (find_path(g) < 0 || gather_selection(g) < 0))
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = gather_symbol(g, err);
+	if (ret == 0)
+		ret = gather_mapping(g, err);
+	if (ret == 0)
+		ret = look_others(g, &g->others, err);
+	if (ret == 0 && !g->kernel.tracefs && g->facts.image)
+		g->facts.others = &g->others;
+	gather_places(g);
+	return ret;
+}
+
+int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_args *args,
+	      const struct nw_tool *tool, struct nw_error *err)
+{
+	*g = (struct nw_gathered){.args = args};
+	int ret = nw_spec_parse(spec, &g->spec, err);
+
+	if (ret < 0)
+		return ret;
+	g->facts.spec = &g->spec;
+	g->facts.tool = tool;
+	g->facts.force = args->force;
+	if (g->spec.kind == NW_SPEC_TRACEPOINT)
+		ret = nw_fail_usage(err,
+				    "'%s': a kernel tracepoint needs no place in a "
+				    "program",
+				    spec);
+	else if (!*g->spec.path && !args->file && !args->pids.count && !(tool && tool->pid))
+		ret = nw_fail_usage(err, "'%s' does not say in which file the probe is",
+				    spec);
+	if (ret == 0)
+		ret = gather_all(g, tool, err);
+	if (ret < 0)
+		nw_gathered_free(g);
+	return ret;
+}
+
+int nw_gather_after(struct nw_gathered *g, struct nw_error *err)
+{
+	int ret = look_others(g, &g->others_after, err);
+
+	if (ret == 0)
+		g->facts.others_after = &g->others_after;
+	return ret;
+}
+
+void nw_gathered_free(struct nw_gathered *g)
+{
+	free(g->watch.exe_after);
+	nw_other_events_free(&g->others);
+	nw_other_events_free(&g->others_after);
+	nw_mapping_look_free(&g->mapping);
+	nw_symbol_look_free(&g->symbol);
+	nw_selection_free(&g->selection);
+	nw_image_free(g->own);
+	nw_process_look_free(&g->process);
+	nw_vec_free(&g->pids);
+	nw_spec_free(&g->spec);
+	free(g->path);
+	*g = (struct nw_gathered){0};
+}

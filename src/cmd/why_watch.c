@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arm the probe and watch: a run like any other, but for everybody, since hits in the wrong
+ * process are an answer, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "why.h"
+
+enum {
+	WATCH_SECONDS = 3
+};
+
+struct tally {
+	pid_t pid;
+	uint64_t hits;
+	char comm[16];
+};
+
+struct watcher {
+	struct nw_gathered *g;
+	NW_VEC(struct tally) tallies; /* by process */
+	bool *site_hit;		      /* by point of the plan */
+	size_t sites;
+	bool failed;
+};
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+static struct tally *tally_of(struct watcher *watcher, pid_t pid)
+{
+	nw_vec_each (&watcher->tallies, tally)
+		if (tally->pid == pid)
+			return tally;
+	struct tally *fresh = nw_vec_add(&watcher->tallies);
+	if (fresh)
+		fresh->pid = pid;
+	return fresh;
+}
+
+static bool is_target(const struct nw_gathered *g, pid_t pid)
+{
+	nw_vec_each (&g->pids, target)
+		if (*target == pid)
+			return true;
+	return g->pids.count == 0;
+}
+
+static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct watcher *watcher = arg;
+	struct tally *tally = tally_of(watcher, task->pid);
+
+	if (!tally)
+		return -ENOMEM;
+	if (!tally->hits++)
+		memcpy(tally->comm, task->comm, sizeof(tally->comm));
+	watcher->g->watch.recorded++;
+	if (hit->planned < watcher->sites && is_target(watcher->g, task->pid))
+		watcher->site_hit[hit->planned] = true;
+	return 0;
+}
+
+/* ---- the processes' memory ---------------------------------------------------------- */
+
+static void look_at_memory(struct watcher *watcher, struct nw_run *run,
+			   struct nw_presence *sum)
+{
+	const pid_t *pids = watcher->g->pids.count ? watcher->g->pids.item : NULL;
+	size_t count = run->plan.points.count, used = 0;
+	const struct nw_point **points = calloc(count + 1, sizeof(*points));
+	struct nw_presence *seen = calloc(count + 1, sizeof(*seen));
+
+	*sum = (struct nw_presence){0};
+	for (size_t i = 0; points && seen && i < count; i++) {
+		const struct nw_planned *planned = &run->plan.points.item[i];
+		if (!planned->failed)
+			points[used++] = &run->selection.probes.item[planned->probe]
+						  ->points.item[planned->point];
+	}
+	if (points && seen && used &&
+	    nw_points_look(points, used, pids, watcher->g->pids.count, seen, NULL) == 0) {
+		for (size_t i = 0; i < used; i++) {
+			sum->mapped += seen[i].mapped;
+			sum->armed += seen[i].armed;
+			sum->unreadable += seen[i].unreadable;
+			sum->closed += seen[i].closed;
+			sum->unarmed_pid = seen[i].unarmed_pid ? seen[i].unarmed_pid
+							       : sum->unarmed_pid;
+			sum->closed_pid = seen[i].closed_pid ? seen[i].closed_pid
+							     : sum->closed_pid;
+		}
+	}
+	free(points);
+	free(seen);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static int on_start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	(void)arg;
+	(void)run;
+	(void)err;
+	return 0;
+}
+
+static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct watcher *watcher = arg;
+
+	watcher->sites = run->plan.points.count;
+	watcher->site_hit = calloc(watcher->sites + 1, sizeof(*watcher->site_hit));
+	if (!watcher->site_hit)
+		return nw_no_memory(err);
+	look_at_memory(watcher, run, &watcher->g->watch.before);
+	return 0;
+}
+
+static void on_loss(void *arg, const struct nw_record *record)
+{
+	(void)arg;
+	(void)record;
+}
+
+static int on_tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	return on_start(arg, run, err);
+}
+
+static void on_stopping(void *arg, struct nw_run *run)
+{
+	struct watcher *watcher = arg;
+	struct nw_gathered *g = watcher->g;
+	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits));
+
+	look_at_memory(watcher, run, &g->watch.after);
+	if (hits && nw_session_profile(run->session, hits) == 0)
+		for (size_t i = 0; i < run->plan.points.count; i++)
+			g->watch.counted += hits[i];
+	free(hits);
+	nw_gather_after(g, NULL);
+}
+
+/* ---- what it adds up to ------------------------------------------------------------- */
+
+static bool is_child(const struct nw_gathered *g, pid_t pid)
+{
+	nw_vec_each (&g->process.children, child)
+		if (*child == pid)
+			return true;
+	return false;
+}
+
+static void count_processes(struct watcher *watcher)
+{
+	struct nw_watch *watch = &watcher->g->watch;
+	uint64_t most_child = 0, most_other = 0;
+
+	nw_vec_each (&watcher->tallies, tally) {
+		if (is_target(watcher->g, tally->pid)) {
+			watch->in_target += tally->hits;
+		} else if (is_child(watcher->g, tally->pid)) {
+			watch->in_children += tally->hits;
+			if (tally->hits > most_child)
+				watch->child_pid = tally->pid;
+			most_child = nw_max64(most_child, tally->hits);
+		} else if (tally->hits > most_other) {
+			most_other = watch->other_hits = tally->hits;
+			watch->other_pid = tally->pid;
+			memcpy(watch->other_comm, tally->comm, sizeof(tally->comm));
+		}
+	}
+	for (size_t i = 0; i < watcher->sites; i++)
+		watch->sites_hit += watcher->site_hit[i];
+	watch->sites = watcher->sites;
+}
+
+/* Has the process begun to run another program? */
+static void look_for_exec(struct nw_gathered *g)
+{
+	struct nw_process_look now;
+
+	if (!g->pids.count || nw_look_process(g->pids.item[0], &now, NULL) < 0)
+		return;
+	g->watch.exec_seen = now.exe && g->process.exe && now.exe_ino != g->process.exe_ino;
+	if (g->watch.exec_seen) {
+		g->watch.exe_after = now.exe;
+		now.exe = NULL;
+	}
+	nw_process_look_free(&now);
+}
+
+/* The spec as it was understood: on the very file that was looked at. */
+static char *exact_spec(const struct nw_gathered *g)
+{
+	static const char *const kinds[] = {[NW_SPEC_USDT] = "usdt",
+					    [NW_SPEC_UPROBE] = "uprobe",
+					    [NW_SPEC_URETPROBE] = "uretprobe",
+					    [NW_SPEC_FUNC] = "func"};
+	const struct nw_spec *spec = &g->spec;
+
+	if (spec->kind == NW_SPEC_USDT)
+		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
+	if (!*spec->name)
+		return nw_text("%s:%s:0x%lx", kinds[spec->kind], g->path, spec->offset);
+	return nw_text(spec->offset ? "%s:%s:%s+0x%lx" : "%s:%s:%s", kinds[spec->kind],
+		       g->path, spec->name, spec->offset);
+}
+
+static void finish(struct watcher *watcher, struct nw_run *run, int ret,
+		   const struct nw_error *err)
+{
+	struct nw_watch *watch = &watcher->g->watch;
+
+	if (ret < 0) {
+		snprintf(watch->refused, sizeof(watch->refused), "%s", err->what);
+		return;
+	}
+	watch->done = true;
+	watch->elapsed_ns = nw_run_elapsed(run);
+	watch->ended = run->reason && strcmp(run->reason, "process") == 0;
+	count_processes(watcher);
+	look_for_exec(watcher->g);
+}
+
+int nw_watch(struct nw_gathered *g, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *spec = exact_spec(g);
+	const char *words[1] = {spec};
+	struct watcher watcher = {.g = g};
+	struct nw_args args = {
+		.command = g->args->command,
+		.duration_ns = g->args->duration_ns ? g->args->duration_ns
+						    : WATCH_SECONDS * 1000000000ull,
+		.color = "never",
+		.all = true,
+		.quiet = true,
+		.force = g->args->force,
+	};
+	const struct nw_consumer consumer = {
+		.arg = &watcher,
+		.comms = true,
+		.start = on_start,
+		.armed = on_armed,
+		.hit = take_hit,
+		.loss = on_loss,
+		.stopping = on_stopping,
+		.tick = on_tick,
+	};
+	struct nw_error why;
+	struct nw_run run;
+
+	if (!spec)
+		return nw_no_memory(err);
+	args.words.item = words;
+	args.words.count = 1;
+	args.pids.item = g->pids.item;
+	args.pids.count = g->pids.count;
+	int ret = nw_run(&run, &args, &consumer, &why);
+	finish(&watcher, &run, ret, &why);
+	g->facts.watch = &g->watch;
+	nw_run_free(&run);
+	nw_vec_free(&watcher.tallies);
+	free(watcher.site_hit);
+	return ret == -ENOMEM ? nw_no_memory(err) : 0;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Events of others on a file, and whether their hits are recorded anywhere. Reads only.
+ *
+ * uprobe_profile names no group, but lists the same places as uprobe_events in the same order
+ * (profile.c), so a line's number joins the two.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/kernel.h"
+
+/* ---- definitions -------------------------------------------------------------------- */
+
+/* Take text up to end into out, if it fits. */
+static bool take(const char *text, const char *end, char *out, size_t room)
+{
+	size_t len = (size_t)(end - text);
+
+	if (len >= room)
+		return false;
+	memcpy(out, text, len);
+	out[len] = '\0';
+	return true;
+}
+
+/* "p:GROUP/NAME PATH:0xOFFSET(0xREF_CTR) ARGS"; the path holds no blank. */
+static bool parse_definition(const char *line, struct nw_other_event *out)
+{
+	const char *colon = strchr(line, ':'), *slash = colon ? strchr(colon, '/') : NULL;
+	const char *blank = slash ? strchr(slash, ' ') : NULL;
+
+	if (!blank || !take(colon + 1, slash, out->group, sizeof(out->group)) ||
+	    !take(slash + 1, blank, out->name, sizeof(out->name)))
+		return false;
+	const char *place = blank + 1, *end = place + strcspn(place, " ");
+	const char *at = memrchr(place, ':', (size_t)(end - place));
+	if (!at)
+		return false;
+	char *after;
+	out->offset = strtoull(at + 1, &after, 0);
+	out->ref_ctr = *after == '(' ? strtoull(after + 1, NULL, 0) : 0;
+	out->is_return = line[0] == 'r';
+	out->path = strndup(place, (size_t)(at - place));
+	return out->path != NULL;
+}
+
+static bool is_on(const char *path, const struct nw_image *image)
+{
+	struct stat st;
+
+	if (strcmp(path, image->path) == 0)
+		return true;
+	return stat(path, &st) == 0 && st.st_ino == image->ino && st.st_dev == image->dev;
+}
+
+/* Tools put their PID into the name ("..._bcc_4711"); is that process gone? */
+static pid_t dead_owner(const struct nw_other_event *event)
+{
+	const char *const names[] = {event->name, event->group};
+
+	for (size_t i = 0; i < NW_COUNT(names); i++) {
+		const char *last = strrchr(names[i], '_');
+		uint64_t pid;
+		if (last && nw_parse_u64(last + 1, &pid) == 0 &&
+		    isdigit((unsigned char)last[1]) && last[2] != 'x' && pid > 1 &&
+		    pid < 1 << 22 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+/* ---- the instance that records ------------------------------------------------------ */
+
+static bool reads_one(int dir, const char *file)
+{
+	struct nw_buf text = {0};
+	bool one = nw_tracefs_read(dir, file, &text) == 0 && nw_buf_str(&text)[0] == '1';
+
+	nw_buf_free(&text);
+	return one;
+}
+
+/* "0", "1", with '*' for triggers; a group's file may say 'X'. */
+static bool is_enabled(int dir, const struct nw_other_event *event)
+{
+	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/enable", event->group,
+						     event->name);
+
+	return file && reads_one(dir, file);
+}
+
+static void read_filter(int dir, struct nw_other_event *event)
+{
+	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/filter", event->group,
+						     event->name);
+	struct nw_buf text = {0};
+
+	if (file && nw_tracefs_read(dir, file, &text) == 0 &&
+	    strncmp(nw_buf_str(&text), "none", 4) != 0)
+		snprintf(event->filter, sizeof(event->filter), "%.*s",
+			 (int)strcspn(nw_buf_str(&text), "\n"), nw_buf_str(&text));
+	nw_buf_free(&text);
+}
+
+/* set_event_pid lists numbers, or "no pid". */
+static void read_pids(int dir, const nw_pids *threads, struct nw_other_event *event)
+{
+	struct nw_buf text = {0};
+	char *end;
+
+	if (nw_tracefs_read(dir, "set_event_pid", &text) < 0 || !text.len ||
+	    !isdigit((unsigned char)text.data[0])) {
+		nw_buf_free(&text);
+		return;
+	}
+	event->pid_filter = true;
+	event->pid_filtered = threads->count > 0;
+	char *at = text.data;
+	for (long pid; (pid = strtol(at, &end, 10)) > 0; at = end)
+		nw_vec_each (threads, tid)
+			if (*tid == pid)
+				event->pid_filtered = false;
+	nw_buf_free(&text);
+}
+
+static uint64_t stat_value(const char *stats, const char *key)
+{
+	const char *at = strstr(stats, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Of all CPUs. What was read has left the buffer but was recorded. */
+static void read_stats(int dir, struct nw_other_event *event)
+{
+	int list = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *cpus = list >= 0 ? fdopendir(list) : NULL;
+	struct dirent *entry;
+
+	while (cpus && (entry = readdir(cpus))) {
+		nw_cleanup(nw_free_ptr) char *file = nw_text("%s/stats", entry->d_name);
+		struct nw_buf stats = {0};
+		if (entry->d_name[0] == 'c' && file &&
+		    nw_tracefs_read(list, file, &stats) == 0) {
+			const char *text = nw_buf_str(&stats);
+			event->recorded += stat_value(text, "entries:") +
+					   stat_value(text, "\noverrun:") +
+					   stat_value(text, "read events:");
+			event->dropped += stat_value(text, "dropped events:");
+		}
+		nw_buf_free(&stats);
+	}
+	if (cpus)
+		closedir(cpus);
+}
+
+/* Is link a trace_pipe of the instance at dir (not of one below it)? */
+static bool is_pipe_of(const char *link, const char *dir)
+{
+	size_t len = strlen(dir);
+	const char *base = strrchr(link, '/');
+
+	return strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
+	       strncmp(base, "/trace_pipe", 11) == 0 &&
+	       strncmp(link + len, "/instances/", 11) != 0;
+}
+
+static bool holds_pipe(pid_t pid, const char *dir)
+{
+	char path[64], link[4096];
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *fds = opendir(path);
+	struct dirent *entry;
+	while (fds && !found && (entry = readdir(fds))) {
+		ssize_t got = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
+		link[got > 0 ? got : 0] = '\0';
+		found = is_pipe_of(link, dir);
+	}
+	if (fds)
+		closedir(fds);
+	return found;
+}
+
+static void find_readers(const struct nw_tracefs *fs, struct nw_other_event *event)
+{
+	nw_cleanup(nw_free_ptr) char *dir = nw_text(
+		"%s%s%s", fs->path, *event->instance ? "/instances/" : "", event->instance);
+	nw_pids all = {0};
+
+	nw_process_all(&all, NULL);
+	nw_vec_each (&all, pid) {
+		pid_t *slot = dir && *pid != getpid() && holds_pipe(*pid, dir)
+				      ? nw_vec_add(&event->readers)
+				      : NULL;
+		if (slot)
+			*slot = *pid;
+	}
+	nw_vec_free(&all);
+}
+
+/* Which instance has the event enabled, and what becomes of its hits there? */
+static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
+		    const nw_pids *threads, struct nw_other_event *event)
+{
+	if (!is_enabled(dir, event))
+		return false;
+	event->enabled = true;
+	snprintf(event->instance, sizeof(event->instance), "%s", instance);
+	event->tracing_on = reads_one(dir, "tracing_on");
+	event->overwrite = reads_one(dir, "options/overwrite");
+	read_filter(dir, event);
+	read_pids(dir, threads, event);
+	read_stats(dir, event);
+	find_readers(fs, event);
+	return true;
+}
+
+static void look_everywhere(const struct nw_tracefs *fs, const nw_pids *threads,
+			    struct nw_other_event *event)
+{
+	int list = openat(fs->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *instances = list >= 0 ? fdopendir(list) : NULL;
+	bool found = look_in(fs, fs->root, "", threads, event);
+	struct dirent *entry;
+
+	while (instances && !found && (entry = readdir(instances))) {
+		int dir = entry->d_name[0] == '.' || strlen(entry->d_name) > NW_MAX_NAME
+				  ? -1
+				  : openat(list, entry->d_name,
+					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			continue;
+		found = look_in(fs, dir, entry->d_name, threads, event);
+		close(dir);
+	}
+	if (instances)
+		closedir(instances);
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+
+/* The number at the end of line `wanted` of uprobe_profile. */
+static uint64_t hits_of(const char *profile, size_t wanted)
+{
+	for (size_t i = 0; i < wanted && profile; i++) {
+		profile = strchr(profile, '\n');
+		profile = profile ? profile + 1 : NULL;
+	}
+	if (!profile || !*profile)
+		return 0;
+	size_t len = strcspn(profile, "\n");
+	const char *blank = memrchr(profile, ' ', len);
+	return blank ? strtoull(blank + 1, NULL, 10) : 0;
+}
+
+static int add_line(const char *line, size_t number, const char *profile,
+		    const struct nw_tracefs *fs, const struct nw_image *image,
+		    const nw_pids *threads, nw_other_events *out)
+{
+	struct nw_other_event event = {.line = number}, *slot;
+
+	if (!parse_definition(line, &event))
+		return 0;
+	if (!is_on(event.path, image) || strncmp(event.group, "nopwatch_", 9) == 0) {
+		free(event.path);
+		return 0;
+	}
+	slot = nw_vec_add(out);
+	if (!slot) {
+		free(event.path);
+		return -ENOMEM;
+	}
+	event.hits = hits_of(profile, number);
+	event.dead_owner = dead_owner(&event);
+	look_everywhere(fs, threads, &event);
+	*slot = event;
+	return 0;
+}
+
+int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
+		   const nw_pids *threads, nw_other_events *out, struct nw_error *err)
+{
+	struct nw_buf events = {0}, profile = {0};
+	nw_other_events found = {0};
+	size_t number = 0;
+	int ret = nw_tracefs_read(fs->root, "uprobe_events", &events);
+
+	if (ret == 0)
+		ret = nw_tracefs_read(fs->root, "uprobe_profile", &profile);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read uprobe_events: %s", nw_strerror(-ret));
+	for (char *at = events.data; ret == 0 && at && *at;) {
+		char *end = strchrnul(at, '\n');
+		char *next = *end ? end + 1 : end;
+		*end = '\0';
+		ret = add_line(at, number++, nw_buf_str(&profile), fs, image, threads,
+			       &found);
+		if (ret < 0)
+			nw_no_memory(err);
+		at = next;
+	}
+	nw_buf_free(&events);
+	nw_buf_free(&profile);
+	if (ret < 0)
+		nw_other_events_free(&found);
+	else
+		*out = found;
+	return ret;
+}
+
+void nw_other_events_free(nw_other_events *events)
+{
+	nw_vec_each (events, event) {
+		free(event->path);
+		nw_vec_free(&event->readers);
+	}
+	nw_vec_free(events);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an ifunc became. Its symbol is the address of a resolver, which the dynamic linker calls
+ * once; the answer lies in GOT slots: those of R_*_IRELATIVE relocations of its own file, whose
+ * addend is the resolver, and those of other files that import it by name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/look.h"
+
+/* psABIs: the relocations that fill a slot with the address of a function. */
+static const struct {
+	unsigned int machine, relative, slot, data;
+} types[] = {
+	{EM_X86_64, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT},
+	{EM_386, R_386_IRELATIVE, R_386_JMP_SLOT, R_386_GLOB_DAT},
+	{EM_AARCH64, 1032, 1026, 1025},
+	{EM_PPC64, R_PPC64_IRELATIVE, R_PPC64_JMP_SLOT, R_PPC64_GLOB_DAT},
+	{EM_S390, 61, R_390_JMP_SLOT, R_390_GLOB_DAT},
+	{EM_RISCV, 58, 5, 2},
+};
+
+struct search {
+	const struct nw_symbol *symbol;
+	bool own; /* the file that holds the resolver */
+	uint64_t slots[64];
+	size_t count;
+};
+
+static void add_slot(struct search *search, uint64_t slot)
+{
+	if (search->count < NW_COUNT(search->slots))
+		search->slots[search->count++] = slot;
+}
+
+/* Is the relocation one that the ifunc fills? */
+static bool is_filled(unsigned int machine, const struct search *search,
+		      const GElf_Rela *rela, const char *name)
+{
+	uint64_t type = GELF_R_TYPE(rela->r_info);
+
+	for (size_t i = 0; i < NW_COUNT(types); i++) {
+		if (types[i].machine != machine)
+			continue;
+		if (type == types[i].relative)
+			return search->own &&
+			       (uint64_t)rela->r_addend == search->symbol->value;
+		size_t len = strcspn(search->symbol->name, "@");
+		return (type == types[i].slot || type == types[i].data) && name &&
+		       strncmp(name, search->symbol->name, len) == 0 && name[len] == '\0';
+	}
+	return false;
+}
+
+static const char *symbol_name(Elf *elf, Elf_Scn *linked, Elf_Data *symbols, uint64_t index)
+{
+	GElf_Shdr header;
+	GElf_Sym sym;
+
+	if (!symbols || index == 0 || index > INT32_MAX || !gelf_getshdr(linked, &header) ||
+	    !gelf_getsym(symbols, (int)index, &sym))
+		return NULL;
+	return elf_strptr(elf, header.sh_link, sym.st_name);
+}
+
+static void search_section(const struct nw_image *image, Elf *elf, Elf_Scn *section,
+			   struct search *search)
+{
+	GElf_Shdr header;
+	GElf_Rela rela;
+
+	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
+		return;
+	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Scn *linked = elf_getscn(elf, header.sh_link);
+	Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
+	for (int i = 0; data && i < INT32_MAX && gelf_getrela(data, i, &rela); i++) {
+		const char *name = symbol_name(elf, linked, symbols,
+					       GELF_R_SYM(rela.r_info));
+		if (is_filled(image->machine, search, &rela, name))
+			add_slot(search, rela.r_offset);
+	}
+}
+
+static void search_image(const struct nw_image *image, struct search *search)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+
+	while (elf && (section = elf_nextscn(elf, section)))
+		search_section(image, elf, section, search);
+	elf_end(elf);
+}
+
+/* The function at an address of the process; its own PLT and the resolver do not count. */
+static int name_address(pid_t pid, const nw_mappings *maps, nw_images *images,
+			uint64_t address, const struct nw_symbol *resolver, char **name,
+			char **file)
+{
+	struct nw_symbol symbol;
+	uint64_t bias;
+
+	nw_vec_each (images, slot) {
+		struct nw_image *image = *slot;
+		if (nw_load_bias(pid, maps, image, &bias) < 0 || address < bias)
+			continue;
+		int64_t offset = nw_image_offset(image, address - bias, true);
+		if (offset < 0 || nw_image_function(image, address - bias, &symbol) < 0 ||
+		    symbol.value == resolver->value)
+			continue;
+		*name = symbol.value == address - bias ? strdup(symbol.name)
+						       : nw_text("0x%lx", offset);
+		*file = strdup(image->path);
+		return *name && *file ? 0 : -ENOMEM;
+	}
+	return -ENOENT;
+}
+
+static int look_in_slots(pid_t pid, int memory, const nw_mappings *maps, nw_images *images,
+			 const struct nw_image *image, const struct search *search,
+			 char **name, char **file)
+{
+	uint64_t bias;
+	int ret = nw_load_bias(pid, maps, image, &bias);
+
+	if (ret < 0)
+		return ret;
+	ret = -ENOENT;
+	for (size_t i = 0; ret == -ENOENT && i < search->count; i++) {
+		uint64_t address = 0;
+		size_t size = image->elf64 ? 8 : 4;
+		if (pread(memory, &address, size, (off_t)(bias + search->slots[i])) ==
+			    (ssize_t)size &&
+		    address)
+			ret = name_address(pid, maps, images, address, search->symbol, name,
+					   file);
+	}
+	return ret;
+}
+
+int nw_look_ifunc(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
+		  char **name, char **file)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/mem", (int)pid);
+	int memory = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	nw_mappings maps = {0};
+	nw_images images = {0};
+	int ret = memory >= 0 ? nw_process_maps(pid, &maps, NULL) : -ENOENT;
+
+	if (ret == 0)
+		ret = nw_process_images(pid, true, false, &images, NULL);
+	if (ret == 0)
+		ret = -ENOENT;
+	nw_vec_each (&images, user) {
+		struct search search = {.symbol = symbol,
+					.own = (*user)->ino == image->ino &&
+					       (*user)->dev == image->dev};
+		if (ret != -ENOENT)
+			break;
+		search_image(*user, &search);
+		ret = look_in_slots(pid, memory, &maps, &images, *user, &search, name,
+				    file);
+	}
+	nw_images_free(&images);
+	nw_mappings_free(&maps);
+	if (memory >= 0)
+		close(memory);
+	return ret;
+}

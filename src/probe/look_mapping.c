@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which processes map a file, and what they map in its place. A probe is tied to an inode: a
+ * replaced file, a container's copy or a library of the same name elsewhere never fires
+ * (why-silent F2). A process that maps the file may still run its code from memory that
+ * belongs to no file, where no probe reaches it (F3).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "nopwatch/look.h"
+
+/* ---- one mapping -------------------------------------------------------------------- */
+
+static struct nw_image *open_mapped(pid_t pid, const struct nw_mapping *mapping)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
+						     mapping->start, mapping->end);
+	struct nw_image *image;
+
+	return path && nw_image_open(path, false, &image, NULL) == 0 ? image : NULL;
+}
+
+static bool same_build(const struct nw_image *a, const struct nw_image *b)
+{
+	return a && b && *a->build_id && strcmp(a->build_id, b->build_id) == 0;
+}
+
+bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
+		      const struct nw_image *image)
+{
+	char path[96];
+	struct stat st;
+
+	if (!mapping->ino)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
+		 mapping->end);
+	if (stat(path, &st) < 0) /* not allowed to look: the inode has to do */
+		return mapping->ino == image->ino;
+	if (st.st_ino != image->ino)
+		return false;
+	if (st.st_dev == image->dev)
+		return true;
+	struct nw_image *mapped = open_mapped(pid, mapping);
+	bool same = same_build(mapped, image) && mapped->size == image->size;
+	nw_image_free(mapped);
+	return same;
+}
+
+char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping)
+{
+	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
+						     mapping->start, mapping->end);
+	const char *const forms[] = {"", "/proc/%d/root", "/proc/%d/exe"};
+	struct stat st, other;
+	bool known = file && stat(file, &st) == 0;
+
+	for (size_t i = 0; i < NW_COUNT(forms); i++) {
+		nw_cleanup(nw_free_ptr) char *head = nw_text(forms[i], (int)pid);
+		char *path = nw_text("%s%s", head ? head : "", i < 2 ? mapping->path : "");
+		bool right = path && (i == 2 || !mapping->deleted) &&
+			     stat(path, &other) == 0;
+		if (right && (known ? other.st_ino == st.st_ino && other.st_dev == st.st_dev
+				    : other.st_ino == mapping->ino))
+			return path;
+		free(path);
+	}
+	return nw_text("%s", file ? file : "");
+}
+
+int nw_load_bias(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
+		 uint64_t *bias)
+{
+	nw_vec_each (maps, mapping) {
+		if (!nw_mapping_shows(pid, mapping, image))
+			continue;
+		nw_vec_each (&image->segments, segment) {
+			uint64_t first = segment->offset & ~(uint64_t)4095;
+			if (segment->filesz == 0 || mapping->offset < first ||
+			    mapping->offset >= segment->offset + segment->filesz)
+				continue;
+			*bias = mapping->start - mapping->offset + segment->offset -
+				segment->vaddr;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* ---- the file itself ---------------------------------------------------------------- */
+
+static const struct nw_mapping *mapping_at(const nw_mappings *maps, uint64_t address)
+{
+	nw_vec_each (maps, mapping)
+		if (address >= mapping->start && address < mapping->end)
+			return mapping;
+	return NULL;
+}
+
+/* Where is the code at vaddr, in a process that maps the file? */
+static void look_at_code(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
+			 uint64_t vaddr, struct nw_mapping_look *out)
+{
+	uint64_t bias;
+
+	if (!vaddr || nw_load_bias(pid, maps, image, &bias) < 0)
+		return;
+	const struct nw_mapping *there = mapping_at(maps, bias + vaddr);
+	if (!there || !there->exec)
+		return;
+	if (!there->ino)
+		out->copied++;
+	else if (there->write || there->shared)
+		out->written++;
+}
+
+static bool maps_it(pid_t pid, const nw_mappings *maps, const struct nw_image *image)
+{
+	nw_vec_each (maps, mapping)
+		if (mapping->ino == image->ino && nw_mapping_shows(pid, mapping, image))
+			return true;
+	return false;
+}
+
+/* ---- what is there instead ---------------------------------------------------------- */
+
+/* Length of the name without ".so" and what follows. */
+static size_t stem_length(const char *name)
+{
+	const char *so = strstr(name, ".so");
+
+	return so && so > name ? (size_t)(so - name) : strlen(name);
+}
+
+static bool same_name(const char *path, const char *other)
+{
+	const char *a = strrchr(path, '/'), *b = strrchr(other, '/');
+
+	a = a ? a + 1 : path;
+	b = b ? b + 1 : other;
+	return stem_length(a) == stem_length(b) && strncmp(a, b, stem_length(a)) == 0;
+}
+
+/* Does the mapping's path, as the kernel prints it for us, mean `path` to the process? */
+static bool same_path(pid_t pid, const struct nw_mapping *mapping, const char *path)
+{
+	char link[64], root[4096];
+
+	if (strcmp(mapping->path, path) == 0)
+		return true;
+	snprintf(link, sizeof(link), "/proc/%d/root", (int)pid);
+	ssize_t len = readlink(link, root, sizeof(root) - 1);
+	if (len <= 1)
+		return false;
+	root[len] = '\0';
+	return strncmp(mapping->path, root, (size_t)len) == 0 &&
+	       strcmp(mapping->path + len, path) == 0;
+}
+
+static bool has_other_mounts(pid_t pid)
+{
+	struct nw_process_look process;
+	bool other = nw_look_process(pid, &process, NULL) == 0 && process.other_mounts;
+
+	nw_process_look_free(&process);
+	return other;
+}
+
+static void take_instead(pid_t pid, const struct nw_mapping *mapping,
+			 enum nw_instead instead, const struct nw_image *image,
+			 struct nw_mapping_look *out)
+{
+	struct nw_image *mapped = open_mapped(pid, mapping);
+
+	free(out->other);
+	free(out->other_path);
+	out->pid = pid;
+	out->instead = instead;
+	out->other = nw_mapping_reach(pid, mapping);
+	out->other_path = strdup(mapping->path);
+	out->other_deleted = mapping->deleted;
+	out->other_mounts = has_other_mounts(pid);
+	out->other_ino = mapping->ino;
+	out->same_build = same_build(image, mapped);
+	if (mapped)
+		snprintf(out->other_build_id, sizeof(out->other_build_id), "%s",
+			 mapped->build_id);
+	nw_image_free(mapped);
+}
+
+static void look_instead(pid_t pid, const nw_mappings *maps, const char *path,
+			 const struct nw_image *image, struct nw_mapping_look *out)
+{
+	nw_vec_each (maps, mapping) {
+		enum nw_instead instead = NW_INSTEAD_NONE;
+		if (!mapping->exec || !mapping->ino || mapping->path[0] != '/')
+			continue;
+		if (same_path(pid, mapping, path))
+			instead = NW_INSTEAD_SAME_PATH;
+		else if (same_name(path, mapping->path))
+			instead = NW_INSTEAD_SAME_NAME;
+		if (instead == NW_INSTEAD_NONE || out->instead == NW_INSTEAD_SAME_PATH ||
+		    instead == out->instead)
+			continue;
+		take_instead(pid, mapping, instead, image, out);
+	}
+}
+
+/* ---- all processes ------------------------------------------------------------------ */
+
+static void look_at_one(pid_t pid, const char *path, const struct nw_image *image,
+			uint64_t vaddr, struct nw_mapping_look *out)
+{
+	nw_mappings maps = {0};
+	struct nw_error err;
+
+	if (pid == getpid())
+		return;
+	int ret = nw_process_maps(pid, &maps, &err);
+	if (ret == -EACCES || ret == -EPERM)
+		out->unreadable++;
+	if (ret < 0)
+		return;
+	out->processes++;
+	if (image && maps_it(pid, &maps, image)) {
+		if (!out->mapped++)
+			out->pid = pid;
+		look_at_code(pid, &maps, image, vaddr, out);
+	} else if (!out->mapped) {
+		look_instead(pid, &maps, path, image, out);
+	}
+	nw_mappings_free(&maps);
+}
+
+static bool on_overlay(const struct nw_image *image)
+{
+	struct statfs fs;
+
+	return image && image->fd >= 0 && fstatfs(image->fd, &fs) == 0 &&
+	       (unsigned long)fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+int nw_look_mapping(const char *path, const struct nw_image *image, uint64_t vaddr,
+		    const pid_t *pids, size_t pid_count, struct nw_mapping_look *out,
+		    struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *whole = realpath(path, NULL);
+	nw_pids all = {0};
+	int ret = 0;
+
+	*out = (struct nw_mapping_look){.overlay = on_overlay(image)};
+	/* never through /proc/PID/root: its links lead back into our own namespace */
+	if (whole && strncmp(path, "/proc/", 6) != 0)
+		path = whole;
+	if (!pids) {
+		ret = nw_process_all(&all, err);
+		pids = all.item;
+		pid_count = all.count;
+	}
+	for (size_t i = 0; ret == 0 && i < pid_count; i++)
+		look_at_one(pids[i], path, image, vaddr, out);
+	nw_vec_free(&all);
+	return ret;
+}
+
+void nw_mapping_look_free(struct nw_mapping_look *look)
+{
+	free(look->other);
+	free(look->other_path);
+	*look = (struct nw_mapping_look){0};
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/* What a process is, as far as it matters to probes: alive, what it runs, which namespaces. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/look.h"
+
+static int read_status(pid_t pid, struct nw_buf *out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(out, fd);
+	close(fd);
+	return ret;
+}
+
+/* What follows "\nKEY:" in a status file; NULL: no such line. */
+static const char *status_value(const char *status, const char *key)
+{
+	nw_cleanup(nw_free_ptr) char *line = nw_text("\n%s:", key);
+	const char *at = line ? strstr(status, line) : NULL;
+
+	return at ? at + strlen(line) : NULL;
+}
+
+/* The last number of a line: the innermost of "NSpid: 4711 7". */
+static pid_t last_number(const char *at)
+{
+	long value = 0;
+
+	while (at && *at && *at != '\n') {
+		char *end;
+		long number = strtol(at, &end, 10);
+		if (end == at)
+			break;
+		value = number;
+		at = end;
+	}
+	return (pid_t)value;
+}
+
+/* The process that a number means inside a PID namespace below ours; 0: none, or several. */
+static pid_t find_inner(pid_t asked)
+{
+	nw_pids all = {0};
+	pid_t found = 0;
+	unsigned int matches = 0;
+
+	nw_process_all(&all, NULL);
+	nw_vec_each (&all, pid) {
+		struct nw_buf status = {0};
+		if (read_status(*pid, &status) == 0 &&
+		    last_number(status_value(nw_buf_str(&status), "NSpid")) == asked &&
+		    *pid != asked) {
+			found = *pid;
+			matches++;
+		}
+		nw_buf_free(&status);
+	}
+	nw_vec_free(&all);
+	return matches == 1 ? found : 0;
+}
+
+/* Has the process another namespace, or another root, than ours? */
+static bool differs(pid_t pid, const char *what)
+{
+	char path[64], own[64];
+	struct stat theirs, ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	snprintf(own, sizeof(own), "/proc/self/%s", what);
+	if (stat(path, &theirs) < 0 || stat(own, &ours) < 0)
+		return false;
+	return theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev;
+}
+
+static void look_at_exe(pid_t pid, struct nw_process_look *out)
+{
+	static const char mark[] = " (deleted)";
+	char link[64], path[4096];
+	unsigned char ident[EI_NIDENT];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0)
+		return;
+	path[len] = '\0';
+	size_t mark_len = sizeof(mark) - 1;
+	out->exe_deleted = (size_t)len > mark_len &&
+			   strcmp(path + len - mark_len, mark) == 0;
+	if (out->exe_deleted)
+		path[(size_t)len - mark_len] = '\0';
+	out->exe = strdup(path);
+	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0)
+		out->exe_ino = st.st_ino;
+	if (pread(fd, ident, sizeof(ident), 0) == (ssize_t)sizeof(ident))
+		out->bits32 = ident[EI_CLASS] == ELFCLASS32;
+	close(fd);
+}
+
+static int look_at_children(pid_t pid, nw_pids *out)
+{
+	nw_pids threads = {0};
+	int ret = nw_process_threads(pid, &threads, NULL);
+
+	nw_vec_each (&threads, tid) {
+		struct nw_buf text = {0};
+		char path[64], *end;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+			 (int)*tid);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			nw_buf_read(&text, fd);
+			close(fd);
+		}
+		char *at = text.data;
+		for (long child; at && (child = strtol(at, &end, 10)) > 0; at = end) {
+			pid_t *slot = nw_vec_add(out);
+			if (slot)
+				*slot = (pid_t)child;
+		}
+		nw_buf_free(&text);
+	}
+	nw_vec_free(&threads);
+	return ret;
+}
+
+static void look_at_status(const char *status, struct nw_process_look *out)
+{
+	const char *seccomp = status_value(status, "Seccomp");
+	const char *tgid = status_value(status, "Tgid");
+
+	out->seccomp = seccomp ? (int)strtol(seccomp, NULL, 10) : -1;
+	out->process = tgid ? (pid_t)strtol(tgid, NULL, 10) : out->asked;
+	if (out->process != out->asked)
+		out->state = NW_PROCESS_THREAD;
+}
+
+static bool may_read_memory(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err)
+{
+	struct nw_process_look look = {.asked = pid, .seccomp = -1};
+	struct nw_buf status = {0};
+	pid_t process;
+
+	int ret = read_status(pid, &status);
+	if (ret == 0)
+		look_at_status(nw_buf_str(&status), &look);
+	nw_buf_free(&status);
+	if (ret == -ENOENT || ret == -ESRCH) {
+		look.process = find_inner(pid);
+		look.state = look.process ? NW_PROCESS_INNER : NW_PROCESS_GONE;
+	} else if (ret < 0) {
+		return nw_fail(err, -ret, "cannot look at process %d: %s", (int)pid,
+			       nw_strerror(-ret));
+	}
+	if (look.process) {
+		nw_process_task(look.process, &process, look.comm);
+		look_at_exe(look.process, &look);
+		look_at_children(look.process, &look.children);
+		look.other_mounts = differs(look.process, "ns/mnt") ||
+				    differs(look.process, "root");
+		look.other_pids = differs(look.process, "ns/pid");
+		look.readable = may_read_memory(look.process);
+	}
+	*out = look;
+	return 0;
+}
+
+void nw_process_look_free(struct nw_process_look *look)
+{
+	free(look->exe);
+	nw_vec_free(&look->children);
+	*look = (struct nw_process_look){0};
+}

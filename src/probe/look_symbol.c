@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A function that a probe names: is it there, and if not, why not? It may be imported (the PLT
+ * has a slot, the code is in a library), stripped, mangled, inlined everywhere, a resolver of an
+ * ifunc, or misspelt.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/look.h"
+
+/* ---- names that are like it --------------------------------------------------------- */
+
+enum {
+	NEAR_MOST = 3
+};
+
+struct wanted {
+	const char *name;
+	size_t len;
+	char mangled[512];
+	char near[NEAR_MOST][96];
+	unsigned int distance[NEAR_MOST];
+	unsigned int limit;
+};
+
+/* _ZN3foo3barEi holds "3bar": the length of each part stands before it. */
+static bool is_mangled_form(const char *symbol, const char *name)
+{
+	const char *last = strrchr(name, ':');
+	const char *word = last && last > name && last[-1] == ':' ? last + 1 : name;
+	char part[160];
+
+	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
+		return false;
+	snprintf(part, sizeof(part), "%zu%s", strlen(word), word);
+	const char *at = strstr(symbol, part);
+	return at && (at[-1] < '0' || at[-1] > '9');
+}
+
+static void consider_near(struct wanted *wanted, const char *name)
+{
+	unsigned int distance = nw_edit_distance(wanted->name, name), at = NEAR_MOST;
+
+	if (distance > wanted->limit || strlen(name) >= sizeof(wanted->near[0]))
+		return;
+	for (unsigned int i = 0; i < NEAR_MOST; i++)
+		if (strcmp(wanted->near[i], name) == 0)
+			return;
+	while (at > 0 && (!*wanted->near[at - 1] || distance < wanted->distance[at - 1]))
+		at--;
+	if (at == NEAR_MOST)
+		return;
+	for (unsigned int i = NEAR_MOST - 1; i > at; i--) {
+		memcpy(wanted->near[i], wanted->near[i - 1], sizeof(wanted->near[i]));
+		wanted->distance[i] = wanted->distance[i - 1];
+	}
+	strcpy(wanted->near[at], name);
+	wanted->distance[at] = distance;
+}
+
+static int consider(const struct nw_symbol *symbol, void *arg)
+{
+	struct wanted *wanted = arg;
+
+	if (!symbol->function || symbol->undefined)
+		return 0;
+	if (is_mangled_form(symbol->name, wanted->name) && !*wanted->mangled)
+		snprintf(wanted->mangled, sizeof(wanted->mangled), "%s", symbol->name);
+	size_t len = strlen(symbol->name);
+	size_t gap = len > wanted->len ? len - wanted->len : wanted->len - len;
+	if (gap <= wanted->limit)
+		consider_near(wanted, symbol->name);
+	return 0;
+}
+
+static int look_alike(struct nw_image *image, const char *name, struct nw_symbol_look *out)
+{
+	struct wanted wanted = {.name = name, .len = strlen(name)};
+	struct nw_buf near = {0};
+
+	wanted.limit = (unsigned int)(wanted.len < 30 ? wanted.len / 4 + 1 : 8);
+	int ret = nw_image_each_symbol(image, consider, &wanted);
+	for (unsigned int i = 0; i < NEAR_MOST && *wanted.near[i]; i++)
+		nw_buf_printf(&near, "%s%s", i ? ", " : "", wanted.near[i]);
+	if (near.len)
+		out->near = nw_buf_take(&near);
+	if (*wanted.mangled)
+		out->mangled = strdup(wanted.mangled);
+	nw_buf_free(&near);
+	return ret;
+}
+
+/* ---- other files -------------------------------------------------------------------- */
+
+static bool defines(struct nw_image *image, const char *name)
+{
+	struct nw_symbol symbol;
+
+	return nw_image_symbol(image, name, strlen(name), 0, &symbol) == 0 &&
+	       symbol.function;
+}
+
+/* Among the files of the process, or those that the dynamic linker would load. */
+static void find_definition(const struct nw_image *image, const char *name, pid_t pid,
+			    struct nw_symbol_look *out)
+{
+	nw_images others = {0};
+	int ret = pid ? nw_process_images(pid, true, false, &others, NULL)
+		      : nw_locate_needed(image->path, false, &others, NULL);
+
+	nw_vec_each (&others, other) {
+		bool self = (*other)->ino == image->ino && (*other)->dev == image->dev;
+		if (ret == 0 && !out->defined_in && !self && defines(*other, name))
+			out->defined_in = strdup((*other)->path);
+	}
+	nw_images_free(&others);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static enum nw_symbol_state state_of(int ret, const struct nw_symbol *symbol)
+{
+	if (ret == -ENXIO)
+		return NW_SYMBOL_IMPORTED;
+	if (ret == -ENOTUNIQ)
+		return NW_SYMBOL_AMBIGUOUS;
+	if (ret < 0)
+		return NW_SYMBOL_MISSING;
+	return symbol->function ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
+}
+
+static bool has_note(const struct nw_image *image, const char *name)
+{
+	nw_vec_each (&image->sites, site)
+		if (nw_glob_match(name, site->name))
+			return true;
+	return false;
+}
+
+int nw_look_symbol(struct nw_image *image, const char *name, pid_t pid,
+		   struct nw_symbol_look *out, struct nw_error *err)
+{
+	struct nw_symbol_look look = {.inlined = nw_count_inlined(image, name)};
+	struct nw_symbol symbol = {0};
+	int ret = nw_image_symbol(image, name, strlen(name), 0, &symbol);
+
+	if (ret == -ENOMEM)
+		return nw_no_memory(err);
+	look.state = state_of(ret, &symbol);
+	look.stripped = !nw_image_has_symtab(image);
+	look.is_note = has_note(image, name);
+	look.has_notes = image->sites.count > 0;
+	if (ret == 0) {
+		look.vaddr = symbol.value;
+		look.size = symbol.size;
+		look.ifunc = symbol.ifunc;
+	}
+	if (look.ifunc && pid)
+		nw_look_ifunc(image, &symbol, pid, &look.implementation,
+			      &look.implementation_file);
+	if (look.state == NW_SYMBOL_IMPORTED || look.state == NW_SYMBOL_MISSING)
+		find_definition(image, name, pid, &look);
+	if (look.state == NW_SYMBOL_MISSING && look_alike(image, name, &look) < 0) {
+		nw_symbol_look_free(&look);
+		return nw_no_memory(err);
+	}
+	*out = look;
+	return 0;
+}
+
+void nw_symbol_look_free(struct nw_symbol_look *look)
+{
+	free(look->mangled);
+	free(look->near);
+	free(look->defined_in);
+	free(look->implementation);
+	free(look->implementation_file);
+	*look = (struct nw_symbol_look){0};
+}

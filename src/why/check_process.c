@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/* The process that is meant, and whether it runs the very file that is probed. */
+#include <errno.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* ---- the process -------------------------------------------------------------------- */
+
+static void blame_thread(struct judge *judge)
+{
+	const struct nw_process_look *process = judge->facts->process;
+
+	nw_fails(judge, "%d is a thread of process %d", (int)process->asked,
+		 (int)process->process);
+	nw_blame(judge, NW_CAUSE_THREAD_ID,
+		 "%d is a thread of process %d (%s): tools that compare process ids see no "
+		 "hit of it; give the process",
+		 (int)process->asked, (int)process->process, process->comm);
+	if (judge->facts->spec)
+		nw_remedy_spec(judge, NULL, NULL, process->process);
+}
+
+static void blame_inner(struct judge *judge)
+{
+	const struct nw_process_look *process = judge->facts->process;
+
+	nw_fails(judge, "there is no process %d here", (int)process->asked);
+	nw_blame(judge, NW_CAUSE_INNER_PID,
+		 "%d is the number that process %d (%s) has inside its container; here it "
+		 "is %d",
+		 (int)process->asked, (int)process->process, process->comm,
+		 (int)process->process);
+	if (judge->facts->spec)
+		nw_remedy_spec(judge, NULL, NULL, process->process);
+}
+
+void nw_check_process(struct judge *judge)
+{
+	const struct nw_process_look *process = judge->facts->process;
+	char who[64];
+
+	if (!process)
+		return;
+	switch (process->state) {
+	case NW_PROCESS_GONE:
+		nw_fails(judge, "there is no process %d", (int)process->asked);
+		nw_blame(judge, NW_CAUSE_PROCESS_GONE, "there is no process %d (any more)",
+			 (int)process->asked);
+		nw_remedy(judge, "pgrep -a NAME");
+		return;
+	case NW_PROCESS_THREAD:
+		blame_thread(judge);
+		return;
+	case NW_PROCESS_INNER:
+		blame_inner(judge);
+		return;
+	case NW_PROCESS_ALIVE:
+		break;
+	}
+	nw_pass(judge, "%s is alive and runs %s%s", nw_who(process, who),
+		process->exe ? process->exe : "something unknown",
+		process->exe_deleted ? ", which has been deleted" : "");
+	if (process->other_mounts)
+		nw_pass(judge, "it has other mounts or another root than we");
+	if (process->children.count)
+		nw_pass(judge,
+			"it has %zu child%s, which a filter on its number leaves out",
+			process->children.count, process->children.count == 1 ? "" : "ren");
+}
+
+void nw_check_bits(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_image *image = facts->image;
+
+	if (!image || !image->arch)
+		return;
+	if (image->elf64 || nw_arch_word(nw_arch_native()) == 4) {
+		nw_pass(judge, "%s, %d bits", nw_arch_name(image->arch),
+			image->elf64 ? 64 : 32);
+		return;
+	}
+	nw_fails(judge, "%s is a 32-bit program (%s)", image->path,
+		 nw_arch_name(image->arch));
+	nw_blame(judge, NW_CAUSE_BITS32,
+		 "%s is a 32-bit program (%s): libbpf refuses it, and others read its "
+		 "arguments "
+		 "as those of a 64-bit one, though they are on the stack",
+		 image->path, nw_arch_name(image->arch));
+}
+
+/* ---- the mapping -------------------------------------------------------------------- */
+
+static void remedy_other(struct judge *judge)
+{
+	const struct nw_mapping_look *mapping = judge->facts->mapping;
+
+	nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
+}
+
+/* The same path, another file. */
+static void blame_same_path(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_mapping_look *mapping = facts->mapping;
+	const char *path = facts->path;
+	int pid = (int)mapping->pid;
+
+	if (!facts->image && mapping->other_deleted)
+		nw_blame(judge, NW_CAUSE_FILE_DELETED,
+			 "%s has been deleted, and process %d still runs it; it can be "
+			 "probed through %s",
+			 path, pid, mapping->other);
+	else if (!facts->image)
+		nw_blame(
+			judge, NW_CAUSE_OTHER_NAMESPACE,
+			"there is no %s here; process %d has it in its own mount namespace "
+			"or root: use %s",
+			path, pid, mapping->other);
+	else if (mapping->overlay)
+		nw_blame(
+			judge, NW_CAUSE_OVERLAY,
+			"%s lies on overlayfs and was copied up since process %d began: it "
+			"still runs the layer below (inode %lu)",
+			path, pid, mapping->other_ino);
+	else if (mapping->other_mounts)
+		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
+			 "process %d runs a different file (inode %lu in its container) "
+			 "than the one probed (inode %lu): use %s",
+			 pid, mapping->other_ino, facts->image->ino, mapping->other);
+	else
+		nw_blame(judge, NW_CAUSE_FILE_REPLACED,
+			 "%s was replaced: process %d still runs the old file (inode %lu, "
+			 "build-id %.16s), the one probed is inode %lu, build-id %.16s; "
+			 "restart the process or probe %s",
+			 path, pid, mapping->other_ino, mapping->other_build_id,
+			 facts->image->ino, facts->image->build_id, mapping->other);
+	remedy_other(judge);
+}
+
+static void blame_same_name(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_mapping_look *mapping = facts->mapping;
+	bool outside = mapping->other_mounts;
+
+	if (outside)
+		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
+			 "process %d runs %s (inode %lu) in its own mount namespace or "
+			 "root, not %s%s",
+			 (int)mapping->pid, mapping->other_path, mapping->other_ino,
+			 facts->path,
+			 mapping->same_build ? " (the same build, but another copy)" : "");
+	else
+		nw_blame(judge, NW_CAUSE_OTHER_COPY, "process %d runs %s, not %s%s",
+			 (int)mapping->pid, mapping->other_path, facts->path,
+			 mapping->same_build ? " (the same build, but another copy)" : "");
+	remedy_other(judge);
+}
+
+static bool is_library(const char *path)
+{
+	return strstr(path, ".so") != NULL;
+}
+
+static void blame_not_mapped(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_process_look *process = facts->process;
+	char who[64];
+
+	if (!process && facts->kernel->tracefs)
+		return; /* who may not trace may not look at others' mappings either */
+	if (!process) {
+		nw_blame(judge, NW_CAUSE_NOT_RUNNING,
+			 "no process has %s loaded: the probe arms itself when one does, "
+			 "and until then it is silent",
+			 facts->path);
+		nw_remedy_spec(judge, NULL, NULL, -1);
+	} else if (is_library(facts->path)) {
+		nw_blame(judge, NW_CAUSE_NOT_LOADED,
+			 "%s has not loaded %s (yet): the probe arms itself when it does",
+			 nw_who(process, who), facts->path);
+		nw_remedy(judge, "grep -w '%s' /proc/%d/maps",
+			  strrchr(facts->path, '/') ? strrchr(facts->path, '/') + 1
+						    : facts->path,
+			  (int)process->process);
+	} else {
+		nw_blame(judge, NW_CAUSE_OTHER_PROGRAM,
+			 "%s runs %s, not %s: did it exec, or is the number of another "
+			 "process meant?",
+			 nw_who(process, who),
+			 process->exe ? process->exe : "another program", facts->path);
+		nw_remedy(judge, "pgrep -a %.15s",
+			  strrchr(facts->path, '/') ? strrchr(facts->path, '/') + 1
+						    : facts->path);
+	}
+}
+
+void nw_check_mapping(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_mapping_look *mapping = facts->mapping;
+
+	if (!mapping || !facts->path)
+		return;
+	if (mapping->mapped) {
+		nw_pass(judge, "%u of %u process%s map this very file", mapping->mapped,
+			mapping->processes, mapping->processes == 1 ? "" : "es");
+		return;
+	}
+	if (mapping->other) {
+		nw_fails(judge, "process %d maps %s%s (inode %lu) instead",
+			 (int)mapping->pid, mapping->other_path,
+			 mapping->other_deleted ? ", deleted" : "", mapping->other_ino);
+		if (mapping->instead == NW_INSTEAD_SAME_PATH)
+			blame_same_path(judge);
+		else
+			blame_same_name(judge);
+	} else if (mapping->unreadable && facts->process) {
+		nw_unknown(judge, "the mappings of %u process%s may not be read",
+			   mapping->unreadable, mapping->unreadable == 1 ? "" : "es");
+	} else if (nw_count_points(facts)) {
+		nw_fails(judge, "none of %u process%s maps it", mapping->processes,
+			 mapping->processes == 1 ? "" : "es");
+		blame_not_mapped(judge);
+	}
+}
+
+void nw_check_text(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_mapping_look *mapping = facts->mapping;
+
+	if (!mapping || !mapping->mapped || !facts->path)
+		return;
+	if (mapping->copied == mapping->mapped) {
+		nw_fails(judge, "the code is in anonymous memory");
+		nw_blame(
+			judge, NW_CAUSE_TEXT_COPIED,
+			"process %d runs this code from anonymous memory (remapped to huge "
+			"pages, or copied by itself), where no uprobe reaches it",
+			(int)mapping->pid);
+		nw_remedy(judge, "# start it without the option that remaps its code");
+	} else if (mapping->written == mapping->mapped) {
+		nw_fails(judge, "the code is mapped writable or shared");
+		nw_blame(judge, NW_CAUSE_TEXT_WRITABLE,
+			 "process %d maps this code writable or shared, and the kernel "
+			 "passes over such mappings",
+			 (int)mapping->pid);
+		nw_remedy(judge, "grep x /proc/%d/maps", (int)mapping->pid);
+	} else {
+		nw_pass(judge, "the code is where the file was mapped");
+	}
+}

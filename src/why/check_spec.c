@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: MIT
+/* Does the spec lead to code: the file, the function or the note, the place, its arguments? */
+#include <errno.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+void nw_check_file(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_mapping_look *mapping = facts->mapping;
+
+	if (facts->image) {
+		nw_pass(judge, "%s is inode %lu, build-id %.16s", facts->image->path,
+			facts->image->ino,
+			*facts->image->build_id ? facts->image->build_id : "none");
+		return;
+	}
+	if (!facts->path && !facts->file_error)
+		return;
+	nw_fails(judge, "%s",
+		 facts->file_error ? facts->file_error->what : "there is no such file");
+	if (mapping && mapping->other) /* the mapping check knows more */
+		return;
+	if (facts->process && facts->process->exe_deleted)
+		return;
+	nw_blame(judge, NW_CAUSE_FILE_MISSING, "%s",
+		 facts->file_error ? facts->file_error->what : "there is no such file");
+	if (facts->process && facts->process->other_mounts && facts->path &&
+	    facts->path[0] == '/') {
+		nw_cleanup(nw_free_ptr) char *inside = nw_text(
+			"/proc/%d/root%s", (int)facts->process->process, facts->path);
+		if (inside)
+			nw_remedy_spec(judge, inside, NULL, 0);
+	}
+}
+
+/* ---- the function ------------------------------------------------------------------- */
+
+static void blame_import(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_symbol_look *symbol = facts->symbol;
+
+	if (!symbol->defined_in) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_IMPORTED,
+			 "'%s' is only imported by %s; none of the libraries found "
+			 "defines it",
+			 facts->spec->name, facts->image->path);
+		nw_remedy(judge, "ldd %s", facts->image->path);
+		return;
+	}
+	nw_blame(judge, NW_CAUSE_SYMBOL_IMPORTED,
+		 "'%s' is only imported by %s; it is defined in %s: probe that file",
+		 facts->spec->name, facts->image->path, symbol->defined_in);
+	nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
+}
+
+static void blame_missing(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_symbol_look *symbol = facts->symbol;
+	const char *name = facts->spec->name, *path = facts->image->path;
+
+	if (symbol->is_note) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_IS_NOTE,
+			 "'%s' is a USDT probe of %s, not a function: it takes usdt:, not "
+			 "uprobe:",
+			 name, path);
+		nw_remedy(judge, "nopwatch stat 'usdt:%s:%s'", path, name);
+		nw_remedy(judge, "bpftrace -e 'usdt:%s:%s { @hits = count(); }'", path,
+			  name);
+	} else if (symbol->mangled) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_MANGLED,
+			 "'%s' is called '%s' in %s (a C++ or Rust name)", name,
+			 symbol->mangled, path);
+		nw_remedy_spec(judge, NULL, symbol->mangled, 0);
+	} else if (symbol->inlined > 0) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "'%s' has no code of its own in %s: it was inlined wherever it is "
+			 "used (%d time%s)",
+			 name, path, symbol->inlined, symbol->inlined == 1 ? "" : "s");
+		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined at %d places",
+			 name, symbol->inlined);
+		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
+				 "its callers");
+	} else if (symbol->defined_in) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "there is no function '%s' in %s, but there is one in %s", name,
+			 path, symbol->defined_in);
+		nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
+	} else if (symbol->stripped) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_STRIPPED,
+			 "%s is stripped: only exported functions have a name there, and "
+			 "'%s' is none of them",
+			 path, name);
+		nw_remedy(judge,
+			  "# install its debug symbols (build-id %s), or give the "
+			  "file offset: uprobe:%s:0xOFFSET",
+			  facts->image->build_id, path);
+	} else {
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "there is no function '%s' in %s%s%s", name, path,
+			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
+		nw_remedy(judge, "nm -D --defined-only %s; nm --defined-only %s", path,
+			  path);
+	}
+}
+
+static void blame_ifunc(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_symbol_look *symbol = facts->symbol;
+
+	nw_blame(judge, NW_CAUSE_SYMBOL_IFUNC,
+		 "'%s' is an ifunc: its address is that of a resolver that runs once, at "
+		 "start; %s%s",
+		 facts->spec->name,
+		 symbol->implementation ? "what the process runs is "
+					: "with -p PID nopwatch finds what a process runs",
+		 symbol->implementation ? symbol->implementation : "");
+	if (symbol->implementation)
+		nw_remedy_spec(judge, symbol->implementation_file, symbol->implementation,
+			       0);
+	else
+		nw_remedy(judge, "nm -D %s | grep -w %s", facts->image->path,
+			  facts->spec->name);
+}
+
+static void check_found(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_symbol_look *symbol = facts->symbol;
+
+	nw_pass(judge, "'%s' is at address 0x%lx of %s", facts->spec->name, symbol->vaddr,
+		facts->image->path);
+	if (symbol->stripped)
+		nw_pass(judge, "it may have been its debug file that told, which other tools "
+			       "may not read");
+	if (symbol->ifunc) {
+		nw_fails(judge, "it is an ifunc's resolver");
+		blame_ifunc(judge);
+	}
+	if (symbol->inlined > 0) {
+		nw_fails(judge, "and was inlined %d time%s besides", symbol->inlined,
+			 symbol->inlined == 1 ? "" : "s");
+		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED,
+			 "'%s' was inlined %d time%s, where no probe on it fires; only "
+			 "the copy that is left can be hit",
+			 facts->spec->name, symbol->inlined,
+			 symbol->inlined == 1 ? "" : "s");
+		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
+				 "its callers");
+	} else if (symbol->inlined == 0) {
+		nw_pass(judge, "DWARF knows of no inlined copy");
+	}
+}
+
+void nw_check_symbol(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	if (!facts->symbol || !facts->image)
+		return;
+	switch (facts->symbol->state) {
+	case NW_SYMBOL_FOUND:
+		check_found(judge);
+		break;
+	case NW_SYMBOL_IMPORTED:
+		nw_fails(judge, "'%s' is undefined in %s", facts->spec->name,
+			 facts->image->path);
+		blame_import(judge);
+		break;
+	case NW_SYMBOL_AMBIGUOUS:
+		nw_fails(judge, "%s has several functions called '%s'", facts->image->path,
+			 facts->spec->name);
+		nw_blame(judge, NW_CAUSE_SYMBOL_AMBIGUOUS,
+			 "%s has several functions called '%s': give the file offset of "
+			 "the one that is meant",
+			 facts->image->path, facts->spec->name);
+		nw_remedy(judge, "nm %s | grep -w %s", facts->image->path,
+			  facts->spec->name);
+		break;
+	case NW_SYMBOL_DATA:
+		nw_fails(judge, "'%s' is a variable", facts->spec->name);
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "'%s' is a variable of %s, not a function", facts->spec->name,
+			 facts->image->path);
+		break;
+	case NW_SYMBOL_MISSING:
+		nw_fails(judge, "%s %s no function '%s'%s", facts->image->path,
+			 facts->symbol->stripped ? "is stripped and has" : "has",
+			 facts->spec->name,
+			 facts->symbol->inlined > 0 ? ", only inlined copies" : "");
+		blame_missing(judge);
+		break;
+	}
+}
+
+/* ---- the note ----------------------------------------------------------------------- */
+
+static void blame_no_notes(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_image *image = facts->image;
+	struct nw_error err;
+
+	nw_image_explain(image, &err);
+	nw_blame(judge, NW_CAUSE_NO_NOTES,
+		 "%s has no USDT probes at all: nothing to probe%s", image->path,
+		 strstr(image->path, "libjvm") ? " (a JDK built without --enable-dtrace)"
+					       : "");
+	nw_remedy(judge, "readelf -n %s", image->path);
+	nw_remedy(judge, "# %s", *err.hint ? err.hint : err.what);
+}
+
+/* Notes that fit the spec but had to be put aside. */
+static bool blame_damage(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_image *image = facts->image;
+
+	nw_vec_each (&image->skipped, skipped) {
+		if (*skipped->name &&
+		    !nw_spec_fits(facts->spec, skipped->provider, skipped->name))
+			continue;
+		bool trap = strstr(skipped->why, "breakpoint at") != NULL;
+		nw_fails(judge, "the note of %s:%s: %s", skipped->provider, skipped->name,
+			 skipped->why);
+		nw_blame(judge, trap ? NW_CAUSE_BREAKPOINT : NW_CAUSE_NOTE_DAMAGED,
+			 "the note of %s:%s in %s cannot be used: %s", skipped->provider,
+			 skipped->name, image->path, skipped->why);
+		if (trap)
+			nw_remedy(judge, "# use the file as its package has it");
+		else
+			nw_remedy(judge, "# link with ld.bfd, or build with sys/sdt.h of "
+					 "SystemTap 5.4 or later");
+		return true;
+	}
+	return false;
+}
+
+static void blame_no_such_probe(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_error *why = facts->select_error;
+
+	nw_fails(judge, "none of the %zu notes of %s fits", facts->image->sites.count,
+		 facts->image->path);
+	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "%s%s%s",
+		 why ? why->what : "there is no such probe", why && *why->hint ? "; " : "",
+		 why ? why->hint : "");
+	nw_remedy(judge, "nopwatch list %s", facts->image->path);
+}
+
+static size_t count_semaphores(const struct nw_facts *facts)
+{
+	const struct nw_point *at;
+	size_t probe = 0, point = 0, count = 0;
+	uint64_t last = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point))) {
+		count += at->semaphore_offset && at->semaphore_offset != last;
+		last = at->semaphore_offset ? at->semaphore_offset : last;
+	}
+	return count;
+}
+
+static void check_notes_found(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_point *at;
+	size_t probe = 0, point = 0, semaphores = count_semaphores(facts);
+	size_t sites = nw_count_points(facts);
+
+	nw_pass(judge, "%zu site%s, %s", sites, sites == 1 ? "" : "s",
+		semaphores ? "with a semaphore" : "no semaphore");
+	if (semaphores > 1)
+		nw_pass(judge,
+			"%zu different semaphores: a tool that raises one of them "
+			"misses the other sites",
+			semaphores);
+	while ((at = nw_next_point(facts, &probe, &point))) {
+		if (!at->site || !at->site->warning)
+			continue;
+		nw_fails(judge, "%s", at->site->warning);
+		nw_blame(judge, NW_CAUSE_NOTE_SEMAPHORE,
+			 "%s:%s has a semaphore that nothing can raise: %s",
+			 at->site->provider, at->site->name, at->site->warning);
+		break;
+	}
+}
+
+void nw_check_note(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	if (!nw_is_usdt(facts) || !facts->image)
+		return;
+	if (nw_count_points(facts)) {
+		check_notes_found(judge);
+		return;
+	}
+	if (facts->image->sites.count == 0 && facts->image->skipped.count == 0) {
+		nw_fails(judge, "%s has no .note.stapsdt", facts->image->path);
+		blame_no_notes(judge);
+	} else if (!blame_damage(judge)) {
+		blame_no_such_probe(judge);
+	}
+}
+
+/* ---- the place ---------------------------------------------------------------------- */
+
+/* An offset that is none: is it an address? */
+static void blame_offset(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	uint64_t given = facts->spec->offset;
+	int64_t meant = nw_image_offset(facts->image, given, true);
+
+	nw_fails(judge, "0x%lx is in no executable segment of %s", given,
+		 facts->image->path);
+	if (meant < 0) {
+		nw_blame(judge, NW_CAUSE_BAD_OFFSET,
+			 "0x%lx is neither a file offset nor an address of code in %s",
+			 given, facts->image->path);
+		nw_remedy(judge, "readelf -lW %s", facts->image->path);
+		return;
+	}
+	nw_cleanup(nw_free_ptr) char *place = nw_text("0x%lx", meant);
+	nw_blame(judge, NW_CAUSE_ADDRESS_AS_OFFSET,
+		 "0x%lx is the address in %s, not the file offset, which is 0x%lx", given,
+		 facts->image->path, meant);
+	if (place)
+		nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path, place);
+}
+
+/* A place that is no function's start although, read as an address, it would be one. */
+static bool blame_function_address(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	uint64_t given = facts->spec->offset;
+	int64_t meant = nw_image_offset(facts->image, given, true);
+	struct nw_symbol symbol;
+
+	if (*facts->spec->name || meant < 0 || (uint64_t)meant == given ||
+	    nw_image_function((struct nw_image *)(uintptr_t)facts->image, given, &symbol) <
+		    0 ||
+	    symbol.value != given)
+		return false;
+	nw_fails(judge, "as an address 0x%lx is the start of '%s'", given, symbol.name);
+	nw_blame(judge, NW_CAUSE_ADDRESS_AS_OFFSET,
+		 "0x%lx is the address of '%s' in %s, not the file offset, which is 0x%lx",
+		 given, symbol.name, facts->image->path, meant);
+	nw_remedy_spec(judge, NULL, symbol.name, 0);
+	return true;
+}
+
+static void check_nops(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_point *at;
+	size_t probe = 0, point = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point))) {
+		if (at->nop == NW_NOP_TRAP) {
+			nw_fails(judge, "the file holds a breakpoint at 0x%lx", at->offset);
+			nw_blame(judge, NW_CAUSE_BREAKPOINT,
+				 "the file %s holds a breakpoint at 0x%lx, and the kernel "
+				 "arms no place that has one (error 524)",
+				 facts->image->path, at->offset);
+			return;
+		}
+		if (at->nop == NW_NOP_5 && !facts->nop5_safe && !facts->force) {
+			nw_fails(judge, "a 5-byte nop at 0x%lx", at->offset);
+			nw_blame(judge, NW_CAUSE_NOP5,
+				 "the site at 0x%lx is a 5-byte nop, which this kernel "
+				 "turns "
+				 "into a call that can destroy the function's red zone: it "
+				 "was not armed",
+				 at->offset);
+			nw_remedy_again(judge, "--force");
+			return;
+		}
+	}
+	nw_pass(judge, nw_is_usdt(facts) ? "every site is a nop in executable code"
+					 : "the place is in executable code");
+}
+
+void nw_check_site(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	if (!facts->image || !facts->spec)
+		return;
+	if (!nw_count_points(facts)) {
+		if (!nw_is_usdt(facts) && !*facts->spec->name)
+			blame_offset(judge);
+		return;
+	}
+	check_nops(judge);
+	if (facts->at_function || facts->force || blame_function_address(judge))
+		return;
+	nw_unknown(judge, "whether an instruction begins there cannot be told");
+	nw_blame(
+		judge, NW_CAUSE_INSIDE_FUNCTION,
+		"the place is neither the start of a function nor a USDT site: should it "
+		"be in the middle of an instruction, a probe would corrupt the program, so "
+		"it was not armed");
+	nw_remedy(judge, "objdump -d %s", facts->image->path);
+	nw_remedy_again(judge, "--force");
+}
+
+/* ---- arguments ---------------------------------------------------------------------- */
+
+/* What bcc's and libbpf's parsers make of an operand; NULL: they take it. */
+static const char *bpf_problem(const struct nw_operand *op)
+{
+	if (op->is_float)
+		return "bcc does not know the f of a floating-point argument (\"Parse "
+		       "error\")";
+	if (strstr(op->reg, "xmm"))
+		return "bcc and libbpf cannot read SSE registers";
+	if (op->kind == NW_OPERAND_GLOBAL)
+		return "libbpf does not know operands relative to a symbol (\"unrecognized "
+		       "arg\")";
+	if (*op->index)
+		return "libbpf before 1.7 does not know index registers (\"unrecognized "
+		       "arg\")";
+	if (op->kind == NW_OPERAND_UNKNOWN)
+		return "neither bcc nor libbpf knows this form";
+	return NULL;
+}
+
+static bool check_operands(struct judge *judge, const struct nw_point *at)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	for (size_t i = 0; i < at->operands.count; i++) {
+		const struct nw_operand *op = &at->operands.item[i];
+		const char *problem = bpf_problem(op);
+		if (!problem || (facts->tool && !(facts->tool->args_used >> i & 1)))
+			continue;
+		nw_fails(judge, "argument %zu is `%.*s`: %s", i, (int)op->text_len,
+			 op->text, problem);
+		nw_blame(judge, NW_CAUSE_BPF_OPERAND,
+			 "argument %zu is `%.*s`: %s, and the probe is refused with it", i,
+			 (int)op->text_len, op->text, problem);
+		nw_remedy_spec(judge, NULL, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+void nw_check_arguments(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_point *at;
+	size_t probe = 0, point = 0, most = 0;
+
+	if (!nw_is_usdt(facts) || !nw_count_points(facts))
+		return;
+	while ((at = nw_next_point(facts, &probe, &point))) {
+		if (check_operands(judge, at))
+			return;
+		most = at->operands.count > most ? at->operands.count : most;
+	}
+	if (most > 12) {
+		nw_fails(judge, "%zu arguments", most);
+		nw_blame(judge, NW_CAUSE_BPF_OPERAND,
+			 "the probe has %zu arguments; libbpf takes 12 at most", most);
+		return;
+	}
+	nw_pass(judge, "%zu argument%s, which BPF tools take, too", most,
+		most == 1 ? "" : "s");
+}
+
+/* ---- return probes ------------------------------------------------------------------ */
+
+void nw_check_return(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	bool back = facts->spec && (facts->spec->kind == NW_SPEC_URETPROBE ||
+				    facts->spec->kind == NW_SPEC_FUNC);
+
+	if (!back || !facts->image || facts->force)
+		return;
+	if (facts->image->go) {
+		nw_fails(judge, "%s is Go code", facts->image->path);
+		nw_blame(judge, NW_CAUSE_RETURN_GO,
+			 "%s is Go code, whose stacks move: a return probe there crashes "
+			 "the process, so it is refused; probe the entry",
+			 facts->image->path);
+		nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path,
+			  facts->spec->name);
+		return;
+	}
+	if (facts->process && facts->process->seccomp > 0) {
+		char who[64];
+		nw_fails(judge, "%s is under seccomp", nw_who(facts->process, who));
+		nw_blame(judge, NW_CAUSE_RETURN_SECCOMP,
+			 "%s is under seccomp, and some kernels (6.11 to 6.13, unless "
+			 "mended) kill it when a return probe makes a system call of its "
+			 "own: it was not armed",
+			 nw_who(facts->process, who));
+		nw_remedy(judge, "nopwatch stat -p %d 'uprobe:%s:%s'",
+			  (int)facts->process->process, facts->image->path,
+			  facts->spec->name);
+		return;
+	}
+	nw_pass(judge, "neither Go code nor under seccomp");
+}

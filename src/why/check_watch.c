@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/* What was seen while the probe was armed: the breakpoint, the semaphore, the hits. */
+#include <string.h>
+
+#include "judge.h"
+
+static const struct nw_watch *watch_of(struct judge *judge)
+{
+	const struct nw_watch *watch = judge->facts->watch;
+
+	if (watch && watch->done)
+		return watch;
+	if (watch && watch->skipped && judge->facts->selection)
+		nw_unknown(judge, "not tried: %s", watch->skipped);
+	return NULL;
+}
+
+/* ---- armed -------------------------------------------------------------------------- */
+
+static void blame_refusal(struct judge *judge)
+{
+	const struct nw_watch *watch = judge->facts->watch;
+
+	nw_fails(judge, "%s", watch->refused);
+	if (strstr(watch->refused, "page cache"))
+		nw_blame(judge, NW_CAUSE_FILESYSTEM,
+			 "uprobes are impossible on this file system (EIO): %s",
+			 watch->refused);
+	else
+		nw_blame(judge, NW_CAUSE_REFUSED, "%s", watch->refused);
+}
+
+void nw_check_armed(struct judge *judge)
+{
+	const struct nw_watch *look = judge->facts->watch;
+
+	if (look && *look->refused) {
+		blame_refusal(judge);
+		return;
+	}
+	const struct nw_watch *watch = watch_of(judge);
+	if (!watch)
+		return;
+	const struct nw_presence *seen = watch->after.mapped ? &watch->after
+							     : &watch->before;
+	if (!seen->mapped) {
+		nw_unknown(judge, "no process maps it any more");
+	} else if (seen->armed) {
+		nw_pass(judge, "the breakpoint is in memory at %u of %u places",
+			seen->armed, seen->mapped);
+	} else if (seen->unreadable == seen->mapped) {
+		nw_unknown(judge, "the memory of the process may not be read");
+	} else if (judge->facts->mapping && judge->facts->mapping->overlay) {
+		nw_fails(judge, "enabled, but not in memory, and the file is on overlayfs");
+		nw_blame(judge, NW_CAUSE_OVERLAY,
+			 "%s lies on overlayfs and was copied up since process %d began: "
+			 "that "
+			 "still runs the layer below, which is another inode",
+			 judge->facts->path, (int)seen->unarmed_pid);
+		nw_remedy(judge, "# restart it, or probe the file in the lower directory");
+		nw_remedy(judge, "grep overlay /proc/self/mounts");
+	} else {
+		nw_fails(judge, "enabled, but the original bytes are still in memory");
+		nw_blame(judge, NW_CAUSE_NOT_ARMED,
+			 "the kernel took the probe, but put no breakpoint into the memory "
+			 "of process %d (it says nothing when it fails there)",
+			 (int)seen->unarmed_pid);
+		nw_remedy(judge, "dmesg | tail");
+	}
+}
+
+/* ---- the semaphore ------------------------------------------------------------------ */
+
+void nw_check_semaphore(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	if (!nw_is_usdt(facts) || !nw_has_semaphore(facts))
+		return;
+	const struct nw_watch *watch = watch_of(judge);
+	if (!watch)
+		return;
+	const struct nw_presence *seen = watch->after.mapped ? &watch->after
+							     : &watch->before;
+	if (seen->armed && seen->closed == seen->mapped && !watch->in_target) {
+		nw_fails(judge, "it is 0 while the probe is armed");
+		nw_blame(judge, NW_CAUSE_SEMAPHORE,
+			 "the probe is armed, but its semaphore is 0 in process %d, so the "
+			 "program skips it (a kernel before 4.20 does not count it)",
+			 (int)seen->closed_pid);
+		nw_remedy_spec(judge, NULL, NULL, 0);
+	} else if (seen->closed) {
+		nw_unknown(judge, "it is 0 at %u of %u places", seen->closed, seen->mapped);
+	} else if (seen->mapped) {
+		nw_pass(judge, "it is raised while the probe is armed");
+	} else {
+		nw_unknown(judge, "no process has it");
+	}
+}
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+static void blame_others(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_watch *watch = facts->watch;
+	char who[64], hits[32];
+
+	nw_who(facts->process, who);
+	if (watch->in_children) {
+		nw_thousands(watch->in_children, hits);
+		nw_fails(judge, "no hit in %s, %s in its children", who, hits);
+		nw_blame(judge, NW_CAUSE_CHILD,
+			 "%s itself does not reach it; its children do (%s hits, most in "
+			 "process %d)",
+			 who, hits, (int)watch->child_pid);
+		nw_remedy(judge, "nopwatch stat --follow -p %d '%s'",
+			  (int)facts->process->process, facts->spec->text);
+		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
+		return;
+	}
+	nw_thousands(watch->other_hits, hits);
+	nw_fails(judge, "no hit in %s, %s in process %d", who, hits, (int)watch->other_pid);
+	nw_blame(judge, NW_CAUSE_OTHER_PROCESS,
+		 "no hit in %s, but %s in process %d (%s): is that the one you mean?", who,
+		 hits, (int)watch->other_pid, watch->other_comm);
+	nw_remedy_spec(judge, NULL, NULL, watch->other_pid);
+}
+
+static void blame_silence(struct judge *judge, const struct nw_watch *watch)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_presence *seen = watch->after.mapped ? &watch->after
+							     : &watch->before;
+	char who[64];
+
+	nw_fails(judge, "no hit in %.3g s", (double)watch->elapsed_ns / 1e9);
+	if (watch->exec_seen) {
+		nw_blame(
+			judge, NW_CAUSE_EXECED,
+			"%s began to run another program (%s) meanwhile, and probes do not "
+			"follow an exec",
+			nw_who(facts->process, who),
+			watch->exe_after ? watch->exe_after : "unknown");
+		return;
+	}
+	if (watch->ended) {
+		nw_blame(judge, NW_CAUSE_PROCESS_GONE, "%s ended before it was hit",
+			 nw_who(facts->process, who));
+		return;
+	}
+	bool open = !seen->closed || seen->closed < seen->mapped;
+	if (!seen->armed || !open || nw_diagnosis_settled(judge->out))
+		return;
+	bool inlined = nw_diagnosis_has(judge->out, NW_CAUSE_SYMBOL_INLINED);
+	nw_blame(judge, NW_CAUSE_NOT_EXECUTED,
+		 "everything is in place; the code was not executed in the last %.3g s%s",
+		 (double)watch->elapsed_ns / 1e9,
+		 inlined ? ", and the function was inlined elsewhere" : "");
+	nw_remedy_again(judge, "-d 1m");
+}
+
+void nw_check_hit(struct judge *judge)
+{
+	const struct nw_watch *watch = watch_of(judge);
+	char hits[32];
+
+	if (!watch)
+		return;
+	if (watch->in_target) {
+		nw_thousands(watch->in_target, hits);
+		nw_pass(judge, "%s hits in %.3g s at %zu of %zu sites", hits,
+			(double)watch->elapsed_ns / 1e9, watch->sites_hit, watch->sites);
+	} else if (judge->facts->process && (watch->in_children || watch->other_hits)) {
+		blame_others(judge);
+	} else {
+		blame_silence(judge, watch);
+	}
+}
+
+/* ---- the tool's own program --------------------------------------------------------- */
+
+void nw_check_program(struct judge *judge)
+{
+	const struct nw_tool *tool = judge->facts->tool;
+
+	if (!tool)
+		return;
+	if (tool->returns_arg) {
+		nw_fails(judge, "it uses argN in a return probe");
+		nw_blame(
+			judge, NW_CAUSE_BPF_PROGRAM,
+			"a return probe has no argN, only retval: what argN shows there is "
+			"whatever the registers hold");
+	}
+	if (tool->filter) {
+		nw_unknown(judge, "it has a filter, which may let nothing through");
+		nw_blame(judge, NW_CAUSE_BPF_PROGRAM,
+			 "the program's own /filter/ may let nothing through: try without");
+	}
+	if (tool->wants_string)
+		nw_pass(judge, "str() of a page that is not in memory is empty: that is no "
+			       "sign of silence");
+	if (!tool->returns_arg && !tool->filter)
+		nw_pass(judge, "no filter, nothing that is known to show nothing");
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/* The table of checks, in order, and the verdict that they add up to. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* Cheap before costly; what comes first is also the deeper cause. */
+static const struct {
+	const char *name;
+	void (*check)(struct judge *judge);
+} checks[] = {
+	{"kernel", nw_check_kernel},	   {"privilege", nw_check_privilege},
+	{"lockdown", nw_check_lockdown},   {"bpf", nw_check_bpf},
+	{"process", nw_check_process},	   {"file", nw_check_file},
+	{"symbol", nw_check_symbol},	   {"note", nw_check_note},
+	{"site", nw_check_site},	   {"arguments", nw_check_arguments},
+	{"bits", nw_check_bits},	   {"return", nw_check_return},
+	{"mapping", nw_check_mapping},	   {"text", nw_check_text},
+	{"events", nw_check_events},	   {"armed", nw_check_armed},
+	{"semaphore", nw_check_semaphore}, {"hit", nw_check_hit},
+	{"recorded", nw_check_recorded},   {"program", nw_check_program},
+};
+
+/* ---- the verdict -------------------------------------------------------------------- */
+
+static enum nw_cause_kind kind_of(const struct nw_reason *reason)
+{
+	return nw_cause_table[reason->cause].kind;
+}
+
+static const struct nw_reason *first_of(const struct nw_diagnosis *diagnosis,
+					enum nw_cause_kind kind)
+{
+	nw_vec_each (&diagnosis->reasons, reason)
+		if (kind_of(reason) == kind)
+			return reason;
+	return NULL;
+}
+
+bool nw_diagnosis_has(const struct nw_diagnosis *diagnosis, enum nw_cause cause)
+{
+	nw_vec_each (&diagnosis->reasons, reason)
+		if (reason->cause == cause)
+			return true;
+	return false;
+}
+
+bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis)
+{
+	return first_of(diagnosis, NW_KIND_SILENT) || first_of(diagnosis, NW_KIND_DANGER);
+}
+
+/* Did the processes that were asked for hit the probe? */
+static uint64_t hits_of(const struct nw_facts *facts)
+{
+	return facts->watch && facts->watch->done ? facts->watch->in_target : 0;
+}
+
+static int judge_firing(const struct nw_facts *facts, const struct nw_diagnosis *diagnosis)
+{
+	if (hits_of(facts))
+		return 1;
+	if (first_of(diagnosis, NW_KIND_SILENT))
+		return 0;
+	return -1;
+}
+
+/* Does a reason of this kind belong to a verdict of that kind? */
+static bool belongs(const struct nw_diagnosis *diagnosis, enum nw_cause_kind kind)
+{
+	switch (kind) {
+	case NW_KIND_SILENT:
+	case NW_KIND_DANGER:
+	case NW_KIND_MAYBE:
+		return diagnosis->fires != 1;
+	default: /* what happens to hits matters where there are, or could be, some */
+		return diagnosis->fires != 0;
+	}
+}
+
+static void free_reason(struct nw_reason *reason)
+{
+	free(reason->text);
+	nw_strings_free(&reason->remedy);
+}
+
+/* Keep the reasons that belong, by kind and then in the order of the checks. */
+static void sort_reasons(struct nw_diagnosis *diagnosis, struct judge *judge)
+{
+	static const enum nw_cause_kind order[] = {
+		NW_KIND_SILENT, NW_KIND_DANGER, NW_KIND_OUTPUT, NW_KIND_MAYBE, NW_KIND_BPF};
+	NW_VEC(struct nw_reason) sorted = {0};
+
+	for (size_t i = 0; i < NW_COUNT(order); i++) {
+		nw_vec_each (&diagnosis->reasons, reason) {
+			if (kind_of(reason) != order[i] || !belongs(diagnosis, order[i]))
+				continue;
+			struct nw_reason *slot = nw_vec_add(&sorted);
+			if (!slot) {
+				judge->failed = true;
+				continue;
+			}
+			*slot = *reason;
+			*reason = (struct nw_reason){.cause = reason->cause};
+		}
+	}
+	nw_vec_each (&diagnosis->reasons, reason)
+		free_reason(reason);
+	nw_vec_free(&diagnosis->reasons);
+	diagnosis->reasons.item = sorted.item;
+	diagnosis->reasons.count = sorted.count;
+	diagnosis->reasons.room = sorted.room;
+}
+
+/* "the probe fires (1,532 hits in 5.00s at 2 of its 3 sites)" */
+static void say_fires(const struct nw_facts *facts, struct nw_buf *out)
+{
+	const struct nw_watch *watch = facts->watch;
+	char hits[32], seconds[32];
+
+	nw_thousands(watch->in_target, hits);
+	snprintf(seconds, sizeof(seconds), "%.3g s", (double)watch->elapsed_ns / 1e9);
+	nw_buf_printf(out, "the probe fires (%s hit%s in %s", hits,
+		      watch->in_target == 1 ? "" : "s", seconds);
+	if (watch->sites > 1)
+		nw_buf_printf(out, " at %zu of its %zu sites", watch->sites_hit,
+			      watch->sites);
+	nw_buf_addc(out, ')');
+}
+
+static void say_fault(const struct nw_facts *facts, const struct nw_diagnosis *diagnosis,
+		      struct nw_buf *out)
+{
+	const struct nw_reason *output = first_of(diagnosis, NW_KIND_OUTPUT);
+	const struct nw_reason *bpf = first_of(diagnosis, NW_KIND_BPF);
+
+	if (output)
+		nw_buf_printf(out, ", but %s", output->text);
+	else if (bpf)
+		nw_buf_printf(out, "; if a BPF tool shows nothing: %s", bpf->text);
+	else if (facts->tool)
+		nw_buf_adds(out,
+			    "; the fault is on the BPF side, and nothing that is known "
+			    "of it fits");
+	else
+		nw_buf_adds(out, ": nothing is wrong with it here; a BPF tool that shows "
+				 "nothing has a fault of its own");
+}
+
+static int say_verdict(const struct nw_facts *facts, struct nw_diagnosis *diagnosis)
+{
+	struct nw_buf text = {0};
+	const struct nw_reason *first = diagnosis->reasons.count
+						? &diagnosis->reasons.item[0]
+						: NULL;
+
+	if (diagnosis->fires == 1) {
+		say_fires(facts, &text);
+		say_fault(facts, diagnosis, &text);
+	} else if (diagnosis->fires == 0 && first) {
+		nw_buf_adds(&text, first->text);
+	} else if (first && kind_of(first) != NW_KIND_BPF) {
+		nw_buf_printf(&text, "not known for certain; most likely: %s", first->text);
+	} else {
+		nw_buf_adds(&text, "not known: none of the checks found a cause");
+	}
+	diagnosis->text = nw_buf_take(&text);
+	return diagnosis->text ? 0 : -ENOMEM;
+}
+
+static int gather_remedies(struct nw_diagnosis *diagnosis)
+{
+	nw_vec_each (&diagnosis->reasons, reason)
+		nw_vec_each (&reason->remedy, command)
+			if (!nw_strings_has(&diagnosis->remedy, *command) &&
+			    nw_strings_add(&diagnosis->remedy, *command, strlen(*command)) <
+				    0)
+				return -ENOMEM;
+	return 0;
+}
+
+int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
+		struct nw_error *err)
+{
+	struct nw_diagnosis diagnosis = {.fires = -1};
+	struct judge judge = {.facts = facts, .out = &diagnosis};
+
+	for (size_t i = 0; i < NW_COUNT(checks); i++) {
+		judge.check = NULL;
+		judge.name = checks[i].name;
+		checks[i].check(&judge);
+	}
+	diagnosis.fires = judge_firing(facts, &diagnosis);
+	sort_reasons(&diagnosis, &judge);
+	if (judge.failed || say_verdict(facts, &diagnosis) < 0 ||
+	    gather_remedies(&diagnosis) < 0) {
+		nw_diagnosis_free(&diagnosis);
+		return nw_no_memory(err);
+	}
+	*out = diagnosis;
+	return 0;
+}
+
+void nw_diagnosis_free(struct nw_diagnosis *diagnosis)
+{
+	nw_vec_each (&diagnosis->checks, check)
+		free(check->saw);
+	nw_vec_free(&diagnosis->checks);
+	nw_vec_each (&diagnosis->reasons, reason)
+		free_reason(reason);
+	nw_vec_free(&diagnosis->reasons);
+	nw_strings_free(&diagnosis->remedy);
+	free(diagnosis->text);
+	*diagnosis = (struct nw_diagnosis){0};
+}

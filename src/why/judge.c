@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/* See judge.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* ---- what was seen ------------------------------------------------------------------ */
+
+static void say(struct judge *judge, enum nw_result result, const char *fmt, va_list args)
+{
+	struct nw_buf text = {0};
+
+	if (!judge->check) {
+		judge->check = nw_vec_add(&judge->out->checks);
+		if (!judge->check) {
+			judge->failed = true;
+			return;
+		}
+		*judge->check = (struct nw_check){.name = judge->name, .result = result};
+	} else if (judge->check->result != NW_RESULT_FAIL) {
+		judge->check->result = result;
+	}
+	if (judge->check->saw)
+		nw_buf_printf(&text, "%s; ", judge->check->saw);
+	nw_buf_vprintf(&text, fmt, args);
+	free(judge->check->saw);
+	judge->check->saw = nw_buf_take(&text);
+	judge->failed = judge->failed || !judge->check->saw;
+}
+
+#define SAY(function, result)                                    \
+	void function(struct judge *judge, const char *fmt, ...) \
+	{                                                        \
+		va_list args;                                    \
+		va_start(args, fmt);                             \
+		say(judge, result, fmt, args);                   \
+		va_end(args);                                    \
+	}
+
+SAY(nw_pass, NW_RESULT_PASS)
+SAY(nw_fails, NW_RESULT_FAIL)
+SAY(nw_unknown, NW_RESULT_UNKNOWN)
+
+/* ---- whom to blame ------------------------------------------------------------------ */
+
+void nw_blame(struct judge *judge, enum nw_cause cause, const char *fmt, ...)
+{
+	struct nw_reason *reason = nw_vec_add(&judge->out->reasons);
+	struct nw_buf text = {0};
+	va_list args;
+
+	if (!reason) {
+		judge->failed = true;
+		return;
+	}
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	*reason = (struct nw_reason){.cause = cause, .text = nw_buf_take(&text)};
+	judge->failed = judge->failed || !reason->text;
+}
+
+void nw_remedy(struct judge *judge, const char *fmt, ...)
+{
+	struct nw_diagnosis *out = judge->out;
+	struct nw_buf text = {0};
+	va_list args;
+
+	if (!out->reasons.count)
+		return;
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	nw_strings *list = &out->reasons.item[out->reasons.count - 1].remedy;
+	if (text.failed || (!nw_strings_has(list, nw_buf_str(&text)) &&
+			    nw_strings_add(list, nw_buf_str(&text), text.len) < 0))
+		judge->failed = true;
+	nw_buf_free(&text);
+}
+
+/* Quoted for a shell: inside single quotes only the single quote is special. */
+static void add_quoted(struct nw_buf *out, const char *text)
+{
+	nw_buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			nw_buf_adds(out, "'\\''");
+		else
+			nw_buf_addc(out, *text);
+	}
+	nw_buf_addc(out, '\'');
+}
+
+/* KIND:PATH:PLACE */
+static void spec_text(const struct nw_facts *facts, const char *path, const char *place,
+		      struct nw_buf *out)
+{
+	static const char *const kinds[] = {[NW_SPEC_USDT] = "usdt",
+					    [NW_SPEC_UPROBE] = "uprobe",
+					    [NW_SPEC_URETPROBE] = "uretprobe",
+					    [NW_SPEC_FUNC] = "func",
+					    [NW_SPEC_TRACEPOINT] = "tracepoint"};
+	const struct nw_spec *spec = facts->spec;
+
+	nw_buf_printf(out, "%s:%s:", kinds[spec->kind], path);
+	if (place)
+		nw_buf_adds(out, place);
+	else if (spec->kind == NW_SPEC_USDT)
+		nw_buf_printf(out, "%s:%s", spec->provider, spec->name);
+	else if (!*spec->name)
+		nw_buf_printf(out, "0x%lx", spec->offset);
+	else if (spec->offset)
+		nw_buf_printf(out, "%s+0x%lx", spec->name, spec->offset);
+	else
+		nw_buf_adds(out, spec->name);
+}
+
+void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid)
+{
+	const struct nw_facts *facts = judge->facts;
+	struct nw_buf spec = {0}, ours = {0}, theirs = {0}, option = {0};
+	const char *file = path ? path : facts->path ? facts->path : "";
+
+	if (pid == 0 && facts->process)
+		pid = facts->process->process;
+	spec_text(facts, file, place, &spec);
+	if (pid > 0)
+		nw_buf_printf(&option, " -p %d", (int)pid);
+	add_quoted(&ours, nw_buf_str(&spec));
+	nw_remedy(judge, "nopwatch stat%s %s", nw_buf_str(&option), nw_buf_str(&ours));
+	nw_buf_adds(&spec, " { @hits = count(); }");
+	add_quoted(&theirs, nw_buf_str(&spec));
+	/* func: is our own word for entry and return */
+	if (facts->spec->kind != NW_SPEC_FUNC)
+		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
+			  nw_buf_str(&theirs));
+	nw_buf_free(&spec);
+	nw_buf_free(&ours);
+	nw_buf_free(&theirs);
+	nw_buf_free(&option);
+}
+
+void nw_remedy_again(struct judge *judge, const char *option)
+{
+	const struct nw_facts *facts = judge->facts;
+	struct nw_buf spec = {0};
+
+	add_quoted(&spec, facts->spec->text);
+	if (facts->process)
+		nw_remedy(judge, "nopwatch why %s -p %d %s", option,
+			  (int)facts->process->process, nw_buf_str(&spec));
+	else
+		nw_remedy(judge, "nopwatch why %s %s", option, nw_buf_str(&spec));
+	nw_buf_free(&spec);
+}
+
+/* ---- words and numbers -------------------------------------------------------------- */
+
+void nw_thousands(uint64_t number, char out[32])
+{
+	char plain[24];
+	size_t len = (size_t)snprintf(plain, sizeof(plain), "%lu", number), used = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = plain[i];
+	}
+	out[used] = '\0';
+}
+
+const char *nw_who(const struct nw_process_look *process, char out[64])
+{
+	struct nw_buf name = {0};
+
+	nw_buf_add_escaped(&name, process->comm, strlen(process->comm));
+	snprintf(out, 64, "process %d%s%.40s%s", (int)process->process,
+		 *process->comm ? " (" : "", nw_buf_str(&name), *process->comm ? ")" : "");
+	nw_buf_free(&name);
+	return out;
+}
+
+/* ---- the probe's places ------------------------------------------------------------- */
+
+bool nw_is_usdt(const struct nw_facts *facts)
+{
+	return facts->spec && facts->spec->kind == NW_SPEC_USDT;
+}
+
+const struct nw_point *nw_next_point(const struct nw_facts *facts, size_t *probe,
+				     size_t *point)
+{
+	while (facts->selection && *probe < facts->selection->probes.count) {
+		const struct nw_probe *at = facts->selection->probes.item[*probe];
+		if (*point < at->points.count)
+			return &at->points.item[(*point)++];
+		++*probe;
+		*point = 0;
+	}
+	return NULL;
+}
+
+bool nw_has_semaphore(const struct nw_facts *facts)
+{
+	const struct nw_point *at;
+	size_t probe = 0, point = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point)))
+		if (at->semaphore_offset)
+			return true;
+	return false;
+}
+
+size_t nw_count_points(const struct nw_facts *facts)
+{
+	size_t probe = 0, point = 0, count = 0;
+
+	while (nw_next_point(facts, &probe, &point))
+		count++;
+	return count;
+}

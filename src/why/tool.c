@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A command line of bpftrace, read without running it: which user-level probes, of which
+ * process, and what in its program could show nothing though the probe fires.
+ *
+ *	bpftrace [-p PID] [-c CMD] -e 'PROBE[,PROBE] /FILTER/ { ACTION } ...'
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/why.h"
+
+/* ---- words of the program ----------------------------------------------------------- */
+
+/* Behind a string, a comment or one character; strings and comments hide braces and slashes. */
+static const char *skip_one(const char *at)
+{
+	if (*at == '"') {
+		for (at++; *at && *at != '"'; at++)
+			if (*at == '\\' && at[1])
+				at++;
+		return *at ? at + 1 : at;
+	}
+	if (at[0] == '/' && at[1] == '/')
+		return at + strcspn(at, "\n");
+	if (at[0] == '/' && at[1] == '*') {
+		const char *end = strstr(at + 2, "*/");
+		return end ? end + 2 : at + strlen(at);
+	}
+	return at + 1;
+}
+
+static bool is_comment(const char *at)
+{
+	return at[0] == '/' && (at[1] == '/' || at[1] == '*');
+}
+
+/* Behind the block that begins at the brace. */
+static const char *skip_block(const char *at)
+{
+	int depth = 0;
+
+	while (*at) {
+		depth += *at == '{';
+		depth -= *at == '}';
+		bool done = *at == '}' && depth == 0;
+		at = skip_one(at);
+		if (done)
+			break;
+	}
+	return at;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* ---- one probe ---------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *ours;
+} user_probes[] = {
+	{"usdt:", "usdt:"},	      {"U:", "usdt:"},
+	{"uprobe:", "uprobe:"},	      {"u:", "uprobe:"},
+	{"uretprobe:", "uretprobe:"}, {"ur:", "uretprobe:"},
+};
+
+/* uprobe:PATH:"C++ name" and quotes around a path are bpftrace's own. */
+static int add_unquoted(nw_strings *list, const char *kind, const char *text, size_t len)
+{
+	struct nw_buf spec = {0};
+	int ret;
+
+	nw_buf_adds(&spec, kind);
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != '"')
+			nw_buf_addc(&spec, text[i]);
+	ret = spec.failed || nw_strings_add(list, nw_buf_str(&spec), spec.len) < 0 ? -ENOMEM
+										   : 0;
+	nw_buf_free(&spec);
+	return ret;
+}
+
+static int take_probe(struct nw_tool *tool, const char *text, size_t len)
+{
+	while (len && isspace((unsigned char)*text))
+		text++, len--;
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	if (!len)
+		return 0;
+	for (size_t i = 0; i < NW_COUNT(user_probes); i++) {
+		size_t head = strlen(user_probes[i].name);
+		if (len > head && strncmp(text, user_probes[i].name, head) == 0)
+			return add_unquoted(&tool->specs, user_probes[i].ours, text + head,
+					    len - head);
+	}
+	if (len > 11 && strncmp(text, "tracepoint:", 11) == 0)
+		return nw_strings_add(&tool->events, text, len);
+	tool->others++;
+	return 0;
+}
+
+/* "a:b, c:d" up to a filter or an action; a slash that begins a filter stands behind a blank. */
+static const char *probes_end(const char *at)
+{
+	bool blank = true;
+
+	while (*at && *at != '{') {
+		if (*at == '/' && blank && !is_comment(at))
+			break;
+		blank = isspace((unsigned char)*at);
+		at = skip_one(at);
+	}
+	return at;
+}
+
+static int take_probes(struct nw_tool *tool, const char *text, const char *end)
+{
+	int ret = 0;
+
+	while (ret == 0 && text < end) {
+		const char *comma = memchr(text, ',', (size_t)(end - text));
+		const char *stop = comma ? comma : end;
+		ret = take_probe(tool, text, (size_t)(stop - text));
+		text = stop + (comma != NULL);
+	}
+	return ret;
+}
+
+/* ---- what it does with a hit -------------------------------------------------------- */
+
+/* argN, str(argN); $1 and strings are something else. */
+static void look_at_action(struct nw_tool *tool, const char *at, const char *end,
+			   bool is_return)
+{
+	char before = ' ';
+
+	while (at < end) {
+		if (!is_word(before) && before != '$' && strncmp(at, "arg", 3) == 0 &&
+		    isdigit((unsigned char)at[3]) && !is_word(at[4])) {
+			tool->args_used |= 1ull << (at[3] - '0');
+			tool->returns_arg = tool->returns_arg || is_return;
+		}
+		if (!is_word(before) && strncmp(at, "str(", 4) == 0)
+			tool->wants_string = true;
+		before = *at;
+		at = skip_one(at);
+	}
+}
+
+/* /pid == 4711/ restricts as -p does. */
+static void look_at_filter(struct nw_tool *tool, const char *at, const char *end)
+{
+	nw_cleanup(nw_free_ptr) char *text = strndup(at, (size_t)(end - at));
+	char *pid = text ? strstr(text, "pid") : NULL;
+
+	if (pid && !tool->pid) {
+		char *number = pid + 3 + strspn(pid + 3, " =");
+		tool->pid = (pid_t)strtol(number, NULL, 10);
+	}
+	tool->filter = true;
+}
+
+static const char *filter_end(const char *at)
+{
+	at++;
+	while (*at && *at != '/')
+		at = *at == '"' ? skip_one(at) : at + 1;
+	return at;
+}
+
+static int take_program(struct nw_tool *tool, const char *at)
+{
+	while (*at) {
+		while (isspace((unsigned char)*at) || is_comment(at))
+			at = is_comment(at) ? skip_one(at) : at + 1;
+		const char *start = at;
+		at = probes_end(at);
+		size_t before = tool->specs.count;
+		int ret = take_probes(tool, start, at);
+		if (ret < 0)
+			return ret;
+		bool user = tool->specs.count > before;
+		if (*at == '/') {
+			const char *end = filter_end(at);
+			if (user)
+				look_at_filter(tool, at + 1, end);
+			at = *end ? end + 1 : end;
+			at += strcspn(at, "{");
+		}
+		const char *action = at;
+		at = *at == '{' ? skip_block(at) : at;
+		if (user)
+			look_at_action(tool, action, at,
+				       strncmp(tool->specs.item[before], "uret", 4) == 0);
+		if (at == start) /* nothing that can be read: no way on */
+			break;
+	}
+	return 0;
+}
+
+/* ---- the command line --------------------------------------------------------------- */
+
+static int take_script(struct nw_tool *tool, const char *path, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? -errno : nw_buf_read(&text, fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret));
+	else {
+		const char *at = nw_buf_str(&text);
+		if (strncmp(at, "#!", 2) == 0)
+			at += strcspn(at, "\n");
+		ret = take_program(tool, at) < 0 ? nw_no_memory(err) : 0;
+	}
+	nw_buf_free(&text);
+	return ret;
+}
+
+/* The value of -e, -eVALUE, --long VALUE or --long=VALUE; NULL: another option. */
+static const char *value_of(char *const **at, const char *letter, const char *name)
+{
+	const char *word = **at;
+	size_t len = strlen(name);
+
+	if (strncmp(word, name, len) == 0 && word[len] == '=')
+		return word + len + 1;
+	if (strcmp(word, letter) == 0 || strcmp(word, name) == 0)
+		return (*at)[1] ? *++*at : NULL;
+	if (strncmp(word, letter, 2) == 0 && word[1] != '-' && word[2])
+		return word + 2;
+	return NULL;
+}
+
+static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (char *const *at = argv + 1; ret == 0 && *at; at++) {
+		const char *value;
+		if ((value = value_of(&at, "-e", "--execute")))
+			ret = take_program(tool, value) < 0 ? nw_no_memory(err) : 0;
+		else if ((value = value_of(&at, "-p", "--pid")))
+			tool->pid = (pid_t)strtol(value, NULL, 10);
+		else if ((value = value_of(&at, "-c", "--cmd")))
+			tool->command = strdup(value);
+		else if ((value = value_of(&at, "-o", "--output")) ||
+			 (value = value_of(&at, "-f", "--format")) ||
+			 (value = value_of(&at, "-I", "--include-dir")))
+			continue;
+		else if (**at != '-' && access(*at, R_OK) == 0 && !tool->specs.count)
+			ret = take_script(tool, *at, err);
+	}
+	return ret;
+}
+
+int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
+{
+	struct nw_tool tool = {0};
+	const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argv[0];
+
+	if (name && strcmp(name, "sudo") == 0 && argv[1])
+		return nw_tool_parse(argv + 1, out, err);
+	if (!name || strcmp(name, "bpftrace") != 0)
+		return nw_fail_usage(err,
+				     "'%s' is not a tool whose command line is understood "
+				     "(bpftrace is)",
+				     name ? name : "");
+	tool.program = strdup(name);
+	int ret = tool.program ? take_options(&tool, argv, err) : nw_no_memory(err);
+	if (ret == 0 && !tool.specs.count && tool.events.count)
+		ret = nw_fail(err, ENOENT,
+			      "%s is an event, not a place in a program: bpftrace cannot "
+			      "attach to uprobe events (PERF_EVENT_IOC_SET_BPF: Invalid "
+			      "argument)",
+			      tool.events.item[0]);
+	else if (ret == 0 && !tool.specs.count)
+		ret = nw_fail(err, ENOENT,
+			      "that program has no uprobe, uretprobe or usdt "
+			      "probe");
+	if (ret < 0)
+		nw_tool_free(&tool);
+	else
+		*out = tool;
+	return ret;
+}
+
+void nw_tool_free(struct nw_tool *tool)
+{
+	free(tool->program);
+	free(tool->command);
+	nw_strings_free(&tool->specs);
+	nw_strings_free(&tool->events);
+	*tool = (struct nw_tool){0};
+}

@@ -1,0 +1,146 @@
+# why: the kernel's side and events of others. Every cause is there for real, and taken away again.
+. "$(dirname "$0")/../lib/kernel.sh"
+. "$TESTS_LIB/why.sh"
+target=$PROGRAMS/target
+site=$("$NOPWATCH" list -j "$target" target:tick | j /dev/stdin "hex(first['offset'])")
+counter=$("$NOPWATCH" list -j "$target" target:tick | j /dev/stdin "hex(first['semaphore_offset'])")
+spec="usdt:$target:target:tick"
+instance=$TRACEFS/instances/why_test
+
+define() { echo "p:$1 $target:$2" >>"$TRACEFS/uprobe_events"; }
+enable() { echo 1 >"$1/events/$2/enable"; }
+take_away() {
+  local event
+  for event in "$@"; do
+    for dir in "$instance" "$TRACEFS"; do
+      [ -e "$dir/events/$event/enable" ] && echo 0 >"$dir/events/$event/enable"
+    done
+    echo "-:$event" >>"$TRACEFS/uprobe_events"
+  done
+}
+
+start plain
+mkdir "$instance"
+
+# the place is held by another event
+define others/bare "$site"
+why -d 0.3 -p $pid "$spec"
+named "the place, taken by an event that is not even enabled" 3 False place-taken
+enable "$instance" others/bare
+why -d 0.3 -p $pid "$spec"
+named "a closed semaphore: the event lacks its reference counter" 3 False semaphore
+names "and it holds the place" place-taken
+advises "how to define it" "echo 'p:others/bare $target:$site\($counter\)' >> "
+take_away others/bare
+define "others/p_target_bcc_4194000" "$site"
+enable "$instance" others/p_target_bcc_4194000
+why -d 0.3 -p $pid "$spec"
+named "a stale event of a dead tool" 3 False stale-event
+says "and whose" "process 4194000 is gone"
+take_away others/p_target_bcc_4194000
+define others/clash "$site(0x$(printf %x $((counter + 2))))"
+enable "$instance" others/clash
+why -d 0.3 -p $pid "$spec"
+named "the place, taken with another semaphore" 3 False place-taken
+take_away others/clash
+address=0x$(nm "$target" | awk '$3 == "work" { print $1 }')
+gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
+__attribute__((noinline)) int serve(int n) { asm volatile(""); return n; }
+int main(void) { for (int i = 0; i < 60000; i++) { serve(i); usleep(1000); } }'
+address=0x$(nm fixed | awk '$3 == "serve" { print $1 }' | sed 's/^0*//')
+echo "p:others/wrong $PWD/fixed:$address" >>"$TRACEFS/uprobe_events"
+kept=$pid
+TARGET=./fixed start
+why -d 0.3 -p $pid "uprobe:$PWD/fixed:serve"
+named "an event that was defined at the address" 0 True event-offset
+advises "and its offset" "echo 'p:others/wrong $PWD/fixed:0x[0-9a-f]+' >>"
+stop
+pid=$kept
+take_away others/wrong
+
+# hits that nobody records
+define others/tick "$site($counter)"
+why -d 0.3 -p $pid "$spec"
+named "an event that is not enabled" 0 True event-disabled
+enable "$instance" others/tick
+why -d 0.3 -p $pid "$spec"
+named "an event that is fine" 0 True -
+checked "is recorded" recorded pass
+echo 0 >"$instance/tracing_on"
+why -d 0.3 -p $pid "$spec"
+named "tracing_on is 0" 0 True tracing-off
+says "how much is lost" 'was hit [0-9,]+ times while tracing_on is 0'
+advises "how to go on" "echo 1 > .*/instances/why_test/tracing_on"
+echo 1 >"$instance/tracing_on"
+echo 'common_pid == 1' >"$instance/events/others/tick/filter"
+why -d 0.3 -p $pid "$spec"
+named "a filter that passes nothing" 0 True filter
+says "and which" 'its filter `common_pid == 1` passes none'
+echo 0 >"$instance/events/others/tick/filter"
+echo 1 >"$instance/set_event_pid"
+why -d 0.3 -p $pid "$spec"
+named "set_event_pid without the process" 0 True pid-filter
+echo >"$instance/set_event_pid"
+cat "$instance/trace_pipe" >/dev/null 2>&1 & one=$!
+sleep 0.3
+why -d 0.3 -p $pid "$spec"
+named "another reader of trace_pipe" 0 True second-reader
+says "and who" "process $one reads"
+timeout 0.5 cat "$instance/trace_pipe" >second 2>&1
+if [ -s second ]; then
+  has "the second one is refused, or" "$(head -c 500 second)" 'busy|tick'
+else
+  skip "the second one gets nothing" "this kernel shares the events out"
+fi
+kill $one
+wait $one 2>/dev/null
+echo 0 >"$instance/options/overwrite"
+echo 4 >"$instance/buffer_size_kb"
+sleep 3
+why -d 1 -p $pid "$spec"
+named "a full buffer that does not overwrite" 0 True buffer-full
+take_away others/tick
+rmdir "$instance"
+
+# a semaphore that nothing raises: a kernel without reference counters, and no right to poke
+why -d 0.3 -p $pid "uprobe:$target:work"
+named "a function beside it" 0 True -
+
+# the kernel
+nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print at }" /proc/self/mounts) &&
+  [ -n "$at" ]; do umount "$at"; done'
+unshare -m sh -c "$nowhere; exec '$NOPWATCH' why -j -p $pid '$spec'" >why.json 2>why.err
+status=$?
+named "tracefs is not mounted" 3 False no-tracefs
+mkdir fake
+NOPWATCH_TRACEFS=$PWD/fake "$NOPWATCH" why -j "$spec" >why.json 2>why.err
+status=$?
+named "a kernel without uprobe events" 3 False no-uprobes
+chmod 755 "$TEST_DIR"
+setpriv --reuid=65534 --regid=65534 --clear-groups "$NOPWATCH" why -j "$spec" >why.json 2>why.err
+status=$?
+named "no privileges" 3 False no-privilege
+checked "for BPF neither" bpf fail
+if [ -d /sys/kernel/security ]; then
+  setpriv --reuid=65534 --regid=65534 --clear-groups true # the next needs a user, too
+  unshare -m sh -c "mount -t tmpfs none /sys/kernel/security &&
+    echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown &&
+    exec setpriv --reuid=65534 --regid=65534 --clear-groups '$NOPWATCH' why -j '$spec'" >why.json 2>why.err
+  status=$?
+  named "kernel lockdown" 3 False lockdown
+else
+  skip "kernel lockdown" "no securityfs"
+fi
+
+# other tools' command lines
+why -d 0.3 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
+named "a one-liner of bpftrace" 0 True -
+says "whose probe fires" 'the fault is on the BPF side'
+why -d 0.3 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
+named "a one-liner that reads an argument at the return" 0 True bpf-program
+why -- bpftrace -e 'tracepoint:probe_target:tick { @ = count(); }'
+has "a one-liner on an uprobe event" "$status $(cat why.err)" '^1 .*PERF_EVENT_IOC_SET_BPF'
+stop
+
+unchanged
+finish

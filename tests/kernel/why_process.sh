@@ -1,0 +1,167 @@
+# why: the right place, but not in the process that is meant. Every cause is there for real.
+. "$(dirname "$0")/../lib/kernel.sh"
+. "$TESTS_LIB/why.sh"
+target=$PROGRAMS/target
+
+# the number
+start thread
+for tid in "/proc/$pid/task"/*; do tid=${tid##*/}; done
+why -p "$tid" "usdt:$target:target:tick"
+named "the number of a thread" 3 False thread-id
+advises "the process" "-p $pid "
+why -d 0.5 -p $pid "usdt:$target:target:tick"
+named "hits of a second thread are the process's" 0 True -
+stop
+why -p $pid "usdt:$target:target:tick"
+named "a process that is gone" 3 False process-gone
+unshare -p -f --mount-proc "$target" plain >/dev/null 2>&1 & outer=$!
+sleep 0.5
+inner=$(pgrep -P $outer)
+if [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$inner/status")" = 1 ]; then
+  # number 1 is taken here, so the container gets a second process
+  nsenter -t "$inner" -p -m "$target" plain >/dev/null 2>&1 & entered=$!
+  sleep 0.5
+  seen=$(awk '/^NSpid:/ { print $NF }' "/proc/$(pgrep -P $entered || echo $entered)/status")
+  if [ ! -e "/proc/$seen" ]; then
+    why -p "$seen" "usdt:$target:target:tick"
+    named "a number that is valid in a container only" 3 False inner-pid
+  else
+    skip "a number that is valid in a container only" "$seen is a process here, too"
+  fi
+  kill -9 $entered "$inner" 2>/dev/null
+else
+  skip "a number that is valid in a container only" "no PID namespaces"
+fi
+kill -9 $outer "$inner" 2>/dev/null
+wait $outer 2>/dev/null
+
+# the process is another one
+start idle && idle=$pid
+start plain
+why -d 0.5 -p $idle "usdt:$target:target:tick"
+named "the wrong process" 3 False other-process
+says "and the right one" "hits? in|[0-9]+ in process $pid \(target\)"
+advises "by its number" "-p $pid "
+kill -9 $idle
+stop
+start idle
+why -d 0.5 -p $pid "usdt:$target:target:tick"
+named "code that is not executed" 3 False not-executed
+checked "although it is armed" armed pass
+checked "and its semaphore is raised" semaphore pass
+stop
+start fork
+why -d 0.5 -p $pid "usdt:$target:target:tick"
+named "a process whose children do the work" 3 False child
+advises "--follow" 'stat --follow -p'
+pkill -9 -P $pid
+stop
+cp /bin/sleep lazy
+cp "$target" becoming
+TARGET=$PWD/becoming start exec "$PWD/lazy" 60
+why -d 2 -p $pid "usdt:$PWD/becoming:target:tick"
+named "a process that becomes another program meanwhile" 3 False execed
+why -p $pid "usdt:$target:target:tick"
+named "a process that has become another program" 3 False other-program
+says "and which" "runs $PWD/lazy"
+stop
+cp "$target" idler
+TARGET=$PWD/idler start idle
+why -p $pid "usdt:$target:target:tick"
+named "a process of another program" 3 False other-program
+stop
+why -d 0.5 "usdt:$PWD/idler:target:tick"
+named "a program that nobody runs" 3 False not-running
+
+# the file is another one
+cp "$target" mine
+TARGET=$PWD/mine start plain
+cp "$target" new
+objcopy --add-section .more=/etc/hostname new
+mv new mine
+why -p $pid "usdt:$PWD/mine:target:tick"
+named "a file that was replaced" 3 False file-replaced
+spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
+why -d 0.5 -p $pid "$spec"
+named "the spec that it advised" 0 True -
+why "usdt:$PWD/mine:target:tick"
+named "without -p, too" 3 False file-replaced
+rm mine
+why -p $pid "usdt:$PWD/mine:target:tick"
+named "a file that was deleted" 3 False file-deleted
+spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
+why -d 0.5 -p $pid "$spec"
+named "through what it advised" 0 True -
+stop
+mkdir elsewhere
+cp "$target" elsewhere/target
+TARGET=$PWD/elsewhere/target start plain
+why -p $pid "usdt:$target:target:tick"
+named "another copy of the program" 3 False other-copy
+says "and which" "runs $PWD/elsewhere/target"
+stop
+mkdir -p root/bin
+cp "$target" root/bin/inside
+cp "$target" inside
+ldd "$target" | grep -o '/[^ ]*' | while read -r lib; do
+  mkdir -p "root$(dirname "$lib")" && cp "$lib" "root$lib"
+done
+chroot root /bin/inside plain >/dev/null 2>&1 & pid=$!
+sleep 0.3
+why -p $pid usdt:/bin/inside:target:tick
+named "a path inside a chroot" 3 False other-namespace
+advises "by the root of the process" "'usdt:$PWD/root/bin/inside:target:tick'|/proc/$pid/root/bin/inside"
+why -p $pid "usdt:$PWD/inside:target:tick"
+named "the copy outside it" 3 False other-namespace
+stop
+mkdir -p hidden
+cp "$target" hidden/prog
+unshare -m sh -c "mount -t tmpfs none hidden && cp '$target' hidden/prog && exec hidden/prog plain" >/dev/null 2>&1 & pid=$!
+wait_for is_target
+sleep 0.5
+why -p $pid "usdt:$PWD/hidden/prog:target:tick"
+named "a copy in another mount namespace" 3 False other-namespace
+spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
+why -d 0.5 -p $pid "$spec"
+named "by what it advised" 0 True -
+stop
+mkdir -p lower upper tmp merged
+cp "$target" lower/prog
+if mount -t tmpfs none tmp && mkdir tmp/upper tmp/work &&
+  mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$PWD/tmp/upper,workdir=$PWD/tmp/work" none merged 2>/dev/null; then
+  TARGET=$PWD/merged/prog start plain
+  why -d 0.5 -p $pid "usdt:$PWD/merged/prog:target:tick"
+  named "a file on overlayfs" 0 True -
+  chown daemon merged/prog # copied up: what runs is the layer below
+  why -p $pid "usdt:$PWD/merged/prog:target:tick"
+  named "a file that overlayfs has copied up" 3 False overlay
+  stop
+  umount merged
+else
+  skip "a file on overlayfs" "the kernel has none"
+  skip "a file that overlayfs has copied up" "the kernel has none"
+fi
+umount tmp
+
+# libraries
+gcc -shared -fPIC -O1 -o libwork.so -x c - <<<'int lib_work(int n) { return n + 1; }'
+start dlopen "$PWD/libwork.so"
+why -p $pid "uprobe:$PWD/libwork.so:lib_work"
+named "a library that is not loaded yet" 3 False not-loaded
+sleep 1.5
+why -d 0.5 -p $pid "uprobe:$PWD/libwork.so:lib_work"
+named "and now it is" 0 True -
+mkdir -p other
+cp libwork.so other/libwork.so
+why -p $pid "uprobe:$PWD/other/libwork.so:lib_work"
+named "another library of the same name" 3 False other-copy
+stop
+
+# the code is not where the file was mapped
+start copy
+why -p $pid "uprobe:$target:work"
+named "code that was copied to anonymous memory" 3 False text-copied
+stop
+
+unchanged
+finish

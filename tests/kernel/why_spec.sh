@@ -1,0 +1,151 @@
+# why: the spec does not lead to the code that is meant. Every cause is there for real.
+. "$(dirname "$0")/../lib/kernel.sh"
+. "$TESTS_LIB/why.sh"
+target=$PROGRAMS/target
+libc=$(readlink -f "$(ldd "$target" | awk '/libc\.so/ { print $3 }')")
+
+# nothing wrong at all
+start plain
+why -d 0.5 -p $pid "usdt:$target:target:tick"
+named "nothing wrong" 0 True -
+says "says how often" '^the probe fires \([0-9,]+ hits in 0\.[0-9]+ s\): nothing is wrong with it here'
+why -d 0.5 "uprobe:$target:work"
+named "a function, of everybody" 0 True -
+why -d 0.5 -p $pid target:guarded
+named "a semaphore that the kernel raises" 0 True -
+checked "is looked at" semaphore pass
+
+# the symbol
+why "uprobe:$target:usleep"
+named "a function that is only imported" 3 False symbol-imported
+says "and where it is" "it is defined in .*libc\.so"
+advises "with the right spec for nopwatch" "^nopwatch stat 'uprobe:.*libc\.so[^']*:usleep'"
+advises "and for bpftrace" "^bpftrace -e 'uprobe:.*libc\.so[^']*:usleep \{"
+why -p $pid "uprobe:$target:usleep"
+advises "the file that the process has loaded" "'uprobe:$libc:usleep'"
+why "uprobe:$target:wrok"
+named "a name that is misspelt" 3 False symbol-missing
+says "and what is near it" 'near: .*work'
+why -d 0.5 -p $pid "uprobe:$target:folded"
+named "a function of which only an unused copy is left" 3 False not-executed
+names "and that was inlined" symbol-inlined
+why "uprobe:$target:vanished"
+if ldd "$NOPWATCH" | grep -q libdw; then
+  named "a function that was inlined everywhere" 3 False symbol-missing
+  names "is named as inlined" symbol-inlined
+else
+  skip "a function that was inlined everywhere" "built without libdw"
+fi
+why -d 0.5 -p $pid "uprobe:$target:chosen"
+named "an ifunc" 3 False symbol-ifunc
+says "and what became of it" 'what the process runs is fast$'
+advises "by a spec" "'uprobe:$target:fast'"
+why "uprobe:$target:chosen"
+named "an ifunc without a process" 3 False symbol-ifunc
+why "uprobe:$target:tick"
+named "a USDT probe taken for a function" 3 False symbol-is-note
+advises "how to spell it" "'usdt:$target:tick'"
+strip -o stripped "$target"
+why "uprobe:$PWD/stripped:work"
+named "a stripped program" 3 False symbol-stripped
+g++ -x c++ -g -o cxx - <<<'namespace app { __attribute__((noinline)) int serve(int n) { asm volatile(""); return n; } }
+int main() { return app::serve(0); }'
+why "uprobe:$PWD/cxx:serve"
+named "a C++ name" 3 False symbol-mangled
+says "and how it is really called" "_ZN3app5serveEi"
+stop
+
+# the note
+why "usdt:/bin/true:a:b"
+named "a program without notes" 3 False no-notes
+why "usdt:$target:target:tok"
+named "a probe that is not there" 3 False no-such-probe
+says "and what is" 'did you mean target:tick'
+start plain
+why -p $pid target:tok
+named "a probe that is in no file of the process" 3 False no-such-probe
+stop
+# what ld.gold, lld and mold do with --gc-sections: the base is gone, the notes' addresses stay,
+# and prelink or a later step has moved the code
+objcopy --dump-section .note.stapsdt=notes "$target" /dev/null
+python3 - <<'PYTHON'
+import struct
+notes = bytearray(open("notes", "rb").read())
+at = 0
+while at < len(notes):  # every pc is moved, no base
+    name, desc, kind = struct.unpack_from("<III", notes, at)
+    pc, base, sem = struct.unpack_from("<QQQ", notes, at + 20)
+    struct.pack_into("<QQQ", notes, at + 20, pc + 3, 0, sem)
+    at += 12 + (name + 3 & ~3) + (desc + 3 & ~3)
+open("notes", "wb").write(notes)
+PYTHON
+objcopy --update-section .note.stapsdt=notes --remove-section .stapsdt.base "$target" damaged
+chmod +x damaged
+why "usdt:$PWD/damaged:target:tick"
+named "notes with a lost .stapsdt.base" 3 False note-damaged
+says "and how that is seen" 'no nop at 0x'
+cp "$target" trapped
+offset=$("$NOPWATCH" list -j trapped target:tick | j /dev/stdin "first['offset']")
+printf '\xcc' | dd of=trapped bs=1 seek="$offset" conv=notrunc status=none
+why "usdt:$PWD/trapped:target:tick"
+named "a breakpoint in the file" 3 False breakpoint-in-file
+
+# offsets
+gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
+__attribute__((noinline)) int serve(int n) { asm volatile(""); return n; }
+int main(void) { for (int i = 0; i < 100000; i++) { serve(i); usleep(1000); } }'
+address=0x$(nm fixed | awk '$3 == "serve" { print $1 }' | sed 's/^0*//')
+why "uprobe:$PWD/fixed:$address"
+named "an address used as offset" 3 False address-as-offset
+says "and the offset" "0x[0-9a-f]+ is the address in .*, not the file offset, which is 0x[0-9a-f]+"
+TARGET=./fixed start
+why -d 0.5 -p $pid "uprobe:$PWD/fixed:$(j why.json "last['text'].split()[-1]")"
+named "the offset that it advised" 0 True -
+stop
+why "uprobe:$PWD/fixed:0x7fffffff"
+named "an offset that is none" 3 False bad-offset
+start plain
+function=$(nm "$target" | awk '$3 == "work" { print "0x" $1 }')
+why -d 0.5 -p $pid "uprobe:$target:$(printf '0x%x' $((function + 1)))"
+named "a place that may be within an instruction is not armed" 4 None inside-function
+checked "and that is said" armed unknown
+ok "the target is unharmed" kill -0 $pid
+stop
+
+# a 32-bit program
+if i686-linux-gnu-gcc -nostdlib -static -o small -x c - <<<'void work(void) { __asm__ volatile("nop"); }
+void _start(void) { for (;;) work(); }' 2>/dev/null; then
+  why "uprobe:$PWD/small:work"
+  checked "a 32-bit program" bits fail
+  if ./small & then
+    pid=$!
+    sleep 0.1
+    if kill -0 $pid 2>/dev/null; then
+      why -d 0.3 -p $pid "uprobe:$PWD/small:work"
+      named "its probe fires, but not for libbpf" 0 True bits32
+      stop
+    else
+      skip "its probe fires, but not for libbpf" "the kernel runs no 32-bit programs"
+    fi
+  fi
+else
+  skip "a 32-bit program" "no compiler for it"
+fi
+
+# what may not be armed
+objcopy --add-section .go.buildinfo=/etc/hostname "$target" golike
+why "uretprobe:$PWD/golike:work"
+named "a return probe in Go code" 3 False return-go
+start seccomp
+why -p $pid "uretprobe:$target:work"
+named "a return probe under seccomp is not armed" 4 None return-seccomp
+checked "and is not tried" armed unknown
+ok "nothing happened to it" kill -0 $pid
+why -d 0.5 -p $pid "uprobe:$target:work"
+named "the entry is harmless" 0 True -
+stop
+
+why "usdt:/no/such/file:a:b"
+named "a file that is not there" 3 False file-missing
+unchanged
+finish

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: MIT
+/* why: from facts to a verdict. The facts are made up here: nothing is looked at. */
+#include <errno.h>
+
+#include "nopwatch/why.h"
+#include "unit.h"
+
+/* facts are made of literals, which nothing here writes to */
+#pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"
+
+/* A probe with one site, in one process that maps it: nothing is wrong, nothing is known. */
+static struct nw_kernel_look kernel;
+static struct nw_spec spec;
+static struct nw_image image;
+static struct nw_segment segment = {.vaddr = 0x401000,
+				    .offset = 0x1000,
+				    .filesz = 0x1000,
+				    .memsz = 0x1000,
+				    .exec = true};
+static struct nw_site site;
+static struct nw_point point;
+static struct nw_probe probe;
+static struct nw_probe *probes[1] = {&probe};
+static struct nw_selection selection;
+static struct nw_process_look process;
+static struct nw_mapping_look mapping;
+static struct nw_watch watch;
+static struct nw_symbol_look symbol;
+static struct nw_facts facts;
+static struct nw_diagnosis diagnosis;
+
+static void setup(void)
+{
+	kernel = (struct nw_kernel_look){.root = true, .btf = true, .pmu = true};
+	spec = (struct nw_spec){.text = "usdt:/bin/app:app:tick",
+				.path = "/bin/app",
+				.provider = "app",
+				.name = "tick"};
+	site = (struct nw_site){.provider = "app", .name = "tick", .args = ""};
+	image = (struct nw_image){.path = "/bin/app", .fd = -1, .ino = 90, .elf64 = true};
+	image.size = 0x2000;
+	image.segments.item = &segment;
+	image.segments.count = 1;
+	image.sites.item = &site;
+	image.sites.count = 1;
+	image.arch = nw_arch_by_name("x86_64");
+	point = (struct nw_point){.image = &image,
+				  .site = &site,
+				  .vaddr = 0x401100,
+				  .offset = 0x1100,
+				  .nop = NW_NOP_1};
+	probe = (struct nw_probe){.label = "app:tick", .image = &image};
+	probe.points.item = &point;
+	probe.points.count = 1;
+	selection = (struct nw_selection){0};
+	selection.probes.item = probes;
+	selection.probes.count = 1;
+	process = (struct nw_process_look){.asked = 11,
+					   .process = 11,
+					   .comm = "app",
+					   .exe = "/bin/app",
+					   .readable = true};
+	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .pid = 11};
+	watch = (struct nw_watch){.done = true, .elapsed_ns = 5000000000, .sites = 1};
+	watch.before = watch.after = (struct nw_presence){.mapped = 1, .armed = 1};
+	facts = (struct nw_facts){.kernel = &kernel,
+				  .nop5_safe = true,
+				  .spec = &spec,
+				  .path = "/bin/app",
+				  .image = &image,
+				  .selection = &selection,
+				  .at_function = true,
+				  .process = &process,
+				  .mapping = &mapping,
+				  .watch = &watch};
+}
+
+static void judge(void)
+{
+	nw_diagnosis_free(&diagnosis);
+	ck_assert_int_eq(nw_diagnose(&facts, &diagnosis, NULL), 0);
+}
+
+static enum nw_cause first_cause(void)
+{
+	ck_assert_uint_gt(diagnosis.reasons.count, 0);
+	return diagnosis.reasons.item[0].cause;
+}
+
+static enum nw_result result_of(const char *name)
+{
+	nw_vec_each (&diagnosis.checks, check)
+		if (strcmp(check->name, name) == 0)
+			return check->result;
+	ck_abort_msg("no check '%s'", name);
+}
+
+START_TEST(hits_are_a_verdict)
+{
+	setup();
+	watch.in_target = 1532;
+	watch.sites = 3;
+	watch.sites_hit = 2;
+	judge();
+	ck_assert_int_eq(diagnosis.fires, 1);
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
+	ck_assert_str_eq(
+		diagnosis.text,
+		"the probe fires (1,532 hits in 5 s at 2 of its 3 sites): nothing is "
+		"wrong with it here; a BPF tool that shows nothing has a fault of its "
+		"own");
+}
+END_TEST
+
+START_TEST(silence_with_everything_in_place_is_code_not_executed)
+{
+	setup();
+	judge();
+	ck_assert_int_eq(diagnosis.fires, 0);
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert_int_eq(result_of("armed"), NW_RESULT_PASS);
+}
+END_TEST
+
+START_TEST(what_was_not_seen_is_unknown)
+{
+	setup();
+	watch.before = watch.after = (struct nw_presence){.mapped = 1, .unreadable = 1};
+	judge();
+	ck_assert_int_eq(diagnosis.fires, -1);
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
+	ck_assert_int_eq(result_of("armed"), NW_RESULT_UNKNOWN);
+	ck_assert_str_eq(diagnosis.text, "not known: none of the checks found a cause");
+}
+END_TEST
+
+START_TEST(armed_semaphore_and_hits_are_told_apart)
+{
+	setup();
+	watch.before = watch.after = (struct nw_presence){.mapped = 1, .unarmed_pid = 11};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_ARMED);
+	setup();
+	point.semaphore_offset = 0x1800;
+	watch.before = watch.after = (struct nw_presence){
+		.mapped = 1, .armed = 1, .closed = 1, .closed_pid = 11};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_SEMAPHORE);
+	ck_assert_uint_eq(diagnosis.reasons.count, 1);
+	setup();
+	watch.other_hits = 20;
+	watch.other_pid = 12;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_OTHER_PROCESS);
+	watch.in_children = 5;
+	watch.child_pid = 13;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_CHILD);
+	setup();
+	watch.exec_seen = true;
+	watch.exe_after = "/bin/other";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_EXECED);
+	setup();
+	watch.ended = true;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PROCESS_GONE);
+}
+END_TEST
+
+START_TEST(the_kernels_refusals_are_named)
+{
+	setup();
+	watch.done = false;
+	strcpy(watch.refused,
+	       "x is left out: the kernel would not arm it: the file system has "
+	       "no page cache to probe (an old overlayfs?)");
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_FILESYSTEM);
+	strcpy(watch.refused, "whatever");
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_REFUSED);
+	ck_assert_int_eq(diagnosis.fires, 0);
+}
+END_TEST
+
+START_TEST(the_kernel_comes_first)
+{
+	static const struct {
+		int error;
+		const char *lockdown;
+		bool root;
+		enum nw_cause cause;
+	} cases[] = {
+		{ENOENT, "", true, NW_CAUSE_NO_TRACEFS},
+		{ENOSYS, "", true, NW_CAUSE_NO_UPROBES},
+		{EACCES, "none", false, NW_CAUSE_NO_PRIVILEGE},
+		{EPERM, "none", true, NW_CAUSE_NO_PRIVILEGE},
+		{EPERM, "integrity", false, NW_CAUSE_NO_PRIVILEGE},
+		{EPERM, "confidentiality", true, NW_CAUSE_LOCKDOWN},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		setup();
+		facts.watch = NULL;
+		kernel.tracefs = cases[i].error;
+		kernel.root = cases[i].root;
+		snprintf(kernel.lockdown, sizeof(kernel.lockdown), "%s", cases[i].lockdown);
+		judge();
+		ck_assert_int_eq(first_cause(), cases[i].cause);
+		ck_assert(nw_diagnosis_settled(&diagnosis));
+		ck_assert_int_eq(diagnosis.fires, 0);
+	}
+}
+END_TEST
+
+START_TEST(bpf_matters_only_where_there_are_hits)
+{
+	setup();
+	kernel.bpf = EPERM;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert(!nw_diagnosis_has(&diagnosis, NW_CAUSE_BPF_PRIVILEGE));
+	watch.in_target = 1;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BPF_PRIVILEGE);
+	ck_assert_ptr_nonnull(strstr(diagnosis.text, "(1 hit in 5 s); if a BPF tool shows "
+						     "nothing: bpf() is not allowed here"));
+	kernel.bpf = ENOSYS;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BPF_MISSING);
+}
+END_TEST
+
+START_TEST(processes_are_told_apart)
+{
+	setup();
+	process.state = NW_PROCESS_GONE;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PROCESS_GONE);
+	process.state = NW_PROCESS_THREAD;
+	process.asked = 14;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_THREAD_ID);
+	ck_assert_str_eq(diagnosis.remedy.item[0],
+			 "nopwatch stat -p 11 'usdt:/bin/app:app:tick'");
+	ck_assert_str_eq(diagnosis.remedy.item[1],
+			 "bpftrace -p 11 -e 'usdt:/bin/app:app:tick { @hits = count(); }'");
+	process.state = NW_PROCESS_INNER;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_INNER_PID);
+}
+END_TEST
+
+/* What a process maps instead of the file. */
+START_TEST(other_files_are_told_apart)
+{
+	static const struct {
+		enum nw_instead instead;
+		bool image, deleted, mounts, overlay;
+		enum nw_cause cause;
+	} cases[] = {
+		{NW_INSTEAD_SAME_PATH, true, true, false, false, NW_CAUSE_FILE_REPLACED},
+		{NW_INSTEAD_SAME_PATH, false, true, false, false, NW_CAUSE_FILE_DELETED},
+		{NW_INSTEAD_SAME_PATH, false, false, true, false, NW_CAUSE_OTHER_NAMESPACE},
+		{NW_INSTEAD_SAME_PATH, true, false, true, false, NW_CAUSE_OTHER_NAMESPACE},
+		{NW_INSTEAD_SAME_PATH, true, false, false, true, NW_CAUSE_OVERLAY},
+		{NW_INSTEAD_SAME_NAME, true, false, true, false, NW_CAUSE_OTHER_NAMESPACE},
+		{NW_INSTEAD_SAME_NAME, true, false, false, false, NW_CAUSE_OTHER_COPY},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		setup();
+		mapping = (struct nw_mapping_look){
+			.processes = 1,
+			.pid = 11,
+			.instead = cases[i].instead,
+			.other = "/proc/11/exe",
+			.other_path = "/bin/app",
+			.other_deleted = cases[i].deleted,
+			.other_mounts = cases[i].mounts,
+			.overlay = cases[i].overlay,
+			.other_ino = 811,
+		};
+		facts.watch = NULL;
+		if (!cases[i].image) {
+			facts.image = NULL;
+			facts.selection = NULL;
+		}
+		judge();
+		ck_assert_int_eq(first_cause(), cases[i].cause);
+		ck_assert_int_eq(diagnosis.fires, 0);
+		ck_assert_str_eq(diagnosis.remedy.item[0],
+				 "nopwatch stat -p 11 'usdt:/proc/11/exe:app:tick'");
+	}
+}
+END_TEST
+
+START_TEST(nothing_mapped_is_told_apart)
+{
+	setup();
+	facts.watch = NULL;
+	mapping = (struct nw_mapping_look){.processes = 1};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_OTHER_PROGRAM);
+	facts.path = "/lib/libapp.so.1";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_LOADED);
+	facts.process = NULL;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_RUNNING);
+	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .copied = 1};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_TEXT_COPIED);
+	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .written = 1};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_TEXT_WRITABLE);
+	mapping = (struct nw_mapping_look){.processes = 2, .mapped = 2, .copied = 1};
+	judge();
+	ck_assert_int_eq(diagnosis.fires, -1);
+}
+END_TEST
+
+START_TEST(functions_are_told_apart)
+{
+	static const struct {
+		struct nw_symbol_look look;
+		enum nw_cause cause;
+	} cases[] = {
+		{{.state = NW_SYMBOL_IMPORTED, .defined_in = "/lib/libc.so.6"},
+		 NW_CAUSE_SYMBOL_IMPORTED},
+		{{.state = NW_SYMBOL_IMPORTED}, NW_CAUSE_SYMBOL_IMPORTED},
+		{{.state = NW_SYMBOL_MISSING}, NW_CAUSE_SYMBOL_MISSING},
+		{{.state = NW_SYMBOL_MISSING, .inlined = 4}, NW_CAUSE_SYMBOL_MISSING},
+		{{.state = NW_SYMBOL_MISSING, .stripped = true}, NW_CAUSE_SYMBOL_STRIPPED},
+		{{.state = NW_SYMBOL_MISSING, .mangled = "_Z4tickv"},
+		 NW_CAUSE_SYMBOL_MANGLED},
+		{{.state = NW_SYMBOL_MISSING, .is_note = true}, NW_CAUSE_SYMBOL_IS_NOTE},
+		{{.state = NW_SYMBOL_MISSING, .defined_in = "/lib/x"},
+		 NW_CAUSE_SYMBOL_MISSING},
+		{{.state = NW_SYMBOL_AMBIGUOUS}, NW_CAUSE_SYMBOL_AMBIGUOUS},
+		{{.state = NW_SYMBOL_DATA}, NW_CAUSE_SYMBOL_MISSING},
+		{{.state = NW_SYMBOL_FOUND, .ifunc = true}, NW_CAUSE_SYMBOL_IFUNC},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		setup();
+		spec.kind = NW_SPEC_UPROBE;
+		symbol = cases[i].look;
+		facts.symbol = &symbol;
+		facts.watch = NULL;
+		if (symbol.state != NW_SYMBOL_FOUND)
+			facts.selection = NULL;
+		judge();
+		ck_assert_int_eq(first_cause(), cases[i].cause);
+		ck_assert_int_eq(result_of("symbol"), NW_RESULT_FAIL);
+		ck_assert_int_eq(diagnosis.fires, 0);
+	}
+	/* a copy that is left may well be hit */
+	setup();
+	spec.kind = NW_SPEC_UPROBE;
+	symbol = (struct nw_symbol_look){.state = NW_SYMBOL_FOUND, .inlined = 7};
+	facts.symbol = &symbol;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert(nw_diagnosis_has(&diagnosis, NW_CAUSE_SYMBOL_INLINED));
+	watch.in_target = 3;
+	judge();
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
+}
+END_TEST
+
+START_TEST(notes_are_told_apart)
+{
+	struct nw_skipped skipped = {.provider = "app", .name = "tick"};
+
+	setup();
+	facts.selection = NULL;
+	facts.watch = NULL;
+	image.sites.count = 0;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NO_NOTES);
+	image.sites.count = 1;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NO_SUCH_PROBE);
+	image.skipped.item = &skipped;
+	image.skipped.count = 1;
+	skipped.why = "there is no nop at 0x401100: ...";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOTE_DAMAGED);
+	skipped.why = "there is a breakpoint at 0x401100: ...";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BREAKPOINT);
+	setup();
+	site.warning = "its semaphore lies past the file's data";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert(nw_diagnosis_has(&diagnosis, NW_CAUSE_NOTE_SEMAPHORE));
+}
+END_TEST
+
+START_TEST(places_are_told_apart)
+{
+	setup();
+	spec = (struct nw_spec){.text = "uprobe:/bin/app:0x401100",
+				.kind = NW_SPEC_UPROBE,
+				.path = "/bin/app",
+				.provider = "uprobe",
+				.name = "",
+				.offset = 0x401100};
+	facts.selection = NULL;
+	facts.watch = NULL;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_ADDRESS_AS_OFFSET);
+	ck_assert_str_eq(diagnosis.remedy.item[0],
+			 "nopwatch stat 'uprobe:/bin/app:0x1100'");
+	spec.offset = 0x801100;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BAD_OFFSET);
+	setup();
+	point.nop = NW_NOP_TRAP;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BREAKPOINT);
+}
+END_TEST
+
+START_TEST(what_could_hurt_is_not_armed)
+{
+	setup();
+	facts.watch = NULL;
+	point.nop = NW_NOP_5;
+	judge();
+	ck_assert_int_eq(diagnosis.fires, -1);
+	ck_assert(!nw_diagnosis_settled(&diagnosis));
+	facts.nop5_safe = false;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOP5);
+	ck_assert_int_eq(diagnosis.fires, -1);
+	ck_assert(nw_diagnosis_settled(&diagnosis));
+	facts.force = true;
+	judge();
+	ck_assert(!nw_diagnosis_settled(&diagnosis));
+	setup();
+	facts.watch = NULL;
+	spec.kind = NW_SPEC_URETPROBE;
+	process.seccomp = 2;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_RETURN_SECCOMP);
+	ck_assert_int_eq(diagnosis.fires, -1);
+	image.go = true;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_RETURN_GO);
+	ck_assert_int_eq(diagnosis.fires, 0);
+	spec.kind = NW_SPEC_UPROBE;
+	judge();
+	ck_assert(!nw_diagnosis_settled(&diagnosis));
+	facts.at_function = false;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_INSIDE_FUNCTION);
+}
+END_TEST
+
+START_TEST(operands_that_bpf_tools_refuse_are_named)
+{
+	static const struct {
+		const char *args;
+		bool refused;
+	} cases[] = {
+		{"-4@%edi", false},
+		{"-4@$5", false},
+		{"8@-16(%rbp)", false},
+		{"8f@%xmm0", true},
+		{"-4@count+4(%rip)", true},
+		{"8@(%rax,%rbx,8)", true},
+		{"4@what is this", true},
+		{"1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al 1@%al "
+		 "1@%al",
+		 true},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		setup();
+		watch.in_target = 10;
+		ck_assert_int_eq(
+			nw_operands_parse(image.arch, cases[i].args, &point.operands), 0);
+		judge();
+		ck_assert_int_eq(nw_diagnosis_has(&diagnosis, NW_CAUSE_BPF_OPERAND),
+				 cases[i].refused);
+		ck_assert_int_eq(diagnosis.fires, 1);
+		nw_vec_free(&point.operands);
+	}
+}
+END_TEST
+
+/* Events of others: before and after a second of watching. */
+static struct nw_other_event event_before, event_after;
+static nw_other_events before, after;
+
+static void setup_event(void)
+{
+	setup();
+	watch.in_target = 100;
+	event_before = (struct nw_other_event){.group = "g",
+					       .name = "e",
+					       .path = "/bin/app",
+					       .offset = 0x1100,
+					       .enabled = true,
+					       .tracing_on = true,
+					       .overwrite = true,
+					       .hits = 1000,
+					       .recorded = 900};
+	event_after = event_before;
+	event_after.hits = 1100;
+	event_after.recorded = 1000;
+	before.item = &event_before;
+	after.item = &event_after;
+	before.count = after.count = 1;
+	facts.others = &before;
+	facts.others_after = &after;
+}
+
+START_TEST(events_in_the_way_are_named)
+{
+	setup_event();
+	watch.done = false;
+	point.semaphore_offset = 0x1800;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_SEMAPHORE);
+	ck_assert_int_eq(diagnosis.fires, 0);
+	event_before.ref_ctr = event_after.ref_ctr = 0x1900;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PLACE_TAKEN);
+	event_before.dead_owner = 99;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_STALE_EVENT);
+	event_before.enabled = false;
+	event_before.dead_owner = 0;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PLACE_TAKEN);
+	setup_event();
+	event_before.offset = event_after.offset = 0x401100;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_EVENT_OFFSET);
+}
+END_TEST
+
+START_TEST(hits_that_nobody_records_are_told_apart)
+{
+	pid_t readers[1] = {5};
+
+	setup_event();
+	judge();
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
+	event_after.tracing_on = false;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_TRACING_OFF);
+	ck_assert_int_eq(diagnosis.fires, 1);
+	setup_event();
+	strcpy(event_after.filter, "common_pid == 1");
+	judge();
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
+	event_after.recorded = event_before.recorded;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_FILTER);
+	setup_event();
+	event_after.pid_filter = event_after.pid_filtered = true;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PID_FILTER);
+	setup_event();
+	event_after.dropped = 4;
+	event_after.overwrite = false;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BUFFER_FULL);
+	setup_event();
+	event_after.readers.item = readers;
+	event_after.readers.count = 1;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_SECOND_READER);
+	setup_event();
+	event_after.enabled = event_before.enabled = false;
+	event_after.hits = event_before.hits;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_EVENT_DISABLED);
+}
+END_TEST
+
+START_TEST(every_cause_has_its_words)
+{
+	for (size_t i = 0; i < NW_CAUSE_COUNT; i++) {
+		const char *key = nw_cause_table[i].key;
+		ck_assert_ptr_nonnull(key);
+		ck_assert_ptr_nonnull(nw_cause_table[i].title);
+		ck_assert_uint_eq(strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789-"),
+				  strlen(key));
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(key, nw_cause_table[j].key);
+	}
+}
+END_TEST
+
+UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
+	  what_was_not_seen_is_unknown, armed_semaphore_and_hits_are_told_apart,
+	  the_kernels_refusals_are_named, the_kernel_comes_first,
+	  bpf_matters_only_where_there_are_hits, processes_are_told_apart,
+	  other_files_are_told_apart, nothing_mapped_is_told_apart,
+	  functions_are_told_apart, notes_are_told_apart, places_are_told_apart,
+	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
+	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
+	  every_cause_has_its_words)
