@@ -26,10 +26,10 @@ struct nw_symbol_look {
 	bool is_note;  /* a USDT probe has that name */
 	bool has_notes;
 	uint64_t vaddr, size;
-	int inlined;	  /* copies that DWARF knows of; -1: it says nothing */
-	char *mangled;	  /* a C++ or Rust symbol that stands for that name */
-	char *near;	  /* names that are spelled alike: "a, b" */
-	char *defined_in; /* not found here: a file among those loaded that has it */
+	int inlined;	      /* copies that DWARF knows of; -1: it says nothing */
+	char *mangled;	      /* a C++ or Rust symbol that stands for that name */
+	char *near;	      /* names that are spelled alike: "a, b" */
+	char *defined_in;     /* not found here: a file among those loaded that has it */
 	char *implementation; /* ifunc: what the process runs, by name or 0xOFFSET */
 	char *implementation_file;
 };

@@ -707,6 +707,7 @@ void nw_run_free(struct nw_run *run)
 		nw_spec_free(spec);
 	nw_vec_free(&run->specs);
 	free(run->states);
+	nw_strings_free(&run->state_texts);
 	free(run->probe_hits);
 	free(run->profile);
 }

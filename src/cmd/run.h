@@ -68,6 +68,7 @@ struct nw_run {
 		profile; /* by point: hits the kernel had counted when we began to record */
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	struct nw_probe_state *states; /* per probe, after the run */
+	nw_strings state_texts;	       /* what their texts point to */
 };
 
 /* Run to the end. Everything is taken away again before this returns, whatever happens; the

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Enabled is not armed, armed is not hit: what the processes' own memory says right after
- * enabling, and why a probe has no hits: not mapped, not armed, semaphore closed, filtered, or
- * just not hit.
+ * enabling, and what was seen of probes without hits (silent_why.c tells why they have none).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "silent.h"
 
 /* The points of one silent probe, and what was seen of them. */
 struct silence {
@@ -16,33 +15,14 @@ struct silence {
 	uint64_t counted; /* hits that the kernel counted but that we were not handed */
 };
 
-static struct nw_probe_state judge(const struct silence *s)
-{
-	if (s->counted)
-		return (struct nw_probe_state){
-			"filtered", "hit, but only by processes that are not traced"};
-	if (!s->seen.mapped)
-		return (struct nw_probe_state){
-			"not-mapped",
-			"no hit: no process that is traced has loaded its file"};
-	if (s->seen.unreadable == s->seen.mapped)
-		return (struct nw_probe_state){"not-hit", "no hit"};
-	if (!s->seen.armed)
-		return (struct nw_probe_state){
-			"not-armed", "no hit: the breakpoint is in no process's memory"};
-	if (s->seen.closed && s->seen.closed == s->seen.mapped)
-		return (struct nw_probe_state){
-			"semaphore-closed", "no hit: armed, but its semaphore is still 0"};
-	return (struct nw_probe_state){"not-hit",
-				       "no hit: armed, but the code was not reached"};
-}
-
 static void add_presence(struct nw_presence *sum, const struct nw_presence *one)
 {
 	sum->mapped += one->mapped;
 	sum->armed += one->armed;
 	sum->unreadable += one->unreadable;
 	sum->closed += one->closed;
+	sum->unarmed_pid = one->unarmed_pid ? one->unarmed_pid : sum->unarmed_pid;
+	sum->closed_pid = one->closed_pid ? one->closed_pid : sum->closed_pid;
 }
 
 /* Points of the plan, and which of its numbers they have. */
@@ -99,6 +79,26 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 	return ret;
 }
 
+static int explain(struct nw_run *run, const struct silence *found, struct nw_error *err)
+{
+	struct nw_silent silent;
+	int ret = nw_silent_open(run, &silent, err);
+
+	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++) {
+		if (run->probe_hits[i])
+			continue;
+		if (found[i].counted)
+			run->states[i] = (struct nw_probe_state){
+				"filtered",
+				"hit, but only by processes that are not traced"};
+		else
+			ret = nw_silent_why(&silent, run->selection.probes.item[i],
+					    &found[i].seen, &run->states[i], err);
+	}
+	nw_silent_close(&silent);
+	return ret;
+}
+
 int nw_run_explain(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->selection.probes.count;
@@ -111,8 +111,8 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 		ret = nw_no_memory(err);
 	if (ret == 0 && silent.points.count)
 		ret = look(run, &silent, found, err);
-	for (size_t i = 0; ret == 0 && i < probes; i++)
-		run->states[i] = judge(&found[i]);
+	if (ret == 0 && silent.points.count)
+		ret = explain(run, found, err);
 	free(found);
 	free_points(&silent);
 	return ret;

@@ -40,7 +40,8 @@ static void print_text(const struct nw_diagnosis *diagnosis, const char *label, 
 		add_sentence(out, check->saw);
 		nw_buf_addc(out, '\n');
 	}
-	nw_buf_printf(out, "\n%sVerdict: ", color ? "\033[1m" : "");
+	nw_buf_printf(out, "%s%sVerdict: ", diagnosis->checks.count ? "\n" : "",
+		      color ? "\033[1m" : "");
 	add_sentence(out, diagnosis->text);
 	bool ends = out->len && strchr(".?!", out->data[out->len - 1]);
 	nw_buf_printf(out, "%s%s\n", ends ? "" : ".", color ? "\033[0m" : "");

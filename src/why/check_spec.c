@@ -82,8 +82,7 @@ static void blame_missing(struct judge *judge)
 			 "'%s' has no code of its own in %s: it was inlined wherever it is "
 			 "used (%d time%s)",
 			 name, path, symbol->inlined, symbol->inlined == 1 ? "" : "s");
-		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined at %d places",
-			 name, symbol->inlined);
+		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined", name);
 		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
 				 "its callers");
 	} else if (symbol->defined_in) {
@@ -137,8 +136,9 @@ static void check_found(struct judge *judge)
 	nw_pass(judge, "'%s' is at address 0x%lx of %s", facts->spec->name, symbol->vaddr,
 		facts->image->path);
 	if (symbol->stripped)
-		nw_pass(judge, "it may have been its debug file that told, which other tools "
-			       "may not read");
+		nw_pass(judge,
+			"it may have been its debug file that told, which other tools "
+			"may not read");
 	if (symbol->ifunc) {
 		nw_fails(judge, "it is an ifunc's resolver");
 		blame_ifunc(judge);

@@ -1,5 +1,6 @@
 # why: the kernel's side and events of others. Every cause is there for real, and taken away again.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
 target=$PROGRAMS/target
 site=$("$NOPWATCH" list -j "$target" target:tick | j /dev/stdin "hex(first['offset'])")

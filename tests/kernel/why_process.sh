@@ -1,5 +1,6 @@
 # why: the right place, but not in the process that is meant. Every cause is there for real.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
 target=$PROGRAMS/target
 
@@ -14,25 +15,20 @@ named "hits of a second thread are the process's" 0 True -
 stop
 why -p $pid "usdt:$target:target:tick"
 named "a process that is gone" 3 False process-gone
-unshare -p -f --mount-proc "$target" plain >/dev/null 2>&1 & outer=$!
+number=32000 # one that nobody has here
+while [ -e /proc/$number ]; do number=$((number - 1)); done
+unshare -p -f --mount-proc sh -c "echo $((number - 1)) >/proc/sys/kernel/ns_last_pid; '$target' plain & wait" \
+  >/dev/null 2>&1 & outer=$!
 sleep 0.5
-inner=$(pgrep -P $outer)
-if [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$inner/status")" = 1 ]; then
-  # number 1 is taken here, so the container gets a second process
-  nsenter -t "$inner" -p -m "$target" plain >/dev/null 2>&1 & entered=$!
-  sleep 0.5
-  seen=$(awk '/^NSpid:/ { print $NF }' "/proc/$(pgrep -P $entered || echo $entered)/status")
-  if [ ! -e "/proc/$seen" ]; then
-    why -p "$seen" "usdt:$target:target:tick"
-    named "a number that is valid in a container only" 3 False inner-pid
-  else
-    skip "a number that is valid in a container only" "$seen is a process here, too"
-  fi
-  kill -9 $entered "$inner" 2>/dev/null
+inner=$(pgrep -P "$(pgrep -P $outer)")
+if [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$inner/status")" = $number ]; then
+  why -p $number "usdt:$target:target:tick"
+  named "a number that is valid in a container only" 3 False inner-pid
+  says "and the one here" "here it is $inner"
 else
-  skip "a number that is valid in a container only" "no PID namespaces"
+  skip "a number that is valid in a container only" "the kernel cannot be told which number is next"
 fi
-kill -9 $outer "$inner" 2>/dev/null
+kill -9 "$inner" $outer 2>/dev/null
 wait $outer 2>/dev/null
 
 # the process is another one
@@ -59,7 +55,7 @@ stop
 cp /bin/sleep lazy
 cp "$target" becoming
 TARGET=$PWD/becoming start exec "$PWD/lazy" 60
-why -d 2 -p $pid "usdt:$PWD/becoming:target:tick"
+why -d 4 -p $pid "usdt:$PWD/becoming:target:tick"
 named "a process that becomes another program meanwhile" 3 False execed
 why -p $pid "usdt:$target:target:tick"
 named "a process that has become another program" 3 False other-program
@@ -148,7 +144,7 @@ gcc -shared -fPIC -O1 -o libwork.so -x c - <<<'int lib_work(int n) { return n + 
 start dlopen "$PWD/libwork.so"
 why -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "a library that is not loaded yet" 3 False not-loaded
-sleep 1.5
+wait_for grep -q libwork /proc/$pid/maps
 why -d 0.5 -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "and now it is" 0 True -
 mkdir -p other
@@ -161,6 +157,14 @@ stop
 start copy
 why -p $pid "uprobe:$target:work"
 named "code that was copied to anonymous memory" 3 False text-copied
+stop
+start writable
+if grep -q rwxp /proc/$pid/maps; then
+  why -p $pid "uprobe:$target:work"
+  named "code that is mapped writable" 3 False text-writable
+else
+  skip "code that is mapped writable" "not allowed here"
+fi
 stop
 
 unchanged

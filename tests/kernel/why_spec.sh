@@ -1,5 +1,6 @@
 # why: the spec does not lead to the code that is meant. Every cause is there for real.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
 target=$PROGRAMS/target
 libc=$(readlink -f "$(ldd "$target" | awk '/libc\.so/ { print $3 }')")
@@ -130,6 +131,39 @@ void _start(void) { for (;;) work(); }' 2>/dev/null; then
   fi
 else
   skip "a 32-bit program" "no compiler for it"
+fi
+
+# arguments: a note by hand, since compilers seldom pass what tools refuse
+note() { # SITE ARGUMENTS: a program that hits app:ratio all the time
+  sed -e "s|SITE|$1|" -e "s|ARGUMENTS|$2|" <<'CODE'
+#include <sys/sdt.h>
+#include <unistd.h>
+int main(void) {
+  for (int i = 0; i < 20000; i++) {
+    __asm__ volatile("990: SITE\n.pushsection .note.stapsdt,\"?\",\"note\"\n.balign 4\n"
+      ".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"
+      "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte 0\n.asciz \"app\"\n"
+      ".asciz \"ratio\"\n.asciz \"ARGUMENTS\"\n994: .balign 4\n.popsection\n" : : "x"(1.5));
+    STAP_PROBE(app, other);
+    usleep(2000);
+  }
+}
+CODE
+}
+if [ "$(uname -m)" = x86_64 ]; then
+  note nop 8f@%%xmm0 | gcc -O1 -o floats -x c -
+  TARGET=./floats start
+  why -d 0.3 -p $pid "usdt:$PWD/floats:app:ratio"
+  named "an operand that BPF tools refuse" 0 True bpf-operand
+  says "and which" 'argument 0 is `8f@%xmm0`'
+  stop
+  note '.byte 0x0f,0x1f,0x44,0,0' 8@%%rax | gcc -O1 -o longs -x c -
+  TARGET=./longs start
+  NOPWATCH_FEATURES=-nop5_safe why -p $pid "usdt:$PWD/longs:app:ratio"
+  named "a 5-byte nop where the kernel is not safe is not armed" 4 None nop5
+  stop
+else
+  skip "an operand that BPF tools refuse" "written for x86_64"
 fi
 
 # what may not be armed

@@ -6,10 +6,11 @@
  *	idle		nothing, forever
  *	fork		children do it, the parent only waits
  *	thread		a second thread does it
- *	exec FILE	after a second, becomes FILE
+ *	exec FILE	after three seconds, becomes FILE
  *	seccomp		under a filter that allows everything
  *	copy		its own code is copied to anonymous memory first
- *	dlopen FILE	after a second, loads FILE and calls its lib_work()
+ *	writable	its own code is made writable first
+ *	dlopen FILE	after three seconds, loads FILE and calls its lib_work()
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -134,9 +135,17 @@ static void copy_code(void)
 		_exit(4);
 }
 
+static void make_writable(void)
+{
+	uintptr_t page = (uintptr_t)work & ~(uintptr_t)4095;
+
+	if (mprotect((void *)page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
+		_exit(6);
+}
+
 static void load(const char *file)
 {
-	sleep(1);
+	sleep(3);
 	void *library = dlopen(file, RTLD_NOW);
 	int (*lib_work)(int) = library ? (int (*)(int))dlsym(library, "lib_work") : NULL;
 
@@ -175,12 +184,14 @@ int main(int argc, char **argv)
 		for (;;)
 			pause();
 	} else if (strcmp(how, "exec") == 0 && argc > 2) {
-		sleep(1);
+		sleep(3);
 		execv(argv[2], argv + 2);
 	} else if (strcmp(how, "seccomp") == 0) {
 		sandbox();
 	} else if (strcmp(how, "copy") == 0) {
 		copy_code();
+	} else if (strcmp(how, "writable") == 0) {
+		make_writable();
 	} else if (strcmp(how, "dlopen") == 0 && argc > 2) {
 		load(argv[2]);
 	}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Why a probe of a run had no hit: the checks of `why`, on what the run has seen anyway and on a
+ * look at its file, each file once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "silent.h"
+
+/* ---- files, each looked at once ----------------------------------------------------- */
+
+static struct nw_silent_file *file_of(struct nw_silent *silent,
+				      const struct nw_point *point)
+{
+	const struct nw_args *args = silent->run->args;
+
+	nw_vec_each (&silent->files, known)
+		if (known->image == point->image)
+			return known;
+	struct nw_silent_file *fresh = nw_vec_add(&silent->files);
+	if (!fresh)
+		return NULL;
+	fresh->image = point->image;
+	/* what cannot be seen is unknown, no more */
+	fresh->mapped = nw_look_mapping(point->image->path, point->image, point->vaddr,
+					args->pids.count ? args->pids.item : NULL,
+					args->pids.count, &fresh->mapping, NULL) == 0;
+	nw_look_others(&silent->run->fs, point->image, &silent->threads, &fresh->others,
+		       NULL);
+	return fresh;
+}
+
+int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *err)
+{
+	*out = (struct nw_silent){.run = run};
+	nw_look_kernel(&out->kernel);
+	if (!run->args->pids.count)
+		return 0;
+	nw_vec_each (&run->args->pids, pid)
+		nw_process_threads(*pid, &out->threads, NULL);
+	int ret = nw_look_process(run->args->pids.item[0], &out->process, err);
+	out->has_process = ret == 0;
+	return ret;
+}
+
+void nw_silent_close(struct nw_silent *silent)
+{
+	nw_vec_each (&silent->files, file) {
+		nw_mapping_look_free(&file->mapping);
+		nw_other_events_free(&file->others);
+	}
+	nw_vec_free(&silent->files);
+	nw_vec_free(&silent->threads);
+	nw_process_look_free(&silent->process);
+}
+
+/* ---- one probe ---------------------------------------------------------------------- */
+
+/* The words of `state`, which do not change; what has none is "not-hit". */
+static const char *word_of(const struct nw_diagnosis *diagnosis)
+{
+	static const struct {
+		enum nw_cause cause;
+		const char *word;
+	} words[] = {
+		{NW_CAUSE_NOT_RUNNING, "not-mapped"},
+		{NW_CAUSE_NOT_LOADED, "not-mapped"},
+		{NW_CAUSE_OTHER_PROGRAM, "not-mapped"},
+		{NW_CAUSE_OTHER_COPY, "not-mapped"},
+		{NW_CAUSE_OTHER_NAMESPACE, "not-mapped"},
+		{NW_CAUSE_FILE_REPLACED, "not-mapped"},
+		{NW_CAUSE_FILE_DELETED, "not-mapped"},
+		{NW_CAUSE_PROCESS_GONE, "not-mapped"},
+		{NW_CAUSE_OVERLAY, "not-armed"},
+		{NW_CAUSE_TEXT_COPIED, "not-armed"},
+		{NW_CAUSE_TEXT_WRITABLE, "not-armed"},
+		{NW_CAUSE_NOT_ARMED, "not-armed"},
+		{NW_CAUSE_SEMAPHORE, "semaphore-closed"},
+	};
+
+	for (size_t i = 0; diagnosis->reasons.count && i < NW_COUNT(words); i++)
+		if (words[i].cause == diagnosis->reasons.item[0].cause)
+			return words[i].word;
+	return "not-hit";
+}
+
+static struct nw_watch watch_of(const struct nw_run *run, const struct nw_probe *probe,
+				const struct nw_presence *seen)
+{
+	return (struct nw_watch){
+		.done = true,
+		.elapsed_ns = nw_run_elapsed(run),
+		.sites = probe->points.count,
+		.before = *seen,
+		.after = *seen,
+		.ended = run->reason && strcmp(run->reason, "process") == 0,
+	};
+}
+
+static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
+		    const struct nw_silent_file *file, const struct nw_presence *seen,
+		    struct nw_diagnosis *out, struct nw_error *err)
+{
+	struct nw_probe *one[1] = {probe};
+	struct nw_spec spec = {.text = probe->label,
+			       .kind = probe->kind,
+			       .path = probe->image->path,
+			       .provider = probe->provider,
+			       .name = probe->name};
+	struct nw_selection selection = {
+		.probes = {.item = one, .count = 1, .room = 1},
+	};
+	struct nw_watch watch = watch_of(silent->run, probe, seen);
+	const struct nw_facts facts = {
+		.kernel = &silent->kernel,
+		.nop5_safe = true, /* or it would not have been armed */
+		.force = true,
+		.spec = &spec,
+		.path = probe->image->path,
+		.image = probe->image,
+		.selection = &selection,
+		.at_function = true,
+		.process = silent->has_process ? &silent->process : NULL,
+		.mapping = file->mapped ? &file->mapping : NULL,
+		.others = &file->others,
+		.watch = &watch,
+	};
+
+	return nw_diagnose(&facts, out, err);
+}
+
+/* The command is over, and with it whatever it had loaded: nothing is left to look at. */
+static bool is_over(const struct nw_silent *silent, const struct nw_presence *seen)
+{
+	const char *reason = silent->run->reason;
+
+	return !seen->mapped && reason &&
+	       (strcmp(reason, "command") == 0 || strcmp(reason, "process") == 0);
+}
+
+int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
+		  const struct nw_presence *seen, struct nw_probe_state *out,
+		  struct nw_error *err)
+{
+	struct nw_diagnosis diagnosis;
+
+	if (is_over(silent, seen)) {
+		*out = (struct nw_probe_state){
+			"not-hit", "no hit: the code was not reached before the end"};
+		return 0;
+	}
+	const struct nw_silent_file *file = probe->points.count
+						    ? file_of(silent, probe->points.item)
+						    : NULL;
+	if (!file)
+		return nw_no_memory(err);
+	int ret = diagnose(silent, probe, file, seen, &diagnosis, err);
+	if (ret < 0)
+		return ret;
+	if (nw_strings_addf(&silent->run->state_texts, "no hit: %s", diagnosis.text) < 0)
+		ret = nw_no_memory(err);
+	else
+		*out = (struct nw_probe_state){
+			word_of(&diagnosis),
+			silent->run->state_texts.item[silent->run->state_texts.count - 1]};
+	nw_diagnosis_free(&diagnosis);
+	return ret;
+}

@@ -1,0 +1,38 @@
+# stat and trace end with a line for each silent probe, from the same checks as why.
+. "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/why.sh
+. "$TESTS_LIB/why.sh"
+target=$PROGRAMS/target
+
+start idle
+"$NOPWATCH" stat -d 0.3 -p $pid "usdt:$target:target:tick" >text 2>&1
+has "code that is not executed" "$(cat text)" '^target:tick: no hit: everything is in place; the code was not executed in the last 0\.3'
+"$NOPWATCH" stat -j -d 0.3 -p $pid "usdt:$target:target:tick" -o out.json
+holds "in one word" out.json "probe('target:tick')['state'] == 'not-hit'"
+"$NOPWATCH" trace -d 0.3 -p $pid "usdt:$target:target:tick" >text 2>err
+has "trace says so, too" "$(cat err)" 'target:tick: no hit: everything is in place'
+stop
+cp "$target" mine
+"$NOPWATCH" stat -d 0.3 "usdt:$PWD/mine:target:tick" >text 2>&1
+has "a program that nobody runs" "$(cat text)" '^target:tick: no hit: no process has .*/mine loaded'
+TARGET=$PWD/mine start plain
+cp "$target" new
+mv new mine
+"$NOPWATCH" stat -d 0.3 "usdt:$PWD/mine:target:tick" >text 2>&1
+has "a program that was replaced" "$(cat text)" '^target:tick: no hit: .*/mine was replaced: process [0-9]+ still runs the old file'
+"$NOPWATCH" stat -j -d 0.3 "usdt:$PWD/mine:target:tick" -o out.json
+holds "in one word, too" out.json "probe('target:tick')['state'] == 'not-mapped'"
+stop
+start copy
+"$NOPWATCH" stat -d 0.3 -p $pid "uprobe:$target:work" >text 2>&1
+has "code in anonymous memory" "$(cat text)" 'no hit: process [0-9]+ runs this code from anonymous memory'
+stop
+"$NOPWATCH" stat counter:never -- "$PROGRAMS/counter" 5 >text 2>&1
+has "a command that is over" "$(cat text)" '^counter:never: no hit: the code was not reached before the end'
+start plain
+"$NOPWATCH" stat -d 0.3 -p $pid "usdt:$target:target:tick" >text 2>&1
+hasnt "a probe that was hit has no such line" "$(cat text)" 'no hit'
+stop
+
+unchanged
+finish
