@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "page_builder.h"
+#include "stream/fields.h"
 
 /* What stands behind the fields of the format in the making. */
 static const char *print;
@@ -58,4 +59,90 @@ START_TEST(how_an_event_is_printed_does_not_matter)
 }
 END_TEST
 
-UNIT_MAIN("format", how_an_event_is_printed_does_not_matter)
+/* ---- fields ------------------------------------------------------------------------- */
+
+/* As kernels of all ages write them. */
+START_TEST(fields_of_every_spelling_are_found)
+{
+	static const char text[] =
+		"name: task_rename\nID: 65535\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\n"
+		"\tfield:__data_loc char[] newcomm;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:1;\n"
+		"\tfield:u8 a1[4];\toffset:28;\tsize:4;\tsigned:0;\n"
+		"\tfield:const char * filename;\toffset:32;\tsize:8;\n" /* 2.6 */
+		"\nprint fmt: \"\\tfield:int fake;\\toffset:1;\\tsize:1;\"\n"
+		"\tfield:int behind;\toffset:1;\tsize:1;\n";
+	static const struct {
+		const char *name;
+		uint32_t offset, size;
+		bool dynamic;
+	} wanted[] = {
+		{"common_type", 0, 2, false}, {"newcomm", 8, 4, true},
+		{"comm", 12, 16, false},      {"a1", 28, 4, false},
+		{"filename", 32, 8, false},
+	};
+	struct nw_fields fields;
+
+	ck_assert_int_eq(nw_fields_parse(text, &fields), 0);
+	ck_assert_uint_eq(fields.id, 65535);
+	ck_assert_uint_eq(fields.list.count, NW_COUNT(wanted));
+	for (size_t i = 0; i < NW_COUNT(wanted); i++) {
+		const struct nw_field_format *field = nw_fields_find(&fields,
+								     wanted[i].name);
+		ck_assert_msg(field != NULL, "%s", wanted[i].name);
+		ck_assert_uint_eq(field->offset, wanted[i].offset);
+		ck_assert_uint_eq(field->size, wanted[i].size);
+		ck_assert_int_eq(field->dynamic, wanted[i].dynamic);
+	}
+	ck_assert_ptr_null(nw_fields_find(&fields, "com"));
+	ck_assert_ptr_null(nw_fields_find(&fields, "common_type2"));
+	ck_assert_ptr_null(nw_fields_find(&fields, ""));
+	nw_fields_free(&fields);
+}
+END_TEST
+
+#define FIELD(text) "ID: 1\n\tfield:" text "\n"
+
+START_TEST(damaged_formats_are_refused)
+{
+	static const char *const texts[] = {
+		"",
+		"name: x\nformat:\n",
+		"ID: \n",
+		"ID: -1\n",
+		"ID: 65536\n",
+		"ID: 99999999999999999999999\n",
+		"ID: 12x\n",
+		"ID: 12", /* cut off */
+		FIELD(""),
+		FIELD(";"),
+		FIELD("int a"),
+		FIELD("int a;"),
+		FIELD("int a;\toffset:0;"),
+		FIELD("int a;\tsize:4;"),
+		FIELD("int a;\toffset:0;\tsize:;"),
+		FIELD("int a;\toffset:;\tsize:4;"),
+		FIELD("int a;\toffset:-4;\tsize:4;"),
+		FIELD("int a;\toffset:65536;\tsize:4;"),
+		FIELD("int a;\toffset:0;\tsize:4294967300;"),
+		FIELD("int a;\toffset:0;\tsize:4"),
+		FIELD("int a;\toffset:0x10;\tsize:4;"),
+		FIELD("[4];\toffset:0;\tsize:4;"),
+		FIELD("];\toffset:0;\tsize:4;"),
+		FIELD("int *;\toffset:0;\tsize:4;"),
+		FIELD("\toffset:0;\tsize:4;"),
+	};
+
+	for (size_t i = 0; i < NW_COUNT(texts); i++) {
+		struct nw_fields fields = {.id = 7};
+		ck_assert_msg(nw_fields_parse(texts[i], &fields) == -EBADMSG, "%s",
+			      texts[i]);
+		ck_assert_uint_eq(fields.list.count, 0);
+	}
+}
+END_TEST
+
+UNIT_MAIN("format", how_an_event_is_printed_does_not_matter,
+	  fields_of_every_spelling_are_found, damaged_formats_are_refused)
