@@ -10,8 +10,14 @@ bpftrace_start() {
   wait_for grep -q attached_probes bpftrace.out
 }
 
+# Now and then again: a signal that comes too early is lost, and then nothing would end it.
 bpftrace_end() {
-  kill -INT $bpftrace_pid
+  local tries=0
+  while kill -0 $bpftrace_pid 2>/dev/null && [ $tries -lt 300 ]; do
+    [ $((tries++ % 20)) = 0 ] && kill -INT $bpftrace_pid
+    sleep 0.1
+  done
+  kill -9 $bpftrace_pid 2>/dev/null
   wait $bpftrace_pid
 }
 
