@@ -4,7 +4,7 @@
 
 # Each op lasts a few microseconds, the pause between two ops 100: a start that were paired with a
 # later op's end would show as a latency of 100 us or more.
-"$NOPWATCH" stat -j -b 4K 'spin:op*' -o out.json -- "$PROGRAMS/spin" 2 30000 >said &
+"$NOPWATCH" stat -j -b 4K 'spin:op*' spin:tick -o out.json -- "$PROGRAMS/spin" 2 30000 >said &
 run=$!
 wait_for armed
 for _ in 1 2 3 4 5 6; do

@@ -5,6 +5,8 @@
  * between two ops lasts at least 50 times that.
  *
  *	spin:op__start(i) spin:op__done(i)	with FLAT=1: no pause at all
+ *	spin:tick(i)				between some ops, so that pages of the ring buffer
+ *						begin and end anywhere
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -42,6 +44,8 @@ static void *run(void *arg)
 		DTRACE_PROBE1(spin, op__done, i);
 		uint64_t took = now() - from;
 		*longest = took > *longest ? took : *longest;
+		if (!flat && i % 7 == 3)
+			DTRACE_PROBE1(spin, tick, i);
 		if (!flat)
 			pass(100000);
 	}
