@@ -68,14 +68,16 @@ check-kernel: check-build
 
 MICRO := $(TEST_BUILD)/bench/micro
 
-$(MICRO): tests/bench/micro.c $(LIB)
+WAYS := $(TEST_BUILD)/bench/ways
+
+$(MICRO) $(WAYS): $(TEST_BUILD)/bench/%: tests/bench/%.c $(LIB)
 	$(call say,BENCH,$<)
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
 		$(LDLIBS) $(CHECK_LIBS) -o $@
 
 # Numbers against the peers that are installed; ONLY=NAME, ROUNDS=N.
-bench: all $(MICRO) $(PROGRAM_BIN) $(SERVER)
+bench: all $(MICRO) $(WAYS) $(PROGRAM_BIN) $(SERVER)
 	$(quiet)scripts/tracefs tests/bench/run $(CURDIR)/$(BIN) $(CURDIR)/$(TEST_BUILD)/programs $(CURDIR)/$(SERVER) \
 		$(CURDIR)/$(MICRO) $(CURDIR)/build/bench.json
 
