@@ -81,6 +81,8 @@ void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...) nw_format(2, 3);
 void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args) nw_format(2, 0);
 /* Empty the buffer, keep its memory. */
 void nw_buf_clear(struct nw_buf *buf);
+/* Shorten to len, which is at most what it holds. */
+void nw_buf_cut(struct nw_buf *buf, size_t len);
 void nw_buf_free(struct nw_buf *buf);
 /* The text, "" when empty; valid until the next call with this buffer. */
 const char *nw_buf_str(const struct nw_buf *buf);

@@ -79,6 +79,13 @@ void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...)
 	va_end(args);
 }
 
+void nw_buf_cut(struct nw_buf *buf, size_t len)
+{
+	buf->len = len;
+	if (buf->data)
+		buf->data[len] = '\0';
+}
+
 void nw_buf_clear(struct nw_buf *buf)
 {
 	buf->len = 0;
@@ -150,6 +157,17 @@ size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out)
 	return need;
 }
 
+/* How many characters from here on stand for themselves. */
+static size_t plain_run(const unsigned char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+	       text[i] != '\\')
+		i++;
+	return i;
+}
+
 static void add_escaped_byte(struct nw_buf *buf, unsigned char c)
 {
 	static const char letter[256] = {
@@ -168,6 +186,12 @@ void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (len) {
+		size_t plain = plain_run(at, len);
+		nw_buf_add(buf, at, plain);
+		at += plain;
+		len -= plain;
+		if (!len)
+			break;
 		uint32_t code;
 		size_t sequence = nw_utf8_decode(at, len, &code);
 		if (sequence > 1 && code >= 0xa0) { /* a terminal obeys C1 controls */

@@ -72,20 +72,31 @@ static size_t width_of(const char *text)
 	return width;
 }
 
+static void pad(size_t count, struct nw_buf *out)
+{
+	static const char blanks[] = "                                ";
+
+	for (size_t part; count; count -= part) {
+		part = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
+		nw_buf_add(out, blanks, part);
+	}
+}
+
 static void print_cell(const struct nw_table *table, size_t i, size_t width,
 		       struct nw_buf *out)
 {
 	const char *text = table->cells.item[i];
 	size_t column = i % table->columns, used = width_of(text);
 	bool last = column == table->columns - 1;
+	size_t blanks = used < width ? width - used : 0;
 
 	if (column)
 		nw_buf_adds(out, "  ");
-	for (size_t pad = used; !table->left[column] && pad < width; pad++)
-		nw_buf_addc(out, ' ');
+	if (!table->left[column])
+		pad(blanks, out);
 	nw_buf_adds(out, text);
-	for (size_t pad = used; table->left[column] && !last && pad < width; pad++)
-		nw_buf_addc(out, ' ');
+	if (table->left[column] && !last)
+		pad(blanks, out);
 }
 
 void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out)

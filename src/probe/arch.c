@@ -105,7 +105,7 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 			snprintf(out->kernel, sizeof(out->kernel), "%s%d", family->kernel,
 				 number);
 		} else {
-			if (strlen(family->name) != len ||
+			if (*name != *family->name || strlen(family->name) != len ||
 			    memcmp(name, family->name, len) != 0)
 				continue;
 			snprintf(out->kernel, sizeof(out->kernel), "%s", family->kernel);

@@ -150,6 +150,35 @@ nw_format(3, 4) static int skip(struct nw_image *image, const struct nw_note *no
 	return skipped->why ? 0 : -ENOMEM;
 }
 
+/* Code that was read: sites lie close together, and a system call for each would cost more than
+ * all else that is done with it. */
+struct code {
+	uint64_t at;
+	size_t len;
+	unsigned char bytes[4096];
+};
+
+static enum nw_nop nop_at(const struct nw_image *image, struct code *code, uint64_t offset)
+{
+	enum {
+		LONGEST = 16
+	};
+
+	if (!image->arch)
+		return NW_NOP_NONE;
+	if (offset < code->at || offset - code->at >= code->len ||
+	    code->len - (offset - code->at) < LONGEST) {
+		ssize_t got = pread(image->fd, code->bytes, sizeof(code->bytes),
+				    (off_t)offset);
+		code->at = offset;
+		code->len = got > 0 ? (size_t)got : 0;
+	}
+	size_t from = (size_t)(offset - code->at), left = code->len - from;
+	return left ? nw_nop_at(image->arch, code->bytes + from,
+				left < LONGEST ? left : LONGEST)
+		    : NW_NOP_NONE;
+}
+
 enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset)
 {
 	unsigned char code[16];
@@ -213,7 +242,7 @@ static int skip_lost(struct nw_image *image, const struct nw_note *note, uint64_
 }
 
 static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
-		    bool force)
+		    bool force, struct code *code)
 {
 	if (note->pc == 0)
 		return skip(image, note,
@@ -221,7 +250,7 @@ static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t
 	int64_t offset = nw_image_offset(image, note->pc, true);
 	if (offset < 0)
 		return skip_lost(image, note, base);
-	enum nw_nop nop = nw_image_nop(image, (uint64_t)offset);
+	enum nw_nop nop = nop_at(image, code, (uint64_t)offset);
 	if (image->arch && (nop == NW_NOP_NONE || nop == NW_NOP_TRAP) && !force)
 		return skip_site(image, note, base, (uint64_t)offset, nop);
 	struct nw_site *site = nw_vec_add(&image->sites);
@@ -241,7 +270,7 @@ static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t
 }
 
 static int read_notes(struct nw_image *image, const char *data, size_t len, uint64_t base,
-		      bool force)
+		      bool force, struct code *code)
 {
 	struct nw_note note;
 	const char *why;
@@ -258,7 +287,7 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 				note.pc += moved;
 			if (note.semaphore)
 				note.semaphore += moved;
-			ret = add_site(image, &note, base, force);
+			ret = add_site(image, &note, base, force, code);
 		}
 		if (ret < 0)
 			return ret;
@@ -331,6 +360,7 @@ static int find_sections(struct nw_image *image, struct sections *found)
 /* Copy every note section, one behind the other, and take the sites from the copy. */
 static int take_notes(struct nw_image *image, const struct sections *found, bool force)
 {
+	struct code code = {.len = 0};
 	size_t used = 0;
 
 	image->note_data = malloc(found->note_size);
@@ -343,7 +373,7 @@ static int take_notes(struct nw_image *image, const struct sections *found, bool
 		char *copy = image->note_data + used;
 		memcpy(copy, data->d_buf, data->d_size);
 		used += data->d_size;
-		int ret = read_notes(image, copy, data->d_size, found->base, force);
+		int ret = read_notes(image, copy, data->d_size, found->base, force, &code);
 		if (ret < 0)
 			return ret;
 	}
