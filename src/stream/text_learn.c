@@ -162,16 +162,31 @@ static int learn_lines(struct lesson *lesson, const char *bytes, size_t len)
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
-static void write_source(const struct arg *arg, size_t number, struct nw_buf *out)
+static void type_of(const struct arg *arg, char out[16])
 {
 	const struct nw_type type = {
 		.base = arg->base == NW_TYPE_DEFAULT ? NW_TYPE_STRING : arg->base,
 		.bits = arg->base == NW_TYPE_DEFAULT || arg->base == NW_TYPE_STRING ? 8
 										    : 64,
 		.array = arg->array};
+
+	nw_type_text(&type, out);
+}
+
+static void write_arg(const struct arg *arg, struct nw_buf *out)
+{
+	char name[NAME_MOST + 1] = "", type[16];
+
+	memcpy(name, arg->name, strnlen(arg->name, NAME_MOST));
+	type_of(arg, type);
+	nw_buf_printf(out, "arg %s %s\n", name, type);
+}
+
+static void write_source(const struct arg *arg, size_t number, struct nw_buf *out)
+{
 	char text[16];
 
-	nw_type_text(&type, text);
+	type_of(arg, text);
 	nw_buf_printf(out, "source 0 %zu -1 %s %s 0 - 0 -\n", number, text, text);
 }
 
@@ -189,11 +204,8 @@ static void write_event(const struct event *event, size_t number, struct nw_buf 
 	nw_plan_word(out, colon ? colon + 1 : event->name);
 	nw_plan_word(out, event->name);
 	nw_buf_adds(out, " 0\n");
-	nw_vec_each (&event->args, arg) {
-		char name[NAME_MOST + 1] = "";
-		memcpy(name, arg->name, strnlen(arg->name, NAME_MOST));
-		nw_buf_printf(out, "arg %s -\n", name);
-	}
+	nw_vec_each (&event->args, arg)
+		write_arg(arg, out);
 	nw_buf_printf(out, "point 0 0 0\nplanned %zu 0 1 0\n", number);
 	nw_vec_each (&event->args, arg)
 		write_source(arg, i++, out);
