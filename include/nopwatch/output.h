@@ -90,6 +90,8 @@ struct nw_report {
 	const char *reason;	      /* why it ended, in one word; NULL: it goes on */
 	uint64_t lost;		      /* events */
 	bool lost_is_least;	      /* at least so many */
+	bool has_filter;	      /* there is a filter, */
+	uint64_t filtered;	      /* which took out so many hits */
 	uint64_t dropped;	      /* hits that the kernel counted but did not record */
 	const char *const *hist_args; /* arguments whose histogram is shown */
 	size_t hist_arg_count;
@@ -118,9 +120,10 @@ void nw_event_header(bool bold, struct nw_buf *out);
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 void nw_value_json(const struct nw_value *value, struct nw_json *json);
-/* {"type":"loss",...} and {"type":"end",...} */
-void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
-		  uint64_t elapsed_ns, struct nw_buf *out);
+/* {"type":"loss",...} and {"type":"end",...}. filtered: hits that a filter took out; NULL: there
+ * is none. */
+void nw_end_print(uint64_t lost, uint64_t discarded, const uint64_t *filtered,
+		  const char *reason, uint64_t elapsed_ns, struct nw_buf *out);
 
 /* ---- diagnoses ---------------------------------------------------------------------- */
 

@@ -90,6 +90,39 @@ int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err);
 void nw_spans_free(nw_span_defs *defs);
 void nw_span_def_free(struct nw_span_def *def);
 
+/* ---- filters ------------------------------------------------------------------------ */
+
+/*
+ * Which hits count: comparisons NAME OP VALUE, joined by && || ! and parentheses.
+ *
+ * NAME is an argument, as nw_arg_name() has it or argN by its number, or tid, pid, comm, cpu. OP
+ * is one of == != < <= > >=, & (some of these bits are set) and ~ (a glob, as ftrace's filters
+ * have it: * ? [a-z] [!a] and backslash). VALUE is an integer (42, -1, 0x2a), compared as a number
+ * whatever the width and sign of the argument; a real number; a bare word up to a blank, a
+ * parenthesis, a quote, & or |; or a string in quotes of either kind, with \n \t \xNN and
+ * escaped quotes.
+ *
+ * A filter applies to the probes that have all of its arguments; hits of others pass. A value
+ * that is missing makes its comparison false, whatever it is (and ! makes that true).
+ */
+struct nw_filter;
+
+/* Hostile text costs no more than its length: parentheses nest 64 deep, comparisons are 256. A
+ * mistake is a usage error that says the column. */
+int nw_filter_parse(const char *text, struct nw_filter **out, struct nw_error *err);
+void nw_filter_free(struct nw_filter *filter);
+/* Does it name arguments, so that hits need their values? */
+bool nw_filter_names_args(const struct nw_filter *filter);
+/* Does it name pid or comm, so that hits need their nw_task? */
+bool nw_filter_names_tasks(const struct nw_filter *filter);
+/* Find out which probes it applies to; once, before the first hit. A usage error if it is none,
+ * or if an argument is of a type for which a comparison would never be true. */
+int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selection,
+		   struct nw_error *err);
+/* task may be NULL if nw_filter_names_tasks() says so. */
+bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
+		      const struct nw_task *task);
+
 /* ---- the summary -------------------------------------------------------------------- */
 
 struct nw_probe_row {
@@ -129,6 +162,9 @@ void nw_summary_free(struct nw_summary *summary);
 
 /* The number of a group, made if it is new; -ENOMEM. */
 int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t len);
+/* Take a hit that a filter has taken out: it is in no row, but still ends the span that it ends
+ * and begins the one that it begins, and these are neither measured nor unmatched. */
+int nw_summary_filtered(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid);
 /* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);

@@ -29,7 +29,7 @@ struct nw_args {
 	uint64_t count; /* -n, 0: not said */
 	uint64_t buffer_bytes;
 	enum nw_form form;
-	const char *by;
+	const char *by, *filter;
 	NW_VEC(const char *) spans, hists, types;
 	const char *color;
 	const char *error; /* --error */

@@ -43,6 +43,7 @@ struct stat {
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
 	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
 	uint64_t interval;  /* reports printed */
+	uint64_t filtered;  /* hits taken out since the last of them */
 	uint64_t shown;	    /* when the status line was last written */
 	bool status_line;
 };
@@ -161,6 +162,8 @@ static struct nw_report make_report(const struct stat *s)
 		.spans = s->spans.item,
 		.span_count = s->spans.count,
 		.group_by = s->args->by,
+		.has_filter = run->filter != NULL,
+		.filtered = run->filtered,
 		.hist_args = s->args->hists.item,
 		.hist_arg_count = s->args->hists.count,
 		.gaps = s->args->verbose > 0,
@@ -183,6 +186,8 @@ static int print_interval(struct stat *s, struct nw_error *err)
 	report.interval = totals ? 0 : s->interval;
 	report.elapsed_ns = totals ? s->next - s->run->start_ns : s->args->interval_ns;
 	report.lost = nw_summary_lost(s->summary);
+	report.filtered = totals ? s->run->filtered : s->filtered;
+	s->filtered = 0;
 	s->next += s->args->interval_ns;
 	clear_status(s);
 	if (totals && nw_summary_turn(s->summary) < 0)
@@ -319,6 +324,17 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return ret;
 }
 
+static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct stat *s = arg;
+	int ret = 0;
+
+	if (nw_unlikely(hit->time >= s->next))
+		ret = print_intervals(s, hit->time);
+	s->filtered++;
+	return ret < 0 ? ret : nw_summary_filtered(s->summary, hit, task ? task->pid : 0);
+}
+
 static void gone(void *arg, int32_t tid)
 {
 	nw_summary_exit(((struct stat *)arg)->summary, tid);
@@ -387,6 +403,7 @@ static int run(const struct nw_args *args)
 		.start = start,
 		.armed = armed,
 		.hit = hit,
+		.filtered = filtered,
 		.exit = gone,
 		.loss = loss,
 		.tick = tick,
@@ -409,24 +426,30 @@ const struct nw_command nw_cmd_stat = {
 	.name = "stat",
 	.summary = "latency summaries: the main job",
 	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
-	.details = "Counts hits and the gaps between them, and measures the spans between "
-		   "probes whose\n"
-		   "names pair (x__start and x__done, _begin and _end, _entry and _return, "
-		   "...), by\n"
-		   "thread, nested and recursive; --span pairs any others. Ends at Ctrl-C, "
-		   "-d, -n, the\n"
-		   "end of CMD or of the last -p, and prints. Arguments named in a spec "
-		   "are summarised,\n"
-		   "too: 'app:request__done(id, bytes:u32)'.\n"
-		   "\n"
-		   "With -- CMD the probes are armed before CMD starts. If CMD itself runs "
-		   "the probed\n"
-		   "file, only CMD and its children are counted (-a: everybody); if the "
-		   "probes are in\n"
-		   "another program, CMD is just the load, and everybody is.",
+	.details =
+		"Counts hits and the gaps between them, and measures the spans between "
+		"probes whose\n"
+		"names pair (x__start and x__done, _begin and _end, _entry and _return, "
+		"...), by\n"
+		"thread, nested and recursive; --span pairs any others. Ends at Ctrl-C, "
+		"-d, -n, the\n"
+		"end of CMD or of the last -p, and prints. Arguments named in a spec "
+		"are summarised,\n"
+		"too: 'app:request__done(id, bytes:u32)'.\n"
+		"\n"
+		"--filter takes out hits: 'status >= 400' leaves the latencies of failed "
+		"requests. It\n"
+		"compares arguments, tid, pid, comm and cpu by == != < <= > >= & and ~ "
+		"(a glob), joined by\n"
+		"&& || ! and parentheses; probes without its arguments are not touched.\n"
+		"\n"
+		"With -- CMD the probes are armed before CMD starts. If CMD itself runs "
+		"the probed\n"
+		"file, only CMD and its children are counted (-a: everybody); if the "
+		"probes are in\n"
+		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "span "
-		   "hist buffer from strict force quiet verbose color",
+		   "filter span hist buffer from strict force quiet verbose color",
 	.run = run,
 };

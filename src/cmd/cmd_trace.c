@@ -86,8 +86,9 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
 {
 	if (t->args->form == NW_FORM_JSON)
-		nw_end_print(run->lost, 0, run->reason ? run->reason : "end",
-			     nw_run_elapsed(run), &t->out);
+		nw_end_print(run->lost, 0, run->filter ? &run->filtered : NULL,
+			     run->reason ? run->reason : "end", nw_run_elapsed(run),
+			     &t->out);
 	else if (run->lost && !t->args->quiet)
 		nw_note("%lu events lost (a larger -b helps)", run->lost);
 	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
@@ -137,8 +138,7 @@ const struct nw_command nw_cmd_trace = {
 		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 "
 		"f64 string,\n"
 		"and arrays of up to 64 elements such as u8[16].",
-	.options = "pid follow all exe types duration count output format json buffer from "
-		   "time "
-		   "strict force quiet verbose color",
+	.options = "pid follow all exe types duration count output format json filter "
+		   "buffer from time strict force quiet verbose color",
 	.run = run,
 };

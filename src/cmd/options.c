@@ -120,6 +120,14 @@ static int take_by(struct nw_args *args, const char *value, struct nw_error *err
 				  "tid, pid, comm, cpu or an argument's name");
 }
 
+static int take_filter(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->filter = value;
+	return *value ? 0
+		      : bad_value(err, "--filter", value,
+				  "an expression such as 'status >= 400'");
+}
+
 static int take_span(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	const char **slot = nw_vec_add(&args->spans);
@@ -189,6 +197,8 @@ static const struct nw_option options[] = {
 	{'f', "format", "FORM", "text, json, csv or openmetrics", take_form},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "WHAT", "group by tid, pid, comm, cpu or an argument", take_by},
+	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
+	 take_filter},
 	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
 	 take_span},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},

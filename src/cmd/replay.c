@@ -96,11 +96,11 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 	};
 
 	run->restricted = story->only.count > 0;
-	run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
-	if (!run->probe_hits || nw_tasks_open(&options, &run->tasks) < 0 ||
-	    nw_run_open_join(run) < 0)
+	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
-	int ret = run->consumer->start(run->consumer->arg, run, err);
+	int ret = nw_run_open_counts(run, err);
+	if (ret == 0)
+		ret = run->consumer->start(run->consumer->arg, run, err);
 	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);
 }
 
@@ -186,12 +186,15 @@ int nw_replay(struct nw_run *run, const struct nw_args *args,
 		return nw_fail_usage(
 			err, "a recording holds its own probes: --from goes without "
 			     "SPEC, -p and CMD");
+	int ret = nw_run_read_filter(run, err);
+	if (ret < 0)
+		return ret;
 	int fd = is_stdin ? STDIN_FILENO : open(args->from, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return nw_fail(err, errno, "cannot read '%s': %s", args->from,
 			       nw_strerror(errno));
-	int ret = play_file(run, fd, err);
+	ret = play_file(run, fd, err);
 	if (!is_stdin)
 		close(fd);
-	return ret;
+	return ret == 0 && run->filter ? nw_run_judge_hits(run, err) : ret;
 }

@@ -36,11 +36,10 @@ static int open_run(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_tasks_options options = {0};
 
-	run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
-	if (!run->probe_hits || nw_tasks_open(&options, &run->tasks) < 0 ||
-	    nw_run_open_join(run) < 0)
+	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
-	return run->consumer->start(run->consumer->arg, run, err);
+	int ret = nw_run_open_counts(run, err);
+	return ret < 0 ? ret : run->consumer->start(run->consumer->arg, run, err);
 }
 
 /* The first time that is known begins the run. */
@@ -62,7 +61,7 @@ static int take(struct player *p, const struct nw_record *record,
 
 	if (ret < 0)
 		return ret;
-	if (p->run->consumer->comms && record->kind != NW_RECORD_LOSS)
+	if (p->run->needs_tasks && record->kind != NW_RECORD_LOSS)
 		nw_tasks_tell(p->run->tasks, record->tid, who->pid, who->comm,
 			      who->comm_len);
 	return nw_run_take(p->run, record);
@@ -237,7 +236,7 @@ static int play_spooled(struct nw_run *run, int fd, const struct nw_buf *first,
 			struct nw_error *err)
 {
 	FILE *spool = tmpfile();
-	bool ok = spool && fwrite(first->data, 1, first->len, spool) == first->len;
+	bool ok = spool && fwrite(nw_buf_str(first), 1, first->len, spool) == first->len;
 	nw_cleanup(nw_free_ptr) char *block = malloc(1 << 16);
 	size_t len = first->len;
 	ssize_t got = 1;

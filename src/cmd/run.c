@@ -64,7 +64,7 @@ static int select_probes(struct nw_run *run, const char *command, struct nw_erro
 		.file = run->args->file,
 		.command = command,
 		.force = run->args->force,
-		.want_operands = run->consumer->all_args,
+		.want_operands = nw_run_wants_args(run),
 		.types = &types,
 	};
 	int ret = nw_load_types(run->args, &types, err);
@@ -278,7 +278,7 @@ static int make_plan(struct nw_run *run, const char *session, struct nw_error *e
 	const struct nw_plan_options options = {
 		.session = session,
 		.caps = nw_features_caps(&run->features),
-		.all_args = run->consumer->all_args,
+		.all_args = nw_run_wants_args(run),
 		.separate = run->consumer->named_events,
 		.naming = run->consumer->named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 	};
@@ -324,19 +324,56 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 
 bool nw_run_wants_values(const struct nw_run *run)
 {
-	bool values = run->consumer->values;
+	bool values = run->consumer->values ||
+		      (run->filter && nw_filter_names_args(run->filter));
 
 	nw_vec_each (&run->selection.probes, probe)
 		values |= (*probe)->has_args;
 	return values;
 }
 
+bool nw_run_wants_args(const struct nw_run *run)
+{
+	return run->consumer->all_args ||
+	       (run->filter && nw_filter_names_args(run->filter));
+}
+
+int nw_run_read_filter(struct nw_run *run, struct nw_error *err)
+{
+	return run->args->filter ? nw_filter_parse(run->args->filter, &run->filter, err)
+				 : 0;
+}
+
+int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+
+	run->probe_hits = calloc(probes + 1, sizeof(*run->probe_hits));
+	if (run->filter)
+		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
+	if (!run->probe_hits || (run->filter && !run->probe_filtered))
+		return nw_no_memory(err);
+	return run->filter ? nw_filter_bind(run->filter, &run->selection, err) : 0;
+}
+
 int nw_run_open_join(struct nw_run *run)
 {
+	run->needs_tasks = run->restricted || run->consumer->comms ||
+			   (run->filter && nw_filter_names_tasks(run->filter));
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
 
 /* ---- the loop ----------------------------------------------------------------------- */
+
+static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
+			       const struct nw_task *task)
+{
+	run->filtered++;
+	run->probe_filtered[hit->probe]++;
+	return run->consumer->filtered
+		       ? run->consumer->filtered(run->consumer->arg, hit, task)
+		       : 0;
+}
 
 static int hand_out(struct nw_run *run, const struct nw_hit *hit)
 {
@@ -344,11 +381,13 @@ static int hand_out(struct nw_run *run, const struct nw_hit *hit)
 
 	if (hit->time > run->stop_ns || run->enough)
 		return 0;
-	if (run->restricted || run->consumer->comms) {
+	if (run->needs_tasks) {
 		task = nw_tasks_get(run->tasks, hit->tid);
 		if (!task->wanted)
 			return 0;
 	}
+	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
+		return filter_out(run, hit, task);
 	run->hits++;
 	run->probe_hits[hit->probe]++;
 	int ret = run->consumer->hit(run->consumer->arg, hit, task);
@@ -552,11 +591,10 @@ static int finish(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_explain(run, err);
 	if (ret == 0 && nw_run_drain_rest(run) < 0)
 		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
+	if (ret == 0)
+		ret = nw_run_judge_hits(run, err);
 	if (ret < 0)
 		return ret;
-	for (size_t i = 0; i < run->selection.probes.count; i++)
-		if (run->probe_hits[i])
-			run->states[i] = (struct nw_probe_state){"hit", NULL};
 	count_losses(run);
 	if (hits && run->profile && !run->restricted)
 		count_dropped(run, hits);
@@ -678,16 +716,17 @@ int nw_run(struct nw_run *run, const struct nw_args *args,
 			       .fs = {.root = -1},
 			       .wake = {.fd = -1, .signals = -1},
 			       .child = {.release = -1, .failure = -1}};
-	int ret = read_specs(run, err);
+	int ret = nw_run_read_filter(run, err);
+	if (ret == 0)
+		ret = read_specs(run, err);
 	if (ret == 0 && args->cmd)
 		ret = nw_locate(args->cmd[0], &command, err);
 	if (ret == 0)
 		ret = select_probes(run, command, err);
-	if (ret == 0) {
-		run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
-		ret = run->probe_hits ? consumer->start(consumer->arg, run, err)
-				      : nw_no_memory(err);
-	}
+	if (ret == 0)
+		ret = nw_run_open_counts(run, err);
+	if (ret == 0)
+		ret = consumer->start(consumer->arg, run, err);
 	if (ret == 0)
 		ret = nw_wake_open(&run->wake, err);
 	if (ret == 0)
@@ -709,6 +748,8 @@ void nw_run_free(struct nw_run *run)
 	free(run->states);
 	nw_strings_free(&run->state_texts);
 	free(run->probe_hits);
+	free(run->probe_filtered);
+	nw_filter_free(run->filter);
 	free(run->profile);
 }
 

@@ -24,6 +24,8 @@ struct nw_consumer {
 	/* Armed, or the recording is open. */
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* A hit that --filter has taken out; NULL: nobody has to know. */
+	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	void (*exit)(void *arg, int32_t tid);
 	void (*loss)(void *arg, const struct nw_record *record);
 	/* The end, but the probes are still armed; may be NULL. */
@@ -36,6 +38,8 @@ struct nw_run {
 	const struct nw_args *args;
 	const struct nw_consumer *consumer;
 
+	struct nw_filter *filter; /* NULL: none */
+	bool needs_tasks;	  /* somebody looks at the threads of hits */
 	NW_VEC(struct nw_spec) specs;
 	struct nw_selection selection;
 	struct nw_plan plan;
@@ -61,13 +65,15 @@ struct nw_run {
 	bool enough;		    /* the consumer wants no more hits */
 	uint64_t hits;		    /* handed to the consumer */
 	uint64_t *probe_hits;	    /* the same by probe */
+	uint64_t filtered;	    /* hits that were taken out by the filter */
+	uint64_t *probe_filtered;   /* the same by probe; NULL: there is no filter */
 	uint64_t records;	    /* first parts of hits, before any filter of ours */
 	uint64_t lost;		    /* events, as the kernel counts them */
 	bool lost_is_least;
 	uint64_t *
 		profile; /* by point: hits the kernel had counted when we began to record */
 	uint64_t dropped;	       /* hits that were counted but not recorded */
-	struct nw_probe_state *states; /* per probe, after the run */
+	struct nw_probe_state *states; /* per probe, after the run; NULL: not known */
 	nw_strings state_texts;	       /* what their texts point to */
 };
 
@@ -92,6 +98,13 @@ uint64_t nw_run_known(const struct nw_run *run);
 /* Elapsed trace time, until now or until the end. */
 uint64_t nw_run_elapsed(const struct nw_run *run);
 
+/* --filter, before anything is done. */
+int nw_run_read_filter(struct nw_run *run, struct nw_error *err);
+/* Must arguments be fetched that the user did not name? */
+bool nw_run_wants_args(const struct nw_run *run);
+/* The probes are known: make room for what is counted by probe, and see to which of them the
+ * filter applies. */
+int nw_run_open_counts(struct nw_run *run, struct nw_error *err);
 /* Does anybody look at the values of hits? Not for most summaries. */
 bool nw_run_wants_values(const struct nw_run *run);
 /* Begin to make hits of records; the plan and its formats are there. */
@@ -112,6 +125,8 @@ int nw_run_read_format(void *arg, const char *system, const char *name, struct n
 
 /* Read back, in the processes of -p (with -v in all), what enabling has armed; tell what not. */
 int nw_run_read_back(struct nw_run *run, struct nw_error *err);
+/* What the hits that came say about the states of probes. */
+int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
 /* Why probes without hits have none (src/cmd/silent.c). Before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
 

@@ -37,13 +37,19 @@ static void free_points(struct points *points)
 	nw_vec_free(&points->planned);
 }
 
+static bool has_fired(const struct nw_run *run, size_t probe)
+{
+	return run->probe_hits[probe] ||
+	       (run->probe_filtered && run->probe_filtered[probe]);
+}
+
 /* Those that are armed; with silent, only those of probes nobody has hit. */
 static int find_points(const struct nw_run *run, bool silent, struct points *out)
 {
 	for (uint32_t i = 0; i < run->plan.points.count; i++) {
 		const struct nw_planned *planned = &run->plan.points.item[i];
 		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
-		if (planned->failed || (silent && run->probe_hits[planned->probe]))
+		if (planned->failed || (silent && has_fired(run, planned->probe)))
 			continue;
 		const struct nw_point **slot = nw_vec_add(&out->points);
 		uint32_t *number = slot ? nw_vec_add(&out->planned) : NULL;
@@ -85,7 +91,7 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	int ret = nw_silent_open(run, &silent, err);
 
 	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++) {
-		if (run->probe_hits[i])
+		if (has_fired(run, i))
 			continue;
 		if (found[i].counted)
 			run->states[i] = (struct nw_probe_state){
@@ -116,6 +122,24 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 	free(found);
 	free_points(&silent);
 	return ret;
+}
+
+int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+
+	if (!run->states)
+		run->states = calloc(probes + 1, sizeof(*run->states));
+	if (!run->states)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < probes; i++) {
+		if (run->probe_hits[i])
+			run->states[i] = (struct nw_probe_state){"hit", NULL};
+		else if (has_fired(run, i))
+			run->states[i] = (struct nw_probe_state){
+				"filtered", "hit, but --filter took out all of its hits"};
+	}
+	return 0;
 }
 
 static void tell_unarmed(const struct nw_run *run, const struct points *all,

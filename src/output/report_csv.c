@@ -88,6 +88,9 @@ void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
 	for (size_t i = 0; i < report->span_count; i++)
 		for (size_t g = 0; g < groups; g++)
 			span_line(report, i, g, out);
+	if (report->interval == 0 && report->has_filter)
+		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,\n",
+			      report->filtered);
 	if (report->interval == 0)
 		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 "\n",
 			      report->lost, nw_summary_discarded(report->summary));

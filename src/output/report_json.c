@@ -132,8 +132,8 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 	finish(&json);
 }
 
-void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
-		  uint64_t elapsed_ns, struct nw_buf *out)
+void nw_end_print(uint64_t lost, uint64_t discarded, const uint64_t *filtered,
+		  const char *reason, uint64_t elapsed_ns, struct nw_buf *out)
 {
 	struct nw_json json = start(out, "loss");
 
@@ -143,6 +143,8 @@ void nw_end_print(uint64_t lost, uint64_t discarded, const char *reason,
 	json = start(out, "end");
 	nw_json_key_text(&json, "reason", reason);
 	nw_json_key_u64(&json, "elapsed_ns", elapsed_ns);
+	if (filtered)
+		nw_json_key_u64(&json, "filtered", *filtered);
 	finish(&json);
 }
 
@@ -158,6 +160,7 @@ void nw_report_json(const struct nw_report *report, struct nw_buf *out)
 			span_object(report, i, g, out);
 	if (report->interval == 0)
 		nw_end_print(report->lost, nw_summary_discarded(report->summary),
+			     report->has_filter ? &report->filtered : NULL,
 			     report->reason ? report->reason : "end", report->elapsed_ns,
 			     out);
 }

@@ -273,6 +273,12 @@ void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
 		out->failed |= samples.failed;
 		nw_buf_free(&samples);
 	}
+	if (report->has_filter) {
+		family("filtered_hits", "counter", NULL, "Hits that --filter took out.",
+		       out);
+		nw_buf_printf(out, "nopwatch_filtered_hits_total %" PRIu64 "\n",
+			      report->filtered);
+	}
 	family("lost_events", "counter", NULL, "Events that were lost.", out);
 	nw_buf_printf(out, "nopwatch_lost_events_total %" PRIu64 "\n", report->lost);
 	family("elapsed_seconds", "gauge", "seconds", "Time watched.", out);

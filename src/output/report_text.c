@@ -261,9 +261,11 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 	uint64_t discarded = nw_summary_discarded(report->summary);
 
 	nw_unit_duration(report->elapsed_ns, elapsed);
-	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, %s%" PRIu64 " events lost",
-		      all_hits(report), elapsed, report->lost_is_least ? "at least " : "",
-		      report->lost);
+	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", all_hits(report), elapsed);
+	if (report->has_filter)
+		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
+	nw_buf_printf(out, "%s%" PRIu64 " events lost",
+		      report->lost_is_least ? "at least " : "", report->lost);
 	if (report->lost || discarded)
 		nw_buf_printf(out, ": %" PRIu64 " spans discarded, counts are too low%s",
 			      discarded, report->interval ? "" : " (a larger -b helps)");

@@ -59,18 +59,31 @@ static int rehash(struct nw_open *open)
 	return 0;
 }
 
-/* Move the innermost start down to make place for another. Returns 1 if one was given up. */
+/* What became of the innermost start, or -ENOMEM. */
+enum sunk {
+	SUNK,
+	GIVEN_UP,
+	GIVEN_UP_HIDDEN
+};
+
+static enum sunk give_up(const struct nw_start *start)
+{
+	return start->group == NW_HIDDEN ? GIVEN_UP_HIDDEN : GIVEN_UP;
+}
+
+/* Move the innermost start down to make place for another. */
 static int sink_top(struct nw_open_slot *slot, bool full)
 {
 	uint32_t below = slot->depth - 1;
 
 	if (full || slot->depth == NW_DEEPEST) { /* the outermost goes */
+		enum sunk sunk = give_up(below ? slot->below : &slot->top);
 		if (below) {
 			memmove(slot->below, slot->below + 1,
 				(below - 1) * sizeof(*slot->below));
 			slot->below[below - 1] = slot->top;
 		}
-		return 1;
+		return (int)sunk;
 	}
 	if (below == slot->below_room) {
 		uint32_t room = slot->below_room ? slot->below_room * 2 : 4;
@@ -81,7 +94,7 @@ static int sink_top(struct nw_open_slot *slot, bool full)
 		slot->below_room = room;
 	}
 	slot->below[below] = slot->top;
-	return 0;
+	return SUNK;
 }
 
 /* Make the free slot the key's own; it may lie elsewhere then. NULL: no memory. */
@@ -103,22 +116,22 @@ int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t
 		       uint64_t key, struct nw_start start)
 {
 	bool full = open->open >= open->most;
-	int given_up = 0;
+	int sunk = SUNK;
 
 	if (nw_unlikely(full && !slot->depth))
-		return 1;
+		return give_up(&start) == GIVEN_UP;
 	if (nw_unlikely(!slot->span)) {
 		slot = claim(open, slot, span, key);
 		if (!slot)
 			return -ENOMEM;
 	}
 	if (nw_unlikely(slot->depth)) {
-		given_up = sink_top(slot, full);
-		if (given_up < 0)
-			return given_up;
+		sunk = sink_top(slot, full);
+		if (sunk < 0)
+			return sunk;
 	}
 	slot->top = start;
-	slot->depth += !given_up;
-	open->open += !given_up;
-	return given_up;
+	slot->depth += sunk == SUNK;
+	open->open += sunk == SUNK;
+	return sunk == GIVEN_UP;
 }

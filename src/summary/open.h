@@ -9,9 +9,14 @@
 
 #include "nopwatch/summary.h"
 
+enum {
+	NW_HIDDEN = -2
+};
+
 struct nw_start {
 	uint64_t time;
-	int64_t group; /* of the start's hit, -1: it could not say */
+	int64_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
+			  it out, and its end will not count either */
 };
 
 struct nw_open_slot {
@@ -54,8 +59,8 @@ static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint
 }
 
 /*
- * Push a start into the key's slot. Returns how many starts had to be given up for it, or
- * -ENOMEM. Of a key that is NW_DEEPEST deep, or when there are too many in all, it is the key's
+ * Push a start into the key's slot. Returns how many starts had to be given up for it, not
+ * counting hidden ones, or -ENOMEM. Of a key that is NW_DEEPEST deep, or when there are too many in all, it is the key's
  * outermost, so that those that stay still find their own ends; this one itself if it would be
  * the first of its key.
  */

@@ -227,6 +227,8 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 	struct nw_start start;
 
 	while (nw_open_pop(&s->open, slot, &start)) {
+		if (start.group == NW_HIDDEN)
+			continue;
 		struct group *g = group_of(s, start.group);
 		if (!g)
 			continue;
@@ -274,6 +276,8 @@ static inline int end(struct nw_summary *s, uint32_t span, uint64_t key,
 		return 0;
 	}
 	if (nw_unlikely(start.group != group)) {
+		if (start.group == NW_HIDDEN)
+			return 0;
 		struct group *g = group_of(s, start.group >= 0 ? start.group : group);
 		if (!g)
 			return -ENOMEM;
@@ -341,6 +345,42 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		if (ret < 0)
 			break;
 	}
+	return ret;
+}
+
+/* As play_role(), of a hit that does not count. */
+static int hide_role(struct nw_summary *s, const struct role *role,
+		     const struct nw_hit *hit, int32_t pid)
+{
+	const struct nw_start hidden = {.time = hit->time, .group = NW_HIDDEN};
+	uint64_t key = (uint32_t)hit->tid;
+	struct nw_start start;
+
+	if (role->key != NW_KEY_TID && !key_of(role, hit, pid, &key))
+		return 0;
+	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
+	if (drop_stale(s, role->span, slot) && role->is_end)
+		return 0;
+	if (role->is_end) {
+		nw_open_pop(&s->open, slot, &start);
+		return 0;
+	}
+	int given_up = nw_open_push(&s->open, slot, role->span, key, hidden);
+	if (given_up > 0) { /* an older one of the key, which did count */
+		struct group *g = group_of(s, -1);
+		if (g)
+			g->current.spans[role->span].unmatched_starts++;
+	}
+	return given_up < 0 ? given_up : 0;
+}
+
+int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t pid)
+{
+	int ret = 0;
+
+	nw_vec_each (&s->probe[hit->probe].roles, role)
+		if (ret == 0)
+			ret = hide_role(s, role, hit, pid);
 	return ret;
 }
 

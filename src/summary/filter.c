@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Filters: which hits count.
+ *
+ *	either = both { "||" both }
+ *	both = one { "&&" one }
+ *	one = { "!" } ( "(" either ")" | NAME OP VALUE )
+ *
+ * An expression becomes a list of comparisons, in the order of the text, each of which says
+ * where to go on when it is true and when it is false. So a hit costs the comparisons that
+ * decide about it and nothing else, and only parentheses nest while an expression is read.
+ *
+ * While a part is read, it is not known yet where its result leads: the exits that lead to the
+ * same place are chained through the fields that will hold it.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "literal.h"
+
+enum {
+	PASS = -1,
+	REJECT = -2,
+	NOWHERE = -3, /* end of a chain */
+	MOST_TESTS = 256,
+	MOST_DEPTH = 64
+};
+
+/* What is compared. */
+enum subject {
+	OF_TID,
+	OF_PID,
+	OF_COMM,
+	OF_CPU,
+	OF_ARG
+};
+
+struct test {
+	enum subject subject;
+	char *name;
+	size_t column; /* of the name, from 1 */
+	enum nw_compare compare;
+	struct nw_literal literal;
+	int32_t next[2]; /* when false, when true: a test, PASS or REJECT */
+};
+
+struct nw_filter {
+	NW_VEC(struct test) tests;
+	bool *applies; /* by probe */
+	int *args;     /* by probe, then by test: number of the argument */
+};
+
+/* ---- exits -------------------------------------------------------------------------- */
+
+/* Each is a number: test * 2 + (when true). */
+struct exits {
+	int32_t first, last;
+};
+
+struct part {
+	struct exits yes, no;
+};
+
+static int32_t *target_of(struct nw_filter *filter, int32_t exit)
+{
+	return &filter->tests.item[exit / 2].next[exit % 2];
+}
+
+static struct exits chain(struct nw_filter *filter, struct exits a, struct exits b)
+{
+	*target_of(filter, a.last) = b.first;
+	return (struct exits){a.first, b.last};
+}
+
+static void lead(struct nw_filter *filter, struct exits exits, int32_t target)
+{
+	for (int32_t exit = exits.first; exit != NOWHERE;) {
+		int32_t *slot = target_of(filter, exit);
+		exit = *slot;
+		*slot = target;
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+struct reader {
+	const char *text, *at;
+	struct nw_filter *filter;
+	unsigned int depth;
+	struct nw_error *err;
+};
+
+static int complain(const struct reader *r, const char *at, const char *why)
+{
+	nw_fail_usage(r->err, "--filter: %s at column %zu of '%s'", why,
+		      (size_t)(at - r->text) + 1, r->text);
+	nw_error_hint(r->err,
+		      "write NAME OP VALUE, OP one of == != < <= > >= & ~, joined by "
+		      "&& || ! and parentheses: 'status >= 400 && comm ~ \"post*\"'");
+	return -EINVAL;
+}
+
+static void skip_blanks(struct reader *r)
+{
+	r->at += strspn(r->at, " \t\n\r");
+}
+
+/* Is this next? Then move behind it. */
+static bool take(struct reader *r, const char *word)
+{
+	skip_blanks(r);
+	if (strncmp(r->at, word, strlen(word)) != 0)
+		return false;
+	r->at += strlen(word);
+	return true;
+}
+
+static int read_name(struct reader *r, struct test *test)
+{
+	static const char *const known[] = {
+		[OF_TID] = "tid", [OF_PID] = "pid", [OF_COMM] = "comm", [OF_CPU] = "cpu"};
+	const char *at = r->at;
+	size_t len = 0;
+
+	while (isalnum((unsigned char)at[len]) || at[len] == '_')
+		len++;
+	if (!len || isdigit((unsigned char)*at))
+		return complain(r, at, "a name is missing");
+	test->column = (size_t)(at - r->text) + 1;
+	test->name = strndup(at, len);
+	if (!test->name)
+		return nw_no_memory(r->err);
+	test->subject = OF_ARG;
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (strcmp(known[i], test->name) == 0)
+			test->subject = (enum subject)i;
+	r->at += len;
+	return 0;
+}
+
+static int read_compare(struct reader *r, struct test *test)
+{
+	static const struct {
+		const char *text;
+		enum nw_compare compare;
+	} known[] = {{"==", NW_EQUAL},	    {"!=", NW_DIFFERENT}, {"<=", NW_LESS_EQUAL},
+		     {">=", NW_MORE_EQUAL}, {"<", NW_LESS},	  {">", NW_MORE},
+		     {"&", NW_BITS},	    {"~", NW_GLOB}};
+
+	skip_blanks(r);
+	if (strncmp(r->at, "&&", 2) == 0)
+		return complain(r, r->at, "a comparison is missing");
+	for (size_t i = 0; i < NW_COUNT(known); i++) {
+		if (!take(r, known[i].text))
+			continue;
+		test->compare = known[i].compare;
+		return 0;
+	}
+	return complain(r, r->at,
+			*r->at == '=' ? "'=' compares nothing, '==' does"
+				      : "a comparison is missing");
+}
+
+/* What the comparison wants: text, a number, whole numbers. */
+static bool wants_text(const struct test *test)
+{
+	return test->compare == NW_GLOB ||
+	       (test->literal.kind == NW_LITERAL_TEXT &&
+		(test->compare == NW_EQUAL || test->compare == NW_DIFFERENT));
+}
+
+static int read_value(struct reader *r, struct test *test)
+{
+	const char *why;
+
+	skip_blanks(r);
+	const char *at = r->at;
+	int ret = nw_literal_read(&r->at, &test->literal, &why);
+	if (ret == -ENOMEM)
+		return nw_no_memory(r->err);
+	if (ret < 0)
+		return complain(r, at, why);
+	if (test->compare == NW_BITS && test->literal.kind != NW_LITERAL_INTEGER)
+		return complain(r, at, "'&' wants an integer");
+	if (test->literal.kind == NW_LITERAL_TEXT && !wants_text(test))
+		return complain(r, at, "a number is wanted");
+	return 0;
+}
+
+/* What can be said before the arguments are known. */
+static int check_subject(const struct reader *r, const struct test *test)
+{
+	const char *at = r->text + test->column - 1;
+	bool has_order = test->compare != NW_EQUAL && test->compare != NW_DIFFERENT &&
+			 test->compare != NW_GLOB;
+
+	if (test->subject == OF_COMM && has_order)
+		return complain(r, at, "comm is a string: only ==, != and ~ compare it");
+	if (test->subject != OF_ARG && test->subject != OF_COMM && wants_text(test))
+		return complain(r, at, "this is a number, and compared with text");
+	return 0;
+}
+
+static int read_test(struct reader *r, struct part *out)
+{
+	int32_t number = (int32_t)r->filter->tests.count;
+	struct test *test;
+
+	if (number == MOST_TESTS)
+		return complain(r, r->at, "there are more than 256 comparisons");
+	test = nw_vec_add(&r->filter->tests);
+	if (!test)
+		return nw_no_memory(r->err);
+	test->next[0] = test->next[1] = NOWHERE;
+	int ret = read_name(r, test);
+	if (ret == 0)
+		ret = read_compare(r, test);
+	if (ret == 0)
+		ret = read_value(r, test);
+	*out = (struct part){.yes = {number * 2 + 1, number * 2 + 1},
+			     .no = {number * 2, number * 2}};
+	return ret < 0 ? ret : check_subject(r, test);
+}
+
+static int read_either(struct reader *r, struct part *out);
+
+static int read_group(struct reader *r, struct part *out)
+{
+	const char *open = r->at - 1;
+
+	if (r->depth++ == MOST_DEPTH)
+		return complain(r, open, "more than 64 parentheses are open");
+	int ret = read_either(r, out);
+	r->depth--;
+	if (ret == 0 && !take(r, ")"))
+		return complain(r, r->at,
+				*r->at ? "'&&', '||' or ')' is missing" : "')' is missing");
+	return ret;
+}
+
+static int read_one(struct reader *r, struct part *out)
+{
+	bool inverted = false;
+
+	while (take(r, "!"))
+		inverted = !inverted;
+	int ret = take(r, "(") ? read_group(r, out) : read_test(r, out);
+	if (ret == 0 && inverted)
+		*out = (struct part){.yes = out->no, .no = out->yes};
+	return ret;
+}
+
+static int read_both(struct reader *r, struct part *out)
+{
+	struct part next;
+	int ret = read_one(r, out);
+
+	while (ret == 0 && take(r, "&&")) {
+		lead(r->filter, out->yes, (int32_t)r->filter->tests.count);
+		ret = read_one(r, &next);
+		if (ret == 0)
+			*out = (struct part){.yes = next.yes,
+					     .no = chain(r->filter, out->no, next.no)};
+	}
+	return ret;
+}
+
+static int read_either(struct reader *r, struct part *out)
+{
+	struct part next;
+	int ret = read_both(r, out);
+
+	while (ret == 0 && take(r, "||")) {
+		lead(r->filter, out->no, (int32_t)r->filter->tests.count);
+		ret = read_both(r, &next);
+		if (ret == 0)
+			*out = (struct part){.yes = chain(r->filter, out->yes, next.yes),
+					     .no = next.no};
+	}
+	return ret;
+}
+
+int nw_filter_parse(const char *text, struct nw_filter **out, struct nw_error *err)
+{
+	struct nw_filter *filter = calloc(1, sizeof(*filter));
+	struct reader r = {.text = text, .at = text, .filter = filter, .err = err};
+	struct part all;
+
+	if (!filter)
+		return nw_no_memory(err);
+	int ret = read_either(&r, &all);
+	skip_blanks(&r);
+	if (ret == 0 && *r.at)
+		ret = complain(&r, r.at,
+			       *r.at == ')' ? "nothing opens this ')'"
+					    : "'&&' or '||' is missing");
+	if (ret < 0) {
+		nw_filter_free(filter);
+		return ret;
+	}
+	lead(filter, all.yes, PASS);
+	lead(filter, all.no, REJECT);
+	*out = filter;
+	return 0;
+}
+
+void nw_filter_free(struct nw_filter *filter)
+{
+	if (!filter)
+		return;
+	nw_vec_each (&filter->tests, test) {
+		free(test->name);
+		nw_literal_free(&test->literal);
+	}
+	nw_vec_free(&filter->tests);
+	free(filter->applies);
+	free(filter->args);
+	free(filter);
+}
+
+bool nw_filter_names_args(const struct nw_filter *filter)
+{
+	nw_vec_each (&filter->tests, test)
+		if (test->subject == OF_ARG)
+			return true;
+	return false;
+}
+
+bool nw_filter_names_tasks(const struct nw_filter *filter)
+{
+	nw_vec_each (&filter->tests, test)
+		if (test->subject == OF_PID || test->subject == OF_COMM)
+			return true;
+	return false;
+}
+
+/* ---- the probes --------------------------------------------------------------------- */
+
+/* An argument by its name or, whatever it is called, as argN; -1. */
+static int find_arg(const struct nw_probe *probe, const char *name)
+{
+	uint64_t number;
+	char known[32];
+
+	for (size_t i = 0; i < probe->args.count; i++) {
+		nw_arg_name(probe, i, known);
+		if (strcmp(known, name) == 0)
+			return (int)i;
+	}
+	if (strncmp(name, "arg", 3) != 0 || !isdigit((unsigned char)name[3]) ||
+	    nw_parse_u64(name + 3, &number) < 0 || number >= probe->args.count)
+		return -1;
+	return (int)number;
+}
+
+/* Could this comparison ever be true of such an argument? The reason why not; NULL. */
+static const char *misfit(const struct test *test, const struct nw_type *type)
+{
+	bool is_text = type->base == NW_TYPE_STRING;
+
+	if (type->array)
+		return "is an array, which cannot be compared";
+	if (is_text && test->compare != NW_EQUAL && test->compare != NW_DIFFERENT &&
+	    test->compare != NW_GLOB)
+		return "is a string: only ==, != and ~ compare it";
+	if (!is_text && wants_text(test))
+		return "is a number, and compared with text";
+	if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
+		return "is no integer and has no bits";
+	return NULL;
+}
+
+static int check_type(const struct test *test, const struct nw_probe *probe, int arg,
+		      struct nw_error *err)
+{
+	const char *why = misfit(test, &probe->args.item[arg].type);
+
+	if (!why)
+		return 0;
+	nw_fail_usage(err, "--filter: '%s' of %s %s", test->name, probe->label, why);
+	if (wants_text(test))
+		nw_error_hint(err,
+			      "if it points at a string, name it as one in the spec: "
+			      "'%s:%s(..., %s:string)'",
+			      probe->provider, probe->name, test->name);
+	return -EINVAL;
+}
+
+/* Which arguments of a probe are meant; the filter applies if it has them all. */
+static int bind_probe(struct nw_filter *filter, size_t number, const struct nw_probe *probe,
+		      struct nw_error *err)
+{
+	int *args = filter->args + number * filter->tests.count;
+	int ret = 0;
+
+	for (size_t i = 0; i < filter->tests.count; i++) {
+		args[i] = -1;
+		if (filter->tests.item[i].subject != OF_ARG)
+			continue;
+		args[i] = find_arg(probe, filter->tests.item[i].name);
+		if (args[i] < 0)
+			return 0;
+	}
+	filter->applies[number] = true;
+	for (size_t i = 0; ret == 0 && i < filter->tests.count; i++)
+		if (args[i] >= 0)
+			ret = check_type(&filter->tests.item[i], probe, args[i], err);
+	return ret;
+}
+
+/* "PROBE(arg0, sql), PROBE(id)": what there is, as far as a sentence can hold it. */
+static void list_args(const struct nw_selection *selection, struct nw_buf *out)
+{
+	size_t shown = 0;
+
+	nw_vec_each (&selection->probes, probe) {
+		if (!(*probe)->args.count)
+			continue;
+		if (++shown > 4) {
+			nw_buf_adds(out, ", ...");
+			return;
+		}
+		nw_buf_adds(out, shown > 1 ? ", " : "");
+		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
+		for (size_t i = 0; i < (*probe)->args.count; i++) {
+			char name[32];
+			nw_arg_name(*probe, i, name);
+			nw_buf_printf(out, "%s%s", i ? ", " : "(", name);
+		}
+		nw_buf_addc(out, ')');
+	}
+}
+
+static int nobody_has(const struct nw_filter *filter, const struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	nw_strings names = {0};
+	struct nw_buf text = {0};
+
+	nw_vec_each (&filter->tests, test)
+		if (test->subject == OF_ARG && !nw_strings_has(&names, test->name))
+			nw_strings_add(&names, test->name, strlen(test->name));
+	for (size_t i = 0; i < names.count; i++)
+		nw_buf_printf(&text, "%s'%s'", i ? ", " : "", names.item[i]);
+	nw_fail_usage(err, "--filter: no probe has %s %s",
+		      names.count > 1 ? "all the arguments" : "an argument",
+		      nw_buf_str(&text));
+	nw_buf_clear(&text);
+	list_args(selection, &text);
+	if (text.len)
+		nw_error_hint(err,
+			      "there are %s, and tid, pid, comm, cpu; arguments are named "
+			      "in the spec, as in 'PROVIDER:NAME(%s)'",
+			      nw_buf_str(&text), names.count ? names.item[0] : "id");
+	else
+		nw_error_hint(err,
+			      "the probes have no arguments; tid, pid, comm and cpu can "
+			      "be compared");
+	nw_buf_free(&text);
+	nw_strings_free(&names);
+	return -EINVAL;
+}
+
+int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selection,
+		   struct nw_error *err)
+{
+	size_t probes = selection->probes.count;
+	bool any = probes == 0;
+	int ret = 0;
+
+	filter->applies = calloc(probes + 1, sizeof(*filter->applies));
+	filter->args = calloc(probes + 1, filter->tests.count * sizeof(*filter->args));
+	if (!filter->applies || !filter->args)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < probes && ret == 0; i++) {
+		ret = bind_probe(filter, i, selection->probes.item[i], err);
+		any |= filter->applies[i];
+	}
+	return ret < 0 || any ? ret : nobody_has(filter, selection, err);
+}
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+static bool is_true(const struct test *test, int arg, const struct nw_hit *hit,
+		    const struct nw_task *task)
+{
+	struct nw_value value = {.kind = NW_VALUE_SIGNED};
+
+	switch (test->subject) {
+	case OF_TID:
+		value.number = (uint64_t)(int64_t)hit->tid;
+		break;
+	case OF_PID:
+		value.number = (uint64_t)(int64_t)task->pid;
+		break;
+	case OF_CPU:
+		value.number = hit->cpu;
+		break;
+	case OF_COMM:
+		value = (struct nw_value){.kind = NW_VALUE_STRING,
+					  .text = task->comm,
+					  .len = (uint32_t)strlen(task->comm)};
+		break;
+	default:
+		return hit->values && (size_t)arg < hit->value_count &&
+		       nw_literal_holds(&test->literal, test->compare, &hit->values[arg]);
+	}
+	return nw_literal_holds(&test->literal, test->compare, &value);
+}
+
+bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
+		      const struct nw_task *task)
+{
+	const int *args = filter->args + hit->probe * filter->tests.count;
+	int32_t at = 0;
+
+	if (!filter->applies[hit->probe])
+		return true;
+	while (at >= 0) {
+		const struct test *test = &filter->tests.item[at];
+		at = test->next[is_true(test, args[at], hit, task)];
+	}
+	return at == PASS;
+}
