@@ -132,6 +132,8 @@ int nw_session_tend(struct nw_session *session);
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */
 bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images);
+/* Disable the events of one probe of the plan, which must have been planned as separate. */
+int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
 /* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
  * time; what was recorded can still be read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

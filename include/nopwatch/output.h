@@ -72,7 +72,7 @@ void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out);
 
 /* ---- results ------------------------------------------------------------------------ */
 
-/* Why a probe has no hits, in one word for programs and one sentence for people. */
+/* Why a probe has no hits, or no more, in one word for programs and one sentence for people. */
 struct nw_probe_state {
 	const char *word; /* "hit", "not-hit", "not-mapped", ...; NULL: not known */
 	const char *text; /* NULL: nothing to say */
@@ -84,7 +84,10 @@ struct nw_report {
 	const struct nw_span_def *spans;
 	size_t span_count;
 	const struct nw_probe_state *states; /* per probe; NULL: not known */
-	const char *group_by;		     /* "tid", ...; NULL: not grouped */
+	const uint64_t
+		*disabled_at; /* per probe: when it was disabled, 0: it was not; NULL:
+					none was */
+	const char *group_by; /* "tid", ...; NULL: not grouped */
 	uint64_t elapsed_ns;
 	uint64_t interval;	      /* number of this report, from 1; 0: the last one */
 	const char *reason;	      /* why it ended, in one word; NULL: it goes on */

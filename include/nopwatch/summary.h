@@ -123,6 +123,22 @@ int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selectio
 bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
 		      const struct nw_task *task);
 
+/* ---- rates -------------------------------------------------------------------------- */
+
+/* How often probes are hit, from counters that only grow, as nw_rates_look() is told them. */
+struct nw_rates;
+enum {
+	NW_RATES_NS = 100000000 /* between two looks, at least */
+};
+
+int nw_rates_open(size_t probes, struct nw_rates **out); /* -ENOMEM */
+void nw_rates_free(struct nw_rates *rates);
+bool nw_rates_due(const struct nw_rates *rates, uint64_t time);
+/* counts: one a probe. Not before nw_rates_due(). */
+void nw_rates_look(struct nw_rates *rates, uint64_t time, const uint64_t *counts);
+/* Was the probe hit more than most times within the last second? *rate: how often a second. */
+bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate);
+
 /* ---- the summary -------------------------------------------------------------------- */
 
 struct nw_probe_row {
@@ -172,6 +188,9 @@ int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t
 void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);
 /* A thread is gone: its open spans will never end. */
 void nw_summary_exit(struct nw_summary *summary, int32_t tid);
+/* A probe was disabled at this time: what it starts or ends cannot be paired any more. Spans that
+ * are open then are discarded, and later hits of their probes begin and end none of them. */
+void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);
 /* Everything is in: open spans become unmatched starts. */
 void nw_summary_finish(struct nw_summary *summary);
 

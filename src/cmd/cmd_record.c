@@ -210,6 +210,13 @@ static void make_table(struct recorder *r)
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      run->start_ns, run->stop_ns, run->wall_ns);
 	nw_buf_printf(out, "lost %" PRIu64 "\n", run->lost);
+	for (size_t i = 0; i < run->selection.probes.count; i++) {
+		if (!nw_run_is_disabled(run, i))
+			continue;
+		nw_buf_printf(out, "disabled %zu %" PRIu64, i, run->disabled_at[i]);
+		nw_plan_word(out, run->states[i].text);
+		nw_buf_addc(out, '\n');
+	}
 	if (run->args->follow || run->child.pid)
 		nw_buf_adds(out, "follow 1\n");
 	if (run->restricted && run->args->pids.count)
@@ -323,7 +330,8 @@ const struct nw_command nw_cmd_record = {
 		   "`trace --from` read on any machine, without privileges; trace-cmd and "
 		   "kernelshark\n"
 		   "read it, too.",
-	.options = "pid follow all exe types duration count output buffer strict force "
+	.options = "pid follow all exe types duration count output max-rate buffer strict "
+		   "force "
 		   "quiet color",
 	.run = run,
 };

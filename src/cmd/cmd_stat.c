@@ -162,6 +162,7 @@ static struct nw_report make_report(const struct stat *s)
 		.spans = s->spans.item,
 		.span_count = s->spans.count,
 		.group_by = s->args->by,
+		.disabled_at = run->disabled_at,
 		.has_filter = run->filter != NULL,
 		.filtered = run->filtered,
 		.hist_args = s->args->hists.item,
@@ -186,6 +187,7 @@ static int print_interval(struct stat *s, struct nw_error *err)
 	report.interval = totals ? 0 : s->interval;
 	report.elapsed_ns = totals ? s->next - s->run->start_ns : s->args->interval_ns;
 	report.lost = nw_summary_lost(s->summary);
+	report.states = s->run->states;
 	report.filtered = totals ? s->run->filtered : s->filtered;
 	s->filtered = 0;
 	s->next += s->args->interval_ns;
@@ -217,6 +219,8 @@ static int print_total(struct stat *s, struct nw_error *err)
 	if (s->interval && s->args->form == NW_FORM_TEXT)
 		nw_buf_adds(&s->out, "\n--- total ---\n");
 	nw_report_print(&report, s->args->form, &s->out);
+	if (s->args->verbose)
+		nw_run_tell_cost(run);
 	int ret = nw_sink_write(&s->sink, &s->out, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }
@@ -335,6 +339,14 @@ static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *t
 	return ret < 0 ? ret : nw_summary_filtered(s->summary, hit, task ? task->pid : 0);
 }
 
+static void disabled(void *arg, uint32_t probe, uint64_t at)
+{
+	struct stat *s = arg;
+
+	clear_status(s);
+	nw_summary_disabled(s->summary, probe, at);
+}
+
 static void gone(void *arg, int32_t tid)
 {
 	nw_summary_exit(((struct stat *)arg)->summary, tid);
@@ -404,6 +416,7 @@ static int run(const struct nw_args *args)
 		.armed = armed,
 		.hit = hit,
 		.filtered = filtered,
+		.disabled = disabled,
 		.exit = gone,
 		.loss = loss,
 		.tick = tick,
@@ -442,6 +455,7 @@ const struct nw_command nw_cmd_stat = {
 		"compares arguments, tid, pid, comm and cpu by == != < <= > >= & and ~ "
 		"(a glob), joined by\n"
 		"&& || ! and parentheses; probes without its arguments are not touched.\n"
+		"--max-rate disables what is hit too often; -v tells what the hits cost.\n"
 		"\n"
 		"With -- CMD the probes are armed before CMD starts. If CMD itself runs "
 		"the probed\n"
@@ -450,6 +464,6 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "filter span hist buffer from strict force quiet verbose color",
+		   "filter span hist max-rate buffer from strict force quiet verbose color",
 	.run = run,
 };

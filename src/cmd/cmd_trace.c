@@ -92,7 +92,9 @@ static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
 	else if (run->lost && !t->args->quiet)
 		nw_note("%lu events lost (a larger -b helps)", run->lost);
 	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
-		if (run->states && run->states[i].text)
+		/* what has been disabled was told when it was */
+		if (run->states && run->states[i].text &&
+		    (t->args->from || !nw_run_is_disabled(run, i)))
 			nw_note("%s: %s", run->selection.probes.item[i]->label,
 				run->states[i].text);
 	int ret = flush(t, err);
@@ -139,6 +141,6 @@ const struct nw_command nw_cmd_trace = {
 		"f64 string,\n"
 		"and arrays of up to 64 elements such as u8[16].",
 	.options = "pid follow all exe types duration count output format json filter "
-		   "buffer from time strict force quiet verbose color",
+		   "max-rate buffer from time strict force quiet verbose color",
 	.run = run,
 };

@@ -75,6 +75,13 @@ static int take_count(struct nw_args *args, const char *value, struct nw_error *
 		       : 0;
 }
 
+static int take_max_rate(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	return nw_parse_u64(value, &args->max_rate) < 0 || args->max_rate == 0
+		       ? bad_value(err, "--max-rate", value, "a number of hits per second")
+		       : 0;
+}
+
 static int take_buffer(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	if (nw_parse_size(value, &args->buffer_bytes) < 0 || args->buffer_bytes < 4096 ||
@@ -206,6 +213,8 @@ static const struct nw_option options[] = {
 	 take_types},
 	{'b', "buffer", "SIZE", "ring buffer per CPU (8M, or less on many CPUs)",
 	 take_buffer},
+	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
+	 take_max_rate},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
 	 take_from},
 	{'T', "time", NULL, "show the time of day", take_wall},

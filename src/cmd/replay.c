@@ -10,11 +10,18 @@
 
 #include "run.h"
 
+/* A probe that --max-rate disabled while it was recorded. */
+struct disabled {
+	uint64_t probe, at;
+	char *text;
+};
+
 /* What the recording's table says beside the plan (written by cmd_record.c). */
 struct story {
 	struct nw_run *run;
 	NW_VEC(struct nw_task) tasks;
 	nw_pids only; /* processes that were recorded; none: all */
+	NW_VEC(struct disabled) disabled;
 	bool follow, failed;
 	uint64_t lost;
 };
@@ -46,6 +53,18 @@ static void add_only(struct story *story, const char *word)
 		*slot = (pid_t)word_number(word);
 }
 
+static void add_disabled(struct story *story, char *const *words)
+{
+	struct disabled *disabled = nw_vec_add(&story->disabled);
+
+	if (disabled) {
+		disabled->probe = (uint64_t)word_number(words[1]);
+		disabled->at = (uint64_t)word_number(words[2]);
+		disabled->text = strdup(words[3]);
+	}
+	story->failed |= !disabled || !disabled->text;
+}
+
 /* Lines of the table that are not the plan's. Unknown ones are of a later version: skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
 {
@@ -54,6 +73,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(story, words);
+	if (strcmp(words[0], "disabled") == 0 && count == 4)
+		add_disabled(story, words);
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
@@ -101,6 +122,9 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 	int ret = nw_run_open_counts(run, err);
 	if (ret == 0)
 		ret = run->consumer->start(run->consumer->arg, run, err);
+	nw_vec_each (&story->disabled, it)
+		if (ret == 0 && it->probe < run->selection.probes.count)
+			ret = nw_run_mark_disabled(run, it->probe, it->at, it->text, err);
 	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);
 }
 
@@ -143,6 +167,9 @@ static int play_recording(struct nw_run *run, const void *bytes, size_t len,
 	nw_stream_free(run->stream);
 	run->stream = NULL;
 	nw_vec_free(&story.tasks);
+	nw_vec_each (&story.disabled, it)
+		free(it->text);
+	nw_vec_free(&story.disabled);
 	nw_vec_free(&story.only);
 	nw_recording_free(&recording);
 	return ret;

@@ -279,7 +279,7 @@ static int make_plan(struct nw_run *run, const char *session, struct nw_error *e
 		.session = session,
 		.caps = nw_features_caps(&run->features),
 		.all_args = nw_run_wants_args(run),
-		.separate = run->consumer->named_events,
+		.separate = run->consumer->named_events || run->args->max_rate,
 		.naming = run->consumer->named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 	};
 
@@ -485,6 +485,8 @@ static int loop(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_drain(run);
 		run->now_ns = nw_session_now(run->session);
 		if (ret == 0)
+			ret = nw_governor_look(run, err);
+		if (ret == 0)
 			ret = run->consumer->tick(run->consumer->arg, run, err);
 		run->reason = nw_run_reason(ret);
 		if (run->reason)
@@ -596,6 +598,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	if (ret < 0)
 		return ret;
 	count_losses(run);
+	if (hits)
+		nw_run_count_cost(run, hits);
 	if (hits && run->profile && !run->restricted)
 		count_dropped(run, hits);
 	return 0;
@@ -666,6 +670,8 @@ static int arm_and_loop(struct nw_run *run, const char *command, struct nw_error
 	print_session_warnings(run);
 	if (ret == 0)
 		run->profile = read_profile(run);
+	if (ret == 0)
+		ret = nw_governor_open(run, err);
 	if (ret == 0)
 		ret = nw_run_read_back(run, err);
 	if (ret == 0)
@@ -745,8 +751,10 @@ void nw_run_free(struct nw_run *run)
 	nw_vec_each (&run->specs, spec)
 		nw_spec_free(spec);
 	nw_vec_free(&run->specs);
+	nw_governor_free(run);
 	free(run->states);
 	nw_strings_free(&run->state_texts);
+	free(run->disabled_at);
 	free(run->probe_hits);
 	free(run->probe_filtered);
 	nw_filter_free(run->filter);

@@ -11,6 +11,7 @@
 #include "wake.h"
 
 struct nw_run;
+struct nw_governor;
 
 /* Who consumes the hits. Functions return 0 or -errno; -ECANCELED: enough, stop now. */
 struct nw_consumer {
@@ -26,6 +27,9 @@ struct nw_consumer {
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	/* A hit that --filter has taken out; NULL: nobody has to know. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* --max-rate has disabled a probe at this time; hits before it may still come. NULL:
+	 * nobody has to know. */
+	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	void (*exit)(void *arg, int32_t tid);
 	void (*loss)(void *arg, const struct nw_record *record);
 	/* The end, but the probes are still armed; may be NULL. */
@@ -55,6 +59,7 @@ struct nw_run {
 	NW_VEC(int) fds;
 	nw_vec_u32 cpus;
 
+	struct nw_governor *governor; /* NULL: there is no --max-rate */
 	struct nw_wake wake;
 	struct nw_child child;
 
@@ -72,7 +77,9 @@ struct nw_run {
 	bool lost_is_least;
 	uint64_t *
 		profile; /* by point: hits the kernel had counted when we began to record */
-	uint64_t dropped;	       /* hits that were counted but not recorded */
+	uint64_t dropped;      /* hits that were counted but not recorded */
+	uint64_t *disabled_at; /* per probe, trace clock, 0: it was not; NULL: none was */
+	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
 	struct nw_probe_state *states; /* per probe, after the run; NULL: not known */
 	nw_strings state_texts;	       /* what their texts point to */
 };
@@ -123,6 +130,17 @@ size_t nw_run_sites(const struct nw_run *run);
 /* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
+/* --max-rate (src/cmd/govern.c): look whether a probe is hit too often, and disable it. */
+int nw_governor_open(struct nw_run *run, struct nw_error *err);
+int nw_governor_look(struct nw_run *run, struct nw_error *err);
+void nw_governor_free(struct nw_run *run);
+bool nw_run_is_disabled(const struct nw_run *run, size_t probe);
+/* A probe was disabled at this time, now or while it was recorded, as text says. */
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const char *text,
+			 struct nw_error *err);
+/* What these hits, by point, have cost the programs; and say it. */
+void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
+void nw_run_tell_cost(const struct nw_run *run);
 /* Read back, in the processes of -p (with -v in all), what enabling has armed; tell what not. */
 int nw_run_read_back(struct nw_run *run, struct nw_error *err);
 /* What the hits that came say about the states of probes. */

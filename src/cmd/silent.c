@@ -91,7 +91,7 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	int ret = nw_silent_open(run, &silent, err);
 
 	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++) {
-		if (has_fired(run, i))
+		if (has_fired(run, i) || nw_run_is_disabled(run, i))
 			continue;
 		if (found[i].counted)
 			run->states[i] = (struct nw_probe_state){
@@ -112,7 +112,8 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 	struct points silent = {0};
 	int ret = 0;
 
-	run->states = calloc(probes + 1, sizeof(*run->states));
+	if (!run->states)
+		run->states = calloc(probes + 1, sizeof(*run->states));
 	if (!found || !run->states || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && silent.points.count)
@@ -133,6 +134,8 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 	if (!run->states)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < probes; i++) {
+		if (nw_run_is_disabled(run, i))
+			continue;
 		if (run->probe_hits[i])
 			run->states[i] = (struct nw_probe_state){"hit", NULL};
 		else if (has_fired(run, i))

@@ -274,6 +274,30 @@ static size_t enable_each(struct nw_session *session)
 	return enabled;
 }
 
+static bool holds_probe(const struct nw_session *session, const struct nw_event *event,
+			size_t probe)
+{
+	nw_vec_each (&event->places, place)
+		if (session->plan->points.item[place->planned].probe == probe)
+			return true;
+	return false;
+}
+
+int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_expedite_begin(session->features, &session->journal);
+	nw_vec_each (&session->plan->events, event)
+		if (ret == 0 && (*event)->defined && holds_probe(session, *event, probe))
+			ret = write_enable(session, *event, "0");
+	nw_expedite_end(&session->journal);
+	return ret < 0 ? nw_fail(err, -ret, "cannot disable %s: %s",
+				 session->plan->selection->probes.item[probe]->label,
+				 nw_strerror(-ret))
+		       : 0;
+}
+
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
 {
 	if (write_enable(session, NULL, "1") == 0)

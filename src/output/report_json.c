@@ -84,6 +84,15 @@ static void group_key(const struct nw_report *report, struct nw_json *json, size
 		nw_json_key_u64(json, "interval", report->interval);
 }
 
+static const char *state_word(const struct nw_report *report, size_t probe, uint64_t hits)
+{
+	const struct nw_probe_state *state = report->states ? &report->states[probe] : NULL;
+
+	if (hits && !(report->disabled_at && report->disabled_at[probe]))
+		return "hit";
+	return state && state->word ? state->word : "not-hit";
+}
+
 static void probe_object(const struct nw_report *report, size_t probe, size_t group,
 			 struct nw_buf *out)
 {
@@ -108,8 +117,7 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 			distribution(&json, name, &row->args[i]);
 	}
 	nw_json_close(&json, '}');
-	const char *word = report->states ? report->states[probe].word : NULL;
-	nw_json_key_text(&json, "state", row->hits ? "hit" : word ? word : "not-hit");
+	nw_json_key_text(&json, "state", state_word(report, probe, row->hits));
 	finish(&json);
 }
 

@@ -266,9 +266,11 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
 	nw_buf_printf(out, "%s%" PRIu64 " events lost",
 		      report->lost_is_least ? "at least " : "", report->lost);
-	if (report->lost || discarded)
+	if (report->lost)
 		nw_buf_printf(out, ": %" PRIu64 " spans discarded, counts are too low%s",
 			      discarded, report->interval ? "" : " (a larger -b helps)");
+	else if (discarded)
+		nw_buf_printf(out, "; %" PRIu64 " spans discarded", discarded);
 	if (report->dropped)
 		nw_buf_printf(out, "; %" PRIu64 " hits not recorded by the kernel",
 			      report->dropped);

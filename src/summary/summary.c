@@ -20,7 +20,9 @@ struct role {
 	uint32_t span;
 	bool is_end;
 	enum nw_span_key key;
-	int key_arg; /* number of the argument that is the key, -1: none */
+	int key_arg;	/* number of the argument that is the key, -1: none */
+	bool plain;	/* by thread, and not until some time */
+	uint64_t until; /* from then on a probe of the span is disabled */
 };
 
 struct probe_state {
@@ -39,6 +41,7 @@ struct nw_summary {
 	size_t probes;
 	NW_VEC(struct group) groups;
 	struct nw_index names; /* of groups */
+	bool *broken;	       /* by span: one of its probes was disabled */
 	struct nw_open open;
 	uint64_t loss_until; /* starts before this may have ended unseen */
 	uint64_t lost;
@@ -194,6 +197,10 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 {
 	const struct nw_value *value;
 
+	if (role->key == NW_KEY_TID) {
+		*key = (uint32_t)hit->tid;
+		return true;
+	}
 	if (role->key == NW_KEY_PID) {
 		*key = (uint32_t)pid;
 		return true;
@@ -232,7 +239,7 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 		struct group *g = group_of(s, start.group);
 		if (!g)
 			continue;
-		if (start.time < s->loss_until)
+		if (start.time < s->loss_until || s->broken[span])
 			discard(s, &g->current.spans[span], 1);
 		else
 			g->current.spans[span].unmatched_starts++;
@@ -297,8 +304,10 @@ static inline int play_role(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = &g->current.spans[role->span];
 	uint64_t key;
 
-	if (nw_likely(role->key == NW_KEY_TID)) {
+	if (nw_likely(role->plain)) {
 		key = (uint32_t)hit->tid;
+	} else if (hit->time >= role->until) {
+		return 0;
 	} else if (!key_of(role, hit, pid, &key)) {
 		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
 		return 0;
@@ -353,10 +362,10 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
 	const struct nw_start hidden = {.time = hit->time, .group = NW_HIDDEN};
-	uint64_t key = (uint32_t)hit->tid;
 	struct nw_start start;
+	uint64_t key;
 
-	if (role->key != NW_KEY_TID && !key_of(role, hit, pid, &key))
+	if (hit->time >= role->until || !key_of(role, hit, pid, &key))
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
 	if (drop_stale(s, role->span, slot) && role->is_end)
@@ -388,6 +397,23 @@ void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
 	s->lost += events;
+}
+
+static void break_span(struct nw_summary *s, uint32_t span, uint64_t at)
+{
+	s->broken[span] = true;
+	for (size_t i = 0; i < s->probes; i++)
+		nw_vec_each (&s->probe[i].roles, role)
+			if (role->span == span) {
+				role->until = nw_min64(role->until, at);
+				role->plain = false;
+			}
+}
+
+void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
+{
+	nw_vec_each (&s->probe[probe].roles, role)
+		break_span(s, role->span, at);
 }
 
 void nw_summary_exit(struct nw_summary *s, int32_t tid)
@@ -432,7 +458,13 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 	if (!role)
 		return nw_no_memory(err);
 	*role = (struct role){
-		.span = span, .is_end = is_end, .key = def->key, .key_arg = -1};
+		.span = span,
+		.is_end = is_end,
+		.key = def->key,
+		.key_arg = -1,
+		.plain = def->key == NW_KEY_TID,
+		.until = UINT64_MAX,
+	};
 	if (def->key != NW_KEY_ARG)
 		return 0;
 	role->key_arg = find_arg(p, def->key_name);
@@ -474,7 +506,8 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->options = *options;
 	s->probes = options->selection->probes.count;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
-	ret = s->probe && nw_open_init(&s->open, options->most_open) == 0
+	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
+	ret = s->probe && s->broken && nw_open_init(&s->open, options->most_open) == 0
 		      ? 0
 		      : nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < s->probes; i++)
@@ -503,6 +536,7 @@ void nw_summary_free(struct nw_summary *s)
 	for (size_t i = 0; s->probe && i < s->probes; i++)
 		nw_vec_free(&s->probe[i].roles);
 	free(s->probe);
+	free(s->broken);
 	nw_index_free(&s->names);
 	nw_open_free(&s->open);
 	free(s);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Do no harm: what the hits cost the programs that are traced, and --max-rate, which takes a
+ * probe out when it is hit too often.
+ *
+ * Both go by what the kernel counts (uprobe_profile): hits cost whether or not they fitted into
+ * the ring buffer, and in whatever process.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+struct nw_governor {
+	struct nw_rates *rates;
+	uint64_t *points, *probes; /* counted: by point of the plan, by probe */
+};
+
+/* ---- cost --------------------------------------------------------------------------- */
+
+/*
+ * What a hit costs the thread that it happens to, in nanoseconds: 0.75 to 0.82 us recorded by
+ * ftrace, with or without arguments; a long nop that is single-stepped 10 us (both measured on
+ * 6.18; kernels since 7.1 emulate it); a return probe a fifth more than an entry.
+ */
+enum {
+	COST_NS = 800,
+	COST_STEPPED_NS = 10000,
+	COST_RETURN_NS = 1000
+};
+
+static uint64_t cost_of(const struct nw_point *point)
+{
+	if (point->is_return)
+		return COST_RETURN_NS;
+	return point->nop == NW_NOP_LONG ? COST_STEPPED_NS : COST_NS;
+}
+
+void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
+{
+	for (size_t i = 0; i < run->plan.points.count; i++) {
+		const struct nw_planned *planned = &run->plan.points.item[i];
+		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
+		run->kernel_hits += hits[i];
+		run->cost_ns += hits[i] * cost_of(&probe->points.item[planned->point]);
+	}
+}
+
+void nw_run_tell_cost(const struct nw_run *run)
+{
+	uint64_t elapsed = nw_run_elapsed(run);
+	char each[16];
+
+	if (!run->kernel_hits || !elapsed)
+		return;
+	double percent = 100.0 * (double)run->cost_ns / (double)elapsed;
+	nw_unit_duration(run->cost_ns / run->kernel_hits, each);
+	nw_note("%s %.1f %% of one CPU in the traced processes: %" PRIu64
+		" hits, an estimated %s each",
+		percent < 0.1 ? "less than" : "about", percent < 0.1 ? 0.1 : percent,
+		run->kernel_hits, each);
+}
+
+/* ---- the limit ---------------------------------------------------------------------- */
+
+int nw_governor_open(struct nw_run *run, struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+	struct nw_governor *g;
+
+	if (!run->args->max_rate)
+		return 0;
+	run->governor = g = calloc(1, sizeof(*g));
+	if (!g || nw_rates_open(probes, &g->rates) < 0)
+		return nw_no_memory(err);
+	g->points = calloc(run->plan.points.count + 1, sizeof(*g->points));
+	g->probes = calloc(probes + 1, sizeof(*g->probes));
+	return g->points && g->probes ? nw_governor_look(run, err) : nw_no_memory(err);
+}
+
+void nw_governor_free(struct nw_run *run)
+{
+	if (!run->governor)
+		return;
+	nw_rates_free(run->governor->rates);
+	free(run->governor->points);
+	free(run->governor->probes);
+	free(run->governor);
+}
+
+/* By probe. Where the kernel does not tell, what we have seen ourselves must do. */
+static void count(struct nw_run *run)
+{
+	struct nw_governor *g = run->governor;
+	size_t probes = run->selection.probes.count;
+
+	int ret = nw_session_profile(run->session, g->points);
+	if (ret == -EAGAIN) /* the next look will do */
+		return;
+	memset(g->probes, 0, probes * sizeof(*g->probes));
+	for (size_t i = 0; ret == 0 && i < run->plan.points.count; i++)
+		g->probes[run->plan.points.item[i].probe] += g->points[i];
+	for (size_t i = 0; ret < 0 && i < probes; i++)
+		g->probes[i] = run->probe_hits[i] +
+			       (run->probe_filtered ? run->probe_filtered[i] : 0);
+}
+
+bool nw_run_is_disabled(const struct nw_run *run, size_t probe)
+{
+	return run->disabled_at && run->disabled_at[probe];
+}
+
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const char *text,
+			 struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+
+	if (!run->states)
+		run->states = calloc(probes + 1, sizeof(*run->states));
+	if (!run->disabled_at)
+		run->disabled_at = calloc(probes + 1, sizeof(*run->disabled_at));
+	if (!run->states || !run->disabled_at ||
+	    nw_strings_add(&run->state_texts, text, strlen(text)) < 0)
+		return nw_no_memory(err);
+	run->states[probe] = (struct nw_probe_state){
+		.word = "disabled",
+		.text = run->state_texts.item[run->state_texts.count - 1],
+	};
+	run->disabled_at[probe] = nw_max64(at, 1);
+	if (run->consumer->disabled)
+		run->consumer->disabled(run->consumer->arg, (uint32_t)probe, at);
+	return 0;
+}
+
+static int disable(struct nw_run *run, size_t probe, double rate, struct nw_error *err)
+{
+	uint64_t at = nw_session_now(run->session);
+	char when[16], how_often[16], text[128];
+
+	int ret = nw_session_disable(run->session, probe, err);
+	if (ret < 0)
+		return ret;
+	nw_unit_duration(at > run->start_ns ? at - run->start_ns : 0, when);
+	nw_unit_rate(rate, how_often);
+	snprintf(text, sizeof(text), "disabled after %s: %s, more than --max-rate %" PRIu64,
+		 when, how_often, run->args->max_rate);
+	ret = nw_run_mark_disabled(run, probe, at, text, err);
+	if (ret == 0 && !run->args->quiet)
+		nw_note("%s: %s", run->selection.probes.item[probe]->label, text);
+	return ret;
+}
+
+int nw_governor_look(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_governor *g = run->governor;
+	uint64_t now = nw_session_now(run->session);
+	double rate;
+	int ret = 0;
+
+	if (!g || !nw_rates_due(g->rates, now))
+		return 0;
+	count(run);
+	nw_rates_look(g->rates, now, g->probes);
+	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++)
+		if (!nw_run_is_disabled(run, i) &&
+		    nw_rates_over(g->rates, i, run->args->max_rate, &rate))
+			ret = disable(run, i, rate, err);
+	return ret;
+}

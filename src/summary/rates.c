@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* Rates over the last second, from counters that are looked at now and then. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/summary.h"
+
+enum {
+	LOOKS = 12, /* a little more than a second of them */
+	WINDOW_NS = 1000000000
+};
+
+struct nw_rates {
+	size_t probes;
+	uint64_t *counts; /* by look, then by probe */
+	uint64_t time[LOOKS];
+	size_t looks; /* in all */
+};
+
+int nw_rates_open(size_t probes, struct nw_rates **out)
+{
+	struct nw_rates *rates = calloc(1, sizeof(*rates));
+
+	if (rates)
+		rates->counts = calloc(probes + 1, LOOKS * sizeof(*rates->counts));
+	if (!rates || !rates->counts) {
+		free(rates);
+		return -ENOMEM;
+	}
+	rates->probes = probes;
+	*out = rates;
+	return 0;
+}
+
+void nw_rates_free(struct nw_rates *rates)
+{
+	if (rates)
+		free(rates->counts);
+	free(rates);
+}
+
+static uint64_t *counts_of(const struct nw_rates *rates, size_t look)
+{
+	return rates->counts + look % LOOKS * rates->probes;
+}
+
+bool nw_rates_due(const struct nw_rates *rates, uint64_t time)
+{
+	return !rates->looks ||
+	       time >= rates->time[(rates->looks - 1) % LOOKS] + NW_RATES_NS;
+}
+
+void nw_rates_look(struct nw_rates *rates, uint64_t time, const uint64_t *counts)
+{
+	memcpy(counts_of(rates, rates->looks), counts, rates->probes * sizeof(*counts));
+	rates->time[rates->looks++ % LOOKS] = time;
+}
+
+/*
+ * More hits than that within less than a second are too many in the whole of it, too. Once there
+ * is a look that is older, the rate since the youngest such look counts, so that a steady rate
+ * just above the limit is seen as well.
+ */
+bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate)
+{
+	if (rates->looks < 2)
+		return false;
+	size_t last = rates->looks - 1,
+	       oldest = rates->looks > LOOKS ? rates->looks - LOOKS : 0;
+	uint64_t now = rates->time[last % LOOKS], count = counts_of(rates, last)[probe];
+
+	for (size_t look = last; look-- > oldest;) {
+		uint64_t before = counts_of(rates, look)[probe];
+		uint64_t hits = count > before ? count - before : 0;
+		uint64_t age = now - rates->time[look % LOOKS];
+		double per_second = age ? (double)hits * 1e9 / (double)age : 0;
+		bool over = age < WINDOW_NS ? hits > most : per_second > (double)most;
+		if (over && age) {
+			*rate = per_second;
+			return true;
+		}
+		if (age >= WINDOW_NS)
+			break;
+	}
+	return false;
+}

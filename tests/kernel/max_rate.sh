@@ -1,0 +1,72 @@
+# --max-rate: a probe that is hit too often is disabled in the kernel, the others stay.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+# Which of our events are enabled: "1" or "0" a line.
+enabled() {
+  cat "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/e*_*/enable
+}
+some_disabled() {
+  enabled | grep -q '^0' && enabled | grep -q '^1'
+}
+
+# requests come by the thousand a second
+"$SERVER" -t 1 -p 50 -d 60 >/dev/null & server=$!
+"$NOPWATCH" stat -j 'myserver:*' -p $server --max-rate 100 -d 2 -o all.json 2>said
+holds "all that is too fast is disabled" all.json "probe('myserver:request__done')['state'] == 'disabled'"
+holds "what came before is counted" all.json "all(p['hits'] > 0 for p in of('probe') if p['state'] == 'disabled')"
+has "each is told, when and at what rate" "$(cat said)" \
+  '^nopwatch: myserver:request__done: disabled after [0-9.]+(ms|s): [0-9.k]+/s, more than --max-rate 100$'
+is "once" "$(grep -c 'request__done: disabled' said)" 1
+holds "open starts are discarded; unmatched is but what began before us" all.json \
+  "all(s['unmatched_starts'] == 0 and s['unmatched_ends'] <= 1 for s in of('span'))"
+kill $server
+wait $server 2>/dev/null
+
+# one program, of two probes one is fast
+"$PROGRAMS/counter" 20000 5000 >/dev/null & counter=$!
+"$NOPWATCH" stat -j 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -o out.json 2>said & stat=$!
+ok "its event is disabled, others stay enabled" wait_for some_disabled
+kill -INT $stat
+wait $stat
+is "it ends as ever" $? 0
+kill $counter
+wait $counter 2>/dev/null
+holds "the fast probe says so" out.json \
+  "{p['state'] for p in of('probe') if 'inner' in p['probe']} == {'disabled'}"
+holds "the slow one goes on" out.json "{p['state'] for p in of('probe') if 'step' in p['probe']} == {'hit'}"
+holds "its span is whole" out.json "span('counter:step')['count'] > 0 and span('counter:step')['unmatched_ends'] <= 1"
+holds "that of the fast one has nothing unmatched but what began before us" out.json \
+  "span('counter:inner')['unmatched_starts'] == 0"
+
+# exactly
+"$NOPWATCH" stat -j 'counter:*' --max-rate 1000000 -o out.json -- "$PROGRAMS/counter" 100 >/dev/null
+holds "a limit that is not reached changes nothing" out.json \
+  "probe('counter:inner__entry')['hits'] == 300 and probe('counter:inner__entry')['state'] == 'hit' and span('counter:inner')['count'] == 300"
+
+# text, and the cost
+"$PROGRAMS/counter" 20000 5000 >/dev/null & counter=$!
+"$NOPWATCH" stat -v 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -d 1500ms >text 2>said
+has "text says it behind the table" "$(cat text)" '^counter:inner__entry: disabled after .*, more than --max-rate 250$'
+has "-v tells what it cost" "$(cat said)" '(about|less than) [0-9.]+ % of one CPU in the traced processes: [0-9]+ hits, an estimated [0-9]+ns each'
+
+# trace and record
+"$NOPWATCH" trace -j 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -d 1500ms -o out.json 2>said
+has "trace says it" "$(cat said)" 'counter:inner__entry: disabled after'
+is "once, too" "$(grep -c 'inner__entry: disabled' said)" 1
+holds "and goes on with the others" out.json "of('event')[-1]['probe'].startswith('counter:step')"
+"$NOPWATCH" record 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -d 1500ms -o out.dat 2>said
+has "record says it" "$(cat said)" 'counter:inner__entry: disabled after'
+kill $counter
+wait $counter 2>/dev/null
+"$NOPWATCH" report -j out.dat >out.json
+holds "a recording knows it" out.json \
+  "probe('counter:inner__entry')['state'] == 'disabled' and probe('counter:step__end')['state'] == 'hit'"
+holds "and nothing in it is unmatched" out.json "span('counter:inner')['unmatched_starts'] == 0"
+has "and says it" "$("$NOPWATCH" report out.dat)" '^counter:inner__entry: disabled after .*, more than --max-rate 250$'
+
+# without uprobe_events that hold several sites
+NOPWATCH_FEATURES=-multi_site "$NOPWATCH" stat -q -j "usdt:$SERVER:myserver:*" --max-rate 1000 -o out.json -- "$SERVER" -t 2 -p 0 -n 100000 >/dev/null 2>said
+holds "a probe of several events loses them all" out.json "probe('myserver:lookup__done')['state'] == 'disabled'"
+is "-q says nothing" "$(cat said)" ""
+unchanged
+finish
