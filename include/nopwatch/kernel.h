@@ -37,11 +37,24 @@ bool nw_tracefs_has(int dir, const char *file);
 /* The kernel's own reason for the last refused definition, from error_log; "" if unknown. */
 void nw_tracefs_reason(const struct nw_tracefs *fs, char out[128]);
 
+/* What an error number means: a sentence, in answer to what was tried. Never NULL. */
+enum nw_refusal {
+	NW_REFUSED_OTHERWISE,
+	NW_REFUSED_DEFINITION,
+	NW_REFUSED_ENABLING,
+	NW_REFUSED_DELETION,
+	NW_REFUSED_INSTANCE,
+};
+const char *nw_refusal_text(enum nw_refusal what, int code);
+
 /* ---- features ----------------------------------------------------------------------- */
 
 enum nw_feature {
 	NW_FEATURE_UPROBE_EVENTS,
 	NW_FEATURE_INSTANCES,
+	NW_FEATURE_INSTANCE_EVENTS,
+	NW_FEATURE_MEMORY,
+	NW_FEATURE_PATH_COLON,
 	NW_FEATURE_REF_CTR,
 	NW_FEATURE_MULTI_SITE,
 	NW_FEATURE_HEX,
@@ -65,6 +78,9 @@ struct nw_features {
 	bool has[NW_FEATURE_COUNT];
 	bool masked[NW_FEATURE_COUNT]; /* switched off by NOPWATCH_FEATURES */
 	bool long64;		       /* a 64-bit kernel, whatever we are */
+	/* what came of trying it: "works", or what went wrong; NULL: not tried */
+	const char *tried[NW_FEATURE_COUNT];
+	bool unproven; /* neither README nor files tell of some: nw_features_try() does */
 };
 
 /* One row of the table of features. */
@@ -82,6 +98,13 @@ extern const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT];
  */
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err);
+/*
+ * Try out what can be tried: definitions and armed probes in our own executable, in a session of
+ * its own that is taken away again. Takes a tenth of a second, so it is for `features` and for
+ * kernels that do not tell. What was tried decides `has`, unless it is masked.
+ */
+int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
+		    struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 
 /* ---- sessions ----------------------------------------------------------------------- */
@@ -128,6 +151,13 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err);
  */
 int nw_session_fd(const struct nw_session *session);
 int nw_session_tend(struct nw_session *session);
+/*
+ * Does the kernel record only the threads of options.pids? If not, the caller sorts the hits, and
+ * tells of threads that are not wanted, hit by hit, and of threads that have ended.
+ */
+bool nw_session_restricts(const struct nw_session *session);
+void nw_session_stranger(struct nw_session *session, pid_t tid);
+void nw_session_gone(struct nw_session *session, pid_t tid);
 /* Does the session have to raise semaphores in these images? NULL: in any. */
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */
@@ -143,7 +173,8 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err);
  */
 int nw_session_close(struct nw_session *session, struct nw_error *err);
 
-int nw_session_instance(const struct nw_session *session); /* directory of the instance */
+/* The directory of its instance; of the top level, where it has to record there. */
+int nw_session_instance(const struct nw_session *session);
 enum nw_clock nw_session_clock(const struct nw_session *session);
 /* What went wrong without being fatal, for the user; lives as long as the session. */
 const nw_strings *nw_session_warnings(const struct nw_session *session);

@@ -25,6 +25,7 @@
 
 /* What the kernel can do, as far as definitions are concerned. */
 struct nw_caps {
+	bool memory;	 /* fetches from memory, not only registers */
 	bool ref_ctr;	 /* PATH:OFFSET(REF_CTR): it counts USDT semaphores itself */
 	bool multi_site; /* one event may hold several places */
 	bool hex;	 /* x8..x64 */

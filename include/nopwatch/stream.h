@@ -192,6 +192,9 @@ struct nw_stream_options {
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	size_t page_budget; /* pages held at most, 0: a default */
+	/* Look at every lane this often, instead of letting the kernel tell, which before
+	 * buffer_percent (5.0) it does for every few events; 0: it tells. */
+	int poll_ms;
 };
 int nw_stream_open(const struct nw_formats *formats,
 		   const struct nw_stream_options *options, struct nw_stream **out,
@@ -457,6 +460,8 @@ struct nw_tasks_options {
 	const pid_t *pids; /* wanted processes; none: all */
 	size_t pid_count;
 	bool follow; /* and all their descendants */
+	/* Others are recorded, too: who is gone before it could be looked up is one of them. */
+	bool strangers;
 	/* What a thread older than the stream is; -errno: unknown. NULL: nobody knows. */
 	int (*look_up)(void *arg, pid_t tid, pid_t *process, char comm[16]);
 	void *look_up_arg;

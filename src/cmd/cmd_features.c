@@ -21,7 +21,9 @@ static void print_text(const struct nw_features *features, struct nw_buf *out)
 			      features->has[i]	    ? "yes"
 			      : features->masked[i] ? "masked"
 						    : "no");
-		nw_table_cell(&table, "%s", info->how);
+		nw_table_cell(&table, "%s%s%s", info->how,
+			      features->tried[i] ? "; tried: " : "",
+			      features->tried[i] ? features->tried[i] : "");
 		nw_table_cell(&table, "%s; without: %s", info->what, info->without);
 	}
 	nw_table_print(&table, false, out);
@@ -40,6 +42,8 @@ static void print_json(const struct nw_features *features, struct nw_buf *out)
 		nw_json_key(&json, "masked");
 		nw_json_bool(&json, features->masked[i]);
 		nw_json_key_text(&json, "found_by", info->how);
+		if (features->tried[i])
+			nw_json_key_text(&json, "tried", features->tried[i]);
 		nw_json_key_text(&json, "what", info->what);
 		nw_json_key_text(&json, "without", info->without);
 		nw_json_close(&json, '}');
@@ -47,19 +51,30 @@ static void print_json(const struct nw_features *features, struct nw_buf *out)
 	}
 }
 
+/* Detect, and try; that it cannot be tried is worth a note, no more. */
+static int find_out(struct nw_features *features, struct nw_error *err)
+{
+	struct nw_error why;
+	struct nw_tracefs fs;
+	int ret = nw_tracefs_open(&fs, err);
+
+	if (ret < 0)
+		return ret;
+	ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), features, err);
+	if (ret == 0 && nw_features_try(&fs, features, &why) < 0)
+		nw_note("not tried out: %s", why.what);
+	nw_tracefs_close(&fs);
+	return ret;
+}
+
 static int run(const struct nw_args *args)
 {
-	struct nw_tracefs fs;
 	struct nw_features features;
 	struct nw_error err;
 	struct nw_sink sink;
 	struct nw_buf out = {0};
-	int ret = nw_tracefs_open(&fs, &err);
+	int ret = find_out(&features, &err);
 
-	if (ret == 0) {
-		ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), &features, &err);
-		nw_tracefs_close(&fs);
-	}
 	if (ret == 0)
 		ret = nw_sink_open(args, &sink, &err);
 	if (ret == 0) {
@@ -81,7 +96,10 @@ const struct nw_command nw_cmd_features = {
 	.usage = "[-j]",
 	.details = "Nothing is concluded from the kernel's version: README, files and "
 		   "their content\n"
-		   "decide. NOPWATCH_FEATURES=-NAME,-NAME switches features off, for "
+		   "decide, and what can be tried is tried: probes in nopwatch itself are "
+		   "defined,\n"
+		   "armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME "
+		   "switches features off, for "
 		   "trying out\n"
 		   "the ways of older kernels.",
 	.options = "format json output",

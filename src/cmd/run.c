@@ -13,7 +13,8 @@
 #include "run.h"
 
 enum {
-	TICK_MS = 100
+	TICK_MS = 100,
+	POLL_MS = 20, /* where the kernel cannot wake us when it is worth it */
 };
 
 /* ---- selecting ---------------------------------------------------------------------- */
@@ -248,6 +249,7 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 		.lanes = run->fds.count,
 		.now = trace_now,
 		.now_arg = run,
+		.poll_ms = run->features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
 	};
 
 	return ret < 0 ? ret : nw_stream_open(&run->formats, &options, &run->stream, err);
@@ -266,6 +268,7 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 		.pid_count = pids->count,
 		.follow = run->args->follow || run->child.pid,
 		.look_up = look_up_task,
+		.strangers = !nw_session_restricts(run->session),
 	};
 
 	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
@@ -319,6 +322,8 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_features_detect(&run->fs, getenv("NOPWATCH_FEATURES"),
 					 &run->features, err);
+	if (ret == 0 && run->features.unproven)
+		ret = nw_features_try(&run->fs, &run->features, err);
 	return ret;
 }
 
@@ -383,8 +388,11 @@ static int hand_out(struct nw_run *run, const struct nw_hit *hit)
 		return 0;
 	if (run->needs_tasks) {
 		task = nw_tasks_get(run->tasks, hit->tid);
-		if (!task->wanted)
+		if (!task->wanted) {
+			if (run->session) /* not from a recording */
+				nw_session_stranger(run->session, hit->tid);
 			return 0;
+		}
 	}
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
 		return filter_out(run, hit, task);
@@ -417,6 +425,8 @@ int nw_run_take(struct nw_run *run, const struct nw_record *record)
 	case NW_RECORD_TASK:
 		if (nw_record_exited(record) && run->consumer->exit)
 			run->consumer->exit(run->consumer->arg, nw_record_exited(record));
+		if (nw_record_exited(record) && run->session)
+			nw_session_gone(run->session, nw_record_exited(record));
 		nw_tasks_record(run->tasks, record);
 		return 0;
 	default:
@@ -660,14 +670,31 @@ static int release(struct nw_run *run, const char *command, struct nw_error *err
 	return ret;
 }
 
-static int arm_and_loop(struct nw_run *run, const char *command, struct nw_error *err)
+/* Who is wanted must be known before it ends, where others are recorded, too. */
+static void meet_wanted(struct nw_run *run, const nw_pids *pids)
+{
+	if (nw_session_restricts(run->session))
+		return;
+	nw_vec_each (pids, pid) {
+		nw_pids threads = {0};
+		nw_process_threads(*pid, &threads, NULL);
+		nw_vec_each (&threads, tid)
+			nw_tasks_get(run->tasks, *tid);
+		nw_vec_free(&threads);
+	}
+}
+
+static int arm_and_loop(struct nw_run *run, const char *command, const nw_pids *pids,
+			struct nw_error *err)
 {
 	int ret = nw_session_arm(run->session, err);
 
+	meet_wanted(run, pids);
 	run->start_ns = run->now_ns = nw_session_now(run->session);
 	run->stop_ns = UINT64_MAX;
 	run->wall_ns = wall_offset(run);
 	print_session_warnings(run);
+	nw_run_tell_missing(run);
 	if (ret == 0)
 		run->profile = read_profile(run);
 	if (ret == 0)
@@ -698,11 +725,11 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 	if (ret == 0)
 		ret = collect_pids(run, command, &pids, err);
 	if (ret == 0)
-		ret = open_tasks(run, &pids, err);
-	if (ret == 0)
 		ret = open_session(run, &pids, err);
 	if (ret == 0)
-		ret = arm_and_loop(run, command, err);
+		ret = open_tasks(run, &pids, err);
+	if (ret == 0)
+		ret = arm_and_loop(run, command, &pids, err);
 	struct nw_error end;
 	int end_ret = close_kernel(run, &end);
 	if (ret == 0 && end_ret < 0)

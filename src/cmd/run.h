@@ -141,6 +141,8 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const ch
 /* What these hits, by point, have cost the programs; and say it. */
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
 void nw_run_tell_cost(const struct nw_run *run);
+/* Tell which arguments will have no value, and why (src/cmd/missing.c). */
+void nw_run_tell_missing(const struct nw_run *run);
 /* Read back, in the processes of -p (with -v in all), what enabling has armed; tell what not. */
 int nw_run_read_back(struct nw_run *run, struct nw_error *err);
 /* What the hits that came say about the states of probes. */

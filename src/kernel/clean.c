@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "semaphore.h"
+#include "topbuffer.h"
 
 static const char prefix[] = "nopwatch_";
 
@@ -24,7 +25,9 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	}
 	nw_expedite_recover(&journal);
 	int lowered = nw_semaphores_recover(&journal, &report->stuck);
-	if (nw_teardown(fs, session, &report->stuck) < 0 || lowered < 0) {
+	int gone = nw_teardown(fs, session, &report->stuck);
+	int kept = nw_top_restore(fs, &journal, &report->stuck);
+	if (gone < 0 || lowered < 0 || kept < 0) {
 		nw_journal_leave(&journal); /* for the next try */
 		return;
 	}

@@ -25,13 +25,14 @@ static bool is_same_file(const char *path, const struct nw_image *image)
  * A path that the kernel's grammar can carry and that leads to the very file we read: its own
  * if that does, else our open file, which cannot be mistaken for another.
  */
-static char *make_path(const struct nw_image *image)
+static char *make_path(const struct nw_session *session, const struct nw_image *image)
 {
+	bool colon = session->features->has[NW_FEATURE_PATH_COLON];
 	nw_cleanup(nw_free_ptr) char *cwd = image->path[0] == '/' ? NULL : getcwd(NULL, 0);
 	char *path = nw_text("%s%s%s", cwd ? cwd : "", cwd ? "/" : "", image->path);
 
-	if (path && nw_path_is_writable(path) && is_same_file(path, image) &&
-	    strlen(path) < 1024)
+	if (path && nw_path_is_writable(path) && (colon || !strchr(path, ':')) &&
+	    is_same_file(path, image) && strlen(path) < 1024)
 		return path;
 	free(path);
 	return nw_text("/proc/self/fd/%d", image->fd);
@@ -46,7 +47,7 @@ static const char *path_of(struct nw_session *session, const struct nw_image *im
 	if (!fresh)
 		return NULL;
 	fresh->image = image;
-	fresh->path = make_path(image);
+	fresh->path = make_path(session, image);
 	return fresh->path;
 }
 
@@ -98,6 +99,31 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 			why);
 }
 
+/* The kernel's own words, where it has some, else what its error number means. */
+static void explain_definition(struct nw_session *session, const struct nw_place *place,
+			       int ret)
+{
+	char reason[128] = "";
+
+	if (session->features->has[NW_FEATURE_ERROR_LOG])
+		nw_tracefs_reason(session->fs, reason);
+	nw_cleanup(nw_free_ptr) char *why = nw_text(
+		"the kernel refused the definition: %s%s%s%s",
+		*reason ? nw_strerror(-ret) : nw_refusal_text(NW_REFUSED_DEFINITION, -ret),
+		*reason ? " (" : "", reason, *reason ? ")" : "");
+	give_up(session, place, why ? why : "refused");
+}
+
+/* Before 5.4 a definition silently replaces the one of the same name. */
+static bool would_replace(const struct nw_session *session, const struct nw_event *event)
+{
+	char dir[2 * NW_MAX_NAME + 16];
+
+	snprintf(dir, sizeof(dir), "events/%s/%s", session->plan->group, event->name);
+	return !session->features->has[NW_FEATURE_MULTI_SITE] &&
+	       nw_tracefs_has(session->fs->root, dir);
+}
+
 static int define_place(struct nw_session *session, const struct nw_event *event,
 			const struct nw_place *place)
 {
@@ -105,8 +131,6 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	const char *danger = hazard(session, point);
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
-	char reason[128] = "";
-
 	if (danger) {
 		give_up(session, place, danger);
 		return -EPERM;
@@ -117,17 +141,13 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 		       session->features->has[NW_FEATURE_REF_CTR], &line);
 	nw_buf_addc(&line, '\n');
 	int ret = line.failed ? -ENOMEM
-			      : nw_tracefs_append(session->fs->root, "uprobe_events",
-						  nw_buf_str(&line));
+		  : would_replace(session, event)
+			  ? -EEXIST
+			  : nw_tracefs_append(session->fs->root, "uprobe_events",
+					      nw_buf_str(&line));
 	nw_buf_free(&line);
-	if (ret < 0) {
-		if (session->features->has[NW_FEATURE_ERROR_LOG])
-			nw_tracefs_reason(session->fs, reason);
-		nw_cleanup(nw_free_ptr) char *why = nw_text(
-			"the kernel refused the definition: %s%s%s%s", nw_strerror(-ret),
-			*reason ? " (" : "", reason, *reason ? ")" : "");
-		give_up(session, place, why ? why : "refused");
-	}
+	if (ret < 0)
+		explain_definition(session, place, ret);
 	return ret;
 }
 
@@ -226,24 +246,8 @@ static int split(struct nw_session *session, struct nw_event *event)
 
 static void explain_refusal(struct nw_session *session, struct nw_event *event, int ret)
 {
-	static const struct {
-		int code;
-		const char *why;
-	} known[] = {
-		{524,
-		 "the instruction there cannot be probed, or holds a breakpoint already"},
-		{EINVAL,
-		 "another tool has a probe at this place with another semaphore, or the "
-		 "file has become shorter"},
-		{EIO, "the file system has no page cache to probe (an old overlayfs?)"},
-		{EINTR, "perf is using the event"},
-	};
 	const struct nw_place *place = &event->places.item[0];
-	const char *why = nw_strerror(-ret);
-
-	for (size_t i = 0; i < NW_COUNT(known); i++)
-		if (known[i].code == -ret)
-			why = known[i].why;
+	const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
 	nw_cleanup(nw_free_ptr) char *text = nw_text("the kernel would not arm it: %s",
 						     why);
 	give_up(session, place, text ? text : why);

@@ -17,7 +17,17 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_UPROBE_EVENTS] = {"uprobe_events", "probes in user programs",
 				      "file uprobe_events", "nothing works without it"},
 	[NW_FEATURE_INSTANCES] = {"instances", "ring buffers of one's own",
-				  "directory instances", "the top-level buffer is used"},
+				  "directory instances",
+				  "the top-level buffer is used, saved and restored"},
+	[NW_FEATURE_INSTANCE_EVENTS] = {"instance_events", "probes that record in them",
+					"README: fetcharg; file set_event_pid",
+					"the top-level buffer is used"},
+	[NW_FEATURE_MEMORY] = {"memory", "arguments in memory, strings",
+			       "README: fetcharg; file set_event_pid",
+			       "only arguments in registers have values"},
+	[NW_FEATURE_PATH_COLON] = {"path_colon", "files with a colon in their path",
+				   "README: <path>:<offset>",
+				   "they are named by an open descriptor"},
 	[NW_FEATURE_REF_CTR] = {"ref_ctr", "the kernel raises USDT semaphores",
 				"README: (ref_ctr_offset)",
 				"semaphores are raised through /proc/PID/mem"},
@@ -31,16 +41,17 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_IMMEDIATE] = {"imm", "constants as arguments", "README: \\imm-value",
 				  "not needed: nopwatch knows constants"},
 	[NW_FEATURE_EVENT_PID] = {"set_event_pid", "recording only some threads",
-				  "file set_event_pid", "a filter on common_pid"},
+				  "file set_event_pid",
+				  "all are recorded and sorted; strangers are filtered "
+				  "out (common_pid) once seen"},
 	[NW_FEATURE_EVENT_FORK] = {"event_fork", "and what those threads create",
-				   "file options/event-fork",
-				   "new threads are added as they are seen"},
+				   "file options/event-fork", "as without set_event_pid"},
 	[NW_FEATURE_BUFFER_PERCENT] = {"buffer_percent",
 				       "waking the reader when it is worth it",
 				       "file buffer_percent",
 				       "the reader looks 50 times a second"},
 	[NW_FEATURE_ERROR_LOG] = {"error_log", "the kernel's reason for a refusal",
-				  "file error_log", "only the error number is shown"},
+				  "file error_log", "the error number is put into words"},
 	[NW_FEATURE_CLOCK_MONO] = {"mono", "trace clock mono = CLOCK_MONOTONIC",
 				   "file trace_clock", "boot, else global"},
 	[NW_FEATURE_CLOCK_BOOT] = {"boot", "trace clock boot = CLOCK_BOOTTIME",
@@ -67,6 +78,9 @@ static const struct {
 	enum nw_feature feature;
 	const char *text;
 } readme_texts[] = {
+	{NW_FEATURE_INSTANCE_EVENTS, "fetcharg"},
+	{NW_FEATURE_MEMORY, "fetcharg"},
+	{NW_FEATURE_PATH_COLON, "<path>:<offset>"},
 	{NW_FEATURE_REF_CTR, "(ref_ctr_offset)"},
 	{NW_FEATURE_MULTI_SITE, "Create/append/remove/show the userspace"},
 	{NW_FEATURE_HEX, "x8/16/32/64"},
@@ -164,6 +178,20 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 	return 0;
 }
 
+/*
+ * README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where probes had
+ * long had both (3.14, 3.15). Older kernels have to be tried.
+ */
+static void prove_old(struct nw_features *features)
+{
+	bool *instance_events = &features->has[NW_FEATURE_INSTANCE_EVENTS];
+	bool *memory = &features->has[NW_FEATURE_MEMORY];
+
+	*instance_events = *instance_events || features->has[NW_FEATURE_EVENT_PID];
+	*memory = *memory || features->has[NW_FEATURE_EVENT_PID];
+	features->unproven = !*instance_events || !*memory;
+}
+
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err)
 {
@@ -179,6 +207,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		features.has[readme_texts[i].feature] = strstr(nw_buf_str(&readme),
 							       readme_texts[i].text) !=
 							NULL;
+	prove_old(&features);
 	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
@@ -196,6 +225,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 struct nw_caps nw_features_caps(const struct nw_features *features)
 {
 	return (struct nw_caps){
+		.memory = features->has[NW_FEATURE_MEMORY],
 		.ref_ctr = features->has[NW_FEATURE_REF_CTR],
 		.multi_site = features->has[NW_FEATURE_MULTI_SITE],
 		.hex = features->has[NW_FEATURE_HEX],

@@ -10,16 +10,43 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "topbuffer.h"
 
 /* ---- the instance ------------------------------------------------------------------- */
 
+int nw_session_set(struct nw_session *session, const char *file, const char *value)
+{
+	int ret = session->top ? nw_top_keep(session->fs, &session->journal, file) : 0;
+
+	return ret < 0 ? ret : nw_tracefs_write(session->instance, file, value);
+}
+
 static int set_recording(struct nw_session *session, bool on, struct nw_error *err)
 {
-	int ret = nw_tracefs_write(session->instance, "tracing_on", on ? "1" : "0");
+	int ret = nw_session_set(session, "tracing_on", on ? "1" : "0");
 
 	return ret < 0 ? nw_fail(err, -ret, "cannot %s recording: %s",
 				 on ? "start" : "stop", nw_strerror(-ret))
 		       : 0;
+}
+
+/* It is emptied so that nothing but ours is counted, read and lost. */
+static int take_top(struct nw_session *session, struct nw_error *err)
+{
+	int ret = nw_top_take(session->fs, session->force, &session->top_lock, err);
+
+	if (ret < 0)
+		return ret;
+	session->top = true;
+	session->instance = openat(session->fs->root, ".",
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (session->instance < 0)
+		return nw_fail(err, errno, "cannot open %s: %s", session->fs->path,
+			       nw_strerror(errno));
+	ret = set_recording(session, false, err);
+	if (ret == 0)
+		nw_top_clear(session->fs);
+	return ret;
 }
 
 static int make_instance(struct nw_session *session, struct nw_error *err)
@@ -33,13 +60,22 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 			       nw_strerror(errno));
 	if (mkdirat(session->fs->root, dir, 0700) < 0)
 		return nw_fail(err, errno, "cannot create %s/%s: %s", session->fs->path,
-			       dir, nw_strerror(errno));
+			       dir, nw_refusal_text(NW_REFUSED_INSTANCE, errno));
 	session->instance = openat(session->fs->root, dir,
 				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (session->instance < 0)
 		return nw_fail(err, errno, "cannot open %s/%s: %s", session->fs->path, dir,
 			       nw_strerror(errno));
 	return set_recording(session, false, err);
+}
+
+static int choose_buffer(struct nw_session *session, struct nw_error *err)
+{
+	const bool *has = session->features->has;
+
+	return has[NW_FEATURE_INSTANCES] && has[NW_FEATURE_INSTANCE_EVENTS]
+		       ? make_instance(session, err)
+		       : take_top(session, err);
 }
 
 /* local, the default, does not compare across CPUs; mono costs the same (kernel.md 2.3). */
@@ -52,7 +88,7 @@ static int set_clock(struct nw_session *session, struct nw_error *err)
 	session->clock = session->features->has[NW_FEATURE_CLOCK_MONO]	 ? NW_CLOCK_MONO
 			 : session->features->has[NW_FEATURE_CLOCK_BOOT] ? NW_CLOCK_BOOT
 									 : NW_CLOCK_OTHER;
-	int ret = nw_tracefs_write(session->instance, "trace_clock", names[session->clock]);
+	int ret = nw_session_set(session, "trace_clock", names[session->clock]);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s",
 				 names[session->clock], nw_strerror(-ret))
 		       : 0;
@@ -75,7 +111,7 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 
 	for (bytes = wanted;; bytes /= 2) {
 		snprintf(text, sizeof(text), "%lu", (bytes + 1023) / 1024);
-		ret = nw_tracefs_write(session->instance, "buffer_size_kb", text);
+		ret = nw_session_set(session, "buffer_size_kb", text);
 		if (ret != -ENOMEM || bytes < 16384)
 			break;
 	}
@@ -99,83 +135,10 @@ static int set_percent(struct nw_session *session, struct nw_error *err)
 	if (!session->features->has[NW_FEATURE_BUFFER_PERCENT])
 		return 0;
 	snprintf(text, sizeof(text), "%u", session->buffer_percent);
-	int ret = nw_tracefs_write(session->instance, "buffer_percent", text);
+	int ret = nw_session_set(session, "buffer_percent", text);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set buffer_percent: %s",
 				 nw_strerror(-ret))
 		       : 0;
-}
-
-/* ---- which threads ------------------------------------------------------------------ */
-
-static bool has_pid(const nw_pids *list, pid_t pid)
-{
-	nw_vec_each (list, known)
-		if (*known == pid)
-			return true;
-	return false;
-}
-
-static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
-		   struct nw_error *err)
-{
-	char text[16];
-	pid_t *slot;
-
-	snprintf(text, sizeof(text), "%d ", (int)tid);
-	int ret = nw_tracefs_append(session->instance, "set_event_pid", text);
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot restrict recording to thread %d: %s",
-			       (int)tid, nw_strerror(-ret));
-	slot = nw_vec_add(added);
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = tid;
-	return 0;
-}
-
-/*
- * All threads of a process. What a listed thread creates is followed by the kernel
- * (event-fork), what others create meanwhile is not: list again until nothing is new.
- */
-static int add_process(struct nw_session *session, nw_pids *added, pid_t pid,
-		       struct nw_error *err)
-{
-	for (bool fresh = true; fresh;) {
-		nw_pids threads = {0};
-		int ret = nw_process_threads(pid, &threads, err);
-		fresh = false;
-		nw_vec_each (&threads, tid) {
-			if (ret < 0 || has_pid(added, *tid))
-				continue;
-			ret = add_tid(session, added, *tid, err);
-			fresh = true;
-		}
-		nw_vec_free(&threads);
-		if (ret == -ESRCH) /* gone meanwhile: nobody left to record */
-			return 0;
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
-/* After the definitions: event files made later would ignore it on kernels before 5.16. */
-static int restrict_to(struct nw_session *session, const struct nw_session_options *options,
-		       struct nw_error *err)
-{
-	nw_pids added = {0};
-	int ret = 0;
-
-	if (!options->pid_count)
-		return 0;
-	ret = nw_tracefs_write(session->instance, "options/event-fork", "1");
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot follow new threads (event-fork): %s",
-			       nw_strerror(-ret));
-	for (size_t i = 0; i < options->pid_count && ret == 0; i++)
-		ret = add_process(session, &added, options->pids[i], err);
-	nw_vec_free(&added);
-	return ret;
 }
 
 /* ---- births, names and deaths ------------------------------------------------------- */
@@ -190,7 +153,7 @@ static void enable_tasks(struct nw_session *session)
 
 	for (size_t i = 0; i < nw_task_event_count; i++) {
 		snprintf(file, sizeof(file), "events/%s/enable", nw_task_events[i]);
-		int ret = nw_tracefs_write(session->instance, file, "1");
+		int ret = nw_session_set(session, file, "1");
 		if (ret < 0)
 			nw_strings_addf(&session->warnings,
 					"%s cannot be recorded (%s): names of short-lived "
@@ -221,7 +184,7 @@ static int build(struct nw_session *session, const char *name,
 		return ret;
 	nw_journal_note(&session->journal, "nopwatch 1\npid %d\n", (int)getpid());
 	nw_expedite_begin(session->features, &session->journal);
-	ret = make_instance(session, err);
+	ret = choose_buffer(session, err);
 	if (ret == 0)
 		ret = set_clock(session, err);
 	if (ret == 0 &&
@@ -233,7 +196,7 @@ static int build(struct nw_session *session, const char *name,
 			      ? nw_fail(err, EIO, "cannot write the journal")
 			      : nw_session_define(session, err);
 	if (ret == 0)
-		ret = restrict_to(session, options, err);
+		ret = nw_pid_filter_begin(session, options, err);
 	return ret;
 }
 
@@ -249,7 +212,7 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->fs = fs;
 	session->features = features;
 	session->plan = plan;
-	session->instance = -1;
+	session->instance = session->top_lock = -1;
 	session->journal.fd = -1;
 	session->force = options->force;
 	session->tasks = options->tasks;
@@ -323,6 +286,7 @@ int nw_session_fd(const struct nw_session *session)
 
 int nw_session_tend(struct nw_session *session)
 {
+	nw_pid_filter_tend(session);
 	return session->semaphores ? nw_newcomers_tend(session->semaphores) : 1000;
 }
 
@@ -343,8 +307,9 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	int raised = nw_semaphores_close(session->semaphores, &stuck);
 	nw_expedite_begin(session->features, &session->journal);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
+	int kept = nw_top_restore(session->fs, &session->journal, &stuck);
 	nw_expedite_end(&session->journal);
-	ret = ret < 0 ? ret : raised;
+	ret = ret < 0 ? ret : raised < 0 ? raised : kept;
 	if (ret == 0) {
 		nw_journal_remove(&session->journal);
 	} else {
@@ -368,6 +333,9 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 		free(known->path);
 	nw_vec_free(&session->paths);
 	nw_strings_free(&session->warnings);
+	nw_vec_free(&session->filter.excluded);
+	if (session->top_lock >= 0)
+		close(session->top_lock);
 	free(session);
 	return ret;
 }

@@ -4,6 +4,7 @@
 #define NOPWATCH_KERNEL_SESSION_H
 
 #include "journal.h"
+#include "pidfilter.h"
 #include "semaphore.h"
 
 struct nw_image_path {
@@ -16,16 +17,21 @@ struct nw_session {
 	const struct nw_features *features;
 	struct nw_plan *plan;
 	struct nw_journal journal;
-	int instance; /* directory, -1: none yet */
+	int instance; /* directory, -1: none yet; the top level itself if `top` */
+	bool top;     /* it records in the top-level buffer */
+	int top_lock; /* -1: none */
 	bool force, tasks;
 	enum nw_clock clock;
 	unsigned int buffer_percent;
 	uint64_t buffer_bytes;
 	nw_strings warnings;
-	struct nw_semaphores *semaphores;   /* NULL: none, or the kernel raises them */
+	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
+	struct nw_pid_filter filter;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 };
 
+/* Write a file of the session's instance; what the top level had there is noted before. */
+int nw_session_set(struct nw_session *session, const char *file, const char *value);
 /* Define every event of the plan; places that are refused are marked and warned about. */
 int nw_session_define(struct nw_session *session, struct nw_error *err);
 /* Enable the group; what the kernel refuses is split until only the culprits are left out. */

@@ -155,9 +155,8 @@ static void delete_event(struct teardown *t, size_t i)
 	snprintf(line, sizeof(line), "-:%s/%.63s\n", t->group, event);
 	int ret = nw_tracefs_append(t->fs->root, "uprobe_events", line);
 	if (ret < 0 && ret != -ENOENT)
-		nw_strings_addf(t->stuck, "event %s/%s cannot be deleted: %s%s", t->group,
-				event, nw_strerror(-ret),
-				ret == -EBUSY ? " (perf, or another tracer)" : "");
+		nw_strings_addf(t->stuck, "event %s/%s cannot be deleted: %s", t->group,
+				event, nw_refusal_text(NW_REFUSED_DELETION, -ret));
 }
 
 static void remove_instance(struct teardown *t)

@@ -30,6 +30,8 @@ static bool find_mount(char *out, size_t room)
 			found = true;
 		} else if (strcmp(entry->mnt_type, "debugfs") == 0 && !*out) {
 			snprintf(out, room, "%s/tracing", entry->mnt_dir);
+			if (access(out, F_OK) < 0) /* it has none */
+				*out = '\0';
 		}
 	}
 	if (mounts)
@@ -37,14 +39,15 @@ static bool find_mount(char *out, size_t room)
 	return *out != '\0';
 }
 
-static bool kernel_has_tracefs(void)
+/* tracefs is a file system of its own since 4.1; before, debugfs has it. */
+static bool kernel_has(const char *type)
 {
 	FILE *list = fopen("/proc/filesystems", "re");
 	char line[128];
 	bool found = false;
 
 	while (list && fgets(line, sizeof(line), list))
-		found = found || strstr(line, "tracefs") || strstr(line, "debugfs");
+		found = found || strstr(line, type);
 	if (list)
 		fclose(list);
 	return found;
@@ -52,6 +55,12 @@ static bool kernel_has_tracefs(void)
 
 static int not_allowed(const char *path, int code, struct nw_error *err)
 {
+	if (code == EROFS) {
+		nw_fail(err, code, "tracefs at %s is mounted read-only", path);
+		nw_error_hint(err, "%smount -o remount,rw %s",
+			      geteuid() == 0 ? "" : "as root: ", path);
+		return -code;
+	}
 	nw_fail(err, code, "may not use tracefs at %s: %s", path, nw_strerror(code));
 	if (geteuid() != 0)
 		nw_error_hint(err, "run as root (sudo nopwatch ...)");
@@ -64,15 +73,18 @@ static int not_allowed(const char *path, int code, struct nw_error *err)
 
 static int not_mounted(struct nw_error *err)
 {
-	if (!kernel_has_tracefs()) {
+	bool own = kernel_has("tracefs");
+
+	if (!own && !kernel_has("debugfs")) {
 		nw_fail(err, ENOSYS,
 			"this kernel has no tracefs (built without CONFIG_FTRACE)");
 		nw_error_hint(err, "a kernel with CONFIG_UPROBE_EVENTS=y is needed");
 		return -ENOSYS;
 	}
 	nw_fail(err, ENOENT, "tracefs is not mounted");
-	nw_error_hint(err, "%smount -t tracefs nodev /sys/kernel/tracing",
-		      geteuid() == 0 ? "" : "as root: ");
+	nw_error_hint(err, "%s%s", geteuid() == 0 ? "" : "as root: ",
+		      own ? "mount -t tracefs nodev /sys/kernel/tracing"
+			  : "mount -t debugfs nodev /sys/kernel/debug");
 	return -ENOENT;
 }
 
@@ -91,11 +103,14 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 	if (fs.root < 0)
 		return nw_fail(err, errno, "cannot open %s: %s", fs.path,
 			       nw_strerror(errno));
-	if (faccessat(fs.root, "uprobe_events", W_OK, AT_EACCESS) == 0) {
+	/* Opened, since lockdown only shows then; for append it changes nothing. */
+	int events = openat(fs.root, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+	int code = errno;
+	if (events >= 0) {
+		close(events);
 		*out = fs;
 		return 0;
 	}
-	int code = errno;
 	close(fs.root);
 	if (code != ENOENT)
 		return not_allowed(fs.path, code, err);

@@ -19,7 +19,8 @@
 
 #include "nopwatch/plan.h"
 
-const struct nw_caps nw_caps_all = {.ref_ctr = true,
+const struct nw_caps nw_caps_all = {.memory = true,
+				    .ref_ctr = true,
 				    .multi_site = true,
 				    .hex = true,
 				    .arrays = true};
@@ -292,9 +293,13 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	if (!place_text(op, arch, vaddr, out, place, sizeof(place)))
 		return;
 	out->field = out->shown;
-	if (!plain)
+	bool pointee = plain && (want->base == NW_TYPE_STRING || want->array);
+	if (!caps->memory && (pointee || op->kind != NW_OPERAND_REGISTER))
+		out->problem = "it is in memory: this kernel's probes only read registers "
+			       "(before 3.14)";
+	else if (!plain)
 		make_structure(op, want, place, caps, out);
-	else if (want->base == NW_TYPE_STRING || want->array)
+	else if (pointee)
 		make_pointee(op, arch, place, caps, out);
 	else if (op->reg_high[0])
 		make_pair(op, place, big_endian, out);

@@ -8,6 +8,9 @@
 
 #include "nopwatch/stream.h"
 
+/* How often every lane is looked at, full or not. */
+#define NW_SWEEP_NS 100000000u
+
 struct nw_slab { /* a page that was read, in a queue or free */
 	struct nw_slab *next;
 	size_t len;
@@ -60,6 +63,8 @@ struct nw_stream {
 	struct nw_slab *free;
 	size_t queued, budget; /* pages in queues, that may be there */
 	int epoll;
+	bool polls;	/* the kernel does not tell which lanes to look at */
+	uint64_t sweep; /* nanoseconds between looks at all lanes */
 	uint64_t swept; /* when all lanes were last looked at */
 	uint64_t (*now)(void *arg);
 	void *now_arg;

@@ -2,7 +2,7 @@
 /*
  * Filling the lanes. Reading is by need: epoll names the lanes whose buffers have passed
  * buffer_percent; the others are looked at a few times a second, which is what moves their
- * `known` on. So an idle CPU costs next to nothing, and a slow probe is seen within SWEEP_NS.
+ * `known` on. So an idle CPU costs next to nothing, and a slow probe is seen within NW_SWEEP_NS.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,9 +10,6 @@
 #include <unistd.h>
 
 #include "lane.h"
-
-/* How often every lane is looked at, full or not. */
-#define SWEEP_NS 100000000u
 
 /* Pages a lane may take in one go, so that no CPU starves the others. */
 enum {
@@ -98,7 +95,7 @@ static int read_ready(struct nw_stream *s, int wake_fd, int timeout_ms)
 
 int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 {
-	int most = (int)(SWEEP_NS / 1000000);
+	int most = (int)(s->sweep / 1000000);
 
 	if (timeout_ms < 0 || timeout_ms > most)
 		timeout_ms = most;
@@ -106,7 +103,7 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 	int ret = read_ready(s, wake_fd, timeout_ms);
 	/* Pages that wait for lanes nobody has looked at pile up: then look early. */
 	if (ret == 0 &&
-	    (s->now(s->now_arg) - s->swept >= SWEEP_NS || s->queued * 2 >= s->budget))
+	    (s->now(s->now_arg) - s->swept >= s->sweep || s->queued * 2 >= s->budget))
 		ret = sweep(s);
 	set_limit(s);
 	return ret;

@@ -269,7 +269,7 @@ static int watch_lanes(struct nw_stream *s, struct nw_error *err)
 	if (s->epoll < 0)
 		return nw_fail(err, errno, "cannot create an epoll: %s",
 			       nw_strerror(errno));
-	for (unsigned int i = 0; i < s->lanes; i++) {
+	for (unsigned int i = 0; !s->polls && i < s->lanes; i++) {
 		struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
 		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->lane[i].fd, &event) < 0)
 			return nw_fail(err, errno,
@@ -289,6 +289,8 @@ int nw_stream_open(const struct nw_formats *formats,
 		return nw_no_memory(err);
 	s->now = options->now;
 	s->now_arg = options->now_arg;
+	s->polls = options->poll_ms > 0;
+	s->sweep = s->polls ? (uint64_t)options->poll_ms * 1000000u : NW_SWEEP_NS;
 	s->budget = options->page_budget ? options->page_budget : DEFAULT_BUDGET;
 	if (s->budget < 4 * s->lanes)
 		s->budget = 4 * s->lanes;

@@ -100,7 +100,8 @@ static void look_up(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	task->wanted = true; /* the kernel recorded it, so somebody asked for it */
+	/* else the kernel recorded it, so somebody asked for it */
+	task->wanted = !tasks->options.strangers || !tasks->options.pid_count;
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
 	    tasks->options.look_up(tasks->options.look_up_arg, task->tid, &process,

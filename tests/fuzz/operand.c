@@ -105,6 +105,7 @@ static void check_fetch(const struct nw_operand *op, const struct nw_type *want,
 		PROMISE(fetch.field.array <= 64);
 		PROMISE(fetch.field.base == NW_TYPE_STRING || fetch.field.bits);
 		PROMISE(caps->arrays || !fetch.field.array);
+		PROMISE(caps->memory || !strchr(fetch.text, '('));
 	}
 }
 
@@ -135,13 +136,15 @@ static void check_fetches(const struct nw_operand *op, const struct nw_arch *arc
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct nw_caps old = {0};
+	static const struct nw_caps old = {.memory = true}, oldest = {0};
 
 	if (size == 0)
 		return 0;
-	const struct nw_caps *caps = data[0] & 0x80 ? &old : &nw_caps_all;
+	const struct nw_caps *caps = data[0] & 0x80   ? &old
+				     : data[0] & 0x40 ? &oldest
+						      : &nw_caps_all;
 	const struct nw_arch *arch = nw_arch_by_name(
-		arches[(data[0] & 0x7f) % NW_COUNT(arches)]);
+		arches[(data[0] & 0x3f) % NW_COUNT(arches)]);
 	char *args = fuzz_text(data + 1, size - 1);
 	size_t len = strlen(args);
 	const char *behind = args;

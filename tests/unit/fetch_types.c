@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(old_kernels_get_what_they_know)
 {
-	static const struct nw_caps none = {0};
+	static const struct nw_caps none = {.memory = true};
 	static const struct fetch_case list[] = {
 		{"x86_64", "8@%rdi", "", "%di:u64 u64"},
 		{"x86_64", "4@%edi", "x32", "%di:u32 x32"},
@@ -174,18 +174,32 @@ START_TEST(old_kernels_get_what_they_know)
 		 "!a structure by value: arrays need a kernel of 4.20 or later"},
 		{"x86_64", "8@sym(%rip)", "", "+8204(%ip):u64 u64"},
 	};
-	static const struct nw_caps arrays = {.arrays = true};
+	static const struct nw_caps arrays = {.memory = true, .arrays = true};
 	static const struct fetch_case with_arrays[] = {
 		{"x86_64", "16@16(%rsp)", "", "+16(%sp):u64[2] x64[2]"},
 		{"x86_64", "8@%rdi", "x8[2]", "+0(%di):u8[2] x8[2]"},
 	};
-	static const struct nw_caps hex = {.hex = true};
+	static const struct nw_caps hex = {.memory = true, .hex = true};
 	static const struct fetch_case with_hex[] = {
 		{"x86_64", "4@%edi", "x32", "%di:x32 x32"},
 		{"x86_64", "8f@%rax", "", "%ax:x64 f64"},
 	};
 
+	static const struct nw_caps registers = {.hex = true, .arrays = true};
+	static const struct fetch_case without_memory[] = {
+		{"x86_64", "8@%rdi", "", "%di:u64 u64"},
+		{"x86_64", "1@%ah", "", "%ax:b8@8/16 u16>u8"},
+		{"x86_64", "4@$7", "", "=0x7 u32"},
+#define IN_MEMORY "!it is in memory: this kernel's probes only read registers (before 3.14)"
+		{"x86_64", "8@%rdi", "string", IN_MEMORY},
+		{"x86_64", "8@%rdi", "u8[16]", IN_MEMORY},
+		{"x86_64", "8@16(%rsp)", "", IN_MEMORY},
+		{"x86_64", "16@16(%rsp)", "", IN_MEMORY},
+		{"x86_64", "8@sym(%rip)", "", IN_MEMORY},
+	};
+
 	fetch_check_all(list, NW_COUNT(list), false, &none);
+	fetch_check_all(without_memory, NW_COUNT(without_memory), false, &registers);
 	fetch_check_all(with_arrays, NW_COUNT(with_arrays), false, &arrays);
 	fetch_check_all(with_hex, NW_COUNT(with_hex), false, &hex);
 }
@@ -193,7 +207,8 @@ END_TEST
 
 START_TEST(pointers_of_32_bits_in_memory_are_not_for_64_bit_kernels)
 {
-	static const struct nw_caps caps = {.hex = true, .arrays = true, .long64 = true};
+	static const struct nw_caps caps = {
+		.memory = true, .hex = true, .arrays = true, .long64 = true};
 	static const char wide[] = "!a pointer in memory: 64-bit kernels read 8 bytes of "
 				   "it, and a 32-bit program has 4";
 	static const struct fetch_case list[] = {
@@ -253,7 +268,7 @@ static void check_type_can_be_read_back(const struct nw_type *type)
 static void check_any(const char *arch, const char *text, const char *type_name,
 		      unsigned int flags)
 {
-	struct nw_caps caps = {.hex = flags & 1, .arrays = flags & 2};
+	struct nw_caps caps = {.hex = flags & 1, .arrays = flags & 2, .memory = true};
 	struct nw_operand op = fetch_operand(arch, text);
 	struct nw_type type = fetch_type(type_name);
 	struct nw_fetch fetch;

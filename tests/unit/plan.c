@@ -2,7 +2,12 @@
 /* Which points share events, and the lines that define them, literally. */
 #include "plan_builder.h"
 
-#define ALL_CAPS .caps = {.ref_ctr = true, .multi_site = true, .hex = true, .arrays = true}
+#define ALL_CAPS                     \
+	.caps = {.memory = true,     \
+		 .ref_ctr = true,    \
+		 .multi_site = true, \
+		 .hex = true,        \
+		 .arrays = true}
 
 static const struct nw_plan_options plain = {.session = "s", ALL_CAPS};
 static const struct nw_plan_options all_args = {.session = "s", .all_args = true, ALL_CAPS};

@@ -26,10 +26,13 @@ static void make_selection(struct nw_selection *s)
 
 static struct nw_plan make_plan(struct nw_selection *s)
 {
-	static const struct nw_plan_options options = {
-		.session = "rec",
-		.all_args = true,
-		.caps = {.ref_ctr = true, .multi_site = true, .hex = true, .arrays = true}};
+	static const struct nw_plan_options options = {.session = "rec",
+						       .all_args = true,
+						       .caps = {.memory = true,
+								.ref_ctr = true,
+								.multi_site = true,
+								.hex = true,
+								.arrays = true}};
 
 	make_selection(s);
 	struct nw_plan plan = pb_plan(s, &options);
@@ -144,8 +147,8 @@ END_TEST
 
 START_TEST(the_text_is_this)
 {
-	static const struct nw_plan_options options = {.session = "s",
-						       .caps = {.multi_site = true}};
+	static const struct nw_plan_options options = {
+		.session = "s", .caps = {.memory = true, .multi_site = true}};
 	struct nw_selection s = {0};
 	struct nw_image *image = pb_image(&s, "/a b");
 	struct nw_probe *a = pb_probe(&s, image, "p", "a", "sql:string,n:s16,");
@@ -249,7 +252,9 @@ END_TEST
 START_TEST(a_point_with_very_many_arguments_can_be_loaded)
 {
 	static const struct nw_plan_options options = {
-		.session = "s", .all_args = true, .caps = {.multi_site = true}};
+		.session = "s",
+		.all_args = true,
+		.caps = {.memory = true, .multi_site = true}};
 	struct nw_selection s = {0}, again;
 	struct nw_buf args = {0};
 	struct nw_plan loaded;

@@ -176,6 +176,21 @@ START_TEST(an_unknown_thread_is_its_own_process_and_wanted)
 }
 END_TEST
 
+START_TEST(where_all_are_recorded_an_unknown_thread_is_a_stranger)
+{
+	struct nw_tasks_options options = {
+		.pids = two_pids, .pid_count = 2, .strangers = true};
+
+	setup(&options);
+	expect(4321, 4321, "?", false);
+	teardown();
+	options.pid_count = 0; /* nobody was asked for: all are wanted */
+	setup(&options);
+	expect(4321, 4321, "?", true);
+	teardown();
+}
+END_TEST
+
 START_TEST(the_idle_thread_is_nobody)
 {
 	setup(&all);
@@ -389,7 +404,8 @@ START_TEST(many_threads_come_and_go_as_in_the_model)
 END_TEST
 
 UNIT_MAIN("tasks", threads_older_than_the_stream_are_looked_up_once,
-	  an_unknown_thread_is_its_own_process_and_wanted, the_idle_thread_is_nobody,
+	  an_unknown_thread_is_its_own_process_and_wanted,
+	  where_all_are_recorded_an_unknown_thread_is_a_stranger, the_idle_thread_is_nobody,
 	  a_thread_belongs_to_its_parents_process_and_a_process_to_itself,
 	  descendants_are_wanted_when_followed, without_processes_everything_is_wanted,
 	  a_thread_may_rename_itself_and_others,

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The proof of what README and files only tell of: probes in our own executable, defined, armed,
+ * hit and read back, in a session of its own that is taken away like any other. What works here
+ * works for others; what is refused or silent does not, whatever the files say (RHEL 7 has
+ * instances, but no uprobe records in them).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "journal.h"
+
+/* ---- what is probed ----------------------------------------------------------------- */
+
+/* Where the first three arguments are at a function's entry; no text: not tried. */
+#if defined(__x86_64__)
+#define FIRST  "%di"
+#define SECOND "%si"
+#define THIRD  "%dx"
+#elif defined(__aarch64__)
+#define FIRST  "%x0"
+#define SECOND "%x1"
+#define THIRD  "%x2"
+#else
+#define FIRST  ""
+#define SECOND ""
+#define THIRD  ""
+#endif
+
+/* Known by their addresses, and different, so that the compiler does not make them one. */
+void nw_canary_hit(uint64_t number, const uint32_t *word, const char *text);
+void nw_canary_other(void);
+void nw_canary_counted(void);
+
+__attribute__((noinline)) void nw_canary_hit(uint64_t number, const uint32_t *word,
+					     const char *text)
+{
+	__asm__ volatile("nop" : : "r"(number), "r"(word), "r"(text) : "memory");
+}
+
+__attribute__((noinline)) void nw_canary_other(void)
+{
+	__asm__ volatile("nop; nop" : : : "memory");
+}
+
+__attribute__((noinline)) void nw_canary_counted(void)
+{
+	__asm__ volatile("nop; nop; nop" : : : "memory");
+}
+
+/* In the file, not in .bss, for the kernel to find it by its offset. */
+static volatile uint16_t semaphore __attribute__((section(".data"))) = 0;
+
+static void hit_all(void)
+{
+	static const uint32_t word = 0x04030201;
+	void (*volatile hit)(uint64_t, const uint32_t *, const char *) = nw_canary_hit;
+	void (*volatile other)(void) = nw_canary_other;
+	void (*volatile counted)(void) = nw_canary_counted;
+
+	hit(42, &word, "canary");
+	other();
+	counted();
+}
+
+/* ---- the trials --------------------------------------------------------------------- */
+
+enum site {
+	SITE_HIT,
+	SITE_OTHER,
+	SITE_COUNTED,
+	SITES
+};
+
+/* A definition, and what its record says. Those of one event stand together. */
+static const struct trial {
+	enum nw_feature feature;
+	const char *event;
+	enum site site;
+	bool counted;
+	const char *fetches;
+	const char *says; /* in the record; kernels before 4.9 print all in hexadecimal */
+	const char *or_says;
+} trials[] = {
+	{NW_FEATURE_UPROBE_EVENTS, "hit", SITE_HIT, false, "", "(0x", NULL},
+	{NW_FEATURE_MEMORY, "memory", SITE_HIT, false,
+	 " s=+0(" THIRD "):string a=+0(" SECOND "):u32", "s=\"canary\" a=67305985",
+	 "s=\"canary\" a=0x4030201"},
+	{NW_FEATURE_HEX, "hex", SITE_HIT, false, " a=" FIRST ":x64", "a=0x2a", NULL},
+	{NW_FEATURE_ARRAYS, "array", SITE_HIT, false, " a=+0(" SECOND "):u8[4]",
+	 "a={1,2,3,4}", NULL},
+	{NW_FEATURE_IMMEDIATE, "imm", SITE_HIT, false, " a=\\42:s32", "a=42", NULL},
+	{NW_FEATURE_REF_CTR, "counted", SITE_COUNTED, true, "", "(0x", NULL},
+	{NW_FEATURE_MULTI_SITE, "multi", SITE_HIT, false, "", "(0x", NULL},
+	{NW_FEATURE_MULTI_SITE, "multi", SITE_OTHER, false, "", "(0x", NULL},
+};
+
+struct canary {
+	const struct nw_tracefs *fs;
+	struct nw_features *features;
+	struct nw_journal journal;
+	char group[NW_MAX_NAME + 1];
+	char instance[NW_MAX_NAME + 16];
+	uint64_t offset[SITES], semaphore_offset;
+	int defined[NW_COUNT(trials)]; /* 0 or -errno */
+};
+
+/* What came of it; a failure stays one. */
+static void conclude(struct canary *c, enum nw_feature feature, bool has, const char *what)
+{
+	struct nw_features *features = c->features;
+
+	if (features->masked[feature] ||
+	    (features->tried[feature] && !features->has[feature]))
+		return;
+	features->tried[feature] = what;
+	features->has[feature] = has;
+}
+
+static void judge(struct canary *c, enum nw_feature feature, const char *failure)
+{
+	conclude(c, feature, failure == NULL, failure ? failure : "works");
+}
+
+/* Where in our executable an address is; 0: it is not there. */
+static uint64_t offset_of(const nw_mappings *maps, uintptr_t address, uint64_t ino)
+{
+	nw_vec_each (maps, mapping)
+		if (address >= mapping->start && address < mapping->end &&
+		    mapping->ino == ino)
+			return address - mapping->start + mapping->offset;
+	return 0;
+}
+
+static int find_sites(struct canary *c, struct nw_error *err)
+{
+	const uintptr_t sites[SITES] = {[SITE_HIT] = (uintptr_t)nw_canary_hit,
+					[SITE_OTHER] = (uintptr_t)nw_canary_other,
+					[SITE_COUNTED] = (uintptr_t)nw_canary_counted};
+	nw_mappings maps = {0};
+	struct stat st;
+	bool all = true;
+
+	if (stat("/proc/self/exe", &st) < 0)
+		return nw_fail(err, errno, "cannot find our own executable: %s",
+			       nw_strerror(errno));
+	int ret = nw_process_maps(getpid(), &maps, err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < SITES; i++) {
+		c->offset[i] = offset_of(&maps, sites[i], st.st_ino);
+		all = all && c->offset[i];
+	}
+	c->semaphore_offset = offset_of(&maps, (uintptr_t)&semaphore, st.st_ino);
+	nw_mappings_free(&maps);
+	return all && c->semaphore_offset
+		       ? 0
+		       : nw_fail(err, ENOENT, "our own code is not in our executable");
+}
+
+static int define(const struct canary *c, const struct trial *trial)
+{
+	char line[512], counter[32] = "";
+
+	if (*trial->fetches && !*FIRST)
+		return -ENOSYS;
+	if (trial->counted)
+		snprintf(counter, sizeof(counter), "(0x%lx)", c->semaphore_offset);
+	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%lx%s%s\n", c->group,
+		 trial->event, c->offset[trial->site], counter, trial->fetches);
+	return nw_tracefs_append(c->fs->root, "uprobe_events", line);
+}
+
+static void define_all(struct canary *c)
+{
+	for (size_t i = 0; i < NW_COUNT(trials); i++) {
+		c->defined[i] = define(c, &trials[i]);
+		if (c->defined[i] < 0 && c->defined[i] != -ENOSYS)
+			judge(c, trials[i].feature, "a definition is refused");
+		else if (c->defined[i] == 0)
+			conclude(c, trials[i].feature, true, "is accepted");
+	}
+}
+
+/* ---- in an instance ----------------------------------------------------------------- */
+
+static int write_instance(const struct canary *c, const char *file, const char *text)
+{
+	char path[2 * NW_MAX_NAME + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", c->instance, file);
+	return nw_tracefs_write(c->fs->root, path, text);
+}
+
+/* What has been recorded since it was last emptied, as text. */
+static void read_trace(const struct canary *c, struct nw_buf *out)
+{
+	char path[NW_MAX_NAME + 64];
+
+	snprintf(path, sizeof(path), "%s/trace", c->instance);
+	nw_tracefs_read(c->fs->root, path, out);
+}
+
+/* How many records of an event say this? */
+static unsigned int count_records(const char *trace, const char *event, const char *says)
+{
+	unsigned int count = 0;
+	char mark[64];
+
+	snprintf(mark, sizeof(mark), ": %s: (0x", event);
+	for (const char *at = trace; (at = strstr(at, mark)); at++) {
+		const char *end = strchrnul(at, '\n');
+		const char *found = says ? strstr(at, says) : NULL;
+		count += found && found < end;
+	}
+	return count;
+}
+
+static void judge_records(struct canary *c, const char *trace)
+{
+	for (size_t i = 0; i < NW_COUNT(trials); i++) {
+		const struct trial *t = &trials[i];
+		unsigned int sites = t->feature == NW_FEATURE_MULTI_SITE ? 2 : 1;
+		unsigned int seen = count_records(trace, t->event, t->says) +
+				    count_records(trace, t->event, t->or_says);
+		if (c->defined[i] == 0)
+			judge(c, t->feature,
+			      seen >= sites ? NULL
+					    : "defined, but not recorded as it was hit");
+	}
+}
+
+/* "comm-1 [000] d.... 12345.678901: hit: (0x...": seconds of the trace clock. */
+static double time_of(const char *trace)
+{
+	const char *at = strstr(trace, ": hit: (0x");
+
+	while (at && at > trace && at[-1] != ' ')
+		at--;
+	return at ? strtod(at, NULL) : 0;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void try_clock(struct canary *c)
+{
+	struct nw_buf trace = {0};
+
+	if (!c->features->has[NW_FEATURE_CLOCK_MONO] ||
+	    write_instance(c, "trace_clock", "mono") < 0)
+		return;
+	double before = seconds() - 1e-5; /* it is shown in microseconds */
+	hit_all();
+	read_trace(c, &trace);
+	double at = time_of(nw_buf_str(&trace));
+	judge(c, NW_FEATURE_CLOCK_MONO,
+	      at >= before && at <= seconds() + 1e-5 ? NULL : "not CLOCK_MONOTONIC's time");
+	nw_buf_free(&trace);
+}
+
+/* Restricted to another thread, nothing of ours may be recorded. */
+static void try_event_pid(struct canary *c)
+{
+	struct nw_buf trace = {0};
+
+	if (!c->features->has[NW_FEATURE_EVENT_PID])
+		return;
+	int ret = write_instance(c, "set_event_pid", "2");
+	write_instance(c, "trace", "");
+	hit_all();
+	read_trace(c, &trace);
+	judge(c, NW_FEATURE_EVENT_PID,
+	      ret < 0 ? "refused"
+	      : count_records(nw_buf_str(&trace), "hit", "(0x")
+		      ? "threads that were not asked for are recorded"
+		      : NULL);
+	nw_buf_free(&trace);
+}
+
+static void try_records(struct canary *c)
+{
+	struct nw_buf trace = {0};
+	uint16_t closed = semaphore, raised;
+	char enable[NW_MAX_NAME + 32];
+
+	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
+	int ret = write_instance(c, enable, "1");
+	raised = semaphore;
+	hit_all();
+	read_trace(c, &trace);
+	const char *text = nw_buf_str(&trace);
+	bool any = count_records(text, "hit", "(0x") > 0;
+	judge(c, NW_FEATURE_INSTANCE_EVENTS,
+	      ret < 0 ? "they cannot be enabled there"
+	      : any   ? NULL
+		      : "no record in the instance");
+	if (any) {
+		judge_records(c, text);
+		if (raised == closed)
+			judge(c, NW_FEATURE_REF_CTR, "the semaphore was not raised");
+		try_clock(c);
+		try_event_pid(c);
+	}
+	nw_buf_free(&trace);
+}
+
+static void try_instance(struct canary *c)
+{
+	if (!c->features->has[NW_FEATURE_INSTANCES])
+		return;
+	bool made = mkdirat(c->fs->root, c->instance, 0700) == 0;
+	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
+	if (made)
+		try_records(c);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int take_away(struct canary *c, struct nw_error *err)
+{
+	nw_strings stuck = {0};
+	int ret = nw_teardown(c->fs, c->journal.session, &stuck);
+
+	nw_expedite_end(&c->journal);
+	if (ret == 0) {
+		nw_journal_remove(&c->journal);
+	} else {
+		nw_fail(err, -ret, "the trial could not be taken away: %s",
+			stuck.count ? stuck.item[0] : "out of memory");
+		nw_error_hint(err, "`nopwatch clean` tries again");
+		nw_journal_leave(&c->journal);
+	}
+	nw_strings_free(&stuck);
+	return ret;
+}
+
+int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
+		    struct nw_error *err)
+{
+	struct canary c = {.fs = fs, .features = features};
+	char name[24];
+	int ret = find_sites(&c, err);
+
+	nw_session_name(name);
+	if (ret == 0)
+		ret = nw_journal_create(name, &c.journal, err);
+	if (ret < 0)
+		return ret;
+	snprintf(c.group, sizeof(c.group), "nopwatch_%.20s", name);
+	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
+	nw_journal_note(&c.journal, "nopwatch 1\npid %d\ninstance %s\ngroup %s\n",
+			(int)getpid(), c.group, c.group);
+	nw_expedite_begin(features, &c.journal);
+	define_all(&c);
+	try_instance(&c);
+	features->unproven = false;
+	return take_away(&c, err);
+}

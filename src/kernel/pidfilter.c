@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* See pidfilter.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "session.h"
+
+enum {
+	MANY_HITS = 64,	    /* of a stranger, before it is kept out */
+	MOST_EXCLUDED = 128 /* a filter has to fit into a page */
+};
+
+/* Writing a filter waits for all CPUs. */
+#define EVERY_NS 500000000u
+
+/* ---- by the kernel ------------------------------------------------------------------ */
+
+static bool has_pid(const nw_pids *list, pid_t pid)
+{
+	nw_vec_each (list, known)
+		if (*known == pid)
+			return true;
+	return false;
+}
+
+static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
+		   struct nw_error *err)
+{
+	char text[16];
+	pid_t *slot;
+
+	snprintf(text, sizeof(text), "%d ", (int)tid);
+	int ret = nw_tracefs_append(session->instance, "set_event_pid", text);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot restrict recording to thread %d: %s",
+			       (int)tid, nw_strerror(-ret));
+	slot = nw_vec_add(added);
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = tid;
+	return 0;
+}
+
+/*
+ * All threads of a process. What a listed thread creates is followed by the kernel
+ * (event-fork), what others create meanwhile is not: list again until nothing is new.
+ */
+static int add_process(struct nw_session *session, nw_pids *added, pid_t pid,
+		       struct nw_error *err)
+{
+	for (bool fresh = true; fresh;) {
+		nw_pids threads = {0};
+		int ret = nw_process_threads(pid, &threads, err);
+		fresh = false;
+		nw_vec_each (&threads, tid) {
+			if (ret < 0 || has_pid(added, *tid))
+				continue;
+			ret = add_tid(session, added, *tid, err);
+			fresh = true;
+		}
+		nw_vec_free(&threads);
+		if (ret == -ESRCH) /* gone meanwhile: nobody left to record */
+			return 0;
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int restrict_kernel(struct nw_session *session,
+			   const struct nw_session_options *options, struct nw_error *err)
+{
+	nw_pids added = {0};
+	int ret = nw_session_set(session, "options/event-fork", "1");
+
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot follow new threads (event-fork): %s",
+			       nw_strerror(-ret));
+	if (session->top) /* noted, to be emptied afterwards */
+		ret = nw_session_set(session, "set_event_pid", "");
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot empty set_event_pid: %s",
+			       nw_strerror(-ret));
+	for (size_t i = 0; i < options->pid_count && ret == 0; i++)
+		ret = add_process(session, &added, options->pids[i], err);
+	nw_vec_free(&added);
+	return ret;
+}
+
+int nw_pid_filter_begin(struct nw_session *session,
+			const struct nw_session_options *options, struct nw_error *err)
+{
+	const bool *has = session->features->has;
+	struct nw_buf pids = {0};
+
+	if (!options->pid_count)
+		return 0;
+	if (session->top) /* where it may be somebody else's */
+		nw_tracefs_read(session->instance, "set_event_pid", &pids);
+	bool ours = pids.len == 0;
+	nw_buf_free(&pids);
+	if (ours && has[NW_FEATURE_EVENT_PID] && has[NW_FEATURE_EVENT_FORK])
+		return restrict_kernel(session, options, err);
+	session->filter.active = true;
+	return 0;
+}
+
+bool nw_session_restricts(const struct nw_session *session)
+{
+	return !session->filter.active;
+}
+
+/* ---- by what has been seen ---------------------------------------------------------- */
+
+void nw_session_stranger(struct nw_session *session, pid_t tid)
+{
+	struct nw_pid_filter *filter = &session->filter;
+	size_t slot = nw_hash64((uint64_t)tid) & (NW_STRANGERS - 1);
+
+	if (!filter->active || filter->failed)
+		return;
+	if (filter->seen[slot].tid != tid) {
+		filter->seen[slot].tid = tid;
+		filter->seen[slot].hits = 0;
+	}
+	if (++filter->seen[slot].hits != MANY_HITS ||
+	    filter->excluded.count >= MOST_EXCLUDED || has_pid(&filter->excluded, tid))
+		return;
+	pid_t *fresh = nw_vec_add(&filter->excluded);
+	if (fresh) {
+		*fresh = tid;
+		filter->dirty = true;
+	}
+}
+
+/* Its number may become one of ours. */
+void nw_session_gone(struct nw_session *session, pid_t tid)
+{
+	struct nw_pid_filter *filter = &session->filter;
+
+	for (size_t i = 0; i < filter->excluded.count; i++)
+		if (filter->excluded.item[i] == tid) {
+			filter->excluded.item[i] =
+				filter->excluded.item[--filter->excluded.count];
+			filter->dirty = true;
+			return;
+		}
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int write_filter(const struct nw_session *session)
+{
+	char file[NW_MAX_NAME + 32];
+	struct nw_buf text = {0};
+
+	nw_vec_each (&session->filter.excluded, tid)
+		nw_buf_printf(&text, "%scommon_pid != %d", text.len ? " && " : "",
+			      (int)*tid);
+	if (!text.len)
+		nw_buf_adds(&text, "0"); /* that is: none */
+	snprintf(file, sizeof(file), "events/%s/filter", session->plan->group);
+	int ret = text.failed
+			  ? -ENOMEM
+			  : nw_tracefs_write(session->instance, file, nw_buf_str(&text));
+	nw_buf_free(&text);
+	return ret;
+}
+
+void nw_pid_filter_tend(struct nw_session *session)
+{
+	struct nw_pid_filter *filter = &session->filter;
+
+	if (!filter->dirty || filter->failed || now() - filter->written < EVERY_NS)
+		return;
+	filter->failed = write_filter(session) < 0; /* only costs room in the buffer */
+	filter->dirty = false;
+	filter->written = now();
+}

@@ -1,0 +1,108 @@
+# The ways of older kernels: with each feature masked, the same result as with it.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+# What happened, without what differs from run to run.
+events() { # MASK -> got.json, and its events on stdout
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" trace -j 'counter:step__*(i:u32, what:x64)' 'counter:inner__*(depth:s32)' \
+    -o got.json -- "$PROGRAMS/counter" 300 >/dev/null 2>err
+  j got.json "[(r['probe'], {k: v for k, v in r['args'].items() if k != 'what'}) for r in of('event')]"
+}
+
+plain=$(events '')
+is "without a mask: 300 steps of 8 hits" "$(j got.json "len(of('event'))")" 2400
+for mask in -ref_ctr -multi_site -hex -arrays -imm -memory -set_event_pid -event_fork -buffer_percent -error_log \
+  -mono -mono,-boot -expedite -fanotify -path_colon -instances -instance_events \
+  -instances,-set_event_pid,-mono,-boot,-buffer_percent,-multi_site,-ref_ctr,-hex,-arrays,-error_log,-memory; do
+  is "$mask: the same events" "$(events $mask)" "$plain"
+  holds "$mask: and no loss" got.json "of('loss')[0]['events'] == 0"
+  unchanged "$mask: nothing is left"
+done
+
+spans() { # MASK: hits and spans of a server, which differ in nothing but time
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -j 'myserver:*' -o got.json -- "$SERVER" -t 2 -n 300 >/dev/null
+  j got.json "[sorted((r['probe'], r['hits']) for r in of('probe')), sorted((r['span'], r['latency_ns']['count']) for r in of('span'))]"
+}
+plain=$(spans '')
+for mask in -instances -multi_site -ref_ctr -ref_ctr,-instances,-set_event_pid; do
+  is "$mask: the same summary" "$(spans $mask)" "$plain"
+done
+
+# hex, arrays, memory: what is shown
+step() { # MASK ARGUMENTS: what is shown of them, and what is said
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" trace -n 1 "counter:step__begin($2)" -- "$PROGRAMS/counter" 5 2>&1
+}
+has "hex: x32 is shown as hexadecimal all the same" "$(step -hex 'i:x32')" 'i=0x0'
+said=$(step -memory 'i, text:string')
+has "memory: what is in memory has its reason" "$said" '^nopwatch: text of counter:step__begin has no value: it is in memory: .* only read registers'
+has "memory: what is in a register has its value" "$said" 'i=0 '
+has "arrays: refused with the reason" "$(step -arrays 'i, text:u8[4]')" '^nopwatch: text of counter:step__begin has no value: arrays need a kernel'
+
+# a colon in the path
+mkdir 'co:lon'
+cp "$PROGRAMS/counter" 'co:lon/counter'
+NOPWATCH_FEATURES=-path_colon "$NOPWATCH" stat -j 'counter:*' -o got.json -- 'co:lon/counter' 50 >/dev/null &
+run=$!
+wait $run
+holds "path_colon: such a file is probed" got.json "probe('counter:step__begin')['hits'] == 50"
+
+# error_log: the number is put into words
+"$SERVER" -p 200 >/dev/null & pid=$!
+offset=$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "hex(first['offset'])")
+other=$("$NOPWATCH" list -j "$SERVER" parse__done | j /dev/stdin "hex(first['semaphore_offset'])")
+echo "p:foreign/clash $SERVER:$offset($other)" >>"$TRACEFS/uprobe_events"
+said=$(NOPWATCH_FEATURES=-error_log "$NOPWATCH" stat -d 0.2 'myserver:parse__start' -p $pid 2>&1)
+has "error_log: the reason all the same" "$? $said" '^1 nopwatch: .* is left out: the kernel (refused the definition|would not arm it): .*another tool has a probe at this place with another semaphore'
+echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
+kill $pid
+
+# -p without set_event_pid: strangers are not counted, and kept out of the buffer
+"$PROGRAMS/counter" 100000000 1000 >/dev/null & wanted=$!
+"$PROGRAMS/counter" 100000000 300 >/dev/null & stranger=$!
+for mask in -set_event_pid -event_fork -set_event_pid,-instances; do
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'counter:step__begin(i)' -p $wanted -d 2 -o got.json & run=$!
+  sleep 1.6
+  filter=$(cat "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/*/filter "$TRACEFS"/events/nopwatch_*/*/filter 2>/dev/null | grep common_pid)
+  wait $run
+  holds "$mask: only the wanted one" got.json "len(of('event')) > 100 and {r['pid'] for r in of('event')} == {$wanted}"
+  holds "$mask: each of its hits" got.json "(lambda steps: steps == list(range(steps[0], steps[0] + len(steps))))([r['args']['i'] for r in of('event')])"
+  has "$mask: the other one is filtered out" "$filter" "common_pid != $stranger"
+  hasnt "$mask: the wanted one is not" "$filter" "common_pid != $wanted\\b"
+done
+kill $wanted $stranger
+for mask in '' -set_event_pid -event_fork; do
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'forker:*' -o got.json -- "$PROGRAMS/forker" 50 >/dev/null
+  is "${mask:-unmasked}: all children and their threads are recorded" "$(j got.json "len(of('event')), len({r['pid'] for r in of('event')})")" "(100, 51)"
+done
+unchanged "nothing is left"
+
+# tracefs below debugfs, read-only, or neither mounted
+nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print at }" /proc/self/mounts) &&
+  [ -n "$at" ]; do umount "$at"; done'
+if grep -qw debugfs /proc/filesystems; then
+  unshare -m sh -c "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
+    exec '$NOPWATCH' stat -j 'counter:*' -o got.json -- '$PROGRAMS/counter' 50 >/dev/null"
+  holds "debugfs alone will do" got.json "probe('counter:step__begin')['hits'] == 50"
+else
+  skip "debugfs alone will do" "the kernel has no debugfs"
+fi
+printf 'nodev\tsysfs\nnodev\tdebugfs\n' >filesystems
+said=$(unshare -m sh -c "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
+has "a kernel that has only debugfs" "$said" '^nopwatch: mount -t debugfs nodev /sys/kernel/debug$'
+printf 'nodev\tsysfs\n' >filesystems
+said=$(unshare -m sh -c "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
+has "a kernel that has neither" "$said" '^nopwatch: this kernel has no tracefs \(built without CONFIG_FTRACE\)$'
+said=$(unshare -m sh -c "mount -o remount,ro,bind '$TRACEFS' && exec '$NOPWATCH' stat -d 1 'usdt:$SERVER:myserver:*'" 2>&1)
+has "tracefs mounted read-only" "$? $said" "^1 nopwatch: tracefs at $TRACEFS is mounted read-only$"
+has "and the remedy" "$said" "^nopwatch: mount -o remount,rw $TRACEFS$"
+
+# features: what was tried
+"$NOPWATCH" features -j -o features.json
+unchanged "features leaves nothing"
+holds "what can be tried works here" features.json \
+  "all(r['tried'] == 'works' for r in rows if r['name'] in ('uprobe_events', 'instances', 'instance_events', 'memory') )"
+holds "what README promises holds when tried" features.json "all(r.get('tried', 'works') == 'works' for r in rows if r['present'])"
+NOPWATCH_FEATURES=-memory,-ref_ctr "$NOPWATCH" features -j -o features.json
+holds "what is masked is not tried" features.json "[r['name'] for r in rows if r['masked']] == ['memory', 'ref_ctr'] and not any('tried' in r for r in rows if r['masked'])"
+
+unchanged
+finish
