@@ -60,7 +60,7 @@ vm_check() { # KERNEL
     has "a recording of the other byte order is refused" "$("$NOPWATCH" report rec.dat 2>&1)" "machine of the other byte order"
   else
     "$NOPWATCH" report -j rec.dat >here.json
-    ok "a recording says the same on another machine" cmp here.json report
+    ok "a recording says the same on another machine" "$VM/alike" here.json report
   fi
 
   for level in O0 O2; do
