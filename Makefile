@@ -132,6 +132,9 @@ $(BIN): $(CMD_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(quiet)$(CC) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
+# The script that `nopwatch script` prints is part of the library.
+$(BUILD)/src/plan/script.o: src/plan/script.sh
+
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
 -include tests/vm/vm.mk
@@ -142,7 +145,7 @@ $(BIN): $(CMD_OBJ) $(LIB)
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
 SH_FILES = $(sort $(wildcard scripts/* tests/run tests/fuzz/run $(addprefix tests/vm/,fetch build boot guest) demo/run \
-	.ci/run))
+	.ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 lint:

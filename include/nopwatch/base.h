@@ -94,6 +94,9 @@ int nw_buf_read(struct nw_buf *buf, int fd);
  * bytes that are not UTF-8 become \n, \t, \", \\ or \xNN. */
 void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
 
+/* Add text as one word of a POSIX shell, in single quotes. */
+void nw_buf_add_shell(struct nw_buf *buf, const char *text);
+
 /* The character at text: its bytes (1..4), 0 if they are not well-formed UTF-8. */
 size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out);
 

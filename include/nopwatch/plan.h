@@ -161,6 +161,37 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
 		 struct nw_error *err);
 
+/* ---- scripts ------------------------------------------------------------------------ */
+
+/* What is known of a file of the selection, for a shell elsewhere to compare. */
+struct nw_script_file {
+	const char *path;     /* absolute, as it is there */
+	uint64_t size, lines; /* lines: as grep -c '' counts them */
+	/* bytes of its build-id, none of them special to a shell, and the newlines before
+	 * them; id_len 0: it has none that can be looked for */
+	unsigned char id[64];
+	size_t id_len;
+	uint64_t id_line;
+};
+
+struct nw_script_options {
+	const struct nw_script_file *files; /* as many as the selection has images */
+	const pid_t *pids;
+	size_t pid_count;
+	uint64_t duration_ns;  /* 0: until it is ended */
+	uint64_t buffer_bytes; /* per CPU, 0: a default */
+	bool force;	       /* another file is only told */
+};
+
+/*
+ * A POSIX shell script (src/plan/script.sh) that defines and arms the plan's events, prints a
+ * header and then trace_pipe, and takes everything away again. The header is lines "#nw LINE":
+ * those of nw_plan_save(), then "start TIME" and "end"; "lost COUNT" and "stop TIME" come last.
+ * The plan must have one place an event. EINVAL: paths that it cannot open there; ENAMETOOLONG.
+ */
+int nw_script_make(const struct nw_plan *plan, const struct nw_script_options *options,
+		   struct nw_buf *out, struct nw_error *err);
+
 /* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
 void nw_identifier(const char *text, size_t most, char *out);
 /* Can the kernel's grammar carry this path? (Nothing it takes for a blank, no '#', absolute.) */

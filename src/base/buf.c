@@ -205,6 +205,17 @@ void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len)
 	}
 }
 
+void nw_buf_add_shell(struct nw_buf *buf, const char *text)
+{
+	nw_buf_addc(buf, '\'');
+	for (const char *quote; (quote = strchr(text, '\'')); text = quote + 1) {
+		nw_buf_add(buf, text, (size_t)(quote - text));
+		nw_buf_adds(buf, "'\\''");
+	}
+	nw_buf_adds(buf, text);
+	nw_buf_addc(buf, '\'');
+}
+
 char *nw_text(const char *fmt, ...)
 {
 	struct nw_buf buf = {0};

@@ -31,7 +31,7 @@ struct nw_args {
 	uint64_t max_rate; /* hits a second and probe, 0: any */
 	enum nw_form form;
 	const char *by, *filter;
-	NW_VEC(const char *) spans, hists, types;
+	NW_VEC(const char *) spans, hists, types, remotes;
 	const char *color;
 	const char *error; /* --error */
 	bool dry_run, force, quiet, follow, all, wall, strict, help;
@@ -65,7 +65,8 @@ struct nw_command {
 };
 
 extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_why,
-	nw_cmd_record, nw_cmd_report, nw_cmd_clean, nw_cmd_features, nw_cmd_help;
+	nw_cmd_record, nw_cmd_report, nw_cmd_script, nw_cmd_clean, nw_cmd_features,
+	nw_cmd_help;
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 

@@ -10,8 +10,8 @@
 #include "cmd.h"
 
 const struct nw_command *const nw_commands[] = {
-	&nw_cmd_list,	&nw_cmd_stat,  &nw_cmd_trace,	 &nw_cmd_why,  &nw_cmd_record,
-	&nw_cmd_report, &nw_cmd_clean, &nw_cmd_features, &nw_cmd_help,
+	&nw_cmd_list,	&nw_cmd_stat,	&nw_cmd_trace, &nw_cmd_why,	 &nw_cmd_record,
+	&nw_cmd_report, &nw_cmd_script, &nw_cmd_clean, &nw_cmd_features, &nw_cmd_help,
 };
 const size_t nw_command_count = NW_COUNT(nw_commands);
 

@@ -155,6 +155,16 @@ static int take_hist(struct nw_args *args, const char *value, struct nw_error *e
 	return 0;
 }
 
+static int take_remote(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->remotes);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value;
+	return *value ? 0 : bad_value(err, "--remote-path", value, "a path");
+}
+
 static int take_color(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	args->color = value;
@@ -217,6 +227,8 @@ static const struct nw_option options[] = {
 	 take_max_rate},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
 	 take_from},
+	{0, "remote-path", "[FILE=]PATH", "where the file lies on the other machine",
+	 take_remote},
 	{'T', "time", NULL, "show the time of day", take_wall},
 	{0, "strict", NULL, "exit 1 if events were lost", take_strict},
 	{0, "error", "TEXT", "what another tool said", take_error},
@@ -351,6 +363,7 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->spans);
 	nw_vec_free(&args->hists);
 	nw_vec_free(&args->types);
+	nw_vec_free(&args->remotes);
 }
 
 /* ---- help --------------------------------------------------------------------------- */

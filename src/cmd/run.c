@@ -739,6 +739,14 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 	return ret;
 }
 
+int nw_run_select(struct nw_run *run, const struct nw_args *args,
+		  const struct nw_consumer *consumer, struct nw_error *err)
+{
+	*run = (struct nw_run){.args = args, .consumer = consumer, .fs = {.root = -1}};
+	int ret = read_specs(run, err);
+	return ret < 0 ? ret : select_probes(run, NULL, err);
+}
+
 int nw_run(struct nw_run *run, const struct nw_args *args,
 	   const struct nw_consumer *consumer, struct nw_error *err)
 {

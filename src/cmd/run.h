@@ -88,6 +88,9 @@ struct nw_run {
  * results in `run` stay until nw_run_free(). */
 int nw_run(struct nw_run *run, const struct nw_args *args,
 	   const struct nw_consumer *consumer, struct nw_error *err);
+/* Only find out which probes are meant; nothing else is done. */
+int nw_run_select(struct nw_run *run, const struct nw_args *args,
+		  const struct nw_consumer *consumer, struct nw_error *err);
 /* The same from a recording or from trace text (--from, report). */
 int nw_replay(struct nw_run *run, const struct nw_args *args,
 	      const struct nw_consumer *consumer, struct nw_error *err);

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/* script: the probes as a shell script, for a machine that has only a shell. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "run.h"
+
+enum {
+	/* a build-id stands near a file's beginning; a shell reads slowly */
+	ID_WITHIN = 1 << 16,
+	ID_LEAST = 6 /* bytes that are compared */
+};
+
+struct script {
+	const struct nw_args *args;
+	struct nw_run run;
+	NW_VEC(struct nw_script_file) files;
+	nw_strings paths;
+	struct nw_sink sink;
+	struct nw_buf out;
+};
+
+/* ---- where the files are there ------------------------------------------------------ */
+
+/* "FILE=PATH" for this image, or a PATH alone if there is only one; NULL: neither. */
+static const char *remote_path(const struct script *s, const struct nw_image *image)
+{
+	bool alone = s->run.selection.images.count == 1;
+	size_t len = strlen(image->path);
+
+	nw_vec_each (&s->args->remotes, text) {
+		if (strncmp(*text, image->path, len) == 0 && (*text)[len] == '=')
+			return *text + len + 1;
+		if (alone && **text == '/')
+			return *text;
+	}
+	return NULL;
+}
+
+static int add_path(struct script *s, const struct nw_image *image, struct nw_error *err)
+{
+	const char *there = remote_path(s, image), *path = image->path;
+	nw_cleanup(nw_free_ptr) char *cwd = getcwd(NULL, 0);
+
+	if (there)
+		return nw_strings_add(&s->paths, there, strlen(there)) < 0
+			       ? nw_no_memory(err)
+			       : 0;
+	if (!cwd)
+		return nw_fail(err, errno, "cannot find out the working directory: %s",
+			       nw_strerror(errno));
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	int ret = *path == '/' ? nw_strings_add(&s->paths, path, strlen(path))
+			       : nw_strings_addf(&s->paths, "%s/%s", cwd, path);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* Every --remote-path must mean one of the files. */
+static int check_remotes(const struct script *s, struct nw_error *err)
+{
+	nw_vec_each (&s->args->remotes, text) {
+		bool used = false;
+		nw_vec_each (&s->run.selection.images, image) {
+			const char *path = remote_path(s, *image);
+			used |= path && path >= *text && path <= *text + strlen(*text);
+		}
+		if (used)
+			continue;
+		nw_fail_usage(err, "--remote-path '%s' means none of the files", *text);
+		nw_error_hint(err,
+			      "write FILE=PATH, with FILE as `nopwatch list` shows it: %s",
+			      s->run.selection.images.item[0]->path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- what the files are ------------------------------------------------------------- */
+
+static uint64_t count_newlines(const char *bytes, size_t len)
+{
+	const char *at = bytes, *end = bytes + len;
+	uint64_t count = 0;
+
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+		count++;
+		at++;
+	}
+	return count;
+}
+
+/* Bytes that shells keep as they are: they drop NUL, and use 0x81..0x88 themselves. */
+static bool is_safe(unsigned char c)
+{
+	return c != 0 && c != '\n' && !(c >= 0x80 && c <= 0x8f);
+}
+
+/* The longest run of safe bytes in the build-id, and where it is in the file. */
+static void find_id(const struct nw_image *image, const char *bytes, size_t len,
+		    struct nw_script_file *out)
+{
+	unsigned char id[64];
+	size_t id_len = 0, best = 0, best_len = 0;
+
+	for (const char *hex = image->build_id; hex[0] && hex[1] && id_len < sizeof(id);
+	     hex += 2) {
+		char pair[3] = {hex[0], hex[1], '\0'};
+		id[id_len++] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+	for (size_t i = 0, run = 0; i < id_len; i++) {
+		run = is_safe(id[i]) ? run + 1 : 0;
+		if (run > best_len) {
+			best_len = run;
+			best = i + 1 - run;
+		}
+	}
+	const char *at = id_len ? memmem(bytes, len < ID_WITHIN ? len : ID_WITHIN, id,
+					 id_len)
+				: NULL;
+	if (!at || best_len < ID_LEAST)
+		return;
+	memcpy(out->id, id + best, best_len);
+	out->id_len = best_len;
+	out->id_line = count_newlines(bytes, (size_t)(at - bytes) + best);
+}
+
+static int describe_file(struct script *s, size_t i, struct nw_error *err)
+{
+	const struct nw_image *image = s->run.selection.images.item[i];
+	struct nw_script_file *file = nw_vec_add(&s->files);
+	size_t len = (size_t)image->size;
+	char *bytes;
+
+	if (!file)
+		return nw_no_memory(err);
+	bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	if (bytes == MAP_FAILED)
+		return nw_fail(err, errno, "cannot read '%s': %s", image->path,
+			       nw_strerror(errno));
+	file->path = s->paths.item[i];
+	file->size = image->size;
+	file->lines = count_newlines(bytes, len) + (bytes[len - 1] != '\n');
+	find_id(image, bytes, len, file);
+	munmap(bytes, len);
+	return 0;
+}
+
+static int describe_files(struct script *s, struct nw_error *err)
+{
+	const struct nw_selection *selection = &s->run.selection;
+	int ret = check_remotes(s, err);
+
+	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
+		ret = add_path(s, selection->images.item[i], err);
+	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
+		ret = describe_file(s, i, err);
+	return ret;
+}
+
+/* ---- the plan ----------------------------------------------------------------------- */
+
+/* What may crash the program there; NULL: nothing. The kernel there is not known. */
+static const char *hazard(const struct nw_point *point)
+{
+	if (point->nop == NW_NOP_5)
+		return "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a "
+		       "call "
+		       "that can destroy the function's red zone";
+	if (point->is_return && point->image->go)
+		return "a return probe in Go code crashes the program when its stack moves";
+	return NULL;
+}
+
+/* One event a place; those that are too dangerous are left out. */
+static int choose_events(struct script *s, struct nw_error *err)
+{
+	struct nw_plan *plan = &s->run.plan;
+	size_t left = 0;
+
+	nw_vec_each (&plan->events, event) {
+		const struct nw_place *place = &(*event)->places.item[0];
+		const struct nw_point *point = nw_plan_point(plan, place);
+		struct nw_planned *planned = &plan->points.item[place->planned];
+		const char *danger = s->args->force ? NULL : hazard(point);
+		if (danger && !planned->failed)
+			nw_note("%s at %s+0x%lx is left out: %s (--force arms it all the "
+				"same)",
+				plan->selection->probes.item[planned->probe]->label,
+				point->image->path, point->offset, danger);
+		planned->failed |= danger != NULL;
+		(*event)->defined = !planned->failed;
+		left += (*event)->defined;
+	}
+	return left ? 0 : nw_fail(err, EPERM, "no probe is left");
+}
+
+static int make_plan(struct script *s, struct nw_error *err)
+{
+	/* what the kernel there has is not known: hexadecimal is left to the reader, and
+	 * arguments that are refused cost only themselves */
+	const struct nw_plan_options options = {
+		.session = "sh",
+		.caps = {.ref_ctr = true, .arrays = true},
+		.all_args = true,
+		.separate = true,
+		.naming = NW_NAMES_PROBES,
+	};
+	int ret = nw_plan_make(&s->run.selection, &options, &s->run.plan, err);
+
+	return ret < 0 ? ret : choose_events(s, err);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+/* -p are processes there: they only say which files are meant if nothing else does. */
+static bool files_are_named(const struct nw_args *args)
+{
+	if (args->file)
+		return true;
+	nw_vec_each (&args->words, word) {
+		struct nw_error ignored;
+		struct nw_spec spec;
+		if (nw_spec_parse(*word, &spec, &ignored) < 0)
+			return false;
+		bool named = strchr(spec.path, '/') != NULL;
+		nw_spec_free(&spec);
+		if (!named)
+			return false;
+	}
+	return true;
+}
+
+static int write_script(struct script *s, struct nw_error *err)
+{
+	const struct nw_script_options options = {
+		.files = s->files.item,
+		.pids = s->args->pids.item,
+		.pid_count = s->args->pids.count,
+		.duration_ns = s->args->duration_ns,
+		.buffer_bytes = s->args->buffer_bytes,
+		.force = s->args->force,
+	};
+	int ret = nw_script_make(&s->run.plan, &options, &s->out, err);
+
+	if (ret == 0)
+		ret = nw_sink_open(s->args, &s->sink, err);
+	if (ret == 0)
+		ret = nw_sink_write(&s->sink, &s->out, err);
+	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
+}
+
+static int run(const struct nw_args *args)
+{
+	const struct nw_consumer consumer = {.all_args = true};
+	struct script s = {.args = args};
+	struct nw_args selecting = *args;
+	struct nw_error err = {0};
+
+	if (files_are_named(args))
+		selecting.pids.count = 0;
+	int ret = nw_run_select(&s.run, &selecting, &consumer, &err);
+	if (ret == 0)
+		ret = make_plan(&s, &err);
+	if (ret == 0)
+		ret = describe_files(&s, &err);
+	if (ret == 0)
+		ret = write_script(&s, &err);
+	int status = ret < 0 && !s.sink.closed ? nw_failure(&nw_cmd_script, &err)
+					       : NW_EXIT_OK;
+	nw_run_free(&s.run);
+	nw_vec_free(&s.files);
+	nw_strings_free(&s.paths);
+	nw_buf_free(&s.out);
+	return status;
+}
+
+const struct nw_command nw_cmd_script = {
+	.name = "script",
+	.summary = "the same as a shell script, for a machine without nopwatch",
+	.usage = "SPEC... [-p PID | -x FILE]",
+	.details = "Prints a POSIX shell script that arms the probes on another machine, "
+		   "prints "
+		   "what the kernel\n"
+		   "records, and takes everything away when it is ended. It needs root "
+		   "there, a "
+		   "shell, cat,\n"
+		   "grep, mkdir and mount. What it prints is for --from:\n"
+		   "\n"
+		   "    nopwatch script 'usdt:./server:app:*' | ssh HOST sh | nopwatch "
+		   "stat --from "
+		   "-\n"
+		   "\n"
+		   "The file must be the same here and there, but may lie elsewhere "
+		   "(--remote-path) and be of\n"
+		   "another architecture. -p are processes there.",
+	.options = "pid exe duration output buffer remote-path force quiet",
+	.run = run,
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A plan as a shell script. What every script does is script.sh, which is part of the library;
+ * here stands what is special about one: its files, its events, its header. Names and paths are
+ * hostile: they are quoted wherever a shell reads them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "nopwatch/plan.h"
+
+enum {
+	DEFAULT_BUFFER_KB = 4096,
+	/* file descriptors that every shell can name, and that it does not use itself */
+	FIRST_FD = 3,
+	LAST_FD = 9,
+	PATH_MOST = 1024
+};
+
+extern const char nw_script_body[];
+
+/* The file as it is, with a NUL behind it. */
+__asm__(".pushsection .rodata\n"
+	".globl nw_script_body\n"
+	"nw_script_body:\n"
+	".incbin \"src/plan/script.sh\"\n"
+	".byte 0\n"
+	".popsection\n");
+
+/* ---- files -------------------------------------------------------------------------- */
+
+/* Can the kernel's grammar take the path, and everybody's eyes? */
+static bool is_plain_path(const char *path)
+{
+	if (!nw_path_is_writable(path) || strlen(path) >= PATH_MOST)
+		return false;
+	for (; *path; path++)
+		if (!isalnum((unsigned char)*path) && !strchr("/._+-@%=,~", *path))
+			return false;
+	return true;
+}
+
+static void write_id(const struct nw_script_file *file, struct nw_buf *out)
+{
+	if (!file->id_len) {
+		nw_buf_adds(out, " -1 ''");
+		return;
+	}
+	nw_buf_printf(out, " %" PRIu64 " '", file->id_line);
+	for (size_t i = 0; i < file->id_len; i++)
+		nw_buf_printf(out, "\\0%03o", file->id[i]);
+	nw_buf_addc(out, '\'');
+}
+
+static int write_files(const struct nw_plan *plan, const struct nw_script_options *options,
+		       struct nw_buf *out, struct nw_error *err)
+{
+	int fd = FIRST_FD;
+
+	nw_buf_adds(out, "nw_files() {\n");
+	for (size_t i = 0; i < plan->selection->images.count; i++) {
+		const struct nw_script_file *file = &options->files[i];
+		bool plain = is_plain_path(file->path);
+		if (*file->path != '/')
+			return nw_fail(err, EINVAL, "'%s' is not an absolute path",
+				       file->path);
+		if (!plain && fd > LAST_FD)
+			return nw_fail(err, EINVAL,
+				       "too many files have paths with special characters; "
+				       "at most %d can",
+				       LAST_FD - FIRST_FD + 1);
+		nw_buf_printf(out, "  nw_file %zu ", i);
+		nw_buf_add_shell(out, file->path);
+		nw_buf_printf(out, " %" PRIu64 " %" PRIu64, file->size, file->lines);
+		write_id(file, out);
+		nw_buf_printf(out, " %d\n", plain ? 0 : fd++);
+	}
+	nw_buf_adds(out, "}\n\n");
+	return 0;
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static size_t image_number(const struct nw_selection *selection,
+			   const struct nw_image *image)
+{
+	for (size_t i = 0; i < selection->images.count; i++)
+		if (selection->images.item[i] == image)
+			return i;
+	return 0;
+}
+
+static void write_event(const struct nw_plan *plan, const struct nw_event *event,
+			struct nw_buf *out)
+{
+	const struct nw_place *place = &event->places.item[0];
+	const struct nw_point *point = nw_plan_point(plan, place);
+
+	nw_buf_printf(out, "  nw_event %c %s %zu 0x%" PRIx64 " ",
+		      event->is_return ? 'r' : 'p', event->name,
+		      image_number(plan->selection, point->image), point->offset);
+	if (point->semaphore_offset)
+		nw_buf_printf(out, "0x%" PRIx64 " ", point->semaphore_offset);
+	else
+		nw_buf_adds(out, "'' ");
+	nw_buf_add_shell(out, place->fetches);
+	nw_buf_addc(out, '\n');
+}
+
+static void write_events(const struct nw_plan *plan, struct nw_buf *out)
+{
+	nw_buf_adds(out, "nw_events_of_this() {\n");
+	nw_vec_each (&plan->events, event)
+		if ((*event)->defined)
+			write_event(plan, *event, out);
+	nw_buf_adds(out, "}\n\n");
+}
+
+/* ---- the header --------------------------------------------------------------------- */
+
+/* The plan's words are escaped already: no line can end the document early. */
+static void write_header(const char *plan, struct nw_buf *out)
+{
+	nw_buf_adds(out, "nw_header() {\n  cat <<'NW_END'\n");
+	for (size_t len; *plan; plan += len) {
+		len = strcspn(plan, "\n") + 1;
+		nw_buf_adds(out, "#nw ");
+		nw_buf_add(out, plan, len);
+	}
+	nw_buf_adds(out, "NW_END\n}\n\n");
+}
+
+/* ---- the script --------------------------------------------------------------------- */
+
+static void write_about(const struct nw_plan *plan, struct nw_buf *out)
+{
+	nw_buf_adds(out, "#!/bin/sh\n"
+			 "# Made by nopwatch " NOPWATCH_VERSION
+			 ". Run as root: sh SCRIPT >FILE, then nopwatch stat --from FILE;\n"
+			 "# or: ssh HOST sh <SCRIPT | nopwatch stat --from -\n#\n");
+	nw_vec_each (&plan->selection->probes, probe) {
+		nw_buf_adds(out, "#   ");
+		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
+		nw_buf_addc(out, '\n');
+	}
+	nw_buf_addc(out, '\n');
+}
+
+/* Seconds with as many decimals as they have. */
+static void write_seconds(uint64_t ns, struct nw_buf *out)
+{
+	uint64_t ms = (ns + 999999) / 1000000;
+
+	nw_buf_adds(out, "nw_seconds=");
+	if (ns && ms % 1000)
+		nw_buf_printf(out, "%" PRIu64 ".%03" PRIu64, ms / 1000, ms % 1000);
+	else if (ns)
+		nw_buf_printf(out, "%" PRIu64, ms / 1000);
+	nw_buf_addc(out, '\n');
+}
+
+static void write_options(const struct nw_script_options *options, const char *plan,
+			  struct nw_buf *out)
+{
+	/* the same plan makes the same script */
+	nw_buf_printf(out, "nw_id=nopwatch_sh%06" PRIx64 "\n",
+		      nw_hash_text(plan, strlen(plan)) & 0xffffff);
+	nw_buf_adds(out, "nw_pids='");
+	for (size_t i = 0; i < options->pid_count; i++)
+		nw_buf_printf(out, "%s%d", i ? " " : "", (int)options->pids[i]);
+	nw_buf_adds(out, "'\n");
+	write_seconds(options->duration_ns, out);
+	nw_buf_printf(out, "nw_buffer_kb=%" PRIu64 "\n",
+		      options->buffer_bytes ? (options->buffer_bytes + 1023) / 1024
+					    : DEFAULT_BUFFER_KB);
+	nw_buf_printf(out, "nw_force=%s\n\n", options->force ? "yes" : "");
+}
+
+int nw_script_make(const struct nw_plan *plan, const struct nw_script_options *options,
+		   struct nw_buf *out, struct nw_error *err)
+{
+	struct nw_buf saved = {0};
+
+	nw_plan_save(plan, &saved);
+	write_about(plan, out);
+	write_options(options, nw_buf_str(&saved), out);
+	int ret = write_files(plan, options, out, err);
+	write_events(plan, out);
+	write_header(nw_buf_str(&saved), out);
+	nw_buf_adds(out, nw_script_body);
+	bool failed = saved.failed || out->failed;
+	nw_buf_free(&saved);
+	return ret == 0 && failed ? nw_no_memory(err) : ret;
+}

@@ -1,0 +1,491 @@
+# shellcheck shell=sh disable=SC2154,SC2317,SC2329 # what is not set or used here is so in front of this
+# What every script does; what is special about one stands in front of it. Needs a POSIX shell,
+# cat, grep, mkdir and mount; rmdir for a ring buffer of its own; sleep for -d, for the end of -p's
+# processes, and to notice early that nobody reads any more; wc to compare sizes; umount to unmount
+# what it mounted.
+set -u
+LC_ALL=C
+export LC_ALL
+
+nw_group=${nw_id}_$$ # of its events, and the name of its instance
+nw_top=              # tracefs
+nw_dir=              # the instance, or nw_top
+nw_mounted=          # what it had to mount
+nw_instance=         # the instance it made
+nw_events=           # that may be defined
+nw_closed=           # that have a semaphore which nobody raises
+nw_cat=              # the reader
+nw_helpers=          # other processes
+nw_saved=            # set: settings of the top-level buffer are
+
+nw_say() {
+  printf 'nopwatch: %s\n' "$*" >&2
+}
+
+nw_die() {
+  nw_say "$@"
+  exit 1
+}
+
+nw_have() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+# Write a file of tracefs. Never uprobe_events: this truncates.
+nw_put() {
+  { printf '%s\n' "$2" >"$1"; } 2>/dev/null
+}
+
+nw_first_line() {
+  nw_line=
+  { IFS= read -r nw_line <"$1"; } 2>/dev/null
+}
+
+# ---- where everything is ----------------------------------------------------------------------
+
+nw_look_at_mounts() {
+  nw_top=
+  while read -r _ nw_at nw_type _; do
+    case $nw_type in
+    tracefs) nw_top=$nw_at && return ;;
+    debugfs) [ ! -e "$nw_at/tracing/uprobe_events" ] || nw_top=$nw_at/tracing ;;
+    esac
+  done </proc/mounts
+}
+
+# TYPE DIRECTORY
+nw_mount() {
+  [ -d "$2" ] && mount -t "$1" nodev "$2" 2>/dev/null || return 1
+  nw_mounted=$2
+  nw_look_at_mounts
+  [ -n "$nw_top" ]
+}
+
+nw_find_tracefs() {
+  [ -r /proc/mounts ] || mount -t proc proc /proc 2>/dev/null || nw_die "there is no /proc"
+  nw_top=${NOPWATCH_TRACEFS:-}
+  [ -n "$nw_top" ] || nw_look_at_mounts
+  [ -n "$nw_top" ] || nw_mount tracefs /sys/kernel/tracing || nw_mount debugfs /sys/kernel/debug ||
+    nw_mount tracefs /sys/kernel/debug/tracing ||
+    nw_die "tracefs is not mounted, and cannot be mounted (not root, a container, or a kernel without ftrace)"
+  [ -e "$nw_top/uprobe_events" ] || {
+    [ -r "$nw_top/trace" ] || nw_die "may not use $nw_top: run this as root"
+    nw_die "this kernel has no uprobe_events (CONFIG_UPROBE_EVENTS)"
+  }
+  [ -w "$nw_top/uprobe_events" ] || nw_die "may not write $nw_top/uprobe_events: run this as root"
+}
+
+nw_kernel_has() {
+  grep -qF -e "$1" "$nw_top/README" 2>/dev/null
+}
+
+# ---- is it the same file? ---------------------------------------------------------------------
+
+nw_other_file() {
+  nw_say "$1 is not the file that this script was made for: $2"
+  [ -n "$nw_force" ] || exit 1
+}
+
+# Are these bytes in the line behind so many newlines?  PATH NEWLINES BYTES
+nw_has_bytes() {
+  nw_n=0
+  {
+    while [ "$nw_n" -lt "$2" ]; do
+      IFS= read -r nw_line || return 1
+      nw_n=$((nw_n + 1))
+    done
+    IFS= read -r nw_line || [ -n "$nw_line" ] || return 1
+  } <"$1"
+  nw_bytes=$(printf '%b' "$3")
+  case $nw_line in
+  *"$nw_bytes"*) return 0 ;;
+  esac
+  return 1
+}
+
+# NUMBER PATH SIZE NEWLINES ID_LINE ID_BYTES FD: ID_LINE -1: it has none; FD 0: the kernel can take the path
+nw_file() {
+  [ -f "$2" ] || nw_die "there is no file '$2'"
+  if nw_have wc; then
+    nw_n=$(wc -c <"$2")
+    [ "$((nw_n))" = "$3" ] || nw_other_file "'$2'" "its size is $((nw_n)), not $3"
+  fi
+  nw_n=$(grep -ac '' <"$2" 2>/dev/null)
+  case $nw_n in
+  '' | *[!0-9]*) ;; # a grep without -a
+  *) [ "$nw_n" = "$4" ] || nw_other_file "'$2'" "its content is another" ;;
+  esac
+  [ "$5" = -1 ] || nw_has_bytes "$2" "$5" "$6" || nw_other_file "'$2'" "its build-id is another"
+  if [ "$7" != 0 ]; then
+    eval "exec $7<\"\$2\""
+    eval "nw_path$1=/proc/$$/fd/$7"
+  else
+    eval "nw_path$1=\$2"
+  fi
+}
+
+# ---- events -----------------------------------------------------------------------------------
+
+# The kernel's reason for the last refusal, if it tells one.
+nw_reason() {
+  nw_why=
+  while IFS= read -r nw_line; do
+    case $nw_line in
+    *'error: '*) nw_why=": ${nw_line##*error: }" ;;
+    esac
+  done 2>/dev/null <"$nw_top/error_log"
+}
+
+# One definition, one write, always appended: to open this file in another way deletes what
+# everybody has defined.
+nw_append() {
+  { printf '%s\n' "$1" >>"$nw_top/uprobe_events"; } 2>/dev/null
+}
+
+# p|r NAME FILE OFFSET SEMAPHORE ARGUMENTS
+nw_event() {
+  eval "nw_spec=\$nw_path$3"
+  nw_spec="$1:$nw_group/$2 $nw_spec:$4"
+  if [ -n "$5" ]; then
+    if [ -n "$nw_ref_ctr" ]; then nw_spec="$nw_spec($5)"; else nw_closed="$nw_closed $2"; fi
+  fi
+  nw_events="$nw_events $2"
+  nw_append "$nw_spec${6:+ $6}" && return
+  nw_reason
+  if [ -n "$6" ] && nw_append "$nw_spec"; then
+    nw_say "$2 has no arguments: the kernel does not take them$nw_why"
+    return
+  fi
+  nw_events=${nw_events% "$2"}
+  nw_say "$2 is left out: the kernel refused it$nw_why"
+}
+
+nw_define() {
+  nw_ref_ctr=
+  if nw_kernel_has '(ref_ctr_offset)'; then nw_ref_ctr=yes; fi
+  nw_events_of_this
+  [ -n "$nw_events" ] || nw_die "no probe could be defined"
+  [ -z "$nw_closed" ] || nw_say "this kernel cannot raise semaphores: of these, those that wait for theirs stay silent:$nw_closed"
+}
+
+# ---- the ring buffer --------------------------------------------------------------------------
+
+# An instance of its own, unless this kernel has none.
+nw_make_instance() {
+  nw_dir=$nw_top
+  [ -z "${NOPWATCH_TOP:-}" ] && [ -d "$nw_top/instances" ] && nw_have rmdir || return
+  nw_instance=$nw_top/instances/$nw_group
+  if mkdir "$nw_instance" 2>/dev/null; then
+    nw_dir=$nw_instance
+  else
+    nw_instance=
+  fi
+}
+
+# Kernels that record uprobes in the top-level buffer only (before 3.15, RHEL 7) have no
+# triggers for them.
+nw_check_instance() {
+  if [ -n "$nw_instance" ]; then
+    for nw_one in $nw_events; do
+      [ -e "$nw_instance/events/$nw_group/$nw_one/trigger" ] && return
+      break
+    done
+    rmdir "$nw_instance" && nw_instance=
+  fi
+  nw_dir=$nw_top
+  nw_say "the top-level ring buffer is used, since there is no other; what it holds is printed, too"
+  for nw_one in $nw_events; do
+    for nw_at in "$nw_top/events"/*/"$nw_one/enable"; do
+      case $nw_at in */"$nw_group"/*) continue ;; esac
+      nw_first_line "$nw_at"
+      case $nw_line in
+      1*) nw_die "${nw_at%/enable} is enabled there and has the same name as one of ours: they could not be told apart" ;;
+      esac
+    done
+  done
+  nw_first_line "$nw_dir/tracing_on" && nw_old_on=$nw_line
+  nw_first_line "$nw_dir/trace_clock" && nw_old_clock=${nw_line#*\[} && nw_old_clock=${nw_old_clock%%\]*}
+  nw_old_tgid=
+  nw_first_line "$nw_dir/options/record-tgid" && nw_old_tgid=$nw_line
+  nw_old_pids=
+  [ ! -e "$nw_dir/set_event_pid" ] || nw_old_pids=$(cat "$nw_dir/set_event_pid")
+  nw_saved=yes
+}
+
+# A clock that all CPUs share. To change it empties the buffer, so it is only changed if need be.
+nw_set_clock() {
+  nw_first_line "$nw_dir/trace_clock"
+  nw_clocks=" $nw_line "
+  for nw_clock in mono boot global; do
+    case $nw_clocks in
+    *"[$nw_clock]"*) return ;;
+    *" $nw_clock "*) nw_put "$nw_dir/trace_clock" "$nw_clock" && return ;;
+    esac
+  done
+  nw_say "the clocks of this kernel's CPUs may differ: latencies across CPUs may be wrong"
+}
+
+nw_set_buffer() {
+  [ -n "$nw_instance" ] || return
+  for nw_kb in "$nw_buffer_kb" $((nw_buffer_kb / 4)); do
+    nw_put "$nw_dir/buffer_size_kb" "$nw_kb" && return
+  done
+  nw_say "the ring buffer stays as small as it is: it could not be made $nw_buffer_kb KiB per CPU"
+}
+
+# ---- which processes --------------------------------------------------------------------------
+
+# All threads of the processes; what they create is followed where the kernel can.
+nw_set_pids() {
+  [ -n "$nw_pids" ] || return
+  nw_filter=
+  nw_follow=
+  [ ! -e "$nw_dir/set_event_pid" ] || nw_follow=yes
+  [ -z "$nw_follow" ] || nw_put "$nw_dir/options/event-fork" 1 || nw_say "threads that are made later are not seen"
+  for nw_pid in $nw_pids; do
+    [ -d "/proc/$nw_pid" ] || nw_die "there is no process $nw_pid"
+    for nw_task in "/proc/$nw_pid/task"/* "/proc/$nw_pid/task"/*; do # twice: for those made meanwhile
+      nw_task=${nw_task##*/}
+      if [ -n "$nw_follow" ]; then
+        { printf '%s ' "$nw_task" >>"$nw_dir/set_event_pid"; } 2>/dev/null
+      else
+        case "$nw_filter|" in *"==$nw_task|"*) ;; *) nw_filter="${nw_filter:+$nw_filter||}common_pid==$nw_task" ;; esac
+      fi
+    done
+  done
+  [ -n "$nw_filter" ] || return
+  nw_say "threads that are made later are not seen"
+  for nw_one in $nw_events; do
+    nw_put "$nw_dir/events/$nw_group/$nw_one/filter" "$nw_filter" ||
+      nw_die "this kernel cannot restrict $nw_one to these processes"
+  done
+}
+
+# ---- on and off -------------------------------------------------------------------------------
+
+nw_arm() {
+  nw_armed=
+  [ -z "$nw_saved" ] || nw_put "$nw_dir/tracing_on" 1
+  nw_put "$nw_dir/options/record-tgid" 1
+  [ -z "$nw_instance" ] || nw_put "$nw_dir/events/sched/sched_process_exit/enable" 1
+  for nw_one in $nw_events; do
+    if nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 1; then
+      nw_armed=yes
+    else
+      nw_say "$nw_one is left out: the kernel would not arm it"
+      nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 0
+    fi
+  done
+  [ -n "$nw_armed" ] || nw_die "no probe could be armed"
+}
+
+nw_disarm() {
+  for nw_one in $nw_events; do
+    [ ! -e "$nw_dir/events/$nw_group/$nw_one/enable" ] || nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 0
+  done
+  [ -z "$nw_instance" ] || nw_put "$nw_dir/events/sched/sched_process_exit/enable" 0
+}
+
+# The trace clock now: "now ts: 1234.567890" of a CPU.
+nw_now() {
+  for nw_at in "$nw_dir/per_cpu"/cpu*/stats; do
+    while read -r nw_a nw_b nw_c; do
+      case "$nw_a $nw_b" in 'now ts:') printf '%s\n' "$nw_c" && return ;; esac
+    done 2>/dev/null <"$nw_at"
+    return
+  done
+}
+
+# Events that were overwritten or dropped, on all CPUs.
+nw_lost() {
+  nw_n=0
+  for nw_at in "$nw_dir/per_cpu"/cpu*/stats; do
+    while IFS=': ' read -r nw_a nw_b nw_c _; do
+      case "$nw_a $nw_b" in
+      'overrun '*) nw_n=$((nw_n + nw_b)) ;;
+      'commit overrun' | 'dropped events') nw_n=$((nw_n + ${nw_c:-0})) ;;
+      esac
+    done 2>/dev/null <"$nw_at"
+  done
+  printf '#nw lost %s\n' "$nw_n"
+}
+
+# ---- beside the reader ------------------------------------------------------------------------
+
+# sleep, in a process that takes it away when it is ended itself.
+nw_nap() {
+  sleep "$1" &
+  nw_napping=$!
+  trap 'kill "$nw_napping" 2>/dev/null; exit' TERM
+  wait "$nw_napping"
+}
+
+# A line now and then, so that time goes on for the reader, and a reader that has gone is noticed:
+# cat dies of it. When the last process of -p is gone, it ends, too.
+nw_watch() {
+  while nw_nap 1 && kill -0 $$ 2>/dev/null; do
+    nw_put "$nw_dir/trace_marker" 'nopwatch beat'
+    [ -n "$nw_pids" ] || continue
+    nw_left=
+    for nw_pid in $nw_pids; do
+      [ ! -d "/proc/$nw_pid" ] || nw_left=yes
+    done
+    [ -n "$nw_left" ] || kill -TERM $$
+  done
+}
+
+nw_time_out() {
+  nw_nap "$nw_seconds" || nw_nap $((${nw_seconds%.*} + 1))
+  kill -TERM $$
+}
+
+nw_start_helpers() {
+  if ! nw_have sleep; then
+    [ -z "$nw_seconds$nw_pids" ] || nw_say "there is no sleep here: end this by Ctrl-C"
+    return
+  fi
+  nw_watch </dev/null >/dev/null 2>&1 &
+  nw_helpers=$!
+  [ -n "$nw_seconds" ] || return
+  nw_time_out </dev/null >/dev/null 2>&1 &
+  nw_helpers="$nw_helpers $!"
+}
+
+# Has the reader taken everything out of the buffer, and is it not writing it?
+nw_is_read() {
+  for nw_at in "$nw_dir/per_cpu"/cpu*/stats; do
+    nw_first_line "$nw_at"
+    [ "$nw_line" = 'entries: 0' ] || return 1
+  done
+  nw_first_line "/proc/$nw_cat/wchan" || : # has no newline
+  case $nw_line in
+  pipe_w* | *sock* | *tty*) return 1 ;;
+  esac
+}
+
+# A reader ends when it has read something and recording is off. Kernels before 6.1 do not wake
+# it then: an event does. Older ones look whether recording is off in the top-level buffer: there
+# it has to be killed when it has nothing left to do.
+nw_end_reader() {
+  nw_n=0
+  while [ "$nw_n" -lt 2 ]; do
+    kill -0 "$nw_cat" 2>/dev/null || return
+    nw_put "$nw_dir/tracing_on" 1
+    nw_put "$nw_dir/trace_marker" 'nopwatch end'
+    nw_put "$nw_dir/tracing_on" 0
+    nw_nap 0.3 2>/dev/null || nw_nap 1 # some know whole seconds only
+    if nw_is_read; then nw_n=$((nw_n + 1)); else nw_n=0; fi
+  done
+  kill -TERM "$nw_cat"
+}
+
+# What is left in the buffer.
+nw_drain() {
+  trap 'kill -TERM "$nw_cat" 2>/dev/null' HUP INT TERM # a second signal does not wait
+  nw_end_reader </dev/null >/dev/null 2>&1 &
+  nw_waker=$!
+  while kill -0 "$nw_cat" 2>/dev/null; do
+    wait "$nw_cat" 2>/dev/null
+  done
+  trap '' HUP INT TERM
+  kill "$nw_waker" 2>/dev/null
+  wait "$nw_waker" 2>/dev/null
+}
+
+# ---- the end ----------------------------------------------------------------------------------
+
+nw_restore() {
+  nw_put "$nw_top/tracing_on" "$nw_old_on"
+  nw_first_line "$nw_top/trace_clock"
+  case $nw_line in *"[$nw_old_clock]"*) ;; *) nw_put "$nw_top/trace_clock" "$nw_old_clock" ;; esac
+  [ -z "$nw_old_tgid" ] || nw_put "$nw_top/options/record-tgid" "$nw_old_tgid"
+  [ -n "$nw_pids" ] && [ -e "$nw_top/set_event_pid" ] || return
+  nw_put "$nw_top/set_event_pid" ''
+  for nw_one in $nw_old_pids; do
+    { printf '%s ' "$nw_one" >>"$nw_top/set_event_pid"; } 2>/dev/null
+  done
+}
+
+# Each event by itself: the kernel refuses one that somebody else has enabled.
+nw_delete() {
+  for nw_one in $nw_events; do
+    nw_append "-:$nw_group/$nw_one" && continue
+    [ ! -d "$nw_top/events/$nw_group/$nw_one" ] ||
+      nw_say "$nw_group/$nw_one stays: it is in use. Later: echo '-:$nw_group/$nw_one' >>$nw_top/uprobe_events"
+  done
+}
+
+nw_unmount() {
+  [ -n "$nw_mounted" ] || return
+  umount "$nw_mounted" 2>/dev/null || nw_say "$nw_mounted stays mounted"
+}
+
+nw_end() {
+  nw_status=$?
+  trap - EXIT
+  trap '' HUP INT TERM PIPE
+  # shellcheck disable=SC2086 # a list
+  [ -z "$nw_helpers" ] || kill $nw_helpers 2>/dev/null
+  if [ -n "$nw_dir" ]; then
+    nw_stop=$(nw_now)
+    nw_disarm
+    if [ -n "$nw_cat" ]; then
+      nw_drain
+      { [ -z "$nw_instance" ] || nw_lost; printf '#nw stop %s\n' "$nw_stop"; } 2>/dev/null
+    fi
+    [ -z "$nw_saved" ] || nw_restore
+  fi
+  nw_delete
+  [ -z "$nw_instance" ] || rmdir "$nw_instance" 2>/dev/null || nw_say "$nw_instance stays: it is in use"
+  nw_unmount
+  exit "$nw_status"
+}
+
+# What a script that was killed has left: its process is gone, and nobody reads its instance.
+nw_sweep() {
+  for nw_at in "$nw_top/events"/nopwatch_sh*_*; do
+    nw_one=${nw_at##*/}
+    [ -d "$nw_at" ] || continue
+    [ ! -d "/proc/${nw_one##*_}" ] || continue
+    if [ -d "$nw_top/instances/$nw_one" ]; then
+      rmdir "$nw_top/instances/$nw_one" 2>/dev/null || continue
+    else
+      nw_put "$nw_at/enable" 0
+    fi
+    for nw_event in "$nw_at"/*/enable; do
+      nw_event=${nw_event%/enable}
+      nw_append "-:$nw_one/${nw_event##*/}"
+    done
+    nw_say "removed what $nw_one had left"
+  done
+}
+
+# ---- all of it --------------------------------------------------------------------------------
+
+nw_main() {
+  trap nw_end EXIT
+  trap 'exit 0' HUP INT TERM PIPE
+  nw_find_tracefs
+  nw_sweep
+  nw_files
+  nw_make_instance
+  nw_define
+  nw_check_instance
+  nw_set_clock
+  nw_set_buffer
+  nw_set_pids
+  nw_arm
+  nw_header
+  printf '#nw start %s\n#nw end\n' "$(nw_now)"
+  nw_say "armed; Ctrl-C ends"
+  cat "$nw_dir/trace_pipe" </dev/null &
+  nw_cat=$!
+  nw_start_helpers
+  wait "$nw_cat"
+  nw_status=$?
+  nw_cat= # there is nobody to drain the buffer for
+  [ "$nw_status" -gt 128 ] || return "$nw_status" # else nobody reads any more
+}
+
+# In one piece, so that a script that was cut off on its way does nothing.
+nw_main

@@ -1,0 +1,160 @@
+# A script under the shells there are: the same hits as stat on the same run, and every way out
+# leaves tracefs as it was.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+shells=()
+for shell in dash "busybox sh" "bash --posix"; do
+  if need "${shell%% *}"; then shells+=("$shell"); else skip "$shell" "it is not here"; fi
+done
+[ ${#shells[@]} -gt 0 ] || skip_all "no shell to run it"
+first=${shells[0]}
+# a background job ignores SIGINT, and a shell does not undo that
+default="env --default-signal=INT,HUP,TERM,PIPE"
+spec="usdt:$SERVER:myserver:*"
+is_armed() { grep -q armed "$1"; } # the file is emptied before each start
+
+"$NOPWATCH" script "$spec" >script.sh
+"$NOPWATCH" script -d 1 "$spec" >short.sh
+
+# beside stat on the same run
+cat >same.py <<'P'
+import json, sys
+def rows(file):
+    return [r for r in map(json.loads, open(file)) if "interval" not in r]
+text, live = (rows(f) for f in sys.argv[1:])
+bad = []
+hits = [{r["probe"]: r["hits"] for r in side if r["type"] == "probe"} for side in (text, live)]
+if hits[0] != hits[1]:
+    bad.append(f"hits: {hits}")
+spans = [{r["span"]: r["latency_ns"] for r in side if r["type"] == "span"} for side in (text, live)]
+for name, ours in spans[0].items():
+    theirs = spans[1][name]
+    if ours["count"] != theirs["count"]:
+        bad.append(f"{name}: {ours['count']} and {theirs['count']}")
+    # The kernel stamps a hit once for each instance, and may be interrupted in between: the middle of
+    # the distributions is what can be compared. Both ends of a span are cut to a microsecond.
+    for key in ("min", "p50"):
+        if abs(ours[key] - theirs[key]) > 2000 + 0.07 * theirs[key]:
+            bad.append(f"{name} {key}: {ours[key]} and {theirs[key]}")
+print("\n".join(bad))
+sys.exit(bool(bad))
+P
+for shell in "${shells[@]}"; do
+  "$NOPWATCH" stat -q -j "$spec" -o stat.json & stat=$!
+  wait_for armed
+  : >said
+  $default $shell script.sh >text 2>said & script=$!
+  wait_for is_armed said
+  "$SERVER" -t 3 -n 400 -p 0 >/dev/null
+  kill $script
+  wait $script
+  is "$shell: a signal ends it well" $? 0
+  kill $stat
+  wait $stat
+  unchanged "$shell: nothing is left"
+  "$NOPWATCH" stat -j --from text >text.json
+  ok "$shell: the same hits and the same distributions, but for microseconds" python3 same.py text.json stat.json
+  holds "$shell: nothing lost" text.json "loss() == 0 and span('myserver:request')['count'] == 1200"
+  holds "$shell: the run has a beginning and an end" text.json \
+    "last['elapsed_ns'] > 0 and last['reason'] == 'end of text'"
+done
+
+# the pipeline of the manual, with sh for ssh
+"$SERVER" -t 2 -p 200 >/dev/null & server=$!
+"$NOPWATCH" script -d 1 "$spec" | sh 2>said | "$NOPWATCH" stat -j --from - >out.json
+is "script | sh | stat" "${PIPESTATUS[*]}" "0 0 0"
+holds "measures" out.json "span('myserver:request')['count'] > 100 and loss() == 0"
+unchanged "and leaves nothing"
+"$NOPWATCH" script "$spec" | sh 2>said | "$NOPWATCH" stat -j -i 200ms -n 3 --from - >out.json
+holds "reports come while the text does" out.json "max(p.get('interval', 0) for p in of('probe')) == 3 and last['reason'] == 'count'"
+unchanged "a reader that goes away ends it"
+
+# --by pid, -p
+"$NOPWATCH" script -d 1 -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j --by pid --from - >out.json
+holds "-p and --by pid" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
+"$SERVER" -d 2 -p 1000 >/dev/null & short=$!
+"$NOPWATCH" script -p $short "$spec" | $first >text 2>said
+is "the end of the last -p ends it" $? 0
+unchanged "nothing is left"
+
+# every signal, in every shell; events of others survive
+echo "p:foreign/mine $SERVER:0x$(printf %x "$(("$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "first['offset']")"))")" >>"$TRACEFS/uprobe_events"
+foreign=$(tracefs_state)
+for signal in HUP INT TERM PIPE; do
+  : >said
+  $default $first script.sh >text 2>said & script=$!
+  wait_for is_armed said
+  kill -$signal $script
+  wait $script
+  is "SIG$signal ends it, and leaves what is not its own" "$? $(tracefs_state)" "0 $foreign"
+done
+# in the top-level buffer
+: >said
+NOPWATCH_TOP=1 $default $first script.sh >text 2>said & script=$!
+wait_for is_armed said
+sleep 0.5
+kill $script
+wait $script
+is "the top-level buffer is as it was" "$? $(tracefs_state)" "0 $foreign"
+"$NOPWATCH" stat -j --from text >out.json
+holds "and has the hits" out.json "probe('myserver:request__start')['hits'] > 0"
+
+# kill -9: the next one removes what it left
+: >said
+$first script.sh >text 2>said & script=$!
+wait_for is_armed said
+sleep 0.2
+# shellcheck disable=SC2046 # a list
+kill -9 $script $(pgrep -P $script)
+wait $script 2>/dev/null
+$first short.sh >text 2>said
+has "the next script removes what a killed one left" "$(cat said)" '^nopwatch: removed what nopwatch_sh'
+is "all of it" "$(tracefs_state)" "$foreign"
+echo "-:foreign/mine" >>"$TRACEFS/uprobe_events"
+
+# names and files
+dir="a 'b' \"c\" \$d #e"
+mkdir "$dir"
+cp "$SERVER" "$dir/it's"
+"$dir/it's" -t 2 -p 200 >/dev/null & odd=$!
+for shell in "${shells[@]}"; do
+  "$NOPWATCH" script -d 1 -x "$dir/it's" 'myserver:*' >odd.sh
+  $shell odd.sh 2>said | "$NOPWATCH" stat -j --from - >out.json
+  holds "$shell: a path that needs quotes" out.json "probe('myserver:request__done')['hits'] > 100"
+done
+kill $odd
+"$NOPWATCH" script -d 1 --remote-path "$PWD/copy" -x "$SERVER" 'myserver:*' >copy.sh
+said=$($first copy.sh 2>&1)
+has "no file there" "$? $said" "^1 nopwatch: there is no file '.*/copy'"
+cp "$SERVER" copy
+printf x | dd of=copy bs=1 seek=20000 conv=notrunc status=none
+printf '\n' >>copy
+said=$($first copy.sh 2>&1)
+has "another file there" "$? $said" '^1 nopwatch: .* is not the file that this script was made for: its size'
+cp "$SERVER" copy
+./copy -t 2 -p 200 >/dev/null & copy=$!
+$first copy.sh 2>/dev/null | "$NOPWATCH" stat -j --from - >out.json
+holds "--remote-path" out.json "probe('myserver:request__done')['hits'] > 100"
+kill $copy
+
+# two at once
+$first short.sh >one 2>said & one=$!
+$first short.sh >two 2>said & two=$!
+wait $one $two
+"$NOPWATCH" stat -j --from one >one.json
+"$NOPWATCH" stat -j --from two >two.json
+holds "two at once both count" one.json "probe('myserver:request__done')['hits'] > 100"
+holds "each of them" two.json "probe('myserver:request__done')['hits'] > 100"
+kill $server
+wait $server 2>/dev/null
+"$NOPWATCH" script -d 1 "usdt:$PROGRAMS/strings:strings:three(a:string,n,b:string,c:string)" >strings.sh
+$first strings.sh 2>said >text & script=$!
+wait_for is_armed said
+"$PROGRAMS/strings" 2 10
+wait $script
+"$NOPWATCH" trace -j --from text >trace.json
+holds "several strings a hit are joined" trace.json \
+  "sorted(e['args']['n'] for e in of('event')) == list(range(20)) and all(e['args'][k] == k + str(e['args']['n']) for e in of('event') for k in 'abc')"
+
+unchanged
+finish
