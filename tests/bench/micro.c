@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the reader costs, without a kernel: micro file RECORDING, micro growth, micro text. Prints JSON for
- * tests/bench/run.
+ * What the reader costs, without a kernel: micro file RECORDING, micro growth; and what memory a
+ * command needs: micro peak COMMAND. Prints JSON for tests/bench/run.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -455,9 +456,29 @@ static void bench_text(void)
 		      "sql=\"SELECT 1\" n=0", true);
 }
 
+/* Peak KiB of a command. A child of Python's would show what Python had before it was one. */
+static void measure_peak(char **command)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY);
+		dup2(null, STDOUT_FILENO);
+		execvp(*command, command);
+		_exit(127);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid || status)
+		die("the command failed");
+	printf("%ld\n", usage.ru_maxrss);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "file") == 0) {
+	if (argc > 2 && strcmp(argv[1], "peak") == 0)
+		measure_peak(argv + 2);
+	else if (argc == 3 && strcmp(argv[1], "file") == 0) {
 		bench_file(argv[2]);
 	} else if (argc == 2 && strcmp(argv[1], "growth") == 0) {
 		grow_cpus();
@@ -467,7 +488,8 @@ int main(int argc, char **argv)
 	} else if (argc == 2 && strcmp(argv[1], "text") == 0) {
 		bench_text();
 	} else {
-		die("usage: micro file RECORDING | micro growth | micro text");
+		die("usage: micro file RECORDING | micro growth | micro peak COMMAND... | "
+		    "micro text");
 	}
 	return 0;
 }
