@@ -47,6 +47,12 @@ enum nw_refusal {
 };
 const char *nw_refusal_text(enum nw_refusal what, int code);
 
+/* The events that the kernel has, as "SYSTEM:EVENT", but those of sessions like ours. */
+int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err);
+/* The text of an event's format file, added to out. Returns 0 or -errno. */
+int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const char *event,
+		      struct nw_buf *out);
+
 /* ---- features ----------------------------------------------------------------------- */
 
 enum nw_feature {
@@ -134,7 +140,8 @@ extern const size_t nw_task_event_count;
 void nw_session_name(char out[24]);
 
 /*
- * Make the instance and define the plan's events, nothing enabled. Removes the leftovers of
+ * Make the instance and define the plan's events (but those that the kernel has anyway),
+ * nothing enabled. Removes the leftovers of
  * dead sessions first. Places that the kernel refuses are marked (nw_planned.failed) and
  * described in warnings; all refused is an error.
  */

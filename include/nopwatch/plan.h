@@ -92,9 +92,12 @@ struct nw_place {	  /* a point in an event */
 
 struct nw_event {
 	char name[NW_MAX_NAME + 1];
+	/* Of an event that the kernel has anyway, which is only enabled and never defined or
+	 * deleted, and has one place; "": it is one of our group. */
+	char system[NW_MAX_NAME + 1];
 	char *shape; /* "p a0:string a1:s32": what places need to share the event */
 	bool is_return;
-	nw_strings fields; /* names */
+	nw_strings fields; /* names; of a kernel event: those that are wanted */
 	size_t defined;	   /* places that the kernel has taken */
 	NW_VEC(struct nw_place) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
@@ -127,12 +130,15 @@ int nw_plan_make(const struct nw_selection *selection,
 		 struct nw_error *err);
 void nw_plan_free(struct nw_plan *plan);
 
+/* The group or system that the event is in. */
+const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event);
+
 /* The point that place stands for. */
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 				     const struct nw_place *place);
 
 /*
- * The line that defines one place, without a final newline:
+ * The line that defines one place of an event of ours, without a final newline:
  *	p:GROUP/EVENT PATH:0xOFFSET(0xREF_CTR) a0=%di:s32
  * ref_ctr: write the semaphore, where the point has one.
  */

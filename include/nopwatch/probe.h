@@ -145,6 +145,7 @@ struct nw_image {
 	NW_VEC(struct nw_skipped) skipped;
 	char *note_data; /* what the sites' strings point into */
 	struct nw_symbols *symbols;
+	bool kernel; /* no file: the kernel itself, which its own events belong to */
 };
 
 /*
@@ -369,17 +370,31 @@ struct nw_point {
 /* What the user names: one row of the result. Owned by the selection. */
 struct nw_probe {
 	char *label; /* "postgresql:query__start"; with its path where it would be ambiguous */
-	char *provider; /* USDT: of the notes; else "uprobe", ... */
+	char *provider; /* USDT: of the notes; tracepoint: the system; else "uprobe", ... */
 	char *name;
 	enum nw_spec_kind kind;
 	struct nw_image *image;
 	NW_VEC(struct nw_point) points;
-	nw_named_args args; /* as many as its sites have arguments */
+	nw_named_args args; /* as many as its sites have arguments; tracepoint: the fields
+			       that are wanted */
 	bool has_args;	    /* the user named arguments */
 };
 
 /* What argument i is called: its name, or "argI". */
 void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32]);
+
+/*
+ * The kernel's own events, as somebody knows them who may look into tracefs. Both functions
+ * return 0 or -errno with a reason; what they add to out is the caller's.
+ */
+struct nw_kernel_events {
+	void *arg;
+	/* All there are, as "SYSTEM:EVENT". */
+	int (*names)(void *arg, nw_strings *out, struct nw_error *err);
+	/* The fields of one, in their order, each with the type it has for the user. */
+	int (*fields)(void *arg, const char *system, const char *event, nw_named_args *out,
+		      struct nw_error *err);
+};
 
 /* Where probes are looked for when a spec does not say. */
 struct nw_scope {
@@ -390,6 +405,8 @@ struct nw_scope {
 	bool force;
 	bool want_operands; /* parse the arguments of every site, not only where named */
 	const struct nw_types *types; /* what is known of arguments; NULL: nothing */
+	/* NULL: nobody can tell; then tracepoints are believed, as long as they are no globs */
+	const struct nw_kernel_events *events;
 };
 
 struct nw_selection {

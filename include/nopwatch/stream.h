@@ -88,7 +88,11 @@ static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
 
 struct nw_field_format {
 	uint32_t offset, size;
-	bool dynamic; /* __data_loc: u32 of offset | length << 16 */
+	bool dynamic;  /* __data_loc: u32 of offset | length << 16 */
+	bool relative; /* __rel_loc: the same, with offsets counted from behind the field */
+	/* Of a kernel event: its type, array > 0: an array of it, whose length its size tells.
+	 * DEFAULT: an event of ours, whose types the plan tells. */
+	struct nw_type type;
 };
 
 /* What kinds of events there are in a stream. */
@@ -97,6 +101,7 @@ enum nw_event_kind {
 	NW_EVENT_NEWTASK, /* task:task_newtask */
 	NW_EVENT_RENAME,  /* task:task_rename */
 	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
+	NW_EVENT_BOTH,	  /* one of these three that the user has asked for, too */
 };
 
 /* What a place in an event stands for. */
@@ -109,12 +114,15 @@ struct nw_hit_place {
 struct nw_event_format {
 	enum nw_event_kind kind;
 	uint32_t id;
-	uint32_t size;	  /* least payload that holds all fixed fields */
-	uint32_t address; /* PROBE: the low 16 bits of __probe_ip or __probe_func */
+	uint32_t size; /* least payload that holds all fixed fields */
+	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
+	 * whatever stands there leads to it. */
+	uint32_t address;
+	const struct nw_event_format *task; /* BOTH: what it tells of threads */
 	const struct nw_event *event;	    /* PROBE */
 	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
 	NW_VEC(struct nw_hit_place) places; /* PROBE: the first is not known */
-	/* PROBE: a0, a1, ...; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
+	/* PROBE, BOTH: those of the plan's event; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
 	 * the kernel has it, pid; EXIT: comm */
 	NW_VEC(struct nw_field_format) fields;
 };
@@ -141,11 +149,16 @@ int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_p
 		    struct nw_formats *out, struct nw_error *err);
 void nw_formats_free(struct nw_formats *formats);
 
+/* The fields of an event, with the types they have for the user, from the text of its format
+ * file; EBADMSG if that cannot be read. */
+int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err);
+
 /* ---- records ------------------------------------------------------------------------ */
 
 enum nw_record_kind {
 	NW_RECORD_HIT,
 	NW_RECORD_TASK, /* a thread was born, renamed, or died: for nw_tasks */
+	NW_RECORD_BOTH, /* a HIT that tells of a thread, too: nw_record_task() has that part */
 	NW_RECORD_LOSS, /* events of this CPU between time and until are missing: overwritten,
 			   or on a page that cannot be read */
 };
@@ -155,7 +168,7 @@ struct nw_record {
 	uint64_t time; /* ns of the trace clock */
 	uint32_t cpu;
 	int32_t tid;
-	uint32_t planned, probe, part; /* HIT */
+	uint32_t planned, probe, part; /* HIT, BOTH */
 	bool whole;		       /* HIT: has no other parts */
 	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
 	 * found empty; UINT64_MAX at the end of a recording */
@@ -468,6 +481,8 @@ struct nw_tasks_options {
 };
 int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out);
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record);
+/* What a record of kind BOTH tells of a thread, as one of kind TASK. */
+struct nw_record nw_record_task(const struct nw_record *both);
 /* Never NULL: an unknown thread is its own process and called "?". */
 const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
 void nw_tasks_free(struct nw_tasks *tasks);

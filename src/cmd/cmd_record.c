@@ -19,6 +19,7 @@ struct recorder {
 	NW_VEC(int) fds; /* by CPU: an unlinked file of pages, -1: none yet */
 	NW_VEC(uint64_t) sizes;
 	struct nw_index tasks; /* lines "task TID PID COMM" */
+	nw_strings formats;    /* "SYSTEM/EVENT" of those that are kept */
 	int failed;	       /* errno of a page that could not be written */
 	unsigned char *blank;  /* what fills a short page */
 };
@@ -90,10 +91,19 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 /* ---- formats ------------------------------------------------------------------------ */
 
+/* Once: what the user asks for may be what tells of threads, too. */
 static int keep_format(struct recorder *r, const char *system, const char *name)
 {
-	struct nw_recorded_format *format = nw_vec_add(&r->parts.formats);
+	nw_cleanup(nw_free_ptr) char *known = nw_text("%s/%s", system, name);
+	struct nw_recorded_format *format;
 
+	if (!known)
+		return -ENOMEM;
+	if (nw_strings_has(&r->formats, known))
+		return 0;
+	format = nw_strings_add(&r->formats, known, strlen(known)) == 0
+			 ? nw_vec_add(&r->parts.formats)
+			 : NULL;
 	if (!format)
 		return -ENOMEM;
 	snprintf(format->system, sizeof(format->system), "%s", system);
@@ -116,6 +126,13 @@ static int keep_task_formats(struct recorder *r)
 	return ret;
 }
 
+static int by_system(const void *a, const void *b)
+{
+	const struct nw_recorded_format *x = a, *y = b;
+
+	return strcmp(x->system, y->system);
+}
+
 static int keep_formats(struct recorder *r, struct nw_error *err)
 {
 	const struct nw_run *run = r->run;
@@ -130,9 +147,13 @@ static int keep_formats(struct recorder *r, struct nw_error *err)
 				      &r->parts.clock);
 	nw_vec_each (&run->plan.events, event)
 		if (ret == 0 && (*event)->defined)
-			ret = keep_format(r, run->plan.group, (*event)->name);
+			ret = keep_format(r, nw_event_group(&run->plan, *event),
+					  (*event)->name);
 	if (ret == 0)
 		ret = keep_task_formats(r);
+	if (ret == 0)
+		qsort(r->parts.formats.item, r->parts.formats.count,
+		      sizeof(*r->parts.formats.item), by_system);
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the event formats: %s",
 				 nw_strerror(-ret))
 		       : 0;
@@ -291,6 +312,7 @@ static void free_recorder(struct recorder *r)
 	nw_vec_free(&r->fds);
 	nw_vec_free(&r->sizes);
 	nw_index_free(&r->tasks);
+	nw_strings_free(&r->formats);
 	free(r->blank);
 }
 

@@ -216,6 +216,25 @@ static int make_plan(struct script *s, struct nw_error *err)
 
 /* ---- the command -------------------------------------------------------------------- */
 
+/* Those there are not known here, and what their text looks like is each one's own affair. */
+static int refuse_kernel_events(const struct nw_args *args, struct nw_error *err)
+{
+	nw_vec_each (&args->words, word) {
+		struct nw_error ignored;
+		struct nw_spec spec;
+		if (nw_spec_parse(*word, &spec, &ignored) < 0)
+			continue;
+		bool kernel = spec.kind == NW_SPEC_TRACEPOINT;
+		nw_spec_free(&spec);
+		if (kernel)
+			return nw_fail_usage(err,
+					     "'%s': a script has probes of programs only, "
+					     "not the kernel's own events",
+					     *word);
+	}
+	return 0;
+}
+
 /* -p are processes there: they only say which files are meant if nothing else does. */
 static bool files_are_named(const struct nw_args *args)
 {
@@ -262,7 +281,9 @@ static int run(const struct nw_args *args)
 
 	if (files_are_named(args))
 		selecting.pids.count = 0;
-	int ret = nw_run_select(&s.run, &selecting, &consumer, &err);
+	int ret = refuse_kernel_events(args, &err);
+	if (ret == 0)
+		ret = nw_run_select(&s.run, &selecting, &consumer, &err);
 	if (ret == 0)
 		ret = make_plan(&s, &err);
 	if (ret == 0)

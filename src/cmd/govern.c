@@ -4,7 +4,8 @@
  * probe out when it is hit too often.
  *
  * Both go by what the kernel counts (uprobe_profile): hits cost whether or not they fitted into
- * the ring buffer, and in whatever process.
+ * the ring buffer, and in whatever process. Its own events it does not count: of these, what was
+ * recorded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -103,9 +104,10 @@ static void count(struct nw_run *run)
 	memset(g->probes, 0, probes * sizeof(*g->probes));
 	for (size_t i = 0; ret == 0 && i < run->plan.points.count; i++)
 		g->probes[run->plan.points.item[i].probe] += g->points[i];
-	for (size_t i = 0; ret < 0 && i < probes; i++)
-		g->probes[i] = run->probe_hits[i] +
-			       (run->probe_filtered ? run->probe_filtered[i] : 0);
+	for (size_t i = 0; i < probes; i++)
+		if (ret < 0 || run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
+			g->probes[i] = run->probe_hits[i] +
+				       (run->probe_filtered ? run->probe_filtered[i] : 0);
 }
 
 bool nw_run_is_disabled(const struct nw_run *run, size_t probe)

@@ -112,6 +112,7 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 		.pids = story->only.item,
 		.pid_count = story->only.count,
 		.follow = story->follow,
+		.strangers = nw_run_has_kernel_events(run),
 		.look_up = look_up,
 		.look_up_arg = story,
 	};

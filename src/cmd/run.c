@@ -59,6 +59,8 @@ static int read_specs(struct nw_run *run, struct nw_error *err)
 static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
 {
 	struct nw_types types = {0};
+	struct nw_tracefs fs;
+	const struct nw_kernel_events events = nw_events_of(&fs);
 	const struct nw_scope scope = {
 		.pids = run->args->pids.item,
 		.pid_count = run->args->pids.count,
@@ -67,6 +69,7 @@ static int select_probes(struct nw_run *run, const char *command, struct nw_erro
 		.force = run->args->force,
 		.want_operands = nw_run_wants_args(run),
 		.types = &types,
+		.events = &events,
 	};
 	int ret = nw_load_types(run->args, &types, err);
 
@@ -74,6 +77,7 @@ static int select_probes(struct nw_run *run, const char *command, struct nw_erro
 		ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
 				err);
 	nw_types_free(&types);
+	nw_tracefs_close(&fs);
 	if (ret == 0 && !run->args->quiet)
 		nw_vec_each (&run->selection.warnings, warning)
 			nw_note("%s", *warning);
@@ -97,12 +101,10 @@ static bool is_needed(const nw_images *needed, const struct nw_image *image)
 static bool command_has_probes(const struct nw_run *run, const char *command)
 {
 	nw_images needed = {0};
-	bool all = true;
+	bool known = nw_locate_needed(command, false, &needed, NULL) == 0, all = true;
 
-	if (nw_locate_needed(command, false, &needed, NULL) < 0)
-		all = false;
-	nw_vec_each (&run->selection.images, image)
-		all = all && is_needed(&needed, *image);
+	nw_vec_each (&run->selection.images, image) /* everybody runs the kernel */
+		all = all && ((*image)->kernel || (known && is_needed(&needed, *image)));
 	nw_images_free(&needed);
 	return all;
 }
@@ -170,13 +172,7 @@ static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out)
 {
-	const struct nw_tracefs *fs = arg;
-	char file[256];
-
-	if (snprintf(file, sizeof(file), "events/%s/%s/format", system, name) >=
-	    (int)sizeof(file))
-		return -ENAMETOOLONG;
-	return nw_tracefs_read(fs->root, file, out);
+	return nw_tracefs_format(arg, system, name, out);
 }
 
 static int load_formats(struct nw_run *run, struct nw_error *err)
@@ -261,6 +257,20 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return nw_process_task(tid, process, comm);
 }
 
+bool nw_run_has_kernel_events(const struct nw_run *run)
+{
+	nw_vec_each (&run->selection.probes, probe)
+		if ((*probe)->kind == NW_SPEC_TRACEPOINT)
+			return true;
+	return false;
+}
+
+/* Is what others do recorded, too? */
+static bool has_strangers(const struct nw_run *run)
+{
+	return !nw_session_restricts(run->session) || nw_run_has_kernel_events(run);
+}
+
 static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
 {
 	const struct nw_tasks_options options = {
@@ -268,7 +278,7 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 		.pid_count = pids->count,
 		.follow = run->args->follow || run->child.pid,
 		.look_up = look_up_task,
-		.strangers = !nw_session_restricts(run->session),
+		.strangers = has_strangers(run),
 	};
 
 	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
@@ -414,6 +424,29 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	return more < 0 ? more : ret;
 }
 
+static void take_task(struct nw_run *run, const struct nw_record *record)
+{
+	int32_t exited = nw_record_exited(record);
+
+	if (exited && run->consumer->exit)
+		run->consumer->exit(run->consumer->arg, exited);
+	if (exited && run->session)
+		nw_session_gone(run->session, exited);
+	nw_tasks_record(run->tasks, record);
+}
+
+/* The hit comes first: it is of the thread as it still was. */
+static nw_apart int take_both(struct nw_run *run, const struct nw_record *record)
+{
+	const struct nw_record task = nw_record_task(record);
+	struct nw_record hit = *record;
+
+	hit.kind = NW_RECORD_HIT;
+	int ret = nw_run_take(run, &hit);
+	take_task(run, &task);
+	return ret;
+}
+
 int nw_run_take(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
@@ -423,12 +456,10 @@ int nw_run_take(struct nw_run *run, const struct nw_record *record)
 	case NW_RECORD_LOSS:
 		return take_loss(run, record);
 	case NW_RECORD_TASK:
-		if (nw_record_exited(record) && run->consumer->exit)
-			run->consumer->exit(run->consumer->arg, nw_record_exited(record));
-		if (nw_record_exited(record) && run->session)
-			nw_session_gone(run->session, nw_record_exited(record));
-		nw_tasks_record(run->tasks, record);
+		take_task(run, record);
 		return 0;
+	case NW_RECORD_BOTH:
+		return take_both(run, record);
 	default:
 		run->records += record->part == 0 && record->time <= run->stop_ns;
 		ret = nw_join_push(run->join, record, &hit);
@@ -564,16 +595,20 @@ static void count_losses(struct nw_run *run)
 /*
  * Hits that the kernel counted but did not record: its buffer for arguments was too small.
  * Counting starts with the recording; hits at that very moment may be in either. A hit that was
- * counted just before the end may not be recorded yet, one a CPU at most.
+ * counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
+ * counted like that, not the kernel's own events.
  */
 static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
-	uint64_t all = 0;
+	uint64_t all = 0, records = run->records;
 
 	for (size_t i = 0; i < run->plan.points.count; i++)
 		all += hits[i] - nw_min64(run->profile[i], hits[i]);
-	if (all > run->records + run->lost + run->cpus.count)
-		run->dropped = all - run->records - run->lost;
+	for (size_t i = 0; i < run->selection.probes.count; i++)
+		if (run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
+			records -= nw_min64(records, run->probe_hits[i]);
+	if (all > records + run->lost + run->cpus.count)
+		run->dropped = all - records - run->lost;
 }
 
 /* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
@@ -673,7 +708,7 @@ static int release(struct nw_run *run, const char *command, struct nw_error *err
 /* Who is wanted must be known before it ends, where others are recorded, too. */
 static void meet_wanted(struct nw_run *run, const nw_pids *pids)
 {
-	if (nw_session_restricts(run->session))
+	if (!has_strangers(run))
 		return;
 	nw_vec_each (pids, pid) {
 		nw_pids threads = {0};

@@ -115,6 +115,9 @@ bool nw_run_wants_args(const struct nw_run *run);
 /* The probes are known: make room for what is counted by probe, and see to which of them the
  * filter applies. */
 int nw_run_open_counts(struct nw_run *run, struct nw_error *err);
+/* Are there kernel events among the probes? They are recorded also when they only have to do with
+ * a wanted thread: sched_switch to it, sched_wakeup of it. */
+bool nw_run_has_kernel_events(const struct nw_run *run);
 /* Does anybody look at the values of hits? Not for most summaries. */
 bool nw_run_wants_values(const struct nw_run *run);
 /* Begin to make hits of records; the plan and its formats are there. */
@@ -130,6 +133,9 @@ const char *nw_run_reason(int ret);
 int nw_run_drain_rest(struct nw_run *run);
 /* Sites that are armed. */
 size_t nw_run_sites(const struct nw_run *run);
+/* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
+ * caller's to close. */
+struct nw_kernel_events nw_events_of(struct nw_tracefs *fs);
 /* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 

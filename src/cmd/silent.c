@@ -49,7 +49,8 @@ static int find_points(const struct nw_run *run, bool silent, struct points *out
 	for (uint32_t i = 0; i < run->plan.points.count; i++) {
 		const struct nw_planned *planned = &run->plan.points.item[i];
 		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
-		if (planned->failed || (silent && has_fired(run, planned->probe)))
+		if (planned->failed || probe->kind == NW_SPEC_TRACEPOINT ||
+		    (silent && has_fired(run, planned->probe)))
 			continue;
 		const struct nw_point **slot = nw_vec_add(&out->points);
 		uint32_t *number = slot ? nw_vec_add(&out->planned) : NULL;
@@ -91,7 +92,7 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	int ret = nw_silent_open(run, &silent, err);
 
 	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++) {
-		if (has_fired(run, i) || nw_run_is_disabled(run, i))
+		if (has_fired(run, i) || nw_run_is_disabled(run, i) || run->states[i].text)
 			continue;
 		if (found[i].counted)
 			run->states[i] = (struct nw_probe_state){
@@ -105,6 +106,17 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	return ret;
 }
 
+/* The kernel's own events are nowhere armed: there is nothing to look at. */
+static void explain_events(struct nw_run *run)
+{
+	for (size_t i = 0; i < run->selection.probes.count; i++)
+		if (run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
+		    !nw_run_is_disabled(run, i))
+			run->states[i] = (struct nw_probe_state){
+				"not-hit",
+				"no hit: the event is enabled, but has not come"};
+}
+
 int nw_run_explain(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->selection.probes.count;
@@ -116,6 +128,8 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 		run->states = calloc(probes + 1, sizeof(*run->states));
 	if (!found || !run->states || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
+	if (ret == 0)
+		explain_events(run);
 	if (ret == 0 && silent.points.count)
 		ret = look(run, &silent, found, err);
 	if (ret == 0 && silent.points.count)

@@ -168,6 +168,8 @@ static size_t define_parts(struct nw_session *session, bool companions)
 
 	nw_vec_each (&session->plan->events, slot) {
 		struct nw_event *event = *slot;
+		if (*event->system)
+			continue;
 		nw_vec_each (&event->places, place) {
 			if ((place->part > 0) != companions)
 				continue;
@@ -196,7 +198,9 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 
 int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
-	if (define_parts(session, false) == 0)
+	size_t adopted = nw_session_adopt(session);
+
+	if (define_parts(session, false) + adopted == 0)
 		return nothing_left(session, err);
 	define_parts(session, true);
 	return 0;
@@ -261,7 +265,7 @@ static size_t enable_each(struct nw_session *session)
 
 	for (size_t i = 0; i < session->plan->events.count; i++) {
 		struct nw_event *event = session->plan->events.item[i];
-		if (!event->defined)
+		if (!event->defined || *event->system)
 			continue;
 		int ret = write_enable(session, event, "1");
 		if (ret == 0) {
@@ -276,6 +280,14 @@ static size_t enable_each(struct nw_session *session)
 			explain_refusal(session, event, ret);
 	}
 	return enabled;
+}
+
+static bool has_definitions(const struct nw_session *session)
+{
+	nw_vec_each (&session->plan->events, event)
+		if ((*event)->defined && !*(*event)->system)
+			return true;
+	return false;
 }
 
 static bool holds_probe(const struct nw_session *session, const struct nw_event *event,
@@ -294,7 +306,9 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 	nw_expedite_begin(session->features, &session->journal);
 	nw_vec_each (&session->plan->events, event)
 		if (ret == 0 && (*event)->defined && holds_probe(session, *event, probe))
-			ret = write_enable(session, *event, "0");
+			ret = *(*event)->system
+				      ? nw_session_disable_adopted(session, *event)
+				      : write_enable(session, *event, "0");
 	nw_expedite_end(&session->journal);
 	return ret < 0 ? nw_fail(err, -ret, "cannot disable %s: %s",
 				 session->plan->selection->probes.item[probe]->label,
@@ -304,7 +318,9 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
 {
-	if (write_enable(session, NULL, "1") == 0)
-		return 0;
-	return enable_each(session) ? 0 : nothing_left(session, err);
+	size_t enabled = nw_session_enable_adopted(session);
+
+	if (has_definitions(session))
+		enabled += write_enable(session, NULL, "1") == 0 ? 1 : enable_each(session);
+	return enabled ? 0 : nothing_left(session, err);
 }

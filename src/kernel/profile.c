@@ -78,7 +78,7 @@ static void add_hits(const struct nw_session *session, const char *name, uint64_
 		     uint64_t count, uint64_t *hits)
 {
 	nw_vec_each (&session->plan->events, event) {
-		if (strcmp((*event)->name, name) != 0)
+		if (*(*event)->system || strcmp((*event)->name, name) != 0)
 			continue;
 		uint16_t number = (*event)->by_low_bits[offset & 0xfff];
 		if (number && (*event)->places.item[number - 1].part == 0)

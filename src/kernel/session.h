@@ -37,4 +37,11 @@ int nw_session_define(struct nw_session *session, struct nw_error *err);
 /* Enable the group; what the kernel refuses is split until only the culprits are left out. */
 int nw_session_enable(struct nw_session *session, struct nw_error *err);
 
+/* Of the plan's events that the kernel has anyway: find those that can be enabled; enable them.
+ * Both return how many; what cannot be had is marked and warned about. */
+size_t nw_session_adopt(struct nw_session *session);
+size_t nw_session_enable_adopted(struct nw_session *session);
+/* Disable one of them, unless the session needs it itself. */
+int nw_session_disable_adopted(struct nw_session *session, const struct nw_event *event);
+
 #endif

@@ -159,8 +159,14 @@ static void delete_event(struct teardown *t, size_t i)
 				event, nw_refusal_text(NW_REFUSED_DELETION, -ret));
 }
 
+/* With it go the kernel's own events that it has enabled; should it have to stay, they must not
+ * cost anybody anything. */
 static void remove_instance(struct teardown *t)
 {
+	char file[2 * NW_MAX_NAME];
+
+	snprintf(file, sizeof(file), "%s/events/enable", t->instance);
+	nw_tracefs_write(t->fs->root, file, "0");
 	if (unlinkat(t->fs->root, t->instance, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return;
 	nw_strings_addf(t->stuck, "%s/%s cannot be removed: %s%s", t->fs->path, t->instance,

@@ -349,6 +349,35 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 	return ret;
 }
 
+/* An event that is there anyway: its fields have names, and it needs no definition. Their types
+ * are told by its format. */
+static int plan_kernel_event(struct nw_plan *plan, const struct nw_probe *probe,
+			     struct nw_planned *planned, bool fetch)
+{
+	uint32_t number = (uint32_t)plan->points.count - 1;
+	struct nw_event *event = nw_plan_event(plan, "t", false);
+	int ret = event ? 0 : -ENOMEM;
+
+	planned->parts = 1;
+	if (event) {
+		snprintf(event->system, sizeof(event->system), "%s", probe->provider);
+		snprintf(event->name, sizeof(event->name), "%s", probe->name);
+	}
+	nw_vec_each (&probe->args, arg) {
+		if (ret < 0 || !fetch)
+			break;
+		struct nw_source *source = nw_vec_add(&planned->args);
+		if (!source)
+			return -ENOMEM;
+		source->field = (int)event->fields.count;
+		source->high_field = -1;
+		source->fetch.shown = arg->type;
+		ret = nw_strings_add(&event->fields, arg->name, strlen(arg->name));
+	}
+	char *none = ret == 0 ? strdup("") : NULL;
+	return none ? nw_plan_place(plan, event, number, 0, none) : -ENOMEM;
+}
+
 static int plan_point(struct nw_plan *plan, const struct nw_plan_options *options,
 		      size_t probe_index, size_t point_index)
 {
@@ -360,6 +389,9 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		return -ENOMEM;
 	planned->probe = probe_index;
 	planned->point = point_index;
+	if (probe->kind == NW_SPEC_TRACEPOINT)
+		return plan_kernel_event(plan, probe, planned,
+					 options->all_args || probe->has_args);
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
 	const struct laying laying = {options, probe, planned};
 	if (ret == 0)
@@ -398,6 +430,8 @@ static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
 static void name_event(const struct nw_plan *plan, const struct nw_plan_options *options,
 		       struct nw_event *event, size_t number)
 {
+	if (*event->system) /* it has a name */
+		return;
 	if (options->naming == NW_NAMES_PROBES)
 		name_after_probe(plan, event);
 	else
@@ -428,6 +462,11 @@ int nw_plan_make(const struct nw_selection *selection,
 		name_event(&plan, options, *event, number++);
 	*out = plan;
 	return 0;
+}
+
+const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event)
+{
+	return *event->system ? event->system : plan->group;
 }
 
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,

@@ -12,6 +12,7 @@
  *	planned PROBE POINT PARTS REFUSED
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
  *	event NAME RETURN
+ *	system NAME					of the last event: the kernel has it anyway
  *	field NAME					of the last event
  *	place PLANNED PART				of the last event
  */
@@ -106,6 +107,11 @@ static void save_event(const struct nw_event *event, struct nw_buf *out)
 	nw_buf_adds(out, "event");
 	nw_plan_word(out, event->name);
 	nw_buf_printf(out, " %d\n", event->is_return);
+	if (*event->system) {
+		nw_buf_adds(out, "system");
+		nw_plan_word(out, event->system);
+		nw_buf_addc(out, '\n');
+	}
 	nw_vec_each (&event->fields, name) {
 		nw_buf_adds(out, "field");
 		nw_plan_word(out, *name);
@@ -384,6 +390,18 @@ static struct nw_event *last_event(const struct loader *load)
 	return count ? load->plan->events.item[count - 1] : NULL;
 }
 
+static int load_system(struct loader *load)
+{
+	struct nw_event *event = last_event(load);
+	const char *name = load->words[1];
+
+	if (!event || !*name || strlen(name) >= sizeof(event->system) ||
+	    strchr(name, '/') || *name == '.')
+		return -EBADMSG;
+	strcpy(event->system, name);
+	return 0;
+}
+
 static int load_field(struct loader *load)
 {
 	struct nw_event *event = last_event(load);
@@ -428,6 +446,7 @@ static const struct {
 	{"planned", 5, load_planned},
 	{"source", 10, load_source},
 	{"event", 3, load_event},
+	{"system", 2, load_system},
 	{"field", 2, load_field},
 	{"place", 3, load_place},
 };

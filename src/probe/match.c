@@ -10,9 +10,9 @@
 
 /* ---- probes ------------------------------------------------------------------------- */
 
-static struct nw_probe *find_probe(const struct nw_selection *selection,
-				   const struct nw_image *image, const char *provider,
-				   const char *name)
+struct nw_probe *nw_probe_find(const struct nw_selection *selection,
+			       const struct nw_image *image, const char *provider,
+			       const char *name)
 {
 	nw_vec_each (&selection->probes, probe)
 		if ((*probe)->image == image && strcmp((*probe)->provider, provider) == 0 &&
@@ -21,9 +21,9 @@ static struct nw_probe *find_probe(const struct nw_selection *selection,
 	return NULL;
 }
 
-static struct nw_probe *add_probe(struct nw_selection *selection, struct nw_image *image,
-				  enum nw_spec_kind kind, const char *provider,
-				  const char *name)
+struct nw_probe *nw_probe_add(struct nw_selection *selection, struct nw_image *image,
+			      enum nw_spec_kind kind, const char *provider,
+			      const char *name)
 {
 	struct nw_probe *probe = calloc(1, sizeof(*probe));
 	struct nw_probe **slot = probe ? nw_vec_add(&selection->probes) : NULL;
@@ -188,11 +188,11 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 	nw_vec_each (&image->sites, site) {
 		if (!nw_spec_fits(spec, site->provider, site->name))
 			continue;
-		struct nw_probe *probe = find_probe(selection, image, site->provider,
-						    site->name);
+		struct nw_probe *probe = nw_probe_find(selection, image, site->provider,
+						       site->name);
 		if (!probe) {
-			probe = add_probe(selection, image, spec->kind, site->provider,
-					  site->name);
+			probe = nw_probe_add(selection, image, spec->kind, site->provider,
+					     site->name);
 			if (!probe)
 				return nw_no_memory(err);
 		}
@@ -290,10 +290,10 @@ static struct nw_point *function_point(const struct nw_spec *spec,
 
 	if (!name)
 		return NULL;
-	*probe = find_probe(selection, place->image, provider, name);
+	*probe = nw_probe_find(selection, place->image, provider, name);
 	if (*probe)
 		return (*probe)->points.item;
-	*probe = add_probe(selection, place->image, spec->kind, provider, name);
+	*probe = nw_probe_add(selection, place->image, spec->kind, provider, name);
 	struct nw_point *point = *probe ? nw_vec_add(&(*probe)->points) : NULL;
 	if (!point)
 		return NULL;

@@ -9,27 +9,18 @@
 
 /* ---- near names --------------------------------------------------------------------- */
 
-enum {
-	NEAR_MOST = 3
-};
-
-struct near {
-	char text[NEAR_MOST][160];
-	unsigned int distance[NEAR_MOST];
-};
-
-static void consider(struct near *near, const char *text, unsigned int distance)
+static void consider(struct nw_near *near, const char *text, unsigned int distance)
 {
-	unsigned int at = NEAR_MOST;
+	unsigned int at = NW_NEAR_MOST;
 
-	for (unsigned int i = 0; i < NEAR_MOST; i++)
+	for (unsigned int i = 0; i < NW_NEAR_MOST; i++)
 		if (near->text[i][0] && strcmp(near->text[i], text) == 0)
 			return;
 	while (at > 0 && (!near->text[at - 1][0] || distance < near->distance[at - 1]))
 		at--;
-	if (at == NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
+	if (at == NW_NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
 		return;
-	for (unsigned int i = NEAR_MOST - 1; i > at; i--) {
+	for (unsigned int i = NW_NEAR_MOST - 1; i > at; i--) {
 		memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
 		near->distance[i] = near->distance[i - 1];
 	}
@@ -38,31 +29,33 @@ static void consider(struct near *near, const char *text, unsigned int distance)
 }
 
 /* Distance by name first, provider second; a name that holds the other one is near, too. */
-static void consider_site(struct near *near, const struct nw_spec *spec,
-			  const struct nw_site *site)
+void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
+		      const char *provider, const char *name)
 {
-	unsigned int by_name = nw_edit_distance(spec->name, site->name);
+	unsigned int by_name = nw_edit_distance(spec->name, name);
 	unsigned int by_provider = strcmp(spec->provider, "*") == 0
 					   ? 0
-					   : nw_edit_distance(spec->provider,
-							      site->provider);
+					   : nw_edit_distance(spec->provider, provider);
 	size_t limit = strlen(spec->name) / 3 + 2;
-	bool holds = strlen(spec->name) >= 3 && strstr(site->name, spec->name);
+	bool holds = strlen(spec->name) >= 3 && strstr(name, spec->name);
 
 	if (!holds && by_name > limit)
 		return;
-	nw_cleanup(nw_free_ptr) char *text = nw_text("%s:%s", site->provider, site->name);
+	nw_cleanup(nw_free_ptr) char *text = nw_text("%s%s:%s", prefix, provider, name);
 	if (text)
 		consider(near, text, (holds ? 1 : by_name) + by_provider);
 }
 
-static void hint_near(const struct near *near, struct nw_error *err)
+void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err)
 {
 	struct nw_buf text = {0};
 
-	for (unsigned int i = 0; i < NEAR_MOST && near->text[i][0]; i++)
+	for (unsigned int i = 0; i < NW_NEAR_MOST && near->text[i][0]; i++)
 		nw_buf_printf(&text, "%s%s", i ? ", " : "", near->text[i]);
-	nw_error_hint(err, "did you mean %s?", nw_buf_str(&text));
+	if (text.len)
+		nw_error_hint(err, "did you mean %s?", nw_buf_str(&text));
+	else
+		nw_error_hint(err, "%s", otherwise);
 	nw_buf_free(&text);
 }
 
@@ -79,13 +72,13 @@ static const struct nw_skipped *left_out(const struct nw_spec *spec,
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err)
 {
-	struct near near = {0};
+	struct nw_near near = {0};
 	size_t notes = 0;
 
 	nw_vec_each (candidates, image) {
 		notes += (*image)->sites.count;
 		nw_vec_each (&(*image)->sites, site)
-			consider_site(&near, spec, site);
+			nw_near_consider(&near, spec, "", site->provider, site->name);
 	}
 	if (!candidates->count)
 		return nw_fail(err, ENOENT, "no file with USDT notes to look for '%s' in",
@@ -106,10 +99,7 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 	else
 		nw_fail(err, ENOENT, "no probe '%s' in any of the %zu files searched",
 			spec->text, candidates->count);
-	if (near.text[0][0])
-		hint_near(&near, err);
-	else
-		nw_error_hint(err, "`nopwatch list` shows what there is");
+	nw_near_hint(&near, "`nopwatch list` shows what there is", err);
 	return -ENOENT;
 }
 
@@ -129,11 +119,8 @@ static int select_one(const struct nw_spec *spec, const struct nw_scope *scope,
 	nw_images candidates = {0};
 	int matched = 0, ret;
 
-	if (spec->kind == NW_SPEC_TRACEPOINT) {
-		nw_fail(err, EINVAL, "'%s': kernel tracepoints cannot be followed yet",
-			spec->text);
-		return -EINVAL;
-	}
+	if (spec->kind == NW_SPEC_TRACEPOINT)
+		return nw_match_events(spec, scope, selection, err);
 	ret = nw_candidates_find(spec, scope, selection, &candidates, err);
 	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {
 		ret = nw_match_image(spec, scope, candidates.item[i], selection, err);
@@ -162,7 +149,9 @@ static int label_probes(struct nw_selection *selection, struct nw_error *err)
 	nw_vec_each (&selection->probes, slot) {
 		struct nw_probe *probe = *slot;
 		bool ambiguous = is_ambiguous(selection, probe);
-		probe->label = nw_text("%s%s%s:%s", ambiguous ? probe->image->path : "",
+		const char *where = probe->kind == NW_SPEC_TRACEPOINT ? "tracepoint"
+								      : probe->image->path;
+		probe->label = nw_text("%s%s%s:%s", ambiguous ? where : "",
 				       ambiguous ? ":" : "", probe->provider, probe->name);
 		if (!probe->label)
 			return nw_no_memory(err);

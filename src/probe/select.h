@@ -5,6 +5,30 @@
 
 #include "nopwatch/probe.h"
 
+/* Up to three names that are nearest to one that was not found. */
+enum {
+	NW_NEAR_MOST = 3
+};
+
+struct nw_near {
+	char text[NW_NEAR_MOST][160];
+	unsigned int distance[NW_NEAR_MOST];
+};
+
+/* Remember PREFIX PROVIDER:NAME if it is near to what the spec names. */
+void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
+		      const char *provider, const char *name);
+/* "did you mean ...?", or where to look. */
+void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err);
+
+/* A probe of the selection; NULL: there is none. Adding: NULL when out of memory. */
+struct nw_probe *nw_probe_find(const struct nw_selection *selection,
+			       const struct nw_image *image, const char *provider,
+			       const char *name);
+struct nw_probe *nw_probe_add(struct nw_selection *selection, struct nw_image *image,
+			      enum nw_spec_kind kind, const char *provider,
+			      const char *name);
+
 /* The images a spec speaks of, added to selection->images; out borrows them. */
 int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,
 		       struct nw_selection *selection, nw_images *out,
@@ -14,5 +38,9 @@ int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,
 int nw_match_image(const struct nw_spec *spec, const struct nw_scope *scope,
 		   struct nw_image *image, struct nw_selection *selection,
 		   struct nw_error *err);
+
+/* The same for a tracepoint, whose image is the kernel. Fails if it matches none. */
+int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
+		    struct nw_selection *selection, struct nw_error *err);
 
 #endif

@@ -25,7 +25,8 @@ static int bad_spec(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a probe spec: %s", text, why);
 	nw_error_hint(
 		err, "write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- "
-		     "CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL or func:PATH:SYMBOL");
+		     "CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or "
+		     "tracepoint:SYSTEM:EVENT");
 	return -EINVAL;
 }
 

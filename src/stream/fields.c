@@ -39,9 +39,12 @@ static bool find_number(const char *line, const char *end, const char *key, uint
 /* The name in a declaration in C: its last word, in front of an array's brackets. */
 static bool find_name(const char *text, const char *end, struct nw_field *out)
 {
-	if (end > text && end[-1] == ']')
+	if (end > text && end[-1] == ']') {
 		while (end > text && *--end != '[')
 			;
+		out->has_array = true;
+		out->array = (uint32_t)strtoul(end + 1, NULL, 10);
+	}
 	while (end > text && end[-1] == ' ')
 		end--;
 	const char *name = end;
@@ -55,17 +58,20 @@ static bool find_name(const char *text, const char *end, struct nw_field *out)
 /* What stands behind "field:". */
 static int parse_field(const char *text, const char *end, struct nw_fields *out)
 {
-	static const char dynamic[] = "__data_loc ";
 	const char *semicolon = memchr(text, ';', (size_t)(end - text));
 	struct nw_field *field = nw_vec_add(&out->list);
 
 	if (!field)
 		return -ENOMEM;
-	field->format.dynamic = strncmp(text, dynamic, sizeof(dynamic) - 1) == 0;
+	uint32_t is_signed = 0;
+	field->type = text;
 	if (!semicolon || !find_name(text, semicolon, field) ||
 	    !find_number(semicolon, end, "\toffset:", &field->format.offset) ||
 	    !find_number(semicolon, end, "\tsize:", &field->format.size))
 		return -EBADMSG;
+	field->is_signed = find_number(semicolon, end, "\tsigned:", &is_signed) &&
+			   is_signed;
+	nw_field_type(field);
 	return 0;
 }
 

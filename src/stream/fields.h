@@ -8,6 +8,10 @@
 struct nw_field {
 	const char *name; /* into the text, name_len bytes */
 	size_t name_len;
+	const char *type; /* what stands in front of it, up to the name */
+	uint32_t array;	  /* the number in the brackets behind it, 0: there is none */
+	bool has_array;	  /* there are brackets */
+	bool is_signed;
 	struct nw_field_format format;
 };
 
@@ -29,6 +33,8 @@ int nw_fields_parse(const char *text, struct nw_fields *out);
 /* The field of that name, NULL if there is none. */
 const struct nw_field_format *nw_fields_find(const struct nw_fields *fields,
 					     const char *name);
+/* Find out what the field's declaration means: format's type, dynamic and relative. */
+void nw_field_type(struct nw_field *field);
 void nw_fields_free(struct nw_fields *fields);
 
 #endif

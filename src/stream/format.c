@@ -51,6 +51,7 @@ static int missing(const struct source *source, const char *field, struct nw_err
 		       source->system, source->name, field);
 }
 
+/* Of the kernel's own events, the format tells the types, too. */
 static int add_field(struct nw_event_format *format, const struct source *source,
 		     const char *name, struct nw_error *err)
 {
@@ -63,6 +64,8 @@ static int add_field(struct nw_event_format *format, const struct source *source
 	if (!slot)
 		return nw_no_memory(err);
 	*slot = *field;
+	if (!format->event || !*format->event->system)
+		slot->type = (struct nw_type){0};
 	if (slot->offset + slot->size > format->size)
 		format->size = slot->offset + slot->size;
 	return 0;
@@ -133,24 +136,41 @@ static int load_places(const struct nw_plan *plan, struct nw_event_format *forma
 	return slot ? 0 : -ENOMEM;
 }
 
+/* The field that tells the places of the event apart. */
+static int add_address(struct nw_event_format *format, const struct source *source,
+		       struct nw_error *err)
+{
+	const char *name = format->event->is_return ? "__probe_func" : "__probe_ip";
+	int ret = add_field(format, source, name, err);
+
+	if (ret == 0 && format->fields.item[0].size < 4)
+		ret = missing(source, name, err);
+	if (ret < 0)
+		return ret;
+	format->address = low_bits_offset(&format->fields.item[0]);
+	format->fields.count = 0;
+	return 0;
+}
+
+/* What leads to the only place of a kernel event, whatever the low bits are: so the reader need
+ * not know that there is no address. */
+static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
+
 static int add_probe(struct nw_formats *formats, const struct source *source,
 		     const struct nw_event *planned, struct nw_error *err)
 {
-	const char *address = planned->is_return ? "__probe_func" : "__probe_ip";
 	struct nw_event_format *format = NULL;
 	int ret = add_format(formats, source, &format, err);
 
-	if (ret == 0)
-		ret = add_field(format, source, address, err);
-	if (ret == 0 && format->fields.item[0].size < 4)
-		ret = missing(source, address, err);
 	if (ret == 0) {
 		format->kind = NW_EVENT_PROBE;
 		format->event = planned;
-		format->address = low_bits_offset(&format->fields.item[0]);
-		format->fields.count = 0;
-		ret = load_places(formats->plan, format) < 0 ? nw_no_memory(err) : 0;
+		ret = *planned->system ? 0 : add_address(format, source, err);
 	}
+	if (ret == 0)
+		ret = load_places(formats->plan, format) < 0 ? nw_no_memory(err) : 0;
+	if (ret == 0 && *planned->system)
+		format->by_low_bits = only_place;
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
 			ret = add_field(format, source, *name, err);
@@ -220,6 +240,20 @@ static int load_tasks(struct loader *load)
 	return 0;
 }
 
+/* The entry of the same event for the user who wants to see it, if format is of those that tell
+ * of threads; NULL: nobody does. */
+static struct nw_event_format *asked_for(const struct nw_formats *formats,
+					 const struct nw_event_format *format)
+{
+	if (format->event)
+		return NULL;
+	nw_vec_each (&formats->events, other)
+		if ((*other)->id == format->id && (*other)->event &&
+		    *(*other)->event->system)
+			return *other;
+	return NULL;
+}
+
 static int index_by_id(struct nw_formats *formats)
 {
 	nw_vec_each (&formats->events, format)
@@ -228,8 +262,16 @@ static int index_by_id(struct nw_formats *formats)
 	formats->by_id = calloc(formats->ids + 1, sizeof(*formats->by_id));
 	if (!formats->by_id)
 		return -ENOMEM;
-	nw_vec_each (&formats->events, format)
-		formats->by_id[(*format)->id] = *format;
+	nw_vec_each (&formats->events, format) {
+		struct nw_event_format *asked = asked_for(formats, *format);
+		if (asked) {
+			asked->kind = NW_EVENT_BOTH;
+			asked->task = *format;
+			if (asked->size < (*format)->size)
+				asked->size = (*format)->size;
+		}
+		formats->by_id[(*format)->id] = asked ? asked : *format;
+	}
 	return 0;
 }
 
@@ -240,7 +282,7 @@ static int load_all(struct loader *load, const struct nw_plan *plan, bool tasks,
 
 	nw_vec_each (&plan->events, event)
 		if (ret == 0 && (*event)->defined)
-			ret = load_probe(load, plan->group, *event, err);
+			ret = load_probe(load, nw_event_group(plan, *event), *event, err);
 	if (ret == 0 && tasks && load_tasks(load) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && index_by_id(load->formats) < 0)

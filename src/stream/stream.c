@@ -127,6 +127,24 @@ static inline uint16_t load16(const unsigned char *at)
 	return value;
 }
 
+/* Of an event that tells of threads, and may be a hit, too. */
+static nw_apart bool decode_task(const struct nw_event_format *format,
+				 struct nw_record *out)
+{
+	const struct nw_hit_place *place;
+
+	out->kind = NW_RECORD_TASK;
+	if (format->kind != NW_EVENT_BOTH)
+		return true;
+	place = &format->places.item[1];
+	out->kind = NW_RECORD_BOTH;
+	out->planned = place->planned;
+	out->probe = place->probe;
+	out->part = place->part;
+	out->whole = place->whole;
+	return true;
+}
+
 /* Fill out from the event at the head of a lane; false: it is of no interest. */
 static inline bool decode(const struct nw_formats *formats, const struct nw_lane *lane,
 			  struct nw_record *out)
@@ -147,10 +165,8 @@ static inline bool decode(const struct nw_formats *formats, const struct nw_lane
 	out->data = data;
 	out->size = lane->size;
 	out->format = format;
-	if (nw_unlikely(format->kind != NW_EVENT_PROBE)) {
-		out->kind = NW_RECORD_TASK;
-		return true;
-	}
+	if (nw_unlikely(format->kind != NW_EVENT_PROBE))
+		return decode_task(format, out);
 	uint16_t low = load16(data + format->address) & 0xfff;
 	const struct nw_hit_place *place = &format->places.item[format->by_low_bits[low]];
 	out->kind = NW_RECORD_HIT;

@@ -117,7 +117,9 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
 
 	if (!task) {
-		tasks->stranger = (struct nw_task){.tid = tid, .pid = tid, .wanted = true};
+		/* the idle thread is in nobody's process */
+		tasks->stranger = (struct nw_task){
+			.tid = tid, .pid = tid, .wanted = tid || !tasks->options.pid_count};
 		strcpy(tasks->stranger.comm, tid ? "?" : "<idle>");
 		return &tasks->stranger;
 	}
@@ -224,6 +226,15 @@ void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 	default:
 		break;
 	}
+}
+
+struct nw_record nw_record_task(const struct nw_record *both)
+{
+	struct nw_record record = *both;
+
+	record.kind = NW_RECORD_TASK;
+	record.format = both->format->task;
+	return record;
 }
 
 int32_t nw_record_exited(const struct nw_record *record)

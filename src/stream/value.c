@@ -97,24 +97,44 @@ static void miss(struct nw_value *out, const char *why)
 	out->text = why;
 }
 
-/* __data_loc: u32 of offset | length << 16, the string somewhere behind the fixed fields. */
+/* __data_loc: u32 of offset | length << 16, the bytes somewhere behind the fixed fields. */
+static bool find_dynamic(const struct nw_record *record,
+			 const struct nw_field_format *field, const unsigned char **bytes,
+			 uint32_t *len, struct nw_value *out)
+{
+	uint32_t where = (uint32_t)load(record->data + field->offset, field->size);
+	uint32_t at = where & 0xffff;
+
+	*len = where >> 16;
+	if (field->relative)
+		at += field->offset + field->size;
+	if (at > record->size || *len > record->size - at) {
+		miss(out, "the record is damaged");
+		return false;
+	}
+	*bytes = record->data + at;
+	return true;
+}
+
+static void set_string(const unsigned char *bytes, uint32_t len, struct nw_value *out)
+{
+	out->kind = NW_VALUE_STRING;
+	out->text = (const char *)bytes;
+	out->len = (uint32_t)strnlen(out->text, len);
+}
+
 static void take_string(const struct nw_record *record, const struct nw_field_format *field,
 			struct nw_value *out)
 {
-	uint32_t where = (uint32_t)load(record->data + field->offset, field->size);
-	uint32_t at = where & 0xffff, len = where >> 16;
+	const unsigned char *bytes;
+	uint32_t len;
 
-	if (len == 0) {
+	if (!find_dynamic(record, field, &bytes, &len, out))
+		return;
+	if (len == 0)
 		miss(out, "(fault)"); /* as ftrace itself prints it */
-		return;
-	}
-	if (at > record->size || len > record->size - at) {
-		miss(out, "the record is damaged");
-		return;
-	}
-	out->kind = NW_VALUE_STRING;
-	out->text = (const char *)record->data + at;
-	out->len = (uint32_t)strnlen(out->text, len);
+	else
+		set_string(bytes, len, out);
 }
 
 static void take_array(const struct nw_record *record, const struct nw_field_format *field,
@@ -127,6 +147,36 @@ static void take_array(const struct nw_record *record, const struct nw_field_for
 	out->len = fetch->field.array;
 	if ((uint64_t)out->len * (out->bits / 8) > field->size)
 		miss(out, "the event's format is not as defined");
+}
+
+/* A field of a kernel event: what it is, its format tells. */
+static void take_kernel_field(const struct nw_record *record,
+			      const struct nw_field_format *field,
+			      const struct nw_type *wanted, struct nw_value *out)
+{
+	const struct nw_type *type = &field->type;
+	const unsigned char *bytes = record->data + field->offset;
+	uint32_t len = field->size;
+
+	if (field->dynamic && !find_dynamic(record, field, &bytes, &len, out))
+		return;
+	if (type->base == NW_TYPE_STRING) {
+		set_string(bytes, len, out);
+	} else if (type->array) {
+		out->kind = NW_VALUE_ARRAY;
+		out->bits = type->bits;
+		out->element = kind_of(type->base);
+		out->elements = bytes;
+		out->len = len / (type->bits / 8);
+	} else {
+		const struct nw_fetch fetch = {
+			.field = *type,
+			.shown = wanted->base == NW_TYPE_DEFAULT ? *type : *wanted};
+		uint64_t raw = load(bytes, len);
+		if (type->bits < 64) /* a system call's argument has a whole register */
+			raw &= ((uint64_t)1 << type->bits) - 1;
+		show_number(&fetch, raw, out);
+	}
 }
 
 static void take_field(const struct nw_record *record, const struct nw_source *source,
@@ -146,7 +196,9 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		return;
 	}
 	out->untrusted = fetch->untrusted;
-	if (fetch->shown.base == NW_TYPE_STRING) {
+	if (field->type.base != NW_TYPE_DEFAULT) {
+		take_kernel_field(record, field, &fetch->shown, out);
+	} else if (fetch->shown.base == NW_TYPE_STRING) {
 		take_string(record, field, out);
 	} else if (fetch->field.array) {
 		take_array(record, field, fetch, out);

@@ -24,6 +24,7 @@ static const struct {
 	  "rollback"}},
 	{"entry", {"return", "exit"}},
 	{"enter", {"exit", "return", "leave"}},
+	{"sys_enter", {"sys_exit"}},
 	{"request", {"response", "reply", "done"}},
 	{"startup", {"shutdown"}},
 	{"acquire", {"release"}},
@@ -337,10 +338,13 @@ static bool names_probe(const struct named *named, const struct nw_probe *probe,
 {
 	const struct nw_spec *spec = &named->spec;
 
+	bool kernel = probe->kind == NW_SPEC_TRACEPOINT;
+
 	if (nw_glob_match(named->pattern, probe->label) ||
 	    nw_glob_match(named->pattern, probe->name))
 		return true;
-	return spec->text && nw_glob_match(spec->provider, probe->provider) &&
+	return spec->text && (spec->kind == NW_SPEC_TRACEPOINT) == kernel &&
+	       nw_glob_match(spec->provider, probe->provider) &&
 	       nw_glob_match(named->symbol, probe->name) &&
 	       (any_file || in_file(spec, probe->image->path));
 }

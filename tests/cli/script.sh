@@ -24,6 +24,9 @@ has "-d" "$(cat out.sh)" '^nw_seconds=1.500$'
 has "-p is a process there" "$(cat out.sh)" "^nw_pids='4711'$"
 has "-b" "$(cat out.sh)" '^nw_buffer_kb=1024$'
 
+said=$("$NOPWATCH" script "$spec" tracepoint:sched:sched_switch 2>&1)
+has "the kernel's own events are not for it" "$? $said" "^2 nopwatch: 'tracepoint:sched:sched_switch': a script has probes of programs only"
+
 # its header is what --from takes
 sed -n '/^#nw /p' script.sh >text
 printf '#nw start 5.000000\n#nw end\n' >>text

@@ -41,6 +41,7 @@ static void use_record(struct nw_join *join, struct nw_tasks *tasks,
 
 	switch (record->kind) {
 	case NW_RECORD_HIT:
+	case NW_RECORD_BOTH:
 		if (nw_join_push(join, record, &hit) == 1)
 			use_hit(&hit, plan);
 		break;

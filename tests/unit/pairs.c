@@ -124,6 +124,12 @@ START_TEST(words_stand_in_front_or_behind_with_any_separator)
 {
 	static const struct by_name table[] = {
 		{"p:q_start p:q_end", "p:q=p:q_start..p:q_end,tid; "},
+		{"syscalls:sys_enter_write syscalls:sys_exit_write syscalls:sys_exit_read",
+		 "syscalls:write=syscalls:sys_enter_write..syscalls:sys_exit_write,tid; "},
+		{"raw_syscalls:sys_enter raw_syscalls:sys_exit",
+		 "raw_syscalls:sys=raw_syscalls:sys_enter..raw_syscalls:sys_exit,tid; "},
+		{"irq:softirq_entry irq:softirq_exit",
+		 "irq:softirq=irq:softirq_entry..irq:softirq_exit,tid; "},
 		{"p:q-start p:q-end", "p:q=p:q-start..p:q-end,tid; "},
 		{"p:q.start p:q.end", "p:q=p:q.start..p:q.end,tid; "},
 		{"p:start_q p:end_q", "p:q=p:start_q..p:end_q,tid; "},

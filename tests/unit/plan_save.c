@@ -11,6 +11,8 @@ static void make_selection(struct nw_selection *s)
 			*other = pb_image(s, "/lib/y.so");
 	struct nw_probe *a = pb_probe(s, image, "app", "query__start",
 				      "sql:string,id,name:string");
+	struct nw_probe *e = pb_probe(s, pb_image(s, "kernel"), "sched", "sched_switch",
+				      "prev_comm,prev_state:x16");
 	struct nw_probe *b = pb_probe(s, other, "-", "caf\xc3\xa9 \n%", NULL);
 	struct nw_probe *c = pb_probe(s, image, "uretprobe", "main", "ret:f64");
 	struct nw_probe *d = pb_probe(s, other, "p", "structs", "");
@@ -22,6 +24,8 @@ static void make_selection(struct nw_selection *s)
 	pb_point(c, 0x2010, "8@%rax")->is_return = true;
 	pb_point(d, 0x3010, "16@(%rax) 3@(%rax) 65@(%rax) 0@%rax 1024@(%rax) 4f@%eax");
 	pb_point(d, 0x3020, "16@(%rax)");
+	e->kind = NW_SPEC_TRACEPOINT;
+	pb_point(e, 0, "");
 }
 
 static struct nw_plan make_plan(struct nw_selection *s)
@@ -106,6 +110,7 @@ static void compare_points(const struct nw_planned *p, const struct nw_planned *
 static void compare_events(const struct nw_event *p, const struct nw_event *q)
 {
 	ck_assert_str_eq(p->name, q->name);
+	ck_assert_str_eq(p->system, q->system);
 	ck_assert(p->is_return == q->is_return && p->defined == q->defined);
 	ck_assert_uint_eq(p->fields.count, q->fields.count);
 	for (size_t i = 0; i < p->fields.count; i++)
@@ -185,6 +190,55 @@ START_TEST(the_text_is_this)
 		"place 0 0\n");
 	free(text);
 	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(a_kernel_event_is_written_like_this)
+{
+	static const struct nw_plan_options options = {.session = "s"};
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "kernel"), "sched", "sched_switch",
+				      "prev_comm,next_pid:x32");
+	struct nw_probe *b = pb_probe(&s, a->image, "9p", "x", NULL);
+
+	a->kind = b->kind = NW_SPEC_TRACEPOINT;
+	pb_point(a, 0, "");
+	pb_point(b, 0, "");
+	struct nw_plan plan = pb_plan(&s, &options);
+	ck_assert_str_eq(nw_event_group(&plan, plan.events.item[0]), "sched");
+	nw_vec_each (&plan.events, event)
+		(*event)->defined = 1;
+	char *text = save(&plan);
+	ck_assert_str_eq(text, "nopwatch-plan 1\ngroup nopwatch_s\nimage kernel\n"
+			       "probe 0 4 sched sched_switch sched:sched_switch 1\n"
+			       "arg prev_comm -\narg next_pid x32\npoint 4194304 0 0\n"
+			       "probe 0 4 9p x 9p:x 0\npoint 4194304 0 0\n"
+			       "planned 0 0 1 0\n"
+			       "source 0 0 -1 - - 0 - 0 -\n"
+			       "source 0 1 -1 - x32 0 - 0 -\n"
+			       "planned 1 0 1 0\n"
+			       "event sched_switch 0\nsystem sched\n"
+			       "field prev_comm\nfield next_pid\nplace 0 0\n"
+			       "event x 0\nsystem 9p\nplace 1 0\n");
+	free(text);
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(a_system_is_no_path)
+{
+	static const char *const systems[] = {"-", "a/b", "..", ".", "../x"};
+
+	for (size_t i = 0; i < NW_COUNT(systems); i++) {
+		struct nw_selection s;
+		struct nw_plan plan;
+		char text[128];
+		snprintf(text, sizeof(text), "nopwatch-plan 1\nevent x 0\nsystem %s\n",
+			 systems[i]);
+		ck_assert_int_eq(
+			nw_plan_load(text, strlen(text), &s, &plan, NULL, NULL, NULL),
+			-EBADMSG);
+	}
 }
 END_TEST
 
@@ -277,5 +331,5 @@ START_TEST(a_point_with_very_many_arguments_can_be_loaded)
 END_TEST
 
 UNIT_MAIN("plan as text", a_plan_that_is_saved_and_loaded_is_the_same, the_text_is_this,
-	  words_are_escaped, lines_of_others_are_handed_on,
-	  a_point_with_very_many_arguments_can_be_loaded)
+	  a_kernel_event_is_written_like_this, a_system_is_no_path, words_are_escaped,
+	  lines_of_others_are_handed_on, a_point_with_very_many_arguments_can_be_loaded)

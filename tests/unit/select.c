@@ -267,18 +267,9 @@ START_TEST(one_spec_that_matches_nothing_fails_them_all)
 }
 END_TEST
 
-START_TEST(tracepoints_are_not_selected_yet)
-{
-	eb_check_refused("tracepoint:sched:sched_switch", NULL, EINVAL,
-			 "'tracepoint:sched:sched_switch': kernel tracepoints cannot be "
-			 "followed yet",
-			 "");
-}
-END_TEST
-
 UNIT_MAIN("select", specs_select_by_provider_and_name, a_probe_knows_its_points,
 	  specs_add_up_and_nothing_is_there_twice, names_and_types_may_come_with_any_spec,
 	  operands_are_parsed_when_they_are_wanted,
 	  too_many_names_for_one_probe_are_refused,
 	  a_selection_keeps_only_the_files_it_needs, near_names_are_offered,
-	  one_spec_that_matches_nothing_fails_them_all, tracepoints_are_not_selected_yet)
+	  one_spec_that_matches_nothing_fails_them_all)

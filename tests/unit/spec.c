@@ -251,7 +251,8 @@ END_TEST
 
 static const char spec_hint[] =
 	"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), "
-	"uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL or func:PATH:SYMBOL";
+	"uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or "
+	"tracepoint:SYSTEM:EVENT";
 static const char type_hint[] =
 	"types are u8..u64, s8..s64, x8..x64, f32, f64, string, and arrays such as u8[16] "
 	"(at most 64 elements)";

@@ -202,6 +202,9 @@ START_TEST(the_idle_thread_is_nobody)
 	expect(0, 0, "<idle>", true);
 	expect(100, 100, "task100", true);
 	teardown();
+	setup(&only_two); /* and in no process that is wanted */
+	expect(0, 0, "<idle>", false);
+	teardown();
 }
 END_TEST
 

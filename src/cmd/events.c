@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/* The kernel's own events, for those who look for probes but not into tracefs. */
+#include <errno.h>
+
+#include "run.h"
+
+/* tracefs is opened for the first spec that asks. */
+static int list_names(void *arg, nw_strings *out, struct nw_error *err)
+{
+	struct nw_tracefs *fs = arg;
+	int ret = fs->root < 0 ? nw_tracefs_open(fs, err) : 0;
+
+	return ret < 0 ? ret : nw_tracefs_events(fs, out, err);
+}
+
+static int list_fields(void *arg, const char *system, const char *event, nw_named_args *out,
+		       struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int ret = nw_tracefs_format(arg, system, event, &text);
+
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read the format of event %s:%s: %s", system,
+			event, nw_strerror(-ret));
+	else
+		ret = nw_format_fields(nw_buf_str(&text), out, err);
+	nw_buf_free(&text);
+	return ret < 0 ? nw_error_context(err, "tracepoint:%s:%s", system, event) : 0;
+}
+
+struct nw_kernel_events nw_events_of(struct nw_tracefs *fs)
+{
+	fs->root = -1;
+	return (struct nw_kernel_events){
+		.arg = fs, .names = list_names, .fields = list_fields};
+}

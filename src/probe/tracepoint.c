@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tracepoint:SYSTEM:EVENT: the kernel's own events. Their names and fields come from whoever
+ * hands them in; here it is only found out which of them are meant.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+
+/* What stands for the kernel where a probe has a file. */
+static struct nw_image *kernel_image(struct nw_selection *selection)
+{
+	nw_vec_each (&selection->images, image)
+		if ((*image)->kernel)
+			return *image;
+	struct nw_image *image = calloc(1, sizeof(*image));
+	struct nw_image **slot = NULL;
+	if (image) {
+		image->fd = -1;
+		image->kernel = true;
+		image->path = strdup("kernel");
+		slot = image->path ? nw_vec_add(&selection->images) : NULL;
+	}
+	if (!slot) {
+		nw_image_free(image);
+		return NULL;
+	}
+	return *slot = image;
+}
+
+static struct nw_probe *make_probe(const char *system, const char *event,
+				   struct nw_selection *selection)
+{
+	struct nw_image *image = kernel_image(selection);
+	struct nw_probe *probe = image ? nw_probe_find(selection, image, system, event)
+				       : NULL;
+
+	if (probe || !image)
+		return probe;
+	probe = nw_probe_add(selection, image, NW_SPEC_TRACEPOINT, system, event);
+	struct nw_point *point = probe ? nw_vec_add(&probe->points) : NULL;
+	if (!point)
+		return NULL;
+	point->image = image;
+	return probe;
+}
+
+/* ---- fields ------------------------------------------------------------------------- */
+
+static const struct nw_named_arg *find_arg(const nw_named_args *list, const char *name)
+{
+	nw_vec_each (list, arg)
+		if (strcmp(arg->name, name) == 0)
+			return arg;
+	return NULL;
+}
+
+static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
+		    const nw_named_args *fields, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+
+	nw_fail_usage(err, "'%s': the event has no field '%s'", spec->text, arg->name);
+	nw_vec_each (fields, field)
+		nw_buf_printf(&text, "%s%s", text.len ? ", " : "", field->name);
+	if (text.len)
+		nw_error_hint(err, "its fields are %s", nw_buf_str(&text));
+	nw_buf_free(&text);
+	return -EINVAL;
+}
+
+/* A number can be shown as any other, and nothing else as anything else. */
+static int check_type(const struct nw_spec *spec, const struct nw_named_arg *arg,
+		      const struct nw_type *field, struct nw_error *err)
+{
+	bool is_number = field->base != NW_TYPE_STRING && !field->array;
+
+	if (arg->type.base == NW_TYPE_DEFAULT ||
+	    (arg->type.base == NW_TYPE_STRING && field->base == NW_TYPE_STRING))
+		return 0;
+	if (is_number && arg->type.base != NW_TYPE_STRING &&
+	    arg->type.base != NW_TYPE_FLOAT && !arg->type.array)
+		return 0;
+	nw_fail_usage(err, "'%s': the field '%s' is %s and cannot be had as another type",
+		      spec->text, arg->name,
+		      is_number	     ? "a number"
+		      : field->array ? "an array"
+				     : "a string");
+	return -EINVAL;
+}
+
+static int add_field(struct nw_probe *probe, const struct nw_named_arg *arg,
+		     struct nw_error *err)
+{
+	struct nw_named_arg *slot = nw_vec_add(&probe->args);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = *arg;
+	return 0;
+}
+
+/* The fields that the spec names. Of several events, some may not have them all. */
+static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bool all,
+		     struct nw_probe *probe, struct nw_error *err)
+{
+	int ret = 0;
+
+	probe->has_args = true;
+	nw_vec_free(&probe->args); /* the last spec that names some wins */
+	nw_vec_each (&spec->args, arg) {
+		const struct nw_named_arg *field = find_arg(fields, arg->name);
+		if (!field && all)
+			return no_field(spec, arg, fields, err);
+		if (!field)
+			continue;
+		ret = check_type(spec, arg, &field->type, err);
+		if (ret == 0)
+			ret = add_field(probe, arg, err);
+		if (ret < 0)
+			break;
+	}
+	return ret;
+}
+
+/* All of them, each as the kernel has it. */
+static int add_all(const nw_named_args *fields, struct nw_probe *probe,
+		   struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (fields, field) {
+		struct nw_named_arg arg = *field;
+		arg.type = (struct nw_type){0};
+		if (ret == 0)
+			ret = add_field(probe, &arg, err);
+	}
+	return ret;
+}
+
+static int add_fields(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_probe *probe, struct nw_error *err)
+{
+	bool exact = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
+	bool all = !spec->has_args && scope->want_operands && !probe->args.count;
+	nw_named_args fields = {0};
+	int ret = 0;
+
+	if ((!spec->has_args && !all) || (all && probe->has_args))
+		return 0;
+	if (scope->events)
+		ret = scope->events->fields(scope->events->arg, probe->provider,
+					    probe->name, &fields, err);
+	if (ret == 0 && all)
+		ret = add_all(&fields, probe, err);
+	else if (ret == 0) /* what nobody can tell is believed */
+		ret = add_named(spec, scope->events ? &fields : &spec->args, exact, probe,
+				err);
+	nw_vec_free(&fields);
+	return ret;
+}
+
+/* Is each argument of the spec a field of at least one of the events it matched? */
+static int check_named(const struct nw_spec *spec, const struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	nw_vec_each (&spec->args, arg) {
+		bool found = false;
+		nw_vec_each (&selection->probes, probe)
+			found |= (*probe)->kind == NW_SPEC_TRACEPOINT &&
+				 nw_spec_fits(spec, (*probe)->provider, (*probe)->name) &&
+				 find_arg(&(*probe)->args, arg->name);
+		if (!found)
+			return nw_fail_usage(err,
+					     "'%s': none of the events has a field '%s'",
+					     spec->text, arg->name);
+	}
+	return 0;
+}
+
+static int check_spec(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_error *err)
+{
+	bool glob = nw_has_glob(spec->provider) || nw_has_glob(spec->name);
+
+	nw_vec_each (&spec->args, arg)
+		if (!*arg->name)
+			return nw_fail_usage(err,
+					     "'%s': a tracepoint's fields have names of "
+					     "their own: one is empty",
+					     spec->text);
+	if (glob && !scope->events)
+		return nw_fail_usage(err,
+				     "'%s': which events the kernel has cannot be told "
+				     "here: name them one by one",
+				     spec->text);
+	return 0;
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
+		     const char *system, const char *event, struct nw_selection *selection,
+		     struct nw_error *err)
+{
+	struct nw_probe *probe = make_probe(system, event, selection);
+
+	return probe ? add_fields(spec, scope, probe, err) : nw_no_memory(err);
+}
+
+static int no_event(const struct nw_spec *spec, const struct nw_near *near,
+		    struct nw_error *err)
+{
+	nw_fail(err, ENOENT, "the kernel has no event '%s'", spec->text);
+	nw_near_hint(near, "available_events in tracefs lists those there are", err);
+	return -ENOENT;
+}
+
+/* Each of the names that fits. */
+static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
+		       const nw_strings *names, struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	struct nw_near near = {0};
+	bool matched = false;
+
+	nw_vec_each (names, name) {
+		char *event = strchr(*name, ':');
+		if (!event)
+			continue;
+		*event++ = '\0';
+		if (!nw_spec_fits(spec, *name, event)) {
+			nw_near_consider(&near, spec, "tracepoint:", *name, event);
+			continue;
+		}
+		matched = true;
+		int ret = add_event(spec, scope, *name, event, selection, err);
+		if (ret < 0)
+			return ret;
+	}
+	return matched ? check_named(spec, selection, err) : no_event(spec, &near, err);
+}
+
+int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
+		    struct nw_selection *selection, struct nw_error *err)
+{
+	nw_strings names = {0};
+	int ret = check_spec(spec, scope, err);
+
+	if (ret < 0)
+		return ret;
+	if (!scope->events)
+		return add_event(spec, scope, spec->provider, spec->name, selection, err);
+	ret = scope->events->names(scope->events->arg, &names, err);
+	if (ret == 0)
+		ret = match_names(spec, scope, &names, selection, err);
+	nw_strings_free(&names);
+	return ret;
+}

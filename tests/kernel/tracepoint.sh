@@ -1,0 +1,111 @@
+# tracepoint:SYSTEM:EVENT: what the kernel's own events say is what the program did.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+CALLS=$PROGRAMS/calls
+
+# Is a session armed that has none but the kernel's events?
+enabled() {
+  grep -q 1 "$TRACEFS"/instances/nopwatch_*/events/sched/sched_process_exit/enable
+}
+
+# ---- processes ----
+
+"$NOPWATCH" trace -j 'tracepoint:sched:sched_process_e*' 'tracepoint:task:task_*' tracepoint:sched:sched_process_fork \
+  -o out.json -- "$CALLS" 1 20 2>/dev/null
+holds "an exec" out.json \
+  "[e['args']['filename'] for e in of('event') if e['probe'] == 'sched:sched_process_exec'] == ['$CALLS']"
+holds "forks, with numbers and names" out.json \
+  "len([e for e in of('event') if e['probe'] == 'sched:sched_process_fork' and e['args']['child_comm'] == 'calls' and e['args']['parent_pid'] == e['pid']]) == 20"
+holds "events that the session needs itself are the user's, too" out.json \
+  "sorted((e['args']['oldcomm'], e['args']['newcomm']) for e in of('event') if e['probe'] == 'task:task_rename' and 'kid' in e['args']['newcomm']) == sorted(('calls', 'kid-%d' % i) for i in range(20))"
+holds "and the session still has them: who exits has the name that it gave itself" out.json \
+  "sorted(e['comm'] for e in of('event') if e['probe'] == 'sched:sched_process_exit') == sorted(['calls'] + ['kid-%d' % i for i in range(20)]) and all(e['comm'] == e['args']['comm'] for e in of('event') if e['probe'] == 'sched:sched_process_exit')"
+holds "a renaming is by the thread that still has its old name" out.json \
+  "all(e['comm'] == e['args']['oldcomm'] for e in of('event') if e['probe'] == 'task:task_rename' and 'kid' in e['args']['newcomm'])"
+holds "all in the order of time" out.json "[e['time_ns'] for e in of('event')] == sorted(e['time_ns'] for e in of('event'))"
+unchanged "nothing is left"
+
+"$NOPWATCH" stat -j 'tracepoint:sched:sched_process_fork(child_pid)' tracepoint:sched:sched_process_exit \
+  --span 'run=tracepoint:task:task_rename..tracepoint:sched:sched_process_exit' tracepoint:task:task_rename \
+  -o out.json -- "$CALLS" 1 30
+holds "a span that ends with its thread" out.json \
+  "span('run')['count'] == 31 and span('run')['unmatched_starts'] == 0" # 30 kids, and the exec's own renaming
+holds "a field's distribution" out.json \
+  "probe('sched:sched_process_fork')['args']['child_pid']['count'] == 30 and probe('sched:sched_process_exit')['hits'] == 31"
+
+# ---- system calls ----
+
+if [ -d "$TRACEFS/events/syscalls" ]; then
+  "$NOPWATCH" trace -j 'tracepoint:syscalls:sys_*_close(fd, ret)' -o out.json -- "$CALLS" 500 0
+  holds "arguments of a system call" out.json \
+    "[e['args']['fd'] for e in of('event') if e['args'].get('fd', 0) >= 1000000] == list(range(1000000, 1000500))"
+  holds "and what it returned" out.json "[e['args']['ret'] for e in of('event') if 'ret' in e['args']].count(-9) == 500"
+
+  "$NOPWATCH" record -q 'tracepoint:syscalls:sys_*_close' tracepoint:sched:sched_process_exit -o trace.dat -- "$CALLS" 2000 3
+  "$NOPWATCH" report -j trace.dat -o out.json
+  holds "recorded and reported" out.json \
+    "probe('sched:sched_process_exit')['hits'] == 4 and probe('syscalls:sys_exit_close')['hits'] >= 2000"
+  holds "a call and its return are a span" out.json \
+    "span('syscalls:close')['count'] == probe('syscalls:sys_enter_close')['hits'] == probe('syscalls:sys_exit_close')['hits']"
+  "$NOPWATCH" trace -j --from trace.dat -o again.json
+  holds "and their fields are there" again.json \
+    "[e['args']['fd'] for e in of('event') if e['args'].get('fd', 0) >= 1000000] == list(range(1000000, 1002000))"
+  if need trace-cmd; then
+    is "trace-cmd reads the same" "$(trace-cmd report -i trace.dat 2>/dev/null | grep -c 'sys_enter_close.*0x000f4[2-9a]')" 2000
+  else
+    skip "trace-cmd reads the same" "no trace-cmd"
+  fi
+
+  "$NOPWATCH" stat -j --span 'close=tracepoint:syscalls:sys_enter_close..tracepoint:syscalls:sys_exit_close' \
+    -o out.json -- "$CALLS" 1000 0
+  holds "--span names the events" out.json "span('close')['count'] >= 1000"
+  "$NOPWATCH" stat -j 'tracepoint:syscalls:sys_exit_close' --by ret -o out.json -- "$CALLS" 1000 0
+  holds "--by a field" out.json "[r['hits'] for r in of('probe') if r.get('group') == '-9'] == [1000]"
+  if need perf && perf stat -e syscalls:sys_enter_close true >/dev/null 2>&1; then
+    "$NOPWATCH" stat -j tracepoint:syscalls:sys_enter_close --by comm -o out.json -- \
+      perf stat -x, -o perf.csv -e syscalls:sys_enter_close "$CALLS" 3000 0
+    holds "perf counts the same" out.json \
+      "[r['hits'] for r in of('probe') if r.get('group') == 'calls'] == [$(awk -F, '/sys_enter_close/ { print $1 }' perf.csv)]"
+  else
+    skip "perf counts the same" "perf cannot be used"
+  fi
+else
+  skip "system calls" "the kernel has no events for them"
+fi
+
+# ---- beside probes, of one process ----
+
+"$NOPWATCH" trace -j counter:step__begin tracepoint:sched:sched_process_exit -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "beside USDT probes, in order" out.json \
+  "[e['probe'] for e in of('event')] == 10 * ['counter:step__begin'] + ['sched:sched_process_exit']"
+
+"$SERVER" -t 2 -p 200 >/dev/null & server=$!
+"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -p $server -d 1 -o out.json & run=$!
+wait_for enabled
+for i in {1..50}; do /bin/true; done # gone before anybody can look them up
+is "no definition is made for it" "$(grep -c nopwatch_ "$TRACEFS/uprobe_events")" 0
+is "and it is enabled in our instance only" "$(cat "$TRACEFS/events/sched/sched_switch/enable")" 0
+wait $run
+holds "-p: the process that is running, whoever it gives way to" out.json \
+  "len(of('event')) > 10 and all(e['pid'] == $server and e['args']['prev_pid'] == e['tid'] for e in of('event'))"
+unchanged "nothing is left"
+
+# ---- what cannot be ----
+
+said=$("$NOPWATCH" stat tracepoint:sched:sched_wakup -d 1 2>&1)
+has "an event that is not there" "$? $said" "^1 nopwatch: the kernel has no event 'tracepoint:sched:sched_wakup'"
+has "and what is near" "$said" 'did you mean tracepoint:sched:sched_wakeup'
+said=$("$NOPWATCH" stat 'tracepoint:sched:sched_switch(nothing)' -d 1 2>&1)
+has "a field that is not there" "$? $said" "^2 nopwatch: .* has no field 'nothing'"
+has "and those that are" "$said" 'fields are prev_comm, prev_pid'
+
+# ---- a violent end ----
+
+"$NOPWATCH" stat 'tracepoint:sched:sched_w*' -p $server >/dev/null 2>&1 & run=$!
+wait_for enabled
+kill -9 $run
+wait $run 2>/dev/null
+"$NOPWATCH" clean >/dev/null
+kill $server
+unchanged
+finish
