@@ -202,9 +202,11 @@ static int make_plan(struct script *s, struct nw_error *err)
 {
 	/* what the kernel there has is not known: hexadecimal is left to the reader, and
 	 * arguments that are refused cost only themselves */
+	struct nw_caps caps = nw_caps_all;
+	caps.multi_site = caps.hex = false;
 	const struct nw_plan_options options = {
 		.session = "sh",
-		.caps = {.ref_ctr = true, .arrays = true},
+		.caps = caps,
 		.all_args = true,
 		.separate = true,
 		.naming = NW_NAMES_PROBES,

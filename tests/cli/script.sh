@@ -16,6 +16,7 @@ else
   skip "shellcheck" "it is not here"
 fi
 is "one event a site" "$(grep -c '^  nw_event ' script.sh)" "$("$NOPWATCH" list -j "$SERVER" | wc -l)"
+has "arguments in registers and in memory are fetched" "$(grep cache__evict script.sh)" "'arg0=%[^ ]+ arg1=\\+[0-9]+\\(%ip\\):u32'"
 ok "uprobe_events is only appended to" sh -c '! grep -nE "[^>]>[^>]*uprobe_events" script.sh'
 hasnt "what was cut off on its way does nothing" "$(head -c -2 script.sh | NOPWATCH_TRACEFS=$PWD sh 2>&1)" nopwatch:
 

@@ -147,10 +147,12 @@ holds "two at once both count" one.json "probe('myserver:request__done')['hits']
 holds "each of them" two.json "probe('myserver:request__done')['hits'] > 100"
 kill $server
 wait $server 2>/dev/null
-"$NOPWATCH" script -d 1 "usdt:$PROGRAMS/strings:strings:three(a:string,n,b:string,c:string)" >strings.sh
-$first strings.sh 2>said >text & script=$!
+"$NOPWATCH" script "usdt:$PROGRAMS/strings:strings:three(a:string,n,b:string,c:string)" >strings.sh
+: >said
+$default $first strings.sh 2>said >text & script=$!
 wait_for is_armed said
 "$PROGRAMS/strings" 2 10
+kill $script
 wait $script
 "$NOPWATCH" trace -j --from text >trace.json
 holds "several strings a hit are joined" trace.json \
