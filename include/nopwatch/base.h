@@ -215,6 +215,10 @@ static inline uint64_t nw_max64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* The path from the root, without ".", ".." and links on its way; what it leads to may be gone,
+ * and may be a link. The caller frees; NULL when out of memory. */
+char *nw_absolute_path(const char *path);
+
 /* ---- cleanup ------------------------------------------------------------------------ */
 
 /* For nw_cleanup(): variables that free what they hold when they go out of scope. */

@@ -34,8 +34,8 @@ int nw_tracefs_read(int dir, const char *file, struct nw_buf *out);
 int nw_tracefs_write(int dir, const char *file, const char *text); /* replaces */
 int nw_tracefs_append(int dir, const char *file, const char *text);
 bool nw_tracefs_has(int dir, const char *file);
-/* The kernel's own reason for the last refused definition, from error_log; "" if unknown. */
-void nw_tracefs_reason(const struct nw_tracefs *fs, char out[128]);
+/* The kernel's own reason for refusing this definition, from error_log; "" if it has none. */
+void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128]);
 
 /* What an error number means: a sentence, in answer to what was tried. Never NULL. */
 enum nw_refusal {
@@ -104,6 +104,8 @@ extern const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT];
  */
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err);
+/* A kernel that can do everything but what mask says: where none can be asked. */
+int nw_features_assume(const char *mask, struct nw_features *out, struct nw_error *err);
 /*
  * Try out what can be tried: definitions and armed probes in our own executable, in a session of
  * its own that is taken away again. Takes a tenth of a second, so it is for `features` and for
@@ -204,6 +206,7 @@ uint64_t nw_session_now(const struct nw_session *session);
 struct nw_clean_report {
 	unsigned int living;  /* sessions left alone */
 	unsigned int removed; /* dead sessions taken away */
+	size_t kept;	      /* events that `add` made: they stay */
 	nw_strings stuck;     /* what could not be removed, and why */
 	nw_strings orphans;   /* nopwatch_* in tracefs that no journal speaks of */
 };
@@ -261,5 +264,137 @@ typedef NW_VEC(struct nw_other_event) nw_other_events;
 int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
 		   const nw_pids *threads, nw_other_events *out, struct nw_error *err);
 void nw_other_events_free(nw_other_events *events);
+
+/* ---- every uprobe event that there is ----------------------------------------------- */
+
+/* An event that `add` has made, as the journal of what stays knows it. */
+struct nw_kept_event {
+	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
+	char *label; /* of its probe: "postgresql:query__start" */
+	char *file;  /* as the user knows it */
+	char *link; /* how the kernel was told, if its grammar cannot carry that; else "" */
+	char *home; /* the instance it was made for; "": the top level */
+	uint64_t offset;
+	bool is_return;
+	uint64_t dev, ino, size; /* the file at that time */
+	int64_t mtime;
+	char build_id[129];
+	unsigned int machine; /* e_machine */
+	nw_strings on;	      /* where we have enabled it: "" or an instance */
+};
+
+/* One place of an event: a line of uprobe_events. */
+struct nw_definition {
+	char *line; /* all of it: "p:GROUP/NAME PATH:0xOFFSET(0xREF_CTR) ARGS" */
+	char *path;
+	uint64_t offset;
+	uint64_t ref_ctr; /* 0: none */
+	char *args;	  /* "a=%di:s32"; "": none */
+	uint64_t hits;	  /* uprobe_profile: in the whole system, recorded or not */
+};
+
+/* What an event is in the top-level buffer or an instance, if not off and without filter. */
+struct nw_event_use {
+	char *where; /* "": the top level; else the instance */
+	bool on;
+	char *filter; /* "": none */
+};
+
+enum nw_owner {
+	NW_OWNER_FOREIGN, /* somebody else, or nothing is known */
+	NW_OWNER_KEPT,	  /* `add` has made it */
+	NW_OWNER_SESSION, /* of a nopwatch that runs */
+	NW_OWNER_DEAD,	  /* of one that was killed: `clean` removes it */
+};
+
+struct nw_uprobe_event {
+	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
+	bool is_return;
+	NW_VEC(struct nw_definition) places; /* at least one */
+	NW_VEC(struct nw_event_use) uses;
+	enum nw_owner owner;
+	pid_t owner_pid;		  /* of a session; else 0 */
+	const struct nw_kept_event *kept; /* owner == KEPT; else NULL */
+};
+
+struct nw_inventory {
+	NW_VEC(struct nw_uprobe_event) events;
+	bool has_hits;	      /* false: the list changed whenever it was looked at */
+	nw_strings instances; /* all there are */
+};
+
+/* Is the event enabled there ("" or an instance)? */
+bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where);
+/*
+ * Does a pattern mean this event? GROUP:EVENT, GROUP/EVENT, GROUP or EVENT, or the label of its
+ * probe; globs anywhere.
+ */
+bool nw_event_fits(const struct nw_uprobe_event *event, const char *pattern);
+/* Does the event stand at this very place, the same inode and offset? */
+bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *point);
+
+/* ---- events that stay --------------------------------------------------------------- */
+
+/*
+ * The manager: changes to what stays. Verbs only collect what is to be done; nw_manager_do()
+ * does all of it or nothing, nw_manager_tell() prints it as shell commands. Between opening and
+ * closing no other manager changes anything.
+ */
+struct nw_manager;
+
+/*
+ * fs->root < 0: there is no tracefs; then nothing exists and all can only be told. look: only
+ * for looking and telling, takes no lock and writes nothing. Else, what a killed manager had
+ * begun is undone first (nw_manager_notes() says so).
+ */
+int nw_manager_open(const struct nw_tracefs *fs, const struct nw_features *features,
+		    bool look, struct nw_manager **out, struct nw_error *err);
+const struct nw_inventory *nw_manager_inventory(const struct nw_manager *manager);
+
+struct nw_manager_options {
+	const char *instance; /* NULL: not said; "" is the top level */
+	bool enable;	      /* add: enable at once */
+	bool foreign;	      /* touch what is not ours */
+	bool force;	      /* what is dangerous; remove what others have enabled */
+};
+
+/* Define every event of a plan that was made with NW_NAMES_STAY and without sharing. An event
+ * that is there already, for the same place and arguments, is left as it is. */
+int nw_manager_add(struct nw_manager *manager, const struct nw_plan *plan,
+		   const struct nw_manager_options *options, struct nw_error *err);
+/* Enable or disable an event of the inventory: in options->instance, else at its home; an
+ * event is disabled wherever we have enabled it. */
+int nw_manager_switch(struct nw_manager *manager, const struct nw_uprobe_event *event,
+		      bool on, const struct nw_manager_options *options,
+		      struct nw_error *err);
+/* Delete an event. EBUSY with names, if others have enabled it. */
+int nw_manager_remove(struct nw_manager *manager, const struct nw_uprobe_event *event,
+		      const struct nw_manager_options *options, struct nw_error *err);
+
+/* EPERM: the event is not ours to touch, and why. */
+int nw_manager_may_touch(const struct nw_uprobe_event *event,
+			 const struct nw_manager_options *options, struct nw_error *err);
+
+int nw_manager_do(struct nw_manager *manager, struct nw_error *err);
+void nw_manager_tell(const struct nw_manager *manager, struct nw_buf *out);
+
+/* What became of each event that a verb was asked about. */
+struct nw_change {
+	char event[2 * NW_MAX_NAME + 2]; /* "GROUP:NAME" */
+	char *label;			 /* "" if unknown */
+	char *where;			 /* where it was enabled or disabled; else "" */
+	const char *what; /* "added", "added and enabled", "there already", "enabled",
+			     "enabled already", "disabled", "not enabled", "removed" */
+};
+typedef NW_VEC(struct nw_change) nw_changes;
+const nw_changes *nw_manager_changes(const struct nw_manager *manager);
+/* What the user should know; lives as long as the manager. */
+const nw_strings *nw_manager_notes(const struct nw_manager *manager);
+void nw_manager_close(struct nw_manager *manager);
+
+/* May the name be an instance's? EINVAL. */
+int nw_instance_name_check(const char *name, struct nw_error *err);
+/* May the name be a group's, one that is no session's? EINVAL. */
+int nw_group_name_check(const char *name, struct nw_error *err);
 
 #endif

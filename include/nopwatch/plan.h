@@ -91,10 +91,13 @@ struct nw_place {	  /* a point in an event */
 };
 
 struct nw_event {
+	char group[NW_MAX_NAME + 1]; /* "": the plan's */
 	char name[NW_MAX_NAME + 1];
 	/* Of an event that the kernel has anyway, which is only enabled and never defined or
 	 * deleted, and has one place; "": it is one of our group. */
 	char system[NW_MAX_NAME + 1];
+	/* its name without the number behind it, if it has one */
+	char base[NW_MAX_NAME - 8];
 	char *shape; /* "p a0:string a1:s32": what places need to share the event */
 	bool is_return;
 	nw_strings fields; /* names; of a kernel event: those that are wanted */
@@ -106,6 +109,7 @@ struct nw_event {
 enum nw_naming {
 	NW_NAMES_PRIVATE, /* short, unique by session: for our own reader */
 	NW_NAMES_PROBES,  /* after the probe: for files and for other tools */
+	NW_NAMES_STAY,	  /* group and event after the probe, as perf names them */
 };
 
 struct nw_plan_options {
@@ -115,6 +119,7 @@ struct nw_plan_options {
 	bool all_args; /* fetch every argument, not only those the user named */
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
+	const char *group; /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
 };
 
 struct nw_plan {
@@ -146,6 +151,9 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 		    const struct nw_place *place, const char *path, bool ref_ctr,
 		    struct nw_buf *out);
 
+/* Give an event the number-th of its names: NAME, NAME_1, ... */
+void nw_event_number(struct nw_event *event, unsigned int number);
+
 /*
  * Take one place out of its event and give it one of its own, appended to plan->events: for
  * finding out which of an event's places the kernel does not like. The event that stays may
@@ -160,8 +168,9 @@ struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event);
  * NULL. The text may come from anywhere: EBADMSG with the line that is wrong.
  */
 void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out);
-/* " TEXT", escaped as that format has it, for lines of one's own. */
+/* " TEXT", escaped as that format has it, for lines of one's own; and back, in place. */
 void nw_plan_word(struct nw_buf *out, const char *text);
+void nw_plan_unword(char *word);
 int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 		 struct nw_plan *plan,
 		 void (*other)(void *arg, char *const *words, size_t count), void *arg,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nopwatch/base.h"
 
@@ -134,4 +135,18 @@ unsigned int nw_edit_distance(const char *a, const char *b)
 		}
 	}
 	return row[b_len];
+}
+
+char *nw_absolute_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	nw_cleanup(nw_free_ptr) char *dir = nw_text(
+		"%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	nw_cleanup(nw_free_ptr) char *real = dir ? realpath(dir, NULL) : NULL;
+	bool is_root = real && strcmp(real, "/") == 0;
+
+	if (!real)
+		return strdup(path);
+	return nw_text("%s/%s", is_root ? "" : real, base);
 }

@@ -8,6 +8,10 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 	if (!args->quiet)
 		printf("%u dead session%s removed, %u living left alone\n", report->removed,
 		       report->removed == 1 ? "" : "s", report->living);
+	if (!args->quiet && report->kept)
+		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` "
+		       "takes them away)\n",
+		       report->kept, report->kept == 1 ? "" : "s");
 	nw_vec_each (&report->orphans, name)
 		nw_note("%s has no journal: perhaps it belongs to a session in a container "
 			"(remove it with --force)",
@@ -43,9 +47,11 @@ const struct nw_command nw_cmd_clean = {
 	.usage = "[--force]",
 	.details = "Takes away the events, instances and journals of nopwatch sessions "
 		   "whose process\n"
-		   "is gone. Living sessions and everybody else's probes are not touched. "
-		   "Every\n"
-		   "command that arms probes does the same before it begins.",
+		   "is gone. Living sessions, what `nopwatch add` has made and everybody "
+		   "else's\n"
+		   "probes are not touched. Every command that arms probes does the same "
+		   "before it\n"
+		   "begins.",
 	.options = "force quiet",
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "nopwatch/kernel.h"
 
 /* ---- taking values ------------------------------------------------------------------ */
 
@@ -165,6 +166,18 @@ static int take_remote(struct nw_args *args, const char *value, struct nw_error 
 	return *value ? 0 : bad_value(err, "--remote-path", value, "a path");
 }
 
+static int take_instance(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->instance = value;
+	return nw_instance_name_check(value, err);
+}
+
+static int take_group(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->group = value;
+	return nw_group_name_check(value, err);
+}
+
 static int take_color(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	args->color = value;
@@ -191,6 +204,8 @@ static int take_error(struct nw_args *args, const char *value, struct nw_error *
 
 FLAG(take_json, args->form = NW_FORM_JSON)
 FLAG(take_dry_run, args->dry_run = true)
+FLAG(take_enable, args->enable = true)
+FLAG(take_foreign, args->foreign = true)
 FLAG(take_force, args->force = true)
 FLAG(take_quiet, args->quiet = true)
 FLAG(take_verbose, args->verbose++)
@@ -232,7 +247,13 @@ static const struct nw_option options[] = {
 	{'T', "time", NULL, "show the time of day", take_wall},
 	{0, "strict", NULL, "exit 1 if events were lost", take_strict},
 	{0, "error", "TEXT", "what another tool said", take_error},
-	{0, "dry-run", NULL, "show what would be written to the kernel", take_dry_run},
+	{0, "group", "NAME", "the events' group, instead of sdt_PROVIDER", take_group},
+	{0, "instance", "NAME", "in this tracing instance, not in the top level",
+	 take_instance},
+	{0, "enable", NULL, "and enable them at once", take_enable},
+	{0, "foreign", NULL, "also what others have made", take_foreign},
+	{0, "dry-run", NULL, "only print it, as shell commands that do the same",
+	 take_dry_run},
 	{0, "force", NULL, "do what is known to be dangerous", take_force},
 	{'q', "quiet", NULL, "no notes, no status line", take_quiet},
 	{'v', "verbose", NULL, "more words; may be repeated", take_verbose},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept.h"
 #include "semaphore.h"
 #include "topbuffer.h"
 
@@ -91,6 +92,7 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	nw_vec_each (&sessions, session)
 		clean_session(fs, *session, &report);
 	nw_strings_free(&sessions);
+	nw_kept_settle(fs, &report.kept);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
 	if (ret < 0) {

@@ -21,6 +21,12 @@ static bool is_same_file(const char *path, const struct nw_image *image)
 	return stat(path, &st) == 0 && st.st_dev == image->dev && st.st_ino == image->ino;
 }
 
+bool nw_path_will_do(const char *path, const struct nw_image *image)
+{
+	return nw_path_is_writable(path) && is_same_file(path, image) &&
+	       strlen(path) < 1024;
+}
+
 /*
  * A path that the kernel's grammar can carry and that leads to the very file we read: its own
  * if that does, else our open file, which cannot be mistaken for another.
@@ -28,11 +34,9 @@ static bool is_same_file(const char *path, const struct nw_image *image)
 static char *make_path(const struct nw_session *session, const struct nw_image *image)
 {
 	bool colon = session->features->has[NW_FEATURE_PATH_COLON];
-	nw_cleanup(nw_free_ptr) char *cwd = image->path[0] == '/' ? NULL : getcwd(NULL, 0);
-	char *path = nw_text("%s%s%s", cwd ? cwd : "", cwd ? "/" : "", image->path);
+	char *path = nw_absolute_path(image->path);
 
-	if (path && nw_path_is_writable(path) && (colon || !strchr(path, ':')) &&
-	    is_same_file(path, image) && strlen(path) < 1024)
+	if (path && (colon || !strchr(path, ':')) && nw_path_will_do(path, image))
 		return path;
 	free(path);
 	return nw_text("/proc/self/fd/%d", image->fd);
@@ -65,12 +69,10 @@ static const struct nw_probe *probe_of(struct nw_session *session,
 	return session->plan->selection->probes.item[planned_of(session, place)->probe];
 }
 
-/* What makes a place too dangerous to arm without --force; NULL: nothing. */
-static const char *hazard(const struct nw_session *session, const struct nw_point *point)
+const char *nw_point_hazard(const struct nw_features *features,
+			    const struct nw_point *point)
 {
-	if (session->force)
-		return NULL;
-	if (point->nop == NW_NOP_5 && !session->features->has[NW_FEATURE_NOP5_SAFE])
+	if (point->nop == NW_NOP_5 && !features->has[NW_FEATURE_NOP5_SAFE])
 		return "it stands on a 5-byte nop, which this kernel turns into a call "
 		       "that can "
 		       "destroy the function's red zone (--force arms it all the same)";
@@ -101,12 +103,12 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 
 /* The kernel's own words, where it has some, else what its error number means. */
 static void explain_definition(struct nw_session *session, const struct nw_place *place,
-			       int ret)
+			       const char *line, int ret)
 {
 	char reason[128] = "";
 
 	if (session->features->has[NW_FEATURE_ERROR_LOG])
-		nw_tracefs_reason(session->fs, reason);
+		nw_tracefs_reason(session->fs, line, reason);
 	nw_cleanup(nw_free_ptr) char *why = nw_text(
 		"the kernel refused the definition: %s%s%s%s",
 		*reason ? nw_strerror(-ret) : nw_refusal_text(NW_REFUSED_DEFINITION, -ret),
@@ -128,7 +130,8 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 			const struct nw_place *place)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
-	const char *danger = hazard(session, point);
+	const char *danger = session->force ? NULL
+					    : nw_point_hazard(session->features, point);
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
@@ -145,9 +148,9 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 			  ? -EEXIST
 			  : nw_tracefs_append(session->fs->root, "uprobe_events",
 					      nw_buf_str(&line));
-	nw_buf_free(&line);
 	if (ret < 0)
-		explain_definition(session, place, ret);
+		explain_definition(session, place, nw_buf_str(&line), ret);
+	nw_buf_free(&line);
 	return ret;
 }
 
@@ -254,6 +257,7 @@ static void explain_refusal(struct nw_session *session, struct nw_event *event, 
 	const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
 	nw_cleanup(nw_free_ptr) char *text = nw_text("the kernel would not arm it: %s",
 						     why);
+
 	give_up(session, place, text ? text : why);
 	forget_place(session, event, place);
 }

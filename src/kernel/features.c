@@ -222,6 +222,18 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	return ret;
 }
 
+int nw_features_assume(const char *mask, struct nw_features *out, struct nw_error *err)
+{
+	struct nw_features features = {0};
+
+	for (size_t i = 0; i < NW_FEATURE_COUNT; i++)
+		features.has[i] = true;
+	int ret = apply_mask(mask, &features, err);
+	if (ret == 0)
+		*out = features;
+	return ret;
+}
+
 struct nw_caps nw_features_caps(const struct nw_features *features)
 {
 	return (struct nw_caps){

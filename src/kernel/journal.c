@@ -16,7 +16,7 @@
 #include "journal.h"
 
 /* /run where there is one; older systems have it below /var. */
-static const char *journal_dir(void)
+const char *nw_journal_dir(void)
 {
 	static const char *const places[] = {"/run", "/var/run", "/tmp"};
 	static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch",
@@ -58,9 +58,9 @@ bool nw_session_name_is_valid(const char *name)
  * The directory must be ours alone: in a place that others can write to, a link or a foreign
  * directory of that name would let them choose what we remove.
  */
-static int open_dir(struct nw_error *err)
+int nw_journal_open_dir(struct nw_error *err)
 {
-	const char *path = journal_dir();
+	const char *path = nw_journal_dir();
 	struct stat st;
 
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
@@ -81,7 +81,7 @@ static int open_dir(struct nw_error *err)
 static int create_file(const char *session, struct nw_error *err)
 {
 	for (int tries = 0;; tries++) {
-		int dir = open_dir(err);
+		int dir = nw_journal_open_dir(err);
 		if (dir < 0)
 			return dir;
 		int fd = openat(dir, session,
@@ -91,8 +91,8 @@ static int create_file(const char *session, struct nw_error *err)
 		if (fd >= 0)
 			return fd;
 		if (code != ENOENT || tries == 8)
-			return nw_fail(err, code, "cannot create %s/%s: %s", journal_dir(),
-				       session, nw_strerror(code));
+			return nw_fail(err, code, "cannot create %s/%s: %s",
+				       nw_journal_dir(), session, nw_strerror(code));
 	}
 }
 
@@ -118,7 +118,7 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 {
 	struct nw_journal journal = {.fd = -1};
 	struct stat st;
-	int dir = open_dir(NULL);
+	int dir = nw_journal_open_dir(NULL);
 
 	if (dir < 0)
 		return NW_JOURNAL_GONE;
@@ -137,6 +137,17 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 	}
 	*out = journal;
 	return NW_JOURNAL_DEAD;
+}
+
+bool nw_journal_is_living(const char *session)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), session);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return living;
 }
 
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
@@ -167,19 +178,19 @@ void nw_journal_leave(struct nw_journal *journal)
 void nw_journal_remove(struct nw_journal *journal)
 {
 	nw_expedite_end(journal);
-	int dir = journal->fd >= 0 ? open_dir(NULL) : -1;
+	int dir = journal->fd >= 0 ? nw_journal_open_dir(NULL) : -1;
 
 	if (dir >= 0) {
 		unlinkat(dir, journal->session, 0);
 		close(dir);
-		rmdir(journal_dir()); /* fails while other sessions are there */
+		rmdir(nw_journal_dir()); /* fails while other sessions are there */
 	}
 	nw_journal_leave(journal);
 }
 
 int nw_journal_list(nw_strings *out)
 {
-	DIR *dir = opendir(journal_dir());
+	DIR *dir = opendir(nw_journal_dir());
 	struct dirent *entry;
 	int ret = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel means by an error number, step by step. error_log, where there is one (5.2),
- * says more about a definition; about enabling it says nothing.
+ * What the kernel's error numbers mean where uprobe events are concerned (kernel.md 0, "errno
+ * of writes"). 524 is ENOTSUPP, which user space has no name for.
  */
 #include <errno.h>
 
@@ -11,22 +11,21 @@ static const struct {
 	enum nw_refusal what;
 	int code;
 	const char *text;
-} refusals[] = {
-	{NW_REFUSED_DEFINITION, EINVAL,
-	 "it cannot make sense of the place or of an argument, or another tool has a probe "
-	 "at this place with another semaphore"},
-	{NW_REFUSED_DEFINITION, ENOENT, "it does not find the file by this path"},
+} known[] = {
 	{NW_REFUSED_DEFINITION, EEXIST,
-	 "an event of this name exists, with other arguments or at this very place"},
-	{NW_REFUSED_DEFINITION, EBUSY, "an event of this name exists and is in use"},
+	 "an event of that name is there already, with other arguments or at this place"},
+	{NW_REFUSED_DEFINITION, EINVAL,
+	 "it cannot be written so, or another event is there at this place with another "
+	 "semaphore"},
+	{NW_REFUSED_DEFINITION, ENOENT, "the file is not there"},
 	{NW_REFUSED_DEFINITION, ENOSPC,
-	 "an argument is longer than the 63 characters it may have"},
-	{NW_REFUSED_DEFINITION, E2BIG,
-	 "there are too many arguments, or they are too long"},
-	{NW_REFUSED_DEFINITION, EPERM,
-	 "it is locked down (cat /sys/kernel/security/lockdown)"},
+	 "the kernel has no room for it, or an argument is too long"},
+	{NW_REFUSED_DEFINITION, E2BIG, "it has too many or too long arguments"},
+	{NW_REFUSED_DEFINITION, EPERM, "the kernel is locked down, or we are not root"},
+	{NW_REFUSED_DEFINITION, EBUSY,
+	 "an event of that name is in use, and this kernel would replace it"},
 	{NW_REFUSED_DEFINITION, EROFS, "tracefs is mounted read-only"},
-	{NW_REFUSED_ENABLING, 524 /* the kernel's own ENOTSUPP */,
+	{NW_REFUSED_ENABLING, 524,
 	 "the instruction there cannot be probed, or holds a breakpoint already"},
 	{NW_REFUSED_ENABLING, EINVAL,
 	 "another tool has a probe at this place with another semaphore, or the file has "
@@ -36,22 +35,21 @@ static const struct {
 	{NW_REFUSED_ENABLING, EINTR, "perf is using the event"},
 	{NW_REFUSED_ENABLING, EBUSY, "somebody else is changing the event"},
 	{NW_REFUSED_ENABLING, EOPNOTSUPP, "code of this kind cannot be probed"},
-	{NW_REFUSED_ENABLING, EPERM,
-	 "it is locked down (cat /sys/kernel/security/lockdown)"},
+	{NW_REFUSED_ENABLING, EPERM, "the kernel is locked down, or we are not root"},
 	{NW_REFUSED_ENABLING, EROFS, "tracefs is mounted read-only"},
 	{NW_REFUSED_DELETION, EBUSY, "perf or another tracer is using it"},
 	{NW_REFUSED_DELETION, EROFS, "tracefs is mounted read-only"},
 	{NW_REFUSED_INSTANCE, EBUSY, "somebody reads from it"},
 	{NW_REFUSED_INSTANCE, EEXIST, "there is one of this name"},
-	{NW_REFUSED_INSTANCE, EPERM, "it is locked down, or this is a container"},
+	{NW_REFUSED_INSTANCE, EPERM, "the kernel is locked down, or this is a container"},
 	{NW_REFUSED_INSTANCE, EROFS, "tracefs is mounted read-only"},
-	{NW_REFUSED_INSTANCE, ENOMEM, "there is not enough memory for its ring buffer"},
+	{NW_REFUSED_INSTANCE, ENOMEM, "there is no memory for its ring buffer"},
 };
 
 const char *nw_refusal_text(enum nw_refusal what, int code)
 {
-	for (size_t i = 0; i < NW_COUNT(refusals); i++)
-		if (refusals[i].what == what && refusals[i].code == code)
-			return refusals[i].text;
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (known[i].what == what && known[i].code == code)
+			return known[i].text;
 	return nw_strerror(code);
 }

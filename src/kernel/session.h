@@ -30,6 +30,11 @@ struct nw_session {
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 };
 
+/* Can the kernel's grammar carry the path, and does it lead to the image? */
+bool nw_path_will_do(const char *path, const struct nw_image *image);
+/* What makes a place too dangerous to arm without --force; NULL: nothing. */
+const char *nw_point_hazard(const struct nw_features *features,
+			    const struct nw_point *point);
 /* Write a file of the session's instance; what the top level had there is noted before. */
 int nw_session_set(struct nw_session *session, const char *file, const char *value);
 /* Define every event of the plan; places that are refused are marked and warned about. */

@@ -177,17 +177,28 @@ bool nw_tracefs_has(int dir, const char *file)
 	return faccessat(dir, file, F_OK, 0) == 0;
 }
 
-void nw_tracefs_reason(const struct nw_tracefs *fs, char out[128])
+/*
+ * "[  12.34] trace_uprobe: error: MESSAGE\n  Command: LINE\n" (kernel.md 1.5). Errors that the
+ * kernel logs nothing for would find somebody's older one: the command tells them apart. Kernels
+ * around 5.4 cut it to 255 characters.
+ */
+void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128])
 {
-	static const char mark[] = "error: ";
+	static const char mark[] = "error: ", label[] = "\n  Command: ";
+	size_t len = nw_min64(strcspn(command, "\n"), 200);
 	struct nw_buf log = {0};
 	const char *last = NULL;
 
 	out[0] = '\0';
 	if (nw_tracefs_read(fs->root, "error_log", &log) == 0) {
 		const char *at = nw_buf_str(&log);
-		while ((at = strstr(at, mark)))
-			last = at += sizeof(mark) - 1;
+		while ((at = strstr(at, mark))) {
+			at += sizeof(mark) - 1;
+			const char *end = at + strcspn(at, "\n");
+			if (strncmp(end, label, sizeof(label) - 1) == 0 &&
+			    strncmp(end + sizeof(label) - 1, command, len) == 0)
+				last = at;
+		}
 	}
 	if (last)
 		snprintf(out, 128, "%.*s", (int)strcspn(last, "\n"), last);

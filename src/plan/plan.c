@@ -402,43 +402,6 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 	return ret;
 }
 
-/* ---- names -------------------------------------------------------------------------- */
-
-static bool name_taken(const struct nw_plan *plan, const struct nw_event *but,
-		       const char *name)
-{
-	nw_vec_each (&plan->events, event)
-		if (*event != but && strcmp((*event)->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* After its first probe; a number is put behind what is taken. */
-static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
-{
-	const struct nw_planned *planned =
-		&plan->points.item[event->places.item[0].planned];
-	const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
-	char base[NW_MAX_NAME - 8];
-
-	nw_identifier(probe->name, sizeof(base) - 1, base);
-	snprintf(event->name, sizeof(event->name), "%s", base);
-	for (unsigned int i = 1; name_taken(plan, event, event->name); i++)
-		snprintf(event->name, sizeof(event->name), "%s_%u", base, i % 1000000);
-}
-
-static void name_event(const struct nw_plan *plan, const struct nw_plan_options *options,
-		       struct nw_event *event, size_t number)
-{
-	if (*event->system) /* it has a name */
-		return;
-	if (options->naming == NW_NAMES_PROBES)
-		name_after_probe(plan, event);
-	else
-		snprintf(event->name, sizeof(event->name), "e%.20s_%zu", options->session,
-			 number);
-}
-
 /* ---- the plan ----------------------------------------------------------------------- */
 
 int nw_plan_make(const struct nw_selection *selection,
@@ -459,7 +422,7 @@ int nw_plan_make(const struct nw_selection *selection,
 		return nw_no_memory(err);
 	}
 	nw_vec_each (&plan.events, event)
-		name_event(&plan, options, *event, number++);
+		nw_plan_name(&plan, options, *event, number++);
 	*out = plan;
 	return 0;
 }
@@ -483,8 +446,9 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
 
-	nw_buf_printf(out, "%c:%s/%s %s:0x%lx", event->is_return ? 'r' : 'p', plan->group,
-		      event->name, path, point->offset);
+	nw_buf_printf(out, "%c:%s/%s %s:0x%lx", event->is_return ? 'r' : 'p',
+		      *event->group ? event->group : plan->group, event->name, path,
+		      point->offset);
 	if (ref_ctr && point->semaphore_offset)
 		nw_buf_printf(out, "(0x%lx)", point->semaphore_offset);
 	if (*place->fetches)
@@ -510,7 +474,7 @@ struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event)
 	do
 		snprintf(fresh->name, sizeof(fresh->name), "%.48s_s%zu", event->name,
 			 number++ % 1000000);
-	while (name_taken(plan, fresh, fresh->name));
+	while (nw_plan_has_name(plan, fresh));
 	return fresh;
 }
 

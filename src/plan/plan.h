@@ -11,4 +11,10 @@ struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches);
 
+/* Name an event, the number-th of the plan; its places are known. */
+void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
+		  struct nw_event *event, size_t number);
+/* Does another event of the plan have the same name? */
+bool nw_plan_has_name(const struct nw_plan *plan, const struct nw_event *event);
+
 #endif

@@ -156,7 +156,7 @@ struct loader {
 };
 
 /* Undo %XX in place. */
-static void unescape(char *text)
+void nw_plan_unword(char *text)
 {
 	char *to = text;
 
@@ -459,7 +459,7 @@ static void split_line(struct loader *load, char *line)
 	while (load->count < MOST_WORDS && (one = strsep(&line, " ")))
 		load->words[load->count++] = one;
 	for (size_t i = 1; i < load->count; i++)
-		unescape(load->words[i]);
+		nw_plan_unword(load->words[i]);
 }
 
 /* 1: the line is somebody else's. */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/* add: definitions that outlive the command, for the shell, perf and trace-cmd. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "manage.h"
+
+static int select_probes(const struct nw_args *args, struct nw_selection *out,
+			 struct nw_error *err)
+{
+	const struct nw_scope scope = {.pids = args->pids.item,
+				       .pid_count = args->pids.count,
+				       .file = args->file,
+				       .force = args->force,
+				       .want_operands = true};
+	NW_VEC(struct nw_spec) specs = {0};
+	int ret = args->words.count ? 0 : nw_fail_usage(err, "no probe is named");
+
+	nw_vec_each (&args->words, word) {
+		struct nw_spec *spec = ret == 0 ? nw_vec_add(&specs) : NULL;
+		if (ret == 0 && !spec)
+			ret = nw_no_memory(err);
+		else if (ret == 0)
+			ret = nw_spec_parse(*word, spec, err);
+	}
+	if (ret == 0)
+		ret = nw_select(specs.item, specs.count, &scope, out, err);
+	nw_vec_each (&specs, spec)
+		nw_spec_free(spec);
+	nw_vec_free(&specs);
+	return ret;
+}
+
+/* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
+static int make_plan(const struct nw_management *m, const struct nw_selection *selection,
+		     struct nw_plan *out, struct nw_error *err)
+{
+	struct nw_plan_options options = {.session = "",
+					  .caps = nw_features_caps(&m->features),
+					  .all_args = true,
+					  .naming = NW_NAMES_STAY,
+					  .group = m->args->group};
+
+	options.caps.multi_site = false;
+	return nw_plan_make(selection, &options, out, err);
+}
+
+static int add(struct nw_management *m, const struct nw_selection *selection,
+	       struct nw_error *err)
+{
+	struct nw_plan plan;
+	int ret = make_plan(m, selection, &plan, err);
+
+	if (ret < 0)
+		return ret;
+	ret = nw_manager_add(m->manager, &plan, &m->options, err);
+	nw_plan_free(&plan);
+	return ret < 0 ? ret : nw_management_finish(m, err);
+}
+
+static int run(const struct nw_args *args)
+{
+	struct nw_selection selection = {0};
+	struct nw_management m = {.fs = {.root = -1}};
+	struct nw_error err;
+	int ret = select_probes(args, &selection, &err);
+
+	if (ret == 0) {
+		if (!args->quiet)
+			nw_vec_each (&selection.warnings, warning)
+				nw_note("%s", *warning);
+		ret = nw_management_open(&m, args, false, &err);
+		if (ret == 0)
+			ret = add(&m, &selection, &err);
+		nw_management_close(&m);
+		nw_selection_free(&selection);
+	}
+	return ret < 0 ? nw_failure(&nw_cmd_add, &err) : NW_EXIT_OK;
+}
+
+const struct nw_command nw_cmd_add = {
+	.name = "add",
+	.summary = "define events that stay, for the shell, perf and trace-cmd",
+	.usage = "SPEC... [-p PID | -x FILE] [--group NAME] [--instance NAME] [--enable]",
+	.details =
+		"One event a site, sdt_PROVIDER:NAME, NAME_1, ..., as perf and trace-cmd "
+		"call them, or\n"
+		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, "
+		"or "
+		"none. What\n"
+		"is there already is left as it is. Nothing is enabled without --enable, "
+		"so\n"
+		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance "
+		"is "
+		"made if\n"
+		"need be, and is where `enable` enables them.",
+	.options = "pid exe group instance enable output format json dry-run force quiet",
+	.run = run,
+};

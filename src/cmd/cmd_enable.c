@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* enable, disable and remove: what add has defined, by spec and pattern. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "manage.h"
+
+struct verb {
+	const struct nw_command *command;
+	bool must_match; /* that nothing fits is a failure: the wish cannot be fulfilled */
+	int (*apply)(struct nw_management *m, const struct nw_uprobe_event *event,
+		     struct nw_error *err);
+};
+
+static int enable(struct nw_management *m, const struct nw_uprobe_event *event,
+		  struct nw_error *err)
+{
+	return nw_manager_switch(m->manager, event, true, &m->options, err);
+}
+
+static int disable(struct nw_management *m, const struct nw_uprobe_event *event,
+		   struct nw_error *err)
+{
+	return nw_manager_switch(m->manager, event, false, &m->options, err);
+}
+
+static int remove_event(struct nw_management *m, const struct nw_uprobe_event *event,
+			struct nw_error *err)
+{
+	return nw_manager_remove(m->manager, event, &m->options, err);
+}
+
+static int tell_missing(const struct nw_management *m, const struct verb *verb,
+			const nw_strings *missing, struct nw_error *err)
+{
+	if (!missing->count)
+		return 0;
+	if (verb->must_match) {
+		nw_fail(err, ENOENT, "no event is there for '%s'", missing->item[0]);
+		nw_error_hint(err,
+			      "`nopwatch status` lists what is, `nopwatch add` defines "
+			      "it");
+		return -ENOENT;
+	}
+	if (!m->args->quiet)
+		nw_vec_each (missing, word)
+			nw_note("no event is there for '%s': nothing to do", *word);
+	return 0;
+}
+
+static int apply(struct nw_management *m, const struct verb *verb, struct nw_error *err)
+{
+	const struct nw_inventory *inventory = nw_manager_inventory(m->manager);
+	nw_strings missing = {0};
+	nw_vec_u32 picked = {0};
+	int ret = nw_management_pick(m, false, &picked, &missing, err);
+
+	if (ret == 0)
+		ret = tell_missing(m, verb, &missing, err);
+	nw_vec_each (&picked, number)
+		if (ret == 0)
+			ret = verb->apply(m, &inventory->events.item[*number], err);
+	nw_vec_free(&picked);
+	nw_strings_free(&missing);
+	return ret < 0 ? ret : nw_management_finish(m, err);
+}
+
+static int run(const struct nw_args *args, const struct verb *verb)
+{
+	struct nw_management m = {.fs = {.root = -1}};
+	struct nw_error err;
+	int ret = args->words.count ? 0 : nw_fail_usage(&err, "no probe is named");
+
+	if (ret == 0)
+		ret = nw_management_open(&m, args, false, &err);
+	if (ret == 0)
+		ret = apply(&m, verb, &err);
+	nw_management_close(&m);
+	return ret < 0 ? nw_failure(verb->command, &err) : NW_EXIT_OK;
+}
+
+static int run_enable(const struct nw_args *args)
+{
+	return run(args, &(struct verb){&nw_cmd_enable, true, enable});
+}
+
+static int run_disable(const struct nw_args *args)
+{
+	return run(args, &(struct verb){&nw_cmd_disable, false, disable});
+}
+
+static int run_remove(const struct nw_args *args)
+{
+	return run(args, &(struct verb){&nw_cmd_remove, false, remove_event});
+}
+
+const struct nw_command nw_cmd_enable = {
+	.name = "enable",
+	.summary = "enable events that add has defined",
+	.usage = "SPEC|GROUP:EVENT... [--instance NAME]",
+	.details =
+		"In the instance they were added for, else in the top-level buffer, or in "
+		"--instance,\n"
+		"which is made if need be. By spec, or by pattern: GROUP:EVENT, GROUP, "
+		"EVENT or\n"
+		"PROVIDER:NAME, with globs. All are enabled, or none. Read them with\n"
+		"`cat /sys/kernel/tracing/trace_pipe`.",
+	.options = "pid exe instance foreign output format json dry-run quiet",
+	.run = run_enable,
+};
+
+const struct nw_command nw_cmd_disable = {
+	.name = "disable",
+	.summary = "disable events that add has defined",
+	.usage = "SPEC|GROUP:EVENT... [--instance NAME]",
+	.details = "In --instance; without it, where they were added for and wherever "
+		   "nopwatch has\n"
+		   "enabled them. They stay defined.",
+	.options = "pid exe instance foreign output format json dry-run quiet",
+	.run = run_disable,
+};
+
+const struct nw_command nw_cmd_remove = {
+	.name = "remove",
+	.summary = "remove events that add has defined",
+	.usage = "SPEC|GROUP:EVENT... [--foreign] [--force]",
+	.details =
+		"Disables them wherever nopwatch has enabled them, and deletes them; all "
+		"of "
+		"them, or\n"
+		"none. What somebody else has enabled is named and stays, unless --force. "
+		"What\n"
+		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` "
+		"removes all\n"
+		"that is ours.",
+	.options = "pid exe foreign output format json dry-run force quiet",
+	.run = run_remove,
+};

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/* See manage.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "manage.h"
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+int nw_open_kernel(const struct nw_args *args, struct nw_tracefs *fs,
+		   struct nw_features *features, struct nw_error *err)
+{
+	const char *mask = getenv("NOPWATCH_FEATURES");
+	int ret = nw_tracefs_open(fs, err);
+
+	if (ret == 0 || !args->dry_run)
+		return ret < 0 ? ret : nw_features_detect(fs, mask, features, err);
+	*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
+	if (!args->quiet)
+		nw_note("%s: the kernel is taken for one that can do everything",
+			err->what);
+	return nw_features_assume(mask, features, err);
+}
+
+int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,
+		       struct nw_error *err)
+{
+	*m = (struct nw_management){.args = args,
+				    .fs = {.root = -1},
+				    .options = {.instance = args->instance,
+						.enable = args->enable,
+						.foreign = args->foreign,
+						.force = args->force}};
+	int ret = nw_open_kernel(args, &m->fs, &m->features, err);
+
+	return ret < 0 ? ret
+		       : nw_manager_open(&m->fs, &m->features, look || args->dry_run,
+					 &m->manager, err);
+}
+
+void nw_management_close(struct nw_management *m)
+{
+	nw_manager_close(m->manager);
+	nw_tracefs_close(&m->fs);
+}
+
+/* ---- words -------------------------------------------------------------------------- */
+
+/* What a spec or a pattern means among the events that there are. */
+struct picking {
+	struct nw_management *m;
+	const char *word;
+	bool is_spec;
+	struct nw_spec spec;
+	struct nw_selection selection;
+};
+
+/* Does the word name a place in a file, rather than an event? */
+static bool names_a_file(const struct nw_args *args, const char *word)
+{
+	static const char *const kinds[] = {"usdt:", "uprobe:", "uretprobe:", "func:"};
+
+	for (size_t i = 0; i < NW_COUNT(kinds); i++)
+		if (strncmp(word, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return args->file || args->pids.count || *word == '/';
+}
+
+/*
+ * The probes of the spec in the file as it is now. A file that is gone or has been replaced does
+ * not hide the events that were made of it: those are known by their labels.
+ */
+static int open_picking(struct picking *p, struct nw_error *err)
+{
+	const struct nw_args *args = p->m->args;
+	const struct nw_scope scope = {.pids = args->pids.item,
+				       .pid_count = args->pids.count,
+				       .file = args->file,
+				       .force = true};
+
+	p->is_spec = names_a_file(args, p->word);
+	if (!p->is_spec)
+		return 0;
+	int ret = nw_spec_parse(p->word, &p->spec, err);
+	if (ret == 0 && nw_select(&p->spec, 1, &scope, &p->selection, err) < 0)
+		p->selection = (struct nw_selection){0};
+	return ret;
+}
+
+static void close_picking(struct picking *p)
+{
+	if (!p->is_spec)
+		return;
+	nw_selection_free(&p->selection);
+	nw_spec_free(&p->spec);
+}
+
+/* Made of the file that the spec names, when that still was another? */
+static bool fits_label(const struct picking *p, const struct nw_kept_event *kept)
+{
+	const char *said = *p->spec.path ? p->spec.path : p->m->args->file;
+	nw_cleanup(nw_free_ptr) char *path = said ? nw_absolute_path(said) : NULL;
+	const char *colon = strchr(kept->label, ':');
+	const char *base = strrchr(kept->file, '/');
+
+	if (p->spec.kind != NW_SPEC_USDT || !colon || !path ||
+	    (!nw_glob_match(path, kept->file) &&
+	     !nw_glob_match(said, base ? base + 1 : "")))
+		return false;
+	nw_cleanup(nw_free_ptr) char *provider = strndup(kept->label,
+							 (size_t)(colon - kept->label));
+	return provider && nw_spec_fits(&p->spec, provider, colon + 1);
+}
+
+static bool fits(const struct picking *p, const struct nw_uprobe_event *event)
+{
+	if (!p->is_spec)
+		return nw_event_fits(event, p->word);
+	if (event->kept && fits_label(p, event->kept))
+		return true;
+	nw_vec_each (&p->selection.probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			if (nw_event_is_at(event, point))
+				return true;
+	return false;
+}
+
+static bool is_picked(const nw_vec_u32 *list, size_t number)
+{
+	nw_vec_each (list, other)
+		if (*other == number)
+			return true;
+	return false;
+}
+
+static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *count,
+		struct nw_error *err)
+{
+	const struct nw_inventory *inventory = nw_manager_inventory(p->m->manager);
+	const struct nw_uprobe_event *refused = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < inventory->events.count; i++) {
+		const struct nw_uprobe_event *event = &inventory->events.item[i];
+		bool take = all || event->kept ||
+			    (event->owner == NW_OWNER_FOREIGN && p->m->args->foreign);
+		if (!fits(p, event))
+			continue;
+		if (!take) {
+			refused = event;
+			continue;
+		}
+		++*count;
+		if (is_picked(out, i))
+			continue;
+		uint32_t *slot = nw_vec_add(out);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = (uint32_t)i;
+	}
+	/* a spec names a place, where others may have events of their own */
+	return refused && !*count && !p->is_spec
+		       ? nw_manager_may_touch(refused, &p->m->options, err)
+		       : 0;
+}
+
+int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
+		       nw_strings *missing, struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (&m->args->words, word) {
+		/* perf's spelling: %sdt_PROVIDER:NAME */
+		struct picking p = {.m = m, .word = *word + (**word == '%')};
+		size_t count = 0;
+		if (ret < 0)
+			break;
+		ret = open_picking(&p, err);
+		if (ret == 0)
+			ret = pick(&p, all, out, &count, err);
+		if (ret == 0 && !count && nw_strings_add(missing, *word, strlen(*word)) < 0)
+			ret = nw_no_memory(err);
+		close_picking(&p);
+	}
+	return ret;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static void change_json(const struct nw_change *change, struct nw_buf *out)
+{
+	struct nw_json json = {.out = out};
+
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", "change");
+	nw_json_key_text(&json, "event", change->event);
+	if (*change->label)
+		nw_json_key_text(&json, "probe", change->label);
+	if (*change->where)
+		nw_json_key_text(&json, "instance", change->where);
+	nw_json_key_text(&json, "change", change->what);
+	nw_json_close(&json, '}');
+	nw_buf_addc(out, '\n');
+}
+
+static void change_text(const struct nw_change *change, struct nw_buf *out)
+{
+	nw_buf_printf(out, "%s: %s", change->event, change->what);
+	if (*change->where) {
+		nw_buf_adds(out, " in instance ");
+		nw_buf_add_escaped(out, change->where, strlen(change->where));
+	}
+	nw_buf_addc(out, '\n');
+}
+
+static void print_changes(const struct nw_management *m, struct nw_buf *out)
+{
+	nw_vec_each (nw_manager_changes(m->manager), change) {
+		if (m->args->form == NW_FORM_JSON)
+			change_json(change, out);
+		else if (!m->args->quiet)
+			change_text(change, out);
+	}
+}
+
+int nw_management_finish(struct nw_management *m, struct nw_error *err)
+{
+	struct nw_buf out = {0};
+	struct nw_sink sink;
+	int ret = nw_sink_open(m->args, &sink, err);
+
+	if (ret < 0)
+		return ret;
+	if (m->args->dry_run)
+		nw_manager_tell(m->manager, &out);
+	else
+		ret = nw_manager_do(m->manager, err);
+	if (!m->args->quiet)
+		nw_vec_each (nw_manager_notes(m->manager), note)
+			nw_note("%s", *note);
+	if (ret == 0 && !m->args->dry_run)
+		print_changes(m, &out);
+	if (ret == 0)
+		ret = nw_sink_write(&sink, &out, err);
+	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
+	nw_buf_free(&out);
+	return ret < 0 ? ret : end;
+}

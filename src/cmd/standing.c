@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/* See standing.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "standing.h"
+
+/* A file that events are in: opened once; NULL where it cannot be. */
+struct opened {
+	const char *path;
+	struct nw_image *image;
+};
+
+/* A place to look for in processes. */
+struct target {
+	size_t standing; /* its number */
+	struct nw_point point;
+	struct nw_image file; /* stands in for an image: only what a search needs is set */
+};
+
+struct looking {
+	nw_standings *standings;
+	NW_VEC(struct opened) files;
+	NW_VEC(struct target) targets;
+};
+
+const char *nw_file_state_name(enum nw_file_state state)
+{
+	static const char *const names[] = {
+		[NW_FILE_PRESENT] = "present", [NW_FILE_SAME] = "same",
+		[NW_FILE_CHANGED] = "changed", [NW_FILE_REPLACED] = "replaced",
+		[NW_FILE_GONE] = "gone",
+	};
+
+	return names[state];
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+static int open_file(struct looking *l, const char *path, struct nw_image **out)
+{
+	struct nw_image *image = NULL;
+
+	nw_vec_each (&l->files, file) {
+		if (strcmp(file->path, path) == 0) {
+			*out = file->image;
+			return 0;
+		}
+	}
+	struct opened *file = nw_vec_add(&l->files);
+	if (!file)
+		return -ENOMEM;
+	if (nw_image_open(path, true, &image, NULL) < 0)
+		image = NULL;
+	*file = (struct opened){path, image};
+	*out = image;
+	return 0;
+}
+
+static enum nw_file_state kept_state(const struct nw_kept_event *kept,
+				     const struct nw_image *image)
+{
+	struct stat st;
+
+	if (stat(kept->file, &st) < 0)
+		return NW_FILE_GONE;
+	if (st.st_dev != kept->dev || st.st_ino != kept->ino)
+		return NW_FILE_REPLACED;
+	if (!image || strcmp(image->build_id, kept->build_id) != 0 ||
+	    image->size != kept->size || image->mtime != kept->mtime)
+		return NW_FILE_CHANGED;
+	return NW_FILE_SAME;
+}
+
+static enum nw_file_state state_of(const struct nw_uprobe_event *event,
+				   const struct nw_image *image)
+{
+	if (event->kept)
+		return kept_state(event->kept, image);
+	return image ? NW_FILE_PRESENT : NW_FILE_GONE;
+}
+
+/* ---- from an offset back to a name -------------------------------------------------- */
+
+static uint64_t vaddr_of(const struct nw_image *image, uint64_t offset)
+{
+	nw_vec_each (&image->segments, segment)
+		if (segment->exec && offset >= segment->offset &&
+		    offset - segment->offset < segment->filesz)
+			return offset - segment->offset + segment->vaddr;
+	return 0;
+}
+
+/* "provider:name", or "symbol+0x4"; NULL: neither. The caller frees. */
+static char *name_place(struct nw_image *image, uint64_t offset)
+{
+	struct nw_symbol function;
+	uint64_t vaddr = vaddr_of(image, offset);
+
+	nw_vec_each (&image->sites, site)
+		if (site->offset == offset)
+			return nw_text("%s:%s", site->provider, site->name);
+	if (!vaddr || nw_image_function(image, vaddr, &function) < 0)
+		return NULL;
+	if (vaddr == function.value)
+		return nw_text("%s", function.name);
+	return nw_text("%s+0x%lx", function.name, vaddr - function.value);
+}
+
+/* ---- places ------------------------------------------------------------------------- */
+
+/*
+ * What is looked for in processes is the inode, and for ours it is known even if the file is
+ * gone or another has its path.
+ */
+static int add_target(struct looking *l, const struct nw_uprobe_event *event,
+		      const struct nw_definition *place, const struct nw_image *image)
+{
+	struct target *target = nw_vec_add(&l->targets);
+
+	if (!target)
+		return -ENOMEM;
+	target->standing = l->standings->count - 1;
+	target->point.offset = place->offset;
+	target->point.semaphore_offset = place->ref_ctr;
+	target->file.fd = -1;
+	if (event->kept) {
+		target->file.dev = event->kept->dev;
+		target->file.ino = event->kept->ino;
+		target->file.machine = event->kept->machine;
+	} else if (image) {
+		target->file.dev = image->dev;
+		target->file.ino = image->ino;
+		target->file.machine = image->machine;
+	}
+	if (image && image->ino == target->file.ino && image->dev == target->file.dev)
+		target->file.fd = image->fd;
+	return 0;
+}
+
+static int look_at_event(struct looking *l, const struct nw_uprobe_event *event)
+{
+	struct nw_standing *standing = nw_vec_add(l->standings);
+	struct nw_image *image = NULL;
+	int ret = standing ? 0 : -ENOMEM;
+
+	if (standing)
+		standing->event = event;
+	nw_vec_each (&event->places, place) {
+		struct nw_stand *stand = ret == 0 ? nw_vec_add(&standing->places) : NULL;
+		if (!stand)
+			return -ENOMEM;
+		const char *path = event->kept ? event->kept->file : place->path;
+		ret = open_file(l, path, &image);
+		if (ret < 0)
+			return ret;
+		if (place == event->places.item)
+			standing->file = state_of(event, image);
+		if (event->kept)
+			stand->label = strdup(event->kept->label);
+		else if (image)
+			stand->label = name_place(image, place->offset);
+		ret = add_target(l, event, place, image);
+	}
+	return ret;
+}
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+static int note_process(struct looking *l, pid_t pid, const struct nw_presence *seen)
+{
+	size_t last_armed = SIZE_MAX,
+	       last_mapped = SIZE_MAX; /* places of one event follow */
+
+	for (size_t i = 0; i < l->targets.count; i++) {
+		size_t number = l->targets.item[i].standing;
+		struct nw_standing *standing = &l->standings->item[number];
+		if (seen[i].mapped && last_mapped != number) {
+			standing->mapped++;
+			last_mapped = number;
+		}
+		if (!seen[i].armed || last_armed == number)
+			continue;
+		last_armed = number;
+		pid_t *slot = nw_vec_add(&standing->armed);
+		if (!slot)
+			return -ENOMEM;
+		*slot = pid;
+	}
+	return 0;
+}
+
+/* One process at a time, for its number is what is asked. */
+static int look_at_processes(struct looking *l)
+{
+	nw_cleanup(nw_free_ptr) const struct nw_point **points = calloc(
+		l->targets.count + 1, sizeof(*points));
+	nw_cleanup(nw_free_ptr) struct nw_presence *seen = calloc(l->targets.count + 1,
+								  sizeof(*seen));
+	nw_pids all = {0};
+	int ret = points && seen ? nw_process_all(&all, NULL) : -ENOMEM;
+
+	for (size_t i = 0; i < l->targets.count && points; i++) {
+		struct target *target = &l->targets.item[i]; /* they do not move any more */
+		target->point.image = &target->file;
+		points[i] = &target->point;
+	}
+	nw_vec_each (&all, pid) {
+		if (ret < 0 || !l->targets.count)
+			break;
+		if (nw_points_look(points, l->targets.count, pid, 1, seen, NULL) == 0)
+			ret = note_process(l, *pid, seen);
+	}
+	nw_vec_free(&all);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+int nw_standings_look(const struct nw_inventory *inventory, const nw_vec_u32 *numbers,
+		      nw_standings *out, struct nw_error *err)
+{
+	struct looking l = {.standings = out};
+	int ret = 0;
+
+	nw_vec_each (numbers, number)
+		if (ret == 0)
+			ret = look_at_event(&l, &inventory->events.item[*number]);
+	if (ret == 0)
+		ret = look_at_processes(&l);
+	nw_vec_each (&l.files, file)
+		nw_image_free(file->image);
+	nw_vec_free(&l.files);
+	nw_vec_free(&l.targets);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+void nw_standings_free(nw_standings *standings)
+{
+	nw_vec_each (standings, standing) {
+		nw_vec_each (&standing->places, place)
+			free(place->label);
+		nw_vec_free(&standing->places);
+		nw_vec_free(&standing->armed);
+	}
+	nw_vec_free(standings);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading every uprobe event of the system. */
+#ifndef NOPWATCH_KERNEL_INVENTORY_H
+#define NOPWATCH_KERNEL_INVENTORY_H
+
+#include "kept.h"
+
+/* kept must outlive the inventory. */
+int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,
+		      struct nw_inventory *out, struct nw_error *err);
+void nw_inventory_free(struct nw_inventory *inventory);
+const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
+						const char *group, const char *name);
+/* "events/GROUP/NAME/FILE" below the top level ("") or an instance. */
+void nw_event_file(const char *where, const char *group, const char *name, const char *file,
+		   char out[512]);
+
+#endif

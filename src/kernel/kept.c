@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: MIT
+/*
+ * See kept.h. One thing a line, words as nw_plan_word() writes them:
+ *
+ *	nopwatch-kept 1 BOOT			the boot it belongs to
+ *	event GROUP NAME OFFSET RETURN DEV INO SIZE MTIME BUILD_ID MACHINE HOME LABEL FILE LINK
+ *	on GROUP NAME WHERE			we have enabled it there
+ *	instance NAME				we have made it
+ *	undo KIND FILE TEXT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "journal.h"
+#include "kept.h"
+
+static const char file_name[] = "kept.events";
+static const char fresh_name[] = "kept.events.new";
+
+/* ---- events ------------------------------------------------------------------------- */
+
+struct nw_kept_event *nw_kept_find(const struct nw_kept *kept, const char *group,
+				   const char *name)
+{
+	nw_vec_each (&kept->events, event)
+		if (strcmp(event->group, group) == 0 && strcmp(event->name, name) == 0)
+			return event;
+	return NULL;
+}
+
+void nw_kept_event_free(struct nw_kept_event *event)
+{
+	free(event->label);
+	free(event->file);
+	free(event->home);
+	free(event->link);
+	nw_strings_free(&event->on);
+}
+
+void nw_kept_forget(struct nw_kept *kept, struct nw_kept_event *event)
+{
+	size_t i = (size_t)(event - kept->events.item);
+
+	nw_kept_event_free(event);
+	memmove(event, event + 1, (--kept->events.count - i) * sizeof(*event));
+}
+
+void nw_strings_drop(nw_strings *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->item[i], text) != 0)
+			continue;
+		free(list->item[i]);
+		memmove(&list->item[i], &list->item[i + 1],
+			(--list->count - i) * sizeof(*list->item));
+		return;
+	}
+}
+
+void nw_kept_off(struct nw_kept_event *event, const char *where)
+{
+	nw_strings_drop(&event->on, where);
+}
+
+int nw_kept_on(struct nw_kept_event *event, const char *where)
+{
+	return nw_strings_has(&event->on, where)
+		       ? 0
+		       : nw_strings_add(&event->on, where, strlen(where));
+}
+
+/* ---- loading ------------------------------------------------------------------------ */
+
+enum {
+	MOST_WORDS = 16
+};
+
+struct line {
+	char *words[MOST_WORDS];
+	size_t count;
+};
+
+static bool number(const struct line *line, size_t i, uint64_t *out)
+{
+	return nw_parse_u64(line->words[i], out) == 0;
+}
+
+static int load_event(struct nw_kept *kept, const struct line *line)
+{
+	struct nw_kept_event *event = nw_vec_add(&kept->events);
+	uint64_t is_return, mtime, machine;
+
+	if (!event)
+		return -ENOMEM;
+	snprintf(event->group, sizeof(event->group), "%s", line->words[1]);
+	snprintf(event->name, sizeof(event->name), "%s", line->words[2]);
+	if (!number(line, 3, &event->offset) || !number(line, 4, &is_return) ||
+	    !number(line, 5, &event->dev) || !number(line, 6, &event->ino) ||
+	    !number(line, 7, &event->size) || !number(line, 8, &mtime) ||
+	    !number(line, 10, &machine))
+		return -EBADMSG;
+	event->is_return = is_return;
+	event->mtime = (int64_t)mtime;
+	event->machine = (unsigned int)machine;
+	snprintf(event->build_id, sizeof(event->build_id), "%s", line->words[9]);
+	event->home = strdup(line->words[11]);
+	event->label = strdup(line->words[12]);
+	event->file = strdup(line->words[13]);
+	event->link = strdup(line->words[14]);
+	return event->home && event->label && event->file && event->link ? 0 : -ENOMEM;
+}
+
+static int load_on(struct nw_kept *kept, const struct line *line)
+{
+	struct nw_kept_event *event = nw_kept_find(kept, line->words[1], line->words[2]);
+
+	return event ? nw_kept_on(event, line->words[3]) : -EBADMSG;
+}
+
+static int load_instance(struct nw_kept *kept, const struct line *line)
+{
+	return nw_strings_add(&kept->instances, line->words[1], strlen(line->words[1]));
+}
+
+static int load_undo(struct nw_kept *kept, const struct line *line)
+{
+	uint64_t kind;
+
+	if (!number(line, 1, &kind) || kind >= NW_DO_SHELL)
+		return -EBADMSG;
+	struct nw_action *undo = nw_vec_add(&kept->pending);
+	if (!undo)
+		return -ENOMEM;
+	*undo = (struct nw_action){(enum nw_action_kind)kind, strdup(line->words[2]),
+				   strdup(line->words[3])};
+	return undo->file && undo->text ? 0 : -ENOMEM;
+}
+
+static const struct {
+	const char *word;
+	size_t count;
+	int (*load)(struct nw_kept *kept, const struct line *line);
+} lines[] = {
+	{"event", 15, load_event},
+	{"on", 4, load_on},
+	{"instance", 2, load_instance},
+	{"undo", 4, load_undo},
+};
+
+/* A last line without its newline was cut by a death: its step was not begun. */
+static int load_line(struct nw_kept *kept, char *text)
+{
+	struct line line = {0};
+	char *one;
+
+	while (line.count < MOST_WORDS && (one = strsep(&text, " ")))
+		nw_plan_unword(line.words[line.count++] = one);
+	for (size_t i = 0; i < NW_COUNT(lines); i++)
+		if (strcmp(line.words[0], lines[i].word) == 0)
+			return line.count == lines[i].count ? lines[i].load(kept, &line)
+							    : -EBADMSG;
+	return -EBADMSG;
+}
+
+/* What is kept does not outlive the machine's boot, wherever the file is. */
+static void boot_id(char out[40])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, out, 36) : -1;
+
+	out[got == 36 ? 36 : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+static int load(struct nw_kept *kept, int fd, struct nw_error *err)
+{
+	char boot[40], head[64];
+	struct nw_buf text = {0};
+	unsigned int at = 1;
+	int ret = nw_buf_read(&text, fd);
+	char *rest = text.data, *line, *end;
+
+	boot_id(boot);
+	snprintf(head, sizeof(head), "nopwatch-kept 1 %s", boot);
+	if (ret == 0 && rest && (end = strchr(rest, '\n'))) {
+		*end = '\0';
+		rest = strcmp(rest, head) == 0 ? end + 1 : NULL;
+	}
+	while (ret == 0 && rest && (end = strchr(rest, '\n'))) {
+		at++;
+		*end = '\0';
+		line = rest;
+		rest = end + 1;
+		ret = load_line(kept, line);
+	}
+	kept->cut = rest && *rest;
+	nw_buf_free(&text);
+	if (ret == -EBADMSG) {
+		nw_fail(err, EBADMSG, "line %u of the journal %s/%s is damaged", at,
+			nw_journal_dir(), file_name);
+		nw_error_hint(err, "remove that file; its events are then foreign: "
+				   "`nopwatch remove --foreign`");
+	} else if (ret < 0) {
+		nw_fail(err, -ret, "cannot read the journal %s/%s: %s", nw_journal_dir(),
+			file_name, nw_strerror(-ret));
+	}
+	return ret;
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static bool is_still_there(int dir, int fd)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && fstatat(dir, file_name, &there, 0) == 0 &&
+	       ours.st_ino == there.st_ino;
+}
+
+static int lock(int fd, int how)
+{
+	for (int i = 0; i < 200; i++) {
+		if (flock(fd, how | LOCK_NB) == 0)
+			return 0;
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	}
+	return -EAGAIN;
+}
+
+/* The locked file. Who held the lock before us may have replaced or removed it. */
+static int open_locked(struct nw_error *err)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		int dir = nw_journal_open_dir(err);
+		if (dir < 0)
+			return dir;
+		int fd = openat(dir, file_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+				0600);
+		int code = errno;
+		bool locked = fd >= 0 && lock(fd, LOCK_EX) == 0;
+		if (locked && is_still_there(dir, fd)) {
+			close(dir);
+			return fd;
+		}
+		close(dir);
+		if (fd >= 0)
+			close(fd);
+		if (fd < 0 && code != ENOENT)
+			return nw_fail(err, code, "cannot create %s/%s: %s",
+				       nw_journal_dir(), file_name, nw_strerror(code));
+		if (fd >= 0 && !locked)
+			break;
+	}
+	return nw_fail(err, EAGAIN,
+		       "another nopwatch has been changing events for 10 seconds: try "
+		       "again");
+}
+
+int nw_kept_open(struct nw_kept *out, struct nw_error *err)
+{
+	struct nw_kept kept = {.fd = open_locked(err)};
+
+	if (kept.fd < 0)
+		return kept.fd;
+	int ret = load(&kept, kept.fd, err);
+	if (ret < 0) {
+		close(kept.fd); /* a journal that cannot be read is not ours to remove */
+		kept.fd = -1;
+		nw_kept_close(&kept);
+	} else {
+		*out = kept;
+	}
+	return ret;
+}
+
+int nw_kept_peek(struct nw_kept *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), file_name);
+	struct nw_kept kept = {.fd = -1};
+	struct stat st;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int ret = 0;
+
+	/* others' files tell nothing about us */
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
+		lock(fd, LOCK_SH); /* a change that goes on: its state will do, too */
+		ret = load(&kept, fd, err);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (ret < 0)
+		nw_kept_close(&kept);
+	else
+		*out = kept;
+	return ret;
+}
+
+/* ---- changing ----------------------------------------------------------------------- */
+
+int nw_kept_before(void *arg, const struct nw_action *back)
+{
+	const struct nw_kept *kept = arg;
+	struct nw_buf line = {0};
+
+	if (back->kind == NW_DO_NOTHING)
+		return 0;
+	nw_buf_printf(&line, "undo %d", (int)back->kind);
+	nw_plan_word(&line, back->file);
+	nw_plan_word(&line, back->text);
+	nw_buf_addc(&line, '\n');
+	ssize_t done = line.failed ? -1 : write(kept->fd, line.data, line.len);
+	int ret = line.failed		     ? -ENOMEM
+		  : done < 0		     ? -errno
+		  : (size_t)done == line.len ? 0
+					     : -ENOSPC;
+	nw_buf_free(&line);
+	return ret;
+}
+
+size_t nw_kept_recover(struct nw_kept *kept, const struct nw_tracefs *fs)
+{
+	size_t count = kept->pending.count;
+
+	for (size_t i = count; i--;) { /* what was not done cannot be undone: no error */
+		nw_action_do(fs, &kept->pending.item[i]);
+		nw_action_free(&kept->pending.item[i]);
+	}
+	nw_vec_free(&kept->pending);
+	return count;
+}
+
+/* ---- what others have removed ------------------------------------------------------- */
+
+static bool is_linked(const struct nw_kept *kept, const char *link)
+{
+	nw_vec_each (&kept->events, event)
+		if (strcmp(event->link, link) == 0)
+			return true;
+	return false;
+}
+
+static void prune_event(struct nw_kept *kept, struct nw_kept_event *event)
+{
+	nw_cleanup(nw_free_ptr) char *link = strdup(event->link);
+
+	nw_kept_forget(kept, event);
+	if (link && *link && !is_linked(kept, link))
+		unlink(link);
+}
+
+/* An instance that we made, when no event of ours is left: if nobody uses it, it goes. */
+static bool prune_instance(struct nw_kept *kept, const struct nw_tracefs *fs,
+			   const char *name)
+{
+	struct nw_buf enabled = {0};
+	char file[256];
+
+	snprintf(file, sizeof(file), "instances/%.200s/set_event", name);
+	int ret = nw_tracefs_read(fs->root, file, &enabled);
+	bool in_use = enabled.len > 0;
+	nw_buf_free(&enabled);
+	snprintf(file, sizeof(file), "instances/%.200s", name);
+	if (in_use || (ret != -ENOENT && unlinkat(fs->root, file, AT_REMOVEDIR) < 0 &&
+		       errno != ENOENT))
+		return false;
+	nw_strings_drop(&kept->instances, name);
+	return true;
+}
+
+bool nw_kept_prune(struct nw_kept *kept, const struct nw_tracefs *fs)
+{
+	struct nw_buf there = {0};
+	bool pruned = false;
+
+	if ((!kept->events.count && !kept->instances.count) ||
+	    nw_tracefs_read(fs->root, "uprobe_events", &there) < 0)
+		return false;
+	for (size_t i = kept->events.count; i--;) {
+		struct nw_kept_event *event = &kept->events.item[i];
+		char name[2 * NW_MAX_NAME + 4];
+		snprintf(name, sizeof(name), ":%s/%s ", event->group, event->name);
+		if (strstr(nw_buf_str(&there), name))
+			continue;
+		prune_event(kept, event);
+		pruned = true;
+	}
+	nw_buf_free(&there);
+	for (size_t i = kept->events.count ? 0 : kept->instances.count; i--;)
+		pruned |= prune_instance(kept, fs, kept->instances.item[i]);
+	return pruned;
+}
+
+int nw_kept_settle(const struct nw_tracefs *fs, size_t *count)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), file_name);
+	int dir = path && access(path, F_OK) == 0 ? nw_journal_open_dir(NULL) : -1;
+	struct nw_kept kept = {.fd = -1};
+
+	*count = 0;
+	if (dir < 0)
+		return 0;
+	kept.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	bool ours = kept.fd >= 0 && flock(kept.fd, LOCK_EX | LOCK_NB) == 0 &&
+		    is_still_there(dir, kept.fd);
+	close(dir);
+	int ret = kept.fd >= 0 ? load(&kept, kept.fd, NULL) : 0;
+	*count = kept.events.count;
+	if (ours && ret == 0) {
+		bool changed = nw_kept_recover(&kept, fs) || kept.cut;
+		if (nw_kept_prune(&kept, fs) || changed)
+			ret = nw_kept_save(&kept, NULL);
+		*count = kept.events.count;
+	} else if (kept.fd >= 0) { /* not ours to remove */
+		close(kept.fd);
+		kept.fd = -1;
+	}
+	nw_kept_close(&kept);
+	return ret;
+}
+
+static void save_event(const struct nw_kept_event *event, struct nw_buf *out)
+{
+	nw_buf_adds(out, "event");
+	nw_plan_word(out, event->group);
+	nw_plan_word(out, event->name);
+	nw_buf_printf(out, " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		      event->offset, event->is_return, event->dev, event->ino, event->size,
+		      (uint64_t)event->mtime);
+	nw_plan_word(out, event->build_id);
+	nw_buf_printf(out, " %u", event->machine);
+	nw_plan_word(out, event->home);
+	nw_plan_word(out, event->label);
+	nw_plan_word(out, event->file);
+	nw_plan_word(out, event->link);
+	nw_buf_addc(out, '\n');
+	nw_vec_each (&event->on, where) {
+		nw_buf_adds(out, "on");
+		nw_plan_word(out, event->group);
+		nw_plan_word(out, event->name);
+		nw_plan_word(out, *where);
+		nw_buf_addc(out, '\n');
+	}
+}
+
+static void save(const struct nw_kept *kept, struct nw_buf *out)
+{
+	char boot[40];
+
+	boot_id(boot);
+	nw_buf_printf(out, "nopwatch-kept 1 %s\n", boot);
+	nw_vec_each (&kept->events, event)
+		save_event(event, out);
+	nw_vec_each (&kept->instances, name) {
+		nw_buf_adds(out, "instance");
+		nw_plan_word(out, *name);
+		nw_buf_addc(out, '\n');
+	}
+}
+
+/* The new file is locked before it takes the old one's name. */
+static int write_fresh(int dir, const struct nw_buf *text)
+{
+	unlinkat(dir, fresh_name, 0);
+	int fd = openat(dir, fresh_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND,
+			0600);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t done = write(fd, text->data, text->len);
+	int ret = done < 0 ? -errno : (size_t)done != text->len ? -ENOSPC : 0;
+	if (ret == 0 && (flock(fd, LOCK_EX | LOCK_NB) < 0 ||
+			 renameat(dir, fresh_name, dir, file_name) < 0))
+		ret = -errno;
+	if (ret < 0) {
+		unlinkat(dir, fresh_name, 0);
+		close(fd);
+	}
+	return ret < 0 ? ret : fd;
+}
+
+int nw_kept_save(struct nw_kept *kept, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int dir = nw_journal_open_dir(err);
+
+	if (dir < 0)
+		return dir;
+	save(kept, &text);
+	int ret = text.failed ? -ENOMEM : write_fresh(dir, &text);
+	close(dir);
+	nw_buf_free(&text);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot write the journal %s/%s: %s",
+			       nw_journal_dir(), file_name, nw_strerror(-ret));
+	close(kept->fd);
+	kept->fd = ret;
+	return 0;
+}
+
+static void forget_all(struct nw_kept *kept)
+{
+	nw_vec_each (&kept->events, event)
+		nw_kept_event_free(event);
+	nw_vec_free(&kept->events);
+	nw_strings_free(&kept->instances);
+	nw_vec_each (&kept->pending, undo)
+		nw_action_free(undo);
+	nw_vec_free(&kept->pending);
+}
+
+int nw_kept_restore(struct nw_kept *kept, struct nw_error *err)
+{
+	forget_all(kept);
+	if (lseek(kept->fd, 0, SEEK_SET) < 0)
+		return nw_fail(err, errno, "cannot read the journal: %s",
+			       nw_strerror(errno));
+	int ret = load(kept, kept->fd, err);
+	nw_vec_each (&kept->pending, undo)
+		nw_action_free(undo);
+	nw_vec_free(&kept->pending);
+	return ret < 0 ? ret : nw_kept_save(kept, err);
+}
+
+void nw_kept_close(struct nw_kept *kept)
+{
+	bool empty = !kept->events.count && !kept->instances.count && !kept->pending.count;
+	int dir = kept->fd >= 0 && empty ? nw_journal_open_dir(NULL) : -1;
+
+	if (dir >= 0) {
+		unlinkat(dir, file_name, 0);
+		close(dir);
+		rmdir(nw_journal_dir()); /* fails while something else is there */
+	}
+	if (kept->fd >= 0)
+		close(kept->fd);
+	kept->fd = -1;
+	forget_all(kept);
+}

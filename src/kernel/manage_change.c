@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/* enable, disable, remove. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+static const char *label_of(const struct nw_uprobe_event *event)
+{
+	return event->kept ? event->kept->label : "";
+}
+
+static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
+		  const char *where, const char *what, struct nw_error *err)
+{
+	return nw_manager_change(m, event->group, event->name, label_of(event), where,
+				 what) < 0
+		       ? nw_no_memory(err)
+		       : 0;
+}
+
+/* The journal's own event, to be changed; NULL if it is not ours. */
+static struct nw_kept_event *ours(struct nw_manager *m, const struct nw_uprobe_event *event)
+{
+	return event->kept ? nw_kept_find(&m->kept, event->group, event->name) : NULL;
+}
+
+/* ---- enable, disable ---------------------------------------------------------------- */
+
+static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
+		  const char *where, struct nw_error *err)
+{
+	struct nw_kept_event *kept = ours(m, event);
+	int ret = nw_manager_need_instance(m, where, err);
+
+	if (ret < 0)
+		return ret;
+	if (nw_event_is_on(event, where)) /* by us or somebody else: it stays whose it is */
+		return report(m, event, where, "enabled already", err);
+	nw_manager_step_enable(m, where, event->group, event->name, true);
+	if (kept && nw_kept_on(kept, where) < 0)
+		return nw_no_memory(err);
+	return report(m, event, where, "enabled", err);
+}
+
+/* Where an event is to be disabled: copies, since the journal's list changes meanwhile. */
+static int places_of(const struct nw_uprobe_event *event,
+		     const struct nw_manager_options *options, nw_strings *out)
+{
+	const char *home = options->instance ? options->instance
+			   : event->kept     ? event->kept->home
+					     : "";
+	int ret = nw_strings_add(out, home, strlen(home));
+
+	if (options->instance || !event->kept)
+		return ret;
+	nw_vec_each (&event->kept->on, where)
+		if (ret == 0 && !nw_strings_has(out, *where))
+			ret = nw_strings_add(out, *where, strlen(*where));
+	return ret;
+}
+
+static int disable(struct nw_manager *m, const struct nw_uprobe_event *event,
+		   const nw_strings *places, struct nw_error *err)
+{
+	struct nw_kept_event *kept = ours(m, event);
+	size_t done = 0;
+	int ret = 0;
+
+	nw_vec_each (places, where) {
+		if (kept)
+			nw_kept_off(kept, *where);
+		if (ret < 0 || !nw_event_is_on(event, *where))
+			continue;
+		nw_manager_step_enable(m, *where, event->group, event->name, false);
+		ret = report(m, event, *where, "disabled", err);
+		done++;
+	}
+	if (ret == 0 && !done)
+		ret = report(m, event, places->item[0], "not enabled", err);
+	return ret;
+}
+
+int nw_manager_switch(struct nw_manager *m, const struct nw_uprobe_event *event, bool on,
+		      const struct nw_manager_options *options, struct nw_error *err)
+{
+	nw_strings places = {0};
+	int ret = nw_manager_may_touch(event, options, err);
+
+	if (ret < 0)
+		return ret;
+	if (places_of(event, options, &places) < 0)
+		ret = nw_no_memory(err);
+	else if (on)
+		ret = enable(m, event, places.item[0], err);
+	else
+		ret = disable(m, event, &places, err);
+	nw_strings_free(&places);
+	return ret;
+}
+
+/* ---- remove ------------------------------------------------------------------------- */
+
+/* Places where others have enabled it, for the user; "" if there are none. */
+static void list_others(const struct nw_uprobe_event *event, struct nw_buf *out)
+{
+	nw_vec_each (&event->uses, use) {
+		bool is_ours = event->kept && nw_strings_has(&event->kept->on, use->where);
+		if (!use->on || is_ours)
+			continue;
+		nw_buf_adds(out, out->len ? ", " : "");
+		if (*use->where)
+			nw_buf_printf(out, "instance '%s'", use->where);
+		else
+			nw_buf_adds(out, "the top-level buffer");
+	}
+}
+
+static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err)
+{
+	struct nw_buf others = {0};
+	int ret = 0;
+
+	list_others(event, &others);
+	if (others.len) {
+		ret = nw_fail(err, EBUSY,
+			      "%s:%s is in use: somebody else has enabled it in %s",
+			      event->group, event->name, nw_buf_str(&others));
+		nw_error_hint(err,
+			      "`nopwatch disable %s:%s` (with --instance NAME in an "
+			      "instance) disables it; --force removes it all the same",
+			      event->group, event->name);
+	}
+	nw_buf_free(&others);
+	return ret;
+}
+
+/*
+ * Does perf hold an event that nobody has enabled? Enabling it then answers EINTR; tried in an
+ * instance of our own, which a journal speaks of as long as it is there.
+ */
+static bool held_by_perf(struct nw_manager *m, const struct nw_uprobe_event *event)
+{
+	char session[24], name[40], dir[64], file[512];
+	struct nw_journal journal;
+
+	nw_session_name(session);
+	if (nw_journal_create(session, &journal, NULL) < 0)
+		return true;
+	snprintf(name, sizeof(name), "nopwatch_%s", session);
+	snprintf(dir, sizeof(dir), "instances/%s", name);
+	bool made = mkdirat(m->fs->root, dir, 0700) == 0;
+	nw_event_file(name, event->group, event->name, "enable", file);
+	int ret = made ? nw_tracefs_write(m->fs->root, file, "1") : -errno;
+	if (ret == 0)
+		ret = nw_tracefs_write(m->fs->root, file, "0");
+	if (made)
+		unlinkat(m->fs->root, dir, AT_REMOVEDIR);
+	nw_journal_remove(&journal);
+	return ret < 0;
+}
+
+/*
+ * Deleting an event of several sites that anybody uses frees memory in use (the kernel skips its
+ * check): that must be known before. An event that ftrace has enabled perf cannot hold.
+ */
+static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *event,
+			struct nw_error *err)
+{
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			return 0;
+	if (event->places.count < 2 || m->look || !held_by_perf(m, event))
+		return 0;
+	return nw_fail(err, EBUSY, "%s:%s is in use: perf has it open", event->group,
+		       event->name);
+}
+
+/* Deleting takes its filters and its other sites away, too: undoing brings them back. */
+static void step_delete(struct nw_manager *m, const struct nw_uprobe_event *event)
+{
+	char file[512], line[2 * NW_MAX_NAME + 8];
+
+	nw_vec_each (&event->uses, use) {
+		if (!*use->filter)
+			continue;
+		nw_event_file(use->where, event->group, event->name, "filter", file);
+		nw_steps_add(&m->steps, NW_DO_NOTHING, "", "");
+		nw_steps_back(&m->steps, NW_DO_WRITE, file, use->filter);
+	}
+	for (size_t i = event->places.count; --i > 0;) {
+		nw_steps_add(&m->steps, NW_DO_NOTHING, "", "");
+		nw_steps_back(&m->steps, NW_DO_APPEND, "uprobe_events",
+			      event->places.item[i].line);
+	}
+	snprintf(line, sizeof(line), "-:%s/%s", event->group, event->name);
+	nw_steps_add(&m->steps, NW_DO_APPEND, "uprobe_events", line);
+	nw_steps_back(&m->steps, NW_DO_APPEND, "uprobe_events", event->places.item[0].line);
+	nw_steps_what(&m->steps, NW_REFUSED_DELETION, "cannot remove %s:%s", event->group,
+		      event->name);
+}
+
+int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
+		      const struct nw_manager_options *options, struct nw_error *err)
+{
+	char text[2 * NW_MAX_NAME + 2];
+	int ret = nw_manager_may_touch(event, options, err);
+
+	if (ret == 0 && !options->force)
+		ret = refuse_busy(event, err);
+	if (ret == 0)
+		ret = check_shared(m, event, err);
+	if (ret < 0)
+		return ret;
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			nw_manager_step_enable(m, use->where, event->group, event->name,
+					       false);
+	step_delete(m, event);
+	nw_event_text(event->group, event->name, text);
+	if (nw_strings_add(&m->gone, text, strlen(text)) < 0)
+		return nw_no_memory(err);
+	return report(m, event, "", "removed", err);
+}

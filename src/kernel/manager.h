@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of the manager: its opening and end (manager.c), and its verbs. */
+#ifndef NOPWATCH_KERNEL_MANAGER_H
+#define NOPWATCH_KERNEL_MANAGER_H
+
+#include "inventory.h"
+#include "journal.h"
+
+struct nw_manager {
+	const struct nw_tracefs *fs;
+	const struct nw_features *features;
+	bool look;
+	struct nw_kept kept;
+	struct nw_inventory inventory;
+	struct nw_steps steps;
+	/* What the journal will say when the steps are done. Until then kept.events stays where
+	 * it is: the inventory points into it. */
+	NW_VEC(struct nw_kept_event) fresh;
+	nw_strings gone;	    /* "GROUP:NAME" */
+	nw_strings fresh_instances; /* that we make */
+	bool tidied;
+	nw_changes changes;
+	nw_strings notes;
+};
+
+/* "GROUP:NAME" */
+void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME + 2]);
+/* Report what becomes of an event. */
+int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
+		      const char *label, const char *where, const char *what);
+/* Make an instance, if it is not there. */
+int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err);
+/* Enable or disable one event in one place. */
+void nw_manager_step_enable(struct nw_manager *m, const char *where, const char *group,
+			    const char *name, bool on);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/* See steps.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "steps.h"
+
+/* ---- making ------------------------------------------------------------------------- */
+
+static bool fill(struct nw_action *action, enum nw_action_kind kind, const char *file,
+		 const char *text)
+{
+	*action = (struct nw_action){kind, strdup(file), strdup(text)};
+	return action->file && action->text;
+}
+
+void nw_steps_add(struct nw_steps *steps, enum nw_action_kind kind, const char *file,
+		  const char *text)
+{
+	struct nw_step *step = nw_vec_add(&steps->list);
+
+	if (!step || !fill(&step->go, kind, file, text))
+		steps->failed = true;
+}
+
+static struct nw_step *last_of(struct nw_steps *steps)
+{
+	return steps->failed || !steps->list.count
+		       ? NULL
+		       : &steps->list.item[steps->list.count - 1];
+}
+
+void nw_steps_back(struct nw_steps *steps, enum nw_action_kind kind, const char *file,
+		   const char *text)
+{
+	struct nw_step *step = last_of(steps);
+
+	if (step && !fill(&step->back, kind, file, text))
+		steps->failed = true;
+}
+
+void nw_steps_what(struct nw_steps *steps, enum nw_refusal refusal, const char *fmt, ...)
+{
+	struct nw_step *step = last_of(steps);
+	struct nw_buf text = {0};
+	va_list args;
+
+	if (!step)
+		return;
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	step->refusal = refusal;
+	step->what = nw_buf_take(&text);
+	if (!step->what)
+		steps->failed = true;
+}
+
+void nw_action_free(struct nw_action *action)
+{
+	free(action->file);
+	free(action->text);
+}
+
+void nw_steps_free(struct nw_steps *steps)
+{
+	nw_vec_each (&steps->list, step) {
+		nw_action_free(&step->go);
+		nw_action_free(&step->back);
+		free(step->what);
+	}
+	nw_vec_free(&steps->list);
+}
+
+/* ---- doing -------------------------------------------------------------------------- */
+
+static int append_line(const struct nw_tracefs *fs, const struct nw_action *action)
+{
+	nw_cleanup(nw_free_ptr) char *line = nw_text("%s\n", action->text);
+
+	return line ? nw_tracefs_append(fs->root, action->file, line) : -ENOMEM;
+}
+
+int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
+{
+	int ret = 0;
+
+	switch (action->kind) {
+	case NW_DO_NOTHING:
+	case NW_DO_SHELL:
+		return 0;
+	case NW_DO_WRITE:
+		return nw_tracefs_write(fs->root, action->file, action->text);
+	case NW_DO_APPEND:
+		return append_line(fs, action);
+	case NW_DO_MKDIR:
+		ret = mkdirat(fs->root, action->file, 0700);
+		break;
+	case NW_DO_RMDIR:
+		ret = unlinkat(fs->root, action->file, AT_REMOVEDIR);
+		break;
+	case NW_DO_LINK:
+		ret = symlink(action->text, action->file);
+		break;
+	case NW_DO_UNLINK:
+		ret = unlink(action->file);
+		break;
+	}
+	return ret < 0 ? -errno : 0;
+}
+
+void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
+		   struct nw_error *err)
+{
+	while (count--) {
+		const struct nw_action *back = &steps->list.item[count].back;
+		int ret = nw_action_do(fs, back);
+		if (ret < 0)
+			nw_error_hint(err, "and '%s' could not be put back into %s: %s",
+				      back->text, back->file, nw_strerror(-ret));
+	}
+}
+
+static int explain(const struct nw_tracefs *fs, const struct nw_step *step, int ret,
+		   struct nw_error *err)
+{
+	char reason[128] = "";
+
+	if (step->refusal == NW_REFUSED_DEFINITION)
+		nw_tracefs_reason(fs, step->go.text, reason);
+	nw_fail(err, -ret, "%s: %s", step->what,
+		*reason ? reason : nw_refusal_text(step->refusal, -ret));
+	return ret;
+}
+
+int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
+		int (*before)(void *arg, const struct nw_action *back), void *arg,
+		struct nw_error *err)
+{
+	if (steps->failed)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < steps->list.count; i++) {
+		const struct nw_step *step = &steps->list.item[i];
+		int ret = before ? before(arg, &step->back) : 0;
+		if (ret < 0)
+			nw_fail(err, -ret, "cannot write the journal: %s",
+				nw_strerror(-ret));
+		else if ((ret = nw_action_do(fs, &step->go)) < 0 && step->what)
+			explain(fs, step, ret, err);
+		else
+			continue;
+		nw_steps_undo(fs, steps, i, err);
+		return ret;
+	}
+	return 0;
+}
+
+/* ---- telling ------------------------------------------------------------------------ */
+
+/* Characters that mean nothing to a shell. */
+static bool is_plain(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./:,+@%-";
+
+	return *text && text[strspn(text, plain)] == '\0';
+}
+
+void nw_shell_word(struct nw_buf *out, const char *text)
+{
+	if (is_plain(text)) {
+		nw_buf_adds(out, text);
+		return;
+	}
+	nw_buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			nw_buf_adds(out, "'\\''");
+		else
+			nw_buf_addc(out, *text);
+	}
+	nw_buf_addc(out, '\'');
+}
+
+static void tell_file(const char *file, struct nw_buf *out)
+{
+	if (is_plain(file)) {
+		nw_buf_printf(out, "\"$T/%s\"", file);
+		return;
+	}
+	nw_buf_adds(out, "\"$T\"/");
+	nw_shell_word(out, file);
+}
+
+/* Some shells' echo takes backslashes for its own. */
+static void tell_write(const struct nw_action *action, const char *how, struct nw_buf *out)
+{
+	nw_buf_adds(out, strchr(action->text, '\\') ? "printf '%s\\n' " : "echo ");
+	nw_shell_word(out, action->text);
+	nw_buf_adds(out, how);
+	tell_file(action->file, out);
+}
+
+static void tell(const struct nw_action *action, struct nw_buf *out)
+{
+	switch (action->kind) {
+	case NW_DO_NOTHING:
+		return;
+	case NW_DO_WRITE:
+		tell_write(action, " >", out);
+		break;
+	case NW_DO_APPEND:
+		tell_write(action, " >>", out);
+		break;
+	case NW_DO_MKDIR:
+		nw_buf_adds(out, "mkdir ");
+		tell_file(action->file, out);
+		break;
+	case NW_DO_RMDIR:
+		nw_buf_adds(out, "rmdir ");
+		tell_file(action->file, out);
+		break;
+	case NW_DO_LINK: {
+		const char *slash = strrchr(action->file, '/');
+		nw_buf_printf(out, "mkdir -p %.*s && ln -s ", (int)(slash - action->file),
+			      action->file);
+		nw_shell_word(out, action->text);
+		nw_buf_addc(out, ' ');
+		nw_shell_word(out, action->file);
+		break;
+	}
+	case NW_DO_UNLINK:
+		nw_buf_adds(out, "rm -f ");
+		nw_shell_word(out, action->file);
+		break;
+	case NW_DO_SHELL:
+		nw_buf_adds(out, action->text);
+		break;
+	}
+	nw_buf_addc(out, '\n');
+}
+
+void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out)
+{
+	if (steps->list.count) {
+		nw_buf_adds(out, "T=");
+		nw_shell_word(out, tracefs);
+		nw_buf_addc(out, '\n');
+	}
+	nw_vec_each (&steps->list, step)
+		tell(&step->go, out);
+	out->failed |= steps->failed;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* What events are called. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan.h"
+
+bool nw_plan_has_name(const struct nw_plan *plan, const struct nw_event *event)
+{
+	nw_vec_each (&plan->events, other)
+		if (*other != event && strcmp((*other)->name, event->name) == 0 &&
+		    strcmp((*other)->group, event->group) == 0)
+			return true;
+	return false;
+}
+
+static const struct nw_probe *probe_of(const struct nw_plan *plan,
+				       const struct nw_event *event)
+{
+	return plan->selection->probes
+		.item[plan->points.item[event->places.item[0].planned].probe];
+}
+
+void nw_event_number(struct nw_event *event, unsigned int number)
+{
+	if (number)
+		snprintf(event->name, sizeof(event->name), "%s_%u", event->base,
+			 number % 1000000);
+	else
+		snprintf(event->name, sizeof(event->name), "%s", event->base);
+}
+
+/* After its first probe; a number is put behind what is taken. */
+static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
+{
+	nw_identifier(probe_of(plan, event)->name, sizeof(event->base) - 1, event->base);
+	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
+		nw_event_number(event, i);
+}
+
+/* perf's: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._). */
+static void group_after_file(const char *path, char out[NW_MAX_NAME + 1])
+{
+	const char *slash = strrchr(path, '/');
+	char name[NW_MAX_NAME - 8];
+
+	nw_identifier(slash ? slash + 1 : path, sizeof(name) - 1, name);
+	name[strcspn(name, "_")] = '\0';
+	snprintf(out, NW_MAX_NAME + 1, "probe_%s", *name ? name : "file");
+}
+
+static void group_of(const struct nw_probe *probe, const char *wanted,
+		     char out[NW_MAX_NAME + 1])
+{
+	char provider[NW_MAX_NAME - 4];
+
+	if (wanted) {
+		snprintf(out, NW_MAX_NAME + 1, "%s", wanted);
+	} else if (probe->kind == NW_SPEC_USDT) {
+		nw_identifier(probe->provider, sizeof(provider) - 1, provider);
+		snprintf(out, NW_MAX_NAME + 1, "sdt_%s", provider);
+	} else {
+		group_after_file(probe->image->path, out);
+	}
+}
+
+/* As perf and trace-cmd would call it, so that they find it: sdt_PROVIDER/NAME, NAME_1, ...;
+ * probe_FILE/FUNCTION and FUNCTION__return. A companion event says that it is one. */
+static void name_to_stay(const struct nw_plan *plan, const char *group,
+			 struct nw_event *event)
+{
+	const struct nw_probe *probe = probe_of(plan, event);
+	unsigned int part = event->places.item[0].part;
+	char tail[24] = "";
+
+	group_of(probe, group, event->group);
+	if (part)
+		snprintf(tail, sizeof(tail), "%s__part%u",
+			 event->is_return ? "__return" : "", (part + 1) % 1000);
+	else if (event->is_return)
+		snprintf(tail, sizeof(tail), "__return");
+	nw_identifier(probe->name, sizeof(event->base) - 1 - strlen(tail), event->base);
+	strcat(event->base, tail);
+	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
+		nw_event_number(event, i);
+}
+
+void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
+		  struct nw_event *event, size_t number)
+{
+	if (*event->system) /* it has a name */
+		return;
+	switch (options->naming) {
+	case NW_NAMES_PRIVATE:
+		snprintf(event->name, sizeof(event->name), "e%.20s_%zu", options->session,
+			 number);
+		break;
+	case NW_NAMES_PROBES:
+		name_after_probe(plan, event);
+		break;
+	case NW_NAMES_STAY:
+		name_to_stay(plan, options->group, event);
+		break;
+	}
+}

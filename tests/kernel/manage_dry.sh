@@ -1,0 +1,147 @@
+# --dry-run prints shell commands that do the same; a manager that is killed leaves all or nothing;
+# refusals of the kernel and of the machine leave everything as it was.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+spec="usdt:$SERVER:myserver:*"
+state() { # what add, enable and the others change
+  cat "$TRACEFS/uprobe_events"
+  ls "$TRACEFS/instances"
+  cat "$TRACEFS/set_event" "$TRACEFS"/instances/*/set_event "$TRACEFS"/instances/*/trace_clock 2>/dev/null
+}
+# pasted "what" ARGS...: what --dry-run says, pasted into sh, does what the command does
+pasted() {
+  local what=$1 before told by_hand
+  shift
+  before=$(state)
+  "$NOPWATCH" "$@" --dry-run >told || { fail "$what: --dry-run"; return; }
+  is "$what: --dry-run changes nothing" "$(state)" "$before"
+  cp /run/nopwatch/kept.events kept 2>/dev/null || rm -f kept
+  told=$(sh told 2>&1)
+  by_hand=$(state)
+  undo
+  "$NOPWATCH" "$@" -q
+  is "$what: the same by hand" "$told$by_hand" "$(state)"
+  undo
+}
+
+undo() {
+  "$NOPWATCH" remove -q --force --foreign 'sdt_myserver:*' 'sdt_counter:*' 2>/dev/null
+  rmdir "$TRACEFS/instances/nwtest" 2>/dev/null
+}
+pasted add add "$spec"
+pasted "add in an instance" add --instance nwtest --enable "usdt:$SERVER:myserver:parse__*"
+mkdir "it's \$HOME"
+cp "$PROGRAMS/counter" "it's \$HOME/counter"
+pasted "a path with everything" add "usdt:$PWD/it's \$HOME/counter:counter:step__end"
+rm -rf /run/nopwatch/file.*
+undo() {
+  "$NOPWATCH" remove -q --force --foreign 'sdt_myserver:*' 2>/dev/null
+  rmdir "$TRACEFS/instances/nwtest" 2>/dev/null
+  "$NOPWATCH" add -q --instance nwtest "$spec"
+  "$NOPWATCH" enable -q 'myserver:parse__*'
+}
+undo
+pasted enable enable 'myserver:lookup__*'
+pasted disable disable 'myserver:parse__start'
+pasted remove remove 'sdt_myserver:*'
+"$NOPWATCH" remove -q --force --foreign 'sdt_myserver:*'
+unchanged "nothing is left"
+
+# ---- killed at any moment
+"$NOPWATCH" add -q "usdt:$SERVER:myserver:parse__*"
+one=$(state)
+"$NOPWATCH" add -q --instance nwtest --enable "$spec"
+all=$(state)
+broken=0 odd=0
+for i in $(seq 40); do
+  if [ $((i % 2)) = 0 ]; then
+    "$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*' &
+  else
+    "$NOPWATCH" add -q --instance nwtest --enable "$spec" &
+  fi
+  sleep "0.0$(printf '%02d' $((RANDOM % 60)))"
+  { kill -9 $!; wait $!; } 2>/dev/null
+  now=$(state)
+  [ "$now" = "$one" ] || [ "$now" = "$all" ] || broken=$((broken + 1))
+  "$NOPWATCH" clean -q
+  count=$(grep -c sdt_myserver "$TRACEFS/uprobe_events")
+  on=$(cat "$TRACEFS/instances/nwtest/set_event" 2>/dev/null | wc -l)
+  case $count/$on in
+  2/0 | 8/6 | 8/8 | 2/2 | 8/2) ;;
+  *) odd=$((odd + 1)) && comment "after kill $i: $count events, $on enabled" ;;
+  esac
+done
+is "a killed change is undone as a whole by the next command" "$odd" 0
+[ $broken -gt 0 ] && pass "some kills did come in the middle ($broken)" || fail "some kills did come in the middle"
+"$NOPWATCH" remove -q '*'
+unchanged "and nothing is left"
+
+# ---- what the machine refuses
+said=$(unshare -m sh -c "mount -o bind,ro '$TRACEFS' '$TRACEFS' && mount -o remount,bind,ro '$TRACEFS' &&
+  exec '$NOPWATCH' add '$spec'" 2>&1)
+has "tracefs mounted read-only" "$? $said" '^1 nopwatch: may not use tracefs at .*: Read-only file system$'
+unchanged "nothing has changed"
+
+# the kernel's own writes fail, one after another: everything is put back
+cat >refuse.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* The REFUSE_AT-th write of a definition or of an enable file answers REFUSE_WITH. */
+ssize_t write(int fd, const void *data, size_t len)
+{
+	static int seen;
+	ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+	const char *text = data;
+	int ours = len && ((len > 2 && (!memcmp(text, "p:", 2) || !memcmp(text, "-:", 2))) ||
+			   (len == 1 && (*text == '0' || *text == '1')));
+	char path[64] = "", link[512] = "";
+	if (ours && len == 1) {
+		extern int snprintf(char *, size_t, const char *, ...);
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		ssize_t got = readlink(path, link, sizeof link - 1);
+		ours = got > 7 && !strcmp(link + strlen(link) - 7, "/enable");
+	}
+	if (ours && ++seen == atoi(getenv("REFUSE_AT"))) {
+		errno = atoi(getenv("REFUSE_WITH"));
+		return -1;
+	}
+	return real(fd, data, len);
+}
+C
+if gcc -shared -fPIC -o refuse.so refuse.c -ldl 2>err; then
+  refused() { # refused AT WITH ARGS...
+    local at=$1 with=$2
+    shift 2
+    ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/refuse.so REFUSE_AT=$at REFUSE_WITH=$with "$NOPWATCH" "$@" 2>&1
+  }
+  wrong=0
+  for at in 1 4 8 9 12 16; do
+    said=$(refused $at 28 add --enable --instance nwtest "$spec")
+    [ $? = 1 ] && [ "$(tracefs_state)" = "$state_before" ] || wrong=$((wrong + 1))
+  done
+  is "add: whatever write is refused, the state before is restored" $wrong 0
+  has "ENOSPC" "$(refused 3 28 add "$spec")" '^nopwatch: the kernel refused to define sdt_myserver:lookup__start at .*: the kernel has no room for it'
+  has "EPERM" "$(refused 1 1 add "$spec")" ': the kernel is locked down, or we are not root$'
+  has "524" "$(refused 9 524 add --enable "$spec")" '^nopwatch: cannot enable sdt_myserver:parse__start: the instruction there cannot be probed'
+  "$NOPWATCH" add -q --instance nwtest --enable "$spec"
+  echo 'arg0 > 5' >"$TRACEFS/instances/nwtest/events/sdt_myserver/parse__start/filter"
+  before=$(state; sort "$TRACEFS/instances/nwtest/set_event"; cat "$TRACEFS/instances/nwtest/events/sdt_myserver/parse__start/filter")
+  wrong=0
+  for at in 2 8 9 12 16; do
+    said=$(refused $at 16 remove '*')
+    after=$(state; sort "$TRACEFS/instances/nwtest/set_event"; cat "$TRACEFS/instances/nwtest/events/sdt_myserver/parse__start/filter")
+    [ "$(sort <<<"$after")" = "$(sort <<<"$before")" ] || { wrong=$((wrong + 1)); comment "$at: $said: $(diff <(echo "$before") <(echo "$after"))"; }
+  done
+  is "remove: whatever write is refused, events, places and filters are restored" $wrong 0
+  has "EBUSY" "$(refused 2 16 remove '*')" '^nopwatch: cannot remove sdt_myserver:.*: perf or another tracer is using it$'
+  "$NOPWATCH" remove -q '*'
+else
+  skip "writes that are refused" "no shared library can be made here"
+fi
+
+unchanged
+finish

@@ -1,0 +1,77 @@
+# perf, trace-cmd and the shell use what add has made; sessions of our own and bpftrace stand on the
+# same probes at the same time; all count the same. (bpftrace cannot use the events themselves: the
+# kernel lets no BPF program of its tracepoint type onto a uprobe event.)
+. "$(dirname "$0")/../lib/truth.sh"
+
+counter=$PROGRAMS/counter
+"$NOPWATCH" add -q "usdt:$counter:counter:step__begin(i, text:string)" "usdt:$counter:counter:step__end" \
+  "usdt:$counter:counter:inner__entry"
+
+if need perf; then
+  perf record -q -o perf.data -e sdt_counter:step__begin -e sdt_counter:inner__entry "$counter" 500 >/dev/null 2>&1
+  perf script -i perf.data >text 2>/dev/null
+  is "perf record counts" "$(grep -c 'sdt_counter:step__begin: ' text) $(grep -c 'sdt_counter:inner__entry: ' text)" "500 1500"
+  has "and reads the arguments" "$(cat text)" 'sdt_counter:step__begin: .*text="step .*i=499'
+  is "perf stat counts" "$(perf stat -x , -e sdt_counter:step__end "$counter" 300 2>&1 >/dev/null | cut -d , -f 1)" 300
+
+  # while perf has it, nobody else can enable it, and it cannot be removed
+  perf record -q -o perf.data -e sdt_counter:step__begin -a sleep 3 2>/dev/null & perf=$!
+  sleep 1
+  said=$("$NOPWATCH" enable sdt_counter:step__end sdt_counter:step__begin 2>&1)
+  has "enable what perf has" "$? $said" '^1 nopwatch: cannot enable sdt_counter:step__begin: perf is using the event$'
+  is "the other is not enabled either" "$(cat "$TRACEFS/set_event")" ""
+  before=$(sort "$TRACEFS/uprobe_events")
+  said=$("$NOPWATCH" remove sdt_counter 2>&1)
+  has "remove what perf has" "$? $said" '^1 nopwatch: cannot remove sdt_counter:step__begin: perf or another tracer is using it$'
+  is "the others are still there" "$(sort "$TRACEFS/uprobe_events")" "$before"
+  wait $perf
+else
+  skip "perf consumes our events" "perf is not installed"
+fi
+
+if need trace-cmd; then
+  is "trace-cmd lists them" "$(trace-cmd list -e sdt_counter | sort | tr '\n' ' ')" \
+    "sdt_counter:inner__entry sdt_counter:step__begin sdt_counter:step__end "
+else
+  skip "trace-cmd lists them" "trace-cmd is not installed"
+fi
+# it insists on switching the function tracer's own switch
+if need trace-cmd && { echo 1 >/proc/sys/kernel/ftrace_enabled; } 2>/dev/null; then
+  trace-cmd record -q -o trace.dat -e sdt_counter:step__begin -e sdt_counter:step__end "$counter" 400 >/dev/null 2>&1
+  trace-cmd report -i trace.dat >text 2>/dev/null
+  is "trace-cmd counts" "$(grep -c ' step__begin: ' text) $(grep -c ' step__end: ' text)" "400 400"
+else
+  skip "trace-cmd counts" "trace-cmd cannot record here (ftrace_enabled cannot be written)"
+fi
+
+# all at once: the shell in an instance, two sessions, bpftrace on the events and on the probes
+"$NOPWATCH" enable -q --instance nwtest 'sdt_counter:step__*'
+if need bpftrace; then
+  bpftrace_start -e "usdt:$counter:counter:step__begin { @usdt = count(); }
+    usdt:$counter:counter:inner__entry { @inner = count(); }"
+fi
+"$NOPWATCH" stat -j "usdt:$counter:counter:*" -o one.json & one=$!
+wait_for armed
+"$NOPWATCH" trace -j "usdt:$counter:counter:step__begin" -o two.json & two=$!
+wait_for sh -c '[ "$(ls -d '"$TRACEFS"'/instances/nopwatch_* | wc -l)" = 2 ] && grep -q attached two.json'
+"$counter" 1000 >/dev/null
+sleep 0.5
+kill -INT $one $two
+wait $one $two
+is "the instance" "$(grep -c ' step__begin: ' "$TRACEFS/instances/nwtest/trace") $(grep -c ' step__end: ' "$TRACEFS/instances/nwtest/trace")" "1000 1000"
+holds "a session that sums up" one.json \
+  "[probe('counter:' + n)['hits'] for n in ('step__begin', 'step__end', 'inner__entry')] == [1000, 1000, 3000]"
+holds "a session that lists" two.json "len(of('event')) == 1000 and of('loss')[0]['events'] == 0"
+if need bpftrace; then
+  bpftrace_end
+  is "bpftrace, on the same probes" "$(bpftrace_count @usdt) $(bpftrace_count @inner)" "1000 3000"
+else
+  skip "bpftrace beside them" "bpftrace is not installed"
+fi
+is "what stays is still there" "$(grep -c sdt_counter "$TRACEFS/uprobe_events")" 3
+has "clean leaves it alone, and says so" "$("$NOPWATCH" clean)" '^3 events made by `nopwatch add` stay'
+is "and does" "$(grep -c sdt_counter "$TRACEFS/uprobe_events")" 3
+
+"$NOPWATCH" remove -q '*'
+unchanged
+finish

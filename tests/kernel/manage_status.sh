@@ -1,0 +1,73 @@
+# status: every uprobe event of the system, whose it is, what it stands for, where it is enabled, how
+# often it was hit, where it is armed, and what became of its file.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+cp "$PROGRAMS/counter" program
+ln -s "$SERVER" server
+"$NOPWATCH" add -q "usdt:./program:counter:step__*" uprobe:libc.so.6:qsort
+place=$("$NOPWATCH" list -j "$SERVER" 'myserver:parse__start' | j /dev/stdin \
+  "'%d(%d)' % (first['offset'], first['semaphore_offset'])")
+echo "p:foreign/parse $SERVER:$place number=%r12:u32" >>"$TRACEFS/uprobe_events"
+main=$(readelf -sW "$PROGRAMS/spin" | awk '$8 == "main" { print $2; exit }')
+echo "p:foreign/main $PROGRAMS/spin:0x$main" >>"$TRACEFS/uprobe_events"
+echo "p:foreign/two $PROGRAMS/counter:0x10" >>"$TRACEFS/uprobe_events"
+echo "p:foreign/two $PROGRAMS/counter:0x14" >>"$TRACEFS/uprobe_events"
+echo 'number > 3' >"$TRACEFS/events/foreign/parse/filter"
+"$NOPWATCH" enable -q --instance nwtest counter:step__end
+
+./program 1000000 1000 >/dev/null & pid=$!
+"$SERVER" -p 200 >/dev/null & server=$!
+"$NOPWATCH" stat -q -j -p $server 'myserver:parse__done' -o out.json & run=$!
+wait_for armed
+sleep 0.3
+"$NOPWATCH" status -j >status
+event() { # event NAME: its line
+  echo "[s for s in of('status') if s['event'] == '$1'][0]"
+}
+holds "all events are there, ours, a session's and others'" status "len(of('status')) == \
+  len({tuple(s.get(k) for k in ('group', 'event')) for s in of('status')}) == 7"
+holds "ours" status "$(event step__end)['owner'] == 'nopwatch' and $(event step__end)['places'][0]['probe'] == 'counter:step__end'"
+holds "are enabled in an instance" status "$(event step__end)['enabled_in'] == ['nwtest'] and $(event step__begin)['enabled_in'] == []"
+holds "are hit" status "$(event step__end)['hits'] > 10 and $(event step__begin)['hits'] == 0"
+holds "are armed in a process" status "$(event step__end)['armed_in'] == [$pid] and $(event step__begin)['armed_in'] == [] and $(event step__begin)['mapped_by'] == 1"
+holds "their file is the same" status "$(event step__end)['file'] == 'same'"
+holds "the session's" status "[(s['owner'], s['owner_pid'], s['places'][0]['probe'], s['armed_in']) for s in of('status') if s['group'].startswith('nopwatch_')] == [('session', $run, 'myserver:parse__done', [$server])]"
+holds "others': a USDT probe, with a filter" status "$(event parse)['owner'] == 'foreign' and $(event parse)['places'][0]['probe'] == 'myserver:parse__start' and $(event parse)['filters'] == {'': 'number > 3'} and $(event parse)['places'][0]['fetch'] == 'number=%r12:u32'"
+holds "a function" status "$(event main)['places'][0]['probe'].startswith('main') and $(event main)['file'] == 'present'"
+holds "two places" status "[p['offset'] for p in $(event two)['places']] == [16, 20]"
+text=$("$NOPWATCH" status -v)
+has "the table has a head" "$(head -n 1 <<<"$text")" '^EVENT +PROBE +OWNER +ENABLED IN +FILTER +HITS +ARMED +FILE'
+has "and rows" "$text" "^sdt_counter:step__end +counter:step__end +nopwatch +nwtest +- +[0-9]+ +$pid +same"
+has "-v shows definitions" "$text" '^p:foreign/main /'
+is "words choose" "$("$NOPWATCH" status 'foreign:*' | tail -n +2 | cut -d ' ' -f 1 | sort | tr '\n' ' ')" "foreign:main foreign:parse foreign:two "
+is "a spec chooses by place" "$("$NOPWATCH" status "usdt:./server:myserver:parse__start" | tail -n +2 | cut -d ' ' -f 1)" "foreign:parse"
+said=$("$NOPWATCH" status nothing 2>&1)
+is "which must be there" "$? $said" "1 nopwatch: no event is there for 'nothing'"
+kill -9 $run
+wait $run 2>/dev/null
+has "a dead session" "$("$NOPWATCH" status 'nopwatch_*')" "myserver:parse__done +dead session $run "
+"$NOPWATCH" clean -q
+
+# files
+touch -d '2001-01-01' program
+has "a file that was changed" "$("$NOPWATCH" status step__end)" ' changed *$'
+cp "$PROGRAMS/counter" program.new
+mv program.new program
+has "a file that was replaced; old processes still have the breakpoint" "$("$NOPWATCH" status step__end)" " $pid +replaced *$"
+rm program
+has "a file that is gone" "$("$NOPWATCH" status step__end)" "counter:step__end .* $pid +gone *$"
+cp "$PROGRAMS/spin" spin
+echo "p:foreign/gone $PWD/spin:0x$main" >>"$TRACEFS/uprobe_events"
+rm spin
+holds "others', gone" <("$NOPWATCH" status -j foreign:gone) "first['file'] == 'gone' and first['places'][0]['probe'] is None"
+
+# an event of ours that others have removed is no longer ours
+echo "-:sdt_counter/step__begin" >>"$TRACEFS/uprobe_events"
+has "removed by others" "$("$NOPWATCH" clean)" '^2 events made by'
+
+kill $pid $server
+wait $pid $server 2>/dev/null
+"$NOPWATCH" remove -q '*' 2>err
+"$NOPWATCH" remove -q --foreign 'foreign:*'
+unchanged
+finish
