@@ -182,6 +182,18 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err);
  */
 int nw_session_close(struct nw_session *session, struct nw_error *err);
 
+/*
+ * What a session of that name would do, as shell commands that do the same; the instance is "$I"
+ * to them. middle: commands between arming and the end, each a line; restricted: only what these
+ * start is recorded.
+ */
+int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *features,
+		    const struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, bool restricted,
+		    const nw_strings *middle, struct nw_buf *out, struct nw_error *err);
+/* One word for a shell. */
+void nw_shell_word(struct nw_buf *out, const char *text);
+
 /* The directory of its instance; of the top level, where it has to record there. */
 int nw_session_instance(const struct nw_session *session);
 enum nw_clock nw_session_clock(const struct nw_session *session);
@@ -214,6 +226,9 @@ struct nw_clean_report {
 /* Remove what dead sessions left. orphans_too: also what has no journal. */
 int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
 	     struct nw_error *err);
+/* What nw_clean() would do, as shell commands. */
+int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
+		  struct nw_error *err);
 void nw_clean_report_free(struct nw_clean_report *report);
 
 /* ---- looking around ----------------------------------------------------------------- */

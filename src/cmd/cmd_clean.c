@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* clean: remove what killed sessions left in tracefs. */
-#include "cmd.h"
-#include "nopwatch/kernel.h"
+#include "manage.h"
 
 static int print(const struct nw_args *args, const struct nw_clean_report *report)
 {
@@ -21,11 +20,33 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 	return report->stuck.count ? NW_EXIT_FAILED : NW_EXIT_OK;
 }
 
+static int tell(const struct nw_args *args, struct nw_error *err)
+{
+	struct nw_sink sink = {.file = stdout};
+	struct nw_features features;
+	struct nw_tracefs fs;
+	struct nw_buf out = {0};
+	int ret = nw_open_kernel(args, &fs, &features, err);
+
+	if (ret < 0)
+		return ret;
+	if (fs.root >= 0)
+		ret = nw_clean_tell(&fs, args->force, &out, err);
+	if (ret == 0)
+		ret = nw_sink_write(&sink, &out, err);
+	nw_buf_free(&out);
+	nw_tracefs_close(&fs);
+	return ret < 0 && !sink.closed ? ret : 0;
+}
+
 static int run(const struct nw_args *args)
 {
 	struct nw_clean_report report;
 	struct nw_tracefs fs;
 	struct nw_error err;
+
+	if (args->dry_run)
+		return tell(args, &err) < 0 ? nw_failure(&nw_cmd_clean, &err) : NW_EXIT_OK;
 	int ret = nw_tracefs_open(&fs, &err);
 
 	if (ret == 0) {
@@ -52,6 +73,6 @@ const struct nw_command nw_cmd_clean = {
 		   "probes are not touched. Every command that arms probes does the same "
 		   "before it\n"
 		   "begins.",
-	.options = "force quiet",
+	.options = "dry-run force quiet",
 	.run = run,
 };

@@ -334,6 +334,8 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	struct nw_run run;
 
+	if (args->dry_run)
+		return nw_dry_run(args, &consumer, &nw_cmd_record);
 	int ret = nw_run(&run, args, &consumer, &err);
 	if (ret == 0)
 		ret = finish(&r, &err);

@@ -421,6 +421,8 @@ static int run(const struct nw_args *args)
 		.loss = loss,
 		.tick = tick,
 	};
+	if (args->dry_run && !args->from)
+		return nw_dry_run(args, &consumer, &nw_cmd_stat);
 	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
 			     : nw_run(&run, args, &consumer, &err);
 	if (ret == 0)
@@ -467,6 +469,6 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "filter span hist max-rate buffer from strict force quiet verbose color",
+		   "filter span hist max-rate buffer from strict dry-run force quiet verbose color",
 	.run = run,
 };

@@ -118,6 +118,8 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	struct nw_run run;
 
+	if (args->dry_run && !args->from)
+		return nw_dry_run(args, &consumer, &nw_cmd_trace);
 	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
 			     : nw_run(&run, args, &consumer, &err);
 	if (ret == 0)
@@ -143,6 +145,6 @@ const struct nw_command nw_cmd_trace = {
 		"tracepoint:SYSTEM:EVENT,\n"
 		"have their fields as arguments.",
 	.options = "pid follow all exe types duration count output format json filter "
-		   "max-rate buffer from time strict force quiet verbose color",
+		   "max-rate buffer from time strict dry-run force quiet verbose color",
 	.run = run,
 };

@@ -98,7 +98,7 @@ static bool is_needed(const nw_images *needed, const struct nw_image *image)
  * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
  * meant. If they are in another program (CMD being the load for a server), everybody is.
  */
-static bool command_has_probes(const struct nw_run *run, const char *command)
+bool nw_run_command_has_probes(const struct nw_run *run, const char *command)
 {
 	nw_images needed = {0};
 	bool known = nw_locate_needed(command, false, &needed, NULL) == 0, all = true;
@@ -110,7 +110,7 @@ static bool command_has_probes(const struct nw_run *run, const char *command)
 }
 
 /* The processes below these, children of children included. */
-static int add_descendants(nw_pids *pids, struct nw_error *err)
+int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
 {
 	for (size_t i = 0; i < pids->count; i++) { /* pids grows meanwhile */
 		nw_pids threads = {0};
@@ -158,14 +158,14 @@ static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 			return ret < 0 ? ret : nw_no_memory(err);
 		*slot = *pid;
 	}
-	if (by_command && command_has_probes(run, command)) {
+	if (by_command && nw_run_command_has_probes(run, command)) {
 		slot = nw_vec_add(pids);
 		if (!slot)
 			return nw_no_memory(err);
 		*slot = run->child.pid;
 	}
 	run->restricted = pids->count > 0;
-	return run->args->follow ? add_descendants(pids, err) : 0;
+	return run->args->follow ? nw_run_add_descendants(pids, err) : 0;
 }
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -286,7 +286,7 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 	return 0;
 }
 
-static int make_plan(struct nw_run *run, const char *session, struct nw_error *err)
+int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 {
 	const struct nw_plan_options options = {
 		.session = session,
@@ -318,7 +318,7 @@ static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error
 	char name[24];
 
 	nw_session_name(name);
-	int ret = make_plan(run, name, err);
+	int ret = nw_run_plan(run, name, err);
 	if (ret == 0)
 		ret = nw_session_open(&run->fs, &run->features, &run->plan, name, &options,
 				      &run->session, err);
@@ -775,18 +775,8 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 }
 
 int nw_run_select(struct nw_run *run, const struct nw_args *args,
-		  const struct nw_consumer *consumer, struct nw_error *err)
+		  const struct nw_consumer *consumer, char **command, struct nw_error *err)
 {
-	*run = (struct nw_run){.args = args, .consumer = consumer, .fs = {.root = -1}};
-	int ret = read_specs(run, err);
-	return ret < 0 ? ret : select_probes(run, NULL, err);
-}
-
-int nw_run(struct nw_run *run, const struct nw_args *args,
-	   const struct nw_consumer *consumer, struct nw_error *err)
-{
-	nw_cleanup(nw_free_ptr) char *command = NULL;
-
 	*run = (struct nw_run){.args = args,
 			       .consumer = consumer,
 			       .fs = {.root = -1},
@@ -803,6 +793,21 @@ int nw_run(struct nw_run *run, const struct nw_args *args,
 		ret = nw_run_open_counts(run, err);
 	if (ret == 0)
 		ret = consumer->start(consumer->arg, run, err);
+		ret = nw_locate(args->cmd[0], command, err);
+	return ret < 0 ? ret : select_probes(run, *command, err);
+}
+
+int nw_run(struct nw_run *run, const struct nw_args *args,
+	   const struct nw_consumer *consumer, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *command = NULL;
+	int ret = nw_run_select(run, args, consumer, &command, err);
+
+	if (ret == 0) {
+		run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
+		ret = run->probe_hits ? consumer->start(consumer->arg, run, err)
+				      : nw_no_memory(err);
+	}
 	if (ret == 0)
 		ret = nw_wake_open(&run->wake, err);
 	if (ret == 0)

@@ -101,6 +101,19 @@ int nw_replay_pipe(struct nw_run *run, int fd, struct nw_error *err);
 int nw_replay_bytes(struct nw_run *run, const void *bytes, size_t len,
 		    struct nw_error *err);
 void nw_run_free(struct nw_run *run);
+/* --dry-run: print the run as shell commands that do the same to the kernel. The exit status. */
+int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
+	       const struct nw_command *command);
+
+/* The parts of a run: what the specs and CMD mean (*command: CMD's executable, NULL before; the
+ * caller frees it), and the plan for them. */
+int nw_run_select(struct nw_run *run, const struct nw_args *args,
+		  const struct nw_consumer *consumer, char **command, struct nw_error *err);
+int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
+/* Are all probes in what CMD itself runs? */
+bool nw_run_command_has_probes(const struct nw_run *run, const char *command);
+/* Add the processes below these. */
+int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);
 /* The exit status: of CMD, if that is what ended the run. */
 int nw_run_status(const struct nw_run *run);
 /* Everything up to this time has been handed out. */

@@ -40,7 +40,7 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
  * nopwatch_* in tracefs without a journal: made inside a container with a /run of its own, or
  * /run was emptied. It may be alive, so it is only removed when the user says so.
  */
-static int find_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
+int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
 {
 	static const char *const places[] = {"instances", "events"};
 	nw_strings journals = {0};
@@ -67,7 +67,7 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 			 struct nw_clean_report *report)
 {
 	nw_strings orphans = {0};
-	int ret = find_orphans(fs, &orphans);
+	int ret = nw_clean_orphans(fs, &orphans);
 
 	nw_vec_each (&orphans, session) {
 		struct nw_journal journal;

@@ -59,6 +59,8 @@ void nw_expedite_end(struct nw_journal *journal);
 /* Put it back for a dead session, if its journal says that it may be on. */
 void nw_expedite_recover(const struct nw_journal *journal);
 
+/* Sessions that tracefs has something of, but that have no journal; adds to sessions. */
+int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions);
 /*
  * Take away what tracefs has of a session: disable its group everywhere, delete its events,
  * remove its instance. Adds to stuck what had to stay, and why; returns -EBUSY then.

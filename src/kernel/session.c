@@ -79,22 +79,31 @@ static int choose_buffer(struct nw_session *session, struct nw_error *err)
 }
 
 /* local, the default, does not compare across CPUs; mono costs the same (kernel.md 2.3). */
-static int set_clock(struct nw_session *session, struct nw_error *err)
+enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name)
 {
 	static const char *const names[] = {[NW_CLOCK_MONO] = "mono",
 					    [NW_CLOCK_BOOT] = "boot",
 					    [NW_CLOCK_OTHER] = "global"};
+	enum nw_clock clock = features->has[NW_FEATURE_CLOCK_MONO]   ? NW_CLOCK_MONO
+			      : features->has[NW_FEATURE_CLOCK_BOOT] ? NW_CLOCK_BOOT
+								     : NW_CLOCK_OTHER;
 
-	session->clock = session->features->has[NW_FEATURE_CLOCK_MONO]	 ? NW_CLOCK_MONO
-			 : session->features->has[NW_FEATURE_CLOCK_BOOT] ? NW_CLOCK_BOOT
-									 : NW_CLOCK_OTHER;
-	int ret = nw_session_set(session, "trace_clock", names[session->clock]);
-	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s",
-				 names[session->clock], nw_strerror(-ret))
+	*name = names[clock];
+	return clock;
+}
+
+static int set_clock(struct nw_session *session, struct nw_error *err)
+{
+	const char *name;
+
+	session->clock = nw_clock_choose(session->features, &name);
+	int ret = nw_session_set(session, "trace_clock", name);
+	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s", name,
+				 nw_strerror(-ret))
 		       : 0;
 }
 
-static uint64_t default_buffer(void)
+uint64_t nw_buffer_default(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t share = ((uint64_t)128 << 20) / (uint64_t)(cpus > 0 ? cpus : 1);
@@ -105,7 +114,7 @@ static uint64_t default_buffer(void)
 /* A machine short of memory gets a smaller buffer rather than none. */
 static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_error *err)
 {
-	uint64_t wanted = bytes ? bytes : default_buffer();
+	uint64_t wanted = bytes ? bytes : nw_buffer_default();
 	char text[32];
 	int ret;
 
@@ -125,6 +134,11 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 				bytes / 1024);
 	session->buffer_bytes = bytes;
 	return 0;
+}
+
+unsigned int nw_buffer_percent(const struct nw_session_options *options)
+{
+	return options->buffer_percent ? options->buffer_percent : 10;
 }
 
 /* 0 wakes the reader for every few events, 50 (the kernel's default) too late. */
@@ -216,7 +230,7 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->journal.fd = -1;
 	session->force = options->force;
 	session->tasks = options->tasks;
-	session->buffer_percent = options->buffer_percent ? options->buffer_percent : 10;
+	session->buffer_percent = nw_buffer_percent(options);
 	clean_before(session);
 	int ret = build(session, name, options, err);
 	if (ret < 0) {

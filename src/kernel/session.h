@@ -30,6 +30,10 @@ struct nw_session {
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 };
 
+/* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */
+enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name);
+uint64_t nw_buffer_default(void);
+unsigned int nw_buffer_percent(const struct nw_session_options *options);
 /* Can the kernel's grammar carry the path, and does it lead to the image? */
 bool nw_path_will_do(const char *path, const struct nw_image *image);
 /* What makes a place too dangerous to arm without --force; NULL: nothing. */

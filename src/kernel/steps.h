@@ -65,7 +65,5 @@ void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, si
 		   struct nw_error *err);
 /* As commands for any POSIX shell. */
 void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out);
-/* One word for a shell. */
-void nw_shell_word(struct nw_buf *out, const char *text);
 
 #endif

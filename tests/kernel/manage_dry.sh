@@ -47,6 +47,69 @@ pasted remove remove 'sdt_myserver:*'
 "$NOPWATCH" remove -q --force --foreign 'sdt_myserver:*'
 unchanged "nothing is left"
 
+# ---- what runs: the commands record the same, and leave nothing
+counter=$PROGRAMS/counter
+"$NOPWATCH" trace --dry-run "usdt:$counter:counter:step__*" -- "$counter" 20 >told
+said=$(sh told 2>err)
+is "trace, by hand" "$(grep -c ' e[0-9a-z_]*: (0x' <<<"$said") $(cat err)" "40 "
+has "with the arguments" "$said" ' a0=19 a1=361$'
+has "and births and deaths" "$said" ' sched_process_exit: .*counter'
+unchanged "nothing is left"
+"$counter" 100000 1000 >/dev/null & pid=$!
+"$counter" 100000 1000 >/dev/null & other=$!
+for shell in dash bash; do
+  need $shell || continue
+  "$NOPWATCH" stat --dry-run -b 4M -d 0.5 'counter:step__end' -p $pid >told
+  said=$($shell told 2>&1)
+  is "stat of a process, by hand, in $shell" "$(grep -c " counter-$pid .* e[0-9a-z_]*: " <<<"$said" | sed 's/^[1-9].*/some/') $(grep -c "$other" <<<"$said")" "some 0"
+done
+has "its buffer" "$(cat told)" '^echo 4096 >"\$T/instances/nopwatch_[0-9a-z_]*/buffer_size_kb"$'
+kill $pid $other
+wait $pid $other 2>/dev/null
+mkdir -p 'odd #path'
+cp "$counter" 'odd #path/'
+"$NOPWATCH" record --dry-run "usdt:$PWD/odd #path/counter:counter:step__end" -- 'odd #path/counter' 7 >told
+is "record, of a path that the kernel cannot take" "$(sh told | grep -c ' step__end: (0x')" 7
+unchanged "nothing is left"
+
+# the settings of a living session are those that are told
+"$NOPWATCH" stat --dry-run "usdt:$counter:counter:step__*" | sed -n 's/^echo \([^ ]*\) >"$T.instances.[^/]*.\([a-z_/-]*\)"$/\2 \1/p' | sort >told
+"$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
+wait_for armed
+sleep 0.3
+instance=$(echo "$TRACEFS"/instances/nopwatch_*)
+while read -r file value; do
+  case $file in
+  trace_clock) value="\\[$value\\]" ;;
+  tracing_on) continue ;;
+  buffer_size_kb) # the kernel rounds up
+    [ "$(cat "$instance/$file")" -ge "$value" ] && continue ;;
+  esac
+  grep -q "^\($value\|.*$value.*\)$" "$instance/$file" || echo "$file is not $value: $(cat "$instance/$file")"
+done <told >wrong
+is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " 7"
+kill $run
+wait $run
+
+# clean
+"$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
+wait_for armed
+kill -9 $run
+wait $run 2>/dev/null
+left=$(tracefs_state)
+"$NOPWATCH" clean --dry-run >told
+is "clean --dry-run changes nothing" "$(tracefs_state)" "$left"
+sh told 2>err
+cat err
+echo 0 >/sys/kernel/rcu_expedited
+rmdir /run/nopwatch 2>/dev/null
+unchanged "clean, by hand"
+
+# neither root nor tracefs
+said=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$NOPWATCH" add --dry-run "$spec" 2>err)
+is "without root" "$(grep -c '^echo .p:sdt_myserver' <<<"$said")" 8
+has "it is said what is assumed" "$(cat err)" 'the kernel is taken for one that can do everything$'
+
 # ---- killed at any moment
 "$NOPWATCH" add -q "usdt:$SERVER:myserver:parse__*"
 one=$(state)
