@@ -320,6 +320,7 @@ enum nw_owner {
 	NW_OWNER_KEPT,	  /* `add` has made it */
 	NW_OWNER_SESSION, /* of a nopwatch that runs */
 	NW_OWNER_DEAD,	  /* of one that was killed: `clean` removes it */
+	NW_OWNER_ORPHAN,  /* named as a session's, but no journal here knows of it */
 };
 
 struct nw_uprobe_event {
@@ -364,6 +365,10 @@ struct nw_manager;
  */
 int nw_manager_open(const struct nw_tracefs *fs, const struct nw_features *features,
 		    bool look, struct nw_manager **out, struct nw_error *err);
+/* Where there is no tracefs to look at: take the plan's events for there, as `add` would make
+ * them, enabled at the top level (and in instance, if not NULL) or not. Only to be told. */
+int nw_manager_assume(struct nw_manager *manager, const struct nw_plan *plan, bool on,
+		      const char *instance, struct nw_error *err);
 const struct nw_inventory *nw_manager_inventory(const struct nw_manager *manager);
 
 struct nw_manager_options {

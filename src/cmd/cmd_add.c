@@ -5,51 +5,11 @@
 
 #include "manage.h"
 
-static int select_probes(const struct nw_args *args, struct nw_selection *out,
-			 struct nw_error *err)
-{
-	const struct nw_scope scope = {.pids = args->pids.item,
-				       .pid_count = args->pids.count,
-				       .file = args->file,
-				       .force = args->force,
-				       .want_operands = true};
-	NW_VEC(struct nw_spec) specs = {0};
-	int ret = args->words.count ? 0 : nw_fail_usage(err, "no probe is named");
-
-	nw_vec_each (&args->words, word) {
-		struct nw_spec *spec = ret == 0 ? nw_vec_add(&specs) : NULL;
-		if (ret == 0 && !spec)
-			ret = nw_no_memory(err);
-		else if (ret == 0)
-			ret = nw_spec_parse(*word, spec, err);
-	}
-	if (ret == 0)
-		ret = nw_select(specs.item, specs.count, &scope, out, err);
-	nw_vec_each (&specs, spec)
-		nw_spec_free(spec);
-	nw_vec_free(&specs);
-	return ret;
-}
-
-/* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
-static int make_plan(const struct nw_management *m, const struct nw_selection *selection,
-		     struct nw_plan *out, struct nw_error *err)
-{
-	struct nw_plan_options options = {.session = "",
-					  .caps = nw_features_caps(&m->features),
-					  .all_args = true,
-					  .naming = NW_NAMES_STAY,
-					  .group = m->args->group};
-
-	options.caps.multi_site = false;
-	return nw_plan_make(selection, &options, out, err);
-}
-
 static int add(struct nw_management *m, const struct nw_selection *selection,
 	       struct nw_error *err)
 {
 	struct nw_plan plan;
-	int ret = make_plan(m, selection, &plan, err);
+	int ret = nw_management_plan(m, selection, &plan, err);
 
 	if (ret < 0)
 		return ret;
@@ -63,7 +23,7 @@ static int run(const struct nw_args *args)
 	struct nw_selection selection = {0};
 	struct nw_management m = {.fs = {.root = -1}};
 	struct nw_error err;
-	int ret = select_probes(args, &selection, &err);
+	int ret = nw_management_select(args, &selection, &err);
 
 	if (ret == 0) {
 		if (!args->quiet)

@@ -8,6 +8,7 @@
 struct verb {
 	const struct nw_command *command;
 	bool must_match; /* that nothing fits is a failure: the wish cannot be fulfilled */
+	bool was_on;	 /* without tracefs to look at: events are taken for enabled */
 	int (*apply)(struct nw_management *m, const struct nw_uprobe_event *event,
 		     struct nw_error *err);
 };
@@ -48,6 +49,28 @@ static int tell_missing(const struct nw_management *m, const struct verb *verb,
 	return 0;
 }
 
+/* Without tracefs: what specs name is taken for there, as add makes it. */
+static int assume(struct nw_management *m, const struct verb *verb, struct nw_error *err)
+{
+	struct nw_selection selection;
+	struct nw_plan plan;
+	int ret = nw_management_select(m->args, &selection, err);
+
+	if (ret < 0) {
+		nw_error_hint(err, "which events there are cannot be looked up: only specs "
+				   "with a file will do");
+		return ret;
+	}
+	ret = nw_management_plan(m, &selection, &plan, err);
+	if (ret == 0) {
+		ret = nw_manager_assume(m->manager, &plan, verb->was_on, m->args->instance,
+					err);
+		nw_plan_free(&plan);
+	}
+	nw_selection_free(&selection);
+	return ret;
+}
+
 static int apply(struct nw_management *m, const struct verb *verb, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = nw_manager_inventory(m->manager);
@@ -73,6 +96,8 @@ static int run(const struct nw_args *args, const struct verb *verb)
 
 	if (ret == 0)
 		ret = nw_management_open(&m, args, false, &err);
+	if (ret == 0 && m.fs.root < 0)
+		ret = assume(&m, verb, &err);
 	if (ret == 0)
 		ret = apply(&m, verb, &err);
 	nw_management_close(&m);
@@ -81,17 +106,17 @@ static int run(const struct nw_args *args, const struct verb *verb)
 
 static int run_enable(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_enable, true, enable});
+	return run(args, &(struct verb){&nw_cmd_enable, true, false, enable});
 }
 
 static int run_disable(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_disable, false, disable});
+	return run(args, &(struct verb){&nw_cmd_disable, false, true, disable});
 }
 
 static int run_remove(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_remove, false, remove_event});
+	return run(args, &(struct verb){&nw_cmd_remove, false, true, remove_event});
 }
 
 const struct nw_command nw_cmd_enable = {

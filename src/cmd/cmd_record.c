@@ -355,7 +355,6 @@ const struct nw_command nw_cmd_record = {
 		   "kernelshark\n"
 		   "read it, too.",
 	.options = "pid follow all exe types duration count output max-rate buffer strict "
-		   "force "
-		   "quiet color",
+		   "dry-run force quiet color",
 	.run = run,
 };

@@ -285,7 +285,7 @@ static int run(const struct nw_args *args)
 		selecting.pids.count = 0;
 	int ret = refuse_kernel_events(args, &err);
 	if (ret == 0)
-		ret = nw_run_select(&s.run, &selecting, &consumer, &err);
+		ret = nw_run_select(&s.run, &selecting, &consumer, NULL, &err);
 	if (ret == 0)
 		ret = make_plan(&s, &err);
 	if (ret == 0)

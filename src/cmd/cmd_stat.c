@@ -469,6 +469,7 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "filter span hist max-rate buffer from strict dry-run force quiet verbose color",
+		   "filter span hist max-rate buffer from strict dry-run force quiet "
+		   "verbose color",
 	.run = run,
 };

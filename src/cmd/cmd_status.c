@@ -12,10 +12,9 @@
 static const char *owner_name(const struct nw_uprobe_event *event)
 {
 	static const char *const names[] = {
-		[NW_OWNER_FOREIGN] = "foreign",
-		[NW_OWNER_KEPT] = "nopwatch",
-		[NW_OWNER_SESSION] = "session",
-		[NW_OWNER_DEAD] = "dead session",
+		[NW_OWNER_FOREIGN] = "foreign",	       [NW_OWNER_KEPT] = "nopwatch",
+		[NW_OWNER_SESSION] = "session",	       [NW_OWNER_DEAD] = "dead session",
+		[NW_OWNER_ORPHAN] = "unknown session",
 	};
 
 	return names[event->owner];

@@ -45,6 +45,48 @@ void nw_management_close(struct nw_management *m)
 	nw_tracefs_close(&m->fs);
 }
 
+/* ---- what add defines ---------------------------------------------------------------- */
+
+int nw_management_select(const struct nw_args *args, struct nw_selection *out,
+			 struct nw_error *err)
+{
+	const struct nw_scope scope = {.pids = args->pids.item,
+				       .pid_count = args->pids.count,
+				       .file = args->file,
+				       .force = args->force,
+				       .want_operands = true};
+	NW_VEC(struct nw_spec) specs = {0};
+	int ret = args->words.count ? 0 : nw_fail_usage(err, "no probe is named");
+
+	nw_vec_each (&args->words, word) {
+		struct nw_spec *spec = ret == 0 ? nw_vec_add(&specs) : NULL;
+		if (ret == 0 && !spec)
+			ret = nw_no_memory(err);
+		else if (ret == 0)
+			ret = nw_spec_parse(*word, spec, err);
+	}
+	if (ret == 0)
+		ret = nw_select(specs.item, specs.count, &scope, out, err);
+	nw_vec_each (&specs, spec)
+		nw_spec_free(spec);
+	nw_vec_free(&specs);
+	return ret;
+}
+
+/* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
+int nw_management_plan(const struct nw_management *m, const struct nw_selection *selection,
+		       struct nw_plan *out, struct nw_error *err)
+{
+	struct nw_plan_options options = {.session = "",
+					  .caps = nw_features_caps(&m->features),
+					  .all_args = true,
+					  .naming = NW_NAMES_STAY,
+					  .group = m->args->group};
+
+	options.caps.multi_site = false;
+	return nw_plan_make(selection, &options, out, err);
+}
+
 /* ---- words -------------------------------------------------------------------------- */
 
 /* What a spec or a pattern means among the events that there are. */
@@ -143,7 +185,7 @@ static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *coun
 	*count = 0;
 	for (size_t i = 0; i < inventory->events.count; i++) {
 		const struct nw_uprobe_event *event = &inventory->events.item[i];
-		bool take = all || event->kept ||
+		bool take = all || event->owner == NW_OWNER_KEPT ||
 			    (event->owner == NW_OWNER_FOREIGN && p->m->args->foreign);
 		if (!fits(p, event))
 			continue;

@@ -26,6 +26,11 @@ struct nw_management {
 int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,
 		       struct nw_error *err);
 void nw_management_close(struct nw_management *m);
+/* The probes that the words mean, and the plan of events that stay for them. */
+int nw_management_select(const struct nw_args *args, struct nw_selection *out,
+			 struct nw_error *err);
+int nw_management_plan(const struct nw_management *m, const struct nw_selection *selection,
+		       struct nw_plan *out, struct nw_error *err);
 /*
  * The events that the words mean, as numbers of the inventory: specs by the place they name,
  * other words as patterns. all: whoever made them; else what is not ours is only taken with

@@ -785,16 +785,9 @@ int nw_run_select(struct nw_run *run, const struct nw_args *args,
 	int ret = nw_run_read_filter(run, err);
 	if (ret == 0)
 		ret = read_specs(run, err);
-	if (ret == 0 && args->cmd)
-		ret = nw_locate(args->cmd[0], &command, err);
-	if (ret == 0)
-		ret = select_probes(run, command, err);
-	if (ret == 0)
-		ret = nw_run_open_counts(run, err);
-	if (ret == 0)
-		ret = consumer->start(consumer->arg, run, err);
+	if (ret == 0 && command && args->cmd)
 		ret = nw_locate(args->cmd[0], command, err);
-	return ret < 0 ? ret : select_probes(run, *command, err);
+	return ret < 0 ? ret : select_probes(run, command ? *command : NULL, err);
 }
 
 int nw_run(struct nw_run *run, const struct nw_args *args,
@@ -803,11 +796,10 @@ int nw_run(struct nw_run *run, const struct nw_args *args,
 	nw_cleanup(nw_free_ptr) char *command = NULL;
 	int ret = nw_run_select(run, args, consumer, &command, err);
 
-	if (ret == 0) {
-		run->probe_hits = calloc(run->selection.probes.count + 1, sizeof(uint64_t));
-		ret = run->probe_hits ? consumer->start(consumer->arg, run, err)
-				      : nw_no_memory(err);
-	}
+	if (ret == 0)
+		ret = nw_run_open_counts(run, err);
+	if (ret == 0)
+		ret = consumer->start(consumer->arg, run, err);
 	if (ret == 0)
 		ret = nw_wake_open(&run->wake, err);
 	if (ret == 0)

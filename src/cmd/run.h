@@ -88,9 +88,6 @@ struct nw_run {
  * results in `run` stay until nw_run_free(). */
 int nw_run(struct nw_run *run, const struct nw_args *args,
 	   const struct nw_consumer *consumer, struct nw_error *err);
-/* Only find out which probes are meant; nothing else is done. */
-int nw_run_select(struct nw_run *run, const struct nw_args *args,
-		  const struct nw_consumer *consumer, struct nw_error *err);
 /* The same from a recording or from trace text (--from, report). */
 int nw_replay(struct nw_run *run, const struct nw_args *args,
 	      const struct nw_consumer *consumer, struct nw_error *err);
@@ -105,8 +102,8 @@ void nw_run_free(struct nw_run *run);
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
 	       const struct nw_command *command);
 
-/* The parts of a run: what the specs and CMD mean (*command: CMD's executable, NULL before; the
- * caller frees it), and the plan for them. */
+/* The parts of a run: which probes and what CMD is meant (*command: its executable, NULL before;
+ * the caller frees it; command NULL: there is none), and the plan for them. */
 int nw_run_select(struct nw_run *run, const struct nw_args *args,
 		  const struct nw_consumer *consumer, char **command, struct nw_error *err);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);

@@ -73,7 +73,7 @@ int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *
 
 	nw_tracefs_list(fs->root, "instances", "", &instances);
 	nw_vec_each (&sessions, session)
-		if (!nw_journal_is_living(*session))
+		if (nw_journal_look(*session) == NW_JOURNAL_DEAD)
 			tell_session(fs, *session, &instances, &steps);
 	if (ret == 0 && orphans_too)
 		ret = nw_clean_orphans(fs, &orphans);

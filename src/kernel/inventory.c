@@ -66,7 +66,7 @@ const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inven
 	return find(inventory, group, name);
 }
 
-static int add_line(struct nw_inventory *inventory, const char *line, uint64_t hits)
+int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t hits)
 {
 	char kind, group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
 	struct nw_definition place = {.hits = hits};
@@ -119,7 +119,7 @@ static int add_lines(struct nw_inventory *inventory, char *events, const char *p
 	     line = end + 1) {
 		*end = '\0';
 		size_t len = strcspn(profile, "\n");
-		ret = add_line(inventory, line, hits_of(profile, len));
+		ret = nw_inventory_add(inventory, line, hits_of(profile, len));
 		profile += len + (profile[len] == '\n');
 	}
 	return ret;
@@ -241,9 +241,15 @@ static void find_owner(const struct nw_kept *kept, struct nw_uprobe_event *event
 		event->kept = ours;
 	} else if (strncmp(event->group, session_prefix, sizeof(session_prefix) - 1) == 0 &&
 		   nw_session_name_is_valid(session)) {
-		event->owner = nw_journal_is_living(session) ? NW_OWNER_SESSION
-							     : NW_OWNER_DEAD;
-		event->owner_pid = (pid_t)strtol(session, NULL, 10);
+		static const enum nw_owner owners[] = {
+			[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
+			[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
+			[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
+		};
+		event->owner = owners[nw_journal_look(session)];
+		event->owner_pid = event->owner == NW_OWNER_ORPHAN
+					   ? 0
+					   : (pid_t)strtol(session, NULL, 10);
 	}
 }
 

@@ -8,6 +8,8 @@
 /* kept must outlive the inventory. */
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,
 		      struct nw_inventory *out, struct nw_error *err);
+/* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
+int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t hits);
 void nw_inventory_free(struct nw_inventory *inventory);
 const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
 						const char *group, const char *name);

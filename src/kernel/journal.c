@@ -139,15 +139,16 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 	return NW_JOURNAL_DEAD;
 }
 
-bool nw_journal_is_living(const char *session)
+enum nw_journal_state nw_journal_look(const char *session)
 {
 	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), session);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 
-	if (fd >= 0)
-		close(fd);
-	return living;
+	if (fd < 0)
+		return NW_JOURNAL_GONE;
+	close(fd);
+	return living ? NW_JOURNAL_LIVING : NW_JOURNAL_DEAD;
 }
 
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)

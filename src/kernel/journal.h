@@ -29,8 +29,8 @@ enum nw_journal_state {
 /* Try to take over the journal of a session that may be dead. */
 enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
 
-/* Does somebody hold its lock? Only looks. */
-bool nw_journal_is_living(const char *session);
+/* How it is, without taking it over. */
+enum nw_journal_state nw_journal_look(const char *session);
 /* Where journals are, and that directory, made if need be and found to be ours alone. */
 const char *nw_journal_dir(void);
 int nw_journal_open_dir(struct nw_error *err);

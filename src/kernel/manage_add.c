@@ -250,6 +250,11 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 	if (options->instance)
 		ret = nw_manager_need_instance(m, options->instance, err);
 	nw_vec_each (&plan->events, slot) {
+		if (*(*slot)->system)
+			return nw_fail_usage(err,
+					     "tracepoint:%s:%s is the kernel's own: it is "
+					     "there without being added",
+					     (*slot)->system, (*slot)->name);
 		struct adding a = {.m = m,
 				   .plan = plan,
 				   .options = options,

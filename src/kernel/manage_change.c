@@ -110,7 +110,8 @@ int nw_manager_switch(struct nw_manager *m, const struct nw_uprobe_event *event,
 static void list_others(const struct nw_uprobe_event *event, struct nw_buf *out)
 {
 	nw_vec_each (&event->uses, use) {
-		bool is_ours = event->kept && nw_strings_has(&event->kept->on, use->where);
+		bool is_ours = event->kept ? nw_strings_has(&event->kept->on, use->where)
+					   : event->owner == NW_OWNER_KEPT; /* assumed */
 		if (!use->on || is_ours)
 			continue;
 		nw_buf_adds(out, out->len ? ", " : "");

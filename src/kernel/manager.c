@@ -112,6 +112,42 @@ void nw_manager_close(struct nw_manager *m)
 	free(m);
 }
 
+static int assume_use(struct nw_uprobe_event *event, const char *where)
+{
+	struct nw_event_use *use = nw_vec_add(&event->uses);
+
+	if (!use)
+		return -ENOMEM;
+	*use = (struct nw_event_use){strdup(where), true, strdup("")};
+	return use->where && use->filter ? 0 : -ENOMEM;
+}
+
+int nw_manager_assume(struct nw_manager *m, const struct nw_plan *plan, bool on,
+		      const char *instance, struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (&plan->events, event) {
+		const struct nw_place *place = (*event)->places.item;
+		struct nw_buf line = {0};
+		if (*(*event)->system)
+			continue;
+		nw_plan_define(plan, *event, place, nw_plan_point(plan, place)->image->path,
+			       m->features->has[NW_FEATURE_REF_CTR], &line);
+		if (ret == 0)
+			ret = line.failed ? -ENOMEM
+					  : nw_inventory_add(&m->inventory,
+							     nw_buf_str(&line), 0);
+		nw_buf_free(&line);
+	}
+	nw_vec_each (&m->inventory.events, event) {
+		event->owner = NW_OWNER_KEPT;
+		if (ret == 0 && on)
+			ret = assume_use(event, instance ? instance : "");
+	}
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
 const struct nw_inventory *nw_manager_inventory(const struct nw_manager *m)
 {
 	return &m->inventory;
@@ -192,6 +228,14 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 		nw_fail(err, EPERM, "%s:%s was left by a nopwatch that was killed",
 			event->group, event->name);
 		nw_error_hint(err, "`nopwatch clean` removes it");
+		return -EPERM;
+	case NW_OWNER_ORPHAN:
+		nw_fail(err, EPERM,
+			"%s:%s belongs to a nopwatch that has no journal here: a script, "
+			"or "
+			"one in a container",
+			event->group, event->name);
+		nw_error_hint(err, "if it is dead, `nopwatch clean --force` removes it");
 		return -EPERM;
 	case NW_OWNER_FOREIGN:
 		break;

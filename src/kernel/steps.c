@@ -197,10 +197,13 @@ static void tell_file(const char *file, struct nw_buf *out)
 	nw_shell_word(out, file);
 }
 
-/* Some shells' echo takes backslashes for its own. */
+/* Some shells' echo takes backslashes, or a word such as -n, for its own. */
 static void tell_write(const struct nw_action *action, const char *how, struct nw_buf *out)
 {
-	nw_buf_adds(out, strchr(action->text, '\\') ? "printf '%s\\n' " : "echo ");
+	const char *text = action->text;
+	bool odd = strchr(text, '\\') || (*text == '-' && text[1] != ':');
+
+	nw_buf_adds(out, odd ? "printf '%s\\n' " : "echo ");
 	nw_shell_word(out, action->text);
 	nw_buf_adds(out, how);
 	tell_file(action->file, out);

@@ -120,7 +120,7 @@ static void define(struct telling *t)
 	for (int companions = 0; companions < 2; companions++)
 		nw_vec_each (&t->plan->events, event)
 			nw_vec_each (&(*event)->places, place)
-				if ((place->part > 0) == companions)
+				if (!*(*event)->system && (place->part > 0) == companions)
 					define_place(t, *event, place);
 }
 
@@ -155,8 +155,19 @@ static void restrict_to(struct telling *t, bool restricted)
 static void arm(struct telling *t)
 {
 	nw_cleanup(nw_free_ptr) char *enable = nw_text("events/%s/enable", t->plan->group);
+	bool defined = false;
 
-	set(t, enable ? enable : "", "1");
+	nw_vec_each (&t->plan->events, event)
+		defined = defined || !*(*event)->system;
+	if (defined)
+		set(t, enable ? enable : "", "1");
+	nw_vec_each (&t->plan->events, event) { /* the kernel's own */
+		if (!*(*event)->system)
+			continue;
+		nw_cleanup(nw_free_ptr) char *file = nw_text(
+			"events/%s/%s/enable", (*event)->system, (*event)->name);
+		set(t, file ? file : "", "1");
+	}
 	for (size_t i = 0; i < nw_task_event_count && t->options->tasks; i++) {
 		nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/enable",
 							     nw_task_events[i]);
@@ -170,12 +181,12 @@ static void arm(struct telling *t)
 
 static void take_away(struct telling *t)
 {
-	nw_cleanup(nw_free_ptr) char *enable = nw_text("events/%s/enable", t->plan->group);
-
 	set(t, "tracing_on", "0");
-	set(t, enable ? enable : "", "0");
+	set(t, "events/enable", "0");
 	nw_steps_add(&t->steps, NW_DO_RMDIR, t->where, "");
 	nw_vec_each (&t->plan->events, event) {
+		if (*(*event)->system)
+			continue;
 		char line[2 * NW_MAX_NAME + 8];
 		snprintf(line, sizeof(line), "-:%s/%s", t->plan->group, (*event)->name);
 		nw_steps_add(&t->steps, NW_DO_APPEND, "uprobe_events", line);

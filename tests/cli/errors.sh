@@ -20,7 +20,7 @@ says() {
 "$NOPWATCH" >/dev/null 2>&1
 is "no command at all" $? 2
 says 2 "there is no command 'frobnicate'" frobnicate
-says 2 "ambiguous command 're': could be record, report" re
+says 2 "ambiguous command 're': could be record, report, remove" re
 says 2 "unknown option '-Z'" stat -Z
 says 2 "unknown option '--frobnicate'" stat --frobnicate
 says 2 "option '-d' needs a value" stat -d
@@ -42,6 +42,15 @@ says 2 "--color 'blue': not auto, always or never" list --color blue x
 says 2 "there is no command behind --" stat a:b --
 says 2 "no probe is named" stat
 says 2 "no probe is named" trace
+for verb in add enable disable remove; do says 2 "no probe is named" $verb; done
+says 2 "--group 'a b': not a name that the kernel takes .*" add --group 'a b' -x "$SERVER" 'myserver:*'
+says 2 "--group '1a': not a name that the kernel takes .*" add --group 1a -x "$SERVER" 'myserver:*'
+says 2 "--group '': not a name that the kernel takes .*" add --group '' -x "$SERVER" 'myserver:*'
+says 2 "--group 'nopwatch_x': names that begin with nopwatch_ belong to running sessions" add --group nopwatch_x a:b
+says 2 "--instance 'nopwatch_x': names that begin with nopwatch_ belong to running sessions" enable --instance nopwatch_x a:b
+for name in . .. a/b ''; do
+  says 2 "--instance '$name': not the name of an instance .*" enable --instance "$name" a:b
+done
 says 2 "nothing to look into: give files, directories or -p PID" list
 says 2 "'app:req' does not say in which file the probe is" stat app:req
 says 2 "'usdt:' is not a probe spec: it names no probe" stat usdt:

@@ -7,12 +7,12 @@ ln -s "$SERVER" server
 "$NOPWATCH" add -q "usdt:./program:counter:step__*" uprobe:libc.so.6:qsort
 place=$("$NOPWATCH" list -j "$SERVER" 'myserver:parse__start' | j /dev/stdin \
   "'%d(%d)' % (first['offset'], first['semaphore_offset'])")
-echo "p:foreign/parse $SERVER:$place number=%r12:u32" >>"$TRACEFS/uprobe_events"
+echo "p:nwother/parse $SERVER:$place number=%r12:u32" >>"$TRACEFS/uprobe_events"
 main=$(readelf -sW "$PROGRAMS/spin" | awk '$8 == "main" { print $2; exit }')
-echo "p:foreign/main $PROGRAMS/spin:0x$main" >>"$TRACEFS/uprobe_events"
-echo "p:foreign/two $PROGRAMS/counter:0x10" >>"$TRACEFS/uprobe_events"
-echo "p:foreign/two $PROGRAMS/counter:0x14" >>"$TRACEFS/uprobe_events"
-echo 'number > 3' >"$TRACEFS/events/foreign/parse/filter"
+echo "p:nwother/main $PROGRAMS/spin:0x$main" >>"$TRACEFS/uprobe_events"
+echo "p:nwother/two $PROGRAMS/counter:0x10" >>"$TRACEFS/uprobe_events"
+echo "p:nwother/two $PROGRAMS/counter:0x14" >>"$TRACEFS/uprobe_events"
+echo 'number > 3' >"$TRACEFS/events/nwother/parse/filter"
 "$NOPWATCH" enable -q --instance nwtest counter:step__end
 
 ./program 1000000 1000 >/dev/null & pid=$!
@@ -24,8 +24,8 @@ sleep 0.3
 event() { # event NAME: its line
   echo "[s for s in of('status') if s['event'] == '$1'][0]"
 }
-holds "all events are there, ours, a session's and others'" status "len(of('status')) == \
-  len({tuple(s.get(k) for k in ('group', 'event')) for s in of('status')}) == 7"
+holds "all events are there, ours, a session's and others'" status "sorted(s['event'] for s in of('status') if s['group'] in \
+  ('nwother', 'sdt_counter', 'probe_libc')) == ['main', 'parse', 'qsort', 'step__begin', 'step__end', 'two']"
 holds "ours" status "$(event step__end)['owner'] == 'nopwatch' and $(event step__end)['places'][0]['probe'] == 'counter:step__end'"
 holds "are enabled in an instance" status "$(event step__end)['enabled_in'] == ['nwtest'] and $(event step__begin)['enabled_in'] == []"
 holds "are hit" status "$(event step__end)['hits'] > 10 and $(event step__begin)['hits'] == 0"
@@ -38,11 +38,19 @@ holds "two places" status "[p['offset'] for p in $(event two)['places']] == [16,
 text=$("$NOPWATCH" status -v)
 has "the table has a head" "$(head -n 1 <<<"$text")" '^EVENT +PROBE +OWNER +ENABLED IN +FILTER +HITS +ARMED +FILE'
 has "and rows" "$text" "^sdt_counter:step__end +counter:step__end +nopwatch +nwtest +- +[0-9]+ +$pid +same"
-has "-v shows definitions" "$text" '^p:foreign/main /'
-is "words choose" "$("$NOPWATCH" status 'foreign:*' | tail -n +2 | cut -d ' ' -f 1 | sort | tr '\n' ' ')" "foreign:main foreign:parse foreign:two "
-is "a spec chooses by place" "$("$NOPWATCH" status "usdt:./server:myserver:parse__start" | tail -n +2 | cut -d ' ' -f 1)" "foreign:parse"
+has "-v shows definitions" "$text" '^p:nwother/main /'
+is "words choose" "$("$NOPWATCH" status 'nwother:*' | tail -n +2 | cut -d ' ' -f 1 | sort | tr '\n' ' ')" "nwother:main nwother:parse nwother:two "
+is "a spec chooses by place" "$("$NOPWATCH" status "usdt:./server:myserver:parse__start" | tail -n +2 | cut -d ' ' -f 1)" "nwother:parse"
 said=$("$NOPWATCH" status nothing 2>&1)
 is "which must be there" "$? $said" "1 nopwatch: no event is there for 'nothing'"
+kill -STOP $run
+mv "$(find /run/nopwatch -name "${run}_*")" journal
+has "a session without a journal here" "$("$NOPWATCH" status 'nopwatch_*')" "myserver:parse__done +unknown session "
+said=$("$NOPWATCH" remove --foreign 'nopwatch_*' 2>&1)
+has "is not touched" "$? $said" '^1 nopwatch: nopwatch_.* belongs to a nopwatch that has no journal here'
+mv journal "/run/nopwatch/$(basename "$TRACEFS"/instances/nopwatch_* | sed s/nopwatch_//)"
+said=$("$NOPWATCH" remove --foreign 'nopwatch_*' 2>&1)
+has "nor is a living one" "$? $said" "^1 nopwatch: nopwatch_.* belongs to a nopwatch that is running \(process $run\)"
 kill -9 $run
 wait $run 2>/dev/null
 has "a dead session" "$("$NOPWATCH" status 'nopwatch_*')" "myserver:parse__done +dead session $run "
@@ -57,9 +65,9 @@ has "a file that was replaced; old processes still have the breakpoint" "$("$NOP
 rm program
 has "a file that is gone" "$("$NOPWATCH" status step__end)" "counter:step__end .* $pid +gone *$"
 cp "$PROGRAMS/spin" spin
-echo "p:foreign/gone $PWD/spin:0x$main" >>"$TRACEFS/uprobe_events"
+echo "p:nwother/gone $PWD/spin:0x$main" >>"$TRACEFS/uprobe_events"
 rm spin
-holds "others', gone" <("$NOPWATCH" status -j foreign:gone) "first['file'] == 'gone' and first['places'][0]['probe'] is None"
+holds "others', gone" <("$NOPWATCH" status -j nwother:gone) "first['file'] == 'gone' and first['places'][0]['probe'] is None"
 
 # an event of ours that others have removed is no longer ours
 echo "-:sdt_counter/step__begin" >>"$TRACEFS/uprobe_events"
@@ -68,6 +76,6 @@ has "removed by others" "$("$NOPWATCH" clean)" '^2 events made by'
 kill $pid $server
 wait $pid $server 2>/dev/null
 "$NOPWATCH" remove -q '*' 2>err
-"$NOPWATCH" remove -q --foreign 'foreign:*'
+"$NOPWATCH" remove -q --foreign 'nwother:*'
 unchanged
 finish

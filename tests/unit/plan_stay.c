@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/* Events that stay are called as perf and trace-cmd would call them. */
+#include "plan_builder.h"
+
+static const struct nw_plan_options stay = {
+	.session = "",
+	.all_args = true,
+	.naming = NW_NAMES_STAY,
+	.caps = {.ref_ctr = true, .hex = true, .arrays = true, .memory = true},
+};
+
+START_TEST(an_event_a_site_with_numbers_behind_the_first)
+{
+	struct nw_selection s = {0};
+	struct nw_image *image = pb_image(&s, "/usr/bin/app");
+	struct nw_probe *a = pb_probe(&s, image, "app", "work__start", "id");
+	struct nw_probe *b = pb_probe(&s, image, "app-x", "9 lives", NULL);
+
+	pb_point(a, 0x10, "4@%edi");
+	pb_point(a, 0x20, "4@%esi");
+	pb_point(a, 0x30, "4@%edx");
+	pb_point(b, 0x40, "");
+	struct nw_plan plan = pb_plan(&s, &stay);
+	pb_check(&plan, "p:sdt_app/work__start /usr/bin/app:0x10 id=%di:u32\n"
+			"p:sdt_app/work__start_1 /usr/bin/app:0x20 id=%si:u32\n"
+			"p:sdt_app/work__start_2 /usr/bin/app:0x30 id=%dx:u32\n"
+			"p:sdt_app_x/_9_lives /usr/bin/app:0x40\n");
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(functions_are_in_the_group_of_their_file)
+{
+	static const char *const paths[] = {"/lib/libc.so.6", "/opt/my-tool", "/x/7z"};
+	static const char *const groups[] = {"probe_libc", "probe_my", "probe_file"};
+
+	for (size_t i = 0; i < NW_COUNT(paths); i++) {
+		struct nw_selection s = {0};
+		struct nw_image *image = pb_image(&s, paths[i]);
+		struct nw_probe *in = pb_probe(&s, image, "uprobe", "qsort", NULL);
+		struct nw_probe *out = pb_probe(&s, image, "uretprobe", "qsort", NULL);
+		in->kind = out->kind = NW_SPEC_FUNC;
+		pb_point(in, 0x10, "");
+		pb_point(out, 0x10, "")->is_return = true;
+		struct nw_plan plan = pb_plan(&s, &stay);
+		nw_cleanup(nw_free_ptr) char *wanted = nw_text(
+			"p:%s/qsort %s:0x10\nr:%s/qsort__return %s:0x10\n", groups[i],
+			paths[i], groups[i], paths[i]);
+		pb_check(&plan, wanted);
+		pb_free(&s, &plan);
+	}
+}
+END_TEST
+
+START_TEST(a_group_of_ones_own_and_the_same_names_in_two_files)
+{
+	struct nw_plan_options options = stay;
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), "p", "n", NULL);
+	struct nw_probe *b = pb_probe(&s, pb_image(&s, "/b"), "q", "n", NULL);
+
+	pb_point(a, 1, "");
+	pb_point(b, 2, "");
+	struct nw_plan plan = pb_plan(&s, &stay);
+	pb_check(&plan, "p:sdt_p/n /a:0x1\np:sdt_q/n /b:0x2\n");
+	nw_plan_free(&plan);
+	options.group = "mine";
+	plan = pb_plan(&s, &options);
+	pb_check(&plan, "p:mine/n /a:0x1\np:mine/n_1 /b:0x2\n");
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(a_second_string_has_an_event_that_says_so)
+{
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), "p", "n",
+				      "x:string,y:string");
+
+	pb_point(a, 1, "8@%rdi 8@%rsi");
+	struct nw_plan plan = pb_plan(&s, &stay);
+	pb_check(&plan, "p:sdt_p/n /a:0x1 x=+0(%di):string\n"
+			"p:sdt_p/n__part2 /a:0x1 y=+0(%si):string\n");
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(names_are_cut_to_what_the_kernel_takes)
+{
+	char name[201];
+	struct nw_selection s = {0};
+
+	memset(name, 'x', 200);
+	name[200] = '\0';
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), name, name,
+				      "x:string,y:string");
+	pb_point(a, 1, "8@%rdi 8@%rsi");
+	pb_point(a, 2, "8@%rdi 8@%rsi");
+	pb_point(a, 3, "8@%rdi 8@%rsi")->is_return = true;
+	struct nw_plan plan = pb_plan(&s, &stay);
+	ck_assert_uint_eq(plan.events.count, 6);
+	nw_vec_each (&plan.events, event) {
+		nw_event_number(*event, 999999);
+		ck_assert_uint_le(strlen((*event)->name), NW_MAX_NAME);
+		ck_assert_uint_le(strlen((*event)->group), NW_MAX_NAME);
+	}
+	pb_free(&s, &plan);
+}
+END_TEST
+
+UNIT_MAIN("plan stay", an_event_a_site_with_numbers_behind_the_first,
+	  functions_are_in_the_group_of_their_file,
+	  a_group_of_ones_own_and_the_same_names_in_two_files,
+	  a_second_string_has_an_event_that_says_so, names_are_cut_to_what_the_kernel_takes)

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/* Steps are done as a whole or not at all, and told so that any shell does the same. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/steps.h"
+#include "unit.h"
+
+static char dir[] = "/tmp/nopwatch-steps.XXXXXX";
+static struct nw_tracefs fs;
+
+/* A directory in place of tracefs, with these files, which can be written to. */
+static void make_dir(void)
+{
+	static const char *const files[] = {"uprobe_events", "a", "b c"};
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	fs.root = open(dir, O_RDONLY | O_DIRECTORY);
+	snprintf(fs.path, sizeof(fs.path), "%s", dir);
+	for (size_t i = 0; i < NW_COUNT(files); i++)
+		close(openat(fs.root, files[i], O_CREAT | O_WRONLY, 0600));
+}
+
+static void remove_dir(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ck_assert_int_eq(system(command), 0);
+	close(fs.root);
+}
+
+static void check_file(const char *name, const char *wanted)
+{
+	struct nw_buf text = {0};
+
+	ck_assert_int_eq(nw_tracefs_read(fs.root, name, &text), 0);
+	ck_assert_str_eq(nw_buf_str(&text), wanted);
+	nw_buf_free(&text);
+}
+
+static void add_some(struct nw_steps *steps)
+{
+	nw_steps_add(steps, NW_DO_MKDIR, "made", "");
+	nw_steps_back(steps, NW_DO_RMDIR, "made", "");
+	nw_steps_add(steps, NW_DO_WRITE, "a", "1");
+	nw_steps_back(steps, NW_DO_WRITE, "a", "0");
+	nw_steps_add(steps, NW_DO_APPEND, "uprobe_events", "p:g/e /x:0x1");
+	nw_steps_back(steps, NW_DO_APPEND, "uprobe_events", "-:g/e");
+}
+
+static int count_backs(void *arg, const struct nw_action *back)
+{
+	int *left = arg;
+
+	ck_assert_int_ne(back->kind, NW_DO_SHELL);
+	return (*left)-- ? 0 : -ENOSPC;
+}
+
+START_TEST(all_are_done)
+{
+	struct nw_steps steps = {0};
+	int left = 10;
+	struct stat st;
+
+	make_dir();
+	add_some(&steps);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, NULL), 0);
+	ck_assert_int_eq(left, 7);
+	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), 0);
+	check_file("a", "1");
+	check_file("uprobe_events", "p:g/e /x:0x1\n");
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(or_what_was_done_is_undone)
+{
+	struct nw_steps steps = {0};
+	struct nw_error err = {0};
+	struct stat st;
+
+	make_dir();
+	add_some(&steps);
+	nw_steps_add(&steps, NW_DO_WRITE, "there/is/no/such", "1");
+	nw_steps_what(&steps, NW_REFUSED_ENABLING, "cannot enable %s", "g:e");
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, &err), -ENOENT);
+	ck_assert_str_eq(err.what, "cannot enable g:e: No such file or directory");
+	ck_assert_str_eq(err.hint, "");
+	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), -1);
+	check_file("a", "0");
+	check_file("uprobe_events", "p:g/e /x:0x1\n-:g/e\n");
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(a_journal_that_cannot_be_written_undoes_it_too)
+{
+	struct nw_steps steps = {0};
+	struct nw_error err = {0};
+	int left = 1;
+	struct stat st;
+
+	make_dir();
+	add_some(&steps);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, &err), -ENOSPC);
+	ck_assert_str_eq(err.what, "cannot write the journal: No space left on device");
+	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), -1);
+	check_file("a", "");
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(an_undo_that_fails_is_told)
+{
+	struct nw_steps steps = {0};
+	struct nw_error err = {0};
+
+	make_dir();
+	nw_steps_add(&steps, NW_DO_WRITE, "a", "1");
+	nw_steps_back(&steps, NW_DO_WRITE, "gone", "0");
+	nw_steps_add(&steps, NW_DO_MKDIR, "a", "");
+	nw_steps_what(&steps, NW_REFUSED_INSTANCE, "cannot make it");
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, &err), -EEXIST);
+	ck_assert_str_eq(err.what, "cannot make it: there is one of this name");
+	ck_assert_str_eq(err.hint, "and '0' could not be put back into gone: "
+				   "No such file or directory");
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(a_step_that_may_fail_is_passed_over)
+{
+	struct nw_steps steps = {0};
+
+	make_dir();
+	nw_steps_add(&steps, NW_DO_RMDIR, "a", "");
+	nw_steps_add(&steps, NW_DO_WRITE, "a", "2");
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL), 0);
+	check_file("a", "2");
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+/* Hostile text in every field: what a shell makes of it is what the library writes. */
+START_TEST(a_shell_does_the_same)
+{
+	static const char *const odd[] = {
+		"plain", "it's",    "$HOME `id` \"x\"", "a\\nb\\\\",
+		"-n",	 "~ * ? [", "\xc3\xa4 ;|&<>()", "",
+	};
+	struct nw_buf told = {0}, want = {0};
+	struct nw_steps steps = {0};
+	char script[64];
+
+	make_dir();
+	for (size_t i = 0; i < NW_COUNT(odd); i++)
+		nw_steps_add(&steps, NW_DO_APPEND, i % 2 ? "b c" : "a", odd[i]);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL), 0);
+	nw_tracefs_read(fs.root, "a", &want);
+	nw_tracefs_read(fs.root, "b c", &want);
+	nw_tracefs_write(fs.root, "a", "");
+	nw_tracefs_write(fs.root, "b c", "");
+	nw_steps_tell(fs.path, &steps, &told);
+	close(openat(fs.root, "script", O_CREAT | O_WRONLY, 0600));
+	ck_assert_int_eq(nw_tracefs_write(fs.root, "script", nw_buf_str(&told)), 0);
+	snprintf(script, sizeof(script), "sh %s/script", dir);
+	ck_assert_int_eq(system(script), 0);
+	nw_buf_clear(&told);
+	nw_tracefs_read(fs.root, "a", &told);
+	nw_tracefs_read(fs.root, "b c", &told);
+	ck_assert_str_eq(nw_buf_str(&told), nw_buf_str(&want));
+	nw_buf_free(&told);
+	nw_buf_free(&want);
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(nothing_to_do_is_nothing_to_tell)
+{
+	struct nw_steps steps = {0};
+	struct nw_buf told = {0};
+
+	nw_steps_tell("/t", &steps, &told);
+	ck_assert_str_eq(nw_buf_str(&told), "");
+	nw_steps_add(&steps, NW_DO_LINK, "/run/nopwatch/file.1", "/a b");
+	nw_steps_add(&steps, NW_DO_NOTHING, "", "");
+	nw_steps_add(&steps, NW_DO_SHELL, "", "sleep 1");
+	nw_steps_add(&steps, NW_DO_UNLINK, "/run/nopwatch/file.1", "");
+	nw_steps_tell("/t t", &steps, &told);
+	ck_assert_str_eq(nw_buf_str(&told),
+			 "T='/t t'\n"
+			 "mkdir -p /run/nopwatch && ln -s '/a b' /run/nopwatch/file.1\n"
+			 "sleep 1\n"
+			 "rm -f /run/nopwatch/file.1\n");
+	nw_buf_free(&told);
+	nw_steps_free(&steps);
+}
+END_TEST
+
+UNIT_MAIN("steps", all_are_done, or_what_was_done_is_undone,
+	  a_journal_that_cannot_be_written_undoes_it_too, an_undo_that_fails_is_told,
+	  a_step_that_may_fail_is_passed_over, a_shell_does_the_same,
+	  nothing_to_do_is_nothing_to_tell)
