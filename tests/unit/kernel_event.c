@@ -53,6 +53,7 @@ static int read_event(void *arg, const char *system, const char *name, struct nw
 static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_formats formats;
+static struct cpu cpu; /* whose pages the stream reads */
 
 /* A plan with one kernel event and these arguments, each "NAME" or "NAME:TYPE". */
 static void setup(const char *system, const char *name, const char *args)
@@ -93,6 +94,8 @@ static void setup(const char *system, const char *name, const char *args)
 
 static void teardown(void)
 {
+	cpu_free(&cpu);
+	cpu = (struct cpu){0};
 	nw_formats_free(&formats);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
@@ -113,9 +116,9 @@ static void begin(unsigned char *bytes, size_t len, uint32_t id, int32_t tid)
 
 static struct nw_stream *stream_of(const void *bytes, size_t len)
 {
-	static struct cpu cpu;
 	struct nw_stream *stream;
 
+	cpu_free(&cpu);
 	cpu = (struct cpu){.layout = page_layout(256, 8)};
 	cpu_event(&cpu, 77, bytes, len);
 	cpu_flush(&cpu);
