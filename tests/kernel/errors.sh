@@ -6,7 +6,7 @@ spec="usdt:$SERVER:myserver:*"
 # every mount of it goes: a machine may have several, one on another or one under debugfs
 nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print at }" /proc/self/mounts) &&
   [ -n "$at" ]; do umount "$at"; done'
-said=$(unshare -m sh -c "$nowhere; exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
+said=$("$TESTS_LIB/own_mounts" "$nowhere; exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
 has "tracefs not mounted" "$? $said" '^1 nopwatch: tracefs is not mounted$'
 has "and the remedy" "$said" '^nopwatch: mount -t tracefs nodev /sys/kernel/tracing$'
 mkdir fake

@@ -79,19 +79,19 @@ unchanged "nothing is left"
 nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print at }" /proc/self/mounts) &&
   [ -n "$at" ]; do umount "$at"; done'
 if grep -qw debugfs /proc/filesystems; then
-  unshare -m sh -c "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
+  "$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
     exec '$NOPWATCH' stat -j 'counter:*' -o got.json -- '$PROGRAMS/counter' 50 >/dev/null"
   holds "debugfs alone will do" got.json "probe('counter:step__begin')['hits'] == 50"
 else
   skip "debugfs alone will do" "the kernel has no debugfs"
 fi
 printf 'nodev\tsysfs\nnodev\tdebugfs\n' >filesystems
-said=$(unshare -m sh -c "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
+said=$("$TESTS_LIB/own_mounts" "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
 has "a kernel that has only debugfs" "$said" '^nopwatch: mount -t debugfs nodev /sys/kernel/debug$'
 printf 'nodev\tsysfs\n' >filesystems
-said=$(unshare -m sh -c "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
+said=$("$TESTS_LIB/own_mounts" "$nowhere; mount --bind filesystems /proc/filesystems; exec '$NOPWATCH' features" 2>&1)
 has "a kernel that has neither" "$said" '^nopwatch: this kernel has no tracefs \(built without CONFIG_FTRACE\)$'
-said=$(unshare -m sh -c "mount -o remount,ro,bind '$TRACEFS' && exec '$NOPWATCH' stat -d 1 'usdt:$SERVER:myserver:*'" 2>&1)
+said=$("$TESTS_LIB/own_mounts" "mount -o remount,ro,bind '$TRACEFS' && exec '$NOPWATCH' stat -d 1 'usdt:$SERVER:myserver:*'" 2>&1)
 has "tracefs mounted read-only" "$? $said" "^1 nopwatch: tracefs at $TRACEFS is mounted read-only$"
 has "and the remedy" "$said" "^nopwatch: mount -o remount,rw $TRACEFS$"
 

@@ -11,6 +11,7 @@ some_disabled() {
 
 # requests come by the thousand a second
 "$SERVER" -t 1 -p 50 -d 60 >/dev/null & server=$!
+sleep 0.3
 "$NOPWATCH" stat -j 'myserver:*' -p $server --max-rate 100 -d 2 -o all.json 2>said
 holds "all that is too fast is disabled" all.json "probe('myserver:request__done')['state'] == 'disabled'"
 holds "what came before is counted" all.json "all(p['hits'] > 0 for p in of('probe') if p['state'] == 'disabled')"

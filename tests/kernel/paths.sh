@@ -33,7 +33,7 @@ sleep 0.3
 "$NOPWATCH" stat -j 'usdt:/bin/inside:counter:step__end' -p $pid -n 20 -o out.json
 holds "a path inside a container means the container's file" out.json "probe('counter:step__end')['hits'] == 20"
 kill $pid
-unshare -m sh -c "mount -t tmpfs none root/proc && cp '$PROGRAMS/counter' root/proc/hidden && root/proc/hidden 100000 1000" >/dev/null & pid=$!
+"$TESTS_LIB/own_mounts" "mount -t tmpfs none root/proc && cp '$PROGRAMS/counter' root/proc/hidden && root/proc/hidden 100000 1000" >/dev/null & pid=$!
 sleep 0.5
 hidden=$(pgrep -f root/proc/hidden | tail -n 1)
 "$NOPWATCH" stat -j 'counter:step__end' -p "$hidden" -n 20 -o out.json

@@ -110,7 +110,7 @@ named "a function beside it" 0 True -
 # the kernel
 nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print at }" /proc/self/mounts) &&
   [ -n "$at" ]; do umount "$at"; done'
-unshare -m sh -c "$nowhere; exec '$NOPWATCH' why -j -p $pid '$spec'" >why.json 2>why.err
+"$TESTS_LIB/own_mounts" "$nowhere; exec '$NOPWATCH' why -j -p $pid '$spec'" >why.json 2>why.err
 status=$?
 named "tracefs is not mounted" 3 False no-tracefs
 mkdir fake
@@ -124,7 +124,7 @@ named "no privileges" 3 False no-privilege
 checked "for BPF neither" bpf fail
 if [ -d /sys/kernel/security ]; then
   setpriv --reuid=65534 --regid=65534 --clear-groups true # the next needs a user, too
-  unshare -m sh -c "mount -t tmpfs none /sys/kernel/security &&
+  "$TESTS_LIB/own_mounts" "mount -t tmpfs none /sys/kernel/security &&
     echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown &&
     exec setpriv --reuid=65534 --regid=65534 --clear-groups '$NOPWATCH' why -j '$spec'" >why.json 2>why.err
   status=$?

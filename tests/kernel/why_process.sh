@@ -17,7 +17,7 @@ why -p $pid "usdt:$target:target:tick"
 named "a process that is gone" 3 False process-gone
 number=32000 # one that nobody has here
 while [ -e /proc/$number ]; do number=$((number - 1)); done
-unshare -p -f --mount-proc sh -c "echo $((number - 1)) >/proc/sys/kernel/ns_last_pid; '$target' plain & wait" \
+"$TESTS_LIB/own_mounts" "exec unshare -p -f sh -c \"mount -t proc none /proc; echo $((number - 1)) >/proc/sys/kernel/ns_last_pid; '$target' plain & wait\"" \
   >/dev/null 2>&1 & outer=$!
 sleep 0.5
 inner=$(pgrep -P "$(pgrep -P $outer)")
@@ -112,7 +112,7 @@ named "the copy outside it" 3 False other-namespace
 stop
 mkdir -p hidden
 cp "$target" hidden/prog
-unshare -m sh -c "mount -t tmpfs none hidden && cp '$target' hidden/prog && exec hidden/prog plain" >/dev/null 2>&1 & pid=$!
+"$TESTS_LIB/own_mounts" "mount -t tmpfs none hidden && cp '$target' hidden/prog && exec hidden/prog plain" >/dev/null 2>&1 & pid=$!
 wait_for is_target
 sleep 0.5
 why -p $pid "usdt:$PWD/hidden/prog:target:tick"
