@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$SERVER" -t 2 -p 100 >/dev/null & server=$!
+begun $server "$SERVER"
 offset=$("$NOPWATCH" list -j "$SERVER" 'myserver:parse__start' | j /dev/stdin "first['offset']")
 
 # somebody else's probe, on the same place, enabled

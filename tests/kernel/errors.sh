@@ -36,6 +36,7 @@ unchanged "nothing is left"
 
 # somebody else has the same place with another semaphore
 "$SERVER" -p 200 >/dev/null & pid=$!
+begun $pid "$SERVER"
 offset=$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "hex(first['offset'])")
 other=$("$NOPWATCH" list -j "$SERVER" parse__done | j /dev/stdin "hex(first['semaphore_offset'])")
 echo "p:foreign/clash $SERVER:$offset($other)" >>"$TRACEFS/uprobe_events"

@@ -47,6 +47,7 @@ holds "path_colon: such a file is probed" got.json "probe('counter:step__begin')
 
 # error_log: the number is put into words
 "$SERVER" -p 200 >/dev/null & pid=$!
+begun $pid "$SERVER"
 offset=$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "hex(first['offset'])")
 other=$("$NOPWATCH" list -j "$SERVER" parse__done | j /dev/stdin "hex(first['semaphore_offset'])")
 echo "p:foreign/clash $SERVER:$offset($other)" >>"$TRACEFS/uprobe_events"
@@ -57,7 +58,9 @@ kill $pid
 
 # -p without set_event_pid: strangers are not counted, and kept out of the buffer
 "$PROGRAMS/counter" 100000000 1000 >/dev/null & wanted=$!
+begun $wanted "$PROGRAMS/counter"
 "$PROGRAMS/counter" 100000000 300 >/dev/null & stranger=$!
+begun $stranger "$PROGRAMS/counter"
 for mask in -set_event_pid -event_fork -set_event_pid,-instances; do
   NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'counter:step__begin(i)' -p $wanted -d 2 -o got.json & run=$!
   sleep 1.6

@@ -11,7 +11,7 @@ some_disabled() {
 
 # requests come by the thousand a second
 "$SERVER" -t 1 -p 50 -d 60 >/dev/null & server=$!
-sleep 0.3
+begun $server "$SERVER"
 "$NOPWATCH" stat -j 'myserver:*' -p $server --max-rate 100 -d 2 -o all.json 2>said
 holds "all that is too fast is disabled" all.json "probe('myserver:request__done')['state'] == 'disabled'"
 holds "what came before is counted" all.json "all(p['hits'] > 0 for p in of('probe') if p['state'] == 'disabled')"
@@ -25,6 +25,7 @@ wait $server 2>/dev/null
 
 # one program, of two probes one is fast
 "$PROGRAMS/counter" 20000 5000 >/dev/null & counter=$!
+begun $counter "$PROGRAMS/counter"
 "$NOPWATCH" stat -j 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -o out.json 2>said & stat=$!
 ok "its event is disabled, others stay enabled" wait_for some_disabled
 kill -INT $stat
@@ -46,6 +47,7 @@ holds "a limit that is not reached changes nothing" out.json \
 
 # text, and the cost
 "$PROGRAMS/counter" 20000 5000 >/dev/null & counter=$!
+begun $counter "$PROGRAMS/counter"
 "$NOPWATCH" stat -v 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -d 1500ms >text 2>said
 has "text says it behind the table" "$(cat text)" '^counter:inner__entry: disabled after .*, more than --max-rate 250$'
 has "-v tells what it cost" "$(cat said)" '(about|less than) [0-9.]+ % of one CPU in the traced processes: [0-9]+ hits, an estimated [0-9]+ns each'

@@ -61,6 +61,7 @@ done
 
 # the pipeline of the manual, with sh for ssh
 "$SERVER" -t 2 -p 200 >/dev/null & server=$!
+begun $server "$SERVER"
 "$NOPWATCH" script -d 1 "$spec" | sh 2>said | "$NOPWATCH" stat -j --from - >out.json
 is "script | sh | stat" "${PIPESTATUS[*]}" "0 0 0"
 holds "measures" out.json "span('myserver:request')['count'] > 100 and loss() == 0"
@@ -73,6 +74,7 @@ unchanged "a reader that goes away ends it"
 "$NOPWATCH" script -d 1 -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j --by pid --from - >out.json
 holds "-p and --by pid" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
 "$SERVER" -d 2 -p 1000 >/dev/null & short=$!
+begun $short "$SERVER"
 "$NOPWATCH" script -p $short "$spec" | $first >text 2>said
 is "the end of the last -p ends it" $? 0
 unchanged "nothing is left"

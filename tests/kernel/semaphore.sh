@@ -17,6 +17,7 @@ PY
 raised() { [ "$(semaphore "$1")" = 1 ]; }
 
 "$SERVER" -p 200 >/dev/null & first=$!
+begun $first "$SERVER"
 wait_for semaphore $first
 is "nobody has raised it" "$(semaphore $first)" 0
 "$NOPWATCH" stat -j "usdt:$SERVER:myserver:*" -o out.json & run=$!
@@ -24,6 +25,7 @@ wait_for raised $first
 is "it is raised in a process that was there" "$(semaphore $first)" 1
 ok "the kernel has not been asked to" sh -c "! grep -q '$SERVER:0x[0-9a-f]*(' '$TRACEFS/uprobe_events'"
 "$SERVER" -n 3000 -p 500 >/dev/null & second=$!
+begun $second "$SERVER"
 wait_for raised $second
 is "and in one that started later" "$(semaphore $second)" 1
 # the journal knows of each before it is done
@@ -58,6 +60,7 @@ is "-d ends CMD" $? 0
 NOPWATCH_FEATURES=-ref_ctr,-fanotify "$NOPWATCH" stat -j "usdt:$SERVER:myserver:*" -o out.json & run=$!
 wait_for raised $first
 "$SERVER" -p 500 >/dev/null & second=$!
+begun $second "$SERVER"
 wait_for raised $second
 is "without fanotify, too, it is raised in a process that started later" "$(semaphore $second)" 1
 kill $run
@@ -79,6 +82,7 @@ kill -9 $run
 wait $run 2>/dev/null
 is "after kill -9 it is still raised" "$(semaphore $first)" 1
 "$SERVER" -p 500 >/dev/null & second=$!
+begun $second "$SERVER"
 wait_for semaphore $second
 "$NOPWATCH" clean -q
 is "clean lowers it, and only where it was raised" "$(semaphore $first)$(semaphore $second)" 00
@@ -93,6 +97,7 @@ kill $first $second
 
 # forks inherit what was raised in their parents, and are lowered with them
 "$PROGRAMS/brood" 3 >brood.out & brood=$!
+begun $brood "$PROGRAMS/brood"
 wait_for test -s brood.out
 "$NOPWATCH" stat -j 'brood:beat' -p $brood --follow -o out.json & run=$!
 wait_for armed

@@ -2,6 +2,7 @@
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$SERVER" -t 2 -p 200 >/dev/null & server=$!
+begun $server "$SERVER"
 
 semaphore() { # the value of request__start's semaphore in the server
   local row at

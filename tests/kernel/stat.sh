@@ -43,7 +43,9 @@ is "CMD's death by signal is ours" $? 143
 
 # -p: every thread, those made later included, and nobody else
 "$SERVER" -t 3 -p 300 >said & server=$!
+begun $server "$SERVER"
 "$SERVER" -t 3 -p 300 >/dev/null & other=$!
+begun $other "$SERVER"
 sleep 0.3
 "$NOPWATCH" stat -j 'myserver:request*' -p $server -d 1 -o out.json
 holds "-p alone says where the probes are" out.json "probe('myserver:request__done')['hits'] > 100"
@@ -58,6 +60,7 @@ wait $server $other 2>/dev/null
 
 # the death of the last -p ends the run
 "$SERVER" -d 1 >/dev/null & server=$!
+begun $server "$SERVER"
 sleep 0.2
 "$NOPWATCH" stat -j 'myserver:request__done' -p $server -o out.json
 holds "the death of the last -p ends it" out.json "last['reason'] == 'process'"

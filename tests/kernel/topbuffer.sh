@@ -3,6 +3,7 @@
 export NOPWATCH_FEATURES=-instances
 
 "$SERVER" -t 2 -p 300 >/dev/null & server=$!
+begun $server "$SERVER"
 armed_on_top() { grep -qs 1 "$TRACEFS"/events/nopwatch_*/enable; }
 settings() {
   local file

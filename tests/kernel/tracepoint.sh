@@ -80,6 +80,7 @@ holds "beside USDT probes, in order" out.json \
   "[e['probe'] for e in of('event')] == 10 * ['counter:step__begin'] + ['sched:sched_process_exit']"
 
 "$SERVER" -t 2 -p 200 >/dev/null & server=$!
+begun $server "$SERVER"
 "$NOPWATCH" trace -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -p $server -d 1 -o out.json & run=$!
 wait_for enabled
 for i in {1..50}; do /bin/true; done # gone before anybody can look them up

@@ -36,6 +36,11 @@ wait_for() {
   return 1
 }
 
+# Wait until a process that was just made runs the program: until then it is a shell, without probes.
+begun() {
+  wait_for test "/proc/$1/exe" -ef "$2"
+}
+
 # Is a session of ours armed? (Its instance records, which is the last step.)
 armed() {
   local file
