@@ -202,6 +202,15 @@ int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *featu
 {
 	struct telling t = {.features = features, .plan = plan, .options = options};
 
+	if (!features->has[NW_FEATURE_INSTANCES] ||
+	    !features->has[NW_FEATURE_INSTANCE_EVENTS]) {
+		nw_fail(err, ENOTSUP,
+			"what is done without instances, in the top-level buffer, cannot "
+			"be "
+			"told: it depends on what is set there");
+		nw_error_hint(err, "`nopwatch script` makes a script for such kernels");
+		return -ENOTSUP;
+	}
 	snprintf(t.where, sizeof(t.where), "instances/nopwatch_%.20s", name);
 	make_instance(&t);
 	define(&t);

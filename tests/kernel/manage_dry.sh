@@ -61,7 +61,7 @@ for shell in dash bash; do
   need $shell || continue
   "$NOPWATCH" stat --dry-run -b 4M -d 0.5 'counter:step__end' -p $pid >told
   said=$($shell told 2>&1)
-  is "stat of a process, by hand, in $shell" "$(grep -c " counter-$pid .* e[0-9a-z_]*: " <<<"$said" | sed 's/^[1-9].*/some/') $(grep -c "$other" <<<"$said")" "some 0"
+  is "stat of a process, by hand, in $shell" "$(grep -c " counter-$pid .* e[0-9a-z_]*: " <<<"$said" | sed 's/^[1-9].*/some/') $(grep -c "counter-$other " <<<"$said")" "some 0"
 done
 has "its buffer" "$(cat told)" '^echo 4096 >"\$T/instances/nopwatch_[0-9a-z_]*/buffer_size_kb"$'
 kill $pid $other
@@ -72,6 +72,9 @@ cp "$counter" 'odd #path/'
 is "record, of a path that the kernel cannot take" "$(sh told | grep -c ' step__end: (0x')" 7
 unchanged "nothing is left"
 
+said=$(NOPWATCH_FEATURES=-instances "$NOPWATCH" stat --dry-run 'usdt:'"$counter"':counter:step__end' 2>&1)
+has "without instances it is not told" "$? $said" '^1 nopwatch: .* cannot be told'
+
 # the settings of a living session are those that are told
 "$NOPWATCH" stat --dry-run "usdt:$counter:counter:step__*" | sed -n 's/^echo \([^ ]*\) >"$T.instances.[^/]*.\([a-z_/-]*\)"$/\2 \1/p' | sort >told
 "$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
@@ -81,13 +84,13 @@ instance=$(echo "$TRACEFS"/instances/nopwatch_*)
 while read -r file value; do
   case $file in
   trace_clock) value="\\[$value\\]" ;;
-  tracing_on) continue ;;
+  tracing_on | events/enable) continue ;; # written at the end
   buffer_size_kb) # the kernel rounds up
     [ "$(cat "$instance/$file")" -ge "$value" ] && continue ;;
   esac
   grep -q "^\($value\|.*$value.*\)$" "$instance/$file" || echo "$file is not $value: $(cat "$instance/$file")"
 done <told >wrong
-is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " 7"
+is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " 8"
 kill $run
 wait $run
 
