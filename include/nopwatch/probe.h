@@ -93,6 +93,8 @@ typedef NW_VEC(struct nw_operand) nw_operands;
  * The operands point into args.
  */
 int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands *out);
+/* How many there are, which is the same for every architecture. */
+size_t nw_operands_count(const char *args);
 
 /* ---- images ------------------------------------------------------------------------- */
 
@@ -438,8 +440,10 @@ int nw_locate_interpreter(const char *path, char **out, struct nw_error *err);
 int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err);
 
 /*
- * Every ELF file below a directory, each handed to found() with its image, which found()
- * then owns; what is not ELF is passed over by its first bytes. Stops when found() is not 0.
+ * Every ELF file with USDT notes below a directory, in the order of their names, each handed to
+ * found() with its image, which found() then owns; what is not ELF is passed over by its first
+ * bytes. Several threads read the tree, but found() is called by the caller's only. Stops when
+ * found() is not 0.
  */
 int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
 	    void *arg, struct nw_error *err);

@@ -91,6 +91,24 @@ static int family_number(const struct nw_reg_family *family, const char *name, s
 	return number >= family->first && number <= family->last ? number : -1;
 }
 
+static bool is_name(const struct nw_reg_family *family, const char *name, size_t len)
+{
+	return *name == *family->name && strlen(family->name) == len &&
+	       memcmp(name, family->name, len) == 0;
+}
+
+/* The kernel's name with a number of at most two digits; notes are full of registers. */
+static void spell(const struct nw_reg_family *family, int number, struct nw_reg *out)
+{
+	char *at = stpcpy(out->kernel, family->kernel);
+
+	if (number >= 10)
+		*at++ = (char)('0' + number / 10);
+	if (number >= 0)
+		*at++ = (char)('0' + number % 10);
+	*at = '\0';
+}
+
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out)
 {
@@ -102,14 +120,10 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 			number = family_number(family, name, len);
 			if (number < 0)
 				continue;
-			snprintf(out->kernel, sizeof(out->kernel), "%s%d", family->kernel,
-				 number);
-		} else {
-			if (*name != *family->name || strlen(family->name) != len ||
-			    memcmp(name, family->name, len) != 0)
-				continue;
-			snprintf(out->kernel, sizeof(out->kernel), "%s", family->kernel);
+		} else if (!is_name(family, name, len)) {
+			continue;
 		}
+		spell(family, number, out);
 		out->bits = family->bits;
 		out->shift = family->shift;
 		out->kind = family->kind;

@@ -18,7 +18,7 @@ enum nw_reg_kind {
 
 /*
  * A register or a numbered family of them: with first < 0 `name` is the whole name, else the
- * names are name + N + suffix for N in first..last, and kernel + (N + shift_number) in pt_regs.
+ * names are name + N + suffix for N in first..last, and kernel + N in pt_regs.
  */
 struct nw_reg_family {
 	const char *name;

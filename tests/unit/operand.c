@@ -326,6 +326,7 @@ static void check_row(const struct row *row)
 
 	ck_assert_ptr_nonnull(arch);
 	ck_assert_int_eq(nw_operands_parse(arch, row->text, &operands), 0);
+	ck_assert_uint_eq(nw_operands_count(row->text), operands.count);
 	ck_assert_msg(operands.count == 1, "%s %s: %zu operands", row->arch, row->text,
 		      operands.count);
 	expect(row, &want);

@@ -20,6 +20,7 @@ static void check_split(const char *arch, const char *args, const char *wanted)
 	struct nw_buf got = {0};
 
 	ck_assert_int_eq(nw_operands_parse(arch_of(arch), args, &operands), 0);
+	ck_assert_uint_eq(nw_operands_count(args), operands.count);
 	nw_vec_each (&operands, op)
 		nw_buf_printf(&got, "[%.*s]", (int)op->text_len, op->text);
 	ck_assert_msg(strcmp(nw_buf_str(&got), wanted) == 0, "'%s' was split into %s", args,
