@@ -1,35 +1,71 @@
 // SPDX-License-Identifier: MIT
 /*
- * A directory tree, file by file; the first bytes of a file decide whether it is opened. Not by
- * fts(3): it asks for the status of every file, which takes as long as all the rest.
+ * A directory tree, in the order of its names. Nearly all of the time is the kernel's, which looks
+ * at paths and opens files to see whether they are ELF; so several threads read directories, and
+ * the caller's gets what they found in order. A reader notes only the paths of files with notes,
+ * which are few: descriptors and memory do not grow with the tree.
+ *
+ * Not by fts(3): it asks for the status of every file, which takes as long as all the rest.
  */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "nopwatch/probe.h"
 
-/* Open the file if it is a linked ELF file of a known class; -1 if it is anything else. */
-static int open_elf(int dir, const char *name)
-{
-	unsigned char head[EI_NIDENT + 2];
-	int fd = openat(dir, name,
-			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+enum {
+	DEEPEST = 200,	  /* a loop of mounts, not a tree */
+	MOST_THREADS = 8, /* a disk has no use for more */
+	READ_ALONE = 64,  /* directories, before it is worth to start a thread */
+};
 
-	if (fd < 0)
-		return -1;
-	if (pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	    memcmp(head, ELFMAG, SELFMAG) == 0)
-		return fd;
-	close(fd);
-	return -1;
+/* ---- a directory -------------------------------------------------------------------- */
+
+struct dir;
+
+/* A file with notes, by its path, or a directory. */
+struct entry {
+	char *file;
+	struct dir *dir;
+};
+
+struct dir {
+	char *path;
+	unsigned int depth;
+	dev_t parent; /* the device of the directory it is in */
+	NW_VEC(struct entry) entries;
+	bool read;	  /* entries are there; under the walk's lock, as the rest is not */
+	struct dir *next; /* to be read after this one */
+};
+
+/* What a thread reads a directory with, used again for the next one. */
+struct reader {
+	struct nw_buf names, path;
+	NW_VEC(struct dirent64 *) sorted; /* in names */
+};
+
+static void free_dir(struct dir *dir)
+{
+	nw_vec_free(&dir->entries);
+	free(dir->path);
+	free(dir);
+}
+
+static void free_reader(struct reader *reader)
+{
+	nw_buf_free(&reader->names);
+	nw_buf_free(&reader->path);
+	nw_vec_free(&reader->sorted);
 }
 
 /* A file system of the kernel's own making: no programs in it, and some files in it bite. */
@@ -50,118 +86,326 @@ static bool is_pseudo(int dir)
 	return false;
 }
 
-struct walk {
-	bool force;
-	int (*found)(struct nw_image *image, void *arg);
-	void *arg;
-	struct nw_buf path; /* of what is being looked at */
-	unsigned int depth;
-};
+/* Its descriptor, or -1 for what is not to be walked. The root may be a link. */
+static int open_dir(struct dir *dir, dev_t *dev)
+{
+	int follow = dir->depth ? O_NOFOLLOW : 0;
+	int fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
+	struct stat st;
 
-static int visit_file(struct walk *walk, int dir, const char *name)
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (st.st_dev == dir->parent || !is_pseudo(fd))) {
+		*dev = st.st_dev;
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+static char type_of(int dir, const struct dirent64 *name)
+{
+	struct stat st;
+
+	if (name->d_type != DT_UNKNOWN)
+		return (char)name->d_type;
+	if (fstatat(dir, name->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return (char)IFTODT(st.st_mode);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct dirent64 *const *)a)->d_name,
+		      (*(struct dirent64 *const *)b)->d_name);
+}
+
+/* opendir(3) and readdir(3) need three more system calls for each directory. */
+static int read_names(struct reader *reader, int fd)
+{
+	_Alignas(struct dirent64) char part[32768];
+	long got;
+
+	nw_buf_clear(&reader->names);
+	while ((got = syscall(SYS_getdents64, fd, part, sizeof(part))) > 0)
+		nw_buf_add(&reader->names, part, (size_t)got);
+	return reader->names.failed ? -ENOMEM : 0;
+}
+
+/* The files and directories in it, sorted, so that the order is always the same. */
+static int sort_names(struct reader *reader, int fd)
+{
+	int ret = read_names(reader, fd);
+
+	reader->sorted.count = 0;
+	for (size_t at = 0; ret == 0 && at < reader->names.len;) {
+		struct dirent64 *name = (struct dirent64 *)(reader->names.data + at);
+		at += name->d_reclen;
+		name->d_type = (unsigned char)type_of(fd, name);
+		if ((name->d_type != DT_REG && name->d_type != DT_DIR) ||
+		    strcmp(name->d_name, ".") == 0 || strcmp(name->d_name, "..") == 0)
+			continue;
+		struct dirent64 **slot = nw_vec_add(&reader->sorted);
+		if (!slot)
+			return -ENOMEM;
+		*slot = name;
+	}
+	if (reader->sorted.count)
+		qsort(reader->sorted.item, reader->sorted.count,
+		      sizeof(*reader->sorted.item), by_name);
+	return ret;
+}
+
+/* ---- a file ------------------------------------------------------------------------- */
+
+/* Open the file if it is an ELF file of a known class; -1 if it is anything else. */
+static int open_elf(int dir, const char *name)
+{
+	unsigned char head[EI_NIDENT + 2];
+	int fd = openat(dir, name,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -1;
+	if (pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	    memcmp(head, ELFMAG, SELFMAG) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* 1: it is one with notes, 0: not, or too damaged to tell; -ENOMEM. */
+static int has_notes(int dir, const char *name)
 {
 	struct nw_image *image;
 	int fd = open_elf(dir, name);
 
 	if (fd < 0)
 		return 0;
-	int ret = nw_image_open_fd(fd, nw_buf_str(&walk->path), walk->force, &image, NULL);
-	if (ret < 0) /* a damaged file costs only itself */
+	int ret = nw_image_open_fd(fd, name, false, &image, NULL);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = image->notes == NW_NOTES_FOUND || image->notes == NW_NOTES_UNLINKED;
+	nw_image_free(image);
+	return ret;
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+/* The path of an entry; it starts with that of its directory, which is len long. */
+static char *entry_path(struct reader *reader, size_t len, const char *name)
+{
+	nw_buf_cut(&reader->path, len);
+	if (len && reader->path.data[len - 1] != '/')
+		nw_buf_addc(&reader->path, '/');
+	nw_buf_adds(&reader->path, name);
+	return reader->path.failed ? NULL : strdup(nw_buf_str(&reader->path));
+}
+
+static struct dir *new_dir(char *path, unsigned int depth, dev_t parent)
+{
+	struct dir *dir = path ? calloc(1, sizeof(*dir)) : NULL;
+
+	if (!dir) {
+		free(path);
+		return NULL;
+	}
+	dir->path = path;
+	dir->depth = depth;
+	dir->parent = parent;
+	return dir;
+}
+
+static int add_dir(struct dir *dir, dev_t dev, char *path)
+{
+	struct dir *below = new_dir(path, dir->depth + 1, dev);
+	struct entry *entry = below ? nw_vec_add(&dir->entries) : NULL;
+
+	if (entry) {
+		entry->dir = below;
+		return 0;
+	}
+	if (below)
+		free_dir(below);
+	return -ENOMEM;
+}
+
+static int add_file(struct dir *dir, char *path)
+{
+	struct entry *entry = path ? nw_vec_add(&dir->entries) : NULL;
+
+	if (entry) {
+		entry->file = path;
+		return 0;
+	}
+	free(path);
+	return -ENOMEM;
+}
+
+static int look_at(struct reader *reader, struct dir *dir, int fd, dev_t dev,
+		   const struct dirent64 *name)
+{
+	size_t len = strlen(dir->path);
+	int ret;
+
+	if (name->d_type == DT_DIR)
+		return dir->depth + 1 < DEEPEST
+			       ? add_dir(dir, dev, entry_path(reader, len, name->d_name))
+			       : 0;
+	ret = has_notes(fd, name->d_name);
+	return ret > 0 ? add_file(dir, entry_path(reader, len, name->d_name)) : ret;
+}
+
+/* What cannot be read costs only itself. */
+static int read_dir(struct reader *reader, struct dir *dir)
+{
+	dev_t dev;
+	int fd = open_dir(dir, &dev);
+
+	if (fd < 0)
+		return 0;
+	nw_buf_clear(&reader->path);
+	nw_buf_adds(&reader->path, dir->path);
+	int ret = sort_names(reader, fd);
+	nw_vec_each (&reader->sorted, name)
+		if (ret == 0)
+			ret = look_at(reader, dir, fd, dev, *name);
+	close(fd);
+	return ret;
+}
+
+/* ---- several threads ---------------------------------------------------------------- */
+
+struct walk {
+	bool force;
+	int (*found)(struct nw_image *image, void *arg);
+	void *arg;
+	pthread_mutex_t lock; /* of all that follows, and of each directory's `read` */
+	pthread_cond_t changed;
+	struct dir *todo; /* a stack, the first of the tree on top */
+	unsigned int read;
+	int failed;
+	bool ended; /* nothing more is wanted */
+	pthread_t threads[MOST_THREADS];
+	unsigned int thread_count;
+	bool started;
+};
+
+static void set_read(struct walk *walk, struct dir *dir, int ret)
+{
+	for (size_t i = dir->entries.count; i-- > 0;) {
+		struct dir *below = dir->entries.item[i].dir;
+		if (!below)
+			continue;
+		below->next = walk->todo;
+		walk->todo = below;
+	}
+	dir->read = true;
+	walk->read++;
+	if (ret < 0)
+		walk->failed = ret;
+	pthread_cond_broadcast(&walk->changed);
+}
+
+/* Read whatever is to be read, until this is; NULL: to the end. With the lock held. */
+static void read_until(struct walk *walk, struct reader *reader, const struct dir *until)
+{
+	while (until ? !until->read : !walk->ended) {
+		struct dir *dir = walk->todo;
+		if (!dir) {
+			pthread_cond_wait(&walk->changed, &walk->lock);
+			continue;
+		}
+		walk->todo = dir->next;
+		bool wanted = !walk->ended && !walk->failed;
+		pthread_mutex_unlock(&walk->lock);
+		int ret = wanted ? read_dir(reader, dir) : 0;
+		pthread_mutex_lock(&walk->lock);
+		set_read(walk, dir, ret);
+	}
+}
+
+static void *help(void *arg)
+{
+	struct reader reader = {0};
+	struct walk *walk = arg;
+
+	pthread_mutex_lock(&walk->lock);
+	read_until(walk, &reader, NULL);
+	pthread_mutex_unlock(&walk->lock);
+	free_reader(&reader);
+	return NULL;
+}
+
+/* As many as there are CPUs for us; the caller's thread is one of them. */
+static void start_threads(struct walk *walk)
+{
+	cpu_set_t cpus;
+	int count = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 2;
+
+	walk->started = true;
+	for (int i = 1; i < count && i < MOST_THREADS; i++)
+		if (pthread_create(&walk->threads[walk->thread_count], NULL, help, walk) ==
+		    0)
+			walk->thread_count++;
+}
+
+static void end_threads(struct walk *walk)
+{
+	pthread_mutex_lock(&walk->lock);
+	walk->ended = true;
+	pthread_cond_broadcast(&walk->changed);
+	pthread_mutex_unlock(&walk->lock);
+	for (unsigned int i = 0; i < walk->thread_count; i++)
+		pthread_join(walk->threads[i], NULL);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int hand_out(struct walk *walk, const char *path)
+{
+	struct nw_image *image;
+	int ret = nw_image_open(path, walk->force, &image, NULL);
+
+	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
 	return walk->found(image, walk->arg);
 }
 
-/* ---- directories -------------------------------------------------------------------- */
-
-/* An entry as "TYPE NAME"; the type, from readdir(), spares a system call a file. */
-static int by_name(const void *a, const void *b)
+/* Wait for a directory, and hand out what is in it and below, all in order; it is freed. */
+static int finish_dir(struct walk *walk, struct reader *reader, struct dir *dir, int ret)
 {
-	return strcmp(*(char *const *)a + 1, *(char *const *)b + 1);
-}
-
-static char type_of(int dir, const struct dirent *entry)
-{
-	struct stat st;
-
-	if (entry->d_type != DT_UNKNOWN)
-		return (char)entry->d_type;
-	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return DT_UNKNOWN;
-	return (char)IFTODT(st.st_mode);
-}
-
-/* The files and directories in it, sorted, so that the order is always the same. */
-static int read_names(DIR *stream, nw_strings *out)
-{
-	struct dirent *entry;
-	char text[sizeof(entry->d_name) + 1];
-
-	while ((entry = readdir(stream))) {
-		text[0] = type_of(dirfd(stream), entry);
-		if ((text[0] != DT_REG && text[0] != DT_DIR) ||
-		    strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		size_t len = strlen(entry->d_name);
-		memcpy(text + 1, entry->d_name, len);
-		if (nw_strings_add(out, text, len + 1) < 0)
-			return -ENOMEM;
+	pthread_mutex_lock(&walk->lock);
+	read_until(walk, reader, dir);
+	ret = ret ? ret : walk->failed;
+	walk->ended = walk->ended || ret;
+	bool more = !walk->started && walk->read >= READ_ALONE;
+	pthread_mutex_unlock(&walk->lock);
+	if (more)
+		start_threads(walk);
+	nw_vec_each (&dir->entries, entry) {
+		if (entry->dir)
+			ret = finish_dir(walk, reader, entry->dir, ret);
+		else if (ret == 0)
+			ret = hand_out(walk, entry->file);
+		free(entry->file);
 	}
-	if (out->count)
-		qsort(out->item, out->count, sizeof(*out->item), by_name);
-	return 0;
-}
-
-static int visit_dir(struct walk *walk, int fd, dev_t parent);
-
-static int visit_entry(struct walk *walk, int dir, dev_t dev, const char *entry)
-{
-	size_t len = walk->path.len;
-	int ret = 0;
-
-	nw_buf_printf(&walk->path, "%s%s",
-		      len && walk->path.data[len - 1] == '/' ? "" : "/", entry + 1);
-	if (walk->path.failed)
-		return -ENOMEM;
-	if (*entry == DT_REG) {
-		ret = visit_file(walk, dir, entry + 1);
-	} else {
-		int fd = openat(dir, entry + 1,
-				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0) /* what cannot be read further down costs only itself */
-			ret = visit_dir(walk, fd, dev);
-	}
-	nw_buf_cut(&walk->path, len);
+	free_dir(dir);
 	return ret;
 }
 
-/* Takes the descriptor over. parent: the device of the directory it is in. */
-static int visit_dir(struct walk *walk, int fd, dev_t parent)
+static int walk_dir(struct walk *walk, struct dir *root)
 {
-	enum {
-		DEEPEST = 200 /* a descriptor each */
-	};
-	nw_strings names = {0};
-	struct stat st;
-	int ret = 0;
+	struct reader reader = {0};
 
-	if (walk->depth == DEEPEST || fstat(fd, &st) < 0 ||
-	    (st.st_dev != parent && is_pseudo(fd))) {
-		close(fd);
-		return 0;
-	}
-	DIR *stream = fdopendir(fd);
-	if (!stream) {
-		close(fd);
-		return -ENOMEM;
-	}
-	walk->depth++;
-	ret = read_names(stream, &names);
-	nw_vec_each (&names, entry)
-		if (ret == 0)
-			ret = visit_entry(walk, fd, st.st_dev, *entry);
-	walk->depth--;
-	closedir(stream);
-	nw_strings_free(&names);
+	pthread_mutex_init(&walk->lock, NULL);
+	pthread_cond_init(&walk->changed, NULL);
+	walk->todo = root;
+	int ret = finish_dir(walk, &reader, root, 0);
+	end_threads(walk);
+	pthread_mutex_destroy(&walk->lock);
+	pthread_cond_destroy(&walk->changed);
+	free_reader(&reader);
 	return ret;
 }
 
@@ -170,18 +414,17 @@ int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, v
 {
 	struct walk walk = {.force = force, .found = found, .arg = arg};
 	struct stat st;
-	int ret, fd = -1;
 
 	if (stat(root, &st) < 0 ||
-	    (S_ISDIR(st.st_mode) &&
-	     (fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0))
+	    (S_ISDIR(st.st_mode) && faccessat(AT_FDCWD, root, R_OK | X_OK, AT_EACCESS) < 0))
 		return nw_fail(err, errno, "cannot walk '%s': %s", root,
 			       nw_strerror(errno));
-	nw_buf_adds(&walk.path, root);
-	if (fd >= 0) /* no device is the root's parent: it may be a mount */
-		ret = visit_dir(&walk, fd, (dev_t)-1);
-	else
-		ret = S_ISREG(st.st_mode) ? visit_file(&walk, AT_FDCWD, root) : 0;
-	nw_buf_free(&walk.path);
-	return ret;
+	if (!S_ISDIR(st.st_mode)) {
+		int ret = S_ISREG(st.st_mode) ? has_notes(AT_FDCWD, root) : 0;
+		return ret > 0 ? hand_out(&walk, root) : ret;
+	}
+	/* no device is the root's parent: it may be a mount */
+	struct dir *dir = new_dir(strdup(root), 0, (dev_t)-1);
+	int ret = dir ? walk_dir(&walk, dir) : -ENOMEM;
+	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }

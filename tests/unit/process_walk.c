@@ -178,7 +178,60 @@ START_TEST(trees_of_the_kernels_own_making_are_not_entered)
 }
 END_TEST
 
-UNIT_MAIN("walk", every_elf_file_below_a_directory_is_found_once,
-	  a_walk_stops_when_it_is_told, force_reaches_the_images,
-	  a_root_that_cannot_be_walked_is_refused, a_root_that_may_not_be_read_is_refused,
+/* Wide enough for several threads to read it, and with more to read than one finds at a time. */
+START_TEST(a_wide_tree_comes_in_order)
+{
+	enum {
+		DIRS = 300
+	};
+	struct nw_buf wanted = {0};
+	struct visits visits = {.stop_at = 200, .ret = 9};
+	char path[64];
+
+	make_tree();
+	ck_assert_int_eq(mkdir("wide", 0755), 0);
+	for (unsigned int i = 0; i < DIRS; i++) {
+		snprintf(path, sizeof(path), "wide/%03u", i);
+		ck_assert_int_eq(mkdir(path, 0755), 0);
+		snprintf(path, sizeof(path), "wide/%03u/program", i);
+		ck_assert_int_eq(link("tree/a", path), 0);
+		nw_buf_printf(&wanted, "%s ", path);
+	}
+	for (int round = 0; round < 20; round++)
+		check_walk("wide", nw_buf_str(&wanted));
+	ck_assert_int_eq(nw_walk("wide", false, visit, &visits, NULL), 9);
+	ck_assert_int_eq(visits.count, 200);
+	ck_assert_int_eq(
+		strncmp(nw_buf_str(&wanted), nw_buf_str(&visits.paths), visits.paths.len),
+		0);
+	nw_buf_free(&visits.paths);
+	nw_buf_free(&wanted);
+}
+END_TEST
+
+START_TEST(a_large_directory_is_read_to_its_end)
+{
+	enum {
+		FILES = 2000
+	};
+	struct nw_buf wanted = {0};
+	char path[64];
+
+	make_tree();
+	ck_assert_int_eq(mkdir("large", 0755), 0);
+	for (unsigned int i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "large/a-name-that-takes-some-room-%04u", i);
+		ck_assert_int_eq(link(i % 100 ? "tree/text" : "tree/a", path), 0);
+		if (i % 100 == 0)
+			nw_buf_printf(&wanted, "%s ", path);
+	}
+	check_walk("large", nw_buf_str(&wanted));
+	nw_buf_free(&wanted);
+}
+END_TEST
+
+UNIT_MAIN("walk", a_wide_tree_comes_in_order, a_large_directory_is_read_to_its_end,
+	  every_elf_file_below_a_directory_is_found_once, a_walk_stops_when_it_is_told,
+	  force_reaches_the_images, a_root_that_cannot_be_walked_is_refused,
+	  a_root_that_may_not_be_read_is_refused,
 	  trees_of_the_kernels_own_making_are_not_entered)
