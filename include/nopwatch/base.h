@@ -77,6 +77,8 @@ struct nw_buf {
 void nw_buf_add(struct nw_buf *buf, const void *data, size_t len);
 void nw_buf_adds(struct nw_buf *buf, const char *text);
 void nw_buf_addc(struct nw_buf *buf, char c);
+/* A number in decimal. */
+void nw_buf_addu(struct nw_buf *buf, uint64_t number);
 void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...) nw_format(2, 3);
 void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args) nw_format(2, 0);
 /* Empty the buffer, keep its memory. */
@@ -161,9 +163,9 @@ void nw_strings_free(nw_strings *list);
  * always has the same number. Zero-initialised is empty and valid.
  */
 struct nw_index {
-	NW_VEC(char *) text; /* by number; owned by the index */
-	uint32_t *slot;	     /* open addressing: number + 1, 0 = free */
-	size_t slots;	     /* power of two */
+	nw_strings text; /* by number; owned by the index */
+	uint32_t *slot;	 /* open addressing: number + 1, 0 = free */
+	size_t slots;	 /* power of two */
 };
 
 /* The number of text, added if new; -ENOMEM. */

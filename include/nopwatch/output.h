@@ -52,17 +52,28 @@ void nw_unit_rate(double per_second, char out[16]);
 
 /* ---- tables ------------------------------------------------------------------------- */
 
-/* Rows of cells, columns as wide as they need to be; numbers to the right. */
-struct nw_table {
-	nw_strings cells;
-	size_t columns;
-	const bool *left; /* per column: text, flush left; else flush right */
-	bool failed;
+/* Where a cell's text stands among the table's, and how many characters it has. */
+struct nw_cell {
+	size_t at, len, width;
 };
 
+/* Rows of cells, columns as wide as they need to be; numbers to the right. */
+struct nw_table {
+	struct nw_buf text; /* of all cells, one behind the other */
+	NW_VEC(struct nw_cell) cells;
+	size_t columns;
+	const bool *left; /* per column: text, flush left; else flush right */
+};
+
+/* The next cell. Without memory the table fails, and so does what it is printed into. */
 void nw_table_cell(struct nw_table *table, const char *fmt, ...) nw_format(2, 3);
+void nw_table_text(struct nw_table *table, const char *text);
+void nw_table_number(struct nw_table *table, uint64_t number);
+/* The cell is what the caller has added to table->text. */
+void nw_table_end_cell(struct nw_table *table);
 /* The first row is the header; bold if the terminal should show it so. Frees the cells. */
 void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);
+void nw_table_free(struct nw_table *table);
 
 /* ---- histograms --------------------------------------------------------------------- */
 

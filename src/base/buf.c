@@ -53,20 +53,36 @@ void nw_buf_addc(struct nw_buf *buf, char c)
 	nw_buf_add(buf, &c, 1);
 }
 
+void nw_buf_addu(struct nw_buf *buf, uint64_t number)
+{
+	char digits[20], *at = digits + sizeof(digits);
+
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	nw_buf_add(buf, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+/* Most texts fit into the room there is: they are made once. */
 void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args)
 {
+	size_t spare = buf->failed ? 0 : buf->room - buf->len;
 	va_list again;
 
 	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, fmt, again);
+	int len = vsnprintf(spare ? buf->data + buf->len : NULL, spare, fmt, again);
 	va_end(again);
 	if (len < 0) {
 		buf->failed = true;
 		return;
 	}
-	if (!make_room(buf, (size_t)len))
+	if (!make_room(buf, (size_t)len)) {
+		if (spare)
+			buf->data[buf->len] = '\0';
 		return;
-	vsnprintf(buf->data + buf->len, (size_t)len + 1, fmt, args);
+	}
+	if ((size_t)len >= spare)
+		vsnprintf(buf->data + buf->len, (size_t)len + 1, fmt, args);
 	buf->len += (size_t)len;
 }
 

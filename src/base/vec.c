@@ -133,29 +133,26 @@ int64_t nw_index_add(struct nw_index *index, const char *text, size_t len)
 {
 	/* A stored string ends at its first NUL; a key that holds one would never match. */
 	len = strnlen(text, len);
-	int64_t known = nw_index_find(index, text, len);
-	if (known >= 0)
-		return known;
-	if (index->text.count >= UINT32_MAX - 1)
+	if (!index->slots && rehash(index) < 0)
 		return -ENOMEM;
-	if ((index->text.count + 1) * 2 > index->slots && rehash(index) < 0)
-		return -ENOMEM;
-	char *copy = strndup(text, len);
-	char **stored = copy ? nw_vec_add(&index->text) : NULL;
-	if (!stored) {
-		free(copy);
-		return -ENOMEM;
+	size_t at = find_slot(index, text, len);
+	if (index->slot[at])
+		return (int64_t)index->slot[at] - 1;
+	if ((index->text.count + 1) * 2 > index->slots) {
+		if (rehash(index) < 0)
+			return -ENOMEM;
+		at = find_slot(index, text, len);
 	}
-	*stored = copy;
-	index->slot[find_slot(index, copy, len)] = (uint32_t)index->text.count;
+	if (index->text.count >= UINT32_MAX - 1 ||
+	    nw_strings_add(&index->text, text, len) < 0)
+		return -ENOMEM;
+	index->slot[at] = (uint32_t)index->text.count;
 	return (int64_t)index->text.count - 1;
 }
 
 void nw_index_free(struct nw_index *index)
 {
-	nw_vec_each (&index->text, text)
-		free(*text);
-	nw_vec_free(&index->text);
+	nw_strings_free(&index->text);
 	free(index->slot);
 	*index = (struct nw_index){0};
 }

@@ -10,13 +10,13 @@ static void print_text(const struct nw_features *features, struct nw_buf *out)
 	static const bool left[] = {true, true, true, true};
 	struct nw_table table = {.columns = 4, .left = left};
 
-	nw_table_cell(&table, "FEATURE");
-	nw_table_cell(&table, "HERE");
-	nw_table_cell(&table, "FOUND BY");
-	nw_table_cell(&table, "WHAT IT IS, AND WHAT IS DONE WITHOUT IT");
+	nw_table_text(&table, "FEATURE");
+	nw_table_text(&table, "HERE");
+	nw_table_text(&table, "FOUND BY");
+	nw_table_text(&table, "WHAT IT IS, AND WHAT IS DONE WITHOUT IT");
 	for (size_t i = 0; i < NW_FEATURE_COUNT; i++) {
 		const struct nw_feature_info *info = &nw_feature_table[i];
-		nw_table_cell(&table, "%s", info->name);
+		nw_table_text(&table, info->name);
 		nw_table_cell(&table, "%s",
 			      features->has[i]	    ? "yes"
 			      : features->masked[i] ? "masked"

@@ -40,47 +40,41 @@ struct row {
 	uint64_t last_semaphore;
 };
 
-/* A parsed operand list tells how many arguments there are. */
-static size_t count_args(const struct nw_image *image, const struct nw_site *site)
-{
-	nw_operands operands = {0};
-
-	if (image->arch)
-		nw_operands_parse(image->arch, site->args, &operands);
-	size_t count = operands.count;
-	nw_vec_free(&operands);
-	return count;
-}
-
-static void spec_text(const struct nw_image *image, const struct nw_site *site,
-		      struct nw_buf *out)
+/* The same for every probe of a file. */
+static void spec_start(const struct nw_image *image, struct nw_buf *out)
 {
 	nw_buf_adds(out, "usdt:");
 	nw_buf_add_escaped(out, image->path, strlen(image->path));
 	nw_buf_addc(out, ':');
+}
+
+static void spec_text(const struct nw_buf *start, const struct nw_site *site,
+		      struct nw_buf *out)
+{
+	nw_buf_add(out, start->data, start->len);
 	nw_buf_add_escaped(out, site->provider, strlen(site->provider));
 	nw_buf_addc(out, ':');
 	nw_buf_add_escaped(out, site->name, strlen(site->name));
 }
 
-static void print_row(struct listing *list, const struct nw_image *image,
+static void print_row(struct listing *list, const struct nw_buf *start,
 		      const struct row *row)
 {
-	struct nw_buf spec = {0};
+	struct nw_table *table = &list->table;
 
-	spec_text(image, row->first, &spec);
 	if (list->args->quiet) {
-		nw_buf_printf(&list->out, "%s\n", nw_buf_str(&spec));
-	} else {
-		nw_table_cell(&list->table, "%s", nw_buf_str(&spec));
-		nw_table_cell(&list->table, "%zu", row->sites);
-		if (row->semaphores > 1)
-			nw_table_cell(&list->table, "%zu", row->semaphores);
-		else
-			nw_table_cell(&list->table, row->semaphores ? "yes" : "-");
-		nw_table_cell(&list->table, "%zu", count_args(image, row->first));
+		spec_text(start, row->first, &list->out);
+		nw_buf_addc(&list->out, '\n');
+		return;
 	}
-	nw_buf_free(&spec);
+	spec_text(start, row->first, &table->text);
+	nw_table_end_cell(table);
+	nw_table_number(table, row->sites);
+	if (row->semaphores > 1)
+		nw_table_number(table, row->semaphores);
+	else
+		nw_table_text(table, row->semaphores ? "yes" : "-");
+	nw_table_number(table, nw_operands_count(row->first->args));
 }
 
 static void add_site(struct row *row, const struct nw_site *site)
@@ -106,7 +100,9 @@ static int collect_rows(struct listing *list, const struct nw_image *image,
 			continue;
 		list->matched++;
 		nw_buf_clear(&key);
-		nw_buf_printf(&key, "%s:%s", site->provider, site->name);
+		nw_buf_adds(&key, site->provider);
+		nw_buf_addc(&key, ':');
+		nw_buf_adds(&key, site->name);
 		int64_t number = nw_index_add(index, nw_buf_str(&key), key.len);
 		if (number >= 0 && rows)
 			add_site(&rows[number], site);
@@ -127,22 +123,24 @@ static void print_sites(struct listing *list, struct nw_image *image, const stru
 static void list_text(struct listing *list, struct nw_image *image)
 {
 	struct nw_index index = {0};
+	struct nw_buf start = {0};
 	struct row *rows;
 
-	if (collect_rows(list, image, &index, &rows) < 0) {
+	if (collect_rows(list, image, &index, &rows) < 0)
 		list->out.failed = true;
-		return;
-	}
-	for (size_t i = 0; i < index.text.count; i++) {
+	spec_start(image, &start);
+	for (size_t i = 0; rows && i < index.text.count; i++) {
 		if (!list->args->verbose) {
-			print_row(list, image, &rows[i]);
+			print_row(list, &start, &rows[i]);
 			continue;
 		}
-		spec_text(image, rows[i].first, &list->out);
+		spec_text(&start, rows[i].first, &list->out);
 		nw_buf_addc(&list->out, '\n');
 		print_sites(list, image, &rows[i]);
 	}
+	list->out.failed |= start.failed;
 	free(rows);
+	nw_buf_free(&start);
 	nw_index_free(&index);
 }
 
@@ -348,7 +346,7 @@ static void print_table(struct listing *list)
 {
 	if (list->table.cells.count > list->table.columns)
 		nw_table_print(&list->table, nw_use_color(list->args, stdout), &list->out);
-	nw_strings_free(&list->table.cells);
+	nw_table_free(&list->table);
 	if (nw_sink_write(&list->sink, &list->out, &list->err) < 0 && !list->sink.closed) {
 		nw_report_error(&list->err);
 		list->failed = true;
@@ -362,7 +360,7 @@ static void print_all(struct listing *list)
 
 	list->table = (struct nw_table){.columns = NW_COUNT(headers), .left = left};
 	for (size_t i = 0; i < NW_COUNT(headers); i++)
-		nw_table_cell(&list->table, "%s", headers[i]);
+		nw_table_text(&list->table, headers[i]);
 	locate_places(list);
 	nw_vec_each (&list->places, place)
 		if (!list->sink.closed)

@@ -65,9 +65,9 @@ static void uses_cells(const struct nw_uprobe_event *event, struct nw_table *tab
 			nw_buf_add_escaped(&filters, use->filter, strlen(use->filter));
 		}
 	}
-	nw_table_cell(table, "%s", on.len ? nw_buf_str(&on) : "-");
-	nw_table_cell(table, "%s", filters.len ? nw_buf_str(&filters) : "-");
-	table->failed |= on.failed || filters.failed;
+	nw_table_text(table, on.len ? nw_buf_str(&on) : "-");
+	nw_table_text(table, filters.len ? nw_buf_str(&filters) : "-");
+	table->text.failed |= on.failed || filters.failed;
 	nw_buf_free(&on);
 	nw_buf_free(&filters);
 }
@@ -83,8 +83,8 @@ static void armed_cell(const struct nw_standing *standing, struct nw_table *tabl
 	}
 	if (shown > 3)
 		nw_buf_printf(&text, ",+%zu", shown - 3);
-	nw_table_cell(table, "%s", text.len ? nw_buf_str(&text) : "-");
-	table->failed |= text.failed;
+	nw_table_text(table, text.len ? nw_buf_str(&text) : "-");
+	table->text.failed |= text.failed;
 	nw_buf_free(&text);
 }
 
@@ -95,19 +95,19 @@ static void row(const struct nw_inventory *inventory, const struct nw_uprobe_eve
 
 	probes_text(standing, &probes);
 	nw_table_cell(table, "%s:%s", event->group, event->name);
-	nw_table_cell(table, "%s", nw_buf_str(&probes));
+	nw_table_text(table, nw_buf_str(&probes));
 	if (event->owner_pid)
 		nw_table_cell(table, "%s %d", owner_name(event), (int)event->owner_pid);
 	else
-		nw_table_cell(table, "%s", owner_name(event));
+		nw_table_text(table, owner_name(event));
 	uses_cells(event, table);
 	if (inventory->has_hits)
-		nw_table_cell(table, "%lu", hits_of(event));
+		nw_table_number(table, hits_of(event));
 	else
-		nw_table_cell(table, "?");
+		nw_table_text(table, "?");
 	armed_cell(standing, table);
-	nw_table_cell(table, "%s", nw_file_state_name(standing->file));
-	table->failed |= probes.failed;
+	nw_table_text(table, nw_file_state_name(standing->file));
+	table->text.failed |= probes.failed;
 	nw_buf_free(&probes);
 }
 
@@ -120,7 +120,7 @@ static void print_text(const struct nw_inventory *inventory, const nw_standings 
 	struct nw_table table = {.columns = COLUMNS, .left = left};
 
 	for (size_t i = 0; i < COLUMNS; i++)
-		nw_table_cell(&table, "%s", header[i]);
+		nw_table_text(&table, header[i]);
 	nw_vec_each (standings, standing)
 		row(inventory, standing->event, standing, &table);
 	nw_table_print(&table, color, out);

@@ -12,7 +12,7 @@ static void name_cell(struct nw_table *table, const char *name)
 	struct nw_buf text = {0};
 
 	nw_buf_add_escaped(&text, name, strlen(name));
-	nw_table_cell(table, "%s", nw_buf_str(&text));
+	nw_table_text(table, nw_buf_str(&text));
 	nw_buf_free(&text);
 }
 
@@ -25,7 +25,7 @@ static void group_cell(const struct nw_report *report, struct nw_table *table, s
 static void figure_headers(struct nw_table *table)
 {
 	for (size_t i = 0; i < nw_figure_count; i++)
-		nw_table_cell(table, "%s", nw_figures[i].column);
+		nw_table_text(table, nw_figures[i].column);
 }
 
 static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
@@ -34,7 +34,7 @@ static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
 		char text[16] = "-";
 		if (h->count)
 			nw_unit_duration(nw_figure_value(h, &nw_figures[i]), text);
-		nw_table_cell(table, "%s", text);
+		nw_table_text(table, text);
 	}
 }
 
@@ -59,8 +59,8 @@ static void probe_row(const struct nw_report *report, struct nw_table *table, si
 	nw_unit_rate(nw_report_rate(report, row->hits), rate);
 	name_cell(table, report->selection->probes.item[probe]->label);
 	group_cell(report, table, group);
-	nw_table_cell(table, "%" PRIu64, row->hits);
-	nw_table_cell(table, "%s", rate);
+	nw_table_number(table, row->hits);
+	nw_table_text(table, rate);
 	duration_cells(table, &row->gap);
 }
 
@@ -68,14 +68,14 @@ static void probe_table(const struct nw_report *report, struct nw_buf *out)
 {
 	struct nw_table table = {.left = left_columns(report)};
 
-	nw_table_cell(&table, "PROBE");
+	nw_table_text(&table, "PROBE");
 	if (report->group_by)
 		nw_table_cell(&table, "BY %s", report->group_by);
-	nw_table_cell(&table, "HITS");
-	nw_table_cell(&table, "RATE");
+	nw_table_text(&table, "HITS");
+	nw_table_text(&table, "RATE");
 	nw_table_cell(&table, "GAP: %s", nw_figures[0].column);
 	for (size_t i = 1; i < nw_figure_count; i++)
-		nw_table_cell(&table, "%s", nw_figures[i].column);
+		nw_table_text(&table, nw_figures[i].column);
 	table.columns = table.cells.count;
 	for (size_t i = 0; i < report->selection->probes.count; i++)
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
@@ -94,11 +94,11 @@ static void span_row(const struct nw_report *report, struct nw_table *table, siz
 		return;
 	name_cell(table, report->spans[span].name);
 	group_cell(report, table, group);
-	nw_table_cell(table, "%" PRIu64, row->latency.count);
+	nw_table_number(table, row->latency.count);
 	duration_cells(table, &row->latency);
 	nw_table_cell(table, "%" PRIu64 "/%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends);
-	nw_table_cell(table, "%" PRIu64, row->discarded);
+	nw_table_number(table, row->discarded);
 }
 
 static void span_table(const struct nw_report *report, struct nw_buf *out)
@@ -108,13 +108,13 @@ static void span_table(const struct nw_report *report, struct nw_buf *out)
 	if (!report->span_count)
 		return;
 	nw_buf_addc(out, '\n');
-	nw_table_cell(&table, "SPAN");
+	nw_table_text(&table, "SPAN");
 	if (report->group_by)
 		nw_table_cell(&table, "BY %s", report->group_by);
-	nw_table_cell(&table, "COUNT");
+	nw_table_text(&table, "COUNT");
 	figure_headers(&table);
-	nw_table_cell(&table, "UNMATCHED");
-	nw_table_cell(&table, "DISCARDED");
+	nw_table_text(&table, "UNMATCHED");
+	nw_table_text(&table, "DISCARDED");
 	table.columns = table.cells.count;
 	for (size_t i = 0; i < report->span_count; i++)
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
@@ -128,11 +128,11 @@ static void number_cell(struct nw_table *table, const struct nw_histogram *h,
 			uint64_t value)
 {
 	if (!h->count)
-		nw_table_cell(table, "-");
+		nw_table_text(table, "-");
 	else if (h->is_signed)
 		nw_table_cell(table, "%" PRId64, (int64_t)value);
 	else
-		nw_table_cell(table, "%" PRIu64, value);
+		nw_table_number(table, value);
 }
 
 static void arg_row(const struct nw_report *report, struct nw_table *table, size_t probe,
@@ -148,7 +148,7 @@ static void arg_row(const struct nw_report *report, struct nw_table *table, size
 	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
 	name_cell(table, label ? label : "");
 	group_cell(report, table, group);
-	nw_table_cell(table, "%" PRIu64, row->args[arg].count);
+	nw_table_number(table, row->args[arg].count);
 	for (size_t i = 0; i < nw_figure_count; i++)
 		number_cell(table, &row->args[arg],
 			    nw_figure_value(&row->args[arg], &nw_figures[i]));
@@ -158,10 +158,10 @@ static void arg_table(const struct nw_report *report, struct nw_buf *out)
 {
 	struct nw_table table = {.left = left_columns(report)};
 
-	nw_table_cell(&table, "ARGUMENT");
+	nw_table_text(&table, "ARGUMENT");
 	if (report->group_by)
 		nw_table_cell(&table, "BY %s", report->group_by);
-	nw_table_cell(&table, "COUNT");
+	nw_table_text(&table, "COUNT");
 	figure_headers(&table);
 	table.columns = table.cells.count;
 	for (size_t i = 0; i < report->selection->probes.count; i++)
@@ -172,7 +172,7 @@ static void arg_table(const struct nw_report *report, struct nw_buf *out)
 		nw_buf_addc(out, '\n');
 		nw_table_print(&table, report->bold, out);
 	}
-	nw_strings_free(&table.cells);
+	nw_table_free(&table);
 }
 
 /* ---- histograms --------------------------------------------------------------------- */

@@ -49,27 +49,52 @@ void nw_unit_rate(double per_second, char out[16])
 
 /* ---- tables ------------------------------------------------------------------------- */
 
-void nw_table_cell(struct nw_table *table, const char *fmt, ...)
-{
-	struct nw_buf text = {0};
-	va_list args;
-
-	va_start(args, fmt);
-	nw_buf_vprintf(&text, fmt, args);
-	va_end(args);
-	if (text.failed || nw_strings_add(&table->cells, nw_buf_str(&text), text.len) < 0)
-		table->failed = true;
-	nw_buf_free(&text);
-}
-
 /* Characters, not bytes, so that names in UTF-8 line up. */
-static size_t width_of(const char *text)
+static size_t width_of(const char *text, size_t len)
 {
 	size_t width = 0;
 
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
+	for (size_t i = 0; i < len; i++)
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return width;
+}
+
+void nw_table_end_cell(struct nw_table *table)
+{
+	size_t count = table->cells.count;
+	const struct nw_cell *last = count ? &table->cells.item[count - 1] : NULL;
+	size_t at = last ? last->at + last->len : 0;
+	struct nw_cell *cell = nw_vec_add(&table->cells);
+
+	if (!cell) {
+		table->text.failed = true;
+		return;
+	}
+	cell->at = at;
+	cell->len = table->text.len - at;
+	cell->width = width_of(nw_buf_str(&table->text) + at, cell->len);
+}
+
+void nw_table_cell(struct nw_table *table, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&table->text, fmt, args);
+	va_end(args);
+	nw_table_end_cell(table);
+}
+
+void nw_table_text(struct nw_table *table, const char *text)
+{
+	nw_buf_adds(&table->text, text);
+	nw_table_end_cell(table);
+}
+
+void nw_table_number(struct nw_table *table, uint64_t number)
+{
+	nw_buf_addu(&table->text, number);
+	nw_table_end_cell(table);
 }
 
 static void pad(size_t count, struct nw_buf *out)
@@ -82,47 +107,55 @@ static void pad(size_t count, struct nw_buf *out)
 	}
 }
 
-static void print_cell(const struct nw_table *table, size_t i, size_t width,
+static void print_cell(const struct nw_table *table, size_t i, const size_t *widths,
 		       struct nw_buf *out)
 {
-	const char *text = table->cells.item[i];
-	size_t column = i % table->columns, used = width_of(text);
-	bool last = column == table->columns - 1;
-	size_t blanks = used < width ? width - used : 0;
+	const struct nw_cell *cell = &table->cells.item[i];
+	size_t column = i % table->columns, blanks = widths[column] - cell->width;
 
 	if (column)
-		nw_buf_adds(out, "  ");
+		nw_buf_add(out, "  ", 2);
 	if (!table->left[column])
 		pad(blanks, out);
-	nw_buf_adds(out, text);
-	if (table->left[column] && !last)
+	nw_buf_add(out, nw_buf_str(&table->text) + cell->at, cell->len);
+	if (column < table->columns - 1 && table->left[column])
 		pad(blanks, out);
+}
+
+static void print_row(const struct nw_table *table, size_t from, const size_t *widths,
+		      bool bold, struct nw_buf *out)
+{
+	if (bold)
+		nw_buf_adds(out, "\033[1m");
+	for (size_t column = 0; column < table->columns; column++)
+		print_cell(table, from + column, widths, out);
+	nw_buf_adds(out, bold ? "\033[0m\n" : "\n");
 }
 
 void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out)
 {
-	size_t *width = calloc(table->columns + 1, sizeof(*width));
-	size_t whole = table->cells.count - table->cells.count % table->columns;
+	size_t *widths = calloc(table->columns + 1, sizeof(*widths));
+	size_t rows = table->columns ? table->cells.count / table->columns : 0;
 
-	if (!width || table->failed)
+	if (!widths || table->text.failed) {
 		out->failed = true;
-	for (size_t i = 0; width && i < whole; i++) {
-		size_t used = width_of(table->cells.item[i]);
-		if (used > width[i % table->columns])
-			width[i % table->columns] = used;
+		rows = 0;
 	}
-	for (size_t i = 0; width && i < whole; i++) {
-		size_t column = i % table->columns;
-		if (i == 0 && bold_header)
-			nw_buf_adds(out, "\033[1m");
-		print_cell(table, i, width[column], out);
-		if (i == table->columns - 1 && bold_header)
-			nw_buf_adds(out, "\033[0m");
-		if (column == table->columns - 1)
-			nw_buf_addc(out, '\n');
+	for (size_t i = 0; i < rows * table->columns; i++) {
+		size_t *width = &widths[i % table->columns];
+		*width = nw_max64(*width, table->cells.item[i].width);
 	}
-	free(width);
-	nw_strings_free(&table->cells);
+	for (size_t row = 0; row < rows; row++)
+		print_row(table, row * table->columns, widths, bold_header && row == 0,
+			  out);
+	free(widths);
+	nw_table_free(table);
+}
+
+void nw_table_free(struct nw_table *table)
+{
+	nw_vec_free(&table->cells);
+	nw_buf_free(&table->text);
 }
 
 /* ---- histograms --------------------------------------------------------------------- */

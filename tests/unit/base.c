@@ -61,6 +61,34 @@ START_TEST(buf_grows_and_is_taken)
 }
 END_TEST
 
+START_TEST(numbers_are_added_in_decimal)
+{
+	static const uint64_t numbers[] = {0, 7, 10, 4294967296, UINT64_MAX};
+	struct nw_buf buf = {0};
+
+	for (size_t i = 0; i < NW_COUNT(numbers); i++) {
+		nw_buf_addu(&buf, numbers[i]);
+		nw_buf_addc(&buf, ' ');
+	}
+	ck_assert_str_eq(nw_buf_str(&buf), "0 7 10 4294967296 18446744073709551615 ");
+	nw_buf_free(&buf);
+}
+END_TEST
+
+/* Shorter than the room there is, as long as it, and longer. */
+START_TEST(printf_grows_at_every_length)
+{
+	for (int len = 0; len < 300; len++) {
+		struct nw_buf buf = {0};
+		nw_buf_adds(&buf, "x");
+		nw_buf_printf(&buf, "%*s", len, "");
+		ck_assert_uint_eq(buf.len, 1 + (size_t)len);
+		ck_assert_uint_eq(strlen(buf.data), 1 + (size_t)len);
+		nw_buf_free(&buf);
+	}
+}
+END_TEST
+
 START_TEST(escape_makes_terminals_safe)
 {
 	static const struct {
@@ -236,6 +264,7 @@ END_TEST
 
 UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  strerror_knows_the_kernels_own_code, buf_grows_and_is_taken,
+	  numbers_are_added_in_decimal, printf_grows_at_every_length,
 	  escape_makes_terminals_safe, vec_hands_out_zeroed_items, index_numbers_strings,
 	  numbers_are_strict, durations, sizes, globs_know_dashes, distances,
 	  buf_reads_a_file)

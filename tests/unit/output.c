@@ -98,8 +98,11 @@ START_TEST(tables_align_text_left_and_numbers_right)
 	struct nw_table table = {.columns = 3, .left = left};
 	struct nw_buf out = {0};
 
-	for (size_t i = 0; i < NW_COUNT(cells); i++)
+	for (size_t i = 0; i < 4; i++)
 		nw_table_cell(&table, "%s", cells[i]);
+	nw_table_number(&table, 12345);
+	for (size_t i = 5; i < NW_COUNT(cells); i++)
+		nw_table_text(&table, cells[i]);
 	nw_table_cell(&table, "half a row"); /* left out */
 	nw_table_print(&table, false, &out);
 	expect(&out, "NAME        N  WHAT\n"
