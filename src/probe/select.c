@@ -80,9 +80,15 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		nw_vec_each (&(*image)->sites, site)
 			nw_near_consider(&near, spec, "", site->provider, site->name);
 	}
-	if (!candidates->count)
-		return nw_fail(err, ENOENT, "no file with USDT notes to look for '%s' in",
-			       spec->text);
+	if (!candidates->count) {
+		nw_fail(err, ENOENT,
+			"no file with USDT notes was found in which '%s' could be",
+			spec->text);
+		nw_error_hint(err, "name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a "
+				   "process of -p that has just begun may not have loaded "
+				   "it yet");
+		return -ENOENT;
+	}
 	if (candidates->count == 1 && !notes)
 		return nw_image_explain(candidates->item[0], err);
 	nw_vec_each (candidates, image) {
