@@ -42,6 +42,7 @@ struct stat {
 
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
 	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
+	bool watched;	    /* by one of these, or grouped */
 	uint64_t interval;  /* reports printed */
 	uint64_t filtered;  /* hits taken out since the last of them */
 	uint64_t shown;	    /* when the status line was last written */
@@ -296,6 +297,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	s->next = s->args->interval_ns ? run->start_ns + s->args->interval_ns : UINT64_MAX;
 	s->most_hits = s->args->count && !s->args->interval_ns ? s->args->count
 							       : UINT64_MAX;
+	s->watched = s->by || s->next != UINT64_MAX || s->most_hits != UINT64_MAX;
 	s->status_line = !s->args->quiet && isatty(STDERR_FILENO) == 1;
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports",
@@ -313,19 +315,27 @@ static nw_cold int print_intervals(struct stat *s, uint64_t until)
 	return ret;
 }
 
+/* With -i, -n or --by there is more to a hit than the summary. */
+static nw_apart int watched_hit(struct stat *s, const struct nw_hit *hit,
+				const struct nw_task *task)
+{
+	int ret = hit->time >= s->next ? print_intervals(s, hit->time) : 0;
+	int64_t group = s->by ? group_of(s, hit, task) : 0;
+
+	if (ret == 0)
+		ret = nw_summary_hit(s->summary, hit, task ? task->pid : 0, group);
+	if (ret == 0 && s->run->hits >= s->most_hits)
+		ret = -ECANCELED;
+	return ret;
+}
+
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct stat *s = arg;
-	int ret = 0;
 
-	if (nw_unlikely(hit->time >= s->next))
-		ret = print_intervals(s, hit->time);
-	int64_t group = nw_unlikely(s->by) ? group_of(s, hit, task) : 0;
-	if (nw_likely(ret == 0))
-		ret = nw_summary_hit(s->summary, hit, task ? task->pid : 0, group);
-	if (nw_likely(ret == 0) && nw_unlikely(s->run->hits >= s->most_hits))
-		ret = -ECANCELED;
-	return ret;
+	return nw_unlikely(s->watched)
+		       ? watched_hit(s, hit, task)
+		       : nw_summary_hit(s->summary, hit, task ? task->pid : 0, 0);
 }
 
 static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
