@@ -69,6 +69,7 @@ enum nw_feature {
 	NW_FEATURE_EVENT_PID,
 	NW_FEATURE_EVENT_FORK,
 	NW_FEATURE_BUFFER_PERCENT,
+	NW_FEATURE_SUBBUF,
 	NW_FEATURE_ERROR_LOG,
 	NW_FEATURE_CLOCK_MONO,
 	NW_FEATURE_CLOCK_BOOT,
@@ -126,6 +127,8 @@ enum nw_clock {
 struct nw_session_options {
 	uint64_t buffer_bytes;	     /* per CPU; 0: a default for the number of CPUs */
 	unsigned int buffer_percent; /* how full a buffer wakes the reader; 0: a default */
+	/* Whole pages of the ring buffer are kept: then small ones, of which less is empty. */
+	bool keeps_pages;
 	const pid_t *pids; /* record only these processes and what they create; none: all */
 	size_t pid_count;
 	bool tasks; /* also record births, names and deaths of threads */

@@ -136,12 +136,11 @@ static int by_system(const void *a, const void *b)
 static int keep_formats(struct recorder *r, struct nw_error *err)
 {
 	const struct nw_run *run = r->run;
-	int ret = nw_tracefs_read(run->fs.root, "events/header_page",
-				  &r->parts.header_page);
+	int ret = nw_run_read_header(run, &r->parts.header_page, err);
 
-	if (ret == 0)
-		ret = nw_tracefs_read(run->fs.root, "events/header_event",
-				      &r->parts.header_event);
+	if (ret < 0)
+		return ret;
+	ret = nw_tracefs_read(run->fs.root, "events/header_event", &r->parts.header_event);
 	if (ret == 0)
 		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
 				      &r->parts.clock);
@@ -325,6 +324,7 @@ static int run(const struct nw_args *args)
 		.all_args = true,
 		.comms = true,
 		.named_events = true,
+		.keeps_pages = true,
 		.start = start,
 		.armed = armed,
 		.hit = hit,

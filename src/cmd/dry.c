@@ -67,11 +67,13 @@ static int tell(struct nw_run *run, const char *command, struct nw_buf *out,
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
-	const struct nw_session_options options = {.buffer_bytes = args->buffer_bytes,
-						   .pids = pids.item,
-						   .pid_count = pids.count,
-						   .tasks = true,
-						   .force = args->force};
+	const struct nw_session_options options = {
+		.buffer_bytes = args->buffer_bytes,
+		.pids = pids.item,
+		.pid_count = pids.count,
+		.tasks = true,
+		.force = args->force,
+		.keeps_pages = run->consumer->keeps_pages};
 	if (ret == 0)
 		ret = nw_session_tell(&run->fs, &run->features, &run->plan, name, &options,
 				      restricted, &middle, out, err);

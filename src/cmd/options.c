@@ -236,7 +236,7 @@ static const struct nw_option options[] = {
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
 	 take_types},
-	{'b', "buffer", "SIZE", "ring buffer per CPU (8M, or less on many CPUs)",
+	{'b', "buffer", "SIZE", "ring buffer per CPU (2M, or less on many CPUs)",
 	 take_buffer},
 	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
 	 take_max_rate},

@@ -175,14 +175,24 @@ int nw_run_read_format(void *arg, const char *system, const char *name, struct n
 	return nw_tracefs_format(arg, system, name, out);
 }
 
+/* The instance's: its pages may be larger than the top level's. Old kernels have only that. */
+int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err)
+{
+	static const char file[] = "events/header_page";
+	int ret = nw_tracefs_read(nw_session_instance(run->session), file, out);
+
+	if (ret == -ENOENT)
+		ret = nw_tracefs_read(run->fs.root, file, out);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read %s: %s", file, nw_strerror(-ret))
+		       : 0;
+}
+
 static int load_formats(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_buf header = {0};
-	int ret = nw_tracefs_read(run->fs.root, "events/header_page", &header);
+	int ret = nw_run_read_header(run, &header, err);
 
-	if (ret < 0)
-		nw_fail(err, -ret, "cannot read events/header_page: %s", nw_strerror(-ret));
-	else
+	if (ret == 0)
 		ret = nw_formats_load(&run->plan, true, nw_buf_str(&header), header.len,
 				      nw_run_read_format, &run->fs, &run->formats, err);
 	nw_buf_free(&header);
@@ -314,6 +324,7 @@ static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error
 		.pid_count = pids->count,
 		.tasks = true,
 		.force = run->args->force,
+		.keeps_pages = run->consumer->keeps_pages,
 	};
 	char name[24];
 
@@ -390,7 +401,7 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 		       : 0;
 }
 
-static int hand_out(struct nw_run *run, const struct nw_hit *hit)
+static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
@@ -435,36 +446,40 @@ static void take_task(struct nw_run *run, const struct nw_record *record)
 	nw_tasks_record(run->tasks, record);
 }
 
-/* The hit comes first: it is of the thread as it still was. */
-static nw_apart int take_both(struct nw_run *run, const struct nw_record *record)
+/* Most records by far are these. */
+static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 {
-	const struct nw_record task = nw_record_task(record);
-	struct nw_record hit = *record;
+	struct nw_hit hit;
 
-	hit.kind = NW_RECORD_HIT;
-	int ret = nw_run_take(run, &hit);
-	take_task(run, &task);
+	run->records += record->part == 0 && record->time <= run->stop_ns;
+	int ret = nw_join_push(run->join, record, &hit);
+	return nw_likely(ret > 0) ? hand_out(run, &hit) : ret;
+}
+
+static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
+{
+	struct nw_record part = *record;
+	int ret = 0;
+
+	switch (record->kind) {
+	case NW_RECORD_LOSS:
+		return take_loss(run, record);
+	case NW_RECORD_BOTH: /* the hit comes first: it is of the thread as it still was */
+		part.kind = NW_RECORD_HIT;
+		ret = take_hit(run, &part);
+		part = nw_record_task(record);
+		break;
+	default:
+		break;
+	}
+	take_task(run, &part);
 	return ret;
 }
 
 int nw_run_take(struct nw_run *run, const struct nw_record *record)
 {
-	struct nw_hit hit;
-	int ret;
-
-	switch (record->kind) {
-	case NW_RECORD_LOSS:
-		return take_loss(run, record);
-	case NW_RECORD_TASK:
-		take_task(run, record);
-		return 0;
-	case NW_RECORD_BOTH:
-		return take_both(run, record);
-	default:
-		run->records += record->part == 0 && record->time <= run->stop_ns;
-		ret = nw_join_push(run->join, record, &hit);
-		return ret > 0 ? hand_out(run, &hit) : ret;
-	}
+	return nw_likely(record->kind == NW_RECORD_HIT) ? take_hit(run, record)
+							: take_other(run, record);
 }
 
 int nw_run_drain(struct nw_run *run)

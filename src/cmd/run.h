@@ -20,6 +20,7 @@ struct nw_consumer {
 	bool values;	   /* wants those that the user did not name with the hits, too */
 	bool comms;	   /* wants to know processes and names of threads */
 	bool named_events; /* call events after their probes, for other tools */
+	bool keeps_pages;  /* keeps the ring buffer's pages whole, as they are */
 	/* Everything is planned; nothing is armed yet. */
 	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Armed, or the recording is open. */
@@ -147,6 +148,8 @@ size_t nw_run_sites(const struct nw_run *run);
  * caller's to close. */
 struct nw_kernel_events nw_events_of(struct nw_tracefs *fs);
 /* The text of an event's format file; arg is the struct nw_tracefs. */
+/* events/header_page, as it is for the session's ring buffer. */
+int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err);
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
 /* --max-rate (src/cmd/govern.c): look whether a probe is hit too often, and disable it. */

@@ -130,8 +130,9 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 			const struct nw_place *place)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
-	const char *danger = session->force ? NULL
-					    : nw_point_hazard(session->features, point);
+	const char *danger = session->options.force
+				     ? NULL
+				     : nw_point_hazard(session->features, point);
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {

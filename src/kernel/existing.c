@@ -115,7 +115,7 @@ int nw_session_disable_adopted(struct nw_session *session, const struct nw_event
 	char name[2 * NW_MAX_NAME + 2];
 
 	snprintf(name, sizeof(name), "%s/%s", event->system, event->name);
-	for (size_t i = 0; session->tasks && i < nw_task_event_count; i++)
+	for (size_t i = 0; session->options.tasks && i < nw_task_event_count; i++)
 		if (strcmp(name, nw_task_events[i]) == 0)
 			return 0;
 	return write_enable(session, event, "0");

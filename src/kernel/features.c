@@ -50,6 +50,9 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				       "waking the reader when it is worth it",
 				       "file buffer_percent",
 				       "the reader looks 50 times a second"},
+	[NW_FEATURE_SUBBUF] = {"subbuf", "larger pages in the ring buffer",
+			       "file buffer_subbuf_size_kb",
+			       "pages as the kernel has them: reading costs a little more"},
 	[NW_FEATURE_ERROR_LOG] = {"error_log", "the kernel's reason for a refusal",
 				  "file error_log", "the error number is put into words"},
 	[NW_FEATURE_CLOCK_MONO] = {"mono", "trace clock mono = CLOCK_MONOTONIC",
@@ -98,6 +101,7 @@ static const struct {
 	{NW_FEATURE_EVENT_PID, "set_event_pid"},
 	{NW_FEATURE_EVENT_FORK, "options/event-fork"},
 	{NW_FEATURE_BUFFER_PERCENT, "buffer_percent"},
+	{NW_FEATURE_SUBBUF, "buffer_subbuf_size_kb"},
 	{NW_FEATURE_ERROR_LOG, "error_log"},
 	{NW_FEATURE_SYNTHETIC, "synthetic_events"},
 };

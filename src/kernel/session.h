@@ -20,9 +20,8 @@ struct nw_session {
 	int instance; /* directory, -1: none yet; the top level itself if `top` */
 	bool top;     /* it records in the top-level buffer */
 	int top_lock; /* -1: none */
-	bool force, tasks;
+	struct nw_session_options options; /* but for the processes */
 	enum nw_clock clock;
-	unsigned int buffer_percent;
 	uint64_t buffer_bytes;
 	nw_strings warnings;
 	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
@@ -34,6 +33,9 @@ struct nw_session {
 enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name);
 uint64_t nw_buffer_default(void);
 unsigned int nw_buffer_percent(const struct nw_session_options *options);
+/* KiB of the pages (sub-buffers, 6.8) to ask for in a buffer of so many bytes; 0: do not ask. */
+unsigned int nw_buffer_pages(const struct nw_features *features,
+			     const struct nw_session_options *options, uint64_t bytes);
 /* Can the kernel's grammar carry the path, and does it lead to the image? */
 bool nw_path_will_do(const char *path, const struct nw_image *image);
 /* What makes a place too dangerous to arm without --force; NULL: nothing. */

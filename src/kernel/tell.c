@@ -126,6 +126,15 @@ static void define(struct telling *t)
 
 /* ---- the way there, and back -------------------------------------------------------- */
 
+static void set_buffer(struct telling *t, uint64_t bytes)
+{
+	unsigned int pages = nw_buffer_pages(t->features, t->options, bytes);
+
+	if (pages)
+		set_number(t, "buffer_subbuf_size_kb", pages);
+	set_number(t, "buffer_size_kb", (bytes + 1023) / 1024);
+}
+
 static void make_instance(struct telling *t)
 {
 	const char *clock;
@@ -135,7 +144,7 @@ static void make_instance(struct telling *t)
 	shell(t, "I=\"$T/%s\"", t->where);
 	set(t, "trace_clock", clock);
 	if (t->options->buffer_bytes)
-		set_number(t, "buffer_size_kb", (t->options->buffer_bytes + 1023) / 1024);
+		set_buffer(t, t->options->buffer_bytes);
 }
 
 static void restrict_to(struct telling *t, bool restricted)
@@ -176,7 +185,7 @@ static void arm(struct telling *t)
 	if (t->features->has[NW_FEATURE_BUFFER_PERCENT])
 		set_number(t, "buffer_percent", nw_buffer_percent(t->options));
 	if (!t->options->buffer_bytes)
-		set_number(t, "buffer_size_kb", nw_buffer_default() / 1024);
+		set_buffer(t, nw_buffer_default());
 }
 
 static void take_away(struct telling *t)

@@ -11,24 +11,25 @@
 
 #include "lane.h"
 
-/* Pages a lane may take in one go, so that no CPU starves the others. */
+/* Bytes a lane may take in one go, so that no CPU starves the others. */
 enum {
-	BURST = 64
+	BURST = 256 << 10
 };
 
-/* Read what the lane has, up to BURST pages. Returns 0 or -errno. */
+/* Read what the lane has, up to BURST. Returns 0 or -errno. */
 static int read_lane(struct nw_stream *s, unsigned int number)
 {
 	struct nw_lane *lane = &s->lane[number];
+	size_t page = s->formats->page.size;
 	int ret = 0;
 
 	lane->drained = false;
-	for (unsigned int i = 0; i < BURST && ret >= 0 && !lane->drained; i++) {
+	for (size_t i = 0; i < BURST && ret >= 0 && !lane->drained; i += page) {
 		uint64_t now = s->now(s->now_arg);
 		struct nw_slab *slab = nw_slab_take(s, lane);
 		if (!slab)
 			break;
-		ssize_t got = read(lane->fd, slab->bytes, s->formats->page.size);
+		ssize_t got = read(lane->fd, slab->bytes, page);
 		if (got > 0) {
 			slab->len = (size_t)got;
 			nw_lane_queue(s, lane, slab);

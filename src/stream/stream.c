@@ -21,7 +21,7 @@
 #include "lane.h"
 
 enum {
-	DEFAULT_BUDGET = 1024
+	DEFAULT_BUDGET = 4 << 20 /* bytes */
 };
 
 /* ---- heap --------------------------------------------------------------------------- */
@@ -307,7 +307,8 @@ int nw_stream_open(const struct nw_formats *formats,
 	s->now_arg = options->now_arg;
 	s->polls = options->poll_ms > 0;
 	s->sweep = s->polls ? (uint64_t)options->poll_ms * 1000000u : NW_SWEEP_NS;
-	s->budget = options->page_budget ? options->page_budget : DEFAULT_BUDGET;
+	s->budget = options->page_budget ? options->page_budget
+					 : DEFAULT_BUDGET / formats->page.size;
 	if (s->budget < 4 * s->lanes)
 		s->budget = 4 * s->lanes;
 	for (size_t i = 0; i < s->lanes; i++) {

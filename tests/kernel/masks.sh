@@ -10,9 +10,9 @@ events() { # MASK -> got.json, and its events on stdout
 
 plain=$(events '')
 is "without a mask: 300 steps of 8 hits" "$(j got.json "len(of('event'))")" 2400
-for mask in -ref_ctr -multi_site -hex -arrays -imm -memory -set_event_pid -event_fork -buffer_percent -error_log \
+for mask in -ref_ctr -multi_site -hex -arrays -imm -memory -set_event_pid -event_fork -buffer_percent -subbuf -error_log \
   -mono -mono,-boot -expedite -fanotify -path_colon -instances -instance_events \
-  -instances,-set_event_pid,-mono,-boot,-buffer_percent,-multi_site,-ref_ctr,-hex,-arrays,-error_log,-memory; do
+  -instances,-set_event_pid,-mono,-boot,-buffer_percent,-subbuf,-multi_site,-ref_ctr,-hex,-arrays,-error_log,-memory; do
   is "$mask: the same events" "$(events $mask)" "$plain"
   holds "$mask: and no loss" got.json "of('loss')[0]['events'] == 0"
   unchanged "$mask: nothing is left"

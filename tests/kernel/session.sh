@@ -51,6 +51,18 @@ said=$("$NOPWATCH" record 'myserver:parse__start' -p $server -d 0.2 -o /dev/full
 is "and for record" "$? $said" "1 nopwatch: cannot write the recording: No space left on device"
 unchanged "nothing is left"
 
+# pages of the ring buffer
+if [ -e "$TRACEFS/buffer_subbuf_size_kb" ]; then
+  for how in "stat 16" "record $(cat "$TRACEFS/buffer_subbuf_size_kb")" "stat -b 512K $(cat "$TRACEFS/buffer_subbuf_size_kb")"; do
+    # shellcheck disable=SC2086 # words
+    "$NOPWATCH" ${how% *} 'myserver:*' -p $server -o out >/dev/null & run=$!
+    wait_for armed
+    is "${how% *}: KiB a page" "$(cat "$TRACEFS"/instances/nopwatch_*/buffer_subbuf_size_kb)" "${how##* }"
+    kill $run
+    wait $run
+  done
+fi
+
 # CMD
 said=$("$NOPWATCH" stat -q 'myserver:*' -p $server -- /no/such/command 2>&1)
 has "a command that is not there" "$? $said" '^1 nopwatch: .*/no/such/command.*No such file'
