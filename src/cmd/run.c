@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* See run.h. */
+/* A live run, from tracefs to the last hit; see run.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,157 +16,6 @@ enum {
 	TICK_MS = 100,
 	POLL_MS = 20, /* where the kernel cannot wake us when it is worth it */
 };
-
-/* ---- selecting ---------------------------------------------------------------------- */
-
-static int add_spec(struct nw_run *run, const char *text, struct nw_error *err)
-{
-	struct nw_spec spec, *slot;
-	int ret = nw_spec_parse(text, &spec, err);
-
-	if (ret < 0)
-		return ret;
-	slot = nw_vec_add(&run->specs);
-	if (!slot) {
-		nw_spec_free(&spec);
-		return nw_no_memory(err);
-	}
-	*slot = spec;
-	return 0;
-}
-
-/* Specs from the words, and the ends of spans, which need not be named twice. */
-static int read_specs(struct nw_run *run, struct nw_error *err)
-{
-	nw_strings ends = {0};
-	int ret = 0;
-
-	nw_vec_each (&run->args->words, word)
-		if (ret == 0)
-			ret = add_spec(run, *word, err);
-	nw_vec_each (&run->args->spans, text)
-		if (ret == 0 && !run->args->words.count)
-			ret = nw_span_specs(*text, &ends, err);
-	nw_vec_each (&ends, text)
-		if (ret == 0)
-			ret = add_spec(run, *text, err);
-	nw_strings_free(&ends);
-	if (ret == 0 && !run->specs.count)
-		ret = nw_fail_usage(err, "no probe is named");
-	return ret;
-}
-
-static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
-{
-	struct nw_types types = {0};
-	struct nw_tracefs fs;
-	const struct nw_kernel_events events = nw_events_of(&fs);
-	const struct nw_scope scope = {
-		.pids = run->args->pids.item,
-		.pid_count = run->args->pids.count,
-		.file = run->args->file,
-		.command = command,
-		.force = run->args->force,
-		.want_operands = nw_run_wants_args(run),
-		.types = &types,
-		.events = &events,
-	};
-	int ret = nw_load_types(run->args, &types, err);
-
-	if (ret == 0)
-		ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
-				err);
-	nw_types_free(&types);
-	nw_tracefs_close(&fs);
-	if (ret == 0 && !run->args->quiet)
-		nw_vec_each (&run->selection.warnings, warning)
-			nw_note("%s", *warning);
-	return ret;
-}
-
-/* ---- which processes ---------------------------------------------------------------- */
-
-static bool is_needed(const nw_images *needed, const struct nw_image *image)
-{
-	nw_vec_each (needed, other)
-		if ((*other)->dev == image->dev && (*other)->ino == image->ino)
-			return true;
-	return false;
-}
-
-/*
- * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
- * meant. If they are in another program (CMD being the load for a server), everybody is.
- */
-bool nw_run_command_has_probes(const struct nw_run *run, const char *command)
-{
-	nw_images needed = {0};
-	bool known = nw_locate_needed(command, false, &needed, NULL) == 0, all = true;
-
-	nw_vec_each (&run->selection.images, image) /* everybody runs the kernel */
-		all = all && ((*image)->kernel || (known && is_needed(&needed, *image)));
-	nw_images_free(&needed);
-	return all;
-}
-
-/* The processes below these, children of children included. */
-int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
-{
-	for (size_t i = 0; i < pids->count; i++) { /* pids grows meanwhile */
-		nw_pids threads = {0};
-		if (nw_process_threads(pids->item[i], &threads, NULL) < 0)
-			continue;
-		nw_vec_each (&threads, tid) {
-			struct nw_buf text = {0};
-			char path[64];
-			snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
-				 (int)pids->item[i], (int)*tid);
-			int fd = open(path, O_RDONLY | O_CLOEXEC);
-			if (fd >= 0) {
-				nw_buf_read(&text, fd);
-				close(fd);
-			}
-			char *at = text.data, *end;
-			for (long pid; at && (pid = strtol(at, &end, 10)) > 0; at = end) {
-				pid_t *slot = nw_vec_add(pids);
-				if (!slot) {
-					nw_buf_free(&text);
-					nw_vec_free(&threads);
-					return nw_no_memory(err);
-				}
-				*slot = (pid_t)pid;
-			}
-			nw_buf_free(&text);
-		}
-		nw_vec_free(&threads);
-	}
-	return 0;
-}
-
-static int collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
-			struct nw_error *err)
-{
-	bool by_command = run->child.pid && !run->args->pids.count && !run->args->all;
-	pid_t *slot;
-
-	nw_vec_each (&run->args->pids, pid) {
-		int ret = nw_wake_watch(&run->wake, *pid, err);
-		if (ret == 0 && run->args->all) /* they say where, not who */
-			continue;
-		slot = ret == 0 ? nw_vec_add(pids) : NULL;
-		if (!slot)
-			return ret < 0 ? ret : nw_no_memory(err);
-		*slot = *pid;
-	}
-	if (by_command && nw_run_command_has_probes(run, command)) {
-		slot = nw_vec_add(pids);
-		if (!slot)
-			return nw_no_memory(err);
-		*slot = run->child.pid;
-	}
-	run->restricted = pids->count > 0;
-	return run->args->follow ? nw_run_add_descendants(pids, err) : 0;
-}
 
 /* ---- opening ------------------------------------------------------------------------ */
 
@@ -267,14 +116,6 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return nw_process_task(tid, process, comm);
 }
 
-bool nw_run_has_kernel_events(const struct nw_run *run)
-{
-	nw_vec_each (&run->selection.probes, probe)
-		if ((*probe)->kind == NW_SPEC_TRACEPOINT)
-			return true;
-	return false;
-}
-
 /* Is what others do recorded, too? */
 static bool has_strangers(const struct nw_run *run)
 {
@@ -348,149 +189,7 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-bool nw_run_wants_values(const struct nw_run *run)
-{
-	bool values = run->consumer->values ||
-		      (run->filter && nw_filter_names_args(run->filter));
-
-	nw_vec_each (&run->selection.probes, probe)
-		values |= (*probe)->has_args;
-	return values;
-}
-
-bool nw_run_wants_args(const struct nw_run *run)
-{
-	return run->consumer->all_args ||
-	       (run->filter && nw_filter_names_args(run->filter));
-}
-
-int nw_run_read_filter(struct nw_run *run, struct nw_error *err)
-{
-	return run->args->filter ? nw_filter_parse(run->args->filter, &run->filter, err)
-				 : 0;
-}
-
-int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
-{
-	size_t probes = run->selection.probes.count;
-
-	run->probe_hits = calloc(probes + 1, sizeof(*run->probe_hits));
-	if (run->filter)
-		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
-	if (!run->probe_hits || (run->filter && !run->probe_filtered))
-		return nw_no_memory(err);
-	return run->filter ? nw_filter_bind(run->filter, &run->selection, err) : 0;
-}
-
-int nw_run_open_join(struct nw_run *run)
-{
-	run->needs_tasks = run->restricted || run->consumer->comms ||
-			   (run->filter && nw_filter_names_tasks(run->filter));
-	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
-}
-
 /* ---- the loop ----------------------------------------------------------------------- */
-
-static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
-			       const struct nw_task *task)
-{
-	run->filtered++;
-	run->probe_filtered[hit->probe]++;
-	return run->consumer->filtered
-		       ? run->consumer->filtered(run->consumer->arg, hit, task)
-		       : 0;
-}
-
-static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
-{
-	const struct nw_task *task = NULL;
-
-	if (hit->time > run->stop_ns || run->enough)
-		return 0;
-	if (run->needs_tasks) {
-		task = nw_tasks_get(run->tasks, hit->tid);
-		if (!task->wanted) {
-			if (run->session) /* not from a recording */
-				nw_session_stranger(run->session, hit->tid);
-			return 0;
-		}
-	}
-	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
-		return filter_out(run, hit, task);
-	run->hits++;
-	run->probe_hits[hit->probe]++;
-	int ret = run->consumer->hit(run->consumer->arg, hit, task);
-	run->enough = ret < 0;
-	return ret;
-}
-
-static int take_loss(struct nw_run *run, const struct nw_record *loss)
-{
-	struct nw_hit hit;
-	int ret = 0, more = 1;
-
-	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
-		ret = hand_out(run, &hit);
-	run->consumer->loss(run->consumer->arg, loss);
-	return more < 0 ? more : ret;
-}
-
-static void take_task(struct nw_run *run, const struct nw_record *record)
-{
-	int32_t exited = nw_record_exited(record);
-
-	if (exited && run->consumer->exit)
-		run->consumer->exit(run->consumer->arg, exited);
-	if (exited && run->session)
-		nw_session_gone(run->session, exited);
-	nw_tasks_record(run->tasks, record);
-}
-
-/* Most records by far are these. */
-static inline int take_hit(struct nw_run *run, const struct nw_record *record)
-{
-	struct nw_hit hit;
-
-	run->records += record->part == 0 && record->time <= run->stop_ns;
-	int ret = nw_join_push(run->join, record, &hit);
-	return nw_likely(ret > 0) ? hand_out(run, &hit) : ret;
-}
-
-static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
-{
-	struct nw_record part = *record;
-	int ret = 0;
-
-	switch (record->kind) {
-	case NW_RECORD_LOSS:
-		return take_loss(run, record);
-	case NW_RECORD_BOTH: /* the hit comes first: it is of the thread as it still was */
-		part.kind = NW_RECORD_HIT;
-		ret = take_hit(run, &part);
-		part = nw_record_task(record);
-		break;
-	default:
-		break;
-	}
-	take_task(run, &part);
-	return ret;
-}
-
-int nw_run_take(struct nw_run *run, const struct nw_record *record)
-{
-	return nw_likely(record->kind == NW_RECORD_HIT) ? take_hit(run, record)
-							: take_other(run, record);
-}
-
-int nw_run_drain(struct nw_run *run)
-{
-	struct nw_record record;
-	int ret = 0;
-
-	while (ret == 0 && nw_stream_next(run->stream, &record) > 0)
-		ret = nw_run_take(run, &record);
-	return ret;
-}
 
 /* Why to stop now; NULL: go on. */
 static const char *stop_reason(struct nw_run *run)
@@ -518,12 +217,6 @@ static int wait_ms(const struct nw_run *run)
 		left = run->args->duration_ns > elapsed ? run->args->duration_ns - elapsed
 							: 0;
 	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
-}
-
-/* Errors of the consumer that only mean "stop". */
-const char *nw_run_reason(int ret)
-{
-	return ret == -ECANCELED ? "count" : ret == -EPIPE ? "output closed" : NULL;
 }
 
 static int loop(struct nw_run *run, struct nw_error *err)
@@ -556,27 +249,6 @@ static int loop(struct nw_run *run, struct nw_error *err)
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
-
-int nw_run_join_rest(struct nw_run *run)
-{
-	struct nw_hit hit;
-	int ret = 0;
-
-	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
-		ret = hand_out(run, &hit);
-	return ret;
-}
-
-int nw_run_drain_rest(struct nw_run *run)
-{
-	int ret = nw_stream_finish(run->stream);
-
-	if (ret == 0)
-		ret = nw_run_drain(run);
-	if (ret == 0)
-		ret = nw_run_join_rest(run);
-	return nw_run_reason(ret) ? 0 : ret;
-}
 
 /* "overrun: N", "dropped events: N", "commit overrun: N" of one CPU. */
 static uint64_t lost_on_cpu(const struct nw_run *run, uint32_t cpu)
@@ -773,7 +445,7 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 	if (ret == 0 && command)
 		ret = nw_child_start(run->args->cmd, &run->child, err);
 	if (ret == 0)
-		ret = collect_pids(run, command, &pids, err);
+		ret = nw_run_collect_pids(run, command, &pids, err);
 	if (ret == 0)
 		ret = open_session(run, &pids, err);
 	if (ret == 0)
@@ -787,22 +459,6 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 	nw_child_stop(&run->child);
 	nw_vec_free(&pids);
 	return ret;
-}
-
-int nw_run_select(struct nw_run *run, const struct nw_args *args,
-		  const struct nw_consumer *consumer, char **command, struct nw_error *err)
-{
-	*run = (struct nw_run){.args = args,
-			       .consumer = consumer,
-			       .fs = {.root = -1},
-			       .wake = {.fd = -1, .signals = -1},
-			       .child = {.release = -1, .failure = -1}};
-	int ret = nw_run_read_filter(run, err);
-	if (ret == 0)
-		ret = read_specs(run, err);
-	if (ret == 0 && command && args->cmd)
-		ret = nw_locate(args->cmd[0], command, err);
-	return ret < 0 ? ret : select_probes(run, command ? *command : NULL, err);
 }
 
 int nw_run(struct nw_run *run, const struct nw_args *args,

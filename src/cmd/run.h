@@ -110,6 +110,9 @@ int nw_run_select(struct nw_run *run, const struct nw_args *args,
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
 /* Are all probes in what CMD itself runs? */
 bool nw_run_command_has_probes(const struct nw_run *run, const char *command);
+/* The processes that are meant: those of -p, or CMD. */
+int nw_run_collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
+			struct nw_error *err);
 /* Add the processes below these. */
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);
 /* The exit status: of CMD, if that is what ended the run. */
@@ -147,9 +150,9 @@ size_t nw_run_sites(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
  * caller's to close. */
 struct nw_kernel_events nw_events_of(struct nw_tracefs *fs);
-/* The text of an event's format file; arg is the struct nw_tracefs. */
 /* events/header_page, as it is for the session's ring buffer. */
 int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err);
+/* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
 /* --max-rate (src/cmd/govern.c): look whether a probe is hit too often, and disable it. */

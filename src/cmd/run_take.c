@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* From records to the consumer's hits: the same for a live run and for a recording. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "run.h"
+
+int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
+{
+	size_t probes = run->selection.probes.count;
+
+	run->probe_hits = calloc(probes + 1, sizeof(*run->probe_hits));
+	if (run->filter)
+		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
+	if (!run->probe_hits || (run->filter && !run->probe_filtered))
+		return nw_no_memory(err);
+	return run->filter ? nw_filter_bind(run->filter, &run->selection, err) : 0;
+}
+
+int nw_run_open_join(struct nw_run *run)
+{
+	run->needs_tasks = run->restricted || run->consumer->comms ||
+			   (run->filter && nw_filter_names_tasks(run->filter));
+	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
+}
+
+static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
+			       const struct nw_task *task)
+{
+	run->filtered++;
+	run->probe_filtered[hit->probe]++;
+	return run->consumer->filtered
+		       ? run->consumer->filtered(run->consumer->arg, hit, task)
+		       : 0;
+}
+
+static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
+{
+	const struct nw_task *task = NULL;
+
+	if (hit->time > run->stop_ns || run->enough)
+		return 0;
+	if (run->needs_tasks) {
+		task = nw_tasks_get(run->tasks, hit->tid);
+		if (!task->wanted) {
+			if (run->session) /* not from a recording */
+				nw_session_stranger(run->session, hit->tid);
+			return 0;
+		}
+	}
+	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
+		return filter_out(run, hit, task);
+	run->hits++;
+	run->probe_hits[hit->probe]++;
+	int ret = run->consumer->hit(run->consumer->arg, hit, task);
+	run->enough = ret < 0;
+	return ret;
+}
+
+static int take_loss(struct nw_run *run, const struct nw_record *loss)
+{
+	struct nw_hit hit;
+	int ret = 0, more = 1;
+
+	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
+		ret = hand_out(run, &hit);
+	run->consumer->loss(run->consumer->arg, loss);
+	return more < 0 ? more : ret;
+}
+
+static void take_task(struct nw_run *run, const struct nw_record *record)
+{
+	int32_t exited = nw_record_exited(record);
+
+	if (exited && run->consumer->exit)
+		run->consumer->exit(run->consumer->arg, exited);
+	if (exited && run->session)
+		nw_session_gone(run->session, exited);
+	nw_tasks_record(run->tasks, record);
+}
+
+/* Most records by far are these. */
+static inline int take_hit(struct nw_run *run, const struct nw_record *record)
+{
+	struct nw_hit hit;
+
+	run->records += record->part == 0 && record->time <= run->stop_ns;
+	int ret = nw_join_push(run->join, record, &hit);
+	return nw_likely(ret > 0) ? hand_out(run, &hit) : ret;
+}
+
+static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
+{
+	struct nw_record part = *record;
+	int ret = 0;
+
+	switch (record->kind) {
+	case NW_RECORD_LOSS:
+		return take_loss(run, record);
+	case NW_RECORD_BOTH: /* the hit comes first: it is of the thread as it still was */
+		part.kind = NW_RECORD_HIT;
+		ret = take_hit(run, &part);
+		part = nw_record_task(record);
+		break;
+	default:
+		break;
+	}
+	take_task(run, &part);
+	return ret;
+}
+
+int nw_run_take(struct nw_run *run, const struct nw_record *record)
+{
+	return nw_likely(record->kind == NW_RECORD_HIT) ? take_hit(run, record)
+							: take_other(run, record);
+}
+
+int nw_run_drain(struct nw_run *run)
+{
+	struct nw_record record;
+	int ret = 0;
+
+	while (ret == 0 && nw_stream_next(run->stream, &record) > 0)
+		ret = nw_run_take(run, &record);
+	return ret;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+/* Errors of the consumer that only mean "stop". */
+const char *nw_run_reason(int ret)
+{
+	return ret == -ECANCELED ? "count" : ret == -EPIPE ? "output closed" : NULL;
+}
+
+int nw_run_join_rest(struct nw_run *run)
+{
+	struct nw_hit hit;
+	int ret = 0;
+
+	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
+		ret = hand_out(run, &hit);
+	return ret;
+}
+
+int nw_run_drain_rest(struct nw_run *run)
+{
+	int ret = nw_stream_finish(run->stream);
+
+	if (ret == 0)
+		ret = nw_run_drain(run);
+	if (ret == 0)
+		ret = nw_run_join_rest(run);
+	return nw_run_reason(ret) ? 0 : ret;
+}
