@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ways to get at the pages of a ring buffer, compared: ways read|splice|mmap PER_CPU_DIR EVENTS
+ * Ways to get at the pages of a ring buffer, compared: ways read|splice|mmap PER_CPU_DIR EVENTS [PAGE_KIB]
  * reads so many events, walks over each, and prints what that cost this process.
  *
  *	read	 of trace_pipe_raw, a page at a time
@@ -22,7 +22,7 @@
 #include "nopwatch/stream.h"
 
 enum {
-	PAGE = 4096
+	MOST = 64 << 10
 };
 
 /* struct trace_buffer_meta of the UAPI header, which older systems lack. */
@@ -38,10 +38,10 @@ struct meta {
 
 #define GET_READER _IO('R', 0x20)
 
-static const struct nw_page_layout layout = {.size = PAGE,
-					     .commit = 8,
-					     .commit_size = 8,
-					     .data = 16};
+static struct nw_page_layout layout = {.size = 4096,
+				       .commit = 8,
+				       .commit_size = 8,
+				       .data = 16};
 static const struct meta *meta;
 static size_t walked; /* bytes of the last page */
 static uint32_t page_id = UINT32_MAX;
@@ -73,23 +73,24 @@ static uint64_t walk(const unsigned char *bytes, size_t len, size_t done)
 /* Each returns the events of one page; 0: there is nothing. */
 static uint64_t by_read(int fd)
 {
-	static unsigned char bytes[PAGE];
-	ssize_t got = read(fd, bytes, sizeof(bytes));
+	static unsigned char bytes[MOST];
+	ssize_t got = read(fd, bytes, layout.size);
 
 	return got > 0 ? walk(bytes, (size_t)got, 0) : 0;
 }
 
 static uint64_t by_splice(int fd)
 {
-	static unsigned char bytes[PAGE];
+	static unsigned char bytes[MOST];
+	ssize_t page = (ssize_t)layout.size;
 	uint64_t events = 0;
-	ssize_t moved = splice(fd, NULL, to_pipe[1], NULL, (size_t)16 * PAGE,
+	ssize_t moved = splice(fd, NULL, to_pipe[1], NULL, 16 * layout.size,
 			       SPLICE_F_NONBLOCK);
 
-	for (; moved >= PAGE; moved -= PAGE) {
-		if (read(to_pipe[0], bytes, sizeof(bytes)) != PAGE)
+	for (; moved >= page; moved -= page) {
+		if (read(to_pipe[0], bytes, layout.size) != page)
 			die("pipe");
-		events += walk(bytes, PAGE, 0);
+		events += walk(bytes, layout.size, 0);
 	}
 	return events;
 }
@@ -141,11 +142,14 @@ int main(int argc, char **argv)
 	uint64_t (*get)(int fd) = NULL, events = 0;
 	char path[4096];
 
-	for (size_t i = 0; i < NW_COUNT(ways) && argc == 4; i++)
+	for (size_t i = 0; i < NW_COUNT(ways) && argc >= 4; i++)
 		if (strcmp(ways[i].name, argv[1]) == 0)
 			get = ways[i].get;
-	if (!get) {
-		fprintf(stderr, "usage: ways read|splice|mmap PER_CPU_DIR EVENTS\n");
+	if (argc == 5)
+		layout.size = strtoul(argv[4], NULL, 10) << 10;
+	if (!get || layout.size < 4096 || layout.size > MOST) {
+		fprintf(stderr,
+			"usage: ways read|splice|mmap PER_CPU_DIR EVENTS [PAGE_KIB]\n");
 		return 2;
 	}
 	snprintf(path, sizeof(path), "%s/trace_pipe_raw", argv[2]);
@@ -163,7 +167,7 @@ int main(int argc, char **argv)
 		do { /* not after a writer that is still on this page */
 			got = get(fd);
 			events += got;
-		} while (got && walked > PAGE / 2);
+		} while (got && walked > layout.size / 2);
 	}
 	printf("{\"events\":%" PRIu64 ",\"ns\":%.2f}\n", events,
 	       events ? (cpu_seconds() - start) / (double)events * 1e9 : 0.0);

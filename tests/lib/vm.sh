@@ -13,7 +13,17 @@ same_as_said() { # WHAT TRACE SAID [TYPES]
 vm_boot() { # KERNEL
   local kernel=$1 arch=${1%%-*} why
   [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "kernel $kernel has not been fetched (make vm-kernels)"
-  why=$(flock "$VM/../../build/vm" "$VM/build" "$arch" 2>&1) || skip_all "cannot build for $arch: $(tail -n 1 <<<"$why")"
+  why=$(flock "$VM/../../build/vm" "$VM/build" "$arch" 2>&1)
+  case $? in
+  0) ;;
+  1) skip_all "cannot build for $arch: $(tail -n 1 <<<"$why")" ;;
+  *)
+    comment "$why"
+    fail "builds for $arch"
+    finish
+    exit
+    ;;
+  esac
   "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
