@@ -112,13 +112,13 @@ static uint64_t by_mmap(int fd)
 
 static void map(int fd)
 {
-	struct meta *first = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	struct meta *first = mmap(NULL, sizeof(*first), PROT_READ, MAP_SHARED, fd, 0);
 
 	if (first == MAP_FAILED)
 		die("mmap");
 	size_t size = first->meta_page_size +
 		      (size_t)first->nr_subbufs * first->subbuf_size;
-	munmap(first, PAGE);
+	munmap(first, sizeof(*first));
 	meta = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (meta == MAP_FAILED)
 		die("mmap");
