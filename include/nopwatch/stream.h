@@ -163,13 +163,34 @@ enum nw_record_kind {
 			   or on a page that cannot be read */
 };
 
+struct nw_value;
+
+/* A hit with all its values, from however many records. */
+#define NW_HIT_FIELDS                                                         \
+	uint64_t time; /* ns of the trace clock */                            \
+	uint32_t cpu;                                                         \
+	int32_t tid;                                                          \
+	uint32_t probe, planned;                                              \
+	const struct nw_value                                                 \
+		*values; /* as many as the probe has arguments; NULL: none */ \
+	size_t value_count
+
+struct nw_hit {
+	NW_HIT_FIELDS;
+};
+
 struct nw_record {
+	/* All kinds have a time, a CPU and a thread, HIT and BOTH a probe; a HIT that is whole,
+	 * and whose values nobody wants, is a hit as it stands here. */
+	union {
+		struct {
+			NW_HIT_FIELDS;
+		};
+		struct nw_hit hit;
+	};
 	enum nw_record_kind kind;
-	uint64_t time; /* ns of the trace clock */
-	uint32_t cpu;
-	int32_t tid;
-	uint32_t planned, probe, part; /* HIT, BOTH */
-	bool whole;		       /* HIT: has no other parts */
+	uint32_t part; /* HIT, BOTH */
+	bool whole;    /* HIT: has no other parts */
 	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
 	 * found empty; UINT64_MAX at the end of a recording */
 	uint64_t until;
@@ -432,20 +453,12 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);
 
-/* A hit with all its values, from however many records. */
-struct nw_hit {
-	uint64_t time;
-	uint32_t cpu;
-	int32_t tid;
-	uint32_t probe, planned;
-	const struct nw_value *values; /* as many as the probe has arguments; NULL: none */
-	size_t value_count;
-};
-
 /* Joins the records of hits whose strings came in companion events. Without values, hits of one
  * part have none. */
 struct nw_join;
 int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out);
+/* Nothing waits, and no values are wanted: records that are whole need not be pushed. */
+bool nw_join_is_idle(const struct nw_join *join);
 /* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
  * call. Behind a hit whose companions were lost, hits come one call late. */
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);

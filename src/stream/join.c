@@ -73,15 +73,6 @@ static const struct nw_planned *planned_of(const struct nw_join *join, uint32_t 
 	return &join->formats->plan->points.item[planned];
 }
 
-static struct nw_hit hit_of(const struct nw_record *record)
-{
-	return (struct nw_hit){.time = record->time,
-			       .cpu = record->cpu,
-			       .tid = record->tid,
-			       .probe = record->probe,
-			       .planned = record->planned};
-}
-
 static uint32_t part_bit(const struct nw_record *record)
 {
 	return 1u << (record->part % NW_MAX_PARTS);
@@ -122,7 +113,7 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 		free_pending(p);
 		return NULL;
 	}
-	p->hit = hit_of(record);
+	p->hit = record->hit;
 	p->hit.values = p->values;
 	p->hit.value_count = count;
 	for (size_t i = 0; i < count; i++)
@@ -268,6 +259,11 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 	out->values = join->values;
 	out->value_count = count;
 	return 1;
+}
+
+bool nw_join_is_idle(const struct nw_join *join)
+{
+	return !join->values_wanted && !join->ready.count && !join->waiting.count;
 }
 
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out)

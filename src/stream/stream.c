@@ -165,6 +165,8 @@ static inline bool decode(const struct nw_formats *formats, const struct nw_lane
 	out->data = data;
 	out->size = lane->size;
 	out->format = format;
+	out->values = NULL;
+	out->value_count = 0;
 	if (nw_unlikely(format->kind != NW_EVENT_PROBE))
 		return decode_task(format, out);
 	uint16_t low = load16(data + format->address) & 0xfff;

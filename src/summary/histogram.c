@@ -4,24 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/summary.h"
-
-enum {
-	SHIFT = 5
-}; /* log2 of NW_BUCKETS */
-
-/*
- * Buckets are numbered through: block 0 holds 0..31 one by one, block b > 0 holds
- * [32 << (b-1), 64 << (b-1)), so a value below 64 is its own number. No branch: it would be a
- * wrong guess every other time.
- */
-static inline unsigned int bucket_of(uint64_t value)
-{
-	unsigned int coarse = 63 - SHIFT -
-			      (unsigned int)__builtin_clzll(value | NW_BUCKETS);
-
-	return coarse * NW_BUCKETS + (unsigned int)(value >> coarse);
-}
+#include "histogram.h"
 
 static uint64_t bucket_low(unsigned int bucket)
 {
@@ -61,32 +44,13 @@ static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 }
 
 /* In a bucket for which there is no room yet. */
-static nw_cold void count_far(struct nw_histogram *h, struct nw_blocks *blocks,
-			      unsigned int bucket, uint64_t times)
+void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
+			    unsigned int bucket, uint64_t times)
 {
 	if (reach(blocks, bucket))
 		blocks->count[bucket - blocks->first] += times;
 	else
 		h->failed = true;
-}
-
-static inline void count_value(struct nw_histogram *h, struct nw_blocks *blocks,
-			       uint64_t magnitude, uint64_t times)
-{
-	unsigned int bucket = bucket_of(magnitude), at = bucket - blocks->first;
-
-	/* one comparison for both ends: below first, the difference wraps */
-	if (nw_likely(at < blocks->used))
-		blocks->count[at] += times;
-	else
-		count_far(h, blocks, bucket, times);
-}
-
-static inline void add_moments(struct nw_histogram *h, double value)
-{
-	double shifted = value - h->origin;
-	h->shifted_sum += shifted;
-	h->shifted_squares += shifted * shifted;
 }
 
 /* What a value is among signed ones: what is too large counts as the largest. */
@@ -116,12 +80,10 @@ static void become_signed(struct nw_histogram *h)
 		*count = 0;
 	}
 	if (too_large)
-		count_value(h, blocks, INT64_MAX, too_large);
+		nw_histogram_count(h, blocks, INT64_MAX, too_large);
 }
 
-/* Of a histogram that is empty or holds signed values, or a value that a double's conversion
- * or the sum has trouble with. */
-static nw_cold void add_unusual(struct nw_histogram *h, uint64_t value)
+void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 {
 	if (h->is_signed) {
 		nw_histogram_add_signed(h, (int64_t)as_signed(value));
@@ -131,29 +93,18 @@ static nw_cold void add_unusual(struct nw_histogram *h, uint64_t value)
 		h->min = h->max = value;
 		h->origin = (double)value;
 	}
-	add_moments(h, (double)value);
+	nw_histogram_moments(h, (double)value);
 	h->min = nw_min64(h->min, value);
 	h->max = nw_max64(h->max, value);
 	if (__builtin_add_overflow(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
 	h->count++;
-	count_value(h, &h->values, value, 1);
+	nw_histogram_count(h, &h->values, value, 1);
 }
 
 void nw_histogram_add(struct nw_histogram *h, uint64_t value)
 {
-	if (nw_unlikely(h->is_signed || h->count == 0 || (value | h->sum) >> 63)) {
-		add_unusual(h, value);
-		return;
-	}
-	add_moments(h, (double)(int64_t)value);
-	if (nw_unlikely(value < h->min))
-		h->min = value;
-	if (nw_unlikely(value > h->max))
-		h->max = value;
-	h->sum += value; /* neither has its top bit set */
-	h->count++;
-	count_value(h, &h->values, value, 1);
+	nw_histogram_add_here(h, value);
 }
 
 static void add_signed_sum(struct nw_histogram *h, int64_t value)
@@ -173,7 +124,7 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		h->min = h->max = (uint64_t)value;
 		h->origin = (double)value;
 	}
-	add_moments(h, (double)value);
+	nw_histogram_moments(h, (double)value);
 	if (value < (int64_t)h->min)
 		h->min = (uint64_t)value;
 	if (value > (int64_t)h->max)
@@ -181,9 +132,9 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 	add_signed_sum(h, value);
 	h->count++;
 	if (value < 0)
-		count_value(h, &h->negatives, -(uint64_t)value, 1);
+		nw_histogram_count(h, &h->negatives, -(uint64_t)value, 1);
 	else
-		count_value(h, &h->values, (uint64_t)value, 1);
+		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
 static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
@@ -191,8 +142,9 @@ static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
 {
 	for (unsigned int i = 0; i < from->used; i++)
 		if (from->count[i])
-			count_value(into, to, nw_min64(bucket_low(from->first + i), most),
-				    from->count[i]);
+			nw_histogram_count(into, to,
+					   nw_min64(bucket_low(from->first + i), most),
+					   from->count[i]);
 }
 
 /* Bring the other's moments to our origin: sums of (x - o) and (x - o)^2. */

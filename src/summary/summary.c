@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "histogram.h"
 #include "open.h"
 
 /* What a probe means to one span. */
@@ -293,7 +294,7 @@ static inline int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	if (nw_unlikely(hit->time < start.time))
 		discard(s, row, 1);
 	else
-		nw_histogram_add(&row->latency, hit->time - start.time);
+		nw_histogram_add_here(&row->latency, hit->time - start.time);
 	return 0;
 }
 
@@ -345,7 +346,7 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	uint64_t *last = &g->last[hit->probe];
 	row->hits++;
 	if (*last && *last >= s->loss_until && hit->time >= *last)
-		nw_histogram_add(&row->gap, hit->time - *last);
+		nw_histogram_add_here(&row->gap, hit->time - *last);
 	*last = nw_max64(*last, hit->time);
 	if (row->args && hit->values)
 		add_args(row, hit);

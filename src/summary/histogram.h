@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* How a value gets into a histogram: inlined where hits are counted, since every hit does. */
+#ifndef NOPWATCH_SUMMARY_HISTOGRAM_H
+#define NOPWATCH_SUMMARY_HISTOGRAM_H
+
+#include "nopwatch/summary.h"
+
+/* Of a histogram that is empty or holds signed values, or a value that a double's conversion
+ * or the sum has trouble with. */
+nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
+/* In a bucket for which there is no room yet. */
+nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
+				    unsigned int bucket, uint64_t times);
+
+enum {
+	NW_BUCKET_SHIFT = 5
+}; /* log2 of NW_BUCKETS */
+
+/*
+ * Buckets are numbered through: block 0 holds 0..31 one by one, block b > 0 holds
+ * [32 << (b-1), 64 << (b-1)), so a value below 64 is its own number. No branch: it would be a
+ * wrong guess every other time.
+ */
+static inline unsigned int nw_histogram_bucket(uint64_t value)
+{
+	unsigned int coarse = 63 - NW_BUCKET_SHIFT -
+			      (unsigned int)__builtin_clzll(value | NW_BUCKETS);
+
+	return coarse * NW_BUCKETS + (unsigned int)(value >> coarse);
+}
+
+static inline void nw_histogram_count(struct nw_histogram *h, struct nw_blocks *blocks,
+				      uint64_t magnitude, uint64_t times)
+{
+	unsigned int bucket = nw_histogram_bucket(magnitude), at = bucket - blocks->first;
+
+	/* one comparison for both ends: below first, the difference wraps */
+	if (nw_likely(at < blocks->used))
+		blocks->count[at] += times;
+	else
+		nw_histogram_count_far(h, blocks, bucket, times);
+}
+
+static inline void nw_histogram_moments(struct nw_histogram *h, double value)
+{
+	double shifted = value - h->origin;
+	h->shifted_sum += shifted;
+	h->shifted_squares += shifted * shifted;
+}
+
+static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
+{
+	if (nw_unlikely(h->is_signed || h->count == 0 || (value | h->sum) >> 63)) {
+		nw_histogram_add_unusual(h, value);
+		return;
+	}
+	nw_histogram_moments(h, (double)(int64_t)value);
+	if (nw_unlikely(value < h->min))
+		h->min = value;
+	if (nw_unlikely(value > h->max))
+		h->max = value;
+	h->sum += value; /* neither has its top bit set */
+	h->count++;
+	nw_histogram_count(h, &h->values, value, 1);
+}
+
+#endif
