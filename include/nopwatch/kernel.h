@@ -127,8 +127,9 @@ enum nw_clock {
 struct nw_session_options {
 	uint64_t buffer_bytes;	     /* per CPU; 0: a default for the number of CPUs */
 	unsigned int buffer_percent; /* how full a buffer wakes the reader; 0: a default */
-	/* Whole pages of the ring buffer are kept: then small ones, of which less is empty. */
-	bool keeps_pages;
+	/* Larger pages in the ring buffer, where the kernel has them: cheaper to read, slower to
+	 * begin with, and emptier where events are few. */
+	bool large_pages;
 	const pid_t *pids; /* record only these processes and what they create; none: all */
 	size_t pid_count;
 	bool tasks; /* also record births, names and deaths of threads */

@@ -324,7 +324,6 @@ static int run(const struct nw_args *args)
 		.all_args = true,
 		.comms = true,
 		.named_events = true,
-		.keeps_pages = true,
 		.start = start,
 		.armed = armed,
 		.hit = hit,

@@ -422,6 +422,7 @@ static int run(const struct nw_args *args)
 		.all_args = s.needs_args,
 		.values = s.needs_args,
 		.comms = s.needs_tasks,
+		.large_pages = true,
 		.start = start,
 		.armed = armed,
 		.hit = hit,

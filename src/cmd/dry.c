@@ -73,7 +73,7 @@ static int tell(struct nw_run *run, const char *command, struct nw_buf *out,
 		.pid_count = pids.count,
 		.tasks = true,
 		.force = args->force,
-		.keeps_pages = run->consumer->keeps_pages};
+		.large_pages = run->consumer->large_pages};
 	if (ret == 0)
 		ret = nw_session_tell(&run->fs, &run->features, &run->plan, name, &options,
 				      restricted, &middle, out, err);

@@ -165,7 +165,7 @@ static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error
 		.pid_count = pids->count,
 		.tasks = true,
 		.force = run->args->force,
-		.keeps_pages = run->consumer->keeps_pages,
+		.large_pages = run->consumer->large_pages,
 	};
 	char name[24];
 

@@ -20,7 +20,7 @@ struct nw_consumer {
 	bool values;	   /* wants those that the user did not name with the hits, too */
 	bool comms;	   /* wants to know processes and names of threads */
 	bool named_events; /* call events after their probes, for other tools */
-	bool keeps_pages;  /* keeps the ring buffer's pages whole, as they are */
+	bool large_pages;  /* does so little with a hit that reading it counts */
 	/* Everything is planned; nothing is armed yet. */
 	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Armed, or the recording is open. */

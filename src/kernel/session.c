@@ -122,7 +122,7 @@ unsigned int nw_buffer_pages(const struct nw_features *features,
 		KIB = 16,
 		LEAST_PAGES = 64
 	};
-	bool worth = bytes / 1024 >= KIB * LEAST_PAGES && !options->keeps_pages;
+	bool worth = bytes / 1024 >= KIB * LEAST_PAGES && options->large_pages;
 
 	return features->has[NW_FEATURE_SUBBUF] && worth ? KIB : 0;
 }

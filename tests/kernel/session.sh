@@ -53,7 +53,7 @@ unchanged "nothing is left"
 
 # pages of the ring buffer
 if [ -e "$TRACEFS/buffer_subbuf_size_kb" ]; then
-  for how in "stat 16" "record $(cat "$TRACEFS/buffer_subbuf_size_kb")" "stat -b 512K $(cat "$TRACEFS/buffer_subbuf_size_kb")"; do
+  for how in "stat 16" "trace $(cat "$TRACEFS/buffer_subbuf_size_kb")" "record $(cat "$TRACEFS/buffer_subbuf_size_kb")" "stat -b 512K $(cat "$TRACEFS/buffer_subbuf_size_kb")"; do
     # shellcheck disable=SC2086 # words
     "$NOPWATCH" ${how% *} 'myserver:*' -p $server -o out >/dev/null & run=$!
     wait_for armed
