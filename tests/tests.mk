@@ -42,8 +42,10 @@ $(SERVER): demo/server.c
 demo: all $(SERVER)
 	$(quiet)scripts/tracefs demo/run build/nopwatch $(SERVER)
 
+BENCH_BIN := $(patsubst tests/%.c,$(TEST_BUILD)/%,$(wildcard tests/bench/*.c))
+
 # The bench is built, so that it does not break unseen, but not run: it says nothing true then.
-check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(TEST_BUILD)/bench/micro $(TEST_BUILD)/bench/ways
+check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(BENCH_BIN)
 
 RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs \
 	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit \
@@ -67,19 +69,15 @@ check-kernel: check-build
 
 # ---- bench ---------------------------------------------------------------------------------
 
-MICRO := $(TEST_BUILD)/bench/micro
-
-WAYS := $(TEST_BUILD)/bench/ways
-
-$(MICRO) $(WAYS): $(TEST_BUILD)/bench/%: tests/bench/%.c $(LIB)
+$(BENCH_BIN): $(TEST_BUILD)/bench/%: tests/bench/%.c $(LIB)
 	$(call say,BENCH,$<)
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
 		$(LDLIBS) $(CHECK_LIBS) -o $@
 
 # Numbers against the peers that are installed; ONLY=NAME, ROUNDS=N.
-bench: all $(MICRO) $(WAYS) $(PROGRAM_BIN) $(SERVER)
+bench: all $(BENCH_BIN) $(PROGRAM_BIN) $(SERVER)
 	$(quiet)scripts/tracefs tests/bench/run $(CURDIR)/$(BIN) $(CURDIR)/$(TEST_BUILD)/programs $(CURDIR)/$(SERVER) \
-		$(CURDIR)/$(MICRO) $(CURDIR)/build/bench.json
+		$(CURDIR)/$(TEST_BUILD)/bench/micro $(CURDIR)/build/bench.json
 
 .PHONY: bench
