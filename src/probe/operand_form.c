@@ -305,21 +305,29 @@ static void drop_zero_registers(const struct nw_arch *arch, struct memory *m)
 	}
 }
 
-/* `%tprel_lo(sym)`, `%lo(sym+4)`: riscv and loongarch put the operator before the symbol. */
-static bool take_operator(struct nw_cursor *c, struct memory *m)
+/* The name of a relocation operator; false: there is none. */
+static bool take_operator_name(struct nw_cursor *c, struct memory *m)
 {
-	struct nw_cursor start = *c;
 	size_t len = 0;
 
-	if (!take(c, '%'))
-		return false;
 	while (c->at + len < c->end &&
 	       (isalnum((unsigned char)c->at[len]) || c->at[len] == '_'))
 		len++;
 	m->operator_text = c->at;
 	m->operator_len = len;
 	c->at += len;
-	if (len && take(c, '(') && nw_take_sum(c, &m->sum) && m->sum.symbol && take(c, ')'))
+	return len;
+}
+
+/* `%tprel_lo(sym)`, `%lo(sym+4)`: riscv and loongarch put the operator before the symbol. */
+static bool take_operator(struct nw_cursor *c, struct memory *m)
+{
+	struct nw_cursor start = *c;
+
+	if (!take(c, '%'))
+		return false;
+	if (take_operator_name(c, m) && take(c, '(') && nw_take_sum(c, &m->sum) &&
+	    m->sum.symbol && take(c, ')'))
 		return true;
 	m->operator_text = NULL;
 	*c = start;
@@ -381,20 +389,14 @@ static bool take_shift(struct nw_cursor *c, uint64_t *scale)
 static bool take_colon_operator(struct nw_cursor *c, struct memory *m)
 {
 	struct nw_cursor start = *c;
-	size_t len = 0;
 
 	take(c, '#');
 	if (!take(c, ':')) {
 		*c = start;
 		return false;
 	}
-	while (c->at + len < c->end &&
-	       (isalnum((unsigned char)c->at[len]) || c->at[len] == '_'))
-		len++;
-	m->operator_text = c->at;
-	m->operator_len = len;
-	c->at += len;
-	return len && take(c, ':') && nw_take_sum(c, &m->sum) && m->sum.symbol;
+	return take_operator_name(c, m) && take(c, ':') && nw_take_sum(c, &m->sum) &&
+	       m->sum.symbol;
 }
 
 /* What follows the base: a displacement, a symbol's low part, or an index with its shift. */
