@@ -127,8 +127,8 @@ unsigned int nw_buffer_pages(const struct nw_features *features,
 	return features->has[NW_FEATURE_SUBBUF] && worth ? KIB : 0;
 }
 
-/* Pages of 16 KiB are read at half the price of 4 KiB (docs/performance.md). If they cannot be
- * had, small ones do. */
+/* Pages of 16 KiB are cheaper to read than those of 4 KiB (`make bench ONLY=ways`). If they cannot
+ * be had, small ones do. */
 static void set_pages(struct nw_session *session, uint64_t bytes)
 {
 	unsigned int kib = nw_buffer_pages(session->features, &session->options, bytes);

@@ -195,6 +195,8 @@ static int has_notes(int dir, const char *name)
 /* The path of an entry; it starts with that of its directory, which is len long. */
 static char *entry_path(struct reader *reader, size_t len, const char *name)
 {
+	if (reader->path.failed)
+		return NULL;
 	nw_buf_cut(&reader->path, len);
 	if (len && reader->path.data[len - 1] != '/')
 		nw_buf_addc(&reader->path, '/');
