@@ -24,6 +24,7 @@
 /* A function that the hot path seldom calls, and one that it almost never calls: their
  * registers are not saved on its way. */
 #define nw_apart	  __attribute__((noinline))
+#define nw_inlined	  inline __attribute__((always_inline))
 #define nw_cold		  __attribute__((noinline, cold))
 #define nw_unlikely(cond) __builtin_expect(!!(cond), 0)
 #define NW_COUNT(array)	  (sizeof(array) / sizeof((array)[0]))

@@ -106,7 +106,8 @@ enum nw_event_kind {
 
 /* What a place in an event stands for. */
 struct nw_hit_place {
-	uint32_t planned, probe, part;
+	uint32_t probe, planned; /* in the order of struct nw_hit: copied in one piece */
+	uint32_t part;
 	bool known; /* false: nothing, the address is none of ours */
 	bool whole; /* the hit has this part only */
 };
@@ -252,6 +253,12 @@ int nw_stream_fill(struct nw_stream *stream, int wake_fd, int timeout_ms);
 int nw_stream_finish(struct nw_stream *stream);
 /* The next record in time order: 1, or 0: nothing yet (fill again). */
 int nw_stream_next(struct nw_stream *stream, struct nw_record *out);
+/*
+ * The next records, many at a time, as long as they are hits with nothing more to them: whole,
+ * and nobody wants their values. At most `most`. Returns how many; 0: nw_stream_next() has the
+ * next one, if there is any. A quarter of the work that one record at a time is.
+ */
+size_t nw_stream_hits(struct nw_stream *stream, struct nw_hit *out, size_t most);
 /* Everything up to this time has been handed out, or will be before anything later. */
 uint64_t nw_stream_known(const struct nw_stream *stream);
 struct nw_stream_stats nw_stream_stats(const struct nw_stream *stream);

@@ -29,12 +29,13 @@ struct nw_blocks {
 
 struct nw_histogram {
 	uint64_t count;
-	uint64_t min, max;  /* as int64_t if is_signed; only with count > 0 */
-	uint64_t sum;	    /* wraps never: stops at its largest value */
-	bool is_signed;	    /* has seen nw_histogram_add_signed(); then unsigned values
+	uint64_t min, max; /* as int64_t if is_signed; only with count > 0 */
+	uint64_t sum;	   /* wraps never: stops at its largest value */
+	uint64_t plain; /* values below it need no care: 0 when there are none yet, ... */
+	bool is_signed; /* has seen nw_histogram_add_signed(); then unsigned values
 			       beyond INT64_MAX count as that */
-	bool failed;	    /* out of memory: some values are in count but in no bucket */
-	double origin;	    /* the first value; the next two are relative to it, */
+	bool failed;	/* out of memory: some values are in count but in no bucket */
+	double origin;	/* the first value; the next two are relative to it, */
 	double shifted_sum; /* which keeps a small deviation of large values exact */
 	double shifted_squares;
 	struct nw_blocks values;
@@ -184,6 +185,8 @@ int nw_summary_filtered(struct nw_summary *summary, const struct nw_hit *hit, in
 /* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);
+/* Take many, when nothing is grouped and no span is keyed by process. */
+int nw_summary_hits(struct nw_summary *summary, const struct nw_hit *hits, size_t count);
 /* Events before until are missing: nothing that began before it may be measured. */
 void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);
 /* A thread is gone: its open spans will never end. */

@@ -42,7 +42,6 @@ struct stat {
 
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
 	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
-	bool watched;	    /* by one of these, or grouped */
 	uint64_t interval;  /* reports printed */
 	uint64_t filtered;  /* hits taken out since the last of them */
 	uint64_t shown;	    /* when the status line was last written */
@@ -297,7 +296,6 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	s->next = s->args->interval_ns ? run->start_ns + s->args->interval_ns : UINT64_MAX;
 	s->most_hits = s->args->count && !s->args->interval_ns ? s->args->count
 							       : UINT64_MAX;
-	s->watched = s->by || s->next != UINT64_MAX || s->most_hits != UINT64_MAX;
 	s->status_line = !s->args->quiet && isatty(STDERR_FILENO) == 1;
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports",
@@ -315,10 +313,9 @@ static nw_cold int print_intervals(struct stat *s, uint64_t until)
 	return ret;
 }
 
-/* With -i, -n or --by there is more to a hit than the summary. */
-static nw_apart int watched_hit(struct stat *s, const struct nw_hit *hit,
-				const struct nw_task *task)
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
+	struct stat *s = arg;
 	int ret = hit->time >= s->next ? print_intervals(s, hit->time) : 0;
 	int64_t group = s->by ? group_of(s, hit, task) : 0;
 
@@ -329,13 +326,9 @@ static nw_apart int watched_hit(struct stat *s, const struct nw_hit *hit,
 	return ret;
 }
 
-static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
-	struct stat *s = arg;
-
-	return nw_unlikely(s->watched)
-		       ? watched_hit(s, hit, task)
-		       : nw_summary_hit(s->summary, hit, task ? task->pid : 0, 0);
+	return nw_summary_hits(((struct stat *)arg)->summary, hits, count);
 }
 
 static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
@@ -417,6 +410,8 @@ static int run(const struct nw_args *args)
 	choose_by(&s);
 	s.needs_args |= args->hists.count || keyed_by(args, NULL);
 	s.needs_tasks |= keyed_by(args, "pid");
+	/* with these there is more to a hit than the summary */
+	bool watched = s.by || args->interval_ns || args->count;
 	const struct nw_consumer consumer = {
 		.arg = &s,
 		.all_args = s.needs_args,
@@ -426,6 +421,7 @@ static int run(const struct nw_args *args)
 		.start = start,
 		.armed = armed,
 		.hit = hit,
+		.hits = watched ? NULL : hits,
 		.filtered = filtered,
 		.disabled = disabled,
 		.exit = gone,

@@ -26,6 +26,8 @@ struct nw_consumer {
 	/* Armed, or the recording is open. */
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* The same of many hits, whose values and threads nobody wants; NULL: one by one. */
+	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
 	/* A hit that --filter has taken out; NULL: nobody has to know. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	/* --max-rate has disabled a probe at this time; hits before it may still come. NULL:

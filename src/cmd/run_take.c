@@ -115,21 +115,69 @@ int nw_run_take(struct nw_run *run, const struct nw_record *record)
 							: take_other(run, record);
 }
 
-/* As long as nothing has to be joined, the record is the hit. */
+/* ---- many at a time ----------------------------------------------------------------- */
+
+enum {
+	MANY = 128 /* hits that are decoded before they are counted: they stay in the cache */
+};
+
+/* Only those of wanted threads stay. Nothing about threads changes from one to the other. */
+static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
+{
+	const struct nw_task *task = NULL;
+	int32_t tid = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!task || hits[i].tid != tid)
+			task = nw_tasks_get(run->tasks, tid = hits[i].tid);
+		if (task->wanted)
+			hits[kept++] = hits[i];
+		else if (run->session) /* not from a recording */
+			nw_session_stranger(run->session, tid);
+	}
+	return kept;
+}
+
+static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
+{
+	while (count && hits[count - 1].time > run->stop_ns)
+		count--;
+	run->records += count;
+	if (run->restricted)
+		count = keep_wanted(run, hits, count);
+	if (run->enough)
+		return 0;
+	run->hits += count;
+	for (size_t i = 0; i < count; i++)
+		run->probe_hits[hits[i].probe]++;
+	int ret = run->consumer->hits(run->consumer->arg, hits, count);
+	run->enough = ret < 0;
+	return ret;
+}
+
+/* May hits be taken many at a time, if the next records are nothing else? */
+static bool takes_many(const struct nw_run *run)
+{
+	return run->consumer->hits && !run->consumer->comms && !run->filter &&
+	       nw_join_is_idle(run->join);
+}
+
 int nw_run_drain(struct nw_run *run)
 {
-	bool plain = nw_join_is_idle(run->join);
+	struct nw_hit hits[MANY];
 	struct nw_record record;
 	int ret = 0;
 
-	while (ret == 0 && nw_stream_next(run->stream, &record) > 0) {
-		if (nw_likely(plain && record.kind == NW_RECORD_HIT && record.whole)) {
-			run->records += record.time <= run->stop_ns;
-			ret = hand_out(run, &record.hit);
-		} else {
+	while (ret == 0) {
+		size_t count = takes_many(run) ? nw_stream_hits(run->stream, hits, MANY)
+					       : 0;
+		if (count)
+			ret = take_hits(run, hits, count);
+		else if (nw_stream_next(run->stream, &record) > 0)
 			ret = nw_run_take(run, &record);
-			plain = nw_join_is_idle(run->join);
-		}
+		else
+			break;
 	}
 	return ret;
 }

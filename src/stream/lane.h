@@ -102,10 +102,50 @@ static inline bool nw_lane_next_here(struct nw_lane *lane)
 	return true;
 }
 
+/*
+ * Take whole hits, from the lane's event on as they follow each other on its page, not newer
+ * than `until`. Returns how many, at most `most`; *pending: the lane has moved on to an event
+ * that is not among them (it has not: the last of them is still its event).
+ */
+size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
+		    struct nw_hit *out, size_t most, bool *pending);
+
 /* What the lane has to offer next: a loss stands before the event behind it. */
 static inline uint64_t nw_lane_time(const struct nw_lane *lane)
 {
 	return lane->has_loss ? lane->loss_from : lane->head;
+}
+
+/* ---- an event ----------------------------------------------------------------------- */
+
+static inline uint16_t nw_load16(const unsigned char *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* What the event is, if it is of a known type and long enough for it; NULL. */
+static inline const struct nw_event_format *nw_event_format_of(
+	const struct nw_formats *formats, const unsigned char *data, uint32_t size)
+{
+	const struct nw_event_format *format;
+
+	if (nw_unlikely(size < formats->least))
+		return NULL;
+	uint32_t id = nw_load16(data + formats->type_offset);
+	format = nw_likely(id < formats->ids) ? formats->by_id[id] : NULL;
+	return nw_likely(format && size >= format->size) ? format : NULL;
+}
+
+/* Which of its places the event of kind PROBE is from. */
+static inline const struct nw_hit_place *nw_hit_place_of(
+	const struct nw_event_format *format, const unsigned char *data)
+{
+	uint16_t low = nw_load16(data + format->address) & 0xfff;
+
+	return &format->places.item[format->by_low_bits[low]];
 }
 
 /* ---- stream.c ----------------------------------------------------------------------- */

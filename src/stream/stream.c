@@ -100,12 +100,17 @@ static inline bool go_on(struct nw_stream *s)
 	return false;
 }
 
-void nw_stream_advance(struct nw_stream *s)
+/* The current lane has moved on, but the event there has not been handed out. */
+static void end_turn(struct nw_stream *s)
 {
-	if (!go_on(s))
-		return;
 	s->current = NULL;
 	fix_top(s);
+}
+
+void nw_stream_advance(struct nw_stream *s)
+{
+	if (go_on(s))
+		end_turn(s);
 }
 
 void nw_stream_wake(struct nw_stream *s, unsigned int number)
@@ -118,14 +123,6 @@ void nw_stream_wake(struct nw_stream *s, unsigned int number)
 }
 
 /* ---- handing out -------------------------------------------------------------------- */
-
-static inline uint16_t load16(const unsigned char *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
 
 /* Of an event that tells of threads, and may be a hit, too. */
 static nw_apart bool decode_task(const struct nw_event_format *format,
@@ -149,15 +146,11 @@ static nw_apart bool decode_task(const struct nw_event_format *format,
 static inline bool decode(const struct nw_formats *formats, const struct nw_lane *lane,
 			  struct nw_record *out)
 {
-	const struct nw_event_format *format;
 	const unsigned char *data = lane->data;
-	uint32_t id;
+	const struct nw_event_format *format = nw_event_format_of(formats, data,
+								  lane->size);
 
-	if (nw_unlikely(lane->size < formats->least))
-		return false;
-	id = load16(data + formats->type_offset);
-	format = nw_likely(id < formats->ids) ? formats->by_id[id] : NULL;
-	if (nw_unlikely(!format || lane->size < format->size))
+	if (nw_unlikely(!format))
 		return false;
 	memcpy(&out->tid, data + formats->pid_offset, sizeof(out->tid));
 	out->time = lane->head;
@@ -169,8 +162,7 @@ static inline bool decode(const struct nw_formats *formats, const struct nw_lane
 	out->value_count = 0;
 	if (nw_unlikely(format->kind != NW_EVENT_PROBE))
 		return decode_task(format, out);
-	uint16_t low = load16(data + format->address) & 0xfff;
-	const struct nw_hit_place *place = &format->places.item[format->by_low_bits[low]];
+	const struct nw_hit_place *place = nw_hit_place_of(format, data);
 	out->kind = NW_RECORD_HIT;
 	out->planned = place->planned;
 	out->probe = place->probe;
@@ -216,6 +208,13 @@ static bool refill(struct nw_stream *s)
 	       (is_ready(s) || s->stats.pages != pages);
 }
 
+/* The lane whose event is the next one becomes the current one. */
+static inline void begin_turn(struct nw_stream *s)
+{
+	s->current = &s->lane[s->heap[0].lane];
+	s->until = until_next(s);
+}
+
 int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 {
 	for (;;) {
@@ -231,8 +230,7 @@ int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 				fix_top(s);
 				return 1;
 			}
-			s->current = lane;
-			s->until = until_next(s);
+			begin_turn(s);
 		}
 		if (nw_likely(decode(s->formats, s->current, out))) {
 			s->stats.records++;
@@ -240,6 +238,33 @@ int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 		}
 		s->stats.unknown++;
 	}
+}
+
+/* Is the next record an event? Then it is that of the current lane. */
+static bool find_event(struct nw_stream *s)
+{
+	if (go_on(s))
+		return true;
+	if (!is_ready(s) || s->lane[s->heap[0].lane].has_loss)
+		return false;
+	begin_turn(s);
+	return true;
+}
+
+size_t nw_stream_hits(struct nw_stream *s, struct nw_hit *out, size_t most)
+{
+	size_t count = 0, got = 1;
+	bool pending;
+
+	while (got && count < most && find_event(s)) {
+		got = nw_lane_hits(s->current, s->formats, s->until, out + count,
+				   most - count, &pending);
+		count += got;
+		if (pending)
+			end_turn(s);
+	}
+	s->stats.records += count;
+	return count;
 }
 
 uint64_t nw_stream_known(const struct nw_stream *s)

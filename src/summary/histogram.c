@@ -67,6 +67,7 @@ static void become_signed(struct nw_histogram *h)
 	uint64_t too_large = 0;
 
 	h->is_signed = true;
+	h->plain = 0;
 	if (!h->count)
 		return;
 	h->min = as_signed(h->min);
@@ -99,6 +100,8 @@ void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 	if (__builtin_add_overflow(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
 	h->count++;
+	/* neither value nor sum has its top bit set: the next sum cannot wrap */
+	h->plain = h->sum >> 63 ? 0 : (uint64_t)1 << 63;
 	nw_histogram_count(h, &h->values, value, 1);
 }
 
@@ -188,6 +191,7 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 	if (from->is_signed && !into->is_signed)
 		become_signed(into);
 	into->failed |= from->failed;
+	into->plain = 0; /* the next value sees to it */
 	merge_moments(into, from);
 	merge_range(into, from);
 	into->count += from->count;

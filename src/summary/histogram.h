@@ -6,7 +6,7 @@
 #include "nopwatch/summary.h"
 
 /* Of a histogram that is empty or holds signed values, or a value that a double's conversion
- * or the sum has trouble with. */
+ * or the sum has trouble with: one that is not below `plain`. */
 nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
 /* In a bucket for which there is no room yet. */
 nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
@@ -23,8 +23,8 @@ enum {
  */
 static inline unsigned int nw_histogram_bucket(uint64_t value)
 {
-	unsigned int coarse = 63 - NW_BUCKET_SHIFT -
-			      (unsigned int)__builtin_clzll(value | NW_BUCKETS);
+	unsigned int top = 63 ^ (unsigned int)__builtin_clzll(value | NW_BUCKETS);
+	unsigned int coarse = top - NW_BUCKET_SHIFT;
 
 	return coarse * NW_BUCKETS + (unsigned int)(value >> coarse);
 }
@@ -50,7 +50,7 @@ static inline void nw_histogram_moments(struct nw_histogram *h, double value)
 
 static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 {
-	if (nw_unlikely(h->is_signed || h->count == 0 || (value | h->sum) >> 63)) {
+	if (nw_unlikely(value >= h->plain)) {
 		nw_histogram_add_unusual(h, value);
 		return;
 	}
@@ -59,8 +59,10 @@ static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 		h->min = value;
 	if (nw_unlikely(value > h->max))
 		h->max = value;
-	h->sum += value; /* neither has its top bit set */
 	h->count++;
+	h->sum += value;
+	if (nw_unlikely(h->sum >> 63))
+		h->plain = 0;
 	nw_histogram_count(h, &h->values, value, 1);
 }
 

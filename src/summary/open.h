@@ -48,8 +48,9 @@ enum {
 static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint32_t span,
 						uint64_t key)
 {
-	/* Fibonacci hashing: the top bits of a product with 2^64 / the golden ratio */
-	size_t at = (key * 0x9e3779b97f4a7c15u + span * 0xd1b54a32d192ed03u) >> open->shift;
+	/* Fibonacci hashing: the top bits of a product with 2^64 / the golden ratio. Threads'
+	 * numbers and spans do not meet in the factor. */
+	size_t at = ((key ^ (uint64_t)span << 32) * 0x9e3779b97f4a7c15u) >> open->shift;
 
 	for (;; at = (at + 1) & (open->slots - 1)) {
 		struct nw_open_slot *slot = &open->slot[at];

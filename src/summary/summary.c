@@ -45,6 +45,7 @@ struct nw_summary {
 	bool *broken;	       /* by span: one of its probes was disabled */
 	struct nw_open open;
 	uint64_t loss_until; /* starts before this may have ended unseen */
+	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
 	uint64_t discarded;
 	bool turned; /* there have been intervals */
@@ -257,22 +258,25 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 	return true;
 }
 
-static inline int begin(struct nw_summary *s, uint32_t span, uint64_t key,
-			const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
+			    const struct nw_hit *hit, int64_t group,
+			    struct nw_span_row *row)
 {
 	struct nw_start start = {.time = hit->time, .group = group};
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
-	drop_stale(s, span, slot);
+	if (nw_unlikely(slot->depth))
+		drop_stale(s, span, slot);
 	int given_up = nw_open_push(&s->open, slot, span, key, start);
 	if (nw_unlikely(given_up < 0))
 		return given_up;
-	row->unmatched_starts += (uint64_t)given_up;
+	if (nw_unlikely(given_up))
+		row->unmatched_starts += (uint64_t)given_up;
 	return 0;
 }
 
-static inline int end(struct nw_summary *s, uint32_t span, uint64_t key,
-		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
+			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	struct nw_start start;
@@ -298,9 +302,9 @@ static inline int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	return 0;
 }
 
-static inline int play_role(struct nw_summary *s, const struct role *role,
-			    const struct nw_hit *hit, int32_t pid, int64_t group,
-			    struct group *g)
+static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
+				const struct nw_hit *hit, int32_t pid, int64_t group,
+				struct group *g)
 {
 	struct nw_span_row *row = &g->current.spans[role->span];
 	uint64_t key;
@@ -333,28 +337,43 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 	}
 }
 
+static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
+			       const struct nw_hit *hit, int32_t pid, int64_t group)
+{
+	const struct probe_state *state = &s->probe[hit->probe];
+	struct nw_probe_row *row = &g->current.probes[hit->probe];
+	uint64_t last = g->last[hit->probe];
+	int ret = 0;
+
+	row->hits++;
+	if (nw_likely(hit->time >= last)) {
+		g->last[hit->probe] = hit->time;
+		if (nw_likely(last >= s->gap_least))
+			nw_histogram_add_here(&row->gap, hit->time - last);
+	}
+	if (row->args && hit->values)
+		add_args(row, hit);
+	const struct role *role = state->roles.item, *stop = role + state->roles.count;
+	for (; role < stop && ret == 0; role++)
+		ret = play_role(s, role, hit, pid, group, g);
+	return ret;
+}
+
 int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		   int64_t group)
 {
-	const struct probe_state *state = &s->probe[hit->probe];
 	struct group *g = group_of(s, group);
+
+	return nw_likely(g) ? take_hit(s, g, hit, pid, group) : -ENOMEM;
+}
+
+int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t count)
+{
+	struct group *g = group_of(s, 0);
 	int ret = 0;
 
-	if (nw_unlikely(!g))
-		return -ENOMEM;
-	struct nw_probe_row *row = &g->current.probes[hit->probe];
-	uint64_t *last = &g->last[hit->probe];
-	row->hits++;
-	if (*last && *last >= s->loss_until && hit->time >= *last)
-		nw_histogram_add_here(&row->gap, hit->time - *last);
-	*last = nw_max64(*last, hit->time);
-	if (row->args && hit->values)
-		add_args(row, hit);
-	nw_vec_each (&state->roles, role) {
-		ret = play_role(s, role, hit, pid, group, g);
-		if (ret < 0)
-			break;
-	}
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = take_hit(s, g, &hits[i], 0, 0);
 	return ret;
 }
 
@@ -397,6 +416,7 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
+	s->gap_least = nw_max64(s->gap_least, until);
 	s->lost += events;
 }
 
@@ -505,6 +525,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	if (!s)
 		return nw_no_memory(err);
 	s->options = *options;
+	s->gap_least = 1;
 	s->probes = options->selection->probes.count;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));

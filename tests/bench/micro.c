@@ -78,18 +78,23 @@ static uint64_t summarise(const struct subject *s)
 	struct nw_stream *stream;
 	struct nw_join *join;
 	struct nw_record record;
-	struct nw_hit hit;
+	struct nw_hit hit, many[128];
 	uint64_t hits = 0;
 
 	if (nw_summary_open(&options, &summary, NULL) < 0 ||
 	    nw_stream_open_memory(s->formats, s->runs, s->run_count, &stream, NULL) < 0 ||
 	    nw_join_open(s->formats, false, &join) < 0)
 		die("cannot open");
-	while (nw_stream_next(stream, &record) > 0) {
-		if (record.kind != NW_RECORD_HIT || nw_join_push(join, &record, &hit) <= 0)
-			continue;
-		nw_summary_hit(summary, &hit, 0, 0);
-		hits++;
+	for (;;) {
+		size_t count = nw_stream_hits(stream, many, NW_COUNT(many));
+		hits += count;
+		if (count)
+			nw_summary_hits(summary, many, count);
+		else if (nw_stream_next(stream, &record) <= 0)
+			break;
+		else if (record.kind == NW_RECORD_HIT &&
+			 nw_join_push(join, &record, &hit) > 0)
+			hits += nw_summary_hit(summary, &hit, 0, 0) == 0;
 	}
 	nw_join_free(join);
 	nw_stream_free(stream);

@@ -57,6 +57,25 @@ static void use_record(struct nw_join *join, struct nw_tasks *tasks,
 	PROMISE(nw_tasks_get(tasks, record->tid));
 }
 
+/* As a summary does, who takes hits many at a time where it can. */
+static void use_many(const struct nw_formats *formats, struct nw_stream *stream)
+{
+	struct nw_record record;
+	struct nw_hit hits[16];
+	uint64_t before = 0;
+	size_t count;
+
+	PROMISE(nw_stream_finish(stream) == 0);
+	do {
+		while ((count = nw_stream_hits(stream, hits, NW_COUNT(hits))))
+			for (size_t i = 0; i < count; i++) {
+				PROMISE(hits[i].time >= before);
+				before = hits[i].time;
+				use_hit(&hits[i], formats->plan);
+			}
+	} while (nw_stream_next(stream, &record) == 1);
+}
+
 static void use_stream(const struct nw_formats *formats, struct nw_stream *stream)
 {
 	const struct nw_tasks_options options = {0};
@@ -80,23 +99,34 @@ static void use_stream(const struct nw_formats *formats, struct nw_stream *strea
 	nw_tasks_free(tasks);
 }
 
+static int use_runs(const struct nw_recording *recording, const struct nw_formats *formats,
+		    void (*use)(const struct nw_formats *, struct nw_stream *),
+		    struct nw_error *err)
+{
+	struct nw_stream *stream = NULL;
+	int ret = nw_stream_open_memory(formats, recording->runs.item,
+					recording->runs.count, &stream, err);
+
+	if (ret == 0)
+		use(formats, stream);
+	nw_stream_free(stream);
+	return ret;
+}
+
 static void use_formats(struct nw_recording *recording, const struct nw_plan *plan)
 {
 	struct nw_formats formats = {0};
-	struct nw_stream *stream = NULL;
 	struct nw_error err = {0};
 	int ret = nw_formats_load(plan, true, recording->header_page,
 				  recording->header_page_len, nw_recording_format,
 				  recording, &formats, &err);
 
 	if (ret == 0)
-		ret = nw_stream_open_memory(&formats, recording->runs.item,
-					    recording->runs.count, &stream, &err);
+		ret = use_runs(recording, &formats, use_stream, &err);
 	if (ret == 0)
-		use_stream(&formats, stream);
-	else
+		ret = use_runs(recording, &formats, use_many, &err);
+	if (ret < 0)
 		fuzz_error(ret, &err);
-	nw_stream_free(stream);
 	nw_formats_free(&formats);
 }
 

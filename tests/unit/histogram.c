@@ -298,6 +298,35 @@ START_TEST(sums_stop_at_their_largest_value)
 }
 END_TEST
 
+/* No value has its top bit set, but the sum gets there. */
+START_TEST(sums_stop_that_grow_slowly)
+{
+	const uint64_t quarter = (uint64_t)1 << 62;
+	const uint64_t large[] = {quarter, quarter, quarter, quarter, quarter};
+
+	struct nw_histogram h = of(large, 3), other = of(large, 1);
+	ck_assert_uint_eq(h.sum, 3 * quarter);
+	nw_histogram_merge(&other, &h);
+	ck_assert_uint_eq(other.sum, UINT64_MAX);
+	nw_histogram_free(&other);
+	other = of(large, 1);
+	nw_histogram_add(&h, quarter - 1);
+	ck_assert_uint_eq(h.sum, UINT64_MAX);
+	nw_histogram_clear(&h);
+	nw_histogram_add(&h, quarter);
+	nw_histogram_add(&h, quarter);
+	nw_histogram_merge(&other, &h);
+	ck_assert_uint_eq(other.sum, 3 * quarter);
+	nw_histogram_add(&other, quarter);
+	ck_assert_uint_eq(other.sum, UINT64_MAX);
+	nw_histogram_free(&h);
+	nw_histogram_free(&other);
+	h = of(large, 5);
+	ck_assert_uint_eq(h.sum, UINT64_MAX);
+	nw_histogram_free(&h);
+}
+END_TEST
+
 START_TEST(clear_keeps_the_memory_and_nothing_else)
 {
 	const uint64_t values[] = {5, 1000, 70000}, again[] = {1000, 1000};
@@ -326,4 +355,5 @@ UNIT_MAIN("histogram", every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,
 	  figures_are_those_of_the_sorted_values, ranks_are_exact_for_every_count,
 	  percentiles_stay_between_min_and_max, mean_and_deviation_are_those_of_two_passes,
-	  sums_stop_at_their_largest_value, clear_keeps_the_memory_and_nothing_else)
+	  sums_stop_at_their_largest_value, sums_stop_that_grow_slowly,
+	  clear_keeps_the_memory_and_nothing_else)

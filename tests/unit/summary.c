@@ -304,6 +304,57 @@ START_TEST(time_that_runs_backwards_is_no_latency)
 }
 END_TEST
 
+/* Random hits of a few threads, each handed in by itself or all of them together. */
+static void take_random(bool together)
+{
+	struct nw_hit hits[300];
+	uint64_t state = 1, time = 1000;
+
+	for (size_t i = 0; i < NW_COUNT(hits); i++) {
+		uint64_t r = unit_random(&state);
+		uint32_t probe = r % 4;
+		time += (r >> 8) % 500;
+		hits[i] = (struct nw_hit){.time = r % 50 ? time : time - 300,
+					  .tid = (int32_t)(r >> 20) % 3,
+					  .probe = probe,
+					  .planned = probe};
+		if (!together)
+			hit(probe, hits[i].tid, hits[i].time);
+	}
+	if (together) {
+		ck_assert_int_eq(nw_summary_hits(summary, hits, 200), 0);
+		ck_assert_int_eq(nw_summary_hits(summary, hits + 200, 100), 0);
+		ck_assert_int_eq(nw_summary_hits(summary, NULL, 0), 0);
+	}
+}
+
+START_TEST(many_hits_at_a_time_are_the_same)
+{
+	struct nw_histogram gaps[4];
+	struct nw_span_row alone = {0};
+
+	for (int together = 0; together < 2; together++) {
+		setup(NW_KEY_TID);
+		take_random(together);
+		const struct nw_group_rows *rows = nw_summary_rows(summary, 0, false);
+		if (!together)
+			alone = rows->spans[0];
+		ck_assert_uint_gt(rows->spans[0].latency.count, 20);
+		ck_assert_uint_eq(rows->spans[0].latency.count, alone.latency.count);
+		ck_assert_uint_eq(rows->spans[0].latency.sum, alone.latency.sum);
+		ck_assert_uint_eq(rows->spans[0].unmatched_starts, alone.unmatched_starts);
+		ck_assert_uint_eq(rows->spans[0].unmatched_ends, alone.unmatched_ends);
+		for (size_t i = 0; i < 4; i++) {
+			if (!together)
+				gaps[i] = rows->probes[i].gap;
+			ck_assert_uint_eq(rows->probes[i].gap.count, gaps[i].count);
+			ck_assert_uint_eq(rows->probes[i].gap.sum, gaps[i].sum);
+		}
+		teardown();
+	}
+}
+END_TEST
+
 START_TEST(a_key_that_a_probe_does_not_have_is_an_error)
 {
 	struct nw_error err = {0};
@@ -394,7 +445,7 @@ UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
 	  an_argument_may_be_the_key_wherever_it_stands,
 	  a_probe_may_end_one_span_and_begin_the_next,
 	  a_thread_that_exits_leaves_its_starts_unmatched,
-	  time_that_runs_backwards_is_no_latency,
+	  time_that_runs_backwards_is_no_latency, many_hits_at_a_time_are_the_same,
 	  a_key_that_a_probe_does_not_have_is_an_error,
 	  the_outermost_of_too_many_starts_is_given_up,
 	  too_many_open_spans_never_make_a_wrong_latency, keys_that_come_once_are_forgotten)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Many hits of one lane at a time. It does for plain hits what nw_stream_next() does for any
+ * record, with everything at hand that stays the same from one event to the next; whatever is
+ * unusual ends it, and is left to that.
+ */
+#include "lane.h"
+
+static inline uint32_t load32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* The place of a whole hit; NULL: it is something else. */
+static inline const struct nw_hit_place *whole_hit(const struct nw_formats *formats,
+						   const unsigned char *data, uint32_t size)
+{
+	const struct nw_event_format *format = nw_event_format_of(formats, data, size);
+
+	if (nw_unlikely(!format || format->kind != NW_EVENT_PROBE))
+		return NULL;
+	const struct nw_hit_place *place = nw_hit_place_of(format, data);
+	return nw_likely(place->whole) ? place : NULL;
+}
+
+/* The length of the page's event, header included, if it is of 1..28 words; 0. */
+static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_length)
+{
+	if (nw_unlikely((size_t)(page->end - page->at) < usual_length))
+		return 0;
+	unsigned int words = nw_page_type(load32(page->at));
+	uint32_t length = 4 + 4 * words;
+	if (nw_likely(length == usual_length))
+		return length;
+	return words - 1 < 28 && (size_t)(page->end - page->at) >= length ? length : 0;
+}
+
+size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
+		    struct nw_hit *out, size_t most, bool *pending)
+{
+	struct nw_page page = lane->page;
+	const unsigned char *data = lane->data;
+	uint32_t size = lane->size, length = page.usual_length;
+	uint64_t time = lane->head;
+	size_t count = 0;
+
+	*pending = true;
+	for (;;) {
+		const struct nw_hit_place *place = whole_hit(formats, data, size);
+		if (nw_unlikely(!place))
+			break;
+		struct nw_hit *hit = &out[count++];
+		hit->time = time;
+		hit->cpu = lane->cpu;
+		memcpy(&hit->tid, data + formats->pid_offset, sizeof(hit->tid));
+		hit->probe = place->probe;
+		hit->planned = place->planned;
+		hit->values = NULL;
+		hit->value_count = 0;
+
+		uint32_t next = count < most ? plain_length(&page, length) : 0;
+		if (nw_unlikely(!next)) {
+			*pending = false;
+			break;
+		}
+		length = next;
+		page.time += nw_page_delta(load32(page.at));
+		data = page.at + 4;
+		size = length - 4;
+		page.at += length;
+		time = nw_max64(time, page.time); /* as nw_lane_move() has it */
+		if (nw_unlikely(time > until))
+			break;
+	}
+	lane->page.at = page.at;
+	lane->page.time = page.time;
+	lane->data = data;
+	lane->size = size;
+	lane->head = time;
+	return count;
+}
