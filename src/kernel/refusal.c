@@ -7,6 +7,12 @@
 
 #include "nopwatch/kernel.h"
 
+/*
+ * A tracer that is killed while it disables: a fatal signal ends uprobe_unregister() halfway, and
+ * the place keeps its semaphore until the inode goes (kernel/events/uprobes.c, "leaking uprobe").
+ */
+#define OR_HAD " (or had when it was killed: then dmesg has 'leaking uprobe', and a copy helps)"
+
 static const struct {
 	enum nw_refusal what;
 	int code;
@@ -16,7 +22,7 @@ static const struct {
 	 "an event of that name is there already, with other arguments or at this place"},
 	{NW_REFUSED_DEFINITION, EINVAL,
 	 "it cannot be written so, or another tool has a probe at this place with another "
-	 "semaphore"},
+	 "semaphore" OR_HAD},
 	{NW_REFUSED_DEFINITION, ENOENT, "the file is not there"},
 	{NW_REFUSED_DEFINITION, ENOSPC,
 	 "the kernel has no room for it, or an argument is too long"},
@@ -28,8 +34,8 @@ static const struct {
 	{NW_REFUSED_ENABLING, 524,
 	 "the instruction there cannot be probed, or holds a breakpoint already"},
 	{NW_REFUSED_ENABLING, EINVAL,
-	 "another tool has a probe at this place with another semaphore, or the file has "
-	 "become shorter"},
+	 "another tool has a probe at this place with another semaphore" OR_HAD
+	 ", or the file has become shorter"},
 	{NW_REFUSED_ENABLING, EIO,
 	 "the file system has no page cache to probe (an old overlayfs?)"},
 	{NW_REFUSED_ENABLING, EINTR, "perf is using the event"},

@@ -9,6 +9,10 @@ TRACEFS=$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)
 
 cd "$TEST_DIR" || exit 1
 
+# A file of its own for each script: tests kill tracers, and one that is killed while it disables
+# leaves something of its places in the kernel as long as the file is there ("leaking uprobe").
+mkdir own && cp "$SERVER" own/server && SERVER=$PWD/own/server
+
 # What a session could leave behind, and what of others it could disturb.
 tracefs_state() {
   cat "$TRACEFS/uprobe_events"
