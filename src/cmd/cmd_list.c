@@ -21,6 +21,8 @@ struct listing {
 	bool walking; /* below a directory: files without notes are not worth a word */
 	bool failed;
 	struct nw_error err; /* of the output */
+	struct nw_error
+		told; /* about the last file that there was something to say about */
 };
 
 static bool fits_any(const struct listing *list, const char *provider, const char *name)
@@ -204,20 +206,30 @@ static int list_image(struct nw_image *image, void *arg)
 	return nw_sink_write(&list->sink, &list->out, &list->err);
 }
 
+/* What to do is said once for all files that have the same trouble in a row. */
+static void report_file(struct listing *list, struct nw_error *err)
+{
+	bool again = strcmp(err->hint, list->told.hint) == 0;
+
+	list->told = *err;
+	if (again)
+		err->hint[0] = '\0';
+	nw_report_error(err);
+	list->failed = true;
+}
+
 static void list_file(struct listing *list, const char *path)
 {
+	struct nw_error err = {0};
 	struct nw_image *image;
-	struct nw_error err;
 
 	if (nw_image_open(path, list->args->force, &image, &err) < 0) {
-		nw_report_error(&err);
-		list->failed = true;
+		report_file(list, &err);
 		return;
 	}
 	if (image->notes != NW_NOTES_FOUND) {
 		nw_image_explain(image, &err);
-		nw_report_error(&err);
-		list->failed = true;
+		report_file(list, &err);
 	}
 	list_image(image, list);
 }

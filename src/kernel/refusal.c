@@ -11,7 +11,8 @@
  * A tracer that is killed while it disables: a fatal signal ends uprobe_unregister() halfway, and
  * the place keeps its semaphore until the inode goes (kernel/events/uprobes.c, "leaking uprobe").
  */
-#define OR_HAD " (or had when it was killed: then dmesg has 'leaking uprobe', and a copy helps)"
+#define OR_HAD \
+	" (or had when it was killed: then dmesg has 'leaking uprobe', and a copy helps)"
 
 static const struct {
 	enum nw_refusal what;

@@ -51,7 +51,6 @@ struct dir {
 /* What a thread reads a directory with, used again for the next one. */
 struct reader {
 	struct nw_buf names, path;
-	NW_VEC(struct dirent64 *) sorted; /* in names */
 };
 
 static void free_dir(struct dir *dir)
@@ -65,7 +64,6 @@ static void free_reader(struct reader *reader)
 {
 	nw_buf_free(&reader->names);
 	nw_buf_free(&reader->path);
-	nw_vec_free(&reader->sorted);
 }
 
 /* A file system of the kernel's own making: no programs in it, and some files in it bite. */
@@ -114,12 +112,6 @@ static char type_of(int dir, const struct dirent64 *name)
 	return (char)IFTODT(st.st_mode);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp((*(struct dirent64 *const *)a)->d_name,
-		      (*(struct dirent64 *const *)b)->d_name);
-}
-
 /* opendir(3) and readdir(3) need three more system calls for each directory. */
 static int read_names(struct reader *reader, int fd)
 {
@@ -132,56 +124,71 @@ static int read_names(struct reader *reader, int fd)
 	return reader->names.failed ? -ENOMEM : 0;
 }
 
-/* The files and directories in it, sorted, so that the order is always the same. */
-static int sort_names(struct reader *reader, int fd)
+static bool is_wanted(int dir, struct dirent64 *name)
 {
-	int ret = read_names(reader, fd);
-
-	reader->sorted.count = 0;
-	for (size_t at = 0; ret == 0 && at < reader->names.len;) {
-		struct dirent64 *name = (struct dirent64 *)(reader->names.data + at);
-		at += name->d_reclen;
-		name->d_type = (unsigned char)type_of(fd, name);
-		if ((name->d_type != DT_REG && name->d_type != DT_DIR) ||
-		    strcmp(name->d_name, ".") == 0 || strcmp(name->d_name, "..") == 0)
-			continue;
-		struct dirent64 **slot = nw_vec_add(&reader->sorted);
-		if (!slot)
-			return -ENOMEM;
-		*slot = name;
-	}
-	if (reader->sorted.count)
-		qsort(reader->sorted.item, reader->sorted.count,
-		      sizeof(*reader->sorted.item), by_name);
-	return ret;
+	name->d_type = (unsigned char)type_of(dir, name);
+	return name->d_type == DT_REG ||
+	       (name->d_type == DT_DIR && strcmp(name->d_name, ".") != 0 &&
+		strcmp(name->d_name, "..") != 0);
 }
 
 /* ---- a file ------------------------------------------------------------------------- */
 
-/* Open the file if it is an ELF file of a known class; -1 if it is anything else. */
-static int open_elf(int dir, const char *name)
+/* Open the file if it is an ELF file; -1 if it is anything else. Its header, or what there is of it,
+ * is in head. */
+static int open_elf(int dir, const char *name, Elf64_Ehdr *head)
 {
-	unsigned char head[EI_NIDENT + 2];
 	int fd = openat(dir, name,
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 
 	if (fd < 0)
 		return -1;
-	if (pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	*head = (Elf64_Ehdr){0};
+	if (pread(fd, head, sizeof(*head), 0) >= EI_NIDENT &&
 	    memcmp(head, ELFMAG, SELFMAG) == 0)
 		return fd;
 	close(fd);
 	return -1;
 }
 
+/*
+ * Notes are found by the name of their section. Two small reads tell of the usual file that it has
+ * no such name, and spare the rest, which is ten times the work. Of any other file: perhaps.
+ */
+static bool may_have_notes(int fd, const Elf64_Ehdr *head)
+{
+	static const char wanted[] = ".note.stapsdt";
+	const unsigned char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+					     ? ELFDATA2LSB
+					     : ELFDATA2MSB;
+	Elf64_Shdr names;
+	char text[4096];
+
+	if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_ident[EI_DATA] != native ||
+	    head->e_shentsize != sizeof(names) || head->e_shstrndx >= SHN_LORESERVE)
+		return true;
+	off_t at = (off_t)(head->e_shoff + head->e_shstrndx * sizeof(names));
+	if (pread(fd, &names, sizeof(names), at) != (ssize_t)sizeof(names) ||
+	    names.sh_type != SHT_STRTAB || names.sh_size > sizeof(text) ||
+	    pread(fd, text, names.sh_size, (off_t)names.sh_offset) !=
+		    (ssize_t)names.sh_size)
+		return true;
+	return memmem(text, names.sh_size, wanted, sizeof(wanted) - 1) != NULL;
+}
+
 /* 1: it is one with notes, 0: not, or too damaged to tell; -ENOMEM. */
 static int has_notes(int dir, const char *name)
 {
 	struct nw_image *image;
-	int fd = open_elf(dir, name);
+	Elf64_Ehdr head;
+	int fd = open_elf(dir, name, &head);
 
 	if (fd < 0)
 		return 0;
+	if (!may_have_notes(fd, &head)) {
+		close(fd);
+		return 0;
+	}
 	int ret = nw_image_open_fd(fd, name, false, &image, NULL);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
@@ -258,7 +265,30 @@ static int look_at(struct reader *reader, struct dir *dir, int fd, dev_t dev,
 	return ret > 0 ? add_file(dir, entry_path(reader, len, name->d_name)) : ret;
 }
 
-/* What cannot be read costs only itself. */
+static const char *path_of(const struct entry *entry)
+{
+	return entry->dir ? entry->dir->path : entry->file;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(path_of(a), path_of(b));
+}
+
+static int look_at_all(struct reader *reader, struct dir *dir, int fd, dev_t dev)
+{
+	int ret = read_names(reader, fd);
+
+	for (size_t at = 0; ret == 0 && at < reader->names.len;) {
+		struct dirent64 *name = (struct dirent64 *)(reader->names.data + at);
+		at += name->d_reclen;
+		if (is_wanted(fd, name))
+			ret = look_at(reader, dir, fd, dev, name);
+	}
+	return ret;
+}
+
+/* What cannot be read costs only itself. Sorted, so that the order is always the same. */
 static int read_dir(struct reader *reader, struct dir *dir)
 {
 	dev_t dev;
@@ -268,11 +298,11 @@ static int read_dir(struct reader *reader, struct dir *dir)
 		return 0;
 	nw_buf_clear(&reader->path);
 	nw_buf_adds(&reader->path, dir->path);
-	int ret = sort_names(reader, fd);
-	nw_vec_each (&reader->sorted, name)
-		if (ret == 0)
-			ret = look_at(reader, dir, fd, dev, *name);
+	int ret = look_at_all(reader, dir, fd, dev);
 	close(fd);
+	if (dir->entries.count > 1)
+		qsort(dir->entries.item, dir->entries.count, sizeof(*dir->entries.item),
+		      by_path);
 	return ret;
 }
 
@@ -332,6 +362,9 @@ static void *help(void *arg)
 	struct reader reader = {0};
 	struct walk *walk = arg;
 
+	/* A table of descriptors for itself: one that is shared is locked at every open and
+	 * close. Nothing is handed from thread to thread by descriptor. */
+	unshare(CLONE_FILES);
 	pthread_mutex_lock(&walk->lock);
 	read_until(walk, &reader, NULL);
 	pthread_mutex_unlock(&walk->lock);

@@ -75,6 +75,8 @@ says 1 "'./empty' is not an ELF file" list ./empty
 mkdir dir
 says 1 "no USDT notes found" list dir
 says 1 "no USDT notes in '/bin/true'" list /bin/true
+is "what to do is said once for many files" \
+  "$("$NOPWATCH" list /bin/true /bin/false /bin/true 2>&1 | grep -c -e 'no USDT notes in' -e 'built without them')" 4
 says 1 "no USDT notes in '/bin/true'" stat usdt:/bin/true:a:b
 says 1 "cannot find a program or library called 'no-such-program'" stat usdt:no-such-program:a:b
 says 1 "no probe '.*myserver:request__strat' in $SERVER" stat "usdt:$SERVER:myserver:request__strat"

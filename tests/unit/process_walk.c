@@ -91,6 +91,45 @@ START_TEST(every_elf_file_below_a_directory_is_found_once)
 }
 END_TEST
 
+/* What tells early that a file has no notes knows only the usual kind of file. */
+START_TEST(files_of_every_kind_are_found_by_their_notes)
+{
+	static const struct {
+		const char *path;
+		uint16_t machine;
+		bool elf64, big_endian, notes;
+		unsigned int more; /* sections with long names */
+	} files[] = {
+		{"kinds/a", EM_X86_64, true, false, true, 0},
+		{"kinds/b", EM_X86_64, true, false, false, 0},
+		{"kinds/c", EM_386, false, false, true, 0},
+		{"kinds/d", EM_S390, true, true, true, 0},
+		{"kinds/e", EM_PPC, false, true, true, 0},
+		{"kinds/f", EM_X86_64, true, false, true, 200},
+		{"kinds/g", EM_X86_64, true, false, false, 200},
+		{"kinds/h", EM_S390, true, true, false, 0},
+	};
+	char dir[64], name[64];
+
+	eb_dir(dir);
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(mkdir("kinds", 0755), 0);
+	for (size_t i = 0; i < NW_COUNT(files); i++) {
+		struct eb b;
+		eb_program(&b, files[i].machine, files[i].elf64, files[i].big_endian);
+		for (unsigned int j = 0; j < files[i].more; j++) {
+			snprintf(name, sizeof(name), ".a_section_with_a_long_name.%u", j);
+			eb_section(&b, name, SHT_PROGBITS, 0, "x", 1);
+		}
+		eb_note(&b, EB_TEXT + EB_NOT_NOP, 0, 0, "p", "n", "");
+		if (files[i].notes)
+			eb_notes(&b);
+		eb_write(&b, ".", files[i].path);
+	}
+	check_walk("kinds", "kinds/a kinds/c kinds/d kinds/e kinds/f ");
+}
+END_TEST
+
 START_TEST(a_walk_stops_when_it_is_told)
 {
 	static const struct {
@@ -231,7 +270,8 @@ START_TEST(a_large_directory_is_read_to_its_end)
 END_TEST
 
 UNIT_MAIN("walk", a_wide_tree_comes_in_order, a_large_directory_is_read_to_its_end,
-	  every_elf_file_below_a_directory_is_found_once, a_walk_stops_when_it_is_told,
+	  every_elf_file_below_a_directory_is_found_once,
+	  files_of_every_kind_are_found_by_their_notes, a_walk_stops_when_it_is_told,
 	  force_reaches_the_images, a_root_that_cannot_be_walked_is_refused,
 	  a_root_that_may_not_be_read_is_refused,
 	  trees_of_the_kernels_own_making_are_not_entered)
