@@ -31,12 +31,17 @@ struct nw_histogram {
 	uint64_t count;
 	uint64_t min, max; /* as int64_t if is_signed; only with count > 0 */
 	uint64_t sum;	   /* wraps never: stops at its largest value */
-	uint64_t plain; /* values below it need no care: 0 when there are none yet, ... */
+	/* Values below it need no care: 0 when there are none yet, when some are signed, ... */
+	uint64_t plain;
+	/* The sum of the values' squares, exactly; unless some values, or the sum, are too
+	 * large for that: then the moments are rough. */
+	uint64_t squares, squares_high;
+	bool rough;
 	bool is_signed; /* has seen nw_histogram_add_signed(); then unsigned values
 			       beyond INT64_MAX count as that */
 	bool failed;	/* out of memory: some values are in count but in no bucket */
-	double origin;	/* the first value; the next two are relative to it, */
-	double shifted_sum; /* which keeps a small deviation of large values exact */
+	double origin;	/* about the mean; the next two are relative to it, which keeps a */
+	double shifted_sum; /* small deviation of large values nearly exact */
 	double shifted_squares;
 	struct nw_blocks values;
 	struct nw_blocks negatives; /* magnitudes */

@@ -53,6 +53,105 @@ void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 		h->failed = true;
 }
 
+/* ---- moments ------------------------------------------------------------------------ */
+
+#define PLAIN (1ull << 32) /* squares of smaller values fit into 64 bits, */
+#define EXACT (1ull << 42) /* and of these more than there will ever be into 128 */
+
+/* A number of 128 bits, on 32-bit machines, too; it wraps as unsigned numbers do. */
+struct wide {
+	uint64_t low, high;
+};
+
+static struct wide wide_product(uint64_t a, uint64_t b)
+{
+	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b,
+		 b_high = b >> 32;
+	uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
+	uint64_t middle = a_low * b_high + (uint32_t)cross;
+
+	return (struct wide){middle << 32 | (uint32_t)low,
+			     a_high * b_high + (cross >> 32) + (middle >> 32)};
+}
+
+static struct wide wide_minus(struct wide a, struct wide b)
+{
+	uint64_t borrow = a.low < b.low;
+
+	return (struct wide){a.low - b.low, a.high - b.high - borrow};
+}
+
+static void add_squares(struct nw_histogram *h, struct wide more)
+{
+	h->squares_high += more.high;
+	h->squares_high += __builtin_add_overflow(h->squares, more.low, &h->squares);
+}
+
+/* Sums of (x - origin) and of its square. */
+struct moments {
+	double origin, sum, squares;
+};
+
+/*
+ * Exact ones are moved to the mean without rounding: if o is its integer part, and r what the sum
+ * S has beyond n o, the sum of squares Q becomes Q - 2 o S + n o^2 = Q - o S - o r.
+ */
+static struct moments moments_of(const struct nw_histogram *h)
+{
+	struct wide squares = {h->squares, h->squares_high};
+
+	if (h->rough)
+		return (struct moments){h->origin, h->shifted_sum, h->shifted_squares};
+	if (!h->count)
+		return (struct moments){0};
+	uint64_t origin = h->sum / h->count, rest = h->sum % h->count;
+	squares = wide_minus(squares, wide_product(origin, h->sum));
+	squares = wide_minus(squares, wide_product(origin, rest));
+	return (struct moments){(double)origin, (double)rest,
+				(double)squares.high * 0x1p64 + (double)squares.low};
+}
+
+static void become_rough(struct nw_histogram *h)
+{
+	struct moments moments = moments_of(h);
+
+	h->rough = true;
+	h->plain = 0;
+	h->origin = moments.origin;
+	h->shifted_sum = moments.sum;
+	h->shifted_squares = moments.squares;
+}
+
+static void add_rough(struct nw_histogram *h, double value)
+{
+	if (!h->rough)
+		become_rough(h);
+	if (!h->count)
+		h->origin = value;
+	double shifted = value - h->origin;
+	h->shifted_sum += shifted;
+	h->shifted_squares += shifted * shifted;
+}
+
+/* Bring the other's moments to our origin, or add what is exact in both. */
+static void merge_moments(struct nw_histogram *into, const struct nw_histogram *from)
+{
+	if (!into->rough && !from->rough && !((into->sum | from->sum) >> 63)) {
+		add_squares(into, (struct wide){from->squares, from->squares_high});
+		return;
+	}
+	struct moments other = moments_of(from);
+	if (!into->rough)
+		become_rough(into);
+	if (!into->count)
+		into->origin = other.origin;
+	double move = other.origin - into->origin, n = (double)from->count;
+	into->shifted_squares += other.squares + 2 * move * other.sum + n * move * move;
+	into->shifted_sum += other.sum + n * move;
+}
+
+/* ---- values ------------------------------------------------------------------------- */
+
 /* What a value is among signed ones: what is too large counts as the largest. */
 static inline uint64_t as_signed(uint64_t value)
 {
@@ -66,8 +165,9 @@ static void become_signed(struct nw_histogram *h)
 	unsigned int top = (NW_BLOCKS - 1) * NW_BUCKETS;
 	uint64_t too_large = 0;
 
+	if (!h->rough)
+		become_rough(h);
 	h->is_signed = true;
-	h->plain = 0;
 	if (!h->count)
 		return;
 	h->min = as_signed(h->min);
@@ -90,18 +190,17 @@ void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 		nw_histogram_add_signed(h, (int64_t)as_signed(value));
 		return;
 	}
-	if (h->count == 0) {
-		h->min = h->max = value;
-		h->origin = (double)value;
-	}
-	nw_histogram_moments(h, (double)value);
-	h->min = nw_min64(h->min, value);
+	if (h->rough || value >= EXACT || h->sum >> 63)
+		add_rough(h, (double)value);
+	else
+		add_squares(h, wide_product(value, value));
+	h->min = h->count ? nw_min64(h->min, value) : value;
 	h->max = nw_max64(h->max, value);
 	if (__builtin_add_overflow(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
 	h->count++;
-	/* neither value nor sum has its top bit set: the next sum cannot wrap */
-	h->plain = h->sum >> 63 ? 0 : (uint64_t)1 << 63;
+	/* with these the next sum cannot wrap */
+	h->plain = h->rough || h->sum >> 63 ? 0 : PLAIN;
 	nw_histogram_count(h, &h->values, value, 1);
 }
 
@@ -123,11 +222,9 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 {
 	if (nw_unlikely(!h->is_signed))
 		become_signed(h);
-	if (nw_unlikely(h->count == 0)) {
+	add_rough(h, (double)value);
+	if (!h->count)
 		h->min = h->max = (uint64_t)value;
-		h->origin = (double)value;
-	}
-	nw_histogram_moments(h, (double)value);
 	if (value < (int64_t)h->min)
 		h->min = (uint64_t)value;
 	if (value > (int64_t)h->max)
@@ -148,17 +245,6 @@ static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
 			nw_histogram_count(into, to,
 					   nw_min64(bucket_low(from->first + i), most),
 					   from->count[i]);
-}
-
-/* Bring the other's moments to our origin: sums of (x - o) and (x - o)^2. */
-static void merge_moments(struct nw_histogram *into, const struct nw_histogram *from)
-{
-	if (into->count == 0)
-		into->origin = from->origin;
-	double move = from->origin - into->origin, n = (double)from->count;
-	into->shifted_squares += from->shifted_squares + 2 * move * from->shifted_sum +
-				 n * move * move;
-	into->shifted_sum += from->shifted_sum + n * move;
 }
 
 static void merge_range(struct nw_histogram *into, const struct nw_histogram *from)
@@ -222,15 +308,18 @@ void nw_histogram_free(struct nw_histogram *h)
 
 double nw_histogram_mean(const struct nw_histogram *h)
 {
-	return h->count ? h->origin + h->shifted_sum / (double)h->count : 0;
+	struct moments moments = moments_of(h);
+
+	return h->count ? moments.origin + moments.sum / (double)h->count : 0;
 }
 
 double nw_histogram_stddev(const struct nw_histogram *h)
 {
 	if (!h->count)
 		return 0;
-	double n = (double)h->count, mean = h->shifted_sum / n;
-	double variance = h->shifted_squares / n - mean * mean;
+	struct moments moments = moments_of(h);
+	double n = (double)h->count, mean = moments.sum / n;
+	double variance = moments.squares / n - mean * mean;
 	return variance > 0 ? sqrt(variance) : 0;
 }
 

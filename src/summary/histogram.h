@@ -5,16 +5,15 @@
 
 #include "nopwatch/summary.h"
 
-/* Of a histogram that is empty or holds signed values, or a value that a double's conversion
- * or the sum has trouble with: one that is not below `plain`. */
+/* Any value: the first, one that is not plain, or one in a histogram where none is. */
 nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
 /* In a bucket for which there is no room yet. */
 nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 				    unsigned int bucket, uint64_t times);
 
 enum {
-	NW_BUCKET_SHIFT = 5
-}; /* log2 of NW_BUCKETS */
+	NW_BUCKET_SHIFT = 5 /* log2 of NW_BUCKETS */
+};
 
 /*
  * Buckets are numbered through: block 0 holds 0..31 one by one, block b > 0 holds
@@ -41,20 +40,15 @@ static inline void nw_histogram_count(struct nw_histogram *h, struct nw_blocks *
 		nw_histogram_count_far(h, blocks, bucket, times);
 }
 
-static inline void nw_histogram_moments(struct nw_histogram *h, double value)
-{
-	double shifted = value - h->origin;
-	h->shifted_sum += shifted;
-	h->shifted_squares += shifted * shifted;
-}
-
 static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 {
 	if (nw_unlikely(value >= h->plain)) {
 		nw_histogram_add_unusual(h, value);
 		return;
 	}
-	nw_histogram_moments(h, (double)(int64_t)value);
+	/* plain values are below 1 << 32, and their squares' sum seldom carries */
+	if (nw_unlikely(__builtin_add_overflow(h->squares, value * value, &h->squares)))
+		h->squares_high++;
 	if (nw_unlikely(value < h->min))
 		h->min = value;
 	if (nw_unlikely(value > h->max))

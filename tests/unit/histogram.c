@@ -277,6 +277,72 @@ START_TEST(mean_and_deviation_are_those_of_two_passes)
 }
 END_TEST
 
+/* Values that lie close together, far from 0: exact sums below 1 << 42, relative ones above. */
+START_TEST(a_small_deviation_of_large_values_is_found)
+{
+	static const unsigned int bases[] = {0, 31, 32, 33, 41, 42, 50};
+	static uint64_t values[MOST];
+	uint64_t state = 5;
+
+	for (size_t i = 0; i < NW_COUNT(bases); i++) {
+		for (size_t j = 0; j < MOST; j++)
+			values[j] = ((uint64_t)1 << bases[i]) + unit_random(&state) % 1000;
+		struct nw_histogram h = of(values, MOST);
+		check_deviation(&h, values, MOST);
+		for (size_t j = 0; j < 10; j++) /* what comes late and is far off */
+			nw_histogram_add(&h, values[MOST - 10 + j] = (uint64_t)1 << 45);
+		struct nw_histogram again = of(values, MOST - 10);
+		for (size_t j = 0; j < 10; j++)
+			nw_histogram_add(&again, (uint64_t)1 << 45);
+		check_deviation(&again, values, MOST);
+		nw_histogram_free(&again);
+		nw_histogram_free(&h);
+	}
+}
+END_TEST
+
+/* The sum of the squares passes 64 bits; exactly, it has to stay as it was. */
+START_TEST(squares_carry)
+{
+	const uint64_t values[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+				   1,	       UINT32_MAX, UINT32_MAX};
+
+	struct nw_histogram h = of(values, NW_COUNT(values));
+	ck_assert_uint_eq(h.squares_high, 5);
+	ck_assert_uint_eq(h.squares, 1 - 6 * ((uint64_t)1 << 33) + 6);
+	check_deviation(&h, values, NW_COUNT(values));
+	nw_histogram_merge(&h, &h);
+	ck_assert_uint_eq(h.squares_high, 11);
+	ck_assert_uint_eq(h.count, 2 * NW_COUNT(values));
+	check_deviation(&h, values, NW_COUNT(values));
+	nw_histogram_free(&h);
+}
+END_TEST
+
+/* Mean and deviation stay what they are when the sum has long reached its end. */
+START_TEST(moments_outlive_the_sum)
+{
+	const uint64_t half = (uint64_t)1 << 41;
+	const uint64_t values[] = {half, half + 7, half - 5, half + 100000, half / 2};
+
+	struct nw_histogram h = of(values, NW_COUNT(values));
+	for (unsigned int i = 0; i < 30; i++) {
+		check_deviation(&h, values, NW_COUNT(values));
+		nw_histogram_merge(&h, &h);
+	}
+	ck_assert_uint_eq(h.sum, UINT64_MAX);
+	nw_histogram_free(&h);
+
+	h = of(values, NW_COUNT(values));
+	for (unsigned int i = 0; i < 19; i++) /* just below 1 << 63 */
+		nw_histogram_merge(&h, &h);
+	for (size_t i = 0; i < 9000000; i++)
+		nw_histogram_add(&h, values[i % NW_COUNT(values)]);
+	check_deviation(&h, values, NW_COUNT(values));
+	nw_histogram_free(&h);
+}
+END_TEST
+
 START_TEST(sums_stop_at_their_largest_value)
 {
 	const uint64_t large[] = {UINT64_MAX - 1, 1, 1, 7};
@@ -355,5 +421,6 @@ UNIT_MAIN("histogram", every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,
 	  figures_are_those_of_the_sorted_values, ranks_are_exact_for_every_count,
 	  percentiles_stay_between_min_and_max, mean_and_deviation_are_those_of_two_passes,
-	  sums_stop_at_their_largest_value, sums_stop_that_grow_slowly,
-	  clear_keeps_the_memory_and_nothing_else)
+	  a_small_deviation_of_large_values_is_found, squares_carry,
+	  moments_outlive_the_sum, sums_stop_at_their_largest_value,
+	  sums_stop_that_grow_slowly, clear_keeps_the_memory_and_nothing_else)
