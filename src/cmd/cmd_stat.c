@@ -331,6 +331,13 @@ static int hits(void *arg, const struct nw_hit *hits, size_t count)
 	return nw_summary_hits(((struct stat *)arg)->summary, hits, count);
 }
 
+static uint64_t counted(void *arg, size_t probe)
+{
+	const struct stat *s = arg;
+
+	return nw_summary_rows(s->summary, 0, false)->probes[probe].hits;
+}
+
 static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct stat *s = arg;
@@ -422,6 +429,7 @@ static int run(const struct nw_args *args)
 		.armed = armed,
 		.hit = hit,
 		.hits = watched ? NULL : hits,
+		.counted = watched ? NULL : counted,
 		.filtered = filtered,
 		.disabled = disabled,
 		.exit = gone,

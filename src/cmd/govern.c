@@ -106,7 +106,7 @@ static void count(struct nw_run *run)
 		g->probes[run->plan.points.item[i].probe] += g->points[i];
 	for (size_t i = 0; i < probes; i++)
 		if (ret < 0 || run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
-			g->probes[i] = run->probe_hits[i] +
+			g->probes[i] = nw_run_probe_hits(run, i) +
 				       (run->probe_filtered ? run->probe_filtered[i] : 0);
 }
 

@@ -293,7 +293,7 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 		all += hits[i] - nw_min64(run->profile[i], hits[i]);
 	for (size_t i = 0; i < run->selection.probes.count; i++)
 		if (run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
-			records -= nw_min64(records, run->probe_hits[i]);
+			records -= nw_min64(records, nw_run_probe_hits(run, i));
 	if (all > records + run->lost + run->cpus.count)
 		run->dropped = all - records - run->lost;
 }

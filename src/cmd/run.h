@@ -28,6 +28,9 @@ struct nw_consumer {
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	/* The same of many hits, whose values and threads nobody wants; NULL: one by one. */
 	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
+	/* How many hits of a probe it was handed, so that the run need not count them, too; NULL:
+	 * it does not know. */
+	uint64_t (*counted)(void *arg, size_t probe);
 	/* A hit that --filter has taken out; NULL: nobody has to know. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	/* --max-rate has disabled a probe at this time; hits before it may still come. NULL:
@@ -72,7 +75,7 @@ struct nw_run {
 	const char *reason;	    /* why it ended */
 	bool enough;		    /* the consumer wants no more hits */
 	uint64_t hits;		    /* handed to the consumer */
-	uint64_t *probe_hits;	    /* the same by probe */
+	uint64_t *probe_hits;	    /* the same by probe; see nw_run_probe_hits() */
 	uint64_t filtered;	    /* hits that were taken out by the filter */
 	uint64_t *probe_filtered;   /* the same by probe; NULL: there is no filter */
 	uint64_t records;	    /* first parts of hits, before any filter of ours */
@@ -140,6 +143,8 @@ bool nw_run_wants_values(const struct nw_run *run);
 int nw_run_open_join(struct nw_run *run);
 /* Hand what the stream has to the consumer. */
 int nw_run_drain(struct nw_run *run);
+/* How many of a probe were handed to it. */
+uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe);
 /* Hand one record to it, and at the end the hits that are still being joined. */
 int nw_run_take(struct nw_run *run, const struct nw_record *record);
 int nw_run_join_rest(struct nw_run *run);

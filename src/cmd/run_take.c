@@ -149,11 +149,15 @@ static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
 	if (run->enough)
 		return 0;
 	run->hits += count;
-	for (size_t i = 0; i < count; i++)
-		run->probe_hits[hits[i].probe]++;
 	int ret = run->consumer->hits(run->consumer->arg, hits, count);
 	run->enough = ret < 0;
 	return ret;
+}
+
+uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
+{
+	return run->consumer->counted ? run->consumer->counted(run->consumer->arg, probe)
+				      : run->probe_hits[probe];
 }
 
 /* May hits be taken many at a time, if the next records are nothing else? */

@@ -39,7 +39,7 @@ static void free_points(struct points *points)
 
 static bool has_fired(const struct nw_run *run, size_t probe)
 {
-	return run->probe_hits[probe] ||
+	return nw_run_probe_hits(run, probe) ||
 	       (run->probe_filtered && run->probe_filtered[probe]);
 }
 
@@ -150,7 +150,7 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 	for (size_t i = 0; i < probes; i++) {
 		if (nw_run_is_disabled(run, i))
 			continue;
-		if (run->probe_hits[i])
+		if (nw_run_probe_hits(run, i))
 			run->states[i] = (struct nw_probe_state){"hit", NULL};
 		else if (has_fired(run, i))
 			run->states[i] = (struct nw_probe_state){
