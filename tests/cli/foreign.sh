@@ -3,12 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
-mkdir -p include/sys
-for header in sdt.h sdt-config.h; do # cross compilers do not look where it is; it fits them all
-  echo "#include <sys/$header>" | gcc -E -x c - 2>/dev/null |
-    sed -n 's,^# 1 "\(/.*/sys/'$header'\)".*,\1,p' | head -n 1 | xargs -r cp -t include/sys
-done
-
+copy_sdt
 levels='0 1 2 3'
 for level in $levels; do
   "$TESTS_LIB/operand_program" "2$level" 30 30 "expect.$level" >"program.$level.c"

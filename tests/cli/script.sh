@@ -52,14 +52,15 @@ ok "and runs nothing" test ! -e hit
 has "no tracefs is said" "$said" "^nopwatch: may not use /nonexistent"
 
 # another machine's file
-if command -v aarch64-linux-gnu-gcc >/dev/null && [ -f /usr/include/sys/sdt.h ]; then
+copy_sdt
+if command -v aarch64-linux-gnu-gcc >/dev/null && [ -f include/sys/sdt.h ]; then
   printf '#include <sys/sdt.h>\nint f(int x) { DTRACE_PROBE1(app, hit, x); return x; }\n' >a.c
-  aarch64-linux-gnu-gcc -shared -fPIC -idirafter /usr/include -O2 a.c -o a.so 2>why
+  aarch64-linux-gnu-gcc -shared -nostdlib -fPIC -Iinclude -O2 a.c -o a.so 2>why
   "$NOPWATCH" script --remote-path /there/a.so usdt:./a.so:app:hit >arm.sh
   has "a file of another architecture" "$(cat arm.sh)" "nw_event p hit 0 0x[0-9a-f]+ '' 'arg0=%x[0-9]+:s32'"
   has "that lies elsewhere" "$(cat arm.sh)" "nw_file 0 '/there/a.so' "
 else
-  skip "a file of another architecture" "no aarch64-linux-gnu-gcc"
+  skip "a file of another architecture" "no aarch64-linux-gnu-gcc, or no sys/sdt.h"
 fi
 
 said=$("$NOPWATCH" script 2>&1)

@@ -107,3 +107,13 @@ finish() {
   [ $failures = 0 ]
   exit
 }
+
+# Put sys/sdt.h into ./include: cross compilers do not look where it is, and it fits them all.
+copy_sdt() {
+  local header
+  mkdir -p include/sys
+  for header in sdt.h sdt-config.h; do
+    echo "#include <sys/$header>" | gcc -E -x c - 2>/dev/null |
+      sed -n 's,^# 1 "\(/.*/sys/'$header'\)".*,\1,p' | head -n 1 | xargs -r cp -t include/sys
+  done
+}
