@@ -20,9 +20,8 @@ struct listing {
 	size_t matched;
 	bool walking; /* below a directory: files without notes are not worth a word */
 	bool failed;
-	struct nw_error err; /* of the output */
-	struct nw_error
-		told; /* about the last file that there was something to say about */
+	struct nw_error err;  /* of the output */
+	struct nw_error told; /* the last one about a file */
 };
 
 static bool fits_any(const struct listing *list, const char *provider, const char *name)

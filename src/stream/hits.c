@@ -6,14 +6,6 @@
  */
 #include "lane.h"
 
-static inline uint32_t load32(const unsigned char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 /* The place of a whole hit; NULL: it is something else. */
 static inline const struct nw_hit_place *whole_hit(const struct nw_formats *formats,
 						   const unsigned char *data, uint32_t size)
@@ -31,7 +23,7 @@ static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_l
 {
 	if (nw_unlikely((size_t)(page->end - page->at) < usual_length))
 		return 0;
-	unsigned int words = nw_page_type(load32(page->at));
+	unsigned int words = nw_page_type(nw_load32(page->at));
 	uint32_t length = 4 + 4 * words;
 	if (nw_likely(length == usual_length))
 		return length;
@@ -67,7 +59,7 @@ size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint
 			break;
 		}
 		length = next;
-		page.time += nw_page_delta(load32(page.at));
+		page.time += nw_page_delta(nw_load32(page.at));
 		data = page.at + 4;
 		size = length - 4;
 		page.at += length;

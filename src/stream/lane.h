@@ -126,6 +126,14 @@ static inline uint16_t nw_load16(const unsigned char *at)
 	return value;
 }
 
+static inline uint32_t nw_load32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
 /* What the event is, if it is of a known type and long enough for it; NULL. */
 static inline const struct nw_event_format *nw_event_format_of(
 	const struct nw_formats *formats, const unsigned char *data, uint32_t size)
