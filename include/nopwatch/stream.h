@@ -256,7 +256,7 @@ int nw_stream_next(struct nw_stream *stream, struct nw_record *out);
 /*
  * The next records, many at a time, as long as they are hits with nothing more to them: whole,
  * and nobody wants their values. At most `most`. Returns how many; 0: nw_stream_next() has the
- * next one, if there is any. A quarter of the work that one record at a time is.
+ * next one, if there is any.
  */
 size_t nw_stream_hits(struct nw_stream *stream, struct nw_hit *out, size_t most);
 /* Everything up to this time has been handed out, or will be before anything later. */

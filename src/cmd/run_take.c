@@ -34,20 +34,26 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 		       : 0;
 }
 
+/* Whose hit it is; NULL: nobody's who is wanted. */
+static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
+{
+	const struct nw_task *task = nw_tasks_get(run->tasks, tid);
+
+	if (task->wanted)
+		return task;
+	if (run->session) /* not from a recording */
+		nw_session_stranger(run->session, tid);
+	return NULL;
+}
+
 static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
 	if (hit->time > run->stop_ns || run->enough)
 		return 0;
-	if (run->needs_tasks) {
-		task = nw_tasks_get(run->tasks, hit->tid);
-		if (!task->wanted) {
-			if (run->session) /* not from a recording */
-				nw_session_stranger(run->session, hit->tid);
-			return 0;
-		}
-	}
+	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
+		return 0;
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
 		return filter_out(run, hit, task);
 	run->hits++;
@@ -121,21 +127,14 @@ enum {
 	MANY = 128 /* hits that are decoded before they are counted: they stay in the cache */
 };
 
-/* Only those of wanted threads stay. Nothing about threads changes from one to the other. */
+/* Only those of wanted threads stay. */
 static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
-	const struct nw_task *task = NULL;
-	int32_t tid = 0;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!task || hits[i].tid != tid)
-			task = nw_tasks_get(run->tasks, tid = hits[i].tid);
-		if (task->wanted)
+	for (size_t i = 0; i < count; i++)
+		if (wanted_task(run, hits[i].tid))
 			hits[kept++] = hits[i];
-		else if (run->session) /* not from a recording */
-			nw_session_stranger(run->session, tid);
-	}
 	return kept;
 }
 

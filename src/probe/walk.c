@@ -153,7 +153,7 @@ static int open_elf(int dir, const char *name, Elf64_Ehdr *head)
 
 /*
  * Notes are found by the name of their section. Two small reads tell of the usual file that it has
- * no such name, and spare the rest, which is ten times the work. Of any other file: perhaps.
+ * no such name, and spare the rest. Of any other file: perhaps.
  */
 static bool may_have_notes(int fd, const Elf64_Ehdr *head)
 {

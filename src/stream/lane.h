@@ -6,6 +6,7 @@
 #ifndef NOPWATCH_STREAM_LANE_H
 #define NOPWATCH_STREAM_LANE_H
 
+#include "load.h"
 #include "nopwatch/stream.h"
 
 /* How often every lane is looked at, full or not. */
@@ -117,22 +118,6 @@ static inline uint64_t nw_lane_time(const struct nw_lane *lane)
 }
 
 /* ---- an event ----------------------------------------------------------------------- */
-
-static inline uint16_t nw_load16(const unsigned char *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline uint32_t nw_load32(const unsigned char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
 
 /* What the event is, if it is of a known type and long enough for it; NULL. */
 static inline const struct nw_event_format *nw_event_format_of(

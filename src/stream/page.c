@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load.h"
 #include "nopwatch/stream.h"
 
 #define RB_MISSED_EVENTS (1u << 31)
@@ -31,22 +32,6 @@ enum {
 	TYPE_TIME_EXTEND = 30,
 	TYPE_TIME_STAMP = 31
 };
-
-static inline uint32_t load32(const unsigned char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline uint64_t load64(const unsigned char *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
 
 /* ---- layout ------------------------------------------------------------------------- */
 
@@ -91,18 +76,18 @@ int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 	if (len < layout->data)
 		return -EBADMSG;
 	/* the flags are in the low 32 bits of the kernel's long */
-	uint64_t word = layout->commit_size == 8 ? load64(bytes + layout->commit)
-						 : load32(bytes + layout->commit);
+	uint64_t word = layout->commit_size == 8 ? nw_load64(bytes + layout->commit)
+						 : nw_load32(bytes + layout->commit);
 	size_t used = word & COMMIT_MASK;
 	if (used > len - layout->data)
 		return -EBADMSG;
 	page->at = bytes + layout->data;
 	page->end = page->at + used;
-	page->time = load64(bytes);
+	page->time = nw_load64(bytes);
 	page->missed = word & RB_MISSED_EVENTS;
 	if ((word & RB_MISSED_STORED) && len - layout->data - used >= layout->commit_size)
-		page->lost = layout->commit_size == 8 ? load64(page->end)
-						      : load32(page->end);
+		page->lost = layout->commit_size == 8 ? nw_load64(page->end)
+						      : nw_load32(page->end);
 	return 0;
 }
 
@@ -115,7 +100,7 @@ static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
 		return 0;
 	if (left < 8)
 		return -EBADMSG;
-	uint64_t extra = load32(page->at + 4);
+	uint64_t extra = nw_load32(page->at + 4);
 	if (type == TYPE_PADDING) {
 		size_t length = extra + 4;
 		if (length < 8 || length > left)
@@ -139,7 +124,7 @@ static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
 int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size)
 {
 	while (page->end - page->at >= 4) {
-		uint32_t header = load32(page->at);
+		uint32_t header = nw_load32(page->at);
 		unsigned int type = nw_page_type(header);
 		uint32_t delta = nw_page_delta(header);
 		size_t left = (size_t)(page->end - page->at), length;
@@ -153,7 +138,7 @@ int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_
 		if (nw_unlikely(type == 0)) {
 			if (left < 8)
 				return -EBADMSG;
-			length = load32(page->at + 4);
+			length = nw_load32(page->at + 4);
 			if (length < 4 || length > left - 4)
 				return -EBADMSG;
 			*data = page->at + 8;
