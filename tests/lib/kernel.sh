@@ -45,11 +45,12 @@ begun() {
   wait_for test "/proc/$1/exe" -ef "$2"
 }
 
-# Is a session of ours armed? (Its instance records, which is the last step.)
+# Is a session of ours armed? (Its instance records, which is the last step; but so does one that was
+# just made, before it has any event.)
 armed() {
-  local file
-  for file in "$TRACEFS"/instances/nopwatch_*/tracing_on; do
-    [ -r "$file" ] && grep -q 1 "$file" && return 0
+  local dir
+  for dir in "$TRACEFS"/instances/nopwatch_*/; do
+    [ -n "$(cat "$dir/set_event" 2>/dev/null)" ] && grep -qs 1 "$dir/tracing_on" && return 0
   done
   return 1
 }
