@@ -222,6 +222,17 @@ static inline uint64_t nw_max64(uint64_t a, uint64_t b)
  * and may be a link. The caller frees; NULL when out of memory. */
 char *nw_absolute_path(const char *path);
 
+/* ---- files -------------------------------------------------------------------------- */
+
+/*
+ * Open a file to read of which nothing is known: others may have put it there. It is looked at
+ * before it is opened (O_PATH), and what is opened is what was looked at. Opening a device can
+ * have effects (a watchdog starts), and a FIFO or a file that never ends could hold us up: so
+ * only a regular file is. Links are followed. Returns a descriptor, or -errno: EISDIR for a
+ * directory, ENXIO for whatever else is no regular file.
+ */
+int nw_open_regular(int dir, const char *path) nw_must_check;
+
 /* ---- cleanup ------------------------------------------------------------------------ */
 
 /* For nw_cleanup(): variables that free what they hold when they go out of scope. */
