@@ -57,12 +57,20 @@ struct nw_cell {
 	size_t at, len, width;
 };
 
-/* Rows of cells, columns as wide as they need to be; numbers to the right. */
+/*
+ * Rows of cells, columns as wide as they need to be; numbers to the right. Where the terminal is
+ * narrower (width), names are cut, with "...", down to 24 characters; then the columns that
+ * give_up names are left out one by one; then names are cut further.
+ */
 struct nw_table {
 	struct nw_buf text; /* of all cells, one behind the other */
 	NW_VEC(struct nw_cell) cells;
 	size_t columns;
 	const bool *left; /* per column: text, flush left; else flush right */
+	size_t width;	  /* characters a line; 0: any */
+	const char *
+		give_up; /* headers, each ended by a NUL, an empty one at the end; or NULL */
+	nw_strings *left_out; /* gets the headers of columns that were left out; or NULL */
 };
 
 /* The next cell. Without memory the table fails, and so does what it is printed into. */
@@ -89,7 +97,33 @@ struct nw_probe_state {
 	const char *text; /* NULL: nothing to say */
 };
 
+/* What orders the rows of a report. */
+enum nw_sort {
+	NW_SORT_DEFAULT, /* probes as they were selected, spans and groups by total */
+	NW_SORT_HITS,
+	NW_SORT_RATE,
+	NW_SORT_TOTAL,
+	NW_SORT_MEAN,
+	NW_SORT_P50,
+	NW_SORT_P99,
+	NW_SORT_MAX,
+	NW_SORT_NAME,
+	NW_SORT_COUNT
+};
+/* "hits", "rate", ...; NULL for the default. */
+extern const char *const nw_sort_names[NW_SORT_COUNT];
+
+/* What of a report is shown, and how; all zero: everything, in text folded as for people. */
+struct nw_view {
+	enum nw_sort sort;
+	size_t top; /* so many probes, spans and groups of each; 0: all of them, but in text
+			  10 groups */
+	bool all_rows; /* text: also those that were not hit, one by one */
+	size_t width;  /* text: of the terminal, in characters; 0: any */
+};
+
 struct nw_report {
+	struct nw_view view;
 	const struct nw_selection *selection;
 	const struct nw_summary *summary;
 	const struct nw_span_def *spans;
@@ -98,7 +132,8 @@ struct nw_report {
 	const uint64_t
 		*disabled_at; /* per probe: when it was disabled, 0: it was not; NULL:
 					none was */
-	const char *group_by; /* "tid", ...; NULL: not grouped */
+	const char *group_by; /* "tid", "method,status", ...; NULL: not grouped */
+	int64_t wall_ns;      /* when an interval ended, since 1970; 0: not known */
 	uint64_t elapsed_ns;
 	uint64_t interval;	      /* number of this report, from 1; 0: the last one */
 	const char *reason;	      /* why it ended, in one word; NULL: it goes on */
@@ -109,7 +144,9 @@ struct nw_report {
 	uint64_t dropped;	      /* hits that the kernel counted but did not record */
 	const char *const *hist_args; /* arguments whose histogram is shown */
 	size_t hist_arg_count;
-	bool gaps; /* show the histograms of the gaps, too */
+	bool gaps;	 /* show the histograms of the gaps, too */
+	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
+			    textfile collector reads */
 	bool bold;
 };
 

@@ -160,6 +160,10 @@ struct nw_span_row {
 	uint64_t discarded; /* may have straddled a loss */
 };
 
+/* Has anything begun or ended? */
+bool nw_span_row_has(const struct nw_span_row *row);
+void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from);
+
 /* Results of one group; group 0 is everything when nothing is grouped. */
 struct nw_group_rows {
 	struct nw_probe_row *probes;
@@ -181,6 +185,18 @@ struct nw_summary_options {
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err);
 void nw_summary_free(struct nw_summary *summary);
+
+/* Between the parts of the name of a group that has several keys (ASCII's unit separator). */
+enum {
+	NW_GROUP_SEPARATOR = '\x1f'
+};
+
+/* So many groups get rows of their own, since --by a request's id must not fill our memory; what
+ * is beyond them shares the group nw_group_others. */
+enum {
+	NW_MOST_GROUPS = 16384
+};
+extern const char nw_group_others[];
 
 /* The number of a group, made if it is new; -ENOMEM. */
 int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t len);

@@ -36,7 +36,8 @@ struct nw_args {
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not said */
 	bool enable, foreign;
-	bool dry_run, force, quiet, follow, all, wall, strict, help;
+	struct nw_view view; /* --sort, --top, --all-rows */
+	bool dry_run, force, quiet, follow, all, wall, strict, no_pager, help;
 	unsigned int verbose;
 };
 
@@ -106,11 +107,22 @@ struct nw_sink {
 	const char *path; /* NULL: stdout */
 	bool replace;	  /* what is written replaces what the file held, in one step */
 	bool closed;	  /* the reader has gone (EPIPE): no error, but an end */
+	bool page; /* what is longer than the screen goes through a pager, at the end */
+	struct nw_buf held; /* for it */
 };
 
 int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err);
 /* Write and empty the buffer. -EPIPE marks the sink closed. */
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);
 int nw_sink_close(struct nw_sink *sink, struct nw_error *err);
+/* From here on all is kept for a pager, if the sink is a terminal and --no-pager was not said. */
+void nw_sink_page(struct nw_sink *sink, const struct nw_args *args);
+/* Show what was kept; nw_sink_close() does so, too. */
+void nw_sink_show(struct nw_sink *sink);
+/* The terminal's size in characters; 0: it is none. */
+struct nw_screen {
+	size_t columns, rows;
+};
+struct nw_screen nw_screen_of(FILE *stream);
 
 #endif

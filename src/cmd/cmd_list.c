@@ -396,6 +396,7 @@ static int run(const struct nw_args *args)
 		nw_report_error(&err);
 		status = NW_EXIT_FAILED;
 	} else {
+		nw_sink_page(&list.sink, args);
 		print_all(&list);
 		if (nw_sink_close(&list.sink, &err) < 0 && !list.sink.closed) {
 			nw_report_error(&err);
@@ -428,6 +429,7 @@ const struct nw_command nw_cmd_list = {
 		   "argument with the fetch argument it becomes. What it prints is a SPEC "
 		   "for the\n"
 		   "other commands. Needs neither root nor tracefs.",
-	.options = "pid exe types format json output quiet verbose force color",
+	.options = "pid exe types format json output quiet verbose force color "
+		   "no-pager",
 	.run = run,
 };

@@ -26,6 +26,8 @@ const struct nw_command nw_cmd_report = {
 		   "nor tracefs. For the events one by one:\n"
 		   "nopwatch trace --from FILE.",
 	.reports = true,
-	.options = "interval output format json by filter span hist quiet verbose color",
+	.options =
+		"interval output format json by sort top all-rows filter span hist quiet "
+		"verbose color no-pager",
 	.run = run,
 };

@@ -6,21 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "by.h"
 #include "run.h"
 
 enum {
-	STATUS_NS = 250000000,
-	CACHE = 256
-};
-
-/* What --by groups by. */
-enum by {
-	BY_NOTHING,
-	BY_TID,
-	BY_PID,
-	BY_COMM,
-	BY_CPU,
-	BY_ARG
+	STATUS_NS = 250000000
 };
 
 struct stat {
@@ -32,13 +22,7 @@ struct stat {
 	struct nw_buf out;
 	struct nw_error err; /* of a report printed inside hit() */
 
-	enum by by;
-	int *by_arg; /* per probe: the argument to group by, -1 */
-	bool needs_args, needs_tasks;
-	struct { /* numbers that have been made into groups before */
-		uint64_t number;
-		int64_t group;
-	} cache[CACHE];
+	struct nw_by by;
 
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
 	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
@@ -48,115 +32,25 @@ struct stat {
 	bool status_line;
 };
 
-/* ---- groups ------------------------------------------------------------------------- */
-
-static int64_t group_of_number(struct stat *s, uint64_t number, bool is_signed)
-{
-	size_t at = nw_hash64(number) % CACHE;
-	char text[32];
-
-	if (s->cache[at].group > 0 && s->cache[at].number == number)
-		return s->cache[at].group - 1;
-	int len = is_signed ? snprintf(text, sizeof(text), "%" PRId64, (int64_t)number)
-			    : snprintf(text, sizeof(text), "%" PRIu64, number);
-	int64_t group = nw_summary_group(s->summary, text, (size_t)len);
-	s->cache[at].number = number;
-	s->cache[at].group = group + 1;
-	return group;
-}
-
-static int64_t group_of_arg(struct stat *s, const struct nw_hit *hit)
-{
-	int at = s->by_arg[hit->probe];
-	struct nw_buf text = {0};
-
-	if (at < 0 || (size_t)at >= hit->value_count)
-		return -1;
-	const struct nw_value *value = &hit->values[at];
-	if (value->kind == NW_VALUE_SIGNED || value->kind == NW_VALUE_UNSIGNED)
-		return group_of_number(s, value->number, value->kind == NW_VALUE_SIGNED);
-	if (value->kind == NW_VALUE_STRING)
-		return nw_summary_group(s->summary, value->text, value->len);
-	nw_value_print(value, &text);
-	int64_t group = nw_summary_group(s->summary, nw_buf_str(&text), text.len);
-	nw_buf_free(&text);
-	return group;
-}
-
-static nw_apart int64_t group_of(struct stat *s, const struct nw_hit *hit,
-				 const struct nw_task *task)
-{
-	switch (s->by) {
-	case BY_TID:
-		return group_of_number(s, (uint32_t)hit->tid, false);
-	case BY_PID:
-		return group_of_number(s, (uint32_t)task->pid, false);
-	case BY_CPU:
-		return group_of_number(s, hit->cpu, false);
-	case BY_COMM:
-		return nw_summary_group(s->summary, task->comm, strlen(task->comm));
-	case BY_ARG:
-		return group_of_arg(s, hit);
-	default:
-		return 0;
-	}
-}
-
-static void choose_by(struct stat *s)
-{
-	static const struct {
-		const char *name;
-		enum by by;
-	} known[] = {{"tid", BY_TID}, {"pid", BY_PID}, {"comm", BY_COMM}, {"cpu", BY_CPU}};
-
-	if (!s->args->by)
-		return;
-	s->by = BY_ARG;
-	for (size_t i = 0; i < NW_COUNT(known); i++)
-		if (strcmp(known[i].name, s->args->by) == 0)
-			s->by = known[i].by;
-	s->needs_args |= s->by == BY_ARG;
-	s->needs_tasks |= s->by == BY_PID || s->by == BY_COMM;
-}
-
-/* Which argument of each probe --by means. At least one probe must have it. */
-static int find_by_args(struct stat *s, struct nw_error *err)
-{
-	const struct nw_selection *selection = &s->run->selection;
-	bool found = false;
-
-	s->by_arg = calloc(selection->probes.count + 1, sizeof(*s->by_arg));
-	if (!s->by_arg)
-		return nw_no_memory(err);
-	for (size_t i = 0; i < selection->probes.count; i++) {
-		s->by_arg[i] = -1;
-		for (size_t j = 0; j < selection->probes.item[i]->args.count; j++) {
-			char name[32];
-			nw_arg_name(selection->probes.item[i], j, name);
-			if (s->by == BY_ARG && strcmp(name, s->args->by) == 0) {
-				s->by_arg[i] = (int)j;
-				found = true;
-			}
-		}
-	}
-	if (s->by != BY_ARG || found)
-		return 0;
-	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", s->args->by);
-	nw_error_hint(
-		err,
-		"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ... "
-		"or one of tid, pid, comm, cpu",
-		s->args->by);
-	return -EINVAL;
-}
-
 /* ---- reports ------------------------------------------------------------------------ */
+
+/* The textfile collector of node_exporter takes files of this name, and Prometheus's own format. */
+static bool is_textfile(const char *path)
+{
+	size_t len = path ? strlen(path) : 0;
+
+	return len > 5 && strcmp(path + len - 5, ".prom") == 0;
+}
 
 static struct nw_report make_report(const struct stat *s)
 {
 	const struct nw_run *run = s->run;
+	struct nw_view view = s->args->view;
 
+	view.all_rows |= s->args->verbose > 0;
+	view.width = s->args->verbose ? 0 : nw_screen_of(s->sink.file).columns;
 	return (struct nw_report){
+		.view = view,
 		.selection = &run->selection,
 		.summary = s->summary,
 		.spans = s->spans.item,
@@ -168,6 +62,7 @@ static struct nw_report make_report(const struct stat *s)
 		.hist_args = s->args->hists.item,
 		.hist_arg_count = s->args->hists.count,
 		.gaps = s->args->verbose > 0,
+		.prometheus = is_textfile(s->sink.path),
 		.bold = nw_use_color(s->args, s->sink.file),
 	};
 }
@@ -190,6 +85,7 @@ static int print_interval(struct stat *s, struct nw_error *err)
 	report.states = s->run->states;
 	report.filtered = totals ? s->run->filtered : s->filtered;
 	s->filtered = 0;
+	report.wall_ns = s->run->wall_ns ? s->run->wall_ns + (int64_t)s->next : 0;
 	s->next += s->args->interval_ns;
 	clear_status(s);
 	if (totals && nw_summary_turn(s->summary) < 0)
@@ -218,6 +114,8 @@ static int print_total(struct stat *s, struct nw_error *err)
 	report.dropped = run->dropped;
 	if (s->interval && s->args->form == NW_FORM_TEXT)
 		nw_buf_adds(&s->out, "\n--- total ---\n");
+	else
+		nw_sink_page(&s->sink, s->args);
 	nw_report_print(&report, s->args->form, &s->out);
 	if (s->args->verbose)
 		nw_run_tell_cost(run);
@@ -275,13 +173,13 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	s->run = run;
 	int ret = make_spans(s, err);
 	if (ret == 0)
-		ret = find_by_args(s, err);
+		ret = nw_by_bind(&s->by, &run->selection, err);
 	const struct nw_summary_options options = {
 		.selection = &run->selection,
 		.spans = s->spans.item,
 		.span_count = s->spans.count,
 		.args = has_named_args(run) || s->args->hists.count,
-		.grouped = s->by != BY_NOTHING,
+		.grouped = s->by.keys.count > 0,
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &s->summary, err);
@@ -317,7 +215,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct stat *s = arg;
 	int ret = hit->time >= s->next ? print_intervals(s, hit->time) : 0;
-	int64_t group = s->by ? group_of(s, hit, task) : 0;
+	int64_t group = s->by.keys.count ? nw_by_group(&s->by, s->summary, hit, task) : 0;
 
 	if (ret == 0)
 		ret = nw_summary_hit(s->summary, hit, task ? task->pid : 0, group);
@@ -394,7 +292,7 @@ static void free_stat(struct stat *s)
 	nw_summary_free(s->summary);
 	nw_spans_free(&s->spans);
 	nw_buf_free(&s->out);
-	free(s->by_arg);
+	nw_by_free(&s->by);
 }
 
 static bool keyed_by(const struct nw_args *args, const char *key)
@@ -414,16 +312,17 @@ static int run(const struct nw_args *args)
 	struct nw_error err = {0};
 	struct nw_run run;
 
-	choose_by(&s);
-	s.needs_args |= args->hists.count || keyed_by(args, NULL);
-	s.needs_tasks |= keyed_by(args, "pid");
+	if (nw_by_parse(args->by, &s.by, &err) < 0)
+		return nw_failure(&nw_cmd_stat, &err);
+	bool needs_args = nw_by_needs_args(&s.by) || args->hists.count ||
+			  keyed_by(args, NULL);
 	/* with these there is more to a hit than the summary */
-	bool watched = s.by || args->interval_ns || args->count;
+	bool watched = s.by.keys.count || args->interval_ns || args->count;
 	const struct nw_consumer consumer = {
 		.arg = &s,
-		.all_args = s.needs_args,
-		.values = s.needs_args,
-		.comms = s.needs_tasks,
+		.all_args = needs_args,
+		.values = needs_args,
+		.comms = nw_by_needs_tasks(&s.by) || keyed_by(args, "pid"),
 		.large_pages = true,
 		.start = start,
 		.armed = armed,
@@ -475,6 +374,10 @@ const struct nw_command nw_cmd_stat = {
 		"compares arguments, tid, pid, comm and cpu by == != < <= > >= & and ~ "
 		"(a glob), joined by\n"
 		"&& || ! and parentheses; probes without its arguments are not touched.\n"
+		"--by groups by one key or several ('--by method,status'), --sort and "
+		"--top "
+		"choose what comes\n"
+		"first; a result longer than the terminal goes through $PAGER.\n"
 		"--max-rate disables what is hit too often; -v tells what the hits cost.\n"
 		"\n"
 		"With -- CMD the probes are armed before CMD starts. If CMD itself runs "
@@ -484,7 +387,7 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "filter span hist max-rate buffer from strict dry-run force quiet "
-		   "verbose color",
+		   "sort top all-rows filter span hist max-rate buffer from strict "
+		   "dry-run force quiet verbose color no-pager",
 	.run = run,
 };

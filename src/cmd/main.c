@@ -131,6 +131,8 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 
 	if (!ok)
 		errno = ENOMEM;
+	else if (sink->page)
+		nw_buf_add(&sink->held, text->data, text->len);
 	else if (text->len && sink->replace && sink->path && is_regular(sink->file))
 		ok = replace_file(sink->path, text);
 	else if (text->len && !sink->closed)
@@ -142,6 +144,8 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 
 int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
 {
+	if (sink->page)
+		nw_sink_show(sink);
 	if (!sink->file || sink->file == stdout)
 		return 0;
 	int ret = fclose(sink->file);

@@ -128,6 +128,28 @@ static int take_by(struct nw_args *args, const char *value, struct nw_error *err
 				  "tid, pid, comm, cpu or an argument's name");
 }
 
+static int take_sort(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	for (int i = NW_SORT_DEFAULT + 1; i < NW_SORT_COUNT; i++) {
+		if (strcmp(nw_sort_names[i], value) == 0) {
+			args->view.sort = (enum nw_sort)i;
+			return 0;
+		}
+	}
+	return bad_value(err, "--sort", value,
+			 "one of hits, rate, total, mean, p50, p99, max, name");
+}
+
+static int take_top(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	uint64_t top;
+
+	if (nw_parse_u64(value, &top) < 0 || top == 0 || top > UINT32_MAX)
+		return bad_value(err, "--top", value, "a number above 0");
+	args->view.top = top;
+	return 0;
+}
+
 static int take_filter(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	args->filter = value;
@@ -213,6 +235,8 @@ FLAG(take_follow, args->follow = true)
 FLAG(take_all, args->all = true)
 FLAG(take_wall, args->wall = true)
 FLAG(take_strict, args->strict = true)
+FLAG(take_all_rows, args->view.all_rows = true)
+FLAG(take_no_pager, args->no_pager = true)
 FLAG(take_help, args->help = true)
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -228,7 +252,10 @@ static const struct nw_option options[] = {
 	{'o', "output", "FILE", "write the result to a file", take_output},
 	{'f', "format", "FORM", "text, json, csv or openmetrics", take_form},
 	{'j', "json", NULL, "the same as -f json", take_json},
-	{0, "by", "WHAT", "group by tid, pid, comm, cpu or an argument", take_by},
+	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
+	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},
+	{0, "top", "N", "only the first N probes, spans and groups of each", take_top},
+	{0, "all-rows", NULL, "also probes that were not hit, one by one", take_all_rows},
 	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
 	 take_filter},
 	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
@@ -258,6 +285,7 @@ static const struct nw_option options[] = {
 	{'q', "quiet", NULL, "no notes, no status line", take_quiet},
 	{'v', "verbose", NULL, "more words; may be repeated", take_verbose},
 	{0, "color", "WHEN", "auto, always or never", take_color},
+	{0, "no-pager", NULL, "write to the terminal, however long it is", take_no_pager},
 	{'h', "help", NULL, "this text", take_help},
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Reports: what their forms have in common. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "report.h"
 
@@ -47,10 +49,36 @@ const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_
 	return nw_summary_rows(report->summary, group, report->interval == 0);
 }
 
+char *nw_report_group(const struct nw_report *report, size_t group)
+{
+	char *name = report->group_by
+			     ? strdup(nw_summary_group_name(report->summary, group))
+			     : NULL;
+
+	for (char *at = name; at && (at = strchr(at, NW_GROUP_SEPARATOR)); at++)
+		*at = ',';
+	return name;
+}
+
+const char *nw_report_time(const struct nw_report *report, char out[40])
+{
+	time_t seconds = (time_t)(report->wall_ns / 1000000000);
+	struct tm utc;
+	size_t len = 0;
+
+	if (report->wall_ns && gmtime_r(&seconds, &utc))
+		len = strftime(out, 40, "%Y-%m-%dT%H:%M:%S", &utc);
+	if (len)
+		snprintf(out + len, 40 - len, ".%03dZ",
+			 (int)(report->wall_ns / 1000000 % 1000));
+	else
+		*out = '\0';
+	return out;
+}
+
 bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row)
 {
-	return !report->group_by || row->latency.count || row->unmatched_starts ||
-	       row->unmatched_ends || row->discarded;
+	return !report->group_by || nw_span_row_has(row);
 }
 
 bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row)

@@ -18,6 +18,12 @@ const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_
 bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row);
 bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row);
 
+/* A group's name as people and programs read it: "GET,200". The caller frees; NULL without memory,
+ * and where nothing is grouped. */
+char *nw_report_group(const struct nw_report *report, size_t group);
+/* When the interval ended, in UTC (ISO 8601, "2026-11-22T04:12:16.123Z"); "" if it is not known. */
+const char *nw_report_time(const struct nw_report *report, char out[40]);
+
 /* The figures of a distribution, in the order of the columns. */
 struct nw_figure {
 	const char *key;    /* JSON: "p999" */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "order.h"
 #include "report.h"
 
 /* Quoted if need be; quotes doubled. */
@@ -23,46 +24,74 @@ static void header(struct nw_buf *out)
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_figure_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_figures[i].key);
-	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded\n");
+	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded,arg,time\n");
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,
 		      size_t group, uint64_t count, struct nw_buf *out)
 {
-	const char *of = report->group_by ? nw_summary_group_name(report->summary, group)
-					  : "";
-
 	nw_buf_printf(out, "%s,", type);
 	field(out, name);
 	nw_buf_addc(out, ',');
-	field(out, of);
+	nw_cleanup(nw_free_ptr) char *of = nw_report_group(report, group);
+	field(out, of ? of : "");
 	nw_buf_addc(out, ',');
 	if (report->interval)
 		nw_buf_printf(out, "%" PRIu64, report->interval);
 	nw_buf_printf(out, ",%" PRIu64 ",%.3f", count, nw_report_rate(report, count));
 }
 
+static void number(struct nw_buf *out, const struct nw_histogram *h, uint64_t value)
+{
+	if (h->is_signed)
+		nw_buf_printf(out, ",%" PRId64, (int64_t)value);
+	else
+		nw_buf_printf(out, ",%" PRIu64, value);
+}
+
 static void figures(const struct nw_histogram *h, struct nw_buf *out)
 {
-	nw_buf_printf(out, ",%" PRIu64, h->sum);
+	number(out, h, h->sum);
 	for (size_t i = 0; i < nw_figure_count; i++) {
-		nw_buf_addc(out, ',');
 		if (h->count)
-			nw_buf_printf(out, "%" PRIu64, nw_figure_value(h, &nw_figures[i]));
+			number(out, h, nw_figure_value(h, &nw_figures[i]));
+		else
+			nw_buf_addc(out, ',');
 	}
 }
 
-static void probe_line(const struct nw_report *report, size_t probe, size_t group,
-		       struct nw_buf *out)
+/* The columns behind the figures. arg: "" for probes and spans. */
+static void row_end(const struct nw_report *report, const char *arg, struct nw_buf *out)
 {
+	char when[40];
+
+	nw_buf_addc(out, ',');
+	field(out, arg);
+	nw_buf_printf(out, ",%s\n", nw_report_time(report, when));
+}
+
+static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
+			struct nw_buf *out)
+{
+	const struct nw_probe *p = report->selection->probes.item[probe];
 	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
 
 	if (!nw_report_has_probe(report, row))
 		return;
-	row_start(report, "probe", report->selection->probes.item[probe]->label, group,
-		  row->hits, out);
+	row_start(report, "probe", p->label, group, row->hits, out);
 	figures(&row->gap, out);
-	nw_buf_adds(out, ",,,\n");
+	nw_buf_adds(out, ",,,");
+	row_end(report, "", out);
+	for (size_t i = 0; row->args && i < p->args.count; i++) {
+		char name[32];
+		if (!row->args[i].count)
+			continue;
+		nw_arg_name(p, i, name);
+		row_start(report, "arg", p->label, group, row->args[i].count, out);
+		figures(&row->args[i], out);
+		nw_buf_adds(out, ",,,");
+		row_end(report, name, out);
+	}
 }
 
 static void span_line(const struct nw_report *report, size_t span, size_t group,
@@ -74,25 +103,20 @@ static void span_line(const struct nw_report *report, size_t span, size_t group,
 		return;
 	row_start(report, "span", report->spans[span].name, group, row->latency.count, out);
 	figures(&row->latency, out);
-	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->unmatched_starts,
+	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
+	row_end(report, "", out);
 }
 
 void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
 {
-	size_t groups = nw_summary_groups(report->summary);
-
-	for (size_t i = 0; i < report->selection->probes.count; i++)
-		for (size_t g = 0; g < groups; g++)
-			probe_line(report, i, g, out);
-	for (size_t i = 0; i < report->span_count; i++)
-		for (size_t g = 0; g < groups; g++)
-			span_line(report, i, g, out);
+	nw_rank_each(report, NW_SUBJECT_PROBES, probe_lines, out);
+	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, out);
 	if (report->interval == 0 && report->has_filter)
-		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,\n",
+		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,\n",
 			      report->filtered);
 	if (report->interval == 0)
-		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 "\n",
+		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,\n",
 			      report->lost, nw_summary_discarded(report->summary));
 }
 

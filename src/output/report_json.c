@@ -2,6 +2,7 @@
 /* A report for programs: JSON lines. Keys are fixed (docs/json.md). */
 #include <string.h>
 
+#include "order.h"
 #include "report.h"
 
 static void number(struct nw_json *json, const char *key, const struct nw_histogram *h,
@@ -75,13 +76,40 @@ static void finish(struct nw_json *json)
 	nw_buf_addc(json->out, '\n');
 }
 
+/* {"method":"GET","status":"200"} */
+static void group_parts(const struct nw_report *report, struct nw_json *json,
+			const char *name)
+{
+	nw_cleanup(nw_free_ptr) char *keys = strdup(report->group_by);
+	char *rest = keys, *key;
+
+	nw_json_key(json, "by");
+	nw_json_open(json, '{');
+	while (keys && (key = strsep(&rest, ","))) {
+		size_t len = strcspn(name, (char[]){NW_GROUP_SEPARATOR, '\0'});
+		nw_json_key(json, key);
+		nw_json_text(json, name, len);
+		name += len + (name[len] != '\0');
+	}
+	nw_json_close(json, '}');
+	json->out->failed |= !keys;
+}
+
 static void group_key(const struct nw_report *report, struct nw_json *json, size_t group)
 {
-	if (report->group_by)
-		nw_json_key_text(json, "group",
-				 nw_summary_group_name(report->summary, group));
+	if (report->group_by) {
+		nw_cleanup(nw_free_ptr) char *name = nw_report_group(report, group);
+		nw_json_key_text(json, "group", name ? name : "");
+		if (strchr(report->group_by, ','))
+			group_parts(report, json,
+				    nw_summary_group_name(report->summary, group));
+	}
 	if (report->interval)
 		nw_json_key_u64(json, "interval", report->interval);
+	if (report->interval && report->wall_ns) {
+		char when[40];
+		nw_json_key_text(json, "time", nw_report_time(report, when));
+	}
 }
 
 static const char *state_word(const struct nw_report *report, size_t probe, uint64_t hits)
@@ -158,14 +186,8 @@ void nw_end_print(uint64_t lost, uint64_t discarded, const uint64_t *filtered,
 
 void nw_report_json(const struct nw_report *report, struct nw_buf *out)
 {
-	size_t groups = nw_summary_groups(report->summary);
-
-	for (size_t i = 0; i < report->selection->probes.count; i++)
-		for (size_t g = 0; g < groups; g++)
-			probe_object(report, i, g, out);
-	for (size_t i = 0; i < report->span_count; i++)
-		for (size_t g = 0; g < groups; g++)
-			span_object(report, i, g, out);
+	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, out);
+	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, out);
 	if (report->interval == 0)
 		nw_end_print(report->lost, nw_summary_discarded(report->summary),
 			     report->has_filter ? &report->filtered : NULL,

@@ -25,7 +25,7 @@ static void label(const char *before, const char *name, const char *value,
 		  struct nw_buf *out)
 {
 	nw_buf_printf(out, "%s%s=\"", before, name);
-	for (; *value; value++) {
+	for (; *value && *value != NW_GROUP_SEPARATOR; value++) {
 		if (*value == '\n')
 			nw_buf_adds(out, "\\n");
 		else if (strchr("\\\"", *value))
@@ -34,6 +34,20 @@ static void label(const char *before, const char *name, const char *value,
 			nw_buf_addc(out, *value);
 	}
 	nw_buf_addc(out, '"');
+}
+
+/* A label a key of --by. */
+static void group_labels(const char *keys, const char *group, struct nw_buf *out)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strdup(keys);
+	char *rest = copy, *key;
+
+	out->failed |= !copy;
+	while (copy && (key = strsep(&rest, ","))) {
+		label(",", key, group, out);
+		group = strchrnul(group, NW_GROUP_SEPARATOR);
+		group += *group != '\0';
+	}
 }
 
 /* What a sample is about: a probe or a span, an argument or none, a group or none. */
@@ -52,8 +66,8 @@ static void start(const char *family, const char *suffix, const struct subject *
 	if (s->arg)
 		label(",", "arg", s->arg, out);
 	if (s->report->group_by)
-		label(",", s->report->group_by,
-		      nw_summary_group_name(s->report->summary, s->group), out);
+		group_labels(s->report->group_by,
+			     nw_summary_group_name(s->report->summary, s->group), out);
 }
 
 static void counter(const char *family, const struct subject *s, uint64_t value,
@@ -63,13 +77,18 @@ static void counter(const char *family, const struct subject *s, uint64_t value,
 	nw_buf_printf(out, "} %" PRIu64 "\n", value);
 }
 
-static void family(const char *name, const char *type, const char *unit, const char *help,
-		   struct nw_buf *out)
+/* Prometheus's own text format wants a family to be called as its samples are, and knows no units
+ * and no end; in OpenMetrics the samples of a counter have a suffix that the family has not. */
+static void family(const struct nw_report *report, const char *name, const char *type,
+		   const char *unit, const char *help, struct nw_buf *out)
 {
-	nw_buf_printf(out, "# TYPE nopwatch_%s %s\n", name, type);
-	if (unit)
+	const char *suffix = report->prometheus && strcmp(type, "counter") == 0 ? "_total"
+										: "";
+
+	nw_buf_printf(out, "# TYPE nopwatch_%s%s %s\n", name, suffix, type);
+	if (unit && !report->prometheus)
 		nw_buf_printf(out, "# UNIT nopwatch_%s %s\n", name, unit);
-	nw_buf_printf(out, "# HELP nopwatch_%s %s\n", name, help);
+	nw_buf_printf(out, "# HELP nopwatch_%s%s %s\n", name, suffix, help);
 }
 
 /* ---- histograms --------------------------------------------------------------------- */
@@ -266,7 +285,7 @@ void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
 		else
 			show_spans(report, families[i].span, &samples);
 		if (samples.len) {
-			family(families[i].name, families[i].type, families[i].unit,
+			family(report, families[i].name, families[i].type, families[i].unit,
 			       families[i].help, out);
 			nw_buf_add(out, samples.data, samples.len);
 		}
@@ -274,15 +293,15 @@ void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
 		nw_buf_free(&samples);
 	}
 	if (report->has_filter) {
-		family("filtered_hits", "counter", NULL, "Hits that --filter took out.",
-		       out);
+		family(report, "filtered_hits", "counter", NULL,
+		       "Hits that --filter took out.", out);
 		nw_buf_printf(out, "nopwatch_filtered_hits_total %" PRIu64 "\n",
 			      report->filtered);
 	}
-	family("lost_events", "counter", NULL, "Events that were lost.", out);
+	family(report, "lost_events", "counter", NULL, "Events that were lost.", out);
 	nw_buf_printf(out, "nopwatch_lost_events_total %" PRIu64 "\n", report->lost);
-	family("elapsed_seconds", "gauge", "seconds", "Time watched.", out);
+	family(report, "elapsed_seconds", "gauge", "seconds", "Time watched.", out);
 	nw_buf_adds(out, "nopwatch_elapsed_seconds ");
 	seconds(report->elapsed_ns, out);
-	nw_buf_adds(out, "\n# EOF\n");
+	nw_buf_adds(out, report->prometheus ? "\n" : "\n# EOF\n");
 }

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "order.h"
 #include "report.h"
 
 /* Names come from the program that is traced: escaped before they reach a terminal. */
@@ -16,10 +18,91 @@ static void name_cell(struct nw_table *table, const char *name)
 	nw_buf_free(&text);
 }
 
-static void group_cell(const struct nw_report *report, struct nw_table *table, size_t group)
+/* Parts of a name of several keys are joined by commas, as --by has them. */
+static void add_group(const char *name, struct nw_buf *out)
 {
-	if (report->group_by)
-		name_cell(table, nw_summary_group_name(report->summary, group));
+	for (size_t len; *name; name += len) {
+		const char *end = strchrnul(name, NW_GROUP_SEPARATOR);
+		len = (size_t)(end - name);
+		nw_buf_add_escaped(out, name, len);
+		if (*end) {
+			nw_buf_addc(out, ',');
+			len++;
+		}
+	}
+}
+
+/* A report on its way into a buffer. */
+struct text {
+	const struct nw_report *report;
+	nw_strings left_out; /* columns, for the terminal's width */
+	size_t silent[2];    /* by subject: how many were neither hit nor begun nor ended */
+	size_t histograms, unshown; /* how many there are, and were not shown */
+	struct nw_buf *out;
+};
+
+enum {
+	FOLD = 5,	  /* so many silent rows are shown one by one */
+	MOST_GROUPS = 10, /* rows, and histograms, of groups and spans without --top */
+	MOST_NOTES = 10
+};
+
+static size_t most_groups(const struct text *t)
+{
+	return t->report->view.top ? t->report->view.top : MOST_GROUPS;
+}
+
+static bool is_folded(const struct text *t, enum nw_subject subject, size_t index)
+{
+	return t->silent[subject] > FOLD && !t->report->view.all_rows &&
+	       nw_is_silent(t->report, subject, index);
+}
+
+/* The gaps of a probe add up to nothing but the time it was watched: its hits are its total. */
+static enum nw_sort sort_of(const struct text *t, enum nw_subject subject, bool groups)
+{
+	enum nw_sort sort = t->report->view.sort;
+	bool as_selected = subject == NW_SUBJECT_PROBES && !groups && !t->report->view.top;
+
+	if (sort != NW_SORT_DEFAULT || as_selected)
+		return sort;
+	return subject == NW_SUBJECT_PROBES ? NW_SORT_HITS : NW_SORT_TOTAL;
+}
+
+static void rank(struct text *t, enum nw_subject subject, nw_ranking *out)
+{
+	if (nw_rank(t->report, subject, sort_of(t, subject, false), out) < 0)
+		t->out->failed = true;
+}
+
+static void rank_groups(struct text *t, enum nw_subject subject, size_t index,
+			nw_ranking *out)
+{
+	if (nw_rank_groups(t->report, subject, index, sort_of(t, subject, true), out) < 0)
+		t->out->failed = true;
+}
+
+/* ---- cells -------------------------------------------------------------------------- */
+
+/* Columns are left out in this order where the terminal is too narrow; never the name, the
+ * count and the maximum. */
+static const char give_up[] = "P99.9\0P90\0MIN\0RATE\0P50\0TOTAL\0SUM\0UNMATCHED\0"
+			      "DISCARDED\0MEAN\0P99\0";
+
+static struct nw_table new_table(struct text *t, const char *first)
+{
+	/* columns that hold text; the group's is the second, where there are groups */
+	static const bool plain[32] = {true}, grouped[32] = {true, true};
+	const char *by = t->report->group_by;
+	struct nw_table table = {.left = by ? grouped : plain,
+				 .width = t->report->view.width,
+				 .give_up = give_up,
+				 .left_out = &t->left_out};
+
+	nw_table_text(&table, first);
+	if (by)
+		nw_table_cell(&table, "BY %s", by);
+	return table;
 }
 
 static void figure_headers(struct nw_table *table)
@@ -28,98 +111,148 @@ static void figure_headers(struct nw_table *table)
 		nw_table_text(table, nw_figures[i].column);
 }
 
-static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
+static void duration_cell(struct nw_table *table, const struct nw_histogram *h,
+			  uint64_t value)
 {
-	for (size_t i = 0; i < nw_figure_count; i++) {
-		char text[16] = "-";
-		if (h->count)
-			nw_unit_duration(nw_figure_value(h, &nw_figures[i]), text);
-		nw_table_text(table, text);
-	}
+	char text[16] = "-";
+
+	if (h->count)
+		nw_unit_duration(value, text);
+	nw_table_text(table, text);
 }
 
-/* Columns that hold text; the group's is the second, where there are groups. */
-static const bool *left_columns(const struct nw_report *report)
+static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
 {
-	static const bool plain[32] = {true}, grouped[32] = {true, true};
+	for (size_t i = 0; i < nw_figure_count; i++)
+		duration_cell(table, h, h->count ? nw_figure_value(h, &nw_figures[i]) : 0);
+}
 
-	return report->group_by ? grouped : plain;
+/* The name of a row, and of its group; more: it stands for so many further groups. */
+static void first_cells(const struct text *t, struct nw_table *table, const char *name,
+			size_t group, size_t more)
+{
+	name_cell(table, name);
+	if (!t->report->group_by)
+		return;
+	if (more)
+		nw_buf_printf(&table->text, "(%zu more)", more);
+	else
+		add_group(nw_summary_group_name(t->report->summary, group), &table->text);
+	nw_table_end_cell(table);
 }
 
 /* ---- probes ------------------------------------------------------------------------- */
 
-static void probe_row(const struct nw_report *report, struct nw_table *table, size_t probe,
-		      size_t group)
+static void probe_row(const struct text *t, struct nw_table *table, size_t probe,
+		      const struct nw_probe_row *row, size_t group, size_t more)
 {
-	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
 	char rate[16];
 
-	if (!nw_report_has_probe(report, row))
-		return;
-	nw_unit_rate(nw_report_rate(report, row->hits), rate);
-	name_cell(table, report->selection->probes.item[probe]->label);
-	group_cell(report, table, group);
+	nw_unit_rate(nw_report_rate(t->report, row->hits), rate);
+	first_cells(t, table, t->report->selection->probes.item[probe]->label, group, more);
 	nw_table_number(table, row->hits);
 	nw_table_text(table, rate);
 	duration_cells(table, &row->gap);
 }
 
-static void probe_table(const struct nw_report *report, struct nw_buf *out)
+static void probe_rows(struct text *t, struct nw_table *table, size_t probe)
 {
-	struct nw_table table = {.left = left_columns(report)};
+	nw_ranking groups = {0};
+	struct nw_probe_row rest = {0};
 
-	nw_table_text(&table, "PROBE");
-	if (report->group_by)
-		nw_table_cell(&table, "BY %s", report->group_by);
+	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
+	for (size_t i = 0; i < groups.count; i++) {
+		size_t group = groups.item[i].index;
+		const struct nw_probe_row *row =
+			&nw_report_rows(t->report, group)->probes[probe];
+		if (i < most_groups(t)) {
+			probe_row(t, table, probe, row, group, 0);
+		} else {
+			rest.hits += row->hits;
+			nw_histogram_merge(&rest.gap, &row->gap);
+		}
+	}
+	if (groups.count > most_groups(t))
+		probe_row(t, table, probe, &rest, 0, groups.count - most_groups(t));
+	nw_histogram_free(&rest.gap);
+	nw_vec_free(&groups);
+}
+
+static void probe_table(struct text *t)
+{
+	struct nw_table table = new_table(t, "PROBE");
+	nw_ranking ranking = {0};
+
 	nw_table_text(&table, "HITS");
 	nw_table_text(&table, "RATE");
 	nw_table_cell(&table, "GAP: %s", nw_figures[0].column);
 	for (size_t i = 1; i < nw_figure_count; i++)
 		nw_table_text(&table, nw_figures[i].column);
 	table.columns = table.cells.count;
-	for (size_t i = 0; i < report->selection->probes.count; i++)
-		for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-			probe_row(report, &table, i, g);
-	nw_table_print(&table, report->bold, out);
+	rank(t, NW_SUBJECT_PROBES, &ranking);
+	nw_vec_each (&ranking, probe)
+		if (!is_folded(t, NW_SUBJECT_PROBES, probe->index))
+			probe_rows(t, &table, probe->index);
+	nw_table_print(&table, t->report->bold, t->out);
+	nw_vec_free(&ranking);
 }
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-static void span_row(const struct nw_report *report, struct nw_table *table, size_t span,
-		     size_t group)
+static void span_row(const struct text *t, struct nw_table *table, size_t span,
+		     const struct nw_span_row *row, size_t group, size_t more)
 {
-	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
-
-	if (!nw_report_has_span(report, row))
-		return;
-	name_cell(table, report->spans[span].name);
-	group_cell(report, table, group);
+	first_cells(t, table, t->report->spans[span].name, group, more);
 	nw_table_number(table, row->latency.count);
+	duration_cell(table, &row->latency, row->latency.sum);
 	duration_cells(table, &row->latency);
 	nw_table_cell(table, "%" PRIu64 "/%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends);
 	nw_table_number(table, row->discarded);
 }
 
-static void span_table(const struct nw_report *report, struct nw_buf *out)
+static void span_rows(struct text *t, struct nw_table *table, size_t span)
 {
-	struct nw_table table = {.left = left_columns(report)};
+	nw_ranking groups = {0};
+	struct nw_span_row rest = {0};
 
-	if (!report->span_count)
-		return;
-	nw_buf_addc(out, '\n');
-	nw_table_text(&table, "SPAN");
-	if (report->group_by)
-		nw_table_cell(&table, "BY %s", report->group_by);
+	rank_groups(t, NW_SUBJECT_SPANS, span, &groups);
+	for (size_t i = 0; i < groups.count; i++) {
+		size_t group = groups.item[i].index;
+		const struct nw_span_row *row =
+			&nw_report_rows(t->report, group)->spans[span];
+		if (i < most_groups(t))
+			span_row(t, table, span, row, group, 0);
+		else
+			nw_span_row_merge(&rest, row);
+	}
+	if (groups.count > most_groups(t))
+		span_row(t, table, span, &rest, 0, groups.count - most_groups(t));
+	nw_histogram_free(&rest.latency);
+	nw_vec_free(&groups);
+}
+
+static void span_table(struct text *t)
+{
+	struct nw_table table = new_table(t, "SPAN");
+	nw_ranking ranking = {0};
+
 	nw_table_text(&table, "COUNT");
+	nw_table_text(&table, "TOTAL");
 	figure_headers(&table);
 	nw_table_text(&table, "UNMATCHED");
 	nw_table_text(&table, "DISCARDED");
 	table.columns = table.cells.count;
-	for (size_t i = 0; i < report->span_count; i++)
-		for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-			span_row(report, &table, i, g);
-	nw_table_print(&table, report->bold, out);
+	rank(t, NW_SUBJECT_SPANS, &ranking);
+	nw_vec_each (&ranking, span)
+		if (!is_folded(t, NW_SUBJECT_SPANS, span->index))
+			span_rows(t, &table, span->index);
+	if (table.cells.count > table.columns) {
+		nw_buf_addc(t->out, '\n');
+		nw_table_print(&table, t->report->bold, t->out);
+	}
+	nw_table_free(&table);
+	nw_vec_free(&ranking);
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
@@ -135,62 +268,86 @@ static void number_cell(struct nw_table *table, const struct nw_histogram *h,
 		nw_table_number(table, value);
 }
 
-static void arg_row(const struct nw_report *report, struct nw_table *table, size_t probe,
-		    size_t arg, size_t group)
+static void arg_row(const struct text *t, struct nw_table *table, const char *label,
+		    const struct nw_histogram *h, size_t group, size_t more)
 {
-	const struct nw_probe *p = report->selection->probes.item[probe];
-	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
-	char name[32];
-
-	if (!row->args || !row->args[arg].count)
+	if (!h->count)
 		return;
-	nw_arg_name(p, arg, name);
-	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
-	name_cell(table, label ? label : "");
-	group_cell(report, table, group);
-	nw_table_number(table, row->args[arg].count);
+	first_cells(t, table, label, group, more);
+	nw_table_number(table, h->count);
+	number_cell(table, h, h->sum);
 	for (size_t i = 0; i < nw_figure_count; i++)
-		number_cell(table, &row->args[arg],
-			    nw_figure_value(&row->args[arg], &nw_figures[i]));
+		number_cell(table, h, nw_figure_value(h, &nw_figures[i]));
 }
 
-static void arg_table(const struct nw_report *report, struct nw_buf *out)
+static void arg_rows(struct text *t, struct nw_table *table, size_t probe, size_t arg)
 {
-	struct nw_table table = {.left = left_columns(report)};
+	const struct nw_probe *p = t->report->selection->probes.item[probe];
+	struct nw_histogram rest = {0};
+	nw_ranking groups = {0};
+	char name[32];
 
-	nw_table_text(&table, "ARGUMENT");
-	if (report->group_by)
-		nw_table_cell(&table, "BY %s", report->group_by);
+	nw_arg_name(p, arg, name);
+	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
+	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
+	for (size_t i = 0; i < groups.count; i++) {
+		size_t group = groups.item[i].index;
+		const struct nw_probe_row *row =
+			&nw_report_rows(t->report, group)->probes[probe];
+		if (!row->args)
+			continue;
+		if (i < most_groups(t))
+			arg_row(t, table, label ? label : "", &row->args[arg], group, 0);
+		else
+			nw_histogram_merge(&rest, &row->args[arg]);
+	}
+	if (groups.count > most_groups(t))
+		arg_row(t, table, label ? label : "", &rest, 0,
+			groups.count - most_groups(t));
+	nw_histogram_free(&rest);
+	nw_vec_free(&groups);
+}
+
+static void arg_table(struct text *t)
+{
+	struct nw_table table = new_table(t, "ARGUMENT");
+	nw_ranking ranking = {0};
+
 	nw_table_text(&table, "COUNT");
+	nw_table_text(&table, "SUM");
 	figure_headers(&table);
 	table.columns = table.cells.count;
-	for (size_t i = 0; i < report->selection->probes.count; i++)
-		for (size_t j = 0; j < report->selection->probes.item[i]->args.count; j++)
-			for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-				arg_row(report, &table, i, j, g);
+	rank(t, NW_SUBJECT_PROBES, &ranking);
+	nw_vec_each (&ranking, probe)
+		for (size_t arg = 0;
+		     arg < t->report->selection->probes.item[probe->index]->args.count;
+		     arg++)
+			arg_rows(t, &table, probe->index, arg);
 	if (table.cells.count > table.columns) {
-		nw_buf_addc(out, '\n');
-		nw_table_print(&table, report->bold, out);
+		nw_buf_addc(t->out, '\n');
+		nw_table_print(&table, t->report->bold, t->out);
 	}
 	nw_table_free(&table);
+	nw_vec_free(&ranking);
 }
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-static void histogram(const struct nw_report *report, const char *name, const char *what,
-		      size_t group, const struct nw_histogram *h, struct nw_buf *out)
+static void histogram(struct text *t, const char *name, const char *what, size_t group,
+		      const struct nw_histogram *h)
 {
+	const struct nw_report *report = t->report;
+
 	if (!h->count)
 		return;
-	nw_buf_addc(out, '\n');
-	nw_buf_add_escaped(out, name, strlen(name));
+	nw_buf_addc(t->out, '\n');
+	nw_buf_add_escaped(t->out, name, strlen(name));
 	if (report->group_by) {
-		const char *of = nw_summary_group_name(report->summary, group);
-		nw_buf_printf(out, ", %s ", report->group_by);
-		nw_buf_add_escaped(out, of, strlen(of));
+		nw_buf_printf(t->out, ", %s ", report->group_by);
+		add_group(nw_summary_group_name(report->summary, group), t->out);
 	}
-	nw_buf_printf(out, ", %s:\n", what);
-	nw_histogram_print(h, out);
+	nw_buf_printf(t->out, ", %s:\n", what);
+	nw_histogram_print(h, t->out);
 }
 
 static bool is_shown(const struct nw_report *report, const char *arg)
@@ -201,35 +358,48 @@ static bool is_shown(const struct nw_report *report, const char *arg)
 	return false;
 }
 
-static void probe_histograms(const struct nw_report *report, size_t group,
-			     struct nw_buf *out)
+static void probe_histograms(struct text *t, size_t index, size_t group)
 {
-	const struct nw_group_rows *rows = nw_report_rows(report, group);
+	const struct nw_probe *probe = t->report->selection->probes.item[index];
+	const struct nw_probe_row *row = &nw_report_rows(t->report, group)->probes[index];
 
-	for (size_t i = 0; i < report->selection->probes.count; i++) {
-		const struct nw_probe *probe = report->selection->probes.item[i];
-		if (report->gaps)
-			histogram(report, probe->label, "ns between hits", group,
-				  &rows->probes[i].gap, out);
-		for (size_t j = 0; rows->probes[i].args && j < probe->args.count; j++) {
-			char name[32];
-			nw_arg_name(probe, j, name);
-			if (is_shown(report, name))
-				histogram(report, probe->label, name, group,
-					  &rows->probes[i].args[j], out);
-		}
+	if (t->report->gaps)
+		histogram(t, probe->label, "ns between hits", group, &row->gap);
+	for (size_t i = 0; row->args && i < probe->args.count; i++) {
+		char name[32];
+		nw_arg_name(probe, i, name);
+		if (is_shown(t->report, name))
+			histogram(t, probe->label, name, group, &row->args[i]);
 	}
 }
 
-static void histograms(const struct nw_report *report, struct nw_buf *out)
+static void span_histogram(struct text *t, size_t index, size_t group)
 {
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
-		const struct nw_group_rows *rows = nw_report_rows(report, g);
-		for (size_t i = 0; i < report->span_count; i++)
-			histogram(report, report->spans[i].name, "latency in ns", g,
-				  &rows->spans[i].latency, out);
-		probe_histograms(report, g, out);
+	const struct nw_histogram *h =
+		&nw_report_rows(t->report, group)->spans[index].latency;
+
+	if (!h->count)
+		return;
+	if (t->histograms++ < most_groups(t) || t->report->view.all_rows)
+		histogram(t, t->report->spans[index].name, "latency in ns", group, h);
+	else
+		t->unshown++;
+}
+
+static void histograms(struct text *t, enum nw_subject subject,
+		       void (*show)(struct text *t, size_t index, size_t group))
+{
+	nw_ranking ranking = {0};
+
+	rank(t, subject, &ranking);
+	nw_vec_each (&ranking, one) {
+		nw_ranking groups = {0};
+		rank_groups(t, subject, one->index, &groups);
+		for (size_t i = 0; i < groups.count && i < most_groups(t); i++)
+			show(t, one->index, groups.item[i].index);
+		nw_vec_free(&groups);
 	}
+	nw_vec_free(&ranking);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -244,15 +414,87 @@ static uint64_t all_hits(const struct nw_report *report)
 	return hits;
 }
 
-static void silent_probes(const struct nw_report *report, struct nw_buf *out)
+/* Probes with the same to be said of them share a line. */
+static void one_note(const struct text *t, size_t first, struct nw_buf *out)
 {
+	enum {
+		NAMED = 3
+	};
+	const struct nw_report *report = t->report;
+	const char *text = report->states[first].text;
+	size_t named = 0, more = 0;
+
+	for (size_t i = first; i < report->selection->probes.count; i++) {
+		const char *label = report->selection->probes.item[i]->label;
+		if (!report->states[i].text || strcmp(report->states[i].text, text) != 0)
+			continue;
+		if (named == NAMED) {
+			more++;
+			continue;
+		}
+		nw_buf_adds(out, named++ ? ", " : "");
+		nw_buf_add_escaped(out, label, strlen(label));
+	}
+	if (more)
+		nw_buf_printf(out, " and %zu more", more);
+	nw_buf_printf(out, ": %s\n", text);
+}
+
+static void notes(const struct text *t)
+{
+	const struct nw_report *report = t->report;
+	bool fold = t->silent[NW_SUBJECT_PROBES] > FOLD && !report->view.all_rows;
+	size_t said = 0, unsaid = 0;
+
 	for (size_t i = 0; report->states && i < report->selection->probes.count; i++) {
 		const char *label = report->selection->probes.item[i]->label;
-		if (!report->states[i].text)
+		const char *text = report->states[i].text;
+		bool again = false;
+		for (size_t j = 0; fold && text && j < i && !again; j++)
+			again = report->states[j].text &&
+				strcmp(report->states[j].text, text) == 0;
+		if (!text || again)
 			continue;
-		nw_buf_add_escaped(out, label, strlen(label));
-		nw_buf_printf(out, ": %s\n", report->states[i].text);
+		if (fold && said++ >= MOST_NOTES) {
+			unsaid++;
+		} else if (fold) {
+			one_note(t, i, t->out);
+		} else {
+			nw_buf_add_escaped(t->out, label, strlen(label));
+			nw_buf_printf(t->out, ": %s\n", text);
+		}
 	}
+	if (unsaid)
+		nw_buf_printf(t->out, "and %zu more reasons; --all-rows shows them\n",
+			      unsaid);
+}
+
+/* What is not shown is said, and what would show it. */
+static void folded_lines(const struct text *t)
+{
+	const struct nw_report *report = t->report;
+	size_t probes = t->silent[NW_SUBJECT_PROBES], spans = t->silent[NW_SUBJECT_SPANS];
+
+	if (t->unshown)
+		nw_buf_printf(t->out,
+			      "\n%zu more histograms; --top N or --all-rows shows them\n",
+			      t->unshown);
+	if (probes > FOLD && !report->view.all_rows)
+		nw_buf_printf(t->out, "\n%zu probes were not hit; --all-rows shows them\n",
+			      probes);
+	if (spans > FOLD && !report->view.all_rows)
+		nw_buf_printf(t->out,
+			      "%zu spans neither began nor ended; --all-rows shows them\n",
+			      spans);
+	if (report->group_by && nw_summary_groups(report->summary) > (size_t)NW_MOST_GROUPS)
+		nw_buf_printf(t->out, "%s: all groups beyond the first %d\n",
+			      nw_group_others, (int)NW_MOST_GROUPS);
+	if (!t->left_out.count)
+		return;
+	nw_buf_adds(t->out, "\nleft out, since the terminal is narrow (-v shows all): ");
+	nw_vec_each (&t->left_out, name)
+		nw_buf_printf(t->out, "%s%s", name == t->left_out.item ? "" : ", ", *name);
+	nw_buf_addc(t->out, '\n');
 }
 
 static void last_line(const struct nw_report *report, struct nw_buf *out)
@@ -277,16 +519,46 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 	nw_buf_addc(out, '\n');
 }
 
+static void title(const struct nw_report *report, struct nw_buf *out)
+{
+	char when[32] = "";
+	time_t seconds = (time_t)(report->wall_ns / 1000000000);
+	struct tm local;
+
+	if (report->wall_ns && localtime_r(&seconds, &local))
+		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &local);
+	nw_buf_printf(out, "%s--- report %" PRIu64 "%s ---\n",
+		      report->interval > 1 ? "\n" : "", report->interval, when);
+}
+
+static size_t count_silent(const struct nw_report *report, enum nw_subject subject,
+			   size_t count)
+{
+	size_t silent = 0;
+
+	for (size_t i = 0; i < count; i++)
+		silent += nw_is_silent(report, subject, i);
+	return silent;
+}
+
 void nw_report_text(const struct nw_report *report, struct nw_buf *out)
 {
+	struct text t = {.report = report, .out = out};
+
+	t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,
+						   report->selection->probes.count);
+	t.silent[NW_SUBJECT_SPANS] = count_silent(report, NW_SUBJECT_SPANS,
+						  report->span_count);
 	if (report->interval)
-		nw_buf_printf(out, "%s--- report %" PRIu64 " ---\n",
-			      report->interval > 1 ? "\n" : "", report->interval);
-	probe_table(report, out);
-	span_table(report, out);
-	arg_table(report, out);
-	histograms(report, out);
+		title(report, out);
+	probe_table(&t);
+	span_table(&t);
+	arg_table(&t);
+	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
+	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
+	folded_lines(&t);
 	last_line(report, out);
 	if (!report->interval)
-		silent_probes(report, out);
+		notes(&t);
+	nw_strings_free(&t.left_out);
 }

@@ -107,29 +107,119 @@ static void pad(size_t count, struct nw_buf *out)
 	}
 }
 
-static void print_cell(const struct nw_table *table, size_t i, const size_t *widths,
+enum {
+	LEAST_NAME =
+		24, /* characters of a name that stay as long as columns can be left out */
+	LEAST_CUT = 8, /* and when none is left */
+	GAP = 2	       /* blanks between columns */
+};
+
+/* Where so many characters of UTF-8 end. */
+static size_t bytes_of(const char *text, size_t len, size_t characters)
+{
+	size_t i = 0;
+
+	for (; i < len; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && characters-- == 0)
+			break;
+	return i;
+}
+
+static void print_cell(const struct nw_table *table, size_t i, size_t width, bool last,
 		       struct nw_buf *out)
 {
+	static const char ellipsis[] = "...";
 	const struct nw_cell *cell = &table->cells.item[i];
-	size_t column = i % table->columns, blanks = widths[column] - cell->width;
+	const char *text = nw_buf_str(&table->text) + cell->at;
+	bool left = table->left[i % table->columns], cut = cell->width > width;
+	size_t shown = cut ? width - (sizeof(ellipsis) - 1) : cell->width;
+	size_t blanks = cut ? 0 : width - cell->width;
 
-	if (column)
-		nw_buf_add(out, "  ", 2);
-	if (!table->left[column])
+	if (!left)
 		pad(blanks, out);
-	nw_buf_add(out, nw_buf_str(&table->text) + cell->at, cell->len);
-	if (column < table->columns - 1 && table->left[column])
+	nw_buf_add(out, text, cut ? bytes_of(text, cell->len, shown) : cell->len);
+	if (cut)
+		nw_buf_adds(out, ellipsis);
+	if (!last && left)
 		pad(blanks, out);
 }
 
+/* widths: 0 for columns that are left out. */
 static void print_row(const struct nw_table *table, size_t from, const size_t *widths,
 		      bool bold, struct nw_buf *out)
 {
+	size_t last = table->columns;
+
+	while (last > 0 && !widths[last - 1])
+		last--;
 	if (bold)
 		nw_buf_adds(out, "\033[1m");
-	for (size_t column = 0; column < table->columns; column++)
-		print_cell(table, from + column, widths, out);
+	for (size_t column = 0, shown = 0; column < last; column++) {
+		if (!widths[column])
+			continue;
+		pad(shown++ ? GAP : 0, out);
+		print_cell(table, from + column, widths[column], column == last - 1, out);
+	}
 	nw_buf_adds(out, bold ? "\033[0m\n" : "\n");
+}
+
+static size_t width_of_line(const struct nw_table *table, const size_t *widths)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < table->columns; i++)
+		sum += widths[i] ? widths[i] + GAP : 0;
+	return sum > GAP ? sum - GAP : 0;
+}
+
+/* Cut names, the widest first, as far as need be and `least` allows. */
+static void cut_names(const struct nw_table *table, size_t *widths, size_t least)
+{
+	for (;;) {
+		size_t line = width_of_line(table, widths), widest = 0;
+		for (size_t i = 0; i < table->columns; i++)
+			if (table->left[i] && widths[i] > widths[widest])
+				widest = i;
+		if (line <= table->width || !table->left[widest] || widths[widest] <= least)
+			return;
+		size_t over = line - table->width;
+		widths[widest] -= nw_min64(over, widths[widest] - least);
+	}
+}
+
+static bool cell_is(const struct nw_table *table, size_t i, const char *text)
+{
+	const struct nw_cell *cell = &table->cells.item[i];
+
+	return strlen(text) == cell->len &&
+	       memcmp(nw_buf_str(&table->text) + cell->at, text, cell->len) == 0;
+}
+
+static void leave_out(const struct nw_table *table, size_t *widths, const char *header,
+		      struct nw_buf *out)
+{
+	for (size_t i = 0; i < table->columns; i++) {
+		if (!cell_is(table, i, header) || !widths[i])
+			continue;
+		widths[i] = 0;
+		if (table->left_out && !nw_strings_has(table->left_out, header) &&
+		    nw_strings_add(table->left_out, header, strlen(header)) < 0)
+			out->failed = true;
+	}
+}
+
+static void fit(const struct nw_table *table, size_t *widths, struct nw_buf *out)
+{
+	if (!table->width)
+		return;
+	cut_names(table, widths, LEAST_NAME);
+	for (const char *header = table->give_up; header && *header;
+	     header += strlen(header) + 1) {
+		if (width_of_line(table, widths) <= table->width)
+			return;
+		leave_out(table, widths, header, out);
+	}
+	cut_names(table, widths, LEAST_CUT);
 }
 
 void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out)
@@ -145,6 +235,8 @@ void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out
 		size_t *width = &widths[i % table->columns];
 		*width = nw_max64(*width, table->cells.item[i].width);
 	}
+	if (rows)
+		fit(table, widths, out);
 	for (size_t row = 0; row < rows; row++)
 		print_row(table, row * table->columns, widths, bold_header && row == 0,
 			  out);

@@ -51,13 +51,23 @@ struct nw_summary {
 	bool turned; /* there have been intervals */
 };
 
-/* So many groups get rows of their own; --by a request's id must not fill our memory. */
-enum {
-	MOST_GROUPS = 16384
-};
-static const char others[] = "(others)";
+const char nw_group_others[] = "(others)";
 
 /* ---- rows --------------------------------------------------------------------------- */
+
+bool nw_span_row_has(const struct nw_span_row *row)
+{
+	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
+	       row->discarded;
+}
+
+void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
+{
+	nw_histogram_merge(&into->latency, &from->latency);
+	into->unmatched_starts += from->unmatched_starts;
+	into->unmatched_ends += from->unmatched_ends;
+	into->discarded += from->discarded;
+}
 
 static void free_rows(const struct nw_summary *s, struct nw_group_rows *rows)
 {
@@ -109,13 +119,8 @@ static void merge_rows(const struct nw_summary *s, struct nw_group_rows *into,
 			nw_histogram_merge(&into->probes[i].args[j],
 					   &from->probes[i].args[j]);
 	}
-	for (size_t i = 0; i < s->options.span_count; i++) {
-		const struct nw_span_row *span = &from->spans[i];
-		nw_histogram_merge(&into->spans[i].latency, &span->latency);
-		into->spans[i].unmatched_starts += span->unmatched_starts;
-		into->spans[i].unmatched_ends += span->unmatched_ends;
-		into->spans[i].discarded += span->discarded;
-	}
+	for (size_t i = 0; i < s->options.span_count; i++)
+		nw_span_row_merge(&into->spans[i], &from->spans[i]);
 }
 
 static void clear_rows(const struct nw_summary *s, struct nw_group_rows *rows)
@@ -153,9 +158,9 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 
 	if (known >= 0)
 		return known;
-	if (s->names.text.count >= MOST_GROUPS) {
-		name = others;
-		len = sizeof(others) - 1;
+	if (s->names.text.count >= NW_MOST_GROUPS) {
+		name = nw_group_others;
+		len = sizeof(nw_group_others) - 1;
 	}
 	int64_t number = nw_index_add(&s->names, name, len);
 	if (number >= 0 && (size_t)number == s->groups.count && add_group(s) < 0)

@@ -20,6 +20,16 @@ is "a file holds one report, the last one" \
   "$(read_it file 'nopwatch_latency_seconds_count{span="myserver:parse"}')" "$count"
 is "and nothing is left beside it" "$(ls file*)" file
 
+# what node_exporter's textfile collector takes: Prometheus's own text format
+"$NOPWATCH" report -f openmetrics "$sample" -o file.prom
+is "a file of that name is in Prometheus's format" "$(read_it --prometheus file.prom)" fine
+is "with the same counts" \
+  "$(read_it --prometheus file.prom 'nopwatch_latency_seconds_count{span="myserver:parse"}')" "$count"
+is "and the types" "$(grep -c '^# TYPE nopwatch_[a-z_]*_total counter$' file.prom)" 5
+if command -v promtool >/dev/null; then
+  is "promtool has nothing to say" "$(promtool check metrics <file.prom 2>&1)" ""
+fi
+
 # names from elsewhere
 printf '%16s-%-7d [%03d] ..... %12s: %s\n' 'a"b\c' 7 0 5.0 'x: (0x1) v=-3' 'a"b\c' 7 0 6.0 'x: (0x1) v=4' >text
 "$NOPWATCH" stat -f openmetrics --by comm --hist v --from text >out

@@ -88,6 +88,7 @@ static void play(int64_t group)
 #define FULL "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
 #define HALF "@@@@@@@@@@@@@@@@@@@@@@@@@@                          "
 #define NONE "                                                    "
+#define MAX2 "  18446744073709551615  18446744073709551615"
 #define MAX3 "  18446744073709551615  18446744073709551615  18446744073709551615"
 
 START_TEST(a_report_is_tables_histograms_and_a_last_line)
@@ -104,18 +105,22 @@ START_TEST(a_report_is_tables_histograms_and_a_last_line)
 	       "app:q__done      4  2.00/s    1.50us  4.17us  2.56us  8.50us  8.50us  "
 	       "8.50us  8.50us\n"
 	       "\n"
-	       "SPAN   COUNT     MIN    MEAN     P50     P90     P99   P99.9     MAX  "
+	       "SPAN   COUNT   TOTAL     MIN    MEAN     P50     P90     P99   P99.9     "
+	       "MAX  "
 	       "UNMATCHED  DISCARDED\n"
-	       "app:q      3  1.00us  1.83us  1.50us  3.00us  3.00us  3.00us  3.00us       "
+	       "app:q      3  5.50us  1.00us  1.83us  1.50us  3.00us  3.00us  3.00us  "
+	       "3.00us       "
 	       " 0/1          0\n"
 	       "\n"
-	       "ARGUMENT           COUNT                   MIN                  MEAN       "
+	       "ARGUMENT           COUNT                   SUM                   MIN       "
+	       "           MEAN       "
 	       "            P50                   P90                   P99                "
 	       " P99.9                   MAX\n"
-	       "app:q__start rows      3                    -3                    14       "
+	       "app:q__start rows      3                    42                    -3       "
+	       "             14       "
 	       "              5                    40                    40                "
 	       "    40                    40\n"
-	       "app:q__start arg1      3" MAX3 MAX3 "  18446744073709551615\n"
+	       "app:q__start arg1      3" MAX3 MAX3 MAX2 "\n"
 	       "\n"
 	       "app:q, latency in ns:\n"
 	       "[512, 1K)              1 |" FULL "|\n"
@@ -223,8 +228,8 @@ START_TEST(groups_have_rows_of_their_own_where_they_have_hits)
 	report.elapsed_ns = 0; /* no rate without time */
 	expect(&report, NW_FORM_TEXT,
 	       "PROBE  BY comm  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n"
-	       "app:q  \\x1b[1m     1   0/s         -     -    -    -    -      -    -\n"
-	       "app:q  b           2   0/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n\n"
+	       "app:q  b           2   0/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n"
+	       "app:q  \\x1b[1m     1   0/s         -     -    -    -    -      -    -\n\n"
 	       "3 hits in 0ns, 0 events lost\n");
 	teardown();
 }
@@ -270,7 +275,7 @@ END_TEST
 
 #define HEADER                                                                        \
 	"type,name,group,interval,count,rate_hz,sum_ns,min_ns,mean_ns,p50_ns,p90_ns," \
-	"p99_ns,p999_ns,max_ns,unmatched_starts,unmatched_ends,discarded\n"
+	"p99_ns,p999_ns,max_ns,unmatched_starts,unmatched_ends,discarded,arg,time\n"
 
 /* Fields of each row, by RFC 4180; they must all be as many as those of the first. */
 static size_t count_fields(const char *text)
@@ -298,29 +303,40 @@ static void expect_csv(struct nw_report *report, const char *wanted)
 	nw_report_start(2, 7, NW_FORM_CSV, &out);
 	nw_report_print(report, NW_FORM_CSV, &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
-	ck_assert_uint_eq(count_fields(out.data), 17);
+	ck_assert_uint_eq(count_fields(out.data), 19);
 	nw_buf_free(&out);
 }
 
-START_TEST(csv_has_one_row_a_probe_and_span)
+#define MOST	",18446744073709551615"
+#define ALL_MAX MOST MOST MOST MOST MOST MOST MOST MOST
+#define AT	",2026-11-22T04:12:16.123Z\n"
+
+START_TEST(csv_has_one_row_a_probe_argument_and_span)
 {
 	setup(plain, false);
 	play(0);
 	nw_summary_finish(summary);
 	struct nw_report report = report_of();
 	report.lost = 3;
-	expect_csv(
-		&report, HEADER
-		"probe,app:q__start,,,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,\n"
-		"probe,app:q__done,,,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,\n"
-		"span,app:q,,,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0\n"
-		"loss,,,,3,,,,,,,,,,,,0\n");
+	expect_csv(&report, HEADER
+		   "probe,app:q__start,,,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,"
+		   ",,\n"
+		   "arg,app:q__start,,,3,1.500,42,-3,14,5,40,40,40,40,,,,rows,\n"
+		   "arg,app:q__start,,,3,1.500" ALL_MAX ",,,,arg1,\n"
+		   "probe,app:q__done,,,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,"
+		   ",,\n"
+		   "span,app:q,,,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0,,\n"
+		   "loss,,,,3,,,,,,,,,,,,0,,\n");
 	report.interval = 4;
+	report.wall_ns = 1795320736123456789; /* 2026-11-22 04:12:16 UTC */
 	expect_csv(
 		&report, HEADER
-		"probe,app:q__start,,4,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,\n"
-		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,\n"
-		"span,app:q,,4,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0\n");
+		"probe,app:q__start,,4,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,"
+		"," AT "arg,app:q__start,,4,3,1.500,42,-3,14,5,40,40,40,40,,,,rows" AT
+		"arg,app:q__start,,4,3,1.500" ALL_MAX ",,,,arg1" AT
+		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,"
+		"," AT
+		"span,app:q,,4,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0," AT);
 	teardown();
 }
 END_TEST
@@ -333,10 +349,247 @@ START_TEST(csv_quotes_what_would_break_a_row)
 	hit(0, 100, 0, nw_summary_group(summary, name, strlen(name)));
 	struct nw_report report = report_of();
 	report.group_by = "comm";
-	expect_csv(&report,
-		   HEADER "probe,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,"
-			  "0.500,0,,,,,,,,,,\nloss,,,,0,,,,,,,,,,,,0\n");
+	expect_csv(&report, HEADER
+		   "probe,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,"
+		   "0.500,0,,,,,,,,,,,,\narg,\"a\x1b[2J:q,\"\"\n\xc3__start\","
+		   "\"a\"\"b,c\r\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\arows,\n"
+		   "arg,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,0.500" ALL_MAX
+		   ",,,,arg1,\nloss,,,,0,,,,,,,,,,,,0,,\n");
 	teardown();
+}
+END_TEST
+
+/* ---- many rows ---------------------------------------------------------------------- */
+
+/* Pairs app:sA .. app:sN: probes 2i and 2i+1 begin and end span i. */
+static void setup_many(size_t pairs, bool grouped)
+{
+	struct nw_buf text = {0};
+
+	nw_buf_adds(&text, "nopwatch-plan 1\nimage /bin/app\n");
+	for (size_t i = 0; i < pairs; i++)
+		for (int end = 0; end < 2; end++) {
+			const char *what = end ? "done" : "start";
+			char letter = (char)('A' + i);
+			nw_buf_printf(&text, "probe 0 0 app s%c__%s app:s%c__%s 0\n",
+				      letter, what, letter, what);
+		}
+	setup(nw_buf_str(&text), grouped);
+	nw_buf_free(&text);
+}
+
+/* A span of so many nanoseconds. */
+static void span(uint32_t pair, uint64_t at, uint64_t latency, int64_t group)
+{
+	hit(2 * pair, at, 0, group);
+	hit(2 * pair + 1, at + latency, 0, group);
+}
+
+static char *printed(const struct nw_report *report, enum nw_form form)
+{
+	struct nw_buf out = {0};
+
+	nw_report_print(report, form, &out);
+	ck_assert(!out.failed);
+	return nw_buf_take(&out);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		count++;
+	return count;
+}
+
+START_TEST(rows_without_hits_are_one_line_where_there_are_many)
+{
+	struct nw_probe_state states[20] = {0};
+
+	setup_many(10, false);
+	for (size_t i = 2; i < 20; i++)
+		states[i] = (struct nw_probe_state){"not-hit", i % 2 ? "no hit: not reached"
+								     : "no hit: gone"};
+	span(0, 1000, 50, 0);
+	struct nw_report report = report_of();
+	report.states = states;
+	char *text = printed(&report, NW_FORM_TEXT);
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\n18 probes were not hit; --all-rows shows them\n"
+				     "9 spans neither began nor ended; --all-rows shows "
+				     "them\n"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\napp:sB__start, app:sC__start, app:sD__start and 6 "
+				     "more: no hit: gone\napp:sB__done, app:sC__done, "
+				     "app:sD__done and 6 more: no hit: not reached\n"));
+	ck_assert_uint_eq(count_of(text, "app:sJ"), 0);
+	free(text);
+	report.view.all_rows = true;
+	text = printed(&report, NW_FORM_TEXT);
+	ck_assert_uint_eq(count_of(text, "app:sJ"), 5); /* two probes, a span, two notes */
+	ck_assert_uint_eq(count_of(text, "--all-rows"), 0);
+	free(text);
+	text = printed(&report, NW_FORM_JSON); /* which hides nothing */
+	report.view.all_rows = false;
+	ck_assert_uint_eq(count_of(text, "app:sJ"), 3);
+	free(text);
+	teardown();
+}
+END_TEST
+
+/* The letters of the spans as they come in the table of spans, or in CSV. */
+static void expect_order(enum nw_sort sort, size_t top, const char *wanted)
+{
+	struct nw_report report = report_of();
+	char got[8] = "";
+	size_t used = 0;
+
+	report.view = (struct nw_view){.sort = sort, .top = top};
+	char *text = printed(&report, NW_FORM_TEXT);
+	for (const char *at = strstr(text, "\nSPAN"); (at = strstr(at, "\napp:s")); at++)
+		if (at[7] == ' ' && used < 7)
+			got[used++] = at[6];
+	got[used] = '\0';
+	ck_assert_str_eq(got, wanted);
+	free(text);
+	if (sort == NW_SORT_DEFAULT)
+		return;
+	text = printed(&report, NW_FORM_CSV);
+	used = 0;
+	for (const char *at = text; (at = strstr(at, "\nspan,app:s")); at++)
+		got[used++] = at[11];
+	got[used] = '\0';
+	ck_assert_str_eq(got, wanted);
+	free(text);
+}
+
+START_TEST(rows_are_sorted_by_what_was_asked_for)
+{
+	setup_many(4, false);
+	span(0, 1000, 100, 0); /* A: once, the slowest */
+	for (uint64_t i = 0; i < 5; i++)
+		span(1, 2000 + 100 * i, 30, 0); /* B: the most time */
+	for (uint64_t i = 0; i < 6; i++)
+		span(3, 4000 + 100 * i, 2, 0); /* D: the most often; C: never */
+	expect_order(NW_SORT_DEFAULT, 0, "BADC");
+	expect_order(NW_SORT_TOTAL, 0, "BADC");
+	expect_order(NW_SORT_HITS, 0, "DBAC");
+	expect_order(NW_SORT_RATE, 0, "DBAC");
+	expect_order(NW_SORT_MEAN, 0, "ABDC");
+	expect_order(NW_SORT_P50, 0, "ABDC");
+	expect_order(NW_SORT_P99, 0, "ABDC");
+	expect_order(NW_SORT_MAX, 2, "AB");
+	expect_order(NW_SORT_NAME, 0, "ABCD");
+	expect_order(NW_SORT_DEFAULT, 1, "B");
+	teardown();
+}
+END_TEST
+
+START_TEST(groups_beyond_the_first_ten_are_one_row)
+{
+	setup_many(1, true);
+	for (int i = 0; i < 15; i++) {
+		char name[8];
+		int len = snprintf(name, sizeof(name), "g%02d", i);
+		span(0, 1000 * (uint64_t)i, 10 + (uint64_t)i,
+		     nw_summary_group(summary, name, (size_t)len));
+	}
+	struct nw_report report = report_of();
+	report.group_by = "arg0";
+	char *text = printed(&report, NW_FORM_TEXT);
+	/* the five shortest: 10 .. 14 */
+	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  (5 more)      5   60ns  10ns  12ns"));
+	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  g14           1   24ns  24ns"));
+	ck_assert_ptr_null(strstr(text, "\napp:sA  g04"));
+	ck_assert_uint_eq(count_of(text, "latency in ns"), 10);
+	ck_assert_ptr_nonnull(strstr(text, "30 hits in 2.00s"));
+	free(text);
+	report.view.top = 2;
+	text = printed(&report, NW_FORM_TEXT);
+	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  (13 more)     13"));
+	free(text);
+	teardown();
+}
+END_TEST
+
+START_TEST(several_keys_are_told_apart)
+{
+	setup(alone, true);
+	hit(0, 100, 0,
+	    nw_summary_group(summary,
+			     "GET\x1f"
+			     "200",
+			     7));
+	struct nw_report report = report_of();
+	report.group_by = "method,status";
+	char *text = printed(&report, NW_FORM_TEXT);
+	ck_assert_ptr_nonnull(strstr(text, "PROBE  BY method,status  HITS"));
+	ck_assert_ptr_nonnull(strstr(text, "\napp:q  GET,200              1"));
+	free(text);
+	text = printed(&report, NW_FORM_JSON);
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\"group\":\"GET,200\",\"by\":{\"method\":\"GET\","
+				     "\"status\":\"200\"}"));
+	free(text);
+	text = printed(&report, NW_FORM_OPENMETRICS);
+	ck_assert_ptr_nonnull(strstr(
+		text,
+		"nopwatch_hits_total{probe=\"app:q\",method=\"GET\",status=\"200\"} 1\n"));
+	free(text);
+	teardown();
+}
+END_TEST
+
+/* ---- the terminal's width ----------------------------------------------------------- */
+
+static void expect_width(size_t width)
+{
+	struct nw_report report = report_of();
+
+	report.view.width = width;
+	char *text = printed(&report, NW_FORM_TEXT), *rest = text, *line;
+	while ((line = strsep(&rest, "\n")) && strncmp(line, "app:q, latency", 14) != 0)
+		ck_assert_msg(strlen(line) <= width, "%zu: %s", width, line);
+	if (width < 90)
+		ck_assert_ptr_nonnull(
+			strstr(rest, "left out, since the terminal is narrow"));
+	free(text);
+}
+
+START_TEST(tables_fit_the_terminal)
+{
+	setup(plain, false);
+	play(0);
+	expect_width(200);
+	expect_width(89);
+	expect_width(80);
+	teardown();
+}
+END_TEST
+
+START_TEST(a_name_is_cut_before_a_column_is_lost)
+{
+	static const bool left[] = {true, false, false};
+	struct nw_table table = {
+		.columns = 3, .left = left, .width = 34, .give_up = "B\0A\0"};
+	struct nw_buf out = {0};
+	const char *const cells[] = {
+		"NAME", "A", "B", "\xc3\xa4 name of thirty-one characters!", "12", "345"};
+
+	for (size_t i = 0; i < NW_COUNT(cells); i++)
+		nw_table_text(&table, cells[i]);
+	nw_table_print(&table, false, &out);
+	ck_assert_str_eq(nw_buf_str(&out), "NAME                        A    B\n"
+					   "\xc3\xa4 name of thirty-one c...  12  345\n");
+	nw_buf_free(&out);
+	table = (struct nw_table){
+		.columns = 3, .left = left, .width = 14, .give_up = "B\0A\0"};
+	for (size_t i = 0; i < NW_COUNT(cells); i++)
+		nw_table_text(&table, cells[i]);
+	nw_table_print(&table, false, &out);
+	ck_assert_str_eq(nw_buf_str(&out), "NAME\n\xc3\xa4 name of t...\n");
+	nw_buf_free(&out);
 }
 END_TEST
 
@@ -344,5 +597,9 @@ UNIT_MAIN("report", a_report_is_tables_histograms_and_a_last_line,
 	  histograms_of_gaps_and_arguments_are_shown_when_asked_for,
 	  losses_and_silent_probes_are_told_at_the_end,
 	  groups_have_rows_of_their_own_where_they_have_hits,
-	  hostile_names_reach_no_terminal, csv_has_one_row_a_probe_and_span,
-	  csv_quotes_what_would_break_a_row)
+	  hostile_names_reach_no_terminal, csv_has_one_row_a_probe_argument_and_span,
+	  csv_quotes_what_would_break_a_row,
+	  rows_without_hits_are_one_line_where_there_are_many,
+	  rows_are_sorted_by_what_was_asked_for, groups_beyond_the_first_ten_are_one_row,
+	  several_keys_are_told_apart, tables_fit_the_terminal,
+	  a_name_is_cut_before_a_column_is_lost)

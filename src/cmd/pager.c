@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/* A result that is longer than the screen goes through the user's pager, as git's do. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+struct nw_screen nw_screen_of(FILE *stream)
+{
+	struct winsize size;
+
+	if (isatty(fileno(stream)) != 1 || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0)
+		return (struct nw_screen){0};
+	return (struct nw_screen){size.ws_col, size.ws_row};
+}
+
+/* $PAGER, as people set it for man and git; NULL: none. */
+static const char *pager(void)
+{
+	const char *wanted = getenv("PAGER");
+
+	if (!wanted)
+		return "less";
+	return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
+}
+
+void nw_sink_page(struct nw_sink *sink, const struct nw_args *args)
+{
+	const char *term = getenv("TERM");
+
+	sink->page = sink->file == stdout && !args->no_pager &&
+		     args->form == NW_FORM_TEXT && pager() && term &&
+		     strcmp(term, "dumb") != 0 && isatty(STDIN_FILENO) == 1 &&
+		     nw_screen_of(stdout).rows > 0;
+}
+
+static size_t count_rows(const struct nw_buf *text, size_t columns)
+{
+	size_t rows = 0, line = 0;
+
+	for (size_t i = 0; i < text->len; i++) {
+		line = text->data[i] == '\n' ? 0 : line + 1;
+		rows += text->data[i] == '\n' || (columns && line > columns);
+		line = columns && line > columns ? 1 : line;
+	}
+	return rows;
+}
+
+/* The child: becomes the pager, with signals as a shell would have given them to it. */
+static void become_pager(int input)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	setenv("LESS", "FRX", 0); /* colours, and no clearing: git's own choice */
+	if (dup2(input, STDIN_FILENO) >= 0)
+		execl("/bin/sh", "sh", "-c", pager(), (char *)NULL);
+	_exit(127);
+}
+
+/* Feed it; that it was left early is no error. */
+static void feed(int output, const struct nw_buf *text)
+{
+	for (size_t at = 0; at < text->len;) {
+		ssize_t done = write(output, text->data + at, text->len - at);
+		if (done < 0 && errno != EINTR)
+			return;
+		at += done > 0 ? (size_t)done : 0;
+	}
+}
+
+/* false: there is no such pager. */
+static bool page(const struct nw_buf *text)
+{
+	int ends[2], status = 0;
+
+	if (pipe(ends) < 0)
+		return false;
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		close(ends[1]);
+		become_pager(ends[0]);
+	}
+	close(ends[0]);
+	/* Ctrl-C is the pager's, and so is the end of reading */
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*broken)(int) = signal(SIGPIPE, SIG_IGN);
+	if (child > 0)
+		feed(ends[1], text);
+	close(ends[1]);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, interrupt);
+	signal(SIGPIPE, broken);
+	return child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) >= 126);
+}
+
+void nw_sink_show(struct nw_sink *sink)
+{
+	struct nw_screen screen = nw_screen_of(stdout);
+	bool fits = count_rows(&sink->held, screen.columns) < screen.rows;
+
+	sink->page = false;
+	if (sink->held.len && (fits || !page(&sink->held)))
+		fwrite(sink->held.data, 1, sink->held.len, stdout);
+	nw_buf_free(&sink->held);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/* See order.h. */
+#include "order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+const char *const nw_sort_names[NW_SORT_COUNT] = {
+	[NW_SORT_HITS] = "hits", [NW_SORT_RATE] = "rate", [NW_SORT_TOTAL] = "total",
+	[NW_SORT_MEAN] = "mean", [NW_SORT_P50] = "p50",	  [NW_SORT_P99] = "p99",
+	[NW_SORT_MAX] = "max",	 [NW_SORT_NAME] = "name",
+};
+
+static size_t subjects(const struct nw_report *report, enum nw_subject subject)
+{
+	return subject == NW_SUBJECT_PROBES ? report->selection->probes.count
+					    : report->span_count;
+}
+
+static const char *name_of(const struct nw_report *report, enum nw_subject subject,
+			   size_t index)
+{
+	return subject == NW_SUBJECT_PROBES ? report->selection->probes.item[index]->label
+					    : report->spans[index].name;
+}
+
+static bool has_row(const struct nw_report *report, enum nw_subject subject, size_t index,
+		    size_t group)
+{
+	const struct nw_group_rows *rows = nw_report_rows(report, group);
+
+	return subject == NW_SUBJECT_PROBES
+		       ? nw_report_has_probe(report, &rows->probes[index])
+		       : nw_report_has_span(report, &rows->spans[index]);
+}
+
+bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_t index)
+{
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
+		const struct nw_group_rows *rows = nw_report_rows(report, g);
+		if (subject == NW_SUBJECT_PROBES ? rows->probes[index].hits > 0
+						 : nw_span_row_has(&rows->spans[index]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- keys --------------------------------------------------------------------------- */
+
+/* What is compared: hits, and the distribution of gaps or latencies, of one group or of all. */
+struct figures {
+	uint64_t hits;
+	const struct nw_histogram *times;
+};
+
+static struct figures figures_of(const struct nw_report *report, enum nw_subject subject,
+				 size_t index, size_t group)
+{
+	const struct nw_group_rows *rows = nw_report_rows(report, group);
+
+	if (subject == NW_SUBJECT_PROBES)
+		return (struct figures){rows->probes[index].hits, &rows->probes[index].gap};
+	return (struct figures){rows->spans[index].latency.count,
+				&rows->spans[index].latency};
+}
+
+static double key_of(enum nw_sort sort, const struct figures *of)
+{
+	switch (sort) {
+	case NW_SORT_TOTAL:
+		return (double)of->times->sum;
+	case NW_SORT_MEAN:
+		return of->times->count ? nw_histogram_mean(of->times) : 0;
+	case NW_SORT_P50:
+		return of->times->count ? (double)nw_histogram_percentile(of->times, 0.5)
+					: 0;
+	case NW_SORT_P99:
+		return of->times->count ? (double)nw_histogram_percentile(of->times, 0.99)
+					: 0;
+	case NW_SORT_MAX:
+		return of->times->count ? (double)of->times->max : 0;
+	default:
+		return (double)of->hits;
+	}
+}
+
+/* The key of a probe or span, all of its groups taken together. */
+static double key_of_all(const struct nw_report *report, enum nw_subject subject,
+			 size_t index, enum nw_sort sort)
+{
+	size_t groups = nw_summary_groups(report->summary);
+	struct nw_histogram all = {0};
+	struct figures sum = {.times = &all};
+
+	if (groups == 1) {
+		sum = figures_of(report, subject, index, 0);
+		return key_of(sort, &sum);
+	}
+	for (size_t g = 0; g < groups; g++) {
+		struct figures one = figures_of(report, subject, index, g);
+		sum.hits += one.hits;
+		nw_histogram_merge(&all, one.times);
+	}
+	double key = key_of(sort, &sum);
+	nw_histogram_free(&all);
+	return key;
+}
+
+/* ---- ranking ------------------------------------------------------------------------ */
+
+static int by_key(const void *one, const void *other)
+{
+	const struct nw_ranked *a = one, *b = other;
+
+	if (a->key != b->key)
+		return a->key < b->key ? 1 : -1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int by_name(const void *one, const void *other)
+{
+	const struct nw_ranked *a = one, *b = other;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : by_key(one, other);
+}
+
+static int add(nw_ranking *out, size_t index, double key, const char *name)
+{
+	struct nw_ranked *ranked = nw_vec_add(out);
+
+	if (!ranked)
+		return -ENOMEM;
+	*ranked = (struct nw_ranked){index, key, name};
+	return 0;
+}
+
+static void order(nw_ranking *ranking, enum nw_sort sort)
+{
+	if (ranking->count && sort != NW_SORT_DEFAULT)
+		qsort(ranking->item, ranking->count, sizeof(*ranking->item),
+		      sort == NW_SORT_NAME ? by_name : by_key);
+}
+
+int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sort sort,
+	    nw_ranking *out)
+{
+	bool keyed = sort != NW_SORT_DEFAULT && sort != NW_SORT_NAME;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < subjects(report, subject); i++)
+		ret = add(out, i, keyed ? key_of_all(report, subject, i, sort) : 0,
+			  name_of(report, subject, i));
+	order(out, sort);
+	if (report->view.top && out->count > report->view.top)
+		out->count = report->view.top;
+	return ret;
+}
+
+int nw_rank_groups(const struct nw_report *report, enum nw_subject subject, size_t index,
+		   enum nw_sort sort, nw_ranking *out)
+{
+	int ret = 0;
+
+	for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++) {
+		const struct figures figures = figures_of(report, subject, index, g);
+		if (has_row(report, subject, index, g))
+			ret = add(out, g, key_of(sort, &figures),
+				  nw_summary_group_name(report->summary, g));
+	}
+	order(out, sort);
+	return ret;
+}
+
+void nw_rank_each(const struct nw_report *report, enum nw_subject subject,
+		  void (*show)(const struct nw_report *report, size_t index, size_t group,
+			       struct nw_buf *out),
+		  struct nw_buf *out)
+{
+	nw_ranking ranking = {0};
+
+	if (nw_rank(report, subject, report->view.sort, &ranking) < 0)
+		out->failed = true;
+	nw_vec_each (&ranking, one) {
+		nw_ranking groups = {0};
+		if (nw_rank_groups(report, subject, one->index, report->view.sort,
+				   &groups) < 0)
+			out->failed = true;
+		for (size_t i = 0;
+		     i < groups.count && (!report->view.top || i < report->view.top); i++)
+			show(report, one->index, groups.item[i].index, out);
+		nw_vec_free(&groups);
+	}
+	nw_vec_free(&ranking);
+}

@@ -1,0 +1,83 @@
+# Reports for people: order, groups, the terminal's width, the pager.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+sample=$TESTS_LIB/../../demo/sample.dat
+# Run a command on a terminal of so many columns and rows; print what it shows, and its status.
+on_terminal() { # COLUMNS ROWS COMMAND...
+  python3 - "$@" <<'PY'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", int(sys.argv[2]), int(sys.argv[1]), 0, 0))
+    os.environ.setdefault("TERM", "xterm")
+    os.execvp(sys.argv[3], sys.argv[3:])
+text = b""
+while True:
+    try:
+        part = os.read(fd, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.write(text.decode().replace("\r\n", "\n"))
+print("status", status)
+PY
+}
+spans() { sed -n '/^SPAN/,/^$/s/^\([a-z:_]*\) .*/\1/p' | tr '\n' ' '; }
+
+"$NOPWATCH" report "$sample" >out
+is "spans are sorted by their total" "$(spans <out)" "myserver:request myserver:lookup myserver:parse "
+is "or by what was asked for" "$("$NOPWATCH" report --sort name "$sample" | spans)" \
+  "myserver:lookup myserver:parse myserver:request "
+is "only the first" "$("$NOPWATCH" report --sort max --top 1 "$sample" | spans)" "myserver:request "
+is "in CSV, too" "$("$NOPWATCH" report -f csv --sort name --top 2 "$sample" | grep ^span | cut -d, -f2 | tr '\n' ' ')" \
+  "myserver:lookup myserver:parse "
+has "a total" "$(grep ^SPAN out)" '^SPAN +COUNT +TOTAL +MIN'
+"$NOPWATCH" report --sort size "$sample" >/dev/null 2>err
+is "another order is a mistake" $? 2
+has "that names the right ones" "$(cat err)" 'hits, rate, total, mean, p50, p99, max, name'
+"$NOPWATCH" report --top 0 "$sample" 2>/dev/null
+is "none are too few" $? 2
+
+# two keys
+"$NOPWATCH" report -j --by comm,cpu "$sample" >out.json
+holds "groups of two keys" out.json "all(set(s['by']) == {'comm', 'cpu'} and s['group'] == s['by']['comm'] + ',' + s['by']['cpu'] for s in of('span'))"
+"$NOPWATCH" report -j --by cpu "$sample" >cpu.json
+is "add up to the same" "$(j out.json "sum(s['count'] for s in of('span'))")" "$(j cpu.json "sum(s['count'] for s in of('span'))")"
+"$NOPWATCH" report --by cpu, "$sample" 2>err
+is "an empty key is a mistake" $? 2
+"$NOPWATCH" report --by cpu,cpu "$sample" 2>err
+is "so is one that is there twice" $? 2
+"$NOPWATCH" report --by cpu,colour "$sample" 2>err
+has "and one that no probe has" "$(cat err)" "--by 'colour': no probe has an argument of that name"
+
+# intervals
+"$NOPWATCH" report -i 250ms "$sample" >out
+has "intervals have their time" "$(head -n 1 out)" '^--- report 1, 20[0-9-]+ [0-9:]+ ---$'
+"$NOPWATCH" report -j -i 250ms "$sample" >out.json
+holds "in JSON as ISO 8601" out.json "of('span')[0]['time'][10] == 'T' and of('span')[0]['time'][-1] == 'Z'"
+has "arguments are in CSV" "$("$NOPWATCH" report -f csv --hist arg0 "$sample" | grep '^arg,')" \
+  '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,$'
+
+# the terminal
+export PAGER=cat
+wide=$(on_terminal 300 50 "$NOPWATCH" report --color never "$sample")
+has "a wide terminal shows every column" "$(grep ^SPAN <<<"$wide")" 'UNMATCHED  DISCARDED'
+narrow=$(on_terminal 80 50 "$NOPWATCH" report --color never "$sample")
+is "a narrow one gets lines that fit" "$(grep -v '^left out' <<<"$narrow" | awk 'length > 80' | wc -l)" 0
+has "and is told what was left out" "$narrow" 'left out, since the terminal is narrow .*: P99.9, P90'
+has "-v shows all" "$(on_terminal 80 50 "$NOPWATCH" report -v "$sample")" 'UNMATCHED  DISCARDED'
+is "a pipe has no width" "$("$NOPWATCH" report "$sample" | grep -c 'left out')" 0
+
+export PAGER='echo paged; cat'
+has "what is longer than the screen is paged" "$(on_terminal 200 10 "$NOPWATCH" report "$sample")" '^paged'
+is "what is not, is not" "$(on_terminal 200 500 "$NOPWATCH" report "$sample" | grep -c ^paged)" 0
+is "--no-pager" "$(on_terminal 200 10 "$NOPWATCH" report --no-pager "$sample" | grep -c ^paged)" 0
+has "list has one, too" "$(on_terminal 200 2 "$NOPWATCH" list "$SERVER")" '^paged'
+is "a pager that leaves early is no failure" \
+  "$(PAGER='head -n 1 >/dev/null' on_terminal 200 5 "$NOPWATCH" report "$sample" | tail -n 1)" "status 0"
+has "one that does not exist costs nothing" "$(PAGER=/nonexistent on_terminal 200 10 "$NOPWATCH" report "$sample")" 'hits in'
+finish
