@@ -76,6 +76,11 @@ ifeq ($(shell $(PKG_CONFIG) --exists libdw && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LIBDW $(shell $(PKG_CONFIG) --cflags libdw)
 LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs libdw)
 endif
+# optional: where x86's instructions begin, and which of them return (3.0 knows no relative jumps)
+ifeq ($(shell $(PKG_CONFIG) --atleast-version=4.0 capstone && echo yes),yes)
+LIB_CFLAGS += -DNW_HAVE_CAPSTONE $(shell $(PKG_CONFIG) --cflags capstone)
+LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs capstone)
+endif
 endif
 
 # ---- flags --------------------------------------------------------------------------------

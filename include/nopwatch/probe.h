@@ -191,6 +191,7 @@ struct nw_symbol {
 	const char *name; /* lives as long as the image */
 	uint64_t value, size;
 	bool function, ifunc, tls, undefined;
+	bool object; /* a variable */
 };
 
 /*
@@ -367,6 +368,8 @@ struct nw_point {
 	enum nw_nop nop;	   /* what stands there, if it is a nop */
 	bool is_return;
 	nw_operands operands; /* USDT: parsed arguments of this site */
+	char *hazard; /* why a breakpoint there would harm the program, as far as its file
+			 tells; NULL: it does not. Such a point is only armed by --force */
 };
 
 /* What the user names: one row of the result. Owned by the selection. */

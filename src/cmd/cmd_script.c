@@ -169,9 +169,13 @@ static const char *hazard(const struct nw_point *point)
 	if (point->nop == NW_NOP_5)
 		return "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a "
 		       "call "
-		       "that can destroy the function's red zone";
+		       "that can destroy the function's red zone (--force arms it all "
+		       "the same)";
+	if (point->hazard)
+		return point->hazard;
 	if (point->is_return && point->image->go)
-		return "a return probe in Go code crashes the program when its stack moves";
+		return "a return probe in Go code crashes the program when its stack moves "
+		       "(--force arms it all the same)";
 	return NULL;
 }
 
@@ -187,8 +191,7 @@ static int choose_events(struct script *s, struct nw_error *err)
 		struct nw_planned *planned = &plan->points.item[place->planned];
 		const char *danger = s->args->force ? NULL : hazard(point);
 		if (danger && !planned->failed)
-			nw_note("%s at %s+0x%lx is left out: %s (--force arms it all the "
-				"same)",
+			nw_note("%s at %s+0x%lx is left out: %s",
 				plan->selection->probes.item[planned->probe]->label,
 				point->image->path, point->offset, danger);
 		planned->failed |= danger != NULL;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* What a spec names in one image: USDT sites by pattern, functions by symbol. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch.h"
+#include "code.h"
 #include "select.h"
 
 /* ---- probes ------------------------------------------------------------------------- */
@@ -238,6 +240,27 @@ static int function_fail(const struct nw_spec *spec, const struct nw_image *imag
 	}
 }
 
+/* Is the place one where a breakpoint does no harm? Else the point gets its hazard. */
+static int doubt_place(const struct nw_spec *spec, const struct nw_symbol *symbol,
+		       struct nw_point *point, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *why = NULL;
+	int ret = 0;
+
+	if (symbol && symbol->object)
+		why = nw_text("'%s' is a variable, not code", symbol->name);
+	else if (symbol && symbol->size && spec->offset >= symbol->size)
+		why = nw_text("it lies outside of '%s', which has %" PRIu64 " bytes",
+			      symbol->name, symbol->size);
+	else if (!symbol || spec->offset)
+		ret = nw_code_doubt(point->image, point->vaddr, &why);
+	if (why)
+		point->hazard = nw_text("no instruction is shown to begin there: %s "
+					"(--force arms it all the same)",
+					why);
+	return ret < 0 || (why && !point->hazard) ? nw_no_memory(err) : 0;
+}
+
 /* Where the spec points in the image: linked address and file offset. */
 static int function_place(const struct nw_spec *spec, struct nw_image *image,
 			  struct nw_point *point, struct nw_error *err)
@@ -255,7 +278,7 @@ static int function_place(const struct nw_spec *spec, struct nw_image *image,
 			return nw_fail(err, EINVAL,
 				       "offset 0x%lx is in no executable segment of %s",
 				       spec->offset, image->path);
-		return 0;
+		return doubt_place(spec, NULL, point, err);
 	}
 	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &symbol);
 	if (ret < 0)
@@ -266,7 +289,7 @@ static int function_place(const struct nw_spec *spec, struct nw_image *image,
 		return nw_fail(err, EINVAL, "'%s' of %s is in no executable segment",
 			       spec->name, image->path);
 	point->offset = (uint64_t)offset;
-	return 0;
+	return doubt_place(spec, &symbol, point, err);
 }
 
 /* What `list` and the labels call it; the caller frees. */
@@ -280,8 +303,7 @@ static char *function_name(const struct nw_spec *spec)
 }
 
 /* The only point of the function's probe; added, if it is new. NULL: out of memory. */
-static struct nw_point *function_point(const struct nw_spec *spec,
-				       const struct nw_point *place,
+static struct nw_point *function_point(const struct nw_spec *spec, struct nw_point *place,
 				       struct nw_selection *selection,
 				       struct nw_probe **probe)
 {
@@ -291,8 +313,10 @@ static struct nw_point *function_point(const struct nw_spec *spec,
 	if (!name)
 		return NULL;
 	*probe = nw_probe_find(selection, place->image, provider, name);
-	if (*probe)
+	if (*probe) {
+		free(place->hazard);
 		return (*probe)->points.item;
+	}
 	*probe = nw_probe_add(selection, place->image, spec->kind, provider, name);
 	struct nw_point *point = *probe ? nw_vec_add(&(*probe)->points) : NULL;
 	if (!point)

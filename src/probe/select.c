@@ -202,8 +202,10 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
 
 static void free_probe(struct nw_probe *probe)
 {
-	nw_vec_each (&probe->points, point)
+	nw_vec_each (&probe->points, point) {
 		nw_vec_free(&point->operands);
+		free(point->hazard);
+	}
 	nw_vec_free(&probe->points);
 	nw_vec_free(&probe->args);
 	free(probe->label);

@@ -58,6 +58,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 			   .function = type == STT_FUNC || type == STT_GNU_IFUNC,
 			   .ifunc = type == STT_GNU_IFUNC,
 			   .tls = type == STT_TLS,
+			   .object = type == STT_OBJECT || type == STT_TLS,
 			   .undefined = sym->st_shndx == SHN_UNDEF},
 		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
 	};

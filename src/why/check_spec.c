@@ -389,6 +389,18 @@ static void check_nops(struct judge *judge)
 					 : "the place is in executable code");
 }
 
+/* Why a breakpoint at one of the places would do harm; NULL: it would not. */
+static const char *place_hazard(const struct nw_facts *facts)
+{
+	const struct nw_point *at;
+	size_t probe = 0, point = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point)))
+		if (at->hazard && !at->is_return)
+			return at->hazard;
+	return NULL;
+}
+
 void nw_check_site(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -403,12 +415,16 @@ void nw_check_site(struct judge *judge)
 	check_nops(judge);
 	if (facts->at_function || facts->force || blame_function_address(judge))
 		return;
-	nw_unknown(judge, "whether an instruction begins there cannot be told");
-	nw_blame(
-		judge, NW_CAUSE_INSIDE_FUNCTION,
-		"the place is neither the start of a function nor a USDT site: should it "
-		"be in the middle of an instruction, a probe would corrupt the program, so "
-		"it was not armed");
+	const char *hazard = place_hazard(facts);
+	if (!hazard) {
+		nw_pass(judge, "an instruction begins there");
+		return;
+	}
+	nw_fails(judge, "%s", hazard);
+	nw_blame(judge, NW_CAUSE_INSIDE_FUNCTION,
+		 "%s: a probe in the middle of an instruction corrupts the program, so it "
+		 "was not armed",
+		 hazard);
 	nw_remedy(judge, "objdump -d %s", facts->image->path);
 	nw_remedy_again(judge, "--force");
 }

@@ -454,7 +454,10 @@ START_TEST(what_could_hurt_is_not_armed)
 	spec.kind = NW_SPEC_UPROBE;
 	judge();
 	ck_assert(!nw_diagnosis_settled(&diagnosis));
-	facts.at_function = false;
+	facts.at_function = false; /* but an instruction is shown to begin there */
+	judge();
+	ck_assert(!nw_diagnosis_settled(&diagnosis));
+	point.hazard = "it is inside an instruction";
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_INSIDE_FUNCTION);
 }

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Code of an image. A breakpoint inside an instruction corrupts the program, so a place is only
+ * taken where the function can be taken apart from its start to its end, and every jump in it
+ * leads to a beginning: data in between, or hand-written tricks, would not pass that.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "code.h"
+
+enum {
+	FUNCTION_MOST = 16 << 20, /* bytes; more than compilers put into one */
+};
+
+/* A stretch of code: a function, or what its compiler has put elsewhere of it (NAME.cold). */
+struct stretch {
+	uint64_t start, size;
+	nw_insns insns;
+};
+
+struct function {
+	struct nw_image *image;
+	const char *name;
+	NW_VEC(struct stretch) stretches; /* the first is the function */
+};
+
+static void free_function(struct function *f)
+{
+	nw_vec_each (&f->stretches, stretch)
+		nw_vec_free(&stretch->insns);
+	nw_vec_free(&f->stretches);
+}
+
+/* ---- taking apart ------------------------------------------------------------------- */
+
+/* Decode a stretch into f. Returns why not, NULL: done. */
+static const char *take_apart(struct function *f, uint64_t start, uint64_t size)
+{
+	int64_t offset = nw_image_offset(f->image, start, true);
+	int64_t last = nw_image_offset(f->image, start + size - 1, true);
+	struct stretch *stretch = nw_vec_add(&f->stretches);
+
+	if (!stretch)
+		return "out of memory";
+	*stretch = (struct stretch){.start = start, .size = size};
+	if (size == 0 || size > FUNCTION_MOST)
+		return "it is too large to be a function";
+	if (offset < 0 || last < 0 || (uint64_t)(last - offset) != size - 1)
+		return "its code is not in the file";
+	unsigned char *code = malloc(size);
+	ssize_t got = code ? pread(f->image->fd, code, size, (off_t)offset) : -1;
+	const char *why = !code ? "out of memory"
+			  : got != (ssize_t)size
+				  ? "its code cannot be read"
+				  : nw_insns_decode(f->image->arch, code, size, start,
+						    &stretch->insns);
+	free(code);
+	return why;
+}
+
+static const struct nw_insn *insn_at(const nw_insns *insns, uint64_t vaddr)
+{
+	size_t low = 0, high = insns->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (insns->item[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < insns->count && insns->item[low].vaddr == vaddr ? &insns->item[low]
+								     : NULL;
+}
+
+static const struct stretch *stretch_of(const struct function *f, uint64_t vaddr)
+{
+	nw_vec_each (&f->stretches, stretch)
+		if (vaddr - stretch->start < stretch->size)
+			return stretch;
+	return NULL;
+}
+
+static bool jumps(const struct nw_insn *insn)
+{
+	return (insn->kind == NW_INSN_JUMP || insn->kind == NW_INSN_BRANCH) &&
+	       insn->goal == NW_GOAL_TARGET;
+}
+
+/* Does every jump within lead to a beginning? One may skip a lock prefix. */
+static bool is_consistent(const struct function *f)
+{
+	nw_vec_each (&f->stretches, stretch)
+		nw_vec_each (&stretch->insns, insn) {
+			const struct stretch *to = jumps(insn) ? stretch_of(f, insn->target)
+							       : NULL;
+			if (!to || insn_at(&to->insns, insn->target))
+				continue;
+			const struct nw_insn *before = insn_at(&to->insns,
+							       insn->target - 1);
+			if (!before || !before->locked)
+				return false;
+		}
+	return true;
+}
+
+/* ---- beginnings --------------------------------------------------------------------- */
+
+static bool is_site(const struct nw_image *image, uint64_t vaddr)
+{
+	nw_vec_each (&image->sites, site)
+		if (site->vaddr == vaddr)
+			return true;
+	return false;
+}
+
+/* Where all instructions are equally long. */
+static char *doubt_width(const struct nw_image *image, uint64_t vaddr)
+{
+	unsigned int width = nw_insn_width(image->arch);
+
+	if (vaddr % width == 0)
+		return NULL;
+	return nw_text("instructions of %s begin at multiples of %u, and 0x%" PRIx64
+		       " is none",
+		       nw_arch_name(image->arch), width, vaddr);
+}
+
+static char *doubt_within(struct nw_image *image, const struct nw_symbol *symbol,
+			  uint64_t vaddr)
+{
+	struct function f = {.image = image, .name = symbol->name};
+	const char *why = take_apart(&f, symbol->value, symbol->size);
+	char *text = NULL;
+
+	if (!why && !is_consistent(&f))
+		why = "its jumps lead into what was taken for instructions";
+	if (why) {
+		text = nw_text("where the instructions of '%s' begin cannot be shown: %s",
+			       symbol->name, why);
+	} else if (!insn_at(&f.stretches.item[0].insns, vaddr)) {
+		const struct nw_insn *in = NULL;
+		nw_vec_each (&f.stretches.item[0].insns, insn)
+			if (vaddr - insn->vaddr < insn->size)
+				in = insn;
+		text = nw_text("it is inside an instruction: '%s' has one of %u bytes at "
+			       "+0x%" PRIx64,
+			       symbol->name, in ? in->size : 0,
+			       in ? in->vaddr - symbol->value : 0);
+	}
+	free_function(&f);
+	return text;
+}
+
+int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why)
+{
+	struct nw_symbol symbol;
+
+	*why = NULL;
+	if (!image->arch || is_site(image, vaddr))
+		return 0;
+	if (nw_insn_width(image->arch)) {
+		*why = doubt_width(image, vaddr);
+		return 0;
+	}
+	int ret = nw_image_function(image, vaddr, &symbol);
+	if (ret == 0 && symbol.value == vaddr)
+		return 0;
+	if (ret < 0)
+		*why = nw_text("no function is known to be there, so where its "
+			       "instructions begin cannot be shown");
+	else if (!symbol.size)
+		*why = nw_text("'%s', which is before it, does not say how long it is, so "
+			       "where its instructions begin cannot be shown",
+			       symbol.name);
+	else
+		*why = doubt_within(image, &symbol, vaddr);
+	return 0;
+}
+
+/* ---- exits -------------------------------------------------------------------------- */
+
+/* "f.cold", "f.cold.1" and "f.constprop.0.cold" are parts of f, f and f.constprop.0. */
+static bool is_part(const char *name, const char *of)
+{
+	size_t len = strlen(of);
+
+	return strncmp(name, of, len) == 0 && strncmp(name + len, ".cold", 5) == 0;
+}
+
+/* endbr64, bnd and the like may stand before the jump of a PLT entry. */
+static bool is_plt_entry(const struct function *f, uint64_t vaddr)
+{
+	unsigned char code[16];
+	int64_t offset = nw_image_offset(f->image, vaddr, true);
+	size_t at = 0;
+
+	if (offset < 0 ||
+	    pread(f->image->fd, code, sizeof(code), (off_t)offset) != (ssize_t)sizeof(code))
+		return false;
+	if (nw_insn_width(f->image->arch)) { /* aarch64: [bti c;] adrp x16, ... */
+		static const unsigned char bti[] = {0x5f, 0x24, 0x03, 0xd5};
+		at = memcmp(code, bti, sizeof(bti)) == 0 ? 4 : 0;
+		return (code[at] & 0x1f) == 0x10 && (code[at + 3] & 0x9f) == 0x90;
+	}
+	if (memcmp(code, "\xf3\x0f\x1e", 3) == 0)
+		at = 4;
+	if (code[at] == 0xf2)
+		at++;
+	return code[at] == 0xff && (code[at + 1] == 0x25 || code[at + 1] == 0xa3);
+}
+
+enum outside {
+	OUTSIDE_FUNCTION, /* the beginning of another */
+	OUTSIDE_PART,	  /* of the same function */
+	OUTSIDE_UNKNOWN,
+};
+
+static enum outside look_outside(const struct function *f, uint64_t target,
+				 struct nw_symbol *there)
+{
+	int ret = nw_image_function(f->image, target, there);
+
+	if (ret == 0 && there->size && is_part(there->name, f->name))
+		return OUTSIDE_PART;
+	if ((ret == 0 && there->value == target) || is_plt_entry(f, target))
+		return OUTSIDE_FUNCTION;
+	return OUTSIDE_UNKNOWN;
+}
+
+static int add_exit(nw_exits *out, uint64_t vaddr, bool jump)
+{
+	struct nw_exit *slot = nw_vec_add(out);
+
+	if (slot)
+		*slot = (struct nw_exit){vaddr, jump};
+	return slot ? 0 : -ENOMEM;
+}
+
+/* A jump whose target is known. Returns why the exits cannot be told, NULL: go on. */
+static const char *follow(struct function *f, const struct nw_insn *insn, nw_exits *out)
+{
+	struct nw_symbol there;
+
+	if (stretch_of(f, insn->target))
+		return NULL;
+	switch (look_outside(f, insn->target, &there)) {
+	case OUTSIDE_PART:
+		return take_apart(f, there.value, there.size);
+	case OUTSIDE_UNKNOWN:
+		return "it jumps to a place outside of which no symbol tells whose it is";
+	default:
+		break;
+	}
+	if (insn->kind == NW_INSN_BRANCH)
+		return "a conditional jump leads out of it, where a probe cannot tell "
+		       "whether it is taken";
+	return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
+}
+
+/* Does an array of pointers lead back into the function (a switch), or away (calls by number)? */
+static bool leads_within(const struct function *f, uint64_t array)
+{
+	unsigned char bytes[8] = {0};
+	size_t word = f->image->elf64 ? 8 : 4;
+	int64_t offset = nw_image_offset(f->image, array, false);
+	uint64_t first = 0;
+
+	if (offset < 0 || pread(f->image->fd, bytes, word, (off_t)offset) != (ssize_t)word)
+		return false;
+	for (size_t i = 0; i < word; i++)
+		first |= (uint64_t)bytes[i] << 8 * i;
+	return stretch_of(f, first) != NULL;
+}
+
+static const char *leave(struct function *f, const struct nw_insn *insn, nw_exits *out)
+{
+	bool jump = insn->kind == NW_INSN_JUMP || insn->kind == NW_INSN_BRANCH;
+
+	if (insn->kind == NW_INSN_RETURN)
+		return add_exit(out, insn->vaddr, false) < 0 ? "out of memory" : NULL;
+	if (!jump || insn->goal == NW_GOAL_TABLE ||
+	    (insn->goal == NW_GOAL_ARRAY && leads_within(f, insn->target)))
+		return NULL;
+	if (insn->goal == NW_GOAL_TARGET)
+		return follow(f, insn, out);
+	if (insn->goal == NW_GOAL_POINTER || insn->goal == NW_GOAL_ARRAY)
+		return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
+	return "it has a jump whose target cannot be told";
+}
+
+/* Parts are appended while we walk. */
+static const char *find_exits(struct function *f, nw_exits *out)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < f->stretches.count; i++) {
+		enum nw_insn_kind last = NW_INSN_PLAIN;
+		for (size_t j = 0; !why && j < f->stretches.item[i].insns.count; j++) {
+			const struct nw_insn insn = f->stretches.item[i].insns.item[j];
+			why = leave(f, &insn, out);
+			last = insn.kind;
+		}
+		if (!why && (last == NW_INSN_PLAIN || last == NW_INSN_BRANCH))
+			why = "it runs on into what stands behind it";
+	}
+	if (!why && !is_consistent(f))
+		why = "its jumps lead into what was taken for instructions";
+	if (!why && !out->count)
+		why = "it has no return instruction";
+	return why;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct nw_exit *x = a, *y = b;
+
+	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_exits *out,
+		  char **text)
+{
+	struct function f = {.image = image, .name = function->name};
+	const char *why;
+
+	*text = NULL;
+	if (!image->arch || !nw_insns_have_kinds(image->arch))
+		why = "which instructions leave a function is not known for this "
+		      "architecture";
+	else if (!function->size)
+		why = "its symbol does not say how long it is";
+	else
+		why = take_apart(&f, function->value, function->size);
+	if (!why)
+		why = find_exits(&f, out);
+	free_function(&f);
+	if (why) {
+		nw_vec_free(out);
+		*text = nw_text("the return instructions of '%s' cannot be told: %s",
+				function->name, why);
+		return *text ? 0 : -ENOMEM;
+	}
+	qsort(out->item, out->count, sizeof(*out->item), by_address);
+	return 0;
+}

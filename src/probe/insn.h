@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions: where they begin, and which of them leave a function. Pure: code goes in as bytes.
+ *
+ * x86 is decoded by capstone, if it was there at build time. Elsewhere a word or two bits tell how
+ * long an instruction is, and nothing else is asked but which of them jump and return.
+ */
+#ifndef NOPWATCH_PROBE_INSN_H
+#define NOPWATCH_PROBE_INSN_H
+
+#include "arch.h"
+
+enum nw_insn_kind {
+	NW_INSN_PLAIN,
+	NW_INSN_CALL,
+	NW_INSN_RETURN,
+	NW_INSN_JUMP,	/* nothing goes on behind it */
+	NW_INSN_BRANCH, /* it may jump, or go on */
+	NW_INSN_TRAP,	/* ud2, hlt, brk: the end of what does not return */
+};
+
+/* Where a jump or a branch goes. */
+enum nw_insn_goal {
+	NW_GOAL_TARGET, /* to target */
+	NW_GOAL_TABLE, /* through a table of the compiler's (switch): it stays in its function */
+	NW_GOAL_POINTER, /* through a pointer in memory: to another function */
+	NW_GOAL_ARRAY,	 /* through a pointer of the array at target: either of the two */
+	NW_GOAL_UNKNOWN, /* through a register, and what is in it cannot be told */
+};
+
+struct nw_insn {
+	uint64_t vaddr;
+	unsigned int size;
+	enum nw_insn_kind kind;
+	enum nw_insn_goal goal;
+	uint64_t target;
+	unsigned int reg; /* of a jump through one, for whoever decodes; 0: none */
+	bool locked;	  /* x86: a lock prefix, which code may jump over */
+};
+
+typedef NW_VEC(struct nw_insn) nw_insns;
+
+/*
+ * Take code at vaddr apart, from its first byte to its last. Returns NULL, or why that was not
+ * possible, a sentence; it goes for all of the code then.
+ */
+const char *nw_insns_decode(const struct nw_arch *arch, const unsigned char *code,
+			    size_t len, uint64_t vaddr, nw_insns *out);
+/* Can it be told of this architecture which instructions leave a function? */
+bool nw_insns_have_kinds(const struct nw_arch *arch);
+/* Every instruction is as long as this; 0: they differ. */
+unsigned int nw_insn_width(const struct nw_arch *arch);
+
+#endif

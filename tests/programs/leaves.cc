@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/*
+ * leaves N: functions that are left in every way, each called N times: by a return, by an
+ * exception that passes through, by a jump into another function. Prints what it caught.
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+extern "C" {
+
+volatile int sink;
+
+__attribute__((noinline, noclone)) int thrower(int i)
+{
+	if (i % 3 == 0)
+		throw std::runtime_error("every third");
+	return i;
+}
+
+/* no landing pad: the exception only passes through */
+__attribute__((noinline, noclone)) int passes(int i)
+{
+	sink += thrower(i);
+	return sink + 1;
+}
+
+__attribute__((noinline, noclone)) int catches(int i)
+{
+	try {
+		return passes(i);
+	} catch (const std::exception &) {
+		return -1;
+	}
+}
+
+__attribute__((noinline, noclone)) int other(int i)
+{
+	sink += i;
+	return sink;
+}
+
+/* compilers make a jump of the last call */
+__attribute__((noinline, noclone)) int tail(int i)
+{
+	if (i % 4 == 1)
+		return 7;
+	return other(i + 1);
+}
+
+__attribute__((noinline, noclone)) int deep(int n)
+{
+	if (n == 0)
+		return sink;
+	return deep(n - 1) + deep(n / 8) / 2;
+}
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 10, caught = 0, sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		caught += catches(i) < 0;
+		sum += tail(i) + deep(3);
+	}
+	sink = sum;
+	printf("caught %d\n", caught);
+	return 0;
+}
