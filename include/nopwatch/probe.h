@@ -214,7 +214,7 @@ void nw_operands_resolve(struct nw_image *image, uint64_t vaddr, nw_operands *op
 
 struct nw_mapping {
 	uint64_t start, end, offset;
-	uint64_t ino;
+	uint64_t dev, ino; /* as maps tells them; btrfs has other devices for stat() */
 	bool exec, write, shared, deleted;
 	char *path; /* as the kernel prints it, unescaped, without " (deleted)"; "" = anonymous */
 };
@@ -238,9 +238,34 @@ struct nw_process_stat {
 	bool forked;	/* it still runs its parent's program (PF_FORKNOEXEC) */
 };
 int nw_process_stat(pid_t pid, struct nw_process_stat *out); /* 0 or -errno */
-/* Where a process has this place of a file as a variable of its own, that is, in private and
- * writable memory; 0: nowhere. */
-uint64_t nw_process_variable(pid_t pid, const nw_mappings *maps, uint64_t dev, uint64_t ino,
+
+/*
+ * A process, looked at once. Between two looks at /proc/PID the number may have become another
+ * process's, and the process may have started another program (exec), with more rights than
+ * it had. Here, memory, maps and stat belong to one process and one program, whatever happens
+ * meanwhile, and memory goes on to mean that program: what is written to it after the next exec
+ * goes nowhere.
+ */
+struct nw_process {
+	pid_t pid;
+	int dir;    /* /proc/PID: the process, not the number */
+	int memory; /* its /proc/PID/mem; -1: it may not be read */
+	struct nw_process_stat stat;
+	nw_mappings maps;
+};
+
+enum nw_process_use {
+	NW_PROCESS_READ,  /* memory is for reading, if that is allowed */
+	NW_PROCESS_WRITE, /* memory is for writing, too */
+};
+
+/* 0 or -errno: -ESRCH, it is gone; -EAGAIN, it starts one program after the other; for writing
+ * also -ENODATA, it cannot be shown that memory and maps belong together. */
+int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out);
+void nw_process_close(struct nw_process *process);
+/* Where it has this place of a file as a variable of its own, that is, in private and writable
+ * memory; 0: nowhere. */
+uint64_t nw_process_variable(const struct nw_process *process, uint64_t dev, uint64_t ino,
 			     uint64_t offset);
 /*
  * Every file that the process maps as code, each once, as images. Opened by

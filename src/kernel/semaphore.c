@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* See semaphore.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,29 +78,52 @@ bool nw_semaphores_has(const struct nw_semaphores *set, pid_t pid, const nw_imag
 
 /* ---- a process's memory ------------------------------------------------------------- */
 
-static int open_memory(pid_t pid)
+/* A process whose program has gone meanwhile has no memory any more: what it had is gone, too. */
+static int went(ssize_t done)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return done < 0 ? -errno : -ESRCH;
 }
 
-static bool load(int memory, uint64_t at, uint16_t *value)
+static int load(const struct nw_process *process, uint64_t at, uint16_t *value)
 {
-	return pread(memory, value, sizeof(*value), (off_t)at) == (ssize_t)sizeof(*value);
+	ssize_t done = pread(process->memory, value, sizeof(*value), (off_t)at);
+
+	return done == (ssize_t)sizeof(*value) ? 0 : went(done);
 }
 
-static bool store(int memory, uint64_t at, uint16_t value)
+static int store(const struct nw_process *process, uint64_t at, uint16_t value)
 {
-	return pwrite(memory, &value, sizeof(value), (off_t)at) == (ssize_t)sizeof(value);
+	ssize_t done = pwrite(process->memory, &value, sizeof(value), (off_t)at);
+
+	return done == (ssize_t)sizeof(value) ? 0 : went(done);
 }
 
-static uint64_t where_is(const struct nw_semaphore *semaphore, pid_t pid,
-			 const nw_mappings *maps)
+static uint64_t where_is(const struct nw_semaphore *semaphore,
+			 const struct nw_process *process)
 {
-	return nw_process_variable(pid, maps, semaphore->dev, semaphore->ino,
+	return nw_process_variable(process, semaphore->dev, semaphore->ino,
 				   semaphore->offset);
+}
+
+/* Does it seem to map one of the files? Most do not, and need no closer look. */
+static bool may_map(const struct nw_semaphores *set, pid_t pid)
+{
+	nw_mappings maps = {0};
+	bool found = false;
+
+	nw_process_maps(pid, &maps, NULL);
+	nw_vec_each (&maps, mapping)
+		nw_vec_each (&set->all, semaphore)
+			found = found || mapping->ino == semaphore->ino;
+	nw_mappings_free(&maps);
+	return found;
+}
+
+/* Has the process gone, or does it run another program now? Then there is nothing to do in the
+ * one that was meant. */
+static bool is_gone(int ret)
+{
+	return ret == -ESRCH || ret == -EAGAIN;
 }
 
 /* Do both run in the same memory (vfork, clone)? Then what one has, the other has, too. */
@@ -140,14 +162,15 @@ static int note_raise(const struct nw_semaphores *set, const struct nw_target *t
 			       s->offset, at, before);
 }
 
-static int raise_one(struct nw_semaphores *set, struct nw_target *target, int memory,
-		     uint32_t semaphore, uint64_t at)
+static int raise_one(struct nw_semaphores *set, struct nw_target *target,
+		     const struct nw_process *process, uint32_t semaphore, uint64_t at)
 {
 	struct nw_raised *raised = find_raised(target, semaphore);
 	uint16_t value;
+	int ret = load(process, at, &value);
 
-	if (!load(memory, at, &value))
-		return -errno;
+	if (ret < 0)
+		return ret;
 	if (raised && raised->at == at && (value || set->closing))
 		return 0; /* a 0: the process has started another program since */
 	bool inherited = is_inherited(set, target, semaphore, at, value);
@@ -159,9 +182,9 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target, int me
 		return -ENOMEM;
 	uint16_t before = inherited ? (uint16_t)(value - 1) : value;
 	*raised = (struct nw_raised){.semaphore = semaphore, .at = at, .before = before};
-	int ret = note_raise(set, target, semaphore, at, before);
-	if (ret == 0 && !inherited && !store(memory, at, (uint16_t)(value + 1)))
-		ret = -errno;
+	ret = note_raise(set, target, semaphore, at, before);
+	if (ret == 0 && !inherited)
+		ret = store(process, at, (uint16_t)(value + 1));
 	if (ret < 0)
 		target->raised.count--;
 	else
@@ -170,20 +193,15 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target, int me
 }
 
 static int raise_mapped(struct nw_semaphores *set, struct nw_target *target,
-			const nw_mappings *maps)
+			const struct nw_process *process)
 {
-	int memory = -1, ret = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i < set->all.count && ret == 0; i++) {
-		uint64_t at = where_is(&set->all.item[i], target->pid, maps);
-		if (!at)
-			continue;
-		if (memory < 0)
-			memory = open_memory(target->pid);
-		ret = memory < 0 ? -errno : raise_one(set, target, memory, i, at);
+		uint64_t at = where_is(&set->all.item[i], process);
+		if (at)
+			ret = raise_one(set, target, process, i, at);
 	}
-	if (memory >= 0)
-		close(memory);
 	return ret;
 }
 
@@ -204,25 +222,35 @@ static struct nw_target *enter(struct nw_semaphores *set, pid_t pid,
 	return target;
 }
 
+/* Raise what is to be raised in a process that maps one of the files. */
+static int raise_in(struct nw_semaphores *set, pid_t pid)
+{
+	struct nw_process process;
+	int ret = nw_process_open(pid, NW_PROCESS_WRITE, &process);
+
+	if (ret < 0)
+		return ret;
+	struct nw_target *target = enter(set, pid, &process.stat);
+	ret = target ? raise_mapped(set, target, &process) : -ENOMEM;
+	nw_process_close(&process);
+	return ret;
+}
+
 /* Look at a process, unless that was done before. */
 static int look_at(struct nw_semaphores *set, pid_t pid, bool again)
 {
 	const struct nw_target *known = find_target(set, pid);
 	struct nw_process_stat stat;
-	nw_mappings maps = {0};
 
 	if (nw_process_stat(pid, &stat) < 0)
 		return 0; /* gone */
 	if (known && known->stat.start == stat.start && !again)
 		return 0;
-	struct nw_target *target = enter(set, pid, &stat);
-	if (!target)
+	if (!enter(set, pid, &stat))
 		return -ENOMEM;
 	/* one that may not be looked at is no problem of ours unless it maps the file */
-	int ret = nw_process_maps(pid, &maps, NULL) == 0 ? raise_mapped(set, target, &maps)
-							 : 0;
-	nw_mappings_free(&maps);
-	if (ret < 0 && ret != -ENOMEM && nw_process_stat(pid, &stat) == 0)
+	int ret = may_map(set, pid) ? raise_in(set, pid) : 0;
+	if (ret < 0 && ret != -ENOMEM && !is_gone(ret))
 		nw_strings_addf(&set->problems,
 				"the semaphores in process %d cannot be raised: %s",
 				(int)pid, nw_strerror(-ret));
@@ -234,15 +262,20 @@ void nw_semaphores_raise(struct nw_semaphores *set, pid_t pid)
 	look_at(set, pid, true);
 }
 
+static bool is_alive(const struct nw_target *target)
+{
+	struct nw_process_stat stat;
+
+	return nw_process_stat(target->pid, &stat) == 0 && stat.start == target->stat.start;
+}
+
 /* Forget who is gone: all forks that they left have been looked at. */
 static void forget_dead(struct nw_semaphores *set)
 {
 	size_t kept = 0;
 
 	nw_vec_each (&set->targets, target) {
-		struct nw_process_stat stat;
-		if (nw_process_stat(target->pid, &stat) == 0 &&
-		    stat.start == target->stat.start)
+		if (is_alive(target))
 			set->targets.item[kept++] = *target;
 		else
 			nw_vec_free(&target->raised);
@@ -278,35 +311,32 @@ static bool is_shared(const struct nw_semaphores *set, const struct nw_target *t
 	return false;
 }
 
-static int lower_one(struct nw_semaphores *set, const struct nw_target *target, int memory,
-		     struct nw_raised *raised)
+static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
+		     const struct nw_process *process, struct nw_raised *raised)
 {
 	uint16_t value, least = raised->unsure ? raised->before : 0;
+	int ret = load(process, raised->at, &value);
 
-	if (!load(memory, raised->at, &value))
-		return -errno;
+	if (ret < 0)
+		return ret;
 	raised->lowered = true;
 	raised->after = value;
 	if (value <= least || is_shared(set, target, raised))
 		return 0;
 	raised->after = (uint16_t)(value - 1);
 	nw_journal_note(set->journal, "lower %d %lu\n", (int)target->pid, raised->at);
-	return store(memory, raised->at, raised->after) ? 0 : -errno;
+	return store(process, raised->at, raised->after);
 }
 
 static int lower_mapped(struct nw_semaphores *set, const struct nw_target *target,
-			const nw_mappings *maps)
+			const struct nw_process *process)
 {
-	int memory = open_memory(target->pid);
-	int ret = memory < 0 ? -errno : 0;
+	int ret = 0;
 
 	nw_vec_each (&target->raised, raised)
 		if (ret == 0 && !raised->lowered &&
-		    where_is(&set->all.item[raised->semaphore], target->pid, maps) ==
-			    raised->at)
-			ret = lower_one(set, target, memory, raised);
-	if (memory >= 0)
-		close(memory);
+		    where_is(&set->all.item[raised->semaphore], process) == raised->at)
+			ret = lower_one(set, target, process, raised);
 	return ret;
 }
 
@@ -321,17 +351,15 @@ static bool is_raised(const struct nw_target *target)
 /* Lower what is raised in a process, if it is still the same one. */
 static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 {
-	struct nw_process_stat stat;
-	nw_mappings maps = {0};
-	int ret = nw_process_stat(target->pid, &stat);
+	struct nw_process process;
+	int ret = nw_process_open(target->pid, NW_PROCESS_WRITE, &process);
 
-	if (ret == 0 && stat.start == target->stat.start)
-		ret = nw_process_maps(target->pid, &maps, NULL);
-	if (ret == 0 && maps.count)
-		ret = lower_mapped(set, target, &maps);
-	nw_mappings_free(&maps);
-	if (ret < 0 && nw_process_stat(target->pid, &stat) == 0 &&
-	    stat.start == target->stat.start)
+	if (ret == 0) {
+		if (process.stat.start == target->stat.start)
+			ret = lower_mapped(set, target, &process);
+		nw_process_close(&process);
+	}
+	if (ret < 0 && !is_gone(ret) && is_alive(target) && may_map(set, target->pid))
 		nw_strings_addf(&set->problems,
 				"the semaphores in process %d cannot be lowered: %s",
 				(int)target->pid, nw_strerror(-ret));

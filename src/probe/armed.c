@@ -6,30 +6,11 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nopwatch/look.h"
-
-/* Does this mapping show this file? */
-static bool maps_file(pid_t pid, const struct nw_mapping *mapping, uint64_t dev,
-		      uint64_t ino)
-{
-	char path[96];
-	struct stat st;
-
-	if (!mapping->ino || mapping->ino != ino)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
-		 mapping->end);
-	if (stat(path, &st) < 0)
-		return true; /* not allowed to look: the inode has to do */
-	return st.st_dev == dev && st.st_ino == ino;
-}
 
 static bool covers(const struct nw_mapping *mapping, uint64_t offset)
 {
@@ -56,40 +37,32 @@ static bool looks_armed(const struct nw_point *point, const unsigned char *code,
 	return got > 0 && memcmp(file, code, (size_t)got) != 0;
 }
 
-uint64_t nw_process_variable(pid_t pid, const nw_mappings *maps, uint64_t dev, uint64_t ino,
-			     uint64_t offset)
-{
-	nw_vec_each (maps, mapping)
-		if (mapping->write && !mapping->shared && covers(mapping, offset) &&
-		    maps_file(pid, mapping, dev, ino))
-			return mapping->start + (offset - mapping->offset);
-	return 0;
-}
-
 /* Look through every mapping: the semaphore lies in another one than the code. */
-static void look_at_semaphore(int memory, pid_t pid, const nw_mappings *maps,
+static void look_at_semaphore(const struct nw_process *process,
 			      const struct nw_point *point, struct nw_presence *out)
 {
-	uint64_t at = nw_process_variable(pid, maps, point->image->dev, point->image->ino,
+	uint64_t at = nw_process_variable(process, point->image->dev, point->image->ino,
 					  point->semaphore_offset);
 	uint16_t value;
 
 	if (at &&
-	    pread(memory, &value, sizeof(value), (off_t)at) == (ssize_t)sizeof(value) &&
+	    pread(process->memory, &value, sizeof(value), (off_t)at) ==
+		    (ssize_t)sizeof(value) &&
 	    value == 0) {
 		out->closed++;
-		out->closed_pid = pid;
+		out->closed_pid = process->pid;
 	}
 }
 
-static void look_at_point(int memory, pid_t pid, const nw_mappings *maps,
-			  const struct nw_point *point, struct nw_presence *out)
+static void look_at_point(const struct nw_process *process, const struct nw_point *point,
+			  struct nw_presence *out)
 {
+	int memory = process->memory;
 	unsigned char code[16];
 
-	nw_vec_each (maps, mapping) {
+	nw_vec_each (&process->maps, mapping) {
 		if (!mapping->exec || !covers(mapping, point->offset) ||
-		    !nw_mapping_shows(pid, mapping, point->image))
+		    !nw_mapping_shows(process->pid, mapping, point->image))
 			continue;
 		uint64_t at = mapping->start + (point->offset - mapping->offset);
 		ssize_t got = memory >= 0 ? pread(memory, code, sizeof(code), (off_t)at)
@@ -100,10 +73,10 @@ static void look_at_point(int memory, pid_t pid, const nw_mappings *maps,
 		} else if (looks_armed(point, code, (size_t)got)) {
 			out->armed++;
 		} else {
-			out->unarmed_pid = pid;
+			out->unarmed_pid = process->pid;
 		}
 		if (memory >= 0 && point->semaphore_offset)
-			look_at_semaphore(memory, pid, maps, point, out);
+			look_at_semaphore(process, point, out);
 		return;
 	}
 }
@@ -121,18 +94,17 @@ static bool maps_any(const nw_mappings *maps, const struct nw_point *const *poin
 static void look_at_process(pid_t pid, const struct nw_point *const *points, size_t count,
 			    struct nw_presence *out)
 {
+	struct nw_process process;
 	nw_mappings maps = {0};
-	char path[32];
+	/* most map none of the files, and need no closer look */
+	bool may = nw_process_maps(pid, &maps, NULL) == 0 && maps_any(&maps, points, count);
 
-	if (nw_process_maps(pid, &maps, NULL) == 0 && maps_any(&maps, points, count)) {
-		snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-		int memory = open(path, O_RDONLY | O_CLOEXEC);
-		for (size_t i = 0; i < count; i++)
-			look_at_point(memory, pid, &maps, points[i], &out[i]);
-		if (memory >= 0)
-			close(memory);
-	}
 	nw_mappings_free(&maps);
+	if (!may || nw_process_open(pid, NW_PROCESS_READ, &process) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		look_at_point(&process, points[i], &out[i]);
+	nw_process_close(&process);
 }
 
 int nw_points_look(const struct nw_point *const *points, size_t count, const pid_t *pids,

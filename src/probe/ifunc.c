@@ -5,10 +5,8 @@
  * addend is the resolver, and those of other files that import it by name.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,12 +120,12 @@ static int name_address(pid_t pid, const nw_mappings *maps, nw_images *images,
 	return -ENOENT;
 }
 
-static int look_in_slots(pid_t pid, int memory, const nw_mappings *maps, nw_images *images,
+static int look_in_slots(const struct nw_process *process, nw_images *images,
 			 const struct nw_image *image, const struct search *search,
 			 char **name, char **file)
 {
 	uint64_t bias;
-	int ret = nw_load_bias(pid, maps, image, &bias);
+	int ret = nw_load_bias(process->pid, &process->maps, image, &bias);
 
 	if (ret < 0)
 		return ret;
@@ -135,11 +133,11 @@ static int look_in_slots(pid_t pid, int memory, const nw_mappings *maps, nw_imag
 	for (size_t i = 0; ret == -ENOENT && i < search->count; i++) {
 		uint64_t address = 0;
 		size_t size = image->elf64 ? 8 : 4;
-		if (pread(memory, &address, size, (off_t)(bias + search->slots[i])) ==
-			    (ssize_t)size &&
+		if (pread(process->memory, &address, size,
+			  (off_t)(bias + search->slots[i])) == (ssize_t)size &&
 		    address)
-			ret = name_address(pid, maps, images, address, search->symbol, name,
-					   file);
+			ret = name_address(process->pid, &process->maps, images, address,
+					   search->symbol, name, file);
 	}
 	return ret;
 }
@@ -147,14 +145,13 @@ static int look_in_slots(pid_t pid, int memory, const nw_mappings *maps, nw_imag
 int nw_look_ifunc(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
 		  char **name, char **file)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/mem", (int)pid);
-	int memory = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	nw_mappings maps = {0};
+	struct nw_process process;
 	nw_images images = {0};
-	int ret = memory >= 0 ? nw_process_maps(pid, &maps, NULL) : -ENOENT;
+	int ret = nw_process_open(pid, NW_PROCESS_READ, &process);
 
-	if (ret == 0)
-		ret = nw_process_images(pid, true, false, &images, NULL);
+	if (ret < 0)
+		return -ENOENT;
+	ret = nw_process_images(pid, true, false, &images, NULL);
 	if (ret == 0)
 		ret = -ENOENT;
 	nw_vec_each (&images, user) {
@@ -164,12 +161,9 @@ int nw_look_ifunc(struct nw_image *image, const struct nw_symbol *symbol, pid_t 
 		if (ret != -ENOENT)
 			break;
 		search_image(*user, &search);
-		ret = look_in_slots(pid, memory, &maps, &images, *user, &search, name,
-				    file);
+		ret = look_in_slots(&process, &images, *user, &search, name, file);
 	}
 	nw_images_free(&images);
-	nw_mappings_free(&maps);
-	if (memory >= 0)
-		close(memory);
+	nw_process_close(&process);
 	return ret;
 }

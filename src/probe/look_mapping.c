@@ -24,8 +24,10 @@ static struct nw_image *open_mapped(pid_t pid, const struct nw_mapping *mapping)
 	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
 						     mapping->start, mapping->end);
 	struct nw_image *image;
+	int fd = path ? nw_open_regular(AT_FDCWD, path) : -1;
 
-	return path && nw_image_open(path, false, &image, NULL) == 0 ? image : NULL;
+	return fd >= 0 && nw_image_open_fd(fd, path, false, &image, NULL) == 0 ? image
+									       : NULL;
 }
 
 static bool same_build(const struct nw_image *a, const struct nw_image *b)

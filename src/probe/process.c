@@ -14,9 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
+#include "process.h"
+
+int nw_proc_read(int dir, const char *name, struct nw_buf *out)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(out, fd);
+	close(fd);
+	return ret;
+}
 
 /* Read a whole file of /proc/PID. */
 static int read_proc(pid_t pid, const char *name, struct nw_buf *out)
@@ -24,12 +36,7 @@ static int read_proc(pid_t pid, const char *name, struct nw_buf *out)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	int ret = nw_buf_read(out, fd);
-	close(fd);
-	return ret;
+	return nw_proc_read(AT_FDCWD, path, out);
 }
 
 /* A process that is gone is ENOENT or ESRCH, depending on when it went. */
@@ -82,6 +89,7 @@ static int parse_mapping(const char *line, const char *end, struct nw_mapping *o
 		   &out->offset, &major, &minor, &out->ino, &path_at) < 7 ||
 	    path_at == 0)
 		return -EBADMSG;
+	out->dev = makedev(major, minor);
 	out->write = flags[1] == 'w';
 	out->exec = flags[2] == 'x';
 	out->shared = flags[3] == 's';
@@ -90,6 +98,25 @@ static int parse_mapping(const char *line, const char *end, struct nw_mapping *o
 	out->path = mapping_path(line + path_at, (size_t)(end - line) - (size_t)path_at,
 				 &out->deleted);
 	return out->path ? 0 : -ENOMEM;
+}
+
+int nw_proc_maps(char *text, nw_mappings *out)
+{
+	for (char *line = text; line && *line;) {
+		char *end = strchrnul(line, '\n');
+		char *next = *end ? end + 1 : end;
+		*end = '\0';
+		struct nw_mapping *mapping = nw_vec_add(out);
+		int ret = mapping ? parse_mapping(line, end, mapping) : -ENOMEM;
+		if (ret == -EBADMSG && mapping)
+			out->count--;
+		if (ret == -ENOMEM) {
+			nw_mappings_free(out);
+			return ret;
+		}
+		line = next;
+	}
+	return 0;
 }
 
 int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
@@ -101,23 +128,9 @@ int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
 		nw_buf_free(&text);
 		return proc_fail(err, pid, ret, "the mappings");
 	}
-	for (char *line = text.data; line && *line;) {
-		char *end = strchrnul(line, '\n');
-		char *next = *end ? end + 1 : end;
-		*end = '\0';
-		struct nw_mapping *mapping = nw_vec_add(out);
-		ret = mapping ? parse_mapping(line, end, mapping) : -ENOMEM;
-		if (ret == -EBADMSG && mapping)
-			out->count--;
-		if (ret == -ENOMEM)
-			break;
-		line = next;
-	}
+	ret = nw_proc_maps(text.data, out);
 	nw_buf_free(&text);
-	if (ret != -ENOMEM)
-		return 0;
-	nw_mappings_free(out);
-	return nw_no_memory(err);
+	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
 void nw_mappings_free(nw_mappings *maps)
@@ -197,25 +210,31 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 }
 
 /* proc(5): PID (NAME) STATE ...; flags are field 9, the time it was started field 22. */
-int nw_process_stat(pid_t pid, struct nw_process_stat *out)
+int nw_proc_stat(const char *text, struct nw_process_stat *out)
 {
 	enum {
 		PF_FORKNOEXEC = 0x40 /* include/linux/sched.h */
 	};
-	struct nw_buf text = {0};
 	unsigned int flags;
-	int ret = read_proc(pid, "stat", &text);
 	/* the name may hold anything, also parentheses */
-	const char *rest = ret == 0 ? strrchr(nw_buf_str(&text), ')') : NULL;
+	const char *rest = strrchr(text, ')');
 
-	if (ret == 0 &&
-	    (!rest || sscanf(rest,
-			     ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
-			     "%*d %*d %*d %*d %*d %lu",
-			     &flags, &out->start) != 2))
-		ret = -ESRCH;
+	if (!rest || sscanf(rest,
+			    ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
+			    "%*d %*d %*d %*d %*d %lu",
+			    &flags, &out->start) != 2)
+		return -ESRCH;
+	out->forked = flags & PF_FORKNOEXEC;
+	return 0;
+}
+
+int nw_process_stat(pid_t pid, struct nw_process_stat *out)
+{
+	struct nw_buf text = {0};
+	int ret = read_proc(pid, "stat", &text);
+
 	if (ret == 0)
-		out->forked = flags & PF_FORKNOEXEC;
+		ret = nw_proc_stat(nw_buf_str(&text), out);
 	nw_buf_free(&text);
 	return ret == -ENOENT ? -ESRCH : ret;
 }
@@ -251,18 +270,23 @@ static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
 		       mapping->end);
 }
 
-static int open_mapping(pid_t pid, const struct nw_mapping *mapping)
+static int open_mapping(const struct nw_process *process, const struct nw_mapping *mapping)
 {
-	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
-						     mapping->start, mapping->end);
-	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root%s", (int)pid,
-						     mapping->path);
-	int fd = -1;
+	nw_cleanup(nw_free_ptr) char *file = nw_text("map_files/%lx-%lx", mapping->start,
+						     mapping->end);
+	nw_cleanup(nw_free_ptr) char *root = nw_text("root%s", mapping->path);
+	struct stat st;
+	int fd = file ? nw_open_regular(process->dir, file) : -ENOMEM;
 
-	if (file)
-		fd = open(file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && root && !mapping->deleted)
-		fd = open(root, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* a device that is mapped is no program; any other reason is a lack of rights */
+	if ((fd == -EPERM || fd == -EACCES || fd == -ENOENT) && root && !mapping->deleted)
+		fd = nw_open_regular(process->dir, root);
+	else
+		return fd;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_ino != mapping->ino)) {
+		close(fd); /* something else has that path now */
+		fd = -ENOENT;
+	}
 	return fd;
 }
 
@@ -275,12 +299,12 @@ static bool have_image(const nw_images *images, const struct stat *st)
 }
 
 /* Add the file behind a mapping. What cannot be opened or is no ELF file is passed over. */
-static int add_mapped(pid_t pid, const struct nw_mapping *mapping, bool without_notes,
-		      bool force, nw_images *out, struct nw_error *err)
+static int add_mapped(const struct nw_process *process, const struct nw_mapping *mapping,
+		      bool without_notes, bool force, nw_images *out, struct nw_error *err)
 {
 	struct nw_image *image;
 	struct stat st;
-	int fd = open_mapping(pid, mapping);
+	int fd = open_mapping(process, mapping);
 
 	if (fd < 0)
 		return 0;
@@ -288,7 +312,7 @@ static int add_mapped(pid_t pid, const struct nw_mapping *mapping, bool without_
 		close(fd);
 		return 0;
 	}
-	nw_cleanup(nw_free_ptr) char *path = reachable_path(pid, mapping, &st);
+	nw_cleanup(nw_free_ptr) char *path = reachable_path(process->pid, mapping, &st);
 	int ret = nw_image_open_fd(fd, path ? path : mapping->path, force, &image, err);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
@@ -308,14 +332,16 @@ static int add_mapped(pid_t pid, const struct nw_mapping *mapping, bool without_
 int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err)
 {
-	nw_mappings maps = {0};
-	int ret = nw_process_maps(pid, &maps, err);
+	struct nw_process process;
+	int ret = nw_process_open(pid, NW_PROCESS_READ, &process);
 
-	nw_vec_each (&maps, mapping) {
+	if (ret < 0)
+		return ret == -ENOMEM ? nw_no_memory(err)
+				      : proc_fail(err, pid, ret, "the mappings");
+	nw_vec_each (&process.maps, mapping)
 		if (ret == 0 && mapping->exec && mapping->ino && mapping->path[0] == '/')
-			ret = add_mapped(pid, mapping, without_notes, force, out, err);
-	}
-	nw_mappings_free(&maps);
+			ret = add_mapped(&process, mapping, without_notes, force, out, err);
+	nw_process_close(&process);
 	return ret;
 }
 

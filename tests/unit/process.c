@@ -167,33 +167,6 @@ START_TEST(forks_are_told_from_programs_that_were_started)
 }
 END_TEST
 
-START_TEST(a_variable_is_private_and_writable)
-{
-	nw_mappings maps = {0};
-	struct nw_error err;
-	struct stat st;
-	char dir[64];
-
-	eb_dir(dir);
-	ck_assert_int_eq(chdir(dir), 0);
-	/* pages 0, 1 and 2 of a file: read-only, shared, a variable; once more as code */
-	map_file("file", PROT_READ, MAP_PRIVATE, 0, 1);
-	map_file("file", PROT_READ | PROT_WRITE, MAP_SHARED, 1, 1);
-	const char *own = map_file("file", PROT_READ | PROT_WRITE, MAP_PRIVATE, 2, 1);
-	map_file("file", PROT_READ | PROT_EXEC, MAP_PRIVATE, 2, 1);
-	map_file("other", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0, 4);
-	ck_assert_int_eq(stat("file", &st), 0);
-	ck_assert_int_eq(nw_process_maps(getpid(), &maps, &err), 0);
-#define AT(offset) nw_process_variable(getpid(), &maps, st.st_dev, st.st_ino, offset)
-	ck_assert_uint_eq(AT(0), 0);
-	ck_assert_uint_eq(AT(4096), 0);
-	ck_assert_uint_eq(AT(8192), (uintptr_t)own);
-	ck_assert_uint_eq(AT(8192 + 4095), (uintptr_t)own + 4095);
-	ck_assert_uint_eq(AT(3 * 4096), 0);
-	nw_mappings_free(&maps);
-}
-END_TEST
-
 START_TEST(a_process_that_is_gone_is_told_so)
 {
 	nw_mappings maps = {0};
@@ -360,6 +333,5 @@ END_TEST
 
 UNIT_MAIN("process", mappings_are_read_with_all_that_is_known_of_them,
 	  anonymous_memory_has_no_path, forks_are_told_from_programs_that_were_started,
-	  a_variable_is_private_and_writable, a_process_that_is_gone_is_told_so,
-	  a_process_of_somebody_else_is_told_so, threads_are_listed_and_known_by_name,
-	  files_behind_code_are_images)
+	  a_process_that_is_gone_is_told_so, a_process_of_somebody_else_is_told_so,
+	  threads_are_listed_and_known_by_name, files_behind_code_are_images)

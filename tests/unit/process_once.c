@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* A process, looked at once: its memory and its mappings are those of one program. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "elf_files.h"
+#include "nopwatch/probe.h"
+
+/* Map pages of a file of this name, which has four. */
+static char *map_file(const char *name, int protection, int flags, size_t page,
+		      size_t pages)
+{
+	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 4 * 4096), 0);
+	char *at = mmap(NULL, pages * 4096, protection, flags, fd, (off_t)(page * 4096));
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	return at;
+}
+
+START_TEST(a_variable_is_private_and_writable)
+{
+	struct nw_process own_process;
+	struct stat st;
+	char dir[64];
+
+	eb_dir(dir);
+	ck_assert_int_eq(chdir(dir), 0);
+	/* pages 0, 1 and 2 of a file: read-only, shared, a variable; once more as code */
+	map_file("file", PROT_READ, MAP_PRIVATE, 0, 1);
+	map_file("file", PROT_READ | PROT_WRITE, MAP_SHARED, 1, 1);
+	const char *own = map_file("file", PROT_READ | PROT_WRITE, MAP_PRIVATE, 2, 1);
+	map_file("file", PROT_READ | PROT_EXEC, MAP_PRIVATE, 2, 1);
+	map_file("other", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0, 4);
+	ck_assert_int_eq(stat("file", &st), 0);
+	ck_assert_int_eq(nw_process_open(getpid(), NW_PROCESS_WRITE, &own_process), 0);
+#define AT(offset) nw_process_variable(&own_process, st.st_dev, st.st_ino, offset)
+	ck_assert_uint_eq(AT(0), 0);
+	ck_assert_uint_eq(AT(4096), 0);
+	ck_assert_uint_eq(AT(8192), (uintptr_t)own);
+	ck_assert_uint_eq(AT(8192 + 4095), (uintptr_t)own + 4095);
+	ck_assert_uint_eq(AT(3 * 4096), 0);
+	/* a file of the same number on another device is another one */
+	ck_assert_uint_eq(nw_process_variable(&own_process, st.st_dev + 1, st.st_ino, 8192),
+			  0);
+	nw_process_close(&own_process);
+}
+END_TEST
+
+START_TEST(memory_is_that_of_the_program_that_was_looked_at)
+{
+	static volatile int word = 4711;
+	struct nw_process process;
+	int go[2], value = 0;
+	char byte;
+
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) < 0)
+			_exit(1);
+		execl("/bin/sleep", "sleep", "60", NULL);
+		_exit(1);
+	}
+	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_WRITE, &process), 0);
+	ck_assert(process.stat.forked);
+	ck_assert_int_eq(process.pid, child);
+	off_t at = (off_t)(uintptr_t)&word;
+	ck_assert_int_eq(pread(process.memory, &value, sizeof(value), at), sizeof(value));
+	ck_assert_int_eq(value, 4711);
+	close(go[1]); /* now it becomes another program */
+	struct nw_process_stat stat = {.forked = true};
+	while (stat.forked)
+		ck_assert_int_eq(nw_process_stat(child, &stat), 0);
+	ck_assert_int_eq(pread(process.memory, &value, sizeof(value), at), 0);
+	ck_assert_int_eq(pwrite(process.memory, &value, sizeof(value), at), 0);
+	nw_process_close(&process);
+	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_WRITE, &process), 0);
+	ck_assert(!process.stat.forked);
+	nw_process_close(&process);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_WRITE, &process), -ESRCH);
+	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_READ, &process), -ESRCH);
+}
+END_TEST
+
+enum {
+	CHILDREN = 400
+};
+static volatile pid_t youngest; /* they write it themselves, as they run in our memory */
+static volatile bool all_made;
+
+static void *make_children(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = vfork();
+		if (child == 0) {
+			youngest = getpid();
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		waitpid(child, NULL, 0);
+	}
+	all_made = true;
+	return NULL;
+}
+
+/* Until they exec, our children's memory is ours, and lives on. */
+START_TEST(memory_and_mappings_are_of_one_program)
+{
+	struct nw_process process;
+	pthread_t maker;
+	char magic[4];
+
+	ck_assert_int_eq(pthread_create(&maker, NULL, make_children, NULL), 0);
+	while (!all_made) {
+		pid_t pid = youngest;
+		if (!pid || nw_process_open(pid, NW_PROCESS_WRITE, &process) < 0)
+			continue;
+		nw_vec_each (&process.maps, mapping) {
+			if (!mapping->exec || !mapping->ino)
+				continue;
+			ssize_t got = pread(process.memory, magic, sizeof(magic),
+					    (off_t)mapping->start);
+			/* 0: it has gone since */
+			ck_assert_msg(got == sizeof(magic) || got == 0,
+				      "the memory has nothing where %s is mapped",
+				      mapping->path);
+		}
+		nw_process_close(&process);
+	}
+	pthread_join(maker, NULL);
+}
+END_TEST
+
+UNIT_MAIN("process_once", a_variable_is_private_and_writable,
+	  memory_is_that_of_the_program_that_was_looked_at,
+	  memory_and_mappings_are_of_one_program)
