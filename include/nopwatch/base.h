@@ -93,6 +93,8 @@ const char *nw_buf_str(const struct nw_buf *buf);
 char *nw_buf_take(struct nw_buf *buf);
 /* Read fd to its end into buf. Returns 0 or -errno. */
 int nw_buf_read(struct nw_buf *buf, int fd);
+/* The same of what may not end: -EFBIG when there are more than `most` bytes. */
+int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
 /* Add text so that a terminal shows it harmlessly: control bytes, quotes, backslashes and
  * bytes that are not UTF-8 become \n, \t, \", \\ or \xNN. */
 void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
@@ -232,6 +234,47 @@ char *nw_absolute_path(const char *path);
  * directory, ENXIO for whatever else is no regular file.
  */
 int nw_open_regular(int dir, const char *path) nw_must_check;
+/* The same for a path of another root directory, "" being ours: its links lead into that root
+ * and not into ours, where the kernel can look so (openat2, 5.6). */
+int nw_open_regular_in(const char *root, const char *path) nw_must_check;
+/* What the user names to be read: a FIFO is waited for, as `<(COMMAND)` is one. */
+int nw_open_input(const char *path) nw_must_check;
+/* Is nearly all of the open file a hole? Above 64 MiB, of which not a 64th part is there:
+ * reading it would take time and memory for bytes that nobody ever wrote. Moves the file's
+ * position. */
+bool nw_is_hollow(int fd);
+
+/* write(2) all of it. Returns 0 or -errno. */
+int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;
+
+/*
+ * Open what the user names to be written, as the shell's `>` does, but for links that belong to
+ * neither us nor root: somebody else would choose what is overwritten. One of our standard
+ * files (/dev/stdout) is gone on with. Returns a descriptor, or -errno.
+ */
+int nw_output_open(const char *path, struct nw_error *err) nw_must_check;
+
+/*
+ * A file that is replaced when it is complete, in one step: who reads it finds the old one or
+ * the new one, whole, and a full disk costs nothing. Write to fd. What is no regular file (a
+ * device, a FIFO, /dev/stdout) is written to directly.
+ */
+struct nw_replace {
+	int fd;
+	int dir;	  /* where it is */
+	char *path;	  /* NULL: written to directly */
+	const char *name; /* its last part */
+	char temp[32];	  /* of the new file, "": it has none yet */
+	bool there;	  /* there is an old one, and its mode and owner stay */
+	unsigned int mode, owner, group;
+};
+
+/* Could it be done? Nothing is changed. *direct: it would be written to directly. */
+int nw_replace_try(const char *path, bool *direct, struct nw_error *err);
+int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *err);
+/* Both close it. */
+int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
+void nw_replace_abort(struct nw_replace *replace);
 
 /* ---- cleanup ------------------------------------------------------------------------ */
 

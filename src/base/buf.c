@@ -135,7 +135,16 @@ char *nw_buf_take(struct nw_buf *buf)
 
 int nw_buf_read(struct nw_buf *buf, int fd)
 {
+	return nw_buf_read_most(buf, fd, SIZE_MAX);
+}
+
+int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most)
+{
+	size_t before = buf->len;
+
 	for (;;) {
+		if (buf->len - before > most)
+			return -EFBIG;
 		if (!make_room(buf, 4096))
 			return -ENOMEM;
 		ssize_t got = read(fd, buf->data + buf->len, buf->room - buf->len - 1);

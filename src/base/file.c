@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "nopwatch/base.h"
@@ -48,18 +49,98 @@ static int open_seen(int seen)
 	return fd < 0 ? -errno : fd;
 }
 
-int nw_open_regular(int dir, const char *path)
+/* Open what was found by O_PATH; its descriptor is closed. */
+static int open_found(int seen, int dir, const char *path)
 {
-	int seen = openat(dir, path, O_PATH | O_CLOEXEC);
 	struct stat st;
-
-	if (seen < 0)
-		return -errno;
 	int ret = regular(seen, &st);
+
 	if (ret == 0)
 		ret = open_seen(seen);
 	if (ret == -ENOENT && access("/proc/self/fd", F_OK) < 0)
 		ret = open_again(dir, path, &st);
 	close(seen);
 	return ret;
+}
+
+int nw_open_input(const char *path)
+{
+	int seen = open(path, O_PATH | O_CLOEXEC);
+	struct stat st = {0};
+	char link[32];
+
+	if (seen < 0)
+		return -errno;
+	int ret = regular(seen, &st);
+	if (ret == 0 || !S_ISFIFO(st.st_mode))
+		return open_found(seen, AT_FDCWD, path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
+	int fd = open(link, O_RDONLY | O_CLOEXEC); /* waits for who writes */
+	ret = fd < 0 ? -errno : fd;
+	close(seen);
+	return ret;
+}
+
+int nw_open_regular(int dir, const char *path)
+{
+	int seen = openat(dir, path, O_PATH | O_CLOEXEC);
+
+	return seen < 0 ? -errno : open_found(seen, dir, path);
+}
+
+/* openat2(2), Linux 5.6: the C library may not have it yet. -1 with ENOSYS before. */
+static int find_in_root(int root, const char *path)
+{
+#ifdef SYS_openat2
+	enum {
+		IN_ROOT = 0x10 /* include/uapi/linux/openat2.h: RESOLVE_IN_ROOT */
+	};
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = {.flags = O_PATH | O_CLOEXEC, .resolve = IN_ROOT};
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+#else
+	(void)root, (void)path;
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
+int nw_open_regular_in(const char *root, const char *path)
+{
+	if (!*root)
+		return nw_open_regular(AT_FDCWD, path);
+	int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0)
+		return -errno;
+	int seen = find_in_root(top, path), code = errno;
+	while (*path == '/')
+		path++;
+	/* an old kernel, or a filter of system calls that does not know this one */
+	if (seen < 0 && (code == ENOSYS || code == EPERM)) {
+		seen = openat(top, path, O_PATH | O_CLOEXEC);
+		code = errno;
+	}
+	int ret = seen < 0 ? -code : open_found(seen, top, path);
+	close(top);
+	return ret;
+}
+
+bool nw_is_hollow(int fd)
+{
+	enum {
+		SMALL = 64 << 20,
+		TIMES = 64,
+		BLOCK = 512 /* of st_blocks: stat(2) */
+	};
+	struct stat st;
+	bool known = fstat(fd, &st) == 0;
+	uint64_t size = known && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+
+	if (size <= SMALL || (uint64_t)st.st_blocks >= size / TIMES / BLOCK)
+		return false;
+	/* some file systems do not count blocks: they have no holes to tell of, either */
+	off_t hole = lseek(fd, 0, SEEK_HOLE);
+	return hole >= 0 && (uint64_t)hole < size;
 }

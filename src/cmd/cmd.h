@@ -105,9 +105,9 @@ int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_er
 struct nw_sink {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	bool replace;	  /* what is written replaces what the file held, in one step */
-	bool closed;	  /* the reader has gone (EPIPE): no error, but an end */
-	bool page; /* what is longer than the screen goes through a pager, at the end */
+	bool replace; /* what is written replaces what the file held, in one step; no file */
+	bool closed;  /* the reader has gone (EPIPE): no error, but an end */
+	bool page;    /* what is longer than the screen goes through a pager, at the end */
 	struct nw_buf held; /* for it */
 };
 

@@ -58,18 +58,6 @@ static int file_of_cpu(struct recorder *r, uint32_t cpu)
 	return r->fds.item[cpu] < 0 ? -errno : r->fds.item[cpu];
 }
 
-static int write_all(int fd, const unsigned char *at, size_t len)
-{
-	while (len) {
-		ssize_t done = write(fd, at, len);
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		at += done > 0 ? done : 0;
-		len -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
-
 /* The stream's tap: every page as it was read. -ECANCELED ends the run. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
@@ -78,9 +66,9 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 	if (r->failed)
 		return 0;
 	int fd = file_of_cpu(r, cpu);
-	int ret = fd < 0 ? fd : write_all(fd, page, len);
+	int ret = fd < 0 ? fd : nw_write_all(fd, page, len);
 	if (ret == 0 && len < r->page_size)
-		ret = write_all(fd, r->blank, r->page_size - len);
+		ret = nw_write_all(fd, r->blank, r->page_size - len);
 	if (ret < 0) {
 		r->failed = -ret;
 		return -ECANCELED;
@@ -164,17 +152,10 @@ static int keep_formats(struct recorder *r, struct nw_error *err)
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct recorder *r = arg;
-	const char *slash = strrchr(r->path, '/');
-	nw_cleanup(nw_free_ptr) char *dir = slash ? strndup(r->path,
-							    (size_t)(slash - r->path) + 1)
-						  : strdup(".");
+	bool direct;
 
 	r->run = run;
-	if (!dir)
-		return nw_no_memory(err);
-	if (access(r->path, W_OK) == 0 || (errno == ENOENT && access(dir, W_OK) == 0))
-		return 0;
-	return nw_fail(err, errno, "cannot write '%s': %s", r->path, nw_strerror(errno));
+	return nw_replace_try(r->path, &direct, err);
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
@@ -256,33 +237,17 @@ static void make_table(struct recorder *r)
 /* Into a file of its own first, so that a full disk does not cost the recording before. */
 static int write_file(struct recorder *r, struct nw_error *err)
 {
-	struct stat st;
-	bool special = stat(r->path, &st) == 0 && !S_ISREG(st.st_mode);
-	nw_cleanup(nw_free_ptr) char *name = special ? strdup(r->path)
-						     : nw_text("%s.XXXXXX", r->path);
-	mode_t mask = umask(0);
-	int fd, ret;
+	struct nw_replace file;
+	int ret = nw_replace_begin(r->path, &file, err);
 
-	umask(mask);
-	if (!name)
-		return nw_no_memory(err);
-	fd = special ? open(name, O_WRONLY | O_CLOEXEC) : mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return nw_fail(err, errno, "cannot write '%s': %s", name,
-			       nw_strerror(errno));
-	ret = nw_recording_write(fd, &r->parts, r->page_size, r->fds.item, r->sizes.item,
-				 (uint32_t)r->fds.count, err);
-	if (ret == 0 && !special)
-		fchmod(fd, 0666 & ~mask);
-	if (close(fd) < 0 && ret == 0)
-		ret = nw_fail(err, errno, "cannot write '%s': %s", name,
-			      nw_strerror(errno));
-	if (ret == 0 && !special && rename(name, r->path) < 0)
-		ret = nw_fail(err, errno, "cannot rename '%s': %s", name,
-			      nw_strerror(errno));
-	if (ret < 0 && !special)
-		unlink(name);
-	return ret;
+	if (ret < 0)
+		return ret;
+	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->fds.item,
+				 r->sizes.item, (uint32_t)r->fds.count, err);
+	if (ret == 0)
+		return nw_replace_commit(&file, err);
+	nw_replace_abort(&file);
+	return nw_fail(err, -ret, "cannot write '%s': %s", r->path, nw_strerror(-ret));
 }
 
 static int finish(struct recorder *r, struct nw_error *err)

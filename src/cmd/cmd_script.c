@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -11,7 +10,8 @@
 enum {
 	/* a build-id stands near a file's beginning; a shell reads slowly */
 	ID_WITHIN = 1 << 16,
-	ID_LEAST = 6 /* bytes that are compared */
+	PART = 1 << 20, /* of a file, read at once */
+	ID_LEAST = 6	/* bytes that are compared */
 };
 
 struct script {
@@ -128,25 +128,54 @@ static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 	out->id_line = count_newlines(bytes, (size_t)(at - bytes) + best);
 }
 
+/* Read the file a part at a time: its owner may cut it off meanwhile. */
+static int read_file(const struct nw_image *image, struct nw_script_file *file)
+{
+	nw_cleanup(nw_free_ptr) char *part = malloc(PART);
+	uint64_t at = 0;
+	char last = '\n';
+
+	if (!part)
+		return -ENOMEM;
+	while (at < image->size) {
+		ssize_t got = pread(image->fd, part, PART, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -ENODATA;
+		if (at == 0)
+			find_id(image, part, (size_t)got, file);
+		file->lines += count_newlines(part, (size_t)got);
+		last = part[got - 1];
+		at += (size_t)got;
+	}
+	file->lines += last != '\n';
+	return 0;
+}
+
 static int describe_file(struct script *s, size_t i, struct nw_error *err)
 {
 	const struct nw_image *image = s->run.selection.images.item[i];
 	struct nw_script_file *file = nw_vec_add(&s->files);
-	size_t len = (size_t)image->size;
-	char *bytes;
 
 	if (!file)
 		return nw_no_memory(err);
-	bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, image->fd, 0);
-	if (bytes == MAP_FAILED)
-		return nw_fail(err, errno, "cannot read '%s': %s", image->path,
-			       nw_strerror(errno));
+	/* the shell over there would read all of the hole, too */
+	if (nw_is_hollow(image->fd))
+		return nw_fail(
+			err, EFBIG,
+			"'%s' is said to have %llu bytes, and nearly all of them are "
+			"a hole: a script could not compare it",
+			image->path, (unsigned long long)image->size);
 	file->path = s->paths.item[i];
 	file->size = image->size;
-	file->lines = count_newlines(bytes, len) + (bytes[len - 1] != '\n');
-	find_id(image, bytes, len, file);
-	munmap(bytes, len);
-	return 0;
+	int ret = read_file(image, file);
+	if (ret == -ENODATA)
+		return nw_fail(err, ENODATA, "'%s' became shorter while it was read",
+			       image->path);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read '%s': %s", image->path,
+				 nw_strerror(-ret))
+		       : 0;
 }
 
 static int describe_files(struct script *s, struct nw_error *err)

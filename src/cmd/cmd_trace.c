@@ -14,6 +14,7 @@ struct tracer {
 	struct nw_run *run;
 	struct nw_sink sink;
 	struct nw_buf out;
+	struct nw_error failure; /* why a hit could not be written */
 };
 
 static int flush(struct tracer *t, struct nw_error *err)
@@ -56,10 +57,9 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		.wall_ns = t->run->wall_ns,
 		.wall = t->args->wall,
 	};
-	struct nw_error ignored;
 
 	nw_event_print(&line, t->args->form, &t->out);
-	if (t->out.len >= FLUSH_AT && flush(t, &ignored) < 0)
+	if (t->out.len >= FLUSH_AT && flush(t, &t->failure) < 0)
 		return t->sink.closed ? -EPIPE : -EIO;
 	return t->args->count && t->run->hits >= t->args->count ? -ECANCELED : 0;
 }
@@ -122,6 +122,10 @@ static int run(const struct nw_args *args)
 		return nw_dry_run(args, &consumer, &nw_cmd_trace);
 	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
 			     : nw_run(&run, args, &consumer, &err);
+	if (t.failure.code) {
+		err = t.failure;
+		ret = -err.code;
+	}
 	if (ret == 0)
 		ret = finish(&t, &run, &err);
 	int status = ret < 0 && !t.sink.closed ? nw_failure(&nw_cmd_trace, &err)

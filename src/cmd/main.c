@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -64,6 +63,8 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
+	if (!stream)
+		return false;
 	if (strcmp(args->color, "auto") != 0)
 		return strcmp(args->color, "always") == 0;
 	if ((none && *none) || !term || strcmp(term, "dumb") == 0)
@@ -77,13 +78,27 @@ int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_erro
 {
 	*out = (struct nw_sink){.file = stdout,
 				.path = args->output,
-				.replace = args->form == NW_FORM_OPENMETRICS};
+				.replace = args->output &&
+					   args->form == NW_FORM_OPENMETRICS};
 	if (!args->output)
 		return 0;
-	out->file = fopen(args->output, "we");
-	return out->file ? 0
-			 : nw_fail(err, errno, "cannot write '%s': %s", args->output,
-				   nw_strerror(errno));
+	/* what is replaced as a whole stays as it is until then; that it can be is seen now */
+	if (out->replace) {
+		bool direct;
+		int ret = nw_replace_try(args->output, &direct, err);
+		out->replace = !direct;
+		out->file = NULL;
+		if (ret < 0 || !direct)
+			return ret;
+	}
+	int fd = nw_output_open(args->output, err);
+	if (fd < 0)
+		return fd;
+	out->file = fdopen(fd, "w");
+	if (out->file)
+		return 0;
+	close(fd);
+	return nw_no_memory(err);
 }
 
 static int sink_fail(struct nw_sink *sink, struct nw_error *err)
@@ -100,41 +115,33 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 }
 
 /* A collector may read the file at any moment: it finds the old text or the new one, whole. */
-static bool replace_file(const char *path, const struct nw_buf *text)
+static int replace_file(const char *path, const struct nw_buf *text, struct nw_error *err)
 {
-	char *fresh = nw_text("%s.new", path);
-	FILE *file = fresh ? fopen(fresh, "we") : NULL;
-	bool ok = file && fwrite(text->data, 1, text->len, file) == text->len;
+	struct nw_replace file;
+	int ret = nw_replace_begin(path, &file, err);
 
-	if (file && fclose(file) != 0)
-		ok = false;
-	ok = ok && rename(fresh, path) == 0;
-	if (file && !ok) {
-		int code = errno;
-		unlink(fresh);
-		errno = code;
-	}
-	free(fresh);
-	return ok;
-}
-
-static bool is_regular(FILE *file)
-{
-	struct stat st;
-
-	return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode);
+	if (ret < 0)
+		return ret;
+	ret = nw_write_all(file.fd, text->data, text->len);
+	if (ret == 0)
+		return nw_replace_commit(&file, err);
+	nw_replace_abort(&file);
+	return nw_fail(err, -ret, "cannot write '%s': %s", path, nw_strerror(-ret));
 }
 
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
 {
 	bool ok = !text->failed;
 
+	if (ok && text->len && sink->replace) {
+		int ret = replace_file(sink->path, text, err);
+		nw_buf_clear(text);
+		return ret;
+	}
 	if (!ok)
 		errno = ENOMEM;
 	else if (sink->page)
 		nw_buf_add(&sink->held, text->data, text->len);
-	else if (text->len && sink->replace && sink->path && is_regular(sink->file))
-		ok = replace_file(sink->path, text);
 	else if (text->len && !sink->closed)
 		ok = fwrite(text->data, 1, text->len, sink->file) == text->len &&
 		     fflush(sink->file) == 0;

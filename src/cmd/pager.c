@@ -14,7 +14,8 @@ struct nw_screen nw_screen_of(FILE *stream)
 {
 	struct winsize size;
 
-	if (isatty(fileno(stream)) != 1 || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0)
+	if (!stream || isatty(fileno(stream)) != 1 ||
+	    ioctl(fileno(stream), TIOCGWINSZ, &size) < 0)
 		return (struct nw_screen){0};
 	return (struct nw_screen){size.ws_col, size.ws_row};
 }

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "run.h"
 
 /* A probe that --max-rate disabled while it was recorded. */
@@ -183,21 +183,27 @@ int nw_replay_bytes(struct nw_run *run, const void *bytes, size_t len, struct nw
 	return play_recording(run, bytes, len, err);
 }
 
-/* What can be mapped is; all else is read as it comes. */
+/* A file of which the length is known is one piece of memory; all else is read as it comes. */
 static int play_file(struct nw_run *run, int fd, struct nw_error *err)
 {
+	const char *name = run->args->from;
+	struct nw_input input;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
-		return nw_fail(err, EISDIR, "cannot read '%s': %s", run->args->from,
+		return nw_fail(err, EISDIR, "cannot read '%s': %s", name,
 			       nw_strerror(EISDIR));
-	size_t len = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
-	void *bytes = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-	if (bytes == MAP_FAILED) /* files of tracefs say they are empty */
+	/* files of tracefs say they are empty */
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
 		return nw_replay_pipe(run, fd, err);
-	int ret = nw_replay_bytes(run, bytes, len, err);
-	munmap(bytes, len);
-	return ret;
+	int ret = nw_input_open(fd, &st, name, &input, err);
+	if (ret < 0)
+		return ret;
+	ret = nw_replay_bytes(run, input.bytes, input.len, err);
+	/* what is missing is why, whatever else was found wrong */
+	int whole = nw_input_is_whole(&input, name, err);
+	nw_input_close(&input);
+	return whole < 0 ? whole : ret;
 }
 
 int nw_replay(struct nw_run *run, const struct nw_args *args,
@@ -217,10 +223,11 @@ int nw_replay(struct nw_run *run, const struct nw_args *args,
 	int ret = nw_run_read_filter(run, err);
 	if (ret < 0)
 		return ret;
-	int fd = is_stdin ? STDIN_FILENO : open(args->from, O_RDONLY | O_CLOEXEC);
+	int fd = is_stdin ? STDIN_FILENO : nw_open_input(args->from);
 	if (fd < 0)
-		return nw_fail(err, errno, "cannot read '%s': %s", args->from,
-			       nw_strerror(errno));
+		return nw_fail(err, -fd, "cannot read '%s': %s", args->from,
+			       fd == -ENXIO ? "it is neither a file nor a pipe"
+					    : nw_strerror(-fd));
 	ret = play_file(run, fd, err);
 	if (!is_stdin)
 		close(fd);

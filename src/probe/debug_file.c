@@ -67,16 +67,18 @@ static bool is_sibling(const struct nw_image *image, int fd)
 	return same;
 }
 
-/* Open a candidate; -1 if it is not what is wanted. link: its checksum must be that one. */
-static int try_file(const struct nw_image *image, const char *path, const struct link *link)
+/* Open a candidate; -1 if it is not what is wanted. link: its checksum must be that one.
+ * Whoever owns the directory decides what the name leads to: to a device, for instance. */
+static int try_file(const struct nw_image *image, const char *root, const char *path,
+		    const struct link *link)
 {
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	int fd = path ? nw_open_regular_in(root, path) : -1;
 	struct stat st;
 	uint32_t crc;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	if (fstat(fd, &st) == 0 && !nw_is_hollow(fd) &&
 	    (st.st_dev != image->dev || st.st_ino != image->ino) && is_sibling(image, fd) &&
 	    (!link || (checksum(fd, &crc) == 0 && crc == link->crc)))
 		return fd;
@@ -90,9 +92,9 @@ static int try_build_id(const struct nw_image *image, const char *root)
 
 	if (strlen(id) < 4)
 		return -1;
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s%s/.build-id/%.2s/%s.debug", root,
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/.build-id/%.2s/%s.debug",
 						     debug_root, id, id + 2);
-	return try_file(image, path, NULL);
+	return try_file(image, root, path, NULL);
 }
 
 /* ---- .gnu_debuglink ----------------------------------------------------------------- */
@@ -139,17 +141,16 @@ static void find_link(const struct nw_image *image, Elf *elf, struct link *out)
 static int try_link(const struct nw_image *image, const char *root, const char *directory,
 		    const struct link *link)
 {
-	nw_cleanup(nw_free_ptr) char *beside = nw_text("%s%s/%s", root, directory,
+	nw_cleanup(nw_free_ptr) char *beside = nw_text("%s/%s", directory, link->name);
+	nw_cleanup(nw_free_ptr) char *hidden = nw_text("%s/.debug/%s", directory,
 						       link->name);
-	nw_cleanup(nw_free_ptr) char *hidden = nw_text("%s%s/.debug/%s", root, directory,
-						       link->name);
-	nw_cleanup(nw_free_ptr) char *far = nw_text("%s%s%s/%s", root, debug_root,
-						    directory, link->name);
-	int fd = try_file(image, beside, link);
+	nw_cleanup(nw_free_ptr) char *far = nw_text("%s%s/%s", debug_root, directory,
+						    link->name);
+	int fd = try_file(image, root, beside, link);
 
 	if (fd < 0)
-		fd = try_file(image, hidden, link);
-	return fd < 0 ? try_file(image, far, link) : fd;
+		fd = try_file(image, root, hidden, link);
+	return fd < 0 ? try_file(image, root, far, link) : fd;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -478,12 +478,14 @@ int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out
 
 int nw_image_open(const char *path, bool force, struct nw_image **out, struct nw_error *err)
 {
-	/* O_NONBLOCK: a FIFO in the way must not hold us up; regular files ignore it. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = nw_open_regular(AT_FDCWD, path);
 
+	if (fd == -EISDIR)
+		return nw_fail(err, EISDIR, "'%s' is a directory", path);
+	if (fd == -ENXIO)
+		return nw_fail(err, ENOEXEC, "'%s' is not a regular file", path);
 	if (fd < 0)
-		return nw_fail(err, errno, "cannot open '%s': %s", path,
-			       nw_strerror(errno));
+		return nw_fail(err, -fd, "cannot open '%s': %s", path, nw_strerror(-fd));
 	return nw_image_open_fd(fd, path, force, out, err);
 }
 

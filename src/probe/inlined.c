@@ -46,15 +46,12 @@ static void count_below(Dwarf_Die *die, struct count *count)
 	count->depth--;
 }
 
-int nw_count_inlined(const struct nw_image *image, const char *name)
+static int count_in(Dwarf *dwarf, const char *name)
 {
 	struct count count = {.name = name};
-	Dwarf *dwarf = dwarf_begin(image->fd, DWARF_C_READ);
 	Dwarf_Off at = 0, next;
 	size_t header;
 
-	if (!dwarf)
-		return -1;
 	while (dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 		if (dwarf_offdie(dwarf, at + header, &unit)) {
@@ -63,8 +60,19 @@ int nw_count_inlined(const struct nw_image *image, const char *name)
 		}
 		at = next;
 	}
-	dwarf_end(dwarf);
 	return count.dwarf ? count.copies : -1;
+}
+
+/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
+int nw_count_inlined(const struct nw_image *image, const char *name)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	int copies = dwarf ? count_in(dwarf, name) : -1;
+
+	dwarf_end(dwarf);
+	elf_end(elf);
+	return copies;
 }
 
 #else

@@ -184,7 +184,7 @@ static char *env_program(char *text)
 int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 {
 	char line[256] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = nw_open_regular(AT_FDCWD, path);
 	ssize_t got = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
 
 	if (fd >= 0)

@@ -47,21 +47,18 @@ void nw_types_free(struct nw_types *types)
 
 static int read_text(const char *path, struct nw_buf *out, struct nw_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	int ret;
+	int fd = nw_open_regular(AT_FDCWD, path);
 
+	if (fd == -EISDIR || fd == -ENXIO)
+		return nw_fail(err, EINVAL, "'%s' is not a regular file", path);
 	if (fd < 0)
-		return nw_fail(err, errno, "cannot open '%s': %s", path,
-			       nw_strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		ret = nw_fail(err, EINVAL, "'%s' is not a regular file", path);
-	else if (st.st_size > MOST_BYTES)
-		ret = nw_fail(err, EFBIG, "'%s' is too large to describe probes", path);
-	else if ((ret = nw_buf_read(out, fd)) < 0)
-		nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret));
+		return nw_fail(err, -fd, "cannot open '%s': %s", path, nw_strerror(-fd));
+	int ret = nw_buf_read_most(out, fd, MOST_BYTES);
 	close(fd);
-	return ret;
+	if (ret == -EFBIG)
+		return nw_fail(err, EFBIG, "'%s' is too large to describe probes", path);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret))
+		       : 0;
 }
 
 static bool ends_in(const char *path, const char *end)

@@ -115,20 +115,6 @@ static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
 	nw_buf_add(out, "flyrecord", 10);
 }
 
-static int write_all(int fd, const void *bytes, size_t len)
-{
-	const char *at = bytes;
-
-	while (len) {
-		ssize_t done = write(fd, at, len);
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		at += done > 0 ? done : 0;
-		len -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
-
 static int copy_pages(int to, int from, uint64_t size)
 {
 	char chunk[65536];
@@ -141,7 +127,7 @@ static int copy_pages(int to, int from, uint64_t size)
 			continue;
 		if (got <= 0)
 			return got < 0 ? -errno : -EIO;
-		int ret = write_all(to, chunk, (size_t)got);
+		int ret = nw_write_all(to, chunk, (size_t)got);
 		if (ret < 0)
 			return ret;
 		at += (uint64_t)got;
@@ -168,7 +154,7 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 	}
 	while (head.len < data && !head.failed)
 		nw_buf_addc(&head, '\0');
-	ret = head.failed ? -ENOMEM : write_all(fd, head.data, head.len);
+	ret = head.failed ? -ENOMEM : nw_write_all(fd, head.data, head.len);
 	nw_buf_free(&head);
 	for (uint32_t i = 0; i < cpus && ret == 0; i++)
 		ret = sizes[i] ? copy_pages(fd, fds[i], sizes[i]) : 0;

@@ -14,6 +14,10 @@
 
 #include "nopwatch/why.h"
 
+enum {
+	MOST_SCRIPT = 16 << 20
+};
+
 /* ---- words of the program ----------------------------------------------------------- */
 
 /* Behind a string, a comment or one character; strings and comments hide braces and slashes. */
@@ -210,8 +214,8 @@ static int take_program(struct nw_tool *tool, const char *at)
 static int take_script(struct nw_tool *tool, const char *path, struct nw_error *err)
 {
 	struct nw_buf text = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? -errno : nw_buf_read(&text, fd);
+	int fd = nw_open_input(path);
+	int ret = fd < 0 ? fd : nw_buf_read_most(&text, fd, MOST_SCRIPT);
 
 	if (fd >= 0)
 		close(fd);

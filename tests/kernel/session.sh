@@ -48,7 +48,7 @@ has "and is said" "$said" "^nopwatch: cannot write '/dev/full': No space left on
 said=$("$NOPWATCH" stat 'myserver:parse__start' -p $server -d 0.2 -o /dev/full 2>&1)
 is "for stat, too" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
 said=$("$NOPWATCH" record 'myserver:parse__start' -p $server -d 0.2 -o /dev/full 2>&1)
-is "and for record" "$? $said" "1 nopwatch: cannot write the recording: No space left on device"
+is "and for record" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
 unchanged "nothing is left"
 
 # pages of the ring buffer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Sections that lead to other files: whatever they hold, only a right debug file is taken. */
 #include <errno.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 
 #include "elf_files.h"
 #include "nopwatch/probe.h"
@@ -102,4 +104,38 @@ START_TEST(a_debug_file_must_be_a_sibling)
 }
 END_TEST
 
-UNIT_MAIN("debug files", hostile_links_lead_nowhere, a_debug_file_must_be_a_sibling)
+/* Opening a device can have effects: what a link's name leads to is looked at first. */
+START_TEST(only_files_are_opened)
+{
+	static const char *const places[] = {"debug", ".debug/debug"};
+
+	for (size_t i = 0; i < NW_COUNT(places); i++) {
+		char dir[64], event[4096];
+		eb_dir(dir);
+		nw_cleanup(nw_free_ptr) char *fifo = nw_text("%s/fifo", dir);
+		nw_cleanup(nw_free_ptr) char *hidden = nw_text("%s/.debug", dir);
+		nw_cleanup(nw_free_ptr) char *place = nw_text("%s/%s", dir, places[i]);
+		nw_cleanup(nw_free_ptr) char *path = nw_text("%s/program", dir);
+		struct nw_symbol symbol;
+		struct nw_image *image;
+		struct nw_error err = {0};
+		struct eb b;
+		ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+		ck_assert_int_eq(mkdir(hidden, 0700), 0);
+		ck_assert_int_eq(symlink(fifo, place), 0);
+		int watcher = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+		ck_assert_int_ge(inotify_add_watch(watcher, fifo, IN_OPEN), 0);
+		eb_program(&b, EM_X86_64, true, false);
+		eb_section(&b, ".gnu_debuglink", SHT_PROGBITS, 0, "debug\0\0\0abcd", 12);
+		eb_write(&b, dir, "program");
+		ck_assert_int_eq(nw_image_open(path, false, &image, &err), 0);
+		ck_assert_int_eq(nw_image_symbol(image, "main", 4, 0, &symbol), -ENOENT);
+		ck_assert_int_lt(read(watcher, event, sizeof(event)), 0);
+		close(watcher);
+		nw_image_free(image);
+	}
+}
+END_TEST
+
+UNIT_MAIN("debug files", hostile_links_lead_nowhere, a_debug_file_must_be_a_sibling,
+	  only_files_are_opened)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Files that others control: what is no regular file is never opened, and nobody is waited for. */
+#include <dirent.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -96,4 +97,152 @@ START_TEST(what_was_looked_at_is_opened)
 }
 END_TEST
 
-UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened)
+/* Links of another root lead into it, also from its top. */
+START_TEST(links_stay_in_their_root)
+{
+	char dir[64], text[8] = "";
+
+	enter(dir);
+	ck_assert_int_eq(mkdir("root", 0700), 0);
+	ck_assert_int_eq(mkdir("root/etc", 0700), 0);
+	eb_write_bytes("root/etc", "hostname", "theirs", 6);
+	ck_assert_int_eq(symlink("/etc/hostname", "root/link"), 0);
+	ck_assert_int_eq(symlink("../../../../etc/passwd", "root/up"), 0);
+	int fd = nw_open_regular_in("root", "/link");
+	if (fd == -ENOENT) /* the links of an old kernel lead into our own root */
+		return;
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_ge(read(fd, text, 7), 6);
+	close(fd);
+	if (strcmp(text, "theirs") == 0)
+		ck_assert_int_eq(nw_open_regular_in("root", "/up"), -ENOENT);
+}
+END_TEST
+
+START_TEST(holes_are_no_content)
+{
+	char dir[64];
+
+	enter(dir);
+	eb_write_bytes(dir, "file", "hello", 5);
+	int fd = open("file", O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert(!nw_is_hollow(fd));
+	ck_assert_int_eq(ftruncate(fd, 1 << 20), 0);
+	ck_assert(!nw_is_hollow(fd)); /* small */
+	ck_assert_int_eq(ftruncate(fd, (off_t)1 << 40), 0);
+	ck_assert(nw_is_hollow(fd));
+	close(fd);
+}
+END_TEST
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static void check_content(const char *path, const char *wanted, unsigned int mode)
+{
+	struct nw_buf text = {0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(nw_buf_read(&text, fd), 0);
+	ck_assert_str_eq(nw_buf_str(&text), wanted);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, mode);
+	close(fd);
+	nw_buf_free(&text);
+}
+
+static unsigned int count_entries(void)
+{
+	struct dirent **names;
+	int count = scandir(".", &names, NULL, alphasort);
+
+	for (int i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+	return (unsigned int)count - 2; /* . and .. */
+}
+
+static void write_to(struct nw_replace *file, const char *text)
+{
+	ck_assert_int_eq(nw_write_all(file->fd, text, strlen(text)), 0);
+}
+
+START_TEST(a_file_is_replaced_when_it_is_complete)
+{
+	struct nw_error err = {0};
+	struct nw_replace file;
+	bool direct = true;
+	char dir[64];
+
+	enter(dir);
+	umask(027);
+	ck_assert_int_eq(nw_replace_try("x", &direct, &err), 0);
+	ck_assert(!direct);
+	ck_assert_uint_eq(count_entries(), 0);
+	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	write_to(&file, "one");
+	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+	check_content("x", "one", 0640);
+	ck_assert_int_eq(chmod("x", 0604), 0);
+	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	write_to(&file, "two");
+	check_content("x", "one", 0604);
+	nw_replace_abort(&file);
+	check_content("x", "one", 0604);
+	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	write_to(&file, "three");
+	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+	check_content("x", "three", 0604);
+	ck_assert_uint_eq(count_entries(), 1);
+	ck_assert_int_eq(nw_replace_begin("no/x", &file, &err), -ENOENT);
+	ck_assert_str_eq(err.what, "cannot write 'no/x': No such file or directory");
+}
+END_TEST
+
+START_TEST(links_of_our_own_are_followed)
+{
+	struct nw_error err = {0};
+	struct nw_replace file;
+	struct stat st;
+	char dir[64];
+
+	enter(dir);
+	eb_write_bytes(dir, "target", "old", 3);
+	ck_assert_int_eq(symlink("target", "link"), 0);
+	ck_assert_int_eq(nw_replace_begin("link", &file, &err), 0);
+	write_to(&file, "new");
+	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+	check_content("target", "new", 0755);
+	ck_assert_int_eq(lstat("link", &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	if (geteuid() != 0)
+		return; /* only root can make a link of somebody else's */
+	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
+	ck_assert_int_eq(nw_replace_begin("link", &file, &err), -ELOOP);
+	ck_assert_str_eq(err.what,
+			 "cannot write 'link': it is a link that belongs to another user");
+	ck_assert_int_eq(nw_output_open("link", &err), -ELOOP);
+	check_content("target", "new", 0755);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_written_to)
+{
+	struct nw_error err = {0};
+	struct nw_replace file;
+	bool direct = false;
+
+	ck_assert_int_eq(nw_replace_try("/dev/null", &direct, &err), 0);
+	ck_assert(direct);
+	ck_assert_int_eq(nw_replace_begin("/dev/full", &file, &err), 0);
+	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), -ENOSPC);
+	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+}
+END_TEST
+
+UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened,
+	  links_stay_in_their_root, holes_are_no_content,
+	  a_file_is_replaced_when_it_is_complete, links_of_our_own_are_followed,
+	  what_is_no_file_is_written_to)
