@@ -86,6 +86,27 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 	return ret;
 }
 
+/*
+ * uprobe_profile counts the hits of all processes, also of those that are not traced, and those
+ * that the kernel then dropped: which it was, nobody has seen.
+ */
+static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
+			   struct nw_error *err)
+{
+	if (nw_strings_addf(
+		    &run->state_texts,
+		    "the kernel counted %lu hit%s in the whole system, but recorded "
+		    "none%s",
+		    hits, hits == 1 ? "" : "s",
+		    run->restricted ? " of the traced processes" : "") < 0)
+		return nw_no_memory(err);
+	run->states[probe] = (struct nw_probe_state){
+		.word = run->restricted ? "filtered" : "not-recorded",
+		.text = run->state_texts.item[run->state_texts.count - 1],
+	};
+	return 0;
+}
+
 static int explain(struct nw_run *run, const struct silence *found, struct nw_error *err)
 {
 	struct nw_silent silent;
@@ -95,9 +116,7 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 		if (has_fired(run, i) || nw_run_is_disabled(run, i) || run->states[i].text)
 			continue;
 		if (found[i].counted)
-			run->states[i] = (struct nw_probe_state){
-				"filtered",
-				"hit, but only by processes that are not traced"};
+			ret = explain_counted(run, i, found[i].counted, err);
 		else
 			ret = nw_silent_why(&silent, run->selection.probes.item[i],
 					    &found[i].seen, &run->states[i], err);
