@@ -155,8 +155,13 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 		    struct nw_plan *plan, const char *name,
 		    const struct nw_session_options *options, struct nw_session **out,
 		    struct nw_error *err);
-/* Enable. From here on processes are hit. */
+/*
+ * Switch recording on, then enable: from here on processes are hit. What filters does so already,
+ * so the first hit of a program that only waits for its semaphore is recorded.
+ */
 int nw_session_arm(struct nw_session *session, struct nw_error *err);
+/* On the session's clock: when recording was switched on. */
+uint64_t nw_session_began(const struct nw_session *session);
 /*
  * Where the kernel does not raise semaphores itself, the session does, also in processes that
  * start later: call nw_session_tend() whenever nw_session_fd() (-1: none) is readable, and after
@@ -187,14 +192,14 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err);
 int nw_session_close(struct nw_session *session, struct nw_error *err);
 
 /*
- * What a session of that name would do, as shell commands that do the same; the instance is "$I"
+ * What a session of this plan would do, as shell commands that do the same; the instance is "$I"
  * to them. middle: commands between arming and the end, each a line; restricted: only what these
- * start is recorded.
+ * start is recorded. Places that would be left out are marked in the plan, as they would be.
  */
 int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *features,
-		    const struct nw_plan *plan, const char *name,
-		    const struct nw_session_options *options, bool restricted,
-		    const nw_strings *middle, struct nw_buf *out, struct nw_error *err);
+		    struct nw_plan *plan, const struct nw_session_options *options,
+		    bool restricted, const nw_strings *middle, struct nw_buf *out,
+		    struct nw_error *err);
 /* One word for a shell. */
 void nw_shell_word(struct nw_buf *out, const char *text);
 

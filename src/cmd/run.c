@@ -191,6 +191,12 @@ static int open_kernel(struct nw_run *run, struct nw_error *err)
 
 /* ---- the loop ----------------------------------------------------------------------- */
 
+/* What -d means: all probes armed, which may take a while if there are many. */
+static uint64_t armed_for(const struct nw_run *run)
+{
+	return run->now_ns > run->armed_ns ? run->now_ns - run->armed_ns : 0;
+}
+
 /* Why to stop now; NULL: go on. */
 static const char *stop_reason(struct nw_run *run)
 {
@@ -201,7 +207,7 @@ static const char *stop_reason(struct nw_run *run)
 		return "command";
 	if (nw_wake_all_gone(&run->wake))
 		return "process";
-	if (run->args->duration_ns && nw_run_elapsed(run) >= run->args->duration_ns)
+	if (run->args->duration_ns && armed_for(run) >= run->args->duration_ns)
 		return "duration";
 	return NULL;
 }
@@ -209,7 +215,7 @@ static const char *stop_reason(struct nw_run *run)
 /* Not longer than to the end, nor than the session can do without being tended. */
 static int wait_ms(const struct nw_run *run)
 {
-	uint64_t elapsed = nw_run_elapsed(run), left = UINT64_MAX;
+	uint64_t elapsed = armed_for(run), left = UINT64_MAX;
 	int tend_ms = nw_session_tend(run->session);
 	int most = tend_ms < TICK_MS ? tend_ms : TICK_MS;
 
@@ -281,8 +287,7 @@ static void count_losses(struct nw_run *run)
 
 /*
  * Hits that the kernel counted but did not record: its buffer for arguments was too small.
- * Counting starts with the recording; hits at that very moment may be in either. A hit that was
- * counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
+ * A hit that was counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
  * counted like that, not the kernel's own events.
  */
 static void count_dropped(struct nw_run *run, const uint64_t *hits)
@@ -307,6 +312,17 @@ static uint64_t *read_profile(const struct nw_run *run)
 		return hits;
 	free(hits);
 	return NULL;
+}
+
+/* Recording was on before the first probe was enabled: every hit that is counted since its
+ * definition is one of the run. NULL: the kernel does not tell. */
+static uint64_t *begin_profile(const struct nw_run *run)
+{
+	uint64_t *hits = read_profile(run);
+
+	if (hits)
+		memset(hits, 0, run->plan.points.count * sizeof(*hits));
+	return hits;
 }
 
 /*
@@ -412,13 +428,14 @@ static int arm_and_loop(struct nw_run *run, const char *command, const nw_pids *
 	int ret = nw_session_arm(run->session, err);
 
 	meet_wanted(run, pids);
-	run->start_ns = run->now_ns = nw_session_now(run->session);
+	run->start_ns = nw_session_began(run->session);
+	run->armed_ns = run->now_ns = nw_session_now(run->session);
 	run->stop_ns = UINT64_MAX;
 	run->wall_ns = wall_offset(run);
 	print_session_warnings(run);
 	nw_run_tell_missing(run);
 	if (ret == 0)
-		run->profile = read_profile(run);
+		run->profile = begin_profile(run);
 	if (ret == 0)
 		ret = nw_governor_open(run, err);
 	if (ret == 0)
@@ -454,8 +471,10 @@ static int run_live(struct nw_run *run, const char *command, struct nw_error *er
 		ret = arm_and_loop(run, command, &pids, err);
 	struct nw_error end;
 	int end_ret = close_kernel(run, &end);
-	if (ret == 0 && end_ret < 0)
-		nw_report_error(&end); /* the results are good all the same */
+	if (ret == 0 && end_ret < 0) { /* the results are good all the same */
+		nw_report_error(&end);
+		run->unclean = true;
+	}
 	nw_child_stop(&run->child);
 	nw_vec_free(&pids);
 	return ret;
@@ -505,7 +524,8 @@ int nw_run_status(const struct nw_run *run)
 
 	if (by_command && run->child.status)
 		return nw_child_exit(&run->child);
-	return run->args->strict && run->lost ? NW_EXIT_FAILED : NW_EXIT_OK;
+	return run->unclean || (run->args->strict && run->lost) ? NW_EXIT_FAILED
+								: NW_EXIT_OK;
 }
 
 size_t nw_run_sites(const struct nw_run *run)

@@ -69,7 +69,9 @@ struct nw_run {
 	struct nw_wake wake;
 	struct nw_child child;
 
-	uint64_t start_ns, stop_ns; /* trace clock */
+	uint64_t start_ns, stop_ns; /* trace clock: what is recorded is between them */
+	uint64_t armed_ns;	    /* all probes were enabled */
+	bool unclean;		    /* something of it had to stay in the kernel */
 	uint64_t now_ns;	    /* at the last tick */
 	int64_t wall_ns;	    /* add to the trace clock for the time of day */
 	const char *reason;	    /* why it ended */

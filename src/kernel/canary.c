@@ -104,6 +104,7 @@ struct canary {
 	const struct nw_tracefs *fs;
 	struct nw_features *features;
 	struct nw_journal journal;
+	struct nw_doing doing;
 	char group[NW_MAX_NAME + 1];
 	char instance[NW_MAX_NAME + 16];
 	uint64_t offset[SITES], semaphore_offset;
@@ -163,7 +164,7 @@ static int find_sites(struct canary *c, struct nw_error *err)
 		       : nw_fail(err, ENOENT, "our own code is not in our executable");
 }
 
-static int define(const struct canary *c, const struct trial *trial)
+static int define(struct canary *c, const struct trial *trial)
 {
 	char line[512], counter[32] = "";
 
@@ -171,9 +172,9 @@ static int define(const struct canary *c, const struct trial *trial)
 		return -ENOSYS;
 	if (trial->counted)
 		snprintf(counter, sizeof(counter), "(0x%lx)", c->semaphore_offset);
-	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%lx%s%s\n", c->group,
+	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%lx%s%s", c->group,
 		 trial->event, c->offset[trial->site], counter, trial->fetches);
-	return nw_tracefs_append(c->fs->root, "uprobe_events", line);
+	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
 }
 
 static void define_all(struct canary *c)
@@ -189,12 +190,12 @@ static void define_all(struct canary *c)
 
 /* ---- in an instance ----------------------------------------------------------------- */
 
-static int write_instance(const struct canary *c, const char *file, const char *text)
+static int write_instance(struct canary *c, const char *file, const char *text)
 {
 	char path[2 * NW_MAX_NAME + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", c->instance, file);
-	return nw_tracefs_write(c->fs->root, path, text);
+	return nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL);
 }
 
 /* What has been recorded since it was last emptied, as text. */
@@ -319,7 +320,7 @@ static void try_instance(struct canary *c)
 {
 	if (!c->features->has[NW_FEATURE_INSTANCES])
 		return;
-	bool made = mkdirat(c->fs->root, c->instance, 0700) == 0;
+	bool made = nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL) == 0;
 	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
 	if (made)
 		try_records(c);
@@ -359,8 +360,7 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		return ret;
 	snprintf(c.group, sizeof(c.group), "nopwatch_%.20s", name);
 	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
-	nw_journal_note(&c.journal, "nopwatch 1\npid %d\ninstance %s\ngroup %s\n",
-			(int)getpid(), c.group, c.group);
+	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
 	nw_expedite_begin(features, &c.journal);
 	define_all(&c);
 	try_instance(&c);

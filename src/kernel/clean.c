@@ -10,6 +10,17 @@
 
 static const char prefix[] = "nopwatch_";
 
+/* What it had begun: a failure of one thing does not keep the others. */
+static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		   nw_strings *stuck)
+{
+	int lowered = nw_semaphores_recover(journal, stuck);
+	int gone = nw_teardown(fs, journal->session, stuck);
+	int restored = nw_session_restore(fs, journal, stuck);
+
+	return lowered < 0 ? lowered : gone < 0 ? gone : restored;
+}
+
 static void clean_session(const struct nw_tracefs *fs, const char *session,
 			  struct nw_clean_report *report)
 {
@@ -24,11 +35,7 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	case NW_JOURNAL_DEAD:
 		break;
 	}
-	nw_expedite_recover(&journal);
-	int lowered = nw_semaphores_recover(&journal, &report->stuck);
-	int gone = nw_teardown(fs, session, &report->stuck);
-	int kept = nw_top_restore(fs, &journal, &report->stuck);
-	if (gone < 0 || lowered < 0 || kept < 0) {
+	if (recover(fs, &journal, &report->stuck) < 0) {
 		nw_journal_leave(&journal); /* for the next try */
 		return;
 	}
@@ -48,10 +55,10 @@ int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
 
 	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
 		nw_strings found = {0};
-		nw_tracefs_list(fs->root, places[i], prefix, &found);
+		ret = nw_tracefs_list_any(fs->root, places[i], prefix, &found);
 		nw_vec_each (&found, name) {
 			const char *session = *name + sizeof(prefix) - 1;
-			if (!nw_session_name_is_valid(session) ||
+			if (ret < 0 || !nw_session_name_is_valid(session) ||
 			    nw_strings_has(&journals, session) ||
 			    nw_strings_has(sessions, session))
 				continue;
@@ -71,6 +78,8 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 
 	nw_vec_each (&orphans, session) {
 		struct nw_journal journal;
+		if (ret < 0)
+			break;
 		if (!remove) {
 			ret = nw_strings_addf(&report->orphans, "%s%s", prefix, *session);
 		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
@@ -92,12 +101,18 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	nw_vec_each (&sessions, session)
 		clean_session(fs, *session, &report);
 	nw_strings_free(&sessions);
-	nw_kept_settle(fs, &report.kept);
+	int kept = nw_kept_settle(fs, &report.kept, &report.stuck);
+	if (kept < 0)
+		nw_strings_addf(&report.stuck,
+				"the journal of what stays cannot be used: %s",
+				nw_strerror(-kept));
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
+	nw_expedite_settle();
 	if (ret < 0) {
 		nw_clean_report_free(&report);
-		return nw_no_memory(err);
+		return nw_fail(err, -ret, "cannot look for what is left: %s",
+			       nw_strerror(-ret));
 	}
 	*out = report;
 	return 0;

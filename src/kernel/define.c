@@ -21,25 +21,27 @@ static bool is_same_file(const char *path, const struct nw_image *image)
 	return stat(path, &st) == 0 && st.st_dev == image->dev && st.st_ino == image->ino;
 }
 
-bool nw_path_will_do(const char *path, const struct nw_image *image)
+/* Older kernels take the first colon for the one before the offset. */
+bool nw_path_will_do(const struct nw_features *features, const char *path,
+		     const struct nw_image *image)
 {
-	return nw_path_is_writable(path) && is_same_file(path, image) &&
-	       strlen(path) < 1024;
+	return nw_path_is_writable(path) &&
+	       (features->has[NW_FEATURE_PATH_COLON] || !strchr(path, ':')) &&
+	       is_same_file(path, image) && strlen(path) < 1024;
 }
 
 /*
  * A path that the kernel's grammar can carry and that leads to the very file we read: its own
  * if that does, else our open file, which cannot be mistaken for another.
  */
-static char *make_path(const struct nw_session *session, const struct nw_image *image)
+static char *make_path(struct nw_session *session, const struct nw_image *image)
 {
-	bool colon = session->features->has[NW_FEATURE_PATH_COLON];
-	char *path = nw_absolute_path(image->path);
+	nw_cleanup(nw_free_ptr) char *path = nw_absolute_path(image->path);
 
-	if (path && (colon || !strchr(path, ':')) && nw_path_will_do(path, image))
-		return path;
-	free(path);
-	return nw_text("/proc/self/fd/%d", image->fd);
+	if (path && nw_path_will_do(session->features, path, image))
+		return strdup(path);
+	return session->doing.telling ? nw_session_tell_path(session, image, path)
+				      : nw_text("/proc/self/fd/%d", image->fd);
 }
 
 static const char *path_of(struct nw_session *session, const struct nw_image *image)
@@ -47,12 +49,13 @@ static const char *path_of(struct nw_session *session, const struct nw_image *im
 	nw_vec_each (&session->paths, known)
 		if (known->image == image)
 			return known->path;
-	struct nw_image_path *fresh = nw_vec_add(&session->paths);
-	if (!fresh)
-		return NULL;
-	fresh->image = image;
-	fresh->path = make_path(session, image);
-	return fresh->path;
+	char *path = make_path(session, image);
+	struct nw_image_path *fresh = path ? nw_vec_add(&session->paths) : NULL;
+	if (fresh)
+		*fresh = (struct nw_image_path){image, path};
+	else
+		free(path);
+	return fresh ? path : NULL;
 }
 
 /* ---- one place ---------------------------------------------------------------------- */
@@ -124,7 +127,7 @@ static bool would_replace(const struct nw_session *session, const struct nw_even
 	char dir[2 * NW_MAX_NAME + 16];
 
 	snprintf(dir, sizeof(dir), "events/%s/%s", session->plan->group, event->name);
-	return !session->features->has[NW_FEATURE_MULTI_SITE] &&
+	return !session->doing.telling && !session->features->has[NW_FEATURE_MULTI_SITE] &&
 	       nw_tracefs_has(session->fs->root, dir);
 }
 
@@ -138,6 +141,8 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
+		if (session->doing.telling)
+			nw_doing_shell(&session->doing, "# left out: %s", danger);
 		give_up(session, place, danger);
 		return -EPERM;
 	}
@@ -145,12 +150,11 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 		return -ENOMEM;
 	nw_plan_define(session->plan, event, place, path,
 		       session->features->has[NW_FEATURE_REF_CTR], &line);
-	nw_buf_addc(&line, '\n');
 	int ret = line.failed ? -ENOMEM
 		  : would_replace(session, event)
 			  ? -EEXIST
-			  : nw_tracefs_append(session->fs->root, "uprobe_events",
-					      nw_buf_str(&line));
+			  : nw_doing_step(&session->doing, NW_DO_APPEND, "uprobe_events",
+					  nw_buf_str(&line), NULL);
 	if (ret < 0)
 		explain_definition(session, place, nw_buf_str(&line), ret);
 	nw_buf_free(&line);
@@ -206,7 +210,7 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
 	size_t adopted = nw_session_adopt(session);
 
-	if (define_parts(session, false) + adopted == 0)
+	if (define_parts(session, false) + adopted == 0 && !session->doing.telling)
 		return nothing_left(session, err);
 	define_parts(session, true);
 	return 0;
@@ -217,22 +221,20 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 static int write_enable(struct nw_session *session, const struct nw_event *event,
 			const char *value)
 {
-	char file[2 * NW_MAX_NAME + 32];
+	char file[3 * NW_MAX_NAME + 64];
 
-	snprintf(file, sizeof(file), "events/%s/%s%senable", session->plan->group,
-		 event ? event->name : "", event ? "/" : "");
-	return nw_tracefs_write(session->instance, file, value);
+	snprintf(file, sizeof(file), "%sevents/%s/%s%senable", session->where,
+		 session->plan->group, event ? event->name : "", event ? "/" : "");
+	return nw_doing_step(&session->doing, NW_DO_WRITE, file, value, NULL);
 }
 
 /* Delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
 static void delete_refused(struct nw_session *session, struct nw_event *event)
 {
-	struct nw_buf line = {0};
+	char name[2 * NW_MAX_NAME + 2];
 
-	nw_buf_printf(&line, "-:%s/%s\n", session->plan->group, event->name);
-	if (!line.failed)
-		nw_tracefs_append(session->fs->root, "uprobe_events", nw_buf_str(&line));
-	nw_buf_free(&line);
+	snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
+	(void)nw_doing_step(&session->doing, NW_DO_DELETE, "", name, NULL);
 	event->defined = 0;
 }
 
@@ -329,5 +331,5 @@ int nw_session_enable(struct nw_session *session, struct nw_error *err)
 
 	if (has_definitions(session))
 		enabled += write_enable(session, NULL, "1") == 0 ? 1 : enable_each(session);
-	return enabled ? 0 : nothing_left(session, err);
+	return enabled || session->doing.telling ? 0 : nothing_left(session, err);
 }

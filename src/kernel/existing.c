@@ -75,6 +75,8 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 
 	if (strchr(event->system, '/') || strchr(event->name, '/'))
 		return -EINVAL;
+	if (session->doing.telling)
+		return 0;
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_tracefs_has(session->instance, file) ? 0 : -ENOENT;
 }

@@ -29,51 +29,44 @@ static bool has_cpus(const char *path)
 	return byte >= '0' && byte <= '9';
 }
 
+/* Off, or switched on by a nopwatch, which may be dead. */
+static bool is_ours_to_set(void)
+{
+	struct nw_buf text = {0};
+	bool ours = nw_tracefs_read(-1, knob, &text) == 0 &&
+		    (strcmp(nw_buf_str(&text), "0\n") == 0 ||
+		     strcmp(nw_buf_str(&text), NW_EXPEDITED "\n") == 0);
+
+	nw_buf_free(&text);
+	return ours;
+}
+
 bool nw_expedite_possible(void)
 {
-	return first_byte(knob) == '0' && first_byte("/sys/kernel/rcu_normal") != '1' &&
+	return is_ours_to_set() && first_byte("/sys/kernel/rcu_normal") != '1' &&
 	       !has_cpus("/sys/devices/system/cpu/isolated") &&
 	       !has_cpus("/sys/devices/system/cpu/nohz_full");
 }
 
-static bool set(char value)
-{
-	int fd = open(knob, O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && write(fd, &value, 1) == 1;
-
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
-
 void nw_expedite_begin(const struct nw_features *features, struct nw_journal *journal)
 {
-	if (journal->expedited || !features->has[NW_FEATURE_EXPEDITE] ||
-	    first_byte(knob) != '0')
-		return;
-	if (nw_journal_note(journal, "expedite on\n") == 0)
-		journal->expedited = set('1');
+	if (!journal->expedited && features->has[NW_FEATURE_EXPEDITE] && is_ours_to_set())
+		journal->expedited = nw_tracefs_write(-1, knob, NW_EXPEDITED) == 0;
 }
 
 void nw_expedite_end(struct nw_journal *journal)
 {
-	if (!journal->expedited)
-		return;
-	set('0');
+	if (journal->expedited)
+		nw_expedite_settle();
 	journal->expedited = false;
-	nw_journal_note(journal, "expedite off\n");
 }
 
-void nw_expedite_recover(const struct nw_journal *journal)
+void nw_expedite_settle(void)
 {
 	struct nw_buf text = {0};
-	const char *last = NULL;
 
-	if (nw_journal_text(journal, &text) == 0)
-		for (const char *at = nw_buf_str(&text); (at = strstr(at, "expedite o"));
-		     at++)
-			last = at;
-	if (last && strncmp(last, "expedite on", 11) == 0)
-		set('0');
+	if (nw_tracefs_read(-1, knob, &text) == 0 &&
+	    strcmp(nw_buf_str(&text), NW_EXPEDITED "\n") == 0)
+		nw_tracefs_write(-1, knob, "0");
 	nw_buf_free(&text);
 }

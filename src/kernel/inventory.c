@@ -163,15 +163,11 @@ void nw_event_file(const char *where, const char *group, const char *name, const
 		 *where ? "/" : "", group, name, file);
 }
 
-/* '0', '1', "0*", "1*" (a trigger switches it softly); an event being on softly is on. */
 static bool is_on(const struct nw_tracefs *fs, const char *file)
 {
-	struct nw_buf text = {0};
-	bool on = nw_tracefs_read(fs->root, file, &text) == 0 && text.len &&
-		  (text.data[0] != '0' || (text.len > 1 && text.data[1] == '*'));
+	char state = '0';
 
-	nw_buf_free(&text);
-	return on;
+	return nw_tracefs_state(fs, file, &state) == 0 && state != '0' && state != '?';
 }
 
 /* The filter, "" if there is none. The caller frees. */
@@ -214,9 +210,9 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 
 static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory)
 {
-	int ret = nw_tracefs_list(fs->root, "instances", "", &inventory->instances);
+	/* a kernel without instances has none */
+	int ret = nw_tracefs_list_any(fs->root, "instances", "", &inventory->instances);
 
-	ret = ret == -ENOMEM ? ret : 0; /* a kernel without instances */
 	nw_vec_each (&inventory->events, event) {
 		if (ret == 0)
 			ret = read_use(fs, event, "");

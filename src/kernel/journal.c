@@ -16,12 +16,11 @@
 #include "journal.h"
 
 /* /run where there is one; older systems have it below /var. */
+static const char *const places[] = {"/run", "/var/run", "/tmp"};
+static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch", "/tmp/nopwatch"};
+
 const char *nw_journal_dir(void)
 {
-	static const char *const places[] = {"/run", "/var/run", "/tmp"};
-	static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch",
-					   "/tmp/nopwatch"};
-
 	for (size_t i = 0; i < NW_COUNT(places); i++)
 		if (access(places[i], W_OK | X_OK) == 0)
 			return dirs[i];
@@ -58,23 +57,44 @@ bool nw_session_name_is_valid(const char *name)
  * The directory must be ours alone: in a place that others can write to, a link or a foreign
  * directory of that name would let them choose what we remove.
  */
-int nw_journal_open_dir(struct nw_error *err)
+int nw_journal_open_place(const char *path, struct nw_error *err)
 {
-	const char *path = nw_journal_dir();
+	mode_t others = strncmp(path, "/tmp/", 5) == 0 ? 077 : 022;
 	struct stat st;
-
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
-		return nw_fail(err, errno, "cannot create %s: %s", path,
-			       nw_strerror(errno));
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
 	if (dir < 0)
 		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
-	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
+	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & others)) {
 		close(dir);
 		return nw_fail(err, EPERM, "%s does not belong to us alone: not used",
 			       path);
 	}
 	return dir;
+}
+
+int nw_journal_open_dir(struct nw_error *err)
+{
+	const char *path = nw_journal_dir();
+	mode_t mode = strncmp(path, "/tmp/", 5) == 0 ? 0700 : 0755;
+
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return nw_fail(err, errno, "cannot create %s: %s", path,
+			       nw_strerror(errno));
+	return nw_journal_open_place(path, err);
+}
+
+const char *nw_journal_place(const char *name)
+{
+	for (size_t i = 0; i < NW_COUNT(dirs); i++) {
+		int dir = nw_journal_open_place(dirs[i], NULL);
+		bool has = dir >= 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		if (dir >= 0)
+			close(dir);
+		if (has)
+			return dirs[i];
+	}
+	return nw_journal_dir();
 }
 
 /* Create the file; another session's end may remove the directory under us: try again. */
@@ -98,7 +118,9 @@ static int create_file(const char *session, struct nw_error *err)
 
 int nw_journal_create(const char *session, struct nw_journal *out, struct nw_error *err)
 {
-	struct nw_journal journal = {.fd = create_file(session, err)};
+	struct nw_journal journal = {.fd = create_file(session, err),
+				     .dir = nw_journal_dir()};
+	struct nw_buf head = {0};
 	struct stat st;
 
 	if (journal.fd < 0)
@@ -110,21 +132,57 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 		close(journal.fd);
 		return nw_fail(err, EAGAIN, "another nopwatch is cleaning up: try again");
 	}
+	nw_journal_head(&head);
+	nw_buf_printf(&head, "pid %d\n", (int)getpid());
+	int ret = nw_journal_write(journal.fd, &head);
+	nw_buf_free(&head);
+	if (ret < 0) {
+		nw_journal_remove(&journal);
+		return nw_fail(err, -ret, "cannot write the journal: %s",
+			       nw_strerror(-ret));
+	}
 	*out = journal;
 	return 0;
 }
 
-enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out)
+/* What a death has cut off was not begun: it goes, so that the next line is a whole one. */
+static void drop_cut_line(int fd)
 {
-	struct nw_journal journal = {.fd = -1};
+	struct nw_buf text = {0};
+
+	if (lseek(fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, fd) == 0 && text.len) {
+		const char *last = memrchr(text.data, '\n', text.len);
+		off_t whole = last ? last + 1 - text.data : 0;
+		if ((size_t)whole != text.len)
+			(void)!ftruncate(fd, whole);
+		lseek(fd, whole, SEEK_SET);
+	}
+	nw_buf_free(&text);
+}
+
+static int open_journal(const char *session, int flags)
+{
+	int dir = nw_journal_open_place(nw_journal_place(session), NULL);
 	struct stat st;
-	int dir = nw_journal_open_dir(NULL);
 
 	if (dir < 0)
-		return NW_JOURNAL_GONE;
-	snprintf(journal.session, sizeof(journal.session), "%.20s", session);
-	journal.fd = openat(dir, session, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		return -1;
+	int fd = openat(dir, session, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	close(dir);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out)
+{
+	struct nw_journal journal = {.dir = nw_journal_place(session)};
+	struct stat st;
+
+	snprintf(journal.session, sizeof(journal.session), "%.20s", session);
+	journal.fd = open_journal(session, O_RDWR);
 	if (journal.fd < 0)
 		return NW_JOURNAL_GONE;
 	if (flock(journal.fd, LOCK_EX | LOCK_NB) < 0) {
@@ -135,14 +193,14 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 		close(journal.fd);
 		return NW_JOURNAL_GONE;
 	}
+	drop_cut_line(journal.fd);
 	*out = journal;
 	return NW_JOURNAL_DEAD;
 }
 
 enum nw_journal_state nw_journal_look(const char *session)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), session);
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int fd = open_journal(session, O_RDONLY);
 	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 
 	if (fd < 0)
@@ -153,12 +211,15 @@ enum nw_journal_state nw_journal_look(const char *session)
 
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
 {
+	struct nw_buf text = {0};
 	va_list args;
 
 	va_start(args, fmt);
-	int done = vdprintf(journal->fd, fmt, args);
+	nw_buf_vprintf(&text, fmt, args);
 	va_end(args);
-	return done < 0 ? -errno : 0;
+	int ret = nw_journal_write(journal->fd, &text);
+	nw_buf_free(&text);
+	return ret;
 }
 
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out)
@@ -179,43 +240,46 @@ void nw_journal_leave(struct nw_journal *journal)
 void nw_journal_remove(struct nw_journal *journal)
 {
 	nw_expedite_end(journal);
-	int dir = journal->fd >= 0 ? nw_journal_open_dir(NULL) : -1;
+	int dir = journal->fd >= 0 ? nw_journal_open_place(journal->dir, NULL) : -1;
 
 	if (dir >= 0) {
 		unlinkat(dir, journal->session, 0);
 		close(dir);
-		rmdir(nw_journal_dir()); /* fails while other sessions are there */
+		rmdir(journal->dir); /* fails while other sessions are there */
 	}
 	nw_journal_leave(journal);
 }
 
-int nw_journal_list(nw_strings *out)
+static int list_place(const char *path, nw_strings *out)
 {
-	DIR *dir = opendir(nw_journal_dir());
-	struct dirent *entry;
-	int ret = 0;
+	int fd = nw_journal_open_place(path, NULL);
 
-	while (dir && ret == 0 && (entry = readdir(dir)))
-		if (nw_session_name_is_valid(entry->d_name))
+	/* one that is not ours holds nothing of ours */
+	if (fd == -ENOENT || fd == -EPERM || fd == -ENOTDIR || fd == -ELOOP ||
+	    fd == -EACCES)
+		return 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int ret = fd < 0 ? fd : dir ? 0 : -errno;
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (ret == 0 && (errno = 0, entry = readdir(dir)))
+		if (nw_session_name_is_valid(entry->d_name) &&
+		    !nw_strings_has(out, entry->d_name))
 			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
+	if (ret == 0)
+		ret = -errno;
 	if (dir)
 		closedir(dir);
 	return ret;
 }
 
-int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out)
+int nw_journal_list(nw_strings *out)
 {
-	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
 	int ret = 0;
 
-	if (!list)
-		return -errno;
-	while (ret == 0 && (entry = readdir(list)))
-		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
-		    strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
-	closedir(list);
+	for (size_t i = 0; i < NW_COUNT(dirs) && ret == 0; i++)
+		ret = list_place(dirs[i], out);
 	return ret;
 }

@@ -3,22 +3,39 @@
  * The journal: /run/nopwatch/SESSION, written before anything of that session exists in
  * tracefs and removed after all of it is gone. Its lock is the session's pulse: the kernel
  * lets go of it however the owner dies.
+ *
+ * That of what stays (kept.h) has the same format. One thing a line, a line a write(), words as
+ * nw_plan_word() writes them:
+ *
+ *	nopwatch 2 BOOT			what it says is of no use after another boot
+ *	pid PID				who writes it
+ *	do KIND FILE TEXT		a definition that is about to be made
+ *	undo KIND FILE TEXT		what undoes the step that is about to be done
+ *	undone FILE			what was to be undone in FILE up to here has been
+ *	semaphore ..., lower ...	semaphore.c's
+ *	event ..., on ..., instance ..., left ...	kept.c's
+ *
+ * A last line without its newline was cut by a death before its step was begun. A journal
+ * without a header, or one written where the boot's name could not be read, counts like any
+ * other: nothing that it says may be lost. What a session has in tracefs (group, instance) bears
+ * its name and needs no line.
  */
 #ifndef NOPWATCH_KERNEL_JOURNAL_H
 #define NOPWATCH_KERNEL_JOURNAL_H
 
-#include "nopwatch/kernel.h"
+#include "steps.h"
 
 struct nw_journal {
 	int fd; /* -1: none */
 	char session[24];
-	bool expedited; /* rcu_expedited is 1, and it was us */
+	const char *dir; /* where its file is */
+	bool expedited;	 /* rcu_expedited is on, and it was us */
 };
 
 /* A session's name as it may stand in a file name and in tracefs: [a-z0-9_], up to 20. */
 bool nw_session_name_is_valid(const char *name);
 
-/* Create the journal of a new session and take its lock. */
+/* Create the journal of a new session, take its lock, write its header. */
 int nw_journal_create(const char *session, struct nw_journal *out, struct nw_error *err);
 
 enum nw_journal_state {
@@ -31,42 +48,110 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 
 /* How it is, without taking it over. */
 enum nw_journal_state nw_journal_look(const char *session);
-/* Where journals are, and that directory, made if need be and found to be ours alone. */
+/* Where new journals are made, and that directory, made if need be and found to be ours alone. */
 const char *nw_journal_dir(void);
 int nw_journal_open_dir(struct nw_error *err);
+/* Where a journal of that name is; where it would be made if there is none. /run may have been
+ * read-only when it was made, or only now. */
+const char *nw_journal_place(const char *name);
+int nw_journal_open_place(const char *dir, struct nw_error *err);
 
-/* Write a line ahead of a step. */
+/* Write a line. */
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_format(2, 3);
+/* Ahead of a step: the definition that it makes, and what undoes it. */
+int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
+		    const struct nw_action *back);
 /* All that has been noted. */
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
 /* Remove the file and let go of the lock. */
 void nw_journal_remove(struct nw_journal *journal);
 /* Let go of the lock, keep the file: something of the session is still there. */
 void nw_journal_leave(struct nw_journal *journal);
-/* All sessions that have a journal. */
+/* All sessions that have a journal; -errno if that cannot be told. */
 int nw_journal_list(nw_strings *out);
+
+/* ---- the format (journal_text.c) ---------------------------------------------------- */
+
+enum {
+	NW_JOURNAL_WORDS = 16
+};
+struct nw_journal_line {
+	char *words[NW_JOURNAL_WORDS];
+	size_t count;
+};
+
+void nw_journal_head(struct nw_buf *out);
+/* A line "WORD KIND FILE TEXT". */
+void nw_journal_action(struct nw_buf *out, const char *word,
+		       const struct nw_action *action);
+/* Its action, of its own memory; -EBADMSG, -ENOMEM. */
+int nw_journal_read_action(const struct nw_journal_line *line, struct nw_action *out);
+/* Write all of text at once: 0 or -errno. */
+int nw_journal_write(int fd, const struct nw_buf *text);
+/*
+ * Hand each whole line but the header to each(), until it returns an error. text is taken
+ * apart. -ESTALE: of another boot; nothing was handed out. *number: the line of the error;
+ * *cut: its last line is none (both may be NULL).
+ */
+int nw_journal_parse(struct nw_buf *text,
+		     int (*each)(void *arg, const struct nw_journal_line *line), void *arg,
+		     unsigned int *number, bool *cut);
+
+/* What a dead session's journal says of definitions, and of what is to be put back. */
+struct nw_journal_story {
+	struct nw_steps definitions; /* as it has made them, the oldest first */
+	struct nw_steps undos;	     /* the latest first */
+	bool stale;		     /* of another boot: nothing of it is there any more */
+};
+int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out);
+void nw_journal_story_free(struct nw_journal_story *story);
 
 /*
  * Expedited grace periods: arming and disarming mostly wait until every CPU has passed through
  * the scheduler (setting the clock 25 ms, enabling 10, disabling 20 to 40 an event), unless
  * /sys/kernel/rcu_expedited tells the kernel to interrupt the CPUs instead: then it is a tenth of
- * that. It is set for those few milliseconds only, noted in the journal, and put back by whoever
- * cleans up if we die in between. Not where CPUs are isolated: they are not to be interrupted.
+ * that. It is set for those few milliseconds only. Not where CPUs are isolated: they are not to be
+ * interrupted. The kernel takes any number for "yes" (kstrtoint() in kernel/ksysfs.c), so ours,
+ * NW_EXPEDITED, says who set it: whoever finds it takes it over and puts it back, without any
+ * journal (that of a container may be gone with its /run). Should its owner live, that owner only
+ * waits a little longer.
  */
+#define NW_EXPEDITED "28279" /* 0x6e77, "nw" */
 bool nw_expedite_possible(void);
 void nw_expedite_begin(const struct nw_features *features, struct nw_journal *journal);
 void nw_expedite_end(struct nw_journal *journal);
-/* Put it back for a dead session, if its journal says that it may be on. */
-void nw_expedite_recover(const struct nw_journal *journal);
+/* Put it back, whoever of us has left it on. */
+void nw_expedite_settle(void);
 
 /* Sessions that tracefs has something of, but that have no journal; adds to sessions. */
 int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions);
 /*
- * Take away what tracefs has of a session: disable its group everywhere, delete its events,
- * remove its instance. Adds to stuck what had to stay, and why; returns -EBUSY then.
+ * Take away what tracefs has of a session: disable its group everywhere, remove its instance,
+ * delete its events. Adds to stuck what had to stay, and why; returns -EBUSY then.
  */
 int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck);
-/* The names in a directory of tracefs that start with prefix ("" for all). */
+/* The steps of that, as things stand. */
+int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
+		      struct nw_steps *out, struct nw_error *err);
+/*
+ * Does perf have the event open? Only told while nobody has enabled it: perf and ftrace exclude
+ * each other, so enabling it (in an instance of that name, made for it if need be) answers EINTR
+ * if perf has it. 0: no; -EBUSY: yes; else -errno: it cannot be told.
+ */
+int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const char *group,
+		      const char *name);
+/* Delete "GROUP/NAME"; one of several sites only when it is shown that nobody has it. */
+int nw_event_delete(const struct nw_tracefs *fs, const char *event);
+
+/* The names of the directories in a directory of tracefs that start with prefix ("" for all); 0 or
+ * -errno, also when the listing broke off. */
 int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out);
+/* The same, and a directory that is not there (-ENOENT) is an empty one. */
+int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_strings *out);
+/*
+ * What an enable file says: '0', '1', 'X' for mixed, '?' for no event; "0*" and "1*" are a trigger's
+ * doing (soft mode) and count as '1': the event is armed. 0 or -errno.
+ */
+int nw_tracefs_state(const struct nw_tracefs *fs, const char *file, char *state);
 
 #endif

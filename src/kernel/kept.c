@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * See kept.h. One thing a line, words as nw_plan_word() writes them:
+ * See kept.h, and journal.h for the format. Lines of its own:
  *
- *	nopwatch-kept 1 BOOT			the boot it belongs to
  *	event GROUP NAME OFFSET RETURN DEV INO SIZE MTIME BUILD_ID MACHINE HOME LABEL FILE LINK
  *	on GROUP NAME WHERE			we have enabled it there
  *	instance NAME				we have made it
- *	undo KIND FILE TEXT
+ *	left KIND FILE TEXT			an undo that could not be done yet
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,21 +78,12 @@ int nw_kept_on(struct nw_kept_event *event, const char *where)
 
 /* ---- loading ------------------------------------------------------------------------ */
 
-enum {
-	MOST_WORDS = 16
-};
-
-struct line {
-	char *words[MOST_WORDS];
-	size_t count;
-};
-
-static bool number(const struct line *line, size_t i, uint64_t *out)
+static bool number(const struct nw_journal_line *line, size_t i, uint64_t *out)
 {
 	return nw_parse_u64(line->words[i], out) == 0;
 }
 
-static int load_event(struct nw_kept *kept, const struct line *line)
+static int load_event(struct nw_kept *kept, const struct nw_journal_line *line)
 {
 	struct nw_kept_event *event = nw_vec_add(&kept->events);
 	uint64_t is_return, mtime, machine;
@@ -118,100 +108,76 @@ static int load_event(struct nw_kept *kept, const struct line *line)
 	return event->home && event->label && event->file && event->link ? 0 : -ENOMEM;
 }
 
-static int load_on(struct nw_kept *kept, const struct line *line)
+static int load_on(struct nw_kept *kept, const struct nw_journal_line *line)
 {
 	struct nw_kept_event *event = nw_kept_find(kept, line->words[1], line->words[2]);
 
 	return event ? nw_kept_on(event, line->words[3]) : -EBADMSG;
 }
 
-static int load_instance(struct nw_kept *kept, const struct line *line)
+static int load_instance(struct nw_kept *kept, const struct nw_journal_line *line)
 {
 	return nw_strings_add(&kept->instances, line->words[1], strlen(line->words[1]));
 }
 
-static int load_undo(struct nw_kept *kept, const struct line *line)
+static int load_action(struct nw_steps *steps, const struct nw_journal_line *line)
 {
-	uint64_t kind;
+	struct nw_action action = {0};
+	int ret = nw_journal_read_action(line, &action);
 
-	if (!number(line, 1, &kind) || kind >= NW_DO_SHELL)
-		return -EBADMSG;
-	struct nw_action *undo = nw_vec_add(&kept->pending);
-	if (!undo)
-		return -ENOMEM;
-	*undo = (struct nw_action){(enum nw_action_kind)kind, strdup(line->words[2]),
-				   strdup(line->words[3])};
-	return undo->file && undo->text ? 0 : -ENOMEM;
+	if (ret == 0)
+		nw_steps_add(steps, action.kind, action.file, action.text);
+	nw_action_free(&action);
+	return ret < 0 ? ret : steps->failed ? -ENOMEM : 0;
+}
+
+static int load_undo(struct nw_kept *kept, const struct nw_journal_line *line)
+{
+	return load_action(&kept->pending, line);
+}
+
+static int load_left(struct nw_kept *kept, const struct nw_journal_line *line)
+{
+	return load_action(&kept->left, line);
 }
 
 static const struct {
 	const char *word;
 	size_t count;
-	int (*load)(struct nw_kept *kept, const struct line *line);
+	int (*load)(struct nw_kept *kept, const struct nw_journal_line *line);
 } lines[] = {
-	{"event", 15, load_event},
-	{"on", 4, load_on},
-	{"instance", 2, load_instance},
-	{"undo", 4, load_undo},
+	{"event", 15, load_event}, {"on", 4, load_on},	   {"instance", 2, load_instance},
+	{"undo", 4, load_undo},	   {"left", 4, load_left},
 };
 
-/* A last line without its newline was cut by a death: its step was not begun. */
-static int load_line(struct nw_kept *kept, char *text)
+static int load_line(void *arg, const struct nw_journal_line *line)
 {
-	struct line line = {0};
-	char *one;
-
-	while (line.count < MOST_WORDS && (one = strsep(&text, " ")))
-		nw_plan_unword(line.words[line.count++] = one);
 	for (size_t i = 0; i < NW_COUNT(lines); i++)
-		if (strcmp(line.words[0], lines[i].word) == 0)
-			return line.count == lines[i].count ? lines[i].load(kept, &line)
-							    : -EBADMSG;
+		if (strcmp(line->words[0], lines[i].word) == 0)
+			return line->count == lines[i].count ? lines[i].load(arg, line)
+							     : -EBADMSG;
 	return -EBADMSG;
-}
-
-/* What is kept does not outlive the machine's boot, wherever the file is. */
-static void boot_id(char out[40])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, out, 36) : -1;
-
-	out[got == 36 ? 36 : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
 }
 
 static int load(struct nw_kept *kept, int fd, struct nw_error *err)
 {
-	char boot[40], head[64];
 	struct nw_buf text = {0};
-	unsigned int at = 1;
+	unsigned int at = 0;
 	int ret = nw_buf_read(&text, fd);
-	char *rest = text.data, *line, *end;
 
-	boot_id(boot);
-	snprintf(head, sizeof(head), "nopwatch-kept 1 %s", boot);
-	if (ret == 0 && rest && (end = strchr(rest, '\n'))) {
-		*end = '\0';
-		rest = strcmp(rest, head) == 0 ? end + 1 : NULL;
-	}
-	while (ret == 0 && rest && (end = strchr(rest, '\n'))) {
-		at++;
-		*end = '\0';
-		line = rest;
-		rest = end + 1;
-		ret = load_line(kept, line);
-	}
-	kept->cut = rest && *rest;
+	if (ret == 0)
+		ret = nw_journal_parse(&text, load_line, kept, &at, &kept->cut);
 	nw_buf_free(&text);
+	if (ret == -ESTALE) /* nothing of it is there any more */
+		return 0;
 	if (ret == -EBADMSG) {
 		nw_fail(err, EBADMSG, "line %u of the journal %s/%s is damaged", at,
-			nw_journal_dir(), file_name);
+			nw_journal_place(file_name), file_name);
 		nw_error_hint(err, "remove that file; its events are then foreign: "
 				   "`nopwatch remove --foreign`");
 	} else if (ret < 0) {
-		nw_fail(err, -ret, "cannot read the journal %s/%s: %s", nw_journal_dir(),
-			file_name, nw_strerror(-ret));
+		nw_fail(err, -ret, "cannot read the journal %s/%s: %s",
+			nw_journal_place(file_name), file_name, nw_strerror(-ret));
 	}
 	return ret;
 }
@@ -236,14 +202,24 @@ static int lock(int fd, int how)
 	return -EAGAIN;
 }
 
+/* The directory that has the journal, or is to have it. */
+static int open_its_dir(struct nw_error *err)
+{
+	const char *place = nw_journal_place(file_name);
+
+	return strcmp(place, nw_journal_dir()) == 0 ? nw_journal_open_dir(err)
+						    : nw_journal_open_place(place, err);
+}
+
 /* The locked file. Who held the lock before us may have replaced or removed it. */
 static int open_locked(struct nw_error *err)
 {
 	for (int tries = 0; tries < 100; tries++) {
-		int dir = nw_journal_open_dir(err);
+		int dir = open_its_dir(err);
 		if (dir < 0)
 			return dir;
-		int fd = openat(dir, file_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		int fd = openat(dir, file_name,
+				O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 				0600);
 		int code = errno;
 		bool locked = fd >= 0 && lock(fd, LOCK_EX) == 0;
@@ -256,7 +232,8 @@ static int open_locked(struct nw_error *err)
 			close(fd);
 		if (fd < 0 && code != ENOENT)
 			return nw_fail(err, code, "cannot create %s/%s: %s",
-				       nw_journal_dir(), file_name, nw_strerror(code));
+				       nw_journal_place(file_name), file_name,
+				       nw_strerror(code));
 		if (fd >= 0 && !locked)
 			break;
 	}
@@ -271,7 +248,11 @@ int nw_kept_open(struct nw_kept *out, struct nw_error *err)
 
 	if (kept.fd < 0)
 		return kept.fd;
+	struct stat st;
 	int ret = load(&kept, kept.fd, err);
+	/* whatever is written into it later, its boot is known from the start */
+	if (ret == 0 && fstat(kept.fd, &st) == 0 && st.st_size == 0)
+		ret = nw_kept_save(&kept, err);
 	if (ret < 0) {
 		close(kept.fd); /* a journal that cannot be read is not ours to remove */
 		kept.fd = -1;
@@ -284,10 +265,11 @@ int nw_kept_open(struct nw_kept *out, struct nw_error *err)
 
 int nw_kept_peek(struct nw_kept *out, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), file_name);
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_place(file_name),
+						     file_name);
 	struct nw_kept kept = {.fd = -1};
 	struct stat st;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	int ret = 0;
 
 	/* others' files tell nothing about us */
@@ -313,28 +295,54 @@ int nw_kept_before(void *arg, const struct nw_action *back)
 
 	if (back->kind == NW_DO_NOTHING)
 		return 0;
-	nw_buf_printf(&line, "undo %d", (int)back->kind);
-	nw_plan_word(&line, back->file);
-	nw_plan_word(&line, back->text);
-	nw_buf_addc(&line, '\n');
-	ssize_t done = line.failed ? -1 : write(kept->fd, line.data, line.len);
-	int ret = line.failed		     ? -ENOMEM
-		  : done < 0		     ? -errno
-		  : (size_t)done == line.len ? 0
-					     : -ENOSPC;
+	nw_journal_action(&line, "undo", back);
+	int ret = nw_journal_write(kept->fd, &line);
 	nw_buf_free(&line);
 	return ret;
 }
 
-size_t nw_kept_recover(struct nw_kept *kept, const struct nw_tracefs *fs)
+/* What was not done cannot be undone, and what has been undone not again. */
+static bool is_undone(const struct nw_action *undo, int ret)
 {
-	size_t count = kept->pending.count;
+	bool makes = undo->kind == NW_DO_MKDIR || undo->kind == NW_DO_LINK ||
+		     (undo->kind == NW_DO_APPEND && *undo->text != '-');
 
-	for (size_t i = count; i--;) { /* what was not done cannot be undone: no error */
-		nw_action_do(fs, &kept->pending.item[i]);
-		nw_action_free(&kept->pending.item[i]);
-	}
-	nw_vec_free(&kept->pending);
+	if (makes) /* a definition that is there, perhaps enabled (EBUSY before 5.4) */
+		return ret == -EEXIST || (ret == -EBUSY && undo->kind == NW_DO_APPEND);
+	return ret == -ENOENT;
+}
+
+/* Undo one; what may succeed later goes into left. */
+static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
+		     struct nw_steps *left, nw_strings *stuck)
+{
+	int ret = nw_action_do(fs, undo);
+
+	if (ret == 0 || is_undone(undo, ret))
+		return;
+	if (nw_error_passes(ret))
+		nw_steps_add(left, undo->kind, undo->file, undo->text);
+	if (stuck)
+		nw_strings_addf(stuck,
+				"what a killed nopwatch had begun cannot be undone: "
+				"%s%s%s: %s",
+				undo->file, *undo->text ? ": " : "", undo->text,
+				nw_strerror(-ret));
+}
+
+size_t nw_kept_recover(struct nw_kept *kept, const struct nw_tracefs *fs, nw_strings *stuck)
+{
+	size_t count = kept->pending.list.count + kept->left.list.count;
+	struct nw_steps left = {0};
+
+	for (size_t i = kept->pending.list.count; i--;)
+		undo_one(fs, &kept->pending.list.item[i].go, &left, stuck);
+	nw_vec_each (&kept->left.list, step)
+		undo_one(fs, &step->go, &left, stuck);
+	nw_steps_free(&kept->pending);
+	nw_steps_free(&kept->left);
+	kept->pending = (struct nw_steps){0};
+	kept->left = left;
 	return count;
 }
 
@@ -399,23 +407,24 @@ bool nw_kept_prune(struct nw_kept *kept, const struct nw_tracefs *fs)
 	return pruned;
 }
 
-int nw_kept_settle(const struct nw_tracefs *fs, size_t *count)
+int nw_kept_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_dir(), file_name);
-	int dir = path && access(path, F_OK) == 0 ? nw_journal_open_dir(NULL) : -1;
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_place(file_name),
+						     file_name);
+	int dir = path && access(path, F_OK) == 0 ? open_its_dir(NULL) : -1;
 	struct nw_kept kept = {.fd = -1};
 
 	*count = 0;
 	if (dir < 0)
 		return 0;
-	kept.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	kept.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool ours = kept.fd >= 0 && flock(kept.fd, LOCK_EX | LOCK_NB) == 0 &&
 		    is_still_there(dir, kept.fd);
 	close(dir);
 	int ret = kept.fd >= 0 ? load(&kept, kept.fd, NULL) : 0;
 	*count = kept.events.count;
 	if (ours && ret == 0) {
-		bool changed = nw_kept_recover(&kept, fs) || kept.cut;
+		bool changed = nw_kept_recover(&kept, fs, stuck) || kept.cut;
 		if (nw_kept_prune(&kept, fs) || changed)
 			ret = nw_kept_save(&kept, NULL);
 		*count = kept.events.count;
@@ -453,10 +462,7 @@ static void save_event(const struct nw_kept_event *event, struct nw_buf *out)
 
 static void save(const struct nw_kept *kept, struct nw_buf *out)
 {
-	char boot[40];
-
-	boot_id(boot);
-	nw_buf_printf(out, "nopwatch-kept 1 %s\n", boot);
+	nw_journal_head(out);
 	nw_vec_each (&kept->events, event)
 		save_event(event, out);
 	nw_vec_each (&kept->instances, name) {
@@ -464,6 +470,8 @@ static void save(const struct nw_kept *kept, struct nw_buf *out)
 		nw_plan_word(out, *name);
 		nw_buf_addc(out, '\n');
 	}
+	nw_vec_each (&kept->left.list, step)
+		nw_journal_action(out, "left", &step->go);
 }
 
 /* The new file is locked before it takes the old one's name. */
@@ -490,7 +498,7 @@ static int write_fresh(int dir, const struct nw_buf *text)
 int nw_kept_save(struct nw_kept *kept, struct nw_error *err)
 {
 	struct nw_buf text = {0};
-	int dir = nw_journal_open_dir(err);
+	int dir = open_its_dir(err);
 
 	if (dir < 0)
 		return dir;
@@ -500,7 +508,7 @@ int nw_kept_save(struct nw_kept *kept, struct nw_error *err)
 	nw_buf_free(&text);
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot write the journal %s/%s: %s",
-			       nw_journal_dir(), file_name, nw_strerror(-ret));
+			       nw_journal_place(file_name), file_name, nw_strerror(-ret));
 	close(kept->fd);
 	kept->fd = ret;
 	return 0;
@@ -512,33 +520,38 @@ static void forget_all(struct nw_kept *kept)
 		nw_kept_event_free(event);
 	nw_vec_free(&kept->events);
 	nw_strings_free(&kept->instances);
-	nw_vec_each (&kept->pending, undo)
-		nw_action_free(undo);
-	nw_vec_free(&kept->pending);
+	nw_steps_free(&kept->pending);
+	nw_steps_free(&kept->left);
+	kept->pending = kept->left = (struct nw_steps){0};
 }
 
-int nw_kept_restore(struct nw_kept *kept, struct nw_error *err)
+int nw_kept_restore(struct nw_kept *kept, struct nw_steps *left, struct nw_error *err)
 {
 	forget_all(kept);
 	if (lseek(kept->fd, 0, SEEK_SET) < 0)
 		return nw_fail(err, errno, "cannot read the journal: %s",
 			       nw_strerror(errno));
 	int ret = load(kept, kept->fd, err);
-	nw_vec_each (&kept->pending, undo)
-		nw_action_free(undo);
-	nw_vec_free(&kept->pending);
+	nw_steps_free(&kept->pending);
+	kept->pending = (struct nw_steps){0};
+	nw_vec_each (&left->list, step)
+		nw_steps_add(&kept->left, step->go.kind, step->go.file, step->go.text);
+	nw_steps_free(left);
+	*left = (struct nw_steps){0};
 	return ret < 0 ? ret : nw_kept_save(kept, err);
 }
 
 void nw_kept_close(struct nw_kept *kept)
 {
-	bool empty = !kept->events.count && !kept->instances.count && !kept->pending.count;
-	int dir = kept->fd >= 0 && empty ? nw_journal_open_dir(NULL) : -1;
+	const char *place = nw_journal_place(file_name);
+	bool empty = !kept->events.count && !kept->instances.count &&
+		     !kept->pending.list.count && !kept->left.list.count;
+	int dir = kept->fd >= 0 && empty ? nw_journal_open_place(place, NULL) : -1;
 
 	if (dir >= 0) {
 		unlinkat(dir, file_name, 0);
 		close(dir);
-		rmdir(nw_journal_dir()); /* fails while something else is there */
+		rmdir(place); /* fails while something else is there */
 	}
 	if (kept->fd >= 0)
 		close(kept->fd);

@@ -96,11 +96,11 @@ static char *path_of(struct adding *a, char **link)
 	struct stat st;
 
 	*link = NULL;
-	if (!path || nw_path_will_do(path, image))
+	if (!path || nw_path_will_do(a->m->features, path, image))
 		return path;
 	*link = nw_text("%s/file.%" PRIx64 ".%" PRIx64, nw_journal_dir(), image->dev,
 			image->ino);
-	bool known = *link && nw_path_will_do(*link, image);
+	bool known = *link && nw_path_will_do(a->m->features, *link, image);
 	nw_vec_each (&a->m->fresh, other)
 		known = known || (*link && strcmp(other->link, *link) == 0);
 	if (*link && !known) {

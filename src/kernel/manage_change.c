@@ -141,29 +141,26 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 	return ret;
 }
 
-/*
- * Does perf hold an event that nobody has enabled? Enabling it then answers EINTR; tried in an
- * instance of our own, which a journal speaks of as long as it is there.
- */
-static bool held_by_perf(struct nw_manager *m, const struct nw_uprobe_event *event)
+/* Tried in an instance of our own, which a journal speaks of as long as it is there. */
+static int try_perf(struct nw_manager *m, const struct nw_uprobe_event *event,
+		    struct nw_error *err)
 {
-	char session[24], name[40], dir[64], file[512];
 	struct nw_journal journal;
+	char session[24], name[40];
 
 	nw_session_name(session);
-	if (nw_journal_create(session, &journal, NULL) < 0)
-		return true;
-	snprintf(name, sizeof(name), "nopwatch_%s", session);
-	snprintf(dir, sizeof(dir), "instances/%s", name);
-	bool made = mkdirat(m->fs->root, dir, 0700) == 0;
-	nw_event_file(name, event->group, event->name, "enable", file);
-	int ret = made ? nw_tracefs_write(m->fs->root, file, "1") : -errno;
-	if (ret == 0)
-		ret = nw_tracefs_write(m->fs->root, file, "0");
-	if (made)
-		unlinkat(m->fs->root, dir, AT_REMOVEDIR);
+	int ret = nw_journal_create(session, &journal, err);
+	if (ret < 0)
+		return ret;
+	snprintf(name, sizeof(name), "nopwatch_%.20s", session);
+	ret = nw_event_try_perf(m->fs, name, event->group, event->name);
 	nw_journal_remove(&journal);
-	return ret < 0;
+	if (ret == -EBUSY)
+		return nw_fail(err, EBUSY, "%s:%s is in use: perf has it open",
+			       event->group, event->name);
+	return ret < 0 ? nw_fail(err, -ret, "cannot tell whether perf has %s:%s open: %s",
+				 event->group, event->name, nw_strerror(-ret))
+		       : 0;
 }
 
 /*
@@ -176,10 +173,7 @@ static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *even
 	nw_vec_each (&event->uses, use)
 		if (use->on)
 			return 0;
-	if (event->places.count < 2 || m->look || !held_by_perf(m, event))
-		return 0;
-	return nw_fail(err, EBUSY, "%s:%s is in use: perf has it open", event->group,
-		       event->name);
+	return event->places.count < 2 || m->look ? 0 : try_perf(m, event, err);
 }
 
 /* Deleting takes its filters and its other sites away, too: undoing brings them back. */

@@ -61,7 +61,7 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
  * then looked at. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
-	size_t undone = nw_kept_recover(&m->kept, m->fs);
+	size_t undone = nw_kept_recover(&m->kept, m->fs, &m->notes);
 	bool changed = nw_kept_prune(&m->kept, m->fs) || m->kept.cut || undone;
 
 	if (undone && nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun "
@@ -363,7 +363,7 @@ static int check_instances(struct nw_manager *m)
 	return 0;
 }
 
-static int do_steps(struct nw_manager *m, struct nw_error *err)
+static int do_steps(struct nw_manager *m, struct nw_steps *left, struct nw_error *err)
 {
 	struct nw_journal journal;
 	char session[24];
@@ -373,17 +373,19 @@ static int do_steps(struct nw_manager *m, struct nw_error *err)
 	if (ret < 0)
 		return ret;
 	nw_expedite_begin(m->features, &journal);
-	ret = nw_steps_do(m->fs, &m->steps, nw_kept_before, &m->kept, err);
+	ret = nw_steps_do(m->fs, &m->steps, nw_kept_before, &m->kept, left, err);
 	nw_journal_remove(&journal);
 	return ret;
 }
 
 int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 {
+	struct nw_steps left = {0};
+
 	tidy(m);
-	int ret = do_steps(m, err);
+	int ret = do_steps(m, &left, err);
 	if (ret < 0) {
-		nw_kept_restore(&m->kept, NULL);
+		nw_kept_restore(&m->kept, &left, NULL);
 		return ret;
 	}
 	nw_inventory_free(&m->inventory); /* points into what changes now */
@@ -392,8 +394,8 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_kept_save(&m->kept, err);
 	if (ret < 0) {
-		nw_steps_undo(m->fs, &m->steps, m->steps.list.count, err);
-		nw_kept_restore(&m->kept, NULL);
+		nw_steps_undo(m->fs, &m->steps, m->steps.list.count, &left, err);
+		nw_kept_restore(&m->kept, &left, NULL);
 	}
 	return ret;
 }

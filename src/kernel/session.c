@@ -17,8 +17,11 @@
 int nw_session_set(struct nw_session *session, const char *file, const char *value)
 {
 	int ret = session->top ? nw_top_keep(session->fs, &session->journal, file) : 0;
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s%s", session->where, file);
 
-	return ret < 0 ? ret : nw_tracefs_write(session->instance, file, value);
+	if (ret < 0 || !path)
+		return ret < 0 ? ret : -ENOMEM;
+	return nw_doing_step(&session->doing, NW_DO_WRITE, path, value, NULL);
 }
 
 static int set_recording(struct nw_session *session, bool on, struct nw_error *err)
@@ -49,24 +52,26 @@ static int take_top(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
+/* It records from the start, which costs nothing: nothing is enabled in it yet. */
 static int make_instance(struct nw_session *session, struct nw_error *err)
 {
-	const char *group = session->plan->group;
-	char dir[NW_MAX_NAME + 16];
+	nw_cleanup(nw_free_ptr) char *dir = nw_text("instances/%s", session->plan->group);
+	int ret = dir ? nw_doing_step(&session->doing, NW_DO_MKDIR, dir, "", NULL)
+		      : -ENOMEM;
 
-	snprintf(dir, sizeof(dir), "instances/%s", group);
-	if (nw_journal_note(&session->journal, "instance %s\n", group) < 0)
-		return nw_fail(err, errno, "cannot write the journal: %s",
-			       nw_strerror(errno));
-	if (mkdirat(session->fs->root, dir, 0700) < 0)
-		return nw_fail(err, errno, "cannot create %s/%s: %s", session->fs->path,
-			       dir, nw_refusal_text(NW_REFUSED_INSTANCE, errno));
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot create %s/%s: %s", session->fs->path,
+			       dir ? dir : "", nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
+	snprintf(session->where, sizeof(session->where), "%s/", dir);
+	if (session->doing.telling) {
+		nw_doing_shell(&session->doing, "I=\"$T/%s\"", dir);
+		return 0;
+	}
 	session->instance = openat(session->fs->root, dir,
 				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (session->instance < 0)
-		return nw_fail(err, errno, "cannot open %s/%s: %s", session->fs->path, dir,
-			       nw_strerror(errno));
-	return set_recording(session, false, err);
+	return session->instance < 0 ? nw_fail(err, errno, "cannot open %s/%s: %s",
+					       session->fs->path, dir, nw_strerror(errno))
+				     : 0;
 }
 
 static int choose_buffer(struct nw_session *session, struct nw_error *err)
@@ -219,6 +224,28 @@ static void clean_before(struct nw_session *session)
 	nw_clean_report_free(&report);
 }
 
+/*
+ * Everything but enabling. The buffer gets its size here: while it does, the kernel drops events
+ * without a word.
+ */
+int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
+		       struct nw_error *err)
+{
+	int ret = choose_buffer(session, err);
+
+	if (ret == 0)
+		ret = set_clock(session, err);
+	if (ret == 0)
+		ret = set_buffer(session, options->buffer_bytes, err);
+	if (ret == 0)
+		ret = set_percent(session, err);
+	if (ret == 0)
+		ret = nw_session_define(session, err);
+	if (ret == 0)
+		ret = nw_pid_filter_begin(session, options, err);
+	return ret;
+}
+
 static int build(struct nw_session *session, const char *name,
 		 const struct nw_session_options *options, struct nw_error *err)
 {
@@ -226,22 +253,9 @@ static int build(struct nw_session *session, const char *name,
 
 	if (ret < 0)
 		return ret;
-	nw_journal_note(&session->journal, "nopwatch 1\npid %d\n", (int)getpid());
+	session->doing = (struct nw_doing){.fs = session->fs, .journal = &session->journal};
 	nw_expedite_begin(session->features, &session->journal);
-	ret = choose_buffer(session, err);
-	if (ret == 0)
-		ret = set_clock(session, err);
-	if (ret == 0 &&
-	    options->buffer_bytes) /* a small one must be small from the start */
-		ret = set_buffer(session, options->buffer_bytes, err);
-	if (ret == 0)
-		ret = nw_journal_note(&session->journal, "group %s\n",
-				      session->plan->group) < 0
-			      ? nw_fail(err, EIO, "cannot write the journal")
-			      : nw_session_define(session, err);
-	if (ret == 0)
-		ret = nw_pid_filter_begin(session, options, err);
-	return ret;
+	return nw_session_prepare(session, options, err);
 }
 
 int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
@@ -290,25 +304,39 @@ static int raise_semaphores(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
+/* A new instance is. */
+static bool is_recording(const struct nw_session *session)
+{
+	struct nw_buf text = {0};
+
+	if (session->doing.telling)
+		return true;
+	nw_tracefs_read(session->instance, "tracing_on", &text);
+	bool is = text.len && text.data[0] == '1';
+	nw_buf_free(&text);
+	return is;
+}
+
 /*
- * What can wait until the probes are armed does: a larger buffer, and the threads' events.
- * Recording begins behind all that, at one moment: the kernel drops events without a word while
- * it gives the buffer its size.
+ * Everything that records and filters is in force before the first probe is enabled: enabling
+ * raises semaphores, and a program that waits for one hits at once. Births come before hits, too.
  */
 int nw_session_arm(struct nw_session *session, struct nw_error *err)
 {
-	int ret = nw_session_enable(session, err);
+	session->began_ns = nw_session_now(session);
+	int ret = is_recording(session) ? 0 : set_recording(session, true, err);
 
 	if (ret == 0 && session->options.tasks)
 		enable_tasks(session);
 	if (ret == 0)
-		ret = set_percent(session, err);
-	if (ret == 0 && !session->buffer_bytes)
-		ret = set_buffer(session, 0, err);
-	if (ret == 0)
-		ret = set_recording(session, true, err);
+		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal);
-	return ret < 0 ? ret : raise_semaphores(session, err);
+	return ret < 0 || session->doing.telling ? ret : raise_semaphores(session, err);
+}
+
+uint64_t nw_session_began(const struct nw_session *session)
+{
+	return session->began_ns;
 }
 
 bool nw_session_raises(const struct nw_session *session, const nw_images *images)
@@ -351,7 +379,7 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	int raised = nw_semaphores_close(session->semaphores, &stuck);
 	nw_expedite_begin(session->features, &session->journal);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
-	int kept = nw_top_restore(session->fs, &session->journal, &stuck);
+	int kept = nw_session_restore(session->fs, &session->journal, &stuck);
 	nw_expedite_end(&session->journal);
 	ret = ret < 0 ? ret : raised < 0 ? raised : kept;
 	if (ret == 0) {
@@ -370,9 +398,19 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 {
 	if (!session)
 		return 0;
-	if (session->instance >= 0)
+	if (session->instance >= 0) {
+		/* before the first is disabled, or what belongs together is recorded in part */
+		nw_tracefs_write(session->instance, "tracing_on", "0");
 		close(session->instance);
+	}
 	int ret = take_away(session, err);
+	nw_session_free(session);
+	return ret;
+}
+
+void nw_session_free(struct nw_session *session)
+{
+	nw_steps_free(&session->doing.steps);
 	nw_vec_each (&session->paths, known)
 		free(known->path);
 	nw_vec_free(&session->paths);
@@ -381,7 +419,6 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 	if (session->top_lock >= 0)
 		close(session->top_lock);
 	free(session);
-	return ret;
 }
 
 /* ---- questions ---------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ struct nw_session {
 	const struct nw_features *features;
 	struct nw_plan *plan;
 	struct nw_journal journal;
+	struct nw_doing doing;	      /* how its steps are done, or told */
+	char where[NW_MAX_NAME + 16]; /* "instances/nopwatch_X/"; "": the top level */
 	int instance; /* directory, -1: none yet; the top level itself if `top` */
 	bool top;     /* it records in the top-level buffer */
 	int top_lock; /* -1: none */
@@ -27,6 +29,7 @@ struct nw_session {
 	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
 	struct nw_pid_filter filter;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
+	uint64_t began_ns;		    /* on its clock: recording was switched on */
 };
 
 /* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */
@@ -36,13 +39,21 @@ unsigned int nw_buffer_percent(const struct nw_session_options *options);
 /* KiB of the pages (sub-buffers, 6.8) to ask for in a buffer of so many bytes; 0: do not ask. */
 unsigned int nw_buffer_pages(const struct nw_features *features,
 			     const struct nw_session_options *options, uint64_t bytes);
-/* Can the kernel's grammar carry the path, and does it lead to the image? */
-bool nw_path_will_do(const char *path, const struct nw_image *image);
+/* Can this kernel's grammar carry the path, and does it lead to the image? */
+bool nw_path_will_do(const struct nw_features *features, const char *path,
+		     const struct nw_image *image);
+/* How a shell can be told of an image whose path the grammar cannot carry (tell.c). */
+char *nw_session_tell_path(struct nw_session *session, const struct nw_image *image,
+			   const char *path);
 /* What makes a place too dangerous to arm without --force; NULL: nothing. */
 const char *nw_point_hazard(const struct nw_features *features,
 			    const struct nw_point *point);
 /* Write a file of the session's instance; what the top level had there is noted before. */
 int nw_session_set(struct nw_session *session, const char *file, const char *value);
+/* The way there: instance, size of its buffer, definitions, filters. */
+int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
+		       struct nw_error *err);
+void nw_session_free(struct nw_session *session);
 /* Define every event of the plan; places that are refused are marked and warned about. */
 int nw_session_define(struct nw_session *session, struct nw_error *err);
 /* Enable the group; what the kernel refuses is split until only the culprits are left out. */

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "steps.h"
+#include "journal.h"
 
 /* ---- making ------------------------------------------------------------------------- */
 
@@ -86,7 +87,19 @@ static int append_line(const struct nw_tracefs *fs, const struct nw_action *acti
 	return line ? nw_tracefs_append(fs->root, action->file, line) : -ENOMEM;
 }
 
-int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
+/* Some kernels accept the write and leave the event enabled: only reading tells. */
+static int disable(const struct nw_tracefs *fs, const struct nw_action *action)
+{
+	int ret = nw_tracefs_write(fs->root, action->file, "0");
+	char state = 0;
+	int seen = nw_tracefs_state(fs, action->file, &state);
+
+	if (seen == -ENOENT || (seen == 0 && (state == '0' || state == '?')))
+		return 0;
+	return ret < 0 ? ret : seen < 0 ? seen : -EBUSY;
+}
+
+static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 {
 	int ret = 0;
 
@@ -98,6 +111,10 @@ int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
 		return nw_tracefs_write(fs->root, action->file, action->text);
 	case NW_DO_APPEND:
 		return append_line(fs, action);
+	case NW_DO_DISABLE:
+		return disable(fs, action);
+	case NW_DO_DELETE:
+		return nw_event_delete(fs, action->text);
 	case NW_DO_MKDIR:
 		ret = mkdirat(fs->root, action->file, 0700);
 		break;
@@ -114,15 +131,69 @@ int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
 	return ret < 0 ? -errno : 0;
 }
 
-void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
-		   struct nw_error *err)
+static bool takes_away(const struct nw_action *action)
 {
+	return action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
+	       (action->kind == NW_DO_APPEND && action->text[0] == '-');
+}
+
+enum {
+	PATIENCE_US = 1500000,
+	LONGEST_US = 50000
+};
+
+/* *patience: microseconds that may still be spent on waiting. */
+static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
+			unsigned int *patience)
+{
+	int ret = do_once(fs, action);
+
+	for (unsigned int us = 500; ret == -EBUSY && takes_away(action) && *patience;) {
+		unsigned int nap = us < *patience ? us : *patience;
+		nanosleep(&(struct timespec){.tv_nsec = (long)nap * 1000}, NULL);
+		*patience -= nap;
+		us = us < LONGEST_US / 2 ? 2 * us : LONGEST_US;
+		ret = do_once(fs, action);
+	}
+	return ret;
+}
+
+int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
+{
+	unsigned int patience = PATIENCE_US;
+
+	return do_patiently(fs, action, &patience);
+}
+
+bool nw_error_passes(int ret)
+{
+	static const int passing[] = {EBUSY, EINTR, EAGAIN, ENOMEM, EMFILE, ENFILE};
+
+	for (size_t i = 0; i < NW_COUNT(passing); i++)
+		if (ret == -passing[i])
+			return true;
+	return false;
+}
+
+static void keep_for_later(struct nw_steps *left, const struct nw_action *action)
+{
+	nw_steps_add(left, action->kind, action->file, action->text);
+}
+
+void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
+		   struct nw_steps *left, struct nw_error *err)
+{
+	unsigned int patience = PATIENCE_US;
+
 	while (count--) {
 		const struct nw_action *back = &steps->list.item[count].back;
-		int ret = nw_action_do(fs, back);
-		if (ret < 0)
-			nw_error_hint(err, "and '%s' could not be put back into %s: %s",
-				      back->text, back->file, nw_strerror(-ret));
+		int ret = do_patiently(fs, back, &patience);
+		if (ret >= 0)
+			continue;
+		nw_error_hint(err, "and '%s' could not be put back into %s: %s", back->text,
+			      back->file, nw_strerror(-ret));
+		if (left && nw_error_passes(ret))
+			keep_for_later(left, back);
 	}
 }
 
@@ -140,8 +211,10 @@ static int explain(const struct nw_tracefs *fs, const struct nw_step *step, int 
 
 int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		int (*before)(void *arg, const struct nw_action *back), void *arg,
-		struct nw_error *err)
+		struct nw_steps *left, struct nw_error *err)
 {
+	unsigned int patience = PATIENCE_US;
+
 	if (steps->failed)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < steps->list.count; i++) {
@@ -150,14 +223,62 @@ int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		if (ret < 0)
 			nw_fail(err, -ret, "cannot write the journal: %s",
 				nw_strerror(-ret));
-		else if ((ret = nw_action_do(fs, &step->go)) < 0 && step->what)
+		else if ((ret = do_patiently(fs, &step->go, &patience)) < 0 && step->what)
 			explain(fs, step, ret, err);
 		else
 			continue;
-		nw_steps_undo(fs, steps, i, err);
+		nw_steps_undo(fs, steps, i, left, err);
 		return ret;
 	}
 	return 0;
+}
+
+int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
+		     nw_strings *stuck)
+{
+	unsigned int patience = PATIENCE_US;
+	int first = steps->failed ? -ENOMEM : 0;
+
+	nw_vec_each (&steps->list, step) {
+		int ret = do_patiently(fs, &step->go, &patience);
+		if (ret == 0 || ret == -ENOENT || !step->what) /* gone is what is wanted */
+			continue;
+		nw_strings_addf(stuck, "%s: %s", step->what,
+				nw_refusal_text(step->refusal, -ret));
+		first = first < 0 ? first : ret;
+	}
+	return first;
+}
+
+/* ---- a list that is done as it is made ---------------------------------------------- */
+
+int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
+		  const char *text, const struct nw_action *back)
+{
+	static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
+	const struct nw_action go = {kind, (char *)file, (char *)text};
+	int ret = 0;
+
+	if (doing->telling) {
+		nw_steps_add(&doing->steps, kind, file, text);
+		return 0;
+	}
+	if (doing->journal)
+		ret = nw_journal_step(doing->journal, &go, back ? back : &nothing);
+	return ret < 0 ? ret : nw_action_do(doing->fs, &go);
+}
+
+void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	doing->steps.failed |= text.failed;
+	nw_steps_add(&doing->steps, NW_DO_SHELL, "", nw_buf_str(&text));
+	nw_buf_free(&text);
 }
 
 /* ---- telling ------------------------------------------------------------------------ */
@@ -215,7 +336,11 @@ static void tell(const struct nw_action *action, struct nw_buf *out)
 	case NW_DO_NOTHING:
 		return;
 	case NW_DO_WRITE:
+	case NW_DO_DISABLE:
 		tell_write(action, " >", out);
+		break;
+	case NW_DO_DELETE: /* a group and a name: nothing in them means anything to a shell */
+		nw_buf_printf(out, "echo -:%s >>\"$T/uprobe_events\"", action->text);
 		break;
 	case NW_DO_APPEND:
 		tell_write(action, " >>", out);

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Steps: what is to be done to the kernel, as data, each with what undoes it. The same list is
- * done, or undone from any point on, or told as the shell commands that do the same.
+ * done, or undone from any point on, or told as the shell commands that do the same. Every
+ * change that nopwatch makes to the kernel is one:
+ *
+ *  - `add`, `enable`, `disable`, `remove` know all steps before the first: nw_steps_do(), all or
+ *    none;
+ *  - a session goes on according to what the kernel answers (a place that is refused, a buffer
+ *    that cannot be had), so its list is made while it is done: struct nw_doing;
+ *  - a teardown goes on after what fails: nw_steps_do_each().
+ *
+ * nw_steps_tell() prints any of them, journal.h has what is written ahead of them.
  */
 #ifndef NOPWATCH_KERNEL_STEPS_H
 #define NOPWATCH_KERNEL_STEPS_H
@@ -16,8 +25,10 @@ enum nw_action_kind {
 	NW_DO_RMDIR,
 	NW_DO_LINK, /* a symbolic link, file, to text */
 	NW_DO_UNLINK,
-	NW_DO_SHELL, /* text as it is; only told, never done */
-};
+	NW_DO_SHELL,   /* text as it is; only told, never done */
+	NW_DO_DISABLE, /* "0" into an enable file, and read back */
+	NW_DO_DELETE,  /* the event text, GROUP/NAME, if nobody has it any more */
+};		       /* journals hold these numbers: new ones go to the end */
 
 /* One thing to do. */
 struct nw_action {
@@ -28,7 +39,7 @@ struct nw_action {
 
 struct nw_step {
 	struct nw_action go, back;
-	char *what; /* "cannot define sdt_app:start"; NULL: it may fail */
+	char *what; /* "cannot define sdt_app:start"; NULL: it may fail, which concerns nobody */
 	enum nw_refusal refusal;
 };
 
@@ -49,20 +60,51 @@ void nw_steps_what(struct nw_steps *steps, enum nw_refusal refusal, const char *
 	nw_format(3, 4);
 void nw_steps_free(struct nw_steps *steps);
 
-/* 0 or -errno. */
+/*
+ * 0 or -errno. Taking away (RMDIR, DELETE, APPEND of "-:...") is tried again for up to two
+ * seconds while somebody holds what is to go: a `cat` in an instance, a `perf list`.
+ */
 int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action);
 void nw_action_free(struct nw_action *action);
+/* An error that may be gone when it is tried another time: busy, out of memory or files. */
+bool nw_error_passes(int ret);
 
 /*
  * Do them all, or none: what fails undoes what was done before it. before() hears of each undo
- * before its step is done (NULL: nobody does). Undos that fail are named in the error's hint.
+ * before its step is done (NULL: nobody does). Undos that fail are named in the error's hint; those
+ * that may succeed later are added to left (NULL: nobody asks).
  */
 int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		int (*before)(void *arg, const struct nw_action *back), void *arg,
-		struct nw_error *err);
-/* Undo what was done before step count, in the opposite order. */
+		struct nw_steps *left, struct nw_error *err);
+/* Undo what was done before step count, in the opposite order. left: what was to be undone and
+ * could not be now, but may be later (NULL: nobody asks); its actions are copies. */
 void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
-		   struct nw_error *err);
+		   struct nw_steps *left, struct nw_error *err);
+/*
+ * Do each of them, whatever becomes of the others. Adds to stuck what failed and has a `what`;
+ * returns 0, or the first of their errors.
+ */
+int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
+		     nw_strings *stuck);
+
+/* A list that is done as it is made. */
+struct nw_journal;
+struct nw_doing {
+	const struct nw_tracefs *fs;
+	const struct nw_journal *journal; /* hears of each undo first; NULL: nobody does */
+	bool telling;	       /* nothing is done, all succeeds: the steps are to be told */
+	struct nw_steps steps; /* if telling: all of them */
+};
+/*
+ * The next step, done at once: 0 or -errno, which the caller explains. back: what undoes it, NULL
+ * if what is done before it will. A definition (APPEND) is written into the journal, too.
+ */
+int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
+		  const char *text, const struct nw_action *back);
+/* Only to be told: a line for the shell. */
+void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...) nw_format(2, 3);
+
 /* As commands for any POSIX shell. */
 void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out);
 

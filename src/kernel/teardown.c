@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Taking a session's things away, ours or a dead one's.
+ * Taking a session's things away, ours or a dead one's: what there is of it becomes a list of
+ * steps, which is done or told.
  *
  * The order is forced by a fault of the kernel: unregister_trace_uprobe() skips its busy check
  * for an event that has siblings, so deleting an enabled event of several sites frees memory
- * that breakpoints still lead to (usdt-args 3.5; 6.1, 6.12 and 7.2 seen). Hence: disable the
- * group in every instance, ours or not; read that back; make sure that perf does not hold the
- * event either; only then delete. What cannot be shown to be free stays, and is named.
+ * that breakpoints still lead to (6.1, 6.12 and 7.2 seen). Hence: disable the group in every
+ * instance, ours or not; read that back; make sure that perf does not hold the event either; only
+ * then delete. What cannot be shown to be free stays, and is named.
  *
  * perf and ftrace exclude each other (probe_event_enable(): EINTR), so an event that was found
  * enabled in ftrace cannot be held by perf. One that was not is tried: enabling it answers
  * EINTR if perf has it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,181 +21,244 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inventory.h"
 #include "journal.h"
 
-struct teardown {
+/* What there is of a session. */
+struct survey {
 	const struct nw_tracefs *fs;
 	char group[NW_MAX_NAME + 1];
-	char instance[NW_MAX_NAME + 32]; /* "instances/nopwatch_X" */
+	nw_strings places; /* where the group is enabled: "" and instances */
 	nw_strings events;
-	bool *was_enabled; /* by event */
-	bool *is_shared;   /* by event: it has several sites */
-	nw_strings *stuck;
+	bool *was_enabled; /* by event, in any place */
+	bool has_instance;
 };
 
-/* ---- enable files ------------------------------------------------------------------- */
+/* ---- what there is ------------------------------------------------------------------ */
 
-/* "" for the top level, "instances/NAME/" else. */
-static void event_file(const struct teardown *t, const char *where, const char *event,
-		       char out[512])
+/* Of the whole group, if event is "". */
+static void enable_file(const struct survey *s, const char *where, const char *event,
+			char out[512])
 {
-	snprintf(out, 512, "%sevents/%s/%s%senable", where, t->group, event,
-		 *event ? "/" : "");
+	if (*event)
+		nw_event_file(where, s->group, event, "enable", out);
+	else
+		snprintf(out, 512, "%s%.255s%sevents/%s/enable", *where ? "instances/" : "",
+			 where, *where ? "/" : "", s->group);
 }
 
-/* What an enable file says: '0', '1', 'X' for mixed; "0*" (soft) counts as enabled; 0: gone. */
-static char read_enable(const struct teardown *t, const char *file)
+static int survey_place(struct survey *s, const char *where)
 {
-	struct nw_buf text = {0};
-	char state = 0;
+	char file[512], state = '0';
 
-	if (nw_tracefs_read(t->fs->root, file, &text) == 0 && text.len)
-		state = text.data[0] == '0' && text.len > 1 && text.data[1] == '*'
-				? '1'
-				: text.data[0];
-	nw_buf_free(&text);
-	return state;
-}
-
-/* Note which events are enabled here. */
-static void note_enabled(struct teardown *t, const char *where)
-{
-	char file[512];
-
-	for (size_t i = 0; i < t->events.count; i++) {
-		event_file(t, where, t->events.item[i], file);
-		t->was_enabled[i] |= read_enable(t, file) == '1';
+	enable_file(s, where, "", file);
+	int ret = nw_tracefs_state(s->fs, file, &state);
+	if (ret == -ENOENT || ret == -ENODEV) /* the instance or the group is gone */
+		return 0;
+	if (ret < 0 || state == '0' || state == '?')
+		return ret;
+	for (size_t i = 0; i < s->events.count; i++) {
+		enable_file(s, where, s->events.item[i], file);
+		s->was_enabled[i] |= nw_tracefs_state(s->fs, file, &state) == 0 &&
+				     state == '1';
 	}
+	return nw_strings_add(&s->places, where, strlen(where));
 }
 
-/* Disable the group here and read it back. */
-static bool disable_in(struct teardown *t, const char *where)
-{
-	char file[512];
-
-	event_file(t, where, "", file);
-	char state = read_enable(t, file);
-	if (state == '0' || state == '?' || state == 0)
-		return true;
-	note_enabled(t, where);
-	int ret = nw_tracefs_write(t->fs->root, file, "0");
-	if (read_enable(t, file) == '0')
-		return true;
-	nw_strings_addf(t->stuck, "events of %s cannot be disabled in %s: %s", t->group,
-			*where ? where : "the top level",
-			ret < 0 ? nw_strerror(-ret) : "they stay enabled");
-	return false;
-}
-
-static bool disable_everywhere(struct teardown *t)
+static int survey(struct survey *s)
 {
 	nw_strings instances = {0};
-	bool all = disable_in(t, "");
+	char path[NW_MAX_NAME + 16];
 
-	nw_tracefs_list(t->fs->root, "instances", "", &instances);
-	nw_vec_each (&instances, name) {
-		char where[320];
-		snprintf(where, sizeof(where), "instances/%.255s/", *name);
-		all = disable_in(t, where) && all;
-	}
-	nw_strings_free(&instances);
-	return all;
-}
-
-/* ---- perf --------------------------------------------------------------------------- */
-
-/* Which events have more than one line in uprobe_events. */
-static void note_shared(struct teardown *t)
-{
-	struct nw_buf lines = {0};
-
-	nw_tracefs_read(t->fs->root, "uprobe_events", &lines);
-	for (size_t i = 0; i < t->events.count; i++) {
-		char wanted[2 * NW_MAX_NAME + 4];
-		unsigned int count = 0;
-		snprintf(wanted, sizeof(wanted), ":%s/%.63s ", t->group, t->events.item[i]);
-		for (const char *at = nw_buf_str(&lines); (at = strstr(at, wanted)); at++)
-			count++;
-		t->is_shared[i] = count != 1;
-	}
-	nw_buf_free(&lines);
-}
-
-/* Does perf hold the event? Tried in our own instance, which is made again if need be. */
-static bool held_by_perf(struct teardown *t, size_t i)
-{
-	char where[NW_MAX_NAME + 40], file[512];
-	bool made = mkdirat(t->fs->root, t->instance, 0700) == 0;
-
-	snprintf(where, sizeof(where), "%s/", t->instance);
-	event_file(t, where, t->events.item[i], file);
-	int ret = nw_tracefs_write(t->fs->root, file, "1");
+	snprintf(path, sizeof(path), "events/%s", s->group);
+	int ret = nw_tracefs_list_any(s->fs->root, path, "", &s->events);
+	s->was_enabled = calloc(s->events.count + 1, sizeof(bool));
+	if (ret == 0 && !s->was_enabled)
+		ret = -ENOMEM;
 	if (ret == 0)
-		nw_tracefs_write(t->fs->root, file, "0");
-	bool held = ret == -EINTR || (ret == 0 && read_enable(t, file) != '0');
-	if (made)
-		unlinkat(t->fs->root, t->instance, AT_REMOVEDIR);
-	return held;
+		ret = nw_tracefs_list_any(s->fs->root, "instances", "", &instances);
+	if (ret == 0)
+		ret = survey_place(s, "");
+	nw_vec_each (&instances, name)
+		if (ret == 0)
+			ret = survey_place(s, *name);
+	s->has_instance = nw_strings_has(&instances, s->group);
+	nw_strings_free(&instances);
+	return ret;
 }
 
-/* ---- deleting ----------------------------------------------------------------------- */
-
-static void delete_event(struct teardown *t, size_t i)
+static void free_survey(struct survey *s)
 {
-	char line[2 * NW_MAX_NAME + 8];
-	const char *event = t->events.item[i];
+	nw_strings_free(&s->places);
+	nw_strings_free(&s->events);
+	free(s->was_enabled);
+}
 
-	if (t->is_shared[i] && !t->was_enabled[i] && held_by_perf(t, i)) {
-		nw_strings_addf(t->stuck,
-				"event %s/%s is in use by perf: end that, then run "
-				"`nopwatch clean`",
-				t->group, event);
-		return;
+/* ---- as steps ----------------------------------------------------------------------- */
+
+static void steps_disable(const struct survey *s, struct nw_steps *out)
+{
+	nw_vec_each (&s->places, where) {
+		char file[512];
+		enable_file(s, *where, "", file);
+		nw_steps_add(out, NW_DO_DISABLE, file, "0");
+		nw_steps_what(out, NW_REFUSED_OTHERWISE,
+			      "events of %s cannot be disabled in %s", s->group,
+			      **where ? *where : "the top level");
 	}
-	snprintf(line, sizeof(line), "-:%s/%.63s\n", t->group, event);
-	int ret = nw_tracefs_append(t->fs->root, "uprobe_events", line);
-	if (ret < 0 && ret != -ENOENT)
-		nw_strings_addf(t->stuck, "event %s/%s cannot be deleted: %s", t->group,
-				event, nw_refusal_text(NW_REFUSED_DELETION, -ret));
 }
 
-/* With it go the kernel's own events that it has enabled; should it have to stay, they must not
- * cost anybody anything. */
-static void remove_instance(struct teardown *t)
+static void steps_instance(const struct survey *s, struct nw_steps *out)
 {
-	char file[2 * NW_MAX_NAME];
+	char path[NW_MAX_NAME + 16];
 
-	snprintf(file, sizeof(file), "%s/events/enable", t->instance);
-	nw_tracefs_write(t->fs->root, file, "0");
-	if (unlinkat(t->fs->root, t->instance, AT_REMOVEDIR) == 0 || errno == ENOENT)
+	if (!s->has_instance)
 		return;
-	nw_strings_addf(t->stuck, "%s/%s cannot be removed: %s%s", t->fs->path, t->instance,
-			nw_strerror(errno),
-			errno == EBUSY ? " (somebody reads from it)" : "");
+	snprintf(path, sizeof(path), "instances/%s", s->group);
+	nw_steps_add(out, NW_DO_RMDIR, path, "");
+	nw_steps_what(out, NW_REFUSED_INSTANCE, "%s/%s cannot be removed", s->fs->path,
+		      path);
+}
+
+static void steps_delete(const struct survey *s, struct nw_steps *out)
+{
+	for (size_t i = 0; i < s->events.count; i++) {
+		nw_cleanup(nw_free_ptr) char *event = nw_text("%s/%.63s", s->group,
+							      s->events.item[i]);
+		nw_cleanup(nw_free_ptr) char *line = nw_text("-:%s", event ? event : "");
+		if (!event || !line) {
+			out->failed = true;
+			return;
+		}
+		if (s->was_enabled[i])
+			nw_steps_add(out, NW_DO_APPEND, "uprobe_events", line);
+		else
+			nw_steps_add(out, NW_DO_DELETE, "", event);
+		nw_steps_what(out, NW_REFUSED_DELETION, "event %s cannot be deleted",
+			      event);
+	}
+}
+
+static void begin(const struct nw_tracefs *fs, const char *session, struct survey *out)
+{
+	*out = (struct survey){.fs = fs};
+	snprintf(out->group, sizeof(out->group), "nopwatch_%.20s", session);
+}
+
+int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
+		      struct nw_steps *out, struct nw_error *err)
+{
+	struct survey s;
+
+	begin(fs, session, &s);
+	int ret = survey(&s);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot look for what is left of %s: %s", s.group,
+			nw_strerror(-ret));
+	steps_disable(&s, out);
+	steps_instance(&s, out);
+	steps_delete(&s, out);
+	free_survey(&s);
+	return ret;
+}
+
+/* ---- doing it ----------------------------------------------------------------------- */
+
+/* What the instance records is of no use to anybody any more; and should it have to stay, the
+ * kernel's own events in it must not cost anybody anything. */
+static void silence_instance(const struct survey *s)
+{
+	char file[NW_MAX_NAME + 48];
+
+	snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
+	nw_tracefs_write(s->fs->root, file, "0");
+	snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
+	nw_tracefs_write(s->fs->root, file, "0");
+}
+
+static int take_away(const struct survey *s, nw_strings *stuck)
+{
+	struct nw_steps disable = {0}, rest = {0};
+
+	if (s->has_instance)
+		silence_instance(s);
+	steps_disable(s, &disable);
+	steps_instance(s, &rest);
+	steps_delete(s, &rest);
+	/* nothing is deleted that may still be enabled */
+	int ret = nw_steps_do_each(s->fs, &disable, stuck);
+	if (ret == 0)
+		ret = nw_steps_do_each(s->fs, &rest, stuck);
+	nw_steps_free(&disable);
+	nw_steps_free(&rest);
+	return ret;
 }
 
 int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck)
 {
-	struct teardown t = {.fs = fs, .stuck = stuck};
-	size_t before = stuck->count;
-	char group_dir[NW_MAX_NAME + 16];
+	struct survey s;
 
-	snprintf(t.group, sizeof(t.group), "nopwatch_%.20s", session);
-	snprintf(t.instance, sizeof(t.instance), "instances/%s", t.group);
-	snprintf(group_dir, sizeof(group_dir), "events/%s", t.group);
-	nw_tracefs_list(fs->root, group_dir, "", &t.events);
-	t.was_enabled = calloc(t.events.count + 1, sizeof(bool));
-	t.is_shared = calloc(t.events.count + 1, sizeof(bool));
-	if (!t.was_enabled || !t.is_shared) {
-		nw_strings_addf(stuck, "out of memory");
-	} else if (disable_everywhere(&t)) {
-		note_shared(&t);
-		remove_instance(&t);
-		for (size_t i = 0; i < t.events.count; i++)
-			delete_event(&t, i);
+	begin(fs, session, &s);
+	int ret = survey(&s);
+	if (ret < 0)
+		nw_strings_addf(stuck, "what is left of %s cannot be looked at: %s",
+				s.group, nw_strerror(-ret));
+	else
+		ret = take_away(&s, stuck);
+	free_survey(&s);
+	return ret < 0 ? -EBUSY : 0;
+}
+
+/* ---- perf --------------------------------------------------------------------------- */
+
+int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const char *group,
+		      const char *name)
+{
+	char dir[NW_MAX_NAME + 16], file[512], state = '0';
+
+	snprintf(dir, sizeof(dir), "instances/%.63s", instance);
+	nw_event_file(instance, group, name, "enable", file);
+	bool made = mkdirat(fs->root, dir, 0700) == 0;
+	int ret = made || errno == EEXIST ? nw_tracefs_write(fs->root, file, "1") : -errno;
+	if (ret == 0) {
+		nw_tracefs_write(fs->root, file, "0");
+		ret = nw_tracefs_state(fs, file, &state);
+		ret = ret == 0 && state != '0' ? -EBUSY : ret;
+	} else if (ret == -EINTR) {
+		ret = -EBUSY;
+	} else if (ret == -EINVAL || ret == -ENOTSUP || ret == -EIO || ret == -524) {
+		ret = 0; /* the kernel has come as far as the sites, so perf has it not */
 	}
-	free(t.was_enabled);
-	free(t.is_shared);
-	nw_strings_free(&t.events);
-	return stuck->count == before ? 0 : -EBUSY;
+	if (made)
+		unlinkat(fs->root, dir, AT_REMOVEDIR);
+	return ret;
+}
+
+static int count_sites(const struct nw_tracefs *fs, const char *event, size_t *count)
+{
+	nw_cleanup(nw_free_ptr) char *wanted = nw_text(":%s ", event);
+	struct nw_buf lines = {0};
+	int ret = wanted ? nw_tracefs_read(fs->root, "uprobe_events", &lines) : -ENOMEM;
+
+	*count = 0;
+	if (ret == 0)
+		for (const char *at = nw_buf_str(&lines); (at = strstr(at, wanted)); at++)
+			++*count;
+	nw_buf_free(&lines);
+	return ret;
+}
+
+int nw_event_delete(const struct nw_tracefs *fs, const char *event)
+{
+	nw_cleanup(nw_free_ptr) char *line = nw_text("-:%s\n", event);
+	const char *slash = strchr(event, '/');
+	size_t sites;
+	int ret = line && slash ? count_sites(fs, event, &sites) : -ENOMEM;
+
+	if (ret == 0 && sites > 1) {
+		nw_cleanup(nw_free_ptr) char *group = strndup(event,
+							      (size_t)(slash - event));
+		ret = group ? nw_event_try_perf(fs, group, group, slash + 1) : -ENOMEM;
+	}
+	return ret < 0 ? ret : nw_tracefs_append(fs->root, "uprobe_events", line);
 }

@@ -1,216 +1,108 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a session would do to the kernel, told as steps: the order is that of session.c and
- * teardown.c. (Those look at what the kernel answers, and go on accordingly: what they do then
- * cannot be told before.)
+ * What a session would do to the kernel, told: the session itself goes its way, and its steps are
+ * kept instead of done. All of them succeed. (What it does where the kernel refuses something
+ * cannot be told before.) Here is only what a shell does otherwise than we do.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
-#include "steps.h"
 
-/* A file whose path the kernel's grammar cannot carry: the shell holds it open. */
-struct held_file {
-	const struct nw_image *image;
-	unsigned int fd;
-};
+static const char held[] = "/proc/self/fd/";
 
-struct telling {
-	const struct nw_features *features;
-	const struct nw_plan *plan;
-	const struct nw_session_options *options;
-	char where[NW_MAX_NAME + 16]; /* "instances/nopwatch_X" */
-	struct nw_steps steps;
-	NW_VEC(struct held_file) held;
-};
-
-static void shell(struct telling *t, const char *fmt, ...) nw_format(2, 3);
-static void shell(struct telling *t, const char *fmt, ...)
+/* The shell holds the file open. */
+char *nw_session_tell_path(struct nw_session *session, const struct nw_image *image,
+			   const char *path)
 {
-	struct nw_buf text = {0};
-	va_list args;
-
-	va_start(args, fmt);
-	nw_buf_vprintf(&text, fmt, args);
-	va_end(args);
-	t->steps.failed |= text.failed;
-	nw_steps_add(&t->steps, NW_DO_SHELL, "", nw_buf_str(&text));
-	nw_buf_free(&text);
-}
-
-static void set(struct telling *t, const char *file, const char *value)
-{
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", t->where, file);
-
-	if (path)
-		nw_steps_add(&t->steps, NW_DO_WRITE, path, value);
-	else
-		t->steps.failed = true;
-}
-
-static void set_number(struct telling *t, const char *file, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	set(t, file, text);
-}
-
-/* ---- definitions -------------------------------------------------------------------- */
-
-/* The path for the definition; a file is opened the first time. The caller frees. */
-static char *path_of(struct telling *t, const struct nw_image *image)
-{
-	char *path = nw_absolute_path(image->path);
+	struct nw_buf word = {0};
 	unsigned int next = 3;
 
-	if (!path || nw_path_will_do(path, image))
-		return path;
-	nw_vec_each (&t->held, held) {
-		next++;
-		if (held->image == image) {
-			free(path);
-			return nw_text("/proc/self/fd/%u", held->fd);
-		}
+	nw_vec_each (&session->paths, known)
+		next += strncmp(known->path, held, sizeof(held) - 1) == 0;
+	if (next > 9) { /* no shell needs to know more digits */
+		nw_doing_shell(&session->doing,
+			       "# too many files with odd paths: the next must be named "
+			       "otherwise");
+		return path ? strdup(path) : NULL;
 	}
-	struct held_file *held = next < 10 ? nw_vec_add(&t->held) : NULL;
-	if (!held) { /* no shell needs to know more digits */
-		shell(t,
-		      "# too many files with odd paths: the next must be named otherwise");
-		return path;
-	}
-	*held = (struct held_file){image, next};
-	struct nw_buf word = {0};
-	nw_shell_word(&word, path);
-	shell(t, "exec %u<%s", next, nw_buf_str(&word));
+	nw_shell_word(&word, path ? path : image->path);
+	nw_doing_shell(&session->doing, "exec %u<%s", next, nw_buf_str(&word));
 	nw_buf_free(&word);
-	free(path);
-	return nw_text("/proc/self/fd/%u", next);
+	return nw_text("%s%u", held, next);
 }
 
-static void define_place(struct telling *t, const struct nw_event *event,
-			 const struct nw_place *place)
+/* restricted: only the shell itself is recorded, and what it starts: CMD */
+static void restrict_to(struct nw_session *session,
+			const struct nw_session_options *options, bool restricted)
 {
-	const struct nw_point *point = nw_plan_point(t->plan, place);
-	const char *danger = t->options->force ? NULL : nw_point_hazard(t->features, point);
-	struct nw_buf line = {0};
+	const bool *has = session->features->has;
 
-	if (danger) {
-		shell(t, "# left out: %s", danger);
+	if (!options->pid_count && !restricted)
+		return;
+	if (!has[NW_FEATURE_EVENT_PID] || !has[NW_FEATURE_EVENT_FORK]) {
+		nw_doing_shell(&session->doing,
+			       "# this kernel cannot keep other processes out: nopwatch "
+			       "sorts what it reads");
 		return;
 	}
-	nw_cleanup(nw_free_ptr) char *path = path_of(t, point->image);
-	if (!path) {
-		t->steps.failed = true;
-		return;
-	}
-	nw_plan_define(t->plan, event, place, path, t->features->has[NW_FEATURE_REF_CTR],
-		       &line);
-	t->steps.failed |= line.failed;
-	nw_steps_add(&t->steps, NW_DO_APPEND, "uprobe_events", nw_buf_str(&line));
-	nw_buf_free(&line);
+	(void)nw_session_set(session, "options/event-fork", "1");
+	if (restricted)
+		nw_doing_shell(&session->doing, "echo $$ >>\"$I/set_event_pid\"");
+	for (size_t i = 0; i < options->pid_count; i++)
+		nw_doing_shell(&session->doing,
+			       "for t in /proc/%d/task/*; do echo \"${t##*/} \" "
+			       ">>\"$I/set_event_pid\"; done",
+			       (int)options->pids[i]);
 }
 
-static void define(struct telling *t)
+static void take_away(struct nw_session *session)
 {
-	for (int companions = 0; companions < 2; companions++)
-		nw_vec_each (&t->plan->events, event)
-			nw_vec_each (&(*event)->places, place)
-				if (!*(*event)->system && (place->part > 0) == companions)
-					define_place(t, *event, place);
-}
+	struct nw_doing *doing = &session->doing;
+	char text[2 * NW_MAX_NAME + 16];
 
-/* ---- the way there, and back -------------------------------------------------------- */
-
-static void set_buffer(struct telling *t, uint64_t bytes)
-{
-	unsigned int pages = nw_buffer_pages(t->features, t->options, bytes);
-
-	if (pages)
-		set_number(t, "buffer_subbuf_size_kb", pages);
-	set_number(t, "buffer_size_kb", (bytes + 1023) / 1024);
-}
-
-static void make_instance(struct telling *t)
-{
-	const char *clock;
-
-	nw_clock_choose(t->features, &clock);
-	nw_steps_add(&t->steps, NW_DO_MKDIR, t->where, "");
-	shell(t, "I=\"$T/%s\"", t->where);
-	set(t, "trace_clock", clock);
-	if (t->options->buffer_bytes)
-		set_buffer(t, t->options->buffer_bytes);
-}
-
-static void restrict_to(struct telling *t, bool restricted)
-{
-	if (!t->options->pid_count && !restricted)
-		return;
-	set(t, "options/event-fork", "1");
-	if (restricted) /* the shell itself, and what it starts: CMD */
-		shell(t, "echo $$ >>\"$I/set_event_pid\"");
-	for (size_t i = 0; i < t->options->pid_count; i++)
-		shell(t,
-		      "for t in /proc/%d/task/*; do echo \"${t##*/} \" "
-		      ">>\"$I/set_event_pid\"; done",
-		      (int)t->options->pids[i]);
-}
-
-static void arm(struct telling *t)
-{
-	nw_cleanup(nw_free_ptr) char *enable = nw_text("events/%s/enable", t->plan->group);
-	bool defined = false;
-
-	nw_vec_each (&t->plan->events, event)
-		defined = defined || !*(*event)->system;
-	if (defined)
-		set(t, enable ? enable : "", "1");
-	nw_vec_each (&t->plan->events, event) { /* the kernel's own */
-		if (!*(*event)->system)
+	(void)nw_session_set(session, "events/enable", "0");
+	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
+	(void)nw_doing_step(doing, NW_DO_RMDIR, text, "", NULL);
+	nw_vec_each (&session->plan->events, event) {
+		if (*(*event)->system || !(*event)->defined)
 			continue;
-		nw_cleanup(nw_free_ptr) char *file = nw_text(
-			"events/%s/%s/enable", (*event)->system, (*event)->name);
-		set(t, file ? file : "", "1");
+		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
+		(void)nw_doing_step(doing, NW_DO_DELETE, "", text, NULL);
 	}
-	for (size_t i = 0; i < nw_task_event_count && t->options->tasks; i++) {
-		nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/enable",
-							     nw_task_events[i]);
-		set(t, file ? file : "", "1");
-	}
-	if (t->features->has[NW_FEATURE_BUFFER_PERCENT])
-		set_number(t, "buffer_percent", nw_buffer_percent(t->options));
-	if (!t->options->buffer_bytes)
-		set_buffer(t, nw_buffer_default());
+	nw_vec_each (&session->paths, known)
+		if (strncmp(known->path, held, sizeof(held) - 1) == 0)
+			nw_doing_shell(doing, "exec %s<&-", known->path + sizeof(held) - 1);
 }
 
-static void take_away(struct telling *t)
+static int tell(struct nw_session *session, const struct nw_session_options *options,
+		bool restricted, const nw_strings *middle, struct nw_error *err)
 {
-	set(t, "tracing_on", "0");
-	set(t, "events/enable", "0");
-	nw_steps_add(&t->steps, NW_DO_RMDIR, t->where, "");
-	nw_vec_each (&t->plan->events, event) {
-		if (*(*event)->system)
-			continue;
-		char line[2 * NW_MAX_NAME + 8];
-		snprintf(line, sizeof(line), "-:%s/%s", t->plan->group, (*event)->name);
-		nw_steps_add(&t->steps, NW_DO_APPEND, "uprobe_events", line);
-	}
-	nw_vec_each (&t->held, held)
-		shell(t, "exec %u<&-", held->fd);
+	int ret = nw_session_prepare(session, &session->options, err);
+
+	if (ret < 0)
+		return ret;
+	restrict_to(session, options, restricted);
+	ret = nw_session_arm(session, err);
+	if (!session->features->has[NW_FEATURE_REF_CTR])
+		nw_doing_shell(
+			&session->doing,
+			"# nopwatch would now raise the semaphores in /proc/PID/mem");
+	nw_vec_each (middle, line)
+		nw_doing_shell(&session->doing, "%s", *line);
+	if (ret == 0)
+		ret = nw_session_stop(session, err);
+	take_away(session);
+	return ret;
 }
 
 int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *features,
-		    const struct nw_plan *plan, const char *name,
-		    const struct nw_session_options *options, bool restricted,
-		    const nw_strings *middle, struct nw_buf *out, struct nw_error *err)
+		    struct nw_plan *plan, const struct nw_session_options *options,
+		    bool restricted, const nw_strings *middle, struct nw_buf *out,
+		    struct nw_error *err)
 {
-	struct telling t = {.features = features, .plan = plan, .options = options};
-
 	if (!features->has[NW_FEATURE_INSTANCES] ||
 	    !features->has[NW_FEATURE_INSTANCE_EVENTS]) {
 		nw_fail(err, ENOTSUP,
@@ -220,18 +112,24 @@ int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *featu
 		nw_error_hint(err, "`nopwatch script` makes a script for such kernels");
 		return -ENOTSUP;
 	}
-	snprintf(t.where, sizeof(t.where), "instances/nopwatch_%.20s", name);
-	make_instance(&t);
-	define(&t);
-	restrict_to(&t, restricted);
-	if (!features->has[NW_FEATURE_REF_CTR])
-		shell(&t, "# nopwatch would now raise the semaphores in /proc/PID/mem");
-	arm(&t);
-	nw_vec_each (middle, line)
-		shell(&t, "%s", *line);
-	take_away(&t);
-	nw_steps_tell(fs->path, &t.steps, out);
-	nw_steps_free(&t.steps);
-	nw_vec_free(&t.held);
-	return out->failed ? nw_no_memory(err) : 0;
+	struct nw_session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return nw_no_memory(err);
+	*session = (struct nw_session){.fs = fs,
+				       .features = features,
+				       .plan = plan,
+				       .instance = -1,
+				       .top_lock = -1,
+				       .journal = {.fd = -1},
+				       .doing = {.fs = fs, .telling = true},
+				       .options = *options};
+	session->options.pids = NULL;
+	session->options.pid_count = 0;
+	int ret = tell(session, options, restricted, middle, err);
+	if (ret == 0) {
+		nw_steps_tell(fs->path, &session->doing.steps, out);
+		ret = out->failed ? nw_no_memory(err) : 0;
+	}
+	nw_session_free(session);
+	return ret;
 }

@@ -65,7 +65,7 @@ static char *used_records(const struct nw_tracefs *fs)
 	nw_strings cpus = {0};
 	uint64_t records = 0;
 
-	nw_tracefs_list(fs->root, "per_cpu", "cpu", &cpus);
+	int ret = nw_tracefs_list(fs->root, "per_cpu", "cpu", &cpus);
 	nw_vec_each (&cpus, cpu) {
 		char file[300];
 		snprintf(file, sizeof(file), "per_cpu/%.255s/stats", *cpu);
@@ -74,6 +74,8 @@ static char *used_records(const struct nw_tracefs *fs)
 		records += at ? strtoull(at + 8, NULL, 10) : 0;
 	}
 	nw_strings_free(&cpus);
+	if (ret < 0)
+		return nw_text("what it holds cannot be looked at: %s", nw_strerror(-ret));
 	return records ? nw_text("it holds %lu records that nobody has read", records)
 		       : NULL;
 }
@@ -122,7 +124,10 @@ int nw_top_take(const struct nw_tracefs *fs, bool force, int *lock, struct nw_er
 
 static int note(const struct nw_journal *journal, const char *file, const char *value)
 {
-	return nw_journal_note(journal, "top %s %s\n", file, value);
+	static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
+	const struct nw_action back = {NW_DO_WRITE, (char *)file, (char *)value};
+
+	return nw_journal_step(journal, &nothing, &back);
 }
 
 /* "local [mono] boot": the one in brackets. */
@@ -185,64 +190,44 @@ void nw_top_clear(const struct nw_tracefs *fs)
 	nw_tracefs_write(fs->root, "trace", "");
 }
 
-struct kept {
-	char *file, *value; /* into the journal's text */
-};
-typedef NW_VEC(struct kept) kept_list;
-
-static bool is_kept(const kept_list *list, const char *file)
+static bool is_of_buffer(const struct nw_action *undo)
 {
-	nw_vec_each (list, kept)
-		if (strcmp(kept->file, file) == 0)
-			return true;
-	return false;
+	return undo->kind == NW_DO_WRITE && *undo->file != '/';
 }
 
-/* The first value that was noted of each file is what it was before. */
-static int parse(char *text, kept_list *list)
+static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		    const struct nw_journal_story *story, nw_strings *stuck)
 {
-	for (char *end; (end = strchr(text, '\n')); text = end + 1) {
-		*end = '\0';
-		if (strcmp(text, "restored") == 0)
-			list->count = 0;
-		char *file = strncmp(text, "top ", 4) == 0 ? text + 4 : NULL;
-		char *value = file ? strchr(file, ' ') : NULL;
-		if (!value)
+	bool cleared = false;
+	int ret = 0;
+
+	nw_vec_each (&story->undos.list, step) {
+		const struct nw_action *undo = &step->go;
+		if (!cleared && is_of_buffer(undo))
+			nw_top_clear(fs);
+		cleared |= is_of_buffer(undo);
+		int failed = nw_action_do(fs, undo);
+		if (failed == 0 || failed == -ENOENT) {
+			nw_journal_note(journal, "undone %s\n", undo->file);
 			continue;
-		*value++ = '\0';
-		if (is_kept(list, file))
-			continue;
-		struct kept *kept = nw_vec_add(list);
-		if (!kept)
-			return -ENOMEM;
-		*kept = (struct kept){file, value};
+		}
+		nw_strings_addf(stuck, "%s/%s cannot be set back to '%s': %s", fs->path,
+				undo->file, undo->text, nw_strerror(-failed));
+		ret = -EBUSY;
 	}
-	return 0;
+	return ret;
 }
 
-int nw_top_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		   nw_strings *stuck)
+int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		       nw_strings *stuck)
 {
-	struct nw_buf text = {0};
-	kept_list list = {0};
-	size_t before = stuck->count;
-	int ret = nw_journal_text(journal, &text);
+	struct nw_journal_story story;
+	int ret = nw_journal_read(journal, &story);
 
-	if (ret == 0 && text.data)
-		ret = parse(text.data, &list);
-	if (list.count)
-		nw_top_clear(fs);
-	for (size_t i = list.count; ret == 0 && i-- > 0;) {
-		const struct kept *kept = &list.item[i];
-		int failed = nw_tracefs_write(fs->root, kept->file, kept->value);
-		if (failed < 0)
-			nw_strings_addf(stuck, "%s/%s cannot be set back to '%s': %s",
-					fs->path, kept->file, kept->value,
-					nw_strerror(-failed));
-	}
-	if (list.count)
-		nw_journal_note(journal, "restored\n");
-	nw_vec_free(&list);
-	nw_buf_free(&text);
-	return ret < 0 ? ret : stuck->count == before ? 0 : -EBUSY;
+	if (ret < 0)
+		return ret;
+	if (!story.stale)
+		ret = put_back(fs, journal, &story, stuck);
+	nw_journal_story_free(&story);
+	return ret;
 }

@@ -20,8 +20,8 @@ int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		const char *file);
 /* Remove what has been recorded. */
 void nw_top_clear(const struct nw_tracefs *fs);
-/* Put back all that the journal has. Adds to stuck what could not be; returns -EBUSY then. */
-int nw_top_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		   nw_strings *stuck);
+/* Undo what the journal has to undo. Adds to stuck what could not be; returns -EBUSY then. */
+int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		       nw_strings *stuck);
 
 #endif

@@ -6,6 +6,7 @@
  * the machine as it was), prints warnings of its own, and loses the errno of a refused write,
  * which is all the kernel tells before 5.2.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "journal.h"
 
 /* The mount point of tracefs, or of debugfs with tracing below it. */
 static bool find_mount(char *out, size_t room)
@@ -170,6 +171,46 @@ int nw_tracefs_write(int dir, const char *file, const char *text)
 int nw_tracefs_append(int dir, const char *file, const char *text)
 {
 	return write_file(dir, file, text, O_APPEND);
+}
+
+int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out)
+{
+	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	int ret = list ? 0 : -errno;
+	struct dirent *entry;
+
+	if (!list && fd >= 0)
+		close(fd);
+	while (ret == 0 && (errno = 0, entry = readdir(list)))
+		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
+		    strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
+	if (ret == 0)
+		ret = -errno;
+	if (list)
+		closedir(list);
+	return ret;
+}
+
+int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_strings *out)
+{
+	int ret = nw_tracefs_list(dir, path, prefix, out);
+
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int nw_tracefs_state(const struct nw_tracefs *fs, const char *file, char *state)
+{
+	struct nw_buf text = {0};
+	int ret = nw_tracefs_read(fs->root, file, &text);
+
+	if (ret == 0 && !text.len)
+		ret = -EIO;
+	if (ret == 0)
+		*state = text.len > 1 && text.data[1] == '*' ? '1' : text.data[0];
+	nw_buf_free(&text);
+	return ret;
 }
 
 bool nw_tracefs_has(int dir, const char *file)

@@ -79,6 +79,94 @@ exec 9<&-
 ok "and goes once nobody does" "$NOPWATCH" clean -q
 is "tracefs is as before" "$(tracefs_state)" "$with_foreign"
 
+# somebody looks for a moment: taking away is tried again; for longer: it is said, and status 1
+"$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
+wait_for armed
+instance=$(ls -d "$TRACEFS"/instances/nopwatch_*)
+exec 9<"$instance/trace_pipe"
+kill -INT $run
+sleep 0.4
+exec 9<&-
+wait $run
+is "a run whose instance somebody reads for a moment" "$? $(tracefs_state)" "0 $with_foreign"
+"$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>err & run=$!
+wait_for armed
+exec 9<"$(ls -d "$TRACEFS"/instances/nopwatch_*)/trace_pipe"
+kill -INT $run
+wait $run
+has "one whose instance somebody goes on reading" "$? $(cat err)" \
+  '^1 nopwatch: not everything could be taken away: .* cannot be removed: Device or resource busy'
+ok "its journal stays" sh -c 'ls /run/nopwatch/*_*'
+exec 9<&-
+ok "and the next takes it away" "$NOPWATCH" clean -q
+is "tracefs is as before, again" "$(tracefs_state)" "$with_foreign"
+
+# a killed run's hurry is put back, though its /run is gone; somebody else's is left alone
+if expedited=$(cat /sys/kernel/rcu_expedited 2>/dev/null) && [ "$expedited" = 0 ] &&
+  echo 28279 2>/dev/null >/sys/kernel/rcu_expedited; then
+  "$NOPWATCH" clean -q
+  is "a killed run's rcu_expedited is put back" "$(cat /sys/kernel/rcu_expedited)" 0
+  echo 1 >/sys/kernel/rcu_expedited
+  "$NOPWATCH" stat -q -n 1 'myserver:parse__start' -p $server >/dev/null
+  "$NOPWATCH" clean -q
+  is "somebody else's stays" "$(cat /sys/kernel/rcu_expedited)" 1
+  echo 0 >/sys/kernel/rcu_expedited
+else
+  skip "a killed run's rcu_expedited" "it cannot be set here"
+fi
+
+# a listing that fails is not an empty one
+cat >listing.c <<'C'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+DIR *fdopendir(int fd)
+{
+	DIR *(*real)(int) = dlsym(RTLD_NEXT, "fdopendir");
+	char path[64], link[512] = "";
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (readlink(path, link, sizeof link - 1) > 0 && strstr(link, getenv("NO_LISTING_OF"))) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return real(fd);
+}
+C
+if gcc -shared -fPIC -o listing.so listing.c -ldl 2>err; then
+  for of in /events/nopwatch_ /instances /run/nopwatch; do
+    "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
+    wait_for armed
+    kill -9 $run
+    wait $run 2>/dev/null
+    said=$(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/listing.so NO_LISTING_OF=$of "$NOPWATCH" clean 2>&1)
+    has "a listing of $of that fails is said" "$? ${said//$'\n'/ }" '^1 .*Cannot allocate memory'
+    ok "and the journal stays" sh -c 'ls /run/nopwatch/*_*'
+    ok "for the next" "$NOPWATCH" clean -q
+    is "which leaves nothing" "$(tracefs_state)" "$with_foreign"
+  done
+else
+  skip "listings that fail" "no shared library can be made here"
+fi
+
+# the first add ever, killed: the journal has no header, perhaps half a line; and an instance that
+# somebody reads is not forgotten
+mkdir "$TRACEFS/instances/nwtest"
+echo "p:sdt_half/done $SERVER:$offset" >>"$TRACEFS/uprobe_events"
+mkdir -p /run/nopwatch
+printf 'undo 4 instances/nwtest -\nundo 2 uprobe_events -:sdt_half/done\nundo 2 uprobe_ev' >/run/nopwatch/kept.events
+exec 9<"$TRACEFS/instances/nwtest/trace_pipe"
+said=$("$NOPWATCH" clean 2>&1)
+has "an instance of a killed add that somebody reads is named" "$? ${said//$'\n'/ }" '^1 .*instances/nwtest: Device or resource busy'
+is "its event is gone" "$(grep -c sdt_half "$TRACEFS/uprobe_events")" 0
+exec 9<&-
+ok "the instance is remembered" "$NOPWATCH" clean -q
+is "and nothing is left of it" "$(tracefs_state)" "$with_foreign"
+
 if need perf; then
   "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
   wait_for armed

@@ -157,10 +157,13 @@ cat >refuse.c <<'C'
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* The REFUSE_AT-th write of a definition or of an enable file answers REFUSE_WITH. */
+/* The REFUSE_AT-th write of a definition or of an enable file answers REFUSE_WITH; a deletion
+ * that is refused is refused however often it is tried. */
 ssize_t write(int fd, const void *data, size_t len)
 {
 	static int seen;
+	static char refused[256];
+	static size_t refused_len;
 	ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
 	const char *text = data;
 	int ours = len && ((len > 2 && (!memcmp(text, "p:", 2) || !memcmp(text, "-:", 2))) ||
@@ -172,7 +175,10 @@ ssize_t write(int fd, const void *data, size_t len)
 		ssize_t got = readlink(path, link, sizeof link - 1);
 		ours = got > 7 && !strcmp(link + strlen(link) - 7, "/enable");
 	}
-	if (ours && ++seen == atoi(getenv("REFUSE_AT"))) {
+	int again = ours && refused_len && refused_len == len && !memcmp(refused, text, len);
+	if (again || (ours && ++seen == atoi(getenv("REFUSE_AT")))) {
+		if (len > 2 && len < sizeof refused && text[0] == '-')
+			memcpy(refused, text, refused_len = len);
 		errno = atoi(getenv("REFUSE_WITH"));
 		return -1;
 	}

@@ -67,7 +67,7 @@ START_TEST(all_are_done)
 
 	make_dir();
 	add_some(&steps);
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, NULL), 0);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, NULL, NULL), 0);
 	ck_assert_int_eq(left, 7);
 	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), 0);
 	check_file("a", "1");
@@ -87,7 +87,7 @@ START_TEST(or_what_was_done_is_undone)
 	add_some(&steps);
 	nw_steps_add(&steps, NW_DO_WRITE, "there/is/no/such", "1");
 	nw_steps_what(&steps, NW_REFUSED_ENABLING, "cannot enable %s", "g:e");
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, &err), -ENOENT);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL, &err), -ENOENT);
 	ck_assert_str_eq(err.what, "cannot enable g:e: No such file or directory");
 	ck_assert_str_eq(err.hint, "");
 	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), -1);
@@ -107,7 +107,7 @@ START_TEST(a_journal_that_cannot_be_written_undoes_it_too)
 
 	make_dir();
 	add_some(&steps);
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, &err), -ENOSPC);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, count_backs, &left, NULL, &err), -ENOSPC);
 	ck_assert_str_eq(err.what, "cannot write the journal: No space left on device");
 	ck_assert_int_eq(fstatat(fs.root, "made", &st, 0), -1);
 	check_file("a", "");
@@ -126,7 +126,7 @@ START_TEST(an_undo_that_fails_is_told)
 	nw_steps_back(&steps, NW_DO_WRITE, "gone", "0");
 	nw_steps_add(&steps, NW_DO_MKDIR, "a", "");
 	nw_steps_what(&steps, NW_REFUSED_INSTANCE, "cannot make it");
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, &err), -EEXIST);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL, &err), -EEXIST);
 	ck_assert_str_eq(err.what, "cannot make it: there is one of this name");
 	ck_assert_str_eq(err.hint, "and '0' could not be put back into gone: "
 				   "No such file or directory");
@@ -142,7 +142,7 @@ START_TEST(a_step_that_may_fail_is_passed_over)
 	make_dir();
 	nw_steps_add(&steps, NW_DO_RMDIR, "a", "");
 	nw_steps_add(&steps, NW_DO_WRITE, "a", "2");
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL, NULL), 0);
 	check_file("a", "2");
 	nw_steps_free(&steps);
 	remove_dir();
@@ -163,7 +163,7 @@ START_TEST(a_shell_does_the_same)
 	make_dir();
 	for (size_t i = 0; i < NW_COUNT(odd); i++)
 		nw_steps_add(&steps, NW_DO_APPEND, i % 2 ? "b c" : "a", odd[i]);
-	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(nw_steps_do(&fs, &steps, NULL, NULL, NULL, NULL), 0);
 	nw_tracefs_read(fs.root, "a", &want);
 	nw_tracefs_read(fs.root, "b c", &want);
 	nw_tracefs_write(fs.root, "a", "");

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+/* The format of journals; see journal.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "journal.h"
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+/* What is in tracefs does not outlive the machine's boot, wherever the file is. "": unknown. */
+static void boot_id(char out[40])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, out, 36) : -1;
+
+	out[got == 36 ? 36 : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+void nw_journal_head(struct nw_buf *out)
+{
+	char boot[40];
+
+	boot_id(boot);
+	nw_buf_printf(out, "nopwatch 2 %s\n", boot);
+}
+
+void nw_journal_action(struct nw_buf *out, const char *word, const struct nw_action *action)
+{
+	nw_buf_printf(out, "%s %d", word, (int)action->kind);
+	nw_plan_word(out, action->file);
+	nw_plan_word(out, action->text);
+	nw_buf_addc(out, '\n');
+}
+
+int nw_journal_write(int fd, const struct nw_buf *text)
+{
+	ssize_t done = text->failed ? 0 : write(fd, text->data, text->len);
+
+	return text->failed		   ? -ENOMEM
+	       : done < 0		   ? -errno
+	       : (size_t)done == text->len ? 0
+					   : -ENOSPC;
+}
+
+int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
+		    const struct nw_action *back)
+{
+	struct nw_buf text = {0};
+	int ret = 0;
+
+	if (go->kind == NW_DO_APPEND && *go->text != '-')
+		nw_journal_action(&text, "do", go);
+	if (back->kind != NW_DO_NOTHING)
+		nw_journal_action(&text, "undo", back);
+	if (text.len || text.failed)
+		ret = nw_journal_write(journal->fd, &text);
+	nw_buf_free(&text);
+	return ret;
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+int nw_journal_read_action(const struct nw_journal_line *line, struct nw_action *out)
+{
+	uint64_t kind;
+
+	if (line->count != 4 || nw_parse_u64(line->words[1], &kind) < 0 ||
+	    kind > NW_DO_DELETE || kind == NW_DO_SHELL)
+		return -EBADMSG;
+	*out = (struct nw_action){(enum nw_action_kind)kind, strdup(line->words[2]),
+				  strdup(line->words[3])};
+	if (out->file && out->text)
+		return 0;
+	nw_action_free(out);
+	return -ENOMEM;
+}
+
+/* "nopwatch 2 BOOT", or "nopwatch-kept 1 BOOT" of before. */
+static bool is_head(const char *line)
+{
+	return strncmp(line, "nopwatch", 8) == 0;
+}
+
+static bool is_of_another_boot(const char *line)
+{
+	const char *its = strrchr(line, ' ');
+	char boot[40];
+
+	boot_id(boot);
+	return *boot && its && strlen(its + 1) == 36 && strcmp(its + 1, boot) != 0;
+}
+
+static void split(char *text, struct nw_journal_line *out)
+{
+	char *word;
+
+	out->count = 0;
+	while (out->count < NW_JOURNAL_WORDS && (word = strsep(&text, " ")))
+		nw_plan_unword(out->words[out->count++] = word);
+}
+
+int nw_journal_parse(struct nw_buf *text,
+		     int (*each)(void *arg, const struct nw_journal_line *line), void *arg,
+		     unsigned int *number, bool *cut)
+{
+	char *rest = text->data, *end;
+	unsigned int at = 0;
+	int ret = 0;
+
+	if (number)
+		*number = 0;
+	while (ret == 0 && rest && (end = strchr(rest, '\n'))) {
+		struct nw_journal_line line;
+		char *one = rest;
+		*end = '\0';
+		rest = end + 1;
+		at++;
+		if (number)
+			*number = at;
+		if (at == 1 && is_head(one)) {
+			ret = is_of_another_boot(one) ? -ESTALE : 0;
+			continue;
+		}
+		split(one, &line);
+		ret = each(arg, &line);
+	}
+	if (cut)
+		*cut = rest && *rest;
+	return ret;
+}
+
+/* ---- a session's ------------------------------------------------------------------- */
+
+/* Of several values that were to be put back into a file, the first is what was there before. */
+static bool has_value(const struct nw_steps *steps, const struct nw_action *action)
+{
+	nw_vec_each (&steps->list, step)
+		if (action->kind == NW_DO_WRITE && step->go.kind == NW_DO_WRITE &&
+		    strcmp(step->go.file, action->file) == 0)
+			return true;
+	return false;
+}
+
+static int add_action(struct nw_steps *steps, const struct nw_journal_line *line)
+{
+	struct nw_action action = {0};
+	int ret = nw_journal_read_action(line, &action);
+
+	if (ret == 0 && !has_value(steps, &action))
+		nw_steps_add(steps, action.kind, action.file, action.text);
+	nw_action_free(&action);
+	/* a damaged line is passed over: what the others say counts all the same */
+	return ret == -ENOMEM || steps->failed ? -ENOMEM : 0;
+}
+
+/* What was to be undone in a file has been. */
+static void drop_undos(struct nw_steps *steps, const char *file)
+{
+	size_t kept = 0;
+
+	nw_vec_each (&steps->list, step) {
+		if (strcmp(step->go.file, file) != 0)
+			steps->list.item[kept++] = *step;
+		else
+			nw_action_free(&step->go);
+	}
+	steps->list.count = kept;
+}
+
+static int read_line(void *arg, const struct nw_journal_line *line)
+{
+	struct nw_journal_story *story = arg;
+
+	if (strcmp(line->words[0], "do") == 0)
+		return add_action(&story->definitions, line);
+	if (strcmp(line->words[0], "undo") == 0)
+		return add_action(&story->undos, line);
+	if (strcmp(line->words[0], "undone") == 0 && line->count == 2)
+		drop_undos(&story->undos, line->words[1]);
+	return 0;
+}
+
+static void reverse(struct nw_steps *steps)
+{
+	for (size_t i = 0, j = steps->list.count; i + 1 < j; i++) {
+		struct nw_step kept = steps->list.item[--j];
+		steps->list.item[j] = steps->list.item[i];
+		steps->list.item[i] = kept;
+	}
+}
+
+int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out)
+{
+	struct nw_journal_story story = {0};
+	struct nw_buf text = {0};
+	int ret = nw_journal_text(journal, &text);
+
+	if (ret == 0)
+		ret = nw_journal_parse(&text, read_line, &story, NULL, NULL);
+	nw_buf_free(&text);
+	story.stale = ret == -ESTALE;
+	if (ret < 0 && !story.stale) {
+		nw_journal_story_free(&story);
+		return ret;
+	}
+	reverse(&story.undos);
+	*out = story;
+	return 0;
+}
+
+void nw_journal_story_free(struct nw_journal_story *story)
+{
+	nw_steps_free(&story->definitions);
+	nw_steps_free(&story->undos);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/* A journal says the same wherever it was cut, with or without its header; but not after a boot. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kernel/journal.h"
+#include "unit.h"
+
+static const struct nw_action definition = {NW_DO_APPEND, (char *)"uprobe_events",
+					    (char *)"p:g/e /a b:0x10"};
+static const struct nw_action delete = {NW_DO_APPEND, (char *)"uprobe_events",
+					(char *)"-:g/e"};
+static const struct nw_action before = {NW_DO_WRITE, (char *)"trace_clock",
+					(char *)"local"};
+static const struct nw_action later = {NW_DO_WRITE, (char *)"trace_clock", (char *)"mono"};
+static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
+
+static struct nw_journal open_file(void)
+{
+	char path[] = "/tmp/nopwatch-journal.XXXXXX";
+	struct nw_journal journal = {.fd = mkstemp(path)};
+
+	ck_assert_int_ge(journal.fd, 0);
+	unlink(path);
+	return journal;
+}
+
+static void write_some(const struct nw_journal *journal)
+{
+	ck_assert_int_eq(nw_journal_step(journal, &definition, &delete), 0);
+	ck_assert_int_eq(nw_journal_note(journal, "semaphore 1 2 3\n"), 0);
+	ck_assert_int_eq(nw_journal_step(journal, &later, &before), 0);
+	ck_assert_int_eq(nw_journal_step(journal, &definition, &later), 0);
+}
+
+START_TEST(what_was_written_is_read)
+{
+	struct nw_journal journal = open_file();
+	struct nw_journal_story story;
+
+	write_some(&journal);
+	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
+	ck_assert_uint_eq(story.definitions.list.count, 2);
+	ck_assert_str_eq(story.definitions.list.item[0].go.text, "p:g/e /a b:0x10");
+	/* the latest first; of a file's values the first */
+	ck_assert_uint_eq(story.undos.list.count, 2);
+	ck_assert_str_eq(story.undos.list.item[0].go.text, "local");
+	ck_assert_str_eq(story.undos.list.item[1].go.text, "-:g/e");
+	nw_journal_story_free(&story);
+	nw_journal_note(&journal, "undone trace_clock\n");
+	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
+	ck_assert_uint_eq(story.undos.list.count, 1);
+	nw_journal_story_free(&story);
+	close(journal.fd);
+}
+END_TEST
+
+/* Cut after every byte: each whole line counts, what follows the last does not. */
+START_TEST(a_journal_may_be_cut_anywhere)
+{
+	struct nw_journal whole = open_file();
+	struct nw_buf text = {0};
+
+	nw_journal_head(&text);
+	nw_journal_write(whole.fd, &text);
+	nw_buf_clear(&text);
+	write_some(&whole);
+	ck_assert_int_eq(nw_journal_text(&whole, &text), 0);
+	for (size_t len = 0; len <= text.len; len++) {
+		struct nw_journal part = open_file();
+		struct nw_journal_story story;
+		size_t undos = 0, lines = 0;
+		struct nw_buf head = {0};
+		for (size_t i = 0; i < len; i++)
+			lines += text.data[i] == '\n';
+		undos = lines < 3 ? 0 : lines < 5 ? 1 : 2;
+		nw_buf_add(&head, text.data, len);
+		if (len)
+			ck_assert_int_eq(nw_journal_write(part.fd, &head), 0);
+		ck_assert_int_eq(nw_journal_read(&part, &story), 0);
+		ck_assert(!story.stale);
+		ck_assert_uint_eq(story.undos.list.count, undos);
+		nw_journal_story_free(&story);
+		nw_buf_free(&head);
+		close(part.fd);
+	}
+	nw_buf_free(&text);
+	close(whole.fd);
+}
+END_TEST
+
+START_TEST(another_boot_is_another_machine)
+{
+	static const struct {
+		const char *head;
+		bool stale;
+	} heads[] = {
+		{"nopwatch 2 01234567-89ab-cdef-0123-456789abcdef\n", true},
+		{"nopwatch-kept 1 01234567-89ab-cdef-0123-456789abcdef\n", true},
+		{"nopwatch 2 \n", false}, /* it could not be read then */
+		{"nopwatch 1\n", false},
+		{"", false},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(heads); i++) {
+		struct nw_journal journal = open_file();
+		struct nw_journal_story story;
+		ck_assert_int_eq(nw_journal_note(&journal, "%s", heads[i].head), 0);
+		ck_assert_int_eq(nw_journal_step(&journal, &nothing, &before), 0);
+		ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
+		ck_assert_int_eq(story.stale, heads[i].stale);
+		ck_assert_uint_eq(story.undos.list.count, !heads[i].stale);
+		nw_journal_story_free(&story);
+		close(journal.fd);
+	}
+}
+END_TEST
+
+START_TEST(a_damaged_line_costs_only_itself)
+{
+	struct nw_journal journal = open_file();
+	struct nw_journal_story story;
+
+	nw_journal_note(&journal,
+			"undo\nundo 99 a b\nundo 7 a b\nundo x a b\n\n \nundo 1 a\n");
+	write_some(&journal);
+	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
+	ck_assert_uint_eq(story.undos.list.count, 2);
+	nw_journal_story_free(&story);
+	close(journal.fd);
+}
+END_TEST
+
+UNIT_MAIN("journal", what_was_written_is_read, a_journal_may_be_cut_anywhere,
+	  another_boot_is_another_machine, a_damaged_line_costs_only_itself)
