@@ -139,8 +139,9 @@ struct nw_image {
 	const struct nw_arch *arch; /* NULL: a machine without uprobes */
 	unsigned int machine;	    /* e_machine */
 	bool elf64, big_endian;
-	bool executable; /* ET_EXEC: linked addresses are run-time addresses */
-	bool go;	 /* Go code: return probes crash it */
+	bool executable;	   /* ET_EXEC: linked addresses are run-time addresses */
+	bool go;		   /* Go code: return probes crash it */
+	bool throws, throws_known; /* nw_image_throws() */
 	NW_VEC(struct nw_segment) segments;
 	enum nw_notes notes;
 	NW_VEC(struct nw_site) sites;
@@ -201,6 +202,8 @@ struct nw_symbol {
  */
 int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
 		    struct nw_symbol *out);
+/* Can exceptions pass through its functions, as far as its file tells? */
+bool nw_image_throws(struct nw_image *image);
 /* The function that holds vaddr; -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
 
@@ -338,7 +341,8 @@ struct nw_spec {
 	char *provider; /* glob; tracepoint: the system */
 	char *name;	/* glob; or symbol; tracepoint: the event */
 	uint64_t offset;
-	bool has_args; /* parentheses were there, even if empty */
+	bool returns_insn; /* returns=insn: return instructions instead of a return probe */
+	bool has_args;	   /* parentheses were there, even if empty */
 	nw_named_args args;
 };
 
@@ -391,7 +395,10 @@ struct nw_point {
 	uint64_t vaddr, offset;
 	uint64_t semaphore_offset; /* 0: none */
 	enum nw_nop nop;	   /* what stands there, if it is a nop */
-	bool is_return;
+	bool is_return; /* a return probe of the kernel's, which stands at the entry */
+	bool jumps;	/* an exit that is a jump into another function */
+	bool is_exit; /* an instruction by which the function is left: where a return probe
+			   would do harm, or on demand (returns=insn) */
 	nw_operands operands; /* USDT: parsed arguments of this site */
 	char *hazard; /* why a breakpoint there would harm the program, as far as its file
 			 tells; NULL: it does not. Such a point is only armed by --force */

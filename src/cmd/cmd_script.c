@@ -200,12 +200,7 @@ static const char *hazard(const struct nw_point *point)
 		       "call "
 		       "that can destroy the function's red zone (--force arms it all "
 		       "the same)";
-	if (point->hazard)
-		return point->hazard;
-	if (point->is_return && point->image->go)
-		return "a return probe in Go code crashes the program when its stack moves "
-		       "(--force arms it all the same)";
-	return NULL;
+	return point->hazard;
 }
 
 /* One event a place; those that are too dangerous are left out. */

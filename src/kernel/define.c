@@ -79,12 +79,7 @@ const char *nw_point_hazard(const struct nw_features *features,
 		return "it stands on a 5-byte nop, which this kernel turns into a call "
 		       "that can "
 		       "destroy the function's red zone (--force arms it all the same)";
-	if (point->hazard)
-		return point->hazard;
-	if (point->is_return && point->image->go)
-		return "a return probe in Go code crashes the program when its stack moves "
-		       "(--force arms it all the same)";
-	return NULL;
+	return point->hazard;
 }
 
 static void give_up(struct nw_session *session, const struct nw_place *place,

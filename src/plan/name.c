@@ -72,13 +72,15 @@ static void name_to_stay(const struct nw_plan *plan, const char *group,
 {
 	const struct nw_probe *probe = probe_of(plan, event);
 	unsigned int part = event->places.item[0].part;
+	const struct nw_point *point = nw_plan_point(plan, &event->places.item[0]);
+	bool is_return = event->is_return || point->is_exit;
 	char tail[24] = "";
 
 	group_of(probe, group, event->group);
 	if (part)
-		snprintf(tail, sizeof(tail), "%s__part%u",
-			 event->is_return ? "__return" : "", (part + 1) % 1000);
-	else if (event->is_return)
+		snprintf(tail, sizeof(tail), "%s__part%u", is_return ? "__return" : "",
+			 (part + 1) % 1000);
+	else if (is_return)
 		snprintf(tail, sizeof(tail), "__return");
 	nw_identifier(probe->name, sizeof(event->base) - 1 - strlen(tail), event->base);
 	strcat(event->base, tail);

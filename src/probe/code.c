@@ -313,6 +313,9 @@ static const char *find_exits(struct function *f, nw_exits *out)
 		why = "its jumps lead into what was taken for instructions";
 	if (!why && !out->count)
 		why = "it has no return instruction";
+	nw_vec_each (out, exit) /* whether it began before it ended could not be told */
+		if (!why && exit->vaddr == f->stretches.item[0].start)
+			why = "its first instruction leaves it already";
 	return why;
 }
 

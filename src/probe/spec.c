@@ -8,6 +8,7 @@
  *	PROVIDER:::NAME			DTrace
  *	%sdt_PROVIDER:NAME		perf
  *	uprobe:PATH:SYMBOL[+OFFSET]  uprobe:PATH:0xOFFSET  uretprobe:...  func:PATH:SYMBOL
+ *	func:PATH:SYMBOL,returns=insn
  *	tracepoint:SYSTEM:EVENT
  *
  * Split from the right, since paths may hold colons. Behind the name, in parentheses,
@@ -238,7 +239,9 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	if (!spec->name || !spec->path || !spec->provider)
 		return nw_no_memory(err);
 	if (!*spec->path)
-		return bad_spec(err, whole, "the path is missing");
+		return bad_spec(err, whole,
+				strchr(spec->name, '/') ? "the symbol is missing"
+							: "the path is missing");
 	int ret = parse_symbol(whole, spec, err);
 	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
 		return bad_spec(err, whole, "only a whole function has a return");
@@ -285,39 +288,91 @@ static size_t without_args(const char *text)
 	return len && text[len - 1] == ')' && open ? (size_t)(open - text) : len;
 }
 
-static int parse_body(const char *text, struct nw_spec *spec, struct nw_error *err)
-{
-	size_t len = without_args(text);
+/* Of other tools, and nothing that uprobes could do. */
+static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
+				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
 
-	if (text[len] == '(') {
-		int ret = parse_args(text, text + len + 1, strlen(text) - len - 2, spec,
-				     err);
-		if (ret < 0)
-			return ret;
+/*
+ * Take ",returns=insn" out of a function's spec, before its arguments or behind them. (A path may
+ * hold a comma: of that what follows has colons or slashes.)
+ */
+static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
+{
+	static const char word[] = ",returns=", insn[] = "insn";
+	char *found = NULL;
+
+	for (char *at = text; (at = strstr(at, word)); at++)
+		found = at;
+	if (!found)
+		return 0;
+	char *value = found + strlen(word);
+	size_t len = strcspn(value, "(:/");
+	if (value[len] == ':' || value[len] == '/')
+		return 0;
+	if (spec->kind != NW_SPEC_FUNC && spec->kind != NW_SPEC_URETPROBE)
+		return bad_spec(err, spec->text,
+				"returns= is for func: and uretprobe:, which have returns");
+	if (len != strlen(insn) || memcmp(value, insn, len) != 0)
+		return bad_spec(err, spec->text, "returns= takes insn, and nothing else");
+	spec->returns_insn = true;
+	memmove(found, value + len, strlen(value + len) + 1);
+	return 0;
+}
+
+/* Which kind the text begins with; the length of that prefix. */
+static size_t find_kind(const char *text, size_t *kind)
+{
+	for (*kind = 0; *kind < NW_COUNT(kinds); ++*kind) {
+		size_t prefix = strlen(kinds[*kind].prefix);
+		if (strncmp(text, kinds[*kind].prefix, prefix) == 0)
+			return prefix;
 	}
-	for (size_t i = 0; i < NW_COUNT(kinds); i++) {
-		size_t prefix = strlen(kinds[i].prefix);
-		if (len < prefix || memcmp(text, kinds[i].prefix, prefix) != 0)
-			continue;
-		spec->kind = kinds[i].kind;
-		if (len == prefix)
-			return bad_spec(err, text, "it names no probe");
-		return kinds[i].parse(text + prefix, len - prefix, spec, err);
-	}
-	return bad_spec(err, text, "it is empty");
+	return 0;
+}
+
+static bool is_unclosed(const char *text)
+{
+	const char *open = strrchr(text, '(');
+
+	return open && !strchr(open, ')');
+}
+
+/* text: a copy of spec->text, which is cut up. */
+static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
+{
+	size_t kind, prefix = find_kind(text, &kind);
+
+	for (size_t i = 0; i < NW_COUNT(foreign); i++)
+		if (strncmp(text, foreign[i], strlen(foreign[i])) == 0)
+			return bad_spec(
+				err, spec->text,
+				"nopwatch does not probe the kernel's functions, only "
+				"those of programs, and the kernel's own events");
+	spec->kind = kinds[kind].kind;
+	int ret = take_returns(text, spec, err);
+	size_t len = without_args(text);
+	if (ret == 0 && is_unclosed(text))
+		ret = bad_spec(err, spec->text, "a parenthesis is not closed");
+	if (ret == 0 && text[len] == '(')
+		ret = parse_args(spec->text, text + len + 1, strlen(text) - len - 2, spec,
+				 err);
+	if (ret == 0 && len <= prefix)
+		ret = bad_spec(err, spec->text, "it names no probe");
+	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);
 }
 
 int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err)
 {
 	struct nw_spec spec = {.text = strdup(text)};
+	nw_cleanup(nw_free_ptr) char *body = strdup(text);
 	int ret;
 
-	if (!spec.text)
-		return nw_no_memory(err);
-	if (!*text || strpbrk(text, "\n\r"))
+	if (!spec.text || !body)
+		ret = nw_no_memory(err);
+	else if (!*text || strpbrk(text, "\n\r"))
 		ret = bad_spec(err, text, *text ? "it holds a line break" : "it is empty");
 	else
-		ret = parse_body(text, &spec, err);
+		ret = parse_body(body, &spec, err);
 	if (ret < 0)
 		nw_spec_free(&spec);
 	else

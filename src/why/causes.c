@@ -48,6 +48,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 	[NW_CAUSE_NOP5] = {"nop5", NW_KIND_DANGER,
 			   "a 5-byte nop, which this kernel rewrites unsafely"},
 	[NW_CAUSE_RETURN_GO] = {"return-go", NW_KIND_SILENT, "a return probe in Go code"},
+	[NW_CAUSE_RETURN_EXCEPTION] = {"return-exception", NW_KIND_DANGER,
+				       "a return probe where exceptions pass through"},
 	[NW_CAUSE_RETURN_SECCOMP] = {"return-seccomp", NW_KIND_DANGER,
 				     "a return probe in a process under seccomp"},
 	[NW_CAUSE_PROCESS_GONE] = {"process-gone", NW_KIND_SILENT, "no such process"},

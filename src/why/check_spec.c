@@ -495,6 +495,42 @@ void nw_check_arguments(struct judge *judge)
 
 /* ---- return probes ------------------------------------------------------------------ */
 
+/* The first place by which returns would be, or are measured; NULL: none was found. */
+static const struct nw_point *return_point(const struct nw_facts *facts)
+{
+	const struct nw_point *at;
+	size_t probe = 0, point = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point)))
+		if (at->is_return || at->is_exit)
+			return at;
+	return NULL;
+}
+
+static void blame_return(struct judge *judge, enum nw_cause cause, const char *text)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	nw_fails(judge, "%s", text);
+	nw_blame(judge, cause, "%s: it was not armed; probe the entry", text);
+	nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path,
+		  facts->spec->name);
+}
+
+static void blame_seccomp(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	char who[64];
+
+	nw_fails(judge, "%s is under seccomp", nw_who(facts->process, who));
+	nw_blame(judge, NW_CAUSE_RETURN_SECCOMP,
+		 "%s is under seccomp, and some kernels (6.11 to 6.13, unless mended) kill "
+		 "it when a return probe makes a system call of its own: it was not armed",
+		 nw_who(facts->process, who));
+	nw_remedy(judge, "nopwatch stat -p %d 'uprobe:%s:%s'", (int)facts->process->process,
+		  facts->image->path, facts->spec->name);
+}
+
 void nw_check_return(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -503,28 +539,21 @@ void nw_check_return(struct judge *judge)
 
 	if (!back || !facts->image || facts->force)
 		return;
-	if (facts->image->go) {
-		nw_fails(judge, "%s is Go code", facts->image->path);
-		nw_blame(judge, NW_CAUSE_RETURN_GO,
-			 "%s is Go code, whose stacks move: a return probe there crashes "
-			 "the process, so it is refused; probe the entry",
-			 facts->image->path);
-		nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path,
-			  facts->spec->name);
-		return;
-	}
-	if (facts->process && facts->process->seccomp > 0) {
-		char who[64];
-		nw_fails(judge, "%s is under seccomp", nw_who(facts->process, who));
-		nw_blame(judge, NW_CAUSE_RETURN_SECCOMP,
-			 "%s is under seccomp, and some kernels (6.11 to 6.13, unless "
-			 "mended) kill it when a return probe makes a system call of its "
-			 "own: it was not armed",
-			 nw_who(facts->process, who));
-		nw_remedy(judge, "nopwatch stat -p %d 'uprobe:%s:%s'",
-			  (int)facts->process->process, facts->image->path,
-			  facts->spec->name);
-		return;
-	}
-	nw_pass(judge, "neither Go code nor under seccomp");
+	const struct nw_point *at = return_point(facts);
+	bool others = facts->tool != NULL; /* their return probes are the kernel's */
+	if (facts->image->go && (!at || !at->is_exit || others))
+		blame_return(judge, NW_CAUSE_RETURN_GO,
+			     at && at->hazard
+				     ? at->hazard
+				     : "it is Go code, whose stacks move: a return "
+				       "probe there crashes the process");
+	else if (at && at->hazard)
+		blame_return(judge, NW_CAUSE_RETURN_EXCEPTION, at->hazard);
+	else if (at && at->is_exit && !others)
+		nw_pass(judge, "measured by its return instructions, as a return probe of "
+			       "the kernel's would do harm there");
+	else if (facts->process && facts->process->seccomp > 0)
+		blame_seccomp(judge);
+	else
+		nw_pass(judge, "neither Go code nor under seccomp");
 }

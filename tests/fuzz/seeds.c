@@ -160,6 +160,7 @@ static void spec_seeds(void)
 		"uprobe:/a:b:c:0x1234",
 		"uretprobe:/bin/bash:readline(ret:s32)",
 		"func:postgres:exec_simple_query()",
+		"func:/bin/x:main(argc:s32),returns=insn",
 		"tracepoint:sched:sched_switch",
 		"U:/bin/x:p:n",
 		"/opt/a(b)/lib.so:na-me(,x,)",

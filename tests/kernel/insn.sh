@@ -39,5 +39,46 @@ has "--force insists" "$("$NOPWATCH" stat --dry-run --force "uprobe:./leaves:$of
 said=$("$NOPWATCH" why "uprobe:./leaves:catches+1" 2>&1)
 has "why says the same" "$said" 'no instruction is shown to begin there'
 
+
+# returns: an exception that passes through would end a program with a return probe
+if "$NOPWATCH" stat --dry-run func:./leaves:catches 2>&1 | grep -q 'cannot be told'; then
+  skip "functions are measured by their return instructions" "built without capstone"
+  unchanged
+  finish
+fi
+measured() {
+  said=$("$NOPWATCH" stat -j "$@" -o out.json -- ./leaves 300 2>err)
+  is "the program does not notice: $1" "$? $said" "0 caught 100"
+}
+starts="span(S)['count'] + span(S)['unmatched_starts'] + span(S).get('abandoned', 0)"
+measured func:./leaves:passes
+holds "what an exception passes through has fewer returns" out.json \
+  "probe('uprobe:passes')['hits'] == 300 and probe('uretprobe:passes')['hits'] == 200 and span('passes')['count'] == 200"
+holds "and the calls that it ended are told" out.json "${starts//S/\'passes\'} == 300"
+measured func:./leaves:catches func:./leaves:thrower func:./leaves:tail func:./leaves:other
+holds "what catches it returns" out.json "span('catches')['count'] == 300"
+holds "what throws it does not" out.json "span('thrower')['count'] == 200 and probe('uprobe:thrower')['hits'] == 300"
+holds "a jump into another function ends it" out.json "span('tail')['count'] == 300 and span('other')['count'] == probe('uprobe:other')['hits'] > 200"
+measured 'func:./leaves:deep,returns=insn'
+holds "recursion pairs" out.json "span('deep')['count'] == probe('uprobe:deep')['hits'] > 1200 and span('deep')['unmatched_starts'] == 0"
+measured 'uretprobe:./leaves:tail(r:s32)'
+holds "a return's value is there" out.json "probe('uretprobe:tail')['args']['r']['count'] == 75 and probe('uretprobe:tail')['args']['r']['min'] == 7"
+has "that of a jump is not, which is said" "$(cat err)" 'left by a jump into another one'
+
+said=$("$NOPWATCH" stat 'func:./leaves:_start' -- ./leaves 2>&1)
+has "what cannot be measured so is left out" "$said" "uretprobe:_start at .* is left out: a return probe aborts the program .*: it has no return instruction \(--force"
+has "and not on demand" "$("$NOPWATCH" stat 'func:./leaves:_start,returns=insn' 2>&1)" "^nopwatch: .*the return instructions of '_start' cannot be told"
+has "script has the same" "$("$NOPWATCH" script func:./leaves:passes 2>&1)" 'passes'
+hasnt "and no return probe" "$("$NOPWATCH" script func:./leaves:passes 2>&1)" "nw_event r "
+"$NOPWATCH" add func:./leaves:tail >added 2>&1
+has "add has them as events of their own" "$(cat added "$TRACEFS/uprobe_events")" '^p:probe_leaves/tail__return_1 '
+hasnt "and no return probe" "$(cat "$TRACEFS/uprobe_events")" '^r:probe_leaves'
+"$NOPWATCH" remove 'probe_leaves' >/dev/null 2>&1
+
+# C is as before, but on demand
+cp "$PROGRAMS/target" target
+has "C has return probes" "$("$NOPWATCH" stat --dry-run func:./target:work 2>&1)" "'r:.*/target:"
+hasnt "on demand it has not" "$("$NOPWATCH" stat --dry-run func:./target:work,returns=insn 2>&1)" "'r:.*/target:"
+
 unchanged
 finish

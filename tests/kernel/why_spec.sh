@@ -168,7 +168,7 @@ fi
 
 # what may not be armed
 objcopy --add-section .go.buildinfo=/etc/hostname "$target" golike
-why "uretprobe:$PWD/golike:work"
+why "uretprobe:$PWD/golike:_start" # which never returns
 named "a return probe in Go code" 3 False return-go
 start seccomp
 why -p $pid "uretprobe:$target:work"

@@ -235,12 +235,10 @@ START_TEST(a_function_is_left_by_its_returns_and_tail_jumps)
 	check_exits("\x74\x01\xf0\x0f\xb1\x37\xc3", 7, (struct part[]){{"f", 0, 7}}, 1,
 		    "6");
 	check_exits("\xc3", 1, (struct part[]){{"f", 0, 0}}, 1, "how long it is");
-	/* jmp through a PLT entry: endbr64; bnd jmp *GOT(%rip) */
-	check_exits(
-		"\xeb\x1e\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
-		"\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xf3\x0f\x1e\xfa"
-		"\xf2\xff\x25\0\0\0\0",
-		43, (struct part[]){{"f", 0, 2}}, 1, "0-");
+	check_exits("\xc3", 1, (struct part[]){{"f", 0, 1}}, 1, "leaves it already");
+	/* nop; jmp through a PLT entry: endbr64; bnd jmp *GOT(%rip) */
+	check_exits("\x90\xeb\x05\xcc\xcc\xcc\xcc\xcc\xf3\x0f\x1e\xfa\xf2\xff\x25\0\0\0\0",
+		    19, (struct part[]){{"f", 0, 3}}, 1, "1-");
 #else
 	check_exits("\xc3", 1, (struct part[]){{"f", 0, 1}}, 1, "without a disassembler");
 #endif

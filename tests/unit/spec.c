@@ -38,6 +38,8 @@ static void check(const char *text, const char *wanted)
 		      spec.name);
 	if (spec.offset)
 		nw_buf_printf(&got, "+0x%lx", spec.offset);
+	if (spec.returns_insn)
+		nw_buf_adds(&got, " insn");
 	if (spec.has_args) {
 		nw_buf_adds(&got, " (");
 		args_text(&spec, &got);
@@ -137,6 +139,13 @@ START_TEST(functions_have_symbols_or_offsets)
 		 "uretprobe /bin/x|uretprobe|main (ret:s32)"},
 		{"func:/bin/x:main", "func /bin/x|uprobe|main"},
 		{"func:bash:readline", "func bash|uprobe|readline"},
+		{"func:bash:readline,returns=insn", "func bash|uprobe|readline insn"},
+		{"uretprobe:bash:readline,returns=insn",
+		 "uretprobe bash|uretprobe|readline insn"},
+		{"func:bash:f,returns=insn(a:u8,b)", "func bash|uprobe|f insn (a:u8,b)"},
+		{"func:bash:f(a:u8,b),returns=insn", "func bash|uprobe|f insn (a:u8,b)"},
+		{"func:/a,returns=insn/b:f", "func /a,returns=insn/b|uprobe|f"},
+		{"func:/a,returns=x:f", "func /a,returns=x|uprobe|f"},
 	};
 
 	check_all(list, NW_COUNT(list));
@@ -267,6 +276,13 @@ START_TEST(a_bad_spec_is_told_why)
 	static const char offset[] = "the offset is not a number";
 	static const char plus[] = "what follows the '+' is not a number";
 	static const char symbol[] = "the symbol is missing";
+	static const char open[] = "a parenthesis is not closed";
+	static const char returns[] = "returns= takes insn, and nothing else";
+	static const char no_returns[] =
+		"returns= is for func: and uretprobe:, which have returns";
+	static const char kernel[] =
+		"nopwatch does not probe the kernel's functions, only those of programs, "
+		"and the kernel's own events";
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
@@ -281,6 +297,16 @@ START_TEST(a_bad_spec_is_told_why)
 		{"uprobe:main", "the path is missing"},
 		{"uprobe::main", "the path is missing"},
 		{"func:main", "the path is missing"},
+		{"uprobe:/bin/bash", symbol},
+		{"p:n(a:u8", open},
+		{"uprobe:/bin/x:main(a", open},
+		{"kprobe:do_sys_open", kernel},
+		{"kretprobe:do_sys_open(r)", kernel},
+		{"func:/bin/x:f,returns=", returns},
+		{"func:/bin/x:f,returns=insns", returns},
+		{"func:/bin/x:f(a),returns=uretprobe", returns},
+		{"uprobe:/bin/x:f,returns=insn", no_returns},
+		{"p:n,returns=insn", no_returns},
 		{"uprobe:/bin/x:", symbol},
 		{"uprobe:/bin/x:+8", symbol},
 		{"uretprobe:/bin/x:", symbol},

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions that a spec names in one image: by symbol or by file offset; their entry, and where
+ * they return. A return probe replaces the return address on the stack. An exception that passes
+ * through, or Go, whose stacks move, stumbles over that and ends the program; such functions are
+ * measured by their return instructions instead.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch.h"
+#include "code.h"
+#include "select.h"
+
+/* What is being matched. */
+struct matching {
+	const struct nw_spec *spec;
+	const struct nw_scope *scope;
+	struct nw_image *image;
+	struct nw_selection *selection;
+	struct nw_error *err;
+};
+
+/* One function, or a place given by its offset. */
+struct found {
+	char *name;		 /* as its probe is called */
+	struct nw_symbol symbol; /* without a name: there is none */
+	uint64_t vaddr, offset;	 /* of the place, in a function perhaps */
+	nw_exits exits;		 /* what returns are measured by; none: a return probe */
+	char *hazard;		 /* of the return probe */
+};
+
+/* ---- the place ---------------------------------------------------------------------- */
+
+static int function_fail(const struct matching *m, int ret)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *path = m->image->path;
+
+	switch (ret) {
+	case -ENXIO:
+		nw_fail(m->err, ENOENT, "'%s' is only imported by %s, not defined there",
+			spec->name, path);
+		nw_error_hint(m->err,
+			      "probe the library that defines it: nopwatch list -p PID "
+			      "shows what a process has loaded");
+		return -ENOENT;
+	case -ENOTUNIQ:
+		nw_fail(m->err, ENOTUNIQ, "%s has several functions called '%s'", path,
+			spec->name);
+		nw_error_hint(m->err, "give the file offset: uprobe:%s:0xOFFSET", path);
+		return -ENOTUNIQ;
+	case -ENOMEM:
+		return nw_no_memory(m->err);
+	default:
+		return nw_fail(m->err, ENOENT, "there is no function '%s' in %s",
+			       spec->name, path);
+	}
+}
+
+/* Where the spec points in the image: linked address and file offset. */
+static int find_place(const struct matching *m, struct found *f)
+{
+	const struct nw_spec *spec = m->spec;
+
+	if (!f->symbol.name) { /* a file offset */
+		f->offset = spec->offset;
+		nw_vec_each (&m->image->segments, segment)
+			if (segment->exec && spec->offset >= segment->offset &&
+			    spec->offset - segment->offset < segment->filesz)
+				f->vaddr = spec->offset - segment->offset + segment->vaddr;
+		if (!f->vaddr)
+			return nw_fail(m->err, EINVAL,
+				       "offset 0x%" PRIx64
+				       " is in no executable segment of %s",
+				       spec->offset, m->image->path);
+		return 0;
+	}
+	f->vaddr = f->symbol.value + spec->offset;
+	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
+	if (offset < 0)
+		return nw_fail(m->err, EINVAL, "'%s' of %s is in no executable segment",
+			       f->symbol.name, m->image->path);
+	f->offset = (uint64_t)offset;
+	return 0;
+}
+
+/* Why a breakpoint at the place itself would do harm; *hazard: NULL, if it would not. */
+static int doubt_place(const struct matching *m, const struct found *f, char **hazard)
+{
+	nw_cleanup(nw_free_ptr) char *why = NULL;
+	const struct nw_symbol *symbol = &f->symbol;
+	uint64_t offset = m->spec->offset;
+	int ret = 0;
+
+	*hazard = NULL;
+	if (symbol->object)
+		why = nw_text("'%s' is a variable, not code", symbol->name);
+	else if (symbol->name && symbol->size && offset >= symbol->size)
+		why = nw_text("it lies outside of '%s', which has %" PRIu64 " bytes",
+			      symbol->name, symbol->size);
+	else if (!symbol->name || offset)
+		ret = nw_code_doubt(m->image, f->vaddr, &why);
+	if (why)
+		*hazard = nw_text(
+			"no instruction is shown to begin there: %s (--force arms "
+			"it all the same)",
+			why);
+	return ret < 0 || (why && !*hazard) ? nw_no_memory(m->err) : 0;
+}
+
+/* ---- returns ------------------------------------------------------------------------ */
+
+/* What a return probe does to programs of this kind; NULL: nothing. */
+static const char *return_risk(struct nw_image *image)
+{
+	if (image->go)
+		return "a return probe in Go code crashes the program when its stack moves";
+	if (nw_image_throws(image))
+		return "a return probe aborts the program when an exception passes through "
+		       "('terminate called')";
+	return NULL;
+}
+
+/* By what the function's returns are measured. */
+static int choose_returns(const struct matching *m, struct found *f)
+{
+	nw_cleanup(nw_free_ptr) char *why = NULL;
+	const char *risk = return_risk(m->image);
+
+	if (!risk && !m->spec->returns_insn)
+		return 0;
+	int ret = nw_code_exits(m->image, &f->symbol, &f->exits, &why);
+	if (ret < 0)
+		return nw_no_memory(m->err);
+	if (!why)
+		return 0;
+	if (m->spec->returns_insn)
+		return nw_fail(m->err, EOPNOTSUPP, "%s: %s", m->image->path, why);
+	f->hazard = nw_text("%s, and %s (--force arms it all the same)", risk, why);
+	return f->hazard ? 0 : nw_no_memory(m->err);
+}
+
+/* ---- points ------------------------------------------------------------------------- */
+
+static struct nw_point *add_point(const struct matching *m, struct nw_probe *probe,
+				  uint64_t vaddr, uint64_t offset)
+{
+	struct nw_point *point = nw_vec_add(&probe->points);
+
+	if (!point)
+		return NULL;
+	point->image = m->image;
+	point->vaddr = vaddr;
+	point->offset = offset;
+	point->nop = nw_image_nop(m->image, offset);
+	return point;
+}
+
+static int add_exits(const struct matching *m, const struct found *f,
+		     struct nw_probe *probe)
+{
+	nw_vec_each (&f->exits, exit) {
+		int64_t offset = nw_image_offset(m->image, exit->vaddr, true);
+		struct nw_point *point = offset < 0 ? NULL
+						    : add_point(m, probe, exit->vaddr,
+								(uint64_t)offset);
+		if (!point)
+			return nw_no_memory(m->err);
+		point->is_exit = true;
+		point->jumps = exit->jump;
+	}
+	return 0;
+}
+
+static int add_points(const struct matching *m, const struct found *f, bool is_return,
+		      struct nw_probe *probe)
+{
+	if (is_return && f->exits.count)
+		return add_exits(m, f, probe);
+	struct nw_point *point = add_point(m, probe, f->vaddr, f->offset);
+	if (!point)
+		return nw_no_memory(m->err);
+	point->is_return = is_return;
+	if (!is_return)
+		return doubt_place(m, f, &point->hazard);
+	point->hazard = f->hazard ? strdup(f->hazard) : NULL;
+	return f->hazard && !point->hazard ? nw_no_memory(m->err) : 0;
+}
+
+/* What a call or a return has for arguments, as the ABI says. */
+static int add_arguments(const struct matching *m, bool is_return, struct nw_probe *probe)
+{
+	const struct nw_arch *arch = m->image->arch;
+	const char *args = is_return	     ? arch->return_value
+			   : m->spec->offset ? ""
+					     : arch->call_args;
+	int ret = 0;
+
+	nw_vec_each (&probe->points, point) {
+		if (ret == 0 && !point->operands.count)
+			ret = nw_point_operands(m->image, args, probe, point, m->err);
+		nw_vec_each (&point->operands, op)
+			if (point->jumps)
+				op->problem = "the function is left by a jump into another "
+					      "one, which makes the result";
+	}
+	return ret;
+}
+
+static int add_probe(const struct matching *m, const struct found *f, bool is_return)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *provider = is_return ? "uretprobe" : "uprobe";
+	/* the names of func:PATH:SYMBOL(...) are those of the call's arguments */
+	bool named = spec->has_args && !(is_return && spec->kind == NW_SPEC_FUNC);
+	struct nw_probe *probe = nw_probe_find(m->selection, m->image, provider, f->name);
+	int ret = 0;
+
+	if (!probe) {
+		probe = nw_probe_add(m->selection, m->image, spec->kind, provider, f->name);
+		ret = probe ? add_points(m, f, is_return, probe) : nw_no_memory(m->err);
+	}
+	if (ret == 0 && m->image->arch && (named || m->scope->want_operands))
+		ret = add_arguments(m, is_return, probe);
+	if (ret == 0 && named)
+		ret = nw_probe_name_args(spec, probe, m->err);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+/* The probes of one function, or of one place. Returns how many, or -errno. */
+static int add_found(const struct matching *m, struct found *f)
+{
+	bool entry = m->spec->kind != NW_SPEC_URETPROBE;
+	bool back = m->spec->kind != NW_SPEC_UPROBE;
+	int ret = f->name ? find_place(m, f) : nw_no_memory(m->err);
+
+	if (ret == 0 && back)
+		ret = choose_returns(m, f);
+	if (ret == 0 && entry)
+		ret = add_probe(m, f, false);
+	if (ret == 0 && back)
+		ret = add_probe(m, f, true);
+	nw_vec_free(&f->exits);
+	free(f->hazard);
+	free(f->name);
+	return ret < 0 ? ret : entry + back;
+}
+
+int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_image *image, struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	const struct matching m = {spec, scope, image, selection, err};
+	struct found f = {0};
+
+	if (!*spec->name) {
+		f.name = nw_text("0x%" PRIx64, spec->offset);
+		return add_found(&m, &f);
+	}
+	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &f.symbol);
+	if (ret < 0)
+		return function_fail(&m, ret);
+	f.name = spec->offset ? nw_text("%s+0x%" PRIx64, spec->name, spec->offset)
+			      : strdup(spec->name);
+	return add_found(&m, &f);
+}

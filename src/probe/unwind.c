@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Can an exception pass through the functions of an image? It can through any frame of a language
+ * that has them, also through those without a landing pad of their own, so it is asked of the image,
+ * not of a function: does it need a library that throws or unwinds, or has it such a one in itself?
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "symbol.h"
+
+/* By the beginning of their names: libstdc++ and libc++ (Itanium C++ ABI), the unwinders of GCC and
+ * LLVM, which Rust and D use, too. */
+static const char *const libraries[] = {"libstdc++.", "libc++.", "libc++abi.", "libgcc_s.",
+					"libunwind."};
+
+/* What a file has that was linked with them statically. (glibc has _Unwind_Resume and
+ * __gcc_personality_v0 of its own, for the cancellation of threads, which needs no frames.) */
+static const char *const symbols[] = {"__cxa_throw", "__cxa_begin_catch",
+				      "__gxx_personality_v0", "rust_eh_personality",
+				      "_Unwind_RaiseException"};
+
+static bool is_throwing(const char *needed)
+{
+	for (size_t i = 0; i < NW_COUNT(libraries); i++)
+		if (strncmp(needed, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool needs_library(const struct nw_image *image)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	bool found = false;
+
+	while (elf && !found && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		GElf_Dyn entry;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		for (int i = 0; data && !found && gelf_getdyn(data, i, &entry); i++) {
+			const char *name = entry.d_tag == DT_NEEDED
+						   ? elf_strptr(elf, header.sh_link,
+								entry.d_un.d_val)
+						   : NULL;
+			found = name && is_throwing(name);
+		}
+	}
+	elf_end(elf);
+	return found;
+}
+
+static bool has_symbol(struct nw_image *image)
+{
+	for (size_t i = 0; i < NW_COUNT(symbols); i++) {
+		struct nw_symbol symbol;
+		int ret = nw_image_symbol(image, symbols[i], strlen(symbols[i]), 0,
+					  &symbol);
+		if (ret == 0 || ret == -ENXIO)
+			return true;
+	}
+	return false;
+}
+
+bool nw_image_throws(struct nw_image *image)
+{
+	if (!image->throws_known) {
+		image->throws = needs_library(image) || has_symbol(image);
+		image->throws_known = true;
+	}
+	return image->throws;
+}
