@@ -22,6 +22,17 @@
 #define NW_MAX_NAME 63
 /* Our own: events that one point may be spread over. */
 #define NW_MAX_PARTS 32
+/*
+ * Bytes that the fields of one event have at most. Kernels keep them in a page of each CPU and
+ * warn, or write on, where they are more (trace_uprobe.c, MAX_UCB_BUFFER_SIZE); the ring buffer
+ * has less in a page; new ones refuse more than this (trace_probe.h, MAX_PROBE_EVENT_SIZE).
+ */
+#define NW_MAX_BYTES 3072
+/* Bytes of a string that are fetched, unless somebody wants more or less. */
+#define NW_STRING_SIZE	   256
+#define NW_MAX_STRING_SIZE 16384
+/* Characters of an argument's name that the fields of its bytes begin with. */
+#define NW_STRING_NAME 20
 
 /* What the kernel can do, as far as definitions are concerned. */
 struct nw_caps {
@@ -31,6 +42,8 @@ struct nw_caps {
 	bool hex;	 /* x8..x64 */
 	bool arrays;	 /* TYPE[N] */
 	bool long64; /* pointers in memory are read as 8 bytes, in 32-bit programs too */
+	/* a load that meets the end of a mapping keeps the bytes in front of it */
+	bool partial;
 };
 
 /* What the newest kernels have; what `list` assumes. */
@@ -42,7 +55,11 @@ extern const struct nw_caps nw_caps_all;
 struct nw_fetch {
 	char text[NW_MAX_EXPRESSION + 1]; /* "-16(%bp):u64"; "" for a constant */
 	char high_text[NW_MAX_EXPRESSION +
-		       1];	/* upper half of a pair of registers, or "" */
+		       1]; /* upper half of a pair of registers, or "" */
+	/* A string: where its pointer is, "-16(%bp)", of so many bits. text only says what is
+	 * meant, "+0(-16(%bp)):string": that has no bound, so it is fetched in words. */
+	char place[NW_MAX_EXPRESSION + 1];
+	unsigned int place_bits;
 	struct nw_type field;	/* type of the field as it is delivered */
 	struct nw_type shown;	/* type the value has for the user */
 	unsigned int sign_bits; /* the value is this wide and signed, but was fetched
@@ -67,12 +84,26 @@ void nw_type_text(const struct nw_type *type, char out[16]);
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
+/* Bytes of a string: count elements, from this offset on, in the elements of one field. */
+struct nw_chunk {
+	uint32_t part;
+	int field;
+	uint32_t offset;
+	uint32_t bits, count; /* of the elements; count 0: it is no array */
+};
+
 /* Where the value of one argument of one point is found. */
 struct nw_source {
 	unsigned int part; /* which of the point's events */
 	int field;	   /* number of the field there, -1: no field */
 	int high_field;	   /* upper half, -1: none */
 	struct nw_fetch fetch;
+	/* A string: the field is its pointer, and these have its beginning, in order and without
+	 * a gap. None: the field is of the kernel's type string (recordings of old, text). */
+	NW_VEC(struct nw_chunk) chunks;
+	bool big_endian; /* a string: the program that it is from */
+	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
+	bool spread; /* a string: chunks are in other parts than its pointer */
 };
 
 /* A point with its fetches: what is armed. */
@@ -119,8 +150,16 @@ struct nw_plan_options {
 	bool all_args; /* fetch every argument, not only those the user named */
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
-	const char *group; /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
+	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
+	uint32_t string_size; /* bytes of a string, at least; 0: NW_STRING_SIZE */
+	bool any_kernel; /* strings as every kernel takes them: what it can is not known */
 };
+
+/* Bytes that a chunk holds. */
+static inline uint32_t nw_chunk_bytes(const struct nw_chunk *chunk)
+{
+	return chunk->bits / 8 * (chunk->count ? chunk->count : 1);
+}
 
 struct nw_plan {
 	char group[NW_MAX_NAME + 1];

@@ -438,13 +438,16 @@ enum nw_value_kind {
 	NW_VALUE_FLOAT,
 	NW_VALUE_STRING,
 	NW_VALUE_ARRAY,
+	NW_VALUE_NULL, /* a string whose pointer is NULL */
 };
 
 struct nw_value {
 	enum nw_value_kind kind;
-	bool untrusted;	   /* may be left over from an earlier event (usdt-args 3.3) */
+	bool untrusted; /* may be left over from an earlier event (usdt-args 3.3); an empty
+			      string: or what cannot be read */
+	bool cut;	/* STRING: there is, or may be, more of it */
 	unsigned int bits; /* of the number, or of an array's element */
-	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED */
+	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
 	double real;	   /* FLOAT */
 	const char *text;  /* STRING: len bytes, not terminated; MISSING: a sentence */
 	uint32_t len;	   /* STRING: bytes; ARRAY: elements */
@@ -453,9 +456,21 @@ struct nw_value {
 };
 
 /* Decode the arguments that this part of the hit carries; others in out are left alone.
- * out: as many as the probe has arguments. Strings point into the record. */
+ * out: as many as the probe has arguments. Strings point into the record. A string that is spread
+ * over parts is only announced by that of its pointer: nw_string_bytes() collects it, and
+ * nw_string_finish() makes it a value. */
 void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
 		      struct nw_value *out);
+/* The bytes that a record has of a string, from the first chunk in it on: how many (0: none), at
+ * which offset of the string they begin. */
+uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source *source,
+			 uint32_t *offset, const unsigned char **bytes);
+/*
+ * Where the string at value->number ends, in its first len bytes. A load that the kernel could
+ * not do has left zeros, so a NUL is believed only where that is not what it looks like.
+ */
+void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
+		      uint32_t len, struct nw_value *value);
 /* Element i of an ARRAY value, as a number; of FLOATs, as a real one. */
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);

@@ -157,6 +157,28 @@ static int64_t group_of_number(struct nw_by *by, struct nw_summary *summary,
 }
 
 /* By one key, which is what most ask for: numbers are remembered. */
+/* A string of the target's may hold the separator: it must not look like two parts. */
+static void add_string(struct nw_buf *out, const char *text, size_t len)
+{
+	size_t from = out->len;
+
+	nw_buf_add(out, text, len);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == NW_GROUP_SEPARATOR)
+			out->data[i] = '?';
+}
+
+/* A string that was cut stands for all that begin like it, and says so. */
+static void add_value(struct nw_buf *out, const struct nw_value *value)
+{
+	if (value->kind != NW_VALUE_STRING) {
+		nw_value_print(value, out);
+		return;
+	}
+	add_string(out, value->text, value->len);
+	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
+}
+
 static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 			    const struct nw_hit *hit, const struct nw_task *task)
 {
@@ -181,22 +203,11 @@ static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 	if (value->kind == NW_VALUE_SIGNED || value->kind == NW_VALUE_UNSIGNED)
 		return group_of_number(by, summary, value->number,
 				       value->kind == NW_VALUE_SIGNED);
-	if (value->kind == NW_VALUE_STRING)
+	if (value->kind == NW_VALUE_STRING && !value->cut && !value->untrusted)
 		return nw_summary_group(summary, value->text, value->len);
 	nw_buf_clear(&by->text);
-	nw_value_print(value, &by->text);
+	add_value(&by->text, value);
 	return nw_summary_group(summary, nw_buf_str(&by->text), by->text.len);
-}
-
-/* A string of the target's may hold the separator: it must not look like two parts. */
-static void add_string(struct nw_buf *out, const char *text, size_t len)
-{
-	size_t from = out->len;
-
-	nw_buf_add(out, text, len);
-	for (size_t i = from; i < out->len; i++)
-		if (out->data[i] == NW_GROUP_SEPARATOR)
-			out->data[i] = '?';
 }
 
 static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
@@ -223,10 +234,8 @@ static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
 	}
 	if (!value)
 		nw_buf_addc(out, '?');
-	else if (value->kind == NW_VALUE_STRING)
-		add_string(out, value->text, value->len);
 	else
-		nw_value_print(value, out);
+		add_value(out, value);
 }
 
 int64_t nw_by_group(struct nw_by *by, struct nw_summary *summary, const struct nw_hit *hit,

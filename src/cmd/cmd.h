@@ -28,7 +28,8 @@ struct nw_args {
 	uint64_t duration_ns, interval_ns;
 	uint64_t count; /* -n, 0: not said */
 	uint64_t buffer_bytes;
-	uint64_t max_rate; /* hits a second and probe, 0: any */
+	uint32_t string_size; /* bytes of a string that are fetched, 0: a default */
+	uint64_t max_rate;    /* hits a second and probe, 0: any */
 	enum nw_form form;
 	const char *by, *filter;
 	NW_VEC(const char *) spans, hists, types, remotes;

@@ -54,6 +54,7 @@ const struct nw_command nw_cmd_add = {
 		"is "
 		"made if\n"
 		"need be, and is where `enable` enables them.",
-	.options = "pid exe group instance enable output format json dry-run force quiet",
+	.options = "pid exe group instance enable string-size output format json dry-run "
+		   "force quiet",
 	.run = run,
 };

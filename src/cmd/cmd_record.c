@@ -318,7 +318,8 @@ const struct nw_command nw_cmd_record = {
 		   "`trace --from` read on any machine, without privileges; trace-cmd and "
 		   "kernelshark\n"
 		   "read it, too.",
-	.options = "pid follow all exe types duration count output max-rate buffer strict "
+	.options = "pid follow all exe types duration count output max-rate buffer "
+		   "string-size strict "
 		   "dry-run force quiet color",
 	.run = run,
 };

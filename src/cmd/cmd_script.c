@@ -237,6 +237,8 @@ static int make_plan(struct script *s, struct nw_error *err)
 		.all_args = true,
 		.separate = true,
 		.naming = NW_NAMES_PROBES,
+		.string_size = s->args->string_size,
+		.any_kernel = true,
 	};
 	int ret = nw_plan_make(&s->run.selection, &options, &s->run.plan, err);
 
@@ -347,6 +349,6 @@ const struct nw_command nw_cmd_script = {
 		   "The file must be the same here and there, but may lie elsewhere "
 		   "(--remote-path) and be of\n"
 		   "another architecture. -p are processes there.",
-	.options = "pid exe duration output buffer remote-path force quiet",
+	.options = "pid exe duration output buffer string-size remote-path force quiet",
 	.run = run,
 };

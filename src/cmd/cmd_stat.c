@@ -387,7 +387,7 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.reports = true,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span hist max-rate buffer from strict "
-		   "dry-run force quiet verbose color no-pager",
+		   "sort top all-rows filter span hist max-rate buffer string-size from "
+		   "strict dry-run force quiet verbose color no-pager",
 	.run = run,
 };

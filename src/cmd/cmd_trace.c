@@ -149,6 +149,7 @@ const struct nw_command nw_cmd_trace = {
 		"tracepoint:SYSTEM:EVENT,\n"
 		"have their fields as arguments.",
 	.options = "pid follow all exe types duration count output format json filter "
-		   "max-rate buffer from time strict dry-run force quiet verbose color",
+		   "max-rate buffer string-size from time strict dry-run force quiet "
+		   "verbose color",
 	.run = run,
 };

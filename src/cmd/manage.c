@@ -81,7 +81,8 @@ int nw_management_plan(const struct nw_management *m, const struct nw_selection 
 					  .caps = nw_features_caps(&m->features),
 					  .all_args = true,
 					  .naming = NW_NAMES_STAY,
-					  .group = m->args->group};
+					  .group = m->args->group,
+					  .string_size = m->args->string_size};
 
 	options.caps.multi_site = false;
 	return nw_plan_make(selection, &options, out, err);

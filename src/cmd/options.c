@@ -91,6 +91,17 @@ static int take_buffer(struct nw_args *args, const char *value, struct nw_error 
 	return 0;
 }
 
+static int take_string_size(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	uint64_t size;
+
+	if (nw_parse_size(value, &size) < 0 || size < 8 || size > NW_MAX_STRING_SIZE)
+		return bad_value(err, "--string-size", value,
+				 "a number of bytes such as 64 or 4K (8 to 16K)");
+	args->string_size = (uint32_t)size;
+	return 0;
+}
+
 static int take_types(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	const char **slot = nw_vec_add(&args->types);
@@ -265,6 +276,8 @@ static const struct nw_option options[] = {
 	 take_types},
 	{'b', "buffer", "SIZE", "ring buffer per CPU (2M, or less on many CPUs)",
 	 take_buffer},
+	{0, "string-size", "BYTES", "fetch so much of a string (256); the rest is cut",
+	 take_string_size},
 	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
 	 take_max_rate},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",

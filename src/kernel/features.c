@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "journal.h"
@@ -238,6 +239,18 @@ int nw_features_assume(const char *mask, struct nw_features *out, struct nw_erro
 	return ret;
 }
 
+/*
+ * Does a load of 8 bytes that meets the end of a mapping keep those in front of it? Since 4.20,
+ * with the fetches that arrays came with, it is a plain copy (trace_probe_tmpl.h), which x86-64
+ * ends byte by byte (arch/x86/lib/copy_user_64.S); others are not known to.
+ */
+static bool keeps_partial_loads(void)
+{
+	struct utsname machine;
+
+	return uname(&machine) == 0 && strcmp(machine.machine, "x86_64") == 0;
+}
+
 struct nw_caps nw_features_caps(const struct nw_features *features)
 {
 	return (struct nw_caps){
@@ -247,5 +260,6 @@ struct nw_caps nw_features_caps(const struct nw_features *features)
 		.hex = features->has[NW_FEATURE_HEX],
 		.arrays = features->has[NW_FEATURE_ARRAYS],
 		.long64 = features->long64,
+		.partial = features->has[NW_FEATURE_ARRAYS] && keeps_partial_loads(),
 	};
 }

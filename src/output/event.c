@@ -47,7 +47,10 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 	case NW_VALUE_STRING:
 		nw_buf_addc(out, '"');
 		nw_buf_add_escaped(out, value->text, value->len);
-		nw_buf_addc(out, '"');
+		nw_buf_adds(out, value->cut ? "\"..." : "\"");
+		break;
+	case NW_VALUE_NULL:
+		nw_buf_adds(out, "NULL");
 		break;
 	case NW_VALUE_ARRAY:
 		print_array(value, out);
@@ -78,6 +81,7 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json)
 {
 	switch (value->kind) {
 	case NW_VALUE_MISSING:
+	case NW_VALUE_NULL:
 		nw_json_null(json);
 		break;
 	case NW_VALUE_STRING:
@@ -154,11 +158,54 @@ static void print_text(const struct nw_event_line *line, struct nw_buf *out)
 
 /* ---- JSON --------------------------------------------------------------------------- */
 
+/* What values alone do not tell: lists of arguments' names, left out where they are empty. */
+static bool is_untrusted(const struct nw_value *value)
+{
+	return value->untrusted;
+}
+
+static bool is_cut(const struct nw_value *value)
+{
+	return value->kind == NW_VALUE_STRING && value->cut;
+}
+
+static bool is_fault(const struct nw_value *value)
+{
+	return value->kind == NW_VALUE_MISSING && strcmp(value->text, "(fault)") == 0;
+}
+
+static const struct {
+	const char *key;
+	bool (*has)(const struct nw_value *value);
+} marks[] = {{"untrusted", is_untrusted}, {"cut", is_cut}, {"fault", is_fault}};
+
+static void print_marks(const struct nw_event_line *line, struct nw_json *json)
+{
+	const struct nw_hit *hit = line->hit;
+
+	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
+		bool any = false;
+		for (size_t i = 0; i < hit->value_count; i++) {
+			char name[32];
+			if (!marks[mark].has(&hit->values[i]))
+				continue;
+			if (!any) {
+				nw_json_key(json, marks[mark].key);
+				nw_json_open(json, '[');
+			}
+			any = true;
+			nw_arg_name(line->probe, i, name);
+			nw_json_text(json, name, strlen(name));
+		}
+		if (any)
+			nw_json_close(json, ']');
+	}
+}
+
 static void print_json(const struct nw_event_line *line, struct nw_buf *out)
 {
 	const struct nw_hit *hit = line->hit;
 	struct nw_json json = {.out = out};
-	bool untrusted = false;
 
 	nw_json_open(&json, '{');
 	nw_json_key_text(&json, "type", "event");
@@ -179,20 +226,9 @@ static void print_json(const struct nw_event_line *line, struct nw_buf *out)
 		nw_arg_name(line->probe, i, name);
 		nw_json_key(&json, name);
 		nw_value_json(&hit->values[i], &json);
-		untrusted |= hit->values[i].untrusted;
 	}
 	nw_json_close(&json, '}');
-	if (untrusted) {
-		nw_json_key(&json, "untrusted");
-		nw_json_open(&json, '[');
-		for (size_t i = 0; i < hit->value_count; i++) {
-			char name[32];
-			nw_arg_name(line->probe, i, name);
-			if (hit->values[i].untrusted)
-				nw_json_text(&json, name, strlen(name));
-		}
-		nw_json_close(&json, ']');
-	}
+	print_marks(line, &json);
 	nw_json_close(&json, '}');
 	nw_buf_addc(out, '\n');
 }

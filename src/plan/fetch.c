@@ -23,7 +23,8 @@ const struct nw_caps nw_caps_all = {.memory = true,
 				    .ref_ctr = true,
 				    .multi_site = true,
 				    .hex = true,
-				    .arrays = true};
+				    .arrays = true,
+				    .partial = true};
 
 void nw_type_text(const struct nw_type *type, char out[16])
 {
@@ -178,6 +179,10 @@ static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch
 	snprintf(whole, sizeof(whole), "+0(%s)", place);
 	out->untrusted = op->kind != NW_OPERAND_REGISTER &&
 			 out->shown.base != NW_TYPE_STRING;
+	if (out->shown.base == NW_TYPE_STRING) {
+		snprintf(out->place, sizeof(out->place), "%s", place);
+		out->place_bits = op->size * 8;
+	}
 	finish(out, whole, type);
 }
 

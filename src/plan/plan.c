@@ -3,11 +3,9 @@
  * Points into events.
  *
  * Each point gets, for every argument that is wanted, a source: a field of one of its events,
- * a constant, or the reason why there is no value. Its fields are then laid out in parts: the
- * first string comes first, since on some kernels a number that faults displaces a string
- * behind it; every further string goes into a companion event of its own at the same place,
- * since two long ones overflow the kernel's buffer (kernel.md, "Long strings are dangerous").
- * Parts of equal shape then share events, as far as the low bits of their addresses differ.
+ * a constant, or the reason why there is no value. Its fields are then laid out in parts
+ * (layout.c), each of which goes into an event. Parts of equal shape share events, as far as the
+ * low bits of their addresses differ.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,32 +14,6 @@
 #include <string.h>
 
 #include "plan.h"
-
-/* What one part of a point asks of its event, while it is being laid out. */
-struct layout {
-	struct nw_buf shape;   /* "p a0:string a1:s32" */
-	struct nw_buf fetches; /* "a0=+0(%di):string a1=%si:s32" */
-	nw_strings fields;     /* names */
-};
-
-typedef NW_VEC(struct layout) layouts;
-
-/* What is being laid out. */
-struct laying {
-	const struct nw_plan_options *options;
-	const struct nw_probe *probe;
-	struct nw_planned *planned;
-};
-
-static void free_layouts(layouts *list)
-{
-	nw_vec_each (list, layout) {
-		nw_buf_free(&layout->shape);
-		nw_buf_free(&layout->fetches);
-		nw_strings_free(&layout->fields);
-	}
-	nw_vec_free(list);
-}
 
 void nw_identifier(const char *text, size_t most, char *out)
 {
@@ -68,164 +40,6 @@ bool nw_path_is_writable(const char *path)
 			return false;
 	}
 	return true;
-}
-
-/* ---- fields ------------------------------------------------------------------------- */
-
-/* The type that the kernel compares when places share an event: a bitfield's container. */
-static void shape_type(const char *fetch, char out[16])
-{
-	const char *colon = strrchr(fetch, ':');
-	const char *type = colon ? colon + 1 : "";
-	const char *slash = type[0] == 'b' ? strchr(type, '/') : NULL;
-
-	if (slash)
-		snprintf(out, 16, "u%.8s", slash + 1);
-	else
-		snprintf(out, 16, "%.15s", type);
-}
-
-/* Room for the place, its offset, its semaphore and the event's name. */
-enum {
-	LINE_OVERHEAD = 64 + 64 + 64 + 1100
-};
-
-/* A part that can take one more field: the last one, or a new one. NULL: out of memory, or
- * there are as many parts as there may be. */
-static struct layout *part_for(layouts *parts, size_t fetch_len)
-{
-	struct layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
-
-	if (last && last->fields.count + 2 < NW_MAX_FIELDS &&
-	    last->fetches.len + fetch_len + 80 < NW_MAX_LINE - LINE_OVERHEAD)
-		return last;
-	return parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
-}
-
-/* trace_probe.c: reserved_field_names */
-static bool is_reserved(const char *name)
-{
-	static const char *const words[] = {
-		"common_type", "common_flags", "common_preempt_count", "common_pid",
-		"common_tgid", "__probe_ip",   "__probe_ret_ip",       "__probe_func"};
-
-	for (size_t i = 0; i < NW_COUNT(words); i++)
-		if (strcmp(words[i], name) == 0)
-			return true;
-	return false;
-}
-
-/*
- * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
- * what the user calls the argument. A name that is taken gets a number.
- */
-static void field_name(const struct laying *l, const struct layout *part, size_t arg,
-		       char out[32])
-{
-	char name[32], base[28];
-
-	if (l->options->naming == NW_NAMES_PRIVATE) {
-		snprintf(out, 32, "a%zu", part->fields.count % 1000);
-		return;
-	}
-	nw_arg_name(l->probe, arg, name);
-	nw_identifier(name, sizeof(base) - 1, base);
-	snprintf(out, 32, "%s", base);
-	for (unsigned int i = 1; is_reserved(out) || nw_strings_has(&part->fields, out);
-	     i++)
-		snprintf(out, 32, "%.24s_%u", base, i % 1000);
-}
-
-/* Append a field to a part; returns its number there, or -ENOMEM. */
-static int add_field(const struct laying *l, struct layout *part, size_t arg,
-		     const char *fetch)
-{
-	char type[16], name[32];
-	size_t number = part->fields.count;
-
-	shape_type(fetch, type);
-	field_name(l, part, arg, name);
-	if (nw_strings_add(&part->fields, name, strlen(name)) < 0)
-		return -ENOMEM;
-	nw_buf_printf(&part->shape, " %s:%s", name, type);
-	nw_buf_printf(&part->fetches, "%s%s=%s", number ? " " : "", name, fetch);
-	return (int)number;
-}
-
-static bool is_fetched_string(const struct nw_source *source)
-{
-	return source->fetch.text[0] && source->fetch.shown.base == NW_TYPE_STRING;
-}
-
-/* Numbers and arrays of a point, behind the string that may already stand in the first part. */
-static int lay_out_numbers(const struct laying *l, layouts *parts)
-{
-	size_t i = 0;
-
-	nw_vec_each (&l->planned->args, source) {
-		size_t arg = i++;
-		if (!source->fetch.text[0] || is_fetched_string(source))
-			continue;
-		struct layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION);
-		if (!part && parts->count == NW_MAX_PARTS) {
-			source->fetch.problem = "one of too many arguments";
-			continue;
-		}
-		if (!part)
-			return -ENOMEM;
-		source->part = (unsigned int)(part - parts->item);
-		source->field = add_field(l, part, arg, source->fetch.text);
-		if (source->fetch.high_text[0])
-			source->high_field = add_field(l, part, arg,
-						       source->fetch.high_text);
-		if (source->field == -ENOMEM || source->high_field == -ENOMEM)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* A string into a part of its own, or into the first part if it is the first string. */
-static int lay_out_string(const struct laying *l, layouts *parts, struct nw_source *source,
-			  size_t arg, bool first)
-{
-	struct layout *part = first ? parts->item : NULL;
-
-	if (!part && parts->count == NW_MAX_PARTS) {
-		source->fetch.problem = "one of too many strings";
-		return 0;
-	}
-	if (!part)
-		part = nw_vec_add(parts);
-	if (!part)
-		return -ENOMEM;
-	source->part = (unsigned int)(part - parts->item);
-	source->field = add_field(l, part, arg, source->fetch.text);
-	return source->field == -ENOMEM ? -ENOMEM : 0;
-}
-
-static int lay_out(const struct laying *l, layouts *parts)
-{
-	const struct nw_source *first = NULL;
-	size_t arg = 0;
-	int ret = nw_vec_add(parts) ? 0 : -ENOMEM;
-
-	nw_vec_each (&l->planned->args, source) {
-		if (ret == 0 && !first && is_fetched_string(source)) {
-			first = source;
-			ret = lay_out_string(l, parts, source, arg, true);
-		}
-		arg++;
-	}
-	if (ret == 0)
-		ret = lay_out_numbers(l, parts);
-	arg = 0;
-	nw_vec_each (&l->planned->args, source) {
-		if (ret == 0 && source != first && is_fetched_string(source))
-			ret = lay_out_string(l, parts, source, arg, false);
-		arg++;
-	}
-	l->planned->parts = (unsigned int)parts->count;
-	return ret;
 }
 
 /* ---- sources ------------------------------------------------------------------------ */
@@ -316,7 +130,7 @@ static struct nw_event *event_for(struct nw_plan *plan,
 }
 
 static int place_parts(struct nw_plan *plan, const struct nw_plan_options *options,
-		       layouts *parts)
+		       nw_layouts *parts)
 {
 	size_t index = plan->points.count - 1;
 	const struct nw_planned *planned = &plan->points.item[index];
@@ -383,7 +197,7 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 {
 	const struct nw_probe *probe = plan->selection->probes.item[probe_index];
 	struct nw_planned *planned = nw_vec_add(&plan->points);
-	layouts parts = {0};
+	nw_layouts parts = {0};
 
 	if (!planned)
 		return -ENOMEM;
@@ -393,12 +207,12 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		return plan_kernel_event(plan, probe, planned,
 					 options->all_args || probe->has_args);
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
-	const struct laying laying = {options, probe, planned};
+	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian};
 	if (ret == 0)
-		ret = lay_out(&laying, &parts);
+		ret = nw_lay_out(&laying, &parts);
 	if (ret == 0)
 		ret = place_parts(plan, options, &parts);
-	free_layouts(&parts);
+	nw_layouts_free(&parts);
 	return ret;
 }
 
@@ -493,8 +307,11 @@ void nw_plan_free(struct nw_plan *plan)
 	nw_vec_each (&plan->events, event)
 		free_event(*event);
 	nw_vec_free(&plan->events);
-	nw_vec_each (&plan->points, planned)
+	nw_vec_each (&plan->points, planned) {
+		nw_vec_each (&planned->args, source)
+			nw_vec_free(&source->chunks);
 		nw_vec_free(&planned->args);
+	}
 	nw_vec_free(&plan->points);
 	nw_strings_free(&plan->texts);
 }

@@ -5,6 +5,28 @@
 
 #include "nopwatch/plan.h"
 
+/* What one part of a point asks of its event, while it is being laid out. */
+struct nw_layout {
+	struct nw_buf shape;   /* "p a0:u64 a1:s32" */
+	struct nw_buf fetches; /* "a0=%di:u64 a1=%si:s32" */
+	nw_strings fields;     /* names */
+	size_t bytes;	       /* of the fields */
+};
+
+typedef NW_VEC(struct nw_layout) nw_layouts;
+
+/* What is being laid out. */
+struct nw_laying {
+	const struct nw_plan_options *options;
+	const struct nw_probe *probe;
+	struct nw_planned *planned;
+	bool big_endian; /* the program */
+};
+
+/* Lay the sources of a point out; they get their parts and fields, or a problem. -ENOMEM. */
+int nw_lay_out(const struct nw_laying *laying, nw_layouts *parts);
+void nw_layouts_free(nw_layouts *parts);
+
 /* Add an empty event; NULL when out of memory. */
 struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return);
 /* Put a place into an event, which must have its slot free. Takes over fetches. */

@@ -11,6 +11,8 @@
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
+ *	string BIG_ENDIAN WHOLE				of the last source
+ *	chunk PART FIELD OFFSET BITS COUNT		of the last source
  *	event NAME RETURN
  *	system NAME					of the last event: the kernel has it anyway
  *	field NAME					of the last event
@@ -81,6 +83,17 @@ static void save_probe(const struct nw_selection *selection, const struct nw_pro
 			      point->offset, point->is_return);
 }
 
+static void save_chunks(const struct nw_source *source, struct nw_buf *out)
+{
+	if (source->chunks.count)
+		nw_buf_printf(out, "string %d %d\n", source->big_endian, source->whole);
+	nw_vec_each (&source->chunks, chunk)
+		nw_buf_printf(out,
+			      "chunk %" PRIu32 " %d %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+			      chunk->part, chunk->field, chunk->offset, chunk->bits,
+			      chunk->count);
+}
+
 static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 {
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
@@ -99,6 +112,7 @@ static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 		nw_buf_printf(out, " %d", fetch->untrusted);
 		nw_plan_word(out, fetch->problem ? fetch->problem : "");
 		nw_buf_addc(out, '\n');
+		save_chunks(source, out);
 	}
 }
 
@@ -369,6 +383,63 @@ static int load_source(struct loader *load)
 	return load_problem(load, 9, &source->fetch);
 }
 
+static struct nw_source *last_source(const struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	struct nw_planned *planned = count ? &load->plan->points.item[count - 1] : NULL;
+
+	return planned && planned->args.count ? &planned->args.item[planned->args.count - 1]
+					      : NULL;
+}
+
+static int load_string(struct loader *load)
+{
+	struct nw_source *source = last_source(load);
+	uint64_t big_endian, whole;
+
+	if (!source || !number(load, 1, 1, &big_endian) || !number(load, 2, 1, &whole))
+		return -EBADMSG;
+	source->big_endian = big_endian;
+	source->whole = whole;
+	return 0;
+}
+
+/* The bytes of a string have no gap, and are no more than we ever fetch. */
+static int load_chunk(struct loader *load)
+{
+	struct nw_source *source = last_source(load);
+	uint64_t part, offset, bits, count;
+	uint32_t wanted = 0;
+	int field;
+
+	if (!source || source->field < 0 || source->fetch.shown.base != NW_TYPE_STRING ||
+	    !number(load, 1, NW_MAX_PARTS - 1, &part) || part < source->part ||
+	    part >= load->plan->points.item[load->plan->points.count - 1].parts ||
+	    !small_or_none(load, 2, &field) || field < 0 ||
+	    !number(load, 3, NW_MAX_STRING_SIZE, &offset) || !number(load, 4, 64, &bits) ||
+	    (bits != 8 && bits != 64) || !number(load, 5, 64, &count))
+		return -EBADMSG;
+	if (source->chunks.count) {
+		const struct nw_chunk *last =
+			&source->chunks.item[source->chunks.count - 1];
+		wanted = last->offset + nw_chunk_bytes(last);
+		if (part < last->part)
+			return -EBADMSG;
+	}
+	if (offset != wanted)
+		return -EBADMSG;
+	struct nw_chunk *chunk = nw_vec_add(&source->chunks);
+	if (!chunk)
+		return -ENOMEM;
+	*chunk = (struct nw_chunk){.part = (uint32_t)part,
+				   .field = field,
+				   .offset = (uint32_t)offset,
+				   .bits = (uint32_t)bits,
+				   .count = (uint32_t)count};
+	source->spread |= part != source->part;
+	return 0;
+}
+
 static int load_event(struct loader *load)
 {
 	struct nw_event *event;
@@ -445,6 +516,8 @@ static const struct {
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"source", 10, load_source},
+	{"string", 3, load_string},
+	{"chunk", 6, load_chunk},
 	{"event", 3, load_event},
 	{"system", 2, load_system},
 	{"field", 2, load_field},

@@ -19,6 +19,8 @@ struct pending {
 	struct nw_value *values;
 	size_t room;
 	NW_VEC(char *) copies; /* strings of parts already seen */
+	struct nw_buf
+		*strings; /* those that are spread over parts, as far as they have come */
 };
 
 typedef NW_VEC(struct pending *) pendings;
@@ -64,6 +66,9 @@ static void free_pending(struct pending *p)
 	nw_vec_each (&p->copies, copy)
 		free(*copy);
 	nw_vec_free(&p->copies);
+	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
+		nw_buf_free(&p->strings[i]);
+	free(p->strings);
 	free(p->values);
 	free(p);
 }
@@ -86,7 +91,7 @@ static int keep_strings(struct pending *p, const struct nw_planned *planned, uin
 	for (size_t i = 0; i < p->hit.value_count; i++) {
 		struct nw_value *value = &p->values[i];
 		bool is_array = value->kind == NW_VALUE_ARRAY;
-		if (planned->args.item[i].part != part ||
+		if (planned->args.item[i].part != part || planned->args.item[i].spread ||
 		    (value->kind != NW_VALUE_STRING && !is_array))
 			continue;
 		const void *from = is_array ? (const void *)value->elements : value->text;
@@ -102,6 +107,44 @@ static int keep_strings(struct pending *p, const struct nw_planned *planned, uin
 			value->text = copy;
 	}
 	return 0;
+}
+
+/* What this part has of the strings that are spread over several. */
+static int collect_strings(struct pending *p, const struct nw_planned *planned,
+			   const struct nw_record *record)
+{
+	size_t i = 0;
+
+	nw_vec_each (&planned->args, source) {
+		const unsigned char *bytes = NULL;
+		struct nw_buf *string = NULL;
+		uint32_t offset = 0, len;
+		size_t at = i++;
+		if (!source->spread || source->fetch.problem)
+			continue;
+		if (!p->strings)
+			p->strings = calloc(p->hit.value_count + 1, sizeof(*p->strings));
+		if (!p->strings)
+			return -ENOMEM;
+		string = &p->strings[at];
+		len = nw_string_bytes(record, source, &offset, &bytes);
+		if (len &&
+		    string->len == offset) /* else something in front of it is lost */
+			nw_buf_add(string, (const char *)bytes, len);
+		if (string->failed)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* No more of them will come. */
+static void finish_strings(struct pending *p, const struct nw_planned *planned)
+{
+	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
+		if (planned->args.item[i].spread && p->values[i].kind == NW_VALUE_STRING)
+			nw_string_finish(&planned->args.item[i],
+					 (const unsigned char *)nw_buf_str(&p->strings[i]),
+					 (uint32_t)p->strings[i].len, &p->values[i]);
 }
 
 static struct pending *start(struct nw_join *join, const struct nw_record *record)
@@ -155,6 +198,7 @@ static int complete(struct nw_join *join, size_t at)
 	if (!slot)
 		return -ENOMEM;
 	*slot = join->waiting.item[at];
+	finish_strings(*slot, planned_of(join, (*slot)->hit.planned));
 	memmove(&join->waiting.item[at], &join->waiting.item[at + 1],
 		(--join->waiting.count - at) * sizeof(struct pending *));
 	return 0; /* the others stay in order, oldest first */
@@ -223,7 +267,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
 	nw_record_values(join->formats, record, p->values);
-	if (keep_strings(p, planned, record->part) < 0)
+	if (keep_strings(p, planned, record->part) < 0 ||
+	    collect_strings(p, planned, record) < 0)
 		return -ENOMEM;
 	if ((p->got & all) == all && complete(join, (size_t)at) < 0)
 		return -ENOMEM;

@@ -12,6 +12,8 @@ struct nw_text_field {
 	uint32_t size;	/* bytes in the record; 0: the plan has no use for it */
 	uint32_t array; /* elements, 0: none */
 	bool string;
+	bool bytes; /* numbers that are a program's bytes, in its order: */
+	bool big_endian;
 };
 
 /* An event of the plan, and how its lines become records. */

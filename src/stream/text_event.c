@@ -26,14 +26,32 @@ static void type_field(struct nw_text_field *field, const struct nw_fetch *fetch
 	field->size = plain ? size * (field->array ? field->array : 1) : 0;
 }
 
+/* A string in words: its field is a pointer. */
+static void type_string(struct nw_text_event *event, const struct nw_source *source,
+			uint32_t part)
+{
+	nw_vec_each (&source->chunks, chunk) {
+		if (chunk->part != part || (size_t)chunk->field >= event->field_count)
+			continue;
+		struct nw_text_field *field = &event->fields[chunk->field];
+		field->array = chunk->count;
+		field->size = nw_chunk_bytes(chunk);
+		field->big_endian = source->big_endian;
+		field->bytes = true;
+	}
+}
+
 static void type_fields(const struct nw_plan *plan, struct nw_text_event *event)
 {
 	nw_vec_each (&event->event->places, place) {
 		nw_vec_each (&plan->points.item[place->planned].args, source) {
 			size_t count = event->field_count;
+			type_string(event, source, place->part);
 			if (source->part != place->part)
 				continue;
-			if (source->field >= 0 && (size_t)source->field < count)
+			if (source->chunks.count && (size_t)source->field < count)
+				event->fields[source->field].size = 8;
+			else if (source->field >= 0 && (size_t)source->field < count)
 				type_field(&event->fields[source->field], &source->fetch);
 			if (source->high_field >= 0 && (size_t)source->high_field < count)
 				event->fields[source->high_field].size = 4;
@@ -135,6 +153,23 @@ static void store(unsigned char *to, uint64_t value, uint32_t bytes)
 		memcpy(to, &byte, 1);
 }
 
+/* Bytes that a program has in a word, in its order. */
+static void store_bytes(const struct nw_text_field *field, unsigned char *to,
+			uint64_t value, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		to[field->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+static void store_element(const struct nw_text_field *field, unsigned char *to,
+			  uint64_t value, uint32_t bytes)
+{
+	if (field->bytes)
+		store_bytes(field, to, value, bytes);
+	else
+		store(to, value, bytes);
+}
+
 /* "{1,2,3}"; as many elements as the field has. */
 static bool store_array(const struct nw_text_field *field, const char *text, size_t len,
 			unsigned char *to)
@@ -150,7 +185,7 @@ static bool store_array(const struct nw_text_field *field, const char *text, siz
 		const char *stop = comma ? comma : end;
 		if (!nw_text_number(at, (size_t)(stop - at), &value))
 			return false;
-		store(to + (size_t)i * width, value, width);
+		store_element(field, to + (size_t)i * width, value, width);
 		at = stop + 1;
 	}
 	return i == field->array;
@@ -247,7 +282,7 @@ static bool store_value(const struct nw_text_event *event, size_t i, const char 
 		return store_array(field, value, len, (unsigned char *)room->data + at);
 	if (!nw_text_number(value, len, &number))
 		return false;
-	store((unsigned char *)room->data + at, number, field->size);
+	store_element(field, (unsigned char *)room->data + at, number, field->size);
 	return true;
 }
 

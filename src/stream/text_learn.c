@@ -4,6 +4,7 @@
  * values could be. The result is a plan as recordings have it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +12,14 @@
 
 enum {
 	EVENTS_MOST = 4096,
-	ARGS_MOST = 64,
+	ARGS_MOST = NW_MAX_FIELDS,
 	NAME_MOST = 31 /* of an argument */
 };
 
 struct arg {
 	char *name;
+	/* bytes of the string that an argument before it points at; 0: it is none of these */
+	uint32_t chunk_bits, chunk_offset;
 	enum nw_base_type base; /* DEFAULT: nothing but (fault) was seen */
 	uint32_t array;
 };
@@ -173,30 +176,108 @@ static void type_of(const struct arg *arg, char out[16])
 	nw_type_text(&type, out);
 }
 
-static void write_arg(const struct arg *arg, struct nw_buf *out)
+/* Does a string follow of which this is the pointer, NAME=0x1234 NAME_str0={...}? */
+static bool is_pointer(const struct event *event, size_t at)
 {
+	return at + 1 < event->args.count && !event->args.item[at].chunk_bits &&
+	       event->args.item[at + 1].chunk_bits;
+}
+
+static bool is_number(const struct arg *arg)
+{
+	return arg->base == NW_TYPE_HEX || arg->base == NW_TYPE_UNSIGNED;
+}
+
+/* "NAME_str64" behind the pointer NAME has words, "NAME_chr0" bytes (plan/layout.c). */
+static bool take_chunk(const struct arg *pointer, struct arg *arg)
+{
+	size_t len = strnlen(pointer->name, NW_STRING_NAME);
+	const char *tail = arg->name + len;
+	uint64_t offset;
+
+	if (!is_number(arg) || strncmp(arg->name, pointer->name, len) != 0 ||
+	    (strncmp(tail, "_str", 4) != 0 && strncmp(tail, "_chr", 4) != 0) ||
+	    nw_parse_u64(tail + 4, &offset) < 0 || offset > NW_MAX_STRING_SIZE)
+		return false;
+	arg->chunk_offset = (uint32_t)offset;
+	arg->chunk_bits = tail[1] == 's' ? 64 : 8;
+	return true;
+}
+
+/* Which arguments are the bytes of strings: numbers behind a pointer, in order, from 0 on. */
+static void find_chunks(struct event *event)
+{
+	struct arg *pointer = NULL, *last = NULL;
+
+	nw_vec_each (&event->args, arg) {
+		if (pointer && take_chunk(pointer, arg) &&
+		    (last ? arg->chunk_offset > last->chunk_offset
+			  : arg->chunk_offset == 0)) {
+			last = arg;
+			continue;
+		}
+		arg->chunk_bits = 0;
+		pointer = is_number(arg) && !arg->array ? arg : NULL;
+		last = NULL;
+	}
+}
+
+/* Up to a gap. A string begins bytewise where loads are lost as a whole. */
+static void write_chunks(const struct event *event, size_t pointer, struct nw_buf *out)
+{
+	const struct arg *args = event->args.item;
+	uint32_t next = 0;
+
+	nw_buf_printf(out, "string %d %d\n", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+		      args[pointer + 1].chunk_bits == 8);
+	for (size_t i = pointer + 1; i < event->args.count && args[i].chunk_bits; i++) {
+		if (args[i].chunk_offset != next)
+			break;
+		nw_buf_printf(out, "chunk 0 %zu %" PRIu32 " %u %" PRIu32 "\n", i, next,
+			      args[i].chunk_bits, args[i].array);
+		next += args[i].chunk_bits / 8 * (args[i].array ? args[i].array : 1);
+	}
+}
+
+static void write_arg(const struct event *event, size_t at, struct nw_buf *out)
+{
+	const struct arg *arg = &event->args.item[at];
 	char name[NAME_MOST + 1] = "", type[16];
 
+	if (arg->chunk_bits)
+		return;
 	memcpy(name, arg->name, strnlen(arg->name, NAME_MOST));
-	type_of(arg, type);
+	if (is_pointer(event, at))
+		strcpy(type, "string");
+	else
+		type_of(arg, type);
 	nw_buf_printf(out, "arg %s %s\n", name, type);
 }
 
-static void write_source(const struct arg *arg, size_t number, struct nw_buf *out)
+static void write_source(const struct event *event, size_t number, struct nw_buf *out)
 {
+	const struct arg *arg = &event->args.item[number];
 	char text[16];
 
+	if (arg->chunk_bits)
+		return;
+	if (is_pointer(event, number)) {
+		nw_buf_printf(out, "source 0 %zu -1 string string 0 - 0 -\n", number);
+		write_chunks(event, number, out);
+		return;
+	}
 	type_of(arg, text);
 	nw_buf_printf(out, "source 0 %zu -1 %s %s 0 - 0 -\n", number, text, text);
 }
 
 /* perf prints GROUP:EVENT. */
-static void write_event(const struct event *event, size_t number, struct nw_buf *out)
+static void write_event(struct event *event, size_t number, struct nw_buf *out)
 {
 	const char *colon = strrchr(event->name, ':');
 	char provider[NW_MAX_NAME + 1] = "";
-	size_t i = 0;
+	size_t i;
 
+	find_chunks(event);
 	if (colon)
 		memcpy(provider, event->name, (size_t)(colon - event->name));
 	nw_buf_adds(out, "probe 0 0");
@@ -204,11 +285,11 @@ static void write_event(const struct event *event, size_t number, struct nw_buf 
 	nw_plan_word(out, colon ? colon + 1 : event->name);
 	nw_plan_word(out, event->name);
 	nw_buf_adds(out, " 0\n");
-	nw_vec_each (&event->args, arg)
-		write_arg(arg, out);
+	for (i = 0; i < event->args.count; i++)
+		write_arg(event, i, out);
 	nw_buf_printf(out, "point 0 0 0\nplanned %zu 0 1 0\n", number);
-	nw_vec_each (&event->args, arg)
-		write_source(arg, i++, out);
+	for (i = 0; i < event->args.count; i++)
+		write_source(event, i, out);
 	nw_buf_printf(out, "event e%zu 0\n", number);
 	nw_vec_each (&event->args, arg)
 		nw_buf_printf(out, "field %s\n", arg->name);

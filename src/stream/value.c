@@ -179,6 +179,23 @@ static void take_kernel_field(const struct nw_record *record,
 	}
 }
 
+/* A string of chunks: its pointer, and its bytes if they are all in this record. */
+static void take_pointer(const struct nw_record *record,
+			 const struct nw_field_format *field,
+			 const struct nw_source *source, struct nw_value *out)
+{
+	const unsigned char *bytes = NULL;
+	uint32_t offset, len;
+
+	out->kind = NW_VALUE_STRING;
+	out->number = load(record->data + field->offset, field->size);
+	out->text = "";
+	if (source->spread)
+		return;
+	len = nw_string_bytes(record, source, &offset, &bytes);
+	nw_string_finish(source, bytes, len, out);
+}
+
 static void take_field(const struct nw_record *record, const struct nw_source *source,
 		       struct nw_value *out)
 {
@@ -198,6 +215,8 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 	out->untrusted = fetch->untrusted;
 	if (field->type.base != NW_TYPE_DEFAULT) {
 		take_kernel_field(record, field, &fetch->shown, out);
+	} else if (source->chunks.count) {
+		take_pointer(record, field, source, out);
 	} else if (fetch->shown.base == NW_TYPE_STRING) {
 		take_string(record, field, out);
 	} else if (fetch->field.array) {

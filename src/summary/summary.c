@@ -217,6 +217,8 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	value = &hit->values[role->key_arg];
 	switch (value->kind) {
 	case NW_VALUE_STRING:
+		if (value->cut) /* of two that begin alike, it could be either */
+			return false;
 		*key = nw_hash_text(value->text, value->len);
 		return true;
 	case NW_VALUE_SIGNED:

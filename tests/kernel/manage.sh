@@ -49,7 +49,7 @@ said=$("$NOPWATCH" add "usdt:$SERVER:myserver:request__start(id, path:string)" 2
 has "with other arguments it is refused" "$? $said" \
   '^1 nopwatch: sdt_myserver:request__start is there already, with other arguments: arg0='
 "$NOPWATCH" add -q --group mine "usdt:$SERVER:myserver:request__start(id, path:string)"
-has "in another group it is not" "$(cat "$TRACEFS/uprobe_events")" '^p:mine/request__start .* path=\+0\(%..\):string id='
+has "in another group it is not" "$(cat "$TRACEFS/uprobe_events")" '^p:mine/request__start .* id=.* path=%..:x64 path_(chr|str)0=\+0\(%..\):x'
 "$NOPWATCH" add -q --group mine -p $$ func:libc.so.6:qsort uretprobe:libc.so.6:bsearch
 is "functions and their returns" "$(sed -n 's/^\([pr]:mine[^ ]*\).*/\1/p' "$TRACEFS/uprobe_events" | sort | tr '\n' ' ')" \
   "p:mine/qsort p:mine/request__start r:mine/bsearch__return r:mine/qsort__return "

@@ -39,13 +39,17 @@ done
 kill $pid
 wait $pid 2>/dev/null
 
-# several strings: companions at the same place, joined again
+# several strings, and some that need companions at the same place, joined again
 "$NOPWATCH" trace -j 'strings:three(a:string, n, b:string, c:string)' -o out.json -- \
   "$PROGRAMS/strings" 4 500 >/dev/null
 holds "three strings of one hit come together" out.json \
   "len(of('event')) == 2000 and all(e['args'] == {'a': 'a%d' % e['args']['n'], 'n': e['args']['n'], 'b': 'b%d' % e['args']['n'], 'c': 'c%d' % e['args']['n']} for e in of('event'))"
-"$NOPWATCH" trace -j 'strings:long(s:string)' -o out.json -- "$PROGRAMS/strings" 1 1 >/dev/null
-holds "a long string is whole" out.json "of('event')[0]['args']['s'] == 'x' * 3000"
+"$NOPWATCH" trace -j --string-size 16K 'strings:three(a:string, n, b:string, c:string)' -o out.json -- \
+  "$PROGRAMS/strings" 4 20 >/dev/null
+holds "also if they take many events" out.json \
+  "len(of('event')) == 80 and all(e['args'] == {'a': 'a%d' % e['args']['n'], 'n': e['args']['n'], 'b': 'b%d' % e['args']['n'], 'c': 'c%d' % e['args']['n']} for e in of('event'))"
+"$NOPWATCH" trace -j --string-size 3008 'strings:long(s:string)' -o out.json -- "$PROGRAMS/strings" 1 1 >/dev/null
+holds "a long string is whole" out.json "of('event')[0]['args']['s'] == 'x' * 3000 and 'cut' not in of('event')[0]"
 "$NOPWATCH" trace -j 'strings:bad(s:string, n)' -o out.json -- "$PROGRAMS/strings" 1 1 >/dev/null
 holds "a wild pointer is null, its neighbour is right" out.json "of('event')[0]['args'] == {'s': None, 'n': 7}"
 

@@ -77,6 +77,15 @@ vm_check() { # KERNEL
     same_as_said "types of the user's cut and sign (-$level)" types_$level types_said_$level s8,u8,u8,u8,u16,s8,u32,s16
   done
 
+  # where the loads of strings are lost as a whole, those are that meet the end of a mapping
+  local size whole=
+  grep -q '^arrays .*yes' features && [ "${1%%-*}" = amd64 ] || whole=whole
+  for level in O0 O2; do
+    for size in 256 4096 16384; do
+      ok "strings of every length and place (-$level, $size bytes)" "$TESTS_LIB/edges" edges_${level}_$size $size $whole
+    done
+  done
+
   is "attaching to a process ends well" "$(cat attach.status)" 0
   same_as_said "what a process said meanwhile" attach attach.said within
   is "its semaphores are closed again" "$(cat attach.quiet)" "quiet, something said"

@@ -367,6 +367,90 @@ START_TEST(random_losses_lose_no_other_part_and_keep_each_threads_order)
 }
 END_TEST
 
+/*
+ * A string whose words are in two events: its pointer and the first 8 bytes in one, the next 8 in
+ * the other; and a number beside each.
+ */
+static const char spread_plan[] =
+	"nopwatch-plan 1\ngroup nopwatch_t\nimage /bin/app\n"
+	"probe 0 0 p long p:long 1\narg s string\narg n u64\npoint 16 16 0\n"
+	"planned 0 0 2 0\n"
+	"source 0 0 -1 string string 0 - 0 -\nstring 0 0\nchunk 0 1 0 64 0\n"
+	"chunk 1 0 8 64 1\n"
+	"source 1 1 -1 u64 u64 0 - 0 -\n"
+	"event e0 0\nfield a0\nfield a1\nplace 0 0\n"
+	"event e1 0\nfield a0\nfield a1\nplace 0 1\n";
+
+static bool push_spread(uint64_t time, uint32_t part, uint64_t first, const char *second)
+{
+	unsigned char bytes[64];
+	struct {
+		uint64_t number;
+		char text[8];
+	} fields = {.number = first};
+	struct nw_record record = {.kind = NW_RECORD_HIT,
+				   .time = time,
+				   .cpu = 3,
+				   .tid = 7,
+				   .part = part,
+				   .data = bytes,
+				   .format = fake.formats.events.item[part]};
+	memcpy(fields.text, second, 8);
+	if (part == 1) { /* the bytes come first */
+		memcpy(&fields.number, second, 8);
+		memcpy(fields.text, &first, 8);
+	}
+	record.size = (uint32_t)fake_hit(bytes, record.format->id, 7, 16, &fields,
+					 sizeof(fields));
+	int ret = nw_join_push(join, &record, &got);
+	ck_assert_int_ge(ret, 0);
+	memset(bytes, 'y', sizeof(bytes));
+	return ret > 0;
+}
+
+START_TEST(a_string_that_is_spread_over_parts_is_one)
+{
+	static const struct fake_format spread_formats[] = {{"e0", 10, "a0:u64 a1:x64"},
+							    {"e1", 11, "a0:x64[1] a1:u64"}};
+
+	fake_open(&fake, spread_plan, spread_formats, 2, page_layout(256, 8));
+	ck_assert_int_eq(nw_join_open(&fake.formats, true, &join), 0);
+	ck_assert(!push_spread(1, 0, 0x401001, "abcdefgh"));
+	ck_assert(push_spread(2, 1, 5, "ijk\0####"));
+	describe_hit();
+	expect("1 7 long abcdefghijk 5;");
+	ck_assert(!got.values[0].cut);
+	ck_assert(!push_spread(3, 0, 0x401001, "abc\0####"));
+	ck_assert(push_spread(4, 1, 6, "ijklmnop"));
+	describe_hit();
+	expect("3 7 long abc 6;");
+	ck_assert(!got.values[0].cut);
+	ck_assert(!push_spread(5, 0, 0x401001, "abcdefgh"));
+	ck_assert(push_spread(6, 1, 7, "ijklmnop"));
+	describe_hit();
+	expect("5 7 long abcdefghijklmnop 7;");
+	ck_assert(got.values[0].cut);
+	/* the second part is lost: what there is, is the beginning */
+	ck_assert(!push_spread(7, 0, 0x401001, "abcdefgh"));
+	ck_assert(push_spread(8, 0, 0x401001, "ABCDEFGH"));
+	describe_hit();
+	expect("7 7 long abcdefgh (lost);");
+	ck_assert(got.values[0].cut);
+	/* and the first one: bytes without a beginning are nothing */
+	ck_assert(push_spread(9, 1, 8, "ijklmnop"));
+	describe_hit();
+	expect("8 7 long ABCDEFGHijklmnop 8;");
+	ck_assert(!push_spread(10, 1, 9, "ijklmnop"));
+	ck_assert(push_spread(11, 1, 9, "ijklmnop"));
+	describe_hit();
+	expect("10 7 long (lost) 9;");
+	nw_join_free(join);
+	join = NULL;
+	nw_buf_free(&seen);
+	fake_close(&fake);
+}
+END_TEST
+
 UNIT_MAIN("join", hits_of_one_part_pass_through,
 	  parts_make_one_hit_in_whatever_order_they_come,
 	  parts_of_several_threads_do_not_mix,
@@ -377,4 +461,5 @@ UNIT_MAIN("join", hits_of_one_part_pass_through,
 	  a_part_that_the_plan_does_not_have_is_no_hit_of_its_own,
 	  another_probe_at_the_same_place_may_come_between_the_parts,
 	  at_the_end_what_waits_comes_out_oldest_first,
-	  random_losses_lose_no_other_part_and_keep_each_threads_order)
+	  random_losses_lose_no_other_part_and_keep_each_threads_order,
+	  a_string_that_is_spread_over_parts_is_one)

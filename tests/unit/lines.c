@@ -84,7 +84,9 @@ START_TEST(arguments_of_every_kind_are_json)
 	       "\"tid\":77,\"comm\":\"a\\n\\ufffd\",\"probe\":\"p:x\\\"\",\"args\":{"
 	       "\"n\\\"\":-7,\"arg1\":\"18446744073709551615\",\"arg2\":255,"
 	       "\"arg3\":2.5,\"arg4\":\"a\\\"\\u001b\\ufffd\",\"arg5\":null,"
-	       "\"arg6\":[0,255],\"arg7\":[0.5,-2]},\"untrusted\":[\"arg2\",\"arg6\"]}\n");
+	       "\"arg6\":[0,255],\"arg7\":[0.5,-2]},\"untrusted\":[\"arg2\",\"arg6\"],"
+	       "\"fault\":"
+	       "[\"arg5\"]}\n");
 }
 END_TEST
 

@@ -7,7 +7,8 @@
 		 .ref_ctr = true,    \
 		 .multi_site = true, \
 		 .hex = true,        \
-		 .arrays = true}
+		 .arrays = true,     \
+		 .partial = true}
 
 static const struct nw_plan_options plain = {.session = "s", ALL_CAPS};
 static const struct nw_plan_options all_args = {.session = "s", .all_args = true, ALL_CAPS};
@@ -176,49 +177,174 @@ END_TEST
 
 /* ---- parts -------------------------------------------------------------------------- */
 
-START_TEST(a_string_comes_first)
+/* Where the bytes of a string are: "PART.FIELD@OFFSET:BITS[COUNT]" of each chunk. */
+static void check_chunks(const struct nw_source *source, const char *wanted)
+{
+	struct nw_buf got = {0};
+
+	nw_vec_each (&source->chunks, chunk)
+		nw_buf_printf(&got, "%s%u.%d@%u:%u[%u]", got.len ? " " : "", chunk->part,
+			      chunk->field, chunk->offset, chunk->bits, chunk->count);
+	ck_assert_str_eq(nw_buf_str(&got), wanted);
+	nw_buf_free(&got);
+}
+
+START_TEST(a_string_is_its_pointer_and_words_behind_the_numbers)
 {
 	struct nw_selection s = {0};
 	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/x"), "p", "a",
-				      "id,sql:string,n:u16");
+				      "id,sql:string,n:u16,name:string");
 
-	pb_point(a, 1, "8@%rdi 8@%rsi 4@%edx");
+	pb_point(a, 1, "8@%rdi 8@%rsi 4@%edx 8@8(%rsp)");
 	struct nw_plan plan = pb_plan(&s, &plain);
-	pb_check(&plan,
-		 "p:nopwatch_s/es_0 /x:0x1 a0=+0(%si):string a1=%di:u64 a2=%dx:u16\n");
-	pb_check_sources(&plan, 0, "0.1 0.0 0.2");
+	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64 a1=%dx:u16 a2=%si:x64 "
+			"a3=+0(%si):x64[32] a4=+8(%sp):x64 a5=+0(+8(%sp)):x64[32]\n");
+	pb_check_sources(&plan, 0, "0.0 0.2 0.1 0.4");
+	check_chunks(&plan.points.item[0].args.item[1], "0.3@0:64[32]");
+	check_chunks(&plan.points.item[0].args.item[3], "0.5@0:64[32]");
 	ck_assert_uint_eq(plan.points.item[0].parts, 1);
 	pb_free(&s, &plan);
 }
 END_TEST
 
-START_TEST(every_further_string_has_an_event_of_its_own)
+/* The definitions of one string of a size, with what a kernel has. */
+static void check_string(const struct nw_plan_options *options, uint32_t size,
+			 const char *names, const char *wanted)
+{
+	struct nw_plan_options sized = *options;
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/x"), "p", "a", names);
+
+	sized.string_size = size;
+	pb_point(a, 1, "8@%rdi");
+	struct nw_plan plan = pb_plan(&s, &sized);
+	pb_check(&plan, wanted);
+	pb_free(&s, &plan);
+}
+
+START_TEST(strings_take_what_the_kernel_has)
+{
+	struct nw_plan_options options = plain;
+
+	check_string(&options, 8, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:x64 a1=+0(%di):x64[1]\n");
+	check_string(&options, 600, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:x64 a1=+0(%di):x64[64] "
+		     "a2=+512(%di):x64[11]\n");
+	options.caps.partial = false; /* the beginning bytewise, so that none is lost */
+	check_string(&options, 256, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:x64 a1=+0(%di):x8[64] "
+		     "a2=+64(%di):x64[24]\n");
+	options.caps.hex = false;
+	check_string(&options, 16, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64 a1=+0(%di):u8[16]\n");
+	options.caps.arrays = false;
+	check_string(&options, 3, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64 a1=+0(%di):u8 a2=+1(%di):u8 "
+		     "a3=+2(%di):u8\n");
+	options = plain;
+	options.any_kernel = true;
+	check_string(&options, 2, "s:string",
+		     "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64 a1=+0(%di):u8 a2=+1(%di):u8\n");
+	options = plain;
+	options.naming = NW_NAMES_PROBES;
+	check_string(&options, 520, "a_name_of_25_characters__:string",
+		     "p:nopwatch_s/a /x:0x1 a_name_of_25_characters__=%di:x64 "
+		     "a_name_of_25_charact_str0=+0(%di):x64[64] "
+		     "a_name_of_25_charact_str512=+512(%di):x64[1]\n");
+}
+END_TEST
+
+/* What a field has, of "name=+0(%di):x64[32]". */
+static size_t bytes_of(const char *fetch)
+{
+	const char *type = strrchr(fetch, ':');
+	unsigned int bits = 0, count = 1;
+
+	ck_assert_int_ge(sscanf(type + 2, "%u[%u]", &bits, &count), 1);
+	return (size_t)bits / 8 * count;
+}
+
+/* No event has more bytes than every kernel bears, and none that an unbounded string decides. */
+static void check_bytes(const struct nw_plan *plan)
+{
+	nw_vec_each (&plan->events, event) {
+		nw_cleanup(nw_free_ptr) char *copy = strdup(
+			(*event)->places.item[0].fetches);
+		char *rest = copy, *one;
+		size_t bytes = 0;
+		while ((one = strsep(&rest, " "))) {
+			ck_assert_ptr_null(strstr(one, "string"));
+			bytes += *one ? bytes_of(one) : 0;
+		}
+		ck_assert_uint_le(bytes, NW_MAX_BYTES);
+		ck_assert_uint_le((*event)->fields.count, NW_MAX_FIELDS);
+	}
+}
+
+START_TEST(no_event_has_more_bytes_than_kernels_bear)
+{
+	static const char *const names[] = {
+		"a:u64[64],b:u64[64],c:u64[64],d:u64[64],e:u64[64],f:u64[64],g:u64[64]",
+		"a:string,b:u64[64],c:string,d:u64[64],e:string,f:x8[64],g:string",
+		"a:string,b:string,c:string,d:string,e:string,f:string,g:string"};
+	static const uint32_t sizes[] = {0, 8, 1000, 4096, NW_MAX_STRING_SIZE};
+
+	for (size_t i = 0; i < NW_COUNT(names) * NW_COUNT(sizes) * 4; i++) {
+		struct nw_plan_options options = plain;
+		struct nw_selection s = {0};
+		options.string_size = sizes[i % NW_COUNT(sizes)];
+		options.caps.partial = i & 1;
+		options.any_kernel = i & 2;
+		pb_point(pb_probe(&s, pb_image(&s, "/x"), "p", "a",
+				  names[i % NW_COUNT(names)]),
+			 1, "8@%rdi 8@%rsi 8@8(%rsp) 8@%rcx 8@%r8 8@%r9 8@%rax");
+		struct nw_plan plan = pb_plan(&s, &options);
+		check_bytes(&plan);
+		ck_assert_uint_eq(plan.points.item[0].parts, plan.events.count);
+		pb_free(&s, &plan);
+	}
+}
+END_TEST
+
+START_TEST(arrays_of_strings_are_refused)
 {
 	struct nw_selection s = {0};
-	struct nw_image *image = pb_image(&s, "/x");
-	struct nw_probe *a = pb_probe(&s, image, "p", "a", "a:string,n,b:string,c:string");
-	struct nw_probe *b = pb_probe(&s, image, "p", "b", "s:string");
 
-	pb_point(a, 1, "8@%rdi 4@%esi 8@8(%rsp) 8@%rcx");
-	pb_point(a, 2, "8@%rdi 4@%esi 8@%rdx 4@$1");
-	pb_point(b, 3, "8@%rax");
-	pb_point(b, 0x1003, "8@%rax");
+	pb_point(pb_probe(&s, pb_image(&s, "/x"), "p", "a", "s:string[2]"), 1, "8@%rdi");
 	struct nw_plan plan = pb_plan(&s, &plain);
-	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=+0(%di):string a1=%si:u32\n"
-			"p:nopwatch_s/es_0 /x:0x2 a0=+0(%di):string a1=%si:u32\n"
-			"p:nopwatch_s/es_1 /x:0x1 a0=+0(+8(%sp)):string\n"
-			"p:nopwatch_s/es_1 /x:0x2 a0=+0(%dx):string\n"
-			"p:nopwatch_s/es_1 /x:0x3 a0=+0(%ax):string\n"
-			"p:nopwatch_s/es_2 /x:0x1 a0=+0(%cx):string\n"
-			"p:nopwatch_s/es_2 /x:0x1003 a0=+0(%ax):string\n");
-	pb_check_sources(&plan, 0, "0.0 0.1 1.0 2.0");
-	pb_check_sources(&plan, 1, "0.0 0.1 1.0 !a constant: it points nowhere");
-	ck_assert_uint_eq(plan.points.item[0].parts, 3);
-	ck_assert_uint_eq(plan.points.item[1].parts, 2);
+	pb_check_sources(&plan, 0, "!an array of strings: ask for the pointers, x64[N]");
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(strings_that_do_not_fit_one_event_have_companions)
+{
+	struct nw_plan_options options = plain;
+	struct nw_selection s = {0};
+	struct nw_image *image = pb_image(&s, "/x");
+	struct nw_probe *a = pb_probe(&s, image, "p", "a", "a:string,n,b:string");
+	struct nw_probe *b = pb_probe(&s, image, "p", "b", "s:string,n");
+
+	options.string_size = 2048;
+	pb_point(a, 1, "8@%rdi 4@%esi 8@8(%rsp)");
+	pb_point(a, 2, "8@%rdi 4@%esi 4@$1");
+	pb_point(b, 3, "8@%rax 4@%esi");
+	struct nw_plan plan = pb_plan(&s, &options);
+	check_bytes(&plan);
+	pb_check_sources(&plan, 0, "0.1 0.0 0.6");
+	check_chunks(&plan.points.item[0].args.item[0],
+		     "0.2@0:64[64] 0.3@512:64[64] 0.4@1024:64[64] 0.5@1536:64[64]");
+	check_chunks(&plan.points.item[0].args.item[2],
+		     "0.7@0:64[64] 0.8@512:64[61] 1.0@1000:64[64] 1.1@1512:64[64] "
+		     "1.2@2024:64[3]");
+	ck_assert(!plan.points.item[0].args.item[0].spread);
+	ck_assert(plan.points.item[0].args.item[2].spread);
+	pb_check_sources(&plan, 1, "0.1 0.0 !a constant: it points nowhere");
+	ck_assert_uint_eq(plan.points.item[0].parts, 2);
+	ck_assert_uint_eq(plan.points.item[1].parts, 1);
 	ck_assert_uint_eq(plan.points.item[2].parts, 1);
-	const struct nw_place *place = &plan.events.item[2]->places.item[0];
-	ck_assert_uint_eq(place->planned, 0);
-	ck_assert_uint_eq(place->part, 2);
+	ck_assert_uint_eq(plan.events.count, 3); /* the others share one */
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -232,9 +358,9 @@ START_TEST(a_pair_of_registers_is_two_fields)
 	image->arch = nw_arch_by_name("i386");
 	pb_point(a, 1, "8@%eax 4@%esi -4@%edi");
 	struct nw_plan plan = pb_plan(&s, &plain);
-	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=+0(%si):string a1=%ax:u32 a2=%dx:u32 "
-			"a3=%di:s32\n");
-	pb_check_sources(&plan, 0, "0.1+2 0.0 0.3");
+	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=%ax:u32 a1=%dx:u32 a2=%di:s32 "
+			"a3=%si:x32 a4=+0(%si):x64[32]\n");
+	pb_check_sources(&plan, 0, "0.0+1 0.3 0.2");
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -298,25 +424,34 @@ END_TEST
 
 START_TEST(more_strings_than_parts_are_left_out)
 {
+	struct nw_plan_options options = plain;
 	struct nw_selection s = {0};
 	struct nw_buf names = {0}, args = {0};
+	uint32_t last = NW_MAX_STRING_SIZE;
 
+	options.string_size = NW_MAX_STRING_SIZE;
 	for (int i = 0; i < 40; i++) {
 		nw_buf_adds(&names, ":string,");
 		nw_buf_adds(&args, "8@%rdi ");
 	}
 	pb_point(pb_probe(&s, pb_image(&s, "/x"), "p", "a", nw_buf_str(&names)), 1,
 		 nw_buf_str(&args));
-	struct nw_plan plan = pb_plan(&s, &plain);
+	struct nw_plan plan = pb_plan(&s, &options);
+	check_bytes(&plan);
 	ck_assert_uint_eq(plan.events.count, NW_MAX_PARTS);
 	ck_assert_uint_eq(plan.points.item[0].parts, NW_MAX_PARTS);
-	for (unsigned int i = 0; i < 40; i++) {
-		const struct nw_source *source = &plan.points.item[0].args.item[i];
+	nw_vec_each (&plan.points.item[0].args, source) {
+		uint32_t bytes = 0;
+		nw_vec_each (&source->chunks, chunk)
+			bytes += nw_chunk_bytes(chunk);
+		/* whole ones, one that is shorter, and then none */
+		ck_assert_uint_le(bytes, last);
+		ck_assert(last == NW_MAX_STRING_SIZE || bytes == 0);
 		ck_assert_pstr_eq(source->fetch.problem,
-				  i < NW_MAX_PARTS ? NULL : "one of too many strings");
-		ck_assert_uint_eq(source->part, i < NW_MAX_PARTS ? i : 0);
-		ck_assert_int_eq(source->field, i < NW_MAX_PARTS ? 0 : -1);
+				  bytes ? NULL : "one of too many strings");
+		last = bytes;
 	}
+	ck_assert_uint_eq(last, 0);
 	nw_buf_free(&names);
 	nw_buf_free(&args);
 	pb_free(&s, &plan);
@@ -326,6 +461,9 @@ END_TEST
 UNIT_MAIN("plan", points_without_arguments_share_one_event,
 	  equal_low_bits_need_another_event, kernels_without_shared_events_get_one_a_point,
 	  returns_and_entries_do_not_share, types_decide_who_shares_and_sources_do_not,
-	  arguments_are_fetched_only_if_they_are_wanted, a_string_comes_first,
-	  every_further_string_has_an_event_of_its_own, a_pair_of_registers_is_two_fields,
-	  many_arguments_are_spread_over_events, more_strings_than_parts_are_left_out)
+	  arguments_are_fetched_only_if_they_are_wanted,
+	  a_string_is_its_pointer_and_words_behind_the_numbers,
+	  strings_take_what_the_kernel_has, no_event_has_more_bytes_than_kernels_bear,
+	  arrays_of_strings_are_refused, strings_that_do_not_fit_one_event_have_companions,
+	  a_pair_of_registers_is_two_fields, many_arguments_are_spread_over_events,
+	  more_strings_than_parts_are_left_out)

@@ -40,19 +40,17 @@ START_TEST(separate_probes_do_not_share_but_their_points_do)
 	struct nw_plan_options options = plain;
 	struct nw_selection s = {0};
 	struct nw_image *image = pb_image(&s, "/x");
-	struct nw_probe *a = pb_probe(&s, image, "p", "a", "x:string,y:string");
-	struct nw_probe *b = pb_probe(&s, image, "p", "b", "z:string");
+	struct nw_probe *a = pb_probe(&s, image, "p", "a", "x:u32,y:u32");
+	struct nw_probe *b = pb_probe(&s, image, "p", "b", "z:u32");
 
 	options.separate = true;
 	pb_point(a, 1, "8@%rdi 8@%rsi");
 	pb_point(a, 2, "8@%rdi 8@%rsi");
 	pb_point(b, 3, "8@%rdi");
 	struct nw_plan plan = pb_plan(&s, &options);
-	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=+0(%di):string\n"
-			"p:nopwatch_s/es_0 /x:0x2 a0=+0(%di):string\n"
-			"p:nopwatch_s/es_1 /x:0x1 a0=+0(%si):string\n"
-			"p:nopwatch_s/es_1 /x:0x2 a0=+0(%si):string\n"
-			"p:nopwatch_s/es_2 /x:0x3 a0=+0(%di):string\n");
+	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=%di:u32 a1=%si:u32\n"
+			"p:nopwatch_s/es_0 /x:0x2 a0=%di:u32 a1=%si:u32\n"
+			"p:nopwatch_s/es_1 /x:0x3 a0=%di:u32\n");
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -110,12 +108,12 @@ START_TEST(fields_are_called_what_the_user_calls_them)
 
 	pb_point(a, 1, "8@%rdi 4@%esi 8@%rdx 4@%ecx 4@%eax");
 	struct nw_plan plan = pb_plan(&s, &named);
-	pb_check(&plan,
-		 "p:nopwatch_mine/a /x:0x1 sql=+0(%dx):string id=%di:u64 arg1=%si:u32 "
-		 "abcdefghijklmnopqrstuvwxyz0=%cx:u32 arg4=%ax:u32\n");
+	pb_check(&plan, "p:nopwatch_mine/a /x:0x1 id=%di:u64 arg1=%si:u32 "
+			"abcdefghijklmnopqrstuvwxyz0=%cx:u32 arg4=%ax:u32 sql=%dx:x64 "
+			"sql_chr0=+0(%dx):x8[64] sql_str64=+64(%dx):x64[24]\n");
 	ck_assert_str_eq(plan.events.item[0]->shape,
-			 "p sql:string id:u64 arg1:u32 abcdefghijklmnopqrstuvwxyz0:u32 "
-			 "arg4:u32 #0.0");
+			 "p id:u64 arg1:u32 abcdefghijklmnopqrstuvwxyz0:u32 arg4:u32 "
+			 "sql:x64 sql_chr0:x8[64] sql_str64:x64[24] #0.0");
 	pb_free(&s, &plan);
 }
 END_TEST

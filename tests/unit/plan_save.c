@@ -153,7 +153,9 @@ END_TEST
 START_TEST(the_text_is_this)
 {
 	static const struct nw_plan_options options = {
-		.session = "s", .caps = {.memory = true, .multi_site = true}};
+		.session = "s",
+		.string_size = 72,
+		.caps = {.memory = true, .multi_site = true, .arrays = true}};
 	struct nw_selection s = {0};
 	struct nw_image *image = pb_image(&s, "/a b");
 	struct nw_probe *a = pb_probe(&s, image, "p", "a", "sql:string,n:s16,");
@@ -180,6 +182,9 @@ START_TEST(the_text_is_this)
 		"point 4194352 48 0\n"
 		"planned 0 0 1 0\n"
 		"source 0 0 -1 string string 0 - 0 -\n"
+		"string 0 1\n"
+		"chunk 0 1 0 8 64\n"
+		"chunk 0 2 64 64 1\n"
 		"source 0 -1 -1 - s16 16 65534 0 -\n"
 		"source 0 -1 -1 - u64 0 - 0 a%20floating-point%20or%20vector%20register:%20"
 		"ftrace%20can%20only%20read%20general%20registers\n"
@@ -187,6 +192,8 @@ START_TEST(the_text_is_this)
 		"planned 1 1 1 0\n"
 		"event es_0 0\n"
 		"field a0\n"
+		"field a1\n"
+		"field a2\n"
 		"place 0 0\n");
 	free(text);
 	pb_free(&s, &plan);

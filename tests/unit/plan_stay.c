@@ -71,16 +71,22 @@ START_TEST(a_group_of_ones_own_and_the_same_names_in_two_files)
 }
 END_TEST
 
-START_TEST(a_second_string_has_an_event_that_says_so)
+START_TEST(a_companion_has_an_event_that_says_so)
 {
+	struct nw_plan_options options = stay;
 	struct nw_selection s = {0};
-	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), "p", "n",
-				      "x:string,y:string");
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), "p", "n", "x:string");
 
-	pb_point(a, 1, "8@%rdi 8@%rsi");
-	struct nw_plan plan = pb_plan(&s, &stay);
-	pb_check(&plan, "p:sdt_p/n /a:0x1 x=+0(%di):string\n"
-			"p:sdt_p/n__part2 /a:0x1 y=+0(%si):string\n");
+	options.string_size = 3072;
+	pb_point(a, 1, "8@%rdi");
+	struct nw_plan plan = pb_plan(&s, &options);
+	pb_check(
+		&plan,
+		"p:sdt_p/n /a:0x1 x=%di:x64 x_chr0=+0(%di):x8[64] x_str64=+64(%di):x64[64] "
+		"x_str576=+576(%di):x64[64] x_str1088=+1088(%di):x64[64] "
+		"x_str1600=+1600(%di):x64[64] x_str2112=+2112(%di):x64[64] "
+		"x_str2624=+2624(%di):x64[55]\n"
+		"p:sdt_p/n__part2 /a:0x1 x_str3064=+3064(%di):x64[1]\n");
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -92,12 +98,14 @@ START_TEST(names_are_cut_to_what_the_kernel_takes)
 
 	memset(name, 'x', 200);
 	name[200] = '\0';
+	struct nw_plan_options options = stay;
 	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), name, name,
 				      "x:string,y:string");
+	options.string_size = 2000; /* two events each */
 	pb_point(a, 1, "8@%rdi 8@%rsi");
 	pb_point(a, 2, "8@%rdi 8@%rsi");
 	pb_point(a, 3, "8@%rdi 8@%rsi")->is_return = true;
-	struct nw_plan plan = pb_plan(&s, &stay);
+	struct nw_plan plan = pb_plan(&s, &options);
 	ck_assert_uint_eq(plan.events.count, 6);
 	nw_vec_each (&plan.events, event) {
 		nw_event_number(*event, 999999);
@@ -111,4 +119,4 @@ END_TEST
 UNIT_MAIN("plan stay", an_event_a_site_with_numbers_behind_the_first,
 	  functions_are_in_the_group_of_their_file,
 	  a_group_of_ones_own_and_the_same_names_in_two_files,
-	  a_second_string_has_an_event_that_says_so, names_are_cut_to_what_the_kernel_takes)
+	  a_companion_has_an_event_that_says_so, names_are_cut_to_what_the_kernel_takes)

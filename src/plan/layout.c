@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The fetches of a point in parts, each of which an event can hold: so many fields, so long a
+ * line, and so many bytes. The numbers come first, so that they are in the first part.
+ *
+ * A string is its pointer and its first bytes in words. The kernel's own type `string` has no
+ * bound: 4 bytes of it and 4092 of a target's make more than the page that the kernel keeps an
+ * event's fields in, which it answers with a warning, a lost hit, or by writing on. Words have
+ * their size whatever the target's strings are, and each of them faults by itself. Where a string
+ * ends is then seen in user space (stream/string.c). What does not fit into one event goes on in
+ * companion events at the same place.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+enum {
+	/* Room in a line for the place, its offset, its semaphore and the event's name. */
+	LINE_OVERHEAD = 64 + 64 + 64 + 1100,
+	ARRAY_MOST = 64, /* trace_probe.h: MAX_ARRAY_LEN */
+	/* Where a load that meets the end of a mapping loads nothing, the bytes in front of it
+	 * are lost with it: so many are fetched one by one. */
+	EXACT_BYTES = 64,
+};
+
+void nw_layouts_free(nw_layouts *list)
+{
+	nw_vec_each (list, layout) {
+		nw_buf_free(&layout->shape);
+		nw_buf_free(&layout->fetches);
+		nw_strings_free(&layout->fields);
+	}
+	nw_vec_free(list);
+}
+
+/* The type that the kernel compares when places share an event: a bitfield's container. */
+static void shape_type(const char *fetch, char out[16])
+{
+	const char *colon = strrchr(fetch, ':');
+	const char *type = colon ? colon + 1 : "";
+	const char *slash = type[0] == 'b' ? strchr(type, '/') : NULL;
+
+	if (slash)
+		snprintf(out, 16, "u%.8s", slash + 1);
+	else
+		snprintf(out, 16, "%.15s", type);
+}
+
+/* A part that can take one more field of so many bytes: the last one, or a new one. NULL: out of
+ * memory, or there are as many parts as there may be. */
+static struct nw_layout *part_for(nw_layouts *parts, size_t text, size_t bytes)
+{
+	struct nw_layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
+
+	if (last && last->fields.count + 2 < NW_MAX_FIELDS &&
+	    last->bytes + bytes <= NW_MAX_BYTES &&
+	    last->fetches.len + text + 80 < NW_MAX_LINE - LINE_OVERHEAD)
+		return last;
+	return parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
+}
+
+/* trace_probe.c: reserved_field_names */
+static bool is_reserved(const char *name)
+{
+	static const char *const words[] = {
+		"common_type", "common_flags", "common_preempt_count", "common_pid",
+		"common_tgid", "__probe_ip",   "__probe_ret_ip",       "__probe_func"};
+
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
+ * what the user calls the argument. The bytes of a string are called NAME_strOFFSET if they come in
+ * words, else NAME_chrOFFSET, by which text_learn.c knows them again. A name that is taken gets a number.
+ */
+static void field_name(const struct nw_laying *l, const struct nw_layout *part, size_t arg,
+		       const struct nw_chunk *chunk, char out[32])
+{
+	char name[32], base[28], tail[12] = "";
+
+	if (l->options->naming == NW_NAMES_PRIVATE) {
+		snprintf(out, 32, "a%zu", part->fields.count % 1000);
+		return;
+	}
+	nw_arg_name(l->probe, arg, name);
+	if (chunk)
+		snprintf(tail, sizeof(tail), chunk->bits == 8 ? "_chr%u" : "_str%u",
+			 chunk->offset % 100000);
+	nw_identifier(name, chunk ? NW_STRING_NAME : sizeof(base) - 1, base);
+	snprintf(out, 32, "%s%s", base, tail);
+	for (unsigned int i = 1; is_reserved(out) || nw_strings_has(&part->fields, out);
+	     i++)
+		snprintf(out, 32, "%.*s_%u%s", chunk ? NW_STRING_NAME - 4 : 24, base,
+			 i % 1000, tail);
+}
+
+/* Append a field of so many bytes to a part; returns its number there, or -ENOMEM. */
+static int add_field(const struct nw_laying *l, struct nw_layout *part, size_t arg,
+		     const struct nw_chunk *chunk, const char *fetch, size_t bytes)
+{
+	char type[16], name[32];
+	size_t number = part->fields.count;
+
+	shape_type(fetch, type);
+	field_name(l, part, arg, chunk, name);
+	if (nw_strings_add(&part->fields, name, strlen(name)) < 0)
+		return -ENOMEM;
+	nw_buf_printf(&part->shape, " %s:%s", name, type);
+	nw_buf_printf(&part->fetches, "%s%s=%s", number ? " " : "", name, fetch);
+	part->bytes += bytes;
+	return (int)number;
+}
+
+static bool is_fetched_string(const struct nw_source *source)
+{
+	return source->fetch.text[0] && source->fetch.shown.base == NW_TYPE_STRING;
+}
+
+/* ---- numbers and arrays ------------------------------------------------------------- */
+
+static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
+			  struct nw_source *source, size_t arg)
+{
+	const struct nw_type *field = &source->fetch.field;
+	size_t bytes = (size_t)field->bits / 8 * (field->array ? field->array : 1);
+	bool pair = source->fetch.high_text[0];
+	struct nw_layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION, bytes << pair);
+
+	if (!part && parts->count == NW_MAX_PARTS) {
+		source->fetch.problem = "one of too many arguments";
+		return 0;
+	}
+	if (!part)
+		return -ENOMEM;
+	source->part = (unsigned int)(part - parts->item);
+	source->field = add_field(l, part, arg, NULL, source->fetch.text, bytes);
+	if (pair)
+		source->high_field = add_field(l, part, arg, NULL, source->fetch.high_text,
+					       bytes);
+	return source->field == -ENOMEM || source->high_field == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* ---- strings ------------------------------------------------------------------------ */
+
+/* What may be said to the kernel. */
+static char word_letter(const struct nw_laying *l)
+{
+	return l->options->caps.hex && !l->options->any_kernel ? 'x' : 'u';
+}
+
+/* 0; 1: there are as many parts as there may be. */
+static int lay_out_pointer(const struct nw_laying *l, nw_layouts *parts,
+			   struct nw_source *source, size_t arg)
+{
+	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+	char text[NW_MAX_EXPRESSION + 16];
+
+	if (!part)
+		return parts->count == NW_MAX_PARTS ? 1 : -ENOMEM;
+	snprintf(text, sizeof(text), "%s:%c%u", source->fetch.place, word_letter(l),
+		 source->fetch.place_bits & 127);
+	source->part = (unsigned int)(part - parts->item);
+	source->field = add_field(l, part, arg, NULL, text, source->fetch.place_bits / 8);
+	return source->field < 0 ? source->field : 0;
+}
+
+/* The next bytes of the string, up to wanted of them: as many as one field can have, in elements
+ * of a size. */
+static struct nw_chunk next_chunk(const struct nw_laying *l, const struct nw_layout *part,
+				  uint32_t offset, uint32_t wanted, bool whole)
+{
+	bool bytewise = whole && offset < EXACT_BYTES;
+	struct nw_chunk chunk = {.offset = offset, .bits = bytewise ? 8 : 64};
+	uint32_t step = chunk.bits / 8;
+	size_t room = (NW_MAX_BYTES - part->bytes) / step;
+
+	if (bytewise && wanted > EXACT_BYTES)
+		wanted = EXACT_BYTES;
+	if (!l->options->caps.arrays || l->options->any_kernel)
+		return chunk;
+	chunk.count = (wanted - offset + step - 1) / step;
+	if (chunk.count > ARRAY_MOST)
+		chunk.count = ARRAY_MOST;
+	if (chunk.count > room)
+		chunk.count = (uint32_t)room;
+	return chunk;
+}
+
+static int lay_out_chunk(const struct nw_laying *l, nw_layouts *parts,
+			 struct nw_source *source, size_t arg, struct nw_chunk *chunk)
+{
+	struct nw_layout *part = &parts->item[parts->count - 1];
+	char text[2 * NW_MAX_EXPRESSION], array[8] = "";
+	struct nw_chunk *slot = nw_vec_add(&source->chunks);
+
+	if (!slot)
+		return -ENOMEM;
+	if (chunk->count)
+		snprintf(array, sizeof(array), "[%u]", chunk->count & 127);
+	snprintf(text, sizeof(text), "+%u(%s):%c%u%s", chunk->offset, source->fetch.place,
+		 word_letter(l), chunk->bits, array);
+	chunk->part = (uint32_t)parts->count - 1;
+	chunk->field = add_field(l, part, arg, chunk, text, nw_chunk_bytes(chunk));
+	source->spread |= chunk->part != source->part;
+	*slot = *chunk;
+	return chunk->field < 0 ? chunk->field : 0;
+}
+
+/* 0; 1: there are as many parts as there may be, and what there is has to do. */
+static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
+			 struct nw_source *source, size_t arg, uint32_t wanted)
+{
+	uint32_t offset = 0;
+	int ret = 0;
+
+	while (ret == 0 && offset < wanted) {
+		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		if (!part)
+			return parts->count == NW_MAX_PARTS ? 1 : -ENOMEM;
+		struct nw_chunk chunk = next_chunk(l, part, offset, wanted, source->whole);
+		ret = lay_out_chunk(l, parts, source, arg, &chunk);
+		offset += nw_chunk_bytes(&chunk);
+	}
+	return ret;
+}
+
+/* Offsets make the longest expression longer than that of the beginning. */
+static bool fits_expression(const struct nw_source *source)
+{
+	return strlen(source->fetch.place) + sizeof("+16384():x64[64]") - 1 <=
+	       NW_MAX_EXPRESSION;
+}
+
+static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
+			  struct nw_source *source, size_t arg)
+{
+	uint32_t wanted = l->options->string_size ? l->options->string_size
+						  : NW_STRING_SIZE;
+
+	if (source->fetch.field.array)
+		source->fetch.problem = "an array of strings: ask for the pointers, x64[N]";
+	else if (!fits_expression(source))
+		source->fetch.problem =
+			"longer than the 63 characters a fetch argument can have";
+	if (source->fetch.problem)
+		return 0;
+	source->big_endian = l->big_endian;
+	source->whole = !l->options->caps.partial || l->options->any_kernel;
+	int ret = lay_out_pointer(l, parts, source, arg);
+	if (ret == 0)
+		ret = lay_out_bytes(l, parts, source, arg, wanted);
+	if (ret > 0 && !source->chunks.count)
+		source->fetch.problem = "one of too many strings";
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings)
+{
+	size_t arg = 0;
+	int ret = 0;
+
+	nw_vec_each (&l->planned->args, source) {
+		if (ret == 0 && source->fetch.text[0] &&
+		    is_fetched_string(source) == strings)
+			ret = strings ? lay_out_string(l, parts, source, arg)
+				      : lay_out_number(l, parts, source, arg);
+		arg++;
+	}
+	return ret;
+}
+
+int nw_lay_out(const struct nw_laying *l, nw_layouts *parts)
+{
+	int ret = nw_vec_add(parts) ? 0 : -ENOMEM;
+
+	if (ret == 0)
+		ret = lay_out_kind(l, parts, false);
+	if (ret == 0)
+		ret = lay_out_kind(l, parts, true);
+	l->planned->parts = (unsigned int)parts->count;
+	return ret;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Strings that came as a pointer and words (plan/layout.c). The kernel stores zeros for a word
+ * that it could not read, which looks like the end of the string; what tells them apart is where
+ * pages begin, since all of a page can be read, or nothing of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/stream.h"
+
+enum {
+	PAGE = 4096, /* the smallest of any architecture: larger ones end there, too */
+};
+
+static bool all_zero(const unsigned char *bytes, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+static uint32_t least(uint32_t a, uint64_t b)
+{
+	return b < a ? (uint32_t)b : a;
+}
+
+uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source *source,
+			 uint32_t *offset, const unsigned char **bytes)
+{
+	const struct nw_event_format *format = record->format;
+	uint32_t len = 0;
+
+	nw_vec_each (&source->chunks, chunk) {
+		if (chunk->part != record->part)
+			continue;
+		if ((size_t)chunk->field >= format->fields.count)
+			break;
+		const struct nw_field_format *field = &format->fields.item[chunk->field];
+		const unsigned char *at = record->data + field->offset;
+		if (!len) {
+			*offset = chunk->offset;
+			*bytes = at;
+		}
+		/* one lies behind the other; text may have lost one */
+		if (field->size != nw_chunk_bytes(chunk) || at != *bytes + len)
+			break;
+		len += field->size;
+	}
+	return len;
+}
+
+/* The end of the page that the byte at this offset of the string is in, as an offset. */
+static uint64_t page_end(const struct nw_value *value, uint32_t offset)
+{
+	return offset + (PAGE - (value->number + offset) % PAGE);
+}
+
+/* Where the element begins that has this byte, and where the next one does. */
+static void element_of(const struct nw_source *source, uint32_t offset, uint32_t *from,
+		       uint32_t *to)
+{
+	nw_vec_each (&source->chunks, chunk) {
+		uint32_t step = chunk->bits / 8;
+		if (offset - chunk->offset >= nw_chunk_bytes(chunk))
+			continue;
+		*from = offset - (offset - chunk->offset) % step;
+		*to = *from + step;
+		return;
+	}
+	*from = offset;
+	*to = offset + 1;
+}
+
+/*
+ * Could the zero at end be what a failed load has left? Only a load of something on a page that
+ * could not be read fails, so: from its page's beginning on, all is zero. Where such a load loses
+ * the bytes in front of the page, too, that begins with its element.
+ */
+static bool could_be_a_fault(const struct nw_source *source, const unsigned char *bytes,
+			     uint32_t len, uint32_t end, const struct nw_value *value)
+{
+	uint32_t from, to;
+
+	element_of(source, end, &from, &to);
+	uint64_t page = page_end(value, end);
+	bool crosses = to > page;
+	if (source->whole && crosses && from == end)
+		return all_zero(bytes + end, least(len, page_end(value, to - 1)) - end);
+	if ((value->number + end) % PAGE != 0)
+		return false;
+	return all_zero(bytes + end, least(len, page) - end);
+}
+
+/* Nothing can be there, in any process: the first page, and the kernel's half. */
+static bool is_no_address(uint64_t address)
+{
+	return address < PAGE || address >> 57;
+}
+
+static void miss(struct nw_value *value)
+{
+	value->kind = NW_VALUE_MISSING;
+	value->text = "(fault)"; /* as ftrace itself prints it */
+}
+
+/* There is nothing but a NUL: unless something else on its page could be read, who knows. */
+static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_value *value)
+{
+	bool unsure = all_zero(bytes, least(len, page_end(value, 0)));
+
+	if (unsure && is_no_address(value->number))
+		miss(value);
+	else
+		value->untrusted = unsure;
+}
+
+void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
+		      uint32_t len, struct nw_value *value)
+{
+	if (!value->number) {
+		value->kind = NW_VALUE_NULL;
+		return;
+	}
+	if (!len) {
+		value->kind = NW_VALUE_MISSING;
+		value->text = "lost";
+		return;
+	}
+	value->text = (const char *)bytes;
+	value->len = (uint32_t)strnlen(value->text, len);
+	if (!value->len)
+		finish_empty(bytes, len, value);
+	else
+		value->cut = value->len == len ||
+			     could_be_a_fault(source, bytes, len, value->len, value);
+}

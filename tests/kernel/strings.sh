@@ -1,0 +1,50 @@
+# Strings of every length and place, and pointers to nowhere: whatever the target has, every hit is
+# there, and its string is whole, or its beginning and marked. What is wrong about them would make
+# some kernels warn or write over memory: that is for tests/vm.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+edges=$PROGRAMS/edges
+spec="usdt:$edges:edges:text(s:string,len,kind)"
+
+for size in 256 8 64 1000 4096 16384; do
+  "$NOPWATCH" trace -j --string-size $size "$spec" -o out.json -- "$edges" 2
+  ok "--string-size $size: every string is right" "$TESTS_LIB/edges" out.json $size
+  NOPWATCH_FEATURES=-arrays "$NOPWATCH" trace -j --string-size $size "$spec" -o out.json -- "$edges"
+  ok "--string-size $size, without arrays" "$TESTS_LIB/edges" out.json $size whole
+done
+NOPWATCH_FEATURES=-arrays,-hex,-multi_site,-instances "$NOPWATCH" trace -j "$spec" -o out.json -- "$edges"
+ok "as on a very old kernel" "$TESTS_LIB/edges" out.json 256 whole
+
+# the same from a recording, and from text
+"$NOPWATCH" record --string-size 4096 -o out.dat "$spec" -- "$edges" >/dev/null
+"$NOPWATCH" trace -j --from out.dat >out.json
+ok "a recording" "$TESTS_LIB/edges" out.json 4096
+"$NOPWATCH" script --string-size 300 -d 3 "$spec" >edges.sh
+sh edges.sh >text 2>said & script=$!
+wait_for grep -q '^nopwatch: armed' said
+"$edges"
+wait $script
+"$NOPWATCH" trace -j --from text >out.json
+ok "the text of a script" "$TESTS_LIB/edges" out.json 300 whole
+"$NOPWATCH" add -q --enable "$spec"
+"$edges"
+cat "$TRACEFS/trace" >text
+hasnt "events that stay have no string without a bound" "$(cat "$TRACEFS/uprobe_events")" ':string'
+"$NOPWATCH" remove -q sdt_edges
+: >"$TRACEFS/trace"
+"$NOPWATCH" trace -j --from text >out.json
+ok "their text" "$TESTS_LIB/edges" out.json 256
+
+# what they look like, and how they group and compare
+"$NOPWATCH" trace "$spec" -o text -- "$edges"
+has "NULL is no fault" "$(cat text)" 's=NULL len=-1'
+has "a fault is one" "$(cat text)" 's=\(fault\) len=-1'
+has "an empty string is one" "$(cat text)" 's="" len=0'
+has "a cut one has an ellipsis" "$(cat text)" 'uvwxyzabcdefghijklmnopqrstuv"\.\.\. len=257'
+"$NOPWATCH" trace -j --string-size 16 "$spec" --filter 's == "abcdefghijklmnop"' -o out.json -- "$edges"
+holds "a cut string compares by its beginning" out.json "min(e['args']['len'] for e in of('event')) == 16 and max(e['args']['len'] for e in of('event')) == 10000"
+"$NOPWATCH" stat -j --string-size 16 "$spec" --by s -o out.json -- "$edges"
+holds "and groups by it, marked" out.json \
+  "{'', 'NULL', '(fault)', 'a', 'abcdefg', 'abcdefghijklmnop...'} <= {r['group'] for r in of('probe')}"
+unchanged
+finish
