@@ -44,6 +44,7 @@ enum nw_cause {
 	NW_CAUSE_BAD_OFFSET,
 	NW_CAUSE_BREAKPOINT,
 	NW_CAUSE_INSIDE_FUNCTION,
+	NW_CAUSE_BAD_DEFINITION,
 	NW_CAUSE_NOP5,
 	NW_CAUSE_RETURN_GO,
 	NW_CAUSE_RETURN_EXCEPTION,
@@ -206,12 +207,14 @@ struct nw_error_cause {
 	enum nw_cause cause;
 	const char *text;   /* what it means */
 	const char *remedy; /* what to do, a command or a phrase; NULL */
+	const char *source; /* who says so: the tool or kernel, and its source file */
 };
 /* Rows that fit the pasted text, the most special first; up to room of them. Returns how many. */
 size_t nw_error_causes(const char *text, const struct nw_error_cause **out, size_t room);
 /* The same as a diagnosis: fires is not known, the causes are those of the rows. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
-extern const struct nw_error_cause nw_error_table[];
-extern const size_t nw_error_count;
+/* All rows, in the order in which they are tried. */
+size_t nw_error_count(void);
+const struct nw_error_cause *nw_error_row(size_t i);
 
 #endif

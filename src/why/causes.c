@@ -45,6 +45,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 				 "the file holds a breakpoint at that place"},
 	[NW_CAUSE_INSIDE_FUNCTION] = {"inside-function", NW_KIND_DANGER,
 				      "the place may be in the middle of an instruction"},
+	[NW_CAUSE_BAD_DEFINITION] = {"bad-definition", NW_KIND_SILENT,
+				     "the definition is not one that the kernel takes"},
 	[NW_CAUSE_NOP5] = {"nop5", NW_KIND_DANGER,
 			   "a 5-byte nop, which this kernel rewrites unsafely"},
 	[NW_CAUSE_RETURN_GO] = {"return-go", NW_KIND_SILENT, "a return probe in Go code"},

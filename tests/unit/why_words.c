@@ -123,6 +123,57 @@ START_TEST(errors_of_other_tools_are_known)
 		{"Failed to create perf_event FD 1023: -24 (Too many open files)",
 		 NW_CAUSE_LIMIT},
 		{"Lockdown: execsnoop: Use of kprobes is restricted", NW_CAUSE_LOCKDOWN},
+		/* the kernel, in error_log and in dmesg */
+		{"[  134.2] trace_uprobe: error: Reference counter brace is not closed\n"
+		 "  Command: p:a/b /bin/app:0x10(0x20",
+		 NW_CAUSE_BAD_DEFINITION},
+		{"trace_uprobe: error: Invalid register name\n  Command: p:a/b "
+		 "/bin/app:0x10 x=%rdi",
+		 NW_CAUSE_BAD_DEFINITION},
+		{"trace_uprobe: error: Argument type or name is different from existing "
+		 "probe",
+		 NW_CAUSE_STALE_EVENT},
+		{"trace_kprobe: Parse error at argument[0]. (-22)",
+		 NW_CAUSE_BAD_DEFINITION},
+		{"[ 9.1] uprobe: app:4711 failed to unregister, leaking uprobe",
+		 NW_CAUSE_PLACE_TAKEN},
+		{"Uprobe: ref_ctr_offset mismatch. inode: 0x1 offset: 0x2",
+		 NW_CAUSE_PLACE_TAKEN},
+		{"omit uretprobe due to nestiness limit pid/tgid=4/4", NW_CAUSE_LIMIT},
+		{"event trace: Could not enable event p_app_0x4f0", NW_CAUSE_REFUSED},
+		/* other tools' */
+		{"ERROR: Possible attachment attempt in the middle of an instruction, try "
+		 "a "
+		 "different offset.",
+		 NW_CAUSE_INSIDE_FUNCTION},
+		{"ERROR: uretprobes cannot be attached at function offset. (address "
+		 "resolved to: "
+		 "main+4)",
+		 NW_CAUSE_BAD_DEFINITION},
+		{"Error attaching probe: usdt:/x:a:b\n Try using -p or "
+		 "--usdt-file-activation if "
+		 "there's USDT semaphores",
+		 NW_CAUSE_SEMAPHORE},
+		{"libbpf: elf: could not read elf from /usr/bin/psql: invalid `Elf' handle",
+		 NW_CAUSE_FILE_MISSING},
+		{"libbpf: elf: failed to find symbol 'serve' in '/bin/app'",
+		 NW_CAUSE_SYMBOL_MISSING},
+		{"libbpf: failed to add legacy uprobe event for /bin/app:0x10: -22",
+		 NW_CAUSE_REFUSED},
+		{"bcc.usdt.USDTException: USDT failed to instrument PID 4711",
+		 NW_CAUSE_NO_NOTES},
+		{"Two same-name probes (tick) but different providers",
+		 NW_CAUSE_SYMBOL_AMBIGUOUS},
+		{"Probe point 'serve' not found.\n  Error: Failed to add events.",
+		 NW_CAUSE_SYMBOL_MISSING},
+		{"A semaphore is associated with sdt_app:tick and seems your kernel "
+		 "doesn't "
+		 "support it.",
+		 NW_CAUSE_SEMAPHORE},
+		{"semantic error: while resolving probe point: identifier 'process' at "
+		 "a.stp:1:7\n"
+		 "semantic error: no match (similar marks: tick)",
+		 NW_CAUSE_NO_SUCH_PROBE},
 	};
 	const struct nw_error_cause *rows[4];
 
@@ -140,14 +191,15 @@ START_TEST(no_row_hides_another)
 {
 	const struct nw_error_cause *rows[16];
 
-	for (size_t i = 0; i < nw_error_count; i++) {
-		size_t count = nw_error_causes(nw_error_table[i].pattern, rows, 16), at = 0;
-		while (at < count && rows[at] != &nw_error_table[i])
+	for (size_t i = 0; i < nw_error_count(); i++) {
+		const struct nw_error_cause *row = nw_error_row(i);
+		size_t count = nw_error_causes(row->pattern, rows, 16), at = 0;
+		while (at < count && rows[at] != row)
 			at++;
-		ck_assert_uint_lt(at, count);
-		ck_assert_uint_eq(
-			strcspn(nw_error_table[i].pattern, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-			strlen(nw_error_table[i].pattern));
+		ck_assert_msg(at < count, "%s", row->pattern);
+		ck_assert_uint_eq(strcspn(row->pattern, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+				  strlen(row->pattern));
+		ck_assert_ptr_nonnull(row->source);
 	}
 }
 END_TEST
