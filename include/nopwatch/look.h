@@ -29,6 +29,8 @@ struct nw_symbol_look {
 	int inlined;	      /* copies that DWARF knows of; -1: it says nothing */
 	char *mangled;	      /* a C++ or Rust symbol that stands for that name */
 	char *near;	      /* names that are spelled alike: "a, b" */
+	char *clones;	      /* what the compiler made of it: "f.constprop.0, f.part.0" */
+	char *aliases;	      /* other functions at the same address: "a, b" */
 	char *defined_in;     /* not found here: a file among those loaded that has it */
 	char *implementation; /* ifunc: what the process runs, by name or 0xOFFSET */
 	char *implementation_file;
@@ -75,10 +77,20 @@ struct nw_process_look {
 	bool bits32;
 	bool readable; /* may we look at its memory? */
 	nw_pids children;
+	char *words;	/* its arguments and environment, a blank between; NULL: unknown */
+	char *preloads; /* LD_PRELOAD and /etc/ld.so.preload; NULL: none */
 };
 
 int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err);
 void nw_process_look_free(struct nw_process_look *look);
+
+/*
+ * Which file of the process its calls of a function reach instead of this one, since that comes
+ * before it in the dynamic linker's search order. *by: its path, owned by the caller; NULL: none, or
+ * the image does not export the name. -ENOMEM.
+ */
+int nw_look_interposed(const struct nw_image *image, const char *name,
+		       const struct nw_process_look *process, char **by);
 
 /* ---- a file in processes ------------------------------------------------------------ */
 

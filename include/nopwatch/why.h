@@ -28,6 +28,7 @@ enum nw_cause {
 	NW_CAUSE_LOCKDOWN,
 	NW_CAUSE_FILE_MISSING,
 	NW_CAUSE_FILE_DELETED,
+	NW_CAUSE_SCRIPT,
 	NW_CAUSE_SYMBOL_IMPORTED,
 	NW_CAUSE_SYMBOL_STRIPPED,
 	NW_CAUSE_SYMBOL_INLINED,
@@ -36,6 +37,7 @@ enum nw_cause {
 	NW_CAUSE_SYMBOL_AMBIGUOUS,
 	NW_CAUSE_SYMBOL_IFUNC,
 	NW_CAUSE_SYMBOL_IS_NOTE,
+	NW_CAUSE_INTERPOSED,
 	NW_CAUSE_NO_NOTES,
 	NW_CAUSE_NO_SUCH_PROBE,
 	NW_CAUSE_NOTE_DAMAGED,
@@ -61,6 +63,7 @@ enum nw_cause {
 	NW_CAUSE_NOT_RUNNING,
 	NW_CAUSE_TEXT_COPIED,
 	NW_CAUSE_TEXT_WRITABLE,
+	NW_CAUSE_TRANSLATED,
 	NW_CAUSE_STALE_EVENT,
 	NW_CAUSE_PLACE_TAKEN,
 	NW_CAUSE_EVENT_OFFSET,
@@ -73,6 +76,7 @@ enum nw_cause {
 	NW_CAUSE_CHILD,
 	NW_CAUSE_OTHER_PROCESS,
 	NW_CAUSE_NOT_EXECUTED,
+	NW_CAUSE_SWITCHED_OFF,
 	NW_CAUSE_TRACING_OFF,
 	NW_CAUSE_FILTER,
 	NW_CAUSE_PID_FILTER,
@@ -146,6 +150,10 @@ struct nw_facts {
 	const struct nw_symbol_look *symbol; /* specs of functions */
 	bool at_function; /* every place is a function's start, or a USDT site */
 	const struct nw_process_look *process; /* -p */
+	const char *script; /* the file is one: its first line; NULL: it is not */
+	const char
+		*elsewhere; /* a file of the process that has the USDT probe; NULL: none */
+	const char *interposed; /* a file of the process that its calls reach instead */
 	const struct nw_mapping_look *mapping;
 	const nw_other_events *others, *others_after;
 	const struct nw_watch *watch;

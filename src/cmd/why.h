@@ -11,6 +11,7 @@ struct nw_gathered {
 	nw_pids pids; /* -p, as the processes that are meant */
 	struct nw_spec spec;
 	char *path;
+	char *script, *elsewhere, *interposed; /* as the facts have them */
 	struct nw_kernel_look kernel;
 	struct nw_process_look process;
 	struct nw_selection selection;

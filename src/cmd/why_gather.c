@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The facts of a diagnosis: the spec's file and places, the process, events of others. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,45 @@ static void choose_mapped(struct nw_gathered *g)
 		nw_locate(g->spec.path, &g->path, &g->file_error);
 }
 
+/* "#!/usr/bin/perl": the file is a script, whose first line is kept. */
+static int read_script(struct nw_gathered *g)
+{
+	char line[128];
+	int fd = nw_open_regular(AT_FDCWD, g->path);
+	ssize_t len = fd >= 0 ? pread(fd, line, sizeof(line) - 1, 0) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (len < 2 || line[0] != '#' || line[1] != '!')
+		return 0;
+	line[len] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	g->script = strdup(line);
+	g->facts.script = g->script;
+	return g->script ? 0 : -ENOMEM;
+}
+
+/* Another file of the process that has the USDT probe: libjvm.so for java. */
+static int find_elsewhere(struct nw_gathered *g)
+{
+	nw_images images = {0};
+
+	if (!g->pids.count || g->spec.kind != NW_SPEC_USDT)
+		return 0;
+	int ret = nw_process_images(g->pids.item[0], false, g->args->force, &images, NULL);
+	nw_vec_each (&images, image)
+		for (size_t i = 0; ret == 0 && !g->elsewhere && i < (*image)->sites.count;
+		     i++)
+			if (nw_spec_fits(&g->spec, (*image)->sites.item[i].provider,
+					 (*image)->sites.item[i].name)) {
+				g->elsewhere = strdup((*image)->path);
+				ret = g->elsewhere ? 0 : -ENOMEM;
+			}
+	nw_images_free(&images);
+	g->facts.elsewhere = g->elsewhere;
+	return ret == -ENOMEM ? ret : 0;
+}
+
 /* What the spec matches, and the image that is meant, whether it matches or not. */
 static int gather_selection(struct nw_gathered *g)
 {
@@ -140,6 +180,10 @@ static int gather_selection(struct nw_gathered *g)
 		g->facts.image = g->own;
 		if (g->file_error.code)
 			g->facts.file_error = &g->file_error;
+		if (g->file_error.code && g->path && read_script(g) < 0)
+			return -ENOMEM;
+		if (g->own && find_elsewhere(g) < 0)
+			return -ENOMEM;
 	}
 	g->facts.path = g->path;
 	return 0;
@@ -158,7 +202,12 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 				 &g->symbol, err);
 	if (ret == 0)
 		g->facts.symbol = &g->symbol;
-	return ret;
+	if (ret == 0 && g->symbol.state == NW_SYMBOL_FOUND && g->facts.process &&
+	    g->process.process) {
+		ret = nw_look_interposed(image, g->spec.name, &g->process, &g->interposed);
+		g->facts.interposed = g->interposed;
+	}
+	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }
 
 static bool begins_here(const struct nw_point *point)
@@ -293,6 +342,9 @@ int nw_gather_after(struct nw_gathered *g, struct nw_error *err)
 void nw_gathered_free(struct nw_gathered *g)
 {
 	free(g->watch.exe_after);
+	free(g->script);
+	free(g->elsewhere);
+	free(g->interposed);
 	nw_other_events_free(&g->others);
 	nw_other_events_free(&g->others_after);
 	nw_mapping_look_free(&g->mapping);

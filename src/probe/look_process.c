@@ -11,11 +11,11 @@
 
 #include "nopwatch/look.h"
 
-static int read_status(pid_t pid, struct nw_buf *out)
+static int read_file(pid_t pid, const char *name, struct nw_buf *out)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -59,7 +59,7 @@ static pid_t find_inner(pid_t asked)
 	nw_process_all(&all, NULL);
 	nw_vec_each (&all, pid) {
 		struct nw_buf status = {0};
-		if (read_status(*pid, &status) == 0 &&
+		if (read_file(*pid, "status", &status) == 0 &&
 		    last_number(status_value(nw_buf_str(&status), "NSpid")) == asked &&
 		    *pid != asked) {
 			found = *pid;
@@ -150,6 +150,33 @@ static void look_at_status(const char *status, struct nw_process_look *out)
 		out->state = NW_PROCESS_THREAD;
 }
 
+/* Both hold words that end in a NUL each. */
+static void look_at_words(pid_t pid, struct nw_process_look *out)
+{
+	static const char preload[] = "LD_PRELOAD=";
+	struct nw_buf words = {0}, preloads = {0};
+	int fd = open("/etc/ld.so.preload", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd >= 0) {
+		nw_buf_read(&preloads, fd);
+		close(fd);
+	}
+	bool known = read_file(pid, "cmdline", &words) == 0;
+	known |= read_file(pid, "environ", &words) == 0;
+	for (size_t at = 0; at < words.len; at += strlen(words.data + at) + 1)
+		if (strncmp(words.data + at, preload, sizeof(preload) - 1) == 0)
+			nw_buf_printf(&preloads, " %s ",
+				      words.data + at + sizeof(preload) - 1);
+	for (size_t i = 0; i < words.len; i++)
+		words.data[i] = words.data[i] ? words.data[i] : ' ';
+	if (known)
+		out->words = nw_buf_take(&words);
+	if (preloads.len)
+		out->preloads = nw_buf_take(&preloads);
+	nw_buf_free(&words);
+	nw_buf_free(&preloads);
+}
+
 static bool may_read_memory(pid_t pid)
 {
 	char path[64];
@@ -167,7 +194,7 @@ int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err
 	struct nw_buf status = {0};
 	pid_t process;
 
-	int ret = read_status(pid, &status);
+	int ret = read_file(pid, "status", &status);
 	if (ret == 0)
 		look_at_status(nw_buf_str(&status), &look);
 	nw_buf_free(&status);
@@ -182,6 +209,7 @@ int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err
 		nw_process_task(look.process, &process, look.comm);
 		look_at_exe(look.process, &look);
 		look_at_children(look.process, &look.children);
+		look_at_words(look.process, &look);
 		look.other_mounts = differs(look.process, "ns/mnt") ||
 				    differs(look.process, "root");
 		look.other_pids = differs(look.process, "ns/pid");
@@ -194,6 +222,8 @@ int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err
 void nw_process_look_free(struct nw_process_look *look)
 {
 	free(look->exe);
+	free(look->words);
+	free(look->preloads);
 	nw_vec_free(&look->children);
 	*look = (struct nw_process_look){0};
 }

@@ -20,6 +20,7 @@ enum {
 struct wanted {
 	const char *name;
 	size_t len;
+	struct nw_buf clones;
 	char mangled[512];
 	char near[NEAR_MOST][96];
 	unsigned int distance[NEAR_MOST];
@@ -38,6 +39,18 @@ static bool is_mangled_form(const char *symbol, const char *name)
 	snprintf(part, sizeof(part), "%zu%s", strlen(word), word);
 	const char *at = strstr(symbol, part);
 	return at && (at[-1] < '0' || at[-1] > '9');
+}
+
+/* gcc and clang copy and cut functions: f.constprop.0, f.isra.0, f.part.0, f.cold, f.llvm.123 */
+static bool is_clone(const char *symbol, const struct wanted *wanted)
+{
+	return strncmp(symbol, wanted->name, wanted->len) == 0 &&
+	       symbol[wanted->len] == '.' && wanted->clones.len < 200;
+}
+
+static void add_name(struct nw_buf *list, const char *name)
+{
+	nw_buf_printf(list, "%s%s", list->len ? ", " : "", name);
 }
 
 static void consider_near(struct wanted *wanted, const char *name)
@@ -67,6 +80,8 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 
 	if (!symbol->function || symbol->undefined)
 		return 0;
+	if (is_clone(symbol->name, wanted))
+		add_name(&wanted->clones, symbol->name);
 	if (is_mangled_form(symbol->name, wanted->name) && !*wanted->mangled)
 		snprintf(wanted->mangled, sizeof(wanted->mangled), "%s", symbol->name);
 	size_t len = strlen(symbol->name);
@@ -89,6 +104,9 @@ static int look_alike(struct nw_image *image, const char *name, struct nw_symbol
 		out->near = nw_buf_take(&near);
 	if (*wanted.mangled)
 		out->mangled = strdup(wanted.mangled);
+	if (wanted.clones.len)
+		out->clones = nw_buf_take(&wanted.clones);
+	nw_buf_free(&wanted.clones);
 	nw_buf_free(&near);
 	return ret;
 }
@@ -119,9 +137,58 @@ static void find_definition(const struct nw_image *image, const char *name, pid_
 	nw_images_free(&others);
 }
 
+/* ---- other names -------------------------------------------------------------------- */
+
+struct same_place {
+	const char *name;
+	uint64_t vaddr;
+	struct nw_buf names;
+	unsigned int count;
+};
+
+/* The same symbol stands in .symtab and .dynsym, there with its version. */
+static int consider_alias(const struct nw_symbol *symbol, void *arg)
+{
+	enum {
+		MOST = 3
+	};
+	struct same_place *place = arg;
+	size_t len = strcspn(symbol->name, "@");
+
+	if (!symbol->function || symbol->undefined || symbol->value != place->vaddr ||
+	    (strlen(place->name) == len && strncmp(symbol->name, place->name, len) == 0))
+		return 0;
+	nw_cleanup(nw_free_ptr) char *name = strndup(symbol->name, len);
+	if (!name || strstr(nw_buf_str(&place->names), name) || place->count++ >= MOST)
+		return name ? 0 : -ENOMEM;
+	add_name(&place->names, name);
+	return 0;
+}
+
+/* Aliases, and functions that the linker has folded into one (--icf). */
+static int find_aliases(struct nw_image *image, const char *name, uint64_t vaddr,
+			struct nw_symbol_look *out)
+{
+	struct same_place place = {.name = name, .vaddr = vaddr};
+	int ret = nw_image_each_symbol(image, consider_alias, &place);
+
+	if (place.names.len)
+		out->aliases = nw_buf_take(&place.names);
+	nw_buf_free(&place.names);
+	return ret;
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
-static enum nw_symbol_state state_of(int ret, const struct nw_symbol *symbol)
+/* Hand-written assembly often gives its functions neither a type nor a size. */
+static bool is_code(const struct nw_image *image, const struct nw_symbol *symbol)
+{
+	return symbol->function ||
+	       (!symbol->object && nw_image_offset(image, symbol->value, true) >= 0);
+}
+
+static enum nw_symbol_state state_of(const struct nw_image *image, int ret,
+				     const struct nw_symbol *symbol)
 {
 	if (ret == -ENXIO)
 		return NW_SYMBOL_IMPORTED;
@@ -129,7 +196,7 @@ static enum nw_symbol_state state_of(int ret, const struct nw_symbol *symbol)
 		return NW_SYMBOL_AMBIGUOUS;
 	if (ret < 0)
 		return NW_SYMBOL_MISSING;
-	return symbol->function ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
+	return is_code(image, symbol) ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
 }
 
 static bool has_note(const struct nw_image *image, const char *name)
@@ -149,7 +216,7 @@ int nw_look_symbol(struct nw_image *image, const char *name, pid_t pid,
 
 	if (ret == -ENOMEM)
 		return nw_no_memory(err);
-	look.state = state_of(ret, &symbol);
+	look.state = state_of(image, ret, &symbol);
 	look.stripped = !nw_image_has_symtab(image);
 	look.is_note = has_note(image, name);
 	look.has_notes = image->sites.count > 0;
@@ -167,6 +234,11 @@ int nw_look_symbol(struct nw_image *image, const char *name, pid_t pid,
 		nw_symbol_look_free(&look);
 		return nw_no_memory(err);
 	}
+	if (look.state == NW_SYMBOL_FOUND &&
+	    find_aliases(image, name, look.vaddr, &look) < 0) {
+		nw_symbol_look_free(&look);
+		return nw_no_memory(err);
+	}
 	*out = look;
 	return 0;
 }
@@ -175,6 +247,8 @@ void nw_symbol_look_free(struct nw_symbol_look *look)
 {
 	free(look->mangled);
 	free(look->near);
+	free(look->clones);
+	free(look->aliases);
 	free(look->defined_in);
 	free(look->implementation);
 	free(look->implementation_file);

@@ -228,11 +228,46 @@ void nw_check_mapping(struct judge *judge)
 	}
 }
 
+/* Programs that run others' code as data of their own; what they are called. */
+static const char *translator_of(const struct nw_process_look *process)
+{
+	static const struct {
+		const char *begins, *name;
+	} known[] = {
+		{"valgrind", "valgrind"},   {"memcheck-", "valgrind"},
+		{"callgrind-", "valgrind"}, {"cachegrind-", "valgrind"},
+		{"massif-", "valgrind"},    {"helgrind-", "valgrind"},
+		{"drd-", "valgrind"},	    {"none-", "valgrind"},
+		{"dhat-", "valgrind"},	    {"lackey-", "valgrind"},
+		{"exp-bbv-", "valgrind"},   {"qemu-", "qemu's user mode"},
+		{"box64", "box64"},	    {"box86", "box86"},
+		{"FEXInterpreter", "FEX"},  {"FEXLoader", "FEX"},
+		{"pinbin", "Pin"},
+	};
+	const char *slash = process && process->exe ? strrchr(process->exe, '/') : NULL;
+
+	for (size_t i = 0; slash && i < NW_COUNT(known); i++)
+		if (strncmp(slash + 1, known[i].begins, strlen(known[i].begins)) == 0)
+			return known[i].name;
+	return NULL;
+}
+
 void nw_check_text(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_mapping_look *mapping = facts->mapping;
+	const char *translator = translator_of(facts->process);
 
+	if (translator) {
+		nw_fails(judge, "the process is run by %s", translator);
+		nw_blame(judge, NW_CAUSE_TRANSLATED,
+			 "process %d is run by %s, which executes a translation of the "
+			 "code: "
+			 "the places that are probed are only read",
+			 (int)facts->process->process, translator);
+		nw_remedy(judge, "# start the program without %s", translator);
+		return;
+	}
 	if (!mapping || !mapping->mapped || !facts->path)
 		return;
 	if (mapping->copied == mapping->mapped) {

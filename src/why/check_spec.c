@@ -7,6 +7,24 @@
 
 /* ---- the file ----------------------------------------------------------------------- */
 
+/* psql of Debian, pyenv's shims, java's alternatives: what they start is what has the probes. */
+static void blame_script(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_process_look *process = facts->process;
+
+	nw_blame(
+		judge, NW_CAUSE_SCRIPT,
+		"%s is a script (%s), not a program: the program that it starts is another "
+		"file%s%s",
+		facts->path, facts->script, process && process->exe ? ", here " : "",
+		process && process->exe ? process->exe : "");
+	if (process && process->exe)
+		nw_remedy_spec(judge, process->exe, NULL, 0);
+	else
+		nw_remedy(judge, "cat %s", facts->path);
+}
+
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -26,6 +44,10 @@ void nw_check_file(struct judge *judge)
 		return;
 	if (facts->process && facts->process->exe_deleted)
 		return;
+	if (facts->script) {
+		blame_script(judge);
+		return;
+	}
 	nw_blame(judge, NW_CAUSE_FILE_MISSING, "%s",
 		 facts->file_error ? facts->file_error->what : "there is no such file");
 	if (facts->process && facts->process->other_mounts && facts->path &&
@@ -85,6 +107,16 @@ static void blame_missing(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined", name);
 		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
 				 "its callers");
+	} else if (symbol->clones) {
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "there is no function '%s' in %s: the compiler made %s of it, of "
+			 "which "
+			 "other copies may have been inlined",
+			 name, path, symbol->clones);
+		nw_cleanup(nw_free_ptr) char *first = strndup(symbol->clones,
+							      strcspn(symbol->clones, ","));
+		if (first)
+			nw_remedy_spec(judge, NULL, first, 0);
 	} else if (symbol->defined_in) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s, but there is one in %s", name,
@@ -135,6 +167,19 @@ static void check_found(struct judge *judge)
 
 	nw_pass(judge, "'%s' is at address 0x%lx of %s", facts->spec->name, symbol->vaddr,
 		facts->image->path);
+	if (symbol->aliases)
+		nw_pass(judge, "%s at the same address: whoever calls these hits it, too",
+			symbol->aliases);
+	if (facts->interposed) {
+		nw_fails(judge, "the process's calls of '%s' reach %s first",
+			 facts->spec->name, facts->interposed);
+		nw_blame(judge, NW_CAUSE_INTERPOSED,
+			 "'%s' of %s comes before that of %s in the search order of the "
+			 "process: "
+			 "calls by name reach that one",
+			 facts->spec->name, facts->interposed, facts->image->path);
+		nw_remedy_spec(judge, facts->interposed, NULL, 0);
+	}
 	if (symbol->stripped)
 		nw_pass(judge,
 			"it may have been its debug file that told, which other tools "
@@ -255,6 +300,18 @@ static void blame_no_such_probe(struct judge *judge)
 	nw_remedy(judge, "nopwatch list %s", facts->image->path);
 }
 
+/* The process has the probe, in another file than the one that was named. */
+static void blame_elsewhere(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	nw_fails(judge, "it is not in %s, but in %s", facts->image->path, facts->elsewhere);
+	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE,
+		 "%s has no such probe; the process has it in %s: probe that file",
+		 facts->image->path, facts->elsewhere);
+	nw_remedy_spec(judge, facts->elsewhere, NULL, 0);
+}
+
 static size_t count_semaphores(const struct nw_facts *facts)
 {
 	const struct nw_point *at;
@@ -303,7 +360,9 @@ void nw_check_note(struct judge *judge)
 		check_notes_found(judge);
 		return;
 	}
-	if (facts->image->sites.count == 0 && facts->image->skipped.count == 0) {
+	if (facts->elsewhere) {
+		blame_elsewhere(judge);
+	} else if (facts->image->sites.count == 0 && facts->image->skipped.count == 0) {
 		nw_fails(judge, "%s has no .note.stapsdt", facts->image->path);
 		blame_no_notes(judge);
 	} else if (!blame_damage(judge)) {

@@ -100,33 +100,6 @@ void nw_check_semaphore(struct judge *judge)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-static void blame_others(struct judge *judge)
-{
-	const struct nw_facts *facts = judge->facts;
-	const struct nw_watch *watch = facts->watch;
-	char who[64], hits[32];
-
-	nw_who(facts->process, who);
-	if (watch->in_children) {
-		nw_thousands(watch->in_children, hits);
-		nw_fails(judge, "no hit in %s, %s in its children", who, hits);
-		nw_blame(judge, NW_CAUSE_CHILD,
-			 "%s itself does not reach it; its children do (%s hits, most in "
-			 "process %d)",
-			 who, hits, (int)watch->child_pid);
-		nw_remedy(judge, "nopwatch stat --follow -p %d '%s'",
-			  (int)facts->process->process, facts->spec->text);
-		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
-		return;
-	}
-	nw_thousands(watch->other_hits, hits);
-	nw_fails(judge, "no hit in %s, %s in process %d", who, hits, (int)watch->other_pid);
-	nw_blame(judge, NW_CAUSE_OTHER_PROCESS,
-		 "no hit in %s, but %s in process %d (%s): is that the one you mean?", who,
-		 hits, (int)watch->other_pid, watch->other_comm);
-	nw_remedy_spec(judge, NULL, NULL, watch->other_pid);
-}
-
 static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -152,12 +125,56 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 	bool open = !seen->closed || seen->closed < seen->mapped;
 	if (!seen->armed || !open || nw_diagnosis_settled(judge->out))
 		return;
+	if (nw_blame_switch(judge))
+		return;
 	bool inlined = nw_diagnosis_has(judge->out, NW_CAUSE_SYMBOL_INLINED);
 	nw_blame(judge, NW_CAUSE_NOT_EXECUTED,
-		 "everything is in place; the code was not executed in the last %.3g s%s",
+		 "everything is in place; the code was not executed in the last %.3g "
+		 "s%s%s%s",
 		 (double)watch->elapsed_ns / 1e9,
-		 inlined ? ", and the function was inlined elsewhere" : "");
-	nw_remedy_again(judge, "-d 1m");
+		 inlined ? ", and the function was inlined elsewhere" : "",
+		 facts->interposed ? ", and calls by name reach " : "",
+		 facts->interposed ? facts->interposed : "");
+	if (!facts->interposed) /* whose remedy is better than to wait */
+		nw_remedy_again(judge, "-d 1m");
+}
+
+/* A file that programs of all kinds load: the process runs something else itself. */
+static bool is_shared(const struct nw_facts *facts)
+{
+	return facts->image && facts->process->exe_ino &&
+	       facts->image->ino != facts->process->exe_ino;
+}
+
+static void blame_others(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_watch *watch = facts->watch;
+	char who[64], hits[32];
+
+	nw_who(facts->process, who);
+	if (watch->in_children) {
+		nw_thousands(watch->in_children, hits);
+		nw_fails(judge, "no hit in %s, %s in its children", who, hits);
+		nw_blame(judge, NW_CAUSE_CHILD,
+			 "%s itself does not reach it; its children do (%s hits, most in "
+			 "process %d)",
+			 who, hits, (int)watch->child_pid);
+		nw_remedy(judge, "nopwatch stat --follow -p %d '%s'",
+			  (int)facts->process->process, facts->spec->text);
+		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
+		return;
+	}
+	nw_thousands(watch->other_hits, hits);
+	nw_fails(judge, "no hit in %s, %s in process %d", who, hits, (int)watch->other_pid);
+	if (is_shared(facts)) { /* everybody uses libc: that others do says nothing */
+		blame_silence(judge, watch);
+		return;
+	}
+	nw_blame(judge, NW_CAUSE_OTHER_PROCESS,
+		 "no hit in %s, but %s in process %d (%s): is that the one you mean?", who,
+		 hits, (int)watch->other_pid, watch->other_comm);
+	nw_remedy_spec(judge, NULL, NULL, watch->other_pid);
 }
 
 void nw_check_hit(struct judge *judge)

@@ -41,6 +41,9 @@ const struct nw_point *nw_next_point(const struct nw_facts *facts, size_t *probe
 				     size_t *point);
 size_t nw_count_points(const struct nw_facts *facts);
 
+/* Is the probe one that programs fire only when told to, and this one was not (src/why/switches.c)? */
+bool nw_blame_switch(struct judge *judge);
+
 /* The checks; one file each group. */
 void nw_check_kernel(struct judge *judge);
 void nw_check_privilege(struct judge *judge);

@@ -6,6 +6,7 @@
 #	names "what" CAUSE			among its causes
 #	says "what" PATTERN			in its text
 #	advises "what" PATTERN			in one of its remedies
+#	pasted "what"				the commands that it offers work
 #	checked "what" CHECK RESULT		a check and its result
 
 why() {
@@ -47,4 +48,20 @@ named() {
 names() { holds "$1" why.json "'$2' in last['causes']"; }
 says() { has "$1" "$(j why.json "last['text']")" "$2"; }
 advises() { has "$1" "$(j why.json "'\\n'.join(last['remedy'])")" "$2"; }
+# Paste every command of nopwatch's that the verdict offers; each must find hits: pasted "what"
+pasted() {
+  local command tried=0
+  j why.json "'\\n'.join(c for c in last['remedy'] if c.startswith('nopwatch '))" >remedies
+  while IFS= read -r command; do
+    [ -n "$command" ] || continue
+    tried=$((tried + 1))
+    eval "\"\$NOPWATCH\" ${command#nopwatch } -j -d 0.5" >pasted.json 2>pasted.err </dev/null
+    if [ "$(j pasted.json "sum(p['hits'] for p in of('probe')) > 0" 2>&1)" != True ]; then
+      fail "$1"
+      comment "$command: $(cat pasted.err)"
+      return
+    fi
+  done <remedies
+  if [ $tried -gt 0 ]; then pass "$1"; else fail "$1: nothing to paste"; fi
+}
 checked() { holds "$1" why.json "[c['result'] for c in of('check') if c['name'] == '$2'] == ['$3']"; }

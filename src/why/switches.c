@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/* Probes that are there, armed and silent, because their program fires them only when told to. */
+#include <string.h>
+
+#include "judge.h"
+
+/*
+ * What is known. `told` are words, each ended by a NUL, one of which stands in the arguments or the
+ * environment of a process that was told; an empty list: that cannot be seen from outside.
+ */
+static const struct {
+	const char *provider, *name; /* globs */
+	const char *told;
+	const char *text, *remedy;
+} switches[] = {
+	/* OpenJDK src/hotspot/share/runtime/globals.hpp: the flags, and runtime/arguments.cpp: that
+	 * ExtendedDTraceProbes turns on the other three */
+	{"hotspot", "method__*", "+ExtendedDTraceProbes\0+DTraceMethodProbes\0",
+	 "the JVM fires its method probes only with -XX:+DTraceMethodProbes or "
+	 "-XX:+ExtendedDTraceProbes",
+	 "# start java with -XX:+ExtendedDTraceProbes"},
+	{"hotspot", "object__alloc", "+ExtendedDTraceProbes\0+DTraceAllocProbes\0",
+	 "the JVM fires object__alloc only with -XX:+DTraceAllocProbes or "
+	 "-XX:+ExtendedDTraceProbes",
+	 "# start java with -XX:+ExtendedDTraceProbes"},
+	{"hotspot", "monitor__*", "+ExtendedDTraceProbes\0+DTraceMonitorProbes\0",
+	 "the JVM fires its monitor probes only with -XX:+DTraceMonitorProbes or "
+	 "-XX:+ExtendedDTraceProbes",
+	 "# start java with -XX:+ExtendedDTraceProbes"},
+	/* PHP Zend/zend.c, zend_startup() asks for the variable */
+	{"php", "*", "USE_ZEND_DTRACE=1\0",
+	 "PHP fires its probes only with USE_ZEND_DTRACE=1 in its environment",
+	 "# start PHP with USE_ZEND_DTRACE=1"},
+	/* python/cpython issue 98894; later versions have no such notes until they work again */
+	{"python", "function__*", "\0",
+	 "the interpreter of CPython 3.11 calls Python functions without passing its "
+	 "function__entry and function__return probes (python/cpython issue 98894)",
+	 "# gc__start, import__find__load__start and audit fire on all versions"},
+	{"python", "line", "\0",
+	 "CPython has not fired its line probe since 3.11 (python/cpython issue 98894)",
+	 "# gc__start, import__find__load__start and audit fire on all versions"},
+	/* Ruby's doc/dtrace_probes.rdoc */
+	{"ruby", "method__*", "\0",
+	 "Ruby's method probes are for methods written in Ruby; those written in C have "
+	 "cmethod__entry and cmethod__return",
+	 "# try ruby:cmethod__*"},
+};
+
+static bool was_told(const char *told, const char *words)
+{
+	for (; *told; told += strlen(told) + 1)
+		if (strstr(words, told))
+			return true;
+	return false;
+}
+
+bool nw_blame_switch(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_probe *probe = facts->selection && facts->selection->probes.count
+					       ? facts->selection->probes.item[0]
+					       : NULL;
+	const char *words = facts->process ? facts->process->words : NULL;
+	bool named = probe && probe->provider && probe->name && nw_is_usdt(facts);
+
+	for (size_t i = 0; named && i < NW_COUNT(switches); i++) {
+		if (!nw_glob_match(switches[i].provider, probe->provider) ||
+		    !nw_glob_match(switches[i].name, probe->name) ||
+		    (words && was_told(switches[i].told, words)))
+			continue;
+		nw_blame(judge, NW_CAUSE_SWITCHED_OFF,
+			 "everything is in place, but the code was not executed: %s",
+			 switches[i].text);
+		nw_remedy(judge, "%s", switches[i].remedy);
+		return true;
+	}
+	return false;
+}

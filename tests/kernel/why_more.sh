@@ -1,0 +1,114 @@
+# why: what was wrong on busy hosts and in real programs; and every remedy is pasted and must work.
+. "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/why.sh
+. "$TESTS_LIB/why.sh"
+
+# a symbol that assembly gave neither a type nor a size, and two names for one place
+cat >names.c <<'CODE'
+#include <stdio.h>
+#include <unistd.h>
+void bare(void);
+__asm__(".text\n.globl bare\nbare:\nnop\nret\n");
+__attribute__((noinline)) int real(int n) { __asm__ volatile(""); return n; }
+int other(int n) __attribute__((alias("real")));
+__attribute__((noinline, noclone)) int sum(const char *s) { return s[0]; }
+int main(void) { for (int i = 0; i < 200000; i++) { bare(); real(i); other(i); usleep(500); } }
+CODE
+gcc -O1 -o names names.c
+TARGET=./names start
+why -d 0.5 -p $pid "uprobe:$PWD/names:bare"
+named "a symbol without type and size is code" 0 True -
+why -d 0.5 -p $pid "uprobe:$PWD/names:real"
+named "a function with two names" 0 True -
+has "and the other name is said" "$(j why.json "[c['saw'] for c in of('check') if c['name'] == 'symbol'][0]")" 'other at the same address'
+stop
+
+# what the compiler made of a function
+gcc -O2 -c -o clones.o -x c - <<<'__attribute__((noinline)) static int handle(int a, int b) { for (int i = 0; i < a; i++) b ^= i * b; return b; }
+int one(int a) { return handle(a, 7); } int two(int a) { return handle(a + 1, 7); }'
+gcc -shared -o clones.so clones.o
+if nm clones.so | grep -q 'handle\.'; then
+  why "uprobe:$PWD/clones.so:handle"
+  named "a function of which only a clone is left" 3 False symbol-missing
+  advises "the clone's name" "uprobe:$PWD/clones.so:handle\."
+else
+  skip "a function of which only a clone is left" "this compiler made none"
+fi
+
+# a preloaded library takes the calls
+gcc -shared -fPIC -o libfirst.so -x c - <<<'int shared_work(int n) { return n + 1; }'
+gcc -shared -fPIC -o libsecond.so -x c - <<<'int shared_work(int n) { return n; }'
+gcc -O1 -o caller -x c - -L. -lsecond -Wl,-rpath,"$PWD" <<<'#include <unistd.h>
+int shared_work(int); int main(void) { for (int i = 0; i < 200000; i++) { shared_work(i); usleep(500); } }'
+export LD_PRELOAD=$PWD/libfirst.so
+TARGET=./caller start
+unset LD_PRELOAD
+why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+names "a preloaded function comes first" symbol-interposed
+advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
+pasted "and it is hit there"
+stop
+TARGET=./caller start
+why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+named "without it nothing is in the way" 0 True -
+stop
+
+# everybody uses libc: what others do says nothing about this process
+libc=$(ldd names | awk '/libc\.so/ { print $3 }')
+TARGET=./caller start
+./names &
+busy=$!
+( while kill -0 $busy 2>/dev/null; do cat /dev/null; done ) &
+why -d 0.5 -p $pid "uprobe:$libc:posix_fadvise64"
+named "others' use of a shared library is no answer" 3 False not-executed
+is "and nobody unrelated is offered" "$(grep -c 'is that the one you mean' why.json)" 0
+kill $busy
+wait
+stop
+
+# a script in place of the program; the library that has the probe in place of the program
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$PWD/names" >wrapper
+chmod +x wrapper
+TARGET=./wrapper start
+wait_for is_target
+why -d 0.5 -p $pid "uprobe:$PWD/wrapper:real"
+named "a script in place of the program" 3 False script
+pasted "the program itself is offered"
+stop
+cat >probed.c <<'CODE'
+#include <sys/sdt.h>
+void probed(int n) { if (n >= 0) STAP_PROBE1(inside, tick, n); else STAP_PROBE1(php, request__startup, n); }
+CODE
+gcc -shared -fPIC -O1 -o libprobed.so probed.c
+gcc -O1 -o host -x c - -L. -lprobed -Wl,-rpath,"$PWD" <<<'#include <unistd.h>
+void probed(int); int main(void) { for (int i = 0; i < 200000; i++) { probed(i); usleep(500); } }'
+TARGET=./host start
+why -d 0.5 -p $pid "usdt:$PWD/host:inside:tick"
+named "a provider sought in the wrong file of a process" 3 False no-such-probe
+pasted "is found in the right one"
+
+# a program that fires only when told to
+why -d 0.5 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+named "a probe that the program switches on" 3 False switched-off
+says "and how" 'USE_ZEND_DTRACE=1'
+stop
+export USE_ZEND_DTRACE=1
+TARGET=./host start
+unset USE_ZEND_DTRACE
+why -d 0.5 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+named "not blamed where it is on" 3 False not-executed
+stop
+
+# a program that is translated
+if command -v valgrind >/dev/null; then
+  valgrind -q --tool=none ./names >/dev/null 2>&1 &
+  pid=$!
+  wait_for grep -q names /proc/$pid/maps
+  why -d 0.5 -p $pid "uprobe:$PWD/names:real"
+  named "a program under valgrind" 3 False translated
+  stop
+else
+  skip "a program under valgrind" "there is none"
+fi
+unchanged
+finish
