@@ -51,7 +51,7 @@ LEAST_libelf := 0.168
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
-BUILDING := $(filter-out help clean lint format uninstall,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out help clean lint format uninstall static release vm-kernels,$(or $(MAKECMDGOALS),all))
 
 define need_library
 ifneq ($$(shell $(PKG_CONFIG) --atleast-version=$$(LEAST_$(1)) $(1) 2>/dev/null && echo yes),yes)
@@ -114,7 +114,7 @@ LIB := $(BUILD)/libnopwatch.a
 BIN := $(BUILD)/nopwatch
 
 .DELETE_ON_ERROR:
-.PHONY: all help check check-unit check-cli check-kernel demo lint format coverage install \
+.PHONY: all static release help check check-unit check-cli check-kernel demo lint format coverage install \
 	uninstall clean
 
 all: $(BIN) build/nopwatch
@@ -137,6 +137,14 @@ $(BIN): $(CMD_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(quiet)$(CC) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
+# One file to copy to where nothing is: for this machine, or for CROSS=i686, aarch64, ...
+static:
+	$(quiet)scripts/static $(CROSS)
+
+# The static programs of all machines, the sources, and their checksums, in build/release.
+release:
+	$(quiet)scripts/release $(VERSION)
+
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 
@@ -149,8 +157,8 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
-SH_FILES = $(sort $(wildcard scripts/* tests/run tests/fuzz/run $(addprefix tests/vm/,fetch build boot guest) demo/run \
-	.ci/run)) src/plan/script.sh
+SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+	$(addprefix tests/vm/,fetch build boot guest package) demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 lint:
@@ -204,6 +212,9 @@ help:
 	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck'
 	@echo 'make coverage   run the tests and show which lines they reach'
 	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall'
+	@echo 'make static     one static file to copy: build/static/nopwatch-MACHINE; CROSS=aarch64, armhf,'
+	@echo '                i686, ppc64le, riscv64, s390x: for another machine'
+	@echo 'make release    all of them, the sources and checksums, in build/release'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'SAN=1: sanitizers; DEBUG=1: for a debugger; COVERAGE=1; V=1: show the commands'

@@ -2,6 +2,7 @@
 # Tests on other kernels: boot one, look at what came back. The kernels are fetched by `make
 # vm-kernels` (scripts/check does that), never by the tests.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/static.sh"
 
 VM=$(cd "$TESTS_LIB/../vm" && pwd)
 
@@ -99,5 +100,8 @@ vm_check() { # KERNEL
 
 vm_test() { # KERNEL
   vm_boot "$1"
+  local row
+  row=$("$VM/../../scripts/static" --row "${1%%-*}")
+  static_check nopwatch "$VM/../../build/static/nopwatch-${row%% *}"
   vm_check "$1"
 }

@@ -1,7 +1,8 @@
 # Other kernels in virtual machines: `make vm-kernels` fetches them, `make check` boots those that
-# have been fetched, `make check-vm` does both.
+# have been fetched, `make check-vm` does both. All of tests/vm/kernels with ALL=1.
 
-VM_KERNELS := $(shell sed -n 's/^\([a-z0-9][^ ]*\) .*/\1/p' tests/vm/kernels)
+VM_KERNELS := $(shell sed -n 's/^\([a-z0-9][^ ]*\)  *$(if $(ALL),[a-z]*,always) .*/\1/p' tests/vm/kernels)
+export VM_KERNELS
 # They have a build of their own: once is enough.
 VM_KIND := $(if $(filter plain,$(FLAVOUR)),vm)
 
