@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "topbuffer.h"
 
 /* ---- what is probed ----------------------------------------------------------------- */
 
@@ -32,23 +32,29 @@
 #define THIRD  ""
 #endif
 
+/* Kernels cannot place uprobes in Thumb code: one there kills us. */
+#ifdef __thumb__
+#define PROBED __attribute__((noinline, target("arm")))
+#else
+#define PROBED __attribute__((noinline))
+#endif
+
 /* Known by their addresses, and different, so that the compiler does not make them one. */
 void nw_canary_hit(uint64_t number, const uint32_t *word, const char *text);
 void nw_canary_other(void);
 void nw_canary_counted(void);
 
-__attribute__((noinline)) void nw_canary_hit(uint64_t number, const uint32_t *word,
-					     const char *text)
+PROBED void nw_canary_hit(uint64_t number, const uint32_t *word, const char *text)
 {
 	__asm__ volatile("nop" : : "r"(number), "r"(word), "r"(text) : "memory");
 }
 
-__attribute__((noinline)) void nw_canary_other(void)
+PROBED void nw_canary_other(void)
 {
 	__asm__ volatile("nop; nop" : : : "memory");
 }
 
-__attribute__((noinline)) void nw_canary_counted(void)
+PROBED void nw_canary_counted(void)
 {
 	__asm__ volatile("nop; nop; nop" : : : "memory");
 }
@@ -107,6 +113,8 @@ struct canary {
 	struct nw_doing doing;
 	char group[NW_MAX_NAME + 1];
 	char instance[NW_MAX_NAME + 16];
+	char where[NW_MAX_NAME + 24]; /* the instance and a slash, or "": the top level */
+	int top_lock;		      /* -1: the top-level buffer is not for us */
 	uint64_t offset[SITES], semaphore_offset;
 	int defined[NW_COUNT(trials)]; /* 0 or -errno */
 };
@@ -177,24 +185,46 @@ static int define(struct canary *c, const struct trial *trial)
 	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
 }
 
+/* How many lines of an event there are; kernels may take a second one in place of the first. */
+static unsigned int count_lines(const struct canary *c, const char *event)
+{
+	struct nw_buf lines = {0};
+	char mark[NW_MAX_NAME + 32];
+	unsigned int count = 0;
+
+	snprintf(mark, sizeof(mark), "p:%s/%s ", c->group, event);
+	nw_tracefs_read(c->fs->root, "uprobe_events", &lines);
+	for (const char *at = nw_buf_str(&lines); (at = strstr(at, mark)); at++)
+		count++;
+	nw_buf_free(&lines);
+	return count;
+}
+
 static void define_all(struct canary *c)
 {
+	unsigned int lines = 0; /* of this event so far */
+
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
+		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
+		lines = another ? lines : 0;
 		c->defined[i] = define(c, &trials[i]);
 		if (c->defined[i] < 0 && c->defined[i] != -ENOSYS)
 			judge(c, trials[i].feature, "a definition is refused");
+		else if (c->defined[i] == 0 && count_lines(c, trials[i].event) <= lines)
+			judge(c, trials[i].feature, "it takes the place of the first");
 		else if (c->defined[i] == 0)
 			conclude(c, trials[i].feature, true, "is accepted");
+		lines += c->defined[i] == 0;
 	}
 }
 
-/* ---- in an instance ----------------------------------------------------------------- */
+/* ---- in a ring buffer --------------------------------------------------------------- */
 
-static int write_instance(struct canary *c, const char *file, const char *text)
+static int write_where(struct canary *c, const char *file, const char *text)
 {
 	char path[2 * NW_MAX_NAME + 64];
 
-	snprintf(path, sizeof(path), "%s/%s", c->instance, file);
+	snprintf(path, sizeof(path), "%s%s", c->where, file);
 	return nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL);
 }
 
@@ -203,7 +233,7 @@ static void read_trace(const struct canary *c, struct nw_buf *out)
 {
 	char path[NW_MAX_NAME + 64];
 
-	snprintf(path, sizeof(path), "%s/trace", c->instance);
+	snprintf(path, sizeof(path), "%strace", c->where);
 	nw_tracefs_read(c->fs->root, path, out);
 }
 
@@ -259,7 +289,7 @@ static void try_clock(struct canary *c)
 	struct nw_buf trace = {0};
 
 	if (!c->features->has[NW_FEATURE_CLOCK_MONO] ||
-	    write_instance(c, "trace_clock", "mono") < 0)
+	    write_where(c, "trace_clock", "mono") < 0)
 		return;
 	double before = seconds() - 1e-5; /* it is shown in microseconds */
 	hit_all();
@@ -277,8 +307,8 @@ static void try_event_pid(struct canary *c)
 
 	if (!c->features->has[NW_FEATURE_EVENT_PID])
 		return;
-	int ret = write_instance(c, "set_event_pid", "2");
-	write_instance(c, "trace", "");
+	int ret = write_where(c, "set_event_pid", "2");
+	write_where(c, "trace", "");
 	hit_all();
 	read_trace(c, &trace);
 	judge(c, NW_FEATURE_EVENT_PID,
@@ -289,41 +319,112 @@ static void try_event_pid(struct canary *c)
 	nw_buf_free(&trace);
 }
 
-static void try_records(struct canary *c)
+/* Arm and hit everything; does the buffer have it? */
+static bool try_records(struct canary *c, const char **failure)
 {
 	struct nw_buf trace = {0};
 	uint16_t closed = semaphore, raised;
 	char enable[NW_MAX_NAME + 32];
 
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
-	int ret = write_instance(c, enable, "1");
+	int ret = write_where(c, enable, "1");
 	raised = semaphore;
 	hit_all();
 	read_trace(c, &trace);
 	const char *text = nw_buf_str(&trace);
 	bool any = count_records(text, "hit", "(0x") > 0;
-	judge(c, NW_FEATURE_INSTANCE_EVENTS,
-	      ret < 0 ? "they cannot be enabled there"
-	      : any   ? NULL
-		      : "no record in the instance");
+	*failure = ret < 0 ? "they cannot be enabled there"
+		   : any   ? NULL
+			   : "no record in the instance";
 	if (any) {
 		judge_records(c, text);
 		if (raised == closed)
 			judge(c, NW_FEATURE_REF_CTR, "the semaphore was not raised");
+	}
+	nw_buf_free(&trace);
+	return any;
+}
+
+static bool try_instance(struct canary *c)
+{
+	const char *failure;
+
+	if (!c->features->has[NW_FEATURE_INSTANCES])
+		return false;
+	bool made = nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL) == 0;
+	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
+	if (!made)
+		return false;
+	snprintf(c->where, sizeof(c->where), "%s/", c->instance);
+	bool any = try_records(c, &failure);
+	judge(c, NW_FEATURE_INSTANCE_EVENTS, failure);
+	if (any) {
 		try_clock(c);
 		try_event_pid(c);
 	}
+	*c->where = '\0';
+	return any;
+}
+
+/* ---- in the top-level buffer -------------------------------------------------------- */
+
+/*
+ * Where probes do not record in instances, the records of those that are enabled in one go to
+ * the top-level buffer (before Linux 3.14). So that is ours for the time of the trial, if nobody
+ * uses it; should we die, `clean` empties it.
+ */
+static void take_top(struct canary *c)
+{
+	const struct nw_features *features = c->features;
+
+	if (!features->unproven && features->has[NW_FEATURE_INSTANCES] &&
+	    features->has[NW_FEATURE_INSTANCE_EVENTS])
+		return;
+	if (nw_top_take(c->fs, false, &c->top_lock, NULL) == 0)
+		nw_top_keep(c->fs, &c->journal, "tracing_on");
+}
+
+/* Is every record one of our events'? */
+static bool all_ours(const char *trace)
+{
+	for (const char *line = trace; *line;) {
+		const char *end = strchrnul(line, '\n');
+		size_t i = *line == '#' || line == end ? 0 : NW_COUNT(trials);
+		while (i-- > 0) {
+			char mark[64];
+			snprintf(mark, sizeof(mark), ": %s: (0x", trials[i].event);
+			const char *found = strstr(line, mark);
+			if (found && found < end)
+				break;
+			if (i == 0)
+				return false;
+		}
+		line = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+/* What we have left there, unless somebody has begun to record there meanwhile. */
+static void empty_top(struct canary *c)
+{
+	struct nw_buf trace = {0};
+
+	read_trace(c, &trace);
+	if (!trace.failed && all_ours(nw_buf_str(&trace)))
+		nw_top_clear(c->fs);
 	nw_buf_free(&trace);
 }
 
-static void try_instance(struct canary *c)
+static void try_top(struct canary *c)
 {
-	if (!c->features->has[NW_FEATURE_INSTANCES])
-		return;
-	bool made = nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL) == 0;
-	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
-	if (made)
-		try_records(c);
+	char enable[NW_MAX_NAME + 32];
+	const char *failure;
+
+	empty_top(c);
+	(void)try_records(c, &failure);
+	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
+	write_where(c, enable, "0");
+	empty_top(c);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -349,7 +450,7 @@ static int take_away(struct canary *c, struct nw_error *err)
 int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err)
 {
-	struct canary c = {.fs = fs, .features = features};
+	struct canary c = {.fs = fs, .features = features, .top_lock = -1};
 	char name[24];
 	int ret = find_sites(&c, err);
 
@@ -362,8 +463,13 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
 	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
 	nw_expedite_begin(features, &c.journal);
+	take_top(&c);
 	define_all(&c);
-	try_instance(&c);
+	if (!try_instance(&c) && c.top_lock >= 0)
+		try_top(&c);
 	features->unproven = false;
-	return take_away(&c, err);
+	ret = take_away(&c, err);
+	if (c.top_lock >= 0)
+		close(c.top_lock);
+	return ret;
 }

@@ -175,7 +175,7 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 			return -EINVAL;
 		}
 		if (len) {
-			features->masked[i] = features->has[i];
+			features->masked[i] = true; /* nor is it found out by trying */
 			features->has[i] = false;
 		}
 		mask += len + (mask[len] == ',');
