@@ -130,8 +130,10 @@ struct nw_session_options {
 	/* Larger pages in the ring buffer, where the kernel has them: cheaper to read, slower to
 	 * begin with, and emptier where events are few. */
 	bool large_pages;
-	const pid_t *pids; /* record only these processes and what they create; none: all */
+	/* Record only these processes and what they create, by the kernel's numbers; none: all. */
+	const pid_t *pids;
 	size_t pid_count;
+	const struct nw_pid_space *space; /* whose numbers /proc has; NULL: the kernel's */
 	bool tasks; /* also record births, names and deaths of threads */
 	bool force; /* arm what is known to be dangerous */
 };

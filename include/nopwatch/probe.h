@@ -239,6 +239,7 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16]);
 struct nw_process_stat {
 	uint64_t start; /* clock ticks since boot */
 	bool forked;	/* it still runs its parent's program (PF_FORKNOEXEC) */
+	bool kernel;	/* it is one of the kernel's own threads (PF_KTHREAD) */
 };
 int nw_process_stat(pid_t pid, struct nw_process_stat *out); /* 0 or -errno */
 
@@ -270,6 +271,31 @@ void nw_process_close(struct nw_process *process);
  * memory; 0: nowhere. */
 uint64_t nw_process_variable(const struct nw_process *process, uint64_t dev, uint64_t ino,
 			     uint64_t offset);
+/*
+ * Whose numbers are these? Here, pid_t is what /proc says, which is what people see; the
+ * kernel's records and filters have the host's numbers, and inside a PID namespace (a container)
+ * they are not the same.
+ */
+struct nw_pid_space {
+	bool foreign; /* /proc does not have the kernel's numbers */
+	int host;     /* a /proc that does, if one can be seen; -1: none */
+	unsigned int level;
+};
+
+void nw_pid_space_open(struct nw_pid_space *out);
+void nw_pid_space_close(struct nw_pid_space *space);
+/* The kernel's number of a process; ENOTSUP with the reason where it cannot be told. */
+int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
+			struct nw_error *err);
+/* nw_process_threads() and nw_process_task() in the kernel's numbers. space NULL: they are ours. */
+int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pids *out,
+			 struct nw_error *err);
+int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
+		      char comm[16]);
+/* Does /proc have the numbers that system calls take and give (fork, kill)? */
+bool nw_proc_is_ours(void);
+/* The number in /proc of a process that fork() has told us of. */
+pid_t nw_pid_shown(pid_t pid);
 /*
  * Every file that the process maps as code, each once, as images. Opened by
  * /proc/PID/map_files, else /proc/PID/root, so that containers and deleted files work. Files

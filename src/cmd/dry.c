@@ -63,6 +63,16 @@ static int tell(struct nw_run *run, const char *command, struct nw_buf *out,
 	}
 	if (ret == 0 && args->follow)
 		ret = nw_run_add_descendants(&pids, err);
+	nw_pid_space_open(&run->space); /* the commands go by the numbers of /proc */
+	if (ret == 0 && run->space.foreign && (pids.count || restricted)) {
+		ret = nw_fail(
+			err, ENOTSUP,
+			"ftrace has other numbers for the processes of this PID namespace, "
+			"which these commands could not find");
+		nw_error_hint(err,
+			      "try it on the host, or with all processes (no -p, and -a "
+			      "with CMD)");
+	}
 	if (ret == 0 && tell_middle(args, &middle) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)

@@ -112,8 +112,9 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 
 static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
-	(void)arg;
-	return nw_process_task(tid, process, comm);
+	const struct nw_run *run = arg;
+
+	return nw_pid_space_task(&run->space, tid, process, comm);
 }
 
 /* Is what others do recorded, too? */
@@ -129,6 +130,7 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 		.pid_count = pids->count,
 		.follow = run->args->follow || run->child.pid,
 		.look_up = look_up_task,
+		.look_up_arg = run,
 		.strangers = has_strangers(run),
 	};
 
@@ -164,6 +166,7 @@ static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error
 		.buffer_bytes = run->args->buffer_bytes,
 		.pids = pids->item,
 		.pid_count = pids->count,
+		.space = &run->space,
 		.tasks = true,
 		.force = run->args->force,
 		.large_pages = run->consumer->large_pages,
@@ -389,7 +392,7 @@ static bool has_semaphores(void *arg, pid_t pid)
 {
 	const struct held *held = arg;
 
-	return nw_session_raise(held->run->session, pid, &held->needed);
+	return nw_session_raise(held->run->session, nw_pid_shown(pid), &held->needed);
 }
 
 /* Let CMD run; where its semaphores are raised by hand, not before they are. */
@@ -416,7 +419,7 @@ static void meet_wanted(struct nw_run *run, const nw_pids *pids)
 		return;
 	nw_vec_each (pids, pid) {
 		nw_pids threads = {0};
-		nw_process_threads(*pid, &threads, NULL);
+		nw_pid_space_threads(&run->space, *pid, &threads, NULL);
 		nw_vec_each (&threads, tid)
 			nw_tasks_get(run->tasks, *tid);
 		nw_vec_free(&threads);
@@ -503,6 +506,7 @@ void nw_run_free(struct nw_run *run)
 {
 	nw_join_free(run->join);
 	nw_tasks_free(run->tasks);
+	nw_pid_space_close(&run->space);
 	nw_formats_free(&run->formats);
 	nw_plan_free(&run->plan);
 	nw_selection_free(&run->selection);

@@ -54,6 +54,7 @@ struct nw_run {
 	struct nw_selection selection;
 	struct nw_plan plan;
 	bool restricted; /* to some processes */
+	struct nw_pid_space space;
 
 	struct nw_tracefs fs;
 	struct nw_features features;
@@ -117,7 +118,7 @@ int nw_run_select(struct nw_run *run, const struct nw_args *args,
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
 /* Are all probes in what CMD itself runs? */
 bool nw_run_command_has_probes(const struct nw_run *run, const char *command);
-/* The processes that are meant: those of -p, or CMD. */
+/* The processes that are meant: those of -p, or CMD; in the kernel's numbers. */
 int nw_run_collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 			struct nw_error *err);
 /* Add the processes below these. */

@@ -103,6 +103,7 @@ int nw_run_select(struct nw_run *run, const struct nw_args *args,
 	*run = (struct nw_run){.args = args,
 			       .consumer = consumer,
 			       .fs = {.root = -1},
+			       .space = {.host = -1},
 			       .wake = {.fd = -1, .signals = -1},
 			       .child = {.release = -1, .failure = -1}};
 	int ret = nw_run_read_filter(run, err);
@@ -199,8 +200,13 @@ int nw_run_collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
 		slot = nw_vec_add(pids);
 		if (!slot)
 			return nw_no_memory(err);
-		*slot = run->child.pid;
+		*slot = nw_pid_shown(run->child.pid);
 	}
 	run->restricted = pids->count > 0;
-	return run->args->follow ? nw_run_add_descendants(pids, err) : 0;
+	int ret = run->args->follow ? nw_run_add_descendants(pids, err) : 0;
+	nw_pid_space_open(&run->space);
+	nw_vec_each (pids, pid)
+		if (ret == 0)
+			ret = nw_pid_space_kernel(&run->space, *pid, pid, err);
+	return ret;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nopwatch/probe.h"
 #include "wake.h"
 
 #ifndef SYS_pidfd_open
@@ -88,11 +89,15 @@ int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
 
 	if (!watched)
 		return nw_no_memory(err);
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	watched->pid = pid;
-	watched->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	watched->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* system calls take our own numbers, and /proc may have others */
+	watched->fd = nw_proc_is_ours() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (watched->fd >= 0)
 		add_fd(wake, watched->fd);
-	if ((watched->fd < 0 && errno == ESRCH) || (kill(pid, 0) < 0 && errno == ESRCH))
+	if (watched->dir < 0)
 		return nw_fail(err, ESRCH, "there is no process %d", (int)pid);
 	return 0;
 }
@@ -103,7 +108,7 @@ static bool is_gone(const struct nw_watched *watched)
 
 	if (watched->fd >= 0)
 		return poll(&end, 1, 0) > 0;
-	return kill(watched->pid, 0) < 0 && errno == ESRCH;
+	return faccessat(watched->dir, "stat", F_OK, 0) < 0;
 }
 
 void nw_wake_look(struct nw_wake *wake)
@@ -128,9 +133,12 @@ bool nw_wake_all_gone(const struct nw_wake *wake)
 
 void nw_wake_close(struct nw_wake *wake)
 {
-	nw_vec_each (&wake->watched, watched)
+	nw_vec_each (&wake->watched, watched) {
 		if (watched->fd >= 0)
 			close(watched->fd);
+		if (watched->dir >= 0)
+			close(watched->dir);
+	}
 	nw_vec_free(&wake->watched);
 	if (wake->signals >= 0)
 		close(wake->signals);

@@ -13,7 +13,8 @@
 
 struct nw_watched {
 	pid_t pid;
-	int fd; /* pidfd; -1: looked at now and then (before Linux 5.3) */
+	int fd;	 /* pidfd; -1: looked at now and then (before Linux 5.3) */
+	int dir; /* /proc/PID: the process, not the number */
 	bool gone;
 };
 

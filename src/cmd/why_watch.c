@@ -24,7 +24,8 @@ struct tally {
 struct watcher {
 	struct nw_gathered *g;
 	NW_VEC(struct tally) tallies; /* by process */
-	bool *site_hit;		      /* by point of the plan */
+	nw_pids targets, children; /* of -p; in the kernel's numbers, as hits have them */
+	bool *site_hit;		   /* by point of the plan */
 	size_t sites;
 	bool failed;
 };
@@ -42,12 +43,17 @@ static struct tally *tally_of(struct watcher *watcher, pid_t pid)
 	return fresh;
 }
 
-static bool is_target(const struct nw_gathered *g, pid_t pid)
+static bool has_pid(const nw_pids *pids, pid_t pid)
 {
-	nw_vec_each (&g->pids, target)
-		if (*target == pid)
+	nw_vec_each (pids, it)
+		if (*it == pid)
 			return true;
-	return g->pids.count == 0;
+	return false;
+}
+
+static bool is_target(const struct watcher *watcher, pid_t pid)
+{
+	return watcher->targets.count == 0 || has_pid(&watcher->targets, pid);
 }
 
 static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
@@ -60,7 +66,7 @@ static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *t
 	if (!tally->hits++)
 		memcpy(tally->comm, task->comm, sizeof(tally->comm));
 	watcher->g->watch.recorded++;
-	if (hit->planned < watcher->sites && is_target(watcher->g, task->pid))
+	if (hit->planned < watcher->sites && is_target(watcher, task->pid))
 		watcher->site_hit[hit->planned] = true;
 	return 0;
 }
@@ -148,23 +154,15 @@ static void on_stopping(void *arg, struct nw_run *run)
 
 /* ---- what it adds up to ------------------------------------------------------------- */
 
-static bool is_child(const struct nw_gathered *g, pid_t pid)
-{
-	nw_vec_each (&g->process.children, child)
-		if (*child == pid)
-			return true;
-	return false;
-}
-
 static void count_processes(struct watcher *watcher)
 {
 	struct nw_watch *watch = &watcher->g->watch;
 	uint64_t most_child = 0, most_other = 0;
 
 	nw_vec_each (&watcher->tallies, tally) {
-		if (is_target(watcher->g, tally->pid)) {
+		if (is_target(watcher, tally->pid)) {
 			watch->in_target += tally->hits;
-		} else if (is_child(watcher->g, tally->pid)) {
+		} else if (has_pid(&watcher->children, tally->pid)) {
 			watch->in_children += tally->hits;
 			if (tally->hits > most_child)
 				watch->child_pid = tally->pid;
@@ -212,13 +210,18 @@ static char *exact_spec(const struct nw_gathered *g)
 		       g->path, spec->name, spec->offset);
 }
 
+static void refuse(struct nw_watch *watch, const struct nw_error *err)
+{
+	snprintf(watch->refused, sizeof(watch->refused), "%s", err->what);
+}
+
 static void finish(struct watcher *watcher, struct nw_run *run, int ret,
 		   const struct nw_error *err)
 {
 	struct nw_watch *watch = &watcher->g->watch;
 
 	if (ret < 0) {
-		snprintf(watch->refused, sizeof(watch->refused), "%s", err->what);
+		refuse(watch, err);
 		return;
 	}
 	watch->done = true;
@@ -226,6 +229,35 @@ static void finish(struct watcher *watcher, struct nw_run *run, int ret,
 	watch->ended = run->reason && strcmp(run->reason, "process") == 0;
 	count_processes(watcher);
 	look_for_exec(watcher->g);
+}
+
+/* Hits have the kernel's numbers. */
+static int add_kernels(const struct nw_pid_space *space, const nw_pids *pids, nw_pids *out,
+		       struct nw_error *err)
+{
+	int ret = 0;
+
+	nw_vec_each (pids, pid) {
+		pid_t *slot = ret == 0 ? nw_vec_add(out) : NULL;
+		if (slot)
+			ret = nw_pid_space_kernel(space, *pid, slot, err);
+		else if (ret == 0)
+			ret = nw_no_memory(err);
+	}
+	return ret;
+}
+
+static int find_numbers(struct watcher *watcher, struct nw_error *err)
+{
+	struct nw_pid_space space;
+
+	nw_pid_space_open(&space);
+	int ret = add_kernels(&space, &watcher->g->pids, &watcher->targets, err);
+	if (ret == 0) /* a child may be gone by now */
+		add_kernels(&space, &watcher->g->process.children, &watcher->children,
+			    NULL);
+	nw_pid_space_close(&space);
+	return ret;
 }
 
 int nw_watch(struct nw_gathered *g, struct nw_error *err)
@@ -261,11 +293,18 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	args.words.count = 1;
 	args.pids.item = g->pids.item;
 	args.pids.count = g->pids.count;
-	int ret = nw_run(&run, &args, &consumer, &why);
-	finish(&watcher, &run, ret, &why);
+	int ret = find_numbers(&watcher, &why);
+	if (ret == 0) {
+		ret = nw_run(&run, &args, &consumer, &why);
+		finish(&watcher, &run, ret, &why);
+		nw_run_free(&run);
+	} else {
+		refuse(&g->watch, &why);
+	}
 	g->facts.watch = &g->watch;
-	nw_run_free(&run);
 	nw_vec_free(&watcher.tallies);
+	nw_vec_free(&watcher.targets);
+	nw_vec_free(&watcher.children);
 	free(watcher.site_hit);
 	return ret == -ENOMEM ? nw_no_memory(err) : 0;
 }

@@ -42,8 +42,11 @@ static bool watch_image(int watch, const struct nw_image *image)
 
 void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 {
-	int watch = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
-				  O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+	/* it tells our numbers, and they are looked at by those of /proc */
+	int watch = !nw_proc_is_ours()
+			    ? -1
+			    : fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
+					    O_RDONLY | O_CLOEXEC | O_LARGEFILE);
 
 	nw_vec_each (&plan->selection->images, image) {
 		const nw_images one = {.item = image, .count = 1};

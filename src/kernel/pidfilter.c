@@ -48,12 +48,12 @@ static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
  * All threads of a process. What a listed thread creates is followed by the kernel
  * (event-fork), what others create meanwhile is not: list again until nothing is new.
  */
-static int add_process(struct nw_session *session, nw_pids *added, pid_t pid,
-		       struct nw_error *err)
+static int add_process(struct nw_session *session, const struct nw_pid_space *space,
+		       nw_pids *added, pid_t pid, struct nw_error *err)
 {
 	for (bool fresh = true; fresh;) {
 		nw_pids threads = {0};
-		int ret = nw_process_threads(pid, &threads, err);
+		int ret = nw_pid_space_threads(space, pid, &threads, err);
 		fresh = false;
 		nw_vec_each (&threads, tid) {
 			if (ret < 0 || has_pid(added, *tid))
@@ -85,7 +85,7 @@ static int restrict_kernel(struct nw_session *session,
 		return nw_fail(err, -ret, "cannot empty set_event_pid: %s",
 			       nw_strerror(-ret));
 	for (size_t i = 0; i < options->pid_count && ret == 0; i++)
-		ret = add_process(session, &added, options->pids[i], err);
+		ret = add_process(session, options->space, &added, options->pids[i], err);
 	nw_vec_free(&added);
 	return ret;
 }

@@ -142,14 +142,16 @@ void nw_mappings_free(nw_mappings *maps)
 
 /* ---- threads and processes ---------------------------------------------------------- */
 
-/* The entries of a directory whose names are numbers. */
-static int read_numbers(const char *path, nw_pids *out)
+int nw_proc_numbers(int fd, nw_pids *out)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
 
-	if (!dir)
-		return -errno;
+	if (!dir) {
+		int code = errno;
+		close(fd);
+		return -code;
+	}
 	errno = 0;
 	while ((entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
@@ -164,6 +166,13 @@ static int read_numbers(const char *path, nw_pids *out)
 	int ret = -errno;
 	closedir(dir);
 	return ret;
+}
+
+static int read_numbers(const char *path, nw_pids *out)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : nw_proc_numbers(fd, out);
 }
 
 int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err)
@@ -182,11 +191,14 @@ int nw_process_all(nw_pids *out, struct nw_error *err)
 	return ret < 0 ? nw_fail(err, -ret, "cannot read /proc: %s", nw_strerror(-ret)) : 0;
 }
 
-int nw_process_task(pid_t tid, pid_t *process, char comm[16])
+int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 {
 	struct nw_buf text = {0};
-	int ret = read_proc(tid, "status", &text);
 	const char *tgid = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/status", name);
+	int ret = nw_proc_read(proc, path, &text);
 
 	if (ret == 0) {
 		tgid = strstr(nw_buf_str(&text), "\nTgid:");
@@ -196,7 +208,8 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 		*process = (pid_t)strtol(tgid + 6, NULL, 10);
 		nw_buf_clear(&text);
 		/* not from status, which escapes the name */
-		ret = read_proc(tid, "comm", &text);
+		snprintf(path, sizeof(path), "%s/comm", name);
+		ret = nw_proc_read(proc, path, &text);
 	}
 	if (ret == 0) {
 		size_t len = text.len ? text.len - 1
@@ -209,11 +222,20 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 	return ret == -ENOENT ? -ESRCH : ret; /* depending on when it went */
 }
 
+int nw_process_task(pid_t tid, pid_t *process, char comm[16])
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d", (int)tid);
+	return nw_proc_task(AT_FDCWD, name, process, comm);
+}
+
 /* proc(5): PID (NAME) STATE ...; flags are field 9, the time it was started field 22. */
 int nw_proc_stat(const char *text, struct nw_process_stat *out)
 {
 	enum {
-		PF_FORKNOEXEC = 0x40 /* include/linux/sched.h */
+		PF_FORKNOEXEC = 0x40, /* include/linux/sched.h */
+		PF_KTHREAD = 0x200000
 	};
 	unsigned int flags;
 	/* the name may hold anything, also parentheses */
@@ -225,6 +247,7 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 			    &flags, &out->start) != 2)
 		return -ESRCH;
 	out->forked = flags & PF_FORKNOEXEC;
+	out->kernel = flags & PF_KTHREAD;
 	return 0;
 }
 

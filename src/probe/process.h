@@ -11,5 +11,9 @@ int nw_proc_read(int dir, const char *name, struct nw_buf *out);
 int nw_proc_maps(char *text, nw_mappings *out);
 /* Take the text of stat apart; -ESRCH. */
 int nw_proc_stat(const char *text, struct nw_process_stat *out);
+/* The entries whose names are numbers; takes over the directory's descriptor. 0 or -errno. */
+int nw_proc_numbers(int dir, nw_pids *out);
+/* Of the task `name` below this /proc: its process and its name. 0 or -errno. */
+int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16]);
 
 #endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Numbers of processes. ftrace knows only the kernel's own, those of the first PID namespace
+ * (struct task_struct.pid): in set_event_pid as in each record. A container's /proc has others, and
+ * a process of the host may have the number that a container means.
+ *
+ * Which namespace a /proc belongs to: the first one has always the same inode, PROC_PID_INIT_INO of
+ * include/linux/proc_ns.h (3.8), and it alone has the kernel's own threads, of which kthreadd is
+ * number 2. Process 1 would say it, too, but may not be looked at by everybody's root. Each process's numbers, from the
+ * namespace of the /proc that is read down to its own, are in the NSpid line of its status (4.1).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+
+#define FIRST_NAMESPACE 0xEFFFFFFCu
+
+/* The inode of a process's PID namespace; 0: it cannot be told, and errno says why. */
+static ino_t namespace_of(int proc, const char *process)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/ns/pid", process);
+	return fstatat(proc, path, &st, 0) < 0 ? 0 : st.st_ino;
+}
+
+/* The numbers of a process, the outermost first; how many there are, 0: it is not told. */
+static size_t read_numbers(int proc, const char *process, pid_t *out, size_t most)
+{
+	struct nw_buf text = {0};
+	size_t count = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/status", process);
+	int ret = nw_proc_read(proc, path, &text);
+	const char *line = ret == 0 ? strstr(nw_buf_str(&text), "\nNSpid:") : NULL;
+	for (const char *at = line ? line + 7 : NULL; at && count < most;) {
+		char *end;
+		at += strspn(at, "\t ");
+		long number = strtol(at, &end, 10);
+		if (end == at || *at == '\n')
+			break;
+		out[count++] = (pid_t)number;
+		at = end;
+	}
+	nw_buf_free(&text);
+	return count;
+}
+
+static int open_proc(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The kernel allows 32 namespaces in each other. */
+enum {
+	MOST_LEVELS = 40
+};
+
+/* ---- whose numbers /proc has -------------------------------------------------------- */
+
+bool nw_proc_is_ours(void)
+{
+	char number[16];
+	ssize_t len = readlink("/proc/self", number, sizeof(number) - 1);
+
+	number[len > 0 ? len : 0] = '\0';
+	return len <= 0 || strtol(number, NULL, 10) == getpid();
+}
+
+static bool has_kernel_threads(int proc)
+{
+	struct nw_process_stat stat = {0};
+	struct nw_buf text = {0};
+	bool found = nw_proc_read(proc, "2/stat", &text) == 0 &&
+		     nw_proc_stat(nw_buf_str(&text), &stat) == 0 && stat.kernel;
+
+	nw_buf_free(&text);
+	return found;
+}
+
+/* Does /proc? */
+static bool has_kernels_numbers(int proc)
+{
+	ino_t own = namespace_of(proc, "self");
+
+	if (own == FIRST_NAMESPACE || (!own && errno == ENOENT && nw_proc_is_ours()))
+		return true; /* or the kernel has no namespaces */
+	return has_kernel_threads(proc);
+}
+
+/* Somebody may have mounted the host's /proc for us (docker run -v /proc:/host/proc). */
+static int find_hosts_proc(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	int found = -1;
+
+	while (mounts && found < 0 && (mount = getmntent(mounts))) {
+		if (strcmp(mount->mnt_type, "proc") != 0)
+			continue;
+		int proc = open_proc(mount->mnt_dir);
+		if (proc >= 0 && has_kernel_threads(proc))
+			found = proc;
+		else if (proc >= 0)
+			close(proc);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+void nw_pid_space_open(struct nw_pid_space *out)
+{
+	pid_t here[MOST_LEVELS], there[MOST_LEVELS];
+	int proc = open_proc("/proc");
+
+	*out = (struct nw_pid_space){.host = -1};
+	if (proc < 0)
+		return;
+	out->foreign = !has_kernels_numbers(proc);
+	if (out->foreign)
+		out->host = find_hosts_proc();
+	if (out->host >= 0) {
+		size_t outer = read_numbers(out->host, "self", there, MOST_LEVELS);
+		size_t inner = read_numbers(proc, "self", here, MOST_LEVELS);
+		if (inner && inner <= outer) {
+			out->level = (unsigned int)(outer - inner);
+		} else { /* before 4.1 */
+			close(out->host);
+			out->host = -1;
+		}
+	}
+	close(proc);
+}
+
+void nw_pid_space_close(struct nw_pid_space *space)
+{
+	if (space->foreign && space->host >= 0)
+		close(space->host);
+	*space = (struct nw_pid_space){.host = -1};
+}
+
+/* ---- translation -------------------------------------------------------------------- */
+
+static int list_numbers(int dir, const char *path, nw_pids *out)
+{
+	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : nw_proc_numbers(fd, out);
+}
+
+static int unknown(struct nw_error *err, pid_t pid)
+{
+	nw_fail(err, ENOTSUP,
+		"the kernel has another number for process %d, which cannot be told from "
+		"inside "
+		"this PID namespace",
+		(int)pid);
+	nw_error_hint(
+		err, "run nopwatch on the host, mount the host's /proc here (docker run -v "
+		     "/proc:/host/proc:ro, or --pid=host), or measure every process "
+		     "(no -p, and -a with CMD)");
+	return -ENOTSUP;
+}
+
+int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
+			struct nw_error *err)
+{
+	pid_t numbers[MOST_LEVELS];
+	nw_pids all = {0};
+	char name[32];
+	int found = 0;
+
+	*out = pid;
+	if (!space->foreign)
+		return 0;
+	if (space->host < 0)
+		return unknown(err, pid);
+	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
+	ino_t own = namespace_of(AT_FDCWD, name);
+	if (!own)
+		return errno == ENOENT
+			       ? nw_fail(err, ESRCH, "there is no process %d", (int)pid)
+			       : unknown(err, pid);
+	list_numbers(space->host, ".", &all);
+	nw_vec_each (&all, candidate) {
+		/* another container may have the same number */
+		snprintf(name, sizeof(name), "%d", (int)*candidate);
+		if (read_numbers(space->host, name, numbers, MOST_LEVELS) > space->level &&
+		    numbers[space->level] == pid &&
+		    namespace_of(space->host, name) == own) {
+			*out = *candidate;
+			found++;
+		}
+	}
+	nw_vec_free(&all);
+	return found == 1 ? 0 : unknown(err, pid);
+}
+
+int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pids *out,
+			 struct nw_error *err)
+{
+	char path[32];
+
+	if (!space || !space->foreign)
+		return nw_process_threads(process, out, err);
+	snprintf(path, sizeof(path), "%d/task", (int)process);
+	int ret = list_numbers(space->host, path, out);
+	return ret < 0 ? nw_fail(err, ret == -ENOENT ? ESRCH : -ret,
+				 "cannot list the threads of process %d: %s", (int)process,
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
+		      char comm[16])
+{
+	char name[16];
+
+	if (!space->foreign)
+		return nw_process_task(tid, process, comm);
+	/* in our own /proc that number is somebody else's */
+	if (space->host < 0)
+		return -ESRCH;
+	snprintf(name, sizeof(name), "%d", (int)tid);
+	return nw_proc_task(space->host, name, process, comm);
+}
+
+/* Of our own numbers (fork() has them) the one in /proc, which may be an outer namespace's. */
+pid_t nw_pid_shown(pid_t pid)
+{
+	pid_t numbers[MOST_LEVELS];
+	nw_pids all = {0};
+	char name[16];
+	pid_t found = pid;
+	int proc = nw_proc_is_ours() ? -1 : open_proc("/proc");
+
+	if (proc < 0)
+		return pid;
+	size_t depth = read_numbers(proc, "self", numbers, MOST_LEVELS);
+	ino_t own = namespace_of(proc, "self");
+	list_numbers(proc, ".", &all);
+	nw_vec_each (&all, candidate) {
+		snprintf(name, sizeof(name), "%d", (int)*candidate);
+		if (read_numbers(proc, name, numbers, MOST_LEVELS) == depth && depth &&
+		    numbers[depth - 1] == pid && namespace_of(proc, name) == own)
+			found = *candidate;
+	}
+	nw_vec_free(&all);
+	close(proc);
+	return found;
+}
