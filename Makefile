@@ -187,17 +187,17 @@ coverage:
 # ---- installing ----------------------------------------------------------------------------
 
 install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR)/nopwatch \
-		$(DESTDIR)$(MANDIR)/man1
-	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(BINDIR)/nopwatch
-	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(LIBDIR)/libnopwatch.a
-	$(INSTALL) -m 644 include/nopwatch/*.h $(DESTDIR)$(INCLUDEDIR)/nopwatch
-	$(INSTALL) -m 644 docs/man/nopwatch.1 $(DESTDIR)$(MANDIR)/man1/nopwatch.1
+	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
+		"$(DESTDIR)$(MANDIR)/man1"
+	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
+	$(INSTALL) -m 644 $(LIB) "$(DESTDIR)$(LIBDIR)/libnopwatch.a"
+	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
+	$(INSTALL) -m 644 docs/man/nopwatch.1 "$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/nopwatch $(DESTDIR)$(LIBDIR)/libnopwatch.a \
-		$(DESTDIR)$(MANDIR)/man1/nopwatch.1
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/nopwatch
+	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" \
+		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
+	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
 
 clean:
 	$(quiet)rm -rf build

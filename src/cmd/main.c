@@ -2,6 +2,7 @@
 /* The table of commands, and what is the same for all of them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -219,6 +220,22 @@ static void keep_standard_files_open(void)
 		close(fd);
 }
 
+static void on_file_limit(int number)
+{
+	(void)number;
+}
+
+/* A write that would exceed RLIMIT_FSIZE fails then, as on a full disk. With a handler, as exec
+ * takes it away again: it is none of CMD's business. */
+static void survive_file_limits(void)
+{
+	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 static int run_command(const struct nw_command *command, int argc, char **argv)
 {
 	struct nw_args args;
@@ -244,6 +261,7 @@ int main(int argc, char **argv)
 	struct nw_error err;
 
 	keep_standard_files_open();
+	survive_file_limits();
 	if (argc < 2) {
 		nw_print_overview(stderr);
 		return NW_EXIT_USAGE;

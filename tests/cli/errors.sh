@@ -115,4 +115,6 @@ fi
 
 "$NOPWATCH" list "$SERVER" >/dev/full 2>err
 is "a full disk for list" "$? $(cat err)" "1 nopwatch: cannot write the output: No space left on device"
+said=$(limited 0 "$NOPWATCH" list "$SERVER" 2>&1 >out)
+is "and a file at its limit" "$? $said" "1 nopwatch: cannot write the output: File too large"
 finish

@@ -51,6 +51,31 @@ said=$("$NOPWATCH" record 'myserver:parse__start' -p $server -d 0.2 -o /dev/full
 is "and for record" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
 unchanged "nothing is left"
 
+# a limit for files: the same as a full disk, and none of CMD's business
+for command in 'trace -n 5000' 'stat -j -i 0.1 -n 30' 'record -d 0.5'; do
+  # shellcheck disable=SC2086 # words
+  said=$(limited 2048 "$NOPWATCH" $command 'myserver:parse__start' -p $server -o big 2>&1)
+  is "a file at its limit, ${command%% *}" "$? $said" "1 nopwatch: cannot write 'big': File too large"
+done
+ignored=$(limited 100000 "$NOPWATCH" stat -q -o out "usdt:$SERVER:myserver:*" -- awk '/SigIgn/ { print $2 }' /proc/self/status)
+is "CMD has SIGXFSZ as it was" $((0x$ignored >> 24 & 1)) 0
+unchanged "nothing is left"
+
+# a reader holds the instance for longer than anybody waits
+"$NOPWATCH" stat -j 'myserver:parse__start' -p $server -o out.json 2>err & run=$!
+wait_for armed
+sleep 100 <"$(echo "$TRACEFS"/instances/nopwatch_*/trace_pipe)" & reader=$!
+wait_for test "/proc/$reader/exe" -ef "$(command -v sleep)"
+kill -INT $run
+wait $run
+is "what has to stay is a failure" $? 1
+has "and is named" "$(cat err)" '^nopwatch: .*instances/nopwatch_.* (cannot be removed|somebody)'
+holds "the results are there all the same" out.json "last['reason'] == 'signal'"
+kill $reader
+wait $reader 2>/dev/null
+ok "clean takes it away" "$NOPWATCH" clean -q
+unchanged "nothing is left"
+
 # pages of the ring buffer
 if [ -e "$TRACEFS/buffer_subbuf_size_kb" ]; then
   for how in "stat 16" "trace $(cat "$TRACEFS/buffer_subbuf_size_kb")" "record $(cat "$TRACEFS/buffer_subbuf_size_kb")" "stat -b 512K $(cat "$TRACEFS/buffer_subbuf_size_kb")"; do

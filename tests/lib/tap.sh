@@ -84,6 +84,16 @@ hasnt() {
   fi
 }
 
+# limited BYTES COMMAND...: no file may become larger; with SIGXFSZ as a shell's child has it, which Python,
+# and who was started by it, ignores
+limited() {
+  python3 -c '
+import os, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+os.execvp(sys.argv[2], sys.argv[2:])' "$@"
+}
+
 # j FILE EXPRESSION: a Python expression over JSON lines, printed; see tests/lib/j.
 j() {
   "$TESTS_LIB/j" "$@"

@@ -1,0 +1,20 @@
+# make install and uninstall, into a directory whose name has a blank.
+. "$(dirname "$0")/../lib/tap.sh"
+top=$(cd "$TESTS_LIB/../.." && pwd)
+to="$TEST_DIR/a b"
+
+# Of what is built already: `all` is not made again.
+run_make() {
+  env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all "DESTDIR=$to" "$@"
+}
+
+[ -x "$top/build/nopwatch" ] || skip_all "it has not been built in $top"
+ok "make install" run_make install
+is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' | sort)" "./usr/local/bin/nopwatch
+./usr/local/lib/libnopwatch.a
+./usr/local/share/man/man1/nopwatch.1"
+is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
+ok "make uninstall" run_make uninstall
+is "nothing is left" "$(cd "$to" && find . -type f)" ""
+is "nor is there anything else" "$(cd "$TEST_DIR" && ls)" "a b"
+finish
