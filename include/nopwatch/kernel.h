@@ -277,7 +277,12 @@ struct nw_other_event {
 	bool overwrite;	   /* a full buffer drops the oldest, not the newest events */
 	bool pid_filter;   /* set_event_pid is set, */
 	bool pid_filtered; /* and has none of the threads of interest */
-	char filter[128];  /* "" = none */
+	bool pid_excluded; /* set_event_notrace_pid has all of them */
+	bool waits;	   /* enabled, but recorded only once a trigger switches it on */
+	unsigned int cpus_left_out; /* by tracing_cpumask, */
+	char all_cpus[320];	    /* which would be this if it left out none */
+	uint64_t buffer_kib;	    /* a CPU; 0: not made yet */
+	char filter[128];	    /* "" = none */
 	uint64_t
 		recorded; /* events that went into its buffer, read and overwritten ones too */
 	uint64_t dropped; /* that did not fit */

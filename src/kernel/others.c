@@ -89,13 +89,21 @@ static bool reads_one(int dir, const char *file)
 	return one;
 }
 
-/* "0", "1", with '*' for triggers; a group's file may say 'X'. */
-static bool is_enabled(int dir, const struct nw_other_event *event)
+/* "0", "1", with '*' where a trigger may switch the event: "0*" is armed, and recorded only when one
+ * has done so (trace_events.c, event_enable_read()). */
+static bool is_enabled(int dir, struct nw_other_event *event)
 {
 	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/enable", event->group,
 						     event->name);
+	struct nw_buf text = {0};
+	bool enabled = false;
 
-	return file && reads_one(dir, file);
+	if (file && nw_tracefs_read(dir, file, &text) == 0) {
+		event->waits = strncmp(nw_buf_str(&text), "0*", 2) == 0;
+		enabled = nw_buf_str(&text)[0] == '1' || event->waits;
+	}
+	nw_buf_free(&text);
+	return enabled;
 }
 
 static void read_filter(int dir, struct nw_other_event *event)
@@ -111,24 +119,82 @@ static void read_filter(int dir, struct nw_other_event *event)
 	nw_buf_free(&text);
 }
 
-/* set_event_pid lists numbers, or "no pid". */
-static void read_pids(int dir, const nw_pids *threads, struct nw_other_event *event)
+/* Does the file list numbers (else it says "no pid"), and how many of the threads are among them? */
+static bool read_pid_list(int dir, const char *file, const nw_pids *threads, size_t *listed)
 {
 	struct nw_buf text = {0};
+	bool any = nw_tracefs_read(dir, file, &text) == 0 && text.len &&
+		   isdigit((unsigned char)text.data[0]);
 	char *end;
 
-	if (nw_tracefs_read(dir, "set_event_pid", &text) < 0 || !text.len ||
-	    !isdigit((unsigned char)text.data[0])) {
-		nw_buf_free(&text);
-		return;
-	}
-	event->pid_filter = true;
-	event->pid_filtered = threads->count > 0;
-	char *at = text.data;
-	for (long pid; (pid = strtol(at, &end, 10)) > 0; at = end)
+	*listed = 0;
+	char *at = any ? text.data : NULL;
+	for (long pid; at && (pid = strtol(at, &end, 10)) > 0; at = end)
 		nw_vec_each (threads, tid)
-			if (*tid == pid)
-				event->pid_filtered = false;
+			*listed += *tid == pid;
+	nw_buf_free(&text);
+	return any;
+}
+
+/* The threads of interest must be in set_event_pid, if there is one, and not in its opposite. */
+static void read_pids(int dir, const nw_pids *threads, struct nw_other_event *event)
+{
+	size_t listed;
+
+	if (read_pid_list(dir, "set_event_pid", threads, &listed)) {
+		event->pid_filter = true;
+		event->pid_filtered = threads->count && !listed;
+	}
+	if (read_pid_list(dir, "set_event_notrace_pid", threads, &listed)) {
+		event->pid_filter = true;
+		event->pid_excluded = threads->count && listed >= threads->count;
+	}
+}
+
+/* All of so many CPUs, as tracing_cpumask spells them: "f,ffffffff". */
+static void all_cpus(unsigned int count, char out[320])
+{
+	unsigned int digits = (count + 3) / 4,
+		     first = count % 4 ? (1u << count % 4) - 1 : 15;
+	size_t used = 0;
+
+	for (unsigned int left = digits; left && used < 318; left--) {
+		if (left != digits && left % 8 == 0)
+			out[used++] = ',';
+		out[used++] = "0123456789abcdef"[left == digits ? first : 15];
+	}
+	out[used] = '\0';
+}
+
+/* Which CPUs record? */
+static void read_cpus(int dir, struct nw_other_event *event)
+{
+	struct nw_buf text = {0};
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int allowed = 0;
+
+	if (nw_tracefs_read(dir, "tracing_cpumask", &text) == 0 && online > 0) {
+		for (const char *at = nw_buf_str(&text); *at; at++)
+			if (isxdigit((unsigned char)*at))
+				allowed += (unsigned int)__builtin_popcount(
+					(unsigned int)strtoul((char[]){*at, '\0'}, NULL,
+							      16));
+		event->cpus_left_out = allowed < (unsigned int)online
+					       ? (unsigned int)online - allowed
+					       : 0;
+		all_cpus((unsigned int)sysconf(_SC_NPROCESSORS_CONF), event->all_cpus);
+	}
+	nw_buf_free(&text);
+}
+
+/* KiB of buffer a CPU; one that will be made larger when it is used says "7 (expanded: 1408)". */
+static void read_buffer_size(int dir, struct nw_other_event *event)
+{
+	struct nw_buf text = {0};
+
+	if (nw_tracefs_read(dir, "buffer_size_kb", &text) == 0 &&
+	    isdigit((unsigned char)nw_buf_str(&text)[0]) && !strchr(text.data, '('))
+		event->buffer_kib = strtoull(text.data, NULL, 10);
 	nw_buf_free(&text);
 }
 
@@ -221,6 +287,8 @@ static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
 	event->overwrite = reads_one(dir, "options/overwrite");
 	read_filter(dir, event);
 	read_pids(dir, threads, event);
+	read_cpus(dir, event);
+	read_buffer_size(dir, event);
 	read_stats(dir, event);
 	find_readers(fs, event);
 	return true;

@@ -110,6 +110,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 	[NW_CAUSE_FILTER] = {"filter", NW_KIND_OUTPUT, "the event's filter passes nothing"},
 	[NW_CAUSE_PID_FILTER] = {"pid-filter", NW_KIND_OUTPUT,
 				 "set_event_pid leaves the process out"},
+	[NW_CAUSE_CPU_MASK] = {"cpu-mask", NW_KIND_OUTPUT,
+			       "tracing_cpumask leaves out CPUs"},
 	[NW_CAUSE_BUFFER_FULL] = {"buffer-full", NW_KIND_OUTPUT, "the buffer is full"},
 	[NW_CAUSE_SECOND_READER] = {"second-reader", NW_KIND_OUTPUT,
 				    "another process reads the trace_pipe"},

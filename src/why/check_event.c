@@ -201,6 +201,23 @@ static void blame_readers(struct judge *judge, const struct nw_other_event *even
 	nw_remedy(judge, "ps -o pid,args -p %d", reader);
 }
 
+enum {
+	SMALL_KIB = 16 /* a few pages; the kernel's own default is 1408 KiB */
+};
+
+static void blame_cpus(struct judge *judge, const struct nw_other_event *event,
+		       const char *dir)
+{
+	nw_fails(judge, "tracing_cpumask of %s leaves out %u CPUs", dir,
+		 event->cpus_left_out);
+	nw_blame(judge, NW_CAUSE_CPU_MASK,
+		 "tracing_cpumask of %s leaves out %u of the CPUs: what %s/%s is hit by "
+		 "there "
+		 "is not recorded",
+		 dir, event->cpus_left_out, event->group, event->name);
+	nw_remedy(judge, "echo %s > %s/tracing_cpumask", event->all_cpus, dir);
+}
+
 /* The event is enabled and was hit, or nothing tells against it: where do its hits go? */
 static void check_enabled(struct judge *judge, const struct events *e)
 {
@@ -224,6 +241,22 @@ static void check_enabled(struct judge *judge, const struct events *e)
 			 "through, so %s/%s records nothing of it",
 			 dir, event->group, event->name);
 		nw_remedy(judge, "echo > %s/set_event_pid", dir);
+	} else if (event->pid_excluded) {
+		nw_fails(judge, "set_event_notrace_pid of %s names its threads", dir);
+		nw_blame(judge, NW_CAUSE_PID_FILTER,
+			 "set_event_notrace_pid of %s keeps all threads of the process "
+			 "out, so "
+			 "%s/%s records nothing of it",
+			 dir, event->group, event->name);
+		nw_remedy(judge, "echo > %s/set_event_notrace_pid", dir);
+	} else if (event->waits) {
+		nw_fails(judge, "%s/%s waits for a trigger", event->group, event->name);
+		nw_blame(judge, NW_CAUSE_EVENT_DISABLED,
+			 "%s/%s is armed, but records only once a trigger of another event "
+			 "switches it on (enable says 0*)",
+			 event->group, event->name);
+		nw_remedy(judge, "echo 1 > %s/events/%s/%s/enable", dir, event->group,
+			  event->name);
 	} else if (*event->filter && e->hits && !e->recorded) {
 		nw_fails(judge, "%s/%s was hit %s times, its filter `%s` let none through",
 			 event->group, event->name, hits, event->filter);
@@ -242,6 +275,17 @@ static void check_enabled(struct judge *judge, const struct events *e)
 		nw_remedy(judge, "echo 1 > %s/options/overwrite", dir);
 	} else if (event->readers.count) {
 		blame_readers(judge, event);
+	} else if (event->cpus_left_out) {
+		blame_cpus(judge, event, dir);
+	} else if (event->buffer_kib && event->buffer_kib <= SMALL_KIB) {
+		nw_fails(judge, "the buffer of %s has %lu KiB a CPU", dir,
+			 event->buffer_kib);
+		nw_blame(judge, NW_CAUSE_BUFFER_FULL,
+			 "the buffer that %s/%s goes to has %lu KiB a CPU, so that events "
+			 "are "
+			 "gone before anybody reads them",
+			 event->group, event->name, event->buffer_kib);
+		nw_remedy(judge, "echo 1408 > %s/buffer_size_kb", dir);
 	} else {
 		nw_pass(judge, "%s/%s was hit %s times and records into %s%s", event->group,
 			event->name, hits, dir,

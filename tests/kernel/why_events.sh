@@ -82,6 +82,25 @@ echo 1 >"$instance/set_event_pid"
 why -d 0.3 -p $pid "$spec"
 named "set_event_pid without the process" 0 True pid-filter
 echo >"$instance/set_event_pid"
+if [ -e "$instance/set_event_notrace_pid" ]; then
+  for task in /proc/$pid/task/*; do echo "${task##*/}" >>"$instance/set_event_notrace_pid"; done
+  why -d 0.3 -p $pid "$spec"
+  named "set_event_notrace_pid with the process" 0 True pid-filter
+  eval "$(j why.json "last['remedy'][0]")"
+  is "its remedy clears it" "$(grep -c '^[0-9]' "$instance/set_event_notrace_pid")" 0
+else
+  skip "set_event_notrace_pid with the process" "the kernel has none"
+fi
+if [ "$(nproc)" -gt 1 ]; then
+  all=$(cat "$instance/tracing_cpumask")
+  echo 1 >"$instance/tracing_cpumask"
+  why -d 0.3 -p $pid "$spec"
+  named "a mask that leaves out CPUs" 0 True cpu-mask
+  eval "$(j why.json "last['remedy'][0]")"
+  is "its remedy puts all back" "$(cat "$instance/tracing_cpumask")" "$all"
+else
+  skip "a mask that leaves out CPUs" "there is one CPU"
+fi
 cat "$instance/trace_pipe" >/dev/null 2>&1 & one=$!
 sleep 0.3
 why -d 0.3 -p $pid "$spec"
@@ -95,8 +114,11 @@ else
 fi
 kill $one
 wait $one 2>/dev/null
-echo 0 >"$instance/options/overwrite"
 echo 4 >"$instance/buffer_size_kb"
+why -d 0.3 -p $pid "$spec"
+named "a buffer of a page" 0 True buffer-full
+says "and how small it is" 'has [0-9]+ KiB a CPU'
+echo 0 >"$instance/options/overwrite"
 sleep 3
 why -d 1 -p $pid "$spec"
 named "a full buffer that does not overwrite" 0 True buffer-full
