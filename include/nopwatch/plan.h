@@ -106,10 +106,25 @@ struct nw_source {
 	bool spread; /* a string: chunks are in other parts than its pointer */
 };
 
+/*
+ * The stack pointer, a field of part 0 that nobody sees: what calls are told apart by. It is the
+ * same at a function's entry and at its return, once `pops` is taken from it. Where the function
+ * may have popped its arguments, too, by up to 64 KiB more (`loose`).
+ */
+enum {
+	NW_MOST_POPS = 65535 /* the operand of x86's ret has 16 bits */
+};
+struct nw_stack_field {
+	int field; /* -1: it is not fetched */
+	unsigned int pops;
+	bool loose;
+};
+
 /* A point with its fetches: what is armed. */
 struct nw_planned {
 	size_t probe, point;	       /* indexes into the selection */
 	NW_VEC(struct nw_source) args; /* in the order of the probe's arguments */
+	struct nw_stack_field stack;
 	unsigned int parts; /* events that hold it: 1, more with several strings */
 	uint32_t refused;   /* parts that the kernel would not define, as bits */
 	bool failed;	    /* part 0 is among them: the point is left out */
@@ -148,6 +163,7 @@ struct nw_plan_options {
 		*session; /* C identifier of up to 20 characters; names group and events */
 	struct nw_caps caps;
 	bool all_args; /* fetch every argument, not only those the user named */
+	bool stacks; /* and the stack pointer of functions whose calls can be paired by it */
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
@@ -173,6 +189,9 @@ int nw_plan_make(const struct nw_selection *selection,
 		 const struct nw_plan_options *options, struct nw_plan *out,
 		 struct nw_error *err);
 void nw_plan_free(struct nw_plan *plan);
+
+/* Do any of its points fetch the stack pointer? */
+bool nw_plan_has_stacks(const struct nw_plan *plan);
 
 /* The group or system that the event is in. */
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event);

@@ -27,6 +27,11 @@ const char *nw_arch_name(const struct nw_arch *arch);
 unsigned int nw_arch_word(const struct nw_arch *arch);
 /* The instruction pointer as the kernel spells it ("ip"); NULL where it cannot be named. */
 const char *nw_arch_pc(const struct nw_arch *arch);
+/* The stack pointer as the kernel spells it ("sp"); how much higher it is for a return probe than it
+ * was at the function's entry, and whether it may be higher still, by arguments that were popped. */
+const char *nw_arch_stack(const struct nw_arch *arch);
+unsigned int nw_arch_return_pops(const struct nw_arch *arch);
+bool nw_arch_callee_pops(const struct nw_arch *arch);
 /* The architecture that the tool itself was built for. */
 const struct nw_arch *nw_arch_native(void);
 

@@ -119,6 +119,10 @@ struct nw_event_format {
 	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
 	 * whatever stands there leads to it. */
 	uint32_t address;
+	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none. What to
+	 * take from it; NW_STACK_LOOSE: it may still be too high. */
+	uint32_t stack, stack_size;
+	uint64_t stack_pops, stack_loose;
 	const struct nw_event_format *task; /* BOTH: what it tells of threads */
 	const struct nw_event *event;	    /* PROBE */
 	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
@@ -136,6 +140,7 @@ struct nw_formats {
 	const struct nw_event_format **by_id; /* NULL: not ours; ids below `ids` */
 	size_t ids;
 	uint32_t least; /* payload that holds both common fields */
+	bool stacks;	/* some of its hits have a stack pointer */
 	const struct nw_plan *plan;
 };
 
@@ -174,7 +179,16 @@ struct nw_value;
 	uint32_t probe, planned;                                              \
 	const struct nw_value                                                 \
 		*values; /* as many as the probe has arguments; NULL: none */ \
-	size_t value_count
+	size_t value_count;                                                   \
+	uint64_t stack /* see NW_STACK_LOOSE */
+
+/*
+ * The stack pointer of a hit: at the return of a call what it was at its entry, 0 where it was not
+ * fetched. It is only there if the plan has stacks (nw_plan_has_stacks()). Stack pointers are even:
+ * with this bit, the function may have popped its arguments, too, and what it was at the entry is
+ * the value without the bit, or up to NW_MOST_POPS less.
+ */
+#define NW_STACK_LOOSE ((uint64_t)1)
 
 struct nw_hit {
 	NW_HIT_FIELDS;

@@ -74,13 +74,19 @@ enum nw_span_key {
 	NW_KEY_ARG
 };
 
-/* From a hit of a start probe to a hit of an end probe with the same key, last in first out. */
+/*
+ * From a hit of a start probe to a hit of an end probe with the same key, last in first out. Of
+ * calls, where hits have stack pointers, the return ends the call of the same one, and what it
+ * leaves behind is abandoned.
+ */
 struct nw_span_def {
 	char *name;
 	nw_vec_u32 starts; /* probes, as indexes into the selection */
 	nw_vec_u32 ends;
 	enum nw_span_key key;
 	char key_name[32]; /* ARG: its name; "tid", "pid" else */
+	bool call;	   /* a function's entry and its return */
+	bool unlimited;	   /* the return is told without the kernel's return probes */
 };
 
 typedef NW_VEC(struct nw_span_def) nw_span_defs;
@@ -158,6 +164,9 @@ struct nw_span_row {
 	struct nw_histogram latency;
 	uint64_t unmatched_starts, unmatched_ends;
 	uint64_t discarded; /* may have straddled a loss */
+	uint64_t abandoned; /* calls that never returned */
+	uint64_t
+		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
 };
 
 /* Has anything begun or ended? */
@@ -185,6 +194,8 @@ struct nw_summary_options {
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err);
 void nw_summary_free(struct nw_summary *summary);
+/* Hits have stack pointers (nw_plan_has_stacks()): calls are paired by them. Before the first. */
+void nw_summary_use_stacks(struct nw_summary *summary);
 
 /* Between the parts of the name of a group that has several keys (ASCII's unit separator). */
 enum {

@@ -287,6 +287,7 @@ static int run(const struct nw_args *args)
 	const struct nw_consumer consumer = {
 		.arg = &r,
 		.all_args = true,
+		.stacks = true,
 		.comms = true,
 		.named_events = true,
 		.start = start,

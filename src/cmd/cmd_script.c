@@ -235,6 +235,7 @@ static int make_plan(struct script *s, struct nw_error *err)
 		.session = "sh",
 		.caps = caps,
 		.all_args = true,
+		.stacks = true,
 		.separate = true,
 		.naming = NW_NAMES_PROBES,
 		.string_size = s->args->string_size,

@@ -191,6 +191,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	struct stat *s = arg;
 	size_t sites = nw_run_sites(run);
 
+	if (run->formats.stacks)
+		nw_summary_use_stacks(s->summary);
 	s->next = s->args->interval_ns ? run->start_ns + s->args->interval_ns : UINT64_MAX;
 	s->most_hits = s->args->count && !s->args->interval_ns ? s->args->count
 							       : UINT64_MAX;
@@ -322,6 +324,7 @@ static int run(const struct nw_args *args)
 		.arg = &s,
 		.all_args = needs_args,
 		.values = needs_args,
+		.stacks = true,
 		.comms = nw_by_needs_tasks(&s.by) || keyed_by(args, "pid"),
 		.large_pages = true,
 		.start = start,

@@ -145,6 +145,7 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 		.session = session,
 		.caps = nw_features_caps(&run->features),
 		.all_args = nw_run_wants_args(run),
+		.stacks = run->consumer->stacks,
 		.separate = run->consumer->named_events || run->args->max_rate,
 		.naming = run->consumer->named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 		.string_size = run->args->string_size,

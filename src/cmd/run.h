@@ -18,6 +18,7 @@ struct nw_consumer {
 	void *arg;
 	bool all_args;	   /* fetch every argument */
 	bool values;	   /* wants those that the user did not name with the hits, too */
+	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
 	bool comms;	   /* wants to know processes and names of threads */
 	bool named_events; /* call events after their probes, for other tools */
 	bool large_pages;  /* does so little with a hit that reading it counts */

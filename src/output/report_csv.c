@@ -24,7 +24,9 @@ static void header(struct nw_buf *out)
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_figure_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_figures[i].key);
-	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded,arg,time\n");
+	nw_buf_adds(
+		out,
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted\n");
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,
@@ -60,14 +62,20 @@ static void figures(const struct nw_histogram *h, struct nw_buf *out)
 	}
 }
 
-/* The columns behind the figures. arg: "" for probes and spans. */
-static void row_end(const struct nw_report *report, const char *arg, struct nw_buf *out)
+/* The columns behind the figures. arg: "" for probes and spans. span: NULL for all else. */
+static void row_end(const struct nw_report *report, const char *arg,
+		    const struct nw_span_row *span, struct nw_buf *out)
 {
 	char when[40];
 
 	nw_buf_addc(out, ',');
 	field(out, arg);
-	nw_buf_printf(out, ",%s\n", nw_report_time(report, when));
+	nw_buf_printf(out, ",%s", nw_report_time(report, when));
+	if (span)
+		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 "\n", span->abandoned,
+			      span->omitted);
+	else
+		nw_buf_adds(out, ",,\n");
 }
 
 static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
@@ -81,7 +89,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 	row_start(report, "probe", p->label, group, row->hits, out);
 	figures(&row->gap, out);
 	nw_buf_adds(out, ",,,");
-	row_end(report, "", out);
+	row_end(report, "", NULL, out);
 	for (size_t i = 0; row->args && i < p->args.count; i++) {
 		char name[32];
 		if (!row->args[i].count)
@@ -90,7 +98,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 		row_start(report, "arg", p->label, group, row->args[i].count, out);
 		figures(&row->args[i], out);
 		nw_buf_adds(out, ",,,");
-		row_end(report, name, out);
+		row_end(report, name, NULL, out);
 	}
 }
 
@@ -105,7 +113,7 @@ static void span_line(const struct nw_report *report, size_t span, size_t group,
 	figures(&row->latency, out);
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
-	row_end(report, "", out);
+	row_end(report, "", row, out);
 }
 
 void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
@@ -113,10 +121,10 @@ void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
 	nw_rank_each(report, NW_SUBJECT_PROBES, probe_lines, out);
 	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, out);
 	if (report->interval == 0 && report->has_filter)
-		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,\n",
+		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,\n",
 			      report->filtered);
 	if (report->interval == 0)
-		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,\n",
+		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,\n",
 			      report->lost, nw_summary_discarded(report->summary));
 }
 

@@ -165,6 +165,8 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 	nw_json_key_u64(&json, "unmatched_starts", row->unmatched_starts);
 	nw_json_key_u64(&json, "unmatched_ends", row->unmatched_ends);
 	nw_json_key_u64(&json, "discarded", row->discarded);
+	nw_json_key_u64(&json, "abandoned", row->abandoned);
+	nw_json_key_u64(&json, "omitted", row->omitted);
 	finish(&json);
 }
 

@@ -224,6 +224,18 @@ static void show_discarded(const struct subject *s, const struct nw_span_row *ro
 	counter("discarded_spans", s, row->discarded, out);
 }
 
+static void show_abandoned(const struct subject *s, const struct nw_span_row *row,
+			   struct nw_buf *out)
+{
+	counter("abandoned_spans", s, row->abandoned, out);
+}
+
+static void show_omitted(const struct subject *s, const struct nw_span_row *row,
+			 struct nw_buf *out)
+{
+	counter("omitted_returns", s, row->omitted, out);
+}
+
 static const struct {
 	const char *name, *type, *unit, *help;
 	show_probe *probe;
@@ -240,6 +252,11 @@ static const struct {
 	{"discarded_spans", "counter", NULL,
 	 "Spans that may have straddled a loss and were not measured.", NULL,
 	 show_discarded},
+	{"abandoned_spans", "counter", NULL, "Calls that never returned.", NULL,
+	 show_abandoned},
+	{"omitted_returns", "counter", NULL,
+	 "Calls nested so deep that the kernel did not tell of their return.", NULL,
+	 show_omitted},
 };
 
 static void show_probes(const struct nw_report *report, show_probe *show,

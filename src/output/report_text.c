@@ -35,6 +35,7 @@ static void add_group(const char *name, struct nw_buf *out)
 /* A report on its way into a buffer. */
 struct text {
 	const struct nw_report *report;
+	bool has_abandoned;  /* there are calls that never returned */
 	nw_strings left_out; /* columns, for the terminal's width */
 	size_t silent[2];    /* by subject: how many were neither hit nor begun nor ended */
 	size_t histograms, unshown; /* how many there are, and were not shown */
@@ -199,6 +200,53 @@ static void probe_table(struct text *t)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
+typedef uint64_t span_count(const struct nw_span_row *row);
+
+static uint64_t abandoned(const struct nw_span_row *row)
+{
+	return row->abandoned;
+}
+
+static uint64_t omitted(const struct nw_span_row *row)
+{
+	return row->omitted;
+}
+
+/* In all groups. */
+static uint64_t sum_of(const struct nw_report *report, size_t span, span_count *count)
+{
+	uint64_t sum = 0;
+
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		sum += count(&nw_report_rows(report, g)->spans[span]);
+	return sum;
+}
+
+/* Most programs' calls return: those of others get a column more. */
+static bool has_abandoned(const struct nw_report *report)
+{
+	for (size_t i = 0; i < report->span_count; i++)
+		if (sum_of(report, i, abandoned))
+			return true;
+	return false;
+}
+
+/* What could not be measured. */
+static void omitted_lines(const struct text *t)
+{
+	for (size_t i = 0; i < t->report->span_count; i++) {
+		const char *name = t->report->spans[i].name;
+		uint64_t calls = sum_of(t->report, i, omitted);
+		if (!calls)
+			continue;
+		nw_buf_add_escaped(t->out, name, strlen(name));
+		nw_buf_printf(t->out,
+			      ": %" PRIu64 " calls were not measured: the kernel omits "
+			      "return probes beyond 64 nested calls\n",
+			      calls);
+	}
+}
+
 static void span_row(const struct text *t, struct nw_table *table, size_t span,
 		     const struct nw_span_row *row, size_t group, size_t more)
 {
@@ -206,6 +254,8 @@ static void span_row(const struct text *t, struct nw_table *table, size_t span,
 	nw_table_number(table, row->latency.count);
 	duration_cell(table, &row->latency, row->latency.sum);
 	duration_cells(table, &row->latency);
+	if (t->has_abandoned)
+		nw_table_number(table, row->abandoned);
 	nw_table_cell(table, "%" PRIu64 "/%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends);
 	nw_table_number(table, row->discarded);
@@ -240,6 +290,9 @@ static void span_table(struct text *t)
 	nw_table_text(&table, "COUNT");
 	nw_table_text(&table, "TOTAL");
 	figure_headers(&table);
+	t->has_abandoned = has_abandoned(t->report);
+	if (t->has_abandoned)
+		nw_table_text(&table, "ABANDONED");
 	nw_table_text(&table, "UNMATCHED");
 	nw_table_text(&table, "DISCARDED");
 	table.columns = table.cells.count;
@@ -253,6 +306,7 @@ static void span_table(struct text *t)
 	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
+	omitted_lines(t);
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */

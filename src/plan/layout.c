@@ -102,20 +102,28 @@ static void field_name(const struct nw_laying *l, const struct nw_layout *part, 
 }
 
 /* Append a field of so many bytes to a part; returns its number there, or -ENOMEM. */
-static int add_field(const struct nw_laying *l, struct nw_layout *part, size_t arg,
-		     const struct nw_chunk *chunk, const char *fetch, size_t bytes)
+static int append_field(struct nw_layout *part, const char *name, const char *fetch,
+			size_t bytes)
 {
-	char type[16], name[32];
 	size_t number = part->fields.count;
+	char type[16];
 
 	shape_type(fetch, type);
-	field_name(l, part, arg, chunk, name);
 	if (nw_strings_add(&part->fields, name, strlen(name)) < 0)
 		return -ENOMEM;
 	nw_buf_printf(&part->shape, " %s:%s", name, type);
 	nw_buf_printf(&part->fetches, "%s%s=%s", number ? " " : "", name, fetch);
 	part->bytes += bytes;
 	return (int)number;
+}
+
+static int add_field(const struct nw_laying *l, struct nw_layout *part, size_t arg,
+		     const struct nw_chunk *chunk, const char *fetch, size_t bytes)
+{
+	char name[32];
+
+	field_name(l, part, arg, chunk, name);
+	return append_field(part, name, fetch, bytes);
 }
 
 static bool is_fetched_string(const struct nw_source *source)
@@ -261,6 +269,42 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 	return ret < 0 ? ret : 0;
 }
 
+/* ---- the stack pointer -------------------------------------------------------------- */
+
+/* What the stack pointer at a point has to do with the call's. A return probe runs behind the
+ * return instruction; whatever else marks a return stands in front of it. */
+static struct nw_stack_field stack_of(const struct nw_point *point)
+{
+	const struct nw_arch *arch = point->image->arch;
+	struct nw_stack_field stack = {.field = -1};
+
+	if (point->is_return) {
+		stack.pops = nw_arch_return_pops(arch);
+		stack.loose = nw_arch_callee_pops(arch);
+	}
+	return stack;
+}
+
+/* Behind the numbers of the first part, if there is room. */
+static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
+{
+	struct nw_planned *planned = l->planned;
+	const struct nw_point *point = &l->probe->points.item[planned->point];
+	unsigned int bytes = nw_arch_word(point->image->arch);
+	struct nw_layout *part = parts->item;
+	char name[32] = "sp", fetch[32];
+
+	if (part->fields.count + 2 >= NW_MAX_FIELDS || part->bytes + bytes > NW_MAX_BYTES)
+		return 0;
+	for (unsigned int i = 1; nw_strings_has(&part->fields, name); i++)
+		snprintf(name, sizeof(name), "sp_%u", i);
+	snprintf(fetch, sizeof(fetch), "%%%s:u%u", nw_arch_stack(point->image->arch),
+		 bytes * 8);
+	planned->stack = stack_of(point);
+	planned->stack.field = append_field(part, name, fetch, bytes);
+	return planned->stack.field == -ENOMEM ? -ENOMEM : 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings)
@@ -284,6 +328,8 @@ int nw_lay_out(const struct nw_laying *l, nw_layouts *parts)
 
 	if (ret == 0)
 		ret = lay_out_kind(l, parts, false);
+	if (ret == 0 && l->stack)
+		ret = lay_out_stack(l, parts);
 	if (ret == 0)
 		ret = lay_out_kind(l, parts, true);
 	l->planned->parts = (unsigned int)parts->count;

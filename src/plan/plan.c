@@ -42,6 +42,35 @@ bool nw_path_is_writable(const char *path)
 	return true;
 }
 
+/*
+ * Is it one of the two probes of a function, its entry and its return? Then the stack pointer tells
+ * which return is whose.
+ */
+static bool is_half_of_call(const struct nw_selection *selection,
+			    const struct nw_probe *probe)
+{
+	const char *entry = "uprobe", *back = "uretprobe";
+	bool is_entry = strcmp(probe->provider, entry) == 0;
+
+	if (probe->kind == NW_SPEC_USDT || probe->kind == NW_SPEC_TRACEPOINT)
+		return false;
+	nw_vec_each (&selection->probes, other)
+		if ((*other)->image == probe->image &&
+		    strcmp((*other)->provider, is_entry ? back : entry) == 0 &&
+		    strcmp((*other)->name, probe->name) == 0)
+			return true;
+	return false;
+}
+
+static bool wants_stack(const struct nw_selection *selection,
+			const struct nw_plan_options *options, const struct nw_probe *probe)
+{
+	const struct nw_arch *arch = probe->image->arch;
+
+	return options->stacks && arch && nw_arch_stack(arch) &&
+	       is_half_of_call(selection, probe);
+}
+
 /* ---- sources ------------------------------------------------------------------------ */
 
 static int find_sources(const struct nw_probe *probe, const struct nw_point *point,
@@ -203,11 +232,13 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		return -ENOMEM;
 	planned->probe = probe_index;
 	planned->point = point_index;
+	planned->stack.field = -1;
 	if (probe->kind == NW_SPEC_TRACEPOINT)
 		return plan_kernel_event(plan, probe, planned,
 					 options->all_args || probe->has_args);
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
-	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian};
+	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian,
+					 wants_stack(plan->selection, options, probe)};
 	if (ret == 0)
 		ret = nw_lay_out(&laying, &parts);
 	if (ret == 0)
@@ -239,6 +270,14 @@ int nw_plan_make(const struct nw_selection *selection,
 		nw_plan_name(&plan, options, *event, number++);
 	*out = plan;
 	return 0;
+}
+
+bool nw_plan_has_stacks(const struct nw_plan *plan)
+{
+	nw_vec_each (&plan->points, planned)
+		if (planned->stack.field >= 0)
+			return true;
+	return false;
 }
 
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event)

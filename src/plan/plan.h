@@ -21,6 +21,7 @@ struct nw_laying {
 	const struct nw_probe *probe;
 	struct nw_planned *planned;
 	bool big_endian; /* the program */
+	bool stack;	 /* fetch the stack pointer, too */
 };
 
 /* Lay the sources of a point out; they get their parts and fields, or a problem. -ENOMEM. */

@@ -10,6 +10,7 @@
  *	arg NAME TYPE					of the last probe
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
+ *	stack FIELD POPS LOOSE				of the last planned, if it has one
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
  *	string BIG_ENDIAN WHOLE				of the last source
  *	chunk PART FIELD OFFSET BITS COUNT		of the last source
@@ -98,6 +99,9 @@ static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 {
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
 		      planned->parts, planned->refused);
+	if (planned->stack.field >= 0)
+		nw_buf_printf(out, "stack %d %u %d\n", planned->stack.field,
+			      planned->stack.pops, planned->stack.loose);
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
 		nw_buf_printf(out, "source %u %d %d", source->part, source->field,
@@ -331,6 +335,20 @@ static int load_planned(struct loader *load)
 	planned->point = point;
 	planned->parts = (unsigned int)parts;
 	planned->refused = (uint32_t)refused;
+	planned->stack.field = -1;
+	return 0;
+}
+
+static int load_stack(struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	uint64_t field, pops, loose;
+
+	if (!count || !number(load, 1, NW_MAX_FIELDS - 1, &field) ||
+	    !number(load, 2, NW_MOST_POPS, &pops) || !number(load, 3, 1, &loose))
+		return -EBADMSG;
+	load->plan->points.item[count - 1].stack = (struct nw_stack_field){
+		.field = (int)field, .pops = (unsigned int)pops, .loose = loose};
 	return 0;
 }
 
@@ -515,6 +533,7 @@ static const struct {
 	{"arg", 3, load_arg},
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
+	{"stack", 4, load_stack},
 	{"source", 10, load_source},
 	{"string", 3, load_string},
 	{"chunk", 6, load_chunk},

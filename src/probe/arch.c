@@ -68,6 +68,21 @@ const char *nw_arch_pc(const struct nw_arch *arch)
 	return arch->pc;
 }
 
+const char *nw_arch_stack(const struct nw_arch *arch)
+{
+	return arch->stack;
+}
+
+unsigned int nw_arch_return_pops(const struct nw_arch *arch)
+{
+	return arch->return_pops;
+}
+
+bool nw_arch_callee_pops(const struct nw_arch *arch)
+{
+	return arch->callee_pops;
+}
+
 /* ---- registers ---------------------------------------------------------------------- */
 
 /* The N of name + N + suffix, or -1. Leading zeros are no register's name. */

@@ -65,6 +65,18 @@ struct nw_arch {
 	const char *call_args; /* integer arguments in registers, at a function's entry */
 	const char *return_value; /* at its return */
 
+	/*
+	 * The stack pointer as pt_regs names it, and how much higher it is for a return probe than
+	 * it was at the function's entry: the kernel's handler runs when the return instruction is
+	 * through, which on x86 has popped the address (handle_trampoline() of
+	 * kernel/events/uprobes.c; sys_uretprobe() of 6.11+ restores the same value).
+	 */
+	const char *stack;
+	unsigned int return_pops;
+	/* a function may pop its arguments, too (ret N): i386 does so where it returns a
+	 * structure, and where it is stdcall */
+	bool callee_pops;
+
 	const struct nw_reg_family *regs;
 	size_t reg_count;
 

@@ -35,6 +35,8 @@ const struct nw_field_format *nw_fields_find(const struct nw_fields *fields,
 					     const char *name);
 /* Find out what the field's declaration means: format's type, dynamic and relative. */
 void nw_field_type(struct nw_field *field);
+/* Where the stack pointer of the format's event is, if it has one. */
+void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *format);
 void nw_fields_free(struct nw_fields *fields);
 
 #endif

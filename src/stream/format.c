@@ -156,6 +156,23 @@ static int add_address(struct nw_event_format *format, const struct source *sour
  * not know that there is no address. */
 static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
 
+/* All places of an event have the same fields. */
+void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *format)
+{
+	const struct nw_event *event = format->event;
+	const struct nw_place *place = event->places.count ? event->places.item : NULL;
+
+	if (!place || place->part)
+		return;
+	const struct nw_stack_field *stack = &plan->points.item[place->planned].stack;
+	if (stack->field < 0 || (size_t)stack->field >= format->fields.count)
+		return;
+	format->stack = format->fields.item[stack->field].offset;
+	format->stack_size = format->fields.item[stack->field].size;
+	format->stack_pops = stack->pops;
+	format->stack_loose = stack->loose ? NW_STACK_LOOSE : 0;
+}
+
 static int add_probe(struct nw_formats *formats, const struct source *source,
 		     const struct nw_event *planned, struct nw_error *err)
 {
@@ -174,6 +191,8 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
 			ret = add_field(format, source, *name, err);
+	if (ret == 0 && format->kind == NW_EVENT_PROBE)
+		nw_format_find_stack(formats->plan, format);
 	return ret;
 }
 
@@ -294,7 +313,7 @@ int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_p
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err)
 {
-	struct nw_formats formats = {.plan = plan};
+	struct nw_formats formats = {.plan = plan, .stacks = nw_plan_has_stacks(plan)};
 	struct loader load = {.formats = &formats, .read = read, .arg = arg};
 	int ret = nw_page_layout_parse(header_page, header_len, &formats.page, err);
 

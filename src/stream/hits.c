@@ -8,13 +8,15 @@
 
 /* The place of a whole hit; NULL: it is something else. */
 static inline const struct nw_hit_place *whole_hit(const struct nw_formats *formats,
-						   const unsigned char *data, uint32_t size)
+						   const unsigned char *data, uint32_t size,
+						   const struct nw_event_format **out)
 {
 	const struct nw_event_format *format = nw_event_format_of(formats, data, size);
 
 	if (nw_unlikely(!format || format->kind != NW_EVENT_PROBE))
 		return NULL;
 	const struct nw_hit_place *place = nw_hit_place_of(format, data);
+	*out = format;
 	return nw_likely(place->whole) ? place : NULL;
 }
 
@@ -30,8 +32,10 @@ static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_l
 	return words - 1 < 28 && (size_t)(page->end - page->at) >= length ? length : 0;
 }
 
-size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
-		    struct nw_hit *out, size_t most, bool *pending)
+/* stacks: some of the hits have a stack pointer. */
+static nw_inlined size_t take_hits(struct nw_lane *lane, const struct nw_formats *formats,
+				   uint64_t until, struct nw_hit *out, size_t most,
+				   bool stacks, bool *pending)
 {
 	struct nw_page page = lane->page;
 	const unsigned char *data = lane->data;
@@ -41,7 +45,8 @@ size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint
 
 	*pending = true;
 	for (;;) {
-		const struct nw_hit_place *place = whole_hit(formats, data, size);
+		const struct nw_event_format *format;
+		const struct nw_hit_place *place = whole_hit(formats, data, size, &format);
 		if (nw_unlikely(!place))
 			break;
 		struct nw_hit *hit = &out[count++];
@@ -52,6 +57,8 @@ size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint
 		hit->planned = place->planned;
 		hit->values = NULL;
 		hit->value_count = 0;
+		if (stacks)
+			hit->stack = nw_hit_stack(format, data);
 
 		uint32_t next = count < most ? plain_length(&page, length) : 0;
 		if (nw_unlikely(!next)) {
@@ -73,4 +80,20 @@ size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint
 	lane->size = size;
 	lane->head = time;
 	return count;
+}
+
+/* Hits without stack pointers do not pay for those that have one. */
+static nw_apart size_t take_with_stacks(struct nw_lane *lane,
+					const struct nw_formats *formats, uint64_t until,
+					struct nw_hit *out, size_t most, bool *pending)
+{
+	return take_hits(lane, formats, until, out, most, true, pending);
+}
+
+size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
+		    struct nw_hit *out, size_t most, bool *pending)
+{
+	if (nw_unlikely(formats->stacks))
+		return take_with_stacks(lane, formats, until, out, most, pending);
+	return take_hits(lane, formats, until, out, most, false, pending);
 }

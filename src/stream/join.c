@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "lane.h"
 
 struct pending {
 	struct nw_hit hit;
@@ -33,6 +33,7 @@ struct nw_join {
 	struct nw_value *values; /* of hits of one part */
 	size_t room;
 	bool values_wanted;
+	bool more; /* values, or stack pointers */
 };
 
 static int make_room(struct nw_value **values, size_t *room, size_t count)
@@ -55,6 +56,7 @@ int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join *
 		return -ENOMEM;
 	join->formats = formats;
 	join->values_wanted = values;
+	join->more = values || formats->stacks;
 	*out = join;
 	return 0;
 }
@@ -157,6 +159,7 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 		return NULL;
 	}
 	p->hit = record->hit;
+	p->hit.stack = 0;
 	p->hit.values = p->values;
 	p->hit.value_count = count;
 	for (size_t i = 0; i < count; i++)
@@ -266,6 +269,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 		return (int)at;
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
+	if (record->part == 0 && join->formats->stacks)
+		p->hit.stack = nw_hit_stack(record->format, record->data);
 	nw_record_values(join->formats, record, p->values);
 	if (keep_strings(p, planned, record->part) < 0 ||
 	    collect_strings(p, planned, record) < 0)
@@ -291,12 +296,15 @@ static nw_apart bool is_involved(const struct nw_join *join, const struct nw_rec
 	return !record->whole || join->ready.count || is_collecting(join, record->tid);
 }
 
+/* What a hit may have beside its place, its thread and its time. */
 static nw_apart int add_values(struct nw_join *join, const struct nw_record *record,
 			       struct nw_hit *out)
 {
 	size_t count = planned_of(join, record->planned)->args.count;
 
-	if (!count)
+	if (join->formats->stacks)
+		out->stack = nw_hit_stack(record->format, record->data);
+	if (!count || !join->values_wanted)
 		return 1;
 	if (make_room(&join->values, &join->room, count) < 0)
 		return -ENOMEM;
@@ -325,7 +333,7 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	out->planned = record->planned;
 	out->values = NULL;
 	out->value_count = 0;
-	return join->values_wanted ? add_values(join, record, out) : 1;
+	return join->more ? add_values(join, record, out) : 1;
 }
 
 int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out)

@@ -141,6 +141,21 @@ static inline const struct nw_hit_place *nw_hit_place_of(
 	return &format->places.item[format->by_low_bits[low]];
 }
 
+/* The stack pointer of an event of kind PROBE. */
+static inline uint64_t nw_hit_stack(const struct nw_event_format *format,
+				    const unsigned char *data)
+{
+	uint64_t stack;
+
+	if (nw_likely(format->stack_size == 8))
+		stack = nw_load64(data + format->stack);
+	else if (format->stack_size == 4)
+		stack = nw_load32(data + format->stack);
+	else
+		return 0;
+	return (stack - format->stack_pops) | format->stack_loose;
+}
+
 /* ---- stream.c ----------------------------------------------------------------------- */
 
 /* Something was put into a lane, or may have been: see that it stands in the heap. */

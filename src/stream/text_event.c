@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
 #include "text.h"
 
 enum {
@@ -44,6 +45,13 @@ static void type_string(struct nw_text_event *event, const struct nw_source *sou
 static void type_fields(const struct nw_plan *plan, struct nw_text_event *event)
 {
 	nw_vec_each (&event->event->places, place) {
+		const struct nw_stack_field *stack =
+			&plan->points.item[place->planned].stack;
+		if (!place->part && stack->field >= 0 &&
+		    (size_t)stack->field < event->field_count) {
+			event->fields[stack->field].size = 8;
+			event->stack = stack->field;
+		}
 		nw_vec_each (&plan->points.item[place->planned].args, source) {
 			size_t count = event->field_count;
 			type_string(event, source, place->part);
@@ -68,6 +76,7 @@ static int make_fields(const struct nw_plan *plan, struct nw_text_event *event)
 	if (!event->fields)
 		return -ENOMEM;
 	event->field_count = names->count;
+	event->stack = -1;
 	nw_vec_each (names, name) {
 		event->fields[i].name = *name;
 		event->fields[i++].name_len = strlen(*name);
@@ -82,6 +91,7 @@ static int make_fields(const struct nw_plan *plan, struct nw_text_event *event)
 		event->fixed += event->fields[i].size;
 		event->strings += event->fields[i].string;
 	}
+	nw_format_find_stack(plan, event->format);
 	return 0;
 }
 
@@ -116,9 +126,10 @@ int nw_text_events_make(const struct nw_plan *plan, bool values, struct nw_forma
 	int ret = events ? 0 : -ENOMEM;
 
 	formats->plan = plan;
+	formats->stacks = nw_plan_has_stacks(plan);
 	for (; ret == 0 && i < count; i++) {
-		events[i].values = values;
 		ret = make_event(plan, plan->events.item[i], formats, &events[i]);
+		events[i].values = values || events[i].stack >= 0;
 	}
 	if (ret < 0) {
 		nw_text_events_free(events, i);
@@ -308,6 +319,8 @@ static void store_values(const struct nw_text_event *event, const char *args,
 		if (store_value(event, i, value, at, room))
 			*size = field->size;
 	}
+	if (event->stack >= 0)
+		event->format->stack_size = event->format->fields.item[event->stack].size;
 }
 
 /* ---- the record --------------------------------------------------------------------- */

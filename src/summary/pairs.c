@@ -153,22 +153,32 @@ no_memory:
 	return -ENOMEM;
 }
 
+static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
+{
+	return strcmp(entry->provider, "uprobe") == 0 && probe->image == entry->image &&
+	       strcmp(probe->provider, "uretprobe") == 0 &&
+	       strcmp(probe->name, entry->name) == 0;
+}
+
+/* Are its returns told by something else than the kernel's return probes? */
+static bool is_unlimited(const struct nw_probe *returns)
+{
+	return returns->points.count && !returns->points.item[0].is_return;
+}
+
 /* func:PATH:SYMBOL: a function's entry and its return. */
 static int pair_function(const struct nw_selection *selection, uint32_t start,
 			 nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
-	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
 
-	if (strcmp(first->provider, "uprobe") != 0)
-		return 0;
 	for (uint32_t i = 0; i < selection->probes.count; i++) {
 		const struct nw_probe *probe = selection->probes.item[i];
-		if (probe->image != first->image ||
-		    strcmp(probe->provider, "uretprobe") != 0 ||
-		    strcmp(probe->name, first->name) != 0)
+		if (!is_return_of(first, probe))
 			continue;
 		def.name = strdup(first->name);
+		def.unlimited = is_unlimited(probe);
 		uint32_t *slot = nw_vec_add(&def.starts);
 		bool ready = def.name && slot && add_probe(&def.ends, i) == 0;
 		struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
@@ -404,6 +414,16 @@ static void set_key(const struct span_text *parts, struct nw_span_def *def)
 						       : NW_KEY_ARG;
 }
 
+/* Is every start a function's entry, and every end the return of the same one? */
+static bool is_call(const struct nw_selection *selection, const struct nw_span_def *def)
+{
+	const struct nw_probe *first = selection->probes.item[def->starts.item[0]];
+
+	if (def->key != NW_KEY_TID || def->starts.count != 1 || def->ends.count != 1)
+		return false;
+	return is_return_of(first, selection->probes.item[def->ends.item[0]]);
+}
+
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err)
 {
@@ -424,11 +444,14 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 		ret = bad_span(err, text, "no probe that is traced is its START");
 	else if (!ends)
 		ret = bad_span(err, text, "no probe that is traced is its END");
-	if (ret < 0)
+	if (ret < 0) {
 		nw_span_def_free(&def);
-	else
-		*out = def;
-	return ret;
+		return ret;
+	}
+	def.call = is_call(selection, &def);
+	def.unlimited = def.call && is_unlimited(selection->probes.item[def.ends.item[0]]);
+	*out = def;
+	return 0;
 }
 
 int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "histogram.h"
 #include "open.h"
 
@@ -23,6 +24,8 @@ struct role {
 	enum nw_span_key key;
 	int key_arg;	/* number of the argument that is the key, -1: none */
 	bool plain;	/* by thread, and not until some time */
+	bool call;	/* by stack pointer, where the hit has one */
+	bool limited;	/* the ends are told by return probes */
 	uint64_t until; /* from then on a probe of the span is disabled */
 };
 
@@ -44,6 +47,7 @@ struct nw_summary {
 	struct nw_index names; /* of groups */
 	bool *broken;	       /* by span: one of its probes was disabled */
 	struct nw_open open;
+	struct nw_calls calls;
 	uint64_t loss_until; /* starts before this may have ended unseen */
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
@@ -58,7 +62,7 @@ const char nw_group_others[] = "(others)";
 bool nw_span_row_has(const struct nw_span_row *row)
 {
 	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
-	       row->discarded;
+	       row->discarded || row->abandoned || row->omitted;
 }
 
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
@@ -67,6 +71,8 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	into->unmatched_starts += from->unmatched_starts;
 	into->unmatched_ends += from->unmatched_ends;
 	into->discarded += from->discarded;
+	into->abandoned += from->abandoned;
+	into->omitted += from->omitted;
 }
 
 static void free_rows(const struct nw_summary *s, struct nw_group_rows *rows)
@@ -135,6 +141,7 @@ static void clear_rows(const struct nw_summary *s, struct nw_group_rows *rows)
 		nw_histogram_clear(&rows->spans[i].latency);
 		rows->spans[i].unmatched_starts = rows->spans[i].unmatched_ends = 0;
 		rows->spans[i].discarded = 0;
+		rows->spans[i].abandoned = rows->spans[i].omitted = 0;
 	}
 }
 
@@ -309,21 +316,114 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	return 0;
 }
 
+/* The row of a start that counts nowhere yet; NULL: it is not to count. */
+static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
+					const struct nw_start *start)
+{
+	struct group *g = start->group == NW_HIDDEN ? NULL : group_of(s, start->group);
+
+	return g ? &g->current.spans[span] : NULL;
+}
+
+/* A call will not be measured: nw_call_over(). */
+static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate fate)
+{
+	struct nw_summary *s = arg;
+	struct nw_span_row *row = row_of_start(s, call->span, &call->start);
+
+	if (!row)
+		return;
+	if (s->broken[call->span] ||
+	    (fate == NW_CALL_OPEN && call->start.time < s->loss_until))
+		discard(s, row, 1);
+	else if (fate == NW_CALL_ABANDONED)
+		row->abandoned++;
+	else if (fate == NW_CALL_OMITTED)
+		row->omitted++;
+	else
+		row->unmatched_starts++;
+}
+
+/* Events are missing: what was open then may have ended. */
+static inline bool drop_stale_calls(struct nw_summary *s, int32_t tid)
+{
+	if (nw_likely(!s->loss_until) || !nw_calls_has_older(&s->calls, tid, s->loss_until))
+		return false;
+	nw_calls_abandon(&s->calls, tid, NW_CALL_OPEN);
+	return true;
+}
+
+static inline int begin_call(struct nw_summary *s, const struct role *role,
+			     const struct nw_hit *hit, int64_t group)
+{
+	const struct nw_call call = {.stack = hit->stack,
+				     .start = {.time = hit->time, .group = group},
+				     .span = role->span,
+				     .limited = role->limited};
+
+	return nw_calls_begin(&s->calls, hit->tid, &call);
+}
+
+/* A hit of a function's entry or return. group: of the hit, or NW_HIDDEN. */
+static nw_apart int play_call(struct nw_summary *s, const struct role *role,
+			      const struct nw_hit *hit, int64_t group, struct group *g)
+{
+	struct nw_call call;
+
+	if (nw_unlikely(hit->time >= role->until))
+		return 0;
+	bool stale = drop_stale_calls(s, hit->tid);
+	if (!role->is_end)
+		return begin_call(s, role, hit, group);
+	if (!nw_calls_end(&s->calls, hit->tid, role->span, hit->stack, &call)) {
+		if (!stale && g)
+			g->current.spans[role->span].unmatched_ends++;
+		return 0;
+	}
+	const struct nw_start *start = &call.start;
+	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
+		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
+			return 0;
+		g = group_of(s, start->group >= 0 ? start->group : group);
+		if (!g)
+			return -ENOMEM;
+	}
+	struct nw_span_row *row = &g->current.spans[role->span];
+	if (nw_unlikely(hit->time < start->time))
+		discard(s, row, 1);
+	else
+		nw_histogram_add_here(&row->latency, hit->time - start->time);
+	return 0;
+}
+
+/* By something else than the thread, or by more; or one that was disabled. */
+static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
+				 const struct nw_hit *hit, int32_t pid, int64_t group,
+				 struct group *g)
+{
+	struct nw_span_row *row = &g->current.spans[role->span];
+	uint64_t key;
+
+	if (hit->time >= role->until)
+		return 0;
+	if (!key_of(role, hit, pid, &key)) {
+		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
+		return 0;
+	}
+	return role->is_end ? end(s, role->span, key, hit, group, row)
+			    : begin(s, role->span, key, hit, group, row);
+}
+
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
 				struct group *g)
 {
 	struct nw_span_row *row = &g->current.spans[role->span];
-	uint64_t key;
+	uint64_t key = (uint32_t)hit->tid;
 
-	if (nw_likely(role->plain)) {
-		key = (uint32_t)hit->tid;
-	} else if (hit->time >= role->until) {
-		return 0;
-	} else if (!key_of(role, hit, pid, &key)) {
-		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
-		return 0;
-	}
+	if (nw_unlikely(!role->plain))
+		return role->call && hit->stack ? play_call(s, role, hit, group, g)
+						: play_unusual(s, role, hit, pid, group, g);
 	return role->is_end ? end(s, role->span, key, hit, group, row)
 			    : begin(s, role->span, key, hit, group, row);
 }
@@ -392,6 +492,8 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	struct nw_start start;
 	uint64_t key;
 
+	if (role->call && hit->stack)
+		return play_call(s, role, hit, NW_HIDDEN, NULL);
 	if (hit->time >= role->until || !key_of(role, hit, pid, &key))
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
@@ -449,6 +551,7 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 	for (uint32_t i = 0; i < s->options.span_count; i++)
 		if (s->options.spans[i].key == NW_KEY_TID)
 			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid));
+	nw_calls_abandon(&s->calls, tid, NW_CALL_ABANDONED);
 }
 
 void nw_summary_finish(struct nw_summary *s)
@@ -458,6 +561,7 @@ void nw_summary_finish(struct nw_summary *s)
 		if (slot->span)
 			abandon(s, slot->span - 1, slot);
 	}
+	nw_calls_finish(&s->calls);
 	if (s->turned)
 		nw_summary_turn(s);
 }
@@ -490,6 +594,7 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 		.is_end = is_end,
 		.key = def->key,
 		.key_arg = -1,
+		.limited = def->call && !def->unlimited,
 		.plain = def->key == NW_KEY_TID,
 		.until = UINT64_MAX,
 	};
@@ -536,7 +641,9 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->probes = options->selection->probes.count;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
-	ret = s->probe && s->broken && nw_open_init(&s->open, options->most_open) == 0
+	ret = s->probe && s->broken && nw_open_init(&s->open, options->most_open) == 0 &&
+			      nw_calls_init(&s->calls, options->most_open, call_over, s) ==
+				      0
 		      ? 0
 		      : nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < s->probes; i++)
@@ -550,6 +657,15 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	else
 		*out = s;
 	return ret;
+}
+
+void nw_summary_use_stacks(struct nw_summary *s)
+{
+	for (size_t i = 0; i < s->probes; i++)
+		nw_vec_each (&s->probe[i].roles, role) {
+			role->call = s->options.spans[role->span].call;
+			role->plain &= !role->call;
+		}
 }
 
 void nw_summary_free(struct nw_summary *s)
@@ -568,6 +684,7 @@ void nw_summary_free(struct nw_summary *s)
 	free(s->broken);
 	nw_index_free(&s->names);
 	nw_open_free(&s->open);
+	nw_calls_free(&s->calls);
 	free(s);
 }
 
@@ -583,5 +700,5 @@ uint64_t nw_summary_discarded(const struct nw_summary *s)
 
 size_t nw_summary_open_spans(const struct nw_summary *s)
 {
-	return s->open.open;
+	return s->open.open + s->calls.open;
 }

@@ -294,7 +294,9 @@ static void report(uint64_t interval, const char *by, struct nw_buf *out)
 }
 
 #define PROBE "type probe hits rate_hz gap_ns args state"
-#define SPAN  "type span key count latency_ns unmatched_starts unmatched_ends discarded"
+#define SPAN                                                                        \
+	"type span key count latency_ns unmatched_starts unmatched_ends discarded " \
+	"abandoned omitted"
 
 START_TEST(a_report_has_the_keys_that_are_fixed)
 {
@@ -361,7 +363,7 @@ START_TEST(a_report_says_what_was_measured)
 	       "\"p90\":10,"
 	       "\"p99\":10,\"p999\":10,\"max\":10,\"buckets\":[[10,10,1]]},\"unmatched_"
 	       "starts\":0,"
-	       "\"unmatched_ends\":0,\"discarded\":0}\n"
+	       "\"unmatched_ends\":0,\"discarded\":0,\"abandoned\":0,\"omitted\":0}\n"
 	       "{\"type\":\"loss\",\"events\":3,\"discarded_spans\":0}\n"
 	       "{\"type\":\"end\",\"reason\":\"signal\",\"elapsed_ns\":500000000}\n");
 	teardown();

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+/* See calls.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+enum {
+	FIRST_BITS = 6,
+	DEFAULT_MOST = 1 << 20,
+	DEEPEST = 1 << 16, /* open calls a thread: deeper ones are not kept */
+	SWITCHING =
+		1024, /* the same of one that switches, where none is ever known to be gone */
+	GONE = 256    /* calls a thread that seem to be gone and are kept */
+};
+
+struct nw_calls_of {
+	int32_t tid;
+	bool used;
+	/* It has been seen to run on more than one stack. While it has not, the stack pointers
+	 * of what is open never rise. */
+	bool switches;
+	uint32_t count, room;
+	struct nw_call *open; /* in the order they began */
+	uint64_t returned;    /* stack of the last event's call, if that returned; else 0 */
+	uint32_t gone_count;
+	uint64_t gone_bits;   /* one of these is set for each stack pointer in gone */
+	struct nw_call *gone; /* GONE at most, in the order they began */
+};
+
+int nw_calls_init(struct nw_calls *calls, size_t most, nw_call_over *over, void *arg)
+{
+	*calls = (struct nw_calls){.threads = 1 << FIRST_BITS,
+				   .shift = 64 - FIRST_BITS,
+				   .most = most ? most : DEFAULT_MOST,
+				   .over = over,
+				   .over_arg = arg};
+	calls->thread = calloc(calls->threads, sizeof(*calls->thread));
+	return calls->thread ? 0 : -ENOMEM;
+}
+
+static void free_thread(struct nw_calls_of *thread)
+{
+	free(thread->open);
+	free(thread->gone);
+}
+
+void nw_calls_free(struct nw_calls *calls)
+{
+	for (size_t i = 0; calls->thread && i < calls->threads; i++)
+		free_thread(&calls->thread[i]);
+	free(calls->thread);
+	*calls = (struct nw_calls){0};
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+/* The thread's entry, or the free one where it would go. */
+static inline struct nw_calls_of *find(const struct nw_calls *calls, int32_t tid)
+{
+	size_t at = ((uint64_t)(uint32_t)tid * 0x9e3779b97f4a7c15u) >> calls->shift;
+
+	for (;; at = (at + 1) & (calls->threads - 1)) {
+		struct nw_calls_of *thread = &calls->thread[at];
+		if (nw_likely(thread->used && thread->tid == tid) || !thread->used)
+			return thread;
+	}
+}
+
+/* A bigger table, or the same size when most threads have nothing open: these are forgotten. */
+static int rehash(struct nw_calls *calls)
+{
+	struct nw_calls fresh = *calls;
+	size_t live = 0;
+
+	for (size_t i = 0; i < calls->threads; i++)
+		live += calls->thread[i].count || calls->thread[i].gone_count;
+	if (live * 4 > calls->threads) {
+		fresh.threads = calls->threads * 2;
+		fresh.shift = calls->shift - 1;
+	}
+	fresh.thread = calloc(fresh.threads, sizeof(*fresh.thread));
+	fresh.used = live;
+	if (!fresh.thread)
+		return -ENOMEM;
+	for (size_t i = 0; i < calls->threads; i++) {
+		struct nw_calls_of *thread = &calls->thread[i];
+		if (thread->count || thread->gone_count)
+			*find(&fresh, thread->tid) = *thread;
+		else
+			free_thread(thread);
+	}
+	free(calls->thread);
+	*calls = fresh;
+	return 0;
+}
+
+/* Make the free entry the thread's own; it may lie elsewhere then. NULL: no memory. */
+static nw_apart struct nw_calls_of *claim(struct nw_calls *calls,
+					  struct nw_calls_of *thread, int32_t tid)
+{
+	if ((calls->used + 1) * 2 > calls->threads) {
+		if (rehash(calls) < 0)
+			return NULL;
+		thread = find(calls, tid);
+	}
+	calls->used++;
+	*thread = (struct nw_calls_of){.used = true, .tid = tid};
+	return thread;
+}
+
+/* ---- what is gone ------------------------------------------------------------------- */
+
+static inline uint64_t stack_bit(uint64_t stack)
+{
+	return (uint64_t)1 << ((stack * 0x9e3779b97f4a7c15u) >> 58);
+}
+
+static void remove_gone(struct nw_calls_of *thread, uint32_t at)
+{
+	memmove(&thread->gone[at], &thread->gone[at + 1],
+		(--thread->gone_count - at) * sizeof(*thread->gone));
+	thread->gone_bits = 0;
+	for (uint32_t i = 0; i < thread->gone_count; i++)
+		thread->gone_bits |= stack_bit(thread->gone[i].stack);
+}
+
+/* The oldest of what is gone is certain, or not, but not kept any more. */
+static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
+			uint32_t at)
+{
+	calls->over(calls->over_arg, &thread->gone[at],
+		    thread->switches ? NW_CALL_OPEN : NW_CALL_ABANDONED);
+	remove_gone(thread, at);
+}
+
+/*
+ * The first open call that the kernel has no return probe for. Calls at one stack pointer count
+ * once: but for tail calls, all but the last of them have been abandoned.
+ */
+static uint32_t first_omitted(const struct nw_calls_of *thread)
+{
+	uint32_t depth = 0, i = 0;
+
+	if (thread->count <= NW_RETURNS_MOST || thread->switches)
+		return UINT32_MAX;
+	for (; i < thread->count; i++) {
+		depth += thread->open[i].limited &&
+			 (i == 0 || thread->open[i].stack != thread->open[i - 1].stack);
+		if (depth > NW_RETURNS_MOST)
+			break;
+	}
+	return i;
+}
+
+/* Keep an open call that seems to be gone. Without memory it is certain at once. */
+static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
+		      const struct nw_call *call)
+{
+	if (!thread->gone)
+		thread->gone = malloc(GONE * sizeof(*thread->gone));
+	if (!thread->gone) {
+		calls->over(calls->over_arg, call, NW_CALL_ABANDONED);
+		return;
+	}
+	if (thread->gone_count == GONE)
+		settle_gone(calls, thread, 0);
+	thread->gone[thread->gone_count++] = *call;
+	thread->gone_bits |= stack_bit(call->stack);
+}
+
+/* The open calls from this one on are gone, as it seems. */
+static void bury_from(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t first)
+{
+	uint32_t omitted = first_omitted(thread);
+
+	for (uint32_t i = first; i < thread->count; i++) {
+		if (i >= omitted && thread->open[i].limited) /* nobody will tell of it */
+			calls->over(calls->over_arg, &thread->open[i], NW_CALL_OMITTED);
+		else
+			keep_gone(calls, thread, &thread->open[i]);
+	}
+	calls->open -= thread->count - first;
+	thread->count = first;
+}
+
+static void remove_open(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t at)
+{
+	memmove(&thread->open[at], &thread->open[at + 1],
+		(--thread->count - at) * sizeof(*thread->open));
+	calls->open--;
+}
+
+/* ---- beginning ---------------------------------------------------------------------- */
+
+/* Before a call begins at this stack pointer: what of the open ones cannot be open any more? */
+static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *thread,
+			       uint64_t stack)
+{
+	uint32_t first = thread->count, same;
+
+	for (uint32_t i = thread->gone_count; i-- > 0;)
+		if (thread->gone[i].stack == stack)
+			settle_gone(calls, thread, i);
+	if (thread->switches)
+		return;
+	/* returns of a chain of tail calls follow each other: what is left of one was none */
+	while (first && (thread->open[first - 1].stack < stack ||
+			 thread->open[first - 1].stack <= thread->returned))
+		first--;
+	bury_from(calls, thread, first);
+	same = first;
+	while (same && thread->open[same - 1].stack == stack)
+		same--;
+	if (first - same < NW_RETURNS_MOST)
+		return;
+	calls->over(calls->over_arg, &thread->open[same], NW_CALL_ABANDONED);
+	remove_open(calls, thread, same);
+}
+
+/* Make room for one more; false: it cannot be kept, and is over. */
+static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *thread,
+			       const struct nw_call *call, int *ret)
+{
+	if (thread->switches && thread->count >= SWITCHING) {
+		calls->over(calls->over_arg, &thread->open[0], NW_CALL_OPEN);
+		remove_open(calls, thread, 0);
+	}
+	if (thread->count == DEEPEST || calls->open >= calls->most) {
+		bool deep = call->limited && thread->count >= NW_RETURNS_MOST;
+		calls->over(calls->over_arg, call, deep ? NW_CALL_OMITTED : NW_CALL_OPEN);
+		return false;
+	}
+	if (thread->count < thread->room)
+		return true;
+	uint32_t room = thread->room ? thread->room * 2 : 8;
+	struct nw_call *grown = realloc(thread->open, room * sizeof(*grown));
+	if (!grown) {
+		*ret = -ENOMEM;
+		return false;
+	}
+	thread->open = grown;
+	thread->room = room;
+	return true;
+}
+
+int nw_calls_begin(struct nw_calls *calls, int32_t tid, const struct nw_call *call)
+{
+	struct nw_calls_of *thread = find(calls, tid);
+	int ret = 0;
+
+	if (nw_unlikely(!thread->used)) {
+		thread = claim(calls, thread, tid);
+		if (!thread)
+			return -ENOMEM;
+	}
+	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+	if (nw_unlikely((top &&
+			 (top->stack <= call->stack || top->stack <= thread->returned)) ||
+			(thread->gone_bits & stack_bit(call->stack))))
+		clear_way(calls, thread, call->stack);
+	thread->returned = 0;
+	if (nw_unlikely(thread->count == thread->room || thread->count == DEEPEST ||
+			calls->open >= calls->most) &&
+	    !make_room(calls, thread, call, &ret))
+		return ret;
+	thread->open[thread->count++] = *call;
+	calls->open++;
+	return 0;
+}
+
+/* ---- returning ---------------------------------------------------------------------- */
+
+/*
+ * The open call that returned, -1. Of several at the same stack pointer, the newest. Where a
+ * function may have popped its arguments: those of its callers lie above it, and what is below and
+ * older than it is gone, so it is the outermost that can be.
+ */
+static int64_t find_open(const struct nw_calls_of *thread, uint32_t span, uint64_t stack,
+			 bool loose)
+{
+	for (uint32_t i = thread->count; i-- > 0;)
+		if (thread->open[i].stack == stack && thread->open[i].span == span)
+			return i;
+	for (uint32_t i = 0; loose && !thread->switches && i < thread->count; i++) {
+		const struct nw_call *call = &thread->open[i];
+		if (call->span == span && call->stack < stack &&
+		    stack - call->stack <= NW_MOST_POPS)
+			return i;
+	}
+	return -1;
+}
+
+/* A call that seemed to be gone has returned: this thread has more than one stack. */
+static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
+		     struct nw_call *out)
+{
+	for (uint32_t i = thread->gone_count; i-- > 0;) {
+		const struct nw_call *call = &thread->gone[i];
+		if (call->stack != stack || call->span != span)
+			continue;
+		*out = *call;
+		remove_gone(thread, i);
+		thread->switches = true;
+		return true;
+	}
+	return false;
+}
+
+static nw_apart bool end_other(struct nw_calls *calls, struct nw_calls_of *thread,
+			       uint32_t span, uint64_t stack, struct nw_call *out)
+{
+	bool loose = stack & NW_STACK_LOOSE;
+	int64_t at = find_open(thread, span, stack & ~NW_STACK_LOOSE, loose);
+
+	if (at < 0)
+		return end_gone(thread, span, stack & ~NW_STACK_LOOSE, out);
+	*out = thread->open[at];
+	if (!thread->switches)
+		bury_from(calls, thread, (uint32_t)at + 1);
+	remove_open(calls, thread, (uint32_t)at);
+	thread->returned = out->stack;
+	return true;
+}
+
+bool nw_calls_end(struct nw_calls *calls, int32_t tid, uint32_t span, uint64_t stack,
+		  struct nw_call *out)
+{
+	struct nw_calls_of *thread = find(calls, tid);
+	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+
+	if (nw_unlikely(!top || top->stack != stack || top->span != span))
+		return thread->used && end_other(calls, thread, span, stack, out);
+	*out = *top;
+	thread->count--;
+	calls->open--;
+	thread->returned = stack;
+	return true;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+bool nw_calls_has_older(const struct nw_calls *calls, int32_t tid, uint64_t time)
+{
+	const struct nw_calls_of *thread = find(calls, tid);
+
+	return thread->count && thread->open[0].start.time < time;
+}
+
+/* fate: of those that are open and not known to be gone. */
+static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
+		    enum nw_call_fate fate)
+{
+	while (thread->gone_count)
+		settle_gone(calls, thread, 0);
+	uint32_t omitted = first_omitted(thread);
+	for (uint32_t i = 0; i < thread->count; i++) {
+		const struct nw_call *call = &thread->open[i];
+		bool gone = call->stack <= thread->returned && !thread->switches;
+		calls->over(calls->over_arg, call,
+			    i >= omitted && call->limited ? NW_CALL_OMITTED
+			    : gone			  ? NW_CALL_ABANDONED
+							  : fate);
+	}
+	calls->open -= thread->count;
+	thread->count = 0;
+	thread->returned = 0;
+}
+
+void nw_calls_abandon(struct nw_calls *calls, int32_t tid, enum nw_call_fate fate)
+{
+	struct nw_calls_of *thread = find(calls, tid);
+
+	abandon(calls, thread, fate);
+	thread->switches = false;
+}
+
+void nw_calls_finish(struct nw_calls *calls)
+{
+	for (size_t i = 0; i < calls->threads; i++)
+		abandon(calls, &calls->thread[i], NW_CALL_OPEN);
+}

@@ -1,0 +1,87 @@
+# Calls that do not return, and calls on other stacks: what func: measures and counts is what the
+# program itself knows, live, from recordings, from a script's text, and by old kernels' ways.
+programs=$(cd "$(dirname "$0")/../programs" && pwd)
+. "$(dirname "$0")/../lib/kernel.sh"
+
+cp "$PROGRAMS/leaves" leaves
+# WAY FUNCTION: what is known of the latencies l beside how many they are, by c iterations
+ways=("return step True" "longjmp step l['min']>=1000000" "same step True" "exit step l['count']==0"
+  "deep step l['min']>=1000000" "coroutine step l['min']>=1000000" "coroutines step True"
+  "altstack step l['sum']>=1000000*c" "pops give l['sum']>=1000000*c" "tail hop l['min']>=1000000")
+truth() { sed -n "s/.*$1 \([0-9]*\).*/\1/p" said; }
+
+# NAME WAY FUNCTION KNOWN FILE: the kernel tells of 64 nested returns, of the 200 of "deep"
+exact() {
+  local told
+  told=$(truth returned)
+  [ "$2" = deep ] && told=$((told * 64 / 200))
+  holds "$1: $2: what returned is measured, $told" "$5" \
+    "(lambda l, c: l['count'] == $told and $4)(span('$3')['latency_ns'], 20)"
+  holds "$1: $2: what did not is counted, $(truth abandoned)" "$5" \
+    "(lambda s: (s['abandoned'], s['omitted'], s['unmatched_starts'], s['unmatched_ends'], s['discarded']))(span('$3')) == ($(truth abandoned), $(($(truth returned) - told)), 0, 0, 0)"
+}
+
+for row in "${ways[@]}"; do
+  read -r way function known <<<"$row"
+  "$NOPWATCH" stat -j "func:$PWD/leaves:$function" -o out.json -- ./leaves "$way" 20 >said
+  exact live "$way" "$function" "$known" out.json
+done
+"$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves deep >text
+has "text says what the kernel omits" "$(cat text)" \
+  '^step: 136 calls were not measured: the kernel omits return probes beyond 64 nested calls$'
+"$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves longjmp 5 >text
+has "text has a column for what was abandoned" "$(cat text)" '^SPAN .* ABANDONED +UNMATCHED +DISCARDED$'
+has "and how many they were" "$(cat text)" '^step +15 .* 10 +0/0 +0$'
+"$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves return 5 >text
+hasnt "which is not there where all calls return" "$(cat text)" ABANDONED
+
+# the same from elsewhere
+for row in "${ways[@]}"; do
+  read -r way function known <<<"$row"
+  "$NOPWATCH" record -o out.dat "func:$PWD/leaves:$function" -- ./leaves "$way" 20 >said 2>/dev/null
+  "$NOPWATCH" report -j out.dat >out.json
+  exact recorded "$way" "$function" "$known" out.json
+done
+is_armed() { grep -q armed told; }
+"$NOPWATCH" script "func:$PWD/leaves:step" "func:$PWD/leaves:give" >script.sh
+for way in longjmp pops deep; do
+  : >told
+  sh script.sh >text 2>told & script=$!
+  wait_for is_armed
+  ./leaves $way 20 >said
+  kill $script
+  wait $script
+  "$NOPWATCH" stat -j --from text >out.json
+  function=step
+  [ $way = pops ] && function=give
+  exact "script's text" $way $function "l['sum'] >= 1000000 * c" out.json
+done
+for mask in -instances -multi_site -instances,-multi_site,-ref_ctr,-set_event_pid; do
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" stat -j "func:$PWD/leaves:step" -o out.json -- ./leaves longjmp 20 >said
+  exact "NOPWATCH_FEATURES=$mask" longjmp step "l['min'] >= 1000000" out.json
+done
+
+# beside other probes, with arguments, as a span of one's own
+"$NOPWATCH" stat -j "func:$PWD/leaves:step(act, level:s32)" "uprobe:$PWD/leaves:rest" -o out.json -- ./leaves longjmp 20 >said
+exact "with arguments" longjmp step "l['min'] >= 1000000" out.json
+holds "which are the function's own" out.json "probe('uprobe:step')['args']['level']['max'] == 5 and 'sp' not in probe('uprobe:step')['args']"
+"$NOPWATCH" stat -j "uprobe:$PWD/leaves:step" "uretprobe:$PWD/leaves:step" -o out.json \
+  --span "mine=uprobe:$PWD/leaves:step..uretprobe:$PWD/leaves:step" -- ./leaves longjmp 20 >said
+exact "a span of one's own" longjmp mine "l['min'] >= 1000000" out.json
+"$NOPWATCH" trace -j "func:$PWD/leaves:step(act, level)" -o out.json -- ./leaves return 2 >said
+holds "trace shows no stack pointer" out.json "len(of('event')) == 4 and not any('sp' in e['args'] for e in of('event'))"
+
+# 32 bits: a function that returns a structure pops the pointer to it
+if [ "$(uname -m)" = x86_64 ] && i686-linux-gnu-gcc -static -std=gnu11 -D_GNU_SOURCE -O2 -pthread \
+  "$programs/leaves.c" -o leaves32 2>/dev/null && ./leaves32 return >said; then
+  for row in "${ways[@]}"; do
+    read -r way function known <<<"$row"
+    "$NOPWATCH" stat -j "func:$PWD/leaves32:$function" -o out.json -- ./leaves32 "$way" 20 >said
+    exact "32 bits" "$way" "$function" "$known" out.json
+  done
+else
+  skip "32-bit programs" "no compiler for them"
+fi
+
+unchanged
+finish
