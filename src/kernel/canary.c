@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gate.h"
 #include "topbuffer.h"
 
 /* ---- what is probed ----------------------------------------------------------------- */
@@ -111,6 +112,7 @@ struct canary {
 	struct nw_features *features;
 	struct nw_journal journal;
 	struct nw_doing doing;
+	bool gated;
 	char group[NW_MAX_NAME + 1];
 	char instance[NW_MAX_NAME + 16];
 	char where[NW_MAX_NAME + 24]; /* the instance and a slash, or "": the top level */
@@ -200,10 +202,25 @@ static unsigned int count_lines(const struct canary *c, const char *event)
 	return count;
 }
 
+/* The event of several sites begins with the gate that makes it safe to delete (gate.c). */
+static void define_gate(struct canary *c)
+{
+	nw_cleanup(nw_free_ptr) char *event = nw_text("%s/multi", c->group);
+	nw_cleanup(nw_free_ptr) char *line = event ? nw_gate_line(&c->journal, event, false,
+								  "")
+						   : NULL;
+
+	if (c->features->has[NW_FEATURE_MULTI_SITE] && line &&
+	    nw_gate_make(&c->journal) == 0)
+		c->gated = nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line,
+					 NULL) == 0;
+}
+
 static void define_all(struct canary *c)
 {
 	unsigned int lines = 0; /* of this event so far */
 
+	define_gate(c);
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
 		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
 		lines = another ? lines : 0;
@@ -327,7 +344,11 @@ static bool try_records(struct canary *c, const char **failure)
 	char enable[NW_MAX_NAME + 32];
 
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
+	if (c->gated)
+		nw_gate_set(&c->journal, true);
 	int ret = write_where(c, enable, "1");
+	if (c->gated)
+		nw_gate_set(&c->journal, false);
 	raised = semaphore;
 	hit_all();
 	read_trace(c, &trace);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "inventory.h"
 #include "journal.h"
@@ -11,10 +12,14 @@
 static int tell_session(const struct nw_tracefs *fs, const char *session,
 			struct nw_steps *steps, struct nw_error *err)
 {
-	char journal[128];
+	const char *place = nw_journal_place(session);
+	char journal[128], gate[128];
 	int ret = nw_teardown_steps(fs, session, steps, err);
 
-	snprintf(journal, sizeof(journal), "%s/%.20s", nw_journal_place(session), session);
+	snprintf(gate, sizeof(gate), "%s/gate.%.20s", place, session);
+	if (access(gate, F_OK) == 0)
+		nw_steps_add(steps, NW_DO_UNLINK, gate, "");
+	snprintf(journal, sizeof(journal), "%s/%.20s", place, session);
 	nw_steps_add(steps, NW_DO_UNLINK, journal, "");
 	return ret;
 }

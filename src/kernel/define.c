@@ -126,6 +126,34 @@ static bool would_replace(const struct nw_session *session, const struct nw_even
 	       nw_tracefs_has(session->fs->root, dir);
 }
 
+/* An event of several sites begins with the gate (gate.c). 0: it has one, or needs none. */
+static int define_gate(struct nw_session *session, const struct nw_event *event,
+		       const struct nw_place *place)
+{
+	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] &&
+		      event->places.count > 1 && !session->doing.telling;
+
+	if (!shared || event->defined || session->gated == event)
+		return 0;
+	int ret = session->gated ? 0 : nw_gate_make(&session->journal);
+	nw_cleanup(nw_free_ptr) char *name = nw_text("%s/%s", session->plan->group,
+						     event->name);
+	nw_cleanup(nw_free_ptr) char *line = name ? nw_gate_line(&session->journal, name,
+								 event->is_return,
+								 place->fetches)
+						  : NULL;
+	if (ret == 0)
+		ret = line ? nw_doing_step(&session->doing, NW_DO_APPEND, "uprobe_events",
+					   line, NULL)
+			   : -ENOMEM;
+	if (ret < 0 && ret != -EEXIST) {
+		explain_definition(session, place, line ? line : "", ret);
+		return ret;
+	}
+	session->gated = event;
+	return 0;
+}
+
 static int define_place(struct nw_session *session, const struct nw_event *event,
 			const struct nw_place *place)
 {
@@ -143,6 +171,9 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	}
 	if (!path)
 		return -ENOMEM;
+	int gate = define_gate(session, event, place);
+	if (gate < 0)
+		return gate;
 	nw_plan_define(session->plan, event, place, path,
 		       session->features->has[NW_FEATURE_REF_CTR], &line);
 	int ret = line.failed ? -ENOMEM
@@ -220,7 +251,13 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 
 	snprintf(file, sizeof(file), "%sevents/%s/%s%senable", session->where,
 		 session->plan->group, event ? event->name : "", event ? "/" : "");
-	return nw_doing_step(&session->doing, NW_DO_WRITE, file, value, NULL);
+	/* the gate is open only while we go through it */
+	bool gated = session->gated && *value == '1';
+	int ret = gated ? nw_gate_set(&session->journal, true) : 0;
+	if (ret == 0)
+		ret = nw_doing_step(&session->doing, NW_DO_WRITE, file, value, NULL);
+	int shut = gated ? nw_gate_set(&session->journal, false) : 0;
+	return ret < 0 ? ret : shut;
 }
 
 /* Delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */

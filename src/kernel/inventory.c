@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gate.h"
 #include "inventory.h"
-#include "journal.h"
 
 static const char session_prefix[] = "nopwatch_";
 
@@ -74,6 +74,11 @@ int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t 
 
 	if (!split_name(line, &kind, group, name, &rest) || !split_place(rest, &place))
 		return 0;
+	if (nw_is_gate(place.path ? place.path : "")) { /* no place of anybody's */
+		free(place.path);
+		free(place.args);
+		return 0;
+	}
 	struct nw_uprobe_event *event = find(inventory, group, name);
 	if (!event && (event = nw_vec_add(&inventory->events))) {
 		snprintf(event->group, sizeof(event->group), "%s", group);

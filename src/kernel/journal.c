@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "gate.h"
 
 /* /run where there is one; older systems have it below /var. */
 static const char *const places[] = {"/run", "/var/run", "/tmp"};
@@ -243,6 +243,7 @@ void nw_journal_remove(struct nw_journal *journal)
 	int dir = journal->fd >= 0 ? nw_journal_open_place(journal->dir, NULL) : -1;
 
 	if (dir >= 0) {
+		nw_gate_remove(journal, dir);
 		unlinkat(dir, journal->session, 0);
 		close(dir);
 		rmdir(journal->dir); /* fails while other sessions are there */

@@ -193,8 +193,8 @@ static void step_delete(struct nw_manager *m, const struct nw_uprobe_event *even
 		nw_steps_back(&m->steps, NW_DO_APPEND, "uprobe_events",
 			      event->places.item[i].line);
 	}
-	snprintf(line, sizeof(line), "-:%s/%s", event->group, event->name);
-	nw_steps_add(&m->steps, NW_DO_APPEND, "uprobe_events", line);
+	snprintf(line, sizeof(line), "%s/%s", event->group, event->name);
+	nw_steps_add(&m->steps, NW_DO_DELETE, "", line);
 	nw_steps_back(&m->steps, NW_DO_APPEND, "uprobe_events", event->places.item[0].line);
 	nw_steps_what(&m->steps, NW_REFUSED_DELETION, "cannot remove %s:%s", event->group,
 		      event->name);

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_SESSION_H
 #define NOPWATCH_KERNEL_SESSION_H
 
-#include "journal.h"
+#include "gate.h"
 #include "pidfilter.h"
 #include "semaphore.h"
 
@@ -29,7 +29,8 @@ struct nw_session {
 	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
 	struct nw_pid_filter filter;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
-	uint64_t began_ns;		    /* on its clock: recording was switched on */
+	const struct nw_event *gated; /* the last that got a gate; NULL: none has one */
+	uint64_t began_ns;	      /* on its clock: recording was switched on */
 };
 
 /* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */

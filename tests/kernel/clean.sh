@@ -55,6 +55,15 @@ has "an orphan is named" "$("$NOPWATCH" clean 2>&1)" 'nopwatch_[0-9a-z_]+ has no
 is "and kept" "$(ls -d "$TRACEFS"/instances/nopwatch_* | wc -l)" 1
 "$NOPWATCH" clean -q --force
 is "--force removes it" "$(tracefs_state)" "$with_foreign"
+# with events of several sites: their gate is gone with the journal, and they get another
+"$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
+wait_for armed
+kill -9 $run
+wait $run 2>/dev/null
+ok "events of several sites have a gate" grep -q '^p:nopwatch_.* /run/nopwatch/gate\.' "$TRACEFS/uprobe_events"
+rm /run/nopwatch/*
+"$NOPWATCH" clean -q --force
+is "--force removes such events, too" "$(tracefs_state)" "$with_foreign"
 
 # somebody enabled our events elsewhere, reads our instance: what cannot go is named, and goes later
 mkdir "$TRACEFS/instances/foreign"
@@ -174,6 +183,13 @@ if need perf; then
   kill -STOP $run
   echo 0 >"$TRACEFS/instances/$session/events/$session/enable"
   event=$(basename "$(find "$TRACEFS/events/$session" -mindepth 1 -maxdepth 1 -type d | head -n 1)")
+  # nobody gets through a shut gate; this one is opened by hand
+  gate=/run/nopwatch/gate.${session#nopwatch_}
+  is "the gate is shut" "$(stat -c %s "$gate")" 0
+  ok "and keeps perf out" sh -c "! perf record -q -o perf.data -e '$session:$event' -a true 2>/dev/null"
+  echo 1 2>/dev/null >"$TRACEFS/events/$session/$event/enable"
+  is "and other tracers" "$(cat "$TRACEFS/events/$session/$event/enable")" 0
+  truncate -s 8192 "$gate"
   perf record -q -o perf.data -e "$session:$event" -a sleep 4 2>/dev/null & perf=$!
   sleep 1.5
   kill -9 $run
