@@ -4,21 +4,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kept.h"
+#include "inventory.h"
+#include "leaked.h"
 #include "semaphore.h"
 #include "topbuffer.h"
 
 static const char prefix[] = "nopwatch_";
 
 /* What it had begun: a failure of one thing does not keep the others. */
-static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		   nw_strings *stuck)
+static int take_away(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		     nw_strings *stuck)
 {
 	int lowered = nw_semaphores_recover(journal, stuck);
 	int gone = nw_teardown(fs, journal->session, stuck);
 	int restored = nw_session_restore(fs, journal, stuck);
 
 	return lowered < 0 ? lowered : gone < 0 ? gone : restored;
+}
+
+/* Its sites may still be armed in living programs, if it was killed while it armed or disarmed. */
+static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		   nw_strings *stuck)
+{
+	struct nw_journal_story story;
+	struct nw_inventory sites = {0};
+	int ret = nw_journal_read(journal, &story), suspect = 0;
+
+	if (ret < 0) {
+		nw_strings_addf(stuck, "the journal of session %s cannot be read: %s",
+				journal->session, nw_strerror(-ret));
+		return ret;
+	}
+	bool look = story.armed && !story.stale;
+	if (look)
+		ret = nw_leaked_find(&story, &sites);
+	if (look && ret == 0)
+		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
+	int gone = take_away(fs, journal, stuck);
+	if (suspect > 0)
+		ret = nw_leaked_look(fs, &story, &sites, stuck);
+	nw_inventory_free(&sites);
+	nw_journal_story_free(&story);
+	return ret < 0 ? ret : gone;
 }
 
 static void clean_session(const struct nw_tracefs *fs, const char *session,

@@ -40,8 +40,13 @@ static char *make_path(struct nw_session *session, const struct nw_image *image)
 
 	if (path && nw_path_will_do(session->features, path, image))
 		return strdup(path);
-	return session->doing.telling ? nw_session_tell_path(session, image, path)
-				      : nw_text("/proc/self/fd/%d", image->fd);
+	if (session->doing.telling)
+		return nw_session_tell_path(session, image, path);
+	char *own = nw_text("/proc/self/fd/%d", image->fd);
+	if (own && nw_journal_file(&session->journal, own, path ? path : image->path) == 0)
+		return own;
+	free(own);
+	return NULL;
 }
 
 static const char *path_of(struct nw_session *session, const struct nw_image *image)

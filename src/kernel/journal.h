@@ -10,6 +10,8 @@
  *	nopwatch 2 BOOT			what it says is of no use after another boot
  *	pid PID				who writes it
  *	do KIND FILE TEXT		a definition that is about to be made
+ *	file PATH FILE			what PATH, a descriptor of the writer's, stands for
+ *	arming				from here on programs are changed
  *	undo KIND FILE TEXT		what undoes the step that is about to be done
  *	undone FILE			what was to be undone in FILE up to here has been
  *	semaphore ..., lower ...	semaphore.c's
@@ -61,6 +63,8 @@ int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_f
 /* Ahead of a step: the definition that it makes, and what undoes it. */
 int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
 		    const struct nw_action *back);
+/* What a path in the definitions that come stands for, once we are dead. */
+int nw_journal_file(const struct nw_journal *journal, const char *path, const char *file);
 /* All that has been noted. */
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
 /* Remove the file and let go of the lock. */
@@ -101,7 +105,9 @@ int nw_journal_parse(struct nw_buf *text,
 struct nw_journal_story {
 	struct nw_steps definitions; /* as it has made them, the oldest first */
 	struct nw_steps undos;	     /* the latest first */
-	bool stale;		     /* of another boot: nothing of it is there any more */
+	struct nw_steps files; /* go.file: a descriptor of its own; go.text: the file */
+	bool armed;	       /* it had begun to enable */
+	bool stale;	       /* of another boot: nothing of it is there any more */
 };
 int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out);
 void nw_journal_story_free(struct nw_journal_story *story);

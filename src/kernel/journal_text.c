@@ -49,6 +49,19 @@ int nw_journal_write(int fd, const struct nw_buf *text)
 					   : -ENOSPC;
 }
 
+int nw_journal_file(const struct nw_journal *journal, const char *path, const char *file)
+{
+	struct nw_buf text = {0};
+
+	nw_buf_adds(&text, "file");
+	nw_plan_word(&text, path);
+	nw_plan_word(&text, file);
+	nw_buf_addc(&text, '\n');
+	int ret = nw_journal_write(journal->fd, &text);
+	nw_buf_free(&text);
+	return ret;
+}
+
 int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
 		    const struct nw_action *back)
 {
@@ -182,6 +195,10 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 		return add_action(&story->definitions, line);
 	if (strcmp(line->words[0], "undo") == 0)
 		return add_action(&story->undos, line);
+	if (strcmp(line->words[0], "arming") == 0)
+		story->armed = true;
+	if (strcmp(line->words[0], "file") == 0 && line->count == 3)
+		nw_steps_add(&story->files, NW_DO_NOTHING, line->words[1], line->words[2]);
 	if (strcmp(line->words[0], "undone") == 0 && line->count == 2)
 		drop_undos(&story->undos, line->words[1]);
 	return 0;
@@ -219,4 +236,5 @@ void nw_journal_story_free(struct nw_journal_story *story)
 {
 	nw_steps_free(&story->definitions);
 	nw_steps_free(&story->undos);
+	nw_steps_free(&story->files);
 }

@@ -312,10 +312,26 @@ static bool is_undone(const struct nw_action *undo, int ret)
 	return ret == -ENOENT;
 }
 
+/*
+ * Who was killed while he enabled an event has left some of its breakpoints, though it is off:
+ * they go when it is enabled as a whole and disabled (leaked.c).
+ */
+static void enable_first(const struct nw_tracefs *fs, const struct nw_action *undo)
+{
+	size_t len = strlen(undo->file);
+	char state;
+
+	if (undo->kind == NW_DO_WRITE && strcmp(undo->text, "0") == 0 && len > 7 &&
+	    strcmp(undo->file + len - 7, "/enable") == 0 &&
+	    nw_tracefs_state(fs, undo->file, &state) == 0 && state == '0')
+		(void)nw_tracefs_write(fs->root, undo->file, "1");
+}
+
 /* Undo one; what may succeed later goes into left. */
 static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 		     struct nw_steps *left, nw_strings *stuck)
 {
+	enable_first(fs, undo);
 	int ret = nw_action_do(fs, undo);
 
 	if (ret == 0 || is_undone(undo, ret))

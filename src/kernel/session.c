@@ -328,6 +328,9 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 
 	if (ret == 0 && session->options.tasks)
 		enable_tasks(session);
+	if (ret == 0 && !session->doing.telling &&
+	    (ret = nw_journal_note(&session->journal, "arming\n")) < 0)
+		nw_fail(err, -ret, "cannot write the journal: %s", nw_strerror(-ret));
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal);

@@ -48,9 +48,14 @@ START_TEST(what_was_written_is_read)
 	ck_assert_str_eq(story.undos.list.item[0].go.text, "local");
 	ck_assert_str_eq(story.undos.list.item[1].go.text, "-:g/e");
 	nw_journal_story_free(&story);
-	nw_journal_note(&journal, "undone trace_clock\n");
+	ck_assert(!story.armed);
+	nw_journal_file(&journal, "/proc/self/fd/7", "/a b #");
+	nw_journal_note(&journal, "arming\nundone trace_clock\n");
 	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
 	ck_assert_uint_eq(story.undos.list.count, 1);
+	ck_assert(story.armed);
+	ck_assert_uint_eq(story.files.list.count, 1);
+	ck_assert_str_eq(story.files.list.item[0].go.text, "/a b #");
 	nw_journal_story_free(&story);
 	close(journal.fd);
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a session leaves that is killed while it arms or disarms: a fatal signal ends
+ * uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking uprobe"), so
+ * breakpoints and raised semaphores stay in living programs although nothing is enabled any more.
+ * They go when the same sites are armed and disarmed once more: the kernel finds the uprobe that it
+ * has kept, and takes its breakpoints away with the last consumer.
+ *
+ * The journal knows the sites. Events that are enabled were armed as a whole, and are only disarmed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "inventory.h"
+#include "kept.h"
+#include "leaked.h"
+
+/* ---- arming once more --------------------------------------------------------------- */
+
+/* Where to enable: in an instance of the session's name; before there were any, the top level. */
+struct place {
+	const struct nw_tracefs *fs;
+	char group[NW_MAX_NAME + 1];
+	const char *where; /* group, or "" */
+};
+
+static bool is_enabled(const struct place *p, const char *where, const char *name)
+{
+	char file[512], state = '0';
+
+	nw_event_file(where, p->group, name, "enable", file);
+	return nw_tracefs_state(p->fs, file, &state) == 0 && state == '1';
+}
+
+static bool is_defined(const struct place *p, const char *name)
+{
+	char dir[2 * NW_MAX_NAME + 16];
+
+	snprintf(dir, sizeof(dir), "events/%s/%.63s", p->group, name);
+	return nw_tracefs_has(p->fs->root, dir);
+}
+
+/* Descriptors that stand for files whose paths the grammar cannot carry. */
+typedef NW_VEC(int) fd_list;
+
+/* "/proc/self/fd/N" meant another process: open the file that it noted. */
+static char *with_own_path(const struct nw_journal_story *story, const char *line,
+			   fd_list *fds)
+{
+	const char *blank = strchr(line, ' ');
+	const char *colon = blank ? strchr(blank, ':') : NULL;
+
+	nw_vec_each (&story->files.list, file) {
+		const char *known = file->go.file;
+		size_t len = strlen(known);
+		if (!colon || (size_t)(colon - blank - 1) != len ||
+		    strncmp(blank + 1, known, len) != 0)
+			continue;
+		int *slot = nw_vec_add(fds);
+		if (!slot)
+			return NULL;
+		*slot = open(file->go.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		return nw_text("%.*s /proc/self/fd/%d%s", (int)(blank - line), line, *slot,
+			       colon);
+	}
+	return strdup(line);
+}
+
+/* Define again what the dead session had deleted already; all lines of an event or none. */
+static void define_missing(const struct place *p, const struct nw_journal_story *story,
+			   const nw_strings *missing, fd_list *fds)
+{
+	nw_vec_each (&story->definitions.list, step) {
+		const char *name = strchr(step->go.text, '/');
+		size_t len = name ? strcspn(name + 1, " ") : 0;
+		nw_cleanup(nw_free_ptr) char *event = name ? strndup(name + 1, len) : NULL;
+		if (!event || !nw_strings_has(missing, event))
+			continue;
+		nw_cleanup(nw_free_ptr) char *own = with_own_path(story, step->go.text,
+								  fds);
+		nw_cleanup(nw_free_ptr) char *line = own ? nw_text("%s\n", own) : NULL;
+		/* what was refused then is refused again */
+		if (line)
+			(void)nw_tracefs_append(p->fs->root, "uprobe_events", line);
+	}
+}
+
+static void make_place(struct place *p)
+{
+	char path[NW_MAX_NAME + 40];
+
+	snprintf(path, sizeof(path), "instances/%s", p->group);
+	p->where = mkdirat(p->fs->root, path, 0700) == 0 || errno == EEXIST ? p->group : "";
+	snprintf(path, sizeof(path), "instances/%s/tracing_on", p->group);
+	if (*p->where)
+		nw_tracefs_write(p->fs->root, path, "0");
+}
+
+static void enable_again(const struct place *p, const struct nw_journal *journal,
+			 const nw_strings *events)
+{
+	nw_gate_set(journal, true);
+	nw_vec_each (events, name) {
+		char file[512];
+		nw_event_file(p->where, p->group, *name, "enable", file);
+		(void)nw_tracefs_write(p->fs->root, file, "1");
+	}
+	nw_gate_set(journal, false);
+}
+
+static int find_suspects(const struct place *p, const struct nw_inventory *sites,
+			 nw_strings *suspects, nw_strings *missing)
+{
+	int ret = 0;
+
+	nw_vec_each (&sites->events, event) {
+		if (ret < 0 || is_enabled(p, p->group, event->name) ||
+		    is_enabled(p, "", event->name))
+			continue;
+		ret = nw_strings_add(suspects, event->name, strlen(event->name));
+		if (ret == 0 && !is_defined(p, event->name))
+			ret = nw_strings_add(missing, event->name, strlen(event->name));
+	}
+	return ret;
+}
+
+int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *out)
+{
+	int ret = 0;
+
+	nw_vec_each (&story->definitions.list, step) {
+		nw_cleanup(nw_free_ptr) char *line = strdup(step->go.text);
+		if (ret == 0)
+			ret = line ? nw_inventory_add(out, line, 0) : -ENOMEM;
+	}
+	return ret;
+}
+
+int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		    const struct nw_journal_story *story, const struct nw_inventory *sites)
+{
+	struct place p = {.fs = fs};
+	nw_strings suspects = {0}, missing = {0};
+	fd_list fds = {0};
+
+	snprintf(p.group, sizeof(p.group), "nopwatch_%.20s", journal->session);
+	int ret = find_suspects(&p, sites, &suspects, &missing);
+	bool needed = ret == 0 && suspects.count;
+	if (needed) {
+		define_missing(&p, story, &missing, &fds);
+		make_place(&p);
+		enable_again(&p, journal, &suspects);
+	}
+	nw_vec_each (&fds, fd)
+		if (*fd >= 0)
+			close(*fd);
+	nw_vec_free(&fds);
+	nw_strings_free(&suspects);
+	nw_strings_free(&missing);
+	return ret < 0 ? ret : needed;
+}
+
+/* ---- reading back ------------------------------------------------------------------- */
+
+/* Has somebody else an event at this place? Then its breakpoint is his. */
+static bool is_others(const struct nw_inventory *all, const struct nw_point *point)
+{
+	struct nw_point entry = *point, back = *point;
+
+	entry.is_return = false;
+	back.is_return = true;
+	nw_vec_each (&all->events, event)
+		if (nw_event_is_at(event, &entry) || nw_event_is_at(event, &back))
+			return true;
+	return false;
+}
+
+/* Is a breakpoint, or the call that takes its place, in the file itself? */
+static bool is_in_file(const struct nw_point *point)
+{
+	unsigned char byte;
+
+	return pread(point->image->fd, &byte, 1, (off_t)point->offset) != 1 ||
+	       byte == 0xcc || byte == 0xe8;
+}
+
+static int look_at(const struct nw_definition *site, const struct nw_inventory *all,
+		   struct nw_image *image, nw_strings *stuck)
+{
+	struct nw_point point = {
+		.image = image, .offset = site->offset, .semaphore_offset = site->ref_ctr};
+	const struct nw_point *points[] = {&point};
+	struct nw_presence seen;
+
+	if (is_in_file(&point) || is_others(all, &point))
+		return 0;
+	int ret = nw_points_look(points, 1, NULL, 0, &seen, NULL);
+	if (ret < 0)
+		return ret;
+	unsigned int raised = seen.mapped - seen.unreadable - seen.closed;
+	if (seen.armed)
+		return nw_strings_addf(
+			stuck,
+			"a breakpoint stays at %s+0x%lx in %u process%s: another "
+			"tool's, or left by a nopwatch that was killed "
+			"(dmesg: 'leaking uprobe')",
+			image->path, point.offset, seen.armed, seen.armed == 1 ? "" : "es");
+	if (site->ref_ctr && raised)
+		return nw_strings_addf(
+			stuck,
+			"the semaphore of %s+0x%lx stays raised in %u "
+			"process%s: another tool's, or left by a nopwatch that "
+			"was killed",
+			image->path, point.offset, raised, raised == 1 ? "" : "es");
+	return 0;
+}
+
+static const char *own_path(const struct nw_journal_story *story, const char *path)
+{
+	nw_vec_each (&story->files.list, file)
+		if (strcmp(file->go.file, path) == 0)
+			return file->go.text;
+	return path;
+}
+
+int nw_leaked_look(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+		   const struct nw_inventory *sites, nw_strings *stuck)
+{
+	struct nw_kept none = {.fd = -1};
+	struct nw_inventory all = {0};
+	struct nw_image *image = NULL;
+	size_t before = stuck->count;
+	int ret = nw_inventory_read(fs, &none, &all, NULL);
+
+	nw_vec_each (&sites->events, event)
+		nw_vec_each (&event->places, site) {
+			const char *path = own_path(story, site->path);
+			if (ret < 0)
+				break;
+			if (image && strcmp(image->path, path) != 0) {
+				nw_image_free(image);
+				image = NULL;
+			}
+			/* a file that is gone, or another by now, tells nothing */
+			if (image || nw_image_open(path, true, &image, NULL) == 0)
+				ret = look_at(site, &all, image, stuck);
+		}
+	if (image)
+		nw_image_free(image);
+	nw_inventory_free(&all);
+	return ret < 0 ? ret : stuck->count == before ? 0 : -EBUSY;
+}

@@ -1,0 +1,79 @@
+# A tracer that is killed while it arms or disarms leaves breakpoints and raised semaphores in living
+# programs ("leaking uprobe"), though nothing is enabled any more: the next run, or clean, takes them
+# away, and says so only when they are gone.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+"$NOPWATCH" list -j "$SERVER" 'myserver:*' >sites
+# What of the sites is not as in the file, in all servers
+cat >left.py <<'PY'
+import json, sys
+sites = [json.loads(line) for line in open("sites")]
+sites = [s for s in sites if s["type"] == "site"]
+server = sys.argv[1]
+left = 0
+for pid in sys.argv[2:]:
+    maps = [line.split() for line in open(f"/proc/{pid}/maps")]
+    base = next(int(m[0].split("-")[0], 16) for m in maps if m[-1] == server)
+    with open(server, "rb") as file, open(f"/proc/{pid}/mem", "rb") as memory:
+        for site in sites:
+            file.seek(site["offset"])
+            memory.seek(base + site["vaddr"])
+            left += file.read(1) != memory.read(1)
+            memory.seek(base + site["semaphore_vaddr"])
+            left += memory.read(2) != b"\0\0"
+print(left)
+PY
+left() { python3 left.py "$SERVER" "${servers[@]}"; }
+
+servers=()
+for _ in $(seq 6); do
+  "$SERVER" -t 1 -p 2000 >/dev/null & servers+=($!)
+done
+for pid in "${servers[@]}"; do begun "$pid" "$SERVER"; done
+is "nothing is armed to begin with" "$(left)" 0
+
+leaking=0 wrong=0 unsaid=0
+# round MASK SECONDS: kill it so long after it was told to stop (+) or after its start (-)
+round() {
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" >/dev/null 2>&1 & run=$!
+  case $2 in
+  +*) wait_for armed
+    kill -INT $run
+    sleep "${2#+}" ;;
+  -*) sleep "${2#-}" ;;
+  esac
+  { kill -9 $run; wait $run; } 2>/dev/null
+  [ -z "$(cat "$TRACEFS"/events/nopwatch_*/enable 2>/dev/null | grep 1)" ] && [ "$(left)" != 0 ] &&
+    leaking=$((leaking + 1))
+  said=$("$NOPWATCH" clean -q 2>&1)
+  status=$?
+  now=$(left)
+  [ "$now" = 0 ] || { wrong=$((wrong + 1)) && comment "$* leaves $now: $status $said"; }
+  [ "$now" = 0 ] || [ $status = 1 ] || unsaid=$((unsaid + 1))
+}
+for i in $(seq 16); do
+  round '' "+0.0$(printf '%02d' $((RANDOM % 60)))"
+  round -multi_site "+0.$(printf '%03d' $((RANDOM % 300)))"
+  round '' "-0.0$(printf '%02d' $((20 + RANDOM % 60)))"
+done
+comment "$leaking of 48 kills left something armed that nobody had enabled any more"
+is "after clean no site is armed and no semaphore raised" "$wrong" 0
+is "what is left is no success" "$unsaid" 0
+unchanged "nothing is left in tracefs"
+
+# disarmed for its rate, and killed meanwhile
+for i in $(seq 6); do
+  "$NOPWATCH" stat -q --max-rate 100 "usdt:$SERVER:myserver:*" >/dev/null 2>&1 & run=$!
+  wait_for armed
+  sleep "0.$((RANDOM % 9))"
+  { kill -9 $run; wait $run; } 2>/dev/null
+  "$NOPWATCH" clean -q
+done
+is "killed while --max-rate disarms" "$(left)" 0
+
+for pid in "${servers[@]}"; do
+  kill -0 "$pid" 2>/dev/null || fail "server $pid is alive"
+done
+kill "${servers[@]}"
+unchanged
+finish
