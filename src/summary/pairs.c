@@ -11,26 +11,73 @@
 
 #include "nopwatch/summary.h"
 
-/* A word that begins a span, and the words that may end it. */
+/*
+ * A word that begins a span, and the words that may end it. Those behind ELSE count only where no
+ * probe has one in front of it: x_enter ends with x_entered, and x_exit is another story then.
+ */
+#define ELSE ""
+
+enum {
+	MOST_ENDS = 20
+};
+
 static const struct {
-	const char *start;
-	const char *ends[12];
+	const char *start, *ends[MOST_ENDS];
 } words[] = {
 	{"start",
 	 {"done", "end", "stop", "finish", "finished", "complete", "completed", "return",
-	  "commit", "abort", "fail"}},
+	  "commit", "abort", "cancel", "cancelled", "fail", "failed", "error", "success"}},
 	{"begin",
 	 {"end", "done", "finish", "finished", "complete", "completed", "commit", "abort",
-	  "rollback"}},
-	{"entry", {"return", "exit"}},
-	{"enter", {"exit", "return", "leave"}},
+	  "rollback", "cancel", "fail", "failed"}},
+	{"entry", {"acquired", ELSE, "return", "exit", "success", "failure"}},
+	{"enter", {"entered", ELSE, "exit", "return", "leave"}},
 	{"sys_enter", {"sys_exit"}},
 	{"request", {"response", "reply", "done"}},
 	{"startup", {"shutdown"}},
-	{"acquire", {"release"}},
-	{"lock", {"unlock"}},
+	{"acquire", {"acquired", ELSE, "release"}},
+	{"lock", {"locked", ELSE, "unlock"}},
 	{"wait", {"wakeup", "waited"}},
 	{"throw", {"catch"}},
+	{"thrown", {"caught"}},
+	{"raise", {"rescue"}},
+	{"suspend", {"resume"}},
+	{"scheduled", {"unscheduled"}},
+	{"loading", {"loaded"}},
+	{"before", {"after"}},
+	{"pre", {"post"}},
+};
+
+/*
+ * Where the names say less than is so, or something else. ends: several, with blanks between them;
+ * "": these two words of the table do not make a span, since several are open in one thread at a
+ * time and end in any order: --span with a key that tells them apart does.
+ */
+static const struct {
+	const char *provider, *name, *start, *ends;
+} special[] = {
+	{"hotspot", "class__initialization", "class__initialization__required",
+	 "class__initialization__end class__initialization__error "
+	 "class__initialization__erroneous class__initialization__recursive "
+	 "class__initialization__concurrent class__initialization__super__failed"},
+	{"hotspot", "monitor__contended", "monitor__contended__enter",
+	 "monitor__contended__entered"},
+	{"postgresql", "buffer__checkpoint__sync", "buffer__checkpoint__sync__start",
+	 "buffer__checkpoint__done"},
+	{"postgresql", NULL, "lwlock__acquire", ""},
+	{"libc", "pthread_join", "pthread_join", "pthread_join_ret"},
+	{"libpthread", "pthread_join", "pthread_join", "pthread_join_ret"},
+	{"libc", "rdlock", "rdlock_entry", "rdlock_acquire_read"},
+	{"libpthread", "rdlock", "rdlock_entry", "rdlock_acquire_read"},
+	{"libc", "wrlock", "wrlock_entry", "wrlock_acquire_write"},
+	{"libpthread", "wrlock", "wrlock_entry", "wrlock_acquire_write"},
+	{"sssd", "sysdb_transaction", "sysdb_transaction_start",
+	 "sysdb_transaction_commit_after sysdb_transaction_cancel"},
+	{"glib", "main__dispatch", "main__before_dispatch", "main__after_dispatch"},
+	{"gobject", "signal__emit", "signal__emit", "signal__emit__end"},
+	{"node", NULL, "http__server__request", ""},
+	{"node", NULL, "http__client__request", ""},
+	{"libvirt", NULL, "rpc_keepalive_start", ""},
 };
 
 /* What separates a word from the rest of a name. */
@@ -114,6 +161,47 @@ static int add_probe(nw_vec_u32 *list, uint32_t probe)
 	return 0;
 }
 
+/* Make a span of a definition that has its name and its ends; 1. */
+static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
+{
+	bool ready = def->name && add_probe(&def->starts, start) == 0;
+	struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
+
+	if (!span) {
+		nw_span_def_free(def);
+		return -ENOMEM;
+	}
+	*span = *def;
+	return 1;
+}
+
+/* How many words of the row's ends from the at-th on belong together. */
+static size_t ends_of_group(size_t row, size_t at)
+{
+	size_t count = 0;
+
+	while (at + count < MOST_ENDS && words[row].ends[at + count] &&
+	       *words[row].ends[at + count])
+		count++;
+	return count;
+}
+
+/* Add the probe to the ends if it is one, by these words of the row; -ENOMEM. */
+static int add_end(const struct nw_probe *first, const struct fit *from,
+		   const struct nw_probe *probe, uint32_t number, const char *const *ends,
+		   size_t count, struct nw_span_def *def)
+{
+	for (size_t j = 0; j < count; j++) {
+		struct fit to = fit_word(probe->name, ends[j]);
+		if (!to.found || !same_stem(first->name, from, probe->name, &to))
+			continue;
+		if (!def->name)
+			def->name = span_name(first, from, probe);
+		return def->name ? add_probe(&def->ends, number) : -ENOMEM;
+	}
+	return 0;
+}
+
 /* Find the ends of a start probe by one row of words, and make a span of them. */
 static int pair_row(const struct nw_selection *selection, uint32_t start, size_t row,
 		    nw_span_defs *out)
@@ -121,36 +209,67 @@ static int pair_row(const struct nw_selection *selection, uint32_t start, size_t
 	const struct nw_probe *first = selection->probes.item[start];
 	struct fit from = fit_word(first->name, words[row].start);
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+	size_t at = 0, count;
 
-	if (!from.found)
+	for (; from.found && !def.ends.count && (count = ends_of_group(row, at));
+	     at += count + 1)
+		for (uint32_t i = 0; i < selection->probes.count; i++) {
+			const struct nw_probe *probe = selection->probes.item[i];
+			if (i == start || !same_source(first, probe))
+				continue;
+			if (add_end(first, &from, probe, i, words[row].ends + at, count,
+				    &def) < 0) {
+				nw_span_def_free(&def);
+				return -ENOMEM;
+			}
+		}
+	return def.ends.count ? add_span(&def, start, out) : 0;
+}
+
+static bool is_word_of(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; *at; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+		if (word == len && memcmp(at, name, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+/* By the table of special cases; *known: it is one, whether there is a span or not. */
+static int pair_special(const struct nw_selection *selection, uint32_t start, bool *known,
+			nw_span_defs *out)
+{
+	const struct nw_probe *first = selection->probes.item[start];
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+	size_t row = 0;
+
+	*known = false;
+	while (row < NW_COUNT(special) &&
+	       (strcmp(special[row].provider, first->provider) != 0 ||
+		strcmp(special[row].start, first->name) != 0))
+		row++;
+	if (row == NW_COUNT(special))
 		return 0;
+	*known = true;
 	for (uint32_t i = 0; i < selection->probes.count; i++) {
 		const struct nw_probe *probe = selection->probes.item[i];
-		if (i == start || !same_source(first, probe))
+		if (!same_source(first, probe) ||
+		    !is_word_of(special[row].ends, probe->name))
 			continue;
-		for (size_t j = 0; words[row].ends[j]; j++) {
-			struct fit to = fit_word(probe->name, words[row].ends[j]);
-			if (!to.found || !same_stem(first->name, &from, probe->name, &to))
-				continue;
-			if (!def.name)
-				def.name = span_name(first, &from, probe);
-			if (!def.name || add_probe(&def.ends, i) < 0)
-				goto no_memory;
-			break;
+		if (add_probe(&def.ends, i) < 0) {
+			nw_span_def_free(&def);
+			return -ENOMEM;
 		}
 	}
 	if (!def.ends.count)
 		return 0;
-	uint32_t *slot = nw_vec_add(&def.starts);
-	struct nw_span_def *span = slot ? nw_vec_add(out) : NULL;
-	if (!span)
-		goto no_memory;
-	*slot = start;
-	*span = def;
-	return 1;
-no_memory:
-	nw_span_def_free(&def);
-	return -ENOMEM;
+	int prefix = (int)(strlen(first->label) - strlen(first->name));
+	def.name = nw_text("%.*s%s", prefix, first->label, special[row].name);
+	return add_span(&def, start, out);
 }
 
 static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
@@ -196,8 +315,9 @@ static int pair_function(const struct nw_selection *selection, uint32_t start,
 int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
 {
 	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		int ret = 0;
-		for (size_t row = 0; row < NW_COUNT(words) && ret == 0; row++)
+		bool known;
+		int ret = pair_special(selection, i, &known, out);
+		for (size_t row = 0; row < NW_COUNT(words) && ret == 0 && !known; row++)
 			ret = pair_row(selection, i, row, out);
 		if (ret == 0)
 			ret = pair_function(selection, i, out);

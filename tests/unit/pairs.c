@@ -341,7 +341,90 @@ START_TEST(the_specs_inside_a_span_are_found)
 }
 END_TEST
 
-UNIT_MAIN("pairs", every_word_of_the_table_pairs_with_its_ends,
+/* ---- the probes of well-known programs ---------------------------------------------- */
+
+/* Add "NAME" behind a comma, with what marks its part. */
+static void add_part(struct nw_buf *out, const char *before, const char *name,
+		     const char *behind)
+{
+	nw_buf_printf(out, "%s%s%s%s", out->len ? "," : "", before, name, behind);
+}
+
+/* What a probe is in the spans, as the file has it. */
+static char *part_of(const nw_span_defs *defs, uint32_t probe)
+{
+	struct nw_buf out = {0};
+
+	nw_vec_each (defs, def) {
+		const char *name = strchr(def->name, ':') + 1;
+		nw_vec_each (&def->starts, start)
+			if (*start == probe)
+				add_part(&out, "", name, ">");
+		nw_vec_each (&def->ends, end)
+			if (*end == probe)
+				add_part(&out, ">", name, "");
+	}
+	if (!out.len)
+		nw_buf_adds(&out, "-");
+	return nw_buf_take(&out);
+}
+
+/* Check the probes of one provider, of each the part it should have. */
+static void check_provider(const char *probes, const nw_strings *parts)
+{
+	nw_span_defs defs = {0};
+	uint32_t number = 0;
+
+	setup(probes);
+	ck_assert_uint_eq(selection.probes.count, parts->count);
+	ck_assert_int_eq(nw_spans_by_name(&selection, &defs), 0);
+	nw_vec_each (parts, part) {
+		nw_cleanup(nw_free_ptr) char *seen = part_of(&defs, number);
+		ck_assert_msg(strcmp(seen, *part) == 0, "%s is %s, not %s",
+			      selection.probes.item[number]->label, seen, *part);
+		number++;
+	}
+	nw_spans_free(&defs);
+	teardown();
+}
+
+START_TEST(well_known_probes_pair_as_they_mean_it)
+{
+	FILE *file = fopen("tests/data/spans.tsv", "re");
+	char line[256], provider[64] = "", of[64], probe[128], part[128];
+	struct nw_buf probes = {0};
+	nw_strings parts = {0};
+	size_t providers = 0;
+
+	ck_assert_ptr_nonnull(file);
+	for (bool more = true; more;) {
+		more = fgets(line, sizeof(line), file) != NULL;
+		if (more && *line == '#')
+			continue;
+		if (more)
+			ck_assert_int_eq(sscanf(line, "%63[^\t]\t%127[^\t]\t%127[^\n]", of,
+						probe, part),
+					 3);
+		if (parts.count && (!more || strcmp(of, provider) != 0)) {
+			check_provider(nw_buf_str(&probes), &parts);
+			nw_buf_clear(&probes);
+			nw_strings_free(&parts);
+			parts = (nw_strings){0};
+			providers++;
+		}
+		strcpy(provider, of);
+		nw_buf_printf(&probes, "%s%s:%s", probes.len ? " " : "", of, probe);
+		ck_assert_int_eq(nw_strings_add(&parts, part, strlen(part)), 0);
+	}
+	ck_assert_uint_ge(providers, 28);
+	fclose(file);
+	nw_buf_free(&probes);
+	nw_strings_free(&parts);
+}
+END_TEST
+
+UNIT_MAIN("pairs", well_known_probes_pair_as_they_mean_it,
+	  every_word_of_the_table_pairs_with_its_ends,
 	  words_stand_in_front_or_behind_with_any_separator,
 	  what_does_not_fit_exactly_is_not_paired, spans_may_share_probes,
 	  a_function_goes_from_its_entry_to_its_return, spans_are_parsed,
