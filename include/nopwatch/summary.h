@@ -85,15 +85,24 @@ struct nw_span_def {
 	nw_vec_u32 ends;
 	enum nw_span_key key;
 	char key_name[32]; /* ARG: its name; "tid", "pid" else */
-	bool call;	   /* a function's entry and its return */
-	bool unlimited;	   /* the return is told without the kernel's return probes */
+	/* The same of the ends, if it is another: an event that is about two threads begins the
+	 * one's span by the one argument and ends the other's by the other. "": the same */
+	enum nw_span_key end_key;
+	char end_key_name[32];
+	bool call;	/* a function's entry and its return */
+	bool unlimited; /* the return is told without the kernel's return probes */
 };
 
 typedef NW_VEC(struct nw_span_def) nw_span_defs;
 
 /* Spans that names say: x__start .. x__done and so on, a function's entry and return. */
 int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out);
-/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG]"; the patterns match probe labels and names
+/* "tid", "prev_pid:next_pid": the keys as they are written. */
+void nw_span_key_text(const struct nw_span_def *def, char out[72]);
+/* Do the spans of such texts need arguments for their keys, or processes? */
+bool nw_span_needs_args(const char *text);
+bool nw_span_needs_pids(const char *text);
+/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]]"; the patterns match probe labels and names
  * of the selection. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);
@@ -214,6 +223,15 @@ int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t le
 /* Take a hit that a filter has taken out: it is in no row, but still ends the span that it ends
  * and begins the one that it begins, and these are neither measured nor unmatched. */
 int nw_summary_filtered(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid);
+/*
+ * Only some threads are wanted. Spans of the kernel's events whose key is an argument that holds a
+ * thread's number are then of those threads, whoever runs: sched_switch is a hit of the thread that
+ * goes, and may end the span of the one that comes. Take such a hit of another thread: it is in no
+ * row of its probe.
+ */
+void nw_summary_only(struct nw_summary *summary, bool (*wanted)(void *arg, int32_t tid),
+		     void *arg);
+int nw_summary_stranger(struct nw_summary *summary, const struct nw_hit *hit);
 /* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);

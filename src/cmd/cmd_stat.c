@@ -186,6 +186,11 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : nw_sink_open(s->args, &s->sink, err);
 }
 
+static bool is_wanted(void *arg, int32_t tid)
+{
+	return nw_tasks_get(((struct nw_run *)arg)->tasks, tid)->wanted;
+}
+
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct stat *s = arg;
@@ -193,6 +198,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 
 	if (run->formats.stacks)
 		nw_summary_use_stacks(s->summary);
+	if (run->restricted)
+		nw_summary_only(s->summary, is_wanted, run);
 	s->next = s->args->interval_ns ? run->start_ns + s->args->interval_ns : UINT64_MAX;
 	s->most_hits = s->args->count && !s->args->interval_ns ? s->args->count
 							       : UINT64_MAX;
@@ -236,6 +243,12 @@ static uint64_t counted(void *arg, size_t probe)
 	const struct stat *s = arg;
 
 	return nw_summary_rows(s->summary, 0, false)->probes[probe].hits;
+}
+
+/* What another thread does may be about one that is wanted. */
+static int stranger(void *arg, const struct nw_hit *hit)
+{
+	return nw_summary_stranger(((struct stat *)arg)->summary, hit);
 }
 
 static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
@@ -297,14 +310,11 @@ static void free_stat(struct stat *s)
 	nw_by_free(&s->by);
 }
 
-static bool keyed_by(const struct nw_args *args, const char *key)
+static bool keyed_by(const struct nw_args *args, bool (*needs)(const char *text))
 {
-	nw_vec_each (&args->spans, text) {
-		const char *at = strstr(*text, ",key=");
-		if (at && (key ? strcmp(at + 5, key) == 0
-			       : strcmp(at + 5, "tid") != 0 && strcmp(at + 5, "pid") != 0))
+	nw_vec_each (&args->spans, text)
+		if (needs(*text))
 			return true;
-	}
 	return false;
 }
 
@@ -317,7 +327,7 @@ static int run(const struct nw_args *args)
 	if (nw_by_parse(args->by, &s.by, &err) < 0)
 		return nw_failure(&nw_cmd_stat, &err);
 	bool needs_args = nw_by_needs_args(&s.by) || args->hists.count ||
-			  keyed_by(args, NULL);
+			  keyed_by(args, nw_span_needs_args);
 	/* with these there is more to a hit than the summary */
 	bool watched = s.by.keys.count || args->interval_ns || args->count;
 	const struct nw_consumer consumer = {
@@ -325,7 +335,7 @@ static int run(const struct nw_args *args)
 		.all_args = needs_args,
 		.values = needs_args,
 		.stacks = true,
-		.comms = nw_by_needs_tasks(&s.by) || keyed_by(args, "pid"),
+		.comms = nw_by_needs_tasks(&s.by) || keyed_by(args, nw_span_needs_pids),
 		.large_pages = true,
 		.start = start,
 		.armed = armed,
@@ -333,6 +343,7 @@ static int run(const struct nw_args *args)
 		.hits = watched ? NULL : hits,
 		.counted = watched ? NULL : counted,
 		.filtered = filtered,
+		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
 		.loss = loss,

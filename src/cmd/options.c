@@ -269,7 +269,7 @@ static const struct nw_option options[] = {
 	{0, "all-rows", NULL, "also probes that were not hit, one by one", take_all_rows},
 	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
 	 take_filter},
-	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG]",
+	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]]",
 	 take_span},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",

@@ -34,6 +34,8 @@ struct nw_consumer {
 	uint64_t (*counted)(void *arg, size_t probe);
 	/* A hit that --filter has taken out; NULL: nobody has to know. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* A hit of a thread that is not wanted, in a run that is restricted; NULL: nobody cares. */
+	int (*stranger)(void *arg, const struct nw_hit *hit);
 	/* --max-rate has disabled a probe at this time; hits before it may still come. NULL:
 	 * nobody has to know. */
 	void (*disabled)(void *arg, uint32_t probe, uint64_t at);

@@ -53,7 +53,9 @@ static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 	if (hit->time > run->stop_ns || run->enough)
 		return 0;
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
-		return 0;
+		return run->consumer->stranger
+			       ? run->consumer->stranger(run->consumer->arg, hit)
+			       : 0;
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
 		return filter_out(run, hit, task);
 	run->hits++;

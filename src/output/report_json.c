@@ -153,12 +153,14 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 			struct nw_buf *out)
 {
 	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+	char key[72];
 
 	if (!nw_report_has_span(report, row))
 		return;
 	struct nw_json json = start(out, "span");
 	nw_json_key_text(&json, "span", report->spans[span].name);
-	nw_json_key_text(&json, "key", report->spans[span].key_name);
+	nw_span_key_text(&report->spans[span], key);
+	nw_json_key_text(&json, "key", key);
 	group_key(report, &json, group);
 	nw_json_key_u64(&json, "count", row->latency.count);
 	distribution(&json, "latency_ns", &row->latency);

@@ -354,8 +354,8 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 {
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(err,
-		      "write [NAME=]START..END[|END2][,key=tid|pid|ARG], START and END "
-		      "being probes, for example --span "
+		      "write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START "
+		      "and END being probes, for example --span "
 		      "'conn=app:connect..app:close,key=fd'");
 	return -EINVAL;
 }
@@ -372,6 +372,16 @@ static const char *find_dots(const char *text)
 		at += 2;
 	}
 	return NULL;
+}
+
+/* NAME or NAME:NAME */
+static bool is_key(const char *key)
+{
+	size_t first = strcspn(key, ":");
+	const char *second = key[first] ? key + first + 1 : "end";
+
+	return first > 0 && first < 32 && *second && strlen(second) < 32 &&
+	       !strchr(second, ':');
 }
 
 static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
@@ -401,7 +411,7 @@ static int cut_span(const char *text, struct span_text *out, struct nw_error *er
 		return bad_span(err, text, "its name is empty");
 	if (!out->start_len || !out->end_len)
 		return bad_span(err, text, "START or END is missing");
-	if (comma && (!out->key_len || out->key_len > 31))
+	if (comma && !is_key(out->key))
 		return bad_span(err, text, "the key is not a name");
 	return 0;
 }
@@ -525,13 +535,53 @@ static int add_ends(const struct nw_selection *selection, const struct span_text
 	return (int)def->ends.count;
 }
 
+static enum nw_span_key key_kind(const char *name)
+{
+	return strcmp(name, "tid") == 0	  ? NW_KEY_TID
+	       : strcmp(name, "pid") == 0 ? NW_KEY_PID
+					  : NW_KEY_ARG;
+}
+
+/* KEY, or KEY:KEY of the ends. */
 static void set_key(const struct span_text *parts, struct nw_span_def *def)
 {
-	snprintf(def->key_name, sizeof(def->key_name), "%.*s",
-		 parts->key ? (int)parts->key_len : 3, parts->key ? parts->key : "tid");
-	def->key = strcmp(def->key_name, "tid") == 0   ? NW_KEY_TID
-		   : strcmp(def->key_name, "pid") == 0 ? NW_KEY_PID
-						       : NW_KEY_ARG;
+	const char *key = parts->key ? parts->key : "tid";
+	size_t len = strcspn(key, ":");
+
+	snprintf(def->key_name, sizeof(def->key_name), "%.*s", (int)len, key);
+	def->key = key_kind(def->key_name);
+	if (key[len] && strcmp(def->key_name, key + len + 1) != 0)
+		snprintf(def->end_key_name, sizeof(def->end_key_name), "%s", key + len + 1);
+	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
+}
+
+void nw_span_key_text(const struct nw_span_def *def, char out[72])
+{
+	snprintf(out, 72, "%s%s%s", def->key_name, *def->end_key_name ? ":" : "",
+		 def->end_key_name);
+}
+
+/* Is one of the keys of such a text of that kind? */
+static bool has_key(const char *text, enum nw_span_key kind)
+{
+	struct nw_span_def def = {0};
+	struct span_text parts;
+	struct nw_error ignored;
+
+	if (cut_span(text, &parts, &ignored) < 0)
+		return false;
+	set_key(&parts, &def);
+	return def.key == kind || def.end_key == kind;
+}
+
+bool nw_span_needs_args(const char *text)
+{
+	return has_key(text, NW_KEY_ARG);
+}
+
+bool nw_span_needs_pids(const char *text)
+{
+	return has_key(text, NW_KEY_PID);
 }
 
 /* Is every start a function's entry, and every end the return of the same one? */
@@ -539,7 +589,8 @@ static bool is_call(const struct nw_selection *selection, const struct nw_span_d
 {
 	const struct nw_probe *first = selection->probes.item[def->starts.item[0]];
 
-	if (def->key != NW_KEY_TID || def->starts.count != 1 || def->ends.count != 1)
+	if (def->key != NW_KEY_TID || *def->end_key_name || def->starts.count != 1 ||
+	    def->ends.count != 1)
 		return false;
 	return is_return_of(first, selection->probes.item[def->ends.item[0]]);
 }

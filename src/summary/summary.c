@@ -22,10 +22,11 @@ struct role {
 	uint32_t span;
 	bool is_end;
 	enum nw_span_key key;
-	int key_arg;	/* number of the argument that is the key, -1: none */
-	bool plain;	/* by thread, and not until some time */
-	bool call;	/* by stack pointer, where the hit has one */
-	bool limited;	/* the ends are told by return probes */
+	int key_arg;  /* number of the argument that is the key, -1: none */
+	bool plain;   /* by thread, and not until some time */
+	bool call;    /* by stack pointer, where the hit has one */
+	bool limited; /* the ends are told by return probes */
+	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
 	uint64_t until; /* from then on a probe of the span is disabled */
 };
 
@@ -48,6 +49,8 @@ struct nw_summary {
 	bool *broken;	       /* by span: one of its probes was disabled */
 	struct nw_open open;
 	struct nw_calls calls;
+	bool (*wanted)(void *arg, int32_t tid); /* NULL: all are */
+	void *wanted_arg;
 	uint64_t loss_until; /* starts before this may have ended unseen */
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
@@ -396,6 +399,12 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	return 0;
 }
 
+/* Is the thread whose number is the key one that is measured? 0 is the idle thread of any CPU. */
+static bool is_measured(const struct nw_summary *s, uint64_t key)
+{
+	return key != 0 && (!s->wanted || s->wanted(s->wanted_arg, (int32_t)key));
+}
+
 /* By something else than the thread, or by more; or one that was disabled. */
 static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 				 const struct nw_hit *hit, int32_t pid, int64_t group,
@@ -410,6 +419,8 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
 		return 0;
 	}
+	if (role->thread && !is_measured(s, key))
+		return 0;
 	return role->is_end ? end(s, role->span, key, hit, group, row)
 			    : begin(s, role->span, key, hit, group, row);
 }
@@ -484,6 +495,18 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	return ret;
 }
 
+int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
+{
+	int ret = 0;
+
+	nw_vec_each (&s->probe[hit->probe].roles, role) {
+		struct group *g = role->thread && ret == 0 ? group_of(s, -1) : NULL;
+		if (g)
+			ret = play_unusual(s, role, hit, 0, -1, g);
+	}
+	return ret;
+}
+
 /* As play_role(), of a hit that does not count. */
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
@@ -494,7 +517,8 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 
 	if (role->call && hit->stack)
 		return play_call(s, role, hit, NW_HIDDEN, NULL);
-	if (hit->time >= role->until || !key_of(role, hit, pid, &key))
+	if (hit->time >= role->until || !key_of(role, hit, pid, &key) ||
+	    (role->thread && !is_measured(s, key)))
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
 	if (drop_stale(s, role->span, slot) && role->is_end)
@@ -580,34 +604,46 @@ static int find_arg(const struct nw_probe *probe, const char *name)
 	return -1;
 }
 
+/* Is it what fields of the kernel's events are called that hold a thread's number? */
+static bool is_thread(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strcmp(name, "pid") == 0 || strcmp(name, "tid") == 0 ||
+	       (len > 4 && strcmp(name + len - 4, "_pid") == 0);
+}
+
 static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is_end,
 		    struct nw_error *err)
 {
 	const struct nw_span_def *def = &s->options.spans[span];
 	const struct nw_probe *p = s->options.selection->probes.item[probe];
 	struct role *role = nw_vec_add(&s->probe[probe].roles);
+	bool other = is_end && *def->end_key_name;
+	const char *name = other ? def->end_key_name : def->key_name;
 
 	if (!role)
 		return nw_no_memory(err);
 	*role = (struct role){
 		.span = span,
 		.is_end = is_end,
-		.key = def->key,
+		.key = other ? def->end_key : def->key,
 		.key_arg = -1,
 		.limited = def->call && !def->unlimited,
-		.plain = def->key == NW_KEY_TID,
+		.plain = def->key == NW_KEY_TID && (!other || def->end_key == NW_KEY_TID),
 		.until = UINT64_MAX,
 	};
-	if (def->key != NW_KEY_ARG)
+	if (role->key != NW_KEY_ARG)
 		return 0;
-	role->key_arg = find_arg(p, def->key_name);
+	role->key_arg = find_arg(p, name);
+	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
 	if (role->key_arg >= 0)
 		return 0;
 	nw_fail_usage(err,
 		      "span '%s' has the key '%s', but %s has no argument of that name",
-		      def->name, def->key_name, p->label);
+		      def->name, name, p->label);
 	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
-		      p->label, def->key_name);
+		      p->label, name);
 	return -EINVAL;
 }
 
@@ -657,6 +693,13 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	else
 		*out = s;
 	return ret;
+}
+
+void nw_summary_only(struct nw_summary *s, bool (*wanted)(void *arg, int32_t tid),
+		     void *arg)
+{
+	s->wanted = wanted;
+	s->wanted_arg = arg;
 }
 
 void nw_summary_use_stacks(struct nw_summary *s)

@@ -35,6 +35,22 @@ has "and how many they were" "$(cat text)" '^step +15 .* 10 +0/0 +0$'
 "$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves return 5 >text
 hasnt "which is not there where all calls return" "$(cat text)" ABANDONED
 
+# by return instructions, of which the kernel omits none; a jump to another function is an end, too
+if "$NOPWATCH" stat --dry-run "func:$PWD/leaves:step,returns=insn" 2>/dev/null | grep -q 'p:.*leaves:'; then
+  for row in "${ways[@]}"; do
+    read -r way function known <<<"$row"
+    [ "$way" = tail ] && continue
+    "$NOPWATCH" stat -j "func:$PWD/leaves:$function,returns=insn" -o out.json -- ./leaves "$way" 20 >said
+    known=${known/>=1000000/>=0}
+    holds "return instructions: $way: what returned is measured" out.json \
+      "(lambda l, c: l['count'] == $(truth returned) and $known)(span('$function')['latency_ns'], 20)"
+    holds "return instructions: $way: what did not is counted" out.json \
+      "(lambda s: (s['abandoned'], s['omitted'], s['unmatched_starts'], s['unmatched_ends']))(span('$function')) == ($(truth abandoned), 0, 0, 0)"
+  done
+else
+  skip "return instructions" "they cannot be told here"
+fi
+
 # the same from elsewhere
 for row in "${ways[@]}"; do
   read -r way function known <<<"$row"
@@ -74,6 +90,8 @@ holds "trace shows no stack pointer" out.json "len(of('event')) == 4 and not any
 # 32 bits: a function that returns a structure pops the pointer to it
 if [ "$(uname -m)" = x86_64 ] && i686-linux-gnu-gcc -static -std=gnu11 -D_GNU_SOURCE -O2 -pthread \
   "$programs/leaves.c" -o leaves32 2>/dev/null && ./leaves32 return >said; then
+  # what was linked with it throws exceptions, and gets no return probes by itself
+  objcopy -N _Unwind_RaiseException leaves32
   for row in "${ways[@]}"; do
     read -r way function known <<<"$row"
     "$NOPWATCH" stat -j "func:$PWD/leaves32:$function" -o out.json -- ./leaves32 "$way" 20 >said

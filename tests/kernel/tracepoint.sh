@@ -33,6 +33,30 @@ holds "a span that ends with its thread" out.json \
 holds "a field's distribution" out.json \
   "probe('sched:sched_process_fork')['args']['child_pid']['count'] == 30 and probe('sched:sched_process_exit')['hits'] == 31"
 
+# ---- two threads in one event ----
+
+cat >sleeper.c <<'C'
+#include <time.h>
+int main(void)
+{
+	struct timespec ms = {.tv_nsec = 2000000};
+
+	for (int i = 0; i < 50; i++)
+		nanosleep(&ms, 0);
+}
+C
+gcc -O2 sleeper.c -o sleeper
+off='off=sched:sched_switch..sched:sched_switch,key=prev_pid:next_pid'
+"$NOPWATCH" stat -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' --span "$off" --by prev_comm \
+  -o out.json -- ./sleeper
+sleeper='[s for s in of("span") if s["group"] == "sleeper" and "interval" not in s][0]'
+holds "off-CPU time: the event that begins a span ends another thread's" out.json \
+  "(lambda s: s['key'] == 'prev_pid:next_pid' and s['count'] >= 50 and s['latency_ns']['sum'] >= 50 * 2000000 and s['unmatched_ends'] == 0)($sleeper)"
+"$NOPWATCH" record -q 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -o trace.dat -- ./sleeper
+"$NOPWATCH" report -j trace.dat --span "$off" --by prev_comm -o out.json
+holds "the same from a recording" out.json \
+  "(lambda s: s['count'] >= 50 and s['latency_ns']['sum'] >= 50 * 2000000)($sleeper)"
+
 # ---- system calls ----
 
 if [ -d "$TRACEFS/events/syscalls" ]; then

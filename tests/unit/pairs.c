@@ -92,17 +92,24 @@ START_TEST(every_word_of_the_table_pairs_with_its_ends)
 	} words[] = {
 		{"start",
 		 "done end stop finish finished complete completed return commit abort "
-		 "fail"},
+		 "fail failed cancel cancelled error success"},
 		{"begin",
 		 "end done finish finished complete completed commit abort rollback"},
-		{"entry", "return exit"},
-		{"enter", "exit return leave"},
+		{"entry", "return exit acquired success failure"},
+		{"enter", "exit return leave entered"},
 		{"request", "response reply done"},
 		{"startup", "shutdown"},
 		{"acquire", "release"},
 		{"lock", "unlock"},
 		{"wait", "wakeup waited"},
 		{"throw", "catch"},
+		{"thrown", "caught"},
+		{"raise", "rescue"},
+		{"suspend", "resume"},
+		{"scheduled", "unscheduled"},
+		{"loading", "loaded"},
+		{"before", "after"},
+		{"pre", "post"},
 	};
 	char probes[128], spans[256];
 
@@ -174,6 +181,8 @@ START_TEST(spans_may_share_probes)
 		 "p:tx=p:tx__start..p:tx__abort|p:tx__commit,tid; "},
 		{"p:q__done p:q__start p:q__begin",
 		 "p:q=p:q__start..p:q__done,tid; p:q=p:q__begin..p:q__done,tid; "},
+		{"p:q_enter p:q_entered p:q_exit", "p:q=p:q_enter..p:q_entered,tid; "},
+		{"p:q_exit p:q_enter", "p:q=p:q_enter..p:q_exit,tid; "},
 		{"p:q__start p:r__start p:r__done p:q__done",
 		 "p:q=p:q__start..p:q__done,tid; p:r=p:r__start..p:r__done,tid; "},
 		{"p:q__start p:q__done 2/p:q__start 2/p:q__done",
@@ -266,7 +275,7 @@ START_TEST(spans_are_parsed)
 END_TEST
 
 static const char hint[] =
-	"write [NAME=]START..END[|END2][,key=tid|pid|ARG], START and END being "
+	"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START and END being "
 	"probes, for example --span 'conn=app:connect..app:close,key=fd'";
 
 START_TEST(what_is_no_span_is_told_why)
@@ -286,6 +295,9 @@ START_TEST(what_is_no_span_is_told_why)
 		{"conn..close,key=", "the key is not a name"},
 		{"conn..close,key=a123456789012345678901234567890x",
 		 "the key is not a name"},
+		{"conn..close,key=a:", "the key is not a name"},
+		{"conn..close,key=:a", "the key is not a name"},
+		{"conn..close,key=a:b:c", "the key is not a name"},
 		{"nothing..close", "no probe that is traced is its START"},
 		{"lib:conn..close", "no probe that is traced is its START"},
 		{"conn..nothing", "no probe that is traced is its END"},
@@ -306,6 +318,39 @@ START_TEST(what_is_no_span_is_told_why)
 		ck_assert_str_eq(err.what, what);
 		ck_assert_str_eq(err.hint, hint);
 		ck_assert(err.usage && !def.name && !def.starts.count && !def.ends.count);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(start_and_end_may_have_keys_of_their_own)
+{
+	static const struct {
+		const char *keys, *shown;
+		enum nw_span_key start, end;
+		bool args, pids;
+	} table[] = {
+		{"a:b", "a:b", NW_KEY_ARG, NW_KEY_ARG, true, false},
+		{"a:a", "a", NW_KEY_ARG, NW_KEY_ARG, true, false},
+		{"tid:b", "tid:b", NW_KEY_TID, NW_KEY_ARG, true, false},
+		{"a:pid", "a:pid", NW_KEY_ARG, NW_KEY_PID, true, true},
+		{"tid", "tid", NW_KEY_TID, NW_KEY_TID, false, false},
+		{"pid:tid", "pid:tid", NW_KEY_PID, NW_KEY_TID, false, true},
+	};
+
+	setup(probes);
+	for (size_t i = 0; i < NW_COUNT(table); i++) {
+		nw_cleanup(nw_free_ptr) char *text = nw_text("conn..close,key=%s",
+							     table[i].keys);
+		struct nw_span_def def = {0};
+		char shown[72];
+		ck_assert_int_eq(nw_span_parse(text, &selection, &def, NULL), 0);
+		nw_span_key_text(&def, shown);
+		ck_assert_str_eq(shown, table[i].shown);
+		ck_assert(def.key == table[i].start && def.end_key == table[i].end);
+		ck_assert(nw_span_needs_args(text) == table[i].args);
+		ck_assert(nw_span_needs_pids(text) == table[i].pids);
+		nw_span_def_free(&def);
 	}
 	teardown();
 }
@@ -428,4 +473,5 @@ UNIT_MAIN("pairs", well_known_probes_pair_as_they_mean_it,
 	  words_stand_in_front_or_behind_with_any_separator,
 	  what_does_not_fit_exactly_is_not_paired, spans_may_share_probes,
 	  a_function_goes_from_its_entry_to_its_return, spans_are_parsed,
-	  what_is_no_span_is_told_why, the_specs_inside_a_span_are_found)
+	  what_is_no_span_is_told_why, start_and_end_may_have_keys_of_their_own,
+	  the_specs_inside_a_span_are_found)
