@@ -1,0 +1,69 @@
+# PostgreSQL with statements that fail, and with PL/pgSQL that catches errors: what is left by
+# longjmp() is counted as such, and does not take the return of another call.
+. "$(dirname "$0")/../lib/truth.sh"
+
+bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
+[ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"
+need psql || skip_all "psql is not installed"
+id postgres >/dev/null 2>&1 || skip_all "there is no user postgres to run the server as"
+
+mkdir db
+chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
+chown postgres db
+as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
+"${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || skip_all "initdb failed"
+"${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off >db/log 2>&1 &
+server=$!
+export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
+wait_for "$bin/pg_isready" -q
+psql -q <<'S' || skip_all "the database cannot be made"
+create table t (i int);
+insert into t values (0), (1);
+create function fails(n int) returns int language plpgsql as $$
+begin
+  return 1 / i from t where i = n;
+end $$;
+create function catches() returns int language plpgsql as $$
+begin
+  perform pg_sleep(0.02);
+  begin
+    perform 1 / i from t where i = 0;
+  exception when division_by_zero then
+    null;
+  end;
+  return 1;
+end $$;
+S
+
+# 20 statements sleep 20 ms, and call one that fails and is caught; 30 fail; 40 are plain. Each runs
+# the executor once, and what PL/pgSQL performs is another call of it, in the first one.
+: >load.sql
+for ((i = 0; i < 40; i++)); do
+  echo "select i from t;"
+  [ $i -lt 30 ] && echo "select 1 / i from t;"
+  [ $i -lt 20 ] && echo "select catches();"
+done >>load.sql
+backend='func:'$bin/postgres':standard_ExecutorRun'
+"$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
+is "30 statements failed" "$(grep -c 'division by zero' said)" 30
+# 40 plain, 20 that catch, 20 times pg_sleep's, which returned
+holds "calls that returned are measured" out.json "span('standard_ExecutorRun')['count'] == 80"
+holds "those that an error left are counted: 30, and 20 that were caught" out.json \
+  "(lambda s: (s['abandoned'], s['unmatched_starts'], s['unmatched_ends']))(span('standard_ExecutorRun')) == (50, 0, 0)"
+holds "who catches is measured with what it did: both it and pg_sleep took 20 ms, 20 times" out.json \
+  "sum(b[2] for b in span('standard_ExecutorRun')['latency_ns']['buckets'] if b[1] >= 20000000) >= 40"
+
+if need bpftrace; then
+  bpftrace_start -e "uprobe:$bin/postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$bin/postgres:standard_ExecutorRun { @ends = count(); }"
+  "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
+  bpftrace_end
+  is "bpftrace counts the same" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "130 80"
+  holds "as we do" out.json "probe('uprobe:standard_ExecutorRun')['hits'] == 130 and probe('uretprobe:standard_ExecutorRun')['hits'] == 80"
+else
+  skip "compare with bpftrace" "bpftrace is not installed"
+fi
+
+kill -INT $server
+wait $server 2>/dev/null
+unchanged
+finish
