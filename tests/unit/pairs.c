@@ -415,12 +415,12 @@ static char *part_of(const nw_span_defs *defs, uint32_t probe)
 }
 
 /* Check the probes of one provider, of each the part it should have. */
-static void check_provider(const char *probes, const nw_strings *parts)
+static void check_provider(const char *names, const nw_strings *parts)
 {
 	nw_span_defs defs = {0};
 	uint32_t number = 0;
 
-	setup(probes);
+	setup(names);
 	ck_assert_uint_eq(selection.probes.count, parts->count);
 	ck_assert_int_eq(nw_spans_by_name(&selection, &defs), 0);
 	nw_vec_each (parts, part) {
@@ -437,7 +437,7 @@ START_TEST(well_known_probes_pair_as_they_mean_it)
 {
 	FILE *file = fopen("tests/data/spans.tsv", "re");
 	char line[256], provider[64] = "", of[64], probe[128], part[128];
-	struct nw_buf probes = {0};
+	struct nw_buf names = {0};
 	nw_strings parts = {0};
 	size_t providers = 0;
 
@@ -451,19 +451,19 @@ START_TEST(well_known_probes_pair_as_they_mean_it)
 						probe, part),
 					 3);
 		if (parts.count && (!more || strcmp(of, provider) != 0)) {
-			check_provider(nw_buf_str(&probes), &parts);
-			nw_buf_clear(&probes);
+			check_provider(nw_buf_str(&names), &parts);
+			nw_buf_clear(&names);
 			nw_strings_free(&parts);
 			parts = (nw_strings){0};
 			providers++;
 		}
 		strcpy(provider, of);
-		nw_buf_printf(&probes, "%s%s:%s", probes.len ? " " : "", of, probe);
+		nw_buf_printf(&names, "%s%s:%s", names.len ? " " : "", of, probe);
 		ck_assert_int_eq(nw_strings_add(&parts, part, strlen(part)), 0);
 	}
 	ck_assert_uint_ge(providers, 28);
 	fclose(file);
-	nw_buf_free(&probes);
+	nw_buf_free(&names);
 	nw_strings_free(&parts);
 }
 END_TEST
