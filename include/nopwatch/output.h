@@ -151,6 +151,8 @@ struct nw_report {
 };
 
 void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out);
+/* Instead of `count` reports of intervals in which nothing happened, from number `first` on. */
+void nw_report_quiet(uint64_t first, uint64_t count, enum nw_form form, struct nw_buf *out);
 /* The first line: {"type":"attached",...}; nothing in text and CSV, but CSV's header. */
 void nw_report_start(size_t probes, size_t sites, enum nw_form form, struct nw_buf *out);
 

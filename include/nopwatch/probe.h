@@ -153,7 +153,8 @@ struct nw_image {
 	NW_VEC(struct nw_skipped) skipped;
 	char *note_data; /* what the sites' strings point into */
 	struct nw_symbols *symbols;
-	bool kernel; /* no file: the kernel itself, which its own events belong to */
+	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
+	bool kernel;	   /* no file: the kernel itself, which its own events belong to */
 };
 
 /*

@@ -160,13 +160,6 @@ static int describe_file(struct script *s, size_t i, struct nw_error *err)
 
 	if (!file)
 		return nw_no_memory(err);
-	/* the shell over there would read all of the hole, too */
-	if (nw_is_hollow(image->fd))
-		return nw_fail(
-			err, EFBIG,
-			"'%s' is said to have %llu bytes, and nearly all of them are "
-			"a hole: a script could not compare it",
-			image->path, (unsigned long long)image->size);
 	file->path = s->paths.item[i];
 	file->size = image->size;
 	int ret = read_file(image, file);

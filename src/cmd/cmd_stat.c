@@ -85,8 +85,11 @@ static int print_interval(struct stat *s, struct nw_error *err)
 	report.states = s->run->states;
 	report.filtered = totals ? s->run->filtered : s->filtered;
 	s->filtered = 0;
-	report.wall_ns = s->run->wall_ns ? s->run->wall_ns + (int64_t)s->next : 0;
-	s->next += s->args->interval_ns;
+	report.wall_ns = s->run->wall_ns ? (int64_t)((uint64_t)s->run->wall_ns + s->next)
+					 : 0;
+	s->next = s->args->interval_ns > UINT64_MAX - s->next
+			  ? UINT64_MAX
+			  : s->next + s->args->interval_ns;
 	clear_status(s);
 	if (totals && nw_summary_turn(s->summary) < 0)
 		return nw_no_memory(err);
@@ -211,19 +214,49 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return nw_sink_write(&s->sink, &s->out, err);
 }
 
-static nw_cold int print_intervals(struct stat *s, uint64_t until)
+static bool is_due(const struct stat *s, uint64_t until)
 {
-	int ret = 0;
+	return until >= s->next && s->next != UINT64_MAX;
+}
 
-	while (ret == 0 && until >= s->next)
-		ret = print_interval(s, &s->err);
+/* Intervals in which nothing was: a line for all of them. Time may jump by years, in text that
+ * comes from anywhere, or where a machine was asleep. */
+static int fold_intervals(struct stat *s, uint64_t count, struct nw_error *err)
+{
+	uint64_t length = s->args->interval_ns;
+
+	if (s->args->count)
+		count = nw_min64(count, s->args->count - s->interval);
+	nw_report_quiet(s->interval + 1, count, s->args->form, &s->out);
+	s->interval += count;
+	s->next = count > (UINT64_MAX - s->next) / length ? UINT64_MAX
+							  : s->next + count * length;
+	int ret = nw_sink_write(&s->sink, &s->out, err);
+	if (ret < 0)
+		return ret;
+	return s->args->count && s->interval >= s->args->count ? -ECANCELED : 0;
+}
+
+static nw_cold int print_intervals(struct stat *s, uint64_t until, struct nw_error *err)
+{
+	enum {
+		QUIET_LEAST = 3 /* fewer are shown one by one */
+	};
+	int ret = is_due(s, until) ? print_interval(s, err) : 0;
+
+	/* what was has been told: nothing happened from here on */
+	while (ret == 0 && is_due(s, until)) {
+		uint64_t count = (until - s->next) / s->args->interval_ns + 1;
+		ret = count < QUIET_LEAST ? print_interval(s, err)
+					  : fold_intervals(s, count, err);
+	}
 	return ret;
 }
 
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct stat *s = arg;
-	int ret = hit->time >= s->next ? print_intervals(s, hit->time) : 0;
+	int ret = hit->time >= s->next ? print_intervals(s, hit->time, &s->err) : 0;
 	int64_t group = s->by.keys.count ? nw_by_group(&s->by, s->summary, hit, task) : 0;
 
 	if (ret == 0)
@@ -257,7 +290,7 @@ static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *t
 	int ret = 0;
 
 	if (nw_unlikely(hit->time >= s->next))
-		ret = print_intervals(s, hit->time);
+		ret = print_intervals(s, hit->time, &s->err);
 	s->filtered++;
 	return ret < 0 ? ret : nw_summary_filtered(s->summary, hit, task ? task->pid : 0);
 }
@@ -285,8 +318,9 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	struct stat *s = arg;
 	int ret = 0;
 
-	while (ret == 0 && nw_run_known(run) >= s->next && run->now_ns >= s->next)
-		ret = print_interval(s, err);
+	uint64_t until = nw_min64(nw_run_known(run), run->now_ns);
+	if (is_due(s, until))
+		ret = print_intervals(s, until, err);
 	if (ret == 0 && run->wake.report) { /* SIGUSR1: what there is so far */
 		struct nw_report report = make_report(s);
 		run->wake.report = false;

@@ -16,10 +16,16 @@ struct disabled {
 	char *text;
 };
 
+/* A thread, and which line told of it: the last one holds. */
+struct told {
+	struct nw_task task;
+	uint32_t order;
+};
+
 /* What the recording's table says beside the plan (written by cmd_record.c). */
 struct story {
 	struct nw_run *run;
-	NW_VEC(struct nw_task) tasks;
+	NW_VEC(struct told) tasks;
 	nw_pids only; /* processes that were recorded; none: all */
 	NW_VEC(struct disabled) disabled;
 	bool follow, failed;
@@ -33,12 +39,14 @@ static int64_t word_number(const char *word)
 
 static void add_task(struct story *story, char *const *words)
 {
-	struct nw_task *task = nw_vec_add(&story->tasks);
+	struct told *told = nw_vec_add(&story->tasks);
 
-	if (!task) {
+	if (!told) {
 		story->failed = true;
 		return;
 	}
+	told->order = (uint32_t)story->tasks.count;
+	struct nw_task *task = &told->task;
 	task->tid = (int32_t)word_number(words[1]);
 	task->pid = (int32_t)word_number(words[2]);
 	strncpy(task->comm, words[3], sizeof(task->comm) - 1);
@@ -91,15 +99,29 @@ static void take_line(void *arg, char *const *words, size_t count)
 		story->follow = true;
 }
 
+static int by_thread(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->task.tid != y->task.tid)
+		return x->task.tid < y->task.tid ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
 static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct story *story = arg;
-	const struct nw_task *found = NULL;
+	size_t low = 0, high = story->tasks.count;
 
-	nw_vec_each (&story->tasks, task)
-		if (task->tid == tid)
-			found = task;
-	if (!found)
+	while (low < high) { /* the first behind it */
+		size_t middle = low + (high - low) / 2;
+		if (story->tasks.item[middle].task.tid <= tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct nw_task *found = low ? &story->tasks.item[low - 1].task : NULL;
+	if (!found || found->tid != tid)
 		return -ESRCH;
 	*process = found->pid;
 	memcpy(comm, found->comm, 16);
@@ -117,6 +139,9 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 		.look_up_arg = story,
 	};
 
+	if (story->tasks.count)
+		qsort(story->tasks.item, story->tasks.count, sizeof(*story->tasks.item),
+		      by_thread);
 	run->restricted = story->only.count > 0;
 	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
 		return nw_no_memory(err);

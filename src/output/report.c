@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reports: what their forms have in common. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,30 @@ bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row
 bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row)
 {
 	return !report->group_by || row->hits;
+}
+
+void nw_report_quiet(uint64_t first, uint64_t count, enum nw_form form, struct nw_buf *out)
+{
+	uint64_t last = first + count - 1;
+
+	if (form == NW_FORM_TEXT) {
+		nw_buf_printf(out,
+			      "\n--- reports %" PRIu64 " to %" PRIu64
+			      ": nothing happened ---\n",
+			      first, last);
+	} else if (form == NW_FORM_JSON) {
+		nw_buf_printf(out,
+			      "{\"type\":\"quiet\",\"interval\":%" PRIu64
+			      ",\"last\":%" PRIu64 "}\n",
+			      first, last);
+	} else if (form ==
+		   NW_FORM_CSV) { /* the number of intervals where the others count */
+		nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
+		for (size_t i = 0; i < nw_figure_count + 5; i++)
+			nw_buf_addc(out, ',');
+		nw_buf_addc(out, '\n');
+	}
+	/* the counters of OpenMetrics stay what they were */
 }
 
 void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out)

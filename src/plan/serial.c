@@ -162,7 +162,12 @@ void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out)
 /* ---- loading ------------------------------------------------------------------------ */
 
 enum {
-	MOST_WORDS = 12
+	MOST_WORDS = 12,
+	/* A table comes from anywhere. An event takes 8 KiB here and milliseconds in the kernel. */
+	MOST_IMAGES = 4096,
+	MOST_PROBES = 65536,
+	MOST_POINTS = 262144,
+	MOST_EVENTS = 8192
 };
 
 struct loader {
@@ -170,6 +175,7 @@ struct loader {
 	struct nw_plan *plan;
 	char *words[MOST_WORDS];
 	size_t count;
+	size_t points;
 	bool begun; /* the first line has been seen */
 };
 
@@ -243,6 +249,8 @@ static int load_group(struct loader *load)
 
 static int load_image(struct loader *load)
 {
+	if (load->selection->images.count == MOST_IMAGES)
+		return -EFBIG;
 	struct nw_image *image = calloc(1, sizeof(*image));
 	struct nw_image **slot = image ? nw_vec_add(&load->selection->images) : NULL;
 
@@ -258,6 +266,8 @@ static int load_image(struct loader *load)
 
 static int load_probe(struct loader *load)
 {
+	if (load->selection->probes.count == MOST_PROBES)
+		return -EFBIG;
 	struct nw_probe *probe = calloc(1, sizeof(*probe));
 	struct nw_probe **slot = probe ? nw_vec_add(&load->selection->probes) : NULL;
 	uint64_t image, kind, named;
@@ -307,6 +317,8 @@ static int load_point(struct loader *load)
 	if (!probe || !number(load, 1, UINT64_MAX, &vaddr) ||
 	    !number(load, 2, UINT64_MAX, &offset) || !number(load, 3, 1, &is_return))
 		return -EBADMSG;
+	if (load->points++ == MOST_POINTS)
+		return -EFBIG;
 	struct nw_point *point = nw_vec_add(&probe->points);
 	if (!point)
 		return -ENOMEM;
@@ -328,6 +340,8 @@ static int load_planned(struct loader *load)
 	    !number(load, 3, NW_MAX_PARTS, &parts) || parts == 0 ||
 	    !number(load, 4, UINT32_MAX, &refused))
 		return -EBADMSG;
+	if (load->plan->points.count == MOST_POINTS)
+		return -EFBIG;
 	struct nw_planned *planned = nw_vec_add(&load->plan->points);
 	if (!planned)
 		return -ENOMEM;
@@ -465,6 +479,8 @@ static int load_event(struct loader *load)
 
 	if (!number(load, 2, 1, &is_return))
 		return -EBADMSG;
+	if (load->plan->events.count == MOST_EVENTS)
+		return -EFBIG;
 	event = nw_plan_event(load->plan, "", is_return);
 	if (!event)
 		return -ENOMEM;
@@ -593,6 +609,12 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 	nw_selection_free(selection);
 	if (ret == -ENOMEM)
 		return nw_no_memory(err);
+	if (ret == -EFBIG)
+		return nw_fail(
+			err, EFBIG,
+			"line %u of the recording's table of probes is one too many: "
+			"%d files, %d probes, %d sites and %d events at most",
+			at, MOST_IMAGES, MOST_PROBES, MOST_POINTS, MOST_EVENTS);
 	return nw_fail(err, EBADMSG,
 		       "line %u of the recording's table of probes is damaged", at);
 }

@@ -17,18 +17,23 @@
 enum {
 	MOST_PACKED = 64 << 20,
 	MOST_UNPACKED = 256 << 20,
+	LEAST_UNPACKED = 16 << 20,
+	MOST_TIMES = 64,	 /* real ones unpack to ten times their size at most */
 	MOST_MEMORY = 128 << 20, /* of the decoder: a hostile header could ask for 4 GB */
 };
 
 /* Unpack into out, which grows; what does not unpack is no symbols. */
 static int unpack(lzma_stream *stream, struct nw_buf *out)
 {
+	size_t most = LEAST_UNPACKED + MOST_TIMES * stream->avail_in;
 	lzma_ret state = LZMA_OK;
 
 	nw_cleanup(nw_free_ptr) uint8_t *chunk = malloc(1 << 16);
 	if (!chunk)
 		return -ENOMEM;
-	while (state == LZMA_OK && out->len < MOST_UNPACKED && !out->failed) {
+	if (most > MOST_UNPACKED)
+		most = MOST_UNPACKED;
+	while (state == LZMA_OK && out->len < most && !out->failed) {
 		stream->next_out = chunk;
 		stream->avail_out = 1 << 16;
 		state = lzma_code(stream, LZMA_FINISH);

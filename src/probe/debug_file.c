@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "symbol.h"
 
 static const char debug_root[] = "/usr/lib/debug";
@@ -119,6 +120,7 @@ static void read_link(const struct nw_image *image, const Elf_Data *data, struct
 
 static void find_link(const struct nw_image *image, Elf *elf, struct link *out)
 {
+	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf_Scn *section = NULL;
 	size_t names;
 
@@ -132,7 +134,9 @@ static void find_link(const struct nw_image *image, Elf *elf, struct link *out)
 		const char *name = elf_strptr(elf, names, header.sh_name);
 		if (!name || strcmp(name, ".gnu_debuglink") != 0)
 			continue;
-		Elf_Data *data = elf_rawdata(section, NULL);
+		Elf_Data *data = nw_section_afford(&budget, &header)
+					 ? elf_rawdata(section, NULL)
+					 : NULL;
 		if (data && data->d_buf)
 			read_link(image, data, out);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "nopwatch/look.h"
 
 /* psABIs: the relocations that fill a slot with the address of a function. */
@@ -68,15 +69,20 @@ static const char *symbol_name(Elf *elf, Elf_Scn *linked, Elf_Data *symbols, uin
 }
 
 static void search_section(const struct nw_image *image, Elf *elf, Elf_Scn *section,
-			   struct search *search)
+			   struct nw_section_budget *budget, struct search *search)
 {
-	GElf_Shdr header;
+	GElf_Shdr header, symtab;
 	GElf_Rela rela;
 
 	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
 		return;
-	Elf_Data *data = elf_getdata(section, NULL);
 	Elf_Scn *linked = elf_getscn(elf, header.sh_link);
+	if (!nw_section_afford(budget, &header) ||
+	    (linked &&
+	     (!gelf_getshdr(linked, &symtab) || !nw_section_afford(budget, &symtab) ||
+	      !nw_section_afford_names(budget, elf, &symtab))))
+		return;
+	Elf_Data *data = elf_getdata(section, NULL);
 	Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
 	for (int i = 0; data && i < INT32_MAX && gelf_getrela(data, i, &rela); i++) {
 		const char *name = symbol_name(elf, linked, symbols,
@@ -88,11 +94,12 @@ static void search_section(const struct nw_image *image, Elf *elf, Elf_Scn *sect
 
 static void search_image(const struct nw_image *image, struct search *search)
 {
+	struct nw_section_budget budget = nw_section_budget(3 * image->size);
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 
 	while (elf && (section = elf_nextscn(elf, section)))
-		search_section(image, elf, section, search);
+		search_section(image, elf, section, &budget, search);
 	elf_end(elf);
 }
 

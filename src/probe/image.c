@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "budget.h"
 #include "symbol.h"
 
 /* ---- identity ----------------------------------------------------------------------- */
@@ -39,6 +40,12 @@ static int read_identity(struct nw_image *image, struct nw_error *err)
 		return nw_fail(err, EISDIR, "'%s' is a directory", image->path);
 	if (!S_ISREG(st.st_mode))
 		return nw_fail(err, ENOEXEC, "'%s' is not a regular file", image->path);
+	if (nw_is_hollow(image->fd))
+		return nw_fail(
+			err, EFBIG,
+			"'%s' is said to have %llu bytes, and nearly all of them are "
+			"a hole: it is not read",
+			image->path, (unsigned long long)st.st_size);
 	image->dev = st.st_dev;
 	image->ino = st.st_ino;
 	image->size = (uint64_t)st.st_size;
@@ -98,6 +105,10 @@ static int read_segments(struct nw_image *image, Elf *elf, struct nw_error *err)
 		GElf_Phdr header;
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
+		/* each address is looked for in all of them */
+		if (image->segments.count == NW_MOST_SEGMENTS)
+			return nw_fail(err, EFBIG, "'%s' has more than %d segments",
+				       image->path, NW_MOST_SEGMENTS);
 		struct nw_segment *segment = nw_vec_add(&image->segments);
 		if (!segment)
 			return nw_no_memory(err);
@@ -303,6 +314,7 @@ struct sections {
 	uint64_t base; /* address of .stapsdt.base, 0: there is none */
 	NW_VEC(Elf_Scn *) notes;
 	size_t note_size;
+	struct nw_section_budget budget;
 };
 
 static int look_at_section(struct nw_image *image, struct sections *found, Elf_Scn *section)
@@ -311,7 +323,8 @@ static int look_at_section(struct nw_image *image, struct sections *found, Elf_S
 
 	if (!gelf_getshdr(section, &header))
 		return 0;
-	if (header.sh_type == SHT_NOTE && !image->build_id[0] && header.sh_size <= 4096) {
+	if (header.sh_type == SHT_NOTE && !image->build_id[0] && header.sh_size <= 4096 &&
+	    nw_section_afford(&found->budget, &header)) {
 		Elf_Data *data = elf_getdata(section, NULL);
 		if (data && data->d_buf)
 			find_build_id(image, data);
@@ -382,7 +395,7 @@ static int take_notes(struct nw_image *image, const struct sections *found, bool
 
 static int read_sections(struct nw_image *image, Elf *elf, bool linked, bool force)
 {
-	struct sections found = {.elf = elf};
+	struct sections found = {.elf = elf, .budget = nw_section_budget(image->size)};
 	int ret = 0;
 
 	image->notes = NW_NOTES_NONE;

@@ -9,12 +9,16 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <string.h>
+
+#include "budget.h"
 
 struct count {
 	const char *name;
 	int copies;
 	bool dwarf;	    /* there is some */
+	uint64_t entries;   /* that may still be looked at */
 	unsigned int depth; /* hostile files may nest without end */
 };
 
@@ -37,6 +41,10 @@ static void count_below(Dwarf_Die *die, struct count *count)
 		return;
 	count->depth++;
 	do {
+		/* as many as there are bytes; a sibling may be a child, or itself */
+		if (!count->entries)
+			break;
+		count->entries--;
 		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine) {
 			const char *name = name_of(&child);
 			count->copies += name && strcmp(name, count->name) == 0;
@@ -46,13 +54,14 @@ static void count_below(Dwarf_Die *die, struct count *count)
 	count->depth--;
 }
 
-static int count_in(Dwarf *dwarf, const char *name)
+static int count_in(Dwarf *dwarf, const char *name, uint64_t entries)
 {
-	struct count count = {.name = name};
+	struct count count = {.name = name, .entries = entries};
 	Dwarf_Off at = 0, next;
 	size_t header;
 
-	while (dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+	while (count.entries &&
+	       dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 		if (dwarf_offdie(dwarf, at + header, &unit)) {
 			count.dwarf = true;
@@ -60,15 +69,36 @@ static int count_in(Dwarf *dwarf, const char *name)
 		}
 		at = next;
 	}
-	return count.dwarf ? count.copies : -1;
+	return count.dwarf && count.entries ? count.copies : -1;
+}
+
+/* Bytes that the debugging information has, once it is unpacked. */
+static uint64_t debug_size(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 0;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		GElf_Chdr packed;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS)
+			continue;
+		bool is_packed = (header.sh_flags & SHF_COMPRESSED) &&
+				 gelf_getchdr(section, &packed);
+		uint64_t size = is_packed ? packed.ch_size : header.sh_size;
+		sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
+	}
+	return sum;
 }
 
 /* dwarf_begin() would map the file, and a file that shrinks would kill us. */
 int nw_count_inlined(const struct nw_image *image, const char *name)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
-	Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	int copies = dwarf ? count_in(dwarf, name) : -1;
+	uint64_t size = elf ? debug_size(elf) : 0;
+	bool fits = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
+	Dwarf *dwarf = elf && fits ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	int copies = dwarf ? count_in(dwarf, name, size) : -1;
 
 	dwarf_end(dwarf);
 	elf_end(elf);

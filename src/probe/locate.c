@@ -10,13 +10,14 @@
 #include <gelf.h>
 #include <glob.h>
 #include <libelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
+#include "budget.h"
 
 /* The parts of "a:b:c", empty ones left out. */
 static int add_path_list(nw_strings *list, const char *text)
@@ -232,14 +233,18 @@ static int add_run_path(struct dynamic *dynamic, const char *text, const char *p
 }
 
 static int read_dynamic_section(Elf *elf, Elf_Scn *section, const char *path,
-				struct dynamic *out)
+				struct nw_section_budget *budget, struct dynamic *out)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Shdr header;
 	GElf_Dyn entry;
 	int ret = 0;
 
-	if (!data || !gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC ||
+	    !nw_section_afford(budget, &header) ||
+	    !nw_section_afford_names(budget, elf, &header))
+		return 0;
+	Elf_Data *data = elf_getdata(section, NULL);
+	if (!data)
 		return 0;
 	for (int i = 0; ret == 0 && gelf_getdyn(data, i, &entry); i++) {
 		const char *text = NULL;
@@ -248,11 +253,13 @@ static int read_dynamic_section(Elf *elf, Elf_Scn *section, const char *path,
 		if (entry.d_tag == DT_NEEDED || entry.d_tag == DT_RUNPATH ||
 		    entry.d_tag == DT_RPATH)
 			text = elf_strptr(elf, header.sh_link, entry.d_un.d_val);
-		if (!text)
+		if (!text || strnlen(text, PATH_MAX) == PATH_MAX)
 			continue;
 		if (entry.d_tag == DT_NEEDED)
-			ret = nw_strings_add(&out->needed, text, strlen(text));
-		else
+			ret = out->needed.count < NW_MOST_NEEDED
+				      ? nw_strings_add(&out->needed, text, strlen(text))
+				      : 0;
+		else if (out->run_path.count < NW_MOST_RUN_PATHS)
 			ret = add_run_path(out, text, path);
 	}
 	return ret;
@@ -260,12 +267,13 @@ static int read_dynamic_section(Elf *elf, Elf_Scn *section, const char *path,
 
 static int read_dynamic(const struct nw_image *image, struct dynamic *out)
 {
+	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 	int ret = 0;
 
 	while (elf && ret == 0 && (section = elf_nextscn(elf, section)))
-		ret = read_dynamic_section(elf, section, image->path, out);
+		ret = read_dynamic_section(elf, section, image->path, &budget, out);
 	elf_end(elf);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "budget.h"
 #include "select.h"
 
 /* ---- probes ------------------------------------------------------------------------- */
@@ -190,6 +191,12 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 			continue;
 		struct nw_probe *probe = nw_probe_find(selection, image, site->provider,
 						       site->name);
+		if (!probe && selection->probes.count >= NW_MOST_PROBES) {
+			nw_fail(err, EFBIG, "'%s' means more than %d probes of %s",
+				spec->text, NW_MOST_PROBES, image->path);
+			nw_error_hint(err, "name fewer of them");
+			return -EFBIG;
+		}
 		if (!probe) {
 			probe = nw_probe_add(selection, image, spec->kind, site->provider,
 					     site->name);

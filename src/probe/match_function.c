@@ -54,6 +54,12 @@ static int function_fail(const struct matching *m, int ret)
 		return -ENOTUNIQ;
 	case -ENOMEM:
 		return nw_no_memory(m->err);
+	case -EFBIG:
+		return nw_fail(
+			m->err, EFBIG,
+			"there is no function '%s' in what was read of %s: its symbol "
+			"tables are larger than itself",
+			spec->name, path);
 	default:
 		return nw_fail(m->err, ENOENT, "there is no function '%s' in %s",
 			       spec->name, path);

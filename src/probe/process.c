@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,14 @@ static int open_mapping(const struct nw_process *process, const struct nw_mappin
 	return fd;
 }
 
+/* The file of a mapping, as maps tells it: most files are mapped several times, and some programs
+ * map one ten thousands of times. */
+static size_t file_key(const struct nw_mapping *mapping, char key[40])
+{
+	return (size_t)snprintf(key, 40, "%" PRIx64 " %" PRIx64, mapping->dev,
+				mapping->ino);
+}
+
 static bool have_image(const nw_images *images, const struct stat *st)
 {
 	nw_vec_each (images, image)
@@ -323,14 +332,23 @@ static bool have_image(const nw_images *images, const struct stat *st)
 
 /* Add the file behind a mapping. What cannot be opened or is no ELF file is passed over. */
 static int add_mapped(const struct nw_process *process, const struct nw_mapping *mapping,
-		      bool without_notes, bool force, nw_images *out, struct nw_error *err)
+		      struct nw_index *seen, bool without_notes, bool force, nw_images *out,
+		      struct nw_error *err)
 {
 	struct nw_image *image;
 	struct stat st;
-	int fd = open_mapping(process, mapping);
+	char key[40];
+	size_t len = file_key(mapping, key);
 
+	if (nw_index_find(seen, key, len) >= 0)
+		return 0;
+	int fd = open_mapping(process, mapping);
 	if (fd < 0)
 		return 0;
+	if (nw_index_add(seen, key, len) < 0) {
+		close(fd);
+		return nw_no_memory(err);
+	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || have_image(out, &st)) {
 		close(fd);
 		return 0;
@@ -355,6 +373,7 @@ static int add_mapped(const struct nw_process *process, const struct nw_mapping 
 int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err)
 {
+	struct nw_index seen = {0};
 	struct nw_process process;
 	int ret = nw_process_open(pid, NW_PROCESS_READ, &process);
 
@@ -363,7 +382,9 @@ int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 				      : proc_fail(err, pid, ret, "the mappings");
 	nw_vec_each (&process.maps, mapping)
 		if (ret == 0 && mapping->exec && mapping->ino && mapping->path[0] == '/')
-			ret = add_mapped(&process, mapping, without_notes, force, out, err);
+			ret = add_mapped(&process, mapping, &seen, without_notes, force,
+					 out, err);
+	nw_index_free(&seen);
 	nw_process_close(&process);
 	return ret;
 }

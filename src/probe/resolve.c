@@ -5,6 +5,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "budget.h"
 #include "symbol.h"
 
 /* Relocations that fill a GOT slot with the address of a symbol, by machine (psABIs). */
@@ -62,9 +63,18 @@ static bool names_symbol(Elf *elf, const GElf_Shdr *symtab, Elf_Data *symbols,
 	       memcmp(name, op->symbol, op->symbol_len) == 0;
 }
 
-static bool search_relocations(const struct nw_image *image, Elf *elf, Elf_Scn *section,
+/* The relocations of a file, for one operand. */
+struct relocations {
+	struct nw_image *image;
+	Elf *elf;
+	struct nw_section_budget budget;
+};
+
+static bool search_relocations(struct relocations *all, Elf_Scn *section,
 			       struct nw_operand *op)
 {
+	struct nw_image *image = all->image;
+	Elf *elf = all->elf;
 	GElf_Shdr header, symtab;
 	Elf_Scn *linked;
 
@@ -72,14 +82,21 @@ static bool search_relocations(const struct nw_image *image, Elf *elf, Elf_Scn *
 	    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL))
 		return false;
 	linked = elf_getscn(elf, header.sh_link);
+	if (!linked || !gelf_getshdr(linked, &symtab) ||
+	    !nw_section_afford(&all->budget, &header) ||
+	    !nw_section_afford(&all->budget, &symtab) ||
+	    !nw_section_afford_names(&all->budget, elf, &symtab))
+		return false;
 	Elf_Data *data = elf_getdata(section, NULL);
-	Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
-	if (!data || !symbols || !gelf_getshdr(linked, &symtab))
+	Elf_Data *symbols = elf_getdata(linked, NULL);
+	if (!data || !symbols)
 		return false;
 	size_t count = header.sh_size / header.sh_entsize;
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
 		GElf_Addr slot;
 		GElf_Xword info;
+		if (image->got_work++ >= NW_MOST_GOT_WORK)
+			return false;
 		if (!read_relocation(data, header.sh_type == SHT_RELA, (int)i, &slot,
 				     &info))
 			return false;
@@ -95,23 +112,34 @@ static bool search_relocations(const struct nw_image *image, Elf *elf, Elf_Scn *
 
 static void resolve_got(struct nw_image *image, struct nw_operand *op)
 {
+	struct relocations all = {.image = image,
+				  .budget = nw_section_budget(3 * image->size)};
 	Elf_Scn *section = NULL;
-	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 
 	op->problem = "the symbol has no slot in the global offset table of this file";
-	while (elf && (section = elf_nextscn(elf, section))) {
-		if (search_relocations(image, elf, section, op)) {
+	if (image->got_work >= NW_MOST_GOT_WORK) {
+		op->problem =
+			"the file has too many relocations to look for all its symbols";
+		return;
+	}
+	all.elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	while (all.elf && (section = elf_nextscn(all.elf, section))) {
+		image->got_work++;
+		if (search_relocations(&all, section, op)) {
 			op->problem = NULL;
 			break;
 		}
 	}
-	elf_end(elf);
+	elf_end(all.elf);
 }
 
 static const char *symbol_problem(int ret, const struct nw_operand *op)
 {
 	if (ret == -ENOTUNIQ)
 		return "several symbols of this name, and no way to tell which is meant";
+	if (ret == -EFBIG)
+		return "the file's symbol tables are larger than itself, and were not all "
+		       "read";
 	if (ret == -ENXIO)
 		return "the symbol is defined in another file";
 	if (op->symbol_len >= 2 && op->symbol[0] == '.' && op->symbol[1] == 'L')

@@ -14,13 +14,16 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "nopwatch/look.h"
 #include "symbol.h"
 
 struct entry {
 	struct nw_symbol symbol;
+	uint32_t name_len; /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
 	unsigned int file; /* number of the STT_FILE group, 0: global, or none */
 };
 
@@ -30,11 +33,20 @@ struct nw_symbols {
 	int debug_fd;
 	struct nw_buf packed; /* which may have been packed in itself */
 	bool has_symtab;
+	bool cut; /* the tables say they are more than the file can hold: not all were read */
+	struct nw_section_budget sections;
+	uint64_t names; /* bytes of names that may still be taken */
 	NW_VEC(struct entry) by_name;
 	NW_VEC(struct entry) functions; /* by address, then larger first */
 };
 
 /* ---- loading ------------------------------------------------------------------------ */
+
+/* Names compare up to an '@'. */
+static size_t name_length(const char *name)
+{
+	return strcspn(name, "@");
+}
 
 static bool wanted(const GElf_Sym *sym)
 {
@@ -50,6 +62,8 @@ static bool wanted(const GElf_Sym *sym)
 static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		      const GElf_Sym *sym, const char *name, unsigned int file)
 {
+	size_t len = strnlen(name, symbols->names + 1);
+
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	struct entry entry = {
 		.symbol = {.name = name,
@@ -63,6 +77,13 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
 	};
 
+	/* a name is long, or many symbols have parts of one: comparing them takes its time */
+	if (len > symbols->names || len > UINT32_MAX) {
+		symbols->cut = true;
+		return 0;
+	}
+	symbols->names -= len;
+	entry.name_len = (uint32_t)name_length(name);
 	if (image->machine == EM_ARM && entry.symbol.function)
 		entry.symbol.value &= ~(uint64_t)1; /* the Thumb bit */
 	struct entry *named = nw_vec_add(&symbols->by_name);
@@ -81,10 +102,13 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *elf,
 		      Elf_Scn *section, const GElf_Shdr *header)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
 	unsigned int file = 0;
 
-	if (!data || !header->sh_entsize)
+	if (!header->sh_entsize || !nw_section_afford(&symbols->sections, header) ||
+	    !nw_section_afford_names(&symbols->sections, elf, header))
+		return 0;
+	Elf_Data *data = elf_getdata(section, NULL);
+	if (!data)
 		return 0;
 	size_t count = header->sh_size / header->sh_entsize;
 	for (size_t i = 1; i < count && i < INT32_MAX; i++) {
@@ -102,12 +126,6 @@ static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *e
 	return 0;
 }
 
-/* Names compare up to an '@': .symtab writes memcpy@GLIBC_2.14. */
-static size_t name_length(const char *name)
-{
-	return strcspn(name, "@");
-}
-
 static int compare_names(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t shorter = a_len < b_len ? a_len : b_len;
@@ -120,8 +138,7 @@ static int by_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return compare_names(x->symbol.name, name_length(x->symbol.name), y->symbol.name,
-			     name_length(y->symbol.name));
+	return compare_names(x->symbol.name, x->name_len, y->symbol.name, y->name_len);
 }
 
 static int by_address(const void *a, const void *b)
@@ -153,11 +170,26 @@ static int load_tables(struct nw_image *image, struct nw_symbols *symbols, Elf *
 	return 0;
 }
 
+static void allow(struct nw_symbols *symbols, uint64_t file_size)
+{
+	symbols->cut |= symbols->sections.spent;
+	symbols->sections = nw_section_budget(file_size);
+	symbols->names = NW_TIMES_NAMES * file_size + 65536;
+}
+
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
 /* A stripped file's: what it has itself, and the rest from its debug file. */
 static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 {
 	bool full = false;
 
+	allow(symbols, image->size);
 	symbols->elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	if (!symbols->elf)
 		return 0;
@@ -166,10 +198,13 @@ static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 	if (ret < 0 || full)
 		return ret;
 	symbols->debug_fd = nw_debug_file_open(image, symbols->elf);
-	if (symbols->debug_fd >= 0)
+	if (symbols->debug_fd >= 0) {
+		allow(symbols, size_of(symbols->debug_fd));
 		symbols->debug = elf_begin(symbols->debug_fd, ELF_C_READ, NULL);
-	else if (nw_debug_data_read(symbols->elf, &symbols->packed) == 0)
+	} else if (nw_debug_data_read(symbols->elf, &symbols->packed) == 0) {
+		allow(symbols, symbols->packed.len);
 		symbols->debug = elf_memory(symbols->packed.data, symbols->packed.len);
+	}
 	return symbols->debug ? load_tables(image, symbols, symbols->debug, false, &full)
 			      : 0;
 }
@@ -180,6 +215,7 @@ static int load(struct nw_image *image, struct nw_symbols *symbols)
 
 	if (ret < 0)
 		return ret;
+	symbols->cut |= symbols->sections.spent;
 	if (symbols->by_name.count)
 		qsort(symbols->by_name.item, symbols->by_name.count,
 		      sizeof(*symbols->by_name.item), by_name);
@@ -265,15 +301,16 @@ static const struct entry *find_name(const struct nw_symbols *symbols, const cha
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const char *there = symbols->by_name.item[middle].symbol.name;
-		if (compare_names(there, name_length(there), name, len) < 0)
+		const struct entry *there = &symbols->by_name.item[middle];
+		if (compare_names(there->symbol.name, there->name_len, name, len) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (end = low; end < symbols->by_name.count; end++) {
-		const char *there = symbols->by_name.item[end].symbol.name;
-		if (compare_names(there, name_length(there), name, len) != 0)
+	for (end = low; end < symbols->by_name.count && end - low < NW_MOST_NAMESAKES;
+	     end++) {
+		const struct entry *there = &symbols->by_name.item[end];
+		if (compare_names(there->symbol.name, there->name_len, name, len) != 0)
 			break;
 	}
 	*count = end - low;
@@ -320,7 +357,10 @@ int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64
 	if (!symbols)
 		return -ENOMEM;
 	const struct entry *entry = find_name(symbols, name, len, &count);
-	int ret = choose(symbols, entry, count, vaddr, out);
+	int ret = count < NW_MOST_NAMESAKES ? choose(symbols, entry, count, vaddr, out)
+					    : -ENOTUNIQ;
+	if (ret == -ENOENT && symbols->cut)
+		return -EFBIG;
 	if (ret == -ENOENT && count) { /* imported only */
 		*out = entry[0].symbol;
 		return -ENXIO;

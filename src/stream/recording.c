@@ -23,6 +23,10 @@ enum {
 	OPTION_VERSION = 9
 };
 
+enum {
+	MOST_FORMATS = 16384 /* kernels have 2000 events */
+};
+
 static const char magic[] = "\x17\x08\x44tracing6"; /* with its NUL */
 
 void nw_recording_parts_free(struct nw_recording_parts *parts)
@@ -232,7 +236,10 @@ static void take_formats(struct reader *r, struct nw_recording *out)
 	for (uint64_t systems = take_number(r, 4); systems && !r->bad; systems--) {
 		const char *system = take_string(r);
 		for (uint64_t count = take_number(r, 4); count && !r->bad; count--) {
-			struct nw_format_text *format = nw_vec_add(&out->formats);
+			/* each of the plan's events is looked for among all of them */
+			struct nw_format_text *format = out->formats.count < MOST_FORMATS
+								? nw_vec_add(&out->formats)
+								: NULL;
 			if (!format) {
 				r->bad = true;
 				return;
@@ -260,15 +267,19 @@ static void take_options(struct reader *r, struct nw_recording *out)
 	}
 }
 
+/* The pages of CPUs do not overlap: they are not more than the file. */
 static void take_runs(struct reader *r, uint64_t cpus, struct nw_recording *out)
 {
+	uint64_t left = (uint64_t)(r->end - r->start);
+
 	for (uint32_t cpu = 0; cpu < cpus && !r->bad; cpu++) {
 		uint64_t offset = take_number(r, 8), size = take_number(r, 8);
 		uint64_t whole = (uint64_t)(r->end - r->start);
-		if (r->bad || offset > whole || size > whole - offset) {
+		if (r->bad || offset > whole || size > whole - offset || size > left) {
 			r->bad = true;
 			return;
 		}
+		left -= size;
 		if (!size)
 			continue;
 		struct nw_page_run *run = nw_vec_add(&out->runs);

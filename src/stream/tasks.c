@@ -87,12 +87,18 @@ static void forget(struct nw_tasks *tasks, int32_t tid)
 
 /* ---- what a thread is --------------------------------------------------------------- */
 
+static int by_number(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 static bool is_wanted(const struct nw_tasks *tasks, pid_t process)
 {
-	for (size_t i = 0; i < tasks->options.pid_count; i++)
-		if (tasks->pids[i] == process)
-			return true;
-	return tasks->options.pid_count == 0;
+	return tasks->options.pid_count == 0 ||
+	       bsearch(&process, tasks->pids, tasks->options.pid_count,
+		       sizeof(*tasks->pids), by_number);
 }
 
 static void look_up(struct nw_tasks *tasks, struct nw_task *task)
@@ -260,8 +266,10 @@ int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)
 		nw_tasks_free(tasks);
 		return -ENOMEM;
 	}
-	if (options->pid_count)
+	if (options->pid_count) {
 		memcpy(tasks->pids, options->pids, options->pid_count * sizeof(pid_t));
+		qsort(tasks->pids, options->pid_count, sizeof(pid_t), by_number);
+	}
 	*out = tasks;
 	return 0;
 }

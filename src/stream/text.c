@@ -67,6 +67,8 @@ struct nw_text {
 	uint64_t newest;     /* the line taken last, if it is still there */
 	uint64_t tail;	     /* where that line begins in the text, */
 	bool has_tail;	     /* if there was one that more may belong to */
+	uint64_t quotes_to;  /* the text from tail to here has been searched for quotes: */
+	bool has_quote, open_quote; /* there was one; one is open */
 	bool flush, finished;
 
 	const struct nw_plan *plan;
@@ -78,6 +80,7 @@ struct nw_text {
 	bool header_ends;
 	NW_VEC(struct cpu) cpus;
 	size_t losing;	 /* CPUs that are */
+	size_t told;	 /* at the end: no CPU below is losing */
 	uint64_t handed; /* latest time handed out */
 	struct nw_text_stats stats;
 };
@@ -316,7 +319,8 @@ static void take_event(struct nw_text *text, const char *at,
 			    .kind = LINE_HIT};
 
 	pass_time(text, parsed);
-	text->tail = line.at;
+	text->tail = text->quotes_to = line.at;
+	text->has_quote = text->open_quote = false;
 	text->has_tail = true;
 	text->newest = UINT64_MAX;
 	if (known < 0 && is_exit(text, parsed))
@@ -345,7 +349,8 @@ static bool take_last_loss(struct nw_text *text)
 {
 	if (!text->losing || !text->finished)
 		return false;
-	nw_vec_each (&text->cpus, cpu) {
+	for (; text->told < text->cpus.count; text->told++) {
+		struct cpu *cpu = &text->cpus.item[text->told];
 		if (!cpu->losing)
 			continue;
 		push_loss(text, cpu, UINT64_MAX);
@@ -362,15 +367,18 @@ static void take_bad(struct nw_text *text)
 		text->stats.bad_at = text->stats.lines;
 }
 
-static bool has_open_quote(const char *at, const char *end)
+/* Look for quotes between the tail's beginning and a line: what has been searched is not
+ * searched again for the next line. */
+static void count_quotes(struct nw_text *text, const char *line)
 {
-	bool open = false;
+	const char *at = text->bytes + (text->quotes_to - text->base);
 
-	while ((at = memchr(at, '"', (size_t)(end - at)))) {
-		open = !open;
+	while (at < line && (at = memchr(at, '"', (size_t)(line - at)))) {
+		text->has_quote = true;
+		text->open_quote = !text->open_quote;
 		at++;
 	}
-	return open;
+	text->quotes_to = text->base + (uint64_t)(line - text->bytes);
 }
 
 /* Does the line belong to a string of the one before it? What looks like a comment does only
@@ -382,9 +390,8 @@ static bool belongs_to_string(struct nw_text *text, const char *line, size_t len
 
 	if (!text->has_tail || end - text->tail >= LINE_MOST)
 		return false;
-	const char *tail = text->bytes + (text->tail - text->base);
-	if (comment ? !has_open_quote(tail, line)
-		    : !memchr(tail, '"', (size_t)(line - tail)))
+	count_quotes(text, line);
+	if (comment ? !text->open_quote : !text->has_quote)
 		return false;
 	if (has_newest(text))
 		text->window[text->newest % NW_TEXT_WINDOW].len = (uint32_t)(end -

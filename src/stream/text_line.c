@@ -282,6 +282,16 @@ static const char *next_name(const char *at, const char *end)
 	return end;
 }
 
+/* Does a "name=" begin at `at`? */
+static bool is_name_at(const char *at, const char *end)
+{
+	const char *from = at;
+
+	while (at < end && is_word(*at))
+		at++;
+	return at > from && at < end && *at == '=' && !is_digit(*from);
+}
+
 /* The first quote behind which a name or the end comes; end if there is none. */
 static const char *end_of_string(const char *at, const char *end)
 {
@@ -291,7 +301,7 @@ static const char *end_of_string(const char *at, const char *end)
 		const char *behind = quote + 1;
 		if (behind == end)
 			return behind;
-		if (*behind == ' ' && next_name(behind + 1, end) == behind + 1)
+		if (*behind == ' ' && is_name_at(behind + 1, end))
 			return behind;
 	}
 	return end;

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <limits.h>
+#include <sys/resource.h>
 
 #include "fuzz.h"
 
@@ -39,6 +40,19 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
+/* All seeds take a second and some megabytes. Sanitizers map terabytes. */
+static void limit(void)
+{
+	const struct rlimit seconds = {60, 60}, bytes = {1 << 30, 1 << 30};
+
+	setrlimit(RLIMIT_CPU, &seconds);
+#ifndef __SANITIZE_ADDRESS__
+	setrlimit(RLIMIT_AS, &bytes);
+#else
+	(void)bytes;
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct dirent **names;
@@ -48,6 +62,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
 		return 2;
 	}
+	limit();
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
 		size_t size = 0;
