@@ -95,11 +95,24 @@ char *nw_buf_take(struct nw_buf *buf);
 int nw_buf_read(struct nw_buf *buf, int fd);
 /* The same of what may not end: -EFBIG when there are more than `most` bytes. */
 int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
-/* Add text so that a terminal shows it harmlessly: control bytes, quotes, backslashes and
- * bytes that are not UTF-8 become \n, \t, \", \\ or \xNN. */
+/*
+ * Names and strings come from programs and files that are traced, and end on terminals. All that
+ * is shown passes one of these, or the JSON writer, which asks nw_is_control(), too.
+ */
+
+/* Is it a character that does something instead of being seen: C0, DEL, C1, line separators,
+ * and what turns the direction of writing around (Unicode TR 9), so that one text looks like
+ * another? */
+bool nw_is_control(uint32_t code);
+/* Add text so that a terminal shows it harmlessly: controls, quotes, backslashes and bytes that
+ * are not UTF-8 become \n, \t, \", \\ or \xNN. */
 void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
 
-/* Add text as one word of a POSIX shell, in single quotes. */
+/* The same, but quotes and backslashes stand for themselves: sentences. What has been escaped
+ * stays as it is. */
+void nw_buf_add_sentence(struct nw_buf *buf, const char *text, size_t len);
+
+/* Add text as one word of a POSIX shell, in single quotes; controls by printf. */
 void nw_buf_add_shell(struct nw_buf *buf, const char *text);
 
 /* The character at text: its bytes (1..4), 0 if they are not well-formed UTF-8. */

@@ -182,6 +182,13 @@ size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out)
 	return need;
 }
 
+bool nw_is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+	       code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
 /* How many characters from here on stand for themselves. */
 static size_t plain_run(const unsigned char *text, size_t len)
 {
@@ -219,7 +226,7 @@ void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len)
 			break;
 		uint32_t code;
 		size_t sequence = nw_utf8_decode(at, len, &code);
-		if (sequence > 1 && code >= 0xa0) { /* a terminal obeys C1 controls */
+		if (sequence > 1 && !nw_is_control(code)) {
 			nw_buf_add(buf, at, sequence);
 		} else {
 			add_escaped_byte(buf, *at);
@@ -230,14 +237,44 @@ void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len)
 	}
 }
 
+void nw_buf_add_sentence(struct nw_buf *buf, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *from = text;
+		while (text < end && *text != '"' && *text != '\\')
+			text++;
+		nw_buf_add_escaped(buf, from, (size_t)(text - from));
+		if (text < end)
+			nw_buf_addc(buf, *text++);
+	}
+}
+
 void nw_buf_add_shell(struct nw_buf *buf, const char *text)
 {
+	const unsigned char *at = (const unsigned char *)text;
+	size_t len = strlen(text);
+
 	nw_buf_addc(buf, '\'');
-	for (const char *quote; (quote = strchr(text, '\'')); text = quote + 1) {
-		nw_buf_add(buf, text, (size_t)(quote - text));
-		nw_buf_adds(buf, "'\\''");
+	while (len) {
+		uint32_t code;
+		size_t sequence = nw_utf8_decode(at, len, &code);
+		bool plain = sequence && (*at == '\n' || !nw_is_control(code));
+		sequence = sequence ? sequence : 1;
+		if (*at == '\'')
+			nw_buf_adds(buf, "'\\''");
+		else if (plain)
+			nw_buf_add(buf, at, sequence);
+		else
+			nw_buf_adds(buf, "'\"$(printf '");
+		for (size_t i = 0; !plain && i < sequence; i++)
+			nw_buf_printf(buf, "\\%03o", at[i]);
+		if (!plain)
+			nw_buf_adds(buf, "')\"'");
+		at += sequence;
+		len -= sequence;
 	}
-	nw_buf_adds(buf, text);
 	nw_buf_addc(buf, '\'');
 }
 

@@ -61,7 +61,9 @@ static void uses_cells(const struct nw_uprobe_event *event, struct nw_table *tab
 			nw_buf_add_escaped(&on, where, strlen(where));
 		}
 		if (*use->filter) {
-			nw_buf_printf(&filters, "%s%s: ", filters.len ? "; " : "", where);
+			nw_buf_adds(&filters, filters.len ? "; " : "");
+			nw_buf_add_escaped(&filters, where, strlen(where));
+			nw_buf_adds(&filters, ": ");
 			nw_buf_add_escaped(&filters, use->filter, strlen(use->filter));
 		}
 	}

@@ -18,14 +18,19 @@ const size_t nw_command_count = NW_COUNT(nw_commands);
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* The whole message in one write, so that others' lines do not break it. */
+/* The whole message in one write, so that others' lines do not break it. Names from files are in it,
+ * and a message is one line. */
 static void print_message(const char *what, const char *hint)
 {
 	struct nw_buf text = {0};
 
-	nw_buf_printf(&text, "nopwatch: %s\n", what);
-	if (hint && *hint)
-		nw_buf_printf(&text, "nopwatch: %s\n", hint);
+	nw_buf_adds(&text, "nopwatch: ");
+	nw_buf_add_sentence(&text, what, strlen(what));
+	if (hint && *hint) {
+		nw_buf_adds(&text, "\nnopwatch: ");
+		nw_buf_add_sentence(&text, hint, strlen(hint));
+	}
+	nw_buf_addc(&text, '\n');
 	fflush(stdout);
 	if (!text.failed && write(STDERR_FILENO, text.data, text.len) < 0)
 		errno = 0; /* there is nobody left to tell */

@@ -298,14 +298,7 @@ void nw_shell_word(struct nw_buf *out, const char *text)
 		nw_buf_adds(out, text);
 		return;
 	}
-	nw_buf_addc(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			nw_buf_adds(out, "'\\''");
-		else
-			nw_buf_addc(out, *text);
-	}
-	nw_buf_addc(out, '\'');
+	nw_buf_add_shell(out, text);
 }
 
 static void tell_file(const char *file, struct nw_buf *out)

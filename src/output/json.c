@@ -54,6 +54,8 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 		size_t sequence = nw_utf8_decode(at, len, &code);
 		if (sequence == 1)
 			add_char(out, *at);
+		else if (sequence && nw_is_control(code))
+			nw_buf_printf(out, "\\u%04x", code);
 		else if (sequence)
 			nw_buf_add(out, at, sequence);
 		else

@@ -6,17 +6,22 @@
 #include "order.h"
 #include "report.h"
 
-/* Quoted if need be; quotes doubled. */
-static void field(struct nw_buf *out, const char *text)
+/* Quoted if need be; quotes doubled. Controls are as in text: who opens it is somebody's program. */
+static void field(struct nw_buf *out, const char *name)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		nw_buf_adds(out, text);
-		return;
-	}
-	nw_buf_addc(out, '"');
+	struct nw_buf shown = {0};
+
+	nw_buf_add_sentence(&shown, name, strlen(name));
+	const char *text = nw_buf_str(&shown);
+	bool quoted = strpbrk(text, ",\"");
+	if (quoted)
+		nw_buf_addc(out, '"');
 	for (; *text; text++)
 		nw_buf_printf(out, "%s%c", *text == '"' ? "\"" : "", *text);
-	nw_buf_addc(out, '"');
+	if (quoted)
+		nw_buf_addc(out, '"');
+	out->failed |= shown.failed;
+	nw_buf_free(&shown);
 }
 
 static void header(struct nw_buf *out)

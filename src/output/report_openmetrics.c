@@ -20,20 +20,35 @@ enum {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* In a label, a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF). */
+/* In a label, a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF), and it is UTF-8.
+ * Controls are as in text. */
 static void label(const char *before, const char *name, const char *value,
 		  struct nw_buf *out)
 {
+	const char separator[] = {NW_GROUP_SEPARATOR, '\0'};
+	struct nw_buf shown = {0};
+
+	for (size_t len = strcspn(value, separator), line; len;) {
+		const char *newline = memchr(value, '\n', len);
+		line = newline ? (size_t)(newline - value) : len;
+		nw_buf_add_sentence(&shown, value, line);
+		if (newline)
+			nw_buf_addc(&shown, '\n');
+		value += line + (newline != NULL);
+		len -= line + (newline != NULL);
+	}
 	nw_buf_printf(out, "%s%s=\"", before, name);
-	for (; *value && *value != NW_GROUP_SEPARATOR; value++) {
-		if (*value == '\n')
+	for (const char *at = nw_buf_str(&shown); *at; at++) {
+		if (*at == '\n')
 			nw_buf_adds(out, "\\n");
-		else if (strchr("\\\"", *value))
-			nw_buf_printf(out, "\\%c", *value);
+		else if (strchr("\\\"", *at))
+			nw_buf_printf(out, "\\%c", *at);
 		else
-			nw_buf_addc(out, *value);
+			nw_buf_addc(out, *at);
 	}
 	nw_buf_addc(out, '"');
+	out->failed |= shown.failed;
+	nw_buf_free(&shown);
 }
 
 /* A label a key of --by. */

@@ -491,7 +491,9 @@ static void one_note(const struct text *t, size_t first, struct nw_buf *out)
 	}
 	if (more)
 		nw_buf_printf(out, " and %zu more", more);
-	nw_buf_printf(out, ": %s\n", text);
+	nw_buf_adds(out, ": ");
+	nw_buf_add_sentence(out, text, strlen(text));
+	nw_buf_addc(out, '\n');
 }
 
 static void notes(const struct text *t)
@@ -515,7 +517,9 @@ static void notes(const struct text *t)
 			one_note(t, i, t->out);
 		} else {
 			nw_buf_add_escaped(t->out, label, strlen(label));
-			nw_buf_printf(t->out, ": %s\n", text);
+			nw_buf_adds(t->out, ": ");
+			nw_buf_add_sentence(t->out, text, strlen(text));
+			nw_buf_addc(t->out, '\n');
 		}
 	}
 	if (unsaid)

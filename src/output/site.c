@@ -212,9 +212,10 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	nw_buf_add_escaped(out, op->text, op->text_len);
 	for (size_t pad = op->text_len; pad < 18; pad++)
 		nw_buf_addc(out, ' ');
-	if (fetch.problem)
-		nw_buf_printf(out, "  cannot be fetched: %s", fetch.problem);
-	else if (fetch.is_constant && op->is_signed)
+	if (fetch.problem) {
+		nw_buf_adds(out, "  cannot be fetched: ");
+		nw_buf_add_sentence(out, fetch.problem, strlen(fetch.problem));
+	} else if (fetch.is_constant && op->is_signed)
 		nw_buf_printf(out, "  constant %" PRId64, (int64_t)fetch.constant);
 	else if (fetch.is_constant)
 		nw_buf_printf(out, "  constant %" PRIu64, fetch.constant);

@@ -87,7 +87,7 @@ void nw_table_cell(struct nw_table *table, const char *fmt, ...)
 
 void nw_table_text(struct nw_table *table, const char *text)
 {
-	nw_buf_adds(&table->text, text);
+	nw_buf_add_sentence(&table->text, text, strlen(text));
 	nw_table_end_cell(table);
 }
 

@@ -14,16 +14,10 @@ static const struct {
 
 /* ---- text --------------------------------------------------------------------------- */
 
-/* Sentences hold paths and names from files: harmless on a terminal, quotes left alone. */
+/* Sentences hold paths and names from files. */
 static void add_sentence(struct nw_buf *out, const char *text)
 {
-	for (const char *at = text; *at;) {
-		size_t len = strcspn(at, "\"\\");
-		nw_buf_add_escaped(out, at, len);
-		at += len;
-		if (*at)
-			nw_buf_addc(out, *at++);
-	}
+	nw_buf_add_sentence(out, text, strlen(text));
 }
 
 static void print_text(const struct nw_diagnosis *diagnosis, const char *label, bool color,

@@ -81,19 +81,6 @@ void nw_remedy(struct judge *judge, const char *fmt, ...)
 	nw_buf_free(&text);
 }
 
-/* Quoted for a shell: inside single quotes only the single quote is special. */
-static void add_quoted(struct nw_buf *out, const char *text)
-{
-	nw_buf_addc(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			nw_buf_adds(out, "'\\''");
-		else
-			nw_buf_addc(out, *text);
-	}
-	nw_buf_addc(out, '\'');
-}
-
 /* KIND:PATH:PLACE */
 static void spec_text(const struct nw_facts *facts, const char *path, const char *place,
 		      struct nw_buf *out)
@@ -129,10 +116,10 @@ void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pi
 	spec_text(facts, file, place, &spec);
 	if (pid > 0)
 		nw_buf_printf(&option, " -p %d", (int)pid);
-	add_quoted(&ours, nw_buf_str(&spec));
+	nw_buf_add_shell(&ours, nw_buf_str(&spec));
 	nw_remedy(judge, "nopwatch stat%s %s", nw_buf_str(&option), nw_buf_str(&ours));
 	nw_buf_adds(&spec, " { @hits = count(); }");
-	add_quoted(&theirs, nw_buf_str(&spec));
+	nw_buf_add_shell(&theirs, nw_buf_str(&spec));
 	/* func: is our own word for entry and return */
 	if (facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
@@ -148,7 +135,7 @@ void nw_remedy_again(struct judge *judge, const char *option)
 	const struct nw_facts *facts = judge->facts;
 	struct nw_buf spec = {0};
 
-	add_quoted(&spec, facts->spec->text);
+	nw_buf_add_shell(&spec, facts->spec->text);
 	if (facts->process)
 		nw_remedy(judge, "nopwatch why %s -p %d %s", option,
 			  (int)facts->process->process, nw_buf_str(&spec));
