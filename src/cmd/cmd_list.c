@@ -11,6 +11,7 @@
 struct listing {
 	const struct nw_args *args;
 	struct nw_sink sink;
+	bool full;			 /* it cannot be written, and that was said */
 	NW_VEC(struct nw_spec) patterns; /* none: everything */
 	nw_strings places;		 /* files and directories */
 	struct nw_types types;
@@ -191,6 +192,18 @@ static void keep_or_free(struct listing *list, struct nw_image *image)
 		nw_image_free(image);
 }
 
+/* What there is so far. An output that cannot be written is told once, and ends the list. */
+static int flush(struct listing *list)
+{
+	int ret = list->full ? -ENOSPC : nw_sink_write(&list->sink, &list->out, &list->err);
+
+	if (ret < 0 && !list->sink.closed && !list->full) {
+		nw_report_error(&list->err);
+		list->full = list->failed = true;
+	}
+	return ret;
+}
+
 static int list_image(struct nw_image *image, void *arg)
 {
 	struct listing *list = arg;
@@ -202,7 +215,7 @@ static int list_image(struct nw_image *image, void *arg)
 	if (!list->args->quiet && (!list->walking || list->args->verbose))
 		name_skipped(list, image);
 	keep_or_free(list, image);
-	return nw_sink_write(&list->sink, &list->out, &list->err);
+	return flush(list);
 }
 
 /* What to do is said once for all files that have the same trouble in a row. */
@@ -244,7 +257,7 @@ static void list_place(struct listing *list, const char *place)
 	}
 	list->walking = true;
 	if (nw_walk(place, list->args->force, list_image, list, &err) < 0 &&
-	    !list->sink.closed) {
+	    !list->sink.closed && !list->full) {
 		nw_report_error(list->err.code ? &list->err : &err);
 		list->failed = true;
 	}
@@ -358,10 +371,7 @@ static void print_table(struct listing *list)
 	if (list->table.cells.count > list->table.columns)
 		nw_table_print(&list->table, nw_use_color(list->args, stdout), &list->out);
 	nw_table_free(&list->table);
-	if (nw_sink_write(&list->sink, &list->out, &list->err) < 0 && !list->sink.closed) {
-		nw_report_error(&list->err);
-		list->failed = true;
-	}
+	flush(list);
 }
 
 static void print_all(struct listing *list)
@@ -374,10 +384,10 @@ static void print_all(struct listing *list)
 		nw_table_text(&list->table, headers[i]);
 	locate_places(list);
 	nw_vec_each (&list->places, place)
-		if (!list->sink.closed)
+		if (!list->sink.closed && !list->full)
 			list_place(list, *place);
 	nw_vec_each (&list->args->pids, pid)
-		if (!list->sink.closed)
+		if (!list->sink.closed && !list->full)
 			list_process(list, *pid);
 	print_table(list);
 	if (!list->matched && !list->sink.closed)

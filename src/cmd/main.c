@@ -241,6 +241,16 @@ static void survive_file_limits(void)
 		sigaction(SIGXFSZ, &action, NULL);
 }
 
+/* What has been printed must have arrived, too. */
+static int written(int status)
+{
+	if (fflush(stdout) != 0 && errno != EPIPE && status == NW_EXIT_OK) {
+		nw_note("cannot write the output: %s", nw_strerror(errno));
+		status = NW_EXIT_FAILED;
+	}
+	return status;
+}
+
 static int run_command(const struct nw_command *command, int argc, char **argv)
 {
 	struct nw_args args;
@@ -254,11 +264,7 @@ static int run_command(const struct nw_command *command, int argc, char **argv)
 	else
 		status = command->run(&args);
 	nw_free_args(&args);
-	if (fflush(stdout) != 0 && errno != EPIPE && status == NW_EXIT_OK) {
-		nw_note("cannot write the output: %s", nw_strerror(errno));
-		status = NW_EXIT_FAILED;
-	}
-	return status;
+	return written(status);
 }
 
 int main(int argc, char **argv)
@@ -273,11 +279,11 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("nopwatch %s\n", NOPWATCH_VERSION);
-		return NW_EXIT_OK;
+		return written(NW_EXIT_OK);
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		nw_print_overview(stdout);
-		return NW_EXIT_OK;
+		return written(NW_EXIT_OK);
 	}
 	const struct nw_command *command = nw_find_command(argv[1], &err);
 	if (!command)

@@ -45,6 +45,17 @@ full() {
 }
 full "openmetrics" x.prom report -f openmetrics "$sample" -o x.prom
 is "nothing is left beside it" "$(ls -A | tr '\n' ' ' | sed 's/theirs //')" "ours piped precious x.prom x.prom.new "
+truncate -s 0 trace.out
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "  app-7 [000] ..... %d.5: hit: (0x1) n=%d\n", 5 + i, i }' >long.txt
+said=$(trap '' XFSZ; ulimit -f 1; "$NOPWATCH" trace --from long.txt -o trace.out 2>&1)
+is "trace, in the middle" "$? $said" "1 nopwatch: cannot write 'trace.out': File too large"
+rm -f trace.out long.txt
+for command in "list -j $SERVER" "list -v $SERVER" "list -j $(dirname "$SERVER")" "report -j $sample" --version --help "help stat" \
+  "why usdt:$SERVER:myserver:none" "script usdt:$SERVER:myserver:parse__start"; do
+  # shellcheck disable=SC2086 # words
+  said=$("$NOPWATCH" $command 2>&1 >/dev/full)
+  is "$command on a full disk" "$? $said" "1 nopwatch: cannot write the output: No space left on device"
+done
 for command in "trace --from $sample" "report $sample" "list $SERVER"; do
   [ "$command" = "list $SERVER" ] && set -- || set -- -o /dev/full
   # shellcheck disable=SC2086 # words
