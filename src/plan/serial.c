@@ -165,7 +165,7 @@ enum {
 	MOST_WORDS = 12,
 	/* A table comes from anywhere. An event takes 8 KiB here and milliseconds in the kernel. */
 	MOST_IMAGES = 4096,
-	MOST_PROBES = 65536,
+	MOST_PROBES = 8192,
 	MOST_POINTS = 262144,
 	MOST_EVENTS = 8192
 };

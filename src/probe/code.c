@@ -14,7 +14,10 @@
 #include "code.h"
 
 enum {
-	FUNCTION_MOST = 16 << 20, /* bytes; more than compilers put into one */
+	/* bytes, with all its parts; more than compilers put into one. Each may be an instruction,
+	 * which takes 50 here. */
+	FUNCTION_MOST = 4 << 20,
+	PARTS_MOST = 16
 };
 
 /* A stretch of code: a function, or what its compiler has put elsewhere of it (NAME.cold). */
@@ -27,6 +30,7 @@ struct function {
 	struct nw_image *image;
 	const char *name;
 	NW_VEC(struct stretch) stretches; /* the first is the function */
+	uint64_t bytes;			  /* of all stretches */
 };
 
 static void free_function(struct function *f)
@@ -43,13 +47,17 @@ static const char *take_apart(struct function *f, uint64_t start, uint64_t size)
 {
 	int64_t offset = nw_image_offset(f->image, start, true);
 	int64_t last = nw_image_offset(f->image, start + size - 1, true);
+	/* symbols may say that a thousand parts lie in the same place */
+	if (f->stretches.count == PARTS_MOST)
+		return "it has too many parts";
 	struct stretch *stretch = nw_vec_add(&f->stretches);
 
 	if (!stretch)
 		return "out of memory";
 	*stretch = (struct stretch){.start = start, .size = size};
-	if (size == 0 || size > FUNCTION_MOST)
+	if (size == 0 || size > FUNCTION_MOST - f->bytes)
 		return "it is too large to be a function";
+	f->bytes += size;
 	if (offset < 0 || last < 0 || (uint64_t)(last - offset) != size - 1)
 		return "its code is not in the file";
 	unsigned char *code = malloc(size);

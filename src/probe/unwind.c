@@ -9,6 +9,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "budget.h"
 #include "symbol.h"
 
 /* By the beginning of their names: libstdc++ and libc++ (Itanium C++ ABI), the unwinders of GCC and
@@ -33,13 +34,16 @@ static bool is_throwing(const char *needed)
 static bool needs_library(const struct nw_image *image)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf_Scn *section = NULL;
 	bool found = false;
 
 	while (elf && !found && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		GElf_Dyn entry;
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC ||
+		    !nw_section_afford(&budget, &header) ||
+		    !nw_section_afford_names(&budget, elf, &header))
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
 		for (int i = 0; data && !found && gelf_getdyn(data, i, &entry); i++) {
