@@ -38,7 +38,7 @@ full() {
   local what=$1 file=$2 before said status
   shift 2
   before=$(md5sum "$file" 2>&1)
-  said=$(trap '' XFSZ; ulimit -f 1; "$NOPWATCH" "$@" 2>&1 >/dev/null)
+  said=$(ulimit -f 1; "$NOPWATCH" "$@" 2>&1 >/dev/null)
   status=$?
   is "$what" "$status $said" "1 nopwatch: cannot write '$file': File too large"
   is "$what: the file is as it was" "$(md5sum "$file" 2>&1)" "$before"
@@ -47,7 +47,7 @@ full "openmetrics" x.prom report -f openmetrics "$sample" -o x.prom
 is "nothing is left beside it" "$(ls -A | tr '\n' ' ' | sed 's/theirs //')" "ours piped precious x.prom x.prom.new "
 truncate -s 0 trace.out
 awk 'BEGIN { for (i = 0; i < 20000; i++) printf "  app-7 [000] ..... %d.5: hit: (0x1) n=%d\n", 5 + i, i }' >long.txt
-said=$(trap '' XFSZ; ulimit -f 1; "$NOPWATCH" trace --from long.txt -o trace.out 2>&1)
+said=$(ulimit -f 1; "$NOPWATCH" trace --from long.txt -o trace.out 2>&1)
 is "trace, in the middle" "$? $said" "1 nopwatch: cannot write 'trace.out': File too large"
 rm -f trace.out long.txt
 for command in "list -j $SERVER" "list -v $SERVER" "list -j $(dirname "$SERVER")" "report -j $sample" --version --help "help stat" \
