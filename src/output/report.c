@@ -104,7 +104,7 @@ void nw_report_quiet(uint64_t first, uint64_t count, enum nw_form form, struct n
 	} else if (form ==
 		   NW_FORM_CSV) { /* the number of intervals where the others count */
 		nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
-		for (size_t i = 0; i < nw_figure_count + 5; i++)
+		for (size_t i = 0; i < nw_figure_count + 7; i++)
 			nw_buf_addc(out, ',');
 		nw_buf_addc(out, '\n');
 	}

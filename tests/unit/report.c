@@ -352,11 +352,11 @@ START_TEST(csv_quotes_what_would_break_a_row)
 	struct nw_report report = report_of();
 	report.group_by = "comm";
 	expect_csv(&report, HEADER
-		   "probe,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,"
-		   "0.500,0,,,,,,,,,,,,,,\narg,\"a\x1b[2J:q,\"\"\n\xc3__start\","
-		   "\"a\"\"b,c\r\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\arows,,,\n"
-		   "arg,\"a\x1b[2J:q,\"\"\n\xc3__start\",\"a\"\"b,c\r\nd\",,1,0.500" ALL_MAX
-		   ",,,,arg1,,,\nloss,,,,0,,,,,,,,,,,,0,,,,\n");
+		   "probe,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\",\"a\"\"b,c\\r\\nd\",,1,"
+		   "0.500,0,,,,,,,,,,,,,,\narg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\","
+		   "\"a\"\"b,c\\r\\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\\x07rows,,,\n"
+		   "arg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\",\"a\"\"b,c\\r\\nd\",,1,0."
+		   "500" ALL_MAX ",,,,arg1,,,\nloss,,,,0,,,,,,,,,,,,0,,,,\n");
 	teardown();
 }
 END_TEST
