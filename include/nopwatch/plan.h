@@ -102,8 +102,10 @@ struct nw_source {
 	 * a gap. None: the field is of the kernel's type string (recordings of old, text). */
 	NW_VEC(struct nw_chunk) chunks;
 	bool big_endian; /* a string: the program that it is from */
-	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
-	bool spread; /* a string: chunks are in other parts than its pointer */
+	bool whole;   /* a string: a load that meets the end of a mapping loads nothing */
+	bool spread;  /* a string: chunks are in other parts than its pointer */
+	bool counted; /* a string: it has no NUL, but a length, */
+	uint32_t length; /* which is this argument's value */
 };
 
 /*

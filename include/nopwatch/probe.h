@@ -362,6 +362,8 @@ int nw_type_parse(const char *text, size_t len, struct nw_type *out);
 struct nw_named_arg {
 	char name[32]; /* "" = argN */
 	struct nw_type type;
+	char length
+		[32]; /* a string: the argument that has its length; "": it ends with a NUL */
 };
 
 typedef NW_VEC(struct nw_named_arg) nw_named_args;
@@ -403,6 +405,8 @@ struct nw_types {
  * Errors name FILE:LINE; then nothing is added. ENOENT: it describes no USDT probes.
  */
 int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err);
+/* Add what is known without a file: strings that have a length and no NUL. -ENOMEM. */
+int nw_types_builtin(struct nw_types *types);
 /* Add the tapsets below a directory. They only count for the programs that they name; those
  * that cannot be read are passed over. */
 void nw_types_find(struct nw_types *types, const char *directory);
@@ -447,8 +451,11 @@ struct nw_probe {
 	nw_named_args args; /* as many as its sites have arguments; tracepoint: the fields
 			       that are wanted */
 	bool has_args;	    /* the user named arguments */
+	size_t named;	    /* the first so many */
 };
 
+/* The argument of that name or, whatever it is called, argN; -1. */
+int nw_arg_find(const struct nw_probe *probe, const char *name);
 /* What argument i is called: its name, or "argI". */
 void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32]);
 
@@ -490,6 +497,13 @@ struct nw_selection {
  */
 int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *scope,
 	      struct nw_selection *out, struct nw_error *err);
+/*
+ * Of the probes whose arguments were named, leave only those: of the others, the first keep, as
+ * far as there are, and those that the strings among them have their lengths in. A usage error if
+ * a string's length is no argument.
+ */
+int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_error *err);
+
 void nw_selection_free(struct nw_selection *selection);
 
 /* Does a USDT spec's provider and name pattern fit? */

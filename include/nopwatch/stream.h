@@ -485,6 +485,8 @@ uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source 
  */
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
 		      uint32_t len, struct nw_value *value);
+/* All values of a hit are there: cut the strings that have a length. */
+void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values);
 /* Element i of an ARRAY value, as a number; of FLOATs, as a real one. */
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);

@@ -169,12 +169,41 @@ static bool has_named_args(const struct nw_run *run)
 	return false;
 }
 
+/* An argument that no probe has would have no histogram. */
+static int check_hists(const struct stat *s, const struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	nw_vec_each (&s->args->hists, name) {
+		bool found = false;
+		nw_vec_each (&selection->probes, probe) {
+			for (size_t i = 0; i < (*probe)->args.count; i++) {
+				char known[32];
+				nw_arg_name(*probe, i, known);
+				found |= strcmp(known, *name) == 0;
+			}
+		}
+		if (found)
+			continue;
+		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",
+			      *name);
+		nw_error_hint(
+			err,
+			"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, "
+			"arg1, ...",
+			*name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct stat *s = arg;
 
 	s->run = run;
 	int ret = make_spans(s, err);
+	if (ret == 0)
+		ret = check_hists(s, &run->selection, err);
 	if (ret == 0)
 		ret = nw_by_bind(&s->by, &run->selection, err);
 	const struct nw_summary_options options = {

@@ -145,9 +145,13 @@ const struct nw_command nw_cmd_trace = {
 		"end of CMD or of the last -p. Arguments are named and typed in the spec:\n"
 		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 "
 		"f64 string,\n"
-		"and arrays of up to 64 elements such as u8[16]. The kernel's own events, "
-		"tracepoint:SYSTEM:EVENT,\n"
-		"have their fields as arguments.",
+		"and arrays of up to 64 elements such as u8[16]; name:string[len] has its "
+		"length "
+		"in the\n"
+		"argument len. Only what is named is fetched, unless nothing is. The "
+		"kernel's own "
+		"events,\n"
+		"tracepoint:SYSTEM:EVENT, have their fields as arguments.",
 	.options = "pid follow all exe types duration count output format json filter "
 		   "max-rate buffer string-size from time strict dry-run force quiet "
 		   "verbose color",

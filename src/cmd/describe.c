@@ -20,6 +20,10 @@ int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_er
 		nw_types_free(&types);
 		return ret;
 	}
+	if (nw_types_builtin(&types) < 0) {
+		nw_types_free(&types);
+		return nw_no_memory(err);
+	}
 	nw_types_find(&types, tapsets ? tapsets : TAPSETS);
 	*out = types;
 	return 0;

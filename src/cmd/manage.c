@@ -67,6 +67,8 @@ int nw_management_select(const struct nw_args *args, struct nw_selection *out,
 	}
 	if (ret == 0)
 		ret = nw_select(specs.item, specs.count, &scope, out, err);
+	if (ret == 0 && (ret = nw_selection_trim(out, 0, err)) < 0)
+		nw_selection_free(out);
 	nw_vec_each (&specs, spec)
 		nw_spec_free(spec);
 	nw_vec_free(&specs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a run is about: which probes, with which values, and of which processes. */
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,38 @@ static int read_specs(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+/* The highest argN in a text, and one more: what it uses of arguments that nobody named. */
+static size_t args_used(const char *text)
+{
+	size_t used = 0;
+
+	for (const char *at = text; at && (at = strstr(at, "arg")); at += 3) {
+		unsigned long number = 0;
+		char *end;
+		bool begins = at == text ||
+			      (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+		if (!begins || !isdigit((unsigned char)at[3]))
+			continue;
+		number = strtoul(at + 3, &end, 10);
+		if (number < NW_MAX_FIELDS && number + 1 > used)
+			used = number + 1;
+	}
+	return used;
+}
+
+/* Arguments that were named are all there is; unless others are compared, or grouped by. */
+static int trim_args(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_args *args = run->args;
+	size_t keep = nw_max64(args_used(args->by), args_used(args->filter));
+
+	nw_vec_each (&args->hists, text)
+		keep = nw_max64(keep, args_used(*text));
+	nw_vec_each (&args->spans, text)
+		keep = nw_max64(keep, args_used(*text));
+	return nw_selection_trim(&run->selection, keep, err);
+}
+
 static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
 {
 	struct nw_types types = {0};
@@ -89,6 +122,8 @@ static int select_probes(struct nw_run *run, const char *command, struct nw_erro
 	if (ret == 0)
 		ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
 				err);
+	if (ret == 0)
+		ret = trim_args(run, err);
 	nw_types_free(&types);
 	nw_tracefs_close(&fs);
 	if (ret == 0 && !run->args->quiet)

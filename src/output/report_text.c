@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A report for people. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -322,6 +323,18 @@ static void number_cell(struct nw_table *table, const struct nw_histogram *h,
 		nw_table_number(table, value);
 }
 
+static void figure_cell(struct nw_table *table, const struct nw_histogram *h,
+			const struct nw_figure *figure)
+{
+	double mean = nw_histogram_mean(h);
+
+	/* the mean of small integers is seldom one */
+	if (strcmp(figure->key, "mean") == 0 && fabs(mean) < 1e6 && mean != floor(mean))
+		nw_table_cell(table, "%.2f", mean);
+	else
+		number_cell(table, h, nw_figure_value(h, figure));
+}
+
 static void arg_row(const struct text *t, struct nw_table *table, const char *label,
 		    const struct nw_histogram *h, size_t group, size_t more)
 {
@@ -331,7 +344,7 @@ static void arg_row(const struct text *t, struct nw_table *table, const char *la
 	nw_table_number(table, h->count);
 	number_cell(table, h, h->sum);
 	for (size_t i = 0; i < nw_figure_count; i++)
-		number_cell(table, h, nw_figure_value(h, &nw_figures[i]));
+		figure_cell(table, h, &nw_figures[i]);
 }
 
 static void arg_rows(struct text *t, struct nw_table *table, size_t probe, size_t arg)

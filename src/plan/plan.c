@@ -92,6 +92,11 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 				      &source->fetch);
 		else
 			source->fetch.problem = "this site has no such argument";
+		if (*arg->length && !source->fetch.problem) {
+			int length = nw_arg_find(probe, arg->length);
+			source->counted = length >= 0;
+			source->length = length >= 0 ? (uint32_t)length : 0;
+		}
 		i++;
 	}
 	return 0;

@@ -13,6 +13,7 @@
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
  *	string BIG_ENDIAN WHOLE				of the last source
+ *	length ARG					of the last source
  *	chunk PART FIELD OFFSET BITS COUNT		of the last source
  *	event NAME RETURN
  *	system NAME					of the last event: the kernel has it anyway
@@ -88,6 +89,8 @@ static void save_chunks(const struct nw_source *source, struct nw_buf *out)
 {
 	if (source->chunks.count)
 		nw_buf_printf(out, "string %d %d\n", source->big_endian, source->whole);
+	if (source->chunks.count && source->counted)
+		nw_buf_printf(out, "length %" PRIu32 "\n", source->length);
 	nw_vec_each (&source->chunks, chunk)
 		nw_buf_printf(out,
 			      "chunk %" PRIu32 " %d %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
@@ -436,6 +439,18 @@ static int load_string(struct loader *load)
 	return 0;
 }
 
+static int load_length(struct loader *load)
+{
+	struct nw_source *source = last_source(load);
+	uint64_t length;
+
+	if (!source || !number(load, 1, NW_MAX_FIELDS, &length))
+		return -EBADMSG;
+	source->counted = true;
+	source->length = (uint32_t)length;
+	return 0;
+}
+
 /* The bytes of a string have no gap, and are no more than we ever fetch. */
 static int load_chunk(struct loader *load)
 {
@@ -552,6 +567,7 @@ static const struct {
 	{"stack", 4, load_stack},
 	{"source", 10, load_source},
 	{"string", 3, load_string},
+	{"length", 2, load_length},
 	{"chunk", 6, load_chunk},
 	{"event", 3, load_event},
 	{"system", 2, load_system},

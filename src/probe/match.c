@@ -55,6 +55,7 @@ int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 				     spec->text, spec->args.count, probe->provider,
 				     probe->name, probe->args.count);
 	probe->has_args = true;
+	probe->named = spec->args.count;
 	nw_vec_each (&spec->args, arg)
 		if (i < probe->args.count)
 			probe->args.item[i++] = *arg;

@@ -117,6 +117,58 @@ void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32])
 		snprintf(out, 32, "arg%zu", i);
 }
 
+int nw_arg_find(const struct nw_probe *probe, const char *name)
+{
+	uint64_t number;
+	char known[32];
+
+	for (size_t i = 0; i < probe->args.count; i++) {
+		nw_arg_name(probe, i, known);
+		if (strcmp(known, name) == 0)
+			return (int)i;
+	}
+	if (strncmp(name, "arg", 3) != 0 || nw_parse_u64(name + 3, &number) < 0 ||
+	    number >= probe->args.count)
+		return -1;
+	return (int)number;
+}
+
+/* How many arguments a probe needs to have; -EINVAL. */
+static int needed_args(const struct nw_probe *probe, size_t keep, struct nw_error *err)
+{
+	size_t needed = probe->has_args && probe->kind != NW_SPEC_TRACEPOINT
+				? probe->named
+				: probe->args.count;
+
+	if (needed < keep)
+		needed = keep;
+	for (size_t i = 0; i < needed && i < probe->args.count; i++) {
+		const struct nw_named_arg *arg = &probe->args.item[i];
+		int length = *arg->length ? nw_arg_find(probe, arg->length) : 0;
+		if (length < 0 || (*arg->length && (size_t)length == i)) {
+			nw_fail_usage(err,
+				      "string[%s] of %s: its length is no argument of the "
+				      "probe",
+				      arg->length, probe->label);
+			return -EINVAL;
+		}
+		if ((size_t)length >= needed)
+			needed = (size_t)length + 1;
+	}
+	return (int)(needed < probe->args.count ? needed : probe->args.count);
+}
+
+int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_error *err)
+{
+	nw_vec_each (&selection->probes, probe) {
+		int needed = needed_args(*probe, keep, err);
+		if (needed < 0)
+			return needed;
+		(*probe)->args.count = (size_t)needed;
+	}
+	return 0;
+}
+
 /* ---- the selection ------------------------------------------------------------------ */
 
 static int select_one(const struct nw_spec *spec, const struct nw_scope *scope,

@@ -88,6 +88,23 @@ static bool is_identifier(const char *text, size_t len)
 	return true;
 }
 
+/* "string[len]": len is the name of the argument that has the length. */
+static int parse_type(const char *text, size_t len, struct nw_named_arg *arg)
+{
+	static const char with_length[] = "string[";
+	size_t before = sizeof(with_length) - 1;
+
+	if (len < before + 2 || memcmp(text, with_length, before) != 0 ||
+	    isdigit((unsigned char)text[before]))
+		return nw_type_parse(text, len, &arg->type);
+	size_t name = len - before - 1;
+	if (text[len - 1] != ']' || name >= sizeof(arg->length) ||
+	    !is_identifier(text + before, name))
+		return -EINVAL;
+	memcpy(arg->length, text + before, name);
+	return nw_type_parse(text, before - 1, &arg->type);
+}
+
 static int parse_arg(const char *whole, const char *text, size_t len, struct nw_spec *spec,
 		     struct nw_error *err)
 {
@@ -102,11 +119,12 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 			err, whole,
 			"an argument's name is a C identifier of up to 31 characters");
 	memcpy(arg->name, text, name_len);
-	if (colon && nw_type_parse(colon + 1, len - name_len - 1, &arg->type) < 0) {
+	if (colon && parse_type(colon + 1, len - name_len - 1, arg) < 0) {
 		bad_spec(err, whole, "an argument has an unknown type");
 		nw_error_hint(err,
-			      "types are u8..u64, s8..s64, x8..x64, f32, f64, string, and "
-			      "arrays such as u8[16] (at most 64 elements)");
+			      "types are u8..u64, s8..s64, x8..x64, f32, f64, string, "
+			      "string[len], whose length is the argument len, and arrays "
+			      "such as u8[16] (at most 64 elements)");
 		return -EINVAL;
 	}
 	nw_vec_each (&spec->args, other) /* values are told apart by their names */

@@ -157,6 +157,60 @@ void nw_types_find(struct nw_types *types, const char *directory)
 	find_in(types, directory, 0, &files);
 }
 
+/* ---- without a file ----------------------------------------------------------------- */
+
+/*
+ * hotspot.d of OpenJDK (src/hotspot/os/posix/dtrace): names are a pointer and a length, and have
+ * no NUL. What begins with const char * there (hotspot_jni.d) has one.
+ */
+static const struct {
+	const char *program, *provider, *name, *args;
+} builtin[] = {
+	{"libjvm.so", "hotspot", "class__*", "class:string[arg1],class_len"},
+	{"libjvm.so", "hotspot", "thread__st*",
+	 "thread:string[arg1],thread_len,java_thread,native_thread,daemon"},
+	{"libjvm.so", "hotspot", "method__compile__*",
+	 "compiler:string[arg1],compiler_len,class:string[arg3],class_len,"
+	 "method:string[arg5],method_len,signature:string[arg7],signature_len"},
+	{"libjvm.so", "hotspot", "compiled__method__*",
+	 "class:string[arg1],class_len,method:string[arg3],method_len,"
+	 "signature:string[arg5],signature_len"},
+	{"libjvm.so", "hotspot", "method__*",
+	 "java_thread,class:string[arg2],class_len,method:string[arg4],method_len,"
+	 "signature:string[arg6],signature_len"},
+	{"libjvm.so", "hotspot", "monitor__*",
+	 "java_thread,monitor:x64,class:string[arg3],class_len"},
+	{"libjvm.so", "hotspot", "object__alloc",
+	 "java_thread,class:string[arg2],class_len,size"},
+	{"libjvm.so", "hotspot", "mem__pool__gc__*",
+	 "manager:string[arg1],manager_len,pool:string[arg3],pool_len,init,used,committed,"
+	 "max"},
+	{"libjvm.so", "hotspot", "vmops__*", "operation:string[arg1],operation_len,mode"},
+};
+
+int nw_types_builtin(struct nw_types *types)
+{
+	for (size_t i = 0; i < NW_COUNT(builtin); i++) {
+		nw_cleanup(nw_free_ptr) char *text = nw_text("n(%s)", builtin[i].args);
+		struct nw_described *known = text ? nw_types_add(types) : NULL;
+		struct nw_spec spec;
+		if (!known || nw_spec_parse(text, &spec, NULL) < 0)
+			return -ENOMEM;
+		known->program = strdup(builtin[i].program);
+		known->provider = strdup(builtin[i].provider);
+		known->name = strdup(builtin[i].name);
+		nw_vec_each (&spec.args, arg) {
+			struct nw_named_arg *slot = nw_vec_add(&known->args);
+			if (slot)
+				*slot = *arg;
+		}
+		nw_spec_free(&spec);
+		if (!known->program || !known->provider || !known->name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* ---- look-ups ----------------------------------------------------------------------- */
 
 /* libpython3.so fits libpython3.so.1.0, too: which version there is was not known. */
@@ -235,8 +289,10 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 		for (size_t j = 0; j < count && fits; j++)
 			fits = i >= points[j].operands.count ||
 			       suits(&from->type, &points[j].operands.item[i]);
-		if (fits)
+		if (fits) {
 			arg->type = from->type;
+			memcpy(arg->length, from->length, sizeof(arg->length));
+		}
 		if (!*arg->name && *from->name && !has_name(args, from->name))
 			memcpy(arg->name, from->name, sizeof(arg->name));
 	}

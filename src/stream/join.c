@@ -202,6 +202,7 @@ static int complete(struct nw_join *join, size_t at)
 		return -ENOMEM;
 	*slot = join->waiting.item[at];
 	finish_strings(*slot, planned_of(join, (*slot)->hit.planned));
+	nw_string_lengths(planned_of(join, (*slot)->hit.planned), (*slot)->values);
 	memmove(&join->waiting.item[at], &join->waiting.item[at + 1],
 		(--join->waiting.count - at) * sizeof(struct pending *));
 	return 0; /* the others stay in order, oldest first */

@@ -129,10 +129,63 @@ void nw_string_finish(const struct nw_source *source, const unsigned char *bytes
 		return;
 	}
 	value->text = (const char *)bytes;
+	if (source->counted) { /* its length is not known yet */
+		value->len = len;
+		return;
+	}
 	value->len = (uint32_t)strnlen(value->text, len);
 	if (!value->len)
 		finish_empty(bytes, len, value);
 	else
 		value->cut = value->len == len ||
 			     could_be_a_fault(source, bytes, len, value->len, value);
+}
+
+/* ---- strings that have a length ----------------------------------------------------- */
+
+/* The number of bytes in front of what looks like loads that failed: zeros, up to the last byte,
+ * from the beginning of a page on. */
+static uint32_t readable(const struct nw_value *value, uint32_t len)
+{
+	const unsigned char *bytes = (const unsigned char *)value->text;
+	uint32_t end = len;
+
+	while (end && !bytes[end - 1])
+		end--;
+	if (end == len)
+		return len;
+	if (!end)
+		return 0;
+	uint64_t page = (value->number + end) % PAGE == 0 ? end : page_end(value, end);
+	return least(len, page);
+}
+
+static void cut_to(struct nw_value *value, const struct nw_value *length)
+{
+	uint64_t wanted = length->number;
+
+	if (length->kind != NW_VALUE_UNSIGNED && length->kind != NW_VALUE_SIGNED &&
+	    length->kind != NW_VALUE_HEX) {
+		*value = (struct nw_value){.kind = NW_VALUE_MISSING,
+					   .text = "its length is not known"};
+		return;
+	}
+	if (length->kind == NW_VALUE_SIGNED && (int64_t)wanted < 0)
+		wanted = 0;
+	value->len = readable(value, least(value->len, wanted));
+	value->cut = value->len < wanted;
+	if (wanted && !value->len)
+		miss(value);
+}
+
+void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values)
+{
+	size_t i = 0;
+
+	nw_vec_each (&planned->args, source) {
+		struct nw_value *value = &values[i++];
+		if (source->counted && value->kind == NW_VALUE_STRING &&
+		    source->length < planned->args.count && source->length != i - 1)
+			cut_to(value, &values[source->length]);
+	}
 }

@@ -237,6 +237,8 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 		      struct nw_value *out)
 {
 	const struct nw_planned *planned = &formats->plan->points.item[record->planned];
+	struct nw_value *values = out;
+	bool counted = false;
 
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
@@ -253,7 +255,10 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 			take_field(record, source, value);
 		else
 			miss(value, "not fetched");
+		counted |= source->counted;
 	}
+	if (counted && planned->parts == 1)
+		nw_string_lengths(planned, values);
 }
 
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i)

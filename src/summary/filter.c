@@ -15,6 +15,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,57 @@ static int read_value(struct reader *r, struct test *test)
 	return 0;
 }
 
+/* Characters that whatever fits the glob has at least. */
+static size_t glob_least(const char *glob)
+{
+	size_t least = 0;
+
+	for (; *glob; glob++) {
+		const char *close = *glob == '[' ? strchr(glob + 1 + (glob[1] == '!'), ']')
+						 : NULL;
+		least += *glob != '*';
+		if (*glob == '\\' && glob[1])
+			glob++;
+		else if (close)
+			glob = close;
+	}
+	return least;
+}
+
+/* TASK_COMM_LEN is 16 with its NUL. */
+static bool is_too_long_a_name(const struct test *test)
+{
+	size_t least = test->compare == NW_GLOB ? glob_least(test->literal.text)
+						: test->literal.len;
+
+	return least > 15;
+}
+
+/* Could a number of a range hold? */
+static bool can_hold(const struct test *test, long double least, long double most)
+{
+	const struct nw_literal *literal = &test->literal;
+	long double value = literal->kind == NW_LITERAL_REAL ? (long double)literal->real
+			    : literal->negative ? (long double)(int64_t)literal->number
+						: (long double)literal->number;
+
+	switch (test->compare) {
+	case NW_EQUAL:
+		return value >= least && value <= most &&
+		       (literal->kind != NW_LITERAL_REAL || value == floorl(value));
+	case NW_LESS:
+		return value > least;
+	case NW_LESS_EQUAL:
+		return value >= least;
+	case NW_MORE:
+		return value < most;
+	case NW_MORE_EQUAL:
+		return value <= most;
+	default:
+		return true;
+	}
+}
+
 /* What can be said before the arguments are known. */
 static int check_subject(const struct reader *r, const struct test *test)
 {
@@ -199,8 +251,16 @@ static int check_subject(const struct reader *r, const struct test *test)
 
 	if (test->subject == OF_COMM && has_order)
 		return complain(r, at, "comm is a string: only ==, != and ~ compare it");
+	if (test->subject == OF_COMM && is_too_long_a_name(test))
+		return complain(
+			r, at,
+			"the kernel keeps 15 characters of a thread's name, so no "
+			"comm is that long (comm ~ \"abc*\" compares its beginning)");
 	if (test->subject != OF_ARG && test->subject != OF_COMM && wants_text(test))
 		return complain(r, at, "this is a number, and compared with text");
+	if (test->subject != OF_ARG && test->subject != OF_COMM &&
+	    !can_hold(test, 0, INT32_MAX))
+		return complain(r, at, "this can never hold: it is a number from 0 on");
 	return 0;
 }
 
@@ -339,21 +399,16 @@ bool nw_filter_names_tasks(const struct nw_filter *filter)
 
 /* ---- the probes --------------------------------------------------------------------- */
 
-/* An argument by its name or, whatever it is called, as argN; -1. */
-static int find_arg(const struct nw_probe *probe, const char *name)
+/* Does the type have a value for which the comparison holds? */
+static bool fits_type(const struct test *test, const struct nw_type *type)
 {
-	uint64_t number;
-	char known[32];
+	bool is_signed = type->base == NW_TYPE_SIGNED;
 
-	for (size_t i = 0; i < probe->args.count; i++) {
-		nw_arg_name(probe, i, known);
-		if (strcmp(known, name) == 0)
-			return (int)i;
-	}
-	if (strncmp(name, "arg", 3) != 0 || !isdigit((unsigned char)name[3]) ||
-	    nw_parse_u64(name + 3, &number) < 0 || number >= probe->args.count)
-		return -1;
-	return (int)number;
+	if (type->base != NW_TYPE_UNSIGNED && type->base != NW_TYPE_HEX && !is_signed)
+		return true;
+	long double values = ldexpl(1, (int)type->bits);
+	return is_signed ? can_hold(test, -values / 2, values / 2 - 1)
+			 : can_hold(test, 0, values - 1);
 }
 
 /* Could this comparison ever be true of such an argument? The reason why not; NULL. */
@@ -370,6 +425,8 @@ static const char *misfit(const struct test *test, const struct nw_type *type)
 		return "is a number, and compared with text";
 	if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
 		return "is no integer and has no bits";
+	if (!fits_type(test, type))
+		return "can never be that: its type has no such values";
 	return NULL;
 }
 
@@ -400,7 +457,7 @@ static int bind_probe(struct nw_filter *filter, size_t number, const struct nw_p
 		args[i] = -1;
 		if (filter->tests.item[i].subject != OF_ARG)
 			continue;
-		args[i] = find_arg(probe, filter->tests.item[i].name);
+		args[i] = nw_arg_find(probe, filter->tests.item[i].name);
 		if (args[i] < 0)
 			return 0;
 	}

@@ -96,5 +96,18 @@ holds "CMD's own probes are counted in CMD only" out.json "probe('counter:inner_
 "$NOPWATCH" stat -j "usdt:$PROGRAMS/counter:counter:inner__entry" -o out.json -- sh -c "$PROGRAMS/counter 10; $PROGRAMS/counter 10" >/dev/null
 holds "a load in another program counts everybody" out.json "probe('counter:inner__entry')['hits'] == 60"
 
+# what is named is fetched and shown, and nothing else
+"$NOPWATCH" stat -j 'counter:step__end(i)' -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "only the arguments that were named" out.json "list(probe('counter:step__end')['args']) == ['i']"
+"$NOPWATCH" stat -j 'counter:step__end(i)' --hist arg1 -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "and those that something else names" out.json "list(probe('counter:step__end')['args']) == ['i', 'arg1']"
+"$NOPWATCH" trace -j 'counter:step__begin()' 'counter:step__end' -n 8 -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "none, if none are" out.json "{len(e['args']) for e in of('event') if 'begin' in e['probe']} == {0} and {len(e['args']) for e in of('event') if 'end' in e['probe']} == {2}"
+said=$("$NOPWATCH" stat 'counter:step__end(i)' --hist j -- "$PROGRAMS/counter" 10 2>&1)
+has "--hist of what no probe has" "$? $said" "^2 nopwatch: --hist 'j': no probe has an argument of that name"
+said=$("$NOPWATCH" stat 'counter:step__end(i)' --by j -- "$PROGRAMS/counter" 10 2>&1)
+has "--by of what no probe has" "$? $said" "^2 nopwatch: --by 'j': no probe has an argument of that name"
+has "a mean keeps its fraction" "$("$NOPWATCH" stat 'counter:step__end(i)' -- "$PROGRAMS/counter" 10 2>/dev/null)" 'step__end i .* 4\.50 '
+
 unchanged
 finish

@@ -15,6 +15,23 @@ done
 NOPWATCH_FEATURES=-arrays,-hex,-multi_site,-instances "$NOPWATCH" trace -j "$spec" -o out.json -- "$edges"
 ok "as on a very old kernel" "$TESTS_LIB/edges" out.json 256 whole
 
+
+# a length instead of a NUL
+counted="usdt:$edges:edges:text(s:string[len],len,kind)"
+for mask in '' -arrays; do
+  for size in 256 16384; do
+    NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --string-size $size "$counted" -o out.json -- "$edges"
+    ok "$mask --string-size $size: strings are as long as they are said to be" "$TESTS_LIB/edges" out.json $size counted
+  done
+done
+"$NOPWATCH" record -o out.dat "usdt:$edges:edges:text(s:string[arg1])" -- "$edges" >/dev/null
+"$NOPWATCH" trace -j --from out.dat >out.json
+holds "also of a recording, if only the string was named" out.json \
+  "all(len(e['args']['s']) == max(0, min(e['args']['arg1'], 256)) for e in of('event') if e['args']['s'] is not None) and 'kind' not in of('event')[0]['args'] and len(of('event')[0]['args']) == 2"
+said=$("$NOPWATCH" trace "usdt:$edges:edges:text(s:string[length])" -- "$edges" 2>&1)
+has "a length that there is not" "$? $said" '^2 nopwatch: string\[length\] of edges:text: its length is no argument'
+has "a type that there is not" "$("$NOPWATCH" trace "usdt:$edges:edges:text(s:string[a b])" 2>&1)" 'unknown type'
+
 # the same from a recording, and from text
 "$NOPWATCH" record --string-size 4096 -o out.dat "$spec" -- "$edges" >/dev/null
 "$NOPWATCH" trace -j --from out.dat >out.json

@@ -60,5 +60,27 @@ loaded=$(grep -c ' source: ' classes.log)
 holds "over 400 sites of libjvm.so are armed" out.json "first['sites'] > 400 and first['probes'] > 400"
 holds "classes loaded are the JVM's own count" out.json "probe('hotspot:class__loaded')['hits'] == $loaded"
 
+# names are a pointer and a length: never a byte more
+cat >Names.java <<'J'
+public class Names {
+    static int twice(int n) { return 2 * n; }
+    public static void main(String[] args) throws Exception {
+        Thread thread = new Thread(() -> twice(21), "a-thread-of-our-own");
+        thread.start();
+        thread.join();
+    }
+}
+J
+if "$home/bin/javac" Names.java; then
+  "$NOPWATCH" trace -j "usdt:$jvm:hotspot:class__loaded" "usdt:$jvm:hotspot:thread__start" \
+    "usdt:$jvm:hotspot:method__entry(thread,class,class_len,method,method_len,signature:string[arg6])" -o names.json -- \
+    "$home/bin/java" -XX:+ExtendedDTraceProbes -Xint Names >/dev/null
+  holds "names that are as long as they are said to be" names.json \
+    "len(of('event')) > 1000 and all(len(e['args'][n].encode()) == e['args'][l] for e in of('event') for n, l in (('class', 'class_len'), ('method', 'method_len'), ('thread', 'thread_len')) if isinstance(e['args'].get(n), str) and n not in e.get('cut', []))"
+  holds "of a class" names.json "'Names' in {e['args'].get('class') for e in of('event')}"
+  holds "of a thread" names.json "'a-thread-of-our-own' in {e['args'].get('thread') for e in of('event')}"
+  holds "of a method" names.json \
+    "('Names', 'twice', '(I)I') in {(e['args']['class'], e['args']['method'], e['args']['signature']) for e in of('event') if 'method' in e['args']}"
+fi
 unchanged
 finish

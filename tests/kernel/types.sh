@@ -13,7 +13,7 @@ holds "trace: strings and names from the provider file" out.json \
   "[e['args'] for e in of('event') if 'begin' in e['probe']] == [{'count': i, 'text': 'step \"%d\"\t\\\\' % i} for i in range(50)]"
 holds "trace: numbers, too" out.json \
   "[e['args'] for e in of('event') if 'end' in e['probe']] == [{'count': i, 'square': i * i} for i in range(50)]"
-"$NOPWATCH" trace -j 'counter:step__end(n:u8)' --types counter.d -o out.json -- "$PROGRAMS/counter" 300 >/dev/null
+"$NOPWATCH" trace -j 'counter:step__end(n:u8, square)' --types counter.d -o out.json -- "$PROGRAMS/counter" 300 >/dev/null
 holds "a spec comes first, the file fills the gaps" out.json \
   "[e['args'] for e in of('event')] == [{'n': i % 256, 'square': i * i} for i in range(300)]"
 "$NOPWATCH" stat -j 'counter:step__end' --by count --types counter.d -o out.json -- "$PROGRAMS/counter" 5 >/dev/null

@@ -263,8 +263,34 @@ static const char spec_hint[] =
 	"uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or "
 	"tracepoint:SYSTEM:EVENT";
 static const char type_hint[] =
-	"types are u8..u64, s8..s64, x8..x64, f32, f64, string, and arrays such as u8[16] "
-	"(at most 64 elements)";
+	"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length "
+	"is "
+	"the argument len, and arrays such as u8[16] (at most 64 elements)";
+
+START_TEST(a_string_may_have_its_length_in_another_argument)
+{
+	struct nw_spec spec;
+
+	ck_assert_int_eq(
+		nw_spec_parse("p:n(a:string[arg1], len, b:string[ab_1])", &spec, NULL), 0);
+	ck_assert_uint_eq(spec.args.count, 3);
+	ck_assert_str_eq(spec.args.item[0].length, "arg1");
+	ck_assert_str_eq(spec.args.item[1].length, "");
+	ck_assert_str_eq(spec.args.item[2].length, "ab_1");
+	ck_assert_int_eq(spec.args.item[2].type.base, NW_TYPE_STRING);
+	ck_assert_uint_eq(spec.args.item[2].type.array, 0);
+	nw_spec_free(&spec);
+	static const char *const bad[] = {
+		"p:n(a:string[])",
+		"p:n(a:string[b)",
+		"p:n(a:string[b c])",
+		"p:n(a:string[b-c])",
+		"p:n(a:u8[len])",
+		"p:n(a:string[a234567890123456789012345678901234567890])"};
+	for (size_t i = 0; i < NW_COUNT(bad); i++)
+		ck_assert_int_eq(nw_spec_parse(bad[i], &spec, NULL), -EINVAL);
+}
+END_TEST
 
 START_TEST(a_bad_spec_is_told_why)
 {
@@ -386,5 +412,5 @@ END_TEST
 
 UNIT_MAIN("spec", usdt_probes_have_many_spellings, functions_have_symbols_or_offsets,
 	  tracepoints_have_a_system_and_an_event, arguments_are_named_and_typed,
-	  types_are_what_they_say, a_bad_spec_is_told_why,
-	  random_text_is_a_spec_or_an_error)
+	  types_are_what_they_say, a_string_may_have_its_length_in_another_argument,
+	  a_bad_spec_is_told_why, random_text_is_a_spec_or_an_error)
