@@ -426,6 +426,8 @@ typedef NW_VEC(struct nw_change) nw_changes;
 const nw_changes *nw_manager_changes(const struct nw_manager *manager);
 /* What the user should know; lives as long as the manager. */
 const nw_strings *nw_manager_notes(const struct nw_manager *manager);
+/* What nw_manager_do() was to take away and had to leave: the journal keeps it for later. */
+const nw_strings *nw_manager_left(const struct nw_manager *manager);
 void nw_manager_close(struct nw_manager *manager);
 
 /* May the name be an instance's? EINVAL. */

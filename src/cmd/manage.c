@@ -290,5 +290,9 @@ int nw_management_finish(struct nw_management *m, struct nw_error *err)
 		ret = nw_sink_write(&sink, &out, err);
 	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
 	nw_buf_free(&out);
+	if (ret == 0 && end == 0 && nw_manager_left(m->manager)->count) {
+		end = nw_fail(err, EBUSY, "%s", nw_manager_left(m->manager)->item[0]);
+		nw_error_hint(err, "once nobody does, `nopwatch clean` takes it away");
+	}
 	return ret < 0 ? ret : end;
 }

@@ -103,6 +103,7 @@ void nw_manager_close(struct nw_manager *m)
 	nw_strings_free(&m->gone);
 	nw_strings_free(&m->fresh_instances);
 	nw_strings_free(&m->notes);
+	nw_strings_free(&m->left);
 	nw_vec_each (&m->changes, change) {
 		free(change->label);
 		free(change->where);
@@ -161,6 +162,11 @@ const nw_changes *nw_manager_changes(const struct nw_manager *m)
 const nw_strings *nw_manager_notes(const struct nw_manager *m)
 {
 	return &m->notes;
+}
+
+const nw_strings *nw_manager_left(const struct nw_manager *m)
+{
+	return &m->left;
 }
 
 /* ---- what verbs share --------------------------------------------------------------- */
@@ -355,7 +361,7 @@ static int check_instances(struct nw_manager *m)
 		if (!nw_tracefs_has(m->fs->root, file))
 			nw_strings_drop(&m->kept.instances, name);
 		else if (m->tidied && !needs_instance(m, name) &&
-			 nw_strings_addf(&m->notes,
+			 nw_strings_addf(&m->left,
 					 "instance '%s' stays: somebody reads from it",
 					 name) < 0)
 			return -ENOMEM;

@@ -21,6 +21,7 @@ struct nw_manager {
 	bool tidied;
 	nw_changes changes;
 	nw_strings notes;
+	nw_strings left; /* what was to go and is still there */
 };
 
 /* "GROUP:NAME" */
