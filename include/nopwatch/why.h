@@ -141,6 +141,7 @@ struct nw_tool {
 struct nw_facts {
 	const struct nw_kernel_look *kernel;
 	bool nop5_safe;
+	bool ref_ctr; /* the kernel counts semaphores, and refuses a place with another counter */
 	const struct nw_spec *spec;
 	const char *path;		   /* the file that is meant; NULL: not said */
 	const struct nw_image *image;	   /* NULL: it cannot be opened */

@@ -261,6 +261,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 		return 0;
 	int ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), &features, err);
 	g->facts.nop5_safe = ret == 0 && features.has[NW_FEATURE_NOP5_SAFE];
+	g->facts.ref_ctr = ret == 0 && features.has[NW_FEATURE_REF_CTR];
 	nw_tracefs_close(&fs);
 	return ret;
 }

@@ -87,7 +87,7 @@ static void check_place(struct judge *judge, const struct nw_other_event *event,
 			const struct nw_point *at)
 {
 	/* the kernel compares with every definition, enabled or not */
-	bool clash = event->ref_ctr != at->semaphore_offset;
+	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
 
 	if (event->dead_owner)
 		blame_stale(judge, event);

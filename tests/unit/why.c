@@ -65,6 +65,7 @@ static void setup(void)
 	watch.before = watch.after = (struct nw_presence){.mapped = 1, .armed = 1};
 	facts = (struct nw_facts){.kernel = &kernel,
 				  .nop5_safe = true,
+				  .ref_ctr = true,
 				  .spec = &spec,
 				  .path = "/bin/app",
 				  .image = &image,
@@ -540,6 +541,15 @@ START_TEST(events_in_the_way_are_named)
 	event_before.dead_owner = 0;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_PLACE_TAKEN);
+	facts.ref_ctr = false; /* before 4.20 there is no counter to differ */
+	event_before.enabled = true;
+	watch.done = true;
+	judge();
+	nw_vec_each (&diagnosis.reasons, reason)
+		ck_assert(reason->cause != NW_CAUSE_PLACE_TAKEN &&
+			  reason->cause != NW_CAUSE_SEMAPHORE);
+	facts.ref_ctr = true;
+	watch.done = false;
 	setup_event();
 	event_before.offset = event_after.offset = 0x401100;
 	judge();
