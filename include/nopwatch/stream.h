@@ -441,6 +441,9 @@ int nw_text_learn(const char *bytes, size_t len, const char *source,
 /* The next record: 1; 0: none before more is fed; -ENOMEM. who may be NULL. */
 int nw_text_next(struct nw_text *text, struct nw_record *out, struct nw_text_who *who);
 struct nw_text_stats nw_text_stats(const struct nw_text *text);
+/* When our script stopped, by its mark among the events: what is later was hit while the probes were
+ * disarmed, one after the other. UINT64_MAX: no mark has come yet. */
+uint64_t nw_text_over(const struct nw_text *text);
 
 /* ---- values ------------------------------------------------------------------------- */
 
@@ -537,7 +540,8 @@ struct nw_record nw_record_task(const struct nw_record *both);
 /* Never NULL: an unknown thread is its own process and called "?". */
 const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
 void nw_tasks_free(struct nw_tasks *tasks);
-/* What else is known of a thread: its process (0: unknown) and its name. */
+/* What else is known of a thread: its process (0: unknown), which says whether it is wanted, and
+ * its name. */
 void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
 		   size_t len);
 /* The thread that died with this record (kind TASK); 0: none did. */

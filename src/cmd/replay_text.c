@@ -25,18 +25,74 @@ struct player {
 	struct nw_run *run;
 	struct nw_text *text;
 	bool started;
+	/* -p of the script: its processes and their threads when it began; restricted: the kernel
+	 * over there records nobody else, or what they have created */
+	nw_pids only;
+	NW_VEC(struct nw_task) tasks;
+	bool restricted, failed;
 };
+
+/* Lines of the header that are not the plan's. */
+static void take_line(void *arg, char *const *words, size_t count)
+{
+	struct player *p = arg;
+
+	if (strcmp(words[0], "only") == 0 && count == 2) {
+		pid_t *pid = nw_vec_add(&p->only);
+		p->failed |= !pid;
+		if (pid)
+			*pid = (pid_t)strtol(words[1], NULL, 10);
+	} else if (strcmp(words[0], "task") == 0 && count == 4) {
+		struct nw_task *task = nw_vec_add(&p->tasks);
+		p->failed |= !task;
+		if (task) {
+			task->tid = (int32_t)strtol(words[1], NULL, 10);
+			task->pid = (int32_t)strtol(words[2], NULL, 10);
+		}
+	} else if (strcmp(words[0], "restricted") == 0) {
+		p->restricted = true;
+	}
+}
+
+static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	const struct player *p = arg;
+
+	(void)comm; /* each line says it */
+	nw_vec_each (&p->tasks, task)
+		if (task->tid == tid) {
+			*process = task->pid;
+			return 0;
+		}
+	return -ESRCH;
+}
+
+static void close_player(struct player *p)
+{
+	nw_text_free(p->text);
+	nw_vec_free(&p->only);
+	nw_vec_free(&p->tasks);
+}
 
 static const char *name_of(const struct nw_run *run)
 {
 	return strcmp(run->args->from, "-") == 0 ? "standard input" : run->args->from;
 }
 
-static int open_run(struct nw_run *run, struct nw_error *err)
+static int open_run(struct player *p, struct nw_error *err)
 {
-	const struct nw_tasks_options options = {0};
+	struct nw_run *run = p->run;
+	const struct nw_tasks_options options = {
+		.pids = p->only.item,
+		.pid_count = p->only.count,
+		.strangers = !p->restricted,
+		.look_up = look_up,
+		.look_up_arg = p,
+	};
 
-	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
+	run->restricted = p->only.count > 0;
+	if (p->failed || nw_tasks_open(&options, &run->tasks) < 0 ||
+	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
 	int ret = nw_run_open_counts(run, err);
 	return ret < 0 ? ret : run->consumer->start(run->consumer->arg, run, err);
@@ -61,6 +117,7 @@ static int take(struct player *p, const struct nw_record *record,
 
 	if (ret < 0)
 		return ret;
+	p->run->stop_ns = nw_text_over(p->text);
 	if (p->run->needs_tasks && record->kind != NW_RECORD_LOSS)
 		nw_tasks_tell(p->run->tasks, record->tid, who->pid, who->comm,
 			      who->comm_len);
@@ -106,7 +163,7 @@ static int end(struct player *p, struct nw_error *err)
 
 	if (ret == 0 && !run->enough)
 		ret = nw_run_join_rest(run);
-	run->now_ns = nw_max64(stats.now, stats.stop);
+	run->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
 	run->stop_ns = run->now_ns;
 	run->lost = nw_text_stats(p->text).lost;
 	tell_bad_lines(p);
@@ -125,7 +182,7 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 
 	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
 		ret = nw_plan_load(nw_buf_str(header), header->len, &run->selection,
-				   &run->plan, NULL, NULL, err);
+				   &run->plan, take_line, p, err);
 	else
 		ret = nw_text_learn(bytes, len, run->args->from, &run->selection,
 				    &run->plan, err);
@@ -136,7 +193,7 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 		return nw_error_context(err, "%s", name_of(run));
 	if (nw_text_use(p->text, &run->plan, nw_run_wants_values(run), &run->formats) < 0)
 		return nw_no_memory(err);
-	return open_run(run, err);
+	return open_run(p, err);
 }
 
 static int play_text(struct player *p, const char *bytes, size_t len, struct nw_error *err)
@@ -160,7 +217,7 @@ int nw_replay_text(struct nw_run *run, const char *bytes, size_t len, struct nw_
 	if (nw_text_open_memory(bytes, len, &p.text) < 0)
 		return nw_no_memory(err);
 	int ret = play_text(&p, bytes, len, err);
-	nw_text_free(p.text);
+	close_player(&p);
 	return ret;
 }
 
@@ -331,7 +388,7 @@ int nw_replay_pipe(struct nw_run *run, int fd, struct nw_error *err)
 
 	run->reason = "end of text";
 	int ret = play_pipe(&p, fd, err);
-	nw_text_free(p.text);
+	close_player(&p);
 	nw_wake_close(&run->wake);
 	return ret;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "inventory.h"
+#include "kept.h"
 #include "leaked.h"
+#include "script_dead.h"
 #include "semaphore.h"
 #include "topbuffer.h"
 
@@ -107,7 +109,10 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 		struct nw_journal journal;
 		if (ret < 0)
 			break;
-		if (!remove) {
+		bool killed = nw_script_is_dead(*session);
+		if (killed)
+			nw_script_end_reader(fs, *session);
+		if (!remove && !killed) {
 			ret = nw_strings_addf(&report->orphans, "%s%s", prefix, *session);
 		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
 			nw_journal_leave(&journal);
@@ -135,6 +140,7 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 				nw_strerror(-kept));
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
+	report.removed += (unsigned int)nw_script_settle(fs);
 	nw_expedite_settle();
 	if (ret < 0) {
 		nw_clean_report_free(&report);

@@ -8,6 +8,7 @@
 
 #include "inventory.h"
 #include "journal.h"
+#include "script_dead.h"
 
 static int tell_session(const struct nw_tracefs *fs, const char *session,
 			struct nw_steps *steps, struct nw_error *err)
@@ -19,7 +20,7 @@ static int tell_session(const struct nw_tracefs *fs, const char *session,
 	snprintf(gate, sizeof(gate), "%s/gate.%.20s", place, session);
 	if (access(gate, F_OK) == 0)
 		nw_steps_add(steps, NW_DO_UNLINK, gate, "");
-	snprintf(journal, sizeof(journal), "%s/%.20s", place, session);
+	snprintf(journal, sizeof(journal), "%s/%.23s", place, session);
 	nw_steps_add(steps, NW_DO_UNLINK, journal, "");
 	return ret;
 }
@@ -49,7 +50,7 @@ int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *
 	struct nw_steps steps = {0};
 	int ret = nw_journal_list(&sessions);
 
-	if (ret == 0 && orphans_too)
+	if (ret == 0)
 		ret = nw_clean_orphans(fs, &orphans);
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left: %s", nw_strerror(-ret));
@@ -57,7 +58,7 @@ int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *
 		if (ret == 0 && nw_journal_look(*session) == NW_JOURNAL_DEAD)
 			ret = tell_session(fs, *session, &steps, err);
 	nw_vec_each (&orphans, session)
-		if (ret == 0)
+		if (ret == 0 && (orphans_too || nw_script_is_dead(*session)))
 			ret = tell_session(fs, *session, &steps, err);
 	if (ret == 0)
 		ret = tell_pending(&steps, err);

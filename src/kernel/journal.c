@@ -44,7 +44,7 @@ bool nw_session_name_is_valid(const char *name)
 {
 	size_t len = strlen(name);
 
-	if (len == 0 || len > 20)
+	if (len == 0 || len > 23)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) &&
@@ -125,7 +125,7 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 
 	if (journal.fd < 0)
 		return journal.fd;
-	snprintf(journal.session, sizeof(journal.session), "%.20s", session);
+	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
 	/* Between these two lines a `clean` may have taken our young file for a dead one's. */
 	if (flock(journal.fd, LOCK_EX | LOCK_NB) < 0 || fstat(journal.fd, &st) < 0 ||
 	    st.st_nlink == 0) {
@@ -181,7 +181,7 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 	struct nw_journal journal = {.dir = nw_journal_place(session)};
 	struct stat st;
 
-	snprintf(journal.session, sizeof(journal.session), "%.20s", session);
+	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
 	journal.fd = open_journal(session, O_RDWR);
 	if (journal.fd < 0)
 		return NW_JOURNAL_GONE;

@@ -34,7 +34,7 @@ struct nw_journal {
 	bool expedited;	 /* rcu_expedited is on, and it was us */
 };
 
-/* A session's name as it may stand in a file name and in tracefs: [a-z0-9_], up to 20. */
+/* A session's name as it may stand in a file name and in tracefs: [a-z0-9_], up to 23. */
 bool nw_session_name_is_valid(const char *name);
 
 /* Create the journal of a new session, take its lock, write its header. */

@@ -152,7 +152,7 @@ static int try_perf(struct nw_manager *m, const struct nw_uprobe_event *event,
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret < 0)
 		return ret;
-	snprintf(name, sizeof(name), "nopwatch_%.20s", session);
+	snprintf(name, sizeof(name), "nopwatch_%.23s", session);
 	ret = nw_event_try_perf(m->fs, name, event->group, event->name);
 	nw_journal_remove(&journal);
 	if (ret == -EBUSY)

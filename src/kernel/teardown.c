@@ -114,7 +114,7 @@ static void steps_delete(const struct survey *s, struct nw_steps *out)
 static void begin(const struct nw_tracefs *fs, const char *session, struct survey *out)
 {
 	*out = (struct survey){.fs = fs};
-	snprintf(out->group, sizeof(out->group), "nopwatch_%.20s", session);
+	snprintf(out->group, sizeof(out->group), "nopwatch_%.23s", session);
 }
 
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,

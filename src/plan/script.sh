@@ -7,7 +7,7 @@ set -u
 LC_ALL=C
 export LC_ALL
 
-nw_group=${nw_id}_$$ # of its events, and the name of its instance
+nw_group=${nw_id}_$$ # of its events, and the name of its instance; completed by nw_identify
 nw_top=              # tracefs
 nw_dir=              # the instance, or nw_top
 nw_mounted=          # what it had to mount
@@ -17,6 +17,8 @@ nw_closed=           # that have a semaphore which nobody raises
 nw_cat=              # the reader
 nw_helpers=          # other processes
 nw_saved=            # set: settings of the top-level buffer are
+nw_note=             # and this file says which, for whoever comes after a kill -9
+nw_inner=            # set: $$ is not the kernel's number
 
 nw_say() {
   printf 'nopwatch: %s\n' "$*" >&2
@@ -39,6 +41,54 @@ nw_put() {
 nw_first_line() {
   nw_line=
   { IFS= read -r nw_line <"$1"; } 2>/dev/null
+}
+
+# ---- who is who -------------------------------------------------------------------------------
+
+# When a process was started, in the last six digits of clock ticks: with its number, that is it.
+# Empty: it is gone.
+nw_start_of() {
+  nw_first_line "/proc/$1/stat"
+  nw_line=${nw_line##*)}
+  # shellcheck disable=SC2086 # words: what stands behind the name, which may hold anything
+  set -- $nw_line
+  [ $# -gt 20 ] || { nw_line= && return; }
+  shift 19
+  nw_line=000000$1
+  while [ ${#nw_line} -gt 6 ]; do nw_line=${nw_line#?}; done
+}
+
+# A process's parent.
+nw_parent_of() {
+  nw_parent=
+  while read -r nw_a nw_b _; do
+    case $nw_a in PPid:) nw_parent=$nw_b && return ;; esac
+  done 2>/dev/null <"/proc/$1/status"
+}
+
+# A child's number is not given away as long as its parent has not waited for it.
+nw_is_child() {
+  nw_parent_of "$1"
+  [ "$nw_parent" = $$ ]
+}
+
+# In a process that the script has started: does the script live?
+nw_is_wanted() {
+  nw_parent_of self
+  [ "$nw_parent" = $$ ]
+}
+
+# The group's name says whose it is, so that others know when it is nobody's. Where $$ is another
+# namespace's number (the kernel's own threads are not seen there), nobody else could tell.
+nw_identify() {
+  nw_first_line /proc/2/comm
+  if [ "$nw_line" = kthreadd ]; then
+    nw_start_of $$
+    nw_group=${nw_id}_$$_$nw_line
+  else
+    nw_inner=yes
+    nw_group=${nw_id}_n$$
+  fi
 }
 
 # ---- where everything is ----------------------------------------------------------------------
@@ -210,6 +260,18 @@ nw_check_instance() {
   nw_old_pids=
   [ ! -e "$nw_dir/set_event_pid" ] || nw_old_pids=$(cat "$nw_dir/set_event_pid")
   nw_saved=yes
+  nw_write_note
+}
+
+# In /run/nopwatch, where nopwatch looks, too.
+nw_write_note() {
+  [ -d /run ] || return
+  mkdir -m 700 /run/nopwatch 2>/dev/null
+  [ -d /run/nopwatch ] && [ ! -h /run/nopwatch ] || return
+  nw_note=/run/nopwatch/${nw_group#nopwatch_}.top
+  # shellcheck disable=SC2086 # in one line
+  set -- $nw_old_pids
+  { printf 'on %s\nclock %s\ntgid %s\npids %s\nend\n' "$nw_old_on" "$nw_old_clock" "$nw_old_tgid" "$*" >"$nw_note"; } 2>/dev/null
 }
 
 # A clock that all CPUs share. To change it empties the buffer, so it is only changed if need be.
@@ -240,6 +302,7 @@ nw_set_pids() {
   [ -n "$nw_pids" ] || return
   nw_filter=
   nw_follow=
+  [ -z "$nw_inner" ] || nw_die "inside a PID namespace the kernel has other numbers for processes: run this on the host, or make it without -p"
   [ ! -e "$nw_dir/set_event_pid" ] || nw_follow=yes
   [ -z "$nw_follow" ] || nw_put "$nw_dir/options/event-fork" 1 || nw_say "threads that are made later are not seen"
   for nw_pid in $nw_pids; do
@@ -253,6 +316,7 @@ nw_set_pids() {
       fi
     done
   done
+  [ -e "$nw_dir/options/record-tgid" ] || [ -z "$nw_follow" ] || nw_say "this kernel does not tell processes from threads: children are counted, too"
   [ -n "$nw_filter" ] || return
   nw_say "threads that are made later are not seen"
   for nw_one in $nw_events; do
@@ -263,11 +327,14 @@ nw_set_pids() {
 
 # ---- on and off -------------------------------------------------------------------------------
 
+# Recording is on, and the filters are set, before the first is armed: to arm raises semaphores, and a
+# program that waits for its own is hit at once.
 nw_arm() {
   nw_armed=
-  [ -z "$nw_saved" ] || nw_put "$nw_dir/tracing_on" 1
   nw_put "$nw_dir/options/record-tgid" 1
   [ -z "$nw_instance" ] || nw_put "$nw_dir/events/sched/sched_process_exit/enable" 1
+  nw_put "$nw_dir/tracing_on" 1
+  nw_start=$(nw_now)
   for nw_one in $nw_events; do
     if nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 1; then
       nw_armed=yes
@@ -277,6 +344,25 @@ nw_arm() {
     fi
   done
   [ -n "$nw_armed" ] || nw_die "no probe could be armed"
+}
+
+# Who is meant, for the reader: there are kernels that take a filter and ignore it (3.13).
+nw_tell_pids() {
+  for nw_pid in $nw_pids; do
+    printf '#nw only %s\n' "$nw_pid"
+    for nw_task in "/proc/$nw_pid/task"/*; do
+      printf '#nw task %s %s ?\n' "${nw_task##*/}" "$nw_pid"
+    done
+  done
+  [ -z "$nw_pids" ] || [ -z "$nw_follow" ] || printf '#nw restricted\n'
+}
+
+# Nothing is recorded any more when the first is disarmed: between the first and the last, starts
+# would have no ends, and ends would be paired with starts of long ago. The mark stands behind the last
+# hit that counts.
+nw_stop_recording() {
+  nw_put "$nw_dir/trace_marker" 'nopwatch stop'
+  nw_put "$nw_dir/tracing_on" 0
 }
 
 nw_disarm() {
@@ -323,20 +409,40 @@ nw_nap() {
 # A line now and then, so that time goes on for the reader, and a reader that has gone is noticed:
 # cat dies of it. When the last process of -p is gone, it ends, too.
 nw_watch() {
-  while nw_nap 1 && kill -0 $$ 2>/dev/null; do
+  while nw_nap 1 && nw_is_wanted; do
     nw_put "$nw_dir/trace_marker" 'nopwatch beat'
     [ -n "$nw_pids" ] || continue
     nw_left=
     for nw_pid in $nw_pids; do
       [ ! -d "/proc/$nw_pid" ] || nw_left=yes
     done
-    [ -n "$nw_left" ] || kill -TERM $$
+    [ -n "$nw_left" ] || ! nw_is_wanted || kill -TERM $$
   done
+  nw_bury
 }
 
+# It stays until it is ended, so that its number stays its own.
 nw_time_out() {
   nw_nap "$nw_seconds" || nw_nap $((${nw_seconds%.*} + 1))
-  kill -TERM $$
+  if nw_is_wanted; then kill -TERM $$; fi
+  while nw_is_wanted; do nw_nap 1; done
+}
+
+# The script was killed (-9): the reader goes, and all that was made.
+nw_bury() {
+  trap '' HUP INT TERM PIPE
+  nw_stop_recording
+  nw_disarm
+  nw_start_of "$nw_cat"
+  [ "$nw_line" != "$nw_cat_start" ] || kill -TERM "$nw_cat"
+  [ -z "$nw_saved" ] || nw_restore
+  nw_delete
+  nw_n=0
+  while [ -n "$nw_instance" ] && [ "$nw_n" -lt 20 ]; do
+    rmdir "$nw_instance" 2>/dev/null && break
+    nw_n=$((nw_n + 1))
+    nw_nap 0.2 2>/dev/null || nw_nap 1
+  done
 }
 
 nw_start_helpers() {
@@ -376,7 +482,7 @@ nw_end_reader() {
     nw_nap 0.3 2>/dev/null || nw_nap 1 # some know whole seconds only
     if nw_is_read; then nw_n=$((nw_n + 1)); else nw_n=0; fi
   done
-  kill -TERM "$nw_cat"
+  if nw_is_child "$nw_cat"; then kill -TERM "$nw_cat"; fi
 }
 
 # What is left in the buffer.
@@ -388,7 +494,7 @@ nw_drain() {
     wait "$nw_cat" 2>/dev/null
   done
   trap '' HUP INT TERM
-  kill "$nw_waker" 2>/dev/null
+  if nw_is_child "$nw_waker"; then kill "$nw_waker" 2>/dev/null; fi
   wait "$nw_waker" 2>/dev/null
 }
 
@@ -399,11 +505,13 @@ nw_restore() {
   nw_first_line "$nw_top/trace_clock"
   case $nw_line in *"[$nw_old_clock]"*) ;; *) nw_put "$nw_top/trace_clock" "$nw_old_clock" ;; esac
   [ -z "$nw_old_tgid" ] || nw_put "$nw_top/options/record-tgid" "$nw_old_tgid"
-  [ -n "$nw_pids" ] && [ -e "$nw_top/set_event_pid" ] || return
-  nw_put "$nw_top/set_event_pid" ''
-  for nw_one in $nw_old_pids; do
-    { printf '%s ' "$nw_one" >>"$nw_top/set_event_pid"; } 2>/dev/null
-  done
+  if [ -n "$nw_pids" ] && [ -e "$nw_top/set_event_pid" ]; then
+    nw_put "$nw_top/set_event_pid" ''
+    for nw_one in $nw_old_pids; do
+      { printf '%s ' "$nw_one" >>"$nw_top/set_event_pid"; } 2>/dev/null
+    done
+  fi
+  [ -z "$nw_note" ] || rm -f "$nw_note"
 }
 
 # Each event by itself: the kernel refuses one that somebody else has enabled.
@@ -424,9 +532,11 @@ nw_end() {
   nw_status=$?
   trap - EXIT
   trap '' HUP INT TERM PIPE
-  # shellcheck disable=SC2086 # a list
-  [ -z "$nw_helpers" ] || kill $nw_helpers 2>/dev/null
+  for nw_one in $nw_helpers; do
+    if nw_is_child "$nw_one"; then kill "$nw_one" 2>/dev/null; fi
+  done
   if [ -n "$nw_dir" ]; then
+    [ -z "$nw_instance$nw_saved" ] || nw_stop_recording
     nw_stop=$(nw_now)
     nw_disarm
     if [ -n "$nw_cat" ]; then
@@ -441,22 +551,66 @@ nw_end() {
   exit "$nw_status"
 }
 
-# What a script that was killed has left: its process is gone, and nobody reads its instance.
+# Is the script gone that has made this group? NAME_PID_START; before, NAME_PID.
+nw_is_dead() {
+  nw_who=${1#nopwatch_sh*_}
+  nw_pid=${nw_who%%_*}
+  case $nw_pid in '' | *[!0-9]*) return 1 ;; esac
+  [ -z "$nw_inner" ] || return 1
+  nw_start_of "$nw_pid"
+  case $nw_who in
+  *_*) [ "${nw_who#*_}" != "$nw_line" ] ;;
+  *) [ -z "$nw_line" ] ;;
+  esac
+}
+
+# What a script that was killed has left. Its reader ends when recording is off and something comes.
+nw_sweep_group() {
+  if [ -d "$nw_top/instances/$1" ]; then
+    nw_dir=$nw_top/instances/$1
+    nw_put "$nw_dir/trace_marker" 'nopwatch end'
+    nw_put "$nw_dir/tracing_on" 0
+    nw_put "$nw_dir/events/enable" 0
+    rmdir "$nw_dir" 2>/dev/null || { nw_nap 1 && rmdir "$nw_dir" 2>/dev/null; } || nw_say "instances/$1 stays: somebody reads it"
+    nw_dir=
+  else
+    nw_put "$nw_top/events/$1/enable" 0
+  fi
+  for nw_event in "$nw_top/events/$1"/*/enable; do
+    nw_event=${nw_event%/enable}
+    nw_append "-:$1/${nw_event##*/}"
+  done
+  nw_say "removed what $1 had left"
+}
+
+# The settings of the top-level buffer, as the note has them.
+nw_put_back() {
+  nw_old_pids=
+  while read -r nw_a nw_b; do
+    case $nw_a in
+    on) nw_old_on=$nw_b ;;
+    clock) nw_old_clock=$nw_b ;;
+    tgid) nw_old_tgid=$nw_b ;;
+    pids) nw_old_pids=$nw_b ;;
+    end) nw_note=$1 ;;
+    esac
+  done <"$1"
+  [ -n "$nw_note" ] || { rm -f "$1" && return; } # it was not finished, so nothing had been changed
+  nw_kept=$nw_pids
+  nw_pids=$nw_old_pids
+  nw_restore
+  nw_pids=$nw_kept
+  nw_note=
+  nw_say "put back what ${1##*/} had noted"
+}
+
 nw_sweep() {
   for nw_at in "$nw_top/events"/nopwatch_sh*_*; do
+    [ -d "$nw_at" ] && nw_is_dead "${nw_at##*/}" && nw_sweep_group "${nw_at##*/}"
+  done
+  for nw_at in /run/nopwatch/sh*_*.top; do
     nw_one=${nw_at##*/}
-    [ -d "$nw_at" ] || continue
-    [ ! -d "/proc/${nw_one##*_}" ] || continue
-    if [ -d "$nw_top/instances/$nw_one" ]; then
-      rmdir "$nw_top/instances/$nw_one" 2>/dev/null || continue
-    else
-      nw_put "$nw_at/enable" 0
-    fi
-    for nw_event in "$nw_at"/*/enable; do
-      nw_event=${nw_event%/enable}
-      nw_append "-:$nw_one/${nw_event##*/}"
-    done
-    nw_say "removed what $nw_one had left"
+    [ -f "$nw_at" ] && [ ! -h "$nw_at" ] && nw_is_dead "nopwatch_${nw_one%.top}" && nw_put_back "$nw_at"
   done
 }
 
@@ -466,6 +620,7 @@ nw_main() {
   trap nw_end EXIT
   trap 'exit 0' HUP INT TERM PIPE
   nw_find_tracefs
+  nw_identify
   nw_sweep
   nw_files
   nw_make_instance
@@ -476,10 +631,13 @@ nw_main() {
   nw_set_pids
   nw_arm
   nw_header
-  printf '#nw start %s\n#nw end\n' "$(nw_now)"
+  nw_tell_pids
+  printf '#nw start %s\n#nw end\n' "$nw_start"
   nw_say "armed; Ctrl-C ends"
   cat "$nw_dir/trace_pipe" </dev/null &
   nw_cat=$!
+  nw_start_of "$nw_cat"
+  nw_cat_start=$nw_line
   nw_start_helpers
   wait "$nw_cat"
   nw_status=$?

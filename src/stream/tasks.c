@@ -207,8 +207,10 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 		return;
 	if (fresh)
 		look_up(tasks, task);
-	if (process)
+	if (process && process != task->pid) {
 		task->pid = process;
+		task->wanted = is_wanted(tasks, process);
+	}
 	if (!known)
 		return;
 	len = len < sizeof(task->comm) ? len : sizeof(task->comm) - 1;

@@ -82,6 +82,7 @@ struct nw_text {
 	size_t losing;	 /* CPUs that are */
 	size_t told;	 /* at the end: no CPU below is losing */
 	uint64_t handed; /* latest time handed out */
+	uint64_t over;	 /* the script's mark; UINT64_MAX: it has not come */
 	struct nw_text_stats stats;
 };
 
@@ -94,6 +95,7 @@ int nw_text_open(struct nw_text **out)
 	if (!text)
 		return -ENOMEM;
 	text->exit.kind = NW_EVENT_EXIT;
+	text->over = UINT64_MAX;
 	*out = text;
 	return 0;
 }
@@ -141,6 +143,11 @@ int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
 		*slot = (uint32_t)(event - plan->events.item);
 	}
 	return nw_text_events_make(plan, values, formats, &text->events);
+}
+
+uint64_t nw_text_over(const struct nw_text *text)
+{
+	return text->over;
 }
 
 struct nw_text_stats nw_text_stats(const struct nw_text *text)
@@ -295,6 +302,12 @@ static bool is_text(const char *text, size_t len, const char *wanted)
 	return strlen(wanted) == len && memcmp(text, wanted, len) == 0;
 }
 
+/* A line that somebody has written into trace_marker. */
+static bool is_mark(const struct nw_text_line *parsed)
+{
+	return is_text(parsed->event, parsed->event_len, "tracing_mark_write");
+}
+
 /* Deaths of threads count only where our script has asked for them. */
 static bool is_exit(const struct nw_text *text, const struct nw_text_line *parsed)
 {
@@ -323,10 +336,12 @@ static void take_event(struct nw_text *text, const char *at,
 	text->has_quote = text->open_quote = false;
 	text->has_tail = true;
 	text->newest = UINT64_MAX;
+	if (is_mark(parsed) && text->header_ends &&
+	    is_text(parsed->args, parsed->args_len, "nopwatch stop"))
+		text->over = nw_min64(text->over, parsed->time);
 	if (known < 0 && is_exit(text, parsed))
 		line.kind = LINE_EXIT;
-	else if (known < 0 && !is_text(parsed->event, parsed->event_len,
-				       "tracing_mark_write")) /* our script's heartbeat */
+	else if (known < 0 && !is_mark(parsed)) /* our script's heartbeat */
 		text->stats.other++;
 	if (known >= 0 || line.kind == LINE_EXIT)
 		push(text, &line);

@@ -101,17 +101,83 @@ is "the top-level buffer is as it was" "$? $(tracefs_state)" "0 $foreign"
 "$NOPWATCH" stat -j --from text >out.json
 holds "and has the hits" out.json "probe('myserver:request__start')['hits'] > 0"
 
-# kill -9: the next one removes what it left
+# kill -9 of the script alone: its helper takes everything away, the reader, too
+as_before() { [ "$(tracefs_state)" = "$foreign" ]; }
+for top in '' 1; do
+  : >said
+  NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
+  wait_for is_armed said
+  sleep 0.2
+  kill -9 $script
+  wait $script 2>/dev/null
+  wait_for as_before
+  is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(tracefs_state)" "$foreign"
+  wait_for sh -c "! pgrep -f '[t]race_pipe' >/dev/null"
+done
+
+# kill -9 of everything: the next script removes what it left, and so does nopwatch
+for by in script clean run; do
+  for top in '' 1; do
+    : >said
+    NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
+    wait_for is_armed said
+    sleep 0.2
+    # shellcheck disable=SC2046 # a list
+    kill -9 $(pgrep -P $script) $script
+    wait $script 2>/dev/null
+    case $by in
+    script) $first short.sh >text 2>said ;;
+    clean) "$NOPWATCH" clean >text 2>said ;;
+    run) "$NOPWATCH" stat -q -d 0.1 "$spec" -o out.json ;;
+    esac
+    [ $by != script ] || has "the next script removes what a killed one left${top:+ (top)}" "$(cat said)" '^nopwatch: removed what nopwatch_sh'
+    is "$by: all of it${top:+, and the settings of the top-level buffer}" "$(tracefs_state)" "$foreign"
+  done
+done
+# the reader alone survives
 : >said
 $first script.sh >text 2>said & script=$!
 wait_for is_armed said
 sleep 0.2
+reader=$(pgrep -P $script cat)
 # shellcheck disable=SC2046 # a list
-kill -9 $script $(pgrep -P $script)
+kill -9 $(pgrep -P $script | grep -vx "$reader") $script
 wait $script 2>/dev/null
-$first short.sh >text 2>said
-has "the next script removes what a killed one left" "$(cat said)" '^nopwatch: removed what nopwatch_sh'
-is "all of it" "$(tracefs_state)" "$foreign"
+"$NOPWATCH" clean >said 2>&1
+is "clean ends the reader that a killed script left, and removes the rest" "$(tracefs_state)" "$foreign"
+# a living one is left alone
+: >said
+$first script.sh >text 2>said & script=$!
+wait_for is_armed said
+"$NOPWATCH" clean >said 2>&1
+ok "clean leaves a living script alone" grep -q nopwatch_sh "$TRACEFS/uprobe_events"
+kill $script
+wait $script
+"$NOPWATCH" stat -j --from text >out.json
+holds "which counts on" out.json "probe('myserver:request__start')['hits'] > 0"
+
+# what is hit while the script disarms is not counted
+ok "its mark is in the text" grep -q 'tracing_mark_write: nopwatch stop' text
+sed 's/^\( *server-.*\[00.\].* \)[0-9]*\.[0-9]*: \(request__done\)/\1999999.000000: \2/' text | grep 999999 | tail -n 1 >late
+{ grep -v '^#nw \(stop\|lost\)' text; cat late; grep '^#nw \(stop\|lost\)' text; } >longer
+"$NOPWATCH" stat -j --from longer >longer.json
+is "and nothing behind it counts" "$(j longer.json "[{p['probe']: p['hits'] for p in of('probe')}, last['elapsed_ns']]")" \
+  "$(j out.json "[{p['probe']: p['hits'] for p in of('probe')}, last['elapsed_ns']]")"
+ok "where something is" test -s late
+
+# a kernel that takes a filter and ignores it: the reader goes by what the script says
+"$SERVER" -p 500 >/dev/null & other=$!
+begun $other "$SERVER"
+"$NOPWATCH" script -d 0.5 "$spec" | $first >all 2>said
+{
+  echo "#nw only $server"
+  for task in /proc/$server/task/*; do echo "#nw task ${task##*/} $server ?"; done
+  sed 's/^\(.*-[0-9]* *\)([ 0-9-]*) /\1/' all
+} | awk '/^#nw (only|task)/ { extra = extra $0 "\n"; next } /^#nw start/ { printf "%s", extra } { print }' >ignored
+"$NOPWATCH" stat -j --by pid --from ignored >out.json
+holds "hits of others are not counted" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
+kill $other
+wait $other 2>/dev/null
 echo "-:foreign/mine" >>"$TRACEFS/uprobe_events"
 
 # names and files

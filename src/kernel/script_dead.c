@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Travelling scripts that were killed (-9). A script has no journal and no lock; its group says
+ * whose it is: nopwatch_shHASH_PID_START, START being the last six digits of field 22 of
+ * /proc/PID/stat. What it noted of the top-level buffer's settings is in /run/nopwatch, as
+ * plan/script.sh writes it.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "journal.h"
+#include "script_dead.h"
+
+enum {
+	START_DIGITS = 1000000,
+	NOTE_MOST = 65536
+};
+
+bool nw_script_is_dead(const char *session)
+{
+	struct nw_process_stat stat;
+	struct nw_pid_space space;
+	unsigned long start;
+	int pid, end = 0;
+
+	if (sscanf(session, "sh%*6[0-9a-f]_%d_%6lu%n", &pid, &start, &end) != 2 || !end ||
+	    session[end] || pid <= 0)
+		return false;
+	nw_pid_space_open(&space);
+	bool known = !space.foreign; /* the number is the kernel's */
+	nw_pid_space_close(&space);
+	if (!known)
+		return false;
+	int ret = nw_process_stat(pid, &stat);
+	return ret == -ESRCH || (ret == 0 && stat.start % START_DIGITS != start);
+}
+
+/*
+ * Its reader is a cat that waits in trace_pipe, and holds the instance. It ends when recording is
+ * off and something comes (before 5.6 it looks at another switch, and stays until it is killed).
+ */
+void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
+{
+	static const struct {
+		const char *file, *text;
+	} steps[] = {{"events/enable", "0"},
+		     {"tracing_on", "1"},
+		     {"trace_marker", "nopwatch end"},
+		     {"tracing_on", "0"}};
+	char path[96];
+
+	for (size_t i = 0; i < NW_COUNT(steps); i++) {
+		snprintf(path, sizeof(path), "instances/nopwatch_%s/%s", session,
+			 steps[i].file);
+		nw_tracefs_write(fs->root, path, steps[i].text);
+	}
+}
+
+/* ---- the top-level buffer ----------------------------------------------------------- */
+
+static void put_pids(const struct nw_tracefs *fs, char *pids)
+{
+	char *rest = pids, *pid;
+
+	nw_tracefs_write(fs->root, "set_event_pid", "");
+	while ((pid = strsep(&rest, " ")))
+		if (*pid)
+			nw_tracefs_append(fs->root, "set_event_pid", pid);
+}
+
+/* A clock is only written if it is another: that empties the buffer. */
+static void put_clock(const struct nw_tracefs *fs, const char *clock)
+{
+	nw_cleanup(nw_free_ptr) char *wanted = nw_text("[%s]", clock);
+	struct nw_buf now = {0};
+
+	if (wanted && nw_tracefs_read(fs->root, "trace_clock", &now) == 0 &&
+	    !strstr(nw_buf_str(&now), wanted))
+		nw_tracefs_write(fs->root, "trace_clock", clock);
+	nw_buf_free(&now);
+}
+
+static void put_back(const struct nw_tracefs *fs, char *text)
+{
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char *value = strchr(line, ' ');
+		if (!value || !value[1])
+			continue;
+		*value++ = '\0';
+		if (strcmp(line, "on") == 0)
+			nw_tracefs_write(fs->root, "tracing_on", value);
+		else if (strcmp(line, "clock") == 0)
+			put_clock(fs, value);
+		else if (strcmp(line, "tgid") == 0)
+			nw_tracefs_write(fs->root, "options/record-tgid", value);
+		else if (strcmp(line, "pids") == 0)
+			put_pids(fs, value);
+	}
+}
+
+static void settle_note(const struct nw_tracefs *fs, int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct nw_buf text = {0};
+
+	if (fd < 0)
+		return;
+	int ret = nw_buf_read(&text, fd);
+	close(fd);
+	/* one without its end was never acted upon */
+	if (ret == 0 && text.len < NOTE_MOST && strstr(nw_buf_str(&text), "\nend\n"))
+		put_back(fs, text.data);
+	if (ret == 0)
+		unlinkat(dir, name, 0);
+	nw_buf_free(&text);
+}
+
+size_t nw_script_settle(const struct nw_tracefs *fs)
+{
+	static const char suffix[] = ".top";
+	int dir = nw_journal_open_place("/run/nopwatch", NULL);
+	int again = dir < 0 ? -1 : dup(dir);
+	DIR *list = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *entry;
+	size_t settled = 0;
+
+	while (list && (entry = readdir(list))) {
+		char session[24];
+		size_t len = strlen(entry->d_name);
+		if (len <= sizeof(suffix) - 1 ||
+		    len - (sizeof(suffix) - 1) >= sizeof(session) ||
+		    strcmp(entry->d_name + len - (sizeof(suffix) - 1), suffix) != 0)
+			continue;
+		snprintf(session, sizeof(session), "%.*s",
+			 (int)(len - (sizeof(suffix) - 1)), entry->d_name);
+		if (!nw_script_is_dead(session))
+			continue;
+		settle_note(fs, dir, entry->d_name);
+		settled++;
+	}
+	if (list)
+		closedir(list);
+	if (dir >= 0)
+		close(dir);
+	return settled;
+}
