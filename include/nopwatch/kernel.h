@@ -144,6 +144,10 @@ struct nw_session;
 extern const char *const nw_task_events[];
 extern const size_t nw_task_event_count;
 
+/* The name that the kernel has kept of a thread that hit an event (saved_cmdlines), by its own
+ * number; comm is left alone if it has none. */
+void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16]);
+
 /* A name for a new session: "4711_1a2b". */
 void nw_session_name(char out[24]);
 

@@ -14,7 +14,8 @@
 
 enum {
 	TICK_MS = 100,
-	POLL_MS = 20, /* where the kernel cannot wake us when it is worth it */
+	POLL_MS = 20,	       /* where the kernel cannot wake us when it is worth it */
+	MEETING_NS = 250000000 /* to look all threads up, before the probes are armed */
 };
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -113,8 +114,11 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct nw_run *run = arg;
+	int ret = nw_pid_space_task(&run->space, tid, process, comm);
 
-	return nw_pid_space_task(&run->space, tid, process, comm);
+	if (ret < 0) /* it has gone, but may have left its name */
+		nw_saved_name(&run->fs, tid, comm);
+	return ret;
 }
 
 /* Is what others do recorded, too? */
@@ -413,13 +417,14 @@ static int release(struct nw_run *run, const char *command, struct nw_error *err
 	return ret;
 }
 
-/* Who is wanted must be known before it ends, where others are recorded, too. */
-static void meet_wanted(struct nw_run *run, const nw_pids *pids)
+static void meet(struct nw_run *run, const nw_pids *pids)
 {
-	if (!has_strangers(run))
-		return;
+	uint64_t began = nw_session_now(run->session);
+
 	nw_vec_each (pids, pid) {
 		nw_pids threads = {0};
+		if (nw_session_now(run->session) - began > MEETING_NS)
+			break; /* the rest when they are met */
 		nw_pid_space_threads(&run->space, *pid, &threads, NULL);
 		nw_vec_each (&threads, tid)
 			nw_tasks_get(run->tasks, *tid);
@@ -427,12 +432,27 @@ static void meet_wanted(struct nw_run *run, const nw_pids *pids)
 	}
 }
 
+/* Those whose names will be shown: they may be gone when their hits are read. */
+static void meet_named(struct nw_run *run, const nw_pids *pids)
+{
+	nw_pids all = {0};
+
+	if (run->needs_tasks && !pids->count && !run->space.foreign)
+		nw_process_all(&all, NULL);
+	if (run->needs_tasks)
+		meet(run, pids->count ? pids : &all);
+	nw_vec_free(&all);
+}
+
 static int arm_and_loop(struct nw_run *run, const char *command, const nw_pids *pids,
 			struct nw_error *err)
 {
+	meet_named(run, pids);
 	int ret = nw_session_arm(run->session, err);
 
-	meet_wanted(run, pids);
+	/* who is wanted must be known before it ends, where others are recorded, too */
+	if (has_strangers(run))
+		meet(run, pids);
 	run->start_ns = nw_session_began(run->session);
 	run->armed_ns = run->now_ns = nw_session_now(run->session);
 	run->stop_ns = UINT64_MAX;

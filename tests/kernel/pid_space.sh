@@ -36,6 +36,9 @@ alone() {
   alone '"$NOPWATCH" trace -a -j "$probe" -o names.json -- "$SERVER" -n 50 >/dev/null'
   holds "names are those of the threads that were born meanwhile, or unknown: never of others" names.json \
     "{e['comm'] for e in of('event')} <= {'server', '?'}"
+  alone '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" trace -j -n 50 "$probe" -o older.json; kill $!'
+  holds "a thread that is older is known by the name that the kernel has kept" older.json \
+    "{e['comm'] for e in of('event')} == {'server'}"
   unshare --pid --fork "$NOPWATCH" stat -j "$probe" -o outer.json -- "$SERVER" -n 300 >/dev/null
   holds "CMD with the host's /proc in its place" outer.json "probe('myserver:request__start')['hits'] == 600"
   inside '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" why -j -d 0.3 "$probe" -p $! >why.json; kill $!'

@@ -62,5 +62,22 @@ wait $run
 holds "children are followed with --follow, and named as they were" out.json \
   "len(of('event')) == 40 and {e['comm'] for e in of('event')} == {'kid', 'forker'} and len({e['pid'] for e in of('event')}) == 21" || cat said
 
+# threads that are older than the run, and gone before their hits are read
+"$SERVER" -t 3 -p 2000 >/dev/null & old=$!
+begun $old "$SERVER"
+"$NOPWATCH" trace -j "usdt:$SERVER:myserver:request__start" -o out.json & run=$!
+wait_for armed
+sleep 0.5
+kill -STOP $run
+sleep 0.5
+kill -9 $old
+wait $old 2>/dev/null
+kill -CONT $run
+sleep 0.5
+kill $run
+wait $run
+holds "all have their names and processes" out.json \
+  "{(e['comm'], e['pid']) for e in of('event')} == {('server', $old)} and len({e['tid'] for e in of('event')}) == 3"
+
 unchanged
 finish
