@@ -222,6 +222,17 @@ uint64_t nw_session_buffer(const struct nw_session *session);
  * events while it was read.
  */
 int nw_session_profile(const struct nw_session *session, uint64_t *hits);
+/* What an event of the plan is in the session's instance, whoever made it so. */
+enum nw_event_state {
+	NW_EVENT_UNKNOWN,
+	NW_EVENT_ON,
+	NW_EVENT_OFF,
+	NW_EVENT_GONE
+};
+enum nw_event_state nw_session_event_state(const struct nw_session *session,
+					   const struct nw_event *event);
+/* Is what its events hit recorded (tracing_on)? */
+bool nw_session_records(const struct nw_session *session);
 /* Now, on the session's trace clock, as raw records show it. */
 uint64_t nw_session_now(const struct nw_session *session);
 

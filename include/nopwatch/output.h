@@ -132,16 +132,18 @@ struct nw_report {
 	const uint64_t
 		*disabled_at; /* per probe: when it was disabled, 0: it was not; NULL:
 					none was */
+	uint64_t start_ns;    /* on the clock of disabled_at: when it began */
 	const char *group_by; /* "tid", "method,status", ...; NULL: not grouped */
 	int64_t wall_ns;      /* when an interval ended, since 1970; 0: not known */
 	uint64_t elapsed_ns;
-	uint64_t interval;	      /* number of this report, from 1; 0: the last one */
-	const char *reason;	      /* why it ended, in one word; NULL: it goes on */
-	uint64_t lost;		      /* events */
-	bool lost_is_least;	      /* at least so many */
-	bool has_filter;	      /* there is a filter, */
-	uint64_t filtered;	      /* which took out so many hits */
-	uint64_t dropped;	      /* hits that the kernel counted but did not record */
+	uint64_t interval;  /* number of this report, from 1; 0: the last one */
+	const char *reason; /* why it ended, in one word; NULL: it goes on */
+	uint64_t lost;	    /* events */
+	bool lost_is_least; /* at least so many */
+	bool has_filter;    /* there is a filter, */
+	uint64_t filtered;  /* which took out so many hits */
+	uint64_t dropped;   /* hits that the kernel counted but did not record; */
+	bool restricted;    /* those of processes that are not traced are among them */
 	const char *const *hist_args; /* arguments whose histogram is shown */
 	size_t hist_arg_count;
 	bool gaps;	 /* show the histograms of the gaps, too */
@@ -173,10 +175,13 @@ void nw_event_header(bool bold, struct nw_buf *out);
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 void nw_value_json(const struct nw_value *value, struct nw_json *json);
-/* {"type":"loss",...} and {"type":"end",...}. filtered: hits that a filter took out; NULL: there
- * is none. */
-void nw_end_print(uint64_t lost, uint64_t discarded, const uint64_t *filtered,
-		  const char *reason, uint64_t elapsed_ns, struct nw_buf *out);
+/* {"type":"loss",...} and {"type":"end",...}. dropped: as in a report; filtered: hits that a
+ * filter took out; NULL: there is none. */
+void nw_end_print(uint64_t lost, uint64_t discarded, uint64_t dropped,
+		  const uint64_t *filtered, const char *reason, uint64_t elapsed_ns,
+		  struct nw_buf *out);
+/* What such hits are, in words behind their number. */
+const char *nw_dropped_text(bool restricted);
 
 /* ---- diagnoses ---------------------------------------------------------------------- */
 

@@ -214,7 +214,8 @@ static void make_table(struct recorder *r)
 	for (size_t i = 0; i < run->selection.probes.count; i++) {
 		if (!nw_run_is_disabled(run, i))
 			continue;
-		nw_buf_printf(out, "disabled %zu %" PRIu64, i, run->disabled_at[i]);
+		nw_buf_printf(out, "%s %zu %" PRIu64, run->states[i].word, i,
+			      run->disabled_at[i]);
 		nw_plan_word(out, run->states[i].text);
 		nw_buf_addc(out, '\n');
 	}
@@ -264,6 +265,8 @@ static int finish(struct recorder *r, struct nw_error *err)
 	if (ret == 0 && !r->args->quiet)
 		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
 			r->path, r->run->hits, bytes / 1024, r->run->lost);
+	if (ret == 0)
+		nw_run_tell_dropped(r->run);
 	return ret;
 }
 

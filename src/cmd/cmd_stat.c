@@ -57,6 +57,7 @@ static struct nw_report make_report(const struct stat *s)
 		.span_count = s->spans.count,
 		.group_by = s->args->by,
 		.disabled_at = run->disabled_at,
+		.start_ns = run->start_ns,
 		.has_filter = run->filter != NULL,
 		.filtered = run->filtered,
 		.hist_args = s->args->hists.item,
@@ -115,6 +116,7 @@ static int print_total(struct stat *s, struct nw_error *err)
 	report.lost = run->lost;
 	report.lost_is_least = run->lost_is_least;
 	report.dropped = run->dropped;
+	report.restricted = run->restricted;
 	if (s->interval && s->args->form == NW_FORM_TEXT)
 		nw_buf_adds(&s->out, "\n--- total ---\n");
 	else

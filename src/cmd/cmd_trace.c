@@ -77,6 +77,24 @@ static void loss(void *arg, const struct nw_record *record)
 		nw_buf_printf(&t->out, "[CPU %u: events lost]\n", record->cpu);
 }
 
+static void disabled(void *arg, uint32_t probe, uint64_t at)
+{
+	struct tracer *t = arg;
+	const struct nw_run *run = t->run;
+	struct nw_json json = {.out = &t->out};
+
+	if (t->args->form != NW_FORM_JSON)
+		return; /* a note tells */
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", "disabled");
+	nw_json_key_text(&json, "probe", run->selection.probes.item[probe]->label);
+	nw_json_key_text(&json, "state", run->states[probe].word);
+	nw_json_key_u64(&json, "disabled_ns", at - nw_min64(run->start_ns, at));
+	nw_json_key_text(&json, "text", run->states[probe].text);
+	nw_json_close(&json, '}');
+	nw_buf_addc(&t->out, '\n');
+}
+
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	(void)run;
@@ -86,11 +104,12 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
 {
 	if (t->args->form == NW_FORM_JSON)
-		nw_end_print(run->lost, 0, run->filter ? &run->filtered : NULL,
-			     run->reason ? run->reason : "end", nw_run_elapsed(run),
-			     &t->out);
+		nw_end_print(
+			run->lost, 0, run->dropped, run->filter ? &run->filtered : NULL,
+			run->reason ? run->reason : "end", nw_run_elapsed(run), &t->out);
 	else if (run->lost && !t->args->quiet)
 		nw_note("%lu events lost (a larger -b helps)", run->lost);
+	nw_run_tell_dropped(run);
 	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
 		/* what has been disabled was told when it was */
 		if (run->states && run->states[i].text &&
@@ -112,6 +131,7 @@ static int run(const struct nw_args *args)
 		.start = start,
 		.armed = armed,
 		.hit = hit,
+		.disabled = disabled,
 		.loss = loss,
 		.tick = tick,
 	};

@@ -115,8 +115,8 @@ bool nw_run_is_disabled(const struct nw_run *run, size_t probe)
 	return run->disabled_at && run->disabled_at[probe];
 }
 
-int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const char *text,
-			 struct nw_error *err)
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uint64_t at,
+			 const char *text, struct nw_error *err)
 {
 	size_t probes = run->selection.probes.count;
 
@@ -128,7 +128,7 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const ch
 	    nw_strings_add(&run->state_texts, text, strlen(text)) < 0)
 		return nw_no_memory(err);
 	run->states[probe] = (struct nw_probe_state){
-		.word = "disabled",
+		.word = word,
 		.text = run->state_texts.item[run->state_texts.count - 1],
 	};
 	run->disabled_at[probe] = nw_max64(at, 1);
@@ -149,7 +149,7 @@ static int disable(struct nw_run *run, size_t probe, double rate, struct nw_erro
 	nw_unit_rate(rate, how_often);
 	snprintf(text, sizeof(text), "disabled after %s: %s, more than --max-rate %" PRIu64,
 		 when, how_often, run->args->max_rate);
-	ret = nw_run_mark_disabled(run, probe, at, text, err);
+	ret = nw_run_mark_disabled(run, probe, NW_STATE_DISABLED, at, text, err);
 	if (ret == 0 && !run->args->quiet)
 		nw_note("%s: %s", run->selection.probes.item[probe]->label, text);
 	return ret;

@@ -285,7 +285,7 @@ static const struct nw_option options[] = {
 	{0, "remote-path", "[FILE=]PATH", "where the file lies on the other machine",
 	 take_remote},
 	{'T', "time", NULL, "show the time of day", take_wall},
-	{0, "strict", NULL, "exit 1 if events were lost", take_strict},
+	{0, "strict", NULL, "exit 1 if events were lost, or disabled by others", take_strict},
 	{0, "error", "TEXT", "what another tool said", take_error},
 	{0, "group", "NAME", "the events' group, instead of sdt_PROVIDER", take_group},
 	{0, "instance", "NAME", "in this tracing instance, not in the top level",

@@ -10,9 +10,10 @@
 #include "input.h"
 #include "run.h"
 
-/* A probe that --max-rate disabled while it was recorded. */
+/* A probe that was disabled while it was recorded. */
 struct disabled {
 	uint64_t probe, at;
+	const char *word;
 	char *text;
 };
 
@@ -61,11 +62,12 @@ static void add_only(struct story *story, const char *word)
 		*slot = (pid_t)word_number(word);
 }
 
-static void add_disabled(struct story *story, char *const *words)
+static void add_disabled(struct story *story, const char *word, char *const *words)
 {
 	struct disabled *disabled = nw_vec_add(&story->disabled);
 
 	if (disabled) {
+		disabled->word = word;
 		disabled->probe = (uint64_t)word_number(words[1]);
 		disabled->at = (uint64_t)word_number(words[2]);
 		disabled->text = strdup(words[3]);
@@ -82,7 +84,9 @@ static void take_line(void *arg, char *const *words, size_t count)
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(story, words);
 	if (strcmp(words[0], "disabled") == 0 && count == 4)
-		add_disabled(story, words);
+		add_disabled(story, NW_STATE_DISABLED, words);
+	if (strcmp(words[0], "disabled-by-others") == 0 && count == 4)
+		add_disabled(story, NW_STATE_MEDDLED, words);
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
@@ -150,7 +154,8 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 		ret = run->consumer->start(run->consumer->arg, run, err);
 	nw_vec_each (&story->disabled, it)
 		if (ret == 0 && it->probe < run->selection.probes.count)
-			ret = nw_run_mark_disabled(run, it->probe, it->at, it->text, err);
+			ret = nw_run_mark_disabled(run, it->probe, it->word, it->at,
+						   it->text, err);
 	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);
 }
 

@@ -251,6 +251,8 @@ static int loop(struct nw_run *run, struct nw_error *err)
 		if (ret == 0)
 			ret = nw_governor_look(run, err);
 		if (ret == 0)
+			ret = nw_watch_look(run, false, err);
+		if (ret == 0)
 			ret = run->consumer->tick(run->consumer->arg, run, err);
 		run->reason = nw_run_reason(ret);
 		if (run->reason)
@@ -295,7 +297,9 @@ static void count_losses(struct nw_run *run)
 }
 
 /*
- * Hits that the kernel counted but did not record: its buffer for arguments was too small.
+ * Hits that the kernel counted but did not record: its buffer for arguments was too small, or
+ * somebody had disabled the event here. Where only some processes are recorded, those of others are
+ * among them: the kernel counts everybody's.
  * A hit that was counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
  * counted like that, not the kernel's own events.
  */
@@ -310,6 +314,12 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 			records -= nw_min64(records, nw_run_probe_hits(run, i));
 	if (all > records + run->lost + run->cpus.count)
 		run->dropped = all - records - run->lost;
+}
+
+void nw_run_tell_dropped(const struct nw_run *run)
+{
+	if (run->dropped && !run->args->quiet)
+		nw_note("%lu %s", run->dropped, nw_dropped_text(run->restricted));
 }
 
 /* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
@@ -345,7 +355,9 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	run->now_ns = run->stop_ns = nw_session_now(run->session);
 	if (run->consumer->stopping)
 		run->consumer->stopping(run->consumer->arg, run);
-	int ret = nw_session_stop(run->session, err);
+	int ret = nw_watch_look(run, true, err);
+	if (ret == 0)
+		ret = nw_session_stop(run->session, err);
 	if (ret == 0)
 		ret = nw_run_explain(run, err);
 	if (ret == 0 && nw_run_drain_rest(run) < 0)
@@ -357,7 +369,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	count_losses(run);
 	if (hits)
 		nw_run_count_cost(run, hits);
-	if (hits && run->profile && !run->restricted)
+	if (hits && run->profile)
 		count_dropped(run, hits);
 	return 0;
 }
@@ -466,6 +478,8 @@ static int arm_and_loop(struct nw_run *run, const char *command, const nw_pids *
 	if (ret == 0)
 		ret = nw_run_read_back(run, err);
 	if (ret == 0)
+		ret = nw_watch_open(run, err);
+	if (ret == 0)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)
 		ret = open_stream(run, err);
@@ -535,6 +549,7 @@ void nw_run_free(struct nw_run *run)
 		nw_spec_free(spec);
 	nw_vec_free(&run->specs);
 	nw_governor_free(run);
+	free(run->watch);
 	free(run->states);
 	nw_strings_free(&run->state_texts);
 	free(run->disabled_at);
@@ -550,8 +565,10 @@ int nw_run_status(const struct nw_run *run)
 
 	if (by_command && run->child.status)
 		return nw_child_exit(&run->child);
-	return run->unclean || (run->args->strict && run->lost) ? NW_EXIT_FAILED
-								: NW_EXIT_OK;
+	bool incomplete = run->lost || run->meddled;
+
+	return run->unclean || (run->args->strict && incomplete) ? NW_EXIT_FAILED
+								 : NW_EXIT_OK;
 }
 
 size_t nw_run_sites(const struct nw_run *run)

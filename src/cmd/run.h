@@ -12,6 +12,7 @@
 
 struct nw_run;
 struct nw_governor;
+struct nw_meddling;
 
 /* Who consumes the hits. Functions return 0 or -errno; -ECANCELED: enough, stop now. */
 struct nw_consumer {
@@ -69,12 +70,14 @@ struct nw_run {
 	NW_VEC(int) fds;
 	nw_vec_u32 cpus;
 
+	struct nw_meddling *watch;    /* over what others do to its events */
 	struct nw_governor *governor; /* NULL: there is no --max-rate */
 	struct nw_wake wake;
 	struct nw_child child;
 
 	uint64_t start_ns, stop_ns; /* trace clock: what is recorded is between them */
 	uint64_t armed_ns;	    /* all probes were enabled */
+	bool meddled;		    /* others have disabled or deleted events of its */
 	bool unclean;		    /* something of it had to stay in the kernel */
 	uint64_t now_ns;	    /* at the last tick */
 	int64_t wall_ns;	    /* add to the trace clock for the time of day */
@@ -133,6 +136,9 @@ uint64_t nw_run_known(const struct nw_run *run);
 /* Elapsed trace time, until now or until the end. */
 uint64_t nw_run_elapsed(const struct nw_run *run);
 
+/* A note on the hits that were counted but not recorded, if there were any. */
+void nw_run_tell_dropped(const struct nw_run *run);
+
 /* --filter, before anything is done. */
 int nw_run_read_filter(struct nw_run *run, struct nw_error *err);
 /* Must arguments be fetched that the user did not name? */
@@ -174,8 +180,14 @@ int nw_governor_look(struct nw_run *run, struct nw_error *err);
 void nw_governor_free(struct nw_run *run);
 bool nw_run_is_disabled(const struct nw_run *run, size_t probe);
 /* A probe was disabled at this time, now or while it was recorded, as text says. */
-int nw_run_mark_disabled(struct nw_run *run, size_t probe, uint64_t at, const char *text,
-			 struct nw_error *err);
+#define NW_STATE_DISABLED "disabled"
+#define NW_STATE_MEDDLED  "disabled-by-others"
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uint64_t at,
+			 const char *text, struct nw_error *err);
+/* Watch over the events that are armed now; look, once a second and at the end, what others have
+ * done to them, and mark the probes that are not recorded any more. */
+int nw_watch_open(struct nw_run *run, struct nw_error *err);
+int nw_watch_look(struct nw_run *run, bool at_end, struct nw_error *err);
 /* What these hits, by point, have cost the programs; and say it. */
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
 void nw_run_tell_cost(const struct nw_run *run);

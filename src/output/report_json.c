@@ -146,6 +146,11 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 	}
 	nw_json_close(&json, '}');
 	nw_json_key_text(&json, "state", state_word(report, probe, row->hits));
+	if (report->disabled_at && report->disabled_at[probe])
+		nw_json_key_u64(
+			&json, "disabled_ns",
+			report->disabled_at[probe] -
+				nw_min64(report->start_ns, report->disabled_at[probe]));
 	finish(&json);
 }
 
@@ -172,13 +177,24 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 	finish(&json);
 }
 
-void nw_end_print(uint64_t lost, uint64_t discarded, const uint64_t *filtered,
-		  const char *reason, uint64_t elapsed_ns, struct nw_buf *out)
+/* The kernel counts the hits of all processes. */
+const char *nw_dropped_text(bool restricted)
+{
+	return restricted ? "more hits counted by the kernel: of other processes, or not "
+			    "recorded"
+			  : "hits not recorded by the kernel";
+}
+
+void nw_end_print(uint64_t lost, uint64_t discarded, uint64_t dropped,
+		  const uint64_t *filtered, const char *reason, uint64_t elapsed_ns,
+		  struct nw_buf *out)
 {
 	struct nw_json json = start(out, "loss");
 
 	nw_json_key_u64(&json, "events", lost);
 	nw_json_key_u64(&json, "discarded_spans", discarded);
+	if (dropped)
+		nw_json_key_u64(&json, "not_recorded", dropped);
 	finish(&json);
 	json = start(out, "end");
 	nw_json_key_text(&json, "reason", reason);
@@ -194,7 +210,7 @@ void nw_report_json(const struct nw_report *report, struct nw_buf *out)
 	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, out);
 	if (report->interval == 0)
 		nw_end_print(report->lost, nw_summary_discarded(report->summary),
-			     report->has_filter ? &report->filtered : NULL,
+			     report->dropped, report->has_filter ? &report->filtered : NULL,
 			     report->reason ? report->reason : "end", report->elapsed_ns,
 			     out);
 }

@@ -585,8 +585,8 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 	else if (discarded)
 		nw_buf_printf(out, "; %" PRIu64 " spans discarded", discarded);
 	if (report->dropped)
-		nw_buf_printf(out, "; %" PRIu64 " hits not recorded by the kernel",
-			      report->dropped);
+		nw_buf_printf(out, "; %" PRIu64 " %s", report->dropped,
+			      nw_dropped_text(report->restricted));
 	nw_buf_addc(out, '\n');
 }
 

@@ -94,7 +94,7 @@ START_TEST(the_end_is_two_lines)
 {
 	struct nw_buf out = {0};
 
-	nw_end_print(5, 2, NULL, "count", 1500, &out);
+	nw_end_print(5, 2, 0, NULL, "count", 1500, &out);
 	expect(&out, "{\"type\":\"loss\",\"events\":5,\"discarded_spans\":2}\n"
 		     "{\"type\":\"end\",\"reason\":\"count\",\"elapsed_ns\":1500}\n");
 }

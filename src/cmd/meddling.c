@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Others may disable or delete the events of a run, or switch its recording off, while it goes on:
+ * then hits happen that nobody records, and nothing is lost. So it is looked at once a second, and
+ * said; what there was between two looks and is over is not seen, but the hits of that time are
+ * among those that the kernel has counted and did not record.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run.h"
+
+enum {
+	LOOK_NS = 1000000000
+};
+
+struct nw_meddling {
+	uint64_t seen; /* trace clock: when all was last seen to be well */
+	bool was_on[]; /* by event of the plan: it was on when the run began */
+};
+
+/* What has been done to it, as the text of a state; NULL: nothing. */
+static const char *done_to(const struct nw_run *run, const struct nw_event *event,
+			   bool records)
+{
+	switch (nw_session_event_state(run->session, event)) {
+	case NW_EVENT_OFF:
+		return "disabled by somebody else";
+	case NW_EVENT_GONE:
+		return "its event was deleted by somebody else";
+	default:
+		return records ? NULL : "recording was switched off by somebody else";
+	}
+}
+
+int nw_watch_open(struct nw_run *run, struct nw_error *err)
+{
+	size_t count = run->plan.events.count;
+
+	run->watch = calloc(1, sizeof(*run->watch) + count * sizeof(bool));
+	if (!run->watch)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < count; i++)
+		run->watch->was_on[i] = run->plan.events.item[i]->defined &&
+					nw_session_event_state(run->session,
+							       run->plan.events.item[i]) ==
+						NW_EVENT_ON;
+	run->watch->seen = nw_session_now(run->session);
+	return 0;
+}
+
+static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what,
+		struct nw_error *err)
+{
+	uint64_t at = run->watch->seen;
+	char since[16], until[16], text[160];
+
+	if (nw_run_is_disabled(run, probe))
+		return 0;
+	nw_unit_duration(at > run->start_ns ? at - run->start_ns : 0, since);
+	nw_unit_duration(now - run->start_ns, until);
+	snprintf(text, sizeof(text),
+		 "%s, %s to %s after the start: hits since then are missing", what, since,
+		 until);
+	int ret = nw_run_mark_disabled(run, probe, NW_STATE_MEDDLED, at, text, err);
+	run->meddled = true;
+	if (ret == 0 && !run->args->quiet)
+		nw_note("%s: %s", run->selection.probes.item[probe]->label, text);
+	return ret;
+}
+
+static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records,
+		   struct nw_error *err)
+{
+	const struct nw_event *event = run->plan.events.item[number];
+	int ret = 0;
+
+	if (!run->watch->was_on[number])
+		return 0;
+	const char *what = done_to(run, event, records);
+	if (!what)
+		return 0;
+	nw_vec_each (&event->places, place)
+		if (ret == 0)
+			ret = mark(run, run->plan.points.item[place->planned].probe, now,
+				   what, err);
+	return ret;
+}
+
+/* The governor's own doing is known before: what it has disabled is marked. */
+int nw_watch_look(struct nw_run *run, bool at_end, struct nw_error *err)
+{
+	uint64_t now = nw_session_now(run->session);
+	int ret = 0;
+
+	if (!run->watch || (!at_end && now - run->watch->seen < LOOK_NS))
+		return 0;
+	bool records = nw_session_records(run->session);
+	for (size_t i = 0; i < run->plan.events.count && ret == 0; i++)
+		ret = look_at(run, i, now, records, err);
+	run->watch->seen = now;
+	return ret;
+}
