@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Kills a command at a moment of its life that can be chosen, and chosen again: moments are the
+ * entries to and exits from those of its system calls that change something (files, directories,
+ * locks), in their order.
+ *
+ *	killer 0 COMMAND...	run it to its end, and print how many moments there are
+ *	killer N COMMAND...	kill -9 it at the N-th: an odd one is before a call, an even one behind it
+ *
+ * Ends with status 0 if the command was killed or counted, 3 if it had ended before, 77 where the
+ * kernel does not tell of system calls (PTRACE_GET_SYSCALL_INFO, 5.3).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PTRACE_GET_SYSCALL_INFO /* glibc has it as an enumerator, too, since 2.29 */
+#define PTRACE_GET_SYSCALL_INFO 0x420e
+#endif
+
+/* struct ptrace_syscall_info of linux/ptrace.h, which older headers do not have */
+struct call_info {
+	uint8_t op, pad[3];
+	uint32_t arch;
+	uint64_t instruction_pointer, stack_pointer;
+	uint64_t nr, args[6];
+};
+
+enum {
+	OP_ENTRY = 1,
+	OP_EXIT = 2
+};
+
+static bool changes(const struct call_info *info)
+{
+	static const long calls[] = {
+		SYS_pwrite64, SYS_mkdirat, SYS_unlinkat,  SYS_renameat2,
+		SYS_linkat,   SYS_flock,   SYS_symlinkat, SYS_ftruncate,
+#ifdef SYS_mkdir
+		SYS_mkdir,    SYS_rmdir,   SYS_unlink,	  SYS_rename,
+		SYS_symlink,  SYS_link,
+#endif
+#ifdef SYS_renameat
+		SYS_renameat,
+#endif
+	};
+
+	if (info->nr == SYS_openat)
+		return info->args[2] & (O_WRONLY | O_RDWR | O_CREAT);
+	if (info->nr == SYS_write)
+		return info->args[0] > STDERR_FILENO;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if ((long)info->nr == calls[i])
+			return true;
+	return false;
+}
+
+static _Noreturn void become(char **argv)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	execvp(argv[0], argv);
+	perror(argv[0]);
+	_exit(127);
+}
+
+/* The number of moments until it ended, or -1: it was killed at the one that was wanted. */
+static long follow(pid_t pid, long wanted)
+{
+	bool counts = false; /* we are in a call that changes something */
+	long moments = 0;
+	int status, number = 0;
+
+	while (ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)number) == 0 &&
+	       waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
+		struct call_info info = {0};
+		number = WSTOPSIG(status);
+		if (number != (SIGTRAP | 0x80)) {
+			number = number == SIGTRAP ? 0 : number; /* exec */
+			continue;
+		}
+		number = 0;
+		if (ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_INFO, pid,
+			   (void *)sizeof(info), &info) <= 0)
+			exit(77);
+		if (info.op == OP_ENTRY)
+			counts = changes(&info);
+		if (counts && ++moments == wanted) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &status, __WALL);
+			return -1;
+		}
+	}
+	return moments;
+}
+
+int main(int argc, char **argv)
+{
+	long wanted = argc > 2 ? strtol(argv[1], NULL, 10) : -1;
+	int status;
+
+	if (wanted < 0) {
+		fprintf(stderr, "usage: killer N COMMAND...\n");
+		return 2;
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		become(argv + 2);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return 1;
+	ptrace(PTRACE_SETOPTIONS, pid, NULL,
+	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	long moments = follow(pid, wanted);
+	if (!wanted)
+		printf("%ld\n", moments);
+	return wanted && moments >= 0 ? 3 : 0;
+}
