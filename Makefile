@@ -47,7 +47,7 @@ BUILD := build/$(FLAVOUR)
 
 # name and least version of each; Debian's and Fedora's packages are in scripts/setup
 LIBRARIES := libelf
-LEAST_libelf := 0.168
+LEAST_libelf := 0.165
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
@@ -158,7 +158,7 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
 SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
-	$(addprefix tests/vm/,fetch build boot guest package) demo/run .ci/run)) src/plan/script.sh
+	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 lint:
@@ -170,6 +170,10 @@ lint:
 		--std=c11 -Iinclude -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src demo
 	$(call say,WARN,gcc -Werror)
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
+	$(call say,WARN,32 bits)
+	$(quiet)! command -v i686-linux-gnu-gcc >/dev/null || for file in $(LIB_SRC) $(CMD_SRC); do \
+		i686-linux-gnu-gcc -std=gnu11 $(ALL_CPPFLAGS) -idirafter /usr/include -Wall -Wformat=2 \
+		-Wno-format-nonliteral -Werror -fsyntax-only $$file || exit 1; done
 	$(call say,SHELL,shellcheck)
 	$(quiet)shellcheck $(SH_FILES)
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)

@@ -29,6 +29,42 @@
 #define nw_unlikely(cond) __builtin_expect(!!(cond), 0)
 #define NW_COUNT(array)	  (sizeof(array) / sizeof((array)[0]))
 
+/*
+ * a + b, a * b into *out: true if that overflows. The compiler's own, which gcc has since 5; before,
+ * what it does.
+ */
+#if defined(__clang__) || __GNUC__ >= 5
+#define NW_HAVE_OVERFLOW 1
+#endif
+static nw_inlined bool nw_add_overflows(uint64_t a, uint64_t b, uint64_t *out)
+{
+#ifdef NW_HAVE_OVERFLOW
+	return __builtin_add_overflow(a, b, out);
+#else
+	*out = a + b;
+	return *out < a;
+#endif
+}
+static nw_inlined bool nw_add_overflows_signed(int64_t a, int64_t b, int64_t *out)
+{
+#ifdef NW_HAVE_OVERFLOW
+	return __builtin_add_overflow(a, b, out);
+#else
+	*out = (int64_t)((uint64_t)a + (uint64_t)b);
+	return (a < 0) == (b < 0) && (*out < 0) != (a < 0);
+#endif
+}
+static nw_inlined bool nw_size_add_overflows(size_t a, size_t b, size_t *out)
+{
+	*out = a + b;
+	return *out < a;
+}
+static nw_inlined bool nw_size_mul_overflows(size_t a, size_t b, size_t *out)
+{
+	*out = a * b;
+	return b && a > SIZE_MAX / b;
+}
+
 /* ---- errors ------------------------------------------------------------------------- */
 
 /*
@@ -147,9 +183,10 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 	for (auto it = (vec)->item; it < (vec)->item + (vec)->count; it++)
 #else
 #define nw_vec_add(vec) ((__typeof__((vec)->item))nw_vec_new(vec))
-#define nw_vec_each(vec, it)                                       \
-	/* an empty array has no address that could be added to */ \
-	for (__typeof__((vec)->item + 0) it = (vec)->item;         \
+/* An empty array has no address that could be added to. Not the type of `item`: with that, gcc 4.8
+ * takes over that a const array's is const. */
+#define nw_vec_each(vec, it)                             \
+	for (__typeof__(*(vec)->item) *it = (vec)->item; \
 	     (vec)->count && it < (vec)->item + (vec)->count; it++)
 #endif
 #define nw_vec_free(vec)                        \

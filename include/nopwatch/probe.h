@@ -197,6 +197,9 @@ int nw_note_next(const char *data, size_t len, bool elf64, bool big_endian, size
 struct nw_symbol {
 	const char *name; /* lives as long as the image */
 	uint64_t value, size;
+	/* ppc64 (ELFv2, section 3.4.1): how far behind value everybody comes by, calls from the same
+	 * module, too; 0 elsewhere */
+	uint64_t local_entry;
 	bool function, ifunc, tls, undefined;
 	bool object; /* a variable */
 };

@@ -14,7 +14,7 @@ static bool make_room(struct nw_buf *buf, size_t more)
 
 	if (buf->failed)
 		return false;
-	if (__builtin_add_overflow(buf->len, more, &need) || need >= SIZE_MAX / 2) {
+	if (nw_size_add_overflows(buf->len, more, &need) || need >= SIZE_MAX / 2) {
 		buf->failed = true;
 		return false;
 	}

@@ -12,7 +12,7 @@ void *nw_vec_grow(void **item, size_t *count, size_t *room, size_t size)
 	if (*count == *room) {
 		size_t more = *room ? *room * 2 : 8;
 		size_t bytes;
-		if (__builtin_mul_overflow(more, size, &bytes))
+		if (nw_size_mul_overflows(more, size, &bytes))
 			return NULL;
 		void *grown = realloc(*item, bytes);
 		if (!grown)

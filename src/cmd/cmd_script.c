@@ -208,7 +208,7 @@ static int choose_events(struct script *s, struct nw_error *err)
 		struct nw_planned *planned = &plan->points.item[place->planned];
 		const char *danger = s->args->force ? NULL : hazard(point);
 		if (danger && !planned->failed)
-			nw_note("%s at %s+0x%lx is left out: %s",
+			nw_note("%s at %s+0x%jx is left out: %s",
 				plan->selection->probes.item[planned->probe]->label,
 				point->image->path, point->offset, danger);
 		planned->failed |= danger != NULL;

@@ -71,7 +71,7 @@ static void loss(void *arg, const struct nw_record *record)
 	if (t->args->form == NW_FORM_JSON)
 		return; /* the last line but one tells */
 	if (record->lost)
-		nw_buf_printf(&t->out, "[CPU %u: %lu events lost]\n", record->cpu,
+		nw_buf_printf(&t->out, "[CPU %u: %ju events lost]\n", record->cpu,
 			      record->lost);
 	else
 		nw_buf_printf(&t->out, "[CPU %u: events lost]\n", record->cpu);
@@ -108,7 +108,7 @@ static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
 			run->lost, 0, run->dropped, run->filter ? &run->filtered : NULL,
 			run->reason ? run->reason : "end", nw_run_elapsed(run), &t->out);
 	else if (run->lost && !t->args->quiet)
-		nw_note("%lu events lost (a larger -b helps)", run->lost);
+		nw_note("%ju events lost (a larger -b helps)", run->lost);
 	nw_run_tell_dropped(run);
 	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
 		/* what has been disabled was told when it was */

@@ -149,10 +149,10 @@ static void tell_bad_lines(const struct player *p)
 			"uptime or x86-tsc): they are shown as if they were");
 	if (!p->run->args->verbose)
 		return;
-	nw_note("%lu lines: %lu are of other events, %lu are no trace lines%s", stats.lines,
+	nw_note("%ju lines: %ju are of other events, %ju are no trace lines%s", stats.lines,
 		stats.other, stats.bad, stats.late ? ", some were late" : "");
 	if (stats.bad)
-		nw_note("the first that is none is line %lu", stats.bad_at);
+		nw_note("the first that is none is line %ju", stats.bad_at);
 }
 
 static int end(struct player *p, struct nw_error *err)

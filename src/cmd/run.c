@@ -59,7 +59,7 @@ static int open_cpu(struct nw_run *run, int dir, const char *name, struct nw_err
 	snprintf(file, sizeof(file), "%.32s/trace_pipe_raw", name);
 	int fd = openat(dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return nw_fail(err, errno, "cannot open the ring buffer of CPU %lu: %s",
+		return nw_fail(err, errno, "cannot open the ring buffer of CPU %ju: %s",
 			       cpu, nw_strerror(errno));
 	int *slot = nw_vec_add(&run->fds);
 	uint32_t *number = slot ? nw_vec_add(&run->cpus) : NULL;

@@ -95,7 +95,7 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 {
 	if (nw_strings_addf(
 		    &run->state_texts,
-		    "the kernel counted %lu hit%s in the whole system, but recorded "
+		    "the kernel counted %ju hit%s in the whole system, but recorded "
 		    "none%s",
 		    hits, hits == 1 ? "" : "s",
 		    run->restricted ? " of the traced processes" : "") < 0)
@@ -186,7 +186,7 @@ static void tell_unarmed(const struct nw_run *run, const struct points *all,
 		const struct nw_planned *planned =
 			&run->plan.points.item[all->planned.item[i]];
 		if (seen[i].mapped > seen[i].armed + seen[i].unreadable)
-			nw_note("%s at %s+0x%lx is enabled, but not armed in process %d",
+			nw_note("%s at %s+0x%jx is enabled, but not armed in process %d",
 				run->selection.probes.item[planned->probe]->label,
 				point->image->path, point->offset,
 				(int)seen[i].unarmed_pid);

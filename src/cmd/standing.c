@@ -106,7 +106,7 @@ static char *name_place(struct nw_image *image, uint64_t offset)
 		return NULL;
 	if (vaddr == function.value)
 		return nw_text("%s", function.name);
-	return nw_text("%s+0x%lx", function.name, vaddr - function.value);
+	return nw_text("%s+0x%jx", function.name, vaddr - function.value);
 }
 
 /* ---- places ------------------------------------------------------------------------- */

@@ -205,8 +205,8 @@ static char *exact_spec(const struct nw_gathered *g)
 	if (spec->kind == NW_SPEC_USDT)
 		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
 	if (!*spec->name)
-		return nw_text("%s:%s:0x%lx", kinds[spec->kind], g->path, spec->offset);
-	return nw_text(spec->offset ? "%s:%s:%s+0x%lx" : "%s:%s:%s", kinds[spec->kind],
+		return nw_text("%s:%s:0x%jx", kinds[spec->kind], g->path, spec->offset);
+	return nw_text(spec->offset ? "%s:%s:%s+0x%jx" : "%s:%s:%s", kinds[spec->kind],
 		       g->path, spec->name, spec->offset);
 }
 

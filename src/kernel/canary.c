@@ -181,8 +181,8 @@ static int define(struct canary *c, const struct trial *trial)
 	if (*trial->fetches && !*FIRST)
 		return -ENOSYS;
 	if (trial->counted)
-		snprintf(counter, sizeof(counter), "(0x%lx)", c->semaphore_offset);
-	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%lx%s%s", c->group,
+		snprintf(counter, sizeof(counter), "(0x%jx)", c->semaphore_offset);
+	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%jx%s%s", c->group,
 		 trial->event, c->offset[trial->site], counter, trial->fetches);
 	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
 }

@@ -101,7 +101,7 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 	} else {
 		planned->failed = true;
 	}
-	nw_strings_addf(&session->warnings, "%s at %s+0x%lx is left out: %s",
+	nw_strings_addf(&session->warnings, "%s at %s+0x%jx is left out: %s",
 			probe_of(session, place)->label, point->image->path, point->offset,
 			why);
 }

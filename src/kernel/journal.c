@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,12 +27,23 @@ const char *nw_journal_dir(void)
 	return dirs[0];
 }
 
+/* The system call, whose function glibc has since 2.25; without waiting for the kernel to have collected them. */
+static bool random_bytes(void *out, size_t size)
+{
+#ifdef SYS_getrandom
+	return syscall(SYS_getrandom, out, size, 1 /* GRND_NONBLOCK */) == (long)size;
+#else
+	(void)out;
+	return size == 0;
+#endif
+}
+
 void nw_session_name(char out[24])
 {
 	struct timespec now;
 	uint32_t mix;
 
-	if (getrandom(&mix, sizeof(mix), GRND_NONBLOCK) != (ssize_t)sizeof(mix)) {
+	if (!random_bytes(&mix, sizeof(mix))) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		mix = (uint32_t)nw_hash64((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec
 									  << 30);

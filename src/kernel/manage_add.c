@@ -196,7 +196,7 @@ static int add_event(struct adding *a)
 	const char *home = a->options->instance ? a->options->instance : "";
 
 	if (danger)
-		return nw_strings_addf(&a->m->notes, "%s at %s+0x%lx is left out: %s",
+		return nw_strings_addf(&a->m->notes, "%s at %s+0x%jx is left out: %s",
 				       a->probe->label, a->point->image->path,
 				       a->point->offset, danger) < 0
 			       ? nw_no_memory(a->err)
@@ -230,7 +230,7 @@ static int warn(struct adding *a)
 		nw_arg_name(a->probe, i++, name);
 		if (source->fetch.problem && ret == 0)
 			ret = nw_strings_addf(&a->m->notes,
-					      "%s at 0x%lx goes without %s: %s",
+					      "%s at 0x%jx goes without %s: %s",
 					      a->probe->label, a->point->vaddr, name,
 					      source->fetch.problem);
 	}

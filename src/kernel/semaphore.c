@@ -157,7 +157,7 @@ static int note_raise(const struct nw_semaphores *set, const struct nw_target *t
 {
 	const struct nw_semaphore *s = &set->all.item[semaphore];
 
-	return nw_journal_note(set->journal, "semaphore %d %lu %lu %lu %lu %lu %u\n",
+	return nw_journal_note(set->journal, "semaphore %d %ju %ju %ju %ju %ju %u\n",
 			       (int)target->pid, target->stat.start, s->dev, s->ino,
 			       s->offset, at, before);
 }
@@ -324,7 +324,7 @@ static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
 	if (value <= least || is_shared(set, target, raised))
 		return 0;
 	raised->after = (uint16_t)(value - 1);
-	nw_journal_note(set->journal, "lower %d %lu\n", (int)target->pid, raised->at);
+	nw_journal_note(set->journal, "lower %d %ju\n", (int)target->pid, raised->at);
 	return store(process, raised->at, raised->after);
 }
 
@@ -466,7 +466,7 @@ static int recall_raise(struct nw_semaphores *set, const char *line, bool last)
 	unsigned int before;
 	int pid;
 
-	if (sscanf(line, "semaphore %d %lu %lu %lu %lu %lu %u", &pid, &stat.start, &dev,
+	if (sscanf(line, "semaphore %d %ju %ju %ju %ju %ju %u", &pid, &stat.start, &dev,
 		   &ino, &offset, &at, &before) != 7)
 		return 0;
 	int semaphore = add_semaphore(set, dev, ino, offset);
@@ -491,7 +491,7 @@ static void recall_lower(struct nw_semaphores *set, const char *line, bool last)
 	uint64_t at;
 	int pid;
 
-	if (sscanf(line, "lower %d %lu", &pid, &at) != 2 ||
+	if (sscanf(line, "lower %d %ju", &pid, &at) != 2 ||
 	    !(target = find_target(set, pid)))
 		return;
 	nw_vec_each (&target->raised, raised) {

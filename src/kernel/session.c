@@ -154,18 +154,18 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 
 	set_pages(session, wanted);
 	for (bytes = wanted;; bytes /= 2) {
-		snprintf(text, sizeof(text), "%lu", (bytes + 1023) / 1024);
+		snprintf(text, sizeof(text), "%ju", (bytes + 1023) / 1024);
 		ret = nw_session_set(session, "buffer_size_kb", text);
 		if (ret != -ENOMEM || bytes < 16384)
 			break;
 	}
 	if (ret < 0)
 		return nw_fail(err, -ret,
-			       "cannot allocate %lu KiB of ring buffer per CPU: %s",
+			       "cannot allocate %ju KiB of ring buffer per CPU: %s",
 			       wanted / 1024, nw_strerror(-ret));
 	if (bytes < wanted)
 		nw_strings_addf(&session->warnings,
-				"only %lu KiB of ring buffer per CPU could be had",
+				"only %ju KiB of ring buffer per CPU could be had",
 				bytes / 1024);
 	session->buffer_bytes = bytes;
 	return 0;
@@ -455,7 +455,7 @@ static uint64_t now_from_stats(const struct nw_session *session)
 
 	if (nw_tracefs_read(session->instance, "per_cpu/cpu0/stats", &stats) == 0)
 		now = strstr(nw_buf_str(&stats), "now ts:");
-	if (now && sscanf(now, "now ts: %lu.%6lu", &seconds, &micros) != 2)
+	if (now && sscanf(now, "now ts: %ju.%6ju", &seconds, &micros) != 2)
 		seconds = micros = 0;
 	nw_buf_free(&stats);
 	return seconds * 1000000000u + micros * 1000u;

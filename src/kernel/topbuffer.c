@@ -76,7 +76,7 @@ static char *used_records(const struct nw_tracefs *fs)
 	nw_strings_free(&cpus);
 	if (ret < 0)
 		return nw_text("what it holds cannot be looked at: %s", nw_strerror(-ret));
-	return records ? nw_text("it holds %lu records that nobody has read", records)
+	return records ? nw_text("it holds %ju records that nobody has read", records)
 		       : NULL;
 }
 

@@ -86,7 +86,8 @@ static void group_parts(const struct nw_report *report, struct nw_json *json,
 	nw_json_key(json, "by");
 	nw_json_open(json, '{');
 	while (keys && (key = strsep(&rest, ","))) {
-		size_t len = strcspn(name, (char[]){NW_GROUP_SEPARATOR, '\0'});
+		const char separator[] = {NW_GROUP_SEPARATOR, '\0'};
+		size_t len = strcspn(name, separator);
 		nw_json_key(json, key);
 		nw_json_text(json, name, len);
 		name += len + (name[len] != '\0');

@@ -304,11 +304,11 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
 
-	nw_buf_printf(out, "%c:%s/%s %s:0x%lx", event->is_return ? 'r' : 'p',
+	nw_buf_printf(out, "%c:%s/%s %s:0x%jx", event->is_return ? 'r' : 'p',
 		      *event->group ? event->group : plan->group, event->name, path,
 		      point->offset);
 	if (ref_ctr && point->semaphore_offset)
-		nw_buf_printf(out, "(0x%lx)", point->semaphore_offset);
+		nw_buf_printf(out, "(0x%jx)", point->semaphore_offset);
 	if (*place->fetches)
 		nw_buf_printf(out, " %s", place->fetches);
 }

@@ -10,10 +10,7 @@
 #include <elf.h>
 
 #include "arch.h"
-
-#ifndef EM_LOONGARCH
-#define EM_LOONGARCH 258
-#endif
+#include "old_headers.h"
 
 #define GENERAL NW_REG_GENERAL
 #define ONE(n, k, b)                                                 \

@@ -12,6 +12,7 @@
 
 #include "budget.h"
 #include "nopwatch/look.h"
+#include "old_headers.h"
 
 /* psABIs: the relocations that fill a slot with the address of a function. */
 static const struct {
@@ -120,7 +121,7 @@ static int name_address(pid_t pid, const nw_mappings *maps, nw_images *images,
 		    symbol.value == resolver->value)
 			continue;
 		*name = symbol.value == address - bias ? strdup(symbol.name)
-						       : nw_text("0x%lx", offset);
+						       : nw_text("0x%jx", offset);
 		*file = strdup(image->path);
 		return *name && *file ? 0 : -ENOMEM;
 	}

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,13 @@
 #include <unistd.h>
 
 #include "nopwatch/look.h"
+#include "old_headers.h"
 
 /* ---- one mapping -------------------------------------------------------------------- */
 
 static struct nw_image *open_mapped(pid_t pid, const struct nw_mapping *mapping)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/map_files/%jx-%jx", (int)pid,
 						     mapping->start, mapping->end);
 	struct nw_image *image;
 	int fd = path ? nw_open_regular(AT_FDCWD, path) : -1;
@@ -43,7 +43,7 @@ bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 
 	if (!mapping->ino)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%jx-%jx", (int)pid, mapping->start,
 		 mapping->end);
 	if (stat(path, &st) < 0) /* not allowed to look: the inode has to do */
 		return mapping->ino == image->ino;
@@ -59,7 +59,7 @@ bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 
 char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping)
 {
-	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%lx-%lx", (int)pid,
+	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%jx-%jx", (int)pid,
 						     mapping->start, mapping->end);
 	const char *const forms[] = {"", "/proc/%d/root", "/proc/%d/exe"};
 	struct stat st, other;

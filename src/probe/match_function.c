@@ -84,7 +84,8 @@ static int find_place(const struct matching *m, struct found *f)
 				       spec->offset, m->image->path);
 		return 0;
 	}
-	f->vaddr = f->symbol.value + spec->offset;
+	/* callers of the same module skip what a function begins with for those of others */
+	f->vaddr = f->symbol.value + (spec->offset ? spec->offset : f->symbol.local_entry);
 	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
 	if (offset < 0)
 		return nw_fail(m->err, EINVAL, "'%s' of %s is in no executable segment",

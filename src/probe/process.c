@@ -86,7 +86,7 @@ static int parse_mapping(const char *line, const char *end, struct nw_mapping *o
 	unsigned int major, minor;
 	int path_at = 0;
 
-	if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &out->start, &out->end, flags,
+	if (sscanf(line, "%jx-%jx %7s %jx %x:%x %ju %n", &out->start, &out->end, flags,
 		   &out->offset, &major, &minor, &out->ino, &path_at) < 7 ||
 	    path_at == 0)
 		return -EBADMSG;
@@ -244,7 +244,7 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 
 	if (!rest || sscanf(rest,
 			    ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
-			    "%*d %*d %*d %*d %*d %lu",
+			    "%*d %*d %*d %*d %*d %ju",
 			    &flags, &out->start) != 2)
 		return -ESRCH;
 	out->forked = flags & PF_FORKNOEXEC;
@@ -290,13 +290,13 @@ static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
 	if (path && same_file(path, st))
 		return path;
 	free(path);
-	return nw_text("/proc/%d/map_files/%lx-%lx", (int)pid, mapping->start,
+	return nw_text("/proc/%d/map_files/%jx-%jx", (int)pid, mapping->start,
 		       mapping->end);
 }
 
 static int open_mapping(const struct nw_process *process, const struct nw_mapping *mapping)
 {
-	nw_cleanup(nw_free_ptr) char *file = nw_text("map_files/%lx-%lx", mapping->start,
+	nw_cleanup(nw_free_ptr) char *file = nw_text("map_files/%jx-%jx", mapping->start,
 						     mapping->end);
 	nw_cleanup(nw_free_ptr) char *root = nw_text("root%s", mapping->path);
 	struct stat st;

@@ -220,7 +220,7 @@ static bool maps_file(const struct nw_process *process, const struct nw_mapping 
 
 	if (!mapping->ino || mapping->ino != ino)
 		return false;
-	snprintf(path, sizeof(path), "map_files/%lx-%lx", mapping->start, mapping->end);
+	snprintf(path, sizeof(path), "map_files/%jx-%jx", mapping->start, mapping->end);
 	if (fstatat(process->dir, path, &st, 0) < 0)
 		return mapping->dev == dev;
 	return st.st_dev == dev && st.st_ino == ino;

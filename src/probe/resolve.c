@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "old_headers.h"
 #include "symbol.h"
 
 /* Relocations that fill a GOT slot with the address of a symbol, by machine (psABIs). */
@@ -22,7 +23,7 @@ static bool fills_got_slot(unsigned int machine, uint64_t type)
 		{EM_PPC, R_PPC_GLOB_DAT},
 		{EM_S390, R_390_GLOB_DAT},
 		{EM_RISCV, 2 /* R_RISCV_64 */},
-		{258 /* EM_LOONGARCH */, 2 /* R_LARCH_64 */},
+		{EM_LOONGARCH, 2 /* R_LARCH_64 */},
 	};
 
 	for (size_t i = 0; i < NW_COUNT(known); i++)

@@ -84,6 +84,8 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 	}
 	symbols->names -= len;
 	entry.name_len = (uint32_t)name_length(name);
+	if (image->machine == EM_PPC64 && entry.symbol.function)
+		entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >> 2 << 2;
 	if (image->machine == EM_ARM && entry.symbol.function)
 		entry.symbol.value &= ~(uint64_t)1; /* the Thumb bit */
 	struct entry *named = nw_vec_add(&symbols->by_name);

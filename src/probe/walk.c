@@ -11,7 +11,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "nopwatch/probe.h"
+#include "old_headers.h"
 
 enum {
 	DEEPEST = 200,	  /* a loop of mounts, not a tree */

@@ -32,11 +32,13 @@ static uint64_t load(const unsigned char *at, unsigned int bytes)
 	}
 }
 
+/* The lowest bits, as a number with a sign. */
 static uint64_t extend(uint64_t value, unsigned int bits)
 {
-	if (bits == 0 || bits >= 64 || !(value >> (bits - 1) & 1))
+	if (bits == 0 || bits >= 64)
 		return value;
-	return value | ~(uint64_t)0 << bits;
+	uint64_t sign = (uint64_t)1 << (bits - 1);
+	return ((value & (sign << 1) - 1) ^ sign) - sign;
 }
 
 static double as_real(uint64_t bits, unsigned int width)

@@ -84,7 +84,7 @@ static struct wide wide_minus(struct wide a, struct wide b)
 static void add_squares(struct nw_histogram *h, struct wide more)
 {
 	h->squares_high += more.high;
-	h->squares_high += __builtin_add_overflow(h->squares, more.low, &h->squares);
+	h->squares_high += nw_add_overflows(h->squares, more.low, &h->squares);
 }
 
 /* Sums of (x - origin) and of its square. */
@@ -196,7 +196,7 @@ void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 		add_squares(h, wide_product(value, value));
 	h->min = h->count ? nw_min64(h->min, value) : value;
 	h->max = nw_max64(h->max, value);
-	if (__builtin_add_overflow(h->sum, value, &h->sum))
+	if (nw_add_overflows(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
 	h->count++;
 	/* with these the next sum cannot wrap */
@@ -213,7 +213,7 @@ static void add_signed_sum(struct nw_histogram *h, int64_t value)
 {
 	int64_t sum;
 
-	if (__builtin_add_overflow((int64_t)h->sum, value, &sum))
+	if (nw_add_overflows_signed((int64_t)h->sum, value, &sum))
 		sum = value < 0 ? INT64_MIN : INT64_MAX;
 	h->sum = (uint64_t)sum;
 }
@@ -266,7 +266,7 @@ static void merge_range(struct nw_histogram *into, const struct nw_histogram *fr
 		into->min = from->min;
 	if (first || from->max > into->max)
 		into->max = from->max;
-	if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
+	if (nw_add_overflows(into->sum, from->sum, &into->sum))
 		into->sum = UINT64_MAX;
 }
 

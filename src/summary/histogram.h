@@ -47,7 +47,7 @@ static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 		return;
 	}
 	/* plain values are below 1 << 32, and their squares' sum seldom carries */
-	if (nw_unlikely(__builtin_add_overflow(h->squares, value * value, &h->squares)))
+	if (nw_unlikely(nw_add_overflows(h->squares, value * value, &h->squares)))
 		h->squares_high++;
 	if (nw_unlikely(value < h->min))
 		h->min = value;

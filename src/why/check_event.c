@@ -49,8 +49,8 @@ static void blame_clash(struct judge *judge, const struct nw_other_event *event,
 			 event->group, event->name, (int)event->dead_owner);
 	else
 		nw_blame(judge, NW_CAUSE_PLACE_TAKEN,
-			 "event %s/%s holds the place with reference counter 0x%lx instead "
-			 "of 0x%lx: the kernel refuses any other probe there",
+			 "event %s/%s holds the place with reference counter 0x%jx instead "
+			 "of 0x%jx: the kernel refuses any other probe there",
 			 event->group, event->name, event->ref_ctr, at->semaphore_offset);
 	nw_remedy(judge, "echo 0 > /sys/kernel/tracing/events/%s/%s/enable", event->group,
 		  event->name);
@@ -71,7 +71,7 @@ static void blame_closed(struct judge *judge, const struct nw_other_event *event
 	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
 		  event->group, event->name);
 	nw_remedy(judge,
-		  "echo 'p:%s/%s %s:0x%lx(0x%lx)' >> /sys/kernel/tracing/uprobe_events",
+		  "echo 'p:%s/%s %s:0x%jx(0x%jx)' >> /sys/kernel/tracing/uprobe_events",
 		  event->group, event->name, event->path, at->offset, at->semaphore_offset);
 }
 
@@ -98,8 +98,8 @@ static void check_place(struct judge *judge, const struct nw_other_event *event,
 		return;
 	}
 	nw_fails(judge,
-		 "%s/%s is enabled at 0x%lx with reference counter 0x%lx, the note "
-		 "has 0x%lx",
+		 "%s/%s is enabled at 0x%jx with reference counter 0x%jx, the note "
+		 "has 0x%jx",
 		 event->group, event->name, at->offset, event->ref_ctr,
 		 at->semaphore_offset);
 	if (event->enabled && !event->ref_ctr && !event->dead_owner)
@@ -110,15 +110,15 @@ static void check_place(struct judge *judge, const struct nw_other_event *event,
 static void check_offset(struct judge *judge, const struct nw_other_event *event,
 			 const struct nw_point *at)
 {
-	nw_fails(judge, "%s/%s is at offset 0x%lx, which is the address", event->group,
+	nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address", event->group,
 		 event->name, event->offset);
 	nw_blame(judge, NW_CAUSE_EVENT_OFFSET,
-		 "event %s/%s uses 0x%lx as its offset; that is the address, the file "
-		 "offset is 0x%lx",
+		 "event %s/%s uses 0x%jx as its offset; that is the address, the file "
+		 "offset is 0x%jx",
 		 event->group, event->name, event->offset, at->offset);
 	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
 		  event->group, event->name);
-	nw_remedy(judge, "echo '%c:%s/%s %s:0x%lx' >> /sys/kernel/tracing/uprobe_events",
+	nw_remedy(judge, "echo '%c:%s/%s %s:0x%jx' >> /sys/kernel/tracing/uprobe_events",
 		  event->is_return ? 'r' : 'p', event->group, event->name, event->path,
 		  at->offset);
 }
@@ -269,7 +269,7 @@ static void check_enabled(struct judge *judge, const struct events *e)
 		nw_fails(judge, "the buffer is full and keeps the old events");
 		nw_blame(judge, NW_CAUSE_BUFFER_FULL,
 			 "the buffer that %s/%s goes to is full and does not overwrite: "
-			 "%lu events were dropped meanwhile",
+			 "%ju events were dropped meanwhile",
 			 event->group, event->name, e->dropped);
 		nw_remedy(judge, "echo > %s/trace", dir);
 		nw_remedy(judge, "echo 1 > %s/options/overwrite", dir);
@@ -320,6 +320,6 @@ void nw_check_recorded(struct judge *judge)
 	}
 	const struct nw_watch *watch = facts->watch;
 	if (!seen && watch && watch->done)
-		nw_pass(judge, "%lu of %lu hits were recorded in our own buffer",
+		nw_pass(judge, "%ju of %ju hits were recorded in our own buffer",
 			watch->recorded, watch->counted);
 }

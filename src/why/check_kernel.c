@@ -112,6 +112,6 @@ void nw_check_bpf(struct judge *judge)
 			    : "no uprobe PMU: tools define events in tracefs instead",
 		kernel->perf_paranoid);
 	if (kernel->memlock < 1 << 20)
-		nw_pass(judge, "RLIMIT_MEMLOCK is %lu KiB, which kernels before 5.11 count",
+		nw_pass(judge, "RLIMIT_MEMLOCK is %ju KiB, which kernels before 5.11 count",
 			kernel->memlock / 1024);
 }

@@ -122,17 +122,17 @@ static void blame_same_path(struct judge *judge)
 		nw_blame(
 			judge, NW_CAUSE_OVERLAY,
 			"%s lies on overlayfs and was copied up since process %d began: it "
-			"still runs the layer below (inode %lu)",
+			"still runs the layer below (inode %ju)",
 			path, pid, mapping->other_ino);
 	else if (mapping->other_mounts)
 		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
-			 "process %d runs a different file (inode %lu in its container) "
-			 "than the one probed (inode %lu): use %s",
+			 "process %d runs a different file (inode %ju in its container) "
+			 "than the one probed (inode %ju): use %s",
 			 pid, mapping->other_ino, facts->image->ino, mapping->other);
 	else
 		nw_blame(judge, NW_CAUSE_FILE_REPLACED,
-			 "%s was replaced: process %d still runs the old file (inode %lu, "
-			 "build-id %.16s), the one probed is inode %lu, build-id %.16s; "
+			 "%s was replaced: process %d still runs the old file (inode %ju, "
+			 "build-id %.16s), the one probed is inode %ju, build-id %.16s; "
 			 "restart the process or probe %s",
 			 path, pid, mapping->other_ino, mapping->other_build_id,
 			 facts->image->ino, facts->image->build_id, mapping->other);
@@ -147,7 +147,7 @@ static void blame_same_name(struct judge *judge)
 
 	if (outside)
 		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
-			 "process %d runs %s (inode %lu) in its own mount namespace or "
+			 "process %d runs %s (inode %ju) in its own mount namespace or "
 			 "root, not %s%s",
 			 (int)mapping->pid, mapping->other_path, mapping->other_ino,
 			 facts->path,
@@ -211,7 +211,7 @@ void nw_check_mapping(struct judge *judge)
 		return;
 	}
 	if (mapping->other) {
-		nw_fails(judge, "process %d maps %s%s (inode %lu) instead",
+		nw_fails(judge, "process %d maps %s%s (inode %ju) instead",
 			 (int)mapping->pid, mapping->other_path,
 			 mapping->other_deleted ? ", deleted" : "", mapping->other_ino);
 		if (mapping->instead == NW_INSTEAD_SAME_PATH)

@@ -31,7 +31,7 @@ void nw_check_file(struct judge *judge)
 	const struct nw_mapping_look *mapping = facts->mapping;
 
 	if (facts->image) {
-		nw_pass(judge, "%s is inode %lu, build-id %.16s", facts->image->path,
+		nw_pass(judge, "%s is inode %ju, build-id %.16s", facts->image->path,
 			facts->image->ino,
 			*facts->image->build_id ? facts->image->build_id : "none");
 		return;
@@ -165,7 +165,7 @@ static void check_found(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_symbol_look *symbol = facts->symbol;
 
-	nw_pass(judge, "'%s' is at address 0x%lx of %s", facts->spec->name, symbol->vaddr,
+	nw_pass(judge, "'%s' is at address 0x%jx of %s", facts->spec->name, symbol->vaddr,
 		facts->image->path);
 	if (symbol->aliases)
 		nw_pass(judge, "%s at the same address: whoever calls these hits it, too",
@@ -379,18 +379,18 @@ static void blame_offset(struct judge *judge)
 	uint64_t given = facts->spec->offset;
 	int64_t meant = nw_image_offset(facts->image, given, true);
 
-	nw_fails(judge, "0x%lx is in no executable segment of %s", given,
+	nw_fails(judge, "0x%jx is in no executable segment of %s", given,
 		 facts->image->path);
 	if (meant < 0) {
 		nw_blame(judge, NW_CAUSE_BAD_OFFSET,
-			 "0x%lx is neither a file offset nor an address of code in %s",
+			 "0x%jx is neither a file offset nor an address of code in %s",
 			 given, facts->image->path);
 		nw_remedy(judge, "readelf -lW %s", facts->image->path);
 		return;
 	}
-	nw_cleanup(nw_free_ptr) char *place = nw_text("0x%lx", meant);
+	nw_cleanup(nw_free_ptr) char *place = nw_text("0x%jx", meant);
 	nw_blame(judge, NW_CAUSE_ADDRESS_AS_OFFSET,
-		 "0x%lx is the address in %s, not the file offset, which is 0x%lx", given,
+		 "0x%jx is the address in %s, not the file offset, which is 0x%jx", given,
 		 facts->image->path, meant);
 	if (place)
 		nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path, place);
@@ -409,9 +409,9 @@ static bool blame_function_address(struct judge *judge)
 		    0 ||
 	    symbol.value != given)
 		return false;
-	nw_fails(judge, "as an address 0x%lx is the start of '%s'", given, symbol.name);
+	nw_fails(judge, "as an address 0x%jx is the start of '%s'", given, symbol.name);
 	nw_blame(judge, NW_CAUSE_ADDRESS_AS_OFFSET,
-		 "0x%lx is the address of '%s' in %s, not the file offset, which is 0x%lx",
+		 "0x%jx is the address of '%s' in %s, not the file offset, which is 0x%jx",
 		 given, symbol.name, facts->image->path, meant);
 	nw_remedy_spec(judge, NULL, symbol.name, 0);
 	return true;
@@ -425,17 +425,17 @@ static void check_nops(struct judge *judge)
 
 	while ((at = nw_next_point(facts, &probe, &point))) {
 		if (at->nop == NW_NOP_TRAP) {
-			nw_fails(judge, "the file holds a breakpoint at 0x%lx", at->offset);
+			nw_fails(judge, "the file holds a breakpoint at 0x%jx", at->offset);
 			nw_blame(judge, NW_CAUSE_BREAKPOINT,
-				 "the file %s holds a breakpoint at 0x%lx, and the kernel "
+				 "the file %s holds a breakpoint at 0x%jx, and the kernel "
 				 "arms no place that has one (error 524)",
 				 facts->image->path, at->offset);
 			return;
 		}
 		if (at->nop == NW_NOP_5 && !facts->nop5_safe && !facts->force) {
-			nw_fails(judge, "a 5-byte nop at 0x%lx", at->offset);
+			nw_fails(judge, "a 5-byte nop at 0x%jx", at->offset);
 			nw_blame(judge, NW_CAUSE_NOP5,
-				 "the site at 0x%lx is a 5-byte nop, which this kernel "
+				 "the site at 0x%jx is a 5-byte nop, which this kernel "
 				 "turns "
 				 "into a call that can destroy the function's red zone: it "
 				 "was not armed",

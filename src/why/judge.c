@@ -98,9 +98,9 @@ static void spec_text(const struct nw_facts *facts, const char *path, const char
 	else if (spec->kind == NW_SPEC_USDT)
 		nw_buf_printf(out, "%s:%s", spec->provider, spec->name);
 	else if (!*spec->name)
-		nw_buf_printf(out, "0x%lx", spec->offset);
+		nw_buf_printf(out, "0x%jx", spec->offset);
 	else if (spec->offset)
-		nw_buf_printf(out, "%s+0x%lx", spec->name, spec->offset);
+		nw_buf_printf(out, "%s+0x%jx", spec->name, spec->offset);
 	else
 		nw_buf_adds(out, spec->name);
 }
@@ -149,7 +149,7 @@ void nw_remedy_again(struct judge *judge, const char *option)
 void nw_thousands(uint64_t number, char out[32])
 {
 	char plain[24];
-	size_t len = (size_t)snprintf(plain, sizeof(plain), "%lu", number), used = 0;
+	size_t len = (size_t)snprintf(plain, sizeof(plain), "%ju", number), used = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)

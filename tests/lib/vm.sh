@@ -42,6 +42,7 @@ vm_boot() { # KERNEL
 vm_check() { # KERNEL
   local level
   comment "$(cat uname)"
+  grep -q '^memory *no' features && export REGISTERS_ONLY=1
   is "features ends well, and says nothing that it tried and found otherwise" \
     "$(cat features.status) $(grep -E ' yes .*tried: ' features | grep -v 'tried: works')" "0 "
   for level in O0 O2; do

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers that the headers of old systems (RHEL 7, Ubuntu 16.04) do not have yet: elf.h, linux/magic.h. */
+#ifndef NOPWATCH_PROBE_OLD_HEADERS_H
+#define NOPWATCH_PROBE_OLD_HEADERS_H
+
+#include <elf.h>
+#include <linux/magic.h>
+
+#ifndef EM_RISCV
+#define EM_RISCV 243
+#endif
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+#ifndef OVERLAYFS_SUPER_MAGIC
+#define OVERLAYFS_SUPER_MAGIC 0x794c7630
+#endif
+#ifndef CGROUP2_SUPER_MAGIC
+#define CGROUP2_SUPER_MAGIC 0x63677270
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+# gcc 4.8 (RHEL 7's) and 5.4 build the command, with the C library of those days, and it works.
+. "$(dirname "$0")/../lib/tap.sh"
+
+TOP=$(cd "$TESTS_LIB/../.." && pwd)
+[ -f "$TOP/build/old.whole" ] || skip_all "the old compilers have not been fetched (make vm-kernels)"
+"$NOPWATCH" list -j "$SERVER" >"$TEST_DIR/wanted"
+
+for version in 4.8 5; do
+  ok "gcc $version builds it" "$TOP/tests/old/build" "$version"
+  "$TOP/build/old-$version/nopwatch" list -j "$SERVER" >"$TEST_DIR/got"
+  ok "gcc $version: it lists the same" cmp "$TEST_DIR/got" "$TEST_DIR/wanted"
+done
+finish
