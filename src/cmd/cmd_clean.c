@@ -11,6 +11,11 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` "
 		       "takes them away)\n",
 		       report->kept, report->kept == 1 ? "" : "s");
+	if (!args->quiet && report->waiting)
+		printf("%u empty instance%s cannot be removed while somebody reads a "
+		       "trace_pipe: "
+		       "whatever runs later does it\n",
+		       report->waiting, report->waiting == 1 ? "" : "s");
 	nw_vec_each (&report->orphans, name)
 		nw_note("%s has no journal: perhaps it belongs to a session in a container "
 			"(remove it with --force)",

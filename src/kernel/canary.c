@@ -456,7 +456,10 @@ static int take_away(struct canary *c, struct nw_error *err)
 	int ret = nw_teardown(c->fs, c->journal.session, &stuck);
 
 	nw_expedite_end(&c->journal);
-	if (ret == 0) {
+	if (ret > 0) {
+		nw_journal_leave(&c->journal); /* nw_clean() removes the instance later */
+		ret = 0;
+	} else if (ret == 0) {
 		nw_journal_remove(&c->journal);
 	} else {
 		nw_fail(err, -ret, "the trial could not be taken away: %s",

@@ -13,7 +13,7 @@
 
 static const char prefix[] = "nopwatch_";
 
-/* What it had begun: a failure of one thing does not keep the others. */
+/* What it had begun: a failure of one thing does not keep the others. 1: nw_teardown()'s. */
 static int take_away(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		     nw_strings *stuck)
 {
@@ -21,7 +21,7 @@ static int take_away(const struct nw_tracefs *fs, const struct nw_journal *journ
 	int gone = nw_teardown(fs, journal->session, stuck);
 	int restored = nw_session_restore(fs, journal, stuck);
 
-	return lowered < 0 ? lowered : gone < 0 ? gone : restored;
+	return lowered < 0 ? lowered : gone < 0 ? gone : restored < 0 ? restored : gone;
 }
 
 /* Its sites may still be armed in living programs, if it was killed while it armed or disarmed. */
@@ -64,8 +64,10 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	case NW_JOURNAL_DEAD:
 		break;
 	}
-	if (recover(fs, &journal, &report->stuck) < 0) {
+	int ret = recover(fs, &journal, &report->stuck);
+	if (ret != 0) {
 		nw_journal_leave(&journal); /* for the next try */
+		report->waiting += ret > 0;
 		return;
 	}
 	nw_journal_remove(&journal);

@@ -133,7 +133,9 @@ void nw_expedite_settle(void);
 int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions);
 /*
  * Take away what tracefs has of a session: disable its group everywhere, remove its instance,
- * delete its events. Adds to stuck what had to stay, and why; returns -EBUSY then.
+ * delete its events. Adds to stuck what had to stay, and why; returns -EBUSY then. 1: all is gone
+ * but its instance, empty and small, which readers of other trace_pipes keep: the journal has to
+ * stay, and nw_clean() tries again.
  */
 int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck);
 /* The steps of that, as things stand. */

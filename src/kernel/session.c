@@ -372,6 +372,19 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
+/* Sessions that ended beside this one may have left instances that it kept by reading (Linux 4.1
+ * to 5.8: see teardown.c); where there are none, this is a look into a directory. */
+static void clean_after(const struct nw_tracefs *fs)
+{
+	struct nw_clean_report report;
+	nw_strings journals = {0};
+	bool any = nw_journal_list(&journals) == 0 && journals.count > 0;
+
+	nw_strings_free(&journals);
+	if (any && nw_clean(fs, false, &report, NULL) == 0)
+		nw_clean_report_free(&report);
+}
+
 static int take_away(struct nw_session *session, struct nw_error *err)
 {
 	nw_strings stuck = {0};
@@ -384,8 +397,12 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
 	int kept = nw_session_restore(session->fs, &session->journal, &stuck);
 	nw_expedite_end(&session->journal);
-	ret = ret < 0 ? ret : raised < 0 ? raised : kept;
-	if (ret == 0) {
+	ret = ret < 0 ? ret : raised < 0 ? raised : kept < 0 ? kept : ret;
+	if (ret > 0) {
+		nw_journal_leave(
+			&session->journal); /* nw_clean() removes the instance later */
+		ret = 0;
+	} else if (ret == 0) {
 		nw_journal_remove(&session->journal);
 	} else {
 		nw_fail(err, -ret, "not everything could be taken away: %s",
@@ -407,6 +424,8 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 		close(session->instance);
 	}
 	int ret = take_away(session, err);
+	if (ret == 0)
+		clean_after(session->fs);
 	nw_session_free(session);
 	return ret;
 }

@@ -9,6 +9,7 @@
  * instance, ours or not; read that back; shut the gate and prove that nobody else has the event
  * (gate.c); only then delete. What cannot be shown to be free stays, and is named.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -148,6 +149,93 @@ static void silence_instance(const struct survey *s)
 	nw_tracefs_write(s->fs->root, file, "0");
 }
 
+enum {
+	LEAST_KIB = 8 /* two pages a CPU: fewer the kernel does not make of it */
+};
+
+static bool is_shrunk(const struct nw_tracefs *fs, const char *size_file)
+{
+	struct nw_buf text = {0};
+
+	nw_tracefs_read(fs->root, size_file, &text);
+	bool is = text.len && text.data[0] != 'X' &&
+		  strtoul(nw_buf_str(&text), NULL, 10) <= LEAST_KIB;
+	nw_buf_free(&text);
+	return is;
+}
+
+static bool has_open(int proc, const char *pid, const char *mark)
+{
+	char path[64], target[512];
+	struct dirent *entry;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "%.20s/fd", pid);
+	int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && !found && (entry = readdir(dir))) {
+		ssize_t len = readlinkat(fd, entry->d_name, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		found = strstr(target, mark) != NULL;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Has any process that we can see a file of the session's own instance open? */
+static bool is_read(const struct survey *s)
+{
+	char mark[NW_MAX_NAME + 32];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir = opendir("/proc");
+
+	snprintf(mark, sizeof(mark), "/instances/%s/", s->group);
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+			has_open(dirfd(dir), entry->d_name, mark);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/*
+ * Linux 4.1 to 5.8 count the readers of every trace_pipe together (on the nop tracer that all
+ * instances share), so while anybody reads one anywhere, no instance can be removed. One that
+ * has to stay for that is emptied and made as small as can be, and its journal stays: whoever
+ * looks next, removes it. Returns 1 then; what has been waited for once is only tried.
+ */
+static int remove_instance(const struct survey *s, nw_strings *stuck)
+{
+	char path[NW_MAX_NAME + 16], size[NW_MAX_NAME + 32], trace[NW_MAX_NAME + 32];
+
+	if (!s->has_instance)
+		return 0;
+	snprintf(path, sizeof(path), "instances/%s", s->group);
+	snprintf(size, sizeof(size), "%s/buffer_size_kb", path);
+	snprintf(trace, sizeof(trace), "%s/trace", path);
+	const struct nw_action gone = {NW_DO_RMDIR, path, (char *)""};
+	bool waited = is_shrunk(s->fs, size);
+	int ret = waited && unlinkat(s->fs->root, path, AT_REMOVEDIR) < 0 ? -errno
+		  : waited						  ? 0
+			   : nw_action_do(s->fs, &gone);
+	if (ret == 0 || ret == -ENOENT)
+		return 0;
+	bool others = ret == -EBUSY && !is_read(s);
+	if (others && !waited) {
+		nw_tracefs_write(s->fs->root, trace, "");
+		nw_tracefs_write(s->fs->root, size, "1");
+	}
+	if (others && is_shrunk(s->fs, size))
+		return 1;
+	nw_strings_addf(stuck, "%s/%s cannot be removed: %s", s->fs->path, path,
+			nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
+	return ret;
+}
+
 static int take_away(const struct survey *s, nw_strings *stuck)
 {
 	struct nw_steps disable = {0}, rest = {0};
@@ -155,12 +243,14 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 	if (s->has_instance)
 		silence_instance(s);
 	steps_disable(s, &disable);
-	steps_instance(s, &rest);
 	steps_delete(s, &rest);
 	/* nothing is deleted that may still be enabled */
 	int ret = nw_steps_do_each(s->fs, &disable, stuck);
-	if (ret == 0)
+	if (ret == 0) {
+		int instance = remove_instance(s, stuck);
 		ret = nw_steps_do_each(s->fs, &rest, stuck);
+		ret = ret < 0 ? ret : instance;
+	}
 	nw_steps_free(&disable);
 	nw_steps_free(&rest);
 	return ret;
@@ -178,5 +268,5 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 	else
 		ret = take_away(&s, stuck);
 	free_survey(&s);
-	return ret < 0 ? -EBUSY : 0;
+	return ret < 0 ? -EBUSY : ret;
 }
