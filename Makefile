@@ -161,11 +161,11 @@ SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scr
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
+# Formats are left to the compilers, with 64 and with 32 bits: cppcheck takes %ju for none of uint64_t's.
 lint:
 	$(call say,FORMAT,clang-format)
 	$(quiet)clang-format --dry-run -Werror $(C_FILES)
 	$(call say,CHECK,cppcheck)
-	@: formats are left to the compilers, with 64 and with 32 bits: cppcheck takes %ju for none of uint64_t
 	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--suppress=invalidPrintfArgType_uint --suppress=invalidPrintfArgType_sint --suppress=invalidScanfArgType_int \

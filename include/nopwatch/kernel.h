@@ -244,10 +244,11 @@ uint64_t nw_session_now(const struct nw_session *session);
 struct nw_clean_report {
 	unsigned int living;  /* sessions left alone */
 	unsigned int removed; /* dead sessions taken away */
-	unsigned int waiting; /* whose empty instance stays while others read a trace_pipe */
-	size_t kept;	      /* events that `add` made: they stay */
-	nw_strings stuck;     /* what could not be removed, and why */
-	nw_strings orphans;   /* nopwatch_* in tracefs that no journal speaks of */
+	unsigned int
+		waiting;    /* whose empty instance stays while others read a trace_pipe */
+	size_t kept;	    /* events that `add` made: they stay */
+	nw_strings stuck;   /* what could not be removed, and why */
+	nw_strings orphans; /* nopwatch_* in tracefs that no journal speaks of */
 };
 
 /* Remove what dead sessions left. orphans_too: also what has no journal. */

@@ -38,7 +38,7 @@ static uint64_t extend(uint64_t value, unsigned int bits)
 	if (bits == 0 || bits >= 64)
 		return value;
 	uint64_t sign = (uint64_t)1 << (bits - 1);
-	return ((value & (sign << 1) - 1) ^ sign) - sign;
+	return ((value & ((sign << 1) - 1)) ^ sign) - sign;
 }
 
 static double as_real(uint64_t bits, unsigned int width)
