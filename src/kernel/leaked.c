@@ -207,14 +207,14 @@ static int look_at(const struct nw_definition *site, const struct nw_inventory *
 	if (seen.armed)
 		return nw_strings_addf(
 			stuck,
-			"a breakpoint stays at %s+0x%lx in %u process%s: another "
+			"a breakpoint stays at %s+0x%jx in %u process%s: another "
 			"tool's, or left by a nopwatch that was killed "
 			"(dmesg: 'leaking uprobe')",
 			image->path, point.offset, seen.armed, seen.armed == 1 ? "" : "es");
 	if (site->ref_ctr && raised)
 		return nw_strings_addf(
 			stuck,
-			"the semaphore of %s+0x%lx stays raised in %u "
+			"the semaphore of %s+0x%jx stays raised in %u "
 			"process%s: another tool's, or left by a nopwatch that "
 			"was killed",
 			image->path, point.offset, raised, raised == 1 ? "" : "es");

@@ -278,10 +278,10 @@ static void check_enabled(struct judge *judge, const struct events *e)
 	} else if (event->cpus_left_out) {
 		blame_cpus(judge, event, dir);
 	} else if (event->buffer_kib && event->buffer_kib <= SMALL_KIB) {
-		nw_fails(judge, "the buffer of %s has %lu KiB a CPU", dir,
+		nw_fails(judge, "the buffer of %s has %ju KiB a CPU", dir,
 			 event->buffer_kib);
 		nw_blame(judge, NW_CAUSE_BUFFER_FULL,
-			 "the buffer that %s/%s goes to has %lu KiB a CPU, so that events "
+			 "the buffer that %s/%s goes to has %ju KiB a CPU, so that events "
 			 "are "
 			 "gone before anybody reads them",
 			 event->group, event->name, event->buffer_kib);
