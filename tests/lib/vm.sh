@@ -36,6 +36,7 @@ vm_boot() { # KERNEL
     ;;
   esac
   cd "$TEST_DIR" || exit 1
+  [ ! -s features ] || cat uname features >"$VM/../../build/vm/$kernel/said" # for tests/vm/table
 }
 
 # What is the same on every kernel.
