@@ -14,8 +14,13 @@ int nw_open_kernel(const struct nw_args *args, struct nw_tracefs *fs,
 	const char *mask = getenv("NOPWATCH_FEATURES");
 	int ret = nw_tracefs_open(fs, err);
 
-	if (ret == 0 || !args->dry_run)
-		return ret < 0 ? ret : nw_features_detect(fs, mask, features, err);
+	if (ret == 0 || !args->dry_run) {
+		if (ret == 0)
+			ret = nw_features_detect(fs, mask, features, err);
+		if (ret == 0 && features->unproven)
+			ret = nw_features_try(fs, features, err);
+		return ret;
+	}
 	*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
 	if (!args->quiet)
 		nw_note("%s: the kernel is taken for one that can do everything",

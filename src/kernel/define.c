@@ -4,10 +4,12 @@
  * only itself, and its reason is kept for the user.
  */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "session.h"
@@ -77,9 +79,24 @@ static const struct nw_probe *probe_of(struct nw_session *session,
 	return session->plan->selection->probes.item[planned_of(session, place)->probe];
 }
 
+/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits. Those kernels read no
+ * memory either, which the trial has found. */
+static bool on_mute_tmpfs(const struct nw_features *features, const struct nw_point *point)
+{
+	struct statfs fs;
+
+	return !features->has[NW_FEATURE_MEMORY] && features->tried[NW_FEATURE_MEMORY] &&
+	       point->image->fd >= 0 && fstatfs(point->image->fd, &fs) == 0 &&
+	       (unsigned long)fs.f_type == TMPFS_MAGIC;
+}
+
 const char *nw_point_hazard(const struct nw_features *features,
 			    const struct nw_point *point)
 {
+	if (on_mute_tmpfs(features, point))
+		return "its file is on tmpfs, where probes of this kernel never hit: copy "
+		       "the "
+		       "program to a disk, and start it from there";
 	if (point->nop == NW_NOP_5 && !features->has[NW_FEATURE_NOP5_SAFE])
 		return "it stands on a 5-byte nop, which this kernel turns into a call "
 		       "that can "

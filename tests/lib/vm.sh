@@ -100,6 +100,19 @@ vm_check() { # KERNEL
   ok "a killed nopwatch leaves events behind" test "$(cat orphans)" -gt 0
   is "clean ends well" "$(cat clean.status)" 0
   is "and closes the semaphores" "$(cat clean.quiet)" "quiet, something said"
+  if [ "$(cat tmpfs.status)" = 0 ]; then
+    holds "a program on tmpfs is counted" tmpfs "probe('values:ints')['hits'] == 20"
+  else
+    has "or it is said that it cannot be" "$(cat tmpfs.err)" "its file is on tmpfs, where probes of this kernel never hit"
+  fi
+  if [ "$(cat instance.status)" = 0 ]; then
+    ok "what is enabled in an instance is recorded there" test "$(cat instance.records)" -gt 4
+  else
+    has "or it is said that it cannot be there" "$(cat instance.err)" "do not record in instances"
+  fi
+  hasnt "no event of ours is in its own probe's way" "$(cat why_added)" "place-taken"
+  is "what was added is removed" "$(cat removed.status)" 0
+
   local name
   for name in beside beside2 reader; do
     is "a session beside others' ends well ($name)" "$(cat $name.status)" 0
