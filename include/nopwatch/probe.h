@@ -143,6 +143,7 @@ struct nw_image {
 	char build_id[129];
 	const struct nw_arch *arch; /* NULL: a machine without uprobes */
 	unsigned int machine;	    /* e_machine */
+	uint32_t flags;		    /* e_flags */
 	bool elf64, big_endian;
 	bool executable;	   /* ET_EXEC: linked addresses are run-time addresses */
 	bool go;		   /* Go code: return probes crash it */
@@ -205,8 +206,8 @@ struct nw_symbol {
 };
 
 /*
- * The symbol of that name (an @VERSION suffix is ignored) as code at vaddr means it; 0: from
- * nowhere in particular. -ENOENT: there is none; -ENXIO: it is only imported; -ENOTUNIQ:
+ * The symbol of that name as code at vaddr means it; 0: from nowhere in particular. NAME@VERSION
+ * and NAME@@VERSION are that version's, NAME the default one's. -ENOENT: there is none; -ENXIO: it is only imported; -ENOTUNIQ:
  * there are several, and which one is meant cannot be told.
  */
 int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
@@ -378,6 +379,8 @@ struct nw_spec {
 	char *provider; /* glob; tracepoint: the system */
 	char *name;	/* glob; or symbol; tracepoint: the event */
 	uint64_t offset;
+	bool perf; /* "sdt_" was before the provider: a provider that has it in its name comes
+		      first */
 	bool returns_insn; /* returns=insn: return instructions instead of a return probe */
 	bool has_args;	   /* parentheses were there, even if empty */
 	nw_named_args args;
@@ -511,6 +514,7 @@ void nw_selection_free(struct nw_selection *selection);
 
 /* Does a USDT spec's provider and name pattern fit? */
 bool nw_spec_fits(const struct nw_spec *spec, const char *provider, const char *name);
+bool nw_spec_fits_provider(const struct nw_spec *spec, const char *provider);
 /* The error for a spec that fits nothing in these images, with near names; -ENOENT. */
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err);

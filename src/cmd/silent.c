@@ -107,6 +107,50 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 	return 0;
 }
 
+/* None of its points was armed: the session has said why. */
+static bool is_left_out(const struct nw_run *run, size_t probe)
+{
+	bool any = false;
+
+	nw_vec_each (&run->plan.points, planned) {
+		if (planned->probe != probe)
+			continue;
+		if (!planned->failed)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
+{
+	const char *label = run->selection.probes.item[probe]->label,
+		   *why = "it is left out";
+	size_t len = strlen(label);
+
+	nw_vec_each (nw_session_warnings(run->session), warning)
+		if (strncmp(*warning, label, len) == 0 &&
+		    strncmp(*warning + len, " at ", 4) == 0)
+			why = *warning;
+	if (nw_strings_addf(&run->state_texts, "not armed: %s", why) < 0)
+		return nw_no_memory(err);
+	run->states[probe] = (struct nw_probe_state){
+		"not-armed", run->state_texts.item[run->state_texts.count - 1]};
+	return 0;
+}
+
+/* What a hazard or the kernel kept from being armed. */
+static int explain_left_out(struct nw_run *run, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++)
+		if (run->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
+		    is_left_out(run, i))
+			ret = tell_left_out(run, i, err);
+	return ret;
+}
+
 static int explain(struct nw_run *run, const struct silence *found, struct nw_error *err)
 {
 	struct nw_silent silent;
@@ -149,6 +193,8 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		explain_events(run);
+	if (ret == 0)
+		ret = explain_left_out(run, err);
 	if (ret == 0 && silent.points.count)
 		ret = look(run, &silent, found, err);
 	if (ret == 0 && silent.points.count)

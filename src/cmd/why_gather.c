@@ -196,7 +196,7 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 	struct nw_image *image = (struct nw_image *)(uintptr_t)g->facts.image;
 	bool function = g->spec.kind != NW_SPEC_USDT && g->spec.kind != NW_SPEC_TRACEPOINT;
 
-	if (!image || !function || !*g->spec.name)
+	if (!image || !function || !*g->spec.name || nw_has_glob(g->spec.name))
 		return 0;
 	int ret = nw_look_symbol(image, g->spec.name, g->pids.count ? g->pids.item[0] : 0,
 				 &g->symbol, err);

@@ -187,7 +187,8 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	struct nw_buf line = {0};
 	if (danger) {
 		if (session->doing.telling)
-			nw_doing_shell(&session->doing, "# left out: %s", danger);
+			nw_doing_shell(&session->doing, "# %s is left out: %s",
+				       probe_of(session, place)->label, danger);
 		give_up(session, place, danger);
 		return -EPERM;
 	}

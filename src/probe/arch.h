@@ -64,6 +64,15 @@ struct nw_arch {
 	/* the procedure call standard, as a note would write it */
 	const char *call_args; /* integer arguments in registers, at a function's entry */
 	const char *return_value; /* at its return */
+	const char *stack_args;	  /* those behind call_args; NULL: none are known */
+	/* why a floating-point argument or result cannot be had; NULL: it is where an integer is */
+	const char *float_args, *float_result;
+	uint32_t soft_float_mask,
+		soft_float; /* e_flags of code whose floats are integers */
+
+	/* Go's convention: in registers since 1.go_since, else on the stack; NULL: not known */
+	const char *go_args, *go_stack;
+	int go_since;
 
 	/*
 	 * The stack pointer as pt_regs names it, and how much higher it is for a return probe than

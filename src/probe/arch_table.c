@@ -160,12 +160,33 @@ static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4
 	"gpr15 gpr16 gpr17 gpr18 gpr19 gpr20 gpr21 gpr22 gpr23 gpr24 gpr25 gpr26 gpr27 "   \
 	"gpr28 gpr29 gpr30 gpr31"
 
+/* Ten arguments on the stack, at these offsets. */
+#define STACK(before, after, a, b, c, d, e, f, g, h, i, j)                          \
+	before #a after " " before #b after " " before #c after " " before #d after \
+			" " before #e after " " before #f after " " before #g after \
+			" " before #h after " " before #i after " " before #j after
+#define X86_STACK STACK("8@", "(%rsp)", 8, 16, 24, 32, 40, 48, 56, 64, 72, 80)
+
+/* Why a floating-point value cannot be had. */
+#define VECTOR(what, which)                        \
+	"a floating-point " what " is in " which   \
+	", which ftrace cannot read: it has only " \
+	"general registers"
+#define FLOATS_IN(args, result) \
+	.float_args = VECTOR("argument", args), .float_result = VECTOR("result", result)
+
 const struct nw_arch nw_arch_table[] = {
 	{.name = "x86_64",
 	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
 	 .return_value = "8@%rax",
 	 .stack = "sp",
 	 .return_pops = 8,
+	 .stack_args = X86_STACK,
+	 FLOATS_IN("xmm0 to xmm7", "xmm0"),
+	 /* abi-internal.md: "amd64 architecture" */
+	 .go_args = "8@%rax 8@%rbx 8@%rcx 8@%rdi 8@%rsi 8@%r8 8@%r9 8@%r10 8@%r11",
+	 .go_stack = X86_STACK,
+	 .go_since = 17,
 	 .machine = EM_X86_64,
 	 .elf64 = true,
 	 .word = 8,
@@ -179,6 +200,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@%rax",
 	 .stack = "sp",
 	 .return_pops = 8,
+	 .stack_args = X86_STACK,
+	 FLOATS_IN("xmm0 to xmm7", "xmm0"),
 	 .machine = EM_X86_64,
 	 .elf64 = false,
 	 .word = 8,
@@ -192,6 +215,9 @@ const struct nw_arch nw_arch_table[] = {
 	 .stack = "sp",
 	 .return_pops = 4,
 	 .callee_pops = true,
+	 .stack_args = STACK("4@", "(%esp)", 28, 32, 36, 40, 44, 48, 52, 56, 60, 64),
+	 .float_result = VECTOR("result", "st(0)"),
+	 .go_stack = STACK("4@", "(%esp)", 4, 8, 12, 16, 20, 24, 28, 32, 36, 40),
 	 .machine = EM_386,
 	 .elf64 = false,
 	 .word = 4,
@@ -204,6 +230,13 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7",
 	 .return_value = "8@x0",
 	 .stack = "sp",
+	 .stack_args = STACK("8@[sp, ", "]", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
+	 FLOATS_IN("v0 to v7", "v0"),
+	 /* abi-internal.md: "arm64 architecture"; the stack has the return address first */
+	 .go_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@x8 8@x9 8@x10 8@x11 8@x12 "
+		    "8@x13 8@x14 8@x15",
+	 .go_stack = STACK("8@[sp, ", "]", 8, 16, 24, 32, 40, 48, 56, 64, 72, 80),
+	 .go_since = 18,
 	 .machine = EM_AARCH64,
 	 .elf64 = true,
 	 .big_endian = -1,
@@ -219,6 +252,11 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "4@r0 4@r1 4@r2 4@r3",
 	 .return_value = "4@r0",
 	 .stack = "sp",
+	 .stack_args = STACK("4@[sp, #", "]", 0, 4, 8, 12, 16, 20, 24, 28, 32, 36),
+	 FLOATS_IN("d0 to d7", "d0"),
+	 .soft_float_mask = EF_ARM_ABI_FLOAT_HARD,
+	 .soft_float = 0,
+	 .go_stack = STACK("4@[sp, #", "]", 4, 8, 12, 16, 20, 24, 28, 32, 36, 40),
 	 .machine = EM_ARM,
 	 .elf64 = false,
 	 .big_endian = -1,
@@ -239,6 +277,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
 	 .return_value = "8@3",
 	 .stack = "gpr1",
+	 .stack_args = STACK("8@", "(1)", 96, 104, 112, 120, 128, 136, 144, 152, 160, 168),
+	 FLOATS_IN("f1 to f13", "f1"),
 	 .machine = EM_PPC64,
 	 .elf64 = true,
 	 .big_endian = 0,
@@ -254,6 +294,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
 	 .return_value = "8@3",
 	 .stack = "gpr1",
+	 .stack_args = STACK("8@", "(1)", 112, 120, 128, 136, 144, 152, 160, 168, 176, 184),
+	 FLOATS_IN("f1 to f13", "f1"),
 	 .machine = EM_PPC64,
 	 .elf64 = true,
 	 .big_endian = 1,
@@ -269,6 +311,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "4@3 4@4 4@5 4@6 4@7 4@8 4@9 4@10",
 	 .return_value = "4@3",
 	 .stack = "gpr1",
+	 .stack_args = STACK("4@", "(1)", 8, 12, 16, 20, 24, 28, 32, 36, 40, 44),
+	 FLOATS_IN("f1 to f8", "f1"),
 	 .machine = EM_PPC,
 	 .elf64 = false,
 	 .big_endian = 1,
@@ -286,6 +330,9 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@%r2 8@%r3 8@%r4 8@%r5 8@%r6",
 	 .return_value = "8@%r2",
 	 .stack = "r15",
+	 .stack_args = STACK("8@", "(%r15)", 160, 168, 176, 184, 192, 200, 208, 216, 224,
+			     232),
+	 FLOATS_IN("f0, f2, f4 and f6", "f0"),
 	 .machine = EM_S390,
 	 .elf64 = true,
 	 .big_endian = 1,
@@ -299,6 +346,10 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@a0 8@a1 8@a2 8@a3 8@a4 8@a5 8@a6 8@a7",
 	 .return_value = "8@a0",
 	 .stack = "sp",
+	 .stack_args = STACK("8@", "(sp)", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
+	 FLOATS_IN("fa0 to fa7", "fa0"),
+	 .soft_float_mask = EF_RISCV_FLOAT_ABI,
+	 .soft_float = 0,
 	 .machine = EM_RISCV,
 	 .elf64 = true,
 	 .word = 8,
@@ -311,6 +362,10 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "8@$r4 8@$r5 8@$r6 8@$r7 8@$r8 8@$r9 8@$r10 8@$r11",
 	 .return_value = "8@$r4",
 	 .stack = "r3",
+	 .stack_args = STACK("8@$r3,", "", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
+	 FLOATS_IN("fa0 to fa7", "fa0"),
+	 .soft_float_mask = 7, /* EF_LOONGARCH_ABI_MODIFIER_MASK */
+	 .soft_float = 1,      /* EF_LOONGARCH_ABI_SOFT_FLOAT */
 	 .machine = EM_LOONGARCH,
 	 .elf64 = true,
 	 .word = 8,

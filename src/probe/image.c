@@ -90,6 +90,7 @@ static int read_header(struct nw_image *image, Elf *elf, GElf_Ehdr *header,
 	image->big_endian = header->e_ident[EI_DATA] == ELFDATA2MSB;
 	image->executable = header->e_type == ET_EXEC;
 	image->machine = header->e_machine;
+	image->flags = header->e_flags;
 	image->arch = nw_arch_find(header->e_machine, image->elf64, image->big_endian);
 	return 0;
 }

@@ -91,8 +91,22 @@ static bool is_file(const char *path, int access_mode)
 	       access(path, access_mode) == 0;
 }
 
+/* A library, and not a linker script such as /usr/lib/libc.so. */
+static bool is_elf(const char *path)
+{
+	char magic[SELFMAG] = "";
+	int fd = nw_open_regular(AT_FDCWD, path);
+
+	if (fd < 0)
+		return false;
+	bool elf = pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+		   memcmp(magic, ELFMAG, SELFMAG) == 0;
+	close(fd);
+	return elf;
+}
+
 /* The first file that fits dir/pattern. */
-static char *first_match(const char *dir, const char *pattern)
+static char *first_match(const char *dir, const char *pattern, bool elf)
 {
 	nw_cleanup(nw_free_ptr) char *whole = nw_text("%s/%s", dir, pattern);
 	char *path = NULL;
@@ -101,7 +115,7 @@ static char *first_match(const char *dir, const char *pattern)
 	if (!whole || glob(whole, 0, NULL, &found) != 0)
 		return NULL;
 	for (size_t i = 0; i < found.gl_pathc && !path; i++)
-		if (is_file(found.gl_pathv[i], R_OK))
+		if (elf ? is_elf(found.gl_pathv[i]) : is_file(found.gl_pathv[i], R_OK))
 			path = strdup(found.gl_pathv[i]);
 	globfree(&found);
 	return path;
@@ -125,26 +139,36 @@ static char *find_program(const char *name)
 	return found;
 }
 
-/* `libfoo.so.1`, `libfoo.so`, `libfoo`, `foo` */
-static char *find_library(const char *name)
+/* `libfoo.so.1`, `libfoo.so`, `libfoo`, `foo`, in one of dirs; elf: what else is so called (a
+ * linker script) does not count. */
+static char *search_library(const nw_strings *dirs, const char *name, bool elf)
 {
 	static const char *const forms[] = {"%s",	    "%s.[0-9]*", "%s.so",
 					    "%s.so.[0-9]*", "lib%s.so",	 "lib%s.so.[0-9]*"};
-	nw_strings dirs = {0};
 	char *found = NULL;
 
-	library_dirs(&dirs);
 	for (size_t i = 0; i < NW_COUNT(forms) && !found; i++) {
 		struct nw_buf pattern = {0};
 		const char *percent = strstr(forms[i], "%s");
 		nw_buf_add(&pattern, forms[i], (size_t)(percent - forms[i]));
 		nw_buf_adds(&pattern, name);
 		nw_buf_adds(&pattern, percent + 2);
-		nw_vec_each (&dirs, dir)
+		nw_vec_each (dirs, dir)
 			if (!found)
-				found = first_match(*dir, nw_buf_str(&pattern));
+				found = first_match(*dir, nw_buf_str(&pattern), elf);
 		nw_buf_free(&pattern);
 	}
+	return found;
+}
+
+static char *find_library(const char *name)
+{
+	nw_strings dirs = {0};
+
+	library_dirs(&dirs);
+	char *found = search_library(&dirs, name, true);
+	if (!found)
+		found = search_library(&dirs, name, false);
 	nw_strings_free(&dirs);
 	return found;
 }

@@ -80,7 +80,15 @@ int nw_point_operands(struct nw_image *image, const char *args, struct nw_probe 
 
 bool nw_spec_fits(const struct nw_spec *spec, const char *provider, const char *name)
 {
-	return nw_glob_match(spec->provider, provider) && nw_glob_match(spec->name, name);
+	return nw_spec_fits_provider(spec, provider) && nw_glob_match(spec->name, name);
+}
+
+bool nw_spec_fits_provider(const struct nw_spec *spec, const char *provider)
+{
+	if (nw_glob_match(spec->provider, provider))
+		return true;
+	return spec->perf && strncmp(provider, "sdt_", 4) == 0 &&
+	       nw_glob_match(spec->provider, provider + 4);
 }
 
 /* The probe's point at an offset; added, if it is new. NULL: out of memory. */

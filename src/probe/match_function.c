@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "arch.h"
+#include "call.h"
 #include "code.h"
+#include "nopwatch/look.h"
 #include "select.h"
 
 /* What is being matched. */
@@ -197,24 +199,35 @@ static int add_points(const struct matching *m, const struct found *f, bool is_r
 	return f->hazard && !point->hazard ? nw_no_memory(m->err) : 0;
 }
 
-/* What a call or a return has for arguments, as the ABI says. */
-static int add_arguments(const struct matching *m, bool is_return, struct nw_probe *probe)
+/*
+ * What a call or a return has for arguments. They depend on what the user says of them, so they
+ * are made anew when that changes.
+ */
+static int add_arguments(const struct matching *m, const struct found *f, bool is_return,
+			 size_t named, struct nw_probe *probe)
 {
-	const struct nw_arch *arch = m->image->arch;
-	const char *args = is_return	     ? arch->return_value
-			   : m->spec->offset ? ""
-					     : arch->call_args;
-	int ret = 0;
+	nw_named_args types = probe->args;
 
+	if (named)
+		types = m->spec->args;
+	if (!is_return && (m->spec->offset || !f->symbol.name))
+		return 0; /* only at the entry are they where the caller put them */
 	nw_vec_each (&probe->points, point) {
-		if (ret == 0 && !point->operands.count)
-			ret = nw_point_operands(m->image, args, probe, point, m->err);
+		if (point->operands.count && !named)
+			continue;
+		nw_vec_free(&point->operands);
+		if (nw_call_operands(m->image, f->symbol.name ? f->symbol.name : "",
+				     is_return, named, &types, &point->operands) < 0)
+			return nw_no_memory(m->err);
 		nw_vec_each (&point->operands, op)
 			if (point->jumps)
 				op->problem = "the function is left by a jump into another "
 					      "one, which makes the result";
+		while (probe->args.count < point->operands.count)
+			if (!nw_vec_add(&probe->args))
+				return nw_no_memory(m->err);
 	}
-	return ret;
+	return 0;
 }
 
 static int add_probe(const struct matching *m, const struct found *f, bool is_return)
@@ -231,7 +244,7 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 		ret = probe ? add_points(m, f, is_return, probe) : nw_no_memory(m->err);
 	}
 	if (ret == 0 && m->image->arch && (named || m->scope->want_operands))
-		ret = add_arguments(m, is_return, probe);
+		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
 	if (ret == 0 && named)
 		ret = nw_probe_name_args(spec, probe, m->err);
 	return ret;
@@ -258,6 +271,99 @@ static int add_found(const struct matching *m, struct found *f)
 	return ret < 0 ? ret : entry + back;
 }
 
+/* ---- patterns ----------------------------------------------------------------------- */
+
+enum {
+	FUNCTIONS_MOST = 256, /* that a pattern may name without --force */
+};
+
+struct pattern {
+	const char *text;
+	nw_strings names;
+};
+
+/* Symbols come in the order of their names, so that equal ones follow each other. */
+static int collect(const struct nw_symbol *symbol, void *arg)
+{
+	struct pattern *pattern = arg;
+	size_t len = strcspn(symbol->name, "@"), count = pattern->names.count;
+	const char *last = count ? pattern->names.item[count - 1] : "";
+
+	if (!symbol->function || symbol->undefined || symbol->ifunc ||
+	    (strlen(last) == len && memcmp(last, symbol->name, len) == 0))
+		return 0;
+	nw_cleanup(nw_free_ptr) char *name = strndup(symbol->name, len);
+	if (!name || (nw_glob_match(pattern->text, name) &&
+		      nw_strings_add(&pattern->names, name, len) < 0))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Other names of a function that is there: one is enough, since each would count its calls. */
+static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
+{
+	for (size_t i = first; i < m->selection->probes.count; i++) {
+		const struct nw_probe *probe = m->selection->probes.item[i];
+		if (probe->image == m->image && probe->points.count &&
+		    probe->points.item[0].vaddr == vaddr)
+			return true;
+	}
+	return false;
+}
+
+/* Those with a '_' before them come last, as they are most often the second names. */
+static int add_names(const struct matching *m, const nw_strings *names)
+{
+	size_t first = m->selection->probes.count;
+	int ret = 0, added = 0;
+
+	for (int hidden = 0; hidden < 2; hidden++)
+		nw_vec_each (names, name) {
+			struct found f = {0};
+			if (ret < 0 || (**name == '_') != (hidden == 1) ||
+			    nw_image_symbol(m->image, *name, strlen(*name), 0, &f.symbol) <
+				    0 ||
+			    is_there(m, f.symbol.value, first))
+				continue;
+			f.name = strdup(*name);
+			struct nw_error why = {0};
+			struct matching one = *m;
+			one.err = &why;
+			ret = add_found(&one, &f);
+			added += ret > 0 ? ret : 0;
+			if (ret == -EOPNOTSUPP || ret == -EINVAL) /* costs only itself */
+				ret = nw_strings_addf(&m->selection->warnings, "%s",
+						      why.what);
+			else if (ret < 0)
+				*m->err = why;
+		}
+	return ret < 0 ? ret : added;
+}
+
+static int match_pattern(const struct matching *m)
+{
+	struct pattern pattern = {.text = m->spec->name};
+	int ret = nw_image_each_symbol(m->image, collect, &pattern);
+	size_t count = pattern.names.count;
+
+	if (ret < 0) {
+		nw_no_memory(m->err);
+	} else if (!count) {
+		ret = function_fail(m, -ENOENT);
+	} else if (count > FUNCTIONS_MOST && !m->scope->force) {
+		ret = nw_fail_usage(m->err, "'%s' names %zu functions of %s", m->spec->text,
+				    count, m->image->path);
+		nw_error_hint(m->err,
+			      "a probe on each slows the program much: narrow it to "
+			      "%d at most, or add --force",
+			      FUNCTIONS_MOST);
+	} else {
+		ret = add_names(m, &pattern.names);
+	}
+	nw_strings_free(&pattern.names);
+	return ret;
+}
+
 int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 		      struct nw_image *image, struct nw_selection *selection,
 		      struct nw_error *err)
@@ -270,6 +376,8 @@ int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 		return add_found(&m, &f);
 	}
 	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &f.symbol);
+	if (ret == -ENOENT && nw_has_glob(spec->name))
+		return match_pattern(&m);
 	if (ret < 0)
 		return function_fail(&m, ret);
 	f.name = spec->offset ? nw_text("%s+0x%" PRIx64, spec->name, spec->offset)

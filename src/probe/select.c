@@ -171,15 +171,34 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
 
 /* ---- the selection ------------------------------------------------------------------ */
 
-static int select_one(const struct nw_spec *spec, const struct nw_scope *scope,
+/* Is there a probe whose provider has perf's "sdt_" in its own name? */
+static bool has_literally(const struct nw_spec *spec, const char *provider,
+			  const nw_images *candidates)
+{
+	nw_vec_each (candidates, image)
+		nw_vec_each (&(*image)->sites, site)
+			if (nw_glob_match(provider, site->provider) &&
+			    nw_glob_match(spec->name, site->name))
+				return true;
+	return false;
+}
+
+static int select_one(const struct nw_spec *asked, const struct nw_scope *scope,
 		      struct nw_selection *selection, struct nw_error *err)
 {
+	nw_cleanup(nw_free_ptr) char *literal = asked->perf
+							? nw_text("sdt_%s", asked->provider)
+							: NULL;
+	struct nw_spec meant = *asked, *spec = &meant;
 	nw_images candidates = {0};
 	int matched = 0, ret;
 
 	if (spec->kind == NW_SPEC_TRACEPOINT)
 		return nw_match_events(spec, scope, selection, err);
 	ret = nw_candidates_find(spec, scope, selection, &candidates, err);
+	meant.perf = false; /* one of the two from here on */
+	if (literal && has_literally(asked, literal, &candidates))
+		meant.provider = literal;
 	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {
 		ret = nw_match_image(spec, scope, candidates.item[i], selection, err);
 		matched += ret > 0 ? ret : 0;

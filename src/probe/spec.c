@@ -217,6 +217,7 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 	} else {
 		size_t perf = perf_prefix(text, len);
 		text += perf, len -= perf;
+		spec->perf = perf;
 		spec->provider = glob_field(cut_field(text, &len));
 	}
 	spec->path = len == 1 && *text == '*' ? strdup("") : strndup(text, len);

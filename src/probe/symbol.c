@@ -24,7 +24,9 @@
 struct entry {
 	struct nw_symbol symbol;
 	uint32_t name_len; /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
-	unsigned int file; /* number of the STT_FILE group, 0: global, or none */
+	unsigned int file;   /* number of the STT_FILE group, 0: global, or none */
+	const char *version; /* NULL: none */
+	bool hidden;	     /* an old version: who asks for none means another */
 };
 
 struct nw_symbols {
@@ -59,8 +61,81 @@ static bool wanted(const GElf_Sym *sym)
 	return sym->st_shndx != SHN_COMMON && sym->st_shndx != SHN_ABS;
 }
 
+/* ---- versions ----------------------------------------------------------------------- */
+
+/* .gnu.version and .gnu.version_d of a .dynsym (the ELF gABI's GNU extension, LSB: "Symbol
+ * Versioning"). */
+struct versions {
+	Elf_Data *of_symbols;
+	NW_VEC(const char *) names; /* by their number */
+};
+
+static int read_version_names(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+			      struct versions *out)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Verdef def;
+	GElf_Verdaux aux;
+	int at = 0;
+
+	for (uint64_t i = 0; data && i < header->sh_info; i++) {
+		if (!gelf_getverdef(data, at, &def))
+			break;
+		size_t number = def.vd_ndx & 0x7fff;
+		if (gelf_getverdaux(data, at + (int)def.vd_aux, &aux) && number < 4096) {
+			while (out->names.count <= number)
+				if (!nw_vec_add(&out->names))
+					return -ENOMEM;
+			out->names.item[number] = elf_strptr(elf, header->sh_link,
+							     aux.vda_name);
+		}
+		if (!def.vd_next || def.vd_next > INT32_MAX - (uint64_t)at)
+			break;
+		at += (int)def.vd_next;
+	}
+	return 0;
+}
+
+static int read_versions(Elf *elf, struct versions *out)
+{
+	Elf_Scn *section = NULL;
+	int ret = 0;
+
+	while (ret == 0 && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type == SHT_GNU_versym)
+			out->of_symbols = elf_getdata(section, NULL);
+		else if (header.sh_type == SHT_GNU_verdef)
+			ret = read_version_names(elf, section, &header, out);
+	}
+	return ret;
+}
+
+/* .symtab has it in the name, NAME@OLD or NAME@@DEFAULT; .dynsym in a table beside it. */
+static void set_version(struct entry *entry, const struct versions *versions, int number)
+{
+	const char *at = strchr(entry->symbol.name, '@');
+	GElf_Versym version;
+
+	if (at) {
+		entry->hidden = at[1] != '@';
+		entry->version = at + 1 + (at[1] == '@');
+	} else if (versions && versions->of_symbols &&
+		   gelf_getversym(versions->of_symbols, number, &version)) {
+		size_t index = version & 0x7fff;
+		entry->hidden = version & 0x8000;
+		if (index < versions->names.count)
+			entry->version = versions->names.item[index];
+	}
+}
+
+/* ---- tables ------------------------------------------------------------------------- */
+
 static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
-		      const GElf_Sym *sym, const char *name, unsigned int file)
+		      const struct versions *versions, int number, const GElf_Sym *sym,
+		      const char *name, unsigned int file)
 {
 	size_t len = strnlen(name, symbols->names + 1);
 
@@ -88,6 +163,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >> 2 << 2;
 	if (image->machine == EM_ARM && entry.symbol.function)
 		entry.symbol.value &= ~(uint64_t)1; /* the Thumb bit */
+	set_version(&entry, versions, number);
 	struct entry *named = nw_vec_add(&symbols->by_name);
 	if (!named)
 		return -ENOMEM;
@@ -104,7 +180,9 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *elf,
 		      Elf_Scn *section, const GElf_Shdr *header)
 {
+	struct versions versions = {0};
 	unsigned int file = 0;
+	int ret = 0;
 
 	if (!header->sh_entsize || !nw_section_afford(&symbols->sections, header) ||
 	    !nw_section_afford_names(&symbols->sections, elf, header))
@@ -112,8 +190,10 @@ static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *e
 	Elf_Data *data = elf_getdata(section, NULL);
 	if (!data)
 		return 0;
+	if (header->sh_type == SHT_DYNSYM)
+		ret = read_versions(elf, &versions);
 	size_t count = header->sh_size / header->sh_entsize;
-	for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+	for (size_t i = 1; i < count && i < INT32_MAX && ret == 0; i++) {
 		GElf_Sym sym;
 		if (!gelf_getsym(data, (int)i, &sym))
 			break;
@@ -122,10 +202,10 @@ static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *e
 		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		if (!name || !*name || !wanted(&sym))
 			continue;
-		if (add_symbol(image, symbols, &sym, name, file) < 0)
-			return -ENOMEM;
+		ret = add_symbol(image, symbols, &versions, (int)i, &sym, name, file);
 	}
-	return 0;
+	nw_vec_free(&versions.names);
+	return ret;
 }
 
 static int compare_names(const char *a, size_t a_len, const char *b, size_t b_len)
@@ -319,34 +399,54 @@ static const struct entry *find_name(const struct nw_symbols *symbols, const cha
 	return *count ? &symbols->by_name.item[low] : NULL;
 }
 
-/*
- * Of several symbols of one name, the one that code at vaddr means. Duplicates of one address
- * (.symtab and .dynsym) are one symbol.
- */
-static int choose(const struct nw_symbols *symbols, const struct entry *entry, size_t count,
-		  uint64_t vaddr, struct nw_symbol *out)
-{
-	const struct entry *only = NULL, *same_file = NULL, *user = NULL;
-	bool unique = true, unique_in_file = true;
+/* What is being looked for among the symbols of one name. */
+struct choice {
+	const struct entry *user; /* the code that means it; NULL: not known */
+	const char *version;	  /* NULL: the default one, if there is one */
+	size_t version_len;
+	const struct entry *only, *default_only, *same_file;
+	bool unique, default_unique, unique_in_file;
+};
 
-	if (vaddr)
-		user = function_entry(symbols, vaddr);
+static bool has_version(const struct entry *entry, const struct choice *choice)
+{
+	return !choice->version ||
+	       (entry->version && strlen(entry->version) == choice->version_len &&
+		memcmp(entry->version, choice->version, choice->version_len) == 0);
+}
+
+/* Duplicates of one address (.symtab and .dynsym) are one symbol. */
+static void meet(const struct entry *entry, const struct entry **only, bool *unique)
+{
+	*unique = *unique && (!*only || (*only)->symbol.value == entry->symbol.value);
+	*only = entry;
+}
+
+/* Of several symbols of one name, the one that is meant. */
+static int choose(const struct entry *entry, size_t count, struct choice *choice,
+		  struct nw_symbol *out)
+{
+	choice->unique = choice->default_unique = choice->unique_in_file = true;
 	for (size_t i = 0; i < count; i++) {
-		if (entry[i].symbol.undefined)
+		if (entry[i].symbol.undefined || !has_version(&entry[i], choice))
 			continue;
-		unique = unique && (!only || only->symbol.value == entry[i].symbol.value);
-		only = &entry[i];
-		if (!user || !user->file || entry[i].file != user->file)
+		meet(&entry[i], &choice->only, &choice->unique);
+		if (!entry[i].hidden)
+			meet(&entry[i], &choice->default_only, &choice->default_unique);
+		if (!choice->user || !choice->user->file ||
+		    entry[i].file != choice->user->file)
 			continue;
-		unique_in_file = unique_in_file && !same_file;
-		same_file = &entry[i];
+		choice->unique_in_file = choice->unique_in_file && !choice->same_file;
+		choice->same_file = &entry[i];
 	}
-	if (only && unique)
-		*out = only->symbol;
-	else if (same_file && unique_in_file)
-		*out = same_file->symbol;
+	if (choice->only && choice->unique)
+		*out = choice->only->symbol;
+	else if (choice->same_file && choice->unique_in_file)
+		*out = choice->same_file->symbol;
+	else if (choice->default_only && choice->default_unique)
+		*out = choice->default_only->symbol;
 	else
-		return only ? -ENOTUNIQ : -ENOENT;
+		return choice->only ? -ENOTUNIQ : -ENOENT;
 	return 0;
 }
 
@@ -354,16 +454,24 @@ int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64
 		    struct nw_symbol *out)
 {
 	const struct nw_symbols *symbols = symbols_of(image);
+	const char *at = memchr(name, '@', len);
+	struct choice choice = {0};
 	size_t count;
 
 	if (!symbols)
 		return -ENOMEM;
+	if (at) { /* NAME@VERSION, NAME@@VERSION */
+		choice.version = at + 1 + (at + 1 < name + len && at[1] == '@');
+		choice.version_len = (size_t)(name + len - choice.version);
+		len = (size_t)(at - name);
+	}
+	if (vaddr)
+		choice.user = function_entry(symbols, vaddr);
 	const struct entry *entry = find_name(symbols, name, len, &count);
-	int ret = count < NW_MOST_NAMESAKES ? choose(symbols, entry, count, vaddr, out)
-					    : -ENOTUNIQ;
+	int ret = count < NW_MOST_NAMESAKES ? choose(entry, count, &choice, out) : -ENOTUNIQ;
 	if (ret == -ENOENT && symbols->cut)
 		return -EFBIG;
-	if (ret == -ENOENT && count) { /* imported only */
+	if (ret == -ENOENT && count && !at) { /* imported only */
 		*out = entry[0].symbol;
 		return -ENXIO;
 	}

@@ -75,6 +75,35 @@ has "add has them as events of their own" "$(cat added "$TRACEFS/uprobe_events")
 hasnt "and no return probe" "$(cat "$TRACEFS/uprobe_events")" '^r:probe_leaves'
 "$NOPWATCH" remove 'probe_leaves' >/dev/null 2>&1
 
+# one that is left out beside others
+measured 'uprobe:./leaves:tail' 'uprobe:./leaves:catches+1' 'uprobe:./leaves:passes+1'
+holds "what is left out is not armed, which is not the same as not hit" out.json \
+  "probe('uprobe:catches+0x1')['state'] == 'not-armed' and probe('uprobe:passes+0x1')['state'] == 'not-armed' and probe('uprobe:tail')['state'] == 'hit'"
+is "each one is named" "$(grep -c 'is left out: no instruction is shown' err)" 2
+has "in the table, too" "$("$NOPWATCH" stat 'uprobe:./leaves:tail' 'uprobe:./leaves:catches+1' -- ./leaves 3 2>&1)" \
+  'not armed: uprobe:catches\+0x1 at .* is left out'
+
+# arguments behind those in registers, and what is in none of them
+if [ "$(uname -m)" = x86_64 ]; then
+  measured 'uprobe:./leaves:many(a:s32,b:f64,c:s32,d,e,f,g,h:s16,i)'
+  holds "arguments are found on the stack" out.json \
+    "[probe('uprobe:many')['args'][n]['max'] for n in 'acdefghi'] == [299, 3, 4, 5, 6, 7, -8, 9000000000]"
+  has "one in a vector register is not there, which is said" "$(cat err)" \
+    '^nopwatch: b of uprobe:many has no value: a floating-point argument is in xmm0 to xmm7, which ftrace cannot read'
+else
+  skip "arguments are found on the stack" "written for x86_64"
+fi
+
+# patterns
+measured 'func:./leaves:*a*s'
+holds "a pattern names functions" out.json "span('catches')['count'] == 300 and span('passes')['count'] == 200"
+said=$("$NOPWATCH" stat --dry-run 'uprobe:libc.so.6:*' 2>&1)
+has "too many want --force" "$? $said" "^2 nopwatch: 'uprobe:libc.so.6:\*' names [0-9]+ functions of "
+has "and that is said" "$said" 'or add --force'
+has "a library's bare name is no linker script" "$("$NOPWATCH" stat --dry-run uprobe:libc:malloc 2>&1)" 'libc\.so\.6:0x'
+has "a version may be given" "$("$NOPWATCH" stat --dry-run "uprobe:libc:$(nm -D "$(ldd leaves | awk '/libc.so/ { print $3 }')" | awk '$3 ~ /^malloc@@/ { print $3 }')" 2>&1)" 'libc\.so\.6:0x'
+has "one that is not there is not found" "$("$NOPWATCH" stat --dry-run uprobe:libc:malloc@NO_1 2>&1)" "there is no function 'malloc@NO_1'"
+
 # C is as before, but on demand
 cp "$PROGRAMS/target" target
 has "C has return probes" "$("$NOPWATCH" stat --dry-run func:./target:work 2>&1)" "'r:.*/target:"

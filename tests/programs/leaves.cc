@@ -22,7 +22,7 @@ __attribute__((noinline, noclone)) int thrower(int i)
 __attribute__((noinline, noclone)) int passes(int i)
 {
 	sink += thrower(i);
-	return sink + 1;
+	return sink & 0xffff;
 }
 
 __attribute__((noinline, noclone)) int catches(int i)
@@ -54,6 +54,14 @@ __attribute__((noinline, noclone)) int deep(int n)
 		return sink;
 	return deep(n - 1) + deep(n / 8) / 2;
 }
+
+/* more than registers have room for, and one in a register of its own kind */
+__attribute__((noinline, noclone)) long many(int a, double b, int c, long d, long e, long f,
+					     long g, short h, long i)
+{
+	sink += a + c + (int)(d + e + f + g + h + i);
+	return (long)b;
+}
 }
 
 int main(int argc, char **argv)
@@ -62,7 +70,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < n; i++) {
 		caught += catches(i) < 0;
-		sum += tail(i) + deep(3);
+		sum += tail(i) + deep(3) + (int)many(i, 0.5, 3, 4, 5, 6, 7, (short)-8, 9000000000);
 	}
 	sink = sum;
 	printf("caught %d\n", caught);

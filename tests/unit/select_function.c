@@ -68,6 +68,12 @@ START_TEST(functions_are_found_by_symbol_and_by_offset)
 		{{"uprobe:./pr*:helper"}, "uprobe:helper@280[]"},
 		{{"uprobe:./pr*:main"},
 		 "./prog:uprobe:main@200[] ./prune:uprobe:main@200[]"},
+		/* patterns: each function once, what has several places not at all */
+		{{"uprobe:./prog:*[nr]"}, "uprobe:helper@280[] uprobe:main@200[]"},
+		{{"func:./prog:hel?er"}, "uprobe:helper@280[] uretprobe:helper@280[]"},
+		{{"uprobe:./prog:_Z*"},
+		 "uprobe:" LONG_NAME "1@230[] uprobe:" LONG_NAME "2@234[]"},
+		{{"uprobe:./pr*:m*"}, "./prog:uprobe:main@200[] ./prune:uprobe:main@200[]"},
 		/* names that are the same for longer than any buffer */
 		{{"uprobe:./prog:" LONG_NAME "1", "uprobe:./prog:" LONG_NAME "2"},
 		 "uprobe:" LONG_NAME "1@230[] uprobe:" LONG_NAME "2@234[]"},
@@ -176,9 +182,19 @@ START_TEST(what_cannot_be_probed_is_told_why)
 		 "offset 0x1ff is in no executable segment of ./prog", ""},
 		{"uprobe:./prog:0", EINVAL,
 		 "offset 0x0 is in no executable segment of ./prog", ""},
-		{"uprobe:./prog:main(a,b,c,d,e,f,g)", EINVAL,
-		 "'uprobe:./prog:main(a,b,c,d,e,f,g)' names 7 arguments, but uprobe:main "
-		 "has 6",
+		{"uprobe:./prog:main(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q)", EINVAL,
+		 "'uprobe:./prog:main(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q)' names 17 "
+		 "arguments, but uprobe:main has 16",
+		 ""},
+		{"uprobe:./prog:m*x", ENOENT, "there is no function 'm*x' in ./prog", ""},
+		{"func:./prog:main,returns=insn", EOPNOTSUPP,
+#ifdef NW_HAVE_CAPSTONE
+		 "./prog: the return instructions of 'main' cannot be told: it runs on "
+		 "into what stands behind it",
+#else
+		 "./prog: the return instructions of 'main' cannot be told: this nopwatch "
+		 "was built without a disassembler (capstone)",
+#endif
 		 ""},
 		{"uprobe:./prog:main+4(a)", EINVAL,
 		 "'uprobe:./prog:main+4(a)' names 1 arguments, but uprobe:main+0x4 has 0",

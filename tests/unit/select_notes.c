@@ -161,7 +161,41 @@ START_TEST(a_semaphore_that_cannot_count_is_not_used)
 }
 END_TEST
 
-UNIT_MAIN("select notes", warnings_are_of_the_probes_that_were_asked_for,
+/* perf's sdt_PROVIDER, and providers that are called so themselves. */
+START_TEST(a_provider_may_be_called_sdt)
+{
+	static const struct {
+		const char *spec, *wanted;
+	} cases[] = {
+		{"sdt_app:one", "sdt_app:one@200[]"},
+		{"%sdt_app:one", "sdt_app:one@200[]"},
+		{"sdt_sdt_app:one", "sdt_app:one@200[]"},
+		{"sdt_app:two", "app:two@201[]"},
+		{"sdt_a*:two", "app:two@201[]"},
+		{"app:one", "app:one@202[]"},
+		{"*app:one", "sdt_app:one@200[] app:one@202[]"},
+	};
+	const struct nw_scope scope = {.file = "./named"};
+	char dir[64];
+	struct eb b;
+
+	eb_dir(dir);
+	ck_assert_int_eq(chdir(dir), 0);
+	eb_program(&b, EM_X86_64, true, false);
+	eb_note(&b, EB_TEXT, 0, 0, "sdt_app", "one", "");
+	eb_note(&b, EB_TEXT + 1, 0, 0, "app", "two", "");
+	eb_note(&b, EB_TEXT + 2, 0, 0, "app", "one", "");
+	eb_notes(&b);
+	eb_write(&b, dir, "named");
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		const char *const specs[4] = {cases[i].spec};
+		eb_check_selected(specs, &scope, cases[i].wanted);
+	}
+}
+END_TEST
+
+UNIT_MAIN("select notes", a_provider_may_be_called_sdt,
+	  warnings_are_of_the_probes_that_were_asked_for,
 	  many_warnings_of_one_file_are_counted_instead, force_takes_sites_that_are_no_nops,
 	  a_probe_whose_only_note_was_left_out_is_told_why,
 	  a_semaphore_that_cannot_count_is_not_used)

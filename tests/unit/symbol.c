@@ -133,7 +133,16 @@ START_TEST(versions_are_not_part_of_the_name)
 
 	ck_assert_int_eq(find(image, "one", 0, &symbol), 0);
 	ck_assert_uint_eq(symbol.value, 0x401010);
-	ck_assert_int_eq(find(image, "two", 0, &symbol), -ENOTUNIQ);
+	/* the default version, unless one is named */
+	ck_assert_int_eq(find(image, "two", 0, &symbol), 0);
+	ck_assert_uint_eq(symbol.value, 0x401030);
+	ck_assert_int_eq(find(image, "two@V1", 0, &symbol), 0);
+	ck_assert_uint_eq(symbol.value, 0x401020);
+	ck_assert_int_eq(find(image, "two@@V2", 0, &symbol), 0);
+	ck_assert_uint_eq(symbol.value, 0x401030);
+	ck_assert_int_eq(find(image, "two@V3", 0, &symbol), -ENOENT);
+	ck_assert_int_eq(find(image, "two@", 0, &symbol), -ENOENT);
+	ck_assert_int_eq(find(image, "one_more@V1", 0, &symbol), -ENOENT);
 	ck_assert_int_eq(find(image, "alias", 0, &symbol), 0);
 	ck_assert_uint_eq(symbol.value, 0x401040);
 	ck_assert_int_eq(find(image, "import", 0, &symbol), -ENXIO);

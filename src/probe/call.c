@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calling conventions. Those of C are rows of arch_table.c: integers in registers, then on the
+ * stack; floating-point values in registers of their own, which the kernel does not keep for us,
+ * except where an ABI is without them (the flags of the ELF header tell).
+ *
+ * Go has one of its own (its internal ABI, src/cmd/compile/abi-internal.md of Go): since 1.17 in
+ * registers, before that, and in assembly (SYMBOL.abi0), all on the stack.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+
+struct convention {
+	const char *registers,
+		*stack;	     /* operands, as a note would write them; "" or NULL: none */
+	const char *problem; /* why nothing is known */
+	const char *floats;  /* why a floating-point value cannot be had; NULL: it can */
+};
+
+/* A symbol of Go's has its package before it; the suffixes of gcc's and clang's are no package. */
+static bool is_go_name(const char *name)
+{
+	static const char *const suffixes[] = {".constprop.", ".isra.",	    ".part.",
+					       ".cold",	      ".lto_priv.", ".llvm."};
+
+	for (size_t i = 0; i < NW_COUNT(suffixes); i++)
+		if (strstr(name, suffixes[i]))
+			return false;
+	return strchr(name, '.');
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static struct convention go_convention(const struct nw_image *image, const char *name,
+				       bool is_return)
+{
+	const struct nw_arch *arch = image->arch;
+	struct convention c = {.floats = "a floating-point value of Go's is in a vector "
+					 "register, which ftrace cannot read"};
+	int minor = nw_go_minor(image);
+	bool assembly = ends_with(name, ".abi0");
+
+	if (!arch->go_args && !arch->go_stack)
+		c.problem = "how Go passes arguments is not known for this architecture";
+	else if (arch->go_args && !minor && !assembly)
+		c.problem = "which version of Go built the file is not known, and since "
+			    "1.17 arguments are elsewhere";
+	else if (arch->go_args && !assembly && minor >= arch->go_since)
+		c.registers = arch->go_args;
+	else if (is_return)
+		c.problem =
+			"a result on Go's stack: how far behind the arguments is not known";
+	else
+		c.stack = arch->go_stack;
+	return c;
+}
+
+static struct convention convention_of(const struct nw_image *image, const char *name,
+				       bool is_return)
+{
+	const struct nw_arch *arch = image->arch;
+
+	if (image->go && is_go_name(name))
+		return go_convention(image, name, is_return);
+	struct convention c = {
+		.registers = is_return ? arch->return_value : arch->call_args,
+		.stack = is_return ? NULL : arch->stack_args,
+		.floats = is_return ? arch->float_result : arch->float_args,
+	};
+	if (arch->soft_float_mask &&
+	    (image->flags & arch->soft_float_mask) == arch->soft_float)
+		c.floats = NULL;
+	return c;
+}
+
+static bool is_float(const nw_named_args *types, size_t i)
+{
+	return i < types->count && types->item[i].type.base == NW_TYPE_FLOAT &&
+	       !types->item[i].type.array;
+}
+
+static int add_problem(nw_operands *out, const char *problem)
+{
+	struct nw_operand *op = nw_vec_add(out);
+
+	if (!op)
+		return -ENOMEM;
+	*op = (struct nw_operand){.text = "", .size = 8, .problem = problem};
+	return 0;
+}
+
+/* Take the next of all for each that is passed where all are, which floating-point ones are not. */
+static int deal(const struct convention *c, const nw_operands *all, size_t count,
+		const nw_named_args *types, nw_operands *out)
+{
+	size_t next = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		if (c->problem) {
+			ret = add_problem(out, c->problem);
+		} else if (is_float(types, i) && c->floats) {
+			ret = add_problem(out, c->floats);
+		} else if (next < all->count) {
+			struct nw_operand *op = nw_vec_add(out);
+			if (op)
+				*op = all->item[next++];
+			ret = op ? 0 : -ENOMEM;
+		} else {
+			ret = add_problem(out,
+					  "where it is passed is not known: one of too "
+					  "many arguments");
+		}
+	}
+	return ret;
+}
+
+int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
+		     size_t named, const nw_named_args *types, nw_operands *out)
+{
+	const struct convention c = convention_of(image, name, is_return);
+	nw_operands all = {0};
+	int ret = 0;
+
+	if (c.registers)
+		ret = nw_operands_parse(image->arch, c.registers, &all);
+	size_t count = c.problem || (is_return && all.count) ? 1 : all.count;
+	if (ret == 0 && c.stack)
+		ret = nw_operands_parse(image->arch, c.stack, &all);
+	if (!count)
+		count = all.count < 6 ? all.count : 6;
+	size_t most = c.problem ? named : all.count;
+	/* what is passed elsewhere leaves a place for another */
+	for (size_t i = 0; c.floats && i < named; i++)
+		most += is_float(types, i);
+	if (named > count)
+		count = named < most ? named : most;
+	if (ret == 0)
+		ret = deal(&c, &all, count, types, out);
+	nw_vec_free(&all);
+	return ret;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What a call or a return has for arguments, as the calling convention of its code says. */
+#ifndef NOPWATCH_PROBE_CALL_H
+#define NOPWATCH_PROBE_CALL_H
+
+#include "arch.h"
+
+/* N of the Go 1.N that built the file; 0: not known. */
+int nw_go_minor(const struct nw_image *image);
+
+/*
+ * Make the operands of a point at which a function is entered or left. name: the function's. named:
+ * how many of them the user named, 0: as many as are in registers. types: what the user said of
+ * them; those that are passed elsewhere because of their type get a problem. Returns -ENOMEM at
+ * worst.
+ */
+int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
+		     size_t named, const nw_named_args *types, nw_operands *out);
+
+#endif

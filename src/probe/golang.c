@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The version of Go that built a file. .go.buildinfo (debug/buildinfo/buildinfo.go of Go): 14 bytes
+ * "\xff Go buildinf:", the size of a pointer, flags. Since 1.18 (flag 2) the version stands at byte
+ * 32, its length before it; before, byte 16 has a pointer to a Go string (pointer, length).
+ */
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+
+enum {
+	POINTER_SIZE = 14,
+	FLAGS = 15,
+	STRING = 16,
+	INLINE = 32,
+	FLAG_BIG_ENDIAN = 1,
+	FLAG_INLINE = 2,
+};
+
+static uint64_t load(const unsigned char *bytes, size_t size, bool big_endian)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < size; i++)
+		value = value << 8 | bytes[big_endian ? i : size - 1 - i];
+	return value;
+}
+
+static bool read_at(const struct nw_image *image, uint64_t vaddr, void *to, size_t len)
+{
+	int64_t offset = nw_image_offset(image, vaddr, false);
+
+	return offset >= 0 && pread(image->fd, to, len, (off_t)offset) == (ssize_t)len;
+}
+
+/* "go1.19.8", "devel go1.20-abc" */
+static int minor_of(const char *text)
+{
+	const char *at = strstr(text, "go1.");
+
+	return at ? atoi(at + 4) : 0;
+}
+
+static int parse(const struct nw_image *image, const unsigned char *data, size_t len)
+{
+	char text[64] = "";
+	unsigned char pair[16];
+
+	if (len < INLINE || memcmp(data, "\xff Go buildinf:", POINTER_SIZE) != 0)
+		return 0;
+	if (data[FLAGS] & FLAG_INLINE) { /* versions are shorter than 128: one byte */
+		size_t size = len > INLINE ? data[INLINE] : 0;
+		if (size >= sizeof(text) || size > len - INLINE - 1)
+			return 0;
+		memcpy(text, data + INLINE + 1, size);
+		return minor_of(text);
+	}
+	size_t word = data[POINTER_SIZE];
+	bool big = data[FLAGS] & FLAG_BIG_ENDIAN;
+	if ((word != 4 && word != 8) ||
+	    !read_at(image, load(data + STRING, word, big), pair, 2 * word))
+		return 0;
+	uint64_t size = load(pair + word, word, big);
+	if (size >= sizeof(text) || !read_at(image, load(pair, word, big), text, size))
+		return 0;
+	return minor_of(text);
+}
+
+int nw_go_minor(const struct nw_image *image)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	size_t names;
+	int minor = 0;
+
+	while (elf && elf_getshdrstrndx(elf, &names) == 0 &&
+	       (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		if (!name || strcmp(name, ".go.buildinfo") != 0)
+			continue;
+		Elf_Data *data = elf_rawdata(section, NULL);
+		if (data && data->d_buf)
+			minor = parse(image, data->d_buf, data->d_size);
+		break;
+	}
+	elf_end(elf);
+	return minor;
+}
