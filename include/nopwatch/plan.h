@@ -68,8 +68,15 @@ struct nw_fetch {
 	uint64_t constant;
 	bool untrusted; /* behind a nested dereference: after a fault the kernel leaves what
 			   was in the field before (usdt-args 3.3) */
+	/* The field is an array that begins where the index is 0, and high_text is the index: the
+	 * value is the element at index * scale bytes. 0: it is not. */
+	unsigned int scale;
+	const char *remark;  /* what the value is not, a sentence; NULL: it is all */
 	const char *problem; /* why the value cannot be had, a sentence; else NULL */
 };
+
+/* Elements of an array that is fetched for an index. */
+#define NW_WINDOW 64
 
 /*
  * Translate one operand of the site at vaddr. want is the user's type (base DEFAULT: the

@@ -73,15 +73,18 @@ struct nw_operand {
 	unsigned int size; /* bytes */
 	bool is_signed;
 	bool is_float;
-	bool absolute;	    /* GLOBAL: the symbol's address is written into the code */
-	bool got;	    /* GLOBAL: what is wanted is the address in its GOT slot */
-	unsigned int shift; /* REGISTER: first bit, 8 for %ah */
-	char reg[12];	    /* as the kernel spells it, "" if there is none */
-	char reg_high[12];  /* second half of a pair of registers */
-	char index[12];	    /* MEMORY: index register */
-	unsigned int scale; /* MEMORY: 1, 2, 4, 8, ... with an index */
-	int64_t offset;	    /* MEMORY, GLOBAL, address constant: displacement */
-	uint64_t value;	    /* CONSTANT: cut to size, sign-extended to 64 bits if signed */
+	bool absolute;		 /* GLOBAL: the symbol's address is written into the code */
+	bool got;		 /* GLOBAL: what is wanted is the address in its GOT slot */
+	unsigned int shift;	 /* REGISTER: first bit, 8 for %ah */
+	char reg[12];		 /* as the kernel spells it, "" if there is none */
+	char reg_high[12];	 /* second half of a pair of registers */
+	char index[12];		 /* MEMORY: index register */
+	unsigned int index_bits; /* width of the index register's name */
+	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
+	bool window; /* its problem is the index only: what is near the base can be had */
+	bool half;   /* REGISTER: of twice its width; which one has the rest is not told */
+	int64_t offset; /* MEMORY, GLOBAL, address constant: displacement */
+	uint64_t value; /* CONSTANT: cut to size, sign-extended to 64 bits if signed */
 	const char
 		*symbol; /* what offset is relative to: into the note, symbol_len bytes */
 	size_t symbol_len;

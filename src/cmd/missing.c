@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
 /* Arguments that will have no value, and why: said once, before the first hit. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run.h"
 
+/* Why a value cannot be had, or is not all that it should be. */
+static const char *lack_of(const struct nw_source *source)
+{
+	return source->fetch.problem ? source->fetch.problem : source->fetch.remark;
+}
+
 /* How many points of the probe have no value for an argument; one's reason. */
 static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
-			    const char **why)
+			    const struct nw_source **example)
 {
 	size_t count = 0;
 
 	nw_vec_each (&run->plan.points, planned) {
 		if (planned->probe != probe || planned->failed ||
-		    arg >= planned->args.count)
+		    arg >= planned->args.count || !lack_of(&planned->args.item[arg]))
 			continue;
-		const char *problem = planned->args.item[arg].fetch.problem;
-		if (problem)
-			*why = problem;
-		count += problem != NULL;
+		*example = &planned->args.item[arg];
+		count++;
 	}
 	return count;
 }
@@ -27,21 +33,71 @@ static void tell_probe(const struct nw_run *run, size_t number)
 	const struct nw_probe *probe = run->selection.probes.item[number];
 
 	for (size_t arg = 0; arg < probe->args.count; arg++) {
-		const char *why = NULL;
+		const struct nw_source *source = NULL;
 		char name[32];
-		size_t missing = count_missing(run, number, arg, &why);
+		size_t missing = count_missing(run, number, arg, &source);
 		if (!missing)
 			continue;
 		nw_arg_name(probe, arg, name);
-		nw_note("%s of %s has no value%s: %s", name, probe->label,
-			missing < probe->points.count ? " at some of its sites" : "", why);
+		nw_note("%s of %s %s%s: %s", name, probe->label,
+			source->fetch.problem ? "has no value" : "is not all of it",
+			missing < probe->points.count ? " at some of its sites" : "",
+			lack_of(source));
 	}
 }
 
-/* Those that the user named; with -v all. */
+/* One reason, of all the arguments that nobody has named. */
+struct reason {
+	const char *text;
+	size_t count, probe, arg; /* how many; one of them */
+};
+
+typedef NW_VEC(struct reason) reasons;
+
+static void add_reason(reasons *list, const char *text, size_t probe, size_t arg)
+{
+	struct reason *slot;
+
+	nw_vec_each (list, known)
+		if (strcmp(known->text, text) == 0) {
+			known->count++;
+			return;
+		}
+	slot = nw_vec_add(list);
+	if (slot)
+		*slot = (struct reason){text, 1, probe, arg};
+}
+
+/* Many probes may lack many values, for few reasons: each reason is one line. */
+static void tell_reasons(const struct nw_run *run, const reasons *list)
+{
+	nw_vec_each (list, reason) {
+		const struct nw_probe *probe = run->selection.probes.item[reason->probe];
+		char name[32], more[64] = "";
+		nw_arg_name(probe, reason->arg, name);
+		if (reason->count > 1)
+			snprintf(more, sizeof(more), " and %zu more (-v tells which)",
+				 reason->count - 1);
+		nw_note("%s of %s%s: %s", name, probe->label, more, reason->text);
+	}
+}
+
+/* Those that the user named, one by one; of others each reason once, with -v all. */
 void nw_run_tell_missing(const struct nw_run *run)
 {
-	for (size_t i = 0; i < run->selection.probes.count && !run->args->quiet; i++)
-		if (run->selection.probes.item[i]->has_args || run->args->verbose)
+	reasons others = {0};
+
+	for (size_t i = 0; i < run->selection.probes.count && !run->args->quiet; i++) {
+		const struct nw_probe *probe = run->selection.probes.item[i];
+		const struct nw_source *source = NULL;
+		if (probe->has_args || run->args->verbose) {
 			tell_probe(run, i);
+			continue;
+		}
+		for (size_t arg = 0; arg < probe->args.count; arg++)
+			if (count_missing(run, i, arg, &source))
+				add_reason(&others, lack_of(source), i, arg);
+	}
+	tell_reasons(run, &others);
+	nw_vec_free(&others);
 }

@@ -134,6 +134,8 @@ static void arg_json(const struct nw_image *image, const struct nw_site *site,
 		nw_json_text(json, text, strlen(text));
 	if (fetch.problem)
 		nw_json_key_text(json, "problem", fetch.problem);
+	else if (fetch.remark)
+		nw_json_key_text(json, "remark", fetch.remark);
 	nw_json_close(json, '}');
 }
 
@@ -222,6 +224,8 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	else
 		nw_buf_printf(out, "  %s%s%s", fetch.text, *fetch.high_text ? " " : "",
 			      fetch.high_text);
+	if (fetch.remark && !fetch.problem)
+		nw_buf_printf(out, " (%s)", fetch.remark);
 	nw_buf_printf(out, "%s%s\n", *known->name ? "  " : "", known->name);
 }
 

@@ -9,6 +9,8 @@
  *  - Globals are read as +DELTA(%ip), DELTA being the distance from the site: @+OFFSET, made
  *    for this, reads the wrong place on 4.20..2026 kernels (kernel.md 1.3).
  *  - %ah is a bitfield of %ax; bitfields are unsigned, so the sign is restored afterwards.
+ *  - base + index * scale is no address to it: the elements at the base are fetched, and the index,
+ *    and the reader takes the one that is meant, if it is among them.
  *  - A value is never fetched wider than the note says it is: what lies beside it in memory,
  *    or above it in a register, belongs to something else.
  */
@@ -259,6 +261,24 @@ static void make_structure(const struct nw_operand *op, const struct nw_type *wa
 	}
 }
 
+/* The elements at the base, and the index, of which the reader makes the value. */
+static void make_window(const struct nw_operand *op, const struct nw_arch *arch,
+			const char *place, const struct nw_caps *caps, struct nw_fetch *out)
+{
+	char type[16];
+
+	out->field = (struct nw_type){op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED,
+				      op->size * 8, NW_WINDOW};
+	if (out->shown.base == NW_TYPE_FLOAT)
+		out->field.base = NW_TYPE_FLOAT;
+	out->scale = op->scale;
+	field_text(&out->field, caps, type);
+	finish(out, place, type);
+	/* an index may be negative: then it is before the window, and not far behind it */
+	snprintf(out->high_text, sizeof(out->high_text), "%%%s:s%u", op->index,
+		 op->index_bits ? op->index_bits : 8 * nw_arch_word(arch));
+}
+
 static void make_constant(const struct nw_operand *op, const struct nw_type *want,
 			  struct nw_fetch *out)
 {
@@ -276,13 +296,32 @@ static void make_constant(const struct nw_operand *op, const struct nw_type *wan
 	}
 }
 
+/* Of a value of two words in a register: that word. */
+static struct nw_operand half_of(const struct nw_operand *op)
+{
+	struct nw_operand half = *op;
+
+	half.size /= 2;
+	return half;
+}
+
 void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
 		   const struct nw_caps *caps, struct nw_fetch *out)
 {
+	const struct nw_operand low_half = half_of(op);
 	char place[64];
 
+	if (op->half)
+		op = &low_half;
 	*out = (struct nw_fetch){.problem = op->problem};
+	if (op->half)
+		out->remark =
+			"the low half of it: the note does not say where the other is";
+	bool window = op->window && caps->arrays && is_plain_size(op->size) &&
+		      want->base != NW_TYPE_STRING && !want->array;
+	if (window)
+		out->problem = NULL;
 	if (op->symbol && !op->resolved && !out->problem)
 		out->problem = "its symbol has not been looked up";
 	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
@@ -302,6 +341,8 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	if (!caps->memory && (pointee || op->kind != NW_OPERAND_REGISTER))
 		out->problem = "it is in memory: this kernel's probes only read registers "
 			       "(before 3.14)";
+	else if (window)
+		make_window(op, arch, place, caps, out);
 	else if (!plain)
 		make_structure(op, want, place, caps, out);
 	else if (pointee)

@@ -139,7 +139,8 @@ static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
 	const struct nw_type *field = &source->fetch.field;
 	size_t bytes = (size_t)field->bits / 8 * (field->array ? field->array : 1);
 	bool pair = source->fetch.high_text[0];
-	struct nw_layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION, bytes << pair);
+	size_t more = !pair ? 0 : source->fetch.scale ? 8 : bytes;
+	struct nw_layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION, bytes + more);
 
 	if (!part && parts->count == NW_MAX_PARTS) {
 		source->fetch.problem = "one of too many arguments";
@@ -151,7 +152,7 @@ static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
 	source->field = add_field(l, part, arg, NULL, source->fetch.text, bytes);
 	if (pair)
 		source->high_field = add_field(l, part, arg, NULL, source->fetch.high_text,
-					       bytes);
+					       more);
 	return source->field == -ENOMEM || source->high_field == -ENOMEM ? -ENOMEM : 0;
 }
 

@@ -119,6 +119,8 @@ static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 		nw_buf_printf(out, " %d", fetch->untrusted);
 		nw_plan_word(out, fetch->problem ? fetch->problem : "");
 		nw_buf_addc(out, '\n');
+		if (fetch->scale)
+			nw_buf_printf(out, "window %u\n", fetch->scale);
 		save_chunks(source, out);
 	}
 }
@@ -427,6 +429,18 @@ static struct nw_source *last_source(const struct loader *load)
 					      : NULL;
 }
 
+static int load_window(struct loader *load)
+{
+	struct nw_source *source = last_source(load);
+	uint64_t scale;
+
+	if (!source || !number(load, 1, 1 << 15, &scale) || !scale ||
+	    !source->fetch.field.array || source->high_field < 0)
+		return -EBADMSG;
+	source->fetch.scale = (unsigned int)scale;
+	return 0;
+}
+
 static int load_string(struct loader *load)
 {
 	struct nw_source *source = last_source(load);
@@ -566,6 +580,7 @@ static const struct {
 	{"planned", 5, load_planned},
 	{"stack", 4, load_stack},
 	{"source", 10, load_source},
+	{"window", 2, load_window},
 	{"string", 3, load_string},
 	{"length", 2, load_length},
 	{"chunk", 6, load_chunk},

@@ -61,6 +61,8 @@ static const struct nw_reg_family x86_64_regs[] = {
 static const struct nw_reg_family i386_regs[] = {
 	X86_LETTER("a"), X86_LETTER("b"), X86_LETTER("c"), X86_LETTER("d"),
 	X86_POINTER("si"), X86_POINTER("di"), X86_POINTER("bp"), X86_POINTER("sp"),
+	/* no such registers there, but gcc writes them for the low bytes */
+	ONE("sil", "si", 8), ONE("dil", "di", 8), ONE("bpl", "bp", 8), ONE("spl", "sp", 8),
 	X86_SPECIAL,
 };
 

@@ -11,8 +11,8 @@
  *
  * that is SIZE@OPERAND, a minus before the size for a signed value and an `f` behind it for a
  * floating-point one. The size counts, not the width of the register's name. Operands hold
- * blanks ("[sp, 12]") and '@' ("arr@GOTOFF(%ebx)"), so the string is cut only before something
- * that looks like SIZE@. What each assembler writes is data (arch_table.c); this file is the
+ * blanks ("[sp, 12]") and '@' ("arr@GOTOFF(%ebx)"), so the string is cut before something that looks
+ * like SIZE@, or at a blank where an operand is complete: some have no size. What each assembler writes is data (arch_table.c); this file is the
  * one engine that reads it all. It never guesses: text that does not fit completely becomes
  * an operand of kind UNKNOWN with a sentence that names the form.
  */
@@ -74,7 +74,9 @@ static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 		else if (!op->problem)
 			op->problem = "a constant whose size is not 1, 2, 4 or 8 bytes";
 	} else if (op->kind == NW_OPERAND_REGISTER && !op->problem) {
-		if (!is_plain_size(op->size))
+		if (op->size == 2 * arch->word && arch->word == 8)
+			op->half = true;
+		else if (!is_plain_size(op->size))
 			op->problem = "a register whose size is not 1, 2, 4 or 8 bytes";
 		else if (op->size > arch->word)
 			find_pair(arch, op);
@@ -131,7 +133,24 @@ static unsigned int prefix_size(const char *digits)
 	return (unsigned int)(size < most ? size : most);
 }
 
-/* End of the argument that starts at text: the blank before the next SIZE@. */
+/*
+ * Does the text in front of a blank go on behind it: inside brackets, or at an operator? Behind a
+ * size, only what can be nothing else begins another operand; without one, blanks are what cuts.
+ */
+static bool goes_on(const char *text, const char *blank, const char *next, bool prefixed)
+{
+	int depth = 0;
+
+	for (const char *at = text; at < blank; at++)
+		depth += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
+	if (depth > 0 || blank[-1] == ',')
+		return true;
+	return prefixed &&
+	       (!strchr("%$#[(", *next) || strchr("+-*/&|^<>=!~(:@", blank[-1]));
+}
+
+/* End of the argument that starts at text: the blank before the next SIZE@, or before what begins
+ * an operand without a size. */
 static const char *argument_end(const char *text, bool prefixed)
 {
 	const char *at = text;
@@ -139,7 +158,8 @@ static const char *argument_end(const char *text, bool prefixed)
 	while (*at) {
 		if (isspace((unsigned char)*at)) {
 			const char *next = at + strspn(at, blanks);
-			if (!*next || !prefixed || size_prefix(next))
+			if (!*next || size_prefix(next) ||
+			    !goes_on(text, at, next, prefixed))
 				return at;
 			at = next;
 		} else {

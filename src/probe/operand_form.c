@@ -233,8 +233,12 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 		set_reg(op->reg, &m->base);
 	if (m->has_index) {
 		set_reg(op->index, &m->index);
+		op->index_bits = m->index.bits;
 		op->scale = (unsigned int)m->scale;
 		op->problem = index_problem;
+		op->window = m->has_base && !m->sum.symbol && !m->has_segment &&
+			     m->base.kind == NW_REG_GENERAL &&
+			     m->index.kind == NW_REG_GENERAL;
 	}
 	if (m->has_segment || relocation == RELOCATION_TLS) {
 		if (m->has_segment) {
@@ -284,7 +288,10 @@ static bool take_paren_registers(struct nw_cursor *c, const struct nw_arch *arch
 		m->has_index = m->has_base;
 		m->has_base = true;
 	}
-	return m->scale == 1 || m->scale == 2 || m->scale == 4 || m->scale == 8;
+	if (m->scale == 0) /* nothing is added */
+		m->has_index = false;
+	return m->scale == 0 || m->scale == 1 || m->scale == 2 || m->scale == 4 ||
+	       m->scale == 8;
 }
 
 /* s390: register 0 as base or index means "none". */

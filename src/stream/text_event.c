@@ -62,7 +62,9 @@ static void type_fields(const struct nw_plan *plan, struct nw_text_event *event)
 			else if (source->field >= 0 && (size_t)source->field < count)
 				type_field(&event->fields[source->field], &source->fetch);
 			if (source->high_field >= 0 && (size_t)source->high_field < count)
-				event->fields[source->high_field].size = 4;
+				event->fields[source->high_field].size = source->fetch.scale
+										 ? 8
+										 : 4;
 		}
 	}
 }

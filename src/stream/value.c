@@ -151,6 +151,27 @@ static void take_array(const struct nw_record *record, const struct nw_field_for
 		miss(out, "the event's format is not as defined");
 }
 
+/* The element of an array at index * scale bytes. */
+static void take_indexed(const struct nw_record *record,
+			 const struct nw_field_format *field,
+			 const struct nw_field_format *index, const struct nw_fetch *fetch,
+			 struct nw_value *out)
+{
+	uint64_t bytes = fetch->field.bits / 8;
+	uint64_t number = extend(load(record->data + index->offset, index->size),
+				 8 * index->size);
+	uint64_t at = number * fetch->scale;
+
+	if (number >= NW_WINDOW * 8 || !bytes || at >= bytes * fetch->field.array ||
+	    at + bytes > field->size)
+		miss(out, "the index lies outside of what was fetched");
+	else if (at % bytes)
+		miss(out, "the index lies between two elements");
+	else
+		show_number(fetch, load(record->data + field->offset + at, (uint32_t)bytes),
+			    out);
+}
+
 /* A field of a kernel event: what it is, its format tells. */
 static void take_kernel_field(const struct nw_record *record,
 			      const struct nw_field_format *field,
@@ -221,6 +242,9 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		take_pointer(record, field, source, out);
 	} else if (fetch->shown.base == NW_TYPE_STRING) {
 		take_string(record, field, out);
+	} else if (fetch->scale && source->high_field >= 0) {
+		take_indexed(record, field, &format->fields.item[source->high_field], fetch,
+			     out);
 	} else if (fetch->field.array) {
 		take_array(record, field, fetch, out);
 	} else if (source->high_field >= 0) {

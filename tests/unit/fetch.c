@@ -18,6 +18,8 @@ START_TEST(registers_are_cut_to_their_size)
 	static const struct fetch_case list[] = {
 		{"x86_64", "8@%rdi", "", "%di:u64 u64"},
 		{"x86_64", "-8@%r12", "", "%r12:s64 s64"},
+		{"i386", "1@%sil", "", "%si:u8 u8"},
+		{"i386", "-1@%dil", "", "%di:s8 s8"},
 		{"x86_64", "-4@%r14d", "", "%r14:s32 s32"},
 		{"x86_64", "2@%cx", "", "%cx:u16 u16"},
 		{"x86_64", "1@%sil", "", "%si:u8 u8"},
@@ -199,6 +201,52 @@ START_TEST(floating_point_values_are_raw_bits)
 }
 END_TEST
 
+/* base + index * scale: what is at the base, and the index. */
+START_TEST(an_index_is_fetched_beside_the_elements_at_its_base)
+{
+	static const struct fetch_case list[] = {
+		{"x86_64", "-4@-4(%rdx,%rcx,4)", "", "-4(%dx):s32[64] %cx:s64 s32[64]>s32"},
+		{"x86_64", "8@(%rax,%rbx,8)", "", "+0(%ax):u64[64] %bx:s64 u64[64]>u64"},
+		{"x86_64", "8@(%rax,%rbx,8)", "x32", "+0(%ax):u64[64] %bx:s64 u64[64]>x32"},
+		{"x86_64", "4f@(%rax,%rbx,4)", "", "+0(%ax):x32[64] %bx:s64 f32[64]>f32"},
+		{"i386", "4@(%eax,%ebx,4)", "", "+0(%ax):u32[64] %bx:s32 u32[64]>u32"},
+		{"aarch64", "8@[x0, x1]", "", "+0(%x0):u64[64] %x1:s64 u64[64]>u64"},
+		{"aarch64", "-4@[x0, w1, sxtw 2]", "",
+		 "+0(%x0):s32[64] %x1:s32 s32[64]>s32"},
+		{"ppc64le", "8@9,8", "", "+0(%gpr9):u64[64] %gpr8:s64 u64[64]>u64"},
+		{"s390x", "8@0(%r3,%r1)", "", "+0(%r1):u64[64] %r3:s64 u64[64]>u64"},
+		/* where that is of no use */
+		{"x86_64", "8@(%rax,%rbx,8)", "string", two_registers},
+		{"x86_64", "8@(%rax,%rbx,8)", "u8[4]", two_registers},
+		{"x86_64", "16@(%rax,%rbx,8)", "", two_registers},
+		{"x86_64", "8@%fs:(%rax,%rbx,8)", "", tls},
+		/* nothing is added */
+		{"x86_64", "8@16(%rax,%rbx,0)", "", "+16(%ax):u64 u64"},
+	};
+	struct nw_caps old = nw_caps_all;
+
+	CHECK(list);
+	old.arrays = false;
+	static const struct fetch_case without[] = {
+		{"x86_64", "8@(%rax,%rbx,8)", "", two_registers}};
+	fetch_check_all(without, NW_COUNT(without), false, &old);
+}
+END_TEST
+
+START_TEST(half_of_a_value_of_two_registers_is_marked)
+{
+	const struct nw_operand op = fetch_operand("x86_64", "16@%rax");
+	const struct nw_type any = {0};
+	struct nw_fetch fetch;
+
+	nw_fetch_make(&op, &any, nw_arch_by_name("x86_64"), false, FETCH_SITE, &nw_caps_all,
+		      &fetch);
+	ck_assert_str_eq(fetch.text, "%ax:u64");
+	ck_assert_ptr_null(fetch.problem);
+	ck_assert_ptr_nonnull(strstr(fetch.remark, "low half"));
+}
+END_TEST
+
 START_TEST(what_cannot_be_fetched_has_its_problem)
 {
 	static const struct fetch_case list[] = {
@@ -206,12 +254,7 @@ START_TEST(what_cannot_be_fetched_has_its_problem)
 		{"x86_64", "8@%st(0)", "", float_register},
 		{"aarch64", "-8@v0", "", float_register},
 		{"s390x", "8@%f0", "", float_register},
-		{"x86_64", "-4@-4(%rdx,%rcx,4)", "", two_registers},
 		{"x86_64", "-4@arr(,%rdi,4)", "", two_registers},
-		{"aarch64", "8@[x0, x1]", "", two_registers},
-		{"ppc64le", "8@9,8", "", two_registers},
-		{"s390x", "8@0(%r3,%r1)", "", two_registers},
-		{"arm", "-4@[r2, r0, lsl #2]", "", two_registers},
 		{"x86_64", "-4@%fs:sym@tpoff", "", tls},
 		{"riscv64", "-4@%tprel_lo(sym)(a5)", "", tls},
 		{"x86_64", "8@nonsense nonsense", "",
@@ -255,5 +298,7 @@ UNIT_MAIN("fetch", registers_are_cut_to_their_size,
 	  memory_is_read_at_its_displacement, globals_are_read_relative_to_the_site,
 	  constants_are_not_fetched, pairs_of_registers_are_fetched_half_by_half,
 	  structures_by_value_are_arrays, floating_point_values_are_raw_bits,
+	  an_index_is_fetched_beside_the_elements_at_its_base,
+	  half_of_a_value_of_two_registers_is_marked,
 	  what_cannot_be_fetched_has_its_problem,
 	  a_symbol_that_was_not_looked_up_is_a_problem)

@@ -128,6 +128,38 @@ START_TEST(numbers_have_the_sign_and_width_they_are_shown_with)
 }
 END_TEST
 
+#define WINDOW "\1\0\2\0\3\0\xfc\xff"
+#define SCALED "0 1 u16[4] u16 0 - 0 -\nwindow 2"
+
+START_TEST(an_index_chooses_among_the_elements_that_were_fetched)
+{
+	static const char outside[] = "missing the index lies outside of what was fetched";
+	static const struct one table[] = {
+		{SCALED, "a0:u16[4] a1:s64", BYTES(WINDOW "\0\0\0\0\0\0\0\0"),
+		 "unsigned 16 bits 1"},
+		{SCALED, "a0:u16[4] a1:s64", BYTES(WINDOW "\3\0\0\0\0\0\0\0"),
+		 "unsigned 16 bits 65532"},
+		{"0 1 s16[4] s64 0 - 0 -\nwindow 2", "a0:s16[4] a1:s64",
+		 BYTES(WINDOW "\3\0\0\0\0\0\0\0"), "signed 64 bits -4"},
+		{SCALED, "a0:u16[4] a1:s64", BYTES(WINDOW "\4\0\0\0\0\0\0\0"), outside},
+		{SCALED, "a0:u16[4] a1:s64",
+		 BYTES(WINDOW "\xff\xff\xff\xff\xff\xff\xff\xff"), outside},
+		{SCALED, "a0:u16[4] a1:s32", BYTES(WINDOW "\xff\xff\xff\xff"), outside},
+		{SCALED, "a0:u16[4] a1:s64", BYTES(WINDOW "\0\0\0\0\0\0\0\x80"), outside},
+		/* an index that counts bytes, and one of larger steps */
+		{"0 1 u16[4] u16 0 - 0 -\nwindow 1", "a0:u16[4] a1:s64",
+		 BYTES(WINDOW "\4\0\0\0\0\0\0\0"), "unsigned 16 bits 3"},
+		{"0 1 u16[4] u16 0 - 0 -\nwindow 1", "a0:u16[4] a1:s64",
+		 BYTES(WINDOW "\3\0\0\0\0\0\0\0"),
+		 "missing the index lies between two elements"},
+		{"0 1 u16[4] u16 0 - 0 -\nwindow 4", "a0:u16[4] a1:s64",
+		 BYTES(WINDOW "\1\0\0\0\0\0\0\0"), "unsigned 16 bits 3"},
+	};
+
+	check_all(table, NW_COUNT(table));
+}
+END_TEST
+
 START_TEST(numbers_shown_wider_than_they_were_fetched_keep_their_own_sign)
 {
 	static const struct one table[] = {
@@ -294,7 +326,8 @@ START_TEST(what_may_be_stale_is_marked)
 }
 END_TEST
 
-UNIT_MAIN("value", numbers_have_the_sign_and_width_they_are_shown_with,
+UNIT_MAIN("value", an_index_chooses_among_the_elements_that_were_fetched,
+	  numbers_have_the_sign_and_width_they_are_shown_with,
 	  numbers_shown_wider_than_they_were_fetched_keep_their_own_sign,
 	  bitfields_get_their_sign_back, floats_are_made_of_raw_bits,
 	  pairs_of_registers_become_one_number, arrays_keep_their_elements,
