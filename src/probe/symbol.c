@@ -23,7 +23,7 @@
 
 struct entry {
 	struct nw_symbol symbol;
-	uint32_t name_len; /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
+	uint32_t name_len;   /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
 	unsigned int file;   /* number of the STT_FILE group, 0: global, or none */
 	const char *version; /* NULL: none */
 	bool hidden;	     /* an old version: who asks for none means another */
@@ -96,14 +96,18 @@ static int read_version_names(Elf *elf, Elf_Scn *section, const GElf_Shdr *heade
 	return 0;
 }
 
-static int read_versions(Elf *elf, struct versions *out)
+static int read_versions(struct nw_symbols *symbols, Elf *elf, struct versions *out)
 {
 	Elf_Scn *section = NULL;
 	int ret = 0;
 
 	while (ret == 0 && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
-		if (!gelf_getshdr(section, &header))
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_GNU_versym &&
+		     header.sh_type != SHT_GNU_verdef) ||
+		    !nw_section_afford(&symbols->sections, &header) ||
+		    !nw_section_afford_names(&symbols->sections, elf, &header))
 			continue;
 		if (header.sh_type == SHT_GNU_versym)
 			out->of_symbols = elf_getdata(section, NULL);
@@ -191,7 +195,7 @@ static int load_table(struct nw_image *image, struct nw_symbols *symbols, Elf *e
 	if (!data)
 		return 0;
 	if (header->sh_type == SHT_DYNSYM)
-		ret = read_versions(elf, &versions);
+		ret = read_versions(symbols, elf, &versions);
 	size_t count = header->sh_size / header->sh_entsize;
 	for (size_t i = 1; i < count && i < INT32_MAX && ret == 0; i++) {
 		GElf_Sym sym;
@@ -411,8 +415,9 @@ struct choice {
 static bool has_version(const struct entry *entry, const struct choice *choice)
 {
 	return !choice->version ||
-	       (entry->version && strlen(entry->version) == choice->version_len &&
-		memcmp(entry->version, choice->version, choice->version_len) == 0);
+	       (entry->version &&
+		strncmp(entry->version, choice->version, choice->version_len) == 0 &&
+		!entry->version[choice->version_len]);
 }
 
 /* Duplicates of one address (.symtab and .dynsym) are one symbol. */
@@ -468,7 +473,8 @@ int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64
 	if (vaddr)
 		choice.user = function_entry(symbols, vaddr);
 	const struct entry *entry = find_name(symbols, name, len, &count);
-	int ret = count < NW_MOST_NAMESAKES ? choose(entry, count, &choice, out) : -ENOTUNIQ;
+	int ret = count < NW_MOST_NAMESAKES ? choose(entry, count, &choice, out)
+					    : -ENOTUNIQ;
 	if (ret == -ENOENT && symbols->cut)
 		return -EFBIG;
 	if (ret == -ENOENT && count && !at) { /* imported only */

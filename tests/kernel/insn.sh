@@ -1,12 +1,12 @@
 # Places within functions: a breakpoint inside an instruction would corrupt the program.
 . "$(dirname "$0")/../lib/kernel.sh"
 
-cp "$PROGRAMS/leaves" leaves || skip_all "no C++ compiler"
-size=$((16#$(nm -S leaves | awk '$4 == "catches" { print $2 }')))
+cp "$PROGRAMS/exits" exits || skip_all "no C++ compiler"
+size=$((16#$(nm -S exits | awk '$4 == "catches" { print $2 }')))
 
 refused=0 armed=0 harmed=0 hit=0
 for ((o = 1; o < size; o++)); do
-  said=$("$NOPWATCH" stat -j "uprobe:./leaves:catches+$o" -o out.json -- ./leaves 9 2>err)
+  said=$("$NOPWATCH" stat -j "uprobe:./exits:catches+$o" -o out.json -- ./exits 9 2>err)
   status=$?
   if grep -q 'no instruction is shown to begin there: it is inside an instruction' err; then
     refused=$((refused + 1))
@@ -26,66 +26,66 @@ else
   ok "those at the beginning of one are armed ($armed), and are hit ($hit)" test $armed -gt 3 -a $hit -gt 3
 fi
 
-said=$("$NOPWATCH" stat "uprobe:./leaves:catches+$size" -- ./leaves 9 2>&1)
+said=$("$NOPWATCH" stat "uprobe:./exits:catches+$size" -- ./exits 9 2>&1)
 has "behind the end of a function" "$? $said" "left out: no instruction is shown to begin there: it lies outside of 'catches', which has $size bytes \(--force"
-offset=$(printf '0x%x' $((16#$(nm leaves | awk '$3 == "catches" { print $1 }') + 1)))
+offset=$(printf '0x%x' $((16#$(nm exits | awk '$3 == "catches" { print $1 }') + 1)))
 for command in "stat" "trace" "record -o x.dat" "add" "script"; do
   # shellcheck disable=SC2086 # words
-  said=$("$NOPWATCH" $command -d 0.1 "uprobe:./leaves:$offset" 2>&1 ||
-    "$NOPWATCH" $command "uprobe:./leaves:$offset" 2>&1)
+  said=$("$NOPWATCH" $command -d 0.1 "uprobe:./exits:$offset" 2>&1 ||
+    "$NOPWATCH" $command "uprobe:./exits:$offset" 2>&1)
   has "$command refuses an offset inside an instruction" "$said" 'left out: no instruction is shown to begin there'
 done
-has "--force insists" "$("$NOPWATCH" stat --dry-run --force "uprobe:./leaves:$offset" 2>&1)" "$PWD/leaves:$offset'"
-said=$("$NOPWATCH" why "uprobe:./leaves:catches+1" 2>&1)
+has "--force insists" "$("$NOPWATCH" stat --dry-run --force "uprobe:./exits:$offset" 2>&1)" "$PWD/exits:$offset'"
+said=$("$NOPWATCH" why "uprobe:./exits:catches+1" 2>&1)
 has "why says the same" "$said" 'no instruction is shown to begin there'
 
 
 # returns: an exception that passes through would end a program with a return probe
-if "$NOPWATCH" stat --dry-run func:./leaves:catches 2>&1 | grep -q 'cannot be told'; then
+if "$NOPWATCH" stat --dry-run func:./exits:catches 2>&1 | grep -q 'cannot be told'; then
   skip "functions are measured by their return instructions" "built without capstone"
   unchanged
   finish
 fi
 measured() {
-  said=$("$NOPWATCH" stat -j "$@" -o out.json -- ./leaves 300 2>err)
+  said=$("$NOPWATCH" stat -j "$@" -o out.json -- ./exits 300 2>err)
   is "the program does not notice: $1" "$? $said" "0 caught 100"
 }
 starts="span(S)['count'] + span(S)['unmatched_starts'] + span(S).get('abandoned', 0)"
-measured func:./leaves:passes
+measured func:./exits:passes
 holds "what an exception passes through has fewer returns" out.json \
   "probe('uprobe:passes')['hits'] == 300 and probe('uretprobe:passes')['hits'] == 200 and span('passes')['count'] == 200"
 holds "and the calls that it ended are told" out.json "${starts//S/\'passes\'} == 300"
-measured func:./leaves:catches func:./leaves:thrower func:./leaves:tail func:./leaves:other
+measured func:./exits:catches func:./exits:thrower func:./exits:tail func:./exits:other
 holds "what catches it returns" out.json "span('catches')['count'] == 300"
 holds "what throws it does not" out.json "span('thrower')['count'] == 200 and probe('uprobe:thrower')['hits'] == 300"
 holds "a jump into another function ends it" out.json "span('tail')['count'] == 300 and span('other')['count'] == probe('uprobe:other')['hits'] > 200"
-measured 'func:./leaves:deep,returns=insn'
+measured 'func:./exits:deep,returns=insn'
 holds "recursion pairs" out.json "span('deep')['count'] == probe('uprobe:deep')['hits'] > 1200 and span('deep')['unmatched_starts'] == 0"
-measured 'uretprobe:./leaves:tail(r:s32)'
+measured 'uretprobe:./exits:tail(r:s32)'
 holds "a return's value is there" out.json "probe('uretprobe:tail')['args']['r']['count'] == 75 and probe('uretprobe:tail')['args']['r']['min'] == 7"
 has "that of a jump is not, which is said" "$(cat err)" 'left by a jump into another one'
 
-said=$("$NOPWATCH" stat 'func:./leaves:_start' -- ./leaves 2>&1)
+said=$("$NOPWATCH" stat 'func:./exits:_start' -- ./exits 2>&1)
 has "what cannot be measured so is left out" "$said" "uretprobe:_start at .* is left out: a return probe aborts the program .*: it has no return instruction \(--force"
-has "and not on demand" "$("$NOPWATCH" stat 'func:./leaves:_start,returns=insn' 2>&1)" "^nopwatch: .*the return instructions of '_start' cannot be told"
-has "script has the same" "$("$NOPWATCH" script func:./leaves:passes 2>&1)" 'passes'
-hasnt "and no return probe" "$("$NOPWATCH" script func:./leaves:passes 2>&1)" "nw_event r "
-"$NOPWATCH" add func:./leaves:tail >added 2>&1
-has "add has them as events of their own" "$(cat added "$TRACEFS/uprobe_events")" '^p:probe_leaves/tail__return_1 '
-hasnt "and no return probe" "$(cat "$TRACEFS/uprobe_events")" '^r:probe_leaves'
-"$NOPWATCH" remove 'probe_leaves' >/dev/null 2>&1
+has "and not on demand" "$("$NOPWATCH" stat 'func:./exits:_start,returns=insn' 2>&1)" "^nopwatch: .*the return instructions of '_start' cannot be told"
+has "script has the same" "$("$NOPWATCH" script func:./exits:passes 2>&1)" 'passes'
+hasnt "and no return probe" "$("$NOPWATCH" script func:./exits:passes 2>&1)" "nw_event r "
+"$NOPWATCH" add func:./exits:tail >added 2>&1
+has "add has them as events of their own" "$(cat added "$TRACEFS/uprobe_events")" '^p:probe_exits/tail__return_1 '
+hasnt "and no return probe" "$(cat "$TRACEFS/uprobe_events")" '^r:probe_exits'
+"$NOPWATCH" remove 'probe_exits' >/dev/null 2>&1
 
 # one that is left out beside others
-measured 'uprobe:./leaves:tail' 'uprobe:./leaves:catches+1' 'uprobe:./leaves:passes+1'
+measured 'uprobe:./exits:tail' 'uprobe:./exits:catches+1' 'uprobe:./exits:passes+1'
 holds "what is left out is not armed, which is not the same as not hit" out.json \
   "probe('uprobe:catches+0x1')['state'] == 'not-armed' and probe('uprobe:passes+0x1')['state'] == 'not-armed' and probe('uprobe:tail')['state'] == 'hit'"
 is "each one is named" "$(grep -c 'is left out: no instruction is shown' err)" 2
-has "in the table, too" "$("$NOPWATCH" stat 'uprobe:./leaves:tail' 'uprobe:./leaves:catches+1' -- ./leaves 3 2>&1)" \
+has "in the table, too" "$("$NOPWATCH" stat 'uprobe:./exits:tail' 'uprobe:./exits:catches+1' -- ./exits 3 2>&1)" \
   'not armed: uprobe:catches\+0x1 at .* is left out'
 
 # arguments behind those in registers, and what is in none of them
 if [ "$(uname -m)" = x86_64 ]; then
-  measured 'uprobe:./leaves:many(a:s32,b:f64,c:s32,d,e,f,g,h:s16,i)'
+  measured 'uprobe:./exits:many(a:s32,b:f64,c:s32,d,e,f,g,h:s16,i)'
   holds "arguments are found on the stack" out.json \
     "[probe('uprobe:many')['args'][n]['max'] for n in 'acdefghi'] == [299, 3, 4, 5, 6, 7, -8, 9000000000]"
   has "one in a vector register is not there, which is said" "$(cat err)" \
@@ -95,13 +95,13 @@ else
 fi
 
 # patterns
-measured 'func:./leaves:*a*s'
+measured 'func:./exits:*a*s'
 holds "a pattern names functions" out.json "span('catches')['count'] == 300 and span('passes')['count'] == 200"
 said=$("$NOPWATCH" stat --dry-run 'uprobe:libc.so.6:*' 2>&1)
 has "too many want --force" "$? $said" "^2 nopwatch: 'uprobe:libc.so.6:\*' names [0-9]+ functions of "
 has "and that is said" "$said" 'or add --force'
 has "a library's bare name is no linker script" "$("$NOPWATCH" stat --dry-run uprobe:libc:malloc 2>&1)" 'libc\.so\.6:0x'
-has "a version may be given" "$("$NOPWATCH" stat --dry-run "uprobe:libc:$(nm -D "$(ldd leaves | awk '/libc.so/ { print $3 }')" | awk '$3 ~ /^malloc@@/ { print $3 }')" 2>&1)" 'libc\.so\.6:0x'
+has "a version may be given" "$("$NOPWATCH" stat --dry-run "uprobe:libc:$(nm -D "$(ldd exits | awk '/libc.so/ { print $3 }')" | awk '$3 ~ /^malloc@@/ { print $3 }')" 2>&1)" 'libc\.so\.6:0x'
 has "one that is not there is not found" "$("$NOPWATCH" stat --dry-run uprobe:libc:malloc@NO_1 2>&1)" "there is no function 'malloc@NO_1'"
 
 # C is as before, but on demand

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * leaves N: functions that are left in every way, each called N times: by a return, by an
+ * exits N: functions that are left in every way, each called N times: by a return, by an
  * exception that passes through, by a jump into another function. Prints what it caught.
  */
 #include <cstdio>
