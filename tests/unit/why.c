@@ -536,7 +536,7 @@ START_TEST(events_in_the_way_are_named)
 	ck_assert_int_eq(first_cause(), NW_CAUSE_PLACE_TAKEN);
 	facts.ref_ctr = false; /* before 4.20: what it does not know it does not compare */
 	judge();
-	ck_assert_int_eq(diagnosis.reasons.count, 0);
+	ck_assert_uint_eq(diagnosis.reasons.count, 0);
 	facts.ref_ctr = true;
 	event_before.dead_owner = 99;
 	judge();
