@@ -64,6 +64,7 @@ unchanged "nothing is left"
 # a reader holds the instance for longer than anybody waits
 "$NOPWATCH" stat -j 'myserver:parse__start' -p $server -o out.json 2>err & run=$!
 wait_for armed
+# shellcheck disable=SC2217 # sleep reads nothing: it only holds the file open
 sleep 100 <"$(echo "$TRACEFS"/instances/nopwatch_*/trace_pipe)" & reader=$!
 wait_for test "/proc/$reader/exe" -ef "$(command -v sleep)"
 kill -INT $run
