@@ -76,7 +76,8 @@ static void element_of(const struct nw_source *source, uint32_t offset, uint32_t
 /*
  * Could the zero at end be what a failed load has left? Only a load of something on a page that
  * could not be read fails, so: from its page's beginning on, all is zero. Where such a load loses
- * the bytes in front of the page, too, that begins with its element.
+ * bytes in front of the page, too (all of them, or but the first few, as arm64's copy does), that
+ * begins within its element.
  */
 static bool could_be_a_fault(const struct nw_source *source, const unsigned char *bytes,
 			     uint32_t len, uint32_t end, const struct nw_value *value)
@@ -86,7 +87,7 @@ static bool could_be_a_fault(const struct nw_source *source, const unsigned char
 	element_of(source, end, &from, &to);
 	uint64_t page = page_end(value, end);
 	bool crosses = to > page;
-	if (source->whole && crosses && from == end)
+	if (source->whole && crosses)
 		return all_zero(bytes + end, least(len, page_end(value, to - 1)) - end);
 	if ((value->number + end) % PAGE != 0)
 		return false;

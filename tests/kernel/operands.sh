@@ -32,7 +32,7 @@ try() {
     return
   fi
   mapfile -t specs < <(string_specs "$seed.expect")
-  timeout 100 "$NOPWATCH" trace -j -q 'gen:*' "${specs[@]}" -o trace.json -- "./program$seed" 4 >said 2>trace.err
+  timeout 100 "$NOPWATCH" trace -j -q --string-size 512 'gen:*' "${specs[@]}" -o trace.json -- "./program$seed" 4 >said 2>trace.err
   if said=$("$TESTS_LIB/values_agree" said trace.json "$seed.list" "$seed.expect" 2>&1); then
     pass "$what: $(head -n 1 <<<"$said")"
   else
