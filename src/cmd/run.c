@@ -319,7 +319,7 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 void nw_run_tell_dropped(const struct nw_run *run)
 {
 	if (run->dropped && !run->args->quiet)
-		nw_note("%lu %s", run->dropped, nw_dropped_text(run->restricted));
+		nw_note("%ju %s", run->dropped, nw_dropped_text(run->restricted));
 }
 
 /* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
