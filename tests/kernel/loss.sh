@@ -28,7 +28,7 @@ lose() { # BUFFER HITS STOPS SECONDS
     "probe('spin:op__start')['gap_ns']['max'] < $4 * 0.8e9"
 }
 lose 4K 30000 6 0.3
-lose 1M 70000 1 5
+lose 1M 150000 1 12
 
 "$NOPWATCH" stat --strict -q -b 4K 'spin:op*' -o text -- "$PROGRAMS/spin" 2 3000 >/dev/null &
 run=$!
