@@ -9,8 +9,8 @@
  *  - what is ours is named nopwatch_SESSION, and /run/nopwatch/SESSION says so before it
  *    exists; a session is alive as long as somebody holds the lock on that file;
  *  - an event is deleted only after it has been seen disabled in every instance: deleting an
- *    enabled event of several sites frees memory that is in use (kernel.md, "The same on all
- *    twelve").
+ *    enabled event of several sites frees memory that is in use (trace_uprobe.c, unregister_trace_uprobe(): siblings are not asked whether
+ *    they are busy).
  */
 #ifndef NOPWATCH_KERNEL_H
 #define NOPWATCH_KERNEL_H

@@ -129,7 +129,7 @@ int nw_look_mapping(const char *path, const struct nw_image *image, uint64_t vad
 void nw_mapping_look_free(struct nw_mapping_look *look);
 
 /* Is this the mapping of this file? By inode, and device or build-id: overlayfs and btrfs tell
- * different devices for one file (why-silent P3). */
+ * different devices for one file. */
 bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 		      const struct nw_image *image);
 /* A path that leads from here to what a process maps; the caller frees. */

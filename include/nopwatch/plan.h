@@ -67,7 +67,7 @@ struct nw_fetch {
 	bool is_constant;
 	uint64_t constant;
 	bool untrusted; /* behind a nested dereference: after a fault the kernel leaves what
-			   was in the field before (usdt-args 3.3) */
+			   was in the field before */
 	/* The field is an array that begins where the index is 0, and high_text is the index: the
 	 * value is the element at index * scale bytes. 0: it is not. */
 	unsigned int scale;

@@ -460,9 +460,9 @@ enum nw_value_kind {
 
 struct nw_value {
 	enum nw_value_kind kind;
-	bool untrusted; /* may be left over from an earlier event (usdt-args 3.3); an empty
+	bool untrusted;	   /* may be left over from an earlier event; an empty
 			      string: or what cannot be read */
-	bool cut;	/* STRING: there is, or may be, more of it */
+	bool cut;	   /* STRING: there is, or may be, more of it */
 	unsigned int bits; /* of the number, or of an array's element */
 	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
 	double real;	   /* FLOAT */

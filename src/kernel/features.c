@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What this kernel can do. Never asked of its version: distributions backport freely
- * (kernel.md 0), so README, files and their content decide. NOPWATCH_FEATURES switches
+ * What this kernel can do. Never asked of its version: distributions backport freely,
+ * so README, files and their content decide. NOPWATCH_FEATURES switches
  * features off, so that the ways of old kernels can be tested on new ones.
  */
 #include <errno.h>
@@ -124,7 +124,7 @@ static bool has_word(const char *list, const char *word)
 /*
  * Linux 6.18..7.1 turn any 5-byte nop under a uprobe into a call, which overwrites the red
  * zone of leaf functions. Their uprobe system call (336) tells them apart: ENXIO there, ENOSYS
- * before, EPROTO once it was mended (kernel.md 3.3). It does nothing when called like this.
+ * before, EPROTO once it was mended. It does nothing when called like this.
  */
 static bool nop5_is_safe(void)
 {

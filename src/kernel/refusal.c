@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel's error numbers mean where uprobe events are concerned (kernel.md 0, "errno
- * of writes"). 524 is ENOTSUPP, which user space has no name for.
+ * What the kernel's error numbers mean where uprobe events are concerned. 524 is ENOTSUPP, which user space has no name for.
  */
 #include <errno.h>
 

@@ -83,7 +83,7 @@ static int choose_buffer(struct nw_session *session, struct nw_error *err)
 		       : take_top(session, err);
 }
 
-/* local, the default, does not compare across CPUs; mono costs the same (kernel.md 2.3). */
+/* local, the default, does not compare across CPUs; mono costs the same. */
 enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name)
 {
 	static const char *const names[] = {[NW_CLOCK_MONO] = "mono",

@@ -219,7 +219,7 @@ bool nw_tracefs_has(int dir, const char *file)
 }
 
 /*
- * "[  12.34] trace_uprobe: error: MESSAGE\n  Command: LINE\n" (kernel.md 1.5). Errors that the
+ * "[  12.34] trace_uprobe: error: MESSAGE\n  Command: LINE\n". Errors that the
  * kernel logs nothing for would find somebody's older one: the command tells them apart. Kernels
  * around 5.4 cut it to 255 characters.
  */

@@ -7,7 +7,7 @@
  *
  *  - Constants are never fetched: the tool knows them, kernels before 5.4 do not.
  *  - Globals are read as +DELTA(%ip), DELTA being the distance from the site: @+OFFSET, made
- *    for this, reads the wrong place on 4.20..2026 kernels (kernel.md 1.3).
+ *    for this, reads the wrong place on 4.20..2026 kernels.
  *  - %ah is a bitfield of %ax; bitfields are unsigned, so the sign is restored afterwards.
  *  - base + index * scale is no address to it: the elements at the base are fetched, and the index,
  *    and the reader takes the one that is meant, if it is among them.

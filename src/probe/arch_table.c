@@ -327,7 +327,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .pair_order = PPC_PAIRS,
 	 REGS(ppc32_regs),
 	 NOPS(ppcbe_nops)},
-	/* the kernel cannot name the PSW: globals have no way there (usdt-args: 3.3) */
+	/* the kernel cannot name the PSW: globals have no way there */
 	{.name = "s390x",
 	 .call_args = "8@%r2 8@%r3 8@%r4 8@%r5 8@%r6",
 	 .return_value = "8@%r2",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
- * mappings are swallowed by the kernel (why-silent: F1), so the only proof is the byte in the
+ * mappings are swallowed by the kernel, so the only proof is the byte in the
  * process's memory. Which mapping is the file's is nw_mapping_shows()'s business.
  */
 #include <elf.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Which processes map a file, and what they map in its place. A probe is tied to an inode: a
- * replaced file, a container's copy or a library of the same name elsewhere never fires
- * (why-silent F2). A process that maps the file may still run its code from memory that
- * belongs to no file, where no probe reaches it (F3).
+ * replaced file, a container's copy or a library of the same name elsewhere never fires.
+ * A process that maps the file may still run its code from memory that
+ * belongs to no file, where no probe reaches it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,9 @@
  * What bpftrace (0.14 to 0.26), bcc, libbpf, perf, SystemTap, LTTng and the runtimes they meet say, and
  * what it means. Where several rows fit, the first is the most special: answers of the kernel that
  * any tool may pass on stand last.
+ *
+ * The sentences of libbpf, of bcc's Python and C and most of bpftrace's were read in their sources; those of
+ * perf, SystemTap and LTTng, and some source files named here, are from memory.
  */
 #include "error_rows.h"
 
