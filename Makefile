@@ -87,7 +87,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings -Wno-format-nonliteral
-ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Iinclude \
+ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Iinclude -Isrc \
 	$(LIB_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := -std=gnu11 $(OPTIMISE) $(WARNINGS) $(EXTRA) $(CFLAGS)
 ALL_LDFLAGS := $(EXTRA) $(LDFLAGS)
@@ -105,7 +105,7 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base probe plan kernel why stream summary output
+ROOMS := base elf process probe plan kernel manage why stream summary output
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CMD_SRC := $(sort $(wildcard src/cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -169,7 +169,7 @@ lint:
 	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--suppress=invalidPrintfArgType_uint --suppress=invalidPrintfArgType_sint --suppress=invalidScanfArgType_int \
-		--std=c11 -Iinclude -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src demo
+		--std=c11 -Iinclude -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src demo
 	$(call say,WARN,gcc -Werror)
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
 	$(call say,WARN,32 bits)

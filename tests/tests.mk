@@ -21,7 +21,7 @@ endif
 $(TEST_BUILD)/unit/%: tests/unit/%.c $(LIB)
 	$(call say,TEST,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< \
+	$(quiet)$(CC) $(ALL_CPPFLAGS) -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< \
 		$(LIB) $(ALL_LDFLAGS) $(LDLIBS) $(CHECK_LIBS) -o $@
 
 $(TEST_BUILD)/programs/%: tests/programs/%.c
@@ -72,7 +72,7 @@ check-kernel: check-build
 $(BENCH_BIN): $(TEST_BUILD)/bench/%: tests/bench/%.c $(LIB)
 	$(call say,BENCH,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) $(ALL_CPPFLAGS) -Isrc -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
+	$(quiet)$(CC) $(ALL_CPPFLAGS) -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
 		$(LDLIBS) $(CHECK_LIBS) -o $@
 
 # Numbers against the peers that are installed; ONLY=NAME, ROUNDS=N.

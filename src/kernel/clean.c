@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "inventory.h"
-#include "kept.h"
+#include "manage/kept.h"
 #include "leaked.h"
 #include "script_dead.h"
 #include "semaphore.h"

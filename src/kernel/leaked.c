@@ -18,7 +18,7 @@
 
 #include "gate.h"
 #include "inventory.h"
-#include "kept.h"
+#include "manage/kept.h"
 #include "leaked.h"
 
 /* ---- arming once more --------------------------------------------------------------- */

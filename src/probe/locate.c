@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "budget.h"
+#include "elf/budget.h"
 
 /* The parts of "a:b:c", empty ones left out. */
 static int add_path_list(nw_strings *list, const char *text)

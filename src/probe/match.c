@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
-#include "budget.h"
+#include "elf/arch.h"
+#include "elf/budget.h"
 #include "select.h"
 
 /* ---- probes ------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
-#include "call.h"
-#include "code.h"
+#include "elf/arch.h"
+#include "elf/call.h"
+#include "elf/code.h"
 #include "nopwatch/look.h"
 #include "select.h"
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "nopwatch/probe.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 
 enum {
 	DEEPEST = 200,	  /* a loop of mounts, not a tree */

@@ -6,7 +6,7 @@ FUZZ_REPLAY := $(FUZZ_NAMES:%=$(TEST_BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
 
-FUZZ_CFLAGS := -Isrc -Itests/lib -Itests/fuzz
+FUZZ_CFLAGS := -Itests/lib -Itests/fuzz
 
 $(TEST_BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c tests/fuzz/fuzz.h $(LIB)
 	$(call say,TEST,$<)

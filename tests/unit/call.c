@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "elf_files.h"
-#include "probe/call.h"
+#include "elf/call.h"
 
 /* "8@%rdi 8@%rsi -": the operands, as they would be written; "-" has none, and a problem. */
 static void check(const struct nw_image *image, const char *name, bool is_return,

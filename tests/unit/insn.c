@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "elf_files.h"
-#include "probe/code.h"
+#include "elf/code.h"
 
 /* ---- instructions ------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 #include "symbol.h"
 
 /* Relocations that fill a GOT slot with the address of a symbol, by machine (psABIs). */

@@ -9,7 +9,7 @@
 #ifndef NOPWATCH_KERNEL_KEPT_H
 #define NOPWATCH_KERNEL_KEPT_H
 
-#include "steps.h"
+#include "kernel/steps.h"
 
 struct nw_kept {
 	int fd; /* -1: nothing may be changed */

@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_KERNEL_MANAGER_H
 #define NOPWATCH_KERNEL_MANAGER_H
 
-#include "inventory.h"
-#include "journal.h"
+#include "kernel/inventory.h"
+#include "kernel/journal.h"
 
 struct nw_manager {
 	const struct nw_tracefs *fs;

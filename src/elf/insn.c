@@ -9,7 +9,7 @@
 #endif
 
 #include "insn.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 
 static struct nw_insn *add(nw_insns *out, uint64_t vaddr, unsigned int size)
 {

@@ -10,7 +10,7 @@
 #include <elf.h>
 
 #include "arch.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 
 #define GENERAL NW_REG_GENERAL
 #define ONE(n, k, b)                                                 \

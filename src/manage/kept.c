@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "kernel/journal.h"
 #include "kept.h"
 
 static const char file_name[] = "kept.events";

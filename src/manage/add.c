@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "manager.h"
-#include "session.h"
+#include "kernel/session.h"
 
 /* What is being added. */
 struct adding {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "nopwatch/look.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 
 /* ---- one mapping -------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 
 #include "budget.h"
 #include "nopwatch/look.h"
-#include "old_headers.h"
+#include "base/old_headers.h"
 
 /* psABIs: the relocations that fill a slot with the address of a function. */
 static const struct {

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf: what is in one file. Its identity and segments, USDT notes and their operands, symbols,
+ * and what differs by architecture. Reads that file and its debug file.
+ *
+ * Everything read from an ELF file is hostile until checked; strings taken from notes are bytes
+ * without NUL, nothing more is known about them.
+ */
+#ifndef NOPWATCH_ELF_H
+#define NOPWATCH_ELF_H
+
+#include <sys/types.h>
+
+#include "nopwatch/base.h"
+
+/* ---- architectures ------------------------------------------------------------------ */
+
+struct nw_arch; /* registers, operand grammar and nops of one machine; see elf/arch.h */
+
+/* By e_machine, class and byte order of an ELF header; NULL: not one that uprobes know. */
+const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_endian);
+/* By name ("x86_64"), NULL if unknown. */
+const struct nw_arch *nw_arch_by_name(const char *name);
+const char *nw_arch_name(const struct nw_arch *arch);
+/* Bytes of a register and of a pointer: 4 or 8. */
+unsigned int nw_arch_word(const struct nw_arch *arch);
+/* The instruction pointer as the kernel spells it ("ip"); NULL where it cannot be named. */
+const char *nw_arch_pc(const struct nw_arch *arch);
+/* The stack pointer as the kernel spells it ("sp"); how much higher it is for a return probe than it
+ * was at the function's entry, and whether it may be higher still, by arguments that were popped. */
+const char *nw_arch_stack(const struct nw_arch *arch);
+unsigned int nw_arch_return_pops(const struct nw_arch *arch);
+bool nw_arch_callee_pops(const struct nw_arch *arch);
+/* The architecture that the tool itself was built for. */
+const struct nw_arch *nw_arch_native(void);
+
+/*
+ * What stands at a USDT site. The kernel emulates the one-byte nop everywhere; others may
+ * be single-stepped (ten times dearer) or, on 6.18..7.1, be rewritten into a call that
+ * tramples the red zone (nop5).
+ */
+enum nw_nop {
+	NW_NOP_NONE, /* not a nop: nothing may be armed here */
+	NW_NOP_1,    /* the architecture's plain nop */
+	NW_NOP_LONG, /* x86: 2..9 bytes, but not 5 */
+	NW_NOP_5,    /* x86: 5 bytes */
+	NW_NOP_10,   /* x86: 10 bytes and more */
+	NW_NOP_TRAP, /* a breakpoint is in the file already */
+};
+/* "nop", "nop5", ...; "trap"; NULL for NW_NOP_NONE. */
+const char *nw_nop_name(enum nw_nop nop);
+enum nw_nop nw_nop_at(const struct nw_arch *arch, const unsigned char *code, size_t len);
+
+/* ---- operands ----------------------------------------------------------------------- */
+
+enum nw_operand_kind {
+	NW_OPERAND_UNKNOWN, /* no grammar fits: problem says what was seen */
+	NW_OPERAND_REGISTER,
+	NW_OPERAND_MEMORY,   /* *(register + offset [+ index * scale]) */
+	NW_OPERAND_GLOBAL,   /* *(symbol + offset) */
+	NW_OPERAND_CONSTANT, /* value */
+};
+
+/*
+ * One argument of a USDT note, such as `-4@8(%rbp)`. The size and sign are the note's: the
+ * width of the register's name does not count (sys/sdt.h: "STAP_PROBE_ASM", gdb PR 24541).
+ */
+struct nw_operand {
+	enum nw_operand_kind kind;
+	const char *text; /* into the note, text_len bytes */
+	size_t text_len;
+	unsigned int size; /* bytes */
+	bool is_signed;
+	bool is_float;
+	bool absolute;		 /* GLOBAL: the symbol's address is written into the code */
+	bool got;		 /* GLOBAL: what is wanted is the address in its GOT slot */
+	unsigned int shift;	 /* REGISTER: first bit, 8 for %ah */
+	char reg[12];		 /* as the kernel spells it, "" if there is none */
+	char reg_high[12];	 /* second half of a pair of registers */
+	char index[12];		 /* MEMORY: index register */
+	unsigned int index_bits; /* width of the index register's name */
+	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
+	bool window; /* its problem is the index only: what is near the base can be had */
+	bool half;   /* REGISTER: of twice its width; which one has the rest is not told */
+	int64_t offset; /* MEMORY, GLOBAL, address constant: displacement */
+	uint64_t value; /* CONSTANT: cut to size, sign-extended to 64 bits if signed */
+	const char
+		*symbol; /* what offset is relative to: into the note, symbol_len bytes */
+	size_t symbol_len;
+	bool resolved;	     /* the symbol was found, */
+	uint64_t address;    /* and this is its linked address (of its GOT slot, if got) */
+	const char *problem; /* why no value can be had, a sentence; NULL: it can */
+};
+
+typedef NW_VEC(struct nw_operand) nw_operands;
+
+/*
+ * Split and parse the argument string of a note. Never fails on bad text: what cannot be
+ * understood becomes an operand of kind UNKNOWN with its problem. Returns -ENOMEM at worst.
+ * The operands point into args.
+ */
+int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands *out);
+/* How many there are, which is the same for every architecture. */
+size_t nw_operands_count(const char *args);
+
+/* ---- images ------------------------------------------------------------------------- */
+
+struct nw_segment { /* a PT_LOAD */
+	uint64_t vaddr, offset, filesz, memsz;
+	bool exec, write;
+};
+
+/* One USDT note whose site can be probed. Strings live as long as the image. */
+struct nw_site {
+	const char *provider, *name, *args;
+	uint64_t vaddr;		   /* address as linked, adjusted by .stapsdt.base */
+	uint64_t offset;	   /* in the file, through the executable PT_LOAD */
+	uint64_t semaphore_vaddr;  /* 0: none */
+	uint64_t semaphore_offset; /* in the file, through its own PT_LOAD */
+	enum nw_nop nop;
+	const char *warning; /* what is wrong with its semaphore; NULL: nothing */
+};
+
+/* A note that was left out, and why. */
+struct nw_skipped {
+	const char *provider, *name; /* "" where the note is too broken to tell */
+	uint64_t vaddr;
+	char *why;
+};
+
+enum nw_notes {
+	NW_NOTES_FOUND,
+	NW_NOTES_NONE,	      /* linked without USDT probes, or they were stripped */
+	NW_NOTES_NO_SECTIONS, /* no section headers: notes cannot be found */
+	NW_NOTES_UNLINKED,    /* a relocatable object: addresses are not final */
+};
+
+struct nw_symbols; /* lazily loaded; see elf/symbol.c */
+
+struct nw_image {
+	char *path; /* as shown to the user; usable in a spec */
+	int fd;	    /* read-only, close-on-exec, open as long as the image lives */
+	uint64_t dev, ino, size;
+	int64_t mtime; /* seconds */
+	char build_id[129];
+	const struct nw_arch *arch; /* NULL: a machine without uprobes */
+	unsigned int machine;	    /* e_machine */
+	uint32_t flags;		    /* e_flags */
+	bool elf64, big_endian;
+	bool executable;	   /* ET_EXEC: linked addresses are run-time addresses */
+	bool go;		   /* Go code: return probes crash it */
+	bool throws, throws_known; /* nw_image_throws() */
+	NW_VEC(struct nw_segment) segments;
+	enum nw_notes notes;
+	NW_VEC(struct nw_site) sites;
+	NW_VEC(struct nw_skipped) skipped;
+	char *note_data; /* what the sites' strings point into */
+	struct nw_symbols *symbols;
+	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
+	bool kernel;	   /* no file: the kernel itself, which its own events belong to */
+};
+
+/*
+ * Open an ELF file and read its notes. Errors: ENOENT and others of open(2), EISDIR,
+ * ENOEXEC for what is not ELF or is damaged beyond reading. A file without notes is no error:
+ * look at image->notes. force keeps sites that are not nops.
+ */
+int nw_image_open(const char *path, bool force, struct nw_image **out,
+		  struct nw_error *err);
+/* The same for an open file, which the image then owns, also after an error. */
+int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out,
+		     struct nw_error *err);
+void nw_image_free(struct nw_image *image);
+/* File offset of a linked address, through the segment that holds it; -1 if none does.
+ * Only bytes that are in the file have one. exec: executable segments only. */
+int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);
+/* The nop in the file at that offset, if it is one. */
+enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset);
+/* "no USDT notes in 'FILE'", "the section headers of ... are gone", ... for NW_NOTES_*. */
+int nw_image_explain(const struct nw_image *image, struct nw_error *err);
+
+/* ---- notes -------------------------------------------------------------------------- */
+
+/* A stapsdt note as it lies in the file; strings point into the section. */
+struct nw_note {
+	uint64_t pc, base, semaphore;
+	const char *provider, *name, *args;
+};
+
+/*
+ * Walk the bytes of a .note.stapsdt section. *at starts at 0 and moves on; returns 1 with a
+ * note, 0 at the end, -EBADMSG for a note that is damaged (with *why, a static sentence): it
+ * is skipped and the walk can go on, unless *at has reached len.
+ */
+int nw_note_next(const char *data, size_t len, bool elf64, bool big_endian, size_t *at,
+		 struct nw_note *note, const char **why);
+
+/* ---- symbols ------------------------------------------------------------------------ */
+
+struct nw_symbol {
+	const char *name; /* lives as long as the image */
+	uint64_t value, size;
+	/* ppc64 (ELFv2, section 3.4.1): how far behind value everybody comes by, calls from the same
+	 * module, too; 0 elsewhere */
+	uint64_t local_entry;
+	bool function, ifunc, tls, undefined;
+	bool object; /* a variable */
+};
+
+/*
+ * The symbol of that name as code at vaddr means it; 0: from nowhere in particular. NAME@VERSION
+ * and NAME@@VERSION are that version's, NAME the default one's. -ENOENT: there is none; -ENXIO: it is only imported; -ENOTUNIQ:
+ * there are several, and which one is meant cannot be told.
+ */
+int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
+		    struct nw_symbol *out);
+/* Can exceptions pass through its functions, as far as its file tells? */
+bool nw_image_throws(struct nw_image *image);
+/* The function that holds vaddr; -ENOENT. */
+int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
+
+/*
+ * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be
+ * found gets its problem; an address constant of an ET_EXEC file becomes a plain constant.
+ */
+void nw_operands_resolve(struct nw_image *image, uint64_t vaddr, nw_operands *operands);
+
+#endif

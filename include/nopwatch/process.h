@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process: what runs, its threads and numbers, what it maps, and what is armed in its memory.
+ * Reads /proc, whose contents are hostile until checked.
+ */
+#ifndef NOPWATCH_PROCESS_H
+#define NOPWATCH_PROCESS_H
+
+#include "nopwatch/elf.h"
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+struct nw_mapping {
+	uint64_t start, end, offset;
+	uint64_t dev, ino; /* as maps tells them; btrfs has other devices for stat() */
+	bool exec, write, shared, deleted;
+	char *path; /* as the kernel prints it, unescaped, without " (deleted)"; "" = anonymous */
+};
+
+typedef NW_VEC(struct nw_mapping) nw_mappings;
+typedef NW_VEC(pid_t) nw_pids;
+
+/* The mappings of a process; ESRCH when it is gone, EACCES without the right to look. */
+int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err);
+void nw_mappings_free(nw_mappings *maps);
+/* All threads of a process. ESRCH when it is gone. */
+int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err);
+/* All processes there are. */
+int nw_process_all(nw_pids *out, struct nw_error *err);
+/* What a thread is: its process and its name; -ESRCH when it is gone. */
+int nw_process_task(pid_t tid, pid_t *process, char comm[16]);
+/* What tells a process from a later one of the same number, and a fork from a program that was
+ * started. */
+struct nw_process_stat {
+	uint64_t start; /* clock ticks since boot */
+	bool forked;	/* it still runs its parent's program (PF_FORKNOEXEC) */
+	bool kernel;	/* it is one of the kernel's own threads (PF_KTHREAD) */
+};
+int nw_process_stat(pid_t pid, struct nw_process_stat *out); /* 0 or -errno */
+
+/*
+ * A process, looked at once. Between two looks at /proc/PID the number may have become another
+ * process's, and the process may have started another program (exec), with more rights than
+ * it had. Here, memory, maps and stat belong to one process and one program, whatever happens
+ * meanwhile, and memory goes on to mean that program: what is written to it after the next exec
+ * goes nowhere.
+ */
+struct nw_process {
+	pid_t pid;
+	int dir;    /* /proc/PID: the process, not the number */
+	int memory; /* its /proc/PID/mem; -1: it may not be read */
+	struct nw_process_stat stat;
+	nw_mappings maps;
+};
+
+enum nw_process_use {
+	NW_PROCESS_READ,  /* memory is for reading, if that is allowed */
+	NW_PROCESS_WRITE, /* memory is for writing, too */
+};
+
+/* 0 or -errno: -ESRCH, it is gone; -EAGAIN, it starts one program after the other; for writing
+ * also -ENODATA, it cannot be shown that memory and maps belong together. */
+int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out);
+void nw_process_close(struct nw_process *process);
+/* Where it has this place of a file as a variable of its own, that is, in private and writable
+ * memory; 0: nowhere. */
+uint64_t nw_process_variable(const struct nw_process *process, uint64_t dev, uint64_t ino,
+			     uint64_t offset);
+/*
+ * Whose numbers are these? Here, pid_t is what /proc says, which is what people see; the
+ * kernel's records and filters have the host's numbers, and inside a PID namespace (a container)
+ * they are not the same.
+ */
+struct nw_pid_space {
+	bool foreign; /* /proc does not have the kernel's numbers */
+	int host;     /* a /proc that does, if one can be seen; -1: none */
+	unsigned int level;
+};
+
+void nw_pid_space_open(struct nw_pid_space *out);
+void nw_pid_space_close(struct nw_pid_space *space);
+/* The kernel's number of a process; ENOTSUP with the reason where it cannot be told. */
+int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
+			struct nw_error *err);
+/* nw_process_threads() and nw_process_task() in the kernel's numbers. space NULL: they are ours. */
+int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pids *out,
+			 struct nw_error *err);
+int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
+		      char comm[16]);
+/* Does /proc have the numbers that system calls take and give (fork, kill)? */
+bool nw_proc_is_ours(void);
+/* The number in /proc of a process that fork() has told us of. */
+pid_t nw_pid_shown(pid_t pid);
+/*
+ * Every file that the process maps as code, each once, as images. Opened by
+ * /proc/PID/map_files, else /proc/PID/root, so that containers and deleted files work. Files
+ * that are not ELF are left out; so are, without without_notes, those without notes.
+ */
+typedef NW_VEC(struct nw_image *) nw_images;
+int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
+		      struct nw_error *err);
+void nw_images_free(nw_images *images);
+
+/* ---- armed or not ------------------------------------------------------------------- */
+
+/* How one place looks in the processes that there are. */
+struct nw_presence {
+	unsigned int mapped;	       /* processes that map its page as code */
+	unsigned int armed;	       /* of these, with a breakpoint in their memory */
+	unsigned int unreadable;       /* of these, whose memory we may not read */
+	unsigned int closed;	       /* of these, whose semaphore is 0 */
+	pid_t unarmed_pid, closed_pid; /* an example each, 0: none */
+};
+
+struct nw_point;
+/*
+ * Look at places in every process (pids == NULL), or in these: enabled does not mean armed,
+ * and only the bytes in a process's own memory tell. out: one per point.
+ */
+int nw_points_look(const struct nw_point *const *points, size_t count, const pid_t *pids,
+		   size_t pid_count, struct nw_presence *out, struct nw_error *err);
+
+#endif
