@@ -107,7 +107,7 @@ endif
 
 ROOMS := base elf process probe plan kernel manage why stream summary output
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
-CMD_SRC := $(sort $(wildcard src/cmd/*.c))
+CMD_SRC := $(sort $(wildcard src/cmd/*.c src/engine/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 LIB := $(BUILD)/libnopwatch.a

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "engine/run.h"
 
 struct recorder {
 	const struct nw_args *args;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "by.h"
-#include "run.h"
+#include "engine/run.h"
 
 enum {
 	STATUS_NS = 250000000

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "engine/run.h"
 
 enum {
 	FLUSH_AT = 1 << 16

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "why.h"
+#include "engine/gather.h"
 
 enum {
 	EXIT_SILENT = 3, /* it does not fire, and why is known */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manage.h"
+#include "cmd/manage.h"
 #include "run.h"
 
 /* CMD, quoted. */

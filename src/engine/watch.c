@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gather.h"
 #include "run.h"
-#include "why.h"
 
 enum {
 	WATCH_SECONDS = 3

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "why.h"
+#include "gather.h"
 
 /* ---- the process -------------------------------------------------------------------- */
 

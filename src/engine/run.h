@@ -3,10 +3,10 @@
  * A run: what stat, trace and record have in common. From specs to armed probes, through the
  * stream until something ends it, and back to a machine as it was.
  */
-#ifndef NOPWATCH_CMD_RUN_H
-#define NOPWATCH_CMD_RUN_H
+#ifndef NOPWATCH_ENGINE_RUN_H
+#define NOPWATCH_ENGINE_RUN_H
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "nopwatch/kernel.h"
 #include "wake.h"
 
@@ -174,7 +174,7 @@ int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_e
 /* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 
-/* --max-rate (src/cmd/govern.c): look whether a probe is hit too often, and disable it. */
+/* --max-rate (src/engine/rate_limit.c): look whether a probe is hit too often, and disable it. */
 int nw_governor_open(struct nw_run *run, struct nw_error *err);
 int nw_governor_look(struct nw_run *run, struct nw_error *err);
 void nw_governor_free(struct nw_run *run);

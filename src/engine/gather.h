@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One diagnosis: its facts and who owns them. */
-#ifndef NOPWATCH_CMD_WHY_H
-#define NOPWATCH_CMD_WHY_H
+#ifndef NOPWATCH_ENGINE_GATHER_H
+#define NOPWATCH_ENGINE_GATHER_H
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "nopwatch/why.h"
 
 struct nw_gathered {
