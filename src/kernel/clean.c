@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "inventory.h"
-#include "manage/kept.h"
 #include "leaked.h"
+#include "persistent.h"
 #include "script_dead.h"
 #include "semaphore.h"
 #include "topbuffer.h"

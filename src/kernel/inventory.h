@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_INVENTORY_H
 #define NOPWATCH_KERNEL_INVENTORY_H
 
-#include "manage/kept.h"
+#include "persistent.h"
 
 /* kept must outlive the inventory. */
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,

@@ -4,7 +4,7 @@
  * tracefs and removed after all of it is gone. Its lock is the session's pulse: the kernel
  * lets go of it however the owner dies.
  *
- * That of what stays (kept.h) has the same format. One thing a line, a line a write(), words as
+ * That of what stays (persistent.h) has the same format. One thing a line, a line a write(), words as
  * nw_plan_word() writes them:
  *
  *	nopwatch 2 BOOT			what it says is of no use after another boot
@@ -15,7 +15,7 @@
  *	undo KIND FILE TEXT		what undoes the step that is about to be done
  *	undone FILE			what was to be undone in FILE up to here has been
  *	semaphore ..., lower ...	semaphore.c's
- *	event ..., on ..., instance ..., left ...	kept.c's
+ *	event ..., on ..., instance ..., left ...	persistent.c's
  *
  * A last line without its newline was cut by a death before its step was begun. A journal
  * without a header, or one written where the boot's name could not be read, counts like any

@@ -18,8 +18,8 @@
 
 #include "gate.h"
 #include "inventory.h"
-#include "manage/kept.h"
 #include "leaked.h"
+#include "persistent.h"
 
 /* ---- arming once more --------------------------------------------------------------- */
 

@@ -71,7 +71,7 @@ int nw_semaphores_close(struct nw_semaphores *set, nw_strings *stuck);
 /* Lower what a dead session raised. Adds to stuck what could not be; returns -EBUSY then. */
 int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck);
 
-/* Those who come later (newcomers.c). */
+/* Those who come later (semaphore_watch.c). */
 void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan);
 /* Look after them. Returns after how many milliseconds to call again. */
 int nw_newcomers_tend(struct nw_semaphores *set);

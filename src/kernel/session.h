@@ -43,7 +43,7 @@ unsigned int nw_buffer_pages(const struct nw_features *features,
 /* Can this kernel's grammar carry the path, and does it lead to the image? */
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image);
-/* How a shell can be told of an image whose path the grammar cannot carry (tell.c). */
+/* How a shell can be told of an image whose path the grammar cannot carry (dry_run.c). */
 char *nw_session_tell_path(struct nw_session *session, const struct nw_image *image,
 			   const char *path);
 /* What makes a place too dangerous to arm without --force; NULL: nothing. */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manager.h"
 #include "kernel/session.h"
+#include "manager.h"
 
 /* What is being added. */
 struct adding {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * See kept.h, and journal.h for the format. Lines of its own:
+ * See persistent.h, and journal.h for the format. Lines of its own:
  *
  *	event GROUP NAME OFFSET RETURN DEV INO SIZE MTIME BUILD_ID MACHINE HOME LABEL FILE LINK
  *	on GROUP NAME WHERE			we have enabled it there
@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/journal.h"
-#include "kept.h"
+#include "journal.h"
+#include "persistent.h"
 
 static const char file_name[] = "kept.events";
 static const char fresh_name[] = "kept.events.new";

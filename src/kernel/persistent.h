@@ -6,10 +6,10 @@
  * going on, how to undo each of its steps (the format is journal.h's): what a killed command had begun is undone by the
  * next. Whoever changes something holds its lock.
  */
-#ifndef NOPWATCH_KERNEL_KEPT_H
-#define NOPWATCH_KERNEL_KEPT_H
+#ifndef NOPWATCH_KERNEL_PERSISTENT_H
+#define NOPWATCH_KERNEL_PERSISTENT_H
 
-#include "kernel/steps.h"
+#include "steps.h"
 
 struct nw_kept {
 	int fd; /* -1: nothing may be changed */
