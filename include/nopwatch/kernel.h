@@ -202,10 +202,10 @@ int nw_session_close(struct nw_session *session, struct nw_error *err);
  * to them. middle: commands between arming and the end, each a line; restricted: only what these
  * start is recorded. Places that would be left out are marked in the plan, as they would be.
  */
-int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *features,
-		    struct nw_plan *plan, const struct nw_session_options *options,
-		    bool restricted, const nw_strings *middle, struct nw_buf *out,
-		    struct nw_error *err);
+int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
+		       struct nw_plan *plan, const struct nw_session_options *options,
+		       bool restricted, const nw_strings *middle, struct nw_buf *out,
+		       struct nw_error *err);
 /* One word for a shell. */
 void nw_shell_word(struct nw_buf *out, const char *text);
 
@@ -246,7 +246,7 @@ struct nw_clean_report {
 	unsigned int removed; /* dead sessions taken away */
 	unsigned int
 		waiting;    /* whose empty instance stays while others read a trace_pipe */
-	size_t kept;	    /* events that `add` made: they stay */
+	size_t persistent;  /* events that `add` made: they stay */
 	nw_strings stuck;   /* what could not be removed, and why */
 	nw_strings orphans; /* nopwatch_* in tracefs that no journal speaks of */
 };
@@ -255,14 +255,14 @@ struct nw_clean_report {
 int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
 	     struct nw_error *err);
 /* What nw_clean() would do, as shell commands. */
-int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
-		  struct nw_error *err);
+int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
+		     struct nw_error *err);
 void nw_clean_report_free(struct nw_clean_report *report);
 
 /* ---- looking around ----------------------------------------------------------------- */
 
 /* What the kernel allows, to us and to tools that use BPF. */
-struct nw_kernel_look {
+struct nw_kernel_access {
 	int tracefs; /* 0: usable; else the errno, and in `error` why and what to do */
 	struct nw_error error;
 	char lockdown
@@ -276,10 +276,10 @@ struct nw_kernel_look {
 	uint64_t memlock;     /* RLIMIT_MEMLOCK, UINT64_MAX: none */
 };
 
-void nw_look_kernel(struct nw_kernel_look *out);
+void nw_kernel_access_read(struct nw_kernel_access *out);
 
 /* An event of somebody else's on a file of interest, and what becomes of its hits. */
-struct nw_other_event {
+struct nw_foreign_event {
 	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
 	char *path;
 	uint64_t offset, ref_ctr; /* ref_ctr 0: it has none */
@@ -306,17 +306,18 @@ struct nw_other_event {
 	nw_pids readers;  /* processes that hold a trace_pipe of it open */
 };
 
-typedef NW_VEC(struct nw_other_event) nw_other_events;
+typedef NW_VEC(struct nw_foreign_event) nw_foreign_events;
 
 /* All events of others on the file. threads: whom set_event_pid must let through; may be none. */
-int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
-		   const nw_pids *threads, nw_other_events *out, struct nw_error *err);
-void nw_other_events_free(nw_other_events *events);
+int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *image,
+			   const nw_pids *threads, nw_foreign_events *out,
+			   struct nw_error *err);
+void nw_foreign_events_free(nw_foreign_events *events);
 
 /* ---- every uprobe event that there is ----------------------------------------------- */
 
 /* An event that `add` has made, as the journal of what stays knows it. */
-struct nw_kept_event {
+struct nw_persistent_event {
 	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
 	char *label; /* of its probe: "postgresql:query__start" */
 	char *file;  /* as the user knows it */
@@ -349,11 +350,11 @@ struct nw_event_use {
 };
 
 enum nw_owner {
-	NW_OWNER_FOREIGN, /* somebody else, or nothing is known */
-	NW_OWNER_KEPT,	  /* `add` has made it */
-	NW_OWNER_SESSION, /* of a nopwatch that runs */
-	NW_OWNER_DEAD,	  /* of one that was killed: `clean` removes it */
-	NW_OWNER_ORPHAN,  /* named as a session's, but no journal here knows of it */
+	NW_OWNER_FOREIGN,    /* somebody else, or nothing is known */
+	NW_OWNER_PERSISTENT, /* `add` has made it */
+	NW_OWNER_SESSION,    /* of a nopwatch that runs */
+	NW_OWNER_DEAD,	     /* of one that was killed: `clean` removes it */
+	NW_OWNER_ORPHAN,     /* named as a session's, but no journal here knows of it */
 };
 
 struct nw_uprobe_event {
@@ -362,8 +363,8 @@ struct nw_uprobe_event {
 	NW_VEC(struct nw_definition) places; /* at least one */
 	NW_VEC(struct nw_event_use) uses;
 	enum nw_owner owner;
-	pid_t owner_pid;		  /* of a session; else 0 */
-	const struct nw_kept_event *kept; /* owner == KEPT; else NULL */
+	pid_t owner_pid;			      /* of a session; else 0 */
+	const struct nw_persistent_event *persistent; /* owner == PERSISTENT; else NULL */
 };
 
 struct nw_inventory {
@@ -386,18 +387,18 @@ bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *
 
 /*
  * The manager: changes to what stays. Verbs only collect what is to be done; nw_manager_do()
- * does all of it or nothing, nw_manager_tell() prints it as shell commands. Between opening and
+ * does all of it or nothing, nw_manager_print() prints it as shell commands. Between opening and
  * closing no other manager changes anything.
  */
 struct nw_manager;
 
 /*
- * fs->root < 0: there is no tracefs; then nothing exists and all can only be told. look: only
+ * fs->root < 0: there is no tracefs; then nothing exists and all can only be told. read_only: only
  * for looking and telling, takes no lock and writes nothing. Else, what a killed manager had
  * begun is undone first (nw_manager_notes() says so).
  */
 int nw_manager_open(const struct nw_tracefs *fs, const struct nw_features *features,
-		    bool look, struct nw_manager **out, struct nw_error *err);
+		    bool read_only, struct nw_manager **out, struct nw_error *err);
 /* Where there is no tracefs to look at: take the plan's events for there, as `add` would make
  * them, enabled at the top level (and in instance, if not NULL) or not. Only to be told. */
 int nw_manager_assume(struct nw_manager *manager, const struct nw_plan *plan, bool on,
@@ -429,7 +430,7 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 			 const struct nw_manager_options *options, struct nw_error *err);
 
 int nw_manager_do(struct nw_manager *manager, struct nw_error *err);
-void nw_manager_tell(const struct nw_manager *manager, struct nw_buf *out);
+void nw_manager_print(const struct nw_manager *manager, struct nw_buf *out);
 
 /* What became of each event that a verb was asked about. */
 struct nw_change {

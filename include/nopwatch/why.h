@@ -139,7 +139,7 @@ struct nw_tool {
 
 /* Everything a verdict rests on. What is NULL was not looked at or does not apply. */
 struct nw_facts {
-	const struct nw_kernel_look *kernel;
+	const struct nw_kernel_access *kernel;
 	bool nop5_safe;
 	bool ref_ctr; /* the kernel counts semaphores, and refuses a place with another counter */
 	const struct nw_spec *spec;
@@ -157,7 +157,7 @@ struct nw_facts {
 		*elsewhere; /* a file of the process that has the USDT probe; NULL: none */
 	const char *interposed; /* a file of the process that its calls reach instead */
 	const struct nw_mapping_look *mapping;
-	const nw_other_events *others, *others_after;
+	const nw_foreign_events *others, *others_after;
 	const struct nw_watch *watch;
 	const struct nw_tool *tool;
 	bool force;

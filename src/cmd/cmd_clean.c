@@ -7,10 +7,10 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 	if (!args->quiet)
 		printf("%u dead session%s removed, %u living left alone\n", report->removed,
 		       report->removed == 1 ? "" : "s", report->living);
-	if (!args->quiet && report->kept)
+	if (!args->quiet && report->persistent)
 		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` "
 		       "takes them away)\n",
-		       report->kept, report->kept == 1 ? "" : "s");
+		       report->persistent, report->persistent == 1 ? "" : "s");
 	if (!args->quiet && report->waiting)
 		printf("%u empty instance%s cannot be removed while somebody reads a "
 		       "trace_pipe: "
@@ -36,7 +36,7 @@ static int tell(const struct nw_args *args, struct nw_error *err)
 	if (ret < 0)
 		return ret;
 	if (fs.root >= 0)
-		ret = nw_clean_tell(&fs, args->force, &out, err);
+		ret = nw_clean_dry_run(&fs, args->force, &out, err);
 	if (ret == 0)
 		ret = nw_sink_write(&sink, &out, err);
 	nw_buf_free(&out);

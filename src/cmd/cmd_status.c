@@ -12,7 +12,7 @@
 static const char *owner_name(const struct nw_uprobe_event *event)
 {
 	static const char *const names[] = {
-		[NW_OWNER_FOREIGN] = "foreign",	       [NW_OWNER_KEPT] = "nopwatch",
+		[NW_OWNER_FOREIGN] = "foreign",	       [NW_OWNER_PERSISTENT] = "nopwatch",
 		[NW_OWNER_SESSION] = "session",	       [NW_OWNER_DEAD] = "dead session",
 		[NW_OWNER_ORPHAN] = "unknown session",
 	};
@@ -191,8 +191,8 @@ static void print_json(const struct nw_inventory *inventory,
 	nw_json_key_text(&json, "owner", owner_name(event));
 	if (event->owner_pid)
 		nw_json_key_u64(&json, "owner_pid", (uint64_t)event->owner_pid);
-	if (event->kept)
-		nw_json_key_text(&json, "home", event->kept->home);
+	if (event->persistent)
+		nw_json_key_text(&json, "home", event->persistent->home);
 	uses_json(event, &json);
 	if (inventory->has_hits)
 		nw_json_key_u64(&json, "hits", hits_of(event));

@@ -147,19 +147,20 @@ static void close_picking(struct picking *p)
 }
 
 /* Made of the file that the spec names, when that still was another? */
-static bool fits_label(const struct picking *p, const struct nw_kept_event *kept)
+static bool fits_label(const struct picking *p,
+		       const struct nw_persistent_event *persistent)
 {
 	const char *said = *p->spec.path ? p->spec.path : p->m->args->file;
 	nw_cleanup(nw_free_ptr) char *path = said ? nw_absolute_path(said) : NULL;
-	const char *colon = strchr(kept->label, ':');
-	const char *base = strrchr(kept->file, '/');
+	const char *colon = strchr(persistent->label, ':');
+	const char *base = strrchr(persistent->file, '/');
 
 	if (p->spec.kind != NW_SPEC_USDT || !colon || !path ||
-	    (!nw_glob_match(path, kept->file) &&
+	    (!nw_glob_match(path, persistent->file) &&
 	     !nw_glob_match(said, base ? base + 1 : "")))
 		return false;
-	nw_cleanup(nw_free_ptr) char *provider = strndup(kept->label,
-							 (size_t)(colon - kept->label));
+	nw_cleanup(nw_free_ptr) char *provider = strndup(
+		persistent->label, (size_t)(colon - persistent->label));
 	return provider && nw_spec_fits(&p->spec, provider, colon + 1);
 }
 
@@ -167,7 +168,7 @@ static bool fits(const struct picking *p, const struct nw_uprobe_event *event)
 {
 	if (!p->is_spec)
 		return nw_event_fits(event, p->word);
-	if (event->kept && fits_label(p, event->kept))
+	if (event->persistent && fits_label(p, event->persistent))
 		return true;
 	nw_vec_each (&p->selection.probes, probe)
 		nw_vec_each (&(*probe)->points, point)
@@ -193,7 +194,7 @@ static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *coun
 	*count = 0;
 	for (size_t i = 0; i < inventory->events.count; i++) {
 		const struct nw_uprobe_event *event = &inventory->events.item[i];
-		bool take = all || event->owner == NW_OWNER_KEPT ||
+		bool take = all || event->owner == NW_OWNER_PERSISTENT ||
 			    (event->owner == NW_OWNER_FOREIGN && p->m->args->foreign);
 		if (!fits(p, event))
 			continue;
@@ -283,7 +284,7 @@ int nw_management_finish(struct nw_management *m, struct nw_error *err)
 	if (ret < 0)
 		return ret;
 	if (m->args->dry_run)
-		nw_manager_tell(m->manager, &out);
+		nw_manager_print(m->manager, &out);
 	else
 		ret = nw_manager_do(m->manager, err);
 	if (!m->args->quiet)

@@ -59,17 +59,17 @@ static int open_file(struct looking *l, const char *path, struct nw_image **out)
 	return 0;
 }
 
-static enum nw_file_state kept_state(const struct nw_kept_event *kept,
+static enum nw_file_state file_state(const struct nw_persistent_event *persistent,
 				     const struct nw_image *image)
 {
 	struct stat st;
 
-	if (stat(kept->file, &st) < 0)
+	if (stat(persistent->file, &st) < 0)
 		return NW_FILE_GONE;
-	if (st.st_dev != kept->dev || st.st_ino != kept->ino)
+	if (st.st_dev != persistent->dev || st.st_ino != persistent->ino)
 		return NW_FILE_REPLACED;
-	if (!image || strcmp(image->build_id, kept->build_id) != 0 ||
-	    image->size != kept->size || image->mtime != kept->mtime)
+	if (!image || strcmp(image->build_id, persistent->build_id) != 0 ||
+	    image->size != persistent->size || image->mtime != persistent->mtime)
 		return NW_FILE_CHANGED;
 	return NW_FILE_SAME;
 }
@@ -77,8 +77,8 @@ static enum nw_file_state kept_state(const struct nw_kept_event *kept,
 static enum nw_file_state state_of(const struct nw_uprobe_event *event,
 				   const struct nw_image *image)
 {
-	if (event->kept)
-		return kept_state(event->kept, image);
+	if (event->persistent)
+		return file_state(event->persistent, image);
 	return image ? NW_FILE_PRESENT : NW_FILE_GONE;
 }
 
@@ -126,10 +126,10 @@ static int add_target(struct looking *l, const struct nw_uprobe_event *event,
 	target->point.offset = place->offset;
 	target->point.semaphore_offset = place->ref_ctr;
 	target->file.fd = -1;
-	if (event->kept) {
-		target->file.dev = event->kept->dev;
-		target->file.ino = event->kept->ino;
-		target->file.machine = event->kept->machine;
+	if (event->persistent) {
+		target->file.dev = event->persistent->dev;
+		target->file.ino = event->persistent->ino;
+		target->file.machine = event->persistent->machine;
 	} else if (image) {
 		target->file.dev = image->dev;
 		target->file.ino = image->ino;
@@ -152,14 +152,15 @@ static int look_at_event(struct looking *l, const struct nw_uprobe_event *event)
 		struct nw_stand *stand = ret == 0 ? nw_vec_add(&standing->places) : NULL;
 		if (!stand)
 			return -ENOMEM;
-		const char *path = event->kept ? event->kept->file : place->path;
+		const char *path = event->persistent ? event->persistent->file
+						     : place->path;
 		ret = open_file(l, path, &image);
 		if (ret < 0)
 			return ret;
 		if (place == event->places.item)
 			standing->file = state_of(event, image);
-		if (event->kept)
-			stand->label = strdup(event->kept->label);
+		if (event->persistent)
+			stand->label = strdup(event->persistent->label);
 		else if (image)
 			stand->label = name_place(image, place->offset);
 		ret = add_target(l, event, place, image);

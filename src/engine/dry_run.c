@@ -85,8 +85,8 @@ static int tell(struct nw_run *run, const char *command, struct nw_buf *out,
 		.force = args->force,
 		.large_pages = run->consumer->large_pages};
 	if (ret == 0)
-		ret = nw_session_tell(&run->fs, &run->features, &run->plan, &options,
-				      restricted, &middle, out, err);
+		ret = nw_session_dry_run(&run->fs, &run->features, &run->plan, &options,
+					 restricted, &middle, out, err);
 	nw_strings_free(&middle);
 	nw_vec_free(&pids);
 	return ret;

@@ -255,7 +255,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	struct nw_tracefs fs;
 	struct nw_features features;
 
-	nw_look_kernel(&g->kernel);
+	nw_kernel_access_read(&g->kernel);
 	g->facts.kernel = &g->kernel;
 	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
@@ -266,7 +266,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	return ret;
 }
 
-static int look_others(struct nw_gathered *g, nw_other_events *out, struct nw_error *err)
+static int look_others(struct nw_gathered *g, nw_foreign_events *out, struct nw_error *err)
 {
 	struct nw_tracefs fs;
 	nw_pids threads = {0};
@@ -276,7 +276,7 @@ static int look_others(struct nw_gathered *g, nw_other_events *out, struct nw_er
 		return 0;
 	nw_vec_each (&g->pids, pid)
 		nw_process_threads(*pid, &threads, NULL);
-	ret = nw_look_others(&fs, g->facts.image, &threads, out, err);
+	ret = nw_foreign_events_read(&fs, g->facts.image, &threads, out, err);
 	nw_vec_free(&threads);
 	nw_tracefs_close(&fs);
 	return ret;
@@ -346,8 +346,8 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->script);
 	free(g->elsewhere);
 	free(g->interposed);
-	nw_other_events_free(&g->others);
-	nw_other_events_free(&g->others_after);
+	nw_foreign_events_free(&g->others);
+	nw_foreign_events_free(&g->others_after);
 	nw_mapping_look_free(&g->mapping);
 	nw_symbol_look_free(&g->symbol);
 	nw_selection_free(&g->selection);

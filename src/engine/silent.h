@@ -10,12 +10,12 @@ struct nw_silent_file {
 	const struct nw_image *image;
 	bool mapped; /* `mapping` is known */
 	struct nw_mapping_look mapping;
-	nw_other_events others;
+	nw_foreign_events others;
 };
 
 struct nw_silent {
 	struct nw_run *run;
-	struct nw_kernel_look kernel;
+	struct nw_kernel_access kernel;
 	bool has_process;
 	struct nw_process_look process; /* the first of -p */
 	nw_pids threads;		/* of all of them */

@@ -27,15 +27,15 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 	fresh->mapped = nw_look_mapping(point->image->path, point->image, point->vaddr,
 					args->pids.count ? args->pids.item : NULL,
 					args->pids.count, &fresh->mapping, NULL) == 0;
-	nw_look_others(&silent->run->fs, point->image, &silent->threads, &fresh->others,
-		       NULL);
+	nw_foreign_events_read(&silent->run->fs, point->image, &silent->threads,
+			       &fresh->others, NULL);
 	return fresh;
 }
 
 int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *err)
 {
 	*out = (struct nw_silent){.run = run};
-	nw_look_kernel(&out->kernel);
+	nw_kernel_access_read(&out->kernel);
 	if (!run->args->pids.count)
 		return 0;
 	nw_vec_each (&run->args->pids, pid)
@@ -49,7 +49,7 @@ void nw_silent_close(struct nw_silent *silent)
 {
 	nw_vec_each (&silent->files, file) {
 		nw_mapping_look_free(&file->mapping);
-		nw_other_events_free(&file->others);
+		nw_foreign_events_free(&file->others);
 	}
 	nw_vec_free(&silent->files);
 	nw_vec_free(&silent->threads);

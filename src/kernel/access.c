@@ -66,12 +66,12 @@ static int try_bpf(void)
 	return 0;
 }
 
-void nw_look_kernel(struct nw_kernel_look *out)
+void nw_kernel_access_read(struct nw_kernel_access *out)
 {
 	struct nw_tracefs fs;
 	struct rlimit limit;
 
-	*out = (struct nw_kernel_look){.root = geteuid() == 0};
+	*out = (struct nw_kernel_access){.root = geteuid() == 0};
 	out->tracefs = -nw_tracefs_open(&fs, &out->error);
 	if (out->tracefs == 0)
 		nw_tracefs_close(&fs);

@@ -37,14 +37,14 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 				journal->session, nw_strerror(-ret));
 		return ret;
 	}
-	bool look = story.armed && !story.stale;
-	if (look)
+	bool armed = story.armed && !story.stale;
+	if (armed)
 		ret = nw_leaked_find(&story, &sites);
-	if (look && ret == 0)
+	if (armed && ret == 0)
 		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
 	int gone = take_away(fs, journal, stuck);
 	if (suspect > 0)
-		ret = nw_leaked_look(fs, &story, &sites, stuck);
+		ret = nw_leaked_report(fs, &story, &sites, stuck);
 	nw_inventory_free(&sites);
 	nw_journal_story_free(&story);
 	return ret < 0 ? ret : gone;
@@ -135,11 +135,11 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	nw_vec_each (&sessions, session)
 		clean_session(fs, *session, &report);
 	nw_strings_free(&sessions);
-	int kept = nw_kept_settle(fs, &report.kept, &report.stuck);
-	if (kept < 0)
+	int settled = nw_persistent_settle(fs, &report.persistent, &report.stuck);
+	if (settled < 0)
 		nw_strings_addf(&report.stuck,
 				"the journal of what stays cannot be used: %s",
-				nw_strerror(-kept));
+				nw_strerror(-settled));
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
 	report.removed += (unsigned int)nw_script_settle(fs);

@@ -10,8 +10,8 @@
 #include "journal.h"
 #include "script_dead.h"
 
-static int tell_session(const struct nw_tracefs *fs, const char *session,
-			struct nw_steps *steps, struct nw_error *err)
+static int print_session(const struct nw_tracefs *fs, const char *session,
+			 struct nw_steps *steps, struct nw_error *err)
 {
 	const char *place = nw_journal_place(session);
 	char journal[128], gate[128];
@@ -26,25 +26,25 @@ static int tell_session(const struct nw_tracefs *fs, const char *session,
 }
 
 /* What a killed manager had begun. */
-static int tell_pending(struct nw_steps *steps, struct nw_error *err)
+static int print_pending(struct nw_steps *steps, struct nw_error *err)
 {
-	struct nw_kept kept;
-	int ret = nw_kept_peek(&kept, err);
+	struct nw_persistent journal;
+	int ret = nw_persistent_read(&journal, err);
 
 	if (ret < 0)
 		return ret;
-	for (size_t i = kept.pending.list.count; i--;) {
-		const struct nw_action *undo = &kept.pending.list.item[i].go;
+	for (size_t i = journal.pending.list.count; i--;) {
+		const struct nw_action *undo = &journal.pending.list.item[i].go;
 		nw_steps_add(steps, undo->kind, undo->file, undo->text);
 	}
-	nw_vec_each (&kept.left.list, step)
+	nw_vec_each (&journal.left.list, step)
 		nw_steps_add(steps, step->go.kind, step->go.file, step->go.text);
-	nw_kept_close(&kept);
+	nw_persistent_close(&journal);
 	return 0;
 }
 
-int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
-		  struct nw_error *err)
+int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
+		     struct nw_error *err)
 {
 	nw_strings sessions = {0}, orphans = {0};
 	struct nw_steps steps = {0};
@@ -55,14 +55,14 @@ int nw_clean_tell(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left: %s", nw_strerror(-ret));
 	nw_vec_each (&sessions, session)
-		if (ret == 0 && nw_journal_look(*session) == NW_JOURNAL_DEAD)
-			ret = tell_session(fs, *session, &steps, err);
+		if (ret == 0 && nw_journal_check(*session) == NW_JOURNAL_DEAD)
+			ret = print_session(fs, *session, &steps, err);
 	nw_vec_each (&orphans, session)
 		if (ret == 0 && (orphans_too || nw_script_is_dead(*session)))
-			ret = tell_session(fs, *session, &steps, err);
+			ret = print_session(fs, *session, &steps, err);
 	if (ret == 0)
-		ret = tell_pending(&steps, err);
-	nw_steps_tell(fs->path, &steps, out);
+		ret = print_pending(&steps, err);
+	nw_steps_print(fs->path, &steps, out);
 	nw_steps_free(&steps);
 	nw_strings_free(&sessions);
 	nw_strings_free(&orphans);

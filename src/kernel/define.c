@@ -42,8 +42,8 @@ static char *make_path(struct nw_session *session, const struct nw_image *image)
 
 	if (path && nw_path_will_do(session->features, path, image))
 		return strdup(path);
-	if (session->doing.telling)
-		return nw_session_tell_path(session, image, path);
+	if (session->doing.dry_run)
+		return nw_session_dry_run_path(session, image, path);
 	char *own = nw_text("/proc/self/fd/%d", image->fd);
 	if (own && nw_journal_file(&session->journal, own, path ? path : image->path) == 0)
 		return own;
@@ -144,7 +144,7 @@ static bool would_replace(const struct nw_session *session, const struct nw_even
 	char dir[2 * NW_MAX_NAME + 16];
 
 	snprintf(dir, sizeof(dir), "events/%s/%s", session->plan->group, event->name);
-	return !session->doing.telling && !session->features->has[NW_FEATURE_MULTI_SITE] &&
+	return !session->doing.dry_run && !session->features->has[NW_FEATURE_MULTI_SITE] &&
 	       nw_tracefs_has(session->fs->root, dir);
 }
 
@@ -153,7 +153,7 @@ static int define_gate(struct nw_session *session, const struct nw_event *event,
 		       const struct nw_place *place)
 {
 	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] &&
-		      event->places.count > 1 && !session->doing.telling;
+		      event->places.count > 1 && !session->doing.dry_run;
 
 	if (!shared || event->defined || session->gated == event)
 		return 0;
@@ -186,7 +186,7 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
-		if (session->doing.telling)
+		if (session->doing.dry_run)
 			nw_doing_shell(&session->doing, "# %s is left out: %s",
 				       probe_of(session, place)->label, danger);
 		give_up(session, place, danger);
@@ -257,9 +257,9 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 
 int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
-	size_t adopted = nw_session_adopt(session);
+	size_t tracepoints = nw_session_find_tracepoints(session);
 
-	if (define_parts(session, false) + adopted == 0 && !session->doing.telling)
+	if (define_parts(session, false) + tracepoints == 0 && !session->doing.dry_run)
 		return nothing_left(session, err);
 	define_parts(session, true);
 	return 0;
@@ -371,7 +371,7 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 	nw_vec_each (&session->plan->events, event)
 		if (ret == 0 && (*event)->defined && holds_probe(session, *event, probe))
 			ret = *(*event)->system
-				      ? nw_session_disable_adopted(session, *event)
+				      ? nw_session_disable_tracepoint(session, *event)
 				      : write_enable(session, *event, "0");
 	nw_expedite_end(&session->journal);
 	return ret < 0 ? nw_fail(err, -ret, "cannot disable %s: %s",
@@ -382,9 +382,9 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
 {
-	size_t enabled = nw_session_enable_adopted(session);
+	size_t enabled = nw_session_enable_tracepoints(session);
 
 	if (has_definitions(session))
 		enabled += write_enable(session, NULL, "1") == 0 ? 1 : enable_each(session);
-	return enabled || session->doing.telling ? 0 : nothing_left(session, err);
+	return enabled || session->doing.dry_run ? 0 : nothing_left(session, err);
 }

@@ -14,8 +14,8 @@
 static const char held[] = "/proc/self/fd/";
 
 /* The shell holds the file open. */
-char *nw_session_tell_path(struct nw_session *session, const struct nw_image *image,
-			   const char *path)
+char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
+			      const char *path)
 {
 	struct nw_buf word = {0};
 	unsigned int next = 3;
@@ -77,8 +77,8 @@ static void take_away(struct nw_session *session)
 			nw_doing_shell(doing, "exec %s<&-", known->path + sizeof(held) - 1);
 }
 
-static int tell(struct nw_session *session, const struct nw_session_options *options,
-		bool restricted, const nw_strings *middle, struct nw_error *err)
+static int dry_run(struct nw_session *session, const struct nw_session_options *options,
+		   bool restricted, const nw_strings *middle, struct nw_error *err)
 {
 	int ret = nw_session_prepare(session, &session->options, err);
 
@@ -98,10 +98,10 @@ static int tell(struct nw_session *session, const struct nw_session_options *opt
 	return ret;
 }
 
-int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *features,
-		    struct nw_plan *plan, const struct nw_session_options *options,
-		    bool restricted, const nw_strings *middle, struct nw_buf *out,
-		    struct nw_error *err)
+int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
+		       struct nw_plan *plan, const struct nw_session_options *options,
+		       bool restricted, const nw_strings *middle, struct nw_buf *out,
+		       struct nw_error *err)
 {
 	if (!features->has[NW_FEATURE_INSTANCES] ||
 	    !features->has[NW_FEATURE_INSTANCE_EVENTS]) {
@@ -121,13 +121,13 @@ int nw_session_tell(const struct nw_tracefs *fs, const struct nw_features *featu
 				       .instance = -1,
 				       .top_lock = -1,
 				       .journal = {.fd = -1},
-				       .doing = {.fs = fs, .telling = true},
+				       .doing = {.fs = fs, .dry_run = true},
 				       .options = *options};
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
-	int ret = tell(session, options, restricted, middle, err);
+	int ret = dry_run(session, options, restricted, middle, err);
 	if (ret == 0) {
-		nw_steps_tell(fs->path, &session->doing.steps, out);
+		nw_steps_print(fs->path, &session->doing.steps, out);
 		ret = out->failed ? nw_no_memory(err) : 0;
 	}
 	nw_session_free(session);

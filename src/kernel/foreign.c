@@ -33,7 +33,7 @@ static bool take(const char *text, const char *end, char *out, size_t room)
 }
 
 /* "p:GROUP/NAME PATH:0xOFFSET(0xREF_CTR) ARGS"; the path holds no blank. */
-static bool parse_definition(const char *line, struct nw_other_event *out)
+static bool parse_definition(const char *line, struct nw_foreign_event *out)
 {
 	const char *colon = strchr(line, ':'), *slash = colon ? strchr(colon, '/') : NULL;
 	const char *blank = slash ? strchr(slash, ' ') : NULL;
@@ -63,7 +63,7 @@ static bool is_on(const char *path, const struct nw_image *image)
 }
 
 /* Tools put their PID into the name ("..._bcc_4711"); is that process gone? */
-static pid_t dead_owner(const struct nw_other_event *event)
+static pid_t dead_owner(const struct nw_foreign_event *event)
 {
 	const char *const names[] = {event->name, event->group};
 
@@ -91,7 +91,7 @@ static bool reads_one(int dir, const char *file)
 
 /* "0", "1", with '*' where a trigger may switch the event: "0*" is armed, and recorded only when one
  * has done so (trace_events.c, event_enable_read()). */
-static bool is_enabled(int dir, struct nw_other_event *event)
+static bool is_enabled(int dir, struct nw_foreign_event *event)
 {
 	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/enable", event->group,
 						     event->name);
@@ -106,7 +106,7 @@ static bool is_enabled(int dir, struct nw_other_event *event)
 	return enabled;
 }
 
-static void read_filter(int dir, struct nw_other_event *event)
+static void read_filter(int dir, struct nw_foreign_event *event)
 {
 	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/filter", event->group,
 						     event->name);
@@ -137,7 +137,7 @@ static bool read_pid_list(int dir, const char *file, const nw_pids *threads, siz
 }
 
 /* The threads of interest must be in set_event_pid, if there is one, and not in its opposite. */
-static void read_pids(int dir, const nw_pids *threads, struct nw_other_event *event)
+static void read_pids(int dir, const nw_pids *threads, struct nw_foreign_event *event)
 {
 	size_t listed;
 
@@ -167,7 +167,7 @@ static void all_cpus(unsigned int count, char out[320])
 }
 
 /* Which CPUs record? */
-static void read_cpus(int dir, struct nw_other_event *event)
+static void read_cpus(int dir, struct nw_foreign_event *event)
 {
 	struct nw_buf text = {0};
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -188,7 +188,7 @@ static void read_cpus(int dir, struct nw_other_event *event)
 }
 
 /* KiB of buffer a CPU; one that will be made larger when it is used says "7 (expanded: 1408)". */
-static void read_buffer_size(int dir, struct nw_other_event *event)
+static void read_buffer_size(int dir, struct nw_foreign_event *event)
 {
 	struct nw_buf text = {0};
 
@@ -206,7 +206,7 @@ static uint64_t stat_value(const char *stats, const char *key)
 }
 
 /* Of all CPUs. What was read has left the buffer but was recorded. */
-static void read_stats(int dir, struct nw_other_event *event)
+static void read_stats(int dir, struct nw_foreign_event *event)
 {
 	int list = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *cpus = list >= 0 ? fdopendir(list) : NULL;
@@ -258,7 +258,7 @@ static bool holds_pipe(pid_t pid, const char *dir)
 	return found;
 }
 
-static void find_readers(const struct nw_tracefs *fs, struct nw_other_event *event)
+static void find_readers(const struct nw_tracefs *fs, struct nw_foreign_event *event)
 {
 	nw_cleanup(nw_free_ptr) char *dir = nw_text(
 		"%s%s%s", fs->path, *event->instance ? "/instances/" : "", event->instance);
@@ -277,7 +277,7 @@ static void find_readers(const struct nw_tracefs *fs, struct nw_other_event *eve
 
 /* Which instance has the event enabled, and what becomes of its hits there? */
 static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
-		    const nw_pids *threads, struct nw_other_event *event)
+		    const nw_pids *threads, struct nw_foreign_event *event)
 {
 	if (!is_enabled(dir, event))
 		return false;
@@ -295,7 +295,7 @@ static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
 }
 
 static void look_everywhere(const struct nw_tracefs *fs, const nw_pids *threads,
-			    struct nw_other_event *event)
+			    struct nw_foreign_event *event)
 {
 	int list = openat(fs->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *instances = list >= 0 ? fdopendir(list) : NULL;
@@ -334,9 +334,9 @@ static uint64_t hits_of(const char *profile, size_t wanted)
 
 static int add_line(const char *line, size_t number, const char *profile,
 		    const struct nw_tracefs *fs, const struct nw_image *image,
-		    const nw_pids *threads, nw_other_events *out)
+		    const nw_pids *threads, nw_foreign_events *out)
 {
-	struct nw_other_event event = {.line = number}, *slot;
+	struct nw_foreign_event event = {.line = number}, *slot;
 
 	if (!parse_definition(line, &event))
 		return 0;
@@ -356,11 +356,12 @@ static int add_line(const char *line, size_t number, const char *profile,
 	return 0;
 }
 
-int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
-		   const nw_pids *threads, nw_other_events *out, struct nw_error *err)
+int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *image,
+			   const nw_pids *threads, nw_foreign_events *out,
+			   struct nw_error *err)
 {
 	struct nw_buf events = {0}, profile = {0};
-	nw_other_events found = {0};
+	nw_foreign_events found = {0};
 	size_t number = 0;
 	int ret = nw_tracefs_read(fs->root, "uprobe_events", &events);
 
@@ -381,13 +382,13 @@ int nw_look_others(const struct nw_tracefs *fs, const struct nw_image *image,
 	nw_buf_free(&events);
 	nw_buf_free(&profile);
 	if (ret < 0)
-		nw_other_events_free(&found);
+		nw_foreign_events_free(&found);
 	else
 		*out = found;
 	return ret;
 }
 
-void nw_other_events_free(nw_other_events *events)
+void nw_foreign_events_free(nw_foreign_events *events)
 {
 	nw_vec_each (events, event) {
 		free(event->path);

@@ -230,16 +230,18 @@ static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory
 
 /* ---- whose -------------------------------------------------------------------------- */
 
-static void find_owner(const struct nw_kept *kept, struct nw_uprobe_event *event)
+static void find_owner(const struct nw_persistent *persistent,
+		       struct nw_uprobe_event *event)
 {
-	const struct nw_kept_event *ours = nw_kept_find(kept, event->group, event->name);
+	const struct nw_persistent_event *ours = nw_persistent_find(
+		persistent, event->group, event->name);
 	const char *session = event->group + sizeof(session_prefix) - 1;
 
 	/* the name alone may be another's: somebody removed ours and made his own */
 	if (ours && ours->offset == event->places.item[0].offset &&
 	    ours->is_return == event->is_return && event->places.count == 1) {
-		event->owner = NW_OWNER_KEPT;
-		event->kept = ours;
+		event->owner = NW_OWNER_PERSISTENT;
+		event->persistent = ours;
 	} else if (strncmp(event->group, session_prefix, sizeof(session_prefix) - 1) == 0 &&
 		   nw_session_name_is_valid(session)) {
 		static const enum nw_owner owners[] = {
@@ -247,7 +249,7 @@ static void find_owner(const struct nw_kept *kept, struct nw_uprobe_event *event
 			[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
 			[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
 		};
-		event->owner = owners[nw_journal_look(session)];
+		event->owner = owners[nw_journal_check(session)];
 		event->owner_pid = event->owner == NW_OWNER_ORPHAN
 					   ? 0
 					   : (pid_t)strtol(session, NULL, 10);
@@ -256,7 +258,7 @@ static void find_owner(const struct nw_kept *kept, struct nw_uprobe_event *event
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,
+int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err)
 {
 	struct nw_buf events = {0}, profile = {0};
@@ -269,7 +271,7 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,
 	else if (ret == 0 && events.data)
 		ret = add_lines(&inventory, events.data, nw_buf_str(&profile));
 	nw_vec_each (&inventory.events, event)
-		find_owner(kept, event);
+		find_owner(persistent, event);
 	if (ret == 0)
 		ret = read_uses(fs, &inventory);
 	nw_buf_free(&events);
@@ -322,7 +324,7 @@ bool nw_event_fits(const struct nw_uprobe_event *event, const char *pattern)
 	return nw_glob_match(pattern, colon) || nw_glob_match(pattern, slash) ||
 	       (!strpbrk(pattern, ":/") && (nw_glob_match(pattern, event->group) ||
 					    nw_glob_match(pattern, event->name))) ||
-	       (event->kept && nw_glob_match(pattern, event->kept->label));
+	       (event->persistent && nw_glob_match(pattern, event->persistent->label));
 }
 
 bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *point)
@@ -331,9 +333,10 @@ bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *
 
 	if (event->is_return != point->is_return)
 		return false;
-	if (event->kept)
-		return event->kept->dev == image->dev && event->kept->ino == image->ino &&
-		       event->kept->offset == point->offset;
+	if (event->persistent)
+		return event->persistent->dev == image->dev &&
+		       event->persistent->ino == image->ino &&
+		       event->persistent->offset == point->offset;
 	nw_vec_each (&event->places, place) {
 		struct stat st;
 		if (place->offset == point->offset && stat(place->path, &st) == 0 &&

@@ -5,8 +5,8 @@
 
 #include "persistent.h"
 
-/* kept must outlive the inventory. */
-int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_kept *kept,
+/* persistent must outlive the inventory. */
+int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err);
 /* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
 int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t hits);

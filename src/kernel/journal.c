@@ -209,7 +209,7 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 	return NW_JOURNAL_DEAD;
 }
 
-enum nw_journal_state nw_journal_look(const char *session)
+enum nw_journal_state nw_journal_check(const char *session)
 {
 	int fd = open_journal(session, O_RDONLY);
 	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;

@@ -49,7 +49,7 @@ enum nw_journal_state {
 enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
 
 /* How it is, without taking it over. */
-enum nw_journal_state nw_journal_look(const char *session);
+enum nw_journal_state nw_journal_check(const char *session);
 /* Where new journals are made, and that directory, made if need be and found to be ours alone. */
 const char *nw_journal_dir(void);
 int nw_journal_open_dir(struct nw_error *err);

@@ -176,15 +176,15 @@ static int add_action(struct nw_steps *steps, const struct nw_journal_line *line
 /* What was to be undone in a file has been. */
 static void drop_undos(struct nw_steps *steps, const char *file)
 {
-	size_t kept = 0;
+	size_t left = 0;
 
 	nw_vec_each (&steps->list, step) {
 		if (strcmp(step->go.file, file) != 0)
-			steps->list.item[kept++] = *step;
+			steps->list.item[left++] = *step;
 		else
 			nw_action_free(&step->go);
 	}
-	steps->list.count = kept;
+	steps->list.count = left;
 }
 
 static int read_line(void *arg, const struct nw_journal_line *line)
@@ -207,9 +207,9 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 static void reverse(struct nw_steps *steps)
 {
 	for (size_t i = 0, j = steps->list.count; i + 1 < j; i++) {
-		struct nw_step kept = steps->list.item[--j];
+		struct nw_step last = steps->list.item[--j];
 		steps->list.item[j] = steps->list.item[i];
-		steps->list.item[i] = kept;
+		steps->list.item[i] = last;
 	}
 }
 

@@ -229,10 +229,10 @@ static const char *own_path(const struct nw_journal_story *story, const char *pa
 	return path;
 }
 
-int nw_leaked_look(const struct nw_tracefs *fs, const struct nw_journal_story *story,
-		   const struct nw_inventory *sites, nw_strings *stuck)
+int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+		     const struct nw_inventory *sites, nw_strings *stuck)
 {
-	struct nw_kept none = {.fd = -1};
+	struct nw_persistent none = {.fd = -1};
 	struct nw_inventory all = {0};
 	struct nw_image *image = NULL;
 	size_t before = stuck->count;

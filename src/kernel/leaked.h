@@ -15,7 +15,7 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 		    const struct nw_journal_story *story, const struct nw_inventory *sites);
 /* After the teardown: look at the sites in every process that maps them. Adds to stuck what is
  * there and nobody's event; returns -EBUSY then. */
-int nw_leaked_look(const struct nw_tracefs *fs, const struct nw_journal_story *story,
-		   const struct nw_inventory *sites, nw_strings *stuck);
+int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+		     const struct nw_inventory *sites, nw_strings *stuck);
 
 #endif

@@ -26,16 +26,16 @@ static const char fresh_name[] = "kept.events.new";
 
 /* ---- events ------------------------------------------------------------------------- */
 
-struct nw_kept_event *nw_kept_find(const struct nw_kept *kept, const char *group,
-				   const char *name)
+struct nw_persistent_event *nw_persistent_find(const struct nw_persistent *journal,
+					       const char *group, const char *name)
 {
-	nw_vec_each (&kept->events, event)
+	nw_vec_each (&journal->events, event)
 		if (strcmp(event->group, group) == 0 && strcmp(event->name, name) == 0)
 			return event;
 	return NULL;
 }
 
-void nw_kept_event_free(struct nw_kept_event *event)
+void nw_persistent_event_free(struct nw_persistent_event *event)
 {
 	free(event->label);
 	free(event->file);
@@ -44,12 +44,12 @@ void nw_kept_event_free(struct nw_kept_event *event)
 	nw_strings_free(&event->on);
 }
 
-void nw_kept_forget(struct nw_kept *kept, struct nw_kept_event *event)
+void nw_persistent_forget(struct nw_persistent *journal, struct nw_persistent_event *event)
 {
-	size_t i = (size_t)(event - kept->events.item);
+	size_t i = (size_t)(event - journal->events.item);
 
-	nw_kept_event_free(event);
-	memmove(event, event + 1, (--kept->events.count - i) * sizeof(*event));
+	nw_persistent_event_free(event);
+	memmove(event, event + 1, (--journal->events.count - i) * sizeof(*event));
 }
 
 void nw_strings_drop(nw_strings *list, const char *text)
@@ -64,12 +64,12 @@ void nw_strings_drop(nw_strings *list, const char *text)
 	}
 }
 
-void nw_kept_off(struct nw_kept_event *event, const char *where)
+void nw_persistent_off(struct nw_persistent_event *event, const char *where)
 {
 	nw_strings_drop(&event->on, where);
 }
 
-int nw_kept_on(struct nw_kept_event *event, const char *where)
+int nw_persistent_on(struct nw_persistent_event *event, const char *where)
 {
 	return nw_strings_has(&event->on, where)
 		       ? 0
@@ -83,9 +83,9 @@ static bool number(const struct nw_journal_line *line, size_t i, uint64_t *out)
 	return nw_parse_u64(line->words[i], out) == 0;
 }
 
-static int load_event(struct nw_kept *kept, const struct nw_journal_line *line)
+static int load_event(struct nw_persistent *journal, const struct nw_journal_line *line)
 {
-	struct nw_kept_event *event = nw_vec_add(&kept->events);
+	struct nw_persistent_event *event = nw_vec_add(&journal->events);
 	uint64_t is_return, mtime, machine;
 
 	if (!event)
@@ -108,16 +108,17 @@ static int load_event(struct nw_kept *kept, const struct nw_journal_line *line)
 	return event->home && event->label && event->file && event->link ? 0 : -ENOMEM;
 }
 
-static int load_on(struct nw_kept *kept, const struct nw_journal_line *line)
+static int load_on(struct nw_persistent *journal, const struct nw_journal_line *line)
 {
-	struct nw_kept_event *event = nw_kept_find(kept, line->words[1], line->words[2]);
+	struct nw_persistent_event *event = nw_persistent_find(journal, line->words[1],
+							       line->words[2]);
 
-	return event ? nw_kept_on(event, line->words[3]) : -EBADMSG;
+	return event ? nw_persistent_on(event, line->words[3]) : -EBADMSG;
 }
 
-static int load_instance(struct nw_kept *kept, const struct nw_journal_line *line)
+static int load_instance(struct nw_persistent *journal, const struct nw_journal_line *line)
 {
-	return nw_strings_add(&kept->instances, line->words[1], strlen(line->words[1]));
+	return nw_strings_add(&journal->instances, line->words[1], strlen(line->words[1]));
 }
 
 static int load_action(struct nw_steps *steps, const struct nw_journal_line *line)
@@ -131,20 +132,20 @@ static int load_action(struct nw_steps *steps, const struct nw_journal_line *lin
 	return ret < 0 ? ret : steps->failed ? -ENOMEM : 0;
 }
 
-static int load_undo(struct nw_kept *kept, const struct nw_journal_line *line)
+static int load_undo(struct nw_persistent *journal, const struct nw_journal_line *line)
 {
-	return load_action(&kept->pending, line);
+	return load_action(&journal->pending, line);
 }
 
-static int load_left(struct nw_kept *kept, const struct nw_journal_line *line)
+static int load_left(struct nw_persistent *journal, const struct nw_journal_line *line)
 {
-	return load_action(&kept->left, line);
+	return load_action(&journal->left, line);
 }
 
 static const struct {
 	const char *word;
 	size_t count;
-	int (*load)(struct nw_kept *kept, const struct nw_journal_line *line);
+	int (*load)(struct nw_persistent *journal, const struct nw_journal_line *line);
 } lines[] = {
 	{"event", 15, load_event}, {"on", 4, load_on},	   {"instance", 2, load_instance},
 	{"undo", 4, load_undo},	   {"left", 4, load_left},
@@ -159,14 +160,14 @@ static int load_line(void *arg, const struct nw_journal_line *line)
 	return -EBADMSG;
 }
 
-static int load(struct nw_kept *kept, int fd, struct nw_error *err)
+static int load(struct nw_persistent *journal, int fd, struct nw_error *err)
 {
 	struct nw_buf text = {0};
 	unsigned int at = 0;
 	int ret = nw_buf_read(&text, fd);
 
 	if (ret == 0)
-		ret = nw_journal_parse(&text, load_line, kept, &at, &kept->cut);
+		ret = nw_journal_parse(&text, load_line, journal, &at, &journal->cut);
 	nw_buf_free(&text);
 	if (ret == -ESTALE) /* nothing of it is there any more */
 		return 0;
@@ -242,32 +243,32 @@ static int open_locked(struct nw_error *err)
 		       "again");
 }
 
-int nw_kept_open(struct nw_kept *out, struct nw_error *err)
+int nw_persistent_open(struct nw_persistent *out, struct nw_error *err)
 {
-	struct nw_kept kept = {.fd = open_locked(err)};
+	struct nw_persistent journal = {.fd = open_locked(err)};
 
-	if (kept.fd < 0)
-		return kept.fd;
+	if (journal.fd < 0)
+		return journal.fd;
 	struct stat st;
-	int ret = load(&kept, kept.fd, err);
+	int ret = load(&journal, journal.fd, err);
 	/* whatever is written into it later, its boot is known from the start */
-	if (ret == 0 && fstat(kept.fd, &st) == 0 && st.st_size == 0)
-		ret = nw_kept_save(&kept, err);
+	if (ret == 0 && fstat(journal.fd, &st) == 0 && st.st_size == 0)
+		ret = nw_persistent_save(&journal, err);
 	if (ret < 0) {
-		close(kept.fd); /* a journal that cannot be read is not ours to remove */
-		kept.fd = -1;
-		nw_kept_close(&kept);
+		close(journal.fd); /* a journal that cannot be read is not ours to remove */
+		journal.fd = -1;
+		nw_persistent_close(&journal);
 	} else {
-		*out = kept;
+		*out = journal;
 	}
 	return ret;
 }
 
-int nw_kept_peek(struct nw_kept *out, struct nw_error *err)
+int nw_persistent_read(struct nw_persistent *out, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_place(file_name),
 						     file_name);
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent journal = {.fd = -1};
 	struct stat st;
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	int ret = 0;
@@ -275,28 +276,28 @@ int nw_kept_peek(struct nw_kept *out, struct nw_error *err)
 	/* others' files tell nothing about us */
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
 		lock(fd, LOCK_SH); /* a change that goes on: its state will do, too */
-		ret = load(&kept, fd, err);
+		ret = load(&journal, fd, err);
 	}
 	if (fd >= 0)
 		close(fd);
 	if (ret < 0)
-		nw_kept_close(&kept);
+		nw_persistent_close(&journal);
 	else
-		*out = kept;
+		*out = journal;
 	return ret;
 }
 
 /* ---- changing ----------------------------------------------------------------------- */
 
-int nw_kept_before(void *arg, const struct nw_action *back)
+int nw_persistent_before(void *arg, const struct nw_action *back)
 {
-	const struct nw_kept *kept = arg;
+	const struct nw_persistent *journal = arg;
 	struct nw_buf line = {0};
 
 	if (back->kind == NW_DO_NOTHING)
 		return 0;
 	nw_journal_action(&line, "undo", back);
-	int ret = nw_journal_write(kept->fd, &line);
+	int ret = nw_journal_write(journal->fd, &line);
 	nw_buf_free(&line);
 	return ret;
 }
@@ -346,43 +347,44 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 				nw_strerror(-ret));
 }
 
-size_t nw_kept_recover(struct nw_kept *kept, const struct nw_tracefs *fs, nw_strings *stuck)
+size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
+			     nw_strings *stuck)
 {
-	size_t count = kept->pending.list.count + kept->left.list.count;
+	size_t count = journal->pending.list.count + journal->left.list.count;
 	struct nw_steps left = {0};
 
-	for (size_t i = kept->pending.list.count; i--;)
-		undo_one(fs, &kept->pending.list.item[i].go, &left, stuck);
-	nw_vec_each (&kept->left.list, step)
+	for (size_t i = journal->pending.list.count; i--;)
+		undo_one(fs, &journal->pending.list.item[i].go, &left, stuck);
+	nw_vec_each (&journal->left.list, step)
 		undo_one(fs, &step->go, &left, stuck);
-	nw_steps_free(&kept->pending);
-	nw_steps_free(&kept->left);
-	kept->pending = (struct nw_steps){0};
-	kept->left = left;
+	nw_steps_free(&journal->pending);
+	nw_steps_free(&journal->left);
+	journal->pending = (struct nw_steps){0};
+	journal->left = left;
 	return count;
 }
 
 /* ---- what others have removed ------------------------------------------------------- */
 
-static bool is_linked(const struct nw_kept *kept, const char *link)
+static bool is_linked(const struct nw_persistent *journal, const char *link)
 {
-	nw_vec_each (&kept->events, event)
+	nw_vec_each (&journal->events, event)
 		if (strcmp(event->link, link) == 0)
 			return true;
 	return false;
 }
 
-static void prune_event(struct nw_kept *kept, struct nw_kept_event *event)
+static void prune_event(struct nw_persistent *journal, struct nw_persistent_event *event)
 {
 	nw_cleanup(nw_free_ptr) char *link = strdup(event->link);
 
-	nw_kept_forget(kept, event);
-	if (link && *link && !is_linked(kept, link))
+	nw_persistent_forget(journal, event);
+	if (link && *link && !is_linked(journal, link))
 		unlink(link);
 }
 
 /* An instance that we made, when no event of ours is left: if nobody uses it, it goes. */
-static bool prune_instance(struct nw_kept *kept, const struct nw_tracefs *fs,
+static bool prune_instance(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			   const char *name)
 {
 	struct nw_buf enabled = {0};
@@ -396,63 +398,63 @@ static bool prune_instance(struct nw_kept *kept, const struct nw_tracefs *fs,
 	if (in_use || (ret != -ENOENT && unlinkat(fs->root, file, AT_REMOVEDIR) < 0 &&
 		       errno != ENOENT))
 		return false;
-	nw_strings_drop(&kept->instances, name);
+	nw_strings_drop(&journal->instances, name);
 	return true;
 }
 
-bool nw_kept_prune(struct nw_kept *kept, const struct nw_tracefs *fs)
+bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs *fs)
 {
 	struct nw_buf there = {0};
 	bool pruned = false;
 
-	if ((!kept->events.count && !kept->instances.count) ||
+	if ((!journal->events.count && !journal->instances.count) ||
 	    nw_tracefs_read(fs->root, "uprobe_events", &there) < 0)
 		return false;
-	for (size_t i = kept->events.count; i--;) {
-		struct nw_kept_event *event = &kept->events.item[i];
+	for (size_t i = journal->events.count; i--;) {
+		struct nw_persistent_event *event = &journal->events.item[i];
 		char name[2 * NW_MAX_NAME + 4];
 		snprintf(name, sizeof(name), ":%s/%s ", event->group, event->name);
 		if (strstr(nw_buf_str(&there), name))
 			continue;
-		prune_event(kept, event);
+		prune_event(journal, event);
 		pruned = true;
 	}
 	nw_buf_free(&there);
-	for (size_t i = kept->events.count ? 0 : kept->instances.count; i--;)
-		pruned |= prune_instance(kept, fs, kept->instances.item[i]);
+	for (size_t i = journal->events.count ? 0 : journal->instances.count; i--;)
+		pruned |= prune_instance(journal, fs, journal->instances.item[i]);
 	return pruned;
 }
 
-int nw_kept_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck)
+int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck)
 {
 	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_place(file_name),
 						     file_name);
 	int dir = path && access(path, F_OK) == 0 ? open_its_dir(NULL) : -1;
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent journal = {.fd = -1};
 
 	*count = 0;
 	if (dir < 0)
 		return 0;
-	kept.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool ours = kept.fd >= 0 && flock(kept.fd, LOCK_EX | LOCK_NB) == 0 &&
-		    is_still_there(dir, kept.fd);
+	journal.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool ours = journal.fd >= 0 && flock(journal.fd, LOCK_EX | LOCK_NB) == 0 &&
+		    is_still_there(dir, journal.fd);
 	close(dir);
-	int ret = kept.fd >= 0 ? load(&kept, kept.fd, NULL) : 0;
-	*count = kept.events.count;
+	int ret = journal.fd >= 0 ? load(&journal, journal.fd, NULL) : 0;
+	*count = journal.events.count;
 	if (ours && ret == 0) {
-		bool changed = nw_kept_recover(&kept, fs, stuck) || kept.cut;
-		if (nw_kept_prune(&kept, fs) || changed)
-			ret = nw_kept_save(&kept, NULL);
-		*count = kept.events.count;
-	} else if (kept.fd >= 0) { /* not ours to remove */
-		close(kept.fd);
-		kept.fd = -1;
+		bool changed = nw_persistent_recover(&journal, fs, stuck) || journal.cut;
+		if (nw_persistent_prune(&journal, fs) || changed)
+			ret = nw_persistent_save(&journal, NULL);
+		*count = journal.events.count;
+	} else if (journal.fd >= 0) { /* not ours to remove */
+		close(journal.fd);
+		journal.fd = -1;
 	}
-	nw_kept_close(&kept);
+	nw_persistent_close(&journal);
 	return ret;
 }
 
-static void save_event(const struct nw_kept_event *event, struct nw_buf *out)
+static void save_event(const struct nw_persistent_event *event, struct nw_buf *out)
 {
 	nw_buf_adds(out, "event");
 	nw_plan_word(out, event->group);
@@ -476,17 +478,17 @@ static void save_event(const struct nw_kept_event *event, struct nw_buf *out)
 	}
 }
 
-static void save(const struct nw_kept *kept, struct nw_buf *out)
+static void save(const struct nw_persistent *journal, struct nw_buf *out)
 {
 	nw_journal_head(out);
-	nw_vec_each (&kept->events, event)
+	nw_vec_each (&journal->events, event)
 		save_event(event, out);
-	nw_vec_each (&kept->instances, name) {
+	nw_vec_each (&journal->instances, name) {
 		nw_buf_adds(out, "instance");
 		nw_plan_word(out, *name);
 		nw_buf_addc(out, '\n');
 	}
-	nw_vec_each (&kept->left.list, step)
+	nw_vec_each (&journal->left.list, step)
 		nw_journal_action(out, "left", &step->go);
 }
 
@@ -511,66 +513,67 @@ static int write_fresh(int dir, const struct nw_buf *text)
 	return ret < 0 ? ret : fd;
 }
 
-int nw_kept_save(struct nw_kept *kept, struct nw_error *err)
+int nw_persistent_save(struct nw_persistent *journal, struct nw_error *err)
 {
 	struct nw_buf text = {0};
 	int dir = open_its_dir(err);
 
 	if (dir < 0)
 		return dir;
-	save(kept, &text);
+	save(journal, &text);
 	int ret = text.failed ? -ENOMEM : write_fresh(dir, &text);
 	close(dir);
 	nw_buf_free(&text);
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot write the journal %s/%s: %s",
 			       nw_journal_place(file_name), file_name, nw_strerror(-ret));
-	close(kept->fd);
-	kept->fd = ret;
+	close(journal->fd);
+	journal->fd = ret;
 	return 0;
 }
 
-static void forget_all(struct nw_kept *kept)
+static void forget_all(struct nw_persistent *journal)
 {
-	nw_vec_each (&kept->events, event)
-		nw_kept_event_free(event);
-	nw_vec_free(&kept->events);
-	nw_strings_free(&kept->instances);
-	nw_steps_free(&kept->pending);
-	nw_steps_free(&kept->left);
-	kept->pending = kept->left = (struct nw_steps){0};
+	nw_vec_each (&journal->events, event)
+		nw_persistent_event_free(event);
+	nw_vec_free(&journal->events);
+	nw_strings_free(&journal->instances);
+	nw_steps_free(&journal->pending);
+	nw_steps_free(&journal->left);
+	journal->pending = journal->left = (struct nw_steps){0};
 }
 
-int nw_kept_restore(struct nw_kept *kept, struct nw_steps *left, struct nw_error *err)
+int nw_persistent_restore(struct nw_persistent *journal, struct nw_steps *left,
+			  struct nw_error *err)
 {
-	forget_all(kept);
-	if (lseek(kept->fd, 0, SEEK_SET) < 0)
+	forget_all(journal);
+	if (lseek(journal->fd, 0, SEEK_SET) < 0)
 		return nw_fail(err, errno, "cannot read the journal: %s",
 			       nw_strerror(errno));
-	int ret = load(kept, kept->fd, err);
-	nw_steps_free(&kept->pending);
-	kept->pending = (struct nw_steps){0};
+	int ret = load(journal, journal->fd, err);
+	nw_steps_free(&journal->pending);
+	journal->pending = (struct nw_steps){0};
 	nw_vec_each (&left->list, step)
-		nw_steps_add(&kept->left, step->go.kind, step->go.file, step->go.text);
+		nw_steps_add(&journal->left, step->go.kind, step->go.file, step->go.text);
 	nw_steps_free(left);
 	*left = (struct nw_steps){0};
-	return ret < 0 ? ret : nw_kept_save(kept, err);
+	return ret < 0 ? ret : nw_persistent_save(journal, err);
 }
 
-void nw_kept_close(struct nw_kept *kept)
+void nw_persistent_close(struct nw_persistent *journal)
 {
 	const char *place = nw_journal_place(file_name);
-	bool empty = !kept->events.count && !kept->instances.count &&
-		     !kept->pending.list.count && !kept->left.list.count;
-	int dir = kept->fd >= 0 && empty ? nw_journal_open_place(place, NULL) : -1;
+	bool empty = !journal->events.count && !journal->instances.count &&
+		     !journal->pending.list.count && !journal->left.list.count;
+	int dir = journal->fd >= 0 && empty ? nw_journal_open_place(place, NULL) : -1;
 
 	if (dir >= 0) {
 		unlinkat(dir, file_name, 0);
 		close(dir);
 		rmdir(place); /* fails while something else is there */
 	}
-	if (kept->fd >= 0)
-		close(kept->fd);
-	kept->fd = -1;
-	forget_all(kept);
+	if (journal->fd >= 0)
+		close(journal->fd);
+	journal->fd = -1;
+	forget_all(journal);
 }

@@ -272,15 +272,15 @@ static bool is_alive(const struct nw_target *target)
 /* Forget who is gone: all forks that they left have been looked at. */
 static void forget_dead(struct nw_semaphores *set)
 {
-	size_t kept = 0;
+	size_t left = 0;
 
 	nw_vec_each (&set->targets, target) {
 		if (is_alive(target))
-			set->targets.item[kept++] = *target;
+			set->targets.item[left++] = *target;
 		else
 			nw_vec_free(&target->raised);
 	}
-	set->targets.count = kept;
+	set->targets.count = left;
 }
 
 int nw_semaphores_scan(struct nw_semaphores *set, bool again)
@@ -390,7 +390,7 @@ static void free_set(struct nw_semaphores *set)
 	nw_vec_each (&set->targets, target)
 		nw_vec_free(&target->raised);
 	nw_vec_free(&set->targets);
-	nw_vec_free(&set->newcomers);
+	nw_vec_free(&set->openers);
 	nw_vec_free(&set->all);
 	nw_strings_free(&set->problems);
 	if (set->watch >= 0)
@@ -452,7 +452,7 @@ int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *jour
 		return ret < 0 ? nw_no_memory(err) : 0;
 	}
 	if (watch)
-		nw_newcomers_watch(set, plan);
+		nw_semaphores_watch(set, plan);
 	*out = set;
 	return 0;
 }

@@ -35,7 +35,7 @@ struct nw_target { /* a process that has been looked at */
 };
 
 /* A process that has opened a file: it may be about to map it. */
-struct nw_newcomer {
+struct nw_opener {
 	pid_t pid;
 	uint64_t came, next,
 		step; /* nanoseconds: since when, when to look, how long to wait */
@@ -45,7 +45,7 @@ struct nw_semaphores {
 	const struct nw_journal *journal;
 	NW_VEC(struct nw_semaphore) all;
 	NW_VEC(struct nw_target) targets;
-	NW_VEC(struct nw_newcomer) newcomers;
+	NW_VEC(struct nw_opener) openers;
 	nw_strings problems;
 	size_t raises; /* how often one was raised, or found to be */
 	bool closing;  /* nothing is raised any more */
@@ -72,8 +72,8 @@ int nw_semaphores_close(struct nw_semaphores *set, nw_strings *stuck);
 int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck);
 
 /* Those who come later (semaphore_watch.c). */
-void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan);
+void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan);
 /* Look after them. Returns after how many milliseconds to call again. */
-int nw_newcomers_tend(struct nw_semaphores *set);
+int nw_semaphores_poll(struct nw_semaphores *set);
 
 #endif

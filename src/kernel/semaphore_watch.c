@@ -40,7 +40,7 @@ static bool watch_image(int watch, const struct nw_image *image)
 	return fanotify_mark(watch, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path) == 0;
 }
 
-void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan)
+void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 {
 	/* it tells our numbers, and they are looked at by those of /proc */
 	int watch = !nw_proc_is_ours()
@@ -59,19 +59,19 @@ void nw_newcomers_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 	set->watch = watch;
 }
 
-static void add_newcomer(struct nw_semaphores *set, pid_t pid)
+static void add_opener(struct nw_semaphores *set, pid_t pid)
 {
 	if (pid <= 0 || pid == getpid())
 		return;
-	nw_vec_each (&set->newcomers, known)
+	nw_vec_each (&set->openers, known)
 		if (known->pid == pid) { /* once more */
 			known->came = known->next = now();
 			known->step = SPIN_NS;
 			return;
 		}
-	struct nw_newcomer *fresh = nw_vec_add(&set->newcomers);
+	struct nw_opener *fresh = nw_vec_add(&set->openers);
 	if (fresh)
-		*fresh = (struct nw_newcomer){pid, now(), now(), SPIN_NS};
+		*fresh = (struct nw_opener){pid, now(), now(), SPIN_NS};
 }
 
 /* Who has opened a file? false: there were too many to tell. */
@@ -89,7 +89,7 @@ static bool read_watch(struct nw_semaphores *set)
 			if (event->mask & FAN_Q_OVERFLOW)
 				all = false;
 			else
-				add_newcomer(set, event->pid);
+				add_opener(set, event->pid);
 		}
 	}
 	return all;
@@ -98,27 +98,27 @@ static bool read_watch(struct nw_semaphores *set)
 /* ---- looking ------------------------------------------------------------------------ */
 
 /* Look at those whose time has come; returns when to do so again. */
-static uint64_t look_at_newcomers(struct nw_semaphores *set)
+static uint64_t visit_openers(struct nw_semaphores *set)
 {
 	uint64_t next = UINT64_MAX, time = now();
-	size_t kept = 0;
+	size_t left = 0;
 
-	nw_vec_each (&set->newcomers, newcomer) {
+	nw_vec_each (&set->openers, opener) {
 		size_t before = set->raises;
-		if (time - newcomer->came > PATIENCE_NS)
+		if (time - opener->came > PATIENCE_NS)
 			continue;
-		if (time >= newcomer->next) {
-			nw_semaphores_raise(set, newcomer->pid);
+		if (time >= opener->next) {
+			nw_semaphores_raise(set, opener->pid);
 			/* one that has mapped a file may go on to map another */
-			if (set->raises != before || time - newcomer->came >= SPIN_NS) {
-				newcomer->next = time + newcomer->step;
-				newcomer->step *= 2;
+			if (set->raises != before || time - opener->came >= SPIN_NS) {
+				opener->next = time + opener->step;
+				opener->step *= 2;
 			}
 		}
-		next = nw_min64(next, newcomer->next);
-		set->newcomers.item[kept++] = *newcomer;
+		next = nw_min64(next, opener->next);
+		set->openers.item[left++] = *opener;
 	}
-	set->newcomers.count = kept;
+	set->openers.count = left;
 	return next;
 }
 
@@ -133,13 +133,13 @@ static int scan_if_due(struct nw_semaphores *set, bool at_once)
 	return (int)((set->scanned + every - time) / 1000000) + 1;
 }
 
-int nw_newcomers_tend(struct nw_semaphores *set)
+int nw_semaphores_poll(struct nw_semaphores *set)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	bool all = set->watch < 0 || read_watch(set);
 	uint64_t next, time = now(), spin_until = time + SPIN_NS;
 
-	while ((next = look_at_newcomers(set)) <= time && time < spin_until) {
+	while ((next = visit_openers(set)) <= time && time < spin_until) {
 		nanosleep(&nap, NULL);
 		if (set->watch >= 0)
 			all = read_watch(set) && all;

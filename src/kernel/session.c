@@ -63,7 +63,7 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 		return nw_fail(err, -ret, "cannot create %s/%s: %s", session->fs->path,
 			       dir ? dir : "", nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
 	snprintf(session->where, sizeof(session->where), "%s/", dir);
-	if (session->doing.telling) {
+	if (session->doing.dry_run) {
 		nw_doing_shell(&session->doing, "I=\"$T/%s\"", dir);
 		return 0;
 	}
@@ -309,7 +309,7 @@ static bool is_recording(const struct nw_session *session)
 {
 	struct nw_buf text = {0};
 
-	if (session->doing.telling)
+	if (session->doing.dry_run)
 		return true;
 	nw_tracefs_read(session->instance, "tracing_on", &text);
 	bool is = text.len && text.data[0] == '1';
@@ -328,13 +328,13 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 
 	if (ret == 0 && session->options.tasks)
 		enable_tasks(session);
-	if (ret == 0 && !session->doing.telling &&
+	if (ret == 0 && !session->doing.dry_run &&
 	    (ret = nw_journal_note(&session->journal, "arming\n")) < 0)
 		nw_fail(err, -ret, "cannot write the journal: %s", nw_strerror(-ret));
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal);
-	return ret < 0 || session->doing.telling ? ret : raise_semaphores(session, err);
+	return ret < 0 || session->doing.dry_run ? ret : raise_semaphores(session, err);
 }
 
 uint64_t nw_session_began(const struct nw_session *session)
@@ -362,7 +362,7 @@ int nw_session_fd(const struct nw_session *session)
 int nw_session_tend(struct nw_session *session)
 {
 	nw_pid_filter_tend(session);
-	return session->semaphores ? nw_newcomers_tend(session->semaphores) : 1000;
+	return session->semaphores ? nw_semaphores_poll(session->semaphores) : 1000;
 }
 
 int nw_session_stop(struct nw_session *session, struct nw_error *err)
@@ -395,9 +395,9 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	int raised = nw_semaphores_close(session->semaphores, &stuck);
 	nw_expedite_begin(session->features, &session->journal);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
-	int kept = nw_session_restore(session->fs, &session->journal, &stuck);
+	int restored = nw_session_restore(session->fs, &session->journal, &stuck);
 	nw_expedite_end(&session->journal);
-	ret = ret < 0 ? ret : raised < 0 ? raised : kept < 0 ? kept : ret;
+	ret = ret < 0 ? ret : raised < 0 ? raised : restored < 0 ? restored : ret;
 	if (ret > 0) {
 		nw_journal_leave(
 			&session->journal); /* nw_clean() removes the instance later */

@@ -44,8 +44,8 @@ unsigned int nw_buffer_pages(const struct nw_features *features,
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image);
 /* How a shell can be told of an image whose path the grammar cannot carry (dry_run.c). */
-char *nw_session_tell_path(struct nw_session *session, const struct nw_image *image,
-			   const char *path);
+char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
+			      const char *path);
 /* What makes a place too dangerous to arm without --force; NULL: nothing. */
 const char *nw_point_hazard(const struct nw_features *features,
 			    const struct nw_point *point);
@@ -62,9 +62,9 @@ int nw_session_enable(struct nw_session *session, struct nw_error *err);
 
 /* Of the plan's events that the kernel has anyway: find those that can be enabled; enable them.
  * Both return how many; what cannot be had is marked and warned about. */
-size_t nw_session_adopt(struct nw_session *session);
-size_t nw_session_enable_adopted(struct nw_session *session);
+size_t nw_session_find_tracepoints(struct nw_session *session);
+size_t nw_session_enable_tracepoints(struct nw_session *session);
 /* Disable one of them, unless the session needs it itself. */
-int nw_session_disable_adopted(struct nw_session *session, const struct nw_event *event);
+int nw_session_disable_tracepoint(struct nw_session *session, const struct nw_event *event);
 
 #endif

@@ -259,7 +259,7 @@ int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *
 	const struct nw_action go = {kind, (char *)file, (char *)text};
 	int ret = 0;
 
-	if (doing->telling) {
+	if (doing->dry_run) {
 		nw_steps_add(&doing->steps, kind, file, text);
 		return 0;
 	}
@@ -281,7 +281,7 @@ void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
 	nw_buf_free(&text);
 }
 
-/* ---- telling ------------------------------------------------------------------------ */
+/* ---- as a shell does it ------------------------------------------------------------- */
 
 /* Characters that mean nothing to a shell. */
 static bool is_plain(const char *text)
@@ -301,7 +301,7 @@ void nw_shell_word(struct nw_buf *out, const char *text)
 	nw_buf_add_shell(out, text);
 }
 
-static void tell_file(const char *file, struct nw_buf *out)
+static void print_file(const char *file, struct nw_buf *out)
 {
 	if (is_plain(file)) {
 		nw_buf_printf(out, "\"$T/%s\"", file);
@@ -312,7 +312,7 @@ static void tell_file(const char *file, struct nw_buf *out)
 }
 
 /* Some shells' echo takes backslashes, or a word such as -n, for its own. */
-static void tell_write(const struct nw_action *action, const char *how, struct nw_buf *out)
+static void print_write(const struct nw_action *action, const char *how, struct nw_buf *out)
 {
 	const char *text = action->text;
 	bool odd = strchr(text, '\\') || (*text == '-' && text[1] != ':');
@@ -320,31 +320,31 @@ static void tell_write(const struct nw_action *action, const char *how, struct n
 	nw_buf_adds(out, odd ? "printf '%s\\n' " : "echo ");
 	nw_shell_word(out, action->text);
 	nw_buf_adds(out, how);
-	tell_file(action->file, out);
+	print_file(action->file, out);
 }
 
-static void tell(const struct nw_action *action, struct nw_buf *out)
+static void print_action(const struct nw_action *action, struct nw_buf *out)
 {
 	switch (action->kind) {
 	case NW_DO_NOTHING:
 		return;
 	case NW_DO_WRITE:
 	case NW_DO_DISABLE:
-		tell_write(action, " >", out);
+		print_write(action, " >", out);
 		break;
 	case NW_DO_DELETE: /* a group and a name: nothing in them means anything to a shell */
 		nw_buf_printf(out, "echo -:%s >>\"$T/uprobe_events\"", action->text);
 		break;
 	case NW_DO_APPEND:
-		tell_write(action, " >>", out);
+		print_write(action, " >>", out);
 		break;
 	case NW_DO_MKDIR:
 		nw_buf_adds(out, "mkdir ");
-		tell_file(action->file, out);
+		print_file(action->file, out);
 		break;
 	case NW_DO_RMDIR:
 		nw_buf_adds(out, "rmdir ");
-		tell_file(action->file, out);
+		print_file(action->file, out);
 		break;
 	case NW_DO_LINK: {
 		const char *slash = strrchr(action->file, '/');
@@ -366,7 +366,7 @@ static void tell(const struct nw_action *action, struct nw_buf *out)
 	nw_buf_addc(out, '\n');
 }
 
-void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out)
+void nw_steps_print(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out)
 {
 	if (steps->list.count) {
 		nw_buf_adds(out, "T=");
@@ -374,6 +374,6 @@ void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_
 		nw_buf_addc(out, '\n');
 	}
 	nw_vec_each (&steps->list, step)
-		tell(&step->go, out);
+		print_action(&step->go, out);
 	out->failed |= steps->failed;
 }

@@ -10,7 +10,7 @@
  *    that cannot be had), so its list is made while it is done: struct nw_doing;
  *  - a teardown goes on after what fails: nw_steps_do_each().
  *
- * nw_steps_tell() prints any of them, journal.h has what is written ahead of them.
+ * nw_steps_print() prints any of them, journal.h has what is written ahead of them.
  */
 #ifndef NOPWATCH_KERNEL_STEPS_H
 #define NOPWATCH_KERNEL_STEPS_H
@@ -93,8 +93,8 @@ struct nw_journal;
 struct nw_doing {
 	const struct nw_tracefs *fs;
 	const struct nw_journal *journal; /* hears of each undo first; NULL: nobody does */
-	bool telling;	       /* nothing is done, all succeeds: the steps are to be told */
-	struct nw_steps steps; /* if telling: all of them */
+	bool dry_run; /* nothing is done, all succeeds: the steps are to be printed */
+	struct nw_steps steps; /* if dry_run: all of them */
 };
 /*
  * The next step, done at once: 0 or -errno, which the caller explains. back: what undoes it, NULL
@@ -106,6 +106,6 @@ int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *
 void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...) nw_format(2, 3);
 
 /* As commands for any POSIX shell. */
-void nw_steps_tell(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out);
+void nw_steps_print(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out);
 
 #endif

@@ -75,13 +75,13 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 
 	if (strchr(event->system, '/') || strchr(event->name, '/'))
 		return -EINVAL;
-	if (session->doing.telling)
+	if (session->doing.dry_run)
 		return 0;
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_tracefs_has(session->instance, file) ? 0 : -ENOENT;
 }
 
-size_t nw_session_adopt(struct nw_session *session)
+size_t nw_session_find_tracepoints(struct nw_session *session)
 {
 	size_t found = 0;
 
@@ -97,7 +97,7 @@ size_t nw_session_adopt(struct nw_session *session)
 	return found;
 }
 
-size_t nw_session_enable_adopted(struct nw_session *session)
+size_t nw_session_enable_tracepoints(struct nw_session *session)
 {
 	size_t enabled = 0;
 
@@ -112,7 +112,7 @@ size_t nw_session_enable_adopted(struct nw_session *session)
 	return enabled;
 }
 
-int nw_session_disable_adopted(struct nw_session *session, const struct nw_event *event)
+int nw_session_disable_tracepoint(struct nw_session *session, const struct nw_event *event)
 {
 	char name[2 * NW_MAX_NAME + 2];
 

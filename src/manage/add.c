@@ -45,7 +45,7 @@ static bool is_namesake(const struct adding *a, const char *name)
  * The event of our group that stands there already: with the same arguments it is what is
  * asked for, with others it is in the way.
  */
-static int find_existing(const struct adding *a, const struct nw_uprobe_event **out)
+static int find_defined(const struct adding *a, const struct nw_uprobe_event **out)
 {
 	*out = NULL;
 	nw_vec_each (&a->m->inventory.events, event) {
@@ -115,7 +115,7 @@ static char *path_of(struct adding *a, char **link)
 	return *link ? strdup(*link) : NULL;
 }
 
-static int fill(const struct adding *a, const char *link, struct nw_kept_event *out)
+static int fill(const struct adding *a, const char *link, struct nw_persistent_event *out)
 {
 	const struct nw_image *image = a->point->image;
 	const char *home = a->options->instance ? a->options->instance : "";
@@ -134,7 +134,7 @@ static int fill(const struct adding *a, const char *link, struct nw_kept_event *
 	out->file = nw_absolute_path(image->path);
 	out->link = strdup(link ? link : "");
 	out->home = strdup(home);
-	if (a->options->enable && nw_kept_on(out, home) < 0)
+	if (a->options->enable && nw_persistent_on(out, home) < 0)
 		return -ENOMEM;
 	return out->label && out->file && out->link && out->home ? 0 : -ENOMEM;
 }
@@ -163,25 +163,26 @@ static int define(struct adding *a)
 		      event->name, a->point->image->path, a->point->offset);
 	a->m->steps.failed |= line.failed;
 	nw_buf_free(&line);
-	struct nw_kept_event *kept = nw_vec_add(&a->m->fresh);
-	if (!kept || fill(a, link, kept) < 0)
+	struct nw_persistent_event *persistent = nw_vec_add(&a->m->fresh);
+	if (!persistent || fill(a, link, persistent) < 0)
 		return nw_no_memory(a->err);
 	return 0;
 }
 
 /* It is there; whether it is ours or not, it is what was asked for. */
-static int take_existing(struct adding *a, const struct nw_uprobe_event *event)
+static int take_defined(struct adding *a, const struct nw_uprobe_event *event)
 {
 	if (nw_manager_change(a->m, event->group, event->name, a->probe->label, "",
 			      "there already") < 0)
 		return nw_no_memory(a->err);
-	struct nw_kept_event *kept = nw_kept_find(&a->m->kept, event->group, event->name);
-	if (kept && event->kept && a->options->instance) { /* it moves */
+	struct nw_persistent_event *persistent = nw_persistent_find(
+		&a->m->persistent, event->group, event->name);
+	if (persistent && event->persistent && a->options->instance) { /* it moves */
 		char *home = strdup(a->options->instance);
 		if (!home)
 			return nw_no_memory(a->err);
-		free(kept->home);
-		kept->home = home;
+		free(persistent->home);
+		persistent->home = home;
 	}
 	if (!a->options->enable)
 		return 0;
@@ -190,7 +191,7 @@ static int take_existing(struct adding *a, const struct nw_uprobe_event *event)
 
 static int add_event(struct adding *a)
 {
-	const struct nw_uprobe_event *existing;
+	const struct nw_uprobe_event *defined;
 	const char *danger = a->options->force ? NULL
 					       : nw_point_hazard(a->m->features, a->point);
 	const char *home = a->options->instance ? a->options->instance : "";
@@ -201,11 +202,11 @@ static int add_event(struct adding *a)
 				       a->point->offset, danger) < 0
 			       ? nw_no_memory(a->err)
 			       : 0;
-	int ret = find_existing(a, &existing);
+	int ret = find_defined(a, &defined);
 	if (ret < 0)
 		return ret;
-	if (existing)
-		return take_existing(a, existing);
+	if (defined)
+		return take_defined(a, defined);
 	ret = define(a);
 	if (ret < 0)
 		return ret;

@@ -12,7 +12,7 @@
 
 static const char *label_of(const struct nw_uprobe_event *event)
 {
-	return event->kept ? event->kept->label : "";
+	return event->persistent ? event->persistent->label : "";
 }
 
 static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
@@ -25,9 +25,12 @@ static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
 }
 
 /* The journal's own event, to be changed; NULL if it is not ours. */
-static struct nw_kept_event *ours(struct nw_manager *m, const struct nw_uprobe_event *event)
+static struct nw_persistent_event *ours(struct nw_manager *m,
+					const struct nw_uprobe_event *event)
 {
-	return event->kept ? nw_kept_find(&m->kept, event->group, event->name) : NULL;
+	return event->persistent
+		       ? nw_persistent_find(&m->persistent, event->group, event->name)
+		       : NULL;
 }
 
 /* ---- enable, disable ---------------------------------------------------------------- */
@@ -35,7 +38,7 @@ static struct nw_kept_event *ours(struct nw_manager *m, const struct nw_uprobe_e
 static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 		  const char *where, struct nw_error *err)
 {
-	struct nw_kept_event *kept = ours(m, event);
+	struct nw_persistent_event *persistent = ours(m, event);
 	int ret = nw_manager_need_instance(m, where, err);
 
 	if (ret < 0)
@@ -43,7 +46,7 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 	if (nw_event_is_on(event, where)) /* by us or somebody else: it stays whose it is */
 		return report(m, event, where, "enabled already", err);
 	nw_manager_step_enable(m, where, event->group, event->name, true);
-	if (kept && nw_kept_on(kept, where) < 0)
+	if (persistent && nw_persistent_on(persistent, where) < 0)
 		return nw_no_memory(err);
 	return report(m, event, where, "enabled", err);
 }
@@ -52,14 +55,14 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 static int places_of(const struct nw_uprobe_event *event,
 		     const struct nw_manager_options *options, nw_strings *out)
 {
-	const char *home = options->instance ? options->instance
-			   : event->kept     ? event->kept->home
-					     : "";
+	const char *home = options->instance   ? options->instance
+			   : event->persistent ? event->persistent->home
+					       : "";
 	int ret = nw_strings_add(out, home, strlen(home));
 
-	if (options->instance || !event->kept)
+	if (options->instance || !event->persistent)
 		return ret;
-	nw_vec_each (&event->kept->on, where)
+	nw_vec_each (&event->persistent->on, where)
 		if (ret == 0 && !nw_strings_has(out, *where))
 			ret = nw_strings_add(out, *where, strlen(*where));
 	return ret;
@@ -68,13 +71,13 @@ static int places_of(const struct nw_uprobe_event *event,
 static int disable(struct nw_manager *m, const struct nw_uprobe_event *event,
 		   const nw_strings *places, struct nw_error *err)
 {
-	struct nw_kept_event *kept = ours(m, event);
+	struct nw_persistent_event *persistent = ours(m, event);
 	size_t done = 0;
 	int ret = 0;
 
 	nw_vec_each (places, where) {
-		if (kept)
-			nw_kept_off(kept, *where);
+		if (persistent)
+			nw_persistent_off(persistent, *where);
 		if (ret < 0 || !nw_event_is_on(event, *where))
 			continue;
 		nw_manager_step_enable(m, *where, event->group, event->name, false);
@@ -110,8 +113,9 @@ int nw_manager_switch(struct nw_manager *m, const struct nw_uprobe_event *event,
 static void list_others(const struct nw_uprobe_event *event, struct nw_buf *out)
 {
 	nw_vec_each (&event->uses, use) {
-		bool is_ours = event->kept ? nw_strings_has(&event->kept->on, use->where)
-					   : event->owner == NW_OWNER_KEPT; /* assumed */
+		bool is_ours = event->persistent
+				       ? nw_strings_has(&event->persistent->on, use->where)
+				       : event->owner == NW_OWNER_PERSISTENT; /* assumed */
 		if (!use->on || is_ours)
 			continue;
 		nw_buf_adds(out, out->len ? ", " : "");
@@ -173,7 +177,7 @@ static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *even
 	nw_vec_each (&event->uses, use)
 		if (use->on)
 			return 0;
-	return event->places.count < 2 || m->look ? 0 : try_perf(m, event, err);
+	return event->places.count < 2 || m->read_only ? 0 : try_perf(m, event, err);
 }
 
 /* Deleting takes its filters and its other sites away, too: undoing brings them back. */

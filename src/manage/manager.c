@@ -61,29 +61,33 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
  * then looked at. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
-	size_t undone = nw_kept_recover(&m->kept, m->fs, &m->notes);
-	bool changed = nw_kept_prune(&m->kept, m->fs) || m->kept.cut || undone;
+	size_t undone = nw_persistent_recover(&m->persistent, m->fs, &m->notes);
+	bool changed = nw_persistent_prune(&m->persistent, m->fs) || m->persistent.cut ||
+		       undone;
 
 	if (undone && nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun "
 						 "to change") < 0)
 		return nw_no_memory(err);
-	return changed ? nw_kept_save(&m->kept, err) : 0;
+	return changed ? nw_persistent_save(&m->persistent, err) : 0;
 }
 
 int nw_manager_open(const struct nw_tracefs *fs, const struct nw_features *features,
-		    bool look, struct nw_manager **out, struct nw_error *err)
+		    bool read_only, struct nw_manager **out, struct nw_error *err)
 {
 	struct nw_manager *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return nw_no_memory(err);
-	*m = (struct nw_manager){
-		.fs = fs, .features = features, .look = look, .kept = {.fd = -1}};
-	int ret = look ? nw_kept_peek(&m->kept, err) : nw_kept_open(&m->kept, err);
-	if (ret == 0 && !look)
+	*m = (struct nw_manager){.fs = fs,
+				 .features = features,
+				 .read_only = read_only,
+				 .persistent = {.fd = -1}};
+	int ret = read_only ? nw_persistent_read(&m->persistent, err)
+			    : nw_persistent_open(&m->persistent, err);
+	if (ret == 0 && !read_only)
 		ret = recover(m, err);
 	if (ret == 0 && fs->root >= 0)
-		ret = nw_inventory_read(fs, &m->kept, &m->inventory, err);
+		ret = nw_inventory_read(fs, &m->persistent, &m->inventory, err);
 	if (ret < 0)
 		nw_manager_close(m);
 	else
@@ -98,7 +102,7 @@ void nw_manager_close(struct nw_manager *m)
 	nw_steps_free(&m->steps);
 	nw_inventory_free(&m->inventory);
 	nw_vec_each (&m->fresh, event)
-		nw_kept_event_free(event);
+		nw_persistent_event_free(event);
 	nw_vec_free(&m->fresh);
 	nw_strings_free(&m->gone);
 	nw_strings_free(&m->fresh_instances);
@@ -109,7 +113,7 @@ void nw_manager_close(struct nw_manager *m)
 		free(change->where);
 	}
 	nw_vec_free(&m->changes);
-	nw_kept_close(&m->kept);
+	nw_persistent_close(&m->persistent);
 	free(m);
 }
 
@@ -142,7 +146,7 @@ int nw_manager_assume(struct nw_manager *m, const struct nw_plan *plan, bool on,
 		nw_buf_free(&line);
 	}
 	nw_vec_each (&m->inventory.events, event) {
-		event->owner = NW_OWNER_KEPT;
+		event->owner = NW_OWNER_PERSISTENT;
 		if (ret == 0 && on)
 			ret = assume_use(event, instance ? instance : "");
 	}
@@ -224,7 +228,7 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 			 const struct nw_manager_options *options, struct nw_error *err)
 {
 	switch (event->owner) {
-	case NW_OWNER_KEPT:
+	case NW_OWNER_PERSISTENT:
 		return 0;
 	case NW_OWNER_SESSION:
 		return nw_fail(err, EPERM,
@@ -271,7 +275,7 @@ static bool needs_instance(const struct nw_manager *m, const char *name)
 	char file[256];
 	bool needed = false;
 
-	nw_vec_each (&m->kept.events, event)
+	nw_vec_each (&m->persistent.events, event)
 		needed = needed || (!is_gone(m, event->group, event->name) &&
 				    (strcmp(event->home, name) == 0 ||
 				     nw_strings_has(&event->on, name)));
@@ -288,7 +292,7 @@ static bool needs_instance(const struct nw_manager *m, const char *name)
 
 static bool needs_link(const struct nw_manager *m, const char *link)
 {
-	nw_vec_each (&m->kept.events, event)
+	nw_vec_each (&m->persistent.events, event)
 		if (!is_gone(m, event->group, event->name) &&
 		    strcmp(event->link, link) == 0)
 			return true;
@@ -304,14 +308,14 @@ static void tidy(struct nw_manager *m)
 	if (m->tidied || !m->gone.count)
 		return;
 	m->tidied = true;
-	nw_vec_each (&m->kept.instances, name) {
+	nw_vec_each (&m->persistent.instances, name) {
 		if (needs_instance(m, *name))
 			continue;
 		snprintf(file, sizeof(file), "instances/%s", *name);
 		nw_steps_add(&m->steps, NW_DO_RMDIR, file, "");
 		nw_steps_back(&m->steps, NW_DO_MKDIR, file, "");
 	}
-	nw_vec_each (&m->kept.events, event) {
+	nw_vec_each (&m->persistent.events, event) {
 		if (!*event->link || nw_strings_has(&links, event->link) ||
 		    needs_link(m, event->link))
 			continue;
@@ -329,24 +333,24 @@ static void tidy(struct nw_manager *m)
 static int accept_changes(struct nw_manager *m)
 {
 	nw_vec_each (&m->gone, text) {
-		nw_vec_each (&m->kept.events, event) {
+		nw_vec_each (&m->persistent.events, event) {
 			char its[2 * NW_MAX_NAME + 2];
 			nw_event_text(event->group, event->name, its);
 			if (strcmp(its, *text) == 0) {
-				nw_kept_forget(&m->kept, event);
+				nw_persistent_forget(&m->persistent, event);
 				break;
 			}
 		}
 	}
 	nw_vec_each (&m->fresh, event) {
-		struct nw_kept_event *slot = nw_vec_add(&m->kept.events);
+		struct nw_persistent_event *slot = nw_vec_add(&m->persistent.events);
 		if (!slot)
 			return -ENOMEM;
 		*slot = *event;
-		*event = (struct nw_kept_event){0};
+		*event = (struct nw_persistent_event){0};
 	}
 	nw_vec_each (&m->fresh_instances, name)
-		if (nw_strings_add(&m->kept.instances, *name, strlen(*name)) < 0)
+		if (nw_strings_add(&m->persistent.instances, *name, strlen(*name)) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -354,12 +358,12 @@ static int accept_changes(struct nw_manager *m)
 /* Instances that were to go and are still there; and those that others have removed. */
 static int check_instances(struct nw_manager *m)
 {
-	for (size_t i = m->kept.instances.count; i--;) {
-		const char *name = m->kept.instances.item[i];
+	for (size_t i = m->persistent.instances.count; i--;) {
+		const char *name = m->persistent.instances.item[i];
 		char file[256];
 		snprintf(file, sizeof(file), "instances/%s", name);
 		if (!nw_tracefs_has(m->fs->root, file))
-			nw_strings_drop(&m->kept.instances, name);
+			nw_strings_drop(&m->persistent.instances, name);
 		else if (m->tidied && !needs_instance(m, name) &&
 			 nw_strings_addf(&m->left,
 					 "instance '%s' stays: somebody reads from it",
@@ -379,7 +383,8 @@ static int do_steps(struct nw_manager *m, struct nw_steps *left, struct nw_error
 	if (ret < 0)
 		return ret;
 	nw_expedite_begin(m->features, &journal);
-	ret = nw_steps_do(m->fs, &m->steps, nw_kept_before, &m->kept, left, err);
+	ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent, left,
+			  err);
 	nw_journal_remove(&journal);
 	return ret;
 }
@@ -391,25 +396,25 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	tidy(m);
 	int ret = do_steps(m, &left, err);
 	if (ret < 0) {
-		nw_kept_restore(&m->kept, &left, NULL);
+		nw_persistent_restore(&m->persistent, &left, NULL);
 		return ret;
 	}
 	nw_inventory_free(&m->inventory); /* points into what changes now */
 	if (accept_changes(m) < 0 || check_instances(m) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = nw_kept_save(&m->kept, err);
+		ret = nw_persistent_save(&m->persistent, err);
 	if (ret < 0) {
 		nw_steps_undo(m->fs, &m->steps, m->steps.list.count, &left, err);
-		nw_kept_restore(&m->kept, &left, NULL);
+		nw_persistent_restore(&m->persistent, &left, NULL);
 	}
 	return ret;
 }
 
-void nw_manager_tell(const struct nw_manager *manager, struct nw_buf *out)
+void nw_manager_print(const struct nw_manager *manager, struct nw_buf *out)
 {
 	struct nw_manager *m = (struct nw_manager *)manager;
 
 	tidy(m);
-	nw_steps_tell(m->fs->path, &m->steps, out);
+	nw_steps_print(m->fs->path, &m->steps, out);
 }

@@ -9,13 +9,13 @@
 struct nw_manager {
 	const struct nw_tracefs *fs;
 	const struct nw_features *features;
-	bool look;
-	struct nw_kept kept;
+	bool read_only;
+	struct nw_persistent persistent;
 	struct nw_inventory inventory;
 	struct nw_steps steps;
 	/* What the journal will say when the steps are done. Until then kept.events stays where
 	 * it is: the inventory points into it. */
-	NW_VEC(struct nw_kept_event) fresh;
+	NW_VEC(struct nw_persistent_event) fresh;
 	nw_strings gone;	    /* "GROUP:NAME" */
 	nw_strings fresh_instances; /* that we make */
 	bool tidied;

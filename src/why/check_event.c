@@ -12,7 +12,7 @@ static bool is_return(const struct nw_facts *facts)
 
 /* The point of the probe where the event is, too. */
 static const struct nw_point *point_of(const struct nw_facts *facts,
-				       const struct nw_other_event *event)
+				       const struct nw_foreign_event *event)
 {
 	const struct nw_point *at;
 	size_t probe = 0, point = 0;
@@ -25,7 +25,7 @@ static const struct nw_point *point_of(const struct nw_facts *facts,
 
 /* The point whose address somebody took for an offset. */
 static const struct nw_point *point_by_address(const struct nw_facts *facts,
-					       const struct nw_other_event *event)
+					       const struct nw_foreign_event *event)
 {
 	const struct nw_point *at;
 	size_t probe = 0, point = 0;
@@ -38,7 +38,7 @@ static const struct nw_point *point_by_address(const struct nw_facts *facts,
 
 /* ---- is one in the way? ------------------------------------------------------------- */
 
-static void blame_clash(struct judge *judge, const struct nw_other_event *event,
+static void blame_clash(struct judge *judge, const struct nw_foreign_event *event,
 			const struct nw_point *at)
 {
 	if (event->dead_owner)
@@ -59,7 +59,7 @@ static void blame_clash(struct judge *judge, const struct nw_other_event *event,
 	nw_remedy_spec(judge, NULL, NULL, 0);
 }
 
-static void blame_closed(struct judge *judge, const struct nw_other_event *event,
+static void blame_closed(struct judge *judge, const struct nw_foreign_event *event,
 			 const struct nw_point *at)
 {
 	nw_blame(judge, NW_CAUSE_SEMAPHORE,
@@ -76,14 +76,14 @@ static void blame_closed(struct judge *judge, const struct nw_other_event *event
 }
 
 /* Only a stale one, which is named before it hurts. */
-static void blame_stale(struct judge *judge, const struct nw_other_event *event)
+static void blame_stale(struct judge *judge, const struct nw_foreign_event *event)
 {
 	nw_fails(judge, "event %s/%s of process %d, which is gone, is %s", event->group,
 		 event->name, (int)event->dead_owner,
 		 event->enabled ? "still enabled" : "left over");
 }
 
-static void check_place(struct judge *judge, const struct nw_other_event *event,
+static void check_place(struct judge *judge, const struct nw_foreign_event *event,
 			const struct nw_point *at)
 {
 	/* the kernel compares with every definition, enabled or not */
@@ -107,7 +107,7 @@ static void check_place(struct judge *judge, const struct nw_other_event *event,
 	blame_clash(judge, event, at);
 }
 
-static void check_offset(struct judge *judge, const struct nw_other_event *event,
+static void check_offset(struct judge *judge, const struct nw_foreign_event *event,
 			 const struct nw_point *at)
 {
 	nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address", event->group,
@@ -147,7 +147,7 @@ void nw_check_events(struct judge *judge)
 /* ---- are its hits recorded? --------------------------------------------------------- */
 
 struct events {
-	const struct nw_other_event *before, *after;
+	const struct nw_foreign_event *before, *after;
 	uint64_t hits, recorded, dropped; /* while it was watched */
 };
 
@@ -156,11 +156,11 @@ static uint64_t grown(uint64_t before, uint64_t after)
 	return after > before ? after - before : 0;
 }
 
-static bool find_after(const struct nw_facts *facts, const struct nw_other_event *before,
+static bool find_after(const struct nw_facts *facts, const struct nw_foreign_event *before,
 		       struct events *out)
 {
-	const nw_other_events *list = facts->others_after ? facts->others_after
-							  : facts->others;
+	const nw_foreign_events *list = facts->others_after ? facts->others_after
+							    : facts->others;
 
 	nw_vec_each (list, after) {
 		if (strcmp(after->group, before->group) != 0 ||
@@ -179,7 +179,7 @@ static bool find_after(const struct nw_facts *facts, const struct nw_other_event
 	return false;
 }
 
-static const char *instance_path(const struct nw_other_event *event, char out[128])
+static const char *instance_path(const struct nw_foreign_event *event, char out[128])
 {
 	snprintf(out, 128, "/sys/kernel/tracing%s%s", *event->instance ? "/instances/" : "",
 		 event->instance);
@@ -187,7 +187,7 @@ static const char *instance_path(const struct nw_other_event *event, char out[12
 }
 
 /* Newer kernels refuse a second reader (EBUSY), older ones share the events out. */
-static void blame_readers(struct judge *judge, const struct nw_other_event *event)
+static void blame_readers(struct judge *judge, const struct nw_foreign_event *event)
 {
 	int reader = (int)event->readers.item[0];
 
@@ -205,7 +205,7 @@ enum {
 	SMALL_KIB = 16 /* a few pages; the kernel's own default is 1408 KiB */
 };
 
-static void blame_cpus(struct judge *judge, const struct nw_other_event *event,
+static void blame_cpus(struct judge *judge, const struct nw_foreign_event *event,
 		       const char *dir)
 {
 	nw_fails(judge, "tracing_cpumask of %s leaves out %u CPUs", dir,
@@ -221,7 +221,7 @@ static void blame_cpus(struct judge *judge, const struct nw_other_event *event,
 /* The event is enabled and was hit, or nothing tells against it: where do its hits go? */
 static void check_enabled(struct judge *judge, const struct events *e)
 {
-	const struct nw_other_event *event = e->after;
+	const struct nw_foreign_event *event = e->after;
 	char hits[32], dir[128];
 
 	nw_thousands(e->hits, hits);

@@ -5,14 +5,14 @@
 
 #include "judge.h"
 
-static bool is_forbidden(const struct nw_kernel_look *kernel)
+static bool is_forbidden(const struct nw_kernel_access *kernel)
 {
 	return kernel->tracefs == EACCES || kernel->tracefs == EPERM;
 }
 
 void nw_check_kernel(struct judge *judge)
 {
-	const struct nw_kernel_look *kernel = judge->facts->kernel;
+	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
 	if (kernel->tracefs == 0 || is_forbidden(kernel)) {
 		nw_pass(judge, kernel->tracefs
@@ -34,7 +34,7 @@ void nw_check_kernel(struct judge *judge)
 
 void nw_check_privilege(struct judge *judge)
 {
-	const struct nw_kernel_look *kernel = judge->facts->kernel;
+	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
 	if (kernel->tracefs == 0) {
 		nw_pass(judge, "uprobe_events may be written");
@@ -59,7 +59,7 @@ void nw_check_privilege(struct judge *judge)
 
 void nw_check_lockdown(struct judge *judge)
 {
-	const struct nw_kernel_look *kernel = judge->facts->kernel;
+	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
 	if (strcmp(kernel->lockdown, "confidentiality") != 0) {
 		nw_pass(judge, "kernel lockdown: %s",
@@ -77,7 +77,7 @@ void nw_check_lockdown(struct judge *judge)
 
 static void check_bpf_allowed(struct judge *judge)
 {
-	const struct nw_kernel_look *kernel = judge->facts->kernel;
+	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
 	if (kernel->bpf == ENOSYS) {
 		nw_fails(judge, "the kernel has no bpf() (CONFIG_BPF_SYSCALL)");
@@ -101,7 +101,7 @@ static void check_bpf_allowed(struct judge *judge)
 
 void nw_check_bpf(struct judge *judge)
 {
-	const struct nw_kernel_look *kernel = judge->facts->kernel;
+	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
 	check_bpf_allowed(judge);
 	if (kernel->bpf)

@@ -41,7 +41,7 @@ static void end(struct nw_inventory *inventory)
 
 START_TEST(definitions_are_understood)
 {
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent persistent = {.fd = -1};
 	struct nw_inventory all;
 
 	begin("p:g/one /bin/a:0x0000000000001525(0x3084) a=%di:s32 b=+0(%si):string\n"
@@ -58,7 +58,7 @@ START_TEST(definitions_are_understood)
 	put("events/g/two/filter", "none\n");
 	put("instances/i/events/g/one/enable", "1\n");
 	put("instances/i/events/g/one/filter", "none\n");
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert(all.has_hits);
 	ck_assert_uint_eq(all.events.count, 3);
 
@@ -86,11 +86,11 @@ END_TEST
 
 START_TEST(a_profile_that_does_not_belong_is_not_believed)
 {
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent persistent = {.fd = -1};
 	struct nw_inventory all;
 
 	begin("p:g/one /bin/a:0x10\np:g/two /bin/a:0x20\n", "  /bin/a one 7\n");
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert(!all.has_hits);
 	ck_assert_uint_eq(all.events.item[0].places.item[0].hits, 0);
 	end(&all);
@@ -99,7 +99,7 @@ END_TEST
 
 START_TEST(lines_that_nobody_understands_are_passed_over)
 {
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent persistent = {.fd = -1};
 	struct nw_inventory all;
 	char lines[2000];
 	int at = snprintf(lines, sizeof(lines),
@@ -109,7 +109,7 @@ START_TEST(lines_that_nobody_understands_are_passed_over)
 	memset(lines + at, 'n', 300);
 	snprintf(lines + at + 300, 40, " /x:0x1\n");
 	begin(lines, "");
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert(!all.has_hits);
 	nw_vec_each (&all.events, event)
 		ck_assert_uint_ge(event->places.count, 1);
@@ -120,17 +120,17 @@ END_TEST
 
 START_TEST(ours_is_what_the_journal_says_at_that_place)
 {
-	struct nw_kept kept = {.fd = -1};
+	struct nw_persistent persistent = {.fd = -1};
 	struct nw_inventory all;
-	struct nw_kept_event *event = nw_vec_add(&kept.events);
+	struct nw_persistent_event *event = nw_vec_add(&persistent.events);
 
 	snprintf(event->group, sizeof(event->group), "sdt_app");
 	snprintf(event->name, sizeof(event->name), "go__on");
 	event->label = strdup("app:go__on");
 	event->offset = 0x10;
 	begin("p:sdt_app/go__on /bin/a:0x10\n", "");
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
-	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_KEPT);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
+	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_PERSISTENT);
 	static const char *const fit[] = {
 		"sdt_app:go__on", "sdt_app/go__on", "sdt_app",	"go__on", "*",
 		"app:go__on",	  "app:go-on",	    "sdt_*:go*"};
@@ -143,14 +143,14 @@ START_TEST(ours_is_what_the_journal_says_at_that_place)
 	nw_inventory_free(&all);
 	put("uprobe_events",
 	    "p:sdt_app/go__on /bin/a:0x18\n"); /* another's, of that name */
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_FOREIGN);
 	nw_inventory_free(&all);
 	put("uprobe_events", "p:nopwatch_1_abcdef/e /bin/a:0x18\n");
-	ck_assert_int_eq(nw_inventory_read(&fs, &kept, &all, NULL), 0);
+	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_ORPHAN);
 	ck_assert_int_eq(all.events.item[0].owner_pid, 0);
-	nw_kept_close(&kept);
+	nw_persistent_close(&persistent);
 	end(&all);
 }
 END_TEST

@@ -168,7 +168,7 @@ START_TEST(a_shell_does_the_same)
 	nw_tracefs_read(fs.root, "b c", &want);
 	nw_tracefs_write(fs.root, "a", "");
 	nw_tracefs_write(fs.root, "b c", "");
-	nw_steps_tell(fs.path, &steps, &told);
+	nw_steps_print(fs.path, &steps, &told);
 	close(openat(fs.root, "script", O_CREAT | O_WRONLY, 0600));
 	ck_assert_int_eq(nw_tracefs_write(fs.root, "script", nw_buf_str(&told)), 0);
 	snprintf(script, sizeof(script), "sh %s/script", dir);
@@ -189,13 +189,13 @@ START_TEST(nothing_to_do_is_nothing_to_tell)
 	struct nw_steps steps = {0};
 	struct nw_buf told = {0};
 
-	nw_steps_tell("/t", &steps, &told);
+	nw_steps_print("/t", &steps, &told);
 	ck_assert_str_eq(nw_buf_str(&told), "");
 	nw_steps_add(&steps, NW_DO_LINK, "/run/nopwatch/file.1", "/a b");
 	nw_steps_add(&steps, NW_DO_NOTHING, "", "");
 	nw_steps_add(&steps, NW_DO_SHELL, "", "sleep 1");
 	nw_steps_add(&steps, NW_DO_UNLINK, "/run/nopwatch/file.1", "");
-	nw_steps_tell("/t t", &steps, &told);
+	nw_steps_print("/t t", &steps, &told);
 	ck_assert_str_eq(nw_buf_str(&told),
 			 "T='/t t'\n"
 			 "mkdir -p /run/nopwatch && ln -s '/a b' /run/nopwatch/file.1\n"

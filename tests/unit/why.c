@@ -9,7 +9,7 @@
 #pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"
 
 /* A probe with one site, in one process that maps it: nothing is wrong, nothing is known. */
-static struct nw_kernel_look kernel;
+static struct nw_kernel_access kernel;
 static struct nw_spec spec;
 static struct nw_image image;
 static struct nw_segment segment = {.vaddr = 0x401000,
@@ -31,7 +31,7 @@ static struct nw_diagnosis diagnosis;
 
 static void setup(void)
 {
-	kernel = (struct nw_kernel_look){.root = true, .btf = true, .pmu = true};
+	kernel = (struct nw_kernel_access){.root = true, .btf = true, .pmu = true};
 	spec = (struct nw_spec){.text = "usdt:/bin/app:app:tick",
 				.path = "/bin/app",
 				.provider = "app",
@@ -497,22 +497,22 @@ START_TEST(operands_that_bpf_tools_refuse_are_named)
 END_TEST
 
 /* Events of others: before and after a second of watching. */
-static struct nw_other_event event_before, event_after;
-static nw_other_events before, after;
+static struct nw_foreign_event event_before, event_after;
+static nw_foreign_events before, after;
 
 static void setup_event(void)
 {
 	setup();
 	watch.in_target = 100;
-	event_before = (struct nw_other_event){.group = "g",
-					       .name = "e",
-					       .path = "/bin/app",
-					       .offset = 0x1100,
-					       .enabled = true,
-					       .tracing_on = true,
-					       .overwrite = true,
-					       .hits = 1000,
-					       .recorded = 900};
+	event_before = (struct nw_foreign_event){.group = "g",
+						 .name = "e",
+						 .path = "/bin/app",
+						 .offset = 0x1100,
+						 .enabled = true,
+						 .tracing_on = true,
+						 .overwrite = true,
+						 .hits = 1000,
+						 .recorded = 900};
 	event_after = event_before;
 	event_after.hits = 1100;
 	event_after.recorded = 1000;
