@@ -156,9 +156,9 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
-C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] demo/*.c))
+C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch]))
 SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
-	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build demo/run .ci/run)) src/plan/script.sh
+	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 # Formats are left to the compilers, with 64 and with 32 bits: cppcheck takes %ju for none of uint64_t's.
@@ -169,7 +169,7 @@ lint:
 	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--suppress=invalidPrintfArgType_uint --suppress=invalidPrintfArgType_sint --suppress=invalidScanfArgType_int \
-		--std=c11 -Iinclude -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src demo
+		--std=c11 -Iinclude -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src tests/demo
 	$(call say,WARN,gcc -Werror)
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
 	$(call say,WARN,32 bits)

@@ -34,13 +34,13 @@ $(TEST_BUILD)/programs/%: tests/programs/%.cc
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CXX) -O2 -g -Wall $< -pthread -o $@
 
-$(SERVER): demo/server.c
+$(SERVER): tests/demo/server.c
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CC) -std=gnu11 -O2 -g -Wall -Wextra $< -pthread -lm -o $@
 
 demo: all $(SERVER)
-	$(quiet)scripts/tracefs demo/run build/nopwatch $(SERVER)
+	$(quiet)scripts/tracefs tests/demo/run build/nopwatch $(SERVER)
 
 BENCH_BIN := $(patsubst tests/%.c,$(TEST_BUILD)/%,$(wildcard tests/bench/*.c))
 

@@ -2,7 +2,7 @@
 # and a minute of processor time, where they take a second, with an answer or with one clear error.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
-"$TESTS_LIB/bombs" . "$TESTS_LIB/../../demo/sample.dat" || exit 1
+"$TESTS_LIB/bombs" . "$TESTS_LIB/../demo/sample.dat" || exit 1
 case $(nm "$NOPWATCH" 2>/dev/null) in
 *__asan_init*) memory=unlimited ;; # which maps terabytes
 *) memory=262144 ;;

@@ -87,7 +87,7 @@ says 1 "there is no process 4194303" list -p 4194303
 says 1 "there is no process 4194303" stat -p 4194303 'a:b'
 says 1 "cannot read '/no/such/recording': No such file or directory" report /no/such/recording
 says 1 "text.file is neither a recording nor trace text" report text.file
-head -c 3000 "$TESTS_LIB/../../demo/sample.dat" >cut.dat
+head -c 3000 "$TESTS_LIB/../demo/sample.dat" >cut.dat
 says 1 "cut.dat: the recording is damaged or cut off" report cut.dat
 
 # ELF files that somebody has been at

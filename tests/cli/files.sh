@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
-sample=$TESTS_LIB/../../demo/sample.dat
+sample=$TESTS_LIB/../demo/sample.dat
 
 # ---- what is written ----
 "$NOPWATCH" report -f openmetrics "$sample" -o x.prom

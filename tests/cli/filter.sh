@@ -1,6 +1,6 @@
 # --filter: on a recording and on text; what it takes out is in no row, and breaks no pair.
 . "$(dirname "$0")/../lib/tap.sh"
-sample=$TESTS_LIB/../../demo/sample.dat
+sample=$TESTS_LIB/../demo/sample.dat
 cd "$TEST_DIR" || exit 1
 
 "$NOPWATCH" trace -j --from "$sample" >all.json

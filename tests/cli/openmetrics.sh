@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
-sample=$TESTS_LIB/../../demo/sample.dat
+sample=$TESTS_LIB/../demo/sample.dat
 read_it() { "$TESTS_LIB/openmetrics" "$@"; }
 
 "$NOPWATCH" report -f openmetrics "$sample" >out

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
-sample=$TESTS_LIB/../../demo/sample.dat
+sample=$TESTS_LIB/../demo/sample.dat
 # Run a command on a terminal of so many columns and rows; print what it shows, and its status.
 on_terminal() { # COLUMNS ROWS COMMAND...
   python3 - "$@" <<'PY'

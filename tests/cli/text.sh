@@ -54,8 +54,8 @@ holds "a span that straddles a loss is discarded" out.json \
 is "--strict fails then" $? 1
 
 # a recording out of a pipe
-"$NOPWATCH" stat -j --from "$TESTS_LIB/../../demo/sample.dat" >file.json
-cat "$TESTS_LIB/../../demo/sample.dat" | "$NOPWATCH" stat -j --from - >pipe.json
+"$NOPWATCH" stat -j --from "$TESTS_LIB/../demo/sample.dat" >file.json
+cat "$TESTS_LIB/../demo/sample.dat" | "$NOPWATCH" stat -j --from - >pipe.json
 ok "a recording may come by a pipe" cmp file.json pipe.json
 
 said=$(echo hello | "$NOPWATCH" stat --from - 2>&1)
