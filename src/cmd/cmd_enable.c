@@ -74,17 +74,22 @@ static int assume(struct nw_management *m, const struct verb *verb, struct nw_er
 static int apply(struct nw_management *m, const struct verb *verb, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = nw_manager_inventory(m->manager);
-	nw_strings missing = {0};
+	nw_strings missing = {0}, others = {0};
 	nw_vec_u32 picked = {0};
-	int ret = nw_management_pick(m, false, &picked, &missing, err);
+	int ret = nw_management_pick(m, false, &picked, &missing,
+				     verb->must_match ? NULL : &others, err);
 
 	if (ret == 0)
 		ret = tell_missing(m, verb, &missing, err);
+	if (!m->args->quiet)
+		nw_vec_each (&others, sentence)
+			nw_note("%s", *sentence);
 	nw_vec_each (&picked, number)
 		if (ret == 0)
 			ret = verb->apply(m, &inventory->events.item[*number], err);
 	nw_vec_free(&picked);
 	nw_strings_free(&missing);
+	nw_strings_free(&others);
 	return ret < 0 ? ret : nw_management_finish(m, err);
 }
 
@@ -157,7 +162,7 @@ const struct nw_command nw_cmd_remove = {
 		"What\n"
 		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` "
 		"removes all\n"
-		"that is ours.",
+		"that is ours, and is no failure where nothing is.",
 	.options = "pid exe foreign output format json dry-run force quiet",
 	.run = run_remove,
 };

@@ -223,7 +223,7 @@ static int choose(struct nw_management *m, nw_vec_u32 *out, struct nw_error *err
 	int ret = 0;
 
 	if (m->args->words.count)
-		ret = nw_management_pick(m, true, out, &missing, err);
+		ret = nw_management_pick(m, true, out, &missing, NULL, err);
 	for (size_t i = 0; i < count && ret == 0 && !m->args->words.count; i++) {
 		uint32_t *slot = nw_vec_add(out);
 		if (slot)

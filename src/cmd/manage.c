@@ -185,11 +185,40 @@ static bool is_picked(const nw_vec_u32 *list, size_t number)
 	return false;
 }
 
+static bool is_glob(const char *word)
+{
+	return strpbrk(word, "*?[");
+}
+
+/* Only what others have made fits: a pattern has asked for nothing then, a name for what it
+ * cannot have. */
+static int refuse(const struct picking *p, const struct nw_uprobe_event *refused,
+		  size_t count, nw_strings *others, struct nw_error *err)
+{
+	struct nw_error why = {0};
+	int ret = nw_manager_may_touch(refused, &p->m->options, &why);
+
+	if (!others || !is_glob(p->word) || refused->owner != NW_OWNER_FOREIGN) {
+		*err = why;
+		return ret;
+	}
+	if (count == 1)
+		ret = nw_strings_addf(others, "nothing to do for '%s': %s", p->word,
+				      why.what);
+	else
+		ret = nw_strings_addf(others,
+				      "nothing to do for '%s': all %zu events that it fits "
+				      "are not ours (%s)",
+				      p->word, count, why.what);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
 static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *count,
-		struct nw_error *err)
+		nw_strings *others, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = nw_manager_inventory(p->m->manager);
 	const struct nw_uprobe_event *refused = NULL;
+	size_t not_ours = 0;
 
 	*count = 0;
 	for (size_t i = 0; i < inventory->events.count; i++) {
@@ -199,7 +228,10 @@ static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *coun
 		if (!fits(p, event))
 			continue;
 		if (!take) {
-			refused = event;
+			/* what a session has, or has left, is worth more words */
+			if (!refused || event->owner != NW_OWNER_FOREIGN)
+				refused = event;
+			not_ours++;
 			continue;
 		}
 		++*count;
@@ -211,13 +243,14 @@ static int pick(const struct picking *p, bool all, nw_vec_u32 *out, size_t *coun
 		*slot = (uint32_t)i;
 	}
 	/* a spec names a place, where others may have events of their own */
-	return refused && !*count && !p->is_spec
-		       ? nw_manager_may_touch(refused, &p->m->options, err)
-		       : 0;
+	if (!refused || *count || p->is_spec)
+		return 0;
+	*count = not_ours;
+	return refuse(p, refused, not_ours, others, err);
 }
 
 int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
-		       nw_strings *missing, struct nw_error *err)
+		       nw_strings *missing, nw_strings *others, struct nw_error *err)
 {
 	int ret = 0;
 
@@ -229,7 +262,7 @@ int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
 			break;
 		ret = open_picking(&p, err);
 		if (ret == 0)
-			ret = pick(&p, all, out, &count, err);
+			ret = pick(&p, all, out, &count, others, err);
 		if (ret == 0 && !count && nw_strings_add(missing, *word, strlen(*word)) < 0)
 			ret = nw_no_memory(err);
 		close_picking(&p);

@@ -34,10 +34,12 @@ int nw_management_plan(const struct nw_management *m, const struct nw_selection 
 /*
  * The events that the words mean, as numbers of the inventory: specs by the place they name,
  * other words as patterns. all: whoever made them; else what is not ours is only taken with
- * --foreign, and refused where nothing else fits. Words that fit nothing are in missing.
+ * --foreign. Words that fit nothing are in missing. Where nothing but what is not ours fits, the
+ * word is refused; except, with others, a pattern that fits only what others have made: a sentence
+ * about that is added to them.
  */
 int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
-		       nw_strings *missing, struct nw_error *err);
+		       nw_strings *missing, nw_strings *others, struct nw_error *err);
 /* Do it, or tell it, and print what became of every event. */
 int nw_management_finish(struct nw_management *m, struct nw_error *err);
 

@@ -111,7 +111,15 @@ is "the events are gone" "$(ours)" ""
 "$NOPWATCH" remove -q '*'
 foreign_is_well "all that was ours is gone, the instance with it"
 said=$("$NOPWATCH" remove '*' 2>&1)
-has "remove, when nothing is left" "$? $said" "^1 nopwatch: .* is not ours"
+is "remove '*', when nothing of ours is left" "$? $said" \
+  "0 nopwatch: nothing to do for '*': foreign:parse is not ours: \`nopwatch add\` has not made it"
+is "a pattern in quiet" "$("$NOPWATCH" remove -q '*' 2>&1)" ""
+echo "p:foreign/more $SERVER:$place" >>"$TRACEFS/uprobe_events"
+said=$("$NOPWATCH" disable 'for*' 2>&1)
+has "and with more of it" "$? $said" "^0 nopwatch: nothing to do for 'for\*': all 2 events that it fits are not ours \(foreign:"
+said=$("$NOPWATCH" enable '*' 2>&1)
+has "what is to be enabled has to be there" "$? $said" "^1 nopwatch: foreign:.* is not ours"
+echo "-:foreign/more" >>"$TRACEFS/uprobe_events"
 said=$("$NOPWATCH" remove "$spec" 'sdt_myserver:*' 2>&1)
 has "remove again" "$? $said" "^0 nopwatch: no event is there for 'usdt:.*': nothing to do"
 said=$("$NOPWATCH" enable 'sdt_myserver:*' 2>&1)
