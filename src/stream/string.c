@@ -10,7 +10,8 @@
 #include "nopwatch/stream.h"
 
 enum {
-	PAGE = 4096, /* the smallest of any architecture: larger ones end there, too */
+	PAGE = 4096,	/* the smallest of any architecture: larger ones end there, too */
+	LOWEST = 65536, /* that any program has mapped */
 };
 
 static bool all_zero(const unsigned char *bytes, uint32_t len)
@@ -94,10 +95,14 @@ static bool could_be_a_fault(const struct nw_source *source, const unsigned char
 	return all_zero(bytes + end, least(len, page) - end);
 }
 
-/* Nothing can be there, in any process: the first page, and the kernel's half. */
+/*
+ * Nothing is there, in any process: the kernel's half, and the first 64 KiB, where small numbers
+ * point that are no pointers. (Distributions set vm.mmap_min_addr to that, 32 KiB on arm; below it
+ * only root can have a mapping, by asking for it.)
+ */
 static bool is_no_address(uint64_t address)
 {
-	return address < PAGE || address >> 57;
+	return address < LOWEST || address >> 57;
 }
 
 static void miss(struct nw_value *value)

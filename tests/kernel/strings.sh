@@ -56,6 +56,8 @@ ok "their text" "$TESTS_LIB/edges" out.json 256
 "$NOPWATCH" trace "$spec" -o text -- "$edges"
 has "NULL is no fault" "$(cat text)" 's=NULL len=-1'
 has "a fault is one" "$(cat text)" 's=\(fault\) len=-1'
+is "where nothing can be is a fault; of what is not mapped that cannot be told" \
+  "$(sed -n 's/.* s=\(.*\) len=-1.*/\1/p' text | tr '\n' ' ')" 'NULL (fault) (fault) ""? ""? ""? (fault) (fault) '
 has "an empty string is one" "$(cat text)" 's="" len=0'
 has "a cut one has an ellipsis" "$(cat text)" 'uvwxyzabcdefghijklmnopqrstuv"\.\.\. len=257'
 "$NOPWATCH" trace -j --string-size 16 "$spec" --filter 's == "abcdefghijklmnop"' -o out.json -- "$edges"

@@ -64,6 +64,7 @@ static void show_all(char *room, char *behind)
 	}
 	show(NULL, -1, NOWHERE);
 	show((char *)8, -1, NOWHERE);
+	show((char *)0x1234, -1, NOWHERE); /* a number that was taken for a pointer */
 	show((char *)0xdeadbeef, -1, NOWHERE);
 	show(behind, -1, NOWHERE);
 	show(behind + 4090, -1, NOWHERE);

@@ -128,6 +128,9 @@ START_TEST(what_cannot_be_read_is_no_empty_string)
 		check("abc", 0, 1, whole, "NULL");
 		check("abc", 8, 1, whole, "(fault)");
 		check("abc", 4095, 1, whole, "(fault)");
+		check("abc", 0x1234, 1, whole, "(fault)");
+		check("abc", 0xffff, 1, whole, "(fault)");
+		check("", 0x10000, 0, whole, "\"\"");
 		check("abc", 0x4141414141414141, 1, whole, "(fault)");
 		check("abc", UINT64_MAX, 1, whole, "(fault)");
 		/* who knows: nothing, or nothing but zeros */
