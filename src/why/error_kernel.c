@@ -2,14 +2,15 @@
 /*
  * What the kernel says about uprobe events, and what it means: the sentences of error_log (5.1 and
  * later), what older kernels print into dmesg instead, and what uprobes themselves print there.
- * Those that are about kprobes or about variables known from BTF are left out but for the ones that
- * a uprobe's definition can produce, too.
+ * All sentences of trace_probe.h are here, since a definition that is spelt wrong may be taken for
+ * one of another kind.
  */
 #include "error_rows.h"
 
 #define ERROR_LOG "kernel/trace/trace_probe.h, as error_log shows it"
 #define OLDER	  "kernel/trace/trace_uprobe.c and trace_probe.c before 5.1, in dmesg"
 #define UPROBES	  "kernel/events/uprobes.c, in dmesg"
+#define X86	  "arch/x86/kernel/uprobes.c, in dmesg"
 #define EVENTS	  "kernel/trace/trace_events.c, in dmesg"
 
 const struct nw_error_cause nw_kernel_errors[] = {
@@ -176,6 +177,112 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	{"$arg* can be used only on function entry or exit", NW_CAUSE_BAD_DEFINITION,
 	 "$arg* is for functions of the kernel; a uprobe takes registers",
 	 "nopwatch list -v FILE", ERROR_LOG},
+	{"failed to find the given file", NW_CAUSE_FILE_MISSING,
+	 "the kernel finds no such file from here", "ls -l FILE", ERROR_LOG},
+	{"invalid uprobe offset", NW_CAUSE_BAD_OFFSET, "the offset is not a number",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"event name is too long", NW_CAUSE_LIMIT,
+	 "the tool made an event name of more than 64 characters of a long path",
+	 "ln -s FILE /tmp/x", ERROR_LOG},
+	{"there is already the exact same probe event", NW_CAUSE_STALE_EVENT,
+	 "the event exists already: of another tool, or left by a dead one",
+	 "cat /sys/kernel/tracing/uprobe_events", ERROR_LOG},
+	{"maxactive is too big", NW_CAUSE_BAD_DEFINITION,
+	 "a number behind the first letter (p5:...) is for return probes in the kernel "
+	 "only",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"invalid probed address or symbol", NW_CAUSE_BAD_DEFINITION,
+	 "that is said of a probe on the kernel's own functions: the definition was taken "
+	 "for one, since its place is not /PATH:0xOFFSET",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"the symbol is not unique", NW_CAUSE_BAD_DEFINITION,
+	 "that is said of a probe on the kernel's own functions: the definition was taken "
+	 "for one, since its place is not /PATH:0xOFFSET",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"retprobe address must be an function entry", NW_CAUSE_BAD_DEFINITION,
+	 "that is said of a probe on the kernel's own functions: the definition was taken "
+	 "for one, since its place is not /PATH:0xOFFSET",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"tracepoint is not found", NW_CAUSE_BAD_DEFINITION,
+	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with "
+	 "p: or r:",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"invalid character in tracepoint name", NW_CAUSE_BAD_DEFINITION,
+	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with "
+	 "p: or r:",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"invalid probed address suffix", NW_CAUSE_BAD_DEFINITION,
+	 "behind the offset only %return may stand",
+	 "nopwatch add --dry-run uretprobe:FILE:SYMBOL", ERROR_LOG},
+	{"this requires both group and event name to attach", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"attached event does not exist", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"attached event does not have this field", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"no filter rule after 'if'", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"no btf entry for this probe point", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"$arg* must be an independent parameter without name etc", NW_CAUSE_BAD_DEFINITION,
+	 "$arg* is for functions of the kernel; a uprobe takes registers",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"$arg* can be used only once in the parameters", NW_CAUSE_BAD_DEFINITION,
+	 "$arg* is for functions of the kernel; a uprobe takes registers",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"$arg* failed because the argument list is too long", NW_CAUSE_BAD_DEFINITION,
+	 "$arg* is for functions of the kernel; a uprobe takes registers",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"$argn index is too big", NW_CAUSE_BAD_DEFINITION,
+	 "$argN counts from 1 and is for functions of the kernel; uprobes take registers",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"this is not a pointer to union/structure", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"non pointer structure/union argument is not supported", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"failed to parse single hyphen", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"this field is not found", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"failed to get btf type info", NW_CAUSE_BAD_DEFINITION,
+	 "names of the kernel's own variables and fields are not for uprobes, which take "
+	 "registers and memory",
+	 "nopwatch list -v FILE", ERROR_LOG},
+	{"event too big (too many fields?)", NW_CAUSE_LIMIT,
+	 "all arguments of an event together are larger than the kernel allows (3072 "
+	 "bytes)",
+	 "nopwatch add --dry-run SPEC", ERROR_LOG},
+	{"typecasts are only for eprobe fields", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"typecast requires a field access", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"too many nested typecasts/dereferences", NW_CAUSE_BAD_DEFINITION,
+	 "an argument goes through too many pointers", "nopwatch list -v FILE", ERROR_LOG},
+	{"@sym+/-offset with typecast needs parentheses", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"typecast field option is not byte-aligned", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
+	{"typecast field option does not support -> operator", NW_CAUSE_BAD_DEFINITION,
+	 "that is for probes on other events (e:...), not for uprobes",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"parse error at argument[", NW_CAUSE_BAD_DEFINITION,
 	 "the kernel could not read that argument, counted from 0: a form, a type or a "
 	 "register that it does not know",
@@ -190,15 +297,33 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "nopwatch add --dry-run SPEC", OLDER},
 	{"probe point is not specified", NW_CAUSE_BAD_DEFINITION,
 	 "the definition lacks PATH:OFFSET", "nopwatch add --dry-run SPEC", OLDER},
-	{"probe point is not have a offset", NW_CAUSE_BAD_DEFINITION,
-	 "the definition lacks the offset behind PATH:", "nopwatch add --dry-run SPEC",
-	 OLDER},
-	{"failed to make a new probe event", NW_CAUSE_STALE_EVENT,
-	 "an event of that name exists, or memory is short",
+	{"probe definition must be started with", NW_CAUSE_BAD_DEFINITION,
+	 "a line of uprobe_events begins with p: (entry), r: (return) or -: (delete)",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", OLDER},
+	{"delete command needs an event name", NW_CAUSE_BAD_DEFINITION,
+	 "-: is followed by GROUP/EVENT", "nopwatch status", OLDER},
+	{"event * doesn't exist.", NW_CAUSE_EVENT_DISABLED,
+	 "there is no such event to delete (any more)",
 	 "cat /sys/kernel/tracing/uprobe_events", OLDER},
-	{"failed to unregister event", NW_CAUSE_STALE_EVENT,
-	 "the event is in use, and cannot be deleted before it is disabled everywhere",
-	 "nopwatch status", OLDER},
+	{"probe point must be have a filename", NW_CAUSE_BAD_DEFINITION,
+	 "the definition's place is PATH:OFFSET; the path is missing",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", OLDER},
+	{"failed to parse address", NW_CAUSE_BAD_DEFINITION,
+	 "the place is not PATH:OFFSET, or there is no such file from here",
+	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", OLDER},
+	{"invalid argument[*] name", NW_CAUSE_BAD_DEFINITION,
+	 "an argument's name may only have letters, digits and _",
+	 "nopwatch add --dry-run SPEC", OLDER},
+	{"failed to register uprobe event", NW_CAUSE_REFUSED,
+	 "the kernel took the definition apart, but could not make an event of it",
+	 "dmesg | tail", OLDER},
+	{"argument is too long.", NW_CAUSE_BAD_DEFINITION,
+	 "an argument has at most 62 characters", "nopwatch list -v FILE", OLDER},
+	{"line length is too long", NW_CAUSE_BAD_DEFINITION,
+	 "a definition has at most 4095 characters", "nopwatch add --dry-run SPEC", OLDER},
+	{"reference counter offset mismatch", NW_CAUSE_PLACE_TAKEN,
+	 "another event holds the place with another semaphore (or without)",
+	 "nopwatch why usdt:FILE:PROVIDER:NAME", OLDER},
 	{"failed to unregister, leaking uprobe", NW_CAUSE_PLACE_TAKEN,
 	 "a tracer was killed while it disabled a probe: its breakpoint stays in memory, "
 	 "and the place keeps its reference counter as long as the file's inode lives",
@@ -218,20 +343,29 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "the kernel could not lower the semaphore in a process: its page is not mapped "
 	 "writable there",
 	 "nopwatch why -p PID usdt:FILE:PROVIDER:NAME", UPROBES},
-	{"omit uretprobe due to nestiness limit", NW_CAUSE_LIMIT,
+	{"omit uretprobe due to", NW_CAUSE_LIMIT,
 	 "the kernel follows 64 nested calls of a thread; deeper ones return unseen",
 	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
-	{"can't get original return address from the stack", NW_CAUSE_RETURN_GO,
-	 "a return probe could not replace the return address: the stack is not there, or "
-	 "was moved",
-	 "nopwatch stat uprobe:FILE:SYMBOL", UPROBES},
 	{"failed to handle uretprobe", NW_CAUSE_RETURN_GO,
 	 "a return came from a stack that no return probe knows of (coroutines, longjmp, "
 	 "Go); the kernel ends the process",
 	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
-	{"return addr clobbered", NW_CAUSE_RETURN_GO,
+	{"return address clobbered", NW_CAUSE_RETURN_GO,
 	 "the return address on the stack was changed between entry and return",
-	 "nopwatch stat uprobe:FILE:SYMBOL", UPROBES},
+	 "nopwatch stat uprobe:FILE:SYMBOL", X86},
+	{"failed to handle tail call", NW_CAUSE_RETURN_GO,
+	 "a return address was replaced twice on another stack than the kernel follows "
+	 "(coroutines, longjmp, Go): the inner return is unseen",
+	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
+	{"failed to dup ret instances", NW_CAUSE_LIMIT,
+	 "memory was short at a fork: the child's pending returns are unseen",
+	 "dmesg | tail", UPROBES},
+	{"failed to dup xol area", NW_CAUSE_LIMIT,
+	 "memory was short at a fork: probes may kill the child", "dmesg | tail", UPROBES},
+	{"failed to execute the probed insn", NW_CAUSE_INSIDE_FUNCTION,
+	 "the kernel could not execute the instruction that was replaced, and ended the "
+	 "process: the place may be inside an instruction",
+	 "objdump -d FILE", UPROBES},
 	{"could not enable event", NW_CAUSE_REFUSED,
 	 "the kernel has the event, but could not arm it: the offset is behind the end of "
 	 "the file, the file system cannot be probed, or the place is taken",

@@ -8,15 +8,32 @@
 
 #include "error_rows.h"
 
+/* In the order in which they are tried. */
+static const struct {
+	const struct nw_error_cause *rows;
+	const size_t *count;
+} tables[] = {
+	{nw_kernel_errors, &nw_kernel_error_count},
+	{nw_bpf_errors, &nw_bpf_error_count},
+	{nw_tool_errors, &nw_tool_error_count},
+};
+
 size_t nw_error_count(void)
 {
-	return nw_kernel_error_count + nw_tool_error_count;
+	size_t count = 0;
+
+	for (size_t i = 0; i < NW_COUNT(tables); i++)
+		count += *tables[i].count;
+	return count;
 }
 
 const struct nw_error_cause *nw_error_row(size_t i)
 {
-	return i < nw_kernel_error_count ? &nw_kernel_errors[i]
-					 : &nw_tool_errors[i - nw_kernel_error_count];
+	size_t table = 0;
+
+	while (i >= *tables[table].count)
+		i -= *tables[table++].count;
+	return &tables[table].rows[i];
 }
 
 /* Does text begin with pattern, whose * matches anything but a line's end? */
@@ -43,13 +60,25 @@ static bool holds(const char *text, const char *pattern)
 	return false;
 }
 
+/* Has a row that was found said it more closely? "elf: failed to open" says all of "failed to open". */
+static bool is_said(const char *pattern, const struct nw_error_cause *const *found,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(found[i]->pattern, pattern))
+			return true;
+	return false;
+}
+
 size_t nw_error_causes(const char *text, const struct nw_error_cause **out, size_t room)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < nw_error_count() && found < room; i++)
-		if (holds(text, nw_error_row(i)->pattern))
-			out[found++] = nw_error_row(i);
+	for (size_t i = 0; i < nw_error_count() && found < room; i++) {
+		const struct nw_error_cause *row = nw_error_row(i);
+		if (holds(text, row->pattern) && !is_said(row->pattern, out, found))
+			out[found++] = row;
+	}
 	return found;
 }
 
