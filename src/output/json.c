@@ -1,136 +1,217 @@
 // SPDX-License-Identifier: MIT
-/* The JSON writer. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* A report for programs: JSON lines. Keys are fixed (docs/json.md). */
 #include <string.h>
 
-#include "nopwatch/output.h"
+#include "order.h"
+#include "report.h"
 
-/* Largest integer that every smaller one of a double is exact up to. */
-#define EXACT ((uint64_t)1 << 53)
-
-static void separate(struct nw_json *json)
+static void number(struct nw_json *json, const char *key, const struct nw_histogram *h,
+		   uint64_t value)
 {
-	if (json->comma)
-		nw_buf_addc(json->out, ',');
-	json->comma = true;
-}
-
-void nw_json_open(struct nw_json *json, char bracket)
-{
-	separate(json);
-	nw_buf_addc(json->out, bracket);
-	json->comma = false;
-}
-
-void nw_json_close(struct nw_json *json, char bracket)
-{
-	nw_buf_addc(json->out, bracket);
-	json->comma = true;
-}
-
-static void add_char(struct nw_buf *out, unsigned char c)
-{
-	static const char letter[128] = {
-		['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
-
-	if (letter[c & 127])
-		nw_buf_printf(out, "\\%c", letter[c & 127]);
-	else if (c < 0x20 || c == 0x7f)
-		nw_buf_printf(out, "\\u%04x", c);
+	nw_json_key(json, key);
+	if (h->is_signed)
+		nw_json_i64(json, (int64_t)value);
 	else
-		nw_buf_addc(out, (char)c);
+		nw_json_u64(json, value);
 }
 
-static void add_string(struct nw_buf *out, const char *text, size_t len)
+static void buckets(struct nw_json *json, const struct nw_histogram *h)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	struct nw_bucket bucket;
+	unsigned int at = 0;
 
-	nw_buf_addc(out, '"');
-	while (len) {
-		uint32_t code;
-		size_t sequence = nw_utf8_decode(at, len, &code);
-		if (sequence == 1)
-			add_char(out, *at);
-		else if (sequence && nw_is_control(code))
-			nw_buf_printf(out, "\\u%04x", code);
-		else if (sequence)
-			nw_buf_add(out, at, sequence);
-		else
-			nw_buf_adds(out, "\\ufffd");
-		sequence = sequence ? sequence : 1;
-		at += sequence;
-		len -= sequence;
+	nw_json_key(json, "buckets");
+	nw_json_open(json, '[');
+	while (nw_histogram_next(h, &at, &bucket)) {
+		nw_json_open(json, '[');
+		if (h->is_signed) {
+			nw_json_i64(json, (int64_t)bucket.low);
+			nw_json_i64(json, (int64_t)bucket.high);
+		} else {
+			nw_json_u64(json, bucket.low);
+			nw_json_u64(json, bucket.high);
+		}
+		nw_json_u64(json, bucket.count);
+		nw_json_close(json, ']');
 	}
-	nw_buf_addc(out, '"');
+	nw_json_close(json, ']');
 }
 
-void nw_json_text(struct nw_json *json, const char *text, size_t len)
+/* DIST; an empty one has only its count, and no buckets. */
+static void distribution(struct nw_json *json, const char *key,
+			 const struct nw_histogram *h)
 {
-	separate(json);
-	add_string(json->out, text, len);
+	nw_json_key(json, key);
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "count", h->count);
+	number(json, "sum", h, h->sum);
+	if (h->count) {
+		number(json, "min", h, h->min);
+		nw_json_key(json, "mean");
+		nw_json_real(json, nw_histogram_mean(h));
+		nw_json_key(json, "stddev");
+		nw_json_real(json, nw_histogram_stddev(h));
+		for (size_t i = 0; i < nw_figure_count; i++)
+			if (nw_figures[i].percentile > 0)
+				number(json, nw_figures[i].key, h,
+				       nw_figure_value(h, &nw_figures[i]));
+		number(json, "max", h, h->max);
+	}
+	buckets(json, h);
+	nw_json_close(json, '}');
 }
 
-void nw_json_key(struct nw_json *json, const char *key)
+static struct nw_json start(struct nw_buf *out, const char *type)
 {
-	separate(json);
-	add_string(json->out, key, strlen(key));
-	nw_buf_addc(json->out, ':');
-	json->comma = false;
+	struct nw_json json = {.out = out};
+
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", type);
+	return json;
 }
 
-void nw_json_u64(struct nw_json *json, uint64_t value)
+static void finish(struct nw_json *json)
 {
-	separate(json);
-	nw_buf_printf(json->out, value > EXACT ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
+	nw_json_close(json, '}');
+	nw_buf_addc(json->out, '\n');
 }
 
-void nw_json_i64(struct nw_json *json, int64_t value)
+/* {"method":"GET","status":"200"} */
+static void group_parts(const struct nw_report *report, struct nw_json *json,
+			const char *name)
 {
-	bool exact = value >= -(int64_t)EXACT && value <= (int64_t)EXACT;
+	nw_cleanup(nw_free_ptr) char *keys = strdup(report->group_by);
+	char *rest = keys, *key;
 
-	separate(json);
-	nw_buf_printf(json->out, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
+	nw_json_key(json, "by");
+	nw_json_open(json, '{');
+	while (keys && (key = strsep(&rest, ","))) {
+		const char separator[] = {NW_GROUP_SEPARATOR, '\0'};
+		size_t len = strcspn(name, separator);
+		nw_json_key(json, key);
+		nw_json_text(json, name, len);
+		name += len + (name[len] != '\0');
+	}
+	nw_json_close(json, '}');
+	json->out->failed |= !keys;
 }
 
-void nw_json_real(struct nw_json *json, double value)
+static void group_key(const struct nw_report *report, struct nw_json *json, size_t group)
 {
-	char text[32];
+	if (report->group_by) {
+		nw_cleanup(nw_free_ptr) char *name = nw_report_group(report, group);
+		nw_json_key_text(json, "group", name ? name : "");
+		if (strchr(report->group_by, ','))
+			group_parts(report, json,
+				    nw_summary_group_name(report->summary, group));
+	}
+	if (report->interval)
+		nw_json_key_u64(json, "interval", report->interval);
+	if (report->interval && report->wall_ns) {
+		char when[40];
+		nw_json_key_text(json, "time", nw_report_time(report, when));
+	}
+}
 
-	separate(json);
-	if (!isfinite(value)) {
-		nw_buf_adds(json->out, "null");
+static const char *state_word(const struct nw_report *report, size_t probe, uint64_t hits)
+{
+	const struct nw_probe_state *state = report->states ? &report->states[probe] : NULL;
+
+	if (hits && !(report->disabled_at && report->disabled_at[probe]))
+		return "hit";
+	return state && state->word ? state->word : "not-hit";
+}
+
+static void probe_object(const struct nw_report *report, size_t probe, size_t group,
+			 struct nw_buf *out)
+{
+	const struct nw_probe *p = report->selection->probes.item[probe];
+	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
+
+	if (!nw_report_has_probe(report, row))
 		return;
+	struct nw_json json = start(out, "probe");
+	nw_json_key_text(&json, "probe", p->label);
+	group_key(report, &json, group);
+	nw_json_key_u64(&json, "hits", row->hits);
+	nw_json_key(&json, "rate_hz");
+	nw_json_real(&json, nw_report_rate(report, row->hits));
+	distribution(&json, "gap_ns", &row->gap);
+	nw_json_key(&json, "args");
+	nw_json_open(&json, '{');
+	for (size_t i = 0; row->args && i < p->args.count; i++) {
+		char name[32];
+		nw_arg_name(p, i, name);
+		if (row->args[i].count)
+			distribution(&json, name, &row->args[i]);
 	}
-	/* as short as can be read back to the same value */
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) != value)
-		snprintf(text, sizeof(text), "%.17g", value);
-	nw_buf_adds(json->out, text);
+	nw_json_close(&json, '}');
+	nw_json_key_text(&json, "state", state_word(report, probe, row->hits));
+	if (report->disabled_at && report->disabled_at[probe])
+		nw_json_key_u64(
+			&json, "disabled_ns",
+			report->disabled_at[probe] -
+				nw_min64(report->start_ns, report->disabled_at[probe]));
+	finish(&json);
 }
 
-void nw_json_bool(struct nw_json *json, bool value)
+static void span_object(const struct nw_report *report, size_t span, size_t group,
+			struct nw_buf *out)
 {
-	separate(json);
-	nw_buf_adds(json->out, value ? "true" : "false");
+	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+	char key[72];
+
+	if (!nw_report_has_span(report, row))
+		return;
+	struct nw_json json = start(out, "span");
+	nw_json_key_text(&json, "span", report->spans[span].name);
+	nw_span_key_text(&report->spans[span], key);
+	nw_json_key_text(&json, "key", key);
+	group_key(report, &json, group);
+	nw_json_key_u64(&json, "count", row->latency.count);
+	distribution(&json, "latency_ns", &row->latency);
+	nw_json_key_u64(&json, "unmatched_starts", row->unmatched_starts);
+	nw_json_key_u64(&json, "unmatched_ends", row->unmatched_ends);
+	nw_json_key_u64(&json, "discarded", row->discarded);
+	nw_json_key_u64(&json, "abandoned", row->abandoned);
+	nw_json_key_u64(&json, "omitted", row->omitted);
+	finish(&json);
 }
 
-void nw_json_null(struct nw_json *json)
+/* The kernel counts the hits of all processes. */
+const char *nw_dropped_text(bool restricted)
 {
-	separate(json);
-	nw_buf_adds(json->out, "null");
+	return restricted ? "more hits counted by the kernel: of other processes, or not "
+			    "recorded"
+			  : "hits not recorded by the kernel";
 }
 
-void nw_json_key_u64(struct nw_json *json, const char *key, uint64_t value)
+void nw_end_print(uint64_t lost, uint64_t discarded, uint64_t dropped,
+		  const uint64_t *filtered, const char *reason, uint64_t elapsed_ns,
+		  struct nw_buf *out)
 {
-	nw_json_key(json, key);
-	nw_json_u64(json, value);
+	struct nw_json json = start(out, "loss");
+
+	nw_json_key_u64(&json, "events", lost);
+	nw_json_key_u64(&json, "discarded_spans", discarded);
+	if (dropped)
+		nw_json_key_u64(&json, "not_recorded", dropped);
+	finish(&json);
+	json = start(out, "end");
+	nw_json_key_text(&json, "reason", reason);
+	nw_json_key_u64(&json, "elapsed_ns", elapsed_ns);
+	if (filtered)
+		nw_json_key_u64(&json, "filtered", *filtered);
+	finish(&json);
 }
 
-void nw_json_key_text(struct nw_json *json, const char *key, const char *text)
+void nw_report_json(const struct nw_report *report, struct nw_buf *out)
 {
-	nw_json_key(json, key);
-	nw_json_text(json, text, strlen(text));
+	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, out);
+	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, out);
+	if (report->interval == 0)
+		nw_end_print(report->lost, nw_summary_discarded(report->summary),
+			     report->dropped, report->has_filter ? &report->filtered : NULL,
+			     report->reason ? report->reason : "end", report->elapsed_ns,
+			     out);
 }
