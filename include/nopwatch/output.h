@@ -1,93 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: numbers as text, JSON lines, CSV or OpenMetrics, into a string buffer; whoever owns the buffer
- * writes it. Text is for people: aligned tables with units. JSON and CSV are for programs:
+ * output: what there is to show as text, JSON lines, CSV or OpenMetrics, into a string buffer that somebody
+ * else writes. Text is for people: aligned tables with units. JSON and CSV are for programs:
  * integer nanoseconds, names that do not change.
  */
 #ifndef NOPWATCH_OUTPUT_H
 #define NOPWATCH_OUTPUT_H
 
+#include "nopwatch/json.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
+#include "nopwatch/table.h"
 #include "nopwatch/why.h"
-
-enum nw_form {
-	NW_FORM_TEXT,
-	NW_FORM_JSON,
-	NW_FORM_CSV,
-	NW_FORM_OPENMETRICS, /* reports only, and always of everything so far */
-};
-
-/* ---- JSON --------------------------------------------------------------------------- */
-
-/*
- * A streaming writer: commas and escapes are its business, nesting is the caller's. Integers
- * that a double cannot hold exactly (beyond 2^53) become strings; bytes that are not UTF-8
- * become U+FFFD.
- */
-struct nw_json {
-	struct nw_buf *out;
-	bool comma; /* before the next key or element */
-};
-
-void nw_json_open(struct nw_json *json, char bracket); /* '{' or '[' */
-void nw_json_close(struct nw_json *json, char bracket);
-void nw_json_key(struct nw_json *json, const char *key);
-void nw_json_u64(struct nw_json *json, uint64_t value);
-void nw_json_i64(struct nw_json *json, int64_t value);
-void nw_json_real(struct nw_json *json, double value);
-void nw_json_bool(struct nw_json *json, bool value);
-void nw_json_null(struct nw_json *json);
-void nw_json_text(struct nw_json *json, const char *text, size_t len);
-/* key and value in one */
-void nw_json_key_u64(struct nw_json *json, const char *key, uint64_t value);
-void nw_json_key_text(struct nw_json *json, const char *key, const char *text);
-
-/* ---- units -------------------------------------------------------------------------- */
-
-/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
-void nw_unit_duration(uint64_t ns, char out[16]);
-/* "17/s", "2.00k/s", "1.30M/s" */
-void nw_unit_rate(double per_second, char out[16]);
-
-/* ---- tables ------------------------------------------------------------------------- */
-
-/* Where a cell's text stands among the table's, and how many characters it has. */
-struct nw_cell {
-	size_t at, len, width;
-};
-
-/*
- * Rows of cells, columns as wide as they need to be; numbers to the right. Where the terminal is
- * narrower (width), names are cut, with "...", down to 24 characters; then the columns that
- * give_up names are left out one by one; then names are cut further.
- */
-struct nw_table {
-	struct nw_buf text; /* of all cells, one behind the other */
-	NW_VEC(struct nw_cell) cells;
-	size_t columns;
-	const bool *left; /* per column: text, flush left; else flush right */
-	size_t width;	  /* characters a line; 0: any */
-	const char *
-		give_up; /* headers, each ended by a NUL, an empty one at the end; or NULL */
-	nw_strings *left_out; /* gets the headers of columns that were left out; or NULL */
-};
-
-/* The next cell. Without memory the table fails, and so does what it is printed into. */
-void nw_table_cell(struct nw_table *table, const char *fmt, ...) nw_format(2, 3);
-void nw_table_text(struct nw_table *table, const char *text);
-void nw_table_number(struct nw_table *table, uint64_t number);
-/* The cell is what the caller has added to table->text. */
-void nw_table_end_cell(struct nw_table *table);
-/* The first row is the header; bold if the terminal should show it so. Frees the cells. */
-void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);
-void nw_table_free(struct nw_table *table);
-
-/* ---- histograms --------------------------------------------------------------------- */
-
-/* bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from
- * the first to the last that is not empty. */
-void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out);
 
 /* ---- results ------------------------------------------------------------------------ */
 
@@ -136,8 +60,9 @@ struct nw_report {
 	const char *group_by; /* "tid", "method,status", ...; NULL: not grouped */
 	int64_t wall_ns;      /* when an interval ended, since 1970; 0: not known */
 	uint64_t elapsed_ns;
-	uint64_t interval;  /* number of this report, from 1; 0: the last one */
-	const char *reason; /* why it ended, in one word; NULL: it goes on */
+	uint64_t
+		interval; /* number of this report, from 1; 0: of everything, the last one or */
+	bool so_far;	  /* one that was asked for meanwhile (SIGUSR1) */
 	uint64_t lost;	    /* events */
 	bool lost_is_least; /* at least so many */
 	bool has_filter;    /* there is a filter, */
@@ -152,12 +77,6 @@ struct nw_report {
 	bool bold;
 };
 
-void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out);
-/* Instead of `count` reports of intervals in which nothing happened, from number `first` on. */
-void nw_report_quiet(uint64_t first, uint64_t count, enum nw_form form, struct nw_buf *out);
-/* The first line: {"type":"attached",...}; nothing in text and CSV, but CSV's header. */
-void nw_report_start(size_t probes, size_t sites, enum nw_form form, struct nw_buf *out);
-
 /* ---- events ------------------------------------------------------------------------- */
 
 struct nw_event_line {
@@ -169,38 +88,141 @@ struct nw_event_line {
 	bool wall;	 /* show the time of day */
 };
 
-void nw_event_print(const struct nw_event_line *line, enum nw_form form,
-		    struct nw_buf *out);
-void nw_event_header(bool bold, struct nw_buf *out);
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 void nw_value_json(const struct nw_value *value, struct nw_json *json);
-/* {"type":"loss",...} and {"type":"end",...}. dropped: as in a report; filtered: hits that a
- * filter took out; NULL: there is none. */
-void nw_end_print(uint64_t lost, uint64_t discarded, uint64_t dropped,
-		  const uint64_t *filtered, const char *reason, uint64_t elapsed_ns,
-		  struct nw_buf *out);
-/* What such hits are, in words behind their number. */
+
+/* ---- a run, from its beginning to its end ------------------------------------------- */
+
+struct nw_begin {
+	const struct nw_selection *selection;
+	size_t sites; /* that are armed */
+	bool header;  /* text: name the columns of events, */
+	bool bold;    /* so */
+};
+
+/* A probe was disabled in mid-run. */
+struct nw_disabled {
+	const struct nw_probe *probe;
+	const struct nw_probe_state *state;
+	uint64_t after_ns; /* since the beginning */
+};
+
+struct nw_end {
+	uint64_t lost;	    /* events */
+	uint64_t discarded; /* spans, for that */
+	uint64_t dropped;   /* as in a report */
+	bool has_filter;    /* there is a filter, */
+	uint64_t filtered;  /* which took out so many hits */
+	const char *reason; /* in one word */
+	uint64_t elapsed_ns;
+};
+
+/* What hits that were not recorded are, in words behind their number. */
 const char *nw_dropped_text(bool restricted);
 
-/* ---- diagnoses ---------------------------------------------------------------------- */
+/* ---- facts -------------------------------------------------------------------------- */
 
-/* Checks, one a line, then the verdict and its remedies. label: the probe, where there are
- * several; NULL: there is one. */
-void nw_diagnosis_print(const struct nw_diagnosis *diagnosis, const char *label,
-			enum nw_form form, bool color, struct nw_buf *out);
+/* A uprobe event of the system, and how it stands to files and processes. */
+struct nw_status_line {
+	const struct nw_uprobe_event *event;
+	NW_VEC(const char *)
+	labels;		      /* of its places: "provider:name"; NULL: cannot be told */
+	const nw_pids *armed; /* processes with a breakpoint at any of them */
+	unsigned int mapped;  /* processes that map any of them as code */
+	const char *file;     /* what became of the file, in one word */
+};
 
-/* ---- lists -------------------------------------------------------------------------- */
+struct nw_status {
+	NW_VEC(struct nw_status_line) lines;
+	bool has_hits; /* the kernel's counts are known */
+	bool details;  /* text: the definitions, too */
+	bool bold;
+};
 
-/* A site as {"type":"site",...}; caps decides nothing: fetches are those of a full kernel.
- * types: what is known of arguments beside the notes, or NULL. */
-void nw_site_json(struct nw_image *image, const struct nw_site *site,
-		  const struct nw_types *types, struct nw_buf *out);
-/* A note that was left out, {"type":"skipped",...}. */
-void nw_skipped_json(const struct nw_image *image, const struct nw_skipped *skipped,
-		     struct nw_buf *out);
-/* Rows of text for one site and its arguments (list -v). */
-void nw_site_text(struct nw_image *image, const struct nw_site *site,
-		  const struct nw_types *types, struct nw_buf *out);
+void nw_status_free(struct nw_status *status);
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+/* What a command has to show. */
+enum nw_shows {
+	NW_SHOWS_FACTS,	  /* lists: sites, features, verdicts */
+	NW_SHOWS_EVENTS,  /* begin, each event, end */
+	NW_SHOWS_REPORTS, /* begin, reports, end */
+	NW_SHOWS_COUNT
+};
+
+struct nw_output;
+
+/*
+ * A format is one such struct in a file of its own, and a row of nw_output_formats. Each function
+ * appends to output->text, which the caller writes away and empties whenever it likes; a format
+ * that can only be written as a whole appends nothing before end(). NULL: nothing to say.
+ *
+ * A run is begin, then whatever happens in the order of time, and end. Facts are one call each.
+ */
+struct nw_output_format {
+	const char *name; /* of -f */
+	bool shows[NW_SHOWS_COUNT];
+	bool for_people; /* tables and titles; what is long goes through a pager */
+	bool cumulative; /* every report is of everything so far: counters that only grow */
+	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
+	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
+	void (*free)(struct nw_output *output); /* what the state points to */
+
+	void (*begin)(struct nw_output *output, const struct nw_begin *begin);
+	void (*event)(struct nw_output *output, const struct nw_event_line *line);
+	void (*loss)(struct nw_output *output, const struct nw_record *loss);
+	void (*disabled)(struct nw_output *output, const struct nw_disabled *disabled);
+	void (*report)(struct nw_output *output, const struct nw_report *report);
+	/* Instead of `count` reports of intervals in which nothing happened, from `first` on. */
+	void (*quiet)(struct nw_output *output, uint64_t first, uint64_t count);
+	void (*end)(struct nw_output *output, const struct nw_end *end);
+
+	/* A site; types: what is known of its arguments beside the note, or NULL. Its fetches are
+	 * those of a kernel that has everything. */
+	void (*site)(struct nw_output *output, struct nw_image *image,
+		     const struct nw_site *site, const struct nw_types *types);
+	/* A note that was left out. */
+	void (*skipped)(struct nw_output *output, const struct nw_image *image,
+			const struct nw_skipped *skipped);
+	void (*features)(struct nw_output *output, const struct nw_features *features);
+	void (*status)(struct nw_output *output, const struct nw_status *status);
+	/* What became of an event that stays. */
+	void (*change)(struct nw_output *output, const struct nw_change *change);
+	/* Checks, one a line, then the verdict and its remedies. label: the probe, where there are
+	 * several; NULL: there is one. */
+	void (*diagnosis)(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+			  const char *label, bool color);
+};
+
+extern const struct nw_output_format nw_output_text, nw_output_json, nw_output_csv,
+	nw_output_openmetrics;
+extern const struct nw_output_format *const nw_output_formats[];
+extern const size_t nw_output_format_count;
+/* The format of that name; NULL: there is none. */
+const struct nw_output_format *nw_output_find(const char *name);
+/* "text, json or csv": the formats that can show it, or with NW_SHOWS_COUNT all of them. */
+void nw_output_names(enum nw_shows what, struct nw_buf *out);
+
+/* What is being written. */
+struct nw_output {
+	const struct nw_output_format *format;
+	struct nw_buf text; /* made, and not yet written */
+	void *state;
+};
+
+/* -ENOMEM. */
+int nw_output_make(const struct nw_output_format *format, struct nw_output *out);
+void nw_output_free(struct nw_output *output);
+
+/* The functions of its format, where it has them. */
+void nw_output_begin(struct nw_output *output, const struct nw_begin *begin);
+void nw_output_event(struct nw_output *output, const struct nw_event_line *line);
+void nw_output_loss(struct nw_output *output, const struct nw_record *loss);
+void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled);
+void nw_output_report(struct nw_output *output, const struct nw_report *report);
+void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count);
+void nw_output_end(struct nw_output *output, const struct nw_end *end);
 
 #endif

@@ -30,7 +30,7 @@ struct nw_args {
 	uint64_t buffer_bytes;
 	uint32_t string_size; /* bytes of a string that are fetched, 0: a default */
 	uint64_t max_rate;    /* hits a second and probe, 0: any */
-	enum nw_form form;
+	const struct nw_output_format *format;
 	const char *by, *filter;
 	NW_VEC(const char *) spans, hists, types, remotes;
 	const char *color;
@@ -64,7 +64,7 @@ struct nw_command {
 	const char *usage;   /* what follows "nopwatch NAME" */
 	const char *details; /* a paragraph for `help NAME` */
 	const char *options; /* names of the options it takes, blank-separated */
-	bool reports;	     /* writes reports: in all forms, not only text and JSON */
+	enum nw_shows shows; /* which formats it has depends on that */
 	int (*run)(const struct nw_args *args); /* the exit status */
 };
 

@@ -16,7 +16,7 @@ struct listing {
 	nw_strings places;		 /* files and directories */
 	struct nw_types types;
 	struct nw_table table;
-	struct nw_buf out;
+	struct nw_output output;
 	nw_images kept; /* for near names, if nothing matches */
 	size_t matched;
 	bool walking; /* below a directory: files without notes are not worth a word */
@@ -65,8 +65,8 @@ static void print_row(struct listing *list, const struct nw_buf *start,
 	struct nw_table *table = &list->table;
 
 	if (list->args->quiet) {
-		spec_text(start, row->first, &list->out);
-		nw_buf_addc(&list->out, '\n');
+		spec_text(start, row->first, &list->output.text);
+		nw_buf_addc(&list->output.text, '\n');
 		return;
 	}
 	spec_text(start, row->first, &table->text);
@@ -119,7 +119,7 @@ static void print_sites(struct listing *list, struct nw_image *image, const stru
 	nw_vec_each (&image->sites, site)
 		if (strcmp(site->provider, row->first->provider) == 0 &&
 		    strcmp(site->name, row->first->name) == 0)
-			nw_site_text(image, site, &list->types, &list->out);
+			list->output.format->site(&list->output, image, site, &list->types);
 }
 
 static void list_text(struct listing *list, struct nw_image *image)
@@ -129,18 +129,18 @@ static void list_text(struct listing *list, struct nw_image *image)
 	struct row *rows;
 
 	if (collect_rows(list, image, &index, &rows) < 0)
-		list->out.failed = true;
+		list->output.text.failed = true;
 	spec_start(image, &start);
 	for (size_t i = 0; rows && i < index.text.count; i++) {
 		if (!list->args->verbose) {
 			print_row(list, &start, &rows[i]);
 			continue;
 		}
-		spec_text(&start, rows[i].first, &list->out);
-		nw_buf_addc(&list->out, '\n');
+		spec_text(&start, rows[i].first, &list->output.text);
+		nw_buf_addc(&list->output.text, '\n');
 		print_sites(list, image, &rows[i]);
 	}
-	list->out.failed |= start.failed;
+	list->output.text.failed |= start.failed;
 	free(rows);
 	nw_buf_free(&start);
 	nw_index_free(&index);
@@ -148,17 +148,19 @@ static void list_text(struct listing *list, struct nw_image *image)
 
 /* ---- one object a site -------------------------------------------------------------- */
 
-static void list_json(struct listing *list, struct nw_image *image)
+static void list_sites(struct listing *list, struct nw_image *image)
 {
+	const struct nw_output_format *format = list->output.format;
+
 	nw_vec_each (&image->sites, site) {
 		if (!fits_any(list, site->provider, site->name))
 			continue;
 		list->matched++;
-		nw_site_json(image, site, &list->types, &list->out);
+		format->site(&list->output, image, site, &list->types);
 	}
 	nw_vec_each (&image->skipped, skipped)
 		if (!*skipped->name || fits_any(list, skipped->provider, skipped->name))
-			nw_skipped_json(image, skipped, &list->out);
+			format->skipped(&list->output, image, skipped);
 }
 
 /* ---- images ------------------------------------------------------------------------- */
@@ -195,7 +197,8 @@ static void keep_or_free(struct listing *list, struct nw_image *image)
 /* What there is so far. An output that cannot be written is told once, and ends the list. */
 static int flush(struct listing *list)
 {
-	int ret = list->full ? -ENOSPC : nw_sink_write(&list->sink, &list->out, &list->err);
+	int ret = list->full ? -ENOSPC
+			     : nw_sink_write(&list->sink, &list->output.text, &list->err);
 
 	if (ret < 0 && !list->sink.closed && !list->full) {
 		nw_report_error(&list->err);
@@ -208,10 +211,10 @@ static int list_image(struct nw_image *image, void *arg)
 {
 	struct listing *list = arg;
 
-	if (list->args->form == NW_FORM_JSON)
-		list_json(list, image);
-	else
+	if (list->output.format->for_people)
 		list_text(list, image);
+	else
+		list_sites(list, image);
 	if (!list->args->quiet && (!list->walking || list->args->verbose))
 		name_skipped(list, image);
 	keep_or_free(list, image);
@@ -369,7 +372,8 @@ static void say_nothing_matched(struct listing *list)
 static void print_table(struct listing *list)
 {
 	if (list->table.cells.count > list->table.columns)
-		nw_table_print(&list->table, nw_use_color(list->args, stdout), &list->out);
+		nw_table_print(&list->table, nw_use_color(list->args, stdout),
+			       &list->output.text);
 	nw_table_free(&list->table);
 	flush(list);
 }
@@ -394,6 +398,13 @@ static void print_all(struct listing *list)
 		say_nothing_matched(list);
 }
 
+static int open_result(struct listing *list, struct nw_error *err)
+{
+	if (nw_output_make(list->args->format, &list->output) < 0)
+		return nw_no_memory(err);
+	return nw_sink_open(list->args, &list->sink, err);
+}
+
 static int run(const struct nw_args *args)
 {
 	struct listing list = {.args = args};
@@ -402,7 +413,7 @@ static int run(const struct nw_args *args)
 
 	if (read_words(&list, &err) < 0 || nw_load_types(args, &list.types, &err) < 0) {
 		status = nw_failure(&nw_cmd_list, &err);
-	} else if (nw_sink_open(args, &list.sink, &err) < 0) {
+	} else if (open_result(&list, &err) < 0) {
 		nw_report_error(&err);
 		status = NW_EXIT_FAILED;
 	} else {
@@ -422,7 +433,7 @@ static int run(const struct nw_args *args)
 	nw_strings_free(&list.places);
 	nw_images_free(&list.kept);
 	nw_types_free(&list.types);
-	nw_buf_free(&list.out);
+	nw_output_free(&list.output);
 	return status;
 }
 

@@ -25,7 +25,7 @@ const struct nw_command nw_cmd_report = {
 		   "happens; FILE may also hold the text of trace_pipe. Needs neither root "
 		   "nor tracefs. For the events one by one:\n"
 		   "nopwatch trace --from FILE.",
-	.reports = true,
+	.shows = NW_SHOWS_REPORTS,
 	.options =
 		"interval output format json by sort top all-rows filter span hist quiet "
 		"verbose color no-pager",

@@ -19,7 +19,7 @@ struct stat {
 	struct nw_summary *summary;
 	nw_span_defs spans;
 	struct nw_sink sink;
-	struct nw_buf out;
+	struct nw_output output;
 	struct nw_error err; /* of a report printed inside hit() */
 
 	struct nw_by by;
@@ -76,7 +76,7 @@ static void clear_status(struct stat *s)
 
 static int print_interval(struct stat *s, struct nw_error *err)
 {
-	bool totals = s->args->form == NW_FORM_OPENMETRICS; /* its counters never shrink */
+	bool totals = s->args->format->cumulative;
 	struct nw_report report = make_report(s);
 
 	s->interval++;
@@ -94,10 +94,10 @@ static int print_interval(struct stat *s, struct nw_error *err)
 	clear_status(s);
 	if (totals && nw_summary_turn(s->summary) < 0)
 		return nw_no_memory(err);
-	nw_report_print(&report, s->args->form, &s->out);
+	nw_output_report(&s->output, &report);
 	if (!totals && nw_summary_turn(s->summary) < 0)
 		return nw_no_memory(err);
-	int ret = nw_sink_write(&s->sink, &s->out, err);
+	int ret = nw_sink_write(&s->sink, &s->output.text, err);
 	if (ret < 0)
 		return ret;
 	return s->args->count && s->interval >= s->args->count ? -ECANCELED : 0;
@@ -110,22 +110,47 @@ static int print_total(struct stat *s, struct nw_error *err)
 
 	clear_status(s);
 	nw_summary_finish(s->summary);
+	const struct nw_end end = {
+		.lost = run->lost,
+		.discarded = nw_summary_discarded(s->summary),
+		.dropped = run->dropped,
+		.has_filter = run->filter != NULL,
+		.filtered = run->filtered,
+		.reason = run->reason,
+		.elapsed_ns = nw_run_elapsed(run),
+	};
 	report.states = run->states;
 	report.elapsed_ns = nw_run_elapsed(run);
-	report.reason = run->reason;
 	report.lost = run->lost;
 	report.lost_is_least = run->lost_is_least;
 	report.dropped = run->dropped;
 	report.restricted = run->restricted;
-	if (s->interval && s->args->form == NW_FORM_TEXT)
-		nw_buf_adds(&s->out, "\n--- total ---\n");
+	if (s->interval && s->args->format->for_people)
+		nw_buf_adds(&s->output.text, "\n--- total ---\n");
 	else
 		nw_sink_page(&s->sink, s->args);
-	nw_report_print(&report, s->args->form, &s->out);
+	nw_output_report(&s->output, &report);
+	nw_output_end(&s->output, &end);
 	if (s->args->verbose)
 		nw_run_tell_cost(run);
-	int ret = nw_sink_write(&s->sink, &s->out, err);
+	int ret = nw_sink_write(&s->sink, &s->output.text, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
+}
+
+/* SIGUSR1: what there is so far. */
+static int print_so_far(struct stat *s, struct nw_error *err)
+{
+	struct nw_run *run = s->run;
+	struct nw_report report = make_report(s);
+
+	run->wake.report = false;
+	report.so_far = true;
+	report.elapsed_ns = nw_run_elapsed(run);
+	report.lost = nw_summary_lost(s->summary);
+	report.wall_ns = run->wall_ns ? (int64_t)((uint64_t)run->wall_ns + run->now_ns) : 0;
+	clear_status(s);
+	nw_output_report(&s->output, &report);
+	return nw_sink_write(&s->sink, &s->output.text, err);
 }
 
 static void print_status(struct stat *s, const struct nw_run *run)
@@ -136,8 +161,8 @@ static void print_status(struct stat *s, const struct nw_run *run)
 	if (!s->status_line || run->now_ns - s->shown < STATUS_NS)
 		return;
 	s->shown = run->now_ns;
-	nw_unit_duration(ns, elapsed);
-	nw_unit_rate(ns ? (double)run->hits * 1e9 / (double)ns : 0, rate);
+	nw_duration_text(ns, elapsed);
+	nw_rate_text(ns ? (double)run->hits * 1e9 / (double)ns : 0, rate);
 	int len = snprintf(line, sizeof(line),
 			   "\r\033[K%" PRIu64 " hits, %s, %" PRIu64 " lost, %s", run->hits,
 			   rate, nw_summary_lost(s->summary), elapsed);
@@ -217,6 +242,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &s->summary, err);
+	if (ret == 0 && nw_output_make(s->args->format, &s->output) < 0)
+		ret = nw_no_memory(err);
 	return ret < 0 ? ret : nw_sink_open(s->args, &s->sink, err);
 }
 
@@ -241,8 +268,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports",
 			run->selection.probes.count, sites);
-	nw_report_start(run->selection.probes.count, sites, s->args->form, &s->out);
-	return nw_sink_write(&s->sink, &s->out, err);
+	const struct nw_begin begin = {.selection = &run->selection, .sites = sites};
+	nw_output_begin(&s->output, &begin);
+	return nw_sink_write(&s->sink, &s->output.text, err);
 }
 
 static bool is_due(const struct stat *s, uint64_t until)
@@ -258,11 +286,11 @@ static int fold_intervals(struct stat *s, uint64_t count, struct nw_error *err)
 
 	if (s->args->count)
 		count = nw_min64(count, s->args->count - s->interval);
-	nw_report_quiet(s->interval + 1, count, s->args->form, &s->out);
+	nw_output_quiet(&s->output, s->interval + 1, count);
 	s->interval += count;
 	s->next = count > (UINT64_MAX - s->next) / length ? UINT64_MAX
 							  : s->next + count * length;
-	int ret = nw_sink_write(&s->sink, &s->out, err);
+	int ret = nw_sink_write(&s->sink, &s->output.text, err);
 	if (ret < 0)
 		return ret;
 	return s->args->count && s->interval >= s->args->count ? -ECANCELED : 0;
@@ -352,15 +380,8 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	uint64_t until = nw_min64(nw_run_known(run), run->now_ns);
 	if (is_due(s, until))
 		ret = print_intervals(s, until, err);
-	if (ret == 0 && run->wake.report) { /* SIGUSR1: what there is so far */
-		struct nw_report report = make_report(s);
-		run->wake.report = false;
-		report.elapsed_ns = nw_run_elapsed(run);
-		report.lost = nw_summary_lost(s->summary);
-		clear_status(s);
-		nw_report_print(&report, NW_FORM_TEXT, &s->out);
-		ret = nw_sink_write(&s->sink, &s->out, err);
-	}
+	if (ret == 0 && run->wake.report)
+		ret = print_so_far(s, err);
 	print_status(s, run);
 	return ret;
 }
@@ -371,7 +392,7 @@ static void free_stat(struct stat *s)
 {
 	nw_summary_free(s->summary);
 	nw_spans_free(&s->spans);
-	nw_buf_free(&s->out);
+	nw_output_free(&s->output);
 	nw_by_free(&s->by);
 }
 
@@ -464,7 +485,7 @@ const struct nw_command nw_cmd_stat = {
 		"file, only CMD and its children are counted (-a: everybody); if the "
 		"probes are in\n"
 		"another program, CMD is just the load, and everybody is.",
-	.reports = true,
+	.shows = NW_SHOWS_REPORTS,
 	.options = "pid follow all exe types duration interval count output format json by "
 		   "sort top all-rows filter span hist max-rate buffer string-size from "
 		   "strict dry-run force quiet verbose color no-pager",

@@ -13,13 +13,15 @@ struct tracer {
 	const struct nw_args *args;
 	struct nw_run *run;
 	struct nw_sink sink;
-	struct nw_buf out;
+	struct nw_output output;
 	struct nw_error failure; /* why a hit could not be written */
 };
 
 static int flush(struct tracer *t, struct nw_error *err)
 {
-	return t->out.len || t->out.failed ? nw_sink_write(&t->sink, &t->out, err) : 0;
+	struct nw_buf *text = &t->output.text;
+
+	return text->len || text->failed ? nw_sink_write(&t->sink, text, err) : 0;
 }
 
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
@@ -27,19 +29,22 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	struct tracer *t = arg;
 
 	t->run = run;
+	if (nw_output_make(t->args->format, &t->output) < 0)
+		return nw_no_memory(err);
 	return nw_sink_open(t->args, &t->sink, err);
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct tracer *t = arg;
-	bool terminal = !t->args->output && isatty(STDOUT_FILENO) == 1;
+	const struct nw_begin begin = {
+		.selection = &run->selection,
+		.sites = nw_run_sites(run),
+		.header = !t->args->output && isatty(STDOUT_FILENO) == 1,
+		.bold = nw_use_color(t->args, stdout),
+	};
 
-	if (t->args->form == NW_FORM_JSON)
-		nw_report_start(run->selection.probes.count, nw_run_sites(run),
-				NW_FORM_JSON, &t->out);
-	else if (terminal)
-		nw_event_header(nw_use_color(t->args, stdout), &t->out);
+	nw_output_begin(&t->output, &begin);
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
 			run->selection.probes.count, nw_run_sites(run));
@@ -58,41 +63,28 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		.wall = t->args->wall,
 	};
 
-	nw_event_print(&line, t->args->form, &t->out);
-	if (t->out.len >= FLUSH_AT && flush(t, &t->failure) < 0)
+	nw_output_event(&t->output, &line);
+	if (t->output.text.len >= FLUSH_AT && flush(t, &t->failure) < 0)
 		return t->sink.closed ? -EPIPE : -EIO;
 	return t->args->count && t->run->hits >= t->args->count ? -ECANCELED : 0;
 }
 
 static void loss(void *arg, const struct nw_record *record)
 {
-	struct tracer *t = arg;
-
-	if (t->args->form == NW_FORM_JSON)
-		return; /* the last line but one tells */
-	if (record->lost)
-		nw_buf_printf(&t->out, "[CPU %u: %ju events lost]\n", record->cpu,
-			      record->lost);
-	else
-		nw_buf_printf(&t->out, "[CPU %u: events lost]\n", record->cpu);
+	nw_output_loss(&((struct tracer *)arg)->output, record);
 }
 
 static void disabled(void *arg, uint32_t probe, uint64_t at)
 {
 	struct tracer *t = arg;
 	const struct nw_run *run = t->run;
-	struct nw_json json = {.out = &t->out};
+	const struct nw_disabled disabled = {
+		.probe = run->selection.probes.item[probe],
+		.state = &run->states[probe],
+		.after_ns = at - nw_min64(run->start_ns, at),
+	};
 
-	if (t->args->form != NW_FORM_JSON)
-		return; /* a note tells */
-	nw_json_open(&json, '{');
-	nw_json_key_text(&json, "type", "disabled");
-	nw_json_key_text(&json, "probe", run->selection.probes.item[probe]->label);
-	nw_json_key_text(&json, "state", run->states[probe].word);
-	nw_json_key_u64(&json, "disabled_ns", at - nw_min64(run->start_ns, at));
-	nw_json_key_text(&json, "text", run->states[probe].text);
-	nw_json_close(&json, '}');
-	nw_buf_addc(&t->out, '\n');
+	nw_output_disabled(&t->output, &disabled);
 }
 
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
@@ -103,11 +95,17 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 
 static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
 {
-	if (t->args->form == NW_FORM_JSON)
-		nw_end_print(
-			run->lost, 0, run->dropped, run->filter ? &run->filtered : NULL,
-			run->reason ? run->reason : "end", nw_run_elapsed(run), &t->out);
-	else if (run->lost && !t->args->quiet)
+	const struct nw_end end = {
+		.lost = run->lost,
+		.dropped = run->dropped,
+		.has_filter = run->filter != NULL,
+		.filtered = run->filtered,
+		.reason = run->reason,
+		.elapsed_ns = nw_run_elapsed(run),
+	};
+
+	nw_output_end(&t->output, &end);
+	if (t->args->format->for_people && run->lost && !t->args->quiet)
 		nw_note("%ju events lost (a larger -b helps)", run->lost);
 	nw_run_tell_dropped(run);
 	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
@@ -151,7 +149,7 @@ static int run(const struct nw_args *args)
 	int status = ret < 0 && !t.sink.closed ? nw_failure(&nw_cmd_trace, &err)
 					       : nw_run_status(&run);
 	nw_run_free(&run);
-	nw_buf_free(&t.out);
+	nw_output_free(&t.output);
 	return status;
 }
 
@@ -172,6 +170,7 @@ const struct nw_command nw_cmd_trace = {
 		"kernel's own "
 		"events,\n"
 		"tracepoint:SYSTEM:EVENT, have their fields as arguments.",
+	.shows = NW_SHOWS_EVENTS,
 	.options = "pid follow all exe types duration count output format json filter "
 		   "max-rate buffer string-size from time strict dry-run force quiet "
 		   "verbose color",

@@ -43,12 +43,24 @@ static int diagnose(struct nw_gathered *g, struct nw_diagnosis *out, struct nw_e
 	return ret < 0 ? ret : nw_diagnose(&g->facts, out, err);
 }
 
+static int print(const struct nw_diagnosis *diagnosis, const char *label,
+		 const struct nw_args *args, struct nw_sink *sink, struct nw_error *err)
+{
+	struct nw_output output;
+
+	if (nw_output_make(args->format, &output) < 0)
+		return nw_no_memory(err);
+	output.format->diagnosis(&output, diagnosis, label, nw_use_color(args, sink->file));
+	int ret = nw_sink_write(sink, &output.text, err);
+	nw_output_free(&output);
+	return ret;
+}
+
 static int why_one(const char *spec, const struct nw_args *args, const struct nw_tool *tool,
 		   const char *label, struct nw_sink *sink, int *fires,
 		   struct nw_error *err)
 {
 	struct nw_diagnosis diagnosis = {0};
-	struct nw_buf out = {0};
 	struct nw_gathered g;
 	int ret = nw_gather(&g, spec, args, tool, err);
 
@@ -57,11 +69,8 @@ static int why_one(const char *spec, const struct nw_args *args, const struct nw
 	ret = diagnose(&g, &diagnosis, err);
 	if (ret == 0) {
 		*fires = diagnosis.fires;
-		nw_diagnosis_print(&diagnosis, label, args->form,
-				   nw_use_color(args, sink->file), &out);
-		ret = nw_sink_write(sink, &out, err);
+		ret = print(&diagnosis, label, args, sink, err);
 	}
-	nw_buf_free(&out);
 	nw_diagnosis_free(&diagnosis);
 	nw_gathered_free(&g);
 	return ret;
@@ -73,16 +82,12 @@ static int why_error(const struct nw_args *args, struct nw_sink *sink, bool *kno
 		     struct nw_error *err)
 {
 	struct nw_diagnosis diagnosis;
-	struct nw_buf out = {0};
 	int ret = nw_diagnose_error(args->error, &diagnosis, err);
 
 	if (ret < 0)
 		return ret;
 	*known = diagnosis.reasons.count > 0;
-	nw_diagnosis_print(&diagnosis, NULL, args->form, nw_use_color(args, sink->file),
-			   &out);
-	ret = nw_sink_write(sink, &out, err);
-	nw_buf_free(&out);
+	ret = print(&diagnosis, NULL, args, sink, err);
 	nw_diagnosis_free(&diagnosis);
 	return ret;
 }

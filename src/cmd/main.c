@@ -84,8 +84,7 @@ int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_erro
 {
 	*out = (struct nw_sink){.file = stdout,
 				.path = args->output,
-				.replace = args->output &&
-					   args->form == NW_FORM_OPENMETRICS};
+				.replace = args->output && args->format->whole};
 	if (!args->output)
 		return 0;
 	/* what is replaced as a whole stays as it is until then; that it can be is seen now */

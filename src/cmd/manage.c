@@ -272,63 +272,36 @@ int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-static void change_json(const struct nw_change *change, struct nw_buf *out)
+static void print_changes(const struct nw_management *m, struct nw_output *output)
 {
-	struct nw_json json = {.out = out};
-
-	nw_json_open(&json, '{');
-	nw_json_key_text(&json, "type", "change");
-	nw_json_key_text(&json, "event", change->event);
-	if (*change->label)
-		nw_json_key_text(&json, "probe", change->label);
-	if (*change->where)
-		nw_json_key_text(&json, "instance", change->where);
-	nw_json_key_text(&json, "change", change->what);
-	nw_json_close(&json, '}');
-	nw_buf_addc(out, '\n');
-}
-
-static void change_text(const struct nw_change *change, struct nw_buf *out)
-{
-	nw_buf_printf(out, "%s: %s", change->event, change->what);
-	if (*change->where) {
-		nw_buf_adds(out, " in instance ");
-		nw_buf_add_escaped(out, change->where, strlen(change->where));
-	}
-	nw_buf_addc(out, '\n');
-}
-
-static void print_changes(const struct nw_management *m, struct nw_buf *out)
-{
-	nw_vec_each (nw_manager_changes(m->manager), change) {
-		if (m->args->form == NW_FORM_JSON)
-			change_json(change, out);
-		else if (!m->args->quiet)
-			change_text(change, out);
-	}
+	nw_vec_each (nw_manager_changes(m->manager), change)
+		if (!output->format->for_people || !m->args->quiet)
+			output->format->change(output, change);
 }
 
 int nw_management_finish(struct nw_management *m, struct nw_error *err)
 {
-	struct nw_buf out = {0};
+	struct nw_output output;
 	struct nw_sink sink;
 	int ret = nw_sink_open(m->args, &sink, err);
 
 	if (ret < 0)
 		return ret;
-	if (m->args->dry_run)
-		nw_manager_print(m->manager, &out);
+	if (nw_output_make(m->args->format, &output) < 0)
+		ret = nw_no_memory(err);
+	else if (m->args->dry_run)
+		nw_manager_print(m->manager, &output.text);
 	else
 		ret = nw_manager_do(m->manager, err);
 	if (!m->args->quiet)
 		nw_vec_each (nw_manager_notes(m->manager), note)
 			nw_note("%s", *note);
 	if (ret == 0 && !m->args->dry_run)
-		print_changes(m, &out);
+		print_changes(m, &output);
 	if (ret == 0)
-		ret = nw_sink_write(&sink, &out, err);
+		ret = nw_sink_write(&sink, &output.text, err);
 	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
-	nw_buf_free(&out);
+	nw_output_free(&output);
 	if (ret == 0 && end == 0 && nw_manager_left(m->manager)->count) {
 		end = nw_fail(err, EBUSY, "%s", nw_manager_left(m->manager)->item[0]);
 		nw_error_hint(err, "once nobody does, `nopwatch clean` takes it away");

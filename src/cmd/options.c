@@ -112,23 +112,32 @@ static int take_types(struct nw_args *args, const char *value, struct nw_error *
 	return *value ? 0 : bad_value(err, "--types", value, "a file");
 }
 
-static int take_form(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_format(struct nw_args *args, const char *value, struct nw_error *err)
 {
-	static const struct {
-		const char *name;
-		enum nw_form form;
-	} forms[] = {{"text", NW_FORM_TEXT},
-		     {"json", NW_FORM_JSON},
-		     {"csv", NW_FORM_CSV},
-		     {"openmetrics", NW_FORM_OPENMETRICS}};
+	struct nw_buf names = {0};
 
-	for (size_t i = 0; i < NW_COUNT(forms); i++) {
-		if (strcmp(forms[i].name, value) == 0) {
-			args->form = forms[i].form;
-			return 0;
-		}
-	}
-	return bad_value(err, "-f", value, "text, json, csv or openmetrics");
+	args->format = nw_output_find(value);
+	if (args->format)
+		return 0;
+	nw_output_names(NW_SHOWS_COUNT, &names);
+	bad_value(err, "-f", value, nw_buf_str(&names));
+	nw_buf_free(&names);
+	return -EINVAL;
+}
+
+/* A command shows what it shows: a report has more formats than a list. */
+static int check_format(const struct nw_command *command, const struct nw_args *args,
+			struct nw_error *err)
+{
+	struct nw_buf names = {0};
+
+	if (args->format->shows[command->shows])
+		return 0;
+	nw_output_names(command->shows, &names);
+	int ret = nw_fail_usage(err, "%s writes %s only", command->name,
+				nw_buf_str(&names));
+	nw_buf_free(&names);
+	return ret;
 }
 
 static int take_by(struct nw_args *args, const char *value, struct nw_error *err)
@@ -235,7 +244,7 @@ static int take_error(struct nw_args *args, const char *value, struct nw_error *
 		return 0;                                                                  \
 	}
 
-FLAG(take_json, args->form = NW_FORM_JSON)
+FLAG(take_json, args->format = &nw_output_json)
 FLAG(take_dry_run, args->dry_run = true)
 FLAG(take_enable, args->enable = true)
 FLAG(take_foreign, args->foreign = true)
@@ -261,7 +270,7 @@ static const struct nw_option options[] = {
 	{'i', "interval", "TIME", "report every so often", take_interval},
 	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
 	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", "text, json, csv or openmetrics", take_form},
+	{'f', "format", "FORM", "text, json, csv or openmetrics", take_format},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
 	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},
@@ -388,7 +397,8 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 {
 	struct option longs[NW_COUNT(options) + 1];
 	char letters[2 * NW_COUNT(options) + 4];
-	struct nw_args args = {.command = command->name, .color = "auto"};
+	struct nw_args args = {
+		.command = command->name, .color = "auto", .format = &nw_output_text};
 	int ret = 0;
 
 	make_tables(command, letters, longs);
@@ -408,8 +418,8 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		else
 			ret = option_of(value)->take(&args, optarg, err);
 	}
-	if (ret == 0 && args.form > NW_FORM_JSON && !command->reports)
-		ret = nw_fail_usage(err, "%s writes text or json only", command->name);
+	if (ret == 0)
+		ret = check_format(command, &args, err);
 	if (ret == 0 && args.cmd && !*args.cmd)
 		ret = nw_fail_usage(err, "there is no command behind --");
 	if (ret < 0)

@@ -34,10 +34,9 @@ void nw_sink_page(struct nw_sink *sink, const struct nw_args *args)
 {
 	const char *term = getenv("TERM");
 
-	sink->page = sink->file == stdout && !args->no_pager &&
-		     args->form == NW_FORM_TEXT && pager() && term &&
-		     strcmp(term, "dumb") != 0 && isatty(STDIN_FILENO) == 1 &&
-		     nw_screen_of(stdout).rows > 0;
+	sink->page = sink->file == stdout && !args->no_pager && args->format->for_people &&
+		     pager() && term && strcmp(term, "dumb") != 0 &&
+		     isatty(STDIN_FILENO) == 1 && nw_screen_of(stdout).rows > 0;
 }
 
 static size_t count_rows(const struct nw_buf *text, size_t columns)

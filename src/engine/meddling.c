@@ -57,8 +57,8 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 
 	if (nw_run_is_disabled(run, probe))
 		return 0;
-	nw_unit_duration(at > run->start_ns ? at - run->start_ns : 0, since);
-	nw_unit_duration(now - run->start_ns, until);
+	nw_duration_text(at > run->start_ns ? at - run->start_ns : 0, since);
+	nw_duration_text(now - run->start_ns, until);
 	snprintf(text, sizeof(text),
 		 "%s, %s to %s after the start: hits since then are missing", what, since,
 		 until);

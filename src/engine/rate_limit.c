@@ -58,7 +58,7 @@ void nw_run_tell_cost(const struct nw_run *run)
 	if (!run->kernel_hits || !elapsed)
 		return;
 	double percent = 100.0 * (double)run->cost_ns / (double)elapsed;
-	nw_unit_duration(run->cost_ns / run->kernel_hits, each);
+	nw_duration_text(run->cost_ns / run->kernel_hits, each);
 	nw_note("%s %.1f %% of one CPU in the traced processes: %" PRIu64
 		" hits, an estimated %s each",
 		percent < 0.1 ? "less than" : "about", percent < 0.1 ? 0.1 : percent,
@@ -145,8 +145,8 @@ static int disable(struct nw_run *run, size_t probe, double rate, struct nw_erro
 	int ret = nw_session_disable(run->session, probe, err);
 	if (ret < 0)
 		return ret;
-	nw_unit_duration(at > run->start_ns ? at - run->start_ns : 0, when);
-	nw_unit_rate(rate, how_often);
+	nw_duration_text(at > run->start_ns ? at - run->start_ns : 0, when);
+	nw_rate_text(rate, how_often);
 	snprintf(text, sizeof(text), "disabled after %s: %s, more than --max-rate %" PRIu64,
 		 when, how_often, run->args->max_rate);
 	ret = nw_run_mark_disabled(run, probe, NW_STATE_DISABLED, at, text, err);

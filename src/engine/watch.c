@@ -269,6 +269,7 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 		.command = g->args->command,
 		.duration_ns = g->args->duration_ns ? g->args->duration_ns
 						    : WATCH_SECONDS * 1000000000ull,
+		.format = g->args->format,
 		.color = "never",
 		.all = true,
 		.quiet = true,

@@ -24,11 +24,14 @@ static void field(struct nw_buf *out, const char *name)
 	nw_buf_free(&shown);
 }
 
-static void header(struct nw_buf *out)
+static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
+	struct nw_buf *out = &output->text;
+
+	(void)begin;
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
-	for (size_t i = 0; i < nw_figure_count; i++)
-		nw_buf_printf(out, ",%s_ns", nw_figures[i].key);
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
 	nw_buf_adds(
 		out,
 		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted\n");
@@ -56,18 +59,18 @@ static void number(struct nw_buf *out, const struct nw_histogram *h, uint64_t va
 		nw_buf_printf(out, ",%" PRIu64, value);
 }
 
-static void figures(const struct nw_histogram *h, struct nw_buf *out)
+static void statistics(const struct nw_histogram *h, struct nw_buf *out)
 {
 	number(out, h, h->sum);
-	for (size_t i = 0; i < nw_figure_count; i++) {
+	for (size_t i = 0; i < nw_statistic_count; i++) {
 		if (h->count)
-			number(out, h, nw_figure_value(h, &nw_figures[i]));
+			number(out, h, nw_statistic_of(h, &nw_statistics[i]));
 		else
 			nw_buf_addc(out, ',');
 	}
 }
 
-/* The columns behind the figures. arg: "" for probes and spans. span: NULL for all else. */
+/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. */
 static void row_end(const struct nw_report *report, const char *arg,
 		    const struct nw_span_row *span, struct nw_buf *out)
 {
@@ -92,7 +95,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 	if (!nw_report_has_probe(report, row))
 		return;
 	row_start(report, "probe", p->label, group, row->hits, out);
-	figures(&row->gap, out);
+	statistics(&row->gap, out);
 	nw_buf_adds(out, ",,,");
 	row_end(report, "", NULL, out);
 	for (size_t i = 0; row->args && i < p->args.count; i++) {
@@ -101,7 +104,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 			continue;
 		nw_arg_name(p, i, name);
 		row_start(report, "arg", p->label, group, row->args[i].count, out);
-		figures(&row->args[i], out);
+		statistics(&row->args[i], out);
 		nw_buf_adds(out, ",,,");
 		row_end(report, name, NULL, out);
 	}
@@ -115,36 +118,43 @@ static void span_line(const struct nw_report *report, size_t span, size_t group,
 	if (!nw_report_has_span(report, row))
 		return;
 	row_start(report, "span", report->spans[span].name, group, row->latency.count, out);
-	figures(&row->latency, out);
+	statistics(&row->latency, out);
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
 	row_end(report, "", row, out);
 }
 
-void nw_report_csv(const struct nw_report *report, struct nw_buf *out)
+static void report(struct nw_output *output, const struct nw_report *report)
 {
-	nw_rank_each(report, NW_SUBJECT_PROBES, probe_lines, out);
-	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, out);
-	if (report->interval == 0 && report->has_filter)
-		nw_buf_printf(out, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,\n",
-			      report->filtered);
-	if (report->interval == 0)
-		nw_buf_printf(out, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,\n",
-			      report->lost, nw_summary_discarded(report->summary));
+	nw_rank_each(report, NW_SUBJECT_PROBES, probe_lines, &output->text);
+	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, &output->text);
 }
 
-void nw_report_start(size_t probes, size_t sites, enum nw_form form, struct nw_buf *out)
+/* The number of intervals stands where the others have their count. */
+static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
-	struct nw_json json = {.out = out};
+	struct nw_buf *out = &output->text;
 
-	if (form == NW_FORM_CSV)
-		header(out);
-	if (form != NW_FORM_JSON)
-		return;
-	nw_json_open(&json, '{');
-	nw_json_key_text(&json, "type", "attached");
-	nw_json_key_u64(&json, "probes", probes);
-	nw_json_key_u64(&json, "sites", sites);
-	nw_json_close(&json, '}');
+	nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
+	for (size_t i = 0; i < nw_statistic_count + 7; i++)
+		nw_buf_addc(out, ',');
 	nw_buf_addc(out, '\n');
 }
+
+static void end(struct nw_output *output, const struct nw_end *end)
+{
+	if (end->has_filter)
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,\n",
+			      end->filtered);
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,\n",
+		      end->lost, end->discarded);
+}
+
+const struct nw_output_format nw_output_csv = {
+	.name = "csv",
+	.shows = {[NW_SHOWS_REPORTS] = true},
+	.begin = begin,
+	.report = report,
+	.quiet = quiet,
+	.end = end,
+};

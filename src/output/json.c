@@ -1,9 +1,180 @@
 // SPDX-License-Identifier: MIT
-/* A report for programs: JSON lines. Keys are fixed (docs/json.md). */
+/* JSON lines: a run. Facts are in json_facts.c. Keys are fixed (docs/json.md). */
+#include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "order.h"
 #include "report.h"
+
+struct nw_json nw_json_start(struct nw_buf *out, const char *type)
+{
+	struct nw_json json = {.out = out};
+
+	nw_json_open(&json, '{');
+	nw_json_key_text(&json, "type", type);
+	return json;
+}
+
+void nw_json_finish(struct nw_json *json)
+{
+	nw_json_close(json, '}');
+	nw_buf_addc(json->out, '\n');
+}
+
+/* ---- values ------------------------------------------------------------------------- */
+
+static void json_element(const struct nw_value *value, uint32_t i, struct nw_json *json)
+{
+	uint64_t number = nw_value_element(value, i);
+
+	if (value->element == NW_VALUE_FLOAT)
+		nw_json_real(json, nw_value_real(value, i));
+	else if (value->element == NW_VALUE_SIGNED)
+		nw_json_i64(json, (int64_t)number);
+	else
+		nw_json_u64(json, number);
+}
+
+void nw_value_json(const struct nw_value *value, struct nw_json *json)
+{
+	switch (value->kind) {
+	case NW_VALUE_MISSING:
+	case NW_VALUE_NULL:
+		nw_json_null(json);
+		break;
+	case NW_VALUE_STRING:
+		nw_json_text(json, value->text, value->len);
+		break;
+	case NW_VALUE_ARRAY:
+		nw_json_open(json, '[');
+		for (uint32_t i = 0; i < value->len; i++)
+			json_element(value, i, json);
+		nw_json_close(json, ']');
+		break;
+	case NW_VALUE_FLOAT:
+		nw_json_real(json, value->real);
+		break;
+	case NW_VALUE_SIGNED:
+		nw_json_i64(json, (int64_t)value->number);
+		break;
+	default:
+		nw_json_u64(json, value->number);
+	}
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+/* What values alone do not tell: lists of arguments' names, left out where they are empty. */
+static bool is_untrusted(const struct nw_value *value)
+{
+	return value->untrusted;
+}
+
+static bool is_cut(const struct nw_value *value)
+{
+	return value->kind == NW_VALUE_STRING && value->cut;
+}
+
+static bool is_fault(const struct nw_value *value)
+{
+	return value->kind == NW_VALUE_MISSING && strcmp(value->text, "(fault)") == 0;
+}
+
+static const struct {
+	const char *key;
+	bool (*has)(const struct nw_value *value);
+} marks[] = {{"untrusted", is_untrusted}, {"cut", is_cut}, {"fault", is_fault}};
+
+static void print_marks(const struct nw_event_line *line, struct nw_json *json)
+{
+	const struct nw_hit *hit = line->hit;
+
+	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
+		bool any = false;
+		for (size_t i = 0; i < hit->value_count; i++) {
+			char name[32];
+			if (!marks[mark].has(&hit->values[i]))
+				continue;
+			if (!any) {
+				nw_json_key(json, marks[mark].key);
+				nw_json_open(json, '[');
+			}
+			any = true;
+			nw_arg_name(line->probe, i, name);
+			nw_json_text(json, name, strlen(name));
+		}
+		if (any)
+			nw_json_close(json, ']');
+	}
+}
+
+static void event(struct nw_output *output, const struct nw_event_line *line)
+{
+	const struct nw_hit *hit = line->hit;
+	struct nw_json json = nw_json_start(&output->text, "event");
+
+	nw_json_key_u64(&json, "time_ns", hit->time);
+	if (line->wall && line->wall_ns)
+		nw_json_key_u64(&json, "wall_ns", hit->time + (uint64_t)line->wall_ns);
+	nw_json_key_u64(&json, "cpu", hit->cpu);
+	nw_json_key(&json, "pid");
+	nw_json_i64(&json, line->task->pid);
+	nw_json_key(&json, "tid");
+	nw_json_i64(&json, hit->tid);
+	nw_json_key_text(&json, "comm", line->task->comm);
+	nw_json_key_text(&json, "probe", line->probe->label);
+	nw_json_key(&json, "args");
+	nw_json_open(&json, '{');
+	for (size_t i = 0; i < hit->value_count; i++) {
+		char name[32];
+		nw_arg_name(line->probe, i, name);
+		nw_json_key(&json, name);
+		nw_value_json(&hit->values[i], &json);
+	}
+	nw_json_close(&json, '}');
+	print_marks(line, &json);
+	nw_json_finish(&json);
+}
+
+static void begin(struct nw_output *output, const struct nw_begin *begin)
+{
+	struct nw_json json = nw_json_start(&output->text, "attached");
+
+	nw_json_key_u64(&json, "probes", begin->selection->probes.count);
+	nw_json_key_u64(&json, "sites", begin->sites);
+	nw_json_finish(&json);
+}
+
+static void disabled(struct nw_output *output, const struct nw_disabled *disabled)
+{
+	struct nw_json json = nw_json_start(&output->text, "disabled");
+
+	nw_json_key_text(&json, "probe", disabled->probe->label);
+	nw_json_key_text(&json, "state", disabled->state->word);
+	nw_json_key_u64(&json, "disabled_ns", disabled->after_ns);
+	nw_json_key_text(&json, "text", disabled->state->text);
+	nw_json_finish(&json);
+}
+
+static void end(struct nw_output *output, const struct nw_end *end)
+{
+	struct nw_json json = nw_json_start(&output->text, "loss");
+
+	nw_json_key_u64(&json, "events", end->lost);
+	nw_json_key_u64(&json, "discarded_spans", end->discarded);
+	if (end->dropped)
+		nw_json_key_u64(&json, "not_recorded", end->dropped);
+	nw_json_finish(&json);
+	json = nw_json_start(&output->text, "end");
+	nw_json_key_text(&json, "reason", end->reason ? end->reason : "end");
+	nw_json_key_u64(&json, "elapsed_ns", end->elapsed_ns);
+	if (end->has_filter)
+		nw_json_key_u64(&json, "filtered", end->filtered);
+	nw_json_finish(&json);
+}
+
+/* ---- reports ------------------------------------------------------------------------ */
 
 static void number(struct nw_json *json, const char *key, const struct nw_histogram *h,
 		   uint64_t value)
@@ -51,29 +222,14 @@ static void distribution(struct nw_json *json, const char *key,
 		nw_json_real(json, nw_histogram_mean(h));
 		nw_json_key(json, "stddev");
 		nw_json_real(json, nw_histogram_stddev(h));
-		for (size_t i = 0; i < nw_figure_count; i++)
-			if (nw_figures[i].percentile > 0)
-				number(json, nw_figures[i].key, h,
-				       nw_figure_value(h, &nw_figures[i]));
+		for (size_t i = 0; i < nw_statistic_count; i++)
+			if (nw_statistics[i].percentile > 0)
+				number(json, nw_statistics[i].key, h,
+				       nw_statistic_of(h, &nw_statistics[i]));
 		number(json, "max", h, h->max);
 	}
 	buckets(json, h);
 	nw_json_close(json, '}');
-}
-
-static struct nw_json start(struct nw_buf *out, const char *type)
-{
-	struct nw_json json = {.out = out};
-
-	nw_json_open(&json, '{');
-	nw_json_key_text(&json, "type", type);
-	return json;
-}
-
-static void finish(struct nw_json *json)
-{
-	nw_json_close(json, '}');
-	nw_buf_addc(json->out, '\n');
 }
 
 /* {"method":"GET","status":"200"} */
@@ -107,7 +263,11 @@ static void group_key(const struct nw_report *report, struct nw_json *json, size
 	}
 	if (report->interval)
 		nw_json_key_u64(json, "interval", report->interval);
-	if (report->interval && report->wall_ns) {
+	if (report->so_far) {
+		nw_json_key(json, "so_far");
+		nw_json_bool(json, true);
+	}
+	if (report->wall_ns) {
 		char when[40];
 		nw_json_key_text(json, "time", nw_report_time(report, when));
 	}
@@ -130,7 +290,7 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 
 	if (!nw_report_has_probe(report, row))
 		return;
-	struct nw_json json = start(out, "probe");
+	struct nw_json json = nw_json_start(out, "probe");
 	nw_json_key_text(&json, "probe", p->label);
 	group_key(report, &json, group);
 	nw_json_key_u64(&json, "hits", row->hits);
@@ -152,7 +312,7 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 			&json, "disabled_ns",
 			report->disabled_at[probe] -
 				nw_min64(report->start_ns, report->disabled_at[probe]));
-	finish(&json);
+	nw_json_finish(&json);
 }
 
 static void span_object(const struct nw_report *report, size_t span, size_t group,
@@ -163,7 +323,7 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 
 	if (!nw_report_has_span(report, row))
 		return;
-	struct nw_json json = start(out, "span");
+	struct nw_json json = nw_json_start(out, "span");
 	nw_json_key_text(&json, "span", report->spans[span].name);
 	nw_span_key_text(&report->spans[span], key);
 	nw_json_key_text(&json, "key", key);
@@ -175,43 +335,37 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 	nw_json_key_u64(&json, "discarded", row->discarded);
 	nw_json_key_u64(&json, "abandoned", row->abandoned);
 	nw_json_key_u64(&json, "omitted", row->omitted);
-	finish(&json);
+	nw_json_finish(&json);
 }
 
-/* The kernel counts the hits of all processes. */
-const char *nw_dropped_text(bool restricted)
+static void report(struct nw_output *output, const struct nw_report *report)
 {
-	return restricted ? "more hits counted by the kernel: of other processes, or not "
-			    "recorded"
-			  : "hits not recorded by the kernel";
+	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, &output->text);
+	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, &output->text);
 }
 
-void nw_end_print(uint64_t lost, uint64_t discarded, uint64_t dropped,
-		  const uint64_t *filtered, const char *reason, uint64_t elapsed_ns,
-		  struct nw_buf *out)
+static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
-	struct nw_json json = start(out, "loss");
+	struct nw_json json = nw_json_start(&output->text, "quiet");
 
-	nw_json_key_u64(&json, "events", lost);
-	nw_json_key_u64(&json, "discarded_spans", discarded);
-	if (dropped)
-		nw_json_key_u64(&json, "not_recorded", dropped);
-	finish(&json);
-	json = start(out, "end");
-	nw_json_key_text(&json, "reason", reason);
-	nw_json_key_u64(&json, "elapsed_ns", elapsed_ns);
-	if (filtered)
-		nw_json_key_u64(&json, "filtered", *filtered);
-	finish(&json);
+	nw_json_key_u64(&json, "interval", first);
+	nw_json_key_u64(&json, "last", first + count - 1);
+	nw_json_finish(&json);
 }
 
-void nw_report_json(const struct nw_report *report, struct nw_buf *out)
-{
-	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, out);
-	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, out);
-	if (report->interval == 0)
-		nw_end_print(report->lost, nw_summary_discarded(report->summary),
-			     report->dropped, report->has_filter ? &report->filtered : NULL,
-			     report->reason ? report->reason : "end", report->elapsed_ns,
-			     out);
-}
+const struct nw_output_format nw_output_json = {
+	.name = "json",
+	.shows = {true, true, true},
+	.begin = begin,
+	.event = event,
+	.disabled = disabled,
+	.report = report,
+	.quiet = quiet,
+	.end = end,
+	.site = nw_json_site,
+	.skipped = nw_json_skipped,
+	.features = nw_json_features,
+	.status = nw_json_status,
+	.change = nw_json_change,
+	.diagnosis = nw_json_diagnosis,
+};

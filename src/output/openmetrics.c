@@ -308,8 +308,10 @@ static void show_spans(const struct nw_report *report, show_span *show, struct n
 	}
 }
 
-void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
+static void report(struct nw_output *output, const struct nw_report *report)
 {
+	struct nw_buf *out = &output->text;
+
 	for (size_t i = 0; i < NW_COUNT(families); i++) {
 		struct nw_buf samples = {0};
 		if (families[i].probe)
@@ -337,3 +339,11 @@ void nw_report_openmetrics(const struct nw_report *report, struct nw_buf *out)
 	seconds(report->elapsed_ns, out);
 	nw_buf_adds(out, report->prometheus ? "\n" : "\n# EOF\n");
 }
+
+const struct nw_output_format nw_output_openmetrics = {
+	.name = "openmetrics",
+	.shows = {[NW_SHOWS_REPORTS] = true},
+	.cumulative = true,
+	.whole = true,
+	.report = report,
+};

@@ -51,23 +51,24 @@ bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_
 /* ---- keys --------------------------------------------------------------------------- */
 
 /* What is compared: hits, and the distribution of gaps or latencies, of one group or of all. */
-struct figures {
+struct ranked_by {
 	uint64_t hits;
 	const struct nw_histogram *times;
 };
 
-static struct figures figures_of(const struct nw_report *report, enum nw_subject subject,
-				 size_t index, size_t group)
+static struct ranked_by ranked_by(const struct nw_report *report, enum nw_subject subject,
+				  size_t index, size_t group)
 {
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
 	if (subject == NW_SUBJECT_PROBES)
-		return (struct figures){rows->probes[index].hits, &rows->probes[index].gap};
-	return (struct figures){rows->spans[index].latency.count,
-				&rows->spans[index].latency};
+		return (struct ranked_by){rows->probes[index].hits,
+					  &rows->probes[index].gap};
+	return (struct ranked_by){rows->spans[index].latency.count,
+				  &rows->spans[index].latency};
 }
 
-static double key_of(enum nw_sort sort, const struct figures *of)
+static double key_of(enum nw_sort sort, const struct ranked_by *of)
 {
 	switch (sort) {
 	case NW_SORT_TOTAL:
@@ -93,14 +94,14 @@ static double key_of_all(const struct nw_report *report, enum nw_subject subject
 {
 	size_t groups = nw_summary_groups(report->summary);
 	struct nw_histogram all = {0};
-	struct figures sum = {.times = &all};
+	struct ranked_by sum = {.times = &all};
 
 	if (groups == 1) {
-		sum = figures_of(report, subject, index, 0);
+		sum = ranked_by(report, subject, index, 0);
 		return key_of(sort, &sum);
 	}
 	for (size_t g = 0; g < groups; g++) {
-		struct figures one = figures_of(report, subject, index, g);
+		struct ranked_by one = ranked_by(report, subject, index, g);
 		sum.hits += one.hits;
 		nw_histogram_merge(&all, one.times);
 	}
@@ -166,9 +167,9 @@ int nw_rank_groups(const struct nw_report *report, enum nw_subject subject, size
 	int ret = 0;
 
 	for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++) {
-		const struct figures figures = figures_of(report, subject, index, g);
+		const struct ranked_by by = ranked_by(report, subject, index, g);
 		if (has_row(report, subject, index, g))
-			ret = add(out, g, key_of(sort, &figures),
+			ret = add(out, g, key_of(sort, &by),
 				  nw_summary_group_name(report->summary, g));
 	}
 	order(out, sort);

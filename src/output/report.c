@@ -8,12 +8,12 @@
 
 #include "report.h"
 
-const struct nw_figure nw_figures[] = {
+const struct nw_statistic nw_statistics[] = {
 	{"min", "MIN", 0},   {"mean", "MEAN", 0},  {"p50", "P50", 0.5},
 	{"p90", "P90", 0.9}, {"p99", "P99", 0.99}, {"p999", "P99.9", 0.999},
 	{"max", "MAX", 0},
 };
-const size_t nw_figure_count = NW_COUNT(nw_figures);
+const size_t nw_statistic_count = NW_COUNT(nw_statistics);
 
 /* Near the ends of the range, a double may round to what no integer can hold. */
 static uint64_t whole_mean(const struct nw_histogram *h)
@@ -29,13 +29,13 @@ static uint64_t whole_mean(const struct nw_histogram *h)
 	return h->is_signed ? (uint64_t)(int64_t)mean : (uint64_t)mean;
 }
 
-uint64_t nw_figure_value(const struct nw_histogram *h, const struct nw_figure *figure)
+uint64_t nw_statistic_of(const struct nw_histogram *h, const struct nw_statistic *statistic)
 {
-	if (figure->percentile > 0)
-		return nw_histogram_percentile(h, figure->percentile);
-	if (strcmp(figure->key, "min") == 0)
+	if (statistic->percentile > 0)
+		return nw_histogram_percentile(h, statistic->percentile);
+	if (strcmp(statistic->key, "min") == 0)
 		return h->min;
-	if (strcmp(figure->key, "max") == 0)
+	if (strcmp(statistic->key, "max") == 0)
 		return h->max;
 	return whole_mean(h);
 }
@@ -87,38 +87,10 @@ bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_r
 	return !report->group_by || row->hits;
 }
 
-void nw_report_quiet(uint64_t first, uint64_t count, enum nw_form form, struct nw_buf *out)
+/* The kernel counts the hits of all processes. */
+const char *nw_dropped_text(bool restricted)
 {
-	uint64_t last = first + count - 1;
-
-	if (form == NW_FORM_TEXT) {
-		nw_buf_printf(out,
-			      "\n--- reports %" PRIu64 " to %" PRIu64
-			      ": nothing happened ---\n",
-			      first, last);
-	} else if (form == NW_FORM_JSON) {
-		nw_buf_printf(out,
-			      "{\"type\":\"quiet\",\"interval\":%" PRIu64
-			      ",\"last\":%" PRIu64 "}\n",
-			      first, last);
-	} else if (form ==
-		   NW_FORM_CSV) { /* the number of intervals where the others count */
-		nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
-		for (size_t i = 0; i < nw_figure_count + 7; i++)
-			nw_buf_addc(out, ',');
-		nw_buf_addc(out, '\n');
-	}
-	/* the counters of OpenMetrics stay what they were */
-}
-
-void nw_report_print(const struct nw_report *report, enum nw_form form, struct nw_buf *out)
-{
-	static void (*const printers[])(const struct nw_report *, struct nw_buf *) = {
-		[NW_FORM_TEXT] = nw_report_text,
-		[NW_FORM_JSON] = nw_report_json,
-		[NW_FORM_CSV] = nw_report_csv,
-		[NW_FORM_OPENMETRICS] = nw_report_openmetrics,
-	};
-
-	printers[form](report, out);
+	return restricted ? "more hits counted by the kernel: of other processes, or not "
+			    "recorded"
+			  : "hits not recorded by the kernel";
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/output.h"
+#include "nopwatch/table.h"
 
 struct scale {
 	double least; /* from here on */
@@ -24,7 +24,7 @@ static void scaled(double value, const struct scale *scales, size_t count, char 
 	snprintf(out, 16, "%.*f%s", decimals, shown, scales[i].name);
 }
 
-void nw_unit_duration(uint64_t ns, char out[16])
+void nw_duration_text(uint64_t ns, char out[16])
 {
 	static const struct scale scales[] = {{0, 1, "ns"},
 					      {999.5, 1e3, "us"},
@@ -34,7 +34,7 @@ void nw_unit_duration(uint64_t ns, char out[16])
 	scaled((double)ns, scales, NW_COUNT(scales), out);
 }
 
-void nw_unit_rate(double per_second, char out[16])
+void nw_rate_text(double per_second, char out[16])
 {
 	static const struct scale scales[] = {{0, 1, "/s"},
 					      {999.5, 1e3, "k/s"},

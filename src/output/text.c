@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* One event a line. */
+/* The format for people: one event a line; reports and facts are in text_*.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "nopwatch/output.h"
+#include "text.h"
 
 /* ---- values ------------------------------------------------------------------------- */
 
@@ -65,54 +65,17 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 		nw_buf_addc(out, '?');
 }
 
-static void json_element(const struct nw_value *value, uint32_t i, struct nw_json *json)
-{
-	uint64_t number = nw_value_element(value, i);
-
-	if (value->element == NW_VALUE_FLOAT)
-		nw_json_real(json, nw_value_real(value, i));
-	else if (value->element == NW_VALUE_SIGNED)
-		nw_json_i64(json, (int64_t)number);
-	else
-		nw_json_u64(json, number);
-}
-
-void nw_value_json(const struct nw_value *value, struct nw_json *json)
-{
-	switch (value->kind) {
-	case NW_VALUE_MISSING:
-	case NW_VALUE_NULL:
-		nw_json_null(json);
-		break;
-	case NW_VALUE_STRING:
-		nw_json_text(json, value->text, value->len);
-		break;
-	case NW_VALUE_ARRAY:
-		nw_json_open(json, '[');
-		for (uint32_t i = 0; i < value->len; i++)
-			json_element(value, i, json);
-		nw_json_close(json, ']');
-		break;
-	case NW_VALUE_FLOAT:
-		nw_json_real(json, value->real);
-		break;
-	case NW_VALUE_SIGNED:
-		nw_json_i64(json, (int64_t)value->number);
-		break;
-	default:
-		nw_json_u64(json, value->number);
-	}
-}
-
-/* ---- text --------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------- */
 
 /* Widths of the columns; long names push the rest of their line. */
 #define LINE_FORMAT "%-15s %3s %-23s "
 
-void nw_event_header(bool bold, struct nw_buf *out)
+static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
-	nw_buf_printf(out, "%s" LINE_FORMAT "%s%s\n", bold ? "\033[1m" : "", "TIME", "CPU",
-		      "COMM-TID", "PROBE", bold ? "\033[0m" : "");
+	if (begin->header)
+		nw_buf_printf(&output->text, "%s" LINE_FORMAT "%s%s\n",
+			      begin->bold ? "\033[1m" : "", "TIME", "CPU", "COMM-TID",
+			      "PROBE", begin->bold ? "\033[0m" : "");
 }
 
 static void time_text(const struct nw_event_line *line, char out[32])
@@ -133,8 +96,9 @@ static void time_text(const struct nw_event_line *line, char out[32])
 		 (unsigned int)(since % 1000000000 / 1000));
 }
 
-static void print_text(const struct nw_event_line *line, struct nw_buf *out)
+static void event(struct nw_output *output, const struct nw_event_line *line)
 {
+	struct nw_buf *out = &output->text;
 	char time[32], cpu[16];
 	struct nw_buf who = {0};
 
@@ -156,87 +120,34 @@ static void print_text(const struct nw_event_line *line, struct nw_buf *out)
 	nw_buf_addc(out, '\n');
 }
 
-/* ---- JSON --------------------------------------------------------------------------- */
-
-/* What values alone do not tell: lists of arguments' names, left out where they are empty. */
-static bool is_untrusted(const struct nw_value *value)
+static void loss(struct nw_output *output, const struct nw_record *loss)
 {
-	return value->untrusted;
-}
-
-static bool is_cut(const struct nw_value *value)
-{
-	return value->kind == NW_VALUE_STRING && value->cut;
-}
-
-static bool is_fault(const struct nw_value *value)
-{
-	return value->kind == NW_VALUE_MISSING && strcmp(value->text, "(fault)") == 0;
-}
-
-static const struct {
-	const char *key;
-	bool (*has)(const struct nw_value *value);
-} marks[] = {{"untrusted", is_untrusted}, {"cut", is_cut}, {"fault", is_fault}};
-
-static void print_marks(const struct nw_event_line *line, struct nw_json *json)
-{
-	const struct nw_hit *hit = line->hit;
-
-	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
-		bool any = false;
-		for (size_t i = 0; i < hit->value_count; i++) {
-			char name[32];
-			if (!marks[mark].has(&hit->values[i]))
-				continue;
-			if (!any) {
-				nw_json_key(json, marks[mark].key);
-				nw_json_open(json, '[');
-			}
-			any = true;
-			nw_arg_name(line->probe, i, name);
-			nw_json_text(json, name, strlen(name));
-		}
-		if (any)
-			nw_json_close(json, ']');
-	}
-}
-
-static void print_json(const struct nw_event_line *line, struct nw_buf *out)
-{
-	const struct nw_hit *hit = line->hit;
-	struct nw_json json = {.out = out};
-
-	nw_json_open(&json, '{');
-	nw_json_key_text(&json, "type", "event");
-	nw_json_key_u64(&json, "time_ns", hit->time);
-	if (line->wall && line->wall_ns)
-		nw_json_key_u64(&json, "wall_ns", hit->time + (uint64_t)line->wall_ns);
-	nw_json_key_u64(&json, "cpu", hit->cpu);
-	nw_json_key(&json, "pid");
-	nw_json_i64(&json, line->task->pid);
-	nw_json_key(&json, "tid");
-	nw_json_i64(&json, hit->tid);
-	nw_json_key_text(&json, "comm", line->task->comm);
-	nw_json_key_text(&json, "probe", line->probe->label);
-	nw_json_key(&json, "args");
-	nw_json_open(&json, '{');
-	for (size_t i = 0; i < hit->value_count; i++) {
-		char name[32];
-		nw_arg_name(line->probe, i, name);
-		nw_json_key(&json, name);
-		nw_value_json(&hit->values[i], &json);
-	}
-	nw_json_close(&json, '}');
-	print_marks(line, &json);
-	nw_json_close(&json, '}');
-	nw_buf_addc(out, '\n');
-}
-
-void nw_event_print(const struct nw_event_line *line, enum nw_form form, struct nw_buf *out)
-{
-	if (form == NW_FORM_JSON)
-		print_json(line, out);
+	if (loss->lost)
+		nw_buf_printf(&output->text, "[CPU %u: %" PRIu64 " events lost]\n",
+			      loss->cpu, loss->lost);
 	else
-		print_text(line, out);
+		nw_buf_printf(&output->text, "[CPU %u: events lost]\n", loss->cpu);
 }
+
+static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
+{
+	nw_buf_printf(&output->text,
+		      "\n--- reports %" PRIu64 " to %" PRIu64 ": nothing happened ---\n",
+		      first, first + count - 1);
+}
+
+const struct nw_output_format nw_output_text = {
+	.name = "text",
+	.shows = {true, true, true},
+	.for_people = true,
+	.begin = begin,
+	.event = event,
+	.loss = loss,
+	.report = nw_text_report,
+	.quiet = quiet,
+	.site = nw_text_site,
+	.features = nw_text_features,
+	.status = nw_text_status,
+	.change = nw_text_change,
+	.diagnosis = nw_text_diagnosis,
+};

@@ -8,6 +8,7 @@
 
 #include "order.h"
 #include "report.h"
+#include "text.h"
 
 /* Names come from the program that is traced: escaped before they reach a terminal. */
 static void name_cell(struct nw_table *table, const char *name)
@@ -107,10 +108,10 @@ static struct nw_table new_table(struct text *t, const char *first)
 	return table;
 }
 
-static void figure_headers(struct nw_table *table)
+static void statistic_headers(struct nw_table *table)
 {
-	for (size_t i = 0; i < nw_figure_count; i++)
-		nw_table_text(table, nw_figures[i].column);
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		nw_table_text(table, nw_statistics[i].column);
 }
 
 static void duration_cell(struct nw_table *table, const struct nw_histogram *h,
@@ -119,14 +120,15 @@ static void duration_cell(struct nw_table *table, const struct nw_histogram *h,
 	char text[16] = "-";
 
 	if (h->count)
-		nw_unit_duration(value, text);
+		nw_duration_text(value, text);
 	nw_table_text(table, text);
 }
 
 static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
 {
-	for (size_t i = 0; i < nw_figure_count; i++)
-		duration_cell(table, h, h->count ? nw_figure_value(h, &nw_figures[i]) : 0);
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		duration_cell(table, h,
+			      h->count ? nw_statistic_of(h, &nw_statistics[i]) : 0);
 }
 
 /* The name of a row, and of its group; more: it stands for so many further groups. */
@@ -150,7 +152,7 @@ static void probe_row(const struct text *t, struct nw_table *table, size_t probe
 {
 	char rate[16];
 
-	nw_unit_rate(nw_report_rate(t->report, row->hits), rate);
+	nw_rate_text(nw_report_rate(t->report, row->hits), rate);
 	first_cells(t, table, t->report->selection->probes.item[probe]->label, group, more);
 	nw_table_number(table, row->hits);
 	nw_table_text(table, rate);
@@ -187,9 +189,9 @@ static void probe_table(struct text *t)
 
 	nw_table_text(&table, "HITS");
 	nw_table_text(&table, "RATE");
-	nw_table_cell(&table, "GAP: %s", nw_figures[0].column);
-	for (size_t i = 1; i < nw_figure_count; i++)
-		nw_table_text(&table, nw_figures[i].column);
+	nw_table_cell(&table, "GAP: %s", nw_statistics[0].column);
+	for (size_t i = 1; i < nw_statistic_count; i++)
+		nw_table_text(&table, nw_statistics[i].column);
 	table.columns = table.cells.count;
 	rank(t, NW_SUBJECT_PROBES, &ranking);
 	nw_vec_each (&ranking, probe)
@@ -290,7 +292,7 @@ static void span_table(struct text *t)
 
 	nw_table_text(&table, "COUNT");
 	nw_table_text(&table, "TOTAL");
-	figure_headers(&table);
+	statistic_headers(&table);
 	t->has_abandoned = has_abandoned(t->report);
 	if (t->has_abandoned)
 		nw_table_text(&table, "ABANDONED");
@@ -323,16 +325,16 @@ static void number_cell(struct nw_table *table, const struct nw_histogram *h,
 		nw_table_number(table, value);
 }
 
-static void figure_cell(struct nw_table *table, const struct nw_histogram *h,
-			const struct nw_figure *figure)
+static void statistic_cell(struct nw_table *table, const struct nw_histogram *h,
+			   const struct nw_statistic *statistic)
 {
 	double mean = nw_histogram_mean(h);
 
 	/* the mean of small integers is seldom one */
-	if (strcmp(figure->key, "mean") == 0 && fabs(mean) < 1e6 && mean != floor(mean))
+	if (strcmp(statistic->key, "mean") == 0 && fabs(mean) < 1e6 && mean != floor(mean))
 		nw_table_cell(table, "%.2f", mean);
 	else
-		number_cell(table, h, nw_figure_value(h, figure));
+		number_cell(table, h, nw_statistic_of(h, statistic));
 }
 
 static void arg_row(const struct text *t, struct nw_table *table, const char *label,
@@ -343,8 +345,8 @@ static void arg_row(const struct text *t, struct nw_table *table, const char *la
 	first_cells(t, table, label, group, more);
 	nw_table_number(table, h->count);
 	number_cell(table, h, h->sum);
-	for (size_t i = 0; i < nw_figure_count; i++)
-		figure_cell(table, h, &nw_figures[i]);
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		statistic_cell(table, h, &nw_statistics[i]);
 }
 
 static void arg_rows(struct text *t, struct nw_table *table, size_t probe, size_t arg)
@@ -382,7 +384,7 @@ static void arg_table(struct text *t)
 
 	nw_table_text(&table, "COUNT");
 	nw_table_text(&table, "SUM");
-	figure_headers(&table);
+	statistic_headers(&table);
 	table.columns = table.cells.count;
 	rank(t, NW_SUBJECT_PROBES, &ranking);
 	nw_vec_each (&ranking, probe)
@@ -573,7 +575,7 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 	char elapsed[16];
 	uint64_t discarded = nw_summary_discarded(report->summary);
 
-	nw_unit_duration(report->elapsed_ns, elapsed);
+	nw_duration_text(report->elapsed_ns, elapsed);
 	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", all_hits(report), elapsed);
 	if (report->has_filter)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
@@ -612,8 +614,9 @@ static size_t count_silent(const struct nw_report *report, enum nw_subject subje
 	return silent;
 }
 
-void nw_report_text(const struct nw_report *report, struct nw_buf *out)
+void nw_text_report(struct nw_output *output, const struct nw_report *report)
 {
+	struct nw_buf *out = &output->text;
 	struct text t = {.report = report, .out = out};
 
 	t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,

@@ -38,6 +38,19 @@ kill $run
 wait $run
 is "and goes on until it is ended" "$(grep -c ' hits in ' text)" 2
 
+"$NOPWATCH" stat 'myserver:*' -p $server -j -o so_far.json & run=$!
+wait_for armed
+sleep 0.3
+kill -USR1 $run
+sleep 0.4
+kill $run
+wait $run
+holds "SIGUSR1 writes JSON in a -j run" so_far.json \
+  "any(o.get('so_far') and o['time'] and o['hits'] > 0 for o in of('probe'))"
+holds "the end is still the end" so_far.json "len(of('loss')) == 1 and last['type'] == 'end'"
+holds "and has more" so_far.json \
+  "of('probe')[0]['hits'] < [o for o in of('probe') if o['probe'] == of('probe')[0]['probe']][-1]['hits']"
+
 "$NOPWATCH" trace 'myserver:parse__start' -p $server | head -n 3 >/dev/null
 is "a closed pipe ends trace quietly" "${PIPESTATUS[0]}" 0
 unchanged "nothing is left"

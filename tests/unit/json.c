@@ -6,6 +6,7 @@
 
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "shown.h"
 #include "unit.h"
 
 static void expect(struct nw_buf *out, const char *wanted)
@@ -287,16 +288,43 @@ static void report(uint64_t interval, const char *by, struct nw_buf *out)
 				      .group_by = by,
 				      .interval = interval,
 				      .elapsed_ns = 500000000,
-				      .reason = "signal",
 				      .lost = 3};
 
-	nw_report_print(&one, NW_FORM_JSON, out);
+	show_report(&nw_output_json, &one, "signal", out);
 }
 
 #define PROBE "type probe hits rate_hz gap_ns args state"
 #define SPAN                                                                        \
 	"type span key count latency_ns unmatched_starts unmatched_ends discarded " \
 	"abandoned omitted"
+
+START_TEST(a_report_in_between_says_so_and_is_no_end)
+{
+	const struct nw_report one = {
+		.wall_ns = 1795320736123456789, .so_far = true, .elapsed_ns = 500000000};
+	struct nw_report report = one;
+	struct nw_buf out = {0};
+
+	setup(false);
+	hit(0, 100, 0);
+	report.selection = &selection;
+	report.summary = summary;
+	report.spans = spans.item;
+	report.span_count = spans.count;
+	show_report(&nw_output_json, &report, NULL, &out);
+	const char *at = nw_buf_str(&out);
+	const char *line = expect_line(
+		&at, "type probe so_far time hits rate_hz gap_ns args state");
+	ck_assert_ptr_nonnull(
+		strstr(line, "\"so_far\":true,\"time\":\"2026-11-22T04:12:16.123Z\""));
+	expect_line(&at, "type probe so_far time hits rate_hz gap_ns args state");
+	expect_line(&at, "type span key so_far time count latency_ns unmatched_starts "
+			 "unmatched_ends discarded abandoned omitted");
+	ck_assert_int_eq(*at, '\0');
+	nw_buf_free(&out);
+	teardown();
+}
+END_TEST
 
 START_TEST(a_report_has_the_keys_that_are_fixed)
 {
@@ -307,7 +335,7 @@ START_TEST(a_report_has_the_keys_that_are_fixed)
 		hit(0, 100 + i * 50, 0);
 		hit(1, 110 + i * 50, 0);
 	}
-	nw_report_start(2, 9, NW_FORM_JSON, &out);
+	show_begin(&nw_output_json, 2, 9, &out);
 	report(0, NULL, &out);
 	const char *at = nw_buf_str(&out);
 	const char *line = expect_line(&at, "type probes sites");
@@ -391,5 +419,5 @@ END_TEST
 
 UNIT_MAIN("json", nesting_gets_its_commas, texts_are_escaped_and_made_valid,
 	  integers_beyond_2_to_53_are_strings, reals_can_be_read_back,
-	  a_report_has_the_keys_that_are_fixed, a_report_says_what_was_measured,
-	  groups_and_intervals_add_their_keys)
+	  a_report_has_the_keys_that_are_fixed, a_report_in_between_says_so_and_is_no_end,
+	  a_report_says_what_was_measured, groups_and_intervals_add_their_keys)

@@ -4,6 +4,7 @@
 
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "shown.h"
 #include "unit.h"
 
 static void expect(struct nw_buf *out, const char *wanted)
@@ -54,7 +55,7 @@ static void event_json(uint64_t time, size_t count, bool wall, struct nw_buf *ou
 					   .task = &task,
 					   .wall = wall,
 					   .wall_ns = 1000};
-	nw_event_print(&line, NW_FORM_JSON, out);
+	SHOW(&nw_output_json, out, nw_output_event(&output, &line));
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 }
@@ -94,7 +95,10 @@ START_TEST(the_end_is_two_lines)
 {
 	struct nw_buf out = {0};
 
-	nw_end_print(5, 2, 0, NULL, "count", 1500, &out);
+	const struct nw_end end = {
+		.lost = 5, .discarded = 2, .reason = "count", .elapsed_ns = 1500};
+
+	SHOW(&nw_output_json, &out, nw_output_end(&output, &end));
 	expect(&out, "{\"type\":\"loss\",\"events\":5,\"discarded_spans\":2}\n"
 		     "{\"type\":\"end\",\"reason\":\"count\",\"elapsed_ns\":1500}\n");
 }
@@ -104,9 +108,9 @@ START_TEST(the_first_line_is_only_for_programs)
 {
 	struct nw_buf out = {0};
 
-	nw_report_start(3, 9, NW_FORM_TEXT, &out);
+	show_begin(&nw_output_text, 3, 9, &out);
 	expect(&out, "");
-	nw_report_start(3, 9, NW_FORM_JSON, &out);
+	show_begin(&nw_output_json, 3, 9, &out);
 	expect(&out, "{\"type\":\"attached\",\"probes\":3,\"sites\":9}\n");
 }
 END_TEST
@@ -186,7 +190,7 @@ START_TEST(a_site_has_the_keys_that_are_fixed)
 		nw_buf_addc(&wanted, '}');
 	}
 	nw_buf_adds(&wanted, "]}\n");
-	nw_site_json(image, &site, NULL, &out);
+	SHOW(&nw_output_json, &out, output.format->site(&output, image, &site, NULL));
 	expect(&out, nw_buf_str(&wanted));
 	nw_buf_free(&wanted);
 	nw_image_free(image);
@@ -201,7 +205,7 @@ START_TEST(keys_that_do_not_apply_are_left_out)
 	struct nw_buf out = {0};
 
 	image->build_id[0] = '\0';
-	nw_site_json(image, &site, NULL, &out);
+	SHOW(&nw_output_json, &out, output.format->site(&output, image, &site, NULL));
 	expect(&out, HEAD
 	       "\"path\":\"/opt/a\\\"b\\u001b\",\"vaddr\":0,\"offset\":0,\"args\":[]}\n");
 	nw_image_free(image);
@@ -216,7 +220,7 @@ START_TEST(a_note_that_was_left_out_says_why)
 		.provider = "app", .name = "", .vaddr = 16, .why = why};
 	struct nw_buf out = {0};
 
-	nw_skipped_json(image, &skipped, &out);
+	SHOW(&nw_output_json, &out, output.format->skipped(&output, image, &skipped));
 	expect(&out, "{\"type\":\"skipped\",\"provider\":\"app\",\"name\":\"\",\"path\":"
 		     "\"/opt/a\\\"b\\u001b\",\"build_id\":\"0123abcd\",\"arch\":\"x86_64\","
 		     "\"vaddr\":16,\"problem\":\"its site is \\\"nowhere\\\"\"}\n");
@@ -245,7 +249,7 @@ START_TEST(a_site_as_text_shows_what_is_fetched)
 		"      arg3  4@%%xmm0             cannot be fetched: %s\n"
 		"      arg4  8@-16(%%rbp)         -16(%%bp):u64\n",
 		problem_of(image, "4@%xmm0"));
-	nw_site_text(image, &site, NULL, &out);
+	SHOW(&nw_output_text, &out, output.format->site(&output, image, &site, NULL));
 	expect(&out, nw_buf_str(&wanted));
 	nw_buf_free(&wanted);
 	nw_image_free(image);

@@ -4,6 +4,7 @@
 
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "shown.h"
 #include "unit.h"
 
 /* The buffer holds this; then it is empty. */
@@ -47,7 +48,7 @@ START_TEST(durations_have_three_significant_digits)
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
 		char text[16];
-		nw_unit_duration(cases[i].ns, text);
+		nw_duration_text(cases[i].ns, text);
 		ck_assert_str_eq(text, cases[i].text);
 	}
 }
@@ -80,11 +81,78 @@ START_TEST(rates_have_three_significant_digits)
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
 		char text[16];
-		nw_unit_rate(cases[i].rate, text);
+		nw_rate_text(cases[i].rate, text);
 		ck_assert_uint_lt(strlen(text), sizeof(text));
 		if (cases[i].rate < 1e10)
 			ck_assert_str_eq(text, cases[i].text);
 	}
+}
+END_TEST
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+/* Whoever shows something has the functions that commands call without asking. */
+START_TEST(formats_can_what_they_say)
+{
+	for (size_t i = 0; i < nw_output_format_count; i++) {
+		const struct nw_output_format *format = nw_output_formats[i];
+		bool facts = format->shows[NW_SHOWS_FACTS];
+		ck_assert_ptr_eq(nw_output_find(format->name), format);
+		ck_assert(!facts || (format->features && format->status && format->change &&
+				     format->diagnosis && format->site));
+		ck_assert(!facts || format->for_people || format->skipped);
+		ck_assert(!format->shows[NW_SHOWS_EVENTS] || format->event || format->end);
+		ck_assert(!format->shows[NW_SHOWS_REPORTS] || format->report);
+		ck_assert(!format->state_size || format->end);
+	}
+	ck_assert_ptr_null(nw_output_find("xml"));
+}
+END_TEST
+
+START_TEST(formats_are_named_by_what_they_show)
+{
+	struct nw_buf out = {0};
+
+	nw_output_names(NW_SHOWS_COUNT, &out);
+	expect(&out, "text, json, csv or openmetrics");
+	nw_output_names(NW_SHOWS_FACTS, &out);
+	expect(&out, "text or json");
+	nw_output_names(NW_SHOWS_REPORTS, &out);
+	expect(&out, "text, json, csv or openmetrics");
+}
+END_TEST
+
+static void keep(struct nw_output *output, const struct nw_event_line *line)
+{
+	(void)line;
+	++*(unsigned int *)output->state;
+}
+
+static void write_kept(struct nw_output *output, const struct nw_end *end)
+{
+	nw_buf_printf(&output->text, "%u events, %s\n", *(unsigned int *)output->state,
+		      end->reason);
+}
+
+START_TEST(a_format_may_keep_what_it_writes_at_the_end)
+{
+	static const struct nw_output_format counts = {.name = "counts",
+						       .shows = {[NW_SHOWS_EVENTS] = true},
+						       .state_size = sizeof(unsigned int),
+						       .event = keep,
+						       .end = write_kept};
+	struct nw_output output;
+
+	ck_assert_int_eq(nw_output_make(&counts, &output), 0);
+	nw_output_begin(&output, &(struct nw_begin){.sites = 1});
+	for (int i = 0; i < 3; i++)
+		nw_output_event(&output, NULL);
+	nw_output_loss(&output, NULL);
+	ck_assert_uint_eq(output.text.len, 0);
+	nw_output_end(&output, &(struct nw_end){.reason = "count"});
+	ck_assert_str_eq(nw_buf_str(&output.text), "3 events, count\n");
+	nw_output_free(&output);
+	ck_assert_ptr_null(output.state);
 }
 END_TEST
 
@@ -319,7 +387,7 @@ static void print_event(const char *comm, bool wall, struct nw_buf *out)
 					   .wall_ns = 1000000000000};
 
 	strcpy(task.comm, comm);
-	nw_event_print(&line, NW_FORM_TEXT, out);
+	SHOW(&nw_output_text, out, nw_output_event(&output, &line));
 }
 
 START_TEST(an_event_is_one_line_below_its_header)
@@ -327,7 +395,8 @@ START_TEST(an_event_is_one_line_below_its_header)
 	struct nw_buf out = {0};
 
 	load("p", "rows");
-	nw_event_header(false, &out);
+	SHOW(&nw_output_text, &out,
+	     nw_output_begin(&output, &(struct nw_begin){.header = true, .bold = false}));
 	print_event("server", false, &out);
 	print_event("a long long nam", false, &out);
 	expect(&out,
@@ -335,7 +404,8 @@ START_TEST(an_event_is_one_line_below_its_header)
 	       "       2.001234   3 server-77               p:x rows=7 arg1=\"SELECT 1\"\n"
 	       "       2.001234   3 a long long nam-77      p:x rows=7 arg1=\"SELECT "
 	       "1\"\n");
-	nw_event_header(true, &out);
+	SHOW(&nw_output_text, &out,
+	     nw_output_begin(&output, &(struct nw_begin){.header = true, .bold = true}));
 	expect(&out, "\033[1mTIME            CPU COMM-TID                PROBE\033[0m\n");
 	unload();
 }
@@ -372,10 +442,11 @@ START_TEST(hostile_names_reach_no_terminal)
 }
 END_TEST
 
-UNIT_MAIN("output", durations_have_three_significant_digits,
-	  rates_have_three_significant_digits, tables_align_text_left_and_numbers_right,
-	  tables_count_characters_not_bytes, histogram_rows_are_bpftraces,
-	  the_largest_values_have_rows, negative_values_share_a_row,
-	  bars_are_as_long_as_a_float_makes_them, values_are_printed_by_their_kind,
-	  an_event_is_one_line_below_its_header, the_time_of_day_may_be_shown,
-	  hostile_names_reach_no_terminal)
+UNIT_MAIN("output", formats_can_what_they_say, formats_are_named_by_what_they_show,
+	  a_format_may_keep_what_it_writes_at_the_end,
+	  durations_have_three_significant_digits, rates_have_three_significant_digits,
+	  tables_align_text_left_and_numbers_right, tables_count_characters_not_bytes,
+	  histogram_rows_are_bpftraces, the_largest_values_have_rows,
+	  negative_values_share_a_row, bars_are_as_long_as_a_float_makes_them,
+	  values_are_printed_by_their_kind, an_event_is_one_line_below_its_header,
+	  the_time_of_day_may_be_shown, hostile_names_reach_no_terminal)

@@ -4,6 +4,7 @@
 
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "shown.h"
 #include "unit.h"
 
 static struct nw_selection selection;
@@ -58,15 +59,15 @@ static struct nw_report report_of(void)
 				  .summary = summary,
 				  .spans = spans.item,
 				  .span_count = spans.count,
-				  .elapsed_ns = 2000000000,
-				  .reason = "duration"};
+				  .elapsed_ns = 2000000000};
 }
 
-static void expect(const struct nw_report *report, enum nw_form form, const char *wanted)
+static void expect(const struct nw_report *report, const struct nw_output_format *format,
+		   const char *wanted)
 {
 	struct nw_buf out = {0};
 
-	nw_report_print(report, form, &out);
+	show_report(format, report, "duration", &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
 	nw_buf_free(&out);
 }
@@ -97,7 +98,7 @@ START_TEST(a_report_is_tables_histograms_and_a_last_line)
 	play(0);
 	nw_summary_finish(summary);
 	struct nw_report report = report_of();
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       "PROBE         HITS    RATE  GAP: MIN    MEAN     P50     P90     P99   "
 	       "P99.9     MAX\n"
 	       "app:q__start     3  1.50/s    2.00us  4.50us  2.02us  7.00us  7.00us  "
@@ -143,7 +144,7 @@ START_TEST(histograms_of_gaps_and_arguments_are_shown_when_asked_for)
 	report.gaps = true;
 	report.hist_args = names;
 	report.hist_arg_count = 1;
-	nw_report_print(&report, NW_FORM_TEXT, &out);
+	show_report(&nw_output_text, &report, "duration", &out);
 	ck_assert_ptr_nonnull(strstr(nw_buf_str(&out),
 				     "\napp:q__start, ns between hits:\n"
 				     "[1K, 2K)               1 |" FULL "|\n"
@@ -182,17 +183,17 @@ START_TEST(losses_and_silent_probes_are_told_at_the_end)
 
 	setup(alone, false);
 	struct nw_report report = report_of();
-	expect(&report, NW_FORM_TEXT, ALONE "0 hits in 2.00s, 0 events lost\n");
+	expect(&report, &nw_output_text, ALONE "0 hits in 2.00s, 0 events lost\n");
 	report.states = &state;
 	report.lost = 5;
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       ALONE
 	       "0 hits in 2.00s, 5 events lost: 0 spans discarded, counts are too low "
 	       "(a larger -b helps)\napp:q: no hit: nobody has loaded it\n");
 	report.lost_is_least = true;
 	report.dropped = 9;
 	report.interval = 1;
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       "--- report 1 ---\n" ALONE
 	       "0 hits in 2.00s, at least 5 events lost: 0 spans discarded, counts are too "
 	       "low; 9 hits not recorded by the kernel\n");
@@ -200,7 +201,7 @@ START_TEST(losses_and_silent_probes_are_told_at_the_end)
 	report.lost = report.dropped = 0;
 	report.lost_is_least = false;
 	report.bold = true;
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       "\n--- report 2 ---\n"
 	       "\033[1mPROBE  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  "
 	       "MAX\033[0m\n"
@@ -220,13 +221,13 @@ START_TEST(groups_have_rows_of_their_own_where_they_have_hits)
 	struct nw_report report = report_of();
 	report.group_by = "comm";
 	ck_assert_int_eq(a, 0);
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       "PROBE  BY comm  HITS    RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n"
 	       "app:q  b           2  1.00/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n\n"
 	       "2 hits in 2.00s, 0 events lost\n");
 	hit(0, 200, 0, a);
 	report.elapsed_ns = 0; /* no rate without time */
-	expect(&report, NW_FORM_TEXT,
+	expect(&report, &nw_output_text,
 	       "PROBE  BY comm  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  MAX\n"
 	       "app:q  b           2   0/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n"
 	       "app:q  \\x1b[1m     1   0/s         -     -    -    -    -      -    -\n\n"
@@ -257,7 +258,7 @@ START_TEST(hostile_names_reach_no_terminal)
 	report.hist_args = names;
 	report.hist_arg_count = 1;
 	report.states = states;
-	nw_report_print(&report, NW_FORM_TEXT, &out);
+	show_report(&nw_output_text, &report, "duration", &out);
 	for (size_t i = 0; i < out.len; i++)
 		ck_assert_msg(out.data[i] == '\n' || ((unsigned char)out.data[i] >= ' ' &&
 						      (unsigned char)out.data[i] < 0x7f),
@@ -301,8 +302,8 @@ static void expect_csv(struct nw_report *report, const char *wanted)
 {
 	struct nw_buf out = {0};
 
-	nw_report_start(2, 7, NW_FORM_CSV, &out);
-	nw_report_print(report, NW_FORM_CSV, &out);
+	show_begin(&nw_output_csv, 2, 7, &out);
+	show_report(&nw_output_csv, report, "duration", &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
 	ck_assert_uint_eq(count_fields(out.data), 21);
 	nw_buf_free(&out);
@@ -387,11 +388,11 @@ static void span(uint32_t pair, uint64_t at, uint64_t latency, int64_t group)
 	hit(2 * pair + 1, at + latency, 0, group);
 }
 
-static char *printed(const struct nw_report *report, enum nw_form form)
+static char *printed(const struct nw_report *report, const struct nw_output_format *format)
 {
 	struct nw_buf out = {0};
 
-	nw_report_print(report, form, &out);
+	show_report(format, report, "duration", &out);
 	ck_assert(!out.failed);
 	return nw_buf_take(&out);
 }
@@ -416,7 +417,7 @@ START_TEST(rows_without_hits_are_one_line_where_there_are_many)
 	span(0, 1000, 50, 0);
 	struct nw_report report = report_of();
 	report.states = states;
-	char *text = printed(&report, NW_FORM_TEXT);
+	char *text = printed(&report, &nw_output_text);
 	ck_assert_ptr_nonnull(strstr(text,
 				     "\n18 probes were not hit; --all-rows shows them\n"
 				     "9 spans neither began nor ended; --all-rows shows "
@@ -428,11 +429,11 @@ START_TEST(rows_without_hits_are_one_line_where_there_are_many)
 	ck_assert_uint_eq(count_of(text, "app:sJ"), 0);
 	free(text);
 	report.view.all_rows = true;
-	text = printed(&report, NW_FORM_TEXT);
+	text = printed(&report, &nw_output_text);
 	ck_assert_uint_eq(count_of(text, "app:sJ"), 5); /* two probes, a span, two notes */
 	ck_assert_uint_eq(count_of(text, "--all-rows"), 0);
 	free(text);
-	text = printed(&report, NW_FORM_JSON); /* which hides nothing */
+	text = printed(&report, &nw_output_json); /* which hides nothing */
 	report.view.all_rows = false;
 	ck_assert_uint_eq(count_of(text, "app:sJ"), 3);
 	free(text);
@@ -448,7 +449,7 @@ static void expect_order(enum nw_sort sort, size_t top, const char *wanted)
 	size_t used = 0;
 
 	report.view = (struct nw_view){.sort = sort, .top = top};
-	char *text = printed(&report, NW_FORM_TEXT);
+	char *text = printed(&report, &nw_output_text);
 	for (const char *at = strstr(text, "\nSPAN"); (at = strstr(at, "\napp:s")); at++)
 		if (at[7] == ' ' && used < 7)
 			got[used++] = at[6];
@@ -457,7 +458,7 @@ static void expect_order(enum nw_sort sort, size_t top, const char *wanted)
 	free(text);
 	if (sort == NW_SORT_DEFAULT)
 		return;
-	text = printed(&report, NW_FORM_CSV);
+	text = printed(&report, &nw_output_csv);
 	used = 0;
 	for (const char *at = text; (at = strstr(at, "\nspan,app:s")); at++)
 		got[used++] = at[11];
@@ -499,7 +500,7 @@ START_TEST(groups_beyond_the_first_ten_are_one_row)
 	}
 	struct nw_report report = report_of();
 	report.group_by = "arg0";
-	char *text = printed(&report, NW_FORM_TEXT);
+	char *text = printed(&report, &nw_output_text);
 	/* the five shortest: 10 .. 14 */
 	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  (5 more)      5   60ns  10ns  12ns"));
 	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  g14           1   24ns  24ns"));
@@ -508,7 +509,7 @@ START_TEST(groups_beyond_the_first_ten_are_one_row)
 	ck_assert_ptr_nonnull(strstr(text, "30 hits in 2.00s"));
 	free(text);
 	report.view.top = 2;
-	text = printed(&report, NW_FORM_TEXT);
+	text = printed(&report, &nw_output_text);
 	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  (13 more)     13"));
 	free(text);
 	teardown();
@@ -525,16 +526,16 @@ START_TEST(several_keys_are_told_apart)
 			     7));
 	struct nw_report report = report_of();
 	report.group_by = "method,status";
-	char *text = printed(&report, NW_FORM_TEXT);
+	char *text = printed(&report, &nw_output_text);
 	ck_assert_ptr_nonnull(strstr(text, "PROBE  BY method,status  HITS"));
 	ck_assert_ptr_nonnull(strstr(text, "\napp:q  GET,200              1"));
 	free(text);
-	text = printed(&report, NW_FORM_JSON);
+	text = printed(&report, &nw_output_json);
 	ck_assert_ptr_nonnull(strstr(text,
 				     "\"group\":\"GET,200\",\"by\":{\"method\":\"GET\","
 				     "\"status\":\"200\"}"));
 	free(text);
-	text = printed(&report, NW_FORM_OPENMETRICS);
+	text = printed(&report, &nw_output_openmetrics);
 	ck_assert_ptr_nonnull(strstr(
 		text,
 		"nopwatch_hits_total{probe=\"app:q\",method=\"GET\",status=\"200\"} 1\n"));
@@ -550,7 +551,7 @@ static void expect_width(size_t width)
 	struct nw_report report = report_of();
 
 	report.view.width = width;
-	char *text = printed(&report, NW_FORM_TEXT), *rest = text, *line;
+	char *text = printed(&report, &nw_output_text), *rest = text, *line;
 	while ((line = strsep(&rest, "\n")) && strncmp(line, "app:q, latency", 14) != 0)
 		ck_assert_msg(strlen(line) <= width, "%zu: %s", width, line);
 	if (width < 90)

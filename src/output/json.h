@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of JSON lines. */
+#ifndef NOPWATCH_OUTPUT_JSON_H
+#define NOPWATCH_OUTPUT_JSON_H
+
+#include "nopwatch/output.h"
+
+/* The beginning of a line, {"type":"...", and its end. */
+struct nw_json nw_json_start(struct nw_buf *out, const char *type);
+void nw_json_finish(struct nw_json *json);
+
+void nw_json_site(struct nw_output *output, struct nw_image *image,
+		  const struct nw_site *site, const struct nw_types *types);
+void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_skipped *skipped);
+void nw_json_features(struct nw_output *output, const struct nw_features *features);
+void nw_json_status(struct nw_output *output, const struct nw_status *status);
+void nw_json_change(struct nw_output *output, const struct nw_change *change);
+void nw_json_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+		       const char *label, bool color);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* The table of formats, and what is the same for all of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/output.h"
+#include "status.h"
+
+const struct nw_output_format *const nw_output_formats[] = {
+	&nw_output_text,
+	&nw_output_json,
+	&nw_output_csv,
+	&nw_output_openmetrics,
+};
+const size_t nw_output_format_count = NW_COUNT(nw_output_formats);
+
+const struct nw_output_format *nw_output_find(const char *name)
+{
+	for (size_t i = 0; i < nw_output_format_count; i++)
+		if (strcmp(nw_output_formats[i]->name, name) == 0)
+			return nw_output_formats[i];
+	return NULL;
+}
+
+static bool is_one(const struct nw_output_format *format, enum nw_shows what)
+{
+	return what == NW_SHOWS_COUNT || format->shows[what];
+}
+
+void nw_output_names(enum nw_shows what, struct nw_buf *out)
+{
+	size_t left = 0, named = 0;
+
+	for (size_t i = 0; i < nw_output_format_count; i++)
+		left += is_one(nw_output_formats[i], what);
+	for (size_t i = 0; i < nw_output_format_count; i++) {
+		if (!is_one(nw_output_formats[i], what))
+			continue;
+		left--;
+		nw_buf_printf(out, "%s%s",
+			      !named++ ? ""
+			      : left   ? ", "
+				       : " or ",
+			      nw_output_formats[i]->name);
+	}
+}
+
+int nw_output_make(const struct nw_output_format *format, struct nw_output *out)
+{
+	*out = (struct nw_output){.format = format};
+	if (format->state_size)
+		out->state = calloc(1, format->state_size);
+	return format->state_size && !out->state ? -ENOMEM : 0;
+}
+
+void nw_output_free(struct nw_output *output)
+{
+	if (output->format && output->format->free && output->state)
+		output->format->free(output);
+	free(output->state);
+	nw_buf_free(&output->text);
+	*output = (struct nw_output){0};
+}
+
+void nw_output_begin(struct nw_output *output, const struct nw_begin *begin)
+{
+	if (output->format->begin)
+		output->format->begin(output, begin);
+}
+
+void nw_output_event(struct nw_output *output, const struct nw_event_line *line)
+{
+	if (output->format->event)
+		output->format->event(output, line);
+}
+
+void nw_output_loss(struct nw_output *output, const struct nw_record *loss)
+{
+	if (output->format->loss)
+		output->format->loss(output, loss);
+}
+
+void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled)
+{
+	if (output->format->disabled)
+		output->format->disabled(output, disabled);
+}
+
+void nw_output_report(struct nw_output *output, const struct nw_report *report)
+{
+	if (output->format->report)
+		output->format->report(output, report);
+}
+
+void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count)
+{
+	if (output->format->quiet)
+		output->format->quiet(output, first, count);
+}
+
+void nw_output_end(struct nw_output *output, const struct nw_end *end)
+{
+	if (output->format->end)
+		output->format->end(output, end);
+}
+
+/* ---- facts -------------------------------------------------------------------------- */
+
+const char *const nw_owner_names[] = {
+	[NW_OWNER_FOREIGN] = "foreign",	       [NW_OWNER_PERSISTENT] = "nopwatch",
+	[NW_OWNER_SESSION] = "session",	       [NW_OWNER_DEAD] = "dead session",
+	[NW_OWNER_ORPHAN] = "unknown session",
+};
+
+uint64_t nw_status_hits(const struct nw_uprobe_event *event)
+{
+	uint64_t hits = 0;
+
+	nw_vec_each (&event->places, place)
+		hits += place->hits;
+	return hits;
+}
+
+void nw_status_free(struct nw_status *status)
+{
+	nw_vec_each (&status->lines, line)
+		nw_vec_free(&line->labels);
+	nw_vec_free(&status->lines);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the format for people. */
+#ifndef NOPWATCH_OUTPUT_TEXT_H
+#define NOPWATCH_OUTPUT_TEXT_H
+
+#include "nopwatch/output.h"
+
+void nw_text_report(struct nw_output *output, const struct nw_report *report);
+void nw_text_site(struct nw_output *output, struct nw_image *image,
+		  const struct nw_site *site, const struct nw_types *types);
+void nw_text_features(struct nw_output *output, const struct nw_features *features);
+void nw_text_status(struct nw_output *output, const struct nw_status *status);
+void nw_text_change(struct nw_output *output, const struct nw_change *change);
+void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+		       const char *label, bool color);
+
+#endif
