@@ -64,6 +64,8 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	case NW_JOURNAL_DEAD:
 		break;
 	}
+	if (nw_script_is_dead(session))
+		nw_script_end_reader(fs, session);
 	int ret = recover(fs, &journal, &report->stuck);
 	if (ret != 0) {
 		nw_journal_leave(&journal); /* for the next try */
@@ -112,8 +114,6 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 		if (ret < 0)
 			break;
 		bool killed = nw_script_is_dead(*session);
-		if (killed)
-			nw_script_end_reader(fs, *session);
 		if (!remove && !killed) {
 			ret = nw_strings_addf(&report->orphans, "%s%s", prefix, *session);
 		} else if (nw_journal_create(*session, &journal, NULL) == 0) {

@@ -42,24 +42,37 @@ bool nw_script_is_dead(const char *session)
 }
 
 /*
- * Its reader is a cat that waits in trace_pipe, and holds the instance. It ends when recording is
- * off and something comes (before 5.6 it looks at another switch, and stays until it is killed).
+ * Its reader is a cat that waits in trace_pipe, and holds the instance. It ends when it has read something
+ * and finds recording off (before 5.6 it looks at another switch, and stays until it is killed). If it has
+ * read the mark and waits again before recording is off, nothing wakes it any more: so both files are open
+ * before, and a reader that was faster gets another mark.
  */
 void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 {
-	static const struct {
-		const char *file, *text;
-	} steps[] = {{"events/enable", "0"},
-		     {"tracing_on", "1"},
-		     {"trace_marker", "nopwatch end"},
-		     {"tracing_on", "0"}};
+	enum {
+		TRIES = 20,
+		PAUSE_US = 1000
+	};
 	char path[96];
 
-	for (size_t i = 0; i < NW_COUNT(steps); i++) {
-		snprintf(path, sizeof(path), "instances/nopwatch_%s/%s", session,
-			 steps[i].file);
-		nw_tracefs_write(fs->root, path, steps[i].text);
+	snprintf(path, sizeof(path), "instances/nopwatch_%s/events/enable", session);
+	nw_tracefs_write(fs->root, path, "0");
+	snprintf(path, sizeof(path), "instances/nopwatch_%s/tracing_on", session);
+	int on = openat(fs->root, path, O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "instances/nopwatch_%s/trace_marker", session);
+	int marker = openat(fs->root, path, O_WRONLY | O_CLOEXEC);
+
+	for (int i = 0; i < TRIES && on >= 0 && marker >= 0; i++) {
+		bool done = write(on, "1", 1) == 1 &&
+			    write(marker, "nopwatch end", 12) == 12;
+		if (write(on, "0", 1) != 1 || !done)
+			break;
+		usleep(PAUSE_US);
 	}
+	if (on >= 0)
+		close(on);
+	if (marker >= 0)
+		close(marker);
 }
 
 /* ---- the top-level buffer ----------------------------------------------------------- */
