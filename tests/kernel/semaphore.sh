@@ -15,6 +15,7 @@ with open(f"/proc/{pid}/mem", "rb") as memory:
 PY
 }
 raised() { [ "$(semaphore "$1")" = 1 ]; }
+raised_twice() { [ "$(semaphore "$1")" = 2 ]; }
 
 "$SERVER" -p 200 >/dev/null & first=$!
 begun $first "$SERVER"
@@ -71,9 +72,10 @@ kill $second
 # two sessions: each its own one
 "$NOPWATCH" stat -q 'myserver:request__start' -p $first -o out.json & run=$!
 wait_for raised $first
-"$NOPWATCH" stat -q 'myserver:request__start' -p $first -d 0.5 -o two.json & two=$!
-sleep 0.25
+"$NOPWATCH" stat -q 'myserver:request__start' -p $first -o two.json & two=$!
+wait_for raised_twice $first
 is "two sessions raise it twice" "$(semaphore $first)" 2
+kill $two
 wait $two
 is "and the end of one lowers it once" "$(semaphore $first)" 1
 
