@@ -105,9 +105,9 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base elf process probe plan kernel manage why stream summary output
+ROOMS := base elf process probe plan kernel manage why stream summary output engine
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
-CMD_SRC := $(sort $(wildcard src/cmd/*.c src/engine/*.c))
+CMD_SRC := $(sort $(wildcard src/cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 LIB := $(BUILD)/libnopwatch.a

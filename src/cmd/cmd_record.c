@@ -1,316 +1,76 @@
 // SPDX-License-Identifier: MIT
 /* record: keep the raw pages, in trace-cmd's format, for `report` and for others. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/run.h"
+#include "request.h"
 
-struct recorder {
-	const struct nw_args *args;
-	struct nw_run *run;
-	const char *path;
-	struct nw_recording_parts parts;
-	size_t page_size;
-	NW_VEC(int) fds; /* by CPU: an unlinked file of pages, -1: none yet */
-	NW_VEC(uint64_t) sizes;
-	struct nw_index tasks; /* lines "task TID PID COMM" */
-	nw_strings formats;    /* "SYSTEM/EVENT" of those that are kept */
-	int failed;	       /* errno of a page that could not be written */
-	unsigned char *blank;  /* what fills a short page */
-};
-
-/* ---- pages -------------------------------------------------------------------------- */
-
-/* A file without a name, on the same disk as the recording. */
-static int nameless_file(const char *path)
+static void armed(void *arg, const struct nw_run_result *so_far)
 {
-	const char *slash = strrchr(path, '/');
-	nw_cleanup(nw_free_ptr) char *dir = slash ? nw_text("%.*s", (int)(slash - path + 1),
-							    path)
-						  : strdup(".");
-	nw_cleanup(nw_free_ptr) char *name = dir ? nw_text("%s/.nopwatch.XXXXXX", dir)
-						 : NULL;
-	int fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	const struct nw_args *args = arg;
 
-	if (fd >= 0 || !name)
-		return fd;
-	fd = mkostemp(name, O_CLOEXEC); /* a file system without O_TMPFILE */
-	if (fd >= 0)
-		unlink(name);
-	return fd;
-}
-
-static int file_of_cpu(struct recorder *r, uint32_t cpu)
-{
-	while (r->fds.count <= cpu) {
-		int *fd = nw_vec_add(&r->fds);
-		if (!fd || !nw_vec_add(&r->sizes))
-			return -ENOMEM;
-		*fd = -1;
-	}
-	if (r->fds.item[cpu] < 0)
-		r->fds.item[cpu] = nameless_file(r->path);
-	return r->fds.item[cpu] < 0 ? -errno : r->fds.item[cpu];
-}
-
-/* The stream's tap: every page as it was read. -ECANCELED ends the run. */
-static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
-{
-	struct recorder *r = arg;
-
-	if (r->failed)
-		return 0;
-	int fd = file_of_cpu(r, cpu);
-	int ret = fd < 0 ? fd : nw_write_all(fd, page, len);
-	if (ret == 0 && len < r->page_size)
-		ret = nw_write_all(fd, r->blank, r->page_size - len);
-	if (ret < 0) {
-		r->failed = -ret;
-		return -ECANCELED;
-	}
-	r->sizes.item[cpu] += r->page_size;
-	return 0;
-}
-
-/* ---- formats ------------------------------------------------------------------------ */
-
-/* Once: what the user asks for may be what tells of threads, too. */
-static int keep_format(struct recorder *r, const char *system, const char *name)
-{
-	nw_cleanup(nw_free_ptr) char *known = nw_text("%s/%s", system, name);
-	struct nw_recorded_format *format;
-
-	if (!known)
-		return -ENOMEM;
-	if (nw_strings_has(&r->formats, known))
-		return 0;
-	format = nw_strings_add(&r->formats, known, strlen(known)) == 0
-			 ? nw_vec_add(&r->parts.formats)
-			 : NULL;
-	if (!format)
-		return -ENOMEM;
-	snprintf(format->system, sizeof(format->system), "%s", system);
-	return nw_run_read_format(&r->run->fs, system, name, &format->text);
-}
-
-static int keep_task_formats(struct recorder *r)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < nw_task_event_count && ret == 0; i++) {
-		const char *slash = strchr(nw_task_events[i], '/');
-		nw_cleanup(nw_free_ptr) char *system = strndup(
-			nw_task_events[i], (size_t)(slash - nw_task_events[i]));
-		if (!system)
-			return -ENOMEM;
-		if (keep_format(r, system, slash + 1) < 0)
-			r->parts.formats.count--; /* this kernel does not have it */
-	}
-	return ret;
-}
-
-static int by_system(const void *a, const void *b)
-{
-	const struct nw_recorded_format *x = a, *y = b;
-
-	return strcmp(x->system, y->system);
-}
-
-static int keep_formats(struct recorder *r, struct nw_error *err)
-{
-	const struct nw_run *run = r->run;
-	int ret = nw_run_read_header(run, &r->parts.header_page, err);
-
-	if (ret < 0)
-		return ret;
-	ret = nw_tracefs_read(run->fs.root, "events/header_event", &r->parts.header_event);
-	if (ret == 0)
-		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
-				      &r->parts.clock);
-	nw_vec_each (&run->plan.events, event)
-		if (ret == 0 && (*event)->defined)
-			ret = keep_format(r, nw_event_group(&run->plan, *event),
-					  (*event)->name);
-	if (ret == 0)
-		ret = keep_task_formats(r);
-	if (ret == 0)
-		qsort(r->parts.formats.item, r->parts.formats.count,
-		      sizeof(*r->parts.formats.item), by_system);
-	return ret < 0 ? nw_fail(err, -ret, "cannot read the event formats: %s",
-				 nw_strerror(-ret))
-		       : 0;
-}
-
-/* ---- the consumer ------------------------------------------------------------------- */
-
-/* Find out now, not after an hour, that nothing can be written there. */
-static int start(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	struct recorder *r = arg;
-	bool direct;
-
-	r->run = run;
-	return nw_replace_try(r->path, &direct, err);
-}
-
-static int armed(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	struct recorder *r = arg;
-
-	r->page_size = run->formats.page.size;
-	r->blank = calloc(1, r->page_size);
-	if (!r->blank)
-		return nw_no_memory(err);
-	if (!r->args->quiet && isatty(STDERR_FILENO) == 1)
+	if (!args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("recording %zu probes (%zu sites), Ctrl-C ends",
-			run->selection.probes.count, nw_run_sites(run));
-	nw_stream_tap(run->stream, take_page, r);
-	return keep_formats(r, err);
+			so_far->selection.probes.count, nw_result_sites(so_far));
 }
 
-static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+static int finish(const struct nw_args *args, const char *path,
+		  struct nw_recorder *recorder, const struct nw_run_result *result,
+		  struct nw_error *err)
 {
-	struct recorder *r = arg;
-	char line[96];
-
-	(void)hit;
-	int len = snprintf(line, sizeof(line), "%d %d %s", task->tid, task->pid,
-			   task->comm);
-	if (nw_index_add(&r->tasks, line, (size_t)len) < 0)
-		return -ENOMEM;
-	return r->args->count && r->run->hits >= r->args->count ? -ECANCELED : 0;
-}
-
-static void loss(void *arg, const struct nw_record *record)
-{
-	(void)arg;
-	(void)record;
-}
-
-static int tick(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	(void)arg;
-	(void)run;
-	(void)err;
-	return 0;
-}
-
-/* ---- the file ----------------------------------------------------------------------- */
-
-static void make_table(struct recorder *r)
-{
-	const struct nw_run *run = r->run;
-	struct nw_buf *out = &r->parts.table;
-
-	nw_plan_save(&run->plan, out);
-	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
-		      run->start_ns, run->stop_ns, run->wall_ns);
-	nw_buf_printf(out, "lost %" PRIu64 "\n", run->lost);
-	for (size_t i = 0; i < run->selection.probes.count; i++) {
-		if (!nw_run_is_disabled(run, i))
-			continue;
-		nw_buf_printf(out, "%s %zu %" PRIu64, run->states[i].word, i,
-			      run->disabled_at[i]);
-		nw_plan_word(out, run->states[i].text);
-		nw_buf_addc(out, '\n');
-	}
-	if (run->args->follow || run->child.pid)
-		nw_buf_adds(out, "follow 1\n");
-	if (run->restricted && run->args->pids.count)
-		nw_vec_each (&run->args->pids, pid)
-			nw_buf_printf(out, "only %d\n", (int)*pid);
-	nw_vec_each (&r->tasks.text, line) {
-		int tid, pid, comm = 0;
-		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)
-			continue;
-		nw_buf_printf(out, "task %d %d", tid, pid);
-		nw_plan_word(out, *line + comm);
-		nw_buf_addc(out, '\n');
-		nw_buf_printf(&r->parts.comms, "%d %s\n", tid, *line + comm);
-	}
-}
-
-/* Into a file of its own first, so that a full disk does not cost the recording before. */
-static int write_file(struct recorder *r, struct nw_error *err)
-{
-	struct nw_replace file;
-	int ret = nw_replace_begin(r->path, &file, err);
+	uint64_t bytes;
+	int ret = nw_recorder_finish(recorder, result, &bytes, err);
 
 	if (ret < 0)
 		return ret;
-	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->fds.item,
-				 r->sizes.item, (uint32_t)r->fds.count, err);
-	if (ret == 0)
-		return nw_replace_commit(&file, err);
-	nw_replace_abort(&file);
-	return nw_fail(err, -ret, "cannot write '%s': %s", r->path, nw_strerror(-ret));
-}
-
-static int finish(struct recorder *r, struct nw_error *err)
-{
-	uint64_t bytes = 0;
-
-	if (r->failed)
-		return nw_fail(err, r->failed, "cannot write '%s': %s", r->path,
-			       nw_strerror(r->failed));
-	make_table(r);
-	int ret = write_file(r, err);
-	nw_vec_each (&r->sizes, size)
-		bytes += *size;
-	if (ret == 0 && !r->args->quiet)
+	if (!args->quiet)
 		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
-			r->path, r->run->hits, bytes / 1024, r->run->lost);
-	if (ret == 0)
-		nw_run_tell_dropped(r->run);
-	return ret;
+			path, result->hits, bytes / 1024, result->lost);
+	nw_tell_dropped(args, result);
+	return 0;
 }
 
-static void free_recorder(struct recorder *r)
+static int record(const struct nw_args *args, const char *path,
+		  struct nw_recorder *recorder, struct nw_run_result *result,
+		  struct nw_error *err)
 {
-	nw_recording_parts_free(&r->parts);
-	nw_vec_each (&r->fds, fd)
-		if (*fd >= 0)
-			close(*fd);
-	nw_vec_free(&r->fds);
-	nw_vec_free(&r->sizes);
-	nw_index_free(&r->tasks);
-	nw_strings_free(&r->formats);
-	free(r->blank);
+	const struct nw_consumer consumer = nw_recorder_consumer(recorder);
+	struct nw_prepared prepared;
+	int ret = nw_prepare(args, &prepared, err);
+
+	if (ret < 0)
+		return ret;
+	ret = nw_prepared_run(&prepared, &consumer, result, err);
+	nw_prepared_close(&prepared);
+	return ret < 0 ? ret : finish(args, path, recorder, result, err);
 }
 
 static int run(const struct nw_args *args)
 {
-	struct recorder r = {.args = args,
-			     .path = args->output ? args->output : "trace.dat"};
-	const struct nw_consumer consumer = {
-		.arg = &r,
-		.all_args = true,
-		.stacks = true,
-		.comms = true,
-		.named_events = true,
-		.start = start,
+	const struct nw_recorder_options options = {
+		.path = args->output ? args->output : "trace.dat",
+		.count = args->count,
+		.pids = args->pids.item,
+		.pid_count = args->pids.count,
+		.arg = (void *)(uintptr_t)args,
 		.armed = armed,
-		.hit = hit,
-		.loss = loss,
-		.tick = tick,
 	};
+	struct nw_run_result result = {0};
+	struct nw_recorder *recorder;
 	struct nw_error err;
-	struct nw_run run;
+	int status = NW_EXIT_OK;
+	int ret = nw_recorder_open(&options, &recorder, &err);
 
-	if (args->dry_run)
-		return nw_dry_run(args, &consumer, &nw_cmd_record);
-	int ret = nw_run(&run, args, &consumer, &err);
-	if (ret == 0)
-		ret = finish(&r, &err);
-	int status = ret < 0 ? nw_failure(&nw_cmd_record, &err) : nw_run_status(&run);
-	nw_run_free(&run);
-	free_recorder(&r);
-	return status;
+	if (ret == 0 && args->dry_run) {
+		const struct nw_consumer consumer = nw_recorder_consumer(recorder);
+		status = nw_dry_run(args, &consumer, &nw_cmd_record);
+	} else if (ret == 0) {
+		ret = record(args, options.path, recorder, &result, &err);
+		status = ret == 0 ? nw_result_status(args, &result) : status;
+	}
+	nw_result_free(&result);
+	nw_recorder_free(recorder);
+	return ret < 0 ? nw_failure(&nw_cmd_record, &err) : status;
 }
 
 const struct nw_command nw_cmd_record = {

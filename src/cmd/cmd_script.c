@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/run.h"
+#include "request.h"
 
 enum {
 	/* a build-id stands near a file's beginning; a shell reads slowly */
@@ -16,7 +16,8 @@ enum {
 
 struct script {
 	const struct nw_args *args;
-	struct nw_run run;
+	struct nw_selection selection;
+	struct nw_plan plan;
 	NW_VEC(struct nw_script_file) files;
 	nw_strings paths;
 	struct nw_sink sink;
@@ -28,7 +29,7 @@ struct script {
 /* "FILE=PATH" for this image, or a PATH alone if there is only one; NULL: neither. */
 static const char *remote_path(const struct script *s, const struct nw_image *image)
 {
-	bool alone = s->run.selection.images.count == 1;
+	bool alone = s->selection.images.count == 1;
 	size_t len = strlen(image->path);
 
 	nw_vec_each (&s->args->remotes, text) {
@@ -64,7 +65,7 @@ static int check_remotes(const struct script *s, struct nw_error *err)
 {
 	nw_vec_each (&s->args->remotes, text) {
 		bool used = false;
-		nw_vec_each (&s->run.selection.images, image) {
+		nw_vec_each (&s->selection.images, image) {
 			const char *path = remote_path(s, *image);
 			used |= path && path >= *text && path <= *text + strlen(*text);
 		}
@@ -73,7 +74,7 @@ static int check_remotes(const struct script *s, struct nw_error *err)
 		nw_fail_usage(err, "--remote-path '%s' means none of the files", *text);
 		nw_error_hint(err,
 			      "write FILE=PATH, with FILE as `nopwatch list` shows it: %s",
-			      s->run.selection.images.item[0]->path);
+			      s->selection.images.item[0]->path);
 		return -EINVAL;
 	}
 	return 0;
@@ -153,9 +154,9 @@ static int read_file(const struct nw_image *image, struct nw_script_file *file)
 	return 0;
 }
 
-static int describe_file(struct script *s, size_t i, struct nw_error *err)
+static int measure_file(struct script *s, size_t i, struct nw_error *err)
 {
-	const struct nw_image *image = s->run.selection.images.item[i];
+	const struct nw_image *image = s->selection.images.item[i];
 	struct nw_script_file *file = nw_vec_add(&s->files);
 
 	if (!file)
@@ -171,15 +172,15 @@ static int describe_file(struct script *s, size_t i, struct nw_error *err)
 		       : 0;
 }
 
-static int describe_files(struct script *s, struct nw_error *err)
+static int measure_files(struct script *s, struct nw_error *err)
 {
-	const struct nw_selection *selection = &s->run.selection;
+	const struct nw_selection *selection = &s->selection;
 	int ret = check_remotes(s, err);
 
 	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
 		ret = add_path(s, selection->images.item[i], err);
 	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
-		ret = describe_file(s, i, err);
+		ret = measure_file(s, i, err);
 	return ret;
 }
 
@@ -199,7 +200,7 @@ static const char *hazard(const struct nw_point *point)
 /* One event a place; those that are too dangerous are left out. */
 static int choose_events(struct script *s, struct nw_error *err)
 {
-	struct nw_plan *plan = &s->run.plan;
+	struct nw_plan *plan = &s->plan;
 	size_t left = 0;
 
 	nw_vec_each (&plan->events, event) {
@@ -234,7 +235,7 @@ static int make_plan(struct script *s, struct nw_error *err)
 		.string_size = s->args->string_size,
 		.any_kernel = true,
 	};
-	int ret = nw_plan_make(&s->run.selection, &options, &s->run.plan, err);
+	int ret = nw_plan_make(&s->selection, &options, &s->plan, err);
 
 	return ret < 0 ? ret : choose_events(s, err);
 }
@@ -288,7 +289,7 @@ static int write_script(struct script *s, struct nw_error *err)
 		.buffer_bytes = s->args->buffer_bytes,
 		.force = s->args->force,
 	};
-	int ret = nw_script_make(&s->run.plan, &options, &s->out, err);
+	int ret = nw_script_make(&s->plan, &options, &s->out, err);
 
 	if (ret == 0)
 		ret = nw_sink_open(s->args, &s->sink, err);
@@ -297,27 +298,38 @@ static int write_script(struct script *s, struct nw_error *err)
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }
 
+static int select_probes(struct script *s, struct nw_error *err)
+{
+	struct nw_prepared prepared;
+	int ret = nw_prepare(s->args, &prepared, err);
+
+	if (ret < 0)
+		return ret;
+	if (files_are_named(s->args))
+		prepared.request.pid_count = 0;
+	ret = nw_request_select(&prepared.request, true, &s->selection, err);
+	nw_prepared_close(&prepared);
+	return ret;
+}
+
 static int run(const struct nw_args *args)
 {
-	const struct nw_consumer consumer = {.all_args = true};
 	struct script s = {.args = args};
-	struct nw_args selecting = *args;
 	struct nw_error err = {0};
-
-	if (files_are_named(args))
-		selecting.pids.count = 0;
 	int ret = refuse_kernel_events(args, &err);
+
 	if (ret == 0)
-		ret = nw_run_select(&s.run, &selecting, &consumer, NULL, &err);
+		ret = select_probes(&s, &err);
 	if (ret == 0)
 		ret = make_plan(&s, &err);
 	if (ret == 0)
-		ret = describe_files(&s, &err);
+		ret = measure_files(&s, &err);
 	if (ret == 0)
 		ret = write_script(&s, &err);
 	int status = ret < 0 && !s.sink.closed ? nw_failure(&nw_cmd_script, &err)
 					       : NW_EXIT_OK;
-	nw_run_free(&s.run);
+	nw_plan_free(&s.plan);
+	nw_selection_free(&s.selection);
 	nw_vec_free(&s.files);
 	nw_strings_free(&s.paths);
 	nw_buf_free(&s.out);

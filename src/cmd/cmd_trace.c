@@ -3,153 +3,99 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "engine/run.h"
-
-enum {
-	FLUSH_AT = 1 << 16
-};
+#include "request.h"
 
 struct tracer {
 	const struct nw_args *args;
-	struct nw_run *run;
+	struct nw_printer printer;
 	struct nw_sink sink;
-	struct nw_output output;
-	struct nw_error failure; /* why a hit could not be written */
 };
 
-static int flush(struct tracer *t, struct nw_error *err)
-{
-	struct nw_buf *text = &t->output.text;
-
-	return text->len || text->failed ? nw_sink_write(&t->sink, text, err) : 0;
-}
-
-static int start(void *arg, struct nw_run *run, struct nw_error *err)
+static int start(void *arg, struct nw_error *err)
 {
 	struct tracer *t = arg;
 
-	t->run = run;
-	if (nw_output_make(t->args->format, &t->output) < 0)
-		return nw_no_memory(err);
 	return nw_sink_open(t->args, &t->sink, err);
 }
 
-static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+static void armed(void *arg, const struct nw_run_result *so_far)
 {
-	struct tracer *t = arg;
-	const struct nw_begin begin = {
-		.selection = &run->selection,
-		.sites = nw_run_sites(run),
-		.header = !t->args->output && isatty(STDOUT_FILENO) == 1,
-		.bold = nw_use_color(t->args, stdout),
-	};
+	const struct tracer *t = arg;
 
-	nw_output_begin(&t->output, &begin);
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			run->selection.probes.count, nw_run_sites(run));
-	return flush(t, err);
+			so_far->selection.probes.count, nw_result_sites(so_far));
 }
 
-static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
 {
-	struct tracer *t = arg;
-	const struct nw_event_line line = {
-		.probe = t->run->selection.probes.item[hit->probe],
-		.hit = hit,
-		.task = task,
-		.start = t->run->start_ns,
-		.wall_ns = t->run->wall_ns,
-		.wall = t->args->wall,
-	};
-
-	nw_output_event(&t->output, &line);
-	if (t->output.text.len >= FLUSH_AT && flush(t, &t->failure) < 0)
-		return t->sink.closed ? -EPIPE : -EIO;
-	return t->args->count && t->run->hits >= t->args->count ? -ECANCELED : 0;
+	return nw_sink_write(&((struct tracer *)arg)->sink, text, err);
 }
 
-static void loss(void *arg, const struct nw_record *record)
+static void tell_result(const struct nw_args *args, const struct nw_run_result *result)
 {
-	nw_output_loss(&((struct tracer *)arg)->output, record);
-}
-
-static void disabled(void *arg, uint32_t probe, uint64_t at)
-{
-	struct tracer *t = arg;
-	const struct nw_run *run = t->run;
-	const struct nw_disabled disabled = {
-		.probe = run->selection.probes.item[probe],
-		.state = &run->states[probe],
-		.after_ns = at - nw_min64(run->start_ns, at),
-	};
-
-	nw_output_disabled(&t->output, &disabled);
-}
-
-static int tick(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	(void)run;
-	return flush(arg, err);
-}
-
-static int finish(struct tracer *t, struct nw_run *run, struct nw_error *err)
-{
-	const struct nw_end end = {
-		.lost = run->lost,
-		.dropped = run->dropped,
-		.has_filter = run->filter != NULL,
-		.filtered = run->filtered,
-		.reason = run->reason,
-		.elapsed_ns = nw_run_elapsed(run),
-	};
-
-	nw_output_end(&t->output, &end);
-	if (t->args->format->for_people && run->lost && !t->args->quiet)
-		nw_note("%ju events lost (a larger -b helps)", run->lost);
-	nw_run_tell_dropped(run);
-	for (size_t i = 0; !t->args->quiet && i < run->selection.probes.count; i++)
+	if (args->quiet)
+		return;
+	if (args->format->for_people && result->lost)
+		nw_note("%ju events lost (a larger -b helps)", result->lost);
+	nw_tell_dropped(args, result);
+	for (size_t i = 0; i < result->selection.probes.count; i++)
 		/* what has been disabled was told when it was */
-		if (run->states && run->states[i].text &&
-		    (t->args->from || !nw_run_is_disabled(run, i)))
-			nw_note("%s: %s", run->selection.probes.item[i]->label,
-				run->states[i].text);
-	int ret = flush(t, err);
+		if (result->states && result->states[i].text &&
+		    (args->from || !nw_result_is_disabled(result, i)))
+			nw_note("%s: %s", result->selection.probes.item[i]->label,
+				result->states[i].text);
+}
+
+static int trace(struct tracer *t, const struct nw_consumer *consumer,
+		 struct nw_run_result *result, struct nw_error *err)
+{
+	struct nw_prepared prepared;
+	int ret = nw_prepare(t->args, &prepared, err);
+
+	if (ret < 0)
+		return ret;
+	ret = nw_prepared_run(&prepared, consumer, result, err);
+	nw_prepared_close(&prepared);
+	if (t->printer.failure.code) {
+		*err = t->printer.failure;
+		ret = -err->code;
+	}
+	if (ret < 0)
+		return ret;
+	tell_result(t->args, result);
+	ret = nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
 }
 
 static int run(const struct nw_args *args)
 {
 	struct tracer t = {.args = args};
-	const struct nw_consumer consumer = {
+	struct nw_run_result result = {0};
+	struct nw_error err;
+	int status;
+
+	t.printer = (struct nw_printer){
+		.format = args->format,
+		.header = !args->output && isatty(STDOUT_FILENO) == 1,
+		.bold = nw_use_color(args, stdout),
+		.wall = args->wall,
+		.count = args->count,
 		.arg = &t,
-		.all_args = true,
-		.values = true,
-		.comms = true,
 		.start = start,
 		.armed = armed,
-		.hit = hit,
-		.disabled = disabled,
-		.loss = loss,
-		.tick = tick,
+		.write = write_lines,
 	};
-	struct nw_error err;
-	struct nw_run run;
-
-	if (args->dry_run && !args->from)
-		return nw_dry_run(args, &consumer, &nw_cmd_trace);
-	int ret = args->from ? nw_replay(&run, args, &consumer, &err)
-			     : nw_run(&run, args, &consumer, &err);
-	if (t.failure.code) {
-		err = t.failure;
-		ret = -err.code;
+	const struct nw_consumer consumer = nw_printer_consumer(&t.printer);
+	if (args->dry_run && !args->from) {
+		status = nw_dry_run(args, &consumer, &nw_cmd_trace);
+	} else {
+		int ret = trace(&t, &consumer, &result, &err);
+		status = ret < 0 && !t.sink.closed ? nw_failure(&nw_cmd_trace, &err)
+						   : nw_result_status(args, &result);
 	}
-	if (ret == 0)
-		ret = finish(&t, &run, &err);
-	int status = ret < 0 && !t.sink.closed ? nw_failure(&nw_cmd_trace, &err)
-					       : nw_run_status(&run);
-	nw_run_free(&run);
-	nw_output_free(&t.output);
+	nw_result_free(&result);
+	nw_printer_free(&t.printer);
 	return status;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gather.h"
+#include "request.h"
 
 enum {
 	EXIT_SILENT = 3, /* it does not fire, and why is known */
@@ -17,31 +17,6 @@ static int exit_status(int fires)
 }
 
 /* ---- one probe ---------------------------------------------------------------------- */
-
-static const char *why_not_armed(const struct nw_diagnosis *first)
-{
-	nw_vec_each (&first->reasons, reason)
-		if (nw_cause_table[reason->cause].kind == NW_KIND_SILENT)
-			return "what is known without arming is enough";
-	return "it could hurt the process";
-}
-
-/* First without arming; then, unless that is enough, armed. */
-static int diagnose(struct nw_gathered *g, struct nw_diagnosis *out, struct nw_error *err)
-{
-	int ret = nw_diagnose(&g->facts, out, err);
-
-	if (ret < 0)
-		return ret;
-	if (nw_diagnosis_settled(out) || !g->facts.selection) {
-		g->watch.skipped = why_not_armed(out);
-		g->facts.watch = &g->watch;
-	} else {
-		ret = nw_watch(g, err);
-	}
-	nw_diagnosis_free(out);
-	return ret < 0 ? ret : nw_diagnose(&g->facts, out, err);
-}
 
 static int print(const struct nw_diagnosis *diagnosis, const char *label,
 		 const struct nw_args *args, struct nw_sink *sink, struct nw_error *err)
@@ -61,18 +36,18 @@ static int why_one(const char *spec, const struct nw_args *args, const struct nw
 		   struct nw_error *err)
 {
 	struct nw_diagnosis diagnosis = {0};
-	struct nw_gathered g;
-	int ret = nw_gather(&g, spec, args, tool, err);
+	struct nw_prepared prepared;
+	int ret = nw_prepare(args, &prepared, err);
 
 	if (ret < 0)
 		return ret;
-	ret = diagnose(&g, &diagnosis, err);
+	ret = nw_find_out_why(&prepared.request, spec, tool, &diagnosis, err);
+	nw_prepared_close(&prepared);
 	if (ret == 0) {
 		*fires = diagnosis.fires;
 		ret = print(&diagnosis, label, args, sink, err);
 	}
 	nw_diagnosis_free(&diagnosis);
-	nw_gathered_free(&g);
 	return ret;
 }
 

@@ -5,27 +5,16 @@
 #include <string.h>
 
 #include "manage.h"
+#include "request.h"
 
 /* ---- opening ------------------------------------------------------------------------ */
 
 int nw_open_kernel(const struct nw_args *args, struct nw_tracefs *fs,
 		   struct nw_features *features, struct nw_error *err)
 {
-	const char *mask = getenv("NOPWATCH_FEATURES");
-	int ret = nw_tracefs_open(fs, err);
+	const struct nw_request request = nw_kernel_request(args);
 
-	if (ret == 0 || !args->dry_run) {
-		if (ret == 0)
-			ret = nw_features_detect(fs, mask, features, err);
-		if (ret == 0 && features->unproven)
-			ret = nw_features_try(fs, features, err);
-		return ret;
-	}
-	*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
-	if (!args->quiet)
-		nw_note("%s: the kernel is taken for one that can do everything",
-			err->what);
-	return nw_features_assume(mask, features, err);
+	return nw_request_kernel(&request, args->dry_run, fs, features, err);
 }
 
 int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From records to the consumer's hits: the same for a live run and for a recording. */
+/* From records to the consumer's hits: the same for every source. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,19 +7,19 @@
 
 int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 {
-	size_t probes = run->selection.probes.count;
+	size_t probes = run->result->selection.probes.count;
 
 	run->probe_hits = calloc(probes + 1, sizeof(*run->probe_hits));
 	if (run->filter)
 		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
 	if (!run->probe_hits || (run->filter && !run->probe_filtered))
 		return nw_no_memory(err);
-	return run->filter ? nw_filter_bind(run->filter, &run->selection, err) : 0;
+	return run->filter ? nw_filter_bind(run->filter, &run->result->selection, err) : 0;
 }
 
 int nw_run_open_join(struct nw_run *run)
 {
-	run->needs_tasks = run->restricted || run->consumer->comms ||
+	run->needs_tasks = run->result->restricted || run->consumer.comms ||
 			   (run->filter && nw_filter_names_tasks(run->filter));
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
@@ -27,11 +27,9 @@ int nw_run_open_join(struct nw_run *run)
 static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 			       const struct nw_task *task)
 {
-	run->filtered++;
+	run->result->filtered++;
 	run->probe_filtered[hit->probe]++;
-	return run->consumer->filtered
-		       ? run->consumer->filtered(run->consumer->arg, hit, task)
-		       : 0;
+	return run->consumer.filtered(run->consumer.arg, hit, task);
 }
 
 /* Whose hit it is; NULL: nobody's who is wanted. */
@@ -50,17 +48,15 @@ static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
-	if (hit->time > run->stop_ns || run->enough)
+	if (hit->time > run->result->stop_ns || run->enough)
 		return 0;
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
-		return run->consumer->stranger
-			       ? run->consumer->stranger(run->consumer->arg, hit)
-			       : 0;
+		return run->consumer.stranger(run->consumer.arg, hit);
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
 		return filter_out(run, hit, task);
-	run->hits++;
+	run->result->hits++;
 	run->probe_hits[hit->probe]++;
-	int ret = run->consumer->hit(run->consumer->arg, hit, task);
+	int ret = run->consumer.hit(run->consumer.arg, hit, task);
 	run->enough = ret < 0;
 	return ret;
 }
@@ -72,7 +68,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 
 	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
-	run->consumer->loss(run->consumer->arg, loss);
+	run->consumer.loss(run->consumer.arg, loss);
 	return more < 0 ? more : ret;
 }
 
@@ -80,8 +76,8 @@ static void take_task(struct nw_run *run, const struct nw_record *record)
 {
 	int32_t exited = nw_record_exited(record);
 
-	if (exited && run->consumer->exit)
-		run->consumer->exit(run->consumer->arg, exited);
+	if (exited)
+		run->consumer.exit(run->consumer.arg, exited);
 	if (exited && run->session)
 		nw_session_gone(run->session, exited);
 	nw_tasks_record(run->tasks, record);
@@ -92,7 +88,7 @@ static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
 
-	run->records += record->part == 0 && record->time <= run->stop_ns;
+	run->records += record->part == 0 && record->time <= run->result->stop_ns;
 	int ret = nw_join_push(run->join, record, &hit);
 	return nw_likely(ret > 0) ? hand_out(run, &hit) : ret;
 }
@@ -117,7 +113,7 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	return ret;
 }
 
-int nw_run_take(struct nw_run *run, const struct nw_record *record)
+static inline int take(struct nw_run *run, const struct nw_record *record)
 {
 	return nw_likely(record->kind == NW_RECORD_HIT) ? take_hit(run, record)
 							: take_other(run, record);
@@ -142,33 +138,41 @@ static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 
 static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
-	while (count && hits[count - 1].time > run->stop_ns)
+	while (count && hits[count - 1].time > run->result->stop_ns)
 		count--;
 	run->records += count;
-	if (run->restricted)
+	if (run->result->restricted)
 		count = keep_wanted(run, hits, count);
 	if (run->enough)
 		return 0;
-	run->hits += count;
-	int ret = run->consumer->hits(run->consumer->arg, hits, count);
+	run->result->hits += count;
+	int ret = run->consumer.hits(run->consumer.arg, hits, count);
 	run->enough = ret < 0;
 	return ret;
 }
 
 uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 {
-	return run->consumer->counted ? run->consumer->counted(run->consumer->arg, probe)
-				      : run->probe_hits[probe];
+	return run->consumer.counted ? run->consumer.counted(run->consumer.arg, probe)
+				     : run->probe_hits[probe];
 }
 
 /* May hits be taken many at a time, if the next records are nothing else? */
 static bool takes_many(const struct nw_run *run)
 {
-	return run->consumer->hits && !run->consumer->comms && !run->filter &&
+	return run->stream && run->consumer.hits && !run->consumer.comms && !run->filter &&
 	       nw_join_is_idle(run->join);
 }
 
-int nw_run_drain(struct nw_run *run)
+/* Sources of pages have a stream in common. */
+static inline int next_record(struct nw_run *run, struct nw_record *record,
+			      struct nw_error *err)
+{
+	return nw_likely(run->stream) ? nw_stream_next(run->stream, record)
+				      : run->source->next(run, record, err);
+}
+
+int nw_run_drain(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_hit hits[MANY];
 	struct nw_record record;
@@ -179,8 +183,8 @@ int nw_run_drain(struct nw_run *run)
 					       : 0;
 		if (count)
 			ret = take_hits(run, hits, count);
-		else if (nw_stream_next(run->stream, &record) > 0)
-			ret = nw_run_take(run, &record);
+		else if ((ret = next_record(run, &record, err)) > 0)
+			ret = take(run, &record);
 		else
 			break;
 	}
@@ -203,15 +207,4 @@ int nw_run_join_rest(struct nw_run *run)
 	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
 		ret = hand_out(run, &hit);
 	return ret;
-}
-
-int nw_run_drain_rest(struct nw_run *run)
-{
-	int ret = nw_stream_finish(run->stream);
-
-	if (ret == 0)
-		ret = nw_run_drain(run);
-	if (ret == 0)
-		ret = nw_run_join_rest(run);
-	return nw_run_reason(ret) ? 0 : ret;
 }

@@ -12,7 +12,7 @@
 
 static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error *err)
 {
-	pid_t asked = g->args->pids.count ? g->args->pids.item[0] : tool_pid;
+	pid_t asked = g->request->pid_count ? g->request->pids[0] : tool_pid;
 	pid_t *slot;
 
 	if (!asked)
@@ -27,11 +27,11 @@ static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error
 	if (!slot)
 		return nw_no_memory(err);
 	*slot = g->process.process;
-	for (size_t i = 1; i < g->args->pids.count; i++) {
+	for (size_t i = 1; i < g->request->pid_count; i++) {
 		slot = nw_vec_add(&g->pids);
 		if (!slot)
 			return nw_no_memory(err);
-		*slot = g->args->pids.item[i];
+		*slot = g->request->pids[i];
 	}
 	return 0;
 }
@@ -41,7 +41,7 @@ static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error
 /* The path that the user's tool would open: from here, whatever the process sees. */
 static int find_path(struct nw_gathered *g)
 {
-	const char *given = *g->spec.path ? g->spec.path : g->args->file;
+	const char *given = *g->spec.path ? g->spec.path : g->request->file;
 
 	if (!given)
 		return 0;
@@ -62,7 +62,7 @@ static int select_probe(struct nw_gathered *g)
 	const struct nw_scope scope = {
 		.pids = by_path ? NULL : g->pids.item,
 		.pid_count = by_path ? 0 : g->pids.count,
-		.force = g->args->force,
+		.force = g->request->force,
 		.want_operands = true,
 	};
 
@@ -103,7 +103,7 @@ static void choose_mapped(struct nw_gathered *g)
 	int best = -1;
 
 	if (g->pids.count)
-		nw_process_images(g->pids.item[0], true, g->args->force, &images, NULL);
+		nw_process_images(g->pids.item[0], true, g->request->force, &images, NULL);
 	nw_vec_each (&images, slot) {
 		int fits = fitness(g, *slot);
 		if (fits <= best)
@@ -145,7 +145,8 @@ static int find_elsewhere(struct nw_gathered *g)
 
 	if (!g->pids.count || g->spec.kind != NW_SPEC_USDT)
 		return 0;
-	int ret = nw_process_images(g->pids.item[0], false, g->args->force, &images, NULL);
+	int ret = nw_process_images(g->pids.item[0], false, g->request->force, &images,
+				    NULL);
 	nw_vec_each (&images, image)
 		for (size_t i = 0; ret == 0 && !g->elsewhere && i < (*image)->sites.count;
 		     i++)
@@ -176,7 +177,7 @@ static int gather_selection(struct nw_gathered *g)
 		if (!g->path && !g->file_error.code)
 			choose_mapped(g);
 		if (!g->own && g->path)
-			nw_image_open(g->path, g->args->force, &g->own, &g->file_error);
+			nw_image_open(g->path, g->request->force, &g->own, &g->file_error);
 		g->facts.image = g->own;
 		if (g->file_error.code)
 			g->facts.file_error = &g->file_error;
@@ -259,7 +260,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	g->facts.kernel = &g->kernel;
 	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
-	int ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), &features, err);
+	int ret = nw_features_detect(&fs, g->request->features, &features, err);
 	g->facts.nop5_safe = ret == 0 && features.has[NW_FEATURE_NOP5_SAFE];
 	g->facts.ref_ctr = ret == 0 && features.has[NW_FEATURE_REF_CTR];
 	nw_tracefs_close(&fs);
@@ -305,23 +306,24 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 	return ret;
 }
 
-int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_args *args,
+int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *request,
 	      const struct nw_tool *tool, struct nw_error *err)
 {
-	*g = (struct nw_gathered){.args = args};
+	*g = (struct nw_gathered){.request = request};
 	int ret = nw_spec_parse(spec, &g->spec, err);
 
 	if (ret < 0)
 		return ret;
 	g->facts.spec = &g->spec;
 	g->facts.tool = tool;
-	g->facts.force = args->force;
+	g->facts.force = request->force;
 	if (g->spec.kind == NW_SPEC_TRACEPOINT)
 		ret = nw_fail_usage(err,
 				    "'%s': a kernel tracepoint needs no place in a "
 				    "program",
 				    spec);
-	else if (!*g->spec.path && !args->file && !args->pids.count && !(tool && tool->pid))
+	else if (!*g->spec.path && !request->file && !request->pid_count &&
+		 !(tool && tool->pid))
 		ret = nw_fail_usage(err, "'%s' does not say in which file the probe is",
 				    spec);
 	if (ret == 0)

@@ -3,12 +3,11 @@
 #ifndef NOPWATCH_ENGINE_GATHER_H
 #define NOPWATCH_ENGINE_GATHER_H
 
-#include "cmd/cmd.h"
-#include "nopwatch/why.h"
+#include "nopwatch/engine.h"
 
 struct nw_gathered {
-	const struct nw_args *args;
-	nw_pids pids; /* -p, as the processes that are meant */
+	const struct nw_request *request;
+	nw_pids pids; /* the request's, as the processes that are meant */
 	struct nw_spec spec;
 	char *path;
 	char *script, *elsewhere, *interposed; /* as the facts have them */
@@ -26,9 +25,9 @@ struct nw_gathered {
 
 /* Everything that can be known without arming. A spec that is none is an error; that nothing
  * fits it is a fact. */
-int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_args *args,
+int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *request,
 	      const struct nw_tool *tool, struct nw_error *err);
-/* Arm the probe and watch it, for everybody, until -d is over; what the kernel refuses is a
+/* Arm the probe and watch it, for everybody, for the duration; what the kernel refuses is a
  * fact, too. */
 int nw_watch(struct nw_gathered *g, struct nw_error *err);
 /* Look at the events of others again. */

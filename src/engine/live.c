@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A live run, from tracefs to the last hit; see run.h. */
+/* The kernel as a source of hits: from tracefs to the last one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +43,9 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 	int ret = nw_run_read_header(run, &header, err);
 
 	if (ret == 0)
-		ret = nw_formats_load(&run->plan, true, nw_buf_str(&header), header.len,
-				      nw_run_read_format, &run->fs, &run->formats, err);
+		ret = nw_formats_load(&run->result->plan, true, nw_buf_str(&header),
+				      header.len, nw_run_read_format, &run->fs,
+				      &run->formats, err);
 	nw_buf_free(&header);
 	return ret;
 }
@@ -127,12 +128,12 @@ static bool has_strangers(const struct nw_run *run)
 	return !nw_session_restricts(run->session) || nw_run_has_kernel_events(run);
 }
 
-static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
+static int open_tasks(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_tasks_options options = {
-		.pids = pids->item,
-		.pid_count = pids->count,
-		.follow = run->args->follow || run->child.pid,
+		.pids = run->pids.item,
+		.pid_count = run->pids.count,
+		.follow = run->result->follow,
 		.look_up = look_up_task,
 		.look_up_arg = run,
 		.strangers = has_strangers(run),
@@ -143,72 +144,46 @@ static int open_tasks(struct nw_run *run, const nw_pids *pids, struct nw_error *
 	return 0;
 }
 
-int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+static void tell_warnings(const struct nw_run *run)
 {
-	const struct nw_plan_options options = {
-		.session = session,
-		.caps = nw_features_caps(&run->features),
-		.all_args = nw_run_wants_args(run),
-		.stacks = run->consumer->stacks,
-		.separate = run->consumer->named_events || run->args->max_rate,
-		.naming = run->consumer->named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
-		.string_size = run->args->string_size,
-	};
-
-	return nw_plan_make(&run->selection, &options, &run->plan, err);
+	nw_vec_each (nw_session_warnings(run->session), warning)
+		nw_run_notice(run, "%s", *warning);
 }
 
-static void print_session_warnings(const struct nw_run *run)
-{
-	if (!run->args->quiet)
-		nw_vec_each (nw_session_warnings(run->session), warning)
-			nw_note("%s", *warning);
-}
-
-static int open_session(struct nw_run *run, const nw_pids *pids, struct nw_error *err)
+static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_session_options options = {
-		.buffer_bytes = run->args->buffer_bytes,
-		.pids = pids->item,
-		.pid_count = pids->count,
+		.buffer_bytes = run->request->buffer_bytes,
+		.pids = run->pids.item,
+		.pid_count = run->pids.count,
 		.space = &run->space,
 		.tasks = true,
-		.force = run->args->force,
-		.large_pages = run->consumer->large_pages,
+		.force = run->request->force,
+		.large_pages = run->consumer.large_pages,
 	};
 	char name[24];
 
 	nw_session_name(name);
 	int ret = nw_run_plan(run, name, err);
 	if (ret == 0)
-		ret = nw_session_open(&run->fs, &run->features, &run->plan, name, &options,
-				      &run->session, err);
-	return ret;
-}
-
-static int open_kernel(struct nw_run *run, struct nw_error *err)
-{
-	int ret = nw_tracefs_open(&run->fs, err);
-
-	if (ret == 0)
-		ret = nw_features_detect(&run->fs, getenv("NOPWATCH_FEATURES"),
-					 &run->features, err);
-	if (ret == 0 && run->features.unproven)
-		ret = nw_features_try(&run->fs, &run->features, err);
+		ret = nw_session_open(&run->fs, &run->features, &run->result->plan, name,
+				      &options, &run->session, err);
 	return ret;
 }
 
 /* ---- the loop ----------------------------------------------------------------------- */
 
-/* What -d means: all probes armed, which may take a while if there are many. */
-static uint64_t armed_for(const struct nw_run *run)
+/* What the duration counts from: all probes armed, which may take a while if there are many. */
+static uint64_t armed_for(const struct nw_run_result *result)
 {
-	return run->now_ns > run->armed_ns ? run->now_ns - run->armed_ns : 0;
+	return result->now_ns > result->armed_ns ? result->now_ns - result->armed_ns : 0;
 }
 
 /* Why to stop now; NULL: go on. */
 static const char *stop_reason(struct nw_run *run)
 {
+	uint64_t duration = run->request->duration_ns;
+
 	nw_wake_look(&run->wake);
 	if (run->wake.stop)
 		return "signal";
@@ -216,53 +191,43 @@ static const char *stop_reason(struct nw_run *run)
 		return "command";
 	if (nw_wake_all_gone(&run->wake))
 		return "process";
-	if (run->args->duration_ns && armed_for(run) >= run->args->duration_ns)
+	if (duration && armed_for(run->result) >= duration)
 		return "duration";
 	return NULL;
 }
 
-/* Not longer than to the end, nor than the session can do without being tended. */
+/* Not longer than to the end, nor than the session can do without being looked after. */
 static int wait_ms(const struct nw_run *run)
 {
-	uint64_t elapsed = armed_for(run), left = UINT64_MAX;
-	int tend_ms = nw_session_tend(run->session);
-	int most = tend_ms < TICK_MS ? tend_ms : TICK_MS;
+	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
+	uint64_t left = UINT64_MAX;
+	int care_ms = nw_session_tend(run->session);
+	int most = care_ms < TICK_MS ? care_ms : TICK_MS;
 
-	if (run->args->duration_ns)
-		left = run->args->duration_ns > elapsed ? run->args->duration_ns - elapsed
-							: 0;
+	if (duration)
+		left = duration > elapsed ? duration - elapsed : 0;
 	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
 }
 
-static int loop(struct nw_run *run, struct nw_error *err)
+static int fill(struct nw_run *run, struct nw_error *err)
 {
-	int ret = 0;
+	run->result->reason = stop_reason(run);
+	if (run->result->reason)
+		return 0;
+	int ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
+	if (nw_run_reason(ret)) /* who records the pages has had enough */
+		return ret;
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the ring buffer: %s",
+				 nw_strerror(-ret))
+		       : 1;
+}
 
-	while (!(run->reason = stop_reason(run))) {
-		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
-		run->reason = nw_run_reason(ret);
-		if (run->reason) /* the tap has had enough */
-			return 0;
-		if (ret < 0)
-			return nw_fail(err, -ret, "cannot read the ring buffer: %s",
-				       nw_strerror(-ret));
-		ret = nw_run_drain(run);
-		run->now_ns = nw_session_now(run->session);
-		if (ret == 0)
-			ret = nw_governor_look(run, err);
-		if (ret == 0)
-			ret = nw_watch_look(run, false, err);
-		if (ret == 0)
-			ret = run->consumer->tick(run->consumer->arg, run, err);
-		run->reason = nw_run_reason(ret);
-		if (run->reason)
-			return 0;
-		if (ret == -ENOMEM)
-			return nw_no_memory(err);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+static int look(struct nw_run *run, struct nw_error *err)
+{
+	run->result->now_ns = nw_session_now(run->session);
+	int ret = nw_rate_limit_look(run, err);
+
+	return ret < 0 ? ret : nw_meddling_look(run, false, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -293,7 +258,7 @@ static void count_losses(struct nw_run *run)
 
 	nw_vec_each (&run->cpus, cpu)
 		counted += lost_on_cpu(run, *cpu);
-	run->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
+	run->result->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
 }
 
 /*
@@ -307,25 +272,19 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
 	uint64_t all = 0, records = run->records;
 
-	for (size_t i = 0; i < run->plan.points.count; i++)
+	for (size_t i = 0; i < run->result->plan.points.count; i++)
 		all += hits[i] - nw_min64(run->profile[i], hits[i]);
-	for (size_t i = 0; i < run->selection.probes.count; i++)
-		if (run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
+	for (size_t i = 0; i < run->result->selection.probes.count; i++)
+		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			records -= nw_min64(records, nw_run_probe_hits(run, i));
-	if (all > records + run->lost + run->cpus.count)
-		run->dropped = all - records - run->lost;
-}
-
-void nw_run_tell_dropped(const struct nw_run *run)
-{
-	if (run->dropped && !run->args->quiet)
-		nw_note("%ju %s", run->dropped, nw_dropped_text(run->restricted));
+	if (all > records + run->result->lost + run->cpus.count)
+		run->result->dropped = all - records - run->result->lost;
 }
 
 /* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
 static uint64_t *read_profile(const struct nw_run *run)
 {
-	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits));
+	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
 	if (!hits || nw_session_profile(run->session, hits) == 0)
 		return hits;
@@ -340,7 +299,7 @@ static uint64_t *begin_profile(const struct nw_run *run)
 	uint64_t *hits = read_profile(run);
 
 	if (hits)
-		memset(hits, 0, run->plan.points.count * sizeof(*hits));
+		memset(hits, 0, run->result->plan.points.count * sizeof(*hits));
 	return hits;
 }
 
@@ -348,29 +307,34 @@ static uint64_t *begin_profile(const struct nw_run *run)
  * Silent probes are looked at while they are armed. What comes out of the buffer afterwards
  * may still show that they were not silent.
  */
-static int finish(struct nw_run *run, struct nw_error *err)
+static int stop(struct nw_run *run, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) uint64_t *hits = read_profile(run);
+	struct nw_run_result *result = run->result;
 
-	run->now_ns = run->stop_ns = nw_session_now(run->session);
-	if (run->consumer->stopping)
-		run->consumer->stopping(run->consumer->arg, run);
-	int ret = nw_watch_look(run, true, err);
+	run->counted = read_profile(run);
+	result->now_ns = result->stop_ns = nw_session_now(run->session);
+	run->consumer.stopping(run->consumer.arg, run);
+	int ret = nw_meddling_look(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);
 	if (ret == 0)
 		ret = nw_run_explain(run, err);
-	if (ret == 0 && nw_run_drain_rest(run) < 0)
+	if (ret == 0 && nw_stream_finish(run->stream) < 0)
 		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
-	if (ret == 0)
-		ret = nw_run_judge_hits(run, err);
+	return ret;
+}
+
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_run_judge_hits(run, err);
+
 	if (ret < 0)
 		return ret;
 	count_losses(run);
-	if (hits)
-		nw_run_count_cost(run, hits);
-	if (hits && run->profile)
-		count_dropped(run, hits);
+	if (run->counted)
+		nw_run_count_cost(run, run->counted);
+	if (run->counted && run->profile)
+		count_dropped(run, run->counted);
 	return 0;
 }
 
@@ -389,7 +353,22 @@ static int close_kernel(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* ---- the whole ---------------------------------------------------------------------- */
+static void close_live(struct nw_run *run, int ret)
+{
+	struct nw_run_result *result = run->result;
+	struct nw_error left;
+
+	if (close_kernel(run, &left) < 0 &&
+	    ret == 0) { /* the results are good all the same */
+		result->left = left;
+		result->unclean = true;
+	}
+	if (result->reason && strcmp(result->reason, "command") == 0)
+		result->command_status = run->child.status;
+	nw_child_stop(&run->child);
+}
+
+/* ---- the beginning ------------------------------------------------------------------- */
 
 static int64_t wall_offset(const struct nw_run *run)
 {
@@ -412,15 +391,15 @@ static bool has_semaphores(void *arg, pid_t pid)
 	return nw_session_raise(held->run->session, nw_pid_shown(pid), &held->needed);
 }
 
-/* Let CMD run; where its semaphores are raised by hand, not before they are. */
-static int release(struct nw_run *run, const char *command, struct nw_error *err)
+/* Let the command run; where its semaphores are raised by hand, not before they are. */
+static int release(struct nw_run *run, struct nw_error *err)
 {
 	struct held held = {.run = run};
-	const char *name = run->args->cmd[0];
+	const char *name = run->request->command[0];
 	int ret;
 
 	if (nw_session_raises(run->session, NULL))
-		nw_locate_needed(command, false, &held.needed, NULL);
+		nw_locate_needed(run->command, false, &held.needed, NULL);
 	if (nw_session_raises(run->session, &held.needed))
 		ret = nw_child_release_until(&run->child, name, has_semaphores, &held, err);
 	else
@@ -456,136 +435,67 @@ static void meet_named(struct nw_run *run, const nw_pids *pids)
 	nw_vec_free(&all);
 }
 
-static int arm_and_loop(struct nw_run *run, const char *command, const nw_pids *pids,
-			struct nw_error *err)
+static int arm(struct nw_run *run, struct nw_error *err)
 {
-	meet_named(run, pids);
+	struct nw_run_result *result = run->result;
+
+	meet_named(run, &run->pids);
 	int ret = nw_session_arm(run->session, err);
 
 	/* who is wanted must be known before it ends, where others are recorded, too */
 	if (has_strangers(run))
-		meet(run, pids);
-	run->start_ns = nw_session_began(run->session);
-	run->armed_ns = run->now_ns = nw_session_now(run->session);
-	run->stop_ns = UINT64_MAX;
-	run->wall_ns = wall_offset(run);
-	print_session_warnings(run);
+		meet(run, &run->pids);
+	result->start_ns = nw_session_began(run->session);
+	result->armed_ns = result->now_ns = nw_session_now(run->session);
+	result->wall_ns = wall_offset(run);
+	tell_warnings(run);
 	nw_run_tell_missing(run);
 	if (ret == 0)
 		run->profile = begin_profile(run);
 	if (ret == 0)
-		ret = nw_governor_open(run, err);
+		ret = nw_rate_limit_open(run, err);
 	if (ret == 0)
 		ret = nw_run_read_back(run, err);
 	if (ret == 0)
-		ret = nw_watch_open(run, err);
+		ret = nw_meddling_open(run, err);
 	if (ret == 0)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)
 		ret = open_stream(run, err);
 	nw_wake_add(&run->wake, ret == 0 ? nw_session_fd(run->session) : -1);
-	if (ret == 0)
-		ret = run->consumer->armed(run->consumer->arg, run, err);
-	if (ret == 0 && run->child.pid)
-		ret = release(run, command, err);
-	if (ret == 0)
-		ret = loop(run, err);
-	return ret < 0 ? ret : finish(run, err);
-}
-
-static int run_live(struct nw_run *run, const char *command, struct nw_error *err)
-{
-	nw_pids pids = {0};
-	int ret = open_kernel(run, err);
-
-	if (ret == 0 && command)
-		ret = nw_child_start(run->args->cmd, &run->child, err);
-	if (ret == 0)
-		ret = nw_run_collect_pids(run, command, &pids, err);
-	if (ret == 0)
-		ret = open_session(run, &pids, err);
-	if (ret == 0)
-		ret = open_tasks(run, &pids, err);
-	if (ret == 0)
-		ret = arm_and_loop(run, command, &pids, err);
-	struct nw_error end;
-	int end_ret = close_kernel(run, &end);
-	if (ret == 0 && end_ret < 0) { /* the results are good all the same */
-		nw_report_error(&end);
-		run->unclean = true;
-	}
-	nw_child_stop(&run->child);
-	nw_vec_free(&pids);
 	return ret;
 }
 
-int nw_run(struct nw_run *run, const struct nw_args *args,
-	   const struct nw_consumer *consumer, struct nw_error *err)
+static int begin(struct nw_run *run, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *command = NULL;
-	int ret = nw_run_select(run, args, consumer, &command, err);
+	const struct nw_request *request = run->request;
+	int ret = nw_wake_open(&run->wake, request->signals, err);
 
 	if (ret == 0)
-		ret = nw_run_open_counts(run, err);
+		ret = nw_request_kernel(request, false, &run->fs, &run->features, err);
+	if (ret == 0 && run->command)
+		ret = nw_child_start(request->command, &run->child, err);
+	run->result->follow = request->follow || run->child.pid;
 	if (ret == 0)
-		ret = consumer->start(consumer->arg, run, err);
+		ret = nw_run_collect_pids(run, err);
 	if (ret == 0)
-		ret = nw_wake_open(&run->wake, err);
+		ret = open_session(run, err);
 	if (ret == 0)
-		ret = run_live(run, command, err);
-	nw_wake_close(&run->wake);
-	return ret;
+		ret = open_tasks(run, err);
+	if (ret == 0)
+		ret = arm(run, err);
+	if (ret == 0)
+		ret = nw_run_begin(run, run->result->start_ns, err);
+	return ret == 0 && run->child.pid ? release(run, err) : ret;
 }
 
-void nw_run_free(struct nw_run *run)
-{
-	nw_join_free(run->join);
-	nw_tasks_free(run->tasks);
-	nw_pid_space_close(&run->space);
-	nw_formats_free(&run->formats);
-	nw_plan_free(&run->plan);
-	nw_selection_free(&run->selection);
-	nw_vec_each (&run->specs, spec)
-		nw_spec_free(spec);
-	nw_vec_free(&run->specs);
-	nw_governor_free(run);
-	free(run->watch);
-	free(run->states);
-	nw_strings_free(&run->state_texts);
-	free(run->disabled_at);
-	free(run->probe_hits);
-	free(run->probe_filtered);
-	nw_filter_free(run->filter);
-	free(run->profile);
-}
-
-int nw_run_status(const struct nw_run *run)
-{
-	bool by_command = run->reason && strcmp(run->reason, "command") == 0;
-
-	if (by_command && run->child.status)
-		return nw_child_exit(&run->child);
-	bool incomplete = run->lost || run->meddled;
-
-	return run->unclean || (run->args->strict && incomplete) ? NW_EXIT_FAILED
-								 : NW_EXIT_OK;
-}
-
-size_t nw_run_sites(const struct nw_run *run)
-{
-	size_t sites = 0;
-
-	nw_vec_each (&run->plan.points, planned)
-		sites += !planned->failed;
-	return sites;
-}
-
-uint64_t nw_run_known(const struct nw_run *run)
-{
-	return run->stream ? nw_stream_known(run->stream) : run->now_ns;
-}
-
-uint64_t nw_run_elapsed(const struct nw_run *run)
-{
-	return run->now_ns > run->start_ns ? run->now_ns - run->start_ns : 0;
-}
+const struct nw_run_source nw_live_source = {
+	.ticks = true,
+	.open = nw_run_select,
+	.begin = begin,
+	.fill = fill,
+	.look = look,
+	.stop = stop,
+	.finish = finish,
+	.close = close_live,
+};

@@ -33,17 +33,18 @@ static const char *done_to(const struct nw_run *run, const struct nw_event *even
 	}
 }
 
-int nw_watch_open(struct nw_run *run, struct nw_error *err)
+int nw_meddling_open(struct nw_run *run, struct nw_error *err)
 {
-	size_t count = run->plan.events.count;
+	size_t count = run->result->plan.events.count;
 
 	run->watch = calloc(1, sizeof(*run->watch) + count * sizeof(bool));
 	if (!run->watch)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		run->watch->was_on[i] = run->plan.events.item[i]->defined &&
-					nw_session_event_state(run->session,
-							       run->plan.events.item[i]) ==
+		run->watch->was_on[i] = run->result->plan.events.item[i]->defined &&
+					nw_session_event_state(
+						run->session,
+						run->result->plan.events.item[i]) ==
 						NW_EVENT_ON;
 	run->watch->seen = nw_session_now(run->session);
 	return 0;
@@ -55,24 +56,26 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 	uint64_t at = run->watch->seen;
 	char since[16], until[16], text[160];
 
-	if (nw_run_is_disabled(run, probe))
+	if (nw_result_is_disabled(run->result, probe))
 		return 0;
-	nw_duration_text(at > run->start_ns ? at - run->start_ns : 0, since);
-	nw_duration_text(now - run->start_ns, until);
+	nw_duration_text(at > run->result->start_ns ? at - run->result->start_ns : 0,
+			 since);
+	nw_duration_text(now - run->result->start_ns, until);
 	snprintf(text, sizeof(text),
 		 "%s, %s to %s after the start: hits since then are missing", what, since,
 		 until);
 	int ret = nw_run_mark_disabled(run, probe, NW_STATE_MEDDLED, at, text, err);
-	run->meddled = true;
-	if (ret == 0 && !run->args->quiet)
-		nw_note("%s: %s", run->selection.probes.item[probe]->label, text);
+	run->result->meddled = true;
+	if (ret == 0)
+		nw_run_notice(run, "%s: %s",
+			      run->result->selection.probes.item[probe]->label, text);
 	return ret;
 }
 
 static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records,
 		   struct nw_error *err)
 {
-	const struct nw_event *event = run->plan.events.item[number];
+	const struct nw_event *event = run->result->plan.events.item[number];
 	int ret = 0;
 
 	if (!run->watch->was_on[number])
@@ -82,13 +85,13 @@ static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records
 		return 0;
 	nw_vec_each (&event->places, place)
 		if (ret == 0)
-			ret = mark(run, run->plan.points.item[place->planned].probe, now,
-				   what, err);
+			ret = mark(run, run->result->plan.points.item[place->planned].probe,
+				   now, what, err);
 	return ret;
 }
 
-/* The governor's own doing is known before: what it has disabled is marked. */
-int nw_watch_look(struct nw_run *run, bool at_end, struct nw_error *err)
+/* The rate_limit's own doing is known before: what it has disabled is marked. */
+int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(run->session);
 	int ret = 0;
@@ -96,7 +99,7 @@ int nw_watch_look(struct nw_run *run, bool at_end, struct nw_error *err)
 	if (!run->watch || (!at_end && now - run->watch->seen < LOOK_NS))
 		return 0;
 	bool records = nw_session_records(run->session);
-	for (size_t i = 0; i < run->plan.events.count && ret == 0; i++)
+	for (size_t i = 0; i < run->result->plan.events.count && ret == 0; i++)
 		ret = look_at(run, i, now, records, err);
 	run->watch->seen = now;
 	return ret;

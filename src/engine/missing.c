@@ -18,7 +18,7 @@ static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 {
 	size_t count = 0;
 
-	nw_vec_each (&run->plan.points, planned) {
+	nw_vec_each (&run->result->plan.points, planned) {
 		if (planned->probe != probe || planned->failed ||
 		    arg >= planned->args.count || !lack_of(&planned->args.item[arg]))
 			continue;
@@ -30,7 +30,7 @@ static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 
 static void tell_probe(const struct nw_run *run, size_t number)
 {
-	const struct nw_probe *probe = run->selection.probes.item[number];
+	const struct nw_probe *probe = run->result->selection.probes.item[number];
 
 	for (size_t arg = 0; arg < probe->args.count; arg++) {
 		const struct nw_source *source = NULL;
@@ -39,10 +39,10 @@ static void tell_probe(const struct nw_run *run, size_t number)
 		if (!missing)
 			continue;
 		nw_arg_name(probe, arg, name);
-		nw_note("%s of %s %s%s: %s", name, probe->label,
-			source->fetch.problem ? "has no value" : "is not all of it",
-			missing < probe->points.count ? " at some of its sites" : "",
-			lack_of(source));
+		nw_run_notice(run, "%s of %s %s%s: %s", name, probe->label,
+			      source->fetch.problem ? "has no value" : "is not all of it",
+			      missing < probe->points.count ? " at some of its sites" : "",
+			      lack_of(source));
 	}
 }
 
@@ -72,13 +72,15 @@ static void add_reason(reasons *list, const char *text, size_t probe, size_t arg
 static void tell_reasons(const struct nw_run *run, const reasons *list)
 {
 	nw_vec_each (list, reason) {
-		const struct nw_probe *probe = run->selection.probes.item[reason->probe];
+		const struct nw_probe *probe =
+			run->result->selection.probes.item[reason->probe];
 		char name[32], more[64] = "";
 		nw_arg_name(probe, reason->arg, name);
 		if (reason->count > 1)
 			snprintf(more, sizeof(more), " and %zu more (-v tells which)",
 				 reason->count - 1);
-		nw_note("%s of %s%s: %s", name, probe->label, more, reason->text);
+		nw_run_notice(run, "%s of %s%s: %s", name, probe->label, more,
+			      reason->text);
 	}
 }
 
@@ -87,10 +89,10 @@ void nw_run_tell_missing(const struct nw_run *run)
 {
 	reasons others = {0};
 
-	for (size_t i = 0; i < run->selection.probes.count && !run->args->quiet; i++) {
-		const struct nw_probe *probe = run->selection.probes.item[i];
+	for (size_t i = 0; i < run->result->selection.probes.count; i++) {
+		const struct nw_probe *probe = run->result->selection.probes.item[i];
 		const struct nw_source *source = NULL;
-		if (probe->has_args || run->args->verbose) {
+		if (probe->has_args || run->request->verbose) {
 			tell_probe(run, i);
 			continue;
 		}

@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-struct nw_governor {
+struct nw_rate_limit {
 	struct nw_rates *rates;
 	uint64_t *points, *probes; /* counted: by point of the plan, by probe */
 };
@@ -42,98 +42,97 @@ static uint64_t cost_of(const struct nw_point *point)
 
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
 {
-	for (size_t i = 0; i < run->plan.points.count; i++) {
-		const struct nw_planned *planned = &run->plan.points.item[i];
-		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
-		run->kernel_hits += hits[i];
-		run->cost_ns += hits[i] * cost_of(&probe->points.item[planned->point]);
+	for (size_t i = 0; i < run->result->plan.points.count; i++) {
+		const struct nw_planned *planned = &run->result->plan.points.item[i];
+		const struct nw_probe *probe =
+			run->result->selection.probes.item[planned->probe];
+		run->result->kernel_hits += hits[i];
+		run->result->cost_ns += hits[i] *
+					cost_of(&probe->points.item[planned->point]);
 	}
 }
 
-void nw_run_tell_cost(const struct nw_run *run)
+void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out)
 {
-	uint64_t elapsed = nw_run_elapsed(run);
+	uint64_t elapsed = nw_result_elapsed(result);
 	char each[16];
 
-	if (!run->kernel_hits || !elapsed)
+	if (!result->kernel_hits || !elapsed)
 		return;
-	double percent = 100.0 * (double)run->cost_ns / (double)elapsed;
-	nw_duration_text(run->cost_ns / run->kernel_hits, each);
-	nw_note("%s %.1f %% of one CPU in the traced processes: %" PRIu64
-		" hits, an estimated %s each",
-		percent < 0.1 ? "less than" : "about", percent < 0.1 ? 0.1 : percent,
-		run->kernel_hits, each);
+	double percent = 100.0 * (double)result->cost_ns / (double)elapsed;
+	nw_duration_text(result->cost_ns / result->kernel_hits, each);
+	nw_buf_printf(out,
+		      "%s %.1f %% of one CPU in the traced processes: %" PRIu64
+		      " hits, an estimated %s each",
+		      percent < 0.1 ? "less than" : "about", percent < 0.1 ? 0.1 : percent,
+		      result->kernel_hits, each);
 }
 
 /* ---- the limit ---------------------------------------------------------------------- */
 
-int nw_governor_open(struct nw_run *run, struct nw_error *err)
+int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)
 {
-	size_t probes = run->selection.probes.count;
-	struct nw_governor *g;
+	size_t probes = run->result->selection.probes.count;
+	struct nw_rate_limit *g;
 
-	if (!run->args->max_rate)
+	if (!run->request->max_rate)
 		return 0;
-	run->governor = g = calloc(1, sizeof(*g));
+	run->rate_limit = g = calloc(1, sizeof(*g));
 	if (!g || nw_rates_open(probes, &g->rates) < 0)
 		return nw_no_memory(err);
-	g->points = calloc(run->plan.points.count + 1, sizeof(*g->points));
+	g->points = calloc(run->result->plan.points.count + 1, sizeof(*g->points));
 	g->probes = calloc(probes + 1, sizeof(*g->probes));
-	return g->points && g->probes ? nw_governor_look(run, err) : nw_no_memory(err);
+	return g->points && g->probes ? nw_rate_limit_look(run, err) : nw_no_memory(err);
 }
 
-void nw_governor_free(struct nw_run *run)
+void nw_rate_limit_free(struct nw_run *run)
 {
-	if (!run->governor)
+	if (!run->rate_limit)
 		return;
-	nw_rates_free(run->governor->rates);
-	free(run->governor->points);
-	free(run->governor->probes);
-	free(run->governor);
+	nw_rates_free(run->rate_limit->rates);
+	free(run->rate_limit->points);
+	free(run->rate_limit->probes);
+	free(run->rate_limit);
 }
 
 /* By probe. Where the kernel does not tell, what we have seen ourselves must do. */
 static void count(struct nw_run *run)
 {
-	struct nw_governor *g = run->governor;
-	size_t probes = run->selection.probes.count;
+	struct nw_rate_limit *g = run->rate_limit;
+	size_t probes = run->result->selection.probes.count;
 
 	int ret = nw_session_profile(run->session, g->points);
 	if (ret == -EAGAIN) /* the next look will do */
 		return;
 	memset(g->probes, 0, probes * sizeof(*g->probes));
-	for (size_t i = 0; ret == 0 && i < run->plan.points.count; i++)
-		g->probes[run->plan.points.item[i].probe] += g->points[i];
+	for (size_t i = 0; ret == 0 && i < run->result->plan.points.count; i++)
+		g->probes[run->result->plan.points.item[i].probe] += g->points[i];
 	for (size_t i = 0; i < probes; i++)
-		if (ret < 0 || run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
+		if (ret < 0 ||
+		    run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			g->probes[i] = nw_run_probe_hits(run, i) +
 				       (run->probe_filtered ? run->probe_filtered[i] : 0);
-}
-
-bool nw_run_is_disabled(const struct nw_run *run, size_t probe)
-{
-	return run->disabled_at && run->disabled_at[probe];
 }
 
 int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uint64_t at,
 			 const char *text, struct nw_error *err)
 {
-	size_t probes = run->selection.probes.count;
+	size_t probes = run->result->selection.probes.count;
 
-	if (!run->states)
-		run->states = calloc(probes + 1, sizeof(*run->states));
-	if (!run->disabled_at)
-		run->disabled_at = calloc(probes + 1, sizeof(*run->disabled_at));
-	if (!run->states || !run->disabled_at ||
-	    nw_strings_add(&run->state_texts, text, strlen(text)) < 0)
+	if (!run->result->states)
+		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
+	if (!run->result->disabled_at)
+		run->result->disabled_at = calloc(probes + 1,
+						  sizeof(*run->result->disabled_at));
+	if (!run->result->states || !run->result->disabled_at ||
+	    nw_strings_add(&run->result->state_texts, text, strlen(text)) < 0)
 		return nw_no_memory(err);
-	run->states[probe] = (struct nw_probe_state){
+	run->result->states[probe] = (struct nw_probe_state){
 		.word = word,
-		.text = run->state_texts.item[run->state_texts.count - 1],
+		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
 	};
-	run->disabled_at[probe] = nw_max64(at, 1);
-	if (run->consumer->disabled)
-		run->consumer->disabled(run->consumer->arg, (uint32_t)probe, at);
+	run->result->disabled_at[probe] = nw_max64(at, 1);
+	run->consumer.disabled(run->consumer.arg, (uint32_t)probe, at);
 	return 0;
 }
 
@@ -145,19 +144,20 @@ static int disable(struct nw_run *run, size_t probe, double rate, struct nw_erro
 	int ret = nw_session_disable(run->session, probe, err);
 	if (ret < 0)
 		return ret;
-	nw_duration_text(at > run->start_ns ? at - run->start_ns : 0, when);
+	nw_duration_text(at > run->result->start_ns ? at - run->result->start_ns : 0, when);
 	nw_rate_text(rate, how_often);
 	snprintf(text, sizeof(text), "disabled after %s: %s, more than --max-rate %" PRIu64,
-		 when, how_often, run->args->max_rate);
+		 when, how_often, run->request->max_rate);
 	ret = nw_run_mark_disabled(run, probe, NW_STATE_DISABLED, at, text, err);
-	if (ret == 0 && !run->args->quiet)
-		nw_note("%s: %s", run->selection.probes.item[probe]->label, text);
+	if (ret == 0)
+		nw_run_notice(run, "%s: %s",
+			      run->result->selection.probes.item[probe]->label, text);
 	return ret;
 }
 
-int nw_governor_look(struct nw_run *run, struct nw_error *err)
+int nw_rate_limit_look(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_governor *g = run->governor;
+	struct nw_rate_limit *g = run->rate_limit;
 	uint64_t now = nw_session_now(run->session);
 	double rate;
 	int ret = 0;
@@ -166,9 +166,9 @@ int nw_governor_look(struct nw_run *run, struct nw_error *err)
 		return 0;
 	count(run);
 	nw_rates_look(g->rates, now, g->probes);
-	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++)
-		if (!nw_run_is_disabled(run, i) &&
-		    nw_rates_over(g->rates, i, run->args->max_rate, &rate))
+	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++)
+		if (!nw_result_is_disabled(run->result, i) &&
+		    nw_rates_over(g->rates, i, run->request->max_rate, &rate))
 			ret = disable(run, i, rate, err);
 	return ret;
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* A recording or text instead of a kernel: the same consumers, no privileges. */
+/* A recording as a source of hits: no kernel, no privileges. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "input.h"
 #include "run.h"
 
 /* A probe that was disabled while it was recorded. */
@@ -23,9 +19,10 @@ struct told {
 	uint32_t order;
 };
 
-/* What the recording's table says beside the plan (written by cmd_record.c). */
+/* The recording, and what its table says beside the plan (written by recorder.c). */
 struct story {
 	struct nw_run *run;
+	struct nw_recording recording;
 	NW_VEC(struct told) tasks;
 	nw_pids only; /* processes that were recorded; none: all */
 	NW_VEC(struct disabled) disabled;
@@ -90,11 +87,12 @@ static void take_line(void *arg, char *const *words, size_t count)
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
-		run->start_ns = (uint64_t)word_number(words[1]);
+		run->result->start_ns = (uint64_t)word_number(words[1]);
 	else if (strcmp(words[0], "stop") == 0)
-		run->stop_ns = run->now_ns = (uint64_t)word_number(words[1]);
+		run->result->stop_ns = run->result->now_ns = (uint64_t)word_number(
+			words[1]);
 	else if (strcmp(words[0], "wall") == 0)
-		run->wall_ns = word_number(words[1]);
+		run->result->wall_ns = word_number(words[1]);
 	else if (strcmp(words[0], "lost") == 0)
 		story->lost = (uint64_t)word_number(words[1]);
 	else if (strcmp(words[0], "only") == 0)
@@ -132,7 +130,31 @@ static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return 0;
 }
 
-static int open_consumers(struct nw_run *run, struct story *story, struct nw_error *err)
+static int open_story(struct nw_run *run, struct nw_error *err)
+{
+	struct story *story = calloc(1, sizeof(*story));
+
+	if (!story)
+		return nw_no_memory(err);
+	run->source_state = story;
+	story->run = run;
+	run->result->reason = "end of recording";
+	int ret = nw_recording_parse(run->bytes, run->len, &story->recording, err);
+	if (ret < 0)
+		return nw_error_context(err, "%s", run->request->source_name);
+	const struct nw_recording *recording = &story->recording;
+	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
+			   &run->result->plan, take_line, story, err);
+	if (ret == 0 && story->failed)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_formats_load(&run->result->plan, true, recording->header_page,
+				      recording->header_page_len, nw_recording_format,
+				      &story->recording, &run->formats, err);
+	return ret;
+}
+
+static int open_tasks(struct nw_run *run, struct story *story)
 {
 	const struct nw_tasks_options options = {
 		.pids = story->only.item,
@@ -146,120 +168,78 @@ static int open_consumers(struct nw_run *run, struct story *story, struct nw_err
 	if (story->tasks.count)
 		qsort(story->tasks.item, story->tasks.count, sizeof(*story->tasks.item),
 		      by_thread);
-	run->restricted = story->only.count > 0;
-	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
-		return nw_no_memory(err);
-	int ret = nw_run_open_counts(run, err);
-	if (ret == 0)
-		ret = run->consumer->start(run->consumer->arg, run, err);
-	nw_vec_each (&story->disabled, it)
-		if (ret == 0 && it->probe < run->selection.probes.count)
-			ret = nw_run_mark_disabled(run, it->probe, it->word, it->at,
-						   it->text, err);
-	return ret < 0 ? ret : run->consumer->armed(run->consumer->arg, run, err);
+	run->result->restricted = story->only.count > 0;
+	run->result->follow = story->follow;
+	int ret = nw_tasks_open(&options, &run->tasks);
+	return ret < 0 ? ret : nw_run_open_join(run);
 }
 
-static int play(struct nw_run *run, struct nw_recording *recording, struct story *story,
-		struct nw_error *err)
+static int begin(struct nw_run *run, struct nw_error *err)
 {
-	int ret = nw_plan_load(recording->table, recording->table_len, &run->selection,
-			       &run->plan, take_line, story, err);
+	struct story *story = run->source_state;
+	int ret = open_tasks(run, story) < 0 ? nw_no_memory(err) : 0;
 
-	if (ret == 0 && story->failed)
-		ret = nw_no_memory(err);
+	nw_vec_each (&story->disabled, it)
+		if (ret == 0 && it->probe < run->result->selection.probes.count)
+			ret = nw_run_mark_disabled(run, it->probe, it->word, it->at,
+						   it->text, err);
 	if (ret == 0)
-		ret = nw_formats_load(&run->plan, true, recording->header_page,
-				      recording->header_page_len, nw_recording_format,
-				      recording, &run->formats, err);
-	if (ret == 0)
-		ret = open_consumers(run, story, err);
-	if (ret == 0)
-		ret = nw_stream_open_memory(&run->formats, recording->runs.item,
-					    recording->runs.count, &run->stream, err);
-	if (ret < 0)
-		return ret;
-	if (nw_run_drain_rest(run) < 0)
-		return nw_no_memory(err);
-	run->lost = nw_max64(story->lost, nw_stream_stats(run->stream).lost);
+		ret = nw_run_begin(run, run->result->start_ns, err);
+	return ret < 0 ? ret
+		       : nw_stream_open_memory(&run->formats, story->recording.runs.item,
+					       story->recording.runs.count, &run->stream,
+					       err);
+}
+
+/* All of it is there already. */
+static int fill(struct nw_run *run, struct nw_error *err)
+{
+	(void)run;
+	(void)err;
 	return 0;
 }
 
-static int play_recording(struct nw_run *run, const void *bytes, size_t len,
-			  struct nw_error *err)
+static int stop(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_recording recording;
-	struct story story = {.run = run};
-	int ret = nw_recording_parse(bytes, len, &recording, err);
+	return nw_stream_finish(run->stream) < 0 ? nw_no_memory(err) : 0;
+}
 
-	run->reason = "end of recording";
-	if (ret < 0)
-		return nw_error_context(err, "%s", run->args->from);
-	ret = play(run, &recording, &story, err);
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	const struct story *story = run->source_state;
+
+	run->result->lost = nw_max64(story->lost, nw_stream_stats(run->stream).lost);
+	return run->filter ? nw_run_judge_hits(run, err) : 0;
+}
+
+static void close_story(struct nw_run *run, int ret)
+{
+	struct story *story = run->source_state;
+
+	(void)ret;
 	nw_stream_free(run->stream);
 	run->stream = NULL;
-	nw_vec_free(&story.tasks);
-	nw_vec_each (&story.disabled, it)
+	if (!story)
+		return;
+	nw_vec_free(&story->tasks);
+	nw_vec_each (&story->disabled, it)
 		free(it->text);
-	nw_vec_free(&story.disabled);
-	nw_vec_free(&story.only);
-	nw_recording_free(&recording);
-	return ret;
+	nw_vec_free(&story->disabled);
+	nw_vec_free(&story->only);
+	nw_recording_free(&story->recording);
+	free(story);
 }
 
-int nw_replay_bytes(struct nw_run *run, const void *bytes, size_t len, struct nw_error *err)
+const struct nw_run_source nw_recording_source = {
+	.open = open_story,
+	.begin = begin,
+	.fill = fill,
+	.stop = stop,
+	.finish = finish,
+	.close = close_story,
+};
+
+const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len)
 {
-	if (!nw_recording_is_one(bytes, len))
-		return nw_replay_text(run, bytes, len, err);
-	return play_recording(run, bytes, len, err);
-}
-
-/* A file of which the length is known is one piece of memory; all else is read as it comes. */
-static int play_file(struct nw_run *run, int fd, struct nw_error *err)
-{
-	const char *name = run->args->from;
-	struct nw_input input;
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
-		return nw_fail(err, EISDIR, "cannot read '%s': %s", name,
-			       nw_strerror(EISDIR));
-	/* files of tracefs say they are empty */
-	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
-		return nw_replay_pipe(run, fd, err);
-	int ret = nw_input_open(fd, &st, name, &input, err);
-	if (ret < 0)
-		return ret;
-	ret = nw_replay_bytes(run, input.bytes, input.len, err);
-	/* what is missing is why, whatever else was found wrong */
-	int whole = nw_input_is_whole(&input, name, err);
-	nw_input_close(&input);
-	return whole < 0 ? whole : ret;
-}
-
-int nw_replay(struct nw_run *run, const struct nw_args *args,
-	      const struct nw_consumer *consumer, struct nw_error *err)
-{
-	bool is_stdin = strcmp(args->from, "-") == 0;
-
-	*run = (struct nw_run){.args = args,
-			       .consumer = consumer,
-			       .fs = {.root = -1},
-			       .wake = {.fd = -1, .signals = -1},
-			       .stop_ns = UINT64_MAX};
-	if (args->words.count || args->cmd || args->pids.count)
-		return nw_fail_usage(
-			err, "a recording holds its own probes: --from goes without "
-			     "SPEC, -p and CMD");
-	int ret = nw_run_read_filter(run, err);
-	if (ret < 0)
-		return ret;
-	int fd = is_stdin ? STDIN_FILENO : nw_open_input(args->from);
-	if (fd < 0)
-		return nw_fail(err, -fd, "cannot read '%s': %s", args->from,
-			       fd == -ENXIO ? "it is neither a file nor a pipe"
-					    : nw_strerror(-fd));
-	ret = play_file(run, fd, err);
-	if (!is_stdin)
-		close(fd);
-	return ret == 0 && run->filter ? nw_run_judge_hits(run, err) : ret;
+	return nw_recording_is_one(bytes, len) ? &nw_recording_source : &nw_text_source;
 }

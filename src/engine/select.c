@@ -13,34 +13,30 @@
 
 bool nw_run_wants_args(const struct nw_run *run)
 {
-	return run->consumer->all_args ||
-	       (run->filter && nw_filter_names_args(run->filter));
+	return run->consumer.all_args || (run->filter && nw_filter_names_args(run->filter));
 }
 
 bool nw_run_wants_values(const struct nw_run *run)
 {
-	bool values = run->consumer->values ||
+	bool values = run->consumer.values ||
 		      (run->filter && nw_filter_names_args(run->filter));
 
-	nw_vec_each (&run->selection.probes, probe)
+	nw_vec_each (&run->result->selection.probes, probe)
 		values |= (*probe)->has_args;
 	return values;
 }
 
-int nw_run_read_filter(struct nw_run *run, struct nw_error *err)
-{
-	return run->args->filter ? nw_filter_parse(run->args->filter, &run->filter, err)
-				 : 0;
-}
+/* Specs, as they are parsed. */
+typedef NW_VEC(struct nw_spec) specs;
 
-static int add_spec(struct nw_run *run, const char *text, struct nw_error *err)
+static int add_spec(specs *list, const char *text, struct nw_error *err)
 {
 	struct nw_spec spec, *slot;
 	int ret = nw_spec_parse(text, &spec, err);
 
 	if (ret < 0)
 		return ret;
-	slot = nw_vec_add(&run->specs);
+	slot = nw_vec_add(list);
 	if (!slot) {
 		nw_spec_free(&spec);
 		return nw_no_memory(err);
@@ -49,25 +45,30 @@ static int add_spec(struct nw_run *run, const char *text, struct nw_error *err)
 	return 0;
 }
 
-/* Specs from the words, and the ends of spans, which need not be named twice. */
-static int read_specs(struct nw_run *run, struct nw_error *err)
+/* Specs, or the ends of spans, which need not be named twice. */
+static int read_specs(const struct nw_request *request, specs *out, struct nw_error *err)
 {
 	nw_strings ends = {0};
 	int ret = 0;
 
-	nw_vec_each (&run->args->words, word)
-		if (ret == 0)
-			ret = add_spec(run, *word, err);
-	nw_vec_each (&run->args->spans, text)
-		if (ret == 0 && !run->args->words.count)
-			ret = nw_span_specs(*text, &ends, err);
+	for (size_t i = 0; ret == 0 && i < request->spec_count; i++)
+		ret = add_spec(out, request->specs[i], err);
+	for (size_t i = 0; ret == 0 && !request->spec_count && i < request->span_count; i++)
+		ret = nw_span_specs(request->spans[i], &ends, err);
 	nw_vec_each (&ends, text)
 		if (ret == 0)
-			ret = add_spec(run, *text, err);
+			ret = add_spec(out, *text, err);
 	nw_strings_free(&ends);
-	if (ret == 0 && !run->specs.count)
+	if (ret == 0 && !out->count)
 		ret = nw_fail_usage(err, "no probe is named");
 	return ret;
+}
+
+static void free_specs(specs *list)
+{
+	nw_vec_each (list, spec)
+		nw_spec_free(spec);
+	nw_vec_free(list);
 }
 
 /* The highest argN in a text, and one more: what it uses of arguments that nobody named. */
@@ -89,72 +90,114 @@ static size_t args_used(const char *text)
 	return used;
 }
 
-/* Arguments that were named are all there is; unless others are compared, or grouped by. */
-static int trim_args(struct nw_run *run, struct nw_error *err)
+/* How many arguments such texts use together. */
+static size_t most_used(const char *const *texts, size_t count)
 {
-	const struct nw_args *args = run->args;
-	size_t keep = nw_max64(args_used(args->by), args_used(args->filter));
+	size_t used = 0;
 
-	nw_vec_each (&args->hists, text)
-		keep = nw_max64(keep, args_used(*text));
-	nw_vec_each (&args->spans, text)
-		keep = nw_max64(keep, args_used(*text));
-	return nw_selection_trim(&run->selection, keep, err);
+	for (size_t i = 0; i < count; i++)
+		used = nw_max64(used, args_used(texts[i]));
+	return used;
 }
 
-static int select_probes(struct nw_run *run, const char *command, struct nw_error *err)
+/* used: arguments that are looked at without having been named. *command: the executable of the
+ * request's; NULL: that is not asked for. */
+static int select_probes(const struct nw_request *request, char **command, bool all_args,
+			 size_t used, struct nw_selection *out, struct nw_error *err)
 {
-	struct nw_types types = {0};
 	struct nw_tracefs fs;
+	const struct nw_types no_types = {0};
 	const struct nw_kernel_events events = nw_events_of(&fs);
-	const struct nw_scope scope = {
-		.pids = run->args->pids.item,
-		.pid_count = run->args->pids.count,
-		.file = run->args->file,
-		.command = command,
-		.force = run->args->force,
-		.want_operands = nw_run_wants_args(run),
-		.types = &types,
+	struct nw_scope scope = {
+		.pids = request->pids,
+		.pid_count = request->pid_count,
+		.file = request->file,
+		.force = request->force,
+		.want_operands = all_args,
+		.types = request->types ? request->types : &no_types,
 		.events = &events,
 	};
-	int ret = nw_load_types(run->args, &types, err);
+	specs list = {0};
+	int ret = read_specs(request, &list, err);
 
+	if (ret == 0 && command && request->command)
+		ret = nw_locate(request->command[0], command, err);
+	scope.command = command ? *command : NULL;
 	if (ret == 0)
-		ret = nw_select(run->specs.item, run->specs.count, &scope, &run->selection,
-				err);
+		ret = nw_select(list.item, list.count, &scope, out, err);
+	/* arguments that were named are all there is; unless others are compared, or grouped by */
+	used = nw_max64(used, args_used(request->filter));
+	used = nw_max64(used, most_used(request->spans, request->span_count));
 	if (ret == 0)
-		ret = trim_args(run, err);
-	nw_types_free(&types);
+		ret = nw_selection_trim(out, used, err);
+	free_specs(&list);
 	nw_tracefs_close(&fs);
-	if (ret == 0 && !run->args->quiet)
-		nw_vec_each (&run->selection.warnings, warning)
-			nw_note("%s", *warning);
+	if (ret == 0)
+		nw_vec_each (&out->warnings, warning)
+			nw_request_notice(request, "%s", *warning);
 	return ret;
 }
 
-int nw_run_select(struct nw_run *run, const struct nw_args *args,
-		  const struct nw_consumer *consumer, char **command, struct nw_error *err)
+int nw_request_select(const struct nw_request *request, bool all_args,
+		      struct nw_selection *out, struct nw_error *err)
 {
-	*run = (struct nw_run){.args = args,
-			       .consumer = consumer,
-			       .fs = {.root = -1},
-			       .space = {.host = -1},
-			       .wake = {.fd = -1, .signals = -1},
-			       .child = {.release = -1, .failure = -1}};
-	int ret = nw_run_read_filter(run, err);
-	if (ret == 0)
-		ret = read_specs(run, err);
-	if (ret == 0 && command && args->cmd)
-		ret = nw_locate(args->cmd[0], command, err);
-	return ret < 0 ? ret : select_probes(run, command ? *command : NULL, err);
+	return select_probes(request, NULL, all_args, 0, out, err);
+}
+
+int nw_run_select(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_consumer *consumer = &run->consumer;
+
+	return select_probes(run->request, &run->command, nw_run_wants_args(run),
+			     most_used(consumer->uses, consumer->use_count),
+			     &run->result->selection, err);
+}
+
+int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+{
+	const struct nw_plan_options options = {
+		.session = session,
+		.caps = nw_features_caps(&run->features),
+		.all_args = nw_run_wants_args(run),
+		.stacks = run->consumer.stacks,
+		.separate = run->consumer.named_events || run->request->max_rate,
+		.naming = run->consumer.named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
+		.string_size = run->request->string_size,
+	};
+
+	return nw_plan_make(&run->result->selection, &options, &run->result->plan, err);
 }
 
 bool nw_run_has_kernel_events(const struct nw_run *run)
 {
-	nw_vec_each (&run->selection.probes, probe)
+	nw_vec_each (&run->result->selection.probes, probe)
 		if ((*probe)->kind == NW_SPEC_TRACEPOINT)
 			return true;
 	return false;
+}
+
+/* ---- the kernel --------------------------------------------------------------------- */
+
+static int assume_kernel(const struct nw_request *request, struct nw_tracefs *fs,
+			 struct nw_features *features, struct nw_error *err)
+{
+	*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
+	nw_request_notice(request, "%s: the kernel is taken for one that can do everything",
+			  err->what);
+	return nw_features_assume(request->features, features, err);
+}
+
+int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_tracefs *fs,
+		      struct nw_features *features, struct nw_error *err)
+{
+	int ret = nw_tracefs_open(fs, err);
+
+	if (ret < 0)
+		return assume ? assume_kernel(request, fs, features, err) : ret;
+	ret = nw_features_detect(fs, request->features, features, err);
+	if (ret == 0 && features->unproven)
+		ret = nw_features_try(fs, features, err);
+	return ret;
 }
 
 /* ---- processes ---------------------------------------------------------------------- */
@@ -171,12 +214,12 @@ static bool is_needed(const nw_images *needed, const struct nw_image *image)
  * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
  * meant. If they are in another program (CMD being the load for a server), everybody is.
  */
-bool nw_run_command_has_probes(const struct nw_run *run, const char *command)
+bool nw_run_command_has_probes(const struct nw_run *run)
 {
 	nw_images needed = {0};
-	bool known = nw_locate_needed(command, false, &needed, NULL) == 0, all = true;
+	bool known = nw_locate_needed(run->command, false, &needed, NULL) == 0, all = true;
 
-	nw_vec_each (&run->selection.images, image) /* everybody runs the kernel */
+	nw_vec_each (&run->result->selection.images, image) /* everybody runs the kernel */
 		all = all && ((*image)->kernel || (known && is_needed(&needed, *image)));
 	nw_images_free(&needed);
 	return all;
@@ -216,31 +259,34 @@ int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
 	return 0;
 }
 
-int nw_run_collect_pids(struct nw_run *run, const char *command, nw_pids *pids,
-			struct nw_error *err)
+static int add_pid(nw_pids *pids, pid_t pid, struct nw_error *err)
 {
-	bool by_command = run->child.pid && !run->args->pids.count && !run->args->all;
-	pid_t *slot;
+	pid_t *slot = nw_vec_add(pids);
 
-	nw_vec_each (&run->args->pids, pid) {
-		int ret = nw_wake_watch(&run->wake, *pid, err);
-		if (ret == 0 && run->args->all) /* they say where, not who */
-			continue;
-		slot = ret == 0 ? nw_vec_add(pids) : NULL;
-		if (!slot)
-			return ret < 0 ? ret : nw_no_memory(err);
-		*slot = *pid;
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = pid;
+	return 0;
+}
+
+int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	bool by_command = run->child.pid && !request->pid_count && !request->all;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < request->pid_count; i++) {
+		ret = nw_wake_watch(&run->wake, request->pids[i], err);
+		if (ret == 0 && !request->all)
+			ret = add_pid(&run->pids, request->pids[i], err);
 	}
-	if (by_command && nw_run_command_has_probes(run, command)) {
-		slot = nw_vec_add(pids);
-		if (!slot)
-			return nw_no_memory(err);
-		*slot = nw_pid_shown(run->child.pid);
-	}
-	run->restricted = pids->count > 0;
-	int ret = run->args->follow ? nw_run_add_descendants(pids, err) : 0;
+	if (ret == 0 && by_command && nw_run_command_has_probes(run))
+		ret = add_pid(&run->pids, nw_pid_shown(run->child.pid), err);
+	run->result->restricted = run->pids.count > 0;
+	if (ret == 0 && request->follow)
+		ret = nw_run_add_descendants(&run->pids, err);
 	nw_pid_space_open(&run->space);
-	nw_vec_each (pids, pid)
+	nw_vec_each (&run->pids, pid)
 		if (ret == 0)
 			ret = nw_pid_space_kernel(&run->space, *pid, pid, err);
 	return ret;

@@ -46,9 +46,10 @@ static bool has_fired(const struct nw_run *run, size_t probe)
 /* Those that are armed; with silent, only those of probes nobody has hit. */
 static int find_points(const struct nw_run *run, bool silent, struct points *out)
 {
-	for (uint32_t i = 0; i < run->plan.points.count; i++) {
-		const struct nw_planned *planned = &run->plan.points.item[i];
-		const struct nw_probe *probe = run->selection.probes.item[planned->probe];
+	for (uint32_t i = 0; i < run->result->plan.points.count; i++) {
+		const struct nw_planned *planned = &run->result->plan.points.item[i];
+		const struct nw_probe *probe =
+			run->result->selection.probes.item[planned->probe];
 		if (planned->failed || probe->kind == NW_SPEC_TRACEPOINT ||
 		    (silent && has_fired(run, planned->probe)))
 			continue;
@@ -66,18 +67,18 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 		struct nw_error *err)
 {
 	struct nw_presence *seen = calloc(silent->points.count + 1, sizeof(*seen));
-	uint64_t *counted = calloc(run->plan.points.count + 1, sizeof(*counted));
-	const pid_t *pids = run->args->pids.count ? run->args->pids.item : NULL;
+	uint64_t *counted = calloc(run->result->plan.points.count + 1, sizeof(*counted));
+	const pid_t *pids = run->request->pid_count ? run->request->pids : NULL;
 	int ret = seen && counted ? 0 : nw_no_memory(err);
 
 	if (ret == 0)
 		ret = nw_points_look(silent->points.item, silent->points.count, pids,
-				     run->args->pids.count, seen, err);
+				     run->request->pid_count, seen, err);
 	if (ret == 0 && nw_session_profile(run->session, counted) < 0)
-		memset(counted, 0, run->plan.points.count * sizeof(*counted));
+		memset(counted, 0, run->result->plan.points.count * sizeof(*counted));
 	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
 		uint32_t number = silent->planned.item[i];
-		struct silence *s = &found[run->plan.points.item[number].probe];
+		struct silence *s = &found[run->result->plan.points.item[number].probe];
 		add_presence(&s->seen, &seen[i]);
 		s->counted += counted[number];
 	}
@@ -94,15 +95,15 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
 {
 	if (nw_strings_addf(
-		    &run->state_texts,
+		    &run->result->state_texts,
 		    "the kernel counted %ju hit%s in the whole system, but recorded "
 		    "none%s",
 		    hits, hits == 1 ? "" : "s",
-		    run->restricted ? " of the traced processes" : "") < 0)
+		    run->result->restricted ? " of the traced processes" : "") < 0)
 		return nw_no_memory(err);
-	run->states[probe] = (struct nw_probe_state){
-		.word = run->restricted ? "filtered" : "not-recorded",
-		.text = run->state_texts.item[run->state_texts.count - 1],
+	run->result->states[probe] = (struct nw_probe_state){
+		.word = run->result->restricted ? "filtered" : "not-recorded",
+		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
 	};
 	return 0;
 }
@@ -112,7 +113,7 @@ static bool is_left_out(const struct nw_run *run, size_t probe)
 {
 	bool any = false;
 
-	nw_vec_each (&run->plan.points, planned) {
+	nw_vec_each (&run->result->plan.points, planned) {
 		if (planned->probe != probe)
 			continue;
 		if (!planned->failed)
@@ -124,7 +125,7 @@ static bool is_left_out(const struct nw_run *run, size_t probe)
 
 static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 {
-	const char *label = run->selection.probes.item[probe]->label,
+	const char *label = run->result->selection.probes.item[probe]->label,
 		   *why = "it is left out";
 	size_t len = strlen(label);
 
@@ -132,10 +133,11 @@ static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 		if (strncmp(*warning, label, len) == 0 &&
 		    strncmp(*warning + len, " at ", 4) == 0)
 			why = *warning;
-	if (nw_strings_addf(&run->state_texts, "not armed: %s", why) < 0)
+	if (nw_strings_addf(&run->result->state_texts, "not armed: %s", why) < 0)
 		return nw_no_memory(err);
-	run->states[probe] = (struct nw_probe_state){
-		"not-armed", run->state_texts.item[run->state_texts.count - 1]};
+	run->result->states[probe] = (struct nw_probe_state){
+		"not-armed",
+		run->result->state_texts.item[run->result->state_texts.count - 1]};
 	return 0;
 }
 
@@ -144,8 +146,8 @@ static int explain_left_out(struct nw_run *run, struct nw_error *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++)
-		if (run->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
+	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++)
+		if (run->result->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
 		    is_left_out(run, i))
 			ret = tell_left_out(run, i, err);
 	return ret;
@@ -156,14 +158,15 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	struct nw_silent silent;
 	int ret = nw_silent_open(run, &silent, err);
 
-	for (size_t i = 0; ret == 0 && i < run->selection.probes.count; i++) {
-		if (has_fired(run, i) || nw_run_is_disabled(run, i) || run->states[i].text)
+	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++) {
+		if (has_fired(run, i) || nw_result_is_disabled(run->result, i) ||
+		    run->result->states[i].text)
 			continue;
 		if (found[i].counted)
 			ret = explain_counted(run, i, found[i].counted, err);
 		else
-			ret = nw_silent_why(&silent, run->selection.probes.item[i],
-					    &found[i].seen, &run->states[i], err);
+			ret = nw_silent_why(&silent, run->result->selection.probes.item[i],
+					    &found[i].seen, &run->result->states[i], err);
 	}
 	nw_silent_close(&silent);
 	return ret;
@@ -172,24 +175,24 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 /* The kernel's own events are nowhere armed: there is nothing to look at. */
 static void explain_events(struct nw_run *run)
 {
-	for (size_t i = 0; i < run->selection.probes.count; i++)
-		if (run->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
-		    !nw_run_is_disabled(run, i))
-			run->states[i] = (struct nw_probe_state){
+	for (size_t i = 0; i < run->result->selection.probes.count; i++)
+		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
+		    !nw_result_is_disabled(run->result, i))
+			run->result->states[i] = (struct nw_probe_state){
 				"not-hit",
 				"no hit: the event is enabled, but has not come"};
 }
 
 int nw_run_explain(struct nw_run *run, struct nw_error *err)
 {
-	size_t probes = run->selection.probes.count;
+	size_t probes = run->result->selection.probes.count;
 	struct silence *found = calloc(probes + 1, sizeof(*found));
 	struct points silent = {0};
 	int ret = 0;
 
-	if (!run->states)
-		run->states = calloc(probes + 1, sizeof(*run->states));
-	if (!found || !run->states || find_points(run, true, &silent) < 0)
+	if (!run->result->states)
+		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
+	if (!found || !run->result->states || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		explain_events(run);
@@ -206,19 +209,19 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 
 int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 {
-	size_t probes = run->selection.probes.count;
+	size_t probes = run->result->selection.probes.count;
 
-	if (!run->states)
-		run->states = calloc(probes + 1, sizeof(*run->states));
-	if (!run->states)
+	if (!run->result->states)
+		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
+	if (!run->result->states)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < probes; i++) {
-		if (nw_run_is_disabled(run, i))
+		if (nw_result_is_disabled(run->result, i))
 			continue;
 		if (nw_run_probe_hits(run, i))
-			run->states[i] = (struct nw_probe_state){"hit", NULL};
+			run->result->states[i] = (struct nw_probe_state){"hit", NULL};
 		else if (has_fired(run, i))
-			run->states[i] = (struct nw_probe_state){
+			run->result->states[i] = (struct nw_probe_state){
 				"filtered", "hit, but --filter took out all of its hits"};
 	}
 	return 0;
@@ -230,10 +233,12 @@ static void tell_unarmed(const struct nw_run *run, const struct points *all,
 	for (size_t i = 0; i < all->points.count; i++) {
 		const struct nw_point *point = all->points.item[i];
 		const struct nw_planned *planned =
-			&run->plan.points.item[all->planned.item[i]];
+			&run->result->plan.points.item[all->planned.item[i]];
 		if (seen[i].mapped > seen[i].armed + seen[i].unreadable)
-			nw_note("%s at %s+0x%jx is enabled, but not armed in process %d",
-				run->selection.probes.item[planned->probe]->label,
+			nw_run_notice(
+				run,
+				"%s at %s+0x%jx is enabled, but not armed in process %d",
+				run->result->selection.probes.item[planned->probe]->label,
 				point->image->path, point->offset,
 				(int)seen[i].unarmed_pid);
 	}
@@ -241,18 +246,19 @@ static void tell_unarmed(const struct nw_run *run, const struct points *all,
 
 int nw_run_read_back(struct nw_run *run, struct nw_error *err)
 {
-	const pid_t *pids = run->args->pids.count ? run->args->pids.item : NULL;
+	const pid_t *pids = run->request->pid_count ? run->request->pids : NULL;
 	struct points all = {0};
 	int ret = 0;
 
-	if ((!pids && !run->args->verbose) || run->args->quiet)
+	if ((!pids && !run->request->verbose) || !run->request->notice)
 		return 0;
-	struct nw_presence *seen = calloc(run->plan.points.count + 1, sizeof(*seen));
+	struct nw_presence *seen = calloc(run->result->plan.points.count + 1,
+					  sizeof(*seen));
 	if (!seen || find_points(run, false, &all) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_points_look(all.points.item, all.points.count, pids,
-				     run->args->pids.count, seen, err);
+				     run->request->pid_count, seen, err);
 	if (ret == 0)
 		tell_unarmed(run, &all, seen);
 	free(seen);

@@ -14,7 +14,7 @@
 static struct nw_silent_file *file_of(struct nw_silent *silent,
 				      const struct nw_point *point)
 {
-	const struct nw_args *args = silent->run->args;
+	const struct nw_request *request = silent->run->request;
 
 	nw_vec_each (&silent->files, known)
 		if (known->image == point->image)
@@ -25,8 +25,8 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 	fresh->image = point->image;
 	/* what cannot be seen is unknown, no more */
 	fresh->mapped = nw_look_mapping(point->image->path, point->image, point->vaddr,
-					args->pids.count ? args->pids.item : NULL,
-					args->pids.count, &fresh->mapping, NULL) == 0;
+					request->pid_count ? request->pids : NULL,
+					request->pid_count, &fresh->mapping, NULL) == 0;
 	nw_foreign_events_read(&silent->run->fs, point->image, &silent->threads,
 			       &fresh->others, NULL);
 	return fresh;
@@ -36,11 +36,11 @@ int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *e
 {
 	*out = (struct nw_silent){.run = run};
 	nw_kernel_access_read(&out->kernel);
-	if (!run->args->pids.count)
+	if (!run->request->pid_count)
 		return 0;
-	nw_vec_each (&run->args->pids, pid)
-		nw_process_threads(*pid, &out->threads, NULL);
-	int ret = nw_look_process(run->args->pids.item[0], &out->process, err);
+	for (size_t i = 0; i < run->request->pid_count; i++)
+		nw_process_threads(run->request->pids[i], &out->threads, NULL);
+	int ret = nw_look_process(run->request->pids[0], &out->process, err);
 	out->has_process = ret == 0;
 	return ret;
 }
@@ -91,11 +91,11 @@ static struct nw_watch watch_of(const struct nw_run *run, const struct nw_probe 
 {
 	return (struct nw_watch){
 		.done = true,
-		.elapsed_ns = nw_run_elapsed(run),
+		.elapsed_ns = nw_result_elapsed(run->result),
 		.sites = probe->points.count,
 		.before = *seen,
 		.after = *seen,
-		.ended = run->reason && strcmp(run->reason, "process") == 0,
+		.ended = run->result->reason && strcmp(run->result->reason, "process") == 0,
 	};
 }
 
@@ -134,7 +134,7 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 /* The command is over, and with it whatever it had loaded: nothing is left to look at. */
 static bool is_over(const struct nw_silent *silent, const struct nw_presence *seen)
 {
-	const char *reason = silent->run->reason;
+	const char *reason = silent->run->result->reason;
 
 	return !seen->mapped && reason &&
 	       (strcmp(reason, "command") == 0 || strcmp(reason, "process") == 0);
@@ -159,12 +159,14 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 	int ret = diagnose(silent, probe, file, seen, &diagnosis, err);
 	if (ret < 0)
 		return ret;
-	if (nw_strings_addf(&silent->run->state_texts, "no hit: %s", diagnosis.text) < 0)
+	if (nw_strings_addf(&silent->run->result->state_texts, "no hit: %s",
+			    diagnosis.text) < 0)
 		ret = nw_no_memory(err);
 	else
 		*out = (struct nw_probe_state){
 			word_of(&diagnosis),
-			silent->run->state_texts.item[silent->run->state_texts.count - 1]};
+			silent->run->result->state_texts
+				.item[silent->run->result->state_texts.count - 1]};
 	nw_diagnosis_free(&diagnosis);
 	return ret;
 }

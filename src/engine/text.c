@@ -19,12 +19,13 @@ enum {
 	END_MS = 1000,	/* after Ctrl-C: what is still to come must come within this */
 };
 
-/* ---- consuming ---------------------------------------------------------------------- */
+/* ---- the same for memory and pipes -------------------------------------------------- */
 
 struct player {
 	struct nw_run *run;
 	struct nw_text *text;
-	bool started;
+	bool looked; /* in memory: at all of it */
+	ssize_t got; /* from the pipe, the last time: bytes; 0: its end; -errno */
 	/* -p of the script: its processes and their threads when it began; restricted: the kernel
 	 * over there records nobody else, or what they have created */
 	nw_pids only;
@@ -67,21 +68,66 @@ static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return -ESRCH;
 }
 
-static void close_player(struct player *p)
+static void close_player(struct nw_run *run, int ret)
 {
+	struct player *p = run->source_state;
+
+	(void)ret;
+	run->source_state = NULL;
+	if (!p)
+		return;
 	nw_text_free(p->text);
 	nw_vec_free(&p->only);
 	nw_vec_free(&p->tasks);
+	free(p);
+}
+
+static struct player *open_player(struct nw_run *run)
+{
+	struct player *p = calloc(1, sizeof(*p));
+
+	run->source_state = p;
+	run->result->reason = "end of text";
+	if (p)
+		*p = (struct player){.run = run, .got = 1};
+	return p;
 }
 
 static const char *name_of(const struct nw_run *run)
 {
-	return strcmp(run->args->from, "-") == 0 ? "standard input" : run->args->from;
+	const char *name = run->request->source_name;
+
+	return strcmp(name, "-") == 0 ? "standard input" : name;
 }
 
-static int open_run(struct player *p, struct nw_error *err)
+/* The probes: as the header says, or as the text itself shows them. */
+static int find_probes(struct player *p, const char *bytes, size_t len,
+		       struct nw_error *err)
 {
 	struct nw_run *run = p->run;
+	struct nw_run_result *result = run->result;
+	const struct nw_buf *header = nw_text_header(p->text);
+	int ret;
+
+	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
+		ret = nw_plan_load(nw_buf_str(header), header->len, &result->selection,
+				   &result->plan, take_line, p, err);
+	else
+		ret = nw_text_learn(bytes, len, run->request->source_name,
+				    &result->selection, &result->plan, err);
+	if (ret == -ENOENT)
+		return nw_fail(err, EBADMSG, "%s is neither a recording nor trace text",
+			       name_of(run));
+	if (ret < 0)
+		return nw_error_context(err, "%s", name_of(run));
+	ret = nw_text_use(p->text, &result->plan, nw_run_wants_values(run), &run->formats);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* The consumer is told that it begins with the first line that is a hit. */
+static int begin(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = run->source_state;
 	const struct nw_tasks_options options = {
 		.pids = p->only.item,
 		.pid_count = p->only.count,
@@ -90,142 +136,123 @@ static int open_run(struct player *p, struct nw_error *err)
 		.look_up_arg = p,
 	};
 
-	run->restricted = p->only.count > 0;
+	run->result->restricted = p->only.count > 0;
 	if (p->failed || nw_tasks_open(&options, &run->tasks) < 0 ||
 	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
-	int ret = nw_run_open_counts(run, err);
-	return ret < 0 ? ret : run->consumer->start(run->consumer->arg, run, err);
+	return 0;
 }
 
 /* The first time that is known begins the run. */
-static int begin(struct player *p, uint64_t time, struct nw_error *err)
+static int begin_at(struct player *p, uint64_t time, struct nw_error *err)
 {
 	uint64_t told = nw_text_stats(p->text).start;
 
-	if (p->started)
+	if (p->run->begun)
 		return 0;
-	p->started = true;
-	p->run->start_ns = p->run->now_ns = told ? told : time;
-	return p->run->consumer->armed(p->run->consumer->arg, p->run, err);
+	p->run->result->now_ns = told ? told : time;
+	return nw_run_begin(p->run, told ? told : time, err);
 }
 
-static int take(struct player *p, const struct nw_record *record,
-		const struct nw_text_who *who, struct nw_error *err)
+static int next(struct nw_run *run, struct nw_record *record, struct nw_error *err)
 {
-	int ret = begin(p, record->time, err);
+	struct player *p = run->source_state;
+	struct nw_text_who who;
+	int ret = run->enough ? 0 : nw_text_next(p->text, record, &who);
 
+	if (ret <= 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = begin_at(p, record->time, err);
 	if (ret < 0)
 		return ret;
-	p->run->stop_ns = nw_text_over(p->text);
-	if (p->run->needs_tasks && record->kind != NW_RECORD_LOSS)
-		nw_tasks_tell(p->run->tasks, record->tid, who->pid, who->comm,
-			      who->comm_len);
-	return nw_run_take(p->run, record);
+	run->result->stop_ns = nw_text_over(p->text);
+	if (run->needs_tasks && record->kind != NW_RECORD_LOSS)
+		nw_tasks_tell(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
+	return 1;
 }
 
-/* Hand out what there is. An error of the consumer is in err. */
-static int drain(struct player *p, struct nw_error *err)
+/* Nothing more comes: what the window of lines still holds. */
+static int stop(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_record record;
-	struct nw_text_who who;
-	int ret = 0, more = 1;
+	struct player *p = run->source_state;
 
-	while (ret == 0 && (more = nw_text_next(p->text, &record, &who)) > 0)
-		ret = take(p, &record, &who, err);
-	if (more == -ENOMEM || ret == -ENOMEM)
-		return nw_no_memory(err);
-	return ret;
+	nw_text_finish(p->text);
+	int ret = nw_run_drain(run, err);
+	if (nw_run_reason(ret)) {
+		run->result->reason = nw_run_reason(ret);
+		ret = 0;
+	}
+	return ret < 0 ? ret : begin_at(p, nw_text_stats(p->text).now, err);
 }
 
 static void tell_bad_lines(const struct player *p)
 {
 	const struct nw_text_stats stats = nw_text_stats(p->text);
 
-	if (p->run->args->quiet)
-		return;
 	if (stats.ticks)
-		nw_note("the times of this text are no nanoseconds (trace clock counter, "
+		nw_run_notice(
+			p->run,
+			"the times of this text are no nanoseconds (trace clock counter, "
 			"uptime or x86-tsc): they are shown as if they were");
-	if (!p->run->args->verbose)
+	if (!p->run->request->verbose)
 		return;
-	nw_note("%ju lines: %ju are of other events, %ju are no trace lines%s", stats.lines,
-		stats.other, stats.bad, stats.late ? ", some were late" : "");
+	nw_run_notice(
+		p->run, "%ju lines: %ju are of other events, %ju are no trace lines%s",
+		stats.lines, stats.other, stats.bad, stats.late ? ", some were late" : "");
 	if (stats.bad)
-		nw_note("the first that is none is line %ju", stats.bad_at);
+		nw_run_notice(p->run, "the first that is none is line %ju", stats.bad_at);
 }
 
-static int end(struct player *p, struct nw_error *err)
+static int finish(struct nw_run *run, struct nw_error *err)
 {
+	const struct player *p = run->source_state;
 	const struct nw_text_stats stats = nw_text_stats(p->text);
-	struct nw_run *run = p->run;
-	int ret = begin(p, stats.now, err);
+	struct nw_run_result *result = run->result;
 
-	if (ret == 0 && !run->enough)
-		ret = nw_run_join_rest(run);
-	run->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
-	run->stop_ns = run->now_ns;
-	run->lost = nw_text_stats(p->text).lost;
+	result->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
+	result->stop_ns = result->now_ns;
+	result->lost = stats.lost;
 	tell_bad_lines(p);
-	return nw_run_reason(ret) ? 0 : ret;
+	return run->filter ? nw_run_judge_hits(run, err) : 0;
 }
 
 /* ---- in memory ---------------------------------------------------------------------- */
 
-/* The probes: as the header says, or as the text itself shows them. */
-static int find_probes(struct player *p, const char *bytes, size_t len,
-		       struct nw_error *err)
+static int open_memory(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_run *run = p->run;
-	const struct nw_buf *header = nw_text_header(p->text);
-	int ret;
+	struct player *p = open_player(run);
 
-	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
-		ret = nw_plan_load(nw_buf_str(header), header->len, &run->selection,
-				   &run->plan, take_line, p, err);
-	else
-		ret = nw_text_learn(bytes, len, run->args->from, &run->selection,
-				    &run->plan, err);
-	if (ret == -ENOENT)
-		return nw_fail(err, EBADMSG, "%s is neither a recording nor trace text",
-			       name_of(run));
-	if (ret < 0)
-		return nw_error_context(err, "%s", name_of(run));
-	if (nw_text_use(p->text, &run->plan, nw_run_wants_values(run), &run->formats) < 0)
+	if (!p || nw_text_open_memory(run->bytes, run->len, &p->text) < 0)
 		return nw_no_memory(err);
-	return open_run(p, err);
+	return find_probes(p, run->bytes, run->len, err);
 }
 
-static int play_text(struct player *p, const char *bytes, size_t len, struct nw_error *err)
+static int fill_memory(struct nw_run *run, struct nw_error *err)
 {
-	int ret = find_probes(p, bytes, len, err);
+	struct player *p = run->source_state;
+	bool more = !p->looked;
 
-	if (ret == 0)
-		ret = drain(p, err);
-	if (nw_run_reason(ret)) {
-		p->run->reason = nw_run_reason(ret);
-		ret = 0;
-	}
-	return ret < 0 ? ret : end(p, err);
+	(void)err;
+	p->looked = true;
+	return more;
 }
 
-int nw_replay_text(struct nw_run *run, const char *bytes, size_t len, struct nw_error *err)
-{
-	struct player p = {.run = run};
-
-	run->reason = "end of text";
-	if (nw_text_open_memory(bytes, len, &p.text) < 0)
-		return nw_no_memory(err);
-	int ret = play_text(&p, bytes, len, err);
-	close_player(&p);
-	return ret;
-}
+const struct nw_run_source nw_text_source = {
+	.open = open_memory,
+	.begin = begin,
+	.fill = fill_memory,
+	.next = next,
+	.stop = stop,
+	.finish = finish,
+	.close = close_player,
+};
 
 /* ---- from a pipe -------------------------------------------------------------------- */
 
 /* What can be read: its length; 0: the end; -EAGAIN: nothing now. */
-static ssize_t read_some(struct nw_run *run, int fd, char *to, size_t room)
+static ssize_t read_some(struct nw_run *run, char *to, size_t room)
 {
+	int fd = run->request->source_fd;
 	struct pollfd wait[2] = {{.fd = fd, .events = POLLIN},
 				 {.fd = run->wake.fd, .events = POLLIN}};
 
@@ -248,7 +275,7 @@ static bool is_over(struct nw_run *run, ssize_t got)
 
 	nw_wake_look(&run->wake);
 	if (stopped)
-		run->reason = "signal";
+		run->result->reason = "signal";
 	return got == 0 || (stopped && got == -EAGAIN);
 }
 
@@ -258,78 +285,71 @@ static int cannot_read(const struct nw_run *run, ssize_t code, struct nw_error *
 		       nw_strerror((int)-code));
 }
 
-/* Records as they come. */
-static int play_live(struct player *p, int fd, struct nw_error *err)
+static int fill_pipe(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_run *run = p->run;
-	ssize_t got = 1;
-	int ret = 0;
+	struct player *p = run->source_state;
+	size_t room;
 
-	while (ret == 0 && !is_over(run, got)) {
-		size_t room;
-		char *to = nw_text_room(p->text, &room);
-		got = to ? read_some(run, fd, to, room) : -ENOMEM;
-		if (got < 0 && got != -EAGAIN)
-			return cannot_read(run, got, err);
-		if (got > 0)
-			nw_text_filled(p->text, (size_t)got);
-		else
-			nw_text_flush(p->text);
-		if (got == 0)
-			nw_text_finish(p->text);
-		ret = drain(p, err);
-		run->now_ns = nw_max64(run->now_ns, nw_text_stats(p->text).now);
-		if (ret == 0 && p->started)
-			ret = run->consumer->tick(run->consumer->arg, run, err);
-	}
-	nw_text_finish(p->text);
-	if (ret == 0)
-		ret = drain(p, err);
-	return ret;
+	if (is_over(run, p->got))
+		return 0;
+	char *to = nw_text_room(p->text, &room);
+	p->got = to ? read_some(run, to, room) : -ENOMEM;
+	if (p->got < 0 && p->got != -EAGAIN)
+		return cannot_read(run, p->got, err);
+	if (p->got > 0)
+		nw_text_filled(p->text, (size_t)p->got);
+	else
+		nw_text_flush(p->text);
+	if (p->got == 0)
+		nw_text_finish(p->text);
+	return 1;
 }
 
-/* All of it, in a file without a name, and from there. */
-static int play_spooled(struct nw_run *run, int fd, const struct nw_buf *first,
-			struct nw_error *err)
+static int look(struct nw_run *run, struct nw_error *err)
 {
-	FILE *spool = tmpfile();
-	bool ok = spool && fwrite(nw_buf_str(first), 1, first->len, spool) == first->len;
+	const struct player *p = run->source_state;
+
+	(void)err;
+	run->result->now_ns = nw_max64(run->result->now_ns, nw_text_stats(p->text).now);
+	return 0;
+}
+
+/* All of it into a file without a name, and that into memory. first: what was read already. */
+static int spool(struct nw_run *run, const struct nw_buf *first, struct nw_error *err)
+{
+	FILE *file = tmpfile();
+	bool ok = file && fwrite(nw_buf_str(first), 1, first->len, file) == first->len;
 	nw_cleanup(nw_free_ptr) char *block = malloc(1 << 16);
 	size_t len = first->len;
 	ssize_t got = 1;
 
-	while (ok && block && !is_over(run, got)) {
-		got = read_some(run, fd, block, 1 << 16);
+	ok = ok && block;
+	while (ok && !is_over(run, got)) {
+		got = read_some(run, block, 1 << 16);
 		if (got < 0 && got != -EAGAIN)
 			break;
 		if (got > 0)
-			ok = fwrite(block, 1, (size_t)got, spool) == (size_t)got;
+			ok = fwrite(block, 1, (size_t)got, file) == (size_t)got;
 		len += got > 0 ? (size_t)got : 0;
 	}
-	ok = ok && fflush(spool) == 0;
+	ok = ok && fflush(file) == 0;
 	int code = ok ? 0 : errno;
-	char *bytes = ok && len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(spool), 0)
+	char *bytes = ok && len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(file), 0)
 				: MAP_FAILED;
-	if (spool)
-		fclose(spool);
+	if (file)
+		fclose(file);
+	run->spooled = bytes != MAP_FAILED ? bytes : NULL;
+	run->bytes = run->spooled ? bytes : "";
+	run->len = run->spooled ? len : 0;
 	if (code)
 		return nw_fail(err, code, "cannot keep the text in a temporary file: %s",
 			       nw_strerror(code));
-	if (got < 0 && got != -EAGAIN)
-		return cannot_read(run, got, err);
-	bool stopped = run->wake.stop;
-	int ret = nw_replay_bytes(run, bytes == MAP_FAILED ? "" : bytes,
-				  bytes == MAP_FAILED ? 0 : len, err);
-	if (ret == 0 && stopped)
-		run->reason = "signal";
-	if (bytes != MAP_FAILED)
-		munmap(bytes, len);
-	return ret;
+	return got < 0 && got != -EAGAIN ? cannot_read(run, got, err) : 0;
 }
 
 /* Read until it is clear what this is; first has what was read. */
-static int read_beginning(struct player *p, int fd, struct nw_buf *first,
-			  enum nw_text_kind *kind, struct nw_error *err)
+static int read_beginning(struct player *p, struct nw_buf *first, enum nw_text_kind *kind,
+			  struct nw_error *err)
 {
 	ssize_t got = 1;
 
@@ -337,7 +357,7 @@ static int read_beginning(struct player *p, int fd, struct nw_buf *first,
 	while (!is_over(p->run, got)) {
 		size_t room;
 		char *to = nw_text_room(p->text, &room);
-		got = to ? read_some(p->run, fd, to, room) : -ENOMEM;
+		got = to ? read_some(p->run, to, room) : -ENOMEM;
 		if (got < 0 && got != -EAGAIN)
 			return cannot_read(p->run, got, err);
 		if (got <= 0)
@@ -355,40 +375,46 @@ static int read_beginning(struct player *p, int fd, struct nw_buf *first,
 	return 0;
 }
 
-static int play_pipe(struct player *p, int fd, struct nw_error *err)
+/* What cannot be told before its end is the run's source once it is there. */
+static int open_spooled(struct nw_run *run, const struct nw_buf *first,
+			struct nw_error *err)
 {
+	int ret = spool(run, first, err);
+
+	if (ret < 0)
+		return ret;
+	run->stopped = run->wake.stop;
+	close_player(run, 0);
+	run->source = nw_source_of_bytes(run->bytes, run->len);
+	return run->source->open(run, err);
+}
+
+static int open_pipe(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = open_player(run);
 	struct nw_buf first = {0};
 	enum nw_text_kind kind;
-	int ret = nw_wake_open(&p->run->wake, err);
 
+	if (!p || nw_text_open(&p->text) < 0)
+		return nw_no_memory(err);
+	int ret = nw_wake_open(&run->wake, run->request->signals, err);
 	if (ret == 0)
-		ret = nw_text_open(&p->text) < 0 ? nw_no_memory(err) : 0;
+		ret = read_beginning(p, &first, &kind, err);
 	if (ret == 0)
-		ret = read_beginning(p, fd, &first, &kind, err);
-	if (ret == 0 && kind != NW_TEXT_HEADER) {
-		ret = play_spooled(p->run, fd, &first, err);
-		nw_buf_free(&first);
-		return ret;
-	}
+		ret = kind == NW_TEXT_HEADER ? find_probes(p, NULL, 0, err)
+					     : open_spooled(run, &first, err);
 	nw_buf_free(&first);
-	if (ret == 0)
-		ret = find_probes(p, NULL, 0, err);
-	if (ret == 0)
-		ret = play_live(p, fd, err);
-	if (nw_run_reason(ret)) {
-		p->run->reason = nw_run_reason(ret);
-		ret = 0;
-	}
-	return ret < 0 ? ret : end(p, err);
-}
-
-int nw_replay_pipe(struct nw_run *run, int fd, struct nw_error *err)
-{
-	struct player p = {.run = run};
-
-	run->reason = "end of text";
-	int ret = play_pipe(&p, fd, err);
-	close_player(&p);
-	nw_wake_close(&run->wake);
 	return ret;
 }
+
+const struct nw_run_source nw_pipe_source = {
+	.ticks = true,
+	.open = open_pipe,
+	.begin = begin,
+	.fill = fill_pipe,
+	.next = next,
+	.look = look,
+	.stop = stop,
+	.finish = finish,
+	.close = close_player,
+};

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,14 +23,16 @@
 
 /* ---- signals ------------------------------------------------------------------------ */
 
-static void our_signals(sigset_t *set)
+static void our_signals(bool all, sigset_t *set)
 {
 	struct sigaction hangup;
 
 	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	if (!all)
+		return;
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGCHLD);
 	sigaddset(set, SIGUSR1);
 	/* nohup means it */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
@@ -45,14 +46,15 @@ static int add_fd(struct nw_wake *wake, int fd)
 	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-int nw_wake_open(struct nw_wake *wake, struct nw_error *err)
+int nw_wake_open(struct nw_wake *wake, bool signals, struct nw_error *err)
 {
 	sigset_t set;
 
-	*wake = (struct nw_wake){.fd = -1, .signals = -1};
-	our_signals(&set);
-	signal(SIGPIPE, SIG_IGN); /* a write that fails tells as much */
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	*wake = (struct nw_wake){.fd = -1, .signals = -1, .restore = !signals};
+	our_signals(signals, &set);
+	if (signals)
+		signal(SIGPIPE, SIG_IGN); /* a write that fails tells as much */
+	sigprocmask(SIG_BLOCK, &set, &wake->before);
 	wake->fd = epoll_create1(EPOLL_CLOEXEC);
 	wake->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (wake->fd < 0 || wake->signals < 0 || add_fd(wake, wake->signals) < 0)
@@ -144,12 +146,15 @@ void nw_wake_close(struct nw_wake *wake)
 		close(wake->signals);
 	if (wake->fd >= 0)
 		close(wake->fd);
+	if (wake->fd >= 0 && wake->restore)
+		sigprocmask(SIG_SETMASK, &wake->before, NULL);
+	wake->fd = wake->signals = -1;
 }
 
 /* ---- CMD ---------------------------------------------------------------------------- */
 
 /* The child: wait to be released, then become CMD. */
-static void become(char **argv, int release, int failure)
+static void become(char *const *argv, int release, int failure)
 {
 	sigset_t none;
 	char go;
@@ -167,7 +172,7 @@ static void become(char **argv, int release, int failure)
 	_exit(127);
 }
 
-int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err)
+int nw_child_start(char *const *argv, struct nw_child *out, struct nw_error *err)
 {
 	int release[2], failure[2];
 
@@ -253,22 +258,4 @@ void nw_child_stop(struct nw_child *child)
 	kill(child->pid, SIGKILL);
 	waitpid(child->pid, &child->status, 0);
 	child->ended = true;
-}
-
-int nw_child_exit(const struct nw_child *child)
-{
-	const struct rlimit no_core = {0};
-	sigset_t set;
-
-	if (WIFEXITED(child->status))
-		return WEXITSTATUS(child->status);
-	int number = WTERMSIG(child->status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	fflush(NULL);
-	raise(number);
-	return 128 + number;
 }

@@ -7,6 +7,7 @@
 #ifndef NOPWATCH_CMD_WAKE_H
 #define NOPWATCH_CMD_WAKE_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "nopwatch/base.h"
@@ -21,13 +22,16 @@ struct nw_watched {
 struct nw_wake {
 	int fd; /* readable when something has happened */
 	int signals;
+	sigset_t before; /* what was blocked */
+	bool restore;
 	NW_VEC(struct nw_watched) watched;
 	bool stop;	  /* SIGINT, SIGTERM or SIGHUP came */
 	bool child_ended; /* SIGCHLD came */
 	bool report;	  /* SIGUSR1 came; whoever reports clears it */
 };
 
-int nw_wake_open(struct nw_wake *wake, struct nw_error *err);
+/* signals: those that end a run and ask for reports; else only of CMD's end. */
+int nw_wake_open(struct nw_wake *wake, bool signals, struct nw_error *err);
 /* Watch a process; ESRCH if it is gone already. */
 int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
 /* Wake when this becomes readable, too; -1: nothing. */
@@ -46,7 +50,7 @@ struct nw_child {
 	int status; /* of waitpid() */
 };
 
-int nw_child_start(char **argv, struct nw_child *out, struct nw_error *err);
+int nw_child_start(char *const *argv, struct nw_child *out, struct nw_error *err);
 /* Let it run. ENOENT and others if it could not be executed. */
 int nw_child_release(struct nw_child *child, const char *name, struct nw_error *err);
 /* The two halves of that: let it go (0 or -errno), and, behind its exec, see what became of it. */
@@ -64,7 +68,5 @@ int nw_child_release_until(struct nw_child *child, const char *name,
 bool nw_child_reap(struct nw_child *child);
 /* End it (SIGTERM, and SIGKILL after two seconds) if it still runs, and free what it took. */
 void nw_child_stop(struct nw_child *child);
-/* Our exit status for the child's: its own; a death by signal is died again. */
-int nw_child_exit(const struct nw_child *child);
 
 #endif

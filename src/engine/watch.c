@@ -4,6 +4,7 @@
  * process are an answer, too.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,15 +78,16 @@ static void look_at_memory(struct watcher *watcher, struct nw_run *run,
 			   struct nw_presence *sum)
 {
 	const pid_t *pids = watcher->g->pids.count ? watcher->g->pids.item : NULL;
-	size_t count = run->plan.points.count, used = 0;
+	size_t count = run->result->plan.points.count, used = 0;
 	const struct nw_point **points = calloc(count + 1, sizeof(*points));
 	struct nw_presence *seen = calloc(count + 1, sizeof(*seen));
 
 	*sum = (struct nw_presence){0};
 	for (size_t i = 0; points && seen && i < count; i++) {
-		const struct nw_planned *planned = &run->plan.points.item[i];
+		const struct nw_planned *planned = &run->result->plan.points.item[i];
 		if (!planned->failed)
-			points[used++] = &run->selection.probes.item[planned->probe]
+			points[used++] = &run->result->selection.probes
+						  .item[planned->probe]
 						  ->points.item[planned->point];
 	}
 	if (points && seen && used &&
@@ -107,19 +109,11 @@ static void look_at_memory(struct watcher *watcher, struct nw_run *run,
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static int on_start(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	(void)arg;
-	(void)run;
-	(void)err;
-	return 0;
-}
-
 static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct watcher *watcher = arg;
 
-	watcher->sites = run->plan.points.count;
+	watcher->sites = run->result->plan.points.count;
 	watcher->site_hit = calloc(watcher->sites + 1, sizeof(*watcher->site_hit));
 	if (!watcher->site_hit)
 		return nw_no_memory(err);
@@ -127,26 +121,15 @@ static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-static void on_loss(void *arg, const struct nw_record *record)
-{
-	(void)arg;
-	(void)record;
-}
-
-static int on_tick(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	return on_start(arg, run, err);
-}
-
 static void on_stopping(void *arg, struct nw_run *run)
 {
 	struct watcher *watcher = arg;
 	struct nw_gathered *g = watcher->g;
-	uint64_t *hits = calloc(run->plan.points.count + 1, sizeof(*hits));
+	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
 	look_at_memory(watcher, run, &g->watch.after);
 	if (hits && nw_session_profile(run->session, hits) == 0)
-		for (size_t i = 0; i < run->plan.points.count; i++)
+		for (size_t i = 0; i < run->result->plan.points.count; i++)
 			g->watch.counted += hits[i];
 	free(hits);
 	nw_gather_after(g, NULL);
@@ -215,7 +198,7 @@ static void refuse(struct nw_watch *watch, const struct nw_error *err)
 	snprintf(watch->refused, sizeof(watch->refused), "%s", err->what);
 }
 
-static void finish(struct watcher *watcher, struct nw_run *run, int ret,
+static void finish(struct watcher *watcher, const struct nw_run_result *result, int ret,
 		   const struct nw_error *err)
 {
 	struct nw_watch *watch = &watcher->g->watch;
@@ -225,8 +208,8 @@ static void finish(struct watcher *watcher, struct nw_run *run, int ret,
 		return;
 	}
 	watch->done = true;
-	watch->elapsed_ns = nw_run_elapsed(run);
-	watch->ended = run->reason && strcmp(run->reason, "process") == 0;
+	watch->elapsed_ns = nw_result_elapsed(result);
+	watch->ended = result->reason && strcmp(result->reason, "process") == 0;
 	count_processes(watcher);
 	look_for_exec(watcher->g);
 }
@@ -263,42 +246,38 @@ static int find_numbers(struct watcher *watcher, struct nw_error *err)
 int nw_watch(struct nw_gathered *g, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *spec = exact_spec(g);
-	const char *words[1] = {spec};
+	const char *specs[1] = {spec};
 	struct watcher watcher = {.g = g};
-	struct nw_args args = {
-		.command = g->args->command,
-		.duration_ns = g->args->duration_ns ? g->args->duration_ns
-						    : WATCH_SECONDS * 1000000000ull,
-		.format = g->args->format,
-		.color = "never",
+	const struct nw_request request = {
+		.specs = specs,
+		.spec_count = 1,
+		.pids = g->pids.item,
+		.pid_count = g->pids.count,
+		.duration_ns = g->request->duration_ns ? g->request->duration_ns
+						       : WATCH_SECONDS * 1000000000ull,
+		.features = g->request->features,
+		.types = g->request->types,
 		.all = true,
-		.quiet = true,
-		.force = g->args->force,
+		.force = g->request->force,
+		.signals = g->request->signals,
 	};
 	const struct nw_consumer consumer = {
 		.arg = &watcher,
 		.comms = true,
-		.start = on_start,
 		.armed = on_armed,
 		.hit = take_hit,
-		.loss = on_loss,
 		.stopping = on_stopping,
-		.tick = on_tick,
 	};
+	struct nw_run_result result;
 	struct nw_error why;
-	struct nw_run run;
 
 	if (!spec)
 		return nw_no_memory(err);
-	args.words.item = words;
-	args.words.count = 1;
-	args.pids.item = g->pids.item;
-	args.pids.count = g->pids.count;
 	int ret = find_numbers(&watcher, &why);
 	if (ret == 0) {
-		ret = nw_run(&run, &args, &consumer, &why);
-		finish(&watcher, &run, ret, &why);
-		nw_run_free(&run);
+		ret = nw_run(&request, &consumer, &result, &why);
+		finish(&watcher, &result, ret, &why);
+		nw_result_free(&result);
 	} else {
 		refuse(&g->watch, &why);
 	}
@@ -308,4 +287,45 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	nw_vec_free(&watcher.children);
 	free(watcher.site_hit);
 	return ret == -ENOMEM ? nw_no_memory(err) : 0;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static const char *why_not_armed(const struct nw_diagnosis *first)
+{
+	nw_vec_each (&first->reasons, reason)
+		if (nw_cause_table[reason->cause].kind == NW_KIND_SILENT)
+			return "what is known without arming is enough";
+	return "it could hurt the process";
+}
+
+/* First without arming; then, unless that is enough, armed. */
+static int diagnose(struct nw_gathered *g, struct nw_diagnosis *out, struct nw_error *err)
+{
+	int ret = nw_diagnose(&g->facts, out, err);
+
+	if (ret < 0)
+		return ret;
+	if (nw_diagnosis_settled(out) || !g->facts.selection) {
+		g->watch.skipped = why_not_armed(out);
+		g->facts.watch = &g->watch;
+	} else {
+		ret = nw_watch(g, err);
+	}
+	nw_diagnosis_free(out);
+	return ret < 0 ? ret : nw_diagnose(&g->facts, out, err);
+}
+
+int nw_find_out_why(const struct nw_request *request, const char *spec,
+		    const struct nw_tool *tool, struct nw_diagnosis *out,
+		    struct nw_error *err)
+{
+	struct nw_gathered g;
+	int ret = nw_gather(&g, spec, request, tool, err);
+
+	if (ret < 0)
+		return ret;
+	ret = diagnose(&g, out, err);
+	nw_gathered_free(&g);
+	return ret;
 }

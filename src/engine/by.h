@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --by: which group a hit belongs to. One key, or several: "method,status". */
-#ifndef NOPWATCH_CMD_BY_H
-#define NOPWATCH_CMD_BY_H
+#ifndef NOPWATCH_ENGINE_BY_H
+#define NOPWATCH_ENGINE_BY_H
 
 #include "nopwatch/probe.h"
 #include "nopwatch/summary.h"

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine: from a request to its result. A run takes hits from a source (armed probes, a
+ * recording, trace text), and hands them in the order of time to a consumer, until the source
+ * ends, the request says so, or the consumer has had enough. Whatever happens, nothing of it stays in
+ * the kernel when the run returns; what had to stay is in its result.
+ *
+ * Never prints: what a person should know meanwhile goes to the request's notice().
+ *
+ * docs/examples/span.c measures a span with it.
+ */
+#ifndef NOPWATCH_ENGINE_H
+#define NOPWATCH_ENGINE_H
+
+#include <sys/types.h>
+
+#include "nopwatch/kernel.h"
+#include "nopwatch/output.h"
+#include "nopwatch/stream.h"
+#include "nopwatch/summary.h"
+#include "nopwatch/why.h"
+
+/* ---- the request -------------------------------------------------------------------- */
+
+/* What to run. Everything in it is the caller's, and must stay until the run is over; all zero
+ * but for `specs` is a live run over every process, without an end but the consumer's. */
+struct nw_request {
+	/* which probes: specs as `nopwatch help` explains them; if there are none, those that
+	 * these spans begin and end with (nw_span_parse()) */
+	const char *const *specs;
+	size_t spec_count;
+	const char *const *spans;
+	size_t span_count;
+	const char *file;	      /* for specs without a file; or NULL */
+	const struct nw_types *types; /* what is known of arguments; or NULL */
+	const char *filter;	      /* nw_filter_parse(); NULL: every hit counts */
+
+	/* of which processes */
+	const pid_t *pids; /* none: of all of them, or of the command */
+	size_t pid_count;
+	char *const
+		*command; /* argv of a program that is started once all is armed; or NULL */
+	bool all;    /* pids and command only say where the probes are and when it ends */
+	bool follow; /* and the processes that these have started */
+
+	/* how */
+	uint64_t duration_ns;  /* from when all is armed; 0: any */
+	uint64_t buffer_bytes; /* of ring buffer per CPU; 0: a default */
+	uint64_t
+		max_rate; /* disable what is hit more often, a second and probe; 0: never */
+	uint32_t string_size; /* bytes of a string that are fetched; 0: NW_STRING_SIZE */
+	const char *features; /* mask of what the kernel can do, see nw_features_detect() */
+	bool force;	      /* arm what is known to be dangerous */
+	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 asks for a report (nw_run_asked()); SIGPIPE
+	 * is ignored. They stay blocked afterwards: what comes late does not kill whoever still
+	 * prints the result. */
+	bool signals;
+
+	/* instead of all that: a recording or trace text in memory, or text from a descriptor
+	 * that is read as it comes (source_fd 0 or more, and source_bytes NULL). name: for
+	 * messages. Only filter and notices count then. */
+	const char *source_name; /* NULL: a live run */
+	const char *source_bytes;
+	size_t source_len;
+	int source_fd;
+
+	/* One line for a person: what could not be armed, what has been disabled, ... NULL: nobody
+	 * cares. verbose: in more detail. */
+	void (*notice)(void *arg, const char *text);
+	void *notice_arg;
+	bool verbose;
+};
+
+/* ---- the result --------------------------------------------------------------------- */
+
+/* What a run has come to, so far or at its end. Times are of the trace clock, in nanoseconds. */
+struct nw_run_result {
+	struct nw_selection selection; /* the probes, */
+	struct nw_plan plan;	       /* and how they were fetched */
+	bool has_filter, has_stacks;   /* hits were filtered; have stack pointers */
+	bool restricted;	       /* to some processes */
+	bool follow;		       /* and to what these created */
+	uint64_t start_ns, stop_ns;    /* what is recorded is between them */
+	uint64_t armed_ns;	       /* all probes were enabled */
+	uint64_t now_ns;	       /* at the last look */
+	int64_t wall_ns;    /* add to the trace clock for the time of day; 0: unknown */
+	const char *reason; /* why it ended, in a word; NULL: it goes on */
+	uint64_t hits;	    /* handed to the consumer */
+	uint64_t filtered;  /* taken out by the filter */
+	uint64_t lost;	    /* events, as the kernel counts them */
+	bool lost_is_least;
+	uint64_t dropped;	       /* hits that were counted but not recorded */
+	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
+	uint64_t *disabled_at;	       /* per probe, 0: it was not; NULL: none was */
+	struct nw_probe_state *states; /* per probe; NULL: not known */
+	nw_strings state_texts;	       /* what their texts point to */
+	bool meddled;		       /* others have disabled or deleted events of its */
+	bool unclean;		       /* something had to stay in the kernel: */
+	struct nw_error left;	       /* what, and why */
+	int command_status; /* of waitpid(), if the command's end is the reason */
+};
+
+/* Sites that are armed. */
+size_t nw_result_sites(const struct nw_run_result *result);
+uint64_t nw_result_elapsed(const struct nw_run_result *result);
+bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe);
+/* "about 1.2 % of one CPU in the traced processes: ..."; nothing if it is not known. */
+void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out);
+void nw_result_free(struct nw_run_result *result);
+
+/* The words of states that end a probe's hits, for recordings. */
+#define NW_STATE_DISABLED "disabled"
+#define NW_STATE_MEDDLED  "disabled-by-others"
+
+/* ---- consumers ---------------------------------------------------------------------- */
+
+/* A run that is going on, as its consumer sees it. */
+struct nw_run;
+
+const struct nw_run_result *nw_run_so_far(const struct nw_run *run);
+/* Everything up to this time has been handed out. */
+uint64_t nw_run_known(const struct nw_run *run);
+/* Is it a thread of the processes that are meant? */
+bool nw_run_wants(const struct nw_run *run, int32_t tid);
+/* Has SIGUSR1 asked for a report since the last call? */
+bool nw_run_asked(struct nw_run *run);
+
+/*
+ * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
+ * now; -EPIPE: nobody reads what is written any more, stop, too. Other errors of hit() end the run
+ * with what it says in err, where it has one.
+ */
+struct nw_consumer {
+	void *arg;
+	bool all_args;	   /* fetch every argument */
+	bool values;	   /* wants those that the user did not name with the hits, too */
+	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
+	bool comms;	   /* wants to know processes and names of threads */
+	bool named_events; /* call events after their probes, for other tools */
+	bool large_pages;  /* does so little with a hit that reading it counts */
+	/* texts in which argN means an argument that nobody has named, so that it is fetched */
+	const char *const *uses;
+	size_t use_count;
+	/* Everything is planned; nothing is armed yet. */
+	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
+	/* Armed, or the first record is there. */
+	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
+	/* task: NULL unless comms is set, or the run is restricted or filtered by it. */
+	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* The same of many hits, whose values and threads nobody wants; NULL: one by one. */
+	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
+	/* How many hits of a probe it was handed by hits(), which the run does not count. */
+	uint64_t (*counted)(void *arg, size_t probe);
+	/* A hit that the filter has taken out. */
+	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* A hit of a thread that is not wanted, in a run that is restricted. */
+	int (*stranger)(void *arg, const struct nw_hit *hit);
+	/* A probe was disabled at this time; hits before it may still come. */
+	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
+	void (*exit)(void *arg, int32_t tid);
+	void (*loss)(void *arg, const struct nw_record *record);
+	/* The end, but the probes are still armed. */
+	void (*stopping)(void *arg, struct nw_run *run);
+	/* After every look at what has come, several times a second at least. */
+	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
+};
+
+/* ---- running ------------------------------------------------------------------------ */
+
+/* Run to the end. The result is the caller's to free, whatever comes of it. */
+int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
+	   struct nw_run_result *out, struct nw_error *err);
+/* The probes that a request means; all_args: whether or not they were named. */
+int nw_request_select(const struct nw_request *request, bool all_args,
+		      struct nw_selection *out, struct nw_error *err);
+/* What a live run would do to the kernel, as shell commands that do the same. Where tracefs cannot be
+ * looked at, the kernel is taken for one that can do everything. */
+int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *consumer,
+		    struct nw_buf *out, struct nw_error *err);
+/*
+ * Open tracefs and find out what the kernel can do. assume: where that cannot be, take it for one
+ * that can do everything: then fs->root is -1, its path the usual one.
+ */
+int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_tracefs *fs,
+		      struct nw_features *features, struct nw_error *err);
+
+/* ---- the consumer that summarises --------------------------------------------------- */
+
+struct nw_measure;
+
+/* What is to be measured, and who is told. */
+struct nw_measure_options {
+	const char *const *spans; /* nw_span_parse(); none: those that names say */
+	size_t span_count;
+	const char *by;		  /* "method,pid": groups of hits; NULL: none */
+	const char *const *hists; /* arguments that must be there, to be summarised */
+	size_t hist_count;
+	uint64_t interval_ns; /* of reports; 0: none */
+	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
+	bool totals;	/* a report of an interval is of everything so far */
+	/* What is told, to whom; any may be NULL. */
+	void *arg;
+	/* The probes are known, nothing is armed. */
+	int (*start)(void *arg, struct nw_error *err);
+	int (*armed)(void *arg, struct nw_error *err);
+	/* An interval is over: its number, from 1, and its end on the trace clock. */
+	int (*interval)(void *arg, uint64_t number, uint64_t end, struct nw_error *err);
+	/* So many intervals, from this number on, had nothing in them. */
+	int (*quiet)(void *arg, uint64_t first, uint64_t count, struct nw_error *err);
+	int (*tick)(void *arg, struct nw_error *err);
+};
+
+struct nw_measure {
+	struct nw_measure_options options;
+	struct nw_run *run; /* while it goes on */
+	struct nw_summary *summary;
+	nw_span_defs spans;
+	struct nw_by *by;
+	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
+	uint64_t most_hits; /* stop then; UINT64_MAX: go on */
+	uint64_t intervals; /* that are over */
+	uint64_t filtered;  /* hits taken out since the last of them */
+	nw_strings uses;
+	struct nw_error failure; /* of what was told inside of hit(); code 0: none */
+};
+
+/* A mistake in options->by is a usage error. */
+int nw_measure_open(const struct nw_measure_options *options, struct nw_measure *out,
+		    struct nw_error *err);
+/* For nw_run(). Behind it the summary is whole once nw_summary_finish() was called. */
+struct nw_consumer nw_measure_consumer(struct nw_measure *measure);
+void nw_measure_close(struct nw_measure *measure);
+
+/* ---- the consumer that prints ------------------------------------------------------- */
+
+/* Hits as lines; write() gets what there is now and then, and empties it. */
+struct nw_printer {
+	const struct nw_output_format *format;
+	bool header, bold; /* see struct nw_begin */
+	bool wall;	   /* the time of day */
+	uint64_t count;	   /* stop after so many hits; 0: go on */
+	void *arg;
+	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
+	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
+	int (*write)(void *arg, struct nw_buf *text, struct nw_error *err);
+
+	struct nw_run *run; /* while it goes on */
+	struct nw_output output;
+	struct nw_error failure; /* of write() inside of hit(); code 0: none */
+};
+
+struct nw_consumer nw_printer_consumer(struct nw_printer *printer);
+/* The end, and what is left to write. */
+int nw_printer_finish(struct nw_printer *printer, const struct nw_run_result *result,
+		      struct nw_error *err);
+void nw_printer_free(struct nw_printer *printer);
+
+/* ---- the consumer that records ------------------------------------------------------ */
+
+struct nw_recorder;
+
+struct nw_recorder_options {
+	const char *
+		path; /* of the recording, which is replaced as a whole at the end; that it can
+			      be is seen at the start */
+	uint64_t count;	   /* stop after so many hits; 0: go on */
+	const pid_t *pids; /* those of the request, which the recording tells of */
+	size_t pid_count;
+	void *arg;
+	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
+};
+
+int nw_recorder_open(const struct nw_recorder_options *options, struct nw_recorder **out,
+		     struct nw_error *err);
+struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder);
+/* Write the file. *bytes: of the pages in it. */
+int nw_recorder_finish(struct nw_recorder *recorder, const struct nw_run_result *result,
+		       uint64_t *bytes, struct nw_error *err);
+void nw_recorder_free(struct nw_recorder *recorder);
+
+/* ---- why a probe does not fire ------------------------------------------------------ */
+
+/*
+ * Look at everything that can be known without arming, then, unless that settles it or arming could
+ * hurt, arm the probe for everybody and watch it for the request's duration (3 seconds). Of the
+ * request: file, pids, duration_ns, force, features. A spec that is none is an error; that nothing
+ * fits it is an answer. tool: what another tool was asked, or NULL.
+ */
+int nw_find_out_why(const struct nw_request *request, const char *spec,
+		    const struct nw_tool *tool, struct nw_diagnosis *out,
+		    struct nw_error *err);
+
+#endif

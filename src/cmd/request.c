@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+/* See request.h. */
+#include "request.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- what is asked for -------------------------------------------------------------- */
+
+static void print_notice(void *arg, const char *text)
+{
+	(void)arg;
+	nw_note("%s", text);
+}
+
+struct nw_request nw_kernel_request(const struct nw_args *args)
+{
+	return (struct nw_request){
+		.features = getenv("NOPWATCH_FEATURES"),
+		.notice = args->quiet ? NULL : print_notice,
+	};
+}
+
+static void take_options(const struct nw_args *args, struct nw_request *out)
+{
+	*out = nw_kernel_request(args);
+	out->specs = args->words.item;
+	out->spec_count = args->words.count;
+	out->spans = args->spans.item;
+	out->span_count = args->spans.count;
+	out->file = args->file;
+	out->filter = args->filter;
+	out->pids = args->pids.item;
+	out->pid_count = args->pids.count;
+	out->command = args->cmd;
+	out->all = args->all;
+	out->follow = args->follow;
+	out->duration_ns = args->duration_ns;
+	out->buffer_bytes = args->buffer_bytes;
+	out->max_rate = args->max_rate;
+	out->string_size = args->string_size;
+	out->force = args->force;
+	out->verbose = args->verbose > 0;
+	out->signals = true;
+}
+
+/* A file of which the length is known is one piece of memory; all else is read as it comes. */
+static int open_file(struct nw_prepared *p, int fd, struct nw_error *err)
+{
+	const char *name = p->args->from;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+		return nw_fail(err, EISDIR, "cannot read '%s': %s", name,
+			       nw_strerror(EISDIR));
+	p->request.source_fd = fd;
+	/* files of tracefs say they are empty */
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+		return 0;
+	int ret = nw_input_open(fd, &st, name, &p->input, err);
+	p->request.source_bytes = p->input.bytes;
+	p->request.source_len = p->input.len;
+	return ret;
+}
+
+static int open_from(struct nw_prepared *p, struct nw_error *err)
+{
+	const struct nw_args *args = p->args;
+
+	if (args->words.count || args->cmd || args->pids.count)
+		return nw_fail_usage(
+			err, "a recording holds its own probes: --from goes without "
+			     "SPEC, -p and CMD");
+	p->request.source_name = args->from;
+	if (strcmp(args->from, "-") == 0)
+		return open_file(p, STDIN_FILENO, err);
+	p->fd = nw_open_input(args->from);
+	if (p->fd < 0)
+		return nw_fail(err, -p->fd, "cannot read '%s': %s", args->from,
+			       p->fd == -ENXIO ? "it is neither a file nor a pipe"
+					       : nw_strerror(-p->fd));
+	return open_file(p, p->fd, err);
+}
+
+int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_error *err)
+{
+	*out = (struct nw_prepared){.args = args, .fd = -1};
+	take_options(args, &out->request);
+	int ret = args->from ? open_from(out, err) : nw_load_types(args, &out->types, err);
+	if (ret < 0)
+		nw_prepared_close(out);
+	else if (!args->from)
+		out->request.types = &out->types;
+	return ret;
+}
+
+void nw_prepared_close(struct nw_prepared *prepared)
+{
+	nw_types_free(&prepared->types);
+	nw_input_close(&prepared->input);
+	if (prepared->fd >= 0)
+		close(prepared->fd);
+	prepared->fd = -1;
+}
+
+/* ---- what became of it -------------------------------------------------------------- */
+
+int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer *consumer,
+		    struct nw_run_result *out, struct nw_error *err)
+{
+	int ret = nw_run(&prepared->request, consumer, out, err);
+	/* what is missing is why, whatever else was found wrong */
+	int whole = prepared->input.bytes
+			    ? nw_input_is_whole(&prepared->input, prepared->args->from, err)
+			    : 0;
+
+	if (ret == 0 && out->unclean)
+		nw_report_error(&out->left);
+	return whole < 0 ? whole : ret;
+}
+
+/* Our exit status for CMD's: its own; a death by signal is died again. */
+static int status_of_command(int status)
+{
+	const struct rlimit no_core = {0};
+	sigset_t set;
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	int number = WTERMSIG(status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	fflush(NULL);
+	raise(number);
+	return 128 + number;
+}
+
+int nw_result_status(const struct nw_args *args, const struct nw_run_result *result)
+{
+	if (result->command_status)
+		return status_of_command(result->command_status);
+	bool incomplete = result->lost || result->meddled;
+
+	return result->unclean || (args->strict && incomplete) ? NW_EXIT_FAILED
+							       : NW_EXIT_OK;
+}
+
+void nw_tell_dropped(const struct nw_args *args, const struct nw_run_result *result)
+{
+	if (result->dropped && !args->quiet)
+		nw_note("%ju %s", result->dropped, nw_dropped_text(result->restricted));
+}
+
+int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
+	       const struct nw_command *command)
+{
+	struct nw_sink sink = {.file = stdout};
+	struct nw_prepared prepared;
+	struct nw_buf out = {0};
+	struct nw_error err;
+	int ret = nw_prepare(args, &prepared, &err);
+
+	if (ret == 0) {
+		ret = nw_run_as_shell(&prepared.request, consumer, &out, &err);
+		nw_prepared_close(&prepared);
+	}
+	if (ret == 0)
+		ret = nw_sink_write(&sink, &out, &err);
+	nw_buf_free(&out);
+	return ret < 0 && !sink.closed ? nw_failure(command, &err) : NW_EXIT_OK;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/* The consumer that summarises: hits into groups, spans and intervals. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "by.h"
+#include "nopwatch/engine.h"
+
+/* ---- what is measured --------------------------------------------------------------- */
+
+static int make_spans(struct nw_measure *m, const struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	int ret = 0;
+
+	if (!m->options.span_count)
+		return nw_spans_by_name(selection, &m->spans) < 0 ? nw_no_memory(err) : 0;
+	for (size_t i = 0; ret == 0 && i < m->options.span_count; i++) {
+		struct nw_span_def *def = nw_vec_add(&m->spans);
+		if (!def)
+			return nw_no_memory(err);
+		ret = nw_span_parse(m->options.spans[i], selection, def, err);
+	}
+	return ret;
+}
+
+static bool has_named_args(const struct nw_selection *selection)
+{
+	nw_vec_each (&selection->probes, probe)
+		if ((*probe)->has_args)
+			return true;
+	return false;
+}
+
+static bool has_arg(const struct nw_selection *selection, const char *name)
+{
+	nw_vec_each (&selection->probes, probe)
+		for (size_t i = 0; i < (*probe)->args.count; i++) {
+			char known[32];
+			nw_arg_name(*probe, i, known);
+			if (strcmp(known, name) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* An argument that no probe has would have no histogram. */
+static int check_hists(const struct nw_measure *m, const struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	for (size_t i = 0; i < m->options.hist_count; i++) {
+		const char *name = m->options.hists[i];
+		if (has_arg(selection, name))
+			continue;
+		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",
+			      name);
+		nw_error_hint(
+			err,
+			"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, "
+			"arg1, ...",
+			name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_measure *m = arg;
+	const struct nw_selection *selection = &nw_run_so_far(run)->selection;
+
+	m->run = run;
+	int ret = make_spans(m, selection, err);
+	if (ret == 0)
+		ret = check_hists(m, selection, err);
+	if (ret == 0)
+		ret = nw_by_bind(m->by, selection, err);
+	const struct nw_summary_options options = {
+		.selection = selection,
+		.spans = m->spans.item,
+		.span_count = m->spans.count,
+		.args = has_named_args(selection) || m->options.hist_count,
+		.grouped = m->by->keys.count > 0,
+	};
+	if (ret == 0)
+		ret = nw_summary_open(&options, &m->summary, err);
+	return ret == 0 && m->options.start ? m->options.start(m->options.arg, err) : ret;
+}
+
+static bool is_wanted(void *arg, int32_t tid)
+{
+	return nw_run_wants(arg, tid);
+}
+
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_measure *m = arg;
+	const struct nw_run_result *so_far = nw_run_so_far(run);
+	uint64_t interval = m->options.interval_ns, count = m->options.count;
+
+	if (so_far->has_stacks)
+		nw_summary_use_stacks(m->summary);
+	if (so_far->restricted)
+		nw_summary_only(m->summary, is_wanted, run);
+	m->next = interval ? so_far->start_ns + interval : UINT64_MAX;
+	m->most_hits = count && !interval ? count : UINT64_MAX;
+	return m->options.armed ? m->options.armed(m->options.arg, err) : 0;
+}
+
+/* ---- intervals ---------------------------------------------------------------------- */
+
+static bool is_due(const struct nw_measure *m, uint64_t until)
+{
+	return until >= m->next && m->next != UINT64_MAX;
+}
+
+static int enough(const struct nw_measure *m)
+{
+	return m->options.count && m->intervals >= m->options.count ? -ECANCELED : 0;
+}
+
+static int end_interval(struct nw_measure *m, struct nw_error *err)
+{
+	uint64_t length = m->options.interval_ns, end = m->next;
+	int ret = 0;
+
+	m->intervals++;
+	m->next = length > UINT64_MAX - end ? UINT64_MAX : end + length;
+	if (m->options.totals && nw_summary_turn(m->summary) < 0)
+		return nw_no_memory(err);
+	if (m->options.interval)
+		ret = m->options.interval(m->options.arg, m->intervals, end, err);
+	m->filtered = 0;
+	if (ret == 0 && !m->options.totals && nw_summary_turn(m->summary) < 0)
+		return nw_no_memory(err);
+	return ret < 0 ? ret : enough(m);
+}
+
+/* Intervals in which nothing was: told of at once. Time may jump by years, in text that comes from
+ * anywhere, or where a machine was asleep. */
+static int skip_intervals(struct nw_measure *m, uint64_t count, struct nw_error *err)
+{
+	uint64_t length = m->options.interval_ns, first = m->intervals + 1;
+	int ret = 0;
+
+	if (m->options.count)
+		count = nw_min64(count, m->options.count - m->intervals);
+	m->intervals += count;
+	m->next = count > (UINT64_MAX - m->next) / length ? UINT64_MAX
+							  : m->next + count * length;
+	if (m->options.quiet)
+		ret = m->options.quiet(m->options.arg, first, count, err);
+	return ret < 0 ? ret : enough(m);
+}
+
+static nw_cold int end_intervals(struct nw_measure *m, uint64_t until, struct nw_error *err)
+{
+	enum {
+		QUIET_LEAST = 3 /* fewer are told one by one */
+	};
+	int ret = is_due(m, until) ? end_interval(m, err) : 0;
+
+	/* what was has been told: nothing happened from here on */
+	while (ret == 0 && is_due(m, until)) {
+		uint64_t count = (until - m->next) / m->options.interval_ns + 1;
+		ret = count < QUIET_LEAST ? end_interval(m, err)
+					  : skip_intervals(m, count, err);
+	}
+	return ret;
+}
+
+static int tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_measure *m = arg;
+	uint64_t until = nw_min64(nw_run_known(run), nw_run_so_far(run)->now_ns);
+	int ret = is_due(m, until) ? end_intervals(m, until, err) : 0;
+
+	return ret == 0 && m->options.tick ? m->options.tick(m->options.arg, err) : ret;
+}
+
+/* ---- hits --------------------------------------------------------------------------- */
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_measure *m = arg;
+	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
+	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
+
+	if (ret == 0)
+		ret = nw_summary_hit(m->summary, hit, task ? task->pid : 0, group);
+	if (ret == 0 && nw_run_so_far(m->run)->hits >= m->most_hits)
+		ret = -ECANCELED;
+	return ret;
+}
+
+static int hits(void *arg, const struct nw_hit *hits, size_t count)
+{
+	return nw_summary_hits(((struct nw_measure *)arg)->summary, hits, count);
+}
+
+static uint64_t counted(void *arg, size_t probe)
+{
+	const struct nw_measure *m = arg;
+
+	return nw_summary_rows(m->summary, 0, false)->probes[probe].hits;
+}
+
+/* What another thread does may be about one that is wanted. */
+static int stranger(void *arg, const struct nw_hit *hit)
+{
+	return nw_summary_stranger(((struct nw_measure *)arg)->summary, hit);
+}
+
+static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_measure *m = arg;
+	int ret = 0;
+
+	if (nw_unlikely(hit->time >= m->next))
+		ret = end_intervals(m, hit->time, &m->failure);
+	m->filtered++;
+	return ret < 0 ? ret : nw_summary_filtered(m->summary, hit, task ? task->pid : 0);
+}
+
+static void disabled(void *arg, uint32_t probe, uint64_t at)
+{
+	nw_summary_disabled(((struct nw_measure *)arg)->summary, probe, at);
+}
+
+static void gone(void *arg, int32_t tid)
+{
+	nw_summary_exit(((struct nw_measure *)arg)->summary, tid);
+}
+
+static void loss(void *arg, const struct nw_record *record)
+{
+	nw_summary_loss(((struct nw_measure *)arg)->summary, record->until, record->lost);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int add_uses(struct nw_measure *m)
+{
+	const char *by = m->options.by;
+	int ret = by ? nw_strings_add(&m->uses, by, strlen(by)) : 0;
+
+	for (size_t i = 0; ret == 0 && i < m->options.hist_count; i++)
+		ret = nw_strings_add(&m->uses, m->options.hists[i],
+				     strlen(m->options.hists[i]));
+	return ret;
+}
+
+int nw_measure_open(const struct nw_measure_options *options, struct nw_measure *out,
+		    struct nw_error *err)
+{
+	*out = (struct nw_measure){.options = *options, .by = calloc(1, sizeof(*out->by))};
+	if (!out->by || add_uses(out) < 0) {
+		nw_measure_close(out);
+		return nw_no_memory(err);
+	}
+	int ret = nw_by_parse(options->by, out->by, err);
+	if (ret < 0)
+		nw_measure_close(out);
+	return ret;
+}
+
+static bool keyed_by(const struct nw_measure_options *options,
+		     bool (*needs)(const char *text))
+{
+	for (size_t i = 0; i < options->span_count; i++)
+		if (needs(options->spans[i]))
+			return true;
+	return false;
+}
+
+struct nw_consumer nw_measure_consumer(struct nw_measure *m)
+{
+	const struct nw_measure_options *options = &m->options;
+	bool needs_args = nw_by_needs_args(m->by) || options->hist_count ||
+			  keyed_by(options, nw_span_needs_args);
+	/* with these there is more to a hit than the summary */
+	bool one_by_one = m->by->keys.count || options->interval_ns || options->count;
+
+	return (struct nw_consumer){
+		.arg = m,
+		.all_args = needs_args,
+		.values = needs_args,
+		.stacks = true,
+		.comms = nw_by_needs_tasks(m->by) || keyed_by(options, nw_span_needs_pids),
+		.large_pages = true,
+		.uses = (const char *const *)m->uses.item,
+		.use_count = m->uses.count,
+		.start = start,
+		.armed = armed,
+		.hit = hit,
+		.hits = one_by_one ? NULL : hits,
+		.counted = one_by_one ? NULL : counted,
+		.filtered = filtered,
+		.stranger = stranger,
+		.disabled = disabled,
+		.exit = gone,
+		.loss = loss,
+		.tick = tick,
+	};
+}
+
+void nw_measure_close(struct nw_measure *m)
+{
+	nw_summary_free(m->summary);
+	nw_spans_free(&m->spans);
+	if (m->by)
+		nw_by_free(m->by);
+	free(m->by);
+	nw_strings_free(&m->uses);
+}

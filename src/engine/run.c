@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+/* A run from its request to its result, whatever the source of its hits is. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "run.h"
+
+/* ---- consumers that leave something out --------------------------------------------- */
+
+static int no_step(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	(void)arg;
+	(void)run;
+	(void)err;
+	return 0;
+}
+
+static int no_hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	(void)arg;
+	(void)hit;
+	(void)task;
+	return 0;
+}
+
+static int no_stranger(void *arg, const struct nw_hit *hit)
+{
+	(void)arg;
+	(void)hit;
+	return 0;
+}
+
+static void no_disabled(void *arg, uint32_t probe, uint64_t at)
+{
+	(void)arg;
+	(void)probe;
+	(void)at;
+}
+
+static void no_exit(void *arg, int32_t tid)
+{
+	(void)arg;
+	(void)tid;
+}
+
+static void no_loss(void *arg, const struct nw_record *record)
+{
+	(void)arg;
+	(void)record;
+}
+
+static void no_stopping(void *arg, struct nw_run *run)
+{
+	(void)arg;
+	(void)run;
+}
+
+/* None of these makes a run slower than one who wants to know. */
+static struct nw_consumer fill_in(const struct nw_consumer *consumer)
+{
+	struct nw_consumer filled = *consumer;
+
+	filled.start = filled.start ? filled.start : no_step;
+	filled.armed = filled.armed ? filled.armed : no_step;
+	filled.hit = filled.hit ? filled.hit : no_hit;
+	filled.filtered = filled.filtered ? filled.filtered : no_hit;
+	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
+	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
+	filled.exit = filled.exit ? filled.exit : no_exit;
+	filled.loss = filled.loss ? filled.loss : no_loss;
+	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
+	filled.tick = filled.tick ? filled.tick : no_step;
+	return filled;
+}
+
+/* ---- notices ------------------------------------------------------------------------ */
+
+static void notice(const struct nw_request *request, const char *fmt, va_list args)
+{
+	struct nw_buf text = {0};
+
+	if (!request->notice)
+		return;
+	nw_buf_vprintf(&text, fmt, args);
+	request->notice(request->notice_arg, nw_buf_str(&text));
+	nw_buf_free(&text);
+}
+
+void nw_request_notice(const struct nw_request *request, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	notice(request, fmt, args);
+	va_end(args);
+}
+
+void nw_run_notice(const struct nw_run *run, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	notice(run->request, fmt, args);
+	va_end(args);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+void nw_run_init(struct nw_run *run, const struct nw_request *request,
+		 const struct nw_consumer *consumer, struct nw_run_result *result)
+{
+	*result = (struct nw_run_result){.stop_ns = UINT64_MAX};
+	*run = (struct nw_run){.request = request,
+			       .consumer = fill_in(consumer),
+			       .result = result,
+			       .fs = {.root = -1},
+			       .space = {.host = -1},
+			       .wake = {.fd = -1, .signals = -1},
+			       .child = {.release = -1, .failure = -1}};
+}
+
+void nw_run_free(struct nw_run *run)
+{
+	nw_wake_close(&run->wake);
+	nw_join_free(run->join);
+	nw_tasks_free(run->tasks);
+	nw_pid_space_close(&run->space);
+	nw_formats_free(&run->formats);
+	nw_rate_limit_free(run);
+	nw_vec_free(&run->pids);
+	free(run->command);
+	free(run->watch);
+	free(run->probe_hits);
+	free(run->probe_filtered);
+	nw_filter_free(run->filter);
+	free(run->profile);
+	free(run->counted);
+	if (run->spooled)
+		munmap(run->spooled, run->len);
+}
+
+int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
+{
+	if (run->begun)
+		return 0;
+	run->begun = true;
+	run->result->start_ns = start;
+	run->result->has_stacks = run->formats.stacks;
+	return run->consumer.armed(run->consumer.arg, run, err);
+}
+
+/* Look, hand out, look again. */
+static int loop(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_run_source *source = run->source;
+	int ret;
+
+	while ((ret = source->fill(run, err)) > 0) {
+		ret = nw_run_drain(run, err);
+		if (ret == 0 && source->look)
+			ret = source->look(run, err);
+		if (ret == 0 && source->ticks && run->begun)
+			ret = run->consumer.tick(run->consumer.arg, run, err);
+		if (ret < 0)
+			break;
+	}
+	if (!nw_run_reason(ret))
+		return ret;
+	run->result->reason = nw_run_reason(ret);
+	return 0;
+}
+
+/* What is left once nothing more is wanted. What only means "stop" is no error here. */
+static int drain_rest(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_run_drain(run, err);
+
+	if (ret == 0)
+		ret = nw_run_join_rest(run);
+	return nw_run_reason(ret) ? 0 : ret;
+}
+
+static int run_through(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_run_source *source;
+	int ret = run->source->open(run, err);
+
+	source = run->source; /* who reads a pipe may find a recording in it */
+	if (ret == 0)
+		ret = nw_run_open_counts(run, err);
+	if (ret == 0)
+		ret = run->consumer.start(run->consumer.arg, run, err);
+	if (ret == 0)
+		ret = source->begin(run, err);
+	if (ret == 0)
+		ret = loop(run, err);
+	if (ret == 0)
+		ret = source->stop(run, err);
+	if (ret == 0)
+		ret = drain_rest(run, err);
+	return ret < 0 ? ret : source->finish(run, err);
+}
+
+static const struct nw_run_source *source_of(const struct nw_request *request)
+{
+	if (!request->source_name)
+		return &nw_live_source;
+	if (request->source_bytes)
+		return nw_source_of_bytes(request->source_bytes, request->source_len);
+	return &nw_pipe_source;
+}
+
+int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
+	   struct nw_run_result *out, struct nw_error *err)
+{
+	struct nw_error failure = {0};
+	struct nw_run run;
+
+	nw_run_init(&run, request, consumer, out);
+	run.bytes = request->source_bytes;
+	run.len = request->source_len;
+	run.source = source_of(request);
+	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, &failure)
+				  : 0;
+	out->has_filter = run.filter != NULL;
+	if (ret == 0)
+		ret = run_through(&run, &failure);
+	run.source->close(&run, ret);
+	if (ret == 0 && run.stopped)
+		out->reason = "signal";
+	nw_run_free(&run);
+	if (ret == -ENOMEM && !failure.code)
+		nw_no_memory(&failure);
+	if (ret < 0 && !failure.code)
+		nw_fail(&failure, -ret, "the hits cannot be taken: %s", nw_strerror(-ret));
+	if (ret < 0)
+		*err = failure;
+	return ret;
+}
+
+/* ---- what a consumer may ask -------------------------------------------------------- */
+
+const struct nw_run_result *nw_run_so_far(const struct nw_run *run)
+{
+	return run->result;
+}
+
+uint64_t nw_run_known(const struct nw_run *run)
+{
+	return run->stream ? nw_stream_known(run->stream) : run->result->now_ns;
+}
+
+bool nw_run_wants(const struct nw_run *run, int32_t tid)
+{
+	return nw_tasks_get(run->tasks, tid)->wanted;
+}
+
+bool nw_run_asked(struct nw_run *run)
+{
+	bool asked = run->wake.report;
+
+	run->wake.report = false;
+	return asked;
+}
+
+/* ---- the result --------------------------------------------------------------------- */
+
+size_t nw_result_sites(const struct nw_run_result *result)
+{
+	size_t sites = 0;
+
+	nw_vec_each (&result->plan.points, planned)
+		sites += !planned->failed;
+	return sites;
+}
+
+uint64_t nw_result_elapsed(const struct nw_run_result *result)
+{
+	return result->now_ns > result->start_ns ? result->now_ns - result->start_ns : 0;
+}
+
+bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe)
+{
+	return result->disabled_at && result->disabled_at[probe];
+}
+
+void nw_result_free(struct nw_run_result *result)
+{
+	nw_plan_free(&result->plan);
+	nw_selection_free(&result->selection);
+	free(result->states);
+	nw_strings_free(&result->state_texts);
+	free(result->disabled_at);
+	*result = (struct nw_run_result){0};
+}
