@@ -33,6 +33,17 @@ unsigned int nw_arch_return_pops(const struct nw_arch *arch);
 bool nw_arch_callee_pops(const struct nw_arch *arch);
 /* The architecture that the tool itself was built for. */
 const struct nw_arch *nw_arch_native(void);
+/* Has a process an uprobe in its code there? code: in its memory; 1: yes, 0: no, -1: if the file has
+ * something else there. machine: e_machine. */
+int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len);
+/* The number of the system call that newer kernels answer where they replace the uprobes at long
+ * nops; 0: none. */
+long nw_arch_uprobe_call(const struct nw_arch *arch);
+/* Does a load of 8 bytes that meets the end of a mapping keep those in front of it? */
+bool nw_arch_partial_loads(const struct nw_arch *arch);
+/* pt_regs' names of the first three arguments of a function, for proving what the kernel can do;
+ * NULL: it is not tried. */
+const char *const *nw_arch_canary_args(const struct nw_arch *arch);
 
 /*
  * What stands at a USDT site. The kernel emulates the one-byte nop everywhere; others may

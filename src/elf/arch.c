@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Look-ups in the table of architectures, and what counts as a nop. */
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,33 +25,17 @@ const struct nw_arch *nw_arch_by_name(const char *name)
 	return NULL;
 }
 
+/* The ELF header of the program that this is part of, where the linker puts it (binutils 2.23). */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
+
 const struct nw_arch *nw_arch_native(void)
 {
-#if defined(__x86_64__) && !defined(__ILP32__)
-	return nw_arch_by_name("x86_64");
-#elif defined(__x86_64__)
-	return nw_arch_by_name("x32");
-#elif defined(__i386__)
-	return nw_arch_by_name("i386");
-#elif defined(__aarch64__)
-	return nw_arch_by_name("aarch64");
-#elif defined(__arm__)
-	return nw_arch_by_name("arm");
-#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return nw_arch_by_name("ppc64le");
-#elif defined(__powerpc64__)
-	return nw_arch_by_name("ppc64");
-#elif defined(__powerpc__)
-	return nw_arch_by_name("ppc");
-#elif defined(__s390x__)
-	return nw_arch_by_name("s390x");
-#elif defined(__riscv) && __riscv_xlen == 64
-	return nw_arch_by_name("riscv64");
-#elif defined(__loongarch64)
-	return nw_arch_by_name("loongarch64");
-#else
-	return NULL;
-#endif
+	const ElfW(Ehdr) *header = &__ehdr_start;
+
+	return header ? nw_arch_find(header->e_machine,
+				     header->e_ident[EI_CLASS] == ELFCLASS64,
+				     header->e_ident[EI_DATA] == ELFDATA2MSB)
+		      : NULL;
 }
 
 const char *nw_arch_name(const struct nw_arch *arch)
@@ -81,6 +66,29 @@ unsigned int nw_arch_return_pops(const struct nw_arch *arch)
 bool nw_arch_callee_pops(const struct nw_arch *arch)
 {
 	return arch->callee_pops;
+}
+
+int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len)
+{
+	for (size_t i = 0; i < nw_arch_count; i++)
+		if (nw_arch_table[i].machine == machine && nw_arch_table[i].is_armed)
+			return nw_arch_table[i].is_armed(code, len);
+	return -1;
+}
+
+long nw_arch_uprobe_call(const struct nw_arch *arch)
+{
+	return arch ? arch->uprobe_call : 0;
+}
+
+bool nw_arch_partial_loads(const struct nw_arch *arch)
+{
+	return arch && arch->partial_loads;
+}
+
+const char *const *nw_arch_canary_args(const struct nw_arch *arch)
+{
+	return arch && *arch->canary_args ? arch->canary_args : NULL;
 }
 
 /* ---- registers ---------------------------------------------------------------------- */
@@ -159,51 +167,6 @@ const char *nw_nop_name(enum nw_nop nop)
 	return names[nop];
 }
 
-/* Length of the ModRM operand of a long nop (SDM vol. 2, table 2-2; 32 and 64 bits alike). */
-static size_t modrm_length(const unsigned char *code, size_t len)
-{
-	if (len == 0)
-		return 0;
-	unsigned int mod = code[0] >> 6, rm = code[0] & 7;
-	size_t sib = mod != 3 && rm == 4;
-	if (sib && len < 2)
-		return 0;
-	size_t disp = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	if (mod == 0 && (rm == 5 || (sib && (code[1] & 7) == 5)))
-		disp = 4;
-	return 1 + sib + disp;
-}
-
-/* Length of the x86 nop at code, 0 if there is none: [66|2e|REX]* 90, [66|2e]* 0f 1f /0. */
-static size_t x86_nop_length(const unsigned char *code, size_t len)
-{
-	size_t at = 0;
-
-	while (at < len && at < 11 && (code[at] == 0x66 || code[at] == 0x2e))
-		at++;
-	if (at < len && code[at] == 0x90)
-		return at + 1;
-	if (at + 2 >= len || code[at] != 0x0f || code[at + 1] != 0x1f ||
-	    (code[at + 2] & 0x38) != 0)
-		return 0;
-	size_t operand = modrm_length(code + at + 2, len - at - 2);
-	size_t total = at + 2 + operand;
-	return operand && total <= len && total <= 15 ? total : 0;
-}
-
-static enum nw_nop x86_nop(const unsigned char *code, size_t len)
-{
-	if (len && code[0] == 0xcc)
-		return NW_NOP_TRAP;
-	size_t length = x86_nop_length(code, len);
-	if (length == 0)
-		return NW_NOP_NONE;
-	return length == 1   ? NW_NOP_1
-	       : length == 5 ? NW_NOP_5
-	       : length > 9  ? NW_NOP_10
-			     : NW_NOP_LONG;
-}
-
 static bool is_one_of(const struct nw_nop_code *nops, size_t count,
 		      const unsigned char *code, size_t len)
 {
@@ -215,8 +178,8 @@ static bool is_one_of(const struct nw_nop_code *nops, size_t count,
 
 enum nw_nop nw_nop_at(const struct nw_arch *arch, const unsigned char *code, size_t len)
 {
-	if (arch->nop_count == 0)
-		return x86_nop(code, len);
+	if (arch->nop_at)
+		return arch->nop_at(code, len);
 	return is_one_of(arch->nops, arch->nop_count, code, len) ? NW_NOP_1 : NW_NOP_NONE;
 }
 

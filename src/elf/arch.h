@@ -3,8 +3,8 @@
  * One architecture as data: its registers, and how its assembler writes operands. The engine
  * that reads them is operand.c; the data is arch_table.c.
  */
-#ifndef NOPWATCH_PROBE_ARCH_H
-#define NOPWATCH_PROBE_ARCH_H
+#ifndef NOPWATCH_ELF_ARCH_H
+#define NOPWATCH_ELF_ARCH_H
 
 #include "nopwatch/probe.h"
 
@@ -40,6 +40,10 @@ enum nw_memory_form {
 	NW_MEMORY_BRACKET, /* [base], [base, D], [base, index, lsl #2] */
 	NW_MEMORY_COMMA,   /* base,D or base,index */
 };
+
+struct nw_insns;
+typedef const char *nw_insn_decoder(const struct nw_arch *arch, const unsigned char *code,
+				    size_t len, uint64_t vaddr, struct nw_insns *out);
 
 struct nw_arch {
 	const char *name;
@@ -89,12 +93,39 @@ struct nw_arch {
 	const struct nw_reg_family *regs;
 	size_t reg_count;
 
-	const struct nw_nop_code *nops; /* x86 has none: its nops are decoded by code */
+	/* The nop at code; NULL: it is one of nops, which are plain. */
+	enum nw_nop (*nop_at)(const unsigned char *code, size_t len);
+	const struct nw_nop_code *nops;
 	size_t nop_count;
 	/* nops of code that the kernel cannot probe, and what that code is */
 	const struct nw_nop_code *barred_nops;
 	size_t barred_count;
 	const char *barred;
+
+	/* Does an uprobe stand at code? NULL: if it is not what the file has there. */
+	bool (*is_armed)(const unsigned char *code, size_t len);
+	/* The system call of newer kernels that replaces uprobes at long nops (6.18); 0: none. */
+	long uprobe_call;
+	/* A load that meets the end of a mapping keeps the bytes in front of it (5.8 on). */
+	bool partial_loads;
+	/* pt_regs' names of the first arguments, for the canary; NULL: it does without */
+	const char *canary_args[3];
+
+	/* Relocations (psABI): of a GOT slot with the address of a symbol, of a function that is
+	 * called through the PLT, and of what an ifunc's resolver answers; 0: not known. */
+	unsigned int got_slot, plt_slot, ifunc_slot;
+	/* Bits of a function's address that are none, as Thumb's. */
+	uint64_t no_address;
+	/* st_other tells how far behind its address calls from its own file enter (ppc64). */
+	bool local_entries;
+	/* Do 16 bytes of code begin like an entry of the PLT? NULL: not known. */
+	bool (*is_plt_entry)(const unsigned char *code);
+
+	/* Every instruction is as long as this; 0: they differ. */
+	unsigned int insn_width;
+	bool insn_kinds; /* decode tells which instructions leave a function */
+	/* See nw_insns_decode(); NULL: not known. */
+	nw_insn_decoder *decode;
 };
 
 struct nw_reg {
@@ -110,6 +141,13 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 /* What the code at a site is, if it has a nop but the kernel cannot probe it; else NULL. */
 const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 			  size_t len);
+
+/* What the rows point to: one file an architecture that needs code (arch_x86.c, ...). */
+enum nw_nop nw_x86_nop_at(const unsigned char *code, size_t len);
+bool nw_x86_is_armed(const unsigned char *code, size_t len);
+bool nw_x86_is_plt_entry(const unsigned char *code);
+nw_insn_decoder nw_x86_decode, nw_arm64_decode, nw_riscv_decode, nw_s390_decode;
+bool nw_arm64_is_plt_entry(const unsigned char *code);
 
 extern const struct nw_arch nw_arch_table[];
 extern const size_t nw_arch_count;

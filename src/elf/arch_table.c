@@ -177,8 +177,19 @@ static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4
 #define FLOATS_IN(args, result) \
 	.float_args = VECTOR("argument", args), .float_result = VECTOR("result", result)
 
+#define X86_CODE                                              \
+	.nop_at = nw_x86_nop_at, .is_armed = nw_x86_is_armed, \
+	.is_plt_entry = nw_x86_is_plt_entry, .decode = nw_x86_decode, .insn_kinds = true
+
 const struct nw_arch nw_arch_table[] = {
 	{.name = "x86_64",
+	 X86_CODE,
+	 .uprobe_call = 336,
+	 .partial_loads = true,
+	 .canary_args = {"di", "si", "dx"},
+	 .got_slot = R_X86_64_GLOB_DAT,
+	 .plt_slot = R_X86_64_JUMP_SLOT,
+	 .ifunc_slot = R_X86_64_IRELATIVE,
 	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
 	 .return_value = "8@%rax",
 	 .stack = "sp",
@@ -198,6 +209,11 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(x86_64_regs)},
 	/* x32: 64-bit registers, 32-bit pointers and notes */
 	{.name = "x32",
+	 X86_CODE,
+	 .uprobe_call = 336,
+	 .got_slot = R_X86_64_GLOB_DAT,
+	 .plt_slot = R_X86_64_JUMP_SLOT,
+	 .ifunc_slot = R_X86_64_IRELATIVE,
 	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
 	 .return_value = "8@%rax",
 	 .stack = "sp",
@@ -212,6 +228,10 @@ const struct nw_arch nw_arch_table[] = {
 	 .immediate = '$',
 	 REGS(x86_64_regs)},
 	{.name = "i386",
+	 X86_CODE,
+	 .got_slot = R_386_GLOB_DAT,
+	 .plt_slot = R_386_JMP_SLOT,
+	 .ifunc_slot = R_386_IRELATIVE,
 	 .call_args = "4@4(%esp) 4@8(%esp) 4@12(%esp) 4@16(%esp) 4@20(%esp) 4@24(%esp)",
 	 .return_value = "4@%eax",
 	 .stack = "sp",
@@ -229,6 +249,14 @@ const struct nw_arch nw_arch_table[] = {
 	 .pair_order = I386_PAIRS,
 	 REGS(i386_regs)},
 	{.name = "aarch64",
+	 .canary_args = {"x0", "x1", "x2"},
+	 .got_slot = 1025,   /* R_AARCH64_GLOB_DAT */
+	 .plt_slot = 1026,   /* R_AARCH64_JUMP_SLOT */
+	 .ifunc_slot = 1032, /* R_AARCH64_IRELATIVE */
+	 .is_plt_entry = nw_arm64_is_plt_entry,
+	 .insn_width = 4,
+	 .insn_kinds = true,
+	 .decode = nw_arm64_decode,
 	 .call_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7",
 	 .return_value = "8@x0",
 	 .stack = "sp",
@@ -251,6 +279,9 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(arm64_regs),
 	 NOPS(arm64_nops)},
 	{.name = "arm",
+	 .got_slot = R_ARM_GLOB_DAT,
+	 .no_address = 1, /* the Thumb bit */
+	 .insn_width = 4,
 	 .call_args = "4@r0 4@r1 4@r2 4@r3",
 	 .return_value = "4@r0",
 	 .stack = "sp",
@@ -276,6 +307,11 @@ const struct nw_arch nw_arch_table[] = {
 	 .barred = "Thumb code, in which kernels cannot place uprobes (gcc -marm makes ARM "
 		   "code)"},
 	{.name = "ppc64le",
+	 .got_slot = R_PPC64_GLOB_DAT,
+	 .plt_slot = R_PPC64_JMP_SLOT,
+	 .ifunc_slot = R_PPC64_IRELATIVE,
+	 .local_entries = true,
+	 .insn_width = 4,
 	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
 	 .return_value = "8@3",
 	 .stack = "gpr1",
@@ -293,6 +329,11 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(ppc64_regs),
 	 NOPS(ppcle_nops)},
 	{.name = "ppc64",
+	 .got_slot = R_PPC64_GLOB_DAT,
+	 .plt_slot = R_PPC64_JMP_SLOT,
+	 .ifunc_slot = R_PPC64_IRELATIVE,
+	 .local_entries = true,
+	 .insn_width = 4,
 	 .call_args = "8@3 8@4 8@5 8@6 8@7 8@8 8@9 8@10",
 	 .return_value = "8@3",
 	 .stack = "gpr1",
@@ -310,6 +351,8 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(ppc64_regs),
 	 NOPS(ppcbe_nops)},
 	{.name = "ppc",
+	 .got_slot = R_PPC_GLOB_DAT,
+	 .insn_width = 4,
 	 .call_args = "4@3 4@4 4@5 4@6 4@7 4@8 4@9 4@10",
 	 .return_value = "4@3",
 	 .stack = "gpr1",
@@ -329,6 +372,10 @@ const struct nw_arch nw_arch_table[] = {
 	 NOPS(ppcbe_nops)},
 	/* the kernel cannot name the PSW: globals have no way there */
 	{.name = "s390x",
+	 .got_slot = R_390_GLOB_DAT,
+	 .plt_slot = R_390_JMP_SLOT,
+	 .ifunc_slot = 61, /* R_390_IRELATIVE */
+	 .decode = nw_s390_decode,
 	 .call_args = "8@%r2 8@%r3 8@%r4 8@%r5 8@%r6",
 	 .return_value = "8@%r2",
 	 .stack = "r15",
@@ -345,6 +392,10 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(s390x_regs),
 	 NOPS(s390_nops)},
 	{.name = "riscv64",
+	 .got_slot = 2,	   /* R_RISCV_64 */
+	 .plt_slot = 5,	   /* R_RISCV_JUMP_SLOT */
+	 .ifunc_slot = 58, /* R_RISCV_IRELATIVE */
+	 .decode = nw_riscv_decode,
 	 .call_args = "8@a0 8@a1 8@a2 8@a3 8@a4 8@a5 8@a6 8@a7",
 	 .return_value = "8@a0",
 	 .stack = "sp",
@@ -361,6 +412,8 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(riscv64_regs),
 	 NOPS(riscv_nops)},
 	{.name = "loongarch64",
+	 .got_slot = 2, /* R_LARCH_64 */
+	 .insn_width = 4,
 	 .call_args = "8@$r4 8@$r5 8@$r6 8@$r7 8@$r8 8@$r9 8@$r10 8@$r11",
 	 .return_value = "8@$r4",
 	 .stack = "r3",

@@ -130,7 +130,7 @@ static bool is_site(const struct nw_image *image, uint64_t vaddr)
 /* Where all instructions are equally long. */
 static char *doubt_width(const struct nw_image *image, uint64_t vaddr)
 {
-	unsigned int width = nw_insn_width(image->arch);
+	unsigned int width = image->arch->insn_width;
 
 	if (vaddr % width == 0)
 		return NULL;
@@ -172,7 +172,7 @@ int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why)
 	*why = NULL;
 	if (!image->arch || is_site(image, vaddr))
 		return 0;
-	if (nw_insn_width(image->arch)) {
+	if (image->arch->insn_width) {
 		*why = doubt_width(image, vaddr);
 		return 0;
 	}
@@ -201,26 +201,15 @@ static bool is_part(const char *name, const char *of)
 	return strncmp(name, of, len) == 0 && strncmp(name + len, ".cold", 5) == 0;
 }
 
-/* endbr64, bnd and the like may stand before the jump of a PLT entry. */
 static bool is_plt_entry(const struct function *f, uint64_t vaddr)
 {
 	unsigned char code[16];
 	int64_t offset = nw_image_offset(f->image, vaddr, true);
-	size_t at = 0;
 
-	if (offset < 0 ||
-	    pread(f->image->fd, code, sizeof(code), (off_t)offset) != (ssize_t)sizeof(code))
-		return false;
-	if (nw_insn_width(f->image->arch)) { /* aarch64: [bti c;] adrp x16, ... */
-		static const unsigned char bti[] = {0x5f, 0x24, 0x03, 0xd5};
-		at = memcmp(code, bti, sizeof(bti)) == 0 ? 4 : 0;
-		return (code[at] & 0x1f) == 0x10 && (code[at + 3] & 0x9f) == 0x90;
-	}
-	if (memcmp(code, "\xf3\x0f\x1e", 3) == 0)
-		at = 4;
-	if (code[at] == 0xf2)
-		at++;
-	return code[at] == 0xff && (code[at + 1] == 0x25 || code[at + 1] == 0xa3);
+	return f->image->arch->is_plt_entry && offset >= 0 &&
+	       pread(f->image->fd, code, sizeof(code), (off_t)offset) ==
+		       (ssize_t)sizeof(code) &&
+	       f->image->arch->is_plt_entry(code);
 }
 
 enum outside {
@@ -341,7 +330,7 @@ int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_e
 	const char *why;
 
 	*text = NULL;
-	if (!image->arch || !nw_insns_have_kinds(image->arch))
+	if (!image->arch || !image->arch->insn_kinds)
 		why = "which instructions leave a function is not known for this "
 		      "architecture";
 	else if (!function->size)

@@ -10,21 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "budget.h"
 #include "nopwatch/look.h"
-#include "base/old_headers.h"
-
-/* psABIs: the relocations that fill a slot with the address of a function. */
-static const struct {
-	unsigned int machine, relative, slot, data;
-} types[] = {
-	{EM_X86_64, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT},
-	{EM_386, R_386_IRELATIVE, R_386_JMP_SLOT, R_386_GLOB_DAT},
-	{EM_AARCH64, 1032, 1026, 1025},
-	{EM_PPC64, R_PPC64_IRELATIVE, R_PPC64_JMP_SLOT, R_PPC64_GLOB_DAT},
-	{EM_S390, 61, R_390_JMP_SLOT, R_390_GLOB_DAT},
-	{EM_RISCV, 58, 5, 2},
-};
 
 struct search {
 	const struct nw_symbol *symbol;
@@ -40,22 +28,16 @@ static void add_slot(struct search *search, uint64_t slot)
 }
 
 /* Is the relocation one that the ifunc fills? */
-static bool is_filled(unsigned int machine, const struct search *search,
+static bool is_filled(const struct nw_arch *arch, const struct search *search,
 		      const GElf_Rela *rela, const char *name)
 {
 	uint64_t type = GELF_R_TYPE(rela->r_info);
+	size_t len = strcspn(search->symbol->name, "@");
 
-	for (size_t i = 0; i < NW_COUNT(types); i++) {
-		if (types[i].machine != machine)
-			continue;
-		if (type == types[i].relative)
-			return search->own &&
-			       (uint64_t)rela->r_addend == search->symbol->value;
-		size_t len = strcspn(search->symbol->name, "@");
-		return (type == types[i].slot || type == types[i].data) && name &&
-		       strncmp(name, search->symbol->name, len) == 0 && name[len] == '\0';
-	}
-	return false;
+	if (type == arch->ifunc_slot)
+		return search->own && (uint64_t)rela->r_addend == search->symbol->value;
+	return (type == arch->plt_slot || type == arch->got_slot) && name &&
+	       strncmp(name, search->symbol->name, len) == 0 && name[len] == '\0';
 }
 
 static const char *symbol_name(Elf *elf, Elf_Scn *linked, Elf_Data *symbols, uint64_t index)
@@ -88,7 +70,7 @@ static void search_section(const struct nw_image *image, Elf *elf, Elf_Scn *sect
 	for (int i = 0; data && i < INT32_MAX && gelf_getrela(data, i, &rela); i++) {
 		const char *name = symbol_name(elf, linked, symbols,
 					       GELF_R_SYM(rela.r_info));
-		if (is_filled(image->machine, search, &rela, name))
+		if (is_filled(image->arch, search, &rela, name))
 			add_slot(search, rela.r_offset);
 	}
 }
@@ -99,7 +81,8 @@ static void search_image(const struct nw_image *image, struct search *search)
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 
-	while (elf && (section = elf_nextscn(elf, section)))
+	while (elf && image->arch && image->arch->ifunc_slot &&
+	       (section = elf_nextscn(elf, section)))
 		search_section(image, elf, section, &budget, search);
 	elf_end(elf);
 }

@@ -5,8 +5,8 @@
  * x86 is decoded by capstone, if it was there at build time. Elsewhere a word or two bits tell how
  * long an instruction is, and nothing else is asked but which of them jump and return.
  */
-#ifndef NOPWATCH_PROBE_INSN_H
-#define NOPWATCH_PROBE_INSN_H
+#ifndef NOPWATCH_ELF_INSN_H
+#define NOPWATCH_ELF_INSN_H
 
 #include "arch.h"
 
@@ -38,7 +38,11 @@ struct nw_insn {
 	bool locked;	  /* x86: a lock prefix, which code may jump over */
 };
 
-typedef NW_VEC(struct nw_insn) nw_insns;
+struct nw_insns {
+	struct nw_insn *item;
+	size_t count, room;
+};
+typedef struct nw_insns nw_insns;
 
 /*
  * Take code at vaddr apart, from its first byte to its last. Returns NULL, or why that was not
@@ -46,9 +50,8 @@ typedef NW_VEC(struct nw_insn) nw_insns;
  */
 const char *nw_insns_decode(const struct nw_arch *arch, const unsigned char *code,
 			    size_t len, uint64_t vaddr, nw_insns *out);
-/* Can it be told of this architecture which instructions leave a function? */
-bool nw_insns_have_kinds(const struct nw_arch *arch);
-/* Every instruction is as long as this; 0: they differ. */
-unsigned int nw_insn_width(const struct nw_arch *arch);
+/* For whoever decodes: the next instruction, NULL without memory; and what there is to say. */
+struct nw_insn *nw_insns_add(nw_insns *out, uint64_t vaddr, unsigned int size);
+extern const char nw_insn_no_memory[], nw_insn_cut_off[];
 
 #endif

@@ -5,32 +5,9 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "arch.h"
 #include "budget.h"
-#include "base/old_headers.h"
 #include "symbol.h"
-
-/* Relocations that fill a GOT slot with the address of a symbol, by machine (psABIs). */
-static bool fills_got_slot(unsigned int machine, uint64_t type)
-{
-	static const struct {
-		unsigned int machine, type;
-	} known[] = {
-		{EM_X86_64, R_X86_64_GLOB_DAT},
-		{EM_386, R_386_GLOB_DAT},
-		{EM_AARCH64, 1025},
-		{EM_ARM, R_ARM_GLOB_DAT},
-		{EM_PPC64, R_PPC64_GLOB_DAT},
-		{EM_PPC, R_PPC_GLOB_DAT},
-		{EM_S390, R_390_GLOB_DAT},
-		{EM_RISCV, 2 /* R_RISCV_64 */},
-		{EM_LOONGARCH, 2 /* R_LARCH_64 */},
-	};
-
-	for (size_t i = 0; i < NW_COUNT(known); i++)
-		if (known[i].machine == machine && known[i].type == type)
-			return true;
-	return false;
-}
 
 /* One relocation of a SHT_REL or SHT_RELA section: its slot and its symbol. */
 static bool read_relocation(Elf_Data *data, bool rela, int at, GElf_Addr *slot,
@@ -101,7 +78,7 @@ static bool search_relocations(struct relocations *all, Elf_Scn *section,
 		if (!read_relocation(data, header.sh_type == SHT_RELA, (int)i, &slot,
 				     &info))
 			return false;
-		if (fills_got_slot(image->machine, GELF_R_TYPE(info)) &&
+		if (GELF_R_TYPE(info) == image->arch->got_slot &&
 		    names_symbol(elf, &symtab, symbols, GELF_R_SYM(info), op)) {
 			op->address = slot + (uint64_t)op->offset;
 			op->resolved = true;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "budget.h"
 #include "nopwatch/look.h"
 #include "symbol.h"
@@ -163,10 +164,12 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 	}
 	symbols->names -= len;
 	entry.name_len = (uint32_t)name_length(name);
-	if (image->machine == EM_PPC64 && entry.symbol.function)
-		entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >> 2 << 2;
-	if (image->machine == EM_ARM && entry.symbol.function)
-		entry.symbol.value &= ~(uint64_t)1; /* the Thumb bit */
+	if (image->arch && entry.symbol.function) {
+		entry.symbol.value &= ~image->arch->no_address;
+		if (image->arch->local_entries)
+			entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >>
+						   2 << 2;
+	}
 	set_version(&entry, versions, number);
 	struct entry *named = nw_vec_add(&symbols->by_name);
 	if (!named)

@@ -18,21 +18,6 @@
 
 /* ---- what is probed ----------------------------------------------------------------- */
 
-/* Where the first three arguments are at a function's entry; no text: not tried. */
-#if defined(__x86_64__)
-#define FIRST  "%di"
-#define SECOND "%si"
-#define THIRD  "%dx"
-#elif defined(__aarch64__)
-#define FIRST  "%x0"
-#define SECOND "%x1"
-#define THIRD  "%x2"
-#else
-#define FIRST  ""
-#define SECOND ""
-#define THIRD  ""
-#endif
-
 /* Kernels cannot place uprobes in Thumb code: one there kills us. */
 #ifdef __thumb__
 #define PROBED __attribute__((noinline, target("arm")))
@@ -90,17 +75,16 @@ static const struct trial {
 	const char *event;
 	enum site site;
 	bool counted;
-	const char *fetches;
+	const char *fetches; /* {1}: the first argument of the function */
 	const char *says; /* in the record; kernels before 4.9 print all in hexadecimal */
 	const char *or_says;
 } trials[] = {
 	{NW_FEATURE_UPROBE_EVENTS, "hit", SITE_HIT, false, "", "(0x", NULL},
-	{NW_FEATURE_MEMORY, "memory", SITE_HIT, false,
-	 " s=+0(" THIRD "):string a=+0(" SECOND "):u32", "s=\"canary\" a=67305985",
-	 "s=\"canary\" a=0x4030201"},
-	{NW_FEATURE_HEX, "hex", SITE_HIT, false, " a=" FIRST ":x64", "a=0x2a", NULL},
-	{NW_FEATURE_ARRAYS, "array", SITE_HIT, false, " a=+0(" SECOND "):u8[4]",
-	 "a={1,2,3,4}", NULL},
+	{NW_FEATURE_MEMORY, "memory", SITE_HIT, false, " s=+0({3}):string a=+0({2}):u32",
+	 "s=\"canary\" a=67305985", "s=\"canary\" a=0x4030201"},
+	{NW_FEATURE_HEX, "hex", SITE_HIT, false, " a={1}:x64", "a=0x2a", NULL},
+	{NW_FEATURE_ARRAYS, "array", SITE_HIT, false, " a=+0({2}):u8[4]", "a={1,2,3,4}",
+	 NULL},
 	{NW_FEATURE_IMMEDIATE, "imm", SITE_HIT, false, " a=\\42:s32", "a=42", NULL},
 	{NW_FEATURE_REF_CTR, "counted", SITE_COUNTED, true, "", "(0x", NULL},
 	{NW_FEATURE_MULTI_SITE, "multi", SITE_HIT, false, "", "(0x", NULL},
@@ -174,16 +158,37 @@ static int find_sites(struct canary *c, struct nw_error *err)
 		       : nw_fail(err, ENOENT, "our own code is not in our executable");
 }
 
+/* The fetches of a trial, for this architecture. ENOSYS: where its arguments are is not known. */
+static int spell_fetches(const char *fetches, struct nw_buf *out)
+{
+	const char *const *args = nw_arch_canary_args(nw_arch_native());
+
+	if (*fetches && !args)
+		return -ENOSYS;
+	for (; *fetches; fetches++) {
+		if (*fetches != '{') {
+			nw_buf_addc(out, *fetches);
+			continue;
+		}
+		nw_buf_printf(out, "%%%s", args[fetches[1] - '1']);
+		fetches += 2;
+	}
+	return 0;
+}
+
 static int define(struct canary *c, const struct trial *trial)
 {
 	char line[512], counter[32] = "";
+	struct nw_buf fetches = {0};
+	int ret = spell_fetches(trial->fetches, &fetches);
 
-	if (*trial->fetches && !*FIRST)
-		return -ENOSYS;
+	if (ret < 0)
+		return ret;
 	if (trial->counted)
 		snprintf(counter, sizeof(counter), "(0x%jx)", c->semaphore_offset);
 	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%jx%s%s", c->group,
-		 trial->event, c->offset[trial->site], counter, trial->fetches);
+		 trial->event, c->offset[trial->site], counter, nw_buf_str(&fetches));
+	nw_buf_free(&fetches);
 	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
 }
 

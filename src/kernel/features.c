@@ -123,16 +123,14 @@ static bool has_word(const char *list, const char *word)
 
 /*
  * Linux 6.18..7.1 turn any 5-byte nop under a uprobe into a call, which overwrites the red
- * zone of leaf functions. Their uprobe system call (336) tells them apart: ENXIO there, ENOSYS
+ * zone of leaf functions. Their uprobe system call tells them apart: ENXIO there, ENOSYS
  * before, EPROTO once it was mended. It does nothing when called like this.
  */
 static bool nop5_is_safe(void)
 {
-#if defined(__x86_64__)
-	return syscall(336) >= 0 || errno != ENXIO;
-#else
-	return true;
-#endif
+	long number = nw_arch_uprobe_call(nw_arch_native());
+
+	return !number || syscall(number) >= 0 || errno != ENXIO;
 }
 
 static bool fanotify_works(void)
@@ -248,7 +246,8 @@ static bool keeps_partial_loads(void)
 {
 	struct utsname machine;
 
-	return uname(&machine) == 0 && strcmp(machine.machine, "x86_64") == 0;
+	return uname(&machine) == 0 &&
+	       nw_arch_partial_loads(nw_arch_by_name(machine.machine));
 }
 
 struct nw_caps nw_features_caps(const struct nw_features *features)

@@ -184,10 +184,10 @@ static bool is_others(const struct nw_inventory *all, const struct nw_point *poi
 /* Is a breakpoint, or the call that takes its place, in the file itself? */
 static bool is_in_file(const struct nw_point *point)
 {
-	unsigned char byte;
+	unsigned char code[16];
+	ssize_t got = pread(point->image->fd, code, sizeof(code), (off_t)point->offset);
 
-	return pread(point->image->fd, &byte, 1, (off_t)point->offset) != 1 ||
-	       byte == 0xcc || byte == 0xe8;
+	return got < 1 || nw_arch_is_armed(point->image->machine, code, (size_t)got) == 1;
 }
 
 static int look_at(const struct nw_definition *site, const struct nw_inventory *all,

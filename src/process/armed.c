@@ -18,20 +18,13 @@ static bool covers(const struct nw_mapping *mapping, uint64_t offset)
 	       offset - mapping->offset < mapping->end - mapping->start;
 }
 
-/*
- * What uprobes leave at a site: int3 on x86, or, where the kernel has optimised a long nop,
- * `call` (6.18..7.1) or `lea -0x80(%rsp),%rsp; call` (7.2). Elsewhere: anything but the nop.
- */
 static bool looks_armed(const struct nw_point *point, const unsigned char *code, size_t len)
 {
-	static const unsigned char optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
-	unsigned int machine = point->image->machine;
+	int known = nw_arch_is_armed(point->image->machine, code, len);
 	unsigned char file[16];
 
-	if (len && (machine == EM_X86_64 || machine == EM_386))
-		return code[0] == 0xcc || code[0] == 0xe8 ||
-		       (len >= sizeof(optimised) &&
-			memcmp(code, optimised, sizeof(optimised)) == 0);
+	if (known >= 0)
+		return known;
 	ssize_t got = pread(point->image->fd, file, len < 4 ? len : 4,
 			    (off_t)point->offset);
 	return got > 0 && memcmp(file, code, (size_t)got) != 0;

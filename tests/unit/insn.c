@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Where instructions begin, and which of them leave a function. */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "elf_files.h"
 #include "elf/code.h"
+#include "elf_files.h"
 
 /* ---- instructions ------------------------------------------------------------------- */
 
@@ -288,7 +289,38 @@ START_TEST(a_place_is_doubted_unless_it_is_shown)
 }
 END_TEST
 
-UNIT_MAIN("insn", x86_instructions_are_told_apart,
+/* An architecture is its row: the program's own is found by its ELF header. */
+START_TEST(our_own_architecture_is_known)
+{
+	const struct nw_arch *own = nw_arch_native();
+
+	ck_assert_ptr_nonnull(own);
+	ck_assert_uint_eq(nw_arch_word(own), sizeof(long));
+#ifdef __x86_64__
+	ck_assert_str_eq(nw_arch_name(own), "x86_64");
+#endif
+}
+END_TEST
+
+START_TEST(an_uprobe_is_known_by_what_it_leaves)
+{
+	static const unsigned char breakpoint[] = {0xcc, 0x00}, nop[] = {0x90},
+				   optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
+
+	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, breakpoint, 2), 1);
+	ck_assert_int_eq(nw_arch_is_armed(EM_386, breakpoint, 1), 1);
+	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, optimised, sizeof(optimised)), 1);
+	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, optimised, sizeof(optimised) - 1), 0);
+	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, nop, sizeof(nop)), 0);
+	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, nop, 0), 0);
+	/* elsewhere: whatever is not what the file has there */
+	ck_assert_int_eq(nw_arch_is_armed(EM_AARCH64, breakpoint, 2), -1);
+	ck_assert_int_eq(nw_arch_is_armed(EM_NONE, breakpoint, 2), -1);
+}
+END_TEST
+
+UNIT_MAIN("insn", our_own_architecture_is_known, an_uprobe_is_known_by_what_it_leaves,
+	  x86_instructions_are_told_apart,
 	  indirect_jumps_of_x86_are_judged_by_what_was_loaded,
 	  aarch64_instructions_are_told_apart, lengths_of_the_others_are_told,
 	  what_cannot_be_decoded_is_said, random_bytes_do_no_harm,
