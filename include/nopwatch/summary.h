@@ -167,6 +167,8 @@ struct nw_probe_row {
 	struct nw_histogram gap; /* between successive hits, whatever thread */
 	struct nw_histogram
 		*args; /* as many as the probe has arguments; NULL: not wanted */
+	uint64_t
+		last; /* time of the latest hit, 0: none that counts; only current rows have it */
 };
 
 struct nw_span_row {
@@ -182,11 +184,15 @@ struct nw_span_row {
 bool nw_span_row_has(const struct nw_span_row *row);
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from);
 
-/* Results of one group; group 0 is everything when nothing is grouped. */
-struct nw_group_rows {
-	struct nw_probe_row *probes;
-	struct nw_span_row *spans;
-};
+/* Results of one group; group 0 is everything when nothing is grouped. They cost memory for the
+ * probes and spans that the group has, not for all that there are. */
+struct nw_group_rows;
+
+/* By number; an empty row where the group has none. Until the next hit or nw_summary_turn(). */
+const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size_t probe);
+const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t span);
+/* How many rows are kept. */
+size_t nw_group_row_count(const struct nw_group_rows *rows);
 
 struct nw_summary;
 

@@ -203,7 +203,7 @@ static uint64_t counted(void *arg, size_t probe)
 {
 	const struct nw_measure *m = arg;
 
-	return nw_summary_rows(m->summary, 0, false)->probes[probe].hits;
+	return nw_group_probe(nw_summary_rows(m->summary, 0, false), probe)->hits;
 }
 
 /* What another thread does may be about one that is wanted. */

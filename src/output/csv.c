@@ -90,7 +90,8 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 			struct nw_buf *out)
 {
 	const struct nw_probe *p = report->selection->probes.item[probe];
-	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
+	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
+							probe);
 
 	if (!nw_report_has_probe(report, row))
 		return;
@@ -113,7 +114,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 static void span_line(const struct nw_report *report, size_t span, size_t group,
 		      struct nw_buf *out)
 {
-	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
 
 	if (!nw_report_has_span(report, row))
 		return;

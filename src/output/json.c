@@ -286,7 +286,8 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 			 struct nw_buf *out)
 {
 	const struct nw_probe *p = report->selection->probes.item[probe];
-	const struct nw_probe_row *row = &nw_report_rows(report, group)->probes[probe];
+	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
+							probe);
 
 	if (!nw_report_has_probe(report, row))
 		return;
@@ -318,7 +319,7 @@ static void probe_object(const struct nw_report *report, size_t probe, size_t gr
 static void span_object(const struct nw_report *report, size_t span, size_t group,
 			struct nw_buf *out)
 {
-	const struct nw_span_row *row = &nw_report_rows(report, group)->spans[span];
+	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
 	char key[72];
 
 	if (!nw_report_has_span(report, row))

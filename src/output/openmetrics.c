@@ -280,8 +280,8 @@ static void show_probes(const struct nw_report *report, show_probe *show,
 	for (size_t i = 0; i < report->selection->probes.count; i++) {
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
 			const struct nw_probe *probe = report->selection->probes.item[i];
-			const struct nw_probe_row *row =
-				&nw_report_rows(report, g)->probes[i];
+			const struct nw_probe_row *row = nw_group_probe(
+				nw_report_rows(report, g), i);
 			const struct subject s = {.report = report,
 						  .kind = "probe",
 						  .name = probe->label,
@@ -296,8 +296,8 @@ static void show_spans(const struct nw_report *report, show_span *show, struct n
 {
 	for (size_t i = 0; i < report->span_count; i++) {
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
-			const struct nw_span_row *row =
-				&nw_report_rows(report, g)->spans[i];
+			const struct nw_span_row *row = nw_group_span(
+				nw_report_rows(report, g), i);
 			const struct subject s = {.report = report,
 						  .kind = "span",
 						  .name = report->spans[i].name,

@@ -33,16 +33,17 @@ static bool has_row(const struct nw_report *report, enum nw_subject subject, siz
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
 	return subject == NW_SUBJECT_PROBES
-		       ? nw_report_has_probe(report, &rows->probes[index])
-		       : nw_report_has_span(report, &rows->spans[index]);
+		       ? nw_report_has_probe(report, nw_group_probe(rows, index))
+		       : nw_report_has_span(report, nw_group_span(rows, index));
 }
 
 bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_t index)
 {
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
 		const struct nw_group_rows *rows = nw_report_rows(report, g);
-		if (subject == NW_SUBJECT_PROBES ? rows->probes[index].hits > 0
-						 : nw_span_row_has(&rows->spans[index]))
+		if (subject == NW_SUBJECT_PROBES
+			    ? nw_group_probe(rows, index)->hits > 0
+			    : nw_span_row_has(nw_group_span(rows, index)))
 			return false;
 	}
 	return true;
@@ -62,10 +63,10 @@ static struct ranked_by ranked_by(const struct nw_report *report, enum nw_subjec
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
 	if (subject == NW_SUBJECT_PROBES)
-		return (struct ranked_by){rows->probes[index].hits,
-					  &rows->probes[index].gap};
-	return (struct ranked_by){rows->spans[index].latency.count,
-				  &rows->spans[index].latency};
+		return (struct ranked_by){nw_group_probe(rows, index)->hits,
+					  &nw_group_probe(rows, index)->gap};
+	return (struct ranked_by){nw_group_span(rows, index)->latency.count,
+				  &nw_group_span(rows, index)->latency};
 }
 
 static double key_of(enum nw_sort sort, const struct ranked_by *of)

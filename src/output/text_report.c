@@ -167,8 +167,8 @@ static void probe_rows(struct text *t, struct nw_table *table, size_t probe)
 	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		size_t group = groups.item[i].index;
-		const struct nw_probe_row *row =
-			&nw_report_rows(t->report, group)->probes[probe];
+		const struct nw_probe_row *row = nw_group_probe(
+			nw_report_rows(t->report, group), probe);
 		if (i < most_groups(t)) {
 			probe_row(t, table, probe, row, group, 0);
 		} else {
@@ -221,7 +221,7 @@ static uint64_t sum_of(const struct nw_report *report, size_t span, span_count *
 	uint64_t sum = 0;
 
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-		sum += count(&nw_report_rows(report, g)->spans[span]);
+		sum += count(nw_group_span(nw_report_rows(report, g), span));
 	return sum;
 }
 
@@ -272,8 +272,8 @@ static void span_rows(struct text *t, struct nw_table *table, size_t span)
 	rank_groups(t, NW_SUBJECT_SPANS, span, &groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		size_t group = groups.item[i].index;
-		const struct nw_span_row *row =
-			&nw_report_rows(t->report, group)->spans[span];
+		const struct nw_span_row *row = nw_group_span(
+			nw_report_rows(t->report, group), span);
 		if (i < most_groups(t))
 			span_row(t, table, span, row, group, 0);
 		else
@@ -361,8 +361,8 @@ static void arg_rows(struct text *t, struct nw_table *table, size_t probe, size_
 	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		size_t group = groups.item[i].index;
-		const struct nw_probe_row *row =
-			&nw_report_rows(t->report, group)->probes[probe];
+		const struct nw_probe_row *row = nw_group_probe(
+			nw_report_rows(t->report, group), probe);
 		if (!row->args)
 			continue;
 		if (i < most_groups(t))
@@ -430,7 +430,8 @@ static bool is_shown(const struct nw_report *report, const char *arg)
 static void probe_histograms(struct text *t, size_t index, size_t group)
 {
 	const struct nw_probe *probe = t->report->selection->probes.item[index];
-	const struct nw_probe_row *row = &nw_report_rows(t->report, group)->probes[index];
+	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(t->report, group),
+							index);
 
 	if (t->report->gaps)
 		histogram(t, probe->label, "ns between hits", group, &row->gap);
@@ -445,7 +446,7 @@ static void probe_histograms(struct text *t, size_t index, size_t group)
 static void span_histogram(struct text *t, size_t index, size_t group)
 {
 	const struct nw_histogram *h =
-		&nw_report_rows(t->report, group)->spans[index].latency;
+		&nw_group_span(nw_report_rows(t->report, group), index)->latency;
 
 	if (!h->count)
 		return;
@@ -479,7 +480,7 @@ static uint64_t all_hits(const struct nw_report *report)
 
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
 		for (size_t i = 0; i < report->selection->probes.count; i++)
-			hits += nw_report_rows(report, g)->probes[i].hits;
+			hits += nw_group_probe(nw_report_rows(report, g), i)->hits;
 	return hits;
 }
 

@@ -133,11 +133,6 @@ static bool same_stem(const char *a, const struct fit *x, const char *b,
 	       memcmp(a + x->stem_at, b + y->stem_at, x->stem_len) == 0;
 }
 
-static bool same_source(const struct nw_probe *a, const struct nw_probe *b)
-{
-	return a->image == b->image && strcmp(a->provider, b->provider) == 0;
-}
-
 /* "postgresql:query"; where nothing but the words is left, "libstdcxx:throw-catch". */
 static char *span_name(const struct nw_probe *start, const struct fit *fit,
 		       const struct nw_probe *end)
@@ -160,6 +155,85 @@ static int add_probe(nw_vec_u32 *list, uint32_t probe)
 	*slot = probe;
 	return 0;
 }
+
+/* ---- probes by name ------------------------------------------------------------------ */
+
+/* The probes of a selection in the order of their files, providers and names. */
+struct named_probe {
+	const struct nw_probe *probe;
+	uint32_t number;
+};
+typedef NW_VEC(struct named_probe) named_probes;
+
+static int compare_source(const struct nw_probe *probe, const struct nw_image *image,
+			  const char *provider, const char *name)
+{
+	int order = strcmp(probe->provider, provider);
+
+	if (probe->image != image)
+		return (uintptr_t)probe->image < (uintptr_t)image ? -1 : 1;
+	return order ? order : strcmp(probe->name, name);
+}
+
+static int by_source(const void *one, const void *other)
+{
+	const struct named_probe *a = one, *b = other;
+	int order = compare_source(a->probe, b->probe->image, b->probe->provider,
+				   b->probe->name);
+
+	return order ? order : a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int sort_probes(const struct nw_selection *selection, named_probes *out)
+{
+	for (uint32_t i = 0; i < selection->probes.count; i++) {
+		struct named_probe *named = nw_vec_add(out);
+		if (!named)
+			return -ENOMEM;
+		*named = (struct named_probe){selection->probes.item[i], i};
+	}
+	if (out->count)
+		qsort(out->item, out->count, sizeof(*out->item), by_source);
+	return 0;
+}
+
+/* Add the numbers of all probes of that file, provider and name. */
+static int find_probes(const named_probes *all, const struct nw_image *image,
+		       const char *provider, const char *name, nw_vec_u32 *out)
+{
+	size_t from = 0, to = all->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (compare_source(all->item[middle].probe, image, provider, name) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < all->count; from++) {
+		if (compare_source(all->item[from].probe, image, provider, name) != 0)
+			break;
+		if (add_probe(out, all->item[from].number) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int by_number(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Spans list their ends in the order of the selection. */
+static void sort_numbers(nw_vec_u32 *list)
+{
+	if (list->count)
+		qsort(list->item, list->count, sizeof(*list->item), by_number);
+}
+
+/* ---- spans by name ------------------------------------------------------------------- */
 
 /* Make a span of a definition that has its name and its ends; 1. */
 static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
@@ -202,46 +276,82 @@ static int add_end(const struct nw_probe *first, const struct fit *from,
 	return 0;
 }
 
+/* What an end probe is called that has the word where the start has its own. */
+static char *end_name(const char *start, const struct fit *from, const char *word)
+{
+	if (!from->separator)
+		return strdup(word);
+	if (from->in_front)
+		return nw_text("%s%s%.*s", word, from->separator, (int)from->stem_len,
+			       start + from->stem_at);
+	return nw_text("%.*s%s%s", (int)from->stem_len, start + from->stem_at,
+		       from->separator, word);
+}
+
+/* The probes that are called so, by any of these words. */
+static int find_ends(const named_probes *all, const struct nw_probe *first,
+		     const struct fit *from, const char *const *ends, size_t count,
+		     nw_vec_u32 *out)
+{
+	int ret = 0;
+
+	for (size_t j = 0; j < count && ret == 0; j++) {
+		nw_cleanup(nw_free_ptr) char *name = end_name(first->name, from, ends[j]);
+		ret = name ? find_probes(all, first->image, first->provider, name, out)
+			   : -ENOMEM;
+	}
+	sort_numbers(out);
+	return ret;
+}
+
 /* Find the ends of a start probe by one row of words, and make a span of them. */
-static int pair_row(const struct nw_selection *selection, uint32_t start, size_t row,
-		    nw_span_defs *out)
+static int pair_row(const struct nw_selection *selection, const named_probes *all,
+		    uint32_t start, size_t row, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct fit from = fit_word(first->name, words[row].start);
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
 	size_t at = 0, count;
+	int ret = 0;
 
-	for (; from.found && !def.ends.count && (count = ends_of_group(row, at));
-	     at += count + 1)
-		for (uint32_t i = 0; i < selection->probes.count; i++) {
-			const struct nw_probe *probe = selection->probes.item[i];
-			if (i == start || !same_source(first, probe))
-				continue;
-			if (add_end(first, &from, probe, i, words[row].ends + at, count,
-				    &def) < 0) {
-				nw_span_def_free(&def);
-				return -ENOMEM;
-			}
-		}
-	return def.ends.count ? add_span(&def, start, out) : 0;
+	for (;
+	     from.found && ret == 0 && !def.ends.count && (count = ends_of_group(row, at));
+	     at += count + 1) {
+		const char *const *ends = words[row].ends + at;
+		nw_vec_u32 found = {0};
+		ret = find_ends(all, first, &from, ends, count, &found);
+		nw_vec_each (&found, number)
+			if (ret == 0 && *number != start)
+				ret = add_end(first, &from, selection->probes.item[*number],
+					      *number, ends, count, &def);
+		nw_vec_free(&found);
+	}
+	if (ret == 0 && def.ends.count)
+		return add_span(&def, start, out);
+	nw_span_def_free(&def);
+	return ret;
 }
 
-static bool is_word_of(const char *list, const char *name)
+/* The probes of the same source that a list with blanks names. */
+static int find_listed(const named_probes *all, const struct nw_probe *first,
+		       const char *list, nw_vec_u32 *out)
 {
-	size_t len = strlen(name);
+	int ret = 0;
 
-	for (const char *at = list; *at; at += strspn(at, " ")) {
-		size_t word = strcspn(at, " ");
-		if (word == len && memcmp(at, name, len) == 0)
-			return true;
-		at += word;
+	while (*list && ret == 0) {
+		size_t len = strcspn(list, " ");
+		nw_cleanup(nw_free_ptr) char *name = strndup(list, len);
+		ret = name ? find_probes(all, first->image, first->provider, name, out)
+			   : -ENOMEM;
+		list += len + strspn(list + len, " ");
 	}
-	return false;
+	sort_numbers(out);
+	return ret;
 }
 
 /* By the table of special cases; *known: it is one, whether there is a span or not. */
-static int pair_special(const struct nw_selection *selection, uint32_t start, bool *known,
-			nw_span_defs *out)
+static int pair_special(const struct nw_selection *selection, const named_probes *all,
+			uint32_t start, bool *known, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
@@ -255,28 +365,15 @@ static int pair_special(const struct nw_selection *selection, uint32_t start, bo
 	if (row == NW_COUNT(special))
 		return 0;
 	*known = true;
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		const struct nw_probe *probe = selection->probes.item[i];
-		if (!same_source(first, probe) ||
-		    !is_word_of(special[row].ends, probe->name))
-			continue;
-		if (add_probe(&def.ends, i) < 0) {
-			nw_span_def_free(&def);
-			return -ENOMEM;
-		}
+	if (find_listed(all, first, special[row].ends, &def.ends) < 0) {
+		nw_span_def_free(&def);
+		return -ENOMEM;
 	}
 	if (!def.ends.count)
 		return 0;
 	int prefix = (int)(strlen(first->label) - strlen(first->name));
 	def.name = nw_text("%.*s%s", prefix, first->label, special[row].name);
 	return add_span(&def, start, out);
-}
-
-static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
-{
-	return strcmp(entry->provider, "uprobe") == 0 && probe->image == entry->image &&
-	       strcmp(probe->provider, "uretprobe") == 0 &&
-	       strcmp(probe->name, entry->name) == 0;
 }
 
 /* Are its returns told by something else than the kernel's return probes? */
@@ -286,45 +383,41 @@ static bool is_unlimited(const struct nw_probe *returns)
 }
 
 /* func:PATH:SYMBOL: a function's entry and its return. */
-static int pair_function(const struct nw_selection *selection, uint32_t start,
-			 nw_span_defs *out)
+static int pair_function(const struct nw_selection *selection, const named_probes *all,
+			 uint32_t start, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
+	bool is_entry = strcmp(first->provider, "uprobe") == 0;
 
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		const struct nw_probe *probe = selection->probes.item[i];
-		if (!is_return_of(first, probe))
-			continue;
-		def.name = strdup(first->name);
-		def.unlimited = is_unlimited(probe);
-		uint32_t *slot = nw_vec_add(&def.starts);
-		bool ready = def.name && slot && add_probe(&def.ends, i) == 0;
-		struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
-		if (!span) {
-			nw_span_def_free(&def);
-			return -ENOMEM;
-		}
-		*slot = start;
-		*span = def;
-		return 1;
+	if (is_entry &&
+	    find_probes(all, first->image, "uretprobe", first->name, &def.ends) < 0) {
+		nw_span_def_free(&def);
+		return -ENOMEM;
 	}
-	return 0;
+	if (!def.ends.count)
+		return 0;
+	def.ends.count = 1;
+	def.unlimited = is_unlimited(selection->probes.item[def.ends.item[0]]);
+	def.name = strdup(first->name);
+	return add_span(&def, start, out);
 }
 
 int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
 {
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
+	named_probes all = {0};
+	int ret = sort_probes(selection, &all);
+
+	for (uint32_t i = 0; i < selection->probes.count && ret >= 0; i++) {
 		bool known;
-		int ret = pair_special(selection, i, &known, out);
+		ret = pair_special(selection, &all, i, &known, out);
 		for (size_t row = 0; row < NW_COUNT(words) && ret == 0 && !known; row++)
-			ret = pair_row(selection, i, row, out);
+			ret = pair_row(selection, &all, i, row, out);
 		if (ret == 0)
-			ret = pair_function(selection, i, out);
-		if (ret < 0)
-			return ret;
+			ret = pair_function(selection, &all, i, out);
 	}
-	return 0;
+	nw_vec_free(&all);
+	return ret < 0 ? ret : 0;
 }
 
 void nw_span_def_free(struct nw_span_def *def)
@@ -582,6 +675,13 @@ bool nw_span_needs_args(const char *text)
 bool nw_span_needs_pids(const char *text)
 {
 	return has_key(text, NW_KEY_PID);
+}
+
+static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
+{
+	return strcmp(entry->provider, "uprobe") == 0 && probe->image == entry->image &&
+	       strcmp(probe->provider, "uretprobe") == 0 &&
+	       strcmp(probe->name, entry->name) == 0;
 }
 
 /* Is every start a function's entry, and every end the return of the same one? */

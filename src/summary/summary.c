@@ -16,6 +16,7 @@
 #include "calls.h"
 #include "histogram.h"
 #include "open.h"
+#include "rows.h"
 
 /* What a probe means to one span. */
 struct role {
@@ -32,18 +33,18 @@ struct role {
 
 struct probe_state {
 	NW_VEC(struct role) roles;
-	size_t args;
 };
 
 struct group {
 	struct nw_group_rows current, total;
-	uint64_t *last; /* by probe: time of the last hit, 0: none that counts */
+	bool has_total;
 };
 
 struct nw_summary {
 	struct nw_summary_options options;
 	struct probe_state *probe;
 	size_t probes;
+	struct nw_row_shape shape;
 	NW_VEC(struct group) groups;
 	struct nw_index names; /* of groups */
 	bool *broken;	       /* by span: one of its probes was disabled */
@@ -56,106 +57,64 @@ struct nw_summary {
 	uint64_t lost;
 	uint64_t discarded;
 	bool turned; /* there have been intervals */
+	bool failed; /* there was no memory for a row; these took what it was to count: */
+	struct nw_probe_row spare_probe;
+	struct nw_span_row spare_span;
 };
 
 const char nw_group_others[] = "(others)";
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-bool nw_span_row_has(const struct nw_span_row *row)
+static nw_apart struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
+						uint32_t probe)
 {
-	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
-	       row->discarded || row->abandoned || row->omitted;
+	struct nw_probe_row *row = nw_rows_add_probe(&g->current, probe);
+
+	s->failed |= !row;
+	return row ? row : &s->spare_probe;
 }
 
-void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
+static nw_apart struct nw_span_row *some_span(struct nw_summary *s, struct group *g,
+					      uint32_t span)
 {
-	nw_histogram_merge(&into->latency, &from->latency);
-	into->unmatched_starts += from->unmatched_starts;
-	into->unmatched_ends += from->unmatched_ends;
-	into->discarded += from->discarded;
-	into->abandoned += from->abandoned;
-	into->omitted += from->omitted;
+	struct nw_span_row *row = nw_rows_add_span(&g->current, span);
+
+	s->failed |= !row;
+	return row ? row : &s->spare_span;
 }
 
-static void free_rows(const struct nw_summary *s, struct nw_group_rows *rows)
+static nw_inlined struct nw_probe_row *probe_row(struct nw_summary *s, struct group *g,
+						 uint32_t probe)
 {
-	for (size_t i = 0; rows->probes && i < s->probes; i++) {
-		nw_histogram_free(&rows->probes[i].gap);
-		for (size_t j = 0; rows->probes[i].args && j < s->probe[i].args; j++)
-			nw_histogram_free(&rows->probes[i].args[j]);
-		free(rows->probes[i].args);
-	}
-	for (size_t i = 0; rows->spans && i < s->options.span_count; i++)
-		nw_histogram_free(&rows->spans[i].latency);
-	free(rows->probes);
-	free(rows->spans);
-	*rows = (struct nw_group_rows){0};
+	return nw_likely(g->current.probes) ? &g->current.probes[probe]
+					    : some_probe(s, g, probe);
 }
 
-static int make_rows(const struct nw_summary *s, struct nw_group_rows *rows)
+static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct group *g,
+					       uint32_t span)
 {
-	rows->probes = calloc(s->probes + 1, sizeof(*rows->probes));
-	rows->spans = calloc(s->options.span_count + 1, sizeof(*rows->spans));
-	if (!rows->probes || !rows->spans)
-		return -ENOMEM;
-	for (size_t i = 0; s->options.args && i < s->probes; i++) {
-		rows->probes[i].args = calloc(s->probe[i].args + 1,
-					      sizeof(struct nw_histogram));
-		if (!rows->probes[i].args)
-			return -ENOMEM;
-	}
-	return 0;
+	return nw_likely(g->current.spans) ? &g->current.spans[span]
+					   : some_span(s, g, span);
 }
 
 static int add_group(struct nw_summary *s)
 {
 	struct group *group = nw_vec_add(&s->groups);
 
-	if (!group)
-		return -ENOMEM;
-	group->last = calloc(s->probes + 1, sizeof(*group->last));
-	return group->last ? make_rows(s, &group->current) : -ENOMEM;
-}
-
-static void merge_rows(const struct nw_summary *s, struct nw_group_rows *into,
-		       const struct nw_group_rows *from)
-{
-	for (size_t i = 0; i < s->probes; i++) {
-		into->probes[i].hits += from->probes[i].hits;
-		nw_histogram_merge(&into->probes[i].gap, &from->probes[i].gap);
-		for (size_t j = 0; s->options.args && j < s->probe[i].args; j++)
-			nw_histogram_merge(&into->probes[i].args[j],
-					   &from->probes[i].args[j]);
-	}
-	for (size_t i = 0; i < s->options.span_count; i++)
-		nw_span_row_merge(&into->spans[i], &from->spans[i]);
-}
-
-static void clear_rows(const struct nw_summary *s, struct nw_group_rows *rows)
-{
-	for (size_t i = 0; i < s->probes; i++) {
-		rows->probes[i].hits = 0;
-		nw_histogram_clear(&rows->probes[i].gap);
-		for (size_t j = 0; s->options.args && j < s->probe[i].args; j++)
-			nw_histogram_clear(&rows->probes[i].args[j]);
-	}
-	for (size_t i = 0; i < s->options.span_count; i++) {
-		nw_histogram_clear(&rows->spans[i].latency);
-		rows->spans[i].unmatched_starts = rows->spans[i].unmatched_ends = 0;
-		rows->spans[i].discarded = 0;
-		rows->spans[i].abandoned = rows->spans[i].omitted = 0;
-	}
+	return group ? nw_rows_init(&group->current, &s->shape) : -ENOMEM;
 }
 
 int nw_summary_turn(struct nw_summary *s)
 {
 	s->turned = true;
 	nw_vec_each (&s->groups, group) {
-		if (!group->total.probes && make_rows(s, &group->total) < 0)
+		if (!group->has_total && nw_rows_init(&group->total, &s->shape) < 0)
 			return -ENOMEM;
-		merge_rows(s, &group->total, &group->current);
-		clear_rows(s, &group->current);
+		group->has_total = true;
+		if (nw_rows_merge(&group->total, &group->current) < 0)
+			return -ENOMEM;
+		nw_rows_clear(&group->current);
 	}
 	return 0;
 }
@@ -193,7 +152,7 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *s, size_t g
 {
 	const struct group *g = &s->groups.item[group];
 
-	return total && s->turned && g->total.probes ? &g->total : &g->current;
+	return total && g->has_total ? &g->total : &g->current;
 }
 
 /* Rows for a hit: -1 is a hit that cannot say, "?". */
@@ -259,9 +218,9 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 		if (!g)
 			continue;
 		if (start.time < s->loss_until || s->broken[span])
-			discard(s, &g->current.spans[span], 1);
+			discard(s, span_row(s, g, span), 1);
 		else
-			g->current.spans[span].unmatched_starts++;
+			span_row(s, g, span)->unmatched_starts++;
 	}
 }
 
@@ -310,7 +269,7 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 		struct group *g = group_of(s, start.group >= 0 ? start.group : group);
 		if (!g)
 			return -ENOMEM;
-		row = &g->current.spans[span];
+		row = span_row(s, g, span);
 	}
 	if (nw_unlikely(hit->time < start.time))
 		discard(s, row, 1);
@@ -325,7 +284,7 @@ static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 {
 	struct group *g = start->group == NW_HIDDEN ? NULL : group_of(s, start->group);
 
-	return g ? &g->current.spans[span] : NULL;
+	return g ? span_row(s, g, span) : NULL;
 }
 
 /* A call will not be measured: nw_call_over(). */
@@ -380,7 +339,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return begin_call(s, role, hit, group);
 	if (!nw_calls_end(&s->calls, hit->tid, role->span, hit->stack, &call)) {
 		if (!stale && g)
-			g->current.spans[role->span].unmatched_ends++;
+			span_row(s, g, role->span)->unmatched_ends++;
 		return 0;
 	}
 	const struct nw_start *start = &call.start;
@@ -391,7 +350,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		if (!g)
 			return -ENOMEM;
 	}
-	struct nw_span_row *row = &g->current.spans[role->span];
+	struct nw_span_row *row = span_row(s, g, role->span);
 	if (nw_unlikely(hit->time < start->time))
 		discard(s, row, 1);
 	else
@@ -410,7 +369,7 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 				 const struct nw_hit *hit, int32_t pid, int64_t group,
 				 struct group *g)
 {
-	struct nw_span_row *row = &g->current.spans[role->span];
+	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key;
 
 	if (hit->time >= role->until)
@@ -429,7 +388,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
 				struct group *g)
 {
-	struct nw_span_row *row = &g->current.spans[role->span];
+	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
 
 	if (nw_unlikely(!role->plain))
@@ -459,13 +418,13 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
-	struct nw_probe_row *row = &g->current.probes[hit->probe];
-	uint64_t last = g->last[hit->probe];
+	struct nw_probe_row *row = probe_row(s, g, hit->probe);
+	uint64_t last = row->last;
 	int ret = 0;
 
 	row->hits++;
 	if (nw_likely(hit->time >= last)) {
-		g->last[hit->probe] = hit->time;
+		row->last = hit->time;
 		if (nw_likely(last >= s->gap_least))
 			nw_histogram_add_here(&row->gap, hit->time - last);
 	}
@@ -482,7 +441,8 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 {
 	struct group *g = group_of(s, group);
 
-	return nw_likely(g) ? take_hit(s, g, hit, pid, group) : -ENOMEM;
+	int ret = nw_likely(g) ? take_hit(s, g, hit, pid, group) : -ENOMEM;
+	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
 int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t count)
@@ -531,7 +491,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	if (given_up > 0) { /* an older one of the key, which did count */
 		struct group *g = group_of(s, -1);
 		if (g)
-			g->current.spans[role->span].unmatched_starts++;
+			span_row(s, g, role->span)->unmatched_starts++;
 	}
 	return given_up < 0 ? given_up : 0;
 }
@@ -677,13 +637,12 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->probes = options->selection->probes.count;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
-	ret = s->probe && s->broken && nw_open_init(&s->open, options->most_open) == 0 &&
+	ret = s->probe && s->broken && nw_row_shape_init(&s->shape, &s->options) == 0 &&
+			      nw_open_init(&s->open, options->most_open) == 0 &&
 			      nw_calls_init(&s->calls, options->most_open, call_over, s) ==
 				      0
 		      ? 0
 		      : nw_no_memory(err);
-	for (size_t i = 0; ret == 0 && i < s->probes; i++)
-		s->probe[i].args = options->selection->probes.item[i]->args.count;
 	if (ret == 0)
 		ret = add_roles(s, err);
 	if (ret == 0 && !options->grouped && add_group(s) < 0)
@@ -711,16 +670,23 @@ void nw_summary_use_stacks(struct nw_summary *s)
 		}
 }
 
+static void free_spare(struct nw_summary *s)
+{
+	nw_histogram_free(&s->spare_probe.gap);
+	nw_histogram_free(&s->spare_span.latency);
+}
+
 void nw_summary_free(struct nw_summary *s)
 {
 	if (!s)
 		return;
 	nw_vec_each (&s->groups, group) {
-		free_rows(s, &group->current);
-		free_rows(s, &group->total);
-		free(group->last);
+		nw_rows_free(&group->current);
+		nw_rows_free(&group->total);
 	}
 	nw_vec_free(&s->groups);
+	free_spare(s);
+	nw_row_shape_free(&s->shape);
 	for (size_t i = 0; s->probe && i < s->probes; i++)
 		nw_vec_free(&s->probe[i].roles);
 	free(s->probe);

@@ -92,7 +92,8 @@ static void happen(const char *words)
 /* "LATENCIES / abandoned, omitted, unmatched starts and ends, discarded" of a span. */
 static void expect_span(size_t span, const char *wanted, const char *what)
 {
-	const struct nw_span_row *row = &nw_summary_rows(summary, 0, true)->spans[span];
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, true),
+						      span);
 	struct nw_buf seen = {0};
 	struct nw_bucket bucket;
 	unsigned int at = 0;
@@ -196,7 +197,8 @@ START_TEST(beyond_64_calls_returns_are_omitted)
 {
 	setup(true, false);
 	nest(200, 64);
-	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
 	ck_assert_uint_eq(row->latency.count, 64);
 	ck_assert_uint_eq(row->latency.min, 137);
 	ck_assert_uint_eq(row->latency.max, 137 + 2 * 63);
@@ -215,7 +217,7 @@ START_TEST(beyond_64_calls_returns_are_omitted)
 	setup(true, true);
 	nest(200, 200);
 	nw_summary_finish(summary);
-	row = nw_summary_rows(summary, 0, false)->spans;
+	row = nw_group_span(nw_summary_rows(summary, 0, false), 0);
 	ck_assert(row->latency.count == 200 && !row->omitted);
 	teardown();
 }
@@ -232,7 +234,8 @@ START_TEST(what_is_left_over_and_over_does_not_pile_up)
 	now = 200000;
 	hit('f', true, 5000);
 	nw_summary_finish(summary);
-	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
 	ck_assert(row->latency.count == 1 && row->latency.min == 200000);
 	ck_assert(row->abandoned == 100000 && !row->unmatched_starts && !row->omitted);
 	teardown();
@@ -259,7 +262,8 @@ START_TEST(coroutines_end_in_any_order)
 		}
 		began[which] = began[which] ? 0 : now;
 	}
-	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
 	ck_assert_uint_eq(row->latency.count, count);
 	ck_assert_uint_eq(row->latency.sum, sum);
 	ck_assert(!row->unmatched_ends && !row->abandoned);

@@ -468,7 +468,34 @@ START_TEST(well_known_probes_pair_as_they_mean_it)
 }
 END_TEST
 
-UNIT_MAIN("pairs", well_known_probes_pair_as_they_mean_it,
+/* As many probes as a run may have. */
+START_TEST(many_probes_pair_as_few_do)
+{
+	enum {
+		MANY = 4096
+	};
+	struct nw_buf names = {0};
+	nw_span_defs defs = {0};
+
+	for (int i = MANY; i-- > 0;)
+		nw_buf_printf(&names, "%sp:n%d__done p:n%d__start", names.len ? " " : "", i,
+			      i);
+	setup(nw_buf_str(&names));
+	ck_assert_int_eq(nw_spans_by_name(&selection, &defs), 0);
+	ck_assert_uint_eq(defs.count, MANY);
+	for (uint32_t i = 0; i < MANY; i++) {
+		const struct nw_span_def *def = &defs.item[i];
+		ck_assert_uint_eq(def->ends.count, 1);
+		ck_assert_uint_eq(def->starts.item[0], 2 * i + 1);
+		ck_assert_uint_eq(def->ends.item[0], 2 * i);
+	}
+	nw_spans_free(&defs);
+	teardown();
+	nw_buf_free(&names);
+}
+END_TEST
+
+UNIT_MAIN("pairs", many_probes_pair_as_few_do, well_known_probes_pair_as_they_mean_it,
 	  every_word_of_the_table_pairs_with_its_ends,
 	  words_stand_in_front_or_behind_with_any_separator,
 	  what_does_not_fit_exactly_is_not_paired, spans_may_share_probes,

@@ -179,7 +179,8 @@ static void hit(uint32_t probe, int32_t tid, uint64_t time)
 static void expect(size_t span, uint64_t count, uint64_t sum, uint64_t unmatched,
 		   uint64_t discarded)
 {
-	const struct nw_span_row *row = &nw_summary_rows(summary, 0, true)->spans[span];
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, true),
+						      span);
 
 	ck_assert_uint_eq(row->latency.count, count);
 	ck_assert_uint_eq(row->latency.sum, sum);
@@ -212,7 +213,8 @@ static void play_disabled_end(enum nw_span_key key)
 	nw_summary_finish(summary);
 	expect(0, 2, 33, 0, 1);
 	expect(1, 0, 0, 0, 1);
-	ck_assert_uint_eq(nw_summary_rows(summary, 0, true)->probes[START].hits, 4);
+	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 0, true), START)->hits,
+			  4);
 	ck_assert_uint_eq(nw_summary_discarded(summary), 2);
 	ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
 	teardown();

@@ -108,8 +108,8 @@ static struct nw_value string(const char *text, size_t len)
 /* "LATENCIES / unmatched starts, unmatched ends, discarded" */
 static void expect_row(size_t span, size_t group, bool total, const char *wanted)
 {
-	const struct nw_span_row *row =
-		&nw_summary_rows(summary, group, total)->spans[span];
+	const struct nw_span_row *row = nw_group_span(
+		nw_summary_rows(summary, group, total), span);
 	struct nw_buf seen = {0};
 	struct nw_bucket bucket;
 	unsigned int at = 0;
@@ -138,7 +138,8 @@ START_TEST(hits_and_gaps_are_counted_by_probe_whatever_the_thread)
 		hit(DONE, (int32_t)i, 100 + i * 7);
 		hit(NEXT, 5, 101 + i * 9);
 	}
-	const struct nw_probe_row *row = nw_summary_rows(summary, 0, false)->probes;
+	const struct nw_probe_row *row = nw_group_probe(nw_summary_rows(summary, 0, false),
+							0);
 	ck_assert(row[START].hits == 0 && row[START].gap.count == 0);
 	ck_assert(row[DONE].hits == 10 && row[DONE].gap.count == 9);
 	ck_assert(row[DONE].gap.min == 7 && row[DONE].gap.max == 7);
@@ -169,7 +170,7 @@ START_TEST(arguments_are_counted_by_their_kind)
 		hit_values(START, 1, 10 + i, 0, two, 2);
 	}
 	const struct nw_histogram *args =
-		nw_summary_rows(summary, 0, false)->probes[START].args;
+		nw_group_probe(nw_summary_rows(summary, 0, false), START)->args;
 	ck_assert_uint_eq(args[0].count, 4);
 	ck_assert_int_eq((int64_t)args[0].sum, -3 - 3 + 12 + 5);
 	ck_assert((int64_t)args[0].min == -3 && (int64_t)args[0].max == 12);
@@ -298,7 +299,8 @@ START_TEST(time_that_runs_backwards_is_no_latency)
 	hit(DONE, 1, 99);
 	hit(DONE, 1, 98);
 	expect("/ 0 1 1");
-	const struct nw_probe_row *row = nw_summary_rows(summary, 0, false)->probes;
+	const struct nw_probe_row *row = nw_group_probe(nw_summary_rows(summary, 0, false),
+							0);
 	ck_assert(row[DONE].hits == 2 && row[DONE].gap.count == 0);
 	teardown();
 }
@@ -338,17 +340,21 @@ START_TEST(many_hits_at_a_time_are_the_same)
 		take_random(together);
 		const struct nw_group_rows *rows = nw_summary_rows(summary, 0, false);
 		if (!together)
-			alone = rows->spans[0];
-		ck_assert_uint_gt(rows->spans[0].latency.count, 20);
-		ck_assert_uint_eq(rows->spans[0].latency.count, alone.latency.count);
-		ck_assert_uint_eq(rows->spans[0].latency.sum, alone.latency.sum);
-		ck_assert_uint_eq(rows->spans[0].unmatched_starts, alone.unmatched_starts);
-		ck_assert_uint_eq(rows->spans[0].unmatched_ends, alone.unmatched_ends);
+			alone = *nw_group_span(rows, 0);
+		ck_assert_uint_gt(nw_group_span(rows, 0)->latency.count, 20);
+		ck_assert_uint_eq(nw_group_span(rows, 0)->latency.count,
+				  alone.latency.count);
+		ck_assert_uint_eq(nw_group_span(rows, 0)->latency.sum, alone.latency.sum);
+		ck_assert_uint_eq(nw_group_span(rows, 0)->unmatched_starts,
+				  alone.unmatched_starts);
+		ck_assert_uint_eq(nw_group_span(rows, 0)->unmatched_ends,
+				  alone.unmatched_ends);
 		for (size_t i = 0; i < 4; i++) {
 			if (!together)
-				gaps[i] = rows->probes[i].gap;
-			ck_assert_uint_eq(rows->probes[i].gap.count, gaps[i].count);
-			ck_assert_uint_eq(rows->probes[i].gap.sum, gaps[i].sum);
+				gaps[i] = nw_group_probe(rows, i)->gap;
+			ck_assert_uint_eq(nw_group_probe(rows, i)->gap.count,
+					  gaps[i].count);
+			ck_assert_uint_eq(nw_group_probe(rows, i)->gap.sum, gaps[i].sum);
 		}
 		teardown();
 	}
@@ -387,7 +393,8 @@ START_TEST(the_outermost_of_too_many_starts_is_given_up)
 	ck_assert_uint_eq(nw_summary_open_spans(summary), DEEPEST);
 	for (uint64_t i = 0; i < DEEPEST + 7; i++)
 		hit(DONE, 1, 1000 + DEEPEST + 7 + i);
-	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
 	ck_assert_uint_eq(row->latency.count, DEEPEST);
 	ck_assert_uint_eq(row->latency.sum,
 			  (uint64_t)DEEPEST * DEEPEST); /* 1 + 3 + 5 ... */
@@ -432,7 +439,8 @@ START_TEST(keys_that_come_once_are_forgotten)
 		hit_id(DONE, 2 * i + 2, number(i * 977));
 		hit_id(DONE, 2 * i + 2, number(7));
 	}
-	const struct nw_span_row *row = nw_summary_rows(summary, 0, false)->spans;
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
 	ck_assert_uint_eq(row->latency.count, 200000);
 	ck_assert(row->latency.min == 1 && row->latency.max == 1);
 	teardown();

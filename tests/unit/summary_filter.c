@@ -79,9 +79,10 @@ static void expect(uint64_t hits, uint64_t count, uint64_t sum, uint64_t starts,
 {
 	nw_summary_finish(summary);
 	const struct nw_group_rows *rows = nw_summary_rows(summary, 0, true);
-	const struct nw_span_row *row = rows->spans;
+	const struct nw_span_row *row = nw_group_span(rows, 0);
 
-	ck_assert_uint_eq(rows->probes[START].hits + rows->probes[DONE].hits, hits);
+	ck_assert_uint_eq(
+		nw_group_probe(rows, START)->hits + nw_group_probe(rows, DONE)->hits, hits);
 	ck_assert_uint_eq(row->latency.count, count);
 	ck_assert_uint_eq(row->latency.sum, sum);
 	ck_assert_uint_eq(row->unmatched_starts, starts);
@@ -175,7 +176,8 @@ START_TEST(gaps_are_between_hits_that_count)
 	hit(START, 100);
 	filtered(START, 110);
 	hit(START, 130);
-	const struct nw_histogram *gap = &nw_summary_rows(summary, 0, false)->probes[0].gap;
+	const struct nw_histogram *gap =
+		&nw_group_probe(nw_summary_rows(summary, 0, false), 0)->gap;
 	ck_assert_uint_eq(gap->count, 1);
 	ck_assert_uint_eq(gap->sum, 30);
 	teardown();

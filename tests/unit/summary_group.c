@@ -72,13 +72,15 @@ static void expect(size_t number, const char *wanted)
 	const char *name = nw_summary_group_name(summary, number);
 	struct nw_buf seen = {0};
 
-	nw_buf_printf(&seen,
-		      "%s: %" PRIu64 "+%" PRIu64 ", %" PRIu64 "=%" PRIu64 ", %" PRIu64
-		      " %" PRIu64 " %" PRIu64,
-		      name ? name : "all", rows->probes[START].hits,
-		      rows->probes[DONE].hits, rows->spans->latency.count,
-		      rows->spans->latency.sum, rows->spans->unmatched_starts,
-		      rows->spans->unmatched_ends, rows->spans->discarded);
+	nw_buf_printf(
+		&seen,
+		"%s: %" PRIu64 "+%" PRIu64 ", %" PRIu64 "=%" PRIu64 ", %" PRIu64 " %" PRIu64
+		" %" PRIu64,
+		name ? name : "all", nw_group_probe(rows, START)->hits,
+		nw_group_probe(rows, DONE)->hits, nw_group_span(rows, 0)->latency.count,
+		nw_group_span(rows, 0)->latency.sum,
+		nw_group_span(rows, 0)->unmatched_starts,
+		nw_group_span(rows, 0)->unmatched_ends, nw_group_span(rows, 0)->discarded);
 	ck_assert_str_eq(nw_buf_str(&seen), wanted);
 	nw_buf_free(&seen);
 }
@@ -162,8 +164,10 @@ START_TEST(gaps_are_between_hits_of_one_group)
 	hit(DONE, 1, 103, b);
 	hit(DONE, 1, 110, a);
 	hit(DONE, 1, 111, b);
-	ck_assert_uint_eq(nw_summary_rows(summary, 0, false)->probes[DONE].gap.sum, 10);
-	ck_assert_uint_eq(nw_summary_rows(summary, 1, false)->probes[DONE].gap.sum, 8);
+	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 0, false), DONE)->gap.sum,
+			  10);
+	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 1, false), DONE)->gap.sum,
+			  8);
 	teardown();
 }
 END_TEST
@@ -200,11 +204,14 @@ START_TEST(an_interval_starts_from_zero_and_the_total_keeps_all)
 	expect(0, "all: 0+0, 0=0, 0 0 0");
 	hit(DONE, 1, 209, 0); /* its latency is of the interval in which it ended */
 	expect(0, "all: 0+1, 1=9, 0 0 0");
-	ck_assert_uint_eq(nw_summary_rows(summary, 0, false)->probes[DONE].gap.sum, 104);
+	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 0, false), DONE)->gap.sum,
+			  104);
 	nw_summary_finish(summary);
 	const struct nw_group_rows *total = nw_summary_rows(summary, 0, true);
-	ck_assert(total->probes[START].hits == 2 && total->probes[DONE].hits == 2);
-	ck_assert(total->spans->latency.count == 2 && total->spans->latency.sum == 14);
+	ck_assert(nw_group_probe(total, START)->hits == 2 &&
+		  nw_group_probe(total, DONE)->hits == 2);
+	ck_assert(nw_group_span(total, 0)->latency.count == 2 &&
+		  nw_group_span(total, 0)->latency.sum == 14);
 	teardown();
 }
 END_TEST
@@ -230,17 +237,17 @@ struct sum {
 static void add_up(struct sum *sum, const struct nw_group_rows *rows)
 {
 	for (size_t i = 0; i < 2; i++) {
-		sum->hits[i] += rows->probes[i].hits;
-		sum->gaps += rows->probes[i].gap.count;
-		sum->gap_sum += rows->probes[i].gap.sum;
-		sum->args += rows->probes[i].args[0].count;
-		sum->arg_sum += rows->probes[i].args[0].sum;
+		sum->hits[i] += nw_group_probe(rows, i)->hits;
+		sum->gaps += nw_group_probe(rows, i)->gap.count;
+		sum->gap_sum += nw_group_probe(rows, i)->gap.sum;
+		sum->args += nw_group_probe(rows, i)->args[0].count;
+		sum->arg_sum += nw_group_probe(rows, i)->args[0].sum;
 	}
-	sum->count += rows->spans->latency.count;
-	sum->latency += rows->spans->latency.sum;
-	sum->starts += rows->spans->unmatched_starts;
-	sum->ends += rows->spans->unmatched_ends;
-	sum->discarded += rows->spans->discarded;
+	sum->count += nw_group_span(rows, 0)->latency.count;
+	sum->latency += nw_group_span(rows, 0)->latency.sum;
+	sum->starts += nw_group_span(rows, 0)->unmatched_starts;
+	sum->ends += nw_group_span(rows, 0)->unmatched_ends;
+	sum->discarded += nw_group_span(rows, 0)->discarded;
 }
 
 /* Random hits in random groups, with or without intervals. */
@@ -294,8 +301,61 @@ START_TEST(the_sum_of_the_intervals_is_the_total)
 }
 END_TEST
 
-UNIT_MAIN("summary_group", without_groups_all_is_one,
-	  a_latency_belongs_to_the_group_of_its_start,
+/* Each group hits few of many probes: what it costs goes by those, not by all that there are. */
+START_TEST(groups_have_rows_only_of_what_they_hit)
+{
+	enum {
+		PROBES = 500,
+		GROUPS = 300
+	};
+	struct nw_buf text = {0};
+	struct nw_summary_options options = {
+		.selection = &selection, .args = true, .grouped = true};
+	size_t rows = 0;
+
+	nw_buf_adds(&text, "nopwatch-plan 1\nimage /bin/app\n");
+	for (int i = 0; i < PROBES; i++)
+		nw_buf_printf(&text, "probe 0 0 app p%d app:p%d 1\narg id -\n", i, i);
+	ck_assert_int_eq(nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan, NULL,
+				      NULL, NULL),
+			 0);
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		for (uint32_t g = 0; g < GROUPS; g++)
+			for (uint32_t i = 0; i < 9; i++) {
+				char name[16];
+				snprintf(name, sizeof(name), "g%u", g);
+				hit((g * 7 + i % 3 * 41) % PROBES, 1,
+				    1 + turn * 10000 + g * 10 + i, group(name));
+			}
+		ck_assert_int_eq(nw_summary_turn(summary), 0);
+	}
+	for (size_t g = 0; g < GROUPS; g++) {
+		const struct nw_group_rows *total = nw_summary_rows(summary, g, true);
+		uint64_t hits = 0;
+		rows += nw_group_row_count(total);
+		for (uint32_t i = 0; i < PROBES; i++) {
+			const struct nw_probe_row *row = nw_group_probe(total, i);
+			bool is_hit = false;
+			for (uint32_t j = 0; j < 3; j++)
+				is_hit |= (g * 7 + j * 41) % PROBES == i;
+			ck_assert_uint_eq(row->hits, is_hit ? 6 : 0);
+			ck_assert_uint_eq(row->args[0].count, row->hits);
+			ck_assert_uint_eq(row->gap.count, is_hit ? 5 : 0);
+			hits += row->hits;
+		}
+		ck_assert_uint_eq(hits, 18);
+	}
+	ck_assert_uint_eq(rows, 3 * GROUPS);
+	nw_summary_free(summary);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+	nw_buf_free(&text);
+}
+END_TEST
+
+UNIT_MAIN("summary_group", groups_have_rows_only_of_what_they_hit,
+	  without_groups_all_is_one, a_latency_belongs_to_the_group_of_its_start,
 	  hits_that_cannot_say_their_group_have_one_of_their_own,
 	  what_is_given_up_is_counted_where_it_began, gaps_are_between_hits_of_one_group,
 	  groups_beyond_the_limit_share_one,

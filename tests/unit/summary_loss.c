@@ -43,12 +43,12 @@ static void teardown(void)
 
 static const struct nw_span_row *span_row(void)
 {
-	return nw_summary_rows(summary, 0, false)->spans;
+	return nw_group_span(nw_summary_rows(summary, 0, false), 0);
 }
 
 static const struct nw_probe_row *probe_row(uint32_t probe)
 {
-	return &nw_summary_rows(summary, 0, false)->probes[probe];
+	return nw_group_probe(nw_summary_rows(summary, 0, false), probe);
 }
 
 static void hit_key(uint32_t probe, int32_t tid, uint64_t key, uint64_t time)

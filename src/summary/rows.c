@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* See rows.h. */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- one row ------------------------------------------------------------------------ */
+
+static size_t arg_count(const struct nw_row_shape *shape, size_t probe)
+{
+	return shape->options->args
+		       ? shape->options->selection->probes.item[probe]->args.count
+		       : 0;
+}
+
+static int make_args(const struct nw_row_shape *shape, struct nw_probe_row *row,
+		     size_t probe)
+{
+	if (!shape->options->args)
+		return 0;
+	row->args = calloc(arg_count(shape, probe) + 1, sizeof(*row->args));
+	return row->args ? 0 : -ENOMEM;
+}
+
+static void free_probe(const struct nw_row_shape *shape, struct nw_probe_row *row,
+		       size_t probe)
+{
+	nw_histogram_free(&row->gap);
+	for (size_t i = 0; row->args && i < arg_count(shape, probe); i++)
+		nw_histogram_free(&row->args[i]);
+	free(row->args);
+}
+
+static void merge_probe(const struct nw_row_shape *shape, struct nw_probe_row *into,
+			const struct nw_probe_row *from, size_t probe)
+{
+	into->hits += from->hits;
+	nw_histogram_merge(&into->gap, &from->gap);
+	for (size_t i = 0; i < arg_count(shape, probe); i++)
+		nw_histogram_merge(&into->args[i], &from->args[i]);
+}
+
+static void clear_probe(const struct nw_row_shape *shape, struct nw_probe_row *row,
+			size_t probe)
+{
+	row->hits = 0;
+	nw_histogram_clear(&row->gap);
+	for (size_t i = 0; i < arg_count(shape, probe); i++)
+		nw_histogram_clear(&row->args[i]);
+}
+
+bool nw_span_row_has(const struct nw_span_row *row)
+{
+	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
+	       row->discarded || row->abandoned || row->omitted;
+}
+
+void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
+{
+	nw_histogram_merge(&into->latency, &from->latency);
+	into->unmatched_starts += from->unmatched_starts;
+	into->unmatched_ends += from->unmatched_ends;
+	into->discarded += from->discarded;
+	into->abandoned += from->abandoned;
+	into->omitted += from->omitted;
+}
+
+static void clear_span(struct nw_span_row *row)
+{
+	struct nw_histogram latency = row->latency;
+
+	nw_histogram_clear(&latency);
+	*row = (struct nw_span_row){.latency = latency};
+}
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+enum {
+	LEAST_SLOTS = 8
+};
+
+/* The slot of a number, or the free one where it would go. */
+static size_t slot_of(const struct nw_row_table *table, uint32_t number)
+{
+	size_t at = nw_hash64(number) & (table->slots - 1);
+
+	while (table->slot[at].row && table->slot[at].number != number)
+		at = (at + 1) & (table->slots - 1);
+	return at;
+}
+
+static void *find(const struct nw_row_table *table, uint32_t number)
+{
+	return table->slots ? table->slot[slot_of(table, number)].row : NULL;
+}
+
+static int grow(struct nw_row_table *table)
+{
+	struct nw_row_table larger = {.slots = table->slots ? 2 * table->slots
+							    : LEAST_SLOTS,
+				      .used = table->used};
+
+	larger.slot = calloc(larger.slots, sizeof(*larger.slot));
+	if (!larger.slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->slots; i++)
+		if (table->slot[i].row)
+			larger.slot[slot_of(&larger, table->slot[i].number)] =
+				table->slot[i];
+	free(table->slot);
+	*table = larger;
+	return 0;
+}
+
+/* A new row of that many bytes, all zero, which is not there yet. */
+static void *add(struct nw_row_table *table, uint32_t number, size_t size)
+{
+	void *row = table->used * 2 < table->slots || grow(table) == 0 ? calloc(1, size)
+								       : NULL;
+	if (!row)
+		return NULL;
+	size_t at = slot_of(table, number);
+	table->slot[at].number = number;
+	table->slot[at].row = row;
+	table->used++;
+	return row;
+}
+
+static struct nw_probe_row *add_some_probe(struct nw_group_rows *rows, uint32_t probe)
+{
+	struct nw_probe_row empty = {0};
+
+	if (make_args(rows->shape, &empty, probe) < 0)
+		return NULL;
+	struct nw_probe_row *row = add(&rows->some_probes, probe, sizeof(*row));
+	if (row)
+		*row = empty;
+	else
+		free(empty.args);
+	return row;
+}
+
+/* ---- all of a group ----------------------------------------------------------------- */
+
+int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_options *options)
+{
+	size_t most = 0;
+
+	*shape = (struct nw_row_shape){.options = options,
+				       .probes = options->selection->probes.count};
+	for (size_t i = 0; i < shape->probes; i++)
+		if (arg_count(shape, i) > most)
+			most = arg_count(shape, i);
+	if (options->args)
+		shape->no_probe.args = calloc(most + 1, sizeof(struct nw_histogram));
+	return options->args && !shape->no_probe.args ? -ENOMEM : 0;
+}
+
+void nw_row_shape_free(struct nw_row_shape *shape)
+{
+	free(shape->no_probe.args);
+}
+
+int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape)
+{
+	int ret = 0;
+
+	*rows = (struct nw_group_rows){.shape = shape};
+	if (shape->options->grouped)
+		return 0;
+	rows->probes = calloc(shape->probes + 1, sizeof(*rows->probes));
+	rows->spans = calloc(shape->options->span_count + 1, sizeof(*rows->spans));
+	if (!rows->probes || !rows->spans)
+		return -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < shape->probes; i++)
+		ret = make_args(shape, &rows->probes[i], i);
+	return ret;
+}
+
+void nw_rows_free(struct nw_group_rows *rows)
+{
+	for (size_t i = 0; rows->probes && i < rows->shape->probes; i++)
+		free_probe(rows->shape, &rows->probes[i], i);
+	for (size_t i = 0; rows->spans && i < rows->shape->options->span_count; i++)
+		nw_histogram_free(&rows->spans[i].latency);
+	free(rows->probes);
+	free(rows->spans);
+	for (size_t i = 0; i < rows->some_probes.slots; i++) {
+		struct nw_probe_row *row = rows->some_probes.slot[i].row;
+		if (row)
+			free_probe(rows->shape, row, rows->some_probes.slot[i].number);
+		free(row);
+	}
+	for (size_t i = 0; i < rows->some_spans.slots; i++) {
+		struct nw_span_row *row = rows->some_spans.slot[i].row;
+		if (row)
+			nw_histogram_free(&row->latency);
+		free(row);
+	}
+	free(rows->some_probes.slot);
+	free(rows->some_spans.slot);
+	*rows = (struct nw_group_rows){0};
+}
+
+struct nw_probe_row *nw_rows_add_probe(struct nw_group_rows *rows, uint32_t probe)
+{
+	if (rows->probes)
+		return &rows->probes[probe];
+	struct nw_probe_row *row = find(&rows->some_probes, probe);
+	return row ? row : add_some_probe(rows, probe);
+}
+
+struct nw_span_row *nw_rows_add_span(struct nw_group_rows *rows, uint32_t span)
+{
+	if (rows->spans)
+		return &rows->spans[span];
+	struct nw_span_row *row = find(&rows->some_spans, span);
+	return row ? row : add(&rows->some_spans, span, sizeof(*row));
+}
+
+const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size_t probe)
+{
+	if (rows->probes)
+		return &rows->probes[probe];
+	const struct nw_probe_row *row = find(&rows->some_probes, (uint32_t)probe);
+	return row ? row : &rows->shape->no_probe;
+}
+
+const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t span)
+{
+	if (rows->spans)
+		return &rows->spans[span];
+	const struct nw_span_row *row = find(&rows->some_spans, (uint32_t)span);
+	return row ? row : &rows->shape->no_span;
+}
+
+size_t nw_group_row_count(const struct nw_group_rows *rows)
+{
+	return rows->probes ? rows->shape->probes + rows->shape->options->span_count
+			    : rows->some_probes.used + rows->some_spans.used;
+}
+
+static int merge_some(struct nw_group_rows *into, const struct nw_group_rows *from)
+{
+	for (size_t i = 0; i < from->some_probes.slots; i++) {
+		const struct nw_probe_row *row = from->some_probes.slot[i].row;
+		uint32_t probe = from->some_probes.slot[i].number;
+		struct nw_probe_row *sum = row ? nw_rows_add_probe(into, probe) : NULL;
+		if (row && !sum)
+			return -ENOMEM;
+		if (row)
+			merge_probe(from->shape, sum, row, probe);
+	}
+	for (size_t i = 0; i < from->some_spans.slots; i++) {
+		const struct nw_span_row *row = from->some_spans.slot[i].row;
+		struct nw_span_row *sum = row ? nw_rows_add_span(
+							into,
+							from->some_spans.slot[i].number)
+					      : NULL;
+		if (row && !sum)
+			return -ENOMEM;
+		if (row)
+			nw_span_row_merge(sum, row);
+	}
+	return 0;
+}
+
+int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from)
+{
+	for (size_t i = 0; from->probes && i < from->shape->probes; i++)
+		merge_probe(from->shape, &into->probes[i], &from->probes[i], i);
+	for (size_t i = 0; from->spans && i < from->shape->options->span_count; i++)
+		nw_span_row_merge(&into->spans[i], &from->spans[i]);
+	return merge_some(into, from);
+}
+
+void nw_rows_clear(struct nw_group_rows *rows)
+{
+	const struct nw_row_shape *shape = rows->shape;
+
+	for (size_t i = 0; rows->probes && i < shape->probes; i++)
+		clear_probe(shape, &rows->probes[i], i);
+	for (size_t i = 0; rows->spans && i < shape->options->span_count; i++)
+		clear_span(&rows->spans[i]);
+	for (size_t i = 0; i < rows->some_probes.slots; i++)
+		if (rows->some_probes.slot[i].row)
+			clear_probe(shape, rows->some_probes.slot[i].row,
+				    rows->some_probes.slot[i].number);
+	for (size_t i = 0; i < rows->some_spans.slots; i++)
+		if (rows->some_spans.slot[i].row)
+			clear_span(rows->some_spans.slot[i].row);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of one group: of every probe and span in one array where nothing is grouped, which is the
+ * hot path; else only of those that the group has had to do with, in a table each, since there may
+ * be thousands of groups and thousands of probes.
+ */
+#ifndef NOPWATCH_SUMMARY_ROWS_H
+#define NOPWATCH_SUMMARY_ROWS_H
+
+#include "nopwatch/summary.h"
+
+/* By number of the probe or span, open addressing. Rows do not move while the table grows. */
+struct nw_row_table {
+	struct {
+		uint32_t number;
+		void *row; /* NULL: free */
+	} * slot;
+	size_t slots, used;
+};
+
+/* What the rows of all groups of a summary have in common. */
+struct nw_row_shape {
+	const struct nw_summary_options *options;
+	size_t probes;
+	struct nw_probe_row no_probe; /* for who asks for a row that there is not */
+	struct nw_span_row no_span;
+};
+
+struct nw_group_rows {
+	const struct nw_row_shape *shape;
+	struct nw_probe_row *probes; /* NULL: it is grouped */
+	struct nw_span_row *spans;
+	struct nw_row_table some_probes, some_spans;
+};
+
+/* options must live as long as the shape. -ENOMEM */
+int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_options *options);
+void nw_row_shape_free(struct nw_row_shape *shape);
+
+int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape);
+void nw_rows_free(struct nw_group_rows *rows); /* also zeroed ones */
+/* The row, made if there is none; NULL: no memory. */
+struct nw_probe_row *nw_rows_add_probe(struct nw_group_rows *rows, uint32_t probe);
+struct nw_span_row *nw_rows_add_span(struct nw_group_rows *rows, uint32_t span);
+int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from);
+/* Start again from 0. When a probe was hit last stays known. */
+void nw_rows_clear(struct nw_group_rows *rows);
+
+#endif
