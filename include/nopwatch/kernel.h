@@ -284,7 +284,6 @@ struct nw_foreign_event {
 	char *path;
 	uint64_t offset, ref_ctr; /* ref_ctr 0: it has none */
 	bool is_return;
-	size_t line;			/* which of uprobe_events, for looking again */
 	bool enabled;			/* in the top level or in an instance */
 	char instance[NW_MAX_NAME + 1]; /* the one that has it enabled, "": the top level */
 	pid_t dead_owner; /* the process that its name speaks of is gone; 0: not known */
@@ -330,6 +329,7 @@ struct nw_persistent_event {
 	char build_id[129];
 	unsigned int machine; /* e_machine */
 	nw_strings on;	      /* where we have enabled it: "" or an instance */
+	bool defined;	      /* the kernel has it: as it was last pruned */
 };
 
 /* One place of an event: a line of uprobe_events. */
@@ -379,7 +379,7 @@ bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where);
  * Does a pattern mean this event? GROUP:EVENT, GROUP/EVENT, GROUP or EVENT, or the label of its
  * probe; globs anywhere.
  */
-bool nw_event_fits(const struct nw_uprobe_event *event, const char *pattern);
+bool nw_event_matches(const struct nw_uprobe_event *event, const char *pattern);
 /* Does the event stand at this very place, the same inode and offset? */
 bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *point);
 

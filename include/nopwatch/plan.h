@@ -204,6 +204,11 @@ bool nw_plan_has_stacks(const struct nw_plan *plan);
 
 /* The group or system that the event is in. */
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event);
+/* What is a session's is called so: its group and its instance. */
+extern const char nw_session_prefix[10]; /* "nopwatch_" */
+void nw_session_group(const char *session, char out[NW_MAX_NAME + 1]);
+/* The session that a group or instance is of, by its name alone; NULL: it is none's. */
+const char *nw_group_session(const char *group);
 
 /* The point that place stands for. */
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,

@@ -156,7 +156,7 @@ static bool fits_label(const struct picking *p,
 static bool fits(const struct picking *p, const struct nw_uprobe_event *event)
 {
 	if (!p->is_spec)
-		return nw_event_fits(event, p->word);
+		return nw_event_matches(event, p->word);
 	if (event->persistent && fits_label(p, event->persistent))
 		return true;
 	nw_vec_each (&p->selection.probes, probe)

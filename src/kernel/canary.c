@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "event_list.h"
 #include "gate.h"
 #include "topbuffer.h"
 
@@ -192,19 +193,28 @@ static int define(struct canary *c, const struct trial *trial)
 	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
 }
 
+struct counting {
+	const struct canary *canary;
+	const char *event;
+	unsigned int lines;
+};
+
+static int count_line(void *arg, const struct nw_event_line *line)
+{
+	struct counting *c = arg;
+
+	c->lines += strcmp(line->group, c->canary->group) == 0 &&
+		    strcmp(line->name, c->event) == 0;
+	return 0;
+}
+
 /* How many lines of an event there are; kernels may take a second one in place of the first. */
 static unsigned int count_lines(const struct canary *c, const char *event)
 {
-	struct nw_buf lines = {0};
-	char mark[NW_MAX_NAME + 32];
-	unsigned int count = 0;
+	struct counting counting = {.canary = c, .event = event};
 
-	snprintf(mark, sizeof(mark), "p:%s/%s ", c->group, event);
-	nw_tracefs_read(c->fs->root, "uprobe_events", &lines);
-	for (const char *at = nw_buf_str(&lines); (at = strstr(at, mark)); at++)
-		count++;
-	nw_buf_free(&lines);
-	return count;
+	(void)nw_event_list_read(c->fs, NULL, count_line, &counting);
+	return counting.lines;
 }
 
 /* The event of several sites begins with the gate that makes it safe to delete (gate.c). */
@@ -488,7 +498,7 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		ret = nw_journal_create(name, &c.journal, err);
 	if (ret < 0)
 		return ret;
-	snprintf(c.group, sizeof(c.group), "nopwatch_%.20s", name);
+	nw_session_group(name, c.group);
 	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
 	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
 	nw_expedite_begin(features, &c.journal);

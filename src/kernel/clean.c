@@ -11,8 +11,6 @@
 #include "semaphore.h"
 #include "topbuffer.h"
 
-static const char prefix[] = "nopwatch_";
-
 /* What it had begun: a failure of one thing does not keep the others. 1: nw_teardown()'s. */
 static int take_away(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		     nw_strings *stuck)
@@ -88,9 +86,9 @@ int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
 
 	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
 		nw_strings found = {0};
-		ret = nw_tracefs_list_any(fs->root, places[i], prefix, &found);
+		ret = nw_tracefs_list_any(fs->root, places[i], nw_session_prefix, &found);
 		nw_vec_each (&found, name) {
-			const char *session = *name + sizeof(prefix) - 1;
+			const char *session = nw_group_session(*name);
 			if (ret < 0 || !nw_session_name_is_valid(session) ||
 			    nw_strings_has(&journals, session) ||
 			    nw_strings_has(sessions, session))
@@ -115,7 +113,8 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 			break;
 		bool killed = nw_script_is_dead(*session);
 		if (!remove && !killed) {
-			ret = nw_strings_addf(&report->orphans, "%s%s", prefix, *session);
+			ret = nw_strings_addf(&report->orphans, "%s%s", nw_session_prefix,
+					      *session);
 		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
 			nw_journal_leave(&journal);
 			clean_session(fs, *session, report);

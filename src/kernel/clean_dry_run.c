@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gate.h"
 #include "inventory.h"
 #include "journal.h"
 #include "script_dead.h"
@@ -14,10 +15,11 @@ static int print_session(const struct nw_tracefs *fs, const char *session,
 			 struct nw_steps *steps, struct nw_error *err)
 {
 	const char *place = nw_journal_place(session);
-	char journal[128], gate[128];
+	char journal[128], name[32], gate[128];
 	int ret = nw_teardown_steps(fs, session, steps, err);
 
-	snprintf(gate, sizeof(gate), "%s/gate.%.20s", place, session);
+	nw_gate_file(session, name);
+	snprintf(gate, sizeof(gate), "%s/%s", place, name);
 	if (access(gate, F_OK) == 0)
 		nw_steps_add(steps, NW_DO_UNLINK, gate, "");
 	snprintf(journal, sizeof(journal), "%s/%.23s", place, session);

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Events of others on a file, and whether their hits are recorded anywhere. Reads only.
- *
- * uprobe_profile names no group, but lists the same places as uprobe_events in the same order
- * (profile.c), so a line's number joins the two.
- */
+/* Events of others on a file, and whether their hits are recorded anywhere. Reads only. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,42 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "event_list.h"
 
 /* ---- definitions -------------------------------------------------------------------- */
-
-/* Take text up to end into out, if it fits. */
-static bool take(const char *text, const char *end, char *out, size_t room)
-{
-	size_t len = (size_t)(end - text);
-
-	if (len >= room)
-		return false;
-	memcpy(out, text, len);
-	out[len] = '\0';
-	return true;
-}
-
-/* "p:GROUP/NAME PATH:0xOFFSET(0xREF_CTR) ARGS"; the path holds no blank. */
-static bool parse_definition(const char *line, struct nw_foreign_event *out)
-{
-	const char *colon = strchr(line, ':'), *slash = colon ? strchr(colon, '/') : NULL;
-	const char *blank = slash ? strchr(slash, ' ') : NULL;
-
-	if (!blank || !take(colon + 1, slash, out->group, sizeof(out->group)) ||
-	    !take(slash + 1, blank, out->name, sizeof(out->name)))
-		return false;
-	const char *place = blank + 1, *end = place + strcspn(place, " ");
-	const char *at = memrchr(place, ':', (size_t)(end - place));
-	if (!at)
-		return false;
-	char *after;
-	out->offset = strtoull(at + 1, &after, 0);
-	out->ref_ctr = *after == '(' ? strtoull(after + 1, NULL, 0) : 0;
-	out->is_return = line[0] == 'r';
-	out->path = strndup(place, (size_t)(at - place));
-	return out->path != NULL;
-}
 
 static bool is_on(const char *path, const struct nw_image *image)
 {
@@ -89,21 +51,16 @@ static bool reads_one(int dir, const char *file)
 	return one;
 }
 
-/* "0", "1", with '*' where a trigger may switch the event: "0*" is armed, and recorded only when one
- * has done so (trace_events.c, event_enable_read()). */
 static bool is_enabled(int dir, struct nw_foreign_event *event)
 {
-	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/enable", event->group,
-						     event->name);
-	struct nw_buf text = {0};
-	bool enabled = false;
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
 
-	if (file && nw_tracefs_read(dir, file, &text) == 0) {
-		event->waits = strncmp(nw_buf_str(&text), "0*", 2) == 0;
-		enabled = nw_buf_str(&text)[0] == '1' || event->waits;
-	}
-	nw_buf_free(&text);
-	return enabled;
+	nw_event_file("", event->group, event->name, "enable", file);
+	if (nw_enabled_read(dir, file, &enabled) < 0)
+		return false;
+	event->waits = enabled == NW_ENABLED_SOFT;
+	return nw_enabled_arms(enabled);
 }
 
 static void read_filter(int dir, struct nw_foreign_event *event)
@@ -318,40 +275,38 @@ static void look_everywhere(const struct nw_tracefs *fs, const nw_pids *threads,
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-/* The number at the end of line `wanted` of uprobe_profile. */
-static uint64_t hits_of(const char *profile, size_t wanted)
-{
-	for (size_t i = 0; i < wanted && profile; i++) {
-		profile = strchr(profile, '\n');
-		profile = profile ? profile + 1 : NULL;
-	}
-	if (!profile || !*profile)
-		return 0;
-	size_t len = strcspn(profile, "\n");
-	const char *blank = memrchr(profile, ' ', len);
-	return blank ? strtoull(blank + 1, NULL, 10) : 0;
-}
+struct finding {
+	const struct nw_tracefs *fs;
+	const struct nw_image *image;
+	const nw_pids *threads;
+	nw_foreign_events found;
+};
 
-static int add_line(const char *line, size_t number, const char *profile,
-		    const struct nw_tracefs *fs, const struct nw_image *image,
-		    const nw_pids *threads, nw_foreign_events *out)
+static int add_event(void *arg, const struct nw_event_line *line)
 {
-	struct nw_foreign_event event = {.line = number}, *slot;
+	struct finding *f = arg;
+	struct nw_foreign_event event = {.offset = line->offset,
+					 .ref_ctr = line->ref_ctr,
+					 .is_return = line->is_return,
+					 .hits = line->hits};
 
-	if (!parse_definition(line, &event))
+	if (nw_group_session(line->group))
 		return 0;
-	if (!is_on(event.path, image) || strncmp(event.group, "nopwatch_", 9) == 0) {
+	event.path = strndup(line->path, line->path_len);
+	if (!event.path || !is_on(event.path, f->image)) {
+		int ret = event.path ? 0 : -ENOMEM;
 		free(event.path);
-		return 0;
+		return ret;
 	}
-	slot = nw_vec_add(out);
+	memcpy(event.group, line->group, sizeof(event.group));
+	memcpy(event.name, line->name, sizeof(event.name));
+	struct nw_foreign_event *slot = nw_vec_add(&f->found);
 	if (!slot) {
 		free(event.path);
 		return -ENOMEM;
 	}
-	event.hits = hits_of(profile, number);
 	event.dead_owner = dead_owner(&event);
-	look_everywhere(fs, threads, &event);
+	look_everywhere(f->fs, f->threads, &event);
 	*slot = event;
 	return 0;
 }
@@ -360,31 +315,18 @@ int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *i
 			   const nw_pids *threads, nw_foreign_events *out,
 			   struct nw_error *err)
 {
-	struct nw_buf events = {0}, profile = {0};
-	nw_foreign_events found = {0};
-	size_t number = 0;
-	int ret = nw_tracefs_read(fs->root, "uprobe_events", &events);
+	struct finding finding = {.fs = fs, .image = image, .threads = threads};
+	bool joined;
+	int ret = nw_event_list_read(fs, &joined, add_event, &finding);
 
-	if (ret == 0)
-		ret = nw_tracefs_read(fs->root, "uprobe_profile", &profile);
-	if (ret < 0)
+	if (ret == -ENOMEM)
+		nw_no_memory(err);
+	else if (ret < 0)
 		nw_fail(err, -ret, "cannot read uprobe_events: %s", nw_strerror(-ret));
-	for (char *at = events.data; ret == 0 && at && *at;) {
-		char *end = strchrnul(at, '\n');
-		char *next = *end ? end + 1 : end;
-		*end = '\0';
-		ret = add_line(at, number++, nw_buf_str(&profile), fs, image, threads,
-			       &found);
-		if (ret < 0)
-			nw_no_memory(err);
-		at = next;
-	}
-	nw_buf_free(&events);
-	nw_buf_free(&profile);
 	if (ret < 0)
-		nw_foreign_events_free(&found);
+		nw_foreign_events_free(&finding.found);
 	else
-		*out = found;
+		*out = finding.found;
 	return ret;
 }
 

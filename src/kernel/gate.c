@@ -40,9 +40,9 @@ static const char prefix[] = "gate."; /* no session's journal has a dot */
 
 /* ---- the file ----------------------------------------------------------------------- */
 
-static void file_name(const struct nw_journal *journal, char out[32])
+void nw_gate_file(const char *session, char out[32])
 {
-	snprintf(out, 32, "%s%.20s", prefix, journal->session);
+	snprintf(out, 32, "%s%.23s", prefix, session);
 }
 
 int nw_gate_make(const struct nw_journal *journal)
@@ -52,7 +52,7 @@ int nw_gate_make(const struct nw_journal *journal)
 
 	if (dir < 0)
 		return dir;
-	file_name(journal, name);
+	nw_gate_file(journal->session, name);
 	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			0600);
 	int ret = fd < 0 && errno != EEXIST ? -errno : 0;
@@ -66,7 +66,7 @@ void nw_gate_remove(const struct nw_journal *journal, int dir)
 {
 	char name[32];
 
-	file_name(journal, name);
+	nw_gate_file(journal->session, name);
 	unlinkat(dir, name, 0);
 }
 
@@ -88,7 +88,7 @@ int nw_gate_set(const struct nw_journal *journal, bool open)
 {
 	char name[32];
 
-	file_name(journal, name);
+	nw_gate_file(journal->session, name);
 	return set_size(journal->dir, name, open ? (off_t)2 * NW_GATE_OFFSET : 0);
 }
 
@@ -97,7 +97,7 @@ char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_
 {
 	char name[32];
 
-	file_name(journal, name);
+	nw_gate_file(journal->session, name);
 	return nw_text("%c:%s %s/%s:0x%x%s%s", is_return ? 'r' : 'p', event, journal->dir,
 		       name, NW_GATE_OFFSET, *fetches ? " " : "", fetches);
 }
@@ -224,28 +224,33 @@ static void free_definitions(struct definitions *d)
 	free(d->args);
 }
 
+struct looking {
+	const char *event; /* "GROUP/NAME" */
+	struct definitions *out;
+};
+
+static int take_definition(void *arg, const struct nw_event_line *line)
+{
+	const struct looking *l = arg;
+	size_t group = strlen(line->group);
+	struct definitions *d = l->out;
+
+	if (strncmp(l->event, line->group, group) != 0 || l->event[group] != '/' ||
+	    strcmp(l->event + group + 1, line->name) != 0 || d->count++)
+		return 0;
+	d->kind = line->is_return ? 'r' : 'p';
+	d->path = strndup(line->path, line->path_len);
+	d->args = nw_text("%s%s", *line->args ? " " : "", line->args);
+	return d->path && d->args ? 0 : -ENOMEM;
+}
+
 static int find_definitions(const struct nw_tracefs *fs, const char *event,
 			    struct definitions *out)
 {
-	nw_cleanup(nw_free_ptr) char *wanted = nw_text(":%s ", event);
-	struct nw_buf text = {0};
-	int ret = wanted ? nw_tracefs_read(fs->root, "uprobe_events", &text) : -ENOMEM;
+	struct looking looking = {event, out};
 
 	*out = (struct definitions){0};
-	for (char *rest = text.data, *line; ret == 0 && (line = strsep(&rest, "\n"));) {
-		if (!*line || strncmp(line + 1, wanted, strlen(wanted)) != 0 ||
-		    out->count++)
-			continue;
-		char *path = line + 1 + strlen(wanted);
-		size_t len = strcspn(path, " ");
-		const char *colon = memrchr(path, ':', len);
-		out->kind = *line;
-		out->path = strndup(path, colon ? (size_t)(colon - path) : len);
-		out->args = strdup(path + len);
-		ret = out->path && out->args ? 0 : -ENOMEM;
-	}
-	nw_buf_free(&text);
-	return ret;
+	return nw_event_list_read(fs, NULL, take_definition, &looking);
 }
 
 /* Shut the gate that it was defined with: -ENOENT: it has none. */

@@ -9,6 +9,8 @@ enum {
 	NW_GATE_OFFSET = 0x1000
 };
 
+/* What its file is called, beside the session's journal. */
+void nw_gate_file(const char *session, char out[32]);
 /* Make the session's gate, shut; 0 or -errno. nw_journal_remove() takes it away again. */
 int nw_gate_make(const struct nw_journal *journal);
 void nw_gate_remove(const struct nw_journal *journal, int dir);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every uprobe event there is, ours and others'. uprobe_profile names neither group nor offset,
- * but lists the same places in the same order as uprobe_events (both walk dyn_event_list): line
- * N of one counts line N of the other, if the list was the same before and after.
+ * Every uprobe event there is, ours and others': what defines it, where it is enabled, whose it is.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,43 +11,7 @@
 #include "gate.h"
 #include "inventory.h"
 
-static const char session_prefix[] = "nopwatch_";
-
 /* ---- definitions -------------------------------------------------------------------- */
-
-/* Split "p:GROUP/NAME PATH:0xOFFSET(0xREF) ARGS". False: not a line that we understand. */
-static bool split_name(const char *line, char *kind, char group[NW_MAX_NAME + 1],
-		       char name[NW_MAX_NAME + 1], const char **rest)
-{
-	const char *colon = strchr(line, ':');
-	const char *slash = colon ? strchr(colon, '/') : NULL;
-	const char *blank = slash ? strchr(slash, ' ') : NULL;
-
-	if (!blank || slash - colon - 1 > NW_MAX_NAME || blank - slash - 1 > NW_MAX_NAME)
-		return false;
-	*kind = *line;
-	snprintf(group, NW_MAX_NAME + 1, "%.*s", (int)(slash - colon - 1), colon + 1);
-	snprintf(name, NW_MAX_NAME + 1, "%.*s", (int)(blank - slash - 1), slash + 1);
-	*rest = blank + 1;
-	return true;
-}
-
-/* The path may hold colons: the last one before the blank is the offset's. */
-static bool split_place(const char *text, struct nw_definition *out)
-{
-	size_t len = strcspn(text, " ");
-	const char *colon = memrchr(text, ':', len);
-	char *end;
-
-	if (!colon)
-		return false;
-	out->offset = strtoull(colon + 1, &end, 16);
-	if (*end == '(')
-		out->ref_ctr = strtoull(end + 1, NULL, 16);
-	out->path = strndup(text, (size_t)(colon - text));
-	out->args = strdup(text[len] ? text + len + 1 : "");
-	return true;
-}
 
 static struct nw_uprobe_event *find(const struct nw_inventory *inventory, const char *group,
 				    const char *name)
@@ -66,114 +28,72 @@ const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inven
 	return find(inventory, group, name);
 }
 
-int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t hits)
+static void free_definition(struct nw_definition *place)
 {
-	char kind, group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
-	struct nw_definition place = {.hits = hits};
-	const char *rest;
+	free(place->line);
+	free(place->path);
+	free(place->args);
+}
 
-	if (!split_name(line, &kind, group, name, &rest) || !split_place(rest, &place))
-		return 0;
-	if (nw_is_gate(place.path ? place.path : "")) { /* no place of anybody's */
-		free(place.path);
-		free(place.args);
+/* The event of a line, made if it is new. */
+static struct nw_uprobe_event *enter(struct nw_inventory *inventory,
+				     const struct nw_event_line *line)
+{
+	struct nw_uprobe_event *event = find(inventory, line->group, line->name);
+
+	if (event || !(event = nw_vec_add(&inventory->events)))
+		return event;
+	memcpy(event->group, line->group, sizeof(event->group));
+	memcpy(event->name, line->name, sizeof(event->name));
+	event->is_return = line->is_return;
+	return event;
+}
+
+static int add_line(void *arg, const struct nw_event_line *line)
+{
+	struct nw_definition place = {.line = strdup(line->text),
+				      .path = strndup(line->path, line->path_len),
+				      .args = strdup(line->args),
+				      .offset = line->offset,
+				      .ref_ctr = line->ref_ctr,
+				      .hits = line->hits};
+	struct nw_definition *slot = NULL;
+
+	if (place.path && nw_is_gate(place.path)) { /* no place of anybody's */
+		free_definition(&place);
 		return 0;
 	}
-	struct nw_uprobe_event *event = find(inventory, group, name);
-	if (!event && (event = nw_vec_add(&inventory->events))) {
-		snprintf(event->group, sizeof(event->group), "%s", group);
-		snprintf(event->name, sizeof(event->name), "%s", name);
-		event->is_return = kind == 'r';
+	if (place.line && place.path && place.args) {
+		struct nw_uprobe_event *event = enter(arg, line);
+		slot = event ? nw_vec_add(&event->places) : NULL;
 	}
-	struct nw_definition *slot = event ? nw_vec_add(&event->places) : NULL;
-	place.line = strdup(line);
 	if (slot)
 		*slot = place;
-	if (slot && place.line && place.path && place.args)
-		return 0;
-	if (!slot) {
-		free(place.line);
-		free(place.path);
-		free(place.args);
-	}
-	return -ENOMEM;
+	else
+		free_definition(&place);
+	return slot ? 0 : -ENOMEM;
 }
 
-static size_t count_lines(const char *text)
+int nw_inventory_add(struct nw_inventory *inventory, const char *text)
 {
-	size_t count = 0;
+	struct nw_event_line line;
 
-	for (; (text = strchr(text, '\n')); text++)
-		count++;
-	return count;
+	return nw_event_line_parse(text, &line) ? add_line(inventory, &line) : 0;
 }
 
-/* "  PATH EVENT   HITS" */
-static uint64_t hits_of(const char *line, size_t len)
+int nw_inventory_read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
 {
-	const char *blank = memrchr(line, ' ', len);
+	struct nw_inventory inventory = {0};
+	int ret = nw_event_list_read(fs, &inventory.has_hits, add_line, &inventory);
 
-	return blank ? strtoull(blank + 1, NULL, 10) : 0;
-}
-
-static int add_lines(struct nw_inventory *inventory, char *events, const char *profile)
-{
-	int ret = 0;
-
-	for (char *line = events, *end; ret == 0 && (end = strchr(line, '\n'));
-	     line = end + 1) {
-		*end = '\0';
-		size_t len = strcspn(profile, "\n");
-		ret = nw_inventory_add(inventory, line, hits_of(profile, len));
-		profile += len + (profile[len] == '\n');
-	}
-	return ret;
-}
-
-/* uprobe_events and the profile that belongs to it; without profile when they change all the
- * time. */
-static int read_lists(const struct nw_tracefs *fs, struct nw_buf *events,
-		      struct nw_buf *profile, bool *has_hits)
-{
-	struct nw_buf again = {0};
-	int ret = 0;
-
-	*has_hits = false;
-	for (int i = 0; i < 5 && ret == 0 && !*has_hits; i++) {
-		nw_buf_clear(events);
-		nw_buf_clear(profile);
-		nw_buf_clear(&again);
-		ret = nw_tracefs_read(fs->root, "uprobe_events", events);
-		if (ret == 0 && nw_tracefs_read(fs->root, "uprobe_profile", profile) < 0)
-			break;
-		if (ret == 0)
-			ret = nw_tracefs_read(fs->root, "uprobe_events", &again);
-		*has_hits = ret == 0 &&
-			    strcmp(nw_buf_str(events), nw_buf_str(&again)) == 0 &&
-			    count_lines(nw_buf_str(events)) ==
-				    count_lines(nw_buf_str(profile));
-	}
-	nw_buf_free(&again);
-	if (!*has_hits)
-		nw_buf_clear(profile);
+	if (ret < 0)
+		nw_inventory_free(&inventory);
+	else
+		*out = inventory;
 	return ret;
 }
 
 /* ---- what is enabled where ---------------------------------------------------------- */
-
-void nw_event_file(const char *where, const char *group, const char *name, const char *file,
-		   char out[512])
-{
-	snprintf(out, 512, "%s%.255s%sevents/%s/%s/%s", *where ? "instances/" : "", where,
-		 *where ? "/" : "", group, name, file);
-}
-
-static bool is_on(const struct nw_tracefs *fs, const char *file)
-{
-	char state = '0';
-
-	return nw_tracefs_state(fs, file, &state) == 0 && state != '0' && state != '?';
-}
 
 /* The filter, "" if there is none. The caller frees. */
 static char *read_filter(const struct nw_tracefs *fs, const char *file)
@@ -192,10 +112,12 @@ static char *read_filter(const struct nw_tracefs *fs, const char *file)
 static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 		    const char *where)
 {
+	enum nw_enabled enabled = NW_ENABLED_NO;
 	char file[512];
 
 	nw_event_file(where, event->group, event->name, "enable", file);
-	bool on = is_on(fs, file);
+	bool on = nw_enabled_read(fs->root, file, &enabled) == 0 &&
+		  nw_enabled_arms(enabled);
 	nw_event_file(where, event->group, event->name, "filter", file);
 	char *filter = read_filter(fs, file);
 	if (!filter)
@@ -235,15 +157,14 @@ static void find_owner(const struct nw_persistent *persistent,
 {
 	const struct nw_persistent_event *ours = nw_persistent_find(
 		persistent, event->group, event->name);
-	const char *session = event->group + sizeof(session_prefix) - 1;
+	const char *session = nw_group_session(event->group);
 
 	/* the name alone may be another's: somebody removed ours and made his own */
 	if (ours && ours->offset == event->places.item[0].offset &&
 	    ours->is_return == event->is_return && event->places.count == 1) {
 		event->owner = NW_OWNER_PERSISTENT;
 		event->persistent = ours;
-	} else if (strncmp(event->group, session_prefix, sizeof(session_prefix) - 1) == 0 &&
-		   nw_session_name_is_valid(session)) {
+	} else if (session && nw_session_name_is_valid(session)) {
 		static const enum nw_owner owners[] = {
 			[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
 			[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
@@ -261,21 +182,16 @@ static void find_owner(const struct nw_persistent *persistent,
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err)
 {
-	struct nw_buf events = {0}, profile = {0};
 	struct nw_inventory inventory = {0};
-	int ret = read_lists(fs, &events, &profile, &inventory.has_hits);
+	int ret = nw_inventory_read_events(fs, &inventory);
 
 	if (ret < 0 && ret != -ENOMEM)
 		nw_fail(err, -ret, "cannot read %s/uprobe_events: %s", fs->path,
 			nw_strerror(-ret));
-	else if (ret == 0 && events.data)
-		ret = add_lines(&inventory, events.data, nw_buf_str(&profile));
 	nw_vec_each (&inventory.events, event)
 		find_owner(persistent, event);
 	if (ret == 0)
 		ret = read_uses(fs, &inventory);
-	nw_buf_free(&events);
-	nw_buf_free(&profile);
 	if (ret == -ENOMEM)
 		nw_no_memory(err);
 	if (ret < 0)
@@ -288,11 +204,8 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 void nw_inventory_free(struct nw_inventory *inventory)
 {
 	nw_vec_each (&inventory->events, event) {
-		nw_vec_each (&event->places, place) {
-			free(place->line);
-			free(place->path);
-			free(place->args);
-		}
+		nw_vec_each (&event->places, place)
+			free_definition(place);
 		nw_vec_free(&event->places);
 		nw_vec_each (&event->uses, use) {
 			free(use->where);
@@ -314,7 +227,7 @@ bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where)
 	return false;
 }
 
-bool nw_event_fits(const struct nw_uprobe_event *event, const char *pattern)
+bool nw_event_matches(const struct nw_uprobe_event *event, const char *pattern)
 {
 	nw_cleanup(nw_free_ptr) char *slash = nw_text("%s/%s", event->group, event->name);
 	nw_cleanup(nw_free_ptr) char *colon = nw_text("%s:%s", event->group, event->name);

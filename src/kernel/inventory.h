@@ -3,18 +3,18 @@
 #ifndef NOPWATCH_KERNEL_INVENTORY_H
 #define NOPWATCH_KERNEL_INVENTORY_H
 
+#include "event_list.h"
 #include "persistent.h"
 
 /* persistent must outlive the inventory. */
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err);
+/* Only what is defined, and its hits: neither uses nor owners. 0 or -errno. */
+int nw_inventory_read_events(const struct nw_tracefs *fs, struct nw_inventory *out);
 /* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
-int nw_inventory_add(struct nw_inventory *inventory, const char *line, uint64_t hits);
+int nw_inventory_add(struct nw_inventory *inventory, const char *line);
 void nw_inventory_free(struct nw_inventory *inventory);
 const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
 						const char *group, const char *name);
-/* "events/GROUP/NAME/FILE" below the top level ("") or an instance. */
-void nw_event_file(const char *where, const char *group, const char *name, const char *file,
-		   char out[512]);
 
 #endif

@@ -156,10 +156,4 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event);
 int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out);
 /* The same, and a directory that is not there (-ENOENT) is an empty one. */
 int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_strings *out);
-/*
- * What an enable file says: '0', '1', 'X' for mixed, '?' for no event; "0*" and "1*" are a trigger's
- * doing (soft mode) and count as '1': the event is armed. 0 or -errno.
- */
-int nw_tracefs_state(const struct nw_tracefs *fs, const char *file, char *state);
-
 #endif

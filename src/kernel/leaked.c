@@ -19,7 +19,6 @@
 #include "gate.h"
 #include "inventory.h"
 #include "leaked.h"
-#include "persistent.h"
 
 /* ---- arming once more --------------------------------------------------------------- */
 
@@ -32,10 +31,12 @@ struct place {
 
 static bool is_enabled(const struct place *p, const char *where, const char *name)
 {
-	char file[512], state = '0';
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
 
 	nw_event_file(where, p->group, name, "enable", file);
-	return nw_tracefs_state(p->fs, file, &state) == 0 && state == '1';
+	return nw_enabled_read(p->fs->root, file, &enabled) == 0 &&
+	       nw_enabled_arms(enabled);
 }
 
 static bool is_defined(const struct place *p, const char *name)
@@ -50,26 +51,22 @@ static bool is_defined(const struct place *p, const char *name)
 typedef NW_VEC(int) fd_list;
 
 /* "/proc/self/fd/N" meant another process: open the file that it noted. */
-static char *with_own_path(const struct nw_journal_story *story, const char *line,
-			   fd_list *fds)
+static char *with_own_path(const struct nw_journal_story *story,
+			   const struct nw_event_line *line, fd_list *fds)
 {
-	const char *blank = strchr(line, ' ');
-	const char *colon = blank ? strchr(blank, ':') : NULL;
-
 	nw_vec_each (&story->files.list, file) {
 		const char *known = file->go.file;
-		size_t len = strlen(known);
-		if (!colon || (size_t)(colon - blank - 1) != len ||
-		    strncmp(blank + 1, known, len) != 0)
+		if (strlen(known) != line->path_len ||
+		    strncmp(line->path, known, line->path_len) != 0)
 			continue;
 		int *slot = nw_vec_add(fds);
 		if (!slot)
 			return NULL;
 		*slot = open(file->go.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		return nw_text("%.*s /proc/self/fd/%d%s", (int)(blank - line), line, *slot,
-			       colon);
+		return nw_text("%.*s/proc/self/fd/%d%s", (int)(line->path - line->text),
+			       line->text, *slot, line->path + line->path_len);
 	}
-	return strdup(line);
+	return strdup(line->text);
 }
 
 /* Define again what the dead session had deleted already; all lines of an event or none. */
@@ -77,13 +74,11 @@ static void define_missing(const struct place *p, const struct nw_journal_story 
 			   const nw_strings *missing, fd_list *fds)
 {
 	nw_vec_each (&story->definitions.list, step) {
-		const char *name = strchr(step->go.text, '/');
-		size_t len = name ? strcspn(name + 1, " ") : 0;
-		nw_cleanup(nw_free_ptr) char *event = name ? strndup(name + 1, len) : NULL;
-		if (!event || !nw_strings_has(missing, event))
+		struct nw_event_line event;
+		if (!nw_event_line_parse(step->go.text, &event) ||
+		    !nw_strings_has(missing, event.name))
 			continue;
-		nw_cleanup(nw_free_ptr) char *own = with_own_path(story, step->go.text,
-								  fds);
+		nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event, fds);
 		nw_cleanup(nw_free_ptr) char *line = own ? nw_text("%s\n", own) : NULL;
 		/* what was refused then is refused again */
 		if (line)
@@ -134,11 +129,9 @@ int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *ou
 {
 	int ret = 0;
 
-	nw_vec_each (&story->definitions.list, step) {
-		nw_cleanup(nw_free_ptr) char *line = strdup(step->go.text);
+	nw_vec_each (&story->definitions.list, step)
 		if (ret == 0)
-			ret = line ? nw_inventory_add(out, line, 0) : -ENOMEM;
-	}
+			ret = nw_inventory_add(out, step->go.text);
 	return ret;
 }
 
@@ -149,7 +142,7 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	nw_strings suspects = {0}, missing = {0};
 	fd_list fds = {0};
 
-	snprintf(p.group, sizeof(p.group), "nopwatch_%.20s", journal->session);
+	nw_session_group(journal->session, p.group);
 	int ret = find_suspects(&p, sites, &suspects, &missing);
 	bool needed = ret == 0 && suspects.count;
 	if (needed) {

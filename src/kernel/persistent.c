@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "event_list.h"
 #include "journal.h"
 #include "persistent.h"
 
@@ -320,11 +321,12 @@ static bool is_undone(const struct nw_action *undo, int ret)
 static void enable_first(const struct nw_tracefs *fs, const struct nw_action *undo)
 {
 	size_t len = strlen(undo->file);
-	char state;
+	enum nw_enabled enabled;
 
 	if (undo->kind == NW_DO_WRITE && strcmp(undo->text, "0") == 0 && len > 7 &&
 	    strcmp(undo->file + len - 7, "/enable") == 0 &&
-	    nw_tracefs_state(fs, undo->file, &state) == 0 && state == '0')
+	    nw_enabled_read(fs->root, undo->file, &enabled) == 0 &&
+	    !nw_enabled_arms(enabled))
 		(void)nw_tracefs_write(fs->root, undo->file, "1");
 }
 
@@ -402,24 +404,32 @@ static bool prune_instance(struct nw_persistent *journal, const struct nw_tracef
 	return true;
 }
 
+static int mark_defined(void *arg, const struct nw_event_line *line)
+{
+	struct nw_persistent_event *event = nw_persistent_find(arg, line->group,
+							       line->name);
+
+	if (event)
+		event->defined = true;
+	return 0;
+}
+
 bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs *fs)
 {
-	struct nw_buf there = {0};
 	bool pruned = false;
 
-	if ((!journal->events.count && !journal->instances.count) ||
-	    nw_tracefs_read(fs->root, "uprobe_events", &there) < 0)
+	if (!journal->events.count && !journal->instances.count)
+		return false;
+	nw_vec_each (&journal->events, event)
+		event->defined = false;
+	if (nw_event_list_read(fs, NULL, mark_defined, journal) < 0)
 		return false;
 	for (size_t i = journal->events.count; i--;) {
-		struct nw_persistent_event *event = &journal->events.item[i];
-		char name[2 * NW_MAX_NAME + 4];
-		snprintf(name, sizeof(name), ":%s/%s ", event->group, event->name);
-		if (strstr(nw_buf_str(&there), name))
+		if (journal->events.item[i].defined)
 			continue;
-		prune_event(journal, event);
+		prune_event(journal, &journal->events.item[i]);
 		pruned = true;
 	}
-	nw_buf_free(&there);
 	for (size_t i = journal->events.count ? 0 : journal->instances.count; i--;)
 		pruned |= prune_instance(journal, fs, journal->instances.item[i]);
 	return pruned;

@@ -53,13 +53,14 @@ void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 		TRIES = 20,
 		PAUSE_US = 1000
 	};
-	char path[96];
+	char path[96], group[NW_MAX_NAME + 1];
 
-	snprintf(path, sizeof(path), "instances/nopwatch_%s/events/enable", session);
+	nw_session_group(session, group);
+	snprintf(path, sizeof(path), "instances/%s/events/enable", group);
 	nw_tracefs_write(fs->root, path, "0");
-	snprintf(path, sizeof(path), "instances/nopwatch_%s/tracing_on", session);
+	snprintf(path, sizeof(path), "instances/%s/tracing_on", group);
 	int on = openat(fs->root, path, O_WRONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "instances/nopwatch_%s/trace_marker", session);
+	snprintf(path, sizeof(path), "instances/%s/trace_marker", group);
 	int marker = openat(fs->root, path, O_WRONLY | O_CLOEXEC);
 
 	for (int i = 0; i < TRIES && on >= 0 && marker >= 0; i++) {

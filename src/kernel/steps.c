@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "event_list.h"
 #include "journal.h"
 
 /* ---- making ------------------------------------------------------------------------- */
@@ -91,10 +92,10 @@ static int append_line(const struct nw_tracefs *fs, const struct nw_action *acti
 static int disable(const struct nw_tracefs *fs, const struct nw_action *action)
 {
 	int ret = nw_tracefs_write(fs->root, action->file, "0");
-	char state = 0;
-	int seen = nw_tracefs_state(fs, action->file, &state);
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	int seen = nw_enabled_read(fs->root, action->file, &enabled);
 
-	if (seen == -ENOENT || (seen == 0 && (state == '0' || state == '?')))
+	if (seen == -ENOENT || (seen == 0 && !nw_enabled_arms(enabled)))
 		return 0;
 	return ret < 0 ? ret : seen < 0 ? seen : -EBUSY;
 }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event_list.h"
 #include "journal.h"
 
 /* What there is of a session. */
@@ -31,21 +32,16 @@ struct survey {
 
 /* ---- what there is ------------------------------------------------------------------ */
 
-static void enable_file(const struct survey *s, const char *where, char out[512])
-{
-	snprintf(out, 512, "%s%.255s%sevents/%s/enable", *where ? "instances/" : "", where,
-		 *where ? "/" : "", s->group);
-}
-
 static int survey_place(struct survey *s, const char *where)
 {
-	char file[512], state = '0';
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
 
-	enable_file(s, where, file);
-	int ret = nw_tracefs_state(s->fs, file, &state);
+	nw_event_file(where, s->group, NULL, "enable", file);
+	int ret = nw_enabled_read(s->fs->root, file, &enabled);
 	if (ret == -ENOENT || ret == -ENODEV) /* the instance or the group is gone */
 		return 0;
-	if (ret < 0 || state == '0' || state == '?')
+	if (ret < 0 || !nw_enabled_arms(enabled))
 		return ret;
 	return nw_strings_add(&s->places, where, strlen(where));
 }
@@ -81,7 +77,7 @@ static void steps_disable(const struct survey *s, struct nw_steps *out)
 {
 	nw_vec_each (&s->places, where) {
 		char file[512];
-		enable_file(s, *where, file);
+		nw_event_file(*where, s->group, NULL, "enable", file);
 		nw_steps_add(out, NW_DO_DISABLE, file, "0");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE,
 			      "events of %s cannot be disabled in %s", s->group,
@@ -115,7 +111,7 @@ static void steps_delete(const struct survey *s, struct nw_steps *out)
 static void begin(const struct nw_tracefs *fs, const char *session, struct survey *out)
 {
 	*out = (struct survey){.fs = fs};
-	snprintf(out->group, sizeof(out->group), "nopwatch_%.23s", session);
+	nw_session_group(session, out->group);
 }
 
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,

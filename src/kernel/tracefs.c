@@ -200,19 +200,6 @@ int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_string
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int nw_tracefs_state(const struct nw_tracefs *fs, const char *file, char *state)
-{
-	struct nw_buf text = {0};
-	int ret = nw_tracefs_read(fs->root, file, &text);
-
-	if (ret == 0 && !text.len)
-		ret = -EIO;
-	if (ret == 0)
-		*state = text.len > 1 && text.data[1] == '*' ? '1' : text.data[0];
-	nw_buf_free(&text);
-	return ret;
-}
-
 bool nw_tracefs_has(int dir, const char *file)
 {
 	return faccessat(dir, file, F_OK, 0) == 0;

@@ -9,12 +9,6 @@
 
 #include "session.h"
 
-/* Those of sessions like ours, also of others: they may go away at any moment. */
-static bool is_private(const char *event)
-{
-	return strncmp(event, "nopwatch_", 9) == 0;
-}
-
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err)
 {
 	struct nw_buf text = {0};
@@ -25,7 +19,8 @@ int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_er
 		nw_fail(err, -ret, "cannot read %s/available_events: %s", fs->path,
 			nw_strerror(-ret));
 	while (ret == 0 && (line = strsep(&rest, "\n")))
-		if (*line && !is_private(line) &&
+		/* those of sessions, also of others, may go away at any moment */
+		if (*line && !nw_group_session(line) &&
 		    nw_strings_add(out, line, strlen(line)) < 0)
 			ret = nw_no_memory(err);
 	nw_buf_free(&text);

@@ -3,41 +3,35 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "event_list.h"
 #include "session.h"
-
-/* The first character of a file of the instance; 0: it cannot be read, *gone: it is not there. */
-static char first_of(const struct nw_session *session, const char *file, bool *gone)
-{
-	struct nw_buf text = {0};
-	int ret = nw_tracefs_read(session->instance, file, &text);
-	char first = ret == 0 && text.len ? text.data[0] : 0;
-
-	*gone = ret == -ENOENT;
-	nw_buf_free(&text);
-	return first;
-}
 
 bool nw_session_records(const struct nw_session *session)
 {
-	bool gone;
+	struct nw_buf text = {0};
+	bool off = nw_tracefs_read(session->instance, "tracing_on", &text) == 0 &&
+		   nw_buf_str(&text)[0] == '0';
 
-	return first_of(session, "tracing_on", &gone) != '0';
+	nw_buf_free(&text);
+	return !off;
 }
 
+/* What a trigger keeps from being recorded is as good as disabled. */
 enum nw_event_state nw_session_event_state(const struct nw_session *session,
 					   const struct nw_event *event)
 {
-	char file[2 * NW_MAX_NAME + 32];
-	bool gone;
+	static const enum nw_event_state states[] = {[NW_ENABLED_NO] = NW_EVENT_OFF,
+						     [NW_ENABLED_YES] = NW_EVENT_ON,
+						     [NW_ENABLED_SOFT] = NW_EVENT_OFF,
+						     [NW_ENABLED_MIXED] = NW_EVENT_ON,
+						     [NW_ENABLED_NONE] = NW_EVENT_UNKNOWN};
+	enum nw_enabled enabled = NW_ENABLED_NONE;
+	char file[512];
 
-	snprintf(file, sizeof(file), "events/%s/%s/enable",
-		 nw_event_group(session->plan, event), event->name);
-	switch (first_of(session, file, &gone)) {
-	case '0':
-		return NW_EVENT_OFF;
-	case '1':
-		return NW_EVENT_ON;
-	default:
-		return gone ? NW_EVENT_GONE : NW_EVENT_UNKNOWN;
-	}
+	nw_event_file("", nw_event_group(session->plan, event), event->name, "enable",
+		      file);
+	int ret = nw_enabled_read(session->instance, file, &enabled);
+	return ret == -ENOENT ? NW_EVENT_GONE
+	       : ret < 0      ? NW_EVENT_UNKNOWN
+			      : states[enabled];
 }

@@ -150,13 +150,13 @@ static int try_perf(struct nw_manager *m, const struct nw_uprobe_event *event,
 		    struct nw_error *err)
 {
 	struct nw_journal journal;
-	char session[24], name[40];
+	char session[24], name[NW_MAX_NAME + 1];
 
 	nw_session_name(session);
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret < 0)
 		return ret;
-	snprintf(name, sizeof(name), "nopwatch_%.23s", session);
+	nw_session_group(session, name);
 	ret = nw_event_try_perf(m->fs, name, event->group, event->name);
 	nw_journal_remove(&journal);
 	if (ret == -EBUSY)

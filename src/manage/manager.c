@@ -12,7 +12,7 @@
 
 static bool is_sessions(const char *name)
 {
-	return strncmp(name, "nopwatch_", 9) == 0;
+	return nw_group_session(name) != NULL;
 }
 
 int nw_instance_name_check(const char *name, struct nw_error *err)
@@ -140,9 +140,9 @@ int nw_manager_assume(struct nw_manager *m, const struct nw_plan *plan, bool on,
 		nw_plan_define(plan, *event, place, nw_plan_point(plan, place)->image->path,
 			       m->features->has[NW_FEATURE_REF_CTR], &line);
 		if (ret == 0)
-			ret = line.failed ? -ENOMEM
-					  : nw_inventory_add(&m->inventory,
-							     nw_buf_str(&line), 0);
+			ret = line.failed
+				      ? -ENOMEM
+				      : nw_inventory_add(&m->inventory, nw_buf_str(&line));
 		nw_buf_free(&line);
 	}
 	nw_vec_each (&m->inventory.events, event) {

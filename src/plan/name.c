@@ -6,6 +6,20 @@
 
 #include "plan.h"
 
+const char nw_session_prefix[] = "nopwatch_";
+
+void nw_session_group(const char *session, char out[NW_MAX_NAME + 1])
+{
+	snprintf(out, NW_MAX_NAME + 1, "%s%.23s", nw_session_prefix, session);
+}
+
+const char *nw_group_session(const char *group)
+{
+	size_t len = sizeof(nw_session_prefix) - 1;
+
+	return strncmp(group, nw_session_prefix, len) == 0 ? group + len : NULL;
+}
+
 bool nw_plan_has_name(const struct nw_plan *plan, const struct nw_event *event)
 {
 	nw_vec_each (&plan->events, other)

@@ -262,7 +262,7 @@ int nw_plan_make(const struct nw_selection *selection,
 	size_t number = 0;
 	int ret = 0;
 
-	snprintf(plan.group, sizeof(plan.group), "nopwatch_%.20s", options->session);
+	nw_session_group(options->session, plan.group);
 	for (size_t i = 0; i < selection->probes.count; i++)
 		for (size_t j = 0; j < selection->probes.item[i]->points.count && ret == 0;
 		     j++)

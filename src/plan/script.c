@@ -165,7 +165,7 @@ static void write_options(const struct nw_script_options *options, const char *p
 			  struct nw_buf *out)
 {
 	/* the same plan makes the same script */
-	nw_buf_printf(out, "nw_id=nopwatch_sh%06" PRIx64 "\n",
+	nw_buf_printf(out, "nw_id=%ssh%06" PRIx64 "\n", nw_session_prefix,
 		      nw_hash_text(plan, strlen(plan)) & 0xffffff);
 	nw_buf_adds(out, "nw_pids='");
 	for (size_t i = 0; i < options->pid_count; i++)

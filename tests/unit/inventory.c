@@ -137,9 +137,9 @@ START_TEST(ours_is_what_the_journal_says_at_that_place)
 	static const char *const not [] = {"", "app", "sdt_app:go", "x:*",
 					   "go__on:sdt_app"};
 	for (size_t i = 0; i < NW_COUNT(fit); i++)
-		ck_assert_msg(nw_event_fits(all.events.item, fit[i]), "%s", fit[i]);
+		ck_assert_msg(nw_event_matches(all.events.item, fit[i]), "%s", fit[i]);
 	for (size_t i = 0; i < NW_COUNT(not ); i++)
-		ck_assert_msg(!nw_event_fits(all.events.item, not [i]), "%s", not [i]);
+		ck_assert_msg(!nw_event_matches(all.events.item, not [i]), "%s", not [i]);
 	nw_inventory_free(&all);
 	put("uprobe_events",
 	    "p:sdt_app/go__on /bin/a:0x18\n"); /* another's, of that name */
