@@ -62,10 +62,22 @@ enum nw_process_use {
  * also -ENODATA, it cannot be shown that memory and maps belong together. */
 int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out);
 void nw_process_close(struct nw_process *process);
+/* A file, as stat() and its build-id tell it. */
+struct nw_file_id {
+	uint64_t dev, ino, size;
+	const char *build_id; /* "": not known */
+};
+/*
+ * Does the mapping, of the process whose /proc/PID is open as proc, show this file? By inode, and
+ * device or build-id: overlayfs and btrfs tell different devices for one file.
+ */
+bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
+		      const struct nw_file_id *file);
 /* Where it has this place of a file as a variable of its own, that is, in private and writable
  * memory; 0: nowhere. */
-uint64_t nw_process_variable(const struct nw_process *process, uint64_t dev, uint64_t ino,
-			     uint64_t offset);
+uint64_t nw_process_variable(const struct nw_process *process,
+			     const struct nw_file_id *file, uint64_t offset);
+struct nw_file_id nw_image_file_id(const struct nw_image *image);
 /*
  * Whose numbers are these? Here, pid_t is what /proc says, which is what people see; the
  * kernel's records and filters have the host's numbers, and inside a PID namespace (a container)

@@ -18,18 +18,18 @@ enum {
 /* ---- the list ----------------------------------------------------------------------- */
 
 /* The number of a semaphore, added if it is new; -ENOMEM. */
-static int add_semaphore(struct nw_semaphores *set, uint64_t dev, uint64_t ino,
-			 uint64_t offset)
+static int add_semaphore(struct nw_semaphores *set, const struct nw_semaphore *wanted)
 {
 	for (size_t i = 0; i < set->all.count; i++) {
 		const struct nw_semaphore *known = &set->all.item[i];
-		if (known->dev == dev && known->ino == ino && known->offset == offset)
+		if (known->dev == wanted->dev && known->ino == wanted->ino &&
+		    known->offset == wanted->offset)
 			return (int)i;
 	}
 	struct nw_semaphore *fresh = nw_vec_add(&set->all);
 	if (!fresh)
 		return -ENOMEM;
-	*fresh = (struct nw_semaphore){dev, ino, offset};
+	*fresh = *wanted;
 	return (int)set->all.count - 1;
 }
 
@@ -101,8 +101,10 @@ static int store(const struct nw_process *process, uint64_t at, uint16_t value)
 static uint64_t where_is(const struct nw_semaphore *semaphore,
 			 const struct nw_process *process)
 {
-	return nw_process_variable(process, semaphore->dev, semaphore->ino,
-				   semaphore->offset);
+	const struct nw_file_id file = {semaphore->dev, semaphore->ino, semaphore->size,
+					semaphore->build_id};
+
+	return nw_process_variable(process, &file, semaphore->offset);
 }
 
 /* Does it seem to map one of the files? Most do not, and need no closer look. */
@@ -157,9 +159,10 @@ static int note_raise(const struct nw_semaphores *set, const struct nw_target *t
 {
 	const struct nw_semaphore *s = &set->all.item[semaphore];
 
-	return nw_journal_note(set->journal, "semaphore %d %ju %ju %ju %ju %ju %u\n",
+	return nw_journal_note(set->journal, "semaphore %d %ju %ju %ju %ju %ju %u %ju %s\n",
 			       (int)target->pid, target->stat.start, s->dev, s->ino,
-			       s->offset, at, before);
+			       s->offset, at, before, s->size,
+			       *s->build_id ? s->build_id : "-");
 }
 
 static int raise_one(struct nw_semaphores *set, struct nw_target *target,
@@ -426,11 +429,15 @@ static int find_all(struct nw_semaphores *set, const struct nw_plan *plan)
 	nw_vec_each (&plan->events, event)
 		nw_vec_each (&(*event)->places, place) {
 			const struct nw_point *point = nw_plan_point(plan, place);
-			if (point->semaphore_offset && ret >= 0 &&
-			    !plan->points.item[place->planned].failed)
-				ret = add_semaphore(set, point->image->dev,
-						    point->image->ino,
-						    point->semaphore_offset);
+			struct nw_semaphore fresh = {point->image->dev, point->image->ino,
+						     point->image->size,
+						     point->semaphore_offset, ""};
+			if (!point->semaphore_offset || ret < 0 ||
+			    plan->points.item[place->planned].failed)
+				continue;
+			snprintf(fresh.build_id, sizeof(fresh.build_id), "%s",
+				 point->image->build_id);
+			ret = add_semaphore(set, &fresh);
 		}
 	return ret < 0 ? ret : 0;
 }
@@ -462,14 +469,17 @@ int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *jour
 static int recall_raise(struct nw_semaphores *set, const char *line, bool last)
 {
 	struct nw_process_stat stat = {0};
-	uint64_t dev, ino, offset, at;
+	struct nw_semaphore its = {0};
 	unsigned int before;
+	uint64_t at;
 	int pid;
 
-	if (sscanf(line, "semaphore %d %ju %ju %ju %ju %ju %u", &pid, &stat.start, &dev,
-		   &ino, &offset, &at, &before) != 7)
+	/* size and build-id are not in journals of before */
+	if (sscanf(line, "semaphore %d %ju %ju %ju %ju %ju %u %ju %128[0-9a-f]", &pid,
+		   &stat.start, &its.dev, &its.ino, &its.offset, &at, &before, &its.size,
+		   its.build_id) < 7)
 		return 0;
-	int semaphore = add_semaphore(set, dev, ino, offset);
+	int semaphore = add_semaphore(set, &its);
 	struct nw_target *target = semaphore < 0 ? NULL : enter(set, pid, &stat);
 	if (!target)
 		return -ENOMEM;

@@ -17,7 +17,8 @@
 #include "journal.h"
 
 struct nw_semaphore { /* a variable in a file */
-	uint64_t dev, ino, offset;
+	uint64_t dev, ino, size, offset;
+	char build_id[129]; /* "": not known */
 };
 
 struct nw_raised {	    /* and in a process */

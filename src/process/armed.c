@@ -2,7 +2,7 @@
 /*
  * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
  * mappings are swallowed by the kernel, so the only proof is the byte in the
- * process's memory. Which mapping is the file's is nw_mapping_shows()'s business.
+ * process's memory. Which mapping is the file's is nw_mapping_is_of()'s business.
  */
 #include <elf.h>
 #include <errno.h>
@@ -34,8 +34,8 @@ static bool looks_armed(const struct nw_point *point, const unsigned char *code,
 static void look_at_semaphore(const struct nw_process *process,
 			      const struct nw_point *point, struct nw_presence *out)
 {
-	uint64_t at = nw_process_variable(process, point->image->dev, point->image->ino,
-					  point->semaphore_offset);
+	const struct nw_file_id file = nw_image_file_id(point->image);
+	uint64_t at = nw_process_variable(process, &file, point->semaphore_offset);
 	uint16_t value;
 
 	if (at &&
@@ -50,12 +50,13 @@ static void look_at_semaphore(const struct nw_process *process,
 static void look_at_point(const struct nw_process *process, const struct nw_point *point,
 			  struct nw_presence *out)
 {
+	const struct nw_file_id file = nw_image_file_id(point->image);
 	int memory = process->memory;
 	unsigned char code[16];
 
 	nw_vec_each (&process->maps, mapping) {
 		if (!mapping->exec || !covers(mapping, point->offset) ||
-		    !nw_mapping_shows(process->pid, mapping, point->image))
+		    !nw_mapping_is_of(process->dir, mapping, &file))
 			continue;
 		uint64_t at = mapping->start + (point->offset - mapping->offset);
 		ssize_t got = memory >= 0 ? pread(memory, code, sizeof(code), (off_t)at)

@@ -14,8 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "nopwatch/look.h"
 #include "base/old_headers.h"
+#include "nopwatch/look.h"
 
 /* ---- one mapping -------------------------------------------------------------------- */
 
@@ -38,23 +38,15 @@ static bool same_build(const struct nw_image *a, const struct nw_image *b)
 bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 		      const struct nw_image *image)
 {
-	char path[96];
-	struct stat st;
+	const struct nw_file_id file = nw_image_file_id(image);
+	char path[32];
 
-	if (!mapping->ino)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%jx-%jx", (int)pid, mapping->start,
-		 mapping->end);
-	if (stat(path, &st) < 0) /* not allowed to look: the inode has to do */
-		return mapping->ino == image->ino;
-	if (st.st_ino != image->ino)
-		return false;
-	if (st.st_dev == image->dev)
-		return true;
-	struct nw_image *mapped = open_mapped(pid, mapping);
-	bool same = same_build(mapped, image) && mapped->size == image->size;
-	nw_image_free(mapped);
-	return same;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	int proc = mapping->ino ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool shows = proc >= 0 && nw_mapping_is_of(proc, mapping, &file);
+	if (proc >= 0)
+		close(proc);
+	return shows;
 }
 
 char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping)

@@ -208,31 +208,13 @@ void nw_process_close(struct nw_process *process)
 
 /* ---- variables ---------------------------------------------------------------------- */
 
-/*
- * Does this mapping show this file? What cannot be asked itself (CONFIG_CHECKPOINT_RESTORE is
- * needed for map_files before 4.3) has to have the device that maps tells, too.
- */
-static bool maps_file(const struct nw_process *process, const struct nw_mapping *mapping,
-		      uint64_t dev, uint64_t ino)
-{
-	char path[64];
-	struct stat st;
-
-	if (!mapping->ino || mapping->ino != ino)
-		return false;
-	snprintf(path, sizeof(path), "map_files/%jx-%jx", mapping->start, mapping->end);
-	if (fstatat(process->dir, path, &st, 0) < 0)
-		return mapping->dev == dev;
-	return st.st_dev == dev && st.st_ino == ino;
-}
-
-uint64_t nw_process_variable(const struct nw_process *process, uint64_t dev, uint64_t ino,
-			     uint64_t offset)
+uint64_t nw_process_variable(const struct nw_process *process,
+			     const struct nw_file_id *file, uint64_t offset)
 {
 	nw_vec_each (&process->maps, mapping)
 		if (mapping->write && !mapping->shared && offset >= mapping->offset &&
 		    offset - mapping->offset < mapping->end - mapping->start &&
-		    maps_file(process, mapping, dev, ino))
+		    nw_mapping_is_of(process->dir, mapping, file))
 			return mapping->start + (offset - mapping->offset);
 	return 0;
 }

@@ -40,15 +40,50 @@ START_TEST(a_variable_is_private_and_writable)
 	map_file("other", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0, 4);
 	ck_assert_int_eq(stat("file", &st), 0);
 	ck_assert_int_eq(nw_process_open(getpid(), NW_PROCESS_WRITE, &own_process), 0);
-#define AT(offset) nw_process_variable(&own_process, st.st_dev, st.st_ino, offset)
+	struct nw_file_id file = {st.st_dev, st.st_ino, 0, ""};
+#define AT(offset) nw_process_variable(&own_process, &file, offset)
 	ck_assert_uint_eq(AT(0), 0);
 	ck_assert_uint_eq(AT(4096), 0);
 	ck_assert_uint_eq(AT(8192), (uintptr_t)own);
 	ck_assert_uint_eq(AT(8192 + 4095), (uintptr_t)own + 4095);
 	ck_assert_uint_eq(AT(3 * 4096), 0);
 	/* a file of the same number on another device is another one */
-	ck_assert_uint_eq(nw_process_variable(&own_process, st.st_dev + 1, st.st_ino, 8192),
-			  0);
+	file.dev++;
+	ck_assert_uint_eq(AT(8192), 0);
+	nw_process_close(&own_process);
+}
+END_TEST
+
+/* overlayfs and btrfs tell different devices for one file: then its build-id tells that it is it. */
+START_TEST(a_file_on_another_device_is_known_by_its_build_id)
+{
+	struct nw_process own_process;
+	struct stat st;
+	struct eb b;
+
+	eb_program(&b, EM_X86_64, true, false);
+	eb_build_id(&b, "\x12\xab", 2);
+	int fd = eb_memfd(&b);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	const char *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(own, MAP_FAILED);
+	close(fd);
+	ck_assert_int_eq(nw_process_open(getpid(), NW_PROCESS_READ, &own_process), 0);
+	const struct {
+		struct nw_file_id file;
+		bool is;
+	} rows[] = {
+		{{st.st_dev, st.st_ino, 0, ""}, true},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ab"}, true},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, ""}, false},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ac"}, false},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size + 1, "12ab"}, false},
+		{{st.st_dev, st.st_ino + 1, (uint64_t)st.st_size, "12ab"}, false},
+	};
+	for (size_t i = 0; i < NW_COUNT(rows); i++)
+		ck_assert_msg(nw_process_variable(&own_process, &rows[i].file, 8) ==
+				      (rows[i].is ? (uintptr_t)own + 8 : 0),
+			      "row %zu", i);
 	nw_process_close(&own_process);
 }
 END_TEST
@@ -143,5 +178,6 @@ START_TEST(memory_and_mappings_are_of_one_program)
 END_TEST
 
 UNIT_MAIN("process_once", a_variable_is_private_and_writable,
+	  a_file_on_another_device_is_known_by_its_build_id,
 	  memory_is_that_of_the_program_that_was_looked_at,
 	  memory_and_mappings_are_of_one_program)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Does a process map this file? A path proves nothing (containers, replaced files), and a device is not
+ * the same everywhere: maps, stat() of the path and stat() of what is mapped tell three different
+ * ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "nopwatch/process.h"
+
+struct nw_file_id nw_image_file_id(const struct nw_image *image)
+{
+	return (struct nw_file_id){image->dev, image->ino, image->size, image->build_id};
+}
+
+static bool has_build(int proc, const char *path, const struct nw_file_id *file)
+{
+	struct nw_image *image;
+	int fd = file->build_id && *file->build_id ? nw_open_regular(proc, path) : -1;
+
+	if (fd < 0 || nw_image_open_fd(fd, path, false, &image, NULL) < 0)
+		return false;
+	bool same = image->size == file->size &&
+		    strcmp(image->build_id, file->build_id) == 0;
+	nw_image_free(image);
+	return same;
+}
+
+/* -1: it cannot be asked. */
+static int is_file(int proc, const char *path, const struct nw_file_id *file)
+{
+	struct stat st;
+
+	if (fstatat(proc, path, &st, 0) < 0)
+		return -1;
+	return st.st_ino == file->ino &&
+	       (st.st_dev == file->dev || has_build(proc, path, file));
+}
+
+/* What is mapped can be asked since 3.3, before 4.3 only with CONFIG_CHECKPOINT_RESTORE, and by those
+ * with the right to; else the path that it has there; else the device that maps tells has to do. */
+bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
+		      const struct nw_file_id *file)
+{
+	char path[64];
+
+	if (!mapping->ino)
+		return false;
+	snprintf(path, sizeof(path), "map_files/%jx-%jx", mapping->start, mapping->end);
+	int is = is_file(proc, path, file);
+	if (is >= 0)
+		return is;
+	if (mapping->ino != file->ino)
+		return false;
+	nw_cleanup(nw_free_ptr) char *there = nw_text("root%s", mapping->path);
+	is = mapping->deleted || *mapping->path != '/' || !there
+		     ? -1
+		     : is_file(proc, there, file);
+	return is > 0 || mapping->dev == file->dev;
+}
