@@ -259,10 +259,12 @@ int nw_plan_make(const struct nw_selection *selection,
 		 struct nw_error *err)
 {
 	struct nw_plan plan = {.selection = selection};
+	char session[21];
 	size_t number = 0;
 	int ret = 0;
 
-	nw_session_group(options->session, plan.group);
+	snprintf(session, sizeof(session), "%s", options->session);
+	nw_session_group(session, plan.group);
 	for (size_t i = 0; i < selection->probes.count; i++)
 		for (size_t j = 0; j < selection->probes.item[i]->points.count && ret == 0;
 		     j++)
