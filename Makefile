@@ -156,7 +156,7 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
-C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch]))
+C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
 SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))

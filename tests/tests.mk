@@ -44,11 +44,19 @@ demo: all $(SERVER)
 
 BENCH_BIN := $(patsubst tests/%.c,$(TEST_BUILD)/%,$(wildcard tests/bench/*.c))
 
+# What the documentation shows is compiled as it stands there.
+EXAMPLE_BIN := $(patsubst docs/examples/%.c,$(TEST_BUILD)/examples/%,$(wildcard docs/examples/*.c))
+
+$(EXAMPLE_BIN): $(TEST_BUILD)/examples/%: docs/examples/%.c $(LIB)
+	$(call say,CC,$<)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) -std=gnu11 -Wall -Wextra -Iinclude $< $(LIB) $(ALL_LDFLAGS) $(LDLIBS) -o $@
+
 # The bench is built, so that it does not break unseen, but not run: it says nothing true then.
-check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(BENCH_BIN)
+check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(EXAMPLE_BIN) $(BENCH_BIN)
 
 RUN_TESTS = NOPWATCH=$(CURDIR)/$(BIN) PROGRAMS=$(CURDIR)/$(TEST_BUILD)/programs \
-	SERVER=$(CURDIR)/$(SERVER) UNITS=$(CURDIR)/$(TEST_BUILD)/unit \
+	SERVER=$(CURDIR)/$(SERVER) EXAMPLES=$(CURDIR)/$(TEST_BUILD)/examples UNITS=$(CURDIR)/$(TEST_BUILD)/unit \
 	FUZZERS=$(CURDIR)/$(TEST_BUILD)/fuzz tests/run
 
 check: check-build
