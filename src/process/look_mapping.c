@@ -159,6 +159,39 @@ static bool same_path(pid_t pid, const struct nw_mapping *mapping, const char *p
 	       strcmp(mapping->path + len, path) == 0;
 }
 
+/* Is this what the process runs, and was it started by this name? */
+static bool runs_as(pid_t pid, const struct nw_mapping *mapping, const char *name)
+{
+	char comm[16], link[64];
+	struct stat st;
+	pid_t process;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	return nw_process_task(pid, &process, comm) == 0 &&
+	       strncmp(comm, name, sizeof(comm) - 1) == 0 && stat(link, &st) == 0 &&
+	       st.st_ino == mapping->ino;
+}
+
+/*
+ * Has the file that is mapped been replaced by the one of this path? Until Linux 3.18 a file that
+ * another one is renamed over takes that one's name (fs/dcache.c: d_move() exchanges them), so what
+ * rpm, dpkg or rsync have replaced is called "program;5f2c1a9b", "program.dpkg-new" or
+ * ".program.Ab12Cd", and deleted.
+ */
+static bool was_renamed_over(pid_t pid, const struct nw_mapping *mapping, const char *path)
+{
+	const char *name = strrchr(path, '/'), *other = strrchr(mapping->path, '/');
+	size_t dir = name ? (size_t)(name - path) : 0, len = name ? strlen(++name) : 0;
+
+	if (!mapping->deleted || !len || !other || (size_t)(other - mapping->path) != dir ||
+	    strncmp(mapping->path, path, dir) != 0)
+		return false;
+	other += other[1] == '.' ? 2 : 1;
+	bool extended = strncmp(other, name, len) == 0 && other[len] &&
+			strchr(";.-_~#", other[len]);
+	return extended || runs_as(pid, mapping, name);
+}
+
 static bool has_other_mounts(pid_t pid)
 {
 	struct nw_process_look process;
@@ -197,7 +230,7 @@ static void look_instead(pid_t pid, const nw_mappings *maps, const char *path,
 		enum nw_instead instead = NW_INSTEAD_NONE;
 		if (!mapping->exec || !mapping->ino || mapping->path[0] != '/')
 			continue;
-		if (same_path(pid, mapping, path))
+		if (same_path(pid, mapping, path) || was_renamed_over(pid, mapping, path))
 			instead = NW_INSTEAD_SAME_PATH;
 		else if (same_name(path, mapping->path))
 			instead = NW_INSTEAD_SAME_NAME;

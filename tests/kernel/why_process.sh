@@ -89,6 +89,19 @@ spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
 why -d 0.5 -p $pid "$spec"
 named "through what it advised" 0 True -
 stop
+# as kernels before 3.18 have it after a rename over the file: the old one goes by the new one's former name
+for old in 'kept;5f2c1a9b' kept.dpkg-new .kept.Ab12Cd sedAb12Cd; do
+  cp "$target" kept
+  TARGET=$PWD/kept start plain
+  mv kept "$old"
+  cp "$target" kept
+  objcopy --add-section .more=/etc/hostname kept
+  rm "$old"
+  why -p $pid "usdt:$PWD/kept:target:tick"
+  named "a file that was replaced and is called $old" 3 False file-replaced
+  stop
+  rm kept
+done
 mkdir elsewhere
 cp "$target" elsewhere/target
 TARGET=$PWD/elsewhere/target start plain
