@@ -87,7 +87,7 @@ struct nw_features {
 	bool long64;		       /* a 64-bit kernel, whatever we are */
 	/* what came of trying it: "works", or what went wrong; NULL: not tried */
 	const char *tried[NW_FEATURE_COUNT];
-	bool unproven; /* neither README nor files tell of some: nw_features_try() does */
+	bool unproven; /* neither README nor files tell of some: nw_features_find() does */
 };
 
 /* One row of the table of features. */
@@ -114,6 +114,13 @@ int nw_features_assume(const char *mask, struct nw_features *out, struct nw_erro
  */
 int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err);
+/*
+ * What commands go by: nw_features_detect(), and where that leaves something open, what was tried since
+ * the machine was booted (/run/nopwatch/tried.features), or else a trial now. may_try false: nothing is
+ * changed; what nobody knows yet is then taken to be there, and out->unproven says so.
+ */
+int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
+		     struct nw_features *out, struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 
 /* ---- sessions ----------------------------------------------------------------------- */

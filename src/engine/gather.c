@@ -260,7 +260,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	g->facts.kernel = &g->kernel;
 	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
-	int ret = nw_features_detect(&fs, g->request->features, &features, err);
+	int ret = nw_features_find(&fs, g->request->features, false, &features, err);
 	g->facts.nop5_safe = ret == 0 && features.has[NW_FEATURE_NOP5_SAFE];
 	g->facts.ref_ctr = ret == 0 && features.has[NW_FEATURE_REF_CTR];
 	nw_tracefs_close(&fs);

@@ -194,9 +194,13 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 
 	if (ret < 0)
 		return assume ? assume_kernel(request, fs, features, err) : ret;
-	ret = nw_features_detect(fs, request->features, features, err);
+	ret = nw_features_find(fs, request->features, !assume, features, err);
 	if (ret == 0 && features->unproven)
-		ret = nw_features_try(fs, features, err);
+		nw_request_notice(
+			request,
+			"this kernel's files do not tell what its probes can do, and "
+			"it was not tried since it was booted (`nopwatch features` "
+			"does): they are taken to record in instances");
 	return ret;
 }
 

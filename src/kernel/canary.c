@@ -103,7 +103,7 @@ struct canary {
 	char where[NW_MAX_NAME + 24]; /* the instance and a slash, or "": the top level */
 	int top_lock;		      /* -1: the top-level buffer is not for us */
 	uint64_t offset[SITES], semaphore_offset;
-	int defined[NW_COUNT(trials)]; /* 0 or -errno */
+	int defined[NW_COUNT(trials)]; /* 0 or -errno; -ENOSYS: not tried */
 };
 
 /* What came of it; a failure stays one. */
@@ -177,11 +177,22 @@ static int spell_fetches(const char *fetches, struct nw_buf *out)
 	return 0;
 }
 
+/*
+ * Is there anything to find out? What README would tell of and does not is not there: it was
+ * written by the commit that brought it, and each refusal is a line or two in the kernel's log.
+ */
+static bool is_open(const struct canary *c, const struct trial *trial)
+{
+	bool untold = trial->feature == NW_FEATURE_MEMORY && c->features->unproven;
+
+	return c->features->has[trial->feature] || untold;
+}
+
 static int define(struct canary *c, const struct trial *trial)
 {
 	char line[512], counter[32] = "";
 	struct nw_buf fetches = {0};
-	int ret = spell_fetches(trial->fetches, &fetches);
+	int ret = is_open(c, trial) ? spell_fetches(trial->fetches, &fetches) : -ENOSYS;
 
 	if (ret < 0)
 		return ret;
@@ -451,16 +462,17 @@ static void empty_top(struct canary *c)
 	nw_buf_free(&trace);
 }
 
-static void try_top(struct canary *c)
+static bool try_top(struct canary *c)
 {
 	char enable[NW_MAX_NAME + 32];
 	const char *failure;
 
 	empty_top(c);
-	(void)try_records(c, &failure);
+	bool any = try_records(c, &failure);
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
 	write_where(c, enable, "0");
 	empty_top(c);
+	return any;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -504,10 +516,13 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	nw_expedite_begin(features, &c.journal);
 	take_top(&c);
 	define_all(&c);
-	if (!try_instance(&c) && c.top_lock >= 0)
-		try_top(&c);
+	bool unproven = features->unproven;
+	bool seen = try_instance(&c) || (c.top_lock >= 0 && try_top(&c));
 	features->unproven = false;
 	ret = take_away(&c, err);
+	/* without a record nothing is settled: others may have had the buffer */
+	if (ret == 0 && unproven && seen)
+		nw_features_keep(fs, features);
 	if (c.top_lock >= 0)
 		close(c.top_lock);
 	return ret;

@@ -183,16 +183,18 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 
 /*
  * README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where probes had
- * long had both (3.14, 3.15). Older kernels have to be tried.
+ * long had both (3.14, 3.15). Older kernels have to be tried; without set_event_pid, a 4.4 is one.
  */
 static void prove_old(struct nw_features *features)
 {
-	bool *instance_events = &features->has[NW_FEATURE_INSTANCE_EVENTS];
-	bool *memory = &features->has[NW_FEATURE_MEMORY];
+	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
+					      NW_FEATURE_MEMORY};
 
-	*instance_events = *instance_events || features->has[NW_FEATURE_EVENT_PID];
-	*memory = *memory || features->has[NW_FEATURE_EVENT_PID];
-	features->unproven = !*instance_events || !*memory;
+	for (size_t i = 0; i < NW_COUNT(old); i++) {
+		bool masked = features->masked[old[i]];
+		features->has[old[i]] |= !masked && features->has[NW_FEATURE_EVENT_PID];
+		features->unproven |= !masked && !features->has[old[i]];
+	}
 }
 
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
@@ -210,7 +212,6 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		features.has[readme_texts[i].feature] = strstr(nw_buf_str(&readme),
 							       readme_texts[i].text) !=
 							NULL;
-	prove_old(&features);
 	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
@@ -220,6 +221,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
 	int ret = apply_mask(mask, &features, err);
+	prove_old(&features);
 	if (ret == 0)
 		*out = features;
 	return ret;
