@@ -216,6 +216,7 @@ struct nw_symbol {
 	uint64_t local_entry;
 	bool function, ifunc, tls, undefined;
 	bool object; /* a variable */
+	bool barred; /* code that kernels place no uprobe in: Thumb */
 };
 
 /*

@@ -165,6 +165,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 	symbols->names -= len;
 	entry.name_len = (uint32_t)name_length(name);
 	if (image->arch && entry.symbol.function) {
+		entry.symbol.barred = entry.symbol.value & image->arch->no_address;
 		entry.symbol.value &= ~image->arch->no_address;
 		if (image->arch->local_entries)
 			entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >>

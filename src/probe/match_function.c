@@ -68,6 +68,18 @@ static int function_fail(const struct matching *m, int ret)
 	}
 }
 
+/* Code of this kind takes a breakpoint without a word, and is never seen to hit it. */
+static int refuse_barred(const struct matching *m, const struct found *f)
+{
+	struct nw_symbol around = f->symbol;
+
+	if (!around.name && nw_image_function(m->image, f->vaddr, &around) < 0)
+		return 0;
+	return around.barred ? nw_fail(m->err, EOPNOTSUPP, "'%s' of %s is %s", around.name,
+				       m->image->path, m->image->arch->barred)
+			     : 0;
+}
+
 /* Where the spec points in the image: linked address and file offset. */
 static int find_place(const struct matching *m, struct found *f)
 {
@@ -259,6 +271,8 @@ static int add_found(const struct matching *m, struct found *f)
 	bool back = m->spec->kind != NW_SPEC_UPROBE;
 	int ret = f->name ? find_place(m, f) : nw_no_memory(m->err);
 
+	if (ret == 0)
+		ret = refuse_barred(m, f);
 	if (ret == 0 && back)
 		ret = choose_returns(m, f);
 	if (ret == 0 && entry)

@@ -102,6 +102,12 @@ if command -v $thumb >/dev/null && build thumb 2 $thumb -mthumb -fPIE -pie; then
   "$NOPWATCH" list -j thumb >thumb.json 2>/dev/null
   holds "Thumb code: every note is put aside, and says why" thumb.json \
     "len(rows) >= 30 and all(r['type'] == 'skipped' and 'Thumb' in r['problem'] for r in rows)"
+  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run func:./thumb:main 2>&1)
+  has "Thumb code: its functions are refused, too" "$? $said" \
+    "^1 nopwatch: 'main' of .*/thumb is Thumb code, in which kernels cannot place uprobes"
+  offset=$(("0x$(readelf -sW thumb | awk '$8 == "main" { print $2 }')" & ~1))
+  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run --force "uprobe:./thumb:0x$(printf %x $offset)" 2>&1)
+  has "Thumb code: by their offset, too" "$? $said" "^1 nopwatch: 'main' of .*/thumb is Thumb code"
   "$NOPWATCH" list --force -j thumb >thumb.json 2>/dev/null
   ok "Thumb code: with --force the operands are shown" "$TESTS_LIB/operands_agree" thumb thumb.json expect.2 arm
 else

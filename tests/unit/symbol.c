@@ -195,6 +195,7 @@ END_TEST
 START_TEST(the_thumb_bit_of_a_function_is_not_part_of_its_address)
 {
 	static const struct symbol list[] = {{"thumb", FUNC, 1, 0x401011, 8},
+					     {"arm", FUNC, 1, 0x401020, 8},
 					     {"odd", OBJECT, 2, 0x604041, 1}};
 	struct nw_symbol symbol;
 	struct eb b;
@@ -204,8 +205,12 @@ START_TEST(the_thumb_bit_of_a_function_is_not_part_of_its_address)
 	struct nw_image *image = finish(&b);
 	ck_assert_int_eq(find(image, "thumb", 0, &symbol), 0);
 	ck_assert_uint_eq(symbol.value, 0x401010);
+	ck_assert(symbol.barred);
 	ck_assert_int_eq(nw_image_function(image, 0x401010, &symbol), 0);
 	ck_assert_str_eq(symbol.name, "thumb");
+	ck_assert(symbol.barred);
+	ck_assert_int_eq(find(image, "arm", 0, &symbol), 0);
+	ck_assert(!symbol.barred);
 	ck_assert_int_eq(find(image, "odd", 0, &symbol), 0);
 	ck_assert_uint_eq(symbol.value, 0x604041);
 	nw_image_free(image);
