@@ -147,7 +147,8 @@ struct nw_consumer {
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* task: NULL unless comms is set, or the run is restricted or filtered by it. */
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
-	/* The same of many hits, whose values and threads nobody wants; NULL: one by one. */
+	/* The same of many hits without values, between which nothing else was recorded: nobody is
+	 * born, renamed or gone. NULL: one by one. */
 	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
 	/* How many hits of a probe it was handed by hits(), which the run does not count. */
 	uint64_t (*counted)(void *arg, size_t probe);

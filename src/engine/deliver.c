@@ -146,6 +146,9 @@ static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
 	if (run->enough)
 		return 0;
 	run->result->hits += count;
+	if (!run->consumer.counted)
+		for (size_t i = 0; i < count; i++)
+			run->probe_hits[hits[i].probe]++;
 	int ret = run->consumer.hits(run->consumer.arg, hits, count);
 	run->enough = ret < 0;
 	return ret;
@@ -160,7 +163,7 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 /* May hits be taken many at a time, if the next records are nothing else? */
 static bool takes_many(const struct nw_run *run)
 {
-	return run->stream && run->consumer.hits && !run->consumer.comms && !run->filter &&
+	return run->stream && run->consumer.hits && !run->filter &&
 	       nw_join_is_idle(run->join);
 }
 

@@ -279,15 +279,17 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 	const struct nw_measure_options *options = &m->options;
 	bool needs_args = nw_by_needs_args(m->by) || options->hist_count ||
 			  keyed_by(options, nw_span_needs_args);
+	bool comms = nw_by_needs_tasks(m->by) || keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
-	bool one_by_one = m->by->keys.count || options->interval_ns || options->count;
+	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
+			  comms;
 
 	return (struct nw_consumer){
 		.arg = m,
 		.all_args = needs_args,
 		.values = needs_args,
 		.stacks = true,
-		.comms = nw_by_needs_tasks(m->by) || keyed_by(options, nw_span_needs_pids),
+		.comms = comms,
 		.large_pages = true,
 		.uses = (const char *const *)m->uses.item,
 		.use_count = m->uses.count,

@@ -11,6 +11,10 @@
 
 #include "run.h"
 
+enum {
+	NOTED = 256 /* threads whose line is known without making it */
+};
+
 struct nw_recorder {
 	struct nw_recorder_options options;
 	struct nw_run *run;
@@ -18,10 +22,11 @@ struct nw_recorder {
 	size_t page_size;
 	NW_VEC(int) fds; /* by CPU: an unlinked file of pages, -1: none yet */
 	NW_VEC(uint64_t) sizes;
-	struct nw_index tasks; /* lines "task TID PID COMM" */
-	nw_strings formats;    /* "SYSTEM/EVENT" of those that are kept */
-	int failed;	       /* errno of a page that could not be written */
-	unsigned char *blank;  /* what fills a short page */
+	struct nw_index tasks;	     /* lines "TID PID COMM" */
+	struct nw_task noted[NOTED]; /* of these, by thread: the latest one */
+	nw_strings formats;	     /* "SYSTEM/EVENT" of those that are kept */
+	int failed;		     /* errno of a page that could not be written */
+	unsigned char *blank;	     /* what fills a short page */
 };
 
 /* ---- pages -------------------------------------------------------------------------- */
@@ -172,15 +177,41 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return keep_formats(r, err);
 }
 
-static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+/* Who it is, once. This is all that a hit costs besides its page, so it has to be cheap. */
+static int note_task(struct nw_recorder *r, const struct nw_task *task)
 {
-	struct nw_recorder *r = arg;
+	struct nw_task *noted = &r->noted[(uint32_t)task->tid % NOTED];
 	char line[96];
 
-	(void)hit;
+	if (noted->tid == task->tid && noted->pid == task->pid &&
+	    strcmp(noted->comm, task->comm) == 0)
+		return 0;
 	int len = snprintf(line, sizeof(line), "%d %d %s", task->tid, task->pid,
 			   task->comm);
 	if (nw_index_add(&r->tasks, line, (size_t)len) < 0)
+		return -ENOMEM;
+	*noted = *task;
+	return 0;
+}
+
+/* Nobody is born, renamed or gone between these. */
+static int hits(void *arg, const struct nw_hit *hits, size_t count)
+{
+	struct nw_recorder *r = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		if (i == 0 || hits[i].tid != hits[i - 1].tid)
+			ret = note_task(r, nw_tasks_get(r->run->tasks, hits[i].tid));
+	return ret;
+}
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_recorder *r = arg;
+
+	(void)hit;
+	if (note_task(r, task) < 0)
 		return -ENOMEM;
 	return r->options.count && r->run->result->hits >= r->options.count ? -ECANCELED
 									    : 0;
@@ -272,6 +303,7 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 		.start = start,
 		.armed = armed,
 		.hit = hit,
+		.hits = recorder->options.count ? NULL : hits,
 	};
 }
 
