@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "proc.h"
 
 #define FIRST_NAMESPACE 0xEFFFFFFCu
 

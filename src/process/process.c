@@ -18,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "proc.h"
 
 int nw_proc_read(int dir, const char *name, struct nw_buf *out)
 {

@@ -30,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "proc.h"
 
 enum {
 	MOST_TRIES = 8,	       /* of a process that starts one program after the other */

@@ -4,7 +4,7 @@
  * record, with everything at hand that stays the same from one event to the next; whatever is
  * unusual ends it, and is left to that.
  */
-#include "lane.h"
+#include "cpu_buffer.h"
 
 /* The place of a whole hit; NULL: it is something else. */
 static inline const struct nw_hit_place *whole_hit(const struct nw_formats *formats,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lane.h"
+#include "cpu_buffer.h"
 
 struct pending {
 	struct nw_hit hit;

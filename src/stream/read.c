@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "lane.h"
+#include "cpu_buffer.h"
 
 /* Bytes a lane may take in one go, so that no CPU starves the others. */
 enum {

@@ -18,7 +18,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "lane.h"
+#include "cpu_buffer.h"
 
 enum {
 	DEFAULT_BUDGET = 4 << 20 /* bytes */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch.h"
-#include "budget.h"
+#include "elf/arch.h"
+#include "elf/budget.h"
 #include "nopwatch/look.h"
 
 struct search {

@@ -2,7 +2,7 @@
 /* One lane: its queue of pages, and the walk over them. */
 #include <stdlib.h>
 
-#include "lane.h"
+#include "cpu_buffer.h"
 
 /* Pages that every lane always gets, whatever the others hold. */
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What process.c and process_once.c share: the files of /proc/PID and their grammar. */
-#ifndef NOPWATCH_PROBE_PROCESS_H
-#define NOPWATCH_PROBE_PROCESS_H
+/* What the files of this room share: the files of /proc/PID and their grammar. */
+#ifndef NOPWATCH_PROCESS_PROC_H
+#define NOPWATCH_PROCESS_PROC_H
 
 #include "nopwatch/probe.h"
 
