@@ -226,6 +226,16 @@ struct nw_symbol {
  */
 int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
 		    struct nw_symbol *out);
+/* Every symbol, each name once a table; stops when visit() is not 0. */
+int nw_image_each_symbol(struct nw_image *image,
+			 int (*visit)(const struct nw_symbol *symbol, void *arg),
+			 void *arg);
+/* Has the file a .symtab? */
+bool nw_image_has_symtab(struct nw_image *image);
+/* Copies of a function that DWARF says were inlined; -1 without DWARF or without libdw. */
+int nw_count_inlined(const struct nw_image *image, const char *name);
+/* N of the Go 1.N that built the file; 0: not known. */
+int nw_go_minor(const struct nw_image *image);
 /* Can exceptions pass through its functions, as far as its file tells? */
 bool nw_image_throws(struct nw_image *image);
 /* The function that holds vaddr; -ENOENT. */

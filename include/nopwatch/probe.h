@@ -92,8 +92,8 @@ int nw_types_builtin(struct nw_types *types);
 void nw_types_find(struct nw_types *types, const char *directory);
 void nw_types_free(struct nw_types *types);
 /* What is known of a probe in the file at path; NULL: nothing. What the user named comes first. */
-const struct nw_described *nw_types_look_up(const struct nw_types *types, const char *path,
-					    const char *provider, const char *name);
+const struct nw_described *nw_types_of(const struct nw_types *types, const char *path,
+				       const char *provider, const char *name);
 struct nw_point;
 /*
  * Give arguments that have no name or no type of their own those of the description, where
@@ -187,8 +187,8 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
 void nw_selection_free(struct nw_selection *selection);
 
 /* Does a USDT spec's provider and name pattern fit? */
-bool nw_spec_fits(const struct nw_spec *spec, const char *provider, const char *name);
-bool nw_spec_fits_provider(const struct nw_spec *spec, const char *provider);
+bool nw_spec_matches(const struct nw_spec *spec, const char *provider, const char *name);
+bool nw_spec_matches_provider(const struct nw_spec *spec, const char *provider);
 /* The error for a spec that fits nothing in these images, with near names; -ENOENT. */
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err);
@@ -209,5 +209,66 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
  */
 int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
 	    void *arg, struct nw_error *err);
+
+/* ---- armed or not ------------------------------------------------------------------- */
+
+/* How one place looks in the processes that there are. */
+struct nw_presence {
+	unsigned int mapped;	       /* processes that map its page as code */
+	unsigned int armed;	       /* of these, with a breakpoint in their memory */
+	unsigned int unreadable;       /* of these, whose memory we may not read */
+	unsigned int closed;	       /* of these, whose semaphore is 0 */
+	pid_t unarmed_pid, closed_pid; /* an example each, 0: none */
+};
+
+/*
+ * Look at places in every process (pids == NULL), or in these: enabled does not mean armed,
+ * and only the bytes in a process's own memory tell. out: one per point.
+ */
+int nw_points_presence(const struct nw_point *const *points, size_t count,
+		       const pid_t *pids, size_t pid_count, struct nw_presence *out,
+		       struct nw_error *err);
+
+/* ---- what is known of a function ----------------------------------------------------------- */
+
+enum nw_symbol_state {
+	NW_SYMBOL_FOUND,
+	NW_SYMBOL_IMPORTED, /* named, but undefined: it lies in another file */
+	NW_SYMBOL_MISSING,
+	NW_SYMBOL_AMBIGUOUS, /* several different ones */
+	NW_SYMBOL_DATA,	     /* a variable */
+};
+
+/* Strings are owned; NULL: there is none, or it was not found. */
+struct nw_symbol_facts {
+	enum nw_symbol_state state;
+	bool stripped; /* the file has no .symtab; its debug file may have */
+	bool ifunc;    /* its address is a resolver's, which runs once */
+	bool is_note;  /* a USDT probe has that name */
+	bool has_notes;
+	uint64_t vaddr, size;
+	int inlined;	      /* copies that DWARF knows of; -1: it says nothing */
+	char *mangled;	      /* a C++ or Rust symbol that stands for that name */
+	char *near;	      /* names that are spelled alike: "a, b" */
+	char *clones;	      /* what the compiler made of it: "f.constprop.0, f.part.0" */
+	char *aliases;	      /* other functions at the same address: "a, b" */
+	char *defined_in;     /* not found here: a file among those loaded that has it */
+	char *implementation; /* ifunc: what the process runs, by name or 0xOFFSET */
+	char *implementation_file;
+};
+
+/* Look for a function in an image, and for what explains its absence. pid: a process that has
+ * the file loaded, 0: none; its libraries are searched, else those the file asks for. */
+int nw_symbol_inspect(struct nw_image *image, const char *name, pid_t pid,
+		      struct nw_symbol_facts *out, struct nw_error *err);
+void nw_symbol_facts_free(struct nw_symbol_facts *facts);
+
+/*
+ * Which file of the process its calls of a function reach instead of this one, since that comes
+ * before it in the dynamic linker's search order. *by: its path, owned by the caller; NULL: none, or
+ * the image does not export the name. -ENOMEM.
+ */
+int nw_symbol_interposed(const struct nw_image *image, const char *name,
+			 const struct nw_process_facts *process, char **by);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process: what runs, its threads and numbers, what it maps, and what is armed in its memory.
+ * process: what runs, its threads and numbers, and what it maps.
  * Reads /proc, whose contents are hostile until checked.
  */
 #ifndef NOPWATCH_PROCESS_H
@@ -20,7 +20,7 @@ struct nw_mapping {
 typedef NW_VEC(struct nw_mapping) nw_mappings;
 typedef NW_VEC(pid_t) nw_pids;
 
-/* The mappings of a process; ESRCH when it is gone, EACCES without the right to look. */
+/* The mappings of a process; ESRCH when it is gone, EACCES without the right to facts. */
 int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err);
 void nw_mappings_free(nw_mappings *maps);
 /* All threads of a process. ESRCH when it is gone. */
@@ -113,23 +113,84 @@ int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err);
 void nw_images_free(nw_images *images);
 
-/* ---- armed or not ------------------------------------------------------------------- */
+/* ---- what one is ---------------------------------------------------------------------- */
 
-/* How one place looks in the processes that there are. */
-struct nw_presence {
-	unsigned int mapped;	       /* processes that map its page as code */
-	unsigned int armed;	       /* of these, with a breakpoint in their memory */
-	unsigned int unreadable;       /* of these, whose memory we may not read */
-	unsigned int closed;	       /* of these, whose semaphore is 0 */
-	pid_t unarmed_pid, closed_pid; /* an example each, 0: none */
+enum nw_process_state {
+	NW_PROCESS_ALIVE,
+	NW_PROCESS_GONE,
+	NW_PROCESS_THREAD, /* the number is that of a thread of `process` */
+	NW_PROCESS_INNER,  /* the number is `process` as seen inside its PID namespace */
 };
 
-struct nw_point;
+struct nw_process_facts {
+	pid_t asked;
+	enum nw_process_state state;
+	pid_t process; /* the process that is meant, 0: there is none */
+	char comm[16];
+	char *exe; /* what it runs, as readlink() tells, without " (deleted)"; NULL: unknown */
+	bool exe_deleted;
+	uint64_t exe_ino;
+	bool other_mounts; /* another mount namespace or another root than ours */
+	bool other_pids;   /* another PID namespace than ours */
+	int seccomp;	   /* 0 none, 1 strict, 2 filter; -1 unknown */
+	bool bits32;
+	bool readable; /* may we look at its memory? */
+	nw_pids children;
+	char *words;	/* its arguments and environment, a blank between; NULL: unknown */
+	char *preloads; /* LD_PRELOAD and /etc/ld.so.preload; NULL: none */
+};
+
+int nw_process_inspect(pid_t pid, struct nw_process_facts *out, struct nw_error *err);
+void nw_process_facts_free(struct nw_process_facts *facts);
+
+/* ---- a file in processes ------------------------------------------------------------ */
+
+enum nw_instead {
+	NW_INSTEAD_NONE,
+	NW_INSTEAD_SAME_PATH, /* another file that has, or had, the same path there */
+	NW_INSTEAD_SAME_NAME, /* a file of that name in another directory */
+};
+
+/* How processes map a file; and if none does, what one of them maps instead. */
+struct nw_mapping_facts {
+	unsigned int processes;	 /* looked at */
+	unsigned int mapped;	 /* of these, map this very file as code */
+	unsigned int unreadable; /* of these, whose mappings we may not read */
+	unsigned int copied;	 /* map the file, but its code lies in memory of no file */
+	unsigned int written; /* map its code writable or shared: the kernel passes it by */
+	pid_t pid;	      /* one of `mapped`; else the one with `other` */
+	enum nw_instead instead;
+	char *other;	    /* a path to it that works from here */
+	char *other_path;   /* as the process knows it */
+	bool other_deleted; /* no longer under that path */
+	bool other_mounts;  /* that process has other mounts or another root */
+	bool overlay;	    /* the file given lies on an overlay file system */
+	bool same_build;    /* both have the same build-id */
+	uint64_t other_ino;
+	char other_build_id[129];
+};
+
 /*
- * Look at places in every process (pids == NULL), or in these: enabled does not mean armed,
- * and only the bytes in a process's own memory tell. out: one per point.
+ * path: what the user named, image: the file there (NULL: there is none), vaddr: a place in it
+ * (0: none). pids NULL: every process.
  */
-int nw_points_look(const struct nw_point *const *points, size_t count, const pid_t *pids,
-		   size_t pid_count, struct nw_presence *out, struct nw_error *err);
+int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t vaddr,
+		       const pid_t *pids, size_t pid_count, struct nw_mapping_facts *out,
+		       struct nw_error *err);
+void nw_mapping_facts_free(struct nw_mapping_facts *facts);
+
+/* Is this the mapping of this file? By inode, and device or build-id: overlayfs and btrfs tell
+ * different devices for one file. */
+bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
+		      const struct nw_image *image);
+/* A path that leads from here to what a process maps; the caller frees. */
+char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping);
+
+/* What a process adds to the linked addresses of an image, from any mapping of it; -ENOENT. */
+int nw_load_bias(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
+		 uint64_t *bias);
+/* What an ifunc became in a process: its name, or 0xOFFSET, and the file; -ENOENT. */
+int nw_ifunc_target(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
+		    char **name, char **file);
 
 #endif

@@ -227,7 +227,7 @@ struct nw_stream_stats {
 };
 
 /* Read one page of a CPU: bytes read, 0: nothing there now, -errno. */
-typedef ssize_t nw_page_source(void *arg, unsigned int lane, unsigned char *page,
+typedef ssize_t nw_page_source(void *arg, unsigned int buffer, unsigned char *page,
 			       size_t size);
 
 /*
@@ -235,13 +235,13 @@ typedef ssize_t nw_page_source(void *arg, unsigned int lane, unsigned char *page
  * tells the trace clock's time.
  */
 struct nw_stream_options {
-	const int *fds;	      /* one per lane, non-blocking */
-	const uint32_t *cpus; /* which CPU each lane is */
-	size_t lanes;
+	const int *fds;	      /* one per buffer, non-blocking */
+	const uint32_t *cpus; /* which CPU each buffer is */
+	size_t buffers;
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	size_t page_budget; /* pages held at most, 0: a default */
-	/* Look at every lane this often, instead of letting the kernel tell, which before
+	/* Look at every buffer this often, instead of letting the kernel tell, which before
 	 * buffer_percent (5.0) it does for every few events; 0: it tells. */
 	int poll_ms;
 };

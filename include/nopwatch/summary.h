@@ -146,7 +146,7 @@ bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
 
 /* ---- rates -------------------------------------------------------------------------- */
 
-/* How often probes are hit, from counters that only grow, as nw_rates_look() is told them. */
+/* How often probes are hit, from counters that only grow, as nw_rates_sample() is told them. */
 struct nw_rates;
 enum {
 	NW_RATES_NS = 100000000 /* between two looks, at least */
@@ -156,7 +156,7 @@ int nw_rates_open(size_t probes, struct nw_rates **out); /* -ENOMEM */
 void nw_rates_free(struct nw_rates *rates);
 bool nw_rates_due(const struct nw_rates *rates, uint64_t time);
 /* counts: one a probe. Not before nw_rates_due(). */
-void nw_rates_look(struct nw_rates *rates, uint64_t time, const uint64_t *counts);
+void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *counts);
 /* Was the probe hit more than most times within the last second? *rate: how often a second. */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate);
 
@@ -188,7 +188,7 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
  * probes and spans that the group has, not for all that there are. */
 struct nw_group_rows;
 
-/* By number; an empty row where the group has none. Until the next hit or nw_summary_turn(). */
+/* By number; an empty row where the group has none. Until the next hit or nw_summary_next_interval(). */
 const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size_t probe);
 const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t span);
 /* How many rows are kept. */
@@ -253,13 +253,13 @@ void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at
 /* Everything is in: open spans become unmatched starts. */
 void nw_summary_finish(struct nw_summary *summary);
 
-/* The rows since the last nw_summary_turn(), or in total. */
+/* The rows since the last nw_summary_next_interval(), or in total. */
 size_t nw_summary_groups(const struct nw_summary *summary);
 const char *nw_summary_group_name(const struct nw_summary *summary, size_t group);
 const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, size_t group,
 					    bool total);
 /* End of an interval: what is current is added to the total and starts again from 0. */
-int nw_summary_turn(struct nw_summary *summary);
+int nw_summary_next_interval(struct nw_summary *summary);
 uint64_t nw_summary_lost(const struct nw_summary *summary);
 uint64_t nw_summary_discarded(const struct nw_summary *summary);
 size_t nw_summary_open_spans(const struct nw_summary *summary);

@@ -8,7 +8,7 @@
 #define NOPWATCH_WHY_H
 
 #include "nopwatch/kernel.h"
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 
 /* ---- causes ------------------------------------------------------------------------- */
 
@@ -149,14 +149,14 @@ struct nw_facts {
 	const struct nw_selection
 		*selection;		     /* what the spec matches there; may be empty */
 	const struct nw_error *select_error; /* why nothing */
-	const struct nw_symbol_look *symbol; /* specs of functions */
+	const struct nw_symbol_facts *symbol; /* specs of functions */
 	bool at_function; /* every place is a function's start, or a USDT site */
-	const struct nw_process_look *process; /* -p */
+	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is one: its first line; NULL: it is not */
 	const char
 		*elsewhere; /* a file of the process that has the USDT probe; NULL: none */
 	const char *interposed; /* a file of the process that its calls reach instead */
-	const struct nw_mapping_look *mapping;
+	const struct nw_mapping_facts *mapping;
 	const nw_foreign_events *others, *others_after;
 	const struct nw_watch *watch;
 	const struct nw_tool *tool;

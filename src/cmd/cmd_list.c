@@ -25,10 +25,10 @@ struct listing {
 	struct nw_error told; /* the last one about a file */
 };
 
-static bool fits_any(const struct listing *list, const char *provider, const char *name)
+static bool matches_any(const struct listing *list, const char *provider, const char *name)
 {
 	nw_vec_each (&list->patterns, spec)
-		if (nw_spec_fits(spec, provider, name))
+		if (nw_spec_matches(spec, provider, name))
 			return true;
 	return list->patterns.count == 0;
 }
@@ -98,7 +98,7 @@ static int collect_rows(struct listing *list, const struct nw_image *image,
 	struct nw_buf key = {0};
 
 	nw_vec_each (&image->sites, site) {
-		if (!fits_any(list, site->provider, site->name))
+		if (!matches_any(list, site->provider, site->name))
 			continue;
 		list->matched++;
 		nw_buf_clear(&key);
@@ -153,13 +153,13 @@ static void list_sites(struct listing *list, struct nw_image *image)
 	const struct nw_output_format *format = list->output.format;
 
 	nw_vec_each (&image->sites, site) {
-		if (!fits_any(list, site->provider, site->name))
+		if (!matches_any(list, site->provider, site->name))
 			continue;
 		list->matched++;
 		format->site(&list->output, image, site, &list->types);
 	}
 	nw_vec_each (&image->skipped, skipped)
-		if (!*skipped->name || fits_any(list, skipped->provider, skipped->name))
+		if (!*skipped->name || matches_any(list, skipped->provider, skipped->name))
 			format->skipped(&list->output, image, skipped);
 }
 
@@ -169,7 +169,7 @@ static void name_skipped(const struct listing *list, const struct nw_image *imag
 {
 	nw_vec_each (&image->skipped, skipped) {
 		struct nw_buf name = {0};
-		if (*skipped->name && !fits_any(list, skipped->provider, skipped->name))
+		if (*skipped->name && !matches_any(list, skipped->provider, skipped->name))
 			continue;
 		nw_buf_add_escaped(&name, skipped->provider, strlen(skipped->provider));
 		nw_buf_addc(&name, ':');

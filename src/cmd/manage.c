@@ -150,7 +150,7 @@ static bool fits_label(const struct picking *p,
 		return false;
 	nw_cleanup(nw_free_ptr) char *provider = strndup(
 		persistent->label, (size_t)(colon - persistent->label));
-	return provider && nw_spec_fits(&p->spec, provider, colon + 1);
+	return provider && nw_spec_matches(&p->spec, provider, colon + 1);
 }
 
 static bool fits(const struct picking *p, const struct nw_uprobe_event *event)

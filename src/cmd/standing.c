@@ -211,7 +211,7 @@ static int look_at_processes(struct looking *l)
 	nw_vec_each (&all, pid) {
 		if (ret < 0 || !l->targets.count)
 			break;
-		if (nw_points_look(points, l->targets.count, pid, 1, seen, NULL) == 0)
+		if (nw_points_presence(points, l->targets.count, pid, 1, seen, NULL) == 0)
 			ret = note_process(l, *pid, seen);
 	}
 	nw_vec_free(&all);

@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_ELF_ARCH_H
 #define NOPWATCH_ELF_ARCH_H
 
-#include "nopwatch/probe.h"
+#include "nopwatch/elf.h"
 
 enum nw_reg_kind {
 	NW_REG_GENERAL,

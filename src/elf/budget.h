@@ -4,13 +4,13 @@
  * headers, a name by a million symbols. Time and memory grow with the bytes that are really
  * there, and not with what they say of themselves; docs/architecture.md has the whole list.
  */
-#ifndef NOPWATCH_PROBE_BUDGET_H
-#define NOPWATCH_PROBE_BUDGET_H
+#ifndef NOPWATCH_ELF_BUDGET_H
+#define NOPWATCH_ELF_BUDGET_H
 
 #include <gelf.h>
 #include <libelf.h>
 
-#include "nopwatch/probe.h"
+#include "nopwatch/elf.h"
 
 enum {
 	NW_MOST_PROBES = 8192,	    /* of different names, in a run; libjvm.so has 500 */

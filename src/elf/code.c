@@ -218,7 +218,7 @@ enum outside {
 	OUTSIDE_UNKNOWN,
 };
 
-static enum outside look_outside(const struct function *f, uint64_t target,
+static enum outside find_outside(const struct function *f, uint64_t target,
 				 struct nw_symbol *there)
 {
 	int ret = nw_image_function(f->image, target, there);
@@ -246,7 +246,7 @@ static const char *follow(struct function *f, const struct nw_insn *insn, nw_exi
 
 	if (stretch_of(f, insn->target))
 		return NULL;
-	switch (look_outside(f, insn->target, &there)) {
+	switch (find_outside(f, insn->target, &there)) {
 	case OUTSIDE_PART:
 		return take_apart(f, there.value, there.size);
 	case OUTSIDE_UNKNOWN:

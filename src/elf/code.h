@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code of an image: the places in a function that may be armed. */
-#ifndef NOPWATCH_PROBE_CODE_H
-#define NOPWATCH_PROBE_CODE_H
+#ifndef NOPWATCH_ELF_CODE_H
+#define NOPWATCH_ELF_CODE_H
 
 #include "insn.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "call.h"
+#include "nopwatch/elf.h"
 
 enum {
 	POINTER_SIZE = 14,

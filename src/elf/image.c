@@ -318,7 +318,7 @@ struct sections {
 	struct nw_section_budget budget;
 };
 
-static int look_at_section(struct nw_image *image, struct sections *found, Elf_Scn *section)
+static int read_section(struct nw_image *image, struct sections *found, Elf_Scn *section)
 {
 	GElf_Shdr header;
 
@@ -364,7 +364,7 @@ static int find_sections(struct nw_image *image, struct sections *found)
 		return 0;
 	}
 	while ((section = elf_nextscn(found->elf, section))) {
-		int ret = look_at_section(image, found, section);
+		int ret = read_section(image, found, section);
 		if (ret < 0)
 			return ret;
 	}

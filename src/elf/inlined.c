@@ -3,7 +3,7 @@
  * How often a function was inlined: a probe on the copy that is left never fires where the
  * compiler put the code into its callers. Only DWARF tells; without libdw nothing does.
  */
-#include "nopwatch/look.h"
+#include "nopwatch/elf.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -96,8 +96,8 @@ int nw_count_inlined(const struct nw_image *image, const char *name)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	uint64_t size = elf ? debug_size(elf) : 0;
-	bool fits = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
-	Dwarf *dwarf = elf && fits ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	bool affordable = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
+	Dwarf *dwarf = elf && affordable ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	int copies = dwarf ? count_in(dwarf, name, size) : -1;
 
 	dwarf_end(dwarf);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nopwatch/probe.h"
+#include "nopwatch/elf.h"
 
 #define STAPSDT_TYPE 3
 

@@ -19,7 +19,7 @@
 
 #include "arch.h"
 #include "budget.h"
-#include "nopwatch/look.h"
+#include "nopwatch/elf.h"
 #include "symbol.h"
 
 struct entry {

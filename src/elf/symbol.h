@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbols of an image, loaded when first asked for. */
-#ifndef NOPWATCH_PROBE_SYMBOL_H
-#define NOPWATCH_PROBE_SYMBOL_H
+#ifndef NOPWATCH_ELF_SYMBOL_H
+#define NOPWATCH_ELF_SYMBOL_H
 
 #include <libelf.h>
 
-#include "nopwatch/probe.h"
+#include "nopwatch/elf.h"
 
 void nw_symbols_free(struct nw_symbols *symbols);
 /* The file that has the symbols of a stripped one; a descriptor, or -ENOENT. elf: the image's. */

@@ -17,7 +17,7 @@ static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error
 
 	if (!asked)
 		return 0;
-	int ret = nw_look_process(asked, &g->process, err);
+	int ret = nw_process_inspect(asked, &g->process, err);
 	if (ret < 0)
 		return ret;
 	g->facts.process = &g->process;
@@ -91,7 +91,7 @@ static int fitness(const struct nw_gathered *g, const struct nw_image *image)
 		return has_name(image, g->spec.path) ? 3 : -1;
 	nw_vec_each (&image->skipped, skipped)
 		if (*skipped->name &&
-		    nw_spec_fits(&g->spec, skipped->provider, skipped->name))
+		    nw_spec_matches(&g->spec, skipped->provider, skipped->name))
 			return 2;
 	return image->ino == g->process.exe_ino ? 1 : 0;
 }
@@ -150,8 +150,8 @@ static int find_elsewhere(struct nw_gathered *g)
 	nw_vec_each (&images, image)
 		for (size_t i = 0; ret == 0 && !g->elsewhere && i < (*image)->sites.count;
 		     i++)
-			if (nw_spec_fits(&g->spec, (*image)->sites.item[i].provider,
-					 (*image)->sites.item[i].name)) {
+			if (nw_spec_matches(&g->spec, (*image)->sites.item[i].provider,
+					    (*image)->sites.item[i].name)) {
 				g->elsewhere = strdup((*image)->path);
 				ret = g->elsewhere ? 0 : -ENOMEM;
 			}
@@ -199,13 +199,14 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 
 	if (!image || !function || !*g->spec.name || nw_has_glob(g->spec.name))
 		return 0;
-	int ret = nw_look_symbol(image, g->spec.name, g->pids.count ? g->pids.item[0] : 0,
-				 &g->symbol, err);
+	int ret = nw_symbol_inspect(image, g->spec.name,
+				    g->pids.count ? g->pids.item[0] : 0, &g->symbol, err);
 	if (ret == 0)
 		g->facts.symbol = &g->symbol;
 	if (ret == 0 && g->symbol.state == NW_SYMBOL_FOUND && g->facts.process &&
 	    g->process.process) {
-		ret = nw_look_interposed(image, g->spec.name, &g->process, &g->interposed);
+		ret = nw_symbol_interposed(image, g->spec.name, &g->process,
+					   &g->interposed);
 		g->facts.interposed = g->interposed;
 	}
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
@@ -241,9 +242,9 @@ static int gather_mapping(struct nw_gathered *g, struct nw_error *err)
 		return 0;
 	if (g->selection.probes.count && g->selection.probes.item[0]->points.count)
 		vaddr = g->selection.probes.item[0]->points.item[0].vaddr;
-	int ret = nw_look_mapping(g->path, g->facts.image, vaddr,
-				  g->pids.count ? g->pids.item : NULL, g->pids.count,
-				  &g->mapping, err);
+	int ret = nw_mapping_inspect(g->path, g->facts.image, vaddr,
+				     g->pids.count ? g->pids.item : NULL, g->pids.count,
+				     &g->mapping, err);
 	if (ret == 0)
 		g->facts.mapping = &g->mapping;
 	return ret;
@@ -350,11 +351,11 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->interposed);
 	nw_foreign_events_free(&g->others);
 	nw_foreign_events_free(&g->others_after);
-	nw_mapping_look_free(&g->mapping);
-	nw_symbol_look_free(&g->symbol);
+	nw_mapping_facts_free(&g->mapping);
+	nw_symbol_facts_free(&g->symbol);
 	nw_selection_free(&g->selection);
 	nw_image_free(g->own);
-	nw_process_look_free(&g->process);
+	nw_process_facts_free(&g->process);
 	nw_vec_free(&g->pids);
 	nw_spec_free(&g->spec);
 	free(g->path);

@@ -12,12 +12,12 @@ struct nw_gathered {
 	char *path;
 	char *script, *elsewhere, *interposed; /* as the facts have them */
 	struct nw_kernel_access kernel;
-	struct nw_process_look process;
+	struct nw_process_facts process;
 	struct nw_selection selection;
 	struct nw_image *own; /* where the spec matched nothing */
 	struct nw_error file_error, select_error;
-	struct nw_symbol_look symbol;
-	struct nw_mapping_look mapping;
+	struct nw_symbol_facts symbol;
+	struct nw_mapping_facts mapping;
 	nw_foreign_events others, others_after;
 	struct nw_watch watch;
 	struct nw_facts facts; /* points to the above */

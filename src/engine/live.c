@@ -103,7 +103,7 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 	const struct nw_stream_options options = {
 		.fds = run->fds.item,
 		.cpus = run->cpus.item,
-		.lanes = run->fds.count,
+		.buffers = run->fds.count,
 		.now = trace_now,
 		.now_arg = run,
 		.poll_ms = run->features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,

@@ -127,12 +127,12 @@ static int end_interval(struct nw_measure *m, struct nw_error *err)
 
 	m->intervals++;
 	m->next = length > UINT64_MAX - end ? UINT64_MAX : end + length;
-	if (m->options.totals && nw_summary_turn(m->summary) < 0)
+	if (m->options.totals && nw_summary_next_interval(m->summary) < 0)
 		return nw_no_memory(err);
 	if (m->options.interval)
 		ret = m->options.interval(m->options.arg, m->intervals, end, err);
 	m->filtered = 0;
-	if (ret == 0 && !m->options.totals && nw_summary_turn(m->summary) < 0)
+	if (ret == 0 && !m->options.totals && nw_summary_next_interval(m->summary) < 0)
 		return nw_no_memory(err);
 	return ret < 0 ? ret : enough(m);
 }

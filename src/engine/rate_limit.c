@@ -165,7 +165,7 @@ int nw_rate_limit_look(struct nw_run *run, struct nw_error *err)
 	if (!g || !nw_rates_due(g->rates, now))
 		return 0;
 	count(run);
-	nw_rates_look(g->rates, now, g->probes);
+	nw_rates_sample(g->rates, now, g->probes);
 	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++)
 		if (!nw_result_is_disabled(run->result, i) &&
 		    nw_rates_over(g->rates, i, run->request->max_rate, &rate))

@@ -72,8 +72,8 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 	int ret = seen && counted ? 0 : nw_no_memory(err);
 
 	if (ret == 0)
-		ret = nw_points_look(silent->points.item, silent->points.count, pids,
-				     run->request->pid_count, seen, err);
+		ret = nw_points_presence(silent->points.item, silent->points.count, pids,
+					 run->request->pid_count, seen, err);
 	if (ret == 0 && nw_session_profile(run->session, counted) < 0)
 		memset(counted, 0, run->result->plan.points.count * sizeof(*counted));
 	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
@@ -257,8 +257,8 @@ int nw_run_read_back(struct nw_run *run, struct nw_error *err)
 	if (!seen || find_points(run, false, &all) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = nw_points_look(all.points.item, all.points.count, pids,
-				     run->request->pid_count, seen, err);
+		ret = nw_points_presence(all.points.item, all.points.count, pids,
+					 run->request->pid_count, seen, err);
 	if (ret == 0)
 		tell_unarmed(run, &all, seen);
 	free(seen);

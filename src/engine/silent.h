@@ -9,7 +9,7 @@
 struct nw_silent_file {
 	const struct nw_image *image;
 	bool mapped; /* `mapping` is known */
-	struct nw_mapping_look mapping;
+	struct nw_mapping_facts mapping;
 	nw_foreign_events others;
 };
 
@@ -17,8 +17,8 @@ struct nw_silent {
 	struct nw_run *run;
 	struct nw_kernel_access kernel;
 	bool has_process;
-	struct nw_process_look process; /* the first of -p */
-	nw_pids threads;		/* of all of them */
+	struct nw_process_facts process; /* the first of -p */
+	nw_pids threads;		 /* of all of them */
 	NW_VEC(struct nw_silent_file) files;
 };
 

@@ -24,9 +24,9 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 		return NULL;
 	fresh->image = point->image;
 	/* what cannot be seen is unknown, no more */
-	fresh->mapped = nw_look_mapping(point->image->path, point->image, point->vaddr,
-					request->pid_count ? request->pids : NULL,
-					request->pid_count, &fresh->mapping, NULL) == 0;
+	fresh->mapped = nw_mapping_inspect(point->image->path, point->image, point->vaddr,
+					   request->pid_count ? request->pids : NULL,
+					   request->pid_count, &fresh->mapping, NULL) == 0;
 	nw_foreign_events_read(&silent->run->fs, point->image, &silent->threads,
 			       &fresh->others, NULL);
 	return fresh;
@@ -40,7 +40,7 @@ int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *e
 		return 0;
 	for (size_t i = 0; i < run->request->pid_count; i++)
 		nw_process_threads(run->request->pids[i], &out->threads, NULL);
-	int ret = nw_look_process(run->request->pids[0], &out->process, err);
+	int ret = nw_process_inspect(run->request->pids[0], &out->process, err);
 	out->has_process = ret == 0;
 	return ret;
 }
@@ -48,12 +48,12 @@ int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *e
 void nw_silent_close(struct nw_silent *silent)
 {
 	nw_vec_each (&silent->files, file) {
-		nw_mapping_look_free(&file->mapping);
+		nw_mapping_facts_free(&file->mapping);
 		nw_foreign_events_free(&file->others);
 	}
 	nw_vec_free(&silent->files);
 	nw_vec_free(&silent->threads);
-	nw_process_look_free(&silent->process);
+	nw_process_facts_free(&silent->process);
 }
 
 /* ---- one probe ---------------------------------------------------------------------- */

@@ -91,7 +91,8 @@ static void look_at_memory(struct watcher *watcher, struct nw_run *run,
 						  ->points.item[planned->point];
 	}
 	if (points && seen && used &&
-	    nw_points_look(points, used, pids, watcher->g->pids.count, seen, NULL) == 0) {
+	    nw_points_presence(points, used, pids, watcher->g->pids.count, seen, NULL) ==
+		    0) {
 		for (size_t i = 0; i < used; i++) {
 			sum->mapped += seen[i].mapped;
 			sum->armed += seen[i].armed;
@@ -164,16 +165,16 @@ static void count_processes(struct watcher *watcher)
 /* Has the process begun to run another program? */
 static void look_for_exec(struct nw_gathered *g)
 {
-	struct nw_process_look now;
+	struct nw_process_facts now;
 
-	if (!g->pids.count || nw_look_process(g->pids.item[0], &now, NULL) < 0)
+	if (!g->pids.count || nw_process_inspect(g->pids.item[0], &now, NULL) < 0)
 		return;
 	g->watch.exec_seen = now.exe && g->process.exe && now.exe_ino != g->process.exe_ino;
 	if (g->watch.exec_seen) {
 		g->watch.exe_after = now.exe;
 		now.exe = NULL;
 	}
-	nw_process_look_free(&now);
+	nw_process_facts_free(&now);
 }
 
 /* The spec as it was understood: on the very file that was looked at. */

@@ -193,7 +193,7 @@ static int look_at(const struct nw_definition *site, const struct nw_inventory *
 
 	if (is_in_file(&point) || is_others(all, &point))
 		return 0;
-	int ret = nw_points_look(points, 1, NULL, 0, &seen, NULL);
+	int ret = nw_points_presence(points, 1, NULL, 0, &seen, NULL);
 	if (ret < 0)
 		return ret;
 	unsigned int raised = seen.mapped - seen.unreadable - seen.closed;

@@ -8,9 +8,8 @@
 int nw_site_args_read(struct nw_image *image, const struct nw_site *site,
 		      const struct nw_types *types, struct nw_site_args *out)
 {
-	const struct nw_described *known = types ? nw_types_look_up(types, image->path,
-								    site->provider,
-								    site->name)
+	const struct nw_described *known = types ? nw_types_of(types, image->path,
+							       site->provider, site->name)
 						 : NULL;
 	nw_operands *operands = &out->point.operands;
 

@@ -241,7 +241,7 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 }
 
 /* Offsets make the longest expression longer than that of the beginning. */
-static bool fits_expression(const struct nw_source *source)
+static bool is_expressible(const struct nw_source *source)
 {
 	return strlen(source->fetch.place) + sizeof("+16384():x64[64]") - 1 <=
 	       NW_MAX_EXPRESSION;
@@ -255,7 +255,7 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 
 	if (source->fetch.field.array)
 		source->fetch.problem = "an array of strings: ask for the pointers, x64[N]";
-	else if (!fits_expression(source))
+	else if (!is_expressible(source))
 		source->fetch.problem =
 			"longer than the 63 characters a fetch argument can have";
 	if (source->fetch.problem)

@@ -80,7 +80,7 @@ static const char *base_name(const char *path)
 }
 
 /* Does the path of a mapped file fit what the spec says: whole path, or (lib)name(.so.N)? */
-static bool fits_path(const char *wanted, const char *path)
+static bool matches_path(const char *wanted, const char *path)
 {
 	const char *base = base_name(path);
 	size_t len = strlen(wanted);
@@ -106,8 +106,8 @@ static bool mapped_as(pid_t pid, const struct nw_image *image, const char *wante
 	size_t len = root ? strlen(root) : 0;
 
 	if (len && strncmp(image->path, root, len) == 0)
-		return fits_path(wanted, image->path + len);
-	return fits_path(wanted, image->path);
+		return matches_path(wanted, image->path + len);
+	return matches_path(wanted, image->path);
 }
 
 static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, pid_t pid,

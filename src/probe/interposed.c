@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 
 static bool is_exported(const GElf_Sym *sym)
 {
@@ -104,8 +104,8 @@ static const struct nw_image *first_of(const nw_images *all, const nw_images *or
 	return NULL;
 }
 
-int nw_look_interposed(const struct nw_image *image, const char *name,
-		       const struct nw_process_look *process, char **by)
+int nw_symbol_interposed(const struct nw_image *image, const char *name,
+			 const struct nw_process_facts *process, char **by)
 {
 	nw_images all = {0}, order = {0};
 	nw_cleanup(nw_free_ptr) char *exe = nw_text("/proc/%d/exe", (int)process->process);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "elf/budget.h"
+#include "nopwatch/probe.h"
 
 /* The parts of "a:b:c", empty ones left out. */
 static int add_path_list(nw_strings *list, const char *text)
@@ -319,10 +320,10 @@ static bool add_library(const char *dir, const char *name, const struct nw_image
 
 	if (!path || nw_image_open(path, force, &image, NULL) < 0)
 		return false;
-	bool fits = image->machine == user->machine && image->elf64 == user->elf64;
-	if (!fits || have_file(out, image) || !(slot = nw_vec_add(out))) {
+	bool same_kind = image->machine == user->machine && image->elf64 == user->elf64;
+	if (!same_kind || have_file(out, image) || !(slot = nw_vec_add(out))) {
 		nw_image_free(image);
-		return fits;
+		return same_kind;
 	}
 	*slot = image;
 	return true;

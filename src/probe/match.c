@@ -78,12 +78,12 @@ int nw_point_operands(struct nw_image *image, const char *args, struct nw_probe 
 
 /* ---- USDT --------------------------------------------------------------------------- */
 
-bool nw_spec_fits(const struct nw_spec *spec, const char *provider, const char *name)
+bool nw_spec_matches(const struct nw_spec *spec, const char *provider, const char *name)
 {
-	return nw_spec_fits_provider(spec, provider) && nw_glob_match(spec->name, name);
+	return nw_spec_matches_provider(spec, provider) && nw_glob_match(spec->name, name);
 }
 
-bool nw_spec_fits_provider(const struct nw_spec *spec, const char *provider)
+bool nw_spec_matches_provider(const struct nw_spec *spec, const char *provider)
 {
 	if (nw_glob_match(spec->provider, provider))
 		return true;
@@ -155,7 +155,7 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 	nw_vec_each (&image->skipped, skipped) {
 		bool named = *skipped->name;
 		if (ret == 0 &&
-		    (!named || nw_spec_fits(spec, skipped->provider, skipped->name)))
+		    (!named || nw_spec_matches(spec, skipped->provider, skipped->name)))
 			ret = warn(&warnings,
 				   nw_text("%s: skipped the note of %s:%s: %s", image->path,
 					   named ? skipped->provider : "?",
@@ -163,7 +163,7 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 	}
 	nw_vec_each (&image->sites, site) {
 		if (ret == 0 && site->warning &&
-		    nw_spec_fits(spec, site->provider, site->name))
+		    nw_spec_matches(spec, site->provider, site->name))
 			ret = warn(&warnings,
 				   nw_text("%s: %s:%s: %s", image->path, site->provider,
 					   site->name, site->warning));
@@ -179,9 +179,8 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 /* What the spec leaves open, a description may know. */
 static void apply_types(const struct nw_types *types, struct nw_probe *probe)
 {
-	const struct nw_described *known = types ? nw_types_look_up(
-							   types, probe->image->path,
-							   probe->provider, probe->name)
+	const struct nw_described *known = types ? nw_types_of(types, probe->image->path,
+							       probe->provider, probe->name)
 						 : NULL;
 
 	if (known)
@@ -196,7 +195,7 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 	int matched = 0, ret = 0;
 
 	nw_vec_each (&image->sites, site) {
-		if (!nw_spec_fits(spec, site->provider, site->name))
+		if (!nw_spec_matches(spec, site->provider, site->name))
 			continue;
 		struct nw_probe *probe = nw_probe_find(selection, image, site->provider,
 						       site->name);
@@ -219,7 +218,7 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 	}
 	nw_vec_each (&selection->probes, probe)
 		if (ret == 0 && matched && (*probe)->image == image &&
-		    nw_spec_fits(spec, (*probe)->provider, (*probe)->name)) {
+		    nw_spec_matches(spec, (*probe)->provider, (*probe)->name)) {
 			ret = nw_probe_name_args(spec, *probe, err);
 			apply_types(scope->types, *probe);
 		}

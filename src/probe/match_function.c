@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call.h"
 #include "elf/arch.h"
-#include "elf/call.h"
 #include "elf/code.h"
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 #include "select.h"
 
 /* What is being matched. */

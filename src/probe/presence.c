@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 
 static bool covers(const struct nw_mapping *mapping, uint64_t offset)
 {
@@ -18,7 +18,7 @@ static bool covers(const struct nw_mapping *mapping, uint64_t offset)
 	       offset - mapping->offset < mapping->end - mapping->start;
 }
 
-static bool looks_armed(const struct nw_point *point, const unsigned char *code, size_t len)
+static bool is_armed(const struct nw_point *point, const unsigned char *code, size_t len)
 {
 	int known = nw_arch_is_armed(point->image->machine, code, len);
 	unsigned char file[16];
@@ -31,8 +31,8 @@ static bool looks_armed(const struct nw_point *point, const unsigned char *code,
 }
 
 /* Look through every mapping: the semaphore lies in another one than the code. */
-static void look_at_semaphore(const struct nw_process *process,
-			      const struct nw_point *point, struct nw_presence *out)
+static void check_semaphore(const struct nw_process *process, const struct nw_point *point,
+			    struct nw_presence *out)
 {
 	const struct nw_file_id file = nw_image_file_id(point->image);
 	uint64_t at = nw_process_variable(process, &file, point->semaphore_offset);
@@ -47,8 +47,8 @@ static void look_at_semaphore(const struct nw_process *process,
 	}
 }
 
-static void look_at_point(const struct nw_process *process, const struct nw_point *point,
-			  struct nw_presence *out)
+static void check_point(const struct nw_process *process, const struct nw_point *point,
+			struct nw_presence *out)
 {
 	const struct nw_file_id file = nw_image_file_id(point->image);
 	int memory = process->memory;
@@ -64,13 +64,13 @@ static void look_at_point(const struct nw_process *process, const struct nw_poin
 		out->mapped++;
 		if (got <= 0) {
 			out->unreadable++;
-		} else if (looks_armed(point, code, (size_t)got)) {
+		} else if (is_armed(point, code, (size_t)got)) {
 			out->armed++;
 		} else {
 			out->unarmed_pid = process->pid;
 		}
 		if (memory >= 0 && point->semaphore_offset)
-			look_at_semaphore(process, point, out);
+			check_semaphore(process, point, out);
 		return;
 	}
 }
@@ -85,8 +85,8 @@ static bool maps_any(const nw_mappings *maps, const struct nw_point *const *poin
 	return false;
 }
 
-static void look_at_process(pid_t pid, const struct nw_point *const *points, size_t count,
-			    struct nw_presence *out)
+static void check_process(pid_t pid, const struct nw_point *const *points, size_t count,
+			  struct nw_presence *out)
 {
 	struct nw_process process;
 	nw_mappings maps = {0};
@@ -97,12 +97,13 @@ static void look_at_process(pid_t pid, const struct nw_point *const *points, siz
 	if (!may || nw_process_open(pid, NW_PROCESS_READ, &process) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
-		look_at_point(&process, points[i], &out[i]);
+		check_point(&process, points[i], &out[i]);
 	nw_process_close(&process);
 }
 
-int nw_points_look(const struct nw_point *const *points, size_t count, const pid_t *pids,
-		   size_t pid_count, struct nw_presence *out, struct nw_error *err)
+int nw_points_presence(const struct nw_point *const *points, size_t count,
+		       const pid_t *pids, size_t pid_count, struct nw_presence *out,
+		       struct nw_error *err)
 {
 	nw_pids all = {0};
 	int ret = 0;
@@ -115,7 +116,7 @@ int nw_points_look(const struct nw_point *const *points, size_t count, const pid
 		pid_count = all.count;
 	}
 	for (size_t i = 0; ret == 0 && i < pid_count; i++)
-		look_at_process(pids[i], points, count, out);
+		check_process(pids[i], points, count, out);
 	nw_vec_free(&all);
 	return ret;
 }

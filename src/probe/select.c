@@ -64,7 +64,8 @@ static const struct nw_skipped *left_out(const struct nw_spec *spec,
 					 const struct nw_image *image)
 {
 	nw_vec_each (&image->skipped, skipped)
-		if (*skipped->name && nw_spec_fits(spec, skipped->provider, skipped->name))
+		if (*skipped->name &&
+		    nw_spec_matches(spec, skipped->provider, skipped->name))
 			return skipped;
 	return NULL;
 }

@@ -185,7 +185,7 @@ static char *glob_field(char *field)
 	return field;
 }
 
-static bool looks_like_path(const char *text, size_t len)
+static bool is_like_path(const char *text, size_t len)
 {
 	return memchr(text, '/', len) || memmem(text, len, ".so", 3);
 }
@@ -212,7 +212,7 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 	spec->name = glob_field(cut_field(text, &len));
 	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':')
 		len = skip_dtrace_fields(text, len);
-	if (!memchr(text, ':', len) && looks_like_path(text, len)) {
+	if (!memchr(text, ':', len) && is_like_path(text, len)) {
 		spec->provider = strdup("*"); /* usdt:PATH:NAME */
 	} else {
 		size_t perf = perf_prefix(text, len);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 
 /* ---- names that are like it --------------------------------------------------------- */
 
@@ -91,7 +91,7 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 	return 0;
 }
 
-static int look_alike(struct nw_image *image, const char *name, struct nw_symbol_look *out)
+static int find_alike(struct nw_image *image, const char *name, struct nw_symbol_facts *out)
 {
 	struct wanted wanted = {.name = name, .len = strlen(name)};
 	struct nw_buf near = {0};
@@ -123,7 +123,7 @@ static bool defines(struct nw_image *image, const char *name)
 
 /* Among the files of the process, or those that the dynamic linker would load. */
 static void find_definition(const struct nw_image *image, const char *name, pid_t pid,
-			    struct nw_symbol_look *out)
+			    struct nw_symbol_facts *out)
 {
 	nw_images others = {0};
 	int ret = pid ? nw_process_images(pid, true, false, &others, NULL)
@@ -167,7 +167,7 @@ static int consider_alias(const struct nw_symbol *symbol, void *arg)
 
 /* Aliases, and functions that the linker has folded into one (--icf). */
 static int find_aliases(struct nw_image *image, const char *name, uint64_t vaddr,
-			struct nw_symbol_look *out)
+			struct nw_symbol_facts *out)
 {
 	struct same_place place = {.name = name, .vaddr = vaddr};
 	int ret = nw_image_each_symbol(image, consider_alias, &place);
@@ -207,50 +207,50 @@ static bool has_note(const struct nw_image *image, const char *name)
 	return false;
 }
 
-int nw_look_symbol(struct nw_image *image, const char *name, pid_t pid,
-		   struct nw_symbol_look *out, struct nw_error *err)
+int nw_symbol_inspect(struct nw_image *image, const char *name, pid_t pid,
+		      struct nw_symbol_facts *out, struct nw_error *err)
 {
-	struct nw_symbol_look look = {.inlined = nw_count_inlined(image, name)};
+	struct nw_symbol_facts facts = {.inlined = nw_count_inlined(image, name)};
 	struct nw_symbol symbol = {0};
 	int ret = nw_image_symbol(image, name, strlen(name), 0, &symbol);
 
 	if (ret == -ENOMEM)
 		return nw_no_memory(err);
-	look.state = state_of(image, ret, &symbol);
-	look.stripped = !nw_image_has_symtab(image);
-	look.is_note = has_note(image, name);
-	look.has_notes = image->sites.count > 0;
+	facts.state = state_of(image, ret, &symbol);
+	facts.stripped = !nw_image_has_symtab(image);
+	facts.is_note = has_note(image, name);
+	facts.has_notes = image->sites.count > 0;
 	if (ret == 0) {
-		look.vaddr = symbol.value;
-		look.size = symbol.size;
-		look.ifunc = symbol.ifunc;
+		facts.vaddr = symbol.value;
+		facts.size = symbol.size;
+		facts.ifunc = symbol.ifunc;
 	}
-	if (look.ifunc && pid)
-		nw_look_ifunc(image, &symbol, pid, &look.implementation,
-			      &look.implementation_file);
-	if (look.state == NW_SYMBOL_IMPORTED || look.state == NW_SYMBOL_MISSING)
-		find_definition(image, name, pid, &look);
-	if (look.state == NW_SYMBOL_MISSING && look_alike(image, name, &look) < 0) {
-		nw_symbol_look_free(&look);
+	if (facts.ifunc && pid)
+		nw_ifunc_target(image, &symbol, pid, &facts.implementation,
+				&facts.implementation_file);
+	if (facts.state == NW_SYMBOL_IMPORTED || facts.state == NW_SYMBOL_MISSING)
+		find_definition(image, name, pid, &facts);
+	if (facts.state == NW_SYMBOL_MISSING && find_alike(image, name, &facts) < 0) {
+		nw_symbol_facts_free(&facts);
 		return nw_no_memory(err);
 	}
-	if (look.state == NW_SYMBOL_FOUND &&
-	    find_aliases(image, name, look.vaddr, &look) < 0) {
-		nw_symbol_look_free(&look);
+	if (facts.state == NW_SYMBOL_FOUND &&
+	    find_aliases(image, name, facts.vaddr, &facts) < 0) {
+		nw_symbol_facts_free(&facts);
 		return nw_no_memory(err);
 	}
-	*out = look;
+	*out = facts;
 	return 0;
 }
 
-void nw_symbol_look_free(struct nw_symbol_look *look)
+void nw_symbol_facts_free(struct nw_symbol_facts *facts)
 {
-	free(look->mangled);
-	free(look->near);
-	free(look->clones);
-	free(look->aliases);
-	free(look->defined_in);
-	free(look->implementation);
-	free(look->implementation_file);
-	*look = (struct nw_symbol_look){0};
+	free(facts->mangled);
+	free(facts->near);
+	free(facts->clones);
+	free(facts->aliases);
+	free(facts->defined_in);
+	free(facts->implementation);
+	free(facts->implementation_file);
+	*facts = (struct nw_symbol_facts){0};
 }

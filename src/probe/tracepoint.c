@@ -170,7 +170,8 @@ static int check_named(const struct nw_spec *spec, const struct nw_selection *se
 		bool found = false;
 		nw_vec_each (&selection->probes, probe)
 			found |= (*probe)->kind == NW_SPEC_TRACEPOINT &&
-				 nw_spec_fits(spec, (*probe)->provider, (*probe)->name) &&
+				 nw_spec_matches(spec, (*probe)->provider,
+						 (*probe)->name) &&
 				 find_arg(&(*probe)->args, arg->name);
 		if (!found)
 			return nw_fail_usage(err,
@@ -231,7 +232,7 @@ static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		if (!event)
 			continue;
 		*event++ = '\0';
-		if (!nw_spec_fits(spec, *name, event)) {
+		if (!nw_spec_matches(spec, *name, event)) {
 			nw_near_consider(&near, spec, "tracepoint:", *name, event);
 			continue;
 		}

@@ -213,8 +213,8 @@ int nw_types_builtin(struct nw_types *types)
 
 /* ---- look-ups ----------------------------------------------------------------------- */
 
-/* libpython3.so fits libpython3.so.1.0, too: which version there is was not known. */
-static bool fits_program(const char *program, const char *path)
+/* libpython3.so matches libpython3.so.1.0, too: which version there is was not known. */
+static bool matches_program(const char *program, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
@@ -225,30 +225,30 @@ static bool fits_program(const char *program, const char *path)
 	return versions && ends_in(program, ".so") && nw_glob_match(versions, base);
 }
 
-/* How well a description fits; 0: not at all. */
-static unsigned int fitness(const struct nw_described *known, const char *path,
-			    const char *provider, const char *name)
+/* How well a description matches; 0: not at all. */
+static unsigned int match_quality(const struct nw_described *known, const char *path,
+				  const char *provider, const char *name)
 {
 	if (!nw_glob_match(known->name, name) ||
 	    (known->provider && !nw_glob_match(known->provider, provider)))
 		return 0;
-	bool program = known->program && fits_program(known->program, path);
+	bool program = known->program && matches_program(known->program, path);
 	/* what nobody named must be sure of the file; what somebody did need not */
 	if (!known->given)
 		return program ? 1 : 0;
 	return program ? 4 : known->program ? 2 : 3;
 }
 
-const struct nw_described *nw_types_look_up(const struct nw_types *types, const char *path,
-					    const char *provider, const char *name)
+const struct nw_described *nw_types_of(const struct nw_types *types, const char *path,
+				       const char *provider, const char *name)
 {
 	const struct nw_described *best = NULL;
 	unsigned int most = 0;
 
 	nw_vec_each (&types->probes, known) {
-		unsigned int fits = fitness(known, path, provider, name);
-		if (fits > most) {
-			most = fits;
+		unsigned int quality = match_quality(known, path, provider, name);
+		if (quality > most) {
+			most = quality;
 			best = known;
 		}
 	}
@@ -285,11 +285,11 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 	for (size_t i = 0; i < args->count && i < known->args.count; i++) {
 		const struct nw_named_arg *from = &known->args.item[i];
 		struct nw_named_arg *arg = &args->item[i];
-		bool fits = arg->type.base == NW_TYPE_DEFAULT;
-		for (size_t j = 0; j < count && fits; j++)
-			fits = i >= points[j].operands.count ||
-			       suits(&from->type, &points[j].operands.item[i]);
-		if (fits) {
+		bool untyped = arg->type.base == NW_TYPE_DEFAULT;
+		for (size_t j = 0; j < count && untyped; j++)
+			untyped = i >= points[j].operands.count ||
+				  suits(&from->type, &points[j].operands.item[i]);
+		if (untyped) {
 			arg->type = from->type;
 			memcpy(arg->length, from->length, sizeof(arg->length));
 		}

@@ -20,8 +20,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
 #include "base/old_headers.h"
+#include "nopwatch/probe.h"
 
 enum {
 	DEEPEST = 200,	  /* a loop of mounts, not a tree */
@@ -251,8 +251,8 @@ static int add_file(struct dir *dir, char *path)
 	return -ENOMEM;
 }
 
-static int look_at(struct reader *reader, struct dir *dir, int fd, dev_t dev,
-		   const struct dirent64 *name)
+static int read_entry(struct reader *reader, struct dir *dir, int fd, dev_t dev,
+		      const struct dirent64 *name)
 {
 	size_t len = strlen(dir->path);
 	int ret;
@@ -275,7 +275,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(path_of(a), path_of(b));
 }
 
-static int look_at_all(struct reader *reader, struct dir *dir, int fd, dev_t dev)
+static int read_entries(struct reader *reader, struct dir *dir, int fd, dev_t dev)
 {
 	int ret = read_names(reader, fd);
 
@@ -283,7 +283,7 @@ static int look_at_all(struct reader *reader, struct dir *dir, int fd, dev_t dev
 		struct dirent64 *name = (struct dirent64 *)(reader->names.data + at);
 		at += name->d_reclen;
 		if (is_wanted(fd, name))
-			ret = look_at(reader, dir, fd, dev, name);
+			ret = read_entry(reader, dir, fd, dev, name);
 	}
 	return ret;
 }
@@ -298,7 +298,7 @@ static int read_dir(struct reader *reader, struct dir *dir)
 		return 0;
 	nw_buf_clear(&reader->path);
 	nw_buf_adds(&reader->path, dir->path);
-	int ret = look_at_all(reader, dir, fd, dev);
+	int ret = read_entries(reader, dir, fd, dev);
 	close(fd);
 	if (dir->entries.count > 1)
 		qsort(dir->entries.item, dir->entries.count, sizeof(*dir->entries.item),

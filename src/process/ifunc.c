@@ -12,7 +12,7 @@
 
 #include "elf/arch.h"
 #include "elf/budget.h"
-#include "nopwatch/look.h"
+#include "nopwatch/process.h"
 
 struct search {
 	const struct nw_symbol *symbol;
@@ -111,9 +111,9 @@ static int name_address(pid_t pid, const nw_mappings *maps, nw_images *images,
 	return -ENOENT;
 }
 
-static int look_in_slots(const struct nw_process *process, nw_images *images,
-			 const struct nw_image *image, const struct search *search,
-			 char **name, char **file)
+static int read_slots(const struct nw_process *process, nw_images *images,
+		      const struct nw_image *image, const struct search *search,
+		      char **name, char **file)
 {
 	uint64_t bias;
 	int ret = nw_load_bias(process->pid, &process->maps, image, &bias);
@@ -133,8 +133,8 @@ static int look_in_slots(const struct nw_process *process, nw_images *images,
 	return ret;
 }
 
-int nw_look_ifunc(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
-		  char **name, char **file)
+int nw_ifunc_target(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
+		    char **name, char **file)
 {
 	struct nw_process process;
 	nw_images images = {0};
@@ -152,7 +152,7 @@ int nw_look_ifunc(struct nw_image *image, const struct nw_symbol *symbol, pid_t 
 		if (ret != -ENOENT)
 			break;
 		search_image(*user, &search);
-		ret = look_in_slots(&process, &images, *user, &search, name, file);
+		ret = read_slots(&process, &images, *user, &search, name, file);
 	}
 	nw_images_free(&images);
 	nw_process_close(&process);

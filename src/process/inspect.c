@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/look.h"
+#include "nopwatch/process.h"
 
 static int read_file(pid_t pid, const char *name, struct nw_buf *out)
 {
@@ -84,7 +84,7 @@ static bool differs(pid_t pid, const char *what)
 	return theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev;
 }
 
-static void look_at_exe(pid_t pid, struct nw_process_look *out)
+static void read_exe(pid_t pid, struct nw_process_facts *out)
 {
 	static const char mark[] = " (deleted)";
 	char link[64], path[4096];
@@ -112,7 +112,7 @@ static void look_at_exe(pid_t pid, struct nw_process_look *out)
 	close(fd);
 }
 
-static int look_at_children(pid_t pid, nw_pids *out)
+static int read_children(pid_t pid, nw_pids *out)
 {
 	nw_pids threads = {0};
 	int ret = nw_process_threads(pid, &threads, NULL);
@@ -139,7 +139,7 @@ static int look_at_children(pid_t pid, nw_pids *out)
 	return ret;
 }
 
-static void look_at_status(const char *status, struct nw_process_look *out)
+static void read_status(const char *status, struct nw_process_facts *out)
 {
 	const char *seccomp = status_value(status, "Seccomp");
 	const char *tgid = status_value(status, "Tgid");
@@ -151,7 +151,7 @@ static void look_at_status(const char *status, struct nw_process_look *out)
 }
 
 /* Both hold words that end in a NUL each. */
-static void look_at_words(pid_t pid, struct nw_process_look *out)
+static void read_words(pid_t pid, struct nw_process_facts *out)
 {
 	static const char preload[] = "LD_PRELOAD=";
 	struct nw_buf words = {0}, preloads = {0};
@@ -188,42 +188,42 @@ static bool may_read_memory(pid_t pid)
 	return fd >= 0;
 }
 
-int nw_look_process(pid_t pid, struct nw_process_look *out, struct nw_error *err)
+int nw_process_inspect(pid_t pid, struct nw_process_facts *out, struct nw_error *err)
 {
-	struct nw_process_look look = {.asked = pid, .seccomp = -1};
+	struct nw_process_facts facts = {.asked = pid, .seccomp = -1};
 	struct nw_buf status = {0};
 	pid_t process;
 
 	int ret = read_file(pid, "status", &status);
 	if (ret == 0)
-		look_at_status(nw_buf_str(&status), &look);
+		read_status(nw_buf_str(&status), &facts);
 	nw_buf_free(&status);
 	if (ret == -ENOENT || ret == -ESRCH) {
-		look.process = find_inner(pid);
-		look.state = look.process ? NW_PROCESS_INNER : NW_PROCESS_GONE;
+		facts.process = find_inner(pid);
+		facts.state = facts.process ? NW_PROCESS_INNER : NW_PROCESS_GONE;
 	} else if (ret < 0) {
 		return nw_fail(err, -ret, "cannot look at process %d: %s", (int)pid,
 			       nw_strerror(-ret));
 	}
-	if (look.process) {
-		nw_process_task(look.process, &process, look.comm);
-		look_at_exe(look.process, &look);
-		look_at_children(look.process, &look.children);
-		look_at_words(look.process, &look);
-		look.other_mounts = differs(look.process, "ns/mnt") ||
-				    differs(look.process, "root");
-		look.other_pids = differs(look.process, "ns/pid");
-		look.readable = may_read_memory(look.process);
+	if (facts.process) {
+		nw_process_task(facts.process, &process, facts.comm);
+		read_exe(facts.process, &facts);
+		read_children(facts.process, &facts.children);
+		read_words(facts.process, &facts);
+		facts.other_mounts = differs(facts.process, "ns/mnt") ||
+				     differs(facts.process, "root");
+		facts.other_pids = differs(facts.process, "ns/pid");
+		facts.readable = may_read_memory(facts.process);
 	}
-	*out = look;
+	*out = facts;
 	return 0;
 }
 
-void nw_process_look_free(struct nw_process_look *look)
+void nw_process_facts_free(struct nw_process_facts *facts)
 {
-	free(look->exe);
-	free(look->words);
-	free(look->preloads);
-	nw_vec_free(&look->children);
-	*look = (struct nw_process_look){0};
+	free(facts->exe);
+	free(facts->words);
+	free(facts->preloads);
+	nw_vec_free(&facts->children);
+	*facts = (struct nw_process_facts){0};
 }

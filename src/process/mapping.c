@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/old_headers.h"
-#include "nopwatch/look.h"
+#include "nopwatch/probe.h"
 
 /* ---- one mapping -------------------------------------------------------------------- */
 
@@ -100,8 +100,8 @@ static const struct nw_mapping *mapping_at(const nw_mappings *maps, uint64_t add
 }
 
 /* Where is the code at vaddr, in a process that maps the file? */
-static void look_at_code(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
-			 uint64_t vaddr, struct nw_mapping_look *out)
+static void check_code(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
+		       uint64_t vaddr, struct nw_mapping_facts *out)
 {
 	uint64_t bias;
 
@@ -194,16 +194,16 @@ static bool was_renamed_over(pid_t pid, const struct nw_mapping *mapping, const 
 
 static bool has_other_mounts(pid_t pid)
 {
-	struct nw_process_look process;
-	bool other = nw_look_process(pid, &process, NULL) == 0 && process.other_mounts;
+	struct nw_process_facts process;
+	bool other = nw_process_inspect(pid, &process, NULL) == 0 && process.other_mounts;
 
-	nw_process_look_free(&process);
+	nw_process_facts_free(&process);
 	return other;
 }
 
 static void take_instead(pid_t pid, const struct nw_mapping *mapping,
 			 enum nw_instead instead, const struct nw_image *image,
-			 struct nw_mapping_look *out)
+			 struct nw_mapping_facts *out)
 {
 	struct nw_image *mapped = open_mapped(pid, mapping);
 
@@ -223,8 +223,8 @@ static void take_instead(pid_t pid, const struct nw_mapping *mapping,
 	nw_image_free(mapped);
 }
 
-static void look_instead(pid_t pid, const nw_mappings *maps, const char *path,
-			 const struct nw_image *image, struct nw_mapping_look *out)
+static void find_instead(pid_t pid, const nw_mappings *maps, const char *path,
+			 const struct nw_image *image, struct nw_mapping_facts *out)
 {
 	nw_vec_each (maps, mapping) {
 		enum nw_instead instead = NW_INSTEAD_NONE;
@@ -243,8 +243,8 @@ static void look_instead(pid_t pid, const nw_mappings *maps, const char *path,
 
 /* ---- all processes ------------------------------------------------------------------ */
 
-static void look_at_one(pid_t pid, const char *path, const struct nw_image *image,
-			uint64_t vaddr, struct nw_mapping_look *out)
+static void inspect_one(pid_t pid, const char *path, const struct nw_image *image,
+			uint64_t vaddr, struct nw_mapping_facts *out)
 {
 	nw_mappings maps = {0};
 	struct nw_error err;
@@ -260,9 +260,9 @@ static void look_at_one(pid_t pid, const char *path, const struct nw_image *imag
 	if (image && maps_it(pid, &maps, image)) {
 		if (!out->mapped++)
 			out->pid = pid;
-		look_at_code(pid, &maps, image, vaddr, out);
+		check_code(pid, &maps, image, vaddr, out);
 	} else if (!out->mapped) {
-		look_instead(pid, &maps, path, image, out);
+		find_instead(pid, &maps, path, image, out);
 	}
 	nw_mappings_free(&maps);
 }
@@ -275,15 +275,15 @@ static bool on_overlay(const struct nw_image *image)
 	       (unsigned long)fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-int nw_look_mapping(const char *path, const struct nw_image *image, uint64_t vaddr,
-		    const pid_t *pids, size_t pid_count, struct nw_mapping_look *out,
-		    struct nw_error *err)
+int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t vaddr,
+		       const pid_t *pids, size_t pid_count, struct nw_mapping_facts *out,
+		       struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *whole = realpath(path, NULL);
 	nw_pids all = {0};
 	int ret = 0;
 
-	*out = (struct nw_mapping_look){.overlay = on_overlay(image)};
+	*out = (struct nw_mapping_facts){.overlay = on_overlay(image)};
 	/* never through /proc/PID/root: its links lead back into our own namespace */
 	if (whole && strncmp(path, "/proc/", 6) != 0)
 		path = whole;
@@ -293,14 +293,14 @@ int nw_look_mapping(const char *path, const struct nw_image *image, uint64_t vad
 		pid_count = all.count;
 	}
 	for (size_t i = 0; ret == 0 && i < pid_count; i++)
-		look_at_one(pids[i], path, image, vaddr, out);
+		inspect_one(pids[i], path, image, vaddr, out);
 	nw_vec_free(&all);
 	return ret;
 }
 
-void nw_mapping_look_free(struct nw_mapping_look *look)
+void nw_mapping_facts_free(struct nw_mapping_facts *facts)
 {
-	free(look->other);
-	free(look->other_path);
-	*look = (struct nw_mapping_look){0};
+	free(facts->other);
+	free(facts->other_path);
+	*facts = (struct nw_mapping_facts){0};
 }

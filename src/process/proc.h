@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_PROCESS_PROC_H
 #define NOPWATCH_PROCESS_PROC_H
 
-#include "nopwatch/probe.h"
+#include "nopwatch/process.h"
 
 /* Read a whole file below a directory. 0 or -errno. */
 int nw_proc_read(int dir, const char *name, struct nw_buf *out);

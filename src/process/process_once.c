@@ -149,7 +149,7 @@ static int read_maps(int dir, nw_mappings *out)
 	return ret;
 }
 
-static int look(struct nw_process *process, enum nw_process_use use)
+static int open_once(struct nw_process *process, enum nw_process_use use)
 {
 	int mode = use == NW_PROCESS_WRITE ? O_RDWR : O_RDONLY;
 	struct program before;
@@ -186,7 +186,7 @@ int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out)
 		if (process.memory >= 0)
 			close(process.memory);
 		process.memory = -1;
-		ret = look(&process, use);
+		ret = open_once(&process, use);
 	}
 	if (ret < 0) {
 		nw_process_close(&process);

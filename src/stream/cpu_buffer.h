@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of this room share: the lanes of a stream, one a CPU, and the pages that wait
- * in them. lane.c moves along a lane, read.c fills it, stream.c merges them all by time.
+ * What the files of this room share: the buffers of a stream, one a CPU, and the pages that wait
+ * in them. buffer.c moves along a buffer, read.c fills it, stream.c merges them all by time.
  */
-#ifndef NOPWATCH_STREAM_LANE_H
-#define NOPWATCH_STREAM_LANE_H
+#ifndef NOPWATCH_STREAM_CPU_BUFFER_H
+#define NOPWATCH_STREAM_CPU_BUFFER_H
 
 #include "load.h"
 #include "nopwatch/stream.h"
 
-/* How often every lane is looked at, full or not. */
+/* How often every buffer is looked at, full or not. */
 #define NW_SWEEP_NS 100000000u
 
 struct nw_slab { /* a page that was read, in a queue or free */
 	struct nw_slab *next;
 	size_t len;
 	uint64_t
-		empty_since; /* the lane was known to be empty up to here before this page */
+		empty_since; /* the buffer was known to be empty up to here before this page */
 	unsigned char bytes[];
 };
 
-struct nw_lane {
+struct nw_cpu_buffer {
 	int fd; /* -1: from memory */
 	uint32_t cpu;
 	const unsigned char *run, *run_end; /* from memory: pages to come */
@@ -43,20 +43,20 @@ struct nw_lane {
 	uint64_t loss_from, lost;
 };
 
-struct nw_head { /* a lane that has something to offer, and from when that is */
+struct nw_head { /* a buffer that has something to offer, and from when that is */
 	uint64_t time;
-	uint32_t lane;
+	uint32_t buffer;
 };
 
 struct nw_stream {
 	const struct nw_formats *formats;
-	struct nw_lane *lane;
-	size_t lanes;
+	struct nw_cpu_buffer *buffer;
+	size_t buffers;
 	struct nw_head *heap;
 	size_t heap_count;
-	/* The lane at the top, once its event was handed out: it is still to move on. What it
+	/* The buffer at the top, once its event was handed out: it is still to move on. What it
 	 * has up to `until` may be handed out without asking the heap. */
-	struct nw_lane *current;
+	struct nw_cpu_buffer *current;
 	uint64_t until;
 	bool finished;
 	uint64_t limit; /* events up to here may be handed out */
@@ -64,9 +64,9 @@ struct nw_stream {
 	struct nw_slab *free;
 	size_t queued, budget; /* pages in queues, that may be there */
 	int epoll;
-	bool polls;	/* the kernel does not tell which lanes to look at */
-	uint64_t sweep; /* nanoseconds between looks at all lanes */
-	uint64_t swept; /* when all lanes were last looked at */
+	bool polls;	/* the kernel does not tell which buffers to look at */
+	uint64_t sweep; /* nanoseconds between looks at all buffers */
+	uint64_t swept; /* when all buffers were last looked at */
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	int (*tap)(void *arg, uint32_t cpu, const unsigned char *page, size_t len);
@@ -74,47 +74,48 @@ struct nw_stream {
 	struct nw_stream_stats stats;
 };
 
-/* ---- lane.c ------------------------------------------------------------------------- */
+/* ---- buffer.c ------------------------------------------------------------------------- */
 
 /* A page to read into; NULL when the budget is used up, or there is no memory. */
-struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_lane *lane);
+struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_cpu_buffer *buffer);
 void nw_slab_give(struct nw_stream *s, struct nw_slab *slab);
-/* A page that was read goes to the end of the lane's queue. */
-void nw_lane_queue(struct nw_stream *s, struct nw_lane *lane, struct nw_slab *slab);
+/* A page that was read goes to the end of the buffer's queue. */
+void nw_cpu_buffer_queue(struct nw_stream *s, struct nw_cpu_buffer *buffer,
+			 struct nw_slab *slab);
 /* The page being walked is done with. */
-void nw_lane_drop_page(struct nw_stream *s, struct nw_lane *lane);
+void nw_cpu_buffer_drop_page(struct nw_stream *s, struct nw_cpu_buffer *buffer);
 /* To the time of the page's event. A CPU's time does not go back: where a damaged recording
  * says so, it stands still. */
-static inline void nw_lane_move(struct nw_lane *lane)
+static inline void nw_cpu_buffer_move(struct nw_cpu_buffer *buffer)
 {
-	lane->head = nw_max64(lane->head, lane->page.time);
+	buffer->head = nw_max64(buffer->head, buffer->page.time);
 }
 
-/* Move to the lane's next event; false when nothing is queued, not even a loss. */
-bool nw_lane_next(struct nw_stream *s, struct nw_lane *lane);
+/* Move to the buffer's next event; false when nothing is queued, not even a loss. */
+bool nw_cpu_buffer_next(struct nw_stream *s, struct nw_cpu_buffer *buffer);
 
-/* The same on the page that is being walked only; false: use nw_lane_next(). */
-static inline bool nw_lane_next_here(struct nw_lane *lane)
+/* The same on the page that is being walked only; false: use nw_cpu_buffer_next(). */
+static inline bool nw_cpu_buffer_next_here(struct nw_cpu_buffer *buffer)
 {
-	if (nw_unlikely(!lane->open ||
-			nw_page_next(&lane->page, &lane->data, &lane->size) <= 0))
+	if (nw_unlikely(!buffer->open ||
+			nw_page_next(&buffer->page, &buffer->data, &buffer->size) <= 0))
 		return false;
-	nw_lane_move(lane);
+	nw_cpu_buffer_move(buffer);
 	return true;
 }
 
 /*
- * Take whole hits, from the lane's event on as they follow each other on its page, not newer
- * than `until`. Returns how many, at most `most`; *pending: the lane has moved on to an event
+ * Take whole hits, from the buffer's event on as they follow each other on its page, not newer
+ * than `until`. Returns how many, at most `most`; *pending: the buffer has moved on to an event
  * that is not among them (it has not: the last of them is still its event).
  */
-size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
-		    struct nw_hit *out, size_t most, bool *pending);
+size_t nw_cpu_buffer_hits(struct nw_cpu_buffer *buffer, const struct nw_formats *formats,
+			  uint64_t until, struct nw_hit *out, size_t most, bool *pending);
 
-/* What the lane has to offer next: a loss stands before the event behind it. */
-static inline uint64_t nw_lane_time(const struct nw_lane *lane)
+/* What the buffer has to offer next: a loss stands before the event behind it. */
+static inline uint64_t nw_cpu_buffer_time(const struct nw_cpu_buffer *buffer)
 {
-	return lane->has_loss ? lane->loss_from : lane->head;
+	return buffer->has_loss ? buffer->loss_from : buffer->head;
 }
 
 /* ---- an event ----------------------------------------------------------------------- */
@@ -158,8 +159,8 @@ static inline uint64_t nw_hit_stack(const struct nw_event_format *format,
 
 /* ---- stream.c ----------------------------------------------------------------------- */
 
-/* Something was put into a lane, or may have been: see that it stands in the heap. */
-void nw_stream_wake(struct nw_stream *s, unsigned int lane);
+/* Something was put into a buffer, or may have been: see that it stands in the heap. */
+void nw_stream_wake(struct nw_stream *s, unsigned int buffer);
 /* Move on from the event that was handed out last. Before anything else changes the heap. */
 void nw_stream_advance(struct nw_stream *s);
 

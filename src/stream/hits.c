@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many hits of one lane at a time. It does for plain hits what nw_stream_next() does for any
+ * Many hits of one buffer at a time. It does for plain hits what nw_stream_next() does for any
  * record, with everything at hand that stays the same from one event to the next; whatever is
  * unusual ends it, and is left to that.
  */
@@ -33,14 +33,15 @@ static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_l
 }
 
 /* stacks: some of the hits have a stack pointer. */
-static nw_inlined size_t take_hits(struct nw_lane *lane, const struct nw_formats *formats,
-				   uint64_t until, struct nw_hit *out, size_t most,
-				   bool stacks, bool *pending)
+static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
+				   const struct nw_formats *formats, uint64_t until,
+				   struct nw_hit *out, size_t most, bool stacks,
+				   bool *pending)
 {
-	struct nw_page page = lane->page;
-	const unsigned char *data = lane->data;
-	uint32_t size = lane->size, length = page.usual_length;
-	uint64_t time = lane->head;
+	struct nw_page page = buffer->page;
+	const unsigned char *data = buffer->data;
+	uint32_t size = buffer->size, length = page.usual_length;
+	uint64_t time = buffer->head;
 	size_t count = 0;
 
 	*pending = true;
@@ -51,7 +52,7 @@ static nw_inlined size_t take_hits(struct nw_lane *lane, const struct nw_formats
 			break;
 		struct nw_hit *hit = &out[count++];
 		hit->time = time;
-		hit->cpu = lane->cpu;
+		hit->cpu = buffer->cpu;
 		memcpy(&hit->tid, data + formats->pid_offset, sizeof(hit->tid));
 		hit->probe = place->probe;
 		hit->planned = place->planned;
@@ -70,30 +71,30 @@ static nw_inlined size_t take_hits(struct nw_lane *lane, const struct nw_formats
 		data = page.at + 4;
 		size = length - 4;
 		page.at += length;
-		time = nw_max64(time, page.time); /* as nw_lane_move() has it */
+		time = nw_max64(time, page.time); /* as nw_cpu_buffer_move() has it */
 		if (nw_unlikely(time > until))
 			break;
 	}
-	lane->page.at = page.at;
-	lane->page.time = page.time;
-	lane->data = data;
-	lane->size = size;
-	lane->head = time;
+	buffer->page.at = page.at;
+	buffer->page.time = page.time;
+	buffer->data = data;
+	buffer->size = size;
+	buffer->head = time;
 	return count;
 }
 
 /* Hits without stack pointers do not pay for those that have one. */
-static nw_apart size_t take_with_stacks(struct nw_lane *lane,
+static nw_apart size_t take_with_stacks(struct nw_cpu_buffer *buffer,
 					const struct nw_formats *formats, uint64_t until,
 					struct nw_hit *out, size_t most, bool *pending)
 {
-	return take_hits(lane, formats, until, out, most, true, pending);
+	return take_hits(buffer, formats, until, out, most, true, pending);
 }
 
-size_t nw_lane_hits(struct nw_lane *lane, const struct nw_formats *formats, uint64_t until,
-		    struct nw_hit *out, size_t most, bool *pending)
+size_t nw_cpu_buffer_hits(struct nw_cpu_buffer *buffer, const struct nw_formats *formats,
+			  uint64_t until, struct nw_hit *out, size_t most, bool *pending)
 {
 	if (nw_unlikely(formats->stacks))
-		return take_with_stacks(lane, formats, until, out, most, pending);
-	return take_hits(lane, formats, until, out, most, false, pending);
+		return take_with_stacks(buffer, formats, until, out, most, pending);
+	return take_hits(buffer, formats, until, out, most, false, pending);
 }

@@ -50,16 +50,16 @@ int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_lay
 	struct nw_page_layout layout = {0};
 	size_t data_size = 0, ignored;
 	struct nw_buf text = {0};
-	bool fits;
+	bool known;
 
 	nw_buf_add(&text, header_page, len);
-	fits = find_field(nw_buf_str(&text), "commit", &layout.commit,
-			  &layout.commit_size) &&
-	       find_field(nw_buf_str(&text), " data", &layout.data, &data_size) &&
-	       find_field(nw_buf_str(&text), "timestamp", &ignored, &ignored);
+	known = find_field(nw_buf_str(&text), "commit", &layout.commit,
+			   &layout.commit_size) &&
+		find_field(nw_buf_str(&text), " data", &layout.data, &data_size) &&
+		find_field(nw_buf_str(&text), "timestamp", &ignored, &ignored);
 	nw_buf_free(&text);
 	layout.size = layout.data + data_size;
-	if (!fits || (layout.commit_size != 4 && layout.commit_size != 8) ||
+	if (!known || (layout.commit_size != 4 && layout.commit_size != 8) ||
 	    layout.commit != 8 || layout.data != 8 + layout.commit_size ||
 	    layout.size < 64 || data_size > (64 << 20))
 		return nw_fail(err, EBADMSG, "events/header_page is not as expected");

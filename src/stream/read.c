@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filling the lanes. Reading is by need: epoll names the lanes whose buffers have passed
+ * Filling the buffers. Reading is by need: epoll names those that the kernel has filled past
  * buffer_percent; the others are looked at a few times a second, which is what moves their
  * `known` on. So an idle CPU costs next to nothing, and a slow probe is seen within NW_SWEEP_NS.
  */
@@ -11,38 +11,39 @@
 
 #include "cpu_buffer.h"
 
-/* Bytes a lane may take in one go, so that no CPU starves the others. */
+/* Bytes a buffer may take in one go, so that no CPU starves the others. */
 enum {
 	BURST = 256 << 10
 };
 
-/* Read what the lane has, up to BURST. Returns 0 or -errno. */
-static int read_lane(struct nw_stream *s, unsigned int number)
+/* Read what the buffer has, up to BURST. Returns 0 or -errno. */
+static int read_buffer(struct nw_stream *s, unsigned int number)
 {
-	struct nw_lane *lane = &s->lane[number];
+	struct nw_cpu_buffer *buffer = &s->buffer[number];
 	size_t page = s->formats->page.size;
 	int ret = 0;
 
-	lane->drained = false;
-	for (size_t i = 0; i < BURST && ret >= 0 && !lane->drained; i += page) {
+	buffer->drained = false;
+	for (size_t i = 0; i < BURST && ret >= 0 && !buffer->drained; i += page) {
 		uint64_t now = s->now(s->now_arg);
-		struct nw_slab *slab = nw_slab_take(s, lane);
+		struct nw_slab *slab = nw_slab_take(s, buffer);
 		if (!slab)
 			break;
-		ssize_t got = read(lane->fd, slab->bytes, page);
+		ssize_t got = read(buffer->fd, slab->bytes, page);
 		if (got > 0) {
 			slab->len = (size_t)got;
-			nw_lane_queue(s, lane, slab);
-			lane->known = nw_max64(lane->known, lane->last_queued);
+			nw_cpu_buffer_queue(s, buffer, slab);
+			buffer->known = nw_max64(buffer->known, buffer->last_queued);
 			if (s->tap)
-				ret = s->tap(s->tap_arg, lane->cpu, slab->bytes, slab->len);
+				ret = s->tap(s->tap_arg, buffer->cpu, slab->bytes,
+					     slab->len);
 			continue;
 		}
 		nw_slab_give(s, slab);
 		/* ENODEV: the CPU was unplugged, and its buffer with it */
-		lane->drained = got == 0 || errno == EAGAIN || errno == ENODEV;
-		if (lane->drained)
-			lane->known = lane->empty_at = nw_max64(lane->known, now);
+		buffer->drained = got == 0 || errno == EAGAIN || errno == ENODEV;
+		if (buffer->drained)
+			buffer->known = buffer->empty_at = nw_max64(buffer->known, now);
 		else if (errno != EINTR)
 			ret = -errno;
 	}
@@ -53,8 +54,8 @@ static int read_lane(struct nw_stream *s, unsigned int number)
 static int sweep(struct nw_stream *s)
 {
 	s->swept = s->now(s->now_arg);
-	for (unsigned int i = 0; i < s->lanes; i++) {
-		int ret = s->lane[i].fd >= 0 ? read_lane(s, i) : 0;
+	for (unsigned int i = 0; i < s->buffers; i++) {
+		int ret = s->buffer[i].fd >= 0 ? read_buffer(s, i) : 0;
 		if (ret < 0)
 			return ret;
 	}
@@ -65,18 +66,19 @@ static void set_limit(struct nw_stream *s)
 {
 	uint64_t limit = UINT64_MAX;
 
-	for (size_t i = 0; i < s->lanes; i++) {
-		const struct nw_lane *lane = &s->lane[i];
-		uint64_t known = lane->has_event ? nw_max64(lane->known, nw_lane_time(lane))
-						 : lane->known;
-		if (lane->fd < 0 || (s->finished && lane->drained))
+	for (size_t i = 0; i < s->buffers; i++) {
+		const struct nw_cpu_buffer *buffer = &s->buffer[i];
+		uint64_t known = buffer->has_event ? nw_max64(buffer->known,
+							      nw_cpu_buffer_time(buffer))
+						   : buffer->known;
+		if (buffer->fd < 0 || (s->finished && buffer->drained))
 			continue; /* nothing more can come */
 		limit = nw_min64(limit, known);
 	}
 	s->limit = limit;
 }
 
-/* Lanes that epoll names; a wake_fd among them is somebody else's business. */
+/* Buffers that epoll names; a wake_fd among them is somebody else's business. */
 static int read_ready(struct nw_stream *s, int wake_fd, int timeout_ms)
 {
 	struct epoll_event ready[64];
@@ -87,7 +89,7 @@ static int read_ready(struct nw_stream *s, int wake_fd, int timeout_ms)
 		return 0;
 	int count = epoll_wait(s->epoll, ready, (int)NW_COUNT(ready), 0);
 	for (int i = 0; i < count; i++) {
-		int ret = read_lane(s, ready[i].data.u32);
+		int ret = read_buffer(s, ready[i].data.u32);
 		if (ret < 0)
 			return ret;
 	}
@@ -102,7 +104,7 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 		timeout_ms = most;
 	nw_stream_advance(s);
 	int ret = read_ready(s, wake_fd, timeout_ms);
-	/* Pages that wait for lanes nobody has looked at pile up: then look early. */
+	/* Pages that wait for buffers nobody has looked at pile up: then look early. */
 	if (ret == 0 &&
 	    (s->now(s->now_arg) - s->swept >= s->sweep || s->queued * 2 >= s->budget))
 		ret = sweep(s);
@@ -116,9 +118,9 @@ int nw_stream_finish(struct nw_stream *s)
 
 	nw_stream_advance(s);
 	s->finished = true;
-	for (unsigned int i = 0; i < s->lanes && ret == 0; i++)
-		if (s->lane[i].fd >= 0)
-			ret = read_lane(s, i);
+	for (unsigned int i = 0; i < s->buffers && ret == 0; i++)
+		if (s->buffer[i].fd >= 0)
+			ret = read_buffer(s, i);
 	set_limit(s);
 	return ret;
 }

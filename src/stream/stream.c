@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lanes (one a CPU) merged by time.
+ * Buffers (one a CPU) merged by time.
  *
- *	read	 pages wait in each lane's queue, oldest first
- *	known	 up to when a lane is known: nothing older can still come from it. While it
+ *	read	 pages wait in each buffer's queue, oldest first
+ *	known	 up to when a buffer is known: nothing older can still come from it. While it
  *		 has unread data, that is its last queued event; once it was found empty, the
  *		 moment before it was looked at
- *	merge	 a heap of the lanes that have events, by the time of their next one; the top
- *		 is handed out while it is not newer than the least `known` of all lanes.
+ *	merge	 a heap of the buffers that have events, by the time of their next one; the top
+ *		 is handed out while it is not newer than the least `known` of all buffers.
  *		 It stays the top, and the heap is not asked, until it passes the second
  *	losses	 stand before the event behind them, or in the heap by themselves: of what is
  *		 newer than a loss's beginning, nothing may be handed out before it
@@ -28,7 +28,7 @@ enum {
 
 static inline bool before(const struct nw_head *a, const struct nw_head *b)
 {
-	return a->time != b->time ? a->time < b->time : a->lane < b->lane;
+	return a->time != b->time ? a->time < b->time : a->buffer < b->buffer;
 }
 
 static void sift_down(struct nw_stream *s, size_t at)
@@ -46,9 +46,9 @@ static void sift_down(struct nw_stream *s, size_t at)
 	s->heap[at] = sinking;
 }
 
-static void push(struct nw_stream *s, unsigned int lane)
+static void push(struct nw_stream *s, unsigned int buffer)
 {
-	const struct nw_head rising = {nw_lane_time(&s->lane[lane]), lane};
+	const struct nw_head rising = {nw_cpu_buffer_time(&s->buffer[buffer]), buffer};
 	size_t at = s->heap_count++;
 
 	for (; at > 0 && before(&rising, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -59,10 +59,10 @@ static void push(struct nw_stream *s, unsigned int lane)
 /* The top has a new head, or none: restore the heap. */
 static void fix_top(struct nw_stream *s)
 {
-	const struct nw_lane *lane = &s->lane[s->heap[0].lane];
+	const struct nw_cpu_buffer *buffer = &s->buffer[s->heap[0].buffer];
 
-	if (lane->has_event || lane->has_loss)
-		s->heap[0].time = nw_lane_time(lane);
+	if (buffer->has_event || buffer->has_loss)
+		s->heap[0].time = nw_cpu_buffer_time(buffer);
 	else if (--s->heap_count == 0)
 		return;
 	else
@@ -70,7 +70,7 @@ static void fix_top(struct nw_stream *s)
 	sift_down(s, 0);
 }
 
-/* How far the top may go before another lane's turn comes. */
+/* How far the top may go before another buffer has an older event. */
 static uint64_t until_next(const struct nw_stream *s)
 {
 	const struct nw_head *second = &s->heap[1];
@@ -79,29 +79,29 @@ static uint64_t until_next(const struct nw_stream *s)
 		return s->limit;
 	if (s->heap_count > 2 && before(&s->heap[2], second))
 		second = &s->heap[2];
-	/* at the same time, the lane with the lower number goes first */
-	bool after = second->lane < s->heap[0].lane && second->time;
+	/* at the same time, the buffer with the lower number goes first */
+	bool after = second->buffer < s->heap[0].buffer && second->time;
 	return nw_min64(s->limit, second->time - after);
 }
 
-/* Move on from the event handed out last. True: the same lane's turn has come again. */
+/* Move on from the event handed out last. True: the same buffer has the next one, too. */
 static inline bool go_on(struct nw_stream *s)
 {
-	struct nw_lane *lane = s->current;
+	struct nw_cpu_buffer *buffer = s->current;
 
-	if (nw_unlikely(!lane))
+	if (nw_unlikely(!buffer))
 		return false;
-	if (nw_unlikely(!nw_lane_next_here(lane)))
-		nw_lane_next(s, lane);
-	else if (nw_likely(lane->head <= s->until))
+	if (nw_unlikely(!nw_cpu_buffer_next_here(buffer)))
+		nw_cpu_buffer_next(s, buffer);
+	else if (nw_likely(buffer->head <= s->until))
 		return true;
 	s->current = NULL;
 	fix_top(s);
 	return false;
 }
 
-/* The current lane has moved on, but the event there has not been handed out. */
-static void end_turn(struct nw_stream *s)
+/* The current buffer has moved on, but the event there has not been handed out. */
+static void leave_top(struct nw_stream *s)
 {
 	s->current = NULL;
 	fix_top(s);
@@ -110,15 +110,15 @@ static void end_turn(struct nw_stream *s)
 void nw_stream_advance(struct nw_stream *s)
 {
 	if (go_on(s))
-		end_turn(s);
+		leave_top(s);
 }
 
 void nw_stream_wake(struct nw_stream *s, unsigned int number)
 {
-	struct nw_lane *lane = &s->lane[number];
-	bool was_there = lane->has_event || lane->has_loss;
+	struct nw_cpu_buffer *buffer = &s->buffer[number];
+	bool was_there = buffer->has_event || buffer->has_loss;
 
-	if (!lane->has_event && nw_lane_next(s, lane) && !was_there)
+	if (!buffer->has_event && nw_cpu_buffer_next(s, buffer) && !was_there)
 		push(s, number);
 }
 
@@ -142,21 +142,21 @@ static nw_apart bool decode_task(const struct nw_event_format *format,
 	return true;
 }
 
-/* Fill out from the event at the head of a lane; false: it is of no interest. */
-static inline bool decode(const struct nw_formats *formats, const struct nw_lane *lane,
-			  struct nw_record *out)
+/* Fill out from the event at the head of a buffer; false: it is of no interest. */
+static inline bool decode(const struct nw_formats *formats,
+			  const struct nw_cpu_buffer *buffer, struct nw_record *out)
 {
-	const unsigned char *data = lane->data;
+	const unsigned char *data = buffer->data;
 	const struct nw_event_format *format = nw_event_format_of(formats, data,
-								  lane->size);
+								  buffer->size);
 
 	if (nw_unlikely(!format))
 		return false;
 	memcpy(&out->tid, data + formats->pid_offset, sizeof(out->tid));
-	out->time = lane->head;
-	out->cpu = lane->cpu;
+	out->time = buffer->head;
+	out->cpu = buffer->cpu;
 	out->data = data;
-	out->size = lane->size;
+	out->size = buffer->size;
 	out->format = format;
 	out->values = NULL;
 	out->value_count = 0;
@@ -172,21 +172,21 @@ static inline bool decode(const struct nw_formats *formats, const struct nw_lane
 }
 
 /*
- * A loss with no event behind it ends where the lane was found empty afterwards; never, if
+ * A loss with no event behind it ends where the buffer was found empty afterwards; never, if
  * that is the end of a recording.
  */
-static void take_loss(struct nw_lane *lane, struct nw_record *out)
+static void take_loss(struct nw_cpu_buffer *buffer, struct nw_record *out)
 {
 	*out = (struct nw_record){
 		.kind = NW_RECORD_LOSS,
-		.time = lane->loss_from,
-		.cpu = lane->cpu,
-		.until = lane->has_event ? lane->head
-			 : lane->fd >= 0 ? lane->empty_at
-					 : UINT64_MAX,
-		.lost = lane->lost,
+		.time = buffer->loss_from,
+		.cpu = buffer->cpu,
+		.until = buffer->has_event ? buffer->head
+			 : buffer->fd >= 0 ? buffer->empty_at
+					   : UINT64_MAX,
+		.lost = buffer->lost,
 	};
-	lane->has_loss = false;
+	buffer->has_loss = false;
 }
 
 /* Can the top be handed out? A loss not while its end is unknown. */
@@ -194,9 +194,9 @@ static inline bool is_ready(const struct nw_stream *s)
 {
 	if (nw_unlikely(!s->heap_count))
 		return false;
-	const struct nw_lane *lane = &s->lane[s->heap[0].lane];
-	return nw_lane_time(lane) <= s->limit &&
-	       (lane->has_event || lane->fd < 0 || lane->drained);
+	const struct nw_cpu_buffer *buffer = &s->buffer[s->heap[0].buffer];
+	return nw_cpu_buffer_time(buffer) <= s->limit &&
+	       (buffer->has_event || buffer->fd < 0 || buffer->drained);
 }
 
 /* All queued events of a finished stream are out: read what did not fit before. */
@@ -208,10 +208,10 @@ static bool refill(struct nw_stream *s)
 	       (is_ready(s) || s->stats.pages != pages);
 }
 
-/* The lane whose event is the next one becomes the current one. */
-static inline void begin_turn(struct nw_stream *s)
+/* The buffer whose event is the next one becomes the current one. */
+static inline void enter_top(struct nw_stream *s)
 {
-	s->current = &s->lane[s->heap[0].lane];
+	s->current = &s->buffer[s->heap[0].buffer];
 	s->until = until_next(s);
 }
 
@@ -224,13 +224,13 @@ int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 					continue;
 				return 0;
 			}
-			struct nw_lane *lane = &s->lane[s->heap[0].lane];
-			if (nw_unlikely(lane->has_loss)) {
-				take_loss(lane, out);
+			struct nw_cpu_buffer *buffer = &s->buffer[s->heap[0].buffer];
+			if (nw_unlikely(buffer->has_loss)) {
+				take_loss(buffer, out);
 				fix_top(s);
 				return 1;
 			}
-			begin_turn(s);
+			enter_top(s);
 		}
 		if (nw_likely(decode(s->formats, s->current, out))) {
 			s->stats.records++;
@@ -240,14 +240,14 @@ int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 	}
 }
 
-/* Is the next record an event? Then it is that of the current lane. */
+/* Is the next record an event? Then it is that of the current buffer. */
 static bool find_event(struct nw_stream *s)
 {
 	if (go_on(s))
 		return true;
-	if (!is_ready(s) || s->lane[s->heap[0].lane].has_loss)
+	if (!is_ready(s) || s->buffer[s->heap[0].buffer].has_loss)
 		return false;
-	begin_turn(s);
+	enter_top(s);
 	return true;
 }
 
@@ -257,11 +257,11 @@ size_t nw_stream_hits(struct nw_stream *s, struct nw_hit *out, size_t most)
 	bool pending;
 
 	while (got && count < most && find_event(s)) {
-		got = nw_lane_hits(s->current, s->formats, s->until, out + count,
-				   most - count, &pending);
+		got = nw_cpu_buffer_hits(s->current, s->formats, s->until, out + count,
+					 most - count, &pending);
 		count += got;
 		if (pending)
-			end_turn(s);
+			leave_top(s);
 	}
 	s->stats.records += count;
 	return count;
@@ -288,7 +288,7 @@ void nw_stream_tap(struct nw_stream *s,
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static struct nw_stream *new_stream(const struct nw_formats *formats, size_t lanes)
+static struct nw_stream *new_stream(const struct nw_formats *formats, size_t buffers)
 {
 	struct nw_stream *s = calloc(1, sizeof(*s));
 
@@ -296,28 +296,28 @@ static struct nw_stream *new_stream(const struct nw_formats *formats, size_t lan
 		return NULL;
 	s->formats = formats;
 	s->epoll = -1;
-	s->lanes = lanes;
-	s->lane = calloc(lanes + 1, sizeof(*s->lane));
-	s->heap = calloc(lanes + 1, sizeof(*s->heap));
-	if (!s->lane || !s->heap) {
+	s->buffers = buffers;
+	s->buffer = calloc(buffers + 1, sizeof(*s->buffer));
+	s->heap = calloc(buffers + 1, sizeof(*s->heap));
+	if (!s->buffer || !s->heap) {
 		nw_stream_free(s);
 		return NULL;
 	}
 	return s;
 }
 
-static int watch_lanes(struct nw_stream *s, struct nw_error *err)
+static int watch_buffers(struct nw_stream *s, struct nw_error *err)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return nw_fail(err, errno, "cannot create an epoll: %s",
 			       nw_strerror(errno));
-	for (unsigned int i = 0; !s->polls && i < s->lanes; i++) {
+	for (unsigned int i = 0; !s->polls && i < s->buffers; i++) {
 		struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
-		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->lane[i].fd, &event) < 0)
+		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->buffer[i].fd, &event) < 0)
 			return nw_fail(err, errno,
 				       "cannot watch the ring buffer of CPU %u: %s",
-				       s->lane[i].cpu, nw_strerror(errno));
+				       s->buffer[i].cpu, nw_strerror(errno));
 	}
 	return 0;
 }
@@ -326,7 +326,7 @@ int nw_stream_open(const struct nw_formats *formats,
 		   const struct nw_stream_options *options, struct nw_stream **out,
 		   struct nw_error *err)
 {
-	struct nw_stream *s = new_stream(formats, options->lanes);
+	struct nw_stream *s = new_stream(formats, options->buffers);
 
 	if (!s)
 		return nw_no_memory(err);
@@ -336,13 +336,13 @@ int nw_stream_open(const struct nw_formats *formats,
 	s->sweep = s->polls ? (uint64_t)options->poll_ms * 1000000u : NW_SWEEP_NS;
 	s->budget = options->page_budget ? options->page_budget
 					 : DEFAULT_BUDGET / formats->page.size;
-	if (s->budget < 4 * s->lanes)
-		s->budget = 4 * s->lanes;
-	for (size_t i = 0; i < s->lanes; i++) {
-		s->lane[i].fd = options->fds[i];
-		s->lane[i].cpu = options->cpus[i];
+	if (s->budget < 4 * s->buffers)
+		s->budget = 4 * s->buffers;
+	for (size_t i = 0; i < s->buffers; i++) {
+		s->buffer[i].fd = options->fds[i];
+		s->buffer[i].cpu = options->cpus[i];
 	}
-	int ret = watch_lanes(s, err);
+	int ret = watch_buffers(s, err);
 	if (ret < 0) {
 		nw_stream_free(s);
 		return ret;
@@ -360,12 +360,12 @@ int nw_stream_open_memory(const struct nw_formats *formats, const struct nw_page
 		return nw_no_memory(err);
 	s->limit = UINT64_MAX;
 	for (unsigned int i = 0; i < count; i++) {
-		struct nw_lane *lane = &s->lane[i];
-		lane->fd = -1;
-		lane->cpu = runs[i].cpu;
-		lane->run = runs[i].pages;
-		lane->run_end = runs[i].pages + runs[i].size;
-		if (nw_lane_next(s, lane))
+		struct nw_cpu_buffer *buffer = &s->buffer[i];
+		buffer->fd = -1;
+		buffer->cpu = runs[i].cpu;
+		buffer->run = runs[i].pages;
+		buffer->run_end = runs[i].pages + runs[i].size;
+		if (nw_cpu_buffer_next(s, buffer))
 			push(s, i);
 	}
 	*out = s;
@@ -376,9 +376,9 @@ void nw_stream_free(struct nw_stream *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; s->lane && i < s->lanes; i++)
-		while (s->lane[i].first)
-			nw_lane_drop_page(s, &s->lane[i]);
+	for (size_t i = 0; s->buffer && i < s->buffers; i++)
+		while (s->buffer[i].first)
+			nw_cpu_buffer_drop_page(s, &s->buffer[i]);
 	while (s->free) {
 		struct nw_slab *next = s->free->next;
 		free(s->free);
@@ -386,7 +386,7 @@ void nw_stream_free(struct nw_stream *s)
 	}
 	if (s->epoll >= 0)
 		close(s->epoll);
-	free(s->lane);
+	free(s->buffer);
 	free(s->heap);
 	free(s);
 }

@@ -101,7 +101,7 @@ static bool is_wanted(const struct nw_tasks *tasks, pid_t process)
 		       sizeof(*tasks->pids), by_number);
 }
 
-static void look_up(struct nw_tasks *tasks, struct nw_task *task)
+static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 {
 	pid_t process;
 
@@ -130,7 +130,7 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 		return &tasks->stranger;
 	}
 	if (fresh)
-		look_up(tasks, task);
+		read_task(tasks, task);
 	return task;
 }
 
@@ -206,7 +206,7 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 	if (!task)
 		return;
 	if (fresh)
-		look_up(tasks, task);
+		read_task(tasks, task);
 	if (process && process != task->pid) {
 		task->pid = process;
 		task->wanted = is_wanted(tasks, process);

@@ -400,7 +400,7 @@ bool nw_filter_names_tasks(const struct nw_filter *filter)
 /* ---- the probes --------------------------------------------------------------------- */
 
 /* Does the type have a value for which the comparison holds? */
-static bool fits_type(const struct test *test, const struct nw_type *type)
+static bool takes_type(const struct test *test, const struct nw_type *type)
 {
 	bool is_signed = type->base == NW_TYPE_SIGNED;
 
@@ -425,7 +425,7 @@ static const char *misfit(const struct test *test, const struct nw_type *type)
 		return "is a number, and compared with text";
 	if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
 		return "is no integer and has no bits";
-	if (!fits_type(test, type))
+	if (!takes_type(test, type))
 		return "can never be that: its type has no such values";
 	return NULL;
 }

@@ -160,7 +160,7 @@ static bool in_set(const char **at, const char *end, unsigned char c, bool *clos
 }
 
 /* Does one element of the pattern, which is no '*', fit c? Moves behind it. */
-static bool fits_one(struct pattern *p, unsigned char c)
+static bool matches_one(struct pattern *p, unsigned char c)
 {
 	bool closed, found;
 
@@ -178,7 +178,8 @@ static bool fits_one(struct pattern *p, unsigned char c)
 }
 
 /* Only the latest star is ever gone back to, so this takes len * pattern steps at most. */
-static bool fits_glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
+static bool matches_glob(const char *pattern, size_t pattern_len, const char *text,
+			 size_t len)
 {
 	struct pattern p = {pattern, pattern + pattern_len};
 	const char *star = NULL, *resume = NULL, *end = text + len;
@@ -189,7 +190,7 @@ static bool fits_glob(const char *pattern, size_t pattern_len, const char *text,
 			resume = text;
 			continue;
 		}
-		if (text < end && p.at < p.end && fits_one(&p, (unsigned char)*text)) {
+		if (text < end && p.at < p.end && matches_one(&p, (unsigned char)*text)) {
 			text++;
 			continue;
 		}
@@ -207,7 +208,7 @@ static bool text_holds(const struct nw_literal *literal, enum nw_compare compare
 		       const struct nw_value *value)
 {
 	if (compare == NW_GLOB)
-		return fits_glob(literal->text, literal->len, value->text, value->len);
+		return matches_glob(literal->text, literal->len, value->text, value->len);
 	if (compare != NW_EQUAL && compare != NW_DIFFERENT)
 		return false;
 	bool equal = value->len == literal->len &&

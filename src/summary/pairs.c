@@ -577,7 +577,7 @@ static bool names_probe(const struct named *named, const struct nw_probe *probe,
 	    nw_glob_match(named->pattern, probe->name))
 		return true;
 	return spec->text && (spec->kind == NW_SPEC_TRACEPOINT) == kernel &&
-	       nw_spec_fits_provider(spec, probe->provider) &&
+	       nw_spec_matches_provider(spec, probe->provider) &&
 	       nw_glob_match(named->symbol, probe->name) &&
 	       (any_file || in_file(spec, probe->image->path));
 }

@@ -7,15 +7,15 @@
 #include "nopwatch/summary.h"
 
 enum {
-	LOOKS = 12, /* a little more than a second of them */
+	SAMPLES = 12, /* a little more than a second of them */
 	WINDOW_NS = 1000000000
 };
 
 struct nw_rates {
 	size_t probes;
-	uint64_t *counts; /* by look, then by probe */
-	uint64_t time[LOOKS];
-	size_t looks; /* in all */
+	uint64_t *counts; /* by sample, then by probe */
+	uint64_t time[SAMPLES];
+	size_t samples; /* in all */
 };
 
 int nw_rates_open(size_t probes, struct nw_rates **out)
@@ -23,7 +23,7 @@ int nw_rates_open(size_t probes, struct nw_rates **out)
 	struct nw_rates *rates = calloc(1, sizeof(*rates));
 
 	if (rates)
-		rates->counts = calloc(probes + 1, LOOKS * sizeof(*rates->counts));
+		rates->counts = calloc(probes + 1, SAMPLES * sizeof(*rates->counts));
 	if (!rates || !rates->counts) {
 		free(rates);
 		return -ENOMEM;
@@ -40,40 +40,40 @@ void nw_rates_free(struct nw_rates *rates)
 	free(rates);
 }
 
-static uint64_t *counts_of(const struct nw_rates *rates, size_t look)
+static uint64_t *counts_of(const struct nw_rates *rates, size_t sample)
 {
-	return rates->counts + look % LOOKS * rates->probes;
+	return rates->counts + sample % SAMPLES * rates->probes;
 }
 
 bool nw_rates_due(const struct nw_rates *rates, uint64_t time)
 {
-	return !rates->looks ||
-	       time >= rates->time[(rates->looks - 1) % LOOKS] + NW_RATES_NS;
+	return !rates->samples ||
+	       time >= rates->time[(rates->samples - 1) % SAMPLES] + NW_RATES_NS;
 }
 
-void nw_rates_look(struct nw_rates *rates, uint64_t time, const uint64_t *counts)
+void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *counts)
 {
-	memcpy(counts_of(rates, rates->looks), counts, rates->probes * sizeof(*counts));
-	rates->time[rates->looks++ % LOOKS] = time;
+	memcpy(counts_of(rates, rates->samples), counts, rates->probes * sizeof(*counts));
+	rates->time[rates->samples++ % SAMPLES] = time;
 }
 
 /*
  * More hits than that within less than a second are too many in the whole of it, too. Once there
- * is a look that is older, the rate since the youngest such look counts, so that a steady rate
+ * is a sample that is older, the rate since the youngest such sample counts, so that a steady rate
  * just above the limit is seen as well.
  */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate)
 {
-	if (rates->looks < 2)
+	if (rates->samples < 2)
 		return false;
-	size_t last = rates->looks - 1,
-	       oldest = rates->looks > LOOKS ? rates->looks - LOOKS : 0;
-	uint64_t now = rates->time[last % LOOKS], count = counts_of(rates, last)[probe];
+	size_t last = rates->samples - 1,
+	       oldest = rates->samples > SAMPLES ? rates->samples - SAMPLES : 0;
+	uint64_t now = rates->time[last % SAMPLES], count = counts_of(rates, last)[probe];
 
-	for (size_t look = last; look-- > oldest;) {
-		uint64_t before = counts_of(rates, look)[probe];
+	for (size_t sample = last; sample-- > oldest;) {
+		uint64_t before = counts_of(rates, sample)[probe];
 		uint64_t hits = count > before ? count - before : 0;
-		uint64_t age = now - rates->time[look % LOOKS];
+		uint64_t age = now - rates->time[sample % SAMPLES];
 		double per_second = age ? (double)hits * 1e9 / (double)age : 0;
 		bool over = age < WINDOW_NS ? hits > most : per_second > (double)most;
 		if (over && age) {

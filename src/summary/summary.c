@@ -56,7 +56,7 @@ struct nw_summary {
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
 	uint64_t discarded;
-	bool turned; /* there have been intervals */
+	bool has_intervals; /* there have been intervals */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
@@ -105,9 +105,9 @@ static int add_group(struct nw_summary *s)
 	return group ? nw_rows_init(&group->current, &s->shape) : -ENOMEM;
 }
 
-int nw_summary_turn(struct nw_summary *s)
+int nw_summary_next_interval(struct nw_summary *s)
 {
-	s->turned = true;
+	s->has_intervals = true;
 	nw_vec_each (&s->groups, group) {
 		if (!group->has_total && nw_rows_init(&group->total, &s->shape) < 0)
 			return -ENOMEM;
@@ -546,8 +546,8 @@ void nw_summary_finish(struct nw_summary *s)
 			abandon(s, slot->span - 1, slot);
 	}
 	nw_calls_finish(&s->calls);
-	if (s->turned)
-		nw_summary_turn(s);
+	if (s->has_intervals)
+		nw_summary_next_interval(s);
 }
 
 /* ---- life --------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 static void blame_thread(struct judge *judge)
 {
-	const struct nw_process_look *process = judge->facts->process;
+	const struct nw_process_facts *process = judge->facts->process;
 
 	nw_fails(judge, "%d is a thread of process %d", (int)process->asked,
 		 (int)process->process);
@@ -23,7 +23,7 @@ static void blame_thread(struct judge *judge)
 
 static void blame_inner(struct judge *judge)
 {
-	const struct nw_process_look *process = judge->facts->process;
+	const struct nw_process_facts *process = judge->facts->process;
 
 	nw_fails(judge, "there is no process %d here", (int)process->asked);
 	nw_blame(judge, NW_CAUSE_INNER_PID,
@@ -37,7 +37,7 @@ static void blame_inner(struct judge *judge)
 
 void nw_check_process(struct judge *judge)
 {
-	const struct nw_process_look *process = judge->facts->process;
+	const struct nw_process_facts *process = judge->facts->process;
 	char who[64];
 
 	if (!process)
@@ -94,7 +94,7 @@ void nw_check_bits(struct judge *judge)
 
 static void remedy_other(struct judge *judge)
 {
-	const struct nw_mapping_look *mapping = judge->facts->mapping;
+	const struct nw_mapping_facts *mapping = judge->facts->mapping;
 
 	nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
 }
@@ -103,7 +103,7 @@ static void remedy_other(struct judge *judge)
 static void blame_same_path(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_mapping_look *mapping = facts->mapping;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 	const char *path = facts->path;
 	int pid = (int)mapping->pid;
 
@@ -142,7 +142,7 @@ static void blame_same_path(struct judge *judge)
 static void blame_same_name(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_mapping_look *mapping = facts->mapping;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 	bool outside = mapping->other_mounts;
 
 	if (outside)
@@ -167,7 +167,7 @@ static bool is_library(const char *path)
 static void blame_not_mapped(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_process_look *process = facts->process;
+	const struct nw_process_facts *process = facts->process;
 	char who[64];
 
 	if (!process && facts->kernel->tracefs)
@@ -201,7 +201,7 @@ static void blame_not_mapped(struct judge *judge)
 void nw_check_mapping(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_mapping_look *mapping = facts->mapping;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 
 	if (!mapping || !facts->path)
 		return;
@@ -229,7 +229,7 @@ void nw_check_mapping(struct judge *judge)
 }
 
 /* Programs that run others' code as data of their own; what they are called. */
-static const char *translator_of(const struct nw_process_look *process)
+static const char *translator_of(const struct nw_process_facts *process)
 {
 	static const struct {
 		const char *begins, *name;
@@ -255,7 +255,7 @@ static const char *translator_of(const struct nw_process_look *process)
 void nw_check_text(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_mapping_look *mapping = facts->mapping;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 	const char *translator = translator_of(facts->process);
 
 	if (translator) {

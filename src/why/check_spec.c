@@ -11,7 +11,7 @@
 static void blame_script(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_process_look *process = facts->process;
+	const struct nw_process_facts *process = facts->process;
 
 	nw_blame(
 		judge, NW_CAUSE_SCRIPT,
@@ -28,7 +28,7 @@ static void blame_script(struct judge *judge)
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_mapping_look *mapping = facts->mapping;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 
 	if (facts->image) {
 		nw_pass(judge, "%s is inode %ju, build-id %.16s", facts->image->path,
@@ -64,7 +64,7 @@ void nw_check_file(struct judge *judge)
 static void blame_import(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_symbol_look *symbol = facts->symbol;
+	const struct nw_symbol_facts *symbol = facts->symbol;
 
 	if (!symbol->defined_in) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_IMPORTED,
@@ -83,7 +83,7 @@ static void blame_import(struct judge *judge)
 static void blame_missing(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_symbol_look *symbol = facts->symbol;
+	const struct nw_symbol_facts *symbol = facts->symbol;
 	const char *name = facts->spec->name, *path = facts->image->path;
 
 	if (symbol->is_note) {
@@ -143,7 +143,7 @@ static void blame_missing(struct judge *judge)
 static void blame_ifunc(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_symbol_look *symbol = facts->symbol;
+	const struct nw_symbol_facts *symbol = facts->symbol;
 
 	nw_blame(judge, NW_CAUSE_SYMBOL_IFUNC,
 		 "'%s' is an ifunc: its address is that of a resolver that runs once, at "
@@ -163,7 +163,7 @@ static void blame_ifunc(struct judge *judge)
 static void check_found(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_symbol_look *symbol = facts->symbol;
+	const struct nw_symbol_facts *symbol = facts->symbol;
 
 	nw_pass(judge, "'%s' is at address 0x%jx of %s", facts->spec->name, symbol->vaddr,
 		facts->image->path);
@@ -269,7 +269,7 @@ static bool blame_damage(struct judge *judge)
 
 	nw_vec_each (&image->skipped, skipped) {
 		if (*skipped->name &&
-		    !nw_spec_fits(facts->spec, skipped->provider, skipped->name))
+		    !nw_spec_matches(facts->spec, skipped->provider, skipped->name))
 			continue;
 		bool trap = strstr(skipped->why, "breakpoint at") != NULL;
 		nw_fails(judge, "the note of %s:%s: %s", skipped->provider, skipped->name,

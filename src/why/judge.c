@@ -159,7 +159,7 @@ void nw_thousands(uint64_t number, char out[32])
 	out[used] = '\0';
 }
 
-const char *nw_who(const struct nw_process_look *process, char out[64])
+const char *nw_who(const struct nw_process_facts *process, char out[64])
 {
 	struct nw_buf name = {0};
 

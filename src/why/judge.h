@@ -32,7 +32,7 @@ void nw_remedy_again(struct judge *judge, const char *option);
 /* 1,532 */
 void nw_thousands(uint64_t number, char out[32]);
 /* "process 4711 (server)"; valid until the next call with the same buffer. */
-const char *nw_who(const struct nw_process_look *process, char out[64]);
+const char *nw_who(const struct nw_process_facts *process, char out[64]);
 bool nw_is_usdt(const struct nw_facts *facts);
 /* Does any place of the probe have a semaphore? */
 bool nw_has_semaphore(const struct nw_facts *facts);

@@ -140,8 +140,8 @@ static int take_probes(struct nw_tool *tool, const char *text, const char *end)
 /* ---- what it does with a hit -------------------------------------------------------- */
 
 /* argN, str(argN); $1 and strings are something else. */
-static void look_at_action(struct nw_tool *tool, const char *at, const char *end,
-			   bool is_return)
+static void read_action(struct nw_tool *tool, const char *at, const char *end,
+			bool is_return)
 {
 	char before = ' ';
 
@@ -159,7 +159,7 @@ static void look_at_action(struct nw_tool *tool, const char *at, const char *end
 }
 
 /* /pid == 4711/ restricts as -p does. */
-static void look_at_filter(struct nw_tool *tool, const char *at, const char *end)
+static void read_filter(struct nw_tool *tool, const char *at, const char *end)
 {
 	nw_cleanup(nw_free_ptr) char *text = strndup(at, (size_t)(end - at));
 	char *pid = text ? strstr(text, "pid") : NULL;
@@ -194,15 +194,15 @@ static int take_program(struct nw_tool *tool, const char *at)
 		if (*at == '/') {
 			const char *end = filter_end(at);
 			if (user)
-				look_at_filter(tool, at + 1, end);
+				read_filter(tool, at + 1, end);
 			at = *end ? end + 1 : end;
 			at += strcspn(at, "{");
 		}
 		const char *action = at;
 		at = *at == '{' ? skip_block(at) : at;
 		if (user)
-			look_at_action(tool, action, at,
-				       strncmp(tool->specs.item[before], "uret", 4) == 0);
+			read_action(tool, action, at,
+				    strncmp(tool->specs.item[before], "uret", 4) == 0);
 		if (at == start) /* nothing that can be read: no way on */
 			break;
 	}

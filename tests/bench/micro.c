@@ -354,7 +354,7 @@ static void grow_intervals(void)
 		}
 		hit(summary, 0, tid, time += 1000, 0);
 		nw_summary_exit(summary, (int32_t)tid++);
-		nw_summary_turn(summary);
+		nw_summary_next_interval(summary);
 		if (turn == 600) {
 			before = heap_mib();
 			early = seconds() - start;

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		nw_vec_each (&probe->args, arg)
 			check_arg(arg);
 		if (probe->name)
-			nw_types_look_up(&types, "/bin/x", "p", probe->name);
+			nw_types_of(&types, "/bin/x", "p", probe->name);
 	}
 	nw_types_free(&types);
 	free(text);

@@ -67,7 +67,7 @@ static struct nw_presence look(const struct mapped *m, uint64_t offset, uint64_t
 	pid_t self = getpid();
 	struct nw_error err;
 
-	ck_assert_int_eq(nw_points_look(points, 1, &self, 1, &out, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 1, &self, 1, &out, &err), 0);
 	return out;
 }
 
@@ -232,22 +232,22 @@ START_TEST(every_point_is_counted_in_every_process)
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 	const pid_t pids[3] = {getpid(), child, 0x3fffffff /* nobody */};
-	ck_assert_int_eq(nw_points_look(points, 2, pids, 3, out, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 2, pids, 3, out, &err), 0);
 	CHECK_PRESENCE(out[0], 2, 2, 0, 1);
 	CHECK_PRESENCE(out[1], 2, 1, 0, 0);
 	ck_assert_int_eq(out[0].closed_pid, getpid());
 	ck_assert_int_eq(out[0].unarmed_pid, 0);
 	ck_assert_int_eq(out[1].unarmed_pid, getpid());
 	/* nobody else maps this file */
-	ck_assert_int_eq(nw_points_look(points, 2, NULL, 0, out, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 2, NULL, 0, out, &err), 0);
 	CHECK_PRESENCE(out[0], 2, 2, 0, 1);
 	CHECK_PRESENCE(out[1], 2, 1, 0, 0);
-	ck_assert_int_eq(nw_points_look(points, 2, pids + 1, 1, out, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 2, pids + 1, 1, out, &err), 0);
 	CHECK_PRESENCE(out[0], 1, 1, 0, 0);
 	CHECK_PRESENCE(out[1], 1, 1, 0, 0);
-	ck_assert_int_eq(nw_points_look(points, 2, pids, 0, out, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 2, pids, 0, out, &err), 0);
 	CHECK_PRESENCE(out[0], 0, 0, 0, 0);
-	ck_assert_int_eq(nw_points_look(points, 0, pids, 3, NULL, &err), 0);
+	ck_assert_int_eq(nw_points_presence(points, 0, pids, 3, NULL, &err), 0);
 	close(hold[1]);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 	unmap(&m);

@@ -26,7 +26,7 @@ START_TEST(nothing_is_known_at_first)
 	ck_assert_int_eq(nw_rates_open(1, &rates), 0);
 	ck_assert(nw_rates_due(rates, 0));
 	ck_assert(!over(rates, 1, &rate));
-	nw_rates_look(rates, 5000 * (uint64_t)MS, &count);
+	nw_rates_sample(rates, 5000 * (uint64_t)MS, &count);
 	ck_assert(!over(rates, 1, &rate));
 	ck_assert(!nw_rates_due(rates, 5099 * (uint64_t)MS));
 	ck_assert(nw_rates_due(rates, 5100 * (uint64_t)MS));
@@ -43,7 +43,7 @@ static unsigned int looks_until(uint64_t step, uint64_t hits, uint64_t most, dou
 
 	ck_assert_int_eq(nw_rates_open(1, &rates), 0);
 	for (uint64_t i = 0, count = 77; i < 100 && !found; i++, count += hits) {
-		nw_rates_look(rates, 1000 + i * step * MS, &count);
+		nw_rates_sample(rates, 1000 + i * step * MS, &count);
 		if (over(rates, most, rate))
 			found = (unsigned int)i;
 	}
@@ -80,7 +80,7 @@ START_TEST(a_burst)
 	/* 900 at once, and again a second later, are 900 a second; 100 more are 1000 */
 	ck_assert_int_eq(nw_rates_open(1, &rates), 0);
 	for (uint64_t i = 0; i < NW_COUNT(counts); i++) {
-		nw_rates_look(rates, i * 100 * MS, &counts[i]);
+		nw_rates_sample(rates, i * 100 * MS, &counts[i]);
 		ck_assert(!over(rates, 1000, &rate));
 		ck_assert(over(rates, 999, &rate) == (i == 15));
 	}
@@ -96,7 +96,7 @@ START_TEST(every_probe_for_itself)
 
 	ck_assert_int_eq(nw_rates_open(3, &rates), 0);
 	for (uint64_t i = 0; i < 50; i++) {
-		nw_rates_look(rates, i * 100 * MS, counts);
+		nw_rates_sample(rates, i * 100 * MS, counts);
 		counts[1] += 1000;
 		counts[2] += 3;
 	}
@@ -117,11 +117,11 @@ START_TEST(a_counter_that_falls_is_no_rate)
 	double rate;
 
 	ck_assert_int_eq(nw_rates_open(1, &rates), 0);
-	nw_rates_look(rates, 0, &count);
+	nw_rates_sample(rates, 0, &count);
 	count = 5;
-	nw_rates_look(rates, 100 * MS, &count);
+	nw_rates_sample(rates, 100 * MS, &count);
 	ck_assert(!over(rates, 1, &rate));
-	nw_rates_look(rates, 100 * MS, &count); /* and no time is none */
+	nw_rates_sample(rates, 100 * MS, &count); /* and no time is none */
 	ck_assert(!over(rates, 1, &rate));
 	nw_rates_free(rates);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * stream: lanes that fill while they are read. A socket stands for a trace_pipe_raw: one page a
+ * stream: buffers that fill while they are read. A socket stands for a trace_pipe_raw: one page a
  * read, EAGAIN when it is empty. The clock is ours, so nothing depends on time.
  */
 #include <errno.h>
@@ -30,17 +30,17 @@ static uint64_t clock_now(void *arg)
 	return clock_ns;
 }
 
-static void setup(size_t lanes, size_t budget)
+static void setup(size_t buffers, size_t budget)
 {
 	static const uint32_t numbers[MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
 	const struct nw_stream_options options = {.fds = reader,
 						  .cpus = numbers,
-						  .lanes = lanes,
+						  .buffers = buffers,
 						  .now = clock_now,
 						  .page_budget = budget};
 
 	fake_open_two(&fake, PAGE);
-	for (size_t i = 0; i < lanes; i++) {
+	for (size_t i = 0; i < buffers; i++) {
 		int pair[2];
 		ck_assert_int_eq(
 			socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
@@ -51,10 +51,10 @@ static void setup(size_t lanes, size_t budget)
 	ck_assert_int_eq(nw_stream_open(&fake.formats, &options, &stream, NULL), 0);
 }
 
-static void teardown(size_t lanes)
+static void teardown(size_t buffers)
 {
 	nw_stream_free(stream);
-	for (size_t i = 0; i < lanes; i++) {
+	for (size_t i = 0; i < buffers; i++) {
 		close(reader[i]);
 		close(writer[i]);
 		cpu_free(&cpus[i]);
@@ -100,7 +100,7 @@ START_TEST(nothing_is_handed_out_before_every_lane_is_known)
 	hit(0, 10, 1);
 	hit(0, 30, 2);
 	flush(0);
-	fill(); /* lane 0 was looked at, but lane 1 is known up to 0 only */
+	fill(); /* buffer 0 was looked at, but buffer 1 is known up to 0 only */
 	ck_assert_uint_eq(nw_stream_known(stream), START);
 	expect_nothing(stream);
 	hit(1, 5, 11); /* older, and comes later */
@@ -109,11 +109,11 @@ START_TEST(nothing_is_handed_out_before_every_lane_is_known)
 	fill();
 	expect_hit(stream, START + 5, 11);
 	expect_hit(stream, START + 10, 1);
-	expect_nothing(stream); /* lane 1 may hold more that is older than 30 */
+	expect_nothing(stream); /* buffer 1 may hold more that is older than 30 */
 	fill();
 	expect_nothing(stream);
 	ck_assert_uint_eq(nw_stream_known(stream), START + 20);
-	clock_ns = START + 100000000; /* time for a look at every lane */
+	clock_ns = START + 100000000; /* time for a look at every buffer */
 	fill();
 	expect_hit(stream, START + 30, 2);
 	expect_nothing(stream);
@@ -129,7 +129,7 @@ START_TEST(an_event_at_the_watermark_goes_out_and_one_behind_it_stays)
 	hit(0, 50, 1);
 	hit(0, 51, 2);
 	flush(0);
-	fill(); /* both lanes are looked at, at 50 */
+	fill(); /* both buffers are looked at, at 50 */
 	expect_hit(stream, START + 50, 1);
 	expect_nothing(stream);
 	teardown(2);
@@ -139,7 +139,8 @@ END_TEST
 START_TEST(a_lane_with_pages_to_come_is_known_up_to_its_last_page)
 {
 	setup(2, 8);
-	for (uint64_t i = 0; i < 100; i++) /* 7 a page: more pages than the lane may take */
+	for (uint64_t i = 0; i < 100;
+	     i++) /* 7 a page: more pages than the buffer may take */
 		hit(0, i * 10, i);
 	flush(0);
 	hit(1, 5, 1000);
@@ -148,7 +149,7 @@ START_TEST(a_lane_with_pages_to_come_is_known_up_to_its_last_page)
 	clock_ns = START + 2000;
 	fill();
 	uint64_t known = nw_stream_known(stream);
-	/* the stamp of a page of lane 0 that is not its last */
+	/* the stamp of a page of buffer 0 that is not its last */
 	ck_assert_uint_gt(known, START);
 	ck_assert_uint_lt(known, START + 990);
 	ck_assert_uint_eq((known - START) % 70, 0);
@@ -239,24 +240,24 @@ static int tap(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 }
 
 /* Random hits on all CPUs in one order of time: number n is the n-th. */
-static void make_burst(size_t lanes, uint64_t hits, uint64_t seed)
+static void make_burst(size_t buffers, uint64_t hits, uint64_t seed)
 {
 	uint64_t state = seed;
 
 	for (uint64_t i = 0; i < hits; i++) {
 		uint64_t r = unit_random(&state);
 		/* most on the last CPU, so that the others fall behind */
-		hit(r & 3 ? lanes - 1 : (r >> 2) % lanes, i + 1, i);
+		hit(r & 3 ? buffers - 1 : (r >> 2) % buffers, i + 1, i);
 	}
-	for (size_t i = 0; i < lanes; i++)
+	for (size_t i = 0; i < buffers; i++)
 		cpu_flush(&cpus[i]);
 }
 
-static size_t send_all(size_t lanes)
+static size_t send_all(size_t buffers)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < lanes; i++)
+	for (size_t i = 0; i < buffers; i++)
 		left += send_pages(i);
 	return left;
 }
@@ -314,21 +315,21 @@ END_TEST
 
 START_TEST(finish_hands_out_everything_in_order)
 {
-	static const size_t lanes[] = {1, 2, MOST};
+	static const size_t buffers[] = {1, 2, MOST};
 	enum {
-		HITS = 700 /* 100 pages; budgets are 4 a lane */
+		HITS = 700 /* 100 pages; budgets are 4 a buffer */
 	};
 
-	for (size_t i = 0; i < NW_COUNT(lanes); i++) {
+	for (size_t i = 0; i < NW_COUNT(buffers); i++) {
 		memset(sent, 0, sizeof(sent));
 		clock_ns = START;
-		setup(lanes[i], 1);
-		make_burst(lanes[i], HITS, i); /* in the sockets all at once */
-		ck_assert_uint_eq(send_all(lanes[i]), 0);
+		setup(buffers[i], 1);
+		make_burst(buffers[i], HITS, i); /* in the sockets all at once */
+		ck_assert_uint_eq(send_all(buffers[i]), 0);
 		ck_assert_int_eq(nw_stream_finish(stream), 0);
 		ck_assert_uint_eq(take_all(0), HITS);
 		ck_assert_uint_eq(nw_stream_known(stream), UINT64_MAX);
-		teardown(lanes[i]);
+		teardown(buffers[i]);
 	}
 }
 END_TEST
@@ -377,7 +378,7 @@ START_TEST(what_cannot_be_watched_is_an_error)
 	const uint32_t cpu = 5;
 	const int fd = -1;
 	const struct nw_stream_options options = {
-		.fds = &fd, .cpus = &cpu, .lanes = 1, .now = clock_now};
+		.fds = &fd, .cpus = &cpu, .buffers = 1, .now = clock_now};
 
 	setup(1, 0);
 	struct nw_stream *none;

@@ -200,7 +200,7 @@ START_TEST(an_interval_starts_from_zero_and_the_total_keeps_all)
 	hit(START, 1, 100, 0);
 	hit(DONE, 1, 105, 0);
 	hit(START, 1, 200, 0); /* open across the turn */
-	ck_assert_int_eq(nw_summary_turn(summary), 0);
+	ck_assert_int_eq(nw_summary_next_interval(summary), 0);
 	expect(0, "all: 0+0, 0=0, 0 0 0");
 	hit(DONE, 1, 209, 0); /* its latency is of the interval in which it ended */
 	expect(0, "all: 0+1, 1=9, 0 0 0");
@@ -268,7 +268,7 @@ static void play(uint64_t seed, bool turns, struct sum sums[8])
 		if (turns && (r >> 48) % 64 == 0) {
 			for (size_t g = 0; g < nw_summary_groups(summary); g++)
 				add_up(&sums[g], nw_summary_rows(summary, g, false));
-			ck_assert_int_eq(nw_summary_turn(summary), 0);
+			ck_assert_int_eq(nw_summary_next_interval(summary), 0);
 		}
 	}
 	/* what finish adds is in no interval any more: look at it before */
@@ -283,7 +283,7 @@ START_TEST(the_sum_of_the_intervals_is_the_total)
 		size_t groups;
 
 		play(seed, true, parts);
-		ck_assert_int_eq(nw_summary_turn(summary), 0);
+		ck_assert_int_eq(nw_summary_next_interval(summary), 0);
 		groups = nw_summary_groups(summary);
 		ck_assert_uint_eq(groups, 7);
 		for (size_t g = 0; g < groups; g++)
@@ -328,7 +328,7 @@ START_TEST(groups_have_rows_only_of_what_they_hit)
 				hit((g * 7 + i % 3 * 41) % PROBES, 1,
 				    1 + turn * 10000 + g * 10 + i, group(name));
 			}
-		ck_assert_int_eq(nw_summary_turn(summary), 0);
+		ck_assert_int_eq(nw_summary_next_interval(summary), 0);
 	}
 	for (size_t g = 0; g < GROUPS; g++) {
 		const struct nw_group_rows *total = nw_summary_rows(summary, g, true);

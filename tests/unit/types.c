@@ -31,7 +31,7 @@ static const char *known_of(const struct nw_types *types, const char *path,
 			    const char *provider, const char *name)
 {
 	static char text[1024];
-	const struct nw_described *known = nw_types_look_up(types, path, provider, name);
+	const struct nw_described *known = nw_types_of(types, path, provider, name);
 	size_t used = 0;
 
 	if (!known)
@@ -423,7 +423,7 @@ static void check_applied(const char *params, const char *operands, const char *
 	ck_assert_int_eq(nw_spec_parse(spec_text, &spec, NULL), 0);
 	while (spec.args.count < point.operands.count)
 		ck_assert_ptr_nonnull(nw_vec_add(&spec.args));
-	nw_types_apply(nw_types_look_up(&types, "x", "p", "n"), &point, 1, &spec.args);
+	nw_types_apply(nw_types_of(&types, "x", "p", "n"), &point, 1, &spec.args);
 	struct nw_buf got = {0};
 	nw_vec_each (&spec.args, arg) {
 		char type[16] = "";

@@ -22,10 +22,10 @@ static struct nw_point point;
 static struct nw_probe probe;
 static struct nw_probe *probes[1] = {&probe};
 static struct nw_selection selection;
-static struct nw_process_look process;
-static struct nw_mapping_look mapping;
+static struct nw_process_facts process;
+static struct nw_mapping_facts mapping;
 static struct nw_watch watch;
-static struct nw_symbol_look symbol;
+static struct nw_symbol_facts symbol;
 static struct nw_facts facts;
 static struct nw_diagnosis diagnosis;
 
@@ -55,12 +55,12 @@ static void setup(void)
 	selection = (struct nw_selection){0};
 	selection.probes.item = probes;
 	selection.probes.count = 1;
-	process = (struct nw_process_look){.asked = 11,
-					   .process = 11,
-					   .comm = "app",
-					   .exe = "/bin/app",
-					   .readable = true};
-	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .pid = 11};
+	process = (struct nw_process_facts){.asked = 11,
+					    .process = 11,
+					    .comm = "app",
+					    .exe = "/bin/app",
+					    .readable = true};
+	mapping = (struct nw_mapping_facts){.processes = 1, .mapped = 1, .pid = 11};
 	watch = (struct nw_watch){.done = true, .elapsed_ns = 5000000000, .sites = 1};
 	watch.before = watch.after = (struct nw_presence){.mapped = 1, .armed = 1};
 	facts = (struct nw_facts){.kernel = &kernel,
@@ -272,7 +272,7 @@ START_TEST(other_files_are_told_apart)
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
 		setup();
-		mapping = (struct nw_mapping_look){
+		mapping = (struct nw_mapping_facts){
 			.processes = 1,
 			.pid = 11,
 			.instead = cases[i].instead,
@@ -301,7 +301,7 @@ START_TEST(nothing_mapped_is_told_apart)
 {
 	setup();
 	facts.watch = NULL;
-	mapping = (struct nw_mapping_look){.processes = 1};
+	mapping = (struct nw_mapping_facts){.processes = 1};
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_OTHER_PROGRAM);
 	facts.path = "/lib/libapp.so.1";
@@ -310,13 +310,13 @@ START_TEST(nothing_mapped_is_told_apart)
 	facts.process = NULL;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_RUNNING);
-	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .copied = 1};
+	mapping = (struct nw_mapping_facts){.processes = 1, .mapped = 1, .copied = 1};
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_TEXT_COPIED);
-	mapping = (struct nw_mapping_look){.processes = 1, .mapped = 1, .written = 1};
+	mapping = (struct nw_mapping_facts){.processes = 1, .mapped = 1, .written = 1};
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_TEXT_WRITABLE);
-	mapping = (struct nw_mapping_look){.processes = 2, .mapped = 2, .copied = 1};
+	mapping = (struct nw_mapping_facts){.processes = 2, .mapped = 2, .copied = 1};
 	judge();
 	ck_assert_int_eq(diagnosis.fires, -1);
 }
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(functions_are_told_apart)
 {
 	static const struct {
-		struct nw_symbol_look look;
+		struct nw_symbol_facts look;
 		enum nw_cause cause;
 	} cases[] = {
 		{{.state = NW_SYMBOL_IMPORTED, .defined_in = "/lib/libc.so.6"},
@@ -360,7 +360,7 @@ START_TEST(functions_are_told_apart)
 	/* a copy that is left may well be hit */
 	setup();
 	spec.kind = NW_SPEC_UPROBE;
-	symbol = (struct nw_symbol_look){.state = NW_SYMBOL_FOUND, .inlined = 7};
+	symbol = (struct nw_symbol_facts){.state = NW_SYMBOL_FOUND, .inlined = 7};
 	facts.symbol = &symbol;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);

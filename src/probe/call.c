@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "elf/arch.h"
 
 struct convention {
 	const char *registers,

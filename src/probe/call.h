@@ -3,10 +3,7 @@
 #ifndef NOPWATCH_PROBE_CALL_H
 #define NOPWATCH_PROBE_CALL_H
 
-#include "arch.h"
-
-/* N of the Go 1.N that built the file; 0: not known. */
-int nw_go_minor(const struct nw_image *image);
+#include "nopwatch/probe.h"
 
 /*
  * Make the operands of a point at which a function is entered or left. name: the function's. named:
