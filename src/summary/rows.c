@@ -9,9 +9,7 @@
 
 static size_t arg_count(const struct nw_row_shape *shape, size_t probe)
 {
-	return shape->options->args
-		       ? shape->options->selection->probes.item[probe]->args.count
-		       : 0;
+	return shape->args[probe];
 }
 
 static int make_args(const struct nw_row_shape *shape, struct nw_probe_row *row,
@@ -145,21 +143,27 @@ static struct nw_probe_row *add_some_probe(struct nw_group_rows *rows, uint32_t 
 
 int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_options *options)
 {
-	size_t most = 0;
+	size_t most = 0, probes = options->selection->probes.count;
 
 	*shape = (struct nw_row_shape){.options = options,
-				       .probes = options->selection->probes.count};
-	for (size_t i = 0; i < shape->probes; i++)
-		if (arg_count(shape, i) > most)
-			most = arg_count(shape, i);
-	if (options->args)
-		shape->no_probe.args = calloc(most + 1, sizeof(struct nw_histogram));
-	return options->args && !shape->no_probe.args ? -ENOMEM : 0;
+				       .probes = probes,
+				       .args = calloc(probes + 1, sizeof(size_t))};
+	if (!shape->args)
+		return -ENOMEM;
+	if (!options->args)
+		return 0;
+	for (size_t i = 0; i < probes; i++) {
+		shape->args[i] = options->selection->probes.item[i]->args.count;
+		most = shape->args[i] > most ? shape->args[i] : most;
+	}
+	shape->no_probe.args = calloc(most + 1, sizeof(struct nw_histogram));
+	return shape->no_probe.args ? 0 : -ENOMEM;
 }
 
 void nw_row_shape_free(struct nw_row_shape *shape)
 {
 	free(shape->no_probe.args);
+	free(shape->args);
 }
 
 int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape)

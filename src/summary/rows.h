@@ -22,6 +22,7 @@ struct nw_row_table {
 struct nw_row_shape {
 	const struct nw_summary_options *options;
 	size_t probes;
+	size_t *args; /* of each probe that are summarised: rows outlive the selection */
 	struct nw_probe_row no_probe; /* for who asks for a row that there is not */
 	struct nw_span_row no_span;
 };
@@ -33,7 +34,7 @@ struct nw_group_rows {
 	struct nw_row_table some_probes, some_spans;
 };
 
-/* options must live as long as the shape. -ENOMEM */
+/* options must live as long as the shape, their selection need not. -ENOMEM */
 int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_options *options);
 void nw_row_shape_free(struct nw_row_shape *shape);
 
