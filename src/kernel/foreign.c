@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tracefs.h>
 #include <unistd.h>
 
 #include "event_list.h"
@@ -42,67 +43,53 @@ static pid_t dead_owner(const struct nw_foreign_event *event)
 
 /* ---- the instance that records ------------------------------------------------------ */
 
-static bool reads_one(int dir, const char *file)
-{
-	struct nw_buf text = {0};
-	bool one = nw_tracefs_read(dir, file, &text) == 0 && nw_buf_str(&text)[0] == '1';
+typedef struct tracefs_instance instance_t;
 
-	nw_buf_free(&text);
-	return one;
+static bool reads_one(instance_t *instance, const char *file)
+{
+	long long value = 0;
+
+	return tracefs_instance_file_read_number(instance, file, &value) == 0 && value == 1;
 }
 
-static bool is_enabled(int dir, struct nw_foreign_event *event)
+static void read_filter(instance_t *instance, struct nw_foreign_event *event)
 {
-	enum nw_enabled enabled = NW_ENABLED_NO;
-	char file[512];
+	char *text = tracefs_event_file_read(instance, event->group, event->name, "filter",
+					     NULL);
 
-	nw_event_file("", event->group, event->name, "enable", file);
-	if (nw_enabled_read(dir, file, &enabled) < 0)
-		return false;
-	event->waits = enabled == NW_ENABLED_SOFT;
-	return nw_enabled_arms(enabled);
-}
-
-static void read_filter(int dir, struct nw_foreign_event *event)
-{
-	nw_cleanup(nw_free_ptr) char *file = nw_text("events/%s/%s/filter", event->group,
-						     event->name);
-	struct nw_buf text = {0};
-
-	if (file && nw_tracefs_read(dir, file, &text) == 0 &&
-	    strncmp(nw_buf_str(&text), "none", 4) != 0)
+	if (text && strncmp(text, "none", 4) != 0)
 		snprintf(event->filter, sizeof(event->filter), "%.*s",
-			 (int)strcspn(nw_buf_str(&text), "\n"), nw_buf_str(&text));
-	nw_buf_free(&text);
+			 (int)strcspn(text, "\n"), text);
+	free(text);
 }
 
 /* Does the file list numbers (else it says "no pid"), and how many of the threads are among them? */
-static bool read_pid_list(int dir, const char *file, const nw_pids *threads, size_t *listed)
+static bool read_pid_list(instance_t *instance, const char *file, const nw_pids *threads,
+			  size_t *listed)
 {
-	struct nw_buf text = {0};
-	bool any = nw_tracefs_read(dir, file, &text) == 0 && text.len &&
-		   isdigit((unsigned char)text.data[0]);
-	char *end;
+	char *text = tracefs_instance_file_read(instance, file, NULL), *end;
+	bool any = text && isdigit((unsigned char)*text);
 
 	*listed = 0;
-	char *at = any ? text.data : NULL;
+	char *at = any ? text : NULL;
 	for (long pid; at && (pid = strtol(at, &end, 10)) > 0; at = end)
 		nw_vec_each (threads, tid)
 			*listed += *tid == pid;
-	nw_buf_free(&text);
+	free(text);
 	return any;
 }
 
 /* The threads of interest must be in set_event_pid, if there is one, and not in its opposite. */
-static void read_pids(int dir, const nw_pids *threads, struct nw_foreign_event *event)
+static void read_pids(instance_t *instance, const nw_pids *threads,
+		      struct nw_foreign_event *event)
 {
 	size_t listed;
 
-	if (read_pid_list(dir, "set_event_pid", threads, &listed)) {
+	if (read_pid_list(instance, "set_event_pid", threads, &listed)) {
 		event->pid_filter = true;
 		event->pid_filtered = threads->count && !listed;
 	}
-	if (read_pid_list(dir, "set_event_notrace_pid", threads, &listed)) {
+	if (read_pid_list(instance, "set_event_notrace_pid", threads, &listed)) {
 		event->pid_filter = true;
 		event->pid_excluded = threads->count && listed >= threads->count;
 	}
@@ -124,14 +111,14 @@ static void all_cpus(unsigned int count, char out[320])
 }
 
 /* Which CPUs record? */
-static void read_cpus(int dir, struct nw_foreign_event *event)
+static void read_cpus(instance_t *instance, struct nw_foreign_event *event)
 {
-	struct nw_buf text = {0};
+	char *mask = tracefs_instance_get_affinity_raw(instance);
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int allowed = 0;
 
-	if (nw_tracefs_read(dir, "tracing_cpumask", &text) == 0 && online > 0) {
-		for (const char *at = nw_buf_str(&text); *at; at++)
+	if (mask && online > 0) {
+		for (const char *at = mask; *at; at++)
 			if (isxdigit((unsigned char)*at))
 				allowed += (unsigned int)__builtin_popcount(
 					(unsigned int)strtoul((char[]){*at, '\0'}, NULL,
@@ -141,18 +128,17 @@ static void read_cpus(int dir, struct nw_foreign_event *event)
 					       : 0;
 		all_cpus((unsigned int)sysconf(_SC_NPROCESSORS_CONF), event->all_cpus);
 	}
-	nw_buf_free(&text);
+	free(mask);
 }
 
 /* KiB of buffer a CPU; one that will be made larger when it is used says "7 (expanded: 1408)". */
-static void read_buffer_size(int dir, struct nw_foreign_event *event)
+static void read_buffer_size(instance_t *instance, struct nw_foreign_event *event)
 {
-	struct nw_buf text = {0};
+	char *text = tracefs_instance_file_read(instance, "buffer_size_kb", NULL);
 
-	if (nw_tracefs_read(dir, "buffer_size_kb", &text) == 0 &&
-	    isdigit((unsigned char)nw_buf_str(&text)[0]) && !strchr(text.data, '('))
-		event->buffer_kib = strtoull(text.data, NULL, 10);
-	nw_buf_free(&text);
+	if (text && isdigit((unsigned char)*text) && !strchr(text, '('))
+		event->buffer_kib = strtoull(text, NULL, 10);
+	free(text);
 }
 
 static uint64_t stat_value(const char *stats, const char *key)
@@ -163,27 +149,22 @@ static uint64_t stat_value(const char *stats, const char *key)
 }
 
 /* Of all CPUs. What was read has left the buffer but was recorded. */
-static void read_stats(int dir, struct nw_foreign_event *event)
+static void read_stats(instance_t *instance, struct nw_foreign_event *event)
 {
-	int list = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *cpus = list >= 0 ? fdopendir(list) : NULL;
-	struct dirent *entry;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	while (cpus && (entry = readdir(cpus))) {
-		nw_cleanup(nw_free_ptr) char *file = nw_text("%s/stats", entry->d_name);
-		struct nw_buf stats = {0};
-		if (entry->d_name[0] == 'c' && file &&
-		    nw_tracefs_read(list, file, &stats) == 0) {
-			const char *text = nw_buf_str(&stats);
-			event->recorded += stat_value(text, "entries:") +
-					   stat_value(text, "\noverrun:") +
-					   stat_value(text, "read events:");
-			event->dropped += stat_value(text, "dropped events:");
-		}
-		nw_buf_free(&stats);
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		char file[64];
+		snprintf(file, sizeof(file), "per_cpu/cpu%ld/stats", cpu);
+		char *text = tracefs_instance_file_read(instance, file, NULL);
+		if (!text)
+			continue;
+		event->recorded += stat_value(text, "entries:") +
+				   stat_value(text, "\noverrun:") +
+				   stat_value(text, "read events:");
+		event->dropped += stat_value(text, "dropped events:");
+		free(text);
 	}
-	if (cpus)
-		closedir(cpus);
 }
 
 /* Is link a trace_pipe of the instance at dir (not of one below it)? */
@@ -232,21 +213,38 @@ static void find_readers(const struct nw_tracefs *fs, struct nw_foreign_event *e
 	nw_vec_free(&all);
 }
 
-/* Which instance has the event enabled, and what becomes of its hits there? */
-static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
-		    const nw_pids *threads, struct nw_foreign_event *event)
+static bool is_enabled(const struct nw_tracefs *fs, const char *name,
+		       struct nw_foreign_event *event)
 {
-	if (!is_enabled(dir, event))
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
+
+	nw_event_file(name, event->group, event->name, "enable", file);
+	if (nw_enabled_read(fs->root, file, &enabled) < 0)
+		return false;
+	event->waits = enabled == NW_ENABLED_SOFT;
+	return nw_enabled_arms(enabled);
+}
+
+/* Has the instance ("": the top level) the event enabled, and what becomes of its hits there? */
+static bool look_in(const struct nw_tracefs *fs, const char *name, const nw_pids *threads,
+		    struct nw_foreign_event *event)
+{
+	if (strlen(name) > NW_MAX_NAME || !is_enabled(fs, name, event))
+		return false;
+	instance_t *instance = tracefs_instance_alloc(fs->path, *name ? name : NULL);
+	if (!instance)
 		return false;
 	event->enabled = true;
-	snprintf(event->instance, sizeof(event->instance), "%s", instance);
-	event->tracing_on = reads_one(dir, "tracing_on");
-	event->overwrite = reads_one(dir, "options/overwrite");
-	read_filter(dir, event);
-	read_pids(dir, threads, event);
-	read_cpus(dir, event);
-	read_buffer_size(dir, event);
-	read_stats(dir, event);
+	snprintf(event->instance, sizeof(event->instance), "%s", name);
+	event->tracing_on = tracefs_trace_is_on(instance) == 1;
+	event->overwrite = reads_one(instance, "options/overwrite");
+	read_filter(instance, event);
+	read_pids(instance, threads, event);
+	read_cpus(instance, event);
+	read_buffer_size(instance, event);
+	read_stats(instance, event);
+	tracefs_instance_free(instance);
 	find_readers(fs, event);
 	return true;
 }
@@ -254,23 +252,14 @@ static bool look_in(const struct nw_tracefs *fs, int dir, const char *instance,
 static void look_everywhere(const struct nw_tracefs *fs, const nw_pids *threads,
 			    struct nw_foreign_event *event)
 {
-	int list = openat(fs->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *instances = list >= 0 ? fdopendir(list) : NULL;
-	bool found = look_in(fs, fs->root, "", threads, event);
-	struct dirent *entry;
+	bool found = look_in(fs, "", threads, event);
 
-	while (instances && !found && (entry = readdir(instances))) {
-		int dir = entry->d_name[0] == '.' || strlen(entry->d_name) > NW_MAX_NAME
-				  ? -1
-				  : openat(list, entry->d_name,
-					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0)
-			continue;
-		found = look_in(fs, dir, entry->d_name, threads, event);
-		close(dir);
-	}
-	if (instances)
-		closedir(instances);
+	/* the only call that asks the library's own idea of where tracefs is */
+	tracefs_set_tracing_dir((char *)fs->path);
+	char **instances = found ? NULL : tracefs_instances(NULL);
+	for (size_t i = 0; instances && instances[i] && !found; i++)
+		found = look_in(fs, instances[i], threads, event);
+	tracefs_list_free(instances);
 }
 
 /* ---- all of them -------------------------------------------------------------------- */

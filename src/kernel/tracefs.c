@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: MIT
 /*
- * tracefs as a directory: where it is, and its small text files.
- *
- * Why not libtracefs, which does this too: it mounts tracefs by itself (we promise to leave
- * the machine as it was), prints warnings of its own, and loses the errno of a refused write,
- * which is all the kernel tells before 5.2.
+ * tracefs as a directory: where it is (libtracefs knows), and its small text files. What is done by
+ * libtracefs and what is not, and why, is a table in docs/architecture.md.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tracefs.h>
 #include <unistd.h>
 
 #include "journal.h"
 
+/* /proc/mounts writes a blank, tab, newline or backslash as \ooo; libtracefs hands that on. */
+static void take_path(const char *text, char *out, size_t room)
+{
+	size_t len = 0;
+
+	while (*text && len + 1 < room) {
+		unsigned int byte = 0;
+		int digits = 0;
+		if (sscanf(text, "\\%3o%n", &byte, &digits) == 1 && digits == 4) {
+			out[len++] = (char)byte;
+			text += 4;
+		} else {
+			out[len++] = *text++;
+		}
+	}
+	out[len] = '\0';
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* The path that libtracefs finds is to be freed by nobody (libtracefs-files(3)), and is a new one each time. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtracefs.so";
+}
+#endif
+
 /* The mount point of tracefs, or of debugfs with tracing below it. */
 static bool find_mount(char *out, size_t room)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	struct mntent *entry;
-	bool found = false;
+	const char *path = NULL;
 
-	*out = '\0';
-	while (mounts && !found && (entry = getmntent(mounts))) {
-		if (strcmp(entry->mnt_type, "tracefs") == 0) {
-			snprintf(out, room, "%s", entry->mnt_dir);
-			found = true;
-		} else if (strcmp(entry->mnt_type, "debugfs") == 0 && !*out) {
-			snprintf(out, room, "%s/tracing", entry->mnt_dir);
-			if (access(out, F_OK) < 0) /* it has none */
-				*out = '\0';
-		}
-	}
-	if (mounts)
-		endmntent(mounts);
-	return *out != '\0';
+	if (tracefs_tracing_dir_is_mounted(false, &path) != 1 || !path)
+		return false;
+	take_path(path, out, room);
+	return access(out, F_OK) == 0; /* a debugfs may have none */
 }
 
 /* tracefs is a file system of its own since 4.1; before, debugfs has it. */
@@ -214,21 +226,18 @@ void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char ou
 {
 	static const char mark[] = "error: ", label[] = "\n  Command: ";
 	size_t len = nw_min64(strcspn(command, "\n"), 200);
-	struct nw_buf log = {0};
-	const char *last = NULL;
+	struct tracefs_instance *top = tracefs_instance_alloc(fs->path, NULL);
+	char *log = top ? tracefs_instance_file_read(top, "error_log", NULL) : NULL;
+	const char *last = NULL, *at = log;
 
-	out[0] = '\0';
-	if (nw_tracefs_read(fs->root, "error_log", &log) == 0) {
-		const char *at = nw_buf_str(&log);
-		while ((at = strstr(at, mark))) {
-			at += sizeof(mark) - 1;
-			const char *end = at + strcspn(at, "\n");
-			if (strncmp(end, label, sizeof(label) - 1) == 0 &&
-			    strncmp(end + sizeof(label) - 1, command, len) == 0)
-				last = at;
-		}
+	while (at && (at = strstr(at, mark))) {
+		at += sizeof(mark) - 1;
+		const char *end = at + strcspn(at, "\n");
+		if (strncmp(end, label, sizeof(label) - 1) == 0 &&
+		    strncmp(end + sizeof(label) - 1, command, len) == 0)
+			last = at;
 	}
-	if (last)
-		snprintf(out, 128, "%.*s", (int)strcspn(last, "\n"), last);
-	nw_buf_free(&log);
+	snprintf(out, 128, "%.*s", last ? (int)strcspn(last, "\n") : 0, last ? last : "");
+	free(log);
+	tracefs_instance_free(top);
 }
