@@ -31,6 +31,9 @@ const char *nw_arch_pc(const struct nw_arch *arch);
 const char *nw_arch_stack(const struct nw_arch *arch);
 unsigned int nw_arch_return_pops(const struct nw_arch *arch);
 bool nw_arch_callee_pops(const struct nw_arch *arch);
+/* The register that call frame information counts from, by its number in DWARF (the psABI's table
+ * "DWARF register number mapping"), as the kernel spells it; NULL: another one. */
+const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf);
 /* The architecture that the tool itself was built for. */
 const struct nw_arch *nw_arch_native(void);
 /* Has a process an uprobe in its code there? code: in its memory; 1: yes, 0: no, -1: if the file has
@@ -240,6 +243,25 @@ int nw_go_minor(const struct nw_image *image);
 bool nw_image_throws(struct nw_image *image);
 /* The function that holds vaddr; -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
+
+/*
+ * The frame of a function's call: at an address in its code, the value of a register and an offset
+ * make the frame's own address (DWARF's "canonical frame address"), which is the same at all
+ * addresses of the function as long as the call lasts.
+ */
+struct nw_frame {
+	uint64_t function; /* where the function begins; 0: nothing is known */
+	const char *reg;   /* as the kernel spells it */
+	int64_t offset;
+};
+
+/*
+ * The frames at these addresses, by the call frame information that exceptions need (.eh_frame),
+ * which stripped files have, too. Where it tells nothing, or something that is no register and an
+ * offset, or libdw is missing, the frame is not known.
+ */
+void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		     struct nw_frame *out);
 
 /*
  * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be

@@ -124,9 +124,12 @@ enum {
 	NW_MOST_POPS = 65535 /* the operand of x86's ret has 16 bits */
 };
 struct nw_stack_field {
-	int field; /* -1: it is not fetched */
-	unsigned int pops;
+	int field;    /* -1: it is not fetched */
+	int64_t pops; /* less than 0: so much is added */
 	bool loose;
+	/* The field is the register of a frame (struct nw_frame), in the function that begins
+	 * there; 0: it is a call's stack pointer. */
+	uint64_t function;
 };
 
 /* A point with its fetches: what is armed. */
@@ -172,7 +175,7 @@ struct nw_plan_options {
 		*session; /* C identifier of up to 20 characters; names group and events */
 	struct nw_caps caps;
 	bool all_args; /* fetch every argument, not only those the user named */
-	bool stacks; /* and the stack pointer of functions whose calls can be paired by it */
+	bool stacks;   /* and what tells calls of functions, and frames, apart */
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */

@@ -116,7 +116,10 @@ struct nw_point {
 	bool is_exit; /* an instruction by which the function is left: where a return probe
 			   would do harm, or on demand (returns=insn) */
 	nw_operands operands; /* USDT: parsed arguments of this site */
-	char *hazard; /* why a breakpoint there would harm the program, as far as its file
+	struct nw_frame
+		frame; /* USDT: what tells a pair of it apart from others, where it does;
+				  see nw_selection_frames() */
+	char *hazard;  /* why a breakpoint there would harm the program, as far as its file
 			 tells; NULL: it does not. Such a point is only armed by --force */
 };
 
@@ -183,6 +186,10 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
  * a string's length is no argument.
  */
 int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_error *err);
+
+/* Find out the frames of all points of those USDT probes that are wanted: as many as there are
+ * probes. -ENOMEM. */
+int nw_selection_frames(struct nw_selection *selection, const bool *wanted);
 
 void nw_selection_free(struct nw_selection *selection);
 

@@ -119,10 +119,10 @@ struct nw_event_format {
 	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
 	 * whatever stands there leads to it. */
 	uint32_t address;
-	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none. What to
-	 * take from it; NW_STACK_LOOSE: it may still be too high. */
+	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none.
+	 * NW_STACK_LOOSE: it may still be too high. */
 	uint32_t stack, stack_size;
-	uint64_t stack_pops, stack_loose;
+	uint64_t stack_loose;
 	const struct nw_event_format *task; /* BOTH: what it tells of threads */
 	const struct nw_event *event;	    /* PROBE */
 	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
@@ -183,8 +183,8 @@ struct nw_value;
 	uint64_t stack /* see NW_STACK_LOOSE */
 
 /*
- * The stack pointer of a hit: at the return of a call what it was at its entry, 0 where it was not
- * fetched. It is only there if the plan has stacks (nw_plan_has_stacks()). Stack pointers are even:
+ * The stack pointer of a hit: at the return of a call what it was at its entry; of a USDT probe the
+ * address of the frame it is in; 0 where it was not fetched. It is only there if the plan has stacks (nw_plan_has_stacks()). Stack pointers are even:
  * with this bit, the function may have popped its arguments, too, and what it was at the entry is
  * the value without the bit, or up to NW_MOST_POPS less.
  */

@@ -77,7 +77,7 @@ enum nw_span_key {
 /*
  * From a hit of a start probe to a hit of an end probe with the same key, last in first out. Of
  * calls, where hits have stack pointers, the return ends the call of the same one, and what it
- * leaves behind is abandoned.
+ * leaves behind is abandoned. So it is with pairs of USDT probes in one function, by their frames.
  */
 struct nw_span_def {
 	char *name;
@@ -90,6 +90,7 @@ struct nw_span_def {
 	enum nw_span_key end_key;
 	char end_key_name[32];
 	bool call;	/* a function's entry and its return */
+	bool named;	/* the probes' names say that the one's end is the other */
 	bool unlimited; /* the return is told without the kernel's return probes */
 };
 
@@ -102,6 +103,15 @@ void nw_span_key_text(const struct nw_span_def *def, char out[72]);
 /* Do the spans of such texts need arguments for their keys, or processes? */
 bool nw_span_needs_args(const char *text);
 bool nw_span_needs_pids(const char *text);
+/*
+ * Does the span begin and end in one call of a function, as far as the code tells? So it does if its
+ * probes' names say what ends what, and each function that has a site of a start has one of an end,
+ * and the other way round. Then a hit's frame tells which start its end is of (nw_point's frame).
+ */
+bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
+/* Find out the frames of the points of spans that are framed, and of no others: these are to be
+ * fetched. -ENOMEM. */
+int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs);
 /* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]]"; the patterns match probe labels and names
  * of the selection. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
@@ -175,7 +185,8 @@ struct nw_span_row {
 	struct nw_histogram latency;
 	uint64_t unmatched_starts, unmatched_ends;
 	uint64_t discarded; /* may have straddled a loss */
-	uint64_t abandoned; /* calls that never returned */
+	uint64_t
+		abandoned; /* calls that never returned, framed spans whose end never came */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
 };
@@ -209,7 +220,8 @@ struct nw_summary_options {
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err);
 void nw_summary_free(struct nw_summary *summary);
-/* Hits have stack pointers (nw_plan_has_stacks()): calls are paired by them. Before the first. */
+/* Hits have stack pointers and frames (nw_plan_has_stacks()): calls and framed spans are paired by
+ * them. Before the first hit. */
 void nw_summary_use_stacks(struct nw_summary *summary);
 
 /* Between the parts of the name of a group that has several keys (ASCII's unit separator). */

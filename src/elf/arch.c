@@ -91,6 +91,14 @@ const char *const *nw_arch_canary_args(const struct nw_arch *arch)
 	return arch && *arch->canary_args ? arch->canary_args : NULL;
 }
 
+const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf)
+{
+	for (size_t i = 0; i < NW_COUNT(arch->frame_regs); i++)
+		if (arch->frame_regs[i].name && arch->frame_regs[i].dwarf == dwarf)
+			return arch->frame_regs[i].name;
+	return NULL;
+}
+
 /* ---- registers ---------------------------------------------------------------------- */
 
 /* The N of name + N + suffix, or -1. Leading zeros are no register's name. */

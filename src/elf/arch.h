@@ -90,6 +90,12 @@ struct nw_arch {
 	 * structure, and where it is stdcall */
 	bool callee_pops;
 
+	/* the registers from which call frame information counts, by DWARF's numbers */
+	struct {
+		unsigned int dwarf;
+		const char *name; /* pt_regs'; NULL: none */
+	} frame_regs[2];
+
 	const struct nw_reg_family *regs;
 	size_t reg_count;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What a run is about: which probes, with which values, and of which processes. */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,40 @@ static size_t most_used(const char *const *texts, size_t count)
 	return used;
 }
 
+/* The spans of a request, or those that names say. */
+static int find_spans(const struct nw_request *request,
+		      const struct nw_selection *selection, nw_span_defs *out)
+{
+	if (!request->span_count)
+		return nw_spans_by_name(selection, out);
+	for (size_t i = 0; i < request->span_count; i++) {
+		struct nw_span_def def;
+		struct nw_error ignored; /* who uses the span says what is wrong with it */
+		if (nw_span_parse(request->spans[i], selection, &def, &ignored) < 0)
+			continue;
+		struct nw_span_def *slot = nw_vec_add(out);
+		if (!slot) {
+			nw_span_def_free(&def);
+			return -ENOMEM;
+		}
+		*slot = def;
+	}
+	return 0;
+}
+
+/* Spans whose starts and ends are told apart by frames: those are to be fetched. */
+static int find_frames(const struct nw_request *request, struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	nw_span_defs spans = {0};
+	int ret = find_spans(request, selection, &spans);
+
+	if (ret == 0)
+		ret = nw_spans_find_frames(selection, &spans);
+	nw_spans_free(&spans);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
 /* used: arguments that are looked at without having been named. *command: the executable of the
  * request's; NULL: that is not asked for. */
 static int select_probes(const struct nw_request *request, char **command, bool all_args,
@@ -141,16 +176,21 @@ static int select_probes(const struct nw_request *request, char **command, bool 
 int nw_request_select(const struct nw_request *request, bool all_args,
 		      struct nw_selection *out, struct nw_error *err)
 {
-	return select_probes(request, NULL, all_args, 0, out, err);
+	int ret = select_probes(request, NULL, all_args, 0, out, err);
+
+	return ret < 0 ? ret : find_frames(request, out, err);
 }
 
 int nw_run_select(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_consumer *consumer = &run->consumer;
 
-	return select_probes(run->request, &run->command, nw_run_wants_args(run),
-			     most_used(consumer->uses, consumer->use_count),
-			     &run->result->selection, err);
+	int ret = select_probes(run->request, &run->command, nw_run_wants_args(run),
+				most_used(consumer->uses, consumer->use_count),
+				&run->result->selection, err);
+	if (ret == 0 && consumer->stacks)
+		ret = find_frames(run->request, &run->result->selection, err);
+	return ret;
 }
 
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)

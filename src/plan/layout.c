@@ -279,7 +279,10 @@ static struct nw_stack_field stack_of(const struct nw_point *point)
 	const struct nw_arch *arch = point->image->arch;
 	struct nw_stack_field stack = {.field = -1};
 
-	if (point->is_return) {
+	if (point->frame.function) {
+		stack.pops = -point->frame.offset;
+		stack.function = point->frame.function;
+	} else if (point->is_return) {
 		stack.pops = nw_arch_return_pops(arch);
 		stack.loose = nw_arch_callee_pops(arch);
 	}
@@ -291,16 +294,20 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 {
 	struct nw_planned *planned = l->planned;
 	const struct nw_point *point = &l->probe->points.item[planned->point];
-	unsigned int bytes = nw_arch_word(point->image->arch);
+	const struct nw_arch *arch = point->image->arch;
+	bool framed = point->frame.function;
+	unsigned int bytes = nw_arch_word(arch);
 	struct nw_layout *part = parts->item;
-	char name[32] = "sp", fetch[32];
+	const char *base = framed ? "frame" : "sp";
+	char name[32], fetch[32];
 
 	if (part->fields.count + 2 >= NW_MAX_FIELDS || part->bytes + bytes > NW_MAX_BYTES)
 		return 0;
+	snprintf(name, sizeof(name), "%s", base);
 	for (unsigned int i = 1; nw_strings_has(&part->fields, name); i++)
-		snprintf(name, sizeof(name), "sp_%u", i);
-	snprintf(fetch, sizeof(fetch), "%%%s:u%u", nw_arch_stack(point->image->arch),
-		 bytes * 8);
+		snprintf(name, sizeof(name), "%s_%u", base, i);
+	snprintf(fetch, sizeof(fetch), "%%%s:u%u",
+		 framed ? point->frame.reg : nw_arch_stack(arch), bytes * 8);
 	planned->stack = stack_of(point);
 	planned->stack.field = append_field(part, name, fetch, bytes);
 	return planned->stack.field == -ENOMEM ? -ENOMEM : 0;

@@ -63,12 +63,13 @@ static bool is_half_of_call(const struct nw_selection *selection,
 }
 
 static bool wants_stack(const struct nw_selection *selection,
-			const struct nw_plan_options *options, const struct nw_probe *probe)
+			const struct nw_plan_options *options, const struct nw_probe *probe,
+			const struct nw_point *point)
 {
 	const struct nw_arch *arch = probe->image->arch;
 
 	return options->stacks && arch && nw_arch_stack(arch) &&
-	       is_half_of_call(selection, probe);
+	       (point->frame.function || is_half_of_call(selection, probe));
 }
 
 /* ---- sources ------------------------------------------------------------------------ */
@@ -243,7 +244,8 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 					 options->all_args || probe->has_args);
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
 	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian,
-					 wants_stack(plan->selection, options, probe)};
+					 wants_stack(plan->selection, options, probe,
+						     &probe->points.item[point_index])};
 	if (ret == 0)
 		ret = nw_lay_out(&laying, &parts);
 	if (ret == 0)

@@ -11,6 +11,7 @@
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
+ *	frame FIELD OFFSET FUNCTION			the same of a frame (struct nw_frame)
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
  *	string BIG_ENDIAN WHOLE				of the last source
  *	length ARG					of the last source
@@ -98,13 +99,23 @@ static void save_chunks(const struct nw_source *source, struct nw_buf *out)
 			      chunk->count);
 }
 
+static void save_stack(const struct nw_stack_field *stack, struct nw_buf *out)
+{
+	if (stack->field < 0)
+		return;
+	if (stack->function)
+		nw_buf_printf(out, "frame %d %" PRIu64 " %" PRIu64 "\n", stack->field,
+			      (uint64_t)-stack->pops, stack->function);
+	else
+		nw_buf_printf(out, "stack %d %" PRId64 " %d\n", stack->field, stack->pops,
+			      stack->loose);
+}
+
 static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 {
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
 		      planned->parts, planned->refused);
-	if (planned->stack.field >= 0)
-		nw_buf_printf(out, "stack %d %u %d\n", planned->stack.field,
-			      planned->stack.pops, planned->stack.loose);
+	save_stack(&planned->stack, out);
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
 		nw_buf_printf(out, "source %u %d %d", source->part, source->field,
@@ -367,7 +378,24 @@ static int load_stack(struct loader *load)
 	    !number(load, 2, NW_MOST_POPS, &pops) || !number(load, 3, 1, &loose))
 		return -EBADMSG;
 	load->plan->points.item[count - 1].stack = (struct nw_stack_field){
-		.field = (int)field, .pops = (unsigned int)pops, .loose = loose};
+		.field = (int)field, .pops = (int64_t)pops, .loose = loose};
+	return 0;
+}
+
+static int load_frame(struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	uint64_t field, offset, function;
+
+	if (!count || !number(load, 1, NW_MAX_FIELDS - 1, &field) ||
+	    !number(load, 2, UINT64_MAX, &offset) ||
+	    !number(load, 3, UINT64_MAX, &function) || !function)
+		return -EBADMSG;
+	struct nw_planned *planned = &load->plan->points.item[count - 1];
+	struct nw_probe *probe = load->selection->probes.item[planned->probe];
+	planned->stack = (struct nw_stack_field){
+		.field = (int)field, .pops = (int64_t)(0 - offset), .function = function};
+	probe->points.item[planned->point].frame.function = function;
 	return 0;
 }
 
@@ -579,6 +607,7 @@ static const struct {
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"stack", 4, load_stack},
+	{"frame", 4, load_frame},
 	{"source", 10, load_source},
 	{"window", 2, load_window},
 	{"string", 3, load_string},

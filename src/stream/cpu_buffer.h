@@ -142,8 +142,9 @@ static inline const struct nw_hit_place *nw_hit_place_of(
 	return &format->places.item[format->by_low_bits[low]];
 }
 
-/* The stack pointer of an event of kind PROBE. */
-static inline uint64_t nw_hit_stack(const struct nw_event_format *format,
+/* The stack pointer of an event of kind PROBE, which is of this point. */
+static inline uint64_t nw_hit_stack(const struct nw_formats *formats,
+				    const struct nw_event_format *format, uint32_t planned,
 				    const unsigned char *data)
 {
 	uint64_t stack;
@@ -154,7 +155,8 @@ static inline uint64_t nw_hit_stack(const struct nw_event_format *format,
 		stack = nw_load32(data + format->stack);
 	else
 		return 0;
-	return (stack - format->stack_pops) | format->stack_loose;
+	uint64_t pops = (uint64_t)formats->plan->points.item[planned].stack.pops;
+	return (stack - pops) | format->stack_loose;
 }
 
 /* ---- stream.c ----------------------------------------------------------------------- */

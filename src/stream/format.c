@@ -169,7 +169,6 @@ void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *fo
 		return;
 	format->stack = format->fields.item[stack->field].offset;
 	format->stack_size = format->fields.item[stack->field].size;
-	format->stack_pops = stack->pops;
 	format->stack_loose = stack->loose ? NW_STACK_LOOSE : 0;
 }
 

@@ -271,7 +271,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
 	if (record->part == 0 && join->formats->stacks)
-		p->hit.stack = nw_hit_stack(record->format, record->data);
+		p->hit.stack = nw_hit_stack(join->formats, record->format, record->planned,
+					    record->data);
 	nw_record_values(join->formats, record, p->values);
 	if (keep_strings(p, planned, record->part) < 0 ||
 	    collect_strings(p, planned, record) < 0)
@@ -304,7 +305,8 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 	size_t count = planned_of(join, record->planned)->args.count;
 
 	if (join->formats->stacks)
-		out->stack = nw_hit_stack(record->format, record->data);
+		out->stack = nw_hit_stack(join->formats, record->format, record->planned,
+					  record->data);
 	if (!count || !join->values_wanted)
 		return 1;
 	if (make_room(&join->values, &join->room, count) < 0)

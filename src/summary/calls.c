@@ -29,11 +29,13 @@ struct nw_calls_of {
 	struct nw_call *gone; /* GONE at most, in the order they began */
 };
 
-int nw_calls_init(struct nw_calls *calls, size_t most, nw_call_over *over, void *arg)
+int nw_calls_init(struct nw_calls *calls, size_t most, bool frames, nw_call_over *over,
+		  void *arg)
 {
 	*calls = (struct nw_calls){.threads = 1 << FIRST_BITS,
 				   .shift = 64 - FIRST_BITS,
 				   .most = most ? most : DEFAULT_MOST,
+				   .frames = frames,
 				   .over = over,
 				   .over_arg = arg};
 	calls->thread = calloc(calls->threads, sizeof(*calls->thread));
@@ -130,8 +132,10 @@ static void remove_gone(struct nw_calls_of *thread, uint32_t at)
 static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 			uint32_t at)
 {
+	bool certain = !thread->switches || thread->gone[at].again;
+
 	calls->over(calls->over_arg, &thread->gone[at],
-		    thread->switches ? NW_CALL_OPEN : NW_CALL_ABANDONED);
+		    certain ? NW_CALL_ABANDONED : NW_CALL_OPEN);
 	remove_gone(thread, at);
 }
 
@@ -219,6 +223,32 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 	remove_open(calls, thread, same);
 }
 
+/* The same of what begins in a frame: what is deeper, and what the same site has begun there. */
+static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thread,
+				 const struct nw_call *call)
+{
+	uint32_t first = thread->count;
+
+	for (uint32_t i = thread->gone_count; i-- > 0;)
+		if (thread->gone[i].stack == call->stack &&
+		    thread->gone[i].span == call->span &&
+		    thread->gone[i].site == call->site)
+			settle_gone(calls, thread, i);
+	while (!thread->switches && first && thread->open[first - 1].stack < call->stack)
+		first--;
+	bury_from(calls, thread, first);
+	for (uint32_t i = thread->count; i-- > 0;) {
+		struct nw_call old = thread->open[i];
+		if (old.stack != call->stack || old.span != call->span ||
+		    old.site != call->site)
+			continue;
+		old.again = true;
+		remove_open(calls, thread, i);
+		keep_gone(calls, thread, &old);
+		break;
+	}
+}
+
 /* Make room for one more; false: it cannot be kept, and is over. */
 static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *thread,
 			       const struct nw_call *call, int *ret)
@@ -258,8 +288,13 @@ int nw_calls_begin(struct nw_calls *calls, int32_t tid, const struct nw_call *ca
 	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
 	if (nw_unlikely((top &&
 			 (top->stack <= call->stack || top->stack <= thread->returned)) ||
-			(thread->gone_bits & stack_bit(call->stack))))
-		clear_way(calls, thread, call->stack);
+			(thread->gone_bits & stack_bit(call->stack)) ||
+			(calls->frames && thread->switches))) {
+		if (calls->frames)
+			clear_frame(calls, thread, call);
+		else
+			clear_way(calls, thread, call->stack);
+	}
 	thread->returned = 0;
 	if (nw_unlikely(thread->count == thread->room || thread->count == DEEPEST ||
 			calls->open >= calls->most) &&
@@ -298,7 +333,7 @@ static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 {
 	for (uint32_t i = thread->gone_count; i-- > 0;) {
 		const struct nw_call *call = &thread->gone[i];
-		if (call->stack != stack || call->span != span)
+		if (call->stack != stack || call->span != span || call->again)
 			continue;
 		*out = *call;
 		remove_gone(thread, i);
@@ -308,35 +343,64 @@ static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 	return false;
 }
 
-static nw_apart bool end_other(struct nw_calls *calls, struct nw_calls_of *thread,
-			       uint32_t span, uint64_t stack, struct nw_call *out)
+/* The first open call that the return of this one leaves behind. */
+static uint32_t first_left(const struct nw_calls *calls, const struct nw_calls_of *thread,
+			   uint32_t at)
+{
+	uint32_t first = at + 1;
+
+	while (calls->frames && first < thread->count &&
+	       thread->open[first].stack == thread->open[at].stack)
+		first++;
+	return first;
+}
+
+/* Has anything of the span begun that did not end? */
+static bool has_span(const struct nw_calls_of *thread, uint32_t span)
+{
+	for (uint32_t i = 0; i < thread->count; i++)
+		if (thread->open[i].span == span)
+			return true;
+	for (uint32_t i = 0; i < thread->gone_count; i++)
+		if (thread->gone[i].span == span)
+			return true;
+	return false;
+}
+
+static nw_apart enum nw_call_end end_other(struct nw_calls *calls,
+					   struct nw_calls_of *thread, uint32_t span,
+					   uint64_t stack, struct nw_call *out)
 {
 	bool loose = stack & NW_STACK_LOOSE;
 	int64_t at = find_open(thread, span, stack & ~NW_STACK_LOOSE, loose);
 
+	if (at < 0 && end_gone(thread, span, stack & ~NW_STACK_LOOSE, out))
+		return NW_CALL_RETURNED;
 	if (at < 0)
-		return end_gone(thread, span, stack & ~NW_STACK_LOOSE, out);
+		return calls->frames && has_span(thread, span) ? NW_CALL_MISFIT
+							       : NW_CALL_NONE;
 	*out = thread->open[at];
 	if (!thread->switches)
-		bury_from(calls, thread, (uint32_t)at + 1);
+		bury_from(calls, thread, first_left(calls, thread, (uint32_t)at));
 	remove_open(calls, thread, (uint32_t)at);
-	thread->returned = out->stack;
-	return true;
+	thread->returned = calls->frames ? 0 : out->stack;
+	return NW_CALL_RETURNED;
 }
 
-bool nw_calls_end(struct nw_calls *calls, int32_t tid, uint32_t span, uint64_t stack,
-		  struct nw_call *out)
+enum nw_call_end nw_calls_end(struct nw_calls *calls, int32_t tid, uint32_t span,
+			      uint64_t stack, struct nw_call *out)
 {
 	struct nw_calls_of *thread = find(calls, tid);
 	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
 
 	if (nw_unlikely(!top || top->stack != stack || top->span != span))
-		return thread->used && end_other(calls, thread, span, stack, out);
+		return thread->used ? end_other(calls, thread, span, stack, out)
+				    : NW_CALL_NONE;
 	*out = *top;
 	thread->count--;
 	calls->open--;
-	thread->returned = stack;
-	return true;
+	thread->returned = calls->frames ? 0 : stack;
+	return NW_CALL_RETURNED;
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -380,4 +444,60 @@ void nw_calls_finish(struct nw_calls *calls)
 {
 	for (size_t i = 0; i < calls->threads; i++)
 		abandon(calls, &calls->thread[i], NW_CALL_OPEN);
+}
+
+/* ---- giving away -------------------------------------------------------------------- */
+
+/* Move the calls of a span from a list to the end of another; how many stay. */
+static uint32_t take_from(struct nw_call *list, uint32_t count, uint32_t span,
+			  struct nw_call *out, uint32_t *taken)
+{
+	uint32_t stay = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].span == span)
+			out[(*taken)++] = list[i];
+		else
+			list[stay++] = list[i];
+	return stay;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct nw_call *x = a, *y = b;
+
+	return x->start.time < y->start.time ? -1 : x->start.time > y->start.time;
+}
+
+static int take_of(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t span,
+		   int (*take)(void *arg, int32_t tid, const struct nw_call *call),
+		   void *arg)
+{
+	uint32_t before = thread->count, taken = 0;
+	struct nw_call *list = calloc(before + thread->gone_count + 1, sizeof(*list));
+	int ret = 0;
+
+	if (!list)
+		return -ENOMEM;
+	thread->gone_count = take_from(thread->gone, thread->gone_count, span, list,
+				       &taken);
+	thread->count = take_from(thread->open, before, span, list, &taken);
+	calls->open -= before - thread->count;
+	qsort(list, taken, sizeof(*list), by_start);
+	for (uint32_t i = 0; i < taken && ret == 0; i++)
+		ret = take(arg, thread->tid, &list[i]);
+	free(list);
+	return ret;
+}
+
+int nw_calls_take(struct nw_calls *calls, uint32_t span,
+		  int (*take)(void *arg, int32_t tid, const struct nw_call *call),
+		  void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < calls->threads && ret == 0; i++)
+		if (calls->thread[i].used)
+			ret = take_of(calls, &calls->thread[i], span, take, arg);
+	return ret;
 }

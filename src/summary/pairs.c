@@ -310,7 +310,7 @@ static int pair_row(const struct nw_selection *selection, const named_probes *al
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct fit from = fit_word(first->name, words[row].start);
-	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
 	size_t at = 0, count;
 	int ret = 0;
 
@@ -354,7 +354,7 @@ static int pair_special(const struct nw_selection *selection, const named_probes
 			uint32_t start, bool *known, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
-	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid"};
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
 	size_t row = 0;
 
 	*known = false;
@@ -695,6 +695,27 @@ static bool is_call(const struct nw_selection *selection, const struct nw_span_d
 	return is_return_of(first, selection->probes.item[def->ends.item[0]]);
 }
 
+static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)
+{
+	nw_vec_each (some, number)
+		if (!has_number(all, *number))
+			return false;
+	return true;
+}
+
+/* Do the names of the probes say the same as the user? -ENOMEM. */
+static int find_named(const struct nw_selection *selection, struct nw_span_def *def)
+{
+	nw_span_defs named = {0};
+	int ret = nw_spans_by_name(selection, &named);
+
+	nw_vec_each (&named, other)
+		def->named |= other->named && is_subset(&def->starts, &other->starts) &&
+			      is_subset(&def->ends, &other->ends);
+	nw_spans_free(&named);
+	return ret;
+}
+
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err)
 {
@@ -715,6 +736,8 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 		ret = bad_span(err, text, "no probe that is traced is its START");
 	else if (!ends)
 		ret = bad_span(err, text, "no probe that is traced is its END");
+	else if (find_named(selection, &def) < 0)
+		ret = nw_no_memory(err);
 	if (ret < 0) {
 		nw_span_def_free(&def);
 		return ret;

@@ -26,9 +26,15 @@ struct role {
 	int key_arg;  /* number of the argument that is the key, -1: none */
 	bool plain;   /* by thread, and not until some time */
 	bool call;    /* by stack pointer, where the hit has one */
+	bool framed;  /* call: by the frame's address */
 	bool limited; /* the ends are told by return probes */
 	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
 	uint64_t until; /* from then on a probe of the span is disabled */
+};
+
+/* How well a framed span's ends fit its starts. */
+struct fitting {
+	uint64_t matched, misfits;
 };
 
 struct probe_state {
@@ -49,7 +55,8 @@ struct nw_summary {
 	struct nw_index names; /* of groups */
 	bool *broken;	       /* by span: one of its probes was disabled */
 	struct nw_open open;
-	struct nw_calls calls;
+	struct nw_calls calls, frames;
+	struct fitting *fitting;		/* by span */
 	bool (*wanted)(void *arg, int32_t tid); /* NULL: all are */
 	void *wanted_arg;
 	uint64_t loss_until; /* starts before this may have ended unseen */
@@ -307,41 +314,86 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 }
 
 /* Events are missing: what was open then may have ended. */
-static inline bool drop_stale_calls(struct nw_summary *s, int32_t tid)
+static inline bool drop_stale_calls(const struct nw_summary *s, struct nw_calls *calls,
+				    int32_t tid)
 {
-	if (nw_likely(!s->loss_until) || !nw_calls_has_older(&s->calls, tid, s->loss_until))
+	if (nw_likely(!s->loss_until) || !nw_calls_has_older(calls, tid, s->loss_until))
 		return false;
-	nw_calls_abandon(&s->calls, tid, NW_CALL_OPEN);
+	nw_calls_abandon(calls, tid, NW_CALL_OPEN);
 	return true;
 }
 
-static inline int begin_call(struct nw_summary *s, const struct role *role,
+static inline int begin_call(struct nw_calls *calls, const struct role *role,
 			     const struct nw_hit *hit, int64_t group)
 {
 	const struct nw_call call = {.stack = hit->stack,
 				     .start = {.time = hit->time, .group = group},
 				     .span = role->span,
+				     .site = hit->planned & 0x3fffffff,
 				     .limited = role->limited};
 
-	return nw_calls_begin(&s->calls, hit->tid, &call);
+	return nw_calls_begin(calls, hit->tid, &call);
+}
+
+/* Of a span that frames do not fit, what has begun: a start like others. */
+static int reopen(void *arg, int32_t tid, const struct nw_call *call)
+{
+	struct nw_summary *s = arg;
+	uint64_t key = (uint32_t)tid;
+	struct nw_open_slot *slot = nw_open_find(&s->open, call->span, key);
+	int given_up = nw_open_push(&s->open, slot, call->span, key, call->start);
+
+	return given_up < 0 ? given_up : 0;
+}
+
+/*
+ * An end that is in no frame in which something of its span has begun. Once, that is an end whose start
+ * was before our time: -EAGAIN. If it happens more often, the program begins in one call what it ends in
+ * another, or keeps several open in one frame, and what the code looked like was no proof: from now
+ * on the span is paired by order.
+ */
+static nw_apart int misfit(struct nw_summary *s, uint32_t span)
+{
+	enum {
+		TIMES = 8 /* so many must fit for each that does not */
+	};
+	struct fitting *fitting = &s->fitting[span];
+
+	if (++fitting->misfits < 2 || fitting->misfits * TIMES <= fitting->matched)
+		return -EAGAIN;
+	for (size_t i = 0; i < s->probes; i++)
+		nw_vec_each (&s->probe[i].roles, role)
+			if (role->span == span) {
+				role->call = role->framed = false;
+				role->plain = role->until == UINT64_MAX;
+			}
+	return nw_calls_take(&s->frames, span, reopen, s);
 }
 
 /* A hit of a function's entry or return. group: of the hit, or NW_HIDDEN. */
 static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			      const struct nw_hit *hit, int64_t group, struct group *g)
 {
+	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
 	struct nw_call call;
 
 	if (nw_unlikely(hit->time >= role->until))
 		return 0;
-	bool stale = drop_stale_calls(s, hit->tid);
+	bool stale = drop_stale_calls(s, calls, hit->tid);
 	if (!role->is_end)
-		return begin_call(s, role, hit, group);
-	if (!nw_calls_end(&s->calls, hit->tid, role->span, hit->stack, &call)) {
-		if (!stale && g)
-			span_row(s, g, role->span)->unmatched_ends++;
-		return 0;
+		return begin_call(calls, role, hit, group);
+	enum nw_call_end ended = nw_calls_end(calls, hit->tid, role->span, hit->stack,
+					      &call);
+	if (nw_unlikely(ended != NW_CALL_RETURNED)) {
+		int ret = ended == NW_CALL_MISFIT ? misfit(s, role->span) : -EAGAIN;
+		struct nw_span_row *row = g ? span_row(s, g, role->span) : NULL;
+		if (ret == 0 && row)
+			return end(s, role->span, (uint32_t)hit->tid, hit, group, row);
+		if (!stale && row)
+			row->unmatched_ends++;
+		return ret == -EAGAIN ? 0 : ret;
 	}
+	s->fitting[role->span].matched++;
 	const struct nw_start *start = &call.start;
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
@@ -536,6 +588,7 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 		if (s->options.spans[i].key == NW_KEY_TID)
 			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid));
 	nw_calls_abandon(&s->calls, tid, NW_CALL_ABANDONED);
+	nw_calls_abandon(&s->frames, tid, NW_CALL_ABANDONED);
 }
 
 void nw_summary_finish(struct nw_summary *s)
@@ -546,6 +599,7 @@ void nw_summary_finish(struct nw_summary *s)
 			abandon(s, slot->span - 1, slot);
 	}
 	nw_calls_finish(&s->calls);
+	nw_calls_finish(&s->frames);
 	if (s->has_intervals)
 		nw_summary_next_interval(s);
 }
@@ -637,12 +691,14 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->probes = options->selection->probes.count;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
-	ret = s->probe && s->broken && nw_row_shape_init(&s->shape, &s->options) == 0 &&
-			      nw_open_init(&s->open, options->most_open) == 0 &&
-			      nw_calls_init(&s->calls, options->most_open, call_over, s) ==
-				      0
-		      ? 0
-		      : nw_no_memory(err);
+	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));
+	bool made = s->probe && s->broken && s->fitting &&
+		    nw_row_shape_init(&s->shape, &s->options) == 0 &&
+		    nw_open_init(&s->open, options->most_open) == 0;
+	made = made &&
+	       nw_calls_init(&s->calls, options->most_open, false, call_over, s) == 0 &&
+	       nw_calls_init(&s->frames, options->most_open, true, call_over, s) == 0;
+	ret = made ? 0 : nw_no_memory(err);
 	if (ret == 0)
 		ret = add_roles(s, err);
 	if (ret == 0 && !options->grouped && add_group(s) < 0)
@@ -663,11 +719,19 @@ void nw_summary_only(struct nw_summary *s, bool (*wanted)(void *arg, int32_t tid
 
 void nw_summary_use_stacks(struct nw_summary *s)
 {
-	for (size_t i = 0; i < s->probes; i++)
-		nw_vec_each (&s->probe[i].roles, role) {
-			role->call = s->options.spans[role->span].call;
-			role->plain &= !role->call;
-		}
+	for (uint32_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_def *def = &s->options.spans[i];
+		bool framed = nw_span_is_framed(s->options.selection, def);
+		if (!framed && !def->call)
+			continue;
+		for (size_t j = 0; j < s->probes; j++)
+			nw_vec_each (&s->probe[j].roles, role)
+				if (role->span == i) {
+					role->call = true;
+					role->framed = framed;
+					role->plain = false;
+				}
+	}
 }
 
 static void free_spare(struct nw_summary *s)
@@ -691,9 +755,11 @@ void nw_summary_free(struct nw_summary *s)
 		nw_vec_free(&s->probe[i].roles);
 	free(s->probe);
 	free(s->broken);
+	free(s->fitting);
 	nw_index_free(&s->names);
 	nw_open_free(&s->open);
 	nw_calls_free(&s->calls);
+	nw_calls_free(&s->frames);
 	free(s);
 }
 
@@ -709,5 +775,5 @@ uint64_t nw_summary_discarded(const struct nw_summary *s)
 
 size_t nw_summary_open_spans(const struct nw_summary *s)
 {
-	return s->open.open + s->calls.open;
+	return s->open.open + s->calls.open + s->frames.open;
 }

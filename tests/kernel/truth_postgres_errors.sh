@@ -53,6 +53,26 @@ holds "those that an error left are counted: 30, and 20 that were caught" out.js
 holds "who catches is measured with what it did: both it and pg_sleep took 20 ms, 20 times" out.json \
   "sum(b[2] for b in span('standard_ExecutorRun')['latency_ns']['buckets'] if b[1] >= 20000000) >= 40"
 
+# the server's own probes: a statement that fails has a start and no end
+queries='usdt:'$bin/postgres':postgresql:query__*'
+"$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
+for span in query query__execute; do
+  holds "$span: what ended is measured, and what failed is counted" out.json \
+    "(lambda s: (s['count'], s['abandoned'], s['unmatched_starts'], s['unmatched_ends']))(span('postgresql:$span')) == (60, 30, 0, 0)"
+done
+holds "who catches an error took what it took" out.json \
+  "sum(b[2] for b in span('postgresql:query')['latency_ns']['buckets'] if b[1] >= 20000000) >= 20"
+
+if need bpftrace; then
+  bpftrace_start -e "usdt:$bin/postgres:postgresql:query__start { @starts = count(); } usdt:$bin/postgres:postgresql:query__done { @ends = count(); }"
+  "$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
+  bpftrace_end
+  is "bpftrace counts the statements" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "90 60"
+  holds "as we do" out.json "probe('postgresql:query__start')['hits'] == 90 and probe('postgresql:query__done')['hits'] == 60"
+else
+  skip "compare queries with bpftrace" "bpftrace is not installed"
+fi
+
 if need bpftrace; then
   bpftrace_start -e "uprobe:$bin/postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$bin/postgres:standard_ExecutorRun { @ends = count(); }"
   "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1

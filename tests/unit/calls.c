@@ -5,6 +5,8 @@
  * What happens is written as words: "FUNCTION+STACK" is a call that begins, "FUNCTION-STACK" one
  * that returns, each a unit of time after the other; "x" is the end of the thread, "!" events that
  * are missing, "@N" goes on in thread N; "~STACK" is a return that may have popped arguments.
+ *
+ * Of USDT probes it is the same with frames; a capital letter is another site of the same start.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,6 +22,18 @@ static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
 				"probe 0 1 uprobe g uprobe:g 0\n"
 				"probe 0 2 uretprobe g uretprobe:g 0\n";
 
+/* Pairs that stand in one function. */
+static const char frames_text[] = "nopwatch-plan 1\nimage /bin/app\n"
+				  "probe 0 0 app f__start app:f__start 0\npoint 1 1 0\n"
+				  "probe 0 0 app f__done app:f__done 0\npoint 2 2 0\n"
+				  "probe 0 0 app g__start app:g__start 0\npoint 3 3 0\n"
+				  "probe 0 0 app g__done app:g__done 0\npoint 4 4 0\n"
+				  "planned 0 0 1 0\nframe 0 16 4096\n"
+				  "planned 1 0 1 0\nframe 0 16 4096\n"
+				  "planned 2 0 1 0\nframe 0 18446744073709551608 4096\n"
+				  "planned 3 0 1 0\nframe 0 16 4096\n";
+
+static const char *text = plan_text;
 static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
@@ -29,13 +43,15 @@ static int32_t tid;
 
 static void setup(bool stacks, bool unlimited)
 {
-	const char *text = plan_text;
-
 	ck_assert_int_eq(
 		nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL), 0);
 	ck_assert_int_eq(nw_spans_by_name(&selection, &spans), 0);
 	ck_assert_uint_eq(spans.count, 2);
-	ck_assert(spans.item[0].call && spans.item[1].call);
+	bool framed = text == frames_text;
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert(spans.item[i].call == !framed);
+		ck_assert(nw_span_is_framed(&selection, &spans.item[i]) == framed);
+	}
 	spans.item[0].unlimited = spans.item[1].unlimited = unlimited;
 	const struct nw_summary_options options = {
 		.selection = &selection, .spans = spans.item, .span_count = spans.count};
@@ -59,7 +75,8 @@ static void hit(char function, bool is_return, uint64_t stack)
 {
 	const struct nw_hit it = {.time = now,
 				  .tid = tid,
-				  .probe = (function == 'g' ? 2u : 0u) + is_return,
+				  .probe = (tolower(function) == 'g' ? 2u : 0u) + is_return,
+				  .planned = (uint32_t)function,
 				  .stack = stack};
 
 	ck_assert_int_eq(nw_summary_hit(summary, &it, tid, 0), 0);
@@ -109,9 +126,11 @@ static void expect_span(size_t span, const char *wanted, const char *what)
 	nw_buf_free(&seen);
 }
 
-static const struct {
+struct story {
 	const char *what, *words, *f, *g;
-} stories[] = {
+};
+
+static const struct story stories[] = {
 	{"nested", "f+90 f+80 f-80 f-90", "1 3 / 0 0 0 0 0", NULL},
 	{"a longjmp past two", "f+90 f+80 f+70 f-90", "3 / 2 0 0 0 0", NULL},
 	{"a longjmp past another function", "f+90 g+80 f-90", "2 / 0 0 0 0 0",
@@ -154,17 +173,127 @@ static const struct {
 	{"what lies higher was not it", "f+90 f~80 f~90", "2 / 0 0 0 1 0", NULL},
 };
 
+static void tell(const struct story *story)
+{
+	setup(true, false);
+	happen(story->words);
+	nw_summary_finish(summary);
+	expect_span(0, story->f, story->what);
+	if (story->g)
+		expect_span(1, story->g, story->what);
+	ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
+	teardown();
+}
+
 START_TEST(calls_end_with_their_own_return)
 {
-	for (size_t i = 0; i < NW_COUNT(stories); i++) {
-		setup(true, false);
-		happen(stories[i].words);
-		nw_summary_finish(summary);
-		expect_span(0, stories[i].f, stories[i].what);
-		if (stories[i].g)
-			expect_span(1, stories[i].g, stories[i].what);
-		ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
-		teardown();
+	for (size_t i = 0; i < NW_COUNT(stories); i++)
+		tell(&stories[i]);
+}
+END_TEST
+
+static const struct story framed[] = {
+	{"nested", "f+90 f+80 f-80 f-90", "1 3 / 0 0 0 0 0", NULL},
+	{"the inner one fails", "f+90 f+80 f-90", "2 / 1 0 0 0 0", NULL},
+	{"statements that fail, one after the other", "f+90 f+90 f+90 f-90",
+	 "1 / 2 0 0 0 0", NULL},
+	{"and an end without a start: it does not take what was left",
+	 "f+90 f+90 f-90 f-90", "1 / 1 0 0 1 0", NULL},
+	{"nor one in a frame that is deeper, or higher", "f+90 f+90 f-90 f-80",
+	 "1 / 1 0 0 1 0", NULL},
+	{"another failed, and this one began before our time", "f+80 f-90", "/ 0 0 1 1 0",
+	 NULL},
+	{"two kinds in one frame", "f+90 g+90 g-90 f-90", "3 / 0 0 0 0 0", "1 / 0 0 0 0 0"},
+	{"that overlap", "f+90 g+90 f-90 g-90", "2 / 0 0 0 0 0", "2 / 0 0 0 0 0"},
+	{"one again and again within the other", "f+90 g+90 g-90 g+90 g-90 f-90",
+	 "5 / 0 0 0 0 0", "1 1 / 0 0 0 0 0"},
+	{"what is deeper is gone when something begins higher", "f+80 g+90 g-90",
+	 "/ 1 0 0 0 0", "1 / 0 0 0 0 0"},
+	{"two sites in one frame: of a function that was put into itself",
+	 "f+90 F+90 f-90 f-90", "1 3 / 0 0 0 0 0", NULL},
+	{"two sites, and then the same again", "f+90 F+90 f+90 F+90 f-90 f-90",
+	 "1 3 / 2 0 0 0 0", NULL},
+	{"the thread ends", "f+90 f+80 x", "/ 2 0 0 0 0", NULL},
+	{"events are missing", "f+90 ! f-90 f+90 f-90", "1 / 0 0 0 0 1", NULL},
+	{"two stacks, and the higher one ends first", "f+1000 f+2000 f-2000 f-1000",
+	 "1 3 / 0 0 0 0 0", NULL},
+	{"two stacks, in any order", "f+1000 f+2000 f-1000 f+1000 f-2000 f-1000",
+	 "2 2 3 / 0 0 0 0 0", NULL},
+	{"two stacks, and one that fails",
+	 "f+1000 f+2000 f-1000 f-2000 f+2000 f+2000 f-2000", "1 2 2 / 1 0 0 0 0", NULL},
+
+	/* what frames do not fit, is paired by order once that is seen */
+	{"nested in one frame",
+	 "f+90 f+90 f-90 f-90 f+90 f+90 f-90 f-90 f+90 f+90 f-90 f-90",
+	 "1 1 1 3 3 / 1 0 0 1 0", NULL},
+	{"from one call into another, which is deeper", "f+90 f-80 f+90 f-80 f+90 f-80",
+	 "1 1 / 0 0 1 1 0", NULL},
+};
+
+START_TEST(pairs_in_one_function_end_in_their_own_frame)
+{
+	text = frames_text;
+	for (size_t i = 0; i < NW_COUNT(framed); i++)
+		tell(&framed[i]);
+	text = plan_text;
+}
+END_TEST
+
+/* An end here and there that has no start is no reason to doubt. */
+START_TEST(few_misfits_change_nothing)
+{
+	text = frames_text;
+	setup(true, false);
+	for (int i = 0; i < 100; i++) {
+		happen("f+90 f+90 f-90 f-90");
+		for (int j = 0; j < 16; j++)
+			happen("f+90 f-90");
+	}
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
+	ck_assert_uint_eq(row->latency.count, 1700);
+	ck_assert_uint_eq(row->unmatched_ends, 100);
+	nw_summary_finish(summary);
+	ck_assert_uint_eq(row->abandoned, 100);
+	teardown();
+	text = plan_text;
+}
+END_TEST
+
+/* A start in one function and its end in another: nothing is known of frames. */
+START_TEST(frames_are_for_one_function)
+{
+	static const struct {
+		const char *what, *from, *to;
+		bool framed;
+	} rows[] = {
+		{"as it is", "", "", true},
+		{"another function's end", "frame 0 16 4096\nplanned 2",
+		 "frame 0 16 8192\nplanned 2", false},
+		{"a site of unknown frame", "frame 0 16 4096\nplanned 1", "planned 1",
+		 false},
+		{"no end by its name", "f__done app:f__done", "f__hello app:f__hello",
+		 false},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(rows); i++) {
+		const char *at = strstr(frames_text, rows[i].from);
+		nw_cleanup(nw_free_ptr) char *changed = nw_text(
+			"%.*s%s%s", (int)(at - frames_text), frames_text, rows[i].to,
+			at + strlen(rows[i].from));
+		struct nw_span_def def;
+		struct nw_error err;
+		int ret = nw_plan_load(changed, strlen(changed), &selection, &plan, NULL,
+				       NULL, &err);
+		ck_assert_msg(ret == 0, "%s: %s", rows[i].what, err.what);
+		const char *span = i == 3 ? "app:f__start..app:f__hello"
+					  : "app:f__start..app:f__done";
+		ck_assert_int_eq(nw_span_parse(span, &selection, &def, &err), 0);
+		ck_assert_msg(nw_span_is_framed(&selection, &def) == rows[i].framed, "%s",
+			      rows[i].what);
+		nw_span_def_free(&def);
+		nw_plan_free(&plan);
+		nw_selection_free(&selection);
 	}
 }
 END_TEST
@@ -298,7 +427,8 @@ START_TEST(a_probe_that_is_disabled_discards_what_is_open)
 }
 END_TEST
 
-UNIT_MAIN("calls", calls_end_with_their_own_return,
+UNIT_MAIN("calls", pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
+	  frames_are_for_one_function, calls_end_with_their_own_return,
 	  without_stack_pointers_the_last_in_is_the_first_out,
 	  beyond_64_calls_returns_are_omitted, what_is_left_over_and_over_does_not_pile_up,
 	  coroutines_end_in_any_order, a_filter_takes_out_whole_calls,

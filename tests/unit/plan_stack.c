@@ -83,7 +83,7 @@ START_TEST(every_architecture_has_its_own)
 {
 	static const struct {
 		const char *arch, *fetch;
-		unsigned int pops;
+		int64_t pops;
 		bool loose;
 	} rows[] = {
 		{"x86_64", "sp=%sp:u64", 8, false},
@@ -105,7 +105,7 @@ START_TEST(every_architecture_has_its_own)
 		nw_cleanup(nw_free_ptr) char *lines = pb_lines(&plan);
 		ck_assert_msg(strstr(lines, rows[i].fetch) != NULL, "%s: %s", rows[i].arch,
 			      lines);
-		ck_assert_uint_eq(plan.points.item[1].stack.pops, rows[i].pops);
+		ck_assert_int_eq(plan.points.item[1].stack.pops, rows[i].pops);
 		ck_assert(plan.points.item[1].stack.loose == rows[i].loose);
 		teardown();
 	}
@@ -160,10 +160,42 @@ START_TEST(a_saved_plan_has_it_too)
 }
 END_TEST
 
+/* Sites that share an event have their own offsets, and what is saved has them, too. */
+START_TEST(pairs_in_one_function_have_their_frames)
+{
+	struct nw_image *a = pb_image(&selection, "/bin/a");
+	struct nw_selection loaded;
+	struct nw_plan again;
+	struct nw_buf text = {0};
+
+	add(a, "app", 0x200, NULL, "");
+	pb_point(selection.probes.item[0], 0x300, "");
+	selection.probes.item[0]->points.item[0].frame = (struct nw_frame){
+		.function = 0x1f0, .reg = "sp", .offset = 64};
+	selection.probes.item[0]->points.item[1].frame = (struct nw_frame){
+		.function = 0x2f0, .reg = "bp", .offset = -16};
+	make(true, true);
+	pb_check(&plan, "p:nopwatch_s/es_0 /bin/a:0x200 frame=%sp:u64\n"
+			"p:nopwatch_s/es_0 /bin/a:0x300 frame=%bp:u64\n");
+	plan.events.item[0]->defined = 2;
+	nw_plan_save(&plan, &text);
+	ck_assert_int_eq(
+		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(again.points.item[0].stack.pops, -64);
+	ck_assert_int_eq(again.points.item[1].stack.pops, 16);
+	ck_assert_uint_eq(loaded.probes.item[0]->points.item[1].frame.function, 0x2f0);
+	nw_plan_free(&again);
+	nw_selection_free(&loaded);
+	nw_buf_free(&text);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_damaged_one_is_refused)
 {
-	static const char *const lines[] = {"stack -1 0 0", "stack 0 65536 0",
-					    "stack 0 0 2", "stack 128 0 0", "stack 0 0"};
+	static const char *const lines[] = {
+		"stack -1 0 0", "stack 0 65536 0", "stack 0 0 2",    "stack 128 0 0",
+		"stack 0 0",	"frame 0 16",	   "frame 128 16 1", "frame 0 16 0"};
 
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {
 		nw_cleanup(nw_free_ptr) char *text = nw_text(
@@ -178,7 +210,8 @@ START_TEST(a_damaged_one_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("plan_stack", a_call_s_two_ends_have_it_and_nothing_else,
+UNIT_MAIN("plan_stack", pairs_in_one_function_have_their_frames,
+	  a_call_s_two_ends_have_it_and_nothing_else,
 	  it_stands_behind_the_numbers_under_a_name_that_is_free,
 	  every_architecture_has_its_own, a_return_instruction_has_popped_nothing,
 	  a_saved_plan_has_it_too, a_damaged_one_is_refused)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/* The frames in which the sites of USDT probes are hit. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "nopwatch/probe.h"
+
+/* All at once, since the image's tables are read for it. */
+static int find_frames(const struct nw_image *image, struct nw_point **points, size_t count)
+{
+	uint64_t *vaddrs = calloc(count + 1, sizeof(*vaddrs));
+	struct nw_frame *frames = calloc(count + 1, sizeof(*frames));
+	int ret = vaddrs && frames ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		vaddrs[i] = points[i]->vaddr;
+	if (ret == 0)
+		nw_image_frames(image, vaddrs, count, frames);
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		points[i]->frame = frames[i];
+	free(vaddrs);
+	free(frames);
+	return ret;
+}
+
+int nw_selection_frames(struct nw_selection *selection, const bool *wanted)
+{
+	NW_VEC(struct nw_point *) points = {0};
+	int ret = 0;
+
+	nw_vec_each (&selection->images, image) {
+		points.count = 0;
+		for (size_t i = 0; i < selection->probes.count; i++) {
+			struct nw_probe *probe = selection->probes.item[i];
+			if (!wanted[i] || probe->image != *image ||
+			    probe->kind != NW_SPEC_USDT)
+				continue;
+			nw_vec_each (&probe->points, point) {
+				struct nw_point **slot = nw_vec_add(&points);
+				if (slot)
+					*slot = point;
+				else
+					ret = -ENOMEM;
+			}
+		}
+		if (ret == 0 && points.count)
+			ret = find_frames(*image, points.item, points.count);
+	}
+	nw_vec_free(&points);
+	return ret;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which spans of USDT probes are told apart by frames.
+ *
+ * Postgres' query__start and query__done stand in one function, and when a statement fails,
+ * longjmp() leaves that function before the latter. The next query__done ends the call it is in, and
+ * not what is left of that one: so it must be known which call a hit is in. What begins in one function and
+ * ends in another says nothing of that kind, and is paired by order.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/summary.h"
+
+typedef NW_VEC(uint64_t) functions;
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The functions that these probes stand in, sorted and each once; false: not all are known, or these
+ * are not probes that frames are for. */
+static bool find_functions(const struct nw_selection *selection, const nw_vec_u32 *probes,
+			   functions *out)
+{
+	size_t kept = 0;
+
+	nw_vec_each (probes, number) {
+		const struct nw_probe *probe = selection->probes.item[*number];
+		nw_vec_each (&probe->points, point) {
+			uint64_t *slot = point->frame.function ? nw_vec_add(out) : NULL;
+			if (!slot || probe->kind != NW_SPEC_USDT)
+				return false;
+			*slot = point->frame.function;
+		}
+	}
+	if (!out->count)
+		return false;
+	qsort(out->item, out->count, sizeof(*out->item), by_number);
+	for (size_t i = 0; i < out->count; i++)
+		if (i == 0 || out->item[i] != out->item[i - 1])
+			out->item[kept++] = out->item[i];
+	out->count = kept;
+	return true;
+}
+
+static bool same_functions(const functions *a, const functions *b)
+{
+	for (size_t i = 0; i < a->count && a->count == b->count; i++)
+		if (a->item[i] != b->item[i])
+			return false;
+	return a->count == b->count;
+}
+
+/* Addresses of functions are those of one image. */
+static bool is_of_one_image(const struct nw_selection *selection,
+			    const struct nw_span_def *def)
+{
+	const struct nw_image *image = selection->probes.item[def->starts.item[0]]->image;
+
+	nw_vec_each (&def->starts, number)
+		if (selection->probes.item[*number]->image != image)
+			return false;
+	nw_vec_each (&def->ends, number)
+		if (selection->probes.item[*number]->image != image)
+			return false;
+	return true;
+}
+
+/* Is it one of those whose frames are worth looking for? */
+static bool may_be_framed(const struct nw_selection *selection,
+			  const struct nw_span_def *def)
+{
+	return def->named && !def->call && def->key == NW_KEY_TID && !*def->end_key_name &&
+	       is_of_one_image(selection, def);
+}
+
+bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def)
+{
+	functions starts = {0}, ends = {0};
+	bool framed = may_be_framed(selection, def) &&
+		      find_functions(selection, &def->starts, &starts) &&
+		      find_functions(selection, &def->ends, &ends) &&
+		      same_functions(&starts, &ends);
+
+	nw_vec_free(&starts);
+	nw_vec_free(&ends);
+	return framed;
+}
+
+static void mark(const nw_vec_u32 *probes, bool *wanted)
+{
+	nw_vec_each (probes, number)
+		wanted[*number] = true;
+}
+
+int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs)
+{
+	size_t count = selection->probes.count;
+	bool *wanted = calloc(count + 1, sizeof(*wanted));
+
+	if (!wanted)
+		return -ENOMEM;
+	nw_vec_each (defs, def)
+		if (may_be_framed(selection, def)) {
+			mark(&def->starts, wanted);
+			mark(&def->ends, wanted);
+		}
+	int ret = nw_selection_frames(selection, wanted);
+	memset(wanted, 0, count * sizeof(*wanted));
+	nw_vec_each (defs, def)
+		if (ret == 0 && nw_span_is_framed(selection, def)) {
+			mark(&def->starts, wanted);
+			mark(&def->ends, wanted);
+		}
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		if (!wanted[i])
+			nw_vec_each (&selection->probes.item[i]->points, point)
+				point->frame = (struct nw_frame){0};
+	free(wanted);
+	return ret;
+}
