@@ -161,16 +161,29 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 
 /* ---- reading back ------------------------------------------------------------------- */
 
-/* Has somebody else an event at this place? Then its breakpoint is his. */
-static bool is_others(const struct nw_inventory *all, const struct nw_point *point)
+static bool is_on(const struct nw_uprobe_event *event)
+{
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			return true;
+	return false;
+}
+
+/* Has another event this place? Then its breakpoint is that one's; or this one, if it is on again. */
+static bool is_others(const struct nw_inventory *all, const struct nw_uprobe_event *ours,
+		      const struct nw_point *point)
 {
 	struct nw_point entry = *point, back = *point;
 
 	entry.is_return = false;
 	back.is_return = true;
-	nw_vec_each (&all->events, event)
+	nw_vec_each (&all->events, event) {
+		if (strcmp(event->group, ours->group) == 0 &&
+		    strcmp(event->name, ours->name) == 0 && !is_on(event))
+			continue;
 		if (nw_event_is_at(event, &entry) || nw_event_is_at(event, &back))
 			return true;
+	}
 	return false;
 }
 
@@ -183,15 +196,16 @@ static bool is_in_file(const struct nw_point *point)
 	return got < 1 || nw_arch_is_armed(point->image->machine, code, (size_t)got) == 1;
 }
 
-static int look_at(const struct nw_definition *site, const struct nw_inventory *all,
-		   struct nw_image *image, nw_strings *stuck)
+static int look_at(const struct nw_uprobe_event *event, const struct nw_definition *site,
+		   const struct nw_inventory *all, struct nw_image *image,
+		   nw_strings *stuck)
 {
 	struct nw_point point = {
 		.image = image, .offset = site->offset, .semaphore_offset = site->ref_ctr};
 	const struct nw_point *points[] = {&point};
 	struct nw_presence seen;
 
-	if (is_in_file(&point) || is_others(all, &point))
+	if (is_in_file(&point) || is_others(all, event, &point))
 		return 0;
 	int ret = nw_points_presence(points, 1, NULL, 0, &seen, NULL);
 	if (ret < 0)
@@ -242,7 +256,7 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 			}
 			/* a file that is gone, or another by now, tells nothing */
 			if (image || nw_image_open(path, true, &image, NULL) == 0)
-				ret = look_at(site, &all, image, stuck);
+				ret = look_at(event, site, &all, image, stuck);
 		}
 	if (image)
 		nw_image_free(image);

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #include "event_list.h"
-#include "journal.h"
+#include "inventory.h"
+#include "leaked.h"
 #include "persistent.h"
 
 static const char file_name[] = "kept.events";
@@ -349,11 +350,42 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 				nw_strerror(-ret));
 }
 
+/* Does it write 0 into an enable file of the event? */
+static bool disables(const struct nw_action *undo, const struct nw_event_line *line)
+{
+	const char *at = undo->kind == NW_DO_WRITE ? strstr(undo->file, "events/") : NULL;
+	char file[512];
+
+	nw_event_file("", line->group, line->name, "enable", file);
+	return at && strcmp(undo->text, "0") == 0 && strcmp(at, file) == 0;
+}
+
+/* The sites of events that a killed command was about to enable, as they are defined now. */
+struct touched {
+	const struct nw_persistent *journal;
+	struct nw_inventory sites;
+};
+
+static int add_touched(void *arg, const struct nw_event_line *line)
+{
+	struct touched *touched = arg;
+
+	nw_vec_each (&touched->journal->pending.list, step)
+		if (disables(&step->go, line))
+			return nw_inventory_add(&touched->sites, line->text);
+	return 0;
+}
+
 size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			     nw_strings *stuck)
 {
 	size_t count = journal->pending.list.count + journal->left.list.count;
+	const struct nw_journal_story no_story = {0};
+	struct touched touched = {.journal = journal};
 	struct nw_steps left = {0};
+	int known = journal->pending.list.count
+			    ? nw_event_list_read(fs, NULL, add_touched, &touched)
+			    : 0;
 
 	for (size_t i = journal->pending.list.count; i--;)
 		undo_one(fs, &journal->pending.list.item[i].go, &left, stuck);
@@ -363,6 +395,15 @@ size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_trac
 	nw_steps_free(&journal->left);
 	journal->pending = (struct nw_steps){0};
 	journal->left = left;
+	/* read back: is none of them armed any more, in any process? */
+	if (known == 0 && touched.sites.events.count && stuck)
+		known = nw_leaked_report(fs, &no_story, &touched.sites, stuck);
+	if (known < 0 && known != -EBUSY && stuck)
+		nw_strings_addf(stuck,
+				"whether what a killed nopwatch had begun has left "
+				"breakpoints cannot be told: %s",
+				nw_strerror(-known));
+	nw_inventory_free(&touched.sites);
 	return count;
 }
 

@@ -1,6 +1,6 @@
 # kill -9 at every moment of every command that changes the kernel: one `clean`, and nothing is left, neither in
 # tracefs and /run/nopwatch nor in the program's memory. HARM=500 tries so many moments of each command; without it,
-# a few spread over its life, so that different ones are tried in different runs.
+# a few spread over its life, so that different ones are tried in different runs. COMMANDS="add script" tries only these.
 #
 # The moments are between system calls (tests/programs/killer.c): in the middle of one, while it disarms, the kernel
 # itself leaves breakpoints behind for as long as it has the file, which a test must not do to the machine it runs on.
@@ -24,29 +24,42 @@ put_back() {
   "$NOPWATCH" remove -q '*' >/dev/null 2>&1
 }
 
-# killed SETUP COMMAND...: at a few of its moments; SETUP is a command of nopwatch's before, "" for none
-killed() {
-  local setup=$1 tries=${HARM:-4} bad="" moments step at i
-  shift
+is_as_before() {
+  [ "$(tracefs_state)" = "$state_before" ]
+}
+
+# killed_at NAME SETUP COMMAND...: at a few of its moments; SETUP is a command of nopwatch's before, "" for none
+killed_at() {
+  local name=$1 setup=$2 tries=${HARM:-4} bad="" moments step at i
+  shift 2
+  [[ -z ${COMMANDS:-} || " $COMMANDS " == *" $name "* ]] || return 0
   # shellcheck disable=SC2086 # words
   [ -n "$setup" ] && "$NOPWATCH" $setup >/dev/null
-  moments=$("$PROGRAMS/killer" 0 "$NOPWATCH" "$@" 2>/dev/null | tail -n 1)
+  moments=$("$PROGRAMS/killer" 0 "$@" 2>/dev/null | tail -n 1)
   "$NOPWATCH" clean -q
   put_back
-  ok "$1 has moments" test "$moments" -gt 0
-  step=$((moments / tries + 1))
+  ok "$name has moments" test "$moments" -gt 0
+  step=$(((moments + tries - 1) / tries))
   at=$((RANDOM % step + 1))
   for ((i = 0; at <= moments && i < tries; i++, at += step)); do
     # shellcheck disable=SC2086
     [ -n "$setup" ] && "$NOPWATCH" $setup >/dev/null
-    "$PROGRAMS/killer" $at "$NOPWATCH" "$@" >/dev/null 2>&1
+    "$PROGRAMS/killer" $at "$@" >/dev/null 2>&1
+    # a script's own helper takes away what it can, if there was one already: it may be at it
+    [ "$name" != script ] || for _ in $(seq 30); do is_as_before && break || sleep 0.1; done
     "$NOPWATCH" clean -q >/dev/null 2>said || bad+="[$at of $moments: clean ends with $?: $(cat said)] "
     put_back
-    [ "$(tracefs_state)" = "$state_before" ] || bad+="[$at of $moments: $(diff <(echo "$state_before") <(tracefs_state))] "
+    is_as_before || bad+="[$at of $moments: $(diff <(echo "$state_before") <(tracefs_state))] "
     is_whole >said || bad+="[$at of $moments: $(cat said)] "
     [ -z "$bad" ] || break
   done
-  is "$1: nothing is left after $i kills" "$bad" ""
+  is "$name: nothing is left after $i kills of $moments moments" "$bad" ""
+}
+
+killed() { # SETUP COMMAND...
+  local setup=$1
+  shift
+  killed_at "$1" "$setup" "$NOPWATCH" "$@"
 }
 
 killed "" stat -q -d 0.1 -o out "$spec"
@@ -58,6 +71,11 @@ killed "add -q $spec" enable -q '*'
 killed "add -q --enable $spec" disable -q '*'
 killed "add -q --enable $spec" remove -q '*'
 killed "" features
+
+# The script that travels: its own process, whose settings of the top level and events its helper, or else nopwatch,
+# takes away.
+"$NOPWATCH" script -d 1 "$spec" >script.sh
+killed_at script "" sh script.sh
 ok "the program lives" kill -0 $server
 unchanged
 finish
