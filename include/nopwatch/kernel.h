@@ -123,6 +123,11 @@ int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try
 		     struct nw_features *out, struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 
+/* What makes a place too dangerous to arm without --force; NULL: nothing. features NULL: on a kernel
+ * that is not known. */
+const char *nw_point_hazard(const struct nw_features *features,
+			    const struct nw_point *point);
+
 /* ---- sessions ----------------------------------------------------------------------- */
 
 enum nw_clock {

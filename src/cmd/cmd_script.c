@@ -186,17 +186,6 @@ static int measure_files(struct script *s, struct nw_error *err)
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
-/* What may crash the program there; NULL: nothing. The kernel there is not known. */
-static const char *hazard(const struct nw_point *point)
-{
-	if (point->nop == NW_NOP_5)
-		return "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a "
-		       "call "
-		       "that can destroy the function's red zone (--force arms it all "
-		       "the same)";
-	return point->hazard;
-}
-
 /* One event a place; those that are too dangerous are left out. */
 static int choose_events(struct script *s, struct nw_error *err)
 {
@@ -207,7 +196,7 @@ static int choose_events(struct script *s, struct nw_error *err)
 		const struct nw_place *place = &(*event)->places.item[0];
 		const struct nw_point *point = nw_plan_point(plan, place);
 		struct nw_planned *planned = &plan->points.item[place->planned];
-		const char *danger = s->args->force ? NULL : hazard(point);
+		const char *danger = s->args->force ? NULL : nw_point_hazard(NULL, point);
 		if (danger && !planned->failed)
 			nw_note("%s at %s+0x%jx is left out: %s",
 				plan->selection->probes.item[planned->probe]->label,

@@ -237,7 +237,7 @@ static void define_gate(struct canary *c)
 						   : NULL;
 
 	if (c->features->has[NW_FEATURE_MULTI_SITE] && line &&
-	    nw_gate_make(&c->journal) == 0)
+	    nw_gate_step(&c->doing, &c->journal, NW_GATE_MAKE) == 0)
 		c->gated = nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line,
 					 NULL) == 0;
 }
@@ -371,10 +371,10 @@ static bool try_records(struct canary *c, const char **failure)
 
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
 	if (c->gated)
-		nw_gate_set(&c->journal, true);
+		nw_gate_step(&c->doing, &c->journal, NW_GATE_OPEN);
 	int ret = write_where(c, enable, "1");
 	if (c->gated)
-		nw_gate_set(&c->journal, false);
+		nw_gate_step(&c->doing, &c->journal, NW_GATE_SHUT);
 	raised = semaphore;
 	hit_all();
 	read_trace(c, &trace);

@@ -4,12 +4,10 @@
  * only itself, and its reason is kept for the user.
  */
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "session.h"
@@ -79,31 +77,6 @@ static const struct nw_probe *probe_of(struct nw_session *session,
 	return session->plan->selection->probes.item[planned_of(session, place)->probe];
 }
 
-/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits. Those kernels read no
- * memory either, which the trial has found. */
-static bool on_mute_tmpfs(const struct nw_features *features, const struct nw_point *point)
-{
-	struct statfs fs;
-
-	return !features->has[NW_FEATURE_MEMORY] && features->tried[NW_FEATURE_MEMORY] &&
-	       point->image->fd >= 0 && fstatfs(point->image->fd, &fs) == 0 &&
-	       (unsigned long)fs.f_type == TMPFS_MAGIC;
-}
-
-const char *nw_point_hazard(const struct nw_features *features,
-			    const struct nw_point *point)
-{
-	if (on_mute_tmpfs(features, point))
-		return "its file is on tmpfs, where probes of this kernel never hit: copy "
-		       "the "
-		       "program to a disk, and start it from there";
-	if (point->nop == NW_NOP_5 && !features->has[NW_FEATURE_NOP5_SAFE])
-		return "it stands on a 5-byte nop, which this kernel turns into a call "
-		       "that can "
-		       "destroy the function's red zone (--force arms it all the same)";
-	return point->hazard;
-}
-
 static void give_up(struct nw_session *session, const struct nw_place *place,
 		    const char *why)
 {
@@ -157,7 +130,9 @@ static int define_gate(struct nw_session *session, const struct nw_event *event,
 
 	if (!shared || event->defined || session->gated == event)
 		return 0;
-	int ret = session->gated ? 0 : nw_gate_make(&session->journal);
+	int ret = session->gated
+			  ? 0
+			  : nw_gate_step(&session->doing, &session->journal, NW_GATE_MAKE);
 	nw_cleanup(nw_free_ptr) char *name = nw_text("%s/%s", session->plan->group,
 						     event->name);
 	nw_cleanup(nw_free_ptr) char *line = name ? nw_gate_line(&session->journal, name,
@@ -276,10 +251,12 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 		 session->plan->group, event ? event->name : "", event ? "/" : "");
 	/* the gate is open only while we go through it */
 	bool gated = session->gated && *value == '1';
-	int ret = gated ? nw_gate_set(&session->journal, true) : 0;
+	int ret = gated ? nw_gate_step(&session->doing, &session->journal, NW_GATE_OPEN)
+			: 0;
 	if (ret == 0)
 		ret = nw_doing_step(&session->doing, NW_DO_WRITE, file, value, NULL);
-	int shut = gated ? nw_gate_set(&session->journal, false) : 0;
+	int shut = gated ? nw_gate_step(&session->doing, &session->journal, NW_GATE_SHUT)
+			 : 0;
 	return ret < 0 ? ret : shut;
 }
 

@@ -45,21 +45,23 @@ void nw_gate_file(const char *session, char out[32])
 	snprintf(out, 32, "%s%.23s", prefix, session);
 }
 
-int nw_gate_make(const struct nw_journal *journal)
+int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
+		 enum nw_gate_move move)
 {
-	int dir = nw_journal_open_place(journal->dir, NULL);
-	char name[32];
+	static const struct {
+		enum nw_action_kind kind;
+		const char *text;
+	} moves[] = {
+		[NW_GATE_MAKE] = {NW_DO_CREATE, ""},
+		[NW_GATE_OPEN] = {NW_DO_RESIZE, "8192"},
+		[NW_GATE_SHUT] = {NW_DO_RESIZE, "0"},
+	};
+	_Static_assert(2 * NW_GATE_OFFSET == 8192, "a page beyond the gate's own offset");
+	char name[32], path[128];
 
-	if (dir < 0)
-		return dir;
 	nw_gate_file(journal->session, name);
-	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0600);
-	int ret = fd < 0 && errno != EEXIST ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
-	close(dir);
-	return ret;
+	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);
+	return nw_doing_step(doing, moves[move].kind, path, moves[move].text, NULL);
 }
 
 void nw_gate_remove(const struct nw_journal *journal, int dir)
@@ -68,28 +70,6 @@ void nw_gate_remove(const struct nw_journal *journal, int dir)
 
 	nw_gate_file(journal->session, name);
 	unlinkat(dir, name, 0);
-}
-
-static int set_size(const char *place, const char *name, off_t size)
-{
-	int dir = nw_journal_open_place(place, NULL);
-	int fd = dir < 0 ? -1
-			 : openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	int ret = dir < 0 ? dir : fd < 0 || ftruncate(fd, size) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	if (dir >= 0)
-		close(dir);
-	return ret;
-}
-
-int nw_gate_set(const struct nw_journal *journal, bool open)
-{
-	char name[32];
-
-	nw_gate_file(journal->session, name);
-	return set_size(journal->dir, name, open ? (off_t)2 * NW_GATE_OFFSET : 0);
 }
 
 char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_return,
@@ -126,7 +106,25 @@ static uint64_t id_of(const struct nw_tracefs *fs, const char *group, const char
 	return id;
 }
 
-/* 0: nobody, behind a shut gate; -EBUSY: somebody; else it is not told. */
+int nw_event_holder(int answer, bool shut)
+{
+	switch (answer) {
+	case -EINTR:
+		return -EBUSY;
+	case 0:
+		return shut ? -EBUSY : 0;
+	case -EINVAL:
+	case -EIO:
+		return 0;
+	case -ENOTSUP:
+	case -524:
+		return shut ? answer : 0;
+	default:
+		return answer;
+	}
+}
+
+/* Behind a shut gate: 0: nobody has it; -EBUSY: somebody; else it is not told. */
 static int ask_perf(uint64_t id)
 {
 	/* the first form of it, that every kernel knows; of our own thread, never system-wide: what
@@ -136,13 +134,11 @@ static int ask_perf(uint64_t id)
 				       .config = id,
 				       .disabled = 1};
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	int code = errno;
+	int answer = fd < 0 ? -errno : 0;
 
 	if (fd >= 0)
 		close((int)fd);
-	if (fd >= 0 || code == EINTR)
-		return -EBUSY;
-	return code == EINVAL || code == EIO ? 0 : -code;
+	return nw_event_holder(answer, true);
 }
 
 /* "1" into the enable file of an instance that nobody else uses, which is made if need be. */
@@ -158,19 +154,17 @@ static int begin_trial(struct trial *trial, const struct nw_tracefs *fs,
 	*trial = (struct trial){.fs = fs};
 	snprintf(trial->dir, sizeof(trial->dir), "instances/%.63s", instance);
 	nw_event_file(instance, group, name, "enable", trial->file);
-	trial->made = mkdirat(fs->root, trial->dir, 0700) == 0;
-	return trial->made || errno == EEXIST ? nw_tracefs_write(fs->root, trial->file, "1")
-					      : -errno;
+	int ret = nw_do(fs, NW_DO_MKDIR, trial->dir, "");
+	trial->made = ret == 0;
+	return ret == 0 || ret == -EEXIST ? nw_do(fs, NW_DO_WRITE, trial->file, "1") : ret;
 }
 
 static int end_trial(const struct trial *trial)
 {
-	const struct nw_action off = {NW_DO_DISABLE, (char *)trial->file, (char *)"0"};
-	const struct nw_action away = {NW_DO_RMDIR, (char *)trial->dir, (char *)""};
-	int ret = nw_action_do(trial->fs, &off);
+	int ret = nw_do(trial->fs, NW_DO_DISABLE, trial->file, "0");
 
 	if (trial->made) { /* if it must stay, a teardown finds it by its name */
-		int gone = nw_action_do(trial->fs, &away);
+		int gone = nw_do(trial->fs, NW_DO_RMDIR, trial->dir, "");
 		ret = ret < 0 ? ret : gone;
 	}
 	return ret;
@@ -180,12 +174,10 @@ static int end_trial(const struct trial *trial)
 static int ask_ftrace(const struct nw_tracefs *fs, const char *group, const char *name)
 {
 	struct trial trial;
-	int ret = begin_trial(&trial, fs, group, group, name);
+	int ret = nw_event_holder(begin_trial(&trial, fs, group, group, name), true);
 	int ended = end_trial(&trial);
 
-	if (ret == -EINVAL || ret == -EIO)
-		return ended;
-	return ret == 0 || ret == -EINTR ? -EBUSY : ret;
+	return ret < 0 ? ret : ended;
 }
 
 static int prove_free(const struct nw_tracefs *fs, const char *group, const char *name)
@@ -200,13 +192,10 @@ int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const c
 		      const char *name)
 {
 	struct trial trial;
-	int ret = begin_trial(&trial, fs, instance, group, name);
+	int ret = nw_event_holder(begin_trial(&trial, fs, instance, group, name), false);
 	int ended = end_trial(&trial);
 
-	/* the kernel looks for perf first: what has come as far as the sites is not perf's */
-	if (ret == 0 || ret == -EINVAL || ret == -ENOTSUP || ret == -EIO || ret == -524)
-		return ended;
-	return ret == -EINTR ? -EBUSY : ret;
+	return ret < 0 ? ret : ended;
 }
 
 /* ---- deleting ----------------------------------------------------------------------- */
@@ -254,39 +243,36 @@ static int find_definitions(const struct nw_tracefs *fs, const char *event,
 }
 
 /* Shut the gate that it was defined with: -ENOENT: it has none. */
-static int shut(const struct definitions *d)
+static int shut(const struct nw_tracefs *fs, const struct definitions *d)
 {
-	const char *slash = nw_is_gate(d->path) ? strrchr(d->path, '/') : NULL;
-	nw_cleanup(nw_free_ptr) char *place = slash ? strndup(d->path,
-							      (size_t)(slash - d->path))
-						    : NULL;
-
-	return place ? set_size(place, slash + 1, 0) : -ENOENT;
+	return nw_is_gate(d->path) && strncmp(d->path, "/proc/", 6) != 0
+		       ? nw_do(fs, NW_DO_RESIZE, d->path, "0")
+		       : -ENOENT;
 }
 
 static int append_gate(const struct nw_tracefs *fs, const struct definitions *d,
 		       const char *group, const char *name)
 {
-	nw_cleanup(nw_free_ptr) char *line = nw_text("%c:%s/%s " ALWAYS_SHUT "%s\n",
-						     d->kind, group, name, d->args);
+	nw_cleanup(nw_free_ptr) char *line = nw_text("%c:%s/%s " ALWAYS_SHUT "%s", d->kind,
+						     group, name, d->args);
 	struct trial trial;
-	int ret = line ? begin_trial(&trial, fs, group, group, name) : -ENOMEM;
+	int answer = line ? begin_trial(&trial, fs, group, group, name) : -ENOMEM;
 
 	if (!line)
-		return ret;
-	if (ret == 0)
-		ret = nw_tracefs_append(fs->root, "uprobe_events", line);
-	int ended = end_trial(&trial);
-	/* EEXIST: it has had one, or was enabled in spite of it */
-	return ret == 0 || ret == -EEXIST || ret == -EIO || ret == -EINVAL ? ended
-	       : ret == -EINTR						   ? -EBUSY
-									   : ret;
+		return answer;
+	if (answer == 0) {
+		answer = nw_do(fs, NW_DO_APPEND, "uprobe_events", line);
+		/* it has had one, or was enabled in spite of it */
+		answer = answer == -EEXIST ? 0 : answer;
+	}
+	int ret = nw_event_holder(answer, false), ended = end_trial(&trial);
+	return ret < 0 ? ret : ended;
 }
 
 static int delete_shared(const struct nw_tracefs *fs, const struct definitions *d,
 			 const char *group, const char *name)
 {
-	int ret = shut(d);
+	int ret = shut(fs, d);
 
 	if (ret < 0)
 		ret = append_gate(fs, d, group, name);

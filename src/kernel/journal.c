@@ -240,6 +240,42 @@ int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out)
 	return nw_buf_read(out, journal->fd);
 }
 
+/* A file of one of our directories, which nobody else can have put a link into. */
+static int open_own(const char *path, int flags)
+{
+	const char *slash = strrchr(path, '/');
+	nw_cleanup(nw_free_ptr) char *place = slash ? strndup(path, (size_t)(slash - path))
+						    : NULL;
+	int dir = place ? nw_journal_open_place(place, NULL) : -EINVAL;
+
+	if (dir < 0)
+		return dir;
+	int fd = openat(dir, slash + 1,
+			flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	int code = errno;
+	close(dir);
+	return fd < 0 ? -code : fd;
+}
+
+int nw_own_file_create(const char *path)
+{
+	int fd = open_own(path, O_CREAT | O_EXCL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == -EEXIST ? 0 : fd;
+}
+
+int nw_own_file_resize(const char *path, off_t size)
+{
+	int fd = open_own(path, 0);
+	int ret = fd < 0 ? fd : ftruncate(fd, size) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 void nw_journal_leave(struct nw_journal *journal)
 {
 	nw_expedite_end(journal);

@@ -58,6 +58,13 @@ int nw_journal_open_dir(struct nw_error *err);
 const char *nw_journal_place(const char *name);
 int nw_journal_open_place(const char *dir, struct nw_error *err);
 
+/*
+ * A file beside the journals, by its whole path, in a directory that is found to be ours alone: make
+ * it, empty (0 also if it is there); give it a size (-ENOENT if it is not). 0 or -errno.
+ */
+int nw_own_file_create(const char *path);
+int nw_own_file_resize(const char *path, off_t size);
+
 /* Write a line. */
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_format(2, 3);
 /* Ahead of a step: the definition that it makes, and what undoes it. */

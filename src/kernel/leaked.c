@@ -79,10 +79,9 @@ static void define_missing(const struct place *p, const struct nw_journal_story 
 		    !nw_strings_has(missing, event.name))
 			continue;
 		nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event, fds);
-		nw_cleanup(nw_free_ptr) char *line = own ? nw_text("%s\n", own) : NULL;
 		/* what was refused then is refused again */
-		if (line)
-			(void)nw_tracefs_append(p->fs->root, "uprobe_events", line);
+		if (own)
+			(void)nw_do(p->fs, NW_DO_APPEND, "uprobe_events", own);
 	}
 }
 
@@ -91,22 +90,25 @@ static void make_place(struct place *p)
 	char path[NW_MAX_NAME + 40];
 
 	snprintf(path, sizeof(path), "instances/%s", p->group);
-	p->where = mkdirat(p->fs->root, path, 0700) == 0 || errno == EEXIST ? p->group : "";
+	int ret = nw_do(p->fs, NW_DO_MKDIR, path, "");
+	p->where = ret == 0 || ret == -EEXIST ? p->group : "";
 	snprintf(path, sizeof(path), "instances/%s/tracing_on", p->group);
 	if (*p->where)
-		nw_tracefs_write(p->fs->root, path, "0");
+		(void)nw_do(p->fs, NW_DO_WRITE, path, "0");
 }
 
 static void enable_again(const struct place *p, const struct nw_journal *journal,
 			 const nw_strings *events)
 {
-	nw_gate_set(journal, true);
+	struct nw_doing doing = {.fs = p->fs};
+
+	(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);
 	nw_vec_each (events, name) {
 		char file[512];
 		nw_event_file(p->where, p->group, *name, "enable", file);
-		(void)nw_tracefs_write(p->fs->root, file, "1");
+		(void)nw_do(p->fs, NW_DO_WRITE, file, "1");
 	}
-	nw_gate_set(journal, false);
+	(void)nw_gate_step(&doing, journal, NW_GATE_SHUT);
 }
 
 static int find_suspects(const struct place *p, const struct nw_inventory *sites,

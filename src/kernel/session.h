@@ -46,9 +46,6 @@ bool nw_path_will_do(const struct nw_features *features, const char *path,
 /* How a shell can be told of an image whose path the grammar cannot carry (dry_run.c). */
 char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
 			      const char *path);
-/* What makes a place too dangerous to arm without --force; NULL: nothing. */
-const char *nw_point_hazard(const struct nw_features *features,
-			    const struct nw_point *point);
 /* Write a file of the session's instance; what the top level had there is noted before. */
 int nw_session_set(struct nw_session *session, const char *file, const char *value);
 /* The way there: instance, size of its buffer, definitions, filters. */

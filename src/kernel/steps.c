@@ -116,6 +116,10 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 		return disable(fs, action);
 	case NW_DO_DELETE:
 		return nw_event_delete(fs, action->text);
+	case NW_DO_CREATE:
+		return nw_own_file_create(action->file);
+	case NW_DO_RESIZE:
+		return nw_own_file_resize(action->file, strtol(action->text, NULL, 10));
 	case NW_DO_MKDIR:
 		ret = mkdirat(fs->root, action->file, 0700);
 		break;
@@ -164,6 +168,12 @@ int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
 	unsigned int patience = PATIENCE_US;
 
 	return do_patiently(fs, action, &patience);
+}
+
+int nw_do(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
+	  const char *text)
+{
+	return nw_action_do(fs, &(struct nw_action){kind, (char *)file, (char *)text});
 }
 
 bool nw_error_passes(int ret)
@@ -358,6 +368,14 @@ static void print_action(const struct nw_action *action, struct nw_buf *out)
 	}
 	case NW_DO_UNLINK:
 		nw_buf_adds(out, "rm -f ");
+		nw_shell_word(out, action->file);
+		break;
+	case NW_DO_CREATE:
+		nw_buf_adds(out, ": >>");
+		nw_shell_word(out, action->file);
+		break;
+	case NW_DO_RESIZE:
+		nw_buf_printf(out, "truncate -s %s ", action->text);
 		nw_shell_word(out, action->file);
 		break;
 	case NW_DO_SHELL:

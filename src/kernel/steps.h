@@ -28,6 +28,8 @@ enum nw_action_kind {
 	NW_DO_SHELL,   /* text as it is; only told, never done */
 	NW_DO_DISABLE, /* "0" into an enable file, and read back */
 	NW_DO_DELETE,  /* the event text, GROUP/NAME, if nobody has it any more */
+	NW_DO_CREATE,  /* file, of ours and empty, beside the journal; it may be there */
+	NW_DO_RESIZE,  /* that file has text bytes */
 };		       /* journals hold these numbers: new ones go to the end */
 
 /* One thing to do. */
@@ -65,6 +67,9 @@ void nw_steps_free(struct nw_steps *steps);
  * seconds while somebody holds what is to go: a `cat` in an instance, a `perf list`.
  */
 int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action);
+/* The same of its parts. */
+int nw_do(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
+	  const char *text);
 void nw_action_free(struct nw_action *action);
 /* An error that may be gone when it is tried another time: busy, out of memory or files. */
 bool nw_error_passes(int ret);

@@ -140,9 +140,9 @@ static void silence_instance(const struct survey *s)
 	char file[NW_MAX_NAME + 48];
 
 	snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
-	nw_tracefs_write(s->fs->root, file, "0");
+	(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
 	snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
-	nw_tracefs_write(s->fs->root, file, "0");
+	(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
 }
 
 enum {
@@ -213,17 +213,16 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 	snprintf(path, sizeof(path), "instances/%s", s->group);
 	snprintf(size, sizeof(size), "%s/buffer_size_kb", path);
 	snprintf(trace, sizeof(trace), "%s/trace", path);
-	const struct nw_action gone = {NW_DO_RMDIR, path, (char *)""};
 	bool waited = is_shrunk(s->fs, size);
 	int ret = waited && unlinkat(s->fs->root, path, AT_REMOVEDIR) < 0 ? -errno
 		  : waited						  ? 0
-			   : nw_action_do(s->fs, &gone);
+			   : nw_do(s->fs, NW_DO_RMDIR, path, "");
 	if (ret == 0 || ret == -ENOENT)
 		return 0;
 	bool others = ret == -EBUSY && !is_read(s);
 	if (others && !waited) {
-		nw_tracefs_write(s->fs->root, trace, "");
-		nw_tracefs_write(s->fs->root, size, "1");
+		(void)nw_do(s->fs, NW_DO_WRITE, trace, "");
+		(void)nw_do(s->fs, NW_DO_WRITE, size, "1");
 	}
 	if (others && is_shrunk(s->fs, size))
 		return 1;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/steps.h"
+#include "kernel/gate.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-steps.XXXXXX";
@@ -206,7 +206,60 @@ START_TEST(nothing_to_do_is_nothing_to_tell)
 }
 END_TEST
 
-UNIT_MAIN("steps", all_are_done, or_what_was_done_is_undone,
-	  a_journal_that_cannot_be_written_undoes_it_too, an_undo_that_fails_is_told,
-	  a_step_that_may_fail_is_passed_over, a_shell_does_the_same,
-	  nothing_to_do_is_nothing_to_tell)
+/* A gate's file: made once, never through a link, and of the size that lets enabling through or not. */
+START_TEST(an_own_file_is_made_and_given_a_size)
+{
+	struct nw_steps steps = {0};
+	struct nw_buf told = {0};
+	struct stat st;
+
+	make_dir();
+	nw_cleanup(nw_free_ptr) char *file = nw_text("%s/gate.1_ab", dir);
+	nw_cleanup(nw_free_ptr) char *link = nw_text("%s/gate.2_ab", dir);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_RESIZE, file, "8192"), -ENOENT);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_CREATE, file, ""), 0);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_RESIZE, file, "8192"), 0);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_CREATE, file, ""), 0);
+	ck_assert_int_eq(stat(file, &st), 0);
+	ck_assert_int_eq(st.st_size, 8192);
+	ck_assert_int_eq(symlink(file, link), 0);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_RESIZE, link, "0"), -ELOOP);
+	ck_assert_int_eq(nw_do(&fs, NW_DO_RESIZE, file, "0"), 0);
+	ck_assert_int_eq(stat(file, &st), 0);
+	ck_assert_int_eq(st.st_size, 0);
+	ck_assert_int_eq(chmod(dir, 0777), 0); /* not ours alone any more */
+	ck_assert_int_eq(nw_do(&fs, NW_DO_RESIZE, file, "8192"), -EPERM);
+	nw_steps_add(&steps, NW_DO_CREATE, "/run/nopwatch/gate.1_ab", "");
+	nw_steps_add(&steps, NW_DO_RESIZE, "/run/nopwatch/gate.1_ab", "8192");
+	nw_steps_print("/t", &steps, &told);
+	ck_assert_str_eq(nw_buf_str(&told), "T=/t\n: >>/run/nopwatch/gate.1_ab\n"
+					    "truncate -s 8192 /run/nopwatch/gate.1_ab\n");
+	nw_buf_free(&told);
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+START_TEST(what_enabling_answers_tells_who_has_an_event)
+{
+	static const struct {
+		int answer, shut, open;
+	} rows[] = {
+		{0, -EBUSY, 0},		  {-EINTR, -EBUSY, -EBUSY},
+		{-EINVAL, 0, 0},	  {-EIO, 0, 0},
+		{-ENOTSUP, -ENOTSUP, 0},  {-524, -524, 0},
+		{-EBUSY, -EBUSY, -EBUSY}, {-EACCES, -EACCES, -EACCES},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(rows); i++) {
+		ck_assert_int_eq(nw_event_holder(rows[i].answer, true), rows[i].shut);
+		ck_assert_int_eq(nw_event_holder(rows[i].answer, false), rows[i].open);
+	}
+}
+END_TEST
+
+UNIT_MAIN("steps", an_own_file_is_made_and_given_a_size,
+	  what_enabling_answers_tells_who_has_an_event, all_are_done,
+	  or_what_was_done_is_undone, a_journal_that_cannot_be_written_undoes_it_too,
+	  an_undo_that_fails_is_told, a_step_that_may_fail_is_passed_over,
+	  a_shell_does_the_same, nothing_to_do_is_nothing_to_tell)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/* What makes a place too dangerous, or useless, to arm: a row a hazard, the only place of its text. */
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include "nopwatch/kernel.h"
+
+/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits. Those kernels read no
+ * memory either, which the trial has found. */
+static bool on_mute_tmpfs(const struct nw_features *features, const struct nw_point *point)
+{
+	struct statfs fs;
+
+	return features && !features->has[NW_FEATURE_MEMORY] &&
+	       features->tried[NW_FEATURE_MEMORY] && point->image->fd >= 0 &&
+	       fstatfs(point->image->fd, &fs) == 0 &&
+	       (unsigned long)fs.f_type == TMPFS_MAGIC;
+}
+
+static bool on_long_nop(const struct nw_features *features, const struct nw_point *point)
+{
+	return point->nop == NW_NOP_5 &&
+	       (!features || !features->has[NW_FEATURE_NOP5_SAFE]);
+}
+
+static const struct {
+	bool (*is)(const struct nw_features *features, const struct nw_point *point);
+	const char *here;  /* of this kernel */
+	const char *there; /* of one that is not known */
+} hazards[] = {
+	{on_mute_tmpfs,
+	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to "
+	 "a disk, "
+	 "and start it from there",
+	 NULL},
+	{on_long_nop,
+	 "it stands on a 5-byte nop, which this kernel turns into a call that can destroy "
+	 "the "
+	 "function's red zone (--force arms it all the same)",
+	 "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a call that can "
+	 "destroy the "
+	 "function's red zone (--force arms it all the same)"},
+};
+
+const char *nw_point_hazard(const struct nw_features *features,
+			    const struct nw_point *point)
+{
+	for (size_t i = 0; i < NW_COUNT(hazards); i++)
+		if (hazards[i].is(features, point))
+			return features ? hazards[i].here : hazards[i].there;
+	return point->hazard;
+}
