@@ -39,6 +39,11 @@ const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtracefs.so";
 }
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0";
+}
 #endif
 
 /* The mount point of tracefs, or of debugfs with tracing below it. */
