@@ -44,6 +44,16 @@ NOPWATCH_FEATURES=-path_colon "$NOPWATCH" stat -j 'counter:*' -o got.json -- 'co
 run=$!
 wait $run
 holds "path_colon: such a file is probed" got.json "probe('counter:step__begin')['hits'] == 50"
+masked=(env "NOPWATCH_FEATURES=-path_colon,-set_event_pid" "$NOPWATCH")
+colon=(-x co:lon/counter counter:step__begin)
+has "path_colon: a dry run holds the file open" "$("${masked[@]}" stat --dry-run "${colon[@]}" -- true 2>&1)" \
+  'p:nopwatch_[^ ]* /proc/self/fd/3:0x'
+has "path_colon: add makes a link" "$("${masked[@]}" add --dry-run "${colon[@]}" 2>&1)" \
+  'p:sdt_counter/step__begin /run/nopwatch/file\.[0-9a-f.]+:0x'
+has "path_colon: a script holds the file open" "$("${masked[@]}" script "${colon[@]}")" "^  nw_file 0 .*co:lon/counter' .* 3$"
+said=$("${masked[@]}" stat --dry-run "${colon[@]}" -p $$ 2>&1)
+has "set_event_pid: a dry run says who sorts" "$said" '^# this kernel cannot keep other processes out'
+hasnt "and does not write it" "$said" '/set_event_pid'
 
 # error_log: the number is put into words
 "$SERVER" -p 200 >/dev/null & pid=$!
