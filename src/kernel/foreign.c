@@ -227,8 +227,8 @@ static bool is_enabled(const struct nw_tracefs *fs, const char *name,
 }
 
 /* Has the instance ("": the top level) the event enabled, and what becomes of its hits there? */
-static bool look_in(const struct nw_tracefs *fs, const char *name, const nw_pids *threads,
-		    struct nw_foreign_event *event)
+static bool read_instance(const struct nw_tracefs *fs, const char *name,
+			  const nw_pids *threads, struct nw_foreign_event *event)
 {
 	if (strlen(name) > NW_MAX_NAME || !is_enabled(fs, name, event))
 		return false;
@@ -249,16 +249,16 @@ static bool look_in(const struct nw_tracefs *fs, const char *name, const nw_pids
 	return true;
 }
 
-static void look_everywhere(const struct nw_tracefs *fs, const nw_pids *threads,
-			    struct nw_foreign_event *event)
+static void find_instance(const struct nw_tracefs *fs, const nw_pids *threads,
+			  struct nw_foreign_event *event)
 {
-	bool found = look_in(fs, "", threads, event);
+	bool found = read_instance(fs, "", threads, event);
 
 	/* the only call that asks the library's own idea of where tracefs is */
 	tracefs_set_tracing_dir((char *)fs->path);
 	char **instances = found ? NULL : tracefs_instances(NULL);
 	for (size_t i = 0; instances && instances[i] && !found; i++)
-		found = look_in(fs, instances[i], threads, event);
+		found = read_instance(fs, instances[i], threads, event);
 	tracefs_list_free(instances);
 }
 
@@ -295,7 +295,7 @@ static int add_event(void *arg, const struct nw_event_line *line)
 		return -ENOMEM;
 	}
 	event.dead_owner = dead_owner(&event);
-	look_everywhere(f->fs, f->threads, &event);
+	find_instance(f->fs, f->threads, &event);
 	*slot = event;
 	return 0;
 }

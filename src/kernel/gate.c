@@ -213,14 +213,14 @@ static void free_definitions(struct definitions *d)
 	free(d->args);
 }
 
-struct looking {
+struct wanted {
 	const char *event; /* "GROUP/NAME" */
 	struct definitions *out;
 };
 
 static int take_definition(void *arg, const struct nw_event_line *line)
 {
-	const struct looking *l = arg;
+	const struct wanted *l = arg;
 	size_t group = strlen(line->group);
 	struct definitions *d = l->out;
 
@@ -236,10 +236,10 @@ static int take_definition(void *arg, const struct nw_event_line *line)
 static int find_definitions(const struct nw_tracefs *fs, const char *event,
 			    struct definitions *out)
 {
-	struct looking looking = {event, out};
+	struct wanted wanted = {event, out};
 
 	*out = (struct definitions){0};
-	return nw_event_list_read(fs, NULL, take_definition, &looking);
+	return nw_event_list_read(fs, NULL, take_definition, &wanted);
 }
 
 /* Shut the gate that it was defined with: -ENOENT: it has none. */

@@ -240,7 +240,7 @@ static int raise_in(struct nw_semaphores *set, pid_t pid)
 }
 
 /* Look at a process, unless that was done before. */
-static int look_at(struct nw_semaphores *set, pid_t pid, bool again)
+static int visit(struct nw_semaphores *set, pid_t pid, bool again)
 {
 	const struct nw_target *known = find_target(set, pid);
 	struct nw_process_stat stat;
@@ -262,7 +262,7 @@ static int look_at(struct nw_semaphores *set, pid_t pid, bool again)
 
 void nw_semaphores_raise(struct nw_semaphores *set, pid_t pid)
 {
-	look_at(set, pid, true);
+	visit(set, pid, true);
 }
 
 static bool is_alive(const struct nw_target *target)
@@ -293,7 +293,7 @@ int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 
 	nw_vec_each (&pids, pid)
 		if (ret == 0)
-			ret = look_at(set, *pid, again);
+			ret = visit(set, *pid, again);
 	nw_vec_free(&pids);
 	if (ret == 0 && !set->closing)
 		forget_dead(set);
