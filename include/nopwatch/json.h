@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of JSON. */
+/* output: the writer of JSON. */
 #ifndef NOPWATCH_JSON_H
 #define NOPWATCH_JSON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for people: numbers with units, tables, histograms. */
+/* output: text for people: numbers with units, tables, histograms. */
 #ifndef NOPWATCH_TABLE_H
 #define NOPWATCH_TABLE_H
 

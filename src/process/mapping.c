@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/old_headers.h"
-#include "nopwatch/probe.h"
+#include "nopwatch/process.h"
 
 /* ---- one mapping -------------------------------------------------------------------- */
 

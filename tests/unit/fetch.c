@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * From operands to fetch arguments: the table of usdt-args 3.3 for every architecture, as notes
+ * From operands to fetch arguments: what is fetched for every architecture, as notes
  * have the values, without types of the user's.
  */
 #include "fetch_text.h"

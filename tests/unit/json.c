@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* output: the JSON writer, and every kind of line with the keys that DESIGN.md fixes. */
+/* output: the JSON writer, and every kind of line with the keys that docs/json.md promises. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
