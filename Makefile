@@ -15,6 +15,8 @@ LIBDIR      ?= $(PREFIX)/lib
 INCLUDEDIR  ?= $(PREFIX)/include
 MANDIR      ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 # ---- flavours -----------------------------------------------------------------------------
 
@@ -159,7 +161,7 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
-SH_FILES = $(sort $(filter-out scripts/lib,$(wildcard scripts/*)) $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
@@ -183,6 +185,8 @@ lint:
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
+	$(call say,ROOMS,scripts/check-rooms)
+	$(quiet)scripts/check-rooms build/lint
 
 format:
 	$(quiet)clang-format -i $(C_FILES)
@@ -196,15 +200,19 @@ coverage:
 
 install: all
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
-		"$(DESTDIR)$(MANDIR)/man1"
+		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)"
 	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
 	$(INSTALL) -m 644 $(LIB) "$(DESTDIR)$(LIBDIR)/libnopwatch.a"
 	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
 	$(INSTALL) -m 644 docs/man/nopwatch.1 "$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
+	$(INSTALL) -m 644 scripts/completion/nopwatch.bash "$(DESTDIR)$(BASHCOMPDIR)/nopwatch"
+	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"
+	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" \
-		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
+		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
+		"$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch" "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
 
 clean:
@@ -217,9 +225,9 @@ help:
 	@echo '                check-vm (other kernels in virtual machines): some of them;'
 	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
 	@echo 'make fuzz       look for inputs that break the readers (clang); FUZZ_SECONDS, FUZZ_RUNS'
-	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck'
+	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck, order of rooms, sizes, references'
 	@echo 'make coverage   run the tests and show which lines they reach'
-	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall'
+	@echo 'make install    into DESTDIR, PREFIX (/usr/local), with completion for bash, zsh and fish; make uninstall'
 	@echo 'make static     one static file to copy: build/static/nopwatch-MACHINE; CROSS=aarch64, armhf,'
 	@echo '                i686, ppc64le, riscv64, s390x: for another machine'
 	@echo 'make release    all of them, the sources and checksums, in build/release'

@@ -83,6 +83,11 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err);
 void nw_free_args(struct nw_args *args);
 void nw_print_help(const struct nw_command *command, FILE *to);
+/* The table of options, one by one; NULL behind the last. */
+const struct nw_option *nw_option_at(size_t index);
+bool nw_takes_option(const struct nw_command *command, const struct nw_option *option);
+/* `nopwatch __complete WORD...`: what the last word may become. The exit status. */
+int nw_complete(int argc, char **argv);
 void nw_print_overview(FILE *to);
 
 /* ---- messages ----------------------------------------------------------------------- */

@@ -284,6 +284,8 @@ int main(int argc, char **argv)
 		nw_print_overview(stdout);
 		return written(NW_EXIT_OK);
 	}
+	if (strcmp(argv[1], "__complete") == 0)
+		return written(nw_complete(argc - 2, argv + 2));
 	const struct nw_command *command = nw_find_command(argv[1], &err);
 	if (!command)
 		return nw_failure(NULL, &err);

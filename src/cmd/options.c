@@ -312,8 +312,13 @@ static const struct nw_option options[] = {
 	{'h', "help", NULL, "this text", take_help},
 };
 
+const struct nw_option *nw_option_at(size_t index)
+{
+	return index < NW_COUNT(options) ? &options[index] : NULL;
+}
+
 /* Is the option among the blank-separated names? --help is always. */
-static bool accepts(const struct nw_command *command, const struct nw_option *option)
+bool nw_takes_option(const struct nw_command *command, const struct nw_option *option)
 {
 	size_t len = strlen(option->name);
 
@@ -341,7 +346,7 @@ static void make_tables(const struct nw_command *command, char *letters,
 	*letters++ = '+'; /* stop at words: nw_parse_args() takes them and goes on */
 	*letters++ = ':'; /* tell a missing value from an unknown option */
 	for (size_t i = 0; i < NW_COUNT(options); i++) {
-		if (!accepts(command, &options[i]))
+		if (!nw_takes_option(command, &options[i]))
 			continue;
 		if (options[i].letter) {
 			*letters++ = (char)options[i].letter;
@@ -447,7 +452,7 @@ void nw_print_help(const struct nw_command *command, FILE *to)
 		command->usage, command->summary, command->details);
 	for (size_t i = 0; i < NW_COUNT(options); i++) {
 		char spelled[64];
-		if (!accepts(command, &options[i]))
+		if (!nw_takes_option(command, &options[i]))
 			continue;
 		snprintf(spelled, sizeof(spelled), "%s%c%s--%s%s%s",
 			 options[i].letter ? "-" : " ",

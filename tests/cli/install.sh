@@ -12,7 +12,10 @@ run_make() {
 ok "make install" run_make install
 is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' | sort)" "./usr/local/bin/nopwatch
 ./usr/local/lib/libnopwatch.a
-./usr/local/share/man/man1/nopwatch.1"
+./usr/local/share/bash-completion/completions/nopwatch
+./usr/local/share/fish/vendor_completions.d/nopwatch.fish
+./usr/local/share/man/man1/nopwatch.1
+./usr/local/share/zsh/site-functions/_nopwatch"
 is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
 ok "make uninstall" run_make uninstall
 is "nothing is left" "$(cd "$to" && find . -type f)" ""
