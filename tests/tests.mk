@@ -12,7 +12,7 @@ PROGRAM_BIN := $(patsubst tests/programs/%.c,$(TEST_BUILD)/programs/%,$(filter %
 	$(patsubst tests/programs/%.cc,$(TEST_BUILD)/programs/%,$(filter %.cc,$(PROGRAM_SRC)))
 SERVER := build/demo/server
 
-ifneq ($(filter check% coverage bench fuzz-seeds,$(MAKECMDGOALS)),)
+ifneq ($(filter check% coverage bench fuzz-seeds,$(MAKECMDGOALS))$(findstring /tests/,$(MAKECMDGOALS)),)
 $(eval $(call need_library,check))
 CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check)
 CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check)
