@@ -48,10 +48,12 @@ BUILD := build/$(FLAVOUR)
 # ---- libraries ----------------------------------------------------------------------------
 
 # name and least version of each; Debian's and Fedora's packages are in scripts/setup
-LIBRARIES := libelf libtracefs
+LIBRARIES := libelf libtracefs libtraceevent
 LEAST_libelf := 0.165
 # 1.6: tracefs is found without being mounted
 LEAST_libtracefs := 1.6.0
+# 1.3: its warnings can be switched off
+LEAST_libtraceevent := 1.3
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.

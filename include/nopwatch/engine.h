@@ -136,6 +136,7 @@ struct nw_consumer {
 	bool values;	   /* wants those that the user did not name with the hits, too */
 	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
 	bool comms;	   /* wants to know processes and names of threads */
+	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
 	bool named_events; /* call events after their probes, for other tools */
 	bool large_pages;  /* does so little with a hit that reading it counts */
 	/* texts in which argN means an argument that nobody has named, so that it is fetched */
@@ -165,6 +166,10 @@ struct nw_consumer {
 	/* After every look at what has come, several times a second at least. */
 	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
 };
+
+/* Inside of hit(): the hit as the kernel prints it, if it is of one of the running kernel's own events;
+ * NULL: it is none, or cannot be told. Good until hit() returns. */
+const char *nw_run_kernel_text(const struct nw_run *run);
 
 /* ---- running ------------------------------------------------------------------------ */
 

@@ -86,6 +86,8 @@ struct nw_event_line {
 	uint64_t start;	 /* time that text counts from */
 	int64_t wall_ns; /* what to add to the trace clock for the time of day; 0: unknown */
 	bool wall;	 /* show the time of day */
+	const char *
+		kernel_text; /* the kernel's own words for its event; NULL: none are known */
 };
 
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */

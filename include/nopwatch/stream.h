@@ -215,6 +215,23 @@ struct nw_record {
 	uint32_t size;
 };
 
+/* ---- the kernel's words ------------------------------------------------------------- */
+
+/*
+ * The kernel's own events among the formats, printed as the kernel prints them, flags and symbols by
+ * name. Of the running kernel only: read() must not be a recording's. *out is NULL if there are none.
+ * -ENOMEM, or what read() returns.
+ */
+struct nw_kernel_texts;
+int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *read,
+			 void *arg, struct nw_kernel_texts **out);
+/* "prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> ...", good until the next call; bytes of
+ * programs are in it as they are. NULL: it cannot be told of this record. */
+const char *nw_kernel_text(struct nw_kernel_texts *texts, const struct nw_record *record);
+void nw_kernel_texts_free(struct nw_kernel_texts *texts);
+
+/* ---- streams ------------------------------------------------------------------------ */
+
 struct nw_stream;
 
 struct nw_stream_stats {

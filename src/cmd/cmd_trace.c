@@ -115,7 +115,8 @@ const struct nw_command nw_cmd_trace = {
 		"argument len. Only what is named is fetched, unless nothing is. The "
 		"kernel's own "
 		"events,\n"
-		"tracepoint:SYSTEM:EVENT, have their fields as arguments.",
+		"tracepoint:SYSTEM:EVENT, have their fields as arguments, and are printed "
+		"as the\nkernel prints them.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = "pid follow all exe types duration count output format json filter "
 		   "max-rate buffer string-size from time strict dry-run force quiet "

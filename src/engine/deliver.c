@@ -90,7 +90,19 @@ static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 
 	run->records += record->part == 0 && record->time <= run->result->stop_ns;
 	int ret = nw_join_push(run->join, record, &hit);
-	return nw_likely(ret > 0) ? hand_out(run, &hit) : ret;
+	if (nw_unlikely(ret <= 0))
+		return ret;
+	run->record = record;
+	ret = hand_out(run, &hit);
+	run->record = NULL;
+	return ret;
+}
+
+const char *nw_run_kernel_text(const struct nw_run *run)
+{
+	return run->kernel_texts && run->record
+		       ? nw_kernel_text(run->kernel_texts, run->record)
+		       : NULL;
 }
 
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)

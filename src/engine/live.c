@@ -47,6 +47,10 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 				      header.len, nw_run_read_format, &run->fs,
 				      &run->formats, err);
 	nw_buf_free(&header);
+	if (ret == 0 && run->consumer.kernel_texts &&
+	    nw_kernel_texts_open(&run->formats, nw_run_read_format, &run->fs,
+				 &run->kernel_texts) == -ENOMEM)
+		ret = nw_no_memory(err);
 	return ret;
 }
 

@@ -53,6 +53,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		.start = so_far->start_ns,
 		.wall_ns = so_far->wall_ns,
 		.wall = p->wall,
+		.kernel_text = nw_run_kernel_text(p->run),
 	};
 
 	nw_output_event(&p->output, &line);
@@ -93,6 +94,7 @@ struct nw_consumer nw_printer_consumer(struct nw_printer *printer)
 		.all_args = true,
 		.values = true,
 		.comms = true,
+		.kernel_texts = true,
 		.start = start,
 		.armed = armed,
 		.hit = hit,

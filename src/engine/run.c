@@ -127,6 +127,7 @@ void nw_run_free(struct nw_run *run)
 	nw_join_free(run->join);
 	nw_tasks_free(run->tasks);
 	nw_pid_space_close(&run->space);
+	nw_kernel_texts_free(run->kernel_texts);
 	nw_formats_free(&run->formats);
 	nw_rate_limit_free(run);
 	nw_vec_free(&run->pids);

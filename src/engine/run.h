@@ -62,7 +62,9 @@ struct nw_run {
 		*probe_filtered; /* the same of what the filter took out; NULL: no filter */
 	uint64_t records;	 /* first parts of hits, before any filter of ours */
 	struct nw_formats formats;
-	struct nw_stream *stream; /* NULL: the source is text */
+	struct nw_kernel_texts *kernel_texts; /* NULL: nobody wants them, or not live */
+	const struct nw_record *record; /* that is being handed out, for them; or NULL */
+	struct nw_stream *stream;	/* NULL: the source is text */
 	struct nw_join *join;
 	struct nw_tasks *tasks;
 	struct nw_wake wake;

@@ -133,6 +133,8 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 		nw_value_json(&hit->values[i], &json);
 	}
 	nw_json_close(&json, '}');
+	if (line->kernel_text)
+		nw_json_key_text(&json, "text", line->kernel_text);
 	print_marks(line, &json);
 	nw_json_finish(&json);
 }

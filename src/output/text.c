@@ -96,6 +96,45 @@ static void time_text(const struct nw_event_line *line, char out[32])
 		 (unsigned int)(since % 1000000000 / 1000));
 }
 
+/*
+ * What the kernel says of a number: S in "... prev_state=S ==> ...". Not if the name stands there
+ * twice: a thread may call itself "prev_state=Z".
+ */
+static size_t kernel_word(const char *text, const char *name, const char **out)
+{
+	size_t len = strlen(name), found = 0;
+
+	for (const char *at = text; (at = strstr(at, name)); at += len) {
+		if ((at > text && at[-1] != ' ') || at[len] != '=')
+			continue;
+		*out = at + len + 1;
+		found++;
+	}
+	return found == 1 ? strcspn(*out, " ") : 0;
+}
+
+static void print_args(const struct nw_event_line *line, struct nw_buf *out)
+{
+	for (size_t i = 0; i < line->hit->value_count; i++) {
+		const struct nw_value *value = &line->hit->values[i];
+		const char *word = NULL;
+		char name[32];
+		nw_arg_name(line->probe, i, name);
+		nw_buf_addc(out, ' ');
+		nw_buf_add_escaped(out, name, strlen(name));
+		nw_buf_addc(out, '=');
+		bool number = value->kind == NW_VALUE_SIGNED ||
+			      value->kind == NW_VALUE_UNSIGNED;
+		size_t len = number && line->kernel_text
+				     ? kernel_word(line->kernel_text, name, &word)
+				     : 0;
+		if (len)
+			nw_buf_add_escaped(out, word, len);
+		else
+			nw_value_print(value, out);
+	}
+}
+
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	struct nw_buf *out = &output->text;
@@ -109,13 +148,11 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
 	nw_buf_free(&who);
 	nw_buf_add_escaped(out, line->probe->label, strlen(line->probe->label));
-	for (size_t i = 0; i < line->hit->value_count; i++) {
-		char name[32];
-		nw_arg_name(line->probe, i, name);
+	if (line->kernel_text && !line->probe->has_args) {
 		nw_buf_addc(out, ' ');
-		nw_buf_add_escaped(out, name, strlen(name));
-		nw_buf_addc(out, '=');
-		nw_value_print(&line->hit->values[i], out);
+		nw_buf_add_escaped(out, line->kernel_text, strlen(line->kernel_text));
+	} else {
+		print_args(line, out);
 	}
 	nw_buf_addc(out, '\n');
 }

@@ -65,7 +65,7 @@ static struct words type_words(const struct nw_field *field)
 {
 	static const char *const words[] = {"__data_loc ", "__rel_loc ", "const ",
 					    "volatile "};
-	struct words out = {field->type, (size_t)(field->name - field->type)};
+	struct words out = {field->type, strlen(field->type)};
 	bool again = true;
 
 	while (again) {
@@ -172,7 +172,7 @@ int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err)
 			       nw_strerror(-ret));
 	nw_vec_each (&fields.list, field) {
 		struct nw_named_arg *slot;
-		if (field->name_len >= sizeof(slot->name) || /* nobody could name it */
+		if (strlen(field->name) >= sizeof(slot->name) || /* nobody could name it */
 		    strncmp(field->name, "common_", 7) == 0)
 			continue;
 		slot = ret == 0 ? nw_vec_add(out) : NULL;
@@ -180,7 +180,7 @@ int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err)
 			ret = nw_no_memory(err);
 			continue;
 		}
-		memcpy(slot->name, field->name, field->name_len);
+		strcpy(slot->name, field->name);
 		slot->type = field->format.type;
 	}
 	nw_fields_free(&fields);

@@ -1,127 +1,209 @@
 // SPDX-License-Identifier: MIT
 /*
- * The text of a format file. libtraceevent has a parser for it, too; but it parses how the event
- * is printed along with it, and crashes on damaged texts, which a recording may hold.
+ * The text of a format file, as libtraceevent takes it apart. A recording's is hostile: what is not
+ * written as the kernel writes it is refused here, and only the fields go on to the library, whose parser
+ * of how an event is printed was not made for that.
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
+#include <event-parse.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fields.h"
 
-/* An offset or a size: events are smaller than a page of the ring buffer. */
 enum {
-	MOST = 65535
+	MOST = 65535, /* an offset or a size: events are smaller than a page of the
+				   ring buffer; an id has 16 bits */
+	MOST_DECLARATION = 512, /* characters: the kernel's longest has 61 */
 };
 
-/* "KEY:NUMBER;" somewhere in the line. */
-static bool find_number(const char *line, const char *end, const char *key, uint32_t *out)
+/* ---- the check ---------------------------------------------------------------------- */
+
+/* "KEY" and a number, and what ends it. */
+static bool skip_number(const char **at, const char *key, char end, uint32_t *out)
 {
-	const char *at = memmem(line, (size_t)(end - line), key, strlen(key));
+	size_t len = strlen(key);
 	uint32_t number = 0;
 
-	if (!at)
+	if (strncmp(*at, key, len) != 0 || !isdigit((unsigned char)(*at)[len]))
 		return false;
-	at += strlen(key);
-	if (!isdigit((unsigned char)*at))
-		return false;
-	for (; isdigit((unsigned char)*at); at++) {
-		number = number * 10 + (uint32_t)(*at - '0');
+	for (*at += len; isdigit((unsigned char)**at); ++*at) {
+		number = number * 10 + (uint32_t)(**at - '0');
 		if (number > MOST)
 			return false;
 	}
 	*out = number;
-	return *at == ';';
+	return *(*at)++ == end;
 }
 
-/* The name in a declaration in C: its last word, in front of an array's brackets. */
-static bool find_name(const char *text, const char *end, struct nw_field *out)
+static bool is_word(char c)
 {
-	if (end > text && end[-1] == ']') {
-		while (end > text && *--end != '[')
-			;
-		out->has_array = true;
-		out->array = (uint32_t)strtoul(end + 1, NULL, 10);
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "__attribute__((user)) ", which some kernels leave in a type: its length; 0: it is none. */
+static size_t attribute_length(const char *text)
+{
+	static const char start[] = "__attribute__((";
+	size_t len = sizeof(start) - 1;
+
+	if (strncmp(text, start, len) != 0)
+		return 0;
+	while (is_word(text[len]))
+		len++;
+	return strncmp(text + len, ")) ", 3) == 0 ? len + 3 : 0;
+}
+
+/*
+ * "unsigned int a", "const char * a", "char a[16]", "__data_loc char[] a", "u8 a[sizeof(struct b)]":
+ * words and asterisks, two at least, and at most once something in brackets.
+ */
+static bool is_declaration(const char *text, size_t len)
+{
+	size_t words = 0, brackets = 0;
+
+	if (len > MOST_DECLARATION || !len || !is_word(*text) || *text == '*')
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		i += attribute_length(text + i);
+		if (text[i] == '[') {
+			const char *end = memchr(text + i, ']', len - i);
+			if (brackets++ || !words || !end)
+				return false;
+			for (i++; text + i < end; i++)
+				if (!is_word(text[i]) && !strchr(" ()*+-", text[i]))
+					return false;
+		} else if (is_word(text[i]) || text[i] == '*') {
+			words += text[i] == '*' || i == 0 || !is_word(text[i - 1]);
+		} else if (text[i] != ' ') {
+			return false;
+		}
 	}
-	while (end > text && end[-1] == ' ')
-		end--;
-	const char *name = end;
-	while (name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
-		name--;
-	out->name = name;
-	out->name_len = (size_t)(end - name);
-	return name < end;
+	return words >= 2;
 }
 
-/* What stands behind "field:". */
-static int parse_field(const char *text, const char *end, struct nw_fields *out)
+/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since 2.6.33 "\tsigned:N;". */
+static bool check_field(const char *line)
 {
-	const char *semicolon = memchr(text, ';', (size_t)(end - text));
-	struct nw_field *field = nw_vec_add(&out->list);
+	static const char field[] = "\tfield:";
+	const char *at = line + sizeof(field) - 1;
+	size_t len = strcspn(at, ";\n");
+	uint32_t number;
 
-	if (!field)
+	if (strncmp(line, field, sizeof(field) - 1) != 0 || !is_declaration(at, len) ||
+	    at[len] != ';')
+		return false;
+	at += len + 1;
+	if (!skip_number(&at, "\toffset:", ';', &number) ||
+	    !skip_number(&at, "\tsize:", ';', &number))
+		return false;
+	return *at == '\n' || *at == '\0' ||
+	       (skip_number(&at, "\tsigned:", ';', &number) &&
+		(*at == '\n' || *at == '\0'));
+}
+
+/* What the library gets: the fields alone, as they come. Its name does not matter. */
+static int rewrite(const char *text, uint32_t *id, struct nw_buf *out)
+{
+	bool has_id = false;
+	struct nw_buf fields = {0};
+	int ret = 0;
+
+	while (*text && ret == 0 && strncmp(text, "print fmt:", 10) != 0) {
+		size_t len = strcspn(text, "\n");
+		if (strncmp(text, "ID:", 3) == 0) {
+			const char *at = text;
+			has_id = skip_number(&at, "ID: ", '\n', id);
+			ret = has_id ? 0 : -EBADMSG;
+		} else if (strncmp(text, "\tfield:", 7) == 0) {
+			ret = check_field(text) ? 0 : -EBADMSG;
+			for (size_t i = 0; i < len; i++) {
+				i += attribute_length(text + i);
+				nw_buf_addc(&fields, text[i]);
+			}
+			nw_buf_addc(&fields, '\n');
+		}
+		text += len + (text[len] == '\n');
+	}
+	if (ret == 0 && !has_id)
+		ret = -EBADMSG;
+	/* the common fields stand in front of an empty line; which are, is not asked */
+	nw_buf_printf(out, "name: x\nID: %u\nformat:\n\n%s\nprint fmt: \"\"\n", *id,
+		      nw_buf_str(&fields));
+	if (fields.failed || out->failed)
+		ret = -ENOMEM;
+	nw_buf_free(&fields);
+	return ret;
+}
+
+/* ---- the fields --------------------------------------------------------------------- */
+
+static bool is_name(const char *name)
+{
+	for (const char *at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '_')
+			return false;
+	return *name != '\0';
+}
+
+static int add_field(const struct tep_format_field *field, struct nw_fields *out)
+{
+	struct nw_field *slot = nw_vec_add(&out->list);
+
+	if (!slot)
 		return -ENOMEM;
-	uint32_t is_signed = 0;
-	field->type = text;
-	if (!semicolon || !find_name(text, semicolon, field) ||
-	    !find_number(semicolon, end, "\toffset:", &field->format.offset) ||
-	    !find_number(semicolon, end, "\tsize:", &field->format.size))
+	if (!field->name || !field->type || !is_name(field->name))
 		return -EBADMSG;
-	field->is_signed = find_number(semicolon, end, "\tsigned:", &is_signed) &&
-			   is_signed;
-	nw_field_type(field);
-	return 0;
-}
-
-static int parse_id(const char *text, struct nw_fields *out)
-{
-	char *end;
-	unsigned long id = strtoul(text, &end, 10);
-
-	if (!isdigit((unsigned char)*text) || *end != '\n' || id > MOST)
-		return -EBADMSG;
-	out->id = (uint32_t)id;
+	*slot = (struct nw_field){
+		.name = field->name,
+		.type = field->type,
+		.array = (uint32_t)field->arraylen,
+		.has_array = field->flags & TEP_FIELD_IS_ARRAY,
+		.is_signed = field->flags & TEP_FIELD_IS_SIGNED,
+		.format = {.offset = (uint32_t)field->offset,
+			   .size = (uint32_t)field->size},
+	};
+	nw_field_type(slot);
 	return 0;
 }
 
 int nw_fields_parse(const char *text, struct nw_fields *out)
 {
-	static const char id[] = "ID: ", field[] = "\tfield:", print[] = "print fmt:";
-	bool has_id = false;
-	int ret = 0;
+	struct tep_event *event = NULL;
+	struct nw_buf checked = {0};
 
 	*out = (struct nw_fields){0};
-	while (*text && ret == 0 && strncmp(text, print, sizeof(print) - 1) != 0) {
-		const char *end = strchrnul(text, '\n');
-		if (strncmp(text, id, sizeof(id) - 1) == 0) {
-			ret = parse_id(text + sizeof(id) - 1, out);
-			has_id = true;
-		} else if (strncmp(text, field, sizeof(field) - 1) == 0) {
-			ret = parse_field(text + sizeof(field) - 1, end, out);
-		}
-		text = *end ? end + 1 : end;
+	int ret = rewrite(text, &out->id, &checked);
+	if (ret == 0 && !(out->tep = tep_alloc()))
+		ret = -ENOMEM;
+	if (ret == 0) {
+		tep_set_loglevel(TEP_LOG_NONE); /* what is wrong is our caller's to say */
+		tep_parse_format(out->tep, &event, nw_buf_str(&checked), checked.len, "x");
+		if (!event || (unsigned int)event->flags & TEP_EVENT_FL_FAILED)
+			ret = -EBADMSG;
 	}
-	if (ret == 0 && !has_id)
-		ret = -EBADMSG;
+	for (const struct tep_format_field *field = ret == 0 ? event->format.fields : NULL;
+	     field && ret == 0; field = field->next)
+		ret = add_field(field, out);
 	if (ret < 0)
 		nw_fields_free(out);
+	nw_buf_free(&checked);
 	return ret;
 }
 
 const struct nw_field_format *nw_fields_find(const struct nw_fields *fields,
 					     const char *name)
 {
-	size_t len = strlen(name);
-
 	nw_vec_each (&fields->list, field)
-		if (field->name_len == len && memcmp(field->name, name, len) == 0)
+		if (strcmp(field->name, name) == 0)
 			return &field->format;
 	return NULL;
 }
 
 void nw_fields_free(struct nw_fields *fields)
 {
+	tep_free(fields->tep);
+	fields->tep = NULL;
 	nw_vec_free(&fields->list);
 }

@@ -6,17 +6,17 @@
 #include "nopwatch/stream.h"
 
 struct nw_field {
-	const char *name; /* into the text, name_len bytes */
-	size_t name_len;
-	const char *type; /* what stands in front of it, up to the name */
-	uint32_t array;	  /* the number in the brackets behind it, 0: there is none */
+	const char *name;
+	const char *type; /* "unsigned int", "char[16]", "__data_loc char[]" */
+	uint32_t array;	  /* the number in the brackets, 0: there is none */
 	bool has_array;	  /* there are brackets */
 	bool is_signed;
 	struct nw_field_format format;
 };
 
 struct nw_fields {
-	uint32_t id; /* below 65536: struct trace_entry has 16 bits for it */
+	struct tep_handle *tep; /* of libtraceevent, which has the strings */
+	uint32_t id;		/* below 65536: struct trace_entry has 16 bits for it */
 	NW_VEC(struct nw_field) list;
 };
 
@@ -27,7 +27,8 @@ struct nw_fields {
  *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
  *		field:__data_loc char[] newcomm;	offset:8;	size:4;	signed:1;
  *
- * How the event is printed stands behind that, and does not matter here. -EBADMSG: damaged.
+ * How the event is printed stands behind that, and is not looked at: the text may come from a
+ * recording that somebody else has made. -EBADMSG: damaged; -ENOMEM.
  */
 int nw_fields_parse(const char *text, struct nw_fields *out);
 /* The field of that name, NULL if there is none. */

@@ -33,6 +33,27 @@ holds "a span that ends with its thread" out.json \
 holds "a field's distribution" out.json \
   "probe('sched:sched_process_fork')['args']['child_pid']['count'] == 30 and probe('sched:sched_process_exit')['hits'] == 31"
 
+# ---- in the kernel's own words ----
+
+words=$TRACEFS/instances/tests_words
+mkdir "$words"
+echo 1 >"$words/events/sched/enable"
+"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch' 'tracepoint:sched:sched_process_*' -d 0.5 -o out.json -- "$CALLS" 1 20
+"$NOPWATCH" trace 'tracepoint:sched:sched_switch' -d 0.2 >out.text
+"$NOPWATCH" trace 'tracepoint:sched:sched_switch(prev_state, prev_comm)' -d 0.2 >>out.text
+echo 0 >"$words/events/sched/enable"
+sed -n 's/^.*: sched_[a-z_]*: //p' "$words/trace" >said
+rmdir "$words"
+holds "the numbers are there, and the kernel's text beside them" out.json \
+  "len(of('event')) > 20 and all(isinstance(e['args']['prev_state'], int) for e in of('event') if e['probe'] == 'sched:sched_switch')"
+holds "what the kernel prints, flags and all" out.json \
+  "(lambda said: [e['text'] for e in of('event') if e['text'] not in said])({line.rstrip() for line in open('said')}) == []"
+has "a state by its name" "$(cat out.text)" 'sched:sched_switch prev_comm=.* prev_state=[RSDI]\+? ==> next_comm='
+has "of a field that was asked for, too" "$(cat out.text)" 'sched:sched_switch prev_state=[RSDI]\+? prev_comm="'
+"$NOPWATCH" record -q tracepoint:sched:sched_switch -d 0.3 -o trace.dat
+"$NOPWATCH" trace --from trace.dat >out.text
+has "a recording's formats are not trusted: numbers" "$(cat out.text)" 'prev_comm=".*" prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[0-9]+ next_comm="'
+
 # ---- two threads in one event ----
 
 cat >sleeper.c <<'C'

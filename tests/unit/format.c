@@ -72,6 +72,10 @@ START_TEST(fields_of_every_spelling_are_found)
 		"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:1;\n"
 		"\tfield:u8 a1[4];\toffset:28;\tsize:4;\tsigned:0;\n"
 		"\tfield:const char * filename;\toffset:32;\tsize:8;\n" /* 2.6 */
+		"\tfield:char __attribute__((user)) * "
+		"buf;\toffset:40;\tsize:8;\tsigned:0;\n"
+		"\tfield:__u8 to[sizeof(struct "
+		"sockaddr_in6)];\toffset:48;\tsize:28;\tsigned:0;\n"
 		"\nprint fmt: \"\\tfield:int fake;\\toffset:1;\\tsize:1;\"\n"
 		"\tfield:int behind;\toffset:1;\tsize:1;\n";
 	static const struct {
@@ -81,7 +85,8 @@ START_TEST(fields_of_every_spelling_are_found)
 	} wanted[] = {
 		{"common_type", 0, 2, false}, {"newcomm", 8, 4, true},
 		{"comm", 12, 16, false},      {"a1", 28, 4, false},
-		{"filename", 32, 8, false},
+		{"filename", 32, 8, false},   {"buf", 40, 8, false},
+		{"to", 48, 28, false},
 	};
 	struct nw_fields fields;
 
@@ -103,6 +108,8 @@ START_TEST(fields_of_every_spelling_are_found)
 }
 END_TEST
 
+#define TEN	    "int int int int int int int int int int "
+#define LONG	    TEN TEN TEN
 #define FIELD(text) "ID: 1\n\tfield:" text "\n"
 
 START_TEST(damaged_formats_are_refused)
@@ -133,6 +140,12 @@ START_TEST(damaged_formats_are_refused)
 		FIELD("];\toffset:0;\tsize:4;"),
 		FIELD("int *;\toffset:0;\tsize:4;"),
 		FIELD("\toffset:0;\tsize:4;"),
+		FIELD("int a b\"c;\toffset:0;\tsize:4;"),
+		FIELD("int {a};\toffset:0;\tsize:4;"),
+		FIELD("int a;\toffset:0;\tsize:4;\tsigned:0;\tmore:1;"),
+		FIELD("int a; \toffset:0;\tsize:4;"),
+		FIELD("int a[4;\toffset:0;\tsize:4;"),
+		FIELD(LONG LONG LONG LONG LONG " a;\toffset:0;\tsize:4;"),
 	};
 
 	for (size_t i = 0; i < NW_COUNT(texts); i++) {

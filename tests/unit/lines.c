@@ -256,7 +256,74 @@ START_TEST(a_site_as_text_shows_what_is_fetched)
 }
 END_TEST
 
-UNIT_MAIN("lines", an_event_is_an_object, arguments_of_every_kind_are_json,
-	  the_end_is_two_lines, the_first_line_is_only_for_programs,
-	  a_site_has_the_keys_that_are_fixed, keys_that_do_not_apply_are_left_out,
-	  a_note_that_was_left_out_says_why, a_site_as_text_shows_what_is_fetched)
+/* One argument, which the kernel has a word for: named in the spec, or not. */
+static void kernel_event(const struct nw_output_format *format, const char *said,
+			 bool named, struct nw_buf *out)
+{
+	static const char text[] = "nopwatch-plan 1\nimage kernel\n"
+				   "probe 0 4 s e s:e 1\narg state -\n";
+	static const struct nw_value value = {.kind = NW_VALUE_SIGNED, .number = 1};
+	const struct nw_hit hit = {.time = 1, .values = &value, .value_count = 1};
+	const struct nw_task task = {.comm = "c"};
+	struct nw_selection selection;
+	struct nw_plan plan;
+
+	int ret = nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL);
+	ck_assert_int_eq(ret, 0);
+	selection.probes.item[0]->has_args = named;
+	const struct nw_event_line line = {.probe = selection.probes.item[0],
+					   .hit = &hit,
+					   .task = &task,
+					   .kernel_text = said};
+	SHOW(format, out, nw_output_event(&output, &line));
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+}
+
+START_TEST(a_kernel_event_is_told_in_the_kernels_words)
+{
+	static const struct {
+		const char *said;
+		bool named;
+		const char *shown;
+	} cases[] = {
+		{NULL, false, "s:e state=1"},
+		{"comm=x state=S ==> y", false, "s:e comm=x state=S ==> y"},
+		{"comm=a\033[2J state=S", false, "s:e comm=a\\x1b[2J state=S"},
+		{"comm=x state=S ==> y", true, "s:e state=S"},
+		{"state=S|W", true, "s:e state=S|W"},
+		{"prev_state=S", true, "s:e state=1"},
+		{"state=", true, "s:e state=1"},
+		/* a thread of that name */
+		{"comm=x state=Z state=S", true, "s:e state=1"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_buf out = {0};
+		kernel_event(&nw_output_text, cases[i].said, cases[i].named, &out);
+		size_t len = strlen(cases[i].shown);
+		const char *shown = strstr(nw_buf_str(&out), "s:e");
+		ck_assert_int_eq(strncmp(shown, cases[i].shown, len), 0);
+		ck_assert_str_eq(shown + len, "\n");
+		nw_buf_free(&out);
+	}
+}
+END_TEST
+
+START_TEST(a_kernel_event_keeps_its_numbers_in_json)
+{
+	struct nw_buf out = {0};
+
+	kernel_event(&nw_output_json, "state=S", false, &out);
+	expect(&out, "{\"type\":\"event\",\"time_ns\":1,\"cpu\":0,\"pid\":0,\"tid\":0,"
+		     "\"comm\":\"c\",\"probe\":\"s:e\",\"args\":{\"state\":1},"
+		     "\"text\":\"state=S\"}\n");
+}
+END_TEST
+
+UNIT_MAIN("lines", a_kernel_event_is_told_in_the_kernels_words,
+	  a_kernel_event_keeps_its_numbers_in_json, an_event_is_an_object,
+	  arguments_of_every_kind_are_json, the_end_is_two_lines,
+	  the_first_line_is_only_for_programs, a_site_has_the_keys_that_are_fixed,
+	  keys_that_do_not_apply_are_left_out, a_note_that_was_left_out_says_why,
+	  a_site_as_text_shows_what_is_fetched)
