@@ -320,6 +320,7 @@ static void string_recording(void)
 	"CPU:0 [LOST 3 EVENTS]\n"                                                    \
 	"          my app-78  (   77) [001] d..3 1.000000: b: (0x10) s=(fault) n=0x1\n"
 
+/* More of them are written by hand: strings, tasks, latency, companion. */
 static void text_seeds(void)
 {
 	static const struct {
