@@ -225,6 +225,7 @@ help:
 	@echo 'make demo       trace the sample server for five seconds (root), or replay a recording'
 	@echo 'make check      every test; check-unit, check-fuzz, check-cli, check-kernel,'
 	@echo '                check-vm (other kernels in virtual machines): some of them;'
+	@echo '                check-harm: what could break a kernel, in virtual machines (not of make check);'
 	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
 	@echo 'make fuzz       look for inputs that break the readers (clang); FUZZ_SECONDS, FUZZ_RUNS'
 	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck, order of rooms, sizes, references'
