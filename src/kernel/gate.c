@@ -284,7 +284,7 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event)
 	nw_cleanup(nw_free_ptr) char *line = nw_text("-:%s\n", event);
 	char group[NW_MAX_NAME + 1];
 	const char *slash = strchrnul(event, '/');
-	struct definitions d;
+	struct definitions d = {0};
 
 	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
 	int ret = line ? find_definitions(fs, event, &d) : -ENOMEM;
