@@ -86,6 +86,9 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
 		   const struct nw_caps *caps, struct nw_fetch *out);
 
+/* What the value is not, or is not good for; NULL: it is all. */
+const char *nw_fetch_remark(const struct nw_fetch *fetch);
+
 /* "s32", "u8[16]", "string" */
 void nw_type_text(const struct nw_type *type, char out[16]);
 

@@ -50,6 +50,7 @@ struct nw_spec {
 	char *text; /* as typed */
 	enum nw_spec_kind kind;
 	char *path;	/* "" = not said */
+	bool any_path;	/* "*": what the scope says, else what anybody runs */
 	char *provider; /* glob; tracepoint: the system */
 	char *name;	/* glob; or symbol; tracepoint: the event */
 	uint64_t offset;

@@ -111,6 +111,9 @@ pid_t nw_pid_shown(pid_t pid);
 typedef NW_VEC(struct nw_image *) nw_images;
 int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err);
+/* The files with USDT notes that any running process maps, as far as we may look, each once: where
+ * the first process that has it found it. -ENOMEM. */
+int nw_running_images(bool force, nw_images *out, struct nw_error *err);
 void nw_images_free(nw_images *images);
 
 /* ---- what one is ---------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* list: what can be probed in files, directories and processes. Needs no privileges. */
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,11 +250,59 @@ static void list_file(struct listing *list, const char *path)
 	list_image(image, list);
 }
 
+/* All files that a pattern finds; those that have nothing to list are passed over. */
+static void list_globbed(struct listing *list, const char *pattern)
+{
+	struct nw_error err;
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		nw_fail(&err, ENOENT, "no file matches '%s'", pattern);
+		report_file(list, &err);
+		return;
+	}
+	list->walking = true;
+	for (size_t i = 0; i < found.gl_pathc && !list->sink.closed && !list->full; i++) {
+		struct nw_image *image;
+		if (nw_image_open(found.gl_pathv[i], list->args->force, &image, NULL) < 0)
+			continue;
+		if (image->notes == NW_NOTES_FOUND)
+			list_image(image, list);
+		else
+			nw_image_free(image);
+	}
+	list->walking = false;
+	globfree(&found);
+}
+
+/* What running processes map. */
+static void list_running(struct listing *list)
+{
+	nw_images images = {0};
+	struct nw_error err;
+
+	if (nw_running_images(list->args->force, &images, &err) < 0)
+		report_file(list, &err);
+	list->walking = true;
+	nw_vec_each (&images, image)
+		list_image(*image, list);
+	list->walking = false;
+	nw_vec_free(&images); /* list_image() has taken them */
+}
+
 static void list_place(struct listing *list, const char *place)
 {
 	struct stat st;
 	struct nw_error err;
 
+	if (strcmp(place, "*") == 0) {
+		list_running(list);
+		return;
+	}
+	if (stat(place, &st) < 0 && nw_has_glob(place)) {
+		list_globbed(list, place);
+		return;
+	}
 	if (stat(place, &st) < 0 || !S_ISDIR(st.st_mode)) {
 		list_file(list, place);
 		return;
@@ -294,8 +343,11 @@ static int add_pattern(struct listing *list, const char *word, struct nw_error *
 		nw_spec_free(&spec);
 		return nw_fail_usage(err, "'%s': only USDT probes can be listed", word);
 	}
-	if (*spec.path && nw_strings_add(&list->places, spec.path, strlen(spec.path)) < 0)
-		ret = -ENOMEM;
+	bool scoped = list->args->pids.count || list->args->file;
+	if (*spec.path)
+		ret = nw_strings_add(&list->places, spec.path, strlen(spec.path));
+	else if (spec.any_path && !scoped)
+		ret = nw_strings_add(&list->places, "*", 1);
 	slot = ret == 0 ? nw_vec_add(&list->patterns) : NULL;
 	if (!slot) {
 		nw_spec_free(&spec);
@@ -348,7 +400,7 @@ static void locate_places(struct listing *list)
 		struct nw_error err;
 		struct stat st;
 		char *path;
-		if (strchr(*place, '/') || stat(*place, &st) == 0)
+		if (strchr(*place, '/') || nw_has_glob(*place) || stat(*place, &st) == 0)
 			continue;
 		if (nw_locate(*place, &path, &err) < 0)
 			continue; /* list_file() says that there is no such file */
@@ -443,7 +495,9 @@ const struct nw_command nw_cmd_list = {
 	.usage = "[-p PID | FILE...] [PATTERN...]",
 	.details = "Lists the USDT probes of files, of all files below a directory, or of "
 		   "all files\n"
-		   "that a process maps. PATTERN is PROVIDER:NAME or NAME, with * and ?. "
+		   "that a process maps. FILE may be a glob; usdt:*: are the files that "
+		   "running processes\n"
+		   "map. PATTERN is PROVIDER:NAME or NAME, with * and ?. "
 		   "With -v, one\n"
 		   "block a site: address, file offset, semaphore, kind of nop, function, "
 		   "and every\n"

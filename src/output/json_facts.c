@@ -87,8 +87,8 @@ static void arg_json(const struct nw_image *image, const struct nw_site *site,
 		nw_json_text(json, text, strlen(text));
 	if (fetch.problem)
 		nw_json_key_text(json, "problem", fetch.problem);
-	else if (fetch.remark)
-		nw_json_key_text(json, "remark", fetch.remark);
+	else if (nw_fetch_remark(&fetch))
+		nw_json_key_text(json, "remark", nw_fetch_remark(&fetch));
 	nw_json_close(json, '}');
 }
 

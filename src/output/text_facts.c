@@ -31,8 +31,8 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	else
 		nw_buf_printf(out, "  %s%s%s", fetch.text, *fetch.high_text ? " " : "",
 			      fetch.high_text);
-	if (fetch.remark && !fetch.problem)
-		nw_buf_printf(out, " (%s)", fetch.remark);
+	if (nw_fetch_remark(&fetch) && !fetch.problem)
+		nw_buf_printf(out, " (%s)", nw_fetch_remark(&fetch));
 	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
 }
 

@@ -354,3 +354,12 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	else
 		make_number(op, place, big_endian, caps, out);
 }
+
+const char *nw_fetch_remark(const struct nw_fetch *fetch)
+{
+	if (fetch->scale && !fetch->problem)
+		return "an element of an array, which is picked by the reader: a string "
+		       "that "
+		       "it points at cannot be had";
+	return fetch->remark;
+}

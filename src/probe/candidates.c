@@ -150,6 +150,19 @@ static int add_globbed(const char *pattern, bool force, struct nw_selection *sel
 	return ret;
 }
 
+/* usdt:*:PROVIDER:NAME: whatever somebody runs. */
+static int add_running(const struct nw_scope *scope, struct nw_selection *selection,
+		       nw_images *out, struct nw_error *err)
+{
+	nw_images running = {0};
+	int ret = nw_running_images(scope->force, &running, err);
+
+	if (ret == 0)
+		return add_all(selection, &running, out, err);
+	nw_images_free(&running);
+	return ret;
+}
+
 static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
 {
@@ -184,6 +197,8 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 		nw_images_free(&needed);
 		return ret;
 	}
+	if (spec->kind == NW_SPEC_USDT && spec->any_path)
+		return add_running(scope, selection, out, err);
 	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec->text);
 	nw_error_hint(err,
 		      "add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");

@@ -175,7 +175,7 @@ static char *cut_field(const char *text, size_t *len)
 	return field;
 }
 
-/* An empty field means any; "*" as a path means "not said". */
+/* An empty field means any; "*" as a path is any that is run. */
 static char *glob_field(char *field)
 {
 	if (field && !*field) {
@@ -220,7 +220,8 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		spec->perf = perf;
 		spec->provider = glob_field(cut_field(text, &len));
 	}
-	spec->path = len == 1 && *text == '*' ? strdup("") : strndup(text, len);
+	spec->any_path = len == 1 && *text == '*';
+	spec->path = spec->any_path ? strdup("") : strndup(text, len);
 	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
 }
 

@@ -370,10 +370,9 @@ static int add_mapped(const struct nw_process *process, const struct nw_mapping 
 	return 0;
 }
 
-int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
-		      struct nw_error *err)
+static int add_process(pid_t pid, struct nw_index *seen, bool without_notes, bool force,
+		       nw_images *out, struct nw_error *err)
 {
-	struct nw_index seen = {0};
 	struct nw_process process;
 	int ret = nw_process_open(pid, NW_PROCESS_READ, &process);
 
@@ -382,10 +381,35 @@ int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 				      : proc_fail(err, pid, ret, "the mappings");
 	nw_vec_each (&process.maps, mapping)
 		if (ret == 0 && mapping->exec && mapping->ino && mapping->path[0] == '/')
-			ret = add_mapped(&process, mapping, &seen, without_notes, force,
-					 out, err);
-	nw_index_free(&seen);
+			ret = add_mapped(&process, mapping, seen, without_notes, force, out,
+					 err);
 	nw_process_close(&process);
+	return ret;
+}
+
+int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
+		      struct nw_error *err)
+{
+	struct nw_index seen = {0};
+	int ret = add_process(pid, &seen, without_notes, force, out, err);
+
+	nw_index_free(&seen);
+	return ret;
+}
+
+int nw_running_images(bool force, nw_images *out, struct nw_error *err)
+{
+	struct nw_index seen = {0};
+	struct nw_error ignored; /* it has gone, or is somebody else's */
+	nw_pids pids = {0};
+	int ret = nw_process_all(&pids, err);
+
+	nw_vec_each (&pids, pid)
+		if (ret == 0 &&
+		    add_process(*pid, &seen, false, force, out, &ignored) == -ENOMEM)
+			ret = nw_no_memory(err);
+	nw_vec_free(&pids);
+	nw_index_free(&seen);
 	return ret;
 }
 

@@ -32,6 +32,25 @@ has "a row a probe" "$table" "^usdt:$SERVER:myserver:parse__start +1 +yes +1$"
 is "patterns choose" "$("$NOPWATCH" list -q "$SERVER" 'parse__*' | sort)" \
   "usdt:$SERVER:myserver:parse__done
 usdt:$SERVER:myserver:parse__start"
+mkdir globbed
+cp "$SERVER" globbed/one
+cp "$SERVER" globbed/two
+echo text >globbed/three
+is "a glob of paths lists what it finds" "$("$NOPWATCH" list -q 'globbed/*' 'parse__start')" \
+  "usdt:globbed/one:myserver:parse__start
+usdt:globbed/two:myserver:parse__start"
+is "in a spec, too" "$("$NOPWATCH" list -q 'usdt:globbed/t*:myserver:parse__start')" "usdt:globbed/two:myserver:parse__start"
+said=$("$NOPWATCH" list 'globbed/x*' 2>&1)
+is "a glob that finds nothing fails" $? 1
+has "and is named" "$said" "no file matches 'globbed/x\*'"
+is "usdt:* are the files that somebody runs" "$("$NOPWATCH" list -q 'usdt:*:myserver:parse__start')" ""
+globbed/two >/dev/null &
+running=$!
+until grep -q globbed/two /proc/$running/maps; do sleep 0.1; done
+has "and this one is" "$("$NOPWATCH" list -q 'usdt:*:myserver:parse__start')" "^usdt:.*/globbed/two:myserver:parse__start$"
+has "for other commands, too" "$("$NOPWATCH" stat --dry-run 'usdt:*:myserver:parse__start' 2>&1)" 'globbed/two:0x'
+kill $running
+wait $running 2>/dev/null
 is "dashes are double underscores" "$("$NOPWATCH" list -q "$SERVER" parse-done)" "usdt:$SERVER:myserver:parse__done"
 is "what it prints is a spec" "$("$NOPWATCH" list -q "usdt:$SERVER:myserver:parse__done")" "usdt:$SERVER:myserver:parse__done"
 verbose=$("$NOPWATCH" list -v "$SERVER" myserver:cache__evict)
