@@ -106,17 +106,19 @@ static void put_back(const struct nw_tracefs *fs, char *text)
 
 	while ((line = strsep(&rest, "\n"))) {
 		char *value = strchr(line, ' ');
-		if (!value || !value[1])
+		if (!value)
 			continue;
 		*value++ = '\0';
-		if (strcmp(line, "on") == 0)
+		if (strcmp(line, "pids") == 0) /* there may have been none */
+			put_pids(fs, value);
+		else if (!*value)
+			continue;
+		else if (strcmp(line, "on") == 0)
 			nw_tracefs_write(fs->root, "tracing_on", value);
 		else if (strcmp(line, "clock") == 0)
 			put_clock(fs, value);
 		else if (strcmp(line, "tgid") == 0)
 			nw_tracefs_write(fs->root, "options/record-tgid", value);
-		else if (strcmp(line, "pids") == 0)
-			put_pids(fs, value);
 	}
 }
 

@@ -271,7 +271,11 @@ nw_write_note() {
   nw_note=/run/nopwatch/${nw_group#nopwatch_}.top
   # shellcheck disable=SC2086 # in one line
   set -- $nw_old_pids
-  { printf 'on %s\nclock %s\ntgid %s\npids %s\nend\n' "$nw_old_on" "$nw_old_clock" "$nw_old_tgid" "$*" >"$nw_note"; } 2>/dev/null
+  { {
+    printf 'on %s\nclock %s\ntgid %s\n' "$nw_old_on" "$nw_old_clock" "$nw_old_tgid"
+    [ -z "$nw_pids" ] || printf 'pids %s\n' "$*" # there may have been none
+    printf 'end\n'
+  } >"$nw_note"; } 2>/dev/null
 }
 
 # A clock that all CPUs share. To change it empties the buffer, so it is only changed if need be.
@@ -585,21 +589,20 @@ nw_sweep_group() {
 
 # The settings of the top-level buffer, as the note has them.
 nw_put_back() {
-  nw_old_pids=
+  nw_kept=$nw_pids
+  nw_pids= nw_old_pids=
   while read -r nw_a nw_b; do
     case $nw_a in
     on) nw_old_on=$nw_b ;;
     clock) nw_old_clock=$nw_b ;;
     tgid) nw_old_tgid=$nw_b ;;
-    pids) nw_old_pids=$nw_b ;;
+    pids) nw_pids=yes nw_old_pids=$nw_b ;;
     end) nw_note=$1 ;;
     esac
   done <"$1"
-  [ -n "$nw_note" ] || { rm -f "$1" && return; } # it was not finished, so nothing had been changed
-  nw_kept=$nw_pids
-  nw_pids=$nw_old_pids
-  nw_restore
+  if [ -n "$nw_note" ]; then nw_restore; else rm -f "$1"; fi # not finished: nothing had been changed
   nw_pids=$nw_kept
+  [ -n "$nw_note" ] || return
   nw_note=
   nw_say "put back what ${1##*/} had noted"
 }

@@ -116,10 +116,12 @@ for top in '' 1; do
 done
 
 # kill -9 of everything: the next script removes what it left, and so does nopwatch
+"$NOPWATCH" script -p $$ "$spec" >own.sh # restricts the top-level buffer to threads
 for by in script clean run; do
   for top in '' 1; do
     : >said
-    NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
+    if [ -z "$top" ]; then killed=script.sh; else killed=own.sh; fi
+    NOPWATCH_TOP=$top $first $killed >text 2>said & script=$!
     wait_for is_armed said
     sleep 0.2
     # shellcheck disable=SC2046 # a list
