@@ -248,13 +248,6 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 {
 	int ret = 0;
 
-	if (options->instance && options->enable &&
-	    !m->features->has[NW_FEATURE_INSTANCE_EVENTS]) {
-		nw_fail(err, ENOTSUP, "probes of this kernel do not record in instances");
-		nw_error_hint(
-			err, "without --instance they are enabled in the top-level buffer");
-		return -ENOTSUP;
-	}
 	if (options->instance)
 		ret = nw_manager_need_instance(m, options->instance, err);
 	nw_vec_each (&plan->events, slot) {

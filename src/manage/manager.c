@@ -189,11 +189,23 @@ int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
 	return change->label && change->where ? 0 : -ENOMEM;
 }
 
+/* What is enabled in an instance that gets no records would be silent, and nobody would know why. */
+static int refuse_instance(const char *name, struct nw_error *err)
+{
+	nw_fail(err, ENOTSUP,
+		"probes of this kernel do not record in instances ('%s' would stay empty)",
+		name);
+	nw_error_hint(err, "in the top-level buffer they do: without --instance");
+	return -ENOTSUP;
+}
+
 /* An instance is made with the clock that sessions use: CPUs compare, and so do they. */
 int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err)
 {
 	char file[256];
 
+	if (*name && !m->features->has[NW_FEATURE_INSTANCE_EVENTS])
+		return refuse_instance(name, err);
 	if (!*name || nw_strings_has(&m->inventory.instances, name) ||
 	    nw_strings_has(&m->fresh_instances, name))
 		return 0;

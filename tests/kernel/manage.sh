@@ -61,6 +61,11 @@ is "and no other" "$(cat "$TRACEFS/uprobe_events")" "$defined"
 # ---- enable, disable
 "$NOPWATCH" enable -q 'myserver:parse-*'
 is "enable by probe" "$(enabled '')" "sdt_myserver:parse__done sdt_myserver:parse__start "
+said=$(NOPWATCH_FEATURES=-instance_events "$NOPWATCH" enable --instance nwtest 'sdt_myserver/lookup*' 2>&1)
+has "an instance that would stay empty is refused" "$? $said" "^1 nopwatch: probes of this kernel do not record in instances \('nwtest' would stay empty\)"
+has "with what to do instead" "$said" "^nopwatch: in the top-level buffer they do: without --instance$"
+said=$(NOPWATCH_FEATURES=-instance_events "$NOPWATCH" add --group nw_other --instance nwtest "$spec" 2>&1)
+has "also for those that would be enabled there later" "$? $said" "^1 nopwatch: probes of this kernel do not record in instances"
 "$NOPWATCH" enable -q --instance nwtest "usdt:$SERVER:myserver:parse__start" 'sdt_myserver/lookup*'
 is "by spec and pattern, in an instance" "$(enabled nwtest)" \
   "sdt_myserver:lookup__done sdt_myserver:lookup__done_1 sdt_myserver:lookup__start sdt_myserver:parse__start "
