@@ -98,6 +98,7 @@ struct canary {
 	struct nw_journal journal;
 	struct nw_doing doing;
 	bool gated;
+	bool armed; /* they were enabled, so that hits had to be recorded somewhere */
 	char group[NW_MAX_NAME + 1];
 	char instance[NW_MAX_NAME + 16];
 	char where[NW_MAX_NAME + 24]; /* the instance and a slash, or "": the top level */
@@ -375,6 +376,7 @@ static bool try_records(struct canary *c, const char **failure)
 	int ret = write_where(c, enable, "1");
 	if (c->gated)
 		nw_gate_step(&c->doing, &c->journal, NW_GATE_SHUT);
+	c->armed |= ret == 0;
 	raised = semaphore;
 	hit_all();
 	read_trace(c, &trace);
@@ -520,8 +522,12 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	bool seen = try_instance(&c) || (c.top_lock >= 0 && try_top(&c));
 	features->unproven = false;
 	ret = take_away(&c, err);
-	/* without a record nothing is settled: others may have had the buffer */
-	if (ret == 0 && unproven && seen)
+	/*
+	 * Without a record there is still an answer if there is nothing more to ask of one. Before 3.14
+	 * ours is then in the top-level buffer, among those of others, who have it: once a boot.
+	 */
+	if (ret == 0 && unproven &&
+	    (seen || (c.armed && !features->has[NW_FEATURE_MEMORY])))
 		nw_features_keep(fs, features);
 	if (c.top_lock >= 0)
 		close(c.top_lock);
