@@ -12,7 +12,7 @@ same_as_said() { # WHAT TRACE SAID [TYPES]
 }
 
 vm_boot() { # KERNEL
-  local kernel=$1 arch=${1%%-*} why
+  local kernel=$1 arch=${1%%-*} whole='' why
   [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "kernel $kernel has not been fetched (make vm-kernels)"
   why=$(flock "$VM/../../build/vm" "$VM/build" "$arch" 2>&1)
   case $? in
@@ -25,7 +25,9 @@ vm_boot() { # KERNEL
     exit
     ;;
   esac
-  "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
+  # what takes long, on one architecture only
+  if [ "$arch" = amd64 ] || [ -n "${ALL:-}" ]; then whole=nw_whole; fi
+  VM_ARGS=$whole "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
   2) skip_all "$(cat "$TEST_DIR/why")" ;;
@@ -39,6 +41,48 @@ vm_boot() { # KERNEL
   [ ! -s features ] || cat uname features >"$VM/../../build/vm/$kernel/said" # for tests/vm/table
 }
 
+vm_check_summaries() {
+  local number
+  for number in 1 2 3 4; do
+    holds "as older kernels would have to ($number)" masked$number.json \
+      "[probe('myserver:' + name)['hits'] for name in ('request__start', 'request__done', 'parse__start')] == [100] * 3 and span('myserver:request')['count'] == 100 and loss() == 0"
+  done
+  holds "--by and --hist" by.json \
+    "sum(r['hits'] for r in of('probe')) == 200 and len(of('probe')) > 1 and sum(r['args']['bytes']['count'] for r in of('probe')) == 200"
+  holds "--filter" filtered.json \
+    "probe('myserver:request__done')['hits'] == $(j by.json "sum(r['hits'] for r in of('probe') if r['group'] == '404')")"
+  holds "a tracepoint beside" kernel_event.json \
+    "probe('sched:sched_process_fork')['hits'] >= 3 and probe('myserver:request__done')['hits'] == 60"
+  if [ -f used.status ]; then
+    has "others' records are not taken away" "$(cat used.status used2.status used2.err | tr '\n' ' ')" "^1 1 .*in use: it holds 2 records"
+    ok "and are there" grep -q mine used.trace
+  fi
+  holds "a program whose file was replaced" replaced "last['causes'] == ['file-replaced']"
+}
+
+vm_check_script() {
+  local top
+  is "a script ends well" "$(cat script.status)" 0
+  holds "with -p it is of that process only" script_p "{r['group'] for r in of('probe') if r['hits']} == {'$(cat script_p.pid)'}"
+  for top in '' 1; do
+    is "one that is killed leaves nothing behind${top:+, in the top-level buffer, too}" "$(cat script_clean$top.status script_left$top)" 0
+  done
+}
+
+# Nothing says how much is lost when it is too much; only that it is said.
+vm_check_whole() {
+  local file
+  for file in flat.json flat_report; do
+    holds "five seconds flat out: all is counted, or said to be lost ($file)" $file \
+      "loss() > 0 or probe('myserver:request__done')['hits'] == probe('myserver:request__start')['hits'] > 0"
+  done
+  holds "and as many as the server counted" flat.json \
+    "loss() > 0 or probe('myserver:request__done')['hits'] == $(awk '$1 == "requests" { print $2 }' flat)"
+  comment "flat out: $(j flat.json "sum(r['hits'] for r in of('probe')), loss()") by stat, $(j flat_report "sum(r['hits'] for r in of('probe')), loss()") by record"
+  is "killed commands leave nothing behind" "$(cat kills)" ""
+  is "and closed semaphores" "$(cat kills.quiet)" "quiet, something said"
+}
+
 # What is the same on every kernel.
 vm_check() { # KERNEL
   local level
@@ -50,6 +94,12 @@ vm_check() { # KERNEL
     is "trace ends well (-$level)" "$(cat trace_$level.status)" 0
     same_as_said "order and values of every argument are the program's own (-$level)" trace_$level said_$level
   done
+
+  if [ "$(cat dry.status)" = 0 ]; then
+    has "--dry-run tells what would be done" "$(cat dry)" "uprobe_events"
+  else
+    has "or why it cannot be told" "$(cat dry.err)" "without instances, in the top-level buffer, cannot be told"
+  fi
 
   is "stat ends well" "$(cat stat.status)" 0
   # "requests 300 lookups 300 evictions N": what the server itself counted
@@ -66,6 +116,9 @@ vm_check() { # KERNEL
   is "record and report end well" "$(cat record.status) $(cat report.status)" "0 0"
   holds "a recording is read back whole" report \
     "[probe('values:' + name)['hits'] for name in ('ints', 'text', 'globals', 'many')] == [100] * 4"
+
+  vm_check_summaries
+  vm_check_script
 
   # and by another machine: this one
   base64 -d <rec.base64 >rec.dat
@@ -123,6 +176,7 @@ vm_check() { # KERNEL
     is "and removes what had to stay for it" "$(cat long.left)" ""
     ok "what had to stay was small" test "$(cat pieces)" -le 1
   fi
+  [ ! -f flat.status ] || vm_check_whole
   is "tracefs is as it was" "$(cat after)" "$(cat before)"
   is "the kernel did not complain" "$(cat dmesg)" ""
 }
