@@ -56,12 +56,15 @@ static char *follow(const char *path, int *ret, struct nw_error *err)
 	return real;
 }
 
-/* /dev/stdout and its like: the very file that we have open. -1: none of them. */
+/* /dev/stdout and its like: the very file that we have open for writing. -1: none of them. (A job in
+ * the background has /dev/null for its input.) */
 static int already_open(const struct stat *st)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		struct stat open;
-		if (fstat(fd, &open) == 0 && open.st_dev == st->st_dev &&
+		int flags = fcntl(fd, F_GETFL);
+		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
+		    fstat(fd, &open) == 0 && open.st_dev == st->st_dev &&
 		    open.st_ino == st->st_ino)
 			return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	}

@@ -242,7 +242,22 @@ START_TEST(what_is_no_file_is_written_to)
 }
 END_TEST
 
+/* As of a job in the background, whose input is /dev/null. */
+START_TEST(what_is_open_for_reading_is_not_written_to)
+{
+	struct nw_error err = {0};
+	struct nw_replace file;
+
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(dup2(null, STDIN_FILENO), STDIN_FILENO);
+	close(null);
+	ck_assert_int_eq(nw_replace_begin("/dev/null", &file, &err), 0);
+	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), 0);
+	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+}
+END_TEST
+
 UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened,
 	  links_stay_in_their_root, holes_are_no_content,
 	  a_file_is_replaced_when_it_is_complete, links_of_our_own_are_followed,
-	  what_is_no_file_is_written_to)
+	  what_is_no_file_is_written_to, what_is_open_for_reading_is_not_written_to)
