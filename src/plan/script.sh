@@ -590,7 +590,8 @@ nw_sweep_group() {
 # The settings of the top-level buffer, as the note has them.
 nw_put_back() {
   nw_kept=$nw_pids
-  nw_pids= nw_old_pids=
+  nw_pids=
+  nw_old_pids=
   while read -r nw_a nw_b; do
     case $nw_a in
     on) nw_old_on=$nw_b ;;
