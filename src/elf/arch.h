@@ -120,7 +120,7 @@ struct nw_arch {
 	/* Relocations (psABI): of a GOT slot with the address of a symbol, of a function that is
 	 * called through the PLT, and of what an ifunc's resolver answers; 0: not known. */
 	unsigned int got_slot, plt_slot, ifunc_slot;
-	/* Bits of a function's address that are none, as Thumb's. */
+	/* Bits of a function's value that are no part of its address, such as Thumb's lowest. */
 	uint64_t no_address;
 	/* st_other tells how far behind its address calls from its own file enter (ppc64). */
 	bool local_entries;

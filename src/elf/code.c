@@ -100,7 +100,8 @@ static bool jumps(const struct nw_insn *insn)
 	       insn->goal == NW_GOAL_TARGET;
 }
 
-/* Does every jump within lead to a beginning? One may skip a lock prefix. */
+/* Does every jump within the function lead to the beginning of an instruction? It may also skip a
+ * lock prefix. */
 static bool is_consistent(const struct function *f)
 {
 	nw_vec_each (&f->stretches, stretch)
@@ -310,7 +311,8 @@ static const char *find_exits(struct function *f, nw_exits *out)
 		why = "its jumps lead into what was taken for instructions";
 	if (!why && !out->count)
 		why = "it has no return instruction";
-	nw_vec_each (out, exit) /* whether it began before it ended could not be told */
+	/* entry and return would be one place: their order could not be told */
+	nw_vec_each (out, exit)
 		if (!why && exit->vaddr == f->stretches.item[0].start)
 			why = "its first instruction leaves it already";
 	return why;

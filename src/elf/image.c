@@ -106,7 +106,7 @@ static int read_segments(struct nw_image *image, Elf *elf, struct nw_error *err)
 		GElf_Phdr header;
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
-		/* each address is looked for in all of them */
+		/* a limit, since every address is looked for in all segments */
 		if (image->segments.count == NW_MOST_SEGMENTS)
 			return nw_fail(err, EFBIG, "'%s' has more than %d segments",
 				       image->path, NW_MOST_SEGMENTS);
@@ -295,7 +295,7 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 			ret = skip(image, &note, "%s", why);
 		} else {
 			uint64_t moved = base && note.base ? base - note.base : 0;
-			if (note.pc) /* 0 is dropped code, wherever the rest went */
+			if (note.pc) /* 0: the linker dropped the code (--gc-sections); moving does not change that */
 				note.pc += moved;
 			if (note.semaphore)
 				note.semaphore += moved;

@@ -50,7 +50,7 @@ typedef struct nw_insns nw_insns;
  */
 const char *nw_insns_decode(const struct nw_arch *arch, const unsigned char *code,
 			    size_t len, uint64_t vaddr, nw_insns *out);
-/* For whoever decodes: the next instruction, NULL without memory; and what there is to say. */
+/* For decoders: append an instruction (NULL: no memory), and the reasons that they return. */
 struct nw_insn *nw_insns_add(nw_insns *out, uint64_t vaddr, unsigned int size);
 extern const char nw_insn_no_memory[], nw_insn_cut_off[];
 

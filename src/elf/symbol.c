@@ -157,7 +157,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
 	};
 
-	/* a name is long, or many symbols have parts of one: comparing them takes its time */
+	/* long names, or many symbols that share the bytes of one: comparing them would take too long */
 	if (len > symbols->names || len > UINT32_MAX) {
 		symbols->cut = true;
 		return 0;

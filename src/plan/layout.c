@@ -164,7 +164,7 @@ static char word_letter(const struct nw_laying *l)
 	return l->options->caps.hex && !l->options->any_kernel ? 'x' : 'u';
 }
 
-/* 0; 1: there are as many parts as there may be. */
+/* Returns 0; 1: no further part is allowed; -ENOMEM. */
 static int lay_out_pointer(const struct nw_laying *l, nw_layouts *parts,
 			   struct nw_source *source, size_t arg)
 {
@@ -222,7 +222,7 @@ static int lay_out_chunk(const struct nw_laying *l, nw_layouts *parts,
 	return chunk->field < 0 ? chunk->field : 0;
 }
 
-/* 0; 1: there are as many parts as there may be, and what there is has to do. */
+/* Returns 0; 1: no further part is allowed, so the string is shorter than wanted; -ENOMEM. */
 static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 			 struct nw_source *source, size_t arg, uint32_t wanted)
 {
@@ -272,7 +272,7 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 
 /* ---- the stack pointer -------------------------------------------------------------- */
 
-/* What the stack pointer at a point has to do with the call's. A return probe runs behind the
+/* How the stack pointer at a point differs from that at the function's entry. A return probe runs behind the
  * return instruction; whatever else marks a return stands in front of it. */
 static struct nw_stack_field stack_of(const struct nw_point *point)
 {

@@ -98,7 +98,8 @@ static int add_problem(nw_operands *out, const char *problem)
 	return 0;
 }
 
-/* Take the next of all for each that is passed where all are, which floating-point ones are not. */
+/* Give each argument the next of the places for integers (all); floating-point ones are passed
+ * elsewhere and take none of them. */
 static int deal(const struct convention *c, const nw_operands *all, size_t count,
 		const nw_named_args *types, nw_operands *out)
 {
@@ -139,7 +140,7 @@ int nw_call_operands(const struct nw_image *image, const char *name, bool is_ret
 	if (!count)
 		count = all.count < 6 ? all.count : 6;
 	size_t most = c.problem ? named : all.count;
-	/* what is passed elsewhere leaves a place for another */
+	/* a floating-point argument takes no integer register, so one more argument has one */
 	for (size_t i = 0; c.floats && i < named; i++)
 		most += is_float(types, i);
 	if (named > count)

@@ -79,7 +79,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Does the path of a mapped file fit what the spec says: whole path, or (lib)name(.so.N)? */
+/* Does the path of a mapped file match what the spec says: whole path, or (lib)name(.so.N)? */
 static bool matches_path(const char *wanted, const char *path)
 {
 	const char *base = base_name(path);

@@ -106,7 +106,7 @@ static bool is_elf(const char *path)
 	return elf;
 }
 
-/* The first file that fits dir/pattern. */
+/* The first file that matches dir/pattern. */
 static char *first_match(const char *dir, const char *pattern, bool elf)
 {
 	nw_cleanup(nw_free_ptr) char *whole = nw_text("%s/%s", dir, pattern);

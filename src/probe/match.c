@@ -127,7 +127,7 @@ struct warnings {
 	size_t seen, more;
 };
 
-/* Add a warning, unless it is there: several specs may come by. Takes text over. */
+/* Add a warning, unless it is there already, from another spec. Takes text over. */
 static int warn(struct warnings *warnings, char *text)
 {
 	enum {
@@ -145,7 +145,7 @@ static int warn(struct warnings *warnings, char *text)
 	return ret;
 }
 
-/* Notes that fit but were left out, and semaphores that cannot work: tell the user. */
+/* Notes that match but were left out, and semaphores that cannot work: tell the user. */
 static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 		     struct nw_selection *selection)
 {

@@ -68,7 +68,7 @@ static int function_fail(const struct matching *m, int ret)
 	}
 }
 
-/* Code of this kind takes a breakpoint without a word, and is never seen to hit it. */
+/* In code of this kind (Thumb) the kernel places a breakpoint without an error, and never reports a hit. */
 static int refuse_barred(const struct matching *m, const struct found *f)
 {
 	struct nw_symbol around = f->symbol;
@@ -98,7 +98,7 @@ static int find_place(const struct matching *m, struct found *f)
 				       spec->offset, m->image->path);
 		return 0;
 	}
-	/* callers of the same module skip what a function begins with for those of others */
+	/* ppc64: callers in the same file enter behind the instructions that set up the TOC for others */
 	f->vaddr = f->symbol.value + (spec->offset ? spec->offset : f->symbol.local_entry);
 	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
 	if (offset < 0)
@@ -288,7 +288,7 @@ static int add_found(const struct matching *m, struct found *f)
 /* ---- patterns ----------------------------------------------------------------------- */
 
 enum {
-	FUNCTIONS_MOST = 256, /* that a pattern may name without --force */
+	FUNCTIONS_MOST = 256, /* functions that a pattern may match without --force */
 };
 
 struct pattern {
@@ -345,7 +345,8 @@ static int add_names(const struct matching *m, const nw_strings *names)
 			one.err = &why;
 			ret = add_found(&one, &f);
 			added += ret > 0 ? ret : 0;
-			if (ret == -EOPNOTSUPP || ret == -EINVAL) /* costs only itself */
+			/* this function is left out with a warning, the others are kept */
+			if (ret == -EOPNOTSUPP || ret == -EINVAL)
 				ret = nw_strings_addf(&m->selection->warnings, "%s",
 						      why.what);
 			else if (ret < 0)

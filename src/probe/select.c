@@ -203,7 +203,7 @@ static int select_one(const struct nw_spec *asked, const struct nw_scope *scope,
 	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {
 		ret = nw_match_image(spec, scope, candidates.item[i], selection, err);
 		matched += ret > 0 ? ret : 0;
-		/* one of several files that lacks the function does not matter */
+		/* that one of several files lacks the function is no error */
 		if (ret == -ENOENT && (matched || i + 1 < candidates.count))
 			ret = 0;
 	}

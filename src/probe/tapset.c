@@ -87,7 +87,7 @@ static int parse_points(struct nw_scan *scan, struct marks *marks)
 			return nw_scan_fail(scan, "a probe without a body in braces");
 		}
 		if (nw_token_is(&scan->token, "="))
-			mark = (struct mark){0}; /* what stood before is its own name */
+			mark = (struct mark){0}; /* that was the name of an alias */
 		if (nw_token_is(&scan->token, ","))
 			end_point(marks, &mark);
 		ret = scan->token.kind == NW_TOKEN_WORD ? take_component(scan, &mark)

@@ -71,7 +71,7 @@ static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
 	return -EINVAL;
 }
 
-/* A number can be shown as any other, and nothing else as anything else. */
+/* The user may show a number as another type of number; no other change of type is possible. */
 static int check_type(const struct nw_spec *spec, const struct nw_named_arg *arg,
 		      const struct nw_type *field, struct nw_error *err)
 {
@@ -109,7 +109,8 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 	int ret = 0;
 
 	probe->has_args = true;
-	nw_vec_free(&probe->args); /* the last spec that names some wins */
+	/* if several specs name arguments, the last one's count */
+	nw_vec_free(&probe->args);
 	nw_vec_each (&spec->args, arg) {
 		const struct nw_named_arg *field = find_arg(fields, arg->name);
 		if (!field && all)
@@ -155,7 +156,7 @@ static int add_fields(const struct nw_spec *spec, const struct nw_scope *scope,
 					    probe->name, &fields, err);
 	if (ret == 0 && all)
 		ret = add_all(&fields, probe, err);
-	else if (ret == 0) /* what nobody can tell is believed */
+	else if (ret == 0) /* fields that are not known are taken as the user names them */
 		ret = add_named(spec, scope->events ? &fields : &spec->args, exact, probe,
 				err);
 	nw_vec_free(&fields);
@@ -219,7 +220,7 @@ static int no_event(const struct nw_spec *spec, const struct nw_near *near,
 	return -ENOENT;
 }
 
-/* Each of the names that fits. */
+/* Each of the events that the spec matches. */
 static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		       const nw_strings *names, struct nw_selection *selection,
 		       struct nw_error *err)

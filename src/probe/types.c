@@ -113,7 +113,7 @@ int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err
 static void find_in(struct nw_types *types, const char *directory, unsigned int depth,
 		    unsigned int *files);
 
-/* What is found is a help; what is wrong with it is nobody's fault here. */
+/* Tapsets that are found are only a help: an error in one of them is not reported. */
 static void find_one(struct nw_types *types, const char *path, unsigned int depth,
 		     unsigned int *files)
 {
@@ -233,7 +233,7 @@ static unsigned int match_quality(const struct nw_described *known, const char *
 	    (known->provider && !nw_glob_match(known->provider, provider)))
 		return 0;
 	bool program = known->program && matches_program(known->program, path);
-	/* what nobody named must be sure of the file; what somebody did need not */
+	/* a description that was found must name this program; one that the user gave need not */
 	if (!known->given)
 		return program ? 1 : 0;
 	return program ? 4 : known->program ? 2 : 3;
@@ -261,7 +261,7 @@ static bool suits(const struct nw_type *type, const struct nw_operand *op)
 	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
 
 	if (op->kind == NW_OPERAND_UNKNOWN || op->problem)
-		return true; /* nothing can be had anyhow */
+		return true; /* no value can be fetched, whatever its type */
 	if (!plain)
 		return false;
 	if (type->base == NW_TYPE_STRING)

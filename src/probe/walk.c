@@ -24,8 +24,8 @@
 #include "nopwatch/probe.h"
 
 enum {
-	DEEPEST = 200,	  /* a loop of mounts, not a tree */
-	MOST_THREADS = 8, /* a disk has no use for more */
+	DEEPEST = 200,	  /* deeper than any real tree: a loop of mounts */
+	MOST_THREADS = 8, /* more do not make a disk faster */
 	READ_ALONE = 64,  /* directories, before it is worth to start a thread */
 };
 
@@ -66,7 +66,8 @@ static void free_reader(struct reader *reader)
 	nw_buf_free(&reader->path);
 }
 
-/* A file system of the kernel's own making: no programs in it, and some files in it bite. */
+/* A file system that the kernel makes up (/proc, /sys): it has no programs, and opening some of its files
+ * has effects. */
 static bool is_pseudo(int dir)
 {
 	static const unsigned long magics[] = {
@@ -288,7 +289,7 @@ static int read_entries(struct reader *reader, struct dir *dir, int fd, dev_t de
 	return ret;
 }
 
-/* What cannot be read costs only itself. Sorted, so that the order is always the same. */
+/* A file or directory that cannot be read is passed over. Sorted, so that the order is always the same. */
 static int read_dir(struct reader *reader, struct dir *dir)
 {
 	dev_t dev;

@@ -214,7 +214,7 @@ int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 	}
 	if (ret == 0) {
 		size_t len = text.len ? text.len - 1
-				      : 0; /* the last newline is not its own */
+				      : 0; /* without the newline that the kernel appends */
 		len = len < 15 ? len : 15;
 		memcpy(comm, nw_buf_str(&text), len);
 		comm[len] = '\0';

@@ -41,7 +41,7 @@ static int is_file(int proc, const char *path, const struct nw_file_id *file)
 }
 
 /* What is mapped can be asked since 3.3, before 4.3 only with CONFIG_CHECKPOINT_RESTORE, and by those
- * with the right to; else the path that it has there; else the device that maps tells has to do. */
+ * with the right to; else its path is asked; else the device in maps has to agree. */
 bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
 		      const struct nw_file_id *file)
 {

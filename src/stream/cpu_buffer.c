@@ -46,7 +46,7 @@ void nw_cpu_buffer_queue(struct nw_stream *s, struct nw_cpu_buffer *buffer,
 	buffer->last = slab;
 	buffer->queued++;
 	s->queued++;
-	/* its stamp bounds what follows from below; good enough for `known` */
+	/* no event of the page is older than its stamp, which is good enough for `known` */
 	if (nw_page_open(&page, &s->formats->page, slab->bytes, slab->len) == 0)
 		buffer->last_queued = nw_max64(buffer->last_queued, page.time);
 	s->stats.pages++;
@@ -82,7 +82,7 @@ static void add_loss(struct nw_stream *s, struct nw_cpu_buffer *buffer, uint64_t
 	s->stats.lost += lost;
 }
 
-/* What stands on the rest of the page cannot be read: it is as good as lost. */
+/* The rest of the page cannot be read: its events count as lost. */
 static void give_up_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 {
 	s->stats.damaged++;

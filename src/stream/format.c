@@ -115,7 +115,7 @@ static uint32_t low_bits_offset(const struct nw_field_format *field)
 							 : field->offset + field->size - 2;
 }
 
-/* What each place of the event stands for, flat: the reader asks for every hit. */
+/* Which probe each place of the event belongs to, in one array: the reader asks for every hit. */
 static int load_places(const struct nw_plan *plan, struct nw_event_format *format)
 {
 	struct nw_hit_place *slot = nw_vec_add(&format->places);
@@ -129,7 +129,7 @@ static int load_places(const struct nw_plan *plan, struct nw_event_format *forma
 				.probe = (uint32_t)planned->probe,
 				.part = place->part,
 				.known = true,
-				/* not so: the table of a damaged recording */
+				/* a damaged recording may have parts that do not belong together */
 				.whole = planned->parts == 1 && place->part == 0};
 	}
 	format->by_low_bits = format->event->by_low_bits;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filling the buffers. Reading is by need: epoll names those that the kernel has filled past
+ * Filling the buffers. A buffer is read when there is something in it: epoll names those that the kernel has filled past
  * buffer_percent; the others are looked at a few times a second, which is what moves their
- * `known` on. So an idle CPU costs next to nothing, and a slow probe is seen within NW_SWEEP_NS.
+ * `known` on. So an idle CPU is looked at a few times a second only, and a slow probe is seen within NW_SWEEP_NS.
  */
 #include <errno.h>
 #include <poll.h>

@@ -168,7 +168,7 @@ static inline bool decode(const struct nw_formats *formats,
 	out->probe = place->probe;
 	out->part = place->part;
 	out->whole = place->whole;
-	return place->known; /* else the address is none of our places */
+	return place->known; /* false: no place of ours has that address */
 }
 
 /*

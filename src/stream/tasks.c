@@ -13,7 +13,7 @@
 struct nw_tasks {
 	struct nw_tasks_options options;
 	pid_t *pids;
-	struct nw_task *slot; /* tid 0: free; the idle thread is nobody's target */
+	struct nw_task *slot; /* tid 0, the idle thread's: free */
 	size_t slots, used;
 	struct nw_task stranger; /* for when there is no memory */
 };
@@ -106,7 +106,7 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	/* else the kernel recorded it, so somebody asked for it */
+	/* without strangers the kernel has filtered: whatever it recorded is wanted */
 	task->wanted = !tasks->options.strangers || !tasks->options.pid_count;
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
@@ -123,7 +123,7 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
 
 	if (!task) {
-		/* the idle thread is in nobody's process */
+		/* the idle thread (tid 0) belongs to no process */
 		tasks->stranger = (struct nw_task){
 			.tid = tid, .pid = tid, .wanted = tid || !tasks->options.pid_count};
 		strcpy(tasks->stranger.comm, tid ? "?" : "<idle>");

@@ -22,7 +22,7 @@ static void type_field(struct nw_text_field *field, const struct nw_fetch *fetch
 	field->string = fetch->shown.base == NW_TYPE_STRING;
 	field->array = field->string ? 0 : fetch->field.array;
 	uint32_t size = field->string ? 4 : fetch->field.bits / 8;
-	/* the table may come from anywhere */
+	/* the plan may come from a hostile recording: sizes are checked */
 	bool plain = size == 1 || size == 2 || size == 4 || size == 8;
 	field->size = plain ? size * (field->array ? field->array : 1) : 0;
 }
@@ -311,7 +311,7 @@ static void store_values(const struct nw_text_event *event, const char *args,
 		if (!field->size)
 			continue;
 		const char *value = value_at(field, at, end);
-		if (!value) /* behind what has been read, in case a string pretends */
+		if (!value) /* behind what has been read: a string may hold the text "NAME=", too */
 			value = find_value(field, at, end);
 		if (!value && !event->strings)
 			value = find_value(field, args, end);

@@ -597,7 +597,7 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 	struct named named;
 	int found = make_named(text, len, &named);
 
-	/* the path tells several files apart; where it fits none, it is no help */
+	/* the path tells several files apart; where it matches none of them, it is ignored */
 	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
 		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
 			if (!names_probe(&named, selection->probes.item[i], any_file))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Rates over the last second, from counters that are looked at now and then. */
+/* Rates over the last second, from samples of counters. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
