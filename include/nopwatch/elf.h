@@ -139,6 +139,7 @@ struct nw_site {
 struct nw_skipped {
 	const char *provider, *name; /* "" where the note is too broken to tell */
 	uint64_t vaddr;
+	bool trap; /* a breakpoint is in the file there */
 	char *why;
 };
 

@@ -122,6 +122,9 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
 		     struct nw_features *out, struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
+/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
+ * trying has shown, and such a file? */
+bool nw_is_mute(const struct nw_features *features, const struct nw_image *image);
 
 /* What makes a place too dangerous to arm without --force; NULL: nothing. features NULL: on a kernel
  * that is not known. */
@@ -308,7 +311,7 @@ struct nw_foreign_event {
 	bool pid_excluded; /* set_event_notrace_pid has all of them */
 	bool waits;	   /* enabled, but recorded only once a trigger switches it on */
 	unsigned int cpus_left_out; /* by tracing_cpumask, */
-	char all_cpus[320];	    /* which would be this if it left out none */
+	char *all_cpus;		    /* which would be this if it left out none; or NULL */
 	uint64_t buffer_kib;	    /* a CPU; 0: not made yet */
 	char filter[128];	    /* "" = none */
 	uint64_t
@@ -324,6 +327,11 @@ int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *i
 			   const nw_pids *threads, nw_foreign_events *out,
 			   struct nw_error *err);
 void nw_foreign_events_free(nw_foreign_events *events);
+
+/* How many of the CPUs that are online (a list: "0-3,8") are not in a mask ("f,ffffffff")? */
+unsigned int nw_cpus_left_out(const char *mask, const char *online);
+/* The mask of all that are online. 0 or -ENOMEM. */
+int nw_cpus_mask(const char *online, struct nw_buf *out);
 
 /* ---- every uprobe event that there is ----------------------------------------------- */
 

@@ -106,6 +106,7 @@ struct nw_watch {
 	bool done;	     /* it was armed and watched */
 	const char *skipped; /* why not, a phrase; NULL: it was, or was refused */
 	char refused[768];   /* the kernel's or our own reason not to arm; "": armed */
+	int refused_code;    /* its errno */
 	uint64_t elapsed_ns;
 	size_t sites, sites_hit;
 	uint64_t counted;     /* hits by the kernel's count, in whatever process */
@@ -125,11 +126,12 @@ struct nw_watch {
 
 /* What a bpftrace command line says; see nw_tool_parse(). */
 struct nw_tool {
-	char *program;	    /* "bpftrace" */
-	nw_strings specs;   /* its user-level probes, as specs of ours */
-	nw_strings events;  /* tracepoint:GROUP:EVENT of its probes */
-	pid_t pid;	    /* -p, or a filter /pid == N/; 0: none */
-	char *command;	    /* -c; NULL: none */
+	char *program;	   /* "bpftrace" */
+	nw_strings specs;  /* its user-level probes, as specs of ours */
+	nw_strings events; /* tracepoint:GROUP:EVENT of its probes */
+	char *script;  /* the file that has the program; NULL: the command line has it */
+	pid_t pid;     /* -p, or a filter /pid == N/; 0: none */
+	char *command; /* -c; NULL: none */
 	uint64_t args_used; /* bit N: argN is used */
 	bool filter;	    /* some probe has a filter */
 	bool returns_arg;   /* argN in a return probe */
@@ -142,6 +144,7 @@ struct nw_facts {
 	const struct nw_kernel_access *kernel;
 	bool nop5_safe;
 	bool ref_ctr; /* the kernel counts semaphores, and refuses a place with another counter */
+	bool mute; /* on this kernel no probe in a file on such a file system hits */
 	const struct nw_spec *spec;
 	const char *path;		   /* the file that is meant; NULL: not said */
 	const struct nw_image *image;	   /* NULL: it cannot be opened */
@@ -206,9 +209,11 @@ bool nw_diagnosis_has(const struct nw_diagnosis *diagnosis, enum nw_cause cause)
 
 /*
  * A command line of bpftrace (behind sudo, too), read without running it. EINVAL: another tool;
- * ENOENT: it names no user-level probe.
+ * ENOENT: it names no user-level probe. With out->script it is the text of that file that names
+ * them: the caller hands it to nw_tool_script().
  */
 int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
+int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err);
 void nw_tool_free(struct nw_tool *tool);
 
 /* One row of the table of other tools' errors. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "request.h"
 
@@ -84,6 +85,29 @@ static int why_all(char *const *specs, size_t count, const struct nw_args *args,
 	return ret;
 }
 
+enum {
+	MOST_SCRIPT = 16 << 20
+};
+
+/* What the tool's command line names, with the program in its file, if it is in one. */
+static int read_tool(char *const *argv, struct nw_tool *tool, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int ret = nw_tool_parse(argv, tool, err);
+
+	if (ret < 0 || !tool->script)
+		return ret;
+	int fd = nw_open_input(tool->script);
+	ret = fd < 0 ? fd : nw_buf_read_most(&text, fd, MOST_SCRIPT);
+	if (fd >= 0)
+		close(fd);
+	ret = ret < 0 ? nw_fail(err, -ret, "cannot read '%s': %s", tool->script,
+				nw_strerror(-ret))
+		      : nw_tool_script(tool, nw_buf_str(&text), err);
+	nw_buf_free(&text);
+	return ret;
+}
+
 static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 		  struct nw_error *err)
 {
@@ -94,7 +118,7 @@ static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 	if (!args->words.count && !args->cmd && !args->error)
 		return nw_fail_usage(err, "no probe is named");
 	if (args->cmd) {
-		ret = nw_tool_parse(args->cmd, &tool, err);
+		ret = read_tool(args->cmd, &tool, err);
 		if (ret == 0)
 			ret = why_all(tool.specs.item, tool.specs.count, args, &tool, sink,
 				      status, err);

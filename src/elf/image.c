@@ -236,13 +236,16 @@ static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_
 	if (barred)
 		return skip(image, note, "at 0x%llx there is %s",
 			    (unsigned long long)note->pc, barred);
-	return skip(image, note,
-		    "there is %s at 0x%llx: the note does not belong to this code%s",
-		    nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",
-		    (unsigned long long)note->pc,
-		    !note->base ? " (the linker lost its .stapsdt.base)"
-		    : !base	? " (the file's .stapsdt.base is gone)"
-				: "");
+	int ret = skip(image, note,
+		       "there is %s at 0x%llx: the note does not belong to this code%s",
+		       nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",
+		       (unsigned long long)note->pc,
+		       !note->base ? " (the linker lost its .stapsdt.base)"
+		       : !base	   ? " (the file's .stapsdt.base is gone)"
+				   : "");
+	if (ret == 0)
+		image->skipped.item[image->skipped.count - 1].trap = nop == NW_NOP_TRAP;
+	return ret;
 }
 
 /* Put aside a note whose address is nowhere. */

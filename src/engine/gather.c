@@ -255,15 +255,17 @@ static int gather_mapping(struct nw_gathered *g, struct nw_error *err)
 static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 {
 	struct nw_tracefs fs;
-	struct nw_features features;
+	struct nw_features *features = &g->features;
 
 	nw_kernel_access_read(&g->kernel);
 	g->facts.kernel = &g->kernel;
 	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
-	int ret = nw_features_find(&fs, g->request->features, false, &features, err);
-	g->facts.nop5_safe = ret == 0 && features.has[NW_FEATURE_NOP5_SAFE];
-	g->facts.ref_ctr = ret == 0 && features.has[NW_FEATURE_REF_CTR];
+	int ret = nw_features_find(&fs, g->request->features, true, features, err);
+	if (ret < 0) /* what cannot be tried stays open */
+		ret = nw_features_find(&fs, g->request->features, false, features, err);
+	g->facts.nop5_safe = ret == 0 && features->has[NW_FEATURE_NOP5_SAFE];
+	g->facts.ref_ctr = ret == 0 && features->has[NW_FEATURE_REF_CTR];
 	nw_tracefs_close(&fs);
 	return ret;
 }
@@ -303,6 +305,7 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		ret = look_others(g, &g->others, err);
 	if (ret == 0 && !g->kernel.tracefs && g->facts.image)
 		g->facts.others = &g->others;
+	g->facts.mute = g->facts.image && nw_is_mute(&g->features, g->facts.image);
 	gather_places(g);
 	return ret;
 }

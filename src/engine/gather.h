@@ -20,7 +20,8 @@ struct nw_gathered {
 	struct nw_mapping_facts mapping;
 	nw_foreign_events others, others_after;
 	struct nw_watch watch;
-	struct nw_facts facts; /* points to the above */
+	struct nw_features features; /* nothing, where the kernel may not be looked at */
+	struct nw_facts facts;	     /* points to the above */
 };
 
 /* Everything that can be known without arming. A spec that is none is an error; that nothing

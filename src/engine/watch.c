@@ -197,6 +197,7 @@ static char *exact_spec(const struct nw_gathered *g)
 static void refuse(struct nw_watch *watch, const struct nw_error *err)
 {
 	snprintf(watch->refused, sizeof(watch->refused), "%s", err->what);
+	watch->refused_code = err->code;
 }
 
 static void finish(struct watcher *watcher, const struct nw_run_result *result, int ret,

@@ -224,7 +224,7 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 {
 	const nw_strings *warnings = &session->warnings;
 
-	nw_fail(err, EINVAL, "%s",
+	nw_fail(err, session->refused ? session->refused : EINVAL, "%s",
 		warnings->count ? warnings->item[warnings->count - 1]
 				: "no probe could be defined");
 	return -EINVAL;
@@ -296,6 +296,8 @@ static void explain_refusal(struct nw_session *session, struct nw_event *event, 
 						     why);
 
 	give_up(session, place, text ? text : why);
+	if (!session->refused)
+		session->refused = -ret;
 	forget_place(session, event, place);
 }
 

@@ -95,40 +95,23 @@ static void read_pids(instance_t *instance, const nw_pids *threads,
 	}
 }
 
-/* All of so many CPUs, as tracing_cpumask spells them: "f,ffffffff". */
-static void all_cpus(unsigned int count, char out[320])
-{
-	unsigned int digits = (count + 3) / 4,
-		     first = count % 4 ? (1u << count % 4) - 1 : 15;
-	size_t used = 0;
-
-	for (unsigned int left = digits; left && used < 318; left--) {
-		if (left != digits && left % 8 == 0)
-			out[used++] = ',';
-		out[used++] = "0123456789abcdef"[left == digits ? first : 15];
-	}
-	out[used] = '\0';
-}
-
 /* Which CPUs record? */
 static void read_cpus(instance_t *instance, struct nw_foreign_event *event)
 {
 	char *mask = tracefs_instance_get_affinity_raw(instance);
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int allowed = 0;
+	int system = open("/sys/devices/system/cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct nw_buf online = {0}, all = {0};
 
-	if (mask && online > 0) {
-		for (const char *at = mask; *at; at++)
-			if (isxdigit((unsigned char)*at))
-				allowed += (unsigned int)__builtin_popcount(
-					(unsigned int)strtoul((char[]){*at, '\0'}, NULL,
-							      16));
-		event->cpus_left_out = allowed < (unsigned int)online
-					       ? (unsigned int)online - allowed
-					       : 0;
-		all_cpus((unsigned int)sysconf(_SC_NPROCESSORS_CONF), event->all_cpus);
+	if (mask && system >= 0 && nw_tracefs_read(system, "online", &online) == 0) {
+		event->cpus_left_out = nw_cpus_left_out(mask, nw_buf_str(&online));
+		if (nw_cpus_mask(nw_buf_str(&online), &all) == 0)
+			event->all_cpus = nw_buf_take(&all);
 	}
+	if (system >= 0)
+		close(system);
 	free(mask);
+	nw_buf_free(&online);
+	nw_buf_free(&all);
 }
 
 /* KiB of buffer a CPU; one that will be made larger when it is used says "7 (expanded: 1408)". */
@@ -323,6 +306,7 @@ void nw_foreign_events_free(nw_foreign_events *events)
 {
 	nw_vec_each (events, event) {
 		free(event->path);
+		free(event->all_cpus);
 		nw_vec_free(&event->readers);
 	}
 	nw_vec_free(events);

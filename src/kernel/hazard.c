@@ -5,16 +5,19 @@
 
 #include "nopwatch/kernel.h"
 
-/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits. Those kernels read no
- * memory either, which the trial has found. */
-static bool on_mute_tmpfs(const struct nw_features *features, const struct nw_point *point)
+/* Those kernels read no memory either, which the trial has found. */
+bool nw_is_mute(const struct nw_features *features, const struct nw_image *image)
 {
 	struct statfs fs;
 
 	return features && !features->has[NW_FEATURE_MEMORY] &&
-	       features->tried[NW_FEATURE_MEMORY] && point->image->fd >= 0 &&
-	       fstatfs(point->image->fd, &fs) == 0 &&
-	       (unsigned long)fs.f_type == TMPFS_MAGIC;
+	       features->tried[NW_FEATURE_MEMORY] && image->fd >= 0 &&
+	       fstatfs(image->fd, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC;
+}
+
+static bool on_mute_file(const struct nw_features *features, const struct nw_point *point)
+{
+	return nw_is_mute(features, point->image);
 }
 
 static bool on_long_nop(const struct nw_features *features, const struct nw_point *point)
@@ -28,7 +31,7 @@ static const struct {
 	const char *here;  /* of this kernel */
 	const char *there; /* of one that is not known */
 } hazards[] = {
-	{on_mute_tmpfs,
+	{on_mute_file,
 	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to "
 	 "a disk, "
 	 "and start it from there",

@@ -30,7 +30,8 @@ struct nw_session {
 	struct nw_pid_filter filter;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 	const struct nw_event *gated; /* the last that got a gate; NULL: none has one */
-	uint64_t began_ns;	      /* on its clock: recording was switched on */
+	int refused; /* why the kernel would not arm a place, the first errno; 0: it did */
+	uint64_t began_ns; /* on its clock: recording was switched on */
 };
 
 /* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */

@@ -25,6 +25,19 @@ static void blame_script(struct judge *judge)
 		nw_remedy(judge, "cat %s", facts->path);
 }
 
+static void blame_mute(struct judge *judge)
+{
+	const char *path = judge->facts->image->path;
+
+	nw_fails(judge, "it is on tmpfs, where no probe of this kernel hits");
+	nw_blame(
+		judge, NW_CAUSE_FILESYSTEM,
+		"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: "
+		"a copy on a disk can be probed",
+		path);
+	nw_remedy(judge, "# copy %s to a disk, and start it from there", path);
+}
+
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -34,6 +47,8 @@ void nw_check_file(struct judge *judge)
 		nw_pass(judge, "%s is inode %ju, build-id %.16s", facts->image->path,
 			facts->image->ino,
 			*facts->image->build_id ? facts->image->build_id : "none");
+		if (facts->mute)
+			blame_mute(judge);
 		return;
 	}
 	if (!facts->path && !facts->file_error)
@@ -271,13 +286,12 @@ static bool blame_damage(struct judge *judge)
 		if (*skipped->name &&
 		    !nw_spec_matches(facts->spec, skipped->provider, skipped->name))
 			continue;
-		bool trap = strstr(skipped->why, "breakpoint at") != NULL;
 		nw_fails(judge, "the note of %s:%s: %s", skipped->provider, skipped->name,
 			 skipped->why);
-		nw_blame(judge, trap ? NW_CAUSE_BREAKPOINT : NW_CAUSE_NOTE_DAMAGED,
+		nw_blame(judge, skipped->trap ? NW_CAUSE_BREAKPOINT : NW_CAUSE_NOTE_DAMAGED,
 			 "the note of %s:%s in %s cannot be used: %s", skipped->provider,
 			 skipped->name, image->path, skipped->why);
-		if (trap)
+		if (skipped->trap)
 			nw_remedy(judge, "# use the file as its package has it");
 		else
 			nw_remedy(judge, "# link with ld.bfd, or build with sys/sdt.h of "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What was seen while the probe was armed: the breakpoint, the semaphore, the hits. */
+#include <errno.h>
 #include <string.h>
 
 #include "judge.h"
@@ -22,7 +23,8 @@ static void blame_refusal(struct judge *judge)
 	const struct nw_watch *watch = judge->facts->watch;
 
 	nw_fails(judge, "%s", watch->refused);
-	if (strstr(watch->refused, "page cache"))
+	if (watch->refused_code ==
+	    EIO) /* what uprobes say of a file without a page cache */
 		nw_blame(judge, NW_CAUSE_FILESYSTEM,
 			 "uprobes are impossible on this file system (EIO): %s",
 			 watch->refused);

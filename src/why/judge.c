@@ -209,3 +209,14 @@ size_t nw_count_points(const struct nw_facts *facts)
 		count++;
 	return count;
 }
+
+const struct nw_point *nw_point_at(const struct nw_facts *facts, uint64_t offset)
+{
+	const struct nw_point *at;
+	size_t probe = 0, point = 0;
+
+	while ((at = nw_next_point(facts, &probe, &point)))
+		if (at->offset == offset)
+			return at;
+	return NULL;
+}

@@ -40,6 +40,8 @@ bool nw_has_semaphore(const struct nw_facts *facts);
 const struct nw_point *nw_next_point(const struct nw_facts *facts, size_t *probe,
 				     size_t *point);
 size_t nw_count_points(const struct nw_facts *facts);
+/* The one at a file offset; NULL: there is none. */
+const struct nw_point *nw_point_at(const struct nw_facts *facts, uint64_t offset);
 
 /* Is the probe one that programs fire only when told to, and this one was not (src/why/switches.c)? */
 bool nw_blame_switch(struct judge *judge);

@@ -7,16 +7,10 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nopwatch/why.h"
-
-enum {
-	MOST_SCRIPT = 16 << 20
-};
 
 /* ---- words of the program ----------------------------------------------------------- */
 
@@ -211,26 +205,6 @@ static int take_program(struct nw_tool *tool, const char *at)
 
 /* ---- the command line --------------------------------------------------------------- */
 
-static int take_script(struct nw_tool *tool, const char *path, struct nw_error *err)
-{
-	struct nw_buf text = {0};
-	int fd = nw_open_input(path);
-	int ret = fd < 0 ? fd : nw_buf_read_most(&text, fd, MOST_SCRIPT);
-
-	if (fd >= 0)
-		close(fd);
-	if (ret < 0)
-		nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret));
-	else {
-		const char *at = nw_buf_str(&text);
-		if (strncmp(at, "#!", 2) == 0)
-			at += strcspn(at, "\n");
-		ret = take_program(tool, at) < 0 ? nw_no_memory(err) : 0;
-	}
-	nw_buf_free(&text);
-	return ret;
-}
-
 /* The value of -e, -eVALUE, --long VALUE or --long=VALUE; NULL: another option. */
 static const char *value_of(char *const **at, const char *letter, const char *name)
 {
@@ -248,24 +222,53 @@ static const char *value_of(char *const **at, const char *letter, const char *na
 
 static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error *err)
 {
+	const char *script = NULL; /* the first word, unless -e has the program */
+	bool told = false;
 	int ret = 0;
 
 	for (char *const *at = argv + 1; ret == 0 && *at; at++) {
 		const char *value;
-		if ((value = value_of(&at, "-e", "--execute")))
+		if ((value = value_of(&at, "-e", "--execute"))) {
+			told = true;
 			ret = take_program(tool, value) < 0 ? nw_no_memory(err) : 0;
-		else if ((value = value_of(&at, "-p", "--pid")))
+		} else if ((value = value_of(&at, "-p", "--pid"))) {
 			tool->pid = (pid_t)strtol(value, NULL, 10);
-		else if ((value = value_of(&at, "-c", "--cmd")))
+		} else if ((value = value_of(&at, "-c", "--cmd"))) {
 			tool->command = strdup(value);
-		else if ((value = value_of(&at, "-o", "--output")) ||
-			 (value = value_of(&at, "-f", "--format")) ||
-			 (value = value_of(&at, "-I", "--include-dir")))
+		} else if ((value = value_of(&at, "-o", "--output")) ||
+			   (value = value_of(&at, "-f", "--format")) ||
+			   (value = value_of(&at, "-I", "--include-dir"))) {
 			continue;
-		else if (**at != '-' && access(*at, R_OK) == 0 && !tool->specs.count)
-			ret = take_script(tool, *at, err);
+		} else if (**at != '-' && !script) {
+			script = *at;
+		}
+	}
+	if (ret == 0 && script && !told) {
+		tool->script = strdup(script);
+		ret = tool->script ? 0 : nw_no_memory(err);
 	}
 	return ret;
+}
+
+/* Does the program, which has been read, name a place in a program? */
+static int check_named(const struct nw_tool *tool, struct nw_error *err)
+{
+	if (tool->specs.count)
+		return 0;
+	if (tool->events.count)
+		return nw_fail(err, ENOENT,
+			       "%s is an event, not a place in a program: bpftrace cannot "
+			       "attach to uprobe events (PERF_EVENT_IOC_SET_BPF: Invalid "
+			       "argument)",
+			       tool->events.item[0]);
+	return nw_fail(err, ENOENT, "that program has no uprobe, uretprobe or usdt probe");
+}
+
+int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err)
+{
+	if (strncmp(text, "#!", 2) == 0)
+		text += strcspn(text, "\n");
+	return take_program(tool, text) < 0 ? nw_no_memory(err) : check_named(tool, err);
 }
 
 int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
@@ -283,16 +286,8 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
 				     name ? name : "");
 	tool.program = strdup(name);
 	int ret = tool.program ? take_options(&tool, argv, err) : nw_no_memory(err);
-	if (ret == 0 && !tool.specs.count && tool.events.count)
-		ret = nw_fail(err, ENOENT,
-			      "%s is an event, not a place in a program: bpftrace cannot "
-			      "attach to uprobe events (PERF_EVENT_IOC_SET_BPF: Invalid "
-			      "argument)",
-			      tool.events.item[0]);
-	else if (ret == 0 && !tool.specs.count)
-		ret = nw_fail(err, ENOENT,
-			      "that program has no uprobe, uretprobe or usdt "
-			      "probe");
+	if (ret == 0 && !tool.script)
+		ret = check_named(&tool, err);
 	if (ret < 0)
 		nw_tool_free(&tool);
 	else
@@ -304,6 +299,7 @@ void nw_tool_free(struct nw_tool *tool)
 {
 	free(tool->program);
 	free(tool->command);
+	free(tool->script);
 	nw_strings_free(&tool->specs);
 	nw_strings_free(&tool->events);
 	*tool = (struct nw_tool){0};

@@ -173,15 +173,25 @@ START_TEST(the_kernels_refusals_are_named)
 {
 	setup();
 	watch.done = false;
-	strcpy(watch.refused,
-	       "x is left out: the kernel would not arm it: the file system has "
-	       "no page cache to probe (an old overlayfs?)");
+	strcpy(watch.refused, "x is left out: the kernel would not arm it");
+	watch.refused_code = EIO;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_FILESYSTEM);
-	strcpy(watch.refused, "whatever");
+	watch.refused_code = EINVAL;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_REFUSED);
 	ck_assert_int_eq(diagnosis.fires, 0);
+}
+END_TEST
+
+START_TEST(a_file_that_no_probe_hits_is_named)
+{
+	setup();
+	facts.mute = true;
+	facts.watch = NULL;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_FILESYSTEM);
+	ck_assert(nw_diagnosis_settled(&diagnosis));
 }
 END_TEST
 
@@ -390,6 +400,7 @@ START_TEST(notes_are_told_apart)
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOTE_DAMAGED);
 	skipped.why = "there is a breakpoint at 0x401100: ...";
+	skipped.trap = true;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_BREAKPOINT);
 	setup();
@@ -573,6 +584,27 @@ START_TEST(hits_that_nobody_records_are_told_apart)
 	ck_assert_int_eq(first_cause(), NW_CAUSE_TRACING_OFF);
 	ck_assert_int_eq(diagnosis.fires, 1);
 	setup_event();
+	event_after.waits = true; /* "0*" */
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_EVENT_DISABLED);
+	ck_assert_str_eq(diagnosis.remedy.item[0],
+			 "echo 1 > /sys/kernel/tracing/events/g/e/enable");
+	setup_event();
+	event_after.pid_filter = event_after.pid_excluded = true;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_PID_FILTER);
+	setup_event();
+	event_after.cpus_left_out = 1;
+	event_after.all_cpus = "f,ffffffff";
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_CPU_MASK);
+	ck_assert_str_eq(diagnosis.remedy.item[0],
+			 "echo f,ffffffff > /sys/kernel/tracing/tracing_cpumask");
+	setup_event();
+	event_after.buffer_kib = 4;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_BUFFER_FULL);
+	setup_event();
 	strcpy(event_after.filter, "common_pid == 1");
 	judge();
 	ck_assert_uint_eq(diagnosis.reasons.count, 0);
@@ -617,10 +649,10 @@ END_TEST
 
 UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
 	  what_was_not_seen_is_unknown, armed_semaphore_and_hits_are_told_apart,
-	  the_kernels_refusals_are_named, the_kernel_comes_first,
-	  bpf_matters_only_where_there_are_hits, processes_are_told_apart,
-	  other_files_are_told_apart, nothing_mapped_is_told_apart,
-	  functions_are_told_apart, notes_are_told_apart, places_are_told_apart,
-	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
-	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
-	  every_cause_has_its_words)
+	  the_kernels_refusals_are_named, a_file_that_no_probe_hits_is_named,
+	  the_kernel_comes_first, bpf_matters_only_where_there_are_hits,
+	  processes_are_told_apart, other_files_are_told_apart,
+	  nothing_mapped_is_told_apart, functions_are_told_apart, notes_are_told_apart,
+	  places_are_told_apart, what_could_hurt_is_not_armed,
+	  operands_that_bpf_tools_refuse_are_named, events_in_the_way_are_named,
+	  hits_that_nobody_records_are_told_apart, every_cause_has_its_words)
