@@ -96,18 +96,27 @@ while read -r arch compiler flags; do
   done
 done < <(compilers)
 
+# Where the code at an address lies in a file.
+elf_offset() { # FILE ADDRESS
+  readelf -lW "$1" | awk '$1 == "LOAD" && /R E/ { print $2, $3, $5 }' | while read -r from start size; do
+    [ $(($2)) -lt $((start)) ] || [ $(($2)) -ge $((start + size)) ] || printf '0x%x\n' $((($2 & ~1) - start + from))
+  done
+}
+
 # Thumb code cannot be probed; its operands can be shown.
 thumb=arm-linux-gnueabihf-gcc
 if command -v $thumb >/dev/null && build thumb 2 $thumb -mthumb -fPIE -pie; then
   "$NOPWATCH" list -j thumb >thumb.json 2>/dev/null
   holds "Thumb code: every note is put aside, and says why" thumb.json \
     "len(rows) >= 30 and all(r['type'] == 'skipped' and 'Thumb' in r['problem'] for r in rows)"
-  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run func:./thumb:main 2>&1)
+  # the first function, whose symbol has the bit set
+  read -r at name < <(readelf -sW thumb | awk '$4 == "FUNC" && $2 ~ /[13579bdf]$/ { print "0x" $2, $8; exit }')
+  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run "func:./thumb:$name" 2>&1)
   has "Thumb code: its functions are refused, too" "$? $said" \
-    "^1 nopwatch: 'main' of .*/thumb is Thumb code, in which kernels cannot place uprobes"
-  offset=$(("0x$(readelf -sW thumb | awk '$8 == "main" { print $2 }')" & ~1))
-  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run --force "uprobe:./thumb:0x$(printf %x $offset)" 2>&1)
-  has "Thumb code: by their offset, too" "$? $said" "^1 nopwatch: 'main' of .*/thumb is Thumb code"
+    "^1 nopwatch: '$name' of .*thumb is Thumb code, in which kernels cannot place uprobes"
+  offset=$(elf_offset thumb "$at")
+  said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run --force "uprobe:./thumb:$offset" 2>&1)
+  has "Thumb code: by their offset, too" "$? $said" "^1 nopwatch: '$name' of .*thumb is Thumb code"
   "$NOPWATCH" list --force -j thumb >thumb.json 2>/dev/null
   ok "Thumb code: with --force the operands are shown" "$TESTS_LIB/operands_agree" thumb thumb.json expect.2 arm
 else
