@@ -57,30 +57,34 @@ static size_t attribute_length(const char *text)
 
 /*
  * "unsigned int a", "const char * a", "char a[16]", "__data_loc char[] a", "u8 a[sizeof(struct b)]":
- * words and asterisks, two at least, and at most once something in brackets.
+ * two words or asterisks at least, then something in brackets, then one word more.
  */
 static bool is_declaration(const char *text, size_t len)
 {
-	size_t words = 0, brackets = 0;
+	size_t words = 0, behind = 0;
+	bool bracket = false;
 
-	if (len > MOST_DECLARATION || !len || !is_word(*text) || *text == '*')
+	if (len > MOST_DECLARATION || !len || !is_word(*text))
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		i += attribute_length(text + i);
 		if (text[i] == '[') {
 			const char *end = memchr(text + i, ']', len - i);
-			if (brackets++ || !words || !end)
+			if (bracket || words < 2 || !end)
 				return false;
 			for (i++; text + i < end; i++)
 				if (!is_word(text[i]) && !strchr(" ()*+-", text[i]))
 					return false;
-		} else if (is_word(text[i]) || text[i] == '*') {
-			words += text[i] == '*' || i == 0 || !is_word(text[i - 1]);
+			bracket = true;
+		} else if (is_word(text[i]) || (text[i] == '*' && !bracket)) {
+			bool begins = text[i] == '*' || i == 0 || !is_word(text[i - 1]);
+			words += begins;
+			behind += begins && bracket;
 		} else if (text[i] != ' ') {
 			return false;
 		}
 	}
-	return words >= 2;
+	return words >= 2 && behind <= 1;
 }
 
 /* "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since 2.6.33 "\tsigned:N;". */

@@ -141,6 +141,9 @@ START_TEST(damaged_formats_are_refused)
 		FIELD("int *;\toffset:0;\tsize:4;"),
 		FIELD("\toffset:0;\tsize:4;"),
 		FIELD("int a b\"c;\toffset:0;\tsize:4;"),
+		/* what the library leaks */
+		FIELD("__data_locchar[] name;\toffset:12;\tsize:4;\tsigned:0;"),
+		FIELD("int a[2] b c;\toffset:12;\tsize:4;\tsigned:0;"),
 		FIELD("int {a};\toffset:0;\tsize:4;"),
 		FIELD("int a;\toffset:0;\tsize:4;\tsigned:0;\tmore:1;"),
 		FIELD("int a; \toffset:0;\tsize:4;"),
