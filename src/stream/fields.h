@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_STREAM_FIELDS_H
 #define NOPWATCH_STREAM_FIELDS_H
 
-#include "nopwatch/stream.h"
+#include "nopwatch/record.h"
 
 struct nw_field {
 	const char *name;

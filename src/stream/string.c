@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "nopwatch/record.h"
 
 enum {
 	PAGE = 4096,	/* the smallest of any architecture: larger ones end there, too */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "nopwatch/tasks.h"
 
 struct nw_tasks {
 	struct nw_tasks_options options;

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_STREAM_TEXT_H
 #define NOPWATCH_STREAM_TEXT_H
 
-#include "nopwatch/stream.h"
+#include "nopwatch/trace_text.h"
 
 /* One field of an event, as its line has it: "NAME=VALUE". */
 struct nw_text_field {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "nopwatch/trace_text.h"
 
 enum {
 	EVENTS_MOST = 4096,

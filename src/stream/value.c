@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "nopwatch/record.h"
 
 /* A number of 1, 2, 4 or 8 bytes. */
 static uint64_t load(const unsigned char *at, unsigned int bytes)

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* stream: what events look like, the records that they become, and the values of their arguments. */
+#ifndef NOPWATCH_RECORD_H
+#define NOPWATCH_RECORD_H
+
+#include "nopwatch/page.h"
+#include "nopwatch/plan.h"
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+struct nw_field_format {
+	uint32_t offset, size;
+	bool dynamic;  /* __data_loc: u32 of offset | length << 16 */
+	bool relative; /* __rel_loc: the same, with offsets counted from behind the field */
+	/* Of a kernel event: its type, array > 0: an array of it, whose length its size tells.
+	 * DEFAULT: an event of ours, whose types the plan tells. */
+	struct nw_type type;
+};
+
+/* What kinds of events there are in a stream. */
+enum nw_event_kind {
+	NW_EVENT_PROBE,
+	NW_EVENT_NEWTASK, /* task:task_newtask */
+	NW_EVENT_RENAME,  /* task:task_rename */
+	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
+	NW_EVENT_BOTH,	  /* one of these three that the user has asked for, too */
+};
+
+/* What a place in an event stands for. */
+struct nw_hit_place {
+	uint32_t probe, planned; /* in the order of struct nw_hit: copied in one piece */
+	uint32_t part;
+	bool known; /* false: nothing, the address is none of ours */
+	bool whole; /* the hit has this part only */
+};
+
+struct nw_event_format {
+	enum nw_event_kind kind;
+	uint32_t id;
+	uint32_t size; /* least payload that holds all fixed fields */
+	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
+	 * whatever stands there leads to it. */
+	uint32_t address;
+	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none.
+	 * NW_STACK_LOOSE: it may still be too high. */
+	uint32_t stack, stack_size;
+	uint64_t stack_loose;
+	const struct nw_event_format *task; /* BOTH: what it tells of threads */
+	const struct nw_event *event;	    /* PROBE */
+	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
+	NW_VEC(struct nw_hit_place) places; /* PROBE: the first is not known */
+	/* PROBE, BOTH: those of the plan's event; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
+	 * the kernel has it, pid; EXIT: comm */
+	NW_VEC(struct nw_field_format) fields;
+};
+
+/* All formats of a session, by event id. */
+struct nw_formats {
+	struct nw_page_layout page;
+	uint32_t type_offset, pid_offset; /* common_type (u16), common_pid (s32) */
+	NW_VEC(struct nw_event_format *) events;
+	const struct nw_event_format **by_id; /* NULL: not ours; ids below `ids` */
+	size_t ids;
+	uint32_t least; /* payload that holds both common fields */
+	bool stacks;	/* some of its hits have a stack pointer */
+	const struct nw_plan *plan;
+};
+
+/*
+ * Read the formats of the plan's events, and of the task events if wanted, from the tracefs
+ * directory `root` (or, for a recording, through read: the text of events/SYSTEM/NAME/format).
+ */
+typedef int nw_format_reader(void *arg, const char *system, const char *name,
+			     struct nw_buf *out);
+int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_page,
+		    size_t header_len, nw_format_reader *read, void *arg,
+		    struct nw_formats *out, struct nw_error *err);
+void nw_formats_free(struct nw_formats *formats);
+
+/* The fields of an event, with the types they have for the user, from the text of its format
+ * file; EBADMSG if that cannot be read. */
+int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err);
+
+/* ---- records ------------------------------------------------------------------------ */
+
+enum nw_record_kind {
+	NW_RECORD_HIT,
+	NW_RECORD_TASK, /* a thread was born, renamed, or died: for nw_tasks */
+	NW_RECORD_BOTH, /* a HIT that tells of a thread, too: nw_record_task() has that part */
+	NW_RECORD_LOSS, /* events of this CPU between time and until are missing: overwritten,
+			   or on a page that cannot be read */
+};
+
+struct nw_value;
+
+/* A hit with all its values, from however many records. */
+#define NW_HIT_FIELDS                                                         \
+	uint64_t time; /* ns of the trace clock */                            \
+	uint32_t cpu;                                                         \
+	int32_t tid;                                                          \
+	uint32_t probe, planned;                                              \
+	const struct nw_value                                                 \
+		*values; /* as many as the probe has arguments; NULL: none */ \
+	size_t value_count;                                                   \
+	uint64_t stack /* see NW_STACK_LOOSE */
+
+/*
+ * The stack pointer of a hit: at the return of a call what it was at its entry; of a USDT probe the
+ * address of the frame it is in; 0 where it was not fetched. It is only there if the plan has stacks (nw_plan_has_stacks()). Stack pointers are even:
+ * with this bit, the function may have popped its arguments, too, and what it was at the entry is
+ * the value without the bit, or up to NW_MOST_POPS less.
+ */
+#define NW_STACK_LOOSE ((uint64_t)1)
+
+struct nw_hit {
+	NW_HIT_FIELDS;
+};
+
+struct nw_record {
+	/* All kinds have a time, a CPU and a thread, HIT and BOTH a probe; a HIT that is whole,
+	 * and whose values nobody wants, is a hit as it stands here. */
+	union {
+		struct {
+			NW_HIT_FIELDS;
+		};
+		struct nw_hit hit;
+	};
+	enum nw_record_kind kind;
+	uint32_t part; /* HIT, BOTH */
+	bool whole;    /* HIT: has no other parts */
+	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
+	 * found empty; UINT64_MAX at the end of a recording */
+	uint64_t until;
+	uint64_t lost; /* LOSS: events, 0: unknown */
+	const struct nw_event_format *format;
+	const unsigned char *data; /* valid until the next call */
+	uint32_t size;
+};
+
+/* ---- the kernel's words ------------------------------------------------------------- */
+
+/*
+ * The kernel's own events among the formats, printed as the kernel prints them, flags and symbols by
+ * name. Of the running kernel only: read() must not be a recording's. *out is NULL if there are none.
+ * -ENOMEM, or what read() returns.
+ */
+struct nw_kernel_texts;
+int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *read,
+			 void *arg, struct nw_kernel_texts **out);
+/* "prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> ...", good until the next call; bytes of
+ * programs are in it as they are. NULL: it cannot be told of this record. */
+const char *nw_kernel_text(struct nw_kernel_texts *texts, const struct nw_record *record);
+void nw_kernel_texts_free(struct nw_kernel_texts *texts);
+
+/* ---- values ------------------------------------------------------------------------- */
+
+enum nw_value_kind {
+	NW_VALUE_MISSING, /* could not be had; why says it */
+	NW_VALUE_SIGNED,
+	NW_VALUE_UNSIGNED,
+	NW_VALUE_HEX,
+	NW_VALUE_FLOAT,
+	NW_VALUE_STRING,
+	NW_VALUE_ARRAY,
+	NW_VALUE_NULL, /* a string whose pointer is NULL */
+};
+
+struct nw_value {
+	enum nw_value_kind kind;
+	bool untrusted;	   /* may be left over from an earlier event; an empty
+			      string: or what cannot be read */
+	bool cut;	   /* STRING: there is, or may be, more of it */
+	unsigned int bits; /* of the number, or of an array's element */
+	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
+	double real;	   /* FLOAT */
+	const char *text;  /* STRING: len bytes, not terminated; MISSING: a sentence */
+	uint32_t len;	   /* STRING: bytes; ARRAY: elements */
+	const unsigned char *elements; /* ARRAY */
+	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED, HEX or FLOAT */
+};
+
+/* Decode the arguments that this part of the hit carries; others in out are left alone.
+ * out: as many as the probe has arguments. Strings point into the record. A string that is spread
+ * over parts is only announced by that of its pointer: nw_string_bytes() collects it, and
+ * nw_string_finish() makes it a value. */
+void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
+		      struct nw_value *out);
+/* The bytes that a record has of a string, from the first chunk in it on: how many (0: none), at
+ * which offset of the string they begin. */
+uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source *source,
+			 uint32_t *offset, const unsigned char **bytes);
+/*
+ * Where the string at value->number ends, in its first len bytes. A load that the kernel could
+ * not do has left zeros, so a NUL is believed only where that is not what it looks like.
+ */
+void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
+		      uint32_t len, struct nw_value *value);
+/* All values of a hit are there: cut the strings that have a length. */
+void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values);
+/* Element i of an ARRAY value, as a number; of FLOATs, as a real one. */
+uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
+double nw_value_real(const struct nw_value *value, uint32_t i);
+
+/* Joins the records of hits whose strings came in companion events. Without values, hits of one
+ * part have none. */
+struct nw_join;
+int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out);
+/* Nothing waits, and no values are wanted: records that are whole need not be pushed. */
+bool nw_join_is_idle(const struct nw_join *join);
+/* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
+ * call. Behind a hit whose companions were lost, hits come one call late. */
+int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);
+/* Events of a CPU are missing: what has been collected there so far has lost its companions.
+ * 1 for each hit that is complete now (they were before the loss), then 0. */
+int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out);
+/* At the end: hits that are left, such as those whose companions never came; 1 each, then 0. */
+int nw_join_rest(struct nw_join *join, struct nw_hit *out);
+void nw_join_free(struct nw_join *join);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* stream: recordings in the format of trace-cmd (trace.dat), written and read. */
+#ifndef NOPWATCH_RECORDING_H
+#define NOPWATCH_RECORDING_H
+
+#include "nopwatch/record.h"
+
+/*
+ * trace.dat, version 6 (trace-cmd.dat.v6(5)): what trace-cmd and kernelshark read. Our own
+ * table of probes (nw_plan_save() and a few lines more) rides in the VERSION option, behind
+ * the terminating NUL of its text, where other readers do not look.
+ */
+struct nw_recorded_format {
+	char system[64];
+	struct nw_buf text;
+};
+
+struct nw_recording_parts {
+	struct nw_buf header_page, header_event;
+	NW_VEC(struct nw_recorded_format) formats; /* grouped by system */
+	struct nw_buf comms;			   /* "TID NAME\n" */
+	struct nw_buf clock;			   /* as trace_clock has it: "[mono]" */
+	struct nw_buf table;
+};
+
+void nw_recording_parts_free(struct nw_recording_parts *parts);
+
+/* Write a recording: fds[i] holds the pages of CPU i, from its start, sizes[i] bytes. */
+int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
+		       const int *fds, const uint64_t *sizes, uint32_t cpus,
+		       struct nw_error *err);
+
+struct nw_format_text {
+	const char *system, *text;
+	size_t len;
+};
+
+/* A recording that lies in memory; what it points to lives as long as the memory. */
+struct nw_recording {
+	const char *header_page, *table;
+	size_t header_page_len, table_len;
+	NW_VEC(struct nw_format_text) formats;
+	NW_VEC(struct nw_page_run) runs;
+};
+
+/* Is this the beginning of a trace.dat file? */
+bool nw_recording_is_one(const void *bytes, size_t len);
+/* Take a recording apart. EBADMSG: damaged; ENOTSUP: made by another tool or machine. */
+int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
+		       struct nw_error *err);
+void nw_recording_free(struct nw_recording *recording);
+/* An nw_format_reader for nw_formats_load(). */
+int nw_recording_format(void *recording, const char *system, const char *name,
+			struct nw_buf *out);
+
+#endif
