@@ -170,6 +170,31 @@ void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *coun
 /* Was the probe hit more than most times within the last second? *rate: how often a second. */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate);
 
+/* ---- each span ---------------------------------------------------------------------- */
+
+/* What becomes of one span, for whoever looks at each, not only at their distribution. */
+enum nw_span_moment {
+	NW_SPAN_BEGINS,
+	NW_SPAN_ENDS,	      /* and is measured */
+	NW_SPAN_ENDS_NOTHING, /* an end without a start */
+	NW_SPAN_NEVER_ENDS,   /* a start without an end, or whose end is not known */
+	NW_SPAN_STILL_OPEN,   /* a start when everything is in */
+};
+
+struct nw_span_event {
+	enum nw_span_moment moment;
+	uint32_t span;
+	uint64_t key;	/* of the start; 0: not known */
+	uint64_t start; /* when it began; ENDS_NOTHING: 0 */
+	const struct nw_hit
+		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
+	const char *
+		why; /* the others: "unmatched", "abandoned", "omitted", "discarded", or "filtered":
+				a filter took its end out */
+};
+
+typedef void nw_span_listener(void *arg, const struct nw_span_event *event);
+
 /* ---- the summary -------------------------------------------------------------------- */
 
 struct nw_probe_row {
@@ -211,8 +236,11 @@ struct nw_summary_options {
 	const struct nw_selection *selection;
 	const struct nw_span_def *spans;
 	size_t span_count;
-	bool args;	  /* distributions of the arguments that hits carry */
-	bool grouped;	  /* hits name their group; else all are in group 0 */
+	bool args;    /* distributions of the arguments that hits carry */
+	bool grouped; /* hits name their group; else all are in group 0 */
+	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
+	nw_span_listener *listener;
+	void *listener_arg;
 	size_t most_open; /* open spans at most, 0: a default; then the outermost one of the
 			     key is given up, or the new one if it is the first */
 };

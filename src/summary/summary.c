@@ -13,61 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
 #include "histogram.h"
-#include "open.h"
-#include "rows.h"
-
-/* What a probe means to one span. */
-struct role {
-	uint32_t span;
-	bool is_end;
-	enum nw_span_key key;
-	int key_arg;  /* number of the argument that is the key, -1: none */
-	bool plain;   /* by thread, and not until some time */
-	bool call;    /* by stack pointer, where the hit has one */
-	bool framed;  /* call: by the frame's address */
-	bool limited; /* the ends are told by return probes */
-	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
-	uint64_t until; /* from then on a probe of the span is disabled */
-};
-
-/* How well a framed span's ends fit its starts. */
-struct fitting {
-	uint64_t matched, misfits;
-};
-
-struct probe_state {
-	NW_VEC(struct role) roles;
-};
-
-struct group {
-	struct nw_group_rows current, total;
-	bool has_total;
-};
-
-struct nw_summary {
-	struct nw_summary_options options;
-	struct probe_state *probe;
-	size_t probes;
-	struct nw_row_shape shape;
-	NW_VEC(struct group) groups;
-	struct nw_index names; /* of groups */
-	bool *broken;	       /* by span: one of its probes was disabled */
-	struct nw_open open;
-	struct nw_calls calls, frames;
-	struct fitting *fitting;		/* by span */
-	bool (*wanted)(void *arg, int32_t tid); /* NULL: all are */
-	void *wanted_arg;
-	uint64_t loss_until; /* starts before this may have ended unseen */
-	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
-	uint64_t lost;
-	uint64_t discarded;
-	bool has_intervals; /* there have been intervals */
-	bool failed; /* there was no memory for a row; these took what it was to count: */
-	struct nw_probe_row spare_probe;
-	struct nw_span_row spare_span;
-};
+#include "state.h"
 
 const char nw_group_others[] = "(others)";
 
@@ -207,6 +154,32 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
+static nw_apart void tell(const struct nw_summary *s, enum nw_span_moment moment,
+			  uint32_t span, uint64_t key, uint64_t start,
+			  const struct nw_hit *hit, const char *why)
+{
+	const struct nw_span_event event = {.moment = moment,
+					    .span = span,
+					    .key = key,
+					    .start = start,
+					    .hit = hit,
+					    .why = why};
+
+	if (s->options.listener)
+		s->options.listener(s->options.listener_arg, &event);
+}
+
+/* A start that is not measured after all. key 0: not known. */
+static nw_apart void tell_gone(const struct nw_summary *s, uint32_t span, uint64_t key,
+			       const struct nw_start *start, const char *why)
+{
+	bool open = s->finished && strcmp(why, "unmatched") == 0;
+
+	if (start->group != NW_HIDDEN)
+		tell(s, open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS, span, key,
+		     start->time, NULL, why);
+}
+
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
 {
 	row->discarded += count;
@@ -224,10 +197,12 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 		struct group *g = group_of(s, start.group);
 		if (!g)
 			continue;
-		if (start.time < s->loss_until || s->broken[span])
+		bool lost = start.time < s->loss_until || s->broken[span];
+		if (lost)
 			discard(s, span_row(s, g, span), 1);
 		else
 			span_row(s, g, span)->unmatched_starts++;
+		tell_gone(s, span, slot->key, &start, lost ? "discarded" : "unmatched");
 	}
 }
 
@@ -285,6 +260,36 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	return 0;
 }
 
+/* begin() and end() of spans that somebody wants to be told of, or may. */
+static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
+		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	int ret = begin(s, span, key, hit, group, row);
+
+	if (ret == 0)
+		tell(s, NW_SPAN_BEGINS, span, key, hit->time, hit, NULL);
+	return ret;
+}
+
+static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
+		    const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	const struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
+	bool has = slot->depth, stale = has && slot->top.time < s->loss_until;
+	const struct nw_start start = slot->top;
+	int ret = end(s, span, key, hit, group, row);
+
+	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
+		return ret;
+	if (!has)
+		tell(s, NW_SPAN_ENDS_NOTHING, span, key, 0, hit, "unmatched");
+	else if (hit->time < start.time)
+		tell_gone(s, span, key, &start, "discarded");
+	else
+		tell(s, NW_SPAN_ENDS, span, key, start.time, hit, NULL);
+	return ret;
+}
+
 /* The row of a start that counts nowhere yet; NULL: it is not to count. */
 static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 					const struct nw_start *start)
@@ -300,17 +305,24 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 	struct nw_summary *s = arg;
 	struct nw_span_row *row = row_of_start(s, call->span, &call->start);
 
+	const char *why = "unmatched";
+
 	if (!row)
 		return;
 	if (s->broken[call->span] ||
-	    (fate == NW_CALL_OPEN && call->start.time < s->loss_until))
+	    (fate == NW_CALL_OPEN && call->start.time < s->loss_until)) {
 		discard(s, row, 1);
-	else if (fate == NW_CALL_ABANDONED)
+		why = "discarded";
+	} else if (fate == NW_CALL_ABANDONED) {
 		row->abandoned++;
-	else if (fate == NW_CALL_OMITTED)
+		why = "abandoned";
+	} else if (fate == NW_CALL_OMITTED) {
 		row->omitted++;
-	else
+		why = "omitted";
+	} else {
 		row->unmatched_starts++;
+	}
+	tell_gone(s, call->span, 0, &call->start, why);
 }
 
 /* Events are missing: what was open then may have ended. */
@@ -365,7 +377,8 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 		nw_vec_each (&s->probe[i].roles, role)
 			if (role->span == span) {
 				role->call = role->framed = false;
-				role->plain = role->until == UINT64_MAX;
+				role->plain = role->until == UINT64_MAX &&
+					      !s->options.listener;
 			}
 	return nw_calls_take(&s->frames, span, reopen, s);
 }
@@ -380,22 +393,32 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	if (nw_unlikely(hit->time >= role->until))
 		return 0;
 	bool stale = drop_stale_calls(s, calls, hit->tid);
-	if (!role->is_end)
-		return begin_call(calls, role, hit, group);
+	if (!role->is_end) {
+		int begun = begin_call(calls, role, hit, group);
+		if (begun == 0 && group != NW_HIDDEN)
+			tell(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, hit->time,
+			     hit, NULL);
+		return begun;
+	}
 	enum nw_call_end ended = nw_calls_end(calls, hit->tid, role->span, hit->stack,
 					      &call);
 	if (nw_unlikely(ended != NW_CALL_RETURNED)) {
 		int ret = ended == NW_CALL_MISFIT ? misfit(s, role->span) : -EAGAIN;
 		struct nw_span_row *row = g ? span_row(s, g, role->span) : NULL;
 		if (ret == 0 && row)
-			return end(s, role->span, (uint32_t)hit->tid, hit, group, row);
-		if (!stale && row)
+			return end_told(s, role->span, (uint32_t)hit->tid, hit, group, row);
+		if (!stale && row) {
 			row->unmatched_ends++;
+			tell(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid, 0,
+			     hit, "unmatched");
+		}
 		return ret == -EAGAIN ? 0 : ret;
 	}
 	s->fitting[role->span].matched++;
 	const struct nw_start *start = &call.start;
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
+		if (group == NW_HIDDEN)
+			tell_gone(s, role->span, (uint32_t)hit->tid, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
 		g = group_of(s, start->group >= 0 ? start->group : group);
@@ -403,10 +426,13 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			return -ENOMEM;
 	}
 	struct nw_span_row *row = span_row(s, g, role->span);
-	if (nw_unlikely(hit->time < start->time))
+	if (nw_unlikely(hit->time < start->time)) {
 		discard(s, row, 1);
-	else
-		nw_histogram_add_here(&row->latency, hit->time - start->time);
+		tell_gone(s, role->span, (uint32_t)hit->tid, start, "discarded");
+		return 0;
+	}
+	nw_histogram_add_here(&row->latency, hit->time - start->time);
+	tell(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start->time, hit, NULL);
 	return 0;
 }
 
@@ -432,8 +458,8 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 	}
 	if (role->thread && !is_measured(s, key))
 		return 0;
-	return role->is_end ? end(s, role->span, key, hit, group, row)
-			    : begin(s, role->span, key, hit, group, row);
+	return role->is_end ? end_told(s, role->span, key, hit, group, row)
+			    : begin_told(s, role->span, key, hit, group, row);
 }
 
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
@@ -536,7 +562,8 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	if (drop_stale(s, role->span, slot) && role->is_end)
 		return 0;
 	if (role->is_end) {
-		nw_open_pop(&s->open, slot, &start);
+		if (nw_open_pop(&s->open, slot, &start))
+			tell_gone(s, role->span, key, &start, "filtered");
 		return 0;
 	}
 	int given_up = nw_open_push(&s->open, slot, role->span, key, hidden);
@@ -593,6 +620,7 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 
 void nw_summary_finish(struct nw_summary *s)
 {
+	s->finished = true;
 	for (size_t i = 0; i < s->open.slots; i++) {
 		struct nw_open_slot *slot = &s->open.slot[i];
 		if (slot->span)
@@ -605,78 +633,6 @@ void nw_summary_finish(struct nw_summary *s)
 }
 
 /* ---- life --------------------------------------------------------------------------- */
-
-/* The argument of that name, -1. */
-static int find_arg(const struct nw_probe *probe, const char *name)
-{
-	for (size_t i = 0; i < probe->args.count; i++) {
-		char known[32];
-		nw_arg_name(probe, i, known);
-		if (strcmp(known, name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
-/* Is it what fields of the kernel's events are called that hold a thread's number? */
-static bool is_thread(const char *name)
-{
-	size_t len = strlen(name);
-
-	return strcmp(name, "pid") == 0 || strcmp(name, "tid") == 0 ||
-	       (len > 4 && strcmp(name + len - 4, "_pid") == 0);
-}
-
-static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is_end,
-		    struct nw_error *err)
-{
-	const struct nw_span_def *def = &s->options.spans[span];
-	const struct nw_probe *p = s->options.selection->probes.item[probe];
-	struct role *role = nw_vec_add(&s->probe[probe].roles);
-	bool other = is_end && *def->end_key_name;
-	const char *name = other ? def->end_key_name : def->key_name;
-
-	if (!role)
-		return nw_no_memory(err);
-	*role = (struct role){
-		.span = span,
-		.is_end = is_end,
-		.key = other ? def->end_key : def->key,
-		.key_arg = -1,
-		.limited = def->call && !def->unlimited,
-		.plain = def->key == NW_KEY_TID && (!other || def->end_key == NW_KEY_TID),
-		.until = UINT64_MAX,
-	};
-	if (role->key != NW_KEY_ARG)
-		return 0;
-	role->key_arg = find_arg(p, name);
-	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
-	if (role->key_arg >= 0)
-		return 0;
-	nw_fail_usage(err,
-		      "span '%s' has the key '%s', but %s has no argument of that name",
-		      def->name, name, p->label);
-	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
-		      p->label, name);
-	return -EINVAL;
-}
-
-static int add_roles(struct nw_summary *s, struct nw_error *err)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < s->options.span_count; i++) {
-		const struct nw_span_def *def = &s->options.spans[i];
-		/* ends first: a probe that is both ends one span and begins the next */
-		nw_vec_each (&def->ends, probe)
-			if (ret == 0)
-				ret = add_role(s, *probe, i, true, err);
-		nw_vec_each (&def->starts, probe)
-			if (ret == 0)
-				ret = add_role(s, *probe, i, false, err);
-	}
-	return ret;
-}
 
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err)
@@ -700,7 +656,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	       nw_calls_init(&s->frames, options->most_open, true, call_over, s) == 0;
 	ret = made ? 0 : nw_no_memory(err);
 	if (ret == 0)
-		ret = add_roles(s, err);
+		ret = nw_summary_add_roles(s, err);
 	if (ret == 0 && !options->grouped && add_group(s) < 0)
 		ret = nw_no_memory(err);
 	if (ret < 0)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/* What probes mean to spans: which they begin and end, and by which key. */
+#include <errno.h>
+#include <string.h>
+
+#include "state.h"
+
+/* The argument of that name, -1. */
+static int find_arg(const struct nw_probe *probe, const char *name)
+{
+	for (size_t i = 0; i < probe->args.count; i++) {
+		char known[32];
+		nw_arg_name(probe, i, known);
+		if (strcmp(known, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Is it what fields of the kernel's events are called that hold a thread's number? */
+static bool is_thread(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strcmp(name, "pid") == 0 || strcmp(name, "tid") == 0 ||
+	       (len > 4 && strcmp(name + len - 4, "_pid") == 0);
+}
+
+static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is_end,
+		    struct nw_error *err)
+{
+	const struct nw_span_def *def = &s->options.spans[span];
+	const struct nw_probe *p = s->options.selection->probes.item[probe];
+	struct role *role = nw_vec_add(&s->probe[probe].roles);
+	bool other = is_end && *def->end_key_name;
+	const char *name = other ? def->end_key_name : def->key_name;
+
+	if (!role)
+		return nw_no_memory(err);
+	*role = (struct role){
+		.span = span,
+		.is_end = is_end,
+		.key = other ? def->end_key : def->key,
+		.key_arg = -1,
+		.limited = def->call && !def->unlimited,
+		.plain = !s->options.listener && def->key == NW_KEY_TID &&
+			 (!other || def->end_key == NW_KEY_TID),
+		.until = UINT64_MAX,
+	};
+	if (role->key != NW_KEY_ARG)
+		return 0;
+	role->key_arg = find_arg(p, name);
+	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
+	if (role->key_arg >= 0)
+		return 0;
+	nw_fail_usage(err,
+		      "span '%s' has the key '%s', but %s has no argument of that name",
+		      def->name, name, p->label);
+	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
+		      p->label, name);
+	return -EINVAL;
+}
+
+int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_def *def = &s->options.spans[i];
+		/* ends first: a probe that is both ends one span and begins the next */
+		nw_vec_each (&def->ends, probe)
+			if (ret == 0)
+				ret = add_role(s, *probe, i, true, err);
+		nw_vec_each (&def->starts, probe)
+			if (ret == 0)
+				ret = add_role(s, *probe, i, false, err);
+	}
+	return ret;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What a summary keeps; for its own files only. */
+#ifndef NOPWATCH_SUMMARY_STATE_H
+#define NOPWATCH_SUMMARY_STATE_H
+
+#include "calls.h"
+#include "open.h"
+#include "rows.h"
+
+/* What a probe means to one span. */
+struct role {
+	uint32_t span;
+	bool is_end;
+	enum nw_span_key key;
+	int key_arg;  /* number of the argument that is the key, -1: none */
+	bool plain;   /* by thread, and not until some time */
+	bool call;    /* by stack pointer, where the hit has one */
+	bool framed;  /* call: by the frame's address */
+	bool limited; /* the ends are told by return probes */
+	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
+	uint64_t until; /* from then on a probe of the span is disabled */
+};
+
+/* How well a framed span's ends fit its starts. */
+struct fitting {
+	uint64_t matched, misfits;
+};
+
+struct probe_state {
+	NW_VEC(struct role) roles;
+};
+
+struct group {
+	struct nw_group_rows current, total;
+	bool has_total;
+};
+
+struct nw_summary {
+	struct nw_summary_options options;
+	struct probe_state *probe;
+	size_t probes;
+	struct nw_row_shape shape;
+	NW_VEC(struct group) groups;
+	struct nw_index names; /* of groups */
+	bool *broken;	       /* by span: one of its probes was disabled */
+	struct nw_open open;
+	struct nw_calls calls, frames;
+	struct fitting *fitting;		/* by span */
+	bool (*wanted)(void *arg, int32_t tid); /* NULL: all are */
+	void *wanted_arg;
+	uint64_t loss_until; /* starts before this may have ended unseen */
+	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
+	uint64_t lost;
+	uint64_t discarded;
+	bool has_intervals; /* there have been intervals */
+	bool finished;
+	bool failed; /* there was no memory for a row; these took what it was to count: */
+	struct nw_probe_row spare_probe;
+	struct nw_span_row spare_span;
+};
+
+/* What each probe means to the spans of the options. */
+int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
+
+#endif
