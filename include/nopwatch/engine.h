@@ -206,6 +206,7 @@ struct nw_measure_options {
 	bool totals;	/* a report of an interval is of everything so far */
 	/* What is told, to whom; any may be NULL. */
 	void *arg;
+	nw_span_listener *listener; /* of each span */
 	/* The probes are known, nothing is armed. */
 	int (*start)(void *arg, struct nw_error *err);
 	int (*armed)(void *arg, struct nw_error *err);
@@ -260,6 +261,38 @@ struct nw_consumer nw_printer_consumer(struct nw_printer *printer);
 int nw_printer_finish(struct nw_printer *printer, const struct nw_run_result *result,
 		      struct nw_error *err);
 void nw_printer_free(struct nw_printer *printer);
+
+/* ---- the consumer that draws -------------------------------------------------------- */
+
+/* Hits and the spans between them, each as the format draws it; else as nw_printer. */
+struct nw_timeline_options {
+	const struct nw_output_format *format; /* one that has spans */
+	const char *const *spans; /* nw_span_parse(); none: those that names say */
+	size_t span_count;
+	uint64_t count; /* stop after so many hits; 0: go on */
+	void *arg;
+	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
+	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
+	int (*write)(void *arg, struct nw_buf *text, struct nw_error *err);
+};
+
+struct nw_timeline {
+	struct nw_timeline_options options;
+	struct nw_measure measure;
+	struct nw_consumer inner; /* the measure's */
+	struct nw_run *run;	  /* while it goes on */
+	struct nw_output output;
+	struct nw_error failure; /* of write() inside of hit(); code 0: none */
+};
+
+/* out must not move as long as it is open. */
+int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeline *out,
+		     struct nw_error *err);
+struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline);
+/* The end, and what is left to write. */
+int nw_timeline_finish(struct nw_timeline *timeline, const struct nw_run_result *result,
+		       struct nw_error *err);
+void nw_timeline_free(struct nw_timeline *timeline);
 
 /* ---- the consumer that records ------------------------------------------------------ */
 

@@ -98,6 +98,8 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json);
 
 struct nw_begin {
 	const struct nw_selection *selection;
+	const struct nw_span_def *spans; /* where the format has spans */
+	size_t span_count;
 	size_t sites; /* that are armed */
 	bool header;  /* text: name the columns of events, */
 	bool bold;    /* so */
@@ -168,12 +170,16 @@ struct nw_output_format {
 	bool shows[NW_SHOWS_COUNT];
 	bool for_people; /* tables and titles; what is long goes through a pager */
 	bool cumulative; /* every report is of everything so far: counters that only grow */
+	bool spans;	 /* events: is told of spans, too */
+	bool binary;	 /* nothing for a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
 	void (*free)(struct nw_output *output); /* what the state points to */
 
 	void (*begin)(struct nw_output *output, const struct nw_begin *begin);
 	void (*event)(struct nw_output *output, const struct nw_event_line *line);
+	/* What becomes of a span; if a hit makes it so, just behind the hit's event. */
+	void (*span)(struct nw_output *output, const struct nw_span_event *event);
 	void (*loss)(struct nw_output *output, const struct nw_record *loss);
 	void (*disabled)(struct nw_output *output, const struct nw_disabled *disabled);
 	void (*report)(struct nw_output *output, const struct nw_report *report);
@@ -199,7 +205,7 @@ struct nw_output_format {
 };
 
 extern const struct nw_output_format nw_output_text, nw_output_json, nw_output_csv,
-	nw_output_openmetrics;
+	nw_output_openmetrics, nw_output_perfetto;
 extern const struct nw_output_format *const nw_output_formats[];
 extern const size_t nw_output_format_count;
 /* The format of that name; NULL: there is none. */
@@ -221,6 +227,7 @@ void nw_output_free(struct nw_output *output);
 /* The functions of its format, where it has them. */
 void nw_output_begin(struct nw_output *output, const struct nw_begin *begin);
 void nw_output_event(struct nw_output *output, const struct nw_event_line *line);
+void nw_output_span(struct nw_output *output, const struct nw_span_event *event);
 void nw_output_loss(struct nw_output *output, const struct nw_record *loss);
 void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled);
 void nw_output_report(struct nw_output *output, const struct nw_report *report);

@@ -8,6 +8,7 @@
 struct tracer {
 	const struct nw_args *args;
 	struct nw_printer printer;
+	struct nw_timeline timeline; /* instead, where the format has spans */
 	struct nw_sink sink;
 };
 
@@ -57,37 +58,73 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 		return ret;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
-	if (t->printer.failure.code) {
-		*err = t->printer.failure;
+	const struct nw_error *failure = t->args->format->spans ? &t->timeline.failure
+								: &t->printer.failure;
+	if (failure->code) {
+		*err = *failure;
 		ret = -err->code;
 	}
 	if (ret < 0)
 		return ret;
 	tell_result(t->args, result);
-	ret = nw_printer_finish(&t->printer, result, err);
+	ret = t->args->format->spans ? nw_timeline_finish(&t->timeline, result, err)
+				     : nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
+}
+
+/* What takes the hits, by the format. */
+static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
+{
+	const struct nw_args *args = t->args;
+	const struct nw_timeline_options timeline = {
+		.format = args->format,
+		.spans = args->spans.item,
+		.span_count = args->spans.count,
+		.count = args->count,
+		.arg = t,
+		.start = start,
+		.armed = armed,
+		.write = write_lines,
+	};
+
+	if (args->format->spans) {
+		int ret = nw_timeline_open(&timeline, &t->timeline, err);
+		if (ret == 0)
+			*out = nw_timeline_consumer(&t->timeline);
+		return ret;
+	}
+	if (args->spans.count) {
+		nw_fail_usage(err, "--span: -f %s shows hits, not spans",
+			      args->format->name);
+		nw_error_hint(err, "use -f perfetto, or 'nopwatch stat'");
+		return -EINVAL;
+	}
+	t->printer = (struct nw_printer){
+		.format = args->format,
+		.header = !args->output && isatty(STDOUT_FILENO) == 1,
+		.bold = nw_use_color(args, stdout),
+		.wall = args->wall,
+		.count = args->count,
+		.arg = t,
+		.start = start,
+		.armed = armed,
+		.write = write_lines,
+	};
+	*out = nw_printer_consumer(&t->printer);
+	return 0;
 }
 
 static int run(const struct nw_args *args)
 {
 	struct tracer t = {.args = args};
 	struct nw_run_result result = {0};
+	struct nw_consumer consumer;
 	struct nw_error err;
 	int status;
 
-	t.printer = (struct nw_printer){
-		.format = args->format,
-		.header = !args->output && isatty(STDOUT_FILENO) == 1,
-		.bold = nw_use_color(args, stdout),
-		.wall = args->wall,
-		.count = args->count,
-		.arg = &t,
-		.start = start,
-		.armed = armed,
-		.write = write_lines,
-	};
-	const struct nw_consumer consumer = nw_printer_consumer(&t.printer);
-	if (args->dry_run && !args->from) {
+	if (open_consumer(&t, &consumer, &err) < 0) {
+		status = nw_failure(&nw_cmd_trace, &err);
+	} else if (args->dry_run && !args->from) {
 		status = nw_dry_run(args, &consumer, &nw_cmd_trace);
 	} else {
 		int ret = trace(&t, &consumer, &result, &err);
@@ -96,6 +133,7 @@ static int run(const struct nw_args *args)
 	}
 	nw_result_free(&result);
 	nw_printer_free(&t.printer);
+	nw_timeline_free(&t.timeline);
 	return status;
 }
 
@@ -119,7 +157,7 @@ const struct nw_command nw_cmd_trace = {
 		"as the\nkernel prints them.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = "pid follow all exe types duration count output format json filter "
-		   "max-rate buffer string-size from time strict dry-run force quiet "
+		   "span max-rate buffer string-size from time strict dry-run force quiet "
 		   "verbose color",
 	.run = run,
 };

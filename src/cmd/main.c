@@ -80,13 +80,23 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 
 /* ---- results ------------------------------------------------------------------------ */
 
+static int check_terminal(const struct nw_args *args, FILE *file, struct nw_error *err)
+{
+	if (!args->format || !args->format->binary || isatty(fileno(file)) != 1)
+		return 0;
+	nw_fail_usage(err, "-f %s is not text, and %s is a terminal", args->format->name,
+		      args->output ? args->output : "the output");
+	nw_error_hint(err, "write it to a file: -o FILE");
+	return -EINVAL;
+}
+
 int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err)
 {
 	*out = (struct nw_sink){.file = stdout,
 				.path = args->output,
 				.replace = args->output && args->format->whole};
 	if (!args->output)
-		return 0;
+		return check_terminal(args, stdout, err);
 	/* what is replaced as a whole stays as it is until then; that it can be is seen now */
 	if (out->replace) {
 		bool direct;
@@ -101,7 +111,7 @@ int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_erro
 		return fd;
 	out->file = fdopen(fd, "w");
 	if (out->file)
-		return 0;
+		return check_terminal(args, out->file, err);
 	close(fd);
 	return nw_no_memory(err);
 }

@@ -270,7 +270,7 @@ static const struct nw_option options[] = {
 	{'i', "interval", "TIME", "report every so often", take_interval},
 	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
 	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", "text, json, csv or openmetrics", take_format},
+	{'f', "format", "FORM", "text, json, csv, openmetrics or perfetto", take_format},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
 	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},

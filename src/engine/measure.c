@@ -82,6 +82,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		.span_count = m->spans.count,
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = m->by->keys.count > 0,
+		.listener = m->options.listener,
+		.listener_arg = m->options.arg,
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &m->summary, err);

@@ -8,10 +8,8 @@
 #include "status.h"
 
 const struct nw_output_format *const nw_output_formats[] = {
-	&nw_output_text,
-	&nw_output_json,
-	&nw_output_csv,
-	&nw_output_openmetrics,
+	&nw_output_text,	&nw_output_json,     &nw_output_csv,
+	&nw_output_openmetrics, &nw_output_perfetto,
 };
 const size_t nw_output_format_count = NW_COUNT(nw_output_formats);
 
@@ -73,6 +71,12 @@ void nw_output_event(struct nw_output *output, const struct nw_event_line *line)
 {
 	if (output->format->event)
 		output->format->event(output, line);
+}
+
+void nw_output_span(struct nw_output *output, const struct nw_span_event *event)
+{
+	if (output->format->span)
+		output->format->span(output, event);
 }
 
 void nw_output_loss(struct nw_output *output, const struct nw_record *loss)

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/* The consumer that draws: each hit, and each span that hits begin and end, for formats that have spans. */
+#include <errno.h>
+
+#include "nopwatch/engine.h"
+
+enum {
+	FLUSH_AT = 1 << 16
+};
+
+static int flush(struct nw_timeline *t, struct nw_error *err)
+{
+	struct nw_buf *text = &t->output.text;
+
+	return text->len || text->failed ? t->options.write(t->options.arg, text, err) : 0;
+}
+
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	nw_output_span(&((struct nw_timeline *)arg)->output, event);
+}
+
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_timeline *t = arg;
+
+	t->run = run;
+	if (nw_output_make(t->options.format, &t->output) < 0)
+		return nw_no_memory(err);
+	int ret = t->inner.start(t->inner.arg, run, err);
+	return ret == 0 && t->options.start ? t->options.start(t->options.arg, err) : ret;
+}
+
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_timeline *t = arg;
+	const struct nw_run_result *so_far = nw_run_so_far(run);
+	const struct nw_begin begin = {
+		.selection = &so_far->selection,
+		.spans = t->measure.spans.item,
+		.span_count = t->measure.spans.count,
+		.sites = nw_result_sites(so_far),
+	};
+
+	nw_output_begin(&t->output, &begin);
+	if (t->options.armed)
+		t->options.armed(t->options.arg, so_far);
+	int ret = t->inner.armed(t->inner.arg, run, err);
+	return ret < 0 ? ret : flush(t, err);
+}
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_timeline *t = arg;
+	const struct nw_run_result *so_far = nw_run_so_far(t->run);
+	const struct nw_event_line line = {
+		.probe = so_far->selection.probes.item[hit->probe],
+		.hit = hit,
+		.task = task,
+		.start = so_far->start_ns,
+		.wall_ns = so_far->wall_ns,
+	};
+
+	nw_output_event(&t->output, &line);
+	int ret = t->inner.hit(t->inner.arg, hit, task);
+	if (ret == 0 && t->output.text.len >= FLUSH_AT && flush(t, &t->failure) < 0)
+		ret = t->failure.code == EPIPE ? -EPIPE : -EIO;
+	return ret;
+}
+
+/* Its start or end is not shown, but the span is still one. */
+static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_timeline *t = arg;
+
+	return t->inner.filtered(t->inner.arg, hit, task);
+}
+
+static void loss(void *arg, const struct nw_record *record)
+{
+	struct nw_timeline *t = arg;
+
+	nw_output_loss(&t->output, record);
+	t->inner.loss(t->inner.arg, record);
+}
+
+static void disabled(void *arg, uint32_t probe, uint64_t at)
+{
+	struct nw_timeline *t = arg;
+	const struct nw_run_result *so_far = nw_run_so_far(t->run);
+	const struct nw_disabled disabled = {
+		.probe = so_far->selection.probes.item[probe],
+		.state = &so_far->states[probe],
+		.after_ns = at - nw_min64(so_far->start_ns, at),
+	};
+
+	nw_output_disabled(&t->output, &disabled);
+	t->inner.disabled(t->inner.arg, probe, at);
+}
+
+static void gone(void *arg, int32_t tid)
+{
+	struct nw_timeline *t = arg;
+
+	t->inner.exit(t->inner.arg, tid);
+}
+
+static int tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	(void)run;
+	return flush(arg, err);
+}
+
+int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeline *out,
+		     struct nw_error *err)
+{
+	*out = (struct nw_timeline){.options = *options};
+	const struct nw_measure_options measured = {
+		.spans = options->spans,
+		.span_count = options->span_count,
+		.count = options->count,
+		.listener = listen,
+		.arg = out,
+	};
+	int ret = nw_measure_open(&measured, &out->measure, err);
+	if (ret == 0)
+		out->inner = nw_measure_consumer(&out->measure);
+	return ret;
+}
+
+struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
+{
+	return (struct nw_consumer){
+		.arg = timeline,
+		.all_args = true,
+		.values = true,
+		.stacks = true,
+		.comms = true,
+		.start = start,
+		.armed = armed,
+		.hit = hit,
+		.filtered = filtered,
+		.disabled = disabled,
+		.exit = gone,
+		.loss = loss,
+		.tick = tick,
+	};
+}
+
+int nw_timeline_finish(struct nw_timeline *t, const struct nw_run_result *result,
+		       struct nw_error *err)
+{
+	const struct nw_end end = {
+		.lost = result->lost,
+		.dropped = result->dropped,
+		.has_filter = result->has_filter,
+		.filtered = result->filtered,
+		.reason = result->reason,
+		.elapsed_ns = nw_result_elapsed(result),
+	};
+
+	nw_summary_finish(t->measure.summary);
+	nw_output_end(&t->output, &end);
+	return flush(t, err);
+}
+
+void nw_timeline_free(struct nw_timeline *timeline)
+{
+	nw_measure_close(&timeline->measure);
+	nw_output_free(&timeline->output);
+}

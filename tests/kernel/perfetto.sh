@@ -1,0 +1,124 @@
+# trace -f perfetto: the same hits and spans as trace -j and report -j, drawn.
+# shellcheck disable=SC2154 # set by the library
+. "$(dirname "$0")/../lib/kernel.sh"
+data=$(cd "$TESTS_LIB/../data" && pwd)
+seconds=$TESTS_LIB/perfetto
+
+need protoc || skip_all "no protoc (protobuf-compiler)"
+
+# Every packet is known to the description, and a second reading makes an object of it.
+drawn() { # FILE.pftrace OUT.json
+  protoc --decode=nopwatch.Trace --proto_path="$data" perfetto.proto <"$1" >decoded 2>said || return 1
+  ! grep -qE '^ *[0-9]+[: {]' decoded || return 1
+  "$seconds" "$1" >"$2"
+}
+
+# ---- spans, nested and recursive, against the events themselves ----
+
+"$NOPWATCH" record -q 'counter:step__begin(i, text:string)' 'counter:step__end(i, square)' 'counter:inner__*(depth)' \
+  counter:never -o rec.dat -- "$PROGRAMS/counter" 300 >/dev/null
+"$NOPWATCH" trace --from rec.dat -f perfetto -o rec.pftrace
+ok "every packet is as the description says" drawn rec.pftrace out.json
+"$NOPWATCH" trace -j --from rec.dat -o events.json
+"$NOPWATCH" report -j rec.dat -o report.json
+cat >agree.py <<'P'
+import json, sys
+drawn = json.load(open("out.json"))
+lines = [json.loads(l) for l in open("events.json")]
+report = [json.loads(l) for l in open("report.json")]
+events = [e for e in lines if e["type"] == "event"]
+key = lambda a: json.dumps(a, sort_keys=True)
+plain = lambda a: {k: v for k, v in a.items() if k != "cpu"}
+# as many slices a span as it has latencies, and the same sum, to the nanosecond
+for span in (s for s in report if s["type"] == "span" and "interval" not in s):
+    found = [s for s in drawn["slices"] if s["name"] == span["span"]]
+    assert len(found) == span["count"], (span["span"], len(found), span["count"])
+    assert sum(s["end"] - s["start"] for s in found) == span["latency_ns"]["sum"], span["span"]
+# each slice's start and end is an event of that thread, with its arguments
+at = {(e["time_ns"], e["tid"]): e for e in events}
+for s in drawn["slices"]:
+    tid = s["tid"] or None
+    for time, side in ((s["start"], "start"), (s["end"], "end")):
+        e = at[time, tid] if tid else next(e for e in events if e["time_ns"] == time)
+        assert key(plain(s["args"][side])) == key(e["args"]), (s, e)
+        assert s["args"][side]["cpu"] == e["cpu"]
+# what is in no span is an instant
+used = {s[k] for s in drawn["slices"] + drawn["unfinished"] for k in ("start", "end") if k in s}
+used |= {i["time"] for i in drawn["instants"]}
+assert used >= {e["time_ns"] for e in events}
+print(len(drawn["slices"]), max([s["depth"] for s in drawn["slices"]] or [0]))
+P
+
+# agree: out.json, events.json and report.json tell the same; prints slices and how deep they nest
+agree() { python3 agree.py >agreed 2>&1 || { comment "$(cat agreed)"; return 1; }; }
+ok "slices are the report's spans, to the nanosecond, with the arguments of their hits" agree
+is "nested and recursive" "$(cat agreed)" "1200 3"
+is "on the thread's own track" "$(python3 -c "import json; print({s['on'] for s in json.load(open('out.json'))['slices']})")" "{'counter'}"
+
+# ---- live, and what is in no span ----
+
+"$NOPWATCH" trace -q -f perfetto -o live.pftrace 'counter:step__end(i, square)' -- "$PROGRAMS/counter" 50 >/dev/null
+ok "live" drawn live.pftrace out.json
+is "lone probes are instants, with their arguments" \
+  "$(python3 -c "import json; d = json.load(open('out.json')); print([i['args'] for i in d['instants']] == [{'i': i, 'square': i * i, 'cpu': a['args']['cpu']} for i, a in enumerate(d['instants'])], len(d['instants']))")" "True 50"
+is "hits a second add up" "$(python3 -c "import json; print(sum(c['value'] for c in json.load(open('out.json'))['counters']))")" 50
+
+# ---- spans by something else than the thread, and a thread that moves ----
+
+say() { python3 -c "import json; d = json.load(open('out.json')); print($1)"; }
+"$NOPWATCH" trace --from rec.dat -f perfetto --span 'step=counter:step__begin..counter:step__end,key=i' -o keyed.pftrace
+ok "spans by an argument" drawn keyed.pftrace out.json
+is "are on a track of their own" "$(say "{(s['on'], s['tid']) for s in d['slices']}, len(d['slices'])")" "{('step', None)} 300"
+"$NOPWATCH" trace -q -f perfetto 'migrate:*' -o moved.pftrace -- "$PROGRAMS/migrate" 4 50 truth >/dev/null
+ok "threads that move between CPUs" drawn moved.pftrace out.json
+is "keep their tracks" "$(say "len(d['slices']), len({s['tid'] for s in d['slices']})")" "200 4"
+holds_moved="sum(s['args']['start']['cpu'] != s['args']['end']['cpu'] for s in d['slices']) > 0"
+[ "$(nproc)" = 1 ] || is "and tell both CPUs" "$(say "$holds_moved")" True
+
+# ---- filters mean what they mean in stat ----
+
+"$NOPWATCH" trace --from rec.dat -f perfetto --filter 'i < 100' -o some.pftrace
+"$NOPWATCH" report -j rec.dat --filter 'i < 100' -o report.json
+ok "filtered" drawn some.pftrace out.json
+is "as many spans as stat counts" "$(say "len([s for s in d['slices'] if s['name'] == 'counter:step'])")" \
+  "$(python3 -c "import json; print([s['count'] for l in open('report.json') for s in [json.loads(l)] if s['type'] == 'span' and s['span'] == 'counter:step'][0])")"
+
+# ---- the scheduler's events ----
+
+"$NOPWATCH" record -q tracepoint:sched:sched_switch 'counter:*' -o rec.dat -- "$PROGRAMS/counter" 20 1000 >/dev/null
+"$NOPWATCH" trace --from rec.dat -f perfetto -o sched.pftrace
+"$NOPWATCH" trace -j --from rec.dat -o events.json
+ok "with sched_switch" drawn sched.pftrace out.json
+is "every switch, when and where it was" "$(say "sorted((s['time'], s['cpu']) for s in d['sched'] if s['kind'] == 4)")" \
+  "$(python3 -c "import json; print(sorted((e['time_ns'], e['cpu']) for l in open('events.json') for e in [json.loads(l)] if e['type'] == 'event' and e['probe'] == 'sched:sched_switch'))")"
+
+# ---- hostile names and values, cut files, wrong places ----
+
+cat >evil.c <<'C'
+#include <sys/prctl.h>
+#include <sys/sdt.h>
+int main(void)
+{
+	const char *text = "</script><img onerror=1>\xff\xfe\x1b]0;x\a";
+
+	prctl(PR_SET_NAME, "\x1b]0;\xff");
+	DTRACE_PROBE1(evil, one, text);
+}
+C
+gcc -O1 evil.c -o evil
+"$NOPWATCH" trace -q -f perfetto 'evil:one(text:string)' -o evil.pftrace -- ./evil
+ok "bytes that are no text are escaped" drawn evil.pftrace out.json
+is "and nothing else" "$(say "d['instants'][0]['args']['text']")" '</script><img onerror=1>\xff\xfe\x1b]0;x\x07'
+head -c $(($(stat -c %s rec.pftrace) / 2)) rec.pftrace >half.pftrace
+"$seconds" half.pftrace >out.json
+is "half a file has half the spans" "$(say "400 < len(d['slices']) < 800")" True
+python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$NOPWATCH" trace --from rec.dat -f perfetto >said 2>&1
+is "a terminal is refused" "$?" 2
+has "with what to do" "$(cat said)" 'write it to a file: -o FILE'
+"$NOPWATCH" trace --from rec.dat --span 'a=counter:step__begin..counter:step__end' >/dev/null 2>said
+is "spans are not for lines" "$?" 2
+has "but for pictures" "$(cat said)" 'use -f perfetto'
+"$NOPWATCH" stat --from rec.dat -f perfetto >/dev/null 2>said
+is "nor pictures for stat" "$?" 2
+unchanged
+finish
