@@ -76,7 +76,8 @@ struct nw_request {
 /* What a run has come to, so far or at its end. Times are of the trace clock, in nanoseconds. */
 struct nw_run_result {
 	struct nw_selection selection; /* the probes, */
-	struct nw_plan plan;	       /* and how they were fetched */
+	struct nw_plan plan;	       /* how they are to be fetched, */
+	struct nw_armed armed;	       /* and what became of that */
 	bool has_filter, has_stacks;   /* hits were filtered; have stack pointers */
 	bool restricted;	       /* to some processes */
 	bool follow;		       /* and to what these created */

@@ -169,13 +169,14 @@ void nw_session_name(char out[24]);
 /*
  * Make the instance and define the plan's events (but those that the kernel has anyway),
  * nothing enabled. Removes the leftovers of
- * dead sessions first. Places that the kernel refuses are marked (nw_planned.failed) and
- * described in warnings; all refused is an error.
+ * dead sessions first. What becomes of the plan is in *armed, which is the caller's to free
+ * (nw_armed_free()) after the session has been closed: places that the kernel refuses are marked there
+ * and described in warnings; all refused is an error.
  */
 int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
-		    struct nw_plan *plan, const char *name,
-		    const struct nw_session_options *options, struct nw_session **out,
-		    struct nw_error *err);
+		    const struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, struct nw_armed *armed,
+		    struct nw_session **out, struct nw_error *err);
 /*
  * Switch recording on, then enable: from here on processes are hit. What filters does so already,
  * so the first hit of a program that only waits for its semaphore is recorded.
@@ -215,10 +216,10 @@ int nw_session_close(struct nw_session *session, struct nw_error *err);
 /*
  * What a session of this plan would do, as shell commands that do the same; the instance is "$I"
  * to them. middle: commands between arming and the end, each a line; restricted: only what these
- * start is recorded. Places that would be left out are marked in the plan, as they would be.
+ * start is recorded.
  */
 int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
-		       struct nw_plan *plan, const struct nw_session_options *options,
+		       const struct nw_plan *plan, const struct nw_session_options *options,
 		       bool restricted, const nw_strings *middle, struct nw_buf *out,
 		       struct nw_error *err);
 /* One word for a shell. */
@@ -245,7 +246,7 @@ enum nw_event_state {
 	NW_EVENT_GONE
 };
 enum nw_event_state nw_session_event_state(const struct nw_session *session,
-					   const struct nw_event *event);
+					   const struct nw_armed_event *event);
 /* Is what its events hit recorded (tracing_on)? */
 bool nw_session_records(const struct nw_session *session);
 /* Now, on the session's trace clock, as raw records show it. */

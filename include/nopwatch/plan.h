@@ -141,8 +141,6 @@ struct nw_planned {
 	NW_VEC(struct nw_source) args; /* in the order of the probe's arguments */
 	struct nw_stack_field stack;
 	unsigned int parts; /* events that hold it: 1, more with several strings */
-	uint32_t refused;   /* parts that the kernel would not define, as bits */
-	bool failed;	    /* part 0 is among them: the point is left out */
 };
 
 struct nw_place {	  /* a point in an event */
@@ -162,7 +160,6 @@ struct nw_event {
 	char *shape; /* "p a0:string a1:s32": what places need to share the event */
 	bool is_return;
 	nw_strings fields; /* names; of a kernel event: those that are wanted */
-	size_t defined;	   /* places that the kernel has taken */
 	NW_VEC(struct nw_place) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
 };
@@ -232,25 +229,82 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 /* Give an event the number-th of its names: NAME, NAME_1, ... */
 void nw_event_number(struct nw_event *event, unsigned int number);
 
+/* The same for an event that the kernel knows by another name. */
+void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
+		       const char *name, const struct nw_place *place, const char *path,
+		       bool ref_ctr, struct nw_buf *out);
+
+/* ---- what became of a plan ---------------------------------------------------------- */
+
+/* A point: what of it the kernel has not taken, and why. */
+struct nw_armed_point {
+	uint32_t refused; /* parts that it would not define, as bits */
+	bool failed;	  /* part 0 is among them: the point is left out */
+	char *why;	  /* a sentence; NULL: nothing is, or it is not known */
+};
+
+/* An event as it is in the kernel. */
+struct nw_armed_event {
+	const struct nw_event *planned;
+	char name[NW_MAX_NAME + 1]; /* the planned one's, unless it was split */
+	size_t defined; /* places that the kernel has taken; 0: it is not there */
+	int only; /* the one of the planned event's places that it has, -1: all of them */
+	uint16_t by_low_bits
+		[4096]; /* file offset & 0xfff -> place + 1, 0: none, or refused */
+};
+
 /*
- * Take one place out of its event and give it one of its own, appended to plan->events: for
- * finding out which of an event's places the kernel does not like. The event that stays may
- * become empty. Returns the new event, or NULL when out of memory.
+ * A plan does not change once it is made. What the kernel took of it, and where an event had to be
+ * split, is here: the session writes it, everybody else reads it. The ids of events are with
+ * their formats.
  */
-struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event);
+struct nw_armed {
+	const struct nw_plan *plan;	      /* borrowed, must outlive it */
+	NW_VEC(struct nw_armed_point) points; /* those of the plan */
+	NW_VEC(struct nw_armed_event *)
+	events; /* those of the plan, and what they were split into */
+};
+
+/* Nothing of it is armed yet. -ENOMEM. */
+int nw_armed_make(const struct nw_plan *plan, struct nw_armed *out);
+/* As if the kernel had taken every place that is not refused: where it is another's, or was. */
+void nw_armed_assume(struct nw_armed *armed);
+void nw_armed_free(struct nw_armed *armed);
+/* Is the number-th place of the planned event in this one? */
+bool nw_armed_holds(const struct nw_armed_event *event, size_t place);
+/* The kernel would not take the place, or somebody else would not have it armed. */
+void nw_armed_refuse(struct nw_armed *armed, const struct nw_place *place, const char *why);
+/* Take the number-th place out of the event's look-up; its number stays. */
+void nw_armed_forget(struct nw_armed *armed, struct nw_armed_event *event, size_t place);
+/*
+ * Take one place out of its event and give it one of its own: for finding out which of an
+ * event's places the kernel does not like. NULL when out of memory.
+ */
+struct nw_armed_event *nw_armed_split(struct nw_armed *armed, struct nw_armed_event *event,
+				      size_t place);
+/* Why the value cannot be had, as the plan knows or the kernel has said; NULL: it can. */
+static inline const char *nw_armed_problem(const struct nw_armed *armed, size_t planned,
+					   const struct nw_source *source)
+{
+	if (source->part == 0 || source->fetch.problem ||
+	    !(armed->points.item[planned].refused & 1u << source->part))
+		return source->fetch.problem;
+	return "the kernel refused to fetch it";
+}
 
 /*
  * A plan as lines of text, for recordings: everything that is needed to make hits of its
- * events again, without the files it was made from. nw_plan_load() makes a selection, too,
- * whose images are only names; lines it does not know are handed to other(), which may be
- * NULL. The text may come from anywhere: EBADMSG with the line that is wrong.
+ * events again, without the files it was made from: what was armed of it. nw_plan_load() makes a
+ * selection, too, whose images are only names, and what was armed (NULL: nobody asks); lines it does
+ * not know are handed to other(), which may be NULL. The text may come from anywhere: EBADMSG with
+ * the line that is wrong.
  */
-void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out);
+void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out);
 /* " TEXT", escaped as that format has it, for lines of one's own; and back, in place. */
 void nw_plan_word(struct nw_buf *out, const char *text);
 void nw_plan_unword(char *word);
 int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
-		 struct nw_plan *plan,
+		 struct nw_plan *plan, struct nw_armed *armed,
 		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
 		 struct nw_error *err);
 
@@ -282,7 +336,7 @@ struct nw_script_options {
  * those of nw_plan_save(), then "start TIME" and "end"; "lost COUNT" and "stop TIME" come last.
  * The plan must have one place an event. EINVAL: paths that it cannot open there; ENAMETOOLONG.
  */
-int nw_script_make(const struct nw_plan *plan, const struct nw_script_options *options,
+int nw_script_make(const struct nw_armed *armed, const struct nw_script_options *options,
 		   struct nw_buf *out, struct nw_error *err);
 
 /* A C identifier of at most most characters, made from any text: what is none becomes '_'. */

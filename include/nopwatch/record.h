@@ -64,6 +64,7 @@ struct nw_formats {
 	uint32_t least; /* payload that holds both common fields */
 	bool stacks;	/* some of its hits have a stack pointer */
 	const struct nw_plan *plan;
+	const struct nw_armed *armed; /* and what became of it */
 };
 
 /*
@@ -72,7 +73,7 @@ struct nw_formats {
  */
 typedef int nw_format_reader(void *arg, const char *system, const char *name,
 			     struct nw_buf *out);
-int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_page,
+int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err);
 void nw_formats_free(struct nw_formats *formats);

@@ -99,7 +99,7 @@ const struct nw_buf *nw_text_header(const struct nw_text *text);
  * The events to look for. Makes formats for nw_join and nw_record_values, to be freed by the
  * caller after the reader. Before it, there are no records. Without values, they have none.
  */
-int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
+int nw_text_use(struct nw_text *text, const struct nw_armed *armed, bool values,
 		struct nw_formats *formats);
 /*
  * For text without a header: a plan of all events in it, with the arguments they have there.
@@ -107,7 +107,7 @@ int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
  */
 int nw_text_learn(const char *bytes, size_t len, const char *source,
 		  struct nw_selection *selection, struct nw_plan *plan,
-		  struct nw_error *err);
+		  struct nw_armed *armed, struct nw_error *err);
 
 /* The next record: 1; 0: none before more is fed; -ENOMEM. who may be NULL. */
 int nw_text_next(struct nw_text *text, struct nw_record *out, struct nw_text_who *who);

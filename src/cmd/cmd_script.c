@@ -18,6 +18,7 @@ struct script {
 	const struct nw_args *args;
 	struct nw_selection selection;
 	struct nw_plan plan;
+	struct nw_armed armed; /* as it will be there, if that kernel takes it */
 	NW_VEC(struct nw_script_file) files;
 	nw_strings paths;
 	struct nw_sink sink;
@@ -189,22 +190,25 @@ static int measure_files(struct script *s, struct nw_error *err)
 /* One event a place; those that are too dangerous are left out. */
 static int choose_events(struct script *s, struct nw_error *err)
 {
-	struct nw_plan *plan = &s->plan;
+	const struct nw_plan *plan = &s->plan;
 	size_t left = 0;
 
+	if (nw_armed_make(plan, &s->armed) < 0)
+		return nw_no_memory(err);
 	nw_vec_each (&plan->events, event) {
 		const struct nw_place *place = &(*event)->places.item[0];
 		const struct nw_point *point = nw_plan_point(plan, place);
-		struct nw_planned *planned = &plan->points.item[place->planned];
+		const struct nw_planned *planned = &plan->points.item[place->planned];
+		bool *failed = &s->armed.points.item[place->planned].failed;
 		const char *danger = s->args->force ? NULL : nw_point_hazard(NULL, point);
-		if (danger && !planned->failed)
+		if (danger && !*failed)
 			nw_note("%s at %s+0x%jx is left out: %s",
 				plan->selection->probes.item[planned->probe]->label,
 				point->image->path, point->offset, danger);
-		planned->failed |= danger != NULL;
-		(*event)->defined = !planned->failed;
-		left += (*event)->defined;
+		*failed |= danger != NULL;
+		left += !*failed;
 	}
+	nw_armed_assume(&s->armed);
 	return left ? 0 : nw_fail(err, EPERM, "no probe is left");
 }
 
@@ -278,7 +282,7 @@ static int write_script(struct script *s, struct nw_error *err)
 		.buffer_bytes = s->args->buffer_bytes,
 		.force = s->args->force,
 	};
-	int ret = nw_script_make(&s->plan, &options, &s->out, err);
+	int ret = nw_script_make(&s->armed, &options, &s->out, err);
 
 	if (ret == 0)
 		ret = nw_sink_open(s->args, &s->sink, err);
@@ -317,6 +321,7 @@ static int run(const struct nw_args *args)
 		ret = write_script(&s, &err);
 	int status = ret < 0 && !s.sink.closed ? nw_failure(&nw_cmd_script, &err)
 					       : NW_EXIT_OK;
+	nw_armed_free(&s.armed);
 	nw_plan_free(&s.plan);
 	nw_selection_free(&s.selection);
 	nw_vec_free(&s.files);

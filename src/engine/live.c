@@ -43,7 +43,7 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 	int ret = nw_run_read_header(run, &header, err);
 
 	if (ret == 0)
-		ret = nw_formats_load(&run->result->plan, true, nw_buf_str(&header),
+		ret = nw_formats_load(&run->result->armed, true, nw_buf_str(&header),
 				      header.len, nw_run_read_format, &run->fs,
 				      &run->formats, err);
 	nw_buf_free(&header);
@@ -171,7 +171,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 	int ret = nw_run_plan(run, name, err);
 	if (ret == 0)
 		ret = nw_session_open(&run->fs, &run->features, &run->result->plan, name,
-				      &options, &run->session, err);
+				      &options, &run->result->armed, &run->session, err);
 	return ret;
 }
 

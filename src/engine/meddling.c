@@ -16,11 +16,11 @@ enum {
 
 struct nw_meddling {
 	uint64_t seen; /* trace clock: when all was last seen to be well */
-	bool was_on[]; /* by event of the plan: it was on when the run began */
+	bool was_on[]; /* by event that was armed: it was on when the run began */
 };
 
 /* What has been done to it, as the text of a state; NULL: nothing. */
-static const char *done_to(const struct nw_run *run, const struct nw_event *event,
+static const char *done_to(const struct nw_run *run, const struct nw_armed_event *event,
 			   bool records)
 {
 	switch (nw_session_event_state(run->session, event)) {
@@ -35,16 +35,16 @@ static const char *done_to(const struct nw_run *run, const struct nw_event *even
 
 int nw_meddling_open(struct nw_run *run, struct nw_error *err)
 {
-	size_t count = run->result->plan.events.count;
+	const struct nw_armed *armed = &run->result->armed;
+	size_t count = armed->events.count;
 
 	run->watch = calloc(1, sizeof(*run->watch) + count * sizeof(bool));
 	if (!run->watch)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		run->watch->was_on[i] = run->result->plan.events.item[i]->defined &&
-					nw_session_event_state(
-						run->session,
-						run->result->plan.events.item[i]) ==
+		run->watch->was_on[i] = armed->events.item[i]->defined &&
+					nw_session_event_state(run->session,
+							       armed->events.item[i]) ==
 						NW_EVENT_ON;
 	run->watch->seen = nw_session_now(run->session);
 	return 0;
@@ -75,7 +75,7 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records,
 		   struct nw_error *err)
 {
-	const struct nw_event *event = run->result->plan.events.item[number];
+	const struct nw_armed_event *event = run->result->armed.events.item[number];
 	int ret = 0;
 
 	if (!run->watch->was_on[number])
@@ -83,14 +83,18 @@ static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records
 	const char *what = done_to(run, event, records);
 	if (!what)
 		return 0;
-	nw_vec_each (&event->places, place)
-		if (ret == 0)
-			ret = mark(run, run->result->plan.points.item[place->planned].probe,
+	const struct nw_event *planned = event->planned;
+	for (size_t i = 0; ret == 0 && i < planned->places.count; i++)
+		if (nw_armed_holds(event, i))
+			ret = mark(run,
+				   run->result->plan.points
+					   .item[planned->places.item[i].planned]
+					   .probe,
 				   now, what, err);
 	return ret;
 }
 
-/* The rate_limit's own doing is known before: what it has disabled is marked. */
+/* The rate limit's own doing is known before: what it has disabled is marked. */
 int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(run->session);
@@ -99,7 +103,7 @@ int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err)
 	if (!run->watch || (!at_end && now - run->watch->seen < LOOK_NS))
 		return 0;
 	bool records = nw_session_records(run->session);
-	for (size_t i = 0; i < run->result->plan.events.count && ret == 0; i++)
+	for (size_t i = 0; i < run->result->armed.events.count && ret == 0; i++)
 		ret = look_at(run, i, now, records, err);
 	run->watch->seen = now;
 	return ret;

@@ -6,23 +6,37 @@
 
 #include "run.h"
 
+/* What a value lacks. */
+struct lack {
+	const char *why; /* NULL: nothing */
+	bool part;	 /* there is a value, but it is not all */
+};
+
 /* Why a value cannot be had, or is not all that it should be. */
-static const char *lack_of(const struct nw_source *source)
+static struct lack lack_of(const struct nw_run *run, size_t planned,
+			   const struct nw_source *source)
 {
-	return source->fetch.problem ? source->fetch.problem : source->fetch.remark;
+	const char *problem = nw_armed_problem(&run->result->armed, planned, source);
+
+	return (struct lack){problem ? problem : source->fetch.remark, !problem};
 }
 
 /* How many points of the probe have no value for an argument; one's reason. */
 static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
-			    const struct nw_source **example)
+			    struct lack *example)
 {
+	const struct nw_run_result *result = run->result;
 	size_t count = 0;
 
-	nw_vec_each (&run->result->plan.points, planned) {
-		if (planned->probe != probe || planned->failed ||
-		    arg >= planned->args.count || !lack_of(&planned->args.item[arg]))
+	for (size_t i = 0; i < result->plan.points.count; i++) {
+		const struct nw_planned *planned = &result->plan.points.item[i];
+		if (planned->probe != probe || result->armed.points.item[i].failed ||
+		    arg >= planned->args.count)
 			continue;
-		*example = &planned->args.item[arg];
+		const struct lack lack = lack_of(run, i, &planned->args.item[arg]);
+		if (!lack.why)
+			continue;
+		*example = lack;
 		count++;
 	}
 	return count;
@@ -33,16 +47,16 @@ static void tell_probe(const struct nw_run *run, size_t number)
 	const struct nw_probe *probe = run->result->selection.probes.item[number];
 
 	for (size_t arg = 0; arg < probe->args.count; arg++) {
-		const struct nw_source *source = NULL;
+		struct lack lack = {0};
 		char name[32];
-		size_t missing = count_missing(run, number, arg, &source);
+		size_t missing = count_missing(run, number, arg, &lack);
 		if (!missing)
 			continue;
 		nw_arg_name(probe, arg, name);
 		nw_run_notice(run, "%s of %s %s%s: %s", name, probe->label,
-			      source->fetch.problem ? "has no value" : "is not all of it",
+			      lack.part ? "is not all of it" : "has no value",
 			      missing < probe->points.count ? " at some of its sites" : "",
-			      lack_of(source));
+			      lack.why);
 	}
 }
 
@@ -91,14 +105,14 @@ void nw_run_tell_missing(const struct nw_run *run)
 
 	for (size_t i = 0; i < run->result->selection.probes.count; i++) {
 		const struct nw_probe *probe = run->result->selection.probes.item[i];
-		const struct nw_source *source = NULL;
+		struct lack lack = {0};
 		if (probe->has_args || run->request->verbose) {
 			tell_probe(run, i);
 			continue;
 		}
 		for (size_t arg = 0; arg < probe->args.count; arg++)
-			if (count_missing(run, i, arg, &source))
-				add_reason(&others, lack_of(source), i, arg);
+			if (count_missing(run, i, arg, &lack))
+				add_reason(&others, lack.why, i, arg);
 	}
 	tell_reasons(run, &others);
 	nw_vec_free(&others);

@@ -137,10 +137,11 @@ static int keep_formats(struct nw_recorder *r, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
 				      &r->parts.clock);
-	nw_vec_each (&run->result->plan.events, event)
+	nw_vec_each (&run->result->armed.events, event)
 		if (ret == 0 && (*event)->defined)
-			ret = keep_format(r, nw_event_group(&run->result->plan, *event),
-					  (*event)->name);
+			ret = keep_format(
+				r, nw_event_group(&run->result->plan, (*event)->planned),
+				(*event)->name);
 	if (ret == 0)
 		ret = keep_task_formats(r);
 	if (ret == 0)
@@ -223,7 +224,7 @@ static void make_table(struct nw_recorder *r, const struct nw_run_result *result
 {
 	struct nw_buf *out = &r->parts.table;
 
-	nw_plan_save(&result->plan, out);
+	nw_plan_save(&result->armed, out);
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      result->start_ns, result->stop_ns, result->wall_ns);
 	nw_buf_printf(out, "lost %" PRIu64 "\n", result->lost);

@@ -144,11 +144,11 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 		return nw_error_context(err, "%s", run->request->source_name);
 	const struct nw_recording *recording = &story->recording;
 	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
-			   &run->result->plan, take_line, story, err);
+			   &run->result->plan, &run->result->armed, take_line, story, err);
 	if (ret == 0 && story->failed)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = nw_formats_load(&run->result->plan, true, recording->header_page,
+		ret = nw_formats_load(&run->result->armed, true, recording->header_page,
 				      recording->header_page_len, nw_recording_format,
 				      &story->recording, &run->formats, err);
 	return ret;

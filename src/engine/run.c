@@ -272,8 +272,8 @@ size_t nw_result_sites(const struct nw_run_result *result)
 {
 	size_t sites = 0;
 
-	nw_vec_each (&result->plan.points, planned)
-		sites += !planned->failed;
+	nw_vec_each (&result->armed.points, point)
+		sites += !point->failed;
 	return sites;
 }
 
@@ -289,6 +289,7 @@ bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe)
 
 void nw_result_free(struct nw_run_result *result)
 {
+	nw_armed_free(&result->armed);
 	nw_plan_free(&result->plan);
 	nw_selection_free(&result->selection);
 	free(result->states);

@@ -50,7 +50,8 @@ static int find_points(const struct nw_run *run, bool silent, struct points *out
 		const struct nw_planned *planned = &run->result->plan.points.item[i];
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[planned->probe];
-		if (planned->failed || probe->kind == NW_SPEC_TRACEPOINT ||
+		if (run->result->armed.points.item[i].failed ||
+		    probe->kind == NW_SPEC_TRACEPOINT ||
 		    (silent && has_fired(run, planned->probe)))
 			continue;
 		const struct nw_point **slot = nw_vec_add(&out->points);
@@ -111,12 +112,13 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 /* None of its points was armed: the session has said why. */
 static bool is_left_out(const struct nw_run *run, size_t probe)
 {
+	const struct nw_run_result *result = run->result;
 	bool any = false;
 
-	nw_vec_each (&run->result->plan.points, planned) {
-		if (planned->probe != probe)
+	for (size_t i = 0; i < result->plan.points.count; i++) {
+		if (result->plan.points.item[i].probe != probe)
 			continue;
-		if (!planned->failed)
+		if (!result->armed.points.item[i].failed)
 			return false;
 		any = true;
 	}
@@ -125,19 +127,26 @@ static bool is_left_out(const struct nw_run *run, size_t probe)
 
 static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 {
-	const char *label = run->result->selection.probes.item[probe]->label,
-		   *why = "it is left out";
-	size_t len = strlen(label);
+	struct nw_run_result *result = run->result;
+	const struct nw_probe *left = result->selection.probes.item[probe];
+	const struct nw_point *at = NULL;
+	const char *why = NULL;
 
-	nw_vec_each (nw_session_warnings(run->session), warning)
-		if (strncmp(*warning, label, len) == 0 &&
-		    strncmp(*warning + len, " at ", 4) == 0)
-			why = *warning;
-	if (nw_strings_addf(&run->result->state_texts, "not armed: %s", why) < 0)
+	for (size_t i = 0; i < result->plan.points.count; i++) {
+		const struct nw_planned *planned = &result->plan.points.item[i];
+		if (planned->probe != probe || !result->armed.points.item[i].why)
+			continue;
+		at = &left->points.item[planned->point];
+		why = result->armed.points.item[i].why;
+	}
+	int ret = why ? nw_strings_addf(&result->state_texts,
+					"not armed: %s at %s+0x%jx is left out: %s",
+					left->label, at->image->path, at->offset, why)
+		      : nw_strings_addf(&result->state_texts, "not armed: it is left out");
+	if (ret < 0)
 		return nw_no_memory(err);
-	run->result->states[probe] = (struct nw_probe_state){
-		"not-armed",
-		run->result->state_texts.item[run->result->state_texts.count - 1]};
+	result->states[probe] = (struct nw_probe_state){
+		"not-armed", result->state_texts.item[result->state_texts.count - 1]};
 	return 0;
 }
 

@@ -111,16 +111,16 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 
 	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
 		ret = nw_plan_load(nw_buf_str(header), header->len, &result->selection,
-				   &result->plan, take_line, p, err);
+				   &result->plan, &result->armed, take_line, p, err);
 	else
 		ret = nw_text_learn(bytes, len, run->request->source_name,
-				    &result->selection, &result->plan, err);
+				    &result->selection, &result->plan, &result->armed, err);
 	if (ret == -ENOENT)
 		return nw_fail(err, EBADMSG, "%s is neither a recording nor trace text",
 			       name_of(run));
 	if (ret < 0)
 		return nw_error_context(err, "%s", name_of(run));
-	ret = nw_text_use(p->text, &result->plan, nw_run_wants_values(run), &run->formats);
+	ret = nw_text_use(p->text, &result->armed, nw_run_wants_values(run), &run->formats);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 

@@ -85,7 +85,7 @@ static void look_at_memory(struct watcher *watcher, struct nw_run *run,
 	*sum = (struct nw_presence){0};
 	for (size_t i = 0; points && seen && i < count; i++) {
 		const struct nw_planned *planned = &run->result->plan.points.item[i];
-		if (!planned->failed)
+		if (!run->result->armed.points.item[i].failed)
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
 						  ->points.item[planned->point];

@@ -65,32 +65,26 @@ static const char *path_of(struct nw_session *session, const struct nw_image *im
 
 /* ---- one place ---------------------------------------------------------------------- */
 
-static struct nw_planned *planned_of(struct nw_session *session,
-				     const struct nw_place *place)
-{
-	return &session->plan->points.item[place->planned];
-}
-
-static const struct nw_probe *probe_of(struct nw_session *session,
+static const struct nw_probe *probe_of(const struct nw_session *session,
 				       const struct nw_place *place)
 {
-	return session->plan->selection->probes.item[planned_of(session, place)->probe];
+	const struct nw_plan *plan = session->plan;
+
+	return plan->selection->probes.item[plan->points.item[place->planned].probe];
+}
+
+static bool has_failed(const struct nw_session *session, const struct nw_place *place)
+{
+	return session->armed->points.item[place->planned].failed;
 }
 
 static void give_up(struct nw_session *session, const struct nw_place *place,
 		    const char *why)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
-	struct nw_planned *planned = planned_of(session, place);
 
-	planned->refused |= 1u << place->part;
-	if (place->part > 0) { /* the point stays, one of its strings goes */
-		nw_vec_each (&planned->args, source)
-			if (source->part == place->part)
-				source->fetch.problem = "the kernel refused to fetch it";
-	} else {
-		planned->failed = true;
-	}
+	/* of part 0: the point; of another: it stays, one of its strings goes */
+	nw_armed_refuse(session->armed, place, why);
 	nw_strings_addf(&session->warnings, "%s at %s+0x%jx is left out: %s",
 			probe_of(session, place)->label, point->image->path, point->offset,
 			why);
@@ -112,7 +106,8 @@ static void explain_definition(struct nw_session *session, const struct nw_place
 }
 
 /* Before 5.4 a definition silently replaces the one of the same name. */
-static bool would_replace(const struct nw_session *session, const struct nw_event *event)
+static bool would_replace(const struct nw_session *session,
+			  const struct nw_armed_event *event)
 {
 	char dir[2 * NW_MAX_NAME + 16];
 
@@ -121,12 +116,17 @@ static bool would_replace(const struct nw_session *session, const struct nw_even
 	       nw_tracefs_has(session->fs->root, dir);
 }
 
+static bool is_shared(const struct nw_armed_event *event)
+{
+	return event->only < 0 && event->planned->places.count > 1;
+}
+
 /* An event of several sites begins with the gate (gate.c). 0: it has one, or needs none. */
-static int define_gate(struct nw_session *session, const struct nw_event *event,
+static int define_gate(struct nw_session *session, const struct nw_armed_event *event,
 		       const struct nw_place *place)
 {
-	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] &&
-		      event->places.count > 1 && !session->doing.dry_run;
+	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] && is_shared(event) &&
+		      !session->doing.dry_run;
 
 	if (!shared || event->defined || session->gated == event)
 		return 0;
@@ -136,7 +136,7 @@ static int define_gate(struct nw_session *session, const struct nw_event *event,
 	nw_cleanup(nw_free_ptr) char *name = nw_text("%s/%s", session->plan->group,
 						     event->name);
 	nw_cleanup(nw_free_ptr) char *line = name ? nw_gate_line(&session->journal, name,
-								 event->is_return,
+								 event->planned->is_return,
 								 place->fetches)
 						  : NULL;
 	if (ret == 0)
@@ -151,7 +151,7 @@ static int define_gate(struct nw_session *session, const struct nw_event *event,
 	return 0;
 }
 
-static int define_place(struct nw_session *session, const struct nw_event *event,
+static int define_place(struct nw_session *session, const struct nw_armed_event *event,
 			const struct nw_place *place)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
@@ -172,8 +172,8 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	int gate = define_gate(session, event, place);
 	if (gate < 0)
 		return gate;
-	nw_plan_define(session->plan, event, place, path,
-		       session->features->has[NW_FEATURE_REF_CTR], &line);
+	nw_plan_define_as(session->plan, event->planned, event->name, place, path,
+			  session->features->has[NW_FEATURE_REF_CTR], &line);
 	int ret = line.failed ? -ENOMEM
 		  : would_replace(session, event)
 			  ? -EEXIST
@@ -185,14 +185,6 @@ static int define_place(struct nw_session *session, const struct nw_event *event
 	return ret;
 }
 
-/* Take a place out of its event's table; its slot in the vector stays, so that the numbers of
- * the others do. */
-static void forget_place(struct nw_session *session, struct nw_event *event,
-			 const struct nw_place *place)
-{
-	event->by_low_bits[nw_plan_point(session->plan, place)->offset & 0xfff] = 0;
-}
-
 /* ---- all of them -------------------------------------------------------------------- */
 
 /* Main parts first: a companion is of no use when its point could not be defined. */
@@ -200,19 +192,19 @@ static size_t define_parts(struct nw_session *session, bool companions)
 {
 	size_t defined = 0;
 
-	nw_vec_each (&session->plan->events, slot) {
-		struct nw_event *event = *slot;
-		if (*event->system)
-			continue;
-		nw_vec_each (&event->places, place) {
+	nw_vec_each (&session->armed->events, slot) {
+		struct nw_armed_event *event = *slot;
+		const struct nw_event *planned = event->planned;
+		for (size_t i = 0; !*planned->system && i < planned->places.count; i++) {
+			const struct nw_place *place = &planned->places.item[i];
 			if ((place->part > 0) != companions)
 				continue;
-			if (!planned_of(session, place)->failed &&
+			if (!has_failed(session, place) &&
 			    define_place(session, event, place) == 0) {
 				event->defined++;
 				defined++;
 			} else {
-				forget_place(session, event, place);
+				nw_armed_forget(session->armed, event, i);
 			}
 		}
 	}
@@ -242,7 +234,7 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 
 /* ---- enabling ----------------------------------------------------------------------- */
 
-static int write_enable(struct nw_session *session, const struct nw_event *event,
+static int write_enable(struct nw_session *session, const struct nw_armed_event *event,
 			const char *value)
 {
 	char file[3 * NW_MAX_NAME + 64];
@@ -261,7 +253,7 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 }
 
 /* Delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
-static void delete_refused(struct nw_session *session, struct nw_event *event)
+static void delete_refused(struct nw_session *session, struct nw_armed_event *event)
 {
 	char name[2 * NW_MAX_NAME + 2];
 
@@ -271,26 +263,26 @@ static void delete_refused(struct nw_session *session, struct nw_event *event)
 }
 
 /* Give every place of a refused event one of its own, defined again. */
-static int split(struct nw_session *session, struct nw_event *event)
+static int split(struct nw_session *session, struct nw_armed_event *event)
 {
-	while (event->places.count) {
-		const struct nw_place *place = &event->places.item[event->places.count - 1];
-		bool failed = planned_of(session, place)->failed;
-		struct nw_event *fresh = nw_plan_split(session->plan, event);
+	for (size_t i = event->planned->places.count; i-- > 0;) {
+		const struct nw_place *place = &event->planned->places.item[i];
+		struct nw_armed_event *fresh = nw_armed_split(session->armed, event, i);
 		if (!fresh)
 			return -ENOMEM;
-		place = &fresh->places.item[0];
-		if (!failed && define_place(session, fresh, place) == 0)
+		if (!has_failed(session, place) && define_place(session, fresh, place) == 0)
 			fresh->defined = 1;
 		else
-			forget_place(session, fresh, place);
+			nw_armed_forget(session->armed, fresh, i);
 	}
 	return 0;
 }
 
-static void explain_refusal(struct nw_session *session, struct nw_event *event, int ret)
+static void explain_refusal(struct nw_session *session, struct nw_armed_event *event,
+			    int ret)
 {
-	const struct nw_place *place = &event->places.item[0];
+	size_t number = event->only < 0 ? 0 : (size_t)event->only;
+	const struct nw_place *place = &event->planned->places.item[number];
 	const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
 	nw_cleanup(nw_free_ptr) char *text = nw_text("the kernel would not arm it: %s",
 						     why);
@@ -298,17 +290,17 @@ static void explain_refusal(struct nw_session *session, struct nw_event *event, 
 	give_up(session, place, text ? text : why);
 	if (!session->refused)
 		session->refused = -ret;
-	forget_place(session, event, place);
+	nw_armed_forget(session->armed, event, number);
 }
 
-/* Enable one by one; plan->events grows while refused events are split. */
+/* Enable one by one; the events become more while refused ones are split. */
 static size_t enable_each(struct nw_session *session)
 {
 	size_t enabled = 0;
 
-	for (size_t i = 0; i < session->plan->events.count; i++) {
-		struct nw_event *event = session->plan->events.item[i];
-		if (!event->defined || *event->system)
+	for (size_t i = 0; i < session->armed->events.count; i++) {
+		struct nw_armed_event *event = session->armed->events.item[i];
+		if (!event->defined || *event->planned->system)
 			continue;
 		int ret = write_enable(session, event, "1");
 		if (ret == 0) {
@@ -317,7 +309,7 @@ static size_t enable_each(struct nw_session *session)
 		}
 		write_enable(session, event, "0");
 		delete_refused(session, event);
-		if (event->places.count > 1)
+		if (is_shared(event))
 			split(session, event);
 		else
 			explain_refusal(session, event, ret);
@@ -327,17 +319,21 @@ static size_t enable_each(struct nw_session *session)
 
 static bool has_definitions(const struct nw_session *session)
 {
-	nw_vec_each (&session->plan->events, event)
-		if ((*event)->defined && !*(*event)->system)
+	nw_vec_each (&session->armed->events, event)
+		if ((*event)->defined && !*(*event)->planned->system)
 			return true;
 	return false;
 }
 
-static bool holds_probe(const struct nw_session *session, const struct nw_event *event,
-			size_t probe)
+static bool holds_probe(const struct nw_session *session,
+			const struct nw_armed_event *event, size_t probe)
 {
-	nw_vec_each (&event->places, place)
-		if (session->plan->points.item[place->planned].probe == probe)
+	const struct nw_event *planned = event->planned;
+
+	for (size_t i = 0; i < planned->places.count; i++)
+		if (nw_armed_holds(event, i) &&
+		    session->plan->points.item[planned->places.item[i].planned].probe ==
+			    probe)
 			return true;
 	return false;
 }
@@ -347,10 +343,11 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 	int ret = 0;
 
 	nw_expedite_begin(session->features, &session->journal);
-	nw_vec_each (&session->plan->events, event)
+	nw_vec_each (&session->armed->events, event)
 		if (ret == 0 && (*event)->defined && holds_probe(session, *event, probe))
-			ret = *(*event)->system
-				      ? nw_session_disable_tracepoint(session, *event)
+			ret = *(*event)->planned->system
+				      ? nw_session_disable_tracepoint(session,
+								      (*event)->planned)
 				      : write_enable(session, *event, "0");
 	nw_expedite_end(&session->journal);
 	return ret < 0 ? nw_fail(err, -ret, "cannot disable %s: %s",

@@ -66,8 +66,8 @@ static void take_away(struct nw_session *session)
 	(void)nw_session_set(session, "events/enable", "0");
 	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
 	(void)nw_doing_step(doing, NW_DO_RMDIR, text, "", NULL);
-	nw_vec_each (&session->plan->events, event) {
-		if (*(*event)->system || !(*event)->defined)
+	nw_vec_each (&session->armed->events, event) {
+		if (*(*event)->planned->system || !(*event)->defined)
 			continue;
 		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
 		(void)nw_doing_step(doing, NW_DO_DELETE, "", text, NULL);
@@ -99,7 +99,7 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 }
 
 int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
-		       struct nw_plan *plan, const struct nw_session_options *options,
+		       const struct nw_plan *plan, const struct nw_session_options *options,
 		       bool restricted, const nw_strings *middle, struct nw_buf *out,
 		       struct nw_error *err)
 {
@@ -112,12 +112,16 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 		nw_error_hint(err, "`nopwatch script` makes a script for such kernels");
 		return -ENOTSUP;
 	}
+	struct nw_armed armed = {0};
 	struct nw_session *session = calloc(1, sizeof(*session));
-	if (!session)
+	if (!session || nw_armed_make(plan, &armed) < 0) {
+		free(session);
 		return nw_no_memory(err);
+	}
 	*session = (struct nw_session){.fs = fs,
 				       .features = features,
 				       .plan = plan,
+				       .armed = &armed,
 				       .instance = -1,
 				       .top_lock = -1,
 				       .journal = {.fd = -1},
@@ -131,5 +135,6 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 		ret = out->failed ? nw_no_memory(err) : 0;
 	}
 	nw_session_free(session);
+	nw_armed_free(&armed);
 	return ret;
 }

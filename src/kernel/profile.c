@@ -7,7 +7,7 @@
 #include "session.h"
 
 struct counting {
-	const struct nw_plan *plan;
+	const struct nw_armed *armed;
 	uint64_t *hits;
 };
 
@@ -15,14 +15,15 @@ static int count(void *arg, const struct nw_event_line *line)
 {
 	const struct counting *c = arg;
 
-	if (strcmp(line->group, c->plan->group) != 0)
+	if (strcmp(line->group, c->armed->plan->group) != 0)
 		return 0;
-	nw_vec_each (&c->plan->events, event) {
-		if (*(*event)->system || strcmp((*event)->name, line->name) != 0)
+	nw_vec_each (&c->armed->events, event) {
+		const struct nw_event *planned = (*event)->planned;
+		if (*planned->system || strcmp((*event)->name, line->name) != 0)
 			continue;
 		uint16_t number = (*event)->by_low_bits[line->offset & 0xfff];
-		if (number && (*event)->places.item[number - 1].part == 0)
-			c->hits[(*event)->places.item[number - 1].planned] += line->hits;
+		if (number && planned->places.item[number - 1].part == 0)
+			c->hits[planned->places.item[number - 1].planned] += line->hits;
 		break;
 	}
 	return 0;
@@ -30,7 +31,7 @@ static int count(void *arg, const struct nw_event_line *line)
 
 int nw_session_profile(const struct nw_session *session, uint64_t *hits)
 {
-	struct counting counting = {session->plan, hits};
+	struct counting counting = {session->armed, hits};
 	bool joined;
 
 	memset(hits, 0, session->plan->points.count * sizeof(*hits));

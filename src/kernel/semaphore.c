@@ -422,8 +422,9 @@ int nw_semaphores_close(struct nw_semaphores *set, nw_strings *stuck)
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static int find_all(struct nw_semaphores *set, const struct nw_plan *plan)
+static int find_all(struct nw_semaphores *set, const struct nw_armed *armed)
 {
+	const struct nw_plan *plan = armed->plan;
 	int ret = 0;
 
 	nw_vec_each (&plan->events, event)
@@ -433,7 +434,7 @@ static int find_all(struct nw_semaphores *set, const struct nw_plan *plan)
 						     point->image->size,
 						     point->semaphore_offset, ""};
 			if (!point->semaphore_offset || ret < 0 ||
-			    plan->points.item[place->planned].failed)
+			    armed->points.item[place->planned].failed)
 				continue;
 			snprintf(fresh.build_id, sizeof(fresh.build_id), "%s",
 				 point->image->build_id);
@@ -442,7 +443,7 @@ static int find_all(struct nw_semaphores *set, const struct nw_plan *plan)
 	return ret < 0 ? ret : 0;
 }
 
-int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *journal,
+int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *journal,
 		       bool watch, struct nw_semaphores **out, struct nw_error *err)
 {
 	struct nw_semaphores *set = calloc(1, sizeof(*set));
@@ -451,7 +452,7 @@ int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *jour
 		return nw_no_memory(err);
 	set->journal = journal;
 	set->watch = -1;
-	int ret = find_all(set, plan);
+	int ret = find_all(set, armed);
 	if (ret < 0 || !set->all.count) {
 		free_set(set);
 		free(set);
@@ -459,7 +460,7 @@ int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *jour
 		return ret < 0 ? nw_no_memory(err) : 0;
 	}
 	if (watch)
-		nw_semaphores_watch(set, plan);
+		nw_semaphores_watch(set, armed->plan);
 	*out = set;
 	return 0;
 }

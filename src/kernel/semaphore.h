@@ -56,7 +56,7 @@ struct nw_semaphores {
 
 /* All semaphores of the plan's points that are not left out; *out is NULL if there are none.
  * watch: let the kernel tell who opens the files. */
-int nw_semaphores_open(const struct nw_plan *plan, const struct nw_journal *journal,
+int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *journal,
 		       bool watch, struct nw_semaphores **out, struct nw_error *err);
 /* Raise them in all processes that have not been looked at; again: in all. -ENOMEM. */
 int nw_semaphores_scan(struct nw_semaphores *set, bool again);

@@ -259,9 +259,9 @@ static int build(struct nw_session *session, const char *name,
 }
 
 int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
-		    struct nw_plan *plan, const char *name,
-		    const struct nw_session_options *options, struct nw_session **out,
-		    struct nw_error *err)
+		    const struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, struct nw_armed *armed,
+		    struct nw_session **out, struct nw_error *err)
 {
 	struct nw_session *session = calloc(1, sizeof(*session));
 
@@ -270,13 +270,15 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->fs = fs;
 	session->features = features;
 	session->plan = plan;
+	session->armed = armed;
 	session->instance = session->top_lock = -1;
 	session->journal.fd = -1;
 	session->options = *options;
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
 	clean_before(session);
-	int ret = build(session, name, options, err);
+	int ret = nw_armed_make(plan, armed) < 0 ? nw_no_memory(err)
+						 : build(session, name, options, err);
 	if (ret < 0) {
 		nw_session_close(session, NULL);
 		return ret;
@@ -292,7 +294,7 @@ static int raise_semaphores(struct nw_session *session, struct nw_error *err)
 
 	if (features->has[NW_FEATURE_REF_CTR])
 		return 0;
-	int ret = nw_semaphores_open(session->plan, &session->journal,
+	int ret = nw_semaphores_open(session->armed, &session->journal,
 				     features->has[NW_FEATURE_FANOTIFY],
 				     &session->semaphores, err);
 	if (ret == 0 && session->semaphores &&

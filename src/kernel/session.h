@@ -15,7 +15,8 @@ struct nw_image_path {
 struct nw_session {
 	const struct nw_tracefs *fs;
 	const struct nw_features *features;
-	struct nw_plan *plan;
+	const struct nw_plan *plan;
+	struct nw_armed *armed; /* what became of it; the caller's */
 	struct nw_journal journal;
 	struct nw_doing doing;	      /* how its steps are done, or told */
 	char where[NW_MAX_NAME + 16]; /* "instances/nopwatch_X/"; "": the top level */
@@ -29,7 +30,8 @@ struct nw_session {
 	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
 	struct nw_pid_filter filter;
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
-	const struct nw_event *gated; /* the last that got a gate; NULL: none has one */
+	const struct nw_armed_event
+		*gated; /* the last that got a gate; NULL: none has one */
 	int refused; /* why the kernel would not arm a place, the first errno; 0: it did */
 	uint64_t began_ns; /* on its clock: recording was switched on */
 };

@@ -50,14 +50,12 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 	return nw_session_set(session, file, value);
 }
 
-static void give_up(struct nw_session *session, struct nw_event *event, int ret)
+static void give_up(struct nw_session *session, struct nw_armed_event *armed, int ret)
 {
-	struct nw_planned *planned =
-		&session->plan->points.item[event->places.item[0].planned];
+	const struct nw_event *event = armed->planned;
 
-	event->defined = 0;
-	planned->refused = 1;
-	planned->failed = true;
+	armed->defined = 0;
+	nw_armed_refuse(session->armed, event->places.item, "it cannot be enabled");
 	nw_strings_addf(&session->warnings,
 			"tracepoint:%s:%s is left out: it cannot be enabled: %s",
 			event->system, event->name, nw_strerror(-ret));
@@ -80,10 +78,10 @@ size_t nw_session_find_tracepoints(struct nw_session *session)
 {
 	size_t found = 0;
 
-	nw_vec_each (&session->plan->events, event) {
-		if (!*(*event)->system)
+	nw_vec_each (&session->armed->events, event) {
+		if (!*(*event)->planned->system)
 			continue;
-		int ret = try_event(session, *event);
+		int ret = try_event(session, (*event)->planned);
 		(*event)->defined = ret == 0;
 		found += ret == 0;
 		if (ret < 0)
@@ -96,10 +94,10 @@ size_t nw_session_enable_tracepoints(struct nw_session *session)
 {
 	size_t enabled = 0;
 
-	nw_vec_each (&session->plan->events, event) {
-		if (!*(*event)->system || !(*event)->defined)
+	nw_vec_each (&session->armed->events, event) {
+		if (!*(*event)->planned->system || !(*event)->defined)
 			continue;
-		int ret = write_enable(session, *event, "1");
+		int ret = write_enable(session, (*event)->planned, "1");
 		enabled += ret == 0;
 		if (ret < 0)
 			give_up(session, *event, ret);

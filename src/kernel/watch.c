@@ -18,7 +18,7 @@ bool nw_session_records(const struct nw_session *session)
 
 /* What a trigger keeps from being recorded is as good as disabled. */
 enum nw_event_state nw_session_event_state(const struct nw_session *session,
-					   const struct nw_event *event)
+					   const struct nw_armed_event *event)
 {
 	static const enum nw_event_state states[] = {[NW_ENABLED_NO] = NW_EVENT_OFF,
 						     [NW_ENABLED_YES] = NW_EVENT_ON,
@@ -28,8 +28,8 @@ enum nw_event_state nw_session_event_state(const struct nw_session *session,
 	enum nw_enabled enabled = NW_ENABLED_NONE;
 	char file[512];
 
-	nw_event_file("", nw_event_group(session->plan, event), event->name, "enable",
-		      file);
+	nw_event_file("", nw_event_group(session->plan, event->planned), event->name,
+		      "enable", file);
 	int ret = nw_enabled_read(session->instance, file, &enabled);
 	return ret == -ENOENT ? NW_EVENT_GONE
 	       : ret < 0      ? NW_EVENT_UNKNOWN

@@ -302,14 +302,14 @@ const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 	return &plan->selection->probes.item[planned->probe]->points.item[planned->point];
 }
 
-void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
-		    const struct nw_place *place, const char *path, bool ref_ctr,
-		    struct nw_buf *out)
+void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
+		       const char *name, const struct nw_place *place, const char *path,
+		       bool ref_ctr, struct nw_buf *out)
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
 
 	nw_buf_printf(out, "%c:%s/%s %s:0x%jx", event->is_return ? 'r' : 'p',
-		      *event->group ? event->group : plan->group, event->name, path,
+		      *event->group ? event->group : plan->group, name, path,
 		      point->offset);
 	if (ref_ctr && point->semaphore_offset)
 		nw_buf_printf(out, "(0x%jx)", point->semaphore_offset);
@@ -317,27 +317,11 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 		nw_buf_printf(out, " %s", place->fetches);
 }
 
-struct nw_event *nw_plan_split(struct nw_plan *plan, struct nw_event *event)
+void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
+		    const struct nw_place *place, const char *path, bool ref_ctr,
+		    struct nw_buf *out)
 {
-	if (!event->places.count)
-		return NULL;
-	struct nw_place last = event->places.item[event->places.count - 1];
-	struct nw_event *fresh = nw_plan_event(plan, event->shape, event->is_return);
-	if (!fresh)
-		return NULL;
-	nw_vec_each (&event->fields, name)
-		if (nw_strings_add(&fresh->fields, *name, strlen(*name)) < 0)
-			return NULL;
-	*low_bits_slot(event, nw_plan_point(plan, &last)) = 0;
-	event->places.count--;
-	if (nw_plan_place(plan, fresh, last.planned, last.part, last.fetches) < 0)
-		return NULL;
-	size_t number = plan->events.count;
-	do
-		snprintf(fresh->name, sizeof(fresh->name), "%.48s_s%zu", event->name,
-			 number++ % 1000000);
-	while (nw_plan_has_name(plan, fresh));
-	return fresh;
+	nw_plan_define_as(plan, event, event->name, place, path, ref_ctr, out);
 }
 
 static void free_event(struct nw_event *event)

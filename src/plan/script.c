@@ -109,12 +109,12 @@ static void write_event(const struct nw_plan *plan, const struct nw_event *event
 	nw_buf_addc(out, '\n');
 }
 
-static void write_events(const struct nw_plan *plan, struct nw_buf *out)
+static void write_events(const struct nw_armed *armed, struct nw_buf *out)
 {
 	nw_buf_adds(out, "nw_events_of_this() {\n");
-	nw_vec_each (&plan->events, event)
+	nw_vec_each (&armed->events, event)
 		if ((*event)->defined)
-			write_event(plan, *event, out);
+			write_event(armed->plan, (*event)->planned, out);
 	nw_buf_adds(out, "}\n\n");
 }
 
@@ -178,16 +178,17 @@ static void write_options(const struct nw_script_options *options, const char *p
 	nw_buf_printf(out, "nw_force=%s\n\n", options->force ? "yes" : "");
 }
 
-int nw_script_make(const struct nw_plan *plan, const struct nw_script_options *options,
+int nw_script_make(const struct nw_armed *armed, const struct nw_script_options *options,
 		   struct nw_buf *out, struct nw_error *err)
 {
+	const struct nw_plan *plan = armed->plan;
 	struct nw_buf saved = {0};
 
-	nw_plan_save(plan, &saved);
+	nw_plan_save(armed, &saved);
 	write_about(plan, out);
 	write_options(options, nw_buf_str(&saved), out);
 	int ret = write_files(plan, options, out, err);
-	write_events(plan, out);
+	write_events(armed, out);
 	write_header(nw_buf_str(&saved), out);
 	nw_buf_adds(out, nw_script_body);
 	bool failed = saved.failed || out->failed;

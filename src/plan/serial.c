@@ -111,13 +111,16 @@ static void save_stack(const struct nw_stack_field *stack, struct nw_buf *out)
 			      stack->loose);
 }
 
-static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
+static void save_planned(const struct nw_armed *armed, size_t number, struct nw_buf *out)
 {
+	const struct nw_planned *planned = &armed->plan->points.item[number];
+
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
-		      planned->parts, planned->refused);
+		      planned->parts, armed->points.item[number].refused);
 	save_stack(&planned->stack, out);
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
+		const char *problem = nw_armed_problem(armed, number, source);
 		nw_buf_printf(out, "source %u %d %d", source->part, source->field,
 			      source->high_field);
 		type_word(out, &fetch->field);
@@ -128,7 +131,7 @@ static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 		else
 			nw_plan_word(out, "");
 		nw_buf_printf(out, " %d", fetch->untrusted);
-		nw_plan_word(out, fetch->problem ? fetch->problem : "");
+		nw_plan_word(out, problem ? problem : "");
 		nw_buf_addc(out, '\n');
 		if (fetch->scale)
 			nw_buf_printf(out, "window %u\n", fetch->scale);
@@ -136,10 +139,12 @@ static void save_planned(const struct nw_planned *planned, struct nw_buf *out)
 	}
 }
 
-static void save_event(const struct nw_event *event, struct nw_buf *out)
+static void save_event(const struct nw_armed_event *armed, struct nw_buf *out)
 {
+	const struct nw_event *event = armed->planned;
+
 	nw_buf_adds(out, "event");
-	nw_plan_word(out, event->name);
+	nw_plan_word(out, armed->name);
 	nw_buf_printf(out, " %d\n", event->is_return);
 	if (*event->system) {
 		nw_buf_adds(out, "system");
@@ -151,13 +156,17 @@ static void save_event(const struct nw_event *event, struct nw_buf *out)
 		nw_plan_word(out, *name);
 		nw_buf_addc(out, '\n');
 	}
-	nw_vec_each (&event->places, place)
-		nw_buf_printf(out, "place %" PRIu32 " %" PRIu32 "\n", place->planned,
-			      place->part);
+	for (size_t i = 0; i < event->places.count; i++)
+		if (nw_armed_holds(armed, i))
+			nw_buf_printf(out, "place %" PRIu32 " %" PRIu32 "\n",
+				      event->places.item[i].planned,
+				      event->places.item[i].part);
 }
 
-void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out)
+void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 {
+	const struct nw_plan *plan = armed->plan;
+
 	nw_buf_adds(out, "nopwatch-plan 1\ngroup");
 	nw_plan_word(out, plan->group);
 	nw_buf_addc(out, '\n');
@@ -168,9 +177,9 @@ void nw_plan_save(const struct nw_plan *plan, struct nw_buf *out)
 	}
 	nw_vec_each (&plan->selection->probes, probe)
 		save_probe(plan->selection, *probe, out);
-	nw_vec_each (&plan->points, planned)
-		save_planned(planned, out);
-	nw_vec_each (&plan->events, event)
+	for (size_t i = 0; i < plan->points.count; i++)
+		save_planned(armed, i, out);
+	nw_vec_each (&armed->events, event)
 		if ((*event)->defined)
 			save_event(*event, out);
 }
@@ -192,7 +201,8 @@ struct loader {
 	char *words[MOST_WORDS];
 	size_t count;
 	size_t points;
-	bool begun; /* the first line has been seen */
+	nw_vec_u32 refused; /* by planned point */
+	bool begun;	    /* the first line has been seen */
 };
 
 /* Undo %XX in place. */
@@ -359,12 +369,13 @@ static int load_planned(struct loader *load)
 	if (load->plan->points.count == MOST_POINTS)
 		return -EFBIG;
 	struct nw_planned *planned = nw_vec_add(&load->plan->points);
-	if (!planned)
+	uint32_t *parts_refused = planned ? nw_vec_add(&load->refused) : NULL;
+	if (!parts_refused)
 		return -ENOMEM;
 	planned->probe = probe;
 	planned->point = point;
 	planned->parts = (unsigned int)parts;
-	planned->refused = (uint32_t)refused;
+	*parts_refused = (uint32_t)refused;
 	planned->stack.field = -1;
 	return 0;
 }
@@ -590,7 +601,6 @@ static int load_place(struct loader *load)
 	if (event->by_low_bits[nw_plan_point(plan, &place)->offset & 0xfff] ||
 	    event->places.count >= 4096)
 		return -EBADMSG;
-	event->defined++;
 	return nw_plan_place(plan, event, (uint32_t)planned, (uint32_t)part, strdup(""));
 }
 
@@ -644,8 +654,21 @@ static int load_line(struct loader *load, char *line)
 	return 1;
 }
 
+/* Everything but what was refused where it was recorded. */
+static int load_armed(const struct loader *load, struct nw_armed *out)
+{
+	int ret = nw_armed_make(load->plan, out);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < load->refused.count; i++)
+		out->points.item[i].refused = load->refused.item[i];
+	nw_armed_assume(out);
+	return 0;
+}
+
 int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
-		 struct nw_plan *plan,
+		 struct nw_plan *plan, struct nw_armed *armed,
 		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
 		 struct nw_error *err)
 {
@@ -663,7 +686,11 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 		if (ret > 0 && other)
 			other(arg, load.words, load.count);
 	}
-	if (ret >= 0 && load.begun)
+	bool whole = ret >= 0 && load.begun;
+	if (whole && armed)
+		ret = load_armed(&load, armed);
+	nw_vec_free(&load.refused);
+	if (whole && ret >= 0)
 		return 0;
 	nw_plan_free(plan);
 	nw_selection_free(selection);

@@ -116,7 +116,8 @@ static uint32_t low_bits_offset(const struct nw_field_format *field)
 }
 
 /* Which probe each place of the event belongs to, in one array: the reader asks for every hit. */
-static int load_places(const struct nw_plan *plan, struct nw_event_format *format)
+static int load_places(const struct nw_plan *plan, const uint16_t *by_low_bits,
+		       struct nw_event_format *format)
 {
 	struct nw_hit_place *slot = nw_vec_add(&format->places);
 
@@ -132,7 +133,7 @@ static int load_places(const struct nw_plan *plan, struct nw_event_format *forma
 				/* a damaged recording may have parts that do not belong together */
 				.whole = planned->parts == 1 && place->part == 0};
 	}
-	format->by_low_bits = format->event->by_low_bits;
+	format->by_low_bits = by_low_bits;
 	return slot ? 0 : -ENOMEM;
 }
 
@@ -173,8 +174,9 @@ void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *fo
 }
 
 static int add_probe(struct nw_formats *formats, const struct source *source,
-		     const struct nw_event *planned, struct nw_error *err)
+		     const struct nw_armed_event *armed, struct nw_error *err)
 {
+	const struct nw_event *planned = armed->planned;
 	struct nw_event_format *format = NULL;
 	int ret = add_format(formats, source, &format, err);
 
@@ -184,7 +186,9 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 		ret = *planned->system ? 0 : add_address(format, source, err);
 	}
 	if (ret == 0)
-		ret = load_places(formats->plan, format) < 0 ? nw_no_memory(err) : 0;
+		ret = load_places(formats->plan, armed->by_low_bits, format) < 0
+			      ? nw_no_memory(err)
+			      : 0;
 	if (ret == 0 && *planned->system)
 		format->by_low_bits = only_place;
 	nw_vec_each (&planned->fields, name)
@@ -196,14 +200,14 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 }
 
 static int load_probe(struct loader *load, const char *group,
-		      const struct nw_event *planned, struct nw_error *err)
+		      const struct nw_armed_event *armed, struct nw_error *err)
 {
 	struct source source;
-	int ret = open_source(load, group, planned->name, &source, err);
+	int ret = open_source(load, group, armed->name, &source, err);
 
 	if (ret < 0)
 		return ret;
-	ret = add_probe(load->formats, &source, planned, err);
+	ret = add_probe(load->formats, &source, armed, err);
 	close_source(&source);
 	return ret;
 }
@@ -293,14 +297,16 @@ static int index_by_id(struct nw_formats *formats)
 	return 0;
 }
 
-static int load_all(struct loader *load, const struct nw_plan *plan, bool tasks,
+static int load_all(struct loader *load, const struct nw_armed *armed, bool tasks,
 		    struct nw_error *err)
 {
 	int ret = 0;
 
-	nw_vec_each (&plan->events, event)
+	nw_vec_each (&armed->events, event)
 		if (ret == 0 && (*event)->defined)
-			ret = load_probe(load, nw_event_group(plan, *event), *event, err);
+			ret = load_probe(load,
+					 nw_event_group(armed->plan, (*event)->planned),
+					 *event, err);
 	if (ret == 0 && tasks && load_tasks(load) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && index_by_id(load->formats) < 0)
@@ -308,17 +314,19 @@ static int load_all(struct loader *load, const struct nw_plan *plan, bool tasks,
 	return ret;
 }
 
-int nw_formats_load(const struct nw_plan *plan, bool tasks, const char *header_page,
+int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err)
 {
-	struct nw_formats formats = {.plan = plan, .stacks = nw_plan_has_stacks(plan)};
+	struct nw_formats formats = {.plan = armed->plan,
+				     .armed = armed,
+				     .stacks = nw_plan_has_stacks(armed->plan)};
 	struct loader load = {.formats = &formats, .read = read, .arg = arg};
 	int ret = nw_page_layout_parse(header_page, header_len, &formats.page, err);
 
 	if (ret < 0)
 		return ret;
-	ret = load_all(&load, plan, tasks, err);
+	ret = load_all(&load, armed, tasks, err);
 	if (ret < 0)
 		nw_formats_free(&formats);
 	else

@@ -261,7 +261,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 			     struct nw_hit *out)
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
-	uint32_t all = (uint32_t)(((uint64_t)1 << planned->parts) - 1) & ~planned->refused;
+	uint32_t refused = join->formats->armed->points.item[record->planned].refused;
+	uint32_t all = (uint32_t)(((uint64_t)1 << planned->parts) - 1) & ~refused;
 
 	if (complete_earlier(join, record) < 0)
 		return -ENOMEM;

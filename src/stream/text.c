@@ -126,9 +126,11 @@ void nw_text_free(struct nw_text *text)
 	free(text);
 }
 
-int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
+int nw_text_use(struct nw_text *text, const struct nw_armed *armed, bool values,
 		struct nw_formats *formats)
 {
+	const struct nw_plan *plan = armed->plan;
+
 	text->plan = plan;
 	nw_vec_each (&plan->events, event) {
 		const char *name = (*event)->name;
@@ -142,7 +144,7 @@ int nw_text_use(struct nw_text *text, const struct nw_plan *plan, bool values,
 			return -ENOMEM;
 		*slot = (uint32_t)(event - plan->events.item);
 	}
-	return nw_text_events_make(plan, values, formats, &text->events);
+	return nw_text_events_make(armed, values, formats, &text->events);
 }
 
 uint64_t nw_text_over(const struct nw_text *text)

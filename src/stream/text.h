@@ -30,8 +30,8 @@ struct nw_text_event {
 };
 
 /* Make them of a plan; formats gets a format for each. */
-int nw_text_events_make(const struct nw_plan *plan, bool values, struct nw_formats *formats,
-			struct nw_text_event **out);
+int nw_text_events_make(const struct nw_armed *armed, bool values,
+			struct nw_formats *formats, struct nw_text_event **out);
 void nw_text_events_free(struct nw_text_event *events, size_t count);
 
 /*

@@ -120,14 +120,16 @@ static int make_event(const struct nw_plan *plan, const struct nw_event *from,
 	return make_fields(plan, out);
 }
 
-int nw_text_events_make(const struct nw_plan *plan, bool values, struct nw_formats *formats,
-			struct nw_text_event **out)
+int nw_text_events_make(const struct nw_armed *armed, bool values,
+			struct nw_formats *formats, struct nw_text_event **out)
 {
+	const struct nw_plan *plan = armed->plan;
 	size_t count = plan->events.count, i = 0;
 	struct nw_text_event *events = calloc(count + 1, sizeof(*events));
 	int ret = events ? 0 : -ENOMEM;
 
 	formats->plan = plan;
+	formats->armed = armed;
 	formats->stacks = nw_plan_has_stacks(plan);
 	for (; ret == 0 && i < count; i++) {
 		ret = make_event(plan, plan->events.item[i], formats, &events[i]);

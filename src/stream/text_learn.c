@@ -298,7 +298,7 @@ static void write_event(struct event *event, size_t number, struct nw_buf *out)
 
 static int make_plan(const struct lesson *lesson, const char *source,
 		     struct nw_selection *selection, struct nw_plan *plan,
-		     struct nw_error *err)
+		     struct nw_armed *armed, struct nw_error *err)
 {
 	struct nw_buf text = {0};
 	size_t number = 0;
@@ -310,18 +310,26 @@ static int make_plan(const struct lesson *lesson, const char *source,
 		write_event(event, number++, &text);
 	int ret = text.failed ? nw_no_memory(err)
 			      : nw_plan_load(text.data, text.len, selection, plan, NULL,
-					     NULL, err);
+					     NULL, NULL, err);
 	nw_buf_free(&text);
 	/* the kernel's other events, and tools, have names that ours cannot have */
 	for (size_t i = 0; ret == 0 && i < lesson->events.count; i++)
 		memcpy(plan->events.item[i]->name, lesson->events.item[i].name,
 		       sizeof(plan->events.item[i]->name));
-	return ret;
+	if (ret < 0)
+		return ret;
+	if (nw_armed_make(plan, armed) < 0) {
+		nw_plan_free(plan);
+		nw_selection_free(selection);
+		return nw_no_memory(err);
+	}
+	nw_armed_assume(armed);
+	return 0;
 }
 
 int nw_text_learn(const char *bytes, size_t len, const char *source,
 		  struct nw_selection *selection, struct nw_plan *plan,
-		  struct nw_error *err)
+		  struct nw_armed *armed, struct nw_error *err)
 {
 	struct lesson lesson = {0};
 	int ret = learn_lines(&lesson, bytes, len);
@@ -331,7 +339,7 @@ int nw_text_learn(const char *bytes, size_t len, const char *source,
 	else if (!lesson.events.count)
 		ret = nw_fail(err, ENOENT, "there are no trace lines in it");
 	else
-		ret = make_plan(&lesson, source, selection, plan, err);
+		ret = make_plan(&lesson, source, selection, plan, armed, err);
 	nw_vec_each (&lesson.events, event) {
 		nw_vec_each (&event->args, arg)
 			free(arg->name);

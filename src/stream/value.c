@@ -269,12 +269,14 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
 		struct nw_value *value = out++;
+		const char *problem = nw_armed_problem(formats->armed, record->planned,
+						       source);
 		/* of a part that was refused no record will come: its problem is known now */
-		if (!fetch->problem && source->field >= 0 && source->part != record->part)
+		if (!problem && source->field >= 0 && source->part != record->part)
 			continue;
 		*value = (struct nw_value){0};
-		if (fetch->problem)
-			miss(value, fetch->problem);
+		if (problem)
+			miss(value, problem);
 		else if (fetch->is_constant)
 			show_number(fetch, fetch->constant, value);
 		else if (source->field >= 0)

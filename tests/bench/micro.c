@@ -163,6 +163,7 @@ static void bench_file(const char *path)
 	struct nw_selection selection;
 	struct nw_formats formats;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_error err;
 	struct stat st;
 	int fd = open(path, O_RDONLY);
@@ -172,9 +173,9 @@ static void bench_file(const char *path)
 	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
 			   fd, 0);
 	if (nw_recording_parse(bytes, (size_t)st.st_size, &recording, &err) < 0 ||
-	    nw_plan_load(recording.table, recording.table_len, &selection, &plan, NULL,
-			 NULL, &err) < 0 ||
-	    nw_formats_load(&plan, false, recording.header_page, recording.header_page_len,
+	    nw_plan_load(recording.table, recording.table_len, &selection, &plan, &armed,
+			 NULL, NULL, &err) < 0 ||
+	    nw_formats_load(&armed, false, recording.header_page, recording.header_page_len,
 			    nw_recording_format, &recording, &formats, &err) < 0)
 		die(err.what);
 	struct subject s = {.selection = &selection,
@@ -391,7 +392,8 @@ static void make_text(struct nw_buf *out, const char *start_args, const char *do
 
 /* A second of it, read and summarised; args: and its values taken apart. */
 static double read_text(const struct nw_buf *bytes, const struct nw_selection *selection,
-			const struct nw_plan *plan, const nw_span_defs *spans, bool values)
+			const struct nw_armed *armed, const nw_span_defs *spans,
+			bool values)
 {
 	struct nw_summary_options options = {.selection = selection,
 					     .spans = spans->item,
@@ -407,7 +409,7 @@ static double read_text(const struct nw_buf *bytes, const struct nw_selection *s
 	double start = seconds();
 
 	if (nw_text_open_memory(bytes->data, bytes->len, &text) < 0 ||
-	    nw_text_use(text, plan, values, &formats) < 0 ||
+	    nw_text_use(text, armed, values, &formats) < 0 ||
 	    nw_join_open(&formats, values, &join) < 0 ||
 	    nw_summary_open(&options, &summary, NULL) < 0)
 		die("cannot open");
@@ -433,18 +435,21 @@ static void bench_text_of(const char *name, const char *start_args, const char *
 	struct nw_buf bytes = {0};
 	nw_span_defs spans = {0};
 	struct nw_plan plan;
+	struct nw_armed armed;
 	double rates[ROUNDS];
 	char what[80];
 
 	make_text(&bytes, start_args, done_args);
-	if (nw_text_learn(bytes.data, bytes.len, "text", &selection, &plan, NULL) < 0 ||
+	if (nw_text_learn(bytes.data, bytes.len, "text", &selection, &plan, &armed, NULL) <
+		    0 ||
 	    nw_spans_by_name(&selection, &spans) < 0)
 		die("cannot learn");
 	for (int i = 0; i < ROUNDS; i++)
-		rates[i] = read_text(&bytes, &selection, &plan, &spans, values);
+		rates[i] = read_text(&bytes, &selection, &armed, &spans, values);
 	snprintf(what, sizeof(what), "trace_pipe text to a summary, %s", name);
 	row(what, median(rates, ROUNDS), "M lines/s");
 	nw_spans_free(&spans);
+	nw_armed_free(&armed);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_buf_free(&bytes);

@@ -113,11 +113,11 @@ static int use_runs(const struct nw_recording *recording, const struct nw_format
 	return ret;
 }
 
-static void use_formats(struct nw_recording *recording, const struct nw_plan *plan)
+static void use_formats(struct nw_recording *recording, const struct nw_armed *armed)
 {
 	struct nw_formats formats = {0};
 	struct nw_error err = {0};
-	int ret = nw_formats_load(plan, true, recording->header_page,
+	int ret = nw_formats_load(armed, true, recording->header_page,
 				  recording->header_page_len, nw_recording_format,
 				  recording, &formats, &err);
 
@@ -135,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nw_recording recording = {0};
 	struct nw_selection selection = {0};
 	struct nw_plan plan = {0};
+	struct nw_armed armed = {0};
 	struct nw_error err = {0};
 	void *bytes = fuzz_bytes(data, size);
 	int ret = nw_recording_is_one(bytes, size)
@@ -143,9 +144,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (ret == 0) {
 		ret = nw_plan_load(recording.table, recording.table_len, &selection, &plan,
-				   NULL, NULL, &err);
+				   &armed, NULL, NULL, &err);
 		if (ret == 0) {
-			use_formats(&recording, &plan);
+			use_formats(&recording, &armed);
+			nw_armed_free(&armed);
 			nw_plan_free(&plan);
 			nw_selection_free(&selection);
 		}

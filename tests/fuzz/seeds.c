@@ -248,7 +248,7 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 	nw_buf_adds(&parts.header_event, "# compressed entry header\n");
 	nw_buf_adds(&parts.comms, "7 app\n");
 	nw_buf_adds(&parts.clock, "[mono]");
-	nw_plan_save(&fake->plan, &parts.table);
+	nw_plan_save(&fake->armed, &parts.table);
 	for (size_t i = 0; i < fake->format_count; i++) {
 		struct nw_recorded_format *format = nw_vec_add(&parts.formats);
 		snprintf(format->system, sizeof(format->system), "%s", fake->plan.group);

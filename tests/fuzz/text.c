@@ -9,6 +9,7 @@ struct reading {
 	struct nw_text *text;
 	struct nw_selection selection;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_formats formats;
 	struct nw_join *join;
 	bool open;
@@ -23,15 +24,16 @@ static bool open_reading(struct reading *r, const char *bytes, size_t size)
 
 	if (nw_text_begin(r->text) == NW_TEXT_HEADER)
 		ret = nw_plan_load(nw_buf_str(header), header->len, &r->selection, &r->plan,
-				   NULL, NULL, &err);
+				   &r->armed, NULL, NULL, &err);
 	else
-		ret = nw_text_learn(bytes, size, "text", &r->selection, &r->plan, &err);
+		ret = nw_text_learn(bytes, size, "text", &r->selection, &r->plan, &r->armed,
+				    &err);
 	if (ret < 0) {
 		fuzz_error(ret, &err);
 		return false;
 	}
 	r->open = true;
-	PROMISE(nw_text_use(r->text, &r->plan, true, &r->formats) == 0);
+	PROMISE(nw_text_use(r->text, &r->armed, true, &r->formats) == 0);
 	PROMISE(nw_join_open(&r->formats, true, &r->join) == 0);
 	return true;
 }
@@ -42,6 +44,7 @@ static void close_reading(struct reading *r)
 	nw_text_free(r->text);
 	nw_formats_free(&r->formats);
 	if (r->open) {
+		nw_armed_free(&r->armed);
 		nw_plan_free(&r->plan);
 		nw_selection_free(&r->selection);
 	}

@@ -216,6 +216,7 @@ struct fake_format {
 struct fake {
 	struct nw_selection selection;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_formats formats;
 	const struct fake_format *format;
 	size_t format_count;
@@ -301,11 +302,11 @@ static inline void fake_open(struct fake *fake, const char *plan,
 	struct nw_buf header = {0};
 
 	*fake = (struct fake){.format = format, .format_count = count};
-	ck_assert_msg(nw_plan_load(plan, strlen(plan), &fake->selection, &fake->plan, NULL,
-				   NULL, &err) == 0,
+	ck_assert_msg(nw_plan_load(plan, strlen(plan), &fake->selection, &fake->plan,
+				   &fake->armed, NULL, NULL, &err) == 0,
 		      "%s", err.what);
 	page_header_text(&layout, &header);
-	ck_assert_msg(nw_formats_load(&fake->plan, false, nw_buf_str(&header), header.len,
+	ck_assert_msg(nw_formats_load(&fake->armed, false, nw_buf_str(&header), header.len,
 				      fake_read_format, fake, &fake->formats, &err) == 0,
 		      "%s", err.what);
 	nw_buf_free(&header);
@@ -314,6 +315,7 @@ static inline void fake_open(struct fake *fake, const char *plan,
 static inline void fake_close(struct fake *fake)
 {
 	nw_formats_free(&fake->formats);
+	nw_armed_free(&fake->armed);
 	nw_plan_free(&fake->plan);
 	nw_selection_free(&fake->selection);
 }

@@ -44,7 +44,8 @@ static int32_t tid;
 static void setup(bool stacks, bool unlimited)
 {
 	ck_assert_int_eq(
-		nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL), 0);
+		nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL, NULL),
+		0);
 	ck_assert_int_eq(nw_spans_by_name(&selection, &spans), 0);
 	ck_assert_uint_eq(spans.count, 2);
 	bool framed = text == frames_text;
@@ -284,7 +285,7 @@ START_TEST(frames_are_for_one_function)
 		struct nw_span_def def;
 		struct nw_error err;
 		int ret = nw_plan_load(changed, strlen(changed), &selection, &plan, NULL,
-				       NULL, &err);
+				       NULL, NULL, &err);
 		ck_assert_msg(ret == 0, "%s: %s", rows[i].what, err.what);
 		const char *span = i == 3 ? "app:f__start..app:f__hello"
 					  : "app:f__start..app:f__done";

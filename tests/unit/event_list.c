@@ -218,7 +218,8 @@ START_TEST(soft_disabled_is_said_alike_everywhere)
 		    {"1*\n", NW_EVENT_ON}};
 	char dir[] = "/tmp/nopwatch-enable.XXXXXX";
 	struct nw_plan plan = {.group = "nopwatch_1_ab"};
-	struct nw_event event = {.name = "e"};
+	const struct nw_event planned = {.name = "e"};
+	const struct nw_armed_event event = {.planned = &planned, .name = "e"};
 	struct nw_session session = {.plan = &plan};
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));

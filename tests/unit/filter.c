@@ -26,7 +26,7 @@ static void setup(void)
 {
 	static const unsigned char raw[4] = {1, 2, 3, 4};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	values[0] = (struct nw_value){

@@ -26,7 +26,7 @@ static int load(struct fake *fake, struct nw_formats *formats)
 	struct nw_error err = {0};
 
 	page_header_text(&layout, &header);
-	int ret = nw_formats_load(&fake->plan, false, nw_buf_str(&header), header.len,
+	int ret = nw_formats_load(&fake->armed, false, nw_buf_str(&header), header.len,
 				  read_format, fake, formats, &err);
 	nw_buf_free(&header);
 	return ret;

@@ -273,7 +273,7 @@ END_TEST
 START_TEST(a_part_that_the_plan_does_not_have_is_no_hit_of_its_own)
 {
 	setup(); /* as the table of a damaged recording may have it */
-	fake.plan.points.item[TWO].refused = 0;
+	fake.armed.points.item[TWO].refused = 0;
 	fake.plan.points.item[TWO].parts = 1;
 	fake.plan.points.item[TWO].args.item[1].fetch.problem = NULL;
 	push(1, 7, TWO, 1, "a");

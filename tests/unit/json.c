@@ -249,7 +249,7 @@ static void hit(uint32_t probe, uint64_t time, int64_t group)
 static void setup(bool grouped)
 {
 	int ret = nw_plan_load(hostile, strlen(hostile), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	ck_assert_int_eq(nw_spans_by_name(&selection, &spans), 0);

@@ -52,6 +52,7 @@ static int read_event(void *arg, const char *system, const char *name, struct nw
 
 static struct nw_selection selection;
 static struct nw_plan plan;
+static struct nw_armed armed;
 static struct nw_formats formats;
 static struct cpu cpu; /* whose pages the stream reads */
 
@@ -79,11 +80,11 @@ static void setup(const char *system, const char *name, const char *args)
 		&text,
 		"point 0 0 0\nplanned 0 0 1 0\n%sevent %s 0\nsystem %s\n%splace 0 0\n",
 		nw_buf_str(&sources), name, system, nw_buf_str(&fields));
-	ck_assert_int_eq(nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan, NULL,
-				      NULL, NULL),
+	ck_assert_int_eq(nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan,
+				      &armed, NULL, NULL, NULL),
 			 0);
 	page_header_text(&layout, &header);
-	ck_assert_int_eq(nw_formats_load(&plan, true, nw_buf_str(&header), header.len,
+	ck_assert_int_eq(nw_formats_load(&armed, true, nw_buf_str(&header), header.len,
 					 read_event, NULL, &formats, NULL),
 			 0);
 	nw_buf_free(&text);
@@ -97,6 +98,7 @@ static void teardown(void)
 	cpu_free(&cpu);
 	cpu = (struct cpu){0};
 	nw_formats_free(&formats);
+	nw_armed_free(&armed);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 }

@@ -48,7 +48,8 @@ static void event_json(uint64_t time, size_t count, bool wall, struct nw_buf *ou
 	struct nw_selection selection;
 	struct nw_plan plan;
 
-	int ret = nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL);
+	int ret = nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL,
+			       NULL);
 	ck_assert_int_eq(ret, 0);
 	const struct nw_event_line line = {.probe = selection.probes.item[0],
 					   .hit = &hit,
@@ -268,7 +269,8 @@ static void kernel_event(const struct nw_output_format *format, const char *said
 	struct nw_selection selection;
 	struct nw_plan plan;
 
-	int ret = nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL);
+	int ret = nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL,
+			       NULL);
 	ck_assert_int_eq(ret, 0);
 	selection.probes.item[0]->has_args = named;
 	const struct nw_event_line line = {.probe = selection.probes.item[0],

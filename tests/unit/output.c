@@ -355,7 +355,7 @@ static void load(const char *label, const char *arg)
 		"nopwatch-plan 1\nimage /a\nprobe 0 0 p x %s:x 1\narg %s -\narg - -\n",
 		label, arg);
 	ck_assert_int_eq(nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan, NULL,
-				      NULL, NULL),
+				      NULL, NULL, NULL),
 			 0);
 	nw_buf_free(&text);
 }

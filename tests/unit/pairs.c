@@ -33,7 +33,7 @@ static void setup(const char *probes)
 		at += len + (at[len] == ' ');
 	}
 	int ret = nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 	ck_assert_int_eq(ret, 0);
 	nw_buf_free(&text);
 }

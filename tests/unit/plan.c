@@ -42,11 +42,10 @@ START_TEST(points_without_arguments_share_one_event)
 		ck_assert_uint_eq(plan.points.item[i].point, wanted[i].point);
 		ck_assert_uint_eq(plan.points.item[i].parts, 1);
 		ck_assert_uint_eq(plan.points.item[i].args.count, 0);
-		ck_assert(!plan.points.item[i].failed && !plan.points.item[i].refused);
 	}
 	const struct nw_event *event = plan.events.item[0];
 	ck_assert_str_eq(event->shape, "p");
-	ck_assert_uint_eq(event->fields.count + event->defined, 0);
+	ck_assert_uint_eq(event->fields.count, 0);
 	for (unsigned int i = 0; i < 4096; i++) {
 		unsigned int place = i == 0	  ? 1
 				     : i == 1	  ? 2

@@ -56,7 +56,6 @@ static void check_promises(const struct nw_selection *s, const struct nw_plan *p
 		}
 	}
 	nw_vec_each (&plan->events, event) {
-		ck_assert_uint_eq((*event)->defined, (*event)->places.count);
 		ck_assert_uint_le((*event)->fields.count, NW_MAX_FIELDS);
 		ck_assert_uint_gt(strlen((*event)->name), 0);
 		nw_vec_each (&(*event)->places, place) {
@@ -71,6 +70,18 @@ static void check_promises(const struct nw_selection *s, const struct nw_plan *p
 	}
 }
 
+/* All of it is, but for what was refused. */
+static void check_armed(const struct nw_armed *armed)
+{
+	ck_assert_uint_eq(armed->points.count, armed->plan->points.count);
+	ck_assert_uint_eq(armed->events.count, armed->plan->events.count);
+	for (size_t i = 0; i < armed->events.count; i++) {
+		const struct nw_armed_event *event = armed->events.item[i];
+		ck_assert_ptr_eq(event->planned, armed->plan->events.item[i]);
+		ck_assert_uint_eq(event->defined, event->planned->places.count);
+	}
+}
+
 /* Load a copy of just that size. Returns 0, or the number of the line that is bad. */
 static unsigned int load(const char *text, size_t len)
 {
@@ -78,16 +89,19 @@ static unsigned int load(const char *text, size_t len)
 		"line %u of the recording's table of probes is damaged";
 	struct nw_selection s;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_error err = {0};
 	char *exact = malloc(len ? len : 1);
 	char what[128];
 	unsigned int line = 0;
 
 	memcpy(exact, text, len);
-	int ret = nw_plan_load(exact, len, &s, &plan, NULL, NULL, &err);
+	int ret = nw_plan_load(exact, len, &s, &plan, &armed, NULL, NULL, &err);
 	free(exact);
 	if (ret == 0) {
 		check_promises(&s, &plan);
+		check_armed(&armed);
+		nw_armed_free(&armed);
 		pb_free(&s, &plan);
 		return 0;
 	}

@@ -204,36 +204,63 @@ END_TEST
 
 /* ---- taking apart ------------------------------------------------------------------- */
 
+/* Every place of every event, as it would be defined. */
+static void check_armed(const struct nw_armed *armed, const char *wanted)
+{
+	struct nw_buf out = {0};
+
+	nw_vec_each (&armed->events, slot) {
+		const struct nw_armed_event *event = *slot;
+		const struct nw_event *planned = event->planned;
+		for (size_t i = 0; i < planned->places.count; i++) {
+			const struct nw_place *place = &planned->places.item[i];
+			const struct nw_point *point = nw_plan_point(armed->plan, place);
+			if (event->by_low_bits[point->offset & 0xfff] != i + 1)
+				continue;
+			ck_assert(nw_armed_holds(event, i));
+			nw_plan_define_as(armed->plan, planned, event->name, place,
+					  point->image->path, true, &out);
+			nw_buf_addc(&out, '\n');
+		}
+	}
+	ck_assert_str_eq(nw_buf_str(&out), wanted);
+	nw_buf_free(&out);
+}
+
 START_TEST(an_event_is_split_place_by_place)
 {
 	struct nw_selection s = {0};
 	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/x"), "p", "a", "n");
+	struct nw_armed armed;
 
 	pb_point(a, 1, "8@%rdi");
 	pb_point(a, 2, "8@%rsi")->semaphore_offset = 0x40;
 	pb_point(a, 3, "8@%rdx");
 	struct nw_plan plan = pb_plan(&s, &plain);
-	struct nw_event *first = plan.events.item[0];
-	struct nw_event *second = nw_plan_split(&plan, first);
-	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64\n"
-			"p:nopwatch_s/es_0 /x:0x2(0x40) a0=%si:u64\n"
-			"p:nopwatch_s/es_0_s2 /x:0x3 a0=%dx:u64\n");
-	ck_assert_ptr_eq(plan.events.item[1], second);
-	ck_assert_str_eq(second->shape, "p a0:u64");
-	ck_assert_uint_eq(second->fields.count, 1);
-	ck_assert_str_eq(second->fields.item[0], "a0");
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	struct nw_armed_event *first = armed.events.item[0];
+	ck_assert_uint_eq(first->defined, 0);
+	struct nw_armed_event *second = nw_armed_split(&armed, first, 2);
+	check_armed(&armed, "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64\n"
+			    "p:nopwatch_s/es_0 /x:0x2(0x40) a0=%si:u64\n"
+			    "p:nopwatch_s/es_0_s2 /x:0x3 a0=%dx:u64\n");
+	ck_assert_ptr_eq(armed.events.item[1], second);
+	ck_assert_ptr_eq(second->planned, first->planned);
 	ck_assert_uint_eq(second->defined, 0);
-	ck_assert_uint_eq(second->by_low_bits[3], 1);
+	ck_assert_uint_eq(second->by_low_bits[3], 3);
 	ck_assert_uint_eq(first->by_low_bits[3], 0);
 	ck_assert_uint_eq(first->by_low_bits[2], 2);
-	ck_assert_uint_eq(first->places.count, 2);
-	ck_assert_ptr_nonnull(nw_plan_split(&plan, first));
-	ck_assert_ptr_nonnull(nw_plan_split(&plan, first));
-	ck_assert_ptr_null(nw_plan_split(&plan, first));
-	ck_assert_uint_eq(first->places.count, 0);
-	pb_check(&plan, "p:nopwatch_s/es_0_s2 /x:0x3 a0=%dx:u64\n"
-			"p:nopwatch_s/es_0_s3 /x:0x2(0x40) a0=%si:u64\n"
-			"p:nopwatch_s/es_0_s4 /x:0x1 a0=%di:u64\n");
+	ck_assert(nw_armed_holds(second, 2) && !nw_armed_holds(second, 1));
+	ck_assert_ptr_nonnull(nw_armed_split(&armed, first, 1));
+	ck_assert_ptr_nonnull(nw_armed_split(&armed, first, 0));
+	check_armed(&armed, "p:nopwatch_s/es_0_s2 /x:0x3 a0=%dx:u64\n"
+			    "p:nopwatch_s/es_0_s3 /x:0x2(0x40) a0=%si:u64\n"
+			    "p:nopwatch_s/es_0_s4 /x:0x1 a0=%di:u64\n");
+	/* and the plan is what it was */
+	pb_check(&plan, "p:nopwatch_s/es_0 /x:0x1 a0=%di:u64\n"
+			"p:nopwatch_s/es_0 /x:0x2(0x40) a0=%si:u64\n"
+			"p:nopwatch_s/es_0 /x:0x3 a0=%dx:u64\n");
+	nw_armed_free(&armed);
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -242,13 +269,16 @@ START_TEST(a_split_return_is_still_a_return)
 {
 	struct nw_selection s = {0};
 	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/x"), "uretprobe", "f", NULL);
+	struct nw_armed armed;
 
 	pb_point(a, 1, "")->is_return = true;
 	pb_point(a, 2, "")->is_return = true;
 	struct nw_plan plan = pb_plan(&s, &plain);
-	ck_assert_ptr_nonnull(nw_plan_split(&plan, plan.events.item[0]));
-	pb_check(&plan, "r:nopwatch_s/es_0 /x:0x1\n"
-			"r:nopwatch_s/es_0_s2 /x:0x2\n");
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	ck_assert_ptr_nonnull(nw_armed_split(&armed, armed.events.item[0], 1));
+	check_armed(&armed, "r:nopwatch_s/es_0 /x:0x1\n"
+			    "r:nopwatch_s/es_0_s2 /x:0x2\n");
+	nw_armed_free(&armed);
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -258,15 +288,46 @@ START_TEST(a_part_of_an_event_does_not_take_the_name_of_another)
 	struct nw_selection s = {0};
 	struct nw_image *image = pb_image(&s, "/x");
 	struct nw_probe *a = pb_probe(&s, image, "p", "a", NULL);
+	struct nw_armed armed;
 
 	pb_point(a, 1, "");
 	pb_point(a, 2, "");
 	pb_point(pb_probe(&s, image, "p", "a_s3", NULL), 3, "");
 	struct nw_plan plan = pb_plan(&s, &named);
-	ck_assert_ptr_nonnull(nw_plan_split(&plan, plan.events.item[0]));
-	pb_check(&plan, "p:nopwatch_mine/a /x:0x1\n"
-			"p:nopwatch_mine/a_s3 /x:0x3\n"
-			"p:nopwatch_mine/a_s4 /x:0x2\n");
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	ck_assert_ptr_nonnull(nw_armed_split(&armed, armed.events.item[0], 1));
+	check_armed(&armed, "p:nopwatch_mine/a /x:0x1\n"
+			    "p:nopwatch_mine/a_s3 /x:0x3\n"
+			    "p:nopwatch_mine/a_s4 /x:0x2\n");
+	nw_armed_free(&armed);
+	pb_free(&s, &plan);
+}
+END_TEST
+
+START_TEST(what_is_refused_is_known_of_the_point)
+{
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/x"), "p", "a", NULL);
+	struct nw_armed armed;
+
+	pb_point(a, 1, "");
+	pb_point(a, 2, "");
+	struct nw_plan plan = pb_plan(&s, &plain);
+	const struct nw_place *places = plan.events.item[0]->places.item;
+	const struct nw_place companion = {.planned = 1, .part = 2};
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	nw_armed_refuse(&armed, &places[0], "so");
+	nw_armed_refuse(&armed, &places[0], "and so");
+	nw_armed_refuse(&armed, &companion, "else");
+	nw_armed_forget(&armed, armed.events.item[0], 0);
+	nw_armed_assume(&armed);
+	ck_assert_uint_eq(armed.points.item[0].refused, 1);
+	ck_assert_str_eq(armed.points.item[0].why, "so");
+	ck_assert(armed.points.item[0].failed && !armed.points.item[1].failed);
+	ck_assert_uint_eq(armed.points.item[1].refused, 4);
+	ck_assert_uint_eq(armed.events.item[0]->defined, 1);
+	check_armed(&armed, "p:nopwatch_s/es_0 /x:0x2\n");
+	nw_armed_free(&armed);
 	pb_free(&s, &plan);
 }
 END_TEST
@@ -300,4 +361,5 @@ UNIT_MAIN("plan names", private_names_are_short_and_of_the_session,
 	  some_paths_cannot_be_written, an_event_is_split_place_by_place,
 	  a_split_return_is_still_a_return,
 	  a_part_of_an_event_does_not_take_the_name_of_another,
+	  what_is_refused_is_known_of_the_point,
 	  the_semaphore_is_written_only_where_the_kernel_counts)

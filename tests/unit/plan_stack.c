@@ -135,18 +135,21 @@ START_TEST(a_saved_plan_has_it_too)
 	struct nw_image *a = pb_image(&selection, "/bin/a");
 	struct nw_selection loaded;
 	struct nw_plan again;
+	struct nw_armed armed;
 	struct nw_buf text = {0};
 
 	a->arch = nw_arch_by_name("i386");
 	add(a, "uprobe", 0x100, NULL, "");
 	add(a, "uretprobe", 0x100, NULL, "");
 	make(true, true);
-	nw_vec_each (&plan.events, event)
-		(*event)->defined = 1;
-	nw_plan_save(&plan, &text);
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	nw_armed_assume(&armed);
+	nw_plan_save(&armed, &text);
+	nw_armed_free(&armed);
 	ck_assert_ptr_nonnull(strstr(text.data, "\nstack 0 4 1\n"));
 	ck_assert_int_eq(
-		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL), 0);
+		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL, NULL),
+		0);
 	for (size_t i = 0; i < 2; i++) {
 		const struct nw_stack_field *x = &plan.points.item[i].stack;
 		const struct nw_stack_field *y = &again.points.item[i].stack;
@@ -177,10 +180,14 @@ START_TEST(pairs_in_one_function_have_their_frames)
 	make(true, true);
 	pb_check(&plan, "p:nopwatch_s/es_0 /bin/a:0x200 frame=%sp:u64\n"
 			"p:nopwatch_s/es_0 /bin/a:0x300 frame=%bp:u64\n");
-	plan.events.item[0]->defined = 2;
-	nw_plan_save(&plan, &text);
+	struct nw_armed armed;
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	nw_armed_assume(&armed);
+	nw_plan_save(&armed, &text);
+	nw_armed_free(&armed);
 	ck_assert_int_eq(
-		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL), 0);
+		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL, NULL),
+		0);
 	ck_assert_int_eq(again.points.item[0].stack.pops, -64);
 	ck_assert_int_eq(again.points.item[1].stack.pops, 16);
 	ck_assert_uint_eq(loaded.probes.item[0]->points.item[1].frame.function, 0x2f0);
@@ -204,7 +211,7 @@ START_TEST(a_damaged_one_is_refused)
 			lines[i]);
 		struct nw_error err;
 		ck_assert_int_lt(nw_plan_load(text, strlen(text), &selection, &plan, NULL,
-					      NULL, &err),
+					      NULL, NULL, &err),
 				 0);
 	}
 }

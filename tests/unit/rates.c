@@ -156,7 +156,7 @@ static void setup(enum nw_span_key key)
 	const struct nw_summary_options options = {
 		.selection = &selection, .spans = spans, .span_count = 2};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	for (size_t i = 0; i < 2; i++)

@@ -185,6 +185,7 @@ static int play(const void *bytes, size_t len)
 	struct nw_recording recording;
 	struct nw_selection selection;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_formats formats;
 	struct nw_stream *stream;
 	struct nw_record record;
@@ -195,12 +196,13 @@ static int play(const void *bytes, size_t len)
 
 	if (ret < 0)
 		return ret;
-	ret = nw_plan_load(recording.table, recording.table_len, &selection, &plan, NULL,
-			   NULL, NULL);
+	ret = nw_plan_load(recording.table, recording.table_len, &selection, &plan, &armed,
+			   NULL, NULL, NULL);
 	if (ret < 0)
 		goto no_plan;
-	ret = nw_formats_load(&plan, true, recording.header_page, recording.header_page_len,
-			      nw_recording_format, &recording, &formats, NULL);
+	ret = nw_formats_load(&armed, true, recording.header_page,
+			      recording.header_page_len, nw_recording_format, &recording,
+			      &formats, NULL);
 	if (ret < 0)
 		goto no_formats;
 	ck_assert_int_eq(nw_stream_open_memory(&formats, recording.runs.item,
@@ -220,6 +222,7 @@ static int play(const void *bytes, size_t len)
 	nw_stream_free(stream);
 	nw_formats_free(&formats);
 no_formats:
+	nw_armed_free(&armed);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 no_plan:

@@ -15,7 +15,8 @@ static nw_span_defs spans;
 /* Two probes that are a span, "app:q"; the first has two arguments. */
 static void setup(const char *probes, bool grouped)
 {
-	int ret = nw_plan_load(probes, strlen(probes), &selection, &plan, NULL, NULL, NULL);
+	int ret = nw_plan_load(probes, strlen(probes), &selection, &plan, NULL, NULL, NULL,
+			       NULL);
 
 	ck_assert_int_eq(ret, 0);
 	ck_assert_int_eq(nw_spans_by_name(&selection, &spans), 0);

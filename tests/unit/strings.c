@@ -163,12 +163,13 @@ static void check_text(const char *text, const char *wanted)
 	struct nw_text *reader;
 	struct nw_error err;
 	struct nw_plan plan;
+	struct nw_armed armed;
 
-	ck_assert_int_eq(nw_text_learn(text, strlen(text), "-", &selection, &plan, &err),
-			 0);
+	ck_assert_int_eq(
+		nw_text_learn(text, strlen(text), "-", &selection, &plan, &armed, &err), 0);
 	ck_assert_int_eq(nw_text_open_memory(text, strlen(text), &reader), 0);
 	nw_text_begin(reader);
-	ck_assert_int_eq(nw_text_use(reader, &plan, true, &formats), 0);
+	ck_assert_int_eq(nw_text_use(reader, &armed, true, &formats), 0);
 	nw_text_finish(reader);
 	while (nw_text_next(reader, &record, NULL) > 0) {
 		const struct nw_probe *probe = selection.probes.item[record.probe];
@@ -184,6 +185,7 @@ static void check_text(const char *text, const char *wanted)
 	ck_assert_str_eq(nw_buf_str(&seen), wanted);
 	nw_text_free(reader);
 	nw_formats_free(&formats);
+	nw_armed_free(&armed);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_buf_free(&seen);

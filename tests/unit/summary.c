@@ -39,7 +39,7 @@ static void setup_options(struct nw_summary_options options, enum nw_span_key ke
 	static const char *const keys[] = {"tid", "pid", "id"};
 
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 	ck_assert_int_eq(ret, 0);
 	spans[0] = (struct nw_span_def){.name = strdup("span"), .key = key};
 	strcpy(spans[0].key_name, keys[key]);

@@ -22,7 +22,7 @@ static struct nw_span_def span;
 static void setup_options(struct nw_summary_options options, enum nw_span_key key)
 {
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	span = (struct nw_span_def){.name = strdup("span"), .key = key, .key_name = "id"};

@@ -28,7 +28,7 @@ static void setup(bool grouped)
 						   .args = true,
 						   .grouped = grouped};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
@@ -317,7 +317,7 @@ START_TEST(groups_have_rows_only_of_what_they_hit)
 	for (int i = 0; i < PROBES; i++)
 		nw_buf_printf(&text, "probe 0 0 app p%d app:p%d 1\narg id -\n", i, i);
 	ck_assert_int_eq(nw_plan_load(nw_buf_str(&text), text.len, &selection, &plan, NULL,
-				      NULL, NULL),
+				      NULL, NULL, NULL),
 			 0);
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 	for (uint32_t turn = 0; turn < 2; turn++) {

@@ -24,7 +24,7 @@ static void setup(enum nw_span_key key)
 	const struct nw_summary_options options = {
 		.selection = &selection, .spans = &span, .span_count = 1};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL);
+			       NULL, NULL);
 
 	ck_assert_int_eq(ret, 0);
 	span = (struct nw_span_def){.name = strdup("span"), .key = key, .key_name = "id"};

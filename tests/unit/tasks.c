@@ -53,11 +53,11 @@ static void setup(const struct nw_tasks_options *options)
 	const struct nw_page_layout layout = page_layout(4096, 8);
 	struct nw_buf header = {0};
 
-	int ret = nw_plan_load("nopwatch-plan 1\n", 16, &fake.selection, &fake.plan, NULL,
-			       NULL, NULL);
+	int ret = nw_plan_load("nopwatch-plan 1\n", 16, &fake.selection, &fake.plan,
+			       &fake.armed, NULL, NULL, NULL);
 	ck_assert_int_eq(ret, 0);
 	page_header_text(&layout, &header);
-	ret = nw_formats_load(&fake.plan, true, nw_buf_str(&header), header.len,
+	ret = nw_formats_load(&fake.armed, true, nw_buf_str(&header), header.len,
 			      read_format, NULL, &fake.formats, NULL);
 	ck_assert_int_eq(ret, 0);
 	nw_buf_free(&header);

@@ -24,6 +24,7 @@ struct reading {
 	struct nw_text *text;
 	struct nw_selection selection;
 	struct nw_plan plan;
+	struct nw_armed armed;
 	struct nw_formats formats;
 	struct nw_join *join;
 };
@@ -34,9 +35,9 @@ static void use_header(struct reading *r)
 	struct nw_error err = {0};
 
 	ck_assert_msg(nw_plan_load(nw_buf_str(header), header->len, &r->selection, &r->plan,
-				   NULL, NULL, &err) == 0,
+				   &r->armed, NULL, NULL, &err) == 0,
 		      "%s", err.what);
-	ck_assert_int_eq(nw_text_use(r->text, &r->plan, true, &r->formats), 0);
+	ck_assert_int_eq(nw_text_use(r->text, &r->armed, true, &r->formats), 0);
 	ck_assert_int_eq(nw_join_open(&r->formats, true, &r->join), 0);
 }
 
@@ -53,9 +54,10 @@ static void open_learned(struct reading *r, const char *text)
 	*r = (struct reading){0};
 	ck_assert_int_eq(nw_text_open_memory(text, strlen(text), &r->text), 0);
 	ck_assert_int_eq(nw_text_begin(r->text), NW_TEXT_EVENT);
-	ck_assert_int_eq(
-		nw_text_learn(text, strlen(text), "-", &r->selection, &r->plan, NULL), 0);
-	ck_assert_int_eq(nw_text_use(r->text, &r->plan, true, &r->formats), 0);
+	ck_assert_int_eq(nw_text_learn(text, strlen(text), "-", &r->selection, &r->plan,
+				       &r->armed, NULL),
+			 0);
+	ck_assert_int_eq(nw_text_use(r->text, &r->armed, true, &r->formats), 0);
 	ck_assert_int_eq(nw_join_open(&r->formats, true, &r->join), 0);
 }
 
@@ -64,6 +66,7 @@ static void close_reading(struct reading *r)
 	nw_join_free(r->join);
 	nw_text_free(r->text);
 	nw_formats_free(&r->formats);
+	nw_armed_free(&r->armed);
 	nw_plan_free(&r->plan);
 	nw_selection_free(&r->selection);
 }
@@ -342,12 +345,12 @@ static void try_text(const char *text, size_t len)
 	ck_assert_int_eq(nw_text_open_memory(text, len, &r.text), 0);
 	if (nw_text_begin(r.text) == NW_TEXT_HEADER)
 		ret = nw_plan_load(nw_buf_str(nw_text_header(r.text)),
-				   nw_text_header(r.text)->len, &r.selection, &r.plan, NULL,
-				   NULL, NULL);
+				   nw_text_header(r.text)->len, &r.selection, &r.plan,
+				   &r.armed, NULL, NULL, NULL);
 	else
-		ret = nw_text_learn(text, len, "-", &r.selection, &r.plan, NULL);
+		ret = nw_text_learn(text, len, "-", &r.selection, &r.plan, &r.armed, NULL);
 	if (ret == 0) {
-		ck_assert_int_eq(nw_text_use(r.text, &r.plan, true, &r.formats), 0);
+		ck_assert_int_eq(nw_text_use(r.text, &r.armed, true, &r.formats), 0);
 		ck_assert_int_eq(nw_join_open(&r.formats, true, &r.join), 0);
 		write_records(&r, &seen);
 	}
@@ -435,10 +438,12 @@ START_TEST(no_trace_lines_at_all)
 	static const char text[] = "hello\n# world\n";
 	struct nw_selection selection;
 	struct nw_error err = {0};
+	struct nw_armed armed;
 	struct nw_plan plan;
 
-	ck_assert_int_eq(nw_text_learn(text, strlen(text), "-", &selection, &plan, &err),
-			 -2); /* ENOENT */
+	ck_assert_int_eq(
+		nw_text_learn(text, strlen(text), "-", &selection, &plan, &armed, &err),
+		-2); /* ENOENT */
 	ck_assert_str_eq(err.what, "there are no trace lines in it");
 }
 END_TEST
