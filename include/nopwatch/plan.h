@@ -303,10 +303,11 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out);
 /* " TEXT", escaped as that format has it, for lines of one's own; and back, in place. */
 void nw_plan_word(struct nw_buf *out, const char *text);
 void nw_plan_unword(char *word);
+/* Takes the words of a line that is not the plan's. */
+typedef void nw_plan_line(void *arg, char *const *words, size_t count);
 int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
-		 struct nw_plan *plan, struct nw_armed *armed,
-		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
-		 struct nw_error *err);
+		 struct nw_plan *plan, struct nw_armed *armed, nw_plan_line *other,
+		 void *arg, struct nw_error *err);
 
 /* ---- scripts ------------------------------------------------------------------------ */
 

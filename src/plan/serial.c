@@ -668,9 +668,8 @@ static int load_armed(const struct loader *load, struct nw_armed *out)
 }
 
 int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
-		 struct nw_plan *plan, struct nw_armed *armed,
-		 void (*other)(void *arg, char *const *words, size_t count), void *arg,
-		 struct nw_error *err)
+		 struct nw_plan *plan, struct nw_armed *armed, nw_plan_line *other,
+		 void *arg, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *copy = strndup(text, len);
 	struct loader load = {.selection = selection, .plan = plan};
