@@ -84,11 +84,11 @@ struct nw_run_result {
 	uint64_t start_ns, stop_ns;    /* what is recorded is between them */
 	uint64_t armed_ns;	       /* all probes were enabled */
 	uint64_t now_ns;	       /* at the last look */
-	int64_t wall_ns;    /* add to the trace clock for the time of day; 0: unknown */
-	const char *reason; /* why it ended, in a word; NULL: it goes on */
-	uint64_t hits;	    /* handed to the consumer */
-	uint64_t filtered;  /* taken out by the filter */
-	uint64_t lost;	    /* events, as the kernel counts them */
+	int64_t wall_ns; /* add to the trace clock for the time of day; 0: unknown */
+	enum nw_end_reason reason; /* why it ended; NONE: it goes on */
+	uint64_t hits;		   /* handed to the consumer */
+	uint64_t filtered;	   /* taken out by the filter */
+	uint64_t lost;		   /* events, as the kernel counts them */
 	bool lost_is_least;
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */

@@ -112,13 +112,28 @@ struct nw_disabled {
 	uint64_t after_ns; /* since the beginning */
 };
 
+/* Why a run has ended. */
+enum nw_end_reason {
+	NW_END_NONE, /* it goes on, or nobody knows */
+	NW_END_SIGNAL,
+	NW_END_DURATION,
+	NW_END_COUNT,
+	NW_END_COMMAND, /* that it had started */
+	NW_END_PROCESS, /* the last that was traced */
+	NW_END_OUTPUT,	/* nobody reads it any more */
+	NW_END_RECORDING,
+	NW_END_TEXT,
+};
+/* In words that are fixed (docs/json.md). */
+extern const char *const nw_end_reasons[];
+
 struct nw_end {
 	uint64_t lost;	    /* events */
 	uint64_t discarded; /* spans, for that */
 	uint64_t dropped;   /* as in a report */
 	bool has_filter;    /* there is a filter, */
 	uint64_t filtered;  /* which took out so many hits */
-	const char *reason; /* in one word */
+	enum nw_end_reason reason;
 	uint64_t elapsed_ns;
 };
 

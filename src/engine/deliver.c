@@ -209,9 +209,11 @@ int nw_run_drain(struct nw_run *run, struct nw_error *err)
 /* ---- the end ------------------------------------------------------------------------ */
 
 /* Errors of the consumer that only mean "stop". */
-const char *nw_run_reason(int ret)
+enum nw_end_reason nw_run_reason(int ret)
 {
-	return ret == -ECANCELED ? "count" : ret == -EPIPE ? "output closed" : NULL;
+	return ret == -ECANCELED ? NW_END_COUNT
+	       : ret == -EPIPE	 ? NW_END_OUTPUT
+				 : NW_END_NONE;
 }
 
 int nw_run_join_rest(struct nw_run *run)

@@ -183,21 +183,21 @@ static uint64_t armed_for(const struct nw_run_result *result)
 	return result->now_ns > result->armed_ns ? result->now_ns - result->armed_ns : 0;
 }
 
-/* Why to stop now; NULL: go on. */
-static const char *stop_reason(struct nw_run *run)
+/* Why to stop now; NONE: go on. */
+static enum nw_end_reason stop_reason(struct nw_run *run)
 {
 	uint64_t duration = run->request->duration_ns;
 
 	nw_wake_look(&run->wake);
 	if (run->wake.stop)
-		return "signal";
+		return NW_END_SIGNAL;
 	if (run->wake.child_ended && nw_child_reap(&run->child))
-		return "command";
+		return NW_END_COMMAND;
 	if (nw_wake_all_gone(&run->wake))
-		return "process";
+		return NW_END_PROCESS;
 	if (duration && armed_for(run->result) >= duration)
-		return "duration";
-	return NULL;
+		return NW_END_DURATION;
+	return NW_END_NONE;
 }
 
 /* Not longer than to the end, nor than the session can do without being looked after. */
@@ -367,7 +367,7 @@ static void close_live(struct nw_run *run, int ret)
 		result->left = left;
 		result->unclean = true;
 	}
-	if (result->reason && strcmp(result->reason, "command") == 0)
+	if (result->reason == NW_END_COMMAND)
 		result->command_status = run->child.status;
 	nw_child_stop(&run->child);
 }

@@ -138,7 +138,7 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 		return nw_no_memory(err);
 	run->source_state = story;
 	story->run = run;
-	run->result->reason = "end of recording";
+	run->result->reason = NW_END_RECORDING;
 	int ret = nw_recording_parse(run->bytes, run->len, &story->recording, err);
 	if (ret < 0)
 		return nw_error_context(err, "%s", run->request->source_name);

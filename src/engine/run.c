@@ -230,7 +230,7 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 		ret = run_through(&run, &failure);
 	run.source->close(&run, ret);
 	if (ret == 0 && run.stopped)
-		out->reason = "signal";
+		out->reason = NW_END_SIGNAL;
 	nw_run_free(&run);
 	if (ret == -ENOMEM && !failure.code)
 		nw_no_memory(&failure);

@@ -131,8 +131,8 @@ int nw_run_drain(struct nw_run *run, struct nw_error *err);
 int nw_run_join_rest(struct nw_run *run);
 /* How many of a probe were handed to it. */
 uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe);
-/* Errors of the consumer that only mean "stop", as a reason; NULL: others. */
-const char *nw_run_reason(int ret);
+/* Errors of the consumer that only mean "stop", as a reason; NONE: others. */
+enum nw_end_reason nw_run_reason(int ret);
 
 /* ---- live (live.c, and what guards it) ---------------------------------------------- */
 

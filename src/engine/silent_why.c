@@ -95,7 +95,7 @@ static struct nw_watch watch_of(const struct nw_run *run, const struct nw_probe 
 		.sites = probe->points.count,
 		.before = *seen,
 		.after = *seen,
-		.ended = run->result->reason && strcmp(run->result->reason, "process") == 0,
+		.ended = run->result->reason == NW_END_PROCESS,
 	};
 }
 
@@ -134,10 +134,9 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 /* The command is over, and with it whatever it had loaded: nothing is left to look at. */
 static bool is_over(const struct nw_silent *silent, const struct nw_presence *seen)
 {
-	const char *reason = silent->run->result->reason;
+	enum nw_end_reason reason = silent->run->result->reason;
 
-	return !seen->mapped && reason &&
-	       (strcmp(reason, "command") == 0 || strcmp(reason, "process") == 0);
+	return !seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS);
 }
 
 int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,

@@ -87,7 +87,7 @@ static struct player *open_player(struct nw_run *run)
 	struct player *p = calloc(1, sizeof(*p));
 
 	run->source_state = p;
-	run->result->reason = "end of text";
+	run->result->reason = NW_END_TEXT;
 	if (p)
 		*p = (struct player){.run = run, .got = 1};
 	return p;
@@ -275,7 +275,7 @@ static bool is_over(struct nw_run *run, ssize_t got)
 
 	nw_wake_look(&run->wake);
 	if (stopped)
-		run->result->reason = "signal";
+		run->result->reason = NW_END_SIGNAL;
 	return got == 0 || (stopped && got == -EAGAIN);
 }
 

@@ -211,7 +211,7 @@ static void finish(struct watcher *watcher, const struct nw_run_result *result, 
 	}
 	watch->done = true;
 	watch->elapsed_ns = nw_result_elapsed(result);
-	watch->ended = result->reason && strcmp(result->reason, "process") == 0;
+	watch->ended = result->reason == NW_END_PROCESS;
 	count_processes(watcher);
 	look_for_exec(watcher->g);
 }

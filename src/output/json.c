@@ -169,7 +169,7 @@ static void end(struct nw_output *output, const struct nw_end *end)
 		nw_json_key_u64(&json, "not_recorded", end->dropped);
 	nw_json_finish(&json);
 	json = nw_json_start(&output->text, "end");
-	nw_json_key_text(&json, "reason", end->reason ? end->reason : "end");
+	nw_json_key_text(&json, "reason", nw_end_reasons[end->reason]);
 	nw_json_key_u64(&json, "elapsed_ns", end->elapsed_ns);
 	if (end->has_filter)
 		nw_json_key_u64(&json, "filtered", end->filtered);

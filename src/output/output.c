@@ -109,6 +109,18 @@ void nw_output_end(struct nw_output *output, const struct nw_end *end)
 		output->format->end(output, end);
 }
 
+const char *const nw_end_reasons[] = {
+	[NW_END_NONE] = "end",
+	[NW_END_SIGNAL] = "signal",
+	[NW_END_DURATION] = "duration",
+	[NW_END_COUNT] = "count",
+	[NW_END_COMMAND] = "command",
+	[NW_END_PROCESS] = "process",
+	[NW_END_OUTPUT] = "output closed",
+	[NW_END_RECORDING] = "end of recording",
+	[NW_END_TEXT] = "end of text",
+};
+
 /* ---- facts -------------------------------------------------------------------------- */
 
 const char *const nw_owner_names[] = {

@@ -28,7 +28,7 @@ static inline void show_begin(const struct nw_output_format *format, size_t prob
 
 /* A report, and if it is the last one, the end. */
 static inline void show_report(const struct nw_output_format *format,
-			       const struct nw_report *report, const char *reason,
+			       const struct nw_report *report, enum nw_end_reason reason,
 			       struct nw_buf *out)
 {
 	const struct nw_end end = {

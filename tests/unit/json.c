@@ -290,7 +290,7 @@ static void report(uint64_t interval, const char *by, struct nw_buf *out)
 				      .elapsed_ns = 500000000,
 				      .lost = 3};
 
-	show_report(&nw_output_json, &one, "signal", out);
+	show_report(&nw_output_json, &one, NW_END_SIGNAL, out);
 }
 
 #define PROBE "type probe hits rate_hz gap_ns args state"
@@ -311,7 +311,7 @@ START_TEST(a_report_in_between_says_so_and_is_no_end)
 	report.summary = summary;
 	report.spans = spans.item;
 	report.span_count = spans.count;
-	show_report(&nw_output_json, &report, NULL, &out);
+	show_report(&nw_output_json, &report, NW_END_NONE, &out);
 	const char *at = nw_buf_str(&out);
 	const char *line = expect_line(
 		&at, "type probe so_far time hits rate_hz gap_ns args state");

@@ -97,7 +97,7 @@ START_TEST(the_end_is_two_lines)
 	struct nw_buf out = {0};
 
 	const struct nw_end end = {
-		.lost = 5, .discarded = 2, .reason = "count", .elapsed_ns = 1500};
+		.lost = 5, .discarded = 2, .reason = NW_END_COUNT, .elapsed_ns = 1500};
 
 	SHOW(&nw_output_json, &out, nw_output_end(&output, &end));
 	expect(&out, "{\"type\":\"loss\",\"events\":5,\"discarded_spans\":2}\n"

@@ -131,7 +131,7 @@ static void keep(struct nw_output *output, const struct nw_event_line *line)
 static void write_kept(struct nw_output *output, const struct nw_end *end)
 {
 	nw_buf_printf(&output->text, "%u events, %s\n", *(unsigned int *)output->state,
-		      end->reason);
+		      nw_end_reasons[end->reason]);
 }
 
 START_TEST(a_format_may_keep_what_it_writes_at_the_end)
@@ -149,7 +149,7 @@ START_TEST(a_format_may_keep_what_it_writes_at_the_end)
 		nw_output_event(&output, NULL);
 	nw_output_loss(&output, NULL);
 	ck_assert_uint_eq(output.text.len, 0);
-	nw_output_end(&output, &(struct nw_end){.reason = "count"});
+	nw_output_end(&output, &(struct nw_end){.reason = NW_END_COUNT});
 	ck_assert_str_eq(nw_buf_str(&output.text), "3 events, count\n");
 	nw_output_free(&output);
 	ck_assert_ptr_null(output.state);

@@ -68,7 +68,7 @@ static void expect(const struct nw_report *report, const struct nw_output_format
 {
 	struct nw_buf out = {0};
 
-	show_report(format, report, "duration", &out);
+	show_report(format, report, NW_END_DURATION, &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
 	nw_buf_free(&out);
 }
@@ -145,7 +145,7 @@ START_TEST(histograms_of_gaps_and_arguments_are_shown_when_asked_for)
 	report.gaps = true;
 	report.hist_args = names;
 	report.hist_arg_count = 1;
-	show_report(&nw_output_text, &report, "duration", &out);
+	show_report(&nw_output_text, &report, NW_END_DURATION, &out);
 	ck_assert_ptr_nonnull(strstr(nw_buf_str(&out),
 				     "\napp:q__start, ns between hits:\n"
 				     "[1K, 2K)               1 |" FULL "|\n"
@@ -259,7 +259,7 @@ START_TEST(hostile_names_reach_no_terminal)
 	report.hist_args = names;
 	report.hist_arg_count = 1;
 	report.states = states;
-	show_report(&nw_output_text, &report, "duration", &out);
+	show_report(&nw_output_text, &report, NW_END_DURATION, &out);
 	for (size_t i = 0; i < out.len; i++)
 		ck_assert_msg(out.data[i] == '\n' || ((unsigned char)out.data[i] >= ' ' &&
 						      (unsigned char)out.data[i] < 0x7f),
@@ -304,7 +304,7 @@ static void expect_csv(struct nw_report *report, const char *wanted)
 	struct nw_buf out = {0};
 
 	show_begin(&nw_output_csv, 2, 7, &out);
-	show_report(&nw_output_csv, report, "duration", &out);
+	show_report(&nw_output_csv, report, NW_END_DURATION, &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
 	ck_assert_uint_eq(count_fields(out.data), 21);
 	nw_buf_free(&out);
@@ -393,7 +393,7 @@ static char *printed(const struct nw_report *report, const struct nw_output_form
 {
 	struct nw_buf out = {0};
 
-	show_report(format, report, "duration", &out);
+	show_report(format, report, NW_END_DURATION, &out);
 	ck_assert(!out.failed);
 	return nw_buf_take(&out);
 }
