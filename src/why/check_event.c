@@ -20,6 +20,39 @@ static const struct nw_point *point_by_address(const struct nw_facts *facts,
 
 /* ---- is one in the way? ------------------------------------------------------------- */
 
+/* Delete the event, which has to be disabled first where it is enabled. */
+static void remedy_delete(struct judge *judge, const struct nw_foreign_event *event)
+{
+	char dir[NW_MAX_NAME + 48];
+
+	if (event->enabled)
+		nw_remedy(judge, "echo 0 > %s/events/%s/%s/enable",
+			  nw_instance_path(event, dir, sizeof(dir)), event->group,
+			  event->name);
+	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
+		  event->group, event->name);
+}
+
+/* Make it again, at the right place and with its reference counter, and as it was. */
+static void remedy_define(struct judge *judge, const struct nw_foreign_event *event,
+			  const struct nw_point *at)
+{
+	struct nw_buf line = {0};
+	char dir[NW_MAX_NAME + 48];
+
+	nw_buf_printf(&line, "%c:%s/%s %s:0x%jx", event->is_return ? 'r' : 'p',
+		      event->group, event->name, event->path, at->offset);
+	if (at->semaphore_offset && judge->facts->ref_ctr)
+		nw_buf_printf(&line, "(0x%jx)", at->semaphore_offset);
+	nw_remedy_file(judge, "echo", nw_buf_str(&line),
+		       " >> /sys/kernel/tracing/uprobe_events");
+	if (event->enabled)
+		nw_remedy(judge, "echo 1 > %s/events/%s/%s/enable",
+			  nw_instance_path(event, dir, sizeof(dir)), event->group,
+			  event->name);
+	nw_buf_free(&line);
+}
+
 static void blame_clash(struct judge *judge, const struct nw_foreign_event *event,
 			const struct nw_point *at)
 {
@@ -34,10 +67,7 @@ static void blame_clash(struct judge *judge, const struct nw_foreign_event *even
 			 "event %s/%s holds the place with reference counter 0x%jx instead "
 			 "of 0x%jx: the kernel refuses any other probe there",
 			 event->group, event->name, event->ref_ctr, at->semaphore_offset);
-	nw_remedy(judge, "echo 0 > /sys/kernel/tracing/events/%s/%s/enable", event->group,
-		  event->name);
-	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
-		  event->group, event->name);
+	remedy_delete(judge, event);
 	nw_remedy_spec(judge, NULL, NULL, 0);
 }
 
@@ -48,13 +78,8 @@ static void blame_closed(struct judge *judge, const struct nw_foreign_event *eve
 		 "event %s/%s is armed, but was defined without the probe's reference "
 		 "counter, so its semaphore stays 0 and the program skips it",
 		 event->group, event->name);
-	nw_remedy(judge, "echo 0 > /sys/kernel/tracing/events/%s/%s/enable", event->group,
-		  event->name);
-	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
-		  event->group, event->name);
-	nw_remedy(judge,
-		  "echo 'p:%s/%s %s:0x%jx(0x%jx)' >> /sys/kernel/tracing/uprobe_events",
-		  event->group, event->name, event->path, at->offset, at->semaphore_offset);
+	remedy_delete(judge, event);
+	remedy_define(judge, event, at);
 }
 
 /* Only a stale one, which is named before it hurts. */
@@ -98,11 +123,8 @@ static void check_offset(struct judge *judge, const struct nw_foreign_event *eve
 		 "event %s/%s uses 0x%jx as its offset; that is the address, the file "
 		 "offset is 0x%jx",
 		 event->group, event->name, event->offset, at->offset);
-	nw_remedy(judge, "echo '-:%s/%s' >> /sys/kernel/tracing/uprobe_events",
-		  event->group, event->name);
-	nw_remedy(judge, "echo '%c:%s/%s %s:0x%jx' >> /sys/kernel/tracing/uprobe_events",
-		  event->is_return ? 'r' : 'p', event->group, event->name, event->path,
-		  at->offset);
+	remedy_delete(judge, event);
+	remedy_define(judge, event, at);
 }
 
 void nw_check_events(struct judge *judge)

@@ -28,7 +28,8 @@ void nw_check_kernel(struct judge *judge)
 		nw_remedy(judge, "mount -t tracefs nodev /sys/kernel/tracing");
 	} else {
 		nw_blame(judge, NW_CAUSE_NO_UPROBES, "%s", kernel->error.what);
-		nw_remedy(judge, "zgrep CONFIG_UPROBE_EVENTS /proc/config.gz");
+		nw_remedy(judge,
+			  "# use a kernel that was built with CONFIG_UPROBE_EVENTS=y");
 	}
 }
 
@@ -53,8 +54,10 @@ void nw_check_privilege(struct judge *judge)
 			   "right to it): nothing can be probed from this place"
 			 : "this user may neither use tracefs nor place uprobes; it takes "
 			   "root");
-	nw_remedy(judge, kernel->root ? "# run it on the host, not in the container"
-				      : "sudo nopwatch why ...");
+	if (kernel->root)
+		nw_remedy(judge, "# run it on the host, not in the container");
+	else
+		nw_remedy_again(judge, "sudo ", "");
 }
 
 void nw_check_lockdown(struct judge *judge)
@@ -91,7 +94,7 @@ static void check_bpf_allowed(struct judge *judge)
 			judge, NW_CAUSE_BPF_PRIVILEGE,
 			"bpf() is not allowed here: bpftrace and bcc need root, or CAP_BPF "
 			"and CAP_PERFMON");
-		nw_remedy(judge, "sudo bpftrace ...");
+		nw_remedy(judge, "# run bpftrace with sudo");
 	} else if (kernel->bpf) {
 		nw_unknown(judge, "bpf() answers: %s", nw_strerror(kernel->bpf));
 	} else {

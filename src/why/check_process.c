@@ -35,6 +35,18 @@ static void blame_inner(struct judge *judge)
 		nw_remedy_spec(judge, NULL, NULL, process->process);
 }
 
+/* Who runs the file? -f: a name may be longer than the 15 letters that a process has of it. */
+static void remedy_search(struct judge *judge)
+{
+	const char *path = judge->facts->path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (path)
+		nw_remedy_file(judge, "pgrep -af --", slash ? slash + 1 : path, "");
+	else
+		nw_remedy(judge, "# ps -ef shows which processes there are");
+}
+
 void nw_check_process(struct judge *judge)
 {
 	const struct nw_process_facts *process = judge->facts->process;
@@ -47,7 +59,7 @@ void nw_check_process(struct judge *judge)
 		nw_fails(judge, "there is no process %d", (int)process->asked);
 		nw_blame(judge, NW_CAUSE_PROCESS_GONE, "there is no process %d (any more)",
 			 (int)process->asked);
-		nw_remedy(judge, "pgrep -a NAME");
+		remedy_search(judge);
 		return;
 	case NW_PROCESS_THREAD:
 		blame_thread(judge);
@@ -96,7 +108,12 @@ static void remedy_other(struct judge *judge)
 {
 	const struct nw_mapping_facts *mapping = judge->facts->mapping;
 
-	nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
+	/* with -p bpftrace looks for USDT probes in paths as the process has them only */
+	if (nw_is_usdt(judge->facts) && mapping->other_path &&
+	    strcmp(mapping->other, mapping->other_path) != 0)
+		nw_remedy_stat(judge, mapping->other, NULL, mapping->pid);
+	else
+		nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
 }
 
 /* The same path, another file. */
@@ -172,29 +189,26 @@ static void blame_not_mapped(struct judge *judge)
 
 	if (!process && facts->kernel->tracefs)
 		return; /* who may not trace may not look at others' mappings either */
+	bool possible = !nw_diagnosis_settled(judge->out);
 	if (!process) {
 		nw_blame(judge, NW_CAUSE_NOT_RUNNING,
 			 "no process has %s loaded: the probe arms itself when one does, "
 			 "and until then it is silent",
 			 facts->path);
-		nw_remedy_spec(judge, NULL, NULL, -1);
+		if (possible) /* else it would not fire when somebody does, either */
+			nw_remedy_spec(judge, NULL, NULL, -1);
 	} else if (is_library(facts->path)) {
 		nw_blame(judge, NW_CAUSE_NOT_LOADED,
 			 "%s has not loaded %s (yet): the probe arms itself when it does",
 			 nw_who(process, who), facts->path);
-		nw_remedy(judge, "grep -w '%s' /proc/%d/maps",
-			  strrchr(facts->path, '/') ? strrchr(facts->path, '/') + 1
-						    : facts->path,
-			  (int)process->process);
+		nw_remedy_spec(judge, NULL, NULL, 0);
 	} else {
 		nw_blame(judge, NW_CAUSE_OTHER_PROGRAM,
 			 "%s runs %s, not %s: did it exec, or is the number of another "
 			 "process meant?",
 			 nw_who(process, who),
 			 process->exe ? process->exe : "another program", facts->path);
-		nw_remedy(judge, "pgrep -a %.15s",
-			  strrchr(facts->path, '/') ? strrchr(facts->path, '/') + 1
-						    : facts->path);
+		remedy_search(judge);
 	}
 }
 

@@ -155,7 +155,7 @@ static const struct {
 static void fill_in(const struct events *e, char letter, struct nw_buf *out)
 {
 	const struct nw_foreign_event *event = e->after;
-	char hits[32];
+	char hits[32], dir[NW_MAX_NAME + 48];
 
 	nw_thousands(e->hits, hits);
 	switch (letter) {
@@ -163,8 +163,7 @@ static void fill_in(const struct events *e, char letter, struct nw_buf *out)
 		nw_buf_printf(out, "%s/%s", event->group, event->name);
 		break;
 	case 'd':
-		nw_buf_printf(out, "/sys/kernel/tracing%s%s",
-			      *event->instance ? "/instances/" : "", event->instance);
+		nw_buf_adds(out, nw_instance_path(event, dir, sizeof(dir)));
 		break;
 	case 'h':
 		nw_buf_adds(out, hits);

@@ -22,7 +22,7 @@ static void blame_script(struct judge *judge)
 	if (process && process->exe)
 		nw_remedy_spec(judge, process->exe, NULL, 0);
 	else
-		nw_remedy(judge, "cat %s", facts->path);
+		nw_remedy_file(judge, "cat", facts->path, "");
 }
 
 static void blame_mute(struct judge *judge)
@@ -86,13 +86,49 @@ static void blame_import(struct judge *judge)
 			 "'%s' is only imported by %s; none of the libraries found "
 			 "defines it",
 			 facts->spec->name, facts->image->path);
-		nw_remedy(judge, "ldd %s", facts->image->path);
+		nw_remedy_file(judge, "ldd", facts->image->path, "");
 		return;
 	}
 	nw_blame(judge, NW_CAUSE_SYMBOL_IMPORTED,
 		 "'%s' is only imported by %s; it is defined in %s: probe that file",
 		 facts->spec->name, facts->image->path, symbol->defined_in);
 	nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
+}
+
+/* All names that the file has. */
+static void remedy_names(struct judge *judge)
+{
+	nw_remedy_file(judge,
+		       judge->facts->symbol->stripped ? "nm -D --defined-only"
+						      : "nm --defined-only",
+		       judge->facts->image->path, "");
+}
+
+/* Where the file has the name: each place that can be meant. */
+static void remedy_symbol(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	struct nw_buf rest = {0};
+
+	nw_buf_adds(&rest, " | grep -w -- ");
+	nw_buf_add_shell(&rest, facts->spec->name);
+	nw_remedy_file(judge, facts->symbol->stripped ? "nm -D" : "nm", facts->image->path,
+		       nw_buf_str(&rest));
+	nw_buf_free(&rest);
+}
+
+/* The same name as a USDT probe's. */
+static void remedy_note(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_spec usdt = {.kind = NW_SPEC_USDT};
+	struct nw_facts other = *facts;
+	struct judge as = *judge;
+
+	other.spec = &usdt;
+	as.facts = &other;
+	nw_remedy_spec(&as, facts->image->path, facts->spec->name, 0);
+	judge->failed = judge->failed || as.failed;
 }
 
 static void blame_missing(struct judge *judge)
@@ -106,9 +142,7 @@ static void blame_missing(struct judge *judge)
 			 "'%s' is a USDT probe of %s, not a function: it takes usdt:, not "
 			 "uprobe:",
 			 name, path);
-		nw_remedy(judge, "nopwatch stat 'usdt:%s:%s'", path, name);
-		nw_remedy(judge, "bpftrace -e 'usdt:%s:%s { @hits = count(); }'", path,
-			  name);
+		remedy_note(judge);
 	} else if (symbol->mangled) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MANGLED,
 			 "'%s' is called '%s' in %s (a C++ or Rust name)", name,
@@ -150,8 +184,7 @@ static void blame_missing(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s%s%s", name, path,
 			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
-		nw_remedy(judge, "nm -D --defined-only %s; nm --defined-only %s", path,
-			  path);
+		remedy_names(judge);
 	}
 }
 
@@ -171,8 +204,7 @@ static void blame_ifunc(struct judge *judge)
 		nw_remedy_spec(judge, symbol->implementation_file, symbol->implementation,
 			       0);
 	else
-		nw_remedy(judge, "nm -D %s | grep -w %s", facts->image->path,
-			  facts->spec->name);
+		remedy_symbol(judge);
 }
 
 static void check_found(struct judge *judge)
@@ -240,8 +272,7 @@ void nw_check_symbol(struct judge *judge)
 			 "%s has several functions called '%s': give the file offset of "
 			 "the one that is meant",
 			 facts->image->path, facts->spec->name);
-		nw_remedy(judge, "nm %s | grep -w %s", facts->image->path,
-			  facts->spec->name);
+		remedy_symbol(judge);
 		break;
 	case NW_SYMBOL_DATA:
 		nw_fails(judge, "'%s' is a variable", facts->spec->name);
@@ -272,7 +303,7 @@ static void blame_no_notes(struct judge *judge)
 		 "%s has no USDT probes at all: nothing to probe%s", image->path,
 		 strstr(image->path, "libjvm") ? " (a JDK built without --enable-dtrace)"
 					       : "");
-	nw_remedy(judge, "readelf -n %s", image->path);
+	nw_remedy_file(judge, "readelf -n", image->path, "");
 	nw_remedy(judge, "# %s", *err.hint ? err.hint : err.what);
 }
 
@@ -311,7 +342,7 @@ static void blame_no_such_probe(struct judge *judge)
 	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "%s%s%s",
 		 why ? why->what : "there is no such probe", why && *why->hint ? "; " : "",
 		 why ? why->hint : "");
-	nw_remedy(judge, "nopwatch list %s", facts->image->path);
+	nw_remedy_file(judge, "nopwatch list", facts->image->path, "");
 }
 
 /* The process has the probe, in another file than the one that was named. */
@@ -399,7 +430,7 @@ static void blame_offset(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_BAD_OFFSET,
 			 "0x%jx is neither a file offset nor an address of code in %s",
 			 given, facts->image->path);
-		nw_remedy(judge, "readelf -lW %s", facts->image->path);
+		nw_remedy_file(judge, "readelf -lW", facts->image->path, "");
 		return;
 	}
 	nw_cleanup(nw_free_ptr) char *place = nw_text("0x%jx", meant);
@@ -407,7 +438,7 @@ static void blame_offset(struct judge *judge)
 		 "0x%jx is the address in %s, not the file offset, which is 0x%jx", given,
 		 facts->image->path, meant);
 	if (place)
-		nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path, place);
+		nw_remedy_stat(judge, NULL, place, 0); /* bpftrace takes addresses */
 }
 
 /* A place that is no function's start although, read as an address, it would be one. */
@@ -454,7 +485,7 @@ static void check_nops(struct judge *judge)
 				 "into a call that can destroy the function's red zone: it "
 				 "was not armed",
 				 at->offset);
-			nw_remedy_again(judge, "--force");
+			nw_remedy_again(judge, "", "--force");
 			return;
 		}
 	}
@@ -498,8 +529,8 @@ void nw_check_site(struct judge *judge)
 		 "%s: a probe in the middle of an instruction corrupts the program, so it "
 		 "was not armed",
 		 hazard);
-	nw_remedy(judge, "objdump -d %s", facts->image->path);
-	nw_remedy_again(judge, "--force");
+	nw_remedy_file(judge, "objdump -d", facts->image->path, "");
+	nw_remedy_again(judge, "", "--force");
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
@@ -537,7 +568,7 @@ static bool check_operands(struct judge *judge, const struct nw_point *at)
 		nw_blame(judge, NW_CAUSE_BPF_OPERAND,
 			 "argument %zu is `%.*s`: %s, and the probe is refused with it", i,
 			 (int)op->text_len, op->text, problem);
-		nw_remedy_spec(judge, NULL, NULL, 0);
+		nw_remedy_stat(judge, NULL, NULL, 0);
 		return true;
 	}
 	return false;
@@ -580,14 +611,25 @@ static const struct nw_point *return_point(const struct nw_facts *facts)
 	return NULL;
 }
 
+/* The function's entry, which can be probed where its return cannot. */
+static void remedy_entry(struct judge *judge)
+{
+	const struct nw_spec entry = {.kind = NW_SPEC_UPROBE,
+				      .name = judge->facts->spec->name};
+	struct nw_facts other = *judge->facts;
+	struct judge as = *judge;
+
+	other.spec = &entry;
+	as.facts = &other;
+	nw_remedy_spec(&as, judge->facts->image->path, NULL, 0);
+	judge->failed = judge->failed || as.failed;
+}
+
 static void blame_return(struct judge *judge, enum nw_cause cause, const char *text)
 {
-	const struct nw_facts *facts = judge->facts;
-
 	nw_fails(judge, "%s", text);
 	nw_blame(judge, cause, "%s: it was not armed; probe the entry", text);
-	nw_remedy(judge, "nopwatch stat 'uprobe:%s:%s'", facts->image->path,
-		  facts->spec->name);
+	remedy_entry(judge);
 }
 
 static void blame_seccomp(struct judge *judge)
@@ -600,8 +642,7 @@ static void blame_seccomp(struct judge *judge)
 		 "%s is under seccomp, and some kernels (6.11 to 6.13, unless mended) kill "
 		 "it when a return probe makes a system call of its own: it was not armed",
 		 nw_who(facts->process, who));
-	nw_remedy(judge, "nopwatch stat -p %d 'uprobe:%s:%s'", (int)facts->process->process,
-		  facts->image->path, facts->spec->name);
+	remedy_entry(judge);
 }
 
 void nw_check_return(struct judge *judge)

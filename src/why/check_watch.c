@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What was seen while the probe was armed: the breakpoint, the semaphore, the hits. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "judge.h"
@@ -138,7 +139,7 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 		 facts->interposed ? ", and calls by name reach " : "",
 		 facts->interposed ? facts->interposed : "");
 	if (!facts->interposed) /* whose remedy is better than to wait */
-		nw_remedy_again(judge, "-d 1m");
+		nw_remedy_again(judge, "", "-d 1m");
 }
 
 /* A file that programs of all kinds load: the process runs something else itself. */
@@ -146,6 +147,15 @@ static bool is_shared(const struct nw_facts *facts)
 {
 	return facts->image && facts->process->exe_ino &&
 	       facts->image->ino != facts->process->exe_ino;
+}
+
+static void remedy_follow(struct judge *judge)
+{
+	char option[48];
+
+	snprintf(option, sizeof(option), "nopwatch stat --follow -p %d",
+		 (int)judge->facts->process->process);
+	nw_remedy_file(judge, option, judge->facts->spec->text, "");
 }
 
 static void blame_others(struct judge *judge)
@@ -162,8 +172,7 @@ static void blame_others(struct judge *judge)
 			 "%s itself does not reach it; its children do (%s hits, most in "
 			 "process %d)",
 			 who, hits, (int)watch->child_pid);
-		nw_remedy(judge, "nopwatch stat --follow -p %d '%s'",
-			  (int)facts->process->process, facts->spec->text);
+		remedy_follow(judge);
 		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
 		return;
 	}

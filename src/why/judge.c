@@ -105,7 +105,8 @@ static void spec_text(const struct nw_facts *facts, const char *path, const char
 		nw_buf_adds(out, spec->name);
 }
 
-void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid)
+static void remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid,
+			bool bpf)
 {
 	const struct nw_facts *facts = judge->facts;
 	struct nw_buf spec = {0}, ours = {0}, theirs = {0}, option = {0};
@@ -121,7 +122,7 @@ void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pi
 	nw_buf_adds(&spec, " { @hits = count(); }");
 	nw_buf_add_shell(&theirs, nw_buf_str(&spec));
 	/* func: is our own word for entry and return */
-	if (facts->spec->kind != NW_SPEC_FUNC)
+	if (bpf && facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
 			  nw_buf_str(&theirs));
 	nw_buf_free(&spec);
@@ -130,18 +131,38 @@ void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pi
 	nw_buf_free(&option);
 }
 
-void nw_remedy_again(struct judge *judge, const char *option)
+void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid)
+{
+	remedy_spec(judge, path, place, pid, true);
+}
+
+void nw_remedy_stat(struct judge *judge, const char *path, const char *place, pid_t pid)
+{
+	remedy_spec(judge, path, place, pid, false);
+}
+
+void nw_remedy_file(struct judge *judge, const char *command, const char *path,
+		    const char *rest)
+{
+	struct nw_buf file = {0};
+
+	nw_buf_add_shell(&file, path);
+	nw_remedy(judge, "%s %s%s", command, nw_buf_str(&file), rest);
+	nw_buf_free(&file);
+}
+
+void nw_remedy_again(struct judge *judge, const char *before, const char *option)
 {
 	const struct nw_facts *facts = judge->facts;
-	struct nw_buf spec = {0};
+	struct nw_buf line = {0};
 
-	nw_buf_add_shell(&spec, facts->spec->text);
+	nw_buf_printf(&line, "%snopwatch why%s%s", before, *option ? " " : "", option);
 	if (facts->process)
-		nw_remedy(judge, "nopwatch why %s -p %d %s", option,
-			  (int)facts->process->process, nw_buf_str(&spec));
-	else
-		nw_remedy(judge, "nopwatch why %s %s", option, nw_buf_str(&spec));
-	nw_buf_free(&spec);
+		nw_buf_printf(&line, " -p %d", (int)facts->process->asked);
+	nw_buf_addc(&line, ' ');
+	nw_buf_add_shell(&line, facts->spec->text);
+	nw_remedy(judge, "%s", nw_buf_str(&line));
+	nw_buf_free(&line);
 }
 
 /* ---- words and numbers -------------------------------------------------------------- */
@@ -167,6 +188,13 @@ const char *nw_who(const struct nw_process_facts *process, char out[64])
 	snprintf(out, 64, "process %d%s%.40s%s", (int)process->process,
 		 *process->comm ? " (" : "", nw_buf_str(&name), *process->comm ? ")" : "");
 	nw_buf_free(&name);
+	return out;
+}
+
+const char *nw_instance_path(const struct nw_foreign_event *event, char *out, size_t room)
+{
+	snprintf(out, room, "/sys/kernel/tracing%s%s",
+		 *event->instance ? "/instances/" : "", event->instance);
 	return out;
 }
 

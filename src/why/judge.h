@@ -26,13 +26,21 @@ void nw_remedy(struct judge *judge, const char *fmt, ...) nw_format(2, 3);
  * asked, -1: none), as commands of nopwatch and of bpftrace. */
 void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid);
 
-/* The same question again, with an option more. */
-void nw_remedy_again(struct judge *judge, const char *option);
+/* That of nopwatch alone, where those of BPF cannot work. */
+void nw_remedy_stat(struct judge *judge, const char *path, const char *place, pid_t pid);
+/* A command with a file behind it, and an option or pipe behind that: "nm FILE | grep -w f". */
+void nw_remedy_file(struct judge *judge, const char *command, const char *path,
+		    const char *rest);
+
+/* The same question again, with an option more; before: "sudo ". */
+void nw_remedy_again(struct judge *judge, const char *before, const char *option);
 
 /* 1,532 */
 void nw_thousands(uint64_t number, char out[32]);
 /* "process 4711 (server)"; valid until the next call with the same buffer. */
 const char *nw_who(const struct nw_process_facts *process, char out[64]);
+/* The directory of the instance that has the event enabled, or of the top level. */
+const char *nw_instance_path(const struct nw_foreign_event *event, char *out, size_t room);
 bool nw_is_usdt(const struct nw_facts *facts);
 /* Does any place of the probe have a semaphore? */
 bool nw_has_semaphore(const struct nw_facts *facts);

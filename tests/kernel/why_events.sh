@@ -13,6 +13,7 @@ enable() { echo 1 >"$1/events/$2/enable"; }
 take_away() {
   local event
   for event in "$@"; do
+    grep -q ":$event " "$TRACEFS/uprobe_events" || continue
     for dir in "$instance" "$TRACEFS"; do
       [ -e "$dir/events/$event/enable" ] && echo 0 >"$dir/events/$event/enable"
     done
@@ -27,22 +28,27 @@ mkdir "$instance"
 define others/bare "$site"
 why -d 0.3 -p $pid "$spec"
 named "the place, taken by an event that is not even enabled" 3 False place-taken
+remedied "without it the probe fires" place-taken
+define others/bare "$site"
 enable "$instance" others/bare
 why -d 0.3 -p $pid "$spec"
 named "a closed semaphore: the event lacks its reference counter" 3 False semaphore
 names "and it holds the place" place-taken
 advises "how to define it" "echo 'p:others/bare $target:$site\($counter\)' >> "
+remedied "defined so it is open" semaphore
 take_away others/bare
 define "others/p_target_bcc_4194000" "$site"
 enable "$instance" others/p_target_bcc_4194000
 why -d 0.3 -p $pid "$spec"
 named "a stale event of a dead tool" 3 False stale-event
 says "and whose" "process 4194000 is gone"
+remedied "and how to be rid of it" stale-event
 take_away others/p_target_bcc_4194000
 define others/clash "$site(0x$(printf %x $((counter + 2))))"
 enable "$instance" others/clash
 why -d 0.3 -p $pid "$spec"
 named "the place, taken with another semaphore" 3 False place-taken
+remedied "which is taken away" place-taken
 take_away others/clash
 address=0x$(nm "$target" | awk '$3 == "work" { print $1 }')
 gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
@@ -55,6 +61,7 @@ TARGET=./fixed start
 why -d 0.3 -p $pid "uprobe:$PWD/fixed:serve"
 named "an event that was defined at the address" 0 True event-offset
 advises "and its offset" "echo 'p:others/wrong $PWD/fixed:0x[0-9a-f]+' >>"
+remedied "where it hits" event-offset
 stop
 pid=$kept
 take_away others/wrong
@@ -63,6 +70,8 @@ take_away others/wrong
 define others/tick "$site($counter)"
 why -d 0.3 -p $pid "$spec"
 named "an event that is not enabled" 0 True event-disabled
+remedied "and is then" event-disabled
+echo 0 >"$TRACEFS/events/others/tick/enable"
 enable "$instance" others/tick
 why -d 0.3 -p $pid "$spec"
 named "an event that is fine" 0 True -
@@ -72,22 +81,21 @@ why -d 0.3 -p $pid "$spec"
 named "tracing_on is 0" 0 True tracing-off
 says "how much is lost" 'was hit [0-9,]+ times while tracing_on is 0'
 advises "how to go on" "echo 1 > .*/instances/why_test/tracing_on"
-echo 1 >"$instance/tracing_on"
+remedied "it goes on" tracing-off
 echo 'common_pid == 1' >"$instance/events/others/tick/filter"
 why -d 0.3 -p $pid "$spec"
 named "a filter that passes nothing" 0 True filter
 says "and which" 'its filter `common_pid == 1` passes none'
-echo 0 >"$instance/events/others/tick/filter"
+remedied "without it they are recorded" filter
 echo 1 >"$instance/set_event_pid"
 why -d 0.3 -p $pid "$spec"
 named "set_event_pid without the process" 0 True pid-filter
-echo >"$instance/set_event_pid"
+remedied "which is cleared" pid-filter
 if [ -e "$instance/set_event_notrace_pid" ]; then
   for task in /proc/$pid/task/*; do echo "${task##*/}" >>"$instance/set_event_notrace_pid"; done
   why -d 0.3 -p $pid "$spec"
   named "set_event_notrace_pid with the process" 0 True pid-filter
-  eval "$(j why.json "last['remedy'][0]")"
-  is "its remedy clears it" "$(grep -c '^[0-9]' "$instance/set_event_notrace_pid")" 0
+  remedied "its remedy clears it" pid-filter
 else
   skip "set_event_notrace_pid with the process" "the kernel has none"
 fi
@@ -96,8 +104,8 @@ if [ "$(nproc)" -gt 1 ]; then
   echo 1 >"$instance/tracing_cpumask"
   why -d 0.3 -p $pid "$spec"
   named "a mask that leaves out CPUs" 0 True cpu-mask
-  eval "$(j why.json "last['remedy'][0]")"
-  is "its remedy puts all back" "$(cat "$instance/tracing_cpumask")" "$all"
+  remedied "its remedy puts all back" cpu-mask
+  is "as they were" "$(cat "$instance/tracing_cpumask")" "$all"
 else
   skip "a mask that leaves out CPUs" "there is one CPU"
 fi
@@ -106,6 +114,7 @@ sleep 0.3
 why -d 0.3 -p $pid "$spec"
 named "another reader of trace_pipe" 0 True second-reader
 says "and who" "process $one reads"
+remedied "and what that is" second-reader
 timeout 0.5 cat "$instance/trace_pipe" >second 2>&1
 if [ -s second ]; then
   has "the second one is refused, or" "$(head -c 500 second)" 'busy|tick'
@@ -118,10 +127,14 @@ echo 4 >"$instance/buffer_size_kb"
 why -d 0.3 -p $pid "$spec"
 named "a buffer of a page" 0 True buffer-full
 says "and how small it is" 'has [0-9]+ KiB a CPU'
+remedied "it is made larger" buffer-full
+echo 20 >"$instance/buffer_size_kb"
 echo 0 >"$instance/options/overwrite"
-sleep 3
+dropped() { cat "$instance"/per_cpu/*/stats | grep -q 'dropped events: [1-9]'; }
+wait_for dropped
 why -d 1 -p $pid "$spec"
 named "a full buffer that does not overwrite" 0 True buffer-full
+remedied "it is emptied, and overwrites" buffer-full
 take_away others/tick
 rmdir "$instance"
 
@@ -135,14 +148,21 @@ nowhere='while at=$(awk "\$3 ~ /^(tracefs|debugfs)\$/ { at = \$2 } END { print a
 "$TESTS_LIB/own_mounts" "$nowhere; exec '$NOPWATCH' why -j -p $pid '$spec'" >why.json 2>why.err
 status=$?
 named "tracefs is not mounted" 3 False no-tracefs
+remedy=$(j why.json "last['remedy'][0]")
+# a kernel that was started with tracefs at that place only takes it there again
+"$TESTS_LIB/own_mounts" "$nowhere; $remedy && exec '$NOPWATCH' why -d 0.3 -j -p $pid '$spec'" >why.json 2>why.err
+status=$?
+named "mounted as it was advised" 0 True - # what no-tracefs offers
 mkdir fake
 NOPWATCH_TRACEFS=$PWD/fake "$NOPWATCH" why -j "$spec" >why.json 2>why.err
 status=$?
 named "a kernel without uprobe events" 3 False no-uprobes
+remedied "words help there" no-uprobes
 chmod 755 "$TEST_DIR"
 setpriv --reuid=65534 --regid=65534 --clear-groups "$NOPWATCH" why -j "$spec" >why.json 2>why.err
 status=$?
 named "no privileges" 3 False no-privilege
+remedied "with them it comes to an answer" no-privilege
 checked "for BPF neither" bpf fail
 if [ -d /sys/kernel/security ]; then
   setpriv --reuid=65534 --regid=65534 --clear-groups true # the next needs a user, too
@@ -151,6 +171,7 @@ if [ -d /sys/kernel/security ]; then
     exec setpriv --reuid=65534 --regid=65534 --clear-groups '$NOPWATCH' why -j '$spec'" >why.json 2>why.err
   status=$?
   named "kernel lockdown" 3 False lockdown
+  remedied "words help there" lockdown
 else
   skip "kernel lockdown" "no securityfs"
 fi

@@ -31,6 +31,8 @@ if nm clones.so | grep -q 'handle\.'; then
   why "uprobe:$PWD/clones.so:handle"
   named "a function of which only a clone is left" 3 False symbol-missing
   advises "the clone's name" "uprobe:$PWD/clones.so:handle\."
+  gcc -O1 -o clonehost -x c - -x none ./clones.so <<<'int one(int); int main(void) { volatile int n = 3; return one(n) * 0; }'
+  meanwhile=./clonehost remedied "which hits" symbol-missing
 else
   skip "a function of which only a clone is left" "this compiler made none"
 fi
@@ -46,7 +48,7 @@ unset LD_PRELOAD
 why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 names "a preloaded function comes first" symbol-interposed
 advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
-pasted "and it is hit there"
+remedied "and it is hit there" symbol-interposed
 stop
 TARGET=./caller start
 why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
@@ -73,7 +75,7 @@ TARGET=./wrapper start
 wait_for is_target
 why -d 0.5 -p $pid "uprobe:$PWD/wrapper:real"
 named "a script in place of the program" 3 False script
-pasted "the program itself is offered"
+remedied "the program itself is offered" script
 stop
 cat >probed.c <<'CODE'
 #include <sys/sdt.h>
@@ -85,12 +87,13 @@ void probed(int); int main(void) { for (int i = 0; i < 200000; i++) { probed(i);
 TARGET=./host start
 why -d 0.5 -p $pid "usdt:$PWD/host:inside:tick"
 named "a provider sought in the wrong file of a process" 3 False no-such-probe
-pasted "is found in the right one"
+remedied "is found in the right one" no-such-probe
 
 # a program that fires only when told to
 why -d 0.5 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
 named "a probe that the program switches on" 3 False switched-off
 says "and how" 'USE_ZEND_DTRACE=1'
+remedied "words help there" switched-off
 stop
 export USE_ZEND_DTRACE=1
 TARGET=./host start
@@ -106,6 +109,7 @@ if command -v valgrind >/dev/null; then
   wait_for grep -q names /proc/$pid/maps
   why -d 0.5 -p $pid "uprobe:$PWD/names:real"
   named "a program under valgrind" 3 False translated
+  remedied "words help there" translated
   stop
 else
   skip "a program under valgrind" "there is none"

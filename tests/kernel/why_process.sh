@@ -10,11 +10,16 @@ for tid in "/proc/$pid/task"/*; do tid=${tid##*/}; done
 why -p "$tid" "usdt:$target:target:tick"
 named "the number of a thread" 3 False thread-id
 advises "the process" "-p $pid "
+remedied "which hits" thread-id
 why -d 0.5 -p $pid "usdt:$target:target:tick"
 named "hits of a second thread are the process's" 0 True -
 stop
-why -p $pid "usdt:$target:target:tick"
+gone=$pid
+start idle
+why -p $gone "usdt:$target:target:tick"
 named "a process that is gone" 3 False process-gone
+remedied "who runs it now" process-gone
+stop
 number=32000 # one that nobody has here
 while [ -e /proc/$number ]; do number=$((number - 1)); done
 "$TESTS_LIB/own_mounts" "exec unshare -p -f sh -c \"mount -t proc none /proc; echo $((number - 1)) >/proc/sys/kernel/ns_last_pid; '$target' plain & wait\"" \
@@ -25,6 +30,7 @@ if [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$inner/status")" = $number ]; then
   why -p $number "usdt:$target:target:tick"
   named "a number that is valid in a container only" 3 False inner-pid
   says "and the one here" "here it is $inner"
+  remedied "which hits" inner-pid
 else
   skip "a number that is valid in a container only" "the kernel cannot be told which number is next"
 fi
@@ -38,6 +44,7 @@ why -d 0.5 -p $idle "usdt:$target:target:tick"
 named "the wrong process" 3 False other-process
 says "and the right one" "hits? in|[0-9]+ in process $pid \(target\)"
 advises "by its number" "-p $pid "
+remedied "which hits" other-process
 kill -9 $idle
 stop
 start idle
@@ -45,11 +52,13 @@ why -d 0.5 -p $pid "usdt:$target:target:tick"
 named "code that is not executed" 3 False not-executed
 checked "although it is armed" armed pass
 checked "and its semaphore is raised" semaphore pass
+remedied "to look for longer" not-executed
 stop
 start fork
 why -d 0.5 -p $pid "usdt:$target:target:tick"
 named "a process whose children do the work" 3 False child
 advises "--follow" 'stat --follow -p'
+remedied "both hit" child
 pkill -9 -P $pid
 stop
 cp /bin/sleep lazy
@@ -60,6 +69,10 @@ named "a process that becomes another program meanwhile" 3 False execed
 why -p $pid "usdt:$target:target:tick"
 named "a process that has become another program" 3 False other-program
 says "and which" "runs $PWD/lazy"
+lazy=$pid
+start idle
+remedied "who runs it" other-program
+kill -9 $lazy
 stop
 cp "$target" idler
 TARGET=$PWD/idler start idle
@@ -68,6 +81,8 @@ named "a process of another program" 3 False other-program
 stop
 why -d 0.5 "usdt:$PWD/idler:target:tick"
 named "a program that nobody runs" 3 False not-running
+meanwhile='./idler plain >/dev/null 2>&1 &' remedied "once it runs it hits" not-running
+kill -9 $! 2>/dev/null
 
 # the file is another one
 cp "$target" mine
@@ -77,17 +92,13 @@ objcopy --add-section .more=/etc/hostname new
 mv new mine
 why -p $pid "usdt:$PWD/mine:target:tick"
 named "a file that was replaced" 3 False file-replaced
-spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
-why -d 0.5 -p $pid "$spec"
-named "the spec that it advised" 0 True -
+remedied "what it runs hits" file-replaced
 why "usdt:$PWD/mine:target:tick"
 named "without -p, too" 3 False file-replaced
 rm mine
 why -p $pid "usdt:$PWD/mine:target:tick"
 named "a file that was deleted" 3 False file-deleted
-spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
-why -d 0.5 -p $pid "$spec"
-named "through what it advised" 0 True -
+remedied "what it runs hits" file-deleted
 stop
 # as kernels before 3.18 have it after a rename over the file: the old one goes by the new one's former name
 for old in 'kept;5f2c1a9b' kept.dpkg-new .kept.Ab12Cd sedAb12Cd; do
@@ -108,6 +119,7 @@ TARGET=$PWD/elsewhere/target start plain
 why -p $pid "usdt:$target:target:tick"
 named "another copy of the program" 3 False other-copy
 says "and which" "runs $PWD/elsewhere/target"
+remedied "that hits" other-copy
 stop
 mkdir -p root/bin
 cp "$target" root/bin/inside
@@ -122,6 +134,7 @@ named "a path inside a chroot" 3 False other-namespace
 advises "by the root of the process" "'usdt:$PWD/root/bin/inside:target:tick'|/proc/$pid/root/bin/inside"
 why -p $pid "usdt:$PWD/inside:target:tick"
 named "the copy outside it" 3 False other-namespace
+remedied "what it runs hits" other-namespace
 stop
 mkdir -p hidden
 cp "$target" hidden/prog
@@ -130,9 +143,7 @@ wait_for is_target
 sleep 0.5
 why -p $pid "usdt:$PWD/hidden/prog:target:tick"
 named "a copy in another mount namespace" 3 False other-namespace
-spec=$(j why.json "last['remedy'][0].split(chr(39))[1]")
-why -d 0.5 -p $pid "$spec"
-named "by what it advised" 0 True -
+remedied "by what it advised it hits" other-namespace
 stop
 mkdir -p lower upper tmp merged
 cp "$target" lower/prog
@@ -144,6 +155,7 @@ if mount -t tmpfs none tmp && mkdir tmp/upper tmp/work &&
   chown daemon merged/prog # copied up: what runs is the layer below
   why -p $pid "usdt:$PWD/merged/prog:target:tick"
   named "a file that overlayfs has copied up" 3 False overlay
+  remedied "what it runs hits" overlay
   stop
   umount merged
 else
@@ -157,6 +169,7 @@ gcc -shared -fPIC -O1 -o libwork.so -x c - <<<'int lib_work(int n) { return n + 
 start dlopen "$PWD/libwork.so"
 why -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "a library that is not loaded yet" 3 False not-loaded
+meanwhile=: remedied "once it is loaded it hits" not-loaded
 wait_for grep -q libwork /proc/$pid/maps
 why -d 0.5 -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "and now it is" 0 True -
@@ -164,17 +177,20 @@ mkdir -p other
 cp libwork.so other/libwork.so
 why -p $pid "uprobe:$PWD/other/libwork.so:lib_work"
 named "another library of the same name" 3 False other-copy
+remedied "that hits" other-copy
 stop
 
 # the code is not where the file was mapped
 start copy
 why -p $pid "uprobe:$target:work"
 named "code that was copied to anonymous memory" 3 False text-copied
+remedied "words help there" text-copied
 stop
 start writable
 if grep -q rwxp /proc/$pid/maps; then
   why -p $pid "uprobe:$target:work"
   named "code that is mapped writable" 3 False text-writable
+  remedied "how it is mapped" text-writable
 else
   skip "code that is mapped writable" "not allowed here"
 fi

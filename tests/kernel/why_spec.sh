@@ -20,6 +20,7 @@ checked "is looked at" semaphore pass
 why "uprobe:$target:usleep"
 named "a function that is only imported" 3 False symbol-imported
 says "and where it is" "it is defined in .*libc\.so"
+remedied "where it hits" symbol-imported
 advises "with the right spec for nopwatch" "^nopwatch stat 'uprobe:.*libc\.so[^']*:usleep'"
 advises "and for bpftrace" "^bpftrace -e 'uprobe:.*libc\.so[^']*:usleep \{"
 why -p $pid "uprobe:$target:usleep"
@@ -27,9 +28,11 @@ advises "the file that the process has loaded" "'uprobe:$libc:usleep'"
 why "uprobe:$target:wrok"
 named "a name that is misspelt" 3 False symbol-missing
 says "and what is near it" 'near: .*work'
+remedied "the names that there are" symbol-missing
 why -d 0.5 -p $pid "uprobe:$target:folded"
 named "a function of which only an unused copy is left" 3 False not-executed
 names "and that was inlined" symbol-inlined
+remedied "and what to do" symbol-inlined
 why "uprobe:$target:vanished"
 if ldd "$NOPWATCH" | grep -q libdw; then
   named "a function that was inlined everywhere" 3 False symbol-missing
@@ -41,27 +44,42 @@ why -d 0.5 -p $pid "uprobe:$target:chosen"
 named "an ifunc" 3 False symbol-ifunc
 says "and what became of it" 'what the process runs is fast$'
 advises "by a spec" "'uprobe:$target:fast'"
+remedied "which hits" symbol-ifunc
 why "uprobe:$target:chosen"
 named "an ifunc without a process" 3 False symbol-ifunc
+remedied "where it is" symbol-ifunc
 why "uprobe:$target:tick"
 named "a USDT probe taken for a function" 3 False symbol-is-note
 advises "how to spell it" "'usdt:$target:tick'"
+remedied "so it hits" symbol-is-note
 strip -o stripped "$target"
 why "uprobe:$PWD/stripped:work"
 named "a stripped program" 3 False symbol-stripped
+remedied "words help there" symbol-stripped
 g++ -x c++ -g -o cxx - <<<'namespace app { __attribute__((noinline)) int serve(int n) { asm volatile(""); return n; } }
-int main() { return app::serve(0); }'
+int main() { return app::serve(0) * 0; }'
 why "uprobe:$PWD/cxx:serve"
 named "a C++ name" 3 False symbol-mangled
 says "and how it is really called" "_ZN3app5serveEi"
+meanwhile=./cxx remedied "so it hits" symbol-mangled
+for twice in 1 2; do
+  echo "static int __attribute__((noinline)) pick(int n) { __asm__ volatile(\"\"); return n + $twice; }
+    int use$twice(int n) { return pick(n); }" >pick$twice.c
+done
+gcc -O1 -o picks -x c pick1.c pick2.c - <<<'int use1(int); int use2(int); int main(void) { return use1(0) * use2(0) * 0; }'
+why "uprobe:$PWD/picks:pick"
+named "two functions of one name" 3 False symbol-ambiguous
+remedied "where they are" symbol-ambiguous
 stop
 
 # the note
 why "usdt:/bin/true:a:b"
 named "a program without notes" 3 False no-notes
+remedied "as others see it" no-notes
 why "usdt:$target:target:tok"
 named "a probe that is not there" 3 False no-such-probe
 says "and what is" 'did you mean target:tick'
+remedied "all that are" no-such-probe
 start plain
 why -p $pid target:tok
 named "a probe that is in no file of the process" 3 False no-such-probe
@@ -85,11 +103,13 @@ chmod +x damaged
 why "usdt:$PWD/damaged:target:tick"
 named "notes with a lost .stapsdt.base" 3 False note-damaged
 says "and how that is seen" 'no nop at 0x'
+remedied "words help there" note-damaged
 cp "$target" trapped
 offset=$("$NOPWATCH" list -j trapped target:tick | j /dev/stdin "first['offset']")
 printf '\xcc' | dd of=trapped bs=1 seek="$offset" conv=notrunc status=none
 why "usdt:$PWD/trapped:target:tick"
 named "a breakpoint in the file" 3 False breakpoint-in-file
+remedied "words help there" breakpoint-in-file
 
 # offsets
 gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
@@ -100,17 +120,18 @@ why "uprobe:$PWD/fixed:$address"
 named "an address used as offset" 3 False address-as-offset
 says "and the offset" "0x[0-9a-f]+ is the address in .*, not the file offset, which is 0x[0-9a-f]+"
 TARGET=./fixed start
-why -d 0.5 -p $pid "uprobe:$PWD/fixed:$(j why.json "last['text'].split()[-1]")"
-named "the offset that it advised" 0 True -
+remedied "where it hits" address-as-offset
 stop
 why "uprobe:$PWD/fixed:0x7fffffff"
 named "an offset that is none" 3 False bad-offset
+remedied "where code is" bad-offset
 start plain
 function=$(nm "$target" | awk '$3 == "work" { print "0x" $1 }')
 why -d 0.5 -p $pid "uprobe:$target:$(printf '0x%x' $((function + 1)))"
 named "a place that may be within an instruction is not armed" 4 None inside-function
 checked "and that is said" armed unknown
 ok "the target is unharmed" kill -0 $pid
+remedied "who insists gets an answer" inside-function # which may be the end of it
 stop
 
 # a 32-bit program
@@ -156,11 +177,13 @@ if [ "$(uname -m)" = x86_64 ]; then
   why -d 0.3 -p $pid "usdt:$PWD/floats:app:ratio"
   named "an operand that BPF tools refuse" 0 True bpf-operand
   says "and which" 'argument 0 is `8f@%xmm0`'
+  remedied "what takes it" bpf-operand
   stop
   note '.byte 0x0f,0x1f,0x44,0,0' 8@%%rax | gcc -O1 -o longs -x c -
   TARGET=./longs start
   NOPWATCH_FEATURES=-nop5_safe why -p $pid "usdt:$PWD/longs:app:ratio"
   named "a 5-byte nop where the kernel is not safe is not armed" 4 None nop5
+  remedied "who insists gets an answer" nop5
   stop
 else
   skip "an operand that BPF tools refuse" "written for x86_64"
@@ -170,10 +193,13 @@ fi
 objcopy --add-section .go.buildinfo=/etc/hostname "$target" golike
 why "uretprobe:$PWD/golike:_start" # which never returns
 named "a return probe in Go code" 3 False return-go
+meanwhile='./golike plain >/dev/null 2>&1 &' remedied "its entry hits" return-go
+kill -9 $! 2>/dev/null
 start seccomp
 why -p $pid "uretprobe:$target:work"
 named "a return probe under seccomp is not armed" 4 None return-seccomp
 checked "and is not tried" armed unknown
+remedied "its entry hits" return-seccomp
 ok "nothing happened to it" kill -0 $pid
 why -d 0.5 -p $pid "uprobe:$target:work"
 named "the entry is harmless" 0 True -

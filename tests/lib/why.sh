@@ -6,10 +6,11 @@
 #	names "what" CAUSE			among its causes
 #	says "what" PATTERN			in its text
 #	advises "what" PATTERN			in one of its remedies
-#	pasted "what"				the commands that it offers work
+#	remedied "what" CAUSE			CAUSE is among them, and what the verdict offers works when it is pasted
 #	checked "what" CHECK RESULT		a check and its result
 
 why() {
+  why_args=("$@")
   "$NOPWATCH" why -j "$@" >why.json 2>why.err
   status=$?
 }
@@ -24,7 +25,7 @@ start() {
 
 # No longer the shell that was forked for it?
 is_target() {
-  [ "$(readlink /proc/$pid/exe)" != "$(readlink /proc/$$/exe)" ]
+  [ "$(readlink /proc/"$pid"/exe)" != "$(readlink /proc/$$/exe)" ]
 }
 
 stop() {
@@ -48,20 +49,88 @@ named() {
 names() { holds "$1" why.json "'$2' in last['causes']"; }
 says() { has "$1" "$(j why.json "last['text']")" "$2"; }
 advises() { has "$1" "$(j why.json "'\\n'.join(last['remedy'])")" "$2"; }
-# Paste every command of nopwatch's that the verdict offers; each must find hits: pasted "what"
-pasted() {
-  local command tried=0
-  j why.json "'\\n'.join(c for c in last['remedy'] if c.startswith('nopwatch '))" >remedies
-  while IFS= read -r command; do
-    [ -n "$command" ] || continue
-    tried=$((tried + 1))
-    eval "\"\$NOPWATCH\" ${command#nopwatch } -j -d 0.5" >pasted.json 2>pasted.err </dev/null
-    if [ "$(j pasted.json "sum(p['hits'] for p in of('probe')) > 0" 2>&1)" != True ]; then
+# ---- what it offers ----
+
+# A command of ours that measures must find hits. What the test calls $meanwhile happens once it is armed: the
+# program starts, the library is loaded.
+paste_stat() {
+  local line=$1 seconds=0.5 measuring
+  [ -n "${meanwhile:-}" ] && seconds=5
+  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d $seconds" >pasted.json 2>pasted.err </dev/null &
+  measuring=$!
+  if [ -n "${meanwhile:-}" ]; then
+    wait_for armed
+    eval "$meanwhile"
+  fi
+  wait $measuring 2>/dev/null
+  [ "$(j pasted.json "sum(p['hits'] for p in of('probe')) > 0" 2>&1)" = True ]
+}
+
+# One of ours that diagnoses must come to a verdict.
+paste_why() {
+  local line=${1#sudo }
+  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d 0.5" >pasted.json 2>pasted.err </dev/null
+  case $? in 0 | 3 | 4) ;; *) return 1 ;; esac
+  [ "$(j pasted.json "last['type']" 2>&1)" = verdict ]
+}
+
+# Can this kernel and bpftrace do it at all?
+has_bpf() {
+  [ -n "${bpf_works:-}" ] || bpf_works=$(timeout 60 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && echo yes || echo no)
+  [ "$bpf_works" = yes ]
+}
+
+# One of bpftrace's must find hits, too. It does not say when it has attached, so it may need another try.
+paste_bpftrace() {
+  local seconds
+  has_bpf && [ -z "${meanwhile:-}" ] || return 0
+  for seconds in 2 5 20; do
+    eval "timeout -s INT $seconds $1" >pasted.json 2>pasted.err </dev/null
+    grep -qE '^@hits: [1-9]' pasted.json && return 0
+  done
+  return 1
+}
+
+# Any other shows something.
+paste_other() {
+  eval "$1" >pasted.json 2>pasted.err </dev/null && [ -s pasted.json ]
+}
+
+# Every line of the remedy in turn. What changes the system must make the cause go away.
+remedied() {
+  local line how changed=""
+  if [ "$(j why.json "'$2' in last['causes'] and len(last['remedy']) > 0")" != True ]; then
+    fail "$1: no such cause, or nothing offered"
+    comment "$(cat why.json)"
+    return
+  fi
+  j why.json "'\\n'.join(last['remedy'])" >remedies
+  while IFS= read -r line; do
+    case $line in
+    '# '*) continue ;; # words
+    'nopwatch stat '*) how=paste_stat ;;
+    'nopwatch why '* | 'sudo nopwatch why '*) how=paste_why ;;
+    'nopwatch list '*) how=paste_list ;;
+    'bpftrace '*) how=paste_bpftrace ;;
+    'echo '*) how=eval changed=yes ;;
+    *) how=paste_other ;;
+    esac
+    if ! $how "$line"; then
       fail "$1"
-      comment "$command: $(cat pasted.err)"
+      comment "$line: $(head -c 2000 pasted.json pasted.err)"
       return
     fi
   done <remedies
-  if [ $tried -gt 0 ]; then pass "$1"; else fail "$1: nothing to paste"; fi
+  if [ -n "$changed" ]; then
+    why "${why_args[@]}"
+    is "$1" "$(j why.json "'$2' in last['causes']")" False
+  else
+    pass "$1"
+  fi
 }
+
+paste_list() {
+  eval "\"\$NOPWATCH\" ${1#nopwatch }" >pasted.json 2>pasted.err && [ -s pasted.json ]
+}
+
 checked() { holds "$1" why.json "[c['result'] for c in of('check') if c['name'] == '$2'] == ['$3']"; }

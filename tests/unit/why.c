@@ -425,7 +425,7 @@ START_TEST(places_are_told_apart)
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_ADDRESS_AS_OFFSET);
 	ck_assert_str_eq(diagnosis.remedy.item[0],
-			 "nopwatch stat 'uprobe:/bin/app:0x1100'");
+			 "nopwatch stat -p 11 'uprobe:/bin/app:0x1100'");
 	spec.offset = 0x801100;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_BAD_OFFSET);
