@@ -57,7 +57,7 @@ LEAST_libtraceevent := 1.3
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
-BUILDING := $(filter-out help clean lint format uninstall static release vm-kernels,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out help clean format uninstall static release vm-kernels,$(or $(MAKECMDGOALS),all))
 
 define need_library
 ifneq ($$(shell $(PKG_CONFIG) --atleast-version=$$(LEAST_$(1)) $(1) 2>/dev/null && echo yes),yes)
