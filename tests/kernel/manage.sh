@@ -132,14 +132,17 @@ has "enable what is not there" "$? $said" "^1 nopwatch: no event is there for 's
 "$NOPWATCH" remove -q --foreign foreign:parse 2>err
 has "foreign, but enabled by others" "$? $(cat err)" "^1 nopwatch: foreign:parse is in use: .* instance 'theirs'"
 
+perf_holds() { readlink /proc/"$1"/fd/* | grep -q perf_event; }
+
 # several sites of somebody's event: the kernel would not notice that it is in use
 echo "p:foreign/two $SERVER:$place" >>"$TRACEFS/uprobe_events"
 echo "p:foreign/two $SERVER:$((offset + 49))" >>"$TRACEFS/uprobe_events"
 if need perf; then
-  perf record -q -o perf.data -e foreign:two -a sleep 2 2>/dev/null & perf=$!
-  sleep 1
+  perf record -q -o perf.data -e foreign:two -a sleep 60 2>/dev/null & perf=$!
+  wait_for perf_holds $perf
   said=$("$NOPWATCH" remove --foreign foreign:two 2>&1)
   has "an event of several sites that perf holds" "$? $said" '^1 nopwatch: foreign:two is in use: perf has it open'
+  kill -INT $perf
   wait $perf
 else
   skip "an event of several sites that perf holds" "perf is not installed"
