@@ -72,9 +72,9 @@ off='off=sched:sched_switch..sched:sched_switch,key=prev_pid:next_pid'
   -o out.json -- ./sleeper
 sleeper='[s for s in of("span") if s["group"] == "sleeper" and "interval" not in s][0]'
 # Some kernels record no switch from certain threads (here: those of the machine's own agent, also in a plain
-# "cat trace"), and such a sleep has no end. What has one is at least as long as it slept, and all are accounted for.
+# "cat trace"), and such a sleep has no end. It sleeps 50 times 2 ms; what is more is that it was preempted.
 slept="(lambda s: s['key'] == 'prev_pid:next_pid' and s['count'] >= 25 and s['count'] + s['unmatched_starts'] >= 50 and
-  s['latency_ns']['sum'] >= s['count'] * 2000000)($sleeper)"
+  s['latency_ns']['sum'] >= (50 - s['unmatched_starts']) * 2000000)($sleeper)"
 holds "off-CPU time: the event that begins a span ends another thread's" out.json \
   "$slept and (${sleeper})['unmatched_ends'] == 0"
 "$NOPWATCH" record -q 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -o trace.dat -- ./sleeper
