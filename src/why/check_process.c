@@ -108,9 +108,9 @@ static void remedy_other(struct judge *judge)
 {
 	const struct nw_mapping_facts *mapping = judge->facts->mapping;
 
-	/* with -p bpftrace looks for USDT probes in paths as the process has them only */
+	/* with -p bpftrace looks for USDT probes in paths below the process's own root only */
 	if (nw_is_usdt(judge->facts) && mapping->other_path &&
-	    strcmp(mapping->other, mapping->other_path) != 0)
+	    (mapping->other_mounts || strcmp(mapping->other, mapping->other_path) != 0))
 		nw_remedy_stat(judge, mapping->other, NULL, mapping->pid);
 	else
 		nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
