@@ -59,11 +59,12 @@ static void setup(enum nw_span_key key)
 
 static void teardown(void)
 {
+	/* as a command does it, whose run has ended before it frees what was measured */
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
 	nw_summary_free(summary);
 	nw_span_def_free(&spans[0]);
 	nw_span_def_free(&spans[1]);
-	nw_plan_free(&plan);
-	nw_selection_free(&selection);
 }
 
 static void hit_values(uint32_t probe, int32_t tid, uint64_t time, int64_t group,
