@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what there is to show as text, JSON lines, CSV or OpenMetrics, into a string buffer that somebody
- * else writes. Text is for people: aligned tables with units. JSON and CSV are for programs:
- * integer nanoseconds, names that do not change.
+ * output: what there is to show as text, JSON lines, CSV, OpenMetrics or Perfetto's timelines, into a
+ * string buffer that somebody else writes. Text is for people: aligned tables with units. JSON and CSV
+ * are for programs: integer nanoseconds, names that do not change.
  */
 #ifndef NOPWATCH_OUTPUT_H
 #define NOPWATCH_OUTPUT_H
