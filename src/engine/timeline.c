@@ -76,6 +76,14 @@ static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *t
 	return t->inner.filtered(t->inner.arg, hit, task);
 }
 
+/* What a thread does that is not shown may begin or end a span of one that is. */
+static int stranger(void *arg, const struct nw_hit *hit)
+{
+	struct nw_timeline *t = arg;
+
+	return t->inner.stranger(t->inner.arg, hit);
+}
+
 static void loss(void *arg, const struct nw_record *record)
 {
 	struct nw_timeline *t = arg;
@@ -140,6 +148,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.armed = armed,
 		.hit = hit,
 		.filtered = filtered,
+		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
 		.loss = loss,

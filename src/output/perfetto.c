@@ -45,8 +45,9 @@ struct started {
 };
 
 struct thread {
-	int32_t tid, pid; /* tid 0: free */
-	char comm[16];	  /* as it was told last; "": not yet */
+	bool known; /* else the slot is free: the idle threads have the number 0 */
+	int32_t tid, pid;
+	char comm[16]; /* as it was told last; "": not yet */
 	NW_VEC(struct started) open;
 	NW_VEC(uint64_t) beside; /* by track: when its last slice ended */
 };
@@ -56,7 +57,7 @@ struct perfetto {
 	bool *is_end_or_start; /* by probe: it is of a span */
 	struct thread *thread; /* open-addressed */
 	size_t threads, used;
-	NW_VEC(int32_t) processes;   /* that were told; sorted */
+	NW_VEC(int32_t) processes;   /* that were told */
 	NW_VEC(struct started) open; /* by something else than the thread */
 	nw_vec_u32 *lanes;	     /* by span: 1 if taken */
 	struct nw_event_line line;   /* that spans are told of */
@@ -77,6 +78,7 @@ static size_t open_packet(struct nw_buf *out, uint64_t time)
 	return packet;
 }
 
+/* Threads' numbers have at most 22 bits (PID_MAX_LIMIT of include/linux/threads.h). */
 static uint64_t track_number(enum track kind, uint64_t a, uint64_t b)
 {
 	return (uint64_t)kind << 56 | a << 24 | b;
@@ -225,7 +227,7 @@ static struct thread *thread_slot(const struct perfetto *p, int32_t tid)
 {
 	size_t at = nw_hash64((uint32_t)tid) & (p->threads - 1);
 
-	while (p->thread[at].tid && p->thread[at].tid != tid)
+	while (p->thread[at].known && p->thread[at].tid != tid)
 		at = (at + 1) & (p->threads - 1);
 	return &p->thread[at];
 }
@@ -239,7 +241,7 @@ static bool more_threads(struct perfetto *p)
 	if (!bigger.thread)
 		return false;
 	for (size_t i = 0; i < p->threads; i++)
-		if (p->thread[i].tid)
+		if (p->thread[i].known)
 			*thread_slot(&bigger, p->thread[i].tid) = p->thread[i];
 	free(p->thread);
 	*p = bigger;
@@ -305,9 +307,10 @@ static struct thread *thread_of(struct nw_output *output, const struct nw_event_
 		return NULL;
 	}
 	struct thread *thread = thread_slot(p, tid);
-	if (!thread->tid) {
+	if (!thread->known) {
+		thread->known = true;
 		thread->tid = tid;
-		p->used += tid != 0; /* the idle thread is never kept */
+		p->used++;
 	} else if (thread->pid == pid && strcmp(thread->comm, comm) == 0) {
 		return thread;
 	}
@@ -413,6 +416,12 @@ static struct started *find_started(struct started *list, size_t count,
 	return NULL;
 }
 
+static void free_lane(struct perfetto *p, const struct started *it)
+{
+	if (it->lane < p->lanes[it->span].count)
+		p->lanes[it->span].item[it->lane] = 0;
+}
+
 static void remove_started(struct started *list, size_t *count, struct started *it)
 {
 	nw_buf_free(&it->args);
@@ -442,8 +451,10 @@ static void span_begins(struct nw_output *output, const struct nw_span_event *ev
 
 	if (thread && thread->open.count == MOST_OPEN)
 		remove_started(thread->open.item, &thread->open.count, thread->open.item);
-	if (!by_thread && p->open.count == MOST_OPEN)
+	if (!by_thread && p->open.count == MOST_OPEN) {
+		free_lane(p, p->open.item);
 		remove_started(p->open.item, &p->open.count, p->open.item);
+	}
 	if (thread)
 		it = nw_vec_add(&thread->open);
 	else if (!by_thread)
@@ -483,8 +494,7 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 			return;
 		write_slice(output, it, track_number(TRACK_OF_SPAN, event->span, it->lane),
 			    event);
-		if (it->lane < p->lanes[event->span].count)
-			p->lanes[event->span].item[it->lane] = 0;
+		free_lane(p, it);
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}
@@ -522,9 +532,8 @@ static void span_is_gone(struct nw_output *output, const struct nw_span_event *e
 			return;
 		never_ends(output, event, it,
 			   track_number(TRACK_OF_SPAN, it->span, it->lane));
-		if (event->moment != NW_SPAN_STILL_OPEN &&
-		    it->lane < p->lanes[it->span].count)
-			p->lanes[it->span].item[it->lane] = 0;
+		if (event->moment != NW_SPAN_STILL_OPEN)
+			free_lane(p, it);
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}

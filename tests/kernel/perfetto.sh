@@ -75,6 +75,32 @@ is "keep their tracks" "$(say "len(d['slices']), len({s['tid'] for s in d['slice
 holds_moved="sum(s['args']['start']['cpu'] != s['args']['end']['cpu'] for s in d['slices']) > 0"
 [ "$(nproc)" = 1 ] || is "and tell both CPUs" "$(say "$holds_moved")" True
 
+# ---- spans that other threads end, and those of the idle thread ----
+
+cat >sleeper.c <<'C'
+#include <time.h>
+int main(void)
+{
+	struct timespec ms = {.tv_nsec = 2000000};
+
+	for (int i = 0; i < 50; i++)
+		nanosleep(&ms, 0);
+}
+C
+gcc -O2 sleeper.c -o sleeper
+# Some kernels do not record all switches from idle threads (nor does a plain "cat trace" show them): so the
+# sleeper shares its CPU with somebody who always runs.
+taskset -c 0 nice -n 19 sh -c 'while :; do :; done' & busy=$!
+"$NOPWATCH" trace -q -f perfetto tracepoint:sched:sched_switch -o off.pftrace \
+  --span 'off=sched:sched_switch..sched:sched_switch,key=prev_pid:next_pid' -- taskset -c 0 ./sleeper
+kill $busy
+ok "off-CPU time" drawn off.pftrace out.json
+is "is ended by whoever goes" "$(say "25 <= len([s for s in d['slices'] if s['name'] == 'off']) < 200")" True
+"$NOPWATCH" trace -q -f perfetto 'tracepoint:sched:sched_switch' tracepoint:timer:hrtimer_expire_entry \
+  tracepoint:timer:hrtimer_expire_exit -d 0.3 -o idle.pftrace
+ok "spans of the idle threads" drawn idle.pftrace out.json
+is "are there" "$(say "any(s['tid'] == 0 for s in d['slices'])")" True
+
 # ---- filters mean what they mean in stat ----
 
 "$NOPWATCH" trace --from rec.dat -f perfetto --filter 'i < 100' -o some.pftrace
