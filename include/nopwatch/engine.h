@@ -107,6 +107,10 @@ uint64_t nw_result_elapsed(const struct nw_run_result *result);
 bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe);
 /* "about 1.2 % of one CPU in the traced processes: ..."; nothing if it is not known. */
 void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out);
+/* As output wants to be told of it: its end, and that a probe was disabled at this time. */
+struct nw_end nw_result_end(const struct nw_run_result *result);
+struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,
+				      uint64_t at);
 void nw_result_free(struct nw_run_result *result);
 
 /* The words of states that end a probe's hits, for recordings. */

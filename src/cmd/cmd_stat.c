@@ -106,15 +106,8 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 
 	clear_status(s);
 	nw_summary_finish(s->measure.summary);
-	const struct nw_end end = {
-		.lost = result->lost,
-		.discarded = nw_summary_discarded(s->measure.summary),
-		.dropped = result->dropped,
-		.has_filter = result->has_filter,
-		.filtered = result->filtered,
-		.reason = result->reason,
-		.elapsed_ns = nw_result_elapsed(result),
-	};
+	struct nw_end end = nw_result_end(result);
+	end.discarded = nw_summary_discarded(s->measure.summary);
 	report.states = result->states;
 	report.elapsed_ns = nw_result_elapsed(result);
 	report.lost = result->lost;

@@ -71,12 +71,8 @@ static void loss(void *arg, const struct nw_record *record)
 static void disabled(void *arg, uint32_t probe, uint64_t at)
 {
 	struct nw_printer *p = arg;
-	const struct nw_run_result *so_far = nw_run_so_far(p->run);
-	const struct nw_disabled disabled = {
-		.probe = so_far->selection.probes.item[probe],
-		.state = &so_far->states[probe],
-		.after_ns = at - nw_min64(so_far->start_ns, at),
-	};
+	const struct nw_disabled disabled = nw_result_disabled(nw_run_so_far(p->run), probe,
+							       at);
 
 	nw_output_disabled(&p->output, &disabled);
 }
@@ -107,14 +103,7 @@ struct nw_consumer nw_printer_consumer(struct nw_printer *printer)
 int nw_printer_finish(struct nw_printer *p, const struct nw_run_result *result,
 		      struct nw_error *err)
 {
-	const struct nw_end end = {
-		.lost = result->lost,
-		.dropped = result->dropped,
-		.has_filter = result->has_filter,
-		.filtered = result->filtered,
-		.reason = result->reason,
-		.elapsed_ns = nw_result_elapsed(result),
-	};
+	const struct nw_end end = nw_result_end(result);
 
 	nw_output_end(&p->output, &end);
 	return flush(p, err);

@@ -40,6 +40,7 @@ static int nameless_file(const char *path)
 						  : strdup(".");
 	nw_cleanup(nw_free_ptr) char *name = dir ? nw_text("%s/.nopwatch.XXXXXX", dir)
 						 : NULL;
+	/* mkostemp() replaces the six X by a name that is not there */
 	int fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	if (fd >= 0 || !name)

@@ -282,6 +282,28 @@ uint64_t nw_result_elapsed(const struct nw_run_result *result)
 	return result->now_ns > result->start_ns ? result->now_ns - result->start_ns : 0;
 }
 
+struct nw_end nw_result_end(const struct nw_run_result *result)
+{
+	return (struct nw_end){
+		.lost = result->lost,
+		.dropped = result->dropped,
+		.has_filter = result->has_filter,
+		.filtered = result->filtered,
+		.reason = result->reason,
+		.elapsed_ns = nw_result_elapsed(result),
+	};
+}
+
+struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,
+				      uint64_t at)
+{
+	return (struct nw_disabled){
+		.probe = result->selection.probes.item[probe],
+		.state = &result->states[probe],
+		.after_ns = at - nw_min64(result->start_ns, at),
+	};
+}
+
 bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe)
 {
 	return result->disabled_at && result->disabled_at[probe];

@@ -95,12 +95,8 @@ static void loss(void *arg, const struct nw_record *record)
 static void disabled(void *arg, uint32_t probe, uint64_t at)
 {
 	struct nw_timeline *t = arg;
-	const struct nw_run_result *so_far = nw_run_so_far(t->run);
-	const struct nw_disabled disabled = {
-		.probe = so_far->selection.probes.item[probe],
-		.state = &so_far->states[probe],
-		.after_ns = at - nw_min64(so_far->start_ns, at),
-	};
+	const struct nw_disabled disabled = nw_result_disabled(nw_run_so_far(t->run), probe,
+							       at);
 
 	nw_output_disabled(&t->output, &disabled);
 	t->inner.disabled(t->inner.arg, probe, at);
@@ -159,14 +155,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 int nw_timeline_finish(struct nw_timeline *t, const struct nw_run_result *result,
 		       struct nw_error *err)
 {
-	const struct nw_end end = {
-		.lost = result->lost,
-		.dropped = result->dropped,
-		.has_filter = result->has_filter,
-		.filtered = result->filtered,
-		.reason = result->reason,
-		.elapsed_ns = nw_result_elapsed(result),
-	};
+	const struct nw_end end = nw_result_end(result);
 
 	nw_summary_finish(t->measure.summary);
 	nw_output_end(&t->output, &end);
