@@ -8,6 +8,7 @@
 #define NOPWATCH_OUTPUT_H
 
 #include "nopwatch/json.h"
+#include "nopwatch/manage.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
 #include "nopwatch/table.h"

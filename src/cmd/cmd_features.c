@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd.h"
-#include "nopwatch/kernel.h"
+#include "nopwatch/features.h"
 
 /* Detect, and try; that it cannot be tried is worth a note, no more. */
 static int find_out(struct nw_features *features, struct nw_error *err)

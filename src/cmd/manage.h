@@ -4,7 +4,7 @@
 #define NOPWATCH_CMD_MANAGE_H
 
 #include "cmd.h"
-#include "nopwatch/kernel.h"
+#include "nopwatch/manage.h"
 
 /*
  * Open tracefs and find out what the kernel can do. With --dry-run neither tracefs nor the right

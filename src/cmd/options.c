@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "nopwatch/kernel.h"
+#include "nopwatch/manage.h"
 
 /* ---- taking values ------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 
 enum {
 	MOST_CPUS = 8192, /* CONFIG_NR_CPUS of the largest kernels */

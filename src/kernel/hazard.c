@@ -3,7 +3,7 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/features.h"
 
 /* Those kernels read no memory either, which the trial has found. */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image)

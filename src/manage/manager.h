@@ -3,6 +3,8 @@
 #ifndef NOPWATCH_KERNEL_MANAGER_H
 #define NOPWATCH_KERNEL_MANAGER_H
 
+#include "nopwatch/manage.h"
+
 #include "kernel/inventory.h"
 #include "kernel/journal.h"
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-foreign.XXXXXX";

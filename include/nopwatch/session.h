@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: a plan becomes armed probes in an instance of its own, and every trace of it goes
+ * away again, also that of a session that was killed.
+ *
+ * The rules that nothing here may break:
+ *  - uprobe_events is opened for append only, one definition a write (opening it with O_TRUNC
+ *    deletes everybody's events);
+ *  - what is ours is named nopwatch_SESSION, and /run/nopwatch/SESSION says so before it
+ *    exists; a session is alive as long as somebody holds the lock on that file;
+ *  - an event is deleted only after it has been seen disabled in every instance: deleting an
+ *    enabled event of several sites frees memory that is in use (trace_uprobe.c, unregister_trace_uprobe(): siblings are not asked whether
+ *    they are busy).
+ */
+#ifndef NOPWATCH_SESSION_H
+#define NOPWATCH_SESSION_H
+
+#include "nopwatch/features.h"
+
+enum nw_clock {
+	NW_CLOCK_MONO,	/* CLOCK_MONOTONIC */
+	NW_CLOCK_BOOT,	/* CLOCK_BOOTTIME */
+	NW_CLOCK_OTHER, /* nanoseconds of the kernel's own */
+};
+
+struct nw_session_options {
+	uint64_t buffer_bytes;	     /* per CPU; 0: a default for the number of CPUs */
+	unsigned int buffer_percent; /* how full a buffer wakes the reader; 0: a default */
+	/* Larger pages in the ring buffer, where the kernel has them: cheaper to read, slower to
+	 * begin with, and emptier where events are few. */
+	bool large_pages;
+	/* Record only these processes and what they create, by the kernel's numbers; none: all. */
+	const pid_t *pids;
+	size_t pid_count;
+	const struct nw_pid_space *space; /* whose numbers /proc has; NULL: the kernel's */
+	bool tasks; /* also record births, names and deaths of threads */
+	bool force; /* arm what is known to be dangerous */
+};
+
+struct nw_session;
+
+/* The kernel events that options.tasks records: "task/task_newtask", ... */
+extern const char *const nw_task_events[];
+extern const size_t nw_task_event_count;
+
+/* The name that the kernel has kept of a thread that hit an event (saved_cmdlines), by its own
+ * number; comm is left alone if it has none. */
+void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16]);
+
+/* A name for a new session: "4711_1a2b". */
+void nw_session_name(char out[24]);
+
+/*
+ * Make the instance and define the plan's events (but those that the kernel has anyway),
+ * nothing enabled. Removes the leftovers of
+ * dead sessions first. What becomes of the plan is in *armed, which is the caller's to free
+ * (nw_armed_free()) after the session has been closed: places that the kernel refuses are marked there
+ * and described in warnings; all refused is an error.
+ */
+int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
+		    const struct nw_plan *plan, const char *name,
+		    const struct nw_session_options *options, struct nw_armed *armed,
+		    struct nw_session **out, struct nw_error *err);
+/*
+ * Switch recording on, then enable: from here on processes are hit. What filters does so already,
+ * so the first hit of a program that only waits for its semaphore is recorded.
+ */
+int nw_session_arm(struct nw_session *session, struct nw_error *err);
+/* On the session's clock: when recording was switched on. */
+uint64_t nw_session_began(const struct nw_session *session);
+/*
+ * Where the kernel does not raise semaphores itself, the session does, also in processes that
+ * start later: call nw_session_tend() whenever nw_session_fd() (-1: none) is readable, and after
+ * as many milliseconds as it returns.
+ */
+int nw_session_fd(const struct nw_session *session);
+int nw_session_tend(struct nw_session *session);
+/*
+ * Does the kernel record only the threads of options.pids? If not, the caller sorts the hits, and
+ * tells of threads that are not wanted, hit by hit, and of threads that have ended.
+ */
+bool nw_session_restricts(const struct nw_session *session);
+void nw_session_stranger(struct nw_session *session, pid_t tid);
+void nw_session_gone(struct nw_session *session, pid_t tid);
+/* Does the session have to raise semaphores in these images? NULL: in any. */
+bool nw_session_raises(const struct nw_session *session, const nw_images *images);
+/* Raise those that a process maps by now. true: it has all that are in these images. */
+bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images);
+/* Disable the events of one probe of the plan, which must have been planned as separate. */
+int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
+/* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
+ * time; what was recorded can still be read. */
+int nw_session_stop(struct nw_session *session, struct nw_error *err);
+/*
+ * Take everything away and free the session, whatever state it is in. Close every file of the
+ * instance before. Returns an error when something had to stay; the text names it.
+ */
+int nw_session_close(struct nw_session *session, struct nw_error *err);
+
+/*
+ * What a session of this plan would do, as shell commands that do the same; the instance is "$I"
+ * to them. middle: commands between arming and the end, each a line; restricted: only what these
+ * start is recorded.
+ */
+int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
+		       const struct nw_plan *plan, const struct nw_session_options *options,
+		       bool restricted, const nw_strings *middle, struct nw_buf *out,
+		       struct nw_error *err);
+/* One word for a shell. */
+void nw_shell_word(struct nw_buf *out, const char *text);
+
+/* The directory of its instance; of the top level, where it has to record there. */
+int nw_session_instance(const struct nw_session *session);
+enum nw_clock nw_session_clock(const struct nw_session *session);
+/* What went wrong without being fatal, for the user; lives as long as the session. */
+const nw_strings *nw_session_warnings(const struct nw_session *session);
+/* Bytes of ring buffer per CPU as the kernel gave them. */
+uint64_t nw_session_buffer(const struct nw_session *session);
+/*
+ * Hits that the kernel counted for each point of the plan (uprobe_profile), recorded or not,
+ * in whatever process. hits: as many as plan->points. -EAGAIN: others changed the list of
+ * events while it was read.
+ */
+int nw_session_profile(const struct nw_session *session, uint64_t *hits);
+/* What an event of the plan is in the session's instance, whoever made it so. */
+enum nw_event_state {
+	NW_EVENT_UNKNOWN,
+	NW_EVENT_ON,
+	NW_EVENT_OFF,
+	NW_EVENT_GONE
+};
+enum nw_event_state nw_session_event_state(const struct nw_session *session,
+					   const struct nw_armed_event *event);
+/* Is what its events hit recorded (tracing_on)? */
+bool nw_session_records(const struct nw_session *session);
+/* Now, on the session's trace clock, as raw records show it. */
+uint64_t nw_session_now(const struct nw_session *session);
+
+/* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
+ * per_cpu directory. */
+
+/* ---- leftovers ---------------------------------------------------------------------- */
+
+struct nw_clean_report {
+	unsigned int living;  /* sessions left alone */
+	unsigned int removed; /* dead sessions taken away */
+	unsigned int
+		waiting;    /* whose empty instance stays while others read a trace_pipe */
+	size_t persistent;  /* events that `add` made: they stay */
+	nw_strings stuck;   /* what could not be removed, and why */
+	nw_strings orphans; /* nopwatch_* in tracefs that no journal speaks of */
+};
+
+/* Remove what dead sessions left. orphans_too: also what has no journal. */
+int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
+	     struct nw_error *err);
+/* What nw_clean() would do, as shell commands. */
+int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
+		     struct nw_error *err);
+void nw_clean_report_free(struct nw_clean_report *report);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: tracefs, its files, and what the kernel allows.
+ */
+#ifndef NOPWATCH_TRACEFS_H
+#define NOPWATCH_TRACEFS_H
+
+#include "nopwatch/base.h"
+
+struct nw_tracefs {
+	int root; /* directory, O_PATH */
+	char path[256];
+};
+
+/* Find and open tracefs: where NOPWATCH_TRACEFS says, else where it is mounted. Errors name
+ * the remedy: not mounted, not allowed, no uprobes. */
+int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err);
+void nw_tracefs_close(struct nw_tracefs *fs);
+
+/* Files below a directory of tracefs. All return 0 or -errno; read adds to out. */
+int nw_tracefs_read(int dir, const char *file, struct nw_buf *out);
+int nw_tracefs_write(int dir, const char *file, const char *text); /* replaces */
+int nw_tracefs_append(int dir, const char *file, const char *text);
+bool nw_tracefs_has(int dir, const char *file);
+/* The kernel's own reason for refusing this definition, from error_log; "" if it has none. */
+void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128]);
+
+/* What an error number means: a sentence, in answer to what was tried. Never NULL. */
+enum nw_refusal {
+	NW_REFUSED_OTHERWISE,
+	NW_REFUSED_DEFINITION,
+	NW_REFUSED_ENABLING,
+	NW_REFUSED_DELETION,
+	NW_REFUSED_INSTANCE,
+};
+const char *nw_refusal_text(enum nw_refusal what, int code);
+
+/* The events that the kernel has, as "SYSTEM:EVENT", but those of sessions like ours. */
+int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err);
+/* The text of an event's format file, added to out. Returns 0 or -errno. */
+int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const char *event,
+		      struct nw_buf *out);
+
+/* What the kernel allows, to us and to tools that use BPF. */
+struct nw_kernel_access {
+	int tracefs; /* 0: usable; else the errno, and in `error` why and what to do */
+	struct nw_error error;
+	char lockdown
+		[24]; /* "none", "integrity", "confidentiality"; "": no lockdown here */
+	bool root;
+	int bpf;	      /* 0: bpf() may load programs; else its errno */
+	bool btf;	      /* the kernel describes its own types */
+	bool pmu;	      /* perf_event_open() knows uprobes */
+	int perf_paranoid;    /* kernel.perf_event_paranoid; -100: unknown */
+	int bpf_unprivileged; /* kernel.unprivileged_bpf_disabled; -1: unknown */
+	uint64_t memlock;     /* RLIMIT_MEMLOCK, UINT64_MAX: none */
+};
+
+void nw_kernel_access_read(struct nw_kernel_access *out);
+
+#endif
