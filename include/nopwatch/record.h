@@ -202,6 +202,10 @@ void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);
 
+/* A copy of a hit, with its values and what they point to, in one piece of memory for free(); but that why
+ * a value is missing stays where it is. NULL: no memory. */
+struct nw_hit *nw_hit_copy(const struct nw_hit *hit);
+
 /* Joins the records of hits whose strings came in companion events. Without values, hits of one
  * part have none. */
 struct nw_join;

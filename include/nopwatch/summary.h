@@ -186,6 +186,7 @@ struct nw_span_event {
 	uint32_t span;
 	uint64_t key;	/* of the start; 0: not known */
 	uint64_t start; /* when it began; ENDS_NOTHING: 0 */
+	int64_t group; /* where it counts; -1: its hits cannot say; any, where nothing is grouped */
 	const struct nw_hit
 		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
 	const char *
@@ -194,6 +195,24 @@ struct nw_span_event {
 };
 
 typedef void nw_span_listener(void *arg, const struct nw_span_event *event);
+
+/*
+ * For a listener that wants to show how a span began when it ends: copies of the hits that open spans
+ * have begun with. Beyond NW_MOST_STARTS at once there are none, so that spans that never end do not
+ * fill our memory.
+ */
+enum {
+	NW_MOST_STARTS = 65536
+};
+
+struct nw_starts;
+
+int nw_starts_open(struct nw_starts **out); /* -ENOMEM */
+void nw_starts_free(struct nw_starts *starts);
+/* To be called for each event, whatever it is. Where the span ends or is over: the hit that it began
+ * with, with its values, until the next call; NULL: there was none, or it is not known. */
+const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
+				      const struct nw_span_event *event);
 
 /* ---- the summary -------------------------------------------------------------------- */
 

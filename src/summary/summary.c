@@ -154,19 +154,30 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
-static nw_apart void tell(const struct nw_summary *s, enum nw_span_moment moment,
-			  uint32_t span, uint64_t key, uint64_t start,
-			  const struct nw_hit *hit, const char *why)
+static nw_apart void tell(const struct nw_summary *s, const struct nw_span_event *event)
 {
-	const struct nw_span_event event = {.moment = moment,
-					    .span = span,
-					    .key = key,
-					    .start = start,
-					    .hit = hit,
-					    .why = why};
-
 	if (s->options.listener)
-		s->options.listener(s->options.listener_arg, &event);
+		s->options.listener(s->options.listener_arg, event);
+}
+
+/* What a hit does to a span. start: it began then, as a hit of that group; NULL: it begins, or never did. */
+static nw_apart void tell_hit(const struct nw_summary *s, enum nw_span_moment moment,
+			      uint32_t span, uint64_t key, const struct nw_start *start,
+			      const struct nw_hit *hit, int64_t group)
+{
+	bool nothing = moment == NW_SPAN_ENDS_NOTHING;
+
+	tell(s, &(struct nw_span_event){
+			.moment = moment,
+			.span = span,
+			.key = key,
+			.start = start	   ? start->time
+				 : nothing ? 0
+					   : hit->time,
+			.group = start && start->group >= 0 ? start->group : group,
+			.hit = hit,
+			.why = nothing ? "unmatched" : NULL,
+		});
 }
 
 /* A start that is not measured after all. key 0: not known. */
@@ -176,8 +187,14 @@ static nw_apart void tell_gone(const struct nw_summary *s, uint32_t span, uint64
 	bool open = s->finished && strcmp(why, "unmatched") == 0;
 
 	if (start->group != NW_HIDDEN)
-		tell(s, open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS, span, key,
-		     start->time, NULL, why);
+		tell(s, &(struct nw_span_event){
+				.moment = open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS,
+				.span = span,
+				.key = key,
+				.start = start->time,
+				.group = start->group,
+				.why = why,
+			});
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -267,7 +284,7 @@ static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
 	int ret = begin(s, span, key, hit, group, row);
 
 	if (ret == 0)
-		tell(s, NW_SPAN_BEGINS, span, key, hit->time, hit, NULL);
+		tell_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
 	return ret;
 }
 
@@ -282,11 +299,11 @@ static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
 	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
 		return ret;
 	if (!has)
-		tell(s, NW_SPAN_ENDS_NOTHING, span, key, 0, hit, "unmatched");
+		tell_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
 	else if (hit->time < start.time)
 		tell_gone(s, span, key, &start, "discarded");
 	else
-		tell(s, NW_SPAN_ENDS, span, key, start.time, hit, NULL);
+		tell_hit(s, NW_SPAN_ENDS, span, key, &start, hit, group);
 	return ret;
 }
 
@@ -396,8 +413,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	if (!role->is_end) {
 		int begun = begin_call(calls, role, hit, group);
 		if (begun == 0 && group != NW_HIDDEN)
-			tell(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, hit->time,
-			     hit, NULL);
+			tell_hit(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, NULL,
+				 hit, group);
 		return begun;
 	}
 	enum nw_call_end ended = nw_calls_end(calls, hit->tid, role->span, hit->stack,
@@ -409,8 +426,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			return end_told(s, role->span, (uint32_t)hit->tid, hit, group, row);
 		if (!stale && row) {
 			row->unmatched_ends++;
-			tell(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid, 0,
-			     hit, "unmatched");
+			tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid,
+				 NULL, hit, group);
 		}
 		return ret == -EAGAIN ? 0 : ret;
 	}
@@ -432,7 +449,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
-	tell(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start->time, hit, NULL);
+	tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit, group);
 	return 0;
 }
 
