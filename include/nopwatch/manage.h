@@ -71,9 +71,61 @@ const nw_strings *nw_manager_notes(const struct nw_manager *manager);
 const nw_strings *nw_manager_left(const struct nw_manager *manager);
 void nw_manager_close(struct nw_manager *manager);
 
+/* ---- words --------------------------------------------------------------------------- */
+
+/* The plan of events that stay. group: instead of those after the probes, or NULL. */
+int nw_manager_plan(const struct nw_manager *manager, const struct nw_selection *selection,
+		    const char *group, uint32_t string_size, struct nw_plan *out,
+		    struct nw_error *err);
+/* Which events words mean: specs by the place they name, other words as patterns. */
+struct nw_pick {
+	const char *const *words;
+	size_t count;
+	const struct nw_scope *scope; /* in which file, or in what processes map */
+	const struct nw_manager_options *options;
+	bool all; /* whoever made them; else what is not ours is only taken with options->foreign */
+	bool lenient; /* a pattern that matches only what others have made is no error */
+	/* what it finds: */
+	nw_vec_u32 events;  /* numbers of the inventory */
+	nw_strings missing; /* words that match nothing */
+	nw_strings foreign; /* lenient: a sentence about each such pattern */
+};
+/* Where nothing but what is not ours matches, the word is refused. */
+int nw_manager_pick(const struct nw_manager *manager, struct nw_pick *pick,
+		    struct nw_error *err);
+void nw_pick_free(struct nw_pick *pick);
+
 /* May the name be an instance's? EINVAL. */
 int nw_instance_name_check(const char *name, struct nw_error *err);
 /* May the name be a group's, one that is no session's? EINVAL. */
 int nw_group_name_check(const char *name, struct nw_error *err);
+
+/* ---- status -------------------------------------------------------------------------- */
+
+/* What became of the file an event is in. */
+enum nw_file_state {
+	NW_FILE_PRESENT,  /* it is there; what it was at the definition is not known */
+	NW_FILE_SAME,	  /* the very file, unchanged */
+	NW_FILE_CHANGED,  /* the very file, written to since */
+	NW_FILE_REPLACED, /* another has taken its path: new processes are not hit */
+	NW_FILE_GONE,	  /* nothing is at its path */
+};
+extern const char *const nw_file_states[]; /* "same", "gone", ... */
+
+/* A uprobe event, its file, and the processes that have it. */
+struct nw_event_status {
+	const struct nw_uprobe_event *event;
+	nw_strings
+		labels; /* of its places: "provider:name", "symbol+0x4"; NULL: cannot be told */
+	enum nw_file_state file;
+	nw_pids armed;	     /* processes with a breakpoint at any of its places */
+	unsigned int mapped; /* processes that map any of them as code */
+};
+typedef NW_VEC(struct nw_event_status) nw_event_statuses;
+
+/* The status of events of an inventory, which must outlive the result, by their numbers. */
+int nw_event_status_read(const struct nw_inventory *inventory, const nw_vec_u32 *numbers,
+			 nw_event_statuses *out, struct nw_error *err);
+void nw_event_status_free(nw_event_statuses *statuses);
 
 #endif

@@ -143,24 +143,13 @@ const char *nw_dropped_text(bool restricted);
 
 /* ---- facts -------------------------------------------------------------------------- */
 
-/* A uprobe event of the system, and how it stands to files and processes. */
-struct nw_status_line {
-	const struct nw_uprobe_event *event;
-	NW_VEC(const char *)
-	labels;		      /* of its places: "provider:name"; NULL: cannot be told */
-	const nw_pids *armed; /* processes with a breakpoint at any of them */
-	unsigned int mapped;  /* processes that map any of them as code */
-	const char *file;     /* what became of the file, in one word */
-};
-
+/* Uprobe events of the system. */
 struct nw_status {
-	NW_VEC(struct nw_status_line) lines;
+	const nw_event_statuses *events;
 	bool has_hits; /* the kernel's counts are known */
 	bool details;  /* text: the definitions, too */
 	bool bold;
 };
-
-void nw_status_free(struct nw_status *status);
 
 /* ---- formats ------------------------------------------------------------------------ */
 

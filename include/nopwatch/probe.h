@@ -181,6 +181,10 @@ struct nw_selection {
  */
 int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *scope,
 	      struct nw_selection *out, struct nw_error *err);
+/* The same of specs as they were typed, and of their arguments only those that were named
+ * (nw_selection_trim()). No word at all is a usage error. */
+int nw_select_words(const char *const *words, size_t count, const struct nw_scope *scope,
+		    struct nw_selection *out, struct nw_error *err);
 /*
  * Of the probes whose arguments were named, leave only those: of the others, the first keep, as
  * far as there are, and those that the strings among them have their lengths in. A usage error if

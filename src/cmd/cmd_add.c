@@ -23,7 +23,9 @@ static int run(const struct nw_args *args)
 	struct nw_selection selection = {0};
 	struct nw_management m = {.fs = {.root = -1}};
 	struct nw_error err;
-	int ret = nw_management_select(args, &selection, &err);
+	const struct nw_scope scope = nw_management_scope(args);
+	int ret = nw_select_words(args->words.item, args->words.count, &scope, &selection,
+				  &err);
 
 	if (ret == 0) {
 		if (!args->quiet)

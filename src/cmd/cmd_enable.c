@@ -54,7 +54,9 @@ static int assume(struct nw_management *m, const struct verb *verb, struct nw_er
 {
 	struct nw_selection selection;
 	struct nw_plan plan;
-	int ret = nw_management_select(m->args, &selection, err);
+	const struct nw_scope scope = nw_management_scope(m->args);
+	int ret = nw_select_words(m->args->words.item, m->args->words.count, &scope,
+				  &selection, err);
 
 	if (ret < 0) {
 		nw_error_hint(err, "which events there are cannot be looked up: only specs "
@@ -74,22 +76,18 @@ static int assume(struct nw_management *m, const struct verb *verb, struct nw_er
 static int apply(struct nw_management *m, const struct verb *verb, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = nw_manager_inventory(m->manager);
-	nw_strings missing = {0}, others = {0};
-	nw_vec_u32 picked = {0};
-	int ret = nw_management_pick(m, false, &picked, &missing,
-				     verb->must_match ? NULL : &others, err);
+	struct nw_pick picked = {.lenient = !verb->must_match};
+	int ret = nw_management_pick(m, &picked, err);
 
 	if (ret == 0)
-		ret = tell_missing(m, verb, &missing, err);
+		ret = tell_missing(m, verb, &picked.missing, err);
 	if (!m->args->quiet)
-		nw_vec_each (&others, sentence)
+		nw_vec_each (&picked.foreign, sentence)
 			nw_note("%s", *sentence);
-	nw_vec_each (&picked, number)
+	nw_vec_each (&picked.events, number)
 		if (ret == 0)
 			ret = verb->apply(m, &inventory->events.item[*number], err);
-	nw_vec_free(&picked);
-	nw_strings_free(&missing);
-	nw_strings_free(&others);
+	nw_pick_free(&picked);
 	return ret < 0 ? ret : nw_management_finish(m, err);
 }
 

@@ -5,58 +5,36 @@
 #include <string.h>
 
 #include "manage.h"
-#include "standing.h"
 
 /* ---- the command -------------------------------------------------------------------- */
 
 /* All events, or those that the words mean. */
-static int choose(struct nw_management *m, nw_vec_u32 *out, struct nw_error *err)
+static int choose(const struct nw_management *m, struct nw_pick *out, struct nw_error *err)
 {
 	size_t count = nw_manager_inventory(m->manager)->events.count;
-	nw_strings missing = {0};
 	int ret = 0;
 
 	if (m->args->words.count)
-		ret = nw_management_pick(m, true, out, &missing, NULL, err);
+		ret = nw_management_pick(m, out, err);
 	for (size_t i = 0; i < count && ret == 0 && !m->args->words.count; i++) {
-		uint32_t *slot = nw_vec_add(out);
+		uint32_t *slot = nw_vec_add(&out->events);
 		if (slot)
 			*slot = (uint32_t)i;
 		else
 			ret = nw_no_memory(err);
 	}
-	if (ret == 0 && missing.count)
-		ret = nw_fail(err, ENOENT, "no event is there for '%s'", missing.item[0]);
-	nw_strings_free(&missing);
+	if (ret == 0 && out->missing.count)
+		ret = nw_fail(err, ENOENT, "no event is there for '%s'",
+			      out->missing.item[0]);
 	return ret;
 }
 
-/* What is shown of them; it points into the standings. */
-static int make_status(const nw_standings *standings, struct nw_status *out)
-{
-	nw_vec_each (standings, standing) {
-		struct nw_status_line *line = nw_vec_add(&out->lines);
-		if (!line)
-			return -ENOMEM;
-		line->event = standing->event;
-		line->armed = &standing->armed;
-		line->mapped = standing->mapped;
-		line->file = nw_file_state_name(standing->file);
-		nw_vec_each (&standing->places, place) {
-			const char **label = nw_vec_add(&line->labels);
-			if (!label)
-				return -ENOMEM;
-			*label = place->label;
-		}
-	}
-	return 0;
-}
-
-static int print(struct nw_management *m, const nw_standings *standings,
+static int print(struct nw_management *m, const nw_event_statuses *events,
 		 struct nw_error *err)
 {
 	const struct nw_args *args = m->args;
-	struct nw_status status = {.has_hits = nw_manager_inventory(m->manager)->has_hits,
+	struct nw_status status = {.events = events,
+				   .has_hits = nw_manager_inventory(m->manager)->has_hits,
 				   .details = args->verbose > 0,
 				   .bold = !args->output && nw_use_color(args, stdout)};
 	struct nw_output output = {0};
@@ -65,17 +43,15 @@ static int print(struct nw_management *m, const nw_standings *standings,
 
 	if (ret < 0)
 		return ret;
-	if (make_status(standings, &status) < 0 ||
-	    nw_output_make(args->format, &output) < 0)
+	if (nw_output_make(args->format, &output) < 0)
 		ret = nw_no_memory(err);
 	else
 		output.format->status(&output, &status);
-	if (ret == 0 && !standings->count && args->format->for_people && !args->quiet)
+	if (ret == 0 && !events->count && args->format->for_people && !args->quiet)
 		nw_note("there is no uprobe event");
 	if (ret == 0)
 		ret = nw_sink_write(&sink, &output.text, err);
 	nw_output_free(&output);
-	nw_status_free(&status);
 	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
 	return ret < 0 && !sink.closed ? ret : end;
 }
@@ -83,20 +59,20 @@ static int print(struct nw_management *m, const nw_standings *standings,
 static int run(const struct nw_args *args)
 {
 	struct nw_management m = {.fs = {.root = -1}};
-	nw_standings standings = {0};
-	nw_vec_u32 chosen = {0};
+	nw_event_statuses events = {0};
+	struct nw_pick chosen = {.all = true};
 	struct nw_error err;
 	int ret = nw_management_open(&m, args, true, &err);
 
 	if (ret == 0)
 		ret = choose(&m, &chosen, &err);
 	if (ret == 0)
-		ret = nw_standings_look(nw_manager_inventory(m.manager), &chosen,
-					&standings, &err);
+		ret = nw_event_status_read(nw_manager_inventory(m.manager), &chosen,
+					   &events, &err);
 	if (ret == 0)
-		ret = print(&m, &standings, &err);
-	nw_standings_free(&standings);
-	nw_vec_free(&chosen);
+		ret = print(&m, &events, &err);
+	nw_event_status_free(&events);
+	nw_pick_free(&chosen);
 	nw_management_close(&m);
 	return ret < 0 ? nw_failure(&nw_cmd_status, &err) : NW_EXIT_OK;
 }

@@ -26,20 +26,14 @@ struct nw_management {
 int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,
 		       struct nw_error *err);
 void nw_management_close(struct nw_management *m);
-/* The probes that the words mean, and the plan of events that stay for them. */
-int nw_management_select(const struct nw_args *args, struct nw_selection *out,
-			 struct nw_error *err);
+/* What the words are looked for in. */
+struct nw_scope nw_management_scope(const struct nw_args *args);
+/* Which events the words mean (nw_manager_pick()). pick: what is wanted, and what is found. */
+int nw_management_pick(const struct nw_management *m, struct nw_pick *pick,
+		       struct nw_error *err);
+/* The plan of events that stay. */
 int nw_management_plan(const struct nw_management *m, const struct nw_selection *selection,
 		       struct nw_plan *out, struct nw_error *err);
-/*
- * The events that the words mean, as numbers of the inventory: specs by the place they name,
- * other words as patterns. all: whoever made them; else what is not ours is only taken with
- * --foreign. Words that fit nothing are in missing. Where nothing but what is not ours fits, the
- * word is refused; except, with others, a pattern that fits only what others have made: a sentence
- * about that is added to them.
- */
-int nw_management_pick(struct nw_management *m, bool all, nw_vec_u32 *out,
-		       nw_strings *missing, nw_strings *others, struct nw_error *err);
 /* Do it, or tell it, and print what became of every event. */
 int nw_management_finish(struct nw_management *m, struct nw_error *err);
 

@@ -205,7 +205,7 @@ static void uses_json(const struct nw_uprobe_event *event, struct nw_json *json)
 	nw_json_close(json, '}');
 }
 
-static void status_line(const struct nw_status_line *line, bool has_hits,
+static void status_line(const struct nw_event_status *line, bool has_hits,
 			struct nw_buf *out)
 {
 	const struct nw_uprobe_event *event = line->event;
@@ -225,11 +225,11 @@ static void status_line(const struct nw_status_line *line, bool has_hits,
 		nw_json_key_u64(&json, "hits", nw_status_hits(event));
 	nw_json_key(&json, "armed_in");
 	nw_json_open(&json, '[');
-	nw_vec_each (line->armed, pid)
+	nw_vec_each (&line->armed, pid)
 		nw_json_u64(&json, (uint64_t)*pid);
 	nw_json_close(&json, ']');
 	nw_json_key_u64(&json, "mapped_by", line->mapped);
-	nw_json_key_text(&json, "file", line->file);
+	nw_json_key_text(&json, "file", nw_file_states[line->file]);
 	nw_json_key(&json, "places");
 	nw_json_open(&json, '[');
 	for (size_t i = 0; i < event->places.count; i++)
@@ -240,7 +240,7 @@ static void status_line(const struct nw_status_line *line, bool has_hits,
 
 void nw_json_status(struct nw_output *output, const struct nw_status *status)
 {
-	nw_vec_each (&status->lines, line)
+	nw_vec_each (status->events, line)
 		status_line(line, status->has_hits, &output->text);
 }
 

@@ -137,10 +137,3 @@ uint64_t nw_status_hits(const struct nw_uprobe_event *event)
 		hits += place->hits;
 	return hits;
 }
-
-void nw_status_free(struct nw_status *status)
-{
-	nw_vec_each (&status->lines, line)
-		nw_vec_free(&line->labels);
-	nw_vec_free(&status->lines);
-}

@@ -98,7 +98,7 @@ enum {
 };
 
 /* The probes of an event's places, each once; "?" for what cannot be told. */
-static void probes_cell(const struct nw_status_line *line, struct nw_table *table)
+static void probes_cell(const struct nw_event_status *line, struct nw_table *table)
 {
 	struct nw_buf text = {0};
 	const char *last = "";
@@ -156,7 +156,7 @@ static void armed_cell(const nw_pids *armed, struct nw_table *table)
 	nw_buf_free(&text);
 }
 
-static void status_row(const struct nw_status_line *line, bool has_hits,
+static void status_row(const struct nw_event_status *line, bool has_hits,
 		       struct nw_table *table)
 {
 	const struct nw_uprobe_event *event = line->event;
@@ -173,8 +173,8 @@ static void status_row(const struct nw_status_line *line, bool has_hits,
 		nw_table_number(table, nw_status_hits(event));
 	else
 		nw_table_text(table, "?");
-	armed_cell(line->armed, table);
-	nw_table_text(table, line->file);
+	armed_cell(&line->armed, table);
+	nw_table_text(table, nw_file_states[line->file]);
 }
 
 void nw_text_status(struct nw_output *output, const struct nw_status *status)
@@ -184,14 +184,14 @@ void nw_text_status(struct nw_output *output, const struct nw_status *status)
 	static const bool left[COLUMNS] = {true, true, true, true, true, false, true, true};
 	struct nw_table table = {.columns = COLUMNS, .left = left};
 
-	if (!status->lines.count)
+	if (!status->events->count)
 		return;
 	for (size_t i = 0; i < COLUMNS; i++)
 		nw_table_text(&table, header[i]);
-	nw_vec_each (&status->lines, line)
+	nw_vec_each (status->events, line)
 		status_row(line, status->has_hits, &table);
 	nw_table_print(&table, status->bold, &output->text);
-	nw_vec_each (&status->lines, line) {
+	nw_vec_each (status->events, line) {
 		if (!status->details)
 			break;
 		nw_vec_each (&line->event->places, place) {

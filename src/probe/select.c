@@ -294,3 +294,23 @@ void nw_selection_free(struct nw_selection *selection)
 	nw_strings_free(&selection->warnings);
 	nw_images_free(&selection->images);
 }
+
+int nw_select_words(const char *const *words, size_t count, const struct nw_scope *scope,
+		    struct nw_selection *out, struct nw_error *err)
+{
+	NW_VEC(struct nw_spec) specs = {0};
+	int ret = count ? 0 : nw_fail_usage(err, "no probe is named");
+
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		struct nw_spec *spec = nw_vec_add(&specs);
+		ret = spec ? nw_spec_parse(words[i], spec, err) : nw_no_memory(err);
+	}
+	if (ret == 0)
+		ret = nw_select(specs.item, specs.count, scope, out, err);
+	if (ret == 0 && (ret = nw_selection_trim(out, 0, err)) < 0)
+		nw_selection_free(out);
+	nw_vec_each (&specs, spec)
+		nw_spec_free(spec);
+	nw_vec_free(&specs);
+	return ret;
+}

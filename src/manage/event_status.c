@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* See standing.h. */
+/* What became of uprobe events: their files, what stands at their places, and who has them armed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "standing.h"
+#include "nopwatch/manage.h"
 
 /* A file that events are in: opened once; NULL where it cannot be. */
 struct opened {
@@ -15,41 +15,36 @@ struct opened {
 
 /* A place to look for in processes. */
 struct target {
-	size_t standing; /* its number */
+	size_t event; /* the number of its event */
 	struct nw_point point;
 	struct nw_image file; /* stands in for an image: only what a search needs is set */
 };
 
-struct looking {
-	nw_standings *standings;
+struct survey {
+	nw_event_statuses *events;
 	NW_VEC(struct opened) files;
 	NW_VEC(struct target) targets;
 };
 
-const char *nw_file_state_name(enum nw_file_state state)
-{
-	static const char *const names[] = {
-		[NW_FILE_PRESENT] = "present", [NW_FILE_SAME] = "same",
-		[NW_FILE_CHANGED] = "changed", [NW_FILE_REPLACED] = "replaced",
-		[NW_FILE_GONE] = "gone",
-	};
-
-	return names[state];
-}
+const char *const nw_file_states[] = {
+	[NW_FILE_PRESENT] = "present", [NW_FILE_SAME] = "same",
+	[NW_FILE_CHANGED] = "changed", [NW_FILE_REPLACED] = "replaced",
+	[NW_FILE_GONE] = "gone",
+};
 
 /* ---- files -------------------------------------------------------------------------- */
 
-static int open_file(struct looking *l, const char *path, struct nw_image **out)
+static int open_file(struct survey *s, const char *path, struct nw_image **out)
 {
 	struct nw_image *image = NULL;
 
-	nw_vec_each (&l->files, file) {
+	nw_vec_each (&s->files, file) {
 		if (strcmp(file->path, path) == 0) {
 			*out = file->image;
 			return 0;
 		}
 	}
-	struct opened *file = nw_vec_add(&l->files);
+	struct opened *file = nw_vec_add(&s->files);
 	if (!file)
 		return -ENOMEM;
 	if (nw_image_open(path, true, &image, NULL) < 0)
@@ -115,14 +110,14 @@ static char *name_place(struct nw_image *image, uint64_t offset)
  * What is looked for in processes is the inode, and for ours it is known even if the file is
  * gone or another has its path.
  */
-static int add_target(struct looking *l, const struct nw_uprobe_event *event,
+static int add_target(struct survey *s, const struct nw_uprobe_event *event,
 		      const struct nw_definition *place, const struct nw_image *image)
 {
-	struct target *target = nw_vec_add(&l->targets);
+	struct target *target = nw_vec_add(&s->targets);
 
 	if (!target)
 		return -ENOMEM;
-	target->standing = l->standings->count - 1;
+	target->event = s->events->count - 1;
 	target->point.offset = place->offset;
 	target->point.semaphore_offset = place->ref_ctr;
 	target->file.fd = -1;
@@ -140,52 +135,52 @@ static int add_target(struct looking *l, const struct nw_uprobe_event *event,
 	return 0;
 }
 
-static int look_at_event(struct looking *l, const struct nw_uprobe_event *event)
+static int read_event(struct survey *s, const struct nw_uprobe_event *event)
 {
-	struct nw_standing *standing = nw_vec_add(l->standings);
+	struct nw_event_status *status = nw_vec_add(s->events);
 	struct nw_image *image = NULL;
-	int ret = standing ? 0 : -ENOMEM;
+	int ret = status ? 0 : -ENOMEM;
 
-	if (standing)
-		standing->event = event;
+	if (status)
+		status->event = event;
 	nw_vec_each (&event->places, place) {
-		struct nw_stand *stand = ret == 0 ? nw_vec_add(&standing->places) : NULL;
-		if (!stand)
+		char **label = ret == 0 ? nw_vec_add(&status->labels) : NULL;
+		if (!label)
 			return -ENOMEM;
 		const char *path = event->persistent ? event->persistent->file
 						     : place->path;
-		ret = open_file(l, path, &image);
+		ret = open_file(s, path, &image);
 		if (ret < 0)
 			return ret;
 		if (place == event->places.item)
-			standing->file = state_of(event, image);
+			status->file = state_of(event, image);
 		if (event->persistent)
-			stand->label = strdup(event->persistent->label);
+			*label = strdup(event->persistent->label);
 		else if (image)
-			stand->label = name_place(image, place->offset);
-		ret = add_target(l, event, place, image);
+			*label = name_place(image, place->offset);
+		ret = add_target(s, event, place, image);
 	}
 	return ret;
 }
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-static int note_process(struct looking *l, pid_t pid, const struct nw_presence *seen)
+static int note_process(struct survey *s, pid_t pid, const struct nw_presence *seen)
 {
 	size_t last_armed = SIZE_MAX,
 	       last_mapped = SIZE_MAX; /* places of one event follow */
 
-	for (size_t i = 0; i < l->targets.count; i++) {
-		size_t number = l->targets.item[i].standing;
-		struct nw_standing *standing = &l->standings->item[number];
+	for (size_t i = 0; i < s->targets.count; i++) {
+		size_t number = s->targets.item[i].event;
+		struct nw_event_status *status = &s->events->item[number];
 		if (seen[i].mapped && last_mapped != number) {
-			standing->mapped++;
+			status->mapped++;
 			last_mapped = number;
 		}
 		if (!seen[i].armed || last_armed == number)
 			continue;
 		last_armed = number;
-		pid_t *slot = nw_vec_add(&standing->armed);
+		pid_t *slot = nw_vec_add(&status->armed);
 		if (!slot)
 			return -ENOMEM;
 		*slot = pid;
@@ -194,25 +189,25 @@ static int note_process(struct looking *l, pid_t pid, const struct nw_presence *
 }
 
 /* One process at a time, for its number is what is asked. */
-static int look_at_processes(struct looking *l)
+static int read_processes(struct survey *s)
 {
 	nw_cleanup(nw_free_ptr) const struct nw_point **points = calloc(
-		l->targets.count + 1, sizeof(*points));
-	nw_cleanup(nw_free_ptr) struct nw_presence *seen = calloc(l->targets.count + 1,
+		s->targets.count + 1, sizeof(*points));
+	nw_cleanup(nw_free_ptr) struct nw_presence *seen = calloc(s->targets.count + 1,
 								  sizeof(*seen));
 	nw_pids all = {0};
 	int ret = points && seen ? nw_process_all(&all, NULL) : -ENOMEM;
 
-	for (size_t i = 0; i < l->targets.count && points; i++) {
-		struct target *target = &l->targets.item[i]; /* they do not move any more */
+	for (size_t i = 0; i < s->targets.count && points; i++) {
+		struct target *target = &s->targets.item[i]; /* they do not move any more */
 		target->point.image = &target->file;
 		points[i] = &target->point;
 	}
 	nw_vec_each (&all, pid) {
-		if (ret < 0 || !l->targets.count)
+		if (ret < 0 || !s->targets.count)
 			break;
-		if (nw_points_presence(points, l->targets.count, pid, 1, seen, NULL) == 0)
-			ret = note_process(l, *pid, seen);
+		if (nw_points_presence(points, s->targets.count, pid, 1, seen, NULL) == 0)
+			ret = note_process(s, *pid, seen);
 	}
 	nw_vec_free(&all);
 	return ret;
@@ -220,31 +215,29 @@ static int look_at_processes(struct looking *l)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-int nw_standings_look(const struct nw_inventory *inventory, const nw_vec_u32 *numbers,
-		      nw_standings *out, struct nw_error *err)
+int nw_event_status_read(const struct nw_inventory *inventory, const nw_vec_u32 *numbers,
+			 nw_event_statuses *out, struct nw_error *err)
 {
-	struct looking l = {.standings = out};
+	struct survey s = {.events = out};
 	int ret = 0;
 
 	nw_vec_each (numbers, number)
 		if (ret == 0)
-			ret = look_at_event(&l, &inventory->events.item[*number]);
+			ret = read_event(&s, &inventory->events.item[*number]);
 	if (ret == 0)
-		ret = look_at_processes(&l);
-	nw_vec_each (&l.files, file)
+		ret = read_processes(&s);
+	nw_vec_each (&s.files, file)
 		nw_image_free(file->image);
-	nw_vec_free(&l.files);
-	nw_vec_free(&l.targets);
+	nw_vec_free(&s.files);
+	nw_vec_free(&s.targets);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-void nw_standings_free(nw_standings *standings)
+void nw_event_status_free(nw_event_statuses *statuses)
 {
-	nw_vec_each (standings, standing) {
-		nw_vec_each (&standing->places, place)
-			free(place->label);
-		nw_vec_free(&standing->places);
-		nw_vec_free(&standing->armed);
+	nw_vec_each (statuses, status) {
+		nw_strings_free(&status->labels);
+		nw_vec_free(&status->armed);
 	}
-	nw_vec_free(standings);
+	nw_vec_free(statuses);
 }

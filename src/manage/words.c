@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/* Which events words mean, and which of them they would make. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+
+/* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
+int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selection,
+		    const char *group, uint32_t string_size, struct nw_plan *out,
+		    struct nw_error *err)
+{
+	struct nw_plan_options options = {.session = "",
+					  .caps = nw_features_caps(m->features),
+					  .all_args = true,
+					  .naming = NW_NAMES_STAY,
+					  .group = group,
+					  .string_size = string_size};
+
+	options.caps.multi_site = false;
+	return nw_plan_make(selection, &options, out, err);
+}
+
+/* ---- words -------------------------------------------------------------------------- */
+
+/* What a spec or a pattern means among the events that there are. */
+struct picking {
+	const struct nw_manager *m;
+	struct nw_pick *pick;
+	const char *word;
+	bool is_spec;
+	struct nw_spec spec;
+	struct nw_selection selection;
+};
+
+/* Does the word name a place in a file, rather than an event? */
+static bool names_a_file(const struct nw_scope *scope, const char *word)
+{
+	static const char *const kinds[] = {"usdt:", "uprobe:", "uretprobe:", "func:"};
+
+	for (size_t i = 0; i < NW_COUNT(kinds); i++)
+		if (strncmp(word, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return scope->file || scope->pid_count || *word == '/';
+}
+
+/*
+ * The probes of the spec in the file as it is now. A file that is gone or has been replaced does
+ * not hide the events that were made of it: those are known by their labels.
+ */
+static int open_picking(struct picking *p, struct nw_error *err)
+{
+	const struct nw_scope scope = {.pids = p->pick->scope->pids,
+				       .pid_count = p->pick->scope->pid_count,
+				       .file = p->pick->scope->file,
+				       .force = true};
+
+	p->is_spec = names_a_file(&scope, p->word);
+	if (!p->is_spec)
+		return 0;
+	int ret = nw_spec_parse(p->word, &p->spec, err);
+	if (ret == 0 && nw_select(&p->spec, 1, &scope, &p->selection, err) < 0)
+		p->selection = (struct nw_selection){0};
+	return ret;
+}
+
+static void close_picking(struct picking *p)
+{
+	if (!p->is_spec)
+		return;
+	nw_selection_free(&p->selection);
+	nw_spec_free(&p->spec);
+}
+
+/* Made of the file that the spec names, when that still was another? */
+static bool label_matches(const struct picking *p,
+			  const struct nw_persistent_event *persistent)
+{
+	const char *said = *p->spec.path ? p->spec.path : p->pick->scope->file;
+	nw_cleanup(nw_free_ptr) char *path = said ? nw_absolute_path(said) : NULL;
+	const char *colon = strchr(persistent->label, ':');
+	const char *base = strrchr(persistent->file, '/');
+
+	if (p->spec.kind != NW_SPEC_USDT || !colon || !path ||
+	    (!nw_glob_match(path, persistent->file) &&
+	     !nw_glob_match(said, base ? base + 1 : "")))
+		return false;
+	nw_cleanup(nw_free_ptr) char *provider = strndup(
+		persistent->label, (size_t)(colon - persistent->label));
+	return provider && nw_spec_matches(&p->spec, provider, colon + 1);
+}
+
+static bool matches(const struct picking *p, const struct nw_uprobe_event *event)
+{
+	if (!p->is_spec)
+		return nw_event_matches(event, p->word);
+	if (event->persistent && label_matches(p, event->persistent))
+		return true;
+	nw_vec_each (&p->selection.probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			if (nw_event_is_at(event, point))
+				return true;
+	return false;
+}
+
+static bool is_picked(const nw_vec_u32 *list, size_t number)
+{
+	nw_vec_each (list, other)
+		if (*other == number)
+			return true;
+	return false;
+}
+
+static bool is_glob(const char *word)
+{
+	return strpbrk(word, "*?[");
+}
+
+/* Only what others have made matches: a pattern has asked for nothing then, a name for what it
+ * cannot have. */
+static int refuse(const struct picking *p, const struct nw_uprobe_event *refused,
+		  size_t count, struct nw_error *err)
+{
+	nw_strings *foreign = &p->pick->foreign;
+	struct nw_error why = {0};
+	int ret = nw_manager_may_touch(refused, p->pick->options, &why);
+
+	if (!p->pick->lenient || !is_glob(p->word) || refused->owner != NW_OWNER_FOREIGN) {
+		*err = why;
+		return ret;
+	}
+	if (count == 1)
+		ret = nw_strings_addf(foreign, "nothing to do for '%s': %s", p->word,
+				      why.what);
+	else
+		ret = nw_strings_addf(foreign,
+				      "nothing to do for '%s': all %zu events that it fits "
+				      "are not ours (%s)",
+				      p->word, count, why.what);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* The events that one word means; *count: how many it matches, ours or not. */
+static int pick_word(const struct picking *p, size_t *count, struct nw_error *err)
+{
+	const struct nw_inventory *inventory = &p->m->inventory;
+	const struct nw_uprobe_event *refused = NULL;
+	size_t not_ours = 0;
+
+	for (size_t i = 0; i < inventory->events.count; i++) {
+		const struct nw_uprobe_event *event = &inventory->events.item[i];
+		bool take = p->pick->all || event->owner == NW_OWNER_PERSISTENT ||
+			    (event->owner == NW_OWNER_FOREIGN && p->pick->options->foreign);
+		if (!matches(p, event))
+			continue;
+		if (!take) {
+			/* what a session has, or has left, is worth more words */
+			if (!refused || event->owner != NW_OWNER_FOREIGN)
+				refused = event;
+			not_ours++;
+			continue;
+		}
+		++*count;
+		if (is_picked(&p->pick->events, i))
+			continue;
+		uint32_t *slot = nw_vec_add(&p->pick->events);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = (uint32_t)i;
+	}
+	/* a spec names a place, where others may have events of their own */
+	if (!refused || *count || p->is_spec)
+		return 0;
+	*count = not_ours;
+	return refuse(p, refused, not_ours, err);
+}
+
+int nw_manager_pick(const struct nw_manager *m, struct nw_pick *pick, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < pick->count; i++) {
+		const char *word = pick->words[i];
+		/* perf's spelling: %sdt_PROVIDER:NAME */
+		struct picking p = {.m = m, .pick = pick, .word = word + (*word == '%')};
+		size_t found = 0;
+		ret = open_picking(&p, err);
+		if (ret == 0)
+			ret = pick_word(&p, &found, err);
+		if (ret == 0 && !found &&
+		    nw_strings_add(&pick->missing, word, strlen(word)) < 0)
+			ret = nw_no_memory(err);
+		close_picking(&p);
+	}
+	return ret;
+}
+
+void nw_pick_free(struct nw_pick *pick)
+{
+	nw_vec_free(&pick->events);
+	nw_strings_free(&pick->missing);
+	nw_strings_free(&pick->foreign);
+}
