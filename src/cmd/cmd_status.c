@@ -67,7 +67,7 @@ static int run(const struct nw_args *args)
 	if (ret == 0)
 		ret = choose(&m, &chosen, &err);
 	if (ret == 0)
-		ret = nw_event_status_read(nw_manager_inventory(m.manager), &chosen,
+		ret = nw_event_status_read(nw_manager_inventory(m.manager), &chosen.events,
 					   &events, &err);
 	if (ret == 0)
 		ret = print(&m, &events, &err);
