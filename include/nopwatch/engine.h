@@ -127,6 +127,8 @@ const struct nw_run_result *nw_run_so_far(const struct nw_run *run);
 uint64_t nw_run_known(const struct nw_run *run);
 /* Is it a thread of the processes that are meant? */
 bool nw_run_wants(const struct nw_run *run, int32_t tid);
+/* What is known of a thread; NULL: nobody has asked for tasks. */
+const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
 /* Has SIGUSR1 asked for a report since the last call? */
 bool nw_run_asked(struct nw_run *run);
 
@@ -199,6 +201,20 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 
 struct nw_measure;
 
+/*
+ * What a slow span is: one of at least so many nanoseconds, or so long that this share of the spans before
+ * it, of the same kind, were shorter. All zero: nobody asks.
+ */
+struct nw_slower {
+	uint64_t ns;
+	double percentile; /* 0 < p < 1; ns does not count then */
+};
+
+/* "50ms", "p99", "p99.9": what is no number ends it. -EINVAL. */
+int nw_slower_parse(const char *text, struct nw_slower *out);
+
+struct nw_slow_watch;
+
 /* What is to be measured, and who is told. */
 struct nw_measure_options {
 	const char *const *spans; /* nw_span_parse(); none: those that names say */
@@ -209,6 +225,7 @@ struct nw_measure_options {
 	uint64_t interval_ns; /* of reports; 0: none */
 	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
 	bool totals;	/* a report of an interval is of everything so far */
+	struct nw_slower slower; /* slow() is told of each span that takes so long */
 	/* What is told, to whom; any may be NULL. */
 	void *arg;
 	nw_span_listener *listener; /* of each span */
@@ -220,6 +237,8 @@ struct nw_measure_options {
 	/* So many intervals, from this number on, had nothing in them. */
 	int (*quiet)(void *arg, uint64_t first, uint64_t count, struct nw_error *err);
 	int (*tick)(void *arg, struct nw_error *err);
+	/* A span of at least options.slower has ended. */
+	int (*slow)(void *arg, const struct nw_slow_span *slow, struct nw_error *err);
 };
 
 struct nw_measure {
@@ -233,7 +252,10 @@ struct nw_measure {
 	uint64_t intervals; /* that are over */
 	uint64_t filtered;  /* hits taken out since the last of them */
 	nw_strings uses;
-	struct nw_error failure; /* of what was told inside of hit(); code 0: none */
+	struct nw_slow_watch *slow; /* NULL: nobody asks for slow spans */
+	const struct nw_task *task; /* of the hit that is taken; NULL: not known */
+	uint64_t slow_spans;	    /* that were told */
+	struct nw_error failure;    /* of what was told inside of hit(); code 0: none */
 };
 
 /* A mistake in options->by is a usage error. */
@@ -275,6 +297,9 @@ struct nw_timeline_options {
 	const char *const *spans; /* nw_span_parse(); none: those that names say */
 	size_t span_count;
 	uint64_t count; /* stop after so many hits; 0: go on */
+	struct nw_slower
+		slower; /* instead of hits and spans only those that take so long are shown, and counted */
+	bool header, bold, wall; /* as those of nw_printer */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */

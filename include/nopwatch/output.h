@@ -91,6 +91,21 @@ struct nw_event_line {
 		kernel_text; /* the kernel's own words for its event; NULL: none are known */
 };
 
+/* A span that took long, as it ends. */
+struct nw_slow_span {
+	const struct nw_selection *selection;
+	const struct nw_span_def *span;
+	const struct nw_hit
+		*began; /* NULL: not known, there are too many open spans to keep */
+	const struct nw_hit *ended;
+	const struct nw_task *task;	/* that ended it */
+	uint64_t start, latency, least; /* it began then; at least so long are shown */
+	double percentile; /* least is that of the spans before it; 0: it was said as it is */
+	uint64_t run_start; /* time that text counts from */
+	int64_t wall_ns;    /* as in an event's line */
+	bool wall;
+};
+
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 void nw_value_json(const struct nw_value *value, struct nw_json *json);
@@ -185,6 +200,8 @@ struct nw_output_format {
 	void (*event)(struct nw_output *output, const struct nw_event_line *line);
 	/* What becomes of a span; if a hit makes it so, just behind the hit's event. */
 	void (*span)(struct nw_output *output, const struct nw_span_event *event);
+	/* A span that took long; NULL: the format cannot show it. */
+	void (*slow)(struct nw_output *output, const struct nw_slow_span *slow);
 	void (*loss)(struct nw_output *output, const struct nw_record *loss);
 	void (*disabled)(struct nw_output *output, const struct nw_disabled *disabled);
 	void (*report)(struct nw_output *output, const struct nw_report *report);
@@ -233,6 +250,7 @@ void nw_output_free(struct nw_output *output);
 void nw_output_begin(struct nw_output *output, const struct nw_begin *begin);
 void nw_output_event(struct nw_output *output, const struct nw_event_line *line);
 void nw_output_span(struct nw_output *output, const struct nw_span_event *event);
+void nw_output_slow(struct nw_output *output, const struct nw_slow_span *slow);
 void nw_output_loss(struct nw_output *output, const struct nw_record *loss);
 void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled);
 void nw_output_report(struct nw_output *output, const struct nw_report *report);

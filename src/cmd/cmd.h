@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "nopwatch/base.h"
+#include "nopwatch/engine.h"
 #include "nopwatch/output.h"
 #include "nopwatch/probe.h"
 
@@ -32,6 +33,7 @@ struct nw_args {
 	uint64_t max_rate;    /* hits a second and probe, 0: any */
 	const struct nw_output_format *format;
 	const char *by, *filter;
+	struct nw_slower slower;
 	NW_VEC(const char *) spans, hists, types, remotes;
 	const char *color;
 	const char *error;	      /* --error */

@@ -186,6 +186,15 @@ static int armed(void *arg, struct nw_error *err)
 	return nw_sink_write(&s->sink, &s->output.text, err);
 }
 
+static int print_slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err)
+{
+	struct stat_run *s = arg;
+
+	clear_status(s);
+	nw_output_slow(&s->output, slow);
+	return nw_sink_write(&s->sink, &s->output.text, err);
+}
+
 static int tick(void *arg, struct nw_error *err)
 {
 	struct stat_run *s = arg;
@@ -237,12 +246,14 @@ static int run(const struct nw_args *args)
 		.interval_ns = args->interval_ns,
 		.count = args->count,
 		.totals = args->format->cumulative,
+		.slower = args->slower,
 		.arg = &s,
 		.start = start,
 		.armed = armed,
 		.interval = print_interval,
 		.quiet = print_quiet,
 		.tick = tick,
+		.slow = print_slow,
 	};
 	struct nw_run_result result = {0};
 	struct nw_error err;
@@ -294,6 +305,11 @@ const struct nw_command nw_cmd_stat = {
 		"--top "
 		"choose what comes\n"
 		"first; a result longer than the terminal goes through $PAGER.\n"
+		"--slower 50ms prints each span of at least so long as it ends, with the "
+		"arguments at both\n"
+		"ends; --slower p99 those that are longer than that percentile of the ones "
+		"before "
+		"them.\n"
 		"--max-rate disables what is hit too often; -v tells what the hits cost.\n"
 		"\n"
 		"With -- CMD the probes are armed before CMD starts. If CMD itself runs "
@@ -303,7 +319,8 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span hist max-rate buffer string-size from "
+		   "sort top all-rows filter span slower hist max-rate buffer string-size "
+		   "from "
 		   "strict dry-run force quiet verbose color no-pager",
 	.run = run,
 };

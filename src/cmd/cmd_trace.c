@@ -8,9 +8,14 @@
 struct tracer {
 	const struct nw_args *args;
 	struct nw_printer printer;
-	struct nw_timeline timeline; /* instead, where the format has spans */
+	struct nw_timeline timeline; /* instead, where spans are shown */
 	struct nw_sink sink;
 };
+
+static bool shows_spans(const struct nw_args *args)
+{
+	return args->format->spans || args->slower.ns || args->slower.percentile > 0;
+}
 
 static int start(void *arg, struct nw_error *err)
 {
@@ -58,8 +63,8 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 		return ret;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
-	const struct nw_error *failure = t->args->format->spans ? &t->timeline.failure
-								: &t->printer.failure;
+	bool spans = shows_spans(t->args);
+	const struct nw_error *failure = spans ? &t->timeline.failure : &t->printer.failure;
 	if (failure->code) {
 		*err = *failure;
 		ret = -err->code;
@@ -67,8 +72,8 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 	if (ret < 0)
 		return ret;
 	tell_result(t->args, result);
-	ret = t->args->format->spans ? nw_timeline_finish(&t->timeline, result, err)
-				     : nw_printer_finish(&t->printer, result, err);
+	ret = spans ? nw_timeline_finish(&t->timeline, result, err)
+		    : nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
 }
 
@@ -76,18 +81,23 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
 {
 	const struct nw_args *args = t->args;
+	bool header = !args->output && isatty(STDOUT_FILENO) == 1;
 	const struct nw_timeline_options timeline = {
 		.format = args->format,
 		.spans = args->spans.item,
 		.span_count = args->spans.count,
 		.count = args->count,
+		.slower = args->slower,
+		.header = header,
+		.bold = nw_use_color(args, stdout),
+		.wall = args->wall,
 		.arg = t,
 		.start = start,
 		.armed = armed,
 		.write = write_lines,
 	};
 
-	if (args->format->spans) {
+	if (shows_spans(args)) {
 		int ret = nw_timeline_open(&timeline, &t->timeline, err);
 		if (ret == 0)
 			*out = nw_timeline_consumer(&t->timeline);
@@ -96,12 +106,12 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 	if (args->spans.count) {
 		nw_fail_usage(err, "--span: -f %s shows hits, not spans",
 			      args->format->name);
-		nw_error_hint(err, "use -f perfetto, or 'nopwatch stat'");
+		nw_error_hint(err, "use -f perfetto, --slower, or 'nopwatch stat'");
 		return -EINVAL;
 	}
 	t->printer = (struct nw_printer){
 		.format = args->format,
-		.header = !args->output && isatty(STDOUT_FILENO) == 1,
+		.header = header,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
 		.count = args->count,
@@ -154,10 +164,13 @@ const struct nw_command nw_cmd_trace = {
 		"kernel's own "
 		"events,\n"
 		"tracepoint:SYSTEM:EVENT, have their fields as arguments, and are printed "
-		"as the\nkernel prints them.",
+		"as the\nkernel prints them. With --slower 50ms (or p99) only spans that "
+		"take so long are "
+		"shown,\nas they end.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = "pid follow all exe types duration count output format json filter "
-		   "span max-rate buffer string-size from time strict dry-run force quiet "
+		   "span slower max-rate buffer string-size from time strict dry-run force "
+		   "quiet "
 		   "verbose color",
 	.run = run,
 };

@@ -131,6 +131,12 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 {
 	struct nw_buf names = {0};
 
+	bool slow = args->slower.ns || args->slower.percentile > 0;
+
+	if (slow && !args->format->slow)
+		return nw_fail_usage(err,
+				     "--slower: -f %s cannot show single spans as they end",
+				     args->format->name);
 	if (args->format->shows[command->shows])
 		return 0;
 	nw_output_names(command->shows, &names);
@@ -186,6 +192,14 @@ static int take_span(struct nw_args *args, const char *value, struct nw_error *e
 		return nw_no_memory(err);
 	*slot = value;
 	return 0;
+}
+
+static int take_slower(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	return nw_slower_parse(value, &args->slower) < 0
+		       ? bad_value(err, "--slower", value,
+				   "a duration such as 50ms, or a percentile such as p99")
+		       : 0;
 }
 
 static int take_hist(struct nw_args *args, const char *value, struct nw_error *err)
@@ -280,6 +294,8 @@ static const struct nw_option options[] = {
 	 take_filter},
 	{0, "span", "SPAN", "measure [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]]",
 	 take_span},
+	{0, "slower", "TIME|pNN", "show each span that takes so long, with its arguments",
+	 take_slower},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
 	 take_types},

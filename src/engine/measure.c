@@ -6,6 +6,7 @@
 
 #include "by.h"
 #include "nopwatch/engine.h"
+#include "slower.h"
 
 /* ---- what is measured --------------------------------------------------------------- */
 
@@ -65,6 +66,34 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 	return 0;
 }
 
+static bool wants_slow(const struct nw_measure_options *options)
+{
+	return options->slower.ns || options->slower.percentile > 0;
+}
+
+/* Each span: whoever listens is told, and of the slow ones again. */
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	struct nw_measure *m = arg;
+	struct nw_slow_span slow;
+
+	if (m->options.listener)
+		m->options.listener(m->options.arg, event);
+	if (!nw_slow_watch_span(m->slow, event, &slow) || m->failure.code)
+		return;
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+	slow.selection = &so_far->selection;
+	slow.span = &m->spans.item[event->span];
+	slow.task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
+	slow.run_start = so_far->start_ns;
+	slow.wall_ns = so_far->wall_ns;
+	m->slow_spans++;
+	int ret = m->options.slow(m->options.arg, &slow, &m->failure);
+	if (ret < 0 && !m->failure.code)
+		m->failure.code =
+			-ret; /* nobody reads it any more: there is nothing to say */
+}
+
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
@@ -76,14 +105,18 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
 		ret = nw_by_bind(m->by, selection, err);
+	bool slow = wants_slow(&m->options);
+	if (ret == 0 && slow &&
+	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
+		ret = nw_no_memory(err);
 	const struct nw_summary_options options = {
 		.selection = selection,
 		.spans = m->spans.item,
 		.span_count = m->spans.count,
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = m->by->keys.count > 0,
-		.listener = m->options.listener,
-		.listener_arg = m->options.arg,
+		.listener = slow ? listen : m->options.listener,
+		.listener_arg = slow ? m : m->options.arg,
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &m->summary, err);
@@ -189,8 +222,12 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
+	m->task = task;
 	if (ret == 0)
 		ret = nw_summary_hit(m->summary, hit, task ? task->pid : 0, group);
+	m->task = NULL;
+	if (ret == 0 && m->failure.code)
+		ret = m->failure.code == EPIPE ? -EPIPE : -EIO;
 	if (ret == 0 && nw_run_so_far(m->run)->hits >= m->most_hits)
 		ret = -ECANCELED;
 	return ret;
@@ -279,9 +316,11 @@ static bool keyed_by(const struct nw_measure_options *options,
 struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 {
 	const struct nw_measure_options *options = &m->options;
-	bool needs_args = nw_by_needs_args(m->by) || options->hist_count ||
+	bool slow = wants_slow(options);
+	bool needs_args = nw_by_needs_args(m->by) || options->hist_count || slow ||
 			  keyed_by(options, nw_span_needs_args);
-	bool comms = nw_by_needs_tasks(m->by) || keyed_by(options, nw_span_needs_pids);
+	bool comms = nw_by_needs_tasks(m->by) || slow ||
+		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
 			  comms;
@@ -312,6 +351,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
+	nw_slow_watch_free(m->slow);
 	nw_spans_free(&m->spans);
 	if (m->by)
 		nw_by_free(m->by);

@@ -258,6 +258,11 @@ bool nw_run_wants(const struct nw_run *run, int32_t tid)
 	return nw_tasks_get(run->tasks, tid)->wanted;
 }
 
+const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid)
+{
+	return run->tasks ? nw_tasks_get(run->tasks, tid) : NULL;
+}
+
 bool nw_run_asked(struct nw_run *run)
 {
 	bool asked = run->wake.report;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The consumer that draws: each hit, and each span that hits begin and end, for formats that have spans. */
+/*
+ * The consumer that shows spans: each hit, and each span that hits begin and end, for formats that draw
+ * them; or only the spans that take long.
+ */
 #include <errno.h>
 
 #include "nopwatch/engine.h"
@@ -18,6 +21,28 @@ static int flush(struct nw_timeline *t, struct nw_error *err)
 static void listen(void *arg, const struct nw_span_event *event)
 {
 	nw_output_span(&((struct nw_timeline *)arg)->output, event);
+}
+
+static bool is_full(struct nw_timeline *t)
+{
+	return t->output.text.len >= FLUSH_AT;
+}
+
+static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err)
+{
+	struct nw_timeline *t = arg;
+	struct nw_slow_span shown = *slow;
+
+	if (t->options.count && t->measure.slow_spans > t->options.count)
+		return 0;
+	shown.wall = t->options.wall;
+	nw_output_slow(&t->output, &shown);
+	return is_full(t) ? flush(t, err) : 0;
+}
+
+static bool only_slow(const struct nw_timeline *t)
+{
+	return t->options.slower.ns || t->options.slower.percentile > 0;
 }
 
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
@@ -40,6 +65,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.spans = t->measure.spans.item,
 		.span_count = t->measure.spans.count,
 		.sites = nw_result_sites(so_far),
+		.header = t->options.header,
+		.bold = t->options.bold,
 	};
 
 	nw_output_begin(&t->output, &begin);
@@ -47,6 +74,18 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		t->options.armed(t->options.arg, so_far);
 	int ret = t->inner.armed(t->inner.arg, run, err);
 	return ret < 0 ? ret : flush(t, err);
+}
+
+/* A hit that is not shown may end a span that is. */
+static int hit_unseen(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct nw_timeline *t = arg;
+	int ret = t->inner.hit(t->inner.arg, hit, task);
+
+	t->failure = t->measure.failure;
+	if (ret == 0 && t->options.count && t->measure.slow_spans >= t->options.count)
+		ret = -ECANCELED;
+	return ret;
 }
 
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
@@ -63,7 +102,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 	nw_output_event(&t->output, &line);
 	int ret = t->inner.hit(t->inner.arg, hit, task);
-	if (ret == 0 && t->output.text.len >= FLUSH_AT && flush(t, &t->failure) < 0)
+	if (ret == 0 && is_full(t) && flush(t, &t->failure) < 0)
 		ret = t->failure.code == EPIPE ? -EPIPE : -EIO;
 	return ret;
 }
@@ -122,8 +161,10 @@ int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeli
 	const struct nw_measure_options measured = {
 		.spans = options->spans,
 		.span_count = options->span_count,
-		.count = options->count,
-		.listener = listen,
+		.count = only_slow(out) ? 0 : options->count,
+		.listener = only_slow(out) ? NULL : listen,
+		.slower = options->slower,
+		.slow = slow,
 		.arg = out,
 	};
 	int ret = nw_measure_open(&measured, &out->measure, err);
@@ -142,7 +183,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.comms = true,
 		.start = start,
 		.armed = armed,
-		.hit = hit,
+		.hit = only_slow(timeline) ? hit_unseen : hit,
 		.filtered = filtered,
 		.stranger = stranger,
 		.disabled = disabled,

@@ -86,10 +86,9 @@ static const struct {
 	bool (*has)(const struct nw_value *value);
 } marks[] = {{"untrusted", is_untrusted}, {"cut", is_cut}, {"fault", is_fault}};
 
-static void print_marks(const struct nw_event_line *line, struct nw_json *json)
+static void print_marks(const struct nw_probe *probe, const struct nw_hit *hit,
+			struct nw_json *json)
 {
-	const struct nw_hit *hit = line->hit;
-
 	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
 		bool any = false;
 		for (size_t i = 0; i < hit->value_count; i++) {
@@ -101,12 +100,26 @@ static void print_marks(const struct nw_event_line *line, struct nw_json *json)
 				nw_json_open(json, '[');
 			}
 			any = true;
-			nw_arg_name(line->probe, i, name);
+			nw_arg_name(probe, i, name);
 			nw_json_text(json, name, strlen(name));
 		}
 		if (any)
 			nw_json_close(json, ']');
 	}
+}
+
+static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
+		       struct nw_json *json)
+{
+	nw_json_key(json, "args");
+	nw_json_open(json, '{');
+	for (size_t i = 0; i < hit->value_count; i++) {
+		char name[32];
+		nw_arg_name(probe, i, name);
+		nw_json_key(json, name);
+		nw_value_json(&hit->values[i], json);
+	}
+	nw_json_close(json, '}');
 }
 
 static void event(struct nw_output *output, const struct nw_event_line *line)
@@ -124,18 +137,52 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_json_i64(&json, hit->tid);
 	nw_json_key_text(&json, "comm", line->task->comm);
 	nw_json_key_text(&json, "probe", line->probe->label);
-	nw_json_key(&json, "args");
-	nw_json_open(&json, '{');
-	for (size_t i = 0; i < hit->value_count; i++) {
-		char name[32];
-		nw_arg_name(line->probe, i, name);
-		nw_json_key(&json, name);
-		nw_value_json(&hit->values[i], &json);
-	}
-	nw_json_close(&json, '}');
+	print_args(line->probe, hit, &json);
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
-	print_marks(line, &json);
+	print_marks(line->probe, hit, &json);
+	nw_json_finish(&json);
+}
+
+/* The hit at one end of a span. */
+static void print_side(const struct nw_slow_span *slow, const char *key,
+		       const struct nw_hit *hit, struct nw_json *json)
+{
+	const struct nw_probe *probe;
+
+	if (!hit)
+		return;
+	probe = slow->selection->probes.item[hit->probe];
+	nw_json_key(json, key);
+	nw_json_open(json, '{');
+	nw_json_key_text(json, "probe", probe->label);
+	nw_json_key_u64(json, "cpu", hit->cpu);
+	nw_json_key(json, "tid");
+	nw_json_i64(json, hit->tid);
+	print_args(probe, hit, json);
+	print_marks(probe, hit, json);
+	nw_json_close(json, '}');
+}
+
+static void slow(struct nw_output *output, const struct nw_slow_span *slow)
+{
+	struct nw_json json = nw_json_start(&output->text, "slow");
+
+	nw_json_key_text(&json, "span", slow->span->name);
+	nw_json_key_u64(&json, "start_ns", slow->start);
+	nw_json_key_u64(&json, "time_ns", slow->ended->time);
+	nw_json_key_u64(&json, "latency_ns", slow->latency);
+	nw_json_key_u64(&json, "limit_ns", slow->least);
+	if (slow->wall_ns)
+		nw_json_key_u64(&json, "wall_ns",
+				slow->ended->time + (uint64_t)slow->wall_ns);
+	nw_json_key(&json, "pid");
+	nw_json_i64(&json, slow->task->pid);
+	nw_json_key(&json, "tid");
+	nw_json_i64(&json, slow->ended->tid);
+	nw_json_key_text(&json, "comm", slow->task->comm);
+	print_side(slow, "start", slow->began, &json);
+	print_side(slow, "end", slow->ended, &json);
 	nw_json_finish(&json);
 }
 
@@ -361,6 +408,7 @@ const struct nw_output_format nw_output_json = {
 	.shows = {true, true, true},
 	.begin = begin,
 	.event = event,
+	.slow = slow,
 	.disabled = disabled,
 	.report = report,
 	.quiet = quiet,

@@ -79,6 +79,12 @@ void nw_output_span(struct nw_output *output, const struct nw_span_event *event)
 		output->format->span(output, event);
 }
 
+void nw_output_slow(struct nw_output *output, const struct nw_slow_span *slow)
+{
+	if (output->format->slow)
+		output->format->slow(output, slow);
+}
+
 void nw_output_loss(struct nw_output *output, const struct nw_record *loss)
 {
 	if (output->format->loss)

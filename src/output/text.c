@@ -78,12 +78,11 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 			      "PROBE", begin->bold ? "\033[0m" : "");
 }
 
-static void time_text(const struct nw_event_line *line, char out[32])
+/* wall_ns: 0: since the start. */
+static void time_text(uint64_t time, uint64_t start, int64_t wall_ns, char out[32])
 {
-	uint64_t time = line->hit->time;
-
-	if (line->wall && line->wall_ns) {
-		uint64_t wall = time + (uint64_t)line->wall_ns;
+	if (wall_ns) {
+		uint64_t wall = time + (uint64_t)wall_ns;
 		time_t seconds = (time_t)(wall / 1000000000);
 		struct tm local;
 		localtime_r(&seconds, &local);
@@ -91,7 +90,7 @@ static void time_text(const struct nw_event_line *line, char out[32])
 		snprintf(out + 8, 24, ".%06u", (unsigned int)(wall % 1000000000 / 1000));
 		return;
 	}
-	uint64_t since = time > line->start ? time - line->start : 0;
+	uint64_t since = time > start ? time - start : 0;
 	snprintf(out, 32, "%8" PRIu64 ".%06u", since / 1000000000,
 		 (unsigned int)(since % 1000000000 / 1000));
 }
@@ -113,21 +112,21 @@ static size_t kernel_word(const char *text, const char *name, const char **out)
 	return found == 1 ? strcspn(*out, " ") : 0;
 }
 
-static void print_args(const struct nw_event_line *line, struct nw_buf *out)
+static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
+		       const char *kernel_text, struct nw_buf *out)
 {
-	for (size_t i = 0; i < line->hit->value_count; i++) {
-		const struct nw_value *value = &line->hit->values[i];
+	for (size_t i = 0; i < hit->value_count; i++) {
+		const struct nw_value *value = &hit->values[i];
 		const char *word = NULL;
 		char name[32];
-		nw_arg_name(line->probe, i, name);
+		nw_arg_name(probe, i, name);
 		nw_buf_addc(out, ' ');
 		nw_buf_add_escaped(out, name, strlen(name));
 		nw_buf_addc(out, '=');
 		bool number = value->kind == NW_VALUE_SIGNED ||
 			      value->kind == NW_VALUE_UNSIGNED;
-		size_t len = number && line->kernel_text
-				     ? kernel_word(line->kernel_text, name, &word)
-				     : 0;
+		size_t len = number && kernel_text ? kernel_word(kernel_text, name, &word)
+						   : 0;
 		if (len)
 			nw_buf_add_escaped(out, word, len);
 		else
@@ -135,25 +134,63 @@ static void print_args(const struct nw_event_line *line, struct nw_buf *out)
 	}
 }
 
+/* When, where and who. */
+static void line_start(const char *time, const struct nw_hit *hit,
+		       const struct nw_task *task, struct nw_buf *out)
+{
+	struct nw_buf who = {0};
+	char cpu[16];
+
+	snprintf(cpu, sizeof(cpu), "%u", hit->cpu);
+	nw_buf_add_escaped(&who, task->comm, strlen(task->comm));
+	nw_buf_printf(&who, "-%d", hit->tid);
+	nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
+	nw_buf_free(&who);
+}
+
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	struct nw_buf *out = &output->text;
-	char time[32], cpu[16];
-	struct nw_buf who = {0};
+	char time[32];
 
-	time_text(line, time);
-	snprintf(cpu, sizeof(cpu), "%u", line->hit->cpu);
-	nw_buf_add_escaped(&who, line->task->comm, strlen(line->task->comm));
-	nw_buf_printf(&who, "-%d", line->hit->tid);
-	nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
-	nw_buf_free(&who);
+	time_text(line->hit->time, line->start, line->wall ? line->wall_ns : 0, time);
+	line_start(time, line->hit, line->task, out);
 	nw_buf_add_escaped(out, line->probe->label, strlen(line->probe->label));
 	if (line->kernel_text && !line->probe->has_args) {
 		nw_buf_addc(out, ' ');
 		nw_buf_add_escaped(out, line->kernel_text, strlen(line->kernel_text));
 	} else {
-		print_args(line, out);
+		print_args(line->probe, line->hit, line->kernel_text, out);
 	}
+	nw_buf_addc(out, '\n');
+}
+
+/* The arguments at one end of a slow span; nothing if there are none. */
+static void print_side(const struct nw_slow_span *slow, const char *word,
+		       const struct nw_hit *hit, struct nw_buf *out)
+{
+	if (!hit || !hit->value_count)
+		return;
+	nw_buf_printf(out, "  %s", word);
+	print_args(slow->selection->probes.item[hit->probe], hit, NULL, out);
+}
+
+static void slow(struct nw_output *output, const struct nw_slow_span *slow)
+{
+	struct nw_buf *out = &output->text;
+	char time[32], latency[16], least[16];
+
+	time_text(slow->ended->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
+	line_start(time, slow->ended, slow->task, out);
+	nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
+	nw_duration_text(slow->latency, latency);
+	nw_buf_printf(out, " %s", latency);
+	if (slow->percentile > 0) {
+		nw_duration_text(slow->least, least);
+		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);
+	}
+	print_side(slow, "from", slow->began, out);
+	print_side(slow, "to", slow->ended, out);
 	nw_buf_addc(out, '\n');
 }
 
@@ -179,6 +216,7 @@ const struct nw_output_format nw_output_text = {
 	.for_people = true,
 	.begin = begin,
 	.event = event,
+	.slow = slow,
 	.loss = loss,
 	.report = nw_text_report,
 	.quiet = quiet,

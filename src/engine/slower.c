@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* See slower.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "slower.h"
+
+/* The spans of one kind so far, where the limit is one of their percentiles. */
+struct kind {
+	struct nw_histogram seen;
+	uint64_t least; /* UINT64_MAX: there are too few to tell */
+	uint64_t again; /* look at them again when there are so many */
+};
+
+struct nw_slow_watch {
+	struct nw_slower slower;
+	struct nw_starts *starts;
+	struct kind *kind; /* by span */
+	size_t kinds;
+};
+
+int nw_slower_parse(const char *text, struct nw_slower *out)
+{
+	*out = (struct nw_slower){0};
+	if (text[0] != 'p' || !isdigit((unsigned char)text[1]))
+		return nw_parse_duration(text, &out->ns) < 0 || !out->ns ? -EINVAL : 0;
+	char *end;
+	double percent = strtod(text + 1, &end);
+	if (*end || !(percent > 0 && percent < 100))
+		return -EINVAL;
+	out->percentile = percent / 100;
+	return 0;
+}
+
+int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,
+		       struct nw_slow_watch **out)
+{
+	struct nw_slow_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return -ENOMEM;
+	*watch = (struct nw_slow_watch){.slower = *slower, .kinds = spans};
+	watch->kind = calloc(spans + 1, sizeof(struct kind));
+	if (!watch->kind || nw_starts_open(&watch->starts) < 0) {
+		nw_slow_watch_free(watch);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < spans; i++)
+		watch->kind[i].least = UINT64_MAX;
+	*out = watch;
+	return 0;
+}
+
+void nw_slow_watch_free(struct nw_slow_watch *watch)
+{
+	if (!watch)
+		return;
+	for (size_t i = 0; watch->kind && i < watch->kinds; i++)
+		nw_histogram_free(&watch->kind[i].seen);
+	free(watch->kind);
+	nw_starts_free(watch->starts);
+	free(watch);
+}
+
+/*
+ * The limit for a span that took so long, and the span is one of those seen from then on. A percentile needs
+ * spans above it to mean anything: of the first ones none is slow. It is not looked for again for
+ * each span, which would cost more than all else, but for each that makes them a sixteenth more.
+ */
+static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
+{
+	uint64_t count = kind->seen.count, least = kind->least;
+
+	if (count >= kind->again && (double)count * (1 - percentile) >= 1) {
+		least = nw_histogram_percentile(&kind->seen, percentile);
+		kind->least = least;
+		kind->again = count + count / 16 + 1;
+	}
+	nw_histogram_add(&kind->seen, latency);
+	return least;
+}
+
+bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
+			struct nw_slow_span *out)
+{
+	const struct nw_hit *began = nw_starts_follow(watch->starts, event);
+	double percentile = watch->slower.percentile;
+
+	if (event->moment != NW_SPAN_ENDS)
+		return false;
+	uint64_t latency = event->hit->time - event->start;
+	uint64_t least = percentile > 0
+				 ? limit_of(&watch->kind[event->span], percentile, latency)
+				 : watch->slower.ns;
+	/* as long as the percentile's bucket is no longer than so many others */
+	if (percentile > 0 ? latency <= least : latency < least)
+		return false;
+	*out = (struct nw_slow_span){
+		.began = began,
+		.ended = event->hit,
+		.start = event->start,
+		.latency = latency,
+		.least = least,
+		.percentile = percentile,
+	};
+	return true;
+}

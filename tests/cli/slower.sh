@@ -1,0 +1,66 @@
+# --slower: single spans as they end, from the bundled recording.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+sample=$TESTS_LIB/../demo/sample.dat
+j() { python3 "$TESTS_LIB/j" "$@"; }
+
+"$NOPWATCH" trace -j --from "$sample" >events
+"$NOPWATCH" trace -j --from "$sample" --slower 1ms >slow
+ok "there are slow spans" grep -q '"type":"slow"' slow
+is "and no hits beside them" "$(grep -c '"type":"event"' slow)" 0
+
+# the same from the hits alone: every pair of a thread's, last in first out
+ok "each span of at least so long, with its arguments, and no other" python3 - <<'PY'
+import json
+starts, want = {}, []
+for line in open("events"):
+    row = json.loads(line)
+    if row["type"] != "event":
+        continue
+    name, _, moment = row["probe"].rpartition("__")
+    stack = starts.setdefault((name, row["tid"]), [])
+    if moment == "start":
+        stack.append(row)
+    elif moment == "done" and stack:
+        start = stack.pop()
+        if row["time_ns"] - start["time_ns"] >= 1000000:
+            want.append((name, start["time_ns"], row["time_ns"], start["args"], row["args"], start["cpu"],
+                         row["cpu"], row["tid"], row["pid"], row["comm"]))
+got = [(s["span"], s["start_ns"], s["time_ns"], s["start"]["args"], s["end"]["args"], s["start"]["cpu"],
+        s["end"]["cpu"], s["tid"], s["pid"], s["comm"])
+       for s in map(json.loads, open("slow")) if s["type"] == "slow"]
+assert want and got == want, (len(got), len(want), got[:2], want[:2])
+PY
+is "each has its latency and the limit" \
+  "$(j slow "all(s['latency_ns'] == s['time_ns'] - s['start_ns'] and s['limit_ns'] == 1000000 for s in of('slow'))")" True
+"$NOPWATCH" report -j --slower 1ms "$sample" >report
+is "the same lines before a summary" "$(grep '"slow"' report)" "$(grep '"slow"' slow)"
+is "which is the same as without them" "$(grep -v '"slow"' report)" "$("$NOPWATCH" report -j "$sample")"
+is "-n counts them" "$("$NOPWATCH" trace --from "$sample" --slower 1ms -n 3 | wc -l)" 3
+is "one span's only" "$("$NOPWATCH" trace -j --from "$sample" --slower 1ms --span 'myserver:lookup__start..myserver:lookup__done' |
+  grep -c '"slow"')" "$(j slow "sum(s['span'] == 'myserver:lookup' for s in of('slow'))")"
+has "text has the span, its latency and both ends" \
+  "$("$NOPWATCH" trace --from "$sample" --slower 1ms | head -n 1)" \
+  '^ +[0-9.]+ +[0-9]+ +server-[0-9]+ +myserver:[a-z]+ [0-9.]+ms  from [a-z0-9]+=.*  to [a-z0-9]+='
+"$NOPWATCH" trace -j --from "$sample" --slower p99 >relative
+ok "relative to the spans before" test "$(grep -c '"slow"' relative)" -gt 0
+is "each is longer than its limit" "$(j relative "all(s['latency_ns'] > s['limit_ns'] for s in of('slow'))")" True
+has "and text says how long the others were" "$("$NOPWATCH" trace --from "$sample" --slower p99 | head -n 1)" \
+  '\(p99 so far: [0-9.]+[mnu]?s\)'
+"$NOPWATCH" trace --from "$sample" --slower 1h >none
+is "none is no error" "$?.$(wc -c <none)" 0.0
+"$NOPWATCH" trace --from "$sample" | head -n 1 >/dev/null
+without=${PIPESTATUS[0]}
+"$NOPWATCH" trace --from "$sample" --slower 1us | head -n 1 >/dev/null
+is "a reader that goes away ends it as it ends other traces" "${PIPESTATUS[0]}" "$without"
+
+for wrong in 0 p p0 p100 fast -1; do
+  "$NOPWATCH" report --slower "$wrong" "$sample" >/dev/null 2>err
+  is "--slower $wrong is a mistake" $? 2
+done
+has "that says what would be right" "$(cat err)" "--slower '-1': not a duration such as 50ms, or a percentile such as p99"
+"$NOPWATCH" report -f csv --slower 1ms "$sample" >/dev/null 2>err
+is "CSV has no place for them" $? 2
+has "and says so" "$(cat err)" '--slower: -f csv cannot show single spans'
+finish
