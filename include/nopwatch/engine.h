@@ -191,6 +191,14 @@ int nw_request_select(const struct nw_request *request, bool all_args,
 int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *consumer,
 		    struct nw_buf *out, struct nw_error *err);
 /*
+ * The probes of a request as a shell script for another machine (nw_script_make()). Its pids are
+ * processes there. remotes: where files are there, "FILE=PATH", or a PATH if there is one file only.
+ * dangers: gets a sentence about each place that is left out since it would be too dangerous.
+ */
+int nw_request_script(const struct nw_request *request, const char *const *remotes,
+		      size_t remote_count, nw_strings *dangers, struct nw_buf *out,
+		      struct nw_error *err);
+/*
  * Open tracefs and find out what the kernel can do. assume: where that cannot be, take it for one
  * that can do everything: then fs->root is -1, its path the usual one.
  */

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/* A request as a shell script, for a machine that has only a shell. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/engine.h"
+
+enum {
+	/* a build-id stands near a file's beginning; a shell reads slowly */
+	ID_WITHIN = 1 << 16,
+	PART = 1 << 20, /* of a file, read at once */
+	ID_LEAST = 6	/* bytes that are compared */
+};
+
+struct script {
+	const struct nw_request *request;
+	const char *const *remotes; /* "FILE=PATH" or "PATH" */
+	size_t remote_count;
+	nw_strings *dangers;
+	struct nw_selection selection;
+	struct nw_plan plan;
+	struct nw_armed armed; /* as it will be there, if that kernel takes it */
+	NW_VEC(struct nw_script_file) files;
+	nw_strings paths;
+};
+
+/* ---- where the files are there ------------------------------------------------------ */
+
+/* "FILE=PATH" for this image, or a PATH alone if there is only one; NULL: neither. */
+static const char *remote_path(const struct script *s, const struct nw_image *image)
+{
+	bool alone = s->selection.images.count == 1;
+	size_t len = strlen(image->path);
+
+	for (size_t i = 0; i < s->remote_count; i++) {
+		const char *text = s->remotes[i];
+		if (strncmp(text, image->path, len) == 0 && text[len] == '=')
+			return text + len + 1;
+		if (alone && *text == '/')
+			return text;
+	}
+	return NULL;
+}
+
+static int add_path(struct script *s, const struct nw_image *image, struct nw_error *err)
+{
+	const char *there = remote_path(s, image), *path = image->path;
+	nw_cleanup(nw_free_ptr) char *cwd = getcwd(NULL, 0);
+
+	if (there)
+		return nw_strings_add(&s->paths, there, strlen(there)) < 0
+			       ? nw_no_memory(err)
+			       : 0;
+	if (!cwd)
+		return nw_fail(err, errno, "cannot find out the working directory: %s",
+			       nw_strerror(errno));
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	int ret = *path == '/' ? nw_strings_add(&s->paths, path, strlen(path))
+			       : nw_strings_addf(&s->paths, "%s/%s", cwd, path);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* Every --remote-path must mean one of the files. */
+static int check_remotes(const struct script *s, struct nw_error *err)
+{
+	for (size_t i = 0; i < s->remote_count; i++) {
+		const char *text = s->remotes[i];
+		bool used = false;
+		nw_vec_each (&s->selection.images, image) {
+			const char *path = remote_path(s, *image);
+			used |= path && path >= text && path <= text + strlen(text);
+		}
+		if (used)
+			continue;
+		nw_fail_usage(err, "--remote-path '%s' means none of the files", text);
+		nw_error_hint(err,
+			      "write FILE=PATH, with FILE as `nopwatch list` shows it: %s",
+			      s->selection.images.item[0]->path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- what the files are ------------------------------------------------------------- */
+
+static uint64_t count_newlines(const char *bytes, size_t len)
+{
+	const char *at = bytes, *end = bytes + len;
+	uint64_t count = 0;
+
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+		count++;
+		at++;
+	}
+	return count;
+}
+
+/* Bytes that shells keep as they are: they drop NUL, and use 0x81..0x88 themselves. */
+static bool is_safe(unsigned char c)
+{
+	return c != 0 && c != '\n' && !(c >= 0x80 && c <= 0x8f);
+}
+
+/* The longest run of safe bytes in the build-id, and where it is in the file. */
+static void find_id(const struct nw_image *image, const char *bytes, size_t len,
+		    struct nw_script_file *out)
+{
+	unsigned char id[64];
+	size_t id_len = 0, best = 0, best_len = 0;
+
+	for (const char *hex = image->build_id; hex[0] && hex[1] && id_len < sizeof(id);
+	     hex += 2) {
+		char pair[3] = {hex[0], hex[1], '\0'};
+		id[id_len++] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+	for (size_t i = 0, run = 0; i < id_len; i++) {
+		run = is_safe(id[i]) ? run + 1 : 0;
+		if (run > best_len) {
+			best_len = run;
+			best = i + 1 - run;
+		}
+	}
+	const char *at = id_len ? memmem(bytes, len < ID_WITHIN ? len : ID_WITHIN, id,
+					 id_len)
+				: NULL;
+	if (!at || best_len < ID_LEAST)
+		return;
+	memcpy(out->id, id + best, best_len);
+	out->id_len = best_len;
+	out->id_line = count_newlines(bytes, (size_t)(at - bytes) + best);
+}
+
+/* Read the file a part at a time: its owner may cut it off meanwhile. */
+static int read_file(const struct nw_image *image, struct nw_script_file *file)
+{
+	nw_cleanup(nw_free_ptr) char *part = malloc(PART);
+	uint64_t at = 0;
+	char last = '\n';
+
+	if (!part)
+		return -ENOMEM;
+	while (at < image->size) {
+		ssize_t got = pread(image->fd, part, PART, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -ENODATA;
+		if (at == 0)
+			find_id(image, part, (size_t)got, file);
+		file->lines += count_newlines(part, (size_t)got);
+		last = part[got - 1];
+		at += (size_t)got;
+	}
+	file->lines += last != '\n';
+	return 0;
+}
+
+static int measure_file(struct script *s, size_t i, struct nw_error *err)
+{
+	const struct nw_image *image = s->selection.images.item[i];
+	struct nw_script_file *file = nw_vec_add(&s->files);
+
+	if (!file)
+		return nw_no_memory(err);
+	file->path = s->paths.item[i];
+	file->size = image->size;
+	int ret = read_file(image, file);
+	if (ret == -ENODATA)
+		return nw_fail(err, ENODATA, "'%s' became shorter while it was read",
+			       image->path);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read '%s': %s", image->path,
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+static int measure_files(struct script *s, struct nw_error *err)
+{
+	const struct nw_selection *selection = &s->selection;
+	int ret = check_remotes(s, err);
+
+	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
+		ret = add_path(s, selection->images.item[i], err);
+	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
+		ret = measure_file(s, i, err);
+	return ret;
+}
+
+/* ---- the plan ----------------------------------------------------------------------- */
+
+/* One event a place; those that are too dangerous are left out. */
+static int choose_events(struct script *s, struct nw_error *err)
+{
+	const struct nw_plan *plan = &s->plan;
+	size_t left = 0;
+
+	if (nw_armed_make(plan, &s->armed) < 0)
+		return nw_no_memory(err);
+	nw_vec_each (&plan->events, event) {
+		const struct nw_place *place = &(*event)->places.item[0];
+		const struct nw_point *point = nw_plan_point(plan, place);
+		const struct nw_planned *planned = &plan->points.item[place->planned];
+		bool *failed = &s->armed.points.item[place->planned].failed;
+		const char *danger = s->request->force ? NULL
+						       : nw_point_hazard(NULL, point);
+		if (danger && !*failed &&
+		    nw_strings_addf(s->dangers, "%s at %s+0x%jx is left out: %s",
+				    plan->selection->probes.item[planned->probe]->label,
+				    point->image->path, point->offset, danger) < 0)
+			return nw_no_memory(err);
+		*failed |= danger != NULL;
+		left += !*failed;
+	}
+	nw_armed_assume(&s->armed);
+	return left ? 0 : nw_fail(err, EPERM, "no probe is left");
+}
+
+static int make_plan(struct script *s, struct nw_error *err)
+{
+	/* what the kernel there has is not known: hexadecimal is left to the reader, and
+	 * arguments that are refused cost only themselves */
+	struct nw_caps caps = nw_caps_all;
+	caps.multi_site = caps.hex = false;
+	const struct nw_plan_options options = {
+		.session = "sh",
+		.caps = caps,
+		.all_args = true,
+		.stacks = true,
+		.separate = true,
+		.naming = NW_NAMES_PROBES,
+		.string_size = s->request->string_size,
+		.any_kernel = true,
+	};
+	int ret = nw_plan_make(&s->selection, &options, &s->plan, err);
+
+	return ret < 0 ? ret : choose_events(s, err);
+}
+
+/* ---- the probes ----------------------------------------------------------------------- */
+
+/* Those there are not known here, and what their text looks like is each one's own affair. */
+static int refuse_kernel_events(const struct nw_request *request, struct nw_error *err)
+{
+	for (size_t i = 0; i < request->spec_count; i++) {
+		struct nw_error ignored;
+		struct nw_spec spec;
+		if (nw_spec_parse(request->specs[i], &spec, &ignored) < 0)
+			continue;
+		bool kernel = spec.kind == NW_SPEC_TRACEPOINT;
+		nw_spec_free(&spec);
+		if (kernel)
+			return nw_fail_usage(err,
+					     "'%s': a script has probes of programs only, "
+					     "not the kernel's own events",
+					     request->specs[i]);
+	}
+	return 0;
+}
+
+/* -p are processes there: they only say which files are meant if nothing else does. */
+static bool files_are_named(const struct nw_request *request)
+{
+	if (request->file)
+		return true;
+	for (size_t i = 0; i < request->spec_count; i++) {
+		struct nw_error ignored;
+		struct nw_spec spec;
+		if (nw_spec_parse(request->specs[i], &spec, &ignored) < 0)
+			return false;
+		bool named = strchr(spec.path, '/') != NULL;
+		nw_spec_free(&spec);
+		if (!named)
+			return false;
+	}
+	return true;
+}
+
+static int select_probes(struct script *s, struct nw_error *err)
+{
+	struct nw_request request = *s->request;
+
+	if (files_are_named(&request))
+		request.pid_count = 0;
+	return nw_request_select(&request, true, &s->selection, err);
+}
+
+int nw_request_script(const struct nw_request *request, const char *const *remotes,
+		      size_t remote_count, nw_strings *dangers, struct nw_buf *out,
+		      struct nw_error *err)
+{
+	struct script s = {.request = request,
+			   .remotes = remotes,
+			   .remote_count = remote_count,
+			   .dangers = dangers};
+	int ret = refuse_kernel_events(request, err);
+
+	if (ret == 0)
+		ret = select_probes(&s, err);
+	if (ret == 0)
+		ret = make_plan(&s, err);
+	if (ret == 0)
+		ret = measure_files(&s, err);
+	if (ret == 0) {
+		const struct nw_script_options options = {
+			.files = s.files.item,
+			.pids = request->pids,
+			.pid_count = request->pid_count,
+			.duration_ns = request->duration_ns,
+			.buffer_bytes = request->buffer_bytes,
+			.force = request->force,
+		};
+		ret = nw_script_make(&s.armed, &options, out, err);
+	}
+	nw_armed_free(&s.armed);
+	nw_plan_free(&s.plan);
+	nw_selection_free(&s.selection);
+	nw_vec_free(&s.files);
+	nw_strings_free(&s.paths);
+	return ret;
+}
