@@ -1,6 +1,7 @@
 # kill -9 at every moment of every command that changes the kernel: one `clean`, and nothing is left, neither in
 # tracefs and /run/nopwatch nor in the program's memory. HARM=500 tries so many moments of each command; without it,
 # a few spread over its life, so that different ones are tried in different runs. COMMANDS="add script" tries only these.
+# All of it twice: alone, and beside a session of the same probes and events that stay, which must not notice.
 #
 # The moments are between system calls (tests/programs/killer.c): in the middle of one, while it disarms, the kernel
 # itself leaves breakpoints behind for as long as it has the file, which a test must not do to the machine it runs on.
@@ -21,16 +22,16 @@ is_whole() { # of the program that is traced
 
 # Whatever is ours and stays, because a command came to its end: not what is tested here.
 put_back() {
-  "$NOPWATCH" remove -q '*' >/dev/null 2>&1
+  "$NOPWATCH" remove -q sdt_myserver >/dev/null 2>&1
 }
 
 is_as_before() {
-  [ "$(tracefs_state)" = "$state_before" ]
+  [ "$(tracefs_state)" = "$before" ]
 }
 
 # killed_at NAME SETUP COMMAND...: at a few of its moments; SETUP is a command of nopwatch's before, "" for none
 killed_at() {
-  local name=$1 setup=$2 tries=${HARM:-4} bad="" moments step at i
+  local name=$1 setup=$2 tries=${HARM:-2} bad="" moments step at i
   shift 2
   [[ -z ${COMMANDS:-} || " $COMMANDS " == *" $name "* ]] || return 0
   # shellcheck disable=SC2086 # words
@@ -50,10 +51,10 @@ killed_at() {
     "$NOPWATCH" clean -q >/dev/null 2>said || bad+="[$at of $moments: clean ends with $?: $(cat said)] "
     put_back
     is_as_before || bad+="[$at of $moments: $(diff <(echo "$state_before") <(tracefs_state))] "
-    is_whole >said || bad+="[$at of $moments: $(cat said)] "
+    [ -n "$beside" ] || is_whole >said || bad+="[$at of $moments: $(cat said)] "
     [ -z "$bad" ] || break
   done
-  is "$name: nothing is left after $i kills of $moments moments" "$bad" ""
+  is "$name$beside: nothing is left after $i kills of $moments moments" "$bad" ""
 }
 
 killed() { # SETUP COMMAND...
@@ -62,20 +63,41 @@ killed() { # SETUP COMMAND...
   killed_at "$1" "$setup" "$NOPWATCH" "$@"
 }
 
-killed "" stat -q -d 0.1 -o out "$spec"
-killed "" record -q -d 0.1 -o rec.dat "$spec"
-killed "" trace -q -n 1 -o out "$spec"
-killed "" add -q "$spec"
-killed "" add -q --enable "$spec"
-killed "add -q $spec" enable -q '*'
-killed "add -q --enable $spec" disable -q '*'
-killed "add -q --enable $spec" remove -q '*'
-killed "" features
-
-# The script that travels: its own process, whose settings of the top level and events its helper, or else nopwatch,
+# The script that travels is its own process, whose settings of the top level and events its helper, or else nopwatch,
 # takes away.
 "$NOPWATCH" script -d 1 "$spec" >script.sh
-killed_at script "" sh script.sh
+
+all_killed() {
+  killed "" stat -q -d 0.1 -o out "$spec"
+  killed "" record -q -d 0.1 -o rec.dat "$spec"
+  killed "" trace -q -n 1 -o out "$spec"
+  killed "" add -q "$spec"
+  killed "" add -q --enable "$spec"
+  killed "add -q $spec" enable -q sdt_myserver
+  killed "add -q --enable $spec" disable -q sdt_myserver
+  killed "add -q --enable $spec" remove -q sdt_myserver
+  killed "" features
+  killed_at script "" sh script.sh
+}
+
+before=$state_before beside=""
+all_killed
+
+# Beside others: a session that has the same sites armed, and events that stay, with a journal of them.
+cp "$PROGRAMS/spin" own/spin
+"$NOPWATCH" add -q --enable "usdt:$PWD/own/spin:*:*"
+"$NOPWATCH" stat -j -o long.json "$spec" 2>long.said & long=$!
+wait_for armed
+before=$(tracefs_state) beside=" (beside others)"
+all_killed
+is "what stays stays enabled" "$(cat "$TRACEFS/events/sdt_spin/enable")" 1
+kill -INT $long
+wait $long
+is "the session beside them ends well" "$? $(cat long.said)" "0 "
+holds "and nothing was lost or switched off for it" long.json \
+  "loss() == 0 and probe('myserver:request__done')['hits'] > 0 and not [r for r in of('probe') if 'disabled' in r.get('state', '')]"
+"$NOPWATCH" remove -q '*'
+ok "nothing is left in the program" is_whole
 ok "the program lives" kill -0 $server
 unchanged
 finish

@@ -26,7 +26,7 @@ vm_boot() { # KERNEL
   esac
   # what takes long, on one architecture only
   if [ "$arch" = amd64 ] || [ -n "${ALL:-}" ]; then whole=nw_whole; fi
-  VM_ARGS=$whole "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
+  VM_ARGS="${VM_ARGS:-} $whole" "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
   2) skip_all "$(cat "$TEST_DIR/why")" ;;

@@ -8,7 +8,7 @@
  *	killer N COMMAND...	kill -9 it at the N-th: an odd one is before a call, an even one behind it
  *
  * Ends with status 0 if the command was killed or counted, 3 if it had ended before, 77 where the
- * kernel does not tell of system calls (PTRACE_GET_SYSCALL_INFO, 5.3).
+ * kernel does not tell of system calls (PTRACE_GET_SYSCALL_INFO, 5.3) and their registers are not known here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,33 @@ static bool changes(const struct call_info *info)
 	return false;
 }
 
+/* Before 5.3: a call that has not begun yet has ENOSYS for its result (arch/x86/entry: pt_regs' ax). */
+static bool tell_by_registers(pid_t pid, struct call_info *info)
+{
+#ifdef __x86_64__
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
+		return false;
+	info->op = (long)regs.rax == -ENOSYS ? OP_ENTRY : OP_EXIT;
+	info->nr = regs.orig_rax;
+	info->args[0] = regs.rdi;
+	info->args[1] = regs.rsi;
+	info->args[2] = regs.rdx;
+	return true;
+#else
+	(void)pid, (void)info;
+	return false;
+#endif
+}
+
+static bool tell(pid_t pid, struct call_info *info)
+{
+	return ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_INFO, pid,
+		      (void *)sizeof(*info), info) > 0 ||
+	       tell_by_registers(pid, info);
+}
+
 static _Noreturn void become(char **argv)
 {
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -88,8 +116,7 @@ static long follow(pid_t pid, long wanted)
 			continue;
 		}
 		number = 0;
-		if (ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_INFO, pid,
-			   (void *)sizeof(info), &info) <= 0)
+		if (!tell(pid, &info))
 			exit(77);
 		if (info.op == OP_ENTRY)
 			counts = changes(&info);
