@@ -158,6 +158,23 @@ const char *nw_dropped_text(bool restricted);
 
 /* ---- facts -------------------------------------------------------------------------- */
 
+struct nw_output;
+
+/* The probes of files for people: rows of a table, or as it goes. */
+struct nw_probe_table {
+	struct nw_output *output;
+	const struct nw_search *search; /* which are shown */
+	const struct nw_types *types;	/* as nw_output_format.site() takes them */
+	bool names_only;		/* not in a table: a spec a line */
+	bool sites;			/* not in a table: each with its sites below it */
+	size_t matched;			/* sites that were shown */
+	struct nw_table table;
+};
+
+void nw_probe_table_begin(struct nw_probe_table *list);
+void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image);
+void nw_probe_table_end(struct nw_probe_table *list, bool bold);
+
 /* Uprobe events of the system. */
 struct nw_status {
 	const nw_event_statuses *events;

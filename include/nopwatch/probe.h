@@ -222,6 +222,37 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
 int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
 	    void *arg, struct nw_error *err);
 
+/* ---- looking for probes -------------------------------------------------------------- */
+
+/* Which USDT probes are looked for, and where. */
+struct nw_search {
+	const char *file; /* or NULL */
+	const pid_t *pids;
+	size_t pid_count;
+	bool force;
+	/* what the words said, and file: */
+	NW_VEC(struct nw_spec) patterns; /* none: everything */
+	nw_strings places; /* files, directories, globs; "*": what running processes map */
+};
+
+/* Words are files, directories, or patterns. Nowhere to look is a usage error. */
+int nw_search_add(struct nw_search *search, const char *const *words, size_t count,
+		  struct nw_error *err);
+void nw_search_free(struct nw_search *search);
+/* Is the probe one of those that are looked for? */
+bool nw_search_wants(const struct nw_search *search, const char *provider,
+		     const char *name);
+
+/* Who hears of what is found. */
+struct nw_finder {
+	void *arg;
+	/* A file, which it then owns. of_many: nobody has named it. Not 0: look no further. */
+	int (*found)(void *arg, struct nw_image *image, bool of_many);
+	/* A place could not be looked into. file: it is a file, or a pattern of files. */
+	void (*failed)(void *arg, struct nw_error *err, bool file);
+};
+void nw_search_run(const struct nw_search *search, const struct nw_finder *finder);
+
 /* ---- armed or not ------------------------------------------------------------------- */
 
 /* How one place looks in the processes that there are. */

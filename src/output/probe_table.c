@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* The probes of files for people: a row a probe, or its sites below its name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/output.h"
+
+void nw_probe_table_begin(struct nw_probe_table *list)
+{
+	static const char *const headers[] = {"PROBE", "SITES", "SEMAPHORE", "ARGS"};
+	static const bool left[NW_COUNT(headers)] = {true};
+
+	list->table = (struct nw_table){.columns = NW_COUNT(headers), .left = left};
+	for (size_t i = 0; i < NW_COUNT(headers); i++)
+		nw_table_text(&list->table, headers[i]);
+}
+
+void nw_probe_table_end(struct nw_probe_table *list, bool bold)
+{
+	if (list->table.cells.count > list->table.columns)
+		nw_table_print(&list->table, bold, &list->output->text);
+	nw_table_free(&list->table);
+}
+
+/* Sites of one name. */
+struct row {
+	const struct nw_site *first;
+	size_t sites;
+	size_t semaphores; /* different ones */
+	uint64_t last_semaphore;
+};
+
+/* The same for every probe of a file. */
+static void spec_start(const struct nw_image *image, struct nw_buf *out)
+{
+	nw_buf_adds(out, "usdt:");
+	nw_buf_add_escaped(out, image->path, strlen(image->path));
+	nw_buf_addc(out, ':');
+}
+
+static void spec_text(const struct nw_buf *start, const struct nw_site *site,
+		      struct nw_buf *out)
+{
+	nw_buf_add(out, start->data, start->len);
+	nw_buf_add_escaped(out, site->provider, strlen(site->provider));
+	nw_buf_addc(out, ':');
+	nw_buf_add_escaped(out, site->name, strlen(site->name));
+}
+
+static void print_row(struct nw_probe_table *list, const struct nw_buf *start,
+		      const struct row *row)
+{
+	struct nw_table *table = &list->table;
+
+	if (list->names_only) {
+		spec_text(start, row->first, &list->output->text);
+		nw_buf_addc(&list->output->text, '\n');
+		return;
+	}
+	spec_text(start, row->first, &table->text);
+	nw_table_end_cell(table);
+	nw_table_number(table, row->sites);
+	if (row->semaphores > 1)
+		nw_table_number(table, row->semaphores);
+	else
+		nw_table_text(table, row->semaphores ? "yes" : "-");
+	nw_table_number(table, nw_operands_count(row->first->args));
+}
+
+static void add_site(struct row *row, const struct nw_site *site)
+{
+	if (!row->first)
+		row->first = site;
+	row->sites++;
+	if (site->semaphore_vaddr && site->semaphore_vaddr != row->last_semaphore) {
+		row->semaphores++;
+		row->last_semaphore = site->semaphore_vaddr;
+	}
+}
+
+/* Sites of one name together; the index keeps this linear (libjvm.so has over 500). */
+static int collect_rows(struct nw_probe_table *list, const struct nw_image *image,
+			struct nw_index *index, struct row **out)
+{
+	struct row *rows = calloc(image->sites.count + 1, sizeof(*rows));
+	struct nw_buf key = {0};
+
+	nw_vec_each (&image->sites, site) {
+		if (!nw_search_wants(list->search, site->provider, site->name))
+			continue;
+		list->matched++;
+		nw_buf_clear(&key);
+		nw_buf_adds(&key, site->provider);
+		nw_buf_addc(&key, ':');
+		nw_buf_adds(&key, site->name);
+		int64_t number = nw_index_add(index, nw_buf_str(&key), key.len);
+		if (number >= 0 && rows)
+			add_site(&rows[number], site);
+	}
+	nw_buf_free(&key);
+	*out = rows;
+	return rows ? 0 : -ENOMEM;
+}
+
+static void print_sites(struct nw_probe_table *list, struct nw_image *image,
+			const struct row *row)
+{
+	nw_vec_each (&image->sites, site)
+		if (strcmp(site->provider, row->first->provider) == 0 &&
+		    strcmp(site->name, row->first->name) == 0)
+			list->output->format->site(list->output, image, site, list->types);
+}
+
+void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
+{
+	struct nw_index index = {0};
+	struct nw_buf start = {0};
+	struct row *rows;
+
+	if (collect_rows(list, image, &index, &rows) < 0)
+		list->output->text.failed = true;
+	spec_start(image, &start);
+	for (size_t i = 0; rows && i < index.text.count; i++) {
+		if (!list->sites) {
+			print_row(list, &start, &rows[i]);
+			continue;
+		}
+		spec_text(&start, rows[i].first, &list->output->text);
+		nw_buf_addc(&list->output->text, '\n');
+		print_sites(list, image, &rows[i]);
+	}
+	list->output->text.failed |= start.failed;
+	free(rows);
+	nw_buf_free(&start);
+	nw_index_free(&index);
+}

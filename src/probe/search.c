@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/* Looking for USDT probes in files, directories and processes, wherever they are. */
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "nopwatch/probe.h"
+
+/* ---- what is wanted ------------------------------------------------------------------ */
+
+bool nw_search_wants(const struct nw_search *search, const char *provider, const char *name)
+{
+	nw_vec_each (&search->patterns, spec)
+		if (nw_spec_matches(spec, provider, name))
+			return true;
+	return search->patterns.count == 0;
+}
+
+static int add_place(struct nw_search *search, const char *place, struct nw_error *err)
+{
+	return nw_strings_add(&search->places, place, strlen(place)) < 0 ? nw_no_memory(err)
+									 : 0;
+}
+
+static int add_pattern(struct nw_search *search, const char *word, struct nw_error *err)
+{
+	struct nw_spec spec, *slot;
+	int ret = nw_spec_parse(word, &spec, err);
+
+	if (ret < 0)
+		return ret;
+	if (spec.kind != NW_SPEC_USDT) {
+		nw_spec_free(&spec);
+		return nw_fail_usage(err, "'%s': only USDT probes can be listed", word);
+	}
+	if (*spec.path)
+		ret = add_place(search, spec.path, err);
+	else if (spec.any_path && !search->file && !search->pid_count)
+		ret = add_place(search, "*", err);
+	slot = ret == 0 ? nw_vec_add(&search->patterns) : NULL;
+	if (!slot) {
+		nw_spec_free(&spec);
+		return nw_no_memory(err);
+	}
+	*slot = spec;
+	return 0;
+}
+
+/* A word is a file if there is one, or if it can only be one; else a pattern. */
+static int add_word(struct nw_search *search, const char *word, struct nw_error *err)
+{
+	bool elsewhere = search->file || search->pid_count;
+	bool is_spec = strncmp(word, "usdt:", 5) == 0;
+	struct stat st;
+	char *located;
+
+	if (!is_spec && (stat(word, &st) == 0 || (strchr(word, '/') && !strchr(word, ':'))))
+		return add_place(search, word, err);
+	if (strchr(word, ':') || nw_has_glob(word) || elsewhere ||
+	    nw_locate(word, &located, NULL) < 0)
+		return add_pattern(search, word, err);
+	int ret = add_place(search, located, err);
+	free(located);
+	return ret;
+}
+
+int nw_search_add(struct nw_search *search, const char *const *words, size_t count,
+		  struct nw_error *err)
+{
+	int ret = search->file ? add_place(search, search->file, err) : 0;
+
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		ret = add_word(search, words[i], err);
+	if (ret == 0 && !search->places.count && !search->pid_count)
+		ret = nw_fail_usage(
+			err, "nothing to look into: give files, directories or -p PID");
+	return ret;
+}
+
+void nw_search_free(struct nw_search *search)
+{
+	nw_vec_each (&search->patterns, spec)
+		nw_spec_free(spec);
+	nw_vec_free(&search->patterns);
+	nw_strings_free(&search->places);
+}
+
+/* ---- places -------------------------------------------------------------------------- */
+
+/* A search that goes on. */
+struct searching {
+	const struct nw_search *search;
+	const struct nw_finder *finder;
+	bool stopped;
+};
+
+static int hand_over(struct searching *s, struct nw_image *image, bool of_many)
+{
+	int ret = s->finder->found(s->finder->arg, image, of_many);
+
+	s->stopped = s->stopped || ret != 0;
+	return ret;
+}
+
+static int found_in_tree(struct nw_image *image, void *arg)
+{
+	return hand_over(arg, image, true);
+}
+
+static void look_into_file(struct searching *s, const char *path)
+{
+	struct nw_error err = {0};
+	struct nw_image *image;
+
+	if (nw_image_open(path, s->search->force, &image, &err) < 0) {
+		s->finder->failed(s->finder->arg, &err, true);
+		return;
+	}
+	if (image->notes != NW_NOTES_FOUND) {
+		nw_image_explain(image, &err);
+		s->finder->failed(s->finder->arg, &err, true);
+	}
+	hand_over(s, image, false);
+}
+
+/* All files that a pattern finds; those that have nothing to list are passed over. */
+static void look_into_glob(struct searching *s, const char *pattern)
+{
+	struct nw_error err;
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		nw_fail(&err, ENOENT, "no file matches '%s'", pattern);
+		s->finder->failed(s->finder->arg, &err, true);
+		return;
+	}
+	for (size_t i = 0; i < found.gl_pathc && !s->stopped; i++) {
+		struct nw_image *image;
+		if (nw_image_open(found.gl_pathv[i], s->search->force, &image, NULL) < 0)
+			continue;
+		if (image->notes == NW_NOTES_FOUND)
+			hand_over(s, image, true);
+		else
+			nw_image_free(image);
+	}
+	globfree(&found);
+}
+
+/* What running processes map. */
+static void look_into_running(struct searching *s)
+{
+	nw_images images = {0};
+	struct nw_error err;
+
+	if (nw_running_images(s->search->force, &images, &err) < 0)
+		s->finder->failed(s->finder->arg, &err, true);
+	nw_vec_each (&images, image)
+		hand_over(s, *image, true);
+	nw_vec_free(&images); /* whoever found them has them */
+}
+
+static void look_into_place(struct searching *s, const char *place)
+{
+	struct nw_error err;
+	struct stat st;
+
+	if (strcmp(place, "*") == 0)
+		look_into_running(s);
+	else if (stat(place, &st) < 0 && nw_has_glob(place))
+		look_into_glob(s, place);
+	else if (stat(place, &st) < 0 || !S_ISDIR(st.st_mode))
+		look_into_file(s, place);
+	else if (nw_walk(place, s->search->force, found_in_tree, s, &err) < 0 &&
+		 !s->stopped)
+		s->finder->failed(s->finder->arg, &err, false);
+}
+
+static void look_into_process(struct searching *s, pid_t pid)
+{
+	nw_images images = {0};
+	struct nw_error err;
+
+	if (nw_process_images(pid, false, s->search->force, &images, &err) < 0)
+		s->finder->failed(s->finder->arg, &err, false);
+	nw_vec_each (&images, image)
+		hand_over(s, *image, false);
+	nw_vec_free(&images); /* whoever found them has them */
+}
+
+/* A bare name is that of a program or a library; what is none is looked for as it is. */
+static char *locate(const char *place)
+{
+	struct stat st;
+	char *path;
+
+	if (strchr(place, '/') || nw_has_glob(place) || stat(place, &st) == 0 ||
+	    nw_locate(place, &path, NULL) < 0)
+		return strdup(place);
+	return path;
+}
+
+void nw_search_run(const struct nw_search *search, const struct nw_finder *finder)
+{
+	struct searching s = {.search = search, .finder = finder};
+
+	nw_vec_each (&search->places, place) {
+		nw_cleanup(nw_free_ptr) char *path = s.stopped ? NULL : locate(*place);
+		if (path)
+			look_into_place(&s, path);
+	}
+	for (size_t i = 0; i < search->pid_count && !s.stopped; i++)
+		look_into_process(&s, search->pids[i]);
+}
