@@ -42,7 +42,7 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
 	int gone = take_away(fs, journal, stuck);
 	if (suspect > 0)
-		ret = nw_leaked_report(fs, &story, &sites, stuck);
+		ret = nw_leaked_report(fs, &story, &sites, stuck, NULL);
 	nw_inventory_free(&sites);
 	nw_journal_story_free(&story);
 	return ret < 0 ? ret : gone;

@@ -15,7 +15,7 @@
  *	undo KIND FILE TEXT		what undoes the step that is about to be done
  *	undone FILE			what was to be undone in FILE up to here has been
  *	semaphore ..., lower ...	semaphore.c's
- *	event ..., on ..., instance ..., left ...	persistent.c's
+ *	event ..., on ..., instance ..., left ..., suspect ...	persistent.c's
  *
  * A last line without its newline was cut by a death before its step was begun. A journal
  * without a header, or one written where the boot's name could not be read, counts like any

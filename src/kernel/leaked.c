@@ -239,7 +239,7 @@ static const char *own_path(const struct nw_journal_story *story, const char *pa
 }
 
 int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
-		     const struct nw_inventory *sites, nw_strings *stuck)
+		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad)
 {
 	struct nw_persistent none = {.fd = -1};
 	struct nw_inventory all = {0};
@@ -250,6 +250,7 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 	nw_vec_each (&sites->events, event)
 		nw_vec_each (&event->places, site) {
 			const char *path = own_path(story, site->path);
+			size_t said = stuck->count;
 			if (ret < 0)
 				break;
 			if (image && strcmp(image->path, path) != 0) {
@@ -259,6 +260,8 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 			/* a file that is gone, or another by now, tells nothing */
 			if (image || nw_image_open(path, true, &image, NULL) == 0)
 				ret = look_at(event, site, &all, image, stuck);
+			if (ret == 0 && bad && stuck->count > said)
+				ret = nw_strings_add(bad, event->name, strlen(event->name));
 		}
 	if (image)
 		nw_image_free(image);

@@ -14,8 +14,8 @@ int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *ou
 int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		    const struct nw_journal_story *story, const struct nw_inventory *sites);
 /* After the teardown: look at the sites in every process that maps them. Adds to stuck what is
- * there and nobody's event; returns -EBUSY then. */
+ * there and nobody's event; returns -EBUSY then. bad: the names of their events (NULL: nobody asks). */
 int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
-		     const struct nw_inventory *sites, nw_strings *stuck);
+		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad);
 
 #endif

@@ -6,10 +6,12 @@
  *	on GROUP NAME WHERE			we have enabled it there
  *	instance NAME				we have made it
  *	left KIND FILE TEXT			an undo that could not be done yet
+ *	suspect KIND FILE TEXT			a definition, and its file: it may have left a breakpoint
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,13 +146,18 @@ static int load_left(struct nw_persistent *journal, const struct nw_journal_line
 	return load_action(&journal->left, line);
 }
 
+static int load_suspect(struct nw_persistent *journal, const struct nw_journal_line *line)
+{
+	return load_action(&journal->suspects, line);
+}
+
 static const struct {
 	const char *word;
 	size_t count;
 	int (*load)(struct nw_persistent *journal, const struct nw_journal_line *line);
 } lines[] = {
 	{"event", 15, load_event}, {"on", 4, load_on},	   {"instance", 2, load_instance},
-	{"undo", 4, load_undo},	   {"left", 4, load_left},
+	{"undo", 4, load_undo},	   {"left", 4, load_left}, {"suspect", 4, load_suspect},
 };
 
 static int load_line(void *arg, const struct nw_journal_line *line)
@@ -342,12 +349,10 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 		return;
 	if (nw_error_passes(ret))
 		nw_steps_add(left, undo->kind, undo->file, undo->text);
-	if (stuck)
-		nw_strings_addf(stuck,
-				"what a killed nopwatch had begun cannot be undone: "
-				"%s%s%s: %s",
-				undo->file, *undo->text ? ": " : "", undo->text,
-				nw_strerror(-ret));
+	nw_strings_addf(stuck,
+			"what a killed nopwatch had begun cannot be undone: "
+			"%s%s%s: %s",
+			undo->file, *undo->text ? ": " : "", undo->text, nw_strerror(-ret));
 }
 
 /* Does it write 0 into an enable file of the event? */
@@ -360,33 +365,112 @@ static bool disables(const struct nw_action *undo, const struct nw_event_line *l
 	return at && strcmp(undo->text, "0") == 0 && strcmp(at, file) == 0;
 }
 
-/* The sites of events that a killed command was about to enable, as they are defined now. */
-struct touched {
-	const struct nw_persistent *journal;
-	struct nw_inventory sites;
-};
-
-static int add_touched(void *arg, const struct nw_event_line *line)
+/* Note a definition, and the file that it is of: its path may be a link of ours, which goes with the event. */
+static void add_suspect(struct nw_steps *suspects, const struct nw_event_line *line)
 {
-	struct touched *touched = arg;
+	nw_cleanup(nw_free_ptr) char *path = strndup(line->path, line->path_len);
+	char file[PATH_MAX];
+	ssize_t len = path ? readlink(path, file, sizeof(file) - 1) : -1;
 
-	nw_vec_each (&touched->journal->pending.list, step)
-		if (disables(&step->go, line))
-			return nw_inventory_add(&touched->sites, line->text);
-	return 0;
+	file[len < 0 ? 0 : len] = '\0';
+	if (path)
+		nw_steps_add(suspects, NW_DO_APPEND, *file == '/' ? file : path,
+			     line->text);
+	suspects->failed |= !path;
+}
+
+/* Those of events that a killed command was about to enable, as they are defined now. */
+static int find_suspects(void *arg, const struct nw_event_line *line)
+{
+	struct nw_persistent *journal = arg;
+
+	nw_vec_each (&journal->pending.list, step)
+		if (disables(&step->go, line)) {
+			add_suspect(&journal->suspects, line);
+			break;
+		}
+	return journal->suspects.failed ? -ENOMEM : 0;
+}
+
+/* Arm and disarm its place once more: by its event, or by one of the same name that goes again. An
+ * event that is on has taken its place over as a whole. */
+static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal,
+		      const char *definition)
+{
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	struct nw_event_line event;
+	char file[512], gone[2 * NW_MAX_NAME + 8];
+
+	if (!nw_event_line_parse(definition, &event))
+		return;
+	nw_event_file("", event.group, event.name, "enable", file);
+	snprintf(gone, sizeof(gone), "-:%s/%s", event.group, event.name);
+	struct nw_action off = {NW_DO_WRITE, file, (char[]){"0"}},
+			 away = {NW_DO_APPEND, (char[]){"uprobe_events"}, gone};
+	bool missing = nw_enabled_read(fs->root, file, &enabled) == -ENOENT;
+	if (nw_enabled_arms(enabled) ||
+	    (missing && (nw_persistent_before(journal, &away) < 0 ||
+			 nw_do(fs, NW_DO_APPEND, "uprobe_events", definition) < 0)))
+		return;
+	if (nw_persistent_before(journal, &off) == 0) {
+		(void)nw_do(fs, NW_DO_WRITE, file, "1");
+		(void)nw_action_do(fs, &off);
+	}
+	if (missing)
+		(void)nw_action_do(fs, &away);
+}
+
+/* Is none of the suspects armed any more, in any process? Those that are remain suspects. */
+static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs,
+		      nw_strings *stuck)
+{
+	struct nw_journal_story story = {0};
+	struct nw_inventory sites = {0};
+	struct nw_steps kept = {0};
+	nw_strings bad = {0};
+	int ret = 0;
+
+	nw_vec_each (&journal->suspects.list, step) {
+		struct nw_event_line line;
+		if (!nw_event_line_parse(step->go.text, &line))
+			continue;
+		nw_cleanup(nw_free_ptr) char *path = strndup(line.path, line.path_len);
+		if (ret == 0)
+			ret = path ? nw_inventory_add(&sites, step->go.text) : -ENOMEM;
+		if (path)
+			nw_steps_add(&story.files, NW_DO_NOTHING, path, step->go.file);
+	}
+	if (ret == 0 && sites.events.count)
+		ret = nw_leaked_report(fs, &story, &sites, stuck, &bad);
+	nw_vec_each (&journal->suspects.list, step) {
+		struct nw_event_line line;
+		if (ret < 0 && nw_event_line_parse(step->go.text, &line) &&
+		    (ret != -EBUSY || nw_strings_has(&bad, line.name)))
+			nw_steps_add(&kept, step->go.kind, step->go.file, step->go.text);
+	}
+	if (ret < 0 && ret != -EBUSY)
+		nw_strings_addf(stuck,
+				"whether what a killed nopwatch had begun has left "
+				"breakpoints cannot be told: %s",
+				nw_strerror(-ret));
+	nw_steps_free(&journal->suspects);
+	journal->suspects = kept;
+	nw_steps_free(&story.files);
+	nw_inventory_free(&sites);
+	nw_strings_free(&bad);
 }
 
 size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			     nw_strings *stuck)
 {
 	size_t count = journal->pending.list.count + journal->left.list.count;
-	const struct nw_journal_story no_story = {0};
-	struct touched touched = {.journal = journal};
 	struct nw_steps left = {0};
-	int known = journal->pending.list.count
-			    ? nw_event_list_read(fs, NULL, add_touched, &touched)
-			    : 0;
 
+	nw_vec_each (&journal->suspects.list, step)
+		arm_again(fs, journal, step->go.text);
+	int known = journal->pending.list.count
+			    ? nw_event_list_read(fs, NULL, find_suspects, journal)
+			    : 0;
 	for (size_t i = journal->pending.list.count; i--;)
 		undo_one(fs, &journal->pending.list.item[i].go, &left, stuck);
 	nw_vec_each (&journal->left.list, step)
@@ -395,15 +479,11 @@ size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_trac
 	nw_steps_free(&journal->left);
 	journal->pending = (struct nw_steps){0};
 	journal->left = left;
-	/* read back: is none of them armed any more, in any process? */
-	if (known == 0 && touched.sites.events.count && stuck)
-		known = nw_leaked_report(fs, &no_story, &touched.sites, stuck);
-	if (known < 0 && known != -EBUSY && stuck)
+	if (known < 0)
 		nw_strings_addf(stuck,
-				"whether what a killed nopwatch had begun has left "
-				"breakpoints cannot be told: %s",
+				"the events of a killed nopwatch cannot be looked for: %s",
 				nw_strerror(-known));
-	nw_inventory_free(&touched.sites);
+	read_back(journal, fs, stuck);
 	return count;
 }
 
@@ -493,7 +573,8 @@ int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings 
 	int ret = journal.fd >= 0 ? load(&journal, journal.fd, NULL) : 0;
 	*count = journal.events.count;
 	if (ours && ret == 0) {
-		bool changed = nw_persistent_recover(&journal, fs, stuck) || journal.cut;
+		bool changed = journal.cut || journal.suspects.list.count;
+		changed |= nw_persistent_recover(&journal, fs, stuck) > 0;
 		if (nw_persistent_prune(&journal, fs) || changed)
 			ret = nw_persistent_save(&journal, NULL);
 		*count = journal.events.count;
@@ -541,6 +622,8 @@ static void save(const struct nw_persistent *journal, struct nw_buf *out)
 	}
 	nw_vec_each (&journal->left.list, step)
 		nw_journal_action(out, "left", &step->go);
+	nw_vec_each (&journal->suspects.list, step)
+		nw_journal_action(out, "suspect", &step->go);
 }
 
 /* The new file is locked before it takes the old one's name. */
@@ -591,7 +674,8 @@ static void forget_all(struct nw_persistent *journal)
 	nw_strings_free(&journal->instances);
 	nw_steps_free(&journal->pending);
 	nw_steps_free(&journal->left);
-	journal->pending = journal->left = (struct nw_steps){0};
+	nw_steps_free(&journal->suspects);
+	journal->pending = journal->left = journal->suspects = (struct nw_steps){0};
 }
 
 int nw_persistent_restore(struct nw_persistent *journal, struct nw_steps *left,
@@ -615,7 +699,8 @@ void nw_persistent_close(struct nw_persistent *journal)
 {
 	const char *place = nw_journal_place(file_name);
 	bool empty = !journal->events.count && !journal->instances.count &&
-		     !journal->pending.list.count && !journal->left.list.count;
+		     !journal->pending.list.count && !journal->left.list.count &&
+		     !journal->suspects.list.count;
 	int dir = journal->fd >= 0 && empty ? nw_journal_open_place(place, NULL) : -1;
 
 	if (dir >= 0) {

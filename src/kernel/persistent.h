@@ -18,7 +18,9 @@ struct nw_persistent {
 	struct nw_steps
 		pending;      /* undos of a change that was not finished, the first first */
 	struct nw_steps left; /* undos that could not be done yet: for the next to try */
-	bool cut;	      /* its last line was not finished */
+	struct nw_steps
+		suspects; /* definitions (text, of file) whose places did not read back */
+	bool cut;	  /* its last line was not finished */
 };
 
 /* Open, lock (waiting up to ten seconds) and load; made if it is not there. */
@@ -28,8 +30,9 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err);
 /* Write ahead of a step how to undo it. arg is the struct nw_persistent. */
 int nw_persistent_before(void *arg, const struct nw_action *back);
 /*
- * Undo what a killed command had begun, and what could not be undone before. The number of undos;
- * what cannot be undone now either stays in journal->left, and is said in stuck (NULL: nowhere).
+ * Undo what a killed command had begun, and what could not be undone before; places that it may have left armed
+ * are armed and disarmed once more, and read back. The number of undos; what cannot be undone now either stays in
+ * journal->left or journal->suspects for the next to try, and is said in stuck.
  */
 size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			     nw_strings *stuck);

@@ -61,9 +61,9 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
  * then looked at. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
+	bool changed = m->persistent.cut || m->persistent.suspects.list.count;
 	size_t undone = nw_persistent_recover(&m->persistent, m->fs, &m->notes);
-	bool changed = nw_persistent_prune(&m->persistent, m->fs) || m->persistent.cut ||
-		       undone;
+	changed |= nw_persistent_prune(&m->persistent, m->fs) || undone;
 
 	if (undone && nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun "
 						 "to change") < 0)
