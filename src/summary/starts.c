@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: MIT
-/* The hits that open spans have begun with: a chained table, by span and time of the start. */
+/*
+ * The hits that open spans have begun with: an open-addressed table, by span and time of the start. Most hits
+ * have no values, and then nothing is allocated.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "nopwatch/summary.h"
 
 struct kept {
-	struct kept *next;
-	uint64_t key, time;
-	uint32_t span;
-	struct nw_hit *hit;
+	uint64_t key;
+	uint32_t span; /* number + 1; 0: free */
+	struct nw_hit hit;
+	struct nw_hit *copy; /* where its values are; NULL: it has none */
 };
 
 enum {
-	FIRST_SLOTS = 64
+	FIRST_SLOTS = 256
 };
 
 struct nw_starts {
-	struct kept **slot;
+	struct kept *slot;
 	size_t slots, count;
-	struct kept *last; /* what was handed out */
+	unsigned int shift; /* 64 - log2(slots) */
+	struct kept last;   /* what was handed out */
 };
+
+static int use_slots(struct nw_starts *starts, size_t slots)
+{
+	struct kept *slot = calloc(slots, sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	starts->slot = slot;
+	starts->slots = slots;
+	for (starts->shift = 64; slots > 1; slots /= 2)
+		starts->shift--;
+	return 0;
+}
 
 int nw_starts_open(struct nw_starts **out)
 {
 	struct nw_starts *starts = calloc(1, sizeof(*starts));
 
-	if (starts) {
-		starts->slots = FIRST_SLOTS;
-		starts->slot = calloc(FIRST_SLOTS, sizeof(struct kept *));
-	}
-	if (!starts || !starts->slot) {
+	if (!starts || use_slots(starts, FIRST_SLOTS) < 0) {
 		free(starts);
 		return -ENOMEM;
 	}
@@ -38,102 +51,110 @@ int nw_starts_open(struct nw_starts **out)
 	return 0;
 }
 
-static void free_kept(struct kept *kept)
-{
-	if (kept)
-		free(kept->hit);
-	free(kept);
-}
-
 void nw_starts_free(struct nw_starts *starts)
 {
 	if (!starts)
 		return;
-	for (size_t i = 0; i < starts->slots; i++) {
-		for (struct kept *next, *it = starts->slot[i]; it; it = next) {
-			next = it->next;
-			free_kept(it);
-		}
-	}
-	free_kept(starts->last);
+	for (size_t i = 0; i < starts->slots; i++)
+		free(starts->slot[i].copy);
+	free(starts->last.copy);
 	free(starts->slot);
 	free(starts);
 }
 
 /* Not by the key: of calls that never return it is not told. */
-static struct kept **slot_of(struct kept **slot, size_t slots, uint32_t span, uint64_t time)
+static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
+				 uint64_t time)
 {
-	return &slot[nw_hash64(time ^ (uint64_t)span << 48) & (slots - 1)];
+	return (size_t)(((time ^ (uint64_t)span << 48) * 0x9e3779b97f4a7c15u) >>
+			starts->shift);
 }
 
-/* A larger table, if there is memory for it: longer chains are no error. */
-static void grow(struct nw_starts *starts)
+/* The start, or the free slot where it would go. key 0: any. */
+static nw_inlined struct kept *find(const struct nw_starts *starts, uint32_t span,
+				    uint64_t key, uint64_t time)
 {
-	size_t slots = starts->slots * 2;
-	struct kept **slot = calloc(slots, sizeof(*slot));
+	size_t at = home_of(starts, span, time);
 
-	if (!slot)
-		return;
-	for (size_t i = 0; i < starts->slots; i++) {
-		for (struct kept *next, *it = starts->slot[i]; it; it = next) {
-			struct kept **to = slot_of(slot, slots, it->span, it->time);
-			next = it->next;
-			it->next = *to;
-			*to = it;
-		}
+	for (;; at = (at + 1) & (starts->slots - 1)) {
+		struct kept *it = &starts->slot[at];
+		if (!it->span || (it->hit.time == time && it->span == span + 1 &&
+				  (!key || it->key == key)))
+			return it;
 	}
-	free(starts->slot);
-	starts->slot = slot;
-	starts->slots = slots;
+}
+
+/* A larger table; false: there is no memory for it. */
+static nw_apart bool grow(struct nw_starts *starts)
+{
+	struct nw_starts old = *starts;
+
+	if (use_slots(starts, old.slots * 2) < 0)
+		return false;
+	for (size_t i = 0; i < old.slots; i++) {
+		const struct kept *it = &old.slot[i];
+		if (it->span)
+			*find(starts, it->span - 1, it->key, it->hit.time) = *it;
+	}
+	free(old.slot);
+	return true;
 }
 
 /* What cannot be kept is not known at the end. */
 static void keep(struct nw_starts *starts, const struct nw_span_event *event)
 {
-	if (starts->count == NW_MOST_STARTS)
+	struct nw_hit *copy = NULL;
+
+	if (nw_unlikely(starts->count == NW_MOST_STARTS) ||
+	    (nw_unlikely(2 * starts->count >= starts->slots) && !grow(starts)))
 		return;
-	struct kept *kept = malloc(sizeof(*kept));
-	struct nw_hit *hit = nw_hit_copy(event->hit);
-	if (!kept || !hit) {
-		free(kept);
-		free(hit);
-		return;
+	if (nw_unlikely(event->hit->values)) {
+		copy = nw_hit_copy(event->hit);
+		if (!copy)
+			return;
 	}
-	if (starts->count == starts->slots)
-		grow(starts);
-	struct kept **slot = slot_of(starts->slot, starts->slots, event->span,
-				     event->start);
-	*kept = (struct kept){.next = *slot,
-			      .key = event->key,
-			      .time = event->start,
-			      .span = event->span,
-			      .hit = hit};
-	*slot = kept;
-	starts->count++;
+	struct kept *it = find(starts, event->span, event->key, event->start);
+	starts->count += !it->span;
+	free(it->copy);
+	it->key = event->key;
+	it->span = event->span + 1;
+	it->hit = *event->hit;
+	it->copy = copy;
+}
+
+/* A slot has become free: who is found only by going past it moves there. */
+static void close_gap(struct nw_starts *starts, size_t gap)
+{
+	size_t mask = starts->slots - 1;
+
+	for (size_t at = (gap + 1) & mask; starts->slot[at].span; at = (at + 1) & mask) {
+		const struct kept *it = &starts->slot[at];
+		size_t home = home_of(starts, it->span - 1, it->hit.time);
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		starts->slot[gap] = *it;
+		gap = at;
+	}
+	starts->slot[gap].span = 0;
+	starts->slot[gap].copy = NULL;
 }
 
 const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
 				      const struct nw_span_event *event)
 {
-	free_kept(starts->last);
-	starts->last = NULL;
+	free(starts->last.copy);
+	starts->last.copy = NULL;
 	if (event->moment == NW_SPAN_BEGINS) {
 		keep(starts, event);
 		return NULL;
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
 		return NULL;
-	struct kept **link = slot_of(starts->slot, starts->slots, event->span,
-				     event->start);
-	for (; *link; link = &(*link)->next) {
-		struct kept *it = *link;
-		if (it->span != event->span || it->time != event->start ||
-		    (event->key && it->key != event->key))
-			continue;
-		*link = it->next;
-		starts->last = it;
-		starts->count--;
-		return it->hit;
-	}
-	return NULL;
+	struct kept *it = find(starts, event->span, event->key, event->start);
+	if (!it->span)
+		return NULL;
+	starts->last = *it;
+	starts->count--;
+	close_gap(starts, (size_t)(it - starts->slot));
+	return starts->last.copy ? starts->last.copy : &starts->last.hit;
 }

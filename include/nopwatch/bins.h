@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary: what happened when, for pictures. Latencies and gaps are counted by time and by size while
+ * they come, so that memory depends on how long and how wide a picture is, not on how many events
+ * there were; and the slowest spans are kept whole. Pure, as the summary is.
+ *
+ * Time is cut into bins of one width for everything. When they are used up, the width doubles. Sizes
+ * are the histogram's buckets; when all cells together are too many, buckets or bins become wider, for
+ * good, in a fixed order. A span belongs to the bin in which it ends, a gap to that of its second hit.
+ */
+#ifndef NOPWATCH_BINS_H
+#define NOPWATCH_BINS_H
+
+#include "nopwatch/summary.h"
+
+enum {
+	NW_BINS_MOST = 600,	   /* of time */
+	NW_BINS_CELLS = 96 * 1024, /* that are kept, of all series */
+	NW_BINS_SERIES = 512,	   /* what comes later has no picture */
+	NW_BINS_SLICES = 75,  /* of each of these parts of time the slowest span is kept, */
+	NW_BINS_SLOWEST = 16, /* and these of all */
+	NW_BINS_STRING = 256, /* bytes that are kept of an argument of theirs */
+	NW_BINS_KEPT = 256 * 1024, /* bytes of all spans that are kept */
+};
+
+/* So many had a size of this bucket, in this bin. */
+struct nw_bin_cell {
+	uint16_t bin, bucket;
+	uint32_t count; /* stops at its largest value */
+};
+
+/* What else a bin of one series has had. */
+struct nw_bin_column {
+	uint16_t bin;
+	uint32_t others;   /* hits without a gap; spans that were not measured */
+	uint64_t min, max; /* exactly; 0 where the bin has no cell */
+};
+
+struct nw_kept_hit {
+	struct nw_hit *hit; /* a copy; NULL: not known */
+	int32_t pid;	    /* 0: not known */
+	char comm[16];	    /* "": not known */
+};
+
+/* A slow span. */
+struct nw_kept_span {
+	uint64_t start, end;
+	struct nw_kept_hit began, ended;
+};
+
+enum nw_series_kind {
+	NW_SERIES_GAPS, /* between hits of a probe */
+	NW_SERIES_SPANS,
+	NW_SERIES_KINDS
+};
+
+struct nw_bin_series {
+	enum nw_series_kind kind;
+	uint32_t number, group;		       /* of the probe or span */
+	NW_VEC(struct nw_bin_cell) cells;      /* by bin, then bucket */
+	NW_VEC(struct nw_bin_column) columns;  /* by bin; only those that have something */
+	NW_VEC(struct nw_kept_span *) slowest; /* the slowest first */
+	/* of the bin that is not over yet: */
+	struct nw_histogram now;
+	uint64_t others;
+	uint64_t last;	/* GAPS: time of the latest hit */
+	uint64_t least; /* SPANS: shorter ones need not be looked at */
+};
+
+/* Events were lost. */
+struct nw_bin_loss {
+	bool touched;	 /* somewhere in this bin events are missing */
+	uint64_t events; /* that many, of losses that began in it; may be 0: not known */
+};
+
+/* Who a thread is, as far as is known; NULL: not at all. */
+typedef const struct nw_task *nw_task_of(void *arg, int32_t tid);
+
+struct nw_bins_options {
+	size_t probes, spans;
+	uint64_t start;	  /* of the first bin */
+	nw_task_of *task; /* NULL: nobody knows */
+	void *task_arg;
+};
+
+struct nw_bins;
+
+int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
+		 struct nw_error *err);
+void nw_bins_free(struct nw_bins *bins);
+
+/*
+ * Everything in the order of time: each hit, then what becomes of the spans that it begins and ends,
+ * as the summary tells it. group: of the summary; 0 where nothing is grouped. What comes late is
+ * counted in the bin that has been reached. -ENOMEM.
+ */
+int nw_bins_hit(struct nw_bins *bins, const struct nw_hit *hit, uint32_t group);
+int nw_bins_span(struct nw_bins *bins, const struct nw_span_event *event, uint32_t group);
+/* How many of these hits are in one bin, at least 1; that is the one that is reached now. */
+size_t nw_bins_together(struct nw_bins *bins, const struct nw_hit *hits, size_t count);
+/* Hits of one bin that nothing groups. */
+int nw_bins_hits(struct nw_bins *bins, const struct nw_hit *hits, size_t count);
+void nw_bins_loss(struct nw_bins *bins, uint64_t from, uint64_t until, uint64_t events);
+
+/* What there is, once the bin that is not over yet has been added: -ENOMEM. until: where the run has
+ * come to. It may go on. */
+int nw_bins_look(struct nw_bins *bins, uint64_t until);
+
+/* Of a look: */
+uint64_t nw_bins_start(const struct nw_bins *bins);
+uint64_t nw_bins_width(const struct nw_bins *bins); /* ns */
+unsigned int nw_bins_count(
+	const struct nw_bins *bins); /* of time, up to where the run has come */
+/* Buckets of a kind of series: this power of two of the histogram's are one. */
+unsigned int nw_bins_shift(const struct nw_bins *bins, enum nw_series_kind kind);
+size_t nw_bins_series_count(const struct nw_bins *bins);
+const struct nw_bin_series *nw_bins_series(const struct nw_bins *bins, size_t index);
+/* The one of a probe or span in a group; NULL: it has none. */
+const struct nw_bin_series *nw_bins_find(const struct nw_bins *bins,
+					 enum nw_series_kind kind, uint32_t number,
+					 uint32_t group);
+/* Was there one that came too late to have a series? */
+bool nw_bins_left_out(const struct nw_bins *bins);
+/* One a bin. */
+const struct nw_bin_loss *nw_bins_losses(const struct nw_bins *bins);
+
+#endif

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Counting by time and size. The bin that is not over yet is a histogram a series, so that an event
+ * costs little more than there; when time leaves it, what it holds becomes cells, which are only ever
+ * appended, merged by two when bins become twice as wide, and merged when buckets do.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bins.h"
+#include "histogram.h"
+
+enum {
+	FIRST_WIDTH = 1000, /* ns */
+	COLUMN = 3,	    /* what one costs, in cells */
+	ALL_BUCKETS = NW_BLOCKS * NW_BUCKETS
+};
+
+/* ---- series ------------------------------------------------------------------------- */
+
+static uint64_t series_hash(enum nw_series_kind kind, uint32_t number, uint32_t group)
+{
+	return nw_hash64((uint64_t)group << 32 | number << 1 | (kind == NW_SERIES_SPANS));
+}
+
+static bool is_series(const struct nw_bin_series *s, enum nw_series_kind kind,
+		      uint32_t number, uint32_t group)
+{
+	return s->kind == kind && s->number == number && s->group == group;
+}
+
+/* The slot of a group's series, or the free one where it would go: there are always some. */
+static uint32_t *find_slot(const struct nw_bins *b, enum nw_series_kind kind,
+			   uint32_t number, uint32_t group)
+{
+	size_t at = series_hash(kind, number, group) & (b->slots - 1);
+
+	while (b->slot[at] &&
+	       !is_series(b->series.item[b->slot[at] - 1], kind, number, group))
+		at = (at + 1) & (b->slots - 1);
+	return &b->slot[at];
+}
+
+/* NULL: there are too many, or (and then -ENOMEM is in *ret) there is no memory. */
+static nw_apart struct nw_bin_series *add_series(struct nw_bins *b,
+						 enum nw_series_kind kind, uint32_t number,
+						 uint32_t group, int *ret)
+{
+	if (b->series.count == NW_BINS_SERIES) {
+		b->left_out = true;
+		return NULL;
+	}
+	struct nw_bin_series *series = calloc(1, sizeof(*series));
+	struct nw_bin_series **place = series ? nw_vec_add(&b->series) : NULL;
+	if (!place) {
+		free(series);
+		*ret = -ENOMEM;
+		return NULL;
+	}
+	*place = series;
+	series->kind = kind;
+	series->number = number;
+	series->group = group;
+	*find_slot(b, kind, number, group) = (uint32_t)b->series.count;
+	if (group == 0)
+		(kind == NW_SERIES_GAPS ? b->gaps : b->spans)[number] = series;
+	return series;
+}
+
+static nw_apart struct nw_bin_series *group_series(struct nw_bins *b,
+						   enum nw_series_kind kind,
+						   uint32_t number, uint32_t group,
+						   int *ret)
+{
+	uint32_t slot = *find_slot(b, kind, number, group);
+
+	return slot ? b->series.item[slot - 1] : add_series(b, kind, number, group, ret);
+}
+
+static nw_inlined struct nw_bin_series *series_of(struct nw_bins *b,
+						  enum nw_series_kind kind, uint32_t number,
+						  uint32_t group, int *ret)
+{
+	struct nw_bin_series *usual = (kind == NW_SERIES_GAPS ? b->gaps : b->spans)[number];
+
+	return nw_likely(usual && group == 0) ? usual
+					      : group_series(b, kind, number, group, ret);
+}
+
+/* ---- cells -------------------------------------------------------------------------- */
+
+static uint32_t add_counts(uint64_t a, uint64_t b)
+{
+	return (uint32_t)nw_min64(nw_min64(a, UINT32_MAX) + nw_min64(b, UINT32_MAX),
+				  UINT32_MAX);
+}
+
+/* Add what b has to a. */
+static void merge_columns(struct nw_bin_column *a, const struct nw_bin_column *b)
+{
+	bool a_has = a->max || a->min, b_has = b->max || b->min;
+
+	if (b_has) {
+		a->min = a_has ? nw_min64(a->min, b->min) : b->min;
+		a->max = nw_max64(a->max, b->max);
+	}
+	a->others = add_counts(a->others, b->others);
+}
+
+/* Of two runs of cells, each by bucket, one; to may overlap neither. How many there are. */
+static size_t merge_runs(const struct nw_bin_cell *a, size_t a_count,
+			 const struct nw_bin_cell *b, size_t b_count,
+			 struct nw_bin_cell *to)
+{
+	size_t count = 0;
+
+	while (a_count || b_count) {
+		bool take_a = a_count && (!b_count || a->bucket <= b->bucket);
+		bool take_b = b_count && (!a_count || b->bucket <= a->bucket);
+		struct nw_bin_cell *cell = &to[count++];
+		*cell = take_a ? *a : *b;
+		if (take_a && take_b)
+			cell->count = add_counts(a->count, b->count);
+		a += take_a;
+		a_count -= take_a;
+		b += take_b;
+		b_count -= take_b;
+	}
+	return count;
+}
+
+/* How many of the cells from here on are of one bin. */
+static size_t run_length(const struct nw_bin_cell *cell, size_t most)
+{
+	size_t count = 0;
+
+	while (count < most && cell[count].bin == cell[0].bin)
+		count++;
+	return count;
+}
+
+/* Bins 2i and 2i + 1 become i: what is merged is never longer than it was, so it stays in place. */
+static void halve_cells(struct nw_bin_series *s)
+{
+	struct nw_bin_cell old[2 * ALL_BUCKETS];
+	size_t from = 0, to = 0;
+
+	nw_vec_each (&s->cells, cell)
+		cell->bin /= 2;
+	while (from < s->cells.count) {
+		struct nw_bin_cell *run = &s->cells.item[from];
+		size_t both = run_length(run, s->cells.count - from), first = 1;
+		/* each of the two goes up by buckets: the second begins where they go down */
+		while (first < both && run[first].bucket > run[first - 1].bucket)
+			first++;
+		memcpy(old, run, both * sizeof(*old));
+		to += merge_runs(old, first, old + first, both - first, &s->cells.item[to]);
+		from += both;
+	}
+	s->cells.count = to;
+}
+
+static void halve_columns(struct nw_bin_series *s)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < s->columns.count; i++) {
+		struct nw_bin_column column = s->columns.item[i];
+		column.bin /= 2;
+		if (to && s->columns.item[to - 1].bin == column.bin)
+			merge_columns(&s->columns.item[to - 1], &column);
+		else
+			s->columns.item[to++] = column;
+	}
+	s->columns.count = to;
+}
+
+static void count_cells(struct nw_bins *b)
+{
+	b->cells = 0;
+	nw_vec_each (&b->series, it)
+		b->cells += (*it)->cells.count + COLUMN * (*it)->columns.count;
+}
+
+/* Twice as wide bins. */
+static void halve(struct nw_bins *b)
+{
+	nw_vec_each (&b->series, it) {
+		halve_cells(*it);
+		halve_columns(*it);
+	}
+	for (size_t i = 0; i < NW_BINS_MOST / 2; i++) {
+		const struct nw_bin_loss *two = &b->loss[2 * i];
+		b->loss[i] = (struct nw_bin_loss){two[0].touched || two[1].touched,
+						  two[0].events + two[1].events};
+	}
+	memset(&b->loss[NW_BINS_MOST / 2], 0, sizeof(b->loss) / 2);
+	b->width *= 2;
+	b->current /= 2;
+	b->reached /= 2;
+	count_cells(b);
+	nw_slowest_judge(b);
+}
+
+/* Twice as wide buckets. */
+static void coarsen(struct nw_bins *b, enum nw_series_kind kind)
+{
+	b->shift[kind]++;
+	nw_vec_each (&b->series, it) {
+		struct nw_bin_series *s = *it;
+		size_t to = 0;
+		for (size_t i = 0; s->kind == kind && i < s->cells.count; i++) {
+			struct nw_bin_cell cell = s->cells.item[i];
+			struct nw_bin_cell *last = to ? &s->cells.item[to - 1] : NULL;
+			cell.bucket /= 2;
+			if (last && last->bin == cell.bin && last->bucket == cell.bucket)
+				last->count = add_counts(last->count, cell.count);
+			else
+				s->cells.item[to++] = cell;
+		}
+		if (s->kind == kind)
+			s->cells.count = to;
+	}
+	count_cells(b);
+}
+
+/*
+ * What is given up, in this order, while there are too many cells. Gaps first, since they are wide and
+ * people look at spans; fine buckets before many bins, since a picture shows neither at its best.
+ */
+static void squeeze(struct nw_bins *b)
+{
+	static const enum {
+		GAPS = NW_SERIES_GAPS,
+		SPANS = NW_SERIES_SPANS,
+		TIME
+	} steps[] = {GAPS, GAPS, SPANS, TIME,  GAPS, SPANS, TIME,  SPANS,
+		     TIME, GAPS, TIME,	SPANS, TIME, GAPS,  SPANS, TIME};
+
+	while (b->cells > NW_BINS_CELLS && b->squeezed < NW_COUNT(steps)) {
+		if (steps[b->squeezed] != TIME)
+			coarsen(b, (enum nw_series_kind)steps[b->squeezed]);
+		else
+			b->most /= 2;
+		while (b->current >= b->most)
+			halve(b);
+		b->squeezed++;
+	}
+}
+
+/* ---- the bin that is not over ------------------------------------------------------- */
+
+/* It had been added before, for a look: take its cells back. */
+static int take_back(struct nw_bins *b, struct nw_bin_series *s,
+		     struct nw_bin_column *column)
+{
+	unsigned int shift = b->shift[s->kind];
+	size_t first = s->cells.count;
+
+	if (!s->columns.count || s->columns.item[s->columns.count - 1].bin != b->current)
+		return 0;
+	merge_columns(column, &s->columns.item[--s->columns.count]);
+	b->cells -= COLUMN;
+	while (first && s->cells.item[first - 1].bin == b->current)
+		first--;
+	for (size_t i = first; i < s->cells.count; i++) {
+		unsigned int bucket = (unsigned int)s->cells.item[i].bucket << shift;
+		nw_histogram_count(&s->now, &s->now.values, nw_histogram_low(bucket),
+				   s->cells.item[i].count);
+	}
+	b->cells -= s->cells.count - first;
+	s->cells.count = first;
+	return s->now.failed ? -ENOMEM : 0;
+}
+
+static int add_column(struct nw_bins *b, struct nw_bin_series *s)
+{
+	struct nw_bin_column column = {.bin = (uint16_t)b->current,
+				       .others = add_counts(s->others, 0),
+				       .min = s->now.count ? s->now.min : 0,
+				       .max = s->now.count ? s->now.max : 0};
+	struct nw_bucket bucket;
+	unsigned int at = 0;
+	int ret = s->now.failed ? -ENOMEM : take_back(b, s, &column);
+	size_t first = s->cells.count;
+
+	while (ret == 0 && nw_histogram_next(&s->now, &at, &bucket)) {
+		uint16_t number = (uint16_t)(nw_histogram_bucket(bucket.low) >>
+					     b->shift[s->kind]);
+		struct nw_bin_cell *cell = s->cells.count > first
+						   ? &s->cells.item[s->cells.count - 1]
+						   : NULL;
+		if (!cell || cell->bucket != number) {
+			cell = nw_vec_add(&s->cells);
+			if (!cell)
+				return -ENOMEM;
+			cell->bin = column.bin;
+			cell->bucket = number;
+		}
+		cell->count = add_counts(cell->count, bucket.count);
+	}
+	struct nw_bin_column *last = ret == 0 ? nw_vec_add(&s->columns) : NULL;
+	if (!last)
+		return -ENOMEM;
+	*last = column;
+	b->cells += s->cells.count - first + COLUMN;
+	nw_histogram_clear(&s->now);
+	s->others = 0;
+	return 0;
+}
+
+static int add_columns(struct nw_bins *b)
+{
+	int ret = 0;
+
+	nw_vec_each (&b->series, it)
+		if (ret == 0 && ((*it)->now.count || (*it)->others))
+			ret = add_column(b, *it);
+	return ret;
+}
+
+static void move_to(struct nw_bins *b, uint64_t time)
+{
+	uint64_t since = time > b->options.start ? time - b->options.start : 0;
+	unsigned int slice = b->current >> b->slice_shift;
+
+	while (since / b->width >= b->most)
+		halve(b);
+	unsigned int bin = (unsigned int)(since / b->width);
+	b->current = bin > b->current ? bin : b->current;
+	b->reached = b->reached > b->current ? b->reached : b->current;
+	if (b->current >> b->slice_shift != slice)
+		nw_slowest_judge(b);
+	uint64_t end = b->options.start + (b->current + 1) * b->width;
+	b->end = end > b->options.start ? end : UINT64_MAX;
+}
+
+static nw_cold int advance(struct nw_bins *b, uint64_t time)
+{
+	int ret = add_columns(b);
+
+	if (ret < 0)
+		return ret;
+	squeeze(b);
+	move_to(b, time);
+	return 0;
+}
+
+static nw_inlined int reach(struct nw_bins *b, uint64_t time)
+{
+	return nw_likely(time < b->end) ? 0 : advance(b, time);
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static nw_inlined int take_hit(struct nw_bins *b, const struct nw_hit *hit, uint32_t group)
+{
+	int ret = 0;
+	struct nw_bin_series *s = series_of(b, NW_SERIES_GAPS, hit->probe, group, &ret);
+
+	if (nw_unlikely(!s))
+		return ret;
+	uint64_t last = s->last;
+	if (nw_likely(hit->time >= last && last >= b->gap_least))
+		nw_histogram_add_here(&s->now, hit->time - last);
+	else
+		s->others++;
+	if (nw_likely(hit->time >= last))
+		s->last = hit->time;
+	return 0;
+}
+
+int nw_bins_hit(struct nw_bins *b, const struct nw_hit *hit, uint32_t group)
+{
+	int ret = reach(b, hit->time);
+
+	return ret < 0 ? ret : take_hit(b, hit, group);
+}
+
+size_t nw_bins_together(struct nw_bins *b, const struct nw_hit *hits, size_t count)
+{
+	size_t together = 1;
+
+	if (reach(b, hits[0].time) < 0)
+		return 1;
+	if (nw_likely(hits[count - 1].time < b->end))
+		return count;
+	while (together < count && hits[together].time < b->end)
+		together++;
+	return together;
+}
+
+int nw_bins_hits(struct nw_bins *b, const struct nw_hit *hits, size_t count)
+{
+	int ret = reach(b, hits[0].time);
+
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		ret = take_hit(b, &hits[i], 0);
+	return ret;
+}
+
+/* A span that ends is measured. */
+static int take_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t group,
+		     const struct nw_hit *began)
+{
+	uint64_t ns = event->hit->time - event->start;
+	int ret = reach(b, event->hit->time);
+	struct nw_bin_series *s =
+		ret < 0 ? NULL : series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
+
+	if (!s)
+		return ret;
+	nw_histogram_add_here(&s->now, ns);
+	return nw_likely(ns <= s->least) ? 0 : nw_slowest_add(b, s, began, event);
+}
+
+static nw_apart int take_other(struct nw_bins *b, const struct nw_span_event *event,
+			       uint32_t group)
+{
+	int ret = event->hit ? reach(b, event->hit->time) : 0;
+	struct nw_bin_series *s =
+		ret < 0 ? NULL : series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
+
+	if (s)
+		s->others++;
+	return ret;
+}
+
+int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t group)
+{
+	const struct nw_hit *began = nw_starts_follow(b->starts, event);
+
+	if (event->moment == NW_SPAN_BEGINS)
+		return 0;
+	return nw_likely(event->moment == NW_SPAN_ENDS) ? take_span(b, event, group, began)
+							: take_other(b, event, group);
+}
+
+void nw_bins_loss(struct nw_bins *b, uint64_t from, uint64_t until, uint64_t events)
+{
+	const uint64_t start = b->options.start;
+
+	b->gap_least = nw_max64(b->gap_least, until);
+	if (reach(b, from) < 0)
+		return;
+	/* up to the end of a recording: who knows how far that is */
+	uint64_t to = until == UINT64_MAX ? from : nw_max64(from, until);
+	while (to > start && (to - start) / b->width >= b->most)
+		halve(b);
+	uint64_t first = from > start ? (from - start) / b->width : 0;
+	uint64_t last = to > start ? (to - start) / b->width : 0;
+	b->loss[first].events += events;
+	for (uint64_t i = first; i <= last; i++)
+		b->loss[i].touched = true;
+}
+
+/* ---- looking ------------------------------------------------------------------------ */
+
+int nw_bins_look(struct nw_bins *b, uint64_t until)
+{
+	int ret = reach(b, until);
+
+	if (ret == 0)
+		ret = add_columns(b);
+	if (ret == 0)
+		squeeze(b);
+	return ret;
+}
+
+uint64_t nw_bins_start(const struct nw_bins *b)
+{
+	return b->options.start;
+}
+
+uint64_t nw_bins_width(const struct nw_bins *b)
+{
+	return b->width;
+}
+
+unsigned int nw_bins_count(const struct nw_bins *b)
+{
+	return b->reached + 1;
+}
+
+unsigned int nw_bins_shift(const struct nw_bins *b, enum nw_series_kind kind)
+{
+	return b->shift[kind];
+}
+
+size_t nw_bins_series_count(const struct nw_bins *b)
+{
+	return b->series.count;
+}
+
+const struct nw_bin_series *nw_bins_series(const struct nw_bins *b, size_t index)
+{
+	return b->series.item[index];
+}
+
+const struct nw_bin_series *nw_bins_find(const struct nw_bins *b, enum nw_series_kind kind,
+					 uint32_t number, uint32_t group)
+{
+	uint32_t slot = *find_slot(b, kind, number, group);
+
+	return slot ? b->series.item[slot - 1] : NULL;
+}
+
+bool nw_bins_left_out(const struct nw_bins *b)
+{
+	return b->left_out;
+}
+
+const struct nw_bin_loss *nw_bins_losses(const struct nw_bins *b)
+{
+	return b->loss;
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
+		 struct nw_error *err)
+{
+	struct nw_bins *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return nw_no_memory(err);
+	b->options = *options;
+	b->width = FIRST_WIDTH;
+	b->most = NW_BINS_MOST;
+	b->end = options->start + b->width;
+	b->gap_least = 1;
+	b->slowest = NW_BINS_SLOWEST;
+	while (NW_BINS_MOST >> b->slice_shift > NW_BINS_SLICES)
+		b->slice_shift++;
+	b->slots = 2 * NW_BINS_SERIES;
+	b->slot = calloc(b->slots, sizeof(*b->slot));
+	b->gaps = calloc(options->probes + 1, sizeof(struct nw_bin_series *));
+	b->spans = calloc(options->spans + 1, sizeof(struct nw_bin_series *));
+	if (!b->slot || !b->gaps || !b->spans || nw_starts_open(&b->starts) < 0) {
+		nw_bins_free(b);
+		return nw_no_memory(err);
+	}
+	*out = b;
+	return 0;
+}
+
+void nw_bins_free(struct nw_bins *b)
+{
+	if (!b)
+		return;
+	nw_vec_each (&b->series, it) {
+		nw_histogram_free(&(*it)->now);
+		nw_vec_free(&(*it)->cells);
+		nw_vec_free(&(*it)->columns);
+		nw_slowest_free(*it);
+		free(*it);
+	}
+	nw_vec_free(&b->series);
+	nw_starts_free(b->starts);
+	free(b->gaps);
+	free(b->spans);
+	free(b->slot);
+	free(b);
+}
