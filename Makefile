@@ -153,6 +153,8 @@ release:
 
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
+# So is the page of -f html.
+$(BUILD)/src/output/html.o: src/output/report.html src/output/report.css src/output/report.js
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
@@ -185,6 +187,9 @@ lint:
 	$(call say,SHELL,shellcheck)
 	$(quiet)shellcheck $(SH_FILES)
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
+	$(call say,PAGE,scripts/page-hashes)
+	$(quiet)scripts/page-hashes --check
+	$(quiet)! command -v node >/dev/null || node --check src/output/report.js
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
 	$(call say,ROOMS,scripts/check-rooms)

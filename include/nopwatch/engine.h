@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include "nopwatch/bins.h"
 #include "nopwatch/kernel.h"
 #include "nopwatch/output.h"
 #include "nopwatch/stream.h"
@@ -64,6 +65,9 @@ struct nw_request {
 	size_t source_len;
 	int source_fd;
 
+	/* How the run was asked for: goes into the result's origin, and into recordings; or NULL */
+	const char *command_line;
+
 	/* One line for a person: what could not be armed, what has been disabled, ... NULL: nobody
 	 * cares. verbose: in more detail. */
 	void (*notice)(void *arg, const char *text);
@@ -73,8 +77,15 @@ struct nw_request {
 
 /* ---- the result --------------------------------------------------------------------- */
 
+/* Where and how it was measured; of a recording, where and how that was made. NULL: not known. */
+struct nw_origin {
+	char *host, *kernel, *machine; /* uname()'s nodename, release, machine */
+	char *command;		       /* the request's command_line */
+};
+
 /* What a run has come to, so far or at its end. Times are of the trace clock, in nanoseconds. */
 struct nw_run_result {
+	struct nw_origin origin;
 	struct nw_selection selection; /* the probes, */
 	struct nw_plan plan;	       /* how they are to be fetched, */
 	struct nw_armed armed;	       /* and what became of that */
@@ -141,6 +152,7 @@ struct nw_consumer {
 	void *arg;
 	bool all_args;	   /* fetch every argument */
 	bool values;	   /* wants those that the user did not name with the hits, too */
+	bool fetched;	   /* wants them if the events have any; not "not fetched" */
 	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
 	bool comms;	   /* wants to know processes and names of threads */
 	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
@@ -234,6 +246,7 @@ struct nw_measure_options {
 	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
 	bool totals;	/* a report of an interval is of everything so far */
 	struct nw_slower slower; /* slow() is told of each span that takes so long */
+	bool bins;		 /* keep what happened when, for pictures */
 	/* What is told, to whom; any may be NULL. */
 	void *arg;
 	nw_span_listener *listener; /* of each span */
@@ -253,6 +266,7 @@ struct nw_measure {
 	struct nw_measure_options options;
 	struct nw_run *run; /* while it goes on */
 	struct nw_summary *summary;
+	struct nw_bins *bins; /* if they are wanted, once all is armed */
 	nw_span_defs spans;
 	struct nw_by *by;
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */

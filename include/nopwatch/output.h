@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what there is to show as text, JSON lines, CSV, OpenMetrics or Perfetto's timelines, into a
+ * output: what there is to show as text, JSON lines, CSV, OpenMetrics, Perfetto's timelines or a page of
+ * HTML, into a
  * string buffer that somebody else writes. Text is for people: aligned tables with units. JSON and CSV
  * are for programs: integer nanoseconds, names that do not change.
  */
 #ifndef NOPWATCH_OUTPUT_H
 #define NOPWATCH_OUTPUT_H
 
+#include "nopwatch/bins.h"
 #include "nopwatch/json.h"
 #include "nopwatch/manage.h"
 #include "nopwatch/stream.h"
@@ -47,6 +49,32 @@ struct nw_view {
 	size_t width;  /* text: of the terminal, in characters; 0: any */
 };
 
+/* Why a run has ended. */
+enum nw_end_reason {
+	NW_END_NONE, /* it goes on, or nobody knows */
+	NW_END_SIGNAL,
+	NW_END_DURATION,
+	NW_END_COUNT,
+	NW_END_COMMAND, /* that it had started */
+	NW_END_PROCESS, /* the last that was traced */
+	NW_END_OUTPUT,	/* nobody reads it any more */
+	NW_END_RECORDING,
+	NW_END_TEXT,
+};
+/* In words that are fixed (docs/json.md). */
+extern const char *const nw_end_reasons[];
+
+/* What was run, where and when, for a form that will be read elsewhere. Any text may be NULL, and any
+ * number 0: not known. */
+struct nw_about {
+	const char *command; /* as a shell would read it */
+	const char *source;  /* the recording or text that it is made from */
+	const char *host, *kernel, *machine; /* where it happened: uname()'s words */
+	const char *cost;		     /* a sentence */
+	int64_t began_ns;		     /* since 1970 */
+	enum nw_end_reason reason;
+};
+
 struct nw_report {
 	struct nw_view view;
 	const struct nw_selection *selection;
@@ -76,6 +104,8 @@ struct nw_report {
 	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
 			    textfile collector reads */
 	bool bold;
+	const struct nw_about *about; /* NULL: not known */
+	const struct nw_bins *bins;   /* what happened when, where the format has bins */
 };
 
 /* ---- events ------------------------------------------------------------------------- */
@@ -127,21 +157,6 @@ struct nw_disabled {
 	const struct nw_probe_state *state;
 	uint64_t after_ns; /* since the beginning */
 };
-
-/* Why a run has ended. */
-enum nw_end_reason {
-	NW_END_NONE, /* it goes on, or nobody knows */
-	NW_END_SIGNAL,
-	NW_END_DURATION,
-	NW_END_COUNT,
-	NW_END_COMMAND, /* that it had started */
-	NW_END_PROCESS, /* the last that was traced */
-	NW_END_OUTPUT,	/* nobody reads it any more */
-	NW_END_RECORDING,
-	NW_END_TEXT,
-};
-/* In words that are fixed (docs/json.md). */
-extern const char *const nw_end_reasons[];
 
 struct nw_end {
 	uint64_t lost;	    /* events */
@@ -208,6 +223,7 @@ struct nw_output_format {
 	bool for_people; /* tables and titles; what is long goes through a pager */
 	bool cumulative; /* every report is of everything so far: counters that only grow */
 	bool spans;	 /* events: is told of spans, too */
+	bool bins;	 /* reports: draws what happened when */
 	bool binary;	 /* nothing for a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
@@ -244,7 +260,7 @@ struct nw_output_format {
 };
 
 extern const struct nw_output_format nw_output_text, nw_output_json, nw_output_csv,
-	nw_output_openmetrics, nw_output_perfetto;
+	nw_output_openmetrics, nw_output_perfetto, nw_output_html;
 extern const struct nw_output_format *const nw_output_formats[];
 extern const size_t nw_output_format_count;
 /* The format of that name; NULL: there is none. */

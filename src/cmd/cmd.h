@@ -19,6 +19,7 @@
 /* What the command line said. One set for all commands; the same letter means the same. */
 struct nw_args {
 	const char *command;
+	char *const *argv;	    /* all of it, the command first */
 	NW_VEC(const char *) words; /* what is no option, up to -- */
 	char **cmd;		    /* behind --, NULL: there is none */
 
@@ -51,6 +52,9 @@ struct nw_option {
 	const char *help;
 	int (*take)(struct nw_args *args, const char *value, struct nw_error *err);
 };
+
+/* "nopwatch stat -p 7 'app:*'": what was typed, as a shell would take it again. */
+void nw_command_line(const struct nw_args *args, struct nw_buf *out);
 
 /* ---- commands ----------------------------------------------------------------------- */
 

@@ -57,6 +57,48 @@ static struct nw_report make_report(const struct stat_run *s,
 	};
 }
 
+/* For a form that is read elsewhere. cost: of the run, where it is known. */
+static struct nw_about make_about(const struct stat_run *s,
+				  const struct nw_run_result *result, struct nw_buf *cost)
+{
+	nw_result_cost(result, cost);
+	return (struct nw_about){
+		.command = result->origin.command,
+		.source = s->args->from,
+		.host = result->origin.host,
+		.kernel = result->origin.kernel,
+		.machine = result->origin.machine,
+		.cost = nw_buf_str(cost),
+		.began_ns = result->wall_ns ? (int64_t)((uint64_t)result->wall_ns +
+							result->start_ns)
+					    : 0,
+		.reason = result->reason,
+	};
+}
+
+/* A report into the output, with its picture up to `until` where the format has one. */
+static int show(struct stat_run *s, struct nw_report *report,
+		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
+{
+	struct nw_buf cost = {0};
+	const struct nw_about about = make_about(s, result, &cost);
+	struct nw_bins *bins = s->measure.bins;
+	int ret = bins ? nw_bins_look(bins, until) : 0;
+
+	report->about = &about;
+	report->bins = bins;
+	if (ret == 0)
+		nw_output_report(&s->output, report);
+	nw_buf_free(&cost);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* Reports of what is not over are for files that are replaced, if a page is what they are. */
+static bool shows_now(const struct stat_run *s)
+{
+	return !s->args->format->bins || s->sink.replace;
+}
+
 static void clear_status(struct stat_run *s)
 {
 	if (s->status_line && s->shown && write(STDERR_FILENO, "\r\033[K", 4) < 0)
@@ -76,9 +118,11 @@ static int print_interval(void *arg, uint64_t number, uint64_t end, struct nw_er
 	report.states = so_far->states;
 	report.filtered = totals ? so_far->filtered : s->measure.filtered;
 	report.wall_ns = so_far->wall_ns ? (int64_t)((uint64_t)so_far->wall_ns + end) : 0;
+	if (!shows_now(s))
+		return 0;
 	clear_status(s);
-	nw_output_report(&s->output, &report);
-	return nw_sink_write(&s->sink, &s->output.text, err);
+	int ret = show(s, &report, so_far, end, err);
+	return ret < 0 ? ret : nw_sink_write(&s->sink, &s->output.text, err);
 }
 
 static int print_quiet(void *arg, uint64_t first, uint64_t count, struct nw_error *err)
@@ -118,11 +162,12 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 		nw_buf_adds(&s->output.text, "\n--- total ---\n");
 	else
 		nw_sink_page(&s->sink, s->args);
-	nw_output_report(&s->output, &report);
+	int ret = show(s, &report, result, result->now_ns, err);
 	nw_output_end(&s->output, &end);
 	if (s->args->verbose)
 		tell_cost(result);
-	int ret = nw_sink_write(&s->sink, &s->output.text, err);
+	if (ret == 0)
+		ret = nw_sink_write(&s->sink, &s->output.text, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }
 
@@ -138,9 +183,11 @@ static int print_so_far(struct stat_run *s, const struct nw_run_result *so_far,
 	report.wall_ns = so_far->wall_ns
 				 ? (int64_t)((uint64_t)so_far->wall_ns + so_far->now_ns)
 				 : 0;
+	if (!shows_now(s))
+		return 0;
 	clear_status(s);
-	nw_output_report(&s->output, &report);
-	return nw_sink_write(&s->sink, &s->output.text, err);
+	int ret = show(s, &report, so_far, so_far->now_ns, err);
+	return ret < 0 ? ret : nw_sink_write(&s->sink, &s->output.text, err);
 }
 
 static void print_status(struct stat_run *s, const struct nw_run_result *so_far)
@@ -247,6 +294,7 @@ static int run(const struct nw_args *args)
 		.count = args->count,
 		.totals = args->format->cumulative,
 		.slower = args->slower,
+		.bins = args->format->bins,
 		.arg = &s,
 		.start = start,
 		.armed = armed,

@@ -284,7 +284,8 @@ static const struct nw_option options[] = {
 	{'i', "interval", "TIME", "report every so often", take_interval},
 	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
 	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", "text, json, csv, openmetrics or perfetto", take_format},
+	{'f', "format", "FORM", "text, json, csv, openmetrics, perfetto or html",
+	 take_format},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
 	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},
@@ -418,8 +419,10 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 {
 	struct option longs[NW_COUNT(options) + 1];
 	char letters[2 * NW_COUNT(options) + 4];
-	struct nw_args args = {
-		.command = command->name, .color = "auto", .format = &nw_output_text};
+	struct nw_args args = {.command = command->name,
+			       .argv = argv,
+			       .color = "auto",
+			       .format = &nw_output_text};
 	int ret = 0;
 
 	make_tables(command, letters, longs);
@@ -448,6 +451,21 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 	else
 		*out = args;
 	return ret;
+}
+
+void nw_command_line(const struct nw_args *args, struct nw_buf *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=.,:/@%^";
+
+	nw_buf_printf(out, "nopwatch %s", args->command);
+	for (char *const *word = args->argv + 1; *word; word++) {
+		nw_buf_addc(out, ' ');
+		if (**word && !(*word)[strspn(*word, plain)])
+			nw_buf_adds(out, *word);
+		else
+			nw_buf_add_shell(out, *word);
+	}
 }
 
 void nw_free_args(struct nw_args *args)

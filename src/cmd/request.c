@@ -27,7 +27,8 @@ struct nw_request nw_kernel_request(const struct nw_args *args)
 	};
 }
 
-static void take_options(const struct nw_args *args, struct nw_request *out)
+static void take_options(const struct nw_args *args, const char *command_line,
+			 struct nw_request *out)
 {
 	*out = nw_kernel_request(args);
 	out->specs = args->words.item;
@@ -48,6 +49,7 @@ static void take_options(const struct nw_args *args, struct nw_request *out)
 	out->force = args->force;
 	out->verbose = args->verbose > 0;
 	out->signals = true;
+	out->command_line = command_line;
 }
 
 /* A file of which the length is known is one piece of memory; all else is read as it comes. */
@@ -90,8 +92,14 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 
 int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_error *err)
 {
+	struct nw_buf line = {0};
+
 	*out = (struct nw_prepared){.args = args, .fd = -1};
-	take_options(args, &out->request);
+	nw_command_line(args, &line);
+	out->command_line = nw_buf_take(&line);
+	if (!out->command_line)
+		return nw_no_memory(err);
+	take_options(args, out->command_line, &out->request);
 	int ret = args->from ? open_from(out, err) : nw_load_types(args, &out->types, err);
 	if (ret < 0)
 		nw_prepared_close(out);
@@ -103,6 +111,8 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 void nw_prepared_close(struct nw_prepared *prepared)
 {
 	nw_types_free(&prepared->types);
+	free(prepared->command_line);
+	prepared->command_line = NULL;
 	nw_input_close(&prepared->input);
 	if (prepared->fd >= 0)
 		close(prepared->fd);

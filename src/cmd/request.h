@@ -10,6 +10,7 @@
 struct nw_prepared {
 	struct nw_request request;
 	const struct nw_args *args;
+	char *command_line;
 	struct nw_types types;
 	struct nw_input input; /* --from, if it is a file */
 	int fd;		       /* of it; -1: there is none to close */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -470,11 +471,29 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+static int note_origin(struct nw_run *run)
+{
+	struct nw_origin *origin = &run->result->origin;
+	const char *line = run->request->command_line;
+	struct utsname here;
+
+	if (uname(&here) < 0)
+		return 0;
+	origin->host = strdup(here.nodename);
+	origin->kernel = strdup(here.release);
+	origin->machine = strdup(here.machine);
+	origin->command = line ? strdup(line) : NULL;
+	bool ok = origin->host && origin->kernel && origin->machine;
+	return ok && (!line || origin->command) ? 0 : -ENOMEM;
+}
+
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
 	int ret = nw_wake_open(&run->wake, request->signals, err);
 
+	if (ret == 0 && note_origin(run) < 0)
+		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_request_kernel(request, false, &run->fs, &run->features, err);
 	if (ret == 0 && run->command)

@@ -71,14 +71,10 @@ static bool wants_slow(const struct nw_measure_options *options)
 	return options->slower.ns || options->slower.percentile > 0;
 }
 
-/* Each span: whoever listens is told, and of the slow ones again. */
-static void listen(void *arg, const struct nw_span_event *event)
+static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 {
-	struct nw_measure *m = arg;
 	struct nw_slow_span slow;
 
-	if (m->options.listener)
-		m->options.listener(m->options.arg, event);
 	if (!nw_slow_watch_span(m->slow, event, &slow) || m->failure.code)
 		return;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
@@ -92,6 +88,36 @@ static void listen(void *arg, const struct nw_span_event *event)
 	if (ret < 0 && !m->failure.code)
 		m->failure.code =
 			-ret; /* nobody reads it any more: there is nothing to say */
+}
+
+/* As the bins have groups: the summary's number, also of hits that cannot say. -ENOMEM. */
+static int64_t bin_group(struct nw_measure *m, int64_t group)
+{
+	if (!m->by->keys.count)
+		return 0;
+	return group < 0 ? nw_summary_group(m->summary, "?", 1) : group;
+}
+
+static void bin_span(struct nw_measure *m, const struct nw_span_event *event)
+{
+	int64_t group = bin_group(m, event->group);
+
+	if (!m->failure.code &&
+	    (group < 0 || nw_bins_span(m->bins, event, (uint32_t)group) < 0))
+		nw_no_memory(&m->failure);
+}
+
+/* Each span: whoever listens is told, the bins are, and of the slow ones who asks for them. */
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	struct nw_measure *m = arg;
+
+	if (m->options.listener)
+		m->options.listener(m->options.arg, event);
+	if (m->bins)
+		bin_span(m, event);
+	if (m->slow)
+		show_slow(m, event);
 }
 
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
@@ -115,8 +141,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		.span_count = m->spans.count,
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = m->by->keys.count > 0,
-		.listener = slow ? listen : m->options.listener,
-		.listener_arg = slow ? m : m->options.arg,
+		.listener = m->options.listener || m->options.bins || slow ? listen : NULL,
+		.listener_arg = m,
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &m->summary, err);
@@ -126,6 +152,25 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 static bool is_wanted(void *arg, int32_t tid)
 {
 	return nw_run_wants(arg, tid);
+}
+
+static const struct nw_task *task_of(void *arg, int32_t tid)
+{
+	return nw_run_task(arg, tid);
+}
+
+static int open_bins(struct nw_measure *m, struct nw_error *err)
+{
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+	const struct nw_bins_options options = {
+		.probes = so_far->selection.probes.count,
+		.spans = m->spans.count,
+		.start = so_far->start_ns,
+		.task = task_of,
+		.task_arg = m->run,
+	};
+
+	return m->options.bins ? nw_bins_open(&options, &m->bins, err) : 0;
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
@@ -140,7 +185,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		nw_summary_only(m->summary, is_wanted, run);
 	m->next = interval ? so_far->start_ns + interval : UINT64_MAX;
 	m->most_hits = count && !interval ? count : UINT64_MAX;
-	return m->options.armed ? m->options.armed(m->options.arg, err) : 0;
+	int ret = open_bins(m, err);
+	return ret == 0 && m->options.armed ? m->options.armed(m->options.arg, err) : ret;
 }
 
 /* ---- intervals ---------------------------------------------------------------------- */
@@ -216,6 +262,30 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
+static int bin_hit(struct nw_measure *m, const struct nw_hit *hit, int64_t group)
+{
+	group = bin_group(m, group);
+	return group < 0 ? (int)group : nw_bins_hit(m->bins, hit, (uint32_t)group);
+}
+
+/* Many, and their spans: bin by bin. */
+static nw_apart int bin_hits(struct nw_measure *m, const struct nw_hit *hits, size_t count)
+{
+	int ret = 0;
+
+	while (ret == 0 && count) {
+		size_t some = nw_bins_together(m->bins, hits, count);
+		ret = nw_bins_hits(m->bins, hits, some);
+		if (ret == 0)
+			ret = nw_summary_hits(m->summary, hits, some);
+		if (ret == 0)
+			ret = -m->failure.code;
+		hits += some;
+		count -= some;
+	}
+	return ret;
+}
+
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_measure *m = arg;
@@ -223,6 +293,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
 	m->task = task;
+	if (ret == 0 && m->bins)
+		ret = bin_hit(m, hit, group);
 	if (ret == 0)
 		ret = nw_summary_hit(m->summary, hit, task ? task->pid : 0, group);
 	m->task = NULL;
@@ -235,7 +307,10 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
-	return nw_summary_hits(((struct nw_measure *)arg)->summary, hits, count);
+	struct nw_measure *m = arg;
+
+	return nw_unlikely(m->bins) ? bin_hits(m, hits, count)
+				    : nw_summary_hits(m->summary, hits, count);
 }
 
 static uint64_t counted(void *arg, size_t probe)
@@ -274,7 +349,11 @@ static void gone(void *arg, int32_t tid)
 
 static void loss(void *arg, const struct nw_record *record)
 {
-	nw_summary_loss(((struct nw_measure *)arg)->summary, record->until, record->lost);
+	struct nw_measure *m = arg;
+
+	if (m->bins)
+		nw_bins_loss(m->bins, record->time, record->until, record->lost);
+	nw_summary_loss(m->summary, record->until, record->lost);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -329,6 +408,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.arg = m,
 		.all_args = needs_args,
 		.values = needs_args,
+		.fetched = options->bins,
 		.stacks = true,
 		.comms = comms,
 		.large_pages = true,
@@ -352,6 +432,7 @@ void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
 	nw_slow_watch_free(m->slow);
+	nw_bins_free(m->bins);
 	nw_spans_free(&m->spans);
 	if (m->by)
 		nw_by_free(m->by);

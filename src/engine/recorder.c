@@ -221,6 +221,17 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 /* ---- the file ----------------------------------------------------------------------- */
 
+static void save_origin(const struct nw_origin *origin, struct nw_buf *out)
+{
+	const char *const words[] = {origin->host, origin->kernel, origin->machine,
+				     origin->command};
+
+	nw_buf_adds(out, "origin");
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		nw_plan_word(out, words[i] ? words[i] : "");
+	nw_buf_addc(out, '\n');
+}
+
 static void make_table(struct nw_recorder *r, const struct nw_run_result *result)
 {
 	struct nw_buf *out = &r->parts.table;
@@ -228,7 +239,9 @@ static void make_table(struct nw_recorder *r, const struct nw_run_result *result
 	nw_plan_save(&result->armed, out);
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      result->start_ns, result->stop_ns, result->wall_ns);
-	nw_buf_printf(out, "lost %" PRIu64 "\n", result->lost);
+	nw_buf_printf(out, "lost %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n", result->lost,
+		      result->kernel_hits, result->cost_ns);
+	save_origin(&result->origin, out);
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
 		if (!nw_result_is_disabled(result, i))
 			continue;

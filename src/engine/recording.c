@@ -72,6 +72,19 @@ static void add_disabled(struct story *story, const char *word, char *const *wor
 	story->failed |= !disabled || !disabled->text;
 }
 
+static void take_origin(struct story *story, char *const *words)
+{
+	struct nw_origin *origin = &story->run->result->origin;
+	char **const parts[] = {&origin->host, &origin->kernel, &origin->machine,
+				&origin->command};
+
+	for (size_t i = 0; i < NW_COUNT(parts); i++) {
+		free(*parts[i]);
+		*parts[i] = *words[i + 1] ? strdup(words[i + 1]) : NULL;
+		story->failed |= *words[i + 1] && !*parts[i];
+	}
+}
+
 /* Lines of the table that are not the plan's. Unknown ones are of a later version: skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
 {
@@ -80,6 +93,12 @@ static void take_line(void *arg, char *const *words, size_t count)
 
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(story, words);
+	if (strcmp(words[0], "origin") == 0 && count == 5)
+		take_origin(story, words);
+	if (strcmp(words[0], "cost") == 0 && count == 3) {
+		run->result->kernel_hits = strtoull(words[1], NULL, 10);
+		run->result->cost_ns = strtoull(words[2], NULL, 10);
+	}
 	if (strcmp(words[0], "disabled") == 0 && count == 4)
 		add_disabled(story, NW_STATE_DISABLED, words);
 	if (strcmp(words[0], "disabled-by-others") == 0 && count == 4)

@@ -322,5 +322,9 @@ void nw_result_free(struct nw_run_result *result)
 	free(result->states);
 	nw_strings_free(&result->state_texts);
 	free(result->disabled_at);
+	free(result->origin.host);
+	free(result->origin.kernel);
+	free(result->origin.machine);
+	free(result->origin.command);
 	*result = (struct nw_run_result){0};
 }

@@ -17,9 +17,20 @@ bool nw_run_wants_args(const struct nw_run *run)
 	return run->consumer.all_args || (run->filter && nw_filter_names_args(run->filter));
 }
 
+/* Do the events have arguments? */
+static bool has_fetched(const struct nw_plan *plan)
+{
+	nw_vec_each (&plan->points, planned)
+		nw_vec_each (&planned->args, source)
+			if (source->field >= 0)
+				return true;
+	return false;
+}
+
 bool nw_run_wants_values(const struct nw_run *run)
 {
 	bool values = run->consumer.values ||
+		      (run->consumer.fetched && has_fetched(&run->result->plan)) ||
 		      (run->filter && nw_filter_names_args(run->filter));
 
 	nw_vec_each (&run->result->selection.probes, probe)

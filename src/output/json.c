@@ -259,7 +259,7 @@ static void buckets(struct nw_json *json, const struct nw_histogram *h)
 
 /* DIST; an empty one has only its count, and no buckets. */
 static void distribution(struct nw_json *json, const char *key,
-			 const struct nw_histogram *h)
+			 const struct nw_histogram *h, bool with_buckets)
 {
 	nw_json_key(json, key);
 	nw_json_open(json, '{');
@@ -277,7 +277,8 @@ static void distribution(struct nw_json *json, const char *key,
 				       nw_statistic_of(h, &nw_statistics[i]));
 		number(json, "max", h, h->max);
 	}
-	buckets(json, h);
+	if (with_buckets)
+		buckets(json, h);
 	nw_json_close(json, '}');
 }
 
@@ -331,60 +332,73 @@ static const char *state_word(const struct nw_report *report, size_t probe, uint
 	return state && state->word ? state->word : "not-hit";
 }
 
-static void probe_object(const struct nw_report *report, size_t probe, size_t group,
-			 struct nw_buf *out)
+void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, bool buckets,
+		   struct nw_json *json)
 {
 	const struct nw_probe *p = report->selection->probes.item[probe];
 	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
 							probe);
 
-	if (!nw_report_has_probe(report, row))
-		return;
-	struct nw_json json = nw_json_start(out, "probe");
-	nw_json_key_text(&json, "probe", p->label);
-	group_key(report, &json, group);
-	nw_json_key_u64(&json, "hits", row->hits);
-	nw_json_key(&json, "rate_hz");
-	nw_json_real(&json, nw_report_rate(report, row->hits));
-	distribution(&json, "gap_ns", &row->gap);
-	nw_json_key(&json, "args");
-	nw_json_open(&json, '{');
+	nw_json_key_text(json, "probe", p->label);
+	group_key(report, json, group);
+	nw_json_key_u64(json, "hits", row->hits);
+	nw_json_key(json, "rate_hz");
+	nw_json_real(json, nw_report_rate(report, row->hits));
+	distribution(json, "gap_ns", &row->gap, buckets);
+	nw_json_key(json, "args");
+	nw_json_open(json, '{');
 	for (size_t i = 0; row->args && i < p->args.count; i++) {
 		char name[32];
 		nw_arg_name(p, i, name);
 		if (row->args[i].count)
-			distribution(&json, name, &row->args[i]);
+			distribution(json, name, &row->args[i], buckets);
 	}
-	nw_json_close(&json, '}');
-	nw_json_key_text(&json, "state", state_word(report, probe, row->hits));
+	nw_json_close(json, '}');
+	nw_json_key_text(json, "state", state_word(report, probe, row->hits));
 	if (report->disabled_at && report->disabled_at[probe])
 		nw_json_key_u64(
-			&json, "disabled_ns",
+			json, "disabled_ns",
 			report->disabled_at[probe] -
 				nw_min64(report->start_ns, report->disabled_at[probe]));
+}
+
+void nw_json_span(const struct nw_report *report, size_t span, size_t group, bool buckets,
+		  struct nw_json *json)
+{
+	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
+	char key[72];
+
+	nw_json_key_text(json, "span", report->spans[span].name);
+	nw_span_key_text(&report->spans[span], key);
+	nw_json_key_text(json, "key", key);
+	group_key(report, json, group);
+	nw_json_key_u64(json, "count", row->latency.count);
+	distribution(json, "latency_ns", &row->latency, buckets);
+	nw_json_key_u64(json, "unmatched_starts", row->unmatched_starts);
+	nw_json_key_u64(json, "unmatched_ends", row->unmatched_ends);
+	nw_json_key_u64(json, "discarded", row->discarded);
+	nw_json_key_u64(json, "abandoned", row->abandoned);
+	nw_json_key_u64(json, "omitted", row->omitted);
+}
+
+static void probe_object(const struct nw_report *report, size_t probe, size_t group,
+			 struct nw_buf *out)
+{
+	if (!nw_report_has_probe(report,
+				 nw_group_probe(nw_report_rows(report, group), probe)))
+		return;
+	struct nw_json json = nw_json_start(out, "probe");
+	nw_json_probe(report, probe, group, true, &json);
 	nw_json_finish(&json);
 }
 
 static void span_object(const struct nw_report *report, size_t span, size_t group,
 			struct nw_buf *out)
 {
-	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
-	char key[72];
-
-	if (!nw_report_has_span(report, row))
+	if (!nw_report_has_span(report, nw_group_span(nw_report_rows(report, group), span)))
 		return;
 	struct nw_json json = nw_json_start(out, "span");
-	nw_json_key_text(&json, "span", report->spans[span].name);
-	nw_span_key_text(&report->spans[span], key);
-	nw_json_key_text(&json, "key", key);
-	group_key(report, &json, group);
-	nw_json_key_u64(&json, "count", row->latency.count);
-	distribution(&json, "latency_ns", &row->latency);
-	nw_json_key_u64(&json, "unmatched_starts", row->unmatched_starts);
-	nw_json_key_u64(&json, "unmatched_ends", row->unmatched_ends);
-	nw_json_key_u64(&json, "discarded", row->discarded);
-	nw_json_key_u64(&json, "abandoned", row->abandoned);
-	nw_json_key_u64(&json, "omitted", row->omitted);
+	nw_json_span(report, span, group, true, &json);
 	nw_json_finish(&json);
 }
 

@@ -9,6 +9,13 @@
 struct nw_json nw_json_start(struct nw_buf *out, const char *type);
 void nw_json_finish(struct nw_json *json);
 
+/* What there is to say about a probe or span in a group, as keys of an object that is open; buckets: of
+ * its distributions, too. */
+void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, bool buckets,
+		   struct nw_json *json);
+void nw_json_span(const struct nw_report *report, size_t span, size_t group, bool buckets,
+		  struct nw_json *json);
+
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_json_skipped(struct nw_output *output, const struct nw_image *image,

@@ -406,8 +406,9 @@ static int take_span(struct nw_bins *b, const struct nw_span_event *event, uint3
 {
 	uint64_t ns = event->hit->time - event->start;
 	int ret = reach(b, event->hit->time);
-	struct nw_bin_series *s =
-		ret < 0 ? NULL : series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
+	struct nw_bin_series *s = ret < 0 ? NULL
+					  : series_of(b, NW_SERIES_SPANS, event->span,
+						      group, &ret);
 
 	if (!s)
 		return ret;
@@ -419,8 +420,9 @@ static nw_apart int take_other(struct nw_bins *b, const struct nw_span_event *ev
 			       uint32_t group)
 {
 	int ret = event->hit ? reach(b, event->hit->time) : 0;
-	struct nw_bin_series *s =
-		ret < 0 ? NULL : series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
+	struct nw_bin_series *s = ret < 0 ? NULL
+					  : series_of(b, NW_SERIES_SPANS, event->span,
+						      group, &ret);
 
 	if (s)
 		s->others++;

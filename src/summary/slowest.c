@@ -10,7 +10,8 @@
 static struct nw_hit *copy_of(const struct nw_hit *hit)
 {
 	size_t count = hit->values ? hit->value_count : 0;
-	nw_cleanup(nw_free_ptr) struct nw_value *values = malloc(count * sizeof(*values) + 1);
+	nw_cleanup(nw_free_ptr) struct nw_value *values = malloc(count * sizeof(*values) +
+								 1);
 	struct nw_hit shorter = *hit;
 
 	if (!values)
@@ -127,9 +128,9 @@ static bool keep_hit(const struct nw_bins *b, const struct nw_hit *hit,
 		     struct nw_kept_hit *out)
 {
 	out->hit = copy_of(hit);
-	const struct nw_task *task = b->options.task
-					     ? b->options.task(b->options.task_arg, hit->tid)
-					     : NULL;
+	const struct nw_task *task = b->options.task ? b->options.task(b->options.task_arg,
+								       hit->tid)
+						     : NULL;
 	if (task) {
 		out->pid = task->pid;
 		memcpy(out->comm, task->comm, sizeof(out->comm));

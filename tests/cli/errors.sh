@@ -36,7 +36,7 @@ says 2 "-b '1': not a size such as 512K or 8M \(4K to 4G\)" stat a:b -b 1
 says 2 "--max-rate '0': not a number of hits per second" stat a:b --max-rate 0
 says 2 "--max-rate '1k': not a number of hits per second" record a:b --max-rate 1k
 says 2 "unknown option '--max-rate'" report --max-rate 5 x
-says 2 "-f 'xml': not text, json, csv, openmetrics or perfetto" stat a:b -f xml
+says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto or html" stat a:b -f xml
 says 2 "trace writes text, json or perfetto only" trace a:b -f csv
 says 2 "--color 'blue': not auto, always or never" list --color blue x
 says 2 "there is no command behind --" stat a:b --

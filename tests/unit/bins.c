@@ -239,8 +239,7 @@ START_TEST(the_slowest_are_kept_whole)
 	uint64_t slowest = 0;
 	for (size_t i = 0; i < seen; i++)
 		slowest = took[i] > slowest ? took[i] : slowest;
-	ck_assert_uint_eq(s->slowest.item[1]->end - s->slowest.item[1]->start,
-			  slowest);
+	ck_assert_uint_eq(s->slowest.item[1]->end - s->slowest.item[1]->start, slowest);
 	ck_assert_uint_ge(s->slowest.count, NW_BINS_SLOWEST);
 	ck_assert_uint_le(s->slowest.count, NW_BINS_SLOWEST + NW_BINS_SLICES);
 	for (size_t i = 1; i < s->slowest.count; i++)
