@@ -9,12 +9,11 @@
  *
  *	nopwatch 2 BOOT			what it says is of no use after another boot
  *	pid PID				who writes it
- *	do KIND FILE TEXT		a definition that is about to be made
+ *	do KIND FILE TEXT		a definition that is about to be made, a semaphore to be lowered
  *	file PATH FILE			what PATH, a descriptor of the writer's, stands for
  *	arming				from here on programs are changed
  *	undo KIND FILE TEXT		what undoes the step that is about to be done
  *	undone FILE			what was to be undone in FILE up to here has been
- *	semaphore ..., lower ...	semaphore.c's
  *	event ..., on ..., instance ..., left ..., suspect ...	persistent.c's
  *
  * A last line without its newline was cut by a death before its step was begun. A journal
@@ -114,6 +113,9 @@ int nw_journal_parse(struct nw_buf *text,
 struct nw_journal_story {
 	struct nw_steps definitions; /* as it has made them, the oldest first */
 	struct nw_steps undos;	     /* the latest first */
+	/* Raised by hand (back undoes it) and lowered (go does it), the oldest first. */
+	struct nw_steps semaphores;
+	bool semaphore_last;   /* the last of them is the last that was written */
 	struct nw_steps files; /* go.file: a descriptor of its own; go.text: the file */
 	bool armed;	       /* it had begun to enable */
 	bool stale;	       /* of another boot: nothing of it is there any more */

@@ -68,7 +68,7 @@ int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go
 	struct nw_buf text = {0};
 	int ret = 0;
 
-	if (go->kind == NW_DO_APPEND && *go->text != '-')
+	if ((go->kind == NW_DO_APPEND && *go->text != '-') || go->kind == NW_DO_LOWER)
 		nw_journal_action(&text, "do", go);
 	if (back->kind != NW_DO_NOTHING)
 		nw_journal_action(&text, "undo", back);
@@ -85,10 +85,11 @@ int nw_journal_read_action(const struct nw_journal_line *line, struct nw_action 
 	uint64_t kind;
 
 	if (line->count != 4 || nw_parse_u64(line->words[1], &kind) < 0 ||
-	    kind > NW_DO_DELETE || kind == NW_DO_SHELL)
+	    kind > NW_DO_LOWER || kind == NW_DO_SHELL)
 		return -EBADMSG;
-	*out = (struct nw_action){(enum nw_action_kind)kind, strdup(line->words[2]),
-				  strdup(line->words[3])};
+	*out = (struct nw_action){.kind = (enum nw_action_kind)kind,
+				  .file = strdup(line->words[2]),
+				  .text = strdup(line->words[3])};
 	if (out->file && out->text)
 		return 0;
 	nw_action_free(out);
@@ -161,12 +162,27 @@ static bool has_value(const struct nw_steps *steps, const struct nw_action *acti
 	return false;
 }
 
-static int add_action(struct nw_steps *steps, const struct nw_journal_line *line)
+static int add_semaphore(struct nw_journal_story *story, const struct nw_action *action,
+			 bool undo)
 {
+	nw_steps_add(&story->semaphores, undo ? NW_DO_NOTHING : action->kind, action->file,
+		     action->text);
+	if (undo)
+		nw_steps_back(&story->semaphores, action->kind, action->file, action->text);
+	story->semaphore_last = true;
+	return story->semaphores.failed ? -ENOMEM : 0;
+}
+
+static int add_action(struct nw_journal_story *story, const struct nw_journal_line *line)
+{
+	bool undo = line->words[0][0] == 'u';
+	struct nw_steps *steps = undo ? &story->undos : &story->definitions;
 	struct nw_action action = {0};
 	int ret = nw_journal_read_action(line, &action);
 
-	if (ret == 0 && !has_value(steps, &action))
+	if (ret == 0 && action.kind == NW_DO_LOWER)
+		ret = add_semaphore(story, &action, undo);
+	else if (ret == 0 && !has_value(steps, &action))
 		nw_steps_add(steps, action.kind, action.file, action.text);
 	nw_action_free(&action);
 	/* a damaged line is passed over: what the others say counts all the same */
@@ -191,10 +207,9 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 {
 	struct nw_journal_story *story = arg;
 
-	if (strcmp(line->words[0], "do") == 0)
-		return add_action(&story->definitions, line);
-	if (strcmp(line->words[0], "undo") == 0)
-		return add_action(&story->undos, line);
+	story->semaphore_last = false;
+	if (strcmp(line->words[0], "do") == 0 || strcmp(line->words[0], "undo") == 0)
+		return add_action(story, line);
 	if (strcmp(line->words[0], "arming") == 0)
 		story->armed = true;
 	if (strcmp(line->words[0], "file") == 0 && line->count == 3)
@@ -236,5 +251,6 @@ void nw_journal_story_free(struct nw_journal_story *story)
 {
 	nw_steps_free(&story->definitions);
 	nw_steps_free(&story->undos);
+	nw_steps_free(&story->semaphores);
 	nw_steps_free(&story->files);
 }

@@ -78,35 +78,6 @@ bool nw_semaphores_has(const struct nw_semaphores *set, pid_t pid, const nw_imag
 
 /* ---- a process's memory ------------------------------------------------------------- */
 
-/* A process whose program has gone meanwhile has no memory any more: what it had is gone, too. */
-static int went(ssize_t done)
-{
-	return done < 0 ? -errno : -ESRCH;
-}
-
-static int load(const struct nw_process *process, uint64_t at, uint16_t *value)
-{
-	ssize_t done = pread(process->memory, value, sizeof(*value), (off_t)at);
-
-	return done == (ssize_t)sizeof(*value) ? 0 : went(done);
-}
-
-static int store(const struct nw_process *process, uint64_t at, uint16_t value)
-{
-	ssize_t done = pwrite(process->memory, &value, sizeof(value), (off_t)at);
-
-	return done == (ssize_t)sizeof(value) ? 0 : went(done);
-}
-
-static uint64_t where_is(const struct nw_semaphore *semaphore,
-			 const struct nw_process *process)
-{
-	const struct nw_file_id file = {semaphore->dev, semaphore->ino, semaphore->size,
-					semaphore->build_id};
-
-	return nw_process_variable(process, &file, semaphore->offset);
-}
-
 /* Does it seem to map one of the files? Most do not, and need no closer look. */
 static bool may_map(const struct nw_semaphores *set, pid_t pid)
 {
@@ -154,15 +125,27 @@ static bool is_inherited(const struct nw_semaphores *set, const struct nw_target
 	return false;
 }
 
-static int note_raise(const struct nw_semaphores *set, const struct nw_target *target,
-		      uint32_t semaphore, uint64_t at, uint16_t before)
+/* In a process that has been looked at. inherited: it has been raised already. */
+static int do_step(struct nw_semaphores *set, enum nw_action_kind kind,
+		   const struct nw_target *target, const struct nw_process *process,
+		   const struct nw_raised *raised, bool inherited)
 {
-	const struct nw_semaphore *s = &set->all.item[semaphore];
+	const struct nw_semaphore_step step = {.its = set->all.item[raised->semaphore],
+					       .pid = target->pid,
+					       .start = target->stat.start,
+					       .at = raised->at,
+					       .before = raised->before};
+	struct nw_action go, back = {.kind = NW_DO_NOTHING};
+	int ret = nw_semaphore_action(inherited ? NW_DO_NOTHING : kind, &step, &go);
 
-	return nw_journal_note(set->journal, "semaphore %d %ju %ju %ju %ju %ju %u %ju %s\n",
-			       (int)target->pid, target->stat.start, s->dev, s->ino,
-			       s->offset, at, before, s->size,
-			       *s->build_id ? s->build_id : "-");
+	if (ret == 0 && kind == NW_DO_RAISE)
+		ret = nw_semaphore_action(NW_DO_LOWER, &step, &back);
+	go.process = process;
+	if (ret == 0)
+		ret = nw_doing_action(&set->doing, &go, &back);
+	nw_action_free(&go);
+	nw_action_free(&back);
+	return ret;
 }
 
 static int raise_one(struct nw_semaphores *set, struct nw_target *target,
@@ -170,7 +153,7 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 {
 	struct nw_raised *raised = find_raised(target, semaphore);
 	uint16_t value;
-	int ret = load(process, at, &value);
+	int ret = nw_semaphore_load(process, at, &value);
 
 	if (ret < 0)
 		return ret;
@@ -185,9 +168,7 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 		return -ENOMEM;
 	uint16_t before = inherited ? (uint16_t)(value - 1) : value;
 	*raised = (struct nw_raised){.semaphore = semaphore, .at = at, .before = before};
-	ret = note_raise(set, target, semaphore, at, before);
-	if (ret == 0 && !inherited)
-		ret = store(process, at, (uint16_t)(value + 1));
+	ret = do_step(set, NW_DO_RAISE, target, process, raised, inherited);
 	if (ret < 0)
 		target->raised.count--;
 	else
@@ -201,7 +182,7 @@ static int raise_mapped(struct nw_semaphores *set, struct nw_target *target,
 	int ret = 0;
 
 	for (uint32_t i = 0; i < set->all.count && ret == 0; i++) {
-		uint64_t at = where_is(&set->all.item[i], process);
+		uint64_t at = nw_semaphore_at(&set->all.item[i], process);
 		if (at)
 			ret = raise_one(set, target, process, i, at);
 	}
@@ -318,7 +299,7 @@ static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
 		     const struct nw_process *process, struct nw_raised *raised)
 {
 	uint16_t value, least = raised->unsure ? raised->before : 0;
-	int ret = load(process, raised->at, &value);
+	int ret = nw_semaphore_load(process, raised->at, &value);
 
 	if (ret < 0)
 		return ret;
@@ -327,8 +308,8 @@ static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
 	if (value <= least || is_shared(set, target, raised))
 		return 0;
 	raised->after = (uint16_t)(value - 1);
-	nw_journal_note(set->journal, "lower %d %ju\n", (int)target->pid, raised->at);
-	return store(process, raised->at, raised->after);
+	ret = do_step(set, NW_DO_LOWER, target, process, raised, false);
+	return ret == -ERANGE ? 0 : ret; /* it is 0 by now */
 }
 
 static int lower_mapped(struct nw_semaphores *set, const struct nw_target *target,
@@ -338,7 +319,8 @@ static int lower_mapped(struct nw_semaphores *set, const struct nw_target *targe
 
 	nw_vec_each (&target->raised, raised)
 		if (ret == 0 && !raised->lowered &&
-		    where_is(&set->all.item[raised->semaphore], process) == raised->at)
+		    nw_semaphore_at(&set->all.item[raised->semaphore], process) ==
+			    raised->at)
 			ret = lower_one(set, target, process, raised);
 	return ret;
 }
@@ -450,7 +432,7 @@ int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *jo
 
 	if (!set)
 		return nw_no_memory(err);
-	set->journal = journal;
+	set->doing.journal = journal;
 	set->watch = -1;
 	int ret = find_all(set, armed);
 	if (ret < 0 || !set->all.count) {
@@ -467,21 +449,14 @@ int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *jo
 
 /* ---- dead sessions ------------------------------------------------------------------ */
 
-static int recall_raise(struct nw_semaphores *set, const char *line, bool last)
+/* What was raised; unsure: perhaps not, since nothing was done after it. */
+static int recall_raise(struct nw_semaphores *set, const struct nw_semaphore_step *step,
+			bool unsure)
 {
-	struct nw_process_stat stat = {0};
-	struct nw_semaphore its = {0};
-	unsigned int before;
-	uint64_t at;
-	int pid;
+	const struct nw_process_stat stat = {.start = step->start};
+	int semaphore = add_semaphore(set, &step->its);
+	struct nw_target *target = semaphore < 0 ? NULL : enter(set, step->pid, &stat);
 
-	/* size and build-id are not in journals of before */
-	if (sscanf(line, "semaphore %d %ju %ju %ju %ju %ju %u %ju %128[0-9a-f]", &pid,
-		   &stat.start, &its.dev, &its.ino, &its.offset, &at, &before, &its.size,
-		   its.build_id) < 7)
-		return 0;
-	int semaphore = add_semaphore(set, &its);
-	struct nw_target *target = semaphore < 0 ? NULL : enter(set, pid, &stat);
 	if (!target)
 		return -ENOMEM;
 	struct nw_raised *raised = find_raised(target, (uint32_t)semaphore);
@@ -490,52 +465,59 @@ static int recall_raise(struct nw_semaphores *set, const char *line, bool last)
 	if (!raised)
 		return -ENOMEM;
 	*raised = (struct nw_raised){.semaphore = (uint32_t)semaphore,
-				     .at = at,
-				     .before = (uint16_t)before,
-				     .unsure = last};
+				     .at = step->at,
+				     .before = step->before,
+				     .unsure = unsure};
 	return 0;
 }
 
-static void recall_lower(struct nw_semaphores *set, const char *line, bool last)
+static void recall_lower(struct nw_semaphores *set, const struct nw_semaphore_step *step,
+			 bool unsure)
 {
-	const struct nw_target *target;
-	uint64_t at;
-	int pid;
+	const struct nw_target *target = find_target(set, step->pid);
 
-	if (sscanf(line, "lower %d %ju", &pid, &at) != 2 ||
-	    !(target = find_target(set, pid)))
+	if (!target)
 		return;
 	nw_vec_each (&target->raised, raised) {
-		if (raised->at != at)
+		if (raised->at != step->at)
 			continue;
-		raised->lowered = !last;
-		raised->unsure = last;
+		raised->lowered = !unsure;
+		raised->unsure = unsure;
 		raised->after = raised->before;
 	}
 }
 
-/* Whole lines only: one that was cut off was never acted upon. */
-static int recall(struct nw_semaphores *set, char *text)
+/* The story has what would undo a raise (the step's `back`), and what lowers (its `go`). */
+static int recall(struct nw_semaphores *set, const struct nw_journal_story *story)
 {
+	size_t count = story->semaphores.list.count;
 	int ret = 0;
 
-	for (char *end; ret == 0 && (end = strchr(text, '\n')); text = end + 1) {
-		*end = '\0';
-		ret = recall_raise(set, text, !end[1]);
-		recall_lower(set, text, !end[1]);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		const struct nw_step *one = &story->semaphores.list.item[i];
+		bool lower = one->go.kind == NW_DO_LOWER;
+		bool unsure = i + 1 == count && story->semaphore_last;
+		struct nw_semaphore_step step;
+		if (nw_semaphore_step_read(lower ? &one->go : &one->back, &step) < 0)
+			continue;
+		if (lower)
+			recall_lower(set, &step, unsure);
+		else
+			ret = recall_raise(set, &step, unsure);
 	}
 	return ret;
 }
 
 int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck)
 {
-	struct nw_semaphores set = {.journal = journal, .watch = -1};
-	struct nw_buf text = {0};
-	int ret = nw_journal_text(journal, &text);
+	struct nw_semaphores set = {.doing = {.journal = journal}, .watch = -1};
+	struct nw_journal_story story;
+	int ret = nw_journal_read(journal, &story);
 
-	if (ret == 0 && text.data)
-		ret = recall(&set, text.data);
-	nw_buf_free(&text);
+	if (ret < 0)
+		return ret;
+	ret = recall(&set, &story);
+	nw_journal_story_free(&story);
 	if (ret == 0 && set.all.count)
 		return finish(&set, stuck);
 	free_set(&set);

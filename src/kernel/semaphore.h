@@ -8,18 +8,14 @@
  *  - those that there are, and those that start later: fanotify tells who opens a file that
  *    holds semaphores, and now and then /proc is looked through;
  *  - forks inherit what was raised before, so they are only lowered.
- * Each step is noted in the journal before it is done: what a killed session has raised is
+ * Both are steps, which the journal knows before they are done: what a killed session has raised is
  * lowered by whoever cleans up, where process and mapping are still the same.
  */
 #ifndef NOPWATCH_KERNEL_SEMAPHORE_H
 #define NOPWATCH_KERNEL_SEMAPHORE_H
 
 #include "journal.h"
-
-struct nw_semaphore { /* a variable in a file */
-	uint64_t dev, ino, size, offset;
-	char build_id[129]; /* "": not known */
-};
+#include "semaphore_step.h"
 
 struct nw_raised {	    /* and in a process */
 	uint32_t semaphore; /* index into nw_semaphores.all */
@@ -43,7 +39,7 @@ struct nw_opener {
 };
 
 struct nw_semaphores {
-	const struct nw_journal *journal;
+	struct nw_doing doing; /* the steps */
 	NW_VEC(struct nw_semaphore) all;
 	NW_VEC(struct nw_target) targets;
 	NW_VEC(struct nw_opener) openers;

@@ -11,13 +11,14 @@
 
 #include "event_list.h"
 #include "journal.h"
+#include "semaphore_step.h"
 
 /* ---- making ------------------------------------------------------------------------- */
 
 static bool fill(struct nw_action *action, enum nw_action_kind kind, const char *file,
 		 const char *text)
 {
-	*action = (struct nw_action){kind, strdup(file), strdup(text)};
+	*action = (struct nw_action){kind, strdup(file), strdup(text), NULL};
 	return action->file && action->text;
 }
 
@@ -120,6 +121,9 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 		return nw_own_file_create(action->file);
 	case NW_DO_RESIZE:
 		return nw_own_file_resize(action->file, strtol(action->text, NULL, 10));
+	case NW_DO_RAISE:
+	case NW_DO_LOWER:
+		return nw_semaphore_do(action);
 	case NW_DO_MKDIR:
 		ret = mkdirat(fs->root, action->file, 0700);
 		break;
@@ -173,7 +177,9 @@ int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
 int nw_do(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
 	  const char *text)
 {
-	return nw_action_do(fs, &(struct nw_action){kind, (char *)file, (char *)text});
+	return nw_action_do(fs, &(struct nw_action){.kind = kind,
+						    .file = (char *)file,
+						    .text = (char *)text});
 }
 
 bool nw_error_passes(int ret)
@@ -263,20 +269,28 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 
 /* ---- a list that is done as it is made ---------------------------------------------- */
 
-int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
-		  const char *text, const struct nw_action *back)
+int nw_doing_action(struct nw_doing *doing, const struct nw_action *go,
+		    const struct nw_action *back)
 {
 	static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
-	const struct nw_action go = {kind, (char *)file, (char *)text};
 	int ret = 0;
 
 	if (doing->dry_run) {
-		nw_steps_add(&doing->steps, kind, file, text);
+		nw_steps_add(&doing->steps, go->kind, go->file, go->text);
 		return 0;
 	}
 	if (doing->journal)
-		ret = nw_journal_step(doing->journal, &go, back ? back : &nothing);
-	return ret < 0 ? ret : nw_action_do(doing->fs, &go);
+		ret = nw_journal_step(doing->journal, go, back ? back : &nothing);
+	return ret < 0 ? ret : nw_action_do(doing->fs, go);
+}
+
+int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
+		  const char *text, const struct nw_action *back)
+{
+	const struct nw_action go = {
+		.kind = kind, .file = (char *)file, .text = (char *)text};
+
+	return nw_doing_action(doing, &go, back);
 }
 
 void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
@@ -348,6 +362,10 @@ static void print_action(const struct nw_action *action, struct nw_buf *out)
 		break;
 	case NW_DO_APPEND:
 		print_write(action, " >>", out);
+		break;
+	case NW_DO_RAISE:
+	case NW_DO_LOWER:
+		nw_semaphore_print(action, out);
 		break;
 	case NW_DO_MKDIR:
 		nw_buf_adds(out, "mkdir ");

@@ -30,13 +30,19 @@ enum nw_action_kind {
 	NW_DO_DELETE,  /* the event text, GROUP/NAME, if nobody has it any more */
 	NW_DO_CREATE,  /* file, of ours and empty, beside the journal; it may be there */
 	NW_DO_RESIZE,  /* that file has text bytes */
-};		       /* journals hold these numbers: new ones go to the end */
+	/* A USDT semaphore in a process's memory, one more or one less: file is the process's number,
+	 * text what semaphore_step.h makes of the rest. */
+	NW_DO_RAISE,
+	NW_DO_LOWER,
+}; /* journals hold these numbers: new ones go to the end */
 
 /* One thing to do. */
 struct nw_action {
 	enum nw_action_kind kind;
 	char *file; /* below tracefs; absolute for links */
 	char *text; /* without a final newline */
+	/* RAISE, LOWER: the process, looked at and held open; NULL: it is looked at anew */
+	const struct nw_process *process;
 };
 
 struct nw_step {
@@ -107,6 +113,9 @@ struct nw_doing {
  */
 int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
 		  const char *text, const struct nw_action *back);
+/* The same of an action that says more. */
+int nw_doing_action(struct nw_doing *doing, const struct nw_action *go,
+		    const struct nw_action *back);
 /* Only to be told: a line for the shell. */
 void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...) nw_format(2, 3);
 

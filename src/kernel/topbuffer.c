@@ -125,7 +125,8 @@ int nw_top_take(const struct nw_tracefs *fs, bool force, int *lock, struct nw_er
 static int note(const struct nw_journal *journal, const char *file, const char *value)
 {
 	static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
-	const struct nw_action back = {NW_DO_WRITE, (char *)file, (char *)value};
+	const struct nw_action back = {
+		.kind = NW_DO_WRITE, .file = (char *)file, .text = (char *)value};
 
 	return nw_journal_step(journal, &nothing, &back);
 }

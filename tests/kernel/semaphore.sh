@@ -30,7 +30,7 @@ begun $second "$SERVER"
 wait_for raised $second
 is "and in one that started later" "$(semaphore $second)" 1
 # the journal knows of each before it is done
-is "the journal knows of both" "$(awk '/^semaphore/ { print $2 }' /run/nopwatch/* | sort -nu | xargs)" \
+is "the journal knows of both" "$(awk '/^undo 13 / { print $3 }' /run/nopwatch/* | sort -nu | xargs)" \
   "$(printf '%s\n' $first $second | sort -n | xargs)"
 wait $second
 kill $run

@@ -7,13 +7,24 @@
 #include "kernel/journal.h"
 #include "unit.h"
 
-static const struct nw_action definition = {NW_DO_APPEND, (char *)"uprobe_events",
-					    (char *)"p:g/e /a b:0x10"};
-static const struct nw_action delete = {NW_DO_APPEND, (char *)"uprobe_events",
-					(char *)"-:g/e"};
-static const struct nw_action before = {NW_DO_WRITE, (char *)"trace_clock",
-					(char *)"local"};
-static const struct nw_action later = {NW_DO_WRITE, (char *)"trace_clock", (char *)"mono"};
+static const struct nw_action definition = {.kind = NW_DO_APPEND,
+					    .file = (char *)"uprobe_events",
+					    .text = (char *)"p:g/e /a b:0x10"};
+static const struct nw_action delete = {.kind = NW_DO_APPEND,
+					.file = (char *)"uprobe_events",
+					.text = (char *)"-:g/e"};
+static const struct nw_action before = {.kind = NW_DO_WRITE,
+					.file = (char *)"trace_clock",
+					.text = (char *)"local"};
+static const struct nw_action later = {.kind = NW_DO_WRITE,
+				       .file = (char *)"trace_clock",
+				       .text = (char *)"mono"};
+static const struct nw_action raise_one = {.kind = NW_DO_RAISE,
+					   .file = (char *)"1",
+					   .text = (char *)"1 2 3 4 5 6 - 7"};
+static const struct nw_action lower_one = {.kind = NW_DO_LOWER,
+					   .file = (char *)"1",
+					   .text = (char *)"1 2 3 4 5 6 - 7"};
 static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
 
 static struct nw_journal open_file(void)
@@ -29,7 +40,7 @@ static struct nw_journal open_file(void)
 static void write_some(const struct nw_journal *journal)
 {
 	ck_assert_int_eq(nw_journal_step(journal, &definition, &delete), 0);
-	ck_assert_int_eq(nw_journal_note(journal, "semaphore 1 2 3\n"), 0);
+	ck_assert_int_eq(nw_journal_step(journal, &raise_one, &lower_one), 0);
 	ck_assert_int_eq(nw_journal_step(journal, &later, &before), 0);
 	ck_assert_int_eq(nw_journal_step(journal, &definition, &later), 0);
 }
@@ -47,8 +58,17 @@ START_TEST(what_was_written_is_read)
 	ck_assert_uint_eq(story.undos.list.count, 2);
 	ck_assert_str_eq(story.undos.list.item[0].go.text, "local");
 	ck_assert_str_eq(story.undos.list.item[1].go.text, "-:g/e");
+	ck_assert_uint_eq(story.semaphores.list.count, 1);
+	ck_assert_str_eq(story.semaphores.list.item[0].back.text, "1 2 3 4 5 6 - 7");
+	ck_assert(!story.semaphore_last);
 	nw_journal_story_free(&story);
 	ck_assert(!story.armed);
+	nw_journal_step(&journal, &lower_one, &nothing);
+	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
+	ck_assert_uint_eq(story.semaphores.list.count, 2);
+	ck_assert_int_eq(story.semaphores.list.item[1].go.kind, NW_DO_LOWER);
+	ck_assert(story.semaphore_last);
+	nw_journal_story_free(&story);
 	nw_journal_file(&journal, "/proc/self/fd/7", "/a b #");
 	nw_journal_note(&journal, "arming\nundone trace_clock\n");
 	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);

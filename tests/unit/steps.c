@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "kernel/gate.h"
+#include "kernel/semaphore_step.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-steps.XXXXXX";
@@ -258,7 +259,57 @@ START_TEST(what_enabling_answers_tells_who_has_an_event)
 }
 END_TEST
 
-UNIT_MAIN("steps", an_own_file_is_made_and_given_a_size,
+static uint16_t counter = 5; /* in a file's private, writable memory */
+
+START_TEST(a_semaphore_is_raised_and_lowered_in_its_process)
+{
+	struct nw_semaphore_step step = {
+		.pid = getpid(), .at = (uintptr_t)&counter, .before = 5};
+	struct nw_steps steps = {0};
+	struct nw_process process;
+	struct nw_action raise, lower;
+	struct nw_buf told = {0};
+
+	ck_assert_int_eq(nw_process_open(getpid(), NW_PROCESS_WRITE, &process), 0);
+	step.start = process.stat.start;
+	nw_vec_each (&process.maps, mapping)
+		if (step.at >= mapping->start && step.at < mapping->end) {
+			step.its.dev = mapping->dev;
+			step.its.ino = mapping->ino;
+			step.its.offset = step.at - mapping->start + mapping->offset;
+		}
+	nw_process_close(&process);
+	ck_assert_int_eq(nw_semaphore_action(NW_DO_RAISE, &step, &raise), 0);
+	ck_assert_int_eq(nw_semaphore_action(NW_DO_LOWER, &step, &lower), 0);
+	ck_assert_int_eq(nw_action_do(&fs, &raise), 0);
+	ck_assert_uint_eq(*(volatile uint16_t *)&counter, 6);
+	ck_assert_int_eq(nw_action_do(&fs, &lower), 0);
+	ck_assert_uint_eq(*(volatile uint16_t *)&counter, 5);
+	/* a shell does the same */
+	nw_steps_add(&steps, NW_DO_RAISE, raise.file, raise.text);
+	nw_steps_print("/t", &steps, &told);
+	ck_assert_int_eq(system(nw_buf_str(&told)), 0);
+	ck_assert_uint_eq(*(volatile uint16_t *)&counter, 6);
+	nw_action_free(&raise);
+	nw_action_free(&lower);
+	/* another process of that number, or another place, is left alone */
+	step.start++;
+	ck_assert_int_eq(nw_semaphore_action(NW_DO_LOWER, &step, &lower), 0);
+	ck_assert_int_eq(nw_action_do(&fs, &lower), -ESRCH);
+	nw_action_free(&lower);
+	step.start--;
+	step.at += 2;
+	ck_assert_int_eq(nw_semaphore_action(NW_DO_LOWER, &step, &lower), 0);
+	ck_assert_int_eq(nw_action_do(&fs, &lower), -ESRCH);
+	ck_assert_uint_eq(*(volatile uint16_t *)&counter, 6);
+	nw_action_free(&lower);
+	nw_buf_free(&told);
+	nw_steps_free(&steps);
+}
+END_TEST
+
+UNIT_MAIN("steps", a_semaphore_is_raised_and_lowered_in_its_process,
+	  an_own_file_is_made_and_given_a_size,
 	  what_enabling_answers_tells_who_has_an_event, all_are_done,
 	  or_what_was_done_is_undone, a_journal_that_cannot_be_written_undoes_it_too,
 	  an_undo_that_fails_is_told, a_step_that_may_fail_is_passed_over,
