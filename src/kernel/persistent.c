@@ -335,7 +335,7 @@ static void enable_first(const struct nw_tracefs *fs, const struct nw_action *un
 	    strcmp(undo->file + len - 7, "/enable") == 0 &&
 	    nw_enabled_read(fs->root, undo->file, &enabled) == 0 &&
 	    !nw_enabled_arms(enabled))
-		(void)nw_tracefs_write(fs->root, undo->file, "1");
+		(void)nw_do(fs, NW_DO_WRITE, undo->file, "1");
 }
 
 /* Undo one; what may succeed later goes into left. */
@@ -405,8 +405,10 @@ static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal
 		return;
 	nw_event_file("", event.group, event.name, "enable", file);
 	snprintf(gone, sizeof(gone), "-:%s/%s", event.group, event.name);
-	struct nw_action off = {NW_DO_WRITE, file, (char[]){"0"}},
-			 away = {NW_DO_APPEND, (char[]){"uprobe_events"}, gone};
+	struct nw_action off = {.kind = NW_DO_WRITE, .file = file, .text = (char[]){"0"}},
+			 away = {.kind = NW_DO_APPEND,
+				 .file = (char[]){"uprobe_events"},
+				 .text = gone};
 	bool missing = nw_enabled_read(fs->root, file, &enabled) == -ENOENT;
 	if (nw_enabled_arms(enabled) ||
 	    (missing && (nw_persistent_before(journal, &away) < 0 ||
