@@ -36,8 +36,10 @@ struct nw_bin_column {
 	uint64_t min, max; /* exactly; 0 where the bin has no cell */
 };
 
+#define NW_BINS_UNKNOWN UINT32_MAX
+
 struct nw_kept_hit {
-	struct nw_hit *hit; /* a copy; NULL: not known */
+	struct nw_hit *hit; /* a copy; NULL: not known. probe: NW_BINS_UNKNOWN: not known */
 	int32_t pid;	    /* 0: not known */
 	char comm[16];	    /* "": not known */
 };
@@ -77,7 +79,9 @@ struct nw_bin_loss {
 typedef const struct nw_task *nw_task_of(void *arg, int32_t tid);
 
 struct nw_bins_options {
-	size_t probes, spans;
+	size_t probes;
+	const struct nw_span_def *spans; /* the summary's */
+	size_t span_count;
 	uint64_t start;	  /* of the first bin */
 	nw_task_of *task; /* NULL: nobody knows */
 	void *task_arg;
@@ -91,7 +95,7 @@ void nw_bins_free(struct nw_bins *bins);
 
 /*
  * Everything in the order of time: each hit, then what becomes of the spans that it begins and ends,
- * as the summary tells it. group: of the summary; 0 where nothing is grouped. What comes late is
+ * as a summary tells it (which may be lazy). group: of the summary; 0 where nothing is grouped. What comes late is
  * counted in the bin that has been reached. -ENOMEM.
  */
 int nw_bins_hit(struct nw_bins *bins, const struct nw_hit *hit, uint32_t group);

@@ -187,6 +187,7 @@ struct nw_span_event {
 	uint64_t key;	/* of the start; 0: not known */
 	uint64_t start; /* when it began; ENDS_NOTHING: 0 */
 	int64_t group; /* where it counts; -1: its hits cannot say; any, where nothing is grouped */
+	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */
 	const struct nw_hit
 		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
 	const char *
@@ -260,6 +261,8 @@ struct nw_summary_options {
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
 	nw_span_listener *listener;
 	void *listener_arg;
+	bool lazy; /* it is not told of BEGINS by hits without values, of spans by thread: what ends
+		      them says all there is */
 	size_t most_open; /* open spans at most, 0: a default; then the outermost one of the
 			     key is given up, or the new one if it is the first */
 };

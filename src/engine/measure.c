@@ -143,6 +143,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		.grouped = m->by->keys.count > 0,
 		.listener = m->options.listener || m->options.bins || slow ? listen : NULL,
 		.listener_arg = m,
+		.lazy = !m->options.listener && !slow,
 	};
 	if (ret == 0)
 		ret = nw_summary_open(&options, &m->summary, err);
@@ -164,7 +165,8 @@ static int open_bins(struct nw_measure *m, struct nw_error *err)
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	const struct nw_bins_options options = {
 		.probes = so_far->selection.probes.count,
-		.spans = m->spans.count,
+		.spans = m->spans.item,
+		.span_count = m->spans.count,
 		.start = so_far->start_ns,
 		.task = task_of,
 		.task_arg = m->run,

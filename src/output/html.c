@@ -72,7 +72,10 @@ static void columns(struct nw_json *json, const struct nw_bin_series *series)
 static void kept_hit(struct page *page, const char *key, const struct nw_kept_hit *kept)
 {
 	const struct nw_hit *hit = kept->hit;
-	const struct nw_probe *probe = page->report->selection->probes.item[hit->probe];
+	const struct nw_probe *probe =
+		hit->probe == NW_BINS_UNKNOWN
+			? NULL
+			: page->report->selection->probes.item[hit->probe];
 	struct nw_json *json = &page->json;
 
 	nw_json_key(json, key);
@@ -86,8 +89,9 @@ static void kept_hit(struct page *page, const char *key, const struct nw_kept_hi
 	}
 	if (*kept->comm)
 		nw_json_key_text(json, "comm", kept->comm);
-	nw_json_key_text(json, "probe", probe->label);
-	if (hit->value_count) {
+	if (probe)
+		nw_json_key_text(json, "probe", probe->label);
+	if (probe && hit->value_count) {
 		nw_json_key(json, "args");
 		nw_json_open(json, '{');
 		for (size_t i = 0; i < hit->value_count; i++) {

@@ -280,14 +280,15 @@ static int add_column(struct nw_bins *b, struct nw_bin_series *s)
 				       .others = add_counts(s->others, 0),
 				       .min = s->now.count ? s->now.min : 0,
 				       .max = s->now.count ? s->now.max : 0};
-	struct nw_bucket bucket;
-	unsigned int at = 0;
 	int ret = s->now.failed ? -ENOMEM : take_back(b, s, &column);
 	size_t first = s->cells.count;
 
-	while (ret == 0 && nw_histogram_next(&s->now, &at, &bucket)) {
-		uint16_t number = (uint16_t)(nw_histogram_bucket(bucket.low) >>
+	for (unsigned int i = 0; ret == 0 && i < s->now.values.used; i++) {
+		uint64_t count = s->now.values.count[i];
+		uint16_t number = (uint16_t)((s->now.values.first + i) >>
 					     b->shift[s->kind]);
+		if (!count)
+			continue;
 		struct nw_bin_cell *cell = s->cells.count > first
 						   ? &s->cells.item[s->cells.count - 1]
 						   : NULL;
@@ -298,7 +299,7 @@ static int add_column(struct nw_bins *b, struct nw_bin_series *s)
 			cell->bin = column.bin;
 			cell->bucket = number;
 		}
-		cell->count = add_counts(cell->count, bucket.count);
+		cell->count = add_counts(cell->count, count);
 	}
 	struct nw_bin_column *last = ret == 0 ? nw_vec_add(&s->columns) : NULL;
 	if (!last)
@@ -431,8 +432,11 @@ static nw_apart int take_other(struct nw_bins *b, const struct nw_span_event *ev
 
 int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t group)
 {
-	const struct nw_hit *began = nw_starts_follow(b->starts, event);
+	const struct nw_hit *began = NULL;
 
+	b->has_starts |= event->moment == NW_SPAN_BEGINS;
+	if (nw_unlikely(b->has_starts))
+		began = nw_starts_follow(b->starts, event);
 	if (event->moment == NW_SPAN_BEGINS)
 		return 0;
 	return nw_likely(event->moment == NW_SPAN_ENDS) ? take_span(b, event, group, began)
@@ -538,7 +542,7 @@ int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 	b->slots = 2 * NW_BINS_SERIES;
 	b->slot = calloc(b->slots, sizeof(*b->slot));
 	b->gaps = calloc(options->probes + 1, sizeof(struct nw_bin_series *));
-	b->spans = calloc(options->spans + 1, sizeof(struct nw_bin_series *));
+	b->spans = calloc(options->span_count + 1, sizeof(struct nw_bin_series *));
 	if (!b->slot || !b->gaps || !b->spans || nw_starts_open(&b->starts) < 0) {
 		nw_bins_free(b);
 		return nw_no_memory(err);

@@ -21,6 +21,7 @@ struct nw_bins {
 	struct nw_bin_loss loss[NW_BINS_MOST];
 	uint64_t gap_least; /* a gap that began before it may be two */
 	struct nw_starts *starts;
+	bool has_starts;		   /* the summary tells of some */
 	size_t kept_bytes;		   /* of all slow spans */
 	unsigned int slice_shift, slowest; /* how many bins are a slice; kept beside them */
 };

@@ -15,7 +15,8 @@ enum {
 
 struct nw_start {
 	uint64_t time;
-	int64_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
+	uint32_t cpu;
+	int32_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
 			  it out, and its end will not count either */
 };
 

@@ -43,8 +43,8 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 		.key = other ? def->end_key : def->key,
 		.key_arg = -1,
 		.limited = def->call && !def->unlimited,
-		.plain = !s->options.listener && def->key == NW_KEY_TID &&
-			 (!other || def->end_key == NW_KEY_TID),
+		.plain = (!s->options.listener || s->options.lazy) &&
+			 def->key == NW_KEY_TID && (!other || def->end_key == NW_KEY_TID),
 		.until = UINT64_MAX,
 	};
 	if (role->key != NW_KEY_ARG)

@@ -138,9 +138,25 @@ static bool keep_hit(const struct nw_bins *b, const struct nw_hit *hit,
 	return out->hit != NULL;
 }
 
+/* Of a span by thread, what its end says of its start is all but the values. */
+static struct nw_hit start_of(const struct nw_bins *b, const struct nw_span_event *event)
+{
+	const struct nw_span_def *def = &b->options.spans[event->span];
+
+	return (struct nw_hit){
+		.time = event->start,
+		.cpu = event->cpu,
+		.tid = event->hit->tid,
+		.probe = def->starts.count == 1 ? def->starts.item[0] : NW_BINS_UNKNOWN,
+	};
+}
+
 int nw_slowest_add(struct nw_bins *b, struct nw_bin_series *s, const struct nw_hit *began,
 		   const struct nw_span_event *event)
 {
+	const struct nw_hit start = start_of(b, event);
+	if (!began && b->options.spans[event->span].key == NW_KEY_TID)
+		began = &start;
 	struct nw_kept_span *span = calloc(1, sizeof(*span));
 	bool ok = span && keep_hit(b, event->hit, &span->ended) &&
 		  (!began || keep_hit(b, began, &span->began));

@@ -175,9 +175,18 @@ static nw_apart void tell_hit(const struct nw_summary *s, enum nw_span_moment mo
 				 : nothing ? 0
 					   : hit->time,
 			.group = start && start->group >= 0 ? start->group : group,
+			.cpu = start	 ? start->cpu
+			       : nothing ? 0
+					 : hit->cpu,
 			.hit = hit,
 			.why = nothing ? "unmatched" : NULL,
 		});
+}
+
+/* Does the listener want to know of a hit that begins a span? */
+static inline bool tells_begin(const struct nw_summary *s, const struct nw_hit *hit)
+{
+	return s->options.listener && (!s->options.lazy || hit->values);
 }
 
 /* A start that is not measured after all. key 0: not known. */
@@ -193,6 +202,7 @@ static nw_apart void tell_gone(const struct nw_summary *s, uint32_t span, uint64
 				.key = key,
 				.start = start->time,
 				.group = start->group,
+				.cpu = start->cpu,
 				.why = why,
 			});
 }
@@ -237,7 +247,8 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 			    const struct nw_hit *hit, int64_t group,
 			    struct nw_span_row *row)
 {
-	struct nw_start start = {.time = hit->time, .group = group};
+	struct nw_start start = {
+		.time = hit->time, .cpu = hit->cpu, .group = (int32_t)group};
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
 	if (nw_unlikely(slot->depth))
@@ -250,10 +261,10 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 	return 0;
 }
 
-static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
-			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
+			     const struct nw_hit *hit, int64_t group,
+			     struct nw_span_row *row)
 {
-	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	struct nw_start start;
 
 	if (drop_stale(s, span, slot))
@@ -277,13 +288,19 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	return 0;
 }
 
+static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
+			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	return end_in(s, span, nw_open_find(&s->open, span, key), hit, group, row);
+}
+
 /* begin() and end() of spans that somebody wants to be told of, or may. */
 static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
 		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	int ret = begin(s, span, key, hit, group, row);
 
-	if (ret == 0)
+	if (ret == 0 && (tells_begin(s, hit) || s->options.spans[span].key != NW_KEY_TID))
 		tell_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
 	return ret;
 }
@@ -291,10 +308,10 @@ static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
 static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
 		    const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
-	const struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
+	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	bool has = slot->depth, stale = has && slot->top.time < s->loss_until;
 	const struct nw_start start = slot->top;
-	int ret = end(s, span, key, hit, group, row);
+	int ret = end_in(s, span, slot, hit, group, row);
 
 	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
 		return ret;
@@ -355,11 +372,12 @@ static inline bool drop_stale_calls(const struct nw_summary *s, struct nw_calls 
 static inline int begin_call(struct nw_calls *calls, const struct role *role,
 			     const struct nw_hit *hit, int64_t group)
 {
-	const struct nw_call call = {.stack = hit->stack,
-				     .start = {.time = hit->time, .group = group},
-				     .span = role->span,
-				     .site = hit->planned & 0x3fffffff,
-				     .limited = role->limited};
+	const struct nw_call call = {
+		.stack = hit->stack,
+		.start = {.time = hit->time, .cpu = hit->cpu, .group = (int32_t)group},
+		.span = role->span,
+		.site = hit->planned & 0x3fffffff,
+		.limited = role->limited};
 
 	return nw_calls_begin(calls, hit->tid, &call);
 }
@@ -412,7 +430,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	bool stale = drop_stale_calls(s, calls, hit->tid);
 	if (!role->is_end) {
 		int begun = begin_call(calls, role, hit, group);
-		if (begun == 0 && group != NW_HIDDEN)
+		if (begun == 0 && group != NW_HIDDEN && tells_begin(s, hit))
 			tell_hit(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, NULL,
 				 hit, group);
 		return begun;
@@ -449,7 +467,9 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
-	tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit, group);
+	if (s->options.listener)
+		tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit,
+			 group);
 	return 0;
 }
 
@@ -481,7 +501,7 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
-				struct group *g)
+				struct group *g, const bool told)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
@@ -489,6 +509,10 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	if (nw_unlikely(!role->plain))
 		return role->call && hit->stack ? play_call(s, role, hit, group, g)
 						: play_unusual(s, role, hit, pid, group, g);
+	if (told && role->is_end)
+		return end_told(s, role->span, key, hit, group, row);
+	if (told && tells_begin(s, hit))
+		return begin_told(s, role->span, key, hit, group, row);
 	return role->is_end ? end(s, role->span, key, hit, group, row)
 			    : begin(s, role->span, key, hit, group, row);
 }
@@ -509,8 +533,10 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 	}
 }
 
+/* told: somebody listens. Known when it is compiled, so that it costs nothing where nobody does. */
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
-			       const struct nw_hit *hit, int32_t pid, int64_t group)
+			       const struct nw_hit *hit, int32_t pid, int64_t group,
+			       const bool told)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = probe_row(s, g, hit->probe);
@@ -527,7 +553,18 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 		add_args(row, hit);
 	const struct role *role = state->roles.item, *stop = role + state->roles.count;
 	for (; role < stop && ret == 0; role++)
-		ret = play_role(s, role, hit, pid, group, g);
+		ret = play_role(s, role, hit, pid, group, g, told);
+	return ret;
+}
+
+static nw_apart int tell_of_hits(struct nw_summary *s, struct group *g,
+				 const struct nw_hit *hits, size_t count, int32_t pid,
+				 int64_t group)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = take_hit(s, g, &hits[i], pid, group, true);
 	return ret;
 }
 
@@ -536,7 +573,10 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 {
 	struct group *g = group_of(s, group);
 
-	int ret = nw_likely(g) ? take_hit(s, g, hit, pid, group) : -ENOMEM;
+	int ret = nw_unlikely(!g) ? -ENOMEM
+		  : nw_likely(!s->options.listener)
+			  ? take_hit(s, g, hit, pid, group, false)
+			  : tell_of_hits(s, g, hit, 1, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
@@ -545,8 +585,10 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	struct group *g = group_of(s, 0);
 	int ret = 0;
 
+	if (nw_unlikely(s->options.listener))
+		return tell_of_hits(s, g, hits, count, 0, 0);
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], 0, 0);
+		ret = take_hit(s, g, &hits[i], 0, 0, false);
 	return ret;
 }
 
@@ -566,7 +608,8 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
-	const struct nw_start hidden = {.time = hit->time, .group = NW_HIDDEN};
+	const struct nw_start hidden = {
+		.time = hit->time, .cpu = hit->cpu, .group = NW_HIDDEN};
 	struct nw_start start;
 	uint64_t key;
 

@@ -116,9 +116,11 @@ static uint64_t picture(const struct subject *s)
 					     .spans = s->spans.item,
 					     .span_count = s->spans.count,
 					     .listener = bin_span,
-					     .listener_arg = &bins};
+					     .listener_arg = &bins,
+					     .lazy = true};
 	struct nw_bins_options binned = {.probes = s->selection->probes.count,
-					 .spans = s->spans.count};
+					 .spans = s->spans.item,
+					 .span_count = s->spans.count};
 	struct nw_summary *summary;
 	struct nw_stream *stream;
 	struct nw_record record;

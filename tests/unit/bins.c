@@ -10,6 +10,7 @@ enum {
 };
 
 static struct nw_bins *bins;
+static struct nw_span_def defs[3];
 static uint64_t ended[SEEN], took[SEEN];
 static size_t seen;
 static const struct nw_task task = {.tid = 7, .pid = 5, .comm = "worker"};
@@ -23,7 +24,8 @@ static const struct nw_task *task_of(void *arg, int32_t tid)
 static void open_bins(uint64_t start)
 {
 	const struct nw_bins_options options = {.probes = 2,
-						.spans = 3,
+						.spans = defs,
+						.span_count = 3,
 						.start = start,
 						.task = task_of,
 						.task_arg = (void *)&task};
