@@ -61,8 +61,9 @@ struct nw_formats {
 	NW_VEC(struct nw_event_format *) events;
 	const struct nw_event_format **by_id; /* NULL: not ours; ids below `ids` */
 	size_t ids;
-	uint32_t least; /* payload that holds both common fields */
-	bool stacks;	/* some of its hits have a stack pointer */
+	uint32_t least;	  /* payload that holds both common fields */
+	uint32_t largest; /* payload of the largest event; UINT32_MAX: there is no limit */
+	bool stacks;	  /* some of its hits have a stack pointer */
 	const struct nw_plan *plan;
 	const struct nw_armed *armed; /* and what became of it */
 };

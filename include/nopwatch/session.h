@@ -136,6 +136,13 @@ bool nw_session_records(const struct nw_session *session);
 /* Now, on the session's trace clock, as raw records show it. */
 uint64_t nw_session_now(const struct nw_session *session);
 
+/*
+ * Events that a CPU's buffer has lost, by the text of its per_cpu/cpuN/stats: overwritten, without room, or never
+ * committed. emptied: it was read until it was found empty, after recording had stopped. What it says is in it
+ * then nobody can read any more: the kernel has thrown a page away that still got events (see read.c of the stream room).
+ */
+uint64_t nw_buffer_stats_lost(const char *stats, bool emptied);
+
 /* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
  * per_cpu directory. */
 

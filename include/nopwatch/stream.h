@@ -44,6 +44,9 @@ struct nw_stream_options {
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	size_t page_budget; /* pages held at most, 0: a default */
+	/* Payload of the largest event that anybody writes into these buffers: a page with room for one more is the
+	 * newest there is. 0 or UINT32_MAX: not known, a buffer is read until it is found empty. */
+	uint32_t largest;
 	/* Look at every buffer this often, instead of letting the kernel tell, which before
 	 * buffer_percent (5.0) it does for every few events; 0: it tells. */
 	int poll_ms;
@@ -68,6 +71,8 @@ void nw_stream_free(struct nw_stream *stream);
 int nw_stream_fill(struct nw_stream *stream, int wake_fd, int timeout_ms);
 /* Nothing more will be written: read what is left, hand out everything. */
 int nw_stream_finish(struct nw_stream *stream);
+/* Has this buffer been read until it was found empty, since the stream was finished? */
+bool nw_stream_emptied(const struct nw_stream *stream, size_t buffer);
 /* The next record in time order: 1, or 0: nothing yet (fill again). */
 int nw_stream_next(struct nw_stream *stream, struct nw_record *out);
 /*

@@ -105,12 +105,16 @@ static uint64_t trace_now(void *arg)
 static int open_stream(struct nw_run *run, struct nw_error *err)
 {
 	int ret = open_cpus(run, err);
+	/* the top-level buffer may have anybody's events */
+	bool alone = run->features.has[NW_FEATURE_INSTANCES] &&
+		     run->features.has[NW_FEATURE_INSTANCE_EVENTS];
 	const struct nw_stream_options options = {
 		.fds = run->fds.item,
 		.cpus = run->cpus.item,
 		.buffers = run->fds.count,
 		.now = trace_now,
 		.now_arg = run,
+		.largest = alone ? run->formats.largest : 0,
 		.poll_ms = run->features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
 	};
 
@@ -237,21 +241,16 @@ static int look(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* "overrun: N", "dropped events: N", "commit overrun: N" of one CPU. */
-static uint64_t lost_on_cpu(const struct nw_run *run, uint32_t cpu)
+static uint64_t lost_on_cpu(const struct nw_run *run, size_t buffer)
 {
-	static const char *const counts[] = {
-		"\noverrun:", "\ndropped events:", "\ncommit overrun:"};
+	bool emptied = nw_stream_emptied(run->stream, buffer);
 	struct nw_buf stats = {0};
 	char file[64];
 	uint64_t lost = 0;
 
-	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", run->cpus.item[buffer]);
 	if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
-		for (size_t i = 0; i < NW_COUNT(counts); i++) {
-			const char *at = strstr(nw_buf_str(&stats), counts[i]);
-			lost += at ? strtoull(at + strlen(counts[i]), NULL, 10) : 0;
-		}
+		lost = nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
 	nw_buf_free(&stats);
 	return lost;
 }
@@ -261,8 +260,8 @@ static void count_losses(struct nw_run *run)
 {
 	uint64_t counted = 0;
 
-	nw_vec_each (&run->cpus, cpu)
-		counted += lost_on_cpu(run, *cpu);
+	for (size_t i = 0; i < run->cpus.count; i++)
+		counted += lost_on_cpu(run, i);
 	run->result->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
 }
 

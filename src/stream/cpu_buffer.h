@@ -41,6 +41,7 @@ struct nw_cpu_buffer {
 	uint64_t empty_at; /* known to have been empty then */
 	bool drained;	   /* and nothing has been read since */
 	uint64_t loss_from, lost;
+	size_t reached; /* how far the kernel's page has been read, at most */
 };
 
 struct nw_head { /* a buffer that has something to offer, and from when that is */
@@ -64,9 +65,10 @@ struct nw_stream {
 	struct nw_slab *free;
 	size_t queued, budget; /* pages in queues, that may be there */
 	int epoll;
-	bool polls;	/* the kernel does not tell which buffers to look at */
-	uint64_t sweep; /* nanoseconds between looks at all buffers */
-	uint64_t swept; /* when all buffers were last looked at */
+	uint32_t largest; /* payload of the largest event, 0: not known */
+	bool polls;	  /* the kernel does not tell which buffers to look at */
+	uint64_t sweep;	  /* nanoseconds between looks at all buffers */
+	uint64_t swept;	  /* when all buffers were last looked at */
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	int (*tap)(void *arg, uint32_t cpu, const unsigned char *page, size_t len);

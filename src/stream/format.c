@@ -88,6 +88,18 @@ static int check_common(struct nw_formats *formats, const struct source *source,
 	return 0;
 }
 
+/* No event of the formats is larger than this; one with a string of its own may be. */
+static void note_size(struct nw_formats *formats, const struct nw_fields *fields)
+{
+	nw_vec_each (&fields->list, field) {
+		uint32_t end = field->format.offset + field->format.size;
+		if (field->format.dynamic)
+			formats->largest = UINT32_MAX;
+		else if (end > formats->largest)
+			formats->largest = end;
+	}
+}
+
 /* Make an entry for an event. */
 static int add_format(struct nw_formats *formats, const struct source *source,
 		      struct nw_event_format **out, struct nw_error *err)
@@ -105,6 +117,7 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 	*slot = *out = format;
 	format->id = source->fields.id;
 	format->size = formats->least;
+	note_size(formats, &source->fields);
 	return 0;
 }
 

@@ -16,6 +16,40 @@ enum {
 	BURST = 256 << 10
 };
 
+/*
+ * Is this page the one that is being written? The kernel begins a new one when an event does not fit, so there is
+ * none behind it, and asking for it does harm: a reader that has seen all of the page takes it for empty, and what is
+ * written to it from there on, if the writer leaves it in the same moment, is thrown away without a word
+ * (ring_buffer.c: rb_get_reader_page() looks at the page's size, then at where the writer is; seen on 5.4 with virtual
+ * CPUs that stand still for milliseconds in between). Before the next look there is something behind it, or nobody
+ * writes.
+ */
+static bool is_newest(const struct nw_stream *s, struct nw_cpu_buffer *buffer,
+		      const struct nw_slab *slab)
+{
+	enum {
+		AROUND = 32 /* header, length, time extend, alignment */
+	};
+	const struct nw_page_layout *layout = &s->formats->page;
+	size_t whole = layout->size - layout->data;
+	struct nw_page page;
+
+	if (!s->largest || s->finished ||
+	    nw_page_open(&page, layout, slab->bytes, slab->len) < 0)
+		return false;
+	/* this may be the rest of a page that was read in part before */
+	size_t used = (size_t)(page.end - page.at);
+	buffer->reached = buffer->reached + used <= whole ? buffer->reached + used : used;
+	return whole - buffer->reached >= (size_t)s->largest + AROUND;
+}
+
+/* Nothing older than this can come from it any more. */
+static void note_drained(struct nw_cpu_buffer *buffer, uint64_t now)
+{
+	buffer->drained = true;
+	buffer->known = buffer->empty_at = nw_max64(buffer->known, now);
+}
+
 /* Read what the buffer has, up to BURST. Returns 0 or -errno. */
 static int read_buffer(struct nw_stream *s, unsigned int number)
 {
@@ -37,13 +71,14 @@ static int read_buffer(struct nw_stream *s, unsigned int number)
 			if (s->tap)
 				ret = s->tap(s->tap_arg, buffer->cpu, slab->bytes,
 					     slab->len);
+			if (is_newest(s, buffer, slab))
+				note_drained(buffer, now);
 			continue;
 		}
 		nw_slab_give(s, slab);
 		/* ENODEV: the CPU was unplugged, and its buffer with it */
-		buffer->drained = got == 0 || errno == EAGAIN || errno == ENODEV;
-		if (buffer->drained)
-			buffer->known = buffer->empty_at = nw_max64(buffer->known, now);
+		if (got == 0 || errno == EAGAIN || errno == ENODEV)
+			note_drained(buffer, now);
 		else if (errno != EINTR)
 			ret = -errno;
 	}
@@ -51,15 +86,18 @@ static int read_buffer(struct nw_stream *s, unsigned int number)
 	return ret < 0 ? ret : 0;
 }
 
-static int sweep(struct nw_stream *s)
+/* All but those that have been read to their end since then. */
+static int sweep(struct nw_stream *s, uint64_t since)
 {
+	int ret = 0;
+
 	s->swept = s->now(s->now_arg);
-	for (unsigned int i = 0; i < s->buffers; i++) {
-		int ret = s->buffer[i].fd >= 0 ? read_buffer(s, i) : 0;
-		if (ret < 0)
-			return ret;
+	for (unsigned int i = 0; i < s->buffers && ret == 0; i++) {
+		const struct nw_cpu_buffer *buffer = &s->buffer[i];
+		if (buffer->fd >= 0 && !(buffer->drained && buffer->empty_at >= since))
+			ret = read_buffer(s, i);
 	}
-	return 0;
+	return ret;
 }
 
 static void set_limit(struct nw_stream *s)
@@ -103,13 +141,19 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 	if (timeout_ms < 0 || timeout_ms > most)
 		timeout_ms = most;
 	nw_stream_advance(s);
+	uint64_t began = s->now(s->now_arg);
 	int ret = read_ready(s, wake_fd, timeout_ms);
 	/* Pages that wait for buffers nobody has looked at pile up: then look early. */
 	if (ret == 0 &&
 	    (s->now(s->now_arg) - s->swept >= s->sweep || s->queued * 2 >= s->budget))
-		ret = sweep(s);
+		ret = sweep(s, began);
 	set_limit(s);
 	return ret;
+}
+
+bool nw_stream_emptied(const struct nw_stream *s, size_t buffer)
+{
+	return s->finished && s->buffer[buffer].drained;
 }
 
 int nw_stream_finish(struct nw_stream *s)

@@ -332,6 +332,7 @@ int nw_stream_open(const struct nw_formats *formats,
 		return nw_no_memory(err);
 	s->now = options->now;
 	s->now_arg = options->now_arg;
+	s->largest = options->largest == UINT32_MAX ? 0 : options->largest;
 	s->polls = options->poll_ms > 0;
 	s->sweep = s->polls ? (uint64_t)options->poll_ms * 1000000u : NW_SWEEP_NS;
 	s->budget = options->page_budget ? options->page_budget

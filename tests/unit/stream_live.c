@@ -30,14 +30,15 @@ static uint64_t clock_now(void *arg)
 	return clock_ns;
 }
 
-static void setup(size_t buffers, size_t budget)
+static void setup_for(size_t buffers, size_t budget, uint32_t largest)
 {
 	static const uint32_t numbers[MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
 	const struct nw_stream_options options = {.fds = reader,
 						  .cpus = numbers,
 						  .buffers = buffers,
 						  .now = clock_now,
-						  .page_budget = budget};
+						  .page_budget = budget,
+						  .largest = largest};
 
 	fake_open_two(&fake, PAGE);
 	for (size_t i = 0; i < buffers; i++) {
@@ -49,6 +50,11 @@ static void setup(size_t buffers, size_t budget)
 		cpus[i] = (struct cpu){.layout = fake.formats.page};
 	}
 	ck_assert_int_eq(nw_stream_open(&fake.formats, &options, &stream, NULL), 0);
+}
+
+static void setup(size_t buffers, size_t budget)
+{
+	setup_for(buffers, budget, 0);
 }
 
 static void teardown(size_t buffers)
@@ -180,6 +186,62 @@ START_TEST(reading_in_between_neither_repeats_nor_skips_an_event)
 	expect_hit(stream, START + 30, 2);
 	expect_nothing(stream);
 	teardown(2);
+}
+END_TEST
+
+/* ---- a page that is being written --------------------------------------------------- */
+
+enum {
+	PAYLOAD = 24, /* of a hit, whose header is a word */
+	ROOM = PAGE - 16,
+	AROUND = 32
+};
+
+START_TEST(nothing_is_asked_for_behind_a_page_with_room)
+{
+	setup_for(1, 0, PAYLOAD);
+	hit(0, 10, 1);
+	flush(0);
+	hit(0, 20, 2); /* a kernel would have put it on the same page */
+	flush(0);
+	clock_ns = START + 30;
+	fill();
+	ck_assert_uint_eq(nw_stream_stats(stream).pages, 1);
+	ck_assert_uint_eq(nw_stream_known(stream), START + 30);
+	expect_hit(stream, START + 10, 1);
+	expect_nothing(stream);
+	ck_assert_int_eq(nw_stream_finish(stream), 0);
+	ck_assert(nw_stream_emptied(stream, 0));
+	expect_hit(stream, START + 20, 2);
+	teardown(1);
+}
+END_TEST
+
+/* Its end may come in several parts, each at the beginning of what is read. */
+START_TEST(the_rest_of_a_page_is_not_taken_for_one_with_room)
+{
+	const uint64_t most = (ROOM - PAYLOAD - AROUND) / (PAYLOAD + 4);
+	uint64_t number = 0;
+
+	setup_for(1, 0, PAYLOAD);
+	for (; number < most; number++)
+		hit(0, number, number);
+	flush(0);
+	clock_ns = START + 100;
+	fill();
+	for (uint64_t i = 0; i < number; i++)
+		expect_hit(stream, START + i, i);
+	hit(0, 110, 110); /* and no more fits */
+	flush(0);
+	hit(0, 120, 120);
+	flush(0);
+	clock_ns = START + 200;
+	fill();
+	expect_hit(stream, START + 110, 110);
+	expect_hit(stream, START + 120, 120);
+	expect_nothing(stream);
+	ck_assert(!nw_stream_emptied(stream, 0));
+	teardown(1);
 }
 END_TEST
 
@@ -393,6 +455,8 @@ UNIT_MAIN("stream_live", nothing_is_handed_out_before_every_lane_is_known,
 	  an_event_at_the_watermark_goes_out_and_one_behind_it_stays,
 	  a_lane_with_pages_to_come_is_known_up_to_its_last_page,
 	  reading_in_between_neither_repeats_nor_skips_an_event,
+	  nothing_is_asked_for_behind_a_page_with_room,
+	  the_rest_of_a_page_is_not_taken_for_one_with_room,
 	  a_loss_begins_where_the_lane_was_last_empty,
 	  a_loss_with_no_event_behind_it_ends_where_the_lane_is_empty,
 	  bursts_beyond_the_budget_keep_their_order, a_full_budget_moves_on_by_pages,
