@@ -124,10 +124,6 @@ struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32
 				      uint64_t at);
 void nw_result_free(struct nw_run_result *result);
 
-/* The words of states that end a probe's hits, for recordings. */
-#define NW_STATE_DISABLED "disabled"
-#define NW_STATE_MEDDLED  "disabled-by-others"
-
 /* ---- consumers ---------------------------------------------------------------------- */
 
 /* A run that is going on, as its consumer sees it. */

@@ -55,13 +55,26 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 int nw_manager_do(struct nw_manager *manager, struct nw_error *err);
 void nw_manager_print(const struct nw_manager *manager, struct nw_buf *out);
 
+enum nw_change_kind {
+	NW_CHANGE_ADDED,
+	NW_CHANGE_ADDED_ENABLED, /* added and enabled */
+	NW_CHANGE_THERE,	 /* there already */
+	NW_CHANGE_ENABLED,
+	NW_CHANGE_WAS_ENABLED,
+	NW_CHANGE_DISABLED,
+	NW_CHANGE_WAS_DISABLED,
+	NW_CHANGE_REMOVED,
+	NW_CHANGE_COUNT
+};
+/* In words that are fixed: "added", "enabled already", ... */
+extern const char *const nw_change_words[NW_CHANGE_COUNT];
+
 /* What became of each event that a verb was asked about. */
 struct nw_change {
 	char event[2 * NW_MAX_NAME + 2]; /* "GROUP:NAME" */
 	char *label;			 /* "" if unknown */
 	char *where;			 /* where it was enabled or disabled; else "" */
-	const char *what; /* "added", "added and enabled", "there already", "enabled",
-			     "enabled already", "disabled", "not enabled", "removed" */
+	enum nw_change_kind kind;
 };
 typedef NW_VEC(struct nw_change) nw_changes;
 const nw_changes *nw_manager_changes(const struct nw_manager *manager);

@@ -18,9 +18,26 @@
 
 /* ---- results ------------------------------------------------------------------------ */
 
-/* Why a probe has no hits, or no more, in one word for programs and one sentence for people. */
+/* What became of a probe. */
+enum nw_state {
+	NW_STATE_UNKNOWN,
+	NW_STATE_HIT,
+	NW_STATE_NOT_HIT, /* the code was not reached */
+	NW_STATE_NOT_MAPPED,
+	NW_STATE_NOT_ARMED,
+	NW_STATE_SEMAPHORE_CLOSED,
+	NW_STATE_FILTERED,
+	NW_STATE_NOT_RECORDED,
+	NW_STATE_DISABLED,	     /* in mid-run, by us */
+	NW_STATE_DISABLED_BY_OTHERS, /* or by somebody else */
+	NW_STATE_COUNT
+};
+/* In words that are fixed (docs/json.md); what is not known is "not-hit". */
+extern const char *const nw_state_words[NW_STATE_COUNT];
+
+/* Why a probe has no hits, or no more, and one sentence for people. */
 struct nw_probe_state {
-	const char *word; /* "hit", "not-hit", "not-mapped", ...; NULL: not known */
+	enum nw_state state;
 	const char *text; /* NULL: nothing to say */
 };
 

@@ -64,7 +64,8 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 	snprintf(text, sizeof(text),
 		 "%s, %s to %s after the start: hits since then are missing", what, since,
 		 until);
-	int ret = nw_run_mark_disabled(run, probe, NW_STATE_MEDDLED, at, text, err);
+	int ret = nw_run_mark_disabled(run, probe, NW_STATE_DISABLED_BY_OTHERS, at, text,
+				       err);
 	run->result->meddled = true;
 	if (ret == 0)
 		nw_run_notice(run, "%s: %s",

@@ -114,7 +114,7 @@ static void count(struct nw_run *run)
 				       (run->probe_filtered ? run->probe_filtered[i] : 0);
 }
 
-int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uint64_t at,
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
 			 const char *text, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
@@ -128,7 +128,7 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uin
 	    nw_strings_add(&run->result->state_texts, text, strlen(text)) < 0)
 		return nw_no_memory(err);
 	run->result->states[probe] = (struct nw_probe_state){
-		.word = word,
+		.state = state,
 		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
 	};
 	run->result->disabled_at[probe] = nw_max64(at, 1);

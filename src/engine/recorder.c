@@ -245,7 +245,8 @@ static void make_table(struct nw_recorder *r, const struct nw_run_result *result
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
 		if (!nw_result_is_disabled(result, i))
 			continue;
-		nw_buf_printf(out, "%s %zu %" PRIu64, result->states[i].word, i,
+		nw_buf_printf(out, "%s %zu %" PRIu64,
+			      nw_state_words[result->states[i].state], i,
 			      result->disabled_at[i]);
 		nw_plan_word(out, result->states[i].text);
 		nw_buf_addc(out, '\n');

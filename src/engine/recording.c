@@ -9,7 +9,7 @@
 /* A probe that was disabled while it was recorded. */
 struct disabled {
 	uint64_t probe, at;
-	const char *word;
+	enum nw_state state;
 	char *text;
 };
 
@@ -59,12 +59,12 @@ static void add_only(struct story *story, const char *word)
 		*slot = (pid_t)word_number(word);
 }
 
-static void add_disabled(struct story *story, const char *word, char *const *words)
+static void add_disabled(struct story *story, enum nw_state state, char *const *words)
 {
 	struct disabled *disabled = nw_vec_add(&story->disabled);
 
 	if (disabled) {
-		disabled->word = word;
+		disabled->state = state;
 		disabled->probe = (uint64_t)word_number(words[1]);
 		disabled->at = (uint64_t)word_number(words[2]);
 		disabled->text = strdup(words[3]);
@@ -99,10 +99,9 @@ static void take_line(void *arg, char *const *words, size_t count)
 		run->result->kernel_hits = strtoull(words[1], NULL, 10);
 		run->result->cost_ns = strtoull(words[2], NULL, 10);
 	}
-	if (strcmp(words[0], "disabled") == 0 && count == 4)
-		add_disabled(story, NW_STATE_DISABLED, words);
-	if (strcmp(words[0], "disabled-by-others") == 0 && count == 4)
-		add_disabled(story, NW_STATE_MEDDLED, words);
+	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
+		if (strcmp(words[0], nw_state_words[i]) == 0 && count == 4)
+			add_disabled(story, (enum nw_state)i, words);
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
@@ -200,7 +199,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 
 	nw_vec_each (&story->disabled, it)
 		if (ret == 0 && it->probe < run->result->selection.probes.count)
-			ret = nw_run_mark_disabled(run, it->probe, it->word, it->at,
+			ret = nw_run_mark_disabled(run, it->probe, it->state, it->at,
 						   it->text, err);
 	if (ret == 0)
 		ret = nw_run_begin(run, run->result->start_ns, err);

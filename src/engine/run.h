@@ -145,7 +145,7 @@ int nw_rate_limit_open(struct nw_run *run, struct nw_error *err);
 int nw_rate_limit_look(struct nw_run *run, struct nw_error *err);
 void nw_rate_limit_free(struct nw_run *run);
 /* A probe was disabled at this time, now or while it was recorded, as text says. */
-int nw_run_mark_disabled(struct nw_run *run, size_t probe, const char *word, uint64_t at,
+int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
 			 const char *text, struct nw_error *err);
 /* Watch over the events that are armed now (meddling.c); look, once a second and at the end, what
  * others have done to them, and mark the probes that are not recorded any more. */

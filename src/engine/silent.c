@@ -103,7 +103,8 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 		    run->result->restricted ? " of the traced processes" : "") < 0)
 		return nw_no_memory(err);
 	run->result->states[probe] = (struct nw_probe_state){
-		.word = run->result->restricted ? "filtered" : "not-recorded",
+		.state = run->result->restricted ? NW_STATE_FILTERED
+						 : NW_STATE_NOT_RECORDED,
 		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
 	};
 	return 0;
@@ -146,7 +147,8 @@ static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 	if (ret < 0)
 		return nw_no_memory(err);
 	result->states[probe] = (struct nw_probe_state){
-		"not-armed", result->state_texts.item[result->state_texts.count - 1]};
+		NW_STATE_NOT_ARMED,
+		result->state_texts.item[result->state_texts.count - 1]};
 	return 0;
 }
 
@@ -188,7 +190,7 @@ static void explain_events(struct nw_run *run)
 		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
 		    !nw_result_is_disabled(run->result, i))
 			run->result->states[i] = (struct nw_probe_state){
-				"not-hit",
+				NW_STATE_NOT_HIT,
 				"no hit: the event is enabled, but has not come"};
 }
 
@@ -228,10 +230,12 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 		if (nw_result_is_disabled(run->result, i))
 			continue;
 		if (nw_run_probe_hits(run, i))
-			run->result->states[i] = (struct nw_probe_state){"hit", NULL};
+			run->result->states[i] = (struct nw_probe_state){NW_STATE_HIT,
+									 NULL};
 		else if (has_fired(run, i))
 			run->result->states[i] = (struct nw_probe_state){
-				"filtered", "hit, but --filter took out all of its hits"};
+				NW_STATE_FILTERED,
+				"hit, but --filter took out all of its hits"};
 	}
 	return 0;
 }

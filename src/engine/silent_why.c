@@ -58,32 +58,32 @@ void nw_silent_close(struct nw_silent *silent)
 
 /* ---- one probe ---------------------------------------------------------------------- */
 
-/* The words of `state`, which do not change; what has none is "not-hit". */
-static const char *word_of(const struct nw_diagnosis *diagnosis)
+/* What each cause makes of a probe that was armed; what is not among them was just not reached. */
+static enum nw_state state_of(const struct nw_diagnosis *diagnosis)
 {
 	static const struct {
 		enum nw_cause cause;
-		const char *word;
-	} words[] = {
-		{NW_CAUSE_NOT_RUNNING, "not-mapped"},
-		{NW_CAUSE_NOT_LOADED, "not-mapped"},
-		{NW_CAUSE_OTHER_PROGRAM, "not-mapped"},
-		{NW_CAUSE_OTHER_COPY, "not-mapped"},
-		{NW_CAUSE_OTHER_NAMESPACE, "not-mapped"},
-		{NW_CAUSE_FILE_REPLACED, "not-mapped"},
-		{NW_CAUSE_FILE_DELETED, "not-mapped"},
-		{NW_CAUSE_PROCESS_GONE, "not-mapped"},
-		{NW_CAUSE_OVERLAY, "not-armed"},
-		{NW_CAUSE_TEXT_COPIED, "not-armed"},
-		{NW_CAUSE_TEXT_WRITABLE, "not-armed"},
-		{NW_CAUSE_NOT_ARMED, "not-armed"},
-		{NW_CAUSE_SEMAPHORE, "semaphore-closed"},
+		enum nw_state state;
+	} states[] = {
+		{NW_CAUSE_NOT_RUNNING, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_NOT_LOADED, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_OTHER_PROGRAM, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_OTHER_COPY, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_OTHER_NAMESPACE, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_FILE_REPLACED, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_FILE_DELETED, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_PROCESS_GONE, NW_STATE_NOT_MAPPED},
+		{NW_CAUSE_OVERLAY, NW_STATE_NOT_ARMED},
+		{NW_CAUSE_TEXT_COPIED, NW_STATE_NOT_ARMED},
+		{NW_CAUSE_TEXT_WRITABLE, NW_STATE_NOT_ARMED},
+		{NW_CAUSE_NOT_ARMED, NW_STATE_NOT_ARMED},
+		{NW_CAUSE_SEMAPHORE, NW_STATE_SEMAPHORE_CLOSED},
 	};
 
-	for (size_t i = 0; diagnosis->reasons.count && i < NW_COUNT(words); i++)
-		if (words[i].cause == diagnosis->reasons.item[0].cause)
-			return words[i].word;
-	return "not-hit";
+	for (size_t i = 0; diagnosis->reasons.count && i < NW_COUNT(states); i++)
+		if (states[i].cause == diagnosis->reasons.item[0].cause)
+			return states[i].state;
+	return NW_STATE_NOT_HIT;
 }
 
 static struct nw_watch watch_of(const struct nw_run *run, const struct nw_probe *probe,
@@ -147,7 +147,8 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 
 	if (is_over(silent, seen)) {
 		*out = (struct nw_probe_state){
-			"not-hit", "no hit: the code was not reached before the end"};
+			NW_STATE_NOT_HIT,
+			"no hit: the code was not reached before the end"};
 		return 0;
 	}
 	const struct nw_silent_file *file = probe->points.count
@@ -163,7 +164,7 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 		ret = nw_no_memory(err);
 	else
 		*out = (struct nw_probe_state){
-			word_of(&diagnosis),
+			state_of(&diagnosis),
 			silent->run->result->state_texts
 				.item[silent->run->result->state_texts.count - 1]};
 	nw_diagnosis_free(&diagnosis);

@@ -173,7 +173,7 @@ static int define(struct adding *a)
 static int take_defined(struct adding *a, const struct nw_uprobe_event *event)
 {
 	if (nw_manager_change(a->m, event->group, event->name, a->probe->label, "",
-			      "there already") < 0)
+			      NW_CHANGE_THERE) < 0)
 		return nw_no_memory(a->err);
 	struct nw_persistent_event *persistent = nw_persistent_find(
 		&a->m->persistent, event->group, event->name);
@@ -212,7 +212,8 @@ static int add_event(struct adding *a)
 		return ret;
 	return nw_manager_change(a->m, a->event->group, a->event->name, a->probe->label,
 				 a->options->enable ? home : "",
-				 a->options->enable ? "added and enabled" : "added") < 0
+				 a->options->enable ? NW_CHANGE_ADDED_ENABLED
+						    : NW_CHANGE_ADDED) < 0
 		       ? nw_no_memory(a->err)
 		       : 0;
 }

@@ -16,10 +16,10 @@ static const char *label_of(const struct nw_uprobe_event *event)
 }
 
 static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
-		  const char *where, const char *what, struct nw_error *err)
+		  const char *where, enum nw_change_kind kind, struct nw_error *err)
 {
 	return nw_manager_change(m, event->group, event->name, label_of(event), where,
-				 what) < 0
+				 kind) < 0
 		       ? nw_no_memory(err)
 		       : 0;
 }
@@ -44,11 +44,11 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 	if (ret < 0)
 		return ret;
 	if (nw_event_is_on(event, where)) /* by us or somebody else: it stays whose it is */
-		return report(m, event, where, "enabled already", err);
+		return report(m, event, where, NW_CHANGE_WAS_ENABLED, err);
 	nw_manager_step_enable(m, where, event->group, event->name, true);
 	if (persistent && nw_persistent_on(persistent, where) < 0)
 		return nw_no_memory(err);
-	return report(m, event, where, "enabled", err);
+	return report(m, event, where, NW_CHANGE_ENABLED, err);
 }
 
 /* Where an event is to be disabled: copies, since the journal's list changes meanwhile. */
@@ -81,11 +81,11 @@ static int disable(struct nw_manager *m, const struct nw_uprobe_event *event,
 		if (ret < 0 || !nw_event_is_on(event, *where))
 			continue;
 		nw_manager_step_enable(m, *where, event->group, event->name, false);
-		ret = report(m, event, *where, "disabled", err);
+		ret = report(m, event, *where, NW_CHANGE_DISABLED, err);
 		done++;
 	}
 	if (ret == 0 && !done)
-		ret = report(m, event, places->item[0], "not enabled", err);
+		ret = report(m, event, places->item[0], NW_CHANGE_WAS_DISABLED, err);
 	return ret;
 }
 
@@ -224,5 +224,5 @@ int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
 	nw_event_text(event->group, event->name, text);
 	if (nw_strings_add(&m->gone, text, strlen(text)) < 0)
 		return nw_no_memory(err);
-	return report(m, event, "", "removed", err);
+	return report(m, event, "", NW_CHANGE_REMOVED, err);
 }

@@ -175,8 +175,19 @@ const nw_strings *nw_manager_left(const struct nw_manager *m)
 
 /* ---- what verbs share --------------------------------------------------------------- */
 
+const char *const nw_change_words[] = {
+	[NW_CHANGE_ADDED] = "added",
+	[NW_CHANGE_ADDED_ENABLED] = "added and enabled",
+	[NW_CHANGE_THERE] = "there already",
+	[NW_CHANGE_ENABLED] = "enabled",
+	[NW_CHANGE_WAS_ENABLED] = "enabled already",
+	[NW_CHANGE_DISABLED] = "disabled",
+	[NW_CHANGE_WAS_DISABLED] = "not enabled",
+	[NW_CHANGE_REMOVED] = "removed",
+};
+
 int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
-		      const char *label, const char *where, const char *what)
+		      const char *label, const char *where, enum nw_change_kind kind)
 {
 	struct nw_change *change = nw_vec_add(&m->changes);
 
@@ -185,7 +196,7 @@ int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
 	nw_event_text(group, name, change->event);
 	change->label = strdup(label);
 	change->where = strdup(where);
-	change->what = what;
+	change->kind = kind;
 	return change->label && change->where ? 0 : -ENOMEM;
 }
 

@@ -30,7 +30,7 @@ struct nw_manager {
 void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME + 2]);
 /* Report what becomes of an event. */
 int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
-		      const char *label, const char *where, const char *what);
+		      const char *label, const char *where, enum nw_change_kind kind);
 /* Make an instance, if it is not there. */
 int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err);
 /* Enable or disable one event in one place. */

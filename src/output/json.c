@@ -200,7 +200,7 @@ static void disabled(struct nw_output *output, const struct nw_disabled *disable
 	struct nw_json json = nw_json_start(&output->text, "disabled");
 
 	nw_json_key_text(&json, "probe", disabled->probe->label);
-	nw_json_key_text(&json, "state", disabled->state->word);
+	nw_json_key_text(&json, "state", nw_state_words[disabled->state->state]);
 	nw_json_key_u64(&json, "disabled_ns", disabled->after_ns);
 	nw_json_key_text(&json, "text", disabled->state->text);
 	nw_json_finish(&json);
@@ -329,7 +329,7 @@ static const char *state_word(const struct nw_report *report, size_t probe, uint
 
 	if (hits && !(report->disabled_at && report->disabled_at[probe]))
 		return "hit";
-	return state && state->word ? state->word : "not-hit";
+	return nw_state_words[state ? state->state : NW_STATE_UNKNOWN];
 }
 
 void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, bool buckets,

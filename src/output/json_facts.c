@@ -253,7 +253,7 @@ void nw_json_change(struct nw_output *output, const struct nw_change *change)
 		nw_json_key_text(&json, "probe", change->label);
 	if (*change->where)
 		nw_json_key_text(&json, "instance", change->where);
-	nw_json_key_text(&json, "change", change->what);
+	nw_json_key_text(&json, "change", nw_change_words[change->kind]);
 	nw_json_finish(&json);
 }
 

@@ -127,6 +127,19 @@ const char *const nw_end_reasons[] = {
 	[NW_END_TEXT] = "end of text",
 };
 
+const char *const nw_state_words[] = {
+	[NW_STATE_UNKNOWN] = "not-hit",
+	[NW_STATE_HIT] = "hit",
+	[NW_STATE_NOT_HIT] = "not-hit",
+	[NW_STATE_NOT_MAPPED] = "not-mapped",
+	[NW_STATE_NOT_ARMED] = "not-armed",
+	[NW_STATE_SEMAPHORE_CLOSED] = "semaphore-closed",
+	[NW_STATE_FILTERED] = "filtered",
+	[NW_STATE_NOT_RECORDED] = "not-recorded",
+	[NW_STATE_DISABLED] = "disabled",
+	[NW_STATE_DISABLED_BY_OTHERS] = "disabled-by-others",
+};
+
 /* ---- facts -------------------------------------------------------------------------- */
 
 const char *const nw_owner_names[] = {

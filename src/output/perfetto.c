@@ -715,7 +715,7 @@ static void disabled(struct nw_output *output, const struct nw_disabled *disable
 	if (p->line.hit)
 		instant(&output->text, p->line.start + disabled->after_ns,
 			track_number(TRACK_OF_HITS, 1, 0), disabled->probe->label,
-			disabled->state->word, NULL, NULL);
+			nw_state_words[disabled->state->state], NULL, NULL);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

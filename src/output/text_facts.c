@@ -205,7 +205,7 @@ void nw_text_change(struct nw_output *output, const struct nw_change *change)
 {
 	struct nw_buf *out = &output->text;
 
-	nw_buf_printf(out, "%s: %s", change->event, change->what);
+	nw_buf_printf(out, "%s: %s", change->event, nw_change_words[change->kind]);
 	if (*change->where) {
 		nw_buf_adds(out, " in instance ");
 		nw_buf_add_escaped(out, change->where, strlen(change->where));

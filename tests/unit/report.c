@@ -180,7 +180,8 @@ static const char alone[] = "nopwatch-plan 1\nimage /bin/app\nprobe 0 0 app q ap
 
 START_TEST(losses_and_silent_probes_are_told_at_the_end)
 {
-	const struct nw_probe_state state = {"not-mapped", "no hit: nobody has loaded it"};
+	const struct nw_probe_state state = {NW_STATE_NOT_MAPPED,
+					     "no hit: nobody has loaded it"};
 
 	setup(alone, false);
 	struct nw_report report = report_of();
@@ -246,8 +247,8 @@ static const char hostile[] =
 
 START_TEST(hostile_names_reach_no_terminal)
 {
-	const struct nw_probe_state states[] = {{"not-hit", "no hit"},
-						{"not-hit", "no hit"}};
+	const struct nw_probe_state states[] = {{NW_STATE_NOT_HIT, "no hit"},
+						{NW_STATE_NOT_HIT, "no hit"}};
 	static const char *const names[] = {"arg1"};
 	struct nw_buf out = {0};
 
@@ -413,8 +414,8 @@ START_TEST(rows_without_hits_are_one_line_where_there_are_many)
 
 	setup_many(10, false);
 	for (size_t i = 2; i < 20; i++)
-		states[i] = (struct nw_probe_state){"not-hit", i % 2 ? "no hit: not reached"
-								     : "no hit: gone"};
+		states[i] = (struct nw_probe_state){
+			NW_STATE_NOT_HIT, i % 2 ? "no hit: not reached" : "no hit: gone"};
 	span(0, 1000, 50, 0);
 	struct nw_report report = report_of();
 	report.states = states;
