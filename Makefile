@@ -111,7 +111,7 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base elf process probe plan kernel manage why stream summary output engine
+ROOMS := base elf process probe plan kernel manage why stream summary output top engine
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CMD_SRC := $(sort $(wildcard src/cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -56,6 +56,9 @@ struct nw_request {
 	 * is ignored. They stay blocked afterwards: what comes late does not kill whoever still
 	 * prints the result. */
 	bool signals;
+	/* Descriptors whose readiness wakes the run: the consumer's tick() is called, and reads them. */
+	const int *wake_fds;
+	size_t wake_fd_count;
 
 	/* instead of all that: a recording or trace text in memory, or text from a descriptor
 	 * that is read as it comes (source_fd 0 or more, and source_bytes NULL). name: for
@@ -132,6 +135,9 @@ struct nw_run;
 const struct nw_run_result *nw_run_so_far(const struct nw_run *run);
 /* Everything up to this time has been handed out. */
 uint64_t nw_run_known(const struct nw_run *run);
+/* What the hits so far have cost the programs, in nanoseconds of CPU, as far as they were recorded; 0 if
+ * it is no live run. */
+uint64_t nw_run_cost(const struct nw_run *run);
 /* Is it a thread of the processes that are meant? */
 bool nw_run_wants(const struct nw_run *run, int32_t tid);
 /* What is known of a thread; NULL: nobody has asked for tasks. */
@@ -243,6 +249,8 @@ struct nw_measure_options {
 	bool totals;	/* a report of an interval is of everything so far */
 	struct nw_slower slower; /* slow() is told of each span that takes so long */
 	bool bins;		 /* keep what happened when, for pictures */
+	bool one_by_one; /* take hits one by one also where many at once would do: groups or intervals
+			    may be asked for later */
 	/* What is told, to whom; any may be NULL. */
 	void *arg;
 	nw_span_listener *listener; /* of each span */
@@ -270,6 +278,7 @@ struct nw_measure {
 	uint64_t intervals; /* that are over */
 	uint64_t filtered;  /* hits taken out since the last of them */
 	nw_strings uses;
+	bool every_arg;		    /* the values of every argument are there */
 	struct nw_slow_watch *slow; /* NULL: nobody asks for slow spans */
 	const struct nw_task *task; /* of the hit that is taken; NULL: not known */
 	uint64_t slow_spans;	    /* that were told */
@@ -281,6 +290,17 @@ int nw_measure_open(const struct nw_measure_options *options, struct nw_measure 
 		    struct nw_error *err);
 /* For nw_run(). Behind it the summary is whole once nw_summary_finish() was called. */
 struct nw_consumer nw_measure_consumer(struct nw_measure *measure);
+/* In armed(): intervals are so long, whatever the options say. */
+void nw_measure_set_interval(struct nw_measure *measure, uint64_t interval_ns);
+/*
+ * In mid-run: begin again, with other groups. Spans that are open now are discarded; what was lost
+ * stays counted. by must live as long as the measure; NULL: no groups. A key must be one of
+ * nw_measure_keys(); if it is not, nothing is changed.
+ */
+int nw_measure_regroup(struct nw_measure *measure, const char *by, struct nw_error *err);
+/* What can be grouped by in mid-run, for people: "tid, pid, comm, cpu, method". pid and comm only if the
+ * consumer wants to know processes. */
+void nw_measure_keys(const struct nw_measure *measure, struct nw_buf *out);
 void nw_measure_close(struct nw_measure *measure);
 
 /* ---- the consumer that prints ------------------------------------------------------- */

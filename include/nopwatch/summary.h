@@ -250,6 +250,15 @@ const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t
 /* How many rows are kept. */
 size_t nw_group_row_count(const struct nw_group_rows *rows);
 
+struct nw_group_row {
+	bool is_span;
+	uint32_t number;		  /* of the probe or span */
+	const struct nw_probe_row *probe; /* one of these two */
+	const struct nw_span_row *span;
+};
+/* Walk the rows that are kept, in no order: *at starts at 0. */
+bool nw_group_next(const struct nw_group_rows *rows, size_t *at, struct nw_group_row *out);
+
 struct nw_summary;
 
 struct nw_summary_options {

@@ -77,7 +77,7 @@ struct nw_command {
 extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_why,
 	nw_cmd_record, nw_cmd_report, nw_cmd_script, nw_cmd_add, nw_cmd_enable,
 	nw_cmd_disable, nw_cmd_remove, nw_cmd_status, nw_cmd_clean, nw_cmd_features,
-	nw_cmd_help;
+	nw_cmd_help, nw_cmd_top;
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 

@@ -489,7 +489,7 @@ static int note_origin(struct nw_run *run)
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	int ret = nw_wake_open(&run->wake, request->signals, err);
+	int ret = nw_run_open_wake(run, err);
 
 	if (ret == 0 && note_origin(run) < 0)
 		ret = nw_no_memory(err);

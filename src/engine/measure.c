@@ -120,6 +120,25 @@ static void listen(void *arg, const struct nw_span_event *event)
 		show_slow(m, event);
 }
 
+static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **out,
+			struct nw_error *err)
+{
+	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
+	const struct nw_summary_options options = {
+		.selection = selection,
+		.spans = m->spans.item,
+		.span_count = m->spans.count,
+		.args = has_named_args(selection) || m->options.hist_count,
+		.grouped = grouped,
+		.listener = m->options.listener || m->options.bins || m->slow ? listen
+									      : NULL,
+		.listener_arg = m,
+		.lazy = !m->options.listener && !m->slow,
+	};
+
+	return nw_summary_open(&options, out, err);
+}
+
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
@@ -135,18 +154,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
 		ret = nw_no_memory(err);
-	const struct nw_summary_options options = {
-		.selection = selection,
-		.spans = m->spans.item,
-		.span_count = m->spans.count,
-		.args = has_named_args(selection) || m->options.hist_count,
-		.grouped = m->by->keys.count > 0,
-		.listener = m->options.listener || m->options.bins || slow ? listen : NULL,
-		.listener_arg = m,
-		.lazy = !m->options.listener && !slow,
-	};
 	if (ret == 0)
-		ret = nw_summary_open(&options, &m->summary, err);
+		ret = open_summary(m, m->by->keys.count > 0, &m->summary, err);
 	return ret == 0 && m->options.start ? m->options.start(m->options.arg, err) : ret;
 }
 
@@ -160,19 +169,31 @@ static const struct nw_task *task_of(void *arg, int32_t tid)
 	return nw_run_task(arg, tid);
 }
 
-static int open_bins(struct nw_measure *m, struct nw_error *err)
+static int open_bins(const struct nw_measure *m, uint64_t start, struct nw_bins **out,
+		     struct nw_error *err)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	const struct nw_bins_options options = {
 		.probes = so_far->selection.probes.count,
 		.spans = m->spans.item,
 		.span_count = m->spans.count,
-		.start = so_far->start_ns,
+		.start = start,
 		.task = task_of,
 		.task_arg = m->run,
 	};
 
-	return m->options.bins ? nw_bins_open(&options, &m->bins, err) : 0;
+	return m->options.bins ? nw_bins_open(&options, out, err) : 0;
+}
+
+/* What the summary has to know of the run. */
+static void tell_run(const struct nw_measure *m, struct nw_summary *summary)
+{
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+
+	if (so_far->has_stacks)
+		nw_summary_use_stacks(summary);
+	if (so_far->restricted)
+		nw_summary_only(summary, is_wanted, m->run);
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
@@ -181,14 +202,117 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	const struct nw_run_result *so_far = nw_run_so_far(run);
 	uint64_t interval = m->options.interval_ns, count = m->options.count;
 
-	if (so_far->has_stacks)
-		nw_summary_use_stacks(m->summary);
-	if (so_far->restricted)
-		nw_summary_only(m->summary, is_wanted, run);
+	tell_run(m, m->summary);
 	m->next = interval ? so_far->start_ns + interval : UINT64_MAX;
 	m->most_hits = count && !interval ? count : UINT64_MAX;
-	int ret = open_bins(m, err);
+	int ret = open_bins(m, so_far->start_ns, &m->bins, err);
 	return ret == 0 && m->options.armed ? m->options.armed(m->options.arg, err) : ret;
+}
+
+void nw_measure_set_interval(struct nw_measure *m, uint64_t interval_ns)
+{
+	m->options.interval_ns = interval_ns;
+	m->next = nw_run_so_far(m->run)->start_ns + interval_ns;
+	m->most_hits = UINT64_MAX;
+}
+
+/* ---- other groups ------------------------------------------------------------------- */
+
+/* Are the values of this argument there? */
+static bool has_values(const struct nw_measure *m, const struct nw_probe *probe)
+{
+	return m->every_arg || probe->has_args;
+}
+
+void nw_measure_keys(const struct nw_measure *m, struct nw_buf *out)
+{
+	nw_strings known = {0};
+
+	nw_buf_adds(out, "tid, pid, comm, cpu");
+	nw_vec_each (&nw_run_so_far(m->run)->selection.probes, probe) {
+		for (size_t i = 0; has_values(m, *probe) && i < (*probe)->args.count; i++) {
+			char name[32];
+			nw_arg_name(*probe, i, name);
+			if (nw_strings_has(&known, name))
+				continue;
+			nw_buf_printf(out, ", %s", name);
+			if (nw_strings_add(&known, name, strlen(name)) < 0)
+				out->failed = true;
+		}
+	}
+	nw_strings_free(&known);
+}
+
+static int check_key(const struct nw_measure *m, const struct nw_by_key *key,
+		     struct nw_error *err)
+{
+	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
+
+	for (size_t i = 0; key->what == NW_BY_ARG && i < selection->probes.count; i++)
+		if (key->arg[i] >= 0 && has_values(m, selection->probes.item[i]))
+			return 0;
+	return key->what == NW_BY_ARG
+		       ? nw_fail_usage(err,
+				       "'%s' is not fetched: name it in the spec, as in "
+				       "'PROVIDER:NAME(%s)', or begin with --by",
+				       key->name, key->name)
+		       : 0;
+}
+
+static int make_by(const struct nw_measure *m, const char *text, struct nw_by *out,
+		   struct nw_error *err)
+{
+	int ret = nw_by_parse(text, out, err);
+
+	if (ret == 0)
+		ret = nw_by_bind(out, &nw_run_so_far(m->run)->selection, err);
+	nw_vec_each (&out->keys, key)
+		if (ret == 0)
+			ret = check_key(m, key, err);
+	return ret;
+}
+
+/* What has become of the run so far: nothing that is open now can be told apart by the new groups. */
+static void hand_over(const struct nw_measure *m, struct nw_summary *summary)
+{
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+
+	tell_run(m, summary);
+	nw_summary_loss(summary, nw_run_known(m->run), nw_summary_lost(m->summary));
+	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
+		if (so_far->disabled_at[i])
+			nw_summary_disabled(summary, i, so_far->disabled_at[i]);
+}
+
+int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *err)
+{
+	struct nw_by *by = calloc(1, sizeof(*by));
+	uint64_t known = nw_run_known(m->run);
+	struct nw_summary *summary = NULL;
+	struct nw_bins *bins = NULL;
+	int ret = by ? make_by(m, text, by, err) : nw_no_memory(err);
+
+	if (ret == 0)
+		ret = open_bins(m, known, &bins, err);
+	if (ret == 0)
+		ret = open_summary(m, by->keys.count > 0, &summary, err);
+	if (ret == 0) {
+		struct nw_by *old = m->by;
+		hand_over(m, summary);
+		nw_summary_free(m->summary);
+		nw_bins_free(m->bins);
+		m->summary = summary;
+		m->bins = bins;
+		bins = NULL;
+		m->options.by = text;
+		m->by = by;
+		by = old;
+	}
+	nw_bins_free(bins);
+	if (by)
+		nw_by_free(by);
+	free(by);
+	return ret;
 }
 
 /* ---- intervals ---------------------------------------------------------------------- */
@@ -404,8 +528,9 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
-			  comms;
+			  options->one_by_one || comms;
 
+	m->every_arg |= needs_args;
 	return (struct nw_consumer){
 		.arg = m,
 		.all_args = needs_args,

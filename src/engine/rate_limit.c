@@ -52,6 +52,19 @@ void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
 	}
 }
 
+uint64_t nw_run_cost(const struct nw_run *run)
+{
+	const struct nw_selection *selection = &run->result->selection;
+	uint64_t cost = 0;
+
+	for (size_t i = 0; run->session && i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		if (probe->kind != NW_SPEC_TRACEPOINT && probe->points.count)
+			cost += nw_run_probe_hits(run, i) * cost_of(probe->points.item);
+	}
+	return cost;
+}
+
 void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out)
 {
 	uint64_t elapsed = nw_result_elapsed(result);

@@ -142,6 +142,15 @@ void nw_run_free(struct nw_run *run)
 		munmap(run->spooled, run->len);
 }
 
+int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_wake_open(&run->wake, run->request->signals, err);
+
+	for (size_t i = 0; ret == 0 && i < run->request->wake_fd_count; i++)
+		nw_wake_add(&run->wake, run->request->wake_fds[i]);
+	return ret;
+}
+
 int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 {
 	if (run->begun)

@@ -86,6 +86,8 @@ struct nw_run {
 	uint64_t *counted; /* the same at the end */
 };
 
+/* Begin to wait, for what the request names, too. */
+int nw_run_open_wake(struct nw_run *run, struct nw_error *err);
 /* Something that a person should know. */
 void nw_run_notice(const struct nw_run *run, const char *fmt, ...) nw_format(2, 3);
 void nw_request_notice(const struct nw_request *request, const char *fmt, ...)

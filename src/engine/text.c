@@ -285,6 +285,14 @@ static int cannot_read(const struct nw_run *run, ssize_t code, struct nw_error *
 		       nw_strerror((int)-code));
 }
 
+/* Somebody wants to be called, which is no sign that nothing more comes. */
+static bool is_woken(const struct nw_run *run)
+{
+	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+
+	return poll(&wake, 1, 0) > 0;
+}
+
 static int fill_pipe(struct nw_run *run, struct nw_error *err)
 {
 	struct player *p = run->source_state;
@@ -298,7 +306,7 @@ static int fill_pipe(struct nw_run *run, struct nw_error *err)
 		return cannot_read(run, p->got, err);
 	if (p->got > 0)
 		nw_text_filled(p->text, (size_t)p->got);
-	else
+	else if (p->got == 0 || !is_woken(run))
 		nw_text_flush(p->text);
 	if (p->got == 0)
 		nw_text_finish(p->text);
@@ -397,7 +405,7 @@ static int open_pipe(struct nw_run *run, struct nw_error *err)
 
 	if (!p || nw_text_open(&p->text) < 0)
 		return nw_no_memory(err);
-	int ret = nw_wake_open(&run->wake, run->request->signals, err);
+	int ret = nw_run_open_wake(run, err);
 	if (ret == 0)
 		ret = read_beginning(p, &first, &kind, err);
 	if (ret == 0)

@@ -245,6 +245,48 @@ size_t nw_group_row_count(const struct nw_group_rows *rows)
 			    : rows->some_probes.used + rows->some_spans.used;
 }
 
+static struct nw_group_row probe_at(uint32_t number, const struct nw_probe_row *row)
+{
+	return (struct nw_group_row){.number = number, .probe = row};
+}
+
+static struct nw_group_row span_at(uint32_t number, const struct nw_span_row *row)
+{
+	return (struct nw_group_row){.is_span = true, .number = number, .span = row};
+}
+
+static bool next_plain(const struct nw_group_rows *rows, size_t *at,
+		       struct nw_group_row *out)
+{
+	size_t i = (*at)++, probes = rows->shape->probes;
+
+	if (i >= probes + rows->shape->options->span_count)
+		return false;
+	*out = i < probes ? probe_at((uint32_t)i, &rows->probes[i])
+			  : span_at((uint32_t)(i - probes), &rows->spans[i - probes]);
+	return true;
+}
+
+bool nw_group_next(const struct nw_group_rows *rows, size_t *at, struct nw_group_row *out)
+{
+	if (rows->probes)
+		return next_plain(rows, at, out);
+	size_t probes = rows->some_probes.slots;
+	for (size_t i = *at; i < probes + rows->some_spans.slots; i++) {
+		bool is_span = i >= probes;
+		const struct nw_row_table *table = is_span ? &rows->some_spans
+							   : &rows->some_probes;
+		size_t slot = is_span ? i - probes : i;
+		if (!table->slot[slot].row)
+			continue;
+		*at = i + 1;
+		*out = is_span ? span_at(table->slot[slot].number, table->slot[slot].row)
+			       : probe_at(table->slot[slot].number, table->slot[slot].row);
+		return true;
+	}
+	return false;
+}
+
 static int merge_some(struct nw_group_rows *into, const struct nw_group_rows *from)
 {
 	for (size_t i = 0; i < from->some_probes.slots; i++) {

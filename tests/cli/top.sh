@@ -1,0 +1,198 @@
+# shellcheck shell=bash
+# top, looking at a recording: every key, sizes, characters, and what is left of it in the terminal.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tmux.sh"
+trap end_terminal EXIT
+sample=$TESTS_LIB/../demo/sample.dat
+cd "$TEST_DIR" || exit 1
+cp "$sample" sample.dat
+
+"$NOPWATCH" report -j sample.dat >all.json
+requests=$(j all.json "span('myserver:request')['count']")
+
+# ---- no terminal ----
+"$NOPWATCH" top --from sample.dat >piped 2>&1
+is "into a pipe it is a report" $? 0
+"$NOPWATCH" report sample.dat >report
+ok "the same as report's" cmp piped report
+"$NOPWATCH" top --from sample.dat -j >piped.json
+is "in any form" "$(cat piped.json)" "$(cat all.json)"
+
+# ---- 80 x 24 ----
+terminal 80 24
+enter "$NOPWATCH top --from sample.dat"
+sees "a title" '^nopwatch top +[0-9.]+m?s +0 lost +END'
+sees "a row a span" "^myserver:request +[0-9]+/s +6\.53us +1\.11ms +2\.13ms "
+sees "a row a probe" '^myserver:cache__evict +[0-9]+/s '
+sees "the keys" '^q quit +\? help'
+is "no line is longer than the terminal" "$(($(picture | LC_ALL=C.UTF-8 wc -L) <= 80))" 1
+press h
+sees "h: a histogram" "^myserver:request: latency, $requests spans, p50 6\.53us, p90 270us"
+sees "with the percentiles marked" '^ 4\.10us +[0-9]+ █+ +p50$'
+press h
+sees_no "h again: none" 'latency, '
+press Enter
+sees "enter: the same" 'latency, '
+press m
+sees "m: a heat map" 'latency over time'
+sees "in shades, over time" '^ +2\.10ms .*[░▒▓█]'
+press Down
+sees "down: of the next row" '^myserver:lookup: latency over time'
+press k
+sees "k: of the one before" '^myserver:request: latency over time'
+press End
+sees "end: of the last" '^myserver:cache__evict: gaps over time'
+press Home
+sees "home: of the first" '^myserver:request: latency over time'
+press NPage
+press PPage
+sees "a page down and up" '^myserver:request: latency over time'
+press Escape
+sees_no "escape closes it" 'over time'
+press s
+sees "s: by another column" 'sorted by hits'
+press S
+sees "S: by the one before" 'sorted by total time'
+press '<'
+sees "<, too" 'sorted by name'
+press Right
+press i
+sees "i: the last interval" 'the last [0-9.]+ms'
+press i
+sees "i again: everything" ' everything$'
+press t
+sees "t: the course of p99" '^SPAN .* P99 .* P99 '
+press t
+press '?'
+sees "?: help" 'heat map of it: time across'
+press '?'
+sees_no "? again: none" 'heat map of it'
+press /
+sees "/: asks for a name" '^names like: _'
+press -l 'lookup'
+sees_no "and picks while it is typed" '^myserver:request '
+sees "only those like it" '^myserver:lookup '
+press Enter
+sees "says so" "^like 'lookup'"
+press Escape
+sees "escape: all of them" '^myserver:request '
+press ' '
+sees "space: pause" 'PAUSED'
+press p
+sees_no "p: goes on" 'PAUSED'
+press b
+sees "b: asks for groups" '^group by \(tid, pid, comm, cpu.*\): _'
+press -l 'tid'
+press Enter
+sees "which a recording that was read cannot have" 'grouped with --by only'
+press w
+sees "w: asks for a file" '^write a report to: nopwatch\.html_'
+for _ in {1..13}; do press BSpace; done
+press -l 'out.json'
+press Enter
+sees "and says that it was written" '^written: out\.json'
+is "which is what was seen" "$(j out.json "[(s['count'], s['latency_ns']) for s in of('span')]")" \
+  "$(j all.json "[(s['count'], s['latency_ns']) for s in of('span')]")"
+press w
+for _ in {1..13}; do press BSpace; done
+press -l 'nowhere/x.json'
+press Enter
+sees "or why not" "cannot .*nowhere/x\.json"
+press w
+for _ in {1..13}; do press BSpace; done
+press -l 'out.xyz'
+press Enter
+sees "and what it can be" "'out\.xyz': the name of a report ends in one of .*\.json"
+
+# ---- sizes ----
+tm resize-window -x 200 -y 50
+sees "a larger terminal has more columns" '^SPAN +COUNT +RATE +MEAN +P50 +P90 +P99 +MAX '
+press m
+sees "and a finer heat map" '^ +393us '
+tm resize-window -x 20 -y 5
+sees "20 x 5: what fits" '^ *now$|^  *-'
+press Escape
+sees "a name and its p99" '^myserver:r.* 1\.11ms$'
+tm resize-window -x 15 -y 4
+sees "smaller: one sentence" '^too small: 15x4'
+tm resize-window -x 80 -y 24
+sees "and back" '^nopwatch top'
+press q
+sees "q: quit" '^[0-9]+ hits in .*, 0 events lost'
+sees "and the shell is there" "$PROMPT"
+enter 'stty -a; echo end'
+sees "the terminal is as it was" ' icanon iexten echo '
+enter 'clear; read x; echo "got $x"'
+press -l 'typed'
+press Enter
+sees "what is typed is seen" '^typed'
+sees "and read" '^got typed'
+
+# ---- no colours; none but ASCII ----
+colours() { tm capture-pane -p -e | grep -c "$(printf '\033')\\[[0-9;]*3[1-7]m"; }
+terminal 80 24
+enter "$NOPWATCH top --from sample.dat"
+waits "for a picture" '^myserver:request ' && is "there are colours" "$([ "$(colours)" -gt 0 ]; echo $?)" 0
+press q
+waits "for its end" "$PROMPT"
+enter "clear; NO_COLOR=1 $NOPWATCH top --from sample.dat"
+waits "for a picture" 'END' && is "NO_COLOR: there are none" "$(colours)" 0
+press q
+waits "for its end" "$PROMPT"
+enter "clear; LC_ALL=C $NOPWATCH top --from sample.dat"
+waits "for a picture" 'END'
+press m
+sees "C: a heat map of ASCII" '^ +262us .*[.+*#]'
+is "and nothing else" "$(picture | LC_ALL=C grep -c '[^ -~]')" 0
+press q
+waits "for its end" "$PROMPT"
+enter "clear; TERM=dumb $NOPWATCH top --from sample.dat | tail -n 1"
+sees "TERM=dumb: a report" '^[0-9]+ hits in '
+
+# ---- groups, and forms of the report at the end ----
+terminal 120 40
+enter "$NOPWATCH top --from sample.dat --by tid -j -o by.json"
+sees "--by: a row a group" '^myserver:request [0-9]+ +[0-9]+ '
+sees "and says so" ' by tid'
+press q
+waits "for its end" "$PROMPT"
+holds "-o: the report goes there" by.json "len({r['group'] for r in of('span')}) > 1"
+
+# ---- text from a pipe: the keys are the terminal's ----
+enter "clear; cat sample.dat | $NOPWATCH top --from -"
+sees "a recording through a pipe" '^nopwatch top .*END'
+press h
+sees "keys work" 'latency, '
+press q
+sees "and it ends" '^[0-9]+ hits in '
+
+# ---- signals while it is looked at ----
+for signal in TERM HUP INT QUIT SEGV USR2; do
+  terminal 80 24
+  enter "stty -a >before; $NOPWATCH top --from sample.dat; echo ended; stty -a >after"
+  waits "for a picture" 'END'
+  pkill -"$signal" -P "$(tm display-message -p '#{pane_pid}')" -f top
+  sees "SIG$signal: it ends" '^ended'
+  waits "for stty" "$PROMPT"
+  ok "SIG$signal: the terminal is as it was" cmp before after
+  is "SIG$signal: the cursor is seen, the first screen is back" \
+    "$(tm display-message -p '#{cursor_flag} #{alternate_on}')" "1 0"
+done
+
+# ---- suspended ----
+terminal 80 24
+enter "$NOPWATCH top --from sample.dat"
+waits "for a picture" 'END'
+press C-z
+sees "Ctrl-Z: the shell is back" "$PROMPT"
+is "on its own screen" "$(tm display-message -p '#{cursor_flag} #{alternate_on}')" "1 0"
+enter 'stty -a'
+sees "with its own modes" ' icanon iexten echo '
+enter fg
+sees "fg: it is there again" '^nopwatch top .*END'
+press h
+sees "and has its keys" 'latency, '
+press q
+sees "to its end" '^[0-9]+ hits in '
+
+finish
