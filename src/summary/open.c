@@ -66,18 +66,20 @@ enum sunk {
 	GIVEN_UP_HIDDEN
 };
 
-static enum sunk give_up(const struct nw_start *start)
+static enum sunk give_up(struct nw_open *open, const struct nw_start *start)
 {
+	open->given_up = *start;
+	open->gave_itself = false;
 	return start->group == NW_HIDDEN ? GIVEN_UP_HIDDEN : GIVEN_UP;
 }
 
 /* Move the innermost start down to make place for another. */
-static int sink_top(struct nw_open_slot *slot, bool full)
+static int sink_top(struct nw_open *open, struct nw_open_slot *slot, bool full)
 {
 	uint32_t below = slot->depth - 1;
 
 	if (full || slot->depth == NW_DEEPEST) { /* the outermost goes */
-		enum sunk sunk = give_up(below ? slot->below : &slot->top);
+		enum sunk sunk = give_up(open, below ? slot->below : &slot->top);
 		if (below) {
 			memmove(slot->below, slot->below + 1,
 				(below - 1) * sizeof(*slot->below));
@@ -118,15 +120,18 @@ int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t
 	bool full = open->open >= open->most;
 	int sunk = SUNK;
 
-	if (nw_unlikely(full && !slot->depth))
-		return give_up(&start) == GIVEN_UP;
+	if (nw_unlikely(full && !slot->depth)) {
+		enum sunk itself = give_up(open, &start);
+		open->gave_itself = true;
+		return itself == GIVEN_UP;
+	}
 	if (nw_unlikely(!slot->span)) {
 		slot = claim(open, slot, span, key);
 		if (!slot)
 			return -ENOMEM;
 	}
 	if (nw_unlikely(slot->depth)) {
-		sunk = sink_top(slot, full);
+		sunk = sink_top(open, slot, full);
 		if (sunk < 0)
 			return sunk;
 	}

@@ -35,6 +35,9 @@ struct nw_open {
 	unsigned int shift; /* 64 - log2(slots) */
 	size_t open;	    /* starts in all */
 	size_t most;
+	/* The start that the last push had to give up, if it did; it may be the one that was pushed. */
+	struct nw_start given_up;
+	bool gave_itself;
 };
 
 int nw_open_init(struct nw_open *open, size_t most);

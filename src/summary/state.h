@@ -59,6 +59,14 @@ struct nw_summary {
 	struct nw_span_row spare_span;
 };
 
+/* The listener is told (tell.c). What a hit does to a span; start: it began then, as a hit of that
+ * group; NULL: it begins, or never did. */
+void nw_tell_hit(const struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+		 uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
+		 int64_t group);
+/* A start that is not measured after all. key 0: not known. */
+void nw_tell_gone(const struct nw_summary *s, uint32_t span, uint64_t key,
+		  const struct nw_start *start, const char *why);
 /* What each probe means to the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 

@@ -154,57 +154,10 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
-static nw_apart void tell(const struct nw_summary *s, const struct nw_span_event *event)
-{
-	if (s->options.listener)
-		s->options.listener(s->options.listener_arg, event);
-}
-
-/* What a hit does to a span. start: it began then, as a hit of that group; NULL: it begins, or never did. */
-static nw_apart void tell_hit(const struct nw_summary *s, enum nw_span_moment moment,
-			      uint32_t span, uint64_t key, const struct nw_start *start,
-			      const struct nw_hit *hit, int64_t group)
-{
-	bool nothing = moment == NW_SPAN_ENDS_NOTHING;
-
-	tell(s, &(struct nw_span_event){
-			.moment = moment,
-			.span = span,
-			.key = key,
-			.start = start	   ? start->time
-				 : nothing ? 0
-					   : hit->time,
-			.group = start && start->group >= 0 ? start->group : group,
-			.cpu = start	 ? start->cpu
-			       : nothing ? 0
-					 : hit->cpu,
-			.hit = hit,
-			.why = nothing ? "unmatched" : NULL,
-		});
-}
-
 /* Does the listener want to know of a hit that begins a span? */
 static inline bool tells_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
 	return s->options.listener && (!s->options.lazy || hit->values);
-}
-
-/* A start that is not measured after all. key 0: not known. */
-static nw_apart void tell_gone(const struct nw_summary *s, uint32_t span, uint64_t key,
-			       const struct nw_start *start, const char *why)
-{
-	bool open = s->finished && strcmp(why, "unmatched") == 0;
-
-	if (start->group != NW_HIDDEN)
-		tell(s, &(struct nw_span_event){
-				.moment = open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS,
-				.span = span,
-				.key = key,
-				.start = start->time,
-				.group = start->group,
-				.cpu = start->cpu,
-				.why = why,
-			});
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -229,7 +182,7 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 			discard(s, span_row(s, g, span), 1);
 		else
 			span_row(s, g, span)->unmatched_starts++;
-		tell_gone(s, span, slot->key, &start, lost ? "discarded" : "unmatched");
+		nw_tell_gone(s, span, slot->key, &start, lost ? "discarded" : "unmatched");
 	}
 }
 
@@ -298,10 +251,16 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
 		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
+	uint64_t unmatched = row->unmatched_starts;
 	int ret = begin(s, span, key, hit, group, row);
+	bool given_up = ret == 0 && row->unmatched_starts != unmatched;
 
+	if (given_up && !s->open.gave_itself)
+		nw_tell_gone(s, span, key, &s->open.given_up, "unmatched");
 	if (ret == 0 && (tells_begin(s, hit) || s->options.spans[span].key != NW_KEY_TID))
-		tell_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
+		nw_tell_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
+	if (given_up && s->open.gave_itself)
+		nw_tell_gone(s, span, key, &s->open.given_up, "unmatched");
 	return ret;
 }
 
@@ -316,11 +275,11 @@ static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
 	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
 		return ret;
 	if (!has)
-		tell_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
+		nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
 	else if (hit->time < start.time)
-		tell_gone(s, span, key, &start, "discarded");
+		nw_tell_gone(s, span, key, &start, "discarded");
 	else
-		tell_hit(s, NW_SPAN_ENDS, span, key, &start, hit, group);
+		nw_tell_hit(s, NW_SPAN_ENDS, span, key, &start, hit, group);
 	return ret;
 }
 
@@ -356,7 +315,7 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 	} else {
 		row->unmatched_starts++;
 	}
-	tell_gone(s, call->span, 0, &call->start, why);
+	nw_tell_gone(s, call->span, 0, &call->start, why);
 }
 
 /* Events are missing: what was open then may have ended. */
@@ -390,6 +349,12 @@ static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 	struct nw_open_slot *slot = nw_open_find(&s->open, call->span, key);
 	int given_up = nw_open_push(&s->open, slot, call->span, key, call->start);
 
+	if (given_up > 0) {
+		struct nw_span_row *row = row_of_start(s, call->span, &s->open.given_up);
+		if (row)
+			row->unmatched_starts++;
+		nw_tell_gone(s, call->span, key, &s->open.given_up, "unmatched");
+	}
 	return given_up < 0 ? given_up : 0;
 }
 
@@ -431,8 +396,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	if (!role->is_end) {
 		int begun = begin_call(calls, role, hit, group);
 		if (begun == 0 && group != NW_HIDDEN && tells_begin(s, hit))
-			tell_hit(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, NULL,
-				 hit, group);
+			nw_tell_hit(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, NULL,
+				    hit, group);
 		return begun;
 	}
 	enum nw_call_end ended = nw_calls_end(calls, hit->tid, role->span, hit->stack,
@@ -444,8 +409,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			return end_told(s, role->span, (uint32_t)hit->tid, hit, group, row);
 		if (!stale && row) {
 			row->unmatched_ends++;
-			tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid,
-				 NULL, hit, group);
+			nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid,
+				    NULL, hit, group);
 		}
 		return ret == -EAGAIN ? 0 : ret;
 	}
@@ -453,7 +418,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	const struct nw_start *start = &call.start;
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN)
-			tell_gone(s, role->span, (uint32_t)hit->tid, start, "filtered");
+			nw_tell_gone(s, role->span, (uint32_t)hit->tid, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
 		g = group_of(s, start->group >= 0 ? start->group : group);
@@ -463,13 +428,13 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = span_row(s, g, role->span);
 	if (nw_unlikely(hit->time < start->time)) {
 		discard(s, row, 1);
-		tell_gone(s, role->span, (uint32_t)hit->tid, start, "discarded");
+		nw_tell_gone(s, role->span, (uint32_t)hit->tid, start, "discarded");
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
 	if (s->options.listener)
-		tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit,
-			 group);
+		nw_tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit,
+			    group);
 	return 0;
 }
 
@@ -623,7 +588,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		return 0;
 	if (role->is_end) {
 		if (nw_open_pop(&s->open, slot, &start))
-			tell_gone(s, role->span, key, &start, "filtered");
+			nw_tell_gone(s, role->span, key, &start, "filtered");
 		return 0;
 	}
 	int given_up = nw_open_push(&s->open, slot, role->span, key, hidden);
@@ -631,6 +596,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		struct group *g = group_of(s, -1);
 		if (g)
 			span_row(s, g, role->span)->unmatched_starts++;
+		nw_tell_gone(s, role->span, key, &s->open.given_up, "unmatched");
 	}
 	return given_up < 0 ? given_up : 0;
 }

@@ -448,6 +448,64 @@ START_TEST(keys_that_come_once_are_forgotten)
 }
 END_TEST
 
+/* ---- who is told of each span ------------------------------------------------------- */
+
+static struct {
+	size_t count[NW_SPAN_STILL_OPEN + 1];
+	uint64_t gone; /* when the last began that never ends */
+} told;
+
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	(void)arg;
+	told.count[event->moment]++;
+	if (event->moment != NW_SPAN_NEVER_ENDS)
+		return;
+	told.gone = event->start;
+	ck_assert_str_eq(event->why, "unmatched");
+}
+
+START_TEST(what_is_given_up_is_told)
+{
+	setup_options((struct nw_summary_options){.listener = listen}, NW_KEY_TID);
+	for (uint64_t i = 1; i <= DEEPEST + 5; i++)
+		hit(START, 1, i);
+	ck_assert_uint_eq(told.count[NW_SPAN_BEGINS], DEEPEST + 5);
+	ck_assert_uint_eq(told.count[NW_SPAN_NEVER_ENDS], 5);
+	ck_assert_uint_eq(told.gone, 5); /* the outermost */
+	for (uint64_t i = 0; i < DEEPEST; i++)
+		hit(DONE, 1, 5000 + i);
+	ck_assert_uint_eq(told.count[NW_SPAN_ENDS], DEEPEST);
+	hit(DONE, 1, 9000);
+	ck_assert_uint_eq(told.count[NW_SPAN_ENDS_NOTHING], 1);
+	nw_summary_finish(summary);
+	ck_assert_uint_eq(told.count[NW_SPAN_STILL_OPEN], 0);
+	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
+						      0);
+	ck_assert_uint_eq(row->unmatched_starts, told.count[NW_SPAN_NEVER_ENDS]);
+	teardown();
+}
+END_TEST
+
+START_TEST(what_is_too_much_is_told)
+{
+	setup_options((struct nw_summary_options){.listener = listen, .most_open = 2},
+		      NW_KEY_TID);
+	hit(START, 1, 10);
+	hit(START, 2, 20);
+	hit(START, 3, 30); /* the first of its key: it goes itself */
+	ck_assert_uint_eq(told.count[NW_SPAN_BEGINS], 3);
+	ck_assert_uint_eq(told.count[NW_SPAN_NEVER_ENDS], 1);
+	ck_assert_uint_eq(told.gone, 30);
+	hit(START, 1, 40); /* the outermost of the key does */
+	ck_assert_uint_eq(told.count[NW_SPAN_NEVER_ENDS], 2);
+	ck_assert_uint_eq(told.gone, 10);
+	nw_summary_finish(summary);
+	ck_assert_uint_eq(told.count[NW_SPAN_STILL_OPEN], 2);
+	teardown();
+}
+END_TEST
+
 UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
 	  arguments_are_counted_by_their_kind, a_span_goes_from_a_start_to_any_of_its_ends,
 	  recursion_ends_last_in_first_out, threads_do_not_mix, a_process_may_be_the_key,
@@ -457,4 +515,5 @@ UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
 	  time_that_runs_backwards_is_no_latency, many_hits_at_a_time_are_the_same,
 	  a_key_that_a_probe_does_not_have_is_an_error,
 	  the_outermost_of_too_many_starts_is_given_up,
-	  too_many_open_spans_never_make_a_wrong_latency, keys_that_come_once_are_forgotten)
+	  too_many_open_spans_never_make_a_wrong_latency, keys_that_come_once_are_forgotten,
+	  what_is_given_up_is_told, what_is_too_much_is_told)
