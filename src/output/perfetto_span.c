@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/* Spans of a Perfetto trace: which track each is on, and when it can be written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfetto.h"
+
+enum {
+	MOST_LANES = 4096,
+	MOST_OPEN =
+		4096, /* spans a thread, and of all other keys together: then the oldest are forgotten */
+};
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+static bool is_by_thread(const struct nw_pf *p, uint32_t span)
+{
+	const struct nw_span_def *def = &p->run.spans[span];
+
+	return def->key == NW_KEY_TID &&
+	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
+}
+
+/* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. */
+static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_thread *thread,
+			 const struct nw_pf_started *it, uint64_t end)
+{
+	size_t lane = 0;
+	bool nests = true;
+
+	nw_vec_each (&thread->open, other)
+		nests &= other == it || other->start <= it->start;
+	if (nests)
+		return nw_pf_thread_track(thread);
+	while (lane < thread->beside.count && thread->beside.item[lane] > it->start)
+		lane++;
+	uint64_t uuid = nw_pf_track(TRACK_BESIDE_THREAD, (uint32_t)thread->tid, lane);
+	if (lane == thread->beside.count) {
+		uint64_t *fresh = nw_vec_add(&thread->beside);
+		if (!fresh)
+			return uuid;
+		nw_pf_name_track(out, uuid, nw_pf_thread_track(thread),
+				 p->run.spans[it->span].name, false);
+	}
+	thread->beside.item[lane] = end;
+	return uuid;
+}
+
+/* Spans by something else than the thread: the first place that is free. */
+static uint32_t take_lane(struct nw_output *output, uint32_t span)
+{
+	struct nw_pf *p = output->state;
+	nw_vec_u32 *lanes = &p->lanes[span];
+	uint32_t lane = 0;
+
+	while (lane < lanes->count && lanes->item[lane])
+		lane++;
+	if (lane == lanes->count && lane < MOST_LANES) {
+		if (!nw_vec_add(lanes))
+			return 0;
+		nw_pf_name_track(&output->text, nw_pf_track(TRACK_OF_SPAN, span, lane), 0,
+				 p->run.spans[span].name, false);
+	}
+	if (lane < lanes->count)
+		lanes->item[lane] = 1;
+	return lane;
+}
+
+static void begin_slice(struct nw_buf *out, const struct nw_pf *p,
+			const struct nw_pf_started *it, uint64_t track)
+{
+	const struct nw_span_def *def = &p->run.spans[it->span];
+	struct nw_pf_event event = nw_pf_open(out, it->start, TYPE_BEGIN, track);
+
+	nw_pb_string(out, EVENT_CATEGORIES, "span", 4);
+	nw_pb_string(out, EVENT_NAME, def->name, strlen(def->name));
+	nw_buf_add(out, nw_buf_str(&it->args), it->args.len);
+	nw_pf_close(out, event);
+}
+
+static struct nw_pf_started *find_started(struct nw_pf_started *list, size_t count,
+					  const struct nw_span_event *event)
+{
+	/* the latest first: most end so */
+	for (size_t i = count; i-- > 0;)
+		if (list[i].span == event->span && list[i].start == event->start &&
+		    (list[i].key == event->key || !event->hit))
+			return &list[i];
+	return NULL;
+}
+
+static void free_lane(struct nw_pf *p, const struct nw_pf_started *it)
+{
+	if (it->lane < p->lanes[it->span].count)
+		p->lanes[it->span].item[it->lane] = 0;
+}
+
+static void remove_started(struct nw_pf_started *list, size_t *count,
+			   struct nw_pf_started *it)
+{
+	nw_buf_free(&it->args);
+	memmove(it, it + 1, (size_t)(list + *count - it - 1) * sizeof(*it));
+	(*count)--;
+}
+
+/* A hit that makes something of a span. Those of spans by thread were events just now; others may be of
+ * threads that are not shown. */
+static struct nw_event_line line_of(const struct nw_pf *p,
+				    const struct nw_span_event *event)
+{
+	return (struct nw_event_line){
+		.probe = p->run.selection->probes.item[event->hit->probe],
+		.hit = event->hit,
+		.task = p->line.task,
+	};
+}
+
+static void span_begins(struct nw_output *output, const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	const struct nw_event_line line = line_of(p, event);
+	bool by_thread = is_by_thread(p, event->span);
+	struct nw_pf_thread *thread = by_thread ? nw_pf_thread(output, &line) : NULL;
+	struct nw_pf_started *it = NULL;
+
+	if (thread && thread->open.count == MOST_OPEN)
+		remove_started(thread->open.item, &thread->open.count, thread->open.item);
+	if (!by_thread && p->open.count == MOST_OPEN) {
+		free_lane(p, p->open.item);
+		remove_started(p->open.item, &p->open.count, p->open.item);
+	}
+	if (thread)
+		it = nw_vec_add(&thread->open);
+	else if (!by_thread)
+		it = nw_vec_add(&p->open);
+	if (!it) {
+		output->text.failed = true;
+		return;
+	}
+	it->span = event->span;
+	it->key = event->key;
+	it->start = event->start;
+	nw_pf_side(&it->args, "start", &line);
+	if (!by_thread)
+		it->lane = take_lane(output, event->span);
+}
+
+static void write_slice(struct nw_output *output, const struct nw_pf_started *it,
+			uint64_t track, const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	const struct nw_event_line line = line_of(p, event);
+
+	begin_slice(&output->text, p, it, track);
+	struct nw_pf_event end = nw_pf_open(&output->text, event->hit->time, TYPE_END,
+					    track);
+	nw_pf_side(&output->text, "end", &line);
+	nw_pf_close(&output->text, end);
+}
+
+static void span_ends(struct nw_output *output, const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	struct nw_pf_started *it;
+
+	if (!is_by_thread(p, event->span)) {
+		it = find_started(p->open.item, p->open.count, event);
+		if (!it)
+			return;
+		write_slice(output, it, nw_pf_track(TRACK_OF_SPAN, event->span, it->lane),
+			    event);
+		free_lane(p, it);
+		remove_started(p->open.item, &p->open.count, it);
+		return;
+	}
+	const struct nw_event_line line = line_of(p, event);
+	struct nw_pf_thread *thread = nw_pf_thread(output, &line);
+	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
+	if (!it)
+		return;
+	write_slice(output, it, track_of(&output->text, p, thread, it, event->hit->time),
+		    event);
+	remove_started(thread->open.item, &thread->open.count, it);
+}
+
+/* A start that has no end: open to the last where the run has ended before, else a mark. */
+static void never_ends(struct nw_output *output, const struct nw_span_event *event,
+		       const struct nw_pf_started *it, uint64_t track)
+{
+	struct nw_pf *p = output->state;
+
+	if (event->moment == NW_SPAN_STILL_OPEN)
+		begin_slice(&output->text, p, it, track);
+	else
+		nw_pf_instant(&output->text, it->start, track, p->run.spans[it->span].name,
+			      event->why, NULL, &it->args);
+}
+
+static void span_is_gone(struct nw_output *output, const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	struct nw_pf_started *it;
+
+	if (!is_by_thread(p, event->span)) {
+		it = find_started(p->open.item, p->open.count, event);
+		if (!it)
+			return;
+		never_ends(output, event, it,
+			   nw_pf_track(TRACK_OF_SPAN, it->span, it->lane));
+		if (event->moment != NW_SPAN_STILL_OPEN)
+			free_lane(p, it);
+		remove_started(p->open.item, &p->open.count, it);
+		return;
+	}
+	for (size_t i = 0; i < p->threads; i++) {
+		struct nw_pf_thread *thread = &p->thread[i];
+		it = event->key && thread->tid != (int32_t)event->key
+			     ? NULL
+			     : find_started(thread->open.item, thread->open.count, event);
+		if (!it)
+			continue;
+		never_ends(output, event, it, nw_pf_thread_track(thread));
+		remove_started(thread->open.item, &thread->open.count, it);
+		return;
+	}
+}
+
+void nw_pf_span(struct nw_output *output, const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	struct nw_event_line line;
+	struct nw_pf_thread *thread;
+
+	switch (event->moment) {
+	case NW_SPAN_BEGINS:
+		span_begins(output, event);
+		break;
+	case NW_SPAN_ENDS:
+		span_ends(output, event);
+		break;
+	case NW_SPAN_ENDS_NOTHING:
+		/* an end of some other key says nothing of whose it is */
+		line = line_of(p, event);
+		thread = is_by_thread(p, event->span) ? nw_pf_thread(output, &line) : NULL;
+		if (thread)
+			nw_pf_instant(&output->text, event->hit->time,
+				      nw_pf_thread_track(thread), line.probe->label,
+				      event->why, &line, NULL);
+		break;
+	case NW_SPAN_NEVER_ENDS:
+	case NW_SPAN_STILL_OPEN:
+		span_is_gone(output, event);
+		break;
+	}
+}
+
+void nw_pf_free_started(struct nw_pf_started *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		nw_buf_free(&list[i].args);
+}
