@@ -44,6 +44,8 @@ int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len
 long nw_arch_uprobe_call(const struct nw_arch *arch);
 /* Does a load of 8 bytes that meets the end of a mapping keep those in front of it? */
 bool nw_arch_partial_loads(const struct nw_arch *arch);
+/* Do its kernels kill a program that hits a probe in the moment it is taken away? */
+bool nw_arch_reads_trap_again(const struct nw_arch *arch);
 /* pt_regs' names of the first three arguments of a function, for proving what the kernel can do;
  * NULL: it is not tried. */
 const char *const *nw_arch_canary_args(const struct nw_arch *arch);

@@ -86,6 +86,11 @@ bool nw_arch_partial_loads(const struct nw_arch *arch)
 	return arch && arch->partial_loads;
 }
 
+bool nw_arch_reads_trap_again(const struct nw_arch *arch)
+{
+	return arch && arch->reads_trap_again;
+}
+
 const char *const *nw_arch_canary_args(const struct nw_arch *arch)
 {
 	return arch && *arch->canary_args ? arch->canary_args : NULL;

@@ -114,6 +114,12 @@ struct nw_arch {
 	long uprobe_call;
 	/* A load that meets the end of a mapping keeps the bytes in front of it (5.8 on). */
 	bool partial_loads;
+	/*
+	 * The kernel reads the instruction once more to see whether it was a breakpoint. Is it gone by then, since
+	 * the probe is being taken away, the program is killed by SIGILL (illegal_op() in arch/s390/kernel/traps.c,
+	 * do_undefinstr() in arch/arm/kernel/traps.c; others restart the instruction).
+	 */
+	bool reads_trap_again;
 	/* pt_regs' names of the first arguments, for the canary; NULL: it does without */
 	const char *canary_args[3];
 

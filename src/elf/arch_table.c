@@ -283,6 +283,7 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(arm64_regs),
 	 NOPS(arm64_nops)},
 	{.name = "arm",
+	 .reads_trap_again = true,
 	 .got_slot = R_ARM_GLOB_DAT,
 	 .no_address = 1, /* the Thumb bit */
 	 .insn_width = 4,
@@ -379,6 +380,7 @@ const struct nw_arch nw_arch_table[] = {
 	 NOPS(ppcbe_nops)},
 	/* the kernel cannot name the PSW: globals have no way there */
 	{.name = "s390x",
+	 .reads_trap_again = true,
 	 .got_slot = R_390_GLOB_DAT,
 	 .plt_slot = R_390_JMP_SLOT,
 	 .ifunc_slot = 61, /* R_390_IRELATIVE */

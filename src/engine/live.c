@@ -159,6 +159,16 @@ static void tell_warnings(const struct nw_run *run)
 		nw_run_notice(run, "%s", *warning);
 }
 
+/* CMD has ended by itself when its probes go, or is ended. */
+static void tell_disarm_hazard(const struct nw_run *run)
+{
+	if (!run->features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
+		nw_run_notice(run,
+			      "a program that hits a probe in the moment it is taken away, "
+			      "at the end of this "
+			      "run, is killed by kernels of this architecture (SIGILL)");
+}
+
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_session_options options = {
@@ -453,6 +463,7 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);
 	tell_warnings(run);
+	tell_disarm_hazard(run);
 	nw_run_tell_missing(run);
 	if (ret == 0)
 		run->profile = begin_profile(run);

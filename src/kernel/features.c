@@ -75,6 +75,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				 "being told of programs that start (for semaphores)",
 				 "fanotify_init()",
 				 "/proc is looked through 4 times a second"},
+	[NW_FEATURE_DISARM_SAFE] = {"disarm_safe",
+				    "who hits a probe that is being taken away lives on",
+				    "neither s390x nor 32-bit ARM",
+				    "it is said who may be killed, by SIGILL"},
 };
 
 /* Features that a text in README stands for. */
@@ -217,6 +221,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
+	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
 	features.long64 = has_long64(fs);
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);

@@ -11,7 +11,7 @@ events() { # MASK -> got.json, and its events on stdout
 plain=$(events '')
 is "without a mask: 300 steps of 8 hits" "$(j got.json "len(of('event'))")" 2400
 for mask in -ref_ctr -multi_site -hex -arrays -imm -memory -set_event_pid -event_fork -buffer_percent -subbuf -error_log \
-  -mono -mono,-boot -expedite -fanotify -path_colon -instances -instance_events \
+  -mono -mono,-boot -expedite -fanotify -disarm_safe -path_colon -instances -instance_events \
   -instances,-set_event_pid,-mono,-boot,-buffer_percent,-subbuf,-multi_site,-ref_ctr,-hex,-arrays,-error_log,-memory; do
   is "$mask: the same events" "$(events $mask)" "$plain"
   holds "$mask: and no loss" got.json "of('loss')[0]['events'] == 0"
@@ -107,6 +107,18 @@ has "a kernel that has neither" "$said" '^nopwatch: this kernel has no tracefs \
 said=$("$TESTS_LIB/own_mounts" "mount -o remount,ro,bind '$TRACEFS' && exec '$NOPWATCH' stat -d 1 'usdt:$SERVER:myserver:*'" 2>&1)
 has "tracefs mounted read-only" "$? $said" "^1 nopwatch: tracefs at $TRACEFS is mounted read-only$"
 has "and the remedy" "$said" "^nopwatch: mount -o remount,rw $TRACEFS$"
+
+# disarm_safe: said to who attaches, not of CMD, which has ended by then
+"$SERVER" -p 200 >/dev/null & pid=$!
+begun $pid "$SERVER"
+attached() { # MASK ARGUMENTS...: what is said
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -d 0.2 "usdt:$SERVER:myserver:parse__*" "${@:2}" 2>&1 >/dev/null
+}
+has "disarm_safe: who attaches is told" "$(attached -disarm_safe -p $pid)" 'in the moment it is taken away, at the end of this run, is killed'
+is "disarm_safe: not where it is safe" "$(attached '' -p $pid)" ""
+is "disarm_safe: not of a command" "$(attached -disarm_safe -- "$SERVER" -t 1 -n 20)" ""
+kill $pid
+wait $pid 2>/dev/null
 
 # features: what was tried
 "$NOPWATCH" features -j -o features.json
