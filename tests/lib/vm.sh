@@ -26,6 +26,7 @@ vm_boot() { # KERNEL
   esac
   # what takes long, on one architecture only
   if [ "$arch" = amd64 ] || [ -n "${ALL:-}" ]; then whole=nw_whole; fi
+  [ -z "${ALL:-}" ] || whole="$whole nw_all"
   VM_ARGS="${VM_ARGS:-} $whole" "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
@@ -71,6 +72,12 @@ vm_check_script() {
 # Nothing says how much is lost when it is too much; only that it is said.
 vm_check_whole() {
   local file
+  holds "-p is that process, not what it forks" forked.json "{r['group'] for r in of('probe') if r['hits']} == {'$(cat forked.pid)'}"
+  if grep -q 'children are counted, too' forked_script.said; then
+    holds "of a script it is said that it is both" forked_script "len([r for r in of('probe') if r['hits']]) == 4"
+  else
+    holds "a script's, too" forked_script "{r['group'] for r in of('probe') if r['hits']} == {'$(cat forked_script.pid)'}"
+  fi
   for file in flat.json flat_report; do
     holds "five seconds flat out: all is counted, or said to be lost ($file)" $file \
       "loss() > 0 or probe('myserver:request__done')['hits'] == probe('myserver:request__start')['hits'] > 0"
@@ -174,6 +181,10 @@ vm_check() { # KERNEL
     is "the long session ends well" "$(cat long.status)" 0
     is "and removes what had to stay for it" "$(cat long.left)" ""
     ok "what had to stay was small" test "$(cat pieces)" -le 1
+    if [ -f beside_more ]; then
+      is "eight more sessions count right" "$(xargs <beside_more)" "8 0 20"
+      comment "instances beside a reader, and their KiB: $(cat beside_kib)"
+    fi
   fi
   [ ! -f flat.status ] || vm_check_whole
   is "tracefs is as it was" "$(cat after)" "$(cat before)"
