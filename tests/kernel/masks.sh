@@ -112,7 +112,8 @@ has "and the remedy" "$said" "^nopwatch: mount -o remount,rw $TRACEFS$"
 "$SERVER" -p 200 >/dev/null & pid=$!
 begun $pid "$SERVER"
 attached() { # MASK ARGUMENTS...: what is said
-  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -d 0.2 "usdt:$SERVER:myserver:parse__*" "${@:2}" 2>&1 >/dev/null
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -d 0.2 "usdt:$SERVER:myserver:parse__*" "${@:2}" >/dev/null 2>said
+  cat said
 }
 has "disarm_safe: who attaches is told" "$(attached -disarm_safe -p $pid)" 'in the moment it is taken away, at the end of this run, is killed'
 is "disarm_safe: not where it is safe" "$(attached '' -p $pid)" ""
