@@ -33,7 +33,6 @@ struct nw_join {
 	struct nw_value *values; /* of hits of one part */
 	size_t room;
 	bool values_wanted;
-	bool more; /* values, or stack pointers */
 };
 
 static int make_room(struct nw_value **values, size_t *room, size_t count)
@@ -56,7 +55,6 @@ int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join *
 		return -ENOMEM;
 	join->formats = formats;
 	join->values_wanted = values;
-	join->more = values || formats->stacks;
 	*out = join;
 	return 0;
 }
@@ -337,7 +335,9 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	out->planned = record->planned;
 	out->values = NULL;
 	out->value_count = 0;
-	return join->more ? add_values(join, record, out) : 1;
+	/* the formats are filled later, when all is armed */
+	return join->values_wanted || join->formats->stacks ? add_values(join, record, out)
+							    : 1;
 }
 
 int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out)

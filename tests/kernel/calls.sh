@@ -35,6 +35,13 @@ has "and how many they were" "$(cat text)" '^step +15 .* 10 +0/0 +0$'
 "$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves return 5 >text
 hasnt "which is not there where all calls return" "$(cat text)" ABANDONED
 
+# where hits are looked at one by one
+for row in "--by tid" "--by comm" "-i 60"; do
+  read -r option value <<<"$row"
+  "$NOPWATCH" stat -j "$option" "$value" "func:$PWD/leaves:step" -o out.json -- ./leaves longjmp 20 >said
+  exact "$row" longjmp step "l['min'] >= 1000000" out.json
+done
+
 # by return instructions, of which the kernel omits none; a jump to another function is an end, too
 if "$NOPWATCH" stat --dry-run "func:$PWD/leaves:step,returns=insn" 2>/dev/null | grep -q 'p:.*leaves:'; then
   for row in "${ways[@]}"; do
