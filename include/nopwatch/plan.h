@@ -133,6 +133,15 @@ struct nw_stack_field {
 	/* The field is the register of a frame (struct nw_frame), in the function that begins
 	 * there; 0: it is a call's stack pointer. */
 	uint64_t function;
+	/*
+	 * A function of Go's: the first of three fields more, of a word each, that say whose stack it is: the
+	 * goroutine's address, and of its struct g (Go's src/runtime/runtime2.go) stack.hi and
+	 * stackguard0. 0: there are none.
+	 */
+	int goroutine;
+};
+enum {
+	NW_GOROUTINE_FIELDS = 3
 };
 
 /* A point with its fetches: what is armed. */
@@ -204,6 +213,8 @@ void nw_plan_free(struct nw_plan *plan);
 
 /* Do any of its points fetch the stack pointer? */
 bool nw_plan_has_stacks(const struct nw_plan *plan);
+/* Do any say which goroutine they were hit by? */
+bool nw_plan_has_goroutines(const struct nw_plan *plan);
 
 /* The group or system that the event is in. */
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event);

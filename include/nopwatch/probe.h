@@ -120,7 +120,10 @@ struct nw_point {
 	struct nw_frame
 		frame; /* USDT: what tells a pair of it apart from others, where it does;
 				  see nw_selection_frames() */
-	char *hazard;  /* why a breakpoint there would harm the program, as far as its file
+	/* A function of Go's: the register that points to the goroutine which runs it, "" if there is
+	 * none; NULL: it is not Go's. */
+	const char *goroutine;
+	char *hazard; /* why a breakpoint there would harm the program, as far as its file
 			 tells; NULL: it does not. Such a point is only armed by --force */
 };
 

@@ -45,6 +45,9 @@ struct nw_event_format {
 	 * NW_STACK_LOOSE: it may still be too high. */
 	uint32_t stack, stack_size;
 	uint64_t stack_loose;
+	/* PROBE: whose stack it is: the offsets of the fields of struct nw_stack_field's goroutine, of as
+	 * many bytes as the stack pointer's. The first is 0: there are none. */
+	uint32_t goroutine[3];
 	const struct nw_event_format *task; /* BOTH: what it tells of threads */
 	const struct nw_event *event;	    /* PROBE */
 	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
@@ -104,7 +107,8 @@ struct nw_value;
 	const struct nw_value                                                 \
 		*values; /* as many as the probe has arguments; NULL: none */ \
 	size_t value_count;                                                   \
-	uint64_t stack /* see NW_STACK_LOOSE */
+	uint64_t stack;		 /* see NW_STACK_LOOSE */                     \
+	uint64_t goroutine, base /* where stack is 0, these are not set */
 
 /*
  * The stack pointer of a hit: at the return of a call what it was at its entry; of a USDT probe the
@@ -113,6 +117,17 @@ struct nw_value;
  * the value without the bit, or up to NW_MOST_POPS less.
  */
 #define NW_STACK_LOOSE ((uint64_t)1)
+
+/*
+ * A function of Go's runs on the stack of a goroutine, whatever thread that has, and a stack that is too small
+ * is moved to a bigger one. goroutine is the address of its struct g, base where its stack ends now, and
+ * stack how far the stack pointer is from there, less than 0: this stays the same when it moves.
+ * goroutine 0: it is a thread's own stack.
+ *
+ * With this bit, the function that is entered finds that the stack is too small, or that others are to run,
+ * and will be called once more, by the runtime (runtime.morestack), when that is done.
+ */
+#define NW_STACK_AGAIN ((uint64_t)2)
 
 struct nw_hit {
 	NW_HIT_FIELDS;
@@ -210,6 +225,7 @@ struct nw_hit *nw_hit_copy(const struct nw_hit *hit);
 /* Joins the records of hits whose strings came in companion events. Without values, hits of one
  * part have none. */
 struct nw_join;
+/* formats: looked at again with each record, so they may be filled later. */
 int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out);
 /* Nothing waits, and no values are wanted: records that are whole need not be pushed. */
 bool nw_join_is_idle(const struct nw_join *join);

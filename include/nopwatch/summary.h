@@ -92,6 +92,7 @@ struct nw_span_def {
 	bool call;	/* a function's entry and its return */
 	bool named;	/* the probes' names say that the one's end is the other */
 	bool unlimited; /* the return is told without the kernel's return probes */
+	bool goroutines; /* functions of Go's: calls are told apart by goroutine, not by thread */
 };
 
 typedef NW_VEC(struct nw_span_def) nw_span_defs;
@@ -191,7 +192,7 @@ struct nw_span_event {
 	const struct nw_hit
 		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
 	const char *
-		why; /* the others: "unmatched", "abandoned", "omitted", "discarded", or "filtered":
+		why; /* the others: "unmatched", "abandoned", "omitted", "repeated", "discarded", or "filtered":
 				a filter took its end out */
 };
 
@@ -234,6 +235,8 @@ struct nw_span_row {
 		abandoned; /* calls that never returned, framed spans whose end never came */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
+	uint64_t repeated; /* calls of Go's that began once more, as they do when a stack is
+			      moved: so many hits of the entry are more than there were calls */
 };
 
 /* Has anything begun or ended? */

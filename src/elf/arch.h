@@ -77,6 +77,12 @@ struct nw_arch {
 	/* Go's convention: in registers since 1.go_since, else on the stack; NULL: not known */
 	const char *go_args, *go_stack;
 	int go_since;
+	/* The register that points to the goroutine, as pt_regs names it, in all of Go's functions but
+	 * those in assembly of before or without the registers' convention (go_g_always: in these,
+	 * too); NULL: it is in no register (Go's src/cmd/compile/abi-internal.md and the assembler's
+	 * obj files: REGG). */
+	const char *go_g;
+	bool go_g_always;
 
 	/*
 	 * The stack pointer as pt_regs names it, and how much higher it is for a return probe than

@@ -19,7 +19,11 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 
 int nw_run_open_join(struct nw_run *run)
 {
+	/* the addresses of goroutines are those of a process */
+	run->goroutines = run->consumer.stacks &&
+			  nw_plan_has_goroutines(&run->result->plan);
 	run->needs_tasks = run->result->restricted || run->consumer.comms ||
+			   run->goroutines ||
 			   (run->filter && nw_filter_names_tasks(run->filter));
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
@@ -175,7 +179,7 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 /* May hits be taken many at a time, if the next records are nothing else? */
 static bool takes_many(const struct nw_run *run)
 {
-	return run->stream && run->consumer.hits && !run->filter &&
+	return run->stream && run->consumer.hits && !run->filter && !run->goroutines &&
 	       nw_join_is_idle(run->join);
 }
 

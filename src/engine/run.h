@@ -55,6 +55,7 @@ struct nw_run {
 
 	struct nw_filter *filter; /* NULL: none */
 	bool needs_tasks;	  /* somebody looks at the threads of hits */
+	bool goroutines;	  /* hits may be of these */
 	bool begun;
 	bool enough;	      /* the consumer wants no more hits */
 	uint64_t *probe_hits; /* handed to it by probe; see nw_run_probe_hits() */

@@ -32,9 +32,8 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
-	nw_buf_adds(
-		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted\n");
+	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,"
+			 "omitted,repeated\n");
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,
@@ -80,10 +79,10 @@ static void row_end(const struct nw_report *report, const char *arg,
 	field(out, arg);
 	nw_buf_printf(out, ",%s", nw_report_time(report, when));
 	if (span)
-		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 "\n", span->abandoned,
-			      span->omitted);
+		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+			      span->abandoned, span->omitted, span->repeated);
 	else
-		nw_buf_adds(out, ",,\n");
+		nw_buf_adds(out, ",,,\n");
 }
 
 static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
@@ -145,9 +144,9 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	if (end->has_filter)
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,\n",
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,\n",
 			      end->filtered);
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,\n",
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,\n",
 		      end->lost, end->discarded);
 }
 

@@ -379,6 +379,7 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_u64(json, "discarded", row->discarded);
 	nw_json_key_u64(json, "abandoned", row->abandoned);
 	nw_json_key_u64(json, "omitted", row->omitted);
+	nw_json_key_u64(json, "repeated", row->repeated);
 }
 
 static void probe_object(const struct nw_report *report, size_t probe, size_t group,

@@ -251,6 +251,12 @@ static void show_omitted(const struct subject *s, const struct nw_span_row *row,
 	counter("omitted_returns", s, row->omitted, out);
 }
 
+static void show_repeated(const struct subject *s, const struct nw_span_row *row,
+			  struct nw_buf *out)
+{
+	counter("repeated_starts", s, row->repeated, out);
+}
+
 static const struct {
 	const char *name, *type, *unit, *help;
 	show_probe *probe;
@@ -272,6 +278,9 @@ static const struct {
 	{"omitted_returns", "counter", NULL,
 	 "Calls nested so deep that the kernel did not tell of their return.", NULL,
 	 show_omitted},
+	{"repeated_starts", "counter", NULL,
+	 "Starts of calls that began once more, as Go's do when their stack is moved.",
+	 NULL, show_repeated},
 };
 
 static void show_probes(const struct nw_report *report, show_probe *show,

@@ -234,20 +234,35 @@ static bool has_abandoned(const struct nw_report *report)
 	return false;
 }
 
-/* What could not be measured. */
-static void omitted_lines(const struct text *t)
+static uint64_t repeated(const struct nw_span_row *row)
 {
-	for (size_t i = 0; i < t->report->span_count; i++) {
-		const char *name = t->report->spans[i].name;
-		uint64_t calls = sum_of(t->report, i, omitted);
-		if (!calls)
-			continue;
-		nw_buf_add_escaped(t->out, name, strlen(name));
-		nw_buf_printf(t->out,
-			      ": %" PRIu64 " calls were not measured: the kernel omits "
-			      "return probes beyond 64 nested calls\n",
-			      calls);
-	}
+	return row->repeated;
+}
+
+/* What of calls is not as it seems. */
+static void call_lines(const struct text *t)
+{
+	static const struct {
+		span_count *count;
+		const char *text;
+	} lines[] = {
+		{omitted,
+		 "calls were not measured: the kernel omits return probes beyond 64 "
+		 "nested calls"},
+		{repeated,
+		 "hits of the entry were of calls that began once more, as Go's do "
+		 "when their stack is moved or others are to run"},
+	};
+
+	for (size_t i = 0; i < t->report->span_count; i++)
+		for (size_t j = 0; j < NW_COUNT(lines); j++) {
+			const char *name = t->report->spans[i].name;
+			uint64_t calls = sum_of(t->report, i, lines[j].count);
+			if (!calls)
+				continue;
+			nw_buf_add_escaped(t->out, name, strlen(name));
+			nw_buf_printf(t->out, ": %" PRIu64 " %s\n", calls, lines[j].text);
+		}
 }
 
 static void span_row(const struct text *t, struct nw_table *table, size_t span,
@@ -309,7 +324,7 @@ static void span_table(struct text *t)
 	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
-	omitted_lines(t);
+	call_lines(t);
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */

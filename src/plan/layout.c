@@ -289,6 +289,42 @@ static struct nw_stack_field stack_of(const struct nw_point *point)
 	return stack;
 }
 
+/* A field of ours; a name that an argument has gets a number. Returns the field's, -ENOMEM. */
+static int append_own(struct nw_layout *part, const char *base, const char *fetch,
+		      unsigned int bytes)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s", base);
+	for (unsigned int i = 1; nw_strings_has(&part->fields, name); i++)
+		snprintf(name, sizeof(name), "%s_%u", base, i);
+	return append_field(part, name, fetch, bytes);
+}
+
+/* Whose stack it is: see struct nw_stack_field. */
+static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned int bytes,
+			     struct nw_stack_field *stack)
+{
+	/* struct g begins with struct stack { lo, hi uintptr }, stackguard0 is behind it */
+	static const char *const names[NW_GOROUTINE_FIELDS] = {"g", "g_hi", "g_guard"};
+	char fetch[32];
+	int field;
+
+	for (unsigned int i = 0; i < NW_GOROUTINE_FIELDS; i++) {
+		if (i)
+			snprintf(fetch, sizeof(fetch), "+%u(%%%s):u%u", i * bytes, reg,
+				 bytes * 8);
+		else
+			snprintf(fetch, sizeof(fetch), "%%%s:u%u", reg, bytes * 8);
+		field = append_own(part, names[i], fetch, bytes);
+		if (field < 0)
+			return field;
+		if (!i)
+			stack->goroutine = field;
+	}
+	return 0;
+}
+
 /* Behind the numbers of the first part, if there is room. */
 static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 {
@@ -298,19 +334,19 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	bool framed = point->frame.function;
 	unsigned int bytes = nw_arch_word(arch);
 	struct nw_layout *part = parts->item;
-	const char *base = framed ? "frame" : "sp";
-	char name[32], fetch[32];
+	size_t more = point->goroutine && *point->goroutine ? NW_GOROUTINE_FIELDS : 0;
+	char fetch[32];
 
-	if (part->fields.count + 2 >= NW_MAX_FIELDS || part->bytes + bytes > NW_MAX_BYTES)
+	if (part->fields.count + 2 + more >= NW_MAX_FIELDS ||
+	    part->bytes + bytes * (1 + more) > NW_MAX_BYTES)
 		return 0;
-	snprintf(name, sizeof(name), "%s", base);
-	for (unsigned int i = 1; nw_strings_has(&part->fields, name); i++)
-		snprintf(name, sizeof(name), "%s_%u", base, i);
 	snprintf(fetch, sizeof(fetch), "%%%s:u%u",
 		 framed ? point->frame.reg : nw_arch_stack(arch), bytes * 8);
 	planned->stack = stack_of(point);
-	planned->stack.field = append_field(part, name, fetch, bytes);
-	return planned->stack.field == -ENOMEM ? -ENOMEM : 0;
+	planned->stack.field = append_own(part, framed ? "frame" : "sp", fetch, bytes);
+	if (planned->stack.field < 0)
+		return planned->stack.field;
+	return more ? lay_out_goroutine(part, point->goroutine, bytes, &planned->stack) : 0;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

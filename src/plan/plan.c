@@ -289,6 +289,14 @@ bool nw_plan_has_stacks(const struct nw_plan *plan)
 	return false;
 }
 
+bool nw_plan_has_goroutines(const struct nw_plan *plan)
+{
+	nw_vec_each (&plan->points, planned)
+		if (planned->stack.field >= 0 && planned->stack.goroutine)
+			return true;
+	return false;
+}
+
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event)
 {
 	return *event->system ? event->system : plan->group;

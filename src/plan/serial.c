@@ -11,6 +11,7 @@
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
+ *	goroutine FIELD					of the last stack: whose it is
  *	frame FIELD OFFSET FUNCTION			the same of a frame (struct nw_frame)
  *	source PART FIELD HIGH TYPE SHOWN SIGN CONSTANT UNTRUSTED PROBLEM	of the last planned
  *	string BIG_ENDIAN WHOLE				of the last source
@@ -109,6 +110,8 @@ static void save_stack(const struct nw_stack_field *stack, struct nw_buf *out)
 	else
 		nw_buf_printf(out, "stack %d %" PRId64 " %d\n", stack->field, stack->pops,
 			      stack->loose);
+	if (stack->goroutine)
+		nw_buf_printf(out, "goroutine %d\n", stack->goroutine);
 }
 
 static void save_planned(const struct nw_armed *armed, size_t number, struct nw_buf *out)
@@ -393,6 +396,21 @@ static int load_stack(struct loader *load)
 	return 0;
 }
 
+static int load_goroutine(struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	uint64_t field;
+
+	if (!count || load->plan->points.item[count - 1].stack.field < 0 ||
+	    !number(load, 1, NW_MAX_FIELDS - NW_GOROUTINE_FIELDS, &field) || !field)
+		return -EBADMSG;
+	struct nw_planned *planned = &load->plan->points.item[count - 1];
+	struct nw_probe *probe = load->selection->probes.item[planned->probe];
+	planned->stack.goroutine = (int)field;
+	probe->points.item[planned->point].goroutine = "g";
+	return 0;
+}
+
 static int load_frame(struct loader *load)
 {
 	size_t count = load->plan->points.count;
@@ -617,6 +635,7 @@ static const struct {
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"stack", 4, load_stack},
+	{"goroutine", 2, load_goroutine},
 	{"frame", 4, load_frame},
 	{"source", 10, load_source},
 	{"window", 2, load_window},

@@ -64,12 +64,29 @@ static struct convention go_convention(const struct nw_image *image, const char 
 	return c;
 }
 
+static bool is_go(const struct nw_image *image, const char *name)
+{
+	return image->go && image->arch && is_go_name(name);
+}
+
+const char *nw_call_goroutine(const struct nw_image *image, const char *name)
+{
+	const struct nw_arch *arch = image->arch;
+
+	if (!name || !is_go(image, name))
+		return NULL;
+	if (arch->go_g && (arch->go_g_always || (nw_go_minor(image) >= arch->go_since &&
+						 !ends_with(name, ".abi0"))))
+		return arch->go_g;
+	return "";
+}
+
 static struct convention convention_of(const struct nw_image *image, const char *name,
 				       bool is_return)
 {
 	const struct nw_arch *arch = image->arch;
 
-	if (image->go && is_go_name(name))
+	if (is_go(image, name))
 		return go_convention(image, name, is_return);
 	struct convention c = {
 		.registers = is_return ? arch->return_value : arch->call_args,

@@ -166,8 +166,8 @@ static int choose_returns(const struct matching *m, struct found *f)
 
 /* ---- points ------------------------------------------------------------------------- */
 
-static struct nw_point *add_point(const struct matching *m, struct nw_probe *probe,
-				  uint64_t vaddr, uint64_t offset)
+static struct nw_point *add_point(const struct matching *m, const struct nw_symbol *symbol,
+				  struct nw_probe *probe, uint64_t vaddr, uint64_t offset)
 {
 	struct nw_point *point = nw_vec_add(&probe->points);
 
@@ -177,6 +177,7 @@ static struct nw_point *add_point(const struct matching *m, struct nw_probe *pro
 	point->vaddr = vaddr;
 	point->offset = offset;
 	point->nop = nw_image_nop(m->image, offset);
+	point->goroutine = nw_call_goroutine(m->image, symbol->name);
 	return point;
 }
 
@@ -185,9 +186,10 @@ static int add_exits(const struct matching *m, const struct found *f,
 {
 	nw_vec_each (&f->exits, exit) {
 		int64_t offset = nw_image_offset(m->image, exit->vaddr, true);
-		struct nw_point *point = offset < 0 ? NULL
-						    : add_point(m, probe, exit->vaddr,
-								(uint64_t)offset);
+		struct nw_point *point = offset < 0
+						 ? NULL
+						 : add_point(m, &f->symbol, probe,
+							     exit->vaddr, (uint64_t)offset);
 		if (!point)
 			return nw_no_memory(m->err);
 		point->is_exit = true;
@@ -201,7 +203,7 @@ static int add_points(const struct matching *m, const struct found *f, bool is_r
 {
 	if (is_return && f->exits.count)
 		return add_exits(m, f, probe);
-	struct nw_point *point = add_point(m, probe, f->vaddr, f->offset);
+	struct nw_point *point = add_point(m, &f->symbol, probe, f->vaddr, f->offset);
 	if (!point)
 		return nw_no_memory(m->err);
 	point->is_return = is_return;
@@ -264,6 +266,23 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
+/* Of calls that are counted and not timed: see struct nw_point. */
+static int tell_untimed(const struct matching *m, const struct found *f)
+{
+	const char *goroutine = nw_call_goroutine(m->image, f->symbol.name);
+
+	if (m->spec->kind != NW_SPEC_FUNC || !goroutine || *goroutine)
+		return 0;
+	return nw_strings_addf(
+		       &m->selection->warnings,
+		       "the calls of '%s' are counted, but not timed: Go moves calls to "
+		       "other threads and stacks, and which goroutine it is stands in no "
+		       "register (on amd64 it does since Go 1.17)",
+		       f->name) < 0
+		       ? nw_no_memory(m->err)
+		       : 0;
+}
+
 /* The probes of one function, or of one place. Returns how many, or -errno. */
 static int add_found(const struct matching *m, struct found *f)
 {
@@ -279,6 +298,8 @@ static int add_found(const struct matching *m, struct found *f)
 		ret = add_probe(m, f, false);
 	if (ret == 0 && back)
 		ret = add_probe(m, f, true);
+	if (ret == 0)
+		ret = tell_untimed(m, f);
 	nw_vec_free(&f->exits);
 	free(f->hazard);
 	free(f->name);

@@ -161,6 +161,20 @@ static inline uint64_t nw_hit_stack(const struct nw_formats *formats,
 	return (stack - pops) | format->stack_loose;
 }
 
+/* Whose stack it is, if it is a goroutine's: see NW_STACK_AGAIN. */
+void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char *data,
+		      struct nw_hit *hit);
+
+static inline void nw_hit_add_stack(const struct nw_formats *formats,
+				    const struct nw_event_format *format, uint32_t planned,
+				    const unsigned char *data, struct nw_hit *hit)
+{
+	hit->stack = nw_hit_stack(formats, format, planned, data);
+	hit->goroutine = 0;
+	if (nw_unlikely(format->goroutine[0]))
+		nw_hit_goroutine(format, data, hit);
+}
+
 /* ---- stream.c ----------------------------------------------------------------------- */
 
 /* Something was put into a buffer, or may have been: see that it stands in the heap. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_buffer.h"
 #include "fields.h"
 
 struct loader {
@@ -184,6 +185,39 @@ void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *fo
 	format->stack = format->fields.item[stack->field].offset;
 	format->stack_size = format->fields.item[stack->field].size;
 	format->stack_loose = stack->loose ? NW_STACK_LOOSE : 0;
+	for (size_t i = 0; i < NW_GOROUTINE_FIELDS; i++) {
+		size_t field = (size_t)stack->goroutine + i;
+		if (!stack->goroutine || field >= format->fields.count ||
+		    format->fields.item[field].size != format->stack_size) {
+			format->goroutine[0] = 0;
+			return;
+		}
+		format->goroutine[i] = format->fields.item[field].offset;
+	}
+}
+
+static uint64_t load_word(const struct nw_event_format *format, const unsigned char *data,
+			  size_t i)
+{
+	const unsigned char *at = data + format->goroutine[i];
+
+	return format->stack_size == 8 ? nw_load64(at) : nw_load32(at);
+}
+
+void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char *data,
+		      struct nw_hit *hit)
+{
+	enum {
+		LARGEST = 1 << 30 /* runtime.maxstacksize of Go's 64-bit programs: 1 GB */
+	};
+	uint64_t end = load_word(format, data, 1), guard = load_word(format, data, 2);
+
+	/* code of C's that Go has called has anything in that register */
+	if (hit->stack >= end || end - hit->stack > LARGEST)
+		return;
+	hit->goroutine = load_word(format, data, 0);
+	hit->base = end;
+	hit->stack = (hit->stack - end) | (hit->stack <= guard ? NW_STACK_AGAIN : 0);
 }
 
 static int add_probe(struct nw_formats *formats, const struct source *source,

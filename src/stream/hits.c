@@ -59,7 +59,7 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 		hit->values = NULL;
 		hit->value_count = 0;
 		if (stacks)
-			hit->stack = nw_hit_stack(formats, format, place->planned, data);
+			nw_hit_add_stack(formats, format, place->planned, data, hit);
 
 		uint32_t next = count < most ? plain_length(&page, length) : 0;
 		if (nw_unlikely(!next)) {

@@ -157,7 +157,7 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 		return NULL;
 	}
 	p->hit = record->hit;
-	p->hit.stack = 0;
+	p->hit.stack = p->hit.goroutine = 0;
 	p->hit.values = p->values;
 	p->hit.value_count = count;
 	for (size_t i = 0; i < count; i++)
@@ -270,8 +270,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
 	if (record->part == 0 && join->formats->stacks)
-		p->hit.stack = nw_hit_stack(join->formats, record->format, record->planned,
-					    record->data);
+		nw_hit_add_stack(join->formats, record->format, record->planned,
+				 record->data, &p->hit);
 	nw_record_values(join->formats, record, p->values);
 	if (keep_strings(p, planned, record->part) < 0 ||
 	    collect_strings(p, planned, record) < 0)
@@ -304,8 +304,8 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 	size_t count = planned_of(join, record->planned)->args.count;
 
 	if (join->formats->stacks)
-		out->stack = nw_hit_stack(join->formats, record->format, record->planned,
-					  record->data);
+		nw_hit_add_stack(join->formats, record->format, record->planned,
+				 record->data, out);
 	if (!count || !join->values_wanted)
 		return 1;
 	if (make_room(&join->values, &join->room, count) < 0)

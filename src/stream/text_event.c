@@ -51,6 +51,9 @@ static void type_fields(const struct nw_plan *plan, struct nw_text_event *event)
 		    (size_t)stack->field < event->field_count) {
 			event->fields[stack->field].size = 8;
 			event->stack = stack->field;
+			for (int i = 0; stack->goroutine && i < NW_GOROUTINE_FIELDS; i++)
+				if ((size_t)(stack->goroutine + i) < event->field_count)
+					event->fields[stack->goroutine + i].size = 8;
 		}
 		nw_vec_each (&plan->points.item[place->planned].args, source) {
 			size_t count = event->field_count;

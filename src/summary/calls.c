@@ -16,8 +16,12 @@ enum {
 };
 
 struct nw_calls_of {
-	int32_t tid;
+	uint64_t number; /* as struct nw_stack_owner has them */
+	int32_t process;
 	bool used;
+	/* What began last on it will begin once more; where the stack ended then. */
+	bool again;
+	uint64_t base;
 	/* It has been seen to run on more than one stack. While it has not, the stack pointers
 	 * of what is open never rise. */
 	bool switches;
@@ -58,14 +62,17 @@ void nw_calls_free(struct nw_calls *calls)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-/* The thread's entry, or the free one where it would go. */
-static inline struct nw_calls_of *find(const struct nw_calls *calls, int32_t tid)
+/* The entry of a thread or goroutine, or the free one where it would go. */
+static inline struct nw_calls_of *find(const struct nw_calls *calls, uint64_t number,
+				       int32_t process)
 {
-	size_t at = ((uint64_t)(uint32_t)tid * 0x9e3779b97f4a7c15u) >> calls->shift;
+	size_t at = (number * 0x9e3779b97f4a7c15u) >> calls->shift;
 
 	for (;; at = (at + 1) & (calls->threads - 1)) {
 		struct nw_calls_of *thread = &calls->thread[at];
-		if (nw_likely(thread->used && thread->tid == tid) || !thread->used)
+		if (nw_likely(thread->used && thread->number == number &&
+			      thread->process == process) ||
+		    !thread->used)
 			return thread;
 	}
 }
@@ -89,7 +96,7 @@ static int rehash(struct nw_calls *calls)
 	for (size_t i = 0; i < calls->threads; i++) {
 		struct nw_calls_of *thread = &calls->thread[i];
 		if (thread->count || thread->gone_count)
-			*find(&fresh, thread->tid) = *thread;
+			*find(&fresh, thread->number, thread->process) = *thread;
 		else
 			free_thread(thread);
 	}
@@ -100,15 +107,17 @@ static int rehash(struct nw_calls *calls)
 
 /* Make the free entry the thread's own; it may lie elsewhere then. NULL: no memory. */
 static nw_apart struct nw_calls_of *claim(struct nw_calls *calls,
-					  struct nw_calls_of *thread, int32_t tid)
+					  struct nw_calls_of *thread,
+					  const struct nw_stack_owner *owner)
 {
 	if ((calls->used + 1) * 2 > calls->threads) {
 		if (rehash(calls) < 0)
 			return NULL;
-		thread = find(calls, tid);
+		thread = find(calls, owner->number, owner->process);
 	}
 	calls->used++;
-	*thread = (struct nw_calls_of){.used = true, .tid = tid};
+	*thread = (struct nw_calls_of){
+		.used = true, .number = owner->number, .process = owner->process};
 	return thread;
 }
 
@@ -275,13 +284,45 @@ static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *threa
 	return true;
 }
 
-int nw_calls_begin(struct nw_calls *calls, int32_t tid, const struct nw_call *call)
+/*
+ * Has the goroutine's last call begun once more? It has for certain if it was seen to need that, and then it has
+ * been running since it first began. If only its stack has moved, so it may, or something that is not
+ * measured has moved it, and an exception has ended the last call: then it counts from now.
+ */
+static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_of *thread,
+				  const struct nw_stack_owner *owner,
+				  const struct nw_call *call, int *ret)
 {
-	struct nw_calls_of *thread = find(calls, tid);
+	struct nw_call *top = &thread->open[thread->count - 1];
+	bool certain = thread->again;
+
+	if (!owner->base || thread->returned || top->stack != call->stack ||
+	    top->span != call->span || (!certain && thread->base == owner->base))
+		return false;
+	calls->over(calls->over_arg, top, certain ? NW_CALL_ONCE_MORE : NW_CALL_REPEATED);
+	if (!certain)
+		*top = *call;
+	*ret = certain;
+	return true;
+}
+
+/* What is known of the call that begins, for the next that does. */
+static inline void note_owner(struct nw_calls_of *thread,
+			      const struct nw_stack_owner *owner)
+{
+	thread->returned = 0;
+	thread->base = owner->base;
+	thread->again = owner->again;
+}
+
+int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
+		   const struct nw_call *call)
+{
+	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
 	int ret = 0;
 
 	if (nw_unlikely(!thread->used)) {
-		thread = claim(calls, thread, tid);
+		thread = claim(calls, thread, owner);
 		if (!thread)
 			return -ENOMEM;
 	}
@@ -290,12 +331,16 @@ int nw_calls_begin(struct nw_calls *calls, int32_t tid, const struct nw_call *ca
 			 (top->stack <= call->stack || top->stack <= thread->returned)) ||
 			(thread->gone_bits & stack_bit(call->stack)) ||
 			(calls->frames && thread->switches))) {
+		if (top && begins_again(calls, thread, owner, call, &ret)) {
+			note_owner(thread, owner);
+			return ret;
+		}
 		if (calls->frames)
 			clear_frame(calls, thread, call);
 		else
 			clear_way(calls, thread, call->stack);
 	}
-	thread->returned = 0;
+	note_owner(thread, owner);
 	if (nw_unlikely(thread->count == thread->room || thread->count == DEEPEST ||
 			calls->open >= calls->most) &&
 	    !make_room(calls, thread, call, &ret))
@@ -387,10 +432,10 @@ static nw_apart enum nw_call_end end_other(struct nw_calls *calls,
 	return NW_CALL_RETURNED;
 }
 
-enum nw_call_end nw_calls_end(struct nw_calls *calls, int32_t tid, uint32_t span,
-			      uint64_t stack, struct nw_call *out)
+enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
+			      uint32_t span, uint64_t stack, struct nw_call *out)
 {
-	struct nw_calls_of *thread = find(calls, tid);
+	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
 	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
 
 	if (nw_unlikely(!top || top->stack != stack || top->span != span))
@@ -405,9 +450,10 @@ enum nw_call_end nw_calls_end(struct nw_calls *calls, int32_t tid, uint32_t span
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-bool nw_calls_has_older(const struct nw_calls *calls, int32_t tid, uint64_t time)
+bool nw_calls_has_older(const struct nw_calls *calls, const struct nw_stack_owner *owner,
+			uint64_t time)
 {
-	const struct nw_calls_of *thread = find(calls, tid);
+	const struct nw_calls_of *thread = find(calls, owner->number, owner->process);
 
 	return thread->count && thread->open[0].start.time < time;
 }
@@ -432,12 +478,20 @@ static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
 	thread->returned = 0;
 }
 
-void nw_calls_abandon(struct nw_calls *calls, int32_t tid, enum nw_call_fate fate)
+void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,
+		      enum nw_call_fate fate)
 {
-	struct nw_calls_of *thread = find(calls, tid);
+	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
 
 	abandon(calls, thread, fate);
 	thread->switches = false;
+}
+
+void nw_calls_abandon_process(struct nw_calls *calls, int32_t process)
+{
+	for (size_t i = 0; i < calls->threads; i++)
+		if (calls->thread[i].used && calls->thread[i].process == process)
+			abandon(calls, &calls->thread[i], NW_CALL_ABANDONED);
 }
 
 void nw_calls_finish(struct nw_calls *calls)
@@ -485,7 +539,7 @@ static int take_of(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t 
 	calls->open -= before - thread->count;
 	qsort(list, taken, sizeof(*list), by_start);
 	for (uint32_t i = 0; i < taken && ret == 0; i++)
-		ret = take(arg, thread->tid, &list[i]);
+		ret = take(arg, (int32_t)thread->number, &list[i]);
 	free(list);
 	return ret;
 }

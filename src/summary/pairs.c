@@ -382,6 +382,25 @@ static bool is_unlimited(const struct nw_probe *returns)
 	return returns->points.count && !returns->points.item[0].is_return;
 }
 
+/* What a function's code says of its calls. */
+static void describe_call(const struct nw_selection *selection,
+			  const struct nw_probe *entry, struct nw_span_def *def)
+{
+	def->unlimited = is_unlimited(selection->probes.item[def->ends.item[0]]);
+	def->goroutines = entry->points.count && entry->points.item[0].goroutine;
+	if (def->goroutines)
+		strcpy(def->key_name, "goroutine");
+}
+
+/* Calls of Go's are not timed if nothing says which of them a return ends (see struct nw_point). */
+static bool is_untold(const struct nw_probe *entry)
+{
+	const char *goroutine = entry->points.count ? entry->points.item[0].goroutine
+						    : NULL;
+
+	return goroutine && !*goroutine;
+}
+
 /* func:PATH:SYMBOL: a function's entry and its return. */
 static int pair_function(const struct nw_selection *selection, const named_probes *all,
 			 uint32_t start, nw_span_defs *out)
@@ -390,6 +409,8 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
 	bool is_entry = strcmp(first->provider, "uprobe") == 0;
 
+	if (is_untold(first))
+		return 0;
 	if (is_entry &&
 	    find_probes(all, first->image, "uretprobe", first->name, &def.ends) < 0) {
 		nw_span_def_free(&def);
@@ -398,8 +419,8 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 	if (!def.ends.count)
 		return 0;
 	def.ends.count = 1;
-	def.unlimited = is_unlimited(selection->probes.item[def.ends.item[0]]);
 	def.name = strdup(first->name);
+	describe_call(selection, first, &def);
 	return add_span(&def, start, out);
 }
 
@@ -743,7 +764,8 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 		return ret;
 	}
 	def.call = is_call(selection, &def);
-	def.unlimited = def.call && is_unlimited(selection->probes.item[def.ends.item[0]]);
+	if (def.call)
+		describe_call(selection, selection->probes.item[def.starts.item[0]], &def);
 	*out = def;
 	return 0;
 }

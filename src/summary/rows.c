@@ -51,7 +51,7 @@ static void clear_probe(const struct nw_row_shape *shape, struct nw_probe_row *r
 bool nw_span_row_has(const struct nw_span_row *row)
 {
 	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
-	       row->discarded || row->abandoned || row->omitted;
+	       row->discarded || row->abandoned || row->omitted || row->repeated;
 }
 
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
@@ -62,6 +62,7 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	into->discarded += from->discarded;
 	into->abandoned += from->abandoned;
 	into->omitted += from->omitted;
+	into->repeated += from->repeated;
 }
 
 static void clear_span(struct nw_span_row *row)

@@ -52,6 +52,7 @@ struct nw_summary {
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
 	uint64_t discarded;
+	bool goroutines;    /* some spans are of these */
 	bool has_intervals; /* there have been intervals */
 	bool finished;
 	bool failed; /* there was no memory for a row; these took what it was to count: */

@@ -302,8 +302,13 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 
 	if (!row)
 		return;
-	if (s->broken[call->span] ||
-	    (fate == NW_CALL_OPEN && call->start.time < s->loss_until)) {
+	row->repeated += fate == NW_CALL_REPEATED || fate == NW_CALL_ONCE_MORE;
+	if (fate == NW_CALL_ONCE_MORE)
+		return;
+	if (fate == NW_CALL_REPEATED) {
+		why = "repeated";
+	} else if (s->broken[call->span] ||
+		   (fate == NW_CALL_OPEN && call->start.time < s->loss_until)) {
 		discard(s, row, 1);
 		why = "discarded";
 	} else if (fate == NW_CALL_ABANDONED) {
@@ -320,25 +325,26 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 
 /* Events are missing: what was open then may have ended. */
 static inline bool drop_stale_calls(const struct nw_summary *s, struct nw_calls *calls,
-				    int32_t tid)
+				    const struct nw_stack_owner *owner)
 {
-	if (nw_likely(!s->loss_until) || !nw_calls_has_older(calls, tid, s->loss_until))
+	if (nw_likely(!s->loss_until) || !nw_calls_has_older(calls, owner, s->loss_until))
 		return false;
-	nw_calls_abandon(calls, tid, NW_CALL_OPEN);
+	nw_calls_abandon(calls, owner, NW_CALL_OPEN);
 	return true;
 }
 
 static inline int begin_call(struct nw_calls *calls, const struct role *role,
-			     const struct nw_hit *hit, int64_t group)
+			     const struct nw_hit *hit, int64_t group,
+			     const struct nw_stack_owner *owner)
 {
 	const struct nw_call call = {
-		.stack = hit->stack,
+		.stack = nw_stack_of(hit),
 		.start = {.time = hit->time, .cpu = hit->cpu, .group = (int32_t)group},
 		.span = role->span,
 		.site = hit->planned & 0x3fffffff,
 		.limited = role->limited};
 
-	return nw_calls_begin(calls, hit->tid, &call);
+	return nw_calls_begin(calls, owner, &call);
 }
 
 /* Of a span that frames do not fit, what has begun: a start like others. */
@@ -385,32 +391,34 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 
 /* A hit of a function's entry or return. group: of the hit, or NW_HIDDEN. */
 static nw_apart int play_call(struct nw_summary *s, const struct role *role,
-			      const struct nw_hit *hit, int64_t group, struct group *g)
+			      const struct nw_hit *hit, int32_t pid, int64_t group,
+			      struct group *g)
 {
 	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
+	const struct nw_stack_owner owner = nw_stack_owner_of(hit, pid);
 	struct nw_call call;
 
 	if (nw_unlikely(hit->time >= role->until))
 		return 0;
-	bool stale = drop_stale_calls(s, calls, hit->tid);
+	bool stale = drop_stale_calls(s, calls, &owner);
 	if (!role->is_end) {
-		int begun = begin_call(calls, role, hit, group);
+		int begun = begin_call(calls, role, hit, group, &owner);
 		if (begun == 0 && group != NW_HIDDEN && tells_begin(s, hit))
-			nw_tell_hit(s, NW_SPAN_BEGINS, role->span, (uint32_t)hit->tid, NULL,
-				    hit, group);
-		return begun;
+			nw_tell_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL, hit,
+				    group);
+		return begun < 0 ? begun : 0;
 	}
-	enum nw_call_end ended = nw_calls_end(calls, hit->tid, role->span, hit->stack,
+	enum nw_call_end ended = nw_calls_end(calls, &owner, role->span, nw_stack_of(hit),
 					      &call);
 	if (nw_unlikely(ended != NW_CALL_RETURNED)) {
 		int ret = ended == NW_CALL_MISFIT ? misfit(s, role->span) : -EAGAIN;
 		struct nw_span_row *row = g ? span_row(s, g, role->span) : NULL;
 		if (ret == 0 && row)
-			return end_told(s, role->span, (uint32_t)hit->tid, hit, group, row);
+			return end_told(s, role->span, owner.number, hit, group, row);
 		if (!stale && row) {
 			row->unmatched_ends++;
-			nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, (uint32_t)hit->tid,
-				    NULL, hit, group);
+			nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, owner.number, NULL,
+				    hit, group);
 		}
 		return ret == -EAGAIN ? 0 : ret;
 	}
@@ -418,7 +426,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	const struct nw_start *start = &call.start;
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN)
-			nw_tell_gone(s, role->span, (uint32_t)hit->tid, start, "filtered");
+			nw_tell_gone(s, role->span, owner.number, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
 		g = group_of(s, start->group >= 0 ? start->group : group);
@@ -428,13 +436,12 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = span_row(s, g, role->span);
 	if (nw_unlikely(hit->time < start->time)) {
 		discard(s, row, 1);
-		nw_tell_gone(s, role->span, (uint32_t)hit->tid, start, "discarded");
+		nw_tell_gone(s, role->span, owner.number, start, "discarded");
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
 	if (s->options.listener)
-		nw_tell_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)hit->tid, start, hit,
-			    group);
+		nw_tell_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
 	return 0;
 }
 
@@ -472,7 +479,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	uint64_t key = (uint32_t)hit->tid;
 
 	if (nw_unlikely(!role->plain))
-		return role->call && hit->stack ? play_call(s, role, hit, group, g)
+		return role->call && hit->stack ? play_call(s, role, hit, pid, group, g)
 						: play_unusual(s, role, hit, pid, group, g);
 	if (told && role->is_end)
 		return end_told(s, role->span, key, hit, group, row);
@@ -579,7 +586,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	uint64_t key;
 
 	if (role->call && hit->stack)
-		return play_call(s, role, hit, NW_HIDDEN, NULL);
+		return play_call(s, role, hit, pid, NW_HIDDEN, NULL);
 	if (hit->time >= role->until || !key_of(role, hit, pid, &key) ||
 	    (role->thread && !is_measured(s, key)))
 		return 0;
@@ -640,8 +647,11 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 	for (uint32_t i = 0; i < s->options.span_count; i++)
 		if (s->options.spans[i].key == NW_KEY_TID)
 			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid));
-	nw_calls_abandon(&s->calls, tid, NW_CALL_ABANDONED);
-	nw_calls_abandon(&s->frames, tid, NW_CALL_ABANDONED);
+	const struct nw_stack_owner owner = nw_thread_stack(tid);
+	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
+	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
+	if (s->goroutines) /* the first thread of a process has its number */
+		nw_calls_abandon_process(&s->calls, tid);
 }
 
 void nw_summary_finish(struct nw_summary *s)
@@ -671,6 +681,8 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->options = *options;
 	s->gap_least = 1;
 	s->probes = options->selection->probes.count;
+	for (uint32_t i = 0; i < options->span_count; i++)
+		s->goroutines |= options->spans[i].goroutines;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
 	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));

@@ -1,4 +1,5 @@
 # Go: its own calling convention, and returns by instructions, as its stacks move.
+programs=$(cd "$(dirname "$0")/../programs" && pwd)
 . "$(dirname "$0")/../lib/kernel.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "written for x86_64"
@@ -54,54 +55,42 @@ hasnt "not by a return probe" "$("$NOPWATCH" stat --dry-run func:./new:main.Work
 "$NOPWATCH" stat -j 'uprobe:./old:main.Work(n,m)' -o out.json -- ./old 2>err
 holds "before, they are on the stack" out.json \
   "[probe('uprobe:main.Work')['args'][n][x] for n in 'nm' for x in ('min', 'max')] == [1, 50, 1000, 1000]"
+out=$("$NOPWATCH" stat -j 'func:./old:main.Work' -o out.json -- ./old 2>&1)
+has "nor is which goroutine it is: calls are counted, not timed" "$out" "the calls of 'main.Work' are counted, but not timed"
+holds "so there is no span that could be wrong" out.json \
+  "probe('uprobe:main.Work')['hits'] == probe('uretprobe:main.Work')['hits'] == 50 and not of('span')"
 "$NOPWATCH" stat 'uprobe:./unknown:main.Work(n,m)' -- ./unknown >/dev/null 2>err
 has "where the version is not known, neither is said to be right" "$(cat err)" 'which version of Go built the file is not known'
 
 if need go; then
-  cat >work.go <<'END'
-package main
-
-import (
-	"fmt"
-	"sync"
-)
-
-var sink int
-
-//go:noinline
-func Work(n int, name string) int { return n*2 + len(name) }
-
-//go:noinline
-func Grow(n int) int {
-	var room [256]byte
-	if n == 0 {
-		return 0
-	}
-	room[n%256] = byte(n)
-	return Grow(n-1) + int(room[n%256])
-}
-
-func main() {
-	var all sync.WaitGroup
-	for i := 0; i < 4; i++ {
-		all.Add(1)
-		go func() {
-			for n := 0; n < 50; n++ {
-				sink += Work(n, "four") + Grow(200)
-			}
-			all.Done()
-		}()
-	}
-	all.Wait()
-	fmt.Println("done")
-}
-END
+  cp "$programs/goroutines.go" work.go
   GOCACHE=$PWD/cache GOPATH=$PWD/path GO111MODULE=off go build -o work work.go
-  said=$("$NOPWATCH" stat -j 'func:./work:main.Work(n,name,len)' 'uretprobe:./work:main.Work(r)' func:./work:main.Grow -o out.json -- ./work 2>err)
-  is "a program of the toolchain's lives, while its stacks grow" "$? $said" "0 done"
+  said=$("$NOPWATCH" stat -j 'func:./work:main.Work(n,name,len)' 'uretprobe:./work:main.Work(r)' -o out.json -- ./work 2>err)
+  is "a program of the toolchain's lives, while its stacks grow" "$? $said" "0 work 800 grow 11840 deep 40 guard 800 fails 400 leaves 10"
   holds "its arguments are those of the source" out.json \
-    "[probe('uprobe:main.Work')['args'][n][x] for n in ('n', 'len') for x in ('min', 'max')] == [0, 49, 4, 4] and probe('uprobe:main.Work')['hits'] == 200"
-  holds "so are its results" out.json "[probe('uretprobe:main.Work')['args']['r'][x] for x in ('min', 'max')] == [4, 102]"
+    "[probe('uprobe:main.Work')['args'][n][x] for n in ('n', 'len') for x in ('min', 'max')] == [0, 19, 4, 4] and probe('uprobe:main.Work')['hits'] >= 800"
+  holds "so are its results" out.json "[probe('uretprobe:main.Work')['args']['r'][x] for x in ('min', 'max')] == [4, 42]"
+
+  # what the source says of calls, whatever threads and stacks they were on
+  specs=()
+  for name in Work Grow Deep Guard Fails Leaves; do specs+=("func:$PWD/work:main.$name"); done
+  known() {
+    holds "$1: each call ends with its own return" "$2" \
+      "[span('main.' + n)['latency_ns']['count'] for n in ('Work', 'Grow', 'Deep', 'Guard', 'Fails', 'Leaves')] == [800, 11840, 40, 800, 400, 0]"
+    holds "$1: no end is without a start, and no start but those that a panic or Goexit left" "$2" \
+      "all(s['unmatched_ends'] == 0 and s['key'] == 'goroutine' and s['abandoned'] + s['unmatched_starts'] == {'main.Fails': 400, 'main.Leaves': 10}.get(s['span'], 0) for s in of('span'))"
+    holds "$1: what begins once more, since its stack has to grow, is counted" "$2" \
+      "all(probe('uprobe:' + s['span'])['hits'] == probe('uretprobe:' + s['span'])['hits'] + s['repeated'] + s['abandoned'] + s['unmatched_starts'] for s in of('span')) and span('main.Grow')['repeated'] > 0"
+    holds "$1: a call is not shorter than what it calls" "$2" \
+      "span('main.Deep')['latency_ns']['sum'] <= span('main.Grow')['latency_ns']['sum'] and span('main.Guard')['latency_ns']['sum'] >= span('main.Fails')['latency_ns']['sum'] and span('main.Work')['latency_ns']['sum'] >= 280 * 10**6"
+  }
+  "$NOPWATCH" stat -j "${specs[@]}" -b 32M -o out.json -- ./work >/dev/null
+  known live out.json
+  "$NOPWATCH" record -b 32M -o work.dat "${specs[@]}" -- ./work >/dev/null 2>&1
+  "$NOPWATCH" report -j work.dat >out.json
+  known recorded out.json
+  "$NOPWATCH" stat "${specs[@]}" -b 32M -- ./work >text
+  has "text says so" "$(cat text)" '^main.Grow: [0-9]+ hits of the entry were of calls that began once more'
 else
   skip "a program of the toolchain's" "no Go toolchain"
 fi

@@ -428,7 +428,93 @@ START_TEST(a_probe_that_is_disabled_discards_what_is_open)
 }
 END_TEST
 
-UNIT_MAIN("calls", pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
+/* ---- goroutines --------------------------------------------------------------------- */
+
+/* Function f of goroutine g in a process, on whatever thread, at a stack that ends at base. */
+static void go(uint64_t g, int32_t process, bool is_return, uint64_t base, bool once_more)
+{
+	const struct nw_hit it = {.time = ++now,
+				  .tid = ++tid,
+				  .probe = is_return,
+				  .stack = (uint64_t)-80 | (once_more ? NW_STACK_AGAIN : 0),
+				  .goroutine = g,
+				  .base = base};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &it, process, 0), 0);
+}
+
+/* What has become of f: as expect_span(), and how often a call began once more. */
+static void expect_go(const char *wanted, uint64_t repeated)
+{
+	expect_span(0, wanted, "");
+	ck_assert_uint_eq(nw_group_span(nw_summary_rows(summary, 0, true), 0)->repeated,
+			  repeated);
+	teardown();
+}
+
+static void setup_go(void)
+{
+	setup(true, true);
+	nw_summary_free(summary);
+	spans.item[0].goroutines = true;
+	const struct nw_summary_options options = {
+		.selection = &selection, .spans = spans.item, .span_count = spans.count};
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	nw_summary_use_stacks(summary);
+}
+
+START_TEST(goroutines_keep_their_calls)
+{
+	setup_go(); /* on other threads, where the stack has moved; two at once */
+	go(64, 7, false, 1000, false);
+	go(128, 7, false, 3000, false);
+	go(64, 7, true, 2000, false);
+	go(128, 7, true, 3000, false);
+	expect_go("2 2 / 0 0 0 0 0", 0);
+	setup_go(); /* goroutines of two processes have the same address */
+	go(64, 7, false, 1000, false);
+	go(64, 8, false, 1000, false);
+	go(64, 7, true, 1000, false);
+	go(64, 8, true, 1000, false);
+	expect_go("2 2 / 0 0 0 0 0", 0);
+	setup_go(); /* the process ends */
+	go(64, 7, false, 1000, false);
+	go(64, 8, false, 1000, false);
+	nw_summary_exit(summary, 7);
+	nw_summary_finish(summary);
+	expect_go("/ 1 0 1 0 0", 0);
+}
+END_TEST
+
+START_TEST(a_call_whose_stack_is_too_small_begins_once_more)
+{
+	setup_go();
+	go(64, 7, false, 1000, true);
+	go(64, 7, false, 2000, false);
+	go(64, 7, true, 2000, false);
+	go(64, 7, false, 2000, true); /* others are to run: the stack stays */
+	go(64, 7, false, 2000, true);
+	go(64, 7, false, 2000, false);
+	go(64, 7, true, 2000, false);
+	nw_summary_finish(summary);
+	expect_go("2 3 / 0 0 0 0 0", 3);
+	setup_go(); /* it could not be seen, but the stack was moved: it counts from then */
+	go(64, 7, false, 1000, false);
+	go(64, 7, false, 2000, false);
+	go(64, 7, true, 2000, false);
+	expect_go("1 / 0 0 0 0 0", 1);
+	setup_go(); /* a panic has ended it */
+	go(64, 7, false, 1000, false);
+	go(64, 7, false, 1000, false);
+	go(64, 7, true, 1000, false);
+	nw_summary_finish(summary);
+	expect_go("1 / 1 0 0 0 0", 0);
+}
+END_TEST
+
+UNIT_MAIN("calls", goroutines_keep_their_calls,
+	  a_call_whose_stack_is_too_small_begins_once_more,
+	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
 	  frames_are_for_one_function, calls_end_with_their_own_return,
 	  without_stack_pointers_the_last_in_is_the_first_out,
 	  beyond_64_calls_returns_are_omitted, what_is_left_over_and_over_does_not_pile_up,

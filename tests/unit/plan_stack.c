@@ -198,11 +198,59 @@ START_TEST(pairs_in_one_function_have_their_frames)
 }
 END_TEST
 
+/* Go's calls run on the stacks of goroutines: whose, and where that stack ends, is fetched, too. */
+START_TEST(calls_of_go_s_say_whose_they_are)
+{
+	struct nw_image *a = pb_image(&selection, "/bin/a");
+	struct nw_selection loaded;
+	struct nw_plan again;
+	struct nw_armed armed;
+	struct nw_buf text = {0};
+
+	add(a, "uprobe", 0x100, "g", "8@%rax");
+	add(a, "uretprobe", 0x100, NULL, "");
+	selection.probes.item[0]->points.item[0].goroutine = "r14";
+	selection.probes.item[1]->points.item[0].goroutine = ""; /* in no register */
+	struct nw_plan_options options = {.session = "s",
+					  .caps = nw_caps_all,
+					  .stacks = true,
+					  .naming = NW_NAMES_PROBES};
+	plan = pb_plan(&selection, &options);
+	nw_cleanup(nw_free_ptr) char *lines = pb_lines(&plan);
+	ck_assert_ptr_nonnull(strstr(lines, " g=%ax:u64 sp=%sp:u64 g_1=%r14:u64 "
+					    "g_hi=+8(%r14):u64 g_guard=+16(%r14):u64\n"));
+	ck_assert_int_eq(plan.points.item[0].stack.goroutine, 2);
+	ck_assert_int_eq(plan.points.item[1].stack.goroutine, 0);
+	ck_assert(nw_plan_has_goroutines(&plan));
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	nw_armed_assume(&armed);
+	nw_plan_save(&armed, &text);
+	nw_armed_free(&armed);
+	ck_assert_int_eq(
+		nw_plan_load(text.data, text.len, &loaded, &again, NULL, NULL, NULL, NULL),
+		0);
+	ck_assert_int_eq(again.points.item[0].stack.goroutine, 2);
+	ck_assert_ptr_nonnull(loaded.probes.item[0]->points.item[0].goroutine);
+	nw_plan_free(&again);
+	nw_selection_free(&loaded);
+	nw_buf_free(&text);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_damaged_one_is_refused)
 {
-	static const char *const lines[] = {
-		"stack -1 0 0", "stack 0 65536 0", "stack 0 0 2",    "stack 128 0 0",
-		"stack 0 0",	"frame 0 16",	   "frame 128 16 1", "frame 0 16 0"};
+	static const char *const lines[] = {"stack -1 0 0",
+					    "stack 0 65536 0",
+					    "stack 0 0 2",
+					    "stack 128 0 0",
+					    "stack 0 0",
+					    "frame 0 16",
+					    "frame 128 16 1",
+					    "frame 0 16 0",
+					    "goroutine 1",
+					    "stack 0 0 0\ngoroutine 0",
+					    "stack 0 0 0\ngoroutine 126"};
 
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {
 		nw_cleanup(nw_free_ptr) char *text = nw_text(
@@ -221,4 +269,5 @@ UNIT_MAIN("plan_stack", pairs_in_one_function_have_their_frames,
 	  a_call_s_two_ends_have_it_and_nothing_else,
 	  it_stands_behind_the_numbers_under_a_name_that_is_free,
 	  every_architecture_has_its_own, a_return_instruction_has_popped_nothing,
-	  a_saved_plan_has_it_too, a_damaged_one_is_refused)
+	  a_saved_plan_has_it_too, calls_of_go_s_say_whose_they_are,
+	  a_damaged_one_is_refused)
