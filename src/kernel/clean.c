@@ -128,17 +128,16 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	     struct nw_error *err)
 {
 	struct nw_clean_report report = {0};
+	struct nw_error why = {0};
 	nw_strings sessions = {0};
 	int ret = nw_journal_list(&sessions);
 
 	nw_vec_each (&sessions, session)
 		clean_session(fs, *session, &report);
 	nw_strings_free(&sessions);
-	int settled = nw_persistent_settle(fs, &report.persistent, &report.stuck);
-	if (settled < 0)
-		nw_strings_addf(&report.stuck,
-				"the journal of what stays cannot be used: %s",
-				nw_strerror(-settled));
+	if (nw_persistent_settle(fs, &report.persistent, &report.stuck, &why) < 0)
+		nw_strings_addf(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
+				why.hint);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
 	report.removed += (unsigned int)nw_script_settle(fs);

@@ -221,6 +221,20 @@ static int open_its_dir(struct nw_error *err)
 						    : nw_journal_open_place(place, err);
 }
 
+/* A FIFO, or whatever root has put there, is no journal, and never waited for. */
+static int check_kind(int fd, struct nw_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	nw_fail(err, EINVAL, "%s/%s is no regular file: not used",
+		nw_journal_place(file_name), file_name);
+	nw_error_hint(err, "remove it; it is nopwatch's own name, for the journal of what "
+			   "`add` has made");
+	return -EINVAL;
+}
+
 /* The locked file. Who held the lock before us may have replaced or removed it. */
 static int open_locked(struct nw_error *err)
 {
@@ -232,7 +246,8 @@ static int open_locked(struct nw_error *err)
 				O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 				0600);
 		int code = errno;
-		bool locked = fd >= 0 && lock(fd, LOCK_EX) == 0;
+		int kind = fd >= 0 ? check_kind(fd, err) : 0;
+		bool locked = fd >= 0 && kind == 0 && lock(fd, LOCK_EX) == 0;
 		if (locked && is_still_there(dir, fd)) {
 			close(dir);
 			return fd;
@@ -240,6 +255,8 @@ static int open_locked(struct nw_error *err)
 		close(dir);
 		if (fd >= 0)
 			close(fd);
+		if (kind < 0)
+			return kind;
 		if (fd < 0 && code != ENOENT)
 			return nw_fail(err, code, "cannot create %s/%s: %s",
 				       nw_journal_place(file_name), file_name,
@@ -558,32 +575,50 @@ bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs 
 	return pruned;
 }
 
-int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck)
+/* The file as it is: 1 if it is there, 0 if there is none. */
+static int open_to_settle(struct nw_persistent *journal, bool *ours, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_journal_place(file_name),
-						     file_name);
-	int dir = path && access(path, F_OK) == 0 ? open_its_dir(NULL) : -1;
-	struct nw_persistent journal = {.fd = -1};
+	const char *place = nw_journal_place(file_name);
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", place, file_name);
+	struct stat st;
 
-	*count = 0;
-	if (dir < 0)
+	if (path && lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	journal.fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool ours = journal.fd >= 0 && flock(journal.fd, LOCK_EX | LOCK_NB) == 0 &&
-		    is_still_there(dir, journal.fd);
+	int dir = nw_journal_open_place(place, err);
+	if (dir < 0)
+		return dir;
+	journal->fd = openat(dir, file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int ret = journal->fd >= 0 ? check_kind(journal->fd, err)
+		  : errno == ENOENT
+			  ? 0
+			  : nw_fail(err, errno, "cannot open the journal %s/%s: %s", place,
+				    file_name, nw_strerror(errno));
+	*ours = ret == 0 && journal->fd >= 0 &&
+		flock(journal->fd, LOCK_EX | LOCK_NB) == 0 &&
+		is_still_there(dir, journal->fd);
 	close(dir);
-	int ret = journal.fd >= 0 ? load(&journal, journal.fd, NULL) : 0;
-	*count = journal.events.count;
+	return ret < 0 ? ret : journal->fd >= 0;
+}
+
+int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck,
+			 struct nw_error *err)
+{
+	struct nw_persistent journal = {.fd = -1};
+	bool ours = false;
+	int ret = open_to_settle(&journal, &ours, err);
+
+	if (ret > 0)
+		ret = load(&journal, journal.fd, err);
 	if (ours && ret == 0) {
 		bool changed = journal.cut || journal.suspects.list.count;
 		changed |= nw_persistent_recover(&journal, fs, stuck) > 0;
 		if (nw_persistent_prune(&journal, fs) || changed)
-			ret = nw_persistent_save(&journal, NULL);
-		*count = journal.events.count;
+			ret = nw_persistent_save(&journal, err);
 	} else if (journal.fd >= 0) { /* not ours to remove */
 		close(journal.fd);
 		journal.fd = -1;
 	}
+	*count = journal.events.count;
 	nw_persistent_close(&journal);
 	return ret;
 }

@@ -42,7 +42,8 @@ bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs 
  * For the janitor: undo what a killed command had begun, unless a living one is at it, and tell
  * how many events stay. Adds to stuck what could not be undone.
  */
-int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck);
+int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings *stuck,
+			 struct nw_error *err);
 /* Replace the file by what is in memory. */
 int nw_persistent_save(struct nw_persistent *journal, struct nw_error *err);
 /* Forget what was not saved, and the undos of steps that have been undone, but for those that

@@ -45,7 +45,16 @@ for command in "$stat" "'$NOPWATCH' clean" "'$NOPWATCH' status" "'$NOPWATCH' add
   status=$?
   comment "$command: $status $(tail -n 1 out)"
   ok "FIFOs in the place of journals keep nobody waiting: $(cut -d' ' -f2 <<<"$command")" test $status != 124
+  # what may be kept cannot be known: who clears up, or changes it, says so
+  case $command in
+  *" clean" | *" add "* | *" remove "*)
+    has "and it is said what is there: $(cut -d' ' -f2 <<<"$command")" "$status $(cat out)" \
+      '^1 nopwatch: /tmp/nopwatch/kept.events is no regular file: not used.*[[:space:]].*remove it' ;;
+  esac
 done
+rm /tmp/nopwatch/kept.events
+without_run "'$NOPWATCH' add -q usdt:$PROGRAMS/counter:counter:step__begin && '$NOPWATCH' remove -q '*'" >out 2>&1
+is "without it all is well" "$? $(cat out)" "0 "
 rm -rf /tmp/nopwatch
 without_run "'$NOPWATCH' remove -q '*'" >/dev/null 2>&1
 "$NOPWATCH" clean -q
