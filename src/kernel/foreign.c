@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "event_list.h"
+#include "journal.h"
 
 /* ---- definitions -------------------------------------------------------------------- */
 
@@ -236,6 +237,7 @@ static void find_instance(const struct nw_tracefs *fs, const nw_pids *threads,
 			  struct nw_foreign_event *event)
 {
 	bool found = read_instance(fs, "", threads, event);
+	int lock = found ? -1 : nw_instances_lock(fs, false);
 
 	/* the only call that asks the library's own idea of where tracefs is */
 	tracefs_set_tracing_dir((char *)fs->path);
@@ -243,6 +245,8 @@ static void find_instance(const struct nw_tracefs *fs, const nw_pids *threads,
 	for (size_t i = 0; instances && instances[i] && !found; i++)
 		found = read_instance(fs, instances[i], threads, event);
 	tracefs_list_free(instances);
+	if (lock >= 0)
+		close(lock);
 }
 
 /* ---- all of them -------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gate.h"
 #include "inventory.h"
@@ -137,6 +138,7 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 
 static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory)
 {
+	int lock = nw_instances_lock(fs, false);
 	/* a kernel without instances has none */
 	int ret = nw_tracefs_list_any(fs->root, "instances", "", &inventory->instances);
 
@@ -147,6 +149,8 @@ static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory
 			if (ret == 0)
 				ret = read_use(fs, event, *name);
 	}
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }
 

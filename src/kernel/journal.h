@@ -162,6 +162,17 @@ int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const c
 /* Delete "GROUP/NAME"; one of several sites only when it is shown that nobody has it. */
 int nw_event_delete(const struct nw_tracefs *fs, const char *event);
 
+/*
+ * Up to 5.5 the kernel does not come to the end of removing an instance while anybody has a file open two levels below it,
+ * and who opens one then waits for the locks that the removal holds: both for ever (tracefs_remove_recursive() goes
+ * down into a directory as long as its list is not empty, which a file that is unlinked and open keeps so). None of us
+ * does that to another of us: who looks into instances that may be others' takes this lock, who removes one takes it
+ * alone. A descriptor, which close() lets go of; -EBUSY: others have it (after two seconds, if not alone); else another -errno,
+ * and there is nothing to lock.
+ */
+int nw_instances_lock(const struct nw_tracefs *fs, bool alone);
+/* Remove "instances/NAME" under it, tried once: 0 or -errno. */
+int nw_instance_remove(const struct nw_tracefs *fs, const char *dir);
 /* The names of the directories in a directory of tracefs that start with prefix ("" for all); 0 or
  * -errno, also when the listing broke off. */
 int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out);

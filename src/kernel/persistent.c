@@ -537,8 +537,11 @@ static bool prune_instance(struct nw_persistent *journal, const struct nw_tracef
 	bool in_use = enabled.len > 0;
 	nw_buf_free(&enabled);
 	snprintf(file, sizeof(file), "instances/%.200s", name);
-	if (in_use || (ret != -ENOENT && unlinkat(fs->root, file, AT_REMOVEDIR) < 0 &&
-		       errno != ENOENT))
+	if (in_use)
+		return false;
+	if (ret != -ENOENT)
+		ret = nw_instance_remove(fs, file);
+	if (ret < 0 && ret != -ENOENT)
 		return false;
 	nw_strings_drop(&journal->instances, name);
 	return true;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +102,34 @@ static int disable(const struct nw_tracefs *fs, const struct nw_action *action)
 	return ret < 0 ? ret : seen < 0 ? seen : -EBUSY;
 }
 
+int nw_instances_lock(const struct nw_tracefs *fs, bool alone)
+{
+	int fd = openat(fs->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	for (int tries = alone ? 1 : 400; tries--;) {
+		if (flock(fd, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0)
+			return fd;
+		if (tries)
+			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	}
+	close(fd);
+	return -EBUSY;
+}
+
+int nw_instance_remove(const struct nw_tracefs *fs, const char *dir)
+{
+	int lock = nw_instances_lock(fs, true);
+
+	if (lock == -EBUSY) /* for the caller's next try */
+		return -EBUSY;
+	int ret = unlinkat(fs->root, dir, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
 static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 {
 	int ret = 0;
@@ -128,8 +157,7 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 		ret = mkdirat(fs->root, action->file, 0700);
 		break;
 	case NW_DO_RMDIR:
-		ret = unlinkat(fs->root, action->file, AT_REMOVEDIR);
-		break;
+		return nw_instance_remove(fs, action->file);
 	case NW_DO_LINK:
 		ret = symlink(action->text, action->file);
 		break;

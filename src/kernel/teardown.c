@@ -57,9 +57,12 @@ static int survey(struct survey *s)
 		ret = nw_tracefs_list_any(s->fs->root, "instances", "", &instances);
 	if (ret == 0)
 		ret = survey_place(s, "");
+	int lock = nw_instances_lock(s->fs, false);
 	nw_vec_each (&instances, name)
 		if (ret == 0)
 			ret = survey_place(s, *name);
+	if (lock >= 0)
+		close(lock);
 	s->has_instance = nw_strings_has(&instances, s->group);
 	nw_strings_free(&instances);
 	return ret;
@@ -214,9 +217,8 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 	snprintf(size, sizeof(size), "%s/buffer_size_kb", path);
 	snprintf(trace, sizeof(trace), "%s/trace", path);
 	bool waited = is_shrunk(s->fs, size);
-	int ret = waited && unlinkat(s->fs->root, path, AT_REMOVEDIR) < 0 ? -errno
-		  : waited						  ? 0
-			   : nw_do(s->fs, NW_DO_RMDIR, path, "");
+	int ret = waited ? nw_instance_remove(s->fs, path)
+			 : nw_do(s->fs, NW_DO_RMDIR, path, "");
 	if (ret == 0 || ret == -ENOENT)
 		return 0;
 	bool others = ret == -EBUSY && !is_read(s);

@@ -30,7 +30,18 @@ wait $run
 is "the run ends well" $? 0
 holds "and its result says so" out.json "probe('myserver:parse__start')['state'] == 'disabled-by-others' and probe('myserver:parse__start')['hits'] > 0"
 holds "from when" out.json "0 < probe('myserver:parse__start')['disabled_ns'] < last['elapsed_ns']"
-holds "hits that the kernel counted are told" out.json "of('loss')[0].get('not_recorded', 0) >= 0"
+unchanged "nothing is left"
+
+# the breakpoints are hit, and nothing is recorded of it
+for who in "-p $server" "-x $SERVER"; do
+  # shellcheck disable=SC2086 # two words
+  meddled "$NOPWATCH" stat -j $who 'myserver:parse__*' -o out.json
+  echo 0 >"$instance/tracing_on"
+  sleep 0.5
+  kill -INT $run
+  wait $run
+  holds "hits that the kernel counted and did not record are told ($who)" out.json "of('loss')[0].get('not_recorded', 0) > 10"
+done
 unchanged "nothing is left"
 
 meddled "$NOPWATCH" stat --strict 'myserver:parse__*' -p $server -o out

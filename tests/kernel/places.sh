@@ -48,8 +48,8 @@ for command in "$stat" "'$NOPWATCH' clean" "'$NOPWATCH' status" "'$NOPWATCH' add
   # what may be kept cannot be known: who clears up, or changes it, says so
   case $command in
   *" clean" | *" add "* | *" remove "*)
-    has "and it is said what is there: $(cut -d' ' -f2 <<<"$command")" "$status $(cat out)" \
-      '^1 nopwatch: /tmp/nopwatch/kept.events is no regular file: not used.*[[:space:]].*remove it' ;;
+    has "and it is said what is there: $(cut -d' ' -f2 <<<"$command")" "$status $(tr '\n' ' ' <out)" \
+      '^1 nopwatch: /tmp/nopwatch/kept.events is no regular file: not used.*remove it' ;;
   esac
 done
 rm /tmp/nopwatch/kept.events

@@ -4,10 +4,12 @@
  *
  *	opener events TRACEFS SECONDS	by perf, every event of nopwatch's sessions, over and over
  *	opener files TRACEFS SECONDS	the files of its instances, to read them and to list them
+ *	opener top TRACEFS SECONDS	but for those that are further down, whose readers hang Linux up to 5.5
+ *					when an instance is removed (src/kernel/journal.h)
  *	opener site FILE OFFSET SEMAPHORE
  *					by perf, without an event in tracefs, until it is killed
  *
- * The first two print how often they got one.
+ * These three print how often they got one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -92,14 +94,15 @@ static long open_group(const char *group)
 	return with_all(group, "", open_event);
 }
 
-static long open_instance(const char *instance)
+static const char *const files[] = {"trace", "set_event", "tracing_on",
+				    "per_cpu/cpu0/trace_pipe_raw"};
+
+static long open_files(const char *instance, size_t count)
 {
-	static const char *const files[] = {"trace", "set_event", "tracing_on",
-					    "per_cpu/cpu0/trace_pipe_raw"};
 	char path[1100], byte[64];
 	long got = 0;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%s/%s", instance, files[i]);
 		int fd = open(path, O_RDONLY | O_NONBLOCK);
 		if (fd < 0)
@@ -110,6 +113,16 @@ static long open_instance(const char *instance)
 		close(fd);
 	}
 	return got;
+}
+
+static long open_instance(const char *instance)
+{
+	return open_files(instance, sizeof(files) / sizeof(*files));
+}
+
+static long open_top(const char *instance)
+{
+	return open_files(instance, sizeof(files) / sizeof(*files) - 1);
 }
 
 static int loop(const char *tracefs, const char *below, long (*each)(const char *path),
@@ -155,9 +168,11 @@ int main(int argc, char **argv)
 		return loop(argv[2], "events", open_group, atof(argv[3]));
 	if (argc == 4 && strcmp(argv[1], "files") == 0)
 		return loop(argv[2], "instances", open_instance, atof(argv[3]));
+	if (argc == 4 && strcmp(argv[1], "top") == 0)
+		return loop(argv[2], "instances", open_top, atof(argv[3]));
 	if (argc == 5 && strcmp(argv[1], "site") == 0)
 		return hold_site(argv[2], argv[3], argv[4]);
-	fprintf(stderr, "usage: opener events|files TRACEFS SECONDS | site FILE OFFSET "
+	fprintf(stderr, "usage: opener events|files|top TRACEFS SECONDS | site FILE OFFSET "
 			"SEMAPHORE\n");
 	return 2;
 }
