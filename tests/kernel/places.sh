@@ -49,7 +49,7 @@ for command in "$stat" "'$NOPWATCH' clean" "'$NOPWATCH' status" "'$NOPWATCH' add
   case $command in
   *" clean" | *" add "* | *" remove "*)
     has "and it is said what is there: $(cut -d' ' -f2 <<<"$command")" "$status $(tr '\n' ' ' <out)" \
-      '^1 nopwatch: /tmp/nopwatch/kept.events is no regular file: not used.*remove it' ;;
+      '^1 .*nopwatch: /tmp/nopwatch/kept.events is no regular file: not used.*remove it' ;;
   esac
 done
 rm /tmp/nopwatch/kept.events
