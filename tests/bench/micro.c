@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "nopwatch/bins.h"
+#include "nopwatch/top.h"
 
 /* The builder of pages comes from the unit tests; outside of one, check's macros abort. */
 #define NOPWATCH_TESTS_UNIT_H
@@ -541,6 +542,74 @@ static void measure_peak(char **command)
 	printf("%ld\n", usage.ru_maxrss);
 }
 
+/* ---- the live view ------------------------------------------------------------------ */
+
+/* One interval of so many rows, each with a distribution over four powers of ten. */
+static void top_interval(struct nw_top *top, uint32_t rows, struct nw_histogram *times)
+{
+	char name[32];
+
+	nw_top_next(top, top->end, top->end + 500000000);
+	for (uint32_t i = 0; i < rows; i++) {
+		snprintf(name, sizeof(name), "provider:probe%u", i);
+		const struct nw_top_entry entry = {
+			.is_span = i % 2,
+			.index = i,
+			.name = name,
+			.count = times->count,
+			.times = times,
+		};
+		if (nw_top_add(top, &entry) < 0)
+			die("out of memory");
+	}
+}
+
+/* What takes an interval in, draws it and makes bytes of it, twice a second. */
+static void bench_top_rows(uint32_t rows, enum nw_top_pane pane)
+{
+	enum {
+		INTERVALS = 240
+	};
+	struct nw_canvas shown = {0}, next = {0};
+	struct nw_top_view view = {.pane = pane};
+	struct nw_histogram times = {0};
+	struct nw_top top;
+	size_t bytes = 0;
+
+	nw_top_open(&top, 0, 500000000, 0);
+	for (uint64_t i = 0; i < 2000; i++)
+		nw_histogram_add(&times, 1000 + i * i * 25);
+	double began = seconds();
+	for (int i = 0; i < INTERVALS; i++) {
+		struct nw_buf out = {0};
+		nw_histogram_add(&times, (uint64_t)i * 1000);
+		top_interval(&top, rows, &times);
+		if (nw_canvas_reset(&next, 120, 50) < 0 ||
+		    nw_top_draw(&top, &view, &next) < 0)
+			die("out of memory");
+		nw_canvas_diff(&shown, &next, true, &out);
+		bytes += out.len;
+		nw_buf_free(&out);
+		struct nw_canvas swap = shown;
+		shown = next;
+		next = swap;
+	}
+	double percent = (seconds() - began) / (INTERVALS * 0.5) * 100;
+	printf("{\"rows\": %u, \"what\": \"%u rows%s\", \"percent\": %f, \"bytes\": %zu}\n",
+	       rows, rows, pane ? " and a heat map" : "", percent, bytes / INTERVALS);
+	nw_canvas_free(&shown);
+	nw_canvas_free(&next);
+	nw_histogram_free(&times);
+	nw_top_free(&top);
+}
+
+static void bench_top(void)
+{
+	bench_top_rows(50, NW_PANE_NONE);
+	bench_top_rows(50, NW_PANE_HEAT);
+	bench_top_rows(1000, NW_PANE_NONE);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "peak") == 0)
@@ -554,9 +623,11 @@ int main(int argc, char **argv)
 		grow_intervals();
 	} else if (argc == 2 && strcmp(argv[1], "text") == 0) {
 		bench_text();
+	} else if (argc == 2 && strcmp(argv[1], "top") == 0) {
+		bench_top();
 	} else {
 		die("usage: micro file RECORDING | micro growth | micro peak COMMAND... | "
-		    "micro text");
+		    "micro text | micro top");
 	}
 	return 0;
 }
