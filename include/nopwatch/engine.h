@@ -334,6 +334,7 @@ struct nw_timeline_options {
 	const struct nw_output_format *format; /* one that has spans */
 	const char *const *spans; /* nw_span_parse(); none: those that names say */
 	size_t span_count;
+	const char *by; /* groups of spans, as in struct nw_measure_options */
 	uint64_t count; /* stop after so many hits; 0: go on */
 	struct nw_slower
 		slower; /* instead of hits and spans only those that take so long are shown, and counted */

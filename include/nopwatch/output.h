@@ -163,6 +163,9 @@ struct nw_begin {
 	const struct nw_selection *selection;
 	const struct nw_span_def *spans; /* where the format has spans */
 	size_t span_count;
+	/* where spans are grouped: by what, and who knows the groups' names; or NULL */
+	const char *group_by;
+	const struct nw_summary *summary;
 	size_t sites; /* that are armed */
 	bool header;  /* text: name the columns of events, */
 	bool bold;    /* so */

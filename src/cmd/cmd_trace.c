@@ -77,6 +77,15 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
 }
 
+static int no_spans(const struct nw_args *args, const char *option, struct nw_error *err)
+{
+	nw_fail_usage(err, "--%s: -f %s shows hits, not spans", option, args->format->name);
+	nw_error_hint(err, strcmp(option, "by") == 0
+				   ? "use -f perfetto, or 'nopwatch stat'"
+				   : "use -f perfetto, --slower, or 'nopwatch stat'");
+	return -EINVAL;
+}
+
 /* What takes the hits, by the format. */
 static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
 {
@@ -86,6 +95,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.format = args->format,
 		.spans = args->spans.item,
 		.span_count = args->spans.count,
+		.by = args->by,
 		.count = args->count,
 		.slower = args->slower,
 		.header = header,
@@ -97,18 +107,16 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.write = write_lines,
 	};
 
+	if (args->by && !args->format->spans)
+		return no_spans(args, "by", err);
 	if (shows_spans(args)) {
 		int ret = nw_timeline_open(&timeline, &t->timeline, err);
 		if (ret == 0)
 			*out = nw_timeline_consumer(&t->timeline);
 		return ret;
 	}
-	if (args->spans.count) {
-		nw_fail_usage(err, "--span: -f %s shows hits, not spans",
-			      args->format->name);
-		nw_error_hint(err, "use -f perfetto, --slower, or 'nopwatch stat'");
-		return -EINVAL;
-	}
+	if (args->spans.count)
+		return no_spans(args, "span", err);
 	t->printer = (struct nw_printer){
 		.format = args->format,
 		.header = header,
@@ -168,7 +176,7 @@ const struct nw_command nw_cmd_trace = {
 		"take so long are "
 		"shown,\nas they end.",
 	.shows = NW_SHOWS_EVENTS,
-	.options = "pid follow all exe types duration count output format json filter "
+	.options = "pid follow all exe types duration count output format json by filter "
 		   "span slower max-rate buffer string-size from time strict dry-run force "
 		   "quiet "
 		   "verbose color",

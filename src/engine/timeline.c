@@ -64,6 +64,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.selection = &so_far->selection,
 		.spans = t->measure.spans.item,
 		.span_count = t->measure.spans.count,
+		.group_by = t->options.by,
+		.summary = t->measure.summary,
 		.sites = nw_result_sites(so_far),
 		.header = t->options.header,
 		.bold = t->options.bold,
@@ -161,6 +163,7 @@ int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeli
 	const struct nw_measure_options measured = {
 		.spans = options->spans,
 		.span_count = options->span_count,
+		.by = options->by,
 		.count = only_slow(out) ? 0 : options->count,
 		.listener = only_slow(out) ? NULL : listen,
 		.slower = options->slower,

@@ -308,6 +308,9 @@ static void free_state(struct nw_output *output)
 	nw_pf_free_started(p->open.item, p->open.count);
 	nw_vec_free(&p->open);
 	nw_vec_free(&p->processes);
+	nw_vec_each (&p->groups, lanes)
+		nw_vec_free(lanes);
+	nw_vec_free(&p->groups);
 	for (size_t i = 0; p->lanes && i < p->run.span_count; i++)
 		nw_vec_free(&p->lanes[i]);
 	free(p->lanes);

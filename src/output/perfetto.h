@@ -16,6 +16,7 @@ enum nw_pf_kind {
 	TRACK_OF_LOSS,
 	TRACK_OF_HITS,
 	TRACK_OF_LOST,
+	TRACK_OF_GROUP,
 };
 
 /* A span that has begun. */
@@ -27,12 +28,15 @@ struct nw_pf_started {
 	struct nw_buf args; /* of its start, as they are written */
 };
 
+/* Tracks on which slices stand one behind the other: when the last of each ended. */
+typedef NW_VEC(uint64_t) nw_pf_lanes;
+
 struct nw_pf_thread {
 	bool known; /* else the slot is free: the idle threads have the number 0 */
 	int32_t tid, pid;
 	char comm[16]; /* as it was told last; "": not yet */
 	NW_VEC(struct nw_pf_started) open;
-	NW_VEC(uint64_t) beside; /* by track: when its last slice ended */
+	nw_pf_lanes beside;
 };
 
 struct nw_pf {
@@ -43,6 +47,7 @@ struct nw_pf {
 	NW_VEC(int32_t) processes;	   /* that were told */
 	NW_VEC(struct nw_pf_started) open; /* by something else than the thread */
 	nw_vec_u32 *lanes;		   /* by span: 1 if taken */
+	NW_VEC(nw_pf_lanes) groups;	   /* by number, if spans are grouped */
 	struct nw_event_line line;	   /* that spans are told of */
 	bool clock;			   /* was told */
 	uint64_t second, hits;		   /* in that second of the trace clock */

@@ -21,28 +21,63 @@ static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
 }
 
+/* The first lane on which nothing stands where this one begins, made if there is none. */
+static size_t lane_for(nw_pf_lanes *lanes, uint64_t start, uint64_t end, bool *fresh)
+{
+	size_t lane = 0;
+
+	while (lane < lanes->count && lanes->item[lane] > start)
+		lane++;
+	*fresh = lane == lanes->count && nw_vec_add(lanes);
+	if (lane < lanes->count)
+		lanes->item[lane] = end;
+	return lane;
+}
+
 /* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. */
 static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_thread *thread,
 			 const struct nw_pf_started *it, uint64_t end)
 {
-	size_t lane = 0;
 	bool nests = true;
 
 	nw_vec_each (&thread->open, other)
 		nests &= other == it || other->start <= it->start;
 	if (nests)
 		return nw_pf_thread_track(thread);
-	while (lane < thread->beside.count && thread->beside.item[lane] > it->start)
-		lane++;
+	bool fresh;
+	size_t lane = lane_for(&thread->beside, it->start, end, &fresh);
 	uint64_t uuid = nw_pf_track(TRACK_BESIDE_THREAD, (uint32_t)thread->tid, lane);
-	if (lane == thread->beside.count) {
-		uint64_t *fresh = nw_vec_add(&thread->beside);
-		if (!fresh)
-			return uuid;
+	if (fresh)
 		nw_pf_name_track(out, uuid, nw_pf_thread_track(thread),
 				 p->run.spans[it->span].name, false);
+	return uuid;
+}
+
+/* The track for a span of a group. Which group that is may be known at its end only. */
+static uint64_t group_track(struct nw_output *output, const struct nw_pf_started *it,
+			    const struct nw_span_event *event)
+{
+	struct nw_pf *p = output->state;
+	size_t group = (size_t)event->group;
+	bool fresh;
+
+	while (p->groups.count <= group)
+		if (!nw_vec_add(&p->groups)) {
+			output->text.failed = true;
+			return 0;
+		}
+	size_t lane = lane_for(&p->groups.item[group], it->start, event->hit->time, &fresh);
+	uint64_t uuid = nw_pf_track(TRACK_OF_GROUP, group, lane);
+	if (fresh) {
+		struct nw_buf name = {0};
+		nw_buf_printf(&name, "%s ", p->run.group_by);
+		nw_buf_adds(&name, nw_summary_group_name(p->run.summary, group));
+		for (size_t i = 0; i < name.len; i++)
+			if (name.data[i] == NW_GROUP_SEPARATOR)
+				name.data[i] = ',';
+		nw_pf_name_track(&output->text, uuid, 0, nw_buf_str(&name), false);
+		nw_buf_free(&name);
 	}
-	thread->beside.item[lane] = end;
 	return uuid;
 }
 
@@ -161,13 +196,16 @@ static void write_slice(struct nw_output *output, const struct nw_pf_started *it
 static void span_ends(struct nw_output *output, const struct nw_span_event *event)
 {
 	struct nw_pf *p = output->state;
+	bool grouped = p->run.group_by && event->group >= 0;
 	struct nw_pf_started *it;
 
 	if (!is_by_thread(p, event->span)) {
 		it = find_started(p->open.item, p->open.count, event);
 		if (!it)
 			return;
-		write_slice(output, it, nw_pf_track(TRACK_OF_SPAN, event->span, it->lane),
+		write_slice(output, it,
+			    grouped ? group_track(output, it, event)
+				    : nw_pf_track(TRACK_OF_SPAN, event->span, it->lane),
 			    event);
 		free_lane(p, it);
 		remove_started(p->open.item, &p->open.count, it);
@@ -178,7 +216,9 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
 	if (!it)
 		return;
-	write_slice(output, it, track_of(&output->text, p, thread, it, event->hit->time),
+	write_slice(output, it,
+		    grouped ? group_track(output, it, event)
+			    : track_of(&output->text, p, thread, it, event->hit->time),
 		    event);
 	remove_started(thread->open.item, &thread->open.count, it);
 }

@@ -38,6 +38,7 @@ says 2 "--max-rate '1k': not a number of hits per second" record a:b --max-rate 
 says 2 "unknown option '--max-rate'" report --max-rate 5 x
 says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto or html" stat a:b -f xml
 says 2 "trace writes text, json or perfetto only" trace a:b -f csv
+says 2 "--by: -f json shows hits, not spans" trace a:b -j --by tid
 says 2 "--color 'blue': not auto, always or never" list --color blue x
 says 2 "there is no command behind --" stat a:b --
 says 2 "no probe is named" stat

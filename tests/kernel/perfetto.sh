@@ -21,36 +21,8 @@ drawn() { # FILE.pftrace OUT.json
 ok "every packet is as the description says" drawn rec.pftrace out.json
 "$NOPWATCH" trace -j --from rec.dat -o events.json
 "$NOPWATCH" report -j rec.dat -o report.json
-cat >agree.py <<'P'
-import json, sys
-drawn = json.load(open("out.json"))
-lines = [json.loads(l) for l in open("events.json")]
-report = [json.loads(l) for l in open("report.json")]
-events = [e for e in lines if e["type"] == "event"]
-key = lambda a: json.dumps(a, sort_keys=True)
-plain = lambda a: {k: v for k, v in a.items() if k != "cpu"}
-# as many slices a span as it has latencies, and the same sum, to the nanosecond
-for span in (s for s in report if s["type"] == "span" and "interval" not in s):
-    found = [s for s in drawn["slices"] if s["name"] == span["span"]]
-    assert len(found) == span["count"], (span["span"], len(found), span["count"])
-    assert sum(s["end"] - s["start"] for s in found) == span["latency_ns"]["sum"], span["span"]
-# each slice's start and end is an event of that thread, with its arguments
-at = {(e["time_ns"], e["tid"]): e for e in events}
-for s in drawn["slices"]:
-    tid = s["tid"] or None
-    for time, side in ((s["start"], "start"), (s["end"], "end")):
-        e = at[time, tid] if tid else next(e for e in events if e["time_ns"] == time)
-        assert key(plain(s["args"][side])) == key(e["args"]), (s, e)
-        assert s["args"][side]["cpu"] == e["cpu"]
-# what is in no span is an instant
-used = {s[k] for s in drawn["slices"] + drawn["unfinished"] for k in ("start", "end") if k in s}
-used |= {i["time"] for i in drawn["instants"]}
-assert used >= {e["time_ns"] for e in events}
-print(len(drawn["slices"]), max([s["depth"] for s in drawn["slices"]] or [0]))
-P
-
 # agree: out.json, events.json and report.json tell the same; prints slices and how deep they nest
-agree() { python3 agree.py >agreed 2>&1 || { comment "$(cat agreed)"; return 1; }; }
+agree() { "$TESTS_LIB/perfetto_agree" >agreed 2>&1 || { comment "$(cat agreed)"; return 1; }; }
 ok "slices are the report's spans, to the nanosecond, with the arguments of their hits" agree
 is "nested and recursive" "$(cat agreed)" "1200 3"
 is "on the thread's own track" "$(python3 -c "import json; print({s['on'] for s in json.load(open('out.json'))['slices']})")" "{'counter'}"
@@ -62,6 +34,20 @@ ok "live" drawn live.pftrace out.json
 is "lone probes are instants, with their arguments" \
   "$(python3 -c "import json; d = json.load(open('out.json')); print([i['args'] for i in d['instants']] == [{'i': i, 'square': i * i, 'cpu': a['args']['cpu']} for i, a in enumerate(d['instants'])], len(d['instants']))")" "True 50"
 is "hits a second add up" "$(python3 -c "import json; print(sum(c['value'] for c in json.load(open('out.json'))['counters']))")" 50
+
+# ---- groups ----
+"$NOPWATCH" trace --from rec.dat -f perfetto --by depth -o by.pftrace
+ok "--by" drawn by.pftrace out.json
+"$NOPWATCH" report rec.dat --by depth -j -o by.json
+is "a track a group, with what report counts in it" \
+  "$(python3 -c "
+import collections, json
+d = json.load(open('out.json'))
+print(sorted(collections.Counter((s['name'], s['on']) for s in d['slices'] if s['name'] == 'counter:inner').items()))")" \
+  "$(python3 -c "
+import json
+rows = [json.loads(l) for l in open('by.json')]
+print(sorted(((r['span'], 'depth ' + r['group']), r['latency_ns']['count']) for r in rows if r['type'] == 'span' and r['span'] == 'counter:inner'))")"
 
 # ---- spans by something else than the thread, and a thread that moves ----
 
