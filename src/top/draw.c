@@ -271,6 +271,16 @@ static void name(const struct nw_drawing *d, const struct nw_top_row *row, size_
 		nw_canvas_put(d->canvas, at + for_group, y, '~', style);
 }
 
+/* Up to where names and numbers stand. */
+static size_t numbers_end(const struct layout *l)
+{
+	size_t x = l->name;
+
+	for (size_t i = 0; i < COLUMNS; i++)
+		x += l->column[i] ? l->column[i] + 1 : 0;
+	return x;
+}
+
 static void draw_row(const struct nw_drawing *d, const struct layout *l,
 		     const struct nw_top_row *row, size_t y)
 {
@@ -332,7 +342,7 @@ static void rows(const struct nw_drawing *d, const nw_top_list *list, struct nw_
 			header(d, &l, row->is_span, y++);
 		draw_row(d, &l, row, y);
 		if (i == cursor)
-			nw_canvas_add_style(d->canvas, 0, y, d->canvas->columns,
+			nw_canvas_add_style(d->canvas, 0, y, numbers_end(&l),
 					    NW_GLYPH_REVERSE);
 		y++;
 	}
