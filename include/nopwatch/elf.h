@@ -174,7 +174,6 @@ struct nw_image {
 	char *note_data; /* what the sites' strings point into */
 	struct nw_symbols *symbols;
 	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
-	bool kernel;	   /* no file: the kernel itself, which its own events belong to */
 };
 
 /*

@@ -107,7 +107,7 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 
 /* One place of a probe. */
 struct nw_point {
-	struct nw_image *image;
+	struct nw_image *image;	    /* NULL: a tracepoint */
 	const struct nw_site *site; /* NULL: not USDT */
 	uint64_t vaddr, offset;
 	uint64_t semaphore_offset; /* 0: none */
@@ -133,7 +133,8 @@ struct nw_probe {
 	char *provider; /* USDT: of the notes; tracepoint: the system; else "uprobe", ... */
 	char *name;
 	enum nw_spec_kind kind;
-	struct nw_image *image;
+	struct nw_image *image; /* the file that it is in; NULL: a tracepoint, which is the
+				   kernel's */
 	NW_VEC(struct nw_point) points;
 	nw_named_args args; /* as many as its sites have arguments; tracepoint: the fields
 			       that are wanted */
@@ -200,6 +201,9 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
 int nw_selection_frames(struct nw_selection *selection, const bool *wanted);
 
 void nw_selection_free(struct nw_selection *selection);
+
+/* Files that hold none of its probes need not stay open. */
+void nw_selection_drop_unused(struct nw_selection *selection);
 
 /* Does a USDT spec's provider and name pattern fit? */
 bool nw_spec_matches(const struct nw_spec *spec, const char *provider, const char *name);

@@ -274,8 +274,8 @@ bool nw_run_command_has_probes(const struct nw_run *run)
 	nw_images needed = {0};
 	bool known = nw_locate_needed(run->command, false, &needed, NULL) == 0, all = true;
 
-	nw_vec_each (&run->result->selection.images, image) /* everybody runs the kernel */
-		all = all && ((*image)->kernel || (known && is_needed(&needed, *image)));
+	nw_vec_each (&run->result->selection.images, image)
+		all = all && known && is_needed(&needed, *image);
 	nw_images_free(&needed);
 	return all;
 }

@@ -248,7 +248,7 @@ bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *
 {
 	const struct nw_image *image = point->image;
 
-	if (event->is_return != point->is_return)
+	if (!image || event->is_return != point->is_return)
 		return false;
 	if (event->persistent)
 		return event->persistent->dev == image->dev &&

@@ -412,12 +412,12 @@ static int find_all(struct nw_semaphores *set, const struct nw_armed *armed)
 	nw_vec_each (&plan->events, event)
 		nw_vec_each (&(*event)->places, place) {
 			const struct nw_point *point = nw_plan_point(plan, place);
-			struct nw_semaphore fresh = {point->image->dev, point->image->ino,
-						     point->image->size,
-						     point->semaphore_offset, ""};
 			if (!point->semaphore_offset || ret < 0 ||
 			    armed->points.item[place->planned].failed)
 				continue;
+			struct nw_semaphore fresh = {point->image->dev, point->image->ino,
+						     point->image->size,
+						     point->semaphore_offset, ""};
 			snprintf(fresh.build_id, sizeof(fresh.build_id), "%s",
 				 point->image->build_id);
 			ret = add_semaphore(set, &fresh);

@@ -58,13 +58,25 @@ static void type_word(struct nw_buf *out, const struct nw_type *type)
 	nw_plan_word(out, text);
 }
 
+/* The kernel's own events have no file; in this format they are in one behind the last, "kernel". */
+static const char kernel_name[] = "kernel";
+
+static bool has_kernel_events(const struct nw_selection *selection)
+{
+	nw_vec_each (&selection->probes, probe)
+		if ((*probe)->kind == NW_SPEC_TRACEPOINT)
+			return true;
+	return false;
+}
+
 static size_t image_number(const struct nw_selection *selection,
 			   const struct nw_image *image)
 {
-	for (size_t i = 0; i < selection->images.count; i++)
-		if (selection->images.item[i] == image)
-			return i;
-	return 0;
+	size_t i = 0;
+
+	while (i < selection->images.count && selection->images.item[i] != image)
+		i++;
+	return i;
 }
 
 static void save_probe(const struct nw_selection *selection, const struct nw_probe *probe,
@@ -178,6 +190,8 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 		nw_plan_word(out, (*image)->path);
 		nw_buf_addc(out, '\n');
 	}
+	if (has_kernel_events(plan->selection))
+		nw_buf_printf(out, "image %s\n", kernel_name);
 	nw_vec_each (&plan->selection->probes, probe)
 		save_probe(plan->selection, *probe, out);
 	for (size_t i = 0; i < plan->points.count; i++)
@@ -318,8 +332,9 @@ static int load_probe(struct loader *load)
 	    !number(load, 2, NW_SPEC_TRACEPOINT, &kind) || !number(load, 6, 1, &named) ||
 	    name > label || strcmp(probe->label + label - name, probe->name) != 0)
 		return -EBADMSG;
-	probe->image = load->selection->images.item[image];
 	probe->kind = (enum nw_spec_kind)kind;
+	probe->image = kind == NW_SPEC_TRACEPOINT ? NULL
+						  : load->selection->images.item[image];
 	probe->has_args = named;
 	return 0;
 }
@@ -708,8 +723,10 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 	if (whole && armed)
 		ret = load_armed(&load, armed);
 	nw_vec_free(&load.refused);
-	if (whole && ret >= 0)
+	if (whole && ret >= 0) {
+		nw_selection_drop_unused(selection); /* what stood for the kernel */
 		return 0;
+	}
 	nw_plan_free(plan);
 	nw_selection_free(selection);
 	if (ret == -ENOMEM)

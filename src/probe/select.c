@@ -237,21 +237,20 @@ static int label_probes(struct nw_selection *selection, struct nw_error *err)
 	return 0;
 }
 
-/* Files that turned out to hold nothing of interest need not stay open. */
-static void drop_unused_images(struct nw_selection *selection)
+void nw_selection_drop_unused(struct nw_selection *selection)
 {
-	size_t kept = 0;
+	size_t left = 0;
 
 	nw_vec_each (&selection->images, image) {
 		bool used = false;
 		nw_vec_each (&selection->probes, probe)
 			used = used || (*probe)->image == *image;
 		if (used)
-			selection->images.item[kept++] = *image;
+			selection->images.item[left++] = *image;
 		else
 			nw_image_free(*image);
 	}
-	selection->images.count = kept;
+	selection->images.count = left;
 }
 
 int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *scope,
@@ -262,7 +261,7 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		ret = select_one(&specs[i], scope, &selection, err);
-	drop_unused_images(&selection);
+	nw_selection_drop_unused(&selection);
 	if (ret == 0)
 		ret = label_probes(&selection, err);
 	if (ret < 0)

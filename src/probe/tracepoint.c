@@ -9,42 +9,15 @@
 
 #include "select.h"
 
-/* What stands for the kernel where a probe has a file. */
-static struct nw_image *kernel_image(struct nw_selection *selection)
-{
-	nw_vec_each (&selection->images, image)
-		if ((*image)->kernel)
-			return *image;
-	struct nw_image *image = calloc(1, sizeof(*image));
-	struct nw_image **slot = NULL;
-	if (image) {
-		image->fd = -1;
-		image->kernel = true;
-		image->path = strdup("kernel");
-		slot = image->path ? nw_vec_add(&selection->images) : NULL;
-	}
-	if (!slot) {
-		nw_image_free(image);
-		return NULL;
-	}
-	return *slot = image;
-}
-
 static struct nw_probe *make_probe(const char *system, const char *event,
 				   struct nw_selection *selection)
 {
-	struct nw_image *image = kernel_image(selection);
-	struct nw_probe *probe = image ? nw_probe_find(selection, image, system, event)
-				       : NULL;
+	struct nw_probe *probe = nw_probe_find(selection, NULL, system, event);
 
-	if (probe || !image)
+	if (probe)
 		return probe;
-	probe = nw_probe_add(selection, image, NW_SPEC_TRACEPOINT, system, event);
-	struct nw_point *point = probe ? nw_vec_add(&probe->points) : NULL;
-	if (!point)
-		return NULL;
-	point->image = image;
-	return probe;
+	probe = nw_probe_add(selection, NULL, NW_SPEC_TRACEPOINT, system, event);
+	return probe && nw_vec_add(&probe->points) ? probe : NULL;
 }
 
 /* ---- fields ------------------------------------------------------------------------- */

@@ -600,7 +600,7 @@ static bool names_probe(const struct named *named, const struct nw_probe *probe,
 	return spec->text && (spec->kind == NW_SPEC_TRACEPOINT) == kernel &&
 	       nw_spec_matches_provider(spec, probe->provider) &&
 	       nw_glob_match(named->symbol, probe->name) &&
-	       (any_file || in_file(spec, probe->image->path));
+	       (any_file || !probe->image || in_file(spec, probe->image->path));
 }
 
 static bool has_number(const nw_vec_u32 *list, uint32_t number)

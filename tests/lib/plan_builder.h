@@ -61,7 +61,9 @@ static inline struct nw_point *pb_point(struct nw_probe *probe, uint64_t offset,
 	point->image = probe->image;
 	point->offset = offset;
 	point->vaddr = 0x400000 + offset;
-	ck_assert_int_eq(nw_operands_parse(probe->image->arch, args, &point->operands), 0);
+	ck_assert_int_eq(nw_operands_parse(probe->image ? probe->image->arch : NULL, args,
+					   &point->operands),
+			 0);
 	while (probe->args.count < point->operands.count)
 		nw_vec_add(&probe->args);
 	return point;

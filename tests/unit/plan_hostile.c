@@ -37,7 +37,7 @@ static void check_promises(const struct nw_selection *s, const struct nw_plan *p
 		ck_assert((*image)->path && (*image)->fd == -1);
 	nw_vec_each (&s->probes, probe) {
 		ck_assert((*probe)->label && (*probe)->provider && (*probe)->name);
-		ck_assert_ptr_nonnull((*probe)->image);
+		ck_assert_int_eq(!(*probe)->image, (*probe)->kind == NW_SPEC_TRACEPOINT);
 		ck_assert_uint_le((*probe)->kind, NW_SPEC_TRACEPOINT);
 	}
 	nw_vec_each (&plan->points, planned) {
