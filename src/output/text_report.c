@@ -145,41 +145,90 @@ static void first_cells(const struct text *t, struct nw_table *table, const char
 	nw_table_end_cell(table);
 }
 
+/* ---- rows --------------------------------------------------------------------------- */
+
+/* What a row is of: a probe, a span, or an argument of a probe. */
+struct row_of {
+	size_t index, arg;
+	const char *label; /* of an argument */
+};
+
+/* A row, of one group or of those that are not shown by themselves. */
+union any_row {
+	struct nw_probe_row probe;
+	struct nw_span_row span;
+	struct nw_histogram arg;
+};
+
+/* What the rows of a table differ in. */
+struct row_kind {
+	enum nw_subject subject;
+	/* Its row in a group; NULL: there is none. */
+	const void *(*find)(const struct nw_group_rows *rows, const struct row_of *of);
+	void (*merge)(union any_row *rest, const void *row);
+	void (*print)(const struct text *t, struct nw_table *table, const struct row_of *of,
+		      const void *row, size_t group, size_t more);
+};
+
+/* A row a group, as many as are shown, and one for all the others. */
+static void add_rows(struct text *t, struct nw_table *table, const struct row_kind *kind,
+		     const struct row_of *of, union any_row *rest)
+{
+	nw_ranking groups = {0};
+
+	rank_groups(t, kind->subject, of->index, &groups);
+	for (size_t i = 0; i < groups.count; i++) {
+		size_t group = groups.item[i].index;
+		const void *row = kind->find(nw_report_rows(t->report, group), of);
+		if (row && i < most_groups(t))
+			kind->print(t, table, of, row, group, 0);
+		else if (row)
+			kind->merge(rest, row);
+	}
+	if (groups.count > most_groups(t))
+		kind->print(t, table, of, rest, 0, groups.count - most_groups(t));
+	nw_vec_free(&groups);
+}
+
 /* ---- probes ------------------------------------------------------------------------- */
 
-static void probe_row(const struct text *t, struct nw_table *table, size_t probe,
-		      const struct nw_probe_row *row, size_t group, size_t more)
+static void print_probe(const struct text *t, struct nw_table *table,
+			const struct row_of *of, const void *probe, size_t group,
+			size_t more)
 {
+	const struct nw_probe_row *row = probe;
 	char rate[16];
 
 	nw_rate_text(nw_report_rate(t->report, row->hits), rate);
-	first_cells(t, table, t->report->selection->probes.item[probe]->label, group, more);
+	first_cells(t, table, t->report->selection->probes.item[of->index]->label, group,
+		    more);
 	nw_table_number(table, row->hits);
 	nw_table_text(table, rate);
 	duration_cells(table, &row->gap);
 }
 
-static void probe_rows(struct text *t, struct nw_table *table, size_t probe)
+static const void *find_probe(const struct nw_group_rows *rows, const struct row_of *of)
 {
-	nw_ranking groups = {0};
-	struct nw_probe_row rest = {0};
+	return nw_group_probe(rows, of->index);
+}
 
-	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
-	for (size_t i = 0; i < groups.count; i++) {
-		size_t group = groups.item[i].index;
-		const struct nw_probe_row *row = nw_group_probe(
-			nw_report_rows(t->report, group), probe);
-		if (i < most_groups(t)) {
-			probe_row(t, table, probe, row, group, 0);
-		} else {
-			rest.hits += row->hits;
-			nw_histogram_merge(&rest.gap, &row->gap);
-		}
-	}
-	if (groups.count > most_groups(t))
-		probe_row(t, table, probe, &rest, 0, groups.count - most_groups(t));
-	nw_histogram_free(&rest.gap);
-	nw_vec_free(&groups);
+static void merge_probe(union any_row *rest, const void *probe)
+{
+	const struct nw_probe_row *row = probe;
+
+	rest->probe.hits += row->hits;
+	nw_histogram_merge(&rest->probe.gap, &row->gap);
+}
+
+static void add_probe(struct text *t, struct nw_table *table, size_t probe)
+{
+	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_probe, merge_probe,
+					     print_probe};
+	union any_row rest;
+
+	memset(&rest, 0, sizeof(rest));
+	add_rows(t, table, &kind, &(struct row_of){.index = probe}, &rest);
+	nw_histogram_free(&rest.probe.gap);
 }
 
 static void probe_table(struct text *t)
@@ -196,7 +245,7 @@ static void probe_table(struct text *t)
 	rank(t, NW_SUBJECT_PROBES, &ranking);
 	nw_vec_each (&ranking, probe)
 		if (!is_folded(t, NW_SUBJECT_PROBES, probe->index))
-			probe_rows(t, &table, probe->index);
+			add_probe(t, &table, probe->index);
 	nw_table_print(&table, t->report->bold, t->out);
 	nw_vec_free(&ranking);
 }
@@ -265,10 +314,12 @@ static void call_lines(const struct text *t)
 		}
 }
 
-static void span_row(const struct text *t, struct nw_table *table, size_t span,
-		     const struct nw_span_row *row, size_t group, size_t more)
+static void print_span(const struct text *t, struct nw_table *table,
+		       const struct row_of *of, const void *span, size_t group, size_t more)
 {
-	first_cells(t, table, t->report->spans[span].name, group, more);
+	const struct nw_span_row *row = span;
+
+	first_cells(t, table, t->report->spans[of->index].name, group, more);
 	nw_table_number(table, row->latency.count);
 	duration_cell(table, &row->latency, row->latency.sum);
 	duration_cells(table, &row->latency);
@@ -279,25 +330,25 @@ static void span_row(const struct text *t, struct nw_table *table, size_t span,
 	nw_table_number(table, row->discarded);
 }
 
-static void span_rows(struct text *t, struct nw_table *table, size_t span)
+static const void *find_span(const struct nw_group_rows *rows, const struct row_of *of)
 {
-	nw_ranking groups = {0};
-	struct nw_span_row rest = {0};
+	return nw_group_span(rows, of->index);
+}
 
-	rank_groups(t, NW_SUBJECT_SPANS, span, &groups);
-	for (size_t i = 0; i < groups.count; i++) {
-		size_t group = groups.item[i].index;
-		const struct nw_span_row *row = nw_group_span(
-			nw_report_rows(t->report, group), span);
-		if (i < most_groups(t))
-			span_row(t, table, span, row, group, 0);
-		else
-			nw_span_row_merge(&rest, row);
-	}
-	if (groups.count > most_groups(t))
-		span_row(t, table, span, &rest, 0, groups.count - most_groups(t));
-	nw_histogram_free(&rest.latency);
-	nw_vec_free(&groups);
+static void merge_span(union any_row *rest, const void *row)
+{
+	nw_span_row_merge(&rest->span, row);
+}
+
+static void add_span(struct text *t, struct nw_table *table, size_t span)
+{
+	static const struct row_kind kind = {NW_SUBJECT_SPANS, find_span, merge_span,
+					     print_span};
+	union any_row rest;
+
+	memset(&rest, 0, sizeof(rest));
+	add_rows(t, table, &kind, &(struct row_of){.index = span}, &rest);
+	nw_histogram_free(&rest.span.latency);
 }
 
 static void span_table(struct text *t)
@@ -317,7 +368,7 @@ static void span_table(struct text *t)
 	rank(t, NW_SUBJECT_SPANS, &ranking);
 	nw_vec_each (&ranking, span)
 		if (!is_folded(t, NW_SUBJECT_SPANS, span->index))
-			span_rows(t, &table, span->index);
+			add_span(t, &table, span->index);
 	if (table.cells.count > table.columns) {
 		nw_buf_addc(t->out, '\n');
 		nw_table_print(&table, t->report->bold, t->out);
@@ -352,44 +403,46 @@ static void statistic_cell(struct nw_table *table, const struct nw_histogram *h,
 		number_cell(table, h, nw_statistic_of(h, statistic));
 }
 
-static void arg_row(const struct text *t, struct nw_table *table, const char *label,
-		    const struct nw_histogram *h, size_t group, size_t more)
+static void print_arg(const struct text *t, struct nw_table *table, const struct row_of *of,
+		      const void *arg, size_t group, size_t more)
 {
+	const struct nw_histogram *h = arg;
+
 	if (!h->count)
 		return;
-	first_cells(t, table, label, group, more);
+	first_cells(t, table, of->label, group, more);
 	nw_table_number(table, h->count);
 	number_cell(table, h, h->sum);
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		statistic_cell(table, h, &nw_statistics[i]);
 }
 
-static void arg_rows(struct text *t, struct nw_table *table, size_t probe, size_t arg)
+static const void *find_arg(const struct nw_group_rows *rows, const struct row_of *of)
 {
+	const struct nw_probe_row *row = nw_group_probe(rows, of->index);
+
+	return row->args ? &row->args[of->arg] : NULL;
+}
+
+static void merge_arg(union any_row *rest, const void *row)
+{
+	nw_histogram_merge(&rest->arg, row);
+}
+
+static void add_arg(struct text *t, struct nw_table *table, size_t probe, size_t arg)
+{
+	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_arg, merge_arg,
+					     print_arg};
 	const struct nw_probe *p = t->report->selection->probes.item[probe];
-	struct nw_histogram rest = {0};
-	nw_ranking groups = {0};
+	union any_row rest;
 	char name[32];
 
+	memset(&rest, 0, sizeof(rest));
 	nw_arg_name(p, arg, name);
 	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
-	rank_groups(t, NW_SUBJECT_PROBES, probe, &groups);
-	for (size_t i = 0; i < groups.count; i++) {
-		size_t group = groups.item[i].index;
-		const struct nw_probe_row *row = nw_group_probe(
-			nw_report_rows(t->report, group), probe);
-		if (!row->args)
-			continue;
-		if (i < most_groups(t))
-			arg_row(t, table, label ? label : "", &row->args[arg], group, 0);
-		else
-			nw_histogram_merge(&rest, &row->args[arg]);
-	}
-	if (groups.count > most_groups(t))
-		arg_row(t, table, label ? label : "", &rest, 0,
-			groups.count - most_groups(t));
-	nw_histogram_free(&rest);
-	nw_vec_free(&groups);
+	const struct row_of of = {probe, arg, label ? label : ""};
+	add_rows(t, table, &kind, &of, &rest);
+	nw_histogram_free(&rest.arg);
 }
 
 static void arg_table(struct text *t)
@@ -406,7 +459,7 @@ static void arg_table(struct text *t)
 		for (size_t arg = 0;
 		     arg < t->report->selection->probes.item[probe->index]->args.count;
 		     arg++)
-			arg_rows(t, &table, probe->index, arg);
+			add_arg(t, &table, probe->index, arg);
 	if (table.cells.count > table.columns) {
 		nw_buf_addc(t->out, '\n');
 		nw_table_print(&table, t->report->bold, t->out);
