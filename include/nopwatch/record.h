@@ -44,6 +44,9 @@ struct nw_event_format {
 	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none.
 	 * NW_STACK_LOOSE: it may still be too high. */
 	uint32_t stack, stack_size;
+	uint32_t stack_field; /* its number */
+	/* Text: where in the payload the bits are of the fields that its line has; 0: it has all. */
+	uint32_t present;
 	uint64_t stack_loose;
 	/* PROBE: whose stack it is: the offsets of the fields of struct nw_stack_field's goroutine, of as
 	 * many bytes as the stack pointer's. The first is 0: there are none. */
@@ -153,6 +156,14 @@ struct nw_record {
 	const unsigned char *data; /* valid until the next call */
 	uint32_t size;
 };
+
+/* Has the record this field? Only a line of text may lack one. */
+static inline bool nw_record_has(const struct nw_record *record, size_t field)
+{
+	uint32_t present = record->format->present;
+
+	return !present || record->data[present + field / 8] >> field % 8 & 1;
+}
 
 /* ---- the kernel's words ------------------------------------------------------------- */
 

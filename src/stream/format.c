@@ -183,6 +183,7 @@ void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *fo
 	if (stack->field < 0 || (size_t)stack->field >= format->fields.count)
 		return;
 	format->stack = format->fields.item[stack->field].offset;
+	format->stack_field = (uint32_t)stack->field;
 	format->stack_size = format->fields.item[stack->field].size;
 	format->stack_loose = stack->loose ? NW_STACK_LOOSE : 0;
 	for (size_t i = 0; i < NW_GOROUTINE_FIELDS; i++) {

@@ -83,6 +83,17 @@ static uint32_t part_bit(const struct nw_record *record)
 	return 1u << (record->part % NW_MAX_PARTS);
 }
 
+/* The stack pointer, unless its line of text did not have it. */
+static void add_stack(const struct nw_join *join, const struct nw_record *record,
+		      struct nw_hit *hit)
+{
+	const struct nw_event_format *format = record->format;
+
+	hit->stack = hit->goroutine = 0;
+	if (nw_record_has(record, format->stack_field))
+		nw_hit_add_stack(join->formats, format, record->planned, record->data, hit);
+}
+
 /* ---- hits of several parts ---------------------------------------------------------- */
 
 /* Strings point into the page, which will be gone when the hit is complete. */
@@ -270,8 +281,7 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
 	if (record->part == 0 && join->formats->stacks)
-		nw_hit_add_stack(join->formats, record->format, record->planned,
-				 record->data, &p->hit);
+		add_stack(join, record, &p->hit);
 	nw_record_values(join->formats, record, p->values);
 	if (keep_strings(p, planned, record->part) < 0 ||
 	    collect_strings(p, planned, record) < 0)
@@ -304,8 +314,7 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 	size_t count = planned_of(join, record->planned)->args.count;
 
 	if (join->formats->stacks)
-		nw_hit_add_stack(join->formats, record->format, record->planned,
-				 record->data, out);
+		add_stack(join, record, out);
 	if (!count || !join->values_wanted)
 		return 1;
 	if (make_room(&join->values, &join->room, count) < 0)

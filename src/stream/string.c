@@ -45,7 +45,8 @@ uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source 
 			*bytes = at;
 		}
 		/* one lies behind the other; text may have lost one */
-		if (field->size != nw_chunk_bytes(chunk) || at != *bytes + len)
+		if (!nw_record_has(record, (size_t)chunk->field) ||
+		    field->size != nw_chunk_bytes(chunk) || at != *bytes + len)
 			break;
 		len += field->size;
 	}

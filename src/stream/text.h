@@ -24,7 +24,7 @@ struct nw_text_event {
 	size_t field_count, strings;
 	uint32_t fixed; /* bytes of all fields, before the strings */
 	uint32_t planned, probe, part;
-	int stack;	/* the field that is the stack pointer, -1: none */
+	bool stack;	/* one of the fields is the stack pointer */
 	bool one_place; /* so the address need not be looked at */
 	bool values;	/* somebody wants them, or the stack pointer */
 };

@@ -50,7 +50,7 @@ static void type_fields(const struct nw_plan *plan, struct nw_text_event *event)
 		if (!place->part && stack->field >= 0 &&
 		    (size_t)stack->field < event->field_count) {
 			event->fields[stack->field].size = 8;
-			event->stack = stack->field;
+			event->stack = true;
 			for (int i = 0; stack->goroutine && i < NW_GOROUTINE_FIELDS; i++)
 				if ((size_t)(stack->goroutine + i) < event->field_count)
 					event->fields[stack->goroutine + i].size = 8;
@@ -81,7 +81,6 @@ static int make_fields(const struct nw_plan *plan, struct nw_text_event *event)
 	if (!event->fields)
 		return -ENOMEM;
 	event->field_count = names->count;
-	event->stack = -1;
 	nw_vec_each (names, name) {
 		event->fields[i].name = *name;
 		event->fields[i++].name_len = strlen(*name);
@@ -92,9 +91,14 @@ static int make_fields(const struct nw_plan *plan, struct nw_text_event *event)
 		if (!format)
 			return -ENOMEM;
 		format->offset = event->fixed;
+		format->size = event->fields[i].size;
 		format->dynamic = event->fields[i].string;
 		event->fixed += event->fields[i].size;
 		event->strings += event->fields[i].string;
+	}
+	if (event->fixed) { /* which of them a line has is told behind them */
+		event->format->present = event->fixed;
+		event->fixed += (uint32_t)(names->count + 7) / 8;
 	}
 	nw_format_find_stack(plan, event->format);
 	return 0;
@@ -136,7 +140,7 @@ int nw_text_events_make(const struct nw_armed *armed, bool values,
 	formats->stacks = nw_plan_has_stacks(plan);
 	for (; ret == 0 && i < count; i++) {
 		ret = make_event(plan, plan->events.item[i], formats, &events[i]);
-		events[i].values = values || events[i].stack >= 0;
+		events[i].values = values || events[i].stack;
 	}
 	if (ret < 0) {
 		nw_text_events_free(events, i);
@@ -304,6 +308,13 @@ static bool store_value(const struct nw_text_event *event, size_t i, const char 
 	return true;
 }
 
+static void mark_present(const struct nw_text_event *event, size_t i, struct nw_buf *room)
+{
+	unsigned char *bits = (unsigned char *)room->data + event->format->present;
+
+	bits[i / 8] = (unsigned char)(bits[i / 8] | 1u << i % 8);
+}
+
 static void store_values(const struct nw_text_event *event, const char *args,
 			 const char *end, struct nw_buf *room)
 {
@@ -311,8 +322,6 @@ static void store_values(const struct nw_text_event *event, const char *args,
 
 	for (size_t i = 0; i < event->field_count; i++) {
 		const struct nw_text_field *field = &event->fields[i];
-		uint32_t *size = &event->format->fields.item[i].size;
-		*size = 0;
 		if (!field->size)
 			continue;
 		const char *value = value_at(field, at, end);
@@ -323,11 +332,9 @@ static void store_values(const struct nw_text_event *event, const char *args,
 		if (!value)
 			continue;
 		at = end_of_value(event, field, value, end);
-		if (store_value(event, i, value, at, room))
-			*size = field->size;
+		if (store_value(event, i, value, at, room) && !room->failed)
+			mark_present(event, i, room);
 	}
-	if (event->stack >= 0)
-		event->format->stack_size = event->format->fields.item[event->stack].size;
 }
 
 /* ---- the record --------------------------------------------------------------------- */

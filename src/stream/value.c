@@ -231,7 +231,7 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		return;
 	}
 	const struct nw_field_format *field = &format->fields.item[source->field];
-	if (!field->size) {
+	if (!field->size || !nw_record_has(record, (size_t)source->field)) {
 		miss(out, "not in the text");
 		return;
 	}
