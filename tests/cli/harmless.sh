@@ -88,12 +88,16 @@ encoded=$(printf %s "$hostile" | od -An -v -tx1 | tr -d '\n' | tr ' ' '%')
 for form in text json; do
   safe "trace of text, $form" "$NOPWATCH" trace -f $form --from text
 done
-for form in text json csv openmetrics; do
+for form in text json csv openmetrics html; do
   for by in comm sql comm,sql; do
     safe "stat by $by of text, $form" "$NOPWATCH" stat -v -f $form --by $by --from text
   done
   safe "stat -i of text, $form" "$NOPWATCH" stat -i 1 -f $form --by comm --hist sql --from text
 done
+sed 's,sql=",sql="</script><script>boo()</script><img src=x onerror=boo()><!--,' text >markup
+"$NOPWATCH" stat -f html --by sql --from markup >out
+hasnt "a string is no markup in a page" "$(cat out)" '</script><script>boo|<img src=x'
+ok "but is in it" grep -q 'boo()' out
 "$NOPWATCH" stat -f openmetrics --by sql --from text >out
 is "OpenMetrics can be read" "$("$TESTS_LIB/openmetrics" out)" fine
 "$NOPWATCH" trace -j --from text >out
