@@ -207,7 +207,7 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 		return;
 	if (fresh)
 		read_task(tasks, task);
-	if (process && process != task->pid) {
+	if (process) { /* which may be one that a wanted one has forked */
 		task->pid = process;
 		task->wanted = is_wanted(tasks, process);
 	}

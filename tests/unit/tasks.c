@@ -406,6 +406,25 @@ START_TEST(many_threads_come_and_go_as_in_the_model)
 }
 END_TEST
 
+/* Text of a kernel that recorded a process and what it has forked. */
+START_TEST(a_line_that_names_another_process_is_of_a_stranger)
+{
+	const pid_t wanted[] = {10};
+	const struct nw_tasks_options options = {.pids = wanted, .pid_count = 1};
+
+	ck_assert_int_eq(nw_tasks_open(&options, &tasks), 0);
+	nw_tasks_tell(tasks, 10, 10, "parent", 6);
+	nw_tasks_tell(tasks, 11, 10, "thread", 6);
+	nw_tasks_tell(tasks, 12, 0, "whose", 5);
+	nw_tasks_tell(tasks, 20, 20, "child", 5);
+	nw_tasks_tell(tasks, 21, 20, "its", 3);
+	ck_assert(nw_tasks_get(tasks, 10)->wanted && nw_tasks_get(tasks, 11)->wanted);
+	ck_assert(nw_tasks_get(tasks, 12)->wanted);
+	ck_assert(!nw_tasks_get(tasks, 20)->wanted && !nw_tasks_get(tasks, 21)->wanted);
+	nw_tasks_free(tasks);
+}
+END_TEST
+
 UNIT_MAIN("tasks", threads_older_than_the_stream_are_looked_up_once,
 	  an_unknown_thread_is_its_own_process_and_wanted,
 	  where_all_are_recorded_an_unknown_thread_is_a_stranger, the_idle_thread_is_nobody,
@@ -416,4 +435,5 @@ UNIT_MAIN("tasks", threads_older_than_the_stream_are_looked_up_once,
 	  names_in_the_dynamic_part_are_cut_and_checked,
 	  kernels_without_an_event_go_without_it,
 	  a_number_that_is_used_again_is_another_thread,
+	  a_line_that_names_another_process_is_of_a_stranger,
 	  many_threads_come_and_go_as_in_the_model)
