@@ -85,8 +85,8 @@ static int check_terminal(const struct nw_args *args, FILE *file, struct nw_erro
 {
 	if (!args->format || !args->format->binary || isatty(fileno(file)) != 1)
 		return 0;
-	nw_fail_usage(err, "-f %s is not text, and %s is a terminal", args->format->name,
-		      args->output ? args->output : "the output");
+	nw_fail_usage(err, "-f %s is nothing for a terminal, and %s is one",
+		      args->format->name, args->output ? args->output : "the output");
 	nw_error_hint(err, "write it to a file: -o FILE");
 	return -EINVAL;
 }

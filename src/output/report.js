@@ -506,9 +506,10 @@
       }
       if (!region.count) return;
       const sizes = sizesOf(row);
-      let below = Infinity;
+      const labels = [];
       for (const line of LINES) {
         const y = this.y(Math.min(bucketAt(Number(sizes[line.key]), shift), scale.high + 1));
+        labels.unshift({ line, y });
         g.strokeStyle = colours[line.key];
         g.setLineDash(line.dash);
         g.beginPath();
@@ -516,9 +517,19 @@
         g.lineTo(at.side + at.sideWidth, y);
         g.stroke();
         g.setLineDash([]);
-        below = Math.min(y - 6, below - 12);
-        const text = at.sideWidth > 100 ? `${line.key} ${duration(sizes[line.key])}` : line.key;
-        this.say(text, at.side + at.sideWidth, Math.max(below, at.top + 6), "right", colours[line.key]);
+      }
+      /* from the top down, none over another; and from the bottom up, where that would leave the picture */
+      let free = at.top + 6;
+      for (const label of labels) {
+        label.at = Math.max(label.y - 7, free);
+        free = label.at + 12;
+      }
+      free = at.height - 4;
+      for (const label of labels.reverse()) {
+        label.at = Math.min(label.at, free);
+        free = label.at - 12;
+        const { key } = label.line;
+        this.say(at.sideWidth > 100 ? `${key} ${duration(sizes[key])}` : key, at.side + at.sideWidth, label.at, "right", colours[key]);
       }
     }
 
@@ -538,7 +549,7 @@
         g.fillRect(left, at.rateTop + at.rateHeight - height, Math.max(1, right - left - 0.2), height);
       }
       const seconds = Math.min(across, shownBins) * bins.width_ns / 1e9;
-      this.say(sums.size ? rate(most / seconds) : "", at.left - 8, at.rateTop + 6, "right");
+      this.say(sums.size && Number(about.elapsed_ns) ? rate(most / seconds) : "", at.left - 8, at.rateTop + 6, "right");
       this.say("0", at.left - 8, at.rateTop + at.rateHeight - 4, "right");
       this.say(isSpan(row) ? "spans a second" : "hits a second", at.left + at.plot - 4, at.rateTop - 8, "right");
     }
