@@ -83,23 +83,26 @@ static struct nw_about make_about(const struct nw_stat *s,
 }
 
 /* A report into the output, with its picture up to `until` where the format has one. */
-static int show_in(struct nw_stat *s, struct nw_output *output, struct nw_report *report,
-		   const struct nw_run_result *result, uint64_t until, struct nw_error *err)
+static int show_in(struct nw_stat *s, struct nw_output *output,
+		   const struct nw_report *report, const struct nw_run_result *result,
+		   uint64_t until, struct nw_error *err)
 {
 	struct nw_buf cost = {0};
 	const struct nw_about about = make_about(s, result, &cost);
 	struct nw_bins *bins = s->measure.bins;
 	int ret = bins ? nw_bins_look(bins, until) : 0;
 
-	report->about = &about;
-	report->bins = bins;
+	struct nw_report shown = *report;
+
+	shown.about = &about;
+	shown.bins = bins;
 	if (ret == 0)
-		nw_output_report(output, report);
+		nw_output_report(output, &shown);
 	nw_buf_free(&cost);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-static int show(struct nw_stat *s, struct nw_report *report,
+static int show(struct nw_stat *s, const struct nw_report *report,
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
 {
 	return show_in(s, &s->output, report, result, until, err);

@@ -11,7 +11,8 @@
 #include "terminal.h"
 
 enum {
-	INTERVAL_NS = 500000000
+	INTERVAL_NS = 500000000,
+	PICTURE_NS = 100000000 /* between two, unless a key asks for one */
 };
 
 /* What CMD prints would be drawn over: it is kept, and shown at the end. */
@@ -36,7 +37,7 @@ struct top {
 	uint64_t drawn;	      /* when, on the clock of this program */
 	uint64_t hits_before; /* that were grouped otherwise */
 	uint64_t told_until;  /* of the trace clock: the last interval's end */
-	bool fresh, quit;
+	bool fresh, urgent, quit;
 };
 
 static uint64_t clock_now(void)
@@ -121,7 +122,7 @@ static void draw(struct top *t)
 {
 	struct nw_screen size = nw_terminal_size(&t->terminal);
 
-	t->fresh = false;
+	t->fresh = t->urgent = false;
 	t->drawn = clock_now();
 	if (nw_canvas_reset(&t->canvas, size.columns, size.rows) == 0 &&
 	    nw_top_draw(shown(t), &t->view, &t->canvas) == 0)
@@ -199,7 +200,7 @@ static void press(struct top *t, uint32_t key)
 		write_report(t, t->view.input);
 		break;
 	}
-	t->fresh = true;
+	t->fresh = t->urgent = true;
 }
 
 /* Keys and signals. */
@@ -221,6 +222,11 @@ static void look_around(struct top *t)
 	}
 	t->quit |= t->terminal.gone || t->terminal.ended;
 	t->fresh |= t->terminal.redraw;
+}
+
+static bool is_time(const struct top *t)
+{
+	return t->fresh && !t->quit && (t->urgent || clock_now() - t->drawn >= PICTURE_NS);
 }
 
 /* ---- what is measured --------------------------------------------------------------- */
@@ -325,7 +331,7 @@ static int take_tick(void *arg, struct nw_error *err)
 
 	(void)err;
 	look_around(t);
-	if (t->fresh && !t->quit)
+	if (is_time(t))
 		draw(t);
 	return t->quit ? -ECANCELED : 0;
 }

@@ -209,6 +209,26 @@ void nw_terminal_close(struct nw_terminal *terminal)
 	terminal->fd = terminal->signals = -1;
 }
 
+/* ---- what a slow terminal has not taken yet ------------------------------------------ */
+
+static void flush(struct nw_terminal *terminal)
+{
+	struct nw_buf *pending = &terminal->pending;
+
+	while (terminal->sent < pending->len) {
+		ssize_t done = write(terminal->fd, pending->data + terminal->sent,
+				     pending->len - terminal->sent);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EAGAIN)
+			return;
+		terminal->gone |= done < 0;
+		terminal->sent = done < 0 ? pending->len : terminal->sent + (size_t)done;
+	}
+	nw_buf_clear(pending);
+	terminal->sent = 0;
+}
+
 /* ---- signals ------------------------------------------------------------------------ */
 
 /* Stop as everybody does who is sent SIGTSTP, with the terminal as it was. */
@@ -231,6 +251,8 @@ void nw_terminal_look(struct nw_terminal *terminal)
 {
 	struct signalfd_siginfo info;
 
+	if (terminal->entered && terminal->pending.len)
+		flush(terminal);
 	while (read(terminal->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGTSTP) {
 			suspend(terminal);
@@ -249,7 +271,8 @@ void nw_terminal_look(struct nw_terminal *terminal)
 
 void nw_terminal_wait(const struct nw_terminal *terminal, int timeout_ms)
 {
-	struct pollfd ready[] = {{.fd = terminal->fd, .events = POLLIN},
+	short out = terminal->pending.len ? POLLOUT : 0;
+	struct pollfd ready[] = {{.fd = terminal->fd, .events = POLLIN | out},
 				 {.fd = terminal->signals, .events = POLLIN}};
 
 	poll(ready, NW_COUNT(ready), timeout_ms);
@@ -267,30 +290,13 @@ size_t nw_terminal_read(struct nw_terminal *terminal, unsigned char *bytes, size
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void flush(struct nw_terminal *terminal)
-{
-	struct nw_buf *pending = &terminal->pending;
-
-	while (terminal->sent < pending->len) {
-		ssize_t done = write(terminal->fd, pending->data + terminal->sent,
-				     pending->len - terminal->sent);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0 && errno == EAGAIN)
-			return;
-		terminal->gone |= done < 0;
-		terminal->sent = done < 0 ? pending->len : terminal->sent + (size_t)done;
-	}
-	nw_buf_clear(pending);
-	terminal->sent = 0;
-}
-
 void nw_terminal_show(struct nw_terminal *terminal, const struct nw_canvas *canvas)
 {
 	if (!terminal->entered || terminal->gone)
 		return;
 	flush(terminal);
-	if (terminal->pending.len)
+	terminal->redraw = terminal->pending.len > 0;
+	if (terminal->redraw)
 		return;
 	nw_canvas_diff(&terminal->shown, canvas, terminal->color, &terminal->pending);
 	size_t count = canvas->columns * canvas->rows;
@@ -301,6 +307,5 @@ void nw_terminal_show(struct nw_terminal *terminal, const struct nw_canvas *canv
 	else
 		memcpy(terminal->shown.glyph, canvas->glyph,
 		       count * sizeof(*canvas->glyph));
-	terminal->redraw = false;
 	flush(terminal);
 }

@@ -46,7 +46,7 @@ if postgres; then
   has "queries in transactions" "$(cat agreed)" '^[0-9]{4,} [1-9]'
   is "on the tracks of the four backends, at least" "$(say "len({s['tid'] for s in d['slices']}) >= 4")" True
   is "with the text of the queries" \
-    "$(say "sum('UPDATE pgbench_accounts' in str(s['args']['start'].get('sql')) for s in d['slices'])")" 400
+    "$(say "sum(s['name'] == 'postgresql:query' and 'UPDATE pgbench_accounts' in s['args']['start']['sql'] for s in d['slices'])")" 400
   "$NOPWATCH" trace --from pg.dat --by pid -f perfetto -o by.pftrace && "$TESTS_LIB/perfetto" by.pftrace >out.json
   "$NOPWATCH" report pg.dat --by pid -j -o by.json
   is "--by pid: as many on the track of each backend as report counts" \
