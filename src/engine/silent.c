@@ -90,17 +90,21 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 
 /*
  * uprobe_profile counts the hits of all processes, also of those that are not traced, and those
- * that the kernel then dropped: which it was, nobody has seen.
+ * that the kernel then dropped: which it was, nobody has seen. Of a return probe it counts the calls when they
+ * begin (uprobe_dispatcher() of trace_uprobe.c), and these may not have returned.
  */
 static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
 {
-	if (nw_strings_addf(
-		    &run->result->state_texts,
-		    "the kernel counted %ju hit%s in the whole system, but recorded "
-		    "none%s",
-		    hits, hits == 1 ? "" : "s",
-		    run->result->restricted ? " of the traced processes" : "") < 0)
+	const struct nw_probe *p = run->result->selection.probes.item[probe];
+	bool back = p->points.count && p->points.item[0].is_return;
+
+	if (nw_strings_addf(&run->result->state_texts,
+			    "the kernel counted %ju %s%s in the whole system, but recorded "
+			    "%s%s",
+			    hits, back ? "call" : "hit", hits == 1 ? "" : "s",
+			    back ? "no return" : "none",
+			    run->result->restricted ? " of the traced processes" : "") < 0)
 		return nw_no_memory(err);
 	run->result->states[probe] = (struct nw_probe_state){
 		.state = run->result->restricted ? NW_STATE_FILTERED

@@ -40,6 +40,9 @@ struct text {
 	bool has_abandoned;  /* there are calls that never returned */
 	nw_strings left_out; /* columns, for the terminal's width */
 	size_t silent[2];    /* by subject: how many were neither hit nor begun nor ended */
+	size_t active[2];    /* the others */
+	size_t beyond
+		[2]; /* by subject: how many --top has cut off that were hit, or began */
 	size_t histograms, unshown; /* how many there are, and were not shown */
 	struct nw_buf *out;
 };
@@ -76,6 +79,9 @@ static void rank(struct text *t, enum nw_subject subject, nw_ranking *out)
 {
 	if (nw_rank(t->report, subject, sort_of(t, subject, false), out) < 0)
 		t->out->failed = true;
+	t->beyond[subject] = t->active[subject];
+	nw_vec_each (out, one)
+		t->beyond[subject] -= !nw_is_silent(t->report, subject, one->index);
 }
 
 static void rank_groups(struct text *t, enum nw_subject subject, size_t index,
@@ -621,6 +627,12 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "\n%zu more histograms; --top N or --all-rows shows them\n",
 			      t->unshown);
+	if (t->beyond[NW_SUBJECT_PROBES] || t->beyond[NW_SUBJECT_SPANS])
+		nw_buf_printf(
+			t->out,
+			"\n%zu more probes were hit, and there were %zu more spans; a "
+			"larger --top shows them\n",
+			t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS]);
 	if (probes > FOLD && !report->view.all_rows)
 		nw_buf_printf(t->out, "\n%zu probes were not hit; --all-rows shows them\n",
 			      probes);
@@ -692,6 +704,9 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 						   report->selection->probes.count);
 	t.silent[NW_SUBJECT_SPANS] = count_silent(report, NW_SUBJECT_SPANS,
 						  report->span_count);
+	t.active[NW_SUBJECT_PROBES] = report->selection->probes.count -
+				      t.silent[NW_SUBJECT_PROBES];
+	t.active[NW_SUBJECT_SPANS] = report->span_count - t.silent[NW_SUBJECT_SPANS];
 	if (report->interval)
 		title(report, out);
 	probe_table(&t);

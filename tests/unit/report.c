@@ -487,6 +487,13 @@ START_TEST(rows_are_sorted_by_what_was_asked_for)
 	expect_order(NW_SORT_MAX, 2, "AB");
 	expect_order(NW_SORT_NAME, 0, "ABCD");
 	expect_order(NW_SORT_DEFAULT, 1, "B");
+	struct nw_report report = report_of();
+	report.view.top = 1;
+	char *text = printed(&report, &nw_output_text);
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\n5 more probes were hit, and there were 2 more "
+				     "spans; a larger --top shows them\n"));
+	free(text);
 	teardown();
 }
 END_TEST
