@@ -6,15 +6,9 @@
 #include "error_rows.h"
 
 const struct nw_error_cause nw_bpf_errors[] = {
-	{"failed to find symbols matched to", NW_CAUSE_SYMBOL_MISSING,
-	 "the file has no function of such a name", "nopwatch why uprobe:FILE:SYMBOL",
-	 "perf tools/perf/util/probe-event.c"},
 	{"failed to find symbol table", NW_CAUSE_SYMBOL_STRIPPED,
 	 "the file has no table of symbols at all", "nopwatch stat uprobe:FILE:0xOFFSET",
 	 "libbpf src/elf.c"},
-	{"failed to find symbol at 0x", NW_CAUSE_SYMBOL_STRIPPED,
-	 "perf knows no function at that address", "nopwatch why uprobe:FILE:SYMBOL",
-	 "perf tools/perf/util/probe-event.c"},
 	{"ambiguous match for", NW_CAUSE_SYMBOL_AMBIGUOUS,
 	 "several functions have that name; the file offset says which one",
 	 "nm FILE | grep -w SYMBOL", "libbpf src/elf.c"},
@@ -379,10 +373,6 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	{"usdt: unrecognized elf kind", NW_CAUSE_FILE_MISSING,
 	 "the file is no ELF file: a script or a wrapper around the program", "file FILE",
 	 "libbpf src/usdt.c"},
-	{"failed to find symbol", NW_CAUSE_SYMBOL_MISSING,
-	 "the file does not define that function: imported, stripped, inlined or misspelt",
-	 "nopwatch why uprobe:FILE:SYMBOL",
-	 "libbpf src/elf.c, perf tools/perf/util/probe-event.c"},
 	{"perf_event_open*input/output error", NW_CAUSE_FILESYSTEM,
 	 "the file system cannot be probed (an old overlayfs), or the file is no ELF file",
 	 "nopwatch why uprobe:FILE:SYMBOL", "bcc src/cc/libbpf.c"},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What perf, SystemTap, LTTng and the runtimes that are probed say, and what it means. Answers of
- * the kernel that any tool may pass on stand last.
+ * What perf, SystemTap, LTTng and the runtimes that are probed say, and what it means; what libbpf says
+ * in the same words as perf stands with perf. Answers of the kernel that any tool may pass on stand
+ * last.
  */
 #include "error_rows.h"
 
@@ -24,6 +25,16 @@ const struct nw_error_cause nw_tool_errors[] = {
 	{"probe point '*' not found", NW_CAUSE_SYMBOL_MISSING,
 	 "perf found no such function or line", "nopwatch why uprobe:FILE:SYMBOL",
 	 "perf tools/perf/util/probe-event.c"},
+	{"failed to find symbols matched to", NW_CAUSE_SYMBOL_MISSING,
+	 "the file has no function of such a name", "nopwatch why uprobe:FILE:SYMBOL",
+	 "perf tools/perf/util/probe-event.c"},
+	{"failed to find symbol at 0x", NW_CAUSE_SYMBOL_STRIPPED,
+	 "perf knows no function at that address", "nopwatch why uprobe:FILE:SYMBOL",
+	 "perf tools/perf/util/probe-event.c"},
+	{"failed to find symbol", NW_CAUSE_SYMBOL_MISSING,
+	 "the file does not define that function: imported, stripped, inlined or misspelt",
+	 "nopwatch why uprobe:FILE:SYMBOL",
+	 "libbpf src/elf.c, perf tools/perf/util/probe-event.c"},
 	{"error: event * already exists", NW_CAUSE_STALE_EVENT,
 	 "perf has an event of that name already: perf probe -d removes it, -f adds "
 	 "another",

@@ -13,8 +13,8 @@ static const struct {
 	const char *told;
 	const char *text, *remedy;
 } switches[] = {
-	/* OpenJDK src/hotspot/share/runtime/globals.hpp: the flags, and runtime/arguments.cpp: that
-	 * ExtendedDTraceProbes turns on the other three */
+	/* java -XX:+ExtendedDTraceProbes -XX:+PrintFlagsFinal -version (17): it turns on the other
+	 * three */
 	{"hotspot", "method__*", "+ExtendedDTraceProbes\0+DTraceMethodProbes\0",
 	 "the JVM fires its method probes only with -XX:+DTraceMethodProbes or "
 	 "-XX:+ExtendedDTraceProbes",
@@ -27,11 +27,12 @@ static const struct {
 	 "the JVM fires its monitor probes only with -XX:+DTraceMonitorProbes or "
 	 "-XX:+ExtendedDTraceProbes",
 	 "# start java with -XX:+ExtendedDTraceProbes"},
-	/* PHP Zend/zend.c, zend_startup() asks for the variable */
+	/* PHP's manual, "Using PHP and DTrace" */
 	{"php", "*", "USE_ZEND_DTRACE=1\0",
 	 "PHP fires its probes only with USE_ZEND_DTRACE=1 in its environment",
 	 "# start PHP with USE_ZEND_DTRACE=1"},
-	/* python/cpython issue 98894; later versions have no such notes until they work again */
+	/* python/cpython issue 98894; later versions have no such notes until pull request 142397, which
+	 * brings function__* back, but not line */
 	{"python", "function__*", "\0",
 	 "the interpreter of CPython 3.11 calls Python functions without passing its "
 	 "function__entry and function__return probes (python/cpython issue 98894)",
@@ -39,7 +40,7 @@ static const struct {
 	{"python", "line", "\0",
 	 "CPython has not fired its line probe since 3.11 (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
-	/* Ruby's doc/dtrace_probes.rdoc */
+	/* Ruby's probes.d: cmethod__* are "fired just before a C method is entered" and returns */
 	{"ruby", "method__*", "\0",
 	 "Ruby's method probes are for methods written in Ruby; those written in C have "
 	 "cmethod__entry and cmethod__return",
