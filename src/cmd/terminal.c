@@ -126,6 +126,9 @@ int nw_terminal_open(struct nw_terminal *terminal, bool color)
 	terminal->fd = open("/proc/self/fd/1", flags);
 	if (terminal->fd < 0)
 		terminal->fd = open("/dev/tty", flags);
+	/* in a root without either: it may block, but it is there */
+	if (terminal->fd < 0)
+		terminal->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (terminal->fd < 0)
 		return -errno;
 	watch(terminal, false);
@@ -282,7 +285,9 @@ void nw_terminal_wait(const struct nw_terminal *terminal, int timeout_ms)
 
 size_t nw_terminal_read(struct nw_terminal *terminal, unsigned char *bytes, size_t size)
 {
-	if (!terminal->entered || terminal->gone)
+	struct pollfd typed = {.fd = terminal->fd, .events = POLLIN};
+
+	if (!terminal->entered || terminal->gone || poll(&typed, 1, 0) <= 0)
 		return 0;
 	ssize_t got = read(terminal->fd, bytes, size);
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
