@@ -115,6 +115,8 @@ struct nw_run_result {
 	int command_status; /* of waitpid(), if the command's end is the reason */
 };
 
+/* The probes that somebody has asked for. */
+size_t nw_result_probes(const struct nw_run_result *result);
 /* Sites that are armed. */
 size_t nw_result_sites(const struct nw_run_result *result);
 uint64_t nw_result_elapsed(const struct nw_run_result *result);
@@ -159,7 +161,9 @@ struct nw_consumer {
 	bool comms;	   /* wants to know processes and names of threads */
 	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
 	bool named_events; /* call events after their probes, for other tools */
-	bool large_pages;  /* does so little with a hit that reading it counts */
+	bool scheduler; /* record what nw_is_scheduler_probe() knows, too: scheduled() gets what nobody
+			   has asked to see */
+	bool large_pages; /* does so little with a hit that reading it counts */
 	/* texts in which argN means an argument that nobody has named, so that it is fetched */
 	const char *const *uses;
 	size_t use_count;
@@ -176,6 +180,8 @@ struct nw_consumer {
 	uint64_t (*counted)(void *arg, size_t probe);
 	/* A hit that the filter has taken out. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* A hit of a probe that is hidden, of whatever thread. It is not among the run's hits. */
+	int (*scheduled)(void *arg, const struct nw_hit *hit);
 	/* A hit of a thread that is not wanted, in a run that is restricted. */
 	int (*stranger)(void *arg, const struct nw_hit *hit);
 	/* A probe was disabled at this time; hits before it may still come. */
@@ -247,6 +253,7 @@ struct nw_measure_options {
 	uint64_t interval_ns; /* of reports; 0: none */
 	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
 	bool totals;	/* a report of an interval is of everything so far */
+	bool states;	/* what threads do in spans: running, sleeping, ... */
 	struct nw_slower slower; /* slow() is told of each span that takes so long */
 	bool bins;		 /* keep what happened when, for pictures */
 	bool one_by_one; /* take hits one by one also where many at once would do: groups or intervals
@@ -338,6 +345,7 @@ struct nw_timeline_options {
 	uint64_t count; /* stop after so many hits; 0: go on */
 	struct nw_slower
 		slower; /* instead of hits and spans only those that take so long are shown, and counted */
+	bool states;		 /* what threads do in spans */
 	bool header, bold, wall; /* as those of nw_printer */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
@@ -374,6 +382,7 @@ struct nw_recorder_options {
 	uint64_t count;	   /* stop after so many hits; 0: go on */
 	const pid_t *pids; /* those of the request, which the recording tells of */
 	size_t pid_count;
+	bool states; /* record what threads do, too */
 	void *arg;
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
 };

@@ -147,6 +147,7 @@ struct nw_slow_span {
 	const struct nw_hit *ended;
 	const struct nw_task *task;	/* that ended it */
 	uint64_t start, latency, least; /* it began then; at least so long are shown */
+	const uint64_t *states;		/* as in a span's event */
 	double percentile; /* least is that of the spans before it; 0: it was said as it is */
 	uint64_t run_start; /* time that text counts from */
 	int64_t wall_ns;    /* as in an event's line */
@@ -166,9 +167,9 @@ struct nw_begin {
 	/* where spans are grouped: by what, and who knows the groups' names; or NULL */
 	const char *group_by;
 	const struct nw_summary *summary;
-	size_t sites; /* that are armed */
-	bool header;  /* text: name the columns of events, */
-	bool bold;    /* so */
+	size_t probes, sites; /* that were asked for, and are armed */
+	bool header;	      /* text: name the columns of events, */
+	bool bold;	      /* so */
 };
 
 /* A probe was disabled in mid-run. */

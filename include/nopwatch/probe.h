@@ -140,6 +140,7 @@ struct nw_probe {
 			       that are wanted */
 	bool has_args;	    /* the user named arguments */
 	size_t named;	    /* the first so many */
+	bool hidden; /* nobody has asked for it: what it tells is needed for something else */
 };
 
 /* The argument of that name or, whatever it is called, argN; -1. */

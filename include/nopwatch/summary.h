@@ -171,6 +171,22 @@ void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *coun
 /* Was the probe hit more than most times within the last second? *rate: how often a second. */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate);
 
+/* ---- what threads do ---------------------------------------------------------------- */
+
+/* Where the time of a span goes. */
+enum nw_task_state {
+	NW_TASK_RUNNING,
+	NW_TASK_RUNNABLE, /* it could run, but the CPU did something else */
+	NW_TASK_SLEEPING, /* until it is woken: by a lock, a socket, a timer; or stopped */
+	NW_TASK_DISK,	  /* the same, and signals do not wake it */
+	NW_TASK_OTHERS,	  /* the span has ended on another thread */
+	NW_TASK_STATES
+};
+extern const char *const nw_task_state_names[NW_TASK_STATES]; /* "running", ... */
+
+/* Is it one of the scheduler's events that tell this? sched_switch, sched_waking, sched_wakeup */
+bool nw_is_scheduler_probe(const struct nw_probe *probe);
+
 /* ---- each span ---------------------------------------------------------------------- */
 
 /* What becomes of one span, for whoever looks at each, not only at their distribution. */
@@ -191,6 +207,9 @@ struct nw_span_event {
 	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */
 	const struct nw_hit
 		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
+	/* ENDS: so long it was in which state, which adds up to its latency; NULL: nobody asks, or it
+	 * is not known */
+	const uint64_t *states;
 	const char *
 		why; /* the others: "unmatched", "abandoned", "omitted", "repeated", "discarded", or "filtered":
 				a filter took its end out */
@@ -233,6 +252,9 @@ struct nw_span_row {
 	uint64_t discarded; /* may have straddled a loss */
 	uint64_t
 		abandoned; /* calls that never returned, framed spans whose end never came */
+	/* NW_TASK_STATES of them: how long spans were in each state; NULL: none, or nobody asks */
+	struct nw_histogram *states;
+	uint64_t unsplit; /* measured, but what its thread did is not known */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
 	uint64_t repeated; /* calls of Go's that began once more, as they do when a stack is
@@ -242,6 +264,7 @@ struct nw_span_row {
 /* Has anything begun or ended? */
 bool nw_span_row_has(const struct nw_span_row *row);
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from);
+void nw_span_row_free(struct nw_span_row *row); /* what it points to */
 
 /* Results of one group; group 0 is everything when nothing is grouped. They cost memory for the
  * probes and spans that the group has, not for all that there are. */
@@ -270,6 +293,7 @@ struct nw_summary_options {
 	size_t span_count;
 	bool args;    /* distributions of the arguments that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
+	bool states; /* what threads do in spans: the scheduler's events are among the probes */
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
 	nw_span_listener *listener;
 	void *listener_arg;
@@ -312,6 +336,8 @@ int nw_summary_filtered(struct nw_summary *summary, const struct nw_hit *hit, in
 void nw_summary_only(struct nw_summary *summary, bool (*wanted)(void *arg, int32_t tid),
 		     void *arg);
 int nw_summary_stranger(struct nw_summary *summary, const struct nw_hit *hit);
+/* Take a hit of the scheduler that is in no row: it only says what threads do. */
+void nw_summary_scheduled(struct nw_summary *summary, const struct nw_hit *hit);
 /* Take a hit. pid: its process, for spans keyed by it. group: -1 if the hit cannot say. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);

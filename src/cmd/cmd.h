@@ -35,6 +35,7 @@ struct nw_args {
 	const struct nw_output_format *format;
 	const char *by, *filter;
 	struct nw_slower slower;
+	bool states;
 	NW_VEC(const char *) spans, hists, types, remotes;
 	const char *color;
 	const char *error;	      /* --error */

@@ -11,7 +11,7 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 
 	if (!args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("recording %zu probes (%zu sites), Ctrl-C ends",
-			so_far->selection.probes.count, nw_result_sites(so_far));
+			nw_result_probes(so_far), nw_result_sites(so_far));
 }
 
 static int finish(const struct nw_args *args, const char *path,
@@ -52,6 +52,7 @@ static int run(const struct nw_args *args)
 		.count = args->count,
 		.pids = args->pids.item,
 		.pid_count = args->pids.count,
+		.states = args->states,
 		.arg = (void *)(uintptr_t)args,
 		.armed = armed,
 	};
@@ -82,7 +83,7 @@ const struct nw_command nw_cmd_record = {
 		   "`trace --from` read on any machine, without privileges; trace-cmd and "
 		   "kernelshark\n"
 		   "read it, too.",
-	.options = "pid follow all exe types duration count output max-rate buffer "
+	.options = "pid follow all exe types duration count output states max-rate buffer "
 		   "string-size strict "
 		   "dry-run force quiet color",
 	.run = run,

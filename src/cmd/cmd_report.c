@@ -27,6 +27,7 @@ const struct nw_command nw_cmd_report = {
 		   "nopwatch trace --from FILE.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = "interval output format json by sort top all-rows filter span slower "
+		   "states "
 		   "hist quiet "
 		   "verbose color no-pager",
 	.run = run,

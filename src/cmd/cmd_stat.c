@@ -248,11 +248,12 @@ static int armed(void *arg, struct nw_error *err)
 {
 	struct nw_stat *s = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(s->measure.run);
-	size_t probes = so_far->selection.probes.count, sites = nw_result_sites(so_far);
+	size_t probes = nw_result_probes(so_far), sites = nw_result_sites(so_far);
 
 	if (s->live) {
 		nw_output_begin(&s->output, &(const struct nw_begin){
 						    .selection = &so_far->selection,
+						    .probes = probes,
 						    .sites = sites,
 					    });
 		return s->live->armed(s->live->arg, s, err);
@@ -261,7 +262,8 @@ static int armed(void *arg, struct nw_error *err)
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports", probes,
 			sites);
-	const struct nw_begin begin = {.selection = &so_far->selection, .sites = sites};
+	const struct nw_begin begin = {
+		.selection = &so_far->selection, .probes = probes, .sites = sites};
 	nw_output_begin(&s->output, &begin);
 	return nw_sink_write(&s->sink, &s->output.text, err);
 }
@@ -469,6 +471,7 @@ int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 		.one_by_one = live != NULL,
 		.slower = args->slower,
 		.bins = args->format->bins || live,
+		.states = args->states,
 		.arg = &s,
 		.start = start,
 		.armed = armed,
@@ -546,7 +549,8 @@ const struct nw_command nw_cmd_stat = {
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span slower hist max-rate buffer string-size "
+		   "sort top all-rows filter span slower states hist max-rate buffer "
+		   "string-size "
 		   "from "
 		   "strict dry-run force quiet verbose color no-pager",
 	.run = run,

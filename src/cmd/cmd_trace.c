@@ -30,7 +30,7 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			so_far->selection.probes.count, nw_result_sites(so_far));
+			nw_result_probes(so_far), nw_result_sites(so_far));
 }
 
 static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
@@ -98,6 +98,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.by = args->by,
 		.count = args->count,
 		.slower = args->slower,
+		.states = args->states,
 		.header = header,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
@@ -117,6 +118,8 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 	}
 	if (args->spans.count)
 		return no_spans(args, "span", err);
+	if (args->states)
+		return no_spans(args, "states", err);
 	t->printer = (struct nw_printer){
 		.format = args->format,
 		.header = header,
@@ -177,7 +180,8 @@ const struct nw_command nw_cmd_trace = {
 		"shown,\nas they end.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = "pid follow all exe types duration count output format json by filter "
-		   "span slower max-rate buffer string-size from time strict dry-run force "
+		   "span slower states max-rate buffer string-size from time strict "
+		   "dry-run force "
 		   "quiet "
 		   "verbose color",
 	.run = run,

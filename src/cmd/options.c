@@ -258,6 +258,7 @@ static int take_error(struct nw_args *args, const char *value, struct nw_error *
 		return 0;                                                                  \
 	}
 
+FLAG(take_states, args->states = true)
 FLAG(take_json, args->format = &nw_output_json)
 FLAG(take_dry_run, args->dry_run = true)
 FLAG(take_enable, args->enable = true)
@@ -297,6 +298,8 @@ static const struct nw_option options[] = {
 	 take_span},
 	{0, "slower", "TIME|pNN", "show each span that takes so long, with its arguments",
 	 take_slower},
+	{0, "states", NULL, "split spans by what their threads did: ran, waited, slept",
+	 take_states},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
 	 take_types},

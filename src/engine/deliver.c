@@ -5,6 +5,17 @@
 
 #include "run.h"
 
+/* Events that nobody has asked to see; in a recording or text, nobody has asked for any. */
+static void hide_scheduler(struct nw_run *run)
+{
+	nw_vec_each (&run->result->selection.probes, probe) {
+		bool live = run->source == &nw_live_source;
+		if (nw_is_scheduler_probe(*probe) &&
+		    !(live && nw_request_names(run->request, *probe)))
+			(*probe)->hidden = true;
+	}
+}
+
 int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
@@ -14,6 +25,8 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
 	if (!run->probe_hits || (run->filter && !run->probe_filtered))
 		return nw_no_memory(err);
+	if (run->consumer.scheduler)
+		hide_scheduler(run);
 	return run->filter ? nw_filter_bind(run->filter, &run->result->selection, err) : 0;
 }
 
@@ -54,6 +67,11 @@ static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 
 	if (hit->time > run->result->stop_ns || run->enough)
 		return 0;
+	if (nw_unlikely(run->consumer.scheduler) &&
+	    run->result->selection.probes.item[hit->probe]->hidden) {
+		run->probe_hits[hit->probe]++;
+		return run->consumer.scheduled(run->consumer.arg, hit);
+	}
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
 		return run->consumer.stranger(run->consumer.arg, hit);
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))

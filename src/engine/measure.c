@@ -29,7 +29,7 @@ static int make_spans(struct nw_measure *m, const struct nw_selection *selection
 static bool has_named_args(const struct nw_selection *selection)
 {
 	nw_vec_each (&selection->probes, probe)
-		if ((*probe)->has_args)
+		if ((*probe)->has_args && !(*probe)->hidden)
 			return true;
 	return false;
 }
@@ -130,6 +130,7 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.span_count = m->spans.count,
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = grouped,
+		.states = m->options.states,
 		.listener = m->options.listener || m->options.bins || m->slow ? listen
 									      : NULL,
 		.listener_arg = m,
@@ -431,6 +432,12 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return ret;
 }
 
+static int scheduled(void *arg, const struct nw_hit *hit)
+{
+	nw_summary_scheduled(((struct nw_measure *)arg)->summary, hit);
+	return 0;
+}
+
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
 	struct nw_measure *m = arg;
@@ -528,14 +535,15 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
-			  options->one_by_one || comms;
+			  options->one_by_one || comms || options->states;
 
 	m->every_arg |= needs_args;
 	return (struct nw_consumer){
 		.arg = m,
 		.all_args = needs_args,
-		.values = needs_args,
+		.values = needs_args || options->states,
 		.fetched = options->bins,
+		.scheduler = options->states,
 		.stacks = true,
 		.comms = comms,
 		.large_pages = true,
@@ -547,6 +555,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.hits = one_by_one ? NULL : hits,
 		.counted = one_by_one ? NULL : counted,
 		.filtered = filtered,
+		.scheduled = scheduled,
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,

@@ -315,6 +315,7 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 		.all_args = true,
 		.stacks = true,
 		.comms = true,
+		.scheduler = recorder->options.states,
 		.named_events = true,
 		.start = start,
 		.armed = armed,

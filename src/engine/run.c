@@ -65,6 +65,7 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.start = filled.start ? filled.start : no_step;
 	filled.armed = filled.armed ? filled.armed : no_step;
 	filled.hit = filled.hit ? filled.hit : no_hit;
+	filled.scheduled = filled.scheduled ? filled.scheduled : no_stranger;
 	filled.filtered = filled.filtered ? filled.filtered : no_hit;
 	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
@@ -282,12 +283,24 @@ bool nw_run_asked(struct nw_run *run)
 
 /* ---- the result --------------------------------------------------------------------- */
 
+size_t nw_result_probes(const struct nw_run_result *result)
+{
+	size_t probes = 0;
+
+	nw_vec_each (&result->selection.probes, probe)
+		probes += !(*probe)->hidden;
+	return probes;
+}
+
 size_t nw_result_sites(const struct nw_run_result *result)
 {
 	size_t sites = 0;
 
-	nw_vec_each (&result->armed.points, point)
-		sites += !point->failed;
+	for (size_t i = 0; i < result->armed.points.count; i++) {
+		size_t probe = result->plan.points.item[i].probe;
+		sites += !result->armed.points.item[i].failed &&
+			 !result->selection.probes.item[probe]->hidden;
+	}
 	return sites;
 }
 

@@ -103,6 +103,8 @@ void nw_run_init(struct nw_run *run, const struct nw_request *request,
 void nw_run_free(struct nw_run *run);
 /* The probes and the executable of the command. */
 int nw_run_select(struct nw_run *run, struct nw_error *err);
+/* Has the request asked for this event of the kernel's? */
+bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
 /* Are all probes in what the command itself runs? */
 bool nw_run_command_has_probes(const struct nw_run *run);

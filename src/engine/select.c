@@ -146,10 +146,73 @@ static int find_frames(const struct nw_request *request, struct nw_selection *se
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-/* used: arguments that are looked at without having been named. *command: the executable of the
- * request's; NULL: that is not asked for. */
-static int select_probes(const struct nw_request *request, char **command, bool all_args,
-			 size_t used, struct nw_selection *out, struct nw_error *err)
+static bool names_event(const struct nw_spec *spec, const char *system, const char *name)
+{
+	return spec->kind == NW_SPEC_TRACEPOINT && nw_spec_matches(spec, system, name);
+}
+
+bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe)
+{
+	specs list = {0};
+	struct nw_error ignored;
+	bool named = false;
+
+	if (read_specs(request, &list, &ignored) == 0)
+		nw_vec_each (&list, spec)
+			named |= names_event(spec, probe->provider, probe->name);
+	free_specs(&list);
+	return named;
+}
+
+/* Kernels before 4.3 have no sched_waking. */
+static bool has_event(const struct nw_kernel_events *events, const char *name)
+{
+	struct nw_error ignored;
+	nw_strings names = {0};
+	bool has = events->names(events->arg, &names, &ignored) < 0;
+
+	nw_vec_each (&names, one)
+		has |= strcmp(*one, name) == 0;
+	nw_strings_free(&names);
+	return has;
+}
+
+/* What tells of the states of threads, unless it is asked for anyway. */
+static int add_scheduler(specs *list, const struct nw_kernel_events *events,
+			 struct nw_error *err)
+{
+	static const struct {
+		const char *event, *spec;
+	} wanted[] = {
+		{"sched:sched_switch",
+		 "tracepoint:sched:sched_switch(prev_pid, prev_state, next_pid)"},
+		{"sched:sched_wakeup", "tracepoint:sched:sched_wakeup(pid)"},
+		{"sched:sched_waking", "tracepoint:sched:sched_waking(pid)"},
+	};
+	size_t asked = list->count;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < NW_COUNT(wanted); i++) {
+		bool named = !has_event(events, wanted[i].event);
+		for (size_t j = 0; j < asked; j++)
+			named |= names_event(&list->item[j], "sched",
+					     strchr(wanted[i].event, ':') + 1);
+		if (!named)
+			ret = add_spec(list, wanted[i].spec, err);
+	}
+	return ret;
+}
+
+/* What is needed besides that which the request names. */
+struct wanted {
+	bool all_args, scheduler;
+	size_t used; /* so many arguments are looked at without having been named */
+};
+
+/* *command: the executable of the request's; NULL: that is not asked for. */
+static int select_probes(const struct nw_request *request, char **command,
+			 const struct wanted *wanted, struct nw_selection *out,
+			 struct nw_error *err)
 {
 	struct nw_tracefs fs;
 	const struct nw_types no_types = {0};
@@ -159,13 +222,16 @@ static int select_probes(const struct nw_request *request, char **command, bool 
 		.pid_count = request->pid_count,
 		.file = request->file,
 		.force = request->force,
-		.want_operands = all_args,
+		.want_operands = wanted->all_args,
 		.types = request->types ? request->types : &no_types,
 		.events = &events,
 	};
 	specs list = {0};
+	size_t used = wanted->used;
 	int ret = read_specs(request, &list, err);
 
+	if (ret == 0 && wanted->scheduler)
+		ret = add_scheduler(&list, &events, err);
 	if (ret == 0 && command && request->command)
 		ret = nw_locate(request->command[0], command, err);
 	scope.command = command ? *command : NULL;
@@ -187,7 +253,8 @@ static int select_probes(const struct nw_request *request, char **command, bool 
 int nw_request_select(const struct nw_request *request, bool all_args,
 		      struct nw_selection *out, struct nw_error *err)
 {
-	int ret = select_probes(request, NULL, all_args, 0, out, err);
+	const struct wanted wanted = {.all_args = all_args};
+	int ret = select_probes(request, NULL, &wanted, out, err);
 
 	return ret < 0 ? ret : find_frames(request, out, err);
 }
@@ -196,8 +263,12 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_consumer *consumer = &run->consumer;
 
-	int ret = select_probes(run->request, &run->command, nw_run_wants_args(run),
-				most_used(consumer->uses, consumer->use_count),
+	const struct wanted wanted = {
+		.all_args = nw_run_wants_args(run),
+		.scheduler = consumer->scheduler,
+		.used = most_used(consumer->uses, consumer->use_count),
+	};
+	int ret = select_probes(run->request, &run->command, &wanted,
 				&run->result->selection, err);
 	if (ret == 0 && consumer->stacks)
 		ret = find_frames(run->request, &run->result->selection, err);

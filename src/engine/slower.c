@@ -103,6 +103,7 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 		.latency = latency,
 		.least = least,
 		.percentile = percentile,
+		.states = event->states,
 	};
 	return true;
 }

@@ -66,6 +66,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.span_count = t->measure.spans.count,
 		.group_by = t->options.by,
 		.summary = t->measure.summary,
+		.probes = nw_result_probes(so_far),
 		.sites = nw_result_sites(so_far),
 		.header = t->options.header,
 		.bold = t->options.bold,
@@ -125,6 +126,24 @@ static int stranger(void *arg, const struct nw_hit *hit)
 	return t->inner.stranger(t->inner.arg, hit);
 }
 
+/* Formats that draw show what threads do, too. */
+static int scheduled(void *arg, const struct nw_hit *hit)
+{
+	struct nw_timeline *t = arg;
+	const struct nw_run_result *so_far = nw_run_so_far(t->run);
+	const struct nw_event_line line = {
+		.probe = so_far->selection.probes.item[hit->probe],
+		.hit = hit,
+		.task = nw_run_task(t->run, hit->tid),
+		.start = so_far->start_ns,
+		.wall_ns = so_far->wall_ns,
+	};
+
+	if (!only_slow(t))
+		nw_output_event(&t->output, &line);
+	return t->inner.scheduled(t->inner.arg, hit);
+}
+
 static void loss(void *arg, const struct nw_record *record)
 {
 	struct nw_timeline *t = arg;
@@ -167,6 +186,7 @@ int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeli
 		.count = only_slow(out) ? 0 : options->count,
 		.listener = only_slow(out) ? NULL : listen,
 		.slower = options->slower,
+		.states = options->states,
 		.slow = slow,
 		.arg = out,
 	};
@@ -184,10 +204,12 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.values = true,
 		.stacks = true,
 		.comms = true,
+		.scheduler = timeline->options.states,
 		.start = start,
 		.armed = armed,
 		.hit = only_slow(timeline) ? hit_unseen : hit,
 		.filtered = filtered,
+		.scheduled = scheduled,
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,

@@ -92,7 +92,7 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
 							probe);
 
-	if (!nw_report_has_probe(report, row))
+	if (!nw_report_has_probe(report, probe, row))
 		return;
 	row_start(report, "probe", p->label, group, row->hits, out);
 	statistics(&row->gap, out);
@@ -122,6 +122,13 @@ static void span_line(const struct nw_report *report, size_t span, size_t group,
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
 	row_end(report, "", row, out);
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
+		row_start(report, "state", report->spans[span].name, group,
+			  row->states[i].count, out);
+		statistics(&row->states[i], out);
+		nw_buf_adds(out, ",,,");
+		row_end(report, nw_task_state_names[i], NULL, out);
+	}
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)

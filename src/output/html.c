@@ -176,7 +176,7 @@ static void row(struct page *page, enum nw_subject subject, size_t number, size_
 	bool is_span = subject == NW_SUBJECT_SPANS;
 
 	if (is_span ? !nw_report_has_span(report, nw_group_span(rows, number))
-		    : !nw_report_has_probe(report, nw_group_probe(rows, number)))
+		    : !nw_report_has_probe(report, number, nw_group_probe(rows, number)))
 		return;
 	if (page->rows == page->most_rows) {
 		page->left_out = true;

@@ -181,6 +181,13 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key(&json, "tid");
 	nw_json_i64(&json, slow->ended->tid);
 	nw_json_key_text(&json, "comm", slow->task->comm);
+	if (slow->states) {
+		nw_json_key(&json, "states");
+		nw_json_open(&json, '{');
+		for (size_t i = 0; i < NW_TASK_STATES; i++)
+			nw_json_key_u64(&json, nw_task_state_names[i], slow->states[i]);
+		nw_json_close(&json, '}');
+	}
 	print_side(slow, "start", slow->began, &json);
 	print_side(slow, "end", slow->ended, &json);
 	nw_json_finish(&json);
@@ -190,7 +197,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
 	struct nw_json json = nw_json_start(&output->text, "attached");
 
-	nw_json_key_u64(&json, "probes", begin->selection->probes.count);
+	nw_json_key_u64(&json, "probes", begin->probes);
 	nw_json_key_u64(&json, "sites", begin->sites);
 	nw_json_finish(&json);
 }
@@ -380,12 +387,20 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_u64(json, "abandoned", row->abandoned);
 	nw_json_key_u64(json, "omitted", row->omitted);
 	nw_json_key_u64(json, "repeated", row->repeated);
+	if (!row->states && !row->unsplit)
+		return;
+	nw_json_key(json, "states");
+	nw_json_open(json, '{');
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
+		distribution(json, nw_task_state_names[i], &row->states[i], buckets);
+	nw_json_close(json, '}');
+	nw_json_key_u64(json, "unsplit", row->unsplit);
 }
 
 static void probe_object(const struct nw_report *report, size_t probe, size_t group,
 			 struct nw_buf *out)
 {
-	if (!nw_report_has_probe(report,
+	if (!nw_report_has_probe(report, probe,
 				 nw_group_probe(nw_report_rows(report, group), probe)))
 		return;
 	struct nw_json json = nw_json_start(out, "probe");

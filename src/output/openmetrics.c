@@ -295,7 +295,7 @@ static void show_probes(const struct nw_report *report, show_probe *show,
 						  .kind = "probe",
 						  .name = probe->label,
 						  .group = g};
-			if (nw_report_has_probe(report, row))
+			if (nw_report_has_probe(report, i, row))
 				show(&s, probe, row, out);
 		}
 	}

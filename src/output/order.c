@@ -33,12 +33,20 @@ static bool has_row(const struct nw_report *report, enum nw_subject subject, siz
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
 	return subject == NW_SUBJECT_PROBES
-		       ? nw_report_has_probe(report, nw_group_probe(rows, index))
+		       ? nw_report_has_probe(report, index, nw_group_probe(rows, index))
 		       : nw_report_has_span(report, nw_group_span(rows, index));
+}
+
+static bool is_hidden(const struct nw_report *report, enum nw_subject subject, size_t index)
+{
+	return subject == NW_SUBJECT_PROBES &&
+	       report->selection->probes.item[index]->hidden;
 }
 
 bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_t index)
 {
+	if (is_hidden(report, subject, index)) /* it says nothing, but what it is for */
+		return false;
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
 		const struct nw_group_rows *rows = nw_report_rows(report, g);
 		if (subject == NW_SUBJECT_PROBES
@@ -154,8 +162,9 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < subjects(report, subject); i++)
-		ret = add(out, i, keyed ? key_of_all(report, subject, i, sort) : 0,
-			  name_of(report, subject, i));
+		if (!is_hidden(report, subject, i))
+			ret = add(out, i, keyed ? key_of_all(report, subject, i, sort) : 0,
+				  name_of(report, subject, i));
 	order(out, sort);
 	if (report->view.top && out->count > report->view.top)
 		out->count = report->view.top;

@@ -82,9 +82,11 @@ bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row
 	return !report->group_by || nw_span_row_has(row);
 }
 
-bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row)
+bool nw_report_has_probe(const struct nw_report *report, size_t probe,
+			 const struct nw_probe_row *row)
 {
-	return !report->group_by || row->hits;
+	return !report->selection->probes.item[probe]->hidden &&
+	       (!report->group_by || row->hits);
 }
 
 /* The kernel counts the hits of all processes. */

@@ -11,7 +11,8 @@ double nw_report_rate(const struct nw_report *report, uint64_t hits);
 const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_t group);
 /* Is there anything to say about this span in this group? Without groups there always is. */
 bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row);
-bool nw_report_has_probe(const struct nw_report *report, const struct nw_probe_row *row);
+bool nw_report_has_probe(const struct nw_report *report, size_t probe,
+			 const struct nw_probe_row *row);
 
 /* A group's name as people and programs read it: "GET,200". The caller frees; NULL without memory,
  * and where nothing is grouped. */

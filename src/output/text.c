@@ -179,6 +179,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
 	struct nw_buf *out = &output->text;
 	char time[32], latency[16], least[16];
+	size_t comma = 0;
 
 	time_text(slow->ended->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
 	line_start(time, slow->ended, slow->task, out);
@@ -188,6 +189,13 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	if (slow->percentile > 0) {
 		nw_duration_text(slow->least, least);
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);
+	}
+	for (size_t i = 0; slow->states && i < NW_TASK_STATES; i++) {
+		if (!slow->states[i])
+			continue;
+		nw_duration_text(slow->states[i], least);
+		nw_buf_printf(out, "%s%s %s", comma++ ? ", " : "  ", nw_task_state_names[i],
+			      least);
 	}
 	print_side(slow, "from", slow->began, out);
 	print_side(slow, "to", slow->ended, out);

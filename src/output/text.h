@@ -6,6 +6,9 @@
 #include "nopwatch/output.h"
 
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
+/* What threads did in spans, where that was asked for; left_out gets columns for which there is no room. */
+void nw_text_states(const struct nw_report *report, nw_strings *left_out,
+		    struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_text_features(struct nw_output *output, const struct nw_features *features);

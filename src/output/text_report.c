@@ -354,7 +354,7 @@ static void add_span(struct text *t, struct nw_table *table, size_t span)
 
 	memset(&rest, 0, sizeof(rest));
 	add_rows(t, table, &kind, &(struct row_of){.index = span}, &rest);
-	nw_histogram_free(&rest.span.latency);
+	nw_span_row_free(&rest.span);
 }
 
 static void span_table(struct text *t)
@@ -570,7 +570,8 @@ static void one_note(const struct text *t, size_t first, struct nw_buf *out)
 
 	for (size_t i = first; i < report->selection->probes.count; i++) {
 		const char *label = report->selection->probes.item[i]->label;
-		if (!report->states[i].text || strcmp(report->states[i].text, text) != 0)
+		if (!report->states[i].text || strcmp(report->states[i].text, text) != 0 ||
+		    report->selection->probes.item[i]->hidden)
 			continue;
 		if (named == NAMED) {
 			more++;
@@ -599,7 +600,7 @@ static void notes(const struct text *t)
 		for (size_t j = 0; fold && text && j < i && !again; j++)
 			again = report->states[j].text &&
 				strcmp(report->states[j].text, text) == 0;
-		if (!text || again)
+		if (!text || again || report->selection->probes.item[i]->hidden)
 			continue;
 		if (fold && said++ >= MOST_NOTES) {
 			unsaid++;
@@ -711,6 +712,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 		title(report, out);
 	probe_table(&t);
 	span_table(&t);
+	nw_text_states(report, &t.left_out, out);
 	arg_table(&t);
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);

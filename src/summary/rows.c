@@ -63,14 +63,31 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	into->abandoned += from->abandoned;
 	into->omitted += from->omitted;
 	into->repeated += from->repeated;
+	into->unsplit += from->unsplit;
+	if (from->states && !into->states)
+		into->states = calloc(NW_TASK_STATES, sizeof(*into->states));
+	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
+		nw_histogram_merge(&into->states[i], &from->states[i]);
+	into->latency.failed |= from->states && !into->states;
+}
+
+void nw_span_row_free(struct nw_span_row *row)
+{
+	nw_histogram_free(&row->latency);
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
+		nw_histogram_free(&row->states[i]);
+	free(row->states);
+	row->states = NULL;
 }
 
 static void clear_span(struct nw_span_row *row)
 {
-	struct nw_histogram latency = row->latency;
+	struct nw_span_row empty = {.latency = row->latency, .states = row->states};
 
-	nw_histogram_clear(&latency);
-	*row = (struct nw_span_row){.latency = latency};
+	nw_histogram_clear(&empty.latency);
+	for (size_t i = 0; empty.states && i < NW_TASK_STATES; i++)
+		nw_histogram_clear(&empty.states[i]);
+	*row = empty;
 }
 
 /* ---- tables ------------------------------------------------------------------------- */
@@ -188,7 +205,7 @@ void nw_rows_free(struct nw_group_rows *rows)
 	for (size_t i = 0; rows->probes && i < rows->shape->probes; i++)
 		free_probe(rows->shape, &rows->probes[i], i);
 	for (size_t i = 0; rows->spans && i < rows->shape->options->span_count; i++)
-		nw_histogram_free(&rows->spans[i].latency);
+		nw_span_row_free(&rows->spans[i]);
 	free(rows->probes);
 	free(rows->spans);
 	for (size_t i = 0; i < rows->some_probes.slots; i++) {
@@ -200,7 +217,7 @@ void nw_rows_free(struct nw_group_rows *rows)
 	for (size_t i = 0; i < rows->some_spans.slots; i++) {
 		struct nw_span_row *row = rows->some_spans.slot[i].row;
 		if (row)
-			nw_histogram_free(&row->latency);
+			nw_span_row_free(row);
 		free(row);
 	}
 	free(rows->some_probes.slot);

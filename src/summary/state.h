@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "open.h"
 #include "rows.h"
+#include "task_states.h"
 
 /* What a probe means to one span. */
 struct role {
@@ -55,6 +56,7 @@ struct nw_summary {
 	bool goroutines;    /* some spans are of these */
 	bool has_intervals; /* there have been intervals */
 	bool finished;
+	struct nw_task_states *task_states; /* NULL: nobody asks */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
@@ -62,12 +64,20 @@ struct nw_summary {
 
 /* The listener is told (tell.c). What a hit does to a span; start: it began then, as a hit of that
  * group; NULL: it begins, or never did. */
-void nw_tell_hit(const struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+void nw_tell_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
 		 uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
 		 int64_t group);
 /* A start that is not measured after all. key 0: not known. */
-void nw_tell_gone(const struct nw_summary *s, uint32_t span, uint64_t key,
+void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 		  const struct nw_start *start, const char *why);
+/* Does each span matter, and not only their distribution? */
+static inline bool nw_summary_tells(const struct nw_summary *s)
+{
+	return s->options.listener || s->task_states;
+}
+
+/* A group more, whose number is the last. -ENOMEM. */
+int nw_summary_add_group(struct nw_summary *s);
 /* What each probe means to the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 

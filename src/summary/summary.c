@@ -16,8 +16,6 @@
 #include "histogram.h"
 #include "state.h"
 
-const char nw_group_others[] = "(others)";
-
 /* ---- rows --------------------------------------------------------------------------- */
 
 static nw_apart struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
@@ -52,62 +50,7 @@ static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct grou
 					   : some_span(s, g, span);
 }
 
-static int add_group(struct nw_summary *s)
-{
-	struct group *group = nw_vec_add(&s->groups);
-
-	return group ? nw_rows_init(&group->current, &s->shape) : -ENOMEM;
-}
-
-int nw_summary_next_interval(struct nw_summary *s)
-{
-	s->has_intervals = true;
-	nw_vec_each (&s->groups, group) {
-		if (!group->has_total && nw_rows_init(&group->total, &s->shape) < 0)
-			return -ENOMEM;
-		group->has_total = true;
-		if (nw_rows_merge(&group->total, &group->current) < 0)
-			return -ENOMEM;
-		nw_rows_clear(&group->current);
-	}
-	return 0;
-}
-
 /* ---- groups ------------------------------------------------------------------------- */
-
-int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
-{
-	int64_t known = nw_index_find(&s->names, name, len);
-
-	if (known >= 0)
-		return known;
-	if (s->names.text.count >= NW_MOST_GROUPS) {
-		name = nw_group_others;
-		len = sizeof(nw_group_others) - 1;
-	}
-	int64_t number = nw_index_add(&s->names, name, len);
-	if (number >= 0 && (size_t)number == s->groups.count && add_group(s) < 0)
-		return -ENOMEM;
-	return number;
-}
-
-size_t nw_summary_groups(const struct nw_summary *s)
-{
-	return s->groups.count;
-}
-
-const char *nw_summary_group_name(const struct nw_summary *s, size_t group)
-{
-	return s->options.grouped ? s->names.text.item[group] : NULL;
-}
-
-const struct nw_group_rows *nw_summary_rows(const struct nw_summary *s, size_t group,
-					    bool total)
-{
-	const struct group *g = &s->groups.item[group];
-
-	return total && g->has_total ? &g->total : &g->current;
-}
 
 /* Rows for a hit: -1 is a hit that cannot say, "?". */
 static struct group *group_of(struct nw_summary *s, int64_t group)
@@ -154,10 +97,10 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
-/* Does the listener want to know of a hit that begins a span? */
+/* Does anybody want to know of a hit that begins a span? */
 static inline bool tells_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
-	return s->options.listener && (!s->options.lazy || hit->values);
+	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -384,7 +327,7 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 			if (role->span == span) {
 				role->call = role->framed = false;
 				role->plain = role->until == UINT64_MAX &&
-					      !s->options.listener;
+					      !nw_summary_tells(s);
 			}
 	return nw_calls_take(&s->frames, span, reopen, s);
 }
@@ -440,7 +383,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
-	if (s->options.listener)
+	if (nw_summary_tells(s))
 		nw_tell_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
 	return 0;
 }
@@ -540,13 +483,21 @@ static nw_apart int tell_of_hits(struct nw_summary *s, struct group *g,
 	return ret;
 }
 
+void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
+{
+	if (s->task_states && nw_task_states_uses(s->task_states, hit->probe))
+		nw_task_states_hit(s->task_states, hit);
+}
+
 int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		   int64_t group)
 {
 	struct group *g = group_of(s, group);
 
+	if (nw_unlikely(s->task_states))
+		nw_summary_scheduled(s, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
-		  : nw_likely(!s->options.listener)
+		  : nw_likely(!nw_summary_tells(s))
 			  ? take_hit(s, g, hit, pid, group, false)
 			  : tell_of_hits(s, g, hit, 1, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
@@ -557,7 +508,7 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	struct group *g = group_of(s, 0);
 	int ret = 0;
 
-	if (nw_unlikely(s->options.listener))
+	if (nw_unlikely(nw_summary_tells(s)))
 		return tell_of_hits(s, g, hits, count, 0, 0);
 	for (size_t i = 0; i < count && ret == 0; i++)
 		ret = take_hit(s, g, &hits[i], 0, 0, false);
@@ -568,6 +519,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 {
 	int ret = 0;
 
+	nw_summary_scheduled(s, hit);
 	nw_vec_each (&s->probe[hit->probe].roles, role) {
 		struct group *g = role->thread && ret == 0 ? group_of(s, -1) : NULL;
 		if (g)
@@ -612,6 +564,7 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 {
 	int ret = 0;
 
+	nw_summary_scheduled(s, hit);
 	nw_vec_each (&s->probe[hit->probe].roles, role)
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);
@@ -623,6 +576,8 @@ void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 	s->loss_until = nw_max64(s->loss_until, until);
 	s->gap_least = nw_max64(s->gap_least, until);
 	s->lost += events;
+	if (s->task_states)
+		nw_task_states_loss(s->task_states);
 }
 
 static void break_span(struct nw_summary *s, uint32_t span, uint64_t at)
@@ -652,6 +607,8 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
 	if (s->goroutines) /* the first thread of a process has its number */
 		nw_calls_abandon_process(&s->calls, tid);
+	if (s->task_states)
+		nw_task_states_exit(s->task_states, tid);
 }
 
 void nw_summary_finish(struct nw_summary *s)
@@ -693,9 +650,11 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	       nw_calls_init(&s->calls, options->most_open, false, call_over, s) == 0 &&
 	       nw_calls_init(&s->frames, options->most_open, true, call_over, s) == 0;
 	ret = made ? 0 : nw_no_memory(err);
+	if (ret == 0 && options->states)
+		ret = nw_task_states_open(options->selection, &s->task_states, err);
 	if (ret == 0)
 		ret = nw_summary_add_roles(s, err);
-	if (ret == 0 && !options->grouped && add_group(s) < 0)
+	if (ret == 0 && !options->grouped && nw_summary_add_group(s) < 0)
 		ret = nw_no_memory(err);
 	if (ret < 0)
 		nw_summary_free(s);
@@ -731,7 +690,7 @@ void nw_summary_use_stacks(struct nw_summary *s)
 static void free_spare(struct nw_summary *s)
 {
 	nw_histogram_free(&s->spare_probe.gap);
-	nw_histogram_free(&s->spare_span.latency);
+	nw_span_row_free(&s->spare_span);
 }
 
 void nw_summary_free(struct nw_summary *s)
@@ -754,6 +713,7 @@ void nw_summary_free(struct nw_summary *s)
 	nw_open_free(&s->open);
 	nw_calls_free(&s->calls);
 	nw_calls_free(&s->frames);
+	nw_task_states_free(s->task_states);
 	free(s);
 }
 

@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: MIT
 /* Whoever listens is told what becomes of each span. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
 
-static void tell(const struct nw_summary *s, const struct nw_span_event *event)
+/* The row of a group; -1 is of hits that cannot say. NULL: no memory. */
+static struct nw_span_row *row_of(struct nw_summary *s, int64_t group, uint32_t span)
 {
-	if (s->options.listener)
-		s->options.listener(s->options.listener_arg, event);
+	if (!s->options.grouped)
+		group = 0;
+	else if (group < 0)
+		group = nw_summary_group(s, "?", 1);
+	return group < 0 ? NULL : nw_rows_add_span(&s->groups.item[group].current, span);
 }
 
-void nw_tell_hit(const struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+/* The parts of a span, which it may not have. */
+static void add_states(struct nw_summary *s, const struct nw_span_event *event)
+{
+	struct nw_span_row *row = row_of(s, event->group, event->span);
+
+	if (row && event->states && !row->states)
+		row->states = calloc(NW_TASK_STATES, sizeof(*row->states));
+	s->failed |= !row || (event->states && !row->states);
+	if (s->failed)
+		return;
+	row->unsplit += !event->states;
+	for (size_t i = 0; event->states && i < NW_TASK_STATES; i++)
+		nw_histogram_add(&row->states[i], event->states[i]);
+}
+
+static void tell(struct nw_summary *s, const struct nw_span_event *happened)
+{
+	struct nw_span_event event = *happened;
+	uint64_t states[NW_TASK_STATES];
+
+	if (s->task_states && nw_task_states_span(s->task_states, &event, states))
+		event.states = states;
+	if (s->task_states && event.moment == NW_SPAN_ENDS)
+		add_states(s, &event);
+	if (s->options.listener)
+		s->options.listener(s->options.listener_arg, &event);
+}
+
+void nw_tell_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
 		 uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
 		 int64_t group)
 {
@@ -32,7 +65,7 @@ void nw_tell_hit(const struct nw_summary *s, enum nw_span_moment moment, uint32_
 		});
 }
 
-void nw_tell_gone(const struct nw_summary *s, uint32_t span, uint64_t key,
+void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 		  const struct nw_start *start, const char *why)
 {
 	bool open = s->finished && strcmp(why, "unmatched") == 0;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* The table of what threads did in spans, for people. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+#include "report.h"
+#include "text.h"
+
+enum {
+	MOST_GROUPS = 10 /* without --top */
+};
+
+static const char give_up[] = "P99.9\0P90\0MIN\0P50\0MEAN\0P99\0";
+
+static uint64_t sum_of(const struct nw_span_row *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		sum += row->states[i].sum;
+	return sum;
+}
+
+static void add_name(const struct nw_report *report, size_t span, size_t group,
+		     struct nw_table *table)
+{
+	const char *name = report->spans[span].name;
+	nw_cleanup(nw_free_ptr) char *by = nw_report_group(report, group);
+
+	nw_buf_add_escaped(&table->text, name, strlen(name));
+	nw_table_end_cell(table);
+	if (!report->group_by)
+		return;
+	nw_buf_add_escaped(&table->text, by ? by : "", by ? strlen(by) : 0);
+	nw_table_end_cell(table);
+}
+
+/* A row a state in which the span has spent any time. */
+static void add_rows(const struct nw_report *report, size_t span, size_t group,
+		     struct nw_table *table)
+{
+	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
+	uint64_t sum = row->states ? sum_of(row) : 0;
+
+	for (size_t i = 0; sum && i < NW_TASK_STATES; i++) {
+		const struct nw_histogram *h = &row->states[i];
+		char text[16];
+		if (!h->sum)
+			continue;
+		add_name(report, span, group, table);
+		nw_table_text(table, nw_task_state_names[i]);
+		nw_table_cell(table, "%.1f%%", 100.0 * (double)h->sum / (double)sum);
+		nw_duration_text(h->sum, text);
+		nw_table_text(table, text);
+		for (size_t j = 0; j < nw_statistic_count; j++) {
+			nw_duration_text(nw_statistic_of(h, &nw_statistics[j]), text);
+			nw_table_text(table, text);
+		}
+	}
+}
+
+static void add_span(const struct nw_report *report, size_t span, enum nw_sort sort,
+		     struct nw_table *table)
+{
+	size_t most = report->view.top ? report->view.top : MOST_GROUPS;
+	nw_ranking groups = {0};
+
+	if (nw_rank_groups(report, NW_SUBJECT_SPANS, span, sort, &groups) < 0)
+		table->text.failed = true;
+	for (size_t i = 0; i < groups.count && i < most; i++)
+		add_rows(report, span, groups.item[i].index, table);
+	nw_vec_free(&groups);
+}
+
+static void tell_unsplit(const struct nw_report *report, size_t span, struct nw_buf *out)
+{
+	const char *name = report->spans[span].name;
+	uint64_t unsplit = 0;
+
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		unsplit += nw_group_span(nw_report_rows(report, g), span)->unsplit;
+	if (!unsplit)
+		return;
+	nw_buf_add_escaped(out, name, strlen(name));
+	nw_buf_printf(out,
+		      ": %" PRIu64
+		      " spans are not in there: not all that their threads did "
+		      "was recorded\n",
+		      unsplit);
+}
+
+void nw_text_states(const struct nw_report *report, nw_strings *left_out,
+		    struct nw_buf *out)
+{
+	static const bool plain[32] = {true, true}, grouped[32] = {true, true, true};
+	enum nw_sort sort = report->view.sort == NW_SORT_DEFAULT ? NW_SORT_TOTAL
+								 : report->view.sort;
+	struct nw_table table = {.left = report->group_by ? grouped : plain,
+				 .width = report->view.width,
+				 .give_up = give_up,
+				 .left_out = left_out};
+	nw_ranking ranking = {0};
+
+	nw_table_text(&table, "SPAN");
+	if (report->group_by)
+		nw_table_cell(&table, "BY %s", report->group_by);
+	nw_table_text(&table, "STATE");
+	nw_table_text(&table, "SHARE");
+	nw_table_text(&table, "TOTAL");
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		nw_table_text(&table, nw_statistics[i].column);
+	table.columns = table.cells.count;
+	if (nw_rank(report, NW_SUBJECT_SPANS, sort, &ranking) < 0)
+		out->failed = true;
+	nw_vec_each (&ranking, span)
+		add_span(report, span->index, sort, &table);
+	if (table.cells.count > table.columns) {
+		nw_buf_addc(out, '\n');
+		nw_table_print(&table, report->bold, out);
+	}
+	nw_vec_each (&ranking, span)
+		tell_unsplit(report, span->index, out);
+	nw_table_free(&table);
+	nw_vec_free(&ranking);
+}

@@ -1,0 +1,80 @@
+# --states: where the time of spans went is what the kernel counts itself.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+STATES=$PROGRAMS/states
+ROUNDS=30
+head -c 1M /dev/zero >block && sync block
+
+# Some kernels (6.18 on a virtual machine, with plain `cat trace`, too) do not record each switch to a thread,
+# most of all not those from idle. So the CPU has always something to do; and a span in which such
+# a switch is missing must not be split.
+taskset -c 0 nice -n 19 sh -c 'while :; do :; done' & busy=$!
+
+"$NOPWATCH" trace -j --slower 1ns --states -o slow.json 'usdt:'"$STATES"':states:*' \
+  --span 'act=states:begin..states:end' -- "$STATES" $ROUNDS block >told
+is "the program has run" "$(wc -l <told)" $((6 * ROUNDS))
+holds "every span is there" slow.json "len(of('slow')) == 6 * $ROUNDS"
+holds "and nearly every one is split" slow.json "sum('states' in s for s in of('slow')) >= 6 * $ROUNDS * 0.8"
+holds "the parts are its latency, to the nanosecond" slow.json \
+  "all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+
+# The program asks the kernel just before and just behind a span, and could be interrupted there: so medians.
+cat >compare.py <<'PY'
+import json, statistics, sys
+kind = sys.argv[1]
+told = [line.split() for line in open("told")]
+spans = [s for s in map(json.loads, open("slow.json")) if s["type"] == "slow"]
+pairs = [(s, [int(n) for n in t[1:]]) for s, t in zip(spans, told) if t[0] == kind and "states" in s]
+bad = [] if len(pairs) >= len(told) / 12 else [f"only {len(pairs)} are split"]
+def near(what, got):
+    """Within 2 % of the span, or 20 us."""
+    off = statistics.median(abs(g - w) - max(20000, wall // 50) for g, w, wall in got)
+    if off > 0:
+        bad.append((what, off, got[:3]))
+near("latency", [(s["latency_ns"], wall, wall) for s, (ran, waited, wall) in pairs])
+near("running", [(s["states"]["running"], ran, wall) for s, (ran, waited, wall) in pairs])
+near("runnable", [(s["states"]["runnable"], waited, wall) for s, (ran, waited, wall) in pairs])
+near("asleep", [(s["states"]["sleeping"] + s["states"]["disk"], max(0, wall - ran - waited), wall)
+                for s, (ran, waited, wall) in pairs])
+most = {"spin": "running", "timer": "sleeping", "futex": "sleeping", "contend": None, "pipe": "sleeping", "disk": "disk"}[kind]
+share = {state: statistics.median(s["states"][state] for s, _ in pairs) for state in pairs[0][0]["states"]}
+if most in ("running", "sleeping") and kind in ("spin", "timer", "futex") and share[most] < 2500000:
+    bad.append((kind, share))
+if kind == "contend" and share["runnable"] < 2500000:
+    bad.append((kind, share))
+if kind == "pipe" and share["disk"] or kind == "disk" and not share["disk"]:
+    bad.append((kind, share))
+sys.exit(f"{kind}: {bad}" if bad else 0)
+PY
+for kind in spin timer futex pipe disk contend; do
+  ok "$kind: as the kernel counts it" python3 compare.py $kind
+done
+
+"$NOPWATCH" stat -j --states -o all.json 'usdt:'"$STATES"':states:*(kind:string)' --by kind \
+  --span 'act=states:begin..states:end' -- "$STATES" $ROUNDS block >told
+holds "a distribution a state and group" all.json \
+  "all(r['states'][k]['count'] + r['unsplit'] == $ROUNDS for r in of('span') for k in r['states']) and len(of('span')) == 6"
+holds "which add up, where all are split" all.json \
+  "all(sum(r['states'][k]['sum'] for k in r['states']) == r['latency_ns']['sum'] for r in of('span') if not r['unsplit'])"
+holds "the scheduler's events are not among the probes" all.json \
+  "[r for r in of('probe') if not r['probe'].startswith('states:')] == [] and of('attached')[0]['probes'] == 2"
+is "nor in the count of hits" "$("$NOPWATCH" stat --states 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block |
+  sed -n 's/^\([0-9]*\) hits in.*/\1/p')" 60
+
+"$NOPWATCH" record -q --states -o rec.dat 'usdt:'"$STATES"':states:*' -- "$STATES" $ROUNDS block >told
+"$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span 'act=states:begin..states:end' >slow.json
+holds "a recording has them, too" slow.json \
+  "len(of('slow')) == 6 * $ROUNDS and all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+for kind in spin timer contend; do
+  ok "$kind: and the same is in it" python3 compare.py $kind
+done
+has "a table for people" "$("$NOPWATCH" report --states --span 'act=states:begin..states:end' rec.dat)" \
+  'SPAN +STATE +SHARE +TOTAL'
+"$NOPWATCH" record -q -o without.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
+"$NOPWATCH" report --states without.dat >out 2>err
+is "a recording without them cannot be split" $? 2
+has "and it says so" "$(cat err)" 'there are no events of the scheduler'
+
+kill $busy
+unchanged
+finish

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* task_states: spans split by what the scheduler's events say. */
+#include "nopwatch/plan.h"
+#include "nopwatch/summary.h"
+#include "unit.h"
+
+enum {
+	START,
+	DONE,
+	SWITCH,
+	WAKING,
+	T = 7,
+	OTHER = 8,
+	RUNS = 0, /* prev_state */
+	SLEEPS = 1,
+	DISK = 2,
+	KILLABLE = 130, /* before 4.14 */
+	PREEMPTED = 256,
+};
+
+static const char plan_text[] =
+	"nopwatch-plan 1\nimage /bin/app\n"
+	"probe 0 0 app start app:start 0\nprobe 0 0 app done app:done 0\n";
+
+static struct nw_selection selection;
+static struct nw_plan plan;
+static struct nw_summary *summary;
+static struct nw_span_def span;
+static struct nw_probe switches, wakings;
+static uint64_t states[NW_TASK_STATES], ends;
+static bool split;
+
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	(void)arg;
+	if (event->moment != NW_SPAN_ENDS)
+		return;
+	ends++;
+	split = event->states != NULL;
+	uint64_t sum = 0;
+	for (size_t i = 0; split && i < NW_TASK_STATES; i++) {
+		states[i] = event->states[i];
+		sum += states[i];
+	}
+	if (split)
+		ck_assert_uint_eq(sum, event->hit->time - event->start);
+}
+
+static void name_args(struct nw_probe *probe, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct nw_named_arg *arg = nw_vec_add(&probe->args);
+		strcpy(arg->name, names[i]);
+	}
+}
+
+static void add_probe(struct nw_probe *probe)
+{
+	struct nw_probe **slot = nw_vec_add(&selection.probes);
+
+	*slot = probe;
+}
+
+static void setup(void)
+{
+	static const char *const fields[] = {"prev_pid", "prev_state", "next_pid"};
+	static const char *const waking[] = {"pid"};
+
+	ck_assert_int_eq(nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL,
+				      NULL, NULL, NULL),
+			 0);
+	switches = (struct nw_probe){.kind = NW_SPEC_TRACEPOINT,
+				     .provider = (char *)(uintptr_t) "sched",
+				     .name = (char *)(uintptr_t) "sched_switch"};
+	wakings = switches;
+	wakings.name = (char *)(uintptr_t) "sched_waking";
+	name_args(&switches, fields, 3);
+	name_args(&wakings, waking, 1);
+	add_probe(&switches);
+	add_probe(&wakings);
+	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
+	*(uint32_t *)nw_vec_add(&span.starts) = START;
+	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
+	const struct nw_summary_options options = {.selection = &selection,
+						   .spans = &span,
+						   .span_count = 1,
+						   .states = true,
+						   .listener = listen};
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+}
+
+static void teardown(void)
+{
+	nw_summary_free(summary);
+	selection.probes.count -= 2; /* those on our stack */
+	nw_vec_free(&switches.args);
+	nw_vec_free(&wakings.args);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+	nw_span_def_free(&span);
+}
+
+static void probe_hit(uint32_t probe, int32_t tid, uint64_t time)
+{
+	const struct nw_hit hit = {.time = time, .tid = tid, .probe = probe};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &hit, tid, 0), 0);
+}
+
+static void switches_to(int32_t prev, uint64_t state, int32_t next, uint64_t time)
+{
+	const struct nw_value values[] = {
+		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)prev},
+		{.kind = NW_VALUE_SIGNED, .number = state},
+		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)next}};
+	const struct nw_hit hit = {.time = time,
+				   .tid = prev,
+				   .probe = SWITCH,
+				   .values = values,
+				   .value_count = 3};
+
+	nw_summary_scheduled(summary, &hit);
+}
+
+static void wakes(int32_t tid, uint64_t time)
+{
+	const struct nw_value value = {.kind = NW_VALUE_SIGNED, .number = (uint64_t)tid};
+	const struct nw_hit hit = {.time = time,
+				   .tid = OTHER,
+				   .probe = WAKING,
+				   .values = &value,
+				   .value_count = 1};
+
+	nw_summary_scheduled(summary, &hit);
+}
+
+static const struct nw_span_row *row(void)
+{
+	return nw_group_span(nw_summary_rows(summary, 0, true), 0);
+}
+
+START_TEST(each_state_has_its_time)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(T, SLEEPS, OTHER, 110); /* 10 running */
+	wakes(T, 150);			    /* 40 sleeping */
+	switches_to(OTHER, RUNS, T, 155);   /* 5 runnable */
+	switches_to(T, PREEMPTED, OTHER, 160);
+	switches_to(OTHER, SLEEPS, T, 163);   /* 3 runnable */
+	switches_to(T, KILLABLE, OTHER, 170); /* 7 running, 5 before */
+	wakes(T, 270);			      /* 100 disk */
+	wakes(T, 271);			      /* once awake, awake */
+	switches_to(OTHER, RUNS, T, 280);     /* 10 runnable */
+	switches_to(T, DISK, OTHER, 280);
+	wakes(T, 281); /* 1 disk */
+	switches_to(OTHER, RUNS, T, 281);
+	probe_hit(DONE, T, 300); /* 19 running */
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10 + 5 + 7 + 19);
+	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 5 + 3 + 10);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 40);
+	ck_assert_uint_eq(states[NW_TASK_DISK], 101);
+	ck_assert_uint_eq(row()->states[NW_TASK_DISK].sum, 101);
+	ck_assert_uint_eq(row()->unsplit, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(nested_spans_share_a_clock)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(T, SLEEPS, OTHER, 110);
+	wakes(T, 120);
+	switches_to(OTHER, RUNS, T, 120);
+	probe_hit(START, T, 130);
+	switches_to(T, RUNS, OTHER, 140);
+	switches_to(OTHER, RUNS, T, 150);
+	probe_hit(DONE, T, 160);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 20);
+	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 10);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 0);
+	probe_hit(DONE, T, 170);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	teardown();
+}
+END_TEST
+
+/* What is missing is noticed, and nothing is made up. */
+START_TEST(a_missing_event_is_no_guess)
+{
+	setup();
+	probe_hit(START, T, 100); /* it hits a probe, but was never switched to */
+	switches_to(T, SLEEPS, OTHER, 110);
+	wakes(T, 120);
+	probe_hit(DONE, T, 130);
+	ck_assert(!split);
+	probe_hit(START, T, 200); /* it runs, but was never woken */
+	switches_to(T, SLEEPS, OTHER, 210);
+	switches_to(OTHER, RUNS, T, 220);
+	probe_hit(DONE, T, 230);
+	ck_assert(!split);
+	probe_hit(START, T, 300); /* it leaves twice */
+	switches_to(T, RUNS, OTHER, 310);
+	switches_to(T, RUNS, OTHER, 320);
+	switches_to(OTHER, RUNS, T, 330);
+	probe_hit(DONE, T, 340);
+	ck_assert(!split);
+	probe_hit(START, T, 400); /* and from here on all is well again */
+	probe_hit(DONE, T, 410);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10);
+	ck_assert_uint_eq(row()->unsplit, 3);
+	ck_assert_uint_eq(row()->states[NW_TASK_RUNNING].count, 1);
+	ck_assert_uint_eq(row()->latency.count, 4);
+	teardown();
+}
+END_TEST
+
+START_TEST(what_others_do_does_not_matter)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(OTHER, SLEEPS, 9, 110);
+	wakes(OTHER, 120);
+	switches_to(9, RUNS, OTHER, 130);
+	probe_hit(DONE, T, 150);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
+	teardown();
+}
+END_TEST
+
+/* A number that is used again is another thread. */
+START_TEST(a_thread_that_exits_is_forgotten)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(T, DISK, OTHER, 110);
+	nw_summary_exit(summary, T);
+	probe_hit(START, T, 200);
+	probe_hit(DONE, T, 210);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10);
+	teardown();
+}
+END_TEST
+
+START_TEST(without_a_switch_there_is_nothing_to_tell)
+{
+	struct nw_error err;
+	struct nw_summary *other;
+
+	setup();
+	switches.name = (char *)(uintptr_t) "sched_stat_runtime";
+	const struct nw_summary_options options = {
+		.selection = &selection, .spans = &span, .span_count = 1, .states = true};
+	ck_assert_int_lt(nw_summary_open(&options, &other, &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.what, "no events of the scheduler"));
+	teardown();
+}
+END_TEST
+
+UNIT_MAIN("task_states", each_state_has_its_time, nested_spans_share_a_clock,
+	  a_missing_event_is_no_guess, what_others_do_does_not_matter,
+	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)
