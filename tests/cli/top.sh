@@ -122,7 +122,8 @@ sees "q: quit" '^[0-9]+ hits in .*, 0 events lost'
 sees "and the shell is there" "$PROMPT"
 enter 'stty -a; echo end'
 sees "the terminal is as it was" ' icanon iexten echo '
-enter 'clear; read x; echo "got $x"'
+enter 'clear; echo ready; read x; echo "got $x"'
+waits "for it" '^ready'
 press -l 'typed'
 press Enter
 sees "what is typed is seen" '^typed'
@@ -165,6 +166,26 @@ press h
 sees "keys work" 'latency, '
 press q
 sees "and it ends" '^[0-9]+ hits in '
+
+# ---- a terminal that takes nothing: hits are read all the same ----
+cat >hung.py <<'P'
+import fcntl, os, pty, struct, subprocess, sys, termios, time
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 100, 250, 0, 0))
+top = subprocess.Popen([sys.argv[1], "top", "--from", "-", "-i", "10ms", "-j", "-o", "hung.json"],
+                       stdin=subprocess.PIPE, stdout=slave, env={**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"})
+for i in range(12000):
+    line = f"          app-77      [000] ..... {100 + i / 1000:.6f}: event{i % 90}: (0x5500) number={i} more={'x' * 30}\n"
+    top.stdin.write(line.encode())
+    if i % 20 == 0:
+        top.stdin.flush()
+        time.sleep(0.01)
+top.stdin.close()
+os.write(master, b"q")
+print(top.wait(timeout=100))
+P
+is "a terminal that takes nothing holds nothing up" "$(timeout 120 python3 hung.py "$NOPWATCH" 2>&1)" 0
+is "everything was read" "$(j hung.json "sum(p['hits'] for p in of('probe'))")" 12000
 
 # ---- signals while it is looked at ----
 for signal in TERM HUP INT QUIT SEGV USR2; do
