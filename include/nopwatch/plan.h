@@ -320,6 +320,35 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 		 struct nw_plan *plan, struct nw_armed *armed, nw_plan_line *other,
 		 void *arg, struct nw_error *err);
 
+/* ---- settings ------------------------------------------------------------------------ */
+
+/* What is written into files of a ring buffer before the first probe is enabled. One table for
+ * sessions (kernel/session.c), for scripts, and for who tidies up behind a script that was killed. */
+enum nw_setting_name {
+	NW_SETTING_CLOCK,
+	NW_SETTING_FORK, /* children of threads that are meant are meant, too */
+	NW_SETTING_TGID,
+	NW_SETTING_NEWTASK,
+	NW_SETTING_RENAME,
+	NW_SETTING_EXIT,
+	NW_SETTING_RECORD,
+	NW_SETTING_COUNT
+};
+struct nw_setting {
+	const char *file;  /* below the buffer's directory */
+	const char *value; /* or several words, of which the first that it takes */
+	const char *after; /* once nothing is enabled any more; NULL: nothing */
+	const char
+		*note; /* what a script's note of the top-level buffer calls it; or NULL */
+	bool session, script; /* who writes it, just before it enables */
+	bool own;	      /* a script: only into a buffer of its own */
+};
+extern const struct nw_setting nw_settings[NW_SETTING_COUNT];
+
+/* The kernel events that tell of births, names and deaths of threads: "task/task_newtask", ... */
+extern const char *const nw_task_events[];
+extern const size_t nw_task_event_count;
+
 /* ---- scripts ------------------------------------------------------------------------ */
 
 /* What is known of a file of the selection, for a shell elsewhere to compare. */

@@ -39,10 +39,6 @@ struct nw_session_options {
 
 struct nw_session;
 
-/* The kernel events that options.tasks records: "task/task_newtask", ... */
-extern const char *const nw_task_events[];
-extern const size_t nw_task_event_count;
-
 /* The name that the kernel has kept of a thread that hit an event (saved_cmdlines), by its own
  * number; comm is left alone if it has none. */
 void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16]);

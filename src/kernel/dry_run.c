@@ -48,7 +48,8 @@ static void restrict_to(struct nw_session *session,
 			       "sorts what it reads");
 		return;
 	}
-	(void)nw_session_set(session, "options/event-fork", "1");
+	(void)nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
+			     nw_settings[NW_SETTING_FORK].value);
 	if (restricted)
 		nw_doing_shell(&session->doing, "echo $$ >>\"$I/set_event_pid\"");
 	for (size_t i = 0; i < options->pid_count; i++)

@@ -32,8 +32,8 @@ static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
 	char text[16];
 	pid_t *slot;
 
-	snprintf(text, sizeof(text), "%d ", (int)tid);
-	int ret = nw_tracefs_append(session->instance, "set_event_pid", text);
+	snprintf(text, sizeof(text), "%d", (int)tid);
+	int ret = nw_session_do(session, NW_DO_APPEND, "set_event_pid", text);
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot restrict recording to thread %d: %s",
 			       (int)tid, nw_strerror(-ret));
@@ -74,7 +74,8 @@ static int restrict_kernel(struct nw_session *session,
 			   const struct nw_session_options *options, struct nw_error *err)
 {
 	nw_pids added = {0};
-	int ret = nw_session_set(session, "options/event-fork", "1");
+	int ret = nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
+				 nw_settings[NW_SETTING_FORK].value);
 
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot follow new threads (event-fork): %s",
@@ -171,7 +172,7 @@ static int write_filter(const struct nw_session *session)
 	snprintf(file, sizeof(file), "events/%s/filter", session->plan->group);
 	int ret = text.failed
 			  ? -ENOMEM
-			  : nw_tracefs_write(session->instance, file, nw_buf_str(&text));
+			  : nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text));
 	nw_buf_free(&text);
 	return ret;
 }

@@ -57,7 +57,7 @@ void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 
 	nw_session_group(session, group);
 	snprintf(path, sizeof(path), "instances/%s/events/enable", group);
-	nw_tracefs_write(fs->root, path, "0");
+	(void)nw_do(fs, NW_DO_WRITE, path, "0");
 	snprintf(path, sizeof(path), "instances/%s/tracing_on", group);
 	int on = openat(fs->root, path, O_WRONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "instances/%s/trace_marker", group);
@@ -82,22 +82,33 @@ static void put_pids(const struct nw_tracefs *fs, char *pids)
 {
 	char *rest = pids, *pid;
 
-	nw_tracefs_write(fs->root, "set_event_pid", "");
+	(void)nw_do(fs, NW_DO_WRITE, "set_event_pid", "");
 	while ((pid = strsep(&rest, " ")))
 		if (*pid)
-			nw_tracefs_append(fs->root, "set_event_pid", pid);
+			(void)nw_do(fs, NW_DO_APPEND, "set_event_pid", pid);
 }
 
 /* A clock is only written if it is another: that empties the buffer. */
-static void put_clock(const struct nw_tracefs *fs, const char *clock)
+static bool is_clock(const struct nw_tracefs *fs, const char *file, const char *clock)
 {
 	nw_cleanup(nw_free_ptr) char *wanted = nw_text("[%s]", clock);
 	struct nw_buf now = {0};
+	bool is = wanted && nw_tracefs_read(fs->root, file, &now) == 0 &&
+		  strstr(nw_buf_str(&now), wanted);
 
-	if (wanted && nw_tracefs_read(fs->root, "trace_clock", &now) == 0 &&
-	    !strstr(nw_buf_str(&now), wanted))
-		nw_tracefs_write(fs->root, "trace_clock", clock);
 	nw_buf_free(&now);
+	return is;
+}
+
+static void put_setting(const struct nw_tracefs *fs, const char *name, const char *value)
+{
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++) {
+		const struct nw_setting *setting = &nw_settings[i];
+		if (!setting->note || strcmp(setting->note, name) != 0 ||
+		    (i == NW_SETTING_CLOCK && is_clock(fs, setting->file, value)))
+			continue;
+		(void)nw_do(fs, NW_DO_WRITE, setting->file, value);
+	}
 }
 
 static void put_back(const struct nw_tracefs *fs, char *text)
@@ -111,14 +122,8 @@ static void put_back(const struct nw_tracefs *fs, char *text)
 		*value++ = '\0';
 		if (strcmp(line, "pids") == 0) /* there may have been none */
 			put_pids(fs, value);
-		else if (!*value)
-			continue;
-		else if (strcmp(line, "on") == 0)
-			nw_tracefs_write(fs->root, "tracing_on", value);
-		else if (strcmp(line, "clock") == 0)
-			put_clock(fs, value);
-		else if (strcmp(line, "tgid") == 0)
-			nw_tracefs_write(fs->root, "options/record-tgid", value);
+		else if (*value)
+			put_setting(fs, line, value);
 	}
 }
 

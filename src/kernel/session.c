@@ -24,9 +24,18 @@ int nw_session_set(struct nw_session *session, const char *file, const char *val
 	return nw_doing_step(&session->doing, NW_DO_WRITE, path, value, NULL);
 }
 
+int nw_session_do(const struct nw_session *session, enum nw_action_kind kind,
+		  const char *file, const char *text)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s%s", session->where, file);
+
+	return path ? nw_do(session->fs, kind, path, text) : -ENOMEM;
+}
+
 static int set_recording(struct nw_session *session, bool on, struct nw_error *err)
 {
-	int ret = nw_session_set(session, "tracing_on", on ? "1" : "0");
+	const char *file = nw_settings[NW_SETTING_RECORD].file;
+	int ret = nw_session_set(session, file, on ? "1" : "0");
 
 	return ret < 0 ? nw_fail(err, -ret, "cannot %s recording: %s",
 				 on ? "start" : "stop", nw_strerror(-ret))
@@ -83,26 +92,25 @@ static int choose_buffer(struct nw_session *session, struct nw_error *err)
 		       : take_top(session, err);
 }
 
-/* local, the default, does not compare across CPUs; mono costs the same. */
-enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name)
+enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16])
 {
-	static const char *const names[] = {[NW_CLOCK_MONO] = "mono",
-					    [NW_CLOCK_BOOT] = "boot",
-					    [NW_CLOCK_OTHER] = "global"};
-	enum nw_clock clock = features->has[NW_FEATURE_CLOCK_MONO]   ? NW_CLOCK_MONO
-			      : features->has[NW_FEATURE_CLOCK_BOOT] ? NW_CLOCK_BOOT
-								     : NW_CLOCK_OTHER;
+	static const enum nw_feature needed[] = {[NW_CLOCK_MONO] = NW_FEATURE_CLOCK_MONO,
+						 [NW_CLOCK_BOOT] = NW_FEATURE_CLOCK_BOOT};
+	const char *word = nw_settings[NW_SETTING_CLOCK].value;
+	enum nw_clock clock = NW_CLOCK_MONO;
 
-	*name = names[clock];
+	for (; clock < NW_CLOCK_OTHER && !features->has[needed[clock]]; clock++)
+		word += strcspn(word, " ") + 1;
+	snprintf(name, 16, "%.*s", (int)strcspn(word, " "), word);
 	return clock;
 }
 
 static int set_clock(struct nw_session *session, struct nw_error *err)
 {
-	const char *name;
+	char name[16];
 
-	session->clock = nw_clock_choose(session->features, &name);
-	int ret = nw_session_set(session, "trace_clock", name);
+	session->clock = nw_clock_choose(session->features, name);
+	int ret = nw_session_set(session, nw_settings[NW_SETTING_CLOCK].file, name);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s", name,
 				 nw_strerror(-ret))
 		       : 0;
@@ -192,17 +200,11 @@ static int set_percent(struct nw_session *session, struct nw_error *err)
 
 /* ---- births, names and deaths ------------------------------------------------------- */
 
-const char *const nw_task_events[] = {"task/task_newtask", "task/task_rename",
-				      "sched/sched_process_exit"};
-const size_t nw_task_event_count = NW_COUNT(nw_task_events);
-
 static void enable_tasks(struct nw_session *session)
 {
-	char file[64];
-
 	for (size_t i = 0; i < nw_task_event_count; i++) {
-		snprintf(file, sizeof(file), "events/%s/enable", nw_task_events[i]);
-		int ret = nw_session_set(session, file, "1");
+		const struct nw_setting *setting = &nw_settings[NW_SETTING_NEWTASK + i];
+		int ret = nw_session_set(session, setting->file, setting->value);
 		if (ret < 0)
 			nw_strings_addf(&session->warnings,
 					"%s cannot be recorded (%s): names of short-lived "
@@ -422,7 +424,7 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 		return 0;
 	if (session->instance >= 0) {
 		/* before the first is disabled, or what belongs together is recorded in part */
-		nw_tracefs_write(session->instance, "tracing_on", "0");
+		(void)nw_session_do(session, NW_DO_WRITE, "tracing_on", "0");
 		close(session->instance);
 	}
 	int ret = take_away(session, err);

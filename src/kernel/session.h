@@ -37,7 +37,7 @@ struct nw_session {
 };
 
 /* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */
-enum nw_clock nw_clock_choose(const struct nw_features *features, const char **name);
+enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16]);
 uint64_t nw_buffer_default(void);
 unsigned int nw_buffer_percent(const struct nw_session_options *options);
 /* KiB of the pages (sub-buffers, 6.8) to ask for in a buffer of so many bytes; 0: do not ask. */
@@ -51,6 +51,10 @@ char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image 
 			      const char *path);
 /* Write a file of the session's instance; what the top level had there is noted before. */
 int nw_session_set(struct nw_session *session, const char *file, const char *value);
+/* Do something to a file of the session's instance that nothing has to undo: it goes with the
+ * instance, or was noted when it was first set. */
+int nw_session_do(const struct nw_session *session, enum nw_action_kind kind,
+		  const char *file, const char *text);
 /* The way there: instance, size of its buffer, definitions, filters. */
 int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
 		       struct nw_error *err);

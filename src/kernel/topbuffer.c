@@ -188,7 +188,7 @@ int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 
 void nw_top_clear(const struct nw_tracefs *fs)
 {
-	nw_tracefs_write(fs->root, "trace", "");
+	(void)nw_do(fs, NW_DO_WRITE, "trace", "");
 }
 
 static bool is_of_buffer(const struct nw_action *undo)

@@ -118,6 +118,31 @@ static void write_events(const struct nw_armed *armed, struct nw_buf *out)
 	nw_buf_adds(out, "}\n\n");
 }
 
+/* ---- the ring buffer ----------------------------------------------------------------- */
+
+static void write_setting(const struct nw_setting *setting, const char *value,
+			  struct nw_buf *out)
+{
+	nw_buf_printf(out, "  %snw_put \"$nw_dir/%s\" %s\n",
+		      setting->own ? "[ -z \"$nw_instance\" ] || " : "", setting->file,
+		      value);
+}
+
+/* What a session writes just before it enables, and what is put back behind the last. */
+static void write_settings(struct nw_buf *out)
+{
+	nw_buf_printf(out, "nw_clocks_wanted='%s'\n\nnw_before_arming() {\n",
+		      nw_settings[NW_SETTING_CLOCK].value);
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
+		if (nw_settings[i].script)
+			write_setting(&nw_settings[i], nw_settings[i].value, out);
+	nw_buf_adds(out, "}\n\nnw_after_disarming() {\n");
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
+		if (nw_settings[i].script && nw_settings[i].after)
+			write_setting(&nw_settings[i], nw_settings[i].after, out);
+	nw_buf_adds(out, "}\n\n");
+}
+
 /* ---- the header --------------------------------------------------------------------- */
 
 /* The plan's words are escaped already: no line can end the document early. */
@@ -189,6 +214,7 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 	write_options(options, nw_buf_str(&saved), out);
 	int ret = write_files(plan, options, out, err);
 	write_events(armed, out);
+	write_settings(out);
 	write_header(nw_buf_str(&saved), out);
 	nw_buf_adds(out, nw_script_body);
 	bool failed = saved.failed || out->failed;

@@ -282,7 +282,7 @@ nw_write_note() {
 nw_set_clock() {
   nw_first_line "$nw_dir/trace_clock"
   nw_clocks=" $nw_line "
-  for nw_clock in mono boot global; do
+  for nw_clock in $nw_clocks_wanted; do
     case $nw_clocks in
     *"[$nw_clock]"*) return ;;
     *" $nw_clock "*) nw_put "$nw_dir/trace_clock" "$nw_clock" && return ;;
@@ -335,9 +335,7 @@ nw_set_pids() {
 # program that waits for its own is hit at once.
 nw_arm() {
   nw_armed=
-  nw_put "$nw_dir/options/record-tgid" 1
-  [ -z "$nw_instance" ] || nw_put "$nw_dir/events/sched/sched_process_exit/enable" 1
-  nw_put "$nw_dir/tracing_on" 1
+  nw_before_arming
   nw_start=$(nw_now)
   for nw_one in $nw_events; do
     if nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 1; then
@@ -373,7 +371,7 @@ nw_disarm() {
   for nw_one in $nw_events; do
     [ ! -e "$nw_dir/events/$nw_group/$nw_one/enable" ] || nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 0
   done
-  [ -z "$nw_instance" ] || nw_put "$nw_dir/events/sched/sched_process_exit/enable" 0
+  nw_after_disarming
 }
 
 # The trace clock now: "now ts: 1234.567890" of a CPU.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* What a ring buffer is set to, by whoever records in it. */
+#include "nopwatch/plan.h"
+
+#define NEWTASK "task/task_newtask"
+#define RENAME	"task/task_rename"
+#define EXIT	"sched/sched_process_exit"
+
+const char *const nw_task_events[] = {NEWTASK, RENAME, EXIT};
+const size_t nw_task_event_count = NW_COUNT(nw_task_events);
+
+#define ENABLE(event) "events/" event "/enable"
+
+/* In the order in which they are written: what filters and records does so before anything is hit. */
+const struct nw_setting nw_settings[NW_SETTING_COUNT] = {
+	/* the first of them that the kernel has: local, its default, does not compare across CPUs */
+	[NW_SETTING_CLOCK] = {.file = "trace_clock",
+			      .value = "mono boot global",
+			      .note = "clock",
+			      .session = true},
+	[NW_SETTING_FORK] = {.file = "options/event-fork", .value = "1", .session = true},
+	/* text has no other way to tell threads from processes */
+	[NW_SETTING_TGID] = {.file = "options/record-tgid",
+			     .value = "1",
+			     .note = "tgid",
+			     .script = true},
+	[NW_SETTING_NEWTASK] = {.file = ENABLE(NEWTASK), .value = "1", .session = true},
+	[NW_SETTING_RENAME] = {.file = ENABLE(RENAME), .value = "1", .session = true},
+	[NW_SETTING_EXIT] = {.file = ENABLE(EXIT),
+			     .value = "1",
+			     .after = "0",
+			     .session = true,
+			     .script = true,
+			     .own = true},
+	[NW_SETTING_RECORD] = {.file = "tracing_on",
+			       .value = "1",
+			       .note = "on",
+			       .session = true,
+			       .script = true},
+};
