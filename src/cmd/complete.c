@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
+#include "nopwatch/tracefs.h"
 
 struct completion {
 	const struct nw_command *command;
@@ -271,6 +272,44 @@ static void offer_probes(struct completion *c)
 	}
 }
 
+/* The kernel's own events, where tracefs may be looked at. */
+static void offer_tracepoints(struct completion *c)
+{
+	struct nw_tracefs fs;
+	nw_strings names = {0};
+
+	if (nw_tracefs_open(&fs, NULL) < 0)
+		return;
+	if (nw_tracefs_events(&fs, &names, NULL) == 0)
+		nw_vec_each (&names, name)
+			offer(c, *name, NULL);
+	nw_strings_free(&names);
+	nw_tracefs_close(&fs);
+}
+
+/* The uprobe events that there are, as GROUP:EVENT: lines "p:GROUP/EVENT PATH:...". */
+static void offer_events(struct completion *c)
+{
+	struct nw_buf text = {0};
+	struct nw_tracefs fs;
+
+	if (nw_tracefs_open(&fs, NULL) < 0)
+		return;
+	if (nw_tracefs_read(fs.root, "uprobe_events", &text) == 0 && text.data) {
+		char *rest = text.data, *line;
+		while ((line = strsep(&rest, "\n"))) {
+			char *name = strchr(line, ':'), *slash = strchr(line, '/');
+			line[strcspn(line, " ")] = '\0';
+			if (!name || !slash || slash < name || slash > line + strlen(line))
+				continue;
+			*slash = ':';
+			offer(c, name + 1, NULL);
+		}
+	}
+	nw_buf_free(&text);
+	nw_tracefs_close(&fs);
+}
+
 /* Behind usdt:PATH: its probes, behind func:PATH: its functions. */
 static void offer_names(struct completion *c, bool usdt, const char *path)
 {
@@ -294,6 +333,13 @@ static void offer_specs(struct completion *c)
 {
 	static const char *const spellings[] = {"usdt:", "func:", "uprobe:", "uretprobe:"};
 
+	static const char tracepoint[] = "tracepoint:";
+	if (strncmp(c->word, tracepoint, sizeof(tracepoint) - 1) == 0) {
+		c->word += sizeof(tracepoint) - 1;
+		c->head_len = (size_t)(c->word - c->head);
+		offer_tracepoints(c);
+		return;
+	}
 	for (size_t i = 0; i < NW_COUNT(spellings); i++) {
 		size_t len = strlen(spellings[i]);
 		if (strncmp(c->word, spellings[i], len) != 0) {
@@ -312,6 +358,10 @@ static void offer_specs(struct completion *c)
 			offer_names(c, i == 0, file);
 		return;
 	}
+	if (strstr(c->command->usage, "GROUP:EVENT"))
+		offer_events(c);
+	else if (strstr(c->command->usage, "-- CMD")) /* a run */
+		offer(c, tracepoint, NULL);
 	offer_probes(c);
 }
 

@@ -35,6 +35,7 @@ has "processes" "$(complete stat -p $$)" "^$$	"
 is "paths of specs" "$(words stat "usdt:$TEST_DIR/")" "usdt:$TEST_DIR/dir/ usdt:$TEST_DIR/server: "
 is "probes of a file in a spec" "$(words stat "usdt:$TEST_DIR/server:myserver:parse")" \
   "usdt:$TEST_DIR/server:myserver:parse__done usdt:$TEST_DIR/server:myserver:parse__start "
+is "events of the kernel, where a run takes them" "$(words stat tr)$(words add tr)" "tracepoint: "
 is "they are those of list" "$(complete stat "usdt:$TEST_DIR/server:" | cut -f1)" \
   "$("$NOPWATCH" list -j "$TEST_DIR/server" | sed 's/.*"provider":"\([^"]*\)","name":"\([^"]*\)".*/\1:\2/' |
     grep : | sort -u | sed "s|^|usdt:$TEST_DIR/server:|")"

@@ -35,6 +35,8 @@ echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
 # ---- add
 said=$("$NOPWATCH" add "$spec")
 is "add succeeds" $? 0
+is "events are completed by their names" "$("$NOPWATCH" __complete remove sdt_myserver:lookup | cut -f1 | tr '\n' ' ')" \
+  "sdt_myserver:lookup__done sdt_myserver:lookup__done_1 sdt_myserver:lookup__start "
 is "an event a site" "$(ours | tr '\n' ' ')" "sdt_myserver/cache__evict sdt_myserver/lookup__done \
 sdt_myserver/lookup__done_1 sdt_myserver/lookup__start sdt_myserver/parse__done sdt_myserver/parse__start \
 sdt_myserver/request__done sdt_myserver/request__start "
