@@ -359,9 +359,10 @@ static void look_at_result(void *arg, const struct nw_run_result *result)
 	if (!t->args->from || t->quit || result->reason == NW_END_SIGNAL)
 		return;
 	nw_terminal_take_ends(&t->terminal);
-	if (result->now_ns > t->told_until &&
-	    (take_rows(t, result, t->told_until, result->now_ns) < 0 ||
-	     nw_summary_next_interval(nw_stat_measure(t->stat)->summary) < 0))
+	/* what came behind the last interval, if it was only one hit in no time */
+	if (take_rows(t, result, t->told_until, nw_max64(result->now_ns, t->told_until)) <
+		    0 ||
+	    nw_summary_next_interval(nw_stat_measure(t->stat)->summary) < 0)
 		say(t, "out of memory");
 	t->seen.over = true;
 	t->fresh = true;

@@ -167,6 +167,26 @@ sees "keys work" 'latency, '
 press q
 sees "and it ends" '^[0-9]+ hits in '
 
+# ---- one event, and two in ten hours ----
+echo '  app-77 [000] ..... 100.000100: work: (0x5500) number=1' >one.txt
+{
+  cat one.txt
+  echo '  app-77 [000] ..... 36100.000100: work: (0x5500) number=1'
+} >two.txt
+enter "clear; $NOPWATCH top --from one.txt"
+sees "one event is a row" '^work +1 +0/s +- +- +- '
+sees "and a hit" ' 1 hits'
+press q
+waits "for its end" "$PROMPT"
+enter "clear; $NOPWATCH top --from two.txt"
+sees "ten hours have their gap" '^work +2 +0\.00/s +36000s +36000s '
+press m
+sees "and a heat map" '^work: gaps over time, 1 gaps'
+press q
+waits "for its end" "$PROMPT"
+enter "clear; grep -v . one.txt | $NOPWATCH top --from -; echo status \$?"
+sees "nothing at all is said" '^status [012]'
+
 # ---- a terminal that takes nothing: hits are read all the same ----
 cat >hung.py <<'P'
 import fcntl, os, pty, struct, subprocess, sys, termios, time
