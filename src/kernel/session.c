@@ -153,18 +153,36 @@ static void set_pages(struct nw_session *session, uint64_t bytes)
 	(void)nw_session_set(session, "buffer_subbuf_size_kb", text);
 }
 
+/*
+ * Who has the instance's `trace` open keeps its size as it is (ring_buffer_resize(): -EBUSY), for which kernels before 6.15
+ * say ENOMEM, as for a lack of memory (tracing_resize_ring_buffer()). So it is tried a few times more: milliseconds,
+ * where there may be no memory; up to a second, where it is not that.
+ */
+static int resize(struct nw_session *session, uint64_t bytes, bool last)
+{
+	char text[32];
+	int ret;
+
+	snprintf(text, sizeof(text), "%ju", (bytes + 1023) / 1024);
+	for (long us = 500; (ret = nw_session_set(session, "buffer_size_kb", text)) < 0 &&
+			    (ret == -EBUSY || ret == -ENOMEM) &&
+			    us <= (last || ret == -EBUSY ? 500000 : 8000);
+	     us *= 2)
+		nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+	return ret;
+}
+
 /* A machine short of memory gets a smaller buffer rather than none. */
 static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_error *err)
 {
 	uint64_t wanted = bytes ? bytes : nw_buffer_default();
-	char text[32];
 	int ret;
 
 	set_pages(session, wanted);
 	for (bytes = wanted;; bytes /= 2) {
-		snprintf(text, sizeof(text), "%ju", (bytes + 1023) / 1024);
-		ret = nw_session_set(session, "buffer_size_kb", text);
-		if (ret != -ENOMEM || bytes < 16384)
+		bool last = bytes < 16384;
+		ret = resize(session, bytes, last);
+		if (ret != -ENOMEM || last)
 			break;
 	}
 	if (ret < 0)

@@ -88,6 +88,15 @@ exec 9<&-
 ok "and goes once nobody does" "$NOPWATCH" clean -q
 is "tracefs is as before" "$(tracefs_state)" "$with_foreign"
 
+# who has an instance's `trace` open keeps its buffer as it is for that moment
+while :; do cat "$TRACEFS"/instances/nopwatch_*/trace >/dev/null 2>&1; done & reader=$!
+for i in $(seq 15); do
+  "$NOPWATCH" stat -q -d 0.05 'myserver:*' -p $server >/dev/null 2>err || echo "$i: $?"
+  cat err
+done >refused
+{ kill $reader; wait $reader; } 2>/dev/null
+is "runs beside somebody who looks into their instances all the time" "$(cat refused)" ""
+
 # somebody looks for a moment: taking away is tried again; for longer: it is said, and status 1
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
