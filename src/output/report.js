@@ -521,7 +521,7 @@
       /* from the top down, none over another; and from the bottom up, where that would leave the picture */
       let free = at.top + 6;
       for (const label of labels) {
-        label.at = Math.max(label.y - 7, free);
+        label.at = Math.max(label.y - 7 < at.top + 6 ? label.y + 8 : label.y - 7, free);
         free = label.at + 12;
       }
       free = at.height - 4;

@@ -135,8 +135,11 @@ class Browser:
         actions = [move(start), {"type": "pointerDown", "button": 0}, move(middle), move(end), {"type": "pointerUp", "button": 0}]
         self.ask("POST", self.session + "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
 
-    def picture(self, path, whole=False):
+    def picture(self, path, whole=False, part=None):
+        """Of what is seen, of the whole page, or of a part of it: left, top, width, height."""
         params = {}
+        if part:
+            params = {"captureBeyondViewport": True, "clip": {"scale": 1} | dict(zip(("x", "y", "width", "height"), part))}
         if whole:
             size = self.cdp("Page.getLayoutMetrics")["cssContentSize"]
             params = {"captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "scale": 1, "width": size["width"], "height": size["height"]}}
