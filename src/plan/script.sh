@@ -307,8 +307,11 @@ nw_set_pids() {
   nw_filter=
   nw_follow=
   [ -z "$nw_inner" ] || nw_die "inside a PID namespace the kernel has other numbers for processes: run this on the host, or make it without -p"
+  nw_heirs=
   [ ! -e "$nw_dir/set_event_pid" ] || nw_follow=yes
-  [ -z "$nw_follow" ] || nw_put "$nw_dir/options/event-fork" 1 || nw_say "threads that are made later are not seen"
+  if [ -n "$nw_follow" ]; then
+    if nw_put "$nw_dir/options/event-fork" 1; then nw_heirs=yes; else nw_say "threads that are made later are not seen"; fi
+  fi
   for nw_pid in $nw_pids; do
     [ -d "/proc/$nw_pid" ] || nw_die "there is no process $nw_pid"
     for nw_task in "/proc/$nw_pid/task"/* "/proc/$nw_pid/task"/*; do # twice: for those made meanwhile
@@ -320,7 +323,7 @@ nw_set_pids() {
       fi
     done
   done
-  [ -e "$nw_dir/options/record-tgid" ] || [ -z "$nw_follow" ] || nw_say "this kernel does not tell processes from threads: children are counted, too"
+  [ -e "$nw_dir/options/record-tgid" ] || [ -z "$nw_heirs" ] || nw_say "this kernel does not tell processes from threads: children are counted, too"
   [ -n "$nw_filter" ] || return
   nw_say "threads that are made later are not seen"
   for nw_one in $nw_events; do
