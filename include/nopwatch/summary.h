@@ -318,6 +318,7 @@ enum {
 /* So many groups get rows of their own, since --by a request's id must not fill our memory; what
  * is beyond them shares the group nw_group_others. */
 enum {
+	NW_OTHERS_MOST = 1 << 20, /* see nw_summary_others() */
 	NW_MOST_GROUPS = 16384
 };
 extern const char nw_group_others[];
@@ -355,6 +356,8 @@ void nw_summary_finish(struct nw_summary *summary);
 
 /* The rows since the last nw_summary_next_interval(), or in total. */
 size_t nw_summary_groups(const struct nw_summary *summary);
+/* How many groups share nw_group_others; NW_OTHERS_MOST: so many, or more. */
+size_t nw_summary_others(const struct nw_summary *summary);
 const char *nw_summary_group_name(const struct nw_summary *summary, size_t group);
 const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, size_t group,
 					    bool total);

@@ -641,9 +641,12 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "%zu spans neither began nor ended; --all-rows shows them\n",
 			      spans);
-	if (report->group_by && nw_summary_groups(report->summary) > (size_t)NW_MOST_GROUPS)
-		nw_buf_printf(t->out, "%s: all groups beyond the first %d\n",
-			      nw_group_others, (int)NW_MOST_GROUPS);
+	size_t others = nw_summary_others(report->summary);
+	if (others)
+		nw_buf_printf(t->out, "%s: %zu%s groups beyond the first %d\n",
+			      nw_group_others, others,
+			      others >= (size_t)NW_OTHERS_MOST ? " or more" : "",
+			      (int)NW_MOST_GROUPS);
 	if (!t->left_out.count)
 		return;
 	nw_buf_adds(t->out, "\nleft out, since the terminal is narrow (-v shows all): ");

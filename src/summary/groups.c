@@ -34,6 +34,8 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 	if (known >= 0)
 		return known;
 	if (s->names.text.count >= NW_MOST_GROUPS) {
+		if (nw_others_add(&s->others, name, len) < 0)
+			return -ENOMEM;
 		name = nw_group_others;
 		len = sizeof(nw_group_others) - 1;
 	}
@@ -41,6 +43,11 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 	if (number >= 0 && (size_t)number == s->groups.count && nw_summary_add_group(s) < 0)
 		return -ENOMEM;
 	return number;
+}
+
+size_t nw_summary_others(const struct nw_summary *s)
+{
+	return s->others.count;
 }
 
 size_t nw_summary_groups(const struct nw_summary *s)

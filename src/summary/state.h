@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "open.h"
+#include "others.h"
 #include "rows.h"
 #include "task_states.h"
 
@@ -42,8 +43,9 @@ struct nw_summary {
 	size_t probes;
 	struct nw_row_shape shape;
 	NW_VEC(struct group) groups;
-	struct nw_index names; /* of groups */
-	bool *broken;	       /* by span: one of its probes was disabled */
+	struct nw_index names;	 /* of groups */
+	struct nw_others others; /* the names of those beyond NW_MOST_GROUPS */
+	bool *broken;		 /* by span: one of its probes was disabled */
 	struct nw_open open;
 	struct nw_calls calls, frames;
 	struct fitting *fitting;		/* by span */

@@ -710,6 +710,7 @@ void nw_summary_free(struct nw_summary *s)
 	free(s->broken);
 	free(s->fitting);
 	nw_index_free(&s->names);
+	nw_others_free(&s->others);
 	nw_open_free(&s->open);
 	nw_calls_free(&s->calls);
 	nw_calls_free(&s->frames);
