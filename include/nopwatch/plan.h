@@ -237,8 +237,9 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 		    const struct nw_place *place, const char *path, bool ref_ctr,
 		    struct nw_buf *out);
 
-/* Give an event the number-th of its names: NAME, NAME_1, ... */
-void nw_event_number(struct nw_event *event, unsigned int number);
+/* The number-th of an event's names: NAME, NAME_1, ... */
+void nw_event_name(const struct nw_event *event, unsigned int number,
+		   char out[NW_MAX_NAME + 1]);
 
 /* The same for an event that the kernel knows by another name. */
 void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,

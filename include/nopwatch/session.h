@@ -66,11 +66,11 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err);
 uint64_t nw_session_began(const struct nw_session *session);
 /*
  * Where the kernel does not raise semaphores itself, the session does, also in processes that
- * start later: call nw_session_tend() whenever nw_session_fd() (-1: none) is readable, and after
+ * start later: call nw_session_serve() whenever nw_session_fd() (-1: none) is readable, and after
  * as many milliseconds as it returns.
  */
 int nw_session_fd(const struct nw_session *session);
-int nw_session_tend(struct nw_session *session);
+int nw_session_serve(struct nw_session *session);
 /*
  * Does the kernel record only the threads of options.pids? If not, the caller sorts the hits, and
  * tells of threads that are not wanted, hit by hit, and of threads that have ended.

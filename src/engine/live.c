@@ -220,7 +220,7 @@ static int wait_ms(const struct nw_run *run)
 {
 	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
 	uint64_t left = UINT64_MAX;
-	int care_ms = nw_session_tend(run->session);
+	int care_ms = nw_session_serve(run->session);
 	int most = care_ms < TICK_MS ? care_ms : TICK_MS;
 
 	if (duration)

@@ -73,8 +73,8 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 	return ret;
 }
 
-static int look_at(struct nw_run *run, size_t number, uint64_t now, bool records,
-		   struct nw_error *err)
+static int check_event(struct nw_run *run, size_t number, uint64_t now, bool records,
+		       struct nw_error *err)
 {
 	const struct nw_armed_event *event = run->result->armed.events.item[number];
 	int ret = 0;
@@ -105,7 +105,7 @@ int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err)
 		return 0;
 	bool records = nw_session_records(run->session);
 	for (size_t i = 0; i < run->result->armed.events.count && ret == 0; i++)
-		ret = look_at(run, i, now, records, err);
+		ret = check_event(run, i, now, records, err);
 	run->watch->seen = now;
 	return ret;
 }

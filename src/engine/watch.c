@@ -74,8 +74,8 @@ static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *t
 
 /* ---- the processes' memory ---------------------------------------------------------- */
 
-static void look_at_memory(struct watcher *watcher, struct nw_run *run,
-			   struct nw_presence *sum)
+static void read_memory(struct watcher *watcher, struct nw_run *run,
+			struct nw_presence *sum)
 {
 	const pid_t *pids = watcher->g->pids.count ? watcher->g->pids.item : NULL;
 	size_t count = run->result->plan.points.count, used = 0;
@@ -118,7 +118,7 @@ static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
 	watcher->site_hit = calloc(watcher->sites + 1, sizeof(*watcher->site_hit));
 	if (!watcher->site_hit)
 		return nw_no_memory(err);
-	look_at_memory(watcher, run, &watcher->g->watch.before);
+	read_memory(watcher, run, &watcher->g->watch.before);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static void on_stopping(void *arg, struct nw_run *run)
 	struct nw_gathered *g = watcher->g;
 	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
-	look_at_memory(watcher, run, &g->watch.after);
+	read_memory(watcher, run, &g->watch.after);
 	if (hits && nw_session_profile(run->session, hits) == 0)
 		for (size_t i = 0; i < run->result->plan.points.count; i++)
 			g->watch.counted += hits[i];

@@ -198,9 +198,9 @@ static bool is_in_file(const struct nw_point *point)
 	return got < 1 || nw_arch_is_armed(point->image->machine, code, (size_t)got) == 1;
 }
 
-static int look_at(const struct nw_uprobe_event *event, const struct nw_definition *site,
-		   const struct nw_inventory *all, struct nw_image *image,
-		   nw_strings *stuck)
+static int check_site(const struct nw_uprobe_event *event, const struct nw_definition *site,
+		      const struct nw_inventory *all, struct nw_image *image,
+		      nw_strings *stuck)
 {
 	struct nw_point point = {
 		.image = image, .offset = site->offset, .semaphore_offset = site->ref_ctr};
@@ -259,7 +259,7 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 			}
 			/* a file that is gone, or another by now, tells nothing */
 			if (image || nw_image_open(path, true, &image, NULL) == 0)
-				ret = look_at(event, site, &all, image, stuck);
+				ret = check_site(event, site, &all, image, stuck);
 			if (ret == 0 && bad && stuck->count > said)
 				ret = nw_strings_add(bad, event->name, strlen(event->name));
 		}

@@ -177,7 +177,7 @@ static int write_filter(const struct nw_session *session)
 	return ret;
 }
 
-void nw_pid_filter_tend(struct nw_session *session)
+void nw_pid_filter_update(struct nw_session *session)
 {
 	struct nw_pid_filter *filter = &session->filter;
 

@@ -33,6 +33,6 @@ struct nw_session;
 int nw_pid_filter_begin(struct nw_session *session,
 			const struct nw_session_options *options, struct nw_error *err);
 /* Write the filter, if it has changed and was not written just before. */
-void nw_pid_filter_tend(struct nw_session *session);
+void nw_pid_filter_update(struct nw_session *session);
 
 #endif

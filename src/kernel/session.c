@@ -381,9 +381,9 @@ int nw_session_fd(const struct nw_session *session)
 	return session->semaphores ? session->semaphores->watch : -1;
 }
 
-int nw_session_tend(struct nw_session *session)
+int nw_session_serve(struct nw_session *session)
 {
-	nw_pid_filter_tend(session);
+	nw_pid_filter_update(session);
 	return session->semaphores ? nw_semaphores_poll(session->semaphores) : 1000;
 }
 

@@ -16,7 +16,8 @@ struct adding {
 	struct nw_manager *m;
 	const struct nw_plan *plan;
 	const struct nw_manager_options *options;
-	struct nw_event *event;
+	const struct nw_event *event;
+	char name[NW_MAX_NAME + 1]; /* of the event, with a number where that is taken */
 	const struct nw_place *place;
 	const struct nw_point *point;
 	const struct nw_probe *probe;
@@ -75,11 +76,11 @@ static bool is_taken(const struct adding *a)
 	char dir[2 * NW_MAX_NAME + 16];
 
 	nw_vec_each (&a->m->fresh, other)
-		if (strcmp(other->name, event->name) == 0 &&
+		if (strcmp(other->name, a->name) == 0 &&
 		    strcmp(other->group, event->group) == 0)
 			return true;
-	snprintf(dir, sizeof(dir), "events/%s/%s", event->group, event->name);
-	return nw_inventory_find(&a->m->inventory, event->group, event->name) ||
+	snprintf(dir, sizeof(dir), "events/%s/%s", event->group, a->name);
+	return nw_inventory_find(&a->m->inventory, event->group, a->name) ||
 	       (a->m->fs->root >= 0 && nw_tracefs_has(a->m->fs->root, dir));
 }
 
@@ -121,7 +122,7 @@ static int fill(const struct adding *a, const char *link, struct nw_persistent_e
 	const char *home = a->options->instance ? a->options->instance : "";
 
 	snprintf(out->group, sizeof(out->group), "%s", a->event->group);
-	snprintf(out->name, sizeof(out->name), "%s", a->event->name);
+	snprintf(out->name, sizeof(out->name), "%s", a->name);
 	snprintf(out->build_id, sizeof(out->build_id), "%s", image->build_id);
 	out->offset = a->point->offset;
 	out->is_return = a->point->is_return;
@@ -145,22 +146,22 @@ static int define(struct adding *a)
 {
 	nw_cleanup(nw_free_ptr) char *link = NULL;
 	nw_cleanup(nw_free_ptr) char *path = path_of(a, &link);
-	struct nw_event *event = a->event;
+	const struct nw_event *event = a->event;
 	char delete[2 * NW_MAX_NAME + 8];
 	struct nw_buf line = {0};
 
 	for (unsigned int i = 0; i == 0 || is_taken(a); i++)
-		nw_event_number(event, i);
+		nw_event_name(event, i, a->name);
 	if (!path)
 		return nw_no_memory(a->err);
-	nw_plan_define(a->plan, event, a->place, path,
-		       a->m->features->has[NW_FEATURE_REF_CTR], &line);
-	snprintf(delete, sizeof(delete), "-:%s/%s", event->group, event->name);
+	nw_plan_define_as(a->plan, event, a->name, a->place, path,
+			  a->m->features->has[NW_FEATURE_REF_CTR], &line);
+	snprintf(delete, sizeof(delete), "-:%s/%s", event->group, a->name);
 	nw_steps_add(&a->m->steps, NW_DO_APPEND, "uprobe_events", nw_buf_str(&line));
 	nw_steps_back(&a->m->steps, NW_DO_APPEND, "uprobe_events", delete);
 	nw_steps_what(&a->m->steps, NW_REFUSED_DEFINITION,
 		      "the kernel refused to define %s:%s at %s+0x%" PRIx64, event->group,
-		      event->name, a->point->image->path, a->point->offset);
+		      a->name, a->point->image->path, a->point->offset);
 	a->m->steps.failed |= line.failed;
 	nw_buf_free(&line);
 	struct nw_persistent_event *persistent = nw_vec_add(&a->m->fresh);
@@ -210,7 +211,7 @@ static int add_event(struct adding *a)
 	ret = define(a);
 	if (ret < 0)
 		return ret;
-	return nw_manager_change(a->m, a->event->group, a->event->name, a->probe->label,
+	return nw_manager_change(a->m, a->event->group, a->name, a->probe->label,
 				 a->options->enable ? home : "",
 				 a->options->enable ? NW_CHANGE_ADDED_ENABLED
 						    : NW_CHANGE_ADDED) < 0

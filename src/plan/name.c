@@ -36,13 +36,13 @@ static const struct nw_probe *probe_of(const struct nw_plan *plan,
 		.item[plan->points.item[event->places.item[0].planned].probe];
 }
 
-void nw_event_number(struct nw_event *event, unsigned int number)
+void nw_event_name(const struct nw_event *event, unsigned int number,
+		   char out[NW_MAX_NAME + 1])
 {
 	if (number)
-		snprintf(event->name, sizeof(event->name), "%s_%u", event->base,
-			 number % 1000000);
+		snprintf(out, NW_MAX_NAME + 1, "%s_%u", event->base, number % 1000000);
 	else
-		snprintf(event->name, sizeof(event->name), "%s", event->base);
+		snprintf(out, NW_MAX_NAME + 1, "%s", event->base);
 }
 
 /* After its first probe; a number is put behind what is taken. */
@@ -50,7 +50,7 @@ static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
 {
 	nw_identifier(probe_of(plan, event)->name, sizeof(event->base) - 1, event->base);
 	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
-		nw_event_number(event, i);
+		nw_event_name(event, i, event->name);
 }
 
 /* perf's: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._). */
@@ -99,7 +99,7 @@ static void name_to_stay(const struct nw_plan *plan, const char *group,
 	nw_identifier(probe->name, sizeof(event->base) - 1 - strlen(tail), event->base);
 	strcat(event->base, tail);
 	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
-		nw_event_number(event, i);
+		nw_event_name(event, i, event->name);
 }
 
 void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
