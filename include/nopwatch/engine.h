@@ -115,8 +115,6 @@ struct nw_run_result {
 	int command_status; /* of waitpid(), if the command's end is the reason */
 };
 
-/* The probes that somebody has asked for. */
-size_t nw_result_probes(const struct nw_run_result *result);
 /* Sites that are armed. */
 size_t nw_result_sites(const struct nw_run_result *result);
 uint64_t nw_result_elapsed(const struct nw_run_result *result);

@@ -167,9 +167,9 @@ struct nw_begin {
 	/* where spans are grouped: by what, and who knows the groups' names; or NULL */
 	const char *group_by;
 	const struct nw_summary *summary;
-	size_t probes, sites; /* that were asked for, and are armed */
-	bool header;	      /* text: name the columns of events, */
-	bool bold;	      /* so */
+	size_t sites; /* that are armed */
+	bool header;  /* text: name the columns of events, */
+	bool bold;    /* so */
 };
 
 /* A probe was disabled in mid-run. */

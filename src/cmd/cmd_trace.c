@@ -30,7 +30,7 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			nw_result_probes(so_far), nw_result_sites(so_far));
+			nw_selection_shown(&so_far->selection), nw_result_sites(so_far));
 }
 
 static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)

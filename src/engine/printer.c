@@ -31,7 +31,6 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	const struct nw_run_result *so_far = nw_run_so_far(run);
 	const struct nw_begin begin = {
 		.selection = &so_far->selection,
-		.probes = nw_result_probes(so_far),
 		.sites = nw_result_sites(so_far),
 		.header = p->header,
 		.bold = p->bold,

@@ -283,15 +283,6 @@ bool nw_run_asked(struct nw_run *run)
 
 /* ---- the result --------------------------------------------------------------------- */
 
-size_t nw_result_probes(const struct nw_run_result *result)
-{
-	size_t probes = 0;
-
-	nw_vec_each (&result->selection.probes, probe)
-		probes += !(*probe)->hidden;
-	return probes;
-}
-
 size_t nw_result_sites(const struct nw_run_result *result)
 {
 	size_t sites = 0;

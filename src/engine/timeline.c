@@ -66,7 +66,6 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.span_count = t->measure.spans.count,
 		.group_by = t->options.by,
 		.summary = t->measure.summary,
-		.probes = nw_result_probes(so_far),
 		.sites = nw_result_sites(so_far),
 		.header = t->options.header,
 		.bold = t->options.bold,

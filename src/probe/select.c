@@ -285,6 +285,15 @@ static void free_probe(struct nw_probe *probe)
 	free(probe);
 }
 
+size_t nw_selection_shown(const struct nw_selection *selection)
+{
+	size_t shown = 0;
+
+	nw_vec_each (&selection->probes, probe)
+		shown += !(*probe)->hidden;
+	return shown;
+}
+
 void nw_selection_free(struct nw_selection *selection)
 {
 	nw_vec_each (&selection->probes, probe)
