@@ -108,9 +108,9 @@ START_TEST(names_are_cut_to_what_the_kernel_takes)
 	struct nw_plan plan = pb_plan(&s, &options);
 	ck_assert_uint_eq(plan.events.count, 6);
 	nw_vec_each (&plan.events, event) {
-		char name[NW_MAX_NAME + 1];
-		nw_event_name(*event, 999999, name);
-		ck_assert_ptr_nonnull(strstr(name, "_999999"));
+		char numbered[NW_MAX_NAME + 1];
+		nw_event_name(*event, 999999, numbered);
+		ck_assert_ptr_nonnull(strstr(numbered, "_999999"));
 		ck_assert_uint_le(strlen((*event)->group), NW_MAX_NAME);
 	}
 	pb_free(&s, &plan);
