@@ -157,6 +157,7 @@ struct nw_consumer {
 	bool fetched;	   /* wants them if the events have any; not "not fetched" */
 	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
 	bool comms;	   /* wants to know processes and names of threads */
+	bool threads;	   /* asks nw_run_task() of some, now and then */
 	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
 	bool named_events; /* call events after their probes, for other tools */
 	bool scheduler; /* record what nw_is_scheduler_probe() knows, too: scheduled() gets what nobody

@@ -543,6 +543,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.all_args = needs_args,
 		.values = needs_args || options->states,
 		.fetched = options->bins,
+		.threads = options->bins,
 		.scheduler = options->states,
 		.stacks = true,
 		.comms = comms,

@@ -71,7 +71,7 @@
     const seconds = ns / 1e9, whole = Math.floor(seconds);
     const two = (n) => String(n).padStart(2, "0");
     const h = Math.floor(whole / 3600), m = Math.floor(whole / 60) % 60;
-    const rest = step < 1e9 ? (seconds % 60).toFixed(Math.ceil(9 - Math.log10(step))).padStart(4, "0") : two(whole % 60);
+    const rest = step < 1e9 ? (seconds % 60).toFixed(Math.ceil(9 - Math.log10(step))).padStart(3 + Math.ceil(9 - Math.log10(step)), "0") : two(whole % 60);
     return h ? `${h}:${two(m)}:${rest}` : `${m}:${rest}`;
   }
 
@@ -328,7 +328,9 @@
       this.drawSizes();
       this.drawHistogram();
       this.drawRate();
-      if (this.scale.empty) this.say("nothing was measured", at.left + at.plot / 2, at.height / 2, "center");
+      const missing = !this.row.bars.length && Number(sizesOf(this.row).count) > 0;
+      if (missing) this.say("measured, but its picture is left out", at.left + at.plot / 2, at.height / 2, "center");
+      else if (this.scale.empty) this.say("nothing was measured", at.left + at.plot / 2, at.height / 2, "center");
       this.drawSelection();
     }
 
@@ -746,7 +748,8 @@
     shown = row;
     clearSelection();
     const rows = data.rows.filter((other) => other.type === row.type && nameOf(other) === nameOf(row));
-    const few = all ? rows : rows.slice(0, MOST_PANELS);
+    /* where some had to be left out, those that have a picture come first */
+    const few = all ? rows : [...rows].sort((a, b) => !a.bars.length - !b.bars.length).slice(0, MOST_PANELS);
     if (!few.includes(row)) few.unshift(row);
     const scale = scaleOf(few);
     const named = row.group !== undefined;

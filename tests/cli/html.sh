@@ -32,6 +32,9 @@ evil='</script><img src=x onerror="document.title=`HACKED`">'
 "$NOPWATCH" report -f html --by comm -o evil.html '<script>HACKED<!--&amp;.txt'
 is "nothing of it is in the page but in its data" "$(grep -c '<img' evil.html)" 0
 page evil.html
+"$NOPWATCH" report -f html -o plain.html '<script>HACKED<!--&amp;.txt'
+page plain.html
+holds "threads of text have names" plain.json "first['rows'][0]['slowest'][0]['end']['comm'] == 'my app'"
 holds "which hold it" evil.json "first['rows'][0]['slowest'][0]['start']['args']['sql'] == '$evil'"
 if has_browser; then
   tap_of "$TESTS_LIB/html_hostile" evil.html q "${evil%%\"*}" 'x</script><b>' '<script>HACKED<!--&amp;.txt'
