@@ -167,9 +167,10 @@ struct nw_begin {
 	/* where spans are grouped: by what, and who knows the groups' names; or NULL */
 	const char *group_by;
 	const struct nw_summary *summary;
-	size_t sites; /* that are armed */
-	bool header;  /* text: name the columns of events, */
-	bool bold;    /* so */
+	size_t hidden; /* of the probes, that nobody has asked for */
+	size_t sites;  /* that are armed */
+	bool header;   /* text: name the columns of events, */
+	bool bold;     /* so */
 };
 
 /* A probe was disabled in mid-run. */

@@ -201,8 +201,8 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
  * probes. -ENOMEM. */
 int nw_selection_frames(struct nw_selection *selection, const bool *wanted);
 
-/* How many of its probes somebody has asked for. */
-size_t nw_selection_shown(const struct nw_selection *selection);
+/* How many of its probes nobody has asked for. */
+size_t nw_selection_hidden(const struct nw_selection *selection);
 void nw_selection_free(struct nw_selection *selection);
 
 /* Files that hold none of its probes need not stay open. */

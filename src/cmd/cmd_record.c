@@ -11,7 +11,9 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 
 	if (!args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("recording %zu probes (%zu sites), Ctrl-C ends",
-			nw_selection_shown(&so_far->selection), nw_result_sites(so_far));
+			so_far->selection.probes.count -
+				nw_selection_hidden(&so_far->selection),
+			nw_result_sites(so_far));
 }
 
 static int finish(const struct nw_args *args, const char *path,

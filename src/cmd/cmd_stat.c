@@ -248,12 +248,14 @@ static int armed(void *arg, struct nw_error *err)
 {
 	struct nw_stat *s = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(s->measure.run);
-	size_t probes = nw_selection_shown(&so_far->selection),
+	size_t hidden = nw_selection_hidden(&so_far->selection),
+	       probes = so_far->selection.probes.count - hidden,
 	       sites = nw_result_sites(so_far);
 
 	if (s->live) {
 		nw_output_begin(&s->output, &(const struct nw_begin){
 						    .selection = &so_far->selection,
+						    .hidden = hidden,
 						    .sites = sites,
 					    });
 		return s->live->armed(s->live->arg, s, err);
@@ -262,7 +264,8 @@ static int armed(void *arg, struct nw_error *err)
 	if (s->status_line)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports", probes,
 			sites);
-	const struct nw_begin begin = {.selection = &so_far->selection, .sites = sites};
+	const struct nw_begin begin = {
+		.selection = &so_far->selection, .hidden = hidden, .sites = sites};
 	nw_output_begin(&s->output, &begin);
 	return nw_sink_write(&s->sink, &s->output.text, err);
 }

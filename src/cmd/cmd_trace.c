@@ -30,7 +30,9 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 
 	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
 		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			nw_selection_shown(&so_far->selection), nw_result_sites(so_far));
+			so_far->selection.probes.count -
+				nw_selection_hidden(&so_far->selection),
+			nw_result_sites(so_far));
 }
 
 static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)

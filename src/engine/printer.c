@@ -31,6 +31,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	const struct nw_run_result *so_far = nw_run_so_far(run);
 	const struct nw_begin begin = {
 		.selection = &so_far->selection,
+		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),
 		.header = p->header,
 		.bold = p->bold,

@@ -66,6 +66,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.span_count = t->measure.spans.count,
 		.group_by = t->options.by,
 		.summary = t->measure.summary,
+		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),
 		.header = t->options.header,
 		.bold = t->options.bold,

@@ -197,7 +197,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
 	struct nw_json json = nw_json_start(&output->text, "attached");
 
-	nw_json_key_u64(&json, "probes", nw_selection_shown(begin->selection));
+	nw_json_key_u64(&json, "probes", begin->selection->probes.count - begin->hidden);
 	nw_json_key_u64(&json, "sites", begin->sites);
 	nw_json_finish(&json);
 }

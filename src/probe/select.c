@@ -285,13 +285,13 @@ static void free_probe(struct nw_probe *probe)
 	free(probe);
 }
 
-size_t nw_selection_shown(const struct nw_selection *selection)
+size_t nw_selection_hidden(const struct nw_selection *selection)
 {
-	size_t shown = 0;
+	size_t hidden = 0;
 
 	nw_vec_each (&selection->probes, probe)
-		shown += !(*probe)->hidden;
-	return shown;
+		hidden += (*probe)->hidden;
+	return hidden;
 }
 
 void nw_selection_free(struct nw_selection *selection)
