@@ -70,7 +70,7 @@ void nw_check_file(struct judge *judge)
 		nw_cleanup(nw_free_ptr) char *inside = nw_text(
 			"/proc/%d/root%s", (int)facts->process->process, facts->path);
 		if (inside)
-			nw_remedy_spec(judge, inside, NULL, 0);
+			nw_remedy_spec(judge, inside, NULL, -1); /* whoever runs it */
 	}
 }
 

@@ -196,5 +196,23 @@ else
 fi
 stop
 
+# a file that is only there where the process is
+if mkdir -p cell && unshare -m true 2>/dev/null; then
+  # shellcheck disable=SC2016
+  unshare -m sh -c 'mount -t tmpfs none cell && cp "$1" cell/inner && { cell/inner plain >/dev/null & } && exec sleep 1000' \
+    sh "$target" &
+  cell=$!
+  is_inside() { [ -e "/proc/$cell/root$PWD/cell/inner" ] && [ "$(cat /proc/$cell/comm)" = sleep ]; }
+  wait_for is_inside
+  why -p $cell "uprobe:$PWD/cell/inner:work"
+  named "a file that is not there for us" 3 False file-missing
+  remedied "but where the process is, and hits" file-missing
+  pkill -9 -P $cell
+  kill -9 $cell
+  wait $cell 2>/dev/null
+else
+  skip "a file that is only there where the process is" "no mount namespaces"
+fi
+
 unchanged
 finish
