@@ -93,6 +93,8 @@ enum content {
 struct x86 {
 	csh handle;
 	cs_insn *at;
+	uint64_t start, size; /* of the code */
+	bool has_labels;      /* addresses within it are taken: jumps may lead there */
 	struct {
 		unsigned char content;
 		bool selects; /* it has held a sum or a word of an array, as a switch needs */
@@ -150,6 +152,18 @@ static bool is_indexed(const cs_insn *at)
 	       from->mem.index != X86_REG_INVALID;
 }
 
+/* lea label(%rip),%rax; mov $label,%eax: computed jumps (goto *label) begin so. */
+static bool takes_label(const struct x86 *x, enum content content, uint64_t address)
+{
+	const cs_x86 *x86 = &x->at->detail->x86;
+	bool number = (x->at->id == X86_INS_MOV || x->at->id == X86_INS_MOVABS) &&
+		      x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
+
+	if (number)
+		address = (uint64_t)x86->operands[1].imm;
+	return (number || content == CONTENT_ADDRESS) && address - x->start < x->size;
+}
+
 static void note_contents(struct x86 *x)
 {
 	cs_regs read, written;
@@ -157,6 +171,7 @@ static void note_contents(struct x86 *x)
 	uint64_t address = 0;
 	enum content content = content_of(x, &address);
 
+	x->has_labels |= takes_label(x, content, address);
 	if (cs_regs_access(x->handle, x->at, read, &read_count, written, &written_count) !=
 	    CS_ERR_OK)
 		return;
@@ -193,9 +208,12 @@ static void find_goal(const struct x86 *x, struct nw_insn *out)
 		out->goal = NW_GOAL_TABLE;
 }
 
-/* A register that holds nowhere in the code what a switch needs has a pointer to a function. */
+/* A register that holds nowhere in the code what a switch needs has a pointer to a function, unless
+ * it may be one to the code itself. */
 static void settle_goals(const struct x86 *x, nw_insns *out)
 {
+	if (x->has_labels)
+		return;
 	nw_vec_each (out, insn)
 		if (insn->goal == NW_GOAL_UNKNOWN && insn->reg &&
 		    !x->regs[insn->reg].selects)
@@ -229,6 +247,8 @@ static void classify_x86(const struct x86 *x, struct nw_insn *out)
 static const char *walk_x86(struct x86 *x, const unsigned char *code, size_t len,
 			    uint64_t vaddr, nw_insns *out)
 {
+	x->start = vaddr;
+	x->size = len;
 	while (len) {
 		bool truncated = len < 15; /* the longest there is */
 		if (!cs_disasm_iter(x->handle, &code, &len, &vaddr, x->at))

@@ -90,6 +90,12 @@ START_TEST(indirect_jumps_of_x86_are_judged_by_what_was_loaded)
 	CHECK("x86_64", "\xff\xe7", "0jp");
 	/* add %rcx,%rax; xor %eax,%eax; jmp *%rax */
 	CHECK("x86_64", "\x48\x01\xc8\x48\x31\xc0\xff\xe0", "0p 3p 6j?");
+	/* a label of its own: lea 1f(%rip),%rax; jmp *%rax; 1: ret */
+	CHECK("x86_64", "\x48\x8d\x05\x02\0\0\0\xff\xe0\xc3", "0p 7j? 9r");
+	/* the same by number, as code that is not position independent has it: mov $7,%eax */
+	CHECK("x86_64", "\xb8\x07\0\0\0\xff\xe0\xc3", "0p 5j? 7r");
+	/* the address of another function: lea f(%rip),%rax; jmp *%rax */
+	CHECK("x86_64", "\x48\x8d\x05\x00\x10\0\0\xff\xe0", "0p 7jp");
 #endif
 }
 END_TEST
