@@ -246,6 +246,7 @@ struct nw_output_format {
 	bool cumulative; /* every report is of everything so far: counters that only grow */
 	bool spans;	 /* events: is told of spans, too */
 	bool bins;	 /* reports: draws what happened when */
+	bool states;	 /* it shows what threads did in spans */
 	bool binary;	 /* nothing for a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */

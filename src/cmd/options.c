@@ -130,12 +130,15 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 			struct nw_error *err)
 {
 	struct nw_buf names = {0};
-
 	bool slow = args->slower.ns || args->slower.percentile > 0;
 
 	if (slow && !args->format->slow)
 		return nw_fail_usage(err,
 				     "--slower: -f %s cannot show single spans as they end",
+				     args->format->name);
+	if (args->states && !args->format->states)
+		return nw_fail_usage(err,
+				     "--states: -f %s has no place for what threads do",
 				     args->format->name);
 	if (args->format->shows[command->shows])
 		return 0;

@@ -159,6 +159,7 @@ static void end(struct nw_output *output, const struct nw_end *end)
 
 const struct nw_output_format nw_output_csv = {
 	.name = "csv",
+	.states = true,
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.begin = begin,
 	.report = report,

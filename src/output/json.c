@@ -435,6 +435,7 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 
 const struct nw_output_format nw_output_json = {
 	.name = "json",
+	.states = true,
 	.shows = {true, true, true},
 	.begin = begin,
 	.event = event,

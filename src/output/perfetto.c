@@ -320,6 +320,7 @@ static void free_state(struct nw_output *output)
 
 const struct nw_output_format nw_output_perfetto = {
 	.name = "perfetto",
+	.states = true,
 	.shows = {[NW_SHOWS_EVENTS] = true},
 	.spans = true,
 	.binary = true,

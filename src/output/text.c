@@ -222,6 +222,7 @@ const struct nw_output_format nw_output_text = {
 	.name = "text",
 	.shows = {true, true, true},
 	.for_people = true,
+	.states = true,
 	.begin = begin,
 	.event = event,
 	.slow = slow,
