@@ -24,6 +24,10 @@ static void field(struct nw_buf *out, const char *name)
 	nw_buf_free(&shown);
 }
 
+enum {
+	BEHIND = 8 /* columns behind the statistics */
+};
+
 static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
 	struct nw_buf *out = &output->text;
@@ -143,7 +147,7 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 	struct nw_buf *out = &output->text;
 
 	nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
-	for (size_t i = 0; i < nw_statistic_count + 7; i++)
+	for (size_t i = 0; i < nw_statistic_count + BEHIND; i++)
 		nw_buf_addc(out, ',');
 	nw_buf_addc(out, '\n');
 }

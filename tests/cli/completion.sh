@@ -23,7 +23,7 @@ for command in $(words ''); do
     "$("$NOPWATCH" help "$command" | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' ')"
 done
 is "commands that begin so" "$(words st)" "stat status "
-is "formats of a report" "$(words stat -f '')" "csv json openmetrics text "
+is "formats of a report" "$(words stat -f '')" "csv html json openmetrics text "
 is "formats of a list" "$(words trace --format=j)" "--format=json "
 is "values behind a letter" "$(words stat -f j)" "json "
 is "one of several values" "$(words stat --by tid,c)" "tid,comm tid,cpu "
