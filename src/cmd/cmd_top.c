@@ -231,6 +231,12 @@ static bool is_time(const struct top *t)
 
 /* ---- what is measured --------------------------------------------------------------- */
 
+/* What is only recorded for something else is no row. */
+static bool is_hidden(const struct nw_run_result *so_far, const struct nw_group_row *row)
+{
+	return !row->is_span && so_far->selection.probes.item[row->number]->hidden;
+}
+
 static int add_row(struct top *t, const struct nw_run_result *so_far,
 		   const struct nw_group_row *row, uint32_t group, const char *group_name)
 {
@@ -267,7 +273,8 @@ static int take_rows(struct top *t, const struct nw_run_result *so_far, uint64_t
 		struct nw_group_row row;
 		size_t at = 0;
 		while (ret == 0 && nw_group_next(rows, &at, &row))
-			ret = add_row(t, so_far, &row, (uint32_t)g, name);
+			if (!is_hidden(so_far, &row))
+				ret = add_row(t, so_far, &row, (uint32_t)g, name);
 	}
 	t->seen.hits = so_far->hits - t->hits_before;
 	t->seen.lost = nw_summary_lost(m->summary);
@@ -466,7 +473,8 @@ const struct nw_command nw_cmd_top = {
 		"stdout is no terminal, or TERM is dumb, it is stat -i 500ms.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span slower hist max-rate buffer string-size "
+		   "sort top all-rows filter span slower states hist max-rate buffer "
+		   "string-size "
 		   "from "
 		   "strict dry-run force quiet verbose color no-pager",
 	.run = run,

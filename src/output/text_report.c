@@ -709,6 +709,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	t.silent[NW_SUBJECT_SPANS] = count_silent(report, NW_SUBJECT_SPANS,
 						  report->span_count);
 	t.active[NW_SUBJECT_PROBES] = report->selection->probes.count -
+				      nw_selection_hidden(report->selection) -
 				      t.silent[NW_SUBJECT_PROBES];
 	t.active[NW_SUBJECT_SPANS] = report->span_count - t.silent[NW_SUBJECT_SPANS];
 	if (report->interval)

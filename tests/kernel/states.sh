@@ -68,8 +68,11 @@ holds "a recording has them, too" slow.json \
 for kind in spin timer contend; do
   ok "$kind: and the same is in it" python3 compare.py $kind
 done
-has "a table for people" "$("$NOPWATCH" report --states --span 'act=states:begin..states:end' rec.dat)" \
-  'SPAN +STATE +SHARE +TOTAL'
+"$NOPWATCH" report --states --span 'act=states:begin..states:end' rec.dat >text
+has "a table for people" "$(cat text)" 'SPAN +STATE +SHARE +TOTAL'
+is "which misses nothing" "$(grep -c ' more ' text)" 0
+has "top takes them, too" "$("$NOPWATCH" top --states --from rec.dat --span 'act=states:begin..states:end' 2>&1)" \
+  'act +running +[0-9.]+%'
 "$NOPWATCH" record -q -o without.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
 "$NOPWATCH" report --states without.dat >out 2>err
 is "a recording without them cannot be split" $? 2
