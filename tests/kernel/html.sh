@@ -1,7 +1,8 @@
 # The page of -f html over PostgreSQL, in a real browser: a recording, live, groups, and SQL that is hostile.
 # shellcheck disable=SC2154 # set by the library
 . "$(dirname "$0")/../lib/truth.sh"
-. "$(dirname "$0")/../lib/page.sh"
+# shellcheck source=../lib/page.sh
+. "$TESTS_LIB/page.sh"
 
 bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
 [ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"

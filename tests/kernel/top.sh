@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # top while it measures: in a terminal of tmux's, on a running server.
 . "$(dirname "$0")/../lib/kernel.sh"
-. "$(dirname "$0")/../lib/tmux.sh"
+# shellcheck source=../lib/tmux.sh
+. "$TESTS_LIB/tmux.sh"
 trap 'end_terminal; kill_jobs' EXIT
 
 "$SERVER" -t 2 -p 300 >/dev/null & server=$!

@@ -3,7 +3,8 @@
  * A thread that does one kind of thing between states:begin and states:end, and knows for how long:
  * states ROUNDS FILE. Everything happens on one CPU, so that "contend" has to wait for it. Prints, a
  * round a line, what the kernel has counted (CLOCK_THREAD_CPUTIME_ID: ns it ran; /proc/thread-self/schedstat:
- * ns it waited for a CPU) and how long that was by CLOCK_MONOTONIC.
+ * ns it waited for a CPU), how long that was by CLOCK_MONOTONIC, and how often it gave up the CPU
+ * by itself (getrusage).
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sdt.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -52,6 +54,14 @@ static uint64_t waited_so_far(void)
 	    sscanf(text, "%*u %" SCNu64, &waited) != 1)
 		exit(3);
 	return waited;
+}
+
+static long gave_up(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
 }
 
 static void spin(void)
@@ -142,6 +152,7 @@ static const struct {
 static void one_kind(size_t kind, long rounds)
 {
 	for (long i = 0; i < rounds; i++) {
+		long sleeps = gave_up();
 		uint64_t waited = waited_so_far();
 		uint64_t ran = read_clock(CLOCK_THREAD_CPUTIME_ID);
 		uint64_t start = now();
@@ -151,8 +162,8 @@ static void one_kind(size_t kind, long rounds)
 		uint64_t end = now();
 		ran = read_clock(CLOCK_THREAD_CPUTIME_ID) - ran;
 		waited = waited_so_far() - waited;
-		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", kinds[kind].name, ran,
-		       waited, end - start);
+		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %ld\n", kinds[kind].name,
+		       ran, waited, end - start, gave_up() - sleeps);
 	}
 }
 
