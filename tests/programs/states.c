@@ -4,7 +4,7 @@
  * states ROUNDS FILE. Everything happens on one CPU, so that "contend" has to wait for it. Prints, a
  * round a line, what the kernel has counted (CLOCK_THREAD_CPUTIME_ID: ns it ran; /proc/thread-self/schedstat:
  * ns it waited for a CPU), how long that was by CLOCK_MONOTONIC, and how often it gave up the CPU
- * by itself (getrusage).
+ * by itself, and how often it had to (getrusage).
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,12 +56,12 @@ static uint64_t waited_so_far(void)
 	return waited;
 }
 
-static long gave_up(void)
+static struct rusage used(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nvcsw;
+	return usage;
 }
 
 static void spin(void)
@@ -152,7 +152,7 @@ static const struct {
 static void one_kind(size_t kind, long rounds)
 {
 	for (long i = 0; i < rounds; i++) {
-		long sleeps = gave_up();
+		struct rusage before = used();
 		uint64_t waited = waited_so_far();
 		uint64_t ran = read_clock(CLOCK_THREAD_CPUTIME_ID);
 		uint64_t start = now();
@@ -162,8 +162,10 @@ static void one_kind(size_t kind, long rounds)
 		uint64_t end = now();
 		ran = read_clock(CLOCK_THREAD_CPUTIME_ID) - ran;
 		waited = waited_so_far() - waited;
-		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %ld\n", kinds[kind].name,
-		       ran, waited, end - start, gave_up() - sleeps);
+		struct rusage after = used();
+		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %ld %ld\n", kinds[kind].name,
+		       ran, waited, end - start, after.ru_nvcsw - before.ru_nvcsw,
+		       after.ru_nivcsw - before.ru_nivcsw);
 	}
 }
 
