@@ -237,7 +237,12 @@ struct nw_slower {
 	double percentile; /* 0 < p < 1; ns does not count then */
 };
 
-/* "50ms", "p99", "p99.9": what is no number ends it. -EINVAL. */
+static inline bool nw_slower_asked(const struct nw_slower *slower)
+{
+	return slower->ns || slower->percentile > 0;
+}
+
+/* "50ms", "p99", "p99.9". -EINVAL: it is neither a duration above 0 nor a percentile between 0 and 100. */
 int nw_slower_parse(const char *text, struct nw_slower *out);
 
 struct nw_slow_watch;

@@ -14,7 +14,7 @@ struct tracer {
 
 static bool shows_spans(const struct nw_args *args)
 {
-	return args->format->spans || args->slower.ns || args->slower.percentile > 0;
+	return args->format->spans || nw_slower_asked(&args->slower);
 }
 
 static int start(void *arg, struct nw_error *err)

@@ -130,9 +130,8 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 			struct nw_error *err)
 {
 	struct nw_buf names = {0};
-	bool slow = args->slower.ns || args->slower.percentile > 0;
 
-	if (slow && !args->format->slow)
+	if (nw_slower_asked(&args->slower) && !args->format->slow)
 		return nw_fail_usage(err,
 				     "--slower: -f %s cannot show single spans as they end",
 				     args->format->name);

@@ -66,11 +66,6 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 	return 0;
 }
 
-static bool wants_slow(const struct nw_measure_options *options)
-{
-	return options->slower.ns || options->slower.percentile > 0;
-}
-
 static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 {
 	struct nw_slow_span slow;
@@ -151,7 +146,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
 		ret = nw_by_bind(m->by, selection, err);
-	bool slow = wants_slow(&m->options);
+	bool slow = nw_slower_asked(&m->options.slower);
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
 		ret = nw_no_memory(err);
@@ -528,7 +523,7 @@ static bool keyed_by(const struct nw_measure_options *options,
 struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 {
 	const struct nw_measure_options *options = &m->options;
-	bool slow = wants_slow(options);
+	bool slow = nw_slower_asked(&options->slower);
 	bool needs_args = nw_by_needs_args(m->by) || options->hist_count || slow ||
 			  keyed_by(options, nw_span_needs_args);
 	bool comms = nw_by_needs_tasks(m->by) || slow ||

@@ -42,7 +42,7 @@ static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err
 
 static bool only_slow(const struct nw_timeline *t)
 {
-	return t->options.slower.ns || t->options.slower.percentile > 0;
+	return nw_slower_asked(&t->options.slower);
 }
 
 static int start(void *arg, struct nw_run *run, struct nw_error *err)

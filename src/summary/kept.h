@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Something that is kept for each open span, until it ends: by the span and when it began, which is all
- * that is always known of it. A chained table; what is kept is memory for free().
+ * that is always known of it. A chained table; what is kept is memory for free(). (starts.c keeps hits in
+ * a table of its own, which allocates nothing for most of them.)
  */
 #ifndef NOPWATCH_SUMMARY_KEPT_H
 #define NOPWATCH_SUMMARY_KEPT_H

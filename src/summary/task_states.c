@@ -194,12 +194,15 @@ static void enter(struct thread *thread, enum nw_task_state state, uint64_t now)
 	thread->state = state;
 }
 
-/* It hits a probe, so it is running. NULL: no memory. */
+/* It hits a probe, so it is running. NULL: nothing is kept of it. */
 static struct thread *running(struct nw_task_states *states, const struct nw_hit *hit)
 {
 	struct thread *thread = find(states, hit->tid);
 
 	if (!thread) {
+		/* a recording may name more threads than there ever were */
+		if (states->threads.count >= NW_MOST_STARTS)
+			return NULL;
 		thread = calloc(1, sizeof(*thread));
 		if (!thread || nw_kept_put(&states->threads, id_of(hit->tid), thread) < 0)
 			return NULL;
