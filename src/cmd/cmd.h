@@ -75,6 +75,18 @@ struct nw_command {
 	int (*run)(const struct nw_args *args); /* the exit status */
 };
 
+/* Options that go together, each set followed by a blank. */
+#define NW_OPTIONS_RESULT "output format json "
+#define NW_OPTIONS_RUN                                                                  \
+	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
+	"force quiet "
+#define NW_OPTIONS_SPANS "by filter span slower states "
+#define NW_OPTIONS_REPORT                  \
+	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
+		"interval sort top all-rows hist quiet verbose color no-pager "
+#define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from "
+#define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
+
 extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_why,
 	nw_cmd_record, nw_cmd_report, nw_cmd_script, nw_cmd_add, nw_cmd_enable,
 	nw_cmd_disable, nw_cmd_remove, nw_cmd_status, nw_cmd_clean, nw_cmd_features,

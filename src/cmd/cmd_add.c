@@ -56,7 +56,6 @@ const struct nw_command nw_cmd_add = {
 		"is "
 		"made if\n"
 		"need be, and is where `enable` enables them.",
-	.options = "pid exe group instance enable string-size output format json dry-run "
-		   "force quiet",
+	.options = NW_OPTIONS_EVENTS "group instance enable string-size force",
 	.run = run,
 };

@@ -133,7 +133,7 @@ const struct nw_command nw_cmd_enable = {
 		"EVENT or\n"
 		"PROVIDER:NAME, with globs. All are enabled, or none. Read them with\n"
 		"`cat /sys/kernel/tracing/trace_pipe`.",
-	.options = "pid exe instance foreign output format json dry-run quiet",
+	.options = NW_OPTIONS_EVENTS "instance foreign",
 	.run = run_enable,
 };
 
@@ -144,7 +144,7 @@ const struct nw_command nw_cmd_disable = {
 	.details = "In --instance; without it, where they were added for and wherever "
 		   "nopwatch has\n"
 		   "enabled them. They stay defined.",
-	.options = "pid exe instance foreign output format json dry-run quiet",
+	.options = NW_OPTIONS_EVENTS "instance foreign",
 	.run = run_disable,
 };
 
@@ -161,6 +161,6 @@ const struct nw_command nw_cmd_remove = {
 		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` "
 		"removes all\n"
 		"that is ours, and is no failure where nothing is.",
-	.options = "pid exe foreign output format json dry-run force quiet",
+	.options = NW_OPTIONS_EVENTS "foreign force",
 	.run = run_remove,
 };

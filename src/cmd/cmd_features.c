@@ -55,6 +55,6 @@ const struct nw_command nw_cmd_features = {
 		   "switches features off, for "
 		   "trying out\n"
 		   "the ways of older kernels.",
-	.options = "format json output",
+	.options = NW_OPTIONS_RESULT,
 	.run = run,
 };

@@ -196,7 +196,6 @@ const struct nw_command nw_cmd_list = {
 		   "argument with the fetch argument it becomes. What it prints is a SPEC "
 		   "for the\n"
 		   "other commands. Needs neither root nor tracefs.",
-	.options = "pid exe types format json output quiet verbose force color "
-		   "no-pager",
+	.options = NW_OPTIONS_RESULT "pid exe types quiet verbose force color no-pager",
 	.run = run,
 };

@@ -85,8 +85,6 @@ const struct nw_command nw_cmd_record = {
 		   "`trace --from` read on any machine, without privileges; trace-cmd and "
 		   "kernelshark\n"
 		   "read it, too.",
-	.options = "pid follow all exe types duration count output states max-rate buffer "
-		   "string-size strict "
-		   "dry-run force quiet color",
+	.options = NW_OPTIONS_RUN "count output states color",
 	.run = run,
 };

@@ -26,9 +26,6 @@ const struct nw_command nw_cmd_report = {
 		   "nor tracefs. For the events one by one:\n"
 		   "nopwatch trace --from FILE.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = "interval output format json by sort top all-rows filter span slower "
-		   "states "
-		   "hist quiet "
-		   "verbose color no-pager",
+	.options = NW_OPTIONS_REPORT,
 	.run = run,
 };

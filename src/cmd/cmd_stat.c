@@ -550,10 +550,6 @@ const struct nw_command nw_cmd_stat = {
 		"probes are in\n"
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span slower states hist max-rate buffer "
-		   "string-size "
-		   "from "
-		   "strict dry-run force quiet verbose color no-pager",
+	.options = NW_OPTIONS_STAT,
 	.run = run,
 };

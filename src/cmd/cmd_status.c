@@ -93,6 +93,6 @@ const struct nw_command nw_cmd_status = {
 		"have the breakpoint in their memory now. FILE: same, changed, replaced or "
 		"gone since add;\n"
 		"present or gone for others' events. -v shows the definitions.",
-	.options = "pid exe output format json quiet verbose color",
+	.options = NW_OPTIONS_RESULT "pid exe quiet verbose color",
 	.run = run,
 };

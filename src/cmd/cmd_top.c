@@ -472,10 +472,6 @@ const struct nw_command nw_cmd_top = {
 		"Where\n"
 		"stdout is no terminal, or TERM is dumb, it is stat -i 500ms.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = "pid follow all exe types duration interval count output format json by "
-		   "sort top all-rows filter span slower states hist max-rate buffer "
-		   "string-size "
-		   "from "
-		   "strict dry-run force quiet verbose color no-pager",
+	.options = NW_OPTIONS_STAT,
 	.run = run,
 };

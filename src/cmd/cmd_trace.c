@@ -181,10 +181,7 @@ const struct nw_command nw_cmd_trace = {
 		"take so long are "
 		"shown,\nas they end.",
 	.shows = NW_SHOWS_EVENTS,
-	.options = "pid follow all exe types duration count output format json by filter "
-		   "span slower states max-rate buffer string-size from time strict "
-		   "dry-run force "
-		   "quiet "
-		   "verbose color",
+	.options = NW_OPTIONS_RUN NW_OPTIONS_RESULT NW_OPTIONS_SPANS
+	"count from time verbose color",
 	.run = run,
 };

@@ -164,6 +164,6 @@ const struct nw_command nw_cmd_why = {
 		   "run; --error takes what another tool said.\n"
 		   "Exit status: 0 it fires, 3 it does not and why is known, 4 that is not "
 		   "known.",
-	.options = "pid exe duration format json output force color error",
+	.options = NW_OPTIONS_RESULT "pid exe duration force color error",
 	.run = run,
 };
