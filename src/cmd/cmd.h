@@ -50,7 +50,7 @@ struct nw_option {
 	int letter;	  /* 0: only a long name */
 	const char *name; /* long name, NULL: only a letter */
 	const char *arg;  /* what its argument is called; NULL: it takes none */
-	const char *help;
+	const char *help; /* NULL: the formats that the command has */
 	int (*take)(struct nw_args *args, const char *value, struct nw_error *err);
 };
 
@@ -96,6 +96,10 @@ extern const size_t nw_command_count;
 
 /* The command of that name, or of which it is the only one to begin so. */
 const struct nw_command *nw_find_command(const char *name, struct nw_error *err);
+
+/* Appends what the option means to the command. */
+void nw_option_help(const struct nw_command *command, const struct nw_option *option,
+		    struct nw_buf *out);
 
 /* Parse what follows the command's name. */
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,

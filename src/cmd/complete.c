@@ -164,10 +164,14 @@ static void offer_options(struct completion *c)
 	const struct nw_option *option;
 
 	for (size_t i = 0; (option = nw_option_at(i)); i++) {
+		struct nw_buf help = {0};
 		char name[64];
 		snprintf(name, sizeof(name), "--%s", option->name);
-		if (nw_takes_option(c->command, option))
-			offer(c, name, option->help);
+		if (!nw_takes_option(c->command, option))
+			continue;
+		nw_option_help(c->command, option, &help);
+		offer(c, name, nw_buf_str(&help));
+		nw_buf_free(&help);
 	}
 }
 

@@ -287,8 +287,7 @@ static const struct nw_option options[] = {
 	{'i', "interval", "TIME", "report every so often", take_interval},
 	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
 	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", "text, json, csv, openmetrics, perfetto or html",
-	 take_format},
+	{'f', "format", "FORM", NULL, take_format},
 	{'j', "json", NULL, "the same as -f json", take_json},
 	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
 	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},
@@ -485,11 +484,21 @@ void nw_free_args(struct nw_args *args)
 
 /* ---- help --------------------------------------------------------------------------- */
 
+void nw_option_help(const struct nw_command *command, const struct nw_option *option,
+		    struct nw_buf *out)
+{
+	if (option->help)
+		nw_buf_adds(out, option->help);
+	else
+		nw_output_names(command->shows, out);
+}
+
 void nw_print_help(const struct nw_command *command, FILE *to)
 {
 	fprintf(to, "usage: nopwatch %s %s\n\n%s\n\n%s\n\noptions:\n", command->name,
 		command->usage, command->summary, command->details);
 	for (size_t i = 0; i < NW_COUNT(options); i++) {
+		struct nw_buf help = {0};
 		char spelled[64];
 		if (!nw_takes_option(command, &options[i]))
 			continue;
@@ -498,6 +507,8 @@ void nw_print_help(const struct nw_command *command, FILE *to)
 			 options[i].letter ? options[i].letter : ' ',
 			 options[i].letter ? ", " : "  ", options[i].name,
 			 options[i].arg ? " " : "", options[i].arg ? options[i].arg : "");
-		fprintf(to, "  %-26s %s\n", spelled, options[i].help);
+		nw_option_help(command, &options[i], &help);
+		fprintf(to, "  %-26s %s\n", spelled, nw_buf_str(&help));
+		nw_buf_free(&help);
 	}
 }

@@ -22,6 +22,13 @@ for command in $(words ''); do
   is "every option of $command is offered" "$(words "$command" -)" \
     "$("$NOPWATCH" help "$command" | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' ')"
 done
+for command in stat trace report list why; do
+  is "help $command names the formats that it has" \
+    "$("$NOPWATCH" help "$command" | sed -n 's/.*--format FORM *//p' | sed 's/ or /, /; s/, /\n/g' | sort | tr '\n' ' ')" \
+    "$(words "$command" -f '')"
+done
+is "no help is wider than a terminal is often" \
+  "$(for command in $(words ''); do "$NOPWATCH" help "$command"; done | awk 'length($0) > 90')" ""
 is "commands that begin so" "$(words st)" "stat status "
 is "formats of a report" "$(words stat -f '')" "csv html json openmetrics text "
 is "formats of a list" "$(words trace --format=j)" "--format=json "
