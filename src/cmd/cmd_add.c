@@ -45,16 +45,10 @@ const struct nw_command nw_cmd_add = {
 	.summary = "define events that stay, for the shell, perf and trace-cmd",
 	.usage = "SPEC... [-p PID | -x FILE] [--group NAME] [--instance NAME] [--enable]",
 	.details =
-		"One event a site, sdt_PROVIDER:NAME, NAME_1, ..., as perf and trace-cmd "
-		"call them, or\n"
-		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, "
-		"or "
-		"none. What\n"
-		"is there already is left as it is. Nothing is enabled without --enable, "
-		"so\n"
-		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance "
-		"is "
-		"made if\n"
+		"One event a site, sdt_PROVIDER:NAME, NAME_1, ..., as perf and trace-cmd call them, or\n"
+		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, or none. What\n"
+		"is there already is left as it is. Nothing is enabled without --enable, so\n"
+		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance is made if\n"
 		"need be, and is where `enable` enables them.",
 	.options = NW_OPTIONS_EVENTS "group instance enable string-size force",
 	.run = run,

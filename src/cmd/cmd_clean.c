@@ -8,17 +8,13 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 		printf("%u dead session%s removed, %u living left alone\n", report->removed,
 		       report->removed == 1 ? "" : "s", report->living);
 	if (!args->quiet && report->persistent)
-		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` "
-		       "takes them away)\n",
+		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n",
 		       report->persistent, report->persistent == 1 ? "" : "s");
 	if (!args->quiet && report->waiting)
-		printf("%u empty instance%s cannot be removed while somebody reads a "
-		       "trace_pipe: "
-		       "whatever runs later does it\n",
+		printf("%u empty instance%s cannot be removed while somebody reads a trace_pipe: whatever runs later does it\n",
 		       report->waiting, report->waiting == 1 ? "" : "s");
 	nw_vec_each (&report->orphans, name)
-		nw_note("%s has no journal: perhaps it belongs to a session in a container "
-			"(remove it with --force)",
+		nw_note("%s has no journal: perhaps it belongs to a session in a container (remove it with --force)",
 			*name);
 	nw_vec_each (&report->stuck, text)
 		nw_note("%s", *text);
@@ -71,13 +67,11 @@ const struct nw_command nw_cmd_clean = {
 	.name = "clean",
 	.summary = "remove what killed sessions left behind",
 	.usage = "[--force]",
-	.details = "Takes away the events, instances and journals of nopwatch sessions "
-		   "whose process\n"
-		   "is gone. Living sessions, what `nopwatch add` has made and everybody "
-		   "else's\n"
-		   "probes are not touched. Every command that arms probes does the same "
-		   "before it\n"
-		   "begins.",
+	.details =
+		"Takes away the events, instances and journals of nopwatch sessions whose process\n"
+		"is gone. Living sessions, what `nopwatch add` has made and everybody else's\n"
+		"probes are not touched. Every command that arms probes does the same before it\n"
+		"begins.",
 	.options = "dry-run force quiet",
 	.run = run,
 };

@@ -39,8 +39,7 @@ static int tell_missing(const struct nw_management *m, const struct verb *verb,
 	if (verb->must_match) {
 		nw_fail(err, ENOENT, "no event is there for '%s'", missing->item[0]);
 		nw_error_hint(err,
-			      "`nopwatch status` lists what is, `nopwatch add` defines "
-			      "it");
+			      "`nopwatch status` lists what is, `nopwatch add` defines it");
 		return -ENOENT;
 	}
 	if (!m->args->quiet)
@@ -59,8 +58,9 @@ static int assume(struct nw_management *m, const struct verb *verb, struct nw_er
 				  &selection, err);
 
 	if (ret < 0) {
-		nw_error_hint(err, "which events there are cannot be looked up: only specs "
-				   "with a file will do");
+		nw_error_hint(
+			err,
+			"which events there are cannot be looked up: only specs with a file will do");
 		return ret;
 	}
 	ret = nw_management_plan(m, &selection, &plan, err);
@@ -127,10 +127,8 @@ const struct nw_command nw_cmd_enable = {
 	.summary = "enable events that add has defined",
 	.usage = "SPEC|GROUP:EVENT... [--instance NAME]",
 	.details =
-		"In the instance they were added for, else in the top-level buffer, or in "
-		"--instance,\n"
-		"which is made if need be. By spec, or by pattern: GROUP:EVENT, GROUP, "
-		"EVENT or\n"
+		"In the instance they were added for, else in the top-level buffer, or in --instance,\n"
+		"which is made if need be. By spec, or by pattern: GROUP:EVENT, GROUP, EVENT or\n"
 		"PROVIDER:NAME, with globs. All are enabled, or none. Read them with\n"
 		"`cat /sys/kernel/tracing/trace_pipe`.",
 	.options = NW_OPTIONS_EVENTS "instance foreign",
@@ -141,9 +139,9 @@ const struct nw_command nw_cmd_disable = {
 	.name = "disable",
 	.summary = "disable events that add has defined",
 	.usage = "SPEC|GROUP:EVENT... [--instance NAME]",
-	.details = "In --instance; without it, where they were added for and wherever "
-		   "nopwatch has\n"
-		   "enabled them. They stay defined.",
+	.details =
+		"In --instance; without it, where they were added for and wherever nopwatch has\n"
+		"enabled them. They stay defined.",
 	.options = NW_OPTIONS_EVENTS "instance foreign",
 	.run = run_disable,
 };
@@ -153,13 +151,9 @@ const struct nw_command nw_cmd_remove = {
 	.summary = "remove events that add has defined",
 	.usage = "SPEC|GROUP:EVENT... [--foreign] [--force]",
 	.details =
-		"Disables them wherever nopwatch has enabled them, and deletes them; all "
-		"of "
-		"them, or\n"
-		"none. What somebody else has enabled is named and stays, unless --force. "
-		"What\n"
-		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` "
-		"removes all\n"
+		"Disables them wherever nopwatch has enabled them, and deletes them; all of them, or\n"
+		"none. What somebody else has enabled is named and stays, unless --force. What\n"
+		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` removes all\n"
 		"that is ours, and is no failure where nothing is.",
 	.options = NW_OPTIONS_EVENTS "foreign force",
 	.run = run_remove,

@@ -47,14 +47,11 @@ const struct nw_command nw_cmd_features = {
 	.name = "features",
 	.summary = "what this kernel can do",
 	.usage = "[-j]",
-	.details = "Nothing is concluded from the kernel's version: README, files and "
-		   "their content\n"
-		   "decide, and what can be tried is tried: probes in nopwatch itself are "
-		   "defined,\n"
-		   "armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME "
-		   "switches features off, for "
-		   "trying out\n"
-		   "the ways of older kernels.",
+	.details =
+		"Nothing is concluded from the kernel's version: README, files and their content\n"
+		"decide, and what can be tried is tried: probes in nopwatch itself are defined,\n"
+		"armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME switches features\n"
+		"off, for trying out the ways of older kernels.",
 	.options = NW_OPTIONS_RESULT,
 	.run = run,
 };

@@ -185,17 +185,13 @@ const struct nw_command nw_cmd_list = {
 	.name = "list",
 	.summary = "what can be probed",
 	.usage = "[-p PID | FILE...] [PATTERN...]",
-	.details = "Lists the USDT probes of files, of all files below a directory, or of "
-		   "all files\n"
-		   "that a process maps. FILE may be a glob; usdt:*: are the files that "
-		   "running processes\n"
-		   "map. PATTERN is PROVIDER:NAME or NAME, with * and ?. "
-		   "With -v, one\n"
-		   "block a site: address, file offset, semaphore, kind of nop, function, "
-		   "and every\n"
-		   "argument with the fetch argument it becomes. What it prints is a SPEC "
-		   "for the\n"
-		   "other commands. Needs neither root nor tracefs.",
+	.details =
+		"Lists the USDT probes of files, of all files below a directory, or of all files\n"
+		"that a process maps. FILE may be a glob; usdt:*: are the files that running processes\n"
+		"map. PATTERN is PROVIDER:NAME or NAME, with * and ?. With -v, one\n"
+		"block a site: address, file offset, semaphore, kind of nop, function, and every\n"
+		"argument with the fetch argument it becomes. What it prints is a SPEC for the\n"
+		"other commands. Needs neither root nor tracefs.",
 	.options = NW_OPTIONS_RESULT "pid exe types quiet verbose force color no-pager",
 	.run = run,
 };

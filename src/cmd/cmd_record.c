@@ -80,11 +80,10 @@ const struct nw_command nw_cmd_record = {
 	.name = "record",
 	.summary = "record now, look later (trace-cmd's format)",
 	.usage = "[-o FILE] SPEC... [-p PID | -x FILE] [-- CMD]",
-	.details = "Keeps the raw events in FILE (trace.dat), which `nopwatch report`, "
-		   "`stat --from` and\n"
-		   "`trace --from` read on any machine, without privileges; trace-cmd and "
-		   "kernelshark\n"
-		   "read it, too.",
+	.details =
+		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
+		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"
+		"read it, too.",
 	.options = NW_OPTIONS_RUN "count output states color",
 	.run = run,
 };

@@ -20,11 +20,10 @@ const struct nw_command nw_cmd_report = {
 	.name = "report",
 	.summary = "the summary of a recording",
 	.usage = "[FILE]",
-	.details = "Summarises what `nopwatch record` has kept (trace.dat), as `stat` does "
-		   "while it\n"
-		   "happens; FILE may also hold the text of trace_pipe. Needs neither root "
-		   "nor tracefs. For the events one by one:\n"
-		   "nopwatch trace --from FILE.",
+	.details =
+		"Summarises what `nopwatch record` has kept (trace.dat), as `stat` does while it\n"
+		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"
+		"For the events one by one: nopwatch trace --from FILE.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = NW_OPTIONS_REPORT,
 	.run = run,

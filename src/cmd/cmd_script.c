@@ -40,21 +40,15 @@ const struct nw_command nw_cmd_script = {
 	.name = "script",
 	.summary = "the same as a shell script, for a machine without nopwatch",
 	.usage = "SPEC... [-p PID | -x FILE]",
-	.details = "Prints a POSIX shell script that arms the probes on another machine, "
-		   "prints "
-		   "what the kernel\n"
-		   "records, and takes everything away when it is ended. It needs root "
-		   "there, a "
-		   "shell, cat,\n"
-		   "grep, mkdir and mount. What it prints is for --from:\n"
-		   "\n"
-		   "    nopwatch script 'usdt:./server:app:*' | ssh HOST sh | nopwatch "
-		   "stat --from "
-		   "-\n"
-		   "\n"
-		   "The file must be the same here and there, but may lie elsewhere "
-		   "(--remote-path) and be of\n"
-		   "another architecture. -p are processes there.",
+	.details =
+		"Prints a POSIX shell script that arms the probes on another machine, prints what the\n"
+		"kernel records, and takes everything away when it is ended. It needs root there, a shell,\n"
+		"cat, grep, mkdir and mount. What it prints is for --from:\n"
+		"\n"
+		"    nopwatch script 'usdt:./server:app:*' | ssh HOST sh | nopwatch stat --from -\n"
+		"\n"
+		"The file must be the same here and there, but may lie elsewhere (--remote-path) and be of\n"
+		"another architecture. -p are processes there.",
 	.options = "pid exe duration output buffer string-size remote-path force quiet",
 	.run = run,
 };

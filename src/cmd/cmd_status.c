@@ -82,16 +82,10 @@ const struct nw_command nw_cmd_status = {
 	.summary = "every uprobe event there is: whose, where enabled, hits, armed where",
 	.usage = "[SPEC|GROUP:EVENT...] [-v] [-j]",
 	.details =
-		"Ours and others'. PROBE is what stands at the event's places. OWNER: "
-		"nopwatch (add made\n"
-		"it), session PID (a nopwatch that runs), dead session (`clean` removes "
-		"it) "
-		"or foreign.\n"
-		"HITS are the kernel's own count, in all processes, recorded or not. "
-		"ARMED: "
-		"processes that\n"
-		"have the breakpoint in their memory now. FILE: same, changed, replaced or "
-		"gone since add;\n"
+		"Ours and others'. PROBE is what stands at the event's places. OWNER: nopwatch (add made\n"
+		"it), session PID (a nopwatch that runs), dead session (`clean` removes it) or foreign.\n"
+		"HITS are the kernel's own count, in all processes, recorded or not. ARMED: processes that\n"
+		"have the breakpoint in their memory now. FILE: same, changed, replaced or gone since add;\n"
 		"present or gone for others' events. -v shows the definitions.",
 	.options = NW_OPTIONS_RESULT "pid exe quiet verbose color",
 	.run = run,

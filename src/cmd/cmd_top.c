@@ -452,24 +452,13 @@ const struct nw_command nw_cmd_top = {
 	.summary = "the summary, live in the terminal",
 	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
 	.details =
-		"Shows what stat would report while it happens, twice a second unless -i "
-		"says "
-		"otherwise:\n"
-		"a row a span (latencies) and a row a probe (gaps between its hits), with "
-		"rates,\n"
-		"percentiles, the course of the last minute and the distribution. ? shows "
-		"the "
-		"keys: sort,\n"
-		"pause, the last interval or everything, histogram, heat map, filter by "
-		"name, "
-		"group by,\n"
-		"write a report. What stat prints comes at the end, in the form that -f "
-		"says, "
-		"to -o's file.\n"
+		"Shows what stat would report while it happens, twice a second unless -i says otherwise:\n"
+		"a row a span (latencies) and a row a probe (gaps between its hits), with rates,\n"
+		"percentiles, the course of the last minute and the distribution. ? shows the keys: sort,\n"
+		"pause, the last interval or everything, histogram, heat map, filter by name, group by,\n"
+		"write a report. What stat prints comes at the end, in the form that -f says, to -o's file.\n"
 		"\n"
-		"With --from FILE a recording is looked at. What CMD prints comes at the "
-		"end. "
-		"Where\n"
+		"With --from FILE a recording is looked at. What CMD prints comes at the end. Where\n"
 		"stdout is no terminal, or TERM is dumb, it is stat -i 500ms.",
 	.shows = NW_SHOWS_REPORTS,
 	.options = NW_OPTIONS_STAT,

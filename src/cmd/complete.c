@@ -30,8 +30,7 @@ struct completion {
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-			    "_.,:/+@%=-",
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/+@%=-",
 			    *text))
 			return false;
 	return true;

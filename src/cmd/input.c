@@ -87,14 +87,11 @@ int nw_input_open(int fd, const struct stat *st, const char *name, struct nw_inp
 	if (nw_is_hollow(fd))
 		return nw_fail(
 			err, EFBIG,
-			"'%s' is said to have %llu bytes, and nearly all of them are "
-			"a hole: it is not read",
+			"'%s' is said to have %llu bytes, and nearly all of them are a hole: it is not read",
 			name, (unsigned long long)len);
 	if (!ours && len > MOST_COPIED) {
 		nw_fail(err, EFBIG,
-			"'%s' can be changed by others while it is read, and is larger "
-			"than "
-			"1 GiB",
+			"'%s' can be changed by others while it is read, and is larger than 1 GiB",
 			name);
 		nw_error_hint(err, "make a copy of it that is yours alone");
 		return -EFBIG;

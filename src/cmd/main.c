@@ -215,10 +215,8 @@ void nw_print_overview(FILE *to)
 	      to);
 	for (size_t i = 0; i < nw_command_count; i++)
 		fprintf(to, "  %-10s %s\n", nw_commands[i]->name, nw_commands[i]->summary);
-	fputs("\nA SPEC is usdt:PATH:PROVIDER:NAME, or PROVIDER:NAME with -p, -x or -- "
-	      "CMD;\n"
-	      "func:PATH:SYMBOL[,returns=insn] times any function, uprobe: and uretprobe: "
-	      "are its ends;\n"
+	fputs("\nA SPEC is usdt:PATH:PROVIDER:NAME, or PROVIDER:NAME with -p, -x or -- CMD;\n"
+	      "func:PATH:SYMBOL[,returns=insn] times any function, uprobe: and uretprobe: are its ends;\n"
 	      "every field may hold * and ?. `nopwatch help COMMAND` tells more.\n",
 	      to);
 }

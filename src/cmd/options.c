@@ -459,8 +459,8 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 
 void nw_command_line(const struct nw_args *args, struct nw_buf *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=.,:/@%^";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
 
 	nw_buf_printf(out, "nopwatch %s", args->command);
 	for (char *const *word = args->argv + 1; *word; word++) {

@@ -77,8 +77,8 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 
 	if (args->words.count || args->cmd || args->pids.count)
 		return nw_fail_usage(
-			err, "a recording holds its own probes: --from goes without "
-			     "SPEC, -p and CMD");
+			err,
+			"a recording holds its own probes: --from goes without SPEC, -p and CMD");
 	p->request.source_name = args->from;
 	if (strcmp(args->from, "-") == 0)
 		return open_file(p, STDIN_FILENO, err);

@@ -268,8 +268,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .stack_args = STACK("8@[sp, ", "]", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
 	 FLOATS_IN("v0 to v7", "v0"),
 	 /* abi-internal.md: "arm64 architecture"; the stack has the return address first */
-	 .go_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@x8 8@x9 8@x10 8@x11 8@x12 "
-		    "8@x13 8@x14 8@x15",
+	 .go_args =
+		 "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@x8 8@x9 8@x10 8@x11 8@x12 8@x13 8@x14 8@x15",
 	 .go_stack = STACK("8@[sp, ", "]", 8, 16, 24, 32, 40, 48, 56, 64, 72, 80),
 	 .go_since = 18,
 	 .go_g = "x28",
@@ -312,8 +312,8 @@ const struct nw_arch nw_arch_table[] = {
 	 NOPS(arm_nops),
 	 .barred_nops = thumb_nops,
 	 .barred_count = NW_COUNT(thumb_nops),
-	 .barred = "Thumb code, in which kernels cannot place uprobes (gcc -marm makes ARM "
-		   "code)"},
+	 .barred =
+		 "Thumb code, in which kernels cannot place uprobes (gcc -marm makes ARM code)"},
 	{.name = "ppc64le",
 	 .got_slot = R_PPC64_GLOB_DAT,
 	 .plt_slot = R_PPC64_JMP_SLOT,

@@ -254,8 +254,7 @@ static const char *walk_x86(struct x86 *x, const unsigned char *code, size_t len
 		if (!cs_disasm_iter(x->handle, &code, &len, &vaddr, x->at))
 			return truncated
 				       ? nw_insn_cut_off
-				       : "it holds bytes that are no instruction that the "
-					 "disassembler knows: data, or a newer one";
+				       : "it holds bytes that are no instruction that the disassembler knows: data, or a newer one";
 		struct nw_insn *insn = nw_insns_add(out, x->at->address, x->at->size);
 		if (!insn)
 			return nw_insn_no_memory;

@@ -157,10 +157,10 @@ static char *doubt_within(struct nw_image *image, const struct nw_symbol *symbol
 		nw_vec_each (&f.stretches.item[0].insns, insn)
 			if (vaddr - insn->vaddr < insn->size)
 				in = insn;
-		text = nw_text("it is inside an instruction: '%s' has one of %u bytes at "
-			       "+0x%" PRIx64,
-			       symbol->name, in ? in->size : 0,
-			       in ? in->vaddr - symbol->value : 0);
+		text = nw_text(
+			"it is inside an instruction: '%s' has one of %u bytes at +0x%" PRIx64,
+			symbol->name, in ? in->size : 0,
+			in ? in->vaddr - symbol->value : 0);
 	}
 	free_function(&f);
 	return text;
@@ -181,12 +181,12 @@ int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why)
 	if (ret == 0 && symbol.value == vaddr)
 		return 0;
 	if (ret < 0)
-		*why = nw_text("no function is known to be there, so where its "
-			       "instructions begin cannot be shown");
+		*why = nw_text(
+			"no function is known to be there, so where its instructions begin cannot be shown");
 	else if (!symbol.size)
-		*why = nw_text("'%s', which is before it, does not say how long it is, so "
-			       "where its instructions begin cannot be shown",
-			       symbol.name);
+		*why = nw_text(
+			"'%s', which is before it, does not say how long it is, so where its instructions begin cannot be shown",
+			symbol.name);
 	else
 		*why = doubt_within(image, &symbol, vaddr);
 	return 0;
@@ -256,8 +256,7 @@ static const char *follow(struct function *f, const struct nw_insn *insn, nw_exi
 		break;
 	}
 	if (insn->kind == NW_INSN_BRANCH)
-		return "a conditional jump leads out of it, where a probe cannot tell "
-		       "whether it is taken";
+		return "a conditional jump leads out of it, where a probe cannot tell whether it is taken";
 	return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
 }
 
@@ -333,8 +332,7 @@ int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_e
 
 	*text = NULL;
 	if (!image->arch || !image->arch->insn_kinds)
-		why = "which instructions leave a function is not known for this "
-		      "architecture";
+		why = "which instructions leave a function is not known for this architecture";
 	else if (!function->size)
 		why = "its symbol does not say how long it is";
 	else

@@ -43,8 +43,7 @@ static int read_identity(struct nw_image *image, struct nw_error *err)
 	if (nw_is_hollow(image->fd))
 		return nw_fail(
 			err, EFBIG,
-			"'%s' is said to have %llu bytes, and nearly all of them are "
-			"a hole: it is not read",
+			"'%s' is said to have %llu bytes, and nearly all of them are a hole: it is not read",
 			image->path, (unsigned long long)st.st_size);
 	image->dev = st.st_dev;
 	image->ino = st.st_ino;
@@ -212,8 +211,7 @@ static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 		uint64_t at = vaddr - segment->vaddr, offset = at + segment->offset;
 		if (segment->filesz < 2 || at > segment->filesz - 2)
 			*warning =
-				"its semaphore lies past the file's data (.bss), where the "
-				"kernel cannot count";
+				"its semaphore lies past the file's data (.bss), where the kernel cannot count";
 		else if (offset < at || image->size < 2 || offset > image->size - 2)
 			*warning = "its semaphore lies past the end of the file";
 		return offset < at ? 0 : offset;
@@ -423,8 +421,7 @@ int nw_image_explain(const struct nw_image *image, struct nw_error *err)
 	switch (image->notes) {
 	case NW_NOTES_NO_SECTIONS:
 		nw_fail(err, ENOENT,
-			"the section headers of '%s' are gone, and its USDT notes with "
-			"them",
+			"the section headers of '%s' are gone, and its USDT notes with them",
 			path);
 		nw_error_hint(err, "use the file as it was before sstrip or a packer");
 		return -ENOENT;
@@ -435,10 +432,9 @@ int nw_image_explain(const struct nw_image *image, struct nw_error *err)
 		return -ENOENT;
 	case NW_NOTES_NONE:
 		nw_fail(err, ENOENT, "no USDT notes in '%s'", path);
-		nw_error_hint(err,
-			      "it was built without them (PostgreSQL: --enable-dtrace, "
-			      "Python: --with-dtrace, OpenJDK: --enable-dtrace), or they "
-			      "were stripped (llvm-strip, strip -R .note.stapsdt)");
+		nw_error_hint(
+			err,
+			"it was built without them (PostgreSQL: --enable-dtrace, Python: --with-dtrace, OpenJDK: --enable-dtrace), or they were stripped (llvm-strip, strip -R .note.stapsdt)");
 		return -ENOENT;
 	default:
 		return nw_fail(err, ENOENT,

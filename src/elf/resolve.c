@@ -116,8 +116,7 @@ static const char *symbol_problem(int ret, const struct nw_operand *op)
 	if (ret == -ENOTUNIQ)
 		return "several symbols of this name, and no way to tell which is meant";
 	if (ret == -EFBIG)
-		return "the file's symbol tables are larger than itself, and were not all "
-		       "read";
+		return "the file's symbol tables are larger than itself, and were not all read";
 	if (ret == -ENXIO)
 		return "the symbol is defined in another file";
 	if (op->symbol_len >= 2 && op->symbol[0] == '.' && op->symbol[1] == 'L')

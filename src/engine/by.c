@@ -113,8 +113,7 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", key->name);
 	nw_error_hint(
 		err,
-		"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ... "
-		"or one of tid, pid, comm, cpu",
+		"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu",
 		key->name);
 	return -EINVAL;
 }

@@ -32,12 +32,14 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 		ret = nw_strings_addf(out, "sleep %" PRIu64 ".%03" PRIu64, ms / 1000,
 				      ms % 1000);
 	} else {
-		ret = nw_strings_addf(out, "# here nopwatch waits for Ctrl-C; by hand: cat "
-					   "\"$I/trace_pipe\"");
+		ret = nw_strings_addf(
+			out,
+			"# here nopwatch waits for Ctrl-C; by hand: cat \"$I/trace_pipe\"");
 	}
 	if (ret == 0)
-		ret = nw_strings_addf(out, "# nopwatch reads \"$I\"/per_cpu/cpu*/"
-					   "trace_pipe_raw; by hand:");
+		ret = nw_strings_addf(
+			out,
+			"# nopwatch reads \"$I\"/per_cpu/cpu*/trace_pipe_raw; by hand:");
 	return ret < 0 ? ret : nw_strings_addf(out, "cat \"$I/trace\"");
 }
 
@@ -59,10 +61,9 @@ static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 	if (ret < 0 || !run->space.foreign || (!run->pids.count && !restricted))
 		return ret;
 	nw_fail(err, ENOTSUP,
-		"ftrace has other numbers for the processes of this PID namespace, "
-		"which these commands could not find");
-	nw_error_hint(err, "try it on the host, or with all processes (no -p, and -a "
-			   "with CMD)");
+		"ftrace has other numbers for the processes of this PID namespace, which these commands could not find");
+	nw_error_hint(err,
+		      "try it on the host, or with all processes (no -p, and -a with CMD)");
 	return -ENOTSUP;
 }
 

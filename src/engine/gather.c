@@ -322,10 +322,8 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 	g->facts.tool = tool;
 	g->facts.force = request->force;
 	if (g->spec.kind == NW_SPEC_TRACEPOINT)
-		ret = nw_fail_usage(err,
-				    "'%s': a kernel tracepoint needs no place in a "
-				    "program",
-				    spec);
+		ret = nw_fail_usage(
+			err, "'%s': a kernel tracepoint needs no place in a program", spec);
 	else if (!*g->spec.path && !request->file && !request->pid_count &&
 		 !(tool && tool->pid))
 		ret = nw_fail_usage(err, "'%s' does not say in which file the probe is",

@@ -163,10 +163,9 @@ static void tell_warnings(const struct nw_run *run)
 static void tell_disarm_hazard(const struct nw_run *run)
 {
 	if (!run->features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
-		nw_run_notice(run,
-			      "a program that hits a probe in the moment it is taken away, "
-			      "at the end of this "
-			      "run, is killed by kernels of this architecture (SIGILL)");
+		nw_run_notice(
+			run,
+			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
 }
 
 static int open_session(struct nw_run *run, struct nw_error *err)

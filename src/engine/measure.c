@@ -58,8 +58,7 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 			      name);
 		nw_error_hint(
 			err,
-			"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, "
-			"arg1, ...",
+			"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ...",
 			name);
 		return -EINVAL;
 	}
@@ -248,10 +247,10 @@ static int check_key(const struct nw_measure *m, const struct nw_by_key *key,
 		if (key->arg[i] >= 0 && has_values(m, selection->probes.item[i]))
 			return 0;
 	return key->what == NW_BY_ARG
-		       ? nw_fail_usage(err,
-				       "'%s' is not fetched: name it in the spec, as in "
-				       "'PROVIDER:NAME(%s)', or begin with --by",
-				       key->name, key->name)
+		       ? nw_fail_usage(
+				 err,
+				 "'%s' is not fetched: name it in the spec, as in 'PROVIDER:NAME(%s)', or begin with --by",
+				 key->name, key->name)
 		       : 0;
 }
 

@@ -251,10 +251,10 @@ static int refuse_kernel_events(const struct nw_request *request, struct nw_erro
 		bool kernel = spec.kind == NW_SPEC_TRACEPOINT;
 		nw_spec_free(&spec);
 		if (kernel)
-			return nw_fail_usage(err,
-					     "'%s': a script has probes of programs only, "
-					     "not the kernel's own events",
-					     request->specs[i]);
+			return nw_fail_usage(
+				err,
+				"'%s': a script has probes of programs only, not the kernel's own events",
+				request->specs[i]);
 	}
 	return 0;
 }

@@ -320,9 +320,7 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 	if (ret == 0 && features->unproven)
 		nw_request_notice(
 			request,
-			"this kernel's files do not tell what its probes can do, and "
-			"it was not tried since it was booted (`nopwatch features` "
-			"does): they are taken to record in instances");
+			"this kernel's files do not tell what its probes can do, and it was not tried since it was booted (`nopwatch features` does): they are taken to record in instances");
 	return ret;
 }
 

@@ -99,12 +99,12 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 	const struct nw_probe *p = run->result->selection.probes.item[probe];
 	bool back = p->points.count && p->points.item[0].is_return;
 
-	if (nw_strings_addf(&run->result->state_texts,
-			    "the kernel counted %ju %s%s in the whole system, but recorded "
-			    "%s%s",
-			    hits, back ? "call" : "hit", hits == 1 ? "" : "s",
-			    back ? "no return" : "none",
-			    run->result->restricted ? " of the traced processes" : "") < 0)
+	if (nw_strings_addf(
+		    &run->result->state_texts,
+		    "the kernel counted %ju %s%s in the whole system, but recorded %s%s",
+		    hits, back ? "call" : "hit", hits == 1 ? "" : "s",
+		    back ? "no return" : "none",
+		    run->result->restricted ? " of the traced processes" : "") < 0)
 		return nw_no_memory(err);
 	run->result->states[probe] = (struct nw_probe_state){
 		.state = run->result->restricted ? NW_STATE_FILTERED

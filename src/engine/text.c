@@ -192,8 +192,7 @@ static void tell_bad_lines(const struct player *p)
 	if (stats.ticks)
 		nw_run_notice(
 			p->run,
-			"the times of this text are no nanoseconds (trace clock counter, "
-			"uptime or x86-tsc): they are shown as if they were");
+			"the times of this text are no nanoseconds (trace clock counter, uptime or x86-tsc): they are shown as if they were");
 	if (!p->run->request->verbose)
 		return;
 	nw_run_notice(

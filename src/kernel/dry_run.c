@@ -23,9 +23,9 @@ char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image 
 	nw_vec_each (&session->paths, known)
 		next += strncmp(known->path, held, sizeof(held) - 1) == 0;
 	if (next > 9) { /* no shell needs to know more digits */
-		nw_doing_shell(&session->doing,
-			       "# too many files with odd paths: the next must be named "
-			       "otherwise");
+		nw_doing_shell(
+			&session->doing,
+			"# too many files with odd paths: the next must be named otherwise");
 		return path ? strdup(path) : NULL;
 	}
 	nw_shell_word(&word, path ? path : image->path);
@@ -43,9 +43,9 @@ static void restrict_to(struct nw_session *session,
 	if (!options->pid_count && !restricted)
 		return;
 	if (!has[NW_FEATURE_EVENT_PID] || !has[NW_FEATURE_EVENT_FORK]) {
-		nw_doing_shell(&session->doing,
-			       "# this kernel cannot keep other processes out: nopwatch "
-			       "sorts what it reads");
+		nw_doing_shell(
+			&session->doing,
+			"# this kernel cannot keep other processes out: nopwatch sorts what it reads");
 		return;
 	}
 	(void)nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
@@ -53,10 +53,10 @@ static void restrict_to(struct nw_session *session,
 	if (restricted)
 		nw_doing_shell(&session->doing, "echo $$ >>\"$I/set_event_pid\"");
 	for (size_t i = 0; i < options->pid_count; i++)
-		nw_doing_shell(&session->doing,
-			       "for t in /proc/%d/task/*; do echo \"${t##*/} \" "
-			       ">>\"$I/set_event_pid\"; done",
-			       (int)options->pids[i]);
+		nw_doing_shell(
+			&session->doing,
+			"for t in /proc/%d/task/*; do echo \"${t##*/} \" >>\"$I/set_event_pid\"; done",
+			(int)options->pids[i]);
 }
 
 static void take_away(struct nw_session *session)
@@ -107,9 +107,7 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 	if (!features->has[NW_FEATURE_INSTANCES] ||
 	    !features->has[NW_FEATURE_INSTANCE_EVENTS]) {
 		nw_fail(err, ENOTSUP,
-			"what is done without instances, in the top-level buffer, cannot "
-			"be "
-			"told: it depends on what is set there");
+			"what is done without instances, in the top-level buffer, cannot be told: it depends on what is set there");
 		nw_error_hint(err, "`nopwatch script` makes a script for such kernels");
 		return -ENOTSUP;
 	}

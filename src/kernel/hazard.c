@@ -32,17 +32,11 @@ static const struct {
 	const char *there; /* of one that is not known */
 } hazards[] = {
 	{on_mute_file,
-	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to "
-	 "a disk, "
-	 "and start it from there",
+	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to a disk, and start it from there",
 	 NULL},
 	{on_long_nop,
-	 "it stands on a 5-byte nop, which this kernel turns into a call that can destroy "
-	 "the "
-	 "function's red zone (--force arms it all the same)",
-	 "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a call that can "
-	 "destroy the "
-	 "function's red zone (--force arms it all the same)"},
+	 "it stands on a 5-byte nop, which this kernel turns into a call that can destroy the function's red zone (--force arms it all the same)",
+	 "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a call that can destroy the function's red zone (--force arms it all the same)"},
 };
 
 const char *nw_point_hazard(const struct nw_features *features,

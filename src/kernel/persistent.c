@@ -183,8 +183,9 @@ static int load(struct nw_persistent *journal, int fd, struct nw_error *err)
 	if (ret == -EBADMSG) {
 		nw_fail(err, EBADMSG, "line %u of the journal %s/%s is damaged", at,
 			nw_journal_place(file_name), file_name);
-		nw_error_hint(err, "remove that file; its events are then foreign: "
-				   "`nopwatch remove --foreign`");
+		nw_error_hint(
+			err,
+			"remove that file; its events are then foreign: `nopwatch remove --foreign`");
 	} else if (ret < 0) {
 		nw_fail(err, -ret, "cannot read the journal %s/%s: %s",
 			nw_journal_place(file_name), file_name, nw_strerror(-ret));
@@ -230,8 +231,9 @@ static int check_kind(int fd, struct nw_error *err)
 		return 0;
 	nw_fail(err, EINVAL, "%s/%s is no regular file: not used",
 		nw_journal_place(file_name), file_name);
-	nw_error_hint(err, "remove it; it is nopwatch's own name, for the journal of what "
-			   "`add` has made");
+	nw_error_hint(
+		err,
+		"remove it; it is nopwatch's own name, for the journal of what `add` has made");
 	return -EINVAL;
 }
 
@@ -264,9 +266,9 @@ static int open_locked(struct nw_error *err)
 		if (fd >= 0 && !locked)
 			break;
 	}
-	return nw_fail(err, EAGAIN,
-		       "another nopwatch has been changing events for 10 seconds: try "
-		       "again");
+	return nw_fail(
+		err, EAGAIN,
+		"another nopwatch has been changing events for 10 seconds: try again");
 }
 
 int nw_persistent_open(struct nw_persistent *out, struct nw_error *err)
@@ -367,8 +369,7 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 	if (nw_error_passes(ret))
 		nw_steps_add(left, undo->kind, undo->file, undo->text);
 	nw_strings_addf(stuck,
-			"what a killed nopwatch had begun cannot be undone: "
-			"%s%s%s: %s",
+			"what a killed nopwatch had begun cannot be undone: %s%s%s: %s",
 			undo->file, *undo->text ? ": " : "", undo->text, nw_strerror(-ret));
 }
 
@@ -468,10 +469,10 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 			nw_steps_add(&kept, step->go.kind, step->go.file, step->go.text);
 	}
 	if (ret < 0 && ret != -EBUSY)
-		nw_strings_addf(stuck,
-				"whether what a killed nopwatch had begun has left "
-				"breakpoints cannot be told: %s",
-				nw_strerror(-ret));
+		nw_strings_addf(
+			stuck,
+			"whether what a killed nopwatch had begun has left breakpoints cannot be told: %s",
+			nw_strerror(-ret));
 	nw_steps_free(&journal->suspects);
 	journal->suspects = kept;
 	nw_steps_free(&story.files);

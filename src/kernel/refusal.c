@@ -21,8 +21,7 @@ static const struct {
 	{NW_REFUSED_DEFINITION, EEXIST,
 	 "an event of that name is there already, with other arguments or at this place"},
 	{NW_REFUSED_DEFINITION, EINVAL,
-	 "it cannot be written so, or another tool has a probe at this place with another "
-	 "semaphore" OR_HAD},
+	 "it cannot be written so, or another tool has a probe at this place with another semaphore" OR_HAD},
 	{NW_REFUSED_DEFINITION, ENOENT, "the file is not there"},
 	{NW_REFUSED_DEFINITION, ENOSPC,
 	 "the kernel has no room for it, or an argument is too long"},

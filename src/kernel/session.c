@@ -224,10 +224,10 @@ static void enable_tasks(struct nw_session *session)
 		const struct nw_setting *setting = &nw_settings[NW_SETTING_NEWTASK + i];
 		int ret = nw_session_set(session, setting->file, setting->value);
 		if (ret < 0)
-			nw_strings_addf(&session->warnings,
-					"%s cannot be recorded (%s): names of short-lived "
-					"threads may be missing",
-					nw_task_events[i], nw_strerror(-ret));
+			nw_strings_addf(
+				&session->warnings,
+				"%s cannot be recorded (%s): names of short-lived threads may be missing",
+				nw_task_events[i], nw_strerror(-ret));
 	}
 }
 

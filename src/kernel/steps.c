@@ -339,8 +339,8 @@ void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
 /* Characters that mean nothing to a shell. */
 static bool is_plain(const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_./:,+@%-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,+@%-";
 
 	return *text && text[strspn(text, plain)] == '\0';
 }

@@ -103,17 +103,18 @@ int nw_top_take(const struct nw_tracefs *fs, bool force, int *lock, struct nw_er
 			       nw_strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
-		return nw_fail(err, EBUSY,
-			       "there is one ring buffer for all, and another nopwatch "
-			       "uses it");
+		return nw_fail(
+			err, EBUSY,
+			"there is one ring buffer for all, and another nopwatch uses it");
 	}
 	nw_cleanup(nw_free_ptr) char *use = force ? NULL : find_use(fs);
 	if (use) {
 		close(fd);
 		nw_fail(err, EBUSY,
 			"there is one ring buffer for all, and it is in use: %s", use);
-		nw_error_hint(err, "end that, or use --force: what others record there is "
-				   "lost then");
+		nw_error_hint(
+			err,
+			"end that, or use --force: what others record there is lost then");
 		return -EBUSY;
 	}
 	*lock = fd;

@@ -83,9 +83,9 @@ static int not_allowed(const char *path, int code, struct nw_error *err)
 	if (geteuid() != 0)
 		nw_error_hint(err, "run as root (sudo nopwatch ...)");
 	else
-		nw_error_hint(err,
-			      "even root may not: a container without the right to see it, "
-			      "or kernel lockdown (cat /sys/kernel/security/lockdown)");
+		nw_error_hint(
+			err,
+			"even root may not: a container without the right to see it, or kernel lockdown (cat /sys/kernel/security/lockdown)");
 	return -code;
 }
 
@@ -133,8 +133,7 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 	if (code != ENOENT)
 		return not_allowed(fs.path, code, err);
 	nw_fail(err, ENOSYS,
-		"this kernel has no uprobe_events (built without "
-		"CONFIG_UPROBE_EVENTS)");
+		"this kernel has no uprobe_events (built without CONFIG_UPROBE_EVENTS)");
 	nw_error_hint(err,
 		      "`nopwatch script` and `--from` work with another machine's kernel");
 	return -ENOSYS;

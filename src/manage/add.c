@@ -62,8 +62,7 @@ static int find_defined(const struct adding *a, const struct nw_uprobe_event **o
 		nw_fail(a->err, EEXIST, "%s:%s is there already, with other arguments: %s",
 			event->group, event->name, *place->args ? place->args : "none");
 		nw_error_hint(a->err,
-			      "`nopwatch remove %s:%s`, or give yours another "
-			      "--group",
+			      "`nopwatch remove %s:%s`, or give yours another --group",
 			      event->group, event->name);
 		return -EEXIST;
 	}
@@ -238,10 +237,10 @@ static int warn(struct adding *a)
 					      source->fetch.problem);
 	}
 	if (ret == 0 && a->point->semaphore_offset && !wanted_ref_ctr(a))
-		ret = nw_strings_addf(&a->m->notes,
-				      "%s has a semaphore, which this kernel does not "
-				      "raise: it may stay silent",
-				      a->probe->label);
+		ret = nw_strings_addf(
+			&a->m->notes,
+			"%s has a semaphore, which this kernel does not raise: it may stay silent",
+			a->probe->label);
 	return ret < 0 ? nw_no_memory(a->err) : 0;
 }
 
@@ -254,10 +253,10 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 		ret = nw_manager_need_instance(m, options->instance, err);
 	nw_vec_each (&plan->events, slot) {
 		if (*(*slot)->system)
-			return nw_fail_usage(err,
-					     "tracepoint:%s:%s is the kernel's own: it is "
-					     "there without being added",
-					     (*slot)->system, (*slot)->name);
+			return nw_fail_usage(
+				err,
+				"tracepoint:%s:%s is the kernel's own: it is there without being added",
+				(*slot)->system, (*slot)->name);
 		struct adding a = {.m = m,
 				   .plan = plan,
 				   .options = options,

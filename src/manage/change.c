@@ -136,10 +136,10 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 		ret = nw_fail(err, EBUSY,
 			      "%s:%s is in use: somebody else has enabled it in %s",
 			      event->group, event->name, nw_buf_str(&others));
-		nw_error_hint(err,
-			      "`nopwatch disable %s:%s` (with --instance NAME in an "
-			      "instance) disables it; --force removes it all the same",
-			      event->group, event->name);
+		nw_error_hint(
+			err,
+			"`nopwatch disable %s:%s` (with --instance NAME in an instance) disables it; --force removes it all the same",
+			event->group, event->name);
 	}
 	nw_buf_free(&others);
 	return ret;

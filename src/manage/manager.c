@@ -18,15 +18,15 @@ static bool is_sessions(const char *name)
 int nw_instance_name_check(const char *name, struct nw_error *err)
 {
 	if (!*name || *name == '.' || strchr(name, '/') || strlen(name) > 200)
-		return nw_fail_usage(err,
-				     "--instance '%s': not the name of an instance (no "
-				     "'/', no '.' in front)",
-				     name);
+		return nw_fail_usage(
+			err,
+			"--instance '%s': not the name of an instance (no '/', no '.' in front)",
+			name);
 	if (is_sessions(name))
-		return nw_fail_usage(err,
-				     "--instance '%s': names that begin with nopwatch_ "
-				     "belong to running sessions",
-				     name);
+		return nw_fail_usage(
+			err,
+			"--instance '%s': names that begin with nopwatch_ belong to running sessions",
+			name);
 	return 0;
 }
 
@@ -37,16 +37,15 @@ int nw_group_name_check(const char *name, struct nw_error *err)
 	for (const char *at = name; *at; at++)
 		good = good && (isalnum((unsigned char)*at) || *at == '_');
 	if (!good)
-		return nw_fail_usage(err,
-				     "--group '%s': not a name that the kernel takes "
-				     "(letters, digits and _, no digit in front, up to %d "
-				     "characters)",
-				     name, NW_MAX_NAME);
+		return nw_fail_usage(
+			err,
+			"--group '%s': not a name that the kernel takes (letters, digits and _, no digit in front, up to %d characters)",
+			name, NW_MAX_NAME);
 	if (is_sessions(name))
-		return nw_fail_usage(err,
-				     "--group '%s': names that begin with nopwatch_ belong "
-				     "to running sessions",
-				     name);
+		return nw_fail_usage(
+			err,
+			"--group '%s': names that begin with nopwatch_ belong to running sessions",
+			name);
 	return 0;
 }
 
@@ -65,8 +64,9 @@ static int recover(struct nw_manager *m, struct nw_error *err)
 	size_t undone = nw_persistent_recover(&m->persistent, m->fs, &m->notes);
 	changed |= nw_persistent_prune(&m->persistent, m->fs) || undone;
 
-	if (undone && nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun "
-						 "to change") < 0)
+	if (undone &&
+	    nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun to change") <
+		    0)
 		return nw_no_memory(err);
 	return changed ? nw_persistent_save(&m->persistent, err) : 0;
 }
@@ -264,9 +264,7 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 		return -EPERM;
 	case NW_OWNER_ORPHAN:
 		nw_fail(err, EPERM,
-			"%s:%s belongs to a nopwatch that has no journal here: a script, "
-			"or "
-			"one in a container",
+			"%s:%s belongs to a nopwatch that has no journal here: a script, or one in a container",
 			event->group, event->name);
 		nw_error_hint(err, "if it is dead, `nopwatch clean --force` removes it");
 		return -EPERM;

@@ -134,10 +134,10 @@ static int refuse(const struct picking *p, const struct nw_uprobe_event *refused
 		ret = nw_strings_addf(foreign, "nothing to do for '%s': %s", p->word,
 				      why.what);
 	else
-		ret = nw_strings_addf(foreign,
-				      "nothing to do for '%s': all %zu events that it fits "
-				      "are not ours (%s)",
-				      p->word, count, why.what);
+		ret = nw_strings_addf(
+			foreign,
+			"nothing to do for '%s': all %zu events that it fits are not ours (%s)",
+			p->word, count, why.what);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 

@@ -36,8 +36,9 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
-	nw_buf_adds(out, ",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,"
-			 "omitted,repeated\n");
+	nw_buf_adds(
+		out,
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated\n");
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,

@@ -92,7 +92,7 @@ bool nw_report_has_probe(const struct nw_report *report, size_t probe,
 /* The kernel counts the hits of all processes. */
 const char *nw_dropped_text(bool restricted)
 {
-	return restricted ? "more hits counted by the kernel: of other processes, or not "
-			    "recorded"
-			  : "hits not recorded by the kernel";
+	return restricted
+		       ? "more hits counted by the kernel: of other processes, or not recorded"
+		       : "hits not recorded by the kernel";
 }

@@ -302,11 +302,9 @@ static void call_lines(const struct text *t)
 		const char *text;
 	} lines[] = {
 		{omitted,
-		 "calls were not measured: the kernel omits return probes beyond 64 "
-		 "nested calls"},
+		 "calls were not measured: the kernel omits return probes beyond 64 nested calls"},
 		{repeated,
-		 "hits of the entry were of calls that began once more, as Go's do "
-		 "when their stack is moved or others are to run"},
+		 "hits of the entry were of calls that began once more, as Go's do when their stack is moved or others are to run"},
 	};
 
 	for (size_t i = 0; i < t->report->span_count; i++)
@@ -631,8 +629,7 @@ static void folded_lines(const struct text *t)
 	if (t->beyond[NW_SUBJECT_PROBES] || t->beyond[NW_SUBJECT_SPANS])
 		nw_buf_printf(
 			t->out,
-			"\n%zu more probes were hit, and there were %zu more spans; a "
-			"larger --top shows them\n",
+			"\n%zu more probes were hit, and there were %zu more spans; a larger --top shows them\n",
 			t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS]);
 	if (probes > FOLD && !report->view.all_rows)
 		nw_buf_printf(t->out, "\n%zu probes were not hit; --all-rows shows them\n",

@@ -84,11 +84,11 @@ static void tell_unsplit(const struct nw_report *report, size_t span, struct nw_
 	if (!unsplit)
 		return;
 	nw_buf_add_escaped(out, name, strlen(name));
-	nw_buf_printf(out,
-		      ": %" PRIu64
-		      " spans are not in there: not all that their threads did "
-		      "was recorded\n",
-		      unsplit);
+	nw_buf_printf(
+		out,
+		": %" PRIu64
+		" spans are not in there: not all that their threads did was recorded\n",
+		unsplit);
 }
 
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,

@@ -65,8 +65,7 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 	case NW_OPERAND_GLOBAL:
 		if (!pc) {
 			out->problem =
-				"a global: the kernel of this architecture cannot name "
-				"the program counter it would be relative to";
+				"a global: the kernel of this architecture cannot name the program counter it would be relative to";
 			return false;
 		}
 		snprintf(text, room, "%+" PRId64 "(%%%s)", (int64_t)(op->address - vaddr),
@@ -173,8 +172,7 @@ static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch
 	}
 	if (loads && caps->long64 && nw_arch_word(arch) == 4) {
 		out->problem =
-			"a pointer in memory: 64-bit kernels read 8 bytes of it, and "
-			"a 32-bit program has 4";
+			"a pointer in memory: 64-bit kernels read 8 bytes of it, and a 32-bit program has 4";
 		return;
 	}
 	field_text(&out->field, caps, type);
@@ -339,8 +337,8 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	out->field = out->shown;
 	bool pointee = plain && (want->base == NW_TYPE_STRING || want->array);
 	if (!caps->memory && (pointee || op->kind != NW_OPERAND_REGISTER))
-		out->problem = "it is in memory: this kernel's probes only read registers "
-			       "(before 3.14)";
+		out->problem =
+			"it is in memory: this kernel's probes only read registers (before 3.14)";
 	else if (window)
 		make_window(op, arch, place, caps, out);
 	else if (!plain)
@@ -358,8 +356,6 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 const char *nw_fetch_remark(const struct nw_fetch *fetch)
 {
 	if (fetch->scale && !fetch->problem)
-		return "an element of an array, which is picked by the reader: a string "
-		       "that "
-		       "it points at cannot be had";
+		return "an element of an array, which is picked by the reader: a string that it points at cannot be had";
 	return fetch->remark;
 }

@@ -67,10 +67,10 @@ static int write_files(const struct nw_plan *plan, const struct nw_script_option
 			return nw_fail(err, EINVAL, "'%s' is not an absolute path",
 				       file->path);
 		if (!plain && fd > LAST_FD)
-			return nw_fail(err, EINVAL,
-				       "too many files have paths with special characters; "
-				       "at most %d can",
-				       LAST_FD - FIRST_FD + 1);
+			return nw_fail(
+				err, EINVAL,
+				"too many files have paths with special characters; at most %d can",
+				LAST_FD - FIRST_FD + 1);
 		nw_buf_printf(out, "  nw_file %zu ", i);
 		nw_buf_add_shell(out, file->path);
 		nw_buf_printf(out, " %" PRIu64 " %" PRIu64, file->size, file->lines);

@@ -734,8 +734,7 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 	if (ret == -EFBIG)
 		return nw_fail(
 			err, EFBIG,
-			"line %u of the recording's table of probes is one too many: "
-			"%d files, %d probes, %d sites and %d events at most",
+			"line %u of the recording's table of probes is one too many: %d files, %d probes, %d sites and %d events at most",
 			at, MOST_IMAGES, MOST_PROBES, MOST_POINTS, MOST_EVENTS);
 	return nw_fail(err, EBADMSG,
 		       "line %u of the recording's table of probes is damaged", at);

@@ -44,16 +44,17 @@ static struct convention go_convention(const struct nw_image *image, const char 
 				       bool is_return)
 {
 	const struct nw_arch *arch = image->arch;
-	struct convention c = {.floats = "a floating-point value of Go's is in a vector "
-					 "register, which ftrace cannot read"};
+	struct convention c = {
+		.floats =
+			"a floating-point value of Go's is in a vector register, which ftrace cannot read"};
 	int minor = nw_go_minor(image);
 	bool assembly = ends_with(name, ".abi0");
 
 	if (!arch->go_args && !arch->go_stack)
 		c.problem = "how Go passes arguments is not known for this architecture";
 	else if (arch->go_args && !minor && !assembly)
-		c.problem = "which version of Go built the file is not known, and since "
-			    "1.17 arguments are elsewhere";
+		c.problem =
+			"which version of Go built the file is not known, and since 1.17 arguments are elsewhere";
 	else if (arch->go_args && !assembly && minor >= arch->go_since)
 		c.registers = arch->go_args;
 	else if (is_return)
@@ -134,9 +135,9 @@ static int deal(const struct convention *c, const nw_operands *all, size_t count
 				*op = all->item[next++];
 			ret = op ? 0 : -ENOMEM;
 		} else {
-			ret = add_problem(out,
-					  "where it is passed is not known: one of too "
-					  "many arguments");
+			ret = add_problem(
+				out,
+				"where it is passed is not known: one of too many arguments");
 		}
 	}
 	return ret;

@@ -182,9 +182,9 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 		path = find_library(name);
 	if (!path) {
 		nw_fail(err, ENOENT, "cannot find a program or library called '%s'", name);
-		nw_error_hint(err,
-			      "give the whole path of the file, or -p PID of a process "
-			      "that has loaded it");
+		nw_error_hint(
+			err,
+			"give the whole path of the file, or -p PID of a process that has loaded it");
 		return -ENOENT;
 	}
 	*out = path;

@@ -45,9 +45,9 @@ static int function_fail(const struct matching *m, int ret)
 	case -ENXIO:
 		nw_fail(m->err, ENOENT, "'%s' is only imported by %s, not defined there",
 			spec->name, path);
-		nw_error_hint(m->err,
-			      "probe the library that defines it: nopwatch list -p PID "
-			      "shows what a process has loaded");
+		nw_error_hint(
+			m->err,
+			"probe the library that defines it: nopwatch list -p PID shows what a process has loaded");
 		return -ENOENT;
 	case -ENOTUNIQ:
 		nw_fail(m->err, ENOTUNIQ, "%s has several functions called '%s'", path,
@@ -59,8 +59,7 @@ static int function_fail(const struct matching *m, int ret)
 	case -EFBIG:
 		return nw_fail(
 			m->err, EFBIG,
-			"there is no function '%s' in what was read of %s: its symbol "
-			"tables are larger than itself",
+			"there is no function '%s' in what was read of %s: its symbol tables are larger than itself",
 			spec->name, path);
 	default:
 		return nw_fail(m->err, ENOENT, "there is no function '%s' in %s",
@@ -126,8 +125,7 @@ static int doubt_place(const struct matching *m, const struct found *f, char **h
 		ret = nw_code_doubt(m->image, f->vaddr, &why);
 	if (why)
 		*hazard = nw_text(
-			"no instruction is shown to begin there: %s (--force arms "
-			"it all the same)",
+			"no instruction is shown to begin there: %s (--force arms it all the same)",
 			why);
 	return ret < 0 || (why && !*hazard) ? nw_no_memory(m->err) : 0;
 }
@@ -140,8 +138,7 @@ static const char *return_risk(struct nw_image *image)
 	if (image->go)
 		return "a return probe in Go code crashes the program when its stack moves";
 	if (nw_image_throws(image))
-		return "a return probe aborts the program when an exception passes through "
-		       "('terminate called')";
+		return "a return probe aborts the program when an exception passes through ('terminate called')";
 	return NULL;
 }
 
@@ -235,8 +232,8 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 			return nw_no_memory(m->err);
 		nw_vec_each (&point->operands, op)
 			if (point->jumps)
-				op->problem = "the function is left by a jump into another "
-					      "one, which makes the result";
+				op->problem =
+					"the function is left by a jump into another one, which makes the result";
 		while (probe->args.count < point->operands.count)
 			if (!nw_vec_add(&probe->args))
 				return nw_no_memory(m->err);
@@ -275,9 +272,7 @@ static int tell_untimed(const struct matching *m, const struct found *f)
 		return 0;
 	return nw_strings_addf(
 		       &m->selection->warnings,
-		       "the calls of '%s' are counted, but not timed: Go moves calls to "
-		       "other threads and stacks, and which goroutine it is stands in no "
-		       "register (on amd64 it does since Go 1.17)",
+		       "the calls of '%s' are counted, but not timed: Go moves calls to other threads and stacks, and which goroutine it is stands in no register (on amd64 it does since Go 1.17)",
 		       f->name) < 0
 		       ? nw_no_memory(m->err)
 		       : 0;
@@ -389,10 +384,10 @@ static int match_pattern(const struct matching *m)
 	} else if (count > FUNCTIONS_MOST && !m->scope->force) {
 		ret = nw_fail_usage(m->err, "'%s' names %zu functions of %s", m->spec->text,
 				    count, m->image->path);
-		nw_error_hint(m->err,
-			      "a probe on each slows the program much: narrow it to "
-			      "%d at most, or add --force",
-			      FUNCTIONS_MOST);
+		nw_error_hint(
+			m->err,
+			"a probe on each slows the program much: narrow it to %d at most, or add --force",
+			FUNCTIONS_MOST);
 	} else {
 		ret = add_names(m, &pattern.names);
 	}

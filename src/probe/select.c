@@ -85,9 +85,9 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		nw_fail(err, ENOENT,
 			"no file with USDT notes was found in which '%s' could be",
 			spec->text);
-		nw_error_hint(err, "name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a "
-				   "process of -p that has just begun may not have loaded "
-				   "it yet");
+		nw_error_hint(
+			err,
+			"name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a process of -p that has just begun may not have loaded it yet");
 		return -ENOENT;
 	}
 	if (candidates->count == 1 && !notes)
@@ -147,10 +147,10 @@ static int needed_args(const struct nw_probe *probe, size_t keep, struct nw_erro
 		const struct nw_named_arg *arg = &probe->args.item[i];
 		int length = *arg->length ? nw_arg_find(probe, arg->length) : 0;
 		if (length < 0 || (*arg->length && (size_t)length == i)) {
-			nw_fail_usage(err,
-				      "string[%s] of %s: its length is no argument of the "
-				      "probe",
-				      arg->length, probe->label);
+			nw_fail_usage(
+				err,
+				"string[%s] of %s: its length is no argument of the probe",
+				arg->length, probe->label);
 			return -EINVAL;
 		}
 		if ((size_t)length >= needed)

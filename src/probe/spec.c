@@ -25,9 +25,8 @@ static int bad_spec(struct nw_error *err, const char *text, const char *why)
 {
 	nw_fail_usage(err, "'%s' is not a probe spec: %s", text, why);
 	nw_error_hint(
-		err, "write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- "
-		     "CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or "
-		     "tracepoint:SYSTEM:EVENT");
+		err,
+		"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or tracepoint:SYSTEM:EVENT");
 	return -EINVAL;
 }
 
@@ -121,10 +120,9 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 	memcpy(arg->name, text, name_len);
 	if (colon && parse_type(colon + 1, len - name_len - 1, arg) < 0) {
 		bad_spec(err, whole, "an argument has an unknown type");
-		nw_error_hint(err,
-			      "types are u8..u64, s8..s64, x8..x64, f32, f64, string, "
-			      "string[len], whose length is the argument len, and arrays "
-			      "such as u8[16] (at most 64 elements)");
+		nw_error_hint(
+			err,
+			"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length is the argument len, and arrays such as u8[16] (at most 64 elements)");
 		return -EINVAL;
 	}
 	nw_vec_each (&spec->args, other) /* values are told apart by their names */
@@ -366,8 +364,7 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 		if (strncmp(text, foreign[i], strlen(foreign[i])) == 0)
 			return bad_spec(
 				err, spec->text,
-				"nopwatch does not probe the kernel's functions, only "
-				"those of programs, and the kernel's own events");
+				"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events");
 	spec->kind = kinds[kind].kind;
 	int ret = take_returns(text, spec, err);
 	size_t len = without_args(text);

@@ -162,15 +162,15 @@ static int check_spec(const struct nw_spec *spec, const struct nw_scope *scope,
 
 	nw_vec_each (&spec->args, arg)
 		if (!*arg->name)
-			return nw_fail_usage(err,
-					     "'%s': a tracepoint's fields have names of "
-					     "their own: one is empty",
-					     spec->text);
+			return nw_fail_usage(
+				err,
+				"'%s': a tracepoint's fields have names of their own: one is empty",
+				spec->text);
 	if (glob && !scope->events)
-		return nw_fail_usage(err,
-				     "'%s': which events the kernel has cannot be told "
-				     "here: name them one by one",
-				     spec->text);
+		return nw_fail_usage(
+			err,
+			"'%s': which events the kernel has cannot be told here: name them one by one",
+			spec->text);
 	return 0;
 }
 

@@ -96,10 +96,9 @@ int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err
 	nw_buf_free(&text);
 	if (ret == 0 && types->probes.count == before) {
 		ret = nw_fail(err, ENOENT, "'%s' describes no USDT probes", path);
-		nw_error_hint(err,
-			      "write DTrace's `provider NAME { probe NAME(TYPE); };` or "
-			      "SystemTap's `probe process(\"FILE\").mark(\"NAME\") { "
-			      "name = $arg1 }`");
+		nw_error_hint(
+			err,
+			"write DTrace's `provider NAME { probe NAME(TYPE); };` or SystemTap's `probe process(\"FILE\").mark(\"NAME\") { name = $arg1 }`");
 	}
 	if (ret < 0)
 		forget_from(types, before);
@@ -170,21 +169,17 @@ static const struct {
 	{"libjvm.so", "hotspot", "thread__st*",
 	 "thread:string[arg1],thread_len,java_thread,native_thread,daemon"},
 	{"libjvm.so", "hotspot", "method__compile__*",
-	 "compiler:string[arg1],compiler_len,class:string[arg3],class_len,"
-	 "method:string[arg5],method_len,signature:string[arg7],signature_len"},
+	 "compiler:string[arg1],compiler_len,class:string[arg3],class_len,method:string[arg5],method_len,signature:string[arg7],signature_len"},
 	{"libjvm.so", "hotspot", "compiled__method__*",
-	 "class:string[arg1],class_len,method:string[arg3],method_len,"
-	 "signature:string[arg5],signature_len"},
+	 "class:string[arg1],class_len,method:string[arg3],method_len,signature:string[arg5],signature_len"},
 	{"libjvm.so", "hotspot", "method__*",
-	 "java_thread,class:string[arg2],class_len,method:string[arg4],method_len,"
-	 "signature:string[arg6],signature_len"},
+	 "java_thread,class:string[arg2],class_len,method:string[arg4],method_len,signature:string[arg6],signature_len"},
 	{"libjvm.so", "hotspot", "monitor__*",
 	 "java_thread,monitor:x64,class:string[arg3],class_len"},
 	{"libjvm.so", "hotspot", "object__alloc",
 	 "java_thread,class:string[arg2],class_len,size"},
 	{"libjvm.so", "hotspot", "mem__pool__gc__*",
-	 "manager:string[arg1],manager_len,pool:string[arg3],pool_len,init,used,committed,"
-	 "max"},
+	 "manager:string[arg1],manager_len,pool:string[arg3],pool_len,init,used,committed,max"},
 	{"libjvm.so", "hotspot", "vmops__*", "operation:string[arg1],operation_len,mode"},
 };
 

@@ -161,14 +161,11 @@ static int list_numbers(int dir, const char *path, nw_pids *out)
 static int unknown(struct nw_error *err, pid_t pid)
 {
 	nw_fail(err, ENOTSUP,
-		"the kernel has another number for process %d, which cannot be told from "
-		"inside "
-		"this PID namespace",
+		"the kernel has another number for process %d, which cannot be told from inside this PID namespace",
 		(int)pid);
 	nw_error_hint(
-		err, "run nopwatch on the host, mount the host's /proc here (docker run -v "
-		     "/proc:/host/proc:ro, or --pid=host), or measure every process "
-		     "(no -p, and -a with CMD)");
+		err,
+		"run nopwatch on the host, mount the host's /proc here (docker run -v /proc:/host/proc:ro, or --pid=host), or measure every process (no -p, and -a with CMD)");
 	return -ENOTSUP;
 }
 

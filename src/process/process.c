@@ -242,10 +242,10 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 	/* the name may hold anything, also parentheses */
 	const char *rest = strrchr(text, ')');
 
-	if (!rest || sscanf(rest,
-			    ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
-			    "%*d %*d %*d %*d %*d %ju",
-			    &flags, &out->start) != 2)
+	if (!rest ||
+	    sscanf(rest,
+		   ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %ju",
+		   &flags, &out->start) != 2)
 		return -ESRCH;
 	out->forked = flags & PF_FORKNOEXEC;
 	out->kernel = flags & PF_KTHREAD;

@@ -98,9 +98,9 @@ static int complain(const struct reader *r, const char *at, const char *why)
 {
 	nw_fail_usage(r->err, "--filter: %s at column %zu of '%s'", why,
 		      (size_t)(at - r->text) + 1, r->text);
-	nw_error_hint(r->err,
-		      "write NAME OP VALUE, OP one of == != < <= > >= & ~, joined by "
-		      "&& || ! and parentheses: 'status >= 400 && comm ~ \"post*\"'");
+	nw_error_hint(
+		r->err,
+		"write NAME OP VALUE, OP one of == != < <= > >= & ~, joined by && || ! and parentheses: 'status >= 400 && comm ~ \"post*\"'");
 	return -EINVAL;
 }
 
@@ -254,8 +254,7 @@ static int check_subject(const struct reader *r, const struct test *test)
 	if (test->subject == OF_COMM && is_too_long_a_name(test))
 		return complain(
 			r, at,
-			"the kernel keeps 15 characters of a thread's name, so no "
-			"comm is that long (comm ~ \"abc*\" compares its beginning)");
+			"the kernel keeps 15 characters of a thread's name, so no comm is that long (comm ~ \"abc*\" compares its beginning)");
 	if (test->subject != OF_ARG && test->subject != OF_COMM && wants_text(test))
 		return complain(r, at, "this is a number, and compared with text");
 	if (test->subject != OF_ARG && test->subject != OF_COMM &&
@@ -439,10 +438,10 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 		return 0;
 	nw_fail_usage(err, "--filter: '%s' of %s %s", test->name, probe->label, why);
 	if (wants_text(test))
-		nw_error_hint(err,
-			      "if it points at a string, name it as one in the spec: "
-			      "'%s:%s(..., %s:string)'",
-			      probe->provider, probe->name, test->name);
+		nw_error_hint(
+			err,
+			"if it points at a string, name it as one in the spec: '%s:%s(..., %s:string)'",
+			probe->provider, probe->name, test->name);
 	return -EINVAL;
 }
 
@@ -508,14 +507,14 @@ static int nobody_has(const struct nw_filter *filter, const struct nw_selection 
 	nw_buf_clear(&text);
 	list_args(selection, &text);
 	if (text.len)
-		nw_error_hint(err,
-			      "there are %s, and tid, pid, comm, cpu; arguments are named "
-			      "in the spec, as in 'PROVIDER:NAME(%s)'",
-			      nw_buf_str(&text), names.count ? names.item[0] : "id");
+		nw_error_hint(
+			err,
+			"there are %s, and tid, pid, comm, cpu; arguments are named in the spec, as in 'PROVIDER:NAME(%s)'",
+			nw_buf_str(&text), names.count ? names.item[0] : "id");
 	else
-		nw_error_hint(err,
-			      "the probes have no arguments; tid, pid, comm and cpu can "
-			      "be compared");
+		nw_error_hint(
+			err,
+			"the probes have no arguments; tid, pid, comm and cpu can be compared");
 	nw_buf_free(&text);
 	nw_strings_free(&names);
 	return -EINVAL;

@@ -57,9 +57,7 @@ static const struct {
 	const char *provider, *name, *start, *ends;
 } special[] = {
 	{"hotspot", "class__initialization", "class__initialization__required",
-	 "class__initialization__end class__initialization__error "
-	 "class__initialization__erroneous class__initialization__recursive "
-	 "class__initialization__concurrent class__initialization__super__failed"},
+	 "class__initialization__end class__initialization__error class__initialization__erroneous class__initialization__recursive class__initialization__concurrent class__initialization__super__failed"},
 	{"hotspot", "monitor__contended", "monitor__contended__enter",
 	 "monitor__contended__entered"},
 	{"postgresql", "buffer__checkpoint__sync", "buffer__checkpoint__sync__start",
@@ -467,10 +465,9 @@ struct span_text {
 static int bad_span(struct nw_error *err, const char *text, const char *why)
 {
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
-	nw_error_hint(err,
-		      "write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START "
-		      "and END being probes, for example --span "
-		      "'conn=app:connect..app:close,key=fd'");
+	nw_error_hint(
+		err,
+		"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
 	return -EINVAL;
 }
 

@@ -27,8 +27,7 @@ static const char *const help[] = {
 	"q, Ctrl-C           quit; Ctrl-Z suspends",
 	"",
 	"Times are latencies of spans, and gaps between hits of probes. The strip at the",
-	"right is their distribution, on a logarithmic scale both ways: up to p50 in "
-	"green,",
+	"right is their distribution, on a logarithmic scale both ways: up to p50 in green,",
 	"up to p99 in yellow, what is slower in red.",
 };
 

@@ -57,16 +57,15 @@ static void blame_clash(struct judge *judge, const struct nw_foreign_event *even
 			const struct nw_point *at)
 {
 	if (event->dead_owner)
-		nw_blame(judge, NW_CAUSE_STALE_EVENT,
-			 "event %s/%s of a dead tool (process %d is gone) is still there "
-			 "and holds the place without its semaphore: the kernel refuses "
-			 "the probe with it until that is removed",
-			 event->group, event->name, (int)event->dead_owner);
+		nw_blame(
+			judge, NW_CAUSE_STALE_EVENT,
+			"event %s/%s of a dead tool (process %d is gone) is still there and holds the place without its semaphore: the kernel refuses the probe with it until that is removed",
+			event->group, event->name, (int)event->dead_owner);
 	else
-		nw_blame(judge, NW_CAUSE_PLACE_TAKEN,
-			 "event %s/%s holds the place with reference counter 0x%jx instead "
-			 "of 0x%jx: the kernel refuses any other probe there",
-			 event->group, event->name, event->ref_ctr, at->semaphore_offset);
+		nw_blame(
+			judge, NW_CAUSE_PLACE_TAKEN,
+			"event %s/%s holds the place with reference counter 0x%jx instead of 0x%jx: the kernel refuses any other probe there",
+			event->group, event->name, event->ref_ctr, at->semaphore_offset);
 	remedy_delete(judge, event);
 	nw_remedy_spec(judge, NULL, NULL, 0);
 }
@@ -74,10 +73,10 @@ static void blame_clash(struct judge *judge, const struct nw_foreign_event *even
 static void blame_closed(struct judge *judge, const struct nw_foreign_event *event,
 			 const struct nw_point *at)
 {
-	nw_blame(judge, NW_CAUSE_SEMAPHORE,
-		 "event %s/%s is armed, but was defined without the probe's reference "
-		 "counter, so its semaphore stays 0 and the program skips it",
-		 event->group, event->name);
+	nw_blame(
+		judge, NW_CAUSE_SEMAPHORE,
+		"event %s/%s is armed, but was defined without the probe's reference counter, so its semaphore stays 0 and the program skips it",
+		event->group, event->name);
 	remedy_delete(judge, event);
 	remedy_define(judge, event, at);
 }
@@ -104,11 +103,11 @@ static void check_place(struct judge *judge, const struct nw_foreign_event *even
 				event->name, event->enabled ? "enabled" : "not enabled");
 		return;
 	}
-	nw_fails(judge,
-		 "%s/%s is enabled at 0x%jx with reference counter 0x%jx, the note "
-		 "has 0x%jx",
-		 event->group, event->name, at->offset, event->ref_ctr,
-		 at->semaphore_offset);
+	nw_fails(
+		judge,
+		"%s/%s is enabled at 0x%jx with reference counter 0x%jx, the note has 0x%jx",
+		event->group, event->name, at->offset, event->ref_ctr,
+		at->semaphore_offset);
 	if (event->enabled && !event->ref_ctr && !event->dead_owner)
 		blame_closed(judge, event, at);
 	blame_clash(judge, event, at);
@@ -119,10 +118,10 @@ static void check_offset(struct judge *judge, const struct nw_foreign_event *eve
 {
 	nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address", event->group,
 		 event->name, event->offset);
-	nw_blame(judge, NW_CAUSE_EVENT_OFFSET,
-		 "event %s/%s uses 0x%jx as its offset; that is the address, the file "
-		 "offset is 0x%jx",
-		 event->group, event->name, event->offset, at->offset);
+	nw_blame(
+		judge, NW_CAUSE_EVENT_OFFSET,
+		"event %s/%s uses 0x%jx as its offset; that is the address, the file offset is 0x%jx",
+		event->group, event->name, event->offset, at->offset);
 	remedy_delete(judge, event);
 	remedy_define(judge, event, at);
 }

@@ -48,12 +48,11 @@ void nw_check_privilege(struct judge *judge)
 	nw_fails(judge, "%s", kernel->error.what);
 	if (strcmp(kernel->lockdown, "confidentiality") == 0)
 		return; /* the next check names it */
-	nw_blame(judge, NW_CAUSE_NO_PRIVILEGE,
-		 kernel->root
-			 ? "even root may not use tracefs here (a container without the "
-			   "right to it): nothing can be probed from this place"
-			 : "this user may neither use tracefs nor place uprobes; it takes "
-			   "root");
+	nw_blame(
+		judge, NW_CAUSE_NO_PRIVILEGE,
+		kernel->root
+			? "even root may not use tracefs here (a container without the right to it): nothing can be probed from this place"
+			: "this user may neither use tracefs nor place uprobes; it takes root");
 	if (kernel->root)
 		nw_remedy(judge, "# run it on the host, not in the container");
 	else
@@ -70,10 +69,9 @@ void nw_check_lockdown(struct judge *judge)
 		return;
 	}
 	nw_fails(judge, "kernel lockdown: %s", kernel->lockdown);
-	nw_blame(judge, NW_CAUSE_LOCKDOWN,
-		 "kernel lockdown is at confidentiality, which forbids tracefs, perf and "
-		 "BPF "
-		 "tracing even to root (EPERM)");
+	nw_blame(
+		judge, NW_CAUSE_LOCKDOWN,
+		"kernel lockdown is at confidentiality, which forbids tracefs, perf and BPF tracing even to root (EPERM)");
 	nw_remedy(judge,
 		  "# boot without lockdown=confidentiality; integrity is no obstacle");
 }
@@ -84,16 +82,15 @@ static void check_bpf_allowed(struct judge *judge)
 
 	if (kernel->bpf == ENOSYS) {
 		nw_fails(judge, "the kernel has no bpf() (CONFIG_BPF_SYSCALL)");
-		nw_blame(judge, NW_CAUSE_BPF_MISSING,
-			 "this kernel has no bpf() system call, so bpftrace and bcc cannot "
-			 "work on it");
+		nw_blame(
+			judge, NW_CAUSE_BPF_MISSING,
+			"this kernel has no bpf() system call, so bpftrace and bcc cannot work on it");
 	} else if (kernel->bpf == EPERM || kernel->bpf == EACCES) {
 		nw_fails(judge, "bpf() is not allowed (unprivileged_bpf_disabled is %d)",
 			 kernel->bpf_unprivileged);
 		nw_blame(
 			judge, NW_CAUSE_BPF_PRIVILEGE,
-			"bpf() is not allowed here: bpftrace and bcc need root, or CAP_BPF "
-			"and CAP_PERFMON");
+			"bpf() is not allowed here: bpftrace and bcc need root, or CAP_BPF and CAP_PERFMON");
 		nw_remedy(judge, "# run bpftrace with sudo");
 	} else if (kernel->bpf) {
 		nw_unknown(judge, "bpf() answers: %s", nw_strerror(kernel->bpf));

@@ -13,10 +13,10 @@ static void blame_thread(struct judge *judge)
 
 	nw_fails(judge, "%d is a thread of process %d", (int)process->asked,
 		 (int)process->process);
-	nw_blame(judge, NW_CAUSE_THREAD_ID,
-		 "%d is a thread of process %d (%s): tools that compare process ids see no "
-		 "hit of it; give the process",
-		 (int)process->asked, (int)process->process, process->comm);
+	nw_blame(
+		judge, NW_CAUSE_THREAD_ID,
+		"%d is a thread of process %d (%s): tools that compare process ids see no hit of it; give the process",
+		(int)process->asked, (int)process->process, process->comm);
 	if (judge->facts->spec)
 		nw_remedy_spec(judge, NULL, NULL, process->process);
 }
@@ -26,11 +26,11 @@ static void blame_inner(struct judge *judge)
 	const struct nw_process_facts *process = judge->facts->process;
 
 	nw_fails(judge, "there is no process %d here", (int)process->asked);
-	nw_blame(judge, NW_CAUSE_INNER_PID,
-		 "%d is the number that process %d (%s) has inside its container; here it "
-		 "is %d",
-		 (int)process->asked, (int)process->process, process->comm,
-		 (int)process->process);
+	nw_blame(
+		judge, NW_CAUSE_INNER_PID,
+		"%d is the number that process %d (%s) has inside its container; here it is %d",
+		(int)process->asked, (int)process->process, process->comm,
+		(int)process->process);
 	if (judge->facts->spec)
 		nw_remedy_spec(judge, NULL, NULL, process->process);
 }
@@ -95,11 +95,10 @@ void nw_check_bits(struct judge *judge)
 	}
 	nw_fails(judge, "%s is a 32-bit program (%s)", image->path,
 		 nw_arch_name(image->arch));
-	nw_blame(judge, NW_CAUSE_BITS32,
-		 "%s is a 32-bit program (%s): libbpf refuses it, and others read its "
-		 "arguments "
-		 "as those of a 64-bit one, though they are on the stack",
-		 image->path, nw_arch_name(image->arch));
+	nw_blame(
+		judge, NW_CAUSE_BITS32,
+		"%s is a 32-bit program (%s): libbpf refuses it, and others read its arguments as those of a 64-bit one, though they are on the stack",
+		image->path, nw_arch_name(image->arch));
 }
 
 /* ---- the mapping -------------------------------------------------------------------- */
@@ -125,34 +124,31 @@ static void blame_same_path(struct judge *judge)
 	int pid = (int)mapping->pid;
 
 	if (!facts->image && mapping->other_deleted)
-		nw_blame(judge, NW_CAUSE_FILE_DELETED,
-			 "%s has been deleted, and process %d still runs it; it can be "
-			 "probed through %s",
-			 path, pid, mapping->other);
+		nw_blame(
+			judge, NW_CAUSE_FILE_DELETED,
+			"%s has been deleted, and process %d still runs it; it can be probed through %s",
+			path, pid, mapping->other);
 	else if (!facts->image)
 		nw_blame(
 			judge, NW_CAUSE_OTHER_NAMESPACE,
-			"there is no %s here; process %d has it in its own mount namespace "
-			"or root: use %s",
+			"there is no %s here; process %d has it in its own mount namespace or root: use %s",
 			path, pid, mapping->other);
 	else if (mapping->overlay)
 		nw_blame(
 			judge, NW_CAUSE_OVERLAY,
-			"%s lies on overlayfs and was copied up since process %d began: it "
-			"still runs the layer below (inode %ju)",
+			"%s lies on overlayfs and was copied up since process %d began: it still runs the layer below (inode %ju)",
 			path, pid, mapping->other_ino);
 	else if (mapping->other_mounts)
-		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
-			 "process %d runs a different file (inode %ju in its container) "
-			 "than the one probed (inode %ju): use %s",
-			 pid, mapping->other_ino, facts->image->ino, mapping->other);
+		nw_blame(
+			judge, NW_CAUSE_OTHER_NAMESPACE,
+			"process %d runs a different file (inode %ju in its container) than the one probed (inode %ju): use %s",
+			pid, mapping->other_ino, facts->image->ino, mapping->other);
 	else
-		nw_blame(judge, NW_CAUSE_FILE_REPLACED,
-			 "%s was replaced: process %d still runs the old file (inode %ju, "
-			 "build-id %.16s), the one probed is inode %ju, build-id %.16s; "
-			 "restart the process or probe %s",
-			 path, pid, mapping->other_ino, mapping->other_build_id,
-			 facts->image->ino, facts->image->build_id, mapping->other);
+		nw_blame(
+			judge, NW_CAUSE_FILE_REPLACED,
+			"%s was replaced: process %d still runs the old file (inode %ju, build-id %.16s), the one probed is inode %ju, build-id %.16s; restart the process or probe %s",
+			path, pid, mapping->other_ino, mapping->other_build_id,
+			facts->image->ino, facts->image->build_id, mapping->other);
 	remedy_other(judge);
 }
 
@@ -163,12 +159,12 @@ static void blame_same_name(struct judge *judge)
 	bool outside = mapping->other_mounts;
 
 	if (outside)
-		nw_blame(judge, NW_CAUSE_OTHER_NAMESPACE,
-			 "process %d runs %s (inode %ju) in its own mount namespace or "
-			 "root, not %s%s",
-			 (int)mapping->pid, mapping->other_path, mapping->other_ino,
-			 facts->path,
-			 mapping->same_build ? " (the same build, but another copy)" : "");
+		nw_blame(
+			judge, NW_CAUSE_OTHER_NAMESPACE,
+			"process %d runs %s (inode %ju) in its own mount namespace or root, not %s%s",
+			(int)mapping->pid, mapping->other_path, mapping->other_ino,
+			facts->path,
+			mapping->same_build ? " (the same build, but another copy)" : "");
 	else
 		nw_blame(judge, NW_CAUSE_OTHER_COPY, "process %d runs %s, not %s%s",
 			 (int)mapping->pid, mapping->other_path, facts->path,
@@ -191,10 +187,10 @@ static void blame_not_mapped(struct judge *judge)
 		return; /* who may not trace may not look at others' mappings either */
 	bool possible = !nw_diagnosis_settled(judge->out);
 	if (!process) {
-		nw_blame(judge, NW_CAUSE_NOT_RUNNING,
-			 "no process has %s loaded: the probe arms itself when one does, "
-			 "and until then it is silent",
-			 facts->path);
+		nw_blame(
+			judge, NW_CAUSE_NOT_RUNNING,
+			"no process has %s loaded: the probe arms itself when one does, and until then it is silent",
+			facts->path);
 		if (possible) /* else it would not fire when somebody does, either */
 			nw_remedy_spec(judge, NULL, NULL, -1);
 	} else if (is_library(facts->path)) {
@@ -203,11 +199,11 @@ static void blame_not_mapped(struct judge *judge)
 			 nw_who(process, who), facts->path);
 		nw_remedy_spec(judge, NULL, NULL, 0);
 	} else {
-		nw_blame(judge, NW_CAUSE_OTHER_PROGRAM,
-			 "%s runs %s, not %s: did it exec, or is the number of another "
-			 "process meant?",
-			 nw_who(process, who),
-			 process->exe ? process->exe : "another program", facts->path);
+		nw_blame(
+			judge, NW_CAUSE_OTHER_PROGRAM,
+			"%s runs %s, not %s: did it exec, or is the number of another process meant?",
+			nw_who(process, who),
+			process->exe ? process->exe : "another program", facts->path);
 		remedy_search(judge);
 	}
 }
@@ -274,11 +270,10 @@ void nw_check_text(struct judge *judge)
 
 	if (translator) {
 		nw_fails(judge, "the process is run by %s", translator);
-		nw_blame(judge, NW_CAUSE_TRANSLATED,
-			 "process %d is run by %s, which executes a translation of the "
-			 "code: "
-			 "the places that are probed are only read",
-			 (int)facts->process->process, translator);
+		nw_blame(
+			judge, NW_CAUSE_TRANSLATED,
+			"process %d is run by %s, which executes a translation of the code: the places that are probed are only read",
+			(int)facts->process->process, translator);
 		nw_remedy(judge, "# start the program without %s", translator);
 		return;
 	}
@@ -288,16 +283,15 @@ void nw_check_text(struct judge *judge)
 		nw_fails(judge, "the code is in anonymous memory");
 		nw_blame(
 			judge, NW_CAUSE_TEXT_COPIED,
-			"process %d runs this code from anonymous memory (remapped to huge "
-			"pages, or copied by itself), where no uprobe reaches it",
+			"process %d runs this code from anonymous memory (remapped to huge pages, or copied by itself), where no uprobe reaches it",
 			(int)mapping->pid);
 		nw_remedy(judge, "# start it without the option that remaps its code");
 	} else if (mapping->written == mapping->mapped) {
 		nw_fails(judge, "the code is mapped writable or shared");
-		nw_blame(judge, NW_CAUSE_TEXT_WRITABLE,
-			 "process %d maps this code writable or shared, and the kernel "
-			 "passes over such mappings",
-			 (int)mapping->pid);
+		nw_blame(
+			judge, NW_CAUSE_TEXT_WRITABLE,
+			"process %d maps this code writable or shared, and the kernel passes over such mappings",
+			(int)mapping->pid);
 		nw_remedy(judge, "grep x /proc/%d/maps", (int)mapping->pid);
 	} else {
 		nw_pass(judge, "the code is where the file was mapped");

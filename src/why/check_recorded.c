@@ -105,20 +105,17 @@ static const struct {
 	{is_pid_filtered,
 	 NW_CAUSE_PID_FILTER,
 	 "set_event_pid of %d names other threads",
-	 "set_event_pid of %d lets none of the threads of the process through, so %e "
-	 "records nothing of it",
+	 "set_event_pid of %d lets none of the threads of the process through, so %e records nothing of it",
 	 {"echo > %d/set_event_pid"}},
 	{is_pid_excluded,
 	 NW_CAUSE_PID_FILTER,
 	 "set_event_notrace_pid of %d names its threads",
-	 "set_event_notrace_pid of %d keeps all threads of the process out, so %e records "
-	 "nothing of it",
+	 "set_event_notrace_pid of %d keeps all threads of the process out, so %e records nothing of it",
 	 {"echo > %d/set_event_notrace_pid"}},
 	{waits_for_trigger,
 	 NW_CAUSE_EVENT_DISABLED,
 	 "%e waits for a trigger",
-	 "%e is armed, but records only once a trigger of another event switches it on "
-	 "(enable says 0*)",
+	 "%e is armed, but records only once a trigger of another event switches it on (enable says 0*)",
 	 {"echo 1 > %d/events/%e/enable"}},
 	{is_filtered,
 	 NW_CAUSE_FILTER,
@@ -128,27 +125,23 @@ static const struct {
 	{is_full,
 	 NW_CAUSE_BUFFER_FULL,
 	 "the buffer is full and keeps the old events",
-	 "the buffer that %e goes to is full and does not overwrite: %l events were "
-	 "dropped meanwhile",
+	 "the buffer that %e goes to is full and does not overwrite: %l events were dropped meanwhile",
 	 {"echo > %d/trace", "echo 1 > %d/options/overwrite"}},
 	/* newer kernels refuse a second reader (EBUSY), older ones share the events out */
 	{is_read,
 	 NW_CAUSE_SECOND_READER,
 	 "process %r reads the trace_pipe that %e goes to",
-	 "process %r reads the trace_pipe that %e goes to, and an event reaches one reader "
-	 "only: any other finds it busy or gets what is left",
+	 "process %r reads the trace_pipe that %e goes to, and an event reaches one reader only: any other finds it busy or gets what is left",
 	 {"ps -o pid,args -p %r"}},
 	{lacks_cpus,
 	 NW_CAUSE_CPU_MASK,
 	 "tracing_cpumask of %d leaves out %c CPUs",
-	 "tracing_cpumask of %d leaves out %c of the CPUs: what %e is hit by there is not "
-	 "recorded",
+	 "tracing_cpumask of %d leaves out %c of the CPUs: what %e is hit by there is not recorded",
 	 {"echo %a > %d/tracing_cpumask"}},
 	{is_small,
 	 NW_CAUSE_BUFFER_FULL,
 	 "the buffer of %d has %k KiB a CPU",
-	 "the buffer that %e goes to has %k KiB a CPU, so that events are gone before "
-	 "anybody reads them",
+	 "the buffer that %e goes to has %k KiB a CPU, so that events are gone before anybody reads them",
 	 {"echo 1408 > %d/buffer_size_kb"}},
 };
 

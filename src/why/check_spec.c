@@ -15,8 +15,7 @@ static void blame_script(struct judge *judge)
 
 	nw_blame(
 		judge, NW_CAUSE_SCRIPT,
-		"%s is a script (%s), not a program: the program that it starts is another "
-		"file%s%s",
+		"%s is a script (%s), not a program: the program that it starts is another file%s%s",
 		facts->path, facts->script, process && process->exe ? ", here " : "",
 		process && process->exe ? process->exe : "");
 	if (process && process->exe)
@@ -32,8 +31,7 @@ static void blame_mute(struct judge *judge)
 	nw_fails(judge, "it is on tmpfs, where no probe of this kernel hits");
 	nw_blame(
 		judge, NW_CAUSE_FILESYSTEM,
-		"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: "
-		"a copy on a disk can be probed",
+		"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: a copy on a disk can be probed",
 		path);
 	nw_remedy(judge, "# copy %s to a disk, and start it from there", path);
 }
@@ -82,10 +80,10 @@ static void blame_import(struct judge *judge)
 	const struct nw_symbol_facts *symbol = facts->symbol;
 
 	if (!symbol->defined_in) {
-		nw_blame(judge, NW_CAUSE_SYMBOL_IMPORTED,
-			 "'%s' is only imported by %s; none of the libraries found "
-			 "defines it",
-			 facts->spec->name, facts->image->path);
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_IMPORTED,
+			"'%s' is only imported by %s; none of the libraries found defines it",
+			facts->spec->name, facts->image->path);
 		nw_remedy_file(judge, "ldd", facts->image->path, "");
 		return;
 	}
@@ -138,10 +136,10 @@ static void blame_missing(struct judge *judge)
 	const char *name = facts->spec->name, *path = facts->image->path;
 
 	if (symbol->is_note) {
-		nw_blame(judge, NW_CAUSE_SYMBOL_IS_NOTE,
-			 "'%s' is a USDT probe of %s, not a function: it takes usdt:, not "
-			 "uprobe:",
-			 name, path);
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_IS_NOTE,
+			"'%s' is a USDT probe of %s, not a function: it takes usdt:, not uprobe:",
+			name, path);
 		remedy_note(judge);
 	} else if (symbol->mangled) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MANGLED,
@@ -149,19 +147,19 @@ static void blame_missing(struct judge *judge)
 			 symbol->mangled, path);
 		nw_remedy_spec(judge, NULL, symbol->mangled, 0);
 	} else if (symbol->inlined > 0) {
-		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
-			 "'%s' has no code of its own in %s: it was inlined wherever it is "
-			 "used (%d time%s)",
-			 name, path, symbol->inlined, symbol->inlined == 1 ? "" : "s");
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_MISSING,
+			"'%s' has no code of its own in %s: it was inlined wherever it is used (%d time%s)",
+			name, path, symbol->inlined, symbol->inlined == 1 ? "" : "s");
 		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined", name);
-		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
-				 "its callers");
+		nw_remedy(
+			judge,
+			"# build with __attribute__((noinline)) on it, or probe its callers");
 	} else if (symbol->clones) {
-		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
-			 "there is no function '%s' in %s: the compiler made %s of it, of "
-			 "which "
-			 "other copies may have been inlined",
-			 name, path, symbol->clones);
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_MISSING,
+			"there is no function '%s' in %s: the compiler made %s of it, of which other copies may have been inlined",
+			name, path, symbol->clones);
 		nw_cleanup(nw_free_ptr) char *first = strndup(symbol->clones,
 							      strcspn(symbol->clones, ","));
 		if (first)
@@ -172,14 +170,14 @@ static void blame_missing(struct judge *judge)
 			 path, symbol->defined_in);
 		nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
 	} else if (symbol->stripped) {
-		nw_blame(judge, NW_CAUSE_SYMBOL_STRIPPED,
-			 "%s is stripped: only exported functions have a name there, and "
-			 "'%s' is none of them",
-			 path, name);
-		nw_remedy(judge,
-			  "# install its debug symbols (build-id %s), or give the "
-			  "file offset: uprobe:%s:0xOFFSET",
-			  facts->image->build_id, path);
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_STRIPPED,
+			"%s is stripped: only exported functions have a name there, and '%s' is none of them",
+			path, name);
+		nw_remedy(
+			judge,
+			"# install its debug symbols (build-id %s), or give the file offset: uprobe:%s:0xOFFSET",
+			facts->image->build_id, path);
 	} else {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s%s%s", name, path,
@@ -193,13 +191,13 @@ static void blame_ifunc(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_symbol_facts *symbol = facts->symbol;
 
-	nw_blame(judge, NW_CAUSE_SYMBOL_IFUNC,
-		 "'%s' is an ifunc: its address is that of a resolver that runs once, at "
-		 "start; %s%s",
-		 facts->spec->name,
-		 symbol->implementation ? "what the process runs is "
-					: "with -p PID nopwatch finds what a process runs",
-		 symbol->implementation ? symbol->implementation : "");
+	nw_blame(
+		judge, NW_CAUSE_SYMBOL_IFUNC,
+		"'%s' is an ifunc: its address is that of a resolver that runs once, at start; %s%s",
+		facts->spec->name,
+		symbol->implementation ? "what the process runs is "
+				       : "with -p PID nopwatch finds what a process runs",
+		symbol->implementation ? symbol->implementation : "");
 	if (symbol->implementation)
 		nw_remedy_spec(judge, symbol->implementation_file, symbol->implementation,
 			       0);
@@ -220,17 +218,15 @@ static void check_found(struct judge *judge)
 	if (facts->interposed) {
 		nw_fails(judge, "the process's calls of '%s' reach %s first",
 			 facts->spec->name, facts->interposed);
-		nw_blame(judge, NW_CAUSE_INTERPOSED,
-			 "'%s' of %s comes before that of %s in the search order of the "
-			 "process: "
-			 "calls by name reach that one",
-			 facts->spec->name, facts->interposed, facts->image->path);
+		nw_blame(
+			judge, NW_CAUSE_INTERPOSED,
+			"'%s' of %s comes before that of %s in the search order of the process: calls by name reach that one",
+			facts->spec->name, facts->interposed, facts->image->path);
 		nw_remedy_spec(judge, facts->interposed, NULL, 0);
 	}
 	if (symbol->stripped)
 		nw_pass(judge,
-			"it may have been its debug file that told, which other tools "
-			"may not read");
+			"it may have been its debug file that told, which other tools may not read");
 	if (symbol->ifunc) {
 		nw_fails(judge, "it is an ifunc's resolver");
 		blame_ifunc(judge);
@@ -238,13 +234,14 @@ static void check_found(struct judge *judge)
 	if (symbol->inlined > 0) {
 		nw_fails(judge, "and was inlined %d time%s besides", symbol->inlined,
 			 symbol->inlined == 1 ? "" : "s");
-		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED,
-			 "'%s' was inlined %d time%s, where no probe on it fires; only "
-			 "the copy that is left can be hit",
-			 facts->spec->name, symbol->inlined,
-			 symbol->inlined == 1 ? "" : "s");
-		nw_remedy(judge, "# build with __attribute__((noinline)) on it, or probe "
-				 "its callers");
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_INLINED,
+			"'%s' was inlined %d time%s, where no probe on it fires; only the copy that is left can be hit",
+			facts->spec->name, symbol->inlined,
+			symbol->inlined == 1 ? "" : "s");
+		nw_remedy(
+			judge,
+			"# build with __attribute__((noinline)) on it, or probe its callers");
 	} else if (symbol->inlined == 0) {
 		nw_pass(judge, "DWARF knows of no inlined copy");
 	}
@@ -268,10 +265,10 @@ void nw_check_symbol(struct judge *judge)
 	case NW_SYMBOL_AMBIGUOUS:
 		nw_fails(judge, "%s has several functions called '%s'", facts->image->path,
 			 facts->spec->name);
-		nw_blame(judge, NW_CAUSE_SYMBOL_AMBIGUOUS,
-			 "%s has several functions called '%s': give the file offset of "
-			 "the one that is meant",
-			 facts->image->path, facts->spec->name);
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_AMBIGUOUS,
+			"%s has several functions called '%s': give the file offset of the one that is meant",
+			facts->image->path, facts->spec->name);
 		remedy_symbol(judge);
 		break;
 	case NW_SYMBOL_DATA:
@@ -325,8 +322,9 @@ static bool blame_damage(struct judge *judge)
 		if (skipped->trap)
 			nw_remedy(judge, "# use the file as its package has it");
 		else
-			nw_remedy(judge, "# link with ld.bfd, or build with sys/sdt.h of "
-					 "SystemTap 5.4 or later");
+			nw_remedy(
+				judge,
+				"# link with ld.bfd, or build with sys/sdt.h of SystemTap 5.4 or later");
 		return true;
 	}
 	return false;
@@ -381,8 +379,7 @@ static void check_notes_found(struct judge *judge)
 		semaphores ? "with a semaphore" : "no semaphore");
 	if (semaphores > 1)
 		nw_pass(judge,
-			"%zu different semaphores: a tool that raises one of them "
-			"misses the other sites",
+			"%zu different semaphores: a tool that raises one of them misses the other sites",
 			semaphores);
 	while ((at = nw_next_point(facts, &probe, &point))) {
 		if (!at->site || !at->site->warning)
@@ -471,20 +468,18 @@ static void check_nops(struct judge *judge)
 	while ((at = nw_next_point(facts, &probe, &point))) {
 		if (at->nop == NW_NOP_TRAP) {
 			nw_fails(judge, "the file holds a breakpoint at 0x%jx", at->offset);
-			nw_blame(judge, NW_CAUSE_BREAKPOINT,
-				 "the file %s holds a breakpoint at 0x%jx, and the kernel "
-				 "arms no place that has one (error 524)",
-				 facts->image->path, at->offset);
+			nw_blame(
+				judge, NW_CAUSE_BREAKPOINT,
+				"the file %s holds a breakpoint at 0x%jx, and the kernel arms no place that has one (error 524)",
+				facts->image->path, at->offset);
 			return;
 		}
 		if (at->nop == NW_NOP_5 && !facts->nop5_safe && !facts->force) {
 			nw_fails(judge, "a 5-byte nop at 0x%jx", at->offset);
-			nw_blame(judge, NW_CAUSE_NOP5,
-				 "the site at 0x%jx is a 5-byte nop, which this kernel "
-				 "turns "
-				 "into a call that can destroy the function's red zone: it "
-				 "was not armed",
-				 at->offset);
+			nw_blame(
+				judge, NW_CAUSE_NOP5,
+				"the site at 0x%jx is a 5-byte nop, which this kernel turns into a call that can destroy the function's red zone: it was not armed",
+				at->offset);
 			nw_remedy_again(judge, "", "--force");
 			return;
 		}
@@ -525,10 +520,10 @@ void nw_check_site(struct judge *judge)
 		return;
 	}
 	nw_fails(judge, "%s", hazard);
-	nw_blame(judge, NW_CAUSE_INSIDE_FUNCTION,
-		 "%s: a probe in the middle of an instruction corrupts the program, so it "
-		 "was not armed",
-		 hazard);
+	nw_blame(
+		judge, NW_CAUSE_INSIDE_FUNCTION,
+		"%s: a probe in the middle of an instruction corrupts the program, so it was not armed",
+		hazard);
 	nw_remedy_file(judge, "objdump -d", facts->image->path, "");
 	nw_remedy_again(judge, "", "--force");
 }
@@ -539,16 +534,13 @@ void nw_check_site(struct judge *judge)
 static const char *bpf_problem(const struct nw_operand *op)
 {
 	if (op->is_float)
-		return "bcc does not know the f of a floating-point argument (\"Parse "
-		       "error\")";
+		return "bcc does not know the f of a floating-point argument (\"Parse error\")";
 	if (strstr(op->reg, "xmm"))
 		return "bcc and libbpf cannot read SSE registers";
 	if (op->kind == NW_OPERAND_GLOBAL)
-		return "libbpf does not know operands relative to a symbol (\"unrecognized "
-		       "arg\")";
+		return "libbpf does not know operands relative to a symbol (\"unrecognized arg\")";
 	if (*op->index)
-		return "libbpf before 1.7 does not know index registers (\"unrecognized "
-		       "arg\")";
+		return "libbpf before 1.7 does not know index registers (\"unrecognized arg\")";
 	if (op->kind == NW_OPERAND_UNKNOWN)
 		return "neither bcc nor libbpf knows this form";
 	return NULL;
@@ -638,10 +630,10 @@ static void blame_seccomp(struct judge *judge)
 	char who[64];
 
 	nw_fails(judge, "%s is under seccomp", nw_who(facts->process, who));
-	nw_blame(judge, NW_CAUSE_RETURN_SECCOMP,
-		 "%s is under seccomp, and some kernels (6.11 to 6.13, unless mended) kill "
-		 "it when a return probe makes a system call of its own: it was not armed",
-		 nw_who(facts->process, who));
+	nw_blame(
+		judge, NW_CAUSE_RETURN_SECCOMP,
+		"%s is under seccomp, and some kernels (6.11 to 6.13, unless mended) kill it when a return probe makes a system call of its own: it was not armed",
+		nw_who(facts->process, who));
 	remedy_entry(judge);
 }
 
@@ -656,16 +648,16 @@ void nw_check_return(struct judge *judge)
 	const struct nw_point *at = return_point(facts);
 	bool others = facts->tool != NULL; /* their return probes are the kernel's */
 	if (facts->image->go && (!at || !at->is_exit || others))
-		blame_return(judge, NW_CAUSE_RETURN_GO,
-			     at && at->hazard
-				     ? at->hazard
-				     : "it is Go code, whose stacks move: a return "
-				       "probe there crashes the process");
+		blame_return(
+			judge, NW_CAUSE_RETURN_GO,
+			at && at->hazard
+				? at->hazard
+				: "it is Go code, whose stacks move: a return probe there crashes the process");
 	else if (at && at->hazard)
 		blame_return(judge, NW_CAUSE_RETURN_EXCEPTION, at->hazard);
 	else if (at && at->is_exit && !others)
-		nw_pass(judge, "measured by its return instructions, as a return probe of "
-			       "the kernel's would do harm there");
+		nw_pass(judge,
+			"measured by its return instructions, as a return probe of the kernel's would do harm there");
 	else if (facts->process && facts->process->seccomp > 0)
 		blame_seccomp(judge);
 	else

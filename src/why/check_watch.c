@@ -55,19 +55,18 @@ void nw_check_armed(struct judge *judge)
 		nw_unknown(judge, "the memory of the process may not be read");
 	} else if (judge->facts->mapping && judge->facts->mapping->overlay) {
 		nw_fails(judge, "enabled, but not in memory, and the file is on overlayfs");
-		nw_blame(judge, NW_CAUSE_OVERLAY,
-			 "%s lies on overlayfs and was copied up since process %d began: "
-			 "that "
-			 "still runs the layer below, which is another inode",
-			 judge->facts->path, (int)seen->unarmed_pid);
+		nw_blame(
+			judge, NW_CAUSE_OVERLAY,
+			"%s lies on overlayfs and was copied up since process %d began: that still runs the layer below, which is another inode",
+			judge->facts->path, (int)seen->unarmed_pid);
 		nw_remedy(judge, "# restart it, or probe the file in the lower directory");
 		nw_remedy(judge, "grep overlay /proc/self/mounts");
 	} else {
 		nw_fails(judge, "enabled, but the original bytes are still in memory");
-		nw_blame(judge, NW_CAUSE_NOT_ARMED,
-			 "the kernel took the probe, but put no breakpoint into the memory "
-			 "of process %d (it says nothing when it fails there)",
-			 (int)seen->unarmed_pid);
+		nw_blame(
+			judge, NW_CAUSE_NOT_ARMED,
+			"the kernel took the probe, but put no breakpoint into the memory of process %d (it says nothing when it fails there)",
+			(int)seen->unarmed_pid);
 		nw_remedy(judge, "dmesg | tail");
 	}
 }
@@ -87,10 +86,10 @@ void nw_check_semaphore(struct judge *judge)
 							     : &watch->before;
 	if (seen->armed && seen->closed == seen->mapped && !watch->in_target) {
 		nw_fails(judge, "it is 0 while the probe is armed");
-		nw_blame(judge, NW_CAUSE_SEMAPHORE,
-			 "the probe is armed, but its semaphore is 0 in process %d, so the "
-			 "program skips it (a kernel before 4.20 does not count it)",
-			 (int)seen->closed_pid);
+		nw_blame(
+			judge, NW_CAUSE_SEMAPHORE,
+			"the probe is armed, but its semaphore is 0 in process %d, so the program skips it (a kernel before 4.20 does not count it)",
+			(int)seen->closed_pid);
 		nw_remedy_spec(judge, NULL, NULL, 0);
 	} else if (seen->closed) {
 		nw_unknown(judge, "it is 0 at %u of %u places", seen->closed, seen->mapped);
@@ -114,8 +113,7 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 	if (watch->exec_seen) {
 		nw_blame(
 			judge, NW_CAUSE_EXECED,
-			"%s began to run another program (%s) meanwhile, and probes do not "
-			"follow an exec",
+			"%s began to run another program (%s) meanwhile, and probes do not follow an exec",
 			nw_who(facts->process, who),
 			watch->exe_after ? watch->exe_after : "unknown");
 		return;
@@ -131,13 +129,13 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 	if (nw_blame_switch(judge))
 		return;
 	bool inlined = nw_diagnosis_has(judge->out, NW_CAUSE_SYMBOL_INLINED);
-	nw_blame(judge, NW_CAUSE_NOT_EXECUTED,
-		 "everything is in place; the code was not executed in the last %.3g "
-		 "s%s%s%s",
-		 (double)watch->elapsed_ns / 1e9,
-		 inlined ? ", and the function was inlined elsewhere" : "",
-		 facts->interposed ? ", and calls by name reach " : "",
-		 facts->interposed ? facts->interposed : "");
+	nw_blame(
+		judge, NW_CAUSE_NOT_EXECUTED,
+		"everything is in place; the code was not executed in the last %.3g s%s%s%s",
+		(double)watch->elapsed_ns / 1e9,
+		inlined ? ", and the function was inlined elsewhere" : "",
+		facts->interposed ? ", and calls by name reach " : "",
+		facts->interposed ? facts->interposed : "");
 	if (!facts->interposed) /* whose remedy is better than to wait */
 		nw_remedy_again(judge, "", "-d 1m");
 }
@@ -168,10 +166,10 @@ static void blame_others(struct judge *judge)
 	if (watch->in_children) {
 		nw_thousands(watch->in_children, hits);
 		nw_fails(judge, "no hit in %s, %s in its children", who, hits);
-		nw_blame(judge, NW_CAUSE_CHILD,
-			 "%s itself does not reach it; its children do (%s hits, most in "
-			 "process %d)",
-			 who, hits, (int)watch->child_pid);
+		nw_blame(
+			judge, NW_CAUSE_CHILD,
+			"%s itself does not reach it; its children do (%s hits, most in process %d)",
+			who, hits, (int)watch->child_pid);
 		remedy_follow(judge);
 		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
 		return;
@@ -218,8 +216,7 @@ void nw_check_program(struct judge *judge)
 		nw_fails(judge, "it uses argN in a return probe");
 		nw_blame(
 			judge, NW_CAUSE_BPF_PROGRAM,
-			"a return probe has no argN, only retval: what argN shows there is "
-			"whatever the registers hold");
+			"a return probe has no argN, only retval: what argN shows there is whatever the registers hold");
 	}
 	if (tool->filter) {
 		nw_unknown(judge, "it has a filter, which may let nothing through");
@@ -227,8 +224,8 @@ void nw_check_program(struct judge *judge)
 			 "the program's own /filter/ may let nothing through: try without");
 	}
 	if (tool->wants_string)
-		nw_pass(judge, "str() of a page that is not in memory is empty: that is no "
-			       "sign of silence");
+		nw_pass(judge,
+			"str() of a page that is not in memory is empty: that is no sign of silence");
 	if (!tool->returns_arg && !tool->filter)
 		nw_pass(judge, "no filter, nothing that is known to show nothing");
 }

@@ -142,12 +142,13 @@ static void say_fault(const struct nw_facts *facts, const struct nw_diagnosis *d
 	else if (bpf)
 		nw_buf_printf(out, "; if a BPF tool shows nothing: %s", bpf->text);
 	else if (facts->tool)
-		nw_buf_adds(out,
-			    "; the fault is on the BPF side, and nothing that is known "
-			    "of it fits");
+		nw_buf_adds(
+			out,
+			"; the fault is on the BPF side, and nothing that is known of it fits");
 	else
-		nw_buf_adds(out, ": nothing is wrong with it here; a BPF tool that shows "
-				 "nothing has a fault of its own");
+		nw_buf_adds(
+			out,
+			": nothing is wrong with it here; a BPF tool that shows nothing has a fault of its own");
 }
 
 static int say_verdict(const struct nw_facts *facts, struct nw_diagnosis *diagnosis)

@@ -13,8 +13,7 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "several functions have that name; the file offset says which one",
 	 "nm FILE | grep -w SYMBOL", "libbpf src/elf.c"},
 	{"offset outside the function bounds ('*' size is 0)", NW_CAUSE_SYMBOL_MISSING,
-	 "the symbol has no size (hand-written assembly), which bpftrace takes for an "
-	 "error",
+	 "the symbol has no size (hand-written assembly), which bpftrace takes for an error",
 	 "nopwatch stat uprobe:FILE:SYMBOL+0xOFFSET", "bpftrace src/attached_probe.cpp"},
 	{"could not resolve address", NW_CAUSE_SYMBOL_STRIPPED,
 	 "the file is stripped, and bpftrace insists on a symbol around the address",
@@ -39,20 +38,16 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "the semaphore's address is in code: the linker damaged the note",
 	 "nopwatch list FILE", "libbpf src/usdt.c"},
 	{"kernel doesn't support usdt semaphore refcounting", NW_CAUSE_SEMAPHORE,
-	 "the kernel (before 4.20) does not count USDT semaphores; nopwatch raises them "
-	 "itself",
+	 "the kernel (before 4.20) does not count USDT semaphores; nopwatch raises them itself",
 	 "nopwatch stat -p PID usdt:FILE:PROVIDER:NAME", "libbpf src/usdt.c"},
 	{"requires a pid to enable", NW_CAUSE_SEMAPHORE,
-	 "the probe has a semaphore, which that tool raises only with -p; or the file has "
-	 "no such probe",
+	 "the probe has a semaphore, which that tool raises only with -p; or the file has no such probe",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", "bcc src/python/bcc/usdt.py"},
 	{"error finding or enabling probe", NW_CAUSE_SEMAPHORE,
-	 "the probe has a semaphore, which that tool raises only with -p; or the file has "
-	 "no such probe",
+	 "the probe has a semaphore, which that tool raises only with -p; or the file has no such probe",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", "bpftrace src/attached_probe.cpp"},
 	{"without specific pid is not supported on current kernel", NW_CAUSE_BPF_MISSING,
-	 "libbpf needs BPF cookies for that, which this kernel lacks; a probe in tracefs "
-	 "does not",
+	 "libbpf needs BPF cookies for that, which this kernel lacks; a probe in tracefs does not",
 	 "nopwatch stat usdt:FILE:PROVIDER:NAME", "libbpf src/usdt.c"},
 	{"within pid * memory mappings", NW_CAUSE_NOT_LOADED,
 	 "the process has not loaded that file (yet), or runs another copy of it",
@@ -88,8 +83,7 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "there is no such file here: it may be in the mount namespace of the process",
 	 "ls -l /proc/PID/root/FILE", "bpftrace src/ast/passes/semantic_analyser.cpp"},
 	{"ioctl(perf_event_ioc_set_bpf): invalid argument", NW_CAUSE_BPF_PROGRAM,
-	 "a BPF program of another kind than the event: uprobe events in tracefs take "
-	 "kprobe programs, not tracepoint ones; name the place itself",
+	 "a BPF program of another kind than the event: uprobe events in tracefs take kprobe programs, not tracepoint ones; name the place itself",
 	 "bpftrace -e 'uprobe:FILE:SYMBOL { ... }'", "bcc src/cc/libbpf.c"},
 	{"key too big for map", NW_CAUSE_LIMIT,
 	 "the tool's map of probes is full: too many sites", "nopwatch stat SPEC",
@@ -147,12 +141,10 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "the file cannot be read, or is no ELF file", "nopwatch list FILE",
 	 "bpftrace src/usdt.cpp"},
 	{"failed to attach usdt probe", NW_CAUSE_SEMAPHORE,
-	 "the probe could not be attached; with a semaphore some tools need -p or "
-	 "--usdt-file-activation",
+	 "the probe could not be attached; with a semaphore some tools need -p or --usdt-file-activation",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", "bpftrace src/attached_probe.cpp"},
 	{"try using -p or --usdt-file-activation", NW_CAUSE_SEMAPHORE,
-	 "the probe has a semaphore, which that version raises only with -p or "
-	 "--usdt-file-activation",
+	 "the probe has a semaphore, which that version raises only with -p or --usdt-file-activation",
 	 "nopwatch stat usdt:FILE:PROVIDER:NAME", "bpftrace src/attached_probe.cpp"},
 	{"failed to compare mount n", NW_CAUSE_PROCESS_GONE,
 	 "the process is gone, or its mount namespace cannot be looked at",
@@ -161,8 +153,7 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "the file has no symbols, so bpftrace cannot check the place",
 	 "nopwatch why uprobe:FILE:0xOFFSET", "bpftrace src/attached_probe.cpp"},
 	{"symbol has size 0", NW_CAUSE_SYMBOL_MISSING,
-	 "the symbol has no size (hand-written assembly), which bpftrace takes for an "
-	 "error",
+	 "the symbol has no size (hand-written assembly), which bpftrace takes for an error",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "bpftrace src/attached_probe.cpp"},
 	{"exceeds the current limit of", NW_CAUSE_LIMIT,
 	 "more probes match than bpftrace attaches (BPFTRACE_MAX_PROBES)",
@@ -211,16 +202,13 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "the kernel refused the definition: error_log or dmesg says why",
 	 "cat /sys/kernel/tracing/error_log", "libbpf src/libbpf.c"},
 	{"failed to determine uprobe perf type", NW_CAUSE_NO_UPROBES,
-	 "the kernel has no perf uprobes (before 4.17, or without CONFIG_UPROBE_EVENTS); "
-	 "one in tracefs may work",
+	 "the kernel has no perf uprobes (before 4.17, or without CONFIG_UPROBE_EVENTS); one in tracefs may work",
 	 "nopwatch features", "libbpf src/libbpf.c"},
 	{"failed to attach multi-uprobe", NW_CAUSE_BPF_MISSING,
-	 "the kernel has no multi-uprobe links (before 6.6), or one of the places cannot "
-	 "be armed",
+	 "the kernel has no multi-uprobe links (before 6.6), or one of the places cannot be armed",
 	 "nopwatch why SPEC", "libbpf src/libbpf.c"},
 	{"usdt failed to instrument pid", NW_CAUSE_NO_NOTES,
-	 "none of the process's files has such probes, or they lie in another mount "
-	 "namespace",
+	 "none of the process's files has such probes, or they lie in another mount namespace",
 	 "nopwatch list -p PID", "bcc src/python/bcc/usdt.py"},
 	{"usdt failed to instrument path", NW_CAUSE_NO_NOTES,
 	 "the file has no USDT probes, or cannot be read", "nopwatch list FILE",
@@ -232,8 +220,7 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "two providers have a probe of that name: name the provider", "nopwatch list FILE",
 	 "bcc src/cc/usdt/usdt.cc"},
 	{"cannot attach uprobe, probe entry may not exist", NW_CAUSE_STALE_EVENT,
-	 "the event could not be defined: another of that name is in use, or the place "
-	 "cannot be probed",
+	 "the event could not be defined: another of that name is in use, or the place cannot be probed",
 	 "nopwatch status", "bcc src/cc/libbpf.c"},
 	{"failed to attach bpf to uretprobe", NW_CAUSE_REFUSED,
 	 "the kernel refused it; the lines before say why", "nopwatch why func:FILE:SYMBOL",
@@ -335,23 +322,19 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "the file does not define that function: imported, stripped, inlined or misspelt",
 	 "nopwatch why uprobe:FILE:SYMBOL", "bcc src/cc/api/BPF.cc"},
 	{"unable to enable usdt", NW_CAUSE_SEMAPHORE,
-	 "the probe has a semaphore, which that tool raises only with a process; or the "
-	 "file has no such probe",
+	 "the probe has a semaphore, which that tool raises only with a process; or the file has no such probe",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", "bcc src/cc/api/BPF.cc"},
 	{"failed to resolve full path for", NW_CAUSE_FILE_MISSING,
 	 "no such file stands in PATH or among the libraries", "ls -l FILE",
 	 "libbpf src/libbpf.c"},
 	{"failed to determine legacy uprobe event id", NW_CAUSE_REFUSED,
-	 "libbpf's event was not there: another of that name was in the way, or tracefs is "
-	 "not mounted",
+	 "libbpf's event was not there: another of that name was in the way, or tracefs is not mounted",
 	 "cat /sys/kernel/tracing/uprobe_events", "libbpf src/libbpf.c"},
 	{"legacy uprobe perf_event_open() failed", NW_CAUSE_REFUSED,
-	 "the kernel made the event, but could not arm it: the offset is behind the end of "
-	 "the file, the file system cannot be probed, or the place is taken",
+	 "the kernel made the event, but could not arm it: the offset is behind the end of the file, the file system cannot be probed, or the place is taken",
 	 "nopwatch why uprobe:FILE:SYMBOL", "libbpf src/libbpf.c"},
 	{"failed to create u*probe '*' perf event", NW_CAUSE_REFUSED,
-	 "the kernel could not arm it: the offset is behind the end of the file, the file "
-	 "system cannot be probed, or the place is taken",
+	 "the kernel could not arm it: the offset is behind the end of the file, the file system cannot be probed, or the place is taken",
 	 "nopwatch why uprobe:FILE:SYMBOL", "libbpf src/libbpf.c"},
 	{"missing ':function[+offset]' specification", NW_CAUSE_BPF_PROGRAM,
 	 "the BPF program's section names no function", "nopwatch stat uprobe:FILE:SYMBOL",
@@ -380,8 +363,7 @@ const struct nw_error_cause nw_bpf_errors[] = {
 	 "perf uprobes need CAP_SYS_ADMIN; tracefs only needs to be writable",
 	 "sudo nopwatch stat SPEC", "bcc src/cc/libbpf.c"},
 	{"perf_event_open*invalid argument", NW_CAUSE_PLACE_TAKEN,
-	 "the place is taken with another semaphore, is past the end of the file, or an "
-	 "address was taken for an offset",
+	 "the place is taken with another semaphore, is past the end of the file, or an address was taken for an offset",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", "bcc src/cc/libbpf.c"},
 	{"could not resolve symbol", NW_CAUSE_SYMBOL_MISSING,
 	 "the file does not define that function: imported, stripped, inlined or misspelt",

@@ -15,8 +15,7 @@
 
 const struct nw_error_cause nw_kernel_errors[] = {
 	{"not a regular file", NW_CAUSE_FILE_MISSING,
-	 "the path leads to something that is no regular file (a directory, a device): "
-	 "uprobes belong to files",
+	 "the path leads to something that is no regular file (a directory, a device): uprobes belong to files",
 	 "ls -lL FILE", ERROR_LOG},
 	{"invalid reference counter offset", NW_CAUSE_BAD_DEFINITION,
 	 "the number in parentheses, which counts a USDT semaphore, is no number",
@@ -28,16 +27,13 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "something stands behind the parenthesis of PATH:OFFSET(COUNTER)",
 	 "nopwatch add --dry-run usdt:FILE:PROVIDER:NAME", ERROR_LOG},
 	{"maxactive is only for function exit", NW_CAUSE_BAD_DEFINITION,
-	 "a number behind the first letter (p5:...) is for return probes in the kernel "
-	 "only",
+	 "a number behind the first letter (p5:...) is for return probes in the kernel only",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"maxactive is not for kprobe", NW_CAUSE_BAD_DEFINITION,
-	 "a number behind the first letter (p5:...) is for return probes in the kernel "
-	 "only",
+	 "a number behind the first letter (p5:...) is for return probes in the kernel only",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"invalid maxactive number", NW_CAUSE_BAD_DEFINITION,
-	 "a number behind the first letter (r5:...) is for return probes in the kernel "
-	 "only",
+	 "a number behind the first letter (r5:...) is for return probes in the kernel only",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"group name is not specified", NW_CAUSE_BAD_DEFINITION,
 	 "the definition begins with p:/EVENT; a group stands before the slash",
@@ -46,15 +42,13 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "a group's name has at most 63 characters", "nopwatch add --group NAME SPEC",
 	 ERROR_LOG},
 	{"group name must follow the same rules as c identifiers", NW_CAUSE_BAD_DEFINITION,
-	 "the group's name may only have letters, digits and _ (not a dash, a dot or a "
-	 "first digit)",
+	 "the group's name may only have letters, digits and _ (not a dash, a dot or a first digit)",
 	 "nopwatch add --group NAME SPEC", ERROR_LOG},
 	{"event name is not specified", NW_CAUSE_BAD_DEFINITION,
 	 "the definition's name ends with a slash; an event's name follows it",
 	 "nopwatch add --dry-run SPEC", ERROR_LOG},
 	{"event name must follow the same rules as c identifiers", NW_CAUSE_BAD_DEFINITION,
-	 "the event's name may only have letters, digits and _ (not the - of a probe's "
-	 "name: write __)",
+	 "the event's name may only have letters, digits and _ (not the - of a probe's name: write __)",
 	 "nopwatch add --dry-run SPEC", ERROR_LOG},
 	{"given group/event name is already used by another event", NW_CAUSE_STALE_EVENT,
 	 "another kind of event has that group and name", "nopwatch add --group NAME SPEC",
@@ -71,12 +65,10 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "$argN counts from 1 and is for functions of the kernel; uprobes take registers",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"invalid $-valiable specified", NW_CAUSE_BAD_DEFINITION,
-	 "uprobes know $stack, $stackN, $retval, $comm; arguments are registers (%di) or "
-	 "memory",
+	 "uprobes know $stack, $stackN, $retval, $comm; arguments are registers (%di) or memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"invalid register name", NW_CAUSE_BAD_DEFINITION,
-	 "the kernel spells registers without r and e (%di, %sp, %r8) and knows none of "
-	 "those for floating point",
+	 "the kernel spells registers without r and e (%di, %sp, %r8) and knows none of those for floating point",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"invalid memory address", NW_CAUSE_BAD_DEFINITION,
 	 "@ takes a file offset (@+0xOFFSET) in a uprobe", "nopwatch list -v FILE",
@@ -117,8 +109,7 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	{"array number is too big", NW_CAUSE_BAD_DEFINITION,
 	 "an array has at most 64 elements", "nopwatch list -v FILE", ERROR_LOG},
 	{"unknown type is specified", NW_CAUSE_BAD_DEFINITION,
-	 "types are u8 to u64, s8 to s64, x8 to x64, char, string, ustring and bitfields, "
-	 "and some of them only on newer kernels",
+	 "types are u8 to u64, s8 to s64, x8 to x64, char, string, ustring and bitfields, and some of them only on newer kernels",
 	 "nopwatch features", ERROR_LOG},
 	{"string accepts only memory argument", NW_CAUSE_BAD_DEFINITION,
 	 "a string lies in memory: +0(%di):string, not %di:string",
@@ -138,8 +129,7 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 NW_CAUSE_BAD_DEFINITION, "an argument's name may only have letters, digits and _",
 	 "nopwatch add --dry-run SPEC", ERROR_LOG},
 	{"this argument name is already used", NW_CAUSE_BAD_DEFINITION,
-	 "two arguments have the same name, or that of a field which every event has "
-	 "(common_pid, __probe_ip)",
+	 "two arguments have the same name, or that of a field which every event has (common_pid, __probe_ip)",
 	 "nopwatch add --dry-run SPEC", ERROR_LOG},
 	{"argument expression is too long", NW_CAUSE_BAD_DEFINITION,
 	 "an argument has at most 62 characters", "nopwatch list -v FILE", ERROR_LOG},
@@ -154,15 +144,13 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	{"probe point is not an instruction boundary", NW_CAUSE_INSIDE_FUNCTION,
 	 "no instruction begins at that place", "objdump -d FILE", ERROR_LOG},
 	{"failed to register probe event", NW_CAUSE_REFUSED,
-	 "the kernel took the definition apart, but could not make an event of it; dmesg "
-	 "may tell why",
+	 "the kernel took the definition apart, but could not make an event of it; dmesg may tell why",
 	 "dmesg | tail", ERROR_LOG},
 	{"probe type is different from existing probe", NW_CAUSE_STALE_EVENT,
 	 "an event of that name exists, and one of the two is a return probe",
 	 "cat /sys/kernel/tracing/uprobe_events", ERROR_LOG},
 	{"argument type or name is different from existing probe", NW_CAUSE_STALE_EVENT,
-	 "an event of that name exists with other arguments: sites that share an event "
-	 "must agree in them",
+	 "an event of that name exists with other arguments: sites that share an event must agree in them",
 	 "cat /sys/kernel/tracing/uprobe_events", ERROR_LOG},
 	{"$comm and immediate-string only accepts string type", NW_CAUSE_BAD_DEFINITION,
 	 "$comm has the type string", "nopwatch trace --by comm SPEC", ERROR_LOG},
@@ -188,28 +176,22 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "the event exists already: of another tool, or left by a dead one",
 	 "cat /sys/kernel/tracing/uprobe_events", ERROR_LOG},
 	{"maxactive is too big", NW_CAUSE_BAD_DEFINITION,
-	 "a number behind the first letter (p5:...) is for return probes in the kernel "
-	 "only",
+	 "a number behind the first letter (p5:...) is for return probes in the kernel only",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"invalid probed address or symbol", NW_CAUSE_BAD_DEFINITION,
-	 "that is said of a probe on the kernel's own functions: the definition was taken "
-	 "for one, since its place is not /PATH:0xOFFSET",
+	 "that is said of a probe on the kernel's own functions: the definition was taken for one, since its place is not /PATH:0xOFFSET",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"the symbol is not unique", NW_CAUSE_BAD_DEFINITION,
-	 "that is said of a probe on the kernel's own functions: the definition was taken "
-	 "for one, since its place is not /PATH:0xOFFSET",
+	 "that is said of a probe on the kernel's own functions: the definition was taken for one, since its place is not /PATH:0xOFFSET",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"retprobe address must be an function entry", NW_CAUSE_BAD_DEFINITION,
-	 "that is said of a probe on the kernel's own functions: the definition was taken "
-	 "for one, since its place is not /PATH:0xOFFSET",
+	 "that is said of a probe on the kernel's own functions: the definition was taken for one, since its place is not /PATH:0xOFFSET",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"tracepoint is not found", NW_CAUSE_BAD_DEFINITION,
-	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with "
-	 "p: or r:",
+	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with p: or r:",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"invalid character in tracepoint name", NW_CAUSE_BAD_DEFINITION,
-	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with "
-	 "p: or r:",
+	 "a definition with t: is for a tracepoint of the kernel; a uprobe's begins with p: or r:",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"invalid probed address suffix", NW_CAUSE_BAD_DEFINITION,
 	 "behind the offset only %return may stand",
@@ -227,8 +209,7 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "that is for probes on other events (e:...), not for uprobes",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"no btf entry for this probe point", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"$arg* must be an independent parameter without name etc", NW_CAUSE_BAD_DEFINITION,
 	 "$arg* is for functions of the kernel; a uprobe takes registers",
@@ -243,28 +224,22 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "$argN counts from 1 and is for functions of the kernel; uprobes take registers",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"this is not a pointer to union/structure", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"non pointer structure/union argument is not supported", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"failed to parse single hyphen", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"this field is not found", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"failed to get btf type info", NW_CAUSE_BAD_DEFINITION,
-	 "names of the kernel's own variables and fields are not for uprobes, which take "
-	 "registers and memory",
+	 "names of the kernel's own variables and fields are not for uprobes, which take registers and memory",
 	 "nopwatch list -v FILE", ERROR_LOG},
 	{"event too big (too many fields?)", NW_CAUSE_LIMIT,
-	 "all arguments of an event together are larger than the kernel allows (3072 "
-	 "bytes)",
+	 "all arguments of an event together are larger than the kernel allows (3072 bytes)",
 	 "nopwatch add --dry-run SPEC", ERROR_LOG},
 	{"typecasts are only for eprobe fields", NW_CAUSE_BAD_DEFINITION,
 	 "that is for probes on other events (e:...), not for uprobes",
@@ -284,8 +259,7 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "that is for probes on other events (e:...), not for uprobes",
 	 "nopwatch add --dry-run uprobe:FILE:SYMBOL", ERROR_LOG},
 	{"parse error at argument[", NW_CAUSE_BAD_DEFINITION,
-	 "the kernel could not read that argument, counted from 0: a form, a type or a "
-	 "register that it does not know",
+	 "the kernel could not read that argument, counted from 0: a form, a type or a register that it does not know",
 	 "nopwatch list -v FILE", OLDER},
 	{"has no corresponding fetch method", NW_CAUSE_BAD_DEFINITION,
 	 "that type cannot be had from that place (a string lies in memory)",
@@ -325,37 +299,31 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	 "another event holds the place with another semaphore (or without)",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", OLDER},
 	{"failed to unregister, leaking uprobe", NW_CAUSE_PLACE_TAKEN,
-	 "a tracer was killed while it disabled a probe: its breakpoint stays in memory, "
-	 "and the place keeps its reference counter as long as the file's inode lives",
+	 "a tracer was killed while it disabled a probe: its breakpoint stays in memory, and the place keeps its reference counter as long as the file's inode lives",
 	 "nopwatch clean", UPROBES},
 	{"ref_ctr_offset mismatch", NW_CAUSE_PLACE_TAKEN,
 	 "another event holds the place with another semaphore (or without)",
 	 "nopwatch why usdt:FILE:PROVIDER:NAME", UPROBES},
 	{"ref_ctr going negative", NW_CAUSE_SEMAPHORE,
-	 "the semaphore was lowered more often than raised: somebody wrote to it by hand, "
-	 "or the program did",
+	 "the semaphore was lowered more often than raised: somebody wrote to it by hand, or the program did",
 	 "nopwatch why -p PID usdt:FILE:PROVIDER:NAME", UPROBES},
 	{"ref_ctr increment failed", NW_CAUSE_SEMAPHORE,
-	 "the kernel could not raise the semaphore in a process: its page is not mapped "
-	 "writable there",
+	 "the kernel could not raise the semaphore in a process: its page is not mapped writable there",
 	 "nopwatch why -p PID usdt:FILE:PROVIDER:NAME", UPROBES},
 	{"ref_ctr decrement failed", NW_CAUSE_SEMAPHORE,
-	 "the kernel could not lower the semaphore in a process: its page is not mapped "
-	 "writable there",
+	 "the kernel could not lower the semaphore in a process: its page is not mapped writable there",
 	 "nopwatch why -p PID usdt:FILE:PROVIDER:NAME", UPROBES},
 	{"omit uretprobe due to", NW_CAUSE_LIMIT,
 	 "the kernel follows 64 nested calls of a thread; deeper ones return unseen",
 	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
 	{"failed to handle uretprobe", NW_CAUSE_RETURN_GO,
-	 "a return came from a stack that no return probe knows of (coroutines, longjmp, "
-	 "Go); the kernel ends the process",
+	 "a return came from a stack that no return probe knows of (coroutines, longjmp, Go); the kernel ends the process",
 	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
 	{"return address clobbered", NW_CAUSE_RETURN_GO,
 	 "the return address on the stack was changed between entry and return",
 	 "nopwatch stat uprobe:FILE:SYMBOL", X86},
 	{"failed to handle tail call", NW_CAUSE_RETURN_GO,
-	 "a return address was replaced twice on another stack than the kernel follows "
-	 "(coroutines, longjmp, Go): the inner return is unseen",
+	 "a return address was replaced twice on another stack than the kernel follows (coroutines, longjmp, Go): the inner return is unseen",
 	 "nopwatch stat 'func:FILE:SYMBOL,returns=insn'", UPROBES},
 	{"failed to dup ret instances", NW_CAUSE_LIMIT,
 	 "memory was short at a fork: the child's pending returns are unseen",
@@ -363,12 +331,10 @@ const struct nw_error_cause nw_kernel_errors[] = {
 	{"failed to dup xol area", NW_CAUSE_LIMIT,
 	 "memory was short at a fork: probes may kill the child", "dmesg | tail", UPROBES},
 	{"failed to execute the probed insn", NW_CAUSE_INSIDE_FUNCTION,
-	 "the kernel could not execute the instruction that was replaced, and ended the "
-	 "process: the place may be inside an instruction",
+	 "the kernel could not execute the instruction that was replaced, and ended the process: the place may be inside an instruction",
 	 "objdump -d FILE", UPROBES},
 	{"could not enable event", NW_CAUSE_REFUSED,
-	 "the kernel has the event, but could not arm it: the offset is behind the end of "
-	 "the file, the file system cannot be probed, or the place is taken",
+	 "the kernel has the event, but could not arm it: the offset is behind the end of the file, the file system cannot be probed, or the place is taken",
 	 "nopwatch why uprobe:FILE:SYMBOL", EVENTS},
 };
 const size_t nw_kernel_error_count = NW_COUNT(nw_kernel_errors);

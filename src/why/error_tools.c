@@ -19,8 +19,7 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "a return probe in Go code: the return address on the moving stack was replaced",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "Go src/runtime/traceback.go"},
 	{"sigsys", NW_CAUSE_RETURN_SECCOMP,
-	 "a return probe in a process under seccomp, on a kernel whose return probes make "
-	 "a system call",
+	 "a return probe in a process under seccomp, on a kernel whose return probes make a system call",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "the kernel, kernel/auditsc.c"},
 	{"probe point '*' not found", NW_CAUSE_SYMBOL_MISSING,
 	 "perf found no such function or line", "nopwatch why uprobe:FILE:SYMBOL",
@@ -36,18 +35,15 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "nopwatch why uprobe:FILE:SYMBOL",
 	 "libbpf src/elf.c, perf tools/perf/util/probe-event.c"},
 	{"error: event * already exists", NW_CAUSE_STALE_EVENT,
-	 "perf has an event of that name already: perf probe -d removes it, -f adds "
-	 "another",
+	 "perf has an event of that name already: perf probe -d removes it, -f adds another",
 	 "cat /sys/kernel/tracing/uprobe_events", "perf tools/perf/util/probe-event.c"},
 	{"debuginfo analysis failed", NW_CAUSE_SYMBOL_STRIPPED,
-	 "perf could not read the file's DWARF; a function's name or a USDT probe does "
-	 "without",
+	 "perf could not read the file's DWARF; a function's name or a USDT probe does without",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "perf tools/perf/util/probe-event.c"},
 	{"tracefs or debugfs is not mounted", NW_CAUSE_NO_TRACEFS, "tracefs is not mounted",
 	 "mount -t tracefs nodev /sys/kernel/tracing", "perf tools/perf/util/probe-file.c"},
 	{"a semaphore is associated with", NW_CAUSE_SEMAPHORE,
-	 "the kernel (before 4.20) does not count USDT semaphores; nopwatch raises them "
-	 "itself",
+	 "the kernel (before 4.20) does not count USDT semaphores; nopwatch raises them itself",
 	 "nopwatch stat usdt:FILE:PROVIDER:NAME", "perf tools/perf/util/probe-event.c"},
 	{"no match (similar", NW_CAUSE_NO_SUCH_PROBE,
 	 "SystemTap found no such probe, but names like it", "nopwatch list FILE",
@@ -62,12 +58,10 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "the kernel was built without uprobes", "nopwatch features",
 	 "SystemTap tapsets.cxx"},
 	{"file has no debug information", NW_CAUSE_SYMBOL_STRIPPED,
-	 "perf needs DWARF for arguments and lines; a function's name or a USDT probe does "
-	 "without",
+	 "perf needs DWARF for arguments and lines; a function's name or a USDT probe does without",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "perf tools/perf/util/probe-event.c"},
 	{"an error occurred in debuginfo analysis", NW_CAUSE_SYMBOL_STRIPPED,
-	 "perf could not read the file's DWARF; a function's name or a USDT probe does "
-	 "without",
+	 "perf could not read the file's DWARF; a function's name or a USDT probe does without",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "perf tools/perf/util/probe-event.c"},
 	{"specified offset is out of", NW_CAUSE_BAD_OFFSET,
 	 "the offset is behind the end of the function", "nm -S FILE | grep -w SYMBOL",
@@ -94,8 +88,7 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "perf leaves out an argument that ftrace cannot fetch; the probe itself fires",
 	 "nopwatch list -v FILE", "perf tools/perf/arch/x86/util/perf_regs.c"},
 	{"sdt event cannot be directly recorded on", NW_CAUSE_NO_SUCH_PROBE,
-	 "perf knows the probe, but no event was made of it yet: perf probe "
-	 "sdt_PROVIDER:NAME",
+	 "perf knows the probe, but no event was made of it yet: perf probe sdt_PROVIDER:NAME",
 	 "nopwatch add usdt:FILE:PROVIDER:NAME", "perf tools/lib/api/fs/tracing_path.c"},
 	{"failed to write event", NW_CAUSE_REFUSED,
 	 "the kernel refused the definition: error_log or dmesg says why",
@@ -142,8 +135,7 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "LTTng found no such function or probe in the file", "nopwatch list FILE",
 	 "LTTng src/common/error.c"},
 	{"elf parsing error", NW_CAUSE_FILE_MISSING,
-	 "the file is no ELF file, or a damaged one: a script or a wrapper around the "
-	 "program",
+	 "the file is no ELF file, or a damaged one: a script or a wrapper around the program",
 	 "file FILE", "LTTng src/common/error.c"},
 	{"kernel tracer not available", NW_CAUSE_NO_UPROBES,
 	 "LTTng's kernel modules are not loaded; a probe in tracefs needs none",
@@ -173,12 +165,10 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "the file has no USDT probes: it was built without them, or they were stripped",
 	 "readelf -n FILE", "LTTng src/common/lttng-elf.c"},
 	{"pc=0x7fffffffe0", NW_CAUSE_RETURN_GO,
-	 "a return probe in Go code: the process returned to the kernel's trampoline on a "
-	 "stack that had moved",
+	 "a return probe in Go code: the process returned to the kernel's trampoline on a stack that had moved",
 	 "nopwatch stat uprobe:FILE:SYMBOL", "Go src/runtime/signal_unix.go"},
 	{"too many open files", NW_CAUSE_LIMIT,
-	 "a perf probe takes a descriptor each, more than the limit; a probe in tracefs "
-	 "takes none",
+	 "a perf probe takes a descriptor each, more than the limit; a probe in tracefs takes none",
 	 "ulimit -n 65536", "errno EMFILE"},
 	{"unknown error 524", NW_CAUSE_BREAKPOINT,
 	 "the instruction there cannot be probed, or holds a breakpoint already",
@@ -187,8 +177,7 @@ const struct nw_error_cause nw_tool_errors[] = {
 	 "the instruction there cannot be probed, or holds a breakpoint already",
 	 "nopwatch why uprobe:FILE:SYMBOL", "errno ENOTSUPP"},
 	{"device or resource busy", NW_CAUSE_STALE_EVENT,
-	 "an event of that name, or at that place, is in use: by another tool, or left by "
-	 "a dead one",
+	 "an event of that name, or at that place, is in use: by another tool, or left by a dead one",
 	 "nopwatch why uprobe:FILE:SYMBOL", "errno EBUSY"},
 	{"operation not permitted", NW_CAUSE_NO_PRIVILEGE,
 	 "it takes root (or CAP_BPF and CAP_PERFMON), unless kernel lockdown is the reason",

@@ -16,16 +16,13 @@ static const struct {
 	/* java -XX:+ExtendedDTraceProbes -XX:+PrintFlagsFinal -version (17): it turns on the other
 	 * three */
 	{"hotspot", "method__*", "+ExtendedDTraceProbes\0+DTraceMethodProbes\0",
-	 "the JVM fires its method probes only with -XX:+DTraceMethodProbes or "
-	 "-XX:+ExtendedDTraceProbes",
+	 "the JVM fires its method probes only with -XX:+DTraceMethodProbes or -XX:+ExtendedDTraceProbes",
 	 "# start java with -XX:+ExtendedDTraceProbes"},
 	{"hotspot", "object__alloc", "+ExtendedDTraceProbes\0+DTraceAllocProbes\0",
-	 "the JVM fires object__alloc only with -XX:+DTraceAllocProbes or "
-	 "-XX:+ExtendedDTraceProbes",
+	 "the JVM fires object__alloc only with -XX:+DTraceAllocProbes or -XX:+ExtendedDTraceProbes",
 	 "# start java with -XX:+ExtendedDTraceProbes"},
 	{"hotspot", "monitor__*", "+ExtendedDTraceProbes\0+DTraceMonitorProbes\0",
-	 "the JVM fires its monitor probes only with -XX:+DTraceMonitorProbes or "
-	 "-XX:+ExtendedDTraceProbes",
+	 "the JVM fires its monitor probes only with -XX:+DTraceMonitorProbes or -XX:+ExtendedDTraceProbes",
 	 "# start java with -XX:+ExtendedDTraceProbes"},
 	/* PHP's manual, "Using PHP and DTrace" */
 	{"php", "*", "USE_ZEND_DTRACE=1\0",
@@ -34,16 +31,14 @@ static const struct {
 	/* python/cpython issue 98894; later versions have no such notes until pull request 142397, which
 	 * brings function__* back, but not line */
 	{"python", "function__*", "\0",
-	 "the interpreter of CPython 3.11 calls Python functions without passing its "
-	 "function__entry and function__return probes (python/cpython issue 98894)",
+	 "the interpreter of CPython 3.11 calls Python functions without passing its function__entry and function__return probes (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
 	{"python", "line", "\0",
 	 "CPython has not fired its line probe since 3.11 (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
 	/* Ruby's probes.d: cmethod__* are "fired just before a C method is entered" and returns */
 	{"ruby", "method__*", "\0",
-	 "Ruby's method probes are for methods written in Ruby; those written in C have "
-	 "cmethod__entry and cmethod__return",
+	 "Ruby's method probes are for methods written in Ruby; those written in C have cmethod__entry and cmethod__return",
 	 "# try ruby:cmethod__*"},
 };
 

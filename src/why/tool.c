@@ -256,11 +256,10 @@ static int check_named(const struct nw_tool *tool, struct nw_error *err)
 	if (tool->specs.count)
 		return 0;
 	if (tool->events.count)
-		return nw_fail(err, ENOENT,
-			       "%s is an event, not a place in a program: bpftrace cannot "
-			       "attach to uprobe events (PERF_EVENT_IOC_SET_BPF: Invalid "
-			       "argument)",
-			       tool->events.item[0]);
+		return nw_fail(
+			err, ENOENT,
+			"%s is an event, not a place in a program: bpftrace cannot attach to uprobe events (PERF_EVENT_IOC_SET_BPF: Invalid argument)",
+			tool->events.item[0]);
 	return nw_fail(err, ENOENT, "that program has no uprobe, uretprobe or usdt probe");
 }
 
@@ -280,10 +279,10 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
 	if (name && strcmp(name, "sudo") == 0 && argv[1])
 		return nw_tool_parse(argv + 1, out, err);
 	if (!name || strcmp(name, "bpftrace") != 0)
-		return nw_fail_usage(err,
-				     "'%s' is not a tool whose command line is understood "
-				     "(bpftrace is)",
-				     name ? name : "");
+		return nw_fail_usage(
+			err,
+			"'%s' is not a tool whose command line is understood (bpftrace is)",
+			name ? name : "");
 	tool.program = strdup(name);
 	int ret = tool.program ? take_options(&tool, argv, err) : nw_no_memory(err);
 	if (ret == 0 && !tool.script)
