@@ -113,7 +113,8 @@ endif
 
 ROOMS := base elf process probe plan kernel manage why stream summary output top engine
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
-CMD_SRC := $(sort $(wildcard src/cmd/*.c))
+# what keeps state for the whole process is no part of the library
+CMD_SRC := $(sort $(wildcard src/terminal/*.c src/cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 LIB := $(BUILD)/libnopwatch.a

@@ -325,6 +325,8 @@ int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *
 /* Both close it. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
+/* All of it at once: who reads the file at any moment finds the old text or the new one, whole. */
+int nw_replace_text(const char *path, const char *text, size_t len, struct nw_error *err);
 
 /* ---- cleanup ------------------------------------------------------------------------ */
 

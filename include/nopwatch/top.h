@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * top: what a live view shows, without a terminal: rows and keys go in, cells come out. Pure: no
- * files, no clock of its own. The terminal is cmd's (src/cmd/terminal.c).
+ * files, no clock of its own. The terminal is src/terminal/.
  */
 #ifndef NOPWATCH_TOP_H
 #define NOPWATCH_TOP_H

@@ -250,3 +250,17 @@ void nw_replace_abort(struct nw_replace *r)
 	free(r->path);
 	*r = (struct nw_replace){.fd = -1, .dir = -1};
 }
+
+int nw_replace_text(const char *path, const char *text, size_t len, struct nw_error *err)
+{
+	struct nw_replace file;
+	int ret = nw_replace_begin(path, &file, err);
+
+	if (ret < 0)
+		return ret;
+	ret = nw_write_all(file.fd, text, len);
+	if (ret == 0)
+		return nw_replace_commit(&file, err);
+	nw_replace_abort(&file);
+	return nw_fail(err, -ret, "cannot write '%s': %s", path, nw_strerror(-ret));
+}

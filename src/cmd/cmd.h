@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmd: the commands, each in a file of its own that ends in one struct nw_command; main.c
- * lists them. The only room that prints, exits and keeps state of its own.
+ * lists them. The only room that exits; it prints through terminal/.
  */
 #ifndef NOPWATCH_CMD_H
 #define NOPWATCH_CMD_H
@@ -13,6 +13,7 @@
 #include "nopwatch/engine.h"
 #include "nopwatch/output.h"
 #include "nopwatch/probe.h"
+#include "terminal/sink.h"
 
 /* ---- options ------------------------------------------------------------------------ */
 
@@ -127,31 +128,5 @@ bool nw_use_color(const struct nw_args *args, FILE *stream);
 
 /* --types' files, and the tapsets that are installed ($SYSTEMTAP_TAPSET, as stap has it). */
 int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_error *err);
-
-/* ---- results ------------------------------------------------------------------------ */
-
-/* Where results go: -o's file, or stdout. */
-struct nw_sink {
-	FILE *file;
-	const char *path; /* NULL: stdout */
-	bool replace; /* what is written replaces what the file held, in one step; no file */
-	bool closed;  /* the reader has gone (EPIPE): no error, but an end */
-	bool page;    /* what is longer than the screen goes through a pager, at the end */
-	struct nw_buf held; /* for it */
-};
-
-int nw_sink_open(const struct nw_args *args, struct nw_sink *out, struct nw_error *err);
-/* Write and empty the buffer. -EPIPE marks the sink closed. */
-int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);
-int nw_sink_close(struct nw_sink *sink, struct nw_error *err);
-/* From here on all is kept for a pager, if the sink is a terminal and --no-pager was not said. */
-void nw_sink_page(struct nw_sink *sink, const struct nw_args *args);
-/* Show what was kept; nw_sink_close() does so, too. */
-void nw_sink_show(struct nw_sink *sink);
-/* The terminal's size in characters; 0: it is none. */
-struct nw_screen {
-	size_t columns, rows;
-};
-struct nw_screen nw_screen_of(FILE *stream);
 
 #endif

@@ -30,7 +30,7 @@ static int run(const struct nw_args *args)
 	int ret = find_out(&features, &err);
 
 	if (ret == 0)
-		ret = nw_sink_open(args, &sink, &err);
+		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	if (ret == 0 && nw_output_make(args->format, &output) < 0)
 		ret = nw_no_memory(&err);
 	if (ret == 0) {

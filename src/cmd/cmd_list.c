@@ -132,7 +132,8 @@ static void print_all(struct listing *list)
 					      .types = &list->types,
 					      .names_only = list->args->quiet,
 					      .sites = list->args->verbose > 0};
-	nw_sink_page(&list->sink, list->args);
+	if (!list->args->no_pager)
+		nw_sink_page(&list->sink);
 	nw_probe_table_begin(&list->table);
 	nw_search_run(&list->search, &finder);
 	nw_probe_table_end(&list->table, nw_use_color(list->args, stdout));
@@ -145,7 +146,7 @@ static int open_result(struct listing *list, struct nw_error *err)
 {
 	if (nw_output_make(list->args->format, &list->output) < 0)
 		return nw_no_memory(err);
-	return nw_sink_open(list->args, &list->sink, err);
+	return nw_sink_open(list->args->output, list->args->format, &list->sink, err);
 }
 
 static int run(const struct nw_args *args)

@@ -27,7 +27,7 @@ static int run(const struct nw_args *args)
 	int ret = make_script(args, &out, &err);
 
 	if (ret == 0)
-		ret = nw_sink_open(args, &sink, &err);
+		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	if (ret == 0)
 		ret = nw_sink_write(&sink, &out, &err);
 	if (ret == 0)

@@ -39,7 +39,7 @@ static int print(struct nw_management *m, const nw_event_statuses *events,
 				   .bold = !args->output && nw_use_color(args, stdout)};
 	struct nw_output output = {0};
 	struct nw_sink sink;
-	int ret = nw_sink_open(args, &sink, err);
+	int ret = nw_sink_open(args->output, args->format, &sink, err);
 
 	if (ret < 0)
 		return ret;

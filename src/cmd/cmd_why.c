@@ -140,7 +140,7 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	struct nw_sink sink;
 	int status = NW_EXIT_OK;
-	int ret = nw_sink_open(args, &sink, &err);
+	int ret = nw_sink_open(args->output, args->format, &sink, &err);
 
 	if (ret == 0) {
 		ret = answer(args, &sink, &status, &err);

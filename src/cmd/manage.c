@@ -82,7 +82,7 @@ int nw_management_finish(struct nw_management *m, struct nw_error *err)
 {
 	struct nw_output output;
 	struct nw_sink sink;
-	int ret = nw_sink_open(m->args, &sink, err);
+	int ret = nw_sink_open(m->args->output, m->args->format, &sink, err);
 
 	if (ret < 0)
 		return ret;

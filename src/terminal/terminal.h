@@ -3,13 +3,13 @@
  * The terminal that a live view has for itself, and gives back as it was: also when it is suspended,
  * when it is killed by any signal but SIGKILL and SIGSTOP, and when the program fails.
  */
-#ifndef NOPWATCH_CMD_TERMINAL_H
-#define NOPWATCH_CMD_TERMINAL_H
+#ifndef NOPWATCH_TERMINAL_TERMINAL_H
+#define NOPWATCH_TERMINAL_TERMINAL_H
 
 #include <signal.h>
 
-#include "cmd.h"
 #include "nopwatch/top.h"
+#include "sink.h"
 
 struct nw_terminal {
 	int fd; /* of our own, not blocking: a connection that hangs must not hold us up */

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "sink.h"
 
 struct nw_screen nw_screen_of(FILE *stream)
 {
@@ -30,13 +30,13 @@ static const char *pager(void)
 	return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
 }
 
-void nw_sink_page(struct nw_sink *sink, const struct nw_args *args)
+void nw_sink_page(struct nw_sink *sink)
 {
 	const char *term = getenv("TERM");
 
-	sink->page = sink->file == stdout && !args->no_pager && args->format->for_people &&
-		     pager() && term && strcmp(term, "dumb") != 0 &&
-		     isatty(STDIN_FILENO) == 1 && nw_screen_of(stdout).rows > 0;
+	sink->page = sink->file == stdout && sink->format->for_people && pager() && term &&
+		     strcmp(term, "dumb") != 0 && isatty(STDIN_FILENO) == 1 &&
+		     nw_screen_of(stdout).rows > 0;
 }
 
 static size_t count_rows(const struct nw_buf *text, size_t columns)

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/* See nopwatch/reports.h. */
+#include "nopwatch/reports.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	/* what is written at the end only: so much of the slow spans */
+	MOST_KEPT = 1 << 20
+};
+
+static bool is_live(const struct nw_reports *r)
+{
+	return r->options.live != NULL;
+}
+
+/* ---- a report ----------------------------------------------------------------------- */
+
+static struct nw_report make_report(const struct nw_reports *r,
+				    const struct nw_run_result *result)
+{
+	const struct nw_reports_options *options = &r->options;
+	struct nw_report report = {
+		.view = options->view,
+		.selection = &result->selection,
+		.summary = r->measure.summary,
+		.spans = r->measure.spans.item,
+		.span_count = r->measure.spans.count,
+		.group_by = r->by,
+		.disabled_at = result->disabled_at,
+		.start_ns = result->start_ns,
+		.has_filter = result->has_filter,
+		.filtered = result->filtered,
+		.hist_args = options->measure.hists,
+		.hist_arg_count = options->measure.hist_count,
+		.gaps = options->gaps,
+		.prometheus = options->prometheus,
+	};
+
+	if (options->style)
+		options->style(options->arg, &report);
+	return report;
+}
+
+static int64_t wall_time(const struct nw_run_result *result, uint64_t time)
+{
+	return result->wall_ns ? (int64_t)((uint64_t)result->wall_ns + time) : 0;
+}
+
+/* Into the output, with its picture up to `until` where the format has one. */
+static int show(struct nw_reports *r, struct nw_output *output, struct nw_report *report,
+		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
+{
+	struct nw_bins *bins = r->measure.bins;
+	struct nw_buf cost = {0};
+	int ret = bins ? nw_bins_look(bins, until) : 0;
+
+	nw_result_cost(result, &cost);
+	const struct nw_about about = {
+		.command = result->origin.command,
+		.source = r->options.source,
+		.host = result->origin.host,
+		.kernel = result->origin.kernel,
+		.machine = result->origin.machine,
+		.cost = nw_buf_str(&cost),
+		.began_ns = wall_time(result, result->start_ns),
+		.reason = result->reason,
+	};
+	report->about = &about;
+	report->bins = bins;
+	if (ret == 0)
+		nw_output_report(output, report);
+	nw_buf_free(&cost);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+static int flush(struct nw_reports *r, struct nw_error *err)
+{
+	return r->options.write(r->options.arg, &r->output.text, err);
+}
+
+/* One of what is not over. If a page is what they are, they are for files that are replaced. */
+static int write_now(struct nw_reports *r, struct nw_report *report,
+		     const struct nw_run_result *so_far, uint64_t until,
+		     struct nw_error *err)
+{
+	if (r->options.format->bins && !r->options.replaces)
+		return 0;
+	int ret = show(r, &r->output, report, so_far, until, err);
+	return ret < 0 ? ret : flush(r, err);
+}
+
+/* ---- while it runs ------------------------------------------------------------------ */
+
+static int start(void *arg, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+
+	if (nw_output_make(r->options.format, &r->output) < 0)
+		return nw_no_memory(err);
+	return r->options.start ? r->options.start(r->options.arg, r, err) : 0;
+}
+
+static int armed(void *arg, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+	const struct nw_reports_live *live = r->options.live;
+	const struct nw_run_result *so_far = nw_run_so_far(r->measure.run);
+	const struct nw_begin begin = {
+		.selection = &so_far->selection,
+		.hidden = nw_selection_hidden(&so_far->selection),
+		.sites = nw_result_sites(so_far),
+	};
+
+	if (!live && r->options.armed)
+		r->options.armed(r->options.arg, so_far);
+	nw_output_begin(&r->output, &begin);
+	return live ? live->armed(live->arg, r, err) : flush(r, err);
+}
+
+static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+	const struct nw_reports_live *live = r->options.live;
+	const struct nw_run_result *so_far = nw_run_so_far(r->measure.run);
+	uint64_t length = r->measure.options.interval_ns;
+	bool totals = r->measure.options.totals;
+
+	if (live)
+		return live->interval(live->arg, end - nw_min64(length, end), end, err);
+	struct nw_report report = make_report(r, so_far);
+	report.interval = totals ? 0 : number;
+	report.elapsed_ns = totals ? end - so_far->start_ns : length;
+	report.lost = nw_summary_lost(r->measure.summary);
+	report.states = so_far->states;
+	report.filtered = totals ? so_far->filtered : r->measure.filtered;
+	report.wall_ns = wall_time(so_far, end);
+	return write_now(r, &report, so_far, end, err);
+}
+
+static int quiet(void *arg, uint64_t first, uint64_t count, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+	const struct nw_reports_live *live = r->options.live;
+	uint64_t end = r->measure.next, length = r->measure.options.interval_ns;
+
+	if (live) /* the last of them */
+		return live->interval(live->arg, end - nw_min64(2 * length, end),
+				      end - nw_min64(length, end), err);
+	nw_output_quiet(&r->output, first, count);
+	return flush(r, err);
+}
+
+static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+
+	if (!is_live(r) || r->output.text.len < MOST_KEPT)
+		nw_output_slow(&r->output, slow);
+	return is_live(r) ? 0 : flush(r, err);
+}
+
+/* SIGUSR1: what there is so far. */
+static int write_so_far(struct nw_reports *r, const struct nw_run_result *so_far,
+			struct nw_error *err)
+{
+	struct nw_report report = make_report(r, so_far);
+
+	report.so_far = true;
+	report.elapsed_ns = nw_result_elapsed(so_far);
+	report.lost = nw_summary_lost(r->measure.summary);
+	report.wall_ns = wall_time(so_far, so_far->now_ns);
+	return write_now(r, &report, so_far, so_far->now_ns, err);
+}
+
+static int tick(void *arg, struct nw_error *err)
+{
+	struct nw_reports *r = arg;
+	const struct nw_reports_live *live = r->options.live;
+	const struct nw_run_result *so_far = nw_run_so_far(r->measure.run);
+	int ret = 0;
+
+	if (live)
+		return live->tick(live->arg, err);
+	if (nw_run_asked(r->measure.run))
+		ret = write_so_far(r, so_far, err);
+	if (r->options.tick)
+		r->options.tick(r->options.arg, so_far);
+	return ret;
+}
+
+static void stopping(void *arg, struct nw_run *run)
+{
+	const struct nw_reports *r = ((struct nw_measure *)arg)->options.arg;
+
+	(void)run;
+	r->options.live->leave(r->options.live->arg);
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+void nw_reports_ended(struct nw_reports *r, const struct nw_run_result *result)
+{
+	r->result = result;
+}
+
+int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
+{
+	const struct nw_run_result *result = r->result;
+	struct nw_report report = make_report(r, result);
+	bool others = r->measure.intervals && r->options.format->for_people;
+
+	nw_summary_finish(r->measure.summary);
+	struct nw_end end = nw_result_end(result);
+	end.discarded = nw_summary_discarded(r->measure.summary);
+	report.states = result->states;
+	report.elapsed_ns = nw_result_elapsed(result);
+	report.lost = result->lost;
+	report.lost_is_least = result->lost_is_least;
+	report.dropped = result->dropped;
+	report.restricted = result->restricted;
+	if (r->since)
+		report.elapsed_ns = result->now_ns - nw_min64(r->since, result->now_ns);
+	if (!is_live(r) && others)
+		nw_buf_adds(&r->output.text, "\n--- total ---\n");
+	else if (!is_live(r) && r->options.only)
+		r->options.only(r->options.arg);
+	int ret = show(r, &r->output, &report, result, result->now_ns, err);
+	nw_output_end(&r->output, &end);
+	return ret < 0 ? ret : flush(r, err);
+}
+
+/* ---- for who shows it --------------------------------------------------------------- */
+
+int nw_reports_regroup(struct nw_reports *r, const char *by, struct nw_error *err)
+{
+	if (r->result)
+		return nw_fail(err, ENODATA,
+			       "all has been read, and can be grouped with --by only");
+	int ret = nw_measure_regroup(&r->measure, by, err);
+	if (ret < 0)
+		return ret;
+	r->by = by;
+	r->since = nw_run_known(r->measure.run);
+	return 0;
+}
+
+/* The end of a file's name says what is in it. */
+static const struct {
+	const char *end, *format;
+} endings[] = {{".html", "html"},
+	       {".json", "json"},
+	       {".csv", "csv"},
+	       {".txt", "text"},
+	       {".prom", "openmetrics"}};
+
+static const struct nw_output_format *format_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < NW_COUNT(endings); i++) {
+		size_t end = strlen(endings[i].end);
+		if (len > end && strcmp(path + len - end, endings[i].end) == 0)
+			return nw_output_find(endings[i].format);
+	}
+	return NULL;
+}
+
+static int no_format(const char *path, struct nw_error *err)
+{
+	struct nw_buf names = {0};
+
+	for (size_t i = 0; i < NW_COUNT(endings); i++)
+		if (nw_output_find(endings[i].format))
+			nw_buf_printf(&names, " %s", endings[i].end);
+	nw_fail(err, EINVAL, "'%s': the name of a report ends in one of%s", path,
+		nw_buf_str(&names));
+	nw_buf_free(&names);
+	return -EINVAL;
+}
+
+int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *err)
+{
+	const struct nw_run_result *so_far = r->result ? r->result
+						       : nw_run_so_far(r->measure.run);
+	const struct nw_output_format *format = format_of(path);
+	struct nw_output output;
+
+	if (!format || !format->shows[NW_SHOWS_REPORTS])
+		return no_format(path, err);
+	if (nw_output_make(format, &output) < 0)
+		return nw_no_memory(err);
+	const struct nw_begin begin = {.selection = &so_far->selection,
+				       .sites = nw_result_sites(so_far)};
+	struct nw_report report = make_report(r, so_far);
+	report.view.width = 0;
+	report.bold = false;
+	report.so_far = true;
+	/* the total is as of the last interval */
+	uint64_t until = r->result ? so_far->now_ns
+				   : r->measure.next - r->measure.options.interval_ns;
+	report.elapsed_ns = until - (r->since ? r->since : so_far->start_ns);
+	report.lost = nw_summary_lost(r->measure.summary);
+	nw_output_begin(&output, &begin);
+	int ret = show(r, &output, &report, so_far, until, err);
+	if (ret == 0)
+		ret = output.text.failed ? nw_no_memory(err)
+					 : nw_replace_text(path, output.text.data,
+							   output.text.len, err);
+	nw_output_free(&output);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+int nw_reports_open(const struct nw_reports_options *options, struct nw_reports *out,
+		    struct nw_error *err)
+{
+	*out = (struct nw_reports){.options = *options, .by = options->measure.by};
+	struct nw_measure_options measure = options->measure;
+	measure.totals = options->format->cumulative && !options->live;
+	measure.one_by_one = options->live != NULL;
+	measure.bins = options->format->bins || options->live;
+	measure.arg = out;
+	measure.start = start;
+	measure.armed = armed;
+	measure.interval = interval;
+	measure.quiet = quiet;
+	measure.tick = tick;
+	measure.slow = slow;
+	return nw_measure_open(&measure, &out->measure, err);
+}
+
+struct nw_consumer nw_reports_consumer(struct nw_reports *r)
+{
+	struct nw_consumer consumer = nw_measure_consumer(&r->measure);
+
+	if (!is_live(r))
+		return consumer;
+	/* other groups may be asked for */
+	consumer.comms = true;
+	consumer.values = r->options.recorded;
+	r->measure.every_arg |= consumer.values;
+	consumer.stopping = stopping;
+	return consumer;
+}
+
+void nw_reports_free(struct nw_reports *reports)
+{
+	nw_measure_close(&reports->measure);
+	nw_output_free(&reports->output);
+}

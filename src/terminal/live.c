@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* See live.h. */
+#include "live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command_output.h"
+#include "terminal.h"
+
+enum {
+	PICTURE_NS = 100000000 /* between two, unless a key asks for one */
+};
+
+struct nw_live_view {
+	struct nw_live_options options;
+	struct nw_reports_live hooks;
+	struct nw_reports *reports; /* once all is armed */
+	struct nw_terminal terminal;
+	struct nw_top seen, frozen; /* frozen: while it is paused */
+	struct nw_top_view view;
+	struct nw_canvas canvas;
+	struct nw_buf keys; /* that can be grouped by */
+	nw_strings bys;	    /* that it was grouped by: each lives as long as the run */
+	nw_strings notices; /* to be printed at the end, too */
+	struct nw_command_output output; /* of CMD */
+	unsigned char typed[256];	 /* the beginning of a key */
+	size_t typed_len;
+	uint64_t drawn;	      /* when, on the clock of this program */
+	uint64_t hits_before; /* that were grouped otherwise */
+	uint64_t told_until;  /* of the trace clock: the last interval's end */
+	int wake_fds[2];
+	bool fresh, urgent, quit;
+};
+
+static struct nw_measure *measure_of(const struct nw_live_view *v)
+{
+	return &v->reports->measure;
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- drawing ------------------------------------------------------------------------ */
+
+static const struct nw_top *shown(const struct nw_live_view *v)
+{
+	return v->view.paused ? &v->frozen : &v->seen;
+}
+
+static void draw(struct nw_live_view *v)
+{
+	struct nw_screen size = nw_terminal_size(&v->terminal);
+
+	v->fresh = v->urgent = false;
+	v->drawn = clock_now();
+	if (nw_canvas_reset(&v->canvas, size.columns, size.rows) == 0 &&
+	    nw_top_draw(shown(v), &v->view, &v->canvas) == 0)
+		nw_terminal_show(&v->terminal, &v->canvas);
+}
+
+/* ---- keys --------------------------------------------------------------------------- */
+
+static void say(struct nw_live_view *v, const char *text)
+{
+	snprintf(v->view.message, sizeof(v->view.message), "%.*s",
+		 (int)sizeof(v->view.message) - 1, text);
+}
+
+static void pause_view(struct nw_live_view *v)
+{
+	nw_top_free(&v->frozen);
+	if (v->view.paused && nw_top_copy(&v->seen, &v->frozen) < 0) {
+		v->view.paused = false;
+		say(v, "out of memory");
+	}
+}
+
+static void group(struct nw_live_view *v)
+{
+	const char *by = NULL;
+	struct nw_error err = {0};
+	int ret = 0;
+
+	if (*v->view.input) {
+		ret = nw_strings_add(&v->bys, v->view.input, strlen(v->view.input));
+		by = ret == 0 ? v->bys.item[v->bys.count - 1] : NULL;
+	}
+	if (ret == 0)
+		ret = nw_reports_regroup(v->reports, by, &err);
+	if (ret < 0) {
+		say(v, err.code ? err.what : "out of memory");
+		return;
+	}
+	v->view.by = by;
+	v->view.paused = v->view.has_cursor = false;
+	v->view.first = 0;
+	nw_top_free(&v->frozen);
+	nw_top_free(&v->seen);
+	nw_top_open(&v->seen, v->told_until, v->options.interval_ns, 0);
+	v->hits_before = nw_run_so_far(measure_of(v)->run)->hits;
+}
+
+static void write_report(struct nw_live_view *v, const char *path)
+{
+	struct nw_error err = {0};
+	int ret = nw_reports_write(v->reports, path, &err);
+
+	if (ret < 0)
+		say(v, err.what);
+	else
+		snprintf(v->view.message, sizeof(v->view.message), "written: %.200s", path);
+}
+
+static void press(struct nw_live_view *v, uint32_t key)
+{
+	switch (nw_top_press(&v->view, shown(v), key)) {
+	case NW_TOP_NOTHING:
+		break;
+	case NW_TOP_QUIT:
+		v->quit = true;
+		break;
+	case NW_TOP_PAUSE:
+		pause_view(v);
+		break;
+	case NW_TOP_GROUP:
+		group(v);
+		break;
+	case NW_TOP_REPORT:
+		write_report(v, v->view.input);
+		break;
+	}
+	v->fresh = v->urgent = true;
+}
+
+/* Keys and signals. */
+static void take_input(struct nw_live_view *v)
+{
+	size_t room = sizeof(v->typed) - v->typed_len, at = 0;
+	uint32_t key;
+
+	nw_terminal_look(&v->terminal);
+	size_t got = nw_terminal_read(&v->terminal, v->typed + v->typed_len, room);
+	if (got) {
+		v->typed_len += got;
+		while ((key = nw_press_next(v->typed, v->typed_len, &at)))
+			press(v, key);
+		/* nothing is that long */
+		at = v->typed_len - at == sizeof(v->typed) ? v->typed_len : at;
+		v->typed_len -= at;
+		memmove(v->typed, v->typed + at, v->typed_len);
+	}
+	v->quit |= v->terminal.gone || v->terminal.ended;
+	v->fresh |= v->terminal.redraw;
+}
+
+static bool is_time(const struct nw_live_view *v)
+{
+	return v->fresh && !v->quit && (v->urgent || clock_now() - v->drawn >= PICTURE_NS);
+}
+
+/* ---- what is measured --------------------------------------------------------------- */
+
+/* What is only recorded for something else is no row. */
+static bool is_hidden(const struct nw_run_result *so_far, const struct nw_group_row *row)
+{
+	return !row->is_span && so_far->selection.probes.item[row->number]->hidden;
+}
+
+static int add_row(struct nw_live_view *v, const struct nw_run_result *so_far,
+		   const struct nw_group_row *row, uint32_t group, const char *group_name)
+{
+	const struct nw_measure *m = measure_of(v);
+	const struct nw_top_entry entry = {
+		.is_span = row->is_span,
+		.index = row->number,
+		.group = group,
+		.name = row->is_span ? m->spans.item[row->number].name
+				     : so_far->selection.probes.item[row->number]->label,
+		.group_name = group_name,
+		.count = row->is_span ? row->span->latency.count : row->probe->hits,
+		.times = row->is_span ? &row->span->latency : &row->probe->gap,
+		.disabled = !row->is_span && nw_result_is_disabled(so_far, row->number),
+	};
+
+	/* of groups there may be many: those that did nothing now keep what they have */
+	return group_name && !entry.count ? 0 : nw_top_add(&v->seen, &entry);
+}
+
+/* What the summary has of a piece of time. */
+static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
+		     uint64_t start, uint64_t end)
+{
+	const struct nw_measure *m = measure_of(v);
+	bool grouped = v->view.by != NULL;
+	int ret = 0;
+
+	nw_top_next(&v->seen, nw_max64(start, v->seen.began), end);
+	v->told_until = end;
+	for (size_t g = 0; g < nw_summary_groups(m->summary); g++) {
+		const struct nw_group_rows *rows = nw_summary_rows(m->summary, g, false);
+		const char *name = grouped ? nw_summary_group_name(m->summary, g) : NULL;
+		struct nw_group_row row;
+		size_t at = 0;
+		while (ret == 0 && nw_group_next(rows, &at, &row))
+			if (!is_hidden(so_far, &row))
+				ret = add_row(v, so_far, &row, (uint32_t)g, name);
+	}
+	v->seen.hits = so_far->hits - v->hits_before;
+	v->seen.lost = nw_summary_lost(m->summary);
+	v->fresh |= !v->view.paused;
+	return ret;
+}
+
+static int take_interval(void *arg, uint64_t start, uint64_t end, struct nw_error *err)
+{
+	struct nw_live_view *v = arg;
+	const struct nw_measure *m = measure_of(v);
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+
+	if (take_rows(v, so_far, start, end) < 0)
+		return nw_no_memory(err);
+	if (!v->options.recorded && end > so_far->start_ns)
+		v->seen.cost = (double)nw_run_cost(m->run) /
+			       (double)(end - so_far->start_ns);
+	/* a recording is read without ticks */
+	if (v->options.recorded && clock_now() - v->drawn >= NW_LIVE_INTERVAL_NS) {
+		take_input(v);
+		draw(v);
+	}
+	return v->quit ? -ECANCELED : 0;
+}
+
+/* How long all of it is, where a recording tells; 0: not known. */
+static uint64_t all_ns(const struct nw_live_view *v, const struct nw_run_result *so_far)
+{
+	bool known = v->options.recorded && so_far->stop_ns != UINT64_MAX;
+
+	return known && so_far->stop_ns > so_far->start_ns
+		       ? so_far->stop_ns - so_far->start_ns
+		       : 0;
+}
+
+static int take_armed(void *arg, struct nw_reports *reports, struct nw_error *err)
+{
+	struct nw_live_view *v = arg;
+	struct nw_measure *m = &reports->measure;
+	const struct nw_run_result *so_far = nw_run_so_far(m->run);
+	uint64_t all = all_ns(v, so_far);
+
+	v->reports = reports;
+	v->told_until = so_far->start_ns;
+	nw_top_open(&v->seen, so_far->start_ns, v->options.interval_ns, all);
+	if (!m->options.interval_ns) /* as much as can be shown of it */
+		nw_measure_set_interval(m, all ? v->seen.slot_ns : NW_LIVE_INTERVAL_NS);
+	nw_measure_keys(m, &v->keys);
+	if (v->keys.failed)
+		return nw_no_memory(err);
+	v->view.keys = nw_buf_str(&v->keys);
+	nw_terminal_enter(&v->terminal);
+	draw(v);
+	return 0;
+}
+
+static int take_tick(void *arg, struct nw_error *err)
+{
+	struct nw_live_view *v = arg;
+
+	(void)err;
+	take_input(v);
+	if (is_time(v))
+		draw(v);
+	return v->quit ? -ECANCELED : 0;
+}
+
+void nw_live_notice(struct nw_live_view *v, const char *text)
+{
+	if (!v->terminal.entered) {
+		v->options.note("%s", text);
+		return;
+	}
+	say(v, text);
+	v->fresh = true;
+	/* without memory it was shown at least */
+	int ret = nw_strings_add(&v->notices, text, strlen(text));
+	(void)ret;
+}
+
+/* A recording is over before anybody has seen it. */
+void nw_live_browse(struct nw_live_view *v, const struct nw_run_result *result)
+{
+	if (!v->options.recorded || v->quit || result->reason == NW_END_SIGNAL)
+		return;
+	nw_terminal_take_ends(&v->terminal);
+	/* what came behind the last interval, if it was only one hit in no time */
+	if (take_rows(v, result, v->told_until, nw_max64(result->now_ns, v->told_until)) <
+		    0 ||
+	    nw_summary_next_interval(measure_of(v)->summary) < 0)
+		say(v, "out of memory");
+	v->seen.over = true;
+	v->fresh = true;
+	while (!v->quit) {
+		take_input(v);
+		if (v->fresh)
+			draw(v);
+		if (!v->quit)
+			nw_terminal_wait(&v->terminal, -1);
+	}
+}
+
+static void leave(void *arg)
+{
+	struct nw_live_view *v = arg;
+
+	nw_terminal_leave(&v->terminal);
+	nw_command_output_show(&v->output, v->options.note);
+	nw_vec_each (&v->notices, notice)
+		v->options.note("%s", *notice);
+	nw_strings_free(&v->notices);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+int nw_live_open(const struct nw_live_options *options, struct nw_live_view **out)
+{
+	const char *term = getenv("TERM");
+	struct nw_live_view *v = calloc(1, sizeof(*v));
+
+	if (!v || nw_terminal_open(&v->terminal, options->color) < 0) {
+		free(v);
+		return -ENOTTY;
+	}
+	v->options = *options;
+	v->view = (struct nw_top_view){
+		.sort = options->sort,
+		.by = options->by,
+		.ascii = !nw_terminal_is_utf8(),
+		.console = term && strcmp(term, "linux") == 0,
+	};
+	v->hooks = (struct nw_reports_live){
+		.arg = v,
+		.armed = take_armed,
+		.interval = take_interval,
+		.tick = take_tick,
+		.leave = leave,
+	};
+	v->wake_fds[0] = v->terminal.fd;
+	v->wake_fds[1] = v->terminal.signals;
+	for (int i = 0; i < 3; i++)
+		v->output.before[i] = -1;
+	if (options->keeps_output)
+		nw_command_output_keep(&v->output);
+	*out = v;
+	return 0;
+}
+
+const struct nw_reports_live *nw_live_hooks(const struct nw_live_view *v)
+{
+	return &v->hooks;
+}
+
+const int *nw_live_wake_fds(const struct nw_live_view *v, size_t *count)
+{
+	*count = NW_COUNT(v->wake_fds);
+	return v->wake_fds;
+}
+
+void nw_live_leave(struct nw_live_view *v)
+{
+	leave(v);
+}
+
+void nw_live_close(struct nw_live_view *v)
+{
+	nw_terminal_close(&v->terminal);
+	nw_top_free(&v->seen);
+	nw_top_free(&v->frozen);
+	nw_canvas_free(&v->canvas);
+	nw_buf_free(&v->keys);
+	nw_strings_free(&v->bys);
+	free(v);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/* See sink.h. */
+#include "sink.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static int check_terminal(const struct nw_sink *sink, struct nw_error *err)
+{
+	if (!sink->format->binary || isatty(fileno(sink->file)) != 1)
+		return 0;
+	nw_fail_usage(err, "-f %s is nothing for a terminal, and %s is one",
+		      sink->format->name, sink->path ? sink->path : "the output");
+	nw_error_hint(err, "write it to a file: -o FILE");
+	return -EINVAL;
+}
+
+int nw_sink_open(const char *path, const struct nw_output_format *format,
+		 struct nw_sink *out, struct nw_error *err)
+{
+	*out = (struct nw_sink){.file = stdout,
+				.path = path,
+				.format = format,
+				.replace = path && format->whole};
+	if (!path)
+		return check_terminal(out, err);
+	/* what is replaced as a whole stays as it is until then; that it can be is seen now */
+	if (out->replace) {
+		bool direct;
+		int ret = nw_replace_try(path, &direct, err);
+		out->replace = !direct;
+		out->file = NULL;
+		if (ret < 0 || !direct)
+			return ret;
+	}
+	int fd = nw_output_open(path, err);
+	if (fd < 0)
+		return fd;
+	out->file = fdopen(fd, "w");
+	if (out->file)
+		return check_terminal(out, err);
+	close(fd);
+	return nw_no_memory(err);
+}
+
+static int sink_fail(struct nw_sink *sink, struct nw_error *err)
+{
+	int code = errno;
+
+	if (code == EPIPE) {
+		sink->closed = true;
+		return -EPIPE;
+	}
+	return nw_fail(err, code, "cannot write %s%s%s: %s", sink->path ? "'" : "",
+		       sink->path ? sink->path : "the output", sink->path ? "'" : "",
+		       nw_strerror(code));
+}
+
+int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
+{
+	bool ok = !text->failed;
+
+	if (ok && text->len && sink->replace) {
+		/* a collector may read the file at any moment */
+		int ret = nw_replace_text(sink->path, text->data, text->len, err);
+		nw_buf_clear(text);
+		return ret;
+	}
+	if (!ok)
+		errno = ENOMEM;
+	else if (sink->page)
+		nw_buf_add(&sink->held, text->data, text->len);
+	else if (text->len && !sink->closed)
+		ok = fwrite(text->data, 1, text->len, sink->file) == text->len &&
+		     fflush(sink->file) == 0;
+	nw_buf_clear(text);
+	return ok ? 0 : sink_fail(sink, err);
+}
+
+int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
+{
+	if (sink->page)
+		nw_sink_show(sink);
+	if (!sink->file || sink->file == stdout)
+		return 0;
+	int ret = fclose(sink->file);
+	sink->file = NULL;
+	return ret == 0 ? 0 : sink_fail(sink, err);
+}
