@@ -145,9 +145,9 @@ struct nw_slow_span {
 	const struct nw_hit
 		*began; /* NULL: not known, there are too many open spans to keep */
 	const struct nw_hit *ended;
-	const struct nw_task *task;	/* that ended it */
-	uint64_t start, latency, least; /* it began then; at least so long are shown */
-	const uint64_t *states;		/* as in a span's event */
+	const struct nw_task *task;	     /* that ended it */
+	uint64_t start, latency, least;	     /* it began then; at least so long are shown */
+	const struct nw_span_states *states; /* as in a span's event */
 	double percentile; /* least is that of the spans before it; 0: it was said as it is */
 	uint64_t run_start; /* time that text counts from */
 	int64_t wall_ns;    /* as in an event's line */

@@ -184,6 +184,42 @@ enum nw_task_state {
 };
 extern const char *const nw_task_state_names[NW_TASK_STATES]; /* "running", ... */
 
+/* Who ended sleeps, or where they were: so many of them, and how long they were together. */
+struct nw_sleep {
+	uint64_t
+		key; /* of whom: a thread's number, or one of NW_WAKER_*; or NW_SLEEP_OTHERS */
+	uint64_t ns, count;
+	char comm[16]; /* the thread's name when it first woke one */
+};
+
+#define NW_WAKER_INTERRUPT ((uint64_t)1 << 32) /* a timer, a device, or what they set off */
+#define NW_WAKER_UNKNOWN   ((uint64_t)2 << 32) /* the events do not say */
+#define NW_SLEEP_OTHERS	   UINT64_MAX	       /* those for whom there was no room */
+
+enum {
+	NW_MOST_SLEEPS = 16
+};
+
+/* As they come; the last of a full one is NW_SLEEP_OTHERS. */
+struct nw_sleeps {
+	struct nw_sleep item[NW_MOST_SLEEPS];
+	size_t count;
+};
+
+/* Add to the one of this key, or to the others. */
+void nw_sleeps_add(struct nw_sleeps *sleeps, const struct nw_sleep *more);
+/* The longest first, and the others last. */
+void nw_sleeps_sort(struct nw_sleeps *sleeps);
+/* "comm/tid", "interrupt", ... */
+void nw_waker_text(const struct nw_sleep *waker, struct nw_buf *out);
+
+/* What became of a thread while its span was open. */
+struct nw_span_states {
+	uint64_t ns
+		[NW_TASK_STATES]; /* so long in which state, which adds up to the latency */
+	struct nw_sleeps wakers;  /* of what was sleeping or disk */
+};
+
 /* Is it one of the scheduler's events that tell this? sched_switch, sched_waking, sched_wakeup */
 bool nw_is_scheduler_probe(const struct nw_probe *probe);
 
@@ -207,9 +243,8 @@ struct nw_span_event {
 	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */
 	const struct nw_hit
 		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
-	/* ENDS: so long it was in which state, which adds up to its latency; NULL: nobody asks, or it
-	 * is not known */
-	const uint64_t *states;
+	/* ENDS: NULL: nobody asks, or it is not known */
+	const struct nw_span_states *states;
 	const char *
 		why; /* the others: "unmatched", "abandoned", "omitted", "repeated", "discarded", or "filtered":
 				a filter took its end out */
@@ -254,7 +289,8 @@ struct nw_span_row {
 		abandoned; /* calls that never returned, framed spans whose end never came */
 	/* NW_TASK_STATES of them: how long spans were in each state; NULL: none, or nobody asks */
 	struct nw_histogram *states;
-	uint64_t unsplit; /* measured, but what its thread did is not known */
+	struct nw_sleeps *wakers; /* of those that slept; NULL: none */
+	uint64_t unsplit;	  /* measured, but what its thread did is not known */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
 	uint64_t repeated; /* calls of Go's that began once more, as they do when a stack is
@@ -294,6 +330,9 @@ struct nw_summary_options {
 	bool args;    /* distributions of the arguments that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
+	/* The name of a thread, as of now; NULL: none are known. */
+	void (*comm)(void *arg, int32_t tid, char out[16]);
+	void *comm_arg;
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
 	nw_span_listener *listener;
 	void *listener_arg;

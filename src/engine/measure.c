@@ -114,6 +114,13 @@ static void listen(void *arg, const struct nw_span_event *event)
 		show_slow(m, event);
 }
 
+static void comm_of(void *arg, int32_t tid, char out[16])
+{
+	const struct nw_task *task = nw_run_task(((struct nw_measure *)arg)->run, tid);
+
+	memcpy(out, task ? task->comm : "", task ? 16 : 1);
+}
+
 static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **out,
 			struct nw_error *err)
 {
@@ -125,6 +132,8 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = grouped,
 		.states = m->options.states,
+		.comm = comm_of,
+		.comm_arg = m,
 		.listener = m->options.listener || m->options.bins || m->slow ? listen
 									      : NULL,
 		.listener_arg = m,
@@ -525,7 +534,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 	bool slow = nw_slower_asked(&options->slower);
 	bool needs_args = nw_by_needs_args(m->by) || options->hist_count || slow ||
 			  keyed_by(options, nw_span_needs_args);
-	bool comms = nw_by_needs_tasks(m->by) || slow ||
+	bool comms = nw_by_needs_tasks(m->by) || slow || options->states ||
 		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||

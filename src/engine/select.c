@@ -187,7 +187,7 @@ static int add_scheduler(specs *list, const struct nw_kernel_events *events,
 		{"sched:sched_switch",
 		 "tracepoint:sched:sched_switch(prev_pid, prev_state, next_pid)"},
 		{"sched:sched_wakeup", "tracepoint:sched:sched_wakeup(pid)"},
-		{"sched:sched_waking", "tracepoint:sched:sched_waking(pid)"},
+		{"sched:sched_waking", "tracepoint:sched:sched_waking(pid, common_flags)"},
 	};
 	size_t asked = list->count;
 	int ret = 0;

@@ -164,6 +164,35 @@ static void print_side(const struct nw_slow_span *slow, const char *key,
 	nw_json_close(json, '}');
 }
 
+static void print_wakers(const struct nw_sleeps *sleeps, struct nw_json *json)
+{
+	struct nw_sleeps wakers = *sleeps;
+
+	nw_sleeps_sort(&wakers);
+	nw_json_key(json, "woken_by");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < wakers.count; i++) {
+		const struct nw_sleep *waker = &wakers.item[i];
+		bool thread = waker->key < NW_WAKER_INTERRUPT;
+		nw_json_open(json, '{');
+		nw_json_key_text(json, "by",
+				 thread				    ? "thread"
+				 : waker->key == NW_WAKER_INTERRUPT ? "interrupt"
+				 : waker->key == NW_SLEEP_OTHERS    ? "others"
+								    : "unknown");
+		if (thread) {
+			char comm[17] = "";
+			memcpy(comm, waker->comm, 16);
+			nw_json_key_u64(json, "tid", waker->key);
+			nw_json_key_text(json, "comm", comm);
+		}
+		nw_json_key_u64(json, "ns", waker->ns);
+		nw_json_key_u64(json, "count", waker->count);
+		nw_json_close(json, '}');
+	}
+	nw_json_close(json, ']');
+}
+
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
 	struct nw_json json = nw_json_start(&output->text, "slow");
@@ -185,8 +214,9 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 		nw_json_key(&json, "states");
 		nw_json_open(&json, '{');
 		for (size_t i = 0; i < NW_TASK_STATES; i++)
-			nw_json_key_u64(&json, nw_task_state_names[i], slow->states[i]);
+			nw_json_key_u64(&json, nw_task_state_names[i], slow->states->ns[i]);
 		nw_json_close(&json, '}');
+		print_wakers(&slow->states->wakers, &json);
 	}
 	print_side(slow, "start", slow->began, &json);
 	print_side(slow, "end", slow->ended, &json);
@@ -395,6 +425,8 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 		distribution(json, nw_task_state_names[i], &row->states[i], buckets);
 	nw_json_close(json, '}');
 	nw_json_key_u64(json, "unsplit", row->unsplit);
+	if (row->wakers)
+		print_wakers(row->wakers, json);
 }
 
 static void probe_object(const struct nw_report *report, size_t probe, size_t group,

@@ -175,11 +175,33 @@ static void print_side(const struct nw_slow_span *slow, const char *word,
 	print_args(slow->selection->probes.item[hit->probe], hit, NULL, out);
 }
 
+/* "  running 12us, sleeping 3ms  woken by app/7 3ms" */
+static void print_states(const struct nw_span_states *states, struct nw_buf *out)
+{
+	struct nw_sleeps wakers = states->wakers;
+	const char *comma = "  ";
+	char time[16];
+
+	for (size_t i = 0; i < NW_TASK_STATES; i++) {
+		if (!states->ns[i])
+			continue;
+		nw_duration_text(states->ns[i], time);
+		nw_buf_printf(out, "%s%s %s", comma, nw_task_state_names[i], time);
+		comma = ", ";
+	}
+	nw_sleeps_sort(&wakers);
+	for (size_t i = 0; i < wakers.count; i++) {
+		nw_duration_text(wakers.item[i].ns, time);
+		nw_buf_adds(out, i ? ", " : "  woken by ");
+		nw_waker_text(&wakers.item[i], out);
+		nw_buf_printf(out, " %s", time);
+	}
+}
+
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
 	struct nw_buf *out = &output->text;
 	char time[32], latency[16], least[16];
-	size_t comma = 0;
 
 	time_text(slow->ended->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
 	line_start(time, slow->ended, slow->task, out);
@@ -190,13 +212,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 		nw_duration_text(slow->least, least);
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);
 	}
-	for (size_t i = 0; slow->states && i < NW_TASK_STATES; i++) {
-		if (!slow->states[i])
-			continue;
-		nw_duration_text(slow->states[i], least);
-		nw_buf_printf(out, "%s%s %s", comma++ ? ", " : "  ", nw_task_state_names[i],
-			      least);
-	}
+	if (slow->states)
+		print_states(slow->states, out);
 	print_side(slow, "from", slow->began, out);
 	print_side(slow, "to", slow->ended, out);
 	nw_buf_addc(out, '\n');

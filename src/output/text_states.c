@@ -61,8 +61,50 @@ static void add_rows(const struct nw_report *report, size_t span, size_t group,
 	}
 }
 
+/* ---- who woke them ------------------------------------------------------------------ */
+
+enum {
+	MOST_WAKERS = 8 /* of a span and group, and the others in one row */
+};
+
+static void add_wakers(const struct nw_report *report, size_t span, size_t group,
+		       struct nw_table *table)
+{
+	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
+	struct nw_sleeps wakers = {.count = 0};
+	uint64_t sum = 0;
+	char text[16];
+
+	if (row->wakers)
+		wakers = *row->wakers;
+	nw_sleeps_sort(&wakers);
+	for (; wakers.count > MOST_WAKERS; wakers.count--) {
+		struct nw_sleep *last = &wakers.item[wakers.count - 1];
+		last[-1].ns += last->ns;
+		last[-1].count += last->count;
+		last[-1].key = NW_SLEEP_OTHERS;
+	}
+	for (size_t i = 0; i < wakers.count; i++)
+		sum += wakers.item[i].ns;
+	for (size_t i = 0; i < wakers.count; i++) {
+		const struct nw_sleep *waker = &wakers.item[i];
+		add_name(report, span, group, table);
+		nw_waker_text(waker, &table->text);
+		nw_table_end_cell(table);
+		nw_table_cell(table, "%.1f%%",
+			      sum ? 100.0 * (double)waker->ns / (double)sum : 0.0);
+		nw_duration_text(waker->ns, text);
+		nw_table_text(table, text);
+		nw_table_number(table, waker->count);
+	}
+}
+
+typedef void add_group(const struct nw_report *report, size_t span, size_t group,
+		       struct nw_table *table);
+
+/* The rows of a span, for the groups that are shown. */
 static void add_span(const struct nw_report *report, size_t span, enum nw_sort sort,
-		     struct nw_table *table)
+		     add_group *add, struct nw_table *table)
 {
 	size_t most = report->view.top ? report->view.top : MOST_GROUPS;
 	nw_ranking groups = {0};
@@ -70,7 +112,7 @@ static void add_span(const struct nw_report *report, size_t span, enum nw_sort s
 	if (nw_rank_groups(report, NW_SUBJECT_SPANS, span, sort, &groups) < 0)
 		table->text.failed = true;
 	for (size_t i = 0; i < groups.count && i < most; i++)
-		add_rows(report, span, groups.item[i].index, table);
+		add(report, span, groups.item[i].index, table);
 	nw_vec_free(&groups);
 }
 
@@ -91,37 +133,58 @@ static void tell_unsplit(const struct nw_report *report, size_t span, struct nw_
 		unsplit);
 }
 
+/* A table over all spans, if it has any rows. */
+static void print(const struct nw_report *report, const nw_ranking *ranking,
+		  enum nw_sort sort, add_group *add, struct nw_table *table,
+		  struct nw_buf *out)
+{
+	table->columns = table->cells.count;
+	nw_vec_each (ranking, span)
+		add_span(report, span->index, sort, add, table);
+	if (table->cells.count > table->columns) {
+		nw_buf_addc(out, '\n');
+		nw_table_print(table, report->bold, out);
+	}
+	nw_table_free(table);
+}
+
+static void begin_table(const struct nw_report *report, struct nw_table *table)
+{
+	nw_table_text(table, "SPAN");
+	if (report->group_by)
+		nw_table_cell(table, "BY %s", report->group_by);
+}
+
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out)
 {
 	static const bool plain[32] = {true, true}, grouped[32] = {true, true, true};
 	enum nw_sort sort = report->view.sort == NW_SORT_DEFAULT ? NW_SORT_TOTAL
 								 : report->view.sort;
-	struct nw_table table = {.left = report->group_by ? grouped : plain,
-				 .width = report->view.width,
-				 .give_up = give_up,
-				 .left_out = left_out};
+	struct nw_table states = {.left = report->group_by ? grouped : plain,
+				  .width = report->view.width,
+				  .give_up = give_up,
+				  .left_out = left_out};
+	struct nw_table wakers = {.left = report->group_by ? grouped : plain,
+				  .width = report->view.width};
 	nw_ranking ranking = {0};
 
-	nw_table_text(&table, "SPAN");
-	if (report->group_by)
-		nw_table_cell(&table, "BY %s", report->group_by);
-	nw_table_text(&table, "STATE");
-	nw_table_text(&table, "SHARE");
-	nw_table_text(&table, "TOTAL");
-	for (size_t i = 0; i < nw_statistic_count; i++)
-		nw_table_text(&table, nw_statistics[i].column);
-	table.columns = table.cells.count;
 	if (nw_rank(report, NW_SUBJECT_SPANS, sort, &ranking) < 0)
 		out->failed = true;
-	nw_vec_each (&ranking, span)
-		add_span(report, span->index, sort, &table);
-	if (table.cells.count > table.columns) {
-		nw_buf_addc(out, '\n');
-		nw_table_print(&table, report->bold, out);
-	}
+	begin_table(report, &states);
+	nw_table_text(&states, "STATE");
+	nw_table_text(&states, "SHARE");
+	nw_table_text(&states, "TOTAL");
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		nw_table_text(&states, nw_statistics[i].column);
+	print(report, &ranking, sort, add_rows, &states, out);
+	begin_table(report, &wakers);
+	nw_table_text(&wakers, "WOKEN BY");
+	nw_table_text(&wakers, "SHARE");
+	nw_table_text(&wakers, "TOTAL");
+	nw_table_text(&wakers, "COUNT");
+	print(report, &ranking, sort, add_wakers, &wakers, out);
 	nw_vec_each (&ranking, span)
 		tell_unsplit(report, span->index, out);
-	nw_table_free(&table);
 	nw_vec_free(&ranking);
 }

@@ -75,6 +75,18 @@ static int add_field(struct nw_probe *probe, const struct nw_named_arg *arg,
 	return 0;
 }
 
+/* What every event has in front of its fields; only who names them gets them. */
+static bool is_common(const char *name)
+{
+	static const char *const common[] = {"common_type", "common_flags",
+					     "common_preempt_count", "common_pid"};
+
+	for (size_t i = 0; i < NW_COUNT(common); i++)
+		if (strcmp(name, common[i]) == 0)
+			return true;
+	return false;
+}
+
 /* The fields that the spec names. Of several events, some may not have them all. */
 static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bool all,
 		     struct nw_probe *probe, struct nw_error *err)
@@ -86,11 +98,12 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 	nw_vec_free(&probe->args);
 	nw_vec_each (&spec->args, arg) {
 		const struct nw_named_arg *field = find_arg(fields, arg->name);
-		if (!field && all)
+		bool common = !field && is_common(arg->name);
+		if (!field && !common && all)
 			return no_field(spec, arg, fields, err);
-		if (!field)
+		if (!field && !common)
 			continue;
-		ret = check_type(spec, arg, &field->type, err);
+		ret = common ? 0 : check_type(spec, arg, &field->type, err);
 		if (ret == 0)
 			ret = add_field(probe, arg, err);
 		if (ret < 0)

@@ -54,6 +54,17 @@ bool nw_span_row_has(const struct nw_span_row *row)
 	       row->discarded || row->abandoned || row->omitted || row->repeated;
 }
 
+bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from)
+{
+	if (!from || !from->count)
+		return true;
+	if (!*into)
+		*into = calloc(1, sizeof(**into));
+	for (size_t i = 0; *into && i < from->count; i++)
+		nw_sleeps_add(*into, &from->item[i]);
+	return *into;
+}
+
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 {
 	nw_histogram_merge(&into->latency, &from->latency);
@@ -69,6 +80,7 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
 		nw_histogram_merge(&into->states[i], &from->states[i]);
 	into->latency.failed |= from->states && !into->states;
+	into->latency.failed |= !nw_sleeps_merge(&into->wakers, from->wakers);
 }
 
 void nw_span_row_free(struct nw_span_row *row)
@@ -78,15 +90,20 @@ void nw_span_row_free(struct nw_span_row *row)
 		nw_histogram_free(&row->states[i]);
 	free(row->states);
 	row->states = NULL;
+	free(row->wakers);
+	row->wakers = NULL;
 }
 
 static void clear_span(struct nw_span_row *row)
 {
-	struct nw_span_row empty = {.latency = row->latency, .states = row->states};
+	struct nw_span_row empty = {
+		.latency = row->latency, .states = row->states, .wakers = row->wakers};
 
 	nw_histogram_clear(&empty.latency);
 	for (size_t i = 0; empty.states && i < NW_TASK_STATES; i++)
 		nw_histogram_clear(&empty.states[i]);
+	if (empty.wakers)
+		empty.wakers->count = 0;
 	*row = empty;
 }
 

@@ -47,4 +47,7 @@ int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from);
 /* Start again from 0. When a probe was hit last stays known. */
 void nw_rows_clear(struct nw_group_rows *rows);
 
+/* Add what sleeps there were; false: no memory. *into NULL: none yet. */
+bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from);
+
 #endif

@@ -11,6 +11,11 @@
  * come with flags above (TASK_KILLABLE: 130). sched_waking is when somebody begins to wake a thread,
  * sched_wakeup when it is on a run queue; the first may come while the thread is still on its way
  * to sleep, so both are looked at.
+ *
+ * Who woke it: sched_waking is recorded in the context of the one who wakes, so its common_pid is the
+ * waker, unless its common_flags say that this was an interrupt, which has nothing to do with the thread that
+ * it came upon (TRACE_FLAG_HARDIRQ 0x08, TRACE_FLAG_SOFTIRQ 0x10, TRACE_FLAG_NMI 0x40:
+ * include/linux/trace_events.h). sched_wakeup may be recorded by the CPU that was asked to do it, and names nobody.
  */
 #include "task_states.h"
 
@@ -29,7 +34,8 @@ const char *const nw_task_state_names[NW_TASK_STATES] = {
 enum kind {
 	NOTHING,
 	SWITCH,
-	WAKING,
+	WAKING, /* by this thread */
+	WOKEN,
 };
 
 static const struct {
@@ -37,10 +43,15 @@ static const struct {
 	enum kind kind;
 	bool needed;
 	const char *args[3];
+	const char *optional;
 } kinds[] = {
-	{"sched_switch", SWITCH, true, {"prev_pid", "prev_state", "next_pid"}},
-	{"sched_waking", WAKING, false, {"pid"}},
-	{"sched_wakeup", WAKING, false, {"pid"}},
+	{"sched_switch", SWITCH, true, {"prev_pid", "prev_state", "next_pid"}, NULL},
+	{"sched_waking", WAKING, false, {"pid"}, "common_flags"},
+	{"sched_wakeup", WOKEN, false, {"pid"}, NULL},
+};
+
+enum {
+	IN_INTERRUPT = 0x08 | 0x10 | 0x40 /* bits of common_flags */
 };
 
 struct thread {
@@ -48,26 +59,34 @@ struct thread {
 	uint64_t since;
 	uint64_t spent[NW_TASK_STATES];
 	uint64_t breaks; /* so often its events were found to be incomplete */
+	uint64_t serial; /* threads of one number come one after the other */
+	size_t open;	 /* spans: while there are any, */
+	struct nw_sleeps wakers;
+	struct nw_sleep waker; /* who has begun to wake it; count 0: nobody */
 };
 
 /* The clocks when a span began. */
 struct mark {
 	int32_t tid;
-	uint64_t breaks, losses;
+	uint64_t serial, breaks, losses;
 	uint64_t spent[NW_TASK_STATES];
+	size_t wakers; /* so many of the thread's, as they were then: */
+	struct nw_sleep waker[];
 };
 
 struct scheduler_probe {
 	enum kind kind;
 	size_t arg[3];
+	int optional; /* -1: it does not have it */
 };
 
 struct nw_task_states {
 	struct nw_kept threads; /* that have begun spans, by their numbers */
 	struct nw_kept marks;
-	uint64_t losses;
+	uint64_t losses, serial;
 	struct scheduler_probe *probe;
 	size_t probes;
+	const struct nw_summary_options *options; /* how threads are called */
 };
 
 /* ---- which events they are ---------------------------------------------------------- */
@@ -90,6 +109,7 @@ static int use_probe(struct scheduler_probe *out, const struct nw_probe *probe, 
 			return no_arg(probe, kinds[i].args[j], err);
 		out->arg[j] = (size_t)arg;
 	}
+	out->optional = kinds[i].optional ? nw_arg_find(probe, kinds[i].optional) : -1;
 	return 0;
 }
 
@@ -118,13 +138,15 @@ static int find_probes(struct nw_task_states *states, const struct nw_selection 
 	return -EINVAL;
 }
 
-int nw_task_states_open(const struct nw_selection *selection, struct nw_task_states **out,
-			struct nw_error *err)
+int nw_task_states_open(const struct nw_summary_options *options,
+			struct nw_task_states **out, struct nw_error *err)
 {
+	const struct nw_selection *selection = options->selection;
 	struct nw_task_states *states = calloc(1, sizeof(*states));
 
 	*out = NULL;
 	if (states) {
+		states->options = options;
 		states->probes = selection->probes.count;
 		states->probe = calloc(states->probes + 1, sizeof(*states->probe));
 	}
@@ -207,6 +229,7 @@ static struct thread *running(struct nw_task_states *states, const struct nw_hit
 		if (!thread || nw_kept_put(&states->threads, id_of(hit->tid), thread) < 0)
 			return NULL;
 		thread->since = hit->time;
+		thread->serial = ++states->serial;
 	}
 	advance(thread, hit->time);
 	if (thread->state != NW_TASK_RUNNING)
@@ -249,10 +272,49 @@ static void leaves(struct thread *thread, enum nw_task_state state, uint64_t now
 
 static void comes(struct thread *thread, uint64_t now)
 {
+	thread->waker.count = 0;
 	/* what sleeps is woken before it runs: that was not recorded */
 	if (thread->state != NW_TASK_RUNNABLE)
 		thread->breaks++;
 	enter(thread, NW_TASK_RUNNING, now);
+}
+
+/* Whoever begins to wake a thread. */
+static struct nw_sleep waker_of(const struct nw_task_states *states,
+				const struct scheduler_probe *probe,
+				const struct nw_hit *hit)
+{
+	struct nw_sleep waker = {.key = NW_WAKER_UNKNOWN, .count = 1};
+	const struct nw_value *flags = probe->optional < 0 || (size_t)probe->optional >=
+								      hit->value_count
+					       ? NULL
+					       : &hit->values[probe->optional];
+
+	if (!flags || flags->kind == NW_VALUE_MISSING)
+		return waker;
+	waker.key = flags->number & IN_INTERRUPT ? NW_WAKER_INTERRUPT : (uint32_t)hit->tid;
+	if (waker.key == (uint32_t)hit->tid && states->options->comm)
+		states->options->comm(states->options->comm_arg, hit->tid, waker.comm);
+	return waker;
+}
+
+/* It may be woken while it is still on its way to sleep: then the second event finds it asleep. */
+static void wakes(const struct nw_task_states *states, const struct scheduler_probe *probe,
+		  struct thread *thread, const struct nw_hit *hit)
+{
+	bool sleeps = thread->state == NW_TASK_SLEEPING || thread->state == NW_TASK_DISK;
+
+	if (probe->kind == WAKING)
+		thread->waker = waker_of(states, probe, hit);
+	if (!sleeps)
+		return;
+	struct nw_sleep waker = thread->waker;
+	if (!waker.count)
+		waker = (struct nw_sleep){.key = NW_WAKER_UNKNOWN, .count = 1};
+	waker.ns = hit->time > thread->since ? hit->time - thread->since : 0;
+	if (thread->open)
+		nw_sleeps_add(&thread->wakers, &waker);
+	enter(thread, NW_TASK_RUNNABLE, hit->time);
 }
 
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
@@ -267,10 +329,9 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 		}
 	const struct nw_value *first = &hit->values[probe->arg[0]];
 	thread[0] = find(states, (int32_t)first->number);
-	if (probe->kind == WAKING) {
-		if (thread[0] && (thread[0]->state == NW_TASK_SLEEPING ||
-				  thread[0]->state == NW_TASK_DISK))
-			enter(thread[0], NW_TASK_RUNNABLE, hit->time);
+	if (probe->kind != SWITCH) {
+		if (thread[0])
+			wakes(states, probe, thread[0], hit);
 		return;
 	}
 	thread[1] = find(states, (int32_t)hit->values[probe->arg[2]].number);
@@ -284,22 +345,70 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 
 static void begin(struct nw_task_states *states, const struct nw_span_event *event)
 {
-	const struct thread *thread = running(states, event->hit);
-	struct mark *mark = thread ? malloc(sizeof(*mark)) : NULL;
+	struct thread *thread = running(states, event->hit);
 
-	if (!mark || states->marks.count >= NW_MOST_STARTS) {
-		free(mark);
-		return;
-	}
-	*mark = (struct mark){
-		.tid = event->hit->tid, .breaks = thread->breaks, .losses = states->losses};
-	memcpy(mark->spent, thread->spent, sizeof(mark->spent));
-	if (nw_kept_put(&states->marks, nw_kept_id_of(event), mark) < 0)
+	if (!thread || states->marks.count >= NW_MOST_STARTS)
 		return; /* its parts will not be known */
+	size_t wakers = thread->wakers.count;
+	struct mark *mark = malloc(sizeof(*mark) + wakers * sizeof(*mark->waker));
+	if (!mark)
+		return;
+	*mark = (struct mark){.tid = event->hit->tid,
+			      .serial = thread->serial,
+			      .breaks = thread->breaks,
+			      .losses = states->losses,
+			      .wakers = wakers};
+	memcpy(mark->spent, thread->spent, sizeof(mark->spent));
+	memcpy(mark->waker, thread->wakers.item, wakers * sizeof(*mark->waker));
+	if (nw_kept_put(&states->marks, nw_kept_id_of(event), mark) == 0)
+		thread->open++;
+}
+
+/* What has come to the thread's wakers since then. */
+static void find_wakers(const struct thread *thread, const struct mark *mark,
+			struct nw_sleeps *out)
+{
+	for (size_t i = 0; i < thread->wakers.count; i++) {
+		struct nw_sleep waker = thread->wakers.item[i];
+		waker.ns -= i < mark->wakers ? mark->waker[i].ns : 0;
+		waker.count -= i < mark->wakers ? mark->waker[i].count : 0;
+		if (waker.count)
+			nw_sleeps_add(out, &waker);
+	}
+}
+
+/* The thread of the mark, if it still is that one: a span less of its is open. */
+static struct thread *close_mark(const struct nw_task_states *states,
+				 const struct mark *mark)
+{
+	struct thread *thread = find(states, mark->tid);
+
+	if (!thread || thread->serial != mark->serial)
+		return NULL;
+	thread->open--;
+	return thread;
+}
+
+static bool split(struct nw_task_states *states, const struct nw_span_event *event,
+		  const struct mark *mark, struct nw_span_states *out)
+{
+	if (mark->tid !=
+	    event->hit->tid) { /* what a thread did is not what the span waited for */
+		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
+		return true;
+	}
+	const struct thread *thread = running(states, event->hit);
+	if (!thread || thread->serial != mark->serial || thread->breaks != mark->breaks ||
+	    states->losses != mark->losses)
+		return false;
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		out->ns[i] = thread->spent[i] - mark->spent[i];
+	find_wakers(thread, mark, &out->wakers);
+	return true;
 }
 
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
-			 uint64_t out[NW_TASK_STATES])
+			 struct nw_span_states *out)
 {
 	if (event->moment == NW_SPAN_BEGINS) {
 		begin(states, event);
@@ -309,18 +418,13 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 		return false;
 	nw_cleanup(nw_free_ptr) struct mark *mark = nw_kept_take(&states->marks,
 								 nw_kept_id_of(event));
-	if (event->moment != NW_SPAN_ENDS || !mark)
+	if (!mark)
 		return false;
-	memset(out, 0, NW_TASK_STATES * sizeof(*out));
-	if (mark->tid !=
-	    event->hit->tid) { /* what a thread did is not what the span waited for */
-		out[NW_TASK_OTHERS] = event->hit->time - event->start;
-		return true;
-	}
-	const struct thread *thread = running(states, event->hit);
-	if (!thread || thread->breaks != mark->breaks || states->losses != mark->losses)
-		return false;
-	for (size_t i = 0; i < NW_TASK_STATES; i++)
-		out[i] = thread->spent[i] - mark->spent[i];
-	return true;
+	memset(out->ns, 0, sizeof(out->ns));
+	out->wakers.count = 0;
+	bool known = event->moment == NW_SPAN_ENDS && split(states, event, mark, out);
+	struct thread *thread = close_mark(states, mark);
+	if (thread && !thread->open)
+		thread->wakers.count = 0;
+	return known;
 }

@@ -7,9 +7,9 @@
 
 struct nw_task_states;
 
-/* A usage error if the selection does not have these events, with the arguments that tell. */
-int nw_task_states_open(const struct nw_selection *selection, struct nw_task_states **out,
-			struct nw_error *err);
+/* options stay the caller's, and must stay. A usage error if their selection does not have these events, with the arguments that tell. */
+int nw_task_states_open(const struct nw_summary_options *options,
+			struct nw_task_states **out, struct nw_error *err);
 void nw_task_states_free(struct nw_task_states *states);
 /* Is it one of the scheduler's events that are looked at? */
 bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe);
@@ -18,9 +18,8 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 /* Events are missing: what threads did meanwhile is not known. */
 void nw_task_states_loss(struct nw_task_states *states);
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid);
-/* What becomes of a span. True: it has ended, and out says how long it was in which state, which adds up to
- * its latency. False: it has not, or that is not known. */
+/* What becomes of a span. True: it has ended, and out says how it went. False: it has not, or that is not known. */
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
-			 uint64_t out[NW_TASK_STATES]);
+			 struct nw_span_states *out);
 
 #endif

@@ -27,16 +27,18 @@ static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 		return;
 	row->unsplit += !event->states;
 	for (size_t i = 0; event->states && i < NW_TASK_STATES; i++)
-		nw_histogram_add(&row->states[i], event->states[i]);
+		nw_histogram_add(&row->states[i], event->states->ns[i]);
+	if (event->states)
+		s->failed |= !nw_sleeps_merge(&row->wakers, &event->states->wakers);
 }
 
 static void tell(struct nw_summary *s, const struct nw_span_event *happened)
 {
 	struct nw_span_event event = *happened;
-	uint64_t states[NW_TASK_STATES];
+	struct nw_span_states states;
 
-	if (s->task_states && nw_task_states_span(s->task_states, &event, states))
-		event.states = states;
+	if (s->task_states && nw_task_states_span(s->task_states, &event, &states))
+		event.states = &states;
 	if (s->task_states && event.moment == NW_SPAN_ENDS)
 		add_states(s, &event);
 	if (s->options.listener)

@@ -10,13 +10,20 @@ head -c 1M /dev/zero >block && sync block
 # a switch is missing must not be split.
 taskset -c 0 nice -n 19 sh -c 'while :; do :; done' & busy=$!
 
-"$NOPWATCH" trace -j --slower 1ns --states -o slow.json 'usdt:'"$STATES"':states:*' \
+"$NOPWATCH" trace -j --slower 1ns --states -o slow.json 'usdt:'"$STATES"':states:*(kind:string)' \
   --span 'act=states:begin..states:end' -- "$STATES" $ROUNDS block >told
 is "the program has run" "$(wc -l <told)" $((6 * ROUNDS))
 holds "every span is there" slow.json "len(of('slow')) == 6 * $ROUNDS"
 holds "and nearly every one is split" slow.json "sum('states' in s for s in of('slow')) >= 6 * $ROUNDS * 0.8"
 holds "the parts are its latency, to the nanosecond" slow.json \
   "all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+
+holds "every sleep has ended by somebody" slow.json "all(sum(w['ns'] for w in s['woken_by']) == \
+  s['states']['sleeping'] + s['states']['disk'] for s in of('slow') if 'states' in s)"
+holds "a timer wakes who sleeps for some time" slow.json "all([w['by'] for w in s['woken_by']] == ['interrupt'] \
+  for s in of('slow') if 'states' in s and s['start']['args']['kind'] == 'timer')"
+holds "who reads from a pipe is woken by who writes" slow.json "all(any(w['by'] == 'thread' and w['tid'] != s['tid'] \
+  and w['comm'] == 'states' for w in s['woken_by']) for s in of('slow') if s.get('woken_by') and s['start']['args']['kind'] == 'pipe')"
 
 # The program asks the kernel just before and just behind a span, so the two differ a little: medians.
 cat >compare.py <<'PY'
@@ -80,6 +87,9 @@ for kind in spin timer contend; do
 done
 "$NOPWATCH" report --states --span 'act=states:begin..states:end' rec.dat >text
 has "a table for people" "$(cat text)" 'SPAN +STATE +SHARE +TOTAL'
+has "and one of who woke them" "$(cat text)" 'SPAN +WOKEN BY +SHARE +TOTAL +COUNT'
+has "with threads" "$(cat text)" 'act +states/[0-9]+ +[0-9.]+% '
+has "and interrupts" "$(cat text)" 'act +\(interrupt\) +[0-9.]+% '
 is "which misses nothing" "$(grep -c ' more ' text)" 0
 has "top takes them, too" "$("$NOPWATCH" top --states --from rec.dat --span 'act=states:begin..states:end' 2>&1)" \
   'act +running +[0-9.]+%'

@@ -9,6 +9,7 @@ enum {
 	DONE,
 	SWITCH,
 	WAKING,
+	WAKEUP,
 	T = 7,
 	OTHER = 8,
 	RUNS = 0, /* prev_state */
@@ -26,9 +27,10 @@ static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
 static struct nw_span_def span;
-static struct nw_probe switches, wakings;
+static struct nw_probe switches, wakings, wakeups;
 static uint64_t states[NW_TASK_STATES], ends;
 static bool split;
+static struct nw_sleeps wakers;
 
 static void listen(void *arg, const struct nw_span_event *event)
 {
@@ -39,9 +41,12 @@ static void listen(void *arg, const struct nw_span_event *event)
 	split = event->states != NULL;
 	uint64_t sum = 0;
 	for (size_t i = 0; split && i < NW_TASK_STATES; i++) {
-		states[i] = event->states[i];
+		states[i] = event->states->ns[i];
 		sum += states[i];
 	}
+	wakers.count = 0;
+	if (split)
+		wakers = event->states->wakers;
 	if (split)
 		ck_assert_uint_eq(sum, event->hit->time - event->start);
 }
@@ -61,10 +66,16 @@ static void add_probe(struct nw_probe *probe)
 	*slot = probe;
 }
 
+static void call_them(void *arg, int32_t tid, char out[16])
+{
+	(void)arg;
+	snprintf(out, 16, "task%d", tid);
+}
+
 static void setup(void)
 {
 	static const char *const fields[] = {"prev_pid", "prev_state", "next_pid"};
-	static const char *const waking[] = {"pid"};
+	static const char *const waking[] = {"pid", "common_flags"};
 
 	ck_assert_int_eq(nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL,
 				      NULL, NULL, NULL),
@@ -75,9 +86,13 @@ static void setup(void)
 	wakings = switches;
 	wakings.name = (char *)(uintptr_t) "sched_waking";
 	name_args(&switches, fields, 3);
-	name_args(&wakings, waking, 1);
+	wakeups = wakings;
+	wakeups.name = (char *)(uintptr_t) "sched_wakeup";
+	name_args(&wakings, waking, 2);
+	name_args(&wakeups, waking, 1);
 	add_probe(&switches);
 	add_probe(&wakings);
+	add_probe(&wakeups);
 	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
 	*(uint32_t *)nw_vec_add(&span.starts) = START;
 	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
@@ -85,6 +100,7 @@ static void setup(void)
 						   .spans = &span,
 						   .span_count = 1,
 						   .states = true,
+						   .comm = call_them,
 						   .listener = listen};
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 }
@@ -92,9 +108,10 @@ static void setup(void)
 static void teardown(void)
 {
 	nw_summary_free(summary);
-	selection.probes.count -= 2; /* those on our stack */
+	selection.probes.count -= 3; /* those on our stack */
 	nw_vec_free(&switches.args);
 	nw_vec_free(&wakings.args);
+	nw_vec_free(&wakeups.args);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_span_def_free(&span);
@@ -122,12 +139,32 @@ static void switches_to(int32_t prev, uint64_t state, int32_t next, uint64_t tim
 	nw_summary_scheduled(summary, &hit);
 }
 
+/* It is recorded in the context of by; flags say what that was. */
+static void woken_by(int32_t by, uint64_t flags, int32_t tid, uint64_t time)
+{
+	const struct nw_value values[] = {
+		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)tid},
+		{.kind = NW_VALUE_UNSIGNED, .number = flags}};
+	const struct nw_hit hit = {.time = time,
+				   .tid = by,
+				   .probe = WAKING,
+				   .values = values,
+				   .value_count = 2};
+
+	nw_summary_scheduled(summary, &hit);
+}
+
 static void wakes(int32_t tid, uint64_t time)
+{
+	woken_by(OTHER, 0, tid, time);
+}
+
+static void is_awake(int32_t tid, uint64_t time)
 {
 	const struct nw_value value = {.kind = NW_VALUE_SIGNED, .number = (uint64_t)tid};
 	const struct nw_hit hit = {.time = time,
 				   .tid = OTHER,
-				   .probe = WAKING,
+				   .probe = WAKEUP,
 				   .values = &value,
 				   .value_count = 1};
 
@@ -186,6 +223,88 @@ START_TEST(nested_spans_share_a_clock)
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
 	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	teardown();
+}
+END_TEST
+
+/* Sleep from one moment to the other, and be running at once. */
+static void is_woken(int32_t by, uint64_t flags, uint64_t from, uint64_t until)
+{
+	switches_to(T, SLEEPS, OTHER, from);
+	woken_by(by, flags, T, until);
+	switches_to(OTHER, RUNS, T, until);
+}
+
+static void check_waker(size_t i, uint64_t key, uint64_t ns, uint64_t count)
+{
+	ck_assert_uint_lt(i, wakers.count);
+	ck_assert_uint_eq(wakers.item[i].key, key);
+	ck_assert_uint_eq(wakers.item[i].ns, ns);
+	ck_assert_uint_eq(wakers.item[i].count, count);
+}
+
+START_TEST(who_woke_it)
+{
+	enum {
+		HARDIRQ = 0x08,
+		NEED_RESCHED = 0x04,
+	};
+	setup();
+	is_woken(5, 0, 50, 60); /* nobody asks */
+	probe_hit(START, T, 100);
+	is_woken(5, NEED_RESCHED, 110, 140);
+	probe_hit(START, T, 150);
+	is_woken(6, 0, 160, 170);
+	is_woken(5, 0, 180, 185);
+	probe_hit(DONE, T, 190); /* the inner one has its own */
+	ck_assert_uint_eq(wakers.count, 2);
+	check_waker(0, 5, 5, 1);
+	check_waker(1, 6, 10, 1);
+	is_woken(5, HARDIRQ, 200,
+		 300); /* an interrupt came upon 5, who has nothing to do with it */
+	switches_to(T, DISK, OTHER, 310);
+	is_awake(T, 320); /* by whom was not recorded */
+	switches_to(OTHER, RUNS, T, 320);
+	woken_by(6, 0, T, 330); /* on its way to sleep */
+	switches_to(T, SLEEPS, OTHER, 340);
+	is_awake(T, 341);
+	switches_to(OTHER, RUNS, T, 342);
+	probe_hit(DONE, T, 400);
+	ck_assert_uint_eq(wakers.count, 4);
+	check_waker(0, 5, 35, 2);
+	ck_assert_str_eq(wakers.item[0].comm, "task5");
+	check_waker(1, 6, 11, 2);
+	check_waker(2, NW_WAKER_INTERRUPT, 100, 1);
+	check_waker(3, NW_WAKER_UNKNOWN, 10, 1);
+	struct nw_sleeps sorted = *row()->wakers;
+	nw_sleeps_sort(&sorted);
+	ck_assert_uint_eq(sorted.count, 4);
+	ck_assert_uint_eq(sorted.item[0].key, NW_WAKER_INTERRUPT);
+	ck_assert_uint_eq(sorted.item[1].ns, 40); /* of both spans */
+	teardown();
+}
+END_TEST
+
+/* Those for whom there is no room are counted, and come last. */
+START_TEST(the_table_of_wakers_is_bounded)
+{
+	setup();
+	for (int round = 0; round < 2; round++) {
+		uint64_t at = 1000 * (uint64_t)(round + 1);
+		probe_hit(START, T, at);
+		for (int i = 0; i < 2 * NW_MOST_SLEEPS; i++)
+			is_woken(10 + i, 0, at + 20 * (uint64_t)i + 1,
+				 at + 20 * (uint64_t)i + 11);
+		probe_hit(DONE, T, at + 999);
+		ck_assert_uint_eq(wakers.count, NW_MOST_SLEEPS);
+		check_waker(0, 10, 10, 1);
+		check_waker(NW_MOST_SLEEPS - 1, NW_SLEEP_OTHERS, 10 * (NW_MOST_SLEEPS + 1),
+			    NW_MOST_SLEEPS + 1);
+	}
+	struct nw_sleeps sorted = *row()->wakers;
+	nw_sleeps_sort(&sorted);
+	ck_assert_uint_eq(sorted.item[NW_MOST_SLEEPS - 1].key, NW_SLEEP_OTHERS);
+	ck_assert_uint_eq(sorted.item[NW_MOST_SLEEPS - 1].count, 2 * (NW_MOST_SLEEPS + 1));
 	teardown();
 }
 END_TEST
@@ -265,6 +384,7 @@ START_TEST(without_a_switch_there_is_nothing_to_tell)
 }
 END_TEST
 
-UNIT_MAIN("task_states", each_state_has_its_time, nested_spans_share_a_clock,
-	  a_missing_event_is_no_guess, what_others_do_does_not_matter,
-	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)
+UNIT_MAIN("task_states", each_state_has_its_time, nested_spans_share_a_clock, who_woke_it,
+	  the_table_of_wakers_is_bounded, a_missing_event_is_no_guess,
+	  what_others_do_does_not_matter, a_thread_that_exits_is_forgotten,
+	  without_a_switch_there_is_nothing_to_tell)
