@@ -193,6 +193,18 @@ int nw_event_list_read(const struct nw_tracefs *fs, bool *joined, nw_event_line_
 	return ret;
 }
 
+static int add_name(void *arg, const struct nw_event_line *line)
+{
+	nw_cleanup(nw_free_ptr) char *name = nw_text("%s:%s", line->group, line->name);
+
+	return name ? nw_strings_add(arg, name, strlen(name)) : -ENOMEM;
+}
+
+int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out)
+{
+	return nw_event_list_read(fs, NULL, add_name, out);
+}
+
 /* ---- enabled or not ----------------------------------------------------------------- */
 
 enum nw_enabled nw_enabled_parse(const char *text)
