@@ -93,6 +93,7 @@ struct nw_span_def {
 	bool named;	/* the probes' names say that the one's end is the other */
 	bool unlimited; /* the return is told without the kernel's return probes */
 	bool goroutines; /* functions of Go's: calls are told apart by goroutine, not by thread */
+	bool flat; /* the user says that it does not nest: a start gives up the one before */
 };
 
 typedef NW_VEC(struct nw_span_def) nw_span_defs;
@@ -113,7 +114,7 @@ bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_spa
 /* Find out the frames of the points of spans that are framed, and of no others: these are to be
  * fetched. -ENOMEM. */
 int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs);
-/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]]"; the patterns match probe labels and names
+/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]"; the patterns match probe labels and names
  * of the selection. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);
@@ -286,7 +287,10 @@ struct nw_span_row {
 	uint64_t unmatched_starts, unmatched_ends;
 	uint64_t discarded; /* may have straddled a loss */
 	uint64_t
-		abandoned; /* calls that never returned, framed spans whose end never came */
+		abandoned; /* calls that never returned, framed and flat spans whose end never came */
+	/* Measured by order, with others of the same key inside: so it is where they nest, but also where
+	 * an end without a start of its own took a start whose end never came. */
+	uint64_t nested;
 	/* NW_TASK_STATES of them: how long spans were in each state; NULL: none, or nobody asks */
 	struct nw_histogram *states;
 	struct nw_sleeps *wakers; /* of those that slept; NULL: none */

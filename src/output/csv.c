@@ -25,7 +25,7 @@ static void field(struct nw_buf *out, const char *name)
 }
 
 enum {
-	BEHIND = 8 /* columns behind the statistics */
+	BEHIND = 9 /* columns behind the statistics */
 };
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
@@ -38,7 +38,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
 	nw_buf_adds(
 		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated\n");
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested\n");
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,
@@ -84,10 +84,10 @@ static void row_end(const struct nw_report *report, const char *arg,
 	field(out, arg);
 	nw_buf_printf(out, ",%s", nw_report_time(report, when));
 	if (span)
-		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-			      span->abandoned, span->omitted, span->repeated);
+		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+			      span->abandoned, span->omitted, span->repeated, span->nested);
 	else
-		nw_buf_adds(out, ",,,\n");
+		nw_buf_adds(out, ",,,,\n");
 }
 
 static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
@@ -156,9 +156,9 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	if (end->has_filter)
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,\n",
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,\n",
 			      end->filtered);
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,\n",
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,\n",
 		      end->lost, end->discarded);
 }
 

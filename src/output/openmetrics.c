@@ -257,6 +257,12 @@ static void show_repeated(const struct subject *s, const struct nw_span_row *row
 	counter("repeated_starts", s, row->repeated, out);
 }
 
+static void show_nested(const struct subject *s, const struct nw_span_row *row,
+			struct nw_buf *out)
+{
+	counter("nested_spans", s, row->nested, out);
+}
+
 static const struct {
 	const char *name, *type, *unit, *help;
 	show_probe *probe;
@@ -281,6 +287,9 @@ static const struct {
 	{"repeated_starts", "counter", NULL,
 	 "Starts of calls that began once more, as Go's do when their stack is moved.",
 	 NULL, show_repeated},
+	{"nested_spans", "counter", NULL,
+	 "Spans paired by order that had others of the same key inside.", NULL,
+	 show_nested},
 };
 
 static void show_probes(const struct nw_report *report, show_probe *show,

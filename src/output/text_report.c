@@ -294,8 +294,13 @@ static uint64_t repeated(const struct nw_span_row *row)
 	return row->repeated;
 }
 
-/* What of calls is not as it seems. */
-static void call_lines(const struct text *t)
+static uint64_t nested(const struct nw_span_row *row)
+{
+	return row->nested;
+}
+
+/* What is not as it seems. */
+static void span_lines(const struct text *t)
 {
 	static const struct {
 		span_count *count;
@@ -305,6 +310,8 @@ static void call_lines(const struct text *t)
 		 "calls were not measured: the kernel omits return probes beyond 64 nested calls"},
 		{repeated,
 		 "hits of the entry were of calls that began once more, as Go's do when their stack is moved or others are to run"},
+		{nested,
+		 "measured spans had others of the same kind inside: so it is where they nest; where they do not, their own ends never came, and the latencies are not true (--span ...,nest=no gives such starts up)"},
 	};
 
 	for (size_t i = 0; i < t->report->span_count; i++)
@@ -379,7 +386,7 @@ static void span_table(struct text *t)
 	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
-	call_lines(t);
+	span_lines(t);
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */

@@ -75,8 +75,8 @@ static bool is_of_one_image(const struct nw_selection *selection,
 static bool may_be_framed(const struct nw_selection *selection,
 			  const struct nw_span_def *def)
 {
-	return def->named && !def->call && def->key == NW_KEY_TID && !*def->end_key_name &&
-	       is_of_one_image(selection, def);
+	return def->named && !def->call && !def->flat && def->key == NW_KEY_TID &&
+	       !*def->end_key_name && is_of_one_image(selection, def);
 }
 
 bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def)

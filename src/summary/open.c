@@ -79,6 +79,7 @@ static int sink_top(struct nw_open *open, struct nw_open_slot *slot, bool full)
 	uint32_t below = slot->depth - 1;
 
 	if (full || slot->depth == NW_DEEPEST) { /* the outermost goes */
+		slot->outlived -= slot->outlived > 0;
 		enum sunk sunk = give_up(open, below ? slot->below : &slot->top);
 		if (below) {
 			memmove(slot->below, slot->below + 1,

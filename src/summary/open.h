@@ -27,6 +27,8 @@ struct nw_open_slot {
 	struct nw_start top;
 	struct nw_start *below; /* depth - 1 of them, outermost first */
 	uint32_t below_room;
+	uint32_t
+		outlived; /* so many, from the outermost on, have had another inside that has ended */
 };
 
 struct nw_open {
@@ -95,6 +97,16 @@ static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
 	if (nw_unlikely(--slot->depth))
 		slot->top = slot->below[slot->depth - 1];
 	return true;
+}
+
+/* After the innermost start was taken since its end has come: had it another inside that had ended? */
+static inline bool nw_open_outlived(struct nw_open_slot *slot)
+{
+	if (nw_likely(!(slot->depth | slot->outlived)))
+		return false;
+	bool had = slot->outlived > slot->depth;
+	slot->outlived = slot->depth;
+	return had;
 }
 
 #endif

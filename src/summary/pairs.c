@@ -4,12 +4,11 @@
  * The words stand in one table.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/summary.h"
+#include "pairs.h"
 
 /*
  * A word that begins a span, and the words that may end it. Those behind ELSE count only where no
@@ -144,7 +143,7 @@ static char *span_name(const struct nw_probe *start, const struct fit *fit,
 		       start->name + fit->stem_at);
 }
 
-static int add_probe(nw_vec_u32 *list, uint32_t probe)
+int nw_pairs_add(nw_vec_u32 *list, uint32_t probe)
 {
 	uint32_t *slot = nw_vec_add(list);
 
@@ -211,7 +210,7 @@ static int find_probes(const named_probes *all, const struct nw_image *image,
 	for (; from < all->count; from++) {
 		if (compare_source(all->item[from].probe, image, provider, name) != 0)
 			break;
-		if (add_probe(out, all->item[from].number) < 0)
+		if (nw_pairs_add(out, all->item[from].number) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -236,7 +235,7 @@ static void sort_numbers(nw_vec_u32 *list)
 /* Make a span of a definition that has its name and its ends; 1. */
 static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
 {
-	bool ready = def->name && add_probe(&def->starts, start) == 0;
+	bool ready = def->name && nw_pairs_add(&def->starts, start) == 0;
 	struct nw_span_def *span = ready ? nw_vec_add(out) : NULL;
 
 	if (!span) {
@@ -269,7 +268,7 @@ static int add_end(const struct nw_probe *first, const struct fit *from,
 			continue;
 		if (!def->name)
 			def->name = span_name(first, from, probe);
-		return def->name ? add_probe(&def->ends, number) : -ENOMEM;
+		return def->name ? nw_pairs_add(&def->ends, number) : -ENOMEM;
 	}
 	return 0;
 }
@@ -380,9 +379,8 @@ static bool is_unlimited(const struct nw_probe *returns)
 	return returns->points.count && !returns->points.item[0].is_return;
 }
 
-/* What a function's code says of its calls. */
-static void describe_call(const struct nw_selection *selection,
-			  const struct nw_probe *entry, struct nw_span_def *def)
+void nw_pairs_describe_call(const struct nw_selection *selection,
+			    const struct nw_probe *entry, struct nw_span_def *def)
 {
 	def->unlimited = is_unlimited(selection->probes.item[def->ends.item[0]]);
 	def->goroutines = entry->points.count && entry->points.item[0].goroutine;
@@ -418,7 +416,7 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 		return 0;
 	def.ends.count = 1;
 	def.name = strdup(first->name);
-	describe_call(selection, first, &def);
+	nw_pairs_describe_call(selection, first, &def);
 	return add_span(&def, start, out);
 }
 
@@ -452,334 +450,4 @@ void nw_spans_free(nw_span_defs *defs)
 	nw_vec_each (defs, def)
 		nw_span_def_free(def);
 	nw_vec_free(defs);
-}
-
-/* ---- --span ------------------------------------------------------------------------- */
-
-/* The pieces of "[NAME=]START..END[|END2][,key=KEY]", pointing into text. */
-struct span_text {
-	const char *name, *start, *end, *key;
-	size_t name_len, start_len, end_len, key_len;
-};
-
-static int bad_span(struct nw_error *err, const char *text, const char *why)
-{
-	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
-	nw_error_hint(
-		err,
-		"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
-	return -EINVAL;
-}
-
-/* The dots between START and END: not those of a path such as ../app or /opt/../app. */
-static const char *find_dots(const char *text)
-{
-	const char *at = text;
-
-	while ((at = strstr(at, ".."))) {
-		bool begins = at == text || strchr(":=/", at[-1]);
-		if (!begins || at[2] != '/')
-			return at;
-		at += 2;
-	}
-	return NULL;
-}
-
-/* NAME or NAME:NAME */
-static bool is_key(const char *key)
-{
-	size_t first = strcspn(key, ":");
-	const char *second = key[first] ? key + first + 1 : "end";
-
-	return first > 0 && first < 32 && *second && strlen(second) < 32 &&
-	       !strchr(second, ':');
-}
-
-static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
-{
-	const char *dots = find_dots(text), *comma, *equals;
-
-	*out = (struct span_text){.start = text};
-	if (!dots)
-		return bad_span(err, text, "START..END is missing");
-	/* a NAME= before the dots, but not an '=' inside a path */
-	equals = memchr(text, '=', (size_t)(dots - text));
-	if (equals && !memchr(text, '/', (size_t)(equals - text)) &&
-	    !memchr(text, ':', (size_t)(equals - text))) {
-		out->name = text;
-		out->name_len = (size_t)(equals - text);
-		out->start = equals + 1;
-	}
-	out->start_len = (size_t)(dots - out->start);
-	out->end = dots + 2;
-	comma = strstr(out->end, ",key=");
-	out->end_len = comma ? (size_t)(comma - out->end) : strlen(out->end);
-	if (comma) {
-		out->key = comma + 5;
-		out->key_len = strlen(out->key);
-	}
-	if (out->name && !out->name_len)
-		return bad_span(err, text, "its name is empty");
-	if (!out->start_len || !out->end_len)
-		return bad_span(err, text, "START or END is missing");
-	if (comma && !is_key(out->key))
-		return bad_span(err, text, "the key is not a name");
-	return 0;
-}
-
-/* A probe as the user writes it. */
-struct named {
-	char *pattern; /* without arguments */
-	struct nw_spec
-		spec; /* the same taken as a spec, if it is one: else without a text */
-	char *symbol; /* what the spec's probe is called */
-};
-
-static void free_named(struct named *named)
-{
-	free(named->pattern);
-	free(named->symbol);
-	nw_spec_free(&named->spec);
-}
-
-/* What a function's probe is called (src/probe/match.c); a USDT probe has its own name. */
-static char *symbol_of(const struct nw_spec *spec)
-{
-	if (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset))
-		return strdup(spec->name);
-	return nw_text("%s%s0x%" PRIx64, spec->name, *spec->name ? "+" : "", spec->offset);
-}
-
-static int make_named(const char *text, size_t len, struct named *out)
-{
-	struct nw_error ignored;
-
-	*out = (struct named){.pattern = strndup(text, len)};
-	if (!out->pattern)
-		return -ENOMEM;
-	int ret = nw_spec_parse(out->pattern, &out->spec, &ignored);
-	if (ret == 0)
-		out->symbol = symbol_of(&out->spec);
-	char *args = strchr(out->pattern, '(');
-	if (args)
-		*args = '\0';
-	return ret == -ENOMEM || (ret == 0 && !out->symbol) ? -ENOMEM : 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Is it the file of the spec? It may have been found under another path: in $PATH, as a version
- * of a library, below /proc/PID/root. */
-static bool in_file(const struct nw_spec *spec, const char *path)
-{
-	const char *wanted = base_name(spec->path);
-
-	return !*wanted || nw_glob_match(spec->path, path) ||
-	       strncmp(base_name(path), wanted, strlen(wanted)) == 0;
-}
-
-/* Does the text name this probe: by its label, by its name alone, or as a spec? */
-static bool names_probe(const struct named *named, const struct nw_probe *probe,
-			bool any_file)
-{
-	const struct nw_spec *spec = &named->spec;
-
-	bool kernel = probe->kind == NW_SPEC_TRACEPOINT;
-
-	if (nw_glob_match(named->pattern, probe->label) ||
-	    nw_glob_match(named->pattern, probe->name))
-		return true;
-	return spec->text && (spec->kind == NW_SPEC_TRACEPOINT) == kernel &&
-	       nw_spec_matches_provider(spec, probe->provider) &&
-	       nw_glob_match(named->symbol, probe->name) &&
-	       (any_file || !probe->image || in_file(spec, probe->image->path));
-}
-
-static bool has_number(const nw_vec_u32 *list, uint32_t number)
-{
-	nw_vec_each (list, known)
-		if (*known == number)
-			return true;
-	return false;
-}
-
-/* Add the probes that the text names, each once. Returns how many it names, or -ENOMEM. */
-static int add_named(const struct nw_selection *selection, const char *text, size_t len,
-		     nw_vec_u32 *out)
-{
-	struct named named;
-	int found = make_named(text, len, &named);
-
-	/* the path tells several files apart; where it matches none of them, it is ignored */
-	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
-		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
-			if (!names_probe(&named, selection->probes.item[i], any_file))
-				continue;
-			found++;
-			if (!has_number(out, i) && add_probe(out, i) < 0)
-				found = -ENOMEM;
-		}
-	}
-	free_named(&named);
-	return found;
-}
-
-/* All of END|END2|... */
-static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
-		    struct nw_span_def *def)
-{
-	const char *at = parts->end, *stop = parts->end + parts->end_len;
-
-	while (at < stop) {
-		const char *bar = memchr(at, '|', (size_t)(stop - at));
-		size_t len = (size_t)((bar ? bar : stop) - at);
-		int found = add_named(selection, at, len, &def->ends);
-		if (found <= 0)
-			return found;
-		at += len + (bar != NULL);
-	}
-	return (int)def->ends.count;
-}
-
-static enum nw_span_key key_kind(const char *name)
-{
-	return strcmp(name, "tid") == 0	  ? NW_KEY_TID
-	       : strcmp(name, "pid") == 0 ? NW_KEY_PID
-					  : NW_KEY_ARG;
-}
-
-/* KEY, or KEY:KEY of the ends. */
-static void set_key(const struct span_text *parts, struct nw_span_def *def)
-{
-	const char *key = parts->key ? parts->key : "tid";
-	size_t len = strcspn(key, ":");
-
-	snprintf(def->key_name, sizeof(def->key_name), "%.*s", (int)len, key);
-	def->key = key_kind(def->key_name);
-	if (key[len] && strcmp(def->key_name, key + len + 1) != 0)
-		snprintf(def->end_key_name, sizeof(def->end_key_name), "%s", key + len + 1);
-	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
-}
-
-void nw_span_key_text(const struct nw_span_def *def, char out[72])
-{
-	snprintf(out, 72, "%s%s%s", def->key_name, *def->end_key_name ? ":" : "",
-		 def->end_key_name);
-}
-
-/* Is one of the keys of such a text of that kind? */
-static bool has_key(const char *text, enum nw_span_key kind)
-{
-	struct nw_span_def def = {0};
-	struct span_text parts;
-	struct nw_error ignored;
-
-	if (cut_span(text, &parts, &ignored) < 0)
-		return false;
-	set_key(&parts, &def);
-	return def.key == kind || def.end_key == kind;
-}
-
-bool nw_span_needs_args(const char *text)
-{
-	return has_key(text, NW_KEY_ARG);
-}
-
-bool nw_span_needs_pids(const char *text)
-{
-	return has_key(text, NW_KEY_PID);
-}
-
-static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
-{
-	return strcmp(entry->provider, "uprobe") == 0 && probe->image == entry->image &&
-	       strcmp(probe->provider, "uretprobe") == 0 &&
-	       strcmp(probe->name, entry->name) == 0;
-}
-
-/* Is every start a function's entry, and every end the return of the same one? */
-static bool is_call(const struct nw_selection *selection, const struct nw_span_def *def)
-{
-	const struct nw_probe *first = selection->probes.item[def->starts.item[0]];
-
-	if (def->key != NW_KEY_TID || *def->end_key_name || def->starts.count != 1 ||
-	    def->ends.count != 1)
-		return false;
-	return is_return_of(first, selection->probes.item[def->ends.item[0]]);
-}
-
-static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)
-{
-	nw_vec_each (some, number)
-		if (!has_number(all, *number))
-			return false;
-	return true;
-}
-
-/* Do the names of the probes say the same as the user? -ENOMEM. */
-static int find_named(const struct nw_selection *selection, struct nw_span_def *def)
-{
-	nw_span_defs named = {0};
-	int ret = nw_spans_by_name(selection, &named);
-
-	nw_vec_each (&named, other)
-		def->named |= other->named && is_subset(&def->starts, &other->starts) &&
-			      is_subset(&def->ends, &other->ends);
-	nw_spans_free(&named);
-	return ret;
-}
-
-int nw_span_parse(const char *text, const struct nw_selection *selection,
-		  struct nw_span_def *out, struct nw_error *err)
-{
-	struct nw_span_def def = {0};
-	struct span_text parts;
-	int ret = cut_span(text, &parts, err);
-
-	if (ret < 0)
-		return ret;
-	def.name = parts.name ? strndup(parts.name, parts.name_len)
-			      : strndup(parts.start, parts.start_len + 2 + parts.end_len);
-	set_key(&parts, &def);
-	int starts = add_named(selection, parts.start, parts.start_len, &def.starts);
-	int ends = add_ends(selection, &parts, &def);
-	if (!def.name || starts == -ENOMEM || ends == -ENOMEM)
-		ret = nw_no_memory(err);
-	else if (!starts)
-		ret = bad_span(err, text, "no probe that is traced is its START");
-	else if (!ends)
-		ret = bad_span(err, text, "no probe that is traced is its END");
-	else if (find_named(selection, &def) < 0)
-		ret = nw_no_memory(err);
-	if (ret < 0) {
-		nw_span_def_free(&def);
-		return ret;
-	}
-	def.call = is_call(selection, &def);
-	if (def.call)
-		describe_call(selection, selection->probes.item[def.starts.item[0]], &def);
-	*out = def;
-	return 0;
-}
-
-int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)
-{
-	struct span_text parts;
-	int ret = cut_span(text, &parts, err);
-
-	if (ret == 0)
-		ret = nw_strings_add(out, parts.start, parts.start_len);
-	for (size_t at = 0; ret == 0 && at < parts.end_len;) {
-		size_t len = strcspn(parts.end + at, "|");
-		if (len > parts.end_len - at)
-			len = parts.end_len - at;
-		ret = nw_strings_add(out, parts.end + at, len);
-		at += len + 1;
-	}
-	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }

@@ -72,6 +72,7 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	into->unmatched_ends += from->unmatched_ends;
 	into->discarded += from->discarded;
 	into->abandoned += from->abandoned;
+	into->nested += from->nested;
 	into->omitted += from->omitted;
 	into->repeated += from->repeated;
 	into->unsplit += from->unsplit;

@@ -109,8 +109,10 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 	s->discarded += count;
 }
 
-/* All starts of a key that can have no end any more, each counted where it belongs. */
-static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot)
+/* All starts of a key that can have no end any more, each counted where it belongs. told: it is known that
+ * their ends never came, and not only that they have not. */
+static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
+			     bool told)
 {
 	struct nw_start start;
 
@@ -120,13 +122,18 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 		struct group *g = group_of(s, start.group);
 		if (!g)
 			continue;
+		struct nw_span_row *row = span_row(s, g, span);
 		bool lost = start.time < s->loss_until || s->broken[span];
 		if (lost)
-			discard(s, span_row(s, g, span), 1);
+			discard(s, row, 1);
 		else
-			span_row(s, g, span)->unmatched_starts++;
-		nw_tell_gone(s, span, slot->key, &start, lost ? "discarded" : "unmatched");
+			*(told ? &row->abandoned : &row->unmatched_starts) += 1;
+		nw_tell_gone(s, span, slot->key, &start,
+			     lost   ? "discarded"
+			     : told ? "abandoned"
+				    : "unmatched");
 	}
+	slot->outlived = 0;
 }
 
 /* Drop the starts of a key if the innermost may have ended in a loss: then so may the rest. */
@@ -135,8 +142,16 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 {
 	if (nw_likely(!slot->depth || slot->top.time >= s->loss_until))
 		return false;
-	abandon(s, span, slot);
+	abandon(s, span, slot, false);
 	return true;
+}
+
+/* Something of the key is open, and another begins. */
+static nw_apart void make_way(struct nw_summary *s, uint32_t span,
+			      struct nw_open_slot *slot)
+{
+	if (!drop_stale(s, span, slot) && s->options.spans[span].flat)
+		abandon(s, span, slot, true);
 }
 
 static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
@@ -148,7 +163,7 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
 	if (nw_unlikely(slot->depth))
-		drop_stale(s, span, slot);
+		make_way(s, span, slot);
 	int given_up = nw_open_push(&s->open, slot, span, key, start);
 	if (nw_unlikely(given_up < 0))
 		return given_up;
@@ -169,6 +184,7 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 		row->unmatched_ends++;
 		return 0;
 	}
+	bool outlived = nw_open_outlived(slot);
 	if (nw_unlikely(start.group != group)) {
 		if (start.group == NW_HIDDEN)
 			return 0;
@@ -177,6 +193,8 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 			return -ENOMEM;
 		row = span_row(s, g, span);
 	}
+	if (nw_unlikely(outlived))
+		row->nested++;
 	if (nw_unlikely(hit->time < start.time))
 		discard(s, row, 1);
 	else
@@ -543,13 +561,15 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	    (role->thread && !is_measured(s, key)))
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
-	if (drop_stale(s, role->span, slot) && role->is_end)
-		return 0;
 	if (role->is_end) {
-		if (nw_open_pop(&s->open, slot, &start))
+		if (!drop_stale(s, role->span, slot) &&
+		    nw_open_pop(&s->open, slot, &start)) {
+			nw_open_outlived(slot);
 			nw_tell_gone(s, role->span, key, &start, "filtered");
+		}
 		return 0;
 	}
+	make_way(s, role->span, slot);
 	int given_up = nw_open_push(&s->open, slot, role->span, key, hidden);
 	if (given_up > 0) { /* an older one of the key, which did count */
 		struct group *g = group_of(s, -1);
@@ -601,7 +621,7 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 {
 	for (uint32_t i = 0; i < s->options.span_count; i++)
 		if (s->options.spans[i].key == NW_KEY_TID)
-			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid));
+			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid), false);
 	const struct nw_stack_owner owner = nw_thread_stack(tid);
 	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
 	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
@@ -617,7 +637,7 @@ void nw_summary_finish(struct nw_summary *s)
 	for (size_t i = 0; i < s->open.slots; i++) {
 		struct nw_open_slot *slot = &s->open.slot[i];
 		if (slot->span)
-			abandon(s, slot->span - 1, slot);
+			abandon(s, slot->span - 1, slot, false);
 	}
 	nw_calls_finish(&s->calls);
 	nw_calls_finish(&s->frames);

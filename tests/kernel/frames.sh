@@ -40,6 +40,25 @@ for way in interpreter crossing; do
     "(lambda s: $(truth ended) - 4 <= s['count'] and s['unmatched_ends'] <= 2 and s['abandoned'] <= 4)(span('fails:work'))"
 done
 
+# In functions of their own: that an end has no start cannot be told from nesting, which is said. Who knows
+# that they do not nest says so. 20 times: one is left, two are measured, and an end has no start.
+spec="usdt:$PWD/fails:fails:help__*"
+flat="flat=usdt:$PWD/fails:fails:help__start..usdt:$PWD/fails:fails:help__done,nest=no"
+"$NOPWATCH" record -o out.dat "$spec" -- ./fails helped 20 >said 2>/dev/null
+for from in live recorded; do
+  run() { if [ $from = live ]; then "$NOPWATCH" stat "$@" -- ./fails helped 20 >said; else "$NOPWATCH" report "$@" out.dat; fi; }
+  live=("$spec")
+  [ $from = live ] || live=()
+  run -j "${live[@]}" -o out.json
+  holds "$from: by order they are measured, and those that had others inside are counted" out.json \
+    "(lambda s: (s['count'], s['nested'], s['abandoned'], s['unmatched_ends']))(span('fails:help')) == (60, 20, 0, 0)"
+  run "${live[@]}" -o out.txt
+  has "$from: which is said, and what to do" "$(cat out.txt)" '^fails:help: 20 measured spans had others .*--span \.\.\.,nest=no'
+  run -j --span "$flat" -o out.json
+  holds "$from: nest=no: what is left is given up, and takes no end" out.json \
+    "(lambda s: (s['count'], s['nested'], s['abandoned'], s['unmatched_ends']))(span('flat')) == (40, 0, 20, 20)"
+done
+
 "$NOPWATCH" script "usdt:$PWD/fails:fails:*" >script.sh
 is_armed() { grep -q armed told; }
 for way in caught statements coroutines; do

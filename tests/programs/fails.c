@@ -14,6 +14,8 @@
  *	interpreter	nested, but all in one frame
  *	crossing	what one call starts another one ends, and that is deeper on the stack
  *	inlined		as nested, of a function that the compiler has put into itself
+ *	helped		one that fails, two that do not, and an end that has no start; starts are in a
+ *			function of their own, and so are ends
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -234,6 +236,28 @@ APART static void inlined(void)
 	copy(1);
 }
 
+APART static void help_begin(int number)
+{
+	DTRACE_PROBE1(fails, help__start, number);
+}
+
+APART static void help_end(int number)
+{
+	DTRACE_PROBE1(fails, help__done, number);
+}
+
+static void helped(void)
+{
+	help_begin(0);
+	abandoned++;
+	for (int i = 1; i < 3; i++) {
+		help_begin(i);
+		ended++;
+		help_end(i);
+	}
+	help_end(3);
+}
+
 static void in_thread(void)
 {
 	pthread_t other;
@@ -266,6 +290,7 @@ static const struct {
 	{"thread", in_thread},	      {"coroutines", coroutines},
 	{"overlapping", overlapping}, {"interpreter", interpret},
 	{"crossing", crossing},	      {"inlined", inlined},
+	{"helped", helped},
 };
 
 int main(int argc, char **argv)

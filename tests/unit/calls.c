@@ -315,6 +315,48 @@ START_TEST(without_stack_pointers_the_last_in_is_the_first_out)
 }
 END_TEST
 
+/*
+ * By order, an end without a start of its own takes whatever has been left. Nothing tells that from a
+ * span with another inside, so it is measured and said; or the user knows that they do not nest.
+ */
+START_TEST(by_order_what_had_others_inside_is_counted)
+{
+	static const struct {
+		const char *words, *nested, *flat;
+		uint64_t outlived;
+	} rows[] = {
+		{"f+0 f-0 f+0 f-0", "1 1 / 0 0 0 0 0", "1 1 / 0 0 0 0 0", 0},
+		{"f+0 f+0 f-0 f-0", "1 3 / 0 0 0 0 0", "1 / 1 0 0 1 0", 1},
+		/* what is left, pairs, and an end that has no start */
+		{"f+0 f+0 f-0 f+0 f-0 f-0", "1 1 5 / 0 0 0 0 0", "1 1 / 1 0 0 1 0", 1},
+		{"f+0 f+0 f+0 f-0 f-0 f-0", "1 3 5 / 0 0 0 0 0", "1 / 2 0 0 2 0", 2},
+		{"f+0 f+0 f-0 f+0 f+0 f-0 f-0 f-0 f+0 f-0", "1 1 1 3 7 / 0 0 0 0 0",
+		 "1 1 1 / 2 0 0 2 0", 2},
+		/* of two that are left, the inner one has had none inside */
+		{"f+0 f+0 f-0 f+0", "1 / 0 0 2 0 0", "1 / 1 0 1 0 0", 0},
+		{"f+0 f+0 f-0 x f+0 f-0", "1 1 / 0 0 1 0 0", "1 1 / 1 0 0 0 0", 0},
+		{"f+0 f+0 f-0 ! f+0 f-0 f-0", "1 1 / 0 0 0 1 1", "1 1 / 1 0 0 1 0", 0},
+	};
+
+	text = frames_text;
+	for (size_t i = 0; i < 2 * NW_COUNT(rows); i++) {
+		bool flat = i % 2;
+		setup(false, false);
+		spans.item[0].flat = flat;
+		ck_assert(nw_span_is_framed(&selection, &spans.item[0]) == !flat);
+		happen(rows[i / 2].words);
+		nw_summary_finish(summary);
+		expect_span(0, flat ? rows[i / 2].flat : rows[i / 2].nested,
+			    rows[i / 2].words);
+		ck_assert_uint_eq(
+			nw_group_span(nw_summary_rows(summary, 0, true), 0)->nested,
+			flat ? 0 : rows[i / 2].outlived);
+		teardown();
+	}
+	text = plan_text;
+}
+END_TEST
+
 static void nest(uint64_t depth, uint64_t returns)
 {
 	for (uint64_t i = 0; i < depth; i++, now++)
@@ -517,6 +559,6 @@ UNIT_MAIN("calls", goroutines_keep_their_calls,
 	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
 	  frames_are_for_one_function, calls_end_with_their_own_return,
 	  without_stack_pointers_the_last_in_is_the_first_out,
-	  beyond_64_calls_returns_are_omitted, what_is_left_over_and_over_does_not_pile_up,
-	  coroutines_end_in_any_order, a_filter_takes_out_whole_calls,
-	  a_probe_that_is_disabled_discards_what_is_open)
+	  by_order_what_had_others_inside_is_counted, beyond_64_calls_returns_are_omitted,
+	  what_is_left_over_and_over_does_not_pile_up, coroutines_end_in_any_order,
+	  a_filter_takes_out_whole_calls, a_probe_that_is_disabled_discards_what_is_open)

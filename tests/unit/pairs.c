@@ -58,7 +58,8 @@ static void describe(struct nw_buf *out, const struct nw_span_def *def)
 	add_names(out, &def->starts);
 	nw_buf_adds(out, "..");
 	add_names(out, &def->ends);
-	nw_buf_printf(out, ",%s%s; ", def->key == NW_KEY_ARG ? "arg " : "", def->key_name);
+	nw_buf_printf(out, ",%s%s%s; ", def->key == NW_KEY_ARG ? "arg " : "", def->key_name,
+		      def->flat ? ", flat" : "");
 }
 
 /* ---- by name ------------------------------------------------------------------------ */
@@ -252,6 +253,9 @@ START_TEST(spans_are_parsed)
 		 "x=uprobe:f+0x10..uprobe:0x1234,tid; "},
 		{"x=usdt:../bin/app:app:conn..usdt:/opt/../app:app:close",
 		 "x=app:conn..app:close,tid; "},
+		{"x=conn..close,nest=no", "x=app:conn..app:close,tid, flat; "},
+		{"x=conn..close,nest=yes,key=fd", "x=app:conn..app:close,arg fd; "},
+		{"x=conn..close,key=fd,nest=no", "x=app:conn..app:close,arg fd, flat; "},
 		{"../app:app:conn..close",
 		 "../app:app:conn..close=app:conn..app:close,tid; "},
 	};
@@ -275,8 +279,8 @@ START_TEST(spans_are_parsed)
 END_TEST
 
 static const char hint[] =
-	"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]], START and END being "
-	"probes, for example --span 'conn=app:connect..app:close,key=fd'";
+	"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no], START and "
+	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'";
 
 START_TEST(what_is_no_span_is_told_why)
 {
@@ -298,6 +302,9 @@ START_TEST(what_is_no_span_is_told_why)
 		{"conn..close,key=a:", "the key is not a name"},
 		{"conn..close,key=:a", "the key is not a name"},
 		{"conn..close,key=a:b:c", "the key is not a name"},
+		{"conn..close,nest=no,key=", "the key is not a name"},
+		{"conn..close,nest=", "nest is 'yes' or 'no'"},
+		{"conn..close,nest=never,key=fd", "nest is 'yes' or 'no'"},
 		{"nothing..close", "no probe that is traced is its START"},
 		{"lib:conn..close", "no probe that is traced is its START"},
 		{"conn..nothing", "no probe that is traced is its END"},
