@@ -223,6 +223,10 @@ struct nw_span_states {
 
 /* Is it one of the scheduler's events that tell this? sched_switch, sched_waking, sched_wakeup */
 bool nw_is_scheduler_probe(const struct nw_probe *probe);
+/* The number-th of them, without its system; NULL: there are no more. */
+const char *nw_scheduler_event(size_t number);
+/* As a spec with the arguments that tell it: "tracepoint:sched:sched_wakeup(pid)". */
+void nw_scheduler_spec(size_t number, struct nw_buf *out);
 
 /* ---- each span ---------------------------------------------------------------------- */
 

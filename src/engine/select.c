@@ -165,14 +165,17 @@ bool nw_request_names(const struct nw_request *request, const struct nw_probe *p
 }
 
 /* Kernels before 4.3 have no sched_waking. */
-static bool has_event(const struct nw_kernel_events *events, const char *name)
+static bool has_event(const struct nw_kernel_events *events, const char *system,
+		      const char *name)
 {
 	struct nw_error ignored;
 	nw_strings names = {0};
+	size_t len = strlen(system);
 	bool has = events->names(events->arg, &names, &ignored) < 0;
 
 	nw_vec_each (&names, one)
-		has |= strcmp(*one, name) == 0;
+		has |= strncmp(*one, system, len) == 0 && (*one)[len] == ':' &&
+		       strcmp(*one + len + 1, name) == 0;
 	nw_strings_free(&names);
 	return has;
 }
@@ -181,25 +184,23 @@ static bool has_event(const struct nw_kernel_events *events, const char *name)
 static int add_scheduler(specs *list, const struct nw_kernel_events *events,
 			 struct nw_error *err)
 {
-	static const struct {
-		const char *event, *spec;
-	} wanted[] = {
-		{"sched:sched_switch",
-		 "tracepoint:sched:sched_switch(prev_pid, prev_state, next_pid)"},
-		{"sched:sched_wakeup", "tracepoint:sched:sched_wakeup(pid)"},
-		{"sched:sched_waking", "tracepoint:sched:sched_waking(pid, common_flags)"},
-	};
+	struct nw_buf spec = {0};
 	size_t asked = list->count;
+	const char *event;
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < NW_COUNT(wanted); i++) {
-		bool named = !has_event(events, wanted[i].event);
+	for (size_t i = 0; ret == 0 && (event = nw_scheduler_event(i)); i++) {
+		bool named = !has_event(events, "sched", event);
 		for (size_t j = 0; j < asked; j++)
-			named |= names_event(&list->item[j], "sched",
-					     strchr(wanted[i].event, ':') + 1);
-		if (!named)
-			ret = add_spec(list, wanted[i].spec, err);
+			named |= names_event(&list->item[j], "sched", event);
+		if (named)
+			continue;
+		nw_buf_clear(&spec);
+		nw_scheduler_spec(i, &spec);
+		ret = spec.failed ? nw_no_memory(err)
+				  : add_spec(list, nw_buf_str(&spec), err);
 	}
+	nw_buf_free(&spec);
 	return ret;
 }
 

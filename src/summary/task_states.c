@@ -41,13 +41,12 @@ enum kind {
 static const struct {
 	const char *name;
 	enum kind kind;
-	bool needed;
 	const char *args[3];
 	const char *optional;
 } kinds[] = {
-	{"sched_switch", SWITCH, true, {"prev_pid", "prev_state", "next_pid"}, NULL},
-	{"sched_waking", WAKING, false, {"pid"}, "common_flags"},
-	{"sched_wakeup", WOKEN, false, {"pid"}, NULL},
+	{"sched_switch", SWITCH, {"prev_pid", "prev_state", "next_pid"}, NULL},
+	{"sched_wakeup", WOKEN, {"pid"}, NULL},
+	{"sched_waking", WAKING, {"pid"}, "common_flags"},
 };
 
 enum {
@@ -185,6 +184,23 @@ bool nw_is_scheduler_probe(const struct nw_probe *probe)
 		if (strcmp(probe->name, kinds[i].name) == 0)
 			return true;
 	return false;
+}
+
+const char *nw_scheduler_event(size_t number)
+{
+	return number < NW_COUNT(kinds) ? kinds[number].name : NULL;
+}
+
+void nw_scheduler_spec(size_t number, struct nw_buf *out)
+{
+	const char *const *args = kinds[number].args, *optional = kinds[number].optional;
+
+	nw_buf_printf(out, "tracepoint:sched:%s(%s", kinds[number].name, args[0]);
+	for (size_t i = 1; i < NW_COUNT(kinds[0].args) && args[i]; i++)
+		nw_buf_printf(out, ", %s", args[i]);
+	if (optional)
+		nw_buf_printf(out, ", %s", optional);
+	nw_buf_addc(out, ')');
 }
 
 /* ---- threads ------------------------------------------------------------------------ */
