@@ -343,6 +343,7 @@ struct nw_setting {
 		*note; /* what a script's note of the top-level buffer calls it; or NULL */
 	bool session, script; /* who writes it, just before it enables */
 	bool own;	      /* a script: only into a buffer of its own */
+	bool heirs; /* a script: only where the kernel follows what -p's threads create */
 };
 extern const struct nw_setting nw_settings[NW_SETTING_COUNT];
 

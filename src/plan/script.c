@@ -123,8 +123,9 @@ static void write_events(const struct nw_armed *armed, struct nw_buf *out)
 static void write_setting(const struct nw_setting *setting, const char *value,
 			  struct nw_buf *out)
 {
-	nw_buf_printf(out, "  %snw_put \"$nw_dir/%s\" %s\n",
-		      setting->own ? "[ -z \"$nw_instance\" ] || " : "", setting->file,
+	nw_buf_printf(out, "  %s%snw_put \"$nw_dir/%s\" %s\n",
+		      setting->own ? "[ -z \"$nw_instance\" ] || " : "",
+		      setting->heirs ? "[ -z \"$nw_heirs\" ] || " : "", setting->file,
 		      value);
 }
 

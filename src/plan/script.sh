@@ -19,6 +19,7 @@ nw_helpers=          # other processes
 nw_saved=            # set: settings of the top-level buffer are
 nw_note=             # and this file says which, for whoever comes after a kill -9
 nw_inner=            # set: $$ is not the kernel's number
+nw_heirs=            # set: the kernel follows what -p's threads create
 
 nw_say() {
   printf 'nopwatch: %s\n' "$*" >&2
@@ -307,7 +308,6 @@ nw_set_pids() {
   nw_filter=
   nw_follow=
   [ -z "$nw_inner" ] || nw_die "inside a PID namespace the kernel has other numbers for processes: run this on the host, or make it without -p"
-  nw_heirs=
   [ ! -e "$nw_dir/set_event_pid" ] || nw_follow=yes
   if [ -n "$nw_follow" ]; then
     if nw_put "$nw_dir/options/event-fork" 1; then nw_heirs=yes; else nw_say "threads that are made later are not seen"; fi
@@ -323,7 +323,9 @@ nw_set_pids() {
       fi
     done
   done
-  [ -e "$nw_dir/options/record-tgid" ] || [ -z "$nw_heirs" ] || nw_say "this kernel does not tell processes from threads: children are counted, too"
+  # births say whose a thread is, in a buffer of its own; else its lines do, if at all
+  [ -n "$nw_instance" ] && [ -e "$nw_dir/events/task/task_newtask" ] || [ -e "$nw_dir/options/record-tgid" ] || [ -z "$nw_heirs" ] ||
+    nw_say "this kernel does not tell processes from threads: children are counted, too"
   [ -n "$nw_filter" ] || return
   nw_say "threads that are made later are not seen"
   for nw_one in $nw_events; do

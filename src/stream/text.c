@@ -28,7 +28,7 @@ enum {
 
 enum line_kind {
 	LINE_HIT,
-	LINE_EXIT,
+	LINE_TASK,
 	LINE_LOSS,
 };
 
@@ -44,7 +44,7 @@ struct line {
 		};
 		uint64_t lost; /* LOSS */
 	};
-	uint32_t cpu, event; /* event: of the plan */
+	uint32_t cpu, event; /* event: of the plan; TASK: which (enum nw_text_task) */
 	int32_t tid, tgid;
 	uint16_t comm, comm_len; /* comm: behind `at` */
 	uint8_t kind;
@@ -75,7 +75,7 @@ struct nw_text {
 	struct nw_text_event *events;
 	struct nw_index names; /* of the plan's events, */
 	nw_vec_u32 numbers;    /* and which these are */
-	struct nw_event_format exit;
+	struct nw_text_tasks tasks;
 	struct nw_buf header, values;
 	bool header_ends;
 	NW_VEC(struct cpu) cpus;
@@ -94,7 +94,7 @@ int nw_text_open(struct nw_text **out)
 
 	if (!text)
 		return -ENOMEM;
-	text->exit.kind = NW_EVENT_EXIT;
+	nw_text_tasks_init(&text->tasks);
 	text->over = UINT64_MAX;
 	*out = text;
 	return 0;
@@ -310,17 +310,11 @@ static bool is_mark(const struct nw_text_line *parsed)
 	return is_text(parsed->event, parsed->event_len, "tracing_mark_write");
 }
 
-/* Deaths of threads count only where our script has asked for them. */
-static bool is_exit(const struct nw_text *text, const struct nw_text_line *parsed)
-{
-	return text->header_ends &&
-	       is_text(parsed->event, parsed->event_len, "sched_process_exit");
-}
-
 static void take_event(struct nw_text *text, const char *at,
 		       const struct nw_text_line *parsed)
 {
 	int64_t known = nw_index_find(&text->names, parsed->event, parsed->event_len);
+	enum nw_text_task task = NW_TEXT_TASKS;
 	struct line line = {.time = parsed->time,
 			    .at = text->base + (uint64_t)(at - text->bytes),
 			    .len = (uint32_t)(parsed->args + parsed->args_len - at),
@@ -341,11 +335,14 @@ static void take_event(struct nw_text *text, const char *at,
 	if (is_mark(parsed) && text->header_ends &&
 	    is_text(parsed->args, parsed->args_len, "nopwatch stop"))
 		text->over = nw_min64(text->over, parsed->time);
-	if (known < 0 && is_exit(text, parsed))
-		line.kind = LINE_EXIT;
-	else if (known < 0 && !is_mark(parsed)) /* our script's heartbeat */
+	/* births and deaths of threads count only where our script has asked for them */
+	if (known < 0 && text->header_ends && nw_text_task_kind(parsed, &task)) {
+		line.kind = LINE_TASK;
+		line.event = task;
+	} else if (known < 0 && !is_mark(parsed)) { /* our script's heartbeat */
 		text->stats.other++;
-	if (known >= 0 || line.kind == LINE_EXIT)
+	}
+	if (known >= 0 || line.kind == LINE_TASK)
 		push(text, &line);
 }
 
@@ -530,13 +527,13 @@ static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who 
 		*who = (struct nw_text_who){.comm = from + line->comm,
 					    .comm_len = line->comm_len,
 					    .pid = line->tgid};
-	if (line->kind == LINE_EXIT) {
-		out->kind = NW_RECORD_TASK;
-		out->format = &text->exit;
-		return true;
-	}
-	if (nw_text_event_record(text->plan, &text->events[line->event], from + line->args,
-				 line->len - line->args, &text->values, out))
+	const char *args = from + line->args;
+	size_t len = line->len - line->args;
+	bool ours = line->kind == LINE_TASK
+			    ? nw_text_task_record(&text->tasks, line->event, args, len, out)
+			    : nw_text_event_record(text->plan, &text->events[line->event],
+						   args, len, &text->values, out);
+	if (ours)
 		return true;
 	text->stats.other++;
 	return false;

@@ -1,9 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the text reader: text.c reads lines, text_event.c makes records of them. */
+/* Pieces of the text reader: text.c reads lines, text_event.c and text_task.c make records of them. */
 #ifndef NOPWATCH_STREAM_TEXT_H
 #define NOPWATCH_STREAM_TEXT_H
 
 #include "nopwatch/trace_text.h"
+
+/* ---- births and deaths of threads (text_task.c) ------------------------------------- */
+
+enum nw_text_task {
+	NW_TEXT_BIRTH,
+	NW_TEXT_DEATH,
+	NW_TEXT_TASKS
+};
+
+/* What a line of task_newtask says, in a record's shape. */
+struct nw_text_birth {
+	int32_t tid;
+	char comm[16];
+	uint64_t flags;
+};
+
+struct nw_text_tasks {
+	struct nw_event_format format[NW_TEXT_TASKS];
+	struct nw_field_format fields[3]; /* of a birth */
+	struct nw_text_birth birth;	  /* the last one */
+};
+
+void nw_text_tasks_init(struct nw_text_tasks *tasks);
+/* Is the line of such an event? */
+bool nw_text_task_kind(const struct nw_text_line *parsed, enum nw_text_task *kind);
+/* Fill a TASK from the arguments of its line, valid until the next; false: they cannot be read. */
+bool nw_text_task_record(struct nw_text_tasks *tasks, enum nw_text_task kind,
+			 const char *args, size_t len, struct nw_record *out);
+
+/* ---- events (text_event.c) ---------------------------------------------------------- */
 
 /* One field of an event, as its line has it: "NAME=VALUE". */
 struct nw_text_field {

@@ -73,13 +73,7 @@ vm_check_script() {
 vm_check_whole() {
   local file
   holds "-p is that process, not what it forks" forked.json "{r['group'] for r in of('probe') if r['hits']} == {'$(cat forked.pid)'}"
-  if grep -q 'children are counted, too' forked_script.said; then
-    holds "of a script it is said that it is both" forked_script "len([r for r in of('probe') if r['hits']]) == 4"
-  else
-    # a child's first line may name no process ("-----"): the kernel learns it when it switches to the thread
-    holds "a script's, too" forked_script \
-      "[r['hits'] > 1 for r in of('probe') if r['group'] == '$(cat forked_script.pid)'] == [True] and all(r['hits'] <= 1 for r in of('probe') if r['group'] not in ('', '$(cat forked_script.pid)'))"
-  fi
+  holds "a script's, too" forked_script "{r['group'] for r in of('probe') if r['hits']} == {'$(cat forked_script.pid)'}"
   for file in flat.json flat_report; do
     holds "five seconds flat out: all is counted, or said to be lost ($file)" $file \
       "loss() > 0 or probe('myserver:request__done')['hits'] == probe('myserver:request__start')['hits'] > 0"

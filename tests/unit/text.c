@@ -222,6 +222,55 @@ START_TEST(other_lines_are_counted)
 }
 END_TEST
 
+/* A birth as its line has it: is the thread meant, whose is it, what is it called? */
+static void expect_birth(struct reading *r, struct nw_tasks *tasks, int32_t tid,
+			 bool wanted, int32_t process, const char *comm)
+{
+	struct nw_record record;
+
+	ck_assert_int_eq(nw_text_next(r->text, &record, NULL), 1);
+	ck_assert_int_eq(record.kind, NW_RECORD_TASK);
+	ck_assert_int_eq(nw_record_exited(&record), 0);
+	nw_tasks_record(tasks, &record);
+	const struct nw_task *task = nw_tasks_get(tasks, tid);
+	ck_assert_int_eq(task->wanted, wanted);
+	ck_assert_int_eq(task->pid, process);
+	ck_assert_str_eq(task->comm, comm);
+}
+
+#define BORN(time, rest) LINE("0", time, "task_newtask: pid=" rest)
+/* clang-format off */
+static const char births[] = HEADER
+	BORN("1.0", "78 comm=thread clone_flags=3d0f00 oom_score_adj=0")
+	BORN("2.0", "79 comm=child clone_flags=1200011 oom_score_adj=-5")
+	BORN("3.0", "80 comm=c clone_flags=10000 clone_flags=11 oom_score_adj=0")
+	BORN("4.0", "81 comm=longer than any name clone_flags=10000")
+	BORN("5.0", "82")
+	BORN("6.0", "")
+	BORN("7.0", "x comm= clone_flags=1")
+	LINE("0", "8.0", "two: (0x402020)");
+/* clang-format on */
+
+START_TEST(births_say_whose_a_thread_is)
+{
+	static const pid_t only[] = {77};
+	const struct nw_tasks_options options = {.pids = only, .pid_count = 1};
+	struct nw_tasks *tasks;
+	struct reading r;
+
+	open_memory(&r, births);
+	ck_assert_int_eq(nw_tasks_open(&options, &tasks), 0);
+	expect_birth(&r, tasks, 78, true, 77, "thread");
+	expect_birth(&r, tasks, 79, false, 79, "child");
+	expect_birth(&r, tasks, 80, false, 80, "c clone_flags=1");
+	expect_birth(&r, tasks, 81, true, 77, "longer than any");
+	expect_records(&r, "8000000000 0 77 app:two\n");
+	ck_assert_uint_eq(nw_text_stats(r.text).other, 3);
+	nw_tasks_free(tasks);
+	close_reading(&r);
+}
+END_TEST
+
 START_TEST(who_is_said_by_the_line)
 {
 	struct nw_record record;
@@ -450,7 +499,7 @@ END_TEST
 
 UNIT_MAIN("stream", values_of_every_kind, what_is_missing_is_missing,
 	  strings_may_hold_anything, late_lines_are_put_in_order, losses_are_ranges_of_time,
-	  other_lines_are_counted, who_is_said_by_the_line,
+	  other_lines_are_counted, births_say_whose_a_thread_is, who_is_said_by_the_line,
 	  it_does_not_matter_how_text_is_cut, a_flush_hands_out_what_has_come, long_streams,
 	  damaged_text_does_no_harm, lines_without_end, events_are_taken_as_they_are,
 	  arguments_that_do_not_agree, no_trace_lines_at_all)
