@@ -59,7 +59,7 @@ int nw_cpus_mask(const char *online, struct nw_buf *out)
 
 	while (next_range(&online, &first, &last)) {
 		for (unsigned long cpu = first; cpu <= last; cpu++)
-			digits[cpu / 4] |= (unsigned char)(1u << cpu % 4);
+			digits[cpu / 4] = (unsigned char)(digits[cpu / 4] | 1u << cpu % 4);
 		most = last > most ? last : most;
 	}
 	for (unsigned long i = most / 4 + 1; i--;) {

@@ -308,7 +308,7 @@ static size_t fitting(const nw_top_list *list, size_t first, size_t lines)
 	for (; i < list->count; i++) {
 		bool begins = i == first ||
 			      list->item[i].row->is_span != list->item[i - 1].row->is_span;
-		used += 1 + begins;
+		used += begins ? 2 : 1;
 		if (used > lines)
 			break;
 	}

@@ -18,7 +18,8 @@ unsigned int nw_top_bin(uint64_t ns)
 
 	if (power < FIRST_POWER)
 		return 0;
-	unsigned int bin = 2 * (power - FIRST_POWER) + (ns >> (power - 1) & 1);
+	unsigned int bin = 2 * (power - FIRST_POWER) +
+			   (unsigned int)(ns >> (power - 1) & 1);
 	return bin < NW_TOP_BINS ? bin : NW_TOP_BINS - 1;
 }
 
