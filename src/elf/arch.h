@@ -71,6 +71,9 @@ struct nw_arch {
 	const char *stack_args;	  /* those behind call_args; NULL: none are known */
 	/* why a floating-point argument or result cannot be had; NULL: it is where an integer is */
 	const char *float_args, *float_result;
+	/* a floating-point argument leaves the place unused that an integer would have had (OpenPOWER
+	 * ELFv2 ABI, "Parameter Passing in Registers") */
+	bool floats_take_places;
 	uint32_t soft_float_mask,
 		soft_float; /* e_flags of code whose floats are integers */
 

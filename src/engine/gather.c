@@ -161,7 +161,7 @@ static int find_elsewhere(struct nw_gathered *g)
 }
 
 /* What the spec matches, and the image that is meant, whether it matches or not. */
-static int gather_selection(struct nw_gathered *g)
+static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 {
 	int ret = g->file_error.code ? -ENOENT : select_probe(g);
 
@@ -183,6 +183,10 @@ static int gather_selection(struct nw_gathered *g)
 			g->facts.file_error = &g->file_error;
 		if (g->file_error.code && g->path && read_script(g) < 0)
 			return -ENOMEM;
+		if (g->own && g->spec.has_args && g->select_error.usage) {
+			*err = g->select_error; /* the probe is there: its arguments are wrong */
+			return -EINVAL;
+		}
 		if (g->own && find_elsewhere(g) < 0)
 			return -ENOMEM;
 	}
@@ -295,7 +299,11 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 
 	if (ret == 0)
 		ret = gather_process(g, tool ? tool->pid : 0, err);
-	if (ret == 0 && (find_path(g) < 0 || gather_selection(g) < 0))
+	if (ret == 0 && find_path(g) < 0)
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = gather_selection(g, err);
+	if (ret == -ENOMEM)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = gather_symbol(g, err);

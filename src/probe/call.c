@@ -19,6 +19,7 @@ struct convention {
 		*stack;	     /* operands, as a note would write them; "" or NULL: none */
 	const char *problem; /* why nothing is known */
 	const char *floats;  /* why a floating-point value cannot be had; NULL: it can */
+	bool floats_take;    /* such an argument leaves an integer's place unused */
 };
 
 /* A symbol of Go's has its package before it; the suffixes of gcc's and clang's are no package. */
@@ -93,6 +94,7 @@ static struct convention convention_of(const struct nw_image *image, const char 
 		.registers = is_return ? arch->return_value : arch->call_args,
 		.stack = is_return ? NULL : arch->stack_args,
 		.floats = is_return ? arch->float_result : arch->float_args,
+		.floats_take = arch->floats_take_places,
 	};
 	if (arch->soft_float_mask &&
 	    (image->flags & arch->soft_float_mask) == arch->soft_float)
@@ -106,6 +108,34 @@ static bool is_float(const nw_named_args *types, size_t i)
 	       !types->item[i].type.array;
 }
 
+int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool is_return,
+			  const nw_named_args *types, struct nw_error *err)
+{
+	const char *why = convention_of(image, name, is_return).floats;
+	size_t i = 0;
+
+	while (i < types->count && !is_float(types, i))
+		i++;
+	if (!why || i == types->count)
+		return 0;
+	const char *arg = types->item[i].name;
+	nw_fail_usage(err, "%s%s%s of '%s' cannot be had: %s", *arg ? "'" : "",
+		      *arg ? arg : "an argument", *arg ? "'" : "", name, why);
+	if (is_return)
+		nw_error_hint(
+			err,
+			"leave the parentheses out: returns are counted and timed all the same");
+	else if (image->arch->floats_take_places && !is_go(image, name))
+		nw_error_hint(
+			err,
+			"give it an integer's type, such as x64: what it shows means nothing, and the integers and pointers behind it are found");
+	else
+		nw_error_hint(
+			err,
+			"leave it out: the integers and pointers behind it are found without it, as it is passed elsewhere");
+	return -EINVAL;
+}
+
 static int add_problem(nw_operands *out, const char *problem)
 {
 	struct nw_operand *op = nw_vec_add(out);
@@ -117,7 +147,7 @@ static int add_problem(nw_operands *out, const char *problem)
 }
 
 /* Give each argument the next of the places for integers (all); floating-point ones are passed
- * elsewhere and take none of them. */
+ * elsewhere and take none of them, or leave theirs unused (floats_take). */
 static int deal(const struct convention *c, const nw_operands *all, size_t count,
 		const nw_named_args *types, nw_operands *out)
 {
@@ -129,6 +159,7 @@ static int deal(const struct convention *c, const nw_operands *all, size_t count
 			ret = add_problem(out, c->problem);
 		} else if (is_float(types, i) && c->floats) {
 			ret = add_problem(out, c->floats);
+			next += c->floats_take;
 		} else if (next < all->count) {
 			struct nw_operand *op = nw_vec_add(out);
 			if (op)
@@ -159,7 +190,7 @@ int nw_call_operands(const struct nw_image *image, const char *name, bool is_ret
 		count = all.count < 6 ? all.count : 6;
 	size_t most = c.problem ? named : all.count;
 	/* a floating-point argument takes no integer register, so one more argument has one */
-	for (size_t i = 0; c.floats && i < named; i++)
+	for (size_t i = 0; c.floats && !c.floats_take && i < named; i++)
 		most += is_float(types, i);
 	if (named > count)
 		count = named < most ? named : most;

@@ -14,6 +14,10 @@
 int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
 		     size_t named, const nw_named_args *types, nw_operands *out);
 
+/* A usage error if the user wants a floating-point value that cannot be had. */
+int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool is_return,
+			  const nw_named_args *types, struct nw_error *err);
+
 /* The register that points to the goroutine at the entry and at the exits of a function of Go's, as the
  * kernel spells it; "": none does; NULL: it is not Go's (by its name: such a file may hold C's, too). */
 const char *nw_call_goroutine(const struct nw_image *image, const char *name);

@@ -223,6 +223,9 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 		types = m->spec->args;
 	if (!is_return && (m->spec->offset || !f->symbol.name))
 		return 0; /* only at the entry are they where the caller put them */
+	if (named && nw_call_refuse_floats(m->image, f->symbol.name ? f->symbol.name : "",
+					   is_return, &types, m->err) < 0)
+		return -EINVAL;
 	nw_vec_each (&probe->points, point) {
 		if (point->operands.count && !named)
 			continue;

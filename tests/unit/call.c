@@ -87,6 +87,9 @@ START_TEST(floating_point_values_cannot_be_had)
 	      NULL); /* behind a pointer they can */
 	image.arch = nw_arch_by_name("aarch64");
 	check(&image, "f", true, "r:f32", "-", "in v0");
+	image.arch = nw_arch_by_name("ppc64le"); /* the place of one is left unused */
+	check(&image, "f", false, "a,x:f64,b", "8@3 - 8@5 8@6 8@7 8@8 8@9 8@10",
+	      "f1 to f13");
 	image.arch = nw_arch_by_name("i386");
 	check(&image, "f", true, "r:f64", "-", "in st(0)");
 	check(&image, "f", false, "x:f32,n",
@@ -101,6 +104,53 @@ START_TEST(floating_point_values_cannot_be_had)
 	check(&image, "f", true, "r:f64", "-", "in fa0");
 	image.flags = EF_RISCV_FLOAT_ABI_SOFT;
 	check(&image, "f", true, "r:f64", "8@a0", NULL);
+}
+END_TEST
+
+START_TEST(floating_point_values_that_are_named_are_refused)
+{
+	static const struct {
+		const char *arch, *spec, *what, *hint; /* what: NULL: it is taken */
+	} rows[] = {
+		{"x86_64", "f(n,d:f64)",
+		 "'d' of 'f' cannot be had: a floating-point argument is in xmm0 to xmm7",
+		 "leave it out: "},
+		{"x86_64", "f(:f32)",
+		 "an argument of 'f' cannot be had: ", "leave it out: "},
+		{"aarch64", "f(d:f64)", "a floating-point argument is in v0 to v7",
+		 "leave it out: "},
+		{"ppc64le", "f(d:f64)", "a floating-point argument is in f1 to f13",
+		 "an integer's type"},
+		{"x86_64", "f(d:f64[2],n)", NULL, NULL},
+		{"x86_64", "f(n,m:u32)", NULL, NULL},
+		{"i386", "f(d:f64)", NULL, NULL},
+		{"arm", "f(d:f32)", NULL, NULL},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(rows); i++) {
+		const struct nw_image image = {.arch = nw_arch_by_name(rows[i].arch)};
+		nw_cleanup(nw_free_ptr) char *text = nw_text("uprobe:/x:%s", rows[i].spec);
+		struct nw_spec spec;
+		struct nw_error err = {0};
+		ck_assert_int_eq(nw_spec_parse(text, &spec, &err), 0);
+		int ret = nw_call_refuse_floats(&image, "f", false, &spec.args, &err);
+		ck_assert_int_eq(ret, rows[i].what ? -EINVAL : 0);
+		if (rows[i].what)
+			ck_assert_msg(err.usage && strstr(err.what, rows[i].what) &&
+					      strstr(err.hint, rows[i].hint),
+				      "%s: %s\n%s", rows[i].spec, err.what, err.hint);
+		nw_spec_free(&spec);
+	}
+	const struct nw_image image = {.arch = nw_arch_by_name("x86_64")};
+	nw_named_args args = {0};
+	struct nw_error err = {0};
+	struct nw_named_arg *arg = nw_vec_add(&args);
+	strcpy(arg->name, "r");
+	arg->type.base = NW_TYPE_FLOAT;
+	ck_assert_int_eq(nw_call_refuse_floats(&image, "f", true, &args, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.what, "a floating-point result is in xmm0,"));
+	ck_assert_ptr_nonnull(strstr(err.hint, "leave the parentheses out"));
+	nw_vec_free(&args);
 }
 END_TEST
 
@@ -197,5 +247,6 @@ START_TEST(not_everything_in_a_go_program_is_go)
 END_TEST
 
 UNIT_MAIN("call", integers_are_in_registers_and_then_on_the_stack,
-	  floating_point_values_cannot_be_had, go_has_a_convention_of_its_own,
+	  floating_point_values_cannot_be_had,
+	  floating_point_values_that_are_named_are_refused, go_has_a_convention_of_its_own,
 	  not_everything_in_a_go_program_is_go)
