@@ -259,6 +259,8 @@ struct nw_armed_point {
 struct nw_armed_event {
 	const struct nw_event *planned;
 	char name[NW_MAX_NAME + 1]; /* the planned one's, unless it was split */
+	uint32_t
+		id; /* the kernel's number for it, which records begin with; 0: not known */
 	size_t defined; /* places that the kernel has taken; 0: it is not there */
 	int only; /* the one of the planned event's places that it has, -1: all of them */
 	uint16_t by_low_bits
@@ -267,8 +269,7 @@ struct nw_armed_event {
 
 /*
  * A plan does not change once it is made. What the kernel took of it, and where an event had to be
- * split, is here: the session writes it, everybody else reads it. The ids of events are with
- * their formats.
+ * split, is here: the session writes it, everybody else reads it.
  */
 struct nw_armed {
 	const struct nw_plan *plan;	      /* borrowed, must outlive it */

@@ -245,3 +245,16 @@ void nw_event_file(const char *where, const char *group, const char *name, const
 	snprintf(out, 512, "%s%.255s%sevents/%s/%s%s%s", *where ? "instances/" : "", where,
 		 *where ? "/" : "", group, name ? name : "", name ? "/" : "", file);
 }
+
+uint32_t nw_event_id(const struct nw_tracefs *fs, const char *group, const char *name)
+{
+	struct nw_buf text = {0};
+	uint32_t id = 0;
+	char file[512];
+
+	nw_event_file("", group, name, "id", file);
+	if (nw_tracefs_read(fs->root, file, &text) == 0)
+		id = (uint32_t)strtoul(nw_buf_str(&text), NULL, 10);
+	nw_buf_free(&text);
+	return id;
+}

@@ -55,6 +55,9 @@ int nw_enabled_read(int dir, const char *file, enum nw_enabled *out);
 /* Is anything armed (even if nothing of it is recorded)? */
 bool nw_enabled_arms(enum nw_enabled enabled);
 
+/* The kernel's number for the event, as records and perf have it; 0: none. */
+uint32_t nw_event_id(const struct nw_tracefs *fs, const char *group, const char *name);
+
 /* "events/GROUP/NAME/FILE" below the top level ("") or an instance; name NULL: of the group. */
 void nw_event_file(const char *where, const char *group, const char *name, const char *file,
 		   char out[512]);

@@ -92,20 +92,6 @@ bool nw_is_gate(const char *path)
 
 /* ---- who has it --------------------------------------------------------------------- */
 
-/* The event's id for perf, 0: none. */
-static uint64_t id_of(const struct nw_tracefs *fs, const char *group, const char *name)
-{
-	struct nw_buf text = {0};
-	uint64_t id = 0;
-	char file[512];
-
-	nw_event_file("", group, name, "id", file);
-	if (nw_tracefs_read(fs->root, file, &text) == 0)
-		id = strtoull(nw_buf_str(&text), NULL, 10);
-	nw_buf_free(&text);
-	return id;
-}
-
 int nw_event_holder(int answer, bool shut)
 {
 	switch (answer) {
@@ -182,7 +168,7 @@ static int ask_ftrace(const struct nw_tracefs *fs, const char *group, const char
 
 static int prove_free(const struct nw_tracefs *fs, const char *group, const char *name)
 {
-	uint64_t id = id_of(fs, group, name);
+	uint64_t id = nw_event_id(fs, group, name);
 	int ret = id ? ask_perf(id) : -ENOSYS;
 
 	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, name);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "event_list.h"
 #include "session.h"
 #include "topbuffer.h"
 
@@ -339,6 +340,18 @@ static bool is_recording(const struct nw_session *session)
 	return is;
 }
 
+/* Once nothing is split any more. */
+static void note_ids(const struct nw_session *session)
+{
+	const struct nw_plan *plan = session->plan;
+
+	nw_vec_each (&session->armed->events, event)
+		if ((*event)->defined)
+			(*event)->id = nw_event_id(session->fs,
+						   nw_event_group(plan, (*event)->planned),
+						   (*event)->name);
+}
+
 /*
  * Everything that records and filters is in force before the first probe is enabled: enabling
  * raises semaphores, and a program that waits for one hits at once. Births come before hits, too.
@@ -356,7 +369,10 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal);
-	return ret < 0 || session->doing.dry_run ? ret : raise_semaphores(session, err);
+	if (ret < 0 || session->doing.dry_run)
+		return ret;
+	note_ids(session);
+	return raise_semaphores(session, err);
 }
 
 uint64_t nw_session_began(const struct nw_session *session)

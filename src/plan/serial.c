@@ -161,6 +161,8 @@ static void save_event(const struct nw_armed_event *armed, struct nw_buf *out)
 	nw_buf_adds(out, "event");
 	nw_plan_word(out, armed->name);
 	nw_buf_printf(out, " %d\n", event->is_return);
+	if (armed->id)
+		nw_buf_printf(out, "id %" PRIu32 "\n", armed->id);
 	if (*event->system) {
 		nw_buf_adds(out, "system");
 		nw_plan_word(out, event->system);
@@ -219,6 +221,7 @@ struct loader {
 	size_t count;
 	size_t points;
 	nw_vec_u32 refused; /* by planned point */
+	nw_vec_u32 ids;	    /* by event, where they are known */
 	bool begun;	    /* the first line has been seen */
 };
 
@@ -596,6 +599,19 @@ static struct nw_event *last_event(const struct loader *load)
 	return count ? load->plan->events.item[count - 1] : NULL;
 }
 
+static int load_id(struct loader *load)
+{
+	uint64_t id;
+
+	if (!last_event(load) || !number(load, 1, UINT32_MAX, &id))
+		return -EBADMSG;
+	while (load->ids.count < load->plan->events.count)
+		if (!nw_vec_add(&load->ids))
+			return -ENOMEM;
+	load->ids.item[load->plan->events.count - 1] = (uint32_t)id;
+	return 0;
+}
+
 static int load_system(struct loader *load)
 {
 	struct nw_event *event = last_event(load);
@@ -658,6 +674,7 @@ static const struct {
 	{"length", 2, load_length},
 	{"chunk", 6, load_chunk},
 	{"event", 3, load_event},
+	{"id", 2, load_id},
 	{"system", 2, load_system},
 	{"field", 2, load_field},
 	{"place", 3, load_place},
@@ -697,6 +714,8 @@ static int load_armed(const struct loader *load, struct nw_armed *out)
 		return ret;
 	for (size_t i = 0; i < load->refused.count; i++)
 		out->points.item[i].refused = load->refused.item[i];
+	for (size_t i = 0; i < load->ids.count; i++)
+		out->events.item[i]->id = load->ids.item[i];
 	nw_armed_assume(out);
 	return 0;
 }
@@ -723,6 +742,7 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 	if (whole && armed)
 		ret = load_armed(&load, armed);
 	nw_vec_free(&load.refused);
+	nw_vec_free(&load.ids);
 	if (whole && ret >= 0) {
 		nw_selection_drop_unused(selection); /* what stood for the kernel */
 		return 0;

@@ -221,6 +221,19 @@ void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char 
 	hit->stack = (hit->stack - end) | (hit->stack <= guard ? NW_STACK_AGAIN : 0);
 }
 
+/* Whoever deletes an event and defines one of its name gets another number. */
+static int check_id(const struct nw_event_format *format,
+		    const struct nw_armed_event *armed, const struct source *source,
+		    struct nw_error *err)
+{
+	if (!armed->id || armed->id == format->id)
+		return 0;
+	return nw_fail(
+		err, EBADMSG,
+		"event %s:%s is not the one that was armed: its number is %u now, and was %u",
+		source->system, source->name, format->id, armed->id);
+}
+
 static int add_probe(struct nw_formats *formats, const struct source *source,
 		     const struct nw_armed_event *armed, struct nw_error *err)
 {
@@ -228,6 +241,8 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 	struct nw_event_format *format = NULL;
 	int ret = add_format(formats, source, &format, err);
 
+	if (ret == 0)
+		ret = check_id(format, armed, source, err);
 	if (ret == 0) {
 		format->kind = NW_EVENT_PROBE;
 		format->event = planned;

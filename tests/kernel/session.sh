@@ -64,6 +64,12 @@ said=$("$NOPWATCH" record 'myserver:parse__start' -p $server -d 0.2 -o /dev/full
 is "and for record" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
 unchanged "nothing is left"
 
+# a recording knows its events by the numbers that they had when they were armed
+"$NOPWATCH" record -q 'myserver:parse__start(id)' 'myserver:parse__done' -p $server -d 0.2 -o ids.dat
+ids=$(grep -a '^id ' ids.dat | cut -d' ' -f2)
+is "each event has its number" "$(wc -w <<<"$ids")" "$(grep -ac '^event ' ids.dat)"
+is "which is that of its format" "$(for id in $ids; do grep -ac "^ID: $id\$" ids.dat; done | sort -u)" 1
+
 # a limit for files: the same as a full disk, and none of CMD's business
 for command in 'trace -n 5000' 'stat -j -i 0.1 -n 30' 'record -d 0.5'; do
   # shellcheck disable=SC2086 # words

@@ -59,6 +59,28 @@ START_TEST(how_an_event_is_printed_does_not_matter)
 }
 END_TEST
 
+/* An event that somebody has deleted and defined anew is none of ours, whatever it is called. */
+START_TEST(an_event_of_another_number_is_refused)
+{
+	struct nw_formats formats = {0};
+	struct fake fake;
+
+	print = "";
+	fake_open_two(&fake, 256);
+	ck_assert_int_eq(load(&fake, &formats), 0);
+	uint32_t id = formats.events.item[0]->id;
+	nw_formats_free(&formats);
+	nw_vec_each (&fake.armed.events, event)
+		(*event)->id = id;
+	ck_assert_int_eq(load(&fake, &formats), 0);
+	nw_formats_free(&formats);
+	nw_vec_each (&fake.armed.events, event)
+		(*event)->id = id + 1;
+	ck_assert_int_eq(load(&fake, &formats), -EBADMSG);
+	fake_close(&fake);
+}
+END_TEST
+
 /* ---- fields ------------------------------------------------------------------------- */
 
 /* As kernels of all ages write them. */
@@ -161,4 +183,5 @@ START_TEST(damaged_formats_are_refused)
 END_TEST
 
 UNIT_MAIN("format", how_an_event_is_printed_does_not_matter,
-	  fields_of_every_spelling_are_found, damaged_formats_are_refused)
+	  an_event_of_another_number_is_refused, fields_of_every_spelling_are_found,
+	  damaged_formats_are_refused)

@@ -152,6 +152,7 @@ START_TEST(a_plan_that_is_saved_and_loaded_is_the_same)
 	struct nw_plan plan = make_plan(&s), loaded;
 	struct nw_armed armed = arm(&plan), loaded_armed;
 	armed.points.item[0].refused = 0x2;
+	armed.events.item[0]->id = 1789;
 	char *text = save_armed(&armed);
 	struct nw_error err;
 
@@ -173,6 +174,8 @@ START_TEST(a_plan_that_is_saved_and_loaded_is_the_same)
 		compare_events(plan.events.item[i], loaded.events.item[i]);
 		ck_assert_uint_eq(armed.events.item[i]->defined,
 				  loaded_armed.events.item[i]->defined);
+		ck_assert_uint_eq(armed.events.item[i]->id,
+				  loaded_armed.events.item[i]->id);
 	}
 	ck_assert_str_eq(problem_of(&armed), "the kernel refused to fetch it");
 	ck_assert_str_eq(problem_of(&loaded_armed), problem_of(&armed));
@@ -203,6 +206,7 @@ START_TEST(the_text_is_this)
 	pb_point(b, 0x30, "");
 	struct nw_plan plan = pb_plan(&s, &options);
 	struct nw_armed armed = arm(&plan);
+	armed.events.item[0]->id = 4294967295;
 	armed.events.item[1]->defined = 0; /* it was refused: it is not in the text */
 	char *text = save_armed(&armed);
 	nw_armed_free(&armed);
@@ -230,6 +234,7 @@ START_TEST(the_text_is_this)
 		"planned 1 0 1 0\n"
 		"planned 1 1 1 0\n"
 		"event es_0 0\n"
+		"id 4294967295\n"
 		"field a0\n"
 		"field a1\n"
 		"field a2\n"
