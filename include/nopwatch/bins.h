@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary: what happened when, for pictures. Latencies and gaps are counted by time and by size while
- * they come, so that memory depends on how long and how wide a picture is, not on how many events
+ * summary: what happened when, for pictures. Latencies and gaps are counted by time and by size,
+ * so that memory depends on how long and how wide a picture is, not on how many events
  * there were; and the slowest spans are kept whole. Pure, as the summary is.
+ *
+ * A hit costs nothing here: a summary counts sizes anyway, so at the end of each piece of time its rows are
+ * looked at, and begin again (nw_summary_next_bin()).
  *
  * Time is cut into bins of one width for everything. When they are used up, the width doubles. Sizes
  * are the histogram's buckets; when all cells together are too many, buckets or bins become wider, for
@@ -62,10 +65,6 @@ struct nw_bin_series {
 	NW_VEC(struct nw_bin_cell) cells;      /* by bin, then bucket */
 	NW_VEC(struct nw_bin_column) columns;  /* by bin; only those that have something */
 	NW_VEC(struct nw_kept_span *) slowest; /* the slowest first */
-	/* of the bin that is not over yet: */
-	struct nw_histogram now;
-	uint64_t others;
-	uint64_t last;	/* GAPS: time of the latest hit */
 	uint64_t least; /* SPANS: shorter ones need not be looked at */
 };
 
@@ -78,6 +77,12 @@ struct nw_bin_loss {
 /* Who a thread is, as far as is known; NULL: not at all. */
 typedef const struct nw_task *nw_task_of(void *arg, int32_t tid);
 
+struct nw_bins;
+
+/* The bin that was reached is over, or looked at: hand out what was in it by nw_bins_add(). < 0: -errno. */
+typedef int nw_bins_collect(void *arg, struct nw_bins *bins);
+int nw_bins_of_summary(void *summary, struct nw_bins *bins); /* options.bins of it is set */
+
 struct nw_bins_options {
 	size_t probes;
 	const struct nw_span_def *spans; /* the summary's */
@@ -85,25 +90,28 @@ struct nw_bins_options {
 	uint64_t start;	  /* of the first bin */
 	nw_task_of *task; /* NULL: nobody knows */
 	void *task_arg;
+	nw_bins_collect *collect;
+	void *collect_arg; /* the summary */
 };
-
-struct nw_bins;
 
 int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 		 struct nw_error *err);
 void nw_bins_free(struct nw_bins *bins);
 
-/*
- * Everything in the order of time: each hit, then what becomes of the spans that it begins and ends,
- * as a summary tells it (which may be lazy). group: of the summary; 0 where nothing is grouped. What comes late is
- * counted in the bin that has been reached. -ENOMEM.
- */
-int nw_bins_hit(struct nw_bins *bins, const struct nw_hit *hit, uint32_t group);
+/* Time has come to this: before the first hit of that time is summarised. What comes late is counted in the
+ * bin that has been reached. -ENOMEM. */
+int nw_bins_reach(struct nw_bins *bins, uint64_t time);
+/* How many of these hits are in the bin that the first of them has reached, at least 1. */
+size_t nw_bins_together(const struct nw_bins *bins, const struct nw_hit *hits,
+			size_t count);
+/* So many sizes, and others, of the bin that has been reached. group: of the summary; 0 where nothing is
+ * grouped. -ENOMEM. */
+int nw_bins_add(struct nw_bins *bins, enum nw_series_kind kind, uint32_t number,
+		uint32_t group, const struct nw_histogram *sizes, uint64_t others);
+/* What becomes of a span, as a summary tells it, which may be lazy: one that is slow is kept. -ENOMEM. */
 int nw_bins_span(struct nw_bins *bins, const struct nw_span_event *event, uint32_t group);
-/* How many of these hits are in one bin, at least 1; that is the one that is reached now. */
-size_t nw_bins_together(struct nw_bins *bins, const struct nw_hit *hits, size_t count);
-/* Hits of one bin that nothing groups. */
-int nw_bins_hits(struct nw_bins *bins, const struct nw_hit *hits, size_t count);
+/* By span of group 0: those that do not take longer than this are not kept. */
+const uint64_t *nw_bins_least(const struct nw_bins *bins);
 void nw_bins_loss(struct nw_bins *bins, uint64_t from, uint64_t until, uint64_t events);
 
 /* What there is, once the bin that is not over yet has been added: -ENOMEM. until: where the run has

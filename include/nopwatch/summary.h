@@ -346,6 +346,8 @@ struct nw_summary_options {
 	void *listener_arg;
 	bool lazy; /* it is not told of BEGINS by hits without values, of spans by thread: what ends
 		      them says all there is */
+	bool bins; /* nw_summary_next_bin() is called, and rows are those up to its last call */
+	bool intervals;	  /* bins: rows of intervals are wanted, too, not only the total */
 	size_t most_open; /* open spans at most, 0: a default; then the outermost one of the
 			     key is given up, or the new one if it is the first */
 };
@@ -356,6 +358,12 @@ void nw_summary_free(struct nw_summary *summary);
 /* Hits have stack pointers and frames (nw_plan_has_stacks()): calls and framed spans are paired by
  * them. Before the first hit. */
 void nw_summary_use_stacks(struct nw_summary *summary);
+
+/*
+ * The listener that is lazy wants to know only of spans that take longer than this, one value a span of
+ * the options; it may change them any time. As long as no BEGINS has been told: then it needs all ends.
+ */
+void nw_summary_tell_above(struct nw_summary *summary, const uint64_t *least);
 
 /* Between the parts of the name of a group that has several keys (ASCII's unit separator). */
 enum {
@@ -410,6 +418,14 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, si
 					    bool total);
 /* End of an interval: what is current is added to the total and starts again from 0. */
 int nw_summary_next_interval(struct nw_summary *summary);
+/* End of a piece of time that somebody looks at row by row: those in which something has happened since the
+ * last call are told, and added to the others. 0, or what `take` returned, and then nothing is added; -ENOMEM. */
+int nw_summary_next_bin(struct nw_summary *summary,
+			int (*take)(void *arg, size_t group,
+				    const struct nw_group_row *row),
+			void *arg);
+/* How often a probe was hit in all that is known, where nothing is grouped. */
+uint64_t nw_summary_probe_hits(const struct nw_summary *summary, size_t probe);
 uint64_t nw_summary_lost(const struct nw_summary *summary);
 uint64_t nw_summary_discarded(const struct nw_summary *summary);
 size_t nw_summary_open_spans(const struct nw_summary *summary);

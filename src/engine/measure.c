@@ -121,6 +121,12 @@ static void comm_of(void *arg, int32_t tid, char out[16])
 	memcpy(out, task ? task->comm : "", task ? 16 : 1);
 }
 
+/* Do only the bins, and what threads do, need to know of each span? */
+static bool is_lazy(const struct nw_measure *m)
+{
+	return !m->options.listener && !m->slow;
+}
+
 static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **out,
 			struct nw_error *err)
 {
@@ -137,7 +143,9 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.listener = m->options.listener || m->options.bins || m->slow ? listen
 									      : NULL,
 		.listener_arg = m,
-		.lazy = !m->options.listener && !m->slow,
+		.lazy = is_lazy(m),
+		.bins = m->options.bins,
+		.intervals = !m->options.totals,
 	};
 
 	return nw_summary_open(&options, out, err);
@@ -173,8 +181,8 @@ static const struct nw_task *task_of(void *arg, int32_t tid)
 	return nw_run_task(arg, tid);
 }
 
-static int open_bins(const struct nw_measure *m, uint64_t start, struct nw_bins **out,
-		     struct nw_error *err)
+static int open_bins(const struct nw_measure *m, struct nw_summary *summary, bool grouped,
+		     uint64_t start, struct nw_bins **out, struct nw_error *err)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	const struct nw_bins_options options = {
@@ -184,9 +192,14 @@ static int open_bins(const struct nw_measure *m, uint64_t start, struct nw_bins 
 		.start = start,
 		.task = task_of,
 		.task_arg = m->run,
+		.collect = nw_bins_of_summary,
+		.collect_arg = summary,
 	};
+	int ret = m->options.bins ? nw_bins_open(&options, out, err) : 0;
 
-	return m->options.bins ? nw_bins_open(&options, out, err) : 0;
+	if (*out && !grouped && is_lazy(m))
+		nw_summary_tell_above(summary, nw_bins_least(*out));
+	return ret;
 }
 
 /* What the summary has to know of the run. */
@@ -209,7 +222,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	tell_run(m, m->summary);
 	m->next = interval ? so_far->start_ns + interval : UINT64_MAX;
 	m->most_hits = count && !interval ? count : UINT64_MAX;
-	int ret = open_bins(m, so_far->start_ns, &m->bins, err);
+	int ret = open_bins(m, m->summary, m->by->keys.count > 0, so_far->start_ns,
+			    &m->bins, err);
 	return ret == 0 && m->options.armed ? m->options.armed(m->options.arg, err) : ret;
 }
 
@@ -297,9 +311,9 @@ int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *
 	int ret = by ? make_by(m, text, by, err) : nw_no_memory(err);
 
 	if (ret == 0)
-		ret = open_bins(m, known, &bins, err);
-	if (ret == 0)
 		ret = open_summary(m, by->keys.count > 0, &summary, err);
+	if (ret == 0)
+		ret = open_bins(m, summary, by->keys.count > 0, known, &bins, err);
 	if (ret == 0) {
 		struct nw_by *old = m->by;
 		hand_over(m, summary);
@@ -307,12 +321,14 @@ int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *
 		nw_bins_free(m->bins);
 		m->summary = summary;
 		m->bins = bins;
+		summary = NULL;
 		bins = NULL;
 		m->options.by = text;
 		m->by = by;
 		by = old;
 	}
 	nw_bins_free(bins);
+	nw_summary_free(summary);
 	if (by)
 		nw_by_free(by);
 	free(by);
@@ -392,20 +408,14 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-static int bin_hit(struct nw_measure *m, const struct nw_hit *hit, int64_t group)
-{
-	group = bin_group(m, group);
-	return group < 0 ? (int)group : nw_bins_hit(m->bins, hit, (uint32_t)group);
-}
-
 /* Many, and their spans: bin by bin. */
 static nw_apart int bin_hits(struct nw_measure *m, const struct nw_hit *hits, size_t count)
 {
 	int ret = 0;
 
 	while (ret == 0 && count) {
+		ret = nw_bins_reach(m->bins, hits->time);
 		size_t some = nw_bins_together(m->bins, hits, count);
-		ret = nw_bins_hits(m->bins, hits, some);
 		if (ret == 0)
 			ret = nw_summary_hits(m->summary, hits, some);
 		if (ret == 0)
@@ -424,7 +434,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 	m->task = task;
 	if (ret == 0 && m->bins)
-		ret = bin_hit(m, hit, group);
+		ret = nw_bins_reach(m->bins, hit->time);
 	if (ret == 0)
 		ret = nw_summary_hit(m->summary, hit, task ? task->pid : 0, group);
 	m->task = NULL;
@@ -453,7 +463,7 @@ static uint64_t counted(void *arg, size_t probe)
 {
 	const struct nw_measure *m = arg;
 
-	return nw_group_probe(nw_summary_rows(m->summary, 0, false), probe)->hits;
+	return nw_summary_probe_hits(m->summary, probe);
 }
 
 /* What another thread does may be about one that is wanted. */

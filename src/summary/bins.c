@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counting by time and size. The bin that is not over yet is a histogram a series, so that an event
- * costs little more than there; when time leaves it, what it holds becomes cells, which are only ever
+ * Counting by time and size. What is in the bin that is not over yet, the summary knows; when time leaves
+ * it, that becomes cells, which are only ever
  * appended, merged by two when bins become twice as wide, and merged when buckets do.
  */
 #include <errno.h>
@@ -251,74 +251,100 @@ static void squeeze(struct nw_bins *b)
 
 /* ---- the bin that is not over ------------------------------------------------------- */
 
-/* It had been added before, for a look: take its cells back. */
-static int take_back(struct nw_bins *b, struct nw_bin_series *s,
-		     struct nw_bin_column *column)
+/* The cells of a distribution, by bucket; how many. */
+static size_t make_run(const struct nw_blocks *sizes, unsigned int bin, unsigned int shift,
+		       struct nw_bin_cell *to)
 {
-	unsigned int shift = b->shift[s->kind];
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < sizes->used; i++) {
+		uint16_t bucket = (uint16_t)((sizes->first + i) >> shift);
+		if (!sizes->count[i])
+			continue;
+		if (!count || to[count - 1].bucket != bucket)
+			to[count++] = (struct nw_bin_cell){.bin = (uint16_t)bin,
+							   .bucket = bucket};
+		to[count - 1].count = add_counts(to[count - 1].count, sizes->count[i]);
+	}
+	return count;
+}
+
+/* The current bin had been looked at: take what it had back. How many cells. */
+static size_t take_back(struct nw_bins *b, struct nw_bin_series *s,
+			struct nw_bin_column *column, struct nw_bin_cell *to)
+{
 	size_t first = s->cells.count;
 
 	if (!s->columns.count || s->columns.item[s->columns.count - 1].bin != b->current)
 		return 0;
 	merge_columns(column, &s->columns.item[--s->columns.count]);
-	b->cells -= COLUMN;
 	while (first && s->cells.item[first - 1].bin == b->current)
 		first--;
-	for (size_t i = first; i < s->cells.count; i++) {
-		unsigned int bucket = (unsigned int)s->cells.item[i].bucket << shift;
-		nw_histogram_count(&s->now, &s->now.values, nw_histogram_low(bucket),
-				   s->cells.item[i].count);
-	}
-	b->cells -= s->cells.count - first;
+	size_t count = s->cells.count - first;
+	memcpy(to, s->cells.item + first, count * sizeof(*to));
 	s->cells.count = first;
-	return s->now.failed ? -ENOMEM : 0;
+	b->cells -= COLUMN + count;
+	return count;
 }
 
-static int add_column(struct nw_bins *b, struct nw_bin_series *s)
+static int add_column(struct nw_bins *b, struct nw_bin_series *s,
+		      const struct nw_histogram *sizes, uint64_t others)
 {
+	struct nw_bin_cell now[ALL_BUCKETS], before[ALL_BUCKETS], both[2 * ALL_BUCKETS];
 	struct nw_bin_column column = {.bin = (uint16_t)b->current,
-				       .others = add_counts(s->others, 0),
-				       .min = s->now.count ? s->now.min : 0,
-				       .max = s->now.count ? s->now.max : 0};
-	int ret = s->now.failed ? -ENOMEM : take_back(b, s, &column);
-	size_t first = s->cells.count;
+				       .others = add_counts(others, 0),
+				       .min = sizes->count ? sizes->min : 0,
+				       .max = sizes->count ? sizes->max : 0};
+	size_t old = take_back(b, s, &column, before);
+	size_t count = make_run(&sizes->values, b->current, b->shift[s->kind], now);
 
-	for (unsigned int i = 0; ret == 0 && i < s->now.values.used; i++) {
-		uint64_t count = s->now.values.count[i];
-		uint16_t number = (uint16_t)((s->now.values.first + i) >>
-					     b->shift[s->kind]);
-		if (!count)
-			continue;
-		struct nw_bin_cell *cell = s->cells.count > first
-						   ? &s->cells.item[s->cells.count - 1]
-						   : NULL;
-		if (!cell || cell->bucket != number) {
-			cell = nw_vec_add(&s->cells);
-			if (!cell)
-				return -ENOMEM;
-			cell->bin = column.bin;
-			cell->bucket = number;
-		}
-		cell->count = add_counts(cell->count, count);
+	count = merge_runs(before, old, now, count, both);
+	for (size_t i = 0; i < count; i++) {
+		struct nw_bin_cell *cell = nw_vec_add(&s->cells);
+		if (!cell)
+			return -ENOMEM;
+		*cell = both[i];
 	}
-	struct nw_bin_column *last = ret == 0 ? nw_vec_add(&s->columns) : NULL;
+	struct nw_bin_column *last = nw_vec_add(&s->columns);
 	if (!last)
 		return -ENOMEM;
 	*last = column;
-	b->cells += s->cells.count - first + COLUMN;
-	nw_histogram_clear(&s->now);
-	s->others = 0;
+	b->cells += count + COLUMN;
 	return 0;
 }
 
-static int add_columns(struct nw_bins *b)
+int nw_bins_add(struct nw_bins *b, enum nw_series_kind kind, uint32_t number,
+		uint32_t group, const struct nw_histogram *sizes, uint64_t others)
 {
-	int ret = 0;
+	int ret = sizes->failed ? -ENOMEM : 0;
+	struct nw_bin_series *s = ret < 0 ? NULL : series_of(b, kind, number, group, &ret);
 
-	nw_vec_each (&b->series, it)
-		if (ret == 0 && ((*it)->now.count || (*it)->others))
-			ret = add_column(b, *it);
-	return ret;
+	return s ? add_column(b, s, sizes, others) : ret;
+}
+
+/* A row of a summary: a hit without a gap is an other, and a span that was not measured. */
+static int add_row(void *arg, size_t group, const struct nw_group_row *row)
+{
+	const struct nw_probe_row *probe = row->probe;
+	const struct nw_span_row *span = row->span;
+
+	if (!row->is_span)
+		return nw_bins_add(arg, NW_SERIES_GAPS, row->number, (uint32_t)group,
+				   &probe->gap, probe->hits - probe->gap.count);
+	return nw_bins_add(arg, NW_SERIES_SPANS, row->number, (uint32_t)group,
+			   &span->latency,
+			   span->unmatched_starts + span->unmatched_ends + span->discarded +
+				   span->abandoned + span->omitted);
+}
+
+int nw_bins_of_summary(void *summary, struct nw_bins *b)
+{
+	return nw_summary_next_bin(summary, add_row, b);
+}
+
+static int collect(struct nw_bins *b)
+{
+	return b->options.collect(b->options.collect_arg, b);
 }
 
 static void move_to(struct nw_bins *b, uint64_t time)
@@ -339,7 +365,7 @@ static void move_to(struct nw_bins *b, uint64_t time)
 
 static nw_cold int advance(struct nw_bins *b, uint64_t time)
 {
-	int ret = add_columns(b);
+	int ret = collect(b);
 
 	if (ret < 0)
 		return ret;
@@ -348,43 +374,17 @@ static nw_cold int advance(struct nw_bins *b, uint64_t time)
 	return 0;
 }
 
-static nw_inlined int reach(struct nw_bins *b, uint64_t time)
+int nw_bins_reach(struct nw_bins *b, uint64_t time)
 {
 	return nw_likely(time < b->end) ? 0 : advance(b, time);
 }
 
 /* ---- events ------------------------------------------------------------------------- */
 
-static nw_inlined int take_hit(struct nw_bins *b, const struct nw_hit *hit, uint32_t group)
-{
-	int ret = 0;
-	struct nw_bin_series *s = series_of(b, NW_SERIES_GAPS, hit->probe, group, &ret);
-
-	if (nw_unlikely(!s))
-		return ret;
-	uint64_t last = s->last;
-	if (nw_likely(hit->time >= last && last >= b->gap_least))
-		nw_histogram_add_here(&s->now, hit->time - last);
-	else
-		s->others++;
-	if (nw_likely(hit->time >= last))
-		s->last = hit->time;
-	return 0;
-}
-
-int nw_bins_hit(struct nw_bins *b, const struct nw_hit *hit, uint32_t group)
-{
-	int ret = reach(b, hit->time);
-
-	return ret < 0 ? ret : take_hit(b, hit, group);
-}
-
-size_t nw_bins_together(struct nw_bins *b, const struct nw_hit *hits, size_t count)
+size_t nw_bins_together(const struct nw_bins *b, const struct nw_hit *hits, size_t count)
 {
 	size_t together = 1;
 
-	if (reach(b, hits[0].time) < 0)
-		return 1;
 	if (nw_likely(hits[count - 1].time < b->end))
 		return count;
 	while (together < count && hits[together].time < b->end)
@@ -392,63 +392,32 @@ size_t nw_bins_together(struct nw_bins *b, const struct nw_hit *hits, size_t cou
 	return together;
 }
 
-int nw_bins_hits(struct nw_bins *b, const struct nw_hit *hits, size_t count)
-{
-	int ret = reach(b, hits[0].time);
-
-	for (size_t i = 0; ret == 0 && i < count; i++)
-		ret = take_hit(b, &hits[i], 0);
-	return ret;
-}
-
-/* A span that ends is measured. */
-static int take_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t group,
-		     const struct nw_hit *began)
-{
-	uint64_t ns = event->hit->time - event->start;
-	int ret = reach(b, event->hit->time);
-	struct nw_bin_series *s = ret < 0 ? NULL
-					  : series_of(b, NW_SERIES_SPANS, event->span,
-						      group, &ret);
-
-	if (!s)
-		return ret;
-	nw_histogram_add_here(&s->now, ns);
-	return nw_likely(ns <= s->least) ? 0 : nw_slowest_add(b, s, began, event);
-}
-
-static nw_apart int take_other(struct nw_bins *b, const struct nw_span_event *event,
-			       uint32_t group)
-{
-	int ret = event->hit ? reach(b, event->hit->time) : 0;
-	struct nw_bin_series *s = ret < 0 ? NULL
-					  : series_of(b, NW_SERIES_SPANS, event->span,
-						      group, &ret);
-
-	if (s)
-		s->others++;
-	return ret;
-}
-
 int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t group)
 {
 	const struct nw_hit *began = NULL;
+	int ret = 0;
 
 	b->has_starts |= event->moment == NW_SPAN_BEGINS;
 	if (nw_unlikely(b->has_starts))
 		began = nw_starts_follow(b->starts, event);
-	if (event->moment == NW_SPAN_BEGINS)
+	if (event->moment != NW_SPAN_ENDS)
 		return 0;
-	return nw_likely(event->moment == NW_SPAN_ENDS) ? take_span(b, event, group, began)
-							: take_other(b, event, group);
+	struct nw_bin_series *s = series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
+	if (nw_likely(!s || event->hit->time - event->start <= s->least))
+		return ret;
+	return nw_slowest_add(b, s, began, event);
+}
+
+const uint64_t *nw_bins_least(const struct nw_bins *b)
+{
+	return b->least;
 }
 
 void nw_bins_loss(struct nw_bins *b, uint64_t from, uint64_t until, uint64_t events)
 {
 	const uint64_t start = b->options.start;
 
-	b->gap_least = nw_max64(b->gap_least, until);
-	if (reach(b, from) < 0)
+	if (nw_bins_reach(b, from) < 0)
 		return;
 	/* up to the end of a recording: who knows how far that is */
 	uint64_t to = until == UINT64_MAX ? from : nw_max64(from, until);
@@ -465,10 +434,10 @@ void nw_bins_loss(struct nw_bins *b, uint64_t from, uint64_t until, uint64_t eve
 
 int nw_bins_look(struct nw_bins *b, uint64_t until)
 {
-	int ret = reach(b, until);
+	int ret = nw_bins_reach(b, until);
 
 	if (ret == 0)
-		ret = add_columns(b);
+		ret = collect(b);
 	if (ret == 0)
 		squeeze(b);
 	return ret;
@@ -535,7 +504,6 @@ int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 	b->width = FIRST_WIDTH;
 	b->most = NW_BINS_MOST;
 	b->end = options->start + b->width;
-	b->gap_least = 1;
 	b->slowest = NW_BINS_SLOWEST;
 	while (NW_BINS_MOST >> b->slice_shift > NW_BINS_SLICES)
 		b->slice_shift++;
@@ -543,7 +511,9 @@ int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 	b->slot = calloc(b->slots, sizeof(*b->slot));
 	b->gaps = calloc(options->probes + 1, sizeof(struct nw_bin_series *));
 	b->spans = calloc(options->span_count + 1, sizeof(struct nw_bin_series *));
-	if (!b->slot || !b->gaps || !b->spans || nw_starts_open(&b->starts) < 0) {
+	b->least = calloc(options->span_count + 1, sizeof(*b->least));
+	if (!b->slot || !b->gaps || !b->spans || !b->least ||
+	    nw_starts_open(&b->starts) < 0) {
 		nw_bins_free(b);
 		return nw_no_memory(err);
 	}
@@ -556,7 +526,6 @@ void nw_bins_free(struct nw_bins *b)
 	if (!b)
 		return;
 	nw_vec_each (&b->series, it) {
-		nw_histogram_free(&(*it)->now);
 		nw_vec_free(&(*it)->cells);
 		nw_vec_free(&(*it)->columns);
 		nw_slowest_free(*it);
@@ -566,6 +535,7 @@ void nw_bins_free(struct nw_bins *b)
 	nw_starts_free(b->starts);
 	free(b->gaps);
 	free(b->spans);
+	free(b->least);
 	free(b->slot);
 	free(b);
 }

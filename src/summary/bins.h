@@ -19,7 +19,7 @@ struct nw_bins {
 	size_t slots;
 	bool left_out;
 	struct nw_bin_loss loss[NW_BINS_MOST];
-	uint64_t gap_least; /* a gap that began before it may be two */
+	uint64_t *least; /* by span, what the series of group 0 has */
 	struct nw_starts *starts;
 	bool has_starts;		   /* the summary tells of some */
 	size_t kept_bytes;		   /* of all slow spans */

@@ -10,11 +10,85 @@ int nw_summary_add_group(struct nw_summary *s)
 {
 	struct group *group = nw_vec_add(&s->groups);
 
-	return group ? nw_rows_init(&group->current, &s->shape) : -ENOMEM;
+	if (!group || nw_rows_init(&group->current, &s->shape) < 0)
+		return -ENOMEM;
+	if (!s->options.bins)
+		return 0;
+	group->has_total = true;
+	return nw_rows_init(&group->total, &s->shape) < 0 ||
+			       nw_rows_init(&group->interval, &s->shape) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static bool has(const struct nw_group_row *row)
+{
+	return row->is_span ? nw_span_row_has(row->span) : row->probe->hits > 0;
+}
+
+static int tell_rows(const struct nw_summary *s, size_t group,
+		     int (*take)(void *arg, size_t group, const struct nw_group_row *row),
+		     void *arg)
+{
+	struct nw_group_row row;
+	size_t at = 0;
+	int ret = 0;
+
+	while (ret == 0 && nw_group_next(&s->groups.item[group].current, &at, &row))
+		if (has(&row))
+			ret = take(arg, group, &row);
+	return ret;
+}
+
+/* What is current of a group, to what has been before. */
+static int fold(struct nw_summary *s, struct group *group)
+{
+	if (nw_rows_merge(&group->total, &group->current) < 0 ||
+	    (s->options.intervals && nw_rows_merge(&group->interval, &group->current) < 0))
+		return -ENOMEM;
+	nw_rows_clear(&group->current);
+	group->touched = false;
+	return 0;
+}
+
+int nw_summary_next_bin(struct nw_summary *s,
+			int (*take)(void *arg, size_t group,
+				    const struct nw_group_row *row),
+			void *arg)
+{
+	int ret = 0;
+
+	nw_vec_each (&s->touched, number)
+		if (ret == 0)
+			ret = tell_rows(s, *number, take, arg);
+	nw_vec_each (&s->touched, number)
+		if (ret == 0)
+			ret = fold(s, &s->groups.item[*number]);
+	if (ret == 0)
+		s->touched.count = 0;
+	return ret;
+}
+
+uint64_t nw_summary_probe_hits(const struct nw_summary *s, size_t probe)
+{
+	const struct group *group = &s->groups.item[0];
+
+	return nw_group_probe(&group->current, probe)->hits +
+	       (group->has_total ? nw_group_probe(&group->total, probe)->hits : 0);
+}
+
+/* Where bins are told, they have been: what is current is of the interval that begins. */
+static int clear_intervals(struct nw_summary *s)
+{
+	nw_vec_each (&s->groups, group)
+		nw_rows_clear(&group->interval);
+	return 0;
 }
 
 int nw_summary_next_interval(struct nw_summary *s)
 {
+	if (s->options.bins)
+		return clear_intervals(s);
 	s->has_intervals = true;
 	nw_vec_each (&s->groups, group) {
 		if (!group->has_total && nw_rows_init(&group->total, &s->shape) < 0)
@@ -65,5 +139,7 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *s, size_t g
 {
 	const struct group *g = &s->groups.item[group];
 
+	if (!total && s->options.bins)
+		return s->options.intervals ? &g->interval : &g->total;
 	return total && g->has_total ? &g->total : &g->current;
 }

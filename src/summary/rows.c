@@ -33,6 +33,8 @@ static void free_probe(const struct nw_row_shape *shape, struct nw_probe_row *ro
 static void merge_probe(const struct nw_row_shape *shape, struct nw_probe_row *into,
 			const struct nw_probe_row *from, size_t probe)
 {
+	if (!from->hits) /* which most have not been in most bins */
+		return;
 	into->hits += from->hits;
 	nw_histogram_merge(&into->gap, &from->gap);
 	for (size_t i = 0; i < arg_count(shape, probe); i++)
@@ -42,6 +44,8 @@ static void merge_probe(const struct nw_row_shape *shape, struct nw_probe_row *i
 static void clear_probe(const struct nw_row_shape *shape, struct nw_probe_row *row,
 			size_t probe)
 {
+	if (!row->hits)
+		return;
 	row->hits = 0;
 	nw_histogram_clear(&row->gap);
 	for (size_t i = 0; i < arg_count(shape, probe); i++)
@@ -67,6 +71,8 @@ bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from)
 
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 {
+	if (!nw_span_row_has(from))
+		return;
 	nw_histogram_merge(&into->latency, &from->latency);
 	into->unmatched_starts += from->unmatched_starts;
 	into->unmatched_ends += from->unmatched_ends;
@@ -100,6 +106,8 @@ static void clear_span(struct nw_span_row *row)
 	struct nw_span_row empty = {
 		.latency = row->latency, .states = row->states, .wakers = row->wakers};
 
+	if (!nw_span_row_has(row))
+		return;
 	nw_histogram_clear(&empty.latency);
 	for (size_t i = 0; empty.states && i < NW_TASK_STATES; i++)
 		nw_histogram_clear(&empty.states[i]);

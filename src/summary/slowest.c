@@ -102,6 +102,8 @@ static void judge(struct nw_bins *b, struct nw_bin_series *s)
 	}
 	s->slowest.count = kept;
 	s->least = nw_min64(here, last);
+	if (s->group == 0)
+		b->least[s->number] = s->least;
 }
 
 void nw_slowest_judge(struct nw_bins *b)

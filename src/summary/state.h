@@ -34,7 +34,10 @@ struct probe_state {
 
 struct group {
 	struct nw_group_rows current, total;
+	struct nw_group_rows
+		interval; /* bins: what is current in all bins of an interval */
 	bool has_total;
+	bool touched; /* bins: something may be in its current rows */
 };
 
 struct nw_summary {
@@ -55,7 +58,11 @@ struct nw_summary {
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
 	uint64_t discarded;
-	bool goroutines;    /* some spans are of these */
+	NW_VEC(uint32_t) touched; /* bins: the groups that are */
+	const uint64_t *
+		least; /* by span: the listener wants to know of longer ones; NULL: of all */
+	bool begun_told; /* it has been told of a start, and waits for what becomes of it */
+	bool goroutines; /* some spans are of these */
 	bool has_intervals; /* there have been intervals */
 	bool finished;
 	struct nw_task_states *task_states; /* NULL: nobody asks */
@@ -76,6 +83,11 @@ void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 static inline bool nw_summary_tells(const struct nw_summary *s)
 {
 	return s->options.listener || s->task_states;
+}
+/* ... or only those that are slow? */
+static inline bool nw_summary_tells_slow(const struct nw_summary *s)
+{
+	return s->least && !s->begun_told && !s->task_states;
 }
 
 /* A group more, whose number is the last. -ENOMEM. */

@@ -52,6 +52,18 @@ static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct grou
 
 /* ---- groups ------------------------------------------------------------------------- */
 
+/* Of many groups, only those in which something happened are walked through at the end of a bin. */
+static nw_apart void touch(struct nw_summary *s, int64_t group)
+{
+	uint32_t *place = nw_vec_add(&s->touched);
+
+	s->failed |= !place;
+	if (!place)
+		return;
+	*place = (uint32_t)group;
+	s->groups.item[group].touched = true;
+}
+
 /* Rows for a hit: -1 is a hit that cannot say, "?". */
 static struct group *group_of(struct nw_summary *s, int64_t group)
 {
@@ -59,7 +71,11 @@ static struct group *group_of(struct nw_summary *s, int64_t group)
 		group = 0;
 	else if (group < 0)
 		group = nw_summary_group(s, "?", 1);
-	return group < 0 ? NULL : &s->groups.item[group];
+	if (nw_unlikely(group < 0))
+		return NULL;
+	if (nw_unlikely(s->options.bins && !s->groups.item[group].touched))
+		touch(s, group);
+	return &s->groups.item[group];
 }
 
 /* ---- spans -------------------------------------------------------------------------- */
@@ -244,6 +260,18 @@ static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
 	return ret;
 }
 
+/* end(), where only slow spans are told. One that seems to have ended before it began is slow, too. */
+static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t key,
+				  const struct nw_hit *hit, int64_t group,
+				  struct nw_span_row *row)
+{
+	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
+
+	if (nw_unlikely(slot->depth && hit->time - slot->top.time > s->least[span]))
+		return end_told(s, span, key, hit, group, row);
+	return end_in(s, span, slot, hit, group, row);
+}
+
 /* The row of a start that counts nowhere yet; NULL: it is not to count. */
 static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 					const struct nw_start *start)
@@ -401,7 +429,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
-	if (nw_summary_tells(s))
+	if (nw_summary_tells(s) &&
+	    (!nw_summary_tells_slow(s) || hit->time - start->time > s->least[role->span]))
 		nw_tell_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
 	return 0;
 }
@@ -432,9 +461,16 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 			    : begin_told(s, role->span, key, hit, group, row);
 }
 
+/* Who is told of spans. Known when it is compiled, so that it costs nothing where nobody is. */
+enum told {
+	TOLD_NOTHING,
+	TOLD_SLOW, /* of those only */
+	TOLD_ALL
+};
+
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
-				struct group *g, const bool told)
+				struct group *g, const enum told told)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
@@ -442,10 +478,12 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	if (nw_unlikely(!role->plain))
 		return role->call && hit->stack ? play_call(s, role, hit, pid, group, g)
 						: play_unusual(s, role, hit, pid, group, g);
-	if (told && role->is_end)
+	if (told == TOLD_ALL && role->is_end)
 		return end_told(s, role->span, key, hit, group, row);
-	if (told && tells_begin(s, hit))
+	if (told == TOLD_ALL && tells_begin(s, hit))
 		return begin_told(s, role->span, key, hit, group, row);
+	if (told == TOLD_SLOW && role->is_end)
+		return end_watched(s, role->span, key, hit, group, row);
 	return role->is_end ? end(s, role->span, key, hit, group, row)
 			    : begin(s, role->span, key, hit, group, row);
 }
@@ -466,10 +504,9 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 	}
 }
 
-/* told: somebody listens. Known when it is compiled, so that it costs nothing where nobody does. */
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group,
-			       const bool told)
+			       const enum told told)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = probe_row(s, g, hit->probe);
@@ -497,7 +534,17 @@ static nw_apart int tell_of_hits(struct nw_summary *s, struct group *g,
 	int ret = 0;
 
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], pid, group, true);
+		ret = take_hit(s, g, &hits[i], pid, group, TOLD_ALL);
+	return ret;
+}
+
+static nw_apart int tell_of_slow(struct nw_summary *s, struct group *g,
+				 const struct nw_hit *hits, size_t count)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = take_hit(s, g, &hits[i], 0, 0, TOLD_SLOW);
 	return ret;
 }
 
@@ -516,7 +563,7 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		nw_summary_scheduled(s, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
 		  : nw_likely(!nw_summary_tells(s))
-			  ? take_hit(s, g, hit, pid, group, false)
+			  ? take_hit(s, g, hit, pid, group, TOLD_NOTHING)
 			  : tell_of_hits(s, g, hit, 1, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
@@ -527,9 +574,10 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	int ret = 0;
 
 	if (nw_unlikely(nw_summary_tells(s)))
-		return tell_of_hits(s, g, hits, count, 0, 0);
+		return nw_summary_tells_slow(s) ? tell_of_slow(s, g, hits, count)
+						: tell_of_hits(s, g, hits, count, 0, 0);
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], 0, 0, false);
+		ret = take_hit(s, g, &hits[i], 0, 0, TOLD_NOTHING);
 	return ret;
 }
 
@@ -683,6 +731,11 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	return ret;
 }
 
+void nw_summary_tell_above(struct nw_summary *s, const uint64_t *least)
+{
+	s->least = least;
+}
+
 void nw_summary_only(struct nw_summary *s, bool (*wanted)(void *arg, int32_t tid),
 		     void *arg)
 {
@@ -720,8 +773,10 @@ void nw_summary_free(struct nw_summary *s)
 	nw_vec_each (&s->groups, group) {
 		nw_rows_free(&group->current);
 		nw_rows_free(&group->total);
+		nw_rows_free(&group->interval);
 	}
 	nw_vec_free(&s->groups);
+	nw_vec_free(&s->touched);
 	free_spare(s);
 	nw_row_shape_free(&s->shape);
 	for (size_t i = 0; s->probe && i < s->probes; i++)

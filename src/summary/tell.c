@@ -41,6 +41,7 @@ static void tell(struct nw_summary *s, const struct nw_span_event *happened)
 		event.states = &states;
 	if (s->task_states && event.moment == NW_SPAN_ENDS)
 		add_states(s, &event);
+	s->begun_told |= event.moment == NW_SPAN_BEGINS;
 	if (s->options.listener)
 		s->options.listener(s->options.listener_arg, &event);
 }

@@ -200,11 +200,11 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 {
 	const struct nw_measure *m = measure_of(v);
 	bool grouped = v->view.by != NULL;
-	int ret = 0;
+	int ret = m->bins ? nw_bins_look(m->bins, 0) : 0;
 
 	nw_top_next(&v->seen, nw_max64(start, v->seen.began), end);
 	v->told_until = end;
-	for (size_t g = 0; g < nw_summary_groups(m->summary); g++) {
+	for (size_t g = 0; ret == 0 && g < nw_summary_groups(m->summary); g++) {
 		const struct nw_group_rows *rows = nw_summary_rows(m->summary, g, false);
 		const char *name = grouped ? nw_summary_group_name(m->summary, g) : NULL;
 		struct nw_group_row row;

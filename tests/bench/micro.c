@@ -118,10 +118,12 @@ static uint64_t picture(const struct subject *s)
 					     .span_count = s->spans.count,
 					     .listener = bin_span,
 					     .listener_arg = &bins,
-					     .lazy = true};
+					     .lazy = true,
+					     .bins = true};
 	struct nw_bins_options binned = {.probes = s->selection->probes.count,
 					 .spans = s->spans.item,
-					 .span_count = s->spans.count};
+					 .span_count = s->spans.count,
+					 .collect = nw_bins_of_summary};
 	struct nw_summary *summary;
 	struct nw_stream *stream;
 	struct nw_record record;
@@ -143,12 +145,16 @@ static uint64_t picture(const struct subject *s)
 		if (!count)
 			continue;
 		binned.start = many[0].time;
-		if (!bins && nw_bins_open(&binned, &bins, NULL) < 0)
-			die("cannot open");
+		binned.collect_arg = summary;
+		if (!bins) {
+			if (nw_bins_open(&binned, &bins, NULL) < 0)
+				die("cannot open");
+			nw_summary_tell_above(summary, nw_bins_least(bins));
+		}
 		for (size_t at = 0; at < count; at += some) {
-			some = nw_bins_together(bins, many + at, count - at);
-			if (nw_bins_hits(bins, many + at, some) < 0)
+			if (nw_bins_reach(bins, many[at].time) < 0)
 				die("no memory");
+			some = nw_bins_together(bins, many + at, count - at);
 			nw_summary_hits(summary, many + at, some);
 		}
 	}

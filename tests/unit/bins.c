@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "nopwatch/bins.h"
+#include "nopwatch/plan.h"
 #include "unit.h"
 
 enum {
@@ -21,6 +22,44 @@ static const struct nw_task *task_of(void *arg, int32_t tid)
 	return tid == task.tid ? &task : NULL;
 }
 
+/* What a summary would know of the bin that is not over. */
+struct row {
+	uint32_t number, group;
+	struct nw_histogram sizes;
+	uint64_t others;
+};
+static NW_VEC(struct row) rows;
+
+static int collect(void *arg, struct nw_bins *b)
+{
+	ck_assert_ptr_eq(arg, &rows);
+	nw_vec_each (&rows, row) {
+		if (row->sizes.count || row->others)
+			ck_assert_int_eq(nw_bins_add(b, NW_SERIES_SPANS, row->number,
+						     row->group, &row->sizes, row->others),
+					 0);
+		nw_histogram_clear(&row->sizes);
+		row->others = 0;
+	}
+	return 0;
+}
+
+static void count_size(uint32_t number, uint32_t group, uint64_t ns)
+{
+	size_t i = 0;
+
+	while (i < rows.count &&
+	       (rows.item[i].number != number || rows.item[i].group != group))
+		i++;
+	if (i == rows.count) {
+		struct row *row = nw_vec_add(&rows);
+		ck_assert_ptr_nonnull(row);
+		rows.item[i].number = number;
+		rows.item[i].group = group;
+	}
+	nw_histogram_add(&rows.item[i].sizes, ns);
+}
+
 static void open_bins(uint64_t start)
 {
 	const struct nw_bins_options options = {.probes = 2,
@@ -28,10 +67,20 @@ static void open_bins(uint64_t start)
 						.span_count = 3,
 						.start = start,
 						.task = task_of,
-						.task_arg = (void *)&task};
+						.task_arg = (void *)&task,
+						.collect = collect,
+						.collect_arg = &rows};
 
 	ck_assert_int_eq(nw_bins_open(&options, &bins, NULL), 0);
 	seen = 0;
+}
+
+static void close_bins(void)
+{
+	nw_vec_each (&rows, row)
+		nw_histogram_free(&row->sizes);
+	nw_vec_free(&rows);
+	nw_bins_free(bins);
 }
 
 /* A span of thread 7, as the summary tells of it, and the hit that ends it. */
@@ -49,18 +98,13 @@ static void span(uint32_t number, uint32_t group, uint64_t end, uint64_t ns)
 	hit.time = end;
 	hit.cpu = 2;
 	hit.probe = 1;
+	ck_assert_int_eq(nw_bins_reach(bins, end), 0);
+	count_size(number, group, ns);
 	ck_assert_int_eq(nw_bins_span(bins, &event, group), 0);
 	if (number == 0 && group == 0 && seen < SEEN) {
 		ended[seen] = end;
 		took[seen++] = ns;
 	}
-}
-
-static void hit_at(uint64_t time, uint32_t probe)
-{
-	const struct nw_hit hit = {.time = time, .probe = probe};
-
-	ck_assert_int_eq(nw_bins_hit(bins, &hit, 0), 0);
 }
 
 static unsigned int bucket_of(uint64_t value, unsigned int shift)
@@ -127,7 +171,7 @@ START_TEST(each_span_is_in_the_cell_of_its_end_and_its_length)
 			check_cells(1000000, time + 5000000);
 	}
 	check_cells(1000000, time + 5000000);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -141,7 +185,7 @@ START_TEST(time_may_jump_by_years)
 		time *= 2;
 	}
 	check_cells(start, time);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -155,7 +199,6 @@ START_TEST(too_many_cells_make_buckets_and_bins_wider)
 		uint64_t power = unit_random(&state) % 30;
 		span(0, 0, time, unit_random(&state) % ((uint64_t)1 << power) % (time + 1));
 		span(1, 0, time, unit_random(&state) % 1000000 % (time + 1));
-		hit_at(time, 0);
 	}
 	check_cells(0, time);
 	ck_assert_uint_gt(nw_bins_shift(bins, NW_SERIES_SPANS), 0);
@@ -163,38 +206,18 @@ START_TEST(too_many_cells_make_buckets_and_bins_wider)
 	for (size_t i = 0; i < nw_bins_series_count(bins); i++)
 		cells += nw_bins_series(bins, i)->cells.count;
 	ck_assert_uint_le(cells, NW_BINS_CELLS);
-	nw_bins_free(bins);
-}
-END_TEST
-
-START_TEST(gaps_are_those_of_the_summary)
-{
-	open_bins(0);
-	hit_at(100, 0);
-	hit_at(150, 0); /* 50 */
-	hit_at(160, 1);
-	nw_bins_loss(bins, 200, 300, 7);
-	hit_at(310, 0); /* who knows what was between */
-	hit_at(330, 0); /* 20 */
-	ck_assert_int_eq(nw_bins_look(bins, 400), 0);
-	const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_GAPS, 0, 0);
-	ck_assert_uint_eq(s->cells.count, 2);
-	ck_assert_uint_eq(s->cells.item[0].bucket, bucket_of(20, 0));
-	ck_assert_uint_eq(s->cells.item[1].bucket, bucket_of(50, 0));
-	ck_assert_uint_eq(s->columns.item[0].others, 2);
-	ck_assert(nw_bins_losses(bins)[0].touched);
-	ck_assert_uint_eq(nw_bins_losses(bins)[0].events, 7);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
 START_TEST(a_loss_touches_the_bins_that_it_lasts)
 {
 	open_bins(0);
-	hit_at(1, 0);
+	ck_assert_int_eq(nw_bins_reach(bins, 1), 0);
 	nw_bins_loss(bins, 10000, 20000, 5);
-	hit_at(300000, 0);
-	hit_at(650000, 0); /* more than 600 bins of a microsecond */
+	ck_assert_int_eq(nw_bins_reach(bins, 300000), 0);
+	/* more than 600 bins of a microsecond */
+	ck_assert_int_eq(nw_bins_reach(bins, 650000), 0);
 	ck_assert_int_eq(nw_bins_look(bins, 650000), 0);
 	ck_assert_uint_eq(nw_bins_width(bins), 2000);
 	for (unsigned int i = 0; i < nw_bins_count(bins); i++)
@@ -203,7 +226,7 @@ START_TEST(a_loss_touches_the_bins_that_it_lasts)
 	/* one that lasts to the end of a recording: nobody knows how long that is */
 	nw_bins_loss(bins, 650000, UINT64_MAX, 0);
 	ck_assert(nw_bins_losses(bins)[325].touched);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -246,7 +269,7 @@ START_TEST(the_slowest_are_kept_whole)
 	ck_assert_uint_le(s->slowest.count, NW_BINS_SLOWEST + NW_BINS_SLICES);
 	for (size_t i = 1; i < s->slowest.count; i++)
 		ck_assert_ptr_nonnull(s->slowest.item[i]->began.hit);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -283,7 +306,7 @@ START_TEST(long_arguments_do_not_fill_memory)
 		}
 	}
 	ck_assert_uint_le(kept, NW_BINS_KEPT);
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -297,7 +320,7 @@ START_TEST(what_comes_too_late_for_a_series_is_left_out)
 	ck_assert(nw_bins_left_out(bins));
 	ck_assert_ptr_nonnull(nw_bins_find(bins, NW_SERIES_SPANS, 0, NW_BINS_SERIES - 1));
 	ck_assert_ptr_null(nw_bins_find(bins, NW_SERIES_SPANS, 0, NW_BINS_SERIES));
-	nw_bins_free(bins);
+	close_bins();
 }
 END_TEST
 
@@ -319,14 +342,201 @@ START_TEST(starts_without_ends_are_forgotten)
 	ck_assert_int_eq(nw_bins_look(bins, 200000), 0);
 	const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_SPANS, 0, 0);
 	ck_assert_uint_eq(s->cells.count, 1);
-	ck_assert_uint_eq(s->columns.count, 2);
-	ck_assert_uint_eq(s->columns.item[0].others, 1); /* the one that is gone */
+	ck_assert_uint_eq(s->columns.count, 1);
+	close_bins();
+}
+END_TEST
+
+/* ---- with a summary ----------------------------------------------------------------- */
+
+enum {
+	START,
+	DONE
+};
+static struct nw_selection selection;
+static struct nw_plan plan;
+static struct nw_summary *summary;
+
+static void listen(void *arg, const struct nw_span_event *event)
+{
+	ck_assert_ptr_eq(arg, &bins);
+	ck_assert_int_eq(nw_bins_span(bins, event, (uint32_t)event->group), 0);
+}
+
+/* One span, START to DONE, of thread by thread. above: only slow ones are told. */
+static void open_summary(bool grouped, bool above)
+{
+	static const char text[] = "nopwatch-plan 1\nimage /bin/app\n"
+				   "probe 0 0 app start app:start 1\narg id -\n"
+				   "probe 0 0 app done app:done 1\narg id -\n";
+	struct nw_summary_options options = {.selection = &selection,
+					     .spans = defs,
+					     .span_count = 1,
+					     .grouped = grouped,
+					     .listener = listen,
+					     .listener_arg = &bins,
+					     .lazy = true,
+					     .bins = true,
+					     .intervals = true};
+
+	ck_assert_int_eq(
+		nw_plan_load(text, strlen(text), &selection, &plan, NULL, NULL, NULL, NULL),
+		0);
+	defs[0] = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
+	*(uint32_t *)nw_vec_add(&defs[0].starts) = START;
+	*(uint32_t *)nw_vec_add(&defs[0].ends) = DONE;
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	const struct nw_bins_options binned = {.probes = 2,
+					       .spans = defs,
+					       .span_count = 1,
+					       .collect = nw_bins_of_summary,
+					       .collect_arg = summary};
+	ck_assert_int_eq(nw_bins_open(&binned, &bins, NULL), 0);
+	if (above)
+		nw_summary_tell_above(summary, nw_bins_least(bins));
+}
+
+static void close_summary(void)
+{
 	nw_bins_free(bins);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+	nw_summary_free(summary);
+	nw_span_def_free(&defs[0]);
+}
+
+static void hits_at(uint64_t time, uint32_t probe, int32_t tid)
+{
+	const struct nw_hit hit = {.time = time, .probe = probe, .tid = tid};
+
+	ck_assert_int_eq(nw_bins_reach(bins, time), 0);
+	ck_assert_int_eq(nw_summary_hits(summary, &hit, 1), 0);
+}
+
+START_TEST(gaps_are_those_of_the_summary)
+{
+	open_summary(false, true);
+	hits_at(100, START, 1);
+	hits_at(150, START, 2); /* 50 */
+	ck_assert_int_eq(nw_bins_look(bins, 0), 0);
+	hits_at(160, DONE, 1); /* looked at, and not over */
+	nw_bins_loss(bins, 200, 300, 7);
+	nw_summary_loss(summary, 300, 7);
+	hits_at(310, START, 1);		       /* who knows what was between */
+	hits_at(330, START, 3);		       /* 20 */
+	for (int look = 0; look < 2; look++) { /* which changes nothing */
+		ck_assert_int_eq(nw_bins_look(bins, 400), 0);
+		const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_GAPS, 0, 0);
+		ck_assert_uint_eq(s->cells.count, 2);
+		ck_assert_uint_eq(s->columns.count, 1);
+		ck_assert_uint_eq(s->cells.item[0].bucket, bucket_of(20, 0));
+		ck_assert_uint_eq(s->cells.item[1].bucket, bucket_of(50, 0));
+		ck_assert_uint_eq(s->columns.item[0].others, 2);
+		ck_assert_uint_eq(s->columns.item[0].min, 20);
+		ck_assert_uint_eq(s->columns.item[0].max, 50);
+	}
+	ck_assert(nw_bins_losses(bins)[0].touched);
+	ck_assert_uint_eq(nw_bins_losses(bins)[0].events, 7);
+	nw_summary_finish(summary);
+	ck_assert_int_eq(nw_bins_look(bins, 0), 0);
+	const struct nw_bin_series *spans = nw_bins_find(bins, NW_SERIES_SPANS, 0, 0);
+	ck_assert_uint_eq(spans->cells.count, 1);
+	ck_assert_uint_eq(spans->columns.item[0].others,
+			  3); /* of which the end never came */
+	close_summary();
+}
+END_TEST
+
+/* Random spans of some threads; their slowest, as text. */
+static void play(bool above, bool argument, struct nw_buf *out)
+{
+	const struct nw_value id = {.kind = NW_VALUE_UNSIGNED, .bits = 64, .number = 4711};
+	uint64_t state = 9, time = 1;
+
+	open_summary(false, above);
+	for (unsigned int i = 0; i < 50000; i++) {
+		uint64_t r = unit_random(&state);
+		time += r % 64 ? r % 2000 : r % 200000;
+		struct nw_hit hit = {
+			.time = time, .tid = (int32_t)(r >> 32) % 5, .probe = r >> 20 & 1};
+		ck_assert_int_eq(nw_bins_reach(bins, time), 0);
+		if (argument && r >> 24 & 1) {
+			hit.values = &id;
+			hit.value_count = 1;
+			ck_assert_int_eq(nw_summary_hit(summary, &hit, 0, 0), 0);
+		} else {
+			ck_assert_int_eq(nw_summary_hits(summary, &hit, 1), 0);
+		}
+	}
+	nw_summary_finish(summary);
+	ck_assert_int_eq(nw_bins_look(bins, time), 0);
+	const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_SPANS, 0, 0);
+	nw_vec_each (&s->slowest, it)
+		nw_buf_printf(out, "%" PRIu64 "..%" PRIu64 " %zu\n", (*it)->start,
+			      (*it)->end, (*it)->began.hit->value_count);
+	close_summary();
+}
+
+START_TEST(who_is_told_of_slow_spans_only_misses_none)
+{
+	for (int argument = 0; argument < 2; argument++) {
+		struct nw_buf all = {0}, slow = {0};
+		play(false, argument, &all);
+		play(true, argument, &slow);
+		ck_assert_uint_gt(all.len, 1000);
+		ck_assert_str_eq(nw_buf_str(&all), nw_buf_str(&slow));
+		nw_buf_free(&all);
+		nw_buf_free(&slow);
+	}
+}
+END_TEST
+
+/* What is in the cells of all groups, what the intervals add up to, and the total are the same. */
+START_TEST(bins_and_intervals_add_up_to_the_total)
+{
+	uint64_t state = 11, time = 1, measured = 0, in_intervals = 0, total = 0, cells = 0;
+
+	open_summary(true, false);
+	for (unsigned int i = 0; i < 20000; i++) {
+		uint64_t r = unit_random(&state);
+		char name[2] = {(char)('a' + (r >> 40) % 20), '\0'};
+		const struct nw_hit hit = {.time = time += r % 3000,
+					   .tid = (int32_t)(r >> 32) % 5,
+					   .probe = r >> 20 & 1};
+		ck_assert_int_eq(nw_bins_reach(bins, time), 0);
+		ck_assert_int_eq(nw_summary_hit(summary, &hit, 0,
+						nw_summary_group(summary, name, 1)),
+				 0);
+		if (i % 777 && i != 19999)
+			continue;
+		ck_assert_int_eq(nw_bins_look(bins, 0), 0);
+		for (size_t g = 0; g < nw_summary_groups(summary); g++)
+			in_intervals += nw_group_span(nw_summary_rows(summary, g, false), 0)
+						->latency.count;
+		ck_assert_int_eq(nw_summary_next_interval(summary), 0);
+	}
+	for (size_t g = 0; g < nw_summary_groups(summary); g++) {
+		const struct nw_group_rows *rows_of = nw_summary_rows(summary, g, true);
+		total += nw_group_probe(rows_of, START)->hits +
+			 nw_group_probe(rows_of, DONE)->hits;
+		measured += nw_group_span(rows_of, 0)->latency.count;
+	}
+	for (size_t i = 0; i < nw_bins_series_count(bins); i++)
+		nw_vec_each (&nw_bins_series(bins, i)->cells, cell)
+			cells += nw_bins_series(bins, i)->kind == NW_SERIES_SPANS
+					 ? cell->count
+					 : 0;
+	ck_assert_uint_eq(total, 20000);
+	ck_assert_uint_gt(measured, 1000);
+	ck_assert_uint_eq(measured, in_intervals);
+	ck_assert_uint_eq(measured, cells);
+	close_summary();
 }
 END_TEST
 
 UNIT_MAIN("bins", each_span_is_in_the_cell_of_its_end_and_its_length,
 	  time_may_jump_by_years, too_many_cells_make_buckets_and_bins_wider,
-	  gaps_are_those_of_the_summary, a_loss_touches_the_bins_that_it_lasts,
+	  gaps_are_those_of_the_summary, who_is_told_of_slow_spans_only_misses_none,
+	  bins_and_intervals_add_up_to_the_total, a_loss_touches_the_bins_that_it_lasts,
 	  the_slowest_are_kept_whole, long_arguments_do_not_fill_memory,
 	  what_comes_too_late_for_a_series_is_left_out, starts_without_ends_are_forgotten)
