@@ -9,28 +9,10 @@
 enum {
 	FIRST_BITS = 6,
 	DEFAULT_MOST = 1 << 20,
-	DEEPEST = 1 << 16, /* open calls a thread: deeper ones are not kept */
+	DEEPEST = NW_CALLS_DEEPEST,
 	SWITCHING =
 		1024, /* the same of one that switches, where none is ever known to be gone */
 	GONE = 256    /* calls a thread that seem to be gone and are kept */
-};
-
-struct nw_calls_of {
-	uint64_t number; /* as struct nw_stack_owner has them */
-	int32_t process;
-	bool used;
-	/* What began last on it will begin once more; where the stack ended then. */
-	bool again;
-	uint64_t base;
-	/* It has been seen to run on more than one stack. While it has not, the stack pointers
-	 * of what is open never rise. */
-	bool switches;
-	uint32_t count, room;
-	struct nw_call *open; /* in the order they began */
-	uint64_t returned;    /* stack of the last event's call, if that returned; else 0 */
-	uint32_t gone_count;
-	uint64_t gone_bits;   /* one of these is set for each stack pointer in gone */
-	struct nw_call *gone; /* GONE at most, in the order they began */
 };
 
 int nw_calls_init(struct nw_calls *calls, size_t most, bool frames, nw_call_over *over,
@@ -62,21 +44,6 @@ void nw_calls_free(struct nw_calls *calls)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-/* The entry of a thread or goroutine, or the free one where it would go. */
-static inline struct nw_calls_of *find(const struct nw_calls *calls, uint64_t number,
-				       int32_t process)
-{
-	size_t at = (number * 0x9e3779b97f4a7c15u) >> calls->shift;
-
-	for (;; at = (at + 1) & (calls->threads - 1)) {
-		struct nw_calls_of *thread = &calls->thread[at];
-		if (nw_likely(thread->used && thread->number == number &&
-			      thread->process == process) ||
-		    !thread->used)
-			return thread;
-	}
-}
-
 /* A bigger table, or the same size when most threads have nothing open: these are forgotten. */
 static int rehash(struct nw_calls *calls)
 {
@@ -96,7 +63,7 @@ static int rehash(struct nw_calls *calls)
 	for (size_t i = 0; i < calls->threads; i++) {
 		struct nw_calls_of *thread = &calls->thread[i];
 		if (thread->count || thread->gone_count)
-			*find(&fresh, thread->number, thread->process) = *thread;
+			*nw_calls_find(&fresh, thread->number, thread->process) = *thread;
 		else
 			free_thread(thread);
 	}
@@ -113,7 +80,7 @@ static nw_apart struct nw_calls_of *claim(struct nw_calls *calls,
 	if ((calls->used + 1) * 2 > calls->threads) {
 		if (rehash(calls) < 0)
 			return NULL;
-		thread = find(calls, owner->number, owner->process);
+		thread = nw_calls_find(calls, owner->number, owner->process);
 	}
 	calls->used++;
 	*thread = (struct nw_calls_of){
@@ -123,18 +90,13 @@ static nw_apart struct nw_calls_of *claim(struct nw_calls *calls,
 
 /* ---- what is gone ------------------------------------------------------------------- */
 
-static inline uint64_t stack_bit(uint64_t stack)
-{
-	return (uint64_t)1 << ((stack * 0x9e3779b97f4a7c15u) >> 58);
-}
-
 static void remove_gone(struct nw_calls_of *thread, uint32_t at)
 {
 	memmove(&thread->gone[at], &thread->gone[at + 1],
 		(--thread->gone_count - at) * sizeof(*thread->gone));
 	thread->gone_bits = 0;
 	for (uint32_t i = 0; i < thread->gone_count; i++)
-		thread->gone_bits |= stack_bit(thread->gone[i].stack);
+		thread->gone_bits |= nw_calls_bit(thread->gone[i].stack);
 }
 
 /* The oldest of what is gone is certain, or not, but not kept any more. */
@@ -180,7 +142,7 @@ static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 	if (thread->gone_count == GONE)
 		settle_gone(calls, thread, 0);
 	thread->gone[thread->gone_count++] = *call;
-	thread->gone_bits |= stack_bit(call->stack);
+	thread->gone_bits |= nw_calls_bit(call->stack);
 }
 
 /* The open calls from this one on are gone, as it seems. */
@@ -203,6 +165,33 @@ static void remove_open(struct nw_calls *calls, struct nw_calls_of *thread, uint
 	memmove(&thread->open[at], &thread->open[at + 1],
 		(--thread->count - at) * sizeof(*thread->open));
 	calls->open--;
+}
+
+/* fate: of those that are open and not known to be gone. */
+static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
+		    enum nw_call_fate fate)
+{
+	while (thread->gone_count)
+		settle_gone(calls, thread, 0);
+	uint32_t omitted = first_omitted(thread);
+	for (uint32_t i = 0; i < thread->count; i++) {
+		const struct nw_call *call = &thread->open[i];
+		bool gone = call->stack <= thread->returned && !thread->switches;
+		calls->over(calls->over_arg, call,
+			    i >= omitted && call->limited ? NW_CALL_OMITTED
+			    : gone			  ? NW_CALL_ABANDONED
+							  : fate);
+	}
+	calls->open -= thread->count;
+	thread->count = 0;
+	thread->returned = 0;
+}
+
+/* Events are missing, and what was open then may have ended. */
+static void abandon_stale(struct nw_calls *calls, struct nw_calls_of *thread)
+{
+	abandon(calls, thread, NW_CALL_OPEN);
+	thread->switches = false;
 }
 
 /* ---- beginning ---------------------------------------------------------------------- */
@@ -306,33 +295,21 @@ static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_
 	return true;
 }
 
-/* What is known of the call that begins, for the next that does. */
-static inline void note_owner(struct nw_calls_of *thread,
-			      const struct nw_stack_owner *owner)
+int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
+			 const struct nw_stack_owner *owner, const struct nw_call *call)
 {
-	thread->returned = 0;
-	thread->base = owner->base;
-	thread->again = owner->again;
-}
-
-int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
-		   const struct nw_call *call)
-{
-	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
 	int ret = 0;
 
-	if (nw_unlikely(!thread->used)) {
+	if (!thread->used) {
 		thread = claim(calls, thread, owner);
 		if (!thread)
 			return -ENOMEM;
 	}
-	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
-	if (nw_unlikely((top &&
-			 (top->stack <= call->stack || top->stack <= thread->returned)) ||
-			(thread->gone_bits & stack_bit(call->stack)) ||
-			(calls->frames && thread->switches))) {
-		if (top && begins_again(calls, thread, owner, call, &ret)) {
-			note_owner(thread, owner);
+	if (nw_calls_is_stale(calls, thread))
+		abandon_stale(calls, thread);
+	if (nw_calls_in_the_way(calls, thread, call->stack)) {
+		if (thread->count && begins_again(calls, thread, owner, call, &ret)) {
+			nw_calls_note_owner(thread, owner);
 			return ret;
 		}
 		if (calls->frames)
@@ -340,9 +317,9 @@ int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
 		else
 			clear_way(calls, thread, call->stack);
 	}
-	note_owner(thread, owner);
-	if (nw_unlikely(thread->count == thread->room || thread->count == DEEPEST ||
-			calls->open >= calls->most) &&
+	nw_calls_note_owner(thread, owner);
+	if ((thread->count == thread->room || thread->count == DEEPEST ||
+	     calls->open >= calls->most) &&
 	    !make_room(calls, thread, call, &ret))
 		return ret;
 	thread->open[thread->count++] = *call;
@@ -432,56 +409,23 @@ static nw_apart enum nw_call_end end_other(struct nw_calls *calls,
 	return NW_CALL_RETURNED;
 }
 
-enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
-			      uint32_t span, uint64_t stack, struct nw_call *out)
+enum nw_call_end nw_calls_end_other(struct nw_calls *calls, struct nw_calls_of *thread,
+				    uint32_t span, uint64_t stack, struct nw_call *out)
 {
-	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
-	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
-
-	if (nw_unlikely(!top || top->stack != stack || top->span != span))
-		return thread->used ? end_other(calls, thread, span, stack, out)
-				    : NW_CALL_NONE;
-	*out = *top;
-	thread->count--;
-	calls->open--;
-	thread->returned = calls->frames ? 0 : stack;
-	return NW_CALL_RETURNED;
+	if (!thread->used)
+		return NW_CALL_NONE;
+	if (!nw_calls_is_stale(calls, thread))
+		return end_other(calls, thread, span, stack, out);
+	abandon_stale(calls, thread);
+	return NW_CALL_STALE;
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-bool nw_calls_has_older(const struct nw_calls *calls, const struct nw_stack_owner *owner,
-			uint64_t time)
-{
-	const struct nw_calls_of *thread = find(calls, owner->number, owner->process);
-
-	return thread->count && thread->open[0].start.time < time;
-}
-
-/* fate: of those that are open and not known to be gone. */
-static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
-		    enum nw_call_fate fate)
-{
-	while (thread->gone_count)
-		settle_gone(calls, thread, 0);
-	uint32_t omitted = first_omitted(thread);
-	for (uint32_t i = 0; i < thread->count; i++) {
-		const struct nw_call *call = &thread->open[i];
-		bool gone = call->stack <= thread->returned && !thread->switches;
-		calls->over(calls->over_arg, call,
-			    i >= omitted && call->limited ? NW_CALL_OMITTED
-			    : gone			  ? NW_CALL_ABANDONED
-							  : fate);
-	}
-	calls->open -= thread->count;
-	thread->count = 0;
-	thread->returned = 0;
-}
-
 void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,
 		      enum nw_call_fate fate)
 {
-	struct nw_calls_of *thread = find(calls, owner->number, owner->process);
+	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
 
 	abandon(calls, thread, fate);
 	thread->switches = false;

@@ -52,29 +52,32 @@ static inline uint64_t nw_stack_of(const struct nw_hit *hit)
 	return hit->goroutine ? hit->stack & ~NW_STACK_AGAIN : hit->stack;
 }
 
-/* On whose stack the hit was. */
-static inline struct nw_stack_owner nw_stack_owner_of(const struct nw_hit *hit, int32_t pid)
+/* On whose stack the hit was. Field by field: what is copied whole, just after its parts were written, makes
+ * the processor wait for these, and every hit of a call comes by here. */
+static nw_inlined void nw_stack_owner_of(const struct nw_hit *hit, int32_t pid,
+					 struct nw_stack_owner *out)
 {
-	struct nw_stack_owner owner = nw_thread_stack(hit->tid);
-
+	out->number = (uint32_t)hit->tid;
+	out->process = 0;
+	out->again = false;
+	out->base = 0;
 	if (nw_unlikely(hit->goroutine)) {
-		owner.number = hit->goroutine;
-		owner.process = pid ? pid : -1;
-		owner.base = hit->base;
-		owner.again = hit->stack & NW_STACK_AGAIN;
+		out->number = hit->goroutine;
+		out->process = pid ? pid : -1;
+		out->base = hit->base;
+		out->again = hit->stack & NW_STACK_AGAIN;
 	}
-	return owner;
 }
 
 struct nw_call {
 	uint64_t stack;
 	struct nw_start start;
 	uint32_t span;
-	uint32_t site : 30; /* frames: where it began */
+	uint32_t site; /* frames: where it began */
 	/* Its return is told by a return probe: the kernel omits those beyond
 	 * NW_RETURNS_MOST. */
-	bool limited : 1;
-	bool again : 1; /* it seems to be gone, since the same site was hit in its frame */
+	bool limited;
+	bool again; /* it seems to be gone, since the same site was hit in its frame */
 };
 
 /* MAX_URETPROBE_DEPTH of include/linux/uprobes.h: open calls with return probes a thread. */
@@ -94,7 +97,28 @@ enum nw_call_fate {
 
 typedef void nw_call_over(void *arg, const struct nw_call *call, enum nw_call_fate fate);
 
-struct nw_calls_of;
+enum {
+	NW_CALLS_DEEPEST = 1 << 16 /* open calls a thread: deeper ones are not kept */
+};
+
+/* Of one thread, or goroutine. */
+struct nw_calls_of {
+	uint64_t number; /* as struct nw_stack_owner has them */
+	int32_t process;
+	bool used;
+	/* What began last on it will begin once more; where the stack ended then. */
+	bool again;
+	uint64_t base;
+	/* It has been seen to run on more than one stack. While it has not, the stack pointers
+	 * of what is open never rise. */
+	bool switches;
+	uint32_t count, room;
+	struct nw_call *open; /* in the order they began */
+	uint64_t returned;    /* stack of the last event's call, if that returned; else 0 */
+	uint32_t gone_count;
+	uint64_t gone_bits;   /* one of these is set for each stack pointer in gone */
+	struct nw_call *gone; /* GONE at most, in the order they began */
+};
 
 struct nw_calls {
 	struct nw_calls_of *thread; /* open-addressed */
@@ -102,12 +126,16 @@ struct nw_calls {
 	unsigned int shift;
 	size_t open, most; /* calls that have begun and neither returned nor gone */
 	bool frames;
+	uint64_t
+		loss_until; /* what began before this may have ended unseen, and so may the rest of its
+				stack: it is given up when its stack is met */
 	nw_call_over *over;
 	void *over_arg;
 };
 
 enum nw_call_end {
 	NW_CALL_NONE,	/* of that thread and span, nothing has begun */
+	NW_CALL_STALE,	/* something had, before events were lost */
 	NW_CALL_MISFIT, /* something has, but not there */
 	NW_CALL_RETURNED,
 };
@@ -116,15 +144,115 @@ int nw_calls_init(struct nw_calls *calls, size_t most, bool frames, nw_call_over
 		  void *arg);
 void nw_calls_free(struct nw_calls *calls);
 
+/* ---- the usual way, inlined where hits are counted ----------------------------------- */
+
+/* The entry of a thread or goroutine, or the free one where it would go. */
+static inline struct nw_calls_of *nw_calls_find(const struct nw_calls *calls,
+						uint64_t number, int32_t process)
+{
+	size_t at = (number * 0x9e3779b97f4a7c15u) >> calls->shift;
+
+	for (;; at = (at + 1) & (calls->threads - 1)) {
+		struct nw_calls_of *thread = &calls->thread[at];
+		if (nw_likely(thread->used && thread->number == number &&
+			      thread->process == process) ||
+		    !thread->used)
+			return thread;
+	}
+}
+
+static inline uint64_t nw_calls_bit(uint64_t stack)
+{
+	return (uint64_t)1 << ((stack * 0x9e3779b97f4a7c15u) >> 58);
+}
+
+/* What is known of the call that begins, for the next that does. */
+static inline void nw_calls_note_owner(struct nw_calls_of *thread,
+				       const struct nw_stack_owner *owner)
+{
+	thread->returned = 0;
+	thread->base = owner->base;
+	thread->again = owner->again;
+}
+
+/* Did something that is open begin before events were lost? */
+static inline bool nw_calls_is_stale(const struct nw_calls *calls,
+				     const struct nw_calls_of *thread)
+{
+	return thread->count && thread->open[0].start.time < calls->loss_until;
+}
+
+/* Does what is open, or seemed to be gone, say something else than a call that begins at this stack? */
+static inline bool nw_calls_in_the_way(const struct nw_calls *calls,
+				       const struct nw_calls_of *thread, uint64_t stack)
+{
+	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+
+	return (top && (top->stack <= stack || top->stack <= thread->returned)) ||
+	       (thread->gone_bits & nw_calls_bit(stack)) ||
+	       (calls->frames && thread->switches);
+}
+
+int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
+			 const struct nw_stack_owner *owner, const struct nw_call *call);
+enum nw_call_end nw_calls_end_other(struct nw_calls *calls, struct nw_calls_of *thread,
+				    uint32_t span, uint64_t stack, struct nw_call *out);
+
+/* Field by field, as in nw_stack_owner_of(). */
+static nw_inlined void nw_calls_put(struct nw_call *place, const struct nw_call *call)
+{
+	place->stack = call->stack;
+	place->start.time = call->start.time;
+	place->start.cpu = call->start.cpu;
+	place->start.group = call->start.group;
+	place->span = call->span;
+	place->site = call->site;
+	place->limited = call->limited;
+	place->again = call->again;
+}
+
 /* A call begins. 1: it is one that has begun already, and began once more; -ENOMEM. */
-int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
-		   const struct nw_call *call);
+static nw_inlined int nw_calls_begin(struct nw_calls *calls,
+				     const struct nw_stack_owner *owner,
+				     const struct nw_call *call)
+{
+	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
+
+	if (nw_unlikely(!thread->used || nw_calls_is_stale(calls, thread) ||
+			nw_calls_in_the_way(calls, thread, call->stack) ||
+			thread->count == thread->room ||
+			thread->count == NW_CALLS_DEEPEST || calls->open >= calls->most)) {
+		struct nw_call other;
+		nw_calls_put(&other, call);
+		return nw_calls_begin_other(calls, thread, owner, &other);
+	}
+	nw_calls_note_owner(thread, owner);
+	nw_calls_put(&thread->open[thread->count++], call);
+	calls->open++;
+	return 0;
+}
+
 /* A call of that span returns; stack as hits have it. */
-enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
-			      uint32_t span, uint64_t stack, struct nw_call *out);
-/* Is something open that began before this time? */
-bool nw_calls_has_older(const struct nw_calls *calls, const struct nw_stack_owner *owner,
-			uint64_t time);
+static nw_inlined enum nw_call_end nw_calls_end(struct nw_calls *calls,
+						const struct nw_stack_owner *owner,
+						uint32_t span, uint64_t stack,
+						struct nw_call *out)
+{
+	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
+	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+
+	if (nw_unlikely(!top || top->stack != stack || top->span != span ||
+			nw_calls_is_stale(calls, thread)))
+		return nw_calls_end_other(calls, thread, span, stack, out);
+	nw_calls_put(out, top);
+	thread->count--;
+	calls->open--;
+	thread->returned = calls->frames ? 0 : stack;
+	return NW_CALL_RETURNED;
+}
+
+/* ------------------------------------------------------------------------------------- */
+
 /* Everything of the owner that is open is over: it has ended, or events are missing. */
 void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,
 		      enum nw_call_fate fate);

@@ -312,19 +312,9 @@ static void call_over(void *arg, const struct nw_call *call, enum nw_call_fate f
 	nw_tell_gone(s, call->span, 0, &call->start, why);
 }
 
-/* Events are missing: what was open then may have ended. */
-static inline bool drop_stale_calls(const struct nw_summary *s, struct nw_calls *calls,
-				    const struct nw_stack_owner *owner)
-{
-	if (nw_likely(!s->loss_until) || !nw_calls_has_older(calls, owner, s->loss_until))
-		return false;
-	nw_calls_abandon(calls, owner, NW_CALL_OPEN);
-	return true;
-}
-
-static inline int begin_call(struct nw_calls *calls, const struct role *role,
-			     const struct nw_hit *hit, int64_t group,
-			     const struct nw_stack_owner *owner)
+static nw_inlined int begin_call(struct nw_calls *calls, const struct role *role,
+				 const struct nw_hit *hit, int64_t group,
+				 const struct nw_stack_owner *owner)
 {
 	const struct nw_call call = {
 		.stack = nw_stack_of(hit),
@@ -384,12 +374,12 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			      struct group *g)
 {
 	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
-	const struct nw_stack_owner owner = nw_stack_owner_of(hit, pid);
+	struct nw_stack_owner owner;
 	struct nw_call call;
 
 	if (nw_unlikely(hit->time >= role->until))
 		return 0;
-	bool stale = drop_stale_calls(s, calls, &owner);
+	nw_stack_owner_of(hit, pid, &owner);
 	if (!role->is_end) {
 		int begun = begin_call(calls, role, hit, group, &owner);
 		if (begun == 0 && group != NW_HIDDEN && tells_begin(s, hit))
@@ -399,12 +389,14 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	}
 	enum nw_call_end ended = nw_calls_end(calls, &owner, role->span, nw_stack_of(hit),
 					      &call);
+	if (nw_unlikely(ended == NW_CALL_STALE))
+		return 0;
 	if (nw_unlikely(ended != NW_CALL_RETURNED)) {
 		int ret = ended == NW_CALL_MISFIT ? misfit(s, role->span) : -EAGAIN;
 		struct nw_span_row *row = g ? span_row(s, g, role->span) : NULL;
 		if (ret == 0 && row)
 			return end_told(s, role->span, owner.number, hit, group, row);
-		if (!stale && row) {
+		if (row) {
 			row->unmatched_ends++;
 			nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, owner.number, NULL,
 				    hit, group);
@@ -643,6 +635,7 @@ void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
 	s->gap_least = nw_max64(s->gap_least, until);
+	s->calls.loss_until = s->frames.loss_until = s->loss_until;
 	s->lost += events;
 	if (s->task_states)
 		nw_task_states_loss(s->task_states);

@@ -68,6 +68,7 @@ struct subject {
 	const struct nw_page_run *runs;
 	size_t run_count;
 	nw_span_defs spans;
+	bool stacks; /* hits have stack pointers */
 };
 
 static uint64_t summarise(const struct subject *s)
@@ -86,6 +87,8 @@ static uint64_t summarise(const struct subject *s)
 	    nw_stream_open_memory(s->formats, s->runs, s->run_count, &stream, NULL) < 0 ||
 	    nw_join_open(s->formats, false, &join) < 0)
 		die("cannot open");
+	if (s->stacks)
+		nw_summary_use_stacks(summary);
 	for (;;) {
 		size_t count = nw_stream_hits(stream, many, NW_COUNT(many));
 		hits += count;
@@ -133,6 +136,8 @@ static uint64_t picture(const struct subject *s)
 	if (nw_summary_open(&options, &summary, NULL) < 0 ||
 	    nw_stream_open_memory(s->formats, s->runs, s->run_count, &stream, NULL) < 0)
 		die("cannot open");
+	if (s->stacks)
+		nw_summary_use_stacks(summary);
 	for (;;) {
 		size_t count = nw_stream_hits(stream, many, NW_COUNT(many)), some;
 		hits += count;
@@ -243,7 +248,8 @@ static void bench_file(const char *path)
 	struct subject s = {.selection = &selection,
 			    .formats = &formats,
 			    .runs = recording.runs.item,
-			    .run_count = recording.runs.count};
+			    .run_count = recording.runs.count,
+			    .stacks = formats.stacks};
 	nw_spans_by_name(&selection, &s.spans);
 	copy_target = malloc(64 * formats.page.size);
 	double events = (double)walk(&s), whole = timed(walk, &s);
