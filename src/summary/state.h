@@ -90,6 +90,9 @@ static inline bool nw_summary_tells_slow(const struct nw_summary *s)
 	return s->least && !s->begun_told && !s->task_states;
 }
 
+/* A call will not be measured: nw_call_over(). */
+void nw_summary_call_over(void *summary, const struct nw_call *call,
+			  enum nw_call_fate fate);
 /* A group more, whose number is the last. -ENOMEM. */
 int nw_summary_add_group(struct nw_summary *s);
 /* What each probe means to the spans of the options. */

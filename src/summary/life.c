@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/* A summary from its opening to its end, and what it says of itself. */
+#include <stdlib.h>
+
+#include "state.h"
+
+int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
+		    struct nw_error *err)
+{
+	struct nw_summary *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return nw_no_memory(err);
+	s->options = *options;
+	s->gap_least = 1;
+	s->probes = options->selection->probes.count;
+	for (uint32_t i = 0; i < options->span_count; i++)
+		s->goroutines |= options->spans[i].goroutines;
+	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
+	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
+	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));
+	bool made = s->probe && s->broken && s->fitting &&
+		    nw_row_shape_init(&s->shape, &s->options) == 0 &&
+		    nw_open_init(&s->open, options->most_open) == 0;
+	made = made &&
+	       nw_calls_init(&s->calls, options->most_open, false, nw_summary_call_over,
+			     s) == 0 &&
+	       nw_calls_init(&s->frames, options->most_open, true, nw_summary_call_over,
+			     s) == 0;
+	ret = made ? 0 : nw_no_memory(err);
+	if (ret == 0 && options->states)
+		ret = nw_task_states_open(&s->options, &s->task_states, err);
+	if (ret == 0)
+		ret = nw_summary_add_roles(s, err);
+	if (ret == 0 && !options->grouped && nw_summary_add_group(s) < 0)
+		ret = nw_no_memory(err);
+	if (ret < 0)
+		nw_summary_free(s);
+	else
+		*out = s;
+	return ret;
+}
+
+void nw_summary_tell_above(struct nw_summary *s, const uint64_t *least)
+{
+	s->least = least;
+}
+
+void nw_summary_only(struct nw_summary *s, bool (*wanted)(void *arg, int32_t tid),
+		     void *arg)
+{
+	s->wanted = wanted;
+	s->wanted_arg = arg;
+}
+
+void nw_summary_use_stacks(struct nw_summary *s)
+{
+	for (uint32_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_def *def = &s->options.spans[i];
+		bool framed = nw_span_is_framed(s->options.selection, def);
+		if (!framed && !def->call)
+			continue;
+		for (size_t j = 0; j < s->probes; j++)
+			nw_vec_each (&s->probe[j].roles, role)
+				if (role->span == i) {
+					role->call = true;
+					role->framed = framed;
+					role->plain = false;
+				}
+	}
+}
+
+static void free_spare(struct nw_summary *s)
+{
+	nw_histogram_free(&s->spare_probe.gap);
+	nw_span_row_free(&s->spare_span);
+}
+
+void nw_summary_free(struct nw_summary *s)
+{
+	if (!s)
+		return;
+	nw_vec_each (&s->groups, group) {
+		nw_rows_free(&group->current);
+		nw_rows_free(&group->total);
+		nw_rows_free(&group->interval);
+	}
+	nw_vec_free(&s->groups);
+	nw_vec_free(&s->touched);
+	free_spare(s);
+	nw_row_shape_free(&s->shape);
+	for (size_t i = 0; s->probe && i < s->probes; i++)
+		nw_vec_free(&s->probe[i].roles);
+	free(s->probe);
+	free(s->broken);
+	free(s->fitting);
+	nw_index_free(&s->names);
+	nw_others_free(&s->others);
+	nw_open_free(&s->open);
+	nw_calls_free(&s->calls);
+	nw_calls_free(&s->frames);
+	nw_task_states_free(s->task_states);
+	free(s);
+}
+
+uint64_t nw_summary_lost(const struct nw_summary *s)
+{
+	return s->lost;
+}
+
+uint64_t nw_summary_discarded(const struct nw_summary *s)
+{
+	return s->discarded;
+}
+
+size_t nw_summary_open_spans(const struct nw_summary *s)
+{
+	return s->open.open + s->calls.open + s->frames.open;
+}
