@@ -141,7 +141,8 @@ struct nw_site {
 struct nw_skipped {
 	const char *provider, *name; /* "" where the note is too broken to tell */
 	uint64_t vaddr;
-	bool trap; /* a breakpoint is in the file there */
+	bool trap;   /* a breakpoint is in the file there */
+	bool barred; /* kernels place no uprobe in such code: Thumb */
 	char *why;
 };
 

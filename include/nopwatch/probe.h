@@ -299,6 +299,7 @@ struct nw_symbol_facts {
 	bool ifunc;    /* its address is a resolver's, which runs once */
 	bool is_note;  /* a USDT probe has that name */
 	bool has_notes;
+	bool barred; /* its code is such that kernels place no uprobe in it: Thumb */
 	uint64_t vaddr, size;
 	int inlined;	      /* copies that DWARF knows of; -1: it says nothing */
 	char *mangled;	      /* a C++ or Rust symbol that stands for that name */

@@ -231,9 +231,13 @@ static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_
 	ssize_t got = pread(image->fd, code, sizeof(code), (off_t)offset);
 	const char *barred = got > 0 ? nw_nop_barred(image->arch, code, (size_t)got) : NULL;
 
-	if (barred)
-		return skip(image, note, "at 0x%llx there is %s",
-			    (unsigned long long)note->pc, barred);
+	if (barred) {
+		int ret = skip(image, note, "at 0x%llx there is %s",
+			       (unsigned long long)note->pc, barred);
+		if (ret == 0)
+			image->skipped.item[image->skipped.count - 1].barred = true;
+		return ret;
+	}
 	int ret = skip(image, note,
 		       "there is %s at 0x%llx: the note does not belong to this code%s",
 		       nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",

@@ -224,6 +224,7 @@ int nw_symbol_inspect(struct nw_image *image, const char *name, pid_t pid,
 		facts.vaddr = symbol.value;
 		facts.size = symbol.size;
 		facts.ifunc = symbol.ifunc;
+		facts.barred = symbol.barred;
 	}
 	if (facts.ifunc && pid)
 		nw_ifunc_target(image, &symbol, pid, &facts.implementation,

@@ -47,6 +47,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 				 "the offset is not in the file's code"},
 	[NW_CAUSE_BREAKPOINT] = {"breakpoint-in-file", NW_KIND_SILENT,
 				 "the file holds a breakpoint at that place"},
+	[NW_CAUSE_THUMB] = {"thumb", NW_KIND_SILENT,
+			    "32-bit ARM's Thumb code, which kernels cannot probe"},
 	[NW_CAUSE_INSIDE_FUNCTION] = {"inside-function", NW_KIND_DANGER,
 				      "the place may be in the middle of an instruction"},
 	[NW_CAUSE_BAD_DEFINITION] = {"bad-definition", NW_KIND_SILENT,

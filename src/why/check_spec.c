@@ -205,6 +205,17 @@ static void blame_ifunc(struct judge *judge)
 		remedy_symbol(judge);
 }
 
+/* The kernel takes a breakpoint there without an error, and never reports a hit. */
+static void blame_thumb(struct judge *judge, const char *name)
+{
+	nw_fails(judge, "'%s' is Thumb code", name);
+	nw_blame(
+		judge, NW_CAUSE_THUMB,
+		"'%s' of %s is Thumb code, where kernels report no hit of a uprobe: it was not armed",
+		name, judge->facts->image->path);
+	nw_remedy(judge, "# build it as ARM code: -marm");
+}
+
 static void check_found(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -212,6 +223,8 @@ static void check_found(struct judge *judge)
 
 	nw_pass(judge, "'%s' is at address 0x%jx of %s", facts->spec->name, symbol->vaddr,
 		facts->image->path);
+	if (symbol->barred)
+		blame_thumb(judge, facts->spec->name);
 	if (symbol->aliases)
 		nw_pass(judge, "%s at the same address: whoever calls these hits it, too",
 			symbol->aliases);
@@ -316,11 +329,16 @@ static bool blame_damage(struct judge *judge)
 			continue;
 		nw_fails(judge, "the note of %s:%s: %s", skipped->provider, skipped->name,
 			 skipped->why);
-		nw_blame(judge, skipped->trap ? NW_CAUSE_BREAKPOINT : NW_CAUSE_NOTE_DAMAGED,
+		nw_blame(judge,
+			 skipped->trap	   ? NW_CAUSE_BREAKPOINT
+			 : skipped->barred ? NW_CAUSE_THUMB
+					   : NW_CAUSE_NOTE_DAMAGED,
 			 "the note of %s:%s in %s cannot be used: %s", skipped->provider,
 			 skipped->name, image->path, skipped->why);
 		if (skipped->trap)
 			nw_remedy(judge, "# use the file as its package has it");
+		else if (skipped->barred)
+			nw_remedy(judge, "# build it as ARM code: -marm");
 		else
 			nw_remedy(
 				judge,
@@ -413,6 +431,28 @@ void nw_check_note(struct judge *judge)
 }
 
 /* ---- the place ---------------------------------------------------------------------- */
+
+/* An offset in code of a kind that no kernel probes. */
+static bool blame_thumb_offset(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	uint64_t offset = facts->spec->offset;
+	struct nw_symbol symbol;
+
+	nw_vec_each (&facts->image->segments, segment) {
+		if (!segment->exec || offset < segment->offset ||
+		    offset - segment->offset >= segment->filesz)
+			continue;
+		if (nw_image_function((struct nw_image *)(uintptr_t)facts->image,
+				      offset - segment->offset + segment->vaddr,
+				      &symbol) < 0 ||
+		    !symbol.barred)
+			return false;
+		blame_thumb(judge, symbol.name);
+		return true;
+	}
+	return false;
+}
 
 /* An offset that is none: is it an address? */
 static void blame_offset(struct judge *judge)
@@ -507,7 +547,7 @@ void nw_check_site(struct judge *judge)
 	if (!facts->image || !facts->spec)
 		return;
 	if (!nw_count_points(facts)) {
-		if (!nw_is_usdt(facts) && !*facts->spec->name)
+		if (!nw_is_usdt(facts) && !*facts->spec->name && !blame_thumb_offset(judge))
 			blame_offset(judge);
 		return;
 	}

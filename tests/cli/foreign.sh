@@ -117,6 +117,10 @@ if command -v $thumb >/dev/null && build thumb 2 $thumb -mthumb -fPIE -pie; then
   offset=$(elf_offset thumb "$at")
   said=$(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run --force "uprobe:./thumb:$offset" 2>&1)
   has "Thumb code: by their offset, too" "$? $said" "^1 nopwatch: '$name' of .*thumb is Thumb code"
+  for spec in "func:./thumb:$name" "uprobe:./thumb:$offset" 'usdt:./thumb:*'; do
+    holds "Thumb code: why names it ($spec)" <(NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" why -j "$spec" 2>/dev/null) \
+      "'thumb' in last['causes'] and any('-marm' in r for r in last['remedy'])"
+  done
   "$NOPWATCH" list --force -j thumb >thumb.json 2>/dev/null
   ok "Thumb code: with --force the operands are shown" "$TESTS_LIB/operands_agree" thumb thumb.json expect.2 arm
 else

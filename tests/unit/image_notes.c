@@ -116,6 +116,7 @@ START_TEST(thumb_code_is_named_as_such)
 		ck_assert_str_eq(image->skipped.item[0].why,
 				 "at 0x401000 there is Thumb code, in which kernels cannot "
 				 "place uprobes (gcc -marm makes ARM code)");
+		ck_assert(image->skipped.item[0].barred);
 		nw_image_free(image);
 	}
 }
