@@ -176,7 +176,7 @@ static bool takes_away(const struct nw_action *action)
 
 enum {
 	PATIENCE_US = 1500000,
-	LONGEST_US = 50000
+	LONGEST_US = 10000 /* who reads in a loop leaves moments only */
 };
 
 /* *patience: microseconds that may still be spent on waiting. */
