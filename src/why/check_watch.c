@@ -62,11 +62,12 @@ void nw_check_armed(struct judge *judge)
 		nw_remedy(judge, "# restart it, or probe the file in the lower directory");
 		nw_remedy(judge, "grep overlay /proc/self/mounts");
 	} else {
-		nw_fails(judge, "enabled, but the original bytes are still in memory");
+		nw_fails(judge, "enabled, but the original bytes are in memory");
 		nw_blame(
 			judge, NW_CAUSE_NOT_ARMED,
-			"the kernel took the probe, but put no breakpoint into the memory of process %d (it says nothing when it fails there)",
+			"the kernel took the probe, but there is no breakpoint in the memory of process %d: it says nothing when it fails to put one there, or somebody has put the old code back, as a debugger does that had a breakpoint of its own there before; arm it again",
 			(int)seen->unarmed_pid);
+		nw_remedy_spec(judge, NULL, NULL, 0);
 		nw_remedy(judge, "dmesg | tail");
 	}
 }

@@ -196,6 +196,13 @@ else
 fi
 stop
 
+# the breakpoint was there, and is not any more
+start heals
+why -d 1.5 -p $pid "uprobe:$target:work"
+named "code that somebody has put back" 3 False not-armed
+remedied "arming it again finds hits" not-armed
+stop
+
 # a file that is only there where the process is
 if mkdir -p cell && unshare -m true 2>/dev/null; then
   # shellcheck disable=SC2016

@@ -195,6 +195,10 @@ why "uretprobe:$PWD/golike:_start" # which never returns
 named "a return probe in Go code" 3 False return-go
 meanwhile='./golike plain >/dev/null 2>&1 &' remedied "its entry hits" return-go
 kill -9 $! 2>/dev/null
+cp "$PROGRAMS/exits" exits
+why func:./exits:_start
+names "a return probe where exceptions pass through" return-exception
+meanwhile='./exits 3 >/dev/null &' remedied "its entry hits" return-exception
 start seccomp
 why -p $pid "uretprobe:$target:work"
 named "a return probe under seccomp is not armed" 4 None return-seccomp
