@@ -1,6 +1,7 @@
 # kill -9 at every moment of every command that changes the kernel: one `clean`, and nothing is left, neither in
 # tracefs and /run/nopwatch nor in the program's memory. HARM=500 tries so many moments of each command; without it,
 # a few spread over its life, so that different ones are tried in different runs. COMMANDS="add script" tries only these.
+# FIRST=N begins with the N-th moment: with HARM=26, a command of 208 moments is tried whole in eight runs, FIRST=1 to 8.
 # All of it twice: alone, and beside a session of the same probes and events that stay, which must not notice.
 #
 # The moments are between system calls (tests/programs/killer.c): in the middle of one, while it disarms, the kernel
@@ -41,7 +42,7 @@ killed_at() {
   put_back
   ok "$name has moments" test "$moments" -gt 0
   step=$(((moments + tries - 1) / tries))
-  at=$((RANDOM % step + 1))
+  at=${FIRST:-$((RANDOM % step + 1))}
   for ((i = 0; at <= moments && i < tries; i++, at += step)); do
     # shellcheck disable=SC2086
     [ -n "$setup" ] && "$NOPWATCH" $setup >/dev/null
