@@ -25,9 +25,18 @@ struct nw_recording_parts {
 
 void nw_recording_parts_free(struct nw_recording_parts *parts);
 
-/* Write a recording: fds[i] holds the pages of CPU i, from its start, sizes[i] bytes. */
+/* The pages of a CPU: size bytes of a file, from an offset on. */
+struct nw_recorded_cpu {
+	int fd; /* size 0: any */
+	uint64_t from, size;
+	/* Events before this time are left out on purpose, those that the first page says were lost, too. They are on no
+	 * other page. 0: all are wanted. */
+	uint64_t since;
+};
+
+/* Write a recording, of all CPUs from 0 on. */
 int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
-		       const int *fds, const uint64_t *sizes, uint32_t cpus,
+		       const struct nw_recorded_cpu *cpus, uint32_t count,
 		       struct nw_error *err);
 
 struct nw_format_text {

@@ -9,30 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run.h"
-
-enum {
-	NOTED = 256 /* threads whose line is known without making it */
-};
-
-struct nw_recorder {
-	struct nw_recorder_options options;
-	struct nw_run *run;
-	struct nw_recording_parts parts;
-	size_t page_size;
-	NW_VEC(int) fds; /* by CPU: an unlinked file of pages, -1: none yet */
-	NW_VEC(uint64_t) sizes;
-	struct nw_index tasks;	     /* lines "TID PID COMM" */
-	struct nw_task noted[NOTED]; /* of these, by thread: the latest one */
-	nw_strings formats;	     /* "SYSTEM/EVENT" of those that are kept */
-	int failed;		     /* errno of a page that could not be written */
-	unsigned char *blank;	     /* what fills a short page */
-};
+#include "recorder.h"
 
 /* ---- pages -------------------------------------------------------------------------- */
 
 /* A file without a name, on the same disk as the recording. */
-static int nameless_file(const char *path)
+int nw_nameless_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	nw_cleanup(nw_free_ptr) char *dir = slash ? nw_text("%.*s", (int)(slash - path + 1),
@@ -53,15 +35,16 @@ static int nameless_file(const char *path)
 
 static int file_of_cpu(struct nw_recorder *r, uint32_t cpu)
 {
-	while (r->fds.count <= cpu) {
-		int *fd = nw_vec_add(&r->fds);
-		if (!fd || !nw_vec_add(&r->sizes))
+	while (r->cpus.count <= cpu) {
+		struct nw_recorded_cpu *fresh = nw_vec_add(&r->cpus);
+		if (!fresh)
 			return -ENOMEM;
-		*fd = -1;
+		fresh->fd = -1;
 	}
-	if (r->fds.item[cpu] < 0)
-		r->fds.item[cpu] = nameless_file(r->options.path);
-	return r->fds.item[cpu] < 0 ? -errno : r->fds.item[cpu];
+	struct nw_recorded_cpu *file = &r->cpus.item[cpu];
+	if (file->fd < 0)
+		file->fd = nw_nameless_file(r->options.path);
+	return file->fd < 0 ? -errno : file->fd;
 }
 
 /* The stream's tap: every page as it was read. -ECANCELED ends the run. */
@@ -79,7 +62,7 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 		r->failed = -ret;
 		return -ECANCELED;
 	}
-	r->sizes.item[cpu] += r->page_size;
+	r->cpus.item[cpu].size += r->page_size;
 	return 0;
 }
 
@@ -169,20 +152,26 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_recorder *r = arg;
 
+	nw_stream_tap(run->stream, take_page, r);
+	return nw_recorder_begin(r, run, err);
+}
+
+int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error *err)
+{
+	r->run = run;
 	r->page_size = run->formats.page.size;
 	r->blank = calloc(1, r->page_size);
 	if (!r->blank)
 		return nw_no_memory(err);
 	if (r->options.armed)
 		r->options.armed(r->options.arg, run->result);
-	nw_stream_tap(run->stream, take_page, r);
 	return keep_formats(r, err);
 }
 
 /* Who it is, once. This is all that a hit costs besides its page, so it has to be cheap. */
-static int note_task(struct nw_recorder *r, const struct nw_task *task)
+int nw_recorder_note(struct nw_recorder *r, const struct nw_task *task)
 {
-	struct nw_task *noted = &r->noted[(uint32_t)task->tid % NOTED];
+	struct nw_task *noted = &r->noted[(uint32_t)task->tid % NW_NOTED];
 	char line[96];
 
 	if (noted->tid == task->tid && noted->pid == task->pid &&
@@ -204,7 +193,7 @@ static int hits(void *arg, const struct nw_hit *hits, size_t count)
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		if (i == 0 || hits[i].tid != hits[i - 1].tid)
-			ret = note_task(r, nw_tasks_get(r->run->tasks, hits[i].tid));
+			ret = nw_recorder_note(r, nw_tasks_get(r->run->tasks, hits[i].tid));
 	return ret;
 }
 
@@ -213,7 +202,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	struct nw_recorder *r = arg;
 
 	(void)hit;
-	if (note_task(r, task) < 0)
+	if (nw_recorder_note(r, task) < 0)
 		return -ENOMEM;
 	return r->options.count && r->run->result->hits >= r->options.count ? -ECANCELED
 									    : 0;
@@ -232,7 +221,7 @@ static void save_origin(const struct nw_origin *origin, struct nw_buf *out)
 	nw_buf_addc(out, '\n');
 }
 
-static void make_table(struct nw_recorder *r, const struct nw_run_result *result)
+void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result)
 {
 	struct nw_buf *out = &r->parts.table;
 
@@ -274,8 +263,8 @@ static int write_file(struct nw_recorder *r, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
-	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->fds.item,
-				 r->sizes.item, (uint32_t)r->fds.count, err);
+	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->cpus.item,
+				 (uint32_t)r->cpus.count, err);
 	if (ret == 0)
 		return nw_replace_commit(&file, err);
 	nw_replace_abort(&file);
@@ -289,10 +278,10 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 	if (r->failed)
 		return nw_fail(err, r->failed, "cannot write '%s': %s", r->options.path,
 			       nw_strerror(r->failed));
-	make_table(r, result);
+	nw_recorder_table(r, result);
 	*bytes = 0;
-	nw_vec_each (&r->sizes, size)
-		*bytes += *size;
+	nw_vec_each (&r->cpus, cpu)
+		*bytes += cpu->size;
 	return write_file(r, err);
 }
 
@@ -329,11 +318,10 @@ void nw_recorder_free(struct nw_recorder *r)
 	if (!r)
 		return;
 	nw_recording_parts_free(&r->parts);
-	nw_vec_each (&r->fds, fd)
-		if (*fd >= 0)
-			close(*fd);
-	nw_vec_free(&r->fds);
-	nw_vec_free(&r->sizes);
+	nw_vec_each (&r->cpus, cpu)
+		if (cpu->fd >= 0)
+			close(cpu->fd);
+	nw_vec_free(&r->cpus);
 	nw_index_free(&r->tasks);
 	nw_strings_free(&r->formats);
 	free(r->blank);

@@ -160,3 +160,49 @@ int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_
 	}
 	return page->at == page->end ? 0 : -EBADMSG; /* less than a header is left */
 }
+
+/* ---- cutting ------------------------------------------------------------------------ */
+
+static void put_page(const struct nw_page_layout *layout, uint64_t time,
+		     const unsigned char *from, const unsigned char *to, uint64_t flags,
+		     unsigned char *out)
+{
+	size_t used = (size_t)(to - from);
+	uint64_t wide = used | flags;
+	uint32_t word = (uint32_t)wide;
+
+	memset(out, 0, layout->size);
+	memcpy(out, &time, sizeof(time));
+	memcpy(out + layout->commit,
+	       layout->commit_size == 8 ? (const void *)&wide : (const void *)&word,
+	       layout->commit_size);
+	memcpy(out + layout->data, from, used);
+}
+
+/* Each event is so much later than the one before, or than the page's own time. */
+bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *bytes,
+		   size_t len, uint64_t time, bool missed, unsigned char *before,
+		   unsigned char *behind)
+{
+	const unsigned char *data, *at;
+	struct nw_page page;
+	uint64_t last;
+	uint32_t size;
+
+	if (nw_page_open(&page, layout, bytes, len) < 0)
+		return false;
+	const unsigned char *begin = page.at;
+	uint64_t begins = page.time;
+	do {
+		at = page.at;
+		last = page.time;
+		if (nw_page_next(&page, &data, &size) <= 0)
+			return false;
+	} while (page.time < time);
+	if (before)
+		put_page(layout, begins, begin, at, page.missed ? RB_MISSED_EVENTS : 0,
+			 before);
+	if (behind)
+		put_page(layout, last, at, page.end, missed ? RB_MISSED_EVENTS : 0, behind);
+	return true;
+}

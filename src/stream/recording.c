@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nopwatch/page.h"
 #include "nopwatch/stream.h"
 
 /* lib/trace-cmd: enum of TRACECMD_OPTION_* */
@@ -119,13 +120,12 @@ static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
 	nw_buf_add(out, "flyrecord", 10);
 }
 
-static int copy_pages(int to, int from, uint64_t size)
+static int copy_pages(int to, int from, uint64_t at, uint64_t size)
 {
 	char chunk[65536];
-	uint64_t at = 0;
 
-	while (at < size) {
-		size_t want = size - at < sizeof(chunk) ? size - at : sizeof(chunk);
+	for (uint64_t end = at + size; at < end;) {
+		size_t want = end - at < sizeof(chunk) ? end - at : sizeof(chunk);
 		ssize_t got = pread(from, chunk, want, (off_t)at);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -139,29 +139,89 @@ static int copy_pages(int to, int from, uint64_t size)
 	return 0;
 }
 
+/* The CPU as it is to be written: what is left of its first page, if that is cut, and the pages as they are. */
+struct written {
+	unsigned char *page; /* NULL: none is cut */
+	struct nw_recorded_cpu rest;
+};
+
+static int cut_first(struct written *w, const struct nw_page_layout *layout)
+{
+	struct nw_recorded_cpu *rest = &w->rest;
+
+	if (!rest->since || rest->size < layout->size)
+		return 0;
+	w->page = calloc(1, layout->size);
+	if (!w->page)
+		return -ENOMEM;
+	nw_cleanup(nw_free_ptr) char *first = malloc(layout->size);
+	if (!first)
+		return -ENOMEM;
+	ssize_t got = pread(rest->fd, first, layout->size, (off_t)rest->from);
+	if (got != (ssize_t)layout->size)
+		return got < 0 ? -errno : -EIO;
+	if (!nw_page_split(layout, (unsigned char *)first, layout->size, rest->since, false,
+			   NULL, w->page)) {
+		free(w->page);
+		w->page = NULL;
+	}
+	rest->from += layout->size;
+	rest->size -= layout->size;
+	return 0;
+}
+
+static void put_runs(struct nw_buf *head, const struct written *cpus, uint32_t count,
+		     size_t page_size)
+{
+	uint64_t at = head->len + (uint64_t)count * 16;
+
+	at = (at + page_size - 1) / page_size * page_size;
+	const uint64_t data = at;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t size = cpus[i].rest.size + (cpus[i].page ? page_size : 0);
+		put(head, at, 8);
+		put(head, size, 8);
+		at += size;
+	}
+	while (head->len < data && !head->failed)
+		nw_buf_addc(head, '\0');
+}
+
+static int write_run(int fd, const struct written *cpu, size_t page_size)
+{
+	int ret = cpu->page ? nw_write_all(fd, cpu->page, page_size) : 0;
+
+	return ret < 0 ? ret : copy_pages(fd, cpu->rest.fd, cpu->rest.from, cpu->rest.size);
+}
+
 int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
-		       const int *fds, const uint64_t *sizes, uint32_t cpus,
+		       const struct nw_recorded_cpu *cpus, uint32_t count,
 		       struct nw_error *err)
 {
+	struct written *written = calloc(count + 1, sizeof(*written));
+	struct nw_page_layout layout = {0};
 	struct nw_buf head = {0};
-	uint64_t at;
-	int ret;
+	int ret = written ? 0 : -ENOMEM;
 
-	put_head(&head, parts, page_size, cpus);
-	at = head.len + (uint64_t)cpus * 16;
-	at = (at + page_size - 1) / page_size * page_size;
-	uint64_t data = at;
-	for (uint32_t i = 0; i < cpus; i++) {
-		put(&head, at, 8);
-		put(&head, sizes[i], 8);
-		at += sizes[i];
+	for (uint32_t i = 0; i < count && ret == 0; i++) {
+		written[i].rest = cpus[i];
+		if (cpus[i].since && !layout.size)
+			ret = nw_page_layout_parse(nw_buf_str(&parts->header_page),
+						   parts->header_page.len, &layout, err);
+		if (ret == 0)
+			ret = cut_first(&written[i], &layout);
 	}
-	while (head.len < data && !head.failed)
-		nw_buf_addc(&head, '\0');
-	ret = head.failed ? -ENOMEM : nw_write_all(fd, head.data, head.len);
+	put_head(&head, parts, page_size, count);
+	if (ret == 0)
+		put_runs(&head, written, count, page_size);
+	if (ret == 0)
+		ret = head.failed ? -ENOMEM : nw_write_all(fd, head.data, head.len);
 	nw_buf_free(&head);
-	for (uint32_t i = 0; i < cpus && ret == 0; i++)
-		ret = sizes[i] ? copy_pages(fd, fds[i], sizes[i]) : 0;
+	for (uint32_t i = 0; i < count && ret == 0; i++)
+		ret = write_run(fd, &written[i], page_size);
+	for (uint32_t i = 0; written && i < count; i++)
+		free(written[i].page);
+	free(written);
 	return ret < 0 ? nw_fail(err, -ret, "cannot write the recording: %s",
 				 nw_strerror(-ret))
 		       : 0;

@@ -242,7 +242,7 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 	struct nw_recording_parts parts = {0};
 	int out = memfd_create("out", MFD_CLOEXEC), fds[2];
 	struct nw_error err = {0};
-	uint64_t sizes[2];
+	struct nw_recorded_cpu written[2] = {0};
 
 	page_header_text(&cpu[0].layout, &parts.header_page);
 	nw_buf_adds(&parts.header_event, "# compressed entry header\n");
@@ -256,18 +256,18 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 	}
 	for (size_t i = 0; i < 2; i++) {
 		cpu_flush(&cpu[i]);
-		fds[i] = eb_memfd_of(cpu[i].pages.data, cpu[i].pages.len);
-		sizes[i] = cpu[i].pages.len;
+		written[i].fd = eb_memfd_of(cpu[i].pages.data, cpu[i].pages.len);
+		written[i].size = cpu[i].pages.len;
 		cpu_free(&cpu[i]);
 	}
-	ck_assert_int_eq(nw_recording_write(out, &parts, 256, fds, sizes, 2, &err), 0);
+	ck_assert_int_eq(nw_recording_write(out, &parts, 256, written, 2, &err), 0);
 	char bytes[16384];
 	ssize_t len = pread(out, bytes, sizeof(bytes), 0);
 	ck_assert(len > 0 && len < (ssize_t)sizeof(bytes));
 	save("recording", name, bytes, (size_t)len);
 	nw_recording_parts_free(&parts);
-	close(fds[0]);
-	close(fds[1]);
+	close(written[0].fd);
+	close(written[1].fd);
 	close(out);
 }
 

@@ -73,20 +73,20 @@ static int memory_file(const struct nw_buf *content)
 
 static void setup(void)
 {
-	uint64_t sizes[CPUS];
-	int fds[CPUS], fd = memory_file(NULL);
+	struct nw_recorded_cpu written[CPUS] = {0};
+	int fd = memory_file(NULL);
 
 	make_parts();
 	for (size_t i = 0; i < CPUS; i++) {
-		fds[i] = memory_file(&cpus[i].pages);
-		sizes[i] = cpus[i].pages.len;
+		written[i].fd = memory_file(&cpus[i].pages);
+		written[i].size = cpus[i].pages.len;
 	}
-	ck_assert_int_eq(nw_recording_write(fd, &parts, PAGE, fds, sizes, CPUS, NULL), 0);
+	ck_assert_int_eq(nw_recording_write(fd, &parts, PAGE, written, CPUS, NULL), 0);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	ck_assert_int_eq(nw_buf_read(&file, fd), 0);
 	close(fd);
 	for (size_t i = 0; i < CPUS; i++)
-		close(fds[i]);
+		close(written[i].fd);
 }
 
 static void teardown(void)
@@ -350,15 +350,14 @@ END_TEST
 START_TEST(a_recording_that_cannot_be_written_says_so)
 {
 	int source = memory_file(NULL), target = memory_file(NULL);
-	const uint64_t size = PAGE;
+	const struct nw_recorded_cpu cpu = {.fd = source, .size = PAGE};
 	struct nw_error err = {0};
 
 	make_parts();
-	ck_assert_int_eq(nw_recording_write(-1, &parts, PAGE, NULL, NULL, 0, &err), -EBADF);
+	ck_assert_int_eq(nw_recording_write(-1, &parts, PAGE, NULL, 0, &err), -EBADF);
 	ck_assert_str_eq(err.what, "cannot write the recording: Bad file descriptor");
 	/* the CPU's file has fewer bytes than it should */
-	ck_assert_int_eq(nw_recording_write(target, &parts, PAGE, &source, &size, 1, &err),
-			 -EIO);
+	ck_assert_int_eq(nw_recording_write(target, &parts, PAGE, &cpu, 1, &err), -EIO);
 	ck_assert_str_eq(err.what, "cannot write the recording: Input/output error");
 	close(source);
 	close(target);
