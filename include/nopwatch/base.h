@@ -322,8 +322,10 @@ struct nw_replace {
 /* Could it be done? Nothing is changed. *direct: it would be written to directly. */
 int nw_replace_try(const char *path, bool *direct, struct nw_error *err);
 int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *err);
-/* Both close it. */
+/* These close it. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
+/* The same, but what is there already stays: -EEXIST. */
+int nw_replace_commit_new(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
 /* All of it at once: who reads the file at any moment finds the old text or the new one, whole. */
 int nw_replace_text(const char *path, const char *text, size_t len, struct nw_error *err);

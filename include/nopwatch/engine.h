@@ -56,6 +56,7 @@ struct nw_request {
 	 * is ignored. They stay blocked afterwards: what comes late does not kill whoever still
 	 * prints the result. */
 	bool signals;
+	bool snapshots; /* and SIGUSR2 asks for a recording (nw_run_asked_snapshot()) */
 	/* Descriptors whose readiness wakes the run: the consumer's tick() is called, and reads them. */
 	const int *wake_fds;
 	size_t wake_fd_count;
@@ -144,6 +145,7 @@ bool nw_run_wants(const struct nw_run *run, int32_t tid);
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
 /* Has SIGUSR1 asked for a report since the last call? */
 bool nw_run_asked(struct nw_run *run);
+bool nw_run_asked_snapshot(struct nw_run *run); /* the same of SIGUSR2 */
 
 /*
  * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
@@ -163,6 +165,7 @@ struct nw_consumer {
 	bool scheduler; /* record what nw_is_scheduler_probe() knows, too: scheduled() gets what nobody
 			   has asked to see */
 	bool large_pages; /* does so little with a hit that reading it counts */
+	bool brief;	  /* does not ask why probes had no hits */
 	/* texts in which argN means an argument that nobody has named, so that it is fetched */
 	const char *const *uses;
 	size_t use_count;
@@ -187,6 +190,9 @@ struct nw_consumer {
 	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	void (*exit)(void *arg, int32_t tid);
 	void (*loss)(void *arg, const struct nw_record *record);
+	/* Live: is what was recorded to be read now? As long as it is not, the ring buffer keeps its newest
+	 * records and overwrites the others, which are no losses. NULL: always. */
+	bool (*due)(void *arg);
 	/* The end, but the probes are still armed. */
 	void (*stopping)(void *arg, struct nw_run *run);
 	/* After every look at what has come, several times a second at least. */
@@ -265,6 +271,7 @@ struct nw_measure_options {
 	/* What is told, to whom; any may be NULL. */
 	void *arg;
 	nw_span_listener *listener; /* of each span */
+	bool ends_only;		    /* which wants to know of their ends only */
 	/* The probes are known, nothing is armed. */
 	int (*start)(void *arg, struct nw_error *err);
 	int (*armed)(void *arg, struct nw_error *err);

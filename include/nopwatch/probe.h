@@ -201,6 +201,8 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
  * probes. -ENOMEM. */
 int nw_selection_frames(struct nw_selection *selection, const bool *wanted);
 
+/* Leave only those probes that are wanted: as many as there are probes. */
+void nw_selection_keep(struct nw_selection *selection, const bool *wanted);
 /* How many of its probes nobody has asked for. */
 size_t nw_selection_hidden(const struct nw_selection *selection);
 void nw_selection_free(struct nw_selection *selection);

@@ -29,6 +29,7 @@ struct nw_session_options {
 	/* Larger pages in the ring buffer, where the kernel has them: cheaper to read, slower to
 	 * begin with, and emptier where events are few. */
 	bool large_pages;
+	bool overwrite; /* a full buffer loses its oldest records, whatever the top level's does */
 	/* Record only these processes and what they create, by the kernel's numbers; none: all. */
 	const pid_t *pids;
 	size_t pid_count;
@@ -84,6 +85,11 @@ bool nw_session_raises(const struct nw_session *session, const nw_images *images
 bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images);
 /* Disable the events of one probe of the plan, which must have been planned as separate. */
 int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
+/*
+ * Give every CPU a ring buffer of so many bytes; what is in it stays. While the kernel does that, events may be
+ * dropped without a word: before this returns 0, not after.
+ */
+int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error *err);
 /* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
  * time; what was recorded can still be read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);
@@ -138,6 +144,9 @@ uint64_t nw_session_now(const struct nw_session *session);
  * then nobody can read any more: the kernel has thrown a page away that still got events (see read.c of the stream room).
  */
 uint64_t nw_buffer_stats_lost(const char *stats, bool emptied);
+/* By the same text: how far back a buffer of so many bytes reaches, or will reach at the rate so far, once it is full.
+ * UINT64_MAX: there is too little in it to tell. */
+uint64_t nw_buffer_stats_reach(const char *stats, uint64_t size);
 
 /* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
  * per_cpu directory. */

@@ -69,6 +69,11 @@ void nw_stream_free(struct nw_stream *stream);
 /* Wait until there is something to read or until wake_fd (-1: none) is readable or the time is
  * over, then read. Returns 0 or -errno. */
 int nw_stream_fill(struct nw_stream *stream, int wake_fd, int timeout_ms);
+/* The same without waiting, of every buffer: some 100 KiB of each; all, if it is called until
+ * nw_stream_known() says so. */
+int nw_stream_look(struct nw_stream *stream);
+/* Readable when a buffer is worth reading, where the kernel tells. The stream's to close. */
+int nw_stream_fd(const struct nw_stream *stream);
 /* Nothing more will be written: read what is left, hand out everything. */
 int nw_stream_finish(struct nw_stream *stream);
 /* Has this buffer been read until it was found empty, since the stream was finished? */

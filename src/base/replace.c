@@ -239,6 +239,36 @@ int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 	return ret;
 }
 
+/* A link does not replace what is there; where there are none (FAT), a rename does, so it is looked before. */
+static int name_it_new(struct nw_replace *r)
+{
+	if (name_it(r) < 0)
+		return -1;
+	int ret = linkat(r->dir, r->temp, r->dir, r->name, 0);
+	if (ret == 0 || (errno != EPERM && errno != EOPNOTSUPP))
+		return ret;
+	if (faccessat(r->dir, r->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	ret = renameat(r->dir, r->temp, r->dir, r->name);
+	if (ret == 0)
+		r->temp[0] = '\0';
+	return ret;
+}
+
+int nw_replace_commit_new(struct nw_replace *r, struct nw_error *err)
+{
+	bool ok = r->path && (fsync(r->fd) == 0 || errno == EINVAL) && name_it_new(r) == 0;
+	int code = ok ? 0 : r->path ? errno : EEXIST;
+	int ret = ok ? 0 : cannot_write(r->path ? r->path : "it", code, err);
+
+	if (ok)
+		fsync(r->dir);
+	nw_replace_abort(r);
+	return ret;
+}
+
 void nw_replace_abort(struct nw_replace *r)
 {
 	if (r->temp[0])

@@ -11,6 +11,7 @@
 
 #include "nopwatch/base.h"
 #include "nopwatch/engine.h"
+#include "nopwatch/flight.h"
 #include "nopwatch/output.h"
 #include "nopwatch/probe.h"
 #include "terminal/sink.h"
@@ -37,6 +38,10 @@ struct nw_args {
 	const char *by, *filter;
 	struct nw_slower slower;
 	bool states;
+	struct nw_until until; /* --until; no span: not said */
+	const char *until_cmd;
+	uint64_t keep_ns, times; /* --keep, --times */
+	bool until_signal, has_times;
 	NW_VEC(const char *) spans, hists, types, remotes;
 	const char *color;
 	const char *error;	      /* --error */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* record: keep the raw pages, in trace-cmd's format, for `report` and for others. */
 #include <inttypes.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "request.h"
@@ -47,7 +48,7 @@ static int record(const struct nw_args *args, const char *path,
 	return ret < 0 ? ret : finish(args, path, recorder, result, err);
 }
 
-static int run(const struct nw_args *args)
+static int run_through(const struct nw_args *args)
 {
 	const struct nw_recorder_options options = {
 		.path = args->output ? args->output : "trace.dat",
@@ -76,14 +77,164 @@ static int run(const struct nw_args *args)
 	return ret < 0 ? nw_failure(&nw_cmd_record, &err) : status;
 }
 
+/* ---- until something happens --------------------------------------------------------- */
+
+static void tell(void *arg, const char *text)
+{
+	const struct nw_args *args = arg;
+
+	if (!args->quiet)
+		nw_note("%s", text);
+}
+
+static void watching(void *arg, const struct nw_run_result *so_far)
+{
+	const struct nw_args *args = arg;
+
+	if (!args->quiet && isatty(STDERR_FILENO) == 1)
+		nw_note("keeping the last %.1f s of %zu probes (%zu sites), Ctrl-C ends",
+			(double)args->keep_ns / 1e9,
+			so_far->selection.probes.count -
+				nw_selection_hidden(&so_far->selection),
+			nw_result_sites(so_far));
+}
+
+/* What it has cost us to look out: the time of this process and of those that it has waited for. */
+static void tell_self(const struct nw_args *args, const struct nw_run_result *result)
+{
+	struct rusage self;
+	double elapsed = (double)nw_result_elapsed(result) / 1e9;
+
+	if (!args->verbose || args->quiet || getrusage(RUSAGE_SELF, &self) < 0)
+		return;
+	double cpu = (double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) +
+		     (double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) / 1e6;
+	nw_note("nopwatch itself took %.2f s of CPU in %.1f s", cpu, elapsed);
+}
+
+static void tell_end(const struct nw_args *args, const struct nw_flight *flight,
+		     const struct nw_run_result *result)
+{
+	struct nw_flight_stats stats = nw_flight_stats(flight);
+
+	if (args->quiet)
+		return;
+	if (!stats.recordings && args->until.span)
+		nw_note("nothing recorded: of %" PRIu64 " spans none was so long",
+			stats.spans);
+	else if (!stats.recordings)
+		nw_note("nothing recorded: the condition was not met");
+	if (stats.lost)
+		nw_note("%" PRIu64
+			" events were lost where slow spans are looked for: some may not have been seen",
+			stats.lost);
+	if (stats.missed)
+		nw_note("%" PRIu64
+			" times the condition was met and not recorded, since earlier recordings could not be written",
+			stats.missed);
+	nw_tell_dropped(args, result);
+	tell_self(args, result);
+}
+
+static int fly(const struct nw_args *args, struct nw_flight *flight,
+	       struct nw_run_result *result, struct nw_error *err)
+{
+	const struct nw_consumer consumer = nw_flight_consumer(flight);
+	const char *span = args->until.span;
+	struct nw_prepared prepared;
+	struct nw_error late;
+	int ret = nw_prepare(args, &prepared, err);
+
+	if (ret < 0)
+		return ret;
+	prepared.request.snapshots = args->until_signal;
+	if (!args->words.count && span && nw_until_has_ends(&args->until)) {
+		prepared.request.spans = &span;
+		prepared.request.span_count = 1;
+	}
+	ret = nw_prepared_run(&prepared, &consumer, result, err);
+	/* what has happened before a failure is written all the same */
+	bool clean = !result->unclean;
+	int last = nw_flight_finish(flight, result, ret < 0 ? &late : err);
+	if (clean && result->unclean)
+		nw_report_error(&result->left);
+	nw_prepared_close(&prepared);
+	ret = ret < 0 ? ret : last;
+	if (ret == 0)
+		tell_end(args, flight, result);
+	return ret;
+}
+
+static int run_until(struct nw_args *args)
+{
+	const struct nw_flight_options options = {
+		.path = args->output ? args->output : "trace.dat",
+		.until = args->until,
+		.command = args->until_cmd,
+		.keep_ns = args->keep_ns,
+		.times = args->has_times ? args->times : 1,
+		.grow = !args->buffer_bytes,
+		.pids = args->pids.item,
+		.pid_count = args->pids.count,
+		.states = args->states,
+		.arg = args,
+		.armed = watching,
+		.tell = tell,
+	};
+	struct nw_run_result result = {0};
+	struct nw_flight *flight;
+	struct nw_error err;
+	int status = NW_EXIT_OK;
+	int ret = nw_flight_open(&options, &flight, &err);
+
+	if (ret == 0 && args->dry_run) {
+		const struct nw_consumer consumer = nw_flight_consumer(flight);
+		status = nw_dry_run(args, &consumer, &nw_cmd_record);
+	} else if (ret == 0) {
+		ret = fly(args, flight, &result, &err);
+		status = ret == 0 ? nw_result_status(args, &result) : status;
+	}
+	nw_result_free(&result);
+	nw_flight_free(flight);
+	return ret < 0 ? nw_failure(&nw_cmd_record, &err) : status;
+}
+
+static int run(const struct nw_args *args)
+{
+	bool until = args->until.span || args->until_signal || args->until_cmd;
+	struct nw_args with = *args;
+	struct nw_error err;
+	int ret = 0;
+
+	if (!until && args->keep_ns)
+		ret = nw_fail_usage(
+			&err, "--keep goes with --until, --until-signal or --until-cmd");
+	else if (!until && args->has_times)
+		ret = nw_fail_usage(
+			&err, "--times goes with --until, --until-signal or --until-cmd");
+	else if (until && args->count)
+		ret = nw_fail_usage(
+			&err,
+			"-n counts hits, which --until does not: --times says how many recordings");
+	if (ret < 0)
+		return nw_failure(&nw_cmd_record, &err);
+	if (!with.keep_ns)
+		with.keep_ns = UINT64_C(10000000000);
+	return until ? run_until(&with) : run_through(args);
+}
+
 const struct nw_command nw_cmd_record = {
 	.name = "record",
 	.summary = "record now, look later (trace-cmd's format)",
-	.usage = "[-o FILE] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.usage = "[-o FILE] [--until 'SPAN > TIME'] SPEC... [-p PID | -x FILE] [-- CMD]",
 	.details =
 		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
 		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"
-		"read it, too.",
-	.options = NW_OPTIONS_RUN "count output states color",
+		"read it, too.\n\n"
+		"With --until, --until-signal or --until-cmd only what was before is kept: the ring\n"
+		"buffer overwrites its oldest events, nobody reads it, and FILE is written when a span\n"
+		"has taken so long, when SIGUSR2 comes, or when a command fails (docs/flight.md).",
+	.options = NW_OPTIONS_RUN
+	"count output until until-signal until-cmd keep times states verbose color",
 	.run = run,
 };

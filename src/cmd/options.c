@@ -204,6 +204,37 @@ static int take_slower(struct nw_args *args, const char *value, struct nw_error 
 		       : 0;
 }
 
+static int take_until(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	if (args->until.span)
+		return nw_fail_usage(err, "--until: one condition at a time");
+	return nw_until_parse(value, &args->until, err);
+}
+
+static int take_until_cmd(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->until_cmd = value;
+	return value[strspn(value, " \t")]
+		       ? 0
+		       : bad_value(err, "--until-cmd", value, "a command");
+}
+
+static int take_keep(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	return nw_parse_duration(value, &args->keep_ns) < 0 || !args->keep_ns
+		       ? bad_value(err, "--keep", value, "a time such as 10, 500ms or 2m")
+		       : 0;
+}
+
+static int take_times(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	args->has_times = true;
+	return nw_parse_u64(value, &args->times) < 0
+		       ? bad_value(err, "--times", value,
+				   "a number of recordings (0: no limit)")
+		       : 0;
+}
+
 static int take_hist(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	const char **slot = nw_vec_add(&args->hists);
@@ -261,6 +292,7 @@ static int take_error(struct nw_args *args, const char *value, struct nw_error *
 	}
 
 FLAG(take_states, args->states = true)
+FLAG(take_until_signal, args->until_signal = true)
 FLAG(take_json, args->format = &nw_output_json)
 FLAG(take_dry_run, args->dry_run = true)
 FLAG(take_enable, args->enable = true)
@@ -301,6 +333,13 @@ static const struct nw_option options[] = {
 	 take_slower},
 	{0, "states", NULL, "split spans by what their threads did: ran, waited, slept",
 	 take_states},
+	{0, "until", "'SPAN > TIME'", "record what was before a span that took so long",
+	 take_until},
+	{0, "until-signal", NULL, "the same when SIGUSR2 comes", take_until_signal},
+	{0, "until-cmd", "CMD", "the same when a command fails, which runs every second",
+	 take_until_cmd},
+	{0, "keep", "TIME", "so much before it (10s)", take_keep},
+	{0, "times", "N", "so many recordings (1), 0: until it is stopped", take_times},
 	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
 	 take_types},
@@ -480,6 +519,7 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->hists);
 	nw_vec_free(&args->types);
 	nw_vec_free(&args->remotes);
+	free(args->until.span);
 }
 
 /* ---- help --------------------------------------------------------------------------- */

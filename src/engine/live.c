@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 enum {
 	TICK_MS = 100,
+	REST_MS = 500,	       /* the same, as long as nothing is to be read */
 	POLL_MS = 20,	       /* where the kernel cannot wake us when it is worth it */
 	MEETING_NS = 250000000 /* to look all threads up, before the probes are armed */
 };
@@ -178,6 +180,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.tasks = true,
 		.force = run->request->force,
 		.large_pages = run->consumer.large_pages,
+		.overwrite = run->consumer.due != NULL,
 	};
 	char name[24];
 
@@ -215,16 +218,37 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 }
 
 /* Not longer than to the end, nor than the session can do without being looked after. */
-static int wait_ms(const struct nw_run *run)
+static int wait_ms(const struct nw_run *run, int most)
 {
 	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
 	uint64_t left = UINT64_MAX;
 	int care_ms = nw_session_serve(run->session);
-	int most = care_ms < TICK_MS ? care_ms : TICK_MS;
 
+	if (run->inner)
+		return 0;
+	most = care_ms < most ? care_ms : most;
 	if (duration)
 		left = duration > elapsed ? duration - elapsed : 0;
 	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
+}
+
+/* Nothing is to be read, but things may happen. */
+static int rest(struct nw_run *run)
+{
+	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+
+	poll(&wake, 1, wait_ms(run, REST_MS));
+	return 0;
+}
+
+/* Who reads now and then only wants all there is, at once. */
+static int fill_stream(struct nw_run *run)
+{
+	const struct nw_consumer *consumer = &run->consumer;
+
+	if (!consumer->due)
+		return nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
+	return consumer->due(consumer->arg) ? nw_stream_look(run->stream) : rest(run);
 }
 
 static int fill(struct nw_run *run, struct nw_error *err)
@@ -232,7 +256,7 @@ static int fill(struct nw_run *run, struct nw_error *err)
 	run->result->reason = stop_reason(run);
 	if (run->result->reason)
 		return 0;
-	int ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run));
+	int ret = fill_stream(run);
 	if (nw_run_reason(ret)) /* who records the pages has had enough */
 		return ret;
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the ring buffer: %s",
@@ -327,26 +351,28 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	run->counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->session);
 	run->consumer.stopping(run->consumer.arg, run);
+	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg);
 	int ret = nw_meddling_look(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);
-	if (ret == 0)
+	if (ret == 0 && !run->consumer.brief)
 		ret = nw_run_explain(run, err);
-	if (ret == 0 && nw_stream_finish(run->stream) < 0)
+	if (ret == 0 && due && nw_stream_finish(run->stream) < 0)
 		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
 	return ret;
 }
 
 static int finish(struct nw_run *run, struct nw_error *err)
 {
-	int ret = nw_run_judge_hits(run, err);
+	int ret = run->consumer.brief ? 0 : nw_run_judge_hits(run, err);
 
 	if (ret < 0)
 		return ret;
-	count_losses(run);
+	if (!run->consumer.due)
+		count_losses(run);
 	if (run->counted)
 		nw_run_count_cost(run, run->counted);
-	if (run->counted && run->profile)
+	if (run->counted && run->profile && !run->consumer.due)
 		count_dropped(run, run->counted);
 	return 0;
 }

@@ -143,7 +143,7 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.listener = m->options.listener || m->options.bins || m->slow ? listen
 									      : NULL,
 		.listener_arg = m,
-		.lazy = is_lazy(m),
+		.lazy = is_lazy(m) || (m->options.ends_only && !m->slow),
 		.bins = m->options.bins,
 		.intervals = !m->options.totals,
 	};

@@ -145,7 +145,10 @@ void nw_run_free(struct nw_run *run)
 
 int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 {
-	int ret = nw_wake_open(&run->wake, run->request->signals, err);
+	const struct nw_request *request = run->request;
+	unsigned int signals = NW_WAKE_CHILD | (request->signals ? NW_WAKE_END : 0) |
+			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0);
+	int ret = nw_wake_open(&run->wake, run->inner ? 0 : signals, err);
 
 	for (size_t i = 0; ret == 0 && i < run->request->wake_fd_count; i++)
 		nw_wake_add(&run->wake, run->request->wake_fds[i]);
@@ -162,21 +165,28 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 	return run->consumer.armed(run->consumer.arg, run, err);
 }
 
-/* Look, hand out, look again. */
-static int loop(struct nw_run *run, struct nw_error *err)
+/* Look, hand out. 0: it is over; 1: go on. */
+int nw_run_step(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_run_source *source = run->source;
+	int ret = source->fill(run, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = nw_run_drain(run, err);
+	if (ret == 0 && source->look)
+		ret = source->look(run, err);
+	if (ret == 0 && source->ticks && run->begun)
+		ret = run->consumer.tick(run->consumer.arg, run, err);
+	return ret < 0 ? ret : 1;
+}
+
+static int loop(struct nw_run *run, struct nw_error *err)
+{
 	int ret;
 
-	while ((ret = source->fill(run, err)) > 0) {
-		ret = nw_run_drain(run, err);
-		if (ret == 0 && source->look)
-			ret = source->look(run, err);
-		if (ret == 0 && source->ticks && run->begun)
-			ret = run->consumer.tick(run->consumer.arg, run, err);
-		if (ret < 0)
-			break;
-	}
+	while ((ret = nw_run_step(run, err)) > 0)
+		;
 	if (!nw_run_reason(ret))
 		return ret;
 	run->result->reason = nw_run_reason(ret);
@@ -193,25 +203,34 @@ static int drain_rest(struct nw_run *run, struct nw_error *err)
 	return nw_run_reason(ret) ? 0 : ret;
 }
 
-static int run_through(struct nw_run *run, struct nw_error *err)
+int nw_run_prepare(struct nw_run *run, struct nw_error *err)
 {
-	const struct nw_run_source *source;
-	int ret = run->source->open(run, err);
+	int ret = nw_run_open_counts(run, err);
 
-	source = run->source; /* who reads a pipe may find a recording in it */
-	if (ret == 0)
-		ret = nw_run_open_counts(run, err);
-	if (ret == 0)
-		ret = run->consumer.start(run->consumer.arg, run, err);
-	if (ret == 0)
-		ret = source->begin(run, err);
-	if (ret == 0)
-		ret = loop(run, err);
-	if (ret == 0)
-		ret = source->stop(run, err);
+	return ret < 0 ? ret : run->consumer.start(run->consumer.arg, run, err);
+}
+
+int nw_run_end(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_run_source *source = run->source;
+	int ret = source->stop(run, err);
+
 	if (ret == 0)
 		ret = drain_rest(run, err);
 	return ret < 0 ? ret : source->finish(run, err);
+}
+
+static int run_through(struct nw_run *run, struct nw_error *err)
+{
+	int ret = run->source->open(run, err);
+
+	if (ret == 0)
+		ret = nw_run_prepare(run, err);
+	if (ret == 0) /* who reads a pipe may have found a recording in it */
+		ret = run->source->begin(run, err);
+	if (ret == 0)
+		ret = loop(run, err);
+	return ret < 0 ? ret : nw_run_end(run, err);
 }
 
 static const struct nw_run_source *source_of(const struct nw_request *request)
@@ -278,6 +297,14 @@ bool nw_run_asked(struct nw_run *run)
 	bool asked = run->wake.report;
 
 	run->wake.report = false;
+	return asked;
+}
+
+bool nw_run_asked_snapshot(struct nw_run *run)
+{
+	bool asked = run->wake.snapshot;
+
+	run->wake.snapshot = false;
 	return asked;
 }
 

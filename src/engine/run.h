@@ -57,7 +57,8 @@ struct nw_run {
 	bool needs_tasks;	  /* somebody looks at the threads of hits */
 	bool goroutines;	  /* hits may be of these */
 	bool begun;
-	bool enough;	      /* the consumer wants no more hits */
+	bool inner;  /* stepped by another one: it never waits, and gets no signals */
+	bool enough; /* the consumer wants no more hits */
 	uint64_t *probe_hits; /* handed to it by probe; see nw_run_probe_hits() */
 	uint64_t
 		*probe_filtered; /* the same of what the filter took out; NULL: no filter */
@@ -95,6 +96,15 @@ void nw_request_notice(const struct nw_request *request, const char *fmt, ...)
 	nw_format(2, 3);
 /* The first record may come now, of this time: the consumer is told. Once; 0 after that. */
 int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err);
+
+/*
+ * The pieces of nw_run(), for a run that is stepped by another one: its source's open(), prepare(), the
+ * source's begin(); then steps, until one does not return 1, or nobody wants more; the end, whose last
+ * hits may still come; close() and nw_run_free().
+ */
+int nw_run_prepare(struct nw_run *run, struct nw_error *err);
+int nw_run_step(struct nw_run *run, struct nw_error *err);
+int nw_run_end(struct nw_run *run, struct nw_error *err);
 
 /* ---- what is meant (select.c) ------------------------------------------------------- */
 

@@ -23,13 +23,16 @@
 
 /* ---- signals ------------------------------------------------------------------------ */
 
-static void our_signals(bool all, sigset_t *set)
+static void our_signals(unsigned int signals, sigset_t *set)
 {
 	struct sigaction hangup;
 
 	sigemptyset(set);
-	sigaddset(set, SIGCHLD);
-	if (!all)
+	if (signals & NW_WAKE_CHILD)
+		sigaddset(set, SIGCHLD);
+	if (signals & NW_WAKE_SNAPSHOT)
+		sigaddset(set, SIGUSR2);
+	if (!(signals & NW_WAKE_END))
 		return;
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
@@ -46,13 +49,14 @@ static int add_fd(struct nw_wake *wake, int fd)
 	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-int nw_wake_open(struct nw_wake *wake, bool signals, struct nw_error *err)
+int nw_wake_open(struct nw_wake *wake, unsigned int signals, struct nw_error *err)
 {
+	bool ends = signals & NW_WAKE_END;
 	sigset_t set;
 
-	*wake = (struct nw_wake){.fd = -1, .signals = -1, .restore = !signals};
+	*wake = (struct nw_wake){.fd = -1, .signals = -1, .restore = !ends};
 	our_signals(signals, &set);
-	if (signals)
+	if (ends)
 		signal(SIGPIPE, SIG_IGN); /* a write that fails tells as much */
 	sigprocmask(SIG_BLOCK, &set, &wake->before);
 	wake->fd = epoll_create1(EPOLL_CLOEXEC);
@@ -78,6 +82,8 @@ static void read_signals(struct nw_wake *wake)
 			wake->child_ended = true;
 		else if (info.ssi_signo == SIGUSR1)
 			wake->report = true;
+		else if (info.ssi_signo == SIGUSR2)
+			wake->snapshot = true;
 		else
 			wake->stop = true;
 	}

@@ -28,10 +28,18 @@ struct nw_wake {
 	bool stop;	  /* SIGINT, SIGTERM or SIGHUP came */
 	bool child_ended; /* SIGCHLD came */
 	bool report;	  /* SIGUSR1 came; whoever reports clears it */
+	bool snapshot;	  /* SIGUSR2 came; the same */
 };
 
-/* signals: those that end a run and ask for reports; else only of CMD's end. */
-int nw_wake_open(struct nw_wake *wake, bool signals, struct nw_error *err);
+/* Signals that a run is told of. */
+enum nw_wake_signals {
+	NW_WAKE_CHILD = 1,    /* SIGCHLD */
+	NW_WAKE_END = 2,      /* those that end it, and SIGUSR1 */
+	NW_WAKE_SNAPSHOT = 4, /* SIGUSR2 */
+};
+
+/* signals: of enum nw_wake_signals; 0: none, as for a run inside of another. */
+int nw_wake_open(struct nw_wake *wake, unsigned int signals, struct nw_error *err);
 /* Watch a process; ESRCH if it is gone already. */
 int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
 /* Wake when this becomes readable, too; -1: nothing. */

@@ -21,6 +21,36 @@ static uint64_t number_of(const char *stats, const char *name)
 	return 0;
 }
 
+/* "oldest event ts:    57.123456": seconds, in nanoseconds; 0: another clock's ticks, or none. */
+static uint64_t time_of(const char *stats, const char *name)
+{
+	const char *at = strstr(stats, name);
+	char *end;
+
+	if (!at)
+		return 0;
+	uint64_t seconds = strtoull(at + strlen(name), &end, 10);
+	return *end == '.' ? seconds * 1000000000 + strtoull(end + 1, NULL, 10) * 1000 : 0;
+}
+
+uint64_t nw_buffer_stats_reach(const char *stats, uint64_t size)
+{
+	enum {
+		LEAST_NS = 200000000,
+		LEAST_BYTES = 65536
+	};
+	uint64_t bytes = number_of(stats, "bytes:");
+	uint64_t oldest = time_of(stats, "oldest event ts:"),
+		 now = time_of(stats, "now ts:");
+	bool full = number_of(stats, "overrun:") > 0;
+
+	if (!oldest || now <= oldest || bytes < LEAST_BYTES ||
+	    (now - oldest < LEAST_NS && !full))
+		return UINT64_MAX;
+	double reach = (double)(now - oldest) * ((double)size / (double)bytes);
+	return full || reach < 1e18 ? (uint64_t)reach : UINT64_MAX;
+}
+
 uint64_t nw_buffer_stats_lost(const char *stats, bool emptied)
 {
 	static const char *const lost[] = {

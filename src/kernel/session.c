@@ -198,6 +198,18 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 	return 0;
 }
 
+int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error *err)
+{
+	int ret = resize(session, bytes, false);
+
+	if (ret < 0)
+		return nw_fail(err, -ret,
+			       "cannot allocate %ju KiB of ring buffer per CPU: %s",
+			       bytes / 1024, nw_strerror(-ret));
+	session->buffer_bytes = bytes;
+	return 0;
+}
+
 unsigned int nw_buffer_percent(const struct nw_session_options *options)
 {
 	return options->buffer_percent ? options->buffer_percent : 20;
@@ -214,6 +226,19 @@ static int set_percent(struct nw_session *session, struct nw_error *err)
 	int ret = nw_session_set(session, "buffer_percent", text);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set buffer_percent: %s",
 				 nw_strerror(-ret))
+		       : 0;
+}
+
+/* An instance begins with the top level's option (seen; Linux 4.4 on); before, there is only that. */
+static int set_overwrite(struct nw_session *session, struct nw_error *err)
+{
+	static const char file[] = "options/overwrite";
+
+	if (!session->options.overwrite)
+		return 0;
+	int ret = nw_session_set(session, file, "1");
+	return ret < 0 && ret != -ENOENT
+		       ? nw_fail(err, -ret, "cannot set %s: %s", file, nw_strerror(-ret))
 		       : 0;
 }
 
@@ -260,6 +285,8 @@ int nw_session_prepare(struct nw_session *session, const struct nw_session_optio
 		ret = set_buffer(session, options->buffer_bytes, err);
 	if (ret == 0)
 		ret = set_percent(session, err);
+	if (ret == 0)
+		ret = set_overwrite(session, err);
 	if (ret == 0)
 		ret = nw_session_define(session, err);
 	if (ret == 0)

@@ -285,6 +285,20 @@ static void free_probe(struct nw_probe *probe)
 	free(probe);
 }
 
+void nw_selection_keep(struct nw_selection *selection, const bool *wanted)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < selection->probes.count; i++) {
+		if (wanted[i])
+			selection->probes.item[left++] = selection->probes.item[i];
+		else
+			free_probe(selection->probes.item[i]);
+	}
+	selection->probes.count = left;
+	nw_selection_drop_unused(selection);
+}
+
 size_t nw_selection_hidden(const struct nw_selection *selection)
 {
 	size_t hidden = 0;

@@ -151,6 +151,14 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 	return ret;
 }
 
+int nw_stream_look(struct nw_stream *s)
+{
+	nw_stream_advance(s);
+	int ret = sweep(s, s->now(s->now_arg));
+	set_limit(s);
+	return ret;
+}
+
 bool nw_stream_emptied(const struct nw_stream *s, size_t buffer)
 {
 	return s->finished && s->buffer[buffer].drained;

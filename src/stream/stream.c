@@ -267,6 +267,11 @@ size_t nw_stream_hits(struct nw_stream *s, struct nw_hit *out, size_t most)
 	return count;
 }
 
+int nw_stream_fd(const struct nw_stream *s)
+{
+	return s->epoll;
+}
+
 uint64_t nw_stream_known(const struct nw_stream *s)
 {
 	return s->limit;

@@ -35,6 +35,19 @@ says 2 "-p '0': not a process id" stat a:b -p 1,0
 says 2 "-b '1': not a size such as 512K or 8M \(4K to 4G\)" stat a:b -b 1
 says 2 "--max-rate '0': not a number of hits per second" stat a:b --max-rate 0
 says 2 "--max-rate '1k': not a number of hits per second" record a:b --max-rate 1k
+says 2 "--until 'request': not a condition such as 'SPAN > 50ms'" record a:b --until request
+says 2 "--until '> 5ms': not a condition such as 'SPAN > 50ms'" record a:b --until '> 5ms'
+says 2 "--until: 'fast' is not a time such as 50ms, 1 or 2m" record a:b --until 'request > fast'
+says 2 "--until: one condition at a time" record a:b --until 'a > 1s' --until 'b > 1s'
+says 2 "--until-cmd ' ': not a command" record a:b --until-cmd ' '
+says 2 "--keep '0': not a time such as 10, 500ms or 2m" record a:b --until 'a > 1s' --keep 0
+says 2 "--keep goes with --until, --until-signal or --until-cmd" record a:b --keep 5s
+says 2 "--times goes with --until, --until-signal or --until-cmd" record a:b --times 2
+says 2 "--times 'x': not a number of recordings \\(0: no limit\\)" record a:b --times x
+says 2 "-n counts hits, which --until does not: --times says how many recordings" record a:b --until 'a > 1s' -n 5
+says 2 "-o '/dev/null': not a file, of which there may be several" record -x "$SERVER" 'myserver:*' --until-signal -o /dev/null
+says 2 "--until 'reqest': there is no such span" record -x "$SERVER" 'myserver:*' --until 'reqest > 5ms'
+says 2 "unknown option '--until'" stat --until 'a > 1s' a:b
 says 2 "unknown option '--max-rate'" report --max-rate 5 x
 says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto or html" stat a:b -f xml
 says 2 "trace writes text, json or perfetto only" trace a:b -f csv

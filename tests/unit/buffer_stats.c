@@ -23,5 +23,30 @@ START_TEST(what_an_empty_buffer_is_said_to_hold_is_lost)
 }
 END_TEST
 
+START_TEST(a_buffer_reaches_back_as_far_as_it_will_hold)
+{
+	static const char full[] =
+		"overrun: 9\nbytes: 100000\noldest event ts:    10.500000\n"
+		"now ts:    12.500000\n";
+	static const char half[] =
+		"overrun: 0\nbytes: 100000\noldest event ts:    10.500000\n"
+		"now ts:    12.500000\n";
+	static const char young[] =
+		"overrun: 0\nbytes: 100000\noldest event ts:    12.400000\n"
+		"now ts:    12.500000\n";
+	static const char ticks[] =
+		"overrun: 1\nbytes: 100000\noldest event ts: 10\nnow ts: 12\n";
+
+	ck_assert_uint_eq(nw_buffer_stats_reach(full, 100000), 2000000000);
+	ck_assert_uint_eq(nw_buffer_stats_reach(half, 200000), 4000000000);
+	/* too little to tell, no times */
+	ck_assert_uint_eq(nw_buffer_stats_reach(young, 200000), UINT64_MAX);
+	ck_assert_uint_eq(nw_buffer_stats_reach(stats, 200000), UINT64_MAX);
+	ck_assert_uint_eq(nw_buffer_stats_reach(ticks, 200000), UINT64_MAX);
+	ck_assert_uint_eq(nw_buffer_stats_reach("", 200000), UINT64_MAX);
+}
+END_TEST
+
 UNIT_MAIN("buffer_stats", every_kind_of_loss_counts,
-	  what_an_empty_buffer_is_said_to_hold_is_lost)
+	  what_an_empty_buffer_is_said_to_hold_is_lost,
+	  a_buffer_reaches_back_as_far_as_it_will_hold)

@@ -201,6 +201,27 @@ START_TEST(a_file_is_replaced_when_it_is_complete)
 }
 END_TEST
 
+START_TEST(a_new_file_takes_no_other_ones_place)
+{
+	struct nw_error err = {0};
+	struct nw_replace file;
+	char dir[64];
+
+	enter(dir);
+	umask(027);
+	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	write_to(&file, "one");
+	ck_assert_int_eq(nw_replace_commit_new(&file, &err), 0);
+	check_content("x", "one", 0640);
+	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	write_to(&file, "two");
+	ck_assert_int_eq(nw_replace_commit_new(&file, &err), -EEXIST);
+	ck_assert_str_eq(err.what, "cannot write 'x': File exists");
+	check_content("x", "one", 0640);
+	ck_assert_uint_eq(count_entries(), 1);
+}
+END_TEST
+
 START_TEST(links_of_our_own_are_followed)
 {
 	struct nw_error err = {0};
@@ -259,5 +280,6 @@ END_TEST
 
 UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened,
 	  links_stay_in_their_root, holes_are_no_content,
-	  a_file_is_replaced_when_it_is_complete, links_of_our_own_are_followed,
-	  what_is_no_file_is_written_to, what_is_open_for_reading_is_not_written_to)
+	  a_file_is_replaced_when_it_is_complete, a_new_file_takes_no_other_ones_place,
+	  links_of_our_own_are_followed, what_is_no_file_is_written_to,
+	  what_is_open_for_reading_is_not_written_to)

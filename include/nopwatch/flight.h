@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine: the flight recorder, which keeps the last seconds only and writes them when something has happened.
+ *
+ * Everything is recorded into a ring buffer that overwrites its oldest events, and nobody reads it. Whether a span took too
+ * long is seen by a second, small session, of its two probes only, which is read and counted; or a signal says that it is
+ * time, or a command that fails. Then the buffer is read, what is older than wanted is left out, and the rest is a recording
+ * of its own, which another process writes while everything goes on.
+ */
+#ifndef NOPWATCH_FLIGHT_H
+#define NOPWATCH_FLIGHT_H
+
+#include "nopwatch/engine.h"
+
+/* "SPAN > TIME", "SPAN >= TIME". SPAN is called as summaries call it, with or without its provider, or is one that
+ * nw_span_parse() knows. */
+struct nw_until {
+	char *span;
+	uint64_t least_ns;
+};
+
+/* A usage error says what is wrong with it. span is the caller's to free. */
+int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err);
+/* Does it say where its span begins and ends? */
+bool nw_until_has_ends(const struct nw_until *until);
+
+struct nw_flight_options {
+	const char *
+		path; /* of the first recording; the next are PATH-2, ... (nw_flight_path()) */
+	struct nw_until until; /* no span: none */
+	const char *
+		command; /* /bin/sh runs it every second; a status other than 0 is the condition. NULL: none */
+	uint64_t keep_ns;  /* what was before is recorded, so long */
+	uint64_t times;	   /* recordings; 0: until something else ends the run */
+	bool grow;	   /* the ring buffer may be made larger, to hold so much */
+	const pid_t *pids; /* those of the request, which recordings tell of */
+	size_t pid_count;
+	bool states; /* record what threads do, too */
+	void *arg;
+	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
+	/* What happens, in a sentence: a recording was written, or cannot be; something was not watched. */
+	void (*tell)(void *arg, const char *text);
+};
+
+struct nw_flight;
+
+/* "slow.dat", "slow-2.dat", ...: the name of that number, from 1. NULL: no memory; the caller frees. */
+char *nw_flight_path(const char *path, uint64_t number);
+int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **out,
+		   struct nw_error *err);
+/* For nw_run(), of a request in which snapshots may be set: SIGUSR2 is a condition, too. */
+struct nw_consumer nw_flight_consumer(struct nw_flight *flight);
+/* Behind nw_run(): write what is not written yet. An error if that cannot be. */
+int nw_flight_finish(struct nw_flight *flight, struct nw_run_result *result,
+		     struct nw_error *err);
+
+/* What became of it, so far. */
+struct nw_flight_stats {
+	uint64_t recordings; /* written */
+	uint64_t spans;	     /* of the condition, that were looked at */
+	uint64_t lost;	     /* events of these that were not */
+	uint64_t
+		missed; /* conditions that were met while too many recordings could not be written */
+};
+struct nw_flight_stats nw_flight_stats(const struct nw_flight *flight);
+void nw_flight_free(struct nw_flight *flight);
+
+#endif

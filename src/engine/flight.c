@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: MIT
+/* The consumer that keeps the last seconds, and writes them when something has happened. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "health.h"
+#include "kept_pages.h"
+#include "lookout.h"
+#include "recorder.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define RETRY_NS  (5 * SECOND_NS)
+#define MARGIN_NS (2 * SECOND_NS) /* from the end of a slow span until its time is read */
+
+enum {
+	MOST_WAITING = 4 /* recordings that cannot be written yet, and are in memory */
+};
+
+/* What a recording is made for. */
+struct met {
+	bool any;
+	uint64_t from; /* it is to begin here */
+	uint64_t end;  /* and to go at least so far */
+	uint64_t more; /* others in it */
+	char text[160];
+};
+
+/* Events of a CPU that nobody has read: overwritten, or lost. */
+struct unread {
+	uint64_t from, until, count;
+};
+
+/* A recording that is not written yet. */
+struct job {
+	struct met met;
+	nw_recorded_cpus cpus;
+	struct nw_buf table, comms;
+	uint64_t begins, until, lost;
+	uint64_t hole_ns;    /* in which events may be missing */
+	const char *shorter; /* why it begins later than it should; NULL: it does not */
+	char *path;
+	pid_t writer;	/* the process that writes it; 0: none */
+	uint64_t again; /* when to try, if that has failed */
+	bool told;
+};
+
+struct nw_flight {
+	struct nw_flight_options options;
+	struct nw_recorder *recorder;
+	struct nw_run *run; /* while it goes on */
+	struct nw_page_layout layout;
+	struct nw_lookout lookout;
+	struct nw_health health;
+	struct nw_kept_pages kept;
+	struct met next; /* the condition is met */
+	struct met now;	 /* what is read for */
+	bool reading;	 /* up to now.end */
+	NW_VEC(struct unread) unread;
+	NW_VEC(struct job) jobs;
+	uint64_t cuts;	    /* recordings that were begun */
+	uint64_t number;    /* of the last name */
+	uint64_t last_cut;  /* what is kept was read up to here */
+	uint64_t looked_at; /* at the ring buffer */
+	bool told_short, told_missed;
+	struct nw_flight_stats stats;
+};
+
+static void tell(const struct nw_flight *f, const char *fmt, ...) nw_format(2, 3);
+static void tell(const struct nw_flight *f, const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	if (f->options.tell)
+		f->options.tell(f->options.arg, nw_buf_str(&text));
+	nw_buf_free(&text);
+}
+
+static uint64_t before(uint64_t time, uint64_t ns)
+{
+	return time > ns ? time - ns : 0;
+}
+
+/* ---- conditions --------------------------------------------------------------------- */
+
+int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
+{
+	const char *sign = strrchr(text, '>');
+	size_t len = sign ? (size_t)(sign - text) : 0;
+	const char *time = sign ? sign + 1 : "";
+	bool or_equal = *time == '=';
+	uint64_t ns;
+
+	*out = (struct nw_until){0};
+	time += or_equal;
+	time += strspn(time, " ");
+	while (len && text[len - 1] == ' ')
+		len--;
+	while (len && *text == ' ') {
+		text++;
+		len--;
+	}
+	if (!sign || !len || memchr(text, '>', len))
+		return nw_fail_usage(
+			err, "--until '%s': not a condition such as 'SPAN > 50ms'", text);
+	if (nw_parse_duration(time, &ns) < 0 || !ns)
+		return nw_fail_usage(
+			err, "--until: '%s' is not a time such as 50ms, 1 or 2m", time);
+	out->span = strndup(text, len);
+	out->least_ns = ns + !or_equal;
+	return out->span ? 0 : nw_no_memory(err);
+}
+
+bool nw_until_has_ends(const struct nw_until *until)
+{
+	return strstr(until->span, "..") != NULL;
+}
+
+/* One recording is for all that come before it is cut. */
+static void meet(struct nw_flight *f, uint64_t start, uint64_t end, const char *text)
+{
+	uint64_t from = before(start, f->options.keep_ns);
+	struct met *met = &f->next;
+
+	if (f->options.times && f->cuts + f->reading >= f->options.times &&
+	    !(f->reading && end <= f->now.end))
+		return; /* the last one is being made */
+	if (f->reading && end <= f->now.end && from >= f->now.from)
+		met = &f->now;
+	if (!met->any)
+		*met = (struct met){.any = true, .from = from, .end = end};
+	else
+		met->more++;
+	met->from = nw_min64(met->from, from);
+	met->end = nw_max64(met->end, end);
+	if (!met->text[0])
+		snprintf(met->text, sizeof(met->text), "%s", text);
+}
+
+static void seen(void *arg, const struct nw_seen_span *span)
+{
+	struct nw_flight *f = arg;
+	char took[16], text[160];
+
+	nw_duration_text(span->end - span->start, took);
+	snprintf(text, sizeof(text), "%s took %s in thread %d%s%.16s%s", span->name, took,
+		 (int)span->tid, span->task && span->task->comm[0] ? " (" : "",
+		 span->task ? span->task->comm : "",
+		 span->task && span->task->comm[0] ? ")" : "");
+	meet(f, span->start, span->end, text);
+}
+
+static int look_out(struct nw_flight *f, struct nw_error *err)
+{
+	uint64_t now = nw_session_now(f->run->session);
+	int ret = f->options.until.span ? nw_lookout_step(&f->lookout, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	if (nw_run_asked_snapshot(f->run))
+		meet(f, now, now, "SIGUSR2");
+	ret = nw_health_look(&f->health, err);
+	if (ret > 0) {
+		char text[160];
+		snprintf(text, sizeof(text), "'%.80s' %s", f->options.command,
+			 f->health.reason);
+		meet(f, now, now, text);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+static bool is_due(void *arg)
+{
+	return ((const struct nw_flight *)arg)->reading;
+}
+
+/* The stream's tap: every page as it was read. */
+static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
+{
+	struct nw_flight *f = arg;
+	int ret = f->recorder->failed ? 0 : nw_pages_add(&f->kept, cpu, page, len);
+
+	if (ret < 0)
+		f->recorder->failed = -ret;
+	return ret;
+}
+
+static int hits(void *arg, const struct nw_hit *hits, size_t count)
+{
+	struct nw_flight *f = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		if (i == 0 || hits[i].tid != hits[i - 1].tid)
+			ret = nw_recorder_note(f->recorder,
+					       nw_tasks_get(f->run->tasks, hits[i].tid));
+	return ret;
+}
+
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	(void)hit;
+	return nw_recorder_note(((struct nw_flight *)arg)->recorder, task);
+}
+
+static void loss(void *arg, const struct nw_record *record)
+{
+	struct nw_flight *f = arg;
+	struct unread *unread = nw_vec_add(&f->unread);
+
+	if (unread)
+		*unread = (struct unread){record->time, record->until, record->lost};
+	else
+		f->recorder->failed = ENOMEM;
+}
+
+/* Something is to be recorded, and there is room for it. */
+static void begin_reading(struct nw_flight *f)
+{
+	if (!f->next.any || f->reading)
+		return;
+	if (f->jobs.count >= MOST_WAITING) {
+		f->stats.missed += 1 + f->next.more;
+		if (!f->told_missed)
+			tell(f, "%s: not recorded, since %zu recordings wait to be written",
+			     f->next.text, f->jobs.count);
+		f->told_missed = true;
+		f->next = (struct met){0};
+		return;
+	}
+	f->told_missed = false;
+	f->now = f->next;
+	f->next = (struct met){0};
+	f->now.end = nw_max64(f->now.end, nw_session_now(f->run->session));
+	f->reading = true;
+}
+
+/* ---- a recording -------------------------------------------------------------------- */
+
+/* From when on all is there that was recorded since `from`; what is missing behind that is counted. */
+static void find_beginning(const struct nw_flight *f, const struct nw_run_result *result,
+			   struct job *job)
+{
+	uint64_t from = job->met.from;
+
+	job->begins = nw_max64(from, result->armed_ns);
+	nw_vec_each (&f->unread, unread) {
+		if (unread->from >= from) {
+			job->lost += unread->count ? unread->count : 1;
+		} else if (unread->until > job->begins && unread->until != UINT64_MAX) {
+			job->begins = unread->until;
+			job->shorter = "the ring buffer holds no more (see -b)";
+		}
+	}
+	/* a page is cut where it begins: that is no difference worth a word */
+	if (before(job->begins, from) < SECOND_NS / 10)
+		job->shorter = NULL;
+	nw_vec_each (&f->kept.holes, hole)
+		if (hole->until > job->begins && hole->from < job->until)
+			job->hole_ns += hole->until - nw_max64(hole->from, job->begins);
+}
+
+/* All is read: make a job of it. */
+static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t until,
+	       struct nw_error *err)
+{
+	struct nw_recording_parts *parts = &f->recorder->parts;
+	struct nw_run_result part = *result;
+	struct job *job = nw_vec_add(&f->jobs);
+
+	f->reading = false;
+	if (!job)
+		return nw_no_memory(err);
+	job->met = f->now;
+	job->until = until;
+	find_beginning(f, result, job);
+	part.start_ns = job->begins;
+	part.stop_ns = until;
+	part.lost = job->lost;
+	nw_recorder_table(f->recorder, &part);
+	job->table = parts->table;
+	job->comms = parts->comms;
+	parts->table = parts->comms = (struct nw_buf){0};
+	f->now = (struct met){0};
+	f->last_cut = until;
+	f->cuts++;
+	return nw_pages_cut(&f->kept, job->begins, &job->cpus) < 0 ? nw_no_memory(err) : 0;
+}
+
+char *nw_flight_path(const char *path, uint64_t number)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	if (number < 2)
+		return strdup(path);
+	if (!dot || dot == name)
+		return nw_text("%s-%" PRIu64, path, number);
+	return nw_text("%.*s-%" PRIu64 "%s", (int)(dot - path), path, number, dot);
+}
+
+/* The next name that nothing has. */
+static int name_job(struct nw_flight *f, struct job *job)
+{
+	struct stat st;
+
+	do {
+		free(job->path);
+		job->path = nw_flight_path(f->options.path, ++f->number);
+	} while (job->path && lstat(job->path, &st) == 0);
+	return job->path ? 0 : -ENOMEM;
+}
+
+static int write_job(struct nw_flight *f, const struct job *job, struct nw_error *err)
+{
+	struct nw_recording_parts parts = f->recorder->parts;
+	struct nw_replace file;
+	int ret = nw_replace_begin(job->path, &file, err);
+
+	if (ret < 0)
+		return ret;
+	parts.table = job->table;
+	parts.comms = job->comms;
+	ret = nw_recording_write(file.fd, &parts, f->layout.size, job->cpus.item,
+				 (uint32_t)job->cpus.count, err);
+	if (ret == 0)
+		return nw_replace_commit_new(&file, err);
+	nw_replace_abort(&file);
+	return ret;
+}
+
+/* Another process does it, since a disk may take seconds, in which more may happen. */
+static void begin_writing(struct nw_flight *f, struct job *job)
+{
+	struct nw_error ignored;
+
+	job->writer = fork();
+	if (job->writer != 0) {
+		if (job->writer < 0) /* then later, or at the end */
+			job->writer = 0;
+		return;
+	}
+	nw_vec_each (&f->run->fds, fd)
+		close(*fd);
+	nw_vec_each (&f->lookout.run.fds, fd)
+		close(*fd);
+	int ret = write_job(f, job, &ignored);
+	_exit(ret == 0 ? 0 : -ret < 255 ? -ret : EIO);
+}
+
+static void tell_written(struct nw_flight *f, const struct job *job)
+{
+	uint64_t bytes = 0;
+	char more[48] = "";
+
+	nw_vec_each (&job->cpus, cpu)
+		bytes += cpu->size;
+	if (job->met.more)
+		snprintf(more, sizeof(more), " (and %" PRIu64 " more)", job->met.more);
+	tell(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %" PRIu64 " events lost",
+	     job->path, job->met.text, more, (double)before(job->until, job->begins) / 1e9,
+	     bytes / 1024, job->lost);
+	if (job->shorter)
+		tell(f, "%s begins %.1f s later than it should: %s", job->path,
+		     (double)before(job->begins, job->met.from) / 1e9, job->shorter);
+	if (job->hole_ns) {
+		char hole[16];
+		nw_duration_text(job->hole_ns, hole);
+		tell(f,
+		     "%s: the ring buffer was made larger meanwhile: %s of it are missing, and spans across that are left out",
+		     job->path, hole);
+	}
+	f->stats.recordings++;
+}
+
+static void free_job(struct job *job)
+{
+	nw_vec_free(&job->cpus);
+	nw_buf_free(&job->table);
+	nw_buf_free(&job->comms);
+	free(job->path);
+}
+
+static void drop_job(struct nw_flight *f, size_t index)
+{
+	free_job(&f->jobs.item[index]);
+	f->jobs.count--;
+	memmove(&f->jobs.item[index], &f->jobs.item[index + 1],
+		(f->jobs.count - index) * sizeof(struct job));
+}
+
+/* What became of it: a name that somebody else has taken meanwhile is left to him. */
+static void judge_writing(struct nw_flight *f, struct job *job, int code, uint64_t now)
+{
+	job->writer = 0;
+	if (code == EEXIST && name_job(f, job) == 0)
+		return;
+	job->again = now + RETRY_NS;
+	if (!job->told)
+		tell(f,
+		     "cannot write '%s': %s: it stays in memory, and is tried again every 5 s",
+		     job->path, nw_strerror(code));
+	job->told = true;
+}
+
+/* One after the other, in their order. */
+static int write_jobs(struct nw_flight *f, struct nw_error *err)
+{
+	uint64_t now = nw_session_now(f->run->session);
+	struct job *job = f->jobs.item;
+	int status;
+
+	if (!f->jobs.count)
+		return 0;
+	if (!job->path && name_job(f, job) < 0)
+		return nw_no_memory(err);
+	if (!job->writer) {
+		if (now >= job->again)
+			begin_writing(f, job);
+		return 0;
+	}
+	if (waitpid(job->writer, &status, WNOHANG) != job->writer)
+		return 0;
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+	if (code) {
+		judge_writing(f, job, code, now);
+		return 0;
+	}
+	tell_written(f, job);
+	drop_job(f, 0);
+	return 0;
+}
+
+/* ---- the ring buffer ---------------------------------------------------------------- */
+
+/* How far back the CPU reaches that reaches least. */
+static uint64_t find_reach(const struct nw_flight *f)
+{
+	struct nw_run *run = f->run;
+	uint64_t reach = UINT64_MAX;
+
+	nw_vec_each (&run->cpus, cpu) {
+		struct nw_buf stats = {0};
+		char file[64];
+		snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", *cpu);
+		if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
+			reach = nw_min64(reach, nw_buffer_stats_reach(
+							nw_buf_str(&stats),
+							nw_session_buffer(run->session)));
+		nw_buf_free(&stats);
+	}
+	return reach;
+}
+
+/* An eighth of the memory that is free now, for every CPU alike; 0: not known. */
+static uint64_t most_per_cpu(const struct nw_run *run)
+{
+	struct nw_buf text = {0};
+	uint64_t most = 0;
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	if (file && nw_buf_read(&text, fileno(file)) == 0) {
+		const char *at = strstr(nw_buf_str(&text), "MemAvailable:");
+		if (!at) /* Linux 3.14 on */
+			at = strstr(nw_buf_str(&text), "MemFree:");
+		if (at)
+			most = strtoull(strchr(at, ':') + 1, NULL, 10) * 1024 / 8 /
+			       run->cpus.count;
+	}
+	if (file)
+		fclose(file);
+	nw_buf_free(&text);
+	return most;
+}
+
+static void tell_short(struct nw_flight *f, uint64_t reach, const char *why)
+{
+	char holds[16], wanted[16];
+
+	if (f->told_short)
+		return;
+	f->told_short = true;
+	nw_duration_text(reach, holds);
+	nw_duration_text(f->options.keep_ns, wanted);
+	nw_run_notice(f->run,
+		      "the ring buffer (%" PRIu64
+		      " KiB per CPU) holds the last %s only, at this rate, not %s: %s",
+		      nw_session_buffer(f->run->session) / 1024, holds, wanted, why);
+}
+
+static void add_hole(struct nw_flight *f, const struct nw_kept_hole *hole)
+{
+	struct nw_kept_hole *slot = nw_vec_add(&f->kept.holes);
+
+	if (slot)
+		*slot = *hole;
+	else
+		f->recorder->failed = ENOMEM;
+}
+
+/* See, once a second, that what is to be kept has room; the kernel drops events while it grows. */
+static void keep_room(struct nw_flight *f)
+{
+	uint64_t now = nw_session_now(f->run->session);
+	uint64_t size = nw_session_buffer(f->run->session);
+	uint64_t wanted = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS;
+	struct nw_error err;
+
+	if (now - f->looked_at < SECOND_NS)
+		return;
+	f->looked_at = now;
+	uint64_t reach = find_reach(f);
+	if (reach >= wanted)
+		return;
+	double bytes = (double)size * 1.25 * (double)wanted / (double)nw_max64(reach, 1);
+	double most = (double)most_per_cpu(f->run);
+	if (!f->options.grow) {
+		tell_short(f, reach, "-b makes it larger");
+		return;
+	}
+	if (bytes > most && (bytes = most) < (double)size * 1.25) {
+		tell_short(
+			f, reach,
+			"an eighth of the free memory is the most it may have without -b");
+		return;
+	}
+	struct nw_kept_hole hole = {.from = nw_session_now(f->run->session)};
+	int ret = nw_session_grow(f->run->session, (uint64_t)bytes, &err);
+	hole.until = nw_session_now(f->run->session);
+	add_hole(f, &hole);
+	if (ret < 0) {
+		tell_short(f, reach, err.what);
+		f->options.grow = false;
+	} else if (f->run->request->verbose) {
+		char took[16];
+		nw_duration_text(hole.until - hole.from, took);
+		nw_run_notice(f->run,
+			      "the ring buffer has %" PRIu64
+			      " KiB per CPU now; what was hit in these %s is missing",
+			      nw_session_buffer(f->run->session) / 1024, took);
+	}
+}
+
+/* What was read before, and nobody can want any more. */
+static void forget(struct nw_flight *f)
+{
+	uint64_t now = nw_session_now(f->run->session), wanted;
+	uint64_t reach = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS;
+	size_t left = 0;
+
+	if (f->reading || !f->last_cut)
+		return;
+	wanted = before(now, reach);
+	nw_vec_each (&f->jobs, job)
+		wanted = nw_min64(wanted, job->begins);
+	nw_vec_each (&f->unread, unread)
+		if (unread->until > wanted)
+			f->unread.item[left++] = *unread;
+	f->unread.count = left;
+	if (!f->jobs.count && wanted > f->last_cut) {
+		nw_pages_forget(&f->kept, UINT64_MAX);
+		nw_index_free(&f->recorder->tasks);
+		f->recorder->tasks = (struct nw_index){0};
+		memset(f->recorder->noted, 0, sizeof(f->recorder->noted));
+		f->last_cut = 0;
+	} else {
+		nw_pages_forget(&f->kept, wanted);
+	}
+}
+
+/* ---- the consumer ------------------------------------------------------------------- */
+
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_flight *f = arg;
+	bool direct;
+	int ret = nw_replace_try(f->options.path, &direct, err);
+
+	f->run = run;
+	if (ret == 0 && direct)
+		ret = nw_fail_usage(err,
+				    "-o '%s': not a file, of which there may be several",
+				    f->options.path);
+	if (ret == 0 && f->options.until.span)
+		ret = nw_lookout_open(&f->lookout, run, &f->options.until, err);
+	return ret;
+}
+
+/* CMD is not released before this returns: the first slow span is seen, too. */
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_flight *f = arg;
+
+	f->layout = run->formats.page;
+	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
+	if (ret == 0)
+		ret = nw_recorder_begin(f->recorder, run, err);
+	f->kept = (struct nw_kept_pages){
+		.path = f->options.path, .layout = &f->layout, .blank = f->recorder->blank};
+	f->looked_at = nw_session_now(run->session);
+	nw_stream_tap(run->stream, take_page, f);
+	return ret;
+}
+
+static int tick(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct nw_flight *f = arg;
+	bool enough = f->options.times && f->cuts >= f->options.times;
+	int ret = write_jobs(f, err);
+
+	if (ret == 0 && enough)
+		return f->jobs.count ? 0 : -ECANCELED;
+	if (ret == 0)
+		ret = look_out(f, err);
+	if (ret < 0)
+		return ret;
+	begin_reading(f);
+	if (f->recorder->failed)
+		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
+			       nw_strerror(f->recorder->failed));
+	if (f->reading && nw_run_known(run) >= f->now.end)
+		ret = cut(f, run->result, f->now.end, err);
+	if (ret == 0 && !f->reading) {
+		keep_room(f);
+		forget(f);
+	}
+	return ret;
+}
+
+/* What has happened until now counts, too. */
+static void stopping(void *arg, struct nw_run *run)
+{
+	struct nw_flight *f = arg;
+
+	if (f->options.times && f->cuts >= f->options.times)
+		return;
+	struct nw_error err;
+	if (f->options.until.span && nw_lookout_end(&f->lookout, &err) < 0)
+		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
+	nw_wake_look(&run->wake);
+	uint64_t now = nw_session_now(run->session);
+	if (nw_run_asked_snapshot(run))
+		meet(f, now, now, "SIGUSR2");
+	begin_reading(f);
+}
+
+static void await(pid_t pid, int *status)
+{
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The rest, here and now. */
+static int finish_job(struct nw_flight *f, struct job *job, struct nw_error *err)
+{
+	int status = 1, ret = 0;
+
+	if (job->writer)
+		await(job->writer, &status);
+	if (status != 0) {
+		do {
+			ret = !job->path || ret == -EEXIST ? name_job(f, job) : 0;
+			if (ret == 0)
+				ret = write_job(f, job, err);
+		} while (ret == -EEXIST);
+	}
+	job->writer = 0;
+	if (ret == -ENOMEM)
+		return nw_no_memory(err);
+	if (ret == 0)
+		tell_written(f, job);
+	return ret;
+}
+
+int nw_flight_finish(struct nw_flight *f, struct nw_run_result *result,
+		     struct nw_error *err)
+{
+	struct nw_error failure;
+	int ret = 0;
+
+	if (f->recorder->failed)
+		f->reading = false;
+	if (f->reading)
+		ret = cut(f, result, nw_min64(result->stop_ns, result->now_ns), err);
+	nw_vec_each (&f->jobs, job) {
+		int one = finish_job(f, job, &failure);
+		if (one < 0 && ret == 0)
+			*err = failure;
+		ret = ret < 0 ? ret : one;
+		free_job(job);
+	}
+	f->jobs.count = 0;
+	nw_lookout_close(&f->lookout);
+	if (f->lookout.result.unclean && !result->unclean) {
+		result->unclean = true;
+		result->left = f->lookout.result.left;
+	}
+	return ret;
+}
+
+struct nw_flight_stats nw_flight_stats(const struct nw_flight *f)
+{
+	struct nw_flight_stats stats = f->stats;
+
+	stats.spans = f->lookout.spans;
+	stats.lost = f->lookout.result.lost;
+	return stats;
+}
+
+int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **out,
+		   struct nw_error *err)
+{
+	const struct nw_recorder_options recorder = {
+		.path = options->path,
+		.pids = options->pids,
+		.pid_count = options->pid_count,
+		.states = options->states,
+		.arg = options->arg,
+		.armed = options->armed,
+	};
+	struct nw_flight *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return nw_no_memory(err);
+	f->options = *options;
+	f->health.command = options->command;
+	f->lookout.seen = seen;
+	f->lookout.arg = f;
+	return nw_recorder_open(&recorder, &f->recorder, err);
+}
+
+struct nw_consumer nw_flight_consumer(struct nw_flight *f)
+{
+	return (struct nw_consumer){
+		.arg = f,
+		.all_args = true,
+		.stacks = true,
+		.comms = true,
+		.scheduler = f->options.states,
+		.named_events = true,
+		.brief = true,
+		.start = start,
+		.armed = armed,
+		.hit = hit,
+		.hits = hits,
+		.loss = loss,
+		.due = is_due,
+		.stopping = stopping,
+		.tick = tick,
+	};
+}
+
+void nw_flight_free(struct nw_flight *f)
+{
+	int status;
+
+	if (!f)
+		return;
+	nw_health_stop(&f->health);
+	nw_vec_each (&f->jobs, job) {
+		if (job->writer)
+			await(job->writer, &status);
+		free_job(job);
+	}
+	nw_vec_free(&f->jobs);
+	nw_vec_free(&f->unread);
+	nw_lookout_close(&f->lookout);
+	nw_result_free(&f->lookout.result);
+	nw_pages_free(&f->kept);
+	nw_recorder_free(f->recorder);
+	free(f);
+}

@@ -1,0 +1,146 @@
+# record --until: what was before a slow request is recorded, whole, whatever happens meanwhile.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+cp "$PROGRAMS/rare" own/rare && RARE=$PWD/own/rare
+ALL="usdt:$RARE:rare:*"
+mkdir small && mount -t tmpfs -o size=64k none small || skip_all "cannot mount a tmpfs"
+trap 'kill_jobs; umount "$TEST_DIR/small" 2>/dev/null' EXIT
+
+# holds_request FILE ID: the recording has the request, and each hit before it since its beginning
+cat >whole.py <<'PY'
+import json, sys
+events = [e for e in map(json.loads, open(sys.argv[1])) if e["type"] == "event"]
+loss = [e for e in map(json.loads, open(sys.argv[1])) if e["type"] == "loss"][0]
+ids = {}
+for e in events:
+    ids.setdefault(e["probe"].split(":")[1], []).append((int(e["args"]["arg0"]), e["time_ns"]))
+bad = ["events were lost"] if loss["events"] else []
+for probe in ("request__start", "step", "request__done"):
+    got = [i for i, _ in ids.get(probe, [])]
+    if got != list(range(got[0], got[-1] + 1)) if got else True:
+        bad.append(f"{probe}: not every request, {got[:2]} to {got[-2:]}")
+for slow in sys.argv[3:]:
+    number, start, end = map(int, slow.split(","))
+    times = [dict(ids[p]).get(number, 0) for p in ("request__start", "request__done")]
+    if not start <= times[0] < times[1] <= end:
+        bad.append(f"request {number}: {times}, not between {start} and {end}")
+    first = min(t for _, t in ids["request__start"])
+    keep = int(float(sys.argv[2]) * 1e9)
+    if keep and not times[0] - keep <= first:
+        bad.append(f"request {number}: begins {times[0] - first} ns before it")
+sys.exit("; ".join(bad) or 0)
+PY
+# whole FILE KEEP ID...: KEEP 0: nobody asks how far back it goes
+whole() {
+  local file=$1 keep=$2 slow=() id
+  shift 2
+  for id; do slow+=("$(awk -v id="$id" '$1 == "slow" && $2 == id { print $2 "," $3 "," $4 }' told)"); done
+  "$NOPWATCH" trace -q -j --from "$file" >whole.json && python3 whole.py whole.json "$keep" "${slow[@]}"
+}
+
+# ---- a slow request
+
+said=$("$NOPWATCH" record --until 'request > 50ms' --keep 1s -o slow.dat "$ALL" -- "$RARE" 100000 20000 80 50 2>&1 >told)
+is "a slow request ends it" $? 0
+has "which says what it was" "$said" '^nopwatch: slow.dat: rare:request took [0-9.]+m?s in thread [0-9]+ \(rare\); the last [0-9.]+ s, [0-9]+ KiB, 0 events lost$'
+hasnt "and that all of it is there" "$said" 'later than it should'
+ok "the recording has it, and each request of the second before" whole slow.dat 1 20000
+is "and not the whole run" "$(j whole.json "min(int(e['args']['arg0']) for e in of('event')) > 1")" True
+has "report reads it" "$("$NOPWATCH" report slow.dat)" '^rare:request +[0-9]'
+has "so does trace" "$("$NOPWATCH" trace --from slow.dat --slower 50ms)" 'rare:request [0-9.]+m?s +from arg0=20000'
+ok "so does the page" "$NOPWATCH" report -f html -o slow.html slow.dat
+if need trace-cmd; then
+  is "so does trace-cmd" "$(trace-cmd report slow.dat 2>/dev/null | grep -c 'request__done.*arg0=\(20000\|0x4e20\)')" 1
+else
+  skip "so does trace-cmd" "it is not installed"
+fi
+
+# ---- several, which overlap; what is there already stays
+
+echo mine >over.dat
+"$NOPWATCH" record --until 'rare:request >= 50ms' --times 3 -o over.dat "$ALL" -- "$RARE" 100000 4000 80 50 2>said >told
+is "three recordings end it" "$? $(ls over*.dat | tr '\n' ' ')" "0 over-2.dat over-3.dat over-4.dat over.dat "
+is "and nothing is overwritten" "$(cat over.dat)" mine
+ok "the first" whole over-2.dat 0 4000
+ok "the second has its own time before it, which is in the first, too" whole over-3.dat 0 8000
+ok "the third" whole over-4.dat 0 12000
+
+# ---- a full disk, and a second match meanwhile
+
+"$NOPWATCH" record --until 'request > 50ms' --times 2 -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+run=$!
+wait_for grep -q 'cannot write' said
+has "a full disk is said" "$(cat said)" "cannot write 'small/full.dat': No space left on device: it stays in memory, and is tried again every 5 s"
+is "and nothing half done is there" "$(ls -A small)" ""
+wait_for grep -q 'slow 15000' told
+mount -o remount,size=64m small
+wait $run
+is "with room, all is written" "$? $(ls small | tr '\n' ' ')" "0 full-2.dat full.dat "
+ok "the first is whole" whole small/full.dat 0 5000
+ok "and the second, which was met meanwhile" whole small/full-2.dat 0 10000
+rm small/*
+mount -o remount,size=64k small
+"$NOPWATCH" record --until 'request > 50ms' -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+run=$!
+wait_for grep -q 'cannot write' said
+kill $run
+wait $run
+is "who cannot wait is told that it failed" "$? $(tail -n 1 said)" "1 nopwatch: cannot write the recording: No space left on device"
+is "and there is nothing" "$(ls -A small)" ""
+
+# ---- the end
+
+"$RARE" 1000000000 3000 80 100 >told &
+rare=$!
+begun $rare "$RARE"
+"$NOPWATCH" record --until 'request > 50ms' --times 0 -o end.dat "$ALL" -p $rare 2>said &
+run=$!
+wait_for armed
+seen=$(wc -l <told)
+until [ "$(wc -l <told)" -gt "$seen" ]; do sleep 0.01; done
+last=$(tail -n 1 told | cut -d ' ' -f 2)
+kill $run
+wait $run
+is "SIGTERM just behind a slow request" $? 0
+ok "which is recorded all the same" sh -c "for f in end*.dat; do $NOPWATCH trace -j --from \$f; done | grep -q 'request__done.*\"arg0\":$last\b'"
+
+"$NOPWATCH" record --until-signal --keep 200ms --times 2 -o signal.dat --states "$ALL" -p $rare 2>said &
+run=$!
+wait_for armed
+kill -USR2 $run
+wait_for test -s signal.dat
+kill -USR2 $run
+wait $run
+is "SIGUSR2 asks for a recording, too" "$? $(ls signal*.dat | tr '\n' ' ')" "0 signal-2.dat signal.dat "
+has "which says so" "$(cat said)" '^nopwatch: signal-2.dat: SIGUSR2; the last'
+has "with the states of threads" "$("$NOPWATCH" stat --states --from signal-2.dat)" 'rare:request +running'
+
+touch healthy
+"$NOPWATCH" record --until-cmd 'test -e healthy' --keep 200ms -o check.dat "$ALL" -p $rare 2>said &
+run=$!
+wait_for armed
+is "as long as a command succeeds nothing is" "$(ls check.dat 2>&1)" "ls: cannot access 'check.dat': No such file or directory"
+rm healthy
+wait $run
+is "when it fails, something is" "$? $(cut -d ';' -f 1 said)" "0 nopwatch: check.dat: 'test -e healthy' failed with status 1"
+ok "all of it" whole check.dat 0
+
+"$NOPWATCH" record --until-cmd 'sleep 100 & wait' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
+is "what is not met records nothing" "$? $(cat said) $(ls none.dat 2>/dev/null)" "0 nopwatch: nothing recorded: the condition was not met "
+is "the command does not outlive it" "$(pgrep -fx 'sleep 100')" ""
+"$NOPWATCH" record --until 'request > 1h' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
+has "nor does a span" "$? $(cat said)" '^0 nopwatch: nothing recorded: of [1-9][0-9]* spans none was so long$'
+said=$("$NOPWATCH" record --until 'reqest > 1s' "$ALL" -p $rare 2>&1)
+is "a span that is none" "$? $said" "2 nopwatch: --until 'reqest': there is no such span
+nopwatch: the spans of these probes are rare:request"
+said=$("$NOPWATCH" record --until-cmd 'no-such-command' "$ALL" -p $rare 2>&1)
+is "a command that is none" "$? $said" "1 nopwatch: --until-cmd 'no-such-command': the shell cannot find it"
+NOPWATCH_FEATURES=-instances "$NOPWATCH" record --until 'request > 50ms' "$ALL" -p $rare 2>said
+has "without instances" "$? $(head -n 1 said)" '^1 nopwatch: this kernel has one ring buffer for all probes, and --until takes two'
+"$NOPWATCH" record -v -b 8K --until 'request > 50ms' -o short.dat "$ALL" -p $rare 2>said
+has "too small a buffer is said" "$? $(cat said)" 'short.dat begins [0-9.]+ s later than it should: the ring buffer holds no more \(see -b\)'
+kill $rare
+wait $rare 2>/dev/null
+
+unchanged
+finish

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/* flight: conditions, names of recordings, and which pages are kept. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "../../src/engine/kept_pages.h"
+#include "nopwatch/flight.h"
+#include "page_builder.h"
+#include "unit.h"
+
+START_TEST(a_condition_is_a_span_and_a_time)
+{
+	static const struct {
+		const char *text, *span;
+		uint64_t least;
+	} right[] = {
+		{"request > 50ms", "request", 50000001},
+		{"app:request>=1", "app:request", 1000000000},
+		{"  a..b,key=id  >2m ", NULL, 0},
+		{" a..b,key=id  >2m", "a..b,key=id", 120000000001},
+	};
+	static const char *const wrong[] = {
+		"",	  "request",  "request > ", "> 5ms",  "x < 5ms", "request > 0",
+		"x > -1", "x > 5 ms", "x >> 5",	    "x > p99"};
+	struct nw_error err;
+	struct nw_until until;
+
+	for (size_t i = 0; i < NW_COUNT(right); i++) {
+		int ret = nw_until_parse(right[i].text, &until, &err);
+		ck_assert_msg((ret == 0) == (right[i].span != NULL), "%s", right[i].text);
+		if (ret < 0)
+			continue;
+		ck_assert_str_eq(until.span, right[i].span);
+		ck_assert_uint_eq(until.least_ns, right[i].least);
+		free(until.span);
+	}
+	for (size_t i = 0; i < NW_COUNT(wrong); i++) {
+		ck_assert_msg(nw_until_parse(wrong[i], &until, &err) < 0, "%s", wrong[i]);
+		ck_assert(err.usage);
+	}
+}
+END_TEST
+
+START_TEST(recordings_are_numbered_before_their_ending)
+{
+	static const struct {
+		const char *path, *second;
+	} names[] = {
+		{"slow.dat", "slow-2.dat"}, {"slow", "slow-2"},
+		{"a.b/slow", "a.b/slow-2"}, {"/x/slow.tar.dat", "/x/slow.tar-2.dat"},
+		{".hidden", ".hidden-2"},   {"./.hidden.dat", "./.hidden-2.dat"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(names); i++) {
+		char *first = nw_flight_path(names[i].path, 1);
+		char *second = nw_flight_path(names[i].path, 2);
+		ck_assert_str_eq(first, names[i].path);
+		ck_assert_str_eq(second, names[i].second);
+		free(first);
+		free(second);
+	}
+}
+END_TEST
+
+enum {
+	PAGE = 512
+};
+
+static struct nw_page_layout layout;
+static struct nw_kept_pages kept;
+
+/* Ten pages of CPU 1, whose events are of 100 to 109, 200 to 209, ... */
+static void fill(void)
+{
+	struct cpu cpu = {.layout = layout};
+
+	for (uint64_t page = 1; page <= 10; page++) {
+		for (uint64_t i = 0; i < 10; i++)
+			cpu_hit(&cpu, page * 100 + i, 12, FAKE_ONE, i);
+		cpu_flush(&cpu);
+	}
+	ck_assert_uint_eq(cpu.pages.len, 10 * PAGE);
+	for (size_t i = 0; i < 10; i++)
+		ck_assert_int_eq(nw_pages_add(&kept, 1,
+					      (unsigned char *)cpu.pages.data + i * PAGE,
+					      PAGE),
+				 0);
+	cpu_free(&cpu);
+}
+
+static void check_cut(uint64_t since, uint64_t from, uint64_t size)
+{
+	nw_recorded_cpus cpus = {0};
+
+	ck_assert_int_eq(nw_pages_cut(&kept, since, &cpus), 0);
+	ck_assert_uint_eq(cpus.count, 2);
+	ck_assert_uint_eq(cpus.item[0].size, 0);
+	ck_assert_uint_eq(cpus.item[1].from, from * PAGE);
+	ck_assert_uint_eq(cpus.item[1].size, size * PAGE);
+	ck_assert_uint_eq(cpus.item[1].since, since);
+	nw_vec_free(&cpus);
+}
+
+START_TEST(pages_are_kept_from_a_time_on)
+{
+	static const unsigned char blank[PAGE];
+
+	layout = page_layout(PAGE, 8);
+	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	fill();
+	check_cut(1, 0, 10);
+	check_cut(399, 2, 8); /* the page before 400 may have something */
+	check_cut(400, 3, 7);
+	check_cut(5000, 9, 1);
+	nw_pages_forget(&kept, 405);
+	check_cut(1, 3, 7);
+	check_cut(900, 8, 2);
+	nw_pages_forget(&kept, UINT64_MAX);
+	fill();
+	check_cut(1, 0, 10);
+	nw_pages_free(&kept);
+}
+END_TEST
+
+/* What is left of a recording is what was there from that time on, and nothing is said to be lost before it. */
+static void check_written(uint64_t since, size_t events)
+{
+	struct nw_recording_parts parts = {0};
+	struct nw_recording recording;
+	nw_recorded_cpus cpus = {0};
+	struct nw_buf file = {0};
+	struct nw_error err = {0};
+	int fd = open(".", O_TMPFILE | O_RDWR, 0600);
+	size_t seen = 0;
+
+	page_header_text(&layout, &parts.header_page);
+	ck_assert_int_eq(nw_pages_cut(&kept, since, &cpus), 0);
+	ck_assert_int_eq(
+		nw_recording_write(fd, &parts, PAGE, cpus.item, (uint32_t)cpus.count, &err),
+		0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	ck_assert_int_eq(nw_buf_read(&file, fd), 0);
+	ck_assert_int_eq(nw_recording_parse(file.data, file.len, &recording, &err), 0);
+	nw_vec_each (&recording.runs, run)
+		for (size_t at = 0; at < run->size; at += PAGE) {
+			struct nw_page page;
+			const unsigned char *data;
+			uint32_t size;
+			ck_assert_int_eq(
+				nw_page_open(&page, &layout, run->pages + at, PAGE), 0);
+			ck_assert(!page.missed);
+			for (; nw_page_next(&page, &data, &size) == 1; seen++)
+				ck_assert_uint_ge(page.time, since);
+		}
+	ck_assert_uint_eq(seen, events);
+	nw_recording_free(&recording);
+	nw_recording_parts_free(&parts);
+	nw_buf_free(&file);
+	nw_vec_free(&cpus);
+	close(fd);
+}
+
+START_TEST(a_recording_begins_with_the_first_event_that_is_wanted)
+{
+	static const unsigned char blank[PAGE];
+
+	layout = page_layout(PAGE, 8);
+	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	fill();
+	check_written(1, 100);
+	check_written(100, 100);
+	check_written(105, 95);
+	check_written(109, 91);
+	check_written(110, 90);
+	check_written(200, 90);
+	check_written(1009, 1);
+	check_written(1010, 0);
+	nw_pages_free(&kept);
+}
+END_TEST
+
+START_TEST(a_hole_in_time_is_marked_where_it_is)
+{
+	static const unsigned char blank[PAGE];
+	struct nw_page page;
+	unsigned char bytes[PAGE];
+	size_t marked = 0, events = 0;
+
+	layout = page_layout(PAGE, 8);
+	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = (struct nw_kept_hole){303, 306};
+	*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = (struct nw_kept_hole){550, 600};
+	fill();
+	check_cut(306, 3, 8); /* one page more than were added */
+	for (size_t i = 0; i < 12; i++) {
+		const unsigned char *data;
+		uint32_t size;
+		bool first = true;
+		ssize_t got = pread(kept.cpus.item[1].fd, bytes, PAGE, (off_t)(i * PAGE));
+		if (got != PAGE)
+			break;
+		ck_assert_int_eq(nw_page_open(&page, &layout, bytes, PAGE), 0);
+		for (; nw_page_next(&page, &data, &size) == 1; events++, first = false)
+			if (first && page.missed) {
+				ck_assert_uint_eq(page.time, marked ? 600 : 306);
+				marked++;
+			}
+	}
+	ck_assert_uint_eq(marked, 2);
+	ck_assert_uint_eq(events, 100);
+	nw_pages_free(&kept);
+}
+END_TEST
+
+UNIT_MAIN("flight", a_hole_in_time_is_marked_where_it_is, a_condition_is_a_span_and_a_time,
+	  recordings_are_numbered_before_their_ending, pages_are_kept_from_a_time_on,
+	  a_recording_begins_with_the_first_event_that_is_wanted)
