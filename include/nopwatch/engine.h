@@ -16,6 +16,7 @@
 
 #include "nopwatch/bins.h"
 #include "nopwatch/kernel.h"
+#include "nopwatch/kernel_symbols.h"
 #include "nopwatch/output.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
@@ -109,11 +110,13 @@ struct nw_run_result {
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
 	uint64_t *disabled_at;	       /* per probe, 0: it was not; NULL: none was */
 	struct nw_probe_state *states; /* per probe; NULL: not known */
-	nw_strings state_texts;	       /* what their texts point to */
-	bool meddled;		       /* others have disabled or deleted events of its */
-	bool unclean;		       /* something had to stay in the kernel: */
-	struct nw_error left;	       /* what, and why */
-	int command_status; /* of waitpid(), if the command's end is the reason */
+	struct nw_kernel_symbols
+		*symbols;	/* NULL: nobody asks, or the kernel does not tell */
+	nw_strings state_texts; /* what their texts point to */
+	bool meddled;		/* others have disabled or deleted events of its */
+	bool unclean;		/* something had to stay in the kernel: */
+	struct nw_error left;	/* what, and why */
+	int command_status;	/* of waitpid(), if the command's end is the reason */
 };
 
 /* Sites that are armed. */
@@ -143,6 +146,10 @@ uint64_t nw_run_cost(const struct nw_run *run);
 bool nw_run_wants(const struct nw_run *run, int32_t tid);
 /* What is known of a thread; NULL: nobody has asked for tasks. */
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
+/* The wait channel of a stack of the kernel's (NW_STACK_EVENT), good as long as the result, and the address
+ * of that function; NULL: it cannot be told. */
+const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
+			   uint64_t *function);
 /* Has SIGUSR1 asked for a report since the last call? */
 bool nw_run_asked(struct nw_run *run);
 bool nw_run_asked_snapshot(struct nw_run *run); /* the same of SIGUSR2 */

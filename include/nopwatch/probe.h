@@ -327,4 +327,12 @@ void nw_symbol_facts_free(struct nw_symbol_facts *facts);
 int nw_symbol_interposed(const struct nw_image *image, const char *name,
 			 const struct nw_process_facts *process, char **by);
 
+/*
+ * The kernel's stacks of threads that go to sleep. They are not an event that can be enabled, or that a spec
+ * names: a trigger of sched_switch writes them behind its records (Documentation/trace/events.rst, stacktrace).
+ */
+#define NW_STACK_SYSTEM "ftrace"
+#define NW_STACK_EVENT	"kernel_stack"
+int nw_select_stacks(struct nw_selection *selection, struct nw_error *err);
+
 #endif

@@ -10,7 +10,8 @@
 
 struct nw_field_format {
 	uint32_t offset, size;
-	bool dynamic;  /* __data_loc: u32 of offset | length << 16 */
+	bool dynamic; /* __data_loc: u32 of offset | length << 16 */
+	bool open; /* an array that goes on to the end of the record, however long it says it is */
 	bool relative; /* __rel_loc: the same, with offsets counted from behind the field */
 	/* Of a kernel event: its type, array > 0: an array of it, whose length its size tells.
 	 * DEFAULT: an event of ours, whose types the plan tells. */

@@ -187,10 +187,13 @@ extern const char *const nw_task_state_names[NW_TASK_STATES]; /* "running", ... 
 
 /* Who ended sleeps, or where they were: so many of them, and how long they were together. */
 struct nw_sleep {
-	uint64_t
-		key; /* of whom: a thread's number, or one of NW_WAKER_*; or NW_SLEEP_OTHERS */
+	/* of whom: a thread's number, or one of NW_WAKER_*; of where: the address of a function of the
+	 * kernel's, NW_WAKER_UNKNOWN; NW_SLEEP_OTHERS */
+	uint64_t key;
 	uint64_t ns, count;
 	char comm[16]; /* the thread's name when it first woke one */
+	const char *
+		function; /* where they slept; NULL: that is not what is counted, or not known */
 };
 
 #define NW_WAKER_INTERRUPT ((uint64_t)1 << 32) /* a timer, a device, or what they set off */
@@ -211,14 +214,15 @@ struct nw_sleeps {
 void nw_sleeps_add(struct nw_sleeps *sleeps, const struct nw_sleep *more);
 /* The longest first, and the others last. */
 void nw_sleeps_sort(struct nw_sleeps *sleeps);
-/* "comm/tid", "interrupt", ... */
-void nw_waker_text(const struct nw_sleep *waker, struct nw_buf *out);
+/* "comm/tid", "(interrupt)", "pipe_read", "(not told)", "(others)" */
+void nw_sleep_text(const struct nw_sleep *sleep, struct nw_buf *out);
 
 /* What became of a thread while its span was open. */
 struct nw_span_states {
 	uint64_t ns
 		[NW_TASK_STATES]; /* so long in which state, which adds up to the latency */
-	struct nw_sleeps wakers;  /* of what was sleeping or disk */
+	/* of what was sleeping or disk: who ended it, and where it was */
+	struct nw_sleeps wakers, channels;
 };
 
 /* Is it one of the scheduler's events that tell this? sched_switch, sched_waking, sched_wakeup */
@@ -297,8 +301,8 @@ struct nw_span_row {
 	uint64_t nested;
 	/* NW_TASK_STATES of them: how long spans were in each state; NULL: none, or nobody asks */
 	struct nw_histogram *states;
-	struct nw_sleeps *wakers; /* of those that slept; NULL: none */
-	uint64_t unsplit;	  /* measured, but what its thread did is not known */
+	struct nw_sleeps *wakers, *channels; /* of those that slept; NULL: none */
+	uint64_t unsplit; /* measured, but what its thread did is not known */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
 	uint64_t repeated; /* calls of Go's that began once more, as they do when a stack is
@@ -340,6 +344,10 @@ struct nw_summary_options {
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
 	/* The name of a thread, as of now; NULL: none are known. */
 	void (*comm)(void *arg, int32_t tid, char out[16]);
+	/* The wait channel of a stack of the kernel's, and the address of that function; NULL: it cannot be
+	 * told. The text stays as long as the summary. NULL: none is known. */
+	const char *(*channel)(void *arg, const struct nw_value *callers,
+			       uint64_t *function);
 	void *comm_arg;
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
 	nw_span_listener *listener;

@@ -127,6 +127,11 @@ static bool is_lazy(const struct nw_measure *m)
 	return !m->options.listener && !m->slow;
 }
 
+static const char *channel_of(void *arg, const struct nw_value *callers, uint64_t *function)
+{
+	return nw_run_channel(((struct nw_measure *)arg)->run, callers, function);
+}
+
 static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **out,
 			struct nw_error *err)
 {
@@ -139,6 +144,7 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.grouped = grouped,
 		.states = m->options.states,
 		.comm = comm_of,
+		.channel = channel_of,
 		.comm_arg = m,
 		.listener = m->options.listener || m->options.bins || m->slow ? listen
 									      : NULL,

@@ -208,6 +208,26 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 									    : 0;
 }
 
+/* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
+static int scheduled(void *arg, const struct nw_hit *hit)
+{
+	struct nw_recorder *r = arg;
+	const struct nw_probe *probe = r->run->result->selection.probes.item[hit->probe];
+	uint64_t address;
+
+	if (strcmp(probe->provider, NW_STACK_SYSTEM) != 0 || !hit->value_count)
+		return 0;
+	const char *name = nw_run_channel(r->run, &hit->values[0], &address);
+	if (!name)
+		return 0;
+	nw_cleanup(nw_free_ptr) char *line = nw_text("%" PRIx64 " %s", address, name);
+	if (!line)
+		return -ENOMEM;
+	return nw_strings_has(&r->symbols, line)
+		       ? 0
+		       : nw_strings_add(&r->symbols, line, strlen(line));
+}
+
 /* ---- the file ----------------------------------------------------------------------- */
 
 static void save_origin(const struct nw_origin *origin, struct nw_buf *out)
@@ -221,6 +241,24 @@ static void save_origin(const struct nw_origin *origin, struct nw_buf *out)
 	nw_buf_addc(out, '\n');
 }
 
+static void save_symbols(const struct nw_recorder *r, const struct nw_run_result *result,
+			 struct nw_buf *out)
+{
+	uint64_t bounds[2];
+
+	if (!result->symbols || !r->symbols.count)
+		return;
+	nw_kernel_sched_bounds(result->symbols, bounds);
+	for (size_t i = 0; i < NW_COUNT(bounds); i++)
+		nw_buf_printf(out, "symbol %" PRIx64 " %s\n", bounds[i],
+			      nw_kernel_sched_text[i]);
+	nw_vec_each (&r->symbols, line) {
+		nw_buf_printf(out, "symbol %.*s", (int)strcspn(*line, " "), *line);
+		nw_plan_word(out, strchr(*line, ' ') + 1);
+		nw_buf_addc(out, '\n');
+	}
+}
+
 void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result)
 {
 	struct nw_buf *out = &r->parts.table;
@@ -231,6 +269,7 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	nw_buf_printf(out, "lost %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n", result->lost,
 		      result->kernel_hits, result->cost_ns);
 	save_origin(&result->origin, out);
+	save_symbols(r, result, out);
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
 		if (!nw_result_is_disabled(result, i))
 			continue;
@@ -305,6 +344,8 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 		.stacks = true,
 		.comms = true,
 		.scheduler = recorder->options.states,
+		.values = recorder->options.states,
+		.scheduled = scheduled,
 		.named_events = true,
 		.start = start,
 		.armed = armed,
@@ -324,6 +365,7 @@ void nw_recorder_free(struct nw_recorder *r)
 	nw_vec_free(&r->cpus);
 	nw_index_free(&r->tasks);
 	nw_strings_free(&r->formats);
+	nw_strings_free(&r->symbols);
 	free(r->blank);
 	free(r);
 }

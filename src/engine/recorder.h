@@ -14,6 +14,7 @@ struct nw_recorder {
 	struct nw_recorder_options options;
 	struct nw_run *run;
 	struct nw_recording_parts parts;
+	nw_strings symbols; /* "ADDRESS NAME", once each */
 	size_t page_size;
 	NW_VEC(struct nw_recorded_cpu) cpus; /* unlinked files of pages, -1: none yet */
 	struct nw_index tasks;		     /* lines "TID PID COMM" */

@@ -72,6 +72,17 @@ static void add_disabled(struct story *story, enum nw_state state, char *const *
 	story->failed |= !disabled || !disabled->text;
 }
 
+static void add_symbol(struct story *story, char *const *words)
+{
+	struct nw_run_result *result = story->run->result;
+
+	if (!result->symbols && nw_kernel_symbols_new(&result->symbols) < 0)
+		story->failed = true;
+	else if (nw_kernel_symbols_add(result->symbols, strtoull(words[1], NULL, 16),
+				       words[2]) < 0)
+		story->failed = true;
+}
+
 static void take_origin(struct story *story, char *const *words)
 {
 	struct nw_origin *origin = &story->run->result->origin;
@@ -99,6 +110,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		run->result->kernel_hits = strtoull(words[1], NULL, 10);
 		run->result->cost_ns = strtoull(words[2], NULL, 10);
 	}
+	if (strcmp(words[0], "symbol") == 0 && count == 3)
+		add_symbol(story, words);
 	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
 		if (strcmp(words[0], nw_state_words[i]) == 0 && count == 4)
 			add_disabled(story, (enum nw_state)i, words);

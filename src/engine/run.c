@@ -292,6 +292,30 @@ const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid)
 	return run->tasks ? nw_tasks_get(run->tasks, tid) : NULL;
 }
 
+const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
+			   uint64_t *function)
+{
+	enum {
+		MOST_FRAMES = 64
+	};
+	uint64_t frames[MOST_FRAMES];
+	size_t count = 0, bytes = callers->bits / 8;
+
+	if (!run->result->symbols || callers->kind != NW_VALUE_ARRAY)
+		return NULL;
+	for (; count < callers->len && count < MOST_FRAMES; count++) {
+		const unsigned char *at = callers->elements + count * bytes;
+		uint32_t narrow = 0;
+		if (bytes == sizeof(narrow))
+			memcpy(&narrow, at, sizeof(narrow));
+		else
+			memcpy(&frames[count], at, sizeof(frames[count]));
+		if (bytes == sizeof(narrow))
+			frames[count] = narrow;
+	}
+	return nw_kernel_wait_channel(run->result->symbols, frames, count, function);
+}
+
 bool nw_run_asked(struct nw_run *run)
 {
 	bool asked = run->wake.report;
@@ -360,6 +384,7 @@ void nw_result_free(struct nw_run_result *result)
 	nw_plan_free(&result->plan);
 	nw_selection_free(&result->selection);
 	free(result->states);
+	nw_kernel_symbols_free(result->symbols);
 	nw_strings_free(&result->state_texts);
 	free(result->disabled_at);
 	free(result->origin.host);

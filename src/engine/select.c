@@ -204,6 +204,19 @@ static int add_scheduler(specs *list, const struct nw_kernel_events *events,
 	return ret;
 }
 
+/* Where threads sleep: the kernel writes their stacks behind its sched_switch, if it can. */
+static int add_stacks(struct nw_selection *selection, const struct nw_kernel_events *events,
+		      struct nw_error *err)
+{
+	nw_named_args fields = {0};
+	struct nw_error ignored;
+	bool has = events->fields(events->arg, NW_STACK_SYSTEM, NW_STACK_EVENT, &fields,
+				  &ignored) == 0;
+
+	nw_vec_free(&fields);
+	return has ? nw_select_stacks(selection, err) : 0;
+}
+
 /* What is needed besides that which the request names. */
 struct wanted {
 	bool all_args, scheduler;
@@ -238,6 +251,8 @@ static int select_probes(const struct nw_request *request, char **command,
 	scope.command = command ? *command : NULL;
 	if (ret == 0)
 		ret = nw_select(list.item, list.count, &scope, out, err);
+	if (ret == 0 && wanted->scheduler)
+		ret = add_stacks(out, &events, err);
 	/* arguments that were named are all there is; unless others are compared, or grouped by */
 	used = nw_max64(used, args_used(request->filter));
 	used = nw_max64(used, most_used(request->spans, request->span_count));
@@ -260,6 +275,16 @@ int nw_request_select(const struct nw_request *request, bool all_args,
 	return ret < 0 ? ret : find_frames(request, out, err);
 }
 
+/* Without them the rest is told all the same. */
+static void load_symbols(struct nw_run *run)
+{
+	struct nw_error why;
+
+	if (nw_kernel_symbols_load("/proc/kallsyms", &run->result->symbols, &why) < 0)
+		nw_request_notice(run->request, "where threads sleep is not told: %s",
+				  why.what);
+}
+
 int nw_run_select(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_consumer *consumer = &run->consumer;
@@ -273,6 +298,8 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 				&run->result->selection, err);
 	if (ret == 0 && consumer->stacks)
 		ret = find_frames(run->request, &run->result->selection, err);
+	if (ret == 0 && consumer->scheduler)
+		load_symbols(run);
 	return ret;
 }
 

@@ -78,6 +78,11 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				    "who hits a probe that is being taken away lives on",
 				    "neither s390x nor 32-bit ARM",
 				    "it is said who may be killed, by SIGILL"},
+	[NW_FEATURE_STACK_TRIGGER] = {"stack_trigger",
+				      "the kernel's stacks of who goes to sleep",
+				      "file events/sched/sched_switch/trigger; --states "
+				      "tries it",
+				      "--states does not say where threads sleep"},
 };
 
 /* Features that a text in README stands for. */
@@ -108,6 +113,7 @@ static const struct {
 	{NW_FEATURE_SUBBUF, "buffer_subbuf_size_kb"},
 	{NW_FEATURE_ERROR_LOG, "error_log"},
 	{NW_FEATURE_SYNTHETIC, "synthetic_events"},
+	{NW_FEATURE_STACK_TRIGGER, "events/sched/sched_switch/trigger"},
 };
 
 /* A word of its own in a list of words: "mono" is not in "mono_raw". */

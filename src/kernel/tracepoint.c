@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "session.h"
 
@@ -39,6 +42,58 @@ int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const cha
 	return nw_tracefs_read(fs->root, file, out);
 }
 
+/* ---- stacks ------------------------------------------------------------------------- */
+
+#define TRIGGER "events/sched/sched_switch/trigger"
+/* bits of prev_state: 1 interruptible, 2 uninterruptible (include/linux/sched.h) */
+#define STACKS "stacktrace if prev_state & 3"
+
+static bool is_stack(const struct nw_event *event)
+{
+	return strcmp(event->system, NW_STACK_SYSTEM) == 0 &&
+	       strcmp(event->name, NW_STACK_EVENT) == 0;
+}
+
+/* Go to sleep once, with the trigger set, and see whether our buffer has a stack. */
+static bool sleep_once(struct nw_session *session)
+{
+	const struct timespec moment = {.tv_nsec = 1};
+	struct nw_buf trace = {0};
+
+	nanosleep(&moment, NULL);
+	nw_tracefs_read(session->instance, "trace", &trace);
+	bool has = strstr(nw_buf_str(&trace), "<stack trace>") != NULL;
+	nw_buf_free(&trace);
+	return has;
+}
+
+/*
+ * Older kernels write them into the top-level buffer, whoever's instance the trigger is set in. That is
+ * found out with a trigger that fires once, for this thread only: there, one stack of ours goes astray.
+ */
+static int try_stacks(struct nw_session *session)
+{
+	static const char enable[] = "events/sched/sched_switch/enable";
+	nw_cleanup(nw_free_ptr) char *once = nw_text("stacktrace:1 if prev_pid == %d",
+						     (int)syscall(SYS_gettid));
+	nw_cleanup(nw_free_ptr) char *undo = once ? nw_text("!%s", once) : NULL;
+
+	if (!session->features->has[NW_FEATURE_STACK_TRIGGER])
+		return -ENOENT;
+	if (session->doing.dry_run || session->top)
+		return 0;
+	int ret = undo ? nw_session_set(session, enable, "1") : -ENOMEM;
+	if (ret == 0)
+		ret = nw_session_set(session, TRIGGER, once);
+	if (ret < 0)
+		return ret;
+	bool has = sleep_once(session);
+	nw_session_set(session, TRIGGER, undo);
+	nw_session_set(session, enable, "0");
+	nw_session_set(session, "trace", "");
+	return has ? 0 : -EOPNOTSUPP;
+}
+
 /* ---- in a session ------------------------------------------------------------------- */
 
 static int write_enable(struct nw_session *session, const struct nw_event *event,
@@ -46,6 +101,9 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 {
 	char file[2 * NW_MAX_NAME + 32];
 
+	if (is_stack(event))
+		return nw_session_set(session, TRIGGER,
+				      strcmp(value, "1") == 0 ? STACKS : "!" STACKS);
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_session_set(session, file, value);
 }
@@ -56,6 +114,14 @@ static void give_up(struct nw_session *session, struct nw_armed_event *armed, in
 
 	armed->defined = 0;
 	nw_armed_refuse(session->armed, event->places.item, "it cannot be enabled");
+	if (is_stack(event)) {
+		nw_strings_addf(&session->warnings,
+				"where threads sleep is not told: this kernel does not "
+				"write their stacks into an instance (feature "
+				"stack_trigger): %s",
+				nw_strerror(-ret));
+		return;
+	}
 	nw_strings_addf(&session->warnings,
 			"tracepoint:%s:%s is left out: it cannot be enabled: %s",
 			event->system, event->name, nw_strerror(-ret));
@@ -66,6 +132,8 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 {
 	char file[2 * NW_MAX_NAME + 32];
 
+	if (is_stack(event))
+		return try_stacks(session);
 	if (strchr(event->system, '/') || strchr(event->name, '/'))
 		return -EINVAL;
 	if (session->doing.dry_run)

@@ -164,30 +164,41 @@ static void print_side(const struct nw_slow_span *slow, const char *key,
 	nw_json_close(json, '}');
 }
 
-static void print_wakers(const struct nw_sleeps *sleeps, struct nw_json *json)
+/* By whom, or where. */
+static void name_sleep(const struct nw_sleep *sleep, bool where, struct nw_json *json)
 {
-	struct nw_sleeps wakers = *sleeps;
+	bool thread = !where && sleep->key < NW_WAKER_INTERRUPT;
+	char comm[17] = "";
 
-	nw_sleeps_sort(&wakers);
-	nw_json_key(json, "woken_by");
+	if (sleep->function) {
+		nw_json_key_text(json, "function", sleep->function);
+		return;
+	}
+	nw_json_key_text(json, where ? "place" : "by",
+			 thread				    ? "thread"
+			 : sleep->key == NW_WAKER_INTERRUPT ? "interrupt"
+			 : sleep->key == NW_SLEEP_OTHERS    ? "others"
+							    : "unknown");
+	if (!thread)
+		return;
+	memcpy(comm, sleep->comm, 16);
+	nw_json_key_u64(json, "tid", sleep->key);
+	nw_json_key_text(json, "comm", comm);
+}
+
+static void print_sleeps(const char *key, const struct nw_sleeps *list, bool where,
+			 struct nw_json *json)
+{
+	struct nw_sleeps sleeps = *list;
+
+	nw_sleeps_sort(&sleeps);
+	nw_json_key(json, key);
 	nw_json_open(json, '[');
-	for (size_t i = 0; i < wakers.count; i++) {
-		const struct nw_sleep *waker = &wakers.item[i];
-		bool thread = waker->key < NW_WAKER_INTERRUPT;
+	for (size_t i = 0; i < sleeps.count; i++) {
 		nw_json_open(json, '{');
-		nw_json_key_text(json, "by",
-				 thread				    ? "thread"
-				 : waker->key == NW_WAKER_INTERRUPT ? "interrupt"
-				 : waker->key == NW_SLEEP_OTHERS    ? "others"
-								    : "unknown");
-		if (thread) {
-			char comm[17] = "";
-			memcpy(comm, waker->comm, 16);
-			nw_json_key_u64(json, "tid", waker->key);
-			nw_json_key_text(json, "comm", comm);
-		}
-		nw_json_key_u64(json, "ns", waker->ns);
-		nw_json_key_u64(json, "count", waker->count);
+		name_sleep(&sleeps.item[i], where, json);
+		nw_json_key_u64(json, "ns", sleeps.item[i].ns);
+		nw_json_key_u64(json, "count", sleeps.item[i].count);
 		nw_json_close(json, '}');
 	}
 	nw_json_close(json, ']');
@@ -216,7 +227,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 		for (size_t i = 0; i < NW_TASK_STATES; i++)
 			nw_json_key_u64(&json, nw_task_state_names[i], slow->states->ns[i]);
 		nw_json_close(&json, '}');
-		print_wakers(&slow->states->wakers, &json);
+		print_sleeps("slept_in", &slow->states->channels, true, &json);
+		print_sleeps("woken_by", &slow->states->wakers, false, &json);
 	}
 	print_side(slow, "start", slow->began, &json);
 	print_side(slow, "end", slow->ended, &json);
@@ -426,8 +438,10 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 		distribution(json, nw_task_state_names[i], &row->states[i], buckets);
 	nw_json_close(json, '}');
 	nw_json_key_u64(json, "unsplit", row->unsplit);
+	if (row->channels)
+		print_sleeps("slept_in", row->channels, true, json);
 	if (row->wakers)
-		print_wakers(row->wakers, json);
+		print_sleeps("woken_by", row->wakers, false, json);
 }
 
 static void probe_object(const struct nw_report *report, size_t probe, size_t group,

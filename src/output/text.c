@@ -175,10 +175,24 @@ static void print_side(const struct nw_slow_span *slow, const char *word,
 	print_args(slow->selection->probes.item[hit->probe], hit, NULL, out);
 }
 
-/* "  running 12us, sleeping 3ms  woken by app/7 3ms" */
+static void print_sleeps(const char *title, const struct nw_sleeps *list,
+			 struct nw_buf *out)
+{
+	struct nw_sleeps sleeps = *list;
+	char time[16];
+
+	nw_sleeps_sort(&sleeps);
+	for (size_t i = 0; i < sleeps.count; i++) {
+		nw_duration_text(sleeps.item[i].ns, time);
+		nw_buf_adds(out, i ? ", " : title);
+		nw_sleep_text(&sleeps.item[i], out);
+		nw_buf_printf(out, " %s", time);
+	}
+}
+
+/* "  running 12us, sleeping 3ms  in pipe_read 3ms  woken by app/7 3ms" */
 static void print_states(const struct nw_span_states *states, struct nw_buf *out)
 {
-	struct nw_sleeps wakers = states->wakers;
 	const char *comma = "  ";
 	char time[16];
 
@@ -189,13 +203,8 @@ static void print_states(const struct nw_span_states *states, struct nw_buf *out
 		nw_buf_printf(out, "%s%s %s", comma, nw_task_state_names[i], time);
 		comma = ", ";
 	}
-	nw_sleeps_sort(&wakers);
-	for (size_t i = 0; i < wakers.count; i++) {
-		nw_duration_text(wakers.item[i].ns, time);
-		nw_buf_adds(out, i ? ", " : "  woken by ");
-		nw_waker_text(&wakers.item[i], out);
-		nw_buf_printf(out, " %s", time);
-	}
+	print_sleeps("  in ", &states->channels, out);
+	print_sleeps("  woken by ", &states->wakers, out);
 }
 
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)

@@ -61,42 +61,56 @@ static void add_rows(const struct nw_report *report, size_t span, size_t group,
 	}
 }
 
-/* ---- who woke them ------------------------------------------------------------------ */
+/* ---- where they slept, and who woke them -------------------------------------------- */
 
 enum {
-	MOST_WAKERS = 8 /* of a span and group, and the others in one row */
+	MOST_SLEEPS = 8 /* of a span and group, and the others in one row */
 };
+
+static void add_sleeps(const struct nw_report *report, size_t span, size_t group,
+		       const struct nw_sleeps *list, struct nw_table *table)
+{
+	struct nw_sleeps sleeps = {.count = 0};
+	uint64_t sum = 0;
+	char text[16];
+
+	if (list)
+		sleeps = *list;
+	nw_sleeps_sort(&sleeps);
+	for (; sleeps.count > MOST_SLEEPS; sleeps.count--) {
+		struct nw_sleep *last = &sleeps.item[sleeps.count - 1];
+		last[-1].ns += last->ns;
+		last[-1].count += last->count;
+		last[-1].key = NW_SLEEP_OTHERS;
+		last[-1].function = NULL;
+	}
+	for (size_t i = 0; i < sleeps.count; i++)
+		sum += sleeps.item[i].ns;
+	for (size_t i = 0; i < sleeps.count; i++) {
+		const struct nw_sleep *sleep = &sleeps.item[i];
+		add_name(report, span, group, table);
+		nw_sleep_text(sleep, &table->text);
+		nw_table_end_cell(table);
+		nw_table_cell(table, "%.1f%%",
+			      sum ? 100.0 * (double)sleep->ns / (double)sum : 0.0);
+		nw_duration_text(sleep->ns, text);
+		nw_table_text(table, text);
+		nw_table_number(table, sleep->count);
+	}
+}
+
+static void add_channels(const struct nw_report *report, size_t span, size_t group,
+			 struct nw_table *table)
+{
+	add_sleeps(report, span, group,
+		   nw_group_span(nw_report_rows(report, group), span)->channels, table);
+}
 
 static void add_wakers(const struct nw_report *report, size_t span, size_t group,
 		       struct nw_table *table)
 {
-	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
-	struct nw_sleeps wakers = {.count = 0};
-	uint64_t sum = 0;
-	char text[16];
-
-	if (row->wakers)
-		wakers = *row->wakers;
-	nw_sleeps_sort(&wakers);
-	for (; wakers.count > MOST_WAKERS; wakers.count--) {
-		struct nw_sleep *last = &wakers.item[wakers.count - 1];
-		last[-1].ns += last->ns;
-		last[-1].count += last->count;
-		last[-1].key = NW_SLEEP_OTHERS;
-	}
-	for (size_t i = 0; i < wakers.count; i++)
-		sum += wakers.item[i].ns;
-	for (size_t i = 0; i < wakers.count; i++) {
-		const struct nw_sleep *waker = &wakers.item[i];
-		add_name(report, span, group, table);
-		nw_waker_text(waker, &table->text);
-		nw_table_end_cell(table);
-		nw_table_cell(table, "%.1f%%",
-			      sum ? 100.0 * (double)waker->ns / (double)sum : 0.0);
-		nw_duration_text(waker->ns, text);
-		nw_table_text(table, text);
-		nw_table_number(table, waker->count);
-	}
+	add_sleeps(report, span, group,
+		   nw_group_span(nw_report_rows(report, group), span)->wakers, table);
 }
 
 typedef void add_group(const struct nw_report *report, size_t span, size_t group,
@@ -148,42 +162,45 @@ static void print(const struct nw_report *report, const nw_ranking *ranking,
 	nw_table_free(table);
 }
 
-static void begin_table(const struct nw_report *report, struct nw_table *table)
+static void begin_table(const struct nw_report *report, const char *title,
+			struct nw_table *table)
 {
 	nw_table_text(table, "SPAN");
 	if (report->group_by)
 		nw_table_cell(table, "BY %s", report->group_by);
+	nw_table_text(table, title);
+	nw_table_text(table, "SHARE");
+	nw_table_text(table, "TOTAL");
 }
 
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out)
 {
 	static const bool plain[32] = {true, true}, grouped[32] = {true, true, true};
+	static const struct {
+		const char *title;
+		add_group *add;
+	} sleeps[] = {{"SLEPT IN", add_channels}, {"WOKEN BY", add_wakers}};
 	enum nw_sort sort = report->view.sort == NW_SORT_DEFAULT ? NW_SORT_TOTAL
 								 : report->view.sort;
 	struct nw_table states = {.left = report->group_by ? grouped : plain,
 				  .width = report->view.width,
 				  .give_up = give_up,
 				  .left_out = left_out};
-	struct nw_table wakers = {.left = report->group_by ? grouped : plain,
-				  .width = report->view.width};
 	nw_ranking ranking = {0};
 
 	if (nw_rank(report, NW_SUBJECT_SPANS, sort, &ranking) < 0)
 		out->failed = true;
-	begin_table(report, &states);
-	nw_table_text(&states, "STATE");
-	nw_table_text(&states, "SHARE");
-	nw_table_text(&states, "TOTAL");
+	begin_table(report, "STATE", &states);
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		nw_table_text(&states, nw_statistics[i].column);
 	print(report, &ranking, sort, add_rows, &states, out);
-	begin_table(report, &wakers);
-	nw_table_text(&wakers, "WOKEN BY");
-	nw_table_text(&wakers, "SHARE");
-	nw_table_text(&wakers, "TOTAL");
-	nw_table_text(&wakers, "COUNT");
-	print(report, &ranking, sort, add_wakers, &wakers, out);
+	for (size_t i = 0; i < NW_COUNT(sleeps); i++) {
+		struct nw_table table = {.left = states.left, .width = states.width};
+		begin_table(report, sleeps[i].title, &table);
+		nw_table_text(&table, "COUNT");
+		print(report, &ranking, sort, sleeps[i].add, &table, out);
+	}
 	nw_vec_each (&ranking, span)
 		tell_unsplit(report, span->index, out);
 	nw_vec_free(&ranking);

@@ -20,6 +20,19 @@ static struct nw_probe *make_probe(const char *system, const char *event,
 	return probe && nw_vec_add(&probe->points) ? probe : NULL;
 }
 
+int nw_select_stacks(struct nw_selection *selection, struct nw_error *err)
+{
+	struct nw_probe *probe = make_probe(NW_STACK_SYSTEM, NW_STACK_EVENT, selection);
+	struct nw_named_arg *arg = probe ? nw_vec_add(&probe->args) : NULL;
+
+	if (!arg)
+		return nw_no_memory(err);
+	strcpy(arg->name, "caller");
+	probe->has_args = true;
+	probe->label = nw_text("%s:%s", NW_STACK_SYSTEM, NW_STACK_EVENT);
+	return probe->label ? 0 : nw_no_memory(err);
+}
+
 /* ---- fields ------------------------------------------------------------------------- */
 
 static const struct nw_named_arg *find_arg(const nw_named_args *list, const char *name)

@@ -234,6 +234,19 @@ static int check_id(const struct nw_event_format *format,
 		source->system, source->name, format->id, armed->id);
 }
 
+/* A stack has as many frames as there were: what its format says is the least that fits. */
+static void open_stack(struct nw_formats *formats, struct nw_event_format *format)
+{
+	format->size = formats->least;
+	nw_vec_each (&format->fields, field) {
+		field->open = field->type.array > 0;
+		uint32_t end = field->offset + (field->open ? 0 : field->size);
+		if (end > format->size)
+			format->size = end;
+	}
+	formats->largest = UINT32_MAX;
+}
+
 static int add_probe(struct nw_formats *formats, const struct source *source,
 		     const struct nw_armed_event *armed, struct nw_error *err)
 {
@@ -257,6 +270,8 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
 			ret = add_field(format, source, *name, err);
+	if (ret == 0 && strcmp(planned->system, NW_STACK_SYSTEM) == 0)
+		open_stack(formats, format);
 	if (ret == 0 && format->kind == NW_EVENT_PROBE)
 		nw_format_find_stack(formats->plan, format);
 	return ret;

@@ -181,6 +181,8 @@ static void take_kernel_field(const struct nw_record *record,
 	const unsigned char *bytes = record->data + field->offset;
 	uint32_t len = field->size;
 
+	if (field->open)
+		len = record->size > field->offset ? record->size - field->offset : 0;
 	if (field->dynamic && !find_dynamic(record, field, &bytes, &len, out))
 		return;
 	if (type->base == NW_TYPE_STRING) {

@@ -87,7 +87,8 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
 		nw_histogram_merge(&into->states[i], &from->states[i]);
 	into->latency.failed |= from->states && !into->states;
-	into->latency.failed |= !nw_sleeps_merge(&into->wakers, from->wakers);
+	into->latency.failed |= !nw_sleeps_merge(&into->wakers, from->wakers) ||
+				!nw_sleeps_merge(&into->channels, from->channels);
 }
 
 void nw_span_row_free(struct nw_span_row *row)
@@ -98,13 +99,16 @@ void nw_span_row_free(struct nw_span_row *row)
 	free(row->states);
 	row->states = NULL;
 	free(row->wakers);
-	row->wakers = NULL;
+	free(row->channels);
+	row->wakers = row->channels = NULL;
 }
 
 static void clear_span(struct nw_span_row *row)
 {
-	struct nw_span_row empty = {
-		.latency = row->latency, .states = row->states, .wakers = row->wakers};
+	struct nw_span_row empty = {.latency = row->latency,
+				    .states = row->states,
+				    .wakers = row->wakers,
+				    .channels = row->channels};
 
 	if (!nw_span_row_has(row))
 		return;
@@ -113,6 +117,8 @@ static void clear_span(struct nw_span_row *row)
 		nw_histogram_clear(&empty.states[i]);
 	if (empty.wakers)
 		empty.wakers->count = 0;
+	if (empty.channels)
+		empty.channels->count = 0;
 	*row = empty;
 }
 

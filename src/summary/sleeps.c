@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who ended sleeps: a bounded table, in the order in which they came. */
+/* Who ended sleeps, and where they were: bounded tables, in the order in which they came. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,16 +55,18 @@ void nw_sleeps_sort(struct nw_sleeps *sleeps)
 	qsort(sleeps->item, sleeps->count, sizeof(*sleeps->item), longest_first);
 }
 
-void nw_waker_text(const struct nw_sleep *waker, struct nw_buf *out)
+void nw_sleep_text(const struct nw_sleep *sleep, struct nw_buf *out)
 {
-	if (waker->key == NW_WAKER_INTERRUPT) {
+	if (sleep->function) {
+		nw_buf_add_escaped(out, sleep->function, strlen(sleep->function));
+	} else if (sleep->key == NW_WAKER_INTERRUPT) {
 		nw_buf_adds(out, "(interrupt)");
-	} else if (waker->key == NW_WAKER_UNKNOWN) {
+	} else if (sleep->key == NW_WAKER_UNKNOWN) {
 		nw_buf_adds(out, "(not told)");
-	} else if (waker->key == NW_SLEEP_OTHERS) {
+	} else if (sleep->key == NW_SLEEP_OTHERS) {
 		nw_buf_adds(out, "(others)");
 	} else {
-		nw_buf_add_escaped(out, waker->comm, strnlen(waker->comm, 16));
-		nw_buf_printf(out, "/%" PRIu64, waker->key);
+		nw_buf_add_escaped(out, sleep->comm, strnlen(sleep->comm, 16));
+		nw_buf_printf(out, "/%" PRIu64, sleep->key);
 	}
 }

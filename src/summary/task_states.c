@@ -16,6 +16,9 @@
  * waker, unless its common_flags say that this was an interrupt, which has nothing to do with the thread that
  * it came upon (TRACE_FLAG_HARDIRQ 0x08, TRACE_FLAG_SOFTIRQ 0x10, TRACE_FLAG_NMI 0x40:
  * include/linux/trace_events.h). sched_wakeup may be recorded by the CPU that was asked to do it, and names nobody.
+ *
+ * Where it slept: its stack stands behind its sched_switch, on the same CPU, and so in front of its next one:
+ * it may have been woken by another CPU in between, but it does not run before.
  */
 #include "task_states.h"
 
@@ -36,21 +39,30 @@ enum kind {
 	SWITCH,
 	WAKING, /* by this thread */
 	WOKEN,
+	STACK, /* of the thread that has just gone */
 };
 
 static const struct {
-	const char *name;
+	const char *system, *name;
 	enum kind kind;
 	const char *args[3];
 	const char *optional;
 } kinds[] = {
-	{"sched_switch", SWITCH, {"prev_pid", "prev_state", "next_pid"}, NULL},
-	{"sched_wakeup", WOKEN, {"pid"}, NULL},
-	{"sched_waking", WAKING, {"pid"}, "common_flags"},
+	{"sched", "sched_switch", SWITCH, {"prev_pid", "prev_state", "next_pid"}, NULL},
+	{"sched", "sched_wakeup", WOKEN, {"pid"}, NULL},
+	{"sched", "sched_waking", WAKING, {"pid"}, "common_flags"},
+	{NW_STACK_SYSTEM, NW_STACK_EVENT, STACK, {"caller"}, NULL},
 };
 
 enum {
 	IN_INTERRUPT = 0x08 | 0x10 | 0x40 /* bits of common_flags */
+};
+
+/* What is told of sleeps. */
+enum table {
+	WAKERS,
+	CHANNELS,
+	TABLES
 };
 
 struct thread {
@@ -60,8 +72,9 @@ struct thread {
 	uint64_t breaks; /* so often its events were found to be incomplete */
 	uint64_t serial; /* threads of one number come one after the other */
 	size_t open;	 /* spans: while there are any, */
-	struct nw_sleeps wakers;
+	struct nw_sleeps sleeps[TABLES];
 	struct nw_sleep waker; /* who has begun to wake it; count 0: nobody */
+	struct nw_sleep where; /* its last sleep; count 0: it is in the table */
 };
 
 /* The clocks when a span began. */
@@ -69,8 +82,9 @@ struct mark {
 	int32_t tid;
 	uint64_t serial, breaks, losses;
 	uint64_t spent[NW_TASK_STATES];
-	size_t wakers; /* so many of the thread's, as they were then: */
-	struct nw_sleep waker[];
+	size_t sleeps
+		[TABLES]; /* so many of the thread's, as they were then, one behind the other: */
+	struct nw_sleep sleep[];
 };
 
 struct scheduler_probe {
@@ -112,6 +126,13 @@ static int use_probe(struct scheduler_probe *out, const struct nw_probe *probe, 
 	return 0;
 }
 
+static bool is_kind(const struct nw_probe *probe, size_t i)
+{
+	return probe->kind == NW_SPEC_TRACEPOINT &&
+	       strcmp(probe->provider, kinds[i].system) == 0 &&
+	       strcmp(probe->name, kinds[i].name) == 0;
+}
+
 static int find_probes(struct nw_task_states *states, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
@@ -120,8 +141,7 @@ static int find_probes(struct nw_task_states *states, const struct nw_selection 
 	for (size_t i = 0; i < states->probes; i++) {
 		const struct nw_probe *probe = selection->probes.item[i];
 		for (size_t j = 0; j < NW_COUNT(kinds); j++) {
-			if (!nw_is_scheduler_probe(probe) ||
-			    strcmp(probe->name, kinds[j].name) != 0)
+			if (!is_kind(probe, j))
 				continue;
 			int ret = use_probe(&states->probe[i], probe, j, err);
 			if (ret < 0)
@@ -178,17 +198,16 @@ bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe)
 
 bool nw_is_scheduler_probe(const struct nw_probe *probe)
 {
-	if (probe->kind != NW_SPEC_TRACEPOINT || strcmp(probe->provider, "sched") != 0)
-		return false;
 	for (size_t i = 0; i < NW_COUNT(kinds); i++)
-		if (strcmp(probe->name, kinds[i].name) == 0)
+		if (is_kind(probe, i))
 			return true;
 	return false;
 }
 
 const char *nw_scheduler_event(size_t number)
 {
-	return number < NW_COUNT(kinds) ? kinds[number].name : NULL;
+	return number < NW_COUNT(kinds) && kinds[number].kind != STACK ? kinds[number].name
+								       : NULL;
 }
 
 void nw_scheduler_spec(size_t number, struct nw_buf *out)
@@ -279,16 +298,26 @@ static enum nw_task_state state_of(const struct nw_value *value)
 	return mask == 0 ? NW_TASK_RUNNABLE : mask & 2 ? NW_TASK_DISK : NW_TASK_SLEEPING;
 }
 
+/* No stack has come: where its last sleep was is not known. */
+static void settle(struct thread *thread)
+{
+	if (thread->where.count && thread->open)
+		nw_sleeps_add(&thread->sleeps[CHANNELS], &thread->where);
+	thread->where.count = 0;
+}
+
 static void leaves(struct thread *thread, enum nw_task_state state, uint64_t now)
 {
 	if (thread->state != NW_TASK_RUNNING)
 		thread->breaks++;
+	thread->where = (struct nw_sleep){.key = NW_WAKER_UNKNOWN};
 	enter(thread, state, now);
 }
 
 static void comes(struct thread *thread, uint64_t now)
 {
 	thread->waker.count = 0;
+	settle(thread);
 	/* what sleeps is woken before it runs: that was not recorded */
 	if (thread->state != NW_TASK_RUNNABLE)
 		thread->breaks++;
@@ -329,8 +358,26 @@ static void wakes(const struct nw_task_states *states, const struct scheduler_pr
 		waker = (struct nw_sleep){.key = NW_WAKER_UNKNOWN, .count = 1};
 	waker.ns = hit->time > thread->since ? hit->time - thread->since : 0;
 	if (thread->open)
-		nw_sleeps_add(&thread->wakers, &waker);
+		nw_sleeps_add(&thread->sleeps[WAKERS], &waker);
+	/* its stack may have come already, or may still come */
+	thread->where.ns = waker.ns;
+	thread->where.count = 1;
 	enter(thread, NW_TASK_RUNNABLE, hit->time);
+}
+
+/* Where the thread that hits it has gone to sleep; it may be awake again by now. */
+static void takes_stack(const struct nw_task_states *states,
+			const struct scheduler_probe *probe, const struct nw_hit *hit)
+{
+	struct thread *thread = find(states, hit->tid);
+	uint64_t address = 0;
+
+	if (!thread || !states->options->channel || thread->state == NW_TASK_RUNNING)
+		return;
+	const char *function = states->options->channel(
+		states->options->comm_arg, &hit->values[probe->arg[0]], &address);
+	thread->where.function = function;
+	thread->where.key = function ? address : NW_WAKER_UNKNOWN;
 }
 
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
@@ -343,6 +390,10 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 			nw_task_states_loss(states); /* a record that does not tell */
 			return;
 		}
+	if (probe->kind == STACK) {
+		takes_stack(states, probe, hit);
+		return;
+	}
 	const struct nw_value *first = &hit->values[probe->arg[0]];
 	thread[0] = find(states, (int32_t)first->number);
 	if (probe->kind != SWITCH) {
@@ -365,31 +416,35 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 
 	if (!thread || states->marks.count >= NW_MOST_STARTS)
 		return; /* its parts will not be known */
-	size_t wakers = thread->wakers.count;
-	struct mark *mark = malloc(sizeof(*mark) + wakers * sizeof(*mark->waker));
+	size_t wakers = thread->sleeps[WAKERS].count;
+	size_t channels = thread->sleeps[CHANNELS].count;
+	struct mark *mark = malloc(sizeof(*mark) +
+				   (wakers + channels) * sizeof(*mark->sleep));
 	if (!mark)
 		return;
 	*mark = (struct mark){.tid = event->hit->tid,
 			      .serial = thread->serial,
 			      .breaks = thread->breaks,
 			      .losses = states->losses,
-			      .wakers = wakers};
+			      .sleeps = {[WAKERS] = wakers, [CHANNELS] = channels}};
 	memcpy(mark->spent, thread->spent, sizeof(mark->spent));
-	memcpy(mark->waker, thread->wakers.item, wakers * sizeof(*mark->waker));
+	memcpy(mark->sleep, thread->sleeps[WAKERS].item, wakers * sizeof(*mark->sleep));
+	memcpy(mark->sleep + wakers, thread->sleeps[CHANNELS].item,
+	       channels * sizeof(*mark->sleep));
 	if (nw_kept_put(&states->marks, nw_kept_id_of(event), mark) == 0)
 		thread->open++;
 }
 
-/* What has come to the thread's wakers since then. */
-static void find_wakers(const struct thread *thread, const struct mark *mark,
-			struct nw_sleeps *out)
+/* What has come to one of the thread's tables since then. */
+static void find_sleeps(const struct nw_sleeps *now, const struct nw_sleep *then,
+			size_t count, struct nw_sleeps *out)
 {
-	for (size_t i = 0; i < thread->wakers.count; i++) {
-		struct nw_sleep waker = thread->wakers.item[i];
-		waker.ns -= i < mark->wakers ? mark->waker[i].ns : 0;
-		waker.count -= i < mark->wakers ? mark->waker[i].count : 0;
-		if (waker.count)
-			nw_sleeps_add(out, &waker);
+	for (size_t i = 0; i < now->count; i++) {
+		struct nw_sleep sleep = now->item[i];
+		sleep.ns -= i < count ? then[i].ns : 0;
+		sleep.count -= i < count ? then[i].count : 0;
+		if (sleep.count)
+			nw_sleeps_add(out, &sleep);
 	}
 }
 
@@ -419,7 +474,10 @@ static bool split(struct nw_task_states *states, const struct nw_span_event *eve
 		return false;
 	for (size_t i = 0; i < NW_TASK_STATES; i++)
 		out->ns[i] = thread->spent[i] - mark->spent[i];
-	find_wakers(thread, mark, &out->wakers);
+	find_sleeps(&thread->sleeps[WAKERS], mark->sleep, mark->sleeps[WAKERS],
+		    &out->wakers);
+	find_sleeps(&thread->sleeps[CHANNELS], mark->sleep + mark->sleeps[WAKERS],
+		    mark->sleeps[CHANNELS], &out->channels);
 	return true;
 }
 
@@ -437,10 +495,10 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 	if (!mark)
 		return false;
 	memset(out->ns, 0, sizeof(out->ns));
-	out->wakers.count = 0;
+	out->wakers.count = out->channels.count = 0;
 	bool known = event->moment == NW_SPAN_ENDS && split(states, event, mark, out);
 	struct thread *thread = close_mark(states, mark);
 	if (thread && !thread->open)
-		thread->wakers.count = 0;
+		thread->sleeps[WAKERS].count = thread->sleeps[CHANNELS].count = 0;
 	return known;
 }

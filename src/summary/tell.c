@@ -29,7 +29,8 @@ static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 	for (size_t i = 0; event->states && i < NW_TASK_STATES; i++)
 		nw_histogram_add(&row->states[i], event->states->ns[i]);
 	if (event->states)
-		s->failed |= !nw_sleeps_merge(&row->wakers, &event->states->wakers);
+		s->failed |= !nw_sleeps_merge(&row->wakers, &event->states->wakers) ||
+			     !nw_sleeps_merge(&row->channels, &event->states->channels);
 }
 
 static void tell(struct nw_summary *s, const struct nw_span_event *happened)

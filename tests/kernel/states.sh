@@ -25,6 +25,25 @@ holds "a timer wakes who sleeps for some time" slow.json "all([w['by'] for w in 
 holds "who reads from a pipe is woken by who writes" slow.json "all(any(w['by'] == 'thread' and w['tid'] != s['tid'] \
   and w['comm'] == 'states' for w in s['woken_by']) for s in of('slow') if s.get('woken_by') and s['start']['args']['kind'] == 'pipe')"
 
+# What the kernel itself says of who sleeps there (/proc/PID/wchan), by a program that sleeps long enough to be asked.
+holds "and has slept somewhere" slow.json "all(sum(w['ns'] for w in s['slept_in']) == \
+  s['states']['sleeping'] + s['states']['disk'] for s in of('slow') if 'states' in s)"
+sleep 100 & asleep=$!
+sleep 0.2
+wchan=$(cat /proc/$asleep/wchan 2>/dev/null)
+kill $asleep
+trigger=$(find "$TRACEFS/events/sched/sched_switch/trigger" 2>/dev/null)
+if [ -n "$trigger" ] && [ "${wchan:-0}" != 0 ]; then
+  holds "where a timer lets it sleep is what /proc says: $wchan" slow.json "all([w.get('function') for w in s['slept_in']] == ['$wchan'] \
+    for s in of('slow') if 'states' in s and s['start']['args']['kind'] == 'timer')"
+  # the pipe's other end may have been quicker: then nobody slept
+  holds "a pipe and a futex have places of their own" slow.json "all(s['start']['args']['kind'] in w['function'] for s in of('slow') \
+    if s.get('slept_in') and s['start']['args']['kind'] in ('pipe', 'futex') for w in s['slept_in'] if 'function' in w)"
+  holds "nearly all are told" slow.json "sum('function' in w for s in of('slow') for w in s.get('slept_in', [])) >= 2 * $ROUNDS"
+else
+  skip "where it sleeps: this kernel does not tell"
+fi
+
 # The program asks the kernel just before and just behind a span, so the two differ a little: medians.
 cat >compare.py <<'PY'
 import json, statistics, sys
@@ -82,17 +101,22 @@ is "nor in the count of hits" "$("$NOPWATCH" stat --states 'usdt:'"$STATES"':sta
 "$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span 'act=states:begin..states:end' >slow.json
 holds "a recording has them, too" slow.json \
   "len(of('slow')) == 6 * $ROUNDS and all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+holds "and where they slept" slow.json "all(sum(w['ns'] for w in s['slept_in']) == \
+  s['states']['sleeping'] + s['states']['disk'] for s in of('slow'))"
+[ -z "$trigger" ] || holds "by name" slow.json "any('function' in w for s in of('slow') for w in s['slept_in'])"
 for kind in spin timer contend; do
   ok "$kind: and the same is in it" python3 compare.py $kind
 done
 "$NOPWATCH" report --states --span 'act=states:begin..states:end' rec.dat >text
 has "a table for people" "$(cat text)" 'SPAN +STATE +SHARE +TOTAL'
 has "and one of who woke them" "$(cat text)" 'SPAN +WOKEN BY +SHARE +TOTAL +COUNT'
-has "with threads" "$(cat text)" 'act +states/[0-9]+ +[0-9.]+% '
 has "and interrupts" "$(cat text)" 'act +\(interrupt\) +[0-9.]+% '
 is "which misses nothing" "$(grep -c ' more ' text)" 0
 has "top takes them, too" "$("$NOPWATCH" top --states --from rec.dat --span 'act=states:begin..states:end' 2>&1)" \
   'act +running +[0-9.]+%'
+NOPWATCH_FEATURES=-stack_trigger "$NOPWATCH" stat -j --states -o out.json 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block >told 2>err
+has "without the trigger that is said" "$(cat err)" 'where threads sleep is not told.*stack_trigger'
+holds "and nothing is made up" out.json "all(w.get('place') == 'unknown' for r in of('span') for w in r.get('slept_in', []))"
 "$NOPWATCH" record -q -o without.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
 "$NOPWATCH" report --states without.dat >out 2>err
 is "a recording without them cannot be split" $? 2

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/* See nopwatch/kernel_symbols.h. */
+#include "nopwatch/kernel_symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbol {
+	uint64_t address;
+	size_t name; /* where it begins in names */
+};
+
+struct nw_kernel_symbols {
+	NW_VEC(struct symbol) list;
+	struct nw_buf names;
+	bool sorted;
+	uint64_t sched_from, sched_until; /* 0: not known */
+};
+
+const char *const nw_kernel_sched_text[2] = {"__sched_text_start", "__sched_text_end"};
+
+int nw_kernel_symbols_new(struct nw_kernel_symbols **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void nw_kernel_sched_bounds(const struct nw_kernel_symbols *symbols, uint64_t out[2])
+{
+	out[0] = symbols->sched_from;
+	out[1] = symbols->sched_until;
+}
+
+void nw_kernel_symbols_free(struct nw_kernel_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	nw_vec_free(&symbols->list);
+	nw_buf_free(&symbols->names);
+	free(symbols);
+}
+
+int nw_kernel_symbols_add(struct nw_kernel_symbols *symbols, uint64_t address,
+			  const char *name)
+{
+	uint64_t *const bounds[2] = {&symbols->sched_from, &symbols->sched_until};
+
+	for (size_t i = 0; i < NW_COUNT(bounds); i++)
+		if (strcmp(name, nw_kernel_sched_text[i]) == 0) {
+			*bounds[i] = address;
+			return 0; /* no function, but where one begins or ends */
+		}
+	struct symbol *symbol = nw_vec_add(&symbols->list);
+	if (!symbol)
+		return -ENOMEM;
+	*symbol = (struct symbol){.address = address, .name = symbols->names.len};
+	nw_buf_add(&symbols->names, name, strlen(name) + 1);
+	symbols->sorted = false;
+	return symbols->names.failed ? -ENOMEM : 0;
+}
+
+/* "ADDRESS TYPE NAME[\t[MODULE]]"; only code, and not what compilers pad it with. */
+static int add_line(struct nw_kernel_symbols *symbols, char *line)
+{
+	char *end;
+	uint64_t address = strtoull(line, &end, 16);
+
+	if (*end != ' ' || !end[1] || end[2] != ' ' || !strchr("tTwW", end[1]) || !address)
+		return 0;
+	char *name = end + 3;
+	name[strcspn(name, "\t\n")] = '\0';
+	if (strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0)
+		return 0;
+	return nw_kernel_symbols_add(symbols, address, name);
+}
+
+int nw_kernel_symbols_load(const char *path, struct nw_kernel_symbols **out,
+			   struct nw_error *err)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
+	int ret = nw_kernel_symbols_new(out);
+	while (ret == 0 && getline(&line, &room, file) > 0)
+		ret = add_line(*out, line);
+	free(line);
+	fclose(file);
+	if (ret < 0)
+		nw_no_memory(err);
+	else if (!(*out)->list.count || !(*out)->sched_from || !(*out)->sched_until)
+		ret = nw_fail(err, EPERM, "%s does not tell where functions are", path);
+	if (ret < 0) {
+		nw_kernel_symbols_free(*out);
+		*out = NULL;
+	}
+	return ret;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+const char *nw_kernel_symbol(struct nw_kernel_symbols *symbols, uint64_t address,
+			     uint64_t *start)
+{
+	if (!symbols->sorted && symbols->list.count)
+		qsort(symbols->list.item, symbols->list.count, sizeof(struct symbol),
+		      by_address);
+	symbols->sorted = true;
+	size_t low = 0, high = symbols->list.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (symbols->list.item[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	*start = symbols->list.item[low - 1].address;
+	return nw_buf_str(&symbols->names) + symbols->list.item[low - 1].name;
+}
+
+const char *nw_kernel_wait_channel(struct nw_kernel_symbols *symbols,
+				   const uint64_t *callers, size_t count, uint64_t *start)
+{
+	bool scheduling = false;
+
+	for (size_t i = 0; symbols->sched_until && i < count; i++) {
+		bool is = callers[i] >= symbols->sched_from &&
+			  callers[i] < symbols->sched_until;
+		if (scheduling && !is) /* a return address: the call is in front of it */
+			return nw_kernel_symbol(symbols, callers[i] - 1, start);
+		scheduling |= is;
+	}
+	return NULL;
+}
