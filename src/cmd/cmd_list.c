@@ -54,19 +54,6 @@ static void name_skipped(const struct listing *list, const struct nw_image *imag
 	}
 }
 
-/* Near names come from the files searched, but not from a whole tree of them. */
-static void keep_or_free(struct listing *list, struct nw_image *image)
-{
-	struct nw_image **slot = list->images.count < 64 && !list->table.matched
-					 ? nw_vec_add(&list->images)
-					 : NULL;
-
-	if (slot)
-		*slot = image;
-	else
-		nw_image_free(image);
-}
-
 /* What there is so far. An output that cannot be written is told once, and ends the list. */
 static int flush(struct listing *list)
 {
@@ -91,7 +78,14 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 		list_sites(list, image);
 	if (!list->args->quiet && (!of_many || list->args->verbose))
 		name_skipped(list, image);
-	keep_or_free(list, image);
+	/* Near names come from the files searched, but not from a whole tree of them */
+	struct nw_image **slot = list->images.count < 64 && !list->table.matched
+					 ? nw_vec_add(&list->images)
+					 : NULL;
+	if (slot)
+		*slot = image;
+	else
+		nw_image_free(image);
 	return flush(list);
 }
 

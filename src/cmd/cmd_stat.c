@@ -113,24 +113,19 @@ static void print_notice(void *arg, const char *text)
 		nw_note("%s", text);
 }
 
-static void tell_cost(const struct nw_run_result *result)
-{
-	struct nw_buf text = {0};
-
-	nw_result_cost(result, &text);
-	if (text.len)
-		nw_note("%s", nw_buf_str(&text));
-	nw_buf_free(&text);
-}
-
 /* ---- the command -------------------------------------------------------------------- */
 
 static int print_total(struct stat_run *s, const struct nw_run_result *result,
 		       struct nw_error *err)
 {
 	clear_status(s);
-	if (s->args->verbose)
-		tell_cost(result);
+	if (s->args->verbose) {
+		struct nw_buf text = {0};
+		nw_result_cost(result, &text);
+		if (text.len)
+			nw_note("%s", nw_buf_str(&text));
+		nw_buf_free(&text);
+	}
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }

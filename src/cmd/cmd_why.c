@@ -12,11 +12,6 @@ enum {
 	EXIT_UNKNOWN = 4
 };
 
-static int exit_status(int fires)
-{
-	return fires == 1 ? NW_EXIT_OK : fires == 0 ? EXIT_SILENT : EXIT_UNKNOWN;
-}
-
 /* ---- one probe ---------------------------------------------------------------------- */
 
 static int print(const struct nw_diagnosis *diagnosis, const char *label,
@@ -79,7 +74,7 @@ static int why_all(char *const *specs, size_t count, const struct nw_args *args,
 		int fires = -1;
 		ret = why_one(specs[i], args, tool, count > 1 ? specs[i] : NULL, sink,
 			      &fires, err);
-		int one = exit_status(fires);
+		int one = fires == 1 ? NW_EXIT_OK : fires == 0 ? EXIT_SILENT : EXIT_UNKNOWN;
 		*status = one > *status ? one : *status;
 	}
 	return ret;

@@ -25,20 +25,6 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void print_found(struct completion *c)
-{
-	const char *last = "";
-
-	if (c->all.found.count)
-		qsort(c->all.found.item, c->all.found.count, sizeof(*c->all.found.item),
-		      compare_lines);
-	nw_vec_each (&c->all.found, line) {
-		if (strcmp(*line, last) != 0)
-			puts(*line);
-		last = *line;
-	}
-}
-
 /* ---- values of options -------------------------------------------------------------- */
 
 static void offer_files(struct completion *c)
@@ -234,7 +220,15 @@ int nw_complete(int argc, char **argv)
 		offer_commands(&c);
 	else if ((c.command = nw_find_command(argv[0], &err)))
 		complete(&c, argc - 1, argv);
-	print_found(&c);
+	const char *last = "";
+	if (c.all.found.count)
+		qsort(c.all.found.item, c.all.found.count, sizeof(*c.all.found.item),
+		      compare_lines);
+	nw_vec_each (&c.all.found, line) {
+		if (strcmp(*line, last) != 0)
+			puts(*line);
+		last = *line;
+	}
 	nw_completion_free(&c.all);
 	nw_free_args(&c.args);
 	return NW_EXIT_OK;

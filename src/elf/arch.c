@@ -133,18 +133,6 @@ static bool is_name(const struct nw_reg_family *family, const char *name, size_t
 	       memcmp(name, family->name, len) == 0;
 }
 
-/* The kernel's name with a number of at most two digits; notes are full of registers. */
-static void spell(const struct nw_reg_family *family, int number, struct nw_reg *out)
-{
-	char *at = stpcpy(out->kernel, family->kernel);
-
-	if (number >= 10)
-		*at++ = (char)('0' + number / 10);
-	if (number >= 0)
-		*at++ = (char)('0' + number % 10);
-	*at = '\0';
-}
-
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out)
 {
@@ -159,7 +147,13 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		} else if (!is_name(family, name, len)) {
 			continue;
 		}
-		spell(family, number, out);
+		/* the kernel's name with a number of at most two digits; notes are full of registers */
+		char *at = stpcpy(out->kernel, family->kernel);
+		if (number >= 10)
+			*at++ = (char)('0' + number / 10);
+		if (number >= 0)
+			*at++ = (char)('0' + number % 10);
+		*at = '\0';
 		out->bits = family->bits;
 		out->shift = family->shift;
 		out->kind = family->kind;

@@ -200,21 +200,6 @@ struct memory {
 	size_t operator_len;
 };
 
-/* `*(symbol + offset)` where the registers only help to form the address. */
-static void judge_global(const struct memory *m, enum relocation relocation,
-			 struct nw_operand *op)
-{
-	op->kind = NW_OPERAND_GLOBAL;
-	op->got = relocation == RELOCATION_GOT;
-	op->reg[0] = '\0';
-	if (relocation == RELOCATION_TLS)
-		op->problem = tls_problem;
-	else if (relocation == RELOCATION_UNKNOWN)
-		op->problem = "a relocation operator that has no meaning here";
-	else if (m->has_index)
-		op->problem = index_problem;
-}
-
 /* Turn what the grammar gave into an operand. */
 static bool judge_memory(const struct memory *m, struct nw_operand *op)
 {
@@ -254,7 +239,16 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 	if (m->sum.symbol && !m->has_index &&
 	    (has_relocation || !m->has_base || m->base.kind == NW_REG_PC)) {
 		op->absolute = !has_relocation && !m->has_base;
-		judge_global(m, relocation, op);
+		/* `*(symbol + offset)` where the registers only help to form the address */
+		op->kind = NW_OPERAND_GLOBAL;
+		op->got = relocation == RELOCATION_GOT;
+		op->reg[0] = '\0';
+		if (relocation == RELOCATION_TLS)
+			op->problem = tls_problem;
+		else if (relocation == RELOCATION_UNKNOWN)
+			op->problem = "a relocation operator that has no meaning here";
+		else if (m->has_index)
+			op->problem = index_problem;
 		return true;
 	}
 	if (m->has_base && address_problem(&m->base))

@@ -184,24 +184,6 @@ static bool take_symbol(struct nw_cursor *c, struct nw_sum *sum)
 	return true;
 }
 
-static bool take_relocation(struct nw_cursor *c, struct nw_sum *sum)
-{
-	size_t len = 0;
-
-	if (peek(c) != '@')
-		return true;
-	c->at++;
-	while (c->at + len < c->end &&
-	       (isalnum((unsigned char)c->at[len]) || c->at[len] == '@'))
-		len++;
-	if (len == 0 || sum->relocation || !sum->symbol)
-		return false;
-	sum->relocation = c->at;
-	sum->relocation_len = len;
-	c->at += len;
-	return true;
-}
-
 static bool take_term(struct nw_cursor *c, bool minus, struct nw_sum *sum)
 {
 	uint64_t number;
@@ -214,7 +196,19 @@ static bool take_term(struct nw_cursor *c, bool minus, struct nw_sum *sum)
 	} else if (minus || !take_symbol(c, sum)) {
 		return false;
 	}
-	return take_relocation(c, sum);
+	size_t len = 0;
+	if (peek(c) != '@')
+		return true;
+	c->at++;
+	while (c->at + len < c->end &&
+	       (isalnum((unsigned char)c->at[len]) || c->at[len] == '@'))
+		len++;
+	if (len == 0 || sum->relocation || !sum->symbol)
+		return false;
+	sum->relocation = c->at;
+	sum->relocation_len = len;
+	c->at += len;
+	return true;
 }
 
 bool nw_take_sum(struct nw_cursor *c, struct nw_sum *sum)

@@ -45,12 +45,6 @@ struct nw_symbols {
 
 /* ---- loading ------------------------------------------------------------------------ */
 
-/* Names compare up to an '@'. */
-static size_t name_length(const char *name)
-{
-	return strcspn(name, "@");
-}
-
 static bool wanted(const GElf_Sym *sym)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
@@ -163,7 +157,8 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		return 0;
 	}
 	symbols->names -= len;
-	entry.name_len = (uint32_t)name_length(name);
+	/* names compare up to an '@' */
+	entry.name_len = (uint32_t)strcspn(name, "@");
 	if (image->arch && entry.symbol.function) {
 		entry.symbol.barred = entry.symbol.value & image->arch->no_address;
 		entry.symbol.value &= ~image->arch->no_address;

@@ -243,25 +243,6 @@ static void define_gate(struct canary *c)
 					 NULL) == 0;
 }
 
-static void define_all(struct canary *c)
-{
-	unsigned int lines = 0; /* of this event so far */
-
-	define_gate(c);
-	for (size_t i = 0; i < NW_COUNT(trials); i++) {
-		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
-		lines = another ? lines : 0;
-		c->defined[i] = define(c, &trials[i]);
-		if (c->defined[i] < 0 && c->defined[i] != -ENOSYS)
-			judge(c, trials[i].feature, "a definition is refused");
-		else if (c->defined[i] == 0 && count_lines(c, trials[i].event) <= lines)
-			judge(c, trials[i].feature, "it takes the place of the first");
-		else if (c->defined[i] == 0)
-			conclude(c, trials[i].feature, true, "is accepted");
-		lines += c->defined[i] == 0;
-	}
-}
-
 /* ---- in a ring buffer --------------------------------------------------------------- */
 
 static int write_where(struct canary *c, const char *file, const char *text)
@@ -517,7 +498,20 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
 	nw_expedite_begin(features, &c.journal);
 	take_top(&c);
-	define_all(&c);
+	unsigned int lines = 0; /* of this event so far */
+	define_gate(&c);
+	for (size_t i = 0; i < NW_COUNT(trials); i++) {
+		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
+		lines = another ? lines : 0;
+		c.defined[i] = define(&c, &trials[i]);
+		if (c.defined[i] < 0 && c.defined[i] != -ENOSYS)
+			judge(&c, trials[i].feature, "a definition is refused");
+		else if (c.defined[i] == 0 && count_lines(&c, trials[i].event) <= lines)
+			judge(&c, trials[i].feature, "it takes the place of the first");
+		else if (c.defined[i] == 0)
+			conclude(&c, trials[i].feature, true, "is accepted");
+		lines += c.defined[i] == 0;
+	}
 	bool unproven = features->unproven;
 	bool seen = try_instance(&c) || (c.top_lock >= 0 && try_top(&c));
 	features->unproven = false;

@@ -27,25 +27,19 @@ static bool next_range(const char **at, unsigned long *first, unsigned long *las
 	return *first <= *last && *last < MOST_CPUS;
 }
 
-/* The mask's digits, of which the last has the first four CPUs, the other way round. */
-static void read_mask(const char *mask, unsigned char digits[MOST_CPUS / 4])
-{
-	size_t used = 0;
-
-	memset(digits, 0, MOST_CPUS / 4);
-	for (size_t i = strlen(mask); i-- && used < MOST_CPUS / 4;)
-		if (isxdigit((unsigned char)mask[i]))
-			digits[used++] = (unsigned char)strtoul((char[]){mask[i], '\0'},
-								NULL, 16);
-}
-
 unsigned int nw_cpus_left_out(const char *mask, const char *online)
 {
 	unsigned char digits[MOST_CPUS / 4];
 	unsigned long first, last;
 	unsigned int count = 0;
 
-	read_mask(mask, digits);
+	/* the mask's digits, of which the last has the first four CPUs, the other way round */
+	size_t used = 0;
+	memset(digits, 0, MOST_CPUS / 4);
+	for (size_t i = strlen(mask); i-- && used < MOST_CPUS / 4;)
+		if (isxdigit((unsigned char)mask[i]))
+			digits[used++] = (unsigned char)strtoul((char[]){mask[i], '\0'},
+								NULL, 16);
 	while (next_range(&online, &first, &last))
 		for (unsigned long cpu = first; cpu <= last; cpu++)
 			count += !(digits[cpu / 4] >> cpu % 4 & 1);

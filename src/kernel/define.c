@@ -252,16 +252,6 @@ static int write_enable(struct nw_session *session, const struct nw_armed_event 
 	return ret < 0 ? ret : shut;
 }
 
-/* Delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
-static void delete_refused(struct nw_session *session, struct nw_armed_event *event)
-{
-	char name[2 * NW_MAX_NAME + 2];
-
-	snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
-	(void)nw_doing_step(&session->doing, NW_DO_DELETE, "", name, NULL);
-	event->defined = 0;
-}
-
 /* Give every place of a refused event one of its own, defined again. */
 static int split(struct nw_session *session, struct nw_armed_event *event)
 {
@@ -308,7 +298,11 @@ static size_t enable_each(struct nw_session *session)
 			continue;
 		}
 		write_enable(session, event, "0");
-		delete_refused(session, event);
+		/* delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
+		char name[2 * NW_MAX_NAME + 2];
+		snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
+		(void)nw_doing_step(&session->doing, NW_DO_DELETE, "", name, NULL);
+		event->defined = 0;
 		if (is_shared(event))
 			split(session, event);
 		else

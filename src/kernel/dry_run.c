@@ -59,25 +59,6 @@ static void restrict_to(struct nw_session *session,
 			(int)options->pids[i]);
 }
 
-static void take_away(struct nw_session *session)
-{
-	struct nw_doing *doing = &session->doing;
-	char text[2 * NW_MAX_NAME + 16];
-
-	(void)nw_session_set(session, "events/enable", "0");
-	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
-	(void)nw_doing_step(doing, NW_DO_RMDIR, text, "", NULL);
-	nw_vec_each (&session->armed->events, event) {
-		if (*(*event)->planned->system || !(*event)->defined)
-			continue;
-		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
-		(void)nw_doing_step(doing, NW_DO_DELETE, "", text, NULL);
-	}
-	nw_vec_each (&session->paths, known)
-		if (strncmp(known->path, held, sizeof(held) - 1) == 0)
-			nw_doing_shell(doing, "exec %s<&-", known->path + sizeof(held) - 1);
-}
-
 static int dry_run(struct nw_session *session, const struct nw_session_options *options,
 		   bool restricted, const nw_strings *middle, struct nw_error *err)
 {
@@ -95,7 +76,20 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 		nw_doing_shell(&session->doing, "%s", *line);
 	if (ret == 0)
 		ret = nw_session_stop(session, err);
-	take_away(session);
+	struct nw_doing *doing = &session->doing;
+	char text[2 * NW_MAX_NAME + 16];
+	(void)nw_session_set(session, "events/enable", "0");
+	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
+	(void)nw_doing_step(doing, NW_DO_RMDIR, text, "", NULL);
+	nw_vec_each (&session->armed->events, event) {
+		if (*(*event)->planned->system || !(*event)->defined)
+			continue;
+		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
+		(void)nw_doing_step(doing, NW_DO_DELETE, "", text, NULL);
+	}
+	nw_vec_each (&session->paths, known)
+		if (strncmp(known->path, held, sizeof(held) - 1) == 0)
+			nw_doing_shell(doing, "exec %s<&-", known->path + sizeof(held) - 1);
 	return ret;
 }
 

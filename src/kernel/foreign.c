@@ -53,17 +53,6 @@ static bool reads_one(instance_t *instance, const char *file)
 	return tracefs_instance_file_read_number(instance, file, &value) == 0 && value == 1;
 }
 
-static void read_filter(instance_t *instance, struct nw_foreign_event *event)
-{
-	char *text = tracefs_event_file_read(instance, event->group, event->name, "filter",
-					     NULL);
-
-	if (text && strncmp(text, "none", 4) != 0)
-		snprintf(event->filter, sizeof(event->filter), "%.*s",
-			 (int)strcspn(text, "\n"), text);
-	free(text);
-}
-
 /* Does the file list numbers (else it says "no pid"), and how many of the threads are among them? */
 static bool read_pid_list(instance_t *instance, const char *file, const nw_pids *threads,
 			  size_t *listed)
@@ -151,17 +140,6 @@ static void read_stats(instance_t *instance, struct nw_foreign_event *event)
 	}
 }
 
-/* Is link a trace_pipe of the instance at dir (not of one below it)? */
-static bool is_pipe_of(const char *link, const char *dir)
-{
-	size_t len = strlen(dir);
-	const char *base = strrchr(link, '/');
-
-	return strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
-	       strncmp(base, "/trace_pipe", 11) == 0 &&
-	       strncmp(link + len, "/instances/", 11) != 0;
-}
-
 static bool holds_pipe(pid_t pid, const char *dir)
 {
 	char path[64], link[4096];
@@ -173,7 +151,12 @@ static bool holds_pipe(pid_t pid, const char *dir)
 	while (fds && !found && (entry = readdir(fds))) {
 		ssize_t got = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
 		link[got > 0 ? got : 0] = '\0';
-		found = is_pipe_of(link, dir);
+		/* is link a trace_pipe of the instance at dir (not of one below it)? */
+		size_t len = strlen(dir);
+		const char *base = strrchr(link, '/');
+		found = strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
+			strncmp(base, "/trace_pipe", 11) == 0 &&
+			strncmp(link + len, "/instances/", 11) != 0;
 	}
 	if (fds)
 		closedir(fds);
@@ -223,7 +206,12 @@ static bool read_instance(const struct nw_tracefs *fs, const char *name,
 	snprintf(event->instance, sizeof(event->instance), "%s", name);
 	event->tracing_on = tracefs_trace_is_on(instance) == 1;
 	event->overwrite = reads_one(instance, "options/overwrite");
-	read_filter(instance, event);
+	char *text = tracefs_event_file_read(instance, event->group, event->name, "filter",
+					     NULL);
+	if (text && strncmp(text, "none", 4) != 0)
+		snprintf(event->filter, sizeof(event->filter), "%.*s",
+			 (int)strcspn(text, "\n"), text);
+	free(text);
 	read_pids(instance, threads, event);
 	read_cpus(instance, event);
 	read_buffer_size(instance, event);
@@ -231,22 +219,6 @@ static bool read_instance(const struct nw_tracefs *fs, const char *name,
 	tracefs_instance_free(instance);
 	find_readers(fs, event);
 	return true;
-}
-
-static void find_instance(const struct nw_tracefs *fs, const nw_pids *threads,
-			  struct nw_foreign_event *event)
-{
-	bool found = read_instance(fs, "", threads, event);
-	int lock = found ? -1 : nw_instances_lock(fs, false);
-
-	/* the only call that asks the library's own idea of where tracefs is */
-	tracefs_set_tracing_dir((char *)fs->path);
-	char **instances = found ? NULL : tracefs_instances(NULL);
-	for (size_t i = 0; instances && instances[i] && !found; i++)
-		found = read_instance(fs, instances[i], threads, event);
-	tracefs_list_free(instances);
-	if (lock >= 0)
-		close(lock);
 }
 
 /* ---- all of them -------------------------------------------------------------------- */
@@ -282,7 +254,16 @@ static int add_event(void *arg, const struct nw_event_line *line)
 		return -ENOMEM;
 	}
 	event.dead_owner = dead_owner(&event);
-	find_instance(f->fs, f->threads, &event);
+	bool found = read_instance(f->fs, "", f->threads, &event);
+	int lock = found ? -1 : nw_instances_lock(f->fs, false);
+	/* the only call that asks the library's own idea of where tracefs is */
+	tracefs_set_tracing_dir((char *)f->fs->path);
+	char **instances = found ? NULL : tracefs_instances(NULL);
+	for (size_t i = 0; instances && instances[i] && !found; i++)
+		found = read_instance(f->fs, instances[i], f->threads, &event);
+	tracefs_list_free(instances);
+	if (lock >= 0)
+		close(lock);
 	*slot = event;
 	return 0;
 }

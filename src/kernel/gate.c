@@ -193,12 +193,6 @@ struct definitions {
 	char *path, *args; /* of the first */
 };
 
-static void free_definitions(struct definitions *d)
-{
-	free(d->path);
-	free(d->args);
-}
-
 struct wanted {
 	const char *event; /* "GROUP/NAME" */
 	struct definitions *out;
@@ -278,6 +272,7 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event)
 		return ret;
 	if (ret == 0 && d.count > 1)
 		ret = delete_shared(fs, &d, group, *slash ? slash + 1 : "");
-	free_definitions(&d);
+	free(d.path);
+	free(d.args);
 	return ret < 0 ? ret : nw_tracefs_append(fs->root, "uprobe_events", line);
 }

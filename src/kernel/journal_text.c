@@ -96,12 +96,6 @@ int nw_journal_read_action(const struct nw_journal_line *line, struct nw_action 
 	return -ENOMEM;
 }
 
-/* "nopwatch 2 BOOT", or "nopwatch-kept 1 BOOT" of before. */
-static bool is_head(const char *line)
-{
-	return strncmp(line, "nopwatch", 8) == 0;
-}
-
 static bool is_of_another_boot(const char *line)
 {
 	const char *its = strrchr(line, ' ');
@@ -138,7 +132,8 @@ int nw_journal_parse(struct nw_buf *text,
 		at++;
 		if (number)
 			*number = at;
-		if (at == 1 && is_head(one)) {
+		/* "nopwatch 2 BOOT", or "nopwatch-kept 1 BOOT" of before */
+		if (at == 1 && (strncmp(one, "nopwatch", 8) == 0)) {
 			ret = is_of_another_boot(one) ? -ESTALE : 0;
 			continue;
 		}
@@ -219,15 +214,6 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 	return 0;
 }
 
-static void reverse(struct nw_steps *steps)
-{
-	for (size_t i = 0, j = steps->list.count; i + 1 < j; i++) {
-		struct nw_step last = steps->list.item[--j];
-		steps->list.item[j] = steps->list.item[i];
-		steps->list.item[i] = last;
-	}
-}
-
 int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out)
 {
 	struct nw_journal_story story = {0};
@@ -242,7 +228,11 @@ int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *o
 		nw_journal_story_free(&story);
 		return ret;
 	}
-	reverse(&story.undos);
+	for (size_t i = 0, j = story.undos.list.count; i + 1 < j; i++) {
+		struct nw_step last = story.undos.list.item[--j];
+		story.undos.list.item[j] = story.undos.list.item[i];
+		story.undos.list.item[i] = last;
+	}
 	*out = story;
 	return 0;
 }

@@ -97,20 +97,6 @@ static void make_place(struct place *p)
 		(void)nw_do(p->fs, NW_DO_WRITE, path, "0");
 }
 
-static void enable_again(const struct place *p, const struct nw_journal *journal,
-			 const nw_strings *events)
-{
-	struct nw_doing doing = {.fs = p->fs};
-
-	(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);
-	nw_vec_each (events, name) {
-		char file[512];
-		nw_event_file(p->where, p->group, *name, "enable", file);
-		(void)nw_do(p->fs, NW_DO_WRITE, file, "1");
-	}
-	(void)nw_gate_step(&doing, journal, NW_GATE_SHUT);
-}
-
 static int find_suspects(const struct place *p, const struct nw_inventory *sites,
 			 nw_strings *suspects, nw_strings *missing)
 {
@@ -150,7 +136,14 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	if (needed) {
 		define_missing(&p, story, &missing, &fds);
 		make_place(&p);
-		enable_again(&p, journal, &suspects);
+		struct nw_doing doing = {.fs = p.fs};
+		(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);
+		nw_vec_each (&suspects, name) {
+			char file[512];
+			nw_event_file(p.where, p.group, *name, "enable", file);
+			(void)nw_do(p.fs, NW_DO_WRITE, file, "1");
+		}
+		(void)nw_gate_step(&doing, journal, NW_GATE_SHUT);
 	}
 	nw_vec_each (&fds, fd)
 		if (*fd >= 0)

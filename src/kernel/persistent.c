@@ -651,22 +651,6 @@ static void save_event(const struct nw_persistent_event *event, struct nw_buf *o
 	}
 }
 
-static void save(const struct nw_persistent *journal, struct nw_buf *out)
-{
-	nw_journal_head(out);
-	nw_vec_each (&journal->events, event)
-		save_event(event, out);
-	nw_vec_each (&journal->instances, name) {
-		nw_buf_adds(out, "instance");
-		nw_plan_word(out, *name);
-		nw_buf_addc(out, '\n');
-	}
-	nw_vec_each (&journal->left.list, step)
-		nw_journal_action(out, "left", &step->go);
-	nw_vec_each (&journal->suspects.list, step)
-		nw_journal_action(out, "suspect", &step->go);
-}
-
 /* The new file is locked before it takes the old one's name. */
 static int write_fresh(int dir, const struct nw_buf *text)
 {
@@ -695,7 +679,18 @@ int nw_persistent_save(struct nw_persistent *journal, struct nw_error *err)
 
 	if (dir < 0)
 		return dir;
-	save(journal, &text);
+	nw_journal_head(&text);
+	nw_vec_each (&journal->events, event)
+		save_event(event, &text);
+	nw_vec_each (&journal->instances, name) {
+		nw_buf_adds(&text, "instance");
+		nw_plan_word(&text, *name);
+		nw_buf_addc(&text, '\n');
+	}
+	nw_vec_each (&journal->left.list, step)
+		nw_journal_action(&text, "left", &step->go);
+	nw_vec_each (&journal->suspects.list, step)
+		nw_journal_action(&text, "suspect", &step->go);
 	int ret = text.failed ? -ENOMEM : write_fresh(dir, &text);
 	close(dir);
 	nw_buf_free(&text);

@@ -352,24 +352,6 @@ static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 		raised->lowered = true;
 }
 
-/* Those that were made while we went through are found in another round. */
-static void lower_all(struct nw_semaphores *set)
-{
-	bool again = true;
-
-	set->closing = true;
-	for (int round = 0; again && round < MOST_ROUNDS; round++) {
-		nw_semaphores_scan(set, false);
-		again = false;
-		nw_vec_each (&set->targets, target) {
-			if (!is_raised(target))
-				continue;
-			lower_in(set, target);
-			again = true;
-		}
-	}
-}
-
 static void free_set(struct nw_semaphores *set)
 {
 	nw_vec_each (&set->targets, target)
@@ -386,7 +368,19 @@ static void free_set(struct nw_semaphores *set)
 static int finish(struct nw_semaphores *set, nw_strings *stuck)
 {
 	nw_strings_free(&set->problems); /* of the raising */
-	lower_all(set);
+	/* those that were made while we went through are found in another round */
+	bool again = true;
+	set->closing = true;
+	for (int round = 0; again && round < MOST_ROUNDS; round++) {
+		nw_semaphores_scan(set, false);
+		again = false;
+		nw_vec_each (&set->targets, target) {
+			if (!is_raised(target))
+				continue;
+			lower_in(set, target);
+			again = true;
+		}
+	}
 	int ret = set->problems.count ? -EBUSY : 0;
 	nw_vec_each (&set->problems, problem)
 		nw_strings_addf(stuck, "%s", *problem);

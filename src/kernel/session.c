@@ -84,15 +84,6 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 				     : 0;
 }
 
-static int choose_buffer(struct nw_session *session, struct nw_error *err)
-{
-	const bool *has = session->features->has;
-
-	return has[NW_FEATURE_INSTANCES] && has[NW_FEATURE_INSTANCE_EVENTS]
-		       ? make_instance(session, err)
-		       : take_top(session, err);
-}
-
 enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16])
 {
 	static const enum nw_feature needed[] = {[NW_CLOCK_MONO] = NW_FEATURE_CLOCK_MONO,
@@ -277,7 +268,10 @@ static void clean_before(struct nw_session *session)
 int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
 		       struct nw_error *err)
 {
-	int ret = choose_buffer(session, err);
+	const bool *has = session->features->has;
+	int ret = has[NW_FEATURE_INSTANCES] && has[NW_FEATURE_INSTANCE_EVENTS]
+			  ? make_instance(session, err)
+			  : take_top(session, err);
 
 	if (ret == 0)
 		ret = set_clock(session, err);

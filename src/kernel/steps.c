@@ -220,11 +220,6 @@ bool nw_error_passes(int ret)
 	return false;
 }
 
-static void keep_for_later(struct nw_steps *left, const struct nw_action *action)
-{
-	nw_steps_add(left, action->kind, action->file, action->text);
-}
-
 void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
 		   struct nw_steps *left, struct nw_error *err)
 {
@@ -237,8 +232,9 @@ void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, si
 			continue;
 		nw_error_hint(err, "and '%s' could not be put back into %s: %s", back->text,
 			      back->file, nw_strerror(-ret));
-		if (left && nw_error_passes(ret))
-			keep_for_later(left, back);
+		if (left && nw_error_passes(ret)) {
+			nw_steps_add(left, back->kind, back->file, back->text);
+		}
 	}
 }
 

@@ -136,18 +136,6 @@ int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 
 /* ---- doing it ----------------------------------------------------------------------- */
 
-/* What the instance records is of no use to anybody any more; and should it have to stay, the
- * kernel's own events in it must not cost anybody anything. */
-static void silence_instance(const struct survey *s)
-{
-	char file[NW_MAX_NAME + 48];
-
-	snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
-	(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
-	snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
-	(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
-}
-
 enum {
 	LEAST_KIB = 8 /* two pages a CPU: fewer the kernel does not make of it */
 };
@@ -237,8 +225,15 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 {
 	struct nw_steps disable = {0}, rest = {0};
 
-	if (s->has_instance)
-		silence_instance(s);
+	if (s->has_instance) {
+		/* what the instance records is of no use to anybody any more; and should it have to stay,
+		 * the kernel's own events in it must not cost anybody anything */
+		char file[NW_MAX_NAME + 48];
+		snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
+		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
+		snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
+		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
+	}
 	steps_disable(s, &disable);
 	steps_delete(s, &rest);
 	/* nothing is deleted that may still be enabled */

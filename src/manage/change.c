@@ -10,15 +10,11 @@
 
 #include "manager.h"
 
-static const char *label_of(const struct nw_uprobe_event *event)
-{
-	return event->persistent ? event->persistent->label : "";
-}
-
 static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
 		  const char *where, enum nw_change_kind kind, struct nw_error *err)
 {
-	return nw_manager_change(m, event->group, event->name, label_of(event), where,
+	return nw_manager_change(m, event->group, event->name,
+				 event->persistent ? event->persistent->label : "", where,
 				 kind) < 0
 		       ? nw_no_memory(err)
 		       : 0;
@@ -109,29 +105,24 @@ int nw_manager_switch(struct nw_manager *m, const struct nw_uprobe_event *event,
 
 /* ---- remove ------------------------------------------------------------------------- */
 
-/* Places where others have enabled it, for the user; "" if there are none. */
-static void list_others(const struct nw_uprobe_event *event, struct nw_buf *out)
+static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err)
 {
+	struct nw_buf others = {0};
+	int ret = 0;
+
+	/* places where others have enabled it, for the user; "" if there are none */
 	nw_vec_each (&event->uses, use) {
 		bool is_ours = event->persistent
 				       ? nw_strings_has(&event->persistent->on, use->where)
 				       : event->owner == NW_OWNER_PERSISTENT; /* assumed */
 		if (!use->on || is_ours)
 			continue;
-		nw_buf_adds(out, out->len ? ", " : "");
+		nw_buf_adds(&others, others.len ? ", " : "");
 		if (*use->where)
-			nw_buf_printf(out, "instance '%s'", use->where);
+			nw_buf_printf(&others, "instance '%s'", use->where);
 		else
-			nw_buf_adds(out, "the top-level buffer");
+			nw_buf_adds(&others, "the top-level buffer");
 	}
-}
-
-static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err)
-{
-	struct nw_buf others = {0};
-	int ret = 0;
-
-	list_others(event, &others);
 	if (others.len) {
 		ret = nw_fail(err, EBUSY,
 			      "%s:%s is in use: somebody else has enabled it in %s",

@@ -123,20 +123,6 @@ static struct nw_type note_type(const struct nw_operand *op)
 	return type;
 }
 
-/* A floating-point value is as wide as the note says; where the note does not know that it is
- * one, as the user says, as far as it has so many bits. */
-static void fit_float(const struct nw_operand *op, struct nw_fetch *out)
-{
-	unsigned int bits = op->size * 8;
-
-	if (!op->is_float)
-		bits = smaller(bits, out->shown.bits);
-	if (bits == 32 || bits == 64)
-		out->shown.bits = bits;
-	else
-		out->problem = "a floating-point value has 4 or 8 bytes";
-}
-
 /* The field's type as the kernel's grammar spells it. */
 static void field_text(const struct nw_type *field, const struct nw_caps *caps,
 		       char out[16])
@@ -324,8 +310,18 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		out->problem = "its symbol has not been looked up";
 	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
 	bool plain = is_plain_size(op->size);
-	if (!out->problem && plain && out->shown.base == NW_TYPE_FLOAT && !out->shown.array)
-		fit_float(op, out);
+	if (!out->problem && plain && out->shown.base == NW_TYPE_FLOAT &&
+	    !out->shown.array) {
+		/* a floating-point value is as wide as the note says; where the note does not know that it
+		 * is one, as the user says, as far as it has so many bits */
+		unsigned int bits = op->size * 8;
+		if (!op->is_float)
+			bits = smaller(bits, out->shown.bits);
+		if (bits == 32 || bits == 64)
+			out->shown.bits = bits;
+		else
+			out->problem = "a floating-point value has 4 or 8 bytes";
+	}
 	if (out->problem)
 		return;
 	if (op->kind == NW_OPERAND_CONSTANT) {

@@ -53,17 +53,6 @@ static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
 		nw_event_name(event, i, event->name);
 }
 
-/* perf's: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._). */
-static void group_after_file(const char *path, char out[NW_MAX_NAME + 1])
-{
-	const char *slash = strrchr(path, '/');
-	char name[NW_MAX_NAME - 8];
-
-	nw_identifier(slash ? slash + 1 : path, sizeof(name) - 1, name);
-	name[strcspn(name, "_")] = '\0';
-	snprintf(out, NW_MAX_NAME + 1, "probe_%s", *name ? name : "file");
-}
-
 static void group_of(const struct nw_probe *probe, const char *wanted,
 		     char out[NW_MAX_NAME + 1])
 {
@@ -75,7 +64,13 @@ static void group_of(const struct nw_probe *probe, const char *wanted,
 		nw_identifier(probe->provider, sizeof(provider) - 1, provider);
 		snprintf(out, NW_MAX_NAME + 1, "sdt_%s", provider);
 	} else {
-		group_after_file(probe->image->path, out);
+		/* perf's: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._) */
+		const char *slash = strrchr(probe->image->path, '/');
+		char name[NW_MAX_NAME - 8];
+		nw_identifier(slash ? slash + 1 : probe->image->path, sizeof(name) - 1,
+			      name);
+		name[strcspn(name, "_")] = '\0';
+		snprintf(out, NW_MAX_NAME + 1, "probe_%s", *name ? name : "file");
 	}
 }
 

@@ -109,15 +109,6 @@ static void write_event(const struct nw_plan *plan, const struct nw_event *event
 	nw_buf_addc(out, '\n');
 }
 
-static void write_events(const struct nw_armed *armed, struct nw_buf *out)
-{
-	nw_buf_adds(out, "nw_events_of_this() {\n");
-	nw_vec_each (&armed->events, event)
-		if ((*event)->defined)
-			write_event(armed->plan, (*event)->planned, out);
-	nw_buf_adds(out, "}\n\n");
-}
-
 /* ---- the ring buffer ----------------------------------------------------------------- */
 
 static void write_setting(const struct nw_setting *setting, const char *value,
@@ -160,33 +151,6 @@ static void write_header(const char *plan, struct nw_buf *out)
 
 /* ---- the script --------------------------------------------------------------------- */
 
-static void write_about(const struct nw_plan *plan, struct nw_buf *out)
-{
-	nw_buf_adds(out, "#!/bin/sh\n"
-			 "# Made by nopwatch " NOPWATCH_VERSION
-			 ". Run as root: sh SCRIPT >FILE, then nopwatch stat --from FILE;\n"
-			 "# or: ssh HOST sh <SCRIPT | nopwatch stat --from -\n#\n");
-	nw_vec_each (&plan->selection->probes, probe) {
-		nw_buf_adds(out, "#   ");
-		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
-		nw_buf_addc(out, '\n');
-	}
-	nw_buf_addc(out, '\n');
-}
-
-/* Seconds with as many decimals as they have. */
-static void write_seconds(uint64_t ns, struct nw_buf *out)
-{
-	uint64_t ms = (ns + 999999) / 1000000;
-
-	nw_buf_adds(out, "nw_seconds=");
-	if (ns && ms % 1000)
-		nw_buf_printf(out, "%" PRIu64 ".%03" PRIu64, ms / 1000, ms % 1000);
-	else if (ns)
-		nw_buf_printf(out, "%" PRIu64, ms / 1000);
-	nw_buf_addc(out, '\n');
-}
-
 static void write_options(const struct nw_script_options *options, const char *plan,
 			  struct nw_buf *out)
 {
@@ -197,7 +161,14 @@ static void write_options(const struct nw_script_options *options, const char *p
 	for (size_t i = 0; i < options->pid_count; i++)
 		nw_buf_printf(out, "%s%d", i ? " " : "", (int)options->pids[i]);
 	nw_buf_adds(out, "'\n");
-	write_seconds(options->duration_ns, out);
+	/* Seconds with as many decimals as they have */
+	uint64_t ms = (options->duration_ns + 999999) / 1000000;
+	nw_buf_adds(out, "nw_seconds=");
+	if (options->duration_ns && ms % 1000)
+		nw_buf_printf(out, "%" PRIu64 ".%03" PRIu64, ms / 1000, ms % 1000);
+	else if (options->duration_ns)
+		nw_buf_printf(out, "%" PRIu64, ms / 1000);
+	nw_buf_addc(out, '\n');
 	nw_buf_printf(out, "nw_buffer_kb=%" PRIu64 "\n",
 		      options->buffer_bytes ? (options->buffer_bytes + 1023) / 1024
 					    : DEFAULT_BUFFER_KB);
@@ -211,10 +182,23 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 	struct nw_buf saved = {0};
 
 	nw_plan_save(armed, &saved);
-	write_about(plan, out);
+	nw_buf_adds(out, "#!/bin/sh\n"
+			 "# Made by nopwatch " NOPWATCH_VERSION
+			 ". Run as root: sh SCRIPT >FILE, then nopwatch stat --from FILE;\n"
+			 "# or: ssh HOST sh <SCRIPT | nopwatch stat --from -\n#\n");
+	nw_vec_each (&plan->selection->probes, probe) {
+		nw_buf_adds(out, "#   ");
+		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
+		nw_buf_addc(out, '\n');
+	}
+	nw_buf_addc(out, '\n');
 	write_options(options, nw_buf_str(&saved), out);
 	int ret = write_files(plan, options, out, err);
-	write_events(armed, out);
+	nw_buf_adds(out, "nw_events_of_this() {\n");
+	nw_vec_each (&armed->events, event)
+		if ((*event)->defined)
+			write_event(armed->plan, (*event)->planned, out);
+	nw_buf_adds(out, "}\n\n");
 	write_settings(out);
 	write_header(nw_buf_str(&saved), out);
 	nw_buf_adds(out, nw_script_body);

@@ -453,19 +453,6 @@ static bool load_constant(const struct loader *load, size_t i, struct nw_fetch *
 	return !fetch->is_constant || number(load, i, UINT64_MAX, &fetch->constant);
 }
 
-static int load_problem(struct loader *load, size_t i, struct nw_fetch *fetch)
-{
-	const char *text = load->words[i];
-	nw_strings *texts = &load->plan->texts;
-
-	if (!*text)
-		return 0;
-	if (nw_strings_add(texts, text, strlen(text)) < 0)
-		return -ENOMEM;
-	fetch->problem = texts->item[texts->count - 1];
-	return 0;
-}
-
 static int load_source(struct loader *load)
 {
 	struct nw_plan *plan = load->plan;
@@ -492,7 +479,14 @@ static int load_source(struct loader *load)
 	    !type(load, 4, &source->fetch.field) || !type(load, 5, &source->fetch.shown) ||
 	    !load_constant(load, 7, &source->fetch))
 		return -EBADMSG;
-	return load_problem(load, 9, &source->fetch);
+	const char *text = load->words[9];
+	nw_strings *texts = &load->plan->texts;
+	if (!*text)
+		return 0;
+	if (nw_strings_add(texts, text, strlen(text)) < 0)
+		return -ENOMEM;
+	source->fetch.problem = texts->item[texts->count - 1];
+	return 0;
 }
 
 static struct nw_source *last_source(const struct loader *load)

@@ -72,17 +72,11 @@ static int add_file(struct nw_selection *selection, const char *path, bool force
 
 /* ---- files of processes ------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Does the path of a mapped file match what the spec says: whole path, or (lib)name(.so.N)? */
 static bool matches_path(const char *wanted, const char *path)
 {
-	const char *base = base_name(path);
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
 	size_t len = strlen(wanted);
 
 	if (strchr(wanted, '/'))

@@ -65,12 +65,6 @@ static int skip_past(struct nw_scan *scan, const char *end, const char *what)
 	return 0;
 }
 
-static void skip_line(struct nw_scan *scan)
-{
-	while (scan->at < scan->end && *scan->at != '\n')
-		scan->at++;
-}
-
 /* Behind the string that begins here, or at the end of its line. */
 static const char *past_string(const char *at, const char *end)
 {
@@ -143,7 +137,8 @@ static int skip_one(struct nw_scan *scan)
 	if (starts(scan, "/*"))
 		return skip_past(scan, "*/", "the comment that begins here");
 	if (starts(scan, "//") || (scan->tapset && *scan->at == '#')) {
-		skip_line(scan);
+		while (scan->at < scan->end && *scan->at != '\n')
+			scan->at++;
 		return 0;
 	}
 	return scan->tapset ? skip_condition(scan) : 1;

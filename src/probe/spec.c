@@ -183,11 +183,6 @@ static char *glob_field(char *field)
 	return field;
 }
 
-static bool is_like_path(const char *text, size_t len)
-{
-	return memchr(text, '/', len) || memmem(text, len, ".so", 3);
-}
-
 /* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module and function. */
 static size_t skip_dtrace_fields(const char *text, size_t len)
 {
@@ -210,7 +205,8 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 	spec->name = glob_field(cut_field(text, &len));
 	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':')
 		len = skip_dtrace_fields(text, len);
-	if (!memchr(text, ':', len) && is_like_path(text, len)) {
+	if (!memchr(text, ':', len) &&
+	    (memchr(text, '/', len) || memmem(text, len, ".so", 3))) {
 		spec->provider = strdup("*"); /* usdt:PATH:NAME */
 	} else {
 		size_t perf = perf_prefix(text, len);

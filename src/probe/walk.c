@@ -113,18 +113,6 @@ static char type_of(int dir, const struct dirent64 *name)
 	return (char)IFTODT(st.st_mode);
 }
 
-/* opendir(3) and readdir(3) need three more system calls for each directory. */
-static int read_names(struct reader *reader, int fd)
-{
-	_Alignas(struct dirent64) char part[32768];
-	long got;
-
-	nw_buf_clear(&reader->names);
-	while ((got = syscall(SYS_getdents64, fd, part, sizeof(part))) > 0)
-		nw_buf_add(&reader->names, part, (size_t)got);
-	return reader->names.failed ? -ENOMEM : 0;
-}
-
 static bool is_wanted(int dir, struct dirent64 *name)
 {
 	name->d_type = (unsigned char)type_of(dir, name);
@@ -278,7 +266,13 @@ static int by_path(const void *a, const void *b)
 
 static int read_entries(struct reader *reader, struct dir *dir, int fd, dev_t dev)
 {
-	int ret = read_names(reader, fd);
+	/* opendir(3) and readdir(3) need three more system calls for each directory */
+	_Alignas(struct dirent64) char part[32768];
+	long got;
+	nw_buf_clear(&reader->names);
+	while ((got = syscall(SYS_getdents64, fd, part, sizeof(part))) > 0)
+		nw_buf_add(&reader->names, part, (size_t)got);
+	int ret = reader->names.failed ? -ENOMEM : 0;
 
 	for (size_t at = 0; ret == 0 && at < reader->names.len;) {
 		struct dirent64 *name = (struct dirent64 *)(reader->names.data + at);
@@ -386,16 +380,6 @@ static void start_threads(struct walk *walk)
 			walk->thread_count++;
 }
 
-static void end_threads(struct walk *walk)
-{
-	pthread_mutex_lock(&walk->lock);
-	walk->ended = true;
-	pthread_cond_broadcast(&walk->changed);
-	pthread_mutex_unlock(&walk->lock);
-	for (unsigned int i = 0; i < walk->thread_count; i++)
-		pthread_join(walk->threads[i], NULL);
-}
-
 /* ---- the whole ---------------------------------------------------------------------- */
 
 static int hand_out(struct walk *walk, const char *path)
@@ -438,7 +422,12 @@ static int walk_dir(struct walk *walk, struct dir *root)
 	pthread_cond_init(&walk->changed, NULL);
 	walk->todo = root;
 	int ret = finish_dir(walk, &reader, root, 0);
-	end_threads(walk);
+	pthread_mutex_lock(&walk->lock);
+	walk->ended = true;
+	pthread_cond_broadcast(&walk->changed);
+	pthread_mutex_unlock(&walk->lock);
+	for (unsigned int i = 0; i < walk->thread_count; i++)
+		pthread_join(walk->threads[i], NULL);
 	pthread_mutex_destroy(&walk->lock);
 	pthread_cond_destroy(&walk->changed);
 	free_reader(&reader);

@@ -89,18 +89,6 @@ static int check_common(struct nw_formats *formats, const struct source *source,
 	return 0;
 }
 
-/* No event of the formats is larger than this; one with a string of its own may be. */
-static void note_size(struct nw_formats *formats, const struct nw_fields *fields)
-{
-	nw_vec_each (&fields->list, field) {
-		uint32_t end = field->format.offset + field->format.size;
-		if (field->format.dynamic)
-			formats->largest = UINT32_MAX;
-		else if (end > formats->largest)
-			formats->largest = end;
-	}
-}
-
 /* Make an entry for an event. */
 static int add_format(struct nw_formats *formats, const struct source *source,
 		      struct nw_event_format **out, struct nw_error *err)
@@ -118,7 +106,14 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 	*slot = *out = format;
 	format->id = source->fields.id;
 	format->size = formats->least;
-	note_size(formats, &source->fields);
+	/* no event of the formats is larger than this; one with a string of its own may be */
+	nw_vec_each (&source->fields.list, field) {
+		uint32_t end = field->format.offset + field->format.size;
+		if (field->format.dynamic)
+			formats->largest = UINT32_MAX;
+		else if (end > formats->largest)
+			formats->largest = end;
+	}
 	return 0;
 }
 
@@ -375,23 +370,6 @@ static int index_by_id(struct nw_formats *formats)
 	return 0;
 }
 
-static int load_all(struct loader *load, const struct nw_armed *armed, bool tasks,
-		    struct nw_error *err)
-{
-	int ret = 0;
-
-	nw_vec_each (&armed->events, event)
-		if (ret == 0 && (*event)->defined)
-			ret = load_probe(load,
-					 nw_event_group(armed->plan, (*event)->planned),
-					 *event, err);
-	if (ret == 0 && tasks && load_tasks(load) < 0)
-		ret = nw_no_memory(err);
-	if (ret == 0 && index_by_id(load->formats) < 0)
-		ret = nw_no_memory(err);
-	return ret;
-}
-
 int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err)
@@ -404,7 +382,16 @@ int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header
 
 	if (ret < 0)
 		return ret;
-	ret = load_all(&load, armed, tasks, err);
+	ret = 0;
+	nw_vec_each (&armed->events, event)
+		if (ret == 0 && (*event)->defined)
+			ret = load_probe(&load,
+					 nw_event_group(armed->plan, (*event)->planned),
+					 *event, err);
+	if (ret == 0 && tasks && load_tasks(&load) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && index_by_id(load.formats) < 0)
+		ret = nw_no_memory(err);
 	if (ret < 0)
 		nw_formats_free(&formats);
 	else

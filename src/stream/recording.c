@@ -284,17 +284,13 @@ static void take_word(struct reader *r, const char *word, size_t len)
 	r->bad |= !at || memcmp(at, word, len) != 0;
 }
 
-static const char *take_string(struct reader *r)
-{
-	const char *nul = r->bad ? NULL : memchr(r->at, '\0', (size_t)(r->end - r->at));
-
-	return nul ? take(r, (uint64_t)(nul - r->at) + 1) : take(r, UINT64_MAX);
-}
-
 static void take_formats(struct reader *r, struct nw_recording *out)
 {
 	for (uint64_t systems = take_number(r, 4); systems && !r->bad; systems--) {
-		const char *system = take_string(r);
+		const char *nul = r->bad ? NULL
+					 : memchr(r->at, '\0', (size_t)(r->end - r->at));
+		const char *system = nul ? take(r, (uint64_t)(nul - r->at) + 1)
+					 : take(r, UINT64_MAX);
 		for (uint64_t count = take_number(r, 4); count && !r->bad; count--) {
 			/* each of the plan's events is looked for among all of them */
 			struct nw_format_text *format = out->formats.count < MOST_FORMATS

@@ -164,11 +164,6 @@ const struct nw_buf *nw_text_header(const struct nw_text *text)
 
 /* ---- the buffer --------------------------------------------------------------------- */
 
-static bool has_newest(const struct nw_text *text)
-{
-	return text->newest >= text->first && text->newest < text->end;
-}
-
 /* The first byte that anything still needs. */
 static uint64_t needed_from(const struct nw_text *text)
 {
@@ -381,20 +376,6 @@ static void take_bad(struct nw_text *text)
 		text->stats.bad_at = text->stats.lines;
 }
 
-/* Look for quotes between the tail's beginning and a line: what has been searched is not
- * searched again for the next line. */
-static void count_quotes(struct nw_text *text, const char *line)
-{
-	const char *at = text->bytes + (text->quotes_to - text->base);
-
-	while (at < line && (at = memchr(at, '"', (size_t)(line - at)))) {
-		text->has_quote = true;
-		text->open_quote = !text->open_quote;
-		at++;
-	}
-	text->quotes_to = text->base + (uint64_t)(line - text->bytes);
-}
-
 /* Does the line belong to a string of the one before it? What looks like a comment does only
  * if that string cannot have ended. */
 static bool belongs_to_string(struct nw_text *text, const char *line, size_t len,
@@ -404,10 +385,18 @@ static bool belongs_to_string(struct nw_text *text, const char *line, size_t len
 
 	if (!text->has_tail || end - text->tail >= LINE_MOST)
 		return false;
-	count_quotes(text, line);
+	/* Look for quotes between the tail's beginning and a line: what has been searched is not
+	 * searched again for the next line */
+	const char *at = text->bytes + (text->quotes_to - text->base);
+	while (at < line && (at = memchr(at, '"', (size_t)(line - at)))) {
+		text->has_quote = true;
+		text->open_quote = !text->open_quote;
+		at++;
+	}
+	text->quotes_to = text->base + (uint64_t)(line - text->bytes);
 	if (comment ? !text->open_quote : !text->has_quote)
 		return false;
-	if (has_newest(text))
+	if (text->newest >= text->first && text->newest < text->end)
 		text->window[text->newest % NW_TEXT_WINDOW].len = (uint32_t)(end -
 									     text->tail);
 	return true;

@@ -175,21 +175,17 @@ static void store(unsigned char *to, uint64_t value, uint32_t bytes)
 		memcpy(to, &byte, 1);
 }
 
-/* Bytes that a program has in a word, in its order. */
-static void store_bytes(const struct nw_text_field *field, unsigned char *to,
-			uint64_t value, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		to[field->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
-}
-
 static void store_element(const struct nw_text_field *field, unsigned char *to,
 			  uint64_t value, uint32_t bytes)
 {
-	if (field->bytes)
-		store_bytes(field, to, value, bytes);
-	else
+	if (field->bytes) {
+		/* Bytes that a program has in a word, in its order */
+		for (uint32_t i = 0; i < bytes; i++)
+			to[field->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >>
+										    8 * i);
+	} else {
 		store(to, value, bytes);
+	}
 }
 
 /* "{1,2,3}"; as many elements as the field has. */
@@ -308,13 +304,6 @@ static bool store_value(const struct nw_text_event *event, size_t i, const char 
 	return true;
 }
 
-static void mark_present(const struct nw_text_event *event, size_t i, struct nw_buf *room)
-{
-	unsigned char *bits = (unsigned char *)room->data + event->format->present;
-
-	bits[i / 8] = (unsigned char)(bits[i / 8] | 1u << i % 8);
-}
-
 static void store_values(const struct nw_text_event *event, const char *args,
 			 const char *end, struct nw_buf *room)
 {
@@ -332,8 +321,11 @@ static void store_values(const struct nw_text_event *event, const char *args,
 		if (!value)
 			continue;
 		at = end_of_value(event, field, value, end);
-		if (store_value(event, i, value, at, room) && !room->failed)
-			mark_present(event, i, room);
+		if (store_value(event, i, value, at, room) && !room->failed) {
+			unsigned char *bits = (unsigned char *)room->data +
+					      event->format->present;
+			bits[i / 8] = (unsigned char)(bits[i / 8] | 1u << i % 8);
+		}
 	}
 }
 

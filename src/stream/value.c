@@ -139,18 +139,6 @@ static void take_string(const struct nw_record *record, const struct nw_field_fo
 		set_string(bytes, len, out);
 }
 
-static void take_array(const struct nw_record *record, const struct nw_field_format *field,
-		       const struct nw_fetch *fetch, struct nw_value *out)
-{
-	out->kind = NW_VALUE_ARRAY;
-	out->bits = fetch->field.bits;
-	out->element = kind_of(fetch->shown.base);
-	out->elements = record->data + field->offset;
-	out->len = fetch->field.array;
-	if ((uint64_t)out->len * (out->bits / 8) > field->size)
-		miss(out, "the event's format is not as defined");
-}
-
 /* The element of an array at index * scale bytes. */
 static void take_indexed(const struct nw_record *record,
 			 const struct nw_field_format *field,
@@ -248,7 +236,13 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		take_indexed(record, field, &format->fields.item[source->high_field], fetch,
 			     out);
 	} else if (fetch->field.array) {
-		take_array(record, field, fetch, out);
+		out->kind = NW_VALUE_ARRAY;
+		out->bits = fetch->field.bits;
+		out->element = kind_of(fetch->shown.base);
+		out->elements = record->data + field->offset;
+		out->len = fetch->field.array;
+		if ((uint64_t)out->len * (out->bits / 8) > field->size)
+			miss(out, "the event's format is not as defined");
 	} else if (source->high_field >= 0) {
 		const struct nw_field_format *high =
 			&format->fields.item[source->high_field];

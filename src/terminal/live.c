@@ -238,22 +238,16 @@ static int take_interval(void *arg, uint64_t start, uint64_t end, struct nw_erro
 	return v->quit ? -ECANCELED : 0;
 }
 
-/* How long all of it is, where a recording tells; 0: not known. */
-static uint64_t all_ns(const struct nw_live_view *v, const struct nw_run_result *so_far)
-{
-	bool known = v->options.recorded && so_far->stop_ns != UINT64_MAX;
-
-	return known && so_far->stop_ns > so_far->start_ns
-		       ? so_far->stop_ns - so_far->start_ns
-		       : 0;
-}
-
 static int take_armed(void *arg, struct nw_reports *reports, struct nw_error *err)
 {
 	struct nw_live_view *v = arg;
 	struct nw_measure *m = &reports->measure;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
-	uint64_t all = all_ns(v, so_far);
+	/* how long all of it is, where a recording tells; 0: not known */
+	bool known = v->options.recorded && so_far->stop_ns != UINT64_MAX;
+	uint64_t all = known && so_far->stop_ns > so_far->start_ns
+			       ? so_far->stop_ns - so_far->start_ns
+			       : 0;
 
 	v->reports = reports;
 	v->told_until = so_far->start_ns;

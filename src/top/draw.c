@@ -315,27 +315,22 @@ static size_t fitting(const nw_top_list *list, size_t first, size_t lines)
 	return i - first;
 }
 
-/* The first row that is shown: moved only as far as the cursor asks for. */
-static void scroll(struct nw_top_view *view, const nw_top_list *list, size_t cursor,
-		   size_t lines)
-{
-	if (view->first > cursor)
-		view->first = cursor;
-	while (view->first < cursor &&
-	       cursor >= view->first + fitting(list, view->first, lines))
-		view->first++;
-	while (view->first > 0 &&
-	       view->first - 1 + fitting(list, view->first - 1, lines) >= list->count)
-		view->first--;
-	view->page = fitting(list, view->first, lines);
-}
-
 static void rows(const struct nw_drawing *d, const nw_top_list *list, struct nw_area area)
 {
 	struct layout l = lay_out(d, list);
 	size_t cursor = nw_top_list_cursor(list, d->view), y = area.y;
 
-	scroll(d->view, list, cursor, area.rows);
+	/* the first row that is shown: moved only as far as the cursor asks for */
+	if (d->view->first > cursor)
+		d->view->first = cursor;
+	while (d->view->first < cursor &&
+	       cursor >= d->view->first + fitting(list, d->view->first, area.rows))
+		d->view->first++;
+	while (d->view->first > 0 &&
+	       d->view->first - 1 + fitting(list, d->view->first - 1, area.rows) >=
+		       list->count)
+		d->view->first--;
+	d->view->page = fitting(list, d->view->first, area.rows);
 	for (size_t i = d->view->first; i < d->view->first + d->view->page; i++) {
 		const struct nw_top_row *row = list->item[i].row;
 		if (i == d->view->first || row->is_span != list->item[i - 1].row->is_span)
@@ -414,15 +409,6 @@ static void last_line(const struct nw_drawing *d, size_t y)
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
-static void too_small(const struct nw_drawing *d)
-{
-	char text[80];
-
-	snprintf(text, sizeof(text), "too small: %zux%zu of %dx%d", d->canvas->columns,
-		 d->canvas->rows, LEAST_COLUMNS, LEAST_ROWS);
-	nw_draw_text(d, 0, 0, d->canvas->columns, 0, text);
-}
-
 int nw_top_draw(const struct nw_top *top, struct nw_top_view *view,
 		struct nw_canvas *canvas)
 {
@@ -432,7 +418,10 @@ int nw_top_draw(const struct nw_top *top, struct nw_top_view *view,
 	nw_top_list list = {0};
 
 	if (canvas->columns < LEAST_COLUMNS || canvas->rows < LEAST_ROWS) {
-		too_small(&d);
+		char text[80];
+		snprintf(text, sizeof(text), "too small: %zux%zu of %dx%d",
+			 d.canvas->columns, d.canvas->rows, LEAST_COLUMNS, LEAST_ROWS);
+		nw_draw_text(&d, 0, 0, d.canvas->columns, 0, text);
 		return 0;
 	}
 	int ret = nw_top_list_make(top, view, &list);

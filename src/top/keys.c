@@ -57,15 +57,6 @@ static void ask(struct nw_top_view *view, enum nw_top_prompt prompt, const char 
 	snprintf(view->input, sizeof(view->input), "%s", input);
 }
 
-static void take_back(char *input)
-{
-	size_t len = strlen(input);
-
-	while (len > 0 && ((unsigned char)input[len - 1] & 0xc0) == 0x80)
-		len--;
-	input[len ? len - 1 : 0] = '\0';
-}
-
 static void type(char *input, size_t size, uint32_t key)
 {
 	size_t len = strlen(input);
@@ -84,13 +75,17 @@ static enum nw_top_action press_prompt(struct nw_top_view *view, uint32_t key)
 {
 	enum nw_top_prompt prompt = view->prompt;
 
-	if (key == NW_PRESS_BACKSPACE)
-		take_back(view->input);
-	else if (key < NW_PRESS_ENTER)
+	if (key == NW_PRESS_BACKSPACE) {
+		size_t len = strlen(view->input);
+		while (len > 0 && ((unsigned char)view->input[len - 1] & 0xc0) == 0x80)
+			len--;
+		view->input[len ? len - 1 : 0] = '\0';
+	} else if (key < NW_PRESS_ENTER) {
 		type(view->input,
 		     prompt == NW_PROMPT_FILTER ? sizeof(view->filter)
 						: sizeof(view->input),
 		     key);
+	}
 	if (key == NW_PRESS_ESCAPE && prompt == NW_PROMPT_FILTER)
 		view->input[0] = '\0';
 	/* rows are picked while it is typed */

@@ -31,12 +31,6 @@ static const char *const help[] = {
 	"up to p99 in yellow, what is slower in red.",
 };
 
-static void draw_help(const struct nw_drawing *d, struct nw_area area)
-{
-	for (size_t i = 0; i < NW_COUNT(help) && i < area.rows; i++)
-		nw_draw_text(d, area.x, area.y + i, area.columns, 0, help[i]);
-}
-
 /* ---- what both have ----------------------------------------------------------------- */
 
 static void caption(const struct nw_drawing *d, const struct nw_top_row *row,
@@ -259,10 +253,12 @@ static void draw_heat(const struct nw_drawing *d, const struct nw_top_row *row,
 void nw_draw_pane(const struct nw_drawing *d, const struct nw_top_row *row,
 		  struct nw_area area)
 {
-	if (d->view->pane == NW_PANE_HELP)
-		draw_help(d, area);
-	else if (row && d->view->pane == NW_PANE_HISTOGRAM)
+	if (d->view->pane == NW_PANE_HELP) {
+		for (size_t i = 0; i < NW_COUNT(help) && i < area.rows; i++)
+			nw_draw_text(d, area.x, area.y + i, area.columns, 0, help[i]);
+	} else if (row && d->view->pane == NW_PANE_HISTOGRAM) {
 		draw_histogram(d, row, area);
-	else if (row)
+	} else if (row) {
 		draw_heat(d, row, area);
+	}
 }

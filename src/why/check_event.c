@@ -53,9 +53,37 @@ static void remedy_define(struct judge *judge, const struct nw_foreign_event *ev
 	nw_buf_free(&line);
 }
 
-static void blame_clash(struct judge *judge, const struct nw_foreign_event *event,
+static void check_place(struct judge *judge, const struct nw_foreign_event *event,
 			const struct nw_point *at)
 {
+	/* the kernel compares with every definition, enabled or not */
+	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
+
+	if (event->dead_owner) {
+		/* only a stale one, which is named before it hurts */
+		nw_fails(judge, "event %s/%s of process %d, which is gone, is %s",
+			 event->group, event->name, (int)event->dead_owner,
+			 event->enabled ? "still enabled" : "left over");
+	}
+	if (!clash) {
+		if (!event->dead_owner)
+			nw_pass(judge, "%s/%s is at the same place, %s", event->group,
+				event->name, event->enabled ? "enabled" : "not enabled");
+		return;
+	}
+	nw_fails(
+		judge,
+		"%s/%s is enabled at 0x%jx with reference counter 0x%jx, the note has 0x%jx",
+		event->group, event->name, at->offset, event->ref_ctr,
+		at->semaphore_offset);
+	if (event->enabled && !event->ref_ctr && !event->dead_owner) {
+		nw_blame(
+			judge, NW_CAUSE_SEMAPHORE,
+			"event %s/%s is armed, but was defined without the probe's reference counter, so its semaphore stays 0 and the program skips it",
+			event->group, event->name);
+		remedy_delete(judge, event);
+		remedy_define(judge, event, at);
+	}
 	if (event->dead_owner)
 		nw_blame(
 			judge, NW_CAUSE_STALE_EVENT,
@@ -68,62 +96,6 @@ static void blame_clash(struct judge *judge, const struct nw_foreign_event *even
 			event->group, event->name, event->ref_ctr, at->semaphore_offset);
 	remedy_delete(judge, event);
 	nw_remedy_spec(judge, NULL, NULL, 0);
-}
-
-static void blame_closed(struct judge *judge, const struct nw_foreign_event *event,
-			 const struct nw_point *at)
-{
-	nw_blame(
-		judge, NW_CAUSE_SEMAPHORE,
-		"event %s/%s is armed, but was defined without the probe's reference counter, so its semaphore stays 0 and the program skips it",
-		event->group, event->name);
-	remedy_delete(judge, event);
-	remedy_define(judge, event, at);
-}
-
-/* Only a stale one, which is named before it hurts. */
-static void blame_stale(struct judge *judge, const struct nw_foreign_event *event)
-{
-	nw_fails(judge, "event %s/%s of process %d, which is gone, is %s", event->group,
-		 event->name, (int)event->dead_owner,
-		 event->enabled ? "still enabled" : "left over");
-}
-
-static void check_place(struct judge *judge, const struct nw_foreign_event *event,
-			const struct nw_point *at)
-{
-	/* the kernel compares with every definition, enabled or not */
-	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
-
-	if (event->dead_owner)
-		blame_stale(judge, event);
-	if (!clash) {
-		if (!event->dead_owner)
-			nw_pass(judge, "%s/%s is at the same place, %s", event->group,
-				event->name, event->enabled ? "enabled" : "not enabled");
-		return;
-	}
-	nw_fails(
-		judge,
-		"%s/%s is enabled at 0x%jx with reference counter 0x%jx, the note has 0x%jx",
-		event->group, event->name, at->offset, event->ref_ctr,
-		at->semaphore_offset);
-	if (event->enabled && !event->ref_ctr && !event->dead_owner)
-		blame_closed(judge, event, at);
-	blame_clash(judge, event, at);
-}
-
-static void check_offset(struct judge *judge, const struct nw_foreign_event *event,
-			 const struct nw_point *at)
-{
-	nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address", event->group,
-		 event->name, event->offset);
-	nw_blame(
-		judge, NW_CAUSE_EVENT_OFFSET,
-		"event %s/%s uses 0x%jx as its offset; that is the address, the file offset is 0x%jx",
-		event->group, event->name, event->offset, at->offset);
-	remedy_delete(judge, event);
-	remedy_define(judge, event, at);
 }
 
 void nw_check_events(struct judge *judge)
@@ -140,8 +112,17 @@ void nw_check_events(struct judge *judge)
 		near += at || by_address;
 		if (at)
 			check_place(judge, event, at);
-		else if (by_address)
-			check_offset(judge, event, by_address);
+		else if (by_address) {
+			nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address",
+				 event->group, event->name, event->offset);
+			nw_blame(
+				judge, NW_CAUSE_EVENT_OFFSET,
+				"event %s/%s uses 0x%jx as its offset; that is the address, the file offset is 0x%jx",
+				event->group, event->name, event->offset,
+				by_address->offset);
+			remedy_delete(judge, event);
+			remedy_define(judge, event, by_address);
+		}
 	}
 	if (!near)
 		nw_pass(judge, "no event of others at this place");

@@ -172,11 +172,6 @@ static void blame_same_name(struct judge *judge)
 	remedy_other(judge);
 }
 
-static bool is_library(const char *path)
-{
-	return strstr(path, ".so") != NULL;
-}
-
 static void blame_not_mapped(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -193,7 +188,7 @@ static void blame_not_mapped(struct judge *judge)
 			facts->path);
 		if (possible) /* else it would not fire when somebody does, either */
 			nw_remedy_spec(judge, NULL, NULL, -1);
-	} else if (is_library(facts->path)) {
+	} else if (strstr(facts->path, ".so") != NULL) {
 		nw_blame(judge, NW_CAUSE_NOT_LOADED,
 			 "%s has not loaded %s (yet): the probe arms itself when it does",
 			 nw_who(process, who), facts->path);

@@ -24,18 +24,6 @@ static void blame_script(struct judge *judge)
 		nw_remedy_file(judge, "cat", facts->path, "");
 }
 
-static void blame_mute(struct judge *judge)
-{
-	const char *path = judge->facts->image->path;
-
-	nw_fails(judge, "it is on tmpfs, where no probe of this kernel hits");
-	nw_blame(
-		judge, NW_CAUSE_FILESYSTEM,
-		"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: a copy on a disk can be probed",
-		path);
-	nw_remedy(judge, "# copy %s to a disk, and start it from there", path);
-}
-
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -45,8 +33,17 @@ void nw_check_file(struct judge *judge)
 		nw_pass(judge, "%s is inode %ju, build-id %.16s", facts->image->path,
 			facts->image->ino,
 			*facts->image->build_id ? facts->image->build_id : "none");
-		if (facts->mute)
-			blame_mute(judge);
+		if (facts->mute) {
+			const char *path = judge->facts->image->path;
+			nw_fails(judge,
+				 "it is on tmpfs, where no probe of this kernel hits");
+			nw_blame(
+				judge, NW_CAUSE_FILESYSTEM,
+				"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: a copy on a disk can be probed",
+				path);
+			nw_remedy(judge, "# copy %s to a disk, and start it from there",
+				  path);
+		}
 		return;
 	}
 	if (!facts->path && !facts->file_error)

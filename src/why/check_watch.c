@@ -148,15 +148,6 @@ static bool is_shared(const struct nw_facts *facts)
 	       facts->image->ino != facts->process->exe_ino;
 }
 
-static void remedy_follow(struct judge *judge)
-{
-	char option[48];
-
-	snprintf(option, sizeof(option), "nopwatch stat --follow -p %d",
-		 (int)judge->facts->process->process);
-	nw_remedy_file(judge, option, judge->facts->spec->text, "");
-}
-
 static void blame_others(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -171,7 +162,10 @@ static void blame_others(struct judge *judge)
 			judge, NW_CAUSE_CHILD,
 			"%s itself does not reach it; its children do (%s hits, most in process %d)",
 			who, hits, (int)watch->child_pid);
-		remedy_follow(judge);
+		char option[48];
+		snprintf(option, sizeof(option), "nopwatch stat --follow -p %d",
+			 (int)judge->facts->process->process);
+		nw_remedy_file(judge, option, judge->facts->spec->text, "");
 		nw_remedy_spec(judge, NULL, NULL, watch->child_pid);
 		return;
 	}

@@ -53,15 +53,10 @@ bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis)
 	return first_of(diagnosis, NW_KIND_SILENT) || first_of(diagnosis, NW_KIND_DANGER);
 }
 
-/* Did the processes that were asked for hit the probe? */
-static uint64_t hits_of(const struct nw_facts *facts)
-{
-	return facts->watch && facts->watch->done ? facts->watch->in_target : 0;
-}
-
 static int judge_firing(const struct nw_facts *facts, const struct nw_diagnosis *diagnosis)
 {
-	if (hits_of(facts))
+	/* Did the processes that were asked for hit the probe? */
+	if (facts->watch && facts->watch->done ? facts->watch->in_target : 0)
 		return 1;
 	if (first_of(diagnosis, NW_KIND_SILENT))
 		return 0;
