@@ -155,7 +155,7 @@ release:
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the page of -f html.
-$(BUILD)/src/output/html.o: src/output/report.html src/output/report.css src/output/report.js
+$(BUILD)/src/output/html.o: $(addprefix src/output/,report.html report.css flame.js report.js)
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
@@ -190,7 +190,7 @@ lint:
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
 	$(call say,PAGE,scripts/page-hashes)
 	$(quiet)scripts/page-hashes --check
-	$(quiet)! command -v node >/dev/null || node --check src/output/report.js
+	$(quiet)! command -v node >/dev/null || { node --check src/output/flame.js && node --check src/output/report.js; }
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
 	$(call say,ROOMS,scripts/check-rooms)

@@ -39,6 +39,12 @@ struct nw_bin_column {
 	uint64_t min, max; /* exactly; 0 where the bin has no cell */
 };
 
+/* What the threads of all spans of a bin did, in sum. */
+struct nw_bin_states {
+	uint16_t bin;
+	uint64_t ns[NW_TASK_STATES];
+};
+
 #define NW_BINS_UNKNOWN UINT32_MAX
 
 struct nw_kept_hit {
@@ -51,6 +57,8 @@ struct nw_kept_hit {
 struct nw_kept_span {
 	uint64_t start, end;
 	struct nw_kept_hit began, ended;
+	bool has_states;
+	uint64_t states[NW_TASK_STATES];
 };
 
 enum nw_series_kind {
@@ -61,9 +69,10 @@ enum nw_series_kind {
 
 struct nw_bin_series {
 	enum nw_series_kind kind;
-	uint32_t number, group;		       /* of the probe or span */
-	NW_VEC(struct nw_bin_cell) cells;      /* by bin, then bucket */
-	NW_VEC(struct nw_bin_column) columns;  /* by bin; only those that have something */
+	uint32_t number, group;		      /* of the probe or span */
+	NW_VEC(struct nw_bin_cell) cells;     /* by bin, then bucket */
+	NW_VEC(struct nw_bin_column) columns; /* by bin; only those that have something */
+	NW_VEC(struct nw_bin_states) states; /* by bin; only those in which this is known */
 	NW_VEC(struct nw_kept_span *) slowest; /* the slowest first */
 	uint64_t least; /* SPANS: shorter ones need not be looked at */
 };
@@ -108,6 +117,9 @@ size_t nw_bins_together(const struct nw_bins *bins, const struct nw_hit *hits,
  * grouped. -ENOMEM. */
 int nw_bins_add(struct nw_bins *bins, enum nw_series_kind kind, uint32_t number,
 		uint32_t group, const struct nw_histogram *sizes, uint64_t others);
+/* And of these spans, how long their threads were in which state: NW_TASK_STATES distributions. */
+int nw_bins_add_states(struct nw_bins *bins, uint32_t span, uint32_t group,
+		       const struct nw_histogram *states);
 /* What becomes of a span, as a summary tells it, which may be lazy: one that is slow is kept. -ENOMEM. */
 int nw_bins_span(struct nw_bins *bins, const struct nw_span_event *event, uint32_t group);
 /* By span of group 0: those that do not take longer than this are not kept. */

@@ -92,6 +92,18 @@ struct nw_about {
 	enum nw_end_reason reason;
 };
 
+/* The stacks of a probe or span, folded, for a flame graph. */
+struct nw_folded {
+	const char *text; /* "root;...;leaf" */
+	uint64_t count;
+};
+
+struct nw_flame {
+	const char *of; /* the probe's label or the span's name; or any other title */
+	const struct nw_folded *stacks;
+	size_t count;
+};
+
 struct nw_report {
 	struct nw_view view;
 	const struct nw_selection *selection;
@@ -121,8 +133,10 @@ struct nw_report {
 	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
 			    textfile collector reads */
 	bool bold;
-	const struct nw_about *about; /* NULL: not known */
-	const struct nw_bins *bins;   /* what happened when, where the format has bins */
+	const struct nw_about *about;  /* NULL: not known */
+	const struct nw_bins *bins;    /* what happened when, where the format has bins */
+	const struct nw_flame *flames; /* NULL: nobody asks for stacks */
+	size_t flame_count;
 };
 
 /* ---- events ------------------------------------------------------------------------- */

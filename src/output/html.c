@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * HTML: a report as one page that needs nothing else. The page is report.html, with report.css,
- * report.js and the data put into it; what the data mean is said in docs/html.md.
+ * flame.js, report.js and the data put into it; what the data mean is said in docs/html.md.
  *
  * Names and strings of programs are in the data only, which are JSON in an element that browsers do
- * not run, without any character that could end it; the script shows them as text. The page's own
- * Content-Security-Policy allows this one script and this one style sheet, by their hashes, and no
+ * not run, without any character that could end it; the scripts show them as text. The page's own
+ * Content-Security-Policy allows these scripts and this one style sheet, by their hashes, and no
  * request at all.
  */
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "order.h"
 #include "report.h"
 
-extern const char nw_html_page[], nw_html_style[], nw_html_script[];
+extern const char nw_html_page[], nw_html_style[], nw_html_flame[], nw_html_script[];
 
 /* The files as they are, each with a NUL behind it. */
 #define EMBED(name, file)                           \
@@ -26,10 +26,12 @@ extern const char nw_html_page[], nw_html_style[], nw_html_script[];
 		".popsection\n")
 EMBED(nw_html_page, "report.html");
 EMBED(nw_html_style, "report.css");
+EMBED(nw_html_flame, "flame.js");
 EMBED(nw_html_script, "report.js");
 
 enum {
 	MOST_BYTES = 1 << 20, /* of the page */
+	MOST_FLAME = 1 << 18, /* of all stacks */
 	MOST_ROWS = 1024,
 };
 
@@ -109,6 +111,34 @@ static void kept_hit(struct page *page, const char *key, const struct nw_kept_hi
 	nw_json_close(json, '}');
 }
 
+/* [[bin, ns in each state, ...], ...] */
+static void states_over_time(struct nw_json *json, const struct nw_bin_series *series)
+{
+	if (!series->states.count)
+		return;
+	nw_json_key(json, "states_over_time");
+	nw_json_open(json, '[');
+	nw_vec_each (&series->states, states) {
+		nw_json_open(json, '[');
+		nw_json_u64(json, states->bin);
+		for (size_t i = 0; i < NW_TASK_STATES; i++)
+			nw_json_u64(json, states->ns[i]);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+}
+
+static void kept_states(struct nw_json *json, const struct nw_kept_span *span)
+{
+	if (!span->has_states)
+		return;
+	nw_json_key(json, "states");
+	nw_json_open(json, '{');
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		nw_json_key_u64(json, nw_task_state_names[i], span->states[i]);
+	nw_json_close(json, '}');
+}
+
 static void slowest(struct page *page, const struct nw_bin_series *series)
 {
 	uint64_t began = nw_bins_start(page->report->bins);
@@ -121,6 +151,7 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 		nw_json_open(json, '{');
 		nw_json_key_u64(json, "ns", span->end - span->start);
 		nw_json_key_u64(json, "end_ns", span->end - began);
+		kept_states(json, span);
 		if (span->began.hit)
 			kept_hit(page, "start", &span->began);
 		kept_hit(page, "end", &span->ended);
@@ -163,6 +194,7 @@ static void picture(struct page *page, enum nw_series_kind kind, size_t number,
 	}
 	page->pictures++;
 	columns(&page->json, series);
+	states_over_time(&page->json, series);
 	if (kind == NW_SERIES_SPANS)
 		slowest(page, series);
 }
@@ -287,6 +319,59 @@ static void scale(const struct nw_bins *bins, struct nw_json *json)
 	nw_json_close(json, '}');
 }
 
+/* ---- stacks ------------------------------------------------------------------------- */
+
+static int most_first(const void *a, const void *b)
+{
+	const struct nw_folded *const *x = a, *const *y = b;
+
+	if ((*x)->count != (*y)->count)
+		return (*x)->count < (*y)->count ? 1 : -1;
+	return strcmp((*x)->text, (*y)->text);
+}
+
+/* {"of", "total", "stacks": [["root;...;leaf", count], ...]}: the most counted first, as many as there is
+ * room for. */
+static void flame(const struct nw_flame *flame, struct nw_json *json, size_t most)
+{
+	nw_cleanup(nw_free_ptr)
+		const struct nw_folded **sorted = calloc(flame->count + 1, sizeof(*sorted));
+	size_t began = json->out->len;
+	uint64_t total = 0;
+
+	json->out->failed |= !sorted;
+	for (size_t i = 0; sorted && i < flame->count; i++) {
+		sorted[i] = &flame->stacks[i];
+		total += flame->stacks[i].count;
+	}
+	if (sorted)
+		qsort(sorted, flame->count, sizeof(*sorted), most_first);
+	nw_json_open(json, '{');
+	nw_json_key_text(json, "of", flame->of);
+	nw_json_key_u64(json, "total", total);
+	nw_json_key(json, "stacks");
+	nw_json_open(json, '[');
+	for (size_t i = 0; sorted && i < flame->count; i++) {
+		if (json->out->len - began + strlen(sorted[i]->text) > most)
+			continue;
+		nw_json_open(json, '[');
+		nw_json_text(json, sorted[i]->text, strlen(sorted[i]->text));
+		nw_json_u64(json, sorted[i]->count);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+	nw_json_close(json, '}');
+}
+
+static void flames(const struct nw_report *report, struct nw_json *json)
+{
+	nw_json_key(json, "flame");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < report->flame_count; i++)
+		flame(&report->flames[i], json, MOST_FLAME / report->flame_count);
+	nw_json_close(json, ']');
+}
+
 static void data(struct page *page, struct nw_buf *out)
 {
 	page->json = (struct nw_json){.out = out};
@@ -302,6 +387,8 @@ static void data(struct page *page, struct nw_buf *out)
 	rows(page, NW_SUBJECT_SPANS);
 	rows(page, NW_SUBJECT_PROBES);
 	nw_json_close(&page->json, ']');
+	if (page->report->flames)
+		flames(page->report, &page->json);
 	nw_json_key(&page->json, "left_out");
 	nw_json_bool(&page->json, page->left_out);
 	nw_json_close(&page->json, '}');
@@ -334,7 +421,7 @@ static void add_until(struct nw_buf *out, const char **at, const char *mark)
 static void report(struct nw_output *output, const struct nw_report *report)
 {
 	size_t room = MOST_BYTES - strlen(nw_html_page) - strlen(nw_html_style) -
-		      strlen(nw_html_script);
+		      strlen(nw_html_flame) - strlen(nw_html_script);
 	struct page page = {
 		.report = report, .most_rows = MOST_ROWS, .most_pictures = NW_BINS_SERIES};
 	const char *at = nw_html_page;
@@ -357,6 +444,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	nw_buf_adds(&output->text, nw_html_style);
 	add_until(&output->text, &at, "{data}");
 	nw_buf_add(&output->text, nw_buf_str(&harmless), harmless.len);
+	add_until(&output->text, &at, "{flame}");
+	nw_buf_adds(&output->text, nw_html_flame);
 	add_until(&output->text, &at, "{script}");
 	nw_buf_adds(&output->text, nw_html_script);
 	nw_buf_adds(&output->text, at);
@@ -370,6 +459,7 @@ const struct nw_output_format nw_output_html = {
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.cumulative = true,
 	.bins = true,
+	.states = true,
 	.binary = true,
 	.whole = true,
 	.report = report,

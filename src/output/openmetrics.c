@@ -65,10 +65,10 @@ static void group_labels(const char *keys, const char *group, struct nw_buf *out
 	}
 }
 
-/* What a sample is about: a probe or a span, an argument or none, a group or none. */
+/* What a sample is about: a probe or a span, an argument, a state or none, a group or none. */
 struct subject {
 	const struct nw_report *report;
-	const char *kind, *name, *arg;
+	const char *kind, *name, *arg, *state;
 	size_t group;
 };
 
@@ -80,6 +80,8 @@ static void start(const char *family, const char *suffix, const struct subject *
 	label("{", s->kind, s->name, out);
 	if (s->arg)
 		label(",", "arg", s->arg, out);
+	if (s->state)
+		label(",", "state", s->state, out);
 	if (s->report->group_by)
 		group_labels(s->report->group_by,
 			     nw_summary_group_name(s->report->summary, s->group), out);
@@ -221,6 +223,23 @@ static void show_latency(const struct subject *s, const struct nw_span_row *row,
 	durations("latency_seconds", s, &row->latency, out);
 }
 
+static void show_states(const struct subject *s, const struct nw_span_row *row,
+			struct nw_buf *out)
+{
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
+		struct subject state = *s;
+		state.state = nw_task_state_names[i];
+		durations("state_seconds", &state, &row->states[i], out);
+	}
+}
+
+static void show_unsplit(const struct subject *s, const struct nw_span_row *row,
+			 struct nw_buf *out)
+{
+	if (row->states || row->unsplit)
+		counter("unsplit_spans", s, row->unsplit, out);
+}
+
 static void show_starts(const struct subject *s, const struct nw_span_row *row,
 			struct nw_buf *out)
 {
@@ -274,6 +293,11 @@ static const struct {
 	{"arg", "histogram", NULL, "Values of an argument.", show_args, NULL},
 	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end.",
 	 NULL, show_latency},
+	{"state_seconds", "histogram", "seconds",
+	 "How long the thread of a span was in a state.", NULL, show_states},
+	{"unsplit_spans", "counter", NULL,
+	 "Spans that were measured, but what their threads did is not known.", NULL,
+	 show_unsplit},
 	{"unmatched_starts", "counter", NULL, "Starts that had no end.", NULL, show_starts},
 	{"unmatched_ends", "counter", NULL, "Ends that had no start.", NULL, show_ends},
 	{"discarded_spans", "counter", NULL,
@@ -362,6 +386,7 @@ const struct nw_output_format nw_output_openmetrics = {
 	.name = "openmetrics",
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.cumulative = true,
+	.states = true,
 	.whole = true,
 	.report = report,
 };

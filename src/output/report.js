@@ -100,6 +100,13 @@
 
   // ---- rows ------------------------------------------------------------------------------
 
+  /* What a span's thread did: as src/summary/task_states.c has it. */
+  const STATES = [["running", "Running"], ["runnable", "Runnable"], ["sleeping", "Sleeping"], ["disk", "Disk"], ["others", "Other threads"]];
+  const stateSum = (row, key) => Number(((row.states || {})[key] || {}).sum || 0);
+  const stateTotal = (row) => STATES.reduce((sum, [key]) => sum + stateSum(row, key), 0);
+  const hasStates = (row) => stateTotal(row) > 0;
+  const percent = (part, whole) => whole ? `${three(100 * part / whole)} %` : "";
+
   const isSpan = (row) => row.type === "span";
   const nameOf = (row) => isSpan(row) ? row.span : row.probe;
   const sizesOf = (row) => isSpan(row) ? row.latency_ns : row.gap_ns;
@@ -204,7 +211,7 @@
   function readColours() {
     const style = getComputedStyle(document.documentElement);
     colours = {};
-    for (const key of ["back", "front", "quiet", "line", "plot", "cold", "warm", "hot", "lost", "p50", "p90", "p99", "max", "mark", "accent"])
+    for (const key of ["back", "front", "quiet", "line", "plot", "cold", "warm", "hot", "lost", "p50", "p90", "p99", "max", "mark", "accent", ...STATES.map(([key]) => key)])
       colours[key] = style.getPropertyValue(`--${key}`).trim();
     const stops = [colours.cold, colours.warm, colours.hot].map(parseColour);
     colours.heat = Array.from({ length: 64 }, (_, i) => {
@@ -246,11 +253,12 @@
     return isSpan(row) ? measured : measured + column.others;
   }
 
-  function layout(width) {
+  function layout(width, states) {
     const left = 62, side = width < 560 ? 56 : 130, gap = 10;
     const plot = Math.max(40, width - left - side - gap);
     const height = width < 560 ? 220 : 280;
-    return { left, top: 8, plot, height, side: left + plot + gap, sideWidth: side - 4, rateTop: height + 22, rateHeight: 52, full: height + 22 + 52 + 26 };
+    const statesHeight = states ? 60 : 0, rateTop = height + 22 + (states ? statesHeight + 22 : 0);
+    return { left, top: 8, plot, height, side: left + plot + gap, sideWidth: side - 4, statesTop: height + 22, statesHeight, rateTop, rateHeight: 52, full: rateTop + 52 + 26 };
   }
 
   const widthNs = bins.width_ns * bins.count;
@@ -308,7 +316,7 @@
     }
 
     draw() {
-      const width = Math.max(200, this.box.clientWidth), at = this.at = layout(width);
+      const width = Math.max(200, this.box.clientWidth), at = this.at = layout(width, hasStates(this.row));
       const ratio = Math.min(window.devicePixelRatio || 1, 3);
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(at.full * ratio);
@@ -327,6 +335,7 @@
       this.drawLines();
       this.drawSizes();
       this.drawHistogram();
+      this.drawStates();
       this.drawRate();
       const missing = !this.row.bars.length && Number(sizesOf(this.row).count) > 0;
       if (missing) this.say("measured, but its picture is left out", at.left + at.plot / 2, at.height / 2, "center");
@@ -535,6 +544,40 @@
       }
     }
 
+    /* Below the map, on its scale of time: of all the time of the spans that ended then, how much was what. */
+    drawStates() {
+      const { g, at, across } = this, row = this.row;
+      if (!at.statesHeight) return;
+      const parts = new Map();
+      for (const [bin, ...ns] of row.states_over_time || []) {
+        const key = Math.floor(bin / across), sums = parts.get(key) || STATES.map(() => 0);
+        parts.set(key, sums.map((sum, i) => sum + Number(ns[i])));
+      }
+      g.fillStyle = colours.plot;
+      g.fillRect(at.left, at.statesTop, at.plot, at.statesHeight);
+      for (const [key, sums] of parts) {
+        const left = this.x(key * across), width = Math.max(1, this.x((key + 1) * across) - left);
+        const whole = sums.reduce((sum, ns) => sum + ns, 0);
+        let bottom = at.statesTop + at.statesHeight;
+        STATES.forEach(([name], i) => {
+          const height = whole ? sums[i] / whole * at.statesHeight : 0;
+          g.fillStyle = colours[name];
+          g.fillRect(left, bottom - height, width, height);
+          bottom -= height;
+        });
+      }
+      this.say("100 %", at.left - 8, at.statesTop + 6, "right");
+      this.say("0", at.left - 8, at.statesTop + at.statesHeight - 4, "right");
+      this.say("where the time went", at.left + at.plot - 4, at.statesTop - 8, "right");
+      const step = at.statesHeight / STATES.length;
+      STATES.forEach(([name, word], i) => {
+        const y = at.statesTop + (STATES.length - 1 - i + 0.5) * step;
+        g.fillStyle = colours[name];
+        g.fillRect(at.side, y - 4, 8, 8);
+        this.say(at.sideWidth > 100 ? `${word} ${percent(stateSum(row, name), stateTotal(row))}` : word.slice(0, 7), at.side + 12, y, "left");
+      });
+    }
+
     drawRate() {
       const { g, at, across } = this, row = this.row;
       const sums = new Map();
@@ -695,6 +738,10 @@
       for (const [key, p] of STATISTICS) facts.append(fact(key, duration(percentile(region, p)), percentile(region, p)));
       facts.append(fact("max", duration(region.max), region.max));
     }
+    if (hasStates(row)) {
+      const ns = statesOf(row, first, last), whole = ns.reduce((sum, n) => sum + n, 0);
+      STATES.forEach(([key, word], i) => { if (ns[i]) facts.append(fact(word.toLowerCase(), percent(ns[i], whole), ns[i])); });
+    }
     const where = element("p", { className: "quiet" },
       `${row.group === undefined ? "" : `${row.group}, `}${timeText(from, bins.width_ns)} to ${timeText(to, bins.width_ns)}, ` +
       `${duration(lowOf(low, shift))} to ${duration(highOf(high, shift))}` +
@@ -713,6 +760,16 @@
     at("readout").textContent = `Selected: ${count(region.count)}${region.count ? `, p50 ${duration(percentile(region, 0.5))}, p99 ${duration(percentile(region, 0.99))}` : ""}`;
   }
 
+  /* What all spans that ended in these bins did, in ns by state. */
+  function statesOf(row, first, last) {
+    const sums = STATES.map(() => 0);
+    for (const [bin, ...ns] of row.states_over_time || [])
+      if (bin >= first && bin <= last) ns.forEach((n, i) => { sums[i] += Number(n); });
+    return sums;
+  }
+
+  const stateText = (states) => states ? STATES.filter(([key]) => Number(states[key])).map(([key, word]) => `${word.toLowerCase()} ${duration(states[key])}`).join("\n") : "not known";
+
   const argText = (value) => value === null ? "NULL" : typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? `{${value.join(", ")}}` : String(value);
   const argsText = (hit) => hit && hit.args ? Object.entries(hit.args).map(([name, value]) => `${name}=${argText(value)}`).join("\n") : "";
 
@@ -723,7 +780,8 @@
 
   function slowTable(spans) {
     const hasArgs = spans.some((s) => argsText(s.start) || argsText(s.end));
-    const head = ["Took", "Ended at", "Thread", "CPU"].concat(hasArgs ? ["Start", "End"] : []);
+    const hasParts = spans.some((s) => s.states);
+    const head = ["Took", "Ended at", "Thread", "CPU"].concat(hasParts ? ["States"] : [], hasArgs ? ["Start", "End"] : []);
     const table = element("table", { className: "slow" }, element("caption", { className: "hidden" }, "The slowest spans of the selection"),
       element("thead", element("tr", ...head.map((name) => element("th", { scope: "col", className: name === "Took" ? "number" : "" }, name)))));
     const body = element("tbody");
@@ -735,6 +793,7 @@
         element("td", { className: "number", title: wall(Number(span.end_ns)) }, timeText(Number(span.end_ns), 1e3)),
         element("td", moved ? `${threadText(span.start)} → ${threadText(span.end)}` : threadText(span.end)),
         element("td", cpu));
+      if (hasParts) line.append(element("td", { className: "text states" }, stateText(span.states)));
       if (hasArgs) line.append(element("td", { className: "text mono" }, argsText(span.start)), element("td", { className: "text mono" }, argsText(span.end)));
       body.append(line);
     }
@@ -766,12 +825,19 @@
     if (few.length < rows.length) at("panels").append(element("button", { type: "button", onclick: () => showRow(row, true) }, `Show all ${rows.length} groups`));
     for (const panel of panels) panel.draw();
     showOverTime(row);
+    showStates(row);
+    showFlame(row);
     showArguments(row);
     for (const line of document.querySelectorAll("#rows tbody tr")) line.setAttribute("aria-current", String(line.row === row));
   }
 
   /* What a screen reader, or a paper, has instead of the picture. */
   function showOverTime(row) {
+    const known = hasStates(row) ? STATES.filter(([key]) => stateSum(row, key)) : [];
+    const shares = (first, last) => {
+      const ns = statesOf(row, first, last), whole = ns.reduce((sum, n) => sum + n, 0);
+      return known.map((state) => element("td", { className: "number" }, percent(ns[STATES.indexOf(state)], whole)));
+    };
     const parts = Math.min(30, bins.count), step = Math.ceil(bins.count / parts), body = element("tbody");
     for (let first = 0; first < bins.count; first += step) {
       const region = regionOf(row, first, first + step - 1, 0, Infinity);
@@ -780,11 +846,42 @@
       body.append(element("tr", element("td", { className: "number" }, timeText(first * bins.width_ns, bins.width_ns)),
         element("td", { className: "number" }, count(region.count)),
         ...LINES.map((line) => element("td", { className: "number" }, region.count ? duration(percentile(region, line.p)) : "")),
+        ...shares(first, first + step - 1),
         element("td", { className: "number" }, lost.length ? events ? count(events) : "some" : "")));
     }
-    const head = ["From", "Count", ...LINES.map((l) => l.key), "Lost"];
+    const head = ["From", "Count", ...LINES.map((l) => l.key), ...known.map(([, word]) => word), "Lost"];
     at("over-time").querySelector(".scroll").replaceChildren(element("table",
       element("thead", element("tr", ...head.map((name) => element("th", { scope: "col", className: "number" }, name)))), body));
+  }
+
+  /* A distribution a state, and the share that it has of all time. */
+  function showStates(row) {
+    at("states").hidden = !hasStates(row);
+    const keys = ["mean", "p50", "p90", "p99", "max"];
+    const line = ([key, word]) => element("tr", element("td", element("span", { className: `swatch ${key}` }), word),
+      element("td", { className: "number" }, percent(stateSum(row, key), stateTotal(row))),
+      element("td", { className: "number" }, element("data", { value: String(row.states[key].sum), "data-state": key }, duration(row.states[key].sum))),
+      ...keys.map((k) => element("td", { className: "number" }, duration(row.states[key][k]))));
+    at("states").querySelector(".scroll").replaceChildren(...(hasStates(row) ? [element("table",
+      element("thead", element("tr", element("th", { scope: "col" }, "State"), ...["Share", "Total", ...keys].map((key) => element("th", { scope: "col", className: "number" }, key)))),
+      element("tbody", ...STATES.filter(([key]) => stateSum(row, key)).map(line)))] : []));
+    if (Number(row.unsplit)) at("states").querySelector(".scroll").append(element("p", { className: "quiet" }, `Of ${count(row.unsplit)} more spans it is not known.`));
+  }
+
+  let flames = [];
+
+  /* The stacks of this row; those that are of no row have their own place. */
+  function showFlame(row) {
+    const own = (data.flame || []).filter((flame) => flame.of === nameOf(row) && flame.stacks.length);
+    const others = (data.flame || []).filter((flame) => flame.stacks.length && !data.rows.some((other) => nameOf(other) === flame.of));
+    const made = own.map((flame) => flameGraph(flame, "Stacks", element));
+    const rest = others.map((flame) => flameGraph(flame, flame.of, element));
+    at("flame").hidden = !made.length;
+    at("flame").replaceChildren(...made.map((flame) => flame.box));
+    at("flames").hidden = !rest.length;
+    at("flames").replaceChildren(...rest.map((flame) => flame.box));
+    flames = [...made, ...rest];
+    for (const flame of flames) flame.draw();
   }
 
   function showArguments(row) {
@@ -809,6 +906,8 @@
     { name: "Total", value: sized("sum"), text: (row) => duration(sized("sum")(row)) },
     ...[["Min", "min"], ["Mean", "mean"], ["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p99.9", "p999"], ["Max", "max"]]
       .map(([name, key]) => ({ name, value: sized(key), text: (row) => duration(sized(key)(row)), key })),
+    ...STATES.map(([key, word]) => ({ name: word, value: (row) => hasStates(row) ? stateSum(row, key) / stateTotal(row) : NaN,
+      text: (row) => hasStates(row) ? percent(stateSum(row, key), stateTotal(row)) : "", only: () => data.rows.some((row) => stateSum(row, key)) })),
     { name: "Not measured", value: notMeasured, text: (row) => notMeasured(row) ? count(notMeasured(row)) : "", only: () => data.rows.some(notMeasured) },
     { name: "State", value: (row) => row.state || "", text: (row) => row.state && row.state !== "hit" ? row.state : "", only: () => data.rows.some((row) => row.state && row.state !== "hit") },
   ].filter((column) => !column.only || column.only());
@@ -880,6 +979,7 @@
   function redraw() {
     readColours();
     for (const panel of panels) panel.draw();
+    for (const flame of flames) flame.draw();
   }
 
   readColours();

@@ -14,6 +14,7 @@
 enum {
 	FIRST_WIDTH = 1000, /* ns */
 	COLUMN = 3,	    /* what one costs, in cells */
+	STATES = 6,
 	ALL_BUCKETS = NW_BLOCKS * NW_BUCKETS
 };
 
@@ -176,11 +177,33 @@ static void halve_columns(struct nw_bin_series *s)
 	s->columns.count = to;
 }
 
+static void merge_states(struct nw_bin_states *a, const struct nw_bin_states *b)
+{
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		a->ns[i] += b->ns[i];
+}
+
+static void halve_states(struct nw_bin_series *s)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < s->states.count; i++) {
+		struct nw_bin_states states = s->states.item[i];
+		states.bin /= 2;
+		if (to && s->states.item[to - 1].bin == states.bin)
+			merge_states(&s->states.item[to - 1], &states);
+		else
+			s->states.item[to++] = states;
+	}
+	s->states.count = to;
+}
+
 static void count_cells(struct nw_bins *b)
 {
 	b->cells = 0;
 	nw_vec_each (&b->series, it)
-		b->cells += (*it)->cells.count + COLUMN * (*it)->columns.count;
+		b->cells += (*it)->cells.count + COLUMN * (*it)->columns.count +
+			    STATES * (*it)->states.count;
 }
 
 /* Twice as wide bins. */
@@ -189,6 +212,7 @@ static void halve(struct nw_bins *b)
 	nw_vec_each (&b->series, it) {
 		halve_cells(*it);
 		halve_columns(*it);
+		halve_states(*it);
 	}
 	for (size_t i = 0; i < NW_BINS_MOST / 2; i++) {
 		const struct nw_bin_loss *two = &b->loss[2 * i];
@@ -322,6 +346,31 @@ int nw_bins_add(struct nw_bins *b, enum nw_series_kind kind, uint32_t number,
 	return s ? add_column(b, s, sizes, others) : ret;
 }
 
+int nw_bins_add_states(struct nw_bins *b, uint32_t span, uint32_t group,
+		       const struct nw_histogram *states)
+{
+	int ret = 0;
+	struct nw_bin_series *s = series_of(b, NW_SERIES_SPANS, span, group, &ret);
+	struct nw_bin_states now = {.bin = (uint16_t)b->current};
+
+	if (!s || !states[0].count)
+		return ret;
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		now.ns[i] = states[i].sum;
+	struct nw_bin_states *last = s->states.count ? &s->states.item[s->states.count - 1]
+						     : NULL;
+	if (last && last->bin == now.bin) {
+		merge_states(last, &now);
+		return 0;
+	}
+	last = nw_vec_add(&s->states);
+	if (!last)
+		return -ENOMEM;
+	*last = now;
+	b->cells += STATES;
+	return 0;
+}
+
 /* A row of a summary: a hit without a gap is an other, and a span that was not measured. */
 static int add_row(void *arg, size_t group, const struct nw_group_row *row)
 {
@@ -331,10 +380,13 @@ static int add_row(void *arg, size_t group, const struct nw_group_row *row)
 	if (!row->is_span)
 		return nw_bins_add(arg, NW_SERIES_GAPS, row->number, (uint32_t)group,
 				   &probe->gap, probe->hits - probe->gap.count);
-	return nw_bins_add(arg, NW_SERIES_SPANS, row->number, (uint32_t)group,
-			   &span->latency,
-			   span->unmatched_starts + span->unmatched_ends + span->discarded +
-				   span->abandoned + span->omitted);
+	int ret = nw_bins_add(arg, NW_SERIES_SPANS, row->number, (uint32_t)group,
+			      &span->latency,
+			      span->unmatched_starts + span->unmatched_ends +
+				      span->discarded + span->abandoned + span->omitted);
+	return ret == 0 && span->states
+		       ? nw_bins_add_states(arg, row->number, (uint32_t)group, span->states)
+		       : ret;
 }
 
 int nw_bins_of_summary(void *summary, struct nw_bins *b)
@@ -528,6 +580,7 @@ void nw_bins_free(struct nw_bins *b)
 	nw_vec_each (&b->series, it) {
 		nw_vec_free(&(*it)->cells);
 		nw_vec_free(&(*it)->columns);
+		nw_vec_free(&(*it)->states);
 		nw_slowest_free(*it);
 		free(*it);
 	}

@@ -171,6 +171,9 @@ int nw_slowest_add(struct nw_bins *b, struct nw_bin_series *s, const struct nw_h
 	}
 	span->start = event->start;
 	span->end = event->hit->time;
+	span->has_states = event->states != NULL;
+	if (event->states)
+		memcpy(span->states, event->states->ns, sizeof(span->states));
 	*place = span;
 	b->kept_bytes += bytes_of(span);
 	judge(b, s);

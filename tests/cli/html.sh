@@ -20,6 +20,27 @@ else
   skip "the page in a browser" "chromium and chromedriver are not installed"
 fi
 
+# ---- stacks, as --stack hands them out ----
+
+with_flames() { # PAGE ROW FRAME: the same page, with data of our own
+  python3 - "$@" <<'P'
+import json, sys
+page, row, frame = sys.argv[1:]
+flames = [{"of": row, "total": 105, "stacks": [["main;work;parse", 60], ["main;work;" + frame, 30], ["main;wait", 10]]},
+          {"of": "elsewhere", "total": 3, "stacks": [["a;b", 3]]}]
+made = json.dumps({"flame": flames})[1:-1]
+for c in "<>&":
+    made = made.replace(c, f"\\u{ord(c):04x}")
+print(open(page, encoding="utf-8").read().replace('{"version":1,', '{"version":1,' + made + ",", 1), end="")
+P
+}
+with_flames page.html myserver:request '</script><img src=x onerror=HACKED>' >flame.html
+if has_browser; then
+  tap_of "$TESTS_LIB/html_flame" flame.html myserver:request elsewhere
+else
+  skip "flame graphs in a browser" "chromium and chromedriver are not installed"
+fi
+
 # ---- what is hostile stays text ----
 
 evil='</script><img src=x onerror="document.title=`HACKED`">'

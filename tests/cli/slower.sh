@@ -64,8 +64,8 @@ has "that says what would be right" "$(cat err)" "--slower '-1': not a duration 
 is "CSV has no place for them" $? 2
 has "and says so" "$(cat err)" '--slower: -f csv cannot show single spans'
 "$NOPWATCH" report -f openmetrics --states "$sample" >/dev/null 2>err
-is "nor have all a place for what threads do" "$? $(head -n 1 err)" \
-  "2 nopwatch: --states: -f openmetrics has no place for what threads do"
+is "each that has reports has a place for what threads do" "$? $(head -n 1 err)" \
+  "2 nopwatch: there are no events of the scheduler that tell what threads do"
 "$NOPWATCH" report --states "$sample" >/dev/null 2>err
 is "which a recording may not have" $? 2
 has "and it says what would" "$(cat err)" 'record with --states, too'

@@ -1,5 +1,7 @@
 # --states: where the time of spans went is what the kernel counts itself.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/page.sh
+. "$TESTS_LIB/page.sh"
 
 STATES=$PROGRAMS/states
 ROUNDS=30
@@ -112,6 +114,46 @@ has "a table for people" "$(cat text)" 'SPAN +STATE +SHARE +TOTAL'
 has "and one of who woke them" "$(cat text)" 'SPAN +WOKEN BY +SHARE +TOTAL +COUNT'
 has "and interrupts" "$(cat text)" 'act +\(interrupt\) +[0-9.]+% '
 is "which misses nothing" "$(grep -c ' more ' text)" 0
+"$NOPWATCH" report -f html --states --span 'act=states:begin..states:end' -o page.html rec.dat
+"$NOPWATCH" report -j --states --span 'act=states:begin..states:end' rec.dat >report.json
+page_data page.html >page.json
+cat >page.py <<'PY'
+import json
+row = json.load(open("page.json"))["rows"][0]
+span = next(r for r in map(json.loads, open("report.json")) if r["type"] == "span")
+names = ["running", "runnable", "sleeping", "disk", "others"]
+over_time = [sum(part[1 + i] for part in row["states_over_time"]) for i in range(5)]
+assert over_time == [span["states"][name]["sum"] for name in names], (over_time, span["states"])
+assert [row["states"][name]["p99"] for name in names] == [span["states"][name]["p99"] for name in names]
+split = [slow for slow in row["slowest"] if "states" in slow]
+assert split and all(sum(slow["states"].values()) == slow["ns"] for slow in split)
+PY
+ok "the page has them over time, in all, and of each slow span" python3 page.py
+if has_browser; then
+  cat >look.py <<'PY'
+import json, os, sys
+sys.path.insert(0, os.environ["TESTS_LIB"])
+from browser import Browser
+row = json.load(open("page.json"))["rows"][0]
+with Browser(os.getcwd()) as browser:
+    browser.open("page.html")
+    shown = browser.run("return Object.fromEntries([...document.querySelectorAll('#states [data-state]')].map((d) => [d.dataset.state, Number(d.value)]))")
+    heads = browser.run("return [...document.querySelectorAll('#rows th')].map((h) => h.textContent)")
+    plot = browser.run("const r = document.querySelector('.plot').getBoundingClientRect(); return [r.x, r.y, r.width]")
+    browser.drag((plot[0] + 70, plot[1] + 12), (plot[0] + plot[2] - 150, plot[1] + 270))
+    slow = browser.run("return [...document.querySelectorAll('table.slow td.states')].map((d) => d.textContent)")
+    print(shown == {name: parts["sum"] for name, parts in row["states"].items() if parts["sum"]}, "Runnable" in heads,
+          bool(slow) and all("running" in text or "not known" in text for text in slow), browser.console())
+PY
+  is "and shows them: in a table, as columns, and of what is selected" "$(TESTS_LIB=$TESTS_LIB python3 look.py 2>&1)" "True True True []"
+else
+  skip "states in a browser" "chromium and chromedriver are not installed"
+fi
+"$NOPWATCH" report -f openmetrics --states --span 'act=states:begin..states:end' rec.dat >metrics
+is "OpenMetrics has a histogram a state" "$("$TESTS_LIB/openmetrics" metrics)" fine
+is "of all that were split" \
+  "$("$TESTS_LIB/openmetrics" metrics 'nopwatch_state_seconds_count{span="act",state="sleeping"}')" \
+  "$(python3 -c "import json; print(next(s for s in map(json.loads, open('report.json')) if s['type'] == 'span')['states']['sleeping']['count'])")"
 has "top takes them, too" "$("$NOPWATCH" top --states --from rec.dat --span 'act=states:begin..states:end' 2>&1)" \
   'act +running +[0-9.]+%'
 NOPWATCH_FEATURES=-stack_trigger "$NOPWATCH" stat -j --states -o out.json 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block >told 2>err

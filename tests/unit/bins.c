@@ -347,6 +347,34 @@ START_TEST(starts_without_ends_are_forgotten)
 }
 END_TEST
 
+START_TEST(states_are_added_up_by_bin)
+{
+	struct nw_histogram states[NW_TASK_STATES] = {0};
+
+	open_bins(0);
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		nw_histogram_add(&states[i], 10 * (i + 1));
+	for (uint64_t time = 500; time < 1000000; time += 1000) { /* so bins become wider */
+		ck_assert_int_eq(nw_bins_reach(bins, time), 0);
+		count_size(0, 0, 150);
+		ck_assert_int_eq(nw_bins_add_states(bins, 0, 0, states), 0);
+		ck_assert_int_eq(nw_bins_add_states(bins, 0, 0, states), 0);
+	}
+	ck_assert_int_eq(nw_bins_look(bins, 1000000), 0);
+	const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_SPANS, 0, 0);
+	ck_assert_uint_eq(nw_bins_width(bins), 2000);
+	ck_assert_uint_eq(s->states.count, 500);
+	for (size_t i = 0; i < s->states.count; i++) {
+		ck_assert_uint_eq(s->states.item[i].bin, i);
+		ck_assert_uint_eq(s->states.item[i].ns[NW_TASK_RUNNING], 4 * 10);
+		ck_assert_uint_eq(s->states.item[i].ns[NW_TASK_OTHERS], 4 * 50);
+	}
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		nw_histogram_free(&states[i]);
+	close_bins();
+}
+END_TEST
+
 /* ---- with a summary ----------------------------------------------------------------- */
 
 enum {
@@ -536,7 +564,8 @@ END_TEST
 
 UNIT_MAIN("bins", each_span_is_in_the_cell_of_its_end_and_its_length,
 	  time_may_jump_by_years, too_many_cells_make_buckets_and_bins_wider,
-	  gaps_are_those_of_the_summary, who_is_told_of_slow_spans_only_misses_none,
+	  states_are_added_up_by_bin, gaps_are_those_of_the_summary,
+	  who_is_told_of_slow_spans_only_misses_none,
 	  bins_and_intervals_add_up_to_the_total, a_loss_touches_the_bins_that_it_lasts,
 	  the_slowest_are_kept_whole, long_arguments_do_not_fill_memory,
 	  what_comes_too_late_for_a_series_is_left_out, starts_without_ends_are_forgotten)
