@@ -226,7 +226,7 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_record = {
 	.name = "record",
 	.summary = "record now, look later (trace-cmd's format)",
-	.usage = "[-o FILE] [--until 'SPAN > TIME'] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.usage = "[-o FILE] [--until 'SPAN > T'] SPEC... [-p PID | -x FILE] [-- CMD]",
 	.details =
 		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
 		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"
