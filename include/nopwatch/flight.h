@@ -50,7 +50,8 @@ int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **o
 		   struct nw_error *err);
 /* For nw_run(), of a request in which snapshots may be set: SIGUSR2 is a condition, too. */
 struct nw_consumer nw_flight_consumer(struct nw_flight *flight);
-/* Behind nw_run(): write what is not written yet. An error if that cannot be. */
+/* Behind nw_run(): write what is not written yet. An error if that cannot be. The result gets what was lost, in recordings and
+ * where spans are looked at. */
 int nw_flight_finish(struct nw_flight *flight, struct nw_run_result *result,
 		     struct nw_error *err);
 

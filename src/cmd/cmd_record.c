@@ -189,6 +189,9 @@ static int run_until(struct nw_args *args)
 
 	if (ret == 0 && args->dry_run) {
 		const struct nw_consumer consumer = nw_flight_consumer(flight);
+		if (args->until.span && !args->quiet)
+			nw_note("these are the commands of what is kept; that which looks out for '%s' is a second one of its two ends",
+				args->until.span);
 		status = nw_dry_run(args, &consumer, &nw_cmd_record);
 	} else if (ret == 0) {
 		ret = fly(args, flight, &result, &err);

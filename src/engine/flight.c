@@ -13,6 +13,7 @@
 #include "kept_pages.h"
 #include "lookout.h"
 #include "recorder.h"
+#include "room.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define RETRY_NS  (5 * SECOND_NS)
@@ -63,11 +64,12 @@ struct nw_flight {
 	bool reading;	 /* up to now.end */
 	NW_VEC(struct unread) unread;
 	NW_VEC(struct job) jobs;
-	uint64_t cuts;	    /* recordings that were begun */
-	uint64_t number;    /* of the last name */
-	uint64_t last_cut;  /* what is kept was read up to here */
-	uint64_t looked_at; /* at the ring buffer */
-	bool told_short, told_missed;
+	uint64_t cuts;	   /* recordings that were begun */
+	uint64_t number;   /* of the last name */
+	uint64_t last_cut; /* what is kept was read up to here */
+	struct nw_room room;
+	bool told_missed;
+	uint64_t lost; /* events that recordings should have */
 	struct nw_flight_stats stats;
 };
 
@@ -382,6 +384,7 @@ static void tell_written(struct nw_flight *f, const struct job *job)
 		     "%s: the ring buffer was made larger meanwhile: %s of it are missing, and spans across that are left out",
 		     job->path, hole);
 	}
+	f->lost += job->lost;
 	f->stats.recordings++;
 }
 
@@ -443,115 +446,7 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 	return 0;
 }
 
-/* ---- the ring buffer ---------------------------------------------------------------- */
-
-/* How far back the CPU reaches that reaches least. */
-static uint64_t find_reach(const struct nw_flight *f)
-{
-	struct nw_run *run = f->run;
-	uint64_t reach = UINT64_MAX;
-
-	nw_vec_each (&run->cpus, cpu) {
-		struct nw_buf stats = {0};
-		char file[64];
-		snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", *cpu);
-		if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
-			reach = nw_min64(reach, nw_buffer_stats_reach(
-							nw_buf_str(&stats),
-							nw_session_buffer(run->session)));
-		nw_buf_free(&stats);
-	}
-	return reach;
-}
-
-/* An eighth of the memory that is free now, for every CPU alike; 0: not known. */
-static uint64_t most_per_cpu(const struct nw_run *run)
-{
-	struct nw_buf text = {0};
-	uint64_t most = 0;
-	FILE *file = fopen("/proc/meminfo", "re");
-
-	if (file && nw_buf_read(&text, fileno(file)) == 0) {
-		const char *at = strstr(nw_buf_str(&text), "MemAvailable:");
-		if (!at) /* Linux 3.14 on */
-			at = strstr(nw_buf_str(&text), "MemFree:");
-		if (at)
-			most = strtoull(strchr(at, ':') + 1, NULL, 10) * 1024 / 8 /
-			       run->cpus.count;
-	}
-	if (file)
-		fclose(file);
-	nw_buf_free(&text);
-	return most;
-}
-
-static void tell_short(struct nw_flight *f, uint64_t reach, const char *why)
-{
-	char holds[16], wanted[16];
-
-	if (f->told_short)
-		return;
-	f->told_short = true;
-	nw_duration_text(reach, holds);
-	nw_duration_text(f->options.keep_ns, wanted);
-	nw_run_notice(f->run,
-		      "the ring buffer (%" PRIu64
-		      " KiB per CPU) holds the last %s only, at this rate, not %s: %s",
-		      nw_session_buffer(f->run->session) / 1024, holds, wanted, why);
-}
-
-static void add_hole(struct nw_flight *f, const struct nw_kept_hole *hole)
-{
-	struct nw_kept_hole *slot = nw_vec_add(&f->kept.holes);
-
-	if (slot)
-		*slot = *hole;
-	else
-		f->recorder->failed = ENOMEM;
-}
-
-/* See, once a second, that what is to be kept has room; the kernel drops events while it grows. */
-static void keep_room(struct nw_flight *f)
-{
-	uint64_t now = nw_session_now(f->run->session);
-	uint64_t size = nw_session_buffer(f->run->session);
-	uint64_t wanted = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS;
-	struct nw_error err;
-
-	if (now - f->looked_at < SECOND_NS)
-		return;
-	f->looked_at = now;
-	uint64_t reach = find_reach(f);
-	if (reach >= wanted)
-		return;
-	double bytes = (double)size * 1.25 * (double)wanted / (double)nw_max64(reach, 1);
-	double most = (double)most_per_cpu(f->run);
-	if (!f->options.grow) {
-		tell_short(f, reach, "-b makes it larger");
-		return;
-	}
-	if (bytes > most && (bytes = most) < (double)size * 1.25) {
-		tell_short(
-			f, reach,
-			"an eighth of the free memory is the most it may have without -b");
-		return;
-	}
-	struct nw_kept_hole hole = {.from = nw_session_now(f->run->session)};
-	int ret = nw_session_grow(f->run->session, (uint64_t)bytes, &err);
-	hole.until = nw_session_now(f->run->session);
-	add_hole(f, &hole);
-	if (ret < 0) {
-		tell_short(f, reach, err.what);
-		f->options.grow = false;
-	} else if (f->run->request->verbose) {
-		char took[16];
-		nw_duration_text(hole.until - hole.from, took);
-		nw_run_notice(f->run,
-			      "the ring buffer has %" PRIu64
-			      " KiB per CPU now; what was hit in these %s is missing",
-			      nw_session_buffer(f->run->session) / 1024, took);
-	}
-}
+/* ---- what is kept ------------------------------------------------------------------- */
 
 /* What was read before, and nobody can want any more. */
 static void forget(struct nw_flight *f)
@@ -609,7 +504,12 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = nw_recorder_begin(f->recorder, run, err);
 	f->kept = (struct nw_kept_pages){
 		.path = f->options.path, .layout = &f->layout, .blank = f->recorder->blank};
-	f->looked_at = nw_session_now(run->session);
+	f->room = (struct nw_room){
+		.keep_ns = f->options.keep_ns,
+		.wanted_ns = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS,
+		.fixed = !f->options.grow,
+		.looked_at = nw_session_now(run->session),
+	};
 	nw_stream_tap(run->stream, take_page, f);
 	return ret;
 }
@@ -633,8 +533,8 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	if (f->reading && nw_run_known(run) >= f->now.end)
 		ret = cut(f, run->result, f->now.end, err);
 	if (ret == 0 && !f->reading) {
-		keep_room(f);
 		forget(f);
+		ret = nw_room_keep(&f->room, run, &f->kept) < 0 ? nw_no_memory(err) : 0;
 	}
 	return ret;
 }
@@ -707,6 +607,7 @@ int nw_flight_finish(struct nw_flight *f, struct nw_run_result *result,
 		result->unclean = true;
 		result->left = f->lookout.result.left;
 	}
+	result->lost = f->lookout.result.lost + f->lost;
 	return ret;
 }
 

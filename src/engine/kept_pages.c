@@ -53,22 +53,29 @@ static int write_page(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu
 	return ret;
 }
 
-/* Readers are told by a mark at the beginning of a page: so one begins behind the hole. */
+/* Readers are told by a mark at the beginning of a page: so one begins behind each hole. */
 static int write_around(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu,
-			const unsigned char *bytes, size_t len, unsigned char *halves)
+			const unsigned char *bytes, size_t len, unsigned char *parts)
 {
-	size_t size = pages->layout->size;
-	unsigned char *before = halves, *behind = halves + size;
-	uint64_t until = pages->holes.item[cpu->holes].until;
+	const struct nw_page_layout *layout = pages->layout;
+	unsigned char *before = parts, *behind = before + layout->size;
+	unsigned char *other = behind + layout->size;
 	struct nw_page page;
+	int ret = 0;
 
-	if (!nw_page_split(pages->layout, bytes, len, until, true, before, behind))
-		return write_page(pages, cpu, bytes, len);
-	cpu->holes++;
-	bool any = nw_page_open(&page, pages->layout, before, size) == 0 &&
-		   page.at < page.end;
-	int ret = any ? write_page(pages, cpu, before, size) : 0;
-	return ret < 0 ? ret : write_page(pages, cpu, behind, size);
+	while (ret == 0 && cpu->holes < pages->holes.count &&
+	       nw_page_split(layout, bytes, len, pages->holes.item[cpu->holes].until, true,
+			     before, behind)) {
+		cpu->holes++;
+		if (nw_page_open(&page, layout, before, layout->size) == 0 &&
+		    page.at < page.end)
+			ret = write_page(pages, cpu, before, layout->size);
+		bytes = behind;
+		len = layout->size;
+		behind = other;
+		other = (unsigned char *)(uintptr_t)bytes;
+	}
+	return ret < 0 ? ret : write_page(pages, cpu, bytes, len);
 }
 
 int nw_pages_add(struct nw_kept_pages *pages, uint32_t number, const unsigned char *bytes,
@@ -82,9 +89,9 @@ int nw_pages_add(struct nw_kept_pages *pages, uint32_t number, const unsigned ch
 		return -errno;
 	if (nw_likely(cpu->holes == pages->holes.count))
 		return write_page(pages, cpu, bytes, len);
-	nw_cleanup(nw_free_ptr) char *halves = malloc(2 * pages->layout->size);
-	return halves ? write_around(pages, cpu, bytes, len, (unsigned char *)halves)
-		      : -ENOMEM;
+	nw_cleanup(nw_free_ptr) char *parts = malloc(3 * pages->layout->size);
+	return parts ? write_around(pages, cpu, bytes, len, (unsigned char *)parts)
+		     : -ENOMEM;
 }
 
 /* The first page that has something of this time on: what is in it ends where the next begins. */

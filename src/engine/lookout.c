@@ -138,8 +138,7 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 	l->request.span_count = ends;
 	l->request.buffer_bytes = 0;
 	l->request.duration_ns = 0;
-	l->request.max_rate = 0;
-	l->request.notice = NULL; /* the other run has said it all */
+	l->request.notice = NULL; /* the other run says it all */
 	const struct nw_measure_options options = {
 		.spans = l->request.spans,
 		.span_count = l->request.span_count,

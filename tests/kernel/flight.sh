@@ -133,14 +133,27 @@ has "nor does a span" "$? $(cat said)" '^0 nopwatch: nothing recorded: of [1-9][
 said=$("$NOPWATCH" record --until 'reqest > 1s' "$ALL" -p $rare 2>&1)
 is "a span that is none" "$? $said" "2 nopwatch: --until 'reqest': there is no such span
 nopwatch: the spans of these probes are rare:request"
+has "--dry-run sets the buffer up" "$("$NOPWATCH" record --until 'request > 1s' --dry-run "$ALL" 2>said)" 'options/overwrite'
+has "and says what it leaves out" "$(cat said)" "that which looks out for 'request' is a second one"
 said=$("$NOPWATCH" record --until-cmd 'no-such-command' "$ALL" -p $rare 2>&1)
 is "a command that is none" "$? $said" "1 nopwatch: --until-cmd 'no-such-command': the shell cannot find it"
 NOPWATCH_FEATURES=-instances "$NOPWATCH" record --until 'request > 50ms' "$ALL" -p $rare 2>said
 has "without instances" "$? $(head -n 1 said)" '^1 nopwatch: this kernel has one ring buffer for all probes, and --until takes two'
 "$NOPWATCH" record -v -b 8K --until 'request > 50ms' -o short.dat "$ALL" -p $rare 2>said
 has "too small a buffer is said" "$? $(cat said)" 'short.dat begins [0-9.]+ s later than it should: the ring buffer holds no more \(see -b\)'
-kill $rare
-wait $rare 2>/dev/null
+# both of its sessions, and the file as another one: who is killed leaves places armed in this one
+cp "$RARE" own/killed
+own/killed 1000000000 3000 80 100 >/dev/null &
+killed=$!
+begun $killed own/killed
+"$NOPWATCH" record --until 'request > 1h' "usdt:$PWD/own/killed:rare:*" -p $killed 2>said &
+run=$!
+wait_for armed
+kill -9 $run
+wait $run 2>/dev/null
+ok "after kill -9, clean takes both sessions away" "$NOPWATCH" clean
+kill $killed $rare
+wait 2>/dev/null
 
 unchanged
 finish

@@ -182,17 +182,18 @@ END_TEST
 START_TEST(a_hole_in_time_is_marked_where_it_is)
 {
 	static const unsigned char blank[PAGE];
+	static const struct nw_kept_hole holes[] = {{303, 306}, {307, 308}, {550, 600}};
 	struct nw_page page;
 	unsigned char bytes[PAGE];
 	size_t marked = 0, events = 0;
 
 	layout = page_layout(PAGE, 8);
 	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
-	*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = (struct nw_kept_hole){303, 306};
-	*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = (struct nw_kept_hole){550, 600};
+	for (size_t i = 0; i < NW_COUNT(holes); i++)
+		*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = holes[i];
 	fill();
-	check_cut(306, 3, 8); /* one page more than were added */
-	for (size_t i = 0; i < 12; i++) {
+	check_cut(306, 3, 9); /* two pages more than were added */
+	for (size_t i = 0; i < 13; i++) {
 		const unsigned char *data;
 		uint32_t size;
 		bool first = true;
@@ -202,11 +203,11 @@ START_TEST(a_hole_in_time_is_marked_where_it_is)
 		ck_assert_int_eq(nw_page_open(&page, &layout, bytes, PAGE), 0);
 		for (; nw_page_next(&page, &data, &size) == 1; events++, first = false)
 			if (first && page.missed) {
-				ck_assert_uint_eq(page.time, marked ? 600 : 306);
+				ck_assert_uint_eq(page.time, holes[marked].until);
 				marked++;
 			}
 	}
-	ck_assert_uint_eq(marked, 2);
+	ck_assert_uint_eq(marked, NW_COUNT(holes));
 	ck_assert_uint_eq(events, 100);
 	nw_pages_free(&kept);
 }
