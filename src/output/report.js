@@ -303,7 +303,13 @@
       if (!Number(sizes.count)) return `${nameOf(row)}: nothing was measured`;
       const group = row.group === undefined ? "" : `, ${row.group}`;
       return `${nameOf(row)}${group}: ${whatOf(row)} over time, ${count(sizes.count)} in ${duration(about.elapsed_ns)}, ` +
-        `p50 ${duration(sizes.p50)}, p99 ${duration(sizes.p99)}, at most ${duration(sizes.max)}. Arrow keys move, Shift selects.`;
+        `p50 ${duration(sizes.p50)}, p99 ${duration(sizes.p99)}, at most ${duration(sizes.max)}.${this.gone()} Arrow keys move, Shift selects.`;
+    }
+
+    /* What is grey, in words. */
+    gone() {
+      const off = disabledAt(this.row), events = bins.losses.reduce((sum, l) => sum + Number(l[1]), 0);
+      return (bins.losses.length ? ` ${events ? `${count(events)} events` : "Events"} were lost.` : "") + (off === null ? "" : ` Disabled after ${duration(off)}.`);
     }
 
     x(bin) {
@@ -703,6 +709,8 @@
         parts.push(`then ${count(region.count)} in all, ${LINES.map((l) => `${l.key} ${duration(percentile(region, l.p))}`).join(", ")}`);
       }
       if (column && column.others && isSpan(row)) parts.push(`${count(column.others)} not measured`);
+      const off = disabledAt(row);
+      if (off !== null && ns + bins.width_ns > off) parts.push("disabled");
       if (lost) parts.push(Number(lost[1]) ? `${count(lost[1])} events lost` : "events lost");
       return parts.join(" · ");
     }
@@ -818,7 +826,9 @@
     if (row.key && row.key !== "tid") notes.push(`paired by ${row.key}`);
     const missing = notMeasured(row);
     if (missing) notes.push(`${count(missing)} not measured (${["unmatched_starts", "unmatched_ends", "discarded", "abandoned", "omitted"].filter((k) => Number(row[k])).map((k) => `${count(row[k])} ${k.replace("_", " ")}`).join(", ")})`);
-    if (row.state && row.state !== "hit") notes.push(row.state.replace(/-/g, " "));
+    const off = disabledAt(row);
+    if (off !== null) notes.push(`disabled after ${duration(off)}: what came later is not known, and is grey`);
+    else if (row.state && row.state !== "hit") notes.push(row.state.replace(/-/g, " "));
     at("note").textContent = notes.join(" · ");
     at("panels").className = panels.length > 1 ? "many" : "";
     at("panels").replaceChildren(...panels.map((panel) => panel.figure));
@@ -833,6 +843,7 @@
 
   /* What a screen reader, or a paper, has instead of the picture. */
   function showOverTime(row) {
+    const off = disabledAt(row);
     const known = hasStates(row) ? STATES.filter(([key]) => stateSum(row, key)) : [];
     const shares = (first, last) => {
       const ns = statesOf(row, first, last), whole = ns.reduce((sum, n) => sum + n, 0);
@@ -847,7 +858,8 @@
         element("td", { className: "number" }, count(region.count)),
         ...LINES.map((line) => element("td", { className: "number" }, region.count ? duration(percentile(region, line.p)) : "")),
         ...shares(first, first + step - 1),
-        element("td", { className: "number" }, lost.length ? events ? count(events) : "some" : "")));
+        element("td", { className: "number" }, [lost.length ? events ? count(events) : "some" : "",
+          off !== null && (first + step) * bins.width_ns > off ? "disabled" : ""].filter(Boolean).join(", "))));
     }
     const head = ["From", "Count", ...LINES.map((l) => l.key), ...known.map(([, word]) => word), "Lost"];
     at("over-time").querySelector(".scroll").replaceChildren(element("table",

@@ -102,6 +102,7 @@ P
   TESTS_LIB=$TESTS_LIB python3 look.py >looked 2>&1
   has "one event is drawn" "$(cat looked)" "^one \[\] \['1 hit of 1 probe'\] a__start: nothing was measured"
   has "ten hours are" "$(cat looked)" "^hours \[\] \['9:59:58', '77 events'\] a: latency over time, 19,999 in 9:59:58"
+  tap_of "$TESTS_LIB/html_grey" hours.html a
   has "so is nothing at all" "$(cat looked)" "^none \[\] \[.*\] a: nothing was measured"
 else
   skip "one event, ten hours and nothing in a browser" "chromium and chromedriver are not installed"

@@ -1,5 +1,7 @@
 # --max-rate: a probe that is hit too often is disabled in the kernel, the others stay.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/page.sh
+. "$TESTS_LIB/page.sh"
 
 # Which of our events are enabled: "1" or "0" a line.
 enabled() {
@@ -18,6 +20,12 @@ holds "what came before is counted" all.json "all(p['hits'] > 0 for p in of('pro
 has "each is told, when and at what rate" "$(cat said)" \
   '^nopwatch: myserver:request__done: disabled after [0-9.]+(ms|s): [0-9.k]+/s, more than --max-rate 100$'
 is "once" "$(grep -c 'request__done: disabled' said)" 1
+"$NOPWATCH" stat -q -f html 'myserver:*' -p $server --max-rate 100 -d 3 -o page.html 2>said
+if has_browser; then
+  tap_of "$TESTS_LIB/html_grey" page.html myserver:request
+else
+  skip "the page in a browser" "chromium and chromedriver are not installed"
+fi
 holds "open starts are discarded; unmatched is but what began before us" all.json \
   "all(s['unmatched_starts'] == 0 and s['unmatched_ends'] <= 1 for s in of('span'))"
 kill $server
