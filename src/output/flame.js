@@ -48,7 +48,7 @@ const flameGraph = (() => {
     constructor(flame, title, element) {
       this.root = treeOf(flame.stacks, flame.total, flame.of);
       this.zoomed = this.current = this.root;
-      this.search = element("input", { type: "search", autocomplete: "off", spellcheck: false, oninput: () => this.draw() });
+      this.search = element("input", { type: "search", "aria-label": `Find in ${title === "Stacks" ? "the stacks of " + flame.of : title}`, autocomplete: "off", spellcheck: false, oninput: () => this.draw() });
       this.back = element("button", { type: "button", className: "back", hidden: true, onclick: () => this.zoom(this.root) }, "Show all");
       this.told = element("p", { className: "quiet", role: "status", "aria-live": "polite" });
       this.svg = drawn("svg", { role: "tree", "aria-label": `${title}: ${many(this.root.count)} hits by their callers. Arrow keys move, Enter zooms, Escape shows all.`, class: "flame" });

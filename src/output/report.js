@@ -974,6 +974,7 @@
       line.append(head);
     }
     at("rows").append(element("thead", line));
+    at("rows").className = COLUMNS.length > 13 ? "wide" : "";
   }
 
   // ---- the page --------------------------------------------------------------------------

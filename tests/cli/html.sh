@@ -37,8 +37,9 @@ P
 with_flames page.html myserver:request '</script><img src=x onerror=HACKED>' >flame.html
 if has_browser; then
   tap_of "$TESTS_LIB/html_flame" flame.html myserver:request elsewhere
+  tap_of "$TESTS_LIB/html_access" flame.html myserver:request myserver:request__start
 else
-  skip "flame graphs in a browser" "chromium and chromedriver are not installed"
+  skip "flame graphs, screen readers and paper in a browser" "chromium and chromedriver are not installed"
 fi
 
 # ---- what is hostile stays text ----
