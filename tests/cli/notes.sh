@@ -68,4 +68,25 @@ said=$("$NOPWATCH" list one.o 2>&1)
 has "an object file is not linked yet" "$? $said" "^1 nopwatch: 'one.o' is not linked yet"
 strip -s whole -o stripped
 is "strip leaves the notes" "$("$NOPWATCH" list -q stripped | cut -d: -f3- | tr '\n' ' ')" "notes:one notes:two "
+
+# perf puts "sdt_" before a provider's name; one that is called so is meant first
+cat >prefix.c <<'C'
+#include <sys/sdt.h>
+int main(void)
+{
+	DTRACE_PROBE(sdt_app, tick);
+	DTRACE_PROBE(app, tick);
+	DTRACE_PROBE(app, tock);
+	return 0;
+}
+C
+gcc -O1 prefix.c -o prefix
+attaches() { "$NOPWATCH" stat --dry-run -v -x ./prefix "$1" 2>&1 | grep -oE '^echo .p:[^ ]+ [^ ]*prefix:0x[0-9a-f]+' | grep -o '0x.*'; }
+place() { "$NOPWATCH" list -j ./prefix | sed -n "s/.*\"provider\":\"$1\",\"name\":\"$2\".*\"offset\":\([0-9]*\).*/\1/p"; }
+at() { printf '0x%x' "$(place "$1" "$2")"; }
+is "the literal provider comes first" "$(attaches sdt_app:tick)" "$(at sdt_app tick)"
+is "also with perf's %" "$(attaches %sdt_app:tick)" "$(at sdt_app tick)"
+is "else it is perf's prefix" "$(attaches sdt_app:tock)" "$(at app tock)"
+is "the other is found by its own name" "$(attaches app:tick)" "$(at app tick)"
+is "and the literal one behind its path" "$("$NOPWATCH" list -q ./prefix | grep -c ':sdt_app:tick$')" 1
 finish
