@@ -15,7 +15,7 @@ int nw_open_kernel(const struct nw_args *args, struct nw_tracefs *fs,
 	return nw_request_kernel(&request, args->dry_run, fs, features, err);
 }
 
-int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,
+int nw_management_open(struct nw_management *m, const struct nw_args *args, bool read_only,
 		       struct nw_error *err)
 {
 	*m = (struct nw_management){.args = args,
@@ -27,7 +27,7 @@ int nw_management_open(struct nw_management *m, const struct nw_args *args, bool
 	int ret = nw_open_kernel(args, &m->fs, &m->features, err);
 
 	return ret < 0 ? ret
-		       : nw_manager_open(&m->fs, &m->features, look || args->dry_run,
+		       : nw_manager_open(&m->fs, &m->features, read_only || args->dry_run,
 					 &m->manager, err);
 }
 

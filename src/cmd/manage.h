@@ -22,8 +22,8 @@ struct nw_management {
 	struct nw_manager_options options;
 };
 
-/* look: nothing is to be changed, as with --dry-run. */
-int nw_management_open(struct nw_management *m, const struct nw_args *args, bool look,
+/* read_only: nothing is to be changed, as with --dry-run. */
+int nw_management_open(struct nw_management *m, const struct nw_args *args, bool read_only,
 		       struct nw_error *err);
 void nw_management_close(struct nw_management *m);
 /* What the words are looked for in. */

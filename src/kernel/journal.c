@@ -70,13 +70,13 @@ bool nw_session_name_is_valid(const char *name)
  */
 int nw_journal_open_place(const char *path, struct nw_error *err)
 {
-	mode_t others = strncmp(path, "/tmp/", 5) == 0 ? 077 : 022;
+	mode_t writable = strncmp(path, "/tmp/", 5) == 0 ? 077 : 022;
 	struct stat st;
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (dir < 0)
 		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
-	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & others)) {
+	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & writable)) {
 		close(dir);
 		return nw_fail(err, EPERM, "%s does not belong to us alone: not used",
 			       path);

@@ -165,8 +165,8 @@ static bool is_on(const struct nw_uprobe_event *event)
 }
 
 /* Has another event this place? Then its breakpoint is that one's; or this one, if it is on again. */
-static bool is_others(const struct nw_inventory *all, const struct nw_uprobe_event *ours,
-		      const struct nw_point *point)
+static bool has_another(const struct nw_inventory *all, const struct nw_uprobe_event *ours,
+			const struct nw_point *point)
 {
 	struct nw_point entry = *point, back = *point;
 
@@ -200,7 +200,7 @@ static int check_site(const struct nw_uprobe_event *event, const struct nw_defin
 	const struct nw_point *points[] = {&point};
 	struct nw_presence seen;
 
-	if (is_in_file(&point) || is_others(all, event, &point))
+	if (is_in_file(&point) || has_another(all, event, &point))
 		return 0;
 	int ret = nw_points_presence(points, 1, NULL, 0, &seen, NULL);
 	if (ret < 0)

@@ -209,12 +209,12 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 			 : nw_do(s->fs, NW_DO_RMDIR, path, "");
 	if (ret == 0 || ret == -ENOENT)
 		return 0;
-	bool others = ret == -EBUSY && !is_read(s);
-	if (others && !waited) {
+	bool held = ret == -EBUSY && !is_read(s);
+	if (held && !waited) {
 		(void)nw_do(s->fs, NW_DO_WRITE, trace, "");
 		(void)nw_do(s->fs, NW_DO_WRITE, size, "1");
 	}
-	if (others && is_shrunk(s->fs, size))
+	if (held && is_shrunk(s->fs, size))
 		return 1;
 	nw_strings_addf(stuck, "%s/%s cannot be removed: %s", s->fs->path, path,
 			nw_refusal_text(NW_REFUSED_INSTANCE, -ret));

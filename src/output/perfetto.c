@@ -268,8 +268,8 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 
 	p->run = *begin;
 	p->is_end_or_start = calloc(begin->selection->probes.count + 1, sizeof(bool));
-	p->lanes = calloc(begin->span_count + 1, sizeof(*p->lanes));
-	if (!p->is_end_or_start || !p->lanes) {
+	p->rows = calloc(begin->span_count + 1, sizeof(*p->rows));
+	if (!p->is_end_or_start || !p->rows) {
 		out->failed = true;
 		return;
 	}
@@ -311,9 +311,9 @@ static void free_state(struct nw_output *output)
 	nw_vec_each (&p->groups, lanes)
 		nw_vec_free(lanes);
 	nw_vec_free(&p->groups);
-	for (size_t i = 0; p->lanes && i < p->run.span_count; i++)
-		nw_vec_free(&p->lanes[i]);
-	free(p->lanes);
+	for (size_t i = 0; p->rows && i < p->run.span_count; i++)
+		nw_vec_free(&p->rows[i]);
+	free(p->rows);
 	free(p->thread);
 	free(p->is_end_or_start);
 }

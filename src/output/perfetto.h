@@ -23,20 +23,20 @@ enum nw_pf_kind {
 struct nw_pf_started {
 	uint32_t span;
 	uint32_t
-		lane; /* by something else than the thread: its place among those that are open */
+		row; /* by something else than the thread: its place among those that are open */
 	uint64_t key, start;
 	struct nw_buf args; /* of its start, as they are written */
 };
 
 /* Tracks on which slices stand one behind the other: when the last of each ended. */
-typedef NW_VEC(uint64_t) nw_pf_lanes;
+typedef NW_VEC(uint64_t) nw_pf_rows;
 
 struct nw_pf_thread {
 	bool known; /* else the slot is free: the idle threads have the number 0 */
 	int32_t tid, pid;
 	char comm[16]; /* as it was told last; "": not yet */
 	NW_VEC(struct nw_pf_started) open;
-	nw_pf_lanes beside;
+	nw_pf_rows beside;
 };
 
 struct nw_pf {
@@ -46,8 +46,8 @@ struct nw_pf {
 	size_t threads, used;
 	NW_VEC(int32_t) processes;	   /* that were told */
 	NW_VEC(struct nw_pf_started) open; /* by something else than the thread */
-	nw_vec_u32 *lanes;		   /* by span: 1 if taken */
-	NW_VEC(nw_pf_lanes) groups;	   /* by number, if spans are grouped */
+	nw_vec_u32 *rows;		   /* by span: 1 if taken */
+	NW_VEC(nw_pf_rows) groups;	   /* by number, if spans are grouped */
 	struct nw_event_line line;	   /* that spans are told of */
 	bool clock;			   /* was told */
 	uint64_t second, hits;		   /* in that second of the trace clock */

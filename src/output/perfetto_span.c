@@ -6,7 +6,7 @@
 #include "perfetto.h"
 
 enum {
-	MOST_LANES = 4096,
+	MOST_ROWS = 4096,
 	MOST_OPEN =
 		4096, /* spans a thread, and of all other keys together: then the oldest are forgotten */
 };
@@ -21,17 +21,17 @@ static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
 }
 
-/* The first lane on which nothing stands where this one begins, made if there is none. */
-static size_t lane_for(nw_pf_lanes *lanes, uint64_t start, uint64_t end, bool *fresh)
+/* The first row on which nothing stands where this one begins, made if there is none. */
+static size_t row_for(nw_pf_rows *rows, uint64_t start, uint64_t end, bool *fresh)
 {
-	size_t lane = 0;
+	size_t row = 0;
 
-	while (lane < lanes->count && lanes->item[lane] > start)
-		lane++;
-	*fresh = lane == lanes->count && nw_vec_add(lanes);
-	if (lane < lanes->count)
-		lanes->item[lane] = end;
-	return lane;
+	while (row < rows->count && rows->item[row] > start)
+		row++;
+	*fresh = row == rows->count && nw_vec_add(rows);
+	if (row < rows->count)
+		rows->item[row] = end;
+	return row;
 }
 
 /* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. */
@@ -45,8 +45,8 @@ static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_threa
 	if (nests)
 		return nw_pf_thread_track(thread);
 	bool fresh;
-	size_t lane = lane_for(&thread->beside, it->start, end, &fresh);
-	uint64_t uuid = nw_pf_track(TRACK_BESIDE_THREAD, (uint32_t)thread->tid, lane);
+	size_t row = row_for(&thread->beside, it->start, end, &fresh);
+	uint64_t uuid = nw_pf_track(TRACK_BESIDE_THREAD, (uint32_t)thread->tid, row);
 	if (fresh)
 		nw_pf_name_track(out, uuid, nw_pf_thread_track(thread),
 				 p->run.spans[it->span].name, false);
@@ -66,8 +66,8 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 			output->text.failed = true;
 			return 0;
 		}
-	size_t lane = lane_for(&p->groups.item[group], it->start, event->hit->time, &fresh);
-	uint64_t uuid = nw_pf_track(TRACK_OF_GROUP, group, lane);
+	size_t row = row_for(&p->groups.item[group], it->start, event->hit->time, &fresh);
+	uint64_t uuid = nw_pf_track(TRACK_OF_GROUP, group, row);
 	if (fresh) {
 		struct nw_buf name = {0};
 		nw_buf_printf(&name, "%s ", p->run.group_by);
@@ -82,23 +82,23 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 }
 
 /* Spans by something else than the thread: the first place that is free. */
-static uint32_t take_lane(struct nw_output *output, uint32_t span)
+static uint32_t take_row(struct nw_output *output, uint32_t span)
 {
 	struct nw_pf *p = output->state;
-	nw_vec_u32 *lanes = &p->lanes[span];
-	uint32_t lane = 0;
+	nw_vec_u32 *rows = &p->rows[span];
+	uint32_t row = 0;
 
-	while (lane < lanes->count && lanes->item[lane])
-		lane++;
-	if (lane == lanes->count && lane < MOST_LANES) {
-		if (!nw_vec_add(lanes))
+	while (row < rows->count && rows->item[row])
+		row++;
+	if (row == rows->count && row < MOST_ROWS) {
+		if (!nw_vec_add(rows))
 			return 0;
-		nw_pf_name_track(&output->text, nw_pf_track(TRACK_OF_SPAN, span, lane), 0,
+		nw_pf_name_track(&output->text, nw_pf_track(TRACK_OF_SPAN, span, row), 0,
 				 p->run.spans[span].name, false);
 	}
-	if (lane < lanes->count)
-		lanes->item[lane] = 1;
-	return lane;
+	if (row < rows->count)
+		rows->item[row] = 1;
+	return row;
 }
 
 static void begin_slice(struct nw_buf *out, const struct nw_pf *p,
@@ -124,10 +124,10 @@ static struct nw_pf_started *find_started(struct nw_pf_started *list, size_t cou
 	return NULL;
 }
 
-static void free_lane(struct nw_pf *p, const struct nw_pf_started *it)
+static void free_row(struct nw_pf *p, const struct nw_pf_started *it)
 {
-	if (it->lane < p->lanes[it->span].count)
-		p->lanes[it->span].item[it->lane] = 0;
+	if (it->row < p->rows[it->span].count)
+		p->rows[it->span].item[it->row] = 0;
 }
 
 static void remove_started(struct nw_pf_started *list, size_t *count,
@@ -161,7 +161,7 @@ static void span_begins(struct nw_output *output, const struct nw_span_event *ev
 	if (thread && thread->open.count == MOST_OPEN)
 		remove_started(thread->open.item, &thread->open.count, thread->open.item);
 	if (!by_thread && p->open.count == MOST_OPEN) {
-		free_lane(p, p->open.item);
+		free_row(p, p->open.item);
 		remove_started(p->open.item, &p->open.count, p->open.item);
 	}
 	if (thread)
@@ -177,7 +177,7 @@ static void span_begins(struct nw_output *output, const struct nw_span_event *ev
 	it->start = event->start;
 	nw_pf_side(&it->args, "start", &line);
 	if (!by_thread)
-		it->lane = take_lane(output, event->span);
+		it->row = take_row(output, event->span);
 }
 
 static void write_slice(struct nw_output *output, const struct nw_pf_started *it,
@@ -205,9 +205,9 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 			return;
 		write_slice(output, it,
 			    grouped ? group_track(output, it, event)
-				    : nw_pf_track(TRACK_OF_SPAN, event->span, it->lane),
+				    : nw_pf_track(TRACK_OF_SPAN, event->span, it->row),
 			    event);
-		free_lane(p, it);
+		free_row(p, it);
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}
@@ -246,9 +246,9 @@ static void span_is_gone(struct nw_output *output, const struct nw_span_event *e
 		if (!it)
 			return;
 		never_ends(output, event, it,
-			   nw_pf_track(TRACK_OF_SPAN, it->span, it->lane));
+			   nw_pf_track(TRACK_OF_SPAN, it->span, it->row));
 		if (event->moment != NW_SPAN_STILL_OPEN)
-			free_lane(p, it);
+			free_row(p, it);
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}

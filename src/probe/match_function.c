@@ -267,7 +267,7 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 /* ---- the whole ---------------------------------------------------------------------- */
 
 /* Of calls that are counted and not timed: see struct nw_point. */
-static int tell_untimed(const struct matching *m, const struct found *f)
+static int warn_untimed(const struct matching *m, const struct found *f)
 {
 	const char *goroutine = nw_call_goroutine(m->image, f->symbol.name);
 
@@ -297,7 +297,7 @@ static int add_found(const struct matching *m, struct found *f)
 	if (ret == 0 && back)
 		ret = add_probe(m, f, true);
 	if (ret == 0)
-		ret = tell_untimed(m, f);
+		ret = warn_untimed(m, f);
 	nw_vec_free(&f->exits);
 	free(f->hazard);
 	free(f->name);

@@ -109,7 +109,7 @@ static int found_in_tree(struct nw_image *image, void *arg)
 	return hand_over(arg, image, true);
 }
 
-static void look_into_file(struct searching *s, const char *path)
+static void search_file(struct searching *s, const char *path)
 {
 	struct nw_error err = {0};
 	struct nw_image *image;
@@ -126,7 +126,7 @@ static void look_into_file(struct searching *s, const char *path)
 }
 
 /* All files that a pattern finds; those that have nothing to list are passed over. */
-static void look_into_glob(struct searching *s, const char *pattern)
+static void search_glob(struct searching *s, const char *pattern)
 {
 	struct nw_error err;
 	glob_t found;
@@ -149,7 +149,7 @@ static void look_into_glob(struct searching *s, const char *pattern)
 }
 
 /* What running processes map. */
-static void look_into_running(struct searching *s)
+static void search_running(struct searching *s)
 {
 	nw_images images = {0};
 	struct nw_error err;
@@ -161,23 +161,23 @@ static void look_into_running(struct searching *s)
 	nw_vec_free(&images); /* whoever found them has them */
 }
 
-static void look_into_place(struct searching *s, const char *place)
+static void search_place(struct searching *s, const char *place)
 {
 	struct nw_error err;
 	struct stat st;
 
 	if (strcmp(place, "*") == 0)
-		look_into_running(s);
+		search_running(s);
 	else if (stat(place, &st) < 0 && nw_has_glob(place))
-		look_into_glob(s, place);
+		search_glob(s, place);
 	else if (stat(place, &st) < 0 || !S_ISDIR(st.st_mode))
-		look_into_file(s, place);
+		search_file(s, place);
 	else if (nw_walk(place, s->search->force, found_in_tree, s, &err) < 0 &&
 		 !s->stopped)
 		s->finder->failed(s->finder->arg, &err, false);
 }
 
-static void look_into_process(struct searching *s, pid_t pid)
+static void search_process(struct searching *s, pid_t pid)
 {
 	nw_images images = {0};
 	struct nw_error err;
@@ -208,8 +208,8 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 	nw_vec_each (&search->places, place) {
 		nw_cleanup(nw_free_ptr) char *path = s.stopped ? NULL : locate(*place);
 		if (path)
-			look_into_place(&s, path);
+			search_place(&s, path);
 	}
 	for (size_t i = 0; i < search->pid_count && !s.stopped; i++)
-		look_into_process(&s, search->pids[i]);
+		search_process(&s, search->pids[i]);
 }

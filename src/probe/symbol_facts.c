@@ -125,16 +125,16 @@ static bool defines(struct nw_image *image, const char *name)
 static void find_definition(const struct nw_image *image, const char *name, pid_t pid,
 			    struct nw_symbol_facts *out)
 {
-	nw_images others = {0};
-	int ret = pid ? nw_process_images(pid, true, false, &others, NULL)
-		      : nw_locate_needed(image->path, false, &others, NULL);
+	nw_images mapped = {0};
+	int ret = pid ? nw_process_images(pid, true, false, &mapped, NULL)
+		      : nw_locate_needed(image->path, false, &mapped, NULL);
 
-	nw_vec_each (&others, other) {
+	nw_vec_each (&mapped, other) {
 		bool self = (*other)->ino == image->ino && (*other)->dev == image->dev;
 		if (ret == 0 && !out->defined_in && !self && defines(*other, name))
 			out->defined_in = strdup((*other)->path);
 	}
-	nw_images_free(&others);
+	nw_images_free(&mapped);
 }
 
 /* ---- other names -------------------------------------------------------------------- */

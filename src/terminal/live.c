@@ -146,7 +146,7 @@ static void take_input(struct nw_live_view *v)
 	size_t room = sizeof(v->typed) - v->typed_len, at = 0;
 	uint32_t key;
 
-	nw_terminal_look(&v->terminal);
+	nw_terminal_poll(&v->terminal);
 	size_t got = nw_terminal_read(&v->terminal, v->typed + v->typed_len, room);
 	if (got) {
 		v->typed_len += got;

@@ -107,10 +107,10 @@ static bool page(const struct nw_buf *text)
 void nw_sink_show(struct nw_sink *sink)
 {
 	struct nw_screen screen = nw_screen_of(stdout);
-	bool fits = count_rows(&sink->held, screen.columns) < screen.rows;
+	bool has_room = count_rows(&sink->held, screen.columns) < screen.rows;
 
 	sink->page = false;
-	if (sink->held.len && (fits || !page(&sink->held)))
+	if (sink->held.len && (has_room || !page(&sink->held)))
 		fwrite(sink->held.data, 1, sink->held.len, stdout);
 	nw_buf_free(&sink->held);
 }

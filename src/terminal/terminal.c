@@ -250,7 +250,7 @@ static void suspend(struct nw_terminal *terminal)
 		nw_terminal_enter(terminal);
 }
 
-void nw_terminal_look(struct nw_terminal *terminal)
+void nw_terminal_poll(struct nw_terminal *terminal)
 {
 	struct signalfd_siginfo info;
 

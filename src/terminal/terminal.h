@@ -35,7 +35,7 @@ void nw_terminal_close(struct nw_terminal *terminal);
 /* Signals that end the program come here, too, since nobody else waits for them. */
 void nw_terminal_take_ends(struct nw_terminal *terminal);
 /* Do what signals ask for: suspend, go on, another size. */
-void nw_terminal_look(struct nw_terminal *terminal);
+void nw_terminal_poll(struct nw_terminal *terminal);
 /* Wait for keys and signals. */
 void nw_terminal_wait(const struct nw_terminal *terminal, int timeout_ms);
 /* What was typed: how many bytes; 0: nothing. */

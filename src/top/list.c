@@ -65,7 +65,7 @@ static int compare(const void *one, const void *other)
 }
 
 /* A part of the name is enough, a glob must fit all of it. */
-static bool fits(const char *filter, const char *text)
+static bool name_matches(const char *filter, const char *text)
 {
 	return nw_has_glob(filter) ? nw_glob_match(filter, text)
 				   : strstr(text, filter) != NULL;
@@ -75,8 +75,8 @@ int nw_top_list_make(const struct nw_top *top, const struct nw_top_view *view,
 		     nw_top_list *out)
 {
 	nw_vec_each (&top->rows, row) {
-		if (*view->filter && !fits(view->filter, (*row)->name) &&
-		    !fits(view->filter, (*row)->group_name))
+		if (*view->filter && !name_matches(view->filter, (*row)->name) &&
+		    !name_matches(view->filter, (*row)->group_name))
 			continue;
 		struct nw_top_ranked *ranked = nw_vec_add(out);
 		if (!ranked)

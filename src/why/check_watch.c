@@ -35,9 +35,9 @@ static void blame_refusal(struct judge *judge)
 
 void nw_check_armed(struct judge *judge)
 {
-	const struct nw_watch *look = judge->facts->watch;
+	const struct nw_watch *tried = judge->facts->watch;
 
-	if (look && *look->refused) {
+	if (tried && *tried->refused) {
 		blame_refusal(judge);
 		return;
 	}
