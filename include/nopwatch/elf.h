@@ -266,6 +266,67 @@ struct nw_frame {
 void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
 		     struct nw_frame *out);
 
+/* ---- callers ------------------------------------------------------------------------ */
+
+/* A register that callers are found by: as the kernel spells it, and its number in DWARF. */
+struct nw_unwind_register {
+	const char *name;
+	unsigned int dwarf;
+};
+/* What is fetched for that: the instruction pointer, the stack pointer, the frame pointer, and those that
+ * functions save. count 0: it is not known how callers are found there. */
+const struct nw_unwind_register *nw_arch_unwind(const struct nw_arch *arch, size_t *count);
+
+enum {
+	NW_MAX_REGISTERS = 40 /* by DWARF's numbers */
+};
+struct nw_registers {
+	uint64_t pc;
+	uint64_t value[NW_MAX_REGISTERS];
+	uint64_t known; /* as bits */
+};
+/* Memory of a process: up to 8 bytes of it as a number. 0, -EFAULT or another -errno, which is handed on. */
+struct nw_memory {
+	int (*read)(void *arg, uint64_t address, unsigned int bytes, uint64_t *out);
+	void *arg;
+};
+
+/* Where an address's source is. Strings live as long as the lines. */
+struct nw_source_line {
+	const char *file; /* NULL: not known */
+	unsigned int line;
+};
+enum {
+	NW_MOST_INLINED = 16
+};
+struct nw_source_lines {
+	struct {
+		const char *function; /* as the linker calls it, if that is known */
+		struct nw_source_line line;
+	} inlined
+		[NW_MOST_INLINED]; /* the functions that the compiler has put there, innermost first, */
+	size_t count;
+	struct nw_source_line line; /* and where the function is that they were put into */
+};
+/* What DWARF tells of a file, or its debug file. -ENOENT: there is none, or libdw is missing. */
+struct nw_lines;
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
+void nw_lines_free(struct nw_lines *lines);
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
+
+/* The call frame information of a file, which must stay. -ENOENT: it has none, or libdw is missing. */
+struct nw_cfi;
+int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out);
+void nw_cfi_free(struct nw_cfi *cfi);
+/*
+ * From the function that holds vaddr (as linked; the process adds bias) to its caller. stack: DWARF's number of the
+ * stack pointer. 1: registers are the caller's; 0: there is none, it is the first function; -ENOENT: nothing is
+ * known there; -EFAULT, or what read() said: it needs memory that is not there. *interrupted: the function is one that a signal called.
+ */
+int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
+		const struct nw_memory *memory, unsigned int stack,
+		struct nw_registers *registers, bool *interrupted);
+
 /*
  * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be
  * found gets its problem; an address constant of an ET_EXEC file becomes a plain constant.

@@ -18,6 +18,7 @@
 #include "nopwatch/kernel.h"
 #include "nopwatch/kernel_symbols.h"
 #include "nopwatch/output.h"
+#include "nopwatch/stack.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
 #include "nopwatch/why.h"
@@ -51,6 +52,11 @@ struct nw_request {
 	uint64_t
 		max_rate; /* disable what is hit more often, a second and probe; 0: never */
 	uint32_t string_size; /* bytes of a string that are fetched; 0: NW_STRING_SIZE */
+	/* Who has called is found out for the hits of probes whose names these globs fit, "" for all; and so many bytes of the
+	 * stack are fetched for that (0: NW_STACK_BYTES). */
+	const char *const *stacks;
+	size_t stack_count;
+	uint32_t stack_size;
 	const char *features; /* mask of what the kernel can do, see nw_features_detect() */
 	bool force;	      /* arm what is known to be dangerous */
 	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 asks for a report (nw_run_asked()); SIGPIPE
@@ -108,6 +114,7 @@ struct nw_run_result {
 	bool lost_is_least;
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
+	struct nw_stacks *stacks;      /* that hits have; NULL: nobody has asked for them */
 	uint64_t *disabled_at;	       /* per probe, 0: it was not; NULL: none was */
 	struct nw_probe_state *states; /* per probe; NULL: not known */
 	struct nw_kernel_symbols
@@ -305,6 +312,11 @@ struct nw_measure {
 	nw_strings uses;
 	bool every_arg;		    /* the values of every argument are there */
 	struct nw_slow_watch *slow; /* NULL: nobody asks for slow spans */
+	struct nw_starts
+		*starts; /* where stacks are counted, and nobody asks for slow spans */
+	struct nw_stack_counts
+		stacks; /* of spans as they began, and of probes that begin none */
+	bool *begins;	/* by probe: a span */
 	const struct nw_task *task; /* of the hit that is taken; NULL: not known */
 	uint64_t slow_spans;	    /* that were told */
 	struct nw_error failure;    /* of what was told inside of hit(); code 0: none */

@@ -11,6 +11,7 @@
 #include "nopwatch/bins.h"
 #include "nopwatch/json.h"
 #include "nopwatch/manage.h"
+#include "nopwatch/stack.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
 #include "nopwatch/table.h"
@@ -132,6 +133,8 @@ struct nw_report {
 	bool gaps;	 /* show the histograms of the gaps, too */
 	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
 			    textfile collector reads */
+	const struct nw_stacks *stacks; /* who called; NULL: nobody has asked, */
+	const struct nw_stack_counts *stack_counts; /* and how often */
 	bool bold;
 	const struct nw_about *about;  /* NULL: not known */
 	const struct nw_bins *bins;    /* what happened when, where the format has bins */
@@ -148,6 +151,7 @@ struct nw_event_line {
 	uint64_t start;	 /* time that text counts from */
 	int64_t wall_ns; /* what to add to the trace clock for the time of day; 0: unknown */
 	bool wall;	 /* show the time of day */
+	const struct nw_stacks *stacks; /* those of hits; NULL: they have none */
 	const char *
 		kernel_text; /* the kernel's own words for its event; NULL: none are known */
 };
@@ -155,6 +159,7 @@ struct nw_event_line {
 /* A span that took long, as it ends. */
 struct nw_slow_span {
 	const struct nw_selection *selection;
+	const struct nw_stacks *stacks; /* as in an event's line */
 	const struct nw_span_def *span;
 	const struct nw_hit
 		*began; /* NULL: not known, there are too many open spans to keep */
@@ -260,8 +265,10 @@ struct nw_output_format {
 	bool cumulative; /* every report is of everything so far: counters that only grow */
 	bool spans;	 /* events: is told of spans, too */
 	bool bins;	 /* reports: draws what happened when */
-	bool states;	 /* it shows what threads did in spans */
-	bool binary;	 /* nothing for a terminal */
+	bool states;	 /* it shows what threads did in spans, */
+	bool stacks;	 /* who called, */
+	bool only_stacks; /* and nothing else */
+	bool binary;	  /* nothing for a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
 	void (*free)(struct nw_output *output); /* what the state points to */
@@ -297,7 +304,7 @@ struct nw_output_format {
 };
 
 extern const struct nw_output_format nw_output_text, nw_output_json, nw_output_csv,
-	nw_output_openmetrics, nw_output_perfetto, nw_output_html;
+	nw_output_openmetrics, nw_output_perfetto, nw_output_html, nw_output_folded;
 extern const struct nw_output_format *const nw_output_formats[];
 extern const size_t nw_output_format_count;
 /* The format of that name; NULL: there is none. */

@@ -31,6 +31,9 @@
 /* Bytes of a string that are fetched, unless somebody wants more or less. */
 #define NW_STRING_SIZE	   256
 #define NW_MAX_STRING_SIZE 16384
+/* Bytes of the stack that are fetched for who finds the callers, unless somebody wants more or less. */
+#define NW_STACK_BYTES	   2048
+#define NW_MAX_STACK_BYTES 16384
 /* Characters of an argument's name that the fields of its bytes begin with. */
 #define NW_STRING_NAME 20
 
@@ -112,9 +115,12 @@ struct nw_source {
 	 * a gap. None: the field is of the kernel's type string (recordings of old, text). */
 	NW_VEC(struct nw_chunk) chunks;
 	bool big_endian; /* a string: the program that it is from */
-	bool whole;   /* a string: a load that meets the end of a mapping loads nothing */
-	bool spread;  /* a string: chunks are in other parts than its pointer */
-	bool counted; /* a string: it has no NUL, but a length, */
+	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
+	bool spread; /* a string: chunks are in other parts than its pointer */
+	/* No argument, but what callers are found by: the registers of this architecture's nw_arch_unwind(), and then
+	 * the stack from the stack pointer on, in chunks like those of a string. The last of a point's sources. */
+	const struct nw_arch *callers;
+	bool counted;	 /* a string: it has no NUL, but a length, */
 	uint32_t length; /* which is this argument's value */
 };
 
@@ -146,8 +152,9 @@ enum {
 
 /* A point with its fetches: what is armed. */
 struct nw_planned {
-	size_t probe, point;	       /* indexes into the selection */
-	NW_VEC(struct nw_source) args; /* in the order of the probe's arguments */
+	size_t probe, point; /* indexes into the selection */
+	NW_VEC(struct nw_source)
+	args; /* in the order of the probe's arguments; see `callers` */
 	struct nw_stack_field stack;
 	unsigned int parts; /* events that hold it: 1, more with several strings */
 };
@@ -189,6 +196,8 @@ struct nw_plan_options {
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
 	uint32_t string_size; /* bytes of a string, at least; 0: NW_STRING_SIZE */
+	uint32_t
+		stack_size; /* bytes of the stack, of probes that want callers; 0: NW_STACK_BYTES */
 	bool any_kernel; /* strings as every kernel takes them: what it can is not known */
 };
 
@@ -213,6 +222,8 @@ void nw_plan_free(struct nw_plan *plan);
 
 /* Do any of its points fetch the stack pointer? */
 bool nw_plan_has_stacks(const struct nw_plan *plan);
+/* The source that callers are found by; NULL: the point has none. */
+const struct nw_source *nw_planned_callers(const struct nw_planned *planned);
 /* Do any say which goroutine they were hit by? */
 bool nw_plan_has_goroutines(const struct nw_plan *plan);
 

@@ -141,6 +141,7 @@ struct nw_probe {
 	bool has_args;	    /* the user named arguments */
 	size_t named;	    /* the first so many */
 	bool hidden; /* nobody has asked for it: what it tells is needed for something else */
+	bool callers; /* who called is wanted with each hit */
 };
 
 /* The argument of that name or, whatever it is called, argN; -1. */

@@ -103,15 +103,16 @@ enum nw_record_kind {
 struct nw_value;
 
 /* A hit with all its values, from however many records. */
-#define NW_HIT_FIELDS                                                         \
-	uint64_t time; /* ns of the trace clock */                            \
-	uint32_t cpu;                                                         \
-	int32_t tid;                                                          \
-	uint32_t probe, planned;                                              \
-	const struct nw_value                                                 \
-		*values; /* as many as the probe has arguments; NULL: none */ \
-	size_t value_count;                                                   \
-	uint64_t stack;		 /* see NW_STACK_LOOSE */                     \
+#define NW_HIT_FIELDS                                                              \
+	uint64_t time; /* ns of the trace clock */                                 \
+	uint32_t cpu;                                                              \
+	int32_t tid;                                                               \
+	uint32_t probe, planned;                                                   \
+	const struct nw_value                                                      \
+		*values; /* as many as the probe has arguments; NULL: none */      \
+	uint32_t value_count;                                                      \
+	uint32_t callers;	 /* a number of nw_stacks_get(); 0: nobody asks */ \
+	uint64_t stack;		 /* see NW_STACK_LOOSE */                          \
 	uint64_t goroutine, base /* where stack is 0, these are not set */
 
 /*

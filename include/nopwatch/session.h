@@ -116,6 +116,8 @@ int nw_session_instance(const struct nw_session *session);
 enum nw_clock nw_session_clock(const struct nw_session *session);
 /* What went wrong without being fatal, for the user; lives as long as the session. */
 const nw_strings *nw_session_warnings(const struct nw_session *session);
+/* Bytes a CPU that a session's ring buffer has by itself. */
+uint64_t nw_buffer_default(void);
 /* Bytes of ring buffer per CPU as the kernel gave them. */
 uint64_t nw_session_buffer(const struct nw_session *session);
 /*

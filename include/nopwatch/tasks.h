@@ -39,5 +39,7 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 		   size_t len);
 /* The thread that died with this record (kind TASK); 0: none did. */
 int32_t nw_record_exited(const struct nw_record *record);
+/* Has its thread (kind TASK) got another name, as it does when it begins another program? */
+bool nw_record_renamed(const struct nw_record *record);
 
 #endif

@@ -33,6 +33,7 @@ struct nw_args {
 	uint64_t count; /* -n, 0: not said */
 	uint64_t buffer_bytes;
 	uint32_t string_size; /* bytes of a string that are fetched, 0: a default */
+	uint32_t stack_size;  /* bytes of a stack that are fetched, 0: a default */
 	uint64_t max_rate;    /* hits a second and probe, 0: any */
 	const struct nw_output_format *format;
 	const char *by, *filter;
@@ -43,6 +44,7 @@ struct nw_args {
 	uint64_t keep_ns, times; /* --keep, --times */
 	bool until_signal, has_times;
 	NW_VEC(const char *) spans, hists, types, remotes;
+	NW_VEC(const char *) stacks; /* --stack=PROBE; "": of all */
 	const char *color;
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not said */
@@ -55,7 +57,8 @@ struct nw_args {
 struct nw_option {
 	int letter;	  /* 0: only a long name */
 	const char *name; /* long name, NULL: only a letter */
-	const char *arg;  /* what its argument is called; NULL: it takes none */
+	const char *
+		arg; /* what its argument is called; "[=...]": it may be left out; NULL: it takes none */
 	const char *help; /* NULL: the formats that the command has */
 	int (*take)(struct nw_args *args, const char *value, struct nw_error *err);
 };
@@ -90,6 +93,7 @@ struct nw_command {
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows hist quiet verbose color no-pager "
+#define NW_OPTIONS_STACKS "stack stack-size "
 #define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from "
 #define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
 

@@ -215,6 +215,10 @@ static int run(const struct nw_args *args)
 	else if (!until && args->has_times)
 		ret = nw_fail_usage(
 			&err, "--times goes with --until, --until-signal or --until-cmd");
+	else if (until && args->stacks.count)
+		ret = nw_fail_usage(
+			&err,
+			"--stack: with --until nobody reads the hits as they come, and what processes map is not known later");
 	else if (until && args->count)
 		ret = nw_fail_usage(
 			&err,
@@ -237,7 +241,7 @@ const struct nw_command nw_cmd_record = {
 		"With --until, --until-signal or --until-cmd only what was before is kept: the ring\n"
 		"buffer overwrites its oldest events, nobody reads it, and FILE is written when a span\n"
 		"has taken so long, when SIGUSR2 comes, or when a command fails (docs/flight.md).",
-	.options = NW_OPTIONS_RUN
+	.options = NW_OPTIONS_RUN NW_OPTIONS_STACKS
 	"count output until until-signal until-cmd keep times states verbose color",
 	.run = run,
 };

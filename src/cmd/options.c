@@ -102,6 +102,27 @@ static int take_string_size(struct nw_args *args, const char *value, struct nw_e
 	return 0;
 }
 
+static int take_stack_size(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	uint64_t size;
+
+	if (nw_parse_size(value, &size) < 0 || size < 64 || size > NW_MAX_STACK_BYTES)
+		return bad_value(err, "--stack-size", value,
+				 "a number of bytes such as 512 or 8K (64 to 16K)");
+	args->stack_size = (uint32_t)size;
+	return 0;
+}
+
+static int take_stack(struct nw_args *args, const char *value, struct nw_error *err)
+{
+	const char **slot = nw_vec_add(&args->stacks);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value ? value : "";
+	return !value || *value ? 0 : bad_value(err, "--stack", value, "a probe");
+}
+
 static int take_types(struct nw_args *args, const char *value, struct nw_error *err)
 {
 	const char **slot = nw_vec_add(&args->types);
@@ -134,6 +155,13 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 	if (nw_slower_asked(&args->slower) && !args->format->slow)
 		return nw_fail_usage(err,
 				     "--slower: -f %s cannot show single spans as they end",
+				     args->format->name);
+	if (args->stacks.count && !args->format->stacks)
+		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
+				     args->format->name);
+	if (args->format->only_stacks && !args->stacks.count && !args->from &&
+	    command != &nw_cmd_report)
+		return nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
 				     args->format->name);
 	if (args->states && !args->format->states)
 		return nw_fail_usage(err,
@@ -347,6 +375,9 @@ static const struct nw_option options[] = {
 	 take_buffer},
 	{0, "string-size", "BYTES", "fetch so much of a string (256); the rest is cut",
 	 take_string_size},
+	{0, "stack", "[=PROBE]", "who called, for each hit (of PROBE, a glob)", take_stack},
+	{0, "stack-size", "BYTES", "look so far up the stack for that (2048)",
+	 take_stack_size},
 	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
 	 take_max_rate},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
@@ -397,6 +428,12 @@ enum {
 	LONG_ONLY = 256
 };
 
+/* Is its argument? */
+static bool is_optional(const struct nw_option *option)
+{
+	return option->arg && option->arg[0] == '[' && option->arg[1] == '=';
+}
+
 /* getopt's two tables, made from ours. */
 static void make_tables(const struct nw_command *command, char *letters,
 			struct option *longs)
@@ -415,7 +452,10 @@ static void make_tables(const struct nw_command *command, char *letters,
 		}
 		longs[used++] = (struct option){
 			.name = options[i].name,
-			.has_arg = options[i].arg ? required_argument : no_argument,
+			.has_arg = options[i].arg ? is_optional(&options[i])
+							    ? optional_argument
+							    : required_argument
+						  : no_argument,
 			.val = LONG_ONLY + (int)i,
 		};
 	}
@@ -517,6 +557,7 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->pids);
 	nw_vec_free(&args->spans);
 	nw_vec_free(&args->hists);
+	nw_vec_free(&args->stacks);
 	nw_vec_free(&args->types);
 	nw_vec_free(&args->remotes);
 	free(args->until.span);
@@ -546,7 +587,8 @@ void nw_print_help(const struct nw_command *command, FILE *to)
 			 options[i].letter ? "-" : " ",
 			 options[i].letter ? options[i].letter : ' ',
 			 options[i].letter ? ", " : "  ", options[i].name,
-			 options[i].arg ? " " : "", options[i].arg ? options[i].arg : "");
+			 options[i].arg && !is_optional(&options[i]) ? " " : "",
+			 options[i].arg ? options[i].arg : "");
 		nw_option_help(command, &options[i], &help);
 		fprintf(to, "  %-26s %s\n", spelled, nw_buf_str(&help));
 		nw_buf_free(&help);

@@ -46,6 +46,9 @@ static void take_options(const struct nw_args *args, const char *command_line,
 	out->buffer_bytes = args->buffer_bytes;
 	out->max_rate = args->max_rate;
 	out->string_size = args->string_size;
+	out->stacks = args->stacks.item;
+	out->stack_count = args->stacks.count;
+	out->stack_size = args->stack_size;
 	out->force = args->force;
 	out->verbose = args->verbose > 0;
 	out->signals = true;

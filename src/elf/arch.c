@@ -195,3 +195,9 @@ const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 	return is_one_of(arch->barred_nops, arch->barred_count, code, len) ? arch->barred
 									   : NULL;
 }
+
+const struct nw_unwind_register *nw_arch_unwind(const struct nw_arch *arch, size_t *count)
+{
+	*count = arch->unwind_count;
+	return arch->unwind;
+}

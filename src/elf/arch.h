@@ -105,6 +105,10 @@ struct nw_arch {
 		const char *name; /* pt_regs'; NULL: none */
 	} frame_regs[2];
 
+	/* see nw_arch_unwind(); NULL: not known */
+	const struct nw_unwind_register *unwind;
+	size_t unwind_count;
+
 	const struct nw_reg_family *regs;
 	size_t reg_count;
 

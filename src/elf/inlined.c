@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "symbol.h"
 
 struct count {
 	const char *name;
@@ -72,8 +73,7 @@ static int count_in(Dwarf *dwarf, const char *name, uint64_t entries)
 	return count.dwarf && count.entries ? count.copies : -1;
 }
 
-/* Bytes that the debugging information has, once it is unpacked. */
-static uint64_t debug_size(Elf *elf)
+uint64_t nw_debug_size(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	uint64_t sum = 0;
@@ -95,7 +95,7 @@ static uint64_t debug_size(Elf *elf)
 int nw_count_inlined(const struct nw_image *image, const char *name)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
-	uint64_t size = elf ? debug_size(elf) : 0;
+	uint64_t size = elf ? nw_debug_size(elf) : 0;
 	bool affordable = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
 	Dwarf *dwarf = elf && affordable ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	int copies = dwarf ? count_in(dwarf, name, size) : -1;

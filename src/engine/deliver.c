@@ -36,7 +36,7 @@ int nw_run_open_join(struct nw_run *run)
 	run->goroutines = run->consumer.stacks &&
 			  nw_plan_has_goroutines(&run->result->plan);
 	run->needs_tasks = run->result->restricted || run->consumer.comms ||
-			   run->goroutines ||
+			   run->goroutines || run->stacks ||
 			   (run->filter && nw_filter_names_tasks(run->filter));
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
@@ -61,7 +61,7 @@ static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 	return NULL;
 }
 
-static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
+static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
@@ -78,6 +78,8 @@ static inline int hand_out(struct nw_run *run, const struct nw_hit *hit)
 		return filter_out(run, hit, task);
 	run->result->hits++;
 	run->probe_hits[hit->probe]++;
+	if (nw_unlikely(run->stacks) && nw_run_add_callers(run, hit) < 0)
+		return -ENOMEM;
 	int ret = run->consumer.hit(run->consumer.arg, hit, task);
 	run->enough = ret < 0;
 	return ret;
@@ -102,6 +104,8 @@ static void take_task(struct nw_run *run, const struct nw_record *record)
 		run->consumer.exit(run->consumer.arg, exited);
 	if (exited && run->session)
 		nw_session_gone(run->session, exited);
+	if (nw_unlikely(run->stacks) && nw_record_renamed(record))
+		nw_stacks_renamed(run->stacks, nw_tasks_get(run->tasks, record->tid)->pid);
 	nw_tasks_record(run->tasks, record);
 }
 
@@ -198,7 +202,7 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 static bool takes_many(const struct nw_run *run)
 {
 	return run->stream && run->consumer.hits && !run->filter && !run->goroutines &&
-	       nw_join_is_idle(run->join);
+	       !run->stacks && nw_join_is_idle(run->join);
 }
 
 /* Sources of pages have a stream in common. */

@@ -150,9 +150,11 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 		.strangers = has_strangers(run),
 	};
 
-	if (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0)
-		return nw_no_memory(err);
-	return 0;
+	int ret = nw_run_open_stacks(run, err);
+	if (ret == 0 &&
+	    (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0))
+		ret = nw_no_memory(err);
+	return ret;
 }
 
 static void tell_warnings(const struct nw_run *run)
@@ -170,10 +172,18 @@ static void tell_disarm_hazard(const struct nw_run *run)
 			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
 }
 
+/* Stacks are large. 0: as much as a session takes by itself. */
+static uint64_t buffer_of(const struct nw_run *run)
+{
+	if (!run->request->buffer_bytes && run->request->stack_count)
+		return 4 * nw_buffer_default();
+	return run->request->buffer_bytes;
+}
+
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_session_options options = {
-		.buffer_bytes = run->request->buffer_bytes,
+		.buffer_bytes = buffer_of(run),
 		.pids = run->pids.item,
 		.pid_count = run->pids.count,
 		.space = &run->space,

@@ -65,6 +65,17 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 	return 0;
 }
 
+/* A span has ended: its stack is that of its start, or where only its end has one, of that. */
+static void count_stack(struct nw_measure *m, const struct nw_span_event *event,
+			const struct nw_hit *began)
+{
+	uint32_t stack = began && began->callers ? began->callers : event->hit->callers;
+
+	if (nw_stack_count(&m->stacks, NW_STACK_OF_SPAN | event->span, stack,
+			   event->hit->time - event->start) < 0)
+		nw_no_memory(&m->failure);
+}
+
 static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 {
 	struct nw_slow_span slow;
@@ -73,10 +84,13 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 		return;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	slow.selection = &so_far->selection;
+	slow.stacks = so_far->stacks;
 	slow.span = &m->spans.item[event->span];
 	slow.task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
 	slow.run_start = so_far->start_ns;
 	slow.wall_ns = so_far->wall_ns;
+	if (so_far->stacks)
+		count_stack(m, event, slow.began);
 	m->slow_spans++;
 	int ret = m->options.slow(m->options.arg, &slow, &m->failure);
 	if (ret < 0 && !m->failure.code)
@@ -112,6 +126,11 @@ static void listen(void *arg, const struct nw_span_event *event)
 		bin_span(m, event);
 	if (m->slow)
 		show_slow(m, event);
+	if (m->starts) {
+		const struct nw_hit *began = nw_starts_follow(m->starts, event);
+		if (event->moment == NW_SPAN_ENDS)
+			count_stack(m, event, began);
+	}
 }
 
 static void comm_of(void *arg, int32_t tid, char out[16])
@@ -124,7 +143,7 @@ static void comm_of(void *arg, int32_t tid, char out[16])
 /* Do only the bins, and what threads do, need to know of each span? */
 static bool is_lazy(const struct nw_measure *m)
 {
-	return !m->options.listener && !m->slow;
+	return !m->options.listener && !m->slow && !m->starts;
 }
 
 static const char *channel_of(void *arg, const struct nw_value *callers, uint64_t *function)
@@ -146,15 +165,39 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.comm = comm_of,
 		.channel = channel_of,
 		.comm_arg = m,
-		.listener = m->options.listener || m->options.bins || m->slow ? listen
-									      : NULL,
+		.listener = m->options.listener || m->options.bins || m->slow || m->starts
+				    ? listen
+				    : NULL,
 		.listener_arg = m,
-		.lazy = is_lazy(m) || (m->options.ends_only && !m->slow),
+		.lazy = is_lazy(m) || (m->options.ends_only && !m->slow && !m->starts),
 		.bins = m->options.bins,
 		.intervals = !m->options.totals,
 	};
 
 	return nw_summary_open(&options, out, err);
+}
+
+/* Do hits come with stacks? */
+static bool has_callers(const struct nw_selection *selection)
+{
+	nw_vec_each (&selection->probes, probe)
+		if ((*probe)->callers)
+			return true;
+	return false;
+}
+
+static int open_stacks(struct nw_measure *m, const struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	if (!has_callers(selection))
+		return 0;
+	m->begins = calloc(selection->probes.count + 1, sizeof(*m->begins));
+	if (!m->begins || (!m->slow && nw_starts_open(&m->starts) < 0))
+		return nw_no_memory(err);
+	nw_vec_each (&m->spans, span)
+		nw_vec_each (&span->starts, probe)
+			m->begins[*probe] = true;
+	return 0;
 }
 
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
@@ -172,6 +215,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
 		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = open_stacks(m, selection, err);
 	if (ret == 0)
 		ret = open_summary(m, m->by->keys.count > 0, &m->summary, err);
 	return ret == 0 && m->options.start ? m->options.start(m->options.arg, err) : ret;
@@ -439,6 +484,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
 	m->task = task;
+	if (nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
+		ret = nw_stack_count(&m->stacks, hit->probe, hit->callers, 0);
 	if (ret == 0 && m->bins)
 		ret = nw_bins_reach(m->bins, hit->time);
 	if (ret == 0)
@@ -588,6 +635,9 @@ void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
 	nw_slow_watch_free(m->slow);
+	nw_starts_free(m->starts);
+	nw_stack_counts_free(&m->stacks);
+	free(m->begins);
 	nw_bins_free(m->bins);
 	nw_spans_free(&m->spans);
 	if (m->by)

@@ -51,6 +51,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		.probe = so_far->selection.probes.item[hit->probe],
 		.hit = hit,
 		.task = task,
+		.stacks = so_far->stacks,
 		.start = so_far->start_ns,
 		.wall_ns = so_far->wall_ns,
 		.wall = p->wall,

@@ -283,6 +283,8 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 		nw_buf_adds(out, "follow 1\n");
 	for (size_t i = 0; result->restricted && i < r->options.pid_count; i++)
 		nw_buf_printf(out, "only %d\n", (int)r->options.pids[i]);
+	if (result->stacks)
+		nw_stacks_save(result->stacks, out);
 	nw_vec_each (&r->tasks.text, line) {
 		int tid, pid, comm = 0;
 		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)

@@ -102,6 +102,12 @@ static void take_line(void *arg, char *const *words, size_t count)
 	struct story *story = arg;
 	struct nw_run *run = story->run;
 
+	if (!run->stacks && strcmp(words[0], "module") == 0) {
+		story->failed |= nw_stacks_open(false, &run->stacks) < 0;
+		run->result->stacks = run->stacks;
+	}
+	if (run->stacks && nw_stacks_line(run->stacks, words, count))
+		return;
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(story, words);
 	if (strcmp(words[0], "origin") == 0 && count == 5)
@@ -208,7 +214,10 @@ static int open_tasks(struct nw_run *run, struct story *story)
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	struct story *story = run->source_state;
-	int ret = open_tasks(run, story) < 0 ? nw_no_memory(err) : 0;
+	int ret = nw_run_open_stacks(run, err);
+
+	if (ret == 0 && open_tasks(run, story) < 0)
+		ret = nw_no_memory(err);
 
 	nw_vec_each (&story->disabled, it)
 		if (ret == 0 && it->probe < run->result->selection.probes.count)

@@ -34,6 +34,8 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.filtered = result->filtered,
 		.hist_args = options->measure.hists,
 		.hist_arg_count = options->measure.hist_count,
+		.stacks = result->stacks,
+		.stack_counts = &r->measure.stacks,
 		.gaps = options->gaps,
 		.prometheus = options->prometheus,
 	};

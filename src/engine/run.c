@@ -174,6 +174,8 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	if (ret <= 0)
 		return ret;
 	ret = nw_run_drain(run, err);
+	if (ret == 0 && run->stacks && source->ticks)
+		ret = nw_stacks_advance(run->stacks, nw_run_known(run));
 	if (ret == 0 && source->look)
 		ret = source->look(run, err);
 	if (ret == 0 && source->ticks && run->begun)
@@ -380,6 +382,7 @@ bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe)
 
 void nw_result_free(struct nw_run_result *result)
 {
+	nw_stacks_free(result->stacks);
 	nw_armed_free(&result->armed);
 	nw_plan_free(&result->plan);
 	nw_selection_free(&result->selection);

@@ -70,6 +70,7 @@ struct nw_run {
 	struct nw_join *join;
 	struct nw_tasks *tasks;
 	struct nw_wake wake;
+	struct nw_stacks *stacks; /* the result's; NULL: none are wanted */
 
 	/* live */
 	char *command; /* the executable of request->command */
@@ -113,6 +114,9 @@ void nw_run_init(struct nw_run *run, const struct nw_request *request,
 void nw_run_free(struct nw_run *run);
 /* The probes and the executable of the command. */
 int nw_run_select(struct nw_run *run, struct nw_error *err);
+/* The spans of a request, or those that names say. -ENOMEM. */
+int nw_request_spans(const struct nw_request *request, const struct nw_selection *selection,
+		     nw_span_defs *out);
 /* Has the request asked for this event of the kernel's? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
@@ -132,6 +136,15 @@ bool nw_run_wants_values(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
  * caller's to close. */
 struct nw_kernel_events nw_events_of(struct nw_tracefs *fs);
+
+/* ---- who called (callers.c) ---------------------------------------------------------- */
+
+/* Mark the probes whose callers are wanted; a glob that fits none is an error, as is a kernel that cannot tell. */
+int nw_run_select_stacks(struct nw_run *run, struct nw_error *err);
+/* The probes are planned: open what their stacks are kept in, if any of them has one. */
+int nw_run_open_stacks(struct nw_run *run, struct nw_error *err);
+/* Give the hit its stack, and take what it was found by from its values. -ENOMEM. */
+int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit);
 
 /* ---- from records to hits (deliver.c) ----------------------------------------------- */
 

@@ -34,7 +34,7 @@ bool nw_run_wants_values(const struct nw_run *run)
 		      (run->filter && nw_filter_names_args(run->filter));
 
 	nw_vec_each (&run->result->selection.probes, probe)
-		values |= (*probe)->has_args;
+		values |= (*probe)->has_args || (*probe)->callers;
 	return values;
 }
 
@@ -113,8 +113,8 @@ static size_t most_used(const char *const *texts, size_t count)
 }
 
 /* The spans of a request, or those that names say. */
-static int find_spans(const struct nw_request *request,
-		      const struct nw_selection *selection, nw_span_defs *out)
+int nw_request_spans(const struct nw_request *request, const struct nw_selection *selection,
+		     nw_span_defs *out)
 {
 	if (!request->span_count)
 		return nw_spans_by_name(selection, out);
@@ -138,7 +138,7 @@ static int find_frames(const struct nw_request *request, struct nw_selection *se
 		       struct nw_error *err)
 {
 	nw_span_defs spans = {0};
-	int ret = find_spans(request, selection, &spans);
+	int ret = nw_request_spans(request, selection, &spans);
 
 	if (ret == 0)
 		ret = nw_spans_find_frames(selection, &spans);
@@ -296,6 +296,8 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 	};
 	int ret = select_probes(run->request, &run->command, &wanted,
 				&run->result->selection, err);
+	if (ret == 0)
+		ret = nw_run_select_stacks(run, err);
 	if (ret == 0 && consumer->stacks)
 		ret = find_frames(run->request, &run->result->selection, err);
 	if (ret == 0 && consumer->scheduler)
@@ -313,6 +315,7 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 		.separate = run->consumer.named_events || run->request->max_rate,
 		.naming = run->consumer.named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 		.string_size = run->request->string_size,
+		.stack_size = run->request->stack_size,
 	};
 
 	return nw_plan_make(&run->result->selection, &options, &run->result->plan, err);

@@ -38,7 +38,6 @@ struct nw_session {
 
 /* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */
 enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16]);
-uint64_t nw_buffer_default(void);
 unsigned int nw_buffer_percent(const struct nw_session_options *options);
 /* KiB of the pages (sub-buffers, 6.8) to ask for in a buffer of so many bytes; 0: do not ask. */
 unsigned int nw_buffer_pages(const struct nw_features *features,

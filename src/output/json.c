@@ -6,6 +6,7 @@
 #include "json.h"
 #include "order.h"
 #include "report.h"
+#include "stacks.h"
 
 struct nw_json nw_json_start(struct nw_buf *out, const char *type)
 {
@@ -122,6 +123,24 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	nw_json_close(json, '}');
 }
 
+/* "stack": who called, the function that was hit first; "cut": why there is no more, unless it is all. */
+static void print_stack(const struct nw_stacks *stacks, uint32_t number,
+			struct nw_json *json)
+{
+	if (!stacks || !number)
+		return;
+	const struct nw_stack stack = nw_stacks_get(stacks, number);
+	nw_json_key(json, "stack");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < stack.count; i++) {
+		const char *text = nw_stacks_frame(stacks, stack.frames[i]).text;
+		nw_json_text(json, text, strlen(text));
+	}
+	nw_json_close(json, ']');
+	if (stack.end != NW_STACK_WHOLE)
+		nw_json_key_text(json, "cut", nw_stack_end_words[stack.end]);
+}
+
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	const struct nw_hit *hit = line->hit;
@@ -141,6 +160,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
 	print_marks(line->probe, hit, &json);
+	print_stack(line->stacks, hit->callers, &json);
 	nw_json_finish(&json);
 }
 
@@ -232,6 +252,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	}
 	print_side(slow, "start", slow->began, &json);
 	print_side(slow, "end", slow->ended, &json);
+	print_stack(slow->stacks, nw_slow_stack(slow), &json);
 	nw_json_finish(&json);
 }
 
@@ -465,10 +486,32 @@ static void span_object(const struct nw_report *report, size_t span, size_t grou
 	nw_json_finish(&json);
 }
 
+static void stack_objects(const struct nw_report *report, const struct nw_stack_owner *of,
+			  struct nw_buf *out)
+{
+	nw_stack_rows rows = {0};
+
+	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
+	nw_vec_each (&rows, row) {
+		struct nw_json json = nw_json_start(out, "stack");
+		nw_json_key_text(&json, of->span ? "span" : "probe", of->name);
+		nw_json_key_u64(&json, "count", row->count);
+		if (of->span)
+			nw_json_key_u64(&json, "latency_sum_ns", row->ns);
+		nw_json_key(&json, "percent");
+		nw_json_real(&json, nw_stack_percent(&rows, row->count));
+		print_stack(report->stacks, row->stack, &json);
+		nw_json_finish(&json);
+	}
+	nw_vec_free(&rows);
+}
+
 static void report(struct nw_output *output, const struct nw_report *report)
 {
 	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, &output->text);
 	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, &output->text);
+	if (!report->interval)
+		nw_report_each_stack_owner(report, stack_objects, &output->text);
 }
 
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
@@ -483,6 +526,7 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 const struct nw_output_format nw_output_json = {
 	.name = "json",
 	.states = true,
+	.stacks = true,
 	.shows = {true, true, true},
 	.begin = begin,
 	.event = event,

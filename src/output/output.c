@@ -8,8 +8,8 @@
 #include "status.h"
 
 const struct nw_output_format *const nw_output_formats[] = {
-	&nw_output_text,	&nw_output_json,     &nw_output_csv,
-	&nw_output_openmetrics, &nw_output_perfetto, &nw_output_html,
+	&nw_output_text,     &nw_output_json, &nw_output_csv,	 &nw_output_openmetrics,
+	&nw_output_perfetto, &nw_output_html, &nw_output_folded,
 };
 const size_t nw_output_format_count = NW_COUNT(nw_output_formats);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "stacks.h"
 #include "text.h"
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -148,6 +149,23 @@ static void line_start(const char *time, const struct nw_hit *hit,
 	nw_buf_free(&who);
 }
 
+/* Who called, the function that was hit first; and why there is no more. */
+static void print_stack(const struct nw_stacks *stacks, uint32_t number, struct nw_buf *out)
+{
+	if (!stacks || !number)
+		return;
+	const struct nw_stack stack = nw_stacks_get(stacks, number);
+	for (size_t i = 0; i < stack.count; i++) {
+		const char *text = nw_stacks_frame(stacks, stack.frames[i]).text;
+		nw_buf_adds(out, "                    ");
+		nw_buf_add_escaped(out, text, strlen(text));
+		nw_buf_addc(out, '\n');
+	}
+	if (nw_stack_end_texts[stack.end])
+		nw_buf_printf(out, "                    [%s]\n",
+			      nw_stack_end_texts[stack.end]);
+}
+
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	struct nw_buf *out = &output->text;
@@ -163,6 +181,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 		print_args(line->probe, line->hit, line->kernel_text, out);
 	}
 	nw_buf_addc(out, '\n');
+	print_stack(line->stacks, line->hit->callers, out);
 }
 
 /* The arguments at one end of a slow span; nothing if there are none. */
@@ -226,6 +245,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	print_side(slow, "from", slow->began, out);
 	print_side(slow, "to", slow->ended, out);
 	nw_buf_addc(out, '\n');
+	print_stack(slow->stacks, nw_slow_stack(slow), out);
 }
 
 static void loss(struct nw_output *output, const struct nw_record *loss)
@@ -249,6 +269,7 @@ const struct nw_output_format nw_output_text = {
 	.shows = {true, true, true},
 	.for_people = true,
 	.states = true,
+	.stacks = true,
 	.begin = begin,
 	.event = event,
 	.slow = slow,

@@ -8,6 +8,7 @@
 
 #include "order.h"
 #include "report.h"
+#include "stacks.h"
 #include "text.h"
 
 /* Names come from the program that is traced: escaped before they reach a terminal. */
@@ -722,6 +723,8 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	span_table(&t);
 	nw_text_states(report, &t.left_out, out);
 	arg_table(&t);
+	if (!report->interval)
+		nw_report_each_stack_owner(report, nw_text_stacks, out);
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	folded_lines(&t);

@@ -349,6 +349,79 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	return more ? lay_out_goroutine(part, point->goroutine, bytes, &planned->stack) : 0;
 }
 
+/* ---- what callers are found by ------------------------------------------------------- */
+
+static int add_chunk(struct nw_layout *part, struct nw_source *source, uint32_t number,
+		     const char *name, const char *fetch, const struct nw_chunk *chunk)
+{
+	struct nw_chunk *slot = nw_vec_add(&source->chunks);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *chunk;
+	slot->part = number;
+	slot->field = append_own(part, name, fetch, nw_chunk_bytes(chunk));
+	if (slot->field < 0)
+		return slot->field;
+	if (source->chunks.count == 1) {
+		source->part = number;
+		source->field = slot->field;
+	}
+	source->spread |= number != source->part;
+	return 0;
+}
+
+/* A word each, whatever the program's are. Returns 0; 1: no further part is allowed; -ENOMEM. */
+static int lay_out_registers(const struct nw_laying *l, nw_layouts *parts,
+			     struct nw_source *source, uint32_t *offset)
+{
+	const struct nw_unwind_register *regs;
+	size_t count;
+	int ret = 0;
+
+	regs = nw_arch_unwind(l->probe->image->arch, &count);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		const struct nw_chunk chunk = {.offset = *offset, .bits = 64};
+		char name[32], fetch[32];
+		if (!part)
+			return parts->count == NW_MAX_PARTS ? 1 : -ENOMEM;
+		snprintf(name, sizeof(name), "at_%.12s", regs[i].name);
+		snprintf(fetch, sizeof(fetch), "%%%.12s:u64", regs[i].name);
+		ret = add_chunk(part, source, (uint32_t)parts->count - 1, name, fetch,
+				&chunk);
+		*offset += 8;
+	}
+	return ret;
+}
+
+static int lay_out_callers(const struct nw_laying *l, nw_layouts *parts,
+			   struct nw_source *source)
+{
+	uint32_t size = l->options->stack_size ? l->options->stack_size : NW_STACK_BYTES;
+	uint32_t begin = 0;
+	int ret = lay_out_registers(l, parts, source, &begin);
+	const uint32_t wanted = begin + size;
+	uint32_t offset = begin;
+
+	while (ret == 0 && offset < wanted) {
+		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		if (!part)
+			return parts->count == NW_MAX_PARTS ? 0 : -ENOMEM;
+		struct nw_chunk chunk = next_chunk(l, part, offset, wanted, false);
+		char name[32], fetch[64], array[8] = "";
+		if (chunk.count)
+			snprintf(array, sizeof(array), "[%u]", chunk.count & 127);
+		snprintf(name, sizeof(name), "stack%u", (offset - begin) % 100000);
+		snprintf(fetch, sizeof(fetch), "+%u(%%%s):%c64%s", offset - begin,
+			 nw_arch_stack(l->probe->image->arch), word_letter(l), array);
+		ret = add_chunk(part, source, (uint32_t)parts->count - 1, name, fetch,
+				&chunk);
+		offset += nw_chunk_bytes(&chunk);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings)
@@ -376,6 +449,9 @@ int nw_lay_out(const struct nw_laying *l, nw_layouts *parts)
 		ret = lay_out_stack(l, parts);
 	if (ret == 0)
 		ret = lay_out_kind(l, parts, true);
+	size_t sources = l->planned->args.count;
+	if (ret == 0 && nw_planned_callers(l->planned))
+		ret = lay_out_callers(l, parts, &l->planned->args.item[sources - 1]);
 	l->planned->parts = (unsigned int)parts->count;
 	return ret;
 }

@@ -103,6 +103,34 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 	return 0;
 }
 
+/* What callers are found by, where they are wanted and can be. */
+static int find_callers(const struct nw_probe *probe, struct nw_planned *planned)
+{
+	const struct nw_arch *arch = probe->image->arch;
+	struct nw_source *source;
+	size_t count = 0;
+
+	if (!probe->callers || !arch || !nw_arch_unwind(arch, &count))
+		return 0;
+	source = nw_vec_add(&planned->args);
+	if (!source)
+		return -ENOMEM;
+	source->field = source->high_field = -1;
+	source->callers = arch;
+	source->big_endian = probe->image->big_endian;
+	source->fetch.shown.base = NW_TYPE_STRING;
+	return 0;
+}
+
+const struct nw_source *nw_planned_callers(const struct nw_planned *planned)
+{
+	size_t count = planned->args.count;
+
+	return count && planned->args.item[count - 1].callers
+		       ? &planned->args.item[count - 1]
+		       : NULL;
+}
+
 /* ---- events ------------------------------------------------------------------------- */
 
 struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return)
@@ -243,6 +271,8 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		return plan_kernel_event(plan, probe, planned,
 					 options->all_args || probe->has_args);
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
+	if (ret == 0)
+		ret = find_callers(probe, planned);
 	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian,
 					 wants_stack(plan->selection, options, probe,
 						     &probe->points.item[point_index])};

@@ -17,6 +17,7 @@
  *	string BIG_ENDIAN WHOLE				of the last source
  *	length ARG					of the last source
  *	chunk PART FIELD OFFSET BITS COUNT		of the last source
+ *	callers PART FIELD ARCH				the last source of its planned, with chunks
  *	event NAME RETURN
  *	system NAME					of the last event: the kernel has it anyway
  *	field NAME					of the last event
@@ -136,6 +137,12 @@ static void save_planned(const struct nw_armed *armed, size_t number, struct nw_
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;
 		const char *problem = nw_armed_problem(armed, number, source);
+		if (source->callers) {
+			nw_buf_printf(out, "callers %u %d %s\n", source->part,
+				      source->field, nw_arch_name(source->callers));
+			save_chunks(source, out);
+			continue;
+		}
 		nw_buf_printf(out, "source %u %d %d", source->part, source->field,
 			      source->high_field);
 		type_word(out, &fetch->field);
@@ -462,7 +469,7 @@ static int load_source(struct loader *load)
 	uint64_t part, sign, untrusted;
 	struct nw_source *source;
 
-	if (!planned ||
+	if (!planned || nw_planned_callers(planned) ||
 	    planned->args.count >=
 		    load->selection->probes.item[planned->probe]->args.count ||
 	    !number(load, 1, planned->parts - 1, &part) || !number(load, 6, 64, &sign) ||
@@ -496,6 +503,29 @@ static struct nw_source *last_source(const struct loader *load)
 
 	return planned && planned->args.count ? &planned->args.item[planned->args.count - 1]
 					      : NULL;
+}
+
+static int load_callers(struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	struct nw_planned *planned = count ? &load->plan->points.item[count - 1] : NULL;
+	const struct nw_arch *arch = nw_arch_by_name(load->words[3]);
+	uint64_t part, field;
+
+	if (!planned || !arch || nw_planned_callers(planned) ||
+	    !number(load, 1, planned->parts - 1, &part) ||
+	    !number(load, 2, NW_MAX_FIELDS - 1, &field))
+		return -EBADMSG;
+	struct nw_source *source = nw_vec_add(&planned->args);
+	if (!source)
+		return -ENOMEM;
+	source->part = (unsigned int)part;
+	source->field = (int)field;
+	source->high_field = -1;
+	source->callers = arch;
+	source->fetch.shown.base = NW_TYPE_STRING;
+	load->selection->probes.item[planned->probe]->callers = true;
+	return 0;
 }
 
 static int load_window(struct loader *load)
@@ -546,8 +576,9 @@ static int load_chunk(struct loader *load)
 	    !number(load, 1, NW_MAX_PARTS - 1, &part) || part < source->part ||
 	    part >= load->plan->points.item[load->plan->points.count - 1].parts ||
 	    !small_or_none(load, 2, &field) || field < 0 ||
-	    !number(load, 3, NW_MAX_STRING_SIZE, &offset) || !number(load, 4, 64, &bits) ||
-	    (bits != 8 && bits != 64) || !number(load, 5, 64, &count))
+	    !number(load, 3, NW_MAX_STRING_SIZE + 8 * NW_MAX_REGISTERS, &offset) ||
+	    !number(load, 4, 64, &bits) || (bits != 8 && bits != 64) ||
+	    !number(load, 5, 64, &count))
 		return -EBADMSG;
 	if (source->chunks.count) {
 		const struct nw_chunk *last =
@@ -663,6 +694,7 @@ static const struct {
 	{"goroutine", 2, load_goroutine},
 	{"frame", 4, load_frame},
 	{"source", 10, load_source},
+	{"callers", 4, load_callers},
 	{"window", 2, load_window},
 	{"string", 3, load_string},
 	{"length", 2, load_length},

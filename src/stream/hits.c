@@ -58,6 +58,7 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 		hit->planned = place->planned;
 		hit->values = NULL;
 		hit->value_count = 0;
+		hit->callers = 0;
 		if (stacks)
 			nw_hit_add_stack(formats, format, place->planned, data, hit);
 

@@ -169,8 +169,9 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 	}
 	p->hit = record->hit;
 	p->hit.stack = p->hit.goroutine = 0;
+	p->hit.callers = 0;
 	p->hit.values = p->values;
-	p->hit.value_count = count;
+	p->hit.value_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
 		p->values[i] = (struct nw_value){.kind = NW_VALUE_MISSING, .text = "lost"};
 	return p;
@@ -321,7 +322,7 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 		return -ENOMEM;
 	nw_record_values(join->formats, record, join->values);
 	out->values = join->values;
-	out->value_count = count;
+	out->value_count = (uint32_t)count;
 	return 1;
 }
 
@@ -344,6 +345,7 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	out->planned = record->planned;
 	out->values = NULL;
 	out->value_count = 0;
+	out->callers = 0;
 	/* the formats are filled later, when all is armed */
 	return join->values_wanted || join->formats->stacks ? add_values(join, record, out)
 							    : 1;

@@ -160,6 +160,7 @@ static inline bool decode(const struct nw_formats *formats,
 	out->format = format;
 	out->values = NULL;
 	out->value_count = 0;
+	out->callers = 0;
 	if (nw_unlikely(format->kind != NW_EVENT_PROBE))
 		return decode_task(format, out);
 	const struct nw_hit_place *place = nw_hit_place_of(format, data);

@@ -126,6 +126,11 @@ static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_val
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
 		      uint32_t len, struct nw_value *value)
 {
+	if (source->callers) { /* all of it is meant */
+		value->text = (const char *)bytes;
+		value->len = len;
+		return;
+	}
 	if (!value->number) {
 		value->kind = NW_VALUE_NULL;
 		return;

@@ -252,6 +252,11 @@ int32_t nw_record_exited(const struct nw_record *record)
 		       : 0;
 }
 
+bool nw_record_renamed(const struct nw_record *record)
+{
+	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_RENAME;
+}
+
 /* ---- life --------------------------------------------------------------------------- */
 
 int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)

@@ -24,7 +24,7 @@ static struct nw_hit *copy_of(const struct nw_hit *hit)
 		values[i].cut = true;
 	}
 	shorter.values = count ? values : NULL;
-	shorter.value_count = count;
+	shorter.value_count = (uint32_t)count;
 	return nw_hit_copy(&shorter);
 }
 

@@ -49,8 +49,8 @@ says 2 "-o '/dev/null': not a file, of which there may be several" record -x "$S
 says 2 "--until 'reqest': there is no such span" record -x "$SERVER" 'myserver:*' --until 'reqest > 5ms'
 says 2 "unknown option '--until'" stat --until 'a > 1s' a:b
 says 2 "unknown option '--max-rate'" report --max-rate 5 x
-says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto or html" stat a:b -f xml
-says 2 "trace writes text, json or perfetto only" trace a:b -f csv
+says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto, html or folded" stat a:b -f xml
+says 2 "trace writes text, json, perfetto or folded only" trace a:b -f csv
 says 2 "--by: -f json shows hits, not spans" trace a:b -j --by tid
 says 2 "--color 'blue': not auto, always or never" list --color blue x
 says 2 "there is no command behind --" stat a:b --

@@ -500,7 +500,7 @@ static void play(bool above, bool argument, struct nw_buf *out)
 	ck_assert_int_eq(nw_bins_look(bins, time), 0);
 	const struct nw_bin_series *s = nw_bins_find(bins, NW_SERIES_SPANS, 0, 0);
 	nw_vec_each (&s->slowest, it)
-		nw_buf_printf(out, "%" PRIu64 "..%" PRIu64 " %zu\n", (*it)->start,
+		nw_buf_printf(out, "%" PRIu64 "..%" PRIu64 " %u\n", (*it)->start,
 			      (*it)->end, (*it)->began.hit->value_count);
 	close_summary();
 }

@@ -42,8 +42,11 @@ static void event_json(uint64_t time, size_t count, bool wall, struct nw_buf *ou
 {
 	static const char text[] = "nopwatch-plan 1\nimage /a\n"
 				   "probe 0 0 p x%22 p:x%22 1\narg n%22 -\n";
-	const struct nw_hit hit = {
-		.time = time, .cpu = 3, .tid = 77, .values = values, .value_count = count};
+	const struct nw_hit hit = {.time = time,
+				   .cpu = 3,
+				   .tid = 77,
+				   .values = values,
+				   .value_count = (uint32_t)count};
 	const struct nw_task task = {.tid = 77, .pid = 70, .comm = "a\n\xff"};
 	struct nw_selection selection;
 	struct nw_plan plan;

@@ -45,11 +45,12 @@ static void hit(uint32_t probe, uint64_t time, int64_t rows, int64_t group)
 	const struct nw_value values[] = {
 		{.kind = NW_VALUE_SIGNED, .number = (uint64_t)rows},
 		{.kind = NW_VALUE_UNSIGNED, .number = UINT64_MAX}};
-	const struct nw_hit one = {.time = time,
-				   .tid = 1,
-				   .probe = probe,
-				   .values = values,
-				   .value_count = selection.probes.item[probe]->args.count};
+	const struct nw_hit one = {
+		.time = time,
+		.tid = 1,
+		.probe = probe,
+		.values = values,
+		.value_count = (uint32_t)selection.probes.item[probe]->args.count};
 
 	ck_assert_int_eq(nw_summary_hit(summary, &one, 1, group), 0);
 }

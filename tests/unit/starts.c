@@ -8,8 +8,10 @@ static struct nw_starts *starts;
 static void begins(uint32_t span, uint64_t key, uint64_t time,
 		   const struct nw_value *values, size_t count)
 {
-	const struct nw_hit hit = {
-		.time = time, .tid = (int32_t)key, .values = values, .value_count = count};
+	const struct nw_hit hit = {.time = time,
+				   .tid = (int32_t)key,
+				   .values = values,
+				   .value_count = (uint32_t)count};
 	const struct nw_span_event event = {.moment = NW_SPAN_BEGINS,
 					    .span = span,
 					    .key = key,

@@ -75,7 +75,7 @@ static void hit_values(uint32_t probe, int32_t tid, uint64_t time, int64_t group
 				   .probe = probe,
 				   .planned = probe,
 				   .values = values,
-				   .value_count = count};
+				   .value_count = (uint32_t)count};
 
 	ck_assert_int_eq(nw_summary_hit(summary, &hit, tid / 10, group), 0);
 }

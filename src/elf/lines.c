@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where the source of an address is, and which functions the compiler has put into another there: from DWARF, in the
+ * file or in its debug file, by libdw.
+ */
+#include "nopwatch/elf.h"
+
+#ifdef NW_HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "budget.h"
+#include "symbol.h"
+
+struct nw_lines {
+	Elf *elf;
+	int fd; /* of the debug file; -1: it is in the file itself */
+	Dwarf *dwarf;
+};
+
+/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
+static bool open_dwarf(struct nw_lines *lines, int fd, uint64_t file_size)
+{
+	lines->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (lines->elf &&
+	    nw_debug_size(lines->elf) <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * file_size)
+		lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
+	Dwarf_Off next;
+	size_t header;
+	if (lines->dwarf &&
+	    dwarf_nextcu(lines->dwarf, 0, &next, &header, NULL, NULL, NULL) == 0)
+		return true;
+	dwarf_end(lines->dwarf);
+	elf_end(lines->elf);
+	lines->dwarf = NULL;
+	lines->elf = NULL;
+	return false;
+}
+
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
+{
+	struct nw_lines *lines = calloc(1, sizeof(*lines));
+
+	*out = lines;
+	if (!lines)
+		return -ENOMEM;
+	lines->fd = -1;
+	if (open_dwarf(lines, image->fd, image->size))
+		return 0;
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	lines->fd = elf ? nw_debug_file_open(image, elf) : -1;
+	elf_end(elf);
+	off_t size = lines->fd >= 0 ? lseek(lines->fd, 0, SEEK_END) : -1;
+	if (size > 0 && open_dwarf(lines, lines->fd, (uint64_t)size))
+		return 0;
+	nw_lines_free(lines);
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_lines_free(struct nw_lines *lines)
+{
+	if (!lines)
+		return;
+	dwarf_end(lines->dwarf);
+	elf_end(lines->elf);
+	if (lines->fd >= 0)
+		close(lines->fd);
+	free(lines);
+}
+
+/* By the table of addresses, which gcc writes; else one unit after the other. */
+static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *out)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	if (dwarf_addrdie(lines->dwarf, vaddr, out) && dwarf_haspc(out, vaddr) > 0)
+		return true;
+	for (; dwarf_nextcu(lines->dwarf, at, &next, &header, NULL, NULL, NULL) == 0;
+	     at = next)
+		if (dwarf_offdie(lines->dwarf, at + header, out) &&
+		    dwarf_haspc(out, vaddr) > 0)
+			return true;
+	return false;
+}
+
+/* What the linker calls it, which tells more; else what the source does. */
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		return dwarf_formstring(&attribute);
+	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+}
+
+static unsigned int number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	dwarf_formudata(dwarf_attr(die, name, &attribute), &value);
+	return (unsigned int)value;
+}
+
+/* Where an inlined function was called. */
+static struct nw_source_line call_of(Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+	unsigned int file = number(inlined, DW_AT_call_file);
+	Dwarf_Files *files;
+	size_t count;
+
+	if (!file || dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return (struct nw_source_line){0};
+	return (struct nw_source_line){dwarf_filesrc(files, file, NULL, NULL),
+				       number(inlined, DW_AT_call_line)};
+}
+
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
+{
+	Dwarf_Die unit, *scopes = NULL;
+	int line = 0;
+
+	*out = (struct nw_source_lines){0};
+	if (!find_unit(lines, vaddr, &unit))
+		return;
+	Dwarf_Line *source = dwarf_getsrc_die(&unit, vaddr);
+	if (source && dwarf_lineno(source, &line) == 0)
+		out->line = (struct nw_source_line){dwarf_linesrc(source, NULL, NULL),
+						    (unsigned int)line};
+	int count = dwarf_getscopes(&unit, vaddr, &scopes);
+	for (int i = 0; i < count && out->count < NW_MOST_INLINED; i++) {
+		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine
+					   ? name_of(&scopes[i])
+					   : NULL;
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+			break;
+		if (!name)
+			continue;
+		out->inlined[out->count].function = name;
+		out->inlined[out->count++].line = out->line;
+		out->line = call_of(&unit, &scopes[i]);
+	}
+	free(scopes);
+}
+
+#else
+
+#include <errno.h>
+
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
+{
+	(void)image;
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_lines_free(struct nw_lines *lines)
+{
+	(void)lines;
+}
+
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
+{
+	(void)lines;
+	(void)vaddr;
+	*out = (struct nw_source_lines){0};
+}
+
+#endif

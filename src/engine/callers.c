@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* Who has called: which probes it is wanted of, and how a hit gets its stack. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/* By its label, or its name alone. */
+static bool fits(const char *glob, const struct nw_probe *probe)
+{
+	return !*glob || fnmatch(glob, probe->label, 0) == 0 ||
+	       fnmatch(glob, probe->name, 0) == 0;
+}
+
+/* A probe that only ends spans tells nothing that their start does not. */
+static bool only_ends(const nw_span_defs *spans, uint32_t probe)
+{
+	bool ends = false;
+
+	nw_vec_each (spans, span) {
+		nw_vec_each (&span->starts, start)
+			if (*start == probe)
+				return false;
+		nw_vec_each (&span->ends, end)
+			ends |= *end == probe;
+	}
+	return ends;
+}
+
+static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
+		struct nw_error *err)
+{
+	size_t marked = 0, count;
+	uint32_t number = 0;
+
+	nw_vec_each (&run->result->selection.probes, it) {
+		struct nw_probe *probe = *it;
+		bool can = probe->image && probe->image->arch &&
+			   nw_arch_unwind(probe->image->arch, &count);
+		bool ends = only_ends(spans, number++);
+		if (probe->hidden || !fits(glob, probe) || (!*glob && ends))
+			continue;
+		if (*glob && !can)
+			return nw_fail(err, ENOTSUP,
+				       "--stack: nobody here knows how callers are found "
+				       "from %s (x86-64, i386 and arm64 are known)",
+				       probe->label);
+		probe->callers = can;
+		marked += can;
+	}
+	if (!marked && *glob)
+		return nw_fail_usage(err, "--stack '%s': none of the probes is called so",
+				     glob);
+	return marked ? 0
+		      : nw_fail(err, ENOTSUP,
+				"--stack: callers are found from uprobes and USDT probes "
+				"on x86-64, i386 and arm64; none of these is one");
+}
+
+int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)
+{
+	nw_span_defs spans = {0};
+	int ret = 0;
+
+	if (run->request->stack_count && run->consumer.stacks &&
+	    nw_request_spans(run->request, &run->result->selection, &spans) < 0)
+		ret = nw_no_memory(err);
+	for (size_t i = 0; ret == 0 && i < run->request->stack_count; i++)
+		ret = mark(run, &spans, run->request->stacks[i], err);
+	nw_spans_free(&spans);
+	return ret;
+}
+
+int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
+{
+	bool wanted = false;
+
+	nw_vec_each (&run->result->plan.points, planned)
+		wanted |= nw_planned_callers(planned) != NULL;
+	if (!wanted && run->request->stack_count)
+		return nw_fail(
+			err, ENODATA,
+			"--stack: there are none in it; 'nopwatch record --stack' keeps them");
+	if (!wanted || run->stacks)
+		return 0;
+	bool live = run->source == &nw_live_source;
+	if (nw_stacks_open(live, &run->stacks) < 0)
+		return nw_no_memory(err);
+	run->result->stacks = run->stacks;
+	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
+	if (clock != NW_CLOCK_OTHER)
+		nw_stacks_watch(run->stacks,
+				clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME);
+	return 0;
+}
+
+static bool is_entry(const struct nw_probe *probe, const struct nw_point *point)
+{
+	return probe->kind != NW_SPEC_USDT && !point->is_return;
+}
+
+int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
+{
+	const struct nw_planned *planned = &run->result->plan.points.item[hit->planned];
+	const struct nw_source *source = nw_planned_callers(planned);
+	const struct nw_probe *probe = run->result->selection.probes.item[hit->probe];
+
+	if (!source || !hit->values || hit->value_count != planned->args.count)
+		return 0;
+	const struct nw_value *value = &hit->values[--hit->value_count];
+	if (value->kind != NW_VALUE_STRING) /* it is lost */
+		return 0;
+	const struct nw_stack_copy copy = {
+		.arch = source->callers,
+		.big_endian = source->big_endian,
+		.bytes = (const unsigned char *)value->text,
+		.len = value->len,
+		.time = hit->time,
+		.thread = hit->tid,
+		.process = nw_tasks_get(run->tasks, hit->tid)->pid,
+		.entry = is_entry(probe, &probe->points.item[planned->point]),
+	};
+	int64_t number = nw_stacks_add(run->stacks, &copy);
+	if (number < 0)
+		return (int)number;
+	hit->callers = (uint32_t)number;
+	return 0;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Stacks as tools that draw flame graphs read them (flamegraph.pl's "folded" lines): "main;f;g COUNT", a line a
+ * stack, the first function first. Where there are several probes or spans, each is a function that calls all of its own.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stacks.h"
+
+static void write_line(const struct nw_stacks *stacks, uint32_t number, const char *owner,
+		       uint64_t count, struct nw_buf *out)
+{
+	if (owner) {
+		for (const char *at = owner; *at; at++)
+			nw_buf_addc(out, *at == ';'		 ? ':'
+					 : *at < ' ' && *at >= 0 ? '?'
+								 : *at);
+		nw_buf_addc(out, ';');
+	}
+	nw_stack_fold(stacks, number, out);
+	nw_buf_printf(out, " %" PRIu64 "\n", count);
+}
+
+/* What is kept: are there several probes that have stacks? */
+struct state {
+	bool several;
+};
+
+static bool several(const struct nw_output *output)
+{
+	return ((const struct state *)output->state)->several;
+}
+
+static void begin(struct nw_output *output, const struct nw_begin *begin)
+{
+	struct state *state = output->state;
+	size_t probes = 0;
+
+	nw_vec_each (&begin->selection->probes, probe)
+		probes += (*probe)->callers;
+	state->several = probes > 1;
+}
+
+static void event(struct nw_output *output, const struct nw_event_line *line)
+{
+	if (line->stacks && line->hit->callers)
+		write_line(line->stacks, line->hit->callers,
+			   several(output) ? line->probe->label : NULL, 1, &output->text);
+}
+
+static void slow(struct nw_output *output, const struct nw_slow_span *slow)
+{
+	uint32_t stack = slow->stacks ? nw_slow_stack(slow) : 0;
+
+	if (stack)
+		write_line(slow->stacks, stack, several(output) ? slow->span->name : NULL,
+			   1, &output->text);
+}
+
+static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
+			struct nw_buf *out)
+{
+	bool prefix = nw_report_stack_owners(report) > 1;
+	nw_stack_rows rows = {0};
+
+	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
+	nw_vec_each (&rows, row)
+		write_line(report->stacks, row->stack, prefix ? of->name : NULL, row->count,
+			   out);
+	nw_vec_free(&rows);
+}
+
+static void report(struct nw_output *output, const struct nw_report *report)
+{
+	/* they are of everything so far: the last report has them all */
+	if (!report->interval && !report->so_far)
+		nw_report_each_stack_owner(report, owner_lines, &output->text);
+}
+
+const struct nw_output_format nw_output_folded = {
+	.name = "folded",
+	.shows = {false, true, true},
+	.stacks = true,
+	.only_stacks = true,
+	.state_size = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.slow = slow,
+	.report = report,
+};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Names as their source has them. C++'s by __cxa_demangle() (Itanium C++ ABI, 3.4), which is in the library that
+ * every C++ program has; it is opened when the first such name is met, so that nopwatch itself needs no C++.
+ * Rust's older ones (_ZN...17hHASHE) are C++'s to it; its newer ones ("v0", _R...) are rust.c's.
+ */
+#include "demangle.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef NW_STATIC
+#include <dlfcn.h>
+#endif
+
+enum {
+	LONGEST =
+		2048 /* names come from files, and what they stand for may be very much longer */
+};
+
+#ifndef NW_STATIC
+static void open_library(struct nw_demangler *d)
+{
+	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+
+	for (size_t i = 0; !d->demangle && i < NW_COUNT(libraries); i++) {
+		d->library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+		void *symbol = d->library ? dlsym(d->library, "__cxa_demangle") : NULL;
+		memcpy(&d->demangle, &symbol, sizeof(symbol));
+	}
+}
+
+void nw_demangler_close(struct nw_demangler *d)
+{
+	if (d->library)
+		dlclose(d->library);
+	*d = (struct nw_demangler){0};
+}
+#else
+static void open_library(struct nw_demangler *d)
+{
+	(void)d;
+}
+
+void nw_demangler_close(struct nw_demangler *d)
+{
+	*d = (struct nw_demangler){0};
+}
+#endif
+
+/* What Rust's older mangling writes for characters that C++ has not in names (rustc's legacy.rs). */
+static const struct {
+	const char *code, *text;
+} escapes[] = {{"$SP$", "@"},  {"$BP$", "*"},	{"$RF$", "&"},	{"$LT$", "<"},
+	       {"$GT$", ">"},  {"$LP$", "("},	{"$RP$", ")"},	{"$C$", ","},
+	       {"$u20$", " "}, {"$u22$", "\""}, {"$u27$", "'"}, {"$u2b$", "+"},
+	       {"$u3b$", ";"}, {"$u5b$", "["},	{"$u5d$", "]"}, {"$u7b$", "{"},
+	       {"$u7d$", "}"}, {"$u7e$", "~"},	{"..", "::"}};
+
+static void unescape(char *name)
+{
+	char *to = name;
+
+	for (const char *at = name; *at;) {
+		size_t i = 0;
+		while (i < NW_COUNT(escapes) &&
+		       strncmp(at, escapes[i].code, strlen(escapes[i].code)) != 0)
+			i++;
+		if (i == NW_COUNT(escapes)) {
+			*to++ = *at++;
+			continue;
+		}
+		at += strlen(escapes[i].code);
+		memmove(to, escapes[i].text, strlen(escapes[i].text));
+		to += strlen(escapes[i].text);
+	}
+	*to = '\0';
+}
+
+/* "path::f::h0123456789abcdef": the hash is Rust's. */
+static void finish_rust(char *name)
+{
+	size_t len = strlen(name);
+
+	if (len < 20 || strncmp(name + len - 19, "::h", 3) != 0)
+		return;
+	for (size_t i = len - 16; i < len; i++)
+		if (!isxdigit((unsigned char)name[i]))
+			return;
+	name[len - 19] = '\0';
+	unescape(name);
+	/* a part of a path may not begin with what stands for '<' */
+	for (char *at = name; (at = strstr(at, "_<"));)
+		if (at == name || at[-1] == ':')
+			memmove(at, at + 1, strlen(at));
+		else
+			at++;
+}
+
+char *nw_demangle(struct nw_demangler *d, const char *name)
+{
+	size_t len = strcspn(name, "@");
+	nw_cleanup(nw_free_ptr) char *plain = len < LONGEST ? strndup(name, len) : NULL;
+	int status = 0;
+
+	if (plain && strncmp(plain, "_R", 2) == 0)
+		return nw_demangle_rust(plain);
+	if (!plain || strncmp(plain, "_Z", 2) != 0)
+		return NULL;
+	if (!d->looked)
+		open_library(d);
+	d->looked = true;
+	char *source = d->demangle ? d->demangle(plain, NULL, NULL, &status) : NULL;
+	if (source)
+		finish_rust(source);
+	return source;
+}

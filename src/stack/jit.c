@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Code that a process has made itself: runtimes list its names in /tmp/perf-PID.map (Linux, tools/perf/Documentation/
+ * jit-interface.txt), a line "START SIZE NAME" each, in hexadecimal. Anybody may put such a file there: it counts
+ * only if it belongs to whom the process runs as, or to root, and is a plain file of no immoderate size.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "modules.h"
+
+enum {
+	MOST_BYTES = 64 << 20,
+	MOST_NAMES = 1 << 20,
+	LONGEST = 512
+};
+
+/* The process's number in its own PID namespace, which is what it calls the file by: the last word of NSpid. */
+static int own_number(pid_t pid)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/status", (int)pid);
+	struct nw_buf text = {0};
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, number = (int)pid;
+
+	if (fd < 0)
+		return number;
+	nw_buf_read(&text, fd);
+	close(fd);
+	const char *line = strstr(nw_buf_str(&text), "\nNSpid:");
+	for (const char *at = line ? line + 7 : ""; *at && *at != '\n'; at++)
+		if ((*at == '\t' || *at == ' ') && at[1] >= '0' && at[1] <= '9')
+			number = atoi(at + 1);
+	nw_buf_free(&text);
+	return number;
+}
+
+static int open_list(pid_t pid, struct stat *st)
+{
+	nw_cleanup(nw_free_ptr) char *proc = nw_text("/proc/%d", (int)pid);
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/root/tmp/perf-%d.map",
+						     (int)pid, own_number(pid));
+	struct stat process;
+	int fd = proc && path && stat(proc, &process) == 0
+			 ? open(path,
+				O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+			 : -1;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_size <= MOST_BYTES &&
+	    (st->st_uid == process.st_uid || st->st_uid == 0))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void forget(nw_jit_names *names)
+{
+	nw_vec_each (names, it)
+		free(it->name);
+	names->count = 0;
+}
+
+static void take_line(nw_jit_names *names, const char *line, size_t len)
+{
+	char *end, *rest;
+	uint64_t start = strtoull(line, &end, 16);
+
+	if (end == line || *end != ' ' || names->count == MOST_NAMES)
+		return;
+	uint64_t size = strtoull(end + 1, &rest, 16);
+	if (rest == end + 1 || *rest != ' ' || rest >= line + len || !size)
+		return;
+	size_t name = (size_t)(line + len - rest - 1);
+	struct nw_jit_name *slot = nw_vec_add(names);
+	if (!slot)
+		return;
+	*slot = (struct nw_jit_name){start, size,
+				     strndup(rest + 1, name < LONGEST ? name : LONGEST)};
+	if (!slot->name)
+		names->count--;
+}
+
+/* Of two that begin alike, the one that was written later is meant: code moves. */
+static int by_start(const void *a, const void *b)
+{
+	const struct nw_jit_name *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void read_list(struct nw_traced *traced)
+{
+	struct nw_buf text = {0};
+	struct stat st;
+	int fd = open_list(traced->pid, &st);
+
+	if (fd < 0)
+		return;
+	if ((uint64_t)st.st_size != traced->jit_size) {
+		traced->jit_size = (uint64_t)st.st_size;
+		forget(&traced->jit);
+		nw_buf_read_most(&text, fd, MOST_BYTES);
+		for (const char *at = nw_buf_str(&text); *at;) {
+			size_t len = strcspn(at, "\n");
+			take_line(&traced->jit, at, len);
+			at += len + (at[len] == '\n');
+		}
+		nw_buf_free(&text);
+		if (traced->jit.count)
+			qsort(traced->jit.item, traced->jit.count,
+			      sizeof(*traced->jit.item), by_start);
+	}
+	close(fd);
+}
+
+static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t address)
+{
+	size_t low = 0, high = names->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (names->item[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address - names->item[low - 1].start < names->item[low - 1].size
+		       ? &names->item[low - 1]
+		       : NULL;
+}
+
+const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address, bool live)
+{
+	const struct nw_jit_name *found = find(&traced->jit, address);
+
+	if (found || !live)
+		return found;
+	read_list(traced);
+	return find(&traced->jit, address);
+}

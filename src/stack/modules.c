@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+/* What processes map, as it was when they were hit: looked at when a process is first seen, and when an address is
+ * not among what is known; what has gone since stays known. */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "modules.h"
+
+enum {
+	MOST_TRACED = 65536,
+	MOST_REGIONS = 65536,	 /* of a process */
+	LOOK_AGAIN_NS = 20000000 /* not for each address that is nowhere */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- modules ------------------------------------------------------------------------ */
+
+void nw_module_free(struct nw_module *module)
+{
+	if (!module)
+		return;
+	nw_lines_free(module->lines);
+	nw_cfi_free(module->cfi);
+	nw_image_free(module->image);
+	free(module->path);
+	free(module);
+}
+
+struct nw_cfi *nw_module_cfi(struct nw_module *module)
+{
+	if (!module->cfi_looked && module->image)
+		nw_cfi_open(module->image, &module->cfi);
+	module->cfi_looked = true;
+	return module->cfi;
+}
+
+bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
+		      uint64_t address, uint64_t *vaddr)
+{
+	uint64_t offset = address - region->start + region->offset;
+
+	if (!module->image)
+		return false;
+	nw_vec_each (&module->image->segments, segment) {
+		if (!segment->exec || offset < segment->offset ||
+		    offset - segment->offset >= segment->filesz)
+			continue;
+		*vaddr = offset - segment->offset + segment->vaddr;
+		return true;
+	}
+	return false;
+}
+
+/* The kernel's own, which is no file: every process of a kind has the same, so ours is as good. */
+static struct nw_image *open_vdso(void)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
+	struct nw_image *image = NULL;
+	struct nw_error ignored;
+	int fd = header ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return NULL;
+	/* the table of sections is the last of it */
+	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	if (nw_write_all(fd, header, size) < 0) {
+		close(fd);
+		return NULL;
+	}
+	return nw_image_open_fd(fd, "[vdso]", false, &image, &ignored) < 0 ? NULL : image;
+}
+
+static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
+{
+	if (strcmp(mapping->path, "[vdso]") == 0)
+		return NW_MODULE_VDSO;
+	if (strcmp(mapping->path, "[uprobes]") == 0)
+		return NW_MODULE_RETURN;
+	return mapping->ino && mapping->path[0] == '/' ? NW_MODULE_FILE
+						       : NW_MODULE_NAMELESS;
+}
+
+static struct nw_image *open_file(pid_t pid, struct nw_mapping *mapping, bool live)
+{
+	struct nw_image *image = NULL;
+	struct nw_error ignored;
+	nw_cleanup(nw_free_ptr) char *reach = live ? nw_mapping_reach(pid, mapping) : NULL;
+
+	if (reach && nw_image_open(reach, false, &image, &ignored) == 0)
+		return image;
+	/* it has ended meanwhile, or is of a recording */
+	if (nw_image_open(mapping->path, false, &image, &ignored) < 0)
+		return NULL;
+	if (image->ino == mapping->ino)
+		return image;
+	nw_image_free(image);
+	return NULL;
+}
+
+int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
+{
+	enum nw_module_kind kind = kind_of(mapping);
+	bool named = kind == NW_MODULE_FILE;
+	uint32_t number = 0;
+
+	nw_vec_each (&stacks->modules, known) {
+		const struct nw_module *module = *known;
+		if (module->kind == kind &&
+		    (!named ||
+		     (module->ino == mapping->ino && module->dev == mapping->dev &&
+		      strcmp(module->path, mapping->path) == 0)))
+			return number;
+		number++;
+	}
+	struct nw_module *module = calloc(1, sizeof(*module));
+	struct nw_module **slot = module ? nw_vec_add(&stacks->modules) : NULL;
+	if (!slot) {
+		free(module);
+		return -ENOMEM;
+	}
+	*slot = module;
+	module->kind = kind;
+	module->dev = mapping->dev;
+	module->ino = mapping->ino;
+	module->path = strdup(mapping->path);
+	if (!module->path)
+		return -ENOMEM;
+	return number;
+}
+
+/* By the first that is hit in it: others may have come and gone. */
+void nw_module_open(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
+		    const struct nw_region *region)
+{
+	struct nw_mapping mapping = {.start = region->start,
+				     .end = region->end,
+				     .offset = region->offset,
+				     .dev = module->dev,
+				     .ino = module->ino,
+				     .path = module->path};
+
+	if (module->opened)
+		return;
+	module->opened = true;
+	if (module->kind == NW_MODULE_FILE)
+		module->image = open_file(pid, &mapping, stacks->live);
+	else if (module->kind == NW_MODULE_VDSO)
+		module->image = open_vdso();
+}
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+void nw_traced_free(struct nw_traced *traced)
+{
+	if (!traced)
+		return;
+	nw_vec_each (&traced->jit, it)
+		free(it->name);
+	nw_vec_free(&traced->jit);
+	nw_vec_free(&traced->regions);
+	free(traced);
+}
+
+struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
+{
+	size_t count = stacks->traced.count;
+
+	for (size_t i = count; i-- > 0;)
+		if (stacks->traced.item[i]->pid == pid)
+			return stacks->traced.item[i];
+	if (count == MOST_TRACED) { /* the oldest goes */
+		nw_traced_free(stacks->traced.item[0]);
+		memmove(stacks->traced.item, stacks->traced.item + 1,
+			--stacks->traced.count * sizeof(*stacks->traced.item));
+	}
+	struct nw_traced *traced = calloc(1, sizeof(*traced));
+	struct nw_traced **slot = traced ? nw_vec_add(&stacks->traced) : NULL;
+	if (!slot) {
+		free(traced);
+		return NULL;
+	}
+	traced->pid = pid;
+	*slot = traced;
+	return traced;
+}
+
+/* The first that ends behind the address. */
+static size_t find(const struct nw_traced *traced, uint64_t address)
+{
+	size_t low = 0, high = traced->regions.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (traced->regions.item[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What is there now takes the place of what was there. */
+int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
+{
+	size_t at = find(traced, region->start), last = at;
+
+	while (last < traced->regions.count &&
+	       traced->regions.item[last].start < region->end)
+		last++;
+	if (last == at) {
+		if (traced->regions.count == MOST_REGIONS)
+			return 0;
+		if (!nw_vec_add(&traced->regions))
+			return -ENOMEM;
+		memmove(&traced->regions.item[at + 1], &traced->regions.item[at],
+			(traced->regions.count - 1 - at) * sizeof(*region));
+	} else if (last > at + 1) {
+		memmove(&traced->regions.item[at + 1], &traced->regions.item[last],
+			(traced->regions.count - last) * sizeof(*region));
+		traced->regions.count -= last - at - 1;
+	}
+	traced->regions.item[at] = *region;
+	return 0;
+}
+
+static int look(struct nw_stacks *stacks, struct nw_traced *traced)
+{
+	nw_mappings maps = {0};
+	struct nw_error ignored;
+	int ret = nw_process_maps(traced->pid, &maps, &ignored);
+
+	if (ret < 0 && traced->parent) /* what it had when it was born */
+		ret = nw_process_maps(traced->parent, &maps, &ignored);
+
+	traced->looked = now_ns();
+	if (ret < 0) { /* it is gone: what is known of it is all there will ever be */
+		traced->stale = false;
+		return ret == -ENOMEM ? ret : 0;
+	}
+	if (traced->stale)
+		traced->regions.count = 0;
+	traced->stale = false;
+	nw_vec_each (&maps, mapping) {
+		if (ret < 0 || !mapping->exec)
+			continue;
+		int64_t module = nw_module_of(stacks, mapping);
+		const struct nw_region region = {mapping->start, mapping->end,
+						 mapping->offset, (uint32_t)module};
+		ret = module < 0 ? (int)module : nw_traced_put(traced, &region);
+	}
+	nw_mappings_free(&maps);
+	return ret;
+}
+
+const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
+					 uint64_t address)
+{
+	for (bool again = true;; again = false) {
+		size_t at = traced->stale ? traced->regions.count : find(traced, address);
+		if (at < traced->regions.count &&
+		    traced->regions.item[at].start <= address) {
+			const struct nw_region *found = &traced->regions.item[at];
+			nw_module_open(stacks, stacks->modules.item[found->module],
+				       traced->pid, found);
+			return found;
+		}
+		if (!again || !stacks->live || !address ||
+		    (!traced->stale && traced->looked &&
+		     now_ns() - traced->looked < LOOK_AGAIN_NS))
+			return NULL;
+		if (look(stacks, traced) < 0)
+			return NULL;
+	}
+}
+
+/* ---- what the kernel tells ---------------------------------------------------------- */
+
+static struct nw_traced *known_process(struct nw_stacks *stacks, pid_t pid)
+{
+	for (size_t i = stacks->traced.count; i-- > 0;)
+		if (stacks->traced.item[i]->pid == pid)
+			return stacks->traced.item[i];
+	return NULL;
+}
+
+/* The child has what its parent has; of one that nobody has looked at, that is looked up when it is needed. */
+static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
+{
+	const struct nw_traced *parent = known_process(stacks, change->parent);
+	struct nw_traced *child = parent ? nw_traced_of(stacks, change->pid) : NULL;
+	int ret = parent && !child ? -ENOMEM : 0;
+
+	if (!child)
+		return ret;
+	child->regions.count = 0;
+	child->parent = change->parent;
+	nw_vec_each (&parent->regions, region)
+		if (ret == 0)
+			ret = nw_traced_put(child, region);
+	return ret;
+}
+
+/* The number may be another's from now on. What was hit in it is kept for recordings, as long as it is. */
+static void ended(struct nw_stacks *stacks, pid_t pid)
+{
+	for (size_t i = stacks->traced.count; i-- > 0;) {
+		struct nw_traced *traced = stacks->traced.item[i];
+		if (traced->pid != pid)
+			continue;
+		if (!traced->hit) {
+			nw_traced_free(traced);
+			memmove(&stacks->traced.item[i], &stacks->traced.item[i + 1],
+				(--stacks->traced.count - i) *
+					sizeof(*stacks->traced.item));
+		}
+		return;
+	}
+}
+
+static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
+{
+	struct nw_traced *traced = nw_traced_of(stacks, change->pid);
+	int64_t module = traced ? nw_module_of(stacks, &change->mapping) : -ENOMEM;
+	const struct nw_region region = {change->mapping.start, change->mapping.end,
+					 change->mapping.offset, (uint32_t)module};
+
+	return module < 0 ? (int)module : nw_traced_put(traced, &region);
+}
+
+static int take_change(struct nw_stacks *stacks, const struct nw_map_change *change)
+{
+	struct nw_traced *traced;
+
+	switch (change->kind) {
+	case NW_CHANGE_MAPPED:
+		return mapped(stacks, change);
+	case NW_CHANGE_FORKED:
+		return forked(stacks, change);
+	case NW_CHANGE_STARTED:
+		traced = nw_traced_of(stacks, change->pid);
+		if (!traced)
+			return -ENOMEM;
+		traced->regions.count = 0;
+		traced->parent = 0;
+		return 0;
+	default:
+		ended(stacks, change->pid);
+		return 0;
+	}
+}
+
+int nw_traced_advance(struct nw_stacks *stacks, uint64_t until)
+{
+	struct nw_map_change change;
+	int ret = 0;
+
+	while (ret == 0 && stacks->watch &&
+	       nw_map_watch_next(stacks->watch, until, &change))
+		ret = take_change(stacks, &change);
+	return ret;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that processes map, and what their addresses are called. */
+#ifndef NOPWATCH_STACK_MODULES_H
+#define NOPWATCH_STACK_MODULES_H
+
+#include "demangle.h"
+#include "nopwatch/stack.h"
+#include "watch.h"
+
+enum nw_module_kind {
+	NW_MODULE_FILE,
+	NW_MODULE_VDSO,
+	NW_MODULE_RETURN,   /* where the kernel's return probes are */
+	NW_MODULE_NAMELESS, /* memory of no file: made by the process itself */
+};
+
+/* A name in a list of those that a process has made itself. */
+struct nw_jit_name {
+	uint64_t start, size;
+	char *name;
+};
+typedef NW_VEC(struct nw_jit_name) nw_jit_names;
+
+struct nw_module {
+	enum nw_module_kind kind;
+	char *path; /* as the process knows it */
+	uint64_t dev, ino;
+	struct nw_image *image; /* NULL: not opened yet, it cannot be read, or is none */
+	bool opened;
+	struct nw_cfi *cfi; /* NULL: it has none */
+	bool cfi_looked;
+	struct nw_lines *lines; /* where its source is; NULL: not asked yet, or unknown */
+	bool lines_looked;
+};
+
+/* Memory of a process that is a module's. Sorted, and they do not overlap. */
+struct nw_region {
+	uint64_t start, end, offset;
+	uint32_t module;
+};
+
+struct nw_traced { /* a process */
+	pid_t pid;
+	NW_VEC(struct nw_region) regions;
+	uint64_t looked; /* when its maps were read last, CLOCK_MONOTONIC; 0: not yet */
+	pid_t parent;	 /* that it was forked from, and is still like; 0: not known */
+	bool hit;	 /* it has stacks */
+	bool stale;	 /* it may be another program now */
+	nw_jit_names jit;
+	uint64_t jit_size, jit_looked; /* of the list when it was read */
+};
+
+/* A number that stays the same for what is mapped; -ENOMEM. */
+int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
+void nw_module_free(struct nw_module *module);
+/* Open its file, as the process has it. */
+void nw_module_open(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
+		    const struct nw_region *region);
+struct nw_cfi *nw_module_cfi(struct nw_module *module);
+
+/* The address as linked, in an executable segment; false: it is in none. */
+bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
+		      uint64_t address, uint64_t *vaddr);
+
+/* The process, made if it is new; NULL: no memory. */
+struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
+/* -ENOMEM. */
+int nw_traced_put(struct nw_traced *traced, const struct nw_region *region);
+/* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
+const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
+					 uint64_t address);
+void nw_traced_free(struct nw_traced *traced);
+/* Take in what processes have mapped up to this time. -ENOMEM. */
+int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
+
+/* Names of code that a process has made itself, from its /tmp/perf-PID.map. NULL: it tells none. */
+const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
+				      bool live);
+
+/* ---- all of it ---------------------------------------------------------------------- */
+
+struct nw_known_stack {
+	uint32_t *frames;
+	uint32_t count;
+	enum nw_stack_end end;
+	uint64_t hash;
+};
+
+struct nw_known_frame {
+	char *text, *function;
+};
+
+struct nw_known_place { /* where an address leads: one frame, and more where functions are inlined */
+	uint64_t address;
+	uint32_t module; /* UINT32_MAX: of a process's own memory */
+	pid_t pid;	 /* then */
+	uint32_t first, count;
+};
+
+/* Where a function that was entered returned to, before a return probe was put there. */
+enum {
+	NW_STACK_RETURNS = 1 << 14
+};
+struct nw_return {
+	pid_t thread;
+	uint64_t slot, target;
+};
+
+struct nw_stacks {
+	bool live;
+	struct nw_demangler demangler;
+	struct nw_map_watch *watch; /* NULL: processes are only looked at */
+	NW_VEC(struct nw_module *) modules;
+	NW_VEC(struct nw_traced *) traced;
+	NW_VEC(struct nw_known_frame) frames;
+	NW_VEC(struct nw_known_stack) stacks;
+	uint32_t *slot; /* of stacks, by hash: number, 0: free */
+	size_t slots;
+	struct nw_known_place *place;
+	size_t places, place_count;
+	struct nw_return
+		*returns; /* by thread and slot; a newer one takes an older one's place */
+};
+
+/* The frames of an address: *first and how many. call: it is where a call returns to. -ENOMEM. */
+int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
+		   const struct nw_region *region, uint64_t address, bool call,
+		   uint32_t *first, uint32_t *count);
+
+/* Walk from the registers and the words to the first function. -ENOMEM. */
+typedef NW_VEC(uint32_t) nw_walked;
+int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
+		   nw_walked *out, enum nw_stack_end *end);
+
+#endif

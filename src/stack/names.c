@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* What an address in a process is called: its function, how far it is in it, and the file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modules.h"
+
+enum {
+	MOST_FRAMES = 1 << 18, /* different ones that are named */
+	FIRST_PLACES = 1024,
+	OWN_MEMORY = -1
+};
+
+/* ---- frames ------------------------------------------------------------------------- */
+
+static int add_frame(struct nw_stacks *stacks, struct nw_buf *text, const char *function)
+{
+	struct nw_known_frame *frame = text->failed ? NULL : nw_vec_add(&stacks->frames);
+
+	if (!frame)
+		return -ENOMEM;
+	frame->text = nw_buf_take(text);
+	frame->function = strdup(function);
+	return frame->text && frame->function ? 0 : -ENOMEM;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Where its source is, if that is known: in front of what closes the parentheses. */
+static void add_line(struct nw_buf *text, const struct nw_source_line *line)
+{
+	if (line && line->file)
+		nw_buf_printf(text, ", %s:%u", base_name(line->file), line->line);
+}
+
+static int frame_of_nothing(struct nw_stacks *stacks, const char *file, uint64_t at)
+{
+	nw_cleanup(nw_free_ptr) char *function = nw_text("[%s]", *file ? base_name(file)
+								       : "unknown");
+	struct nw_buf text = {0};
+
+	if (*file)
+		nw_buf_printf(&text, "0x%" PRIx64 " (%s)", at, file);
+	else
+		nw_buf_printf(&text, "0x%" PRIx64, at);
+	return function ? add_frame(stacks, &text, function) : -ENOMEM;
+}
+
+/* A version of a symbol, "f@@GLIBC_2.34", is no part of the function's name. */
+static char *plain_name(struct nw_stacks *stacks, const char *name)
+{
+	char *source = nw_demangle(&stacks->demangler, name);
+
+	return source ? source : strndup(name, strcspn(name, "@"));
+}
+
+/* The function that the address is in, and before it those that the compiler has put into it there. */
+static int frames_of_image(struct nw_stacks *stacks, struct nw_module *module,
+			   uint64_t vaddr, bool call)
+{
+	struct nw_symbol symbol;
+	struct nw_source_lines lines = {0};
+	struct nw_buf text = {0};
+	int ret = 0;
+
+	if (!module->lines_looked)
+		nw_lines_open(module->image, &module->lines);
+	module->lines_looked = true;
+	if (module->lines)
+		nw_lines_at(module->lines, vaddr - call, &lines);
+	for (size_t i = 0; ret == 0 && i < lines.count; i++) {
+		nw_cleanup(nw_free_ptr) char *name = plain_name(stacks,
+								lines.inlined[i].function);
+		if (!name)
+			return -ENOMEM;
+		nw_buf_printf(&text, "%s (inlined, %s", name, module->path);
+		add_line(&text, &lines.inlined[i].line);
+		nw_buf_adds(&text, ")");
+		ret = add_frame(stacks, &text, name);
+	}
+	if (ret < 0)
+		return ret;
+	if (nw_image_function(module->image, vaddr - call, &symbol) < 0)
+		return frame_of_nothing(stacks, module->path, vaddr);
+	nw_cleanup(nw_free_ptr) char *name = plain_name(stacks, symbol.name);
+	if (!name)
+		return -ENOMEM;
+	nw_buf_printf(&text, "%s+0x%" PRIx64 " (%s", name, vaddr - symbol.value,
+		      module->path);
+	add_line(&text, &lines.line);
+	nw_buf_adds(&text, ")");
+	return add_frame(stacks, &text, name);
+}
+
+static int frames_of_jit(struct nw_stacks *stacks, const struct nw_jit_name *jit,
+			 uint64_t address)
+{
+	struct nw_buf text = {0};
+
+	nw_buf_printf(&text, "%s+0x%" PRIx64 " (generated)", jit->name,
+		      address - jit->start);
+	return add_frame(stacks, &text, jit->name);
+}
+
+/* ---- places that are known ---------------------------------------------------------- */
+
+static struct nw_known_place *place_at(const struct nw_stacks *stacks,
+				       const struct nw_known_place *wanted)
+{
+	uint64_t hash = nw_hash64(wanted->address ^ (uint64_t)wanted->module << 48 ^
+				  (uint64_t)(uint32_t)wanted->pid << 32);
+	size_t at = hash & (stacks->places - 1);
+
+	for (; stacks->place[at].count; at = (at + 1) & (stacks->places - 1)) {
+		const struct nw_known_place *it = &stacks->place[at];
+		if (it->address == wanted->address && it->module == wanted->module &&
+		    it->pid == wanted->pid)
+			break;
+	}
+	return &stacks->place[at];
+}
+
+static int grow(struct nw_stacks *stacks)
+{
+	struct nw_stacks old = *stacks;
+	size_t wanted = old.places ? 2 * old.places : FIRST_PLACES;
+	struct nw_known_place *place = calloc(wanted, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	stacks->place = place;
+	stacks->places = wanted;
+	for (size_t i = 0; i < old.places; i++)
+		if (old.place[i].count)
+			*place_at(stacks, &old.place[i]) = old.place[i];
+	free(old.place);
+	return 0;
+}
+
+/* The first frame stands for all those that are too many. */
+static int add_rest(struct nw_stacks *stacks)
+{
+	struct nw_buf text = {0};
+
+	if (stacks->frames.count)
+		return 0;
+	nw_buf_adds(&text, "[others]");
+	return add_frame(stacks, &text, "[others]");
+}
+
+static int make_frames(struct nw_stacks *stacks, const struct nw_traced *traced,
+		       const struct nw_region *region, const struct nw_jit_name *jit,
+		       const struct nw_known_place *place, bool call)
+{
+	struct nw_module *module = region ? stacks->modules.item[region->module] : NULL;
+
+	(void)traced;
+	if (jit)
+		return frames_of_jit(stacks, jit, place->address);
+	if (module && module->image && place->module != (uint32_t)OWN_MEMORY)
+		return frames_of_image(stacks, module, place->address, call);
+	return frame_of_nothing(stacks, module ? module->path : "", place->address);
+}
+
+int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
+		   const struct nw_region *region, uint64_t address, bool call,
+		   uint32_t *first, uint32_t *count)
+{
+	struct nw_known_place wanted = {
+		.address = address, .module = (uint32_t)OWN_MEMORY, .pid = traced->pid};
+	struct nw_module *module = region ? stacks->modules.item[region->module] : NULL;
+	const struct nw_jit_name *jit = NULL;
+
+	if (module && nw_module_linked(module, region, address - call, &wanted.address)) {
+		wanted.address += call;
+		wanted.module = region->module;
+		wanted.pid = 0;
+	} else if (!module || module->kind == NW_MODULE_NAMELESS) {
+		jit = nw_jit_find(traced, address - call, stacks->live);
+	}
+	if (add_rest(stacks) < 0 ||
+	    (2 * stacks->place_count >= stacks->places && grow(stacks) < 0))
+		return -ENOMEM;
+	struct nw_known_place *known = place_at(stacks, &wanted);
+	*first = 0;
+	*count = 1;
+	if (!known->count && stacks->frames.count < MOST_FRAMES) {
+		wanted.first = (uint32_t)stacks->frames.count;
+		int ret = make_frames(stacks, traced, region, jit, &wanted, call);
+		if (ret < 0)
+			return ret;
+		wanted.count = (uint32_t)stacks->frames.count - wanted.first;
+		*known = wanted;
+		stacks->place_count++;
+	}
+	if (known->count) {
+		*first = known->first;
+		*count = known->count;
+	}
+	return 0;
+}

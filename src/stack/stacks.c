@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/* Stacks, each kept once, and what a recording has to know to name them again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modules.h"
+#include "nopwatch/plan.h"
+
+const char *const nw_stack_end_words[NW_STACK_ENDS] = {
+	[NW_STACK_WHOLE] = "whole",  [NW_STACK_SIZE] = "size",
+	[NW_STACK_LOST] = "unknown", [NW_STACK_RETURN] = "return-probe",
+	[NW_STACK_DEEP] = "deep",    [NW_STACK_OTHERS] = "others",
+	[NW_STACK_NONE] = "none",
+};
+
+const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
+	[NW_STACK_WHOLE] = NULL,
+	[NW_STACK_SIZE] = "cut off: only so many bytes of the stack were fetched "
+			  "(--stack-size)",
+	[NW_STACK_LOST] = "cut off: neither call frame information nor a frame pointer "
+			  "tells who called",
+	[NW_STACK_RETURN] = "cut off: a return probe has taken the place of the return "
+			    "address",
+	[NW_STACK_DEEP] = "cut off: deeper than 256 functions",
+	[NW_STACK_OTHERS] = "one of those beyond 65536 different stacks",
+	[NW_STACK_NONE] = "not known: what was fetched of it is lost",
+};
+
+enum {
+	FIRST_SLOTS = 1024,
+	OTHERS = 1 /* the number of the stack that stands for all that are too many */
+};
+
+int nw_stacks_open(bool live, struct nw_stacks **out)
+{
+	struct nw_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	*out = stacks;
+	if (!stacks)
+		return -ENOMEM;
+	stacks->live = live;
+	stacks->returns = calloc(NW_STACK_RETURNS, sizeof(*stacks->returns));
+	stacks->slot = calloc(FIRST_SLOTS, sizeof(*stacks->slot));
+	stacks->slots = FIRST_SLOTS;
+	/* the first two have no frames of their own */
+	struct nw_known_stack *none = nw_vec_add(&stacks->stacks);
+	struct nw_known_stack *others = none ? nw_vec_add(&stacks->stacks) : NULL;
+	if (!stacks->returns || !stacks->slot || !others) {
+		nw_stacks_free(stacks);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	stacks->stacks.item[0].end = NW_STACK_NONE;
+	others->end = NW_STACK_OTHERS;
+	return 0;
+}
+
+void nw_stacks_free(struct nw_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	nw_map_watch_free(stacks->watch);
+	nw_vec_each (&stacks->modules, module)
+		nw_module_free(*module);
+	nw_vec_free(&stacks->modules);
+	nw_vec_each (&stacks->traced, traced)
+		nw_traced_free(*traced);
+	nw_vec_free(&stacks->traced);
+	nw_vec_each (&stacks->frames, frame) {
+		free(frame->text);
+		free(frame->function);
+	}
+	nw_vec_free(&stacks->frames);
+	nw_vec_each (&stacks->stacks, stack)
+		free(stack->frames);
+	nw_vec_free(&stacks->stacks);
+	nw_demangler_close(&stacks->demangler);
+	free(stacks->slot);
+	free(stacks->place);
+	free(stacks->returns);
+	free(stacks);
+}
+
+static bool is_same(const struct nw_known_stack *known, const nw_walked *walked,
+		    enum nw_stack_end end, uint64_t hash)
+{
+	return known->hash == hash && known->end == end && known->count == walked->count &&
+	       (!walked->count || memcmp(known->frames, walked->item,
+					 walked->count * sizeof(*walked->item)) == 0);
+}
+
+static uint32_t *slot_of(const struct nw_stacks *stacks, const nw_walked *walked,
+			 enum nw_stack_end end, uint64_t hash)
+{
+	size_t at = hash & (stacks->slots - 1);
+
+	while (stacks->slot[at] &&
+	       !is_same(&stacks->stacks.item[stacks->slot[at]], walked, end, hash))
+		at = (at + 1) & (stacks->slots - 1);
+	return &stacks->slot[at];
+}
+
+static int grow(struct nw_stacks *stacks)
+{
+	size_t slots = 2 * stacks->slots;
+	uint32_t *slot = calloc(slots, sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	for (uint32_t i = OTHERS + 1; i < stacks->stacks.count; i++) {
+		size_t at = stacks->stacks.item[i].hash & (slots - 1);
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = i;
+	}
+	free(stacks->slot);
+	stacks->slot = slot;
+	stacks->slots = slots;
+	return 0;
+}
+
+static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_end end)
+{
+	uint64_t hash = nw_hash_text((const char *)walked->item,
+				     walked->count * sizeof(*walked->item)) +
+			end;
+
+	if (2 * stacks->stacks.count >= stacks->slots && grow(stacks) < 0)
+		return -ENOMEM;
+	uint32_t *slot = slot_of(stacks, walked, end, hash);
+	if (*slot)
+		return *slot;
+	if (stacks->stacks.count > NW_MOST_STACKS)
+		return OTHERS;
+	struct nw_known_stack *known = nw_vec_add(&stacks->stacks);
+	uint32_t *frames = known ? malloc(walked->count * sizeof(*frames) + 1) : NULL;
+	if (!frames)
+		return -ENOMEM;
+	if (walked->count)
+		memcpy(frames, walked->item, walked->count * sizeof(*frames));
+	*known = (struct nw_known_stack){frames, (uint32_t)walked->count, end, hash};
+	*slot = (uint32_t)stacks->stacks.count - 1;
+	return *slot;
+}
+
+int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy)
+{
+	enum nw_stack_end end;
+	nw_walked walked = {0};
+	int64_t ret = nw_traced_advance(stacks, copy->time);
+
+	if (ret == 0)
+		ret = nw_stacks_walk(stacks, copy, &walked, &end);
+
+	if (ret == 0)
+		ret = keep(stacks, &walked, end);
+	nw_vec_free(&walked);
+	return ret;
+}
+
+struct nw_stack nw_stacks_get(const struct nw_stacks *stacks, uint32_t number)
+{
+	const struct nw_known_stack *known = &stacks->stacks.item[number];
+
+	return (struct nw_stack){known->frames, known->count, known->end};
+}
+
+struct nw_stack_frame nw_stacks_frame(const struct nw_stacks *stacks, uint32_t number)
+{
+	const struct nw_known_frame *frame = &stacks->frames.item[number];
+
+	return (struct nw_stack_frame){frame->text, frame->function};
+}
+
+void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
+{
+	if (stacks->watch || !stacks->live) /* which tell more exactly */
+		return;
+	nw_vec_each (&stacks->traced, traced)
+		if ((*traced)->pid == process)
+			(*traced)->stale = true;
+}
+
+void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
+{
+	stacks->watch = nw_map_watch_open(clock);
+}
+
+int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)
+{
+	return nw_traced_advance(stacks, until);
+}
+
+/* ---- in recordings ------------------------------------------------------------------ */
+
+/*
+ *	module KIND DEV INODE PATH		by number, from 0 on
+ *	region PID START END OFFSET MODULE
+ *	jit PID START SIZE NAME
+ */
+void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
+{
+	uint64_t number = 1;
+
+	nw_vec_each (&stacks->modules, module) {
+		/* nobody's business: of processes that have no stacks here */
+		bool used = (*module)->opened || (*module)->kind != NW_MODULE_FILE;
+		nw_buf_printf(out, "module %d %" PRIu64 " %" PRIu64,
+			      used ? (int)(*module)->kind : NW_MODULE_FILE,
+			      used ? (*module)->dev : 0, used ? (*module)->ino : number);
+		nw_plan_word(out, used ? (*module)->path : "/");
+		nw_buf_addc(out, '\n');
+		number++;
+	}
+	nw_vec_each (&stacks->traced, traced) {
+		if (!(*traced)->hit)
+			continue;
+		nw_vec_each (&(*traced)->regions, region)
+			nw_buf_printf(out,
+				      "region %d %" PRIu64 " %" PRIu64 " %" PRIu64
+				      " %" PRIu32 "\n",
+				      (int)(*traced)->pid, region->start, region->end,
+				      region->offset, region->module);
+		nw_vec_each (&(*traced)->jit, jit) {
+			nw_buf_printf(out, "jit %d %" PRIu64 " %" PRIu64,
+				      (int)(*traced)->pid, jit->start, jit->size);
+			nw_plan_word(out, jit->name);
+			nw_buf_addc(out, '\n');
+		}
+	}
+}
+
+static bool numbers(char *const *words, size_t count, uint64_t *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (nw_parse_u64(words[i], &out[i]) < 0)
+			return false;
+	return true;
+}
+
+static void take_module(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t n[3];
+
+	if (!numbers(words + 1, 3, n) || n[0] > NW_MODULE_NAMELESS)
+		return;
+	struct nw_mapping mapping = {.dev = n[1], .ino = n[2], .path = words[4]};
+	if (n[0] == NW_MODULE_FILE && mapping.path[0] != '/')
+		return;
+	nw_module_of(stacks, &mapping);
+}
+
+static void take_region(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t n[5];
+
+	if (!numbers(words + 1, 5, n) || n[0] > INT32_MAX || n[1] >= n[2] ||
+	    n[4] >= stacks->modules.count)
+		return;
+	struct nw_traced *traced = nw_traced_of(stacks, (pid_t)n[0]);
+	const struct nw_region region = {n[1], n[2], n[3], (uint32_t)n[4]};
+	if (traced)
+		(void)nw_traced_put(traced, &region);
+}
+
+static void take_jit(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t n[3];
+	struct nw_traced *traced = numbers(words + 1, 3, n) && n[0] <= INT32_MAX
+					   ? nw_traced_of(stacks, (pid_t)n[0])
+					   : NULL;
+	struct nw_jit_name *jit = traced ? nw_vec_add(&traced->jit) : NULL;
+
+	if (!jit)
+		return;
+	*jit = (struct nw_jit_name){n[1], n[2], strdup(words[4])};
+	if (!jit->name)
+		traced->jit.count--;
+}
+
+bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)
+{
+	static const struct {
+		const char *word;
+		size_t count;
+		void (*take)(struct nw_stacks *stacks, char *const *words);
+	} lines[] = {{"module", 5, take_module},
+		     {"region", 6, take_region},
+		     {"jit", 5, take_jit}};
+
+	for (size_t i = 0; i < NW_COUNT(lines); i++) {
+		if (strcmp(words[0], lines[i].word) != 0)
+			continue;
+		if (count == lines[i].count)
+			lines[i].take(stacks, words);
+		return true;
+	}
+	return false;
+}

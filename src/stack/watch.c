@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What processes map, at the time when they do: /proc/PID/maps is gone with the process, and hits are read a
+ * tenth of a second after they were. perf's events of a counter that never counts (PERF_COUNT_SW_DUMMY, Linux
+ * 3.12; perf_event_open(2), PERF_RECORD_MMAP2 of 3.16) tell of each new mapping of code, each program that is
+ * started, each fork and exit, on the clock that the hits have (use_clockid, 4.1). Shared with nobody: who asks has a
+ * buffer of his own.
+ */
+#include "watch.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum {
+	PAGES = 64, /* of events, by CPU: a power of two */
+	MOST_PENDING = 1 << 18
+};
+
+struct cpu {
+	int fd;
+	struct perf_event_mmap_page *control;
+};
+
+struct nw_map_watch {
+	NW_VEC(struct cpu) cpus;
+	size_t page;
+	/* Read, and not yet handed out, by time from `next` on. */
+	NW_VEC(struct nw_map_change) pending;
+	size_t next;
+	bool sorted;
+};
+
+static size_t buffer_size(const struct nw_map_watch *watch)
+{
+	return (PAGES + 1) * watch->page;
+}
+
+static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1 << 30, /* nobody waits for it */
+		.use_clockid = 1,
+		.clockid = clock,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, number, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+	struct cpu *cpu = fd >= 0 ? nw_vec_add(&watch->cpus) : NULL;
+
+	if (!cpu) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	*cpu = (struct cpu){.fd = fd};
+	void *memory = mmap(NULL, buffer_size(watch), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    fd, 0);
+	cpu->control = memory == MAP_FAILED ? NULL : memory;
+	return cpu->control != NULL;
+}
+
+struct nw_map_watch *nw_map_watch_open(clockid_t clock)
+{
+	struct nw_map_watch *watch = calloc(1, sizeof(*watch));
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!watch)
+		return NULL;
+	watch->page = (size_t)sysconf(_SC_PAGESIZE);
+	for (int i = 0; i < cpus; i++)
+		(void)open_cpu(watch, clock, i); /* one may be off */
+	if (watch->cpus.count)
+		return watch;
+	nw_map_watch_free(watch);
+	return NULL;
+}
+
+static void forget(struct nw_map_change *change)
+{
+	free(change->mapping.path);
+	change->mapping.path = NULL;
+}
+
+void nw_map_watch_free(struct nw_map_watch *watch)
+{
+	if (!watch)
+		return;
+	nw_vec_each (&watch->cpus, cpu) {
+		if (cpu->control)
+			munmap(cpu->control, buffer_size(watch));
+		close(cpu->fd);
+	}
+	nw_vec_free(&watch->cpus);
+	nw_vec_each (&watch->pending, change)
+		forget(change);
+	nw_vec_free(&watch->pending);
+	free(watch);
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+/* Behind the header; the time is the last word of each. */
+struct mapped {
+	uint32_t pid, tid;
+	uint64_t start, len, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+struct task {
+	uint32_t pid, parent, tid, parent_tid;
+};
+
+static char *path_of(const struct mapped *m, size_t room)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strnlen(m->path, room), end = sizeof(deleted) - 1;
+
+	if (len > end && memcmp(m->path + len - end, deleted, end) == 0)
+		len -= end;
+	/* what is no file has another name in maps: none */
+	return strncmp(m->path, "//", 2) == 0 ? strdup("") : strndup(m->path, len);
+}
+
+static bool take_mapped(const unsigned char *body, size_t len, struct nw_map_change *out)
+{
+	const struct mapped *m = (const struct mapped *)(const void *)body;
+
+	if (len < sizeof(*m) + sizeof(uint64_t))
+		return false;
+	out->kind = NW_CHANGE_MAPPED;
+	out->pid = (pid_t)m->pid;
+	out->mapping = (struct nw_mapping){
+		.start = m->start,
+		.end = m->start + m->len,
+		.offset = m->offset,
+		.dev = makedev(m->major, m->minor),
+		.ino = m->inode,
+		.exec = true,
+		.path = path_of(m, len - sizeof(*m) - sizeof(uint64_t)),
+	};
+	return out->mapping.path != NULL;
+}
+
+static bool take_task(unsigned int type, const unsigned char *body, size_t len,
+		      struct nw_map_change *out)
+{
+	struct task task;
+
+	if (len < sizeof(task))
+		return false;
+	memcpy(&task, body, sizeof(task));
+	out->kind = type == PERF_RECORD_FORK ? NW_CHANGE_FORKED : NW_CHANGE_ENDED;
+	out->pid = (pid_t)task.pid;
+	out->parent = (pid_t)task.parent;
+	/* threads share what their process maps */
+	return type == PERF_RECORD_FORK ? task.pid != task.parent : task.pid == task.tid;
+}
+
+static bool take_record(const struct perf_event_header *header, const unsigned char *body,
+			size_t len, struct nw_map_change *out)
+{
+	uint32_t pid;
+
+	if (len < sizeof(uint64_t) + sizeof(pid))
+		return false;
+	memcpy(&out->time, body + len - sizeof(uint64_t), sizeof(uint64_t));
+	memcpy(&pid, body, sizeof(pid));
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		return take_mapped(body, len, out);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return take_task(header->type, body, len, out);
+	case PERF_RECORD_COMM:
+		out->kind = NW_CHANGE_STARTED;
+		out->pid = (pid_t)pid;
+		return header->misc & PERF_RECORD_MISC_COMM_EXEC;
+	default:
+		return false;
+	}
+}
+
+/* Read what a CPU has written. */
+static void drain(struct nw_map_watch *watch, const struct cpu *cpu)
+{
+	const unsigned char *ring = (const unsigned char *)cpu->control + watch->page;
+	uint64_t size = PAGES * watch->page, mask = size - 1;
+	uint64_t head = __atomic_load_n(&cpu->control->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = cpu->control->data_tail;
+	uint64_t record[8192 / sizeof(uint64_t)];
+
+	while (tail < head) {
+		struct perf_event_header header;
+		unsigned char *bytes = (unsigned char *)record;
+		memcpy(&header, ring + (tail & mask), sizeof(header));
+		if (header.size < sizeof(header) || header.size > sizeof(record))
+			break;
+		size_t first = (size_t)nw_min64(header.size, size - (tail & mask));
+		memcpy(bytes, ring + (tail & mask), first);
+		memcpy(bytes + first, ring, header.size - first);
+		tail += header.size;
+		struct nw_map_change change = {0};
+		if (!take_record(&header, bytes + sizeof(header),
+				 header.size - sizeof(header), &change))
+			continue;
+		struct nw_map_change *slot = watch->pending.count < MOST_PENDING
+						     ? nw_vec_add(&watch->pending)
+						     : NULL;
+		if (slot)
+			*slot = change;
+		else
+			forget(&change);
+		watch->sorted = false;
+	}
+	__atomic_store_n(&cpu->control->data_tail, tail < head ? head : tail,
+			 __ATOMIC_RELEASE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct nw_map_change *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* What was handed out makes room. */
+static void compact(struct nw_map_watch *watch)
+{
+	size_t left = watch->pending.count - watch->next;
+
+	for (size_t i = 0; i < watch->next; i++)
+		forget(&watch->pending.item[i]);
+	if (left)
+		memmove(watch->pending.item, watch->pending.item + watch->next,
+			left * sizeof(*watch->pending.item));
+	watch->pending.count = left;
+	watch->next = 0;
+}
+
+bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
+		       struct nw_map_change *out)
+{
+	if (watch->next < watch->pending.count &&
+	    watch->pending.item[watch->next].time <= until) {
+		*out = watch->pending.item[watch->next++];
+		return true;
+	}
+	bool more = false;
+	nw_vec_each (&watch->cpus, cpu)
+		more |= cpu->control &&
+			__atomic_load_n(&cpu->control->data_head, __ATOMIC_RELAXED) !=
+				cpu->control->data_tail;
+	if (!more)
+		return false;
+	compact(watch);
+	nw_vec_each (&watch->cpus, cpu)
+		if (cpu->control)
+			drain(watch, cpu);
+	if (!watch->sorted && watch->pending.count)
+		qsort(watch->pending.item, watch->pending.count,
+		      sizeof(*watch->pending.item), by_time);
+	watch->sorted = true;
+	if (!watch->pending.count || watch->pending.item[0].time > until)
+		return false;
+	*out = watch->pending.item[watch->next++];
+	return true;
+}

@@ -1,0 +1,201 @@
+# --stack: who called. Programs whose calls are known have exactly these.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+case $(uname -m) in
+x86_64 | aarch64) ;;
+*) skip_all "callers are found on x86-64 and arm64" ;;
+esac
+source=$TESTS_LIB/../programs/chain.cc
+
+cat >same.py <<'PY'
+"""same.py FILE DEPTH COUNT [WORD...]: every stack in it is the chain; in its frames' texts there is each WORD."""
+import json, re, sys
+file, depth, count, words = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+want = ["leaf"] + ["down"] * depth + ["geo::Shape::area(long, unsigned int) const", "between",
+        "int top<int>(int, unsigned int, long)", "begin(long, long, unsigned int)", "main"]
+got = [row for row in map(json.loads, open(file)) if row["type"] == "event"]
+assert len(got) == count, len(got)
+for row in got:
+    names = [re.sub(r"(\+0x[0-9a-f]+)? \((inlined, )?/.*", "", text) for text in row["stack"]]
+    names = [re.sub(r"^between\(.*", "between", name) for name in names]
+    if "inlined" not in words:
+        names = [name for name in names if name != "between"]
+    at = names.index("main")
+    expected = want if "inlined" in words else [name for name in want if name != "between"]
+    assert names[:at + 1] == expected, (names, expected)
+    assert names[-1] == "_start" and "cut" not in row, row
+    for word in words:
+        assert any(word in text for text in row["stack"]), (word, row["stack"])
+PY
+# chain NAME DEPTH COUNT WORD...: the program ./NAME, probed in FILE (itself unless said).
+chain() {
+  local name=$1 depth=$2 count=$3
+  shift 3
+  "$NOPWATCH" trace -j --stack --stack-size 16K "uprobe:${FILE:-$PWD/$name}:leaf" -- "./$name" "$depth" "$count" >"$name.json"
+  ok "$name, $depth deep" python3 same.py "$name.json" "$depth" "$count" "$@"
+}
+
+g++ -O2 -g -fomit-frame-pointer "$source" -o plain
+chain plain 3 2 inlined chain.cc:
+chain plain 8 1 inlined
+chain plain 40 2 inlined
+g++ -O0 -g -fno-omit-frame-pointer "$source" -o pointers
+chain pointers 40 2
+g++ -O2 -fno-omit-frame-pointer "$source" -o nolines
+chain nolines 10 2
+ok "where there is no DWARF, there are no lines" test "$(grep -c 'chain.cc:' nolines.json)" = 0
+g++ -O2 -fomit-frame-pointer -g "$source" -o stripped
+objcopy --only-keep-debug stripped stripped.debug
+strip stripped && objcopy --add-gnu-debuglink=stripped.debug stripped
+chain stripped 12 2 inlined chain.cc:
+g++ -O2 -g -fPIC -shared -DLIBRARY "$source" -o libchain.so
+g++ -O2 -g -DPROGRAM "$source" -o shared -L. -lchain -Wl,-rpath,"$PWD"
+FILE=$PWD/libchain.so chain shared 20 2 inlined libchain.so
+gcc --version >/dev/null 2>&1 && g++ -static -O2 -g "$source" -o static 2>/dev/null && chain static 5 1 inlined
+
+# ---- a span's, and a return probe's place on the stack ------------------------------------
+"$NOPWATCH" stat -j --stack "func:$PWD/plain:down" -- ./plain 6 5 >span.json
+holds "calls of a function that calls itself: six stacks" span.json "sorted((row['count'], len(row['stack'])) \
+  for row in of('stack') if row['span'] == 'down') == sorted((5, len(of('stack')[0]['stack']) - \
+  len([t for t in of('stack')[0]['stack'] if t.startswith('down')]) + i) for i in range(1, 7))"
+holds "none is cut off, though return probes stand between them" span.json "not any('cut' in row for row in of('stack'))"
+"$NOPWATCH" stat --stack "func:$PWD/plain:down" -- ./plain 6 5 >span.txt
+has "as a tree" "$(cat span.txt)" '^STACKS of down \(6 different\)'
+has "where it forks, how many go on" "$(cat span.txt)" '^ +25 +83\.3% +[0-9.]+[mu]?s +down$'
+"$NOPWATCH" stat -j --slower 1ms --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
+holds "each slow span has its stack" slow.json "len(of('slow')) == 3 and all(row['stack'][0].startswith('leaf+0x0 (') \
+  and row['stack'][4].startswith('down+') for row in of('slow'))"
+holds "and only these are counted" slow.json "[row['count'] for row in of('stack')] == [3]"
+"$NOPWATCH" stat -j --slower 1s --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
+holds "none, where none is slow" slow.json "not of('stack') and not of('slow')"
+"$NOPWATCH" trace -j --stack=uprobe:down "uprobe:$PWD/plain:leaf" "uprobe:$PWD/plain:down" -- ./plain 4 1 >one.json
+holds "one probe's only" one.json "[('stack' in row) for row in of('event')] == [True] * 4 + [False]"
+
+# ---- folded ------------------------------------------------------------------------------
+"$NOPWATCH" stat -f folded --stack "uprobe:$PWD/plain:leaf" -- ./plain 2 7 >folded
+has "a line a stack" "$(cat folded)" \
+  '^_start;.*;main;begin\(long, long, unsigned int\);int top<int>\(int, unsigned int, long\);between[^;]*;geo::Shape::area\(long, unsigned int\) const;down;down;leaf 7$'
+is "which is all" "$(wc -l <folded)" 1
+"$NOPWATCH" trace -f folded --stack "uprobe:$PWD/plain:leaf" -- ./plain 2 7 >events
+is "a line a hit" "$(sort -u events | sed 's/ 1$//')" "$(sed 's/ 7$//' folded)"
+is "of every one" "$(wc -l <events)" 7
+
+# ---- what is cut off is said ---------------------------------------------------------------
+"$NOPWATCH" trace --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
+has "the bytes that were fetched end" "$(cat cut.txt)" '^ +\[cut off: only so many bytes of the stack were fetched \(--stack-size\)\]$'
+"$NOPWATCH" stat -f folded --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
+has "folded lines do not begin at what is not the beginning" "$(cat cut.txt)" '^\[cut off\];down;'
+
+# ---- recordings ----------------------------------------------------------------------------
+"$NOPWATCH" record -q --stack -o rec.dat "func:$PWD/plain:down" -- ./plain 6 5
+"$NOPWATCH" report -j rec.dat >again.json
+stacks() {
+  python3 -c 'import json, sys
+print(sorted((r["count"], r["stack"]) for r in map(json.loads, open(sys.argv[1])) if r["type"] == "stack"))' "$1"
+}
+is "a recording keeps them" "$(stacks again.json)" "$(stacks span.json)"
+is "the same as folded lines" "$("$NOPWATCH" report -f folded rec.dat | wc -l)" 6
+is "and one by one" "$("$NOPWATCH" trace -j --from rec.dat | grep -c '"stack":\[')" 30
+"$NOPWATCH" record -q -o none.dat "func:$PWD/plain:down" -- ./plain 6 5
+"$NOPWATCH" report --stack none.dat >out 2>err
+is "of one without them, that is said" "$? $(cat err)" \
+  "1 nopwatch: --stack: there are none in it; 'nopwatch record --stack' keeps them"
+
+# ---- what processes map, and when ----------------------------------------------------------
+cat >unload.c <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		void *library = dlopen(argv[i], RTLD_NOW);
+		long (*begin)(long, long, unsigned int) = library ? dlsym(library, "_Z5beginllj") : 0;
+		if (!begin)
+			return 1;
+		begin(3, i, 0);
+		dlclose(library);
+	}
+	return 0;
+}
+C
+gcc -O2 unload.c -o unload -ldl && cp libchain.so other.so
+"$NOPWATCH" trace -j --stack "uprobe:$PWD/libchain.so:leaf" "uprobe:$PWD/other.so:leaf" -- ./unload ./libchain.so ./other.so ./libchain.so >unload.json
+holds "libraries that are unloaded before anybody looks" unload.json \
+  "[[t.rsplit('/', 1)[1].split(',')[0].rstrip(')') for t in row['stack'][:4]] for row in of('event')] == \
+  [['libchain.so'] * 4, ['other.so'] * 4, ['libchain.so'] * 4]"
+cat >jit.c <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((noinline)) void hit(void) { __asm__ volatile(""); }
+int main(void)
+{
+	/* push %rbp; mov %rsp,%rbp; mov $hit,%rax; call *%rax; pop %rbp; ret */
+	unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
+	void (*target)(void) = hit, (*made)(void);
+	memcpy(code + 6, &target, 8);
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(page, code, sizeof(code));
+	char name[64];
+	sprintf(name, "/tmp/perf-%d.map", (int)getpid());
+	FILE *list = fopen(name, "w");
+	fprintf(list, "%lx %zx made at run time\n", (long)page, sizeof(code));
+	fclose(list);
+	memcpy(&made, &page, sizeof(made));
+	made();
+	usleep(700000); /* until somebody has looked */
+	return unlink(name);
+}
+C
+if [ "$(uname -m)" = x86_64 ]; then
+  gcc -O2 -fno-omit-frame-pointer jit.c -o jit
+  "$NOPWATCH" trace -j --stack "uprobe:$PWD/jit:hit" -- ./jit >jit.json
+  holds "code that a program has made has the name that it tells" jit.json \
+    "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
+fi
+
+if need rustc; then
+  cat >rust.rs <<'RS'
+mod shop {
+    pub struct Till;
+    impl Till {
+        #[inline(never)]
+        pub fn sell(&self, n: u32) -> u32 { super::probe_here(n) + 1 }
+    }
+}
+#[inline(never)]
+#[no_mangle]
+pub extern "C" fn probe_here(n: u32) -> u32 { std::hint::black_box(n) }
+#[inline(never)]
+fn through<T: Into<u32>>(x: T) -> u32 { let t = shop::Till; t.sell(x.into()) + 2 }
+fn main() { std::process::exit((through(3u16) == 0) as i32) }
+RS
+  for mangling in '' v0; do
+    rustc -O -g ${mangling:+-C symbol-mangling-version=$mangling} rust.rs -o "rust$mangling" 2>err || continue
+    "$NOPWATCH" trace -j --stack --stack-size 8K "uprobe:$PWD/rust$mangling:probe_here" -- "./rust$mangling" >rust.json
+    holds "Rust, its names as in its source (mangling: ${mangling:-default})" rust.json "[t.split('+0x')[0] for t in \
+      of('event')[0]['stack'][:4]] in (['probe_here', '<rust::shop::Till>::sell', 'rust::through::<u16>', 'rust::main'], \
+      ['probe_here', 'rust::shop::Till::sell', 'rust::through', 'rust::main'])"
+  done
+fi
+
+# ---- what cannot be -----------------------------------------------------------------------
+fails() { # NAME STATUS PATTERN WORD...
+  local name=$1 status=$2 pattern=$3
+  shift 3
+  "$NOPWATCH" "$@" >out 2>err
+  is "$name: status" "$?" "$status"
+  has "$name" "$(cat err)" "$pattern"
+}
+fails "a probe that is not there" 2 "--stack 'nobody': none of the probes is called so" \
+  trace --stack=nobody "uprobe:$PWD/plain:leaf" -- ./plain 1 1
+fails "folded lines of nothing" 2 "-f folded shows stacks only: --stack asks for them" stat "uprobe:$PWD/plain:leaf" -f folded
+fails "a table that has no place for them" 2 "--stack: -f csv has no place for stacks" stat --stack "uprobe:$PWD/plain:leaf" -f csv
+fails "too much of a stack" 2 "--stack-size .17K.: not a number of bytes such as 512 or 8K \(64 to 16K\)" \
+  stat --stack --stack-size 17K "uprobe:$PWD/plain:leaf"
+fails "a flight recorder" 2 "--stack: with --until nobody reads the hits as they come" record --until-signal --stack "uprobe:$PWD/plain:leaf"
+fails "an event of the kernel" 1 "callers are found from uprobes and USDT probes" \
+  trace --stack 'tracepoint:sched:sched_process_fork' -- ./plain 1 1
+
+unchanged
