@@ -238,9 +238,24 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
+/* Of values that are as they are: an addition a bucket, as soon as there is room for all. */
+static bool merge_same(struct nw_blocks *to, const struct nw_blocks *from)
+{
+	if (!from->used)
+		return true;
+	if (!reach(to, from->first) || !reach(to, from->first + from->used - 1))
+		return false;
+	uint64_t *count = to->count + (from->first - to->first);
+	for (unsigned int i = 0; i < from->used; i++)
+		count[i] += from->count[i];
+	return true;
+}
+
 static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
 			 const struct nw_blocks *from, uint64_t most)
 {
+	if (nw_likely(most == UINT64_MAX) && merge_same(to, from))
+		return;
 	for (unsigned int i = 0; i < from->used; i++)
 		if (from->count[i])
 			nw_histogram_count(
@@ -353,6 +368,13 @@ bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 
 	if (*at == 0 && !h->is_signed)
 		*at = all;
+	if (*at >= all) { /* past the empty ones, of which there are many */
+		const struct nw_blocks *blocks = &h->values;
+		unsigned int i = *at - all > blocks->first ? *at - all - blocks->first : 0;
+		while (i < blocks->used && !blocks->count[i])
+			i++;
+		*at = i < blocks->used ? all + blocks->first + i : 2 * all;
+	}
 	while (*at < 2 * all)
 		if (bucket_at(h, (*at)++, out))
 			return true;
@@ -378,6 +400,15 @@ uint64_t nw_histogram_percentile(const struct nw_histogram *h, double p)
 
 	if (!h->count)
 		return 0;
+	if (!h->is_signed) {
+		const struct nw_blocks *blocks = &h->values;
+		for (unsigned int i = 0; i < blocks->used; i++) {
+			seen += blocks->count[i];
+			if (seen >= rank)
+				return clamp(h, bucket_high(blocks->first + i));
+		}
+		return h->max;
+	}
 	while (nw_histogram_next(h, &at, &bucket)) {
 		seen += bucket.count;
 		if (seen >= rank)

@@ -252,12 +252,29 @@ void nw_top_next(struct nw_top *top, uint64_t start, uint64_t end)
 	top->unwatched = 0;
 }
 
+/* A bin is half a power of two, and so are 16 buckets, but for the smallest, which are all in the first. */
+static void add_bins(uint64_t counts[NW_TOP_BINS], const struct nw_histogram *times)
+{
+	enum {
+		SOME = NW_BUCKETS / 2
+	};
+	const struct nw_blocks *blocks = &times->values;
+
+	for (unsigned int i = 0; i < blocks->used; i += SOME) {
+		unsigned int bucket = blocks->first + i;
+		uint64_t sum = 0, low = (uint64_t)(NW_BUCKETS + bucket % NW_BUCKETS);
+		for (unsigned int j = 0; j < SOME; j++)
+			sum += blocks->count[i + j];
+		if (sum && bucket >= NW_BUCKETS)
+			counts[nw_top_bin(low << (bucket / NW_BUCKETS - 1))] += sum;
+		else
+			counts[0] += sum;
+	}
+}
+
 static int add_to_slot(struct nw_top_row *row, const struct nw_top *top,
 		       const struct nw_top_entry *entry)
 {
-	struct nw_bucket bucket;
-	unsigned int at = 0;
-
 	if (!row->slots)
 		row->slots = calloc(NW_TOP_SLOTS, sizeof(*row->slots));
 	if (!row->slots)
@@ -270,10 +287,9 @@ static int add_to_slot(struct nw_top_row *row, const struct nw_top *top,
 	if (!entry->times->count)
 		return 0;
 	slot->p99 = nw_max64(slot->p99, nw_histogram_percentile(entry->times, 0.99));
-	while (nw_histogram_next(entry->times, &at, &bucket))
-		row->counts[nw_top_bin(bucket.low)] += bucket.count;
+	add_bins(row->counts, entry->times);
 	for (unsigned int i = 0; i < NW_TOP_BINS; i++)
-		slot->bins[i] = nw_top_shade(row->counts[i]);
+		slot->bins[i] = row->counts[i] ? nw_top_shade(row->counts[i]) : 0;
 	return 0;
 }
 
