@@ -303,8 +303,19 @@ struct nw_output_format {
 			  const char *label, bool color);
 };
 
-extern const struct nw_output_format nw_output_text, nw_output_json, nw_output_csv,
-	nw_output_openmetrics, nw_output_perfetto, nw_output_html, nw_output_folded;
+/* All formats, in the order in which they are listed: each is nw_output_NAME. */
+/* clang-format off */
+#define NW_OUTPUT_FORMATS(format) \
+	format(text) \
+	format(json) \
+	format(csv) \
+	format(openmetrics) \
+	format(perfetto) \
+	format(html) \
+	format(folded)
+/* clang-format on */
+#define NW_DECLARE_FORMAT(name) extern const struct nw_output_format nw_output_##name;
+NW_OUTPUT_FORMATS(NW_DECLARE_FORMAT)
 extern const struct nw_output_format *const nw_output_formats[];
 extern const size_t nw_output_format_count;
 /* The format of that name; NULL: there is none. */

@@ -97,10 +97,28 @@ struct nw_command {
 #define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from "
 #define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
 
-extern const struct nw_command nw_cmd_list, nw_cmd_stat, nw_cmd_trace, nw_cmd_why,
-	nw_cmd_record, nw_cmd_report, nw_cmd_script, nw_cmd_add, nw_cmd_enable,
-	nw_cmd_disable, nw_cmd_remove, nw_cmd_status, nw_cmd_clean, nw_cmd_features,
-	nw_cmd_help, nw_cmd_top;
+/* All commands, in the order of `nopwatch help`: each is nw_cmd_NAME. */
+/* clang-format off */
+#define NW_COMMANDS(command) \
+	command(list) \
+	command(stat) \
+	command(top) \
+	command(trace) \
+	command(why) \
+	command(record) \
+	command(report) \
+	command(script) \
+	command(add) \
+	command(enable) \
+	command(disable) \
+	command(remove) \
+	command(status) \
+	command(clean) \
+	command(features) \
+	command(help)
+/* clang-format on */
+#define NW_DECLARE_COMMAND(name) extern const struct nw_command nw_cmd_##name;
+NW_COMMANDS(NW_DECLARE_COMMAND)
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 

@@ -9,12 +9,8 @@
 
 #include "cmd.h"
 
-const struct nw_command *const nw_commands[] = {
-	&nw_cmd_list,	&nw_cmd_stat,	&nw_cmd_top,	  &nw_cmd_trace,
-	&nw_cmd_why,	&nw_cmd_record, &nw_cmd_report,	  &nw_cmd_script,
-	&nw_cmd_add,	&nw_cmd_enable, &nw_cmd_disable,  &nw_cmd_remove,
-	&nw_cmd_status, &nw_cmd_clean,	&nw_cmd_features, &nw_cmd_help,
-};
+#define LIST_COMMAND(name) &nw_cmd_##name,
+const struct nw_command *const nw_commands[] = {NW_COMMANDS(LIST_COMMAND)};
 const size_t nw_command_count = NW_COUNT(nw_commands);
 
 /* ---- messages ----------------------------------------------------------------------- */

@@ -7,10 +7,8 @@
 #include "nopwatch/output.h"
 #include "status.h"
 
-const struct nw_output_format *const nw_output_formats[] = {
-	&nw_output_text,     &nw_output_json, &nw_output_csv,	 &nw_output_openmetrics,
-	&nw_output_perfetto, &nw_output_html, &nw_output_folded,
-};
+#define LIST_FORMAT(name) &nw_output_##name,
+const struct nw_output_format *const nw_output_formats[] = {NW_OUTPUT_FORMATS(LIST_FORMAT)};
 const size_t nw_output_format_count = NW_COUNT(nw_output_formats);
 
 const struct nw_output_format *nw_output_find(const char *name)
