@@ -142,9 +142,17 @@ struct nw_report {
 	size_t flame_count;
 };
 
+/* The flame graphs of a report's stacks, for its `flames`; nothing where it has none. -ENOMEM. */
+struct nw_flames {
+	NW_VEC(struct nw_flame) list;
+};
+int nw_flames_make(const struct nw_report *report, struct nw_flames *out);
+void nw_flames_free(struct nw_flames *flames);
+
 /* ---- events ------------------------------------------------------------------------- */
 
 struct nw_event_line {
+	const struct nw_selection *selection; /* that the probe is one of */
 	const struct nw_probe *probe;
 	const struct nw_hit *hit;
 	const struct nw_task *task;

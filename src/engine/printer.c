@@ -48,6 +48,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	struct nw_printer *p = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(p->run);
 	const struct nw_event_line line = {
+		.selection = &so_far->selection,
 		.probe = so_far->selection.probes.item[hit->probe],
 		.hit = hit,
 		.task = task,

@@ -55,6 +55,7 @@ static int show(struct nw_reports *r, struct nw_output *output, struct nw_report
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
 {
 	struct nw_bins *bins = r->measure.bins;
+	struct nw_flames flames = {0};
 	struct nw_buf cost = {0};
 	int ret = bins ? nw_bins_look(bins, until) : 0;
 
@@ -71,8 +72,13 @@ static int show(struct nw_reports *r, struct nw_output *output, struct nw_report
 	};
 	report->about = &about;
 	report->bins = bins;
+	if (ret == 0 && bins)
+		ret = nw_flames_make(report, &flames);
+	report->flames = flames.list.item;
+	report->flame_count = flames.list.count;
 	if (ret == 0)
 		nw_output_report(output, report);
+	nw_flames_free(&flames);
 	nw_buf_free(&cost);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }

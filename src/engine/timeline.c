@@ -96,6 +96,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	struct nw_timeline *t = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(t->run);
 	const struct nw_event_line line = {
+		.selection = &so_far->selection,
 		.probe = so_far->selection.probes.item[hit->probe],
 		.hit = hit,
 		.task = task,
@@ -133,6 +134,7 @@ static int scheduled(void *arg, const struct nw_hit *hit)
 	struct nw_timeline *t = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(t->run);
 	const struct nw_event_line line = {
+		.selection = &so_far->selection,
 		.probe = so_far->selection.probes.item[hit->probe],
 		.hit = hit,
 		.task = nw_run_task(t->run, hit->tid),

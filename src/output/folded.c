@@ -23,31 +23,22 @@ static void write_line(const struct nw_stacks *stacks, uint32_t number, const ch
 	nw_buf_printf(out, " %" PRIu64 "\n", count);
 }
 
-/* What is kept: are there several probes that have stacks? */
-struct state {
-	bool several;
-};
-
-static bool several(const struct nw_output *output)
+/* Have several probes stacks? */
+static bool several(const struct nw_selection *selection)
 {
-	return ((const struct state *)output->state)->several;
-}
-
-static void begin(struct nw_output *output, const struct nw_begin *begin)
-{
-	struct state *state = output->state;
 	size_t probes = 0;
 
-	nw_vec_each (&begin->selection->probes, probe)
+	nw_vec_each (&selection->probes, probe)
 		probes += (*probe)->callers;
-	state->several = probes > 1;
+	return probes > 1;
 }
 
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	if (line->stacks && line->hit->callers)
 		write_line(line->stacks, line->hit->callers,
-			   several(output) ? line->probe->label : NULL, 1, &output->text);
+			   several(line->selection) ? line->probe->label : NULL, 1,
+			   &output->text);
 }
 
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
@@ -55,16 +46,20 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	uint32_t stack = slow->stacks ? nw_slow_stack(slow) : 0;
 
 	if (stack)
-		write_line(slow->stacks, stack, several(output) ? slow->span->name : NULL,
-			   1, &output->text);
+		write_line(slow->stacks, stack,
+			   several(slow->selection) ? slow->span->name : NULL, 1,
+			   &output->text);
 }
 
 static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
 			struct nw_buf *out)
 {
-	bool prefix = nw_report_stack_owners(report) > 1;
+	nw_stack_owners owners = {0};
 	nw_stack_rows rows = {0};
 
+	out->failed |= nw_report_stack_owners(report, &owners) < 0;
+	bool prefix = owners.count > 1;
+	nw_vec_free(&owners);
 	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
 	nw_vec_each (&rows, row)
 		write_line(report->stacks, row->stack, prefix ? of->name : NULL, row->count,
@@ -84,8 +79,6 @@ const struct nw_output_format nw_output_folded = {
 	.shows = {false, true, true},
 	.stacks = true,
 	.only_stacks = true,
-	.state_size = sizeof(struct state),
-	.begin = begin,
 	.event = event,
 	.slow = slow,
 	.report = report,

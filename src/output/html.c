@@ -460,6 +460,7 @@ const struct nw_output_format nw_output_html = {
 	.cumulative = true,
 	.bins = true,
 	.states = true,
+	.stacks = true,
 	.binary = true,
 	.whole = true,
 	.report = report,

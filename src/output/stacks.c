@@ -2,6 +2,8 @@
 /* See stacks.h. */
 #include "stacks.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool has_rows(const struct nw_stack_counts *counts, uint32_t of)
@@ -12,46 +14,46 @@ static bool has_rows(const struct nw_stack_counts *counts, uint32_t of)
 	return false;
 }
 
+static int add_owner(nw_stack_owners *list, const struct nw_report *report, uint32_t number,
+		     bool span, const char *name)
+{
+	struct nw_stack_owner *of = has_rows(report->stack_counts, number)
+					    ? nw_vec_add(list)
+					    : NULL;
+
+	if (!of)
+		return has_rows(report->stack_counts, number) ? -ENOMEM : 0;
+	*of = (struct nw_stack_owner){number, span, name};
+	return 0;
+}
+
+int nw_report_stack_owners(const struct nw_report *report, nw_stack_owners *out)
+{
+	const struct nw_selection *selection = report->selection;
+	int ret = 0;
+
+	if (!report->stacks || !report->stack_counts)
+		return 0;
+	for (uint32_t i = 0; ret == 0 && i < report->span_count; i++)
+		ret = add_owner(out, report, NW_STACK_OF_SPAN | i, true,
+				report->spans[i].name);
+	for (uint32_t i = 0; ret == 0 && i < selection->probes.count; i++)
+		ret = add_owner(out, report, i, false, selection->probes.item[i]->label);
+	return ret;
+}
+
 void nw_report_each_stack_owner(const struct nw_report *report,
 				void (*show)(const struct nw_report *report,
 					     const struct nw_stack_owner *of,
 					     struct nw_buf *out),
 				struct nw_buf *out)
 {
-	const struct nw_selection *selection = report->selection;
+	nw_stack_owners owners = {0};
 
-	if (!report->stacks || !report->stack_counts)
-		return;
-	for (uint32_t i = 0; i < report->span_count; i++) {
-		const struct nw_stack_owner of = {NW_STACK_OF_SPAN | i, true,
-						  report->spans[i].name};
-		if (has_rows(report->stack_counts, of.number))
-			show(report, &of, out);
-	}
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		const struct nw_stack_owner of = {i, false,
-						  selection->probes.item[i]->label};
-		if (has_rows(report->stack_counts, i))
-			show(report, &of, out);
-	}
-}
-
-static void count_owner(const struct nw_report *report, const struct nw_stack_owner *of,
-			struct nw_buf *out)
-{
-	(void)report;
-	(void)of;
-	nw_buf_addc(out, '.');
-}
-
-size_t nw_report_stack_owners(const struct nw_report *report)
-{
-	struct nw_buf dots = {0};
-
-	nw_report_each_stack_owner(report, count_owner, &dots);
-	size_t count = dots.len;
-	nw_buf_free(&dots);
-	return count;
+	out->failed |= nw_report_stack_owners(report, &owners) < 0;
+	nw_vec_each (&owners, of)
+		show(report, of, out);
+	nw_vec_free(&owners);
 }
 
 double nw_stack_percent(const nw_stack_rows *rows, uint64_t count)
@@ -97,4 +99,58 @@ void nw_stack_fold(const struct nw_stacks *stacks, uint32_t number, struct nw_bu
 			nw_buf_addc(out, ';');
 		add_name(nw_stacks_frame(stacks, stack.frames[i]).function, out);
 	}
+}
+
+/* ---- flame graphs ------------------------------------------------------------------- */
+
+static int make_flame(const struct nw_report *report, const struct nw_stack_owner *of,
+		      struct nw_flames *flames)
+{
+	struct nw_flame *flame = nw_vec_add(&flames->list);
+	nw_stack_rows rows = {0};
+	int ret = flame ? nw_stack_rows_of(report->stack_counts, of->number, &rows)
+			: -ENOMEM;
+	struct nw_folded *stacks = ret == 0 ? calloc(rows.count + 1, sizeof(*stacks))
+					    : NULL;
+
+	if (stacks) {
+		flame->of = of->name;
+		flame->stacks = stacks;
+	}
+	ret = stacks ? 0 : -ENOMEM;
+	nw_vec_each (&rows, row) {
+		struct nw_buf text = {0};
+		if (ret < 0)
+			break;
+		nw_stack_fold(report->stacks, row->stack, &text);
+		stacks[flame->count].text = nw_buf_take(&text);
+		stacks[flame->count].count = row->count;
+		ret = stacks[flame->count].text ? 0 : -ENOMEM;
+		flame->count += ret == 0;
+	}
+	nw_vec_free(&rows);
+	return ret;
+}
+
+int nw_flames_make(const struct nw_report *report, struct nw_flames *out)
+{
+	nw_stack_owners owners = {0};
+	int ret = nw_report_stack_owners(report, &owners);
+
+	*out = (struct nw_flames){0};
+	nw_vec_each (&owners, of)
+		if (ret == 0)
+			ret = make_flame(report, of, out);
+	nw_vec_free(&owners);
+	return ret;
+}
+
+void nw_flames_free(struct nw_flames *flames)
+{
+	nw_vec_each (&flames->list, flame) {
+		for (size_t i = 0; i < flame->count; i++)
+			free((char *)(uintptr_t)flame->stacks[i].text);
+		free((void *)(uintptr_t)flame->stacks);
+	}
+	nw_vec_free(&flames->list);
 }

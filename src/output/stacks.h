@@ -12,13 +12,16 @@ struct nw_stack_owner {
 	const char *name;
 };
 
-/* Each that has any: the spans, and the probes that begin none. */
+typedef NW_VEC(struct nw_stack_owner) nw_stack_owners;
+
+/* All that have any: the spans, and the probes that begin none. -ENOMEM. */
+int nw_report_stack_owners(const struct nw_report *report, nw_stack_owners *out);
+/* Each of them. */
 void nw_report_each_stack_owner(const struct nw_report *report,
 				void (*show)(const struct nw_report *report,
 					     const struct nw_stack_owner *of,
 					     struct nw_buf *out),
 				struct nw_buf *out);
-size_t nw_report_stack_owners(const struct nw_report *report);
 /* So many of all that these rows count. */
 double nw_stack_percent(const nw_stack_rows *rows, uint64_t count);
 /* The stack of a slow span: that of its start; where only its end has one, that. 0: neither has. */

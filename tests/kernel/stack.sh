@@ -94,6 +94,8 @@ stacks() {
 print(sorted((r["count"], r["stack"]) for r in map(json.loads, open(sys.argv[1])) if r["type"] == "stack"))' "$1"
 }
 is "a recording keeps them" "$(stacks again.json)" "$(stacks span.json)"
+"$NOPWATCH" report -f html -o page.html rec.dat
+has "a flame graph in the page" "$(cat page.html)" '"flame":\[\{"of":"down","total":30,"stacks":\[\["_start;[^"]*;main;[^"]*;down;down",5\]|"of":"down","total":30'
 is "the same as folded lines" "$("$NOPWATCH" report -f folded rec.dat | wc -l)" 6
 is "and one by one" "$("$NOPWATCH" trace -j --from rec.dat | grep -c '"stack":\[')" 30
 "$NOPWATCH" record -q -o none.dat "func:$PWD/plain:down" -- ./plain 6 5

@@ -114,11 +114,11 @@ START_TEST(formats_are_named_by_what_they_show)
 	struct nw_buf out = {0};
 
 	nw_output_names(NW_SHOWS_COUNT, &out);
-	expect(&out, "text, json, csv, openmetrics, perfetto or html");
+	expect(&out, "text, json, csv, openmetrics, perfetto, html or folded");
 	nw_output_names(NW_SHOWS_FACTS, &out);
 	expect(&out, "text or json");
 	nw_output_names(NW_SHOWS_REPORTS, &out);
-	expect(&out, "text, json, csv, openmetrics or html");
+	expect(&out, "text, json, csv, openmetrics, html or folded");
 }
 END_TEST
 

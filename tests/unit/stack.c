@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* stack: names as their source has them, how often which stack was there, and lines of recordings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/stack.h"
+#include "stack/demangle.h"
+#include "unit.h"
+
+static void is(const char *name, const char *wanted)
+{
+	struct nw_demangler demangler = {0};
+	char *got = nw_demangle(&demangler, name);
+
+	if (wanted)
+		ck_assert_str_eq(got ? got : "(null)", wanted);
+	else
+		ck_assert_ptr_null(got);
+	free(got);
+	nw_demangler_close(&demangler);
+}
+
+START_TEST(names_of_cxx)
+{
+	is("_ZNK3geo5Shape4areaElj", "geo::Shape::area(long, unsigned int) const");
+	is("_Z3topIiET_S0_jl", "int top<int>(int, unsigned int, long)");
+	is("_ZNSt6vectorIiE9push_backEi@@GLIBCXX_3.4", "std::vector<int>::push_back(int)");
+	is("main", NULL);
+	is("_Zwhatever", NULL);
+}
+END_TEST
+
+START_TEST(names_of_rust)
+{
+	is("_ZN1r4leaf17h0ebc3601d769a9e5E", "r::leaf");
+	is("_ZN46_$LT$r..m..S$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
+	   "<r::m::S as core::clone::Clone>::clone");
+	is("_RINvCs6GmmlP4bgsG_1r4leafmEB2_", "r::leaf::<u32>");
+	is("_RNvMNtCs6GmmlP4bgsG_1r1mNtB2_1S2go", "<r::m::S>::go");
+	is("_RNCNvCs6GmmlP4bgsG_1r4main0B3_", "r::main::{closure#0}");
+	is("_RNvXCs1_1rNtB2_1SNtNtCs2_4core5clone5Clone5clone",
+	   "<r::S as core::clone::Clone>::clone");
+	is("_RINvCs1_1r1fRShTmbEE", "r::f::<&[u8], (u32, bool)>");
+}
+END_TEST
+
+/* Whatever a file says, it ends, and soon. */
+START_TEST(hostile_names)
+{
+	static const char *const names[] = {"_R",
+					    "_RN",
+					    "_RNvC",
+					    "_RB_",
+					    "_RNvC99999999999999999999a",
+					    "_RINvC1a1bB_E",
+					    "_RINvC1a1bTTTTTTTTTTTTTTTTTTTTTTTT",
+					    "_RNvC3abu3abc",
+					    "_RINvC1a1fB0_B0_B0_B0_E"};
+	struct nw_buf deep = {0};
+
+	for (size_t i = 0; i < NW_COUNT(names); i++)
+		free(nw_demangle_rust(names[i]));
+	nw_buf_adds(&deep, "_RINvC1a1f");
+	for (size_t i = 0; i < 5000; i++)
+		nw_buf_addc(&deep, 'R');
+	is(nw_buf_str(&deep), NULL);
+	nw_buf_free(&deep);
+	/* each back reference doubles what came before */
+	is("_RINvC1a1fTmmETB6_B6_ETBa_Ba_ETBg_Bg_ETBm_Bm_ETBs_Bs_ETBy_By_ETBE_BE_ETBK_BK_ETBQ_BQ_EE",
+	   NULL);
+}
+END_TEST
+
+START_TEST(stacks_are_counted_by_whose_they_are)
+{
+	struct nw_stack_counts counts = {0};
+	nw_stack_rows rows = {0};
+
+	for (uint32_t i = 0; i < 1000; i++)
+		for (uint32_t j = 0; j <= i % 10; j++)
+			ck_assert_int_eq(nw_stack_count(&counts, 7, 2 + j, 5), 0);
+	ck_assert_int_eq(nw_stack_count(&counts, NW_STACK_OF_SPAN | 7, 2, 9), 0);
+	ck_assert_int_eq(nw_stack_rows_of(&counts, 7, &rows), 0);
+	ck_assert_uint_eq(rows.count, 10);
+	for (uint32_t i = 0; i < 10; i++) {
+		ck_assert_uint_eq(rows.item[i].stack, 2 + i);
+		ck_assert_uint_eq(rows.item[i].count, 1000 - 100 * i);
+		ck_assert_uint_eq(rows.item[i].ns, 5 * rows.item[i].count);
+	}
+	nw_vec_free(&rows);
+	ck_assert_int_eq(nw_stack_rows_of(&counts, NW_STACK_OF_SPAN | 7, &rows), 0);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_uint_eq(rows.item[0].ns, 9);
+	nw_vec_free(&rows);
+	nw_stack_counts_free(&counts);
+}
+END_TEST
+
+static bool line(struct nw_stacks *stacks, const char *text)
+{
+	char copy[256], *words[12], *rest = copy, *one;
+	size_t count = 0;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	while (count < 12 && (one = strsep(&rest, " ")))
+		words[count++] = one;
+	return nw_stacks_line(stacks, words, count);
+}
+
+/* What a recording says of processes may come from anybody. */
+START_TEST(lines_of_recordings)
+{
+	static const unsigned char bytes[64 + 64] = {[0] = 0x10, [1] = 0x20, [9] = 1};
+	struct nw_stacks *stacks;
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
+	ck_assert(line(stacks, "module 3 0 0 x"));
+	ck_assert(line(stacks, "module 99 0 0 x"));
+	ck_assert(line(stacks, "module 0 1 2 relative"));
+	ck_assert(line(stacks, "region 5 8192 12288 0 0"));
+	ck_assert(line(stacks, "region 5 8192 12288 0 77"));
+	ck_assert(line(stacks, "region 5 12288 8192 0 0"));
+	ck_assert(line(stacks, "region 5"));
+	ck_assert(line(stacks, "jit 5 4096 16 made"));
+	ck_assert(!line(stacks, "task 1 2 3"));
+	const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
+					   .bytes = bytes,
+					   .len = sizeof(bytes),
+					   .process = 5,
+					   .thread = 5};
+	int64_t number = nw_stacks_add(stacks, &copy);
+	ck_assert_int_gt(number, 1);
+	ck_assert_int_eq(nw_stacks_add(stacks, &copy), number);
+	const struct nw_stack stack = nw_stacks_get(stacks, (uint32_t)number);
+	ck_assert_uint_eq(stack.count, 1);
+	ck_assert_int_eq(stack.end, NW_STACK_LOST);
+	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).text,
+			 "0x2010 (/no/such/file)");
+	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).function, "[file]");
+	nw_stacks_free(stacks);
+}
+END_TEST
+
+UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
+	  stacks_are_counted_by_whose_they_are, lines_of_recordings)
