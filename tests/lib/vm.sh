@@ -88,6 +88,7 @@ vm_check_whole() {
 # What is the same on every kernel.
 vm_check() { # KERNEL
   local level
+  ok "it says which kernel it is" test -s uname
   comment "$(cat uname)"
   grep -q '^memory *no' features && export REGISTERS_ONLY=1
   is "features ends well, and says nothing that it tried and found otherwise" \
