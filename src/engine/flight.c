@@ -637,7 +637,9 @@ int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **o
 	if (!f)
 		return nw_no_memory(err);
 	f->options = *options;
-	f->health.command = options->command;
+	f->health = (struct nw_health){.command = options->command,
+				       .interval_ns = SECOND_NS,
+				       .timeout_ns = 10 * SECOND_NS};
 	f->lookout.seen = seen;
 	f->lookout.arg = f;
 	return nw_recorder_open(&recorder, &f->recorder, err);

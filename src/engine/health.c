@@ -11,10 +11,6 @@
 
 #include "health.h"
 
-#define INTERVAL_NS UINT64_C(1000000000)
-#define TIMEOUT_NS \
-	UINT64_C(10000000000) /* one that hangs says that something is wrong, too */
-
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -64,7 +60,8 @@ static int judge(struct nw_health *h, int status, bool timed_out, struct nw_erro
 
 	h->failing = timed_out || status != 0;
 	if (timed_out)
-		snprintf(h->reason, sizeof(h->reason), "did not end within 10 s");
+		snprintf(h->reason, sizeof(h->reason), "did not end within %.3g s",
+			 (double)h->timeout_ns / 1e9);
 	else if (WIFSIGNALED(status))
 		snprintf(h->reason, sizeof(h->reason), "was killed by signal %d",
 			 WTERMSIG(status));
@@ -88,7 +85,7 @@ int nw_health_look(struct nw_health *h, struct nw_error *err)
 	if (!h->pid)
 		return now_ns() >= h->next ? begin(h, err) : 0;
 	bool ended = waitpid(h->pid, &status, WNOHANG) == h->pid;
-	bool late = !ended && now_ns() - h->began > TIMEOUT_NS;
+	bool late = !ended && now_ns() - h->began > h->timeout_ns;
 	if (!ended && !late)
 		return 0;
 	if (late) {
@@ -96,7 +93,7 @@ int nw_health_look(struct nw_health *h, struct nw_error *err)
 		waitpid(h->pid, &status, 0);
 	}
 	h->pid = 0;
-	h->next = now_ns() + INTERVAL_NS;
+	h->next = now_ns() + h->interval_ns;
 	return judge(h, status, late, err);
 }
 

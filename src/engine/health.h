@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command of the user's that says whether all is well: run every second, one at a time. */
+/* A command of the user's that says whether all is well: run now and then, one at a time. */
 #ifndef NOPWATCH_ENGINE_HEALTH_H
 #define NOPWATCH_ENGINE_HEALTH_H
 
@@ -9,6 +9,8 @@
 
 struct nw_health {
 	const char *command;
+	uint64_t interval_ns; /* from its end until it is run again */
+	uint64_t timeout_ns;  /* one that hangs says that something is wrong, too */
 	pid_t pid;	 /* of the shell that runs it now, and its process group; 0: none */
 	uint64_t began;	 /* CLOCK_MONOTONIC */
 	uint64_t next;	 /* when it is run again */

@@ -40,7 +40,7 @@ whole() {
 
 # ---- a slow request
 
-said=$("$NOPWATCH" record --until 'request > 50ms' --keep 1s -o slow.dat "$ALL" -- "$RARE" 100000 20000 80 50 2>&1 >told)
+said=$("$NOPWATCH" record --until 'request > 50ms' --keep 1s -b 16M -o slow.dat "$ALL" -- "$RARE" 100000 20000 80 50 2>&1 >told)
 is "a slow request ends it" $? 0
 has "which says what it was" "$said" '^nopwatch: slow.dat: rare:request took [0-9.]+m?s in thread [0-9]+ \(rare\); the last [0-9.]+ s, [0-9]+ KiB, 0 events lost$'
 hasnt "and that all of it is there" "$said" 'later than it should'
@@ -58,16 +58,26 @@ fi
 # ---- several, which overlap; what is there already stays
 
 echo mine >over.dat
-"$NOPWATCH" record --until 'rare:request >= 50ms' --times 3 -o over.dat "$ALL" -- "$RARE" 100000 4000 80 50 2>said >told
+"$NOPWATCH" record --until 'rare:request >= 50ms' --times 3 -b 16M -o over.dat "$ALL" -- "$RARE" 100000 4000 80 50 2>said >told
 is "three recordings end it" "$? $(ls over*.dat | tr '\n' ' ')" "0 over-2.dat over-3.dat over-4.dat over.dat "
 is "and nothing is overwritten" "$(cat over.dat)" mine
 ok "the first" whole over-2.dat 0 4000
 ok "the second has its own time before it, which is in the first, too" whole over-3.dat 0 8000
 ok "the third" whole over-4.dat 0 12000
 
+# ---- without -b, the buffer grows; what the kernel drops meanwhile is a loss in the recording
+
+"$NOPWATCH" record -v --until 'request > 50ms' --keep 20s -o grown.dat "$ALL" -- "$RARE" 100000 30000 80 50 2>said >told
+has "it grows to hold so much" "$? $(cat said)" '^0 nopwatch: the ring buffer has [1-9][0-9]* KiB per CPU now; what was hit in the [0-9.]+.s that this took'
+has "and the recording says what may be missing" "$(cat said)" 'grown.dat: the ring buffer was made larger meanwhile: [0-9.]+.s of it are missing'
+"$NOPWATCH" trace -q -j --from grown.dat >whole.json
+holds "the slow one is there" whole.json "any(e['probe'] == 'rare:request__done' and int(e['args']['arg0']) == 30000 for e in of('event'))"
+"$NOPWATCH" report -j grown.dat >report.json
+holds "no span stretches over it" report.json "span('rare:request')['latency_ns']['p99'] < 5e7"
+
 # ---- a full disk, and a second match meanwhile
 
-"$NOPWATCH" record --until 'request > 50ms' --times 2 -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+"$NOPWATCH" record --until 'request > 50ms' --times 2 -b 16M -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
 run=$!
 wait_for grep -q 'cannot write' said
 has "a full disk is said" "$(cat said)" "cannot write 'small/full.dat': No space left on device: it stays in memory, and is tried again every 5 s"
@@ -116,7 +126,7 @@ has "which says so" "$(cat said)" '^nopwatch: signal-2.dat: SIGUSR2; the last'
 has "with the states of threads" "$("$NOPWATCH" stat --states --from signal-2.dat)" 'rare:request +running'
 
 touch healthy
-"$NOPWATCH" record --until-cmd 'test -e healthy' --keep 200ms -o check.dat "$ALL" -p $rare 2>said &
+"$NOPWATCH" record --until-cmd 'test -e healthy' --keep 200ms -b 16M -o check.dat "$ALL" -p $rare 2>said &
 run=$!
 wait_for armed
 is "as long as a command succeeds nothing is" "$(ls check.dat 2>&1)" "ls: cannot access 'check.dat': No such file or directory"
