@@ -3,6 +3,7 @@
 #include "nopwatch/reports.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -166,6 +167,8 @@ static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err
 
 	if (!is_live(r) || r->output.text.len < MOST_KEPT)
 		nw_output_slow(&r->output, slow);
+	else
+		r->slow_left_out++;
 	return is_live(r) ? 0 : flush(r, err);
 }
 
@@ -234,6 +237,12 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 		nw_buf_adds(&r->output.text, "\n--- total ---\n");
 	else if (!is_live(r) && r->options.only)
 		r->options.only(r->options.arg);
+	if (r->slow_left_out)
+		nw_buf_printf(
+			&r->output.text,
+			"%" PRIu64
+			" more spans took as long: a live view keeps 1 MiB of them, trace --slower prints all.\n\n",
+			r->slow_left_out);
 	int ret = show(r, &r->output, &report, result, result->now_ns, err);
 	nw_output_end(&r->output, &end);
 	return ret < 0 ? ret : flush(r, err);

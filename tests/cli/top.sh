@@ -236,4 +236,25 @@ sees "and has its keys" 'latency, '
 press q
 sees "to its end" '^[0-9]+ hits in '
 
+# ---- terminals of other kinds: what is sent is what a VT100 knew ----
+terminal 80 24
+for kind in linux vt100 vt220 screen tmux-256color xterm; do
+  enter "clear; TERM=$kind $NOPWATCH top --from sample.dat"
+  sees "TERM=$kind: a title" '^nopwatch top +[0-9.]+m?s +0 lost +END'
+  sees "TERM=$kind: rows" "^myserver:request +[0-9]+/s +6\.53us"
+  press q
+  waits "for the shell after TERM=$kind" "$PROMPT"
+done
+
+# ---- more slow spans than a live view keeps ----
+python3 - >slow.txt <<'P'
+for i in range(40000):
+    for what, more in ("start", 0), ("end", 500):
+        print(f"{'app':>16}-7       [000] ..... {5 + i // 1000}.{i % 1000 * 1000 + more:06d}: a__{what}: x=1")
+P
+terminal 160 50
+enter "$NOPWATCH top --slower 1us --from slow.txt >/dev/tty; echo gone"
+sees "many slow spans are shown as ever" '^a +40000 '
+press q
+sees "and at the end it says how many are not printed" '^[0-9]+ more spans took as long: a live view keeps 1 MiB of them'
 finish
