@@ -101,11 +101,13 @@ struct nw_run_result {
 	struct nw_plan plan;	       /* how they are to be fetched, */
 	struct nw_armed armed;	       /* and what became of that */
 	bool has_filter, has_stacks;   /* hits were filtered; have stack pointers */
-	bool restricted;	       /* to some processes */
-	bool follow;		       /* and to what these created */
-	uint64_t start_ns, stop_ns;    /* what is recorded is between them */
-	uint64_t armed_ns;	       /* all probes were enabled */
-	uint64_t now_ns;	       /* at the last look */
+	bool restricted;	       /* to some processes, */
+	nw_pids pids; /* to these (-p or CMD), as the kernel whose hits they are counts them */
+	bool follow;	/* and to what these created */
+	bool strangers; /* the kernel has recorded others, too: the reader sorts */
+	uint64_t start_ns, stop_ns; /* what is recorded is between them */
+	uint64_t armed_ns;	    /* all probes were enabled */
+	uint64_t now_ns;	    /* at the last look */
 	int64_t wall_ns; /* add to the trace clock for the time of day; 0: unknown */
 	enum nw_end_reason reason; /* why it ended; NONE: it goes on */
 	uint64_t hits;		   /* handed to the consumer */
@@ -409,10 +411,8 @@ struct nw_recorder_options {
 	const char *
 		path; /* of the recording, which is replaced as a whole at the end; that it can
 			      be is seen at the start */
-	uint64_t count;	   /* stop after so many hits; 0: go on */
-	const pid_t *pids; /* those of the request, which the recording tells of */
-	size_t pid_count;
-	bool states; /* record what threads do, too */
+	uint64_t count; /* stop after so many hits; 0: go on */
+	bool states;	/* record what threads do, too */
 	void *arg;
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
 };

@@ -53,8 +53,6 @@ static int run_through(const struct nw_args *args)
 	const struct nw_recorder_options options = {
 		.path = args->output ? args->output : "trace.dat",
 		.count = args->count,
-		.pids = args->pids.item,
-		.pid_count = args->pids.count,
 		.states = args->states,
 		.arg = (void *)(uintptr_t)args,
 		.armed = armed,
@@ -174,8 +172,6 @@ static int run_until(struct nw_args *args)
 		.keep_ns = args->keep_ns,
 		.times = args->has_times ? args->times : 1,
 		.grow = !args->buffer_bytes,
-		.pids = args->pids.item,
-		.pid_count = args->pids.count,
 		.states = args->states,
 		.arg = args,
 		.armed = watching,

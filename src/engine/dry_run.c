@@ -50,15 +50,15 @@ static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 	int ret = 0;
 
 	for (size_t i = 0; i < request->pid_count; i++) {
-		pid_t *slot = nw_vec_add(&run->pids);
+		pid_t *slot = nw_vec_add(&run->result->pids);
 		if (!slot)
 			return nw_no_memory(err);
 		*slot = request->pids[i];
 	}
 	if (request->follow)
-		ret = nw_run_add_descendants(&run->pids, err);
+		ret = nw_run_add_descendants(&run->result->pids, err);
 	nw_pid_space_open(&run->space);
-	if (ret < 0 || !run->space.foreign || (!run->pids.count && !restricted))
+	if (ret < 0 || !run->space.foreign || (!run->result->pids.count && !restricted))
 		return ret;
 	nw_fail(err, ENOTSUP,
 		"ftrace has other numbers for the processes of this PID namespace, which these commands could not find");
@@ -82,8 +82,8 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
 	const struct nw_session_options options = {.buffer_bytes = request->buffer_bytes,
-						   .pids = run->pids.item,
-						   .pid_count = run->pids.count,
+						   .pids = run->result->pids.item,
+						   .pid_count = run->result->pids.count,
 						   .tasks = true,
 						   .force = request->force,
 						   .large_pages = run->consumer.large_pages,

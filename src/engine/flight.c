@@ -625,8 +625,6 @@ int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **o
 {
 	const struct nw_recorder_options recorder = {
 		.path = options->path,
-		.pids = options->pids,
-		.pid_count = options->pid_count,
 		.states = options->states,
 		.arg = options->arg,
 		.armed = options->armed,

@@ -142,8 +142,8 @@ static bool has_strangers(const struct nw_run *run)
 static int open_tasks(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_tasks_options options = {
-		.pids = run->pids.item,
-		.pid_count = run->pids.count,
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
 		.follow = run->result->follow,
 		.look_up = look_up_task,
 		.look_up_arg = run,
@@ -184,8 +184,8 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_session_options options = {
 		.buffer_bytes = buffer_of(run),
-		.pids = run->pids.item,
-		.pid_count = run->pids.count,
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
 		.space = &run->space,
 		.tasks = true,
 		.force = run->request->force,
@@ -488,12 +488,13 @@ static int arm(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 
-	meet_named(run, &run->pids);
+	meet_named(run, &run->result->pids);
 	int ret = nw_session_arm(run->session, err);
+	result->strangers = has_strangers(run);
 
 	/* who is wanted must be known before it ends, where others are recorded, too */
 	if (has_strangers(run))
-		meet(run, &run->pids);
+		meet(run, &run->result->pids);
 	result->start_ns = nw_session_began(run->session);
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);

@@ -281,8 +281,10 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	}
 	if (result->follow)
 		nw_buf_adds(out, "follow 1\n");
-	for (size_t i = 0; result->restricted && i < r->options.pid_count; i++)
-		nw_buf_printf(out, "only %d\n", (int)r->options.pids[i]);
+	if (result->strangers)
+		nw_buf_adds(out, "strangers 1\n");
+	nw_vec_each (&result->pids, pid)
+		nw_buf_printf(out, "only %d\n", (int)*pid);
 	if (result->stacks)
 		nw_stacks_save(result->stacks, out);
 	nw_vec_each (&r->tasks.text, line) {

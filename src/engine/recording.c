@@ -24,9 +24,8 @@ struct story {
 	struct nw_run *run;
 	struct nw_recording recording;
 	NW_VEC(struct told) tasks;
-	nw_pids only; /* processes that were recorded; none: all */
 	NW_VEC(struct disabled) disabled;
-	bool follow, failed;
+	bool follow, strangers, failed;
 	uint64_t lost;
 };
 
@@ -52,7 +51,7 @@ static void add_task(struct story *story, char *const *words)
 
 static void add_only(struct story *story, const char *word)
 {
-	pid_t *slot = nw_vec_add(&story->only);
+	pid_t *slot = nw_vec_add(&story->run->result->pids);
 
 	story->failed |= !slot;
 	if (slot)
@@ -136,6 +135,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		add_only(story, words[1]);
 	else if (strcmp(words[0], "follow") == 0)
 		story->follow = true;
+	else if (strcmp(words[0], "strangers") == 0)
+		story->strangers = true;
 }
 
 static int by_thread(const void *a, const void *b)
@@ -194,10 +195,10 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 static int open_tasks(struct nw_run *run, struct story *story)
 {
 	const struct nw_tasks_options options = {
-		.pids = story->only.item,
-		.pid_count = story->only.count,
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
 		.follow = story->follow,
-		.strangers = nw_run_has_kernel_events(run),
+		.strangers = story->strangers || nw_run_has_kernel_events(run),
 		.look_up = look_up,
 		.look_up_arg = story,
 	};
@@ -205,7 +206,7 @@ static int open_tasks(struct nw_run *run, struct story *story)
 	if (story->tasks.count)
 		qsort(story->tasks.item, story->tasks.count, sizeof(*story->tasks.item),
 		      by_thread);
-	run->result->restricted = story->only.count > 0;
+	run->result->restricted = run->result->pids.count > 0;
 	run->result->follow = story->follow;
 	int ret = nw_tasks_open(&options, &run->tasks);
 	return ret < 0 ? ret : nw_run_open_join(run);
@@ -265,7 +266,6 @@ static void close_story(struct nw_run *run, int ret)
 	nw_vec_each (&story->disabled, it)
 		free(it->text);
 	nw_vec_free(&story->disabled);
-	nw_vec_free(&story->only);
 	nw_recording_free(&story->recording);
 	free(story);
 }

@@ -131,7 +131,6 @@ void nw_run_free(struct nw_run *run)
 	nw_kernel_texts_free(run->kernel_texts);
 	nw_formats_free(&run->formats);
 	nw_rate_limit_free(run);
-	nw_vec_free(&run->pids);
 	free(run->command);
 	free(run->watch);
 	free(run->probe_hits);
@@ -390,6 +389,7 @@ void nw_result_free(struct nw_run_result *result)
 	nw_kernel_symbols_free(result->symbols);
 	nw_strings_free(&result->state_texts);
 	free(result->disabled_at);
+	nw_vec_free(&result->pids);
 	free(result->origin.host);
 	free(result->origin.kernel);
 	free(result->origin.machine);

@@ -75,7 +75,6 @@ struct nw_run {
 	/* live */
 	char *command; /* the executable of request->command */
 	struct nw_child child;
-	nw_pids pids; /* the processes that are meant; in the kernel's numbers */
 	struct nw_pid_space space;
 	struct nw_tracefs fs;
 	struct nw_features features;
@@ -122,7 +121,7 @@ bool nw_request_names(const struct nw_request *request, const struct nw_probe *p
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
 /* Are all probes in what the command itself runs? */
 bool nw_run_command_has_probes(const struct nw_run *run);
-/* The processes that are meant, into run->pids: those of the request, or the command. */
+/* The processes that are meant, into result->pids: those of the request, or the command. */
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err);
 /* Add the processes below these. */
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);

@@ -433,15 +433,15 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	for (size_t i = 0; ret == 0 && i < request->pid_count; i++) {
 		ret = nw_wake_watch(&run->wake, request->pids[i], err);
 		if (ret == 0 && !request->all)
-			ret = add_pid(&run->pids, request->pids[i], err);
+			ret = add_pid(&run->result->pids, request->pids[i], err);
 	}
 	if (ret == 0 && by_command && nw_run_command_has_probes(run))
-		ret = add_pid(&run->pids, nw_pid_shown(run->child.pid), err);
-	run->result->restricted = run->pids.count > 0;
+		ret = add_pid(&run->result->pids, nw_pid_shown(run->child.pid), err);
+	run->result->restricted = run->result->pids.count > 0;
 	if (ret == 0 && request->follow)
-		ret = nw_run_add_descendants(&run->pids, err);
+		ret = nw_run_add_descendants(&run->result->pids, err);
 	nw_pid_space_open(&run->space);
-	nw_vec_each (&run->pids, pid)
+	nw_vec_each (&run->result->pids, pid)
 		if (ret == 0)
 			ret = nw_pid_space_kernel(&run->space, *pid, pid, err);
 	return ret;

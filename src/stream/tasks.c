@@ -106,8 +106,9 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	/* without strangers the kernel has filtered: whatever it recorded is wanted */
-	task->wanted = !tasks->options.strangers || !tasks->options.pid_count;
+	/* without strangers the kernel has filtered: whatever it recorded is wanted; of a process that
+	 * nobody can tell of any more, the first thread has its number */
+	task->wanted = !tasks->options.strangers || is_wanted(tasks, task->tid);
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
 	    tasks->options.look_up(tasks->options.look_up_arg, task->tid, &process,

@@ -81,10 +81,21 @@ for mask in -set_event_pid -event_fork -set_event_pid,-instances; do
   has "$mask: the other one is filtered out" "$filter" "common_pid != $stranger"
   hasnt "$mask: the wanted one is not" "$filter" "common_pid != $wanted\\b"
 done
+# a recording of CMD knows that it is about CMD, as one with -p does
+for mask in '' -set_event_pid -set_event_pid,-instances; do
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" record 'counter:step__begin(i)' -o cmd.dat -- "$PROGRAMS/counter" 400 1000 >/dev/null 2>&1
+  "$NOPWATCH" report -j cmd.dat >got.json
+  "$NOPWATCH" trace -j --from cmd.dat >events.json
+  holds "${mask:-unmasked}: a recording of CMD is reported as that of CMD" got.json "probe('counter:step__begin')['hits'] == 400"
+  holds "and shown so" events.json "[r['args']['i'] for r in of('event')] == list(range(400)) and len({r['pid'] for r in of('event')}) == 1"
+done
 kill $wanted $stranger
 for mask in '' -set_event_pid -event_fork; do
   NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'forker:*' -o got.json -- "$PROGRAMS/forker" 50 >/dev/null
   is "${mask:-unmasked}: all children and their threads are recorded" "$(j got.json "len(of('event')), len({r['pid'] for r in of('event')})")" "(100, 51)"
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" record 'forker:*' -o cmd.dat -- "$PROGRAMS/forker" 50 >/dev/null 2>&1
+  "$NOPWATCH" trace -j --from cmd.dat >got.json
+  is "${mask:-unmasked}: and found in the recording" "$(j got.json "len(of('event')), len({r['pid'] for r in of('event')})")" "(100, 51)"
 done
 unchanged "nothing is left"
 

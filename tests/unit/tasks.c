@@ -183,6 +183,7 @@ START_TEST(where_all_are_recorded_an_unknown_thread_is_a_stranger)
 
 	setup(&options);
 	expect(4321, 4321, "?", false);
+	expect(200, 200, "?", true); /* but for the first thread of who was asked for */
 	teardown();
 	options.pid_count = 0; /* nobody was asked for: all are wanted */
 	setup(&options);
