@@ -166,7 +166,7 @@ $(BUILD)/src/output/html.o: $(addprefix src/output/,report.html report.css flame
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
-SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 

@@ -1,0 +1,58 @@
+# Every command of docs/cookbook.md is understood: --dry-run, or a bundled recording in the place of the one it speaks of.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+(cd "$TESTS_LIB/../.." && cat docs/cookbook.md) >cookbook.md
+python3 - cookbook.md <<'PY' || fail "the cookbook can be taken apart"
+import re, sys
+recipes = re.findall(r"^## ([^\n]*)\n.*?```sh\n(.*?)```\n\n<!-- (\w+)[^\n]*-->\n```\n(.*?)```\n", open(sys.argv[1]).read(), re.S | re.M)
+for number, (title, command, load, said) in enumerate(recipes):
+    open(f"{number:02}.title", "w").write(title)
+    open(f"{number:02}.load", "w").write(load)
+    open(f"{number:02}.sh", "w").write(command)
+    open(f"{number:02}.said", "w").write(said)
+PY
+cp "$TESTS_LIB/../demo/sample.dat" before.dat
+cp before.dat after.dat
+cp before.dat slow.dat
+
+# A program for each that a recipe names, and which may not be installed; they are not run.
+mkdir bin
+cp "$SERVER" bin/thrower
+cp "$SERVER" bin/postgres
+cp "$SERVER" bin/server
+"$SERVER" -t 60 >/dev/null 2>&1 & server=$!
+java=$server
+sample=$PWD/before.dat
+export server java sample NOPWATCH
+cat >bin/nopwatch <<'SH'
+#!/bin/sh
+case "$*" in
+list\ *|report\ *|*--from*|why\ *) exec "$NOPWATCH" "$@" ;;
+esac
+sub=$1
+shift
+"$NOPWATCH" "$sub" --dry-run "$@" >"$sub.dry" 2>"$sub.err"
+echo $? >>statuses
+cat "$sub.err" >>errors
+SH
+chmod +x bin/nopwatch
+PATH=$PWD/bin:$PATH
+
+is "there are at least 20 recipes" "$([ "$(ls ./*.sh | wc -l)" -ge 20 ] && echo yes)" yes
+for recipe in ./*.sh; do
+  title=$(cat "${recipe%.sh}.title")
+  : >statuses
+  : >errors
+  sh "$recipe" >out 2>>errors
+  case $(cat "${recipe%.sh}.load") in
+  nothing|server) # what it probes is here
+    hasnt "$title" "$(grep -vx 0 statuses; grep -i 'usage:\|unknown option' errors)" . ;;
+  *) # only what is typed
+    hasnt "$title" "$(grep -x 2 statuses; grep -i 'usage:\|unknown option' errors)" . ;;
+  esac
+  [ -s "${recipe%.sh}.said" ] && pass "$title: it has an output" || fail "$title: it has an output"
+  hasnt "$title: which is no refusal" "$(cat "${recipe%.sh}.said")" 'unknown option|usage: nopwatch|has no value|nopwatch: cannot read'
+done
+kill $server
+finish
