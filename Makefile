@@ -97,7 +97,7 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERS
 	$(LIB_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := -std=gnu11 $(OPTIMISE) $(WARNINGS) $(EXTRA) $(CFLAGS)
 ALL_LDFLAGS := $(EXTRA) $(LDFLAGS)
-LDLIBS := $(LIB_LDLIBS) -lm -pthread
+LDLIBS := $(LIB_LDLIBS) -lm -ldl -pthread
 
 # ---- quiet rules --------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,13 +64,26 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 	return false;
 }
 
+/* C libraries before glibc 2.27 have no function for it. */
+static int memory_file(void)
+{
+#ifdef SYS_memfd_create
+	enum {
+		CLOSE_ON_EXEC = 1 /* MFD_CLOEXEC */
+	};
+	return (int)syscall(SYS_memfd_create, "vdso", CLOSE_ON_EXEC);
+#else
+	return -1;
+#endif
+}
+
 /* The kernel's own, which is no file: every process of a kind has the same, so ours is as good. */
 static struct nw_image *open_vdso(void)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
 	struct nw_image *image = NULL;
 	struct nw_error ignored;
-	int fd = header ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+	int fd = header ? memory_file() : -1;
 
 	if (fd < 0)
 		return NULL;

@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 enum {
+	/* linux/perf_event.h, newer than some headers */
+	RECORD_MMAP2 = 10,
+	MISC_COMM_EXEC = 1 << 13,
 	PAGES = 64, /* of events, by CPU: a power of two */
 	MOST_PENDING = 1 << 18
 };
@@ -40,8 +43,10 @@ static size_t buffer_size(const struct nw_map_watch *watch)
 	return (PAGES + 1) * watch->page;
 }
 
-static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
+/* -1: it does not tell, or the headers this was built with (before Linux 4.1's) have no clocks. */
+static int open_events(clockid_t clock, int cpu)
 {
+#ifdef PERF_ATTR_SIZE_VER5
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
@@ -59,8 +64,17 @@ static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
 		.clockid = clock,
 		.exclude_kernel = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, number, -1,
-			      PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+#else
+	(void)clock;
+	(void)cpu;
+	return -1;
+#endif
+}
+
+static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
+{
+	int fd = open_events(clock, number);
 	struct cpu *cpu = fd >= 0 ? nw_vec_add(&watch->cpus) : NULL;
 
 	if (!cpu) {
@@ -185,7 +199,7 @@ static bool take_record(const struct perf_event_header *header, const unsigned c
 	memcpy(&out->time, body + len - sizeof(uint64_t), sizeof(uint64_t));
 	memcpy(&pid, body, sizeof(pid));
 	switch (header->type) {
-	case PERF_RECORD_MMAP2:
+	case RECORD_MMAP2:
 		return take_mapped(body, len, out);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
@@ -193,7 +207,7 @@ static bool take_record(const struct perf_event_header *header, const unsigned c
 	case PERF_RECORD_COMM:
 		out->kind = NW_CHANGE_STARTED;
 		out->pid = (pid_t)pid;
-		return header->misc & PERF_RECORD_MISC_COMM_EXEC;
+		return header->misc & MISC_COMM_EXEC;
 	default:
 		return false;
 	}
