@@ -77,7 +77,7 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
 		     struct nw_features *out, struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
-/* Before Linux 3.14 a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
+/* Before Linux 3.16, and on RHEL 7, a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
  * trying has shown, and such a file? */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image);
 

@@ -5,14 +5,24 @@
 
 #include "nopwatch/features.h"
 
-/* Those kernels read no memory either, which the trial has found. */
+static bool lacks(const struct nw_features *features, enum nw_feature feature)
+{
+	return features->tried[feature] && !features->has[feature];
+}
+
+/*
+ * Those kernels record no probes in instances or read no memory either, which the trial has found: RHEL 7's reads
+ * memory, but records in one buffer. (3.15 does both, and is mute all the same: nothing tells it from 3.16.)
+ */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image)
 {
 	struct statfs fs;
 
-	return features && !features->has[NW_FEATURE_MEMORY] &&
-	       features->tried[NW_FEATURE_MEMORY] && image->fd >= 0 &&
-	       fstatfs(image->fd, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC;
+	return features &&
+	       (lacks(features, NW_FEATURE_INSTANCE_EVENTS) ||
+		lacks(features, NW_FEATURE_MEMORY)) &&
+	       image->fd >= 0 && fstatfs(image->fd, &fs) == 0 &&
+	       (unsigned long)fs.f_type == TMPFS_MAGIC;
 }
 
 static bool on_mute_file(const struct nw_features *features, const struct nw_point *point)

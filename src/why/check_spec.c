@@ -39,7 +39,7 @@ void nw_check_file(struct judge *judge)
 				 "it is on tmpfs, where no probe of this kernel hits");
 			nw_blame(
 				judge, NW_CAUSE_FILESYSTEM,
-				"%s lies on tmpfs, where kernels before 3.14 take a probe that never hits: a copy on a disk can be probed",
+				"%s lies on tmpfs, where kernels before 3.16 and RHEL 7's take a probe that never hits: a copy on a disk can be probed",
 				path);
 			nw_remedy(judge, "# copy %s to a disk, and start it from there",
 				  path);
