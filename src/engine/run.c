@@ -145,8 +145,8 @@ void nw_run_free(struct nw_run *run)
 int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	unsigned int signals = NW_WAKE_CHILD | (request->signals ? NW_WAKE_END : 0) |
-			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0);
+	unsigned int signals = NW_WAKE_CHILD | (request->signals ? NW_WAKE_END : 0u) |
+			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0u);
 	int ret = nw_wake_open(&run->wake, run->inner ? 0 : signals, err);
 
 	for (size_t i = 0; ret == 0 && i < run->request->wake_fd_count; i++)

@@ -38,7 +38,8 @@ START_TEST(tmpfs_is_mute_only_where_a_trial_found_an_old_kernel)
 	features.has[NW_FEATURE_MEMORY] = true;
 	features.tried[NW_FEATURE_MEMORY] = "works";
 	ck_assert_ptr_null(nw_point_hazard(&features, &point));
-	features.tried[NW_FEATURE_INSTANCE_EVENTS] = "no record in the instance"; /* RHEL 7 */
+	features.tried[NW_FEATURE_INSTANCE_EVENTS] =
+		"no record in the instance"; /* RHEL 7 */
 	ck_assert_ptr_nonnull(nw_point_hazard(&features, &point));
 	features.has[NW_FEATURE_INSTANCE_EVENTS] = true;
 	ck_assert_ptr_null(nw_point_hazard(&features, &point));
