@@ -79,7 +79,7 @@ static void take_line(nw_jit_names *names, const char *line, size_t len)
 	struct nw_jit_name *slot = nw_vec_add(names);
 	if (!slot)
 		return;
-	*slot = (struct nw_jit_name){start, size,
+	*slot = (struct nw_jit_name){start, size, (uint32_t)names->count,
 				     strndup(rest + 1, name < LONGEST ? name : LONGEST)};
 	if (!slot->name)
 		names->count--;
@@ -90,7 +90,9 @@ static int by_start(const void *a, const void *b)
 {
 	const struct nw_jit_name *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static void read_list(struct nw_traced *traced)

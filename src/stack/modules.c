@@ -14,6 +14,7 @@
 
 enum {
 	MOST_TRACED = 65536,
+	MOST_MODULES = 65536,
 	MOST_REGIONS = 65536,	 /* of a process */
 	LOOK_AGAIN_NS = 20000000 /* not for each address that is nowhere */
 };
@@ -123,21 +124,37 @@ static struct nw_image *open_file(pid_t pid, struct nw_mapping *mapping, bool li
 	return NULL;
 }
 
+/* Files by what they are, all others by their kind. Of those that are too many nothing is known. */
+static int64_t module_number(struct nw_stacks *stacks, enum nw_module_kind kind,
+			     const struct nw_mapping *mapping)
+{
+	bool named = kind == NW_MODULE_FILE;
+	nw_cleanup(nw_free_ptr) char *key = nw_text(
+		"%d %ju %ju %s", (int)kind, named ? mapping->dev : 0,
+		named ? mapping->ino : 0, named ? mapping->path : "");
+
+	if (!key)
+		return -ENOMEM;
+	if (stacks->modules.count < MOST_MODULES)
+		return nw_index_add(&stacks->module_keys, key, strlen(key));
+	int64_t number = nw_index_find(&stacks->module_keys, key, strlen(key));
+	return number < 0 ? 0 : number;
+}
+
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 {
+	static const struct nw_mapping nameless = {.path = (char *)(uintptr_t) ""};
 	enum nw_module_kind kind = kind_of(mapping);
-	bool named = kind == NW_MODULE_FILE;
-	uint32_t number = 0;
 
-	nw_vec_each (&stacks->modules, known) {
-		const struct nw_module *module = *known;
-		if (module->kind == kind &&
-		    (!named ||
-		     (module->ino == mapping->ino && module->dev == mapping->dev &&
-		      strcmp(module->path, mapping->path) == 0)))
-			return number;
-		number++;
+	/* the first is what stands for all that are too many */
+	if (!stacks->modules.count && kind != NW_MODULE_NAMELESS) {
+		int64_t ret = nw_module_of(stacks, &nameless);
+		if (ret < 0)
+			return ret;
 	}
+	int64_t number = module_number(stacks, kind, mapping);
+	if (number < 0 || (size_t)number < stacks->modules.count)
+		return number;
 	struct nw_module *module = calloc(1, sizeof(*module));
 	struct nw_module **slot = module ? nw_vec_add(&stacks->modules) : NULL;
 	if (!slot) {
@@ -149,9 +166,7 @@ int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 	module->dev = mapping->dev;
 	module->ino = mapping->ino;
 	module->path = strdup(mapping->path);
-	if (!module->path)
-		return -ENOMEM;
-	return number;
+	return module->path ? number : -ENOMEM;
 }
 
 /* By the first that is hit in it: others may have come and gone. */

@@ -17,6 +17,7 @@ enum nw_module_kind {
 /* A name in a list of those that a process has made itself. */
 struct nw_jit_name {
 	uint64_t start, size;
+	uint32_t order; /* its line: what was written later holds */
 	char *name;
 };
 typedef NW_VEC(struct nw_jit_name) nw_jit_names;
@@ -111,6 +112,7 @@ struct nw_stacks {
 	struct nw_demangler demangler;
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
 	NW_VEC(struct nw_module *) modules;
+	struct nw_index module_keys; /* their numbers, by what they are */
 	NW_VEC(struct nw_traced *) traced;
 	NW_VEC(struct nw_known_frame) frames;
 	NW_VEC(struct nw_known_stack) stacks;

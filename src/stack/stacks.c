@@ -65,6 +65,7 @@ void nw_stacks_free(struct nw_stacks *stacks)
 	nw_vec_each (&stacks->modules, module)
 		nw_module_free(*module);
 	nw_vec_free(&stacks->modules);
+	nw_index_free(&stacks->module_keys);
 	nw_vec_each (&stacks->traced, traced)
 		nw_traced_free(*traced);
 	nw_vec_free(&stacks->traced);
@@ -275,7 +276,8 @@ static void take_jit(struct nw_stacks *stacks, char *const *words)
 
 	if (!jit)
 		return;
-	*jit = (struct nw_jit_name){n[1], n[2], strdup(words[4])};
+	*jit = (struct nw_jit_name){n[1], n[2], (uint32_t)traced->jit.count,
+				    strdup(words[4])};
 	if (!jit->name)
 		traced->jit.count--;
 }

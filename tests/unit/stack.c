@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* stack: names as their source has them, how often which stack was there, and lines of recordings. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "nopwatch/stack.h"
 #include "stack/demangle.h"
@@ -99,7 +102,7 @@ END_TEST
 
 static bool line(struct nw_stacks *stacks, const char *text)
 {
-	char copy[256], *words[12], *rest = copy, *one;
+	char copy[4096], *words[12], *rest = copy, *one;
 	size_t count = 0;
 
 	snprintf(copy, sizeof(copy), "%s", text);
@@ -115,15 +118,16 @@ START_TEST(lines_of_recordings)
 	struct nw_stacks *stacks;
 
 	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
-	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
 	ck_assert(line(stacks, "module 3 0 0 x"));
+	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
 	ck_assert(line(stacks, "module 99 0 0 x"));
 	ck_assert(line(stacks, "module 0 1 2 relative"));
-	ck_assert(line(stacks, "region 5 8192 12288 0 0"));
+	ck_assert(line(stacks, "region 5 8192 12288 0 1"));
 	ck_assert(line(stacks, "region 5 8192 12288 0 77"));
 	ck_assert(line(stacks, "region 5 12288 8192 0 0"));
 	ck_assert(line(stacks, "region 5"));
 	ck_assert(line(stacks, "jit 5 4096 16 made"));
+	ck_assert(line(stacks, "module 0 1 2 /no/such/file")); /* it is the same */
 	ck_assert(!line(stacks, "task 1 2 3"));
 	const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
 					   .bytes = bytes,
@@ -143,5 +147,94 @@ START_TEST(lines_of_recordings)
 }
 END_TEST
 
+#if defined(__x86_64__) && defined(NW_HAVE_LIBDW)
+
+/* ---- this process ------------------------------------------------------------------- */
+
+struct captured {
+	unsigned char bytes[64 + 8192];
+	struct nw_stack_copy copy;
+};
+
+/* What the kernel would have fetched here. */
+static __attribute__((noinline, noclone)) void capture(struct captured *out)
+{
+	static const int wanted[] = {REG_RIP, REG_RSP, REG_RBP, REG_RBX,
+				     REG_R12, REG_R13, REG_R14, REG_R15};
+	ucontext_t here;
+
+	getcontext(&here);
+	for (size_t i = 0; i < NW_COUNT(wanted); i++)
+		memcpy(out->bytes + 8 * i, &here.uc_mcontext.gregs[wanted[i]], 8);
+	/* as far as there is a stack */
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t got = pread(memory, out->bytes + 64, sizeof(out->bytes) - 64,
+			    (off_t)here.uc_mcontext.gregs[REG_RSP]);
+	close(memory);
+	ck_assert_int_gt(got, 512);
+	out->copy = (struct nw_stack_copy){.arch = nw_arch_by_name("x86_64"),
+					   .bytes = out->bytes,
+					   .len = 64 + (size_t)got,
+					   .process = getpid(),
+					   .thread = getpid(),
+					   .time = UINT64_MAX};
+}
+
+static __attribute__((noinline, noclone)) int descend(struct captured *out, int depth)
+{
+	volatile int left = depth;
+
+	if (left)
+		return descend(out, depth - 1) + left;
+	capture(out);
+	return left;
+}
+
+static void is_called_so(struct nw_stacks *stacks, const struct captured *captured)
+{
+	int64_t number = nw_stacks_add(stacks, &captured->copy);
+
+	ck_assert_int_gt(number, 1);
+	const struct nw_stack stack = nw_stacks_get(stacks, (uint32_t)number);
+	ck_assert_uint_gt(stack.count, 9);
+	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).function, "capture");
+	for (size_t i = 1; i <= 8; i++)
+		ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[i]).function,
+				 "descend");
+	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[stack.count - 1]).function,
+			 "_start");
+	ck_assert_int_eq(stack.end, NW_STACK_WHOLE);
+}
+
+START_TEST(callers_in_this_process_and_from_a_recording)
+{
+	static struct captured captured;
+	struct nw_stacks *live, *recorded;
+	struct nw_buf lines = {0};
+
+	ck_assert_int_eq(descend(&captured, 7), 28);
+	ck_assert_int_eq(nw_stacks_open(true, &live), 0);
+	is_called_so(live, &captured);
+	nw_stacks_save(live, &lines);
+	nw_stacks_free(live);
+	ck_assert_int_eq(nw_stacks_open(false, &recorded), 0);
+	for (char *rest = lines.data, *one; (one = strsep(&rest, "\n"));)
+		ck_assert(!*one || line(recorded, one));
+	is_called_so(recorded, &captured);
+	nw_stacks_free(recorded);
+	nw_buf_free(&lines);
+}
+END_TEST
+
+#else
+
+START_TEST(callers_in_this_process_and_from_a_recording)
+{
+}
+END_TEST
+
+#endif
+
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
-	  stacks_are_counted_by_whose_they_are, lines_of_recordings)
+	  stacks_are_counted_by_whose_they_are, lines_of_recordings,
+	  callers_in_this_process_and_from_a_recording)
