@@ -26,6 +26,8 @@ static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 {
 	unsigned int first = bucket / NW_BUCKETS * NW_BUCKETS, end = first + NW_BUCKETS;
 
+	if (bucket - blocks->first < blocks->used)
+		return true;
 	if (blocks->used) {
 		unsigned int known = blocks->first + blocks->used;
 		first = blocks->first < first ? blocks->first : first;
