@@ -38,8 +38,10 @@ static int set_recording(struct nw_session *session, bool on, struct nw_error *e
 	const char *file = nw_settings[NW_SETTING_RECORD].file;
 	int ret = nw_session_set(session, file, on ? "1" : "0");
 
-	return ret < 0 ? nw_fail(err, -ret, "cannot %s recording: %s",
-				 on ? "start" : "stop", nw_strerror(-ret))
+	return ret < 0 ? nw_fail(err, -ret,
+				 on ? "cannot start recording: %s"
+				    : "cannot stop recording: %s",
+				 nw_strerror(-ret))
 		       : 0;
 }
 

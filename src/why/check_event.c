@@ -67,8 +67,10 @@ static void check_place(struct judge *judge, const struct nw_foreign_event *even
 	}
 	if (!clash) {
 		if (!event->dead_owner)
-			nw_pass(judge, "%s/%s is at the same place, %s", event->group,
-				event->name, event->enabled ? "enabled" : "not enabled");
+			nw_pass(judge,
+				event->enabled ? "%s/%s is at the same place, enabled"
+					       : "%s/%s is at the same place, not enabled",
+				event->group, event->name);
 		return;
 	}
 	nw_fails(
