@@ -159,6 +159,9 @@ const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
  * of that function; NULL: it cannot be told. */
 const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
 			   uint64_t *function);
+/* Measure what a hit costs on this machine, before anything is armed. Negative: that cannot be had, and the
+ * request's notice() was told why; ENOTSUP: it is no live run. */
+int nw_run_hit_cost(const struct nw_run *run, struct nw_hit_cost *out);
 /* Has SIGUSR1 asked for a report since the last call? */
 bool nw_run_asked(struct nw_run *run);
 bool nw_run_asked_snapshot(struct nw_run *run); /* the same of SIGUSR2 */
@@ -280,6 +283,7 @@ struct nw_measure_options {
 	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
 	bool totals;	/* a report of an interval is of everything so far */
 	bool states;	/* what threads do in spans: running, sleeping, ... */
+	bool cost;	/* what the probes add to spans, as measured when the run begins */
 	struct nw_slower slower; /* slow() is told of each span that takes so long */
 	bool bins;		 /* keep what happened when, for pictures */
 	bool one_by_one; /* take hits one by one also where many at once would do: groups or intervals
@@ -304,7 +308,9 @@ struct nw_measure {
 	struct nw_measure_options options;
 	struct nw_run *run; /* while it goes on */
 	struct nw_summary *summary;
-	struct nw_bins *bins; /* if they are wanted, once all is armed */
+	struct nw_bins *bins;	     /* if they are wanted, once all is armed */
+	struct nw_hit_cost hit_cost; /* 0: not measured */
+	uint64_t *cost;		     /* by probe; NULL: nobody asks, or not known */
 	nw_span_defs spans;
 	struct nw_by *by;
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */

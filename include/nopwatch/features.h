@@ -76,6 +76,16 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
  */
 int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
 		     struct nw_features *out, struct nw_error *err);
+/*
+ * What a hit adds to the time of whoever it happens to, in ns, on this machine as it is now: calls of a function
+ * of ours with a probe recording them and without, the fastest of many batches of each. The probe fetches
+ * nothing and stands on a nop; other instructions may have to be single-stepped. Takes a tenth of a second.
+ */
+struct nw_hit_cost {
+	uint64_t entry, ret;
+};
+int nw_hit_cost_measure(const struct nw_tracefs *fs, const struct nw_features *features,
+			struct nw_hit_cost *out, struct nw_error *err);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 /* Before Linux 3.16, and on RHEL 7, a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
  * trying has shown, and such a file? */

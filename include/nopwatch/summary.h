@@ -302,6 +302,8 @@ struct nw_span_row {
 	/* NW_TASK_STATES of them: how long spans were in each state; NULL: none, or nobody asks */
 	struct nw_histogram *states;
 	struct nw_sleeps *wakers, *channels; /* of those that slept; NULL: none */
+	struct nw_histogram
+		*cost; /* what the probes have added to spans; NULL: none, or nobody asks */
 	uint64_t unsplit; /* measured, but what its thread did is not known */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
@@ -342,6 +344,8 @@ struct nw_summary_options {
 	bool args;    /* distributions of the arguments that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
+	/* By probe: so many ns does a hit add to what it measures; NULL: nobody asks. */
+	const uint64_t *cost;
 	/* The name of a thread, as of now; NULL: none are known. */
 	void (*comm)(void *arg, int32_t tid, char out[16]);
 	/* The wait channel of a stack of the kernel's, and the address of that function; NULL: it cannot be

@@ -113,6 +113,42 @@ static void print_notice(void *arg, const char *text)
 		nw_note("%s", text);
 }
 
+/* What of a span's time was the probes' own, over all groups. */
+static void tell_span_cost(const struct stat_run *s, size_t span)
+{
+	const struct nw_summary *summary = s->reports.measure.summary;
+	uint64_t cost = 0, count = 0, latency = 0;
+	char each[16];
+
+	for (size_t g = 0; g < nw_summary_groups(summary); g++) {
+		const struct nw_span_row *row = nw_group_span(
+			nw_summary_rows(summary, g, true), span);
+		cost += row->cost ? row->cost->sum : 0;
+		count += row->cost ? row->cost->count : 0;
+		latency += row->latency.sum;
+	}
+	if (!count)
+		return;
+	nw_duration_text(cost / count, each);
+	nw_note("%s: %s of each, %.1f %% of its time, are the probes' own",
+		s->reports.measure.spans.item[span].name, each,
+		latency ? 100.0 * (double)cost / (double)latency : 0.0);
+}
+
+static void tell_span_costs(const struct stat_run *s)
+{
+	char entry[16], ret[16];
+
+	if (!s->reports.measure.cost)
+		return;
+	nw_duration_text(s->reports.measure.hit_cost.entry, entry);
+	nw_duration_text(s->reports.measure.hit_cost.ret, ret);
+	nw_note("a hit adds %s on this machine, that of a return probe %s (measured before the run)",
+		entry, ret);
+	for (size_t i = 0; i < s->reports.measure.spans.count; i++)
+		tell_span_cost(s, i);
+}
+
 /* ---- the command -------------------------------------------------------------------- */
 
 static int print_total(struct stat_run *s, const struct nw_run_result *result,
@@ -125,6 +161,7 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 		if (text.len)
 			nw_note("%s", nw_buf_str(&text));
 		nw_buf_free(&text);
+		tell_span_costs(s);
 	}
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
@@ -169,7 +206,8 @@ static struct nw_reports_options options_of(struct stat_run *s)
 			    .interval_ns = args->interval_ns,
 			    .count = args->count,
 			    .slower = args->slower,
-			    .states = args->states},
+			    .states = args->states,
+			    .cost = args->verbose && !args->from && !args->dry_run},
 		.format = args->format,
 		.view = args->view,
 		.gaps = args->verbose > 0,

@@ -162,6 +162,7 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.args = has_named_args(selection) || m->options.hist_count,
 		.grouped = grouped,
 		.states = m->options.states,
+		.cost = m->cost,
 		.comm = comm_of,
 		.channel = channel_of,
 		.comm_arg = m,
@@ -200,6 +201,25 @@ static int open_stacks(struct nw_measure *m, const struct nw_selection *selectio
 	return 0;
 }
 
+/* By probe: an estimate, since what a hit fetches and the instruction that it stands on cost, too. Without
+ * it the rest is measured all the same. */
+static int find_cost(struct nw_measure *m, const struct nw_selection *selection,
+		     struct nw_error *err)
+{
+	if (nw_run_hit_cost(m->run, &m->hit_cost) < 0)
+		return 0;
+	m->cost = calloc(selection->probes.count + 1, sizeof(*m->cost));
+	if (!m->cost)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		bool returns = probe->points.count && probe->points.item[0].is_return;
+		if (probe->kind != NW_SPEC_TRACEPOINT)
+			m->cost[i] = returns ? m->hit_cost.ret : m->hit_cost.entry;
+	}
+	return 0;
+}
+
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
@@ -211,6 +231,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
 		ret = nw_by_bind(m->by, selection, err);
+	if (ret == 0 && m->options.cost)
+		ret = find_cost(m, selection, err);
 	bool slow = nw_slower_asked(&m->options.slower);
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
@@ -601,7 +623,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
-			  options->one_by_one || comms || options->states;
+			  options->one_by_one || comms || options->states || options->cost;
 
 	m->every_arg |= needs_args;
 	return (struct nw_consumer){
@@ -634,6 +656,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
+	free(m->cost);
 	nw_slow_watch_free(m->slow);
 	nw_starts_free(m->starts);
 	nw_stack_counts_free(&m->stacks);

@@ -81,6 +81,27 @@ void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out)
 		      result->kernel_hits, each);
 }
 
+int nw_run_hit_cost(const struct nw_run *run, struct nw_hit_cost *out)
+{
+	struct nw_features features;
+	struct nw_tracefs fs;
+	struct nw_error err;
+
+	if (run->source != &nw_live_source)
+		return -ENOTSUP;
+	int ret = nw_tracefs_open(&fs, &err);
+	if (ret == 0) {
+		ret = nw_features_find(&fs, run->request->features, true, &features, &err);
+		if (ret == 0)
+			ret = nw_hit_cost_measure(&fs, &features, out, &err);
+		nw_tracefs_close(&fs);
+	}
+	if (ret < 0)
+		nw_run_notice(run, "what the probes add to spans is not known: %s",
+			      err.what);
+	return ret;
+}
+
 /* ---- the limit ---------------------------------------------------------------------- */
 
 int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)

@@ -247,7 +247,7 @@ static void define_gate(struct canary *c)
 
 static int write_where(struct canary *c, const char *file, const char *text)
 {
-	char path[2 * NW_MAX_NAME + 64];
+	char path[3 * NW_MAX_NAME + 96];
 
 	snprintf(path, sizeof(path), "%s%s", c->where, file);
 	return nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL);
@@ -526,4 +526,76 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	if (c.top_lock >= 0)
 		close(c.top_lock);
 	return ret;
+}
+
+/* ---- what a hit costs --------------------------------------------------------------- */
+
+/* The fastest of many batches: what else runs on the machine only makes them slower. */
+static double call_ns(void)
+{
+	enum {
+		BATCHES = 40,
+		CALLS = 200
+	};
+	void (*volatile other)(void) = nw_canary_other;
+	double least = 0;
+
+	for (int i = 0; i < BATCHES; i++) {
+		double began = seconds();
+		for (int j = 0; j < CALLS; j++)
+			other();
+		double each = (seconds() - began) * 1e9 / CALLS;
+		least = i && least < each ? least : each;
+	}
+	return least;
+}
+
+/* Of one definition, enabled alone; 0: it cannot be had. */
+static uint64_t measure_probe(struct canary *c, char kind, double plain)
+{
+	char line[512], enable[NW_MAX_NAME + 64];
+
+	snprintf(line, sizeof(line), "%c:%s/%s /proc/self/exe:0x%jx", kind, c->group,
+		 kind == 'p' ? "cost" : "cost_return", c->offset[SITE_OTHER]);
+	snprintf(enable, sizeof(enable), "events/%s/%s/enable", c->group,
+		 kind == 'p' ? "cost" : "cost_return");
+	if (nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL) < 0 ||
+	    write_where(c, enable, "1") < 0)
+		return 0;
+	double probed = call_ns();
+	write_where(c, enable, "0");
+	return probed > plain ? (uint64_t)(probed - plain + 0.5) : 0;
+}
+
+int nw_hit_cost_measure(const struct nw_tracefs *fs, const struct nw_features *features,
+			struct nw_hit_cost *out, struct nw_error *err)
+{
+	struct nw_features found = *features;
+	struct canary c = {.fs = fs, .features = &found, .top_lock = -1};
+	char name[24];
+	int ret = find_sites(&c, err);
+
+	if (ret == 0 &&
+	    !(found.has[NW_FEATURE_INSTANCES] && found.has[NW_FEATURE_INSTANCE_EVENTS]))
+		ret = nw_fail(err, EOPNOTSUPP,
+			      "this kernel's probes do not record in instances");
+	nw_session_name(name);
+	if (ret == 0)
+		ret = nw_journal_create(name, &c.journal, err);
+	if (ret < 0)
+		return ret;
+	nw_session_group(name, c.group);
+	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
+	snprintf(c.where, sizeof(c.where), "%s/", c.instance);
+	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
+	nw_expedite_begin(features, &c.journal);
+	double plain = call_ns();
+	if (nw_doing_step(&c.doing, NW_DO_MKDIR, c.instance, "", NULL) == 0) {
+		out->entry = measure_probe(&c, 'p', plain);
+		out->ret = measure_probe(&c, 'r', plain);
+	}
+	ret = take_away(&c, err);
+	return ret < 0 || (out->entry && out->ret)
+		       ? ret
+		       : nw_fail(err, EOPNOTSUPP, "a probe of our own could not be armed");
 }

@@ -451,6 +451,8 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_u64(json, "omitted", row->omitted);
 	nw_json_key_u64(json, "repeated", row->repeated);
 	nw_json_key_u64(json, "nested", row->nested);
+	if (row->cost)
+		distribution(json, "probe_cost_ns", row->cost, buckets);
 	if (!row->states && !row->unsplit)
 		return;
 	nw_json_key(json, "states");

@@ -31,6 +31,9 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	ret = made ? 0 : nw_no_memory(err);
 	if (ret == 0 && options->states)
 		ret = nw_task_states_open(&s->options, &s->task_states, err);
+	if (ret == 0 && options->cost &&
+	    nw_self_cost_open(options->cost, &s->self_cost) < 0)
+		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_summary_add_roles(s, err);
 	if (ret == 0 && !options->grouped && nw_summary_add_group(s) < 0)
@@ -101,6 +104,7 @@ void nw_summary_free(struct nw_summary *s)
 	nw_calls_free(&s->calls);
 	nw_calls_free(&s->frames);
 	nw_task_states_free(s->task_states);
+	nw_self_cost_free(s->self_cost);
 	free(s);
 }
 

@@ -87,6 +87,11 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
 		nw_histogram_merge(&into->states[i], &from->states[i]);
 	into->latency.failed |= from->states && !into->states;
+	if (from->cost && !into->cost)
+		into->cost = calloc(1, sizeof(*into->cost));
+	if (from->cost && into->cost)
+		nw_histogram_merge(into->cost, from->cost);
+	into->latency.failed |= from->cost && !into->cost;
 	into->latency.failed |= !nw_sleeps_merge(&into->wakers, from->wakers) ||
 				!nw_sleeps_merge(&into->channels, from->channels);
 }
@@ -98,6 +103,10 @@ void nw_span_row_free(struct nw_span_row *row)
 		nw_histogram_free(&row->states[i]);
 	free(row->states);
 	row->states = NULL;
+	if (row->cost)
+		nw_histogram_free(row->cost);
+	free(row->cost);
+	row->cost = NULL;
 	free(row->wakers);
 	free(row->channels);
 	row->wakers = row->channels = NULL;
@@ -115,6 +124,9 @@ static void clear_span(struct nw_span_row *row)
 	nw_histogram_clear(&empty.latency);
 	for (size_t i = 0; empty.states && i < NW_TASK_STATES; i++)
 		nw_histogram_clear(&empty.states[i]);
+	empty.cost = row->cost;
+	if (empty.cost)
+		nw_histogram_clear(empty.cost);
 	if (empty.wakers)
 		empty.wakers->count = 0;
 	if (empty.channels)

@@ -7,6 +7,7 @@
 #include "open.h"
 #include "others.h"
 #include "rows.h"
+#include "self_cost.h"
 #include "task_states.h"
 
 /* What a probe means to one span. */
@@ -66,6 +67,7 @@ struct nw_summary {
 	bool has_intervals; /* there have been intervals */
 	bool finished;
 	struct nw_task_states *task_states; /* NULL: nobody asks */
+	struct nw_self_cost *self_cost;	    /* NULL: nobody asks */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
@@ -82,12 +84,12 @@ void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 /* Does each span matter, and not only their distribution? */
 static inline bool nw_summary_tells(const struct nw_summary *s)
 {
-	return s->options.listener || s->task_states;
+	return s->options.listener || s->task_states || s->self_cost;
 }
 /* ... or only those that are slow? */
 static inline bool nw_summary_tells_slow(const struct nw_summary *s)
 {
-	return s->least && !s->begun_told && !s->task_states;
+	return s->least && !s->begun_told && !s->task_states && !s->self_cost;
 }
 
 /* A call will not be measured: nw_call_over(). */

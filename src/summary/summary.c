@@ -115,7 +115,8 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 /* Does anybody want to know of a hit that begins a span? */
 static inline bool tells_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
-	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
+	return s->task_states || s->self_cost ||
+	       (s->options.listener && (!s->options.lazy || hit->values));
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -551,6 +552,8 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 
 	if (nw_unlikely(s->task_states))
 		nw_summary_scheduled(s, hit);
+	if (nw_unlikely(s->self_cost))
+		nw_self_cost_hit(s->self_cost, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
 		  : nw_likely(!nw_summary_tells(s))
 			  ? take_hit(s, g, hit, pid, group, TOLD_NOTHING)
@@ -668,6 +671,8 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 		nw_calls_abandon_process(&s->calls, tid);
 	if (s->task_states)
 		nw_task_states_exit(s->task_states, tid);
+	if (s->self_cost)
+		nw_self_cost_exit(s->self_cost, tid);
 }
 
 void nw_summary_finish(struct nw_summary *s)

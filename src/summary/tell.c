@@ -33,6 +33,20 @@ static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 			     !nw_sleeps_merge(&row->channels, &event->states->channels);
 }
 
+static void add_cost(struct nw_summary *s, const struct nw_span_event *event)
+{
+	uint64_t ns;
+
+	if (!nw_self_cost_span(s->self_cost, event, &ns))
+		return;
+	struct nw_span_row *row = row_of(s, event->group, event->span);
+	if (row && !row->cost)
+		row->cost = calloc(1, sizeof(*row->cost));
+	s->failed |= !row || !row->cost;
+	if (!s->failed)
+		nw_histogram_add(row->cost, ns);
+}
+
 static void tell(struct nw_summary *s, const struct nw_span_event *happened)
 {
 	struct nw_span_event event = *happened;
@@ -42,6 +56,8 @@ static void tell(struct nw_summary *s, const struct nw_span_event *happened)
 		event.states = &states;
 	if (s->task_states && event.moment == NW_SPAN_ENDS)
 		add_states(s, &event);
+	if (s->self_cost)
+		add_cost(s, &event);
 	s->begun_told |= event.moment == NW_SPAN_BEGINS;
 	if (s->options.listener)
 		s->options.listener(s->options.listener_arg, &event);
