@@ -173,6 +173,20 @@ static char *cut_field(const char *text, size_t *len)
 	return field;
 }
 
+/* The last field again, in which "::" stays together: C++ and Rust write names so. */
+static char *cut_symbol(const char *text, size_t *len)
+{
+	size_t at = *len;
+	char *field;
+
+	while (at > 0 && (text[at - 1] != ':' || (at < *len && text[at] == ':') ||
+			  (at > 1 && text[at - 2] == ':')))
+		at--;
+	field = strndup(text + at, *len - at);
+	*len = at ? at - 1 : 0;
+	return field;
+}
+
 /* An empty field means any; "*" as a path is any that is run. */
 static char *glob_field(char *field)
 {
@@ -247,7 +261,7 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 {
 	const char *whole = spec->text;
 
-	spec->name = cut_field(text, &len);
+	spec->name = cut_symbol(text, &len);
 	spec->path = strndup(text, len);
 	spec->provider = strdup(spec->kind == NW_SPEC_URETPROBE ? "uretprobe" : "uprobe");
 	if (!spec->name || !spec->path || !spec->provider)

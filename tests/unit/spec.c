@@ -131,6 +131,8 @@ START_TEST(functions_have_symbols_or_offsets)
 		 "uprobe /bin/x|uprobe|+0xffffffffffffffff"},
 		{"uprobe:libc.so.6:malloc", "uprobe libc.so.6|uprobe|malloc"},
 		{"uprobe:/a:b:_ZN1a1bEv", "uprobe /a:b|uprobe|_ZN1a1bEv"},
+		{"uprobe:/a:b:app::Server::serve", "uprobe /a:b|uprobe|app::Server::serve"},
+		{"func:libx.so:app::f(a)", "func libx.so|uprobe|app::f (a)"},
 		{"uprobe:/bin/x:main(a,b:string)",
 		 "uprobe /bin/x|uprobe|main (a,b:string)"},
 		{"uretprobe:/bin/x:main", "uretprobe /bin/x|uretprobe|main"},
