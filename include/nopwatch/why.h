@@ -154,6 +154,7 @@ struct nw_facts {
 		*selection;		     /* what the spec matches there; may be empty */
 	const struct nw_error *select_error; /* why nothing */
 	const struct nw_symbol_facts *symbol; /* specs of functions */
+	bool is_function; /* of a USDT spec: a function of the file has its name */
 	bool at_function; /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is one: its first line; NULL: it is not */

@@ -200,8 +200,16 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 {
 	struct nw_image *image = (struct nw_image *)(uintptr_t)g->facts.image;
 	bool function = g->spec.kind != NW_SPEC_USDT && g->spec.kind != NW_SPEC_TRACEPOINT;
+	struct nw_symbol symbol = {0};
 
-	if (!image || !function || !*g->spec.name || nw_has_glob(g->spec.name))
+	if (!image || !*g->spec.name || nw_has_glob(g->spec.name))
+		return 0;
+	if (g->spec.kind == NW_SPEC_USDT)
+		g->facts.is_function = nw_image_symbol(image, g->spec.name,
+						       strlen(g->spec.name), 0,
+						       &symbol) == 0 &&
+				       symbol.function;
+	if (!function)
 		return 0;
 	int ret = nw_symbol_inspect(image, g->spec.name,
 				    g->pids.count ? g->pids.item[0] : 0, &g->symbol, err);

@@ -112,15 +112,15 @@ static void remedy_symbol(struct judge *judge)
 	nw_buf_free(&rest);
 }
 
-/* The same name as a USDT probe's. */
-static void remedy_note(struct judge *judge)
+/* The same name as that of a USDT probe, or of a function. */
+static void remedy_kind(struct judge *judge, enum nw_spec_kind kind)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_spec usdt = {.kind = NW_SPEC_USDT};
+	const struct nw_spec spec = {.kind = kind};
 	struct nw_facts other = *facts;
 	struct judge as = *judge;
 
-	other.spec = &usdt;
+	other.spec = &spec;
 	as.facts = &other;
 	nw_remedy_spec(&as, facts->image->path, facts->spec->name, 0);
 	judge->failed = judge->failed || as.failed;
@@ -137,7 +137,7 @@ static void blame_missing(struct judge *judge)
 			judge, NW_CAUSE_SYMBOL_IS_NOTE,
 			"'%s' is a USDT probe of %s, not a function: it takes usdt:, not uprobe:",
 			name, path);
-		remedy_note(judge);
+		remedy_kind(judge, NW_SPEC_USDT);
 	} else if (symbol->mangled) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MANGLED,
 			 "'%s' is called '%s' in %s (a C++ or Rust name)", name,
@@ -358,6 +358,18 @@ static void blame_no_such_probe(struct judge *judge)
 	nw_remedy_file(judge, "nopwatch list", facts->image->path, "");
 }
 
+static void blame_function(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+
+	nw_fails(judge, "no note of %s fits, and a function of it has that name",
+		 facts->image->path);
+	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE,
+		 "'%s' is a function of %s, not a USDT probe: it takes uprobe:, not usdt:",
+		 facts->spec->name, facts->image->path);
+	remedy_kind(judge, NW_SPEC_UPROBE);
+}
+
 /* The process has the probe, in another file than the one that was named. */
 static void blame_elsewhere(struct judge *judge)
 {
@@ -419,6 +431,8 @@ void nw_check_note(struct judge *judge)
 	}
 	if (facts->elsewhere) {
 		blame_elsewhere(judge);
+	} else if (facts->is_function) {
+		blame_function(judge);
 	} else if (facts->image->sites.count == 0 && facts->image->skipped.count == 0) {
 		nw_fails(judge, "%s has no .note.stapsdt", facts->image->path);
 		blame_no_notes(judge);

@@ -52,12 +52,19 @@ why "uprobe:$target:tick"
 named "a USDT probe taken for a function" 3 False symbol-is-note
 advises "how to spell it" "'usdt:$target:tick'"
 remedied "so it hits" symbol-is-note
+why "usdt:$target:work"
+named "a function taken for a USDT probe" 3 False no-such-probe
+says "what it is" "'work' is a function of .*: it takes uprobe:, not usdt:"
+advises "how to spell that" "'uprobe:$target:work'"
+remedied "so that hits" no-such-probe
 strip -o stripped "$target"
 why "uprobe:$PWD/stripped:work"
 named "a stripped program" 3 False symbol-stripped
 remedied "words help there" symbol-stripped
 g++ -x c++ -g -o cxx - <<<'namespace app { __attribute__((noinline)) int serve(int n) { asm volatile(""); return n; } }
 int main() { return app::serve(0) * 0; }'
+why "uprobe:$PWD/cxx:app::serve"
+named "a C++ name as the source has it" 3 False symbol-mangled
 why "uprobe:$PWD/cxx:serve"
 named "a C++ name" 3 False symbol-mangled
 says "and how it is really called" "_ZN3app5serveEi"
