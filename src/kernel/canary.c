@@ -513,16 +513,18 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		lines += c.defined[i] == 0;
 	}
 	bool unproven = features->unproven;
-	bool seen = try_instance(&c) || (c.top_lock >= 0 && try_top(&c));
+	/* of an earlier trial: what is armed in an instance records elsewhere */
+	bool elsewhere = features->tried[NW_FEATURE_INSTANCE_EVENTS] &&
+			 !features->has[NW_FEATURE_INSTANCE_EVENTS];
+	bool seen = (!elsewhere && try_instance(&c)) || (c.top_lock >= 0 && try_top(&c));
 	features->unproven = false;
 	ret = take_away(&c, err);
 	/*
-	 * Without a record there is still an answer if there is nothing more to ask of one. Before 3.14
-	 * ours is then in the top-level buffer, among those of others, who have it: once a boot.
+	 * Without a record there is still an answer if there is nothing more to ask of one. Where probes do not
+	 * record in instances, ours is then in the top-level buffer, among those of others, who have it: once a boot.
 	 */
-	if (ret == 0 && unproven &&
-	    (seen || (c.armed && !features->has[NW_FEATURE_MEMORY])))
-		nw_features_keep(fs, features);
+	if (ret == 0 && unproven && (seen || c.armed))
+		nw_features_keep(fs, features, seen || !features->has[NW_FEATURE_MEMORY]);
 	if (c.top_lock >= 0)
 		close(c.top_lock);
 	return ret;

@@ -77,8 +77,9 @@ int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
 void nw_journal_remove(struct nw_journal *journal);
 /* Let go of the lock, keep the file: something of the session is still there. */
 void nw_journal_leave(struct nw_journal *journal);
-/* Keep what was tried until the next boot (proven.c). */
-void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features);
+/* Keep what was tried until the next boot (proven.c); whole: it was everything. */
+void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		      bool whole);
 /* All sessions that have a journal; -errno if that cannot be told. */
 int nw_journal_list(nw_strings *out);
 

@@ -3,7 +3,8 @@
  * What the trials (canary.c) have found, kept until the next boot: on kernels whose files do not tell,
  * every command that arms anything would have to try it again, and each trial leaves lines in the
  * kernel's log. /run/nopwatch/tried.features has a journal's header and a line a feature; the point
- * in its name keeps it apart from sessions' journals.
+ * in its name keeps it apart from sessions' journals. It ends in "end", or in "more": the rest is to be tried
+ * when the top-level buffer is free.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ enum {
 /* ---- writing ------------------------------------------------------------------------ */
 
 static void write_found(const struct nw_tracefs *fs, const struct nw_features *features,
-			struct nw_buf *out)
+			bool whole, struct nw_buf *out)
 {
 	nw_journal_head(out);
 	nw_buf_adds(out, "tried " NOPWATCH_VERSION);
@@ -33,7 +34,7 @@ static void write_found(const struct nw_tracefs *fs, const struct nw_features *f
 		if (features->tried[i])
 			nw_buf_printf(out, "feature %s %d\n", nw_feature_table[i].name,
 				      features->has[i]);
-	nw_buf_adds(out, "end\n");
+	nw_buf_adds(out, whole ? "end\n" : "more\n");
 }
 
 /* Which boot it is must be known, or it would be believed after the next one. */
@@ -47,7 +48,8 @@ static const enum nw_feature untold[] = {NW_FEATURE_INSTANCES, NW_FEATURE_INSTAN
 					 NW_FEATURE_MEMORY};
 
 /* That it cannot be kept only means that it is tried again. */
-void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features)
+void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		      bool whole)
 {
 	struct nw_buf text = {0};
 	char fresh[64];
@@ -55,7 +57,7 @@ void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *fea
 	for (size_t i = 0; i < NW_COUNT(untold); i++)
 		if (features->masked[untold[i]])
 			return; /* it was not tried */
-	write_found(fs, features, &text);
+	write_found(fs, features, whole, &text);
 	int dir = has_boot(&text) ? nw_journal_open_dir(NULL) : -1;
 	snprintf(fresh, sizeof(fresh), "%s.%d", file_name, (int)getpid());
 	int fd = -1;
@@ -79,7 +81,7 @@ void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *fea
 struct reading {
 	const struct nw_tracefs *fs;
 	struct nw_features *features;
-	bool ours, ended;
+	bool ours, ended, whole;
 };
 
 static int read_feature(struct nw_features *features, const struct nw_journal_line *line)
@@ -111,7 +113,8 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 	}
 	if (strcmp(word, "feature") == 0 && line->count == 3 && r->ours)
 		return read_feature(r->features, line);
-	r->ended = strcmp(word, "end") == 0;
+	r->whole = strcmp(word, "end") == 0;
+	r->ended = r->whole || strcmp(word, "more") == 0;
 	return r->ended ? 0 : -EBADMSG;
 }
 
@@ -128,6 +131,7 @@ static int read_file(struct nw_buf *out)
 	return ret;
 }
 
+/* True: nothing is left to try. */
 static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 {
 	struct nw_features found = *features;
@@ -142,9 +146,9 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 	nw_buf_free(&text);
 	if (!dated || ret < 0 || cut || !r.ended)
 		return false;
-	found.unproven = false;
+	found.unproven = !r.whole;
 	*features = found;
-	return true;
+	return r.whole;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -159,8 +163,9 @@ int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try
 	if (may_try)
 		return nw_features_try(fs, out, err);
 	for (size_t i = 0; i < NW_COUNT(untold); i++)
-		out->has[untold[i]] = !out->masked[untold[i]] &&
-				      (out->has[untold[i]] ||
-				       out->has[NW_FEATURE_INSTANCES]);
+		if (!out->tried[untold[i]])
+			out->has[untold[i]] = !out->masked[untold[i]] &&
+					      (out->has[untold[i]] ||
+					       out->has[NW_FEATURE_INSTANCES]);
 	return 0;
 }

@@ -34,7 +34,15 @@ has "the next run goes by it" "$(old "'$NOPWATCH' trace -n 1 'counter:step__begi
 is "features tries all the same" "$(old "'$NOPWATCH' features -j" | j /dev/stdin "[r['tried'] for r in rows if r['name'] == 'memory'][0]")" works
 has "and keeps what it found" "$(cat "$found")" '^feature memory 1$'
 
+# of a trial that could not ask for more, since the top-level buffer was not free
+sed -i 's/^feature instance_events 1$/feature instance_events 0/; s/^end$/more/' "$found"
+is "what a part of a trial has found is gone by" "$(counts)" "(100, 100)"
+has "and the rest is tried" "$(tr '\n' ' ' <"$found")" 'feature instance_events 0 .*end $'
+unchanged
+rm "$found"
+
 # what is not this boot's, not whole, or no file
+counts >/dev/null
 wrong() { # WHAT
   is "$1: tried again" "$(counts)" "(100, 100)"
   ok "$1: and kept" grep -q '^feature memory 1$' "$found"
