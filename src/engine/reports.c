@@ -52,9 +52,10 @@ static int64_t wall_time(const struct nw_run_result *result, uint64_t time)
 }
 
 /* Into the output, with its picture up to `until` where the format has one. */
-static int show(struct nw_reports *r, struct nw_output *output, struct nw_report *report,
+static int show(struct nw_reports *r, struct nw_output *output, const struct nw_report *of,
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
 {
+	struct nw_report report = *of;
 	struct nw_bins *bins = r->measure.bins;
 	struct nw_flames flames = {0};
 	struct nw_buf cost = {0};
@@ -71,14 +72,14 @@ static int show(struct nw_reports *r, struct nw_output *output, struct nw_report
 		.began_ns = wall_time(result, result->start_ns),
 		.reason = result->reason,
 	};
-	report->about = &about;
-	report->bins = bins;
+	report.about = &about;
+	report.bins = bins;
 	if (ret == 0 && bins)
-		ret = nw_flames_make(report, &flames);
-	report->flames = flames.list.item;
-	report->flame_count = flames.list.count;
+		ret = nw_flames_make(&report, &flames);
+	report.flames = flames.list.item;
+	report.flame_count = flames.list.count;
 	if (ret == 0)
-		nw_output_report(output, report);
+		nw_output_report(output, &report);
 	nw_flames_free(&flames);
 	nw_buf_free(&cost);
 	return ret < 0 ? nw_no_memory(err) : 0;

@@ -131,8 +131,9 @@ static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_e
 	if (2 * stacks->stacks.count >= stacks->slots && grow(stacks) < 0)
 		return -ENOMEM;
 	uint32_t *slot = slot_of(stacks, walked, end, hash);
-	if (*slot)
-		return *slot;
+	uint32_t number = *slot;
+	if (number)
+		return number;
 	if (stacks->stacks.count > NW_MOST_STACKS)
 		return OTHERS;
 	struct nw_known_stack *known = nw_vec_add(&stacks->stacks);
@@ -142,8 +143,9 @@ static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_e
 	if (walked->count)
 		memcpy(frames, walked->item, walked->count * sizeof(*frames));
 	*known = (struct nw_known_stack){frames, (uint32_t)walked->count, end, hash};
-	*slot = (uint32_t)stacks->stacks.count - 1;
-	return *slot;
+	number = (uint32_t)stacks->stacks.count - 1;
+	*slot = number;
+	return number;
 }
 
 int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy)
