@@ -25,12 +25,14 @@ struct nw_rate_limit {
 /*
  * What a hit costs the thread that it happens to, in nanoseconds: 0.75 to 0.82 us recorded by
  * ftrace, with or without arguments; a long nop that is single-stepped 10 us (both measured on
- * 6.18; kernels since 7.1 emulate it); a return probe a fifth more than an entry.
+ * 6.18; kernels since 7.1 emulate it); a return probe a fifth more than an entry. Strings and stacks are
+ * copied word by word, some 80 ns each (docs/performance.md, "What a string costs").
  */
 enum {
 	COST_NS = 800,
 	COST_STEPPED_NS = 10000,
-	COST_RETURN_NS = 1000
+	COST_RETURN_NS = 1000,
+	COST_WORD_NS = 80
 };
 
 static uint64_t cost_of(const struct nw_point *point)
@@ -38,6 +40,16 @@ static uint64_t cost_of(const struct nw_point *point)
 	if (point->is_return)
 		return COST_RETURN_NS;
 	return point->nop == NW_NOP_LONG ? COST_STEPPED_NS : COST_NS;
+}
+
+static uint64_t cost_of_words(const struct nw_planned *planned)
+{
+	uint64_t words = 0;
+
+	nw_vec_each (&planned->args, source)
+		nw_vec_each (&source->chunks, chunk)
+			words += chunk->count ? chunk->count : 1;
+	return words * COST_WORD_NS;
 }
 
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
@@ -48,7 +60,8 @@ void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
 			run->result->selection.probes.item[planned->probe];
 		run->result->kernel_hits += hits[i];
 		run->result->cost_ns += hits[i] *
-					cost_of(&probe->points.item[planned->point]);
+					(cost_of(&probe->points.item[planned->point]) +
+					 cost_of_words(planned));
 	}
 }
 

@@ -182,6 +182,10 @@ RS
   done
 fi
 
+# ---- what it costs ------------------------------------------------------------------------
+"$NOPWATCH" stat -v --stack --stack-size 2048 "uprobe:$PWD/plain:leaf" -- ./plain 3 4 >/dev/null 2>err
+has "each word of the stack is counted in what hits cost" "$(cat err)" ' hits, an estimated 2[0-9.]+us each'
+
 # ---- what cannot be -----------------------------------------------------------------------
 fails() { # NAME STATUS PATTERN WORD...
   local name=$1 status=$2 pattern=$3
