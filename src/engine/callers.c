@@ -43,10 +43,10 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		if (probe->hidden || !fits(glob, probe) || (!*glob && ends))
 			continue;
 		if (*glob && !can)
-			return nw_fail(err, ENOTSUP,
-				       "--stack: nobody here knows how callers are found "
-				       "from %s (x86-64, i386 and arm64 are known)",
-				       probe->label);
+			return nw_fail(
+				err, ENOTSUP,
+				"--stack: nobody here knows how callers are found from %s (x86-64, i386 and arm64 are known)",
+				probe->label);
 		probe->callers = can;
 		marked += can;
 	}
@@ -55,8 +55,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 				     glob);
 	return marked ? 0
 		      : nw_fail(err, ENOTSUP,
-				"--stack: callers are found from uprobes and USDT probes "
-				"on x86-64, i386 and arm64; none of these is one");
+				"--stack: callers are found from uprobes and USDT probes on x86-64, i386 and arm64; none of these is one");
 }
 
 int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)

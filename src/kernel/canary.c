@@ -460,6 +460,23 @@ static bool try_top(struct canary *c)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
+static int begin(struct canary *c, struct nw_error *err)
+{
+	char name[24];
+	int ret = find_sites(c, err);
+
+	nw_session_name(name);
+	if (ret == 0)
+		ret = nw_journal_create(name, &c->journal, err);
+	if (ret < 0)
+		return ret;
+	nw_session_group(name, c->group);
+	snprintf(c->instance, sizeof(c->instance), "instances/%s", c->group);
+	c->doing = (struct nw_doing){.fs = c->fs, .journal = &c->journal};
+	nw_expedite_begin(c->features, &c->journal);
+	return 0;
+}
+
 static int take_away(struct canary *c, struct nw_error *err)
 {
 	nw_strings stuck = {0};
@@ -485,18 +502,10 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err)
 {
 	struct canary c = {.fs = fs, .features = features, .top_lock = -1};
-	char name[24];
-	int ret = find_sites(&c, err);
+	int ret = begin(&c, err);
 
-	nw_session_name(name);
-	if (ret == 0)
-		ret = nw_journal_create(name, &c.journal, err);
 	if (ret < 0)
 		return ret;
-	nw_session_group(name, c.group);
-	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
-	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
-	nw_expedite_begin(features, &c.journal);
 	take_top(&c);
 	unsigned int lines = 0; /* of this event so far */
 	define_gate(&c);
@@ -574,23 +583,14 @@ int nw_hit_cost_measure(const struct nw_tracefs *fs, const struct nw_features *f
 {
 	struct nw_features found = *features;
 	struct canary c = {.fs = fs, .features = &found, .top_lock = -1};
-	char name[24];
-	int ret = find_sites(&c, err);
 
-	if (ret == 0 &&
-	    !(found.has[NW_FEATURE_INSTANCES] && found.has[NW_FEATURE_INSTANCE_EVENTS]))
-		ret = nw_fail(err, EOPNOTSUPP,
-			      "this kernel's probes do not record in instances");
-	nw_session_name(name);
-	if (ret == 0)
-		ret = nw_journal_create(name, &c.journal, err);
+	if (!found.has[NW_FEATURE_INSTANCES] || !found.has[NW_FEATURE_INSTANCE_EVENTS])
+		return nw_fail(err, EOPNOTSUPP,
+			       "this kernel's probes do not record in instances");
+	int ret = begin(&c, err);
 	if (ret < 0)
 		return ret;
-	nw_session_group(name, c.group);
-	snprintf(c.instance, sizeof(c.instance), "instances/%s", c.group);
 	snprintf(c.where, sizeof(c.where), "%s/", c.instance);
-	c.doing = (struct nw_doing){.fs = fs, .journal = &c.journal};
-	nw_expedite_begin(features, &c.journal);
 	double plain = call_ns();
 	if (nw_doing_step(&c.doing, NW_DO_MKDIR, c.instance, "", NULL) == 0) {
 		out->entry = measure_probe(&c, 'p', plain);

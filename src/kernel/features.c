@@ -78,11 +78,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				    "who hits a probe that is being taken away lives on",
 				    "neither s390x nor 32-bit ARM",
 				    "it is said who may be killed, by SIGILL"},
-	[NW_FEATURE_STACK_TRIGGER] = {"stack_trigger",
-				      "the kernel's stacks of who goes to sleep",
-				      "file events/sched/sched_switch/trigger; --states "
-				      "tries it",
-				      "--states does not say where threads sleep"},
+	[NW_FEATURE_STACK_TRIGGER] =
+		{"stack_trigger", "the kernel's stacks of who goes to sleep",
+		 "file events/sched/sched_switch/trigger; --states tries it",
+		 "--states does not say where threads sleep"},
 };
 
 /* Features that a text in README stands for. */

@@ -115,11 +115,10 @@ static void give_up(struct nw_session *session, struct nw_armed_event *armed, in
 	armed->defined = 0;
 	nw_armed_refuse(session->armed, event->places.item, "it cannot be enabled");
 	if (is_stack(event)) {
-		nw_strings_addf(&session->warnings,
-				"where threads sleep is not told: this kernel does not "
-				"write their stacks into an instance (feature "
-				"stack_trigger): %s",
-				nw_strerror(-ret));
+		nw_strings_addf(
+			&session->warnings,
+			"where threads sleep is not told: this kernel does not write their stacks into an instance (feature stack_trigger): %s",
+			nw_strerror(-ret));
 		return;
 	}
 	nw_strings_addf(&session->warnings,

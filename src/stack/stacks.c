@@ -17,12 +17,12 @@ const char *const nw_stack_end_words[NW_STACK_ENDS] = {
 
 const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
 	[NW_STACK_WHOLE] = NULL,
-	[NW_STACK_SIZE] = "cut off: only so many bytes of the stack were fetched "
-			  "(--stack-size)",
-	[NW_STACK_LOST] = "cut off: neither call frame information nor a frame pointer "
-			  "tells who called",
-	[NW_STACK_RETURN] = "cut off: a return probe has taken the place of the return "
-			    "address",
+	[NW_STACK_SIZE] =
+		"cut off: only so many bytes of the stack were fetched (--stack-size)",
+	[NW_STACK_LOST] =
+		"cut off: neither call frame information nor a frame pointer tells who called",
+	[NW_STACK_RETURN] =
+		"cut off: a return probe has taken the place of the return address",
 	[NW_STACK_DEEP] = "cut off: deeper than 256 functions",
 	[NW_STACK_OTHERS] = "one of those beyond 65536 different stacks",
 	[NW_STACK_NONE] = "not known: what was fetched of it is lost",

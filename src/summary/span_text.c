@@ -19,9 +19,8 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 {
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(
-		err, "write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no], "
-		     "START and END being probes, for example --span "
-		     "'conn=app:connect..app:close,key=fd'");
+		err,
+		"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
 	return -EINVAL;
 }
 
