@@ -72,6 +72,15 @@ endif
 $(foreach library,$(LIBRARIES),$(eval $(call need_library,$(library))))
 LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES))
 LIB_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
+# Few runs need the optional ones. What the linker would write down of such a library, its SONAME, is what is opened when
+# it is needed (src/base/library.h); where it is not found, and in static programs, it is linked.
+soname = $(shell readelf -d "$$($(PKG_CONFIG) --variable=libdir $(1))/lib$(2).so" 2>/dev/null | \
+	sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
+define open_late # its name for pkg-config, its file's, ours
+LATE_$(3) := $$(if $$(findstring -static,$$(LDFLAGS)),,$$(call soname,$(1),$(2)))
+LIB_CFLAGS += -DNW_$(3)_LIBRARY='"$$(LATE_$(3))"' $$(if $$(LATE_$(3)),,-DNW_LINKED_$(3))
+LIB_LDLIBS += $$(if $$(LATE_$(3)),,$$(shell $$(PKG_CONFIG) --libs $(1)))
+endef
 # optional: symbols that Fedora and RHEL pack into stripped files
 ifeq ($(shell $(PKG_CONFIG) --exists liblzma && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LZMA $(shell $(PKG_CONFIG) --cflags liblzma)
@@ -85,7 +94,7 @@ endif
 # optional: where x86's instructions begin, and which of them return (3.0 knows no relative jumps)
 ifeq ($(shell $(PKG_CONFIG) --atleast-version=4.0 capstone && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_CAPSTONE $(shell $(PKG_CONFIG) --cflags capstone)
-LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs capstone)
+$(eval $(call open_late,capstone,capstone,CAPSTONE))
 endif
 endif
 

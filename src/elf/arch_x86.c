@@ -7,6 +7,7 @@
 #include <capstone/capstone.h>
 #endif
 
+#include "base/library.h"
 #include "insn.h"
 
 /* ---- nops and breakpoints ----------------------------------------------------------- */
@@ -81,6 +82,29 @@ bool nw_x86_is_plt_entry(const unsigned char *code)
 
 #ifdef NW_HAVE_CAPSTONE
 
+/* What is called of capstone, whose library is opened when it is needed, unless it is linked. */
+#define FUNCTIONS(each)                                                            \
+	each(cs_open) each(cs_close) each(cs_option) each(cs_malloc) each(cs_free) \
+		each(cs_disasm_iter) each(cs_regs_access)
+
+struct capstone {
+#define POINTER(name) __typeof__(&(name)) name;
+	FUNCTIONS(POINTER)
+};
+
+static bool open_capstone(struct capstone *out)
+{
+#ifdef NW_LINKED_CAPSTONE
+#define ADDRESS(name) (void (*)(void))(name)
+#else
+#define ADDRESS(name) NULL
+#endif
+#define ROW(name) {#name, offsetof(struct capstone, name), ADDRESS(name)},
+	static const struct nw_library_function functions[] = {FUNCTIONS(ROW)};
+
+	return nw_library_open(NW_CAPSTONE_LIBRARY, functions, NW_COUNT(functions), out);
+}
+
 /* What was last put into a register, as far as it tells where a jump through it goes. */
 enum content {
 	CONTENT_UNKNOWN,
@@ -91,6 +115,7 @@ enum content {
 };
 
 struct x86 {
+	struct capstone capstone;
 	csh handle;
 	cs_insn *at;
 	uint64_t start, size; /* of the code */
@@ -172,8 +197,8 @@ static void note_contents(struct x86 *x)
 	enum content content = content_of(x, &address);
 
 	x->has_labels |= takes_label(x, content, address);
-	if (cs_regs_access(x->handle, x->at, read, &read_count, written, &written_count) !=
-	    CS_ERR_OK)
+	if (x->capstone.cs_regs_access(x->handle, x->at, read, &read_count, written,
+				       &written_count) != CS_ERR_OK)
 		return;
 	for (unsigned int i = 0; i < written_count; i++) {
 		if (written[i] >= NW_COUNT(x->regs))
@@ -251,7 +276,7 @@ static const char *walk_x86(struct x86 *x, const unsigned char *code, size_t len
 	x->size = len;
 	while (len) {
 		bool truncated = len < 15; /* the longest there is */
-		if (!cs_disasm_iter(x->handle, &code, &len, &vaddr, x->at))
+		if (!x->capstone.cs_disasm_iter(x->handle, &code, &len, &vaddr, x->at))
 			return truncated
 				       ? nw_insn_cut_off
 				       : "it holds bytes that are no instruction that the disassembler knows: data, or a newer one";
@@ -268,20 +293,25 @@ static const char *walk_x86(struct x86 *x, const unsigned char *code, size_t len
 const char *nw_x86_decode(const struct nw_arch *arch, const unsigned char *code, size_t len,
 			  uint64_t vaddr, nw_insns *out)
 {
-	struct x86 *x = calloc(1, sizeof(*x));
+	nw_cleanup(nw_free_ptr) struct x86 *x = calloc(1, sizeof(*x));
 	cs_mode mode = arch->word == 8 ? CS_MODE_64 : CS_MODE_32;
 	const char *why = nw_insn_no_memory;
 
-	if (x && cs_open(CS_ARCH_X86, mode, &x->handle) == CS_ERR_OK) {
-		cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON);
-		x->at = cs_malloc(x->handle);
-		if (x->at) {
-			why = walk_x86(x, code, len, vaddr, out);
-			cs_free(x->at, 1);
-		}
-		cs_close(&x->handle);
+	if (!x)
+		return why;
+	const struct capstone *capstone = &x->capstone;
+	if (!open_capstone(&x->capstone))
+		return "the disassembler's library (" NW_CAPSTONE_LIBRARY
+		       ") is missing or cannot be opened";
+	if (capstone->cs_open(CS_ARCH_X86, mode, &x->handle) != CS_ERR_OK)
+		return why;
+	capstone->cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	x->at = capstone->cs_malloc(x->handle);
+	if (x->at) {
+		why = walk_x86(x, code, len, vaddr, out);
+		capstone->cs_free(x->at, 1);
 	}
-	free(x);
+	capstone->cs_close(&x->handle);
 	return why;
 }
 
