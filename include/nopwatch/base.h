@@ -153,6 +153,8 @@ void nw_buf_add_shell(struct nw_buf *buf, const char *text);
 
 /* The character at text: its bytes (1..4), 0 if they are not well-formed UTF-8. */
 size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out);
+/* The bytes of a character (up to U+10FFFF); how many, 1..4. */
+size_t nw_utf8_encode(uint32_t code, char out[4]);
 
 /* asprintf into a fresh string; NULL when out of memory. The caller frees. */
 char *nw_text(const char *fmt, ...) nw_format(1, 2);
@@ -334,6 +336,5 @@ int nw_replace_text(const char *path, const char *text, size_t len, struct nw_er
 
 /* For nw_cleanup(): variables that free what they hold when they go out of scope. */
 void nw_free_ptr(void *ptr_to_ptr);
-void nw_close_fd(const int *fd);
 
 #endif

@@ -17,8 +17,6 @@
 
 struct nw_arch; /* registers, operand grammar and nops of one machine; see elf/arch.h */
 
-/* By e_machine, class and byte order of an ELF header; NULL: not one that uprobes know. */
-const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_endian);
 /* By name ("x86_64"), NULL if unknown. */
 const struct nw_arch *nw_arch_by_name(const char *name);
 const char *nw_arch_name(const struct nw_arch *arch);
@@ -31,9 +29,6 @@ const char *nw_arch_pc(const struct nw_arch *arch);
 const char *nw_arch_stack(const struct nw_arch *arch);
 unsigned int nw_arch_return_pops(const struct nw_arch *arch);
 bool nw_arch_callee_pops(const struct nw_arch *arch);
-/* The register that call frame information counts from, by its number in DWARF (the psABI's table
- * "DWARF register number mapping"), as the kernel spells it; NULL: another one. */
-const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf);
 /* The architecture that the tool itself was built for. */
 const struct nw_arch *nw_arch_native(void);
 /* Has a process an uprobe in its code there? code: in its memory; 1: yes, 0: no, -1: if the file has
@@ -191,6 +186,8 @@ void nw_image_free(struct nw_image *image);
 /* File offset of a linked address, through the segment that holds it; -1 if none does.
  * Only bytes that are in the file have one. exec: executable segments only. */
 int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);
+/* Does the path lead to this very file? */
+bool nw_image_is_at(const struct nw_image *image, const char *path);
 /* The nop in the file at that offset, if it is one. */
 enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset);
 /* "no USDT notes in 'FILE'", "the section headers of ... are gone", ... for NW_NOTES_*. */

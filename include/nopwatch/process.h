@@ -109,6 +109,8 @@ pid_t nw_pid_shown(pid_t pid);
  * that are not ELF are left out; so are, without without_notes, those without notes.
  */
 typedef NW_VEC(struct nw_image *) nw_images;
+/* The image of this file among them; NULL: there is none. */
+struct nw_image *nw_images_find(const nw_images *images, uint64_t dev, uint64_t ino);
 int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err);
 /* The files with USDT notes that any running process maps, as far as we may look, each once: where
@@ -182,16 +184,9 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 		       struct nw_error *err);
 void nw_mapping_facts_free(struct nw_mapping_facts *facts);
 
-/* Is this the mapping of this file? By inode, and device or build-id: overlayfs and btrfs tell
- * different devices for one file. */
-bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
-		      const struct nw_image *image);
 /* A path that leads from here to what a process maps; the caller frees. */
 char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping);
 
-/* What a process adds to the linked addresses of an image, from any mapping of it; -ENOENT. */
-int nw_load_bias(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
-		 uint64_t *bias);
 /* What an ifunc became in a process: its name, or 0xOFFSET, and the file; -ENOENT. */
 int nw_ifunc_target(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,
 		    char **name, char **file);

@@ -182,6 +182,17 @@ size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out)
 	return need;
 }
 
+size_t nw_utf8_encode(uint32_t code, char out[4])
+{
+	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	out[0] = (char)(lead[bytes] | code >> 6 * (bytes - 1));
+	for (size_t i = 1; i < bytes; i++)
+		out[i] = (char)(0x80 | (code >> 6 * (bytes - 1 - i) & 0x3f));
+	return bytes;
+}
+
 bool nw_is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Files that others have put where they are: looked at before they are opened. */
+/* Opening files that somebody else may have put there: what they are is looked at first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include "nopwatch/base.h"
 
-/* Nothing waits, and a terminal does not become ours, should it be one after all. */
+/* Should it be a FIFO or a terminal after all, open() does not wait, and the terminal does not become
+ * our controlling terminal. */
 #define HARMLESS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 static int regular(int fd, struct stat *st)
@@ -38,25 +39,21 @@ static int open_again(int dir, const char *path, const struct stat *seen)
 	return ret;
 }
 
-/* The link of a descriptor leads to the very file that was looked at, wherever its path leads
- * by now. */
-static int open_seen(int seen)
-{
-	char link[32];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
-	int fd = open(link, HARMLESS);
-	return fd < 0 ? -errno : fd;
-}
-
 /* Open what was found by O_PATH; its descriptor is closed. */
 static int open_found(int seen, int dir, const char *path)
 {
 	struct stat st;
 	int ret = regular(seen, &st);
 
-	if (ret == 0)
-		ret = open_seen(seen);
+	if (ret == 0) {
+		/* The link of a descriptor leads to the very file that was looked at,
+		 * wherever its path leads by now. */
+		char link[32];
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
+		int fd = open(link, HARMLESS);
+		ret = fd < 0 ? -errno : fd;
+	}
 	if (ret == -ENOENT && access("/proc/self/fd", F_OK) < 0)
 		ret = open_again(dir, path, &st);
 	close(seen);
@@ -140,7 +137,7 @@ bool nw_is_hollow(int fd)
 
 	if (size <= SMALL || (uint64_t)st.st_blocks >= size / TIMES / BLOCK)
 		return false;
-	/* some file systems do not count blocks: they have no holes to tell of, either */
+	/* a file system that does not count blocks reports no holes, either */
 	off_t hole = lseek(fd, 0, SEEK_HOLE);
 	return hole >= 0 && (uint64_t)hole < size;
 }

@@ -31,12 +31,6 @@ void nw_free_ptr(void *ptr_to_ptr)
 	free(*(void **)ptr_to_ptr);
 }
 
-void nw_close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
 int nw_strings_add(nw_strings *list, const char *text, size_t len)
 {
 	char **slot = nw_vec_add(list);

@@ -147,7 +147,8 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		} else if (!is_name(family, name, len)) {
 			continue;
 		}
-		/* the kernel's name with a number of at most two digits; notes are full of registers */
+		/* the kernel's name and at most two digits, without printf(): this runs for each
+		 * register of each note */
 		char *at = stpcpy(out->kernel, family->kernel);
 		if (number >= 10)
 			*at++ = (char)('0' + number / 10);

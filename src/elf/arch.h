@@ -121,14 +121,14 @@ struct nw_arch {
 	size_t barred_count;
 	const char *barred;
 
-	/* Does an uprobe stand at code? NULL: if it is not what the file has there. */
+	/* Is a uprobe armed at code? NULL: it is if the bytes are not those of the file. */
 	bool (*is_armed)(const unsigned char *code, size_t len);
 	/* The system call of newer kernels that replaces uprobes at long nops (6.18); 0: none. */
 	long uprobe_call;
 	/* A load that meets the end of a mapping keeps the bytes in front of it (5.8 on). */
 	bool partial_loads;
 	/*
-	 * The kernel reads the instruction once more to see whether it was a breakpoint. Is it gone by then, since
+	 * The kernel reads the instruction once more to see whether it was a breakpoint. If it is gone by then, since
 	 * the probe is being taken away, the program is killed by SIGILL (illegal_op() in arch/s390/kernel/traps.c,
 	 * do_undefinstr() in arch/arm/kernel/traps.c; others restart the instruction).
 	 */
@@ -159,6 +159,11 @@ struct nw_reg {
 	enum nw_reg_kind kind;
 };
 
+/* By e_machine, class and byte order of an ELF header; NULL: not one that uprobes know. */
+const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_endian);
+/* The register that call frame information counts from, by its number in DWARF (the psABI's table
+ * "DWARF register number mapping"), as the kernel spells it; NULL: another one. */
+const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf);
 /* Look up a register by the name an assembler prints, without its sigil. */
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out);

@@ -24,8 +24,9 @@ enum {
 	NW_MOST_GOT_WORK = 64 << 20 /* relocations looked at, for all operands of a file */
 };
 
-/* Sections do not overlap; read once each, and their string tables once for each table, they
- * have at most so many bytes. */
+/* How many bytes of sections may be read of a file. In an honest file sections do not overlap, so
+ * that reading each of them once, and a string table once for each table that uses it, stays within
+ * twice the file's size. */
 struct nw_section_budget {
 	uint64_t left;
 	bool spent; /* something was not read */

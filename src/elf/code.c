@@ -94,20 +94,17 @@ static const struct stretch *stretch_of(const struct function *f, uint64_t vaddr
 	return NULL;
 }
 
-static bool jumps(const struct nw_insn *insn)
-{
-	return (insn->kind == NW_INSN_JUMP || insn->kind == NW_INSN_BRANCH) &&
-	       insn->goal == NW_GOAL_TARGET;
-}
-
 /* Does every jump within the function lead to the beginning of an instruction? It may also skip a
  * lock prefix. */
 static bool is_consistent(const struct function *f)
 {
 	nw_vec_each (&f->stretches, stretch)
 		nw_vec_each (&stretch->insns, insn) {
-			const struct stretch *to = jumps(insn) ? stretch_of(f, insn->target)
-							       : NULL;
+			bool jumps = insn->kind == NW_INSN_JUMP ||
+				     insn->kind == NW_INSN_BRANCH;
+			const struct stretch *to = jumps && insn->goal == NW_GOAL_TARGET
+							   ? stretch_of(f, insn->target)
+							   : NULL;
 			if (!to || insn_at(&to->insns, insn->target))
 				continue;
 			const struct nw_insn *before = insn_at(&to->insns,
@@ -260,7 +257,7 @@ static const char *follow(struct function *f, const struct nw_insn *insn, nw_exi
 	return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
 }
 
-/* Does an array of pointers lead back into the function (a switch), or away (calls by number)? */
+/* Does an array of pointers lead back into the function (a switch), or to others (calls by number)? */
 static bool leads_within(const struct function *f, uint64_t array)
 {
 	unsigned char bytes[8] = {0};

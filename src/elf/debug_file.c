@@ -174,7 +174,8 @@ int nw_debug_file_open(const struct nw_image *image, Elf *elf)
 {
 	size_t len = root_length(image->path);
 	nw_cleanup(nw_free_ptr) char *root = strndup(image->path, len);
-	/* a link to the file says nothing of where it is; within a container, links are its own */
+	/* the debug file is looked for beside the file itself, not beside a link to it; links within
+	 * a container are followed within the container */
 	nw_cleanup(nw_free_ptr) char *path = len ? strdup(image->path + len)
 						 : realpath(image->path, NULL);
 	struct link link = {0};

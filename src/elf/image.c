@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * An ELF file as something to probe: who it is, where its segments lie, and its USDT notes.
+ * An ELF file as something to probe: its identity, where its segments lie, and its USDT notes.
  *
  * libelf reads headers and sections; nothing is mapped, so that a file that shrinks under us
  * is a failed read and not a SIGBUS. Three things are easy to get wrong and are done here
@@ -11,7 +11,7 @@
  *    both exist: linkers that drop the section leave 0 in the note (mold issue 1510).
  *  - The file offset goes through the PT_LOAD that holds the address, never through section
  *    headers or "the first segment" (llvm issue 66630); the semaphore has a PT_LOAD of its own.
- *  - One bad note must not cost the others: it is put aside with the reason.
+ *  - One bad note does not make the others unusable: it is put aside with the reason.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,31 +26,6 @@
 #include "arch.h"
 #include "budget.h"
 #include "symbol.h"
-
-/* ---- identity ----------------------------------------------------------------------- */
-
-static int read_identity(struct nw_image *image, struct nw_error *err)
-{
-	struct stat st;
-
-	if (fstat(image->fd, &st) < 0)
-		return nw_fail(err, errno, "cannot examine '%s': %s", image->path,
-			       nw_strerror(errno));
-	if (S_ISDIR(st.st_mode))
-		return nw_fail(err, EISDIR, "'%s' is a directory", image->path);
-	if (!S_ISREG(st.st_mode))
-		return nw_fail(err, ENOEXEC, "'%s' is not a regular file", image->path);
-	if (nw_is_hollow(image->fd))
-		return nw_fail(
-			err, EFBIG,
-			"'%s' is said to have %llu bytes, and nearly all of them are a hole: it is not read",
-			image->path, (unsigned long long)st.st_size);
-	image->dev = st.st_dev;
-	image->ino = st.st_ino;
-	image->size = (uint64_t)st.st_size;
-	image->mtime = st.st_mtim.tv_sec;
-	return 0;
-}
 
 static void set_build_id(struct nw_image *image, const unsigned char *bytes, size_t len)
 {
@@ -190,6 +165,13 @@ static enum nw_nop nop_at(const struct nw_image *image, struct code *code, uint6
 		    : NW_NOP_NONE;
 }
 
+bool nw_image_is_at(const struct nw_image *image, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == image->dev && st.st_ino == image->ino;
+}
+
 enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset)
 {
 	unsigned char code[16];
@@ -221,8 +203,9 @@ static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 }
 
 /*
- * Put aside a note whose site is not a nop. base: the address of .stapsdt.base, 0: there is
- * none; without it, or without the note's own record of it, code that moved is not found.
+ * Put aside a note whose site is not a nop. base: the address of .stapsdt.base, 0: the file has
+ * none. If it is missing there or in the note, that may be why: nothing tells then how far prelink
+ * has moved the code.
  */
 static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
 		     uint64_t offset, enum nw_nop nop)
@@ -238,24 +221,18 @@ static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_
 			image->skipped.item[image->skipped.count - 1].barred = true;
 		return ret;
 	}
-	int ret = skip(image, note,
-		       "there is %s at 0x%llx: the note does not belong to this code%s",
-		       nop == NW_NOP_TRAP ? "a breakpoint" : "no nop",
-		       (unsigned long long)note->pc,
-		       !note->base ? " (the linker lost its .stapsdt.base)"
-		       : !base	   ? " (the file's .stapsdt.base is gone)"
-				   : "");
+	int ret = skip(
+		image, note,
+		nop == NW_NOP_TRAP
+			? "there is a breakpoint at 0x%llx: the note does not belong to this code%s"
+			: "there is no nop at 0x%llx: the note does not belong to this code%s",
+		(unsigned long long)note->pc,
+		!note->base ? " (the linker lost its .stapsdt.base)"
+		: !base	    ? " (the file's .stapsdt.base is gone)"
+			    : "");
 	if (ret == 0)
 		image->skipped.item[image->skipped.count - 1].trap = nop == NW_NOP_TRAP;
 	return ret;
-}
-
-/* Put aside a note whose address is nowhere. */
-static int skip_lost(struct nw_image *image, const struct nw_note *note, uint64_t base)
-{
-	return skip(image, note, "address 0x%llx is in no executable segment%s",
-		    (unsigned long long)note->pc,
-		    note->base && !base ? " (the file's .stapsdt.base is gone)" : "");
 }
 
 static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
@@ -266,7 +243,10 @@ static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t
 			    "its address is 0: the linker dropped the code it stood in");
 	int64_t offset = nw_image_offset(image, note->pc, true);
 	if (offset < 0)
-		return skip_lost(image, note, base);
+		return skip(image, note, "address 0x%llx is in no executable segment%s",
+			    (unsigned long long)note->pc,
+			    note->base && !base ? " (the file's .stapsdt.base is gone)"
+						: "");
 	enum nw_nop nop = nop_at(image, code, (uint64_t)offset);
 	if (image->arch && (nop == NW_NOP_NONE || nop == NW_NOP_TRAP) && !force)
 		return skip_site(image, note, base, (uint64_t)offset, nop);
@@ -347,7 +327,7 @@ static int read_section(struct nw_image *image, struct sections *found, Elf_Scn 
 		return 0;
 	if (header.sh_size > image->size || header.sh_offset > image->size - header.sh_size)
 		return 0;
-	/* sections do not overlap; if they do, the file is not read over and over */
+	/* sections of an honest file do not overlap: together they are no larger than the file */
 	if (header.sh_size > image->size - found->note_size)
 		return 0;
 	Elf_Scn **slot = nw_vec_add(&found->notes);
@@ -454,17 +434,31 @@ static int read_image(struct nw_image *image, bool force, struct nw_error *err)
 {
 	GElf_Ehdr header;
 	Elf *elf = NULL;
-	int ret = read_identity(image, err);
+	struct stat st;
 
-	if (ret < 0)
-		return ret;
+	if (fstat(image->fd, &st) < 0)
+		return nw_fail(err, errno, "cannot examine '%s': %s", image->path,
+			       nw_strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return nw_fail(err, EISDIR, "'%s' is a directory", image->path);
+	if (!S_ISREG(st.st_mode))
+		return nw_fail(err, ENOEXEC, "'%s' is not a regular file", image->path);
+	if (nw_is_hollow(image->fd))
+		return nw_fail(
+			err, EFBIG,
+			"'%s' is said to have %llu bytes, and nearly all of them are a hole: it is not read",
+			image->path, (unsigned long long)st.st_size);
+	image->dev = st.st_dev;
+	image->ino = st.st_ino;
+	image->size = (uint64_t)st.st_size;
+	image->mtime = st.st_mtim.tv_sec;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return nw_fail(err, ENOSYS, "libelf is too old: %s", elf_errmsg(-1));
 	elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	if (!elf)
 		return nw_fail(err, ENOEXEC, "cannot read '%s': %s", image->path,
 			       elf_errmsg(-1));
-	ret = read_header(image, elf, &header, err);
+	int ret = read_header(image, elf, &header, err);
 	if (ret == 0)
 		ret = read_segments(image, elf, err);
 	if (ret == 0 && read_sections(image, elf, header.e_type != ET_REL, force) < 0)

@@ -45,8 +45,8 @@ struct nw_insns {
 typedef struct nw_insns nw_insns;
 
 /*
- * Take code at vaddr apart, from its first byte to its last. Returns NULL, or why that was not
- * possible, a sentence; it goes for all of the code then.
+ * Take code at vaddr apart, from its first byte to its last. Returns NULL, or a sentence that says why
+ * that was not possible: then nothing is known of any of the code.
  */
 const char *nw_insns_decode(const struct nw_arch *arch, const unsigned char *code,
 			    size_t len, uint64_t vaddr, nw_insns *out);

@@ -12,8 +12,8 @@
  * that is SIZE@OPERAND, a minus before the size for a signed value and an `f` behind it for a
  * floating-point one. The size counts, not the width of the register's name. Operands hold
  * blanks ("[sp, 12]") and '@' ("arr@GOTOFF(%ebx)"), so the string is cut before something that looks
- * like SIZE@, or at a blank where an operand is complete: some have no size. What each assembler writes is data (arch_table.c); this file is the
- * one engine that reads it all. It never guesses: text that does not fit completely becomes
+ * like SIZE@, or at a blank where an operand is complete: some have no size. What each assembler
+ * writes is data (arch_table.c); this file is the one parser for all of them. It never guesses: text that does not fit completely becomes
  * an operand of kind UNKNOWN with a sentence that names the form.
  */
 #include <ctype.h>
@@ -123,19 +123,10 @@ static size_t size_prefix(const char *text)
 	return digits && text[len] == '@' ? len + 1 : 0;
 }
 
-/* The number in a prefix; what no value is large enough for is cut, so that bits can be
- * counted in an unsigned int. */
-static unsigned int prefix_size(const char *digits)
-{
-	const unsigned long most = 999999;
-	unsigned long size = strtoul(digits, NULL, 10);
-
-	return (unsigned int)(size < most ? size : most);
-}
-
 /*
- * Does the text in front of a blank go on behind it: inside brackets, or at an operator? Behind a
- * size, only what can be nothing else begins another operand; without one, blanks are what cuts.
+ * Does the operand in front of a blank go on behind it: inside brackets, or at an operator? One with a
+ * size goes on unless what follows can only be the beginning of another operand; one without a size
+ * ends at the blank.
  */
 static bool goes_on(const char *text, const char *blank, const char *next, bool prefixed)
 {
@@ -201,7 +192,11 @@ static int add_argument(const struct nw_arch *arch, const struct argument *arg,
 	if (arg->prefix) {
 		op->is_signed = arg->text[0] == '-';
 		op->is_float = arg->text[arg->prefix - 2] == 'f';
-		op->size = prefix_size(arg->text + op->is_signed);
+		/* The number in a prefix; what no value is large enough for is cut, so that
+		 * bits can be counted in an unsigned int. */
+		const unsigned long most = 999999;
+		unsigned long size = strtoul((arg->text + op->is_signed), NULL, 10);
+		op->size = (unsigned int)(size < most ? size : most);
 	}
 	if (arg->prefix && op->size == 0)
 		op->problem = "a size of 0 bytes";

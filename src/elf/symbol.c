@@ -27,7 +27,7 @@ struct entry {
 	uint32_t name_len;   /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
 	unsigned int file;   /* number of the STT_FILE group, 0: global, or none */
 	const char *version; /* NULL: none */
-	bool hidden;	     /* an old version: who asks for none means another */
+	bool hidden;	     /* an old version: a name without a version does not mean it */
 };
 
 struct nw_symbols {
@@ -112,24 +112,6 @@ static int read_versions(struct nw_symbols *symbols, Elf *elf, struct versions *
 	return ret;
 }
 
-/* .symtab has it in the name, NAME@OLD or NAME@@DEFAULT; .dynsym in a table beside it. */
-static void set_version(struct entry *entry, const struct versions *versions, int number)
-{
-	const char *at = strchr(entry->symbol.name, '@');
-	GElf_Versym version;
-
-	if (at) {
-		entry->hidden = at[1] != '@';
-		entry->version = at + 1 + (at[1] == '@');
-	} else if (versions && versions->of_symbols &&
-		   gelf_getversym(versions->of_symbols, number, &version)) {
-		size_t index = version & 0x7fff;
-		entry->hidden = version & 0x8000;
-		if (index < versions->names.count)
-			entry->version = versions->names.item[index];
-	}
-}
-
 /* ---- tables ------------------------------------------------------------------------- */
 
 static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
@@ -166,7 +148,21 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 			entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >>
 						   2 << 2;
 	}
-	set_version(&entry, versions, number);
+	/* .symtab has it in the name, NAME@OLD or NAME@@DEFAULT; .dynsym in a table beside
+	 * it. */
+	const char *at = strchr(entry.symbol.name, '@');
+	GElf_Versym version;
+
+	if (at) {
+		entry.hidden = at[1] != '@';
+		entry.version = at + 1 + (at[1] == '@');
+	} else if (versions && versions->of_symbols &&
+		   gelf_getversym(versions->of_symbols, number, &version)) {
+		size_t index = version & 0x7fff;
+		entry.hidden = version & 0x8000;
+		if (index < versions->names.count)
+			entry.version = versions->names.item[index];
+	}
 	struct entry *named = nw_vec_add(&symbols->by_name);
 	if (!named)
 		return -ENOMEM;

@@ -119,8 +119,10 @@ int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool i
 	if (!why || i == types->count)
 		return 0;
 	const char *arg = types->item[i].name;
-	nw_fail_usage(err, "%s%s%s of '%s' cannot be had: %s", *arg ? "'" : "",
-		      *arg ? arg : "an argument", *arg ? "'" : "", name, why);
+	if (*arg)
+		nw_fail_usage(err, "'%s' of '%s' cannot be had: %s", arg, name, why);
+	else
+		nw_fail_usage(err, "an argument of '%s' cannot be had: %s", name, why);
 	if (is_return)
 		nw_error_hint(
 			err,

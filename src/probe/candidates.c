@@ -15,11 +15,11 @@
 /* Take over an image, or free it if the same file is there already. NULL: out of memory. */
 static struct nw_image *adopt(struct nw_selection *selection, struct nw_image *image)
 {
-	nw_vec_each (&selection->images, known) {
-		if ((*known)->dev == image->dev && (*known)->ino == image->ino) {
-			nw_image_free(image);
-			return *known;
-		}
+	struct nw_image *known = nw_images_find(&selection->images, image->dev, image->ino);
+
+	if (known) {
+		nw_image_free(image);
+		return known;
 	}
 	struct nw_image **slot = nw_vec_add(&selection->images);
 	if (!slot) {
@@ -144,7 +144,7 @@ static int add_globbed(const char *pattern, bool force, struct nw_selection *sel
 	return ret;
 }
 
-/* usdt:*:PROVIDER:NAME: whatever somebody runs. */
+/* usdt:*:PROVIDER:NAME: all files that running processes map. */
 static int add_running(const struct nw_scope *scope, struct nw_selection *selection,
 		       nw_images *out, struct nw_error *err)
 {

@@ -162,24 +162,20 @@ static char *search_library(const nw_strings *dirs, const char *name, bool elf)
 	return found;
 }
 
-static char *find_library(const char *name)
-{
-	nw_strings dirs = {0};
-
-	library_dirs(&dirs);
-	char *found = search_library(&dirs, name, true);
-	if (!found)
-		found = search_library(&dirs, name, false);
-	nw_strings_free(&dirs);
-	return found;
-}
-
 int nw_locate(const char *name, char **out, struct nw_error *err)
 {
 	char *path = strchr(name, '/') ? strdup(name) : find_program(name);
 
-	if (!path)
-		path = find_library(name);
+	if (!path) {
+		nw_strings dirs = {0};
+
+		library_dirs(&dirs);
+		char *found = search_library(&dirs, name, true);
+		if (!found)
+			found = search_library(&dirs, name, false);
+		nw_strings_free(&dirs);
+		path = found;
+	}
 	if (!path) {
 		nw_fail(err, ENOENT, "cannot find a program or library called '%s'", name);
 		nw_error_hint(
@@ -303,14 +299,6 @@ static int read_dynamic(const struct nw_image *image, struct dynamic *out)
 	return ret;
 }
 
-static bool have_file(const nw_images *images, const struct nw_image *image)
-{
-	nw_vec_each (images, other)
-		if ((*other)->dev == image->dev && (*other)->ino == image->ino)
-			return true;
-	return false;
-}
-
 /* Open dir/name if it is a library for the same machine that we do not have yet. */
 static bool add_library(const char *dir, const char *name, const struct nw_image *user,
 			bool force, nw_images *out)
@@ -321,7 +309,8 @@ static bool add_library(const char *dir, const char *name, const struct nw_image
 	if (!path || nw_image_open(path, force, &image, NULL) < 0)
 		return false;
 	bool same_kind = image->machine == user->machine && image->elf64 == user->elf64;
-	if (!same_kind || have_file(out, image) || !(slot = nw_vec_add(out))) {
+	if (!same_kind || nw_images_find(out, image->dev, image->ino) ||
+	    !(slot = nw_vec_add(out))) {
 		nw_image_free(image);
 		return same_kind;
 	}

@@ -62,8 +62,9 @@ int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 	return 0;
 }
 
-int nw_point_operands(struct nw_image *image, const char *args, struct nw_probe *probe,
-		      struct nw_point *point, struct nw_error *err)
+/* Give a point the operands of this text, and its probe as many arguments. */
+static int add_operands(struct nw_image *image, const char *args, struct nw_probe *probe,
+			struct nw_point *point, struct nw_error *err)
 {
 	if (!image->arch)
 		return 0;
@@ -118,7 +119,7 @@ static int add_site(const struct nw_spec *spec, const struct nw_scope *scope,
 	point->semaphore_offset = site->warning ? 0 : site->semaphore_offset;
 	if (point->operands.count || (!scope->want_operands && !spec->has_args))
 		return 0;
-	return nw_point_operands(image, site->args, probe, point, err);
+	return add_operands(image, site->args, probe, point, err);
 }
 
 /* Warnings about one file: the first few notes in full, the others as a number. */

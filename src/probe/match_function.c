@@ -97,7 +97,8 @@ static int find_place(const struct matching *m, struct found *f)
 				       spec->offset, m->image->path);
 		return 0;
 	}
-	/* ppc64: callers in the same file enter behind the instructions that set up the TOC for others */
+	/* ppc64: calls from the same file skip the first instructions, which set up the TOC (table of
+	 * contents) for calls from other files */
 	f->vaddr = f->symbol.value + (spec->offset ? spec->offset : f->symbol.local_entry);
 	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
 	if (offset < 0)
@@ -332,7 +333,8 @@ static int collect(const struct nw_symbol *symbol, void *arg)
 	return 0;
 }
 
-/* Other names of a function that is there: one is enough, since each would count its calls. */
+/* Is there a probe at this address, under another name of the function? One is enough: each would
+ * count the same calls. */
 static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
 {
 	for (size_t i = first; i < m->selection->probes.count; i++) {

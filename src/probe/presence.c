@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
- * mappings are swallowed by the kernel, so the only proof is the byte in the
- * process's memory. Which mapping is the file's is nw_mapping_is_of()'s business.
+ * mappings are not reported by the kernel, so the only proof is the byte in the
+ * process's memory. Which mapping is the file's is decided by nw_mapping_is_of().
  */
 #include <elf.h>
 #include <errno.h>
@@ -11,12 +11,6 @@
 #include <unistd.h>
 
 #include "nopwatch/probe.h"
-
-static bool covers(const struct nw_mapping *mapping, uint64_t offset)
-{
-	return offset >= mapping->offset &&
-	       offset - mapping->offset < mapping->end - mapping->start;
-}
 
 static bool is_armed(const struct nw_point *point, const unsigned char *code, size_t len)
 {
@@ -55,7 +49,10 @@ static void check_point(const struct nw_process *process, const struct nw_point 
 	unsigned char code[16];
 
 	nw_vec_each (&process->maps, mapping) {
-		if (!mapping->exec || !covers(mapping, point->offset) ||
+		bool covers = point->offset >= mapping->offset &&
+			      point->offset - mapping->offset <
+				      mapping->end - mapping->start;
+		if (!mapping->exec || !covers ||
 		    !nw_mapping_is_of(process->dir, mapping, &file))
 			continue;
 		uint64_t at = mapping->start + (point->offset - mapping->offset);

@@ -65,16 +65,6 @@ static int skip_past(struct nw_scan *scan, const char *end, const char *what)
 	return 0;
 }
 
-/* Behind the string that begins here, or at the end of its line. */
-static const char *past_string(const char *at, const char *end)
-{
-	char quote = *at++;
-
-	while (at < end && *at != '\n' && *at != quote)
-		at += at[0] == '\\' && at + 1 < end && at[1] != '\n' ? 2 : 1;
-	return at < end && *at == quote ? at + 1 : at;
-}
-
 /*
  * From within "%( ... %)" to one of its own marks, "%?" or "%)", with others nested in it.
  * NULL: it does not end.
@@ -85,7 +75,13 @@ static const char *own_mark(const char *at, const char *end, char mark)
 
 	while (at + 1 < end) {
 		if (*at == '"') {
-			at = past_string(at, end);
+			/* Behind the string that begins here, or at the end of its line. */
+			char quote = *at++;
+
+			while (at < end && *at != '\n' && *at != quote)
+				at += at[0] == '\\' && at + 1 < end && at[1] != '\n' ? 2
+										     : 1;
+			at = at < end && *at == quote ? at + 1 : at;
 			continue;
 		}
 		if (at[0] == '%' && at[1] == mark && depth == 0)
@@ -166,27 +162,6 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '@';
 }
 
-static int take_token(struct nw_scan *scan)
-{
-	unsigned char c = (unsigned char)*scan->at;
-
-	scan->token = (struct nw_token){.line = scan->line, .text = scan->at, .len = 1};
-	if (c == '"' || c == '\'')
-		return take_string(scan);
-	if (!isprint(c))
-		return nw_scan_fail(scan, "a byte 0x%02x: this is not such a text file", c);
-	if (!is_word((char)c)) {
-		scan->token.kind = NW_TOKEN_MARK;
-		scan->at++;
-		return 0;
-	}
-	while (scan->at < scan->end && is_word(*scan->at))
-		scan->at++;
-	scan->token.kind = isdigit(c) ? NW_TOKEN_NUMBER : NW_TOKEN_WORD;
-	scan->token.len = (size_t)(scan->at - scan->token.text);
-	return 0;
-}
-
 int nw_scan_next(struct nw_scan *scan)
 {
 	int ret = 0;
@@ -195,8 +170,27 @@ int nw_scan_next(struct nw_scan *scan)
 		ret = skip_one(scan);
 	if (ret < 0)
 		return ret;
-	if (ret == 1)
-		return take_token(scan);
+	if (ret == 1) {
+		unsigned char c = (unsigned char)*scan->at;
+
+		scan->token = (struct nw_token){
+			.line = scan->line, .text = scan->at, .len = 1};
+		if (c == '"' || c == '\'')
+			return take_string(scan);
+		if (!isprint(c))
+			return nw_scan_fail(
+				scan, "a byte 0x%02x: this is not such a text file", c);
+		if (!is_word((char)c)) {
+			scan->token.kind = NW_TOKEN_MARK;
+			scan->at++;
+			return 0;
+		}
+		while (scan->at < scan->end && is_word(*scan->at))
+			scan->at++;
+		scan->token.kind = isdigit(c) ? NW_TOKEN_NUMBER : NW_TOKEN_WORD;
+		scan->token.len = (size_t)(scan->at - scan->token.text);
+		return 0;
+	}
 	scan->token = (struct nw_token){.kind = NW_TOKEN_END, .line = scan->line};
 	return 0;
 }

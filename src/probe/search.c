@@ -48,7 +48,8 @@ static int add_pattern(struct nw_search *search, const char *word, struct nw_err
 	return 0;
 }
 
-/* A word is a file if there is one, or if it can only be one; else a pattern. */
+/* A word is a file if there is one of that name, or if it looks like a path and not like a spec; a bare
+ * name that is a program or a library means that; anything else is a pattern. */
 static int add_word(struct nw_search *search, const char *word, struct nw_error *err)
 {
 	bool elsewhere = search->file || search->pid_count;
@@ -158,23 +159,7 @@ static void search_running(struct searching *s)
 		s->finder->failed(s->finder->arg, &err, true);
 	nw_vec_each (&images, image)
 		hand_over(s, *image, true);
-	nw_vec_free(&images); /* whoever found them has them */
-}
-
-static void search_place(struct searching *s, const char *place)
-{
-	struct nw_error err;
-	struct stat st;
-
-	if (strcmp(place, "*") == 0)
-		search_running(s);
-	else if (stat(place, &st) < 0 && nw_has_glob(place))
-		search_glob(s, place);
-	else if (stat(place, &st) < 0 || !S_ISDIR(st.st_mode))
-		search_file(s, place);
-	else if (nw_walk(place, s->search->force, found_in_tree, s, &err) < 0 &&
-		 !s->stopped)
-		s->finder->failed(s->finder->arg, &err, false);
+	nw_vec_free(&images); /* the finder owns the images */
 }
 
 static void search_process(struct searching *s, pid_t pid)
@@ -186,7 +171,7 @@ static void search_process(struct searching *s, pid_t pid)
 		s->finder->failed(s->finder->arg, &err, false);
 	nw_vec_each (&images, image)
 		hand_over(s, *image, false);
-	nw_vec_free(&images); /* whoever found them has them */
+	nw_vec_free(&images); /* the finder owns the images */
 }
 
 /* A bare name is that of a program or a library; what is none is looked for as it is. */
@@ -207,8 +192,21 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 
 	nw_vec_each (&search->places, place) {
 		nw_cleanup(nw_free_ptr) char *path = s.stopped ? NULL : locate(*place);
-		if (path)
-			search_place(&s, path);
+		if (path) {
+			struct nw_error err;
+			struct stat st;
+
+			if (strcmp(path, "*") == 0)
+				search_running(&s);
+			else if (stat(path, &st) < 0 && nw_has_glob(path))
+				search_glob(&s, path);
+			else if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+				search_file(&s, path);
+			else if (nw_walk(path, s.search->force, found_in_tree, &s, &err) <
+					 0 &&
+				 !s.stopped)
+				s.finder->failed(s.finder->arg, &err, false);
+		}
 	}
 	for (size_t i = 0; i < search->pid_count && !s.stopped; i++)
 		search_process(&s, search->pids[i]);

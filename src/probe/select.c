@@ -9,25 +9,6 @@
 
 /* ---- near names --------------------------------------------------------------------- */
 
-static void consider(struct nw_near *near, const char *text, unsigned int distance)
-{
-	unsigned int at = NW_NEAR_MOST;
-
-	for (unsigned int i = 0; i < NW_NEAR_MOST; i++)
-		if (near->text[i][0] && strcmp(near->text[i], text) == 0)
-			return;
-	while (at > 0 && (!near->text[at - 1][0] || distance < near->distance[at - 1]))
-		at--;
-	if (at == NW_NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
-		return;
-	for (unsigned int i = NW_NEAR_MOST - 1; i > at; i--) {
-		memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
-		near->distance[i] = near->distance[i - 1];
-	}
-	strcpy(near->text[at], text);
-	near->distance[at] = distance;
-}
-
 /* Distance by name first, provider second; a name that holds the other one is near, too. */
 void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
 		      const char *provider, const char *name)
@@ -42,8 +23,25 @@ void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const ch
 	if (!holds && by_name > limit)
 		return;
 	nw_cleanup(nw_free_ptr) char *text = nw_text("%s%s:%s", prefix, provider, name);
-	if (text)
-		consider(near, text, (holds ? 1 : by_name) + by_provider);
+	if (text) {
+		unsigned int distance = (holds ? 1 : by_name) + by_provider;
+		unsigned int at = NW_NEAR_MOST;
+
+		for (unsigned int i = 0; i < NW_NEAR_MOST; i++)
+			if (near->text[i][0] && strcmp(near->text[i], text) == 0)
+				return;
+		while (at > 0 &&
+		       (!near->text[at - 1][0] || distance < near->distance[at - 1]))
+			at--;
+		if (at == NW_NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
+			return;
+		for (unsigned int i = NW_NEAR_MOST - 1; i > at; i--) {
+			memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
+			near->distance[i] = near->distance[i - 1];
+		}
+		strcpy(near->text[at], text);
+		near->distance[at] = distance;
+	}
 }
 
 void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err)
@@ -118,9 +116,8 @@ void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32])
 		snprintf(out, 32, "arg%zu", i);
 }
 
-int nw_arg_find(const struct nw_probe *probe, const char *name)
+int nw_arg_named(const struct nw_probe *probe, const char *name)
 {
-	uint64_t number;
 	char known[32];
 
 	for (size_t i = 0; i < probe->args.count; i++) {
@@ -128,6 +125,16 @@ int nw_arg_find(const struct nw_probe *probe, const char *name)
 		if (strcmp(known, name) == 0)
 			return (int)i;
 	}
+	return -1;
+}
+
+int nw_arg_find(const struct nw_probe *probe, const char *name)
+{
+	int named = nw_arg_named(probe, name);
+	uint64_t number;
+
+	if (named >= 0)
+		return named;
 	if (strncmp(name, "arg", 3) != 0 || nw_parse_u64(name + 3, &number) < 0 ||
 	    number >= probe->args.count)
 		return -1;
@@ -197,7 +204,8 @@ static int select_one(const struct nw_spec *asked, const struct nw_scope *scope,
 	if (spec->kind == NW_SPEC_TRACEPOINT)
 		return nw_match_events(spec, scope, selection, err);
 	ret = nw_candidates_find(spec, scope, selection, &candidates, err);
-	meant.perf = false; /* one of the two from here on */
+	meant.perf =
+		false; /* from here on "sdt_" is either part of the provider or not there */
 	if (literal && has_literally(asked, literal, &candidates))
 		meant.provider = literal;
 	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {

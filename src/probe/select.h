@@ -46,9 +46,6 @@ int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 /* Give a probe the names and types that the user gave for its arguments. */
 int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 		       struct nw_error *err);
-/* Give a point the operands of this text, and its probe as many arguments. */
-int nw_point_operands(struct nw_image *image, const char *args, struct nw_probe *probe,
-		      struct nw_point *point, struct nw_error *err);
 
 /* The same for a tracepoint, whose image is the kernel. Fails if it matches none. */
 int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,

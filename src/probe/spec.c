@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Probe specs: every spelling that users of the neighbouring tools have in their fingers.
+ * Probe specs, in the spellings that users of other tools know.
  *
  *	usdt:PATH:PROVIDER:NAME		bpftrace, and what `list` prints
  *	usdt::PROVIDER:NAME  usdt:PATH:NAME
@@ -197,14 +197,6 @@ static char *glob_field(char *field)
 	return field;
 }
 
-/* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module and function. */
-static size_t skip_dtrace_fields(const char *text, size_t len)
-{
-	while (len && text[len - 1] == ':')
-		len--;
-	return len;
-}
-
 /* perf's sdt_PROVIDER stands alone; behind a path "sdt_" is but the start of a name. */
 static size_t perf_prefix(const char *text, size_t len)
 {
@@ -217,8 +209,12 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 	if (len && text[0] == '%')
 		text++, len--;
 	spec->name = glob_field(cut_field(text, &len));
-	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':')
-		len = skip_dtrace_fields(text, len);
+	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':') {
+		/* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module
+		 * and function. */
+		while (len && text[len - 1] == ':')
+			len--;
+	}
 	if (!memchr(text, ':', len) &&
 	    (memchr(text, '/', len) || memmem(text, len, ".so", 3))) {
 		spec->provider = strdup("*"); /* usdt:PATH:NAME */
@@ -316,13 +312,13 @@ static size_t without_args(const char *text)
 	return len && text[len - 1] == ')' && open ? (size_t)(open - text) : len;
 }
 
-/* Of other tools, and nothing that uprobes could do. */
+/* Kinds of probes that other tools have and that cannot be had with uprobes. */
 static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
 				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
 
 /*
- * Take ",returns=insn" out of a function's spec, before its arguments or behind them. (A path may
- * hold a comma: of that what follows has colons or slashes.)
+ * Take ",returns=insn" out of a function's spec, before its arguments or behind them. (A comma that
+ * is part of a path has a colon or a slash behind it.)
  */
 static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 {

@@ -180,13 +180,6 @@ static int find_aliases(struct nw_image *image, const char *name, uint64_t vaddr
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-/* Hand-written assembly often gives its functions neither a type nor a size. */
-static bool is_code(const struct nw_image *image, const struct nw_symbol *symbol)
-{
-	return symbol->function ||
-	       (!symbol->object && nw_image_offset(image, symbol->value, true) >= 0);
-}
-
 static enum nw_symbol_state state_of(const struct nw_image *image, int ret,
 				     const struct nw_symbol *symbol)
 {
@@ -196,7 +189,9 @@ static enum nw_symbol_state state_of(const struct nw_image *image, int ret,
 		return NW_SYMBOL_AMBIGUOUS;
 	if (ret < 0)
 		return NW_SYMBOL_MISSING;
-	return is_code(image, symbol) ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
+	/* hand-written assembly often gives its functions neither a type nor a size */
+	bool in_code = !symbol->object && nw_image_offset(image, symbol->value, true) >= 0;
+	return symbol->function || in_code ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
 }
 
 static bool has_note(const struct nw_image *image, const char *name)

@@ -227,15 +227,6 @@ static int parse_body(struct nw_scan *scan, struct nw_named_arg *args)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* What is behind the last slash: installations differ, names do not. */
-static char *program_name(const struct nw_token *path)
-{
-	const char *base = memrchr(path->text, '/', path->len);
-
-	base = base ? base + 1 : path->text;
-	return strndup(base, (size_t)(path->text + path->len - base));
-}
-
 static int add_mark(struct nw_scan *scan, const struct mark *mark,
 		    const struct nw_named_arg *args, size_t count, struct nw_types *types)
 {
@@ -244,8 +235,14 @@ static int add_mark(struct nw_scan *scan, const struct mark *mark,
 	if (!probe)
 		return nw_scan_fail(scan, "more probes than there is room for");
 	probe->name = strndup(mark->name.text, mark->name.len);
-	if (mark->program.kind == NW_TOKEN_STRING)
-		probe->program = program_name(&mark->program);
+	if (mark->program.kind == NW_TOKEN_STRING) {
+		/* What is behind the last slash: installations differ, names do not. */
+		const char *base = memrchr(mark->program.text, '/', mark->program.len);
+
+		base = base ? base + 1 : mark->program.text;
+		probe->program = strndup(
+			base, (size_t)(mark->program.text + mark->program.len - base));
+	}
 	if (mark->provider.kind == NW_TOKEN_STRING)
 		probe->provider = strndup(mark->provider.text, mark->provider.len);
 	if (!probe->name || (mark->program.kind == NW_TOKEN_STRING && !probe->program) ||

@@ -69,11 +69,14 @@ static int check_type(const struct nw_spec *spec, const struct nw_named_arg *arg
 	if (is_number && arg->type.base != NW_TYPE_STRING &&
 	    arg->type.base != NW_TYPE_FLOAT && !arg->type.array)
 		return 0;
-	nw_fail_usage(err, "'%s': the field '%s' is %s and cannot be had as another type",
-		      spec->text, arg->name,
-		      is_number	     ? "a number"
-		      : field->array ? "an array"
-				     : "a string");
+	nw_fail_usage(
+		err,
+		is_number
+			? "'%s': the field '%s' is a number and cannot be had as another type"
+		: field->array
+			? "'%s': the field '%s' is an array and cannot be had as another type"
+			: "'%s': the field '%s' is a string and cannot be had as another type",
+		spec->text, arg->name);
 	return -EINVAL;
 }
 
@@ -181,25 +184,6 @@ static int check_named(const struct nw_spec *spec, const struct nw_selection *se
 	return 0;
 }
 
-static int check_spec(const struct nw_spec *spec, const struct nw_scope *scope,
-		      struct nw_error *err)
-{
-	bool glob = nw_has_glob(spec->provider) || nw_has_glob(spec->name);
-
-	nw_vec_each (&spec->args, arg)
-		if (!*arg->name)
-			return nw_fail_usage(
-				err,
-				"'%s': a tracepoint's fields have names of their own: one is empty",
-				spec->text);
-	if (glob && !scope->events)
-		return nw_fail_usage(
-			err,
-			"'%s': which events the kernel has cannot be told here: name them one by one",
-			spec->text);
-	return 0;
-}
-
 /* ---- events ------------------------------------------------------------------------- */
 
 static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
@@ -248,13 +232,22 @@ int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
 		    struct nw_selection *selection, struct nw_error *err)
 {
 	nw_strings names = {0};
-	int ret = check_spec(spec, scope, err);
+	bool glob = nw_has_glob(spec->provider) || nw_has_glob(spec->name);
 
-	if (ret < 0)
-		return ret;
+	nw_vec_each (&spec->args, arg)
+		if (!*arg->name)
+			return nw_fail_usage(
+				err,
+				"'%s': a tracepoint's fields have names of their own: one is empty",
+				spec->text);
+	if (glob && !scope->events)
+		return nw_fail_usage(
+			err,
+			"'%s': which events the kernel has cannot be told here: name them one by one",
+			spec->text);
 	if (!scope->events)
 		return add_event(spec, scope, spec->provider, spec->name, selection, err);
-	ret = scope->events->names(scope->events->arg, &names, err);
+	int ret = scope->events->names(scope->events->arg, &names, err);
 	if (ret == 0)
 		ret = match_names(spec, scope, &names, selection, err);
 	nw_strings_free(&names);

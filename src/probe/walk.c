@@ -318,23 +318,8 @@ struct walk {
 	bool started;
 };
 
-static void set_read(struct walk *walk, struct dir *dir, int ret)
-{
-	for (size_t i = dir->entries.count; i-- > 0;) {
-		struct dir *below = dir->entries.item[i].dir;
-		if (!below)
-			continue;
-		below->next = walk->todo;
-		walk->todo = below;
-	}
-	dir->read = true;
-	walk->read++;
-	if (ret < 0)
-		walk->failed = ret;
-	pthread_cond_broadcast(&walk->changed);
-}
-
-/* Read whatever is to be read, until this is; NULL: to the end. With the lock held. */
+/* Read directories from the list until the one given has been read; NULL: until the walk ends. With
+ * the lock held. */
 static void read_until(struct walk *walk, struct reader *reader, const struct dir *until)
 {
 	while (until ? !until->read : !walk->ended) {
@@ -348,7 +333,18 @@ static void read_until(struct walk *walk, struct reader *reader, const struct di
 		pthread_mutex_unlock(&walk->lock);
 		int ret = wanted ? read_dir(reader, dir) : 0;
 		pthread_mutex_lock(&walk->lock);
-		set_read(walk, dir, ret);
+		for (size_t i = dir->entries.count; i-- > 0;) {
+			struct dir *below = dir->entries.item[i].dir;
+			if (!below)
+				continue;
+			below->next = walk->todo;
+			walk->todo = below;
+		}
+		dir->read = true;
+		walk->read++;
+		if (ret < 0)
+			walk->failed = ret;
+		pthread_cond_broadcast(&walk->changed);
 	}
 }
 

@@ -14,6 +14,8 @@
 #include "elf/budget.h"
 #include "nopwatch/process.h"
 
+#include "proc.h"
+
 struct search {
 	const struct nw_symbol *symbol;
 	bool own; /* the file that holds the resolver */
@@ -27,7 +29,7 @@ static void add_slot(struct search *search, uint64_t slot)
 		search->slots[search->count++] = slot;
 }
 
-/* Is the relocation one that the ifunc fills? */
+/* Is this a relocation whose slot gets what the ifunc's resolver answers? */
 static bool is_filled(const struct nw_arch *arch, const struct search *search,
 		      const GElf_Rela *rela, const char *name)
 {

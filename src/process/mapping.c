@@ -17,6 +17,8 @@
 #include "base/old_headers.h"
 #include "nopwatch/process.h"
 
+#include "proc.h"
+
 /* ---- one mapping -------------------------------------------------------------------- */
 
 static struct nw_image *open_mapped(pid_t pid, const struct nw_mapping *mapping)
@@ -35,8 +37,10 @@ static bool same_build(const struct nw_image *a, const struct nw_image *b)
 	return a && b && *a->build_id && strcmp(a->build_id, b->build_id) == 0;
 }
 
-bool nw_mapping_shows(pid_t pid, const struct nw_mapping *mapping,
-		      const struct nw_image *image)
+/* Is this the mapping of this file? By inode, and device or build-id: overlayfs and btrfs tell
+ * different devices for one file. */
+static bool mapping_shows(pid_t pid, const struct nw_mapping *mapping,
+			  const struct nw_image *image)
 {
 	const struct nw_file_id file = nw_image_file_id(image);
 	char path[32];
@@ -74,7 +78,7 @@ int nw_load_bias(pid_t pid, const nw_mappings *maps, const struct nw_image *imag
 		 uint64_t *bias)
 {
 	nw_vec_each (maps, mapping) {
-		if (!nw_mapping_shows(pid, mapping, image))
+		if (!mapping_shows(pid, mapping, image))
 			continue;
 		nw_vec_each (&image->segments, segment) {
 			uint64_t first = segment->offset & ~(uint64_t)4095;
@@ -119,7 +123,7 @@ static void check_code(pid_t pid, const nw_mappings *maps, const struct nw_image
 static bool maps_it(pid_t pid, const nw_mappings *maps, const struct nw_image *image)
 {
 	nw_vec_each (maps, mapping)
-		if (mapping->ino == image->ino && nw_mapping_shows(pid, mapping, image))
+		if (mapping->ino == image->ino && mapping_shows(pid, mapping, image))
 			return true;
 	return false;
 }

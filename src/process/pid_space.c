@@ -6,7 +6,7 @@
  *
  * Which namespace a /proc belongs to: the first one has always the same inode, PROC_PID_INIT_INO of
  * include/linux/proc_ns.h (3.8), and it alone has the kernel's own threads, of which kthreadd is
- * number 2. Process 1 would say it, too, but may not be looked at by everybody's root. Each process's numbers, from the
+ * number 2. Process 1 would tell, too, but root of a container may not look at it. Each process's numbers, from the
  * namespace of the /proc that is read down to its own, are in the NSpid line of its status (4.1).
  */
 #include <errno.h>
@@ -87,7 +87,7 @@ static bool has_kernel_threads(int proc)
 	return found;
 }
 
-/* Does /proc? */
+/* Does /proc show the kernel's own numbers? */
 static bool has_kernels_numbers(int proc)
 {
 	ino_t own = namespace_of(proc, "self");

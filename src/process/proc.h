@@ -16,4 +16,8 @@ int nw_proc_numbers(int dir, nw_pids *out);
 /* Of the task `name` below this /proc: its process and its name. 0 or -errno. */
 int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16]);
 
+/* What a process adds to the linked addresses of an image, from any mapping of it; -ENOENT. */
+int nw_load_bias(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
+		 uint64_t *bias);
+
 #endif

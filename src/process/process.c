@@ -322,12 +322,12 @@ static size_t file_key(const struct nw_mapping *mapping, char key[40])
 				mapping->ino);
 }
 
-static bool have_image(const nw_images *images, const struct stat *st)
+struct nw_image *nw_images_find(const nw_images *images, uint64_t dev, uint64_t ino)
 {
 	nw_vec_each (images, image)
-		if ((*image)->dev == st->st_dev && (*image)->ino == st->st_ino)
-			return true;
-	return false;
+		if ((*image)->dev == dev && (*image)->ino == ino)
+			return *image;
+	return NULL;
 }
 
 /* Add the file behind a mapping. What cannot be opened or is no ELF file is passed over. */
@@ -349,7 +349,8 @@ static int add_mapped(const struct nw_process *process, const struct nw_mapping 
 		close(fd);
 		return nw_no_memory(err);
 	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || have_image(out, &st)) {
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    nw_images_find(out, st.st_dev, st.st_ino)) {
 		close(fd);
 		return 0;
 	}
