@@ -20,20 +20,7 @@ void nw_tracefs_close(struct nw_tracefs *fs);
 /* Files below a directory of tracefs. All return 0 or -errno; read adds to out. */
 int nw_tracefs_read(int dir, const char *file, struct nw_buf *out);
 int nw_tracefs_write(int dir, const char *file, const char *text); /* replaces */
-int nw_tracefs_append(int dir, const char *file, const char *text);
 bool nw_tracefs_has(int dir, const char *file);
-/* The kernel's own reason for refusing this definition, from error_log; "" if it has none. */
-void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128]);
-
-/* What an error number means: a sentence, in answer to what was tried. Never NULL. */
-enum nw_refusal {
-	NW_REFUSED_OTHERWISE,
-	NW_REFUSED_DEFINITION,
-	NW_REFUSED_ENABLING,
-	NW_REFUSED_DELETION,
-	NW_REFUSED_INSTANCE,
-};
-const char *nw_refusal_text(enum nw_refusal what, int code);
 
 /* The events that the kernel has, as "SYSTEM:EVENT", but those of sessions like ours. */
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err);

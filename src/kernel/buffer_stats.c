@@ -5,8 +5,8 @@
 
 #include "nopwatch/kernel.h"
 
-/* The number behind a name that begins a line ("commit overrun" has another's in it); a kernel that has miscounted
- * prints a negative one. */
+/* The number behind a name. The name has to begin its line: "commit overrun" ends in another
+ * name. A kernel that has miscounted prints a negative number, which counts as 0. */
 static uint64_t number_of(const char *stats, const char *name)
 {
 	size_t len = strlen(name);
@@ -21,7 +21,8 @@ static uint64_t number_of(const char *stats, const char *name)
 	return 0;
 }
 
-/* "oldest event ts:    57.123456": seconds, in nanoseconds; 0: another clock's ticks, or none. */
+/* The nanoseconds of "oldest event ts:    57.123456"; 0: there is no such line, or the clock does
+ * not count seconds. */
 static uint64_t time_of(const char *stats, const char *name)
 {
 	const char *at = strstr(stats, name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The proof of what README and files only tell of: probes in our own executable, defined, armed,
- * hit and read back, in a session of its own that is taken away like any other. What works here
- * works for others; what is refused or silent does not, whatever the files say (RHEL 7 has
+ * Trials of what README and the files of tracefs promise: probes in our own executable are defined,
+ * armed, hit and read back, in a session of their own that is taken away like any other. A feature
+ * that is refused or records nothing here is not there, whatever the files say (RHEL 7 has
  * instances, but no uprobe records in them).
  */
 #include <errno.h>
@@ -26,7 +26,8 @@
 #define PROBED __attribute__((noinline))
 #endif
 
-/* Known by their addresses, and different, so that the compiler does not make them one. */
+/* The functions that are probed, by their addresses. Their bodies differ, so that the compiler does
+ * not merge them into one. */
 void nw_canary_hit(uint64_t number, const uint32_t *word, const char *text);
 void nw_canary_other(void);
 void nw_canary_counted(void);
@@ -46,7 +47,7 @@ PROBED void nw_canary_counted(void)
 	__asm__ volatile("nop; nop; nop" : : : "memory");
 }
 
-/* In the file, not in .bss, for the kernel to find it by its offset. */
+/* In .data, since the kernel is told its offset in the file, and .bss is not in the file. */
 static volatile uint16_t semaphore __attribute__((section(".data"))) = 0;
 
 static void hit_all(void)
@@ -107,7 +108,7 @@ struct canary {
 	int defined[NW_COUNT(trials)]; /* 0 or -errno; -ENOSYS: not tried */
 };
 
-/* What came of it; a failure stays one. */
+/* Take down what a trial has shown. What has failed once stays failed. */
 static void conclude(struct canary *c, enum nw_feature feature, bool has, const char *what)
 {
 	struct nw_features *features = c->features;
@@ -179,8 +180,9 @@ static int spell_fetches(const char *fetches, struct nw_buf *out)
 }
 
 /*
- * Is there anything to find out? What README would tell of and does not is not there: it was
- * written by the commit that brought it, and each refusal is a line or two in the kernel's log.
+ * Does the trial have to be made? Not where README does not mention what it mentions on kernels that
+ * have it: each of those lines came with the commit of its feature. And a definition that the kernel
+ * refuses leaves a line or two in its log.
  */
 static bool is_open(const struct canary *c, const struct trial *trial)
 {
@@ -229,20 +231,6 @@ static unsigned int count_lines(const struct canary *c, const char *event)
 	return counting.lines;
 }
 
-/* The event of several sites begins with the gate that makes it safe to delete (gate.c). */
-static void define_gate(struct canary *c)
-{
-	nw_cleanup(nw_free_ptr) char *event = nw_text("%s/multi", c->group);
-	nw_cleanup(nw_free_ptr) char *line = event ? nw_gate_line(&c->journal, event, false,
-								  "")
-						   : NULL;
-
-	if (c->features->has[NW_FEATURE_MULTI_SITE] && line &&
-	    nw_gate_step(&c->doing, &c->journal, NW_GATE_MAKE) == 0)
-		c->gated = nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line,
-					 NULL) == 0;
-}
-
 /* ---- in a ring buffer --------------------------------------------------------------- */
 
 static int write_where(struct canary *c, const char *file, const char *text)
@@ -275,20 +263,6 @@ static unsigned int count_records(const char *trace, const char *event, const ch
 		count += found && found < end;
 	}
 	return count;
-}
-
-static void judge_records(struct canary *c, const char *trace)
-{
-	for (size_t i = 0; i < NW_COUNT(trials); i++) {
-		const struct trial *t = &trials[i];
-		unsigned int sites = t->feature == NW_FEATURE_MULTI_SITE ? 2 : 1;
-		unsigned int seen = count_records(trace, t->event, t->says) +
-				    count_records(trace, t->event, t->or_says);
-		if (c->defined[i] == 0)
-			judge(c, t->feature,
-			      seen >= sites ? NULL
-					    : "defined, but not recorded as it was hit");
-	}
 }
 
 /* "comm-1 [000] d.... 12345.678901: hit: (0x...": seconds of the trace clock. */
@@ -325,7 +299,7 @@ static void try_clock(struct canary *c)
 	nw_buf_free(&trace);
 }
 
-/* Restricted to another thread, nothing of ours may be recorded. */
+/* With recording restricted to another thread, a hit of ours must not be recorded. */
 static void try_event_pid(struct canary *c)
 {
 	struct nw_buf trace = {0};
@@ -367,7 +341,17 @@ static bool try_records(struct canary *c, const char **failure)
 		   : any   ? NULL
 			   : "no record in the instance";
 	if (any) {
-		judge_records(c, text);
+		for (size_t i = 0; i < NW_COUNT(trials); i++) {
+			const struct trial *t = &trials[i];
+			unsigned int sites = t->feature == NW_FEATURE_MULTI_SITE ? 2 : 1;
+			unsigned int seen = count_records(text, t->event, t->says) +
+					    count_records(text, t->event, t->or_says);
+			if (c->defined[i] == 0)
+				judge(c, t->feature,
+				      seen >= sites
+					      ? NULL
+					      : "defined, but not recorded as it was hit");
+		}
 		if (raised == closed)
 			judge(c, NW_FEATURE_REF_CTR, "the semaphore was not raised");
 	}
@@ -434,7 +418,7 @@ static bool all_ours(const char *trace)
 	return true;
 }
 
-/* What we have left there, unless somebody has begun to record there meanwhile. */
+/* Remove our records from the top-level buffer, unless somebody else has begun to record there. */
 static void empty_top(struct canary *c)
 {
 	struct nw_buf trace = {0};
@@ -508,7 +492,17 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		return ret;
 	take_top(&c);
 	unsigned int lines = 0; /* of this event so far */
-	define_gate(&c);
+	/* The event of several sites begins with the gate that makes it safe to delete
+	 * (gate.c). */
+	nw_cleanup(nw_free_ptr) char *event = nw_text("%s/multi", c.group);
+	nw_cleanup(nw_free_ptr) char *line = event ? nw_gate_line(&c.journal, event, false,
+								  "")
+						   : NULL;
+
+	if (c.features->has[NW_FEATURE_MULTI_SITE] && line &&
+	    nw_gate_step(&c.doing, &c.journal, NW_GATE_MAKE) == 0)
+		c.gated = nw_doing_step(&c.doing, NW_DO_APPEND, "uprobe_events", line,
+					NULL) == 0;
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
 		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
 		lines = another ? lines : 0;

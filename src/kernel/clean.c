@@ -11,18 +11,11 @@
 #include "semaphore.h"
 #include "topbuffer.h"
 
-/* What it had begun: a failure of one thing does not keep the others. 1: nw_teardown()'s. */
-static int take_away(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		     nw_strings *stuck)
-{
-	int lowered = nw_semaphores_recover(journal, stuck);
-	int gone = nw_teardown(fs, journal->session, stuck);
-	int restored = nw_session_restore(fs, journal, stuck);
-
-	return lowered < 0 ? lowered : gone < 0 ? gone : restored < 0 ? restored : gone;
-}
-
-/* Its sites may still be armed in living programs, if it was killed while it armed or disarmed. */
+/*
+ * Undo what a dead session had done. Its sites may still be armed in living programs, if it was killed
+ * while it armed or disarmed. If one part fails, the others are undone all the same. Returns 1 if
+ * nw_teardown() does: only its instance is left.
+ */
 static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		   nw_strings *stuck)
 {
@@ -40,12 +33,18 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 		ret = nw_leaked_find(&story, &sites);
 	if (armed && ret == 0)
 		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
-	int gone = take_away(fs, journal, stuck);
+	int lowered = nw_semaphores_recover(journal, stuck);
+	int gone = nw_teardown(fs, journal->session, stuck);
+	int restored = nw_session_restore(fs, journal, stuck);
 	if (suspect > 0)
 		ret = nw_leaked_report(fs, &story, &sites, stuck, NULL);
 	nw_inventory_free(&sites);
 	nw_journal_story_free(&story);
-	return ret < 0 ? ret : gone;
+	return ret < 0	      ? ret
+	       : lowered < 0  ? lowered
+	       : gone < 0     ? gone
+	       : restored < 0 ? restored
+			      : gone;
 }
 
 static void clean_session(const struct nw_tracefs *fs, const char *session,

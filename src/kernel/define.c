@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Definitions: one write a place, one try a place. A place that the kernel does not take costs
- * only itself, and its reason is kept for the user.
+ * Definitions: each place is written, and tried, by itself. If the kernel refuses one, only that
+ * place is left out, and the user is told why.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,20 +14,13 @@
 
 /* ---- paths -------------------------------------------------------------------------- */
 
-static bool is_same_file(const char *path, const struct nw_image *image)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && st.st_dev == image->dev && st.st_ino == image->ino;
-}
-
 /* Older kernels take the first colon for the one before the offset. */
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image)
 {
 	return nw_path_is_writable(path) &&
 	       (features->has[NW_FEATURE_PATH_COLON] || !strchr(path, ':')) &&
-	       is_same_file(path, image) && strlen(path) < 1024;
+	       nw_image_is_at(image, path) && strlen(path) < 1024;
 }
 
 /*
@@ -83,7 +76,7 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
 
-	/* of part 0: the point; of another: it stays, one of its strings goes */
+	/* without its part 0 a point is left out; without another part it lacks one string */
 	nw_armed_refuse(session->armed, place, why);
 	nw_strings_addf(&session->warnings, "%s at %s+0x%jx is left out: %s",
 			probe_of(session, place)->label, point->image->path, point->offset,
@@ -98,10 +91,11 @@ static void explain_definition(struct nw_session *session, const struct nw_place
 
 	if (session->features->has[NW_FEATURE_ERROR_LOG])
 		nw_tracefs_reason(session->fs, line, reason);
-	nw_cleanup(nw_free_ptr) char *why = nw_text(
-		"the kernel refused the definition: %s%s%s%s",
-		*reason ? nw_strerror(-ret) : nw_refusal_text(NW_REFUSED_DEFINITION, -ret),
-		*reason ? " (" : "", reason, *reason ? ")" : "");
+	nw_cleanup(nw_free_ptr) char *why =
+		*reason ? nw_text("the kernel refused the definition: %s (%s)",
+				  nw_strerror(-ret), reason)
+			: nw_text("the kernel refused the definition: %s",
+				  nw_refusal_text(NW_REFUSED_DEFINITION, -ret));
 	give_up(session, place, why ? why : "refused");
 }
 
@@ -268,21 +262,6 @@ static int split(struct nw_session *session, struct nw_armed_event *event)
 	return 0;
 }
 
-static void explain_refusal(struct nw_session *session, struct nw_armed_event *event,
-			    int ret)
-{
-	size_t number = event->only < 0 ? 0 : (size_t)event->only;
-	const struct nw_place *place = &event->planned->places.item[number];
-	const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
-	nw_cleanup(nw_free_ptr) char *text = nw_text("the kernel would not arm it: %s",
-						     why);
-
-	give_up(session, place, text ? text : why);
-	if (!session->refused)
-		session->refused = -ret;
-	nw_armed_forget(session->armed, event, number);
-}
-
 /* Enable one by one; the events become more while refused ones are split. */
 static size_t enable_each(struct nw_session *session)
 {
@@ -303,10 +282,20 @@ static size_t enable_each(struct nw_session *session)
 		snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
 		(void)nw_doing_step(&session->doing, NW_DO_DELETE, "", name, NULL);
 		event->defined = 0;
-		if (is_shared(event))
+		if (is_shared(event)) {
 			split(session, event);
-		else
-			explain_refusal(session, event, ret);
+		} else {
+			size_t number = event->only < 0 ? 0 : (size_t)event->only;
+			const struct nw_place *place = &event->planned->places.item[number];
+			const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
+			nw_cleanup(nw_free_ptr) char *text = nw_text(
+				"the kernel would not arm it: %s", why);
+
+			give_up(session, place, text ? text : why);
+			if (!session->refused)
+				session->refused = -ret;
+			nw_armed_forget(session->armed, event, number);
+		}
 	}
 	return enabled;
 }
@@ -350,6 +339,11 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 		       : 0;
 }
 
+/*
+ * The group's events are enabled together, the one that was defined last first (trace_events.c puts
+ * new ones in front of its list). At a place, the one that was enabled last runs first (uprobes.c:
+ * consumer_add()). So they run in the order in which they were defined.
+ */
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
 {
 	size_t enabled = nw_session_enable_tracepoints(session);

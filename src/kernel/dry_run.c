@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a session would do to the kernel, told: the session itself goes its way, and its steps are
- * kept instead of done. All of them succeed. (What it does where the kernel refuses something
- * cannot be told before.) Here is only what a shell does otherwise than we do.
+ * What a session would do to the kernel (--dry-run): the session runs as always, but its steps are
+ * collected instead of done, and each counts as successful; what it would do after a refusal of the
+ * kernel is not shown. This file has only what a shell has to do in another way than nopwatch.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 static const char held[] = "/proc/self/fd/";
 
-/* The shell holds the file open. */
+/* A path for the kernel to an image whose own path the grammar cannot carry: a descriptor that the
+ * shell holds open. */
 char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
 			      const char *path)
 {

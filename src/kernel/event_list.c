@@ -35,21 +35,6 @@ static bool take_hex(const char *text, const char *ends, uint64_t *out, const ch
 	return errno == 0 && (!*stop || strchr(ends, *stop));
 }
 
-/* "PATH:0xOFFSET(0xREF_CTR)": the path may hold colons, the last one is the offset's. A counter that
- * is none is left out: that the event is there is worth more. */
-static bool take_place(const char *text, const char *end, struct nw_event_line *out)
-{
-	const char *colon = memrchr(text, ':', (size_t)(end - text)), *after;
-
-	if (!colon || colon == text || !take_hex(colon + 1, " (", &out->offset, &after))
-		return false;
-	if (*after == '(' && !take_hex(after + 1, ")", &out->ref_ctr, &after))
-		out->ref_ctr = 0;
-	out->path = text;
-	out->path_len = (size_t)(colon - text);
-	return true;
-}
-
 bool nw_event_line_parse(const char *text, struct nw_event_line *out)
 {
 	*out = (struct nw_event_line){.text = text, .is_return = text[0] == 'r'};
@@ -62,7 +47,18 @@ bool nw_event_line_parse(const char *text, struct nw_event_line *out)
 		return false;
 	const char *place = name_end + 1, *end = place + strcspn(place, " ");
 	out->args = *end ? end + 1 : end;
-	return take_place(place, end, out);
+	/* "PATH:0xOFFSET(0xREF_CTR)". The path may hold colons: the last one is before the
+	 * offset. A reference counter that is no number is ignored, so that the event is
+	 * listed all the same. */
+	const char *colon = memrchr(place, ':', (size_t)(end - place)), *after;
+
+	if (!colon || colon == place || !take_hex(colon + 1, " (", &out->offset, &after))
+		return false;
+	if (*after == '(' && !take_hex(after + 1, ")", &out->ref_ctr, &after))
+		out->ref_ctr = 0;
+	out->path = place;
+	out->path_len = (size_t)(colon - place);
+	return true;
 }
 
 bool nw_profile_line_parse(const char *text, const struct nw_event_line *event,

@@ -62,7 +62,7 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_HIST] = {"hist", "histograms in the kernel", "README: hist trigger",
 			     "histograms are computed from the stream"},
 	[NW_FEATURE_SYNTHETIC] = {"synthetic", "synthetic events", "file synthetic_events",
-				  "spans are computed from the stream"},
+				  "record --until reads both ends of every span"},
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
@@ -189,22 +189,6 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 	return 0;
 }
 
-/*
- * README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where probes had
- * long had both (3.14, 3.15). Older kernels have to be tried; without set_event_pid, a 4.4 is one.
- */
-static void prove_old(struct nw_features *features)
-{
-	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
-					      NW_FEATURE_MEMORY};
-
-	for (size_t i = 0; i < NW_COUNT(old); i++) {
-		bool masked = features->masked[old[i]];
-		features->has[old[i]] |= !masked && features->has[NW_FEATURE_EVENT_PID];
-		features->unproven |= !masked && !features->has[old[i]];
-	}
-}
-
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err)
 {
@@ -230,7 +214,17 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
 	int ret = apply_mask(mask, &features, err);
-	prove_old(&features);
+	/* README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where
+	 * probes had long had both (3.14, 3.15). Older kernels have to be tried; without
+	 * set_event_pid, a 4.4 is one. */
+	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
+					      NW_FEATURE_MEMORY};
+
+	for (size_t i = 0; i < NW_COUNT(old); i++) {
+		bool masked = features.masked[old[i]];
+		features.has[old[i]] |= !masked && features.has[NW_FEATURE_EVENT_PID];
+		features.unproven |= !masked && !features.has[old[i]];
+	}
 	if (ret == 0)
 		*out = features;
 	return ret;

@@ -17,15 +17,6 @@
 
 /* ---- definitions -------------------------------------------------------------------- */
 
-static bool is_on(const char *path, const struct nw_image *image)
-{
-	struct stat st;
-
-	if (strcmp(path, image->path) == 0)
-		return true;
-	return stat(path, &st) == 0 && st.st_ino == image->ino && st.st_dev == image->dev;
-}
-
 /* Tools put their PID into the name ("..._bcc_4711"); is that process gone? */
 static pid_t dead_owner(const struct nw_foreign_event *event)
 {
@@ -45,13 +36,6 @@ static pid_t dead_owner(const struct nw_foreign_event *event)
 /* ---- the instance that records ------------------------------------------------------ */
 
 typedef struct tracefs_instance instance_t;
-
-static bool reads_one(instance_t *instance, const char *file)
-{
-	long long value = 0;
-
-	return tracefs_instance_file_read_number(instance, file, &value) == 0 && value == 1;
-}
 
 /* Does the file list numbers (else it says "no pid"), and how many of the threads are among them? */
 static bool read_pid_list(instance_t *instance, const char *file, const nw_pids *threads,
@@ -205,7 +189,9 @@ static bool read_instance(const struct nw_tracefs *fs, const char *name,
 	event->enabled = true;
 	snprintf(event->instance, sizeof(event->instance), "%s", name);
 	event->tracing_on = tracefs_trace_is_on(instance) == 1;
-	event->overwrite = reads_one(instance, "options/overwrite");
+	long long overwrite = 0;
+	(void)tracefs_instance_file_read_number(instance, "options/overwrite", &overwrite);
+	event->overwrite = overwrite == 1;
 	char *text = tracefs_event_file_read(instance, event->group, event->name, "filter",
 					     NULL);
 	if (text && strncmp(text, "none", 4) != 0)
@@ -241,7 +227,8 @@ static int add_event(void *arg, const struct nw_event_line *line)
 	if (nw_group_session(line->group))
 		return 0;
 	event.path = strndup(line->path, line->path_len);
-	if (!event.path || !is_on(event.path, f->image)) {
+	if (!event.path || (strcmp(event.path, f->image->path) != 0 &&
+			    !nw_image_is_at(f->image, event.path))) {
 		int ret = event.path ? 0 : -ENOMEM;
 		free(event.path);
 		return ret;

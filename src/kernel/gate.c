@@ -110,11 +110,12 @@ int nw_event_holder(int answer, bool shut)
 	}
 }
 
-/* Behind a shut gate: 0: nobody has it; -EBUSY: somebody; else it is not told. */
+/* Ask perf_event_open() about an event whose gate is shut. 0: nobody has the event; -EBUSY: somebody
+ * has; another -errno: no answer. */
 static int ask_perf(uint64_t id)
 {
-	/* the first form of it, that every kernel knows; of our own thread, never system-wide: what
-	 * it succeeds with puts no breakpoint anywhere else */
+	/* the first version of the structure, which every kernel knows; for our own thread only,
+	 * so that a success puts no breakpoint into another process */
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
 				       .size = PERF_ATTR_SIZE_VER0,
 				       .config = id,
@@ -156,32 +157,21 @@ static int end_trial(const struct trial *trial)
 	return ret;
 }
 
-/* Where perf may not be asked: enabling is refused behind a shut gate if nobody has it. */
-static int ask_ftrace(const struct nw_tracefs *fs, const char *group, const char *name)
+/* Who has the event (nw_event_holder()), by enabling it in an instance. shut: behind a shut gate. */
+static int ask_ftrace(const struct nw_tracefs *fs, const char *instance, const char *group,
+		      const char *name, bool shut)
 {
 	struct trial trial;
-	int ret = nw_event_holder(begin_trial(&trial, fs, group, group, name), true);
+	int ret = nw_event_holder(begin_trial(&trial, fs, instance, group, name), shut);
 	int ended = end_trial(&trial);
 
 	return ret < 0 ? ret : ended;
-}
-
-static int prove_free(const struct nw_tracefs *fs, const char *group, const char *name)
-{
-	uint64_t id = nw_event_id(fs, group, name);
-	int ret = id ? ask_perf(id) : -ENOSYS;
-
-	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, name);
 }
 
 int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const char *group,
 		      const char *name)
 {
-	struct trial trial;
-	int ret = nw_event_holder(begin_trial(&trial, fs, instance, group, name), false);
-	int ended = end_trial(&trial);
-
-	return ret < 0 ? ret : ended;
+	return ask_ftrace(fs, instance, group, name, false);
 }
 
 /* ---- deleting ----------------------------------------------------------------------- */
@@ -242,21 +232,27 @@ static int append_gate(const struct nw_tracefs *fs, const struct definitions *d,
 		return answer;
 	if (answer == 0) {
 		answer = nw_do(fs, NW_DO_APPEND, "uprobe_events", line);
-		/* it has had one, or was enabled in spite of it */
+		/* EEXIST: it has such a gate already, and could still be enabled */
 		answer = answer == -EEXIST ? 0 : answer;
 	}
 	int ret = nw_event_holder(answer, false), ended = end_trial(&trial);
 	return ret < 0 ? ret : ended;
 }
 
-static int delete_shared(const struct nw_tracefs *fs, const struct definitions *d,
-			 const char *group, const char *name)
+/* 0: nobody has an event of several sites, and nobody can get it any more: it may be deleted. */
+static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
+		      const char *group, const char *name)
 {
 	int ret = shut(fs, d);
 
 	if (ret < 0)
 		ret = append_gate(fs, d, group, name);
-	return ret < 0 ? ret : prove_free(fs, group, name);
+	if (ret < 0)
+		return ret;
+	uint64_t id = nw_event_id(fs, group, name);
+	ret = id ? ask_perf(id) : -ENOSYS;
+	/* where perf may not be asked, enabling tells, too */
+	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, group, name, true);
 }
 
 int nw_event_delete(const struct nw_tracefs *fs, const char *event)
@@ -271,7 +267,7 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event)
 	if (!line)
 		return ret;
 	if (ret == 0 && d.count > 1)
-		ret = delete_shared(fs, &d, group, *slash ? slash + 1 : "");
+		ret = prove_free(fs, &d, group, *slash ? slash + 1 : "");
 	free(d.path);
 	free(d.args);
 	return ret < 0 ? ret : nw_tracefs_append(fs->root, "uprobe_events", line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What makes a place too dangerous, or useless, to arm: a row a hazard, the only place of its text. */
+/* What makes it dangerous, or useless, to arm a place. Each hazard is a row of the table, with its text. */
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
@@ -11,8 +11,9 @@ static bool lacks(const struct nw_features *features, enum nw_feature feature)
 }
 
 /*
- * Those kernels record no probes in instances or read no memory either, which the trial has found: RHEL 7's reads
- * memory, but records in one buffer. (3.15 does both, and is mute all the same: nothing tells it from 3.16.)
+ * Old kernels place no probes in files on tmpfs, and no file of tracefs tells. What they have in common is found by
+ * the trials: probes do not record in instances, or cannot read memory. (RHEL 7's kernel reads memory, but records in
+ * one buffer only. 3.15 can do both, and its probes on tmpfs are silent all the same: nothing tells it from 3.16.)
  */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image)
 {

@@ -60,7 +60,7 @@ static int add_line(void *arg, const struct nw_event_line *line)
 				      .hits = line->hits};
 	struct nw_definition *slot = NULL;
 
-	if (place.path && nw_is_gate(place.path)) { /* no place of anybody's */
+	if (place.path && nw_is_gate(place.path)) { /* no place that anybody probes */
 		free_definition(&place);
 		return 0;
 	}
@@ -82,7 +82,8 @@ int nw_inventory_add(struct nw_inventory *inventory, const char *text)
 	return nw_event_line_parse(text, &line) ? add_line(inventory, &line) : 0;
 }
 
-int nw_inventory_read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
+/* Only what is defined, and its hits: neither uses nor owners. 0 or -errno. */
+static int read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
 {
 	struct nw_inventory inventory = {0};
 	int ret = nw_event_list_read(fs, &inventory.has_hits, add_line, &inventory);
@@ -154,46 +155,39 @@ static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory
 	return ret;
 }
 
-/* ---- whose -------------------------------------------------------------------------- */
-
-static void find_owner(const struct nw_persistent *persistent,
-		       struct nw_uprobe_event *event)
-{
-	const struct nw_persistent_event *ours = nw_persistent_find(
-		persistent, event->group, event->name);
-	const char *session = nw_group_session(event->group);
-
-	/* the name alone may be another's: somebody removed ours and made his own */
-	if (ours && ours->offset == event->places.item[0].offset &&
-	    ours->is_return == event->is_return && event->places.count == 1) {
-		event->owner = NW_OWNER_PERSISTENT;
-		event->persistent = ours;
-	} else if (session && nw_session_name_is_valid(session)) {
-		static const enum nw_owner owners[] = {
-			[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
-			[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
-			[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
-		};
-		event->owner = owners[nw_journal_check(session)];
-		event->owner_pid = event->owner == NW_OWNER_ORPHAN
-					   ? 0
-					   : (pid_t)strtol(session, NULL, 10);
-	}
-}
-
 /* ---- the whole ---------------------------------------------------------------------- */
 
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err)
 {
 	struct nw_inventory inventory = {0};
-	int ret = nw_inventory_read_events(fs, &inventory);
+	int ret = read_events(fs, &inventory);
 
 	if (ret < 0 && ret != -ENOMEM)
 		nw_fail(err, -ret, "cannot read %s/uprobe_events: %s", fs->path,
 			nw_strerror(-ret));
-	nw_vec_each (&inventory.events, event)
-		find_owner(persistent, event);
+	nw_vec_each (&inventory.events, event) {
+		const struct nw_persistent_event *ours = nw_persistent_find(
+			persistent, event->group, event->name);
+		const char *session = nw_group_session(event->group);
+
+		/* the name alone may be another's: somebody removed ours and made his own */
+		if (ours && ours->offset == event->places.item[0].offset &&
+		    ours->is_return == event->is_return && event->places.count == 1) {
+			event->owner = NW_OWNER_PERSISTENT;
+			event->persistent = ours;
+		} else if (session && nw_session_name_is_valid(session)) {
+			static const enum nw_owner owners[] = {
+				[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
+				[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
+				[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
+			};
+			event->owner = owners[nw_journal_check(session)];
+			event->owner_pid = event->owner == NW_OWNER_ORPHAN
+						   ? 0
+						   : (pid_t)strtol(session, NULL, 10);
+		}
+	}
 	if (ret == 0)
 		ret = read_uses(fs, &inventory);
 	if (ret == -ENOMEM)
@@ -254,11 +248,8 @@ bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *
 		return event->persistent->dev == image->dev &&
 		       event->persistent->ino == image->ino &&
 		       event->persistent->offset == point->offset;
-	nw_vec_each (&event->places, place) {
-		struct stat st;
-		if (place->offset == point->offset && stat(place->path, &st) == 0 &&
-		    st.st_dev == image->dev && st.st_ino == image->ino)
+	nw_vec_each (&event->places, place)
+		if (place->offset == point->offset && nw_image_is_at(image, place->path))
 			return true;
-	}
 	return false;
 }

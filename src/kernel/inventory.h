@@ -9,8 +9,6 @@
 /* persistent must outlive the inventory. */
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err);
-/* Only what is defined, and its hits: neither uses nor owners. 0 or -errno. */
-int nw_inventory_read_events(const struct nw_tracefs *fs, struct nw_inventory *out);
 /* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
 int nw_inventory_add(struct nw_inventory *inventory, const char *line);
 void nw_inventory_free(struct nw_inventory *inventory);

@@ -27,7 +27,8 @@ const char *nw_journal_dir(void)
 	return dirs[0];
 }
 
-/* The system call, whose function glibc has since 2.25; without waiting for the kernel to have collected them. */
+/* getrandom(2) by its number, since glibc has a function for it only since 2.25. It does not wait until the
+ * kernel has collected enough randomness. */
 static bool random_bytes(void *out, size_t size)
 {
 #ifdef SYS_getrandom
@@ -156,21 +157,6 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 	return 0;
 }
 
-/* What a death has cut off was not begun: it goes, so that the next line is a whole one. */
-static void drop_cut_line(int fd)
-{
-	struct nw_buf text = {0};
-
-	if (lseek(fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, fd) == 0 && text.len) {
-		const char *last = memrchr(text.data, '\n', text.len);
-		off_t whole = last ? last + 1 - text.data : 0;
-		if ((size_t)whole != text.len)
-			(void)!ftruncate(fd, whole);
-		lseek(fd, whole, SEEK_SET);
-	}
-	nw_buf_free(&text);
-}
-
 static int open_journal(const char *session, int flags)
 {
 	int dir = nw_journal_open_place(nw_journal_place(session), NULL);
@@ -204,7 +190,19 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 		close(journal.fd);
 		return NW_JOURNAL_GONE;
 	}
-	drop_cut_line(journal.fd);
+	/* Who died while he wrote a line had not begun its step. What there is of the line
+	 * is cut off, so that the next one begins a line of its own. */
+	struct nw_buf text = {0};
+
+	if (lseek(journal.fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, journal.fd) == 0 &&
+	    text.len) {
+		const char *last = memrchr(text.data, '\n', text.len);
+		off_t whole = last ? last + 1 - text.data : 0;
+		if ((size_t)whole != text.len)
+			(void)!ftruncate(journal.fd, whole);
+		lseek(journal.fd, whole, SEEK_SET);
+	}
+	nw_buf_free(&text);
 	*out = journal;
 	return NW_JOURNAL_DEAD;
 }
@@ -302,7 +300,7 @@ static int list_place(const char *path, nw_strings *out)
 {
 	int fd = nw_journal_open_place(path, NULL);
 
-	/* one that is not ours holds nothing of ours */
+	/* a directory that is not ours cannot hold journals of ours */
 	if (fd == -ENOENT || fd == -EPERM || fd == -ENOTDIR || fd == -ELOOP ||
 	    fd == -EACCES)
 		return 0;

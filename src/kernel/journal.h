@@ -174,6 +174,8 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event);
 int nw_instances_lock(const struct nw_tracefs *fs, bool alone);
 /* Remove "instances/NAME" under it, tried once: 0 or -errno. */
 int nw_instance_remove(const struct nw_tracefs *fs, const char *dir);
+/* Append to a file of tracefs, which is never truncated: 0 or -errno. */
+int nw_tracefs_append(int dir, const char *file, const char *text);
 /* The names of the directories in a directory of tracefs that start with prefix ("" for all); 0 or
  * -errno, also when the listing broke off. */
 int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out);

@@ -105,15 +105,6 @@ static bool is_of_another_boot(const char *line)
 	return *boot && its && strlen(its + 1) == 36 && strcmp(its + 1, boot) != 0;
 }
 
-static void split(char *text, struct nw_journal_line *out)
-{
-	char *word;
-
-	out->count = 0;
-	while (out->count < NW_JOURNAL_WORDS && (word = strsep(&text, " ")))
-		nw_plan_unword(out->words[out->count++] = word);
-}
-
 int nw_journal_parse(struct nw_buf *text,
 		     int (*each)(void *arg, const struct nw_journal_line *line), void *arg,
 		     unsigned int *number, bool *cut)
@@ -125,8 +116,8 @@ int nw_journal_parse(struct nw_buf *text,
 	if (number)
 		*number = 0;
 	while (ret == 0 && rest && (end = strchr(rest, '\n'))) {
-		struct nw_journal_line line;
-		char *one = rest;
+		struct nw_journal_line line = {.count = 0};
+		char *one = rest, *word;
 		*end = '\0';
 		rest = end + 1;
 		at++;
@@ -137,7 +128,8 @@ int nw_journal_parse(struct nw_buf *text,
 			ret = is_of_another_boot(one) ? -ESTALE : 0;
 			continue;
 		}
-		split(one, &line);
+		while (line.count < NW_JOURNAL_WORDS && (word = strsep(&one, " ")))
+			nw_plan_unword(line.words[line.count++] = word);
 		ret = each(arg, &line);
 	}
 	if (cut)
@@ -157,17 +149,6 @@ static bool has_value(const struct nw_steps *steps, const struct nw_action *acti
 	return false;
 }
 
-static int add_semaphore(struct nw_journal_story *story, const struct nw_action *action,
-			 bool undo)
-{
-	nw_steps_add(&story->semaphores, undo ? NW_DO_NOTHING : action->kind, action->file,
-		     action->text);
-	if (undo)
-		nw_steps_back(&story->semaphores, action->kind, action->file, action->text);
-	story->semaphore_last = true;
-	return story->semaphores.failed ? -ENOMEM : 0;
-}
-
 static int add_action(struct nw_journal_story *story, const struct nw_journal_line *line)
 {
 	bool undo = line->words[0][0] == 'u';
@@ -175,9 +156,15 @@ static int add_action(struct nw_journal_story *story, const struct nw_journal_li
 	struct nw_action action = {0};
 	int ret = nw_journal_read_action(line, &action);
 
-	if (ret == 0 && action.kind == NW_DO_LOWER)
-		ret = add_semaphore(story, &action, undo);
-	else if (ret == 0 && !has_value(steps, &action))
+	if (ret == 0 && action.kind == NW_DO_LOWER) {
+		nw_steps_add(&story->semaphores, undo ? NW_DO_NOTHING : action.kind,
+			     action.file, action.text);
+		if (undo)
+			nw_steps_back(&story->semaphores, action.kind, action.file,
+				      action.text);
+		story->semaphore_last = true;
+		ret = story->semaphores.failed ? -ENOMEM : 0;
+	} else if (ret == 0 && !has_value(steps, &action))
 		nw_steps_add(steps, action.kind, action.file, action.text);
 	nw_action_free(&action);
 	/* a damaged line is passed over: what the others say counts all the same */

@@ -69,22 +69,6 @@ static char *with_own_path(const struct nw_journal_story *story,
 	return strdup(line->text);
 }
 
-/* Define again what the dead session had deleted already; all lines of an event or none. */
-static void define_missing(const struct place *p, const struct nw_journal_story *story,
-			   const nw_strings *missing, fd_list *fds)
-{
-	nw_vec_each (&story->definitions.list, step) {
-		struct nw_event_line event;
-		if (!nw_event_line_parse(step->go.text, &event) ||
-		    !nw_strings_has(missing, event.name))
-			continue;
-		nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event, fds);
-		/* what was refused then is refused again */
-		if (own)
-			(void)nw_do(p->fs, NW_DO_APPEND, "uprobe_events", own);
-	}
-}
-
 static void make_place(struct place *p)
 {
 	char path[NW_MAX_NAME + 40];
@@ -134,7 +118,19 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	int ret = find_suspects(&p, sites, &suspects, &missing);
 	bool needed = ret == 0 && suspects.count;
 	if (needed) {
-		define_missing(&p, story, &missing, &fds);
+		/* Define again what the dead session had deleted already; all lines of an
+		 * event or none. */
+		nw_vec_each (&story->definitions.list, step) {
+			struct nw_event_line event;
+			if (!nw_event_line_parse(step->go.text, &event) ||
+			    !nw_strings_has(&missing, event.name))
+				continue;
+			nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event,
+									  &fds);
+			/* what the kernel refused then it refuses again: that is all right */
+			if (own)
+				(void)nw_do(p.fs, NW_DO_APPEND, "uprobe_events", own);
+		}
 		make_place(&p);
 		struct nw_doing doing = {.fs = p.fs};
 		(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);

@@ -178,7 +178,7 @@ static int load(struct nw_persistent *journal, int fd, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_journal_parse(&text, load_line, journal, &at, &journal->cut);
 	nw_buf_free(&text);
-	if (ret == -ESTALE) /* nothing of it is there any more */
+	if (ret == -ESTALE) /* of another boot: tracefs has none of it any more */
 		return 0;
 	if (ret == -EBADMSG) {
 		nw_fail(err, EBADMSG, "line %u of the journal %s/%s is damaged", at,
@@ -222,7 +222,8 @@ static int open_its_dir(struct nw_error *err)
 						    : nw_journal_open_place(place, err);
 }
 
-/* A FIFO, or whatever root has put there, is no journal, and never waited for. */
+/* Only a regular file is the journal. Whatever else root has put there, a FIFO for instance, is an
+ * error and is not waited for. */
 static int check_kind(int fd, struct nw_error *err)
 {
 	struct stat st;
@@ -301,7 +302,7 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err)
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	int ret = 0;
 
-	/* others' files tell nothing about us */
+	/* only a file of root's is believed */
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
 		lock(fd, LOCK_SH); /* a change that goes on: its state will do, too */
 		ret = load(&journal, fd, err);
@@ -330,7 +331,8 @@ int nw_persistent_before(void *arg, const struct nw_action *back)
 	return ret;
 }
 
-/* What was not done cannot be undone, and what has been undone not again. */
+/* Does this error say that there was nothing to undo, since the step had not been done, or had been
+ * undone already? */
 static bool is_undone(const struct nw_action *undo, int ret)
 {
 	bool makes = undo->kind == NW_DO_MKDIR || undo->kind == NW_DO_LINK ||
@@ -341,12 +343,13 @@ static bool is_undone(const struct nw_action *undo, int ret)
 	return ret == -ENOENT;
 }
 
-/*
- * Who was killed while he enabled an event has left some of its breakpoints, though it is off:
- * they go when it is enabled as a whole and disabled (leaked.c).
- */
-static void enable_first(const struct nw_tracefs *fs, const struct nw_action *undo)
+/* Undo one; what may succeed later goes into left. */
+static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
+		     struct nw_steps *left, nw_strings *stuck)
 {
+	/* A command that was killed while it enabled an event may have left some of its
+	 * breakpoints, although the event is off. They go when it is enabled and disabled
+	 * once more (leaked.c). */
 	size_t len = strlen(undo->file);
 	enum nw_enabled enabled;
 
@@ -355,13 +358,6 @@ static void enable_first(const struct nw_tracefs *fs, const struct nw_action *un
 	    nw_enabled_read(fs->root, undo->file, &enabled) == 0 &&
 	    !nw_enabled_arms(enabled))
 		(void)nw_do(fs, NW_DO_WRITE, undo->file, "1");
-}
-
-/* Undo one; what may succeed later goes into left. */
-static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
-		     struct nw_steps *left, nw_strings *stuck)
-{
-	enable_first(fs, undo);
 	int ret = nw_action_do(fs, undo);
 
 	if (ret == 0 || is_undone(undo, ret))
@@ -383,20 +379,6 @@ static bool disables(const struct nw_action *undo, const struct nw_event_line *l
 	return at && strcmp(undo->text, "0") == 0 && strcmp(at, file) == 0;
 }
 
-/* Note a definition, and the file that it is of: its path may be a link of ours, which goes with the event. */
-static void add_suspect(struct nw_steps *suspects, const struct nw_event_line *line)
-{
-	nw_cleanup(nw_free_ptr) char *path = strndup(line->path, line->path_len);
-	char file[PATH_MAX];
-	ssize_t len = path ? readlink(path, file, sizeof(file) - 1) : -1;
-
-	file[len < 0 ? 0 : len] = '\0';
-	if (path)
-		nw_steps_add(suspects, NW_DO_APPEND, *file == '/' ? file : path,
-			     line->text);
-	suspects->failed |= !path;
-}
-
 /* Those of events that a killed command was about to enable, as they are defined now. */
 static int find_suspects(void *arg, const struct nw_event_line *line)
 {
@@ -404,14 +386,25 @@ static int find_suspects(void *arg, const struct nw_event_line *line)
 
 	nw_vec_each (&journal->pending.list, step)
 		if (disables(&step->go, line)) {
-			add_suspect(&journal->suspects, line);
+			/* The definition, and the file that its path leads to: the path may be
+			 * a link of ours, which is removed with the event. */
+			nw_cleanup(nw_free_ptr) char *path = strndup(line->path,
+								     line->path_len);
+			char file[PATH_MAX];
+			ssize_t len = path ? readlink(path, file, sizeof(file) - 1) : -1;
+
+			file[len < 0 ? 0 : len] = '\0';
+			if (path)
+				nw_steps_add(&journal->suspects, NW_DO_APPEND,
+					     *file == '/' ? file : path, line->text);
+			journal->suspects.failed |= !path;
 			break;
 		}
 	return journal->suspects.failed ? -ENOMEM : 0;
 }
 
-/* Arm and disarm its place once more: by its event, or by one of the same name that goes again. An
- * event that is on has taken its place over as a whole. */
+/* Arm and disarm a suspect's place once more: by its event, or, if that is gone, by one of the same
+ * name that is deleted again. Nothing is done if the event is on: its breakpoints are its own then. */
 static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal,
 		      const char *definition)
 {
@@ -446,7 +439,7 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 {
 	struct nw_journal_story story = {0};
 	struct nw_inventory sites = {0};
-	struct nw_steps kept = {0};
+	struct nw_steps still = {0};
 	nw_strings bad = {0};
 	int ret = 0;
 
@@ -466,7 +459,7 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 		struct nw_event_line line;
 		if (ret < 0 && nw_event_line_parse(step->go.text, &line) &&
 		    (ret != -EBUSY || nw_strings_has(&bad, line.name)))
-			nw_steps_add(&kept, step->go.kind, step->go.file, step->go.text);
+			nw_steps_add(&still, step->go.kind, step->go.file, step->go.text);
 	}
 	if (ret < 0 && ret != -EBUSY)
 		nw_strings_addf(
@@ -474,7 +467,7 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 			"whether what a killed nopwatch had begun has left breakpoints cannot be told: %s",
 			nw_strerror(-ret));
 	nw_steps_free(&journal->suspects);
-	journal->suspects = kept;
+	journal->suspects = still;
 	nw_steps_free(&story.files);
 	nw_inventory_free(&sites);
 	nw_strings_free(&bad);
@@ -517,16 +510,7 @@ static bool is_linked(const struct nw_persistent *journal, const char *link)
 	return false;
 }
 
-static void prune_event(struct nw_persistent *journal, struct nw_persistent_event *event)
-{
-	nw_cleanup(nw_free_ptr) char *link = strdup(event->link);
-
-	nw_persistent_forget(journal, event);
-	if (link && *link && !is_linked(journal, link))
-		unlink(link);
-}
-
-/* An instance that we made, when no event of ours is left: if nobody uses it, it goes. */
+/* Remove an instance that we have made, unless somebody uses it. For when no event of ours is left. */
 static bool prune_instance(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			   const char *name)
 {
@@ -571,7 +555,11 @@ bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs 
 	for (size_t i = journal->events.count; i--;) {
 		if (journal->events.item[i].defined)
 			continue;
-		prune_event(journal, &journal->events.item[i]);
+		nw_cleanup(nw_free_ptr) char *link = strdup(journal->events.item[i].link);
+
+		nw_persistent_forget(journal, &journal->events.item[i]);
+		if (link && *link && !is_linked(journal, link))
+			unlink(link);
 		pruned = true;
 	}
 	for (size_t i = journal->events.count ? 0 : journal->instances.count; i--;)

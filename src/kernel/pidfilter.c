@@ -70,27 +70,6 @@ static int add_process(struct nw_session *session, const struct nw_pid_space *sp
 	return 0;
 }
 
-static int restrict_kernel(struct nw_session *session,
-			   const struct nw_session_options *options, struct nw_error *err)
-{
-	nw_pids added = {0};
-	int ret = nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
-				 nw_settings[NW_SETTING_FORK].value);
-
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot follow new threads (event-fork): %s",
-			       nw_strerror(-ret));
-	if (session->top) /* noted, to be emptied afterwards */
-		ret = nw_session_set(session, "set_event_pid", "");
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot empty set_event_pid: %s",
-			       nw_strerror(-ret));
-	for (size_t i = 0; i < options->pid_count && ret == 0; i++)
-		ret = add_process(session, options->space, &added, options->pids[i], err);
-	nw_vec_free(&added);
-	return ret;
-}
-
 int nw_pid_filter_begin(struct nw_session *session,
 			const struct nw_session_options *options, struct nw_error *err)
 {
@@ -103,8 +82,26 @@ int nw_pid_filter_begin(struct nw_session *session,
 		nw_tracefs_read(session->instance, "set_event_pid", &pids);
 	bool ours = pids.len == 0;
 	nw_buf_free(&pids);
-	if (ours && has[NW_FEATURE_EVENT_PID] && has[NW_FEATURE_EVENT_FORK])
-		return restrict_kernel(session, options, err);
+	if (ours && has[NW_FEATURE_EVENT_PID] && has[NW_FEATURE_EVENT_FORK]) {
+		nw_pids added = {0};
+		int ret = nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
+					 nw_settings[NW_SETTING_FORK].value);
+
+		if (ret < 0)
+			return nw_fail(err, -ret,
+				       "cannot follow new threads (event-fork): %s",
+				       nw_strerror(-ret));
+		if (session->top) /* noted, to be emptied afterwards */
+			ret = nw_session_set(session, "set_event_pid", "");
+		if (ret < 0)
+			return nw_fail(err, -ret, "cannot empty set_event_pid: %s",
+				       nw_strerror(-ret));
+		for (size_t i = 0; i < options->pid_count && ret == 0; i++)
+			ret = add_process(session, options->space, &added, options->pids[i],
+					  err);
+		nw_vec_free(&added);
+		return ret;
+	}
 	session->filter.active = true;
 	return 0;
 }
@@ -137,7 +134,8 @@ void nw_session_stranger(struct nw_session *session, pid_t tid)
 	}
 }
 
-/* Its number may become one of ours. */
+/* A thread has ended, so it is not excluded any more: its number may be given to one that is to be
+ * recorded. */
 void nw_session_gone(struct nw_session *session, pid_t tid)
 {
 	struct nw_pid_filter *filter = &session->filter;

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "nopwatch/tracefs.h"
+#include "refusal.h"
 
 /*
  * A tracer that is killed while it disables: a fatal signal ends uprobe_unregister() halfway, and

@@ -158,7 +158,7 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 	if (ret < 0)
 		return ret;
 	if (raised && raised->at == at && (value || set->closing))
-		return 0; /* a 0: the process has started another program since */
+		return 0; /* raised already (a value of 0: by another program of the process) */
 	bool inherited = is_inherited(set, target, semaphore, at, value);
 	if (!inherited && (set->closing || value == UINT16_MAX))
 		return 0;
@@ -253,20 +253,6 @@ static bool is_alive(const struct nw_target *target)
 	return nw_process_stat(target->pid, &stat) == 0 && stat.start == target->stat.start;
 }
 
-/* Forget who is gone: all forks that they left have been looked at. */
-static void forget_dead(struct nw_semaphores *set)
-{
-	size_t left = 0;
-
-	nw_vec_each (&set->targets, target) {
-		if (is_alive(target))
-			set->targets.item[left++] = *target;
-		else
-			nw_vec_free(&target->raised);
-	}
-	set->targets.count = left;
-}
-
 int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 {
 	nw_pids pids = {0};
@@ -276,8 +262,18 @@ int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 		if (ret == 0)
 			ret = visit(set, *pid, again);
 	nw_vec_free(&pids);
-	if (ret == 0 && !set->closing)
-		forget_dead(set);
+	if (ret == 0 && !set->closing) {
+		/* Forget who is gone: all forks that they left have been looked at. */
+		size_t left = 0;
+
+		nw_vec_each (&set->targets, target) {
+			if (is_alive(target))
+				set->targets.item[left++] = *target;
+			else
+				nw_vec_free(&target->raised);
+		}
+		set->targets.count = left;
+	}
 	return ret;
 }
 

@@ -52,7 +52,7 @@ void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 		const nw_images one = {.item = image, .count = 1};
 		if (watch >= 0 && nw_semaphores_in(set, &one) &&
 		    !watch_image(watch, *image)) {
-			close(watch); /* all or nothing: then they are looked for */
+			close(watch); /* without all marks, /proc is looked through */
 			watch = -1;
 		}
 	}

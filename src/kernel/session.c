@@ -45,7 +45,8 @@ static int set_recording(struct nw_session *session, bool on, struct nw_error *e
 		       : 0;
 }
 
-/* It is emptied so that nothing but ours is counted, read and lost. */
+/* Record in the top-level buffer. It is emptied, so that nothing but our own records is counted,
+ * read or lost. */
 static int take_top(struct nw_session *session, struct nw_error *err)
 {
 	int ret = nw_top_take(session->fs, session->options.force, &session->top_lock, err);
@@ -64,7 +65,7 @@ static int take_top(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
-/* It records from the start, which costs nothing: nothing is enabled in it yet. */
+/* A new instance records from the start; as long as nothing is enabled in it, that costs nothing. */
 static int make_instance(struct nw_session *session, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *dir = nw_text("instances/%s", session->plan->group);
@@ -86,24 +87,20 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 				     : 0;
 }
 
-enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16])
+/* The first clock of the setting that the kernel has. */
+static int set_clock(struct nw_session *session, struct nw_error *err)
 {
 	static const enum nw_feature needed[] = {[NW_CLOCK_MONO] = NW_FEATURE_CLOCK_MONO,
 						 [NW_CLOCK_BOOT] = NW_FEATURE_CLOCK_BOOT};
+	const bool *has = session->features->has;
 	const char *word = nw_settings[NW_SETTING_CLOCK].value;
 	enum nw_clock clock = NW_CLOCK_MONO;
-
-	for (; clock < NW_CLOCK_OTHER && !features->has[needed[clock]]; clock++)
-		word += strcspn(word, " ") + 1;
-	snprintf(name, 16, "%.*s", (int)strcspn(word, " "), word);
-	return clock;
-}
-
-static int set_clock(struct nw_session *session, struct nw_error *err)
-{
 	char name[16];
 
-	session->clock = nw_clock_choose(session->features, name);
+	for (; clock < NW_CLOCK_OTHER && !has[needed[clock]]; clock++)
+		word += strcspn(word, " ") + 1;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, " "), word);
+	session->clock = clock;
 	int ret = nw_session_set(session, nw_settings[NW_SETTING_CLOCK].file, name);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set the trace clock to %s: %s", name,
 				 nw_strerror(-ret))
@@ -122,28 +119,20 @@ uint64_t nw_buffer_default(void)
 	return nw_max64(512 << 10, nw_min64(share, 2 << 20));
 }
 
-unsigned int nw_buffer_pages(const struct nw_features *features,
-			     const struct nw_session_options *options, uint64_t bytes)
+/* Pages of 16 KiB (sub-buffers, 6.8) are cheaper to read than those of 4 KiB (`make bench ONLY=ways`),
+ * where the buffer has room for some of them. If they cannot be had, small ones do. */
+static void set_pages(struct nw_session *session, uint64_t bytes)
 {
 	enum {
 		KIB = 16,
 		LEAST_PAGES = 64
 	};
-	bool worth = bytes / 1024 >= KIB * LEAST_PAGES && options->large_pages;
-
-	return features->has[NW_FEATURE_SUBBUF] && worth ? KIB : 0;
-}
-
-/* Pages of 16 KiB are cheaper to read than those of 4 KiB (`make bench ONLY=ways`). If they cannot
- * be had, small ones do. */
-static void set_pages(struct nw_session *session, uint64_t bytes)
-{
-	unsigned int kib = nw_buffer_pages(session->features, &session->options, bytes);
 	char text[16];
 
-	if (!kib || session->top)
+	if (!session->features->has[NW_FEATURE_SUBBUF] || !session->options.large_pages ||
+	    session->top || bytes / 1024 < KIB * LEAST_PAGES)
 		return;
-	snprintf(text, sizeof(text), "%u", kib);
+	snprintf(text, sizeof(text), "%d", KIB);
 	(void)nw_session_set(session, "buffer_subbuf_size_kb", text);
 }
 
@@ -203,26 +192,23 @@ int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error 
 	return 0;
 }
 
-unsigned int nw_buffer_percent(const struct nw_session_options *options)
-{
-	return options->buffer_percent ? options->buffer_percent : 20;
-}
-
 /* 0 wakes the reader for every few events, 50 (the kernel's default) too late. */
 static int set_percent(struct nw_session *session, struct nw_error *err)
 {
+	unsigned int asked = session->options.buffer_percent;
 	char text[16];
 
 	if (!session->features->has[NW_FEATURE_BUFFER_PERCENT])
 		return 0;
-	snprintf(text, sizeof(text), "%u", nw_buffer_percent(&session->options));
+	snprintf(text, sizeof(text), "%u", asked ? asked : 20);
 	int ret = nw_session_set(session, "buffer_percent", text);
 	return ret < 0 ? nw_fail(err, -ret, "cannot set buffer_percent: %s",
 				 nw_strerror(-ret))
 		       : 0;
 }
 
-/* An instance begins with the top level's option (seen; Linux 4.4 on); before, there is only that. */
+/* A new instance copies the option of the top level (Linux 4.4 and later); older kernels have only the
+ * top level's. */
 static int set_overwrite(struct nw_session *session, struct nw_error *err)
 {
 	static const char file[] = "options/overwrite";
@@ -290,18 +276,6 @@ int nw_session_prepare(struct nw_session *session, const struct nw_session_optio
 	return ret;
 }
 
-static int build(struct nw_session *session, const char *name,
-		 const struct nw_session_options *options, struct nw_error *err)
-{
-	int ret = nw_journal_create(name, &session->journal, err);
-
-	if (ret < 0)
-		return ret;
-	session->doing = (struct nw_doing){.fs = session->fs, .journal = &session->journal};
-	nw_expedite_begin(session->features, &session->journal);
-	return nw_session_prepare(session, options, err);
-}
-
 int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *features,
 		    const struct nw_plan *plan, const char *name,
 		    const struct nw_session_options *options, struct nw_armed *armed,
@@ -321,8 +295,14 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
 	clean_before(session);
-	int ret = nw_armed_make(plan, armed) < 0 ? nw_no_memory(err)
-						 : build(session, name, options, err);
+	int ret = nw_armed_make(plan, armed) < 0
+			  ? nw_no_memory(err)
+			  : nw_journal_create(name, &session->journal, err);
+	if (ret == 0) {
+		session->doing = (struct nw_doing){.fs = fs, .journal = &session->journal};
+		nw_expedite_begin(features, &session->journal);
+		ret = nw_session_prepare(session, options, err);
+	}
 	if (ret < 0) {
 		nw_session_close(session, NULL);
 		return ret;
@@ -350,7 +330,7 @@ static int raise_semaphores(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
-/* A new instance is. */
+/* Does the buffer record already? A new instance does. */
 static bool is_recording(const struct nw_session *session)
 {
 	struct nw_buf text = {0};
@@ -433,19 +413,6 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* Sessions that ended beside this one may have left instances that it kept by reading (Linux 4.1
- * to 5.8: see teardown.c); where there are none, this is a look into a directory. */
-static void clean_after(const struct nw_tracefs *fs)
-{
-	struct nw_clean_report report;
-	nw_strings journals = {0};
-	bool any = nw_journal_list(&journals) == 0 && journals.count > 0;
-
-	nw_strings_free(&journals);
-	if (any && nw_clean(fs, false, &report, NULL) == 0)
-		nw_clean_report_free(&report);
-}
-
 static int take_away(struct nw_session *session, struct nw_error *err)
 {
 	nw_strings stuck = {0};
@@ -485,8 +452,18 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 		close(session->instance);
 	}
 	int ret = take_away(session, err);
-	if (ret == 0)
-		clean_after(session->fs);
+	if (ret == 0) {
+		/* On Linux 4.1 to 5.8 our reading may have kept instances of other sessions
+		 * from being removed (teardown.c): they are removed now. Where there are no
+		 * journals, this only lists a directory. */
+		struct nw_clean_report report;
+		nw_strings journals = {0};
+		bool any = nw_journal_list(&journals) == 0 && journals.count > 0;
+
+		nw_strings_free(&journals);
+		if (any && nw_clean(session->fs, false, &report, NULL) == 0)
+			nw_clean_report_free(&report);
+	}
 	nw_session_free(session);
 	return ret;
 }

@@ -36,12 +36,6 @@ struct nw_session {
 	uint64_t began_ns; /* on its clock: recording was switched on */
 };
 
-/* What a session sets: its trace clock, its buffer per CPU, how full it wakes the reader. */
-enum nw_clock nw_clock_choose(const struct nw_features *features, char name[16]);
-unsigned int nw_buffer_percent(const struct nw_session_options *options);
-/* KiB of the pages (sub-buffers, 6.8) to ask for in a buffer of so many bytes; 0: do not ask. */
-unsigned int nw_buffer_pages(const struct nw_features *features,
-			     const struct nw_session_options *options, uint64_t bytes);
 /* Can this kernel's grammar carry the path, and does it lead to the image? */
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image);

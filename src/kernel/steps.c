@@ -176,10 +176,11 @@ static bool takes_away(const struct nw_action *action)
 
 enum {
 	PATIENCE_US = 1500000,
-	LONGEST_US = 10000 /* who reads in a loop leaves moments only */
+	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
 };
 
-/* *patience: microseconds that may still be spent on waiting. */
+/* Try again as long as what is to be taken away is busy. *patience: microseconds that may still be
+ * spent on waiting. */
 static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
 			unsigned int *patience)
 {

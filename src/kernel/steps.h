@@ -17,6 +17,8 @@
 
 #include "nopwatch/kernel.h"
 
+#include "refusal.h"
+
 enum nw_action_kind {
 	NW_DO_NOTHING,
 	NW_DO_WRITE,  /* text into file, in place of what it holds */
@@ -47,7 +49,7 @@ struct nw_action {
 
 struct nw_step {
 	struct nw_action go, back;
-	char *what; /* "cannot define sdt_app:start"; NULL: it may fail, which concerns nobody */
+	char *what; /* "cannot define sdt_app:start"; NULL: nobody is told if it fails */
 	enum nw_refusal refusal;
 };
 

@@ -193,7 +193,7 @@ static bool is_read(const struct survey *s)
  * Linux 4.1 to 5.8 count the readers of every trace_pipe together (on the nop tracer that all
  * instances share), so while anybody reads one anywhere, no instance can be removed. One that
  * has to stay for that is emptied and made as small as can be, and its journal stays: whoever
- * looks next, removes it. Returns 1 then; what has been waited for once is only tried.
+ * looks next, removes it. Returns 1 then. An instance that has been waited for once is tried without waiting.
  */
 static int remove_instance(const struct survey *s, nw_strings *stuck)
 {

@@ -75,8 +75,10 @@ static int not_allowed(const char *path, int code, struct nw_error *err)
 {
 	if (code == EROFS) {
 		nw_fail(err, code, "tracefs at %s is mounted read-only", path);
-		nw_error_hint(err, "%smount -o remount,rw %s",
-			      geteuid() == 0 ? "" : "as root: ", path);
+		nw_error_hint(err,
+			      geteuid() == 0 ? "mount -o remount,rw %s"
+					     : "as root: mount -o remount,rw %s",
+			      path);
 		return -code;
 	}
 	nw_fail(err, code, "may not use tracefs at %s: %s", path, nw_strerror(code));
@@ -100,9 +102,17 @@ static int not_mounted(struct nw_error *err)
 		return -ENOSYS;
 	}
 	nw_fail(err, ENOENT, "tracefs is not mounted");
-	nw_error_hint(err, "%s%s", geteuid() == 0 ? "" : "as root: ",
-		      own ? "mount -t tracefs nodev /sys/kernel/tracing"
-			  : "mount -t debugfs nodev /sys/kernel/debug");
+	if (own)
+		nw_error_hint(
+			err,
+			geteuid() == 0
+				? "mount -t tracefs nodev /sys/kernel/tracing"
+				: "as root: mount -t tracefs nodev /sys/kernel/tracing");
+	else
+		nw_error_hint(
+			err, geteuid() == 0
+				     ? "mount -t debugfs nodev /sys/kernel/debug"
+				     : "as root: mount -t debugfs nodev /sys/kernel/debug");
 	return -ENOENT;
 }
 

@@ -280,24 +280,17 @@ static void make_constant(const struct nw_operand *op, const struct nw_type *wan
 	}
 }
 
-/* Of a value of two words in a register: that word. */
-static struct nw_operand half_of(const struct nw_operand *op)
-{
-	struct nw_operand half = *op;
-
-	half.size /= 2;
-	return half;
-}
-
 void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
 		   const struct nw_caps *caps, struct nw_fetch *out)
 {
-	const struct nw_operand low_half = half_of(op);
+	struct nw_operand low_half = *op;
 	char place[64];
 
-	if (op->half)
+	if (op->half) { /* a value of two words, of which the register has one */
+		low_half.size /= 2;
 		op = &low_half;
+	}
 	*out = (struct nw_fetch){.problem = op->problem};
 	if (op->half)
 		out->remark =

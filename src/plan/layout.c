@@ -126,11 +126,6 @@ static int add_field(const struct nw_laying *l, struct nw_layout *part, size_t a
 	return append_field(part, name, fetch, bytes);
 }
 
-static bool is_fetched_string(const struct nw_source *source)
-{
-	return source->fetch.text[0] && source->fetch.shown.base == NW_TYPE_STRING;
-}
-
 /* ---- numbers and arrays ------------------------------------------------------------- */
 
 static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
@@ -158,7 +153,7 @@ static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
 
 /* ---- strings ------------------------------------------------------------------------ */
 
-/* What may be said to the kernel. */
+/* The letter of a word's type: hexadecimal if it is known that the kernel has that type. */
 static char word_letter(const struct nw_laying *l)
 {
 	return l->options->caps.hex && !l->options->any_kernel ? 'x' : 'u';
@@ -240,22 +235,17 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 	return ret;
 }
 
-/* Offsets make the longest expression longer than that of the beginning. */
-static bool is_expressible(const struct nw_source *source)
-{
-	return strlen(source->fetch.place) + sizeof("+16384():x64[64]") - 1 <=
-	       NW_MAX_EXPRESSION;
-}
-
 static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			  struct nw_source *source, size_t arg)
 {
 	uint32_t wanted = l->options->string_size ? l->options->string_size
 						  : NW_STRING_SIZE;
+	/* the expressions of a string's later bytes are longer, by their offset */
+	size_t longest = strlen(source->fetch.place) + sizeof("+16384():x64[64]") - 1;
 
 	if (source->fetch.field.array)
 		source->fetch.problem = "an array of strings: ask for the pointers, x64[N]";
-	else if (!is_expressible(source))
+	else if (longest > NW_MAX_EXPRESSION)
 		source->fetch.problem =
 			"longer than the 63 characters a fetch argument can have";
 	if (source->fetch.problem)
@@ -430,8 +420,8 @@ static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strin
 	int ret = 0;
 
 	nw_vec_each (&l->planned->args, source) {
-		if (ret == 0 && source->fetch.text[0] &&
-		    is_fetched_string(source) == strings)
+		bool is_string = source->fetch.shown.base == NW_TYPE_STRING;
+		if (ret == 0 && source->fetch.text[0] && is_string == strings)
 			ret = strings ? lay_out_string(l, parts, source, arg)
 				      : lay_out_number(l, parts, source, arg);
 		arg++;

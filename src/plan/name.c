@@ -20,7 +20,8 @@ const char *nw_group_session(const char *group)
 	return strncmp(group, nw_session_prefix, len) == 0 ? group + len : NULL;
 }
 
-bool nw_plan_has_name(const struct nw_plan *plan, const struct nw_event *event)
+/* Does another event of the plan have the same name? */
+static bool is_taken(const struct nw_plan *plan, const struct nw_event *event)
 {
 	nw_vec_each (&plan->events, other)
 		if (*other != event && strcmp((*other)->name, event->name) == 0 &&
@@ -43,14 +44,6 @@ void nw_event_name(const struct nw_event *event, unsigned int number,
 		snprintf(out, NW_MAX_NAME + 1, "%s_%u", event->base, number % 1000000);
 	else
 		snprintf(out, NW_MAX_NAME + 1, "%s", event->base);
-}
-
-/* After its first probe; a number is put behind what is taken. */
-static void name_after_probe(const struct nw_plan *plan, struct nw_event *event)
-{
-	nw_identifier(probe_of(plan, event)->name, sizeof(event->base) - 1, event->base);
-	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
-		nw_event_name(event, i, event->name);
 }
 
 static void group_of(const struct nw_probe *probe, const char *wanted,
@@ -93,7 +86,7 @@ static void name_to_stay(const struct nw_plan *plan, const char *group,
 		snprintf(tail, sizeof(tail), "__return");
 	nw_identifier(probe->name, sizeof(event->base) - 1 - strlen(tail), event->base);
 	strcat(event->base, tail);
-	for (unsigned int i = 0; i == 0 || nw_plan_has_name(plan, event); i++)
+	for (unsigned int i = 0; i == 0 || is_taken(plan, event); i++)
 		nw_event_name(event, i, event->name);
 }
 
@@ -108,7 +101,11 @@ void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *opti
 			 number);
 		break;
 	case NW_NAMES_PROBES:
-		name_after_probe(plan, event);
+		/* After its first probe; a number is put behind what is taken. */
+		nw_identifier(probe_of(plan, event)->name, sizeof(event->base) - 1,
+			      event->base);
+		for (unsigned int i = 0; i == 0 || is_taken(plan, event); i++)
+			nw_event_name(event, i, event->name);
 		break;
 	case NW_NAMES_STAY:
 		name_to_stay(plan, options->group, event);

@@ -362,6 +362,15 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 	nw_plan_define_as(plan, event, event->name, place, path, ref_ctr, out);
 }
 
+size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image *image)
+{
+	size_t i = 0;
+
+	while (i < selection->images.count && selection->images.item[i] != image)
+		i++;
+	return i;
+}
+
 static void free_event(struct nw_event *event)
 {
 	nw_vec_each (&event->places, place)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of a plan, for those who make one: plan.c and serial.c. */
+/* The parts that a plan is made of, for plan.c, which makes one, and serial.c, which loads one. */
 #ifndef NOPWATCH_PLAN_PLAN_H
 #define NOPWATCH_PLAN_PLAN_H
 
@@ -34,10 +34,10 @@ struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches);
 
+/* The number of an image among those of the selection; their count: it is none of them (the kernel). */
+size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image *image);
 /* Name an event, the number-th of the plan; its places are known. */
 void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
 		  struct nw_event *event, size_t number);
-/* Does another event of the plan have the same name? */
-bool nw_plan_has_name(const struct nw_plan *plan, const struct nw_event *event);
 
 #endif

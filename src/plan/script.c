@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "nopwatch/plan.h"
+#include "plan.h"
 
 enum {
 	DEFAULT_BUFFER_KB = 4096,
@@ -31,7 +31,7 @@ __asm__(".pushsection .rodata\n"
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* Can the kernel's grammar take the path, and everybody's eyes? */
+/* Can the path stand in a definition, and be read by people, as it is? */
 static bool is_plain_path(const char *path)
 {
 	if (!nw_path_is_writable(path) || strlen(path) >= PATH_MOST)
@@ -83,15 +83,6 @@ static int write_files(const struct nw_plan *plan, const struct nw_script_option
 
 /* ---- events ------------------------------------------------------------------------- */
 
-static size_t image_number(const struct nw_selection *selection,
-			   const struct nw_image *image)
-{
-	for (size_t i = 0; i < selection->images.count; i++)
-		if (selection->images.item[i] == image)
-			return i;
-	return 0;
-}
-
 static void write_event(const struct nw_plan *plan, const struct nw_event *event,
 			struct nw_buf *out)
 {
@@ -100,7 +91,7 @@ static void write_event(const struct nw_plan *plan, const struct nw_event *event
 
 	nw_buf_printf(out, "  nw_event %c %s %zu 0x%" PRIx64 " ",
 		      event->is_return ? 'r' : 'p', event->name,
-		      image_number(plan->selection, point->image), point->offset);
+		      nw_plan_image(plan->selection, point->image), point->offset);
 	if (point->semaphore_offset)
 		nw_buf_printf(out, "0x%" PRIx64 " ", point->semaphore_offset);
 	else
@@ -118,21 +109,6 @@ static void write_setting(const struct nw_setting *setting, const char *value,
 		      setting->own ? "[ -z \"$nw_instance\" ] || " : "",
 		      setting->heirs ? "[ -z \"$nw_heirs\" ] || " : "", setting->file,
 		      value);
-}
-
-/* What a session writes just before it enables, and what is put back behind the last. */
-static void write_settings(struct nw_buf *out)
-{
-	nw_buf_printf(out, "nw_clocks_wanted='%s'\n\nnw_before_arming() {\n",
-		      nw_settings[NW_SETTING_CLOCK].value);
-	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
-		if (nw_settings[i].script)
-			write_setting(&nw_settings[i], nw_settings[i].value, out);
-	nw_buf_adds(out, "}\n\nnw_after_disarming() {\n");
-	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
-		if (nw_settings[i].script && nw_settings[i].after)
-			write_setting(&nw_settings[i], nw_settings[i].after, out);
-	nw_buf_adds(out, "}\n\n");
 }
 
 /* ---- the header --------------------------------------------------------------------- */
@@ -199,7 +175,23 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 		if ((*event)->defined)
 			write_event(armed->plan, (*event)->planned, out);
 	nw_buf_adds(out, "}\n\n");
-	write_settings(out);
+	/* What a session writes just before it enables; what is put back when the last event
+	 * is disabled; and what a top-level buffer gets back, by its name in the note. */
+	nw_buf_printf(out, "nw_clocks_wanted='%s'\nnw_noted='",
+		      nw_settings[NW_SETTING_CLOCK].value);
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
+		if (nw_settings[i].note)
+			nw_buf_printf(out, " %s:%s", nw_settings[i].note,
+				      nw_settings[i].file);
+	nw_buf_adds(out, "'\n\nnw_before_arming() {\n");
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
+		if (nw_settings[i].script)
+			write_setting(&nw_settings[i], nw_settings[i].value, out);
+	nw_buf_adds(out, "}\n\nnw_after_disarming() {\n");
+	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
+		if (nw_settings[i].script && nw_settings[i].after)
+			write_setting(&nw_settings[i], nw_settings[i].after, out);
+	nw_buf_adds(out, "}\n\n");
 	write_header(nw_buf_str(&saved), out);
 	nw_buf_adds(out, nw_script_body);
 	bool failed = saved.failed || out->failed;

@@ -16,10 +16,12 @@ nw_events=           # that may be defined
 nw_closed=           # that have a semaphore which nobody raises
 nw_cat=              # the reader
 nw_helpers=          # other processes
-nw_saved=            # set: settings of the top-level buffer are
-nw_note=             # and this file says which, for whoever comes after a kill -9
+nw_old=              # what the top-level buffer was set to: "NAME VALUE", a line each
+nw_note=             # the file that says the same, for whoever comes after a kill -9
 nw_inner=            # set: $$ is not the kernel's number
 nw_heirs=            # set: the kernel follows what -p's threads create
+nw_newline='
+'
 
 nw_say() {
   printf 'nopwatch: %s\n' "$*" >&2
@@ -42,6 +44,13 @@ nw_put() {
 nw_first_line() {
   nw_line=
   { IFS= read -r nw_line <"$1"; } 2>/dev/null
+}
+
+# What a file of tracefs is set to: its first line, or the word in brackets of those to choose from.
+nw_value_of() {
+  nw_first_line "$1"
+  nw_value=$nw_line
+  case $nw_line in *'['*']'*) nw_value=${nw_line#*'['} && nw_value=${nw_value%%']'*} ;; esac
 }
 
 # ---- who is who -------------------------------------------------------------------------------
@@ -254,29 +263,25 @@ nw_check_instance() {
       esac
     done
   done
-  nw_first_line "$nw_dir/tracing_on" && nw_old_on=$nw_line
-  nw_first_line "$nw_dir/trace_clock" && nw_old_clock=${nw_line#*\[} && nw_old_clock=${nw_old_clock%%\]*}
-  nw_old_tgid=
-  nw_first_line "$nw_dir/options/record-tgid" && nw_old_tgid=$nw_line
-  nw_old_pids=
-  [ ! -e "$nw_dir/set_event_pid" ] || nw_old_pids=$(cat "$nw_dir/set_event_pid")
-  nw_saved=yes
+  for nw_one in $nw_noted; do
+    nw_value_of "$nw_dir/${nw_one#*:}"
+    [ -z "$nw_value" ] || nw_old="$nw_old${nw_one%%:*} $nw_value$nw_newline"
+  done
   nw_write_note
 }
 
-# In /run/nopwatch, where nopwatch looks, too.
+# Before the first setting of the top-level buffer is changed. In /run/nopwatch, where nopwatch looks, too.
 nw_write_note() {
+  if [ -n "$nw_pids" ]; then # of which there may have been none
+    # shellcheck disable=SC2046 # in one line
+    [ ! -e "$nw_dir/set_event_pid" ] || set -- $(cat "$nw_dir/set_event_pid")
+    nw_old="${nw_old}pids $*$nw_newline"
+  fi
   [ -d /run ] || return
   mkdir -m 700 /run/nopwatch 2>/dev/null
   [ -d /run/nopwatch ] && [ ! -h /run/nopwatch ] || return
   nw_note=/run/nopwatch/${nw_group#nopwatch_}.top
-  # shellcheck disable=SC2086 # in one line
-  set -- $nw_old_pids
-  { {
-    printf 'on %s\nclock %s\ntgid %s\n' "$nw_old_on" "$nw_old_clock" "$nw_old_tgid"
-    [ -z "$nw_pids" ] || printf 'pids %s\n' "$*" # there may have been none
-    printf 'end\n'
-  } >"$nw_note"; } 2>/dev/null
+  { printf '%send\n' "$nw_old" >"$nw_note"; } 2>/dev/null
 }
 
 # A clock that all CPUs share. To change it empties the buffer, so it is only changed if need be.
@@ -442,7 +447,7 @@ nw_bury() {
   nw_disarm
   nw_start_of "$nw_cat"
   [ "$nw_line" != "$nw_cat_start" ] || kill -TERM "$nw_cat"
-  [ -z "$nw_saved" ] || nw_restore
+  [ -z "$nw_old" ] || nw_restore
   nw_delete
   nw_n=0
   while [ -n "$nw_instance" ] && [ "$nw_n" -lt 20 ]; do
@@ -507,17 +512,29 @@ nw_drain() {
 
 # ---- the end ----------------------------------------------------------------------------------
 
-nw_restore() {
-  nw_put "$nw_top/tracing_on" "$nw_old_on"
-  nw_first_line "$nw_top/trace_clock"
-  case $nw_line in *"[$nw_old_clock]"*) ;; *) nw_put "$nw_top/trace_clock" "$nw_old_clock" ;; esac
-  [ -z "$nw_old_tgid" ] || nw_put "$nw_top/options/record-tgid" "$nw_old_tgid"
-  if [ -n "$nw_pids" ] && [ -e "$nw_top/set_event_pid" ]; then
+# NAME VALUE. What is as it was stays so: a clock that is written empties the buffer.
+nw_restore_one() {
+  if [ "$1" = pids ] && [ -e "$nw_top/set_event_pid" ]; then
     nw_put "$nw_top/set_event_pid" ''
-    for nw_one in $nw_old_pids; do
+    for nw_one in $2; do
       { printf '%s ' "$nw_one" >>"$nw_top/set_event_pid"; } 2>/dev/null
     done
   fi
+  for nw_one in $nw_noted; do
+    if [ "${nw_one%%:*}" != "$1" ] || [ -z "$2" ]; then continue; fi
+    nw_value_of "$nw_top/${nw_one#*:}"
+    [ "$nw_value" = "$2" ] || nw_put "$nw_top/${nw_one#*:}" "$2"
+  done
+}
+
+# The settings of the top-level buffer, as $nw_old has them.
+nw_restore() {
+  nw_rest=$nw_old
+  while [ -n "$nw_rest" ]; do
+    nw_setting=${nw_rest%%"$nw_newline"*}
+    nw_rest=${nw_rest#*"$nw_newline"}
+    nw_restore_one "${nw_setting%% *}" "${nw_setting#* }"
+  done
   [ -z "$nw_note" ] || rm -f "$nw_note"
 }
 
@@ -543,14 +560,14 @@ nw_end() {
     if nw_is_child "$nw_one"; then kill "$nw_one" 2>/dev/null; fi
   done
   if [ -n "$nw_dir" ]; then
-    [ -z "$nw_instance$nw_saved" ] || nw_stop_recording
+    [ -z "$nw_instance$nw_old" ] || nw_stop_recording
     nw_stop=$(nw_now)
     nw_disarm
     if [ -n "$nw_cat" ]; then
       nw_drain
       { [ -z "$nw_instance" ] || nw_lost; printf '#nw stop %s\n' "$nw_stop"; } 2>/dev/null
     fi
-    [ -z "$nw_saved" ] || nw_restore
+    [ -z "$nw_old" ] || nw_restore
   fi
   nw_delete
   [ -z "$nw_instance" ] || rmdir "$nw_instance" 2>/dev/null || nw_say "$nw_instance stays: it is in use"
@@ -590,22 +607,16 @@ nw_sweep_group() {
   nw_say "removed what $1 had left"
 }
 
-# The settings of the top-level buffer, as the note has them.
+# What the note of a dead script says. One without its end was not finished: nothing had been changed.
 nw_put_back() {
-  nw_kept=$nw_pids
-  nw_pids=
-  nw_old_pids=
-  while read -r nw_a nw_b; do
-    case $nw_a in
-    on) nw_old_on=$nw_b ;;
-    clock) nw_old_clock=$nw_b ;;
-    tgid) nw_old_tgid=$nw_b ;;
-    pids) nw_pids=yes nw_old_pids=$nw_b ;;
+  while IFS= read -r nw_line; do
+    case $nw_line in
     end) nw_note=$1 ;;
+    *) nw_old=$nw_old$nw_line$nw_newline ;;
     esac
   done <"$1"
-  if [ -n "$nw_note" ]; then nw_restore; else rm -f "$1"; fi # not finished: nothing had been changed
-  nw_pids=$nw_kept
+  if [ -n "$nw_note" ]; then nw_restore; else rm -f "$1"; fi
+  nw_old=
   [ -n "$nw_note" ] || return
   nw_note=
   nw_say "put back what ${1##*/} had noted"

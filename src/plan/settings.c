@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a ring buffer is set to, by whoever records in it. */
+/* What a session or a script sets a ring buffer to before it enables its events. */
 #include "nopwatch/plan.h"
 
 #define NEWTASK "task/task_newtask"
@@ -24,7 +24,8 @@ const struct nw_setting nw_settings[NW_SETTING_COUNT] = {
 			     .value = "1",
 			     .note = "tgid",
 			     .script = true},
-	/* ... up to its first switch (4.13), and before 4.13 never: its birth tells whose a thread is */
+	/* record-tgid knows a thread from its first switch on (4.13), and before 4.13 never: the record of
+	 * its birth tells whose a new thread is */
 	[NW_SETTING_NEWTASK] = {.file = ENABLE(NEWTASK),
 				.value = "1",
 				.after = "0",
