@@ -76,8 +76,9 @@ struct nw_formats {
 };
 
 /*
- * Read the formats of the plan's events, and of the task events if wanted, from the tracefs
- * directory `root` (or, for a recording, through read: the text of events/SYSTEM/NAME/format).
+ * Read the formats of the events that are armed and, with tasks, of the kernel's events of threads. header_page: the
+ * text of events/header_page. read() appends the text of events/SYSTEM/NAME/format, from tracefs or from a recording,
+ * and returns 0 or -errno. What is armed must stay as long as the formats.
  */
 typedef int nw_format_reader(void *arg, const char *system, const char *name,
 			     struct nw_buf *out);
@@ -185,7 +186,7 @@ void nw_kernel_texts_free(struct nw_kernel_texts *texts);
 /* ---- values ------------------------------------------------------------------------- */
 
 enum nw_value_kind {
-	NW_VALUE_MISSING, /* could not be had; why says it */
+	NW_VALUE_MISSING, /* could not be had; text says why */
 	NW_VALUE_SIGNED,
 	NW_VALUE_UNSIGNED,
 	NW_VALUE_HEX,
@@ -203,8 +204,8 @@ struct nw_value {
 	unsigned int bits; /* of the number, or of an array's element */
 	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
 	double real;	   /* FLOAT */
-	const char *text;  /* STRING: len bytes, not terminated; MISSING: a sentence */
-	uint32_t len;	   /* STRING: bytes; ARRAY: elements */
+	const char *text; /* STRING: len bytes, not terminated; MISSING: why, a few words */
+	uint32_t len;	  /* STRING: bytes; ARRAY: elements */
 	const unsigned char *elements; /* ARRAY */
 	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED, HEX or FLOAT */
 };

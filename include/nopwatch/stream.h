@@ -29,10 +29,6 @@ struct nw_stream_stats {
 	uint64_t damaged; /* pages that had to be given up */
 };
 
-/* Read one page of a CPU: bytes read, 0: nothing there now, -errno. */
-typedef ssize_t nw_page_source(void *arg, unsigned int buffer, unsigned char *page,
-			       size_t size);
-
 /*
  * A stream over per-CPU file descriptors of trace_pipe_raw, which stay the caller's. now()
  * tells the trace clock's time.
@@ -47,8 +43,8 @@ struct nw_stream_options {
 	/* Payload of the largest event that anybody writes into these buffers: a page with room for one more is the
 	 * newest there is. 0 or UINT32_MAX: not known, a buffer is read until it is found empty. */
 	uint32_t largest;
-	/* Look at every buffer this often, instead of letting the kernel tell, which before
-	 * buffer_percent (5.0) it does for every few events; 0: it tells. */
+	/* Milliseconds between two looks at every buffer; 0: the kernel says which one is worth reading. Kernels
+	 * without buffer_percent (before 5.0) would say so for every few events. */
 	int poll_ms;
 };
 int nw_stream_open(const struct nw_formats *formats,

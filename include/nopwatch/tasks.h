@@ -26,7 +26,9 @@ struct nw_tasks_options {
 	int (*look_up)(void *arg, pid_t tid, pid_t *process, char comm[16]);
 	void *look_up_arg;
 };
-int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out);
+int nw_tasks_open(const struct nw_tasks_options *options,
+		  struct nw_tasks **out); /* -ENOMEM */
+/* Take a record of kind TASK: what it says of a thread holds from here on. */
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record);
 /* What a record of kind BOTH tells of a thread, as one of kind TASK. */
 struct nw_record nw_record_task(const struct nw_record *both);

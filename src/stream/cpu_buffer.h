@@ -76,7 +76,7 @@ struct nw_stream {
 	struct nw_stream_stats stats;
 };
 
-/* ---- buffer.c ------------------------------------------------------------------------- */
+/* ---- cpu_buffer.c ------------------------------------------------------------------------- */
 
 /* A page to read into; NULL when the budget is used up, or there is no memory. */
 struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_cpu_buffer *buffer);

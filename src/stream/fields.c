@@ -107,7 +107,7 @@ static bool check_field(const char *line)
 		(*at == '\n' || *at == '\0'));
 }
 
-/* What the library gets: the fields alone, as they come. Its name does not matter. */
+/* The text that the library gets: the checked fields only, in their order. The event's name is not used. */
 static int rewrite(const char *text, uint32_t *id, struct nw_buf *out)
 {
 	bool has_id = false;
@@ -132,7 +132,8 @@ static int rewrite(const char *text, uint32_t *id, struct nw_buf *out)
 	}
 	if (ret == 0 && !has_id)
 		ret = -EBADMSG;
-	/* the common fields stand in front of an empty line; which are, is not asked */
+	/* The library takes what stands in front of the empty line for common fields. Nobody asks it which
+	 * fields are common, so all may stand behind it. */
 	nw_buf_printf(out, "name: x\nID: %u\nformat:\n\n%s\nprint fmt: \"\"\n", *id,
 		      nw_buf_str(&fields));
 	if (fields.failed || out->failed)

@@ -52,7 +52,7 @@ static int missing(const struct source *source, const char *field, struct nw_err
 		       source->system, source->name, field);
 }
 
-/* Of the kernel's own events, the format tells the types, too. */
+/* Its type counts only in events of the kernel's own; what our arguments are is the plan's to say. */
 static int add_field(struct nw_event_format *format, const struct source *source,
 		     const char *name, struct nw_error *err)
 {
@@ -72,31 +72,20 @@ static int add_field(struct nw_event_format *format, const struct source *source
 	return 0;
 }
 
-/* Where common_type and common_pid are; the same in all events of a kernel. */
-static int check_common(struct nw_formats *formats, const struct source *source,
-			struct nw_error *err)
+/* Make an entry for an event. */
+static int add_format(struct nw_formats *formats, const struct source *source,
+		      struct nw_event_format **out, struct nw_error *err)
 {
 	const struct nw_field_format *type = nw_fields_find(&source->fields, "common_type");
 	const struct nw_field_format *pid = nw_fields_find(&source->fields, "common_pid");
 
 	if (!type || type->size != 2 || !pid || pid->size != 4)
 		return missing(source, "common_type or common_pid", err);
+	/* these two are at the same place in all events of a kernel */
 	formats->type_offset = type->offset;
 	formats->pid_offset = pid->offset;
-	formats->least = formats->pid_offset + 4;
-	if (formats->least < formats->type_offset + 2)
-		formats->least = formats->type_offset + 2;
-	return 0;
-}
-
-/* Make an entry for an event. */
-static int add_format(struct nw_formats *formats, const struct source *source,
-		      struct nw_event_format **out, struct nw_error *err)
-{
-	int ret = check_common(formats, source, err);
-
-	if (ret < 0)
-		return ret;
+	formats->least = type->offset + 2 > pid->offset + 4 ? type->offset + 2
+							    : pid->offset + 4;
 	struct nw_event_format *format = calloc(1, sizeof(*format));
 	struct nw_event_format **slot = format ? nw_vec_add(&formats->events) : NULL;
 	if (!slot) {
@@ -115,13 +104,6 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 			formats->largest = end;
 	}
 	return 0;
-}
-
-/* Where the low 16 bits of a number lie. */
-static uint32_t low_bits_offset(const struct nw_field_format *field)
-{
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? field->offset
-							 : field->offset + field->size - 2;
 }
 
 /* Which probe each place of the event belongs to, in one array: the reader asks for every hit. */
@@ -157,16 +139,18 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 		ret = missing(source, name, err);
 	if (ret < 0)
 		return ret;
-	format->address = low_bits_offset(&format->fields.item[0]);
+	/* where its low 16 bits lie */
+	format->address = format->fields.item[0].offset;
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		format->address += format->fields.item[0].size - 2;
 	format->fields.count = 0;
 	return 0;
 }
 
-/* What leads to the only place of a kernel event, whatever the low bits are: so the reader need
- * not know that there is no address. */
+/* A kernel event has one place and no address: whatever low bits the reader takes, they lead to that place. */
 static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
 
-/* All places of an event have the same fields. */
+/* The stack pointer is the same field for all places of an event, so the first place says where it is. */
 void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *format)
 {
 	const struct nw_event *event = format->event;
@@ -317,7 +301,7 @@ static int add_task(struct nw_formats *formats, const struct source *source, siz
 	return ret;
 }
 
-/* Kernels without them exist: then threads are looked up, and that is all. */
+/* A kernel may lack these events: then what is known of threads is what /proc says. */
 static int load_tasks(struct loader *load)
 {
 	for (size_t i = 0; i < NW_COUNT(task_formats); i++) {
@@ -335,8 +319,8 @@ static int load_tasks(struct loader *load)
 	return 0;
 }
 
-/* The entry of the same event for the user who wants to see it, if format is of those that tell
- * of threads; NULL: nobody does. */
+/* An event of threads (task_rename, ...) that the user traces, too, has two entries: this is the user's. NULL: format
+ * is no event of threads, or the user has not asked for it. */
 static struct nw_event_format *asked_for(const struct nw_formats *formats,
 					 const struct nw_event_format *format)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The kernel's own events in its own words: libtraceevent reads how an event is printed ("print fmt") and
- * does that. The library trusts a format, and an event to be as the format says; so only those of the
- * running kernel get here, never a recording's.
+ * does that. The library trusts a format, and an event to be as the format says; so only events of
+ * the running kernel are printed here, never those of a recording.
  */
 #include <errno.h>
 #include <event-parse.h>
@@ -42,11 +42,6 @@ static int add_event(struct nw_kernel_texts *texts, const struct nw_event_format
 	return 0;
 }
 
-static bool is_kernel_event(const struct nw_event_format *format)
-{
-	return format->event && *format->event->system;
-}
-
 int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *read,
 			 void *arg, struct nw_kernel_texts **out)
 {
@@ -55,7 +50,8 @@ int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *rea
 
 	*out = NULL;
 	nw_vec_each (&formats->events, format) {
-		if (!is_kernel_event(*format))
+		bool of_kernel = (*format)->event && *(*format)->event->system;
+		if (!of_kernel)
 			continue;
 		if (!texts && !(texts = calloc(1, sizeof(*texts))))
 			return -ENOMEM;

@@ -43,7 +43,7 @@ static bool is_newest(const struct nw_stream *s, struct nw_cpu_buffer *buffer,
 	return whole - buffer->reached >= (size_t)s->largest + AROUND;
 }
 
-/* Nothing older than this can come from it any more. */
+/* The buffer was empty at this time, so whatever is still to come from it is newer. */
 static void note_drained(struct nw_cpu_buffer *buffer, uint64_t now)
 {
 	buffer->drained = true;
@@ -86,7 +86,7 @@ static int read_buffer(struct nw_stream *s, unsigned int number)
 	return ret < 0 ? ret : 0;
 }
 
-/* All but those that have been read to their end since then. */
+/* Read all buffers but those that have been read to their end since this time. */
 static int sweep(struct nw_stream *s, uint64_t since)
 {
 	int ret = 0;
@@ -116,34 +116,24 @@ static void set_limit(struct nw_stream *s)
 	s->limit = limit;
 }
 
-/* Buffers that epoll names; a wake_fd among them is somebody else's business. */
-static int read_ready(struct nw_stream *s, int wake_fd, int timeout_ms)
-{
-	struct epoll_event ready[64];
-	struct pollfd wait[2] = {{.fd = s->epoll, .events = POLLIN},
-				 {.fd = wake_fd, .events = POLLIN}};
-
-	if (poll(wait, wake_fd >= 0 ? 2 : 1, timeout_ms) <= 0)
-		return 0;
-	int count = epoll_wait(s->epoll, ready, (int)NW_COUNT(ready), 0);
-	for (int i = 0; i < count; i++) {
-		int ret = read_buffer(s, ready[i].data.u32);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
 int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 {
-	int most = (int)(s->sweep / 1000000);
+	struct epoll_event ready[64];
+	/* what wake_fd wakes for is the caller's to find out */
+	struct pollfd wait[2] = {{.fd = s->epoll, .events = POLLIN},
+				 {.fd = wake_fd, .events = POLLIN}};
+	int most = (int)(s->sweep / 1000000), count = 0, ret = 0;
 
 	if (timeout_ms < 0 || timeout_ms > most)
 		timeout_ms = most;
 	nw_stream_advance(s);
 	uint64_t began = s->now(s->now_arg);
-	int ret = read_ready(s, wake_fd, timeout_ms);
-	/* Pages that wait for buffers nobody has looked at pile up: then look early. */
+	if (poll(wait, wake_fd >= 0 ? 2 : 1, timeout_ms) > 0)
+		count = epoll_wait(s->epoll, ready, (int)NW_COUNT(ready), 0);
+	for (int i = 0; i < count && ret == 0; i++)
+		ret = read_buffer(s, ready[i].data.u32);
+	/* Events are handed out only up to what is known of every buffer. If too many pages wait for that, all
+	 * buffers are looked at before it is time. */
 	if (ret == 0 &&
 	    (s->now(s->now_arg) - s->swept >= s->sweep || s->queued * 2 >= s->budget))
 		ret = sweep(s, began);

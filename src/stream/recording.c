@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "load.h"
 #include "nopwatch/page.h"
 #include "nopwatch/stream.h"
 
@@ -93,33 +94,6 @@ static void put_option(struct nw_buf *out, unsigned int id, const char *text,
 		nw_buf_add(out, nw_buf_str(more), more->len);
 }
 
-static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
-		     size_t page_size, uint32_t cpus)
-{
-	static const char version[] = "nopwatch";
-
-	nw_buf_add(out, magic, sizeof(magic));
-	nw_buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	nw_buf_addc(out, sizeof(long));
-	put(out, page_size, 4);
-	nw_buf_add(out, "header_page", 12);
-	put_sized(out, &parts->header_page, 8);
-	nw_buf_add(out, "header_event", 13);
-	put_sized(out, &parts->header_event, 8);
-	put(out, 0, 4);
-	put_formats(out, parts);
-	put(out, 0, 4); /* kallsyms */
-	put(out, 0, 4); /* printk formats */
-	put_sized(out, &parts->comms, 8);
-	put(out, cpus, 4);
-	nw_buf_add(out, "options  ", 10);
-	put_option(out, OPTION_CLOCK, nw_buf_str(&parts->clock), parts->clock.len + 1,
-		   NULL);
-	put_option(out, OPTION_VERSION, version, sizeof(version), &parts->table);
-	put(out, OPTION_DONE, 2);
-	nw_buf_add(out, "flyrecord", 10);
-}
-
 static int copy_pages(int to, int from, uint64_t at, uint64_t size)
 {
 	char chunk[65536];
@@ -139,7 +113,7 @@ static int copy_pages(int to, int from, uint64_t at, uint64_t size)
 	return 0;
 }
 
-/* The CPU as it is to be written: what is left of its first page, if that is cut, and the pages as they are. */
+/* A CPU's pages as they are written: its first page is cut where the recording begins, the rest is copied. */
 struct written {
 	unsigned char *page; /* NULL: none is cut */
 	struct nw_recorded_cpu rest;
@@ -170,28 +144,44 @@ static int cut_first(struct written *w, const struct nw_page_layout *layout)
 	return 0;
 }
 
-static void put_runs(struct nw_buf *head, const struct written *cpus, uint32_t count,
-		     size_t page_size)
+/* All that comes before the pages. */
+static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
+		     size_t page_size, const struct written *cpus, uint32_t count)
 {
-	uint64_t at = head->len + (uint64_t)count * 16;
+	static const char version[] = "nopwatch";
 
+	nw_buf_add(out, magic, sizeof(magic));
+	nw_buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	nw_buf_addc(out, sizeof(long));
+	put(out, page_size, 4);
+	nw_buf_add(out, "header_page", 12);
+	put_sized(out, &parts->header_page, 8);
+	nw_buf_add(out, "header_event", 13);
+	put_sized(out, &parts->header_event, 8);
+	put(out, 0, 4);
+	put_formats(out, parts);
+	put(out, 0, 4); /* kallsyms */
+	put(out, 0, 4); /* printk formats */
+	put_sized(out, &parts->comms, 8);
+	put(out, count, 4);
+	nw_buf_add(out, "options  ", 10);
+	put_option(out, OPTION_CLOCK, nw_buf_str(&parts->clock), parts->clock.len + 1,
+		   NULL);
+	put_option(out, OPTION_VERSION, version, sizeof(version), &parts->table);
+	put(out, OPTION_DONE, 2);
+	nw_buf_add(out, "flyrecord", 10);
+	/* where each CPU's pages will be: behind this table, on a page of the file */
+	uint64_t at = out->len + (uint64_t)count * 16;
 	at = (at + page_size - 1) / page_size * page_size;
 	const uint64_t data = at;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t size = cpus[i].rest.size + (cpus[i].page ? page_size : 0);
-		put(head, at, 8);
-		put(head, size, 8);
+		put(out, at, 8);
+		put(out, size, 8);
 		at += size;
 	}
-	while (head->len < data && !head->failed)
-		nw_buf_addc(head, '\0');
-}
-
-static int write_run(int fd, const struct written *cpu, size_t page_size)
-{
-	int ret = cpu->page ? nw_write_all(fd, cpu->page, page_size) : 0;
-
-	return ret < 0 ? ret : copy_pages(fd, cpu->rest.fd, cpu->rest.from, cpu->rest.size);
+	while (out->len < data && !out->failed)
+		nw_buf_addc(out, '\0');
 }
 
 int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
@@ -211,14 +201,18 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 		if (ret == 0)
 			ret = cut_first(&written[i], &layout);
 	}
-	put_head(&head, parts, page_size, count);
-	if (ret == 0)
-		put_runs(&head, written, count, page_size);
-	if (ret == 0)
+	if (ret == 0) {
+		put_head(&head, parts, page_size, written, count);
 		ret = head.failed ? -ENOMEM : nw_write_all(fd, head.data, head.len);
+	}
 	nw_buf_free(&head);
-	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = write_run(fd, &written[i], page_size);
+	for (uint32_t i = 0; i < count && ret == 0; i++) {
+		const struct nw_recorded_cpu *rest = &written[i].rest;
+		if (written[i].page)
+			ret = nw_write_all(fd, written[i].page, page_size);
+		if (ret == 0)
+			ret = copy_pages(fd, rest->fd, rest->from, rest->size);
+	}
 	for (uint32_t i = 0; written && i < count; i++)
 		free(written[i].page);
 	free(written);
@@ -250,22 +244,8 @@ static const char *take(struct reader *r, uint64_t len)
 static uint64_t take_number(struct reader *r, size_t size)
 {
 	const char *at = take(r, size);
-	uint64_t wide = 0;
-	uint32_t word;
-	uint16_t half;
 
-	if (!at)
-		return 0;
-	if (size == 8) {
-		memcpy(&wide, at, 8);
-		return wide;
-	}
-	if (size == 4) {
-		memcpy(&word, at, 4);
-		return word;
-	}
-	memcpy(&half, at, 2);
-	return half;
+	return at ? nw_load((const unsigned char *)at, size) : 0;
 }
 
 static const char *take_sized(struct reader *r, size_t size, size_t *len)
@@ -377,21 +357,18 @@ bool nw_recording_is_one(const void *bytes, size_t len)
 	return len >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic) - 2) == 0;
 }
 
-static int foreign(struct nw_error *err, const char *why)
-{
-	nw_fail(err, ENOTSUP, "the recording was made by another tool: %s", why);
-	nw_error_hint(err, "`trace-cmd report` can print it");
-	return -ENOTSUP;
-}
-
 int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
 		       struct nw_error *err)
 {
 	struct reader r = {.start = bytes, .at = bytes, .end = (const char *)bytes + len};
 	struct nw_recording recording = {0};
 
-	if (nw_recording_is_one(bytes, len) && memcmp(bytes, magic, sizeof(magic)) != 0)
-		return foreign(err, "it is not of version 6");
+	if (nw_recording_is_one(bytes, len) && memcmp(bytes, magic, sizeof(magic)) != 0) {
+		nw_fail(err, ENOTSUP,
+			"the recording was made by another tool: it is not of version 6");
+		nw_error_hint(err, "`trace-cmd report` can print it");
+		return -ENOTSUP;
+	}
 	bool ours = take_head(&r, &recording);
 
 	uint64_t cpus = take_number(&r, 4);
@@ -409,7 +386,10 @@ int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
 			       "the recording is from a machine of the other byte order");
 	if (r.bad)
 		return nw_fail(err, EBADMSG, "the recording is damaged or cut off");
-	return foreign(err, "it has no table of probes");
+	nw_fail(err, ENOTSUP,
+		"the recording was made by another tool: it has no table of probes");
+	nw_error_hint(err, "`trace-cmd report` can print it");
+	return -ENOTSUP;
 }
 
 void nw_recording_free(struct nw_recording *recording)
@@ -418,21 +398,16 @@ void nw_recording_free(struct nw_recording *recording)
 	nw_vec_free(&recording->runs);
 }
 
-/* "name: NAME\n" is the first line of a format. */
-static bool is_named(const struct nw_format_text *format, const char *name)
-{
-	size_t len = strlen(name);
-
-	return format->len > len + 7 && memcmp(format->text, "name: ", 6) == 0 &&
-	       memcmp(format->text + 6, name, len) == 0 && format->text[6 + len] == '\n';
-}
-
 int nw_recording_format(void *arg, const char *system, const char *name, struct nw_buf *out)
 {
 	const struct nw_recording *recording = arg;
+	size_t len = strlen(name);
 
 	nw_vec_each (&recording->formats, format) {
-		if (strcmp(format->system, system) != 0 || !is_named(format, name))
+		const char *text = format->text; /* its first line is "name: NAME\n" */
+		if (strcmp(format->system, system) != 0 || format->len <= len + 7 ||
+		    memcmp(text, "name: ", 6) != 0 || memcmp(text + 6, name, len) != 0 ||
+		    text[6 + len] != '\n')
 			continue;
 		nw_buf_add(out, format->text, format->len);
 		return out->failed ? -ENOMEM : 0;

@@ -3,9 +3,9 @@
  * Buffers (one a CPU) merged by time.
  *
  *	read	 pages wait in each buffer's queue, oldest first
- *	known	 up to when a buffer is known: nothing older can still come from it. While it
- *		 has unread data, that is its last queued event; once it was found empty, the
- *		 moment before it was looked at
+ *	known	 a time, for each buffer: no event older than this can still come from it. While
+ *		 there is unread data, the time of its last queued event; once it was found empty,
+ *		 the moment before that
  *	merge	 a heap of the buffers that have events, by the time of their next one; the top
  *		 is handed out while it is not newer than the least `known` of all buffers.
  *		 It stays the top, and the heap is not asked, until it passes the second
@@ -312,22 +312,6 @@ static struct nw_stream *new_stream(const struct nw_formats *formats, size_t buf
 	return s;
 }
 
-static int watch_buffers(struct nw_stream *s, struct nw_error *err)
-{
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0)
-		return nw_fail(err, errno, "cannot create an epoll: %s",
-			       nw_strerror(errno));
-	for (unsigned int i = 0; !s->polls && i < s->buffers; i++) {
-		struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
-		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->buffer[i].fd, &event) < 0)
-			return nw_fail(err, errno,
-				       "cannot watch the ring buffer of CPU %u: %s",
-				       s->buffer[i].cpu, nw_strerror(errno));
-	}
-	return 0;
-}
-
 int nw_stream_open(const struct nw_formats *formats,
 		   const struct nw_stream_options *options, struct nw_stream **out,
 		   struct nw_error *err)
@@ -349,7 +333,17 @@ int nw_stream_open(const struct nw_formats *formats,
 		s->buffer[i].fd = options->fds[i];
 		s->buffer[i].cpu = options->cpus[i];
 	}
-	int ret = watch_buffers(s, err);
+	int ret = 0;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		ret = nw_fail(err, errno, "cannot create an epoll: %s", nw_strerror(errno));
+	for (unsigned int i = 0; ret == 0 && !s->polls && i < s->buffers; i++) {
+		struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->buffer[i].fd, &event) < 0)
+			ret = nw_fail(err, errno,
+				      "cannot watch the ring buffer of CPU %u: %s",
+				      s->buffer[i].cpu, nw_strerror(errno));
+	}
 	if (ret < 0) {
 		nw_stream_free(s);
 		return ret;

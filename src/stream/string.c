@@ -96,28 +96,23 @@ static bool could_be_a_fault(const struct nw_source *source, const unsigned char
 	return all_zero(bytes + end, least(len, page) - end);
 }
 
-/*
- * Nothing is there, in any process: the kernel's half, and the first 64 KiB, where small numbers
- * point that are no pointers. (Distributions set vm.mmap_min_addr to that, 32 KiB on arm; below it
- * only root can have a mapping, by asking for it.)
- */
-static bool is_no_address(uint64_t address)
-{
-	return address < LOWEST || address >> 57;
-}
-
 static void miss(struct nw_value *value)
 {
 	value->kind = NW_VALUE_MISSING;
 	value->text = "(fault)"; /* as ftrace itself prints it */
 }
 
-/* There is nothing but a NUL: unless something else on its page could be read, who knows. */
+/*
+ * The string begins with a NUL. It is an empty one if anything else on its page was read; else the load may
+ * have failed. It has failed if no process can have anything at that address: the kernel's half of all addresses,
+ * and the first 64 KiB, where small numbers point that are no pointers. (Distributions set vm.mmap_min_addr to
+ * that, 32 KiB on arm; below it only root can have a mapping, by asking for it.)
+ */
 static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_value *value)
 {
 	bool unsure = all_zero(bytes, least(len, page_end(value, 0)));
 
-	if (unsure && is_no_address(value->number))
+	if (unsure && (value->number < LOWEST || value->number >> 57))
 		miss(value);
 	else
 		value->untrusted = unsure;
@@ -155,8 +150,8 @@ void nw_string_finish(const struct nw_source *source, const unsigned char *bytes
 
 /* ---- strings that have a length ----------------------------------------------------- */
 
-/* The number of bytes in front of what looks like loads that failed: zeros, up to the last byte,
- * from the beginning of a page on. */
+/* How many of the bytes were really read: zeros from the beginning of a page up to the last byte look like loads that
+ * have failed, and do not count. */
 static uint32_t readable(const struct nw_value *value, uint32_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)value->text;
@@ -172,6 +167,7 @@ static uint32_t readable(const struct nw_value *value, uint32_t len)
 	return least(len, page);
 }
 
+/* The string has so many bytes as another argument says. */
 static void cut_to(struct nw_value *value, const struct nw_value *length)
 {
 	uint64_t wanted = length->number;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load.h"
 #include "nopwatch/tasks.h"
 
 struct nw_tasks {
@@ -106,8 +107,8 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	/* without strangers the kernel has filtered: whatever it recorded is wanted; of a process that
-	 * nobody can tell of any more, the first thread has its number */
+	/* Without strangers the kernel has filtered, so whatever it recorded is wanted. Else, of a process that is
+	 * gone, at least its first thread can be told: it has the process's number. */
 	task->wanted = !tasks->options.strangers || is_wanted(tasks, task->tid);
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
@@ -140,17 +141,8 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 static uint64_t field_number(const struct nw_record *record, size_t i)
 {
 	const struct nw_field_format *field = &record->format->fields.item[i];
-	uint64_t wide;
-	uint32_t word;
 
-	if (field->size == 8) {
-		memcpy(&wide, record->data + field->offset, 8);
-		return wide;
-	}
-	if (field->size != 4)
-		return 0;
-	memcpy(&word, record->data + field->offset, 4);
-	return word;
+	return nw_load(record->data + field->offset, field->size);
 }
 
 static void field_comm(const struct nw_record *record, size_t i, char comm[16])
@@ -191,7 +183,7 @@ static void renamed(struct nw_tasks *tasks, const struct nw_record *record)
 	bool says_whom = record->format->fields.count > 1, fresh;
 	int32_t tid = says_whom ? (int32_t)field_number(record, 1) : record->tid;
 
-	nw_tasks_get(tasks, tid); /* the rest of what it is */
+	nw_tasks_get(tasks, tid); /* make its entry, with its process */
 	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
 	if (task)
 		field_comm(record, 0, task->comm);
@@ -206,7 +198,7 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 
 	if (!task)
 		return;
-	if (fresh)
+	if (fresh && !(process && known)) /* not all of it is told */
 		read_task(tasks, task);
 	if (process) { /* which may be one that a wanted one has forked */
 		task->pid = process;
@@ -221,7 +213,6 @@ void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const c
 
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 {
-
 	switch (record->format->kind) {
 	case NW_EVENT_NEWTASK:
 		born(tasks, record);

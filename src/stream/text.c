@@ -7,10 +7,10 @@
  *	window	 lines that have been taken apart, by time; the oldest is handed out when it
  *		 is full. Text is in order but for what came to a CPU while trace_pipe looked
  *		 at another one, so a line rarely has to move
- *	strings	 a line that is none belongs to a string of the line before it, if that has a
- *		 quote: SQL has newlines
- *	losses	 are told just before the next line of their CPU, and stand in the window where
- *		 they began
+ *	strings	 may have newlines, as SQL has: a line that is no line of a trace belongs to a string
+ *		 of the line before it, if that has a quote
+ *	losses	 trace_pipe tells them just before the next line of their CPU; in the window they stand
+ *		 where they began
  */
 #include <errno.h>
 #include <stdio.h>
@@ -280,7 +280,7 @@ static void push_loss(struct nw_text *text, struct cpu *cpu, uint64_t until)
 	cpu->lost = 0;
 }
 
-/* What all lines with a time have in common. */
+/* The time of a line: it ends a loss of its CPU. */
 static void pass_time(struct nw_text *text, const struct nw_text_line *parsed)
 {
 	struct cpu *cpu = cpu_of(text, parsed->cpu);
@@ -341,18 +341,6 @@ static void take_event(struct nw_text *text, const char *at,
 		push(text, &line);
 }
 
-static void take_loss(struct nw_text *text, const struct nw_text_line *parsed)
-{
-	struct cpu *cpu = cpu_of(text, parsed->cpu);
-
-	text->stats.lost += parsed->lost;
-	if (!cpu)
-		return;
-	text->losing += !cpu->losing;
-	cpu->losing = true;
-	cpu->lost += parsed->lost;
-}
-
 /* At the end: a loss behind which nothing came. */
 static bool take_last_loss(struct nw_text *text)
 {
@@ -370,14 +358,8 @@ static bool take_last_loss(struct nw_text *text)
 
 /* ---- lines that are no events ------------------------------------------------------- */
 
-static void take_bad(struct nw_text *text)
-{
-	if (text->stats.bad++ == 0)
-		text->stats.bad_at = text->stats.lines;
-}
-
-/* Does the line belong to a string of the one before it? What looks like a comment does only
- * if that string cannot have ended. */
+/* Does the line belong to a string of the line before it? A line that looks like a comment does only if
+ * that string is still open. */
 static bool belongs_to_string(struct nw_text *text, const char *line, size_t len,
 			      bool comment)
 {
@@ -385,8 +367,8 @@ static bool belongs_to_string(struct nw_text *text, const char *line, size_t len
 
 	if (!text->has_tail || end - text->tail >= LINE_MOST)
 		return false;
-	/* Look for quotes between the tail's beginning and a line: what has been searched is not
-	 * searched again for the next line */
+	/* count the quotes from the beginning of the event's line up to here; each byte is searched once, however
+	 * many lines the string has */
 	const char *at = text->bytes + (text->quotes_to - text->base);
 	while (at < line && (at = memchr(at, '"', (size_t)(line - at)))) {
 		text->has_quote = true;
@@ -441,9 +423,17 @@ static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
 static void take_other(struct nw_text *text, const char *line, size_t len,
 		       const struct nw_text_line *parsed)
 {
+	struct cpu *cpu = NULL;
+
 	switch (parsed->kind) {
 	case NW_TEXT_LOSS:
-		take_loss(text, parsed);
+		text->stats.lost += parsed->lost;
+		cpu = cpu_of(text, parsed->cpu);
+		if (!cpu)
+			break;
+		text->losing += !cpu->losing;
+		cpu->losing = true;
+		cpu->lost += parsed->lost;
 		break;
 	case NW_TEXT_HEADER:
 		take_header(text, parsed);
@@ -453,8 +443,8 @@ static void take_other(struct nw_text *text, const char *line, size_t len,
 			text->stats.lost += parsed->lost;
 		return;
 	default:
-		if (!belongs_to_string(text, line, len, false))
-			take_bad(text);
+		if (!belongs_to_string(text, line, len, false) && text->stats.bad++ == 0)
+			text->stats.bad_at = text->stats.lines;
 		return;
 	}
 	text->has_tail = false;
@@ -487,22 +477,17 @@ enum nw_text_kind nw_text_begin(struct nw_text *text)
 
 /* ---- handing out -------------------------------------------------------------------- */
 
-static void hand_loss(const struct line *line, struct nw_record *out)
-{
-	*out = (struct nw_record){.kind = NW_RECORD_LOSS,
-				  .time = line->time,
-				  .cpu = line->cpu,
-				  .until = line->until,
-				  .lost = line->lost};
-}
-
 /* Fill a record from the oldest line in the window; false: it is none of ours. */
 static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who *who)
 {
 	const struct line *line = &text->window[text->first++ % NW_TEXT_WINDOW];
 
 	if (line->kind == LINE_LOSS) {
-		hand_loss(line, out);
+		*out = (struct nw_record){.kind = NW_RECORD_LOSS,
+					  .time = line->time,
+					  .cpu = line->cpu,
+					  .until = line->until,
+					  .lost = line->lost};
 		if (who)
 			*who = (struct nw_text_who){0};
 		return true;

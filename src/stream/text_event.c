@@ -159,33 +159,15 @@ void nw_text_events_free(struct nw_text_event *events, size_t count)
 
 /* ---- values ------------------------------------------------------------------------- */
 
-static void store(unsigned char *to, uint64_t value, uint32_t bytes)
-{
-	uint8_t byte = (uint8_t)value;
-	uint16_t half = (uint16_t)value;
-	uint32_t word = (uint32_t)value;
-
-	if (bytes == 8)
-		memcpy(to, &value, 8);
-	else if (bytes == 4)
-		memcpy(to, &word, 4);
-	else if (bytes == 2)
-		memcpy(to, &half, 2);
-	else
-		memcpy(to, &byte, 1);
-}
-
 static void store_element(const struct nw_text_field *field, unsigned char *to,
 			  uint64_t value, uint32_t bytes)
 {
-	if (field->bytes) {
-		/* Bytes that a program has in a word, in its order */
-		for (uint32_t i = 0; i < bytes; i++)
-			to[field->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >>
-										    8 * i);
-	} else {
-		store(to, value, bytes);
-	}
+	/* a record's numbers are in the order of this machine; bytes of a program's memory, in its order */
+	bool big_endian = field->bytes ? field->big_endian
+				       : __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
 /* "{1,2,3}"; as many elements as the field has. */
@@ -331,31 +313,25 @@ static void store_values(const struct nw_text_event *event, const char *args,
 
 /* ---- the record --------------------------------------------------------------------- */
 
-/* The address of "(0x401136)", or of the function in "(0x401136 <- 0x401100)". */
-static bool take_address(const char *args, size_t len, bool is_return, uint64_t *out)
-{
-	const char *close = len && *args == '(' ? memchr(args, ')', len) : NULL;
-	const char *from = args + 1;
-
-	if (!close)
-		return false;
-	if (is_return) {
-		const char *arrow = memmem(args, (size_t)(close - args), "<- ", 3);
-		if (!arrow)
-			return false;
-		from = arrow + 3;
-	}
-	return nw_text_number(from, (size_t)(close - from), out);
-}
-
-/* Which of the event's places it was. */
+/* Which of the event's places it was: by the address of "(0x401136)", or of the function in
+ * "(0x401136 <- 0x401100)". */
 static bool find_place(const struct nw_plan *plan, const struct nw_text_event *event,
 		       const char *args, size_t len, struct nw_record *out)
 {
 	const struct nw_event *from = event->event;
+	const char *close = len && *args == '(' ? memchr(args, ')', len) : NULL;
+	const char *at = args + 1;
 	uint64_t address;
 
-	if (!take_address(args, len, from->is_return, &address))
+	if (!close)
+		return false;
+	if (from->is_return) {
+		at = memmem(args, (size_t)(close - args), "<- ", 3);
+		if (!at)
+			return false;
+		at += 3;
+	}
+	if (!nw_text_number(at, (size_t)(close - at), &address))
 		return false;
 	uint16_t number = from->by_low_bits[address & 0xfff];
 	if (!number || number > from->places.count)

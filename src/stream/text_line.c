@@ -256,26 +256,16 @@ static inline bool is_word(char c)
 	return (unsigned char)((c | 0x20) - 'a') < 26 || is_digit(c) || c == '_';
 }
 
-/* The name in front of an '=' that a blank or the beginning stands before; NULL: none. */
-static const char *name_before(const char *equals, const char *from)
-{
-	const char *at = equals;
-
-	while (at > from && is_word(at[-1]))
-		at--;
-	if (at == equals || is_digit(*at) || (at > from && at[-1] != ' '))
-		return NULL;
-	return at;
-}
-
 /* Where the next "name=" begins at or behind `at`; end: nowhere. */
 static const char *next_name(const char *at, const char *end)
 {
 	const char *from = at, *equals;
 
 	while ((equals = memchr(at, '=', (size_t)(end - at)))) {
-		const char *name = name_before(equals, from);
-		if (name)
+		const char *name = equals;
+		while (name > from && is_word(name[-1]))
+			name--;
+		if (name < equals && !is_digit(*name) && (name == from || name[-1] == ' '))
 			return name;
 		at = equals + 1;
 	}

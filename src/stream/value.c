@@ -6,33 +6,10 @@
  */
 #include <string.h>
 
+#include "load.h"
 #include "nopwatch/record.h"
 
-/* A number of 1, 2, 4 or 8 bytes. */
-static uint64_t load(const unsigned char *at, unsigned int bytes)
-{
-	uint64_t wide = 0;
-	uint32_t word;
-	uint16_t half;
-
-	switch (bytes) {
-	case 1:
-		return *at;
-	case 2:
-		memcpy(&half, at, 2);
-		return half;
-	case 4:
-		memcpy(&word, at, 4);
-		return word;
-	case 8:
-		memcpy(&wide, at, 8);
-		return wide;
-	default: /* a format that no kernel writes */
-		return 0;
-	}
-}
-
-/* The lowest bits, as a number with a sign. */
+/* Sign-extend the lowest bits. */
 static uint64_t extend(uint64_t value, unsigned int bits)
 {
 	if (bits == 0 || bits >= 64)
@@ -83,7 +60,7 @@ static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_va
 		out->real = as_real(raw, narrow ? fetch->field.bits : shown);
 		return;
 	}
-	/* shown wider than it was fetched: as the field's own sign has it */
+	/* it may be shown wider than it was fetched: then the field's own sign goes up */
 	if (fetch->sign_bits)
 		raw = extend(raw, fetch->sign_bits);
 	else if (fetch->field.base == NW_TYPE_SIGNED)
@@ -104,7 +81,7 @@ static bool find_dynamic(const struct nw_record *record,
 			 const struct nw_field_format *field, const unsigned char **bytes,
 			 uint32_t *len, struct nw_value *out)
 {
-	uint32_t where = (uint32_t)load(record->data + field->offset, field->size);
+	uint32_t where = (uint32_t)nw_load(record->data + field->offset, field->size);
 	uint32_t at = where & 0xffff;
 
 	*len = where >> 16;
@@ -125,20 +102,6 @@ static void set_string(const unsigned char *bytes, uint32_t len, struct nw_value
 	out->len = (uint32_t)strnlen(out->text, len);
 }
 
-static void take_string(const struct nw_record *record, const struct nw_field_format *field,
-			struct nw_value *out)
-{
-	const unsigned char *bytes;
-	uint32_t len;
-
-	if (!find_dynamic(record, field, &bytes, &len, out))
-		return;
-	if (len == 0)
-		miss(out, "(fault)"); /* as ftrace itself prints it */
-	else
-		set_string(bytes, len, out);
-}
-
 /* The element of an array at index * scale bytes. */
 static void take_indexed(const struct nw_record *record,
 			 const struct nw_field_format *field,
@@ -146,7 +109,7 @@ static void take_indexed(const struct nw_record *record,
 			 struct nw_value *out)
 {
 	uint64_t bytes = fetch->field.bits / 8;
-	uint64_t number = extend(load(record->data + index->offset, index->size),
+	uint64_t number = extend(nw_load(record->data + index->offset, index->size),
 				 8 * index->size);
 	uint64_t at = number * fetch->scale;
 
@@ -156,11 +119,12 @@ static void take_indexed(const struct nw_record *record,
 	else if (at % bytes)
 		miss(out, "the index lies between two elements");
 	else
-		show_number(fetch, load(record->data + field->offset + at, (uint32_t)bytes),
+		show_number(fetch,
+			    nw_load(record->data + field->offset + at, (uint32_t)bytes),
 			    out);
 }
 
-/* A field of a kernel event: what it is, its format tells. */
+/* A field of one of the kernel's own events, whose type its format says. */
 static void take_kernel_field(const struct nw_record *record,
 			      const struct nw_field_format *field,
 			      const struct nw_type *wanted, struct nw_value *out)
@@ -185,7 +149,7 @@ static void take_kernel_field(const struct nw_record *record,
 		const struct nw_fetch fetch = {
 			.field = *type,
 			.shown = wanted->base == NW_TYPE_DEFAULT ? *type : *wanted};
-		uint64_t raw = load(bytes, len);
+		uint64_t raw = nw_load(bytes, len);
 		if (type->bits < 64) /* a system call's argument has a whole register */
 			raw &= ((uint64_t)1 << type->bits) - 1;
 		show_number(&fetch, raw, out);
@@ -201,7 +165,7 @@ static void take_pointer(const struct nw_record *record,
 	uint32_t offset, len;
 
 	out->kind = NW_VALUE_STRING;
-	out->number = load(record->data + field->offset, field->size);
+	out->number = nw_load(record->data + field->offset, field->size);
 	out->text = "";
 	if (source->spread)
 		return;
@@ -231,7 +195,14 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 	} else if (source->chunks.count) {
 		take_pointer(record, field, source, out);
 	} else if (fetch->shown.base == NW_TYPE_STRING) {
-		take_string(record, field, out);
+		const unsigned char *bytes;
+		uint32_t len;
+		if (!find_dynamic(record, field, &bytes, &len, out))
+			return;
+		if (len)
+			set_string(bytes, len, out);
+		else
+			miss(out, "(fault)"); /* as ftrace itself prints it */
 	} else if (fetch->scale && source->high_field >= 0) {
 		take_indexed(record, field, &format->fields.item[source->high_field], fetch,
 			     out);
@@ -247,11 +218,11 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		const struct nw_field_format *high =
 			&format->fields.item[source->high_field];
 		show_number(fetch,
-			    load(record->data + field->offset, field->size) |
-				    load(record->data + high->offset, high->size) << 32,
+			    nw_load(record->data + field->offset, field->size) |
+				    nw_load(record->data + high->offset, high->size) << 32,
 			    out);
 	} else {
-		show_number(fetch, load(record->data + field->offset, field->size), out);
+		show_number(fetch, nw_load(record->data + field->offset, field->size), out);
 	}
 }
 
@@ -287,8 +258,8 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i)
 {
-	uint64_t raw = load(value->elements + (size_t)i * (value->bits / 8),
-			    value->bits / 8);
+	uint64_t raw = nw_load(value->elements + (size_t)i * (value->bits / 8),
+			       value->bits / 8);
 
 	return value->element == NW_VALUE_SIGNED ? extend(raw, value->bits) : raw;
 }
