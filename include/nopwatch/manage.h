@@ -16,14 +16,14 @@
 struct nw_manager;
 
 /*
- * fs->root < 0: there is no tracefs; then nothing exists and all can only be told. read_only: only
- * for looking and telling, takes no lock and writes nothing. Else, what a killed manager had
- * begun is undone first (nw_manager_notes() says so).
+ * fs->root < 0: there is no tracefs, so no event exists, and changes can only be printed. read_only:
+ * for looking and printing; takes no lock and writes nothing. Otherwise, what a killed manager had
+ * begun is undone first (nw_manager_notes() says so). 0 or -errno.
  */
 int nw_manager_open(const struct nw_tracefs *fs, const struct nw_features *features,
 		    bool read_only, struct nw_manager **out, struct nw_error *err);
-/* Where there is no tracefs to look at: take the plan's events for there, as `add` would make
- * them, enabled at the top level (and in instance, if not NULL) or not. Only to be told. */
+/* Where there is no tracefs to look at: assume that the plan's events are there as `add` would make
+ * them, enabled at the top level (and in instance, if not NULL) or not. Only for printing. */
 int nw_manager_assume(struct nw_manager *manager, const struct nw_plan *plan, bool on,
 		      const char *instance, struct nw_error *err);
 const struct nw_inventory *nw_manager_inventory(const struct nw_manager *manager);
@@ -48,11 +48,9 @@ int nw_manager_switch(struct nw_manager *manager, const struct nw_uprobe_event *
 int nw_manager_remove(struct nw_manager *manager, const struct nw_uprobe_event *event,
 		      const struct nw_manager_options *options, struct nw_error *err);
 
-/* EPERM: the event is not ours to touch, and why. */
-int nw_manager_may_touch(const struct nw_uprobe_event *event,
-			 const struct nw_manager_options *options, struct nw_error *err);
-
+/* Make the changes that the verbs have collected, all or none. 0 or -errno. */
 int nw_manager_do(struct nw_manager *manager, struct nw_error *err);
+/* Append them as commands for a POSIX shell. */
 void nw_manager_print(const struct nw_manager *manager, struct nw_buf *out);
 
 enum nw_change_kind {
@@ -80,7 +78,7 @@ typedef NW_VEC(struct nw_change) nw_changes;
 const nw_changes *nw_manager_changes(const struct nw_manager *manager);
 /* What the user should know; lives as long as the manager. */
 const nw_strings *nw_manager_notes(const struct nw_manager *manager);
-/* What nw_manager_do() was to take away and had to leave: the journal keeps it for later. */
+/* What nw_manager_do() should have taken away and could not: later commands try it again. */
 const nw_strings *nw_manager_left(const struct nw_manager *manager);
 void nw_manager_close(struct nw_manager *manager);
 
@@ -96,8 +94,8 @@ struct nw_pick {
 	size_t count;
 	const struct nw_scope *scope; /* in which file, or in what processes map */
 	const struct nw_manager_options *options;
-	bool all; /* whoever made them; else what is not ours is only taken with options->foreign */
-	bool lenient; /* a pattern that matches only what others have made is no error */
+	bool all; /* whoever made them; if false, those of others only with options->foreign */
+	bool lenient; /* a pattern that matches only events of others is no error */
 	/* what it finds: */
 	nw_vec_u32 events;  /* numbers of the inventory */
 	nw_strings missing; /* words that match nothing */

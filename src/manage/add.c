@@ -141,34 +141,6 @@ static int fill(const struct adding *a, const char *link, struct nw_persistent_e
 
 /* ---- one event ---------------------------------------------------------------------- */
 
-static int define(struct adding *a)
-{
-	nw_cleanup(nw_free_ptr) char *link = NULL;
-	nw_cleanup(nw_free_ptr) char *path = path_of(a, &link);
-	const struct nw_event *event = a->event;
-	char delete[2 * NW_MAX_NAME + 8];
-	struct nw_buf line = {0};
-
-	for (unsigned int i = 0; i == 0 || is_taken(a); i++)
-		nw_event_name(event, i, a->name);
-	if (!path)
-		return nw_no_memory(a->err);
-	nw_plan_define_as(a->plan, event, a->name, a->place, path,
-			  a->m->features->has[NW_FEATURE_REF_CTR], &line);
-	snprintf(delete, sizeof(delete), "-:%s/%s", event->group, a->name);
-	nw_steps_add(&a->m->steps, NW_DO_APPEND, "uprobe_events", nw_buf_str(&line));
-	nw_steps_back(&a->m->steps, NW_DO_APPEND, "uprobe_events", delete);
-	nw_steps_what(&a->m->steps, NW_REFUSED_DEFINITION,
-		      "the kernel refused to define %s:%s at %s+0x%" PRIx64, event->group,
-		      a->name, a->point->image->path, a->point->offset);
-	a->m->steps.failed |= line.failed;
-	nw_buf_free(&line);
-	struct nw_persistent_event *persistent = nw_vec_add(&a->m->fresh);
-	if (!persistent || fill(a, link, persistent) < 0)
-		return nw_no_memory(a->err);
-	return 0;
-}
-
 /* It is there; whether it is ours or not, it is what was asked for. */
 static int take_defined(struct adding *a, const struct nw_uprobe_event *event)
 {
@@ -207,9 +179,29 @@ static int add_event(struct adding *a)
 		return ret;
 	if (defined)
 		return take_defined(a, defined);
-	ret = define(a);
-	if (ret < 0)
-		return ret;
+	nw_cleanup(nw_free_ptr) char *link = NULL;
+	nw_cleanup(nw_free_ptr) char *path = path_of(a, &link);
+	const struct nw_event *event = a->event;
+	char delete[2 * NW_MAX_NAME + 8];
+	struct nw_buf line = {0};
+
+	for (unsigned int i = 0; i == 0 || is_taken(a); i++)
+		nw_event_name(event, i, a->name);
+	if (!path)
+		return nw_no_memory(a->err);
+	nw_plan_define_as(a->plan, event, a->name, a->place, path,
+			  a->m->features->has[NW_FEATURE_REF_CTR], &line);
+	snprintf(delete, sizeof(delete), "-:%s/%s", event->group, a->name);
+	nw_steps_add(&a->m->steps, NW_DO_APPEND, "uprobe_events", nw_buf_str(&line));
+	nw_steps_back(&a->m->steps, NW_DO_APPEND, "uprobe_events", delete);
+	nw_steps_what(&a->m->steps, NW_REFUSED_DEFINITION,
+		      "the kernel refused to define %s:%s at %s+0x%" PRIx64, event->group,
+		      a->name, a->point->image->path, a->point->offset);
+	a->m->steps.failed |= line.failed;
+	nw_buf_free(&line);
+	struct nw_persistent_event *persistent = nw_vec_add(&a->m->fresh);
+	if (!persistent || fill(a, link, persistent) < 0)
+		return nw_no_memory(a->err);
 	return nw_manager_change(a->m, a->event->group, a->name, a->probe->label,
 				 a->options->enable ? home : "",
 				 a->options->enable ? NW_CHANGE_ADDED_ENABLED

@@ -107,7 +107,7 @@ int nw_manager_switch(struct nw_manager *m, const struct nw_uprobe_event *event,
 
 static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err)
 {
-	struct nw_buf others = {0};
+	struct nw_buf users = {0};
 	int ret = 0;
 
 	/* places where others have enabled it, for the user; "" if there are none */
@@ -117,22 +117,22 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 				       : event->owner == NW_OWNER_PERSISTENT; /* assumed */
 		if (!use->on || is_ours)
 			continue;
-		nw_buf_adds(&others, others.len ? ", " : "");
+		nw_buf_adds(&users, users.len ? ", " : "");
 		if (*use->where)
-			nw_buf_printf(&others, "instance '%s'", use->where);
+			nw_buf_printf(&users, "instance '%s'", use->where);
 		else
-			nw_buf_adds(&others, "the top-level buffer");
+			nw_buf_adds(&users, "the top-level buffer");
 	}
-	if (others.len) {
+	if (users.len) {
 		ret = nw_fail(err, EBUSY,
 			      "%s:%s is in use: somebody else has enabled it in %s",
-			      event->group, event->name, nw_buf_str(&others));
+			      event->group, event->name, nw_buf_str(&users));
 		nw_error_hint(
 			err,
 			"`nopwatch disable %s:%s` (with --instance NAME in an instance) disables it; --force removes it all the same",
 			event->group, event->name);
 	}
-	nw_buf_free(&others);
+	nw_buf_free(&users);
 	return ret;
 }
 
@@ -171,9 +171,24 @@ static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *even
 	return event->places.count < 2 || m->read_only ? 0 : try_perf(m, event, err);
 }
 
-/* Deleting takes its filters and its other sites away, too: undoing brings them back. */
-static void step_delete(struct nw_manager *m, const struct nw_uprobe_event *event)
+int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
+		      const struct nw_manager_options *options, struct nw_error *err)
 {
+	char text[2 * NW_MAX_NAME + 2];
+	int ret = nw_manager_may_touch(event, options, err);
+
+	if (ret == 0 && !options->force)
+		ret = refuse_busy(event, err);
+	if (ret == 0)
+		ret = check_shared(m, event, err);
+	if (ret < 0)
+		return ret;
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			nw_manager_step_enable(m, use->where, event->group, event->name,
+					       false);
+	/* Deleting takes its filters and its other sites away, too: undoing brings them
+	 * back. */
 	char file[512], line[2 * NW_MAX_NAME + 8];
 
 	nw_vec_each (&event->uses, use) {
@@ -193,25 +208,6 @@ static void step_delete(struct nw_manager *m, const struct nw_uprobe_event *even
 	nw_steps_back(&m->steps, NW_DO_APPEND, "uprobe_events", event->places.item[0].line);
 	nw_steps_what(&m->steps, NW_REFUSED_DELETION, "cannot remove %s:%s", event->group,
 		      event->name);
-}
-
-int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
-		      const struct nw_manager_options *options, struct nw_error *err)
-{
-	char text[2 * NW_MAX_NAME + 2];
-	int ret = nw_manager_may_touch(event, options, err);
-
-	if (ret == 0 && !options->force)
-		ret = refuse_busy(event, err);
-	if (ret == 0)
-		ret = check_shared(m, event, err);
-	if (ret < 0)
-		return ret;
-	nw_vec_each (&event->uses, use)
-		if (use->on)
-			nw_manager_step_enable(m, use->where, event->group, event->name,
-					       false);
-	step_delete(m, event);
 	nw_event_text(event->group, event->name, text);
 	if (nw_strings_add(&m->gone, text, strlen(text)) < 0)
 		return nw_no_memory(err);

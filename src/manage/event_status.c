@@ -54,26 +54,23 @@ static int open_file(struct survey *s, const char *path, struct nw_image **out)
 	return 0;
 }
 
-static enum nw_file_state file_state(const struct nw_persistent_event *persistent,
-				     const struct nw_image *image)
-{
-	struct stat st;
-
-	if (stat(persistent->file, &st) < 0)
-		return NW_FILE_GONE;
-	if (st.st_dev != persistent->dev || st.st_ino != persistent->ino)
-		return NW_FILE_REPLACED;
-	if (!image || strcmp(image->build_id, persistent->build_id) != 0 ||
-	    image->size != persistent->size || image->mtime != persistent->mtime)
-		return NW_FILE_CHANGED;
-	return NW_FILE_SAME;
-}
-
 static enum nw_file_state state_of(const struct nw_uprobe_event *event,
 				   const struct nw_image *image)
 {
-	if (event->persistent)
-		return file_state(event->persistent, image);
+	if (event->persistent) {
+		struct stat st;
+
+		if (stat(event->persistent->file, &st) < 0)
+			return NW_FILE_GONE;
+		if (st.st_dev != event->persistent->dev ||
+		    st.st_ino != event->persistent->ino)
+			return NW_FILE_REPLACED;
+		if (!image || strcmp(image->build_id, event->persistent->build_id) != 0 ||
+		    image->size != event->persistent->size ||
+		    image->mtime != event->persistent->mtime)
+			return NW_FILE_CHANGED;
+		return NW_FILE_SAME;
+	}
 	return image ? NW_FILE_PRESENT : NW_FILE_GONE;
 }
 

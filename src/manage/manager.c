@@ -200,23 +200,20 @@ int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
 	return change->label && change->where ? 0 : -ENOMEM;
 }
 
-/* What is enabled in an instance that gets no records would be silent, and nobody would know why. */
-static int refuse_instance(const char *name, struct nw_error *err)
-{
-	nw_fail(err, ENOTSUP,
-		"probes of this kernel do not record in instances ('%s' would stay empty)",
-		name);
-	nw_error_hint(err, "in the top-level buffer they do: without --instance");
-	return -ENOTSUP;
-}
-
 /* An instance is made with the clock that sessions use: CPUs compare, and so do they. */
 int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err)
 {
 	char file[256];
 
-	if (*name && !m->features->has[NW_FEATURE_INSTANCE_EVENTS])
-		return refuse_instance(name, err);
+	if (*name && !m->features->has[NW_FEATURE_INSTANCE_EVENTS]) {
+		/* What is enabled in an instance that gets no records would be silent, and
+		 * nobody would know why. */
+		nw_fail(err, ENOTSUP,
+			"probes of this kernel do not record in instances ('%s' would stay empty)",
+			name);
+		nw_error_hint(err, "in the top-level buffer they do: without --instance");
+		return -ENOTSUP;
+	}
 	if (!*name || nw_strings_has(&m->inventory.instances, name) ||
 	    nw_strings_has(&m->fresh_instances, name))
 		return 0;
@@ -242,9 +239,16 @@ void nw_manager_step_enable(struct nw_manager *m, const char *where, const char 
 	nw_event_file(where, group, name, "enable", file);
 	nw_steps_add(&m->steps, NW_DO_WRITE, file, on ? "1" : "0");
 	nw_steps_back(&m->steps, NW_DO_WRITE, file, on ? "0" : "1");
-	nw_steps_what(&m->steps, on ? NW_REFUSED_ENABLING : NW_REFUSED_OTHERWISE,
-		      "cannot %s %s:%s%s%s", on ? "enable" : "disable", group, name,
-		      *where ? " in instance " : "", where);
+	enum nw_refusal refusal = on ? NW_REFUSED_ENABLING : NW_REFUSED_OTHERWISE;
+	if (*where)
+		nw_steps_what(&m->steps, refusal,
+			      on ? "cannot enable %s:%s in instance %s"
+				 : "cannot disable %s:%s in instance %s",
+			      group, name, where);
+	else
+		nw_steps_what(&m->steps, refusal,
+			      on ? "cannot enable %s:%s" : "cannot disable %s:%s", group,
+			      name);
 }
 
 int nw_manager_may_touch(const struct nw_uprobe_event *event,
@@ -394,28 +398,21 @@ static int check_instances(struct nw_manager *m)
 	return 0;
 }
 
-static int do_steps(struct nw_manager *m, struct nw_steps *left, struct nw_error *err)
-{
-	struct nw_journal journal;
-	char session[24];
-
-	nw_session_name(session);
-	int ret = nw_journal_create(session, &journal, err);
-	if (ret < 0)
-		return ret;
-	nw_expedite_begin(m->features, &journal);
-	ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent, left,
-			  err);
-	nw_journal_remove(&journal);
-	return ret;
-}
-
 int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 {
 	struct nw_steps left = {0};
+	struct nw_journal journal;
+	char session[24];
 
 	tidy(m);
-	int ret = do_steps(m, &left, err);
+	nw_session_name(session);
+	int ret = nw_journal_create(session, &journal, err);
+	if (ret == 0) {
+		nw_expedite_begin(m->features, &journal);
+		ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent,
+				  &left, err);
+		nw_journal_remove(&journal);
+	}
 	if (ret < 0) {
 		nw_persistent_restore(&m->persistent, &left, NULL);
 		return ret;

@@ -36,5 +36,8 @@ int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_e
 /* Enable or disable one event in one place. */
 void nw_manager_step_enable(struct nw_manager *m, const char *where, const char *group,
 			    const char *name, bool on);
+/* EPERM: the event is not ours to touch, and why. */
+int nw_manager_may_touch(const struct nw_uprobe_event *event,
+			 const struct nw_manager_options *options, struct nw_error *err);
 
 #endif

@@ -65,14 +65,6 @@ static int open_picking(struct picking *p, struct nw_error *err)
 	return ret;
 }
 
-static void close_picking(struct picking *p)
-{
-	if (!p->is_spec)
-		return;
-	nw_selection_free(&p->selection);
-	nw_spec_free(&p->spec);
-}
-
 /* Made of the file that the spec names, when that still was another? */
 static bool label_matches(const struct picking *p,
 			  const struct nw_persistent_event *persistent)
@@ -112,35 +104,6 @@ static bool is_picked(const nw_vec_u32 *list, size_t number)
 	return false;
 }
 
-static bool is_glob(const char *word)
-{
-	return strpbrk(word, "*?[");
-}
-
-/* Only what others have made matches: a pattern has asked for nothing then, a name for what it
- * cannot have. */
-static int refuse(const struct picking *p, const struct nw_uprobe_event *refused,
-		  size_t count, struct nw_error *err)
-{
-	nw_strings *foreign = &p->pick->foreign;
-	struct nw_error why = {0};
-	int ret = nw_manager_may_touch(refused, p->pick->options, &why);
-
-	if (!p->pick->lenient || !is_glob(p->word) || refused->owner != NW_OWNER_FOREIGN) {
-		*err = why;
-		return ret;
-	}
-	if (count == 1)
-		ret = nw_strings_addf(foreign, "nothing to do for '%s': %s", p->word,
-				      why.what);
-	else
-		ret = nw_strings_addf(
-			foreign,
-			"nothing to do for '%s': all %zu events that it fits are not ours (%s)",
-			p->word, count, why.what);
-	return ret < 0 ? nw_no_memory(err) : 0;
-}
-
 /* The events that one word means; *count: how many it matches, ours or not. */
 static int pick_word(const struct picking *p, size_t *count, struct nw_error *err)
 {
@@ -173,7 +136,26 @@ static int pick_word(const struct picking *p, size_t *count, struct nw_error *er
 	if (!refused || *count || p->is_spec)
 		return 0;
 	*count = not_ours;
-	return refuse(p, refused, not_ours, err);
+	/* Only what others have made matches: a pattern has asked for nothing then, a name
+	 * for what it cannot have. */
+	nw_strings *foreign = &p->pick->foreign;
+	struct nw_error why = {0};
+	int ret = nw_manager_may_touch(refused, p->pick->options, &why);
+
+	if (!p->pick->lenient || !strpbrk(p->word, "*?[") ||
+	    refused->owner != NW_OWNER_FOREIGN) {
+		*err = why;
+		return ret;
+	}
+	if (not_ours == 1)
+		ret = nw_strings_addf(foreign, "nothing to do for '%s': %s", p->word,
+				      why.what);
+	else
+		ret = nw_strings_addf(
+			foreign,
+			"nothing to do for '%s': all %zu events that it fits are not ours (%s)",
+			p->word, not_ours, why.what);
+	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
 int nw_manager_pick(const struct nw_manager *m, struct nw_pick *pick, struct nw_error *err)
@@ -191,7 +173,8 @@ int nw_manager_pick(const struct nw_manager *m, struct nw_pick *pick, struct nw_
 		if (ret == 0 && !found &&
 		    nw_strings_add(&pick->missing, word, strlen(word)) < 0)
 			ret = nw_no_memory(err);
-		close_picking(&p);
+		nw_selection_free(&p.selection);
+		nw_spec_free(&p.spec);
 	}
 	return ret;
 }

@@ -9,8 +9,12 @@ static int check_terminal(const struct nw_sink *sink, struct nw_error *err)
 {
 	if (!sink->format->binary || isatty(fileno(sink->file)) != 1)
 		return 0;
-	nw_fail_usage(err, "-f %s is nothing for a terminal, and %s is one",
-		      sink->format->name, sink->path ? sink->path : "the output");
+	if (sink->path)
+		nw_fail_usage(err, "-f %s is nothing for a terminal, and %s is one",
+			      sink->format->name, sink->path);
+	else
+		nw_fail_usage(err, "-f %s is nothing for a terminal, and the output is one",
+			      sink->format->name);
 	nw_error_hint(err, "write it to a file: -o FILE");
 	return -EINVAL;
 }
@@ -51,9 +55,9 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 		sink->closed = true;
 		return -EPIPE;
 	}
-	return nw_fail(err, code, "cannot write %s%s%s: %s", sink->path ? "'" : "",
-		       sink->path ? sink->path : "the output", sink->path ? "'" : "",
-		       nw_strerror(code));
+	if (!sink->path)
+		return nw_fail(err, code, "cannot write the output: %s", nw_strerror(code));
+	return nw_fail(err, code, "cannot write '%s': %s", sink->path, nw_strerror(code));
 }
 
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)

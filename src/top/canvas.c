@@ -65,25 +65,6 @@ void nw_canvas_add_style(struct nw_canvas *canvas, size_t x, size_t y, size_t wi
 
 /* ---- to a terminal ------------------------------------------------------------------ */
 
-static void add_utf8(struct nw_buf *out, uint32_t code)
-{
-	if (code < 0x80) {
-		nw_buf_addc(out, (char)code);
-	} else if (code < 0x800) {
-		nw_buf_addc(out, (char)(0xc0 | code >> 6));
-		nw_buf_addc(out, (char)(0x80 | (code & 0x3f)));
-	} else {
-		if (code < 0x10000) {
-			nw_buf_addc(out, (char)(0xe0 | code >> 12));
-		} else {
-			nw_buf_addc(out, (char)(0xf0 | code >> 18));
-			nw_buf_addc(out, (char)(0x80 | (code >> 12 & 0x3f)));
-		}
-		nw_buf_addc(out, (char)(0x80 | (code >> 6 & 0x3f)));
-		nw_buf_addc(out, (char)(0x80 | (code & 0x3f)));
-	}
-}
-
 static void add_style(struct nw_buf *out, uint8_t style, bool color)
 {
 	nw_buf_adds(out, "\033[0");
@@ -98,17 +79,6 @@ static void add_style(struct nw_buf *out, uint8_t style, bool color)
 	nw_buf_addc(out, 'm');
 }
 
-static bool same(const struct nw_glyph *a, const struct nw_glyph *b)
-{
-	return a->code == b->code && a->style == b->style;
-}
-
-/* How wide a terminal draws these is for it to say. */
-static bool is_wide_maybe(uint32_t code)
-{
-	return code > 0x7e && (code < 0x2500 || code > 0x25ff);
-}
-
 void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *after,
 		    bool color, struct nw_buf *out)
 {
@@ -116,22 +86,28 @@ void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *afte
 	bool fresh = before->columns != after->columns || before->rows != after->rows;
 	size_t count = after->columns * after->rows, next = SIZE_MAX;
 	int style = -1; /* as the terminal has it */
+	char bytes[4];
 
 	if (fresh)
 		nw_buf_adds(out, "\033[0m\033[H\033[J");
 	for (size_t i = 0; i < count; i++) {
 		const struct nw_glyph *now = &after->glyph[i];
-		if (same(now, fresh ? &blank : &before->glyph[i]))
+		const struct nw_glyph *shown = fresh ? &blank : &before->glyph[i];
+		if (now->code == shown->code && now->style == shown->style)
 			continue;
-		/* where it is anyway, nothing has to be said; but no line goes on in the next */
+		/* the cursor is moved unless it is there already; it does not go on from one line to the next */
 		if (i != next || i % after->columns == 0)
 			nw_buf_printf(out, "\033[%zu;%zuH", i / after->columns + 1,
 				      i % after->columns + 1);
 		if (style != now->style)
 			add_style(out, now->style, color);
 		style = now->style;
-		add_utf8(out, now->code ? now->code : ' ');
-		next = is_wide_maybe(now->code) ? SIZE_MAX : i + 1;
+		nw_buf_add(out, bytes, nw_utf8_encode(now->code ? now->code : ' ', bytes));
+		/* Terminals differ in how wide they draw other characters, so behind one the cursor's place is not
+		 * known. Box drawings and blocks (U+2500..U+25FF) are one cell wide. */
+		bool narrow = now->code <= 0x7e ||
+			      (now->code >= 0x2500 && now->code <= 0x25ff);
+		next = narrow ? i + 1 : SIZE_MAX;
 	}
 	if (style > 0)
 		nw_buf_adds(out, "\033[0m");
@@ -142,10 +118,12 @@ void nw_canvas_lines(const struct nw_canvas *canvas, struct nw_buf *out)
 	for (size_t y = 0; y < canvas->rows; y++) {
 		const struct nw_glyph *row = canvas->glyph + y * canvas->columns;
 		size_t last = canvas->columns;
+		char bytes[4];
 		while (last > 0 && !row[last - 1].code)
 			last--;
 		for (size_t x = 0; x < last; x++)
-			add_utf8(out, row[x].code ? row[x].code : ' ');
+			nw_buf_add(out, bytes,
+				   nw_utf8_encode(row[x].code ? row[x].code : ' ', bytes));
 		nw_buf_addc(out, '\n');
 	}
 }

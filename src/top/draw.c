@@ -143,9 +143,10 @@ static void cost_part(struct line *line)
 
 	if (percent < 0)
 		return;
-	snprintf(text, sizeof(text), "cost %s%.1f %% of a CPU",
-		 percent < 0.1 && percent > 0 ? "< " : "",
-		 percent < 0.1 && percent > 0 ? 0.1 : percent);
+	if (percent < 0.1 && percent > 0)
+		snprintf(text, sizeof(text), "cost < 0.1 %% of a CPU");
+	else
+		snprintf(text, sizeof(text), "cost %.1f %% of a CPU", percent);
 	part(line, 0, text);
 }
 
@@ -301,7 +302,7 @@ static void draw_row(const struct nw_drawing *d, const struct layout *l,
 }
 
 /* How many rows fit from this one on, with a header where spans or probes begin. */
-static size_t fitting(const nw_top_list *list, size_t first, size_t lines)
+static size_t rows_that_fit(const nw_top_list *list, size_t first, size_t lines)
 {
 	size_t used = 0, i = first;
 
@@ -324,13 +325,13 @@ static void rows(const struct nw_drawing *d, const nw_top_list *list, struct nw_
 	if (d->view->first > cursor)
 		d->view->first = cursor;
 	while (d->view->first < cursor &&
-	       cursor >= d->view->first + fitting(list, d->view->first, area.rows))
+	       cursor >= d->view->first + rows_that_fit(list, d->view->first, area.rows))
 		d->view->first++;
 	while (d->view->first > 0 &&
-	       d->view->first - 1 + fitting(list, d->view->first - 1, area.rows) >=
+	       d->view->first - 1 + rows_that_fit(list, d->view->first - 1, area.rows) >=
 		       list->count)
 		d->view->first--;
-	d->view->page = fitting(list, d->view->first, area.rows);
+	d->view->page = rows_that_fit(list, d->view->first, area.rows);
 	for (size_t i = d->view->first; i < d->view->first + d->view->page; i++) {
 		const struct nw_top_row *row = list->item[i].row;
 		if (i == d->view->first || row->is_span != list->item[i - 1].row->is_span)

@@ -43,9 +43,12 @@ static void sort_by(struct nw_top_view *view, size_t step)
 		if (order[i] == view->sort)
 			at = i;
 	view->sort = order[(at + step) % NW_COUNT(order)];
-	snprintf(view->message, sizeof(view->message), "sorted by %s",
-		 view->sort == NW_SORT_DEFAULT ? "total time, probes by hits"
-					       : nw_sort_names[view->sort]);
+	if (view->sort == NW_SORT_DEFAULT)
+		snprintf(view->message, sizeof(view->message),
+			 "sorted by total time, probes by hits");
+	else
+		snprintf(view->message, sizeof(view->message), "sorted by %s",
+			 nw_sort_names[view->sort]);
 }
 
 /* ---- what is typed ------------------------------------------------------------------ */
@@ -59,16 +62,13 @@ static void ask(struct nw_top_view *view, enum nw_top_prompt prompt, const char 
 
 static void type(char *input, size_t size, uint32_t key)
 {
-	size_t len = strlen(input);
-	size_t bytes = key < 0x80 ? 1 : key < 0x800 ? 2 : key < 0x10000 ? 3 : 4;
+	char bytes[4];
+	size_t len = strlen(input), count = nw_utf8_encode(key, bytes);
 
-	if (len + bytes >= size)
+	if (len + count >= size)
 		return;
-	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-	input[len] = (char)(lead[bytes] | key >> 6 * (bytes - 1));
-	for (size_t i = 1; i < bytes; i++)
-		input[len + i] = (char)(0x80 | (key >> 6 * (bytes - 1 - i) & 0x3f));
-	input[len + bytes] = '\0';
+	memcpy(input + len, bytes, count);
+	input[len + count] = '\0';
 }
 
 static enum nw_top_action press_prompt(struct nw_top_view *view, uint32_t key)
@@ -139,14 +139,6 @@ static bool press_cursor(struct nw_top_view *view, const struct nw_top *top, uin
 	}
 }
 
-static void escape(struct nw_top_view *view)
-{
-	if (view->pane)
-		view->pane = NW_PANE_NONE;
-	else
-		view->filter[0] = '\0';
-}
-
 enum nw_top_action nw_top_press(struct nw_top_view *view, const struct nw_top *top,
 				uint32_t key)
 {
@@ -200,7 +192,10 @@ enum nw_top_action nw_top_press(struct nw_top_view *view, const struct nw_top *t
 		ask(view, NW_PROMPT_REPORT, "nopwatch.html");
 		break;
 	case NW_PRESS_ESCAPE:
-		escape(view);
+		if (view->pane)
+			view->pane = NW_PANE_NONE;
+		else
+			view->filter[0] = '\0';
 		break;
 	default:
 		break;

@@ -222,7 +222,8 @@ static struct nw_top_slot *slot_at(const struct nw_top_row *row, uint64_t slot)
 	return &row->slots[slot % NW_TOP_SLOTS];
 }
 
-/* Slots that nothing was told of are empty; who has had none for the whole ring needs none. */
+/* An interval begins: the slots of time that has passed without a hit are empty; a row that has had no hit for as long
+ * as all its slots are gives them back. */
 static void move_on(struct nw_top_row *row, uint64_t from, uint64_t to)
 {
 	nw_histogram_clear(&row->last.times);

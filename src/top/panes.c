@@ -61,7 +61,7 @@ struct bins {
 };
 
 /* As many lines as there are, or as it takes. */
-static struct bins fit_bins(unsigned int low, unsigned int high, size_t lines)
+static struct bins group_bins(unsigned int low, unsigned int high, size_t lines)
 {
 	struct bins bins = {low, 1, 0};
 	unsigned int count = high - low + 1;
@@ -135,7 +135,7 @@ static void draw_histogram(const struct nw_drawing *d, const struct nw_top_row *
 	}
 	if (!h->count || area.rows < 2 || area.columns < LABEL + NUMBER + MARKS + 4)
 		return;
-	const struct bins bins = fit_bins(low, high, area.rows - 1);
+	const struct bins bins = group_bins(low, high, area.rows - 1);
 	for (unsigned int i = low; i <= high; i++)
 		lines[(i - low) / bins.step] += counts[i];
 	for (unsigned int i = 0; i < bins.lines; i++)
@@ -212,16 +212,6 @@ static void heat_range(const struct nw_drawing *d, const struct nw_top_row *row,
 	}
 }
 
-static void time_axis(const struct nw_drawing *d, struct nw_area area, size_t y)
-{
-	char text[24], length[16];
-
-	nw_duration_text(nw_draw_slots(d->top) * d->top->slot_ns, length);
-	snprintf(text, sizeof(text), "-%s", length);
-	nw_draw_text(d, area.x + LABEL, y, area.columns, NW_GLYPH_DIM, text);
-	nw_draw_number(d, area.x, y, area.columns, NW_GLYPH_DIM, "now");
-}
-
 static void draw_heat(const struct nw_drawing *d, const struct nw_top_row *row,
 		      struct nw_area area)
 {
@@ -233,7 +223,7 @@ static void draw_heat(const struct nw_drawing *d, const struct nw_top_row *row,
 	heat_range(d, row, width, &low, &high, &most);
 	if (low > high || area.rows < 3)
 		return;
-	const struct bins bins = fit_bins(low, high, area.rows - 2);
+	const struct bins bins = group_bins(low, high, area.rows - 2);
 	for (unsigned int i = 0; i < bins.lines; i++)
 		time_label(d, low + i * bins.step, area.x, area.y + bins.lines - i);
 	for (size_t x = 0; x < width; x++) {
@@ -245,7 +235,13 @@ static void draw_heat(const struct nw_drawing *d, const struct nw_top_row *row,
 			heat_cell(d, area.x + LABEL + x, area.y + bins.lines - i, lines[i],
 				  most);
 	}
-	time_axis(d, area, area.y + bins.lines + 1);
+	/* the axis of time below it */
+	size_t y = area.y + bins.lines + 1;
+	char text[24], length[16];
+	nw_duration_text(nw_draw_slots(d->top) * d->top->slot_ns, length);
+	snprintf(text, sizeof(text), "-%s", length);
+	nw_draw_text(d, area.x + LABEL, y, area.columns, NW_GLYPH_DIM, text);
+	nw_draw_number(d, area.x, y, area.columns, NW_GLYPH_DIM, "now");
 }
 
 /* ---- whichever it is ---------------------------------------------------------------- */

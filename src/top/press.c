@@ -16,15 +16,6 @@ static const struct {
 	{"M", NW_PRESS_ENTER},
 };
 
-static uint32_t key_of(const unsigned char *bytes, size_t len)
-{
-	for (size_t i = 0; i < NW_COUNT(sequences); i++)
-		if (strlen(sequences[i].bytes) == len &&
-		    memcmp(sequences[i].bytes, bytes, len) == 0)
-			return sequences[i].key;
-	return NW_PRESS_OTHER;
-}
-
 /* A control sequence (ECMA-48 5.4): parameters and intermediates, then one final byte. */
 static uint32_t sequence(const unsigned char *bytes, size_t len, size_t *at)
 {
@@ -38,7 +29,11 @@ static uint32_t sequence(const unsigned char *bytes, size_t len, size_t *at)
 	if (end == len)
 		return NW_PRESS_NONE;
 	*at = end + 1;
-	return key_of(bytes + from, end + 1 - from);
+	for (size_t i = 0; i < NW_COUNT(sequences); i++)
+		if (strlen(sequences[i].bytes) == end + 1 - from &&
+		    memcmp(sequences[i].bytes, bytes + from, end + 1 - from) == 0)
+			return sequences[i].key;
+	return NW_PRESS_OTHER;
 }
 
 uint32_t nw_press_next(const unsigned char *bytes, size_t len, size_t *at)
