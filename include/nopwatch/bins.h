@@ -23,7 +23,7 @@ enum {
 	NW_BINS_SLICES = 75,  /* of each of these parts of time the slowest span is kept, */
 	NW_BINS_SLOWEST = 16, /* and these of all */
 	NW_BINS_STRING = 256, /* bytes that are kept of an argument of theirs */
-	NW_BINS_KEPT = 256 * 1024, /* bytes of all spans that are kept */
+	NW_BINS_BYTES = 256 * 1024, /* of all exemplars together */
 };
 
 /* So many had a size of this bucket, in this bin. */
@@ -47,16 +47,16 @@ struct nw_bin_states {
 
 #define NW_BINS_UNKNOWN UINT32_MAX
 
-struct nw_kept_hit {
+struct nw_exemplar_hit {
 	struct nw_hit *hit; /* a copy; NULL: not known. probe: NW_BINS_UNKNOWN: not known */
 	int32_t pid;	    /* 0: not known */
 	char comm[16];	    /* "": not known */
 };
 
-/* A slow span. */
-struct nw_kept_span {
-	uint64_t start, end;
-	struct nw_kept_hit began, ended;
+/* A slow span, kept whole as an example of what was slow. */
+struct nw_exemplar {
+	uint64_t start, end, latency; /* net where that is asked for */
+	struct nw_exemplar_hit began, ended;
 	bool has_states;
 	uint64_t states[NW_TASK_STATES];
 };
@@ -73,7 +73,7 @@ struct nw_bin_series {
 	NW_VEC(struct nw_bin_cell) cells;     /* by bin, then bucket */
 	NW_VEC(struct nw_bin_column) columns; /* by bin; only those that have something */
 	NW_VEC(struct nw_bin_states) states; /* by bin; only those in which this is known */
-	NW_VEC(struct nw_kept_span *) slowest; /* the slowest first */
+	NW_VEC(struct nw_exemplar *) slowest; /* the slowest first */
 	uint64_t least; /* SPANS: shorter ones need not be looked at */
 };
 
@@ -126,11 +126,11 @@ int nw_bins_span(struct nw_bins *bins, const struct nw_span_event *event, uint32
 const uint64_t *nw_bins_least(const struct nw_bins *bins);
 void nw_bins_loss(struct nw_bins *bins, uint64_t from, uint64_t until, uint64_t events);
 
-/* What there is, once the bin that is not over yet has been added: -ENOMEM. until: where the run has
- * come to. It may go on. */
-int nw_bins_look(struct nw_bins *bins, uint64_t until);
+/* Add the bin that is not over yet, up to this time, so that results can be read; hits may still be added after
+ * it. -ENOMEM. */
+int nw_bins_update(struct nw_bins *bins, uint64_t until);
 
-/* Of a look: */
+/* What there was at the last nw_bins_update(): */
 uint64_t nw_bins_start(const struct nw_bins *bins);
 uint64_t nw_bins_width(const struct nw_bins *bins); /* ns */
 unsigned int nw_bins_count(

@@ -107,13 +107,13 @@ struct nw_run_result {
 	bool strangers; /* the kernel has recorded others, too: the reader sorts */
 	uint64_t start_ns, stop_ns; /* what is recorded is between them */
 	uint64_t armed_ns;	    /* all probes were enabled */
-	uint64_t now_ns;	    /* at the last look */
+	uint64_t now_ns;	    /* when the run last looked at the clock */
 	int64_t wall_ns; /* add to the trace clock for the time of day; 0: unknown */
-	enum nw_end_reason reason; /* why it ended; NONE: it goes on */
-	uint64_t hits;		   /* handed to the consumer */
-	uint64_t filtered;	   /* taken out by the filter */
-	uint64_t lost;		   /* events, as the kernel counts them */
-	bool lost_is_least;
+	enum nw_end_reason reason;     /* why it ended; NONE: it goes on */
+	uint64_t hits;		       /* handed to the consumer */
+	uint64_t filtered;	       /* taken out by the filter */
+	uint64_t lost;		       /* events, as the kernel counts them */
+	bool lost_is_least;	       /* or more: not all of them could be counted */
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
 	struct nw_stacks *stacks;      /* that hits have; NULL: nobody has asked for them */
@@ -155,6 +155,9 @@ uint64_t nw_run_cost(const struct nw_run *run);
 bool nw_run_wants(const struct nw_run *run, int32_t tid);
 /* What is known of a thread; NULL: nobody has asked for tasks. */
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
+/* A hit as a line of output; task as hit() has it. What it points to is the run's, and good until hit() returns. */
+struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw_hit *hit,
+				       const struct nw_task *task);
 /* The wait channel of a stack of the kernel's (NW_STACK_EVENT), good as long as the result, and the address
  * of that function; NULL: it cannot be told. */
 const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
@@ -173,17 +176,17 @@ bool nw_run_asked_snapshot(struct nw_run *run); /* the same of SIGUSR2 */
  */
 struct nw_consumer {
 	void *arg;
-	bool all_args;	   /* fetch every argument */
-	bool values;	   /* wants those that the user did not name with the hits, too */
-	bool fetched;	   /* wants them if the events have any; not "not fetched" */
-	bool stacks;	   /* pairs calls, or keeps the hits for somebody who does */
-	bool comms;	   /* wants to know processes and names of threads */
-	bool threads;	   /* asks nw_run_task() of some, now and then */
+	bool all_args; /* fetch every argument */
+	bool values;   /* hits carry values of arguments that the user did not name, too */
+	bool fetched;  /* the same, but only if anything is fetched at all */
+	bool stacks;   /* hits carry stack pointers, by which calls are paired */
+	bool comms;    /* hit() gets the hit's task: process, and name of the thread */
+	bool threads;  /* calls nw_run_task() for some hits only */
 	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
 	bool named_events; /* call events after their probes, for other tools */
 	bool scheduler; /* record what nw_is_scheduler_probe() knows, too: scheduled() gets what nobody
 			   has asked to see */
-	bool large_pages; /* does so little with a hit that reading it counts */
+	bool large_pages; /* takes hits so fast that reading pages costs most: larger ones pay */
 	bool brief;	  /* does not ask why probes had no hits */
 	/* texts in which argN means an argument that nobody has named, so that it is fetched */
 	const char *const *uses;
@@ -214,7 +217,7 @@ struct nw_consumer {
 	bool (*due)(void *arg);
 	/* The end, but the probes are still armed. */
 	void (*stopping)(void *arg, struct nw_run *run);
-	/* After every look at what has come, several times a second at least. */
+	/* After records have been taken, and several times a second also if none came. */
 	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
 };
 
@@ -272,7 +275,7 @@ int nw_slower_parse(const char *text, struct nw_slower *out);
 
 struct nw_slow_watch;
 
-/* What is to be measured, and who is told. */
+/* What is to be measured, and what is called meanwhile. */
 struct nw_measure_options {
 	const char *const *spans; /* nw_span_parse(); none: those that names say */
 	size_t span_count;
@@ -288,10 +291,10 @@ struct nw_measure_options {
 	bool bins;		 /* keep what happened when, for pictures */
 	bool one_by_one; /* take hits one by one also where many at once would do: groups or intervals
 			    may be asked for later */
-	/* What is told, to whom; any may be NULL. */
+	/* What is called, with this argument; any may be NULL. */
 	void *arg;
-	nw_span_listener *listener; /* of each span */
-	bool ends_only;		    /* which wants to know of their ends only */
+	nw_span_listener *listener; /* for each span */
+	bool ends_only;		    /* for ends only */
 	/* The probes are known, nothing is armed. */
 	int (*start)(void *arg, struct nw_error *err);
 	int (*armed)(void *arg, struct nw_error *err);
@@ -306,6 +309,8 @@ struct nw_measure_options {
 
 struct nw_measure {
 	struct nw_measure_options options;
+	uint64_t
+		scheduled; /* hits of the scheduler's events that nobody has asked to see */
 	struct nw_run *run; /* while it goes on */
 	struct nw_summary *summary;
 	struct nw_bins *bins;	     /* if they are wanted, once all is armed */
@@ -326,8 +331,9 @@ struct nw_measure {
 		stacks; /* of spans as they began, and of probes that begin none */
 	bool *begins;	/* by probe: a span */
 	const struct nw_task *task; /* of the hit that is taken; NULL: not known */
-	uint64_t slow_spans;	    /* that were told */
-	struct nw_error failure;    /* of what was told inside of hit(); code 0: none */
+	uint64_t slow_spans;	    /* that slow() was called for */
+	struct nw_error
+		failure; /* of a function that was called inside of hit(); code 0: none */
 };
 
 /* A mistake in options->by is a usage error. */

@@ -37,7 +37,7 @@ struct nw_flight_options {
 	void *arg;
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
 	/* What happens, in a sentence: a recording was written, or cannot be; something was not watched. */
-	void (*tell)(void *arg, const char *text);
+	void (*notice)(void *arg, const char *text);
 };
 
 struct nw_flight;

@@ -67,7 +67,7 @@ void nw_stream_free(struct nw_stream *stream);
 int nw_stream_fill(struct nw_stream *stream, int wake_fd, int timeout_ms);
 /* The same without waiting, of every buffer: some 100 KiB of each; all, if it is called until
  * nw_stream_known() says so. */
-int nw_stream_look(struct nw_stream *stream);
+int nw_stream_poll(struct nw_stream *stream);
 /* Readable when a buffer is worth reading, where the kernel tells. The stream's to close. */
 int nw_stream_fd(const struct nw_stream *stream);
 /* Nothing more will be written: read what is left, hand out everything. */

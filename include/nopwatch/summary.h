@@ -31,7 +31,8 @@ struct nw_histogram {
 	uint64_t count;
 	uint64_t min, max; /* as int64_t if is_signed; only with count > 0 */
 	uint64_t sum;	   /* wraps never: stops at its largest value */
-	/* Values below it need no care: 0 when there are none yet, when some are signed, ... */
+	/* A value below this goes into its bucket, and nothing else has to be seen to. 0: every value has to be
+	 * looked at (there are none yet, some are signed, ...). */
 	uint64_t plain;
 	/* The sum of the values' squares, exactly; unless some values, or the sum, are too
 	 * large for that: then the moments are rough. */
@@ -251,8 +252,11 @@ struct nw_span_event {
 	int64_t group; /* where it counts; -1: its hits cannot say; any, where nothing is grouped */
 	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */
 	const struct nw_hit
-		*hit; /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
-	/* ENDS: NULL: nobody asks, or it is not known */
+		*hit;	  /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
+	uint64_t latency; /* ENDS: net of the cost where that is asked for */
+	uint64_t
+		cost; /* ENDS: what the probes have added to it; 0: nothing, or it is not known */
+	/* ENDS: NULL: nobody asks, or it is not known. They add up to the latency. */
 	const struct nw_span_states *states;
 	const char *
 		why; /* the others: "unmatched", "abandoned", "omitted", "repeated", "discarded", or "filtered":
@@ -375,7 +379,7 @@ void nw_summary_use_stacks(struct nw_summary *summary);
  * The listener that is lazy wants to know only of spans that take longer than this, one value a span of
  * the options; it may change them any time. As long as no BEGINS has been told: then it needs all ends.
  */
-void nw_summary_tell_above(struct nw_summary *summary, const uint64_t *least);
+void nw_summary_emit_above(struct nw_summary *summary, const uint64_t *least);
 
 /* Between the parts of the name of a group that has several keys (ASCII's unit separator). */
 enum {
@@ -383,12 +387,12 @@ enum {
 };
 
 /* So many groups get rows of their own, since --by a request's id must not fill our memory; what
- * is beyond them shares the group nw_group_others. */
+ * is beyond them shares the group nw_group_overflow. */
 enum {
-	NW_OTHERS_MOST = 1 << 20, /* see nw_summary_others() */
+	NW_MOST_OVERFLOW_GROUPS = 1 << 20, /* see nw_summary_overflow_groups() */
 	NW_MOST_GROUPS = 16384
 };
-extern const char nw_group_others[];
+extern const char nw_group_overflow[];
 
 /* The number of a group, made if it is new; -ENOMEM. */
 int64_t nw_summary_group(struct nw_summary *summary, const char *name, size_t len);
@@ -423,8 +427,8 @@ void nw_summary_finish(struct nw_summary *summary);
 
 /* The rows since the last nw_summary_next_interval(), or in total. */
 size_t nw_summary_groups(const struct nw_summary *summary);
-/* How many groups share nw_group_others; NW_OTHERS_MOST: so many, or more. */
-size_t nw_summary_others(const struct nw_summary *summary);
+/* How many groups share nw_group_overflow; NW_MOST_OVERFLOW_GROUPS: so many, or more. */
+size_t nw_summary_overflow_groups(const struct nw_summary *summary);
 const char *nw_summary_group_name(const struct nw_summary *summary, size_t group);
 const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, size_t group,
 					    bool total);

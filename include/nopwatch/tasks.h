@@ -37,8 +37,8 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
 void nw_tasks_free(struct nw_tasks *tasks);
 /* What else is known of a thread: its process (0: unknown), which says whether it is wanted, and
  * its name. */
-void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
-		   size_t len);
+void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
+		  size_t len);
 /* The thread that died with this record (kind TASK); 0: none did. */
 int32_t nw_record_exited(const struct nw_record *record);
 /* Has its thread (kind TASK) got another name, as it does when it begins another program? */

@@ -133,11 +133,11 @@ struct nw_tool {
 	char *script;  /* the file that has the program; NULL: the command line has it */
 	pid_t pid;     /* -p, or a filter /pid == N/; 0: none */
 	char *command; /* -c; NULL: none */
-	uint64_t args_used; /* bit N: argN is used */
-	bool filter;	    /* some probe has a filter */
-	bool returns_arg;   /* argN in a return probe */
-	bool wants_string;  /* str(argN) */
-	size_t others;	    /* probes of other kinds */
+	uint64_t args_used;  /* bit N: argN is used */
+	bool filter;	     /* some probe has a filter */
+	bool returns_arg;    /* argN in a return probe */
+	bool wants_string;   /* str(argN) */
+	size_t other_probes; /* of other kinds */
 };
 
 /* Everything a verdict rests on. What is NULL was not looked at or does not apply. */
@@ -162,7 +162,9 @@ struct nw_facts {
 		*elsewhere; /* a file of the process that has the USDT probe; NULL: none */
 	const char *interposed; /* a file of the process that its calls reach instead */
 	const struct nw_mapping_facts *mapping;
-	const nw_foreign_events *others, *others_after;
+	/* events of other tools on the file, before the probe was watched and after; NULL:
+	 * not asked */
+	const nw_foreign_events *foreign, *foreign_after;
 	const struct nw_watch *watch;
 	const struct nw_tool *tool;
 	bool force;

@@ -29,7 +29,7 @@ static int finish(const struct nw_args *args, const char *path,
 	if (!args->quiet)
 		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
 			path, result->hits, bytes / 1024, result->lost);
-	nw_tell_dropped(args, result);
+	nw_warn_dropped(args, result);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int run_through(const struct nw_args *args)
 
 /* ---- until something happens --------------------------------------------------------- */
 
-static void tell(void *arg, const char *text)
+static void print_notice(void *arg, const char *text)
 {
 	const struct nw_args *args = arg;
 
@@ -130,7 +130,7 @@ static void tell_end(const struct nw_args *args, const struct nw_flight *flight,
 		nw_note("%" PRIu64
 			" times the condition was met and not recorded, since earlier recordings could not be written",
 			stats.missed);
-	nw_tell_dropped(args, result);
+	nw_warn_dropped(args, result);
 	tell_self(args, result);
 }
 
@@ -175,7 +175,7 @@ static int run_until(struct nw_args *args)
 		.states = args->states,
 		.arg = args,
 		.armed = watching,
-		.tell = tell,
+		.notice = print_notice,
 	};
 	struct nw_run_result result = {0};
 	struct nw_flight *flight;

@@ -46,7 +46,7 @@ static void tell_result(const struct nw_args *args, const struct nw_run_result *
 		return;
 	if (args->format->for_people && result->lost)
 		nw_note("%ju events lost (a larger -b helps)", result->lost);
-	nw_tell_dropped(args, result);
+	nw_warn_dropped(args, result);
 	for (size_t i = 0; i < result->selection.probes.count; i++)
 		/* what has been disabled was told when it was */
 		if (result->states && result->states[i].text &&

@@ -167,7 +167,7 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 							       : NW_EXIT_OK;
 }
 
-void nw_tell_dropped(const struct nw_args *args, const struct nw_run_result *result)
+void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *result)
 {
 	if (result->dropped && !args->quiet)
 		nw_note("%ju %s", result->dropped, nw_dropped_text(result->restricted));

@@ -26,7 +26,7 @@ int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer
 /* The exit status: of CMD, if its end has ended the run. */
 int nw_result_status(const struct nw_args *args, const struct nw_run_result *result);
 /* A note on the hits that were counted but not recorded, if there were any. */
-void nw_tell_dropped(const struct nw_args *args, const struct nw_run_result *result);
+void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *result);
 
 /* --dry-run: print the run as shell commands that do the same to the kernel. The exit status. */
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,

@@ -12,22 +12,14 @@
 
 /* ---- what was asked for ------------------------------------------------------------- */
 
-static enum nw_by_what what_of(const char *name)
+static int add_key(struct nw_by *by, const char *text, const char *name,
+		   struct nw_error *err)
 {
 	static const char *const known[] = {[NW_BY_TID] = "tid",
 					    [NW_BY_PID] = "pid",
 					    [NW_BY_COMM] = "comm",
 					    [NW_BY_CPU] = "cpu"};
 
-	for (size_t i = 0; i < NW_COUNT(known); i++)
-		if (strcmp(known[i], name) == 0)
-			return (enum nw_by_what)i;
-	return NW_BY_ARG;
-}
-
-static int add_key(struct nw_by *by, const char *text, const char *name,
-		   struct nw_error *err)
-{
 	if (!*name)
 		return nw_fail_usage(err, "--by '%s': a key is empty", text);
 	nw_vec_each (&by->keys, key)
@@ -37,7 +29,10 @@ static int add_key(struct nw_by *by, const char *text, const char *name,
 	struct nw_by_key *key = nw_vec_add(&by->keys);
 	if (!key)
 		return nw_no_memory(err);
-	*key = (struct nw_by_key){.what = what_of(name), .name = strdup(name)};
+	*key = (struct nw_by_key){.what = NW_BY_ARG, .name = strdup(name)};
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (strcmp(known[i], name) == 0)
+			key->what = (enum nw_by_what)i;
 	return key->name ? 0 : nw_no_memory(err);
 }
 
@@ -85,17 +80,6 @@ bool nw_by_needs_tasks(const struct nw_by *by)
 
 /* ---- which arguments ---------------------------------------------------------------- */
 
-static int find_arg(const struct nw_probe *probe, const char *wanted)
-{
-	for (size_t i = 0; i < probe->args.count; i++) {
-		char name[32];
-		nw_arg_name(probe, i, name);
-		if (strcmp(name, wanted) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
 static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		    struct nw_error *err)
 {
@@ -105,7 +89,7 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 	if (!key->arg)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < selection->probes.count; i++) {
-		key->arg[i] = find_arg(selection->probes.item[i], key->name);
+		key->arg[i] = nw_arg_named(selection->probes.item[i], key->name);
 		found |= key->arg[i] >= 0;
 	}
 	if (found)
@@ -155,8 +139,7 @@ static int64_t group_of_number(struct nw_by *by, struct nw_summary *summary,
 	return group;
 }
 
-/* By one key, which is what most ask for: numbers are remembered. */
-/* A string of the target's may hold the separator: it must not look like two parts. */
+/* A string of the traced program may hold the separator: it must not look like two parts. */
 static void add_string(struct nw_buf *out, const char *text, size_t len)
 {
 	size_t from = out->len;
@@ -178,6 +161,7 @@ static void add_value(struct nw_buf *out, const struct nw_value *value)
 	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
 }
 
+/* By one key, which is what most ask for: no text is made of a number whose group is known. */
 static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 			    const struct nw_hit *hit, const struct nw_task *task)
 {

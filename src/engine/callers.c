@@ -7,14 +7,14 @@
 
 #include "run.h"
 
-/* By its label, or its name alone. */
-static bool fits(const char *glob, const struct nw_probe *probe)
+/* The glob is for its label, or for its name alone; an empty one means all. */
+static bool glob_matches(const char *glob, const struct nw_probe *probe)
 {
 	return !*glob || fnmatch(glob, probe->label, 0) == 0 ||
 	       fnmatch(glob, probe->name, 0) == 0;
 }
 
-/* A probe that only ends spans tells nothing that their start does not. */
+/* Does the probe end spans and begin none? Then its callers are those that the start has already. */
 static bool only_ends(const nw_span_defs *spans, uint32_t probe)
 {
 	bool ends = false;
@@ -40,7 +40,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		bool can = probe->image && probe->image->arch &&
 			   nw_arch_unwind(probe->image->arch, &count);
 		bool ends = only_ends(spans, number++);
-		if (probe->hidden || !fits(glob, probe) || (!*glob && ends))
+		if (probe->hidden || !glob_matches(glob, probe) || (!*glob && ends))
 			continue;
 		if (*glob && !can)
 			return nw_fail(
@@ -95,11 +95,6 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-static bool is_entry(const struct nw_probe *probe, const struct nw_point *point)
-{
-	return probe->kind != NW_SPEC_USDT && !point->is_return;
-}
-
 int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 {
 	const struct nw_planned *planned = &run->result->plan.points.item[hit->planned];
@@ -111,6 +106,7 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 	const struct nw_value *value = &hit->values[--hit->value_count];
 	if (value->kind != NW_VALUE_STRING) /* it is lost */
 		return 0;
+	const struct nw_point *point = &probe->points.item[planned->point];
 	const struct nw_stack_copy copy = {
 		.arch = source->callers,
 		.big_endian = source->big_endian,
@@ -119,7 +115,7 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 		.time = hit->time,
 		.thread = hit->tid,
 		.process = nw_tasks_get(run->tasks, hit->tid)->pid,
-		.entry = is_entry(probe, &probe->points.item[planned->point]),
+		.entry = probe->kind != NW_SPEC_USDT && !point->is_return,
 	};
 	int64_t number = nw_stacks_add(run->stacks, &copy);
 	if (number < 0)

@@ -10,21 +10,15 @@
 
 #include "nopwatch/inventory.h"
 
-/* Would each shell take it for one word without quotes? */
-static bool is_plain(const char *text)
-{
-	for (; *text; text++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/+@%=-",
-			    *text))
-			return false;
-	return true;
-}
-
 void nw_offer(struct nw_completion *c, const char *candidate, const char *what)
 {
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_.,:/+@%=-";
 	const char *word = c->typed + c->done;
 
-	if (strncmp(candidate, word, strlen(word)) != 0 || !is_plain(candidate))
+	/* only what each shell takes for one word without quotes */
+	if (strncmp(candidate, word, strlen(word)) != 0 ||
+	    candidate[strspn(candidate, plain)])
 		return;
 	char *line = nw_text("%.*s%s\t%s", (int)c->done, c->typed, candidate,
 			     what ? what : "");
@@ -117,15 +111,16 @@ void nw_offer_probes(struct nw_completion *c)
 	}
 }
 
-/* The kernel's own events, where tracefs may be looked at. */
-static void offer_tracepoints(struct nw_completion *c)
+/* Events of tracefs, where it may be read: uprobe events, or the kernel's own. */
+static void offer_tracefs(struct nw_completion *c, bool uprobes)
 {
 	struct nw_tracefs fs;
 	nw_strings names = {0};
 
 	if (nw_tracefs_open(&fs, NULL) < 0)
 		return;
-	if (nw_tracefs_events(&fs, &names, NULL) == 0)
+	if ((uprobes ? nw_uprobe_names(&fs, &names)
+		     : nw_tracefs_events(&fs, &names, NULL)) == 0)
 		nw_vec_each (&names, name)
 			nw_offer(c, *name, NULL);
 	nw_strings_free(&names);
@@ -134,16 +129,7 @@ static void offer_tracepoints(struct nw_completion *c)
 
 void nw_offer_events(struct nw_completion *c)
 {
-	struct nw_tracefs fs;
-	nw_strings names = {0};
-
-	if (nw_tracefs_open(&fs, NULL) < 0)
-		return;
-	if (nw_uprobe_names(&fs, &names) == 0)
-		nw_vec_each (&names, name)
-			nw_offer(c, *name, NULL);
-	nw_strings_free(&names);
-	nw_tracefs_close(&fs);
+	offer_tracefs(c, true);
 }
 
 /* Behind usdt:PATH: its probes, behind func:PATH: its functions. */
@@ -165,7 +151,7 @@ static void offer_names(struct nw_completion *c, bool usdt, const char *path)
 	nw_image_free(image);
 }
 
-/* What is behind `done` is what is completed from here on. */
+/* From here on only what is typed behind this is completed. */
 static void move_to(struct nw_completion *c, const char *at)
 {
 	c->done = (size_t)(at - c->typed);
@@ -179,7 +165,7 @@ bool nw_offer_specs(struct nw_completion *c, bool tracepoints)
 
 	if (strncmp(word, tracepoint, sizeof(tracepoint) - 1) == 0) {
 		move_to(c, word + sizeof(tracepoint) - 1);
-		offer_tracepoints(c);
+		offer_tracefs(c, false);
 		return true;
 	}
 	for (size_t i = 0; i < NW_COUNT(spellings); i++) {

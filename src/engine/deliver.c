@@ -5,17 +5,6 @@
 
 #include "run.h"
 
-/* Events that nobody has asked to see; in a recording or text, nobody has asked for any. */
-static void hide_scheduler(struct nw_run *run)
-{
-	nw_vec_each (&run->result->selection.probes, probe) {
-		bool live = run->source == &nw_live_source;
-		if (nw_is_scheduler_probe(*probe) &&
-		    !(live && nw_request_names(run->request, *probe)))
-			(*probe)->hidden = true;
-	}
-}
-
 int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
@@ -25,8 +14,13 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
 	if (!run->probe_hits || (run->filter && !run->probe_filtered))
 		return nw_no_memory(err);
+	bool live = run->source == &nw_live_source;
+	/* The scheduler's events are not shown unless the user asks for them; of a recording or text, nobody does. */
 	if (run->consumer.scheduler)
-		hide_scheduler(run);
+		nw_vec_each (&run->result->selection.probes, probe)
+			if (nw_is_scheduler_probe(*probe) &&
+			    !(live && nw_request_names(run->request, *probe)))
+				(*probe)->hidden = true;
 	return run->filter ? nw_filter_bind(run->filter, &run->result->selection, err) : 0;
 }
 
@@ -49,7 +43,7 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 	return run->consumer.filtered(run->consumer.arg, hit, task);
 }
 
-/* Whose hit it is; NULL: nobody's who is wanted. */
+/* The thread of a hit; NULL: not one of those that are traced. */
 static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 {
 	const struct nw_task *task = nw_tasks_get(run->tasks, tid);
@@ -131,6 +125,7 @@ const char *nw_run_kernel_text(const struct nw_run *run)
 		       : NULL;
 }
 
+/* A loss, or what has become of a thread, which may be a hit, too. */
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
@@ -151,27 +146,26 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	return ret;
 }
 
-static inline int take(struct nw_run *run, const struct nw_record *record)
-{
-	return nw_likely(record->kind == NW_RECORD_HIT) ? take_hit(run, record)
-							: take_other(run, record);
-}
-
 /* ---- many at a time ----------------------------------------------------------------- */
 
 enum {
 	MANY = 128 /* hits that are decoded before they are counted: they stay in the cache */
 };
 
-/* Only those of wanted threads stay. */
+/* Hits of a thread come in rows, and between these hits nothing changes what a thread is: who was wanted still is.
+ * Of those who are not, each is counted. */
 static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
-	size_t kept = 0;
+	size_t wanted = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (wanted_task(run, hits[i].tid))
-			hits[kept++] = hits[i];
-	return kept;
+		if ((wanted && hits[wanted - 1].tid == hits[i].tid) ||
+		    wanted_task(run, hits[i].tid)) {
+			if (wanted != i)
+				hits[wanted] = hits[i];
+			wanted++;
+		}
+	return wanted;
 }
 
 static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
@@ -205,14 +199,6 @@ static bool takes_many(const struct nw_run *run)
 	       !run->stacks && nw_join_is_idle(run->join);
 }
 
-/* Sources of pages have a stream in common. */
-static inline int next_record(struct nw_run *run, struct nw_record *record,
-			      struct nw_error *err)
-{
-	return nw_likely(run->stream) ? nw_stream_next(run->stream, record)
-				      : run->source->next(run, record, err);
-}
-
 int nw_run_drain(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_hit hits[MANY];
@@ -222,12 +208,16 @@ int nw_run_drain(struct nw_run *run, struct nw_error *err)
 	while (ret == 0) {
 		size_t count = takes_many(run) ? nw_stream_hits(run->stream, hits, MANY)
 					       : 0;
-		if (count)
+		if (count) {
 			ret = take_hits(run, hits, count);
-		else if ((ret = next_record(run, &record, err)) > 0)
-			ret = take(run, &record);
-		else
+			continue;
+		}
+		ret = nw_likely(run->stream) ? nw_stream_next(run->stream, &record)
+					     : run->source->next(run, &record, err);
+		if (ret <= 0)
 			break;
+		ret = nw_likely(record.kind == NW_RECORD_HIT) ? take_hit(run, &record)
+							      : take_other(run, &record);
 	}
 	return ret;
 }

@@ -7,18 +7,6 @@
 
 #include "run.h"
 
-/* The command, quoted. */
-static char *command_line(char *const *cmd)
-{
-	struct nw_buf line = {0};
-
-	for (; *cmd; cmd++) {
-		nw_buf_adds(&line, line.len ? " " : "");
-		nw_shell_word(&line, *cmd);
-	}
-	return nw_buf_take(&line);
-}
-
 /* What happens while the probes are armed: the command, or some time; and what was recorded. */
 static int add_middle(const struct nw_request *request, nw_strings *out)
 {
@@ -26,8 +14,14 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 	int ret = 0;
 
 	if (request->command) {
-		nw_cleanup(nw_free_ptr) char *line = command_line(request->command);
-		ret = line ? nw_strings_add(out, line, strlen(line)) : -ENOMEM;
+		struct nw_buf line = {0};
+		for (char *const *word = request->command; *word; word++) {
+			nw_buf_adds(&line, line.len ? " " : "");
+			nw_shell_word(&line, *word);
+		}
+		ret = line.failed ? -ENOMEM
+				  : nw_strings_add(out, nw_buf_str(&line), line.len);
+		nw_buf_free(&line);
 	} else if (request->duration_ns) {
 		ret = nw_strings_addf(out, "sleep %" PRIu64 ".%03" PRIu64, ms / 1000,
 				      ms % 1000);
@@ -43,7 +37,7 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 	return ret < 0 ? ret : nw_strings_addf(out, "cat \"$I/trace\"");
 }
 
-/* The commands go by the numbers of /proc. */
+/* The commands that are printed write process numbers as /proc has them. */
 static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;

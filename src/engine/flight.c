@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "buffer_growth.h"
 #include "health.h"
-#include "kept_pages.h"
 #include "lookout.h"
+#include "page_history.h"
 #include "recorder.h"
-#include "room.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define RETRY_NS  (5 * SECOND_NS)
@@ -58,7 +58,7 @@ struct nw_flight {
 	struct nw_page_layout layout;
 	struct nw_lookout lookout;
 	struct nw_health health;
-	struct nw_kept_pages kept;
+	struct nw_page_history kept;
 	struct met next; /* the condition is met */
 	struct met now;	 /* what is read for */
 	bool reading;	 /* up to now.end */
@@ -67,7 +67,7 @@ struct nw_flight {
 	uint64_t cuts;	   /* recordings that were begun */
 	uint64_t number;   /* of the last name */
 	uint64_t last_cut; /* what is kept was read up to here */
-	struct nw_room room;
+	struct nw_buffer_growth growth;
 	bool told_missed;
 	uint64_t lost; /* events that recordings should have */
 	struct nw_flight_stats stats;
@@ -82,8 +82,8 @@ static void tell(const struct nw_flight *f, const char *fmt, ...)
 	va_start(args, fmt);
 	nw_buf_vprintf(&text, fmt, args);
 	va_end(args);
-	if (f->options.tell)
-		f->options.tell(f->options.arg, nw_buf_str(&text));
+	if (f->options.notice)
+		f->options.notice(f->options.arg, nw_buf_str(&text));
 	nw_buf_free(&text);
 }
 
@@ -170,7 +170,7 @@ static int look_out(struct nw_flight *f, struct nw_error *err)
 		return ret;
 	if (nw_run_asked_snapshot(f->run))
 		meet(f, now, now, "SIGUSR2");
-	ret = nw_health_look(&f->health, err);
+	ret = nw_health_check(&f->health, err);
 	if (ret > 0) {
 		char text[160];
 		snprintf(text, sizeof(text), "'%.80s' %s", f->options.command,
@@ -191,7 +191,7 @@ static bool is_due(void *arg)
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
 	struct nw_flight *f = arg;
-	int ret = f->recorder->failed ? 0 : nw_pages_add(&f->kept, cpu, page, len);
+	int ret = f->recorder->failed ? 0 : nw_page_history_add(&f->kept, cpu, page, len);
 
 	if (ret < 0)
 		f->recorder->failed = -ret;
@@ -297,7 +297,9 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	f->now = (struct met){0};
 	f->last_cut = until;
 	f->cuts++;
-	return nw_pages_cut(&f->kept, job->begins, &job->cpus) < 0 ? nw_no_memory(err) : 0;
+	return nw_page_history_cut(&f->kept, job->begins, &job->cpus) < 0
+		       ? nw_no_memory(err)
+		       : 0;
 }
 
 char *nw_flight_path(const char *path, uint64_t number)
@@ -465,13 +467,13 @@ static void forget(struct nw_flight *f)
 			f->unread.item[left++] = *unread;
 	f->unread.count = left;
 	if (!f->jobs.count && wanted > f->last_cut) {
-		nw_pages_forget(&f->kept, UINT64_MAX);
+		nw_page_history_forget(&f->kept, UINT64_MAX);
 		nw_index_free(&f->recorder->tasks);
 		f->recorder->tasks = (struct nw_index){0};
 		memset(f->recorder->noted, 0, sizeof(f->recorder->noted));
 		f->last_cut = 0;
 	} else {
-		nw_pages_forget(&f->kept, wanted);
+		nw_page_history_forget(&f->kept, wanted);
 	}
 }
 
@@ -502,9 +504,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
 	if (ret == 0)
 		ret = nw_recorder_begin(f->recorder, run, err);
-	f->kept = (struct nw_kept_pages){
+	f->kept = (struct nw_page_history){
 		.path = f->options.path, .layout = &f->layout, .blank = f->recorder->blank};
-	f->room = (struct nw_room){
+	f->growth = (struct nw_buffer_growth){
 		.keep_ns = f->options.keep_ns,
 		.wanted_ns = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS,
 		.fixed = !f->options.grow,
@@ -534,7 +536,9 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = cut(f, run->result, f->now.end, err);
 	if (ret == 0 && !f->reading) {
 		forget(f);
-		ret = nw_room_keep(&f->room, run, &f->kept) < 0 ? nw_no_memory(err) : 0;
+		ret = nw_buffer_growth_check(&f->growth, run, &f->kept) < 0
+			      ? nw_no_memory(err)
+			      : 0;
 	}
 	return ret;
 }
@@ -549,7 +553,7 @@ static void stopping(void *arg, struct nw_run *run)
 	struct nw_error err;
 	if (f->options.until.span && nw_lookout_end(&f->lookout, &err) < 0)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
-	nw_wake_look(&run->wake);
+	nw_wake_poll(&run->wake);
 	uint64_t now = nw_session_now(run->session);
 	if (nw_run_asked_snapshot(run))
 		meet(f, now, now, "SIGUSR2");
@@ -680,7 +684,7 @@ void nw_flight_free(struct nw_flight *f)
 	nw_vec_free(&f->unread);
 	nw_lookout_close(&f->lookout);
 	nw_result_free(&f->lookout.result);
-	nw_pages_free(&f->kept);
+	nw_page_history_free(&f->kept);
 	nw_recorder_free(f->recorder);
 	free(f);
 }

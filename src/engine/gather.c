@@ -84,8 +84,8 @@ static bool has_name(const struct nw_image *image, const char *name)
 	return strncmp(base, name, strlen(name)) == 0;
 }
 
-/* How well an image fits a spec that matched nothing in a process. */
-static int fitness(const struct nw_gathered *g, const struct nw_image *image)
+/* How likely is it that a spec that matched nothing in the process means this image? -1: it does not. */
+static int likeliness(const struct nw_gathered *g, const struct nw_image *image)
 {
 	if (*g->spec.path)
 		return has_name(image, g->spec.path) ? 3 : -1;
@@ -105,13 +105,13 @@ static void choose_mapped(struct nw_gathered *g)
 	if (g->pids.count)
 		nw_process_images(g->pids.item[0], true, g->request->force, &images, NULL);
 	nw_vec_each (&images, slot) {
-		int fits = fitness(g, *slot);
-		if (fits <= best)
+		int likely = likeliness(g, *slot);
+		if (likely <= best)
 			continue;
 		struct nw_image *chosen = *slot;
 		*slot = g->own;
 		g->own = chosen;
-		best = fits;
+		best = likely;
 	}
 	nw_images_free(&images); /* NULL where one was taken */
 	if (g->own)
@@ -224,6 +224,7 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }
 
+/* Is it a USDT site, or where a function begins? */
 static bool begins_here(const struct nw_point *point)
 {
 	struct nw_symbol symbol;
@@ -235,15 +236,6 @@ static bool begins_here(const struct nw_point *point)
 			return true;
 	return nw_image_function(point->image, point->vaddr, &symbol) == 0 &&
 	       symbol.value == point->vaddr;
-}
-
-static void gather_places(struct nw_gathered *g)
-{
-	g->facts.at_function = true;
-	nw_vec_each (&g->selection.probes, probe)
-		nw_vec_each (&(*probe)->points, point)
-			if (!begins_here(point))
-				g->facts.at_function = false;
 }
 
 static int gather_mapping(struct nw_gathered *g, struct nw_error *err)
@@ -282,7 +274,8 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	return ret;
 }
 
-static int look_others(struct nw_gathered *g, nw_foreign_events *out, struct nw_error *err)
+static int read_foreign_events(struct nw_gathered *g, nw_foreign_events *out,
+			       struct nw_error *err)
 {
 	struct nw_tracefs fs;
 	nw_pids threads = {0};
@@ -318,11 +311,14 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 	if (ret == 0)
 		ret = gather_mapping(g, err);
 	if (ret == 0)
-		ret = look_others(g, &g->others, err);
+		ret = read_foreign_events(g, &g->foreign, err);
 	if (ret == 0 && !g->kernel.tracefs && g->facts.image)
-		g->facts.others = &g->others;
+		g->facts.foreign = &g->foreign;
 	g->facts.mute = g->facts.image && nw_is_mute(&g->features, g->facts.image);
-	gather_places(g);
+	g->facts.at_function = true;
+	nw_vec_each (&g->selection.probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			g->facts.at_function &= begins_here(point);
 	return ret;
 }
 
@@ -353,10 +349,10 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 
 int nw_gather_after(struct nw_gathered *g, struct nw_error *err)
 {
-	int ret = look_others(g, &g->others_after, err);
+	int ret = read_foreign_events(g, &g->foreign_after, err);
 
 	if (ret == 0)
-		g->facts.others_after = &g->others_after;
+		g->facts.foreign_after = &g->foreign_after;
 	return ret;
 }
 
@@ -366,8 +362,8 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->script);
 	free(g->elsewhere);
 	free(g->interposed);
-	nw_foreign_events_free(&g->others);
-	nw_foreign_events_free(&g->others_after);
+	nw_foreign_events_free(&g->foreign);
+	nw_foreign_events_free(&g->foreign_after);
 	nw_mapping_facts_free(&g->mapping);
 	nw_symbol_facts_free(&g->symbol);
 	nw_selection_free(&g->selection);

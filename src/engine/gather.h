@@ -18,7 +18,7 @@ struct nw_gathered {
 	struct nw_error file_error, select_error;
 	struct nw_symbol_facts symbol;
 	struct nw_mapping_facts mapping;
-	nw_foreign_events others, others_after;
+	nw_foreign_events foreign, foreign_after;
 	struct nw_watch watch;
 	struct nw_features features; /* nothing, where the kernel may not be looked at */
 	struct nw_facts facts;	     /* points to the above */

@@ -76,7 +76,7 @@ static int judge(struct nw_health *h, int status, bool timed_out, struct nw_erro
 	return h->failing && !was;
 }
 
-int nw_health_look(struct nw_health *h, struct nw_error *err)
+int nw_health_check(struct nw_health *h, struct nw_error *err)
 {
 	int status = 0;
 

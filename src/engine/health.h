@@ -20,7 +20,7 @@ struct nw_health {
 };
 
 /* See to it, without waiting. 1: it fails, and did not before; 0; or an error: it cannot be run at all. */
-int nw_health_look(struct nw_health *health, struct nw_error *err);
+int nw_health_check(struct nw_health *health, struct nw_error *err);
 /* End what runs. */
 void nw_health_stop(struct nw_health *health);
 

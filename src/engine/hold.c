@@ -18,12 +18,6 @@ enum {
 	MOST_NAPS = 50000 /* a second, and some more */
 };
 
-static bool seize(pid_t pid)
-{
-	return ptrace(PTRACE_SEIZE, pid, NULL,
-		      (void *)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)) == 0;
-}
-
 /* Wait for its next stop; false: there is none for a long time. */
 static bool next_stop(pid_t pid, int *naps, int *status)
 {
@@ -44,7 +38,7 @@ static void note_end(struct nw_child *child, int status)
 	child->ended = true;
 }
 
-/* From stop to stop until it is ready. Returns false if it still runs under our eyes. */
+/* From stop to stop until it is ready, has ended, or is detached. False: it is still traced. */
 static bool follow(struct nw_child *child, bool (*ready)(void *arg, pid_t pid), void *arg)
 {
 	bool running = false;
@@ -70,28 +64,22 @@ static bool follow(struct nw_child *child, bool (*ready)(void *arg, pid_t pid), 
 	return false;
 }
 
-/* Let it go wherever it is. */
-static void let_go(struct nw_child *child)
-{
-	int status;
-
-	ptrace(PTRACE_INTERRUPT, child->pid, NULL, NULL);
-	if (waitpid(child->pid, &status, __WALL) != child->pid)
-		return;
-	if (WIFSTOPPED(status))
-		ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
-	else
-		note_end(child, status);
-}
-
 int nw_child_release_until(struct nw_child *child, const char *name,
 			   bool (*ready)(void *arg, pid_t pid), void *arg,
 			   struct nw_error *err)
 {
-	bool held = seize(child->pid);
-	int ret = nw_child_go(child);
+	void *options = (void *)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
+	bool held = ptrace(PTRACE_SEIZE, child->pid, NULL, options) == 0;
+	int ret = nw_child_go(child), status;
 
-	if (ret == 0 && held && !follow(child, ready, arg))
-		let_go(child);
+	/* if it is still traced, it is stopped wherever it is, and detached */
+	if (ret == 0 && held && !follow(child, ready, arg)) {
+		ptrace(PTRACE_INTERRUPT, child->pid, NULL, NULL);
+		bool stopped = waitpid(child->pid, &status, __WALL) == child->pid;
+		if (stopped && WIFSTOPPED(status))
+			ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
+		else if (stopped)
+			note_end(child, status);
+	}
 	return nw_child_check(child, ret, name, err);
 }

@@ -157,14 +157,14 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static void tell_warnings(const struct nw_run *run)
+static void report_warnings(const struct nw_run *run)
 {
 	nw_vec_each (nw_session_warnings(run->session), warning)
 		nw_run_notice(run, "%s", *warning);
 }
 
 /* CMD has ended by itself when its probes go, or is ended. */
-static void tell_disarm_hazard(const struct nw_run *run)
+static void warn_disarm_hazard(const struct nw_run *run)
 {
 	if (!run->features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
 		nw_run_notice(
@@ -215,7 +215,7 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 {
 	uint64_t duration = run->request->duration_ns;
 
-	nw_wake_look(&run->wake);
+	nw_wake_poll(&run->wake);
 	if (run->wake.stop)
 		return NW_END_SIGNAL;
 	if (run->wake.child_ended && nw_child_reap(&run->child))
@@ -242,31 +242,21 @@ static int wait_ms(const struct nw_run *run, int most)
 	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
 }
 
-/* Nothing is to be read, but things may happen. */
-static int rest(struct nw_run *run)
-{
-	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
-
-	poll(&wake, 1, wait_ms(run, REST_MS));
-	return 0;
-}
-
-/* Who reads now and then only wants all there is, at once. */
-static int fill_stream(struct nw_run *run)
-{
-	const struct nw_consumer *consumer = &run->consumer;
-
-	if (!consumer->due)
-		return nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
-	return consumer->due(consumer->arg) ? nw_stream_look(run->stream) : rest(run);
-}
-
 static int fill(struct nw_run *run, struct nw_error *err)
 {
 	run->result->reason = stop_reason(run);
 	if (run->result->reason)
 		return 0;
-	int ret = fill_stream(run);
+	const struct nw_consumer *consumer = &run->consumer;
+	int ret = 0;
+	if (!consumer->due) {
+		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
+	} else if (consumer->due(consumer->arg)) { /* now and then, all there is at once */
+		ret = nw_stream_poll(run->stream);
+	} else { /* nothing is to be read now; a signal or the end of a process wakes us */
+		struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+		poll(&wake, 1, wait_ms(run, REST_MS));
+	}
 	if (nw_run_reason(ret)) /* who records the pages has had enough */
 		return ret;
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the ring buffer: %s",
@@ -274,12 +264,12 @@ static int fill(struct nw_run *run, struct nw_error *err)
 		       : 1;
 }
 
-static int look(struct nw_run *run, struct nw_error *err)
+static int check(struct nw_run *run, struct nw_error *err)
 {
 	run->result->now_ns = nw_session_now(run->session);
-	int ret = nw_rate_limit_look(run, err);
+	int ret = nw_rate_limit_check(run, err);
 
-	return ret < 0 ? ret : nw_meddling_look(run, false, err);
+	return ret < 0 ? ret : nw_meddling_check(run, false, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -296,16 +286,6 @@ static uint64_t lost_on_cpu(const struct nw_run *run, size_t buffer)
 		lost = nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
 	nw_buf_free(&stats);
 	return lost;
-}
-
-/* The kernel's own counts know of losses that no page could tell any more. */
-static void count_losses(struct nw_run *run)
-{
-	uint64_t counted = 0;
-
-	for (size_t i = 0; i < run->cpus.count; i++)
-		counted += lost_on_cpu(run, i);
-	run->result->lost = nw_max64(counted, nw_stream_stats(run->stream).lost);
 }
 
 /*
@@ -362,7 +342,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	result->now_ns = result->stop_ns = nw_session_now(run->session);
 	run->consumer.stopping(run->consumer.arg, run);
 	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg);
-	int ret = nw_meddling_look(run, true, err);
+	int ret = nw_meddling_check(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);
 	if (ret == 0 && !run->consumer.brief)
@@ -378,8 +358,12 @@ static int finish(struct nw_run *run, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
+	/* the kernel's own counts know of losses behind the last event, which no page can tell */
+	uint64_t lost = nw_stream_stats(run->stream).lost, counted = 0;
+	for (size_t i = 0; !run->consumer.due && i < run->cpus.count; i++)
+		counted += lost_on_cpu(run, i);
 	if (!run->consumer.due)
-		count_losses(run);
+		run->result->lost = nw_max64(counted, lost);
 	if (run->counted)
 		nw_run_count_cost(run, run->counted);
 	if (run->counted && run->profile && !run->consumer.due)
@@ -387,28 +371,22 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-/* Close what is open in the instance, and take everything away. */
-static int close_kernel(struct nw_run *run, struct nw_error *err)
+static void close_live(struct nw_run *run, int ret)
 {
+	struct nw_run_result *result = run->result;
+	struct nw_error left;
+
+	/* what is open in the instance keeps it from being removed */
 	nw_stream_free(run->stream);
 	run->stream = NULL;
 	nw_vec_each (&run->fds, fd)
 		close(*fd);
 	nw_vec_free(&run->fds);
 	nw_vec_free(&run->cpus);
-	int ret = nw_session_close(run->session, err);
+	int closed = nw_session_close(run->session, &left);
 	run->session = NULL;
 	nw_tracefs_close(&run->fs);
-	return ret;
-}
-
-static void close_live(struct nw_run *run, int ret)
-{
-	struct nw_run_result *result = run->result;
-	struct nw_error left;
-
-	if (close_kernel(run, &left) < 0 &&
-	    ret == 0) { /* the results are good all the same */
+	if (closed < 0 && ret == 0) { /* the results are good all the same */
 		result->left = left;
 		result->unclean = true;
 	}
@@ -498,9 +476,9 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	result->start_ns = nw_session_began(run->session);
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);
-	tell_warnings(run);
-	tell_disarm_hazard(run);
-	nw_run_tell_missing(run);
+	report_warnings(run);
+	warn_disarm_hazard(run);
+	nw_run_warn_missing(run);
 	if (ret == 0)
 		run->profile = begin_profile(run);
 	if (ret == 0)
@@ -563,7 +541,7 @@ const struct nw_run_source nw_live_source = {
 	.open = nw_run_select,
 	.begin = begin,
 	.fill = fill,
-	.look = look,
+	.check = check,
 	.stop = stop,
 	.finish = finish,
 	.close = close_live,

@@ -26,33 +26,16 @@ static int make_spans(struct nw_measure *m, const struct nw_selection *selection
 	return ret;
 }
 
-static bool has_named_args(const struct nw_selection *selection)
-{
-	nw_vec_each (&selection->probes, probe)
-		if ((*probe)->has_args && !(*probe)->hidden)
-			return true;
-	return false;
-}
-
-static bool has_arg(const struct nw_selection *selection, const char *name)
-{
-	nw_vec_each (&selection->probes, probe)
-		for (size_t i = 0; i < (*probe)->args.count; i++) {
-			char known[32];
-			nw_arg_name(*probe, i, known);
-			if (strcmp(known, name) == 0)
-				return true;
-		}
-	return false;
-}
-
 /* An argument that no probe has would have no histogram. */
 static int check_hists(const struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
 	for (size_t i = 0; i < m->options.hist_count; i++) {
 		const char *name = m->options.hists[i];
-		if (has_arg(selection, name))
+		bool found = false;
+		nw_vec_each (&selection->probes, probe)
+			found |= nw_arg_named(*probe, name) >= 0;
+		if (found)
 			continue;
 		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",
 			      name);
@@ -98,24 +81,18 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 			-ret; /* nobody reads it any more: there is nothing to say */
 }
 
-/* As the bins have groups: the summary's number, also of hits that cannot say. -ENOMEM. */
-static int64_t bin_group(struct nw_measure *m, int64_t group)
-{
-	if (!m->by->keys.count)
-		return 0;
-	return group < 0 ? nw_summary_group(m->summary, "?", 1) : group;
-}
-
 static void bin_span(struct nw_measure *m, const struct nw_span_event *event)
 {
-	int64_t group = bin_group(m, event->group);
+	int64_t group = m->by->keys.count ? event->group : 0;
 
+	if (group < 0) /* a hit that has no such argument */
+		group = nw_summary_group(m->summary, "?", 1);
 	if (!m->failure.code &&
 	    (group < 0 || nw_bins_span(m->bins, event, (uint32_t)group) < 0))
 		nw_no_memory(&m->failure);
 }
 
-/* Each span: whoever listens is told, the bins are, and of the slow ones who asks for them. */
+/* An event of a span goes to the options' listener, to the bins, and to what picks slow spans and counts stacks. */
 static void listen(void *arg, const struct nw_span_event *event)
 {
 	struct nw_measure *m = arg;
@@ -155,11 +132,15 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 			struct nw_error *err)
 {
 	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
+	bool args = m->options.hist_count > 0; /* or those that the user has named */
+
+	nw_vec_each (&selection->probes, probe)
+		args |= (*probe)->has_args && !(*probe)->hidden;
 	const struct nw_summary_options options = {
 		.selection = selection,
 		.spans = m->spans.item,
 		.span_count = m->spans.count,
-		.args = has_named_args(selection) || m->options.hist_count,
+		.args = args,
 		.grouped = grouped,
 		.states = m->options.states,
 		.cost = m->cost,
@@ -178,19 +159,14 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 	return nw_summary_open(&options, out, err);
 }
 
-/* Do hits come with stacks? */
-static bool has_callers(const struct nw_selection *selection)
-{
-	nw_vec_each (&selection->probes, probe)
-		if ((*probe)->callers)
-			return true;
-	return false;
-}
-
 static int open_stacks(struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
-	if (!has_callers(selection))
+	bool callers = false;
+
+	nw_vec_each (&selection->probes, probe)
+		callers |= (*probe)->callers;
+	if (!callers)
 		return 0;
 	m->begins = calloc(selection->probes.count + 1, sizeof(*m->begins));
 	if (!m->begins || (!m->slow && nw_starts_open(&m->starts) < 0))
@@ -271,7 +247,7 @@ static int open_bins(const struct nw_measure *m, struct nw_summary *summary, boo
 	int ret = m->options.bins ? nw_bins_open(&options, out, err) : 0;
 
 	if (*out && !grouped && is_lazy(m))
-		nw_summary_tell_above(summary, nw_bins_least(*out));
+		nw_summary_emit_above(summary, nw_bins_least(*out));
 	return ret;
 }
 
@@ -364,7 +340,7 @@ static int make_by(const struct nw_measure *m, const char *text, struct nw_by *o
 }
 
 /* What has become of the run so far: nothing that is open now can be told apart by the new groups. */
-static void hand_over(const struct nw_measure *m, struct nw_summary *summary)
+static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 
@@ -373,6 +349,7 @@ static void hand_over(const struct nw_measure *m, struct nw_summary *summary)
 	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
 		if (so_far->disabled_at[i])
 			nw_summary_disabled(summary, i, so_far->disabled_at[i]);
+	return 0;
 }
 
 int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *err)
@@ -387,9 +364,10 @@ int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *
 		ret = open_summary(m, by->keys.count > 0, &summary, err);
 	if (ret == 0)
 		ret = open_bins(m, summary, by->keys.count > 0, known, &bins, err);
+	if (ret == 0 && hand_over(m, summary) < 0)
+		ret = nw_no_memory(err);
 	if (ret == 0) {
 		struct nw_by *old = m->by;
-		hand_over(m, summary);
 		nw_summary_free(m->summary);
 		nw_bins_free(m->bins);
 		m->summary = summary;
@@ -437,8 +415,8 @@ static int end_interval(struct nw_measure *m, struct nw_error *err)
 	return ret < 0 ? ret : enough(m);
 }
 
-/* Intervals in which nothing was: told of at once. Time may jump by years, in text that comes from
- * anywhere, or where a machine was asleep. */
+/* Many intervals in which nothing happened are one line: time may jump by years, in text that comes from anywhere, or
+ * where a machine was asleep. */
 static int skip_intervals(struct nw_measure *m, uint64_t count, struct nw_error *err)
 {
 	uint64_t length = m->options.interval_ns, first = m->intervals + 1;
@@ -461,7 +439,7 @@ static nw_cold int end_intervals(struct nw_measure *m, uint64_t until, struct nw
 	};
 	int ret = is_due(m, until) ? end_interval(m, err) : 0;
 
-	/* what was has been told: nothing happened from here on */
+	/* all that happened was in the interval that has ended just now */
 	while (ret == 0 && is_due(m, until)) {
 		uint64_t count = (until - m->next) / m->options.interval_ns + 1;
 		ret = count < QUIET_LEAST ? end_interval(m, err)
@@ -481,7 +459,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-/* Many, and their spans: bin by bin. */
+/* Many hits, bin by bin, since the summary's rows become cells at the end of each. */
 static nw_apart int bin_hits(struct nw_measure *m, const struct nw_hit *hits, size_t count)
 {
 	int ret = 0;
@@ -541,7 +519,7 @@ static uint64_t counted(void *arg, size_t probe)
 	return nw_summary_probe_hits(m->summary, probe);
 }
 
-/* What another thread does may be about one that is wanted. */
+/* A hit of a thread that is not traced: sched_switch says what happens to the next thread, too, which may be. */
 static int stranger(void *arg, const struct nw_hit *hit)
 {
 	return nw_summary_stranger(((struct nw_measure *)arg)->summary, hit);
@@ -579,26 +557,18 @@ static void loss(void *arg, const struct nw_record *record)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-static int add_uses(struct nw_measure *m)
-{
-	const char *by = m->options.by;
-	int ret = by ? nw_strings_add(&m->uses, by, strlen(by)) : 0;
-
-	for (size_t i = 0; ret == 0 && i < m->options.hist_count; i++)
-		ret = nw_strings_add(&m->uses, m->options.hists[i],
-				     strlen(m->options.hists[i]));
-	return ret;
-}
-
 int nw_measure_open(const struct nw_measure_options *options, struct nw_measure *out,
 		    struct nw_error *err)
 {
 	*out = (struct nw_measure){.options = *options, .by = calloc(1, sizeof(*out->by))};
-	if (!out->by || add_uses(out) < 0) {
-		nw_measure_close(out);
-		return nw_no_memory(err);
-	}
-	int ret = nw_by_parse(options->by, out->by, err);
+	bool ok = out->by != NULL;
+
+	if (ok && options->by)
+		ok = nw_strings_add(&out->uses, options->by, strlen(options->by)) == 0;
+	for (size_t i = 0; ok && i < options->hist_count; i++)
+		ok = nw_strings_add(&out->uses, options->hists[i],
+				    strlen(options->hists[i])) == 0;
+	int ret = ok ? nw_by_parse(options->by, out->by, err) : nw_no_memory(err);
 	if (ret < 0)
 		nw_measure_close(out);
 	return ret;
@@ -623,7 +593,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		     keyed_by(options, nw_span_needs_pids);
 	/* with these there is more to a hit than the summary */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
-			  options->one_by_one || comms || options->states || options->cost;
+			  options->one_by_one || comms || options->states;
 
 	m->every_arg |= needs_args;
 	return (struct nw_consumer){
@@ -667,4 +637,5 @@ void nw_measure_close(struct nw_measure *m)
 		nw_by_free(m->by);
 	free(m->by);
 	nw_strings_free(&m->uses);
+	*m = (struct nw_measure){0};
 }

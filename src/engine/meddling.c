@@ -19,20 +19,6 @@ struct nw_meddling {
 	bool was_on[]; /* by event that was armed: it was on when the run began */
 };
 
-/* What has been done to it, as the text of a state; NULL: nothing. */
-static const char *done_to(const struct nw_run *run, const struct nw_armed_event *event,
-			   bool records)
-{
-	switch (nw_session_event_state(run->session, event)) {
-	case NW_EVENT_OFF:
-		return "disabled by somebody else";
-	case NW_EVENT_GONE:
-		return "its event was deleted by somebody else";
-	default:
-		return records ? NULL : "recording was switched off by somebody else";
-	}
-}
-
 int nw_meddling_open(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_armed *armed = &run->result->armed;
@@ -81,7 +67,17 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 
 	if (!run->watch->was_on[number])
 		return 0;
-	const char *what = done_to(run, event, records);
+	const char *what = records ? NULL : "recording was switched off by somebody else";
+	switch (nw_session_event_state(run->session, event)) {
+	case NW_EVENT_OFF:
+		what = "disabled by somebody else";
+		break;
+	case NW_EVENT_GONE:
+		what = "its event was deleted by somebody else";
+		break;
+	default:
+		break;
+	}
 	if (!what)
 		return 0;
 	const struct nw_event *planned = event->planned;
@@ -95,8 +91,8 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 	return ret;
 }
 
-/* The rate limit's own doing is known before: what it has disabled is marked. */
-int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err)
+/* What the rate limit has disabled is marked already, and is not taken for somebody else's doing. */
+int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(run->session);
 	int ret = 0;

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* Arguments that will have no value, and why: said once, before the first hit. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
 
-/* What a value lacks. */
-struct lack {
-	const char *why; /* NULL: nothing */
-	bool part;	 /* there is a value, but it is not all */
-};
-
 /* Why a value cannot be had, or is not all that it should be. */
-static struct lack lack_of(const struct nw_run *run, size_t planned,
-			   const struct nw_source *source)
-{
-	const char *problem = nw_armed_problem(&run->result->armed, planned, source);
-
-	return (struct lack){problem ? problem : source->fetch.remark, !problem};
-}
+struct lack {
+	const char *why; /* NULL: nothing is lacking */
+	bool part;	 /* there is a value, but it is not all of it */
+};
 
 /* How many points of the probe have no value for an argument; one's reason. */
 static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
@@ -33,16 +23,19 @@ static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 		if (planned->probe != probe || result->armed.points.item[i].failed ||
 		    arg >= planned->args.count)
 			continue;
-		const struct lack lack = lack_of(run, i, &planned->args.item[arg]);
-		if (!lack.why)
+		const struct nw_source *source = &planned->args.item[arg];
+		const char *problem = nw_armed_problem(&result->armed, i, source);
+		const char *why = problem ? problem : source->fetch.remark;
+		if (!why)
 			continue;
-		*example = lack;
+		*example = (struct lack){why, !problem};
 		count++;
 	}
 	return count;
 }
 
-static void tell_probe(const struct nw_run *run, size_t number)
+/* One line for each argument of the probe that lacks something. */
+static void report_probe(const struct nw_run *run, size_t number)
 {
 	const struct nw_probe *probe = run->result->selection.probes.item[number];
 
@@ -53,10 +46,20 @@ static void tell_probe(const struct nw_run *run, size_t number)
 		if (!missing)
 			continue;
 		nw_arg_name(probe, arg, name);
-		nw_run_notice(run, "%s of %s %s%s: %s", name, probe->label,
-			      lack.part ? "is not all of it" : "has no value",
-			      missing < probe->points.count ? " at some of its sites" : "",
-			      lack.why);
+		bool some = missing < probe->points.count;
+		if (lack.part && some)
+			nw_run_notice(run,
+				      "%s of %s is not all of it at some of its sites: %s",
+				      name, probe->label, lack.why);
+		else if (lack.part)
+			nw_run_notice(run, "%s of %s is not all of it: %s", name,
+				      probe->label, lack.why);
+		else if (some)
+			nw_run_notice(run, "%s of %s has no value at some of its sites: %s",
+				      name, probe->label, lack.why);
+		else
+			nw_run_notice(run, "%s of %s has no value: %s", name, probe->label,
+				      lack.why);
 	}
 }
 
@@ -82,38 +85,34 @@ static void add_reason(reasons *list, const char *text, size_t probe, size_t arg
 		*slot = (struct reason){text, 1, probe, arg};
 }
 
-/* Many probes may lack many values, for few reasons: each reason is one line. */
-static void tell_reasons(const struct nw_run *run, const reasons *list)
-{
-	nw_vec_each (list, reason) {
-		const struct nw_probe *probe =
-			run->result->selection.probes.item[reason->probe];
-		char name[32], more[64] = "";
-		nw_arg_name(probe, reason->arg, name);
-		if (reason->count > 1)
-			snprintf(more, sizeof(more), " and %zu more (-v tells which)",
-				 reason->count - 1);
-		nw_run_notice(run, "%s of %s%s: %s", name, probe->label, more,
-			      reason->text);
-	}
-}
-
 /* Those that the user named, one by one; of others each reason once, with -v all. */
-void nw_run_tell_missing(const struct nw_run *run)
+void nw_run_warn_missing(const struct nw_run *run)
 {
-	reasons others = {0};
+	reasons unnamed = {0};
 
 	for (size_t i = 0; i < run->result->selection.probes.count; i++) {
 		const struct nw_probe *probe = run->result->selection.probes.item[i];
 		struct lack lack = {0};
 		if (probe->has_args || run->request->verbose) {
-			tell_probe(run, i);
+			report_probe(run, i);
 			continue;
 		}
 		for (size_t arg = 0; arg < probe->args.count; arg++)
 			if (count_missing(run, i, arg, &lack))
-				add_reason(&others, lack.why, i, arg);
+				add_reason(&unnamed, lack.why, i, arg);
 	}
-	tell_reasons(run, &others);
-	nw_vec_free(&others);
+	/* many probes may lack many values, for few reasons: each reason is one line */
+	nw_vec_each (&unnamed, reason) {
+		const struct nw_probe *probe =
+			run->result->selection.probes.item[reason->probe];
+		char name[32];
+		nw_arg_name(probe, reason->arg, name);
+		if (reason->count > 1)
+			nw_run_notice(run, "%s of %s and %zu more (-v tells which): %s",
+				      name, probe->label, reason->count - 1, reason->text);
+		else
+			nw_run_notice(run, "%s of %s: %s", name, probe->label,
+				      reason->text);
+	}
+	nw_vec_free(&unnamed);
 }

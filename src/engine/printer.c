@@ -46,24 +46,15 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_printer *p = arg;
-	const struct nw_run_result *so_far = nw_run_so_far(p->run);
-	const struct nw_event_line line = {
-		.selection = &so_far->selection,
-		.probe = so_far->selection.probes.item[hit->probe],
-		.hit = hit,
-		.task = task,
-		.stacks = so_far->stacks,
-		.start = so_far->start_ns,
-		.wall_ns = so_far->wall_ns,
-		.wall = p->wall,
-		.kernel_text = nw_run_kernel_text(p->run),
-	};
+	struct nw_event_line line = nw_run_event_line(p->run, hit, task);
 
+	line.wall = p->wall;
+	line.kernel_text = nw_run_kernel_text(p->run);
 	nw_output_event(&p->output, &line);
 	int ret = p->output.text.len >= FLUSH_AT ? flush(p, &p->failure) : 0;
 	if (ret < 0)
 		return ret == -EPIPE ? -EPIPE : -EIO;
-	return p->count && so_far->hits >= p->count ? -ECANCELED : 0;
+	return p->count && nw_run_so_far(p->run)->hits >= p->count ? -ECANCELED : 0;
 }
 
 static void loss(void *arg, const struct nw_record *record)

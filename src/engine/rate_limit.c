@@ -54,8 +54,10 @@ static uint64_t cost_of_words(const struct nw_planned *planned)
 
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
 {
-	for (size_t i = 0; i < run->result->plan.points.count; i++) {
-		const struct nw_planned *planned = &run->result->plan.points.item[i];
+	struct nw_run_result *result = run->result;
+
+	for (size_t i = 0; i < result->plan.points.count; i++) {
+		const struct nw_planned *planned = &result->plan.points.item[i];
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[planned->probe];
 		run->result->kernel_hits += hits[i];
@@ -129,7 +131,7 @@ int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)
 		return nw_no_memory(err);
 	g->points = calloc(run->result->plan.points.count + 1, sizeof(*g->points));
 	g->probes = calloc(probes + 1, sizeof(*g->probes));
-	return g->points && g->probes ? nw_rate_limit_look(run, err) : nw_no_memory(err);
+	return g->points && g->probes ? nw_rate_limit_check(run, err) : nw_no_memory(err);
 }
 
 void nw_rate_limit_free(struct nw_run *run)
@@ -166,18 +168,12 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
 {
 	size_t probes = run->result->selection.probes.count;
 
-	if (!run->result->states)
-		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
 	if (!run->result->disabled_at)
 		run->result->disabled_at = calloc(probes + 1,
 						  sizeof(*run->result->disabled_at));
-	if (!run->result->states || !run->result->disabled_at ||
-	    nw_strings_add(&run->result->state_texts, text, strlen(text)) < 0)
+	if (!run->result->disabled_at || nw_run_make_states(run) < 0 ||
+	    nw_run_set_state(run, probe, state, "%s", text) < 0)
 		return nw_no_memory(err);
-	run->result->states[probe] = (struct nw_probe_state){
-		.state = state,
-		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
-	};
 	run->result->disabled_at[probe] = nw_max64(at, 1);
 	run->consumer.disabled(run->consumer.arg, (uint32_t)probe, at);
 	return 0;
@@ -202,7 +198,7 @@ static int disable(struct nw_run *run, size_t probe, double rate, struct nw_erro
 	return ret;
 }
 
-int nw_rate_limit_look(struct nw_run *run, struct nw_error *err)
+int nw_rate_limit_check(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_rate_limit *g = run->rate_limit;
 	uint64_t now = nw_session_now(run->session);

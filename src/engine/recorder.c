@@ -33,20 +33,6 @@ int nw_nameless_file(const char *path)
 	return fd;
 }
 
-static int file_of_cpu(struct nw_recorder *r, uint32_t cpu)
-{
-	while (r->cpus.count <= cpu) {
-		struct nw_recorded_cpu *fresh = nw_vec_add(&r->cpus);
-		if (!fresh)
-			return -ENOMEM;
-		fresh->fd = -1;
-	}
-	struct nw_recorded_cpu *file = &r->cpus.item[cpu];
-	if (file->fd < 0)
-		file->fd = nw_nameless_file(r->options.path);
-	return file->fd < 0 ? -errno : file->fd;
-}
-
 /* The stream's tap: every page as it was read. -ECANCELED ends the run. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
@@ -54,10 +40,20 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 	if (r->failed)
 		return 0;
-	int fd = file_of_cpu(r, cpu);
-	int ret = fd < 0 ? fd : nw_write_all(fd, page, len);
+	int ret = 0;
+	while (ret == 0 && r->cpus.count <= cpu) {
+		struct nw_recorded_cpu *fresh = nw_vec_add(&r->cpus);
+		if (fresh)
+			fresh->fd = -1;
+		ret = fresh ? 0 : -ENOMEM;
+	}
+	struct nw_recorded_cpu *file = ret == 0 ? &r->cpus.item[cpu] : NULL;
+	if (file && file->fd < 0)
+		file->fd = nw_nameless_file(r->options.path);
+	if (file)
+		ret = file->fd < 0 ? -errno : nw_write_all(file->fd, page, len);
 	if (ret == 0 && len < r->page_size)
-		ret = nw_write_all(fd, r->blank, r->page_size - len);
+		ret = nw_write_all(file->fd, r->blank, r->page_size - len);
 	if (ret < 0) {
 		r->failed = -ret;
 		return -ECANCELED;
@@ -68,7 +64,7 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 /* ---- formats ------------------------------------------------------------------------ */
 
-/* Once: what the user asks for may be what tells of threads, too. */
+/* Each format once: the user may have asked for an event of threads (task_rename, ...), which is recorded anyway. */
 static int keep_format(struct nw_recorder *r, const char *system, const char *name)
 {
 	nw_cleanup(nw_free_ptr) char *known = nw_text("%s/%s", system, name);
@@ -266,6 +262,7 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	nw_plan_save(&result->armed, out);
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      result->start_ns, result->stop_ns, result->wall_ns);
+	nw_buf_printf(out, "armed %" PRIu64 "\n", result->armed_ns);
 	nw_buf_printf(out, "lost %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n", result->lost,
 		      result->kernel_hits, result->cost_ns);
 	save_origin(&result->origin, out);
@@ -298,23 +295,6 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	}
 }
 
-/* Into a file of its own first, so that a full disk does not cost the recording before. */
-static int write_file(struct nw_recorder *r, struct nw_error *err)
-{
-	struct nw_replace file;
-	int ret = nw_replace_begin(r->options.path, &file, err);
-
-	if (ret < 0)
-		return ret;
-	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->cpus.item,
-				 (uint32_t)r->cpus.count, err);
-	if (ret == 0)
-		return nw_replace_commit(&file, err);
-	nw_replace_abort(&file);
-	return nw_fail(err, -ret, "cannot write '%s': %s", r->options.path,
-		       nw_strerror(-ret));
-}
-
 int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result,
 		       uint64_t *bytes, struct nw_error *err)
 {
@@ -325,7 +305,18 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 	*bytes = 0;
 	nw_vec_each (&r->cpus, cpu)
 		*bytes += cpu->size;
-	return write_file(r, err);
+	/* into a file of its own first, so that a full disk does not cost the recording that was there */
+	struct nw_replace file;
+	int ret = nw_replace_begin(r->options.path, &file, err);
+	if (ret < 0)
+		return ret;
+	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->cpus.item,
+				 (uint32_t)r->cpus.count, err);
+	if (ret == 0)
+		return nw_replace_commit(&file, err);
+	nw_replace_abort(&file);
+	return nw_fail(err, -ret, "cannot write '%s': %s", r->options.path,
+		       nw_strerror(-ret));
 }
 
 int nw_recorder_open(const struct nw_recorder_options *options, struct nw_recorder **out,

@@ -25,6 +25,7 @@ struct story {
 	struct nw_recording recording;
 	NW_VEC(struct told) tasks;
 	NW_VEC(struct disabled) disabled;
+	NW_VEC(struct told_cost) costs;
 	bool follow, strangers, failed;
 	uint64_t lost;
 };
@@ -124,6 +125,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		return;
 	if (strcmp(words[0], "start") == 0)
 		run->result->start_ns = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "armed") == 0)
+		run->result->armed_ns = (uint64_t)word_number(words[1]);
 	else if (strcmp(words[0], "stop") == 0)
 		run->result->stop_ns = run->result->now_ns = (uint64_t)word_number(
 			words[1]);
@@ -148,7 +151,7 @@ static int by_thread(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct story *story = arg;
 	size_t low = 0, high = story->tasks.count;
@@ -199,7 +202,7 @@ static int open_tasks(struct nw_run *run, struct story *story)
 		.pid_count = run->result->pids.count,
 		.follow = story->follow,
 		.strangers = story->strangers || nw_run_has_kernel_events(run),
-		.look_up = look_up,
+		.look_up = look_up_task,
 		.look_up_arg = story,
 	};
 
@@ -266,6 +269,7 @@ static void close_story(struct nw_run *run, int ret)
 	nw_vec_each (&story->disabled, it)
 		free(it->text);
 	nw_vec_free(&story->disabled);
+	nw_vec_free(&story->costs);
 	nw_recording_free(&story->recording);
 	free(story);
 }

@@ -59,7 +59,7 @@ static int show(struct nw_reports *r, struct nw_output *output, const struct nw_
 	struct nw_bins *bins = r->measure.bins;
 	struct nw_flames flames = {0};
 	struct nw_buf cost = {0};
-	int ret = bins ? nw_bins_look(bins, until) : 0;
+	int ret = bins ? nw_bins_update(bins, until) : 0;
 
 	nw_result_cost(result, &cost);
 	const struct nw_about about = {
@@ -90,7 +90,7 @@ static int flush(struct nw_reports *r, struct nw_error *err)
 	return r->options.write(r->options.arg, &r->output.text, err);
 }
 
-/* One of what is not over. If a page is what they are, they are for files that are replaced. */
+/* A report while the run goes on. A format that is one whole page can have one only if its file is replaced. */
 static int write_now(struct nw_reports *r, struct nw_report *report,
 		     const struct nw_run_result *so_far, uint64_t until,
 		     struct nw_error *err)
@@ -173,19 +173,6 @@ static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err
 	return is_live(r) ? 0 : flush(r, err);
 }
 
-/* SIGUSR1: what there is so far. */
-static int write_so_far(struct nw_reports *r, const struct nw_run_result *so_far,
-			struct nw_error *err)
-{
-	struct nw_report report = make_report(r, so_far);
-
-	report.so_far = true;
-	report.elapsed_ns = nw_result_elapsed(so_far);
-	report.lost = nw_summary_lost(r->measure.summary);
-	report.wall_ns = wall_time(so_far, so_far->now_ns);
-	return write_now(r, &report, so_far, so_far->now_ns, err);
-}
-
 static int tick(void *arg, struct nw_error *err)
 {
 	struct nw_reports *r = arg;
@@ -195,8 +182,14 @@ static int tick(void *arg, struct nw_error *err)
 
 	if (live)
 		return live->tick(live->arg, err);
-	if (nw_run_asked(r->measure.run))
-		ret = write_so_far(r, so_far, err);
+	if (nw_run_asked(r->measure.run)) { /* by SIGUSR1: what there is so far */
+		struct nw_report report = make_report(r, so_far);
+		report.so_far = true;
+		report.elapsed_ns = nw_result_elapsed(so_far);
+		report.lost = nw_summary_lost(r->measure.summary);
+		report.wall_ns = wall_time(so_far, so_far->now_ns);
+		ret = write_now(r, &report, so_far, so_far->now_ns, err);
+	}
 	if (r->options.tick)
 		r->options.tick(r->options.arg, so_far);
 	return ret;
@@ -273,40 +266,38 @@ static const struct {
 	       {".txt", "text"},
 	       {".prom", "openmetrics"}};
 
-static const struct nw_output_format *format_of(const char *path)
+/* The format for a report of that name; NULL: there is none. */
+static const struct nw_output_format *format_of(const char *path, struct nw_error *err)
 {
+	const struct nw_output_format *format = NULL;
 	size_t len = strlen(path);
-
-	for (size_t i = 0; i < NW_COUNT(endings); i++) {
-		size_t end = strlen(endings[i].end);
-		if (len > end && strcmp(path + len - end, endings[i].end) == 0)
-			return nw_output_find(endings[i].format);
-	}
-	return NULL;
-}
-
-static int no_format(const char *path, struct nw_error *err)
-{
 	struct nw_buf names = {0};
 
+	for (size_t i = 0; i < NW_COUNT(endings) && !format; i++) {
+		size_t end = strlen(endings[i].end);
+		if (len > end && strcmp(path + len - end, endings[i].end) == 0)
+			format = nw_output_find(endings[i].format);
+	}
+	if (format && format->shows[NW_SHOWS_REPORTS])
+		return format;
 	for (size_t i = 0; i < NW_COUNT(endings); i++)
 		if (nw_output_find(endings[i].format))
 			nw_buf_printf(&names, " %s", endings[i].end);
 	nw_fail(err, EINVAL, "'%s': the name of a report ends in one of%s", path,
 		nw_buf_str(&names));
 	nw_buf_free(&names);
-	return -EINVAL;
+	return NULL;
 }
 
 int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *err)
 {
 	const struct nw_run_result *so_far = r->result ? r->result
 						       : nw_run_so_far(r->measure.run);
-	const struct nw_output_format *format = format_of(path);
+	const struct nw_output_format *format = format_of(path, err);
 	struct nw_output output;
 
-	if (!format || !format->shows[NW_SHOWS_REPORTS])
-		return no_format(path, err);
+	if (!format)
+		return -EINVAL;
 	if (nw_output_make(format, &output) < 0)
 		return nw_no_memory(err);
 	const struct nw_begin begin = {.selection = &so_far->selection,

@@ -39,7 +39,7 @@ static void no_disabled(void *arg, uint32_t probe, uint64_t at)
 	(void)at;
 }
 
-static void no_exit(void *arg, int32_t tid)
+static void no_thread(void *arg, int32_t tid)
 {
 	(void)arg;
 	(void)tid;
@@ -57,7 +57,7 @@ static void no_stopping(void *arg, struct nw_run *run)
 	(void)run;
 }
 
-/* None of these makes a run slower than one who wants to know. */
+/* A consumer that leaves out a function gets one that does nothing. */
 static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 {
 	struct nw_consumer filled = *consumer;
@@ -69,7 +69,7 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.filtered = filled.filtered ? filled.filtered : no_hit;
 	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
-	filled.exit = filled.exit ? filled.exit : no_exit;
+	filled.exit = filled.exit ? filled.exit : no_thread;
 	filled.loss = filled.loss ? filled.loss : no_loss;
 	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
 	filled.tick = filled.tick ? filled.tick : no_step;
@@ -164,7 +164,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 	return run->consumer.armed(run->consumer.arg, run, err);
 }
 
-/* Look, hand out. 0: it is over; 1: go on. */
+/* Wait for records and hand them out. 0: it is over; 1: go on. */
 int nw_run_step(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_run_source *source = run->source;
@@ -175,8 +175,8 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	ret = nw_run_drain(run, err);
 	if (ret == 0 && run->stacks && source->ticks)
 		ret = nw_stacks_advance(run->stacks, nw_run_known(run));
-	if (ret == 0 && source->look)
-		ret = source->look(run, err);
+	if (ret == 0 && source->check)
+		ret = source->check(run, err);
 	if (ret == 0 && source->ticks && run->begun)
 		ret = run->consumer.tick(run->consumer.arg, run, err);
 	return ret < 0 ? ret : 1;
@@ -194,16 +194,6 @@ static int loop(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-/* What is left once nothing more is wanted. What only means "stop" is no error here. */
-static int drain_rest(struct nw_run *run, struct nw_error *err)
-{
-	int ret = nw_run_drain(run, err);
-
-	if (ret == 0)
-		ret = nw_run_join_rest(run);
-	return nw_run_reason(ret) ? 0 : ret;
-}
-
 int nw_run_prepare(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_run_open_counts(run, err);
@@ -217,30 +207,12 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	int ret = source->stop(run, err);
 
 	if (ret == 0)
-		ret = drain_rest(run, err);
+		ret = nw_run_drain(run, err);
+	if (ret == 0)
+		ret = nw_run_join_rest(run);
+	if (nw_run_reason(ret)) /* the consumer has had enough, which is no error */
+		ret = 0;
 	return ret < 0 ? ret : source->finish(run, err);
-}
-
-static int run_through(struct nw_run *run, struct nw_error *err)
-{
-	int ret = run->source->open(run, err);
-
-	if (ret == 0)
-		ret = nw_run_prepare(run, err);
-	if (ret == 0) /* who reads a pipe may have found a recording in it */
-		ret = run->source->begin(run, err);
-	if (ret == 0)
-		ret = loop(run, err);
-	return ret < 0 ? ret : nw_run_end(run, err);
-}
-
-static const struct nw_run_source *source_of(const struct nw_request *request)
-{
-	if (!request->source_name)
-		return &nw_live_source;
-	if (request->source_bytes)
-		return nw_source_of_bytes(request->source_bytes, request->source_len);
-	return &nw_pipe_source;
 }
 
 int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
@@ -252,12 +224,23 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 	nw_run_init(&run, request, consumer, out);
 	run.bytes = request->source_bytes;
 	run.len = request->source_len;
-	run.source = source_of(request);
+	run.source = !request->source_name ? &nw_live_source : &nw_pipe_source;
+	if (request->source_name && request->source_bytes)
+		run.source = nw_source_of_bytes(request->source_bytes, request->source_len);
 	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, &failure)
 				  : 0;
 	out->has_filter = run.filter != NULL;
 	if (ret == 0)
-		ret = run_through(&run, &failure);
+		ret = run.source->open(&run, &failure);
+	if (ret == 0)
+		ret = nw_run_prepare(&run, &failure);
+	if (ret ==
+	    0) /* the source may be another one now: a recording that came by a pipe */
+		ret = run.source->begin(&run, &failure);
+	if (ret == 0)
+		ret = loop(&run, &failure);
+	if (ret == 0)
+		ret = nw_run_end(&run, &failure);
 	run.source->close(&run, ret);
 	if (ret == 0 && run.stopped)
 		out->reason = NW_END_SIGNAL;
@@ -291,6 +274,22 @@ bool nw_run_wants(const struct nw_run *run, int32_t tid)
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid)
 {
 	return run->tasks ? nw_tasks_get(run->tasks, tid) : NULL;
+}
+
+struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw_hit *hit,
+				       const struct nw_task *task)
+{
+	const struct nw_run_result *so_far = run->result;
+
+	return (struct nw_event_line){
+		.selection = &so_far->selection,
+		.probe = so_far->selection.probes.item[hit->probe],
+		.hit = hit,
+		.task = task,
+		.stacks = so_far->stacks,
+		.start = so_far->start_ns,
+		.wall_ns = so_far->wall_ns,
+	};
 }
 
 const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
@@ -331,6 +330,37 @@ bool nw_run_asked_snapshot(struct nw_run *run)
 
 	run->wake.snapshot = false;
 	return asked;
+}
+
+/* ---- states of probes --------------------------------------------------------------- */
+
+int nw_run_make_states(struct nw_run *run)
+{
+	struct nw_run_result *result = run->result;
+
+	if (!result->states)
+		result->states = calloc(result->selection.probes.count + 1,
+					sizeof(*result->states));
+	return result->states ? 0 : -ENOMEM;
+}
+
+int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, const char *fmt,
+		     ...)
+{
+	nw_strings *texts = &run->result->state_texts;
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	int ret = text.failed ? -ENOMEM
+			      : nw_strings_add(texts, nw_buf_str(&text), text.len);
+	nw_buf_free(&text);
+	if (ret == 0)
+		run->result->states[probe] = (struct nw_probe_state){
+			.state = state, .text = texts->item[texts->count - 1]};
+	return ret;
 }
 
 /* ---- the result --------------------------------------------------------------------- */

@@ -17,16 +17,17 @@ struct nw_run_source {
 	bool ticks; /* time passes while it is read: the consumer is called now and then */
 	/* Find out the probes and how they are fetched: run->result's selection and plan. */
 	int (*open)(struct nw_run *run, struct nw_error *err);
-	/* The consumer knows them: have records come, and call nw_run_begin() when they do. */
+	/* The consumer knows the probes: arm them, or whatever makes records come; nw_run_begin() is called when the
+	 * first may come. */
 	int (*begin)(struct nw_run *run, struct nw_error *err);
-	/* Wait for more. 1: look at what there is; 0: it is over, and result->reason says why. */
+	/* Wait for records. 1: there may be some; 0: it is over, and result->reason says why. */
 	int (*fill)(struct nw_run *run, struct nw_error *err);
 	/* The next record in time order: 1; 0: none for now; -errno. NULL: run->stream has it, as
 	 * for all whose records come in pages. */
 	int (*next)(struct nw_run *run, struct nw_record *record, struct nw_error *err);
-	/* What there is has been handed out: look at the clock, and whether all is well. NULL: there
-	 * is nothing to look at. */
-	int (*look)(struct nw_run *run, struct nw_error *err);
+	/* After all that had come was handed out: has the time come to an end, and does nothing go wrong? NULL:
+	 * nothing can. */
+	int (*check)(struct nw_run *run, struct nw_error *err);
 	/* No more is wanted: what is still there is handed out after this, */
 	int (*stop)(struct nw_run *run, struct nw_error *err);
 	/* and then the result is completed. */
@@ -54,7 +55,7 @@ struct nw_run {
 	bool stopped; /* a signal has ended it before all had come */
 
 	struct nw_filter *filter; /* NULL: none */
-	bool needs_tasks;	  /* somebody looks at the threads of hits */
+	bool needs_tasks;	  /* each hit's thread is looked up */
 	bool goroutines;	  /* hits may be of these */
 	bool begun;
 	bool inner;  /* stepped by another one: it never waits, and gets no signals */
@@ -130,7 +131,7 @@ bool nw_run_wants_args(const struct nw_run *run);
 /* Are there kernel events among the probes? They are recorded also when they only have to do with
  * a wanted thread: sched_switch to it, sched_wakeup of it. */
 bool nw_run_has_kernel_events(const struct nw_run *run);
-/* Does anybody look at the values of hits? Not for most summaries. */
+/* Are values of hits to be decoded? For most summaries they are not. */
 bool nw_run_wants_values(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
  * caller's to close. */
@@ -169,7 +170,7 @@ int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_e
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 /* max_rate (rate_limit.c): look whether a probe is hit too often, and disable it. */
 int nw_rate_limit_open(struct nw_run *run, struct nw_error *err);
-int nw_rate_limit_look(struct nw_run *run, struct nw_error *err);
+int nw_rate_limit_check(struct nw_run *run, struct nw_error *err);
 void nw_rate_limit_free(struct nw_run *run);
 /* A probe was disabled at this time, now or while it was recorded, as text says. */
 int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
@@ -177,11 +178,16 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
 /* Watch over the events that are armed now (meddling.c); look, once a second and at the end, what
  * others have done to them, and mark the probes that are not recorded any more. */
 int nw_meddling_open(struct nw_run *run, struct nw_error *err);
-int nw_meddling_look(struct nw_run *run, bool at_end, struct nw_error *err);
+int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err);
 /* What these hits, by point, have cost the programs. */
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
-/* Tell which arguments will have no value, and why (missing.c). */
-void nw_run_tell_missing(const struct nw_run *run);
+/* A notice on each argument that will have no value, and why (missing.c). */
+void nw_run_warn_missing(const struct nw_run *run);
+/* Room for the state of each probe in the result; once made, it stays. -ENOMEM. */
+int nw_run_make_states(struct nw_run *run);
+/* Set a probe's state, with a text that the result owns. -ENOMEM. */
+int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, const char *fmt,
+		     ...) nw_format(4, 5);
 /* Read back, in the processes that are meant (verbose: in all), what enabling has armed; tell what
  * not (silent.c). */
 int nw_run_read_back(struct nw_run *run, struct nw_error *err);

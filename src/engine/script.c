@@ -98,13 +98,7 @@ static uint64_t count_newlines(const char *bytes, size_t len)
 	return count;
 }
 
-/* Bytes that shells keep as they are: they drop NUL, and use 0x81..0x88 themselves. */
-static bool is_safe(unsigned char c)
-{
-	return c != 0 && c != '\n' && !(c >= 0x80 && c <= 0x8f);
-}
-
-/* The longest run of safe bytes in the build-id, and where it is in the file. */
+/* The longest run of bytes of the build-id that shells keep as they are, and where it is in the file. */
 static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 		    struct nw_script_file *out)
 {
@@ -117,7 +111,9 @@ static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 		id[id_len++] = (unsigned char)strtoul(pair, NULL, 16);
 	}
 	for (size_t i = 0, run = 0; i < id_len; i++) {
-		run = is_safe(id[i]) ? run + 1 : 0;
+		/* shells drop NUL, and use 0x81..0x88 themselves */
+		bool safe = id[i] != 0 && id[i] != '\n' && (id[i] < 0x80 || id[i] > 0x8f);
+		run = safe ? run + 1 : 0;
 		if (run > best_len) {
 			best_len = run;
 			best = i + 1 - run;
@@ -158,24 +154,6 @@ static int read_file(const struct nw_image *image, struct nw_script_file *file)
 	return 0;
 }
 
-static int measure_file(struct script *s, size_t i, struct nw_error *err)
-{
-	const struct nw_image *image = s->selection.images.item[i];
-	struct nw_script_file *file = nw_vec_add(&s->files);
-
-	if (!file)
-		return nw_no_memory(err);
-	file->path = s->paths.item[i];
-	file->size = image->size;
-	int ret = read_file(image, file);
-	if (ret == -ENODATA)
-		return nw_fail(err, ENODATA, "'%s' became shorter while it was read",
-			       image->path);
-	return ret < 0 ? nw_fail(err, -ret, "cannot read '%s': %s", image->path,
-				 nw_strerror(-ret))
-		       : 0;
-}
-
 static int measure_files(struct script *s, struct nw_error *err)
 {
 	const struct nw_selection *selection = &s->selection;
@@ -183,8 +161,21 @@ static int measure_files(struct script *s, struct nw_error *err)
 
 	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
 		ret = add_path(s, selection->images.item[i], err);
-	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
-		ret = measure_file(s, i, err);
+	for (size_t i = 0; i < selection->images.count && ret == 0; i++) {
+		const struct nw_image *image = selection->images.item[i];
+		struct nw_script_file *file = nw_vec_add(&s->files);
+		if (!file)
+			return nw_no_memory(err);
+		file->path = s->paths.item[i];
+		file->size = image->size;
+		ret = read_file(image, file);
+		if (ret == -ENODATA)
+			ret = nw_fail(err, ENODATA, "'%s' became shorter while it was read",
+				      image->path);
+		else if (ret < 0)
+			ret = nw_fail(err, -ret, "cannot read '%s': %s", image->path,
+				      nw_strerror(-ret));
+	}
 	return ret;
 }
 
@@ -240,7 +231,7 @@ static int make_plan(struct script *s, struct nw_error *err)
 
 /* ---- the probes ----------------------------------------------------------------------- */
 
-/* Those there are not known here, and what their text looks like is each one's own affair. */
+/* The kernel's own events of the other machine are not known here. */
 static int refuse_kernel_events(const struct nw_request *request, struct nw_error *err)
 {
 	for (size_t i = 0; i < request->spec_count; i++) {
@@ -259,7 +250,7 @@ static int refuse_kernel_events(const struct nw_request *request, struct nw_erro
 	return 0;
 }
 
-/* -p are processes there: they only say which files are meant if nothing else does. */
+/* Processes of -p are those of the other machine: they say which files are meant only if nothing else does. */
 static bool files_are_named(const struct nw_request *request)
 {
 	if (request->file)
@@ -277,15 +268,6 @@ static bool files_are_named(const struct nw_request *request)
 	return true;
 }
 
-static int select_probes(struct script *s, struct nw_error *err)
-{
-	struct nw_request request = *s->request;
-
-	if (files_are_named(&request))
-		request.pid_count = 0;
-	return nw_request_select(&request, true, &s->selection, err);
-}
-
 int nw_request_script(const struct nw_request *request, const char *const *remotes,
 		      size_t remote_count, nw_strings *dangers, struct nw_buf *out,
 		      struct nw_error *err)
@@ -296,8 +278,11 @@ int nw_request_script(const struct nw_request *request, const char *const *remot
 			   .dangers = dangers};
 	int ret = refuse_kernel_events(request, err);
 
+	struct nw_request selecting = *request;
+	if (files_are_named(request))
+		selecting.pid_count = 0;
 	if (ret == 0)
-		ret = select_probes(&s, err);
+		ret = nw_request_select(&selecting, true, &s.selection, err);
 	if (ret == 0)
 		ret = make_plan(&s, err);
 	if (ret == 0)

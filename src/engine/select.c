@@ -275,20 +275,9 @@ int nw_request_select(const struct nw_request *request, bool all_args,
 	return ret < 0 ? ret : find_frames(request, out, err);
 }
 
-/* Without them the rest is told all the same. */
-static void load_symbols(struct nw_run *run)
-{
-	struct nw_error why;
-
-	if (nw_kernel_symbols_load("/proc/kallsyms", &run->result->symbols, &why) < 0)
-		nw_request_notice(run->request, "where threads sleep is not told: %s",
-				  why.what);
-}
-
 int nw_run_select(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_consumer *consumer = &run->consumer;
-
 	const struct wanted wanted = {
 		.all_args = nw_run_wants_args(run),
 		.scheduler = consumer->scheduler,
@@ -300,8 +289,12 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_select_stacks(run, err);
 	if (ret == 0 && consumer->stacks)
 		ret = find_frames(run->request, &run->result->selection, err);
-	if (ret == 0 && consumer->scheduler)
-		load_symbols(run);
+	struct nw_error why;
+	if (ret == 0 && consumer->scheduler &&
+	    nw_kernel_symbols_load("/proc/kallsyms", &run->result->symbols, &why) < 0)
+		/* all the rest is told without them */
+		nw_request_notice(run->request, "where threads sleep is not told: %s",
+				  why.what);
 	return ret;
 }
 
@@ -312,12 +305,19 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 		.caps = nw_features_caps(&run->features),
 		.all_args = nw_run_wants_args(run),
 		.stacks = run->consumer.stacks,
-		.separate = run->consumer.named_events || run->request->max_rate,
+		/* a lookout's may be watched one by one by the kernel itself */
+		.separate = run->consumer.named_events || run->request->max_rate ||
+			    run->inner,
 		.naming = run->consumer.named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
 		.string_size = run->request->string_size,
 		.stack_size = run->request->stack_size,
 	};
 
+	nw_vec_each (&run->result->selection.probes, probe)
+		if ((*probe)->callers && !options.caps.memory)
+			return nw_fail(
+				err, ENOTSUP,
+				"--stack: this kernel's probes only read registers (before 3.14), so nothing of a stack can be fetched");
 	return nw_plan_make(&run->result->selection, &options, &run->result->plan, err);
 }
 
@@ -331,22 +331,20 @@ bool nw_run_has_kernel_events(const struct nw_run *run)
 
 /* ---- the kernel --------------------------------------------------------------------- */
 
-static int assume_kernel(const struct nw_request *request, struct nw_tracefs *fs,
-			 struct nw_features *features, struct nw_error *err)
-{
-	*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
-	nw_request_notice(request, "%s: the kernel is taken for one that can do everything",
-			  err->what);
-	return nw_features_assume(request->features, features, err);
-}
-
 int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_tracefs *fs,
 		      struct nw_features *features, struct nw_error *err)
 {
 	int ret = nw_tracefs_open(fs, err);
 
-	if (ret < 0)
-		return assume ? assume_kernel(request, fs, features, err) : ret;
+	if (ret < 0 && !assume)
+		return ret;
+	if (ret < 0) {
+		*fs = (struct nw_tracefs){.root = -1, .path = "/sys/kernel/tracing"};
+		nw_request_notice(request,
+				  "%s: the kernel is taken for one that can do everything",
+				  err->what);
+		return nw_features_assume(request->features, features, err);
+	}
 	ret = nw_features_find(fs, request->features, !assume, features, err);
 	if (ret == 0 && features->unproven)
 		nw_request_notice(
@@ -356,14 +354,6 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 }
 
 /* ---- processes ---------------------------------------------------------------------- */
-
-static bool is_needed(const nw_images *needed, const struct nw_image *image)
-{
-	nw_vec_each (needed, other)
-		if ((*other)->dev == image->dev && (*other)->ino == image->ino)
-			return true;
-	return false;
-}
 
 /*
  * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
@@ -375,7 +365,7 @@ bool nw_run_command_has_probes(const struct nw_run *run)
 	bool known = nw_locate_needed(run->command, false, &needed, NULL) == 0, all = true;
 
 	nw_vec_each (&run->result->selection.images, image)
-		all = all && known && is_needed(&needed, *image);
+		all = all && known && nw_images_find(&needed, (*image)->dev, (*image)->ino);
 	nw_images_free(&needed);
 	return all;
 }

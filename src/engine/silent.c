@@ -15,7 +15,7 @@ struct silence {
 	uint64_t counted; /* hits that the kernel counted but that we were not handed */
 };
 
-static void add_presence(struct nw_presence *sum, const struct nw_presence *one)
+void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)
 {
 	sum->mapped += one->mapped;
 	sum->armed += one->armed;
@@ -64,8 +64,8 @@ static int find_points(const struct nw_run *run, bool silent, struct points *out
 	return 0;
 }
 
-static int look(struct nw_run *run, const struct points *silent, struct silence *found,
-		struct nw_error *err)
+static int read_back(struct nw_run *run, const struct points *silent, struct silence *found,
+		     struct nw_error *err)
 {
 	struct nw_presence *seen = calloc(silent->points.count + 1, sizeof(*seen));
 	uint64_t *counted = calloc(run->result->plan.points.count + 1, sizeof(*counted));
@@ -80,7 +80,7 @@ static int look(struct nw_run *run, const struct points *silent, struct silence 
 	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
 		uint32_t number = silent->planned.item[i];
 		struct silence *s = &found[run->result->plan.points.item[number].probe];
-		add_presence(&s->seen, &seen[i]);
+		nw_presence_add(&s->seen, &seen[i]);
 		s->counted += counted[number];
 	}
 	free(seen);
@@ -97,21 +97,31 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
 {
 	const struct nw_probe *p = run->result->selection.probes.item[probe];
-	bool back = p->points.count && p->points.item[0].is_return;
+	bool returns = p->points.count && p->points.item[0].is_return;
+	const char *s = hits == 1 ? "" : "s";
+	int ret;
 
-	if (nw_strings_addf(
-		    &run->result->state_texts,
-		    "the kernel counted %ju %s%s in the whole system, but recorded %s%s",
-		    hits, back ? "call" : "hit", hits == 1 ? "" : "s",
-		    back ? "no return" : "none",
-		    run->result->restricted ? " of the traced processes" : "") < 0)
-		return nw_no_memory(err);
-	run->result->states[probe] = (struct nw_probe_state){
-		.state = run->result->restricted ? NW_STATE_FILTERED
-						 : NW_STATE_NOT_RECORDED,
-		.text = run->result->state_texts.item[run->result->state_texts.count - 1],
-	};
-	return 0;
+	if (returns && run->result->restricted)
+		ret = nw_run_set_state(
+			run, probe, NW_STATE_FILTERED,
+			"the kernel counted %ju call%s in the whole system, but recorded no return of the traced processes",
+			hits, s);
+	else if (returns)
+		ret = nw_run_set_state(
+			run, probe, NW_STATE_NOT_RECORDED,
+			"the kernel counted %ju call%s in the whole system, but recorded no return",
+			hits, s);
+	else if (run->result->restricted)
+		ret = nw_run_set_state(
+			run, probe, NW_STATE_FILTERED,
+			"the kernel counted %ju hit%s in the whole system, but recorded none of the traced processes",
+			hits, s);
+	else
+		ret = nw_run_set_state(
+			run, probe, NW_STATE_NOT_RECORDED,
+			"the kernel counted %ju hit%s in the whole system, but recorded none",
+			hits, s);
+	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
 /* None of its points was armed: the session has said why. */
@@ -130,7 +140,7 @@ static bool is_left_out(const struct nw_run *run, size_t probe)
 	return any;
 }
 
-static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
+static int explain_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 	const struct nw_probe *left = result->selection.probes.item[probe];
@@ -144,28 +154,12 @@ static int tell_left_out(struct nw_run *run, size_t probe, struct nw_error *err)
 		at = &left->points.item[planned->point];
 		why = result->armed.points.item[i].why;
 	}
-	int ret = why ? nw_strings_addf(&result->state_texts,
-					"not armed: %s at %s+0x%jx is left out: %s",
-					left->label, at->image->path, at->offset, why)
-		      : nw_strings_addf(&result->state_texts, "not armed: it is left out");
-	if (ret < 0)
-		return nw_no_memory(err);
-	result->states[probe] = (struct nw_probe_state){
-		NW_STATE_NOT_ARMED,
-		result->state_texts.item[result->state_texts.count - 1]};
-	return 0;
-}
-
-/* What a hazard or the kernel kept from being armed. */
-static int explain_left_out(struct nw_run *run, struct nw_error *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++)
-		if (run->result->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
-		    is_left_out(run, i))
-			ret = tell_left_out(run, i, err);
-	return ret;
+	int ret = why ? nw_run_set_state(run, probe, NW_STATE_NOT_ARMED,
+					 "not armed: %s at %s+0x%jx is left out: %s",
+					 left->label, at->image->path, at->offset, why)
+		      : nw_run_set_state(run, probe, NW_STATE_NOT_ARMED,
+					 "not armed: it is left out");
+	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
 static int explain(struct nw_run *run, const struct silence *found, struct nw_error *err)
@@ -187,17 +181,6 @@ static int explain(struct nw_run *run, const struct silence *found, struct nw_er
 	return ret;
 }
 
-/* The kernel's own events are nowhere armed: there is nothing to look at. */
-static void explain_events(struct nw_run *run)
-{
-	for (size_t i = 0; i < run->result->selection.probes.count; i++)
-		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
-		    !nw_result_is_disabled(run->result, i))
-			run->result->states[i] = (struct nw_probe_state){
-				NW_STATE_NOT_HIT,
-				"no hit: the event is enabled, but has not come"};
-}
-
 int nw_run_explain(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
@@ -205,16 +188,22 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 	struct points silent = {0};
 	int ret = 0;
 
-	if (!run->result->states)
-		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
-	if (!found || !run->result->states || find_points(run, true, &silent) < 0)
+	if (!found || nw_run_make_states(run) < 0 || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
-	if (ret == 0)
-		explain_events(run);
-	if (ret == 0)
-		ret = explain_left_out(run, err);
+	/* the kernel's own events are armed in no process: there is nothing to read back */
+	for (size_t i = 0; ret == 0 && i < probes; i++)
+		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
+		    !nw_result_is_disabled(run->result, i))
+			run->result->states[i] = (struct nw_probe_state){
+				NW_STATE_NOT_HIT,
+				"no hit: the event is enabled, but has not come"};
+	/* what a hazard, or the kernel, has kept from being armed */
+	for (size_t i = 0; ret == 0 && i < probes; i++)
+		if (run->result->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
+		    is_left_out(run, i))
+			ret = explain_left_out(run, i, err);
 	if (ret == 0 && silent.points.count)
-		ret = look(run, &silent, found, err);
+		ret = read_back(run, &silent, found, err);
 	if (ret == 0 && silent.points.count)
 		ret = explain(run, found, err);
 	free(found);
@@ -226,9 +215,7 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
 
-	if (!run->result->states)
-		run->result->states = calloc(probes + 1, sizeof(*run->result->states));
-	if (!run->result->states)
+	if (nw_run_make_states(run) < 0)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < probes; i++) {
 		if (nw_result_is_disabled(run->result, i))
@@ -244,8 +231,8 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-static void tell_unarmed(const struct nw_run *run, const struct points *all,
-			 const struct nw_presence *seen)
+static void report_unarmed(const struct nw_run *run, const struct points *all,
+			   const struct nw_presence *seen)
 {
 	for (size_t i = 0; i < all->points.count; i++) {
 		const struct nw_point *point = all->points.item[i];
@@ -277,7 +264,7 @@ int nw_run_read_back(struct nw_run *run, struct nw_error *err)
 		ret = nw_points_presence(all.points.item, all.points.count, pids,
 					 run->request->pid_count, seen, err);
 	if (ret == 0)
-		tell_unarmed(run, &all, seen);
+		report_unarmed(run, &all, seen);
 	free(seen);
 	free_points(&all);
 	return ret;

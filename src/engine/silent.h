@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why probes of a run had no hit: what is looked at once for all of them. */
-#ifndef NOPWATCH_CMD_SILENT_H
-#define NOPWATCH_CMD_SILENT_H
+#ifndef NOPWATCH_ENGINE_SILENT_H
+#define NOPWATCH_ENGINE_SILENT_H
 
 #include "nopwatch/why.h"
 #include "run.h"
@@ -10,7 +10,7 @@ struct nw_silent_file {
 	const struct nw_image *image;
 	bool mapped; /* `mapping` is known */
 	struct nw_mapping_facts mapping;
-	nw_foreign_events others;
+	nw_foreign_events foreign;
 };
 
 struct nw_silent {
@@ -28,5 +28,8 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 		  const struct nw_presence *seen, struct nw_probe_state *out,
 		  struct nw_error *err);
 void nw_silent_close(struct nw_silent *silent);
+
+/* Add up what was seen of points in processes' memory. */
+void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one);
 
 #endif

@@ -28,7 +28,7 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 					   request->pid_count ? request->pids : NULL,
 					   request->pid_count, &fresh->mapping, NULL) == 0;
 	nw_foreign_events_read(&silent->run->fs, point->image, &silent->threads,
-			       &fresh->others, NULL);
+			       &fresh->foreign, NULL);
 	return fresh;
 }
 
@@ -49,7 +49,7 @@ void nw_silent_close(struct nw_silent *silent)
 {
 	nw_vec_each (&silent->files, file) {
 		nw_mapping_facts_free(&file->mapping);
-		nw_foreign_events_free(&file->others);
+		nw_foreign_events_free(&file->foreign);
 	}
 	nw_vec_free(&silent->files);
 	nw_vec_free(&silent->threads);
@@ -86,19 +86,6 @@ static enum nw_state state_of(const struct nw_diagnosis *diagnosis)
 	return NW_STATE_NOT_HIT;
 }
 
-static struct nw_watch watch_of(const struct nw_run *run, const struct nw_probe *probe,
-				const struct nw_presence *seen)
-{
-	return (struct nw_watch){
-		.done = true,
-		.elapsed_ns = nw_result_elapsed(run->result),
-		.sites = probe->points.count,
-		.before = *seen,
-		.after = *seen,
-		.ended = run->result->reason == NW_END_PROCESS,
-	};
-}
-
 static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 		    const struct nw_silent_file *file, const struct nw_presence *seen,
 		    struct nw_diagnosis *out, struct nw_error *err)
@@ -112,7 +99,15 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 	struct nw_selection selection = {
 		.probes = {.item = one, .count = 1, .room = 1},
 	};
-	struct nw_watch watch = watch_of(silent->run, probe, seen);
+	const struct nw_run_result *result = silent->run->result;
+	struct nw_watch watch = {
+		.done = true,
+		.elapsed_ns = nw_result_elapsed(result),
+		.sites = probe->points.count,
+		.before = *seen,
+		.after = *seen,
+		.ended = result->reason == NW_END_PROCESS,
+	};
 	const struct nw_facts facts = {
 		.kernel = &silent->kernel,
 		.nop5_safe = true, /* or it would not have been armed */
@@ -124,28 +119,22 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 		.at_function = true,
 		.process = silent->has_process ? &silent->process : NULL,
 		.mapping = file->mapped ? &file->mapping : NULL,
-		.others = &file->others,
+		.foreign = &file->foreign,
 		.watch = &watch,
 	};
 
 	return nw_diagnose(&facts, out, err);
 }
 
-/* The command is over, and with it whatever it had loaded: nothing is left to look at. */
-static bool is_over(const struct nw_silent *silent, const struct nw_presence *seen)
-{
-	enum nw_end_reason reason = silent->run->result->reason;
-
-	return !seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS);
-}
-
 int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 		  const struct nw_presence *seen, struct nw_probe_state *out,
 		  struct nw_error *err)
 {
+	enum nw_end_reason reason = silent->run->result->reason;
 	struct nw_diagnosis diagnosis;
 
-	if (is_over(silent, seen)) {
+	/* the command is over, and with it whatever it had loaded: nothing is left to look at */
+	if (!seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS)) {
 		*out = (struct nw_probe_state){
 			NW_STATE_NOT_HIT,
 			"no hit: the code was not reached before the end"};

@@ -55,7 +55,7 @@ static void take_line(void *arg, char *const *words, size_t count)
 	}
 }
 
-static int look_up(void *arg, pid_t tid, pid_t *process, char comm[16])
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct player *p = arg;
 
@@ -132,7 +132,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		.pids = p->only.item,
 		.pid_count = p->only.count,
 		.strangers = !p->restricted,
-		.look_up = look_up,
+		.look_up = look_up_task,
 		.look_up_arg = p,
 	};
 
@@ -167,7 +167,7 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 		return ret;
 	run->result->stop_ns = nw_text_over(p->text);
 	if ((run->needs_tasks || run->consumer.threads) && record->kind != NW_RECORD_LOSS)
-		nw_tasks_tell(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
+		nw_tasks_set(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
 	return 1;
 }
 
@@ -185,7 +185,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : begin_at(p, nw_text_stats(p->text).now, err);
 }
 
-static void tell_bad_lines(const struct player *p)
+static void report_bad_lines(const struct player *p)
 {
 	const struct nw_text_stats stats = nw_text_stats(p->text);
 
@@ -195,9 +195,15 @@ static void tell_bad_lines(const struct player *p)
 			"the times of this text are no nanoseconds (trace clock counter, uptime or x86-tsc): they are shown as if they were");
 	if (!p->run->request->verbose)
 		return;
-	nw_run_notice(
-		p->run, "%ju lines: %ju are of other events, %ju are no trace lines%s",
-		stats.lines, stats.other, stats.bad, stats.late ? ", some were late" : "");
+	if (stats.late)
+		nw_run_notice(
+			p->run,
+			"%ju lines: %ju are of other events, %ju are no trace lines, some were late",
+			stats.lines, stats.other, stats.bad);
+	else
+		nw_run_notice(p->run,
+			      "%ju lines: %ju are of other events, %ju are no trace lines",
+			      stats.lines, stats.other, stats.bad);
 	if (stats.bad)
 		nw_run_notice(p->run, "the first that is none is line %ju", stats.bad_at);
 }
@@ -211,7 +217,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	result->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
 	result->stop_ns = result->now_ns;
 	result->lost = stats.lost;
-	tell_bad_lines(p);
+	report_bad_lines(p);
 	return run->filter ? nw_run_judge_hits(run, err) : 0;
 }
 
@@ -272,7 +278,7 @@ static bool is_over(struct nw_run *run, ssize_t got)
 {
 	bool stopped = run->wake.stop;
 
-	nw_wake_look(&run->wake);
+	nw_wake_poll(&run->wake);
 	if (stopped)
 		run->result->reason = NW_END_SIGNAL;
 	return got == 0 || (stopped && got == -EAGAIN);
@@ -284,17 +290,10 @@ static int cannot_read(const struct nw_run *run, ssize_t code, struct nw_error *
 		       nw_strerror((int)-code));
 }
 
-/* Somebody wants to be called, which is no sign that nothing more comes. */
-static bool is_woken(const struct nw_run *run)
-{
-	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
-
-	return poll(&wake, 1, 0) > 0;
-}
-
 static int fill_pipe(struct nw_run *run, struct nw_error *err)
 {
 	struct player *p = run->source_state;
+	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
 	size_t room;
 
 	if (is_over(run, p->got))
@@ -305,14 +304,15 @@ static int fill_pipe(struct nw_run *run, struct nw_error *err)
 		return cannot_read(run, p->got, err);
 	if (p->got > 0)
 		nw_text_filled(p->text, (size_t)p->got);
-	else if (p->got == 0 || !is_woken(run))
+	else if (p->got == 0 ||
+		 poll(&wake, 1, 0) <= 0) /* a signal is no pause of the text */
 		nw_text_flush(p->text);
 	if (p->got == 0)
 		nw_text_finish(p->text);
 	return 1;
 }
 
-static int look(struct nw_run *run, struct nw_error *err)
+static int check(struct nw_run *run, struct nw_error *err)
 {
 	const struct player *p = run->source_state;
 
@@ -420,7 +420,7 @@ const struct nw_run_source nw_pipe_source = {
 	.begin = begin,
 	.fill = fill_pipe,
 	.next = next,
-	.look = look,
+	.check = check,
 	.stop = stop,
 	.finish = finish,
 	.close = close_player,

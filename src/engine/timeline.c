@@ -94,16 +94,7 @@ static int hit_unseen(void *arg, const struct nw_hit *hit, const struct nw_task 
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_timeline *t = arg;
-	const struct nw_run_result *so_far = nw_run_so_far(t->run);
-	const struct nw_event_line line = {
-		.selection = &so_far->selection,
-		.probe = so_far->selection.probes.item[hit->probe],
-		.hit = hit,
-		.task = task,
-		.stacks = so_far->stacks,
-		.start = so_far->start_ns,
-		.wall_ns = so_far->wall_ns,
-	};
+	const struct nw_event_line line = nw_run_event_line(t->run, hit, task);
 
 	nw_output_event(&t->output, &line);
 	int ret = t->inner.hit(t->inner.arg, hit, task);
@@ -120,7 +111,7 @@ static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *t
 	return t->inner.filtered(t->inner.arg, hit, task);
 }
 
-/* What a thread does that is not shown may begin or end a span of one that is. */
+/* A hit of a thread that is not traced may begin or end a span of one that is: sched_switch does. */
 static int stranger(void *arg, const struct nw_hit *hit)
 {
 	struct nw_timeline *t = arg;
@@ -128,19 +119,12 @@ static int stranger(void *arg, const struct nw_hit *hit)
 	return t->inner.stranger(t->inner.arg, hit);
 }
 
-/* Formats that draw show what threads do, too. */
+/* A hit of the scheduler's events, from which formats that draw timelines show what threads do. */
 static int scheduled(void *arg, const struct nw_hit *hit)
 {
 	struct nw_timeline *t = arg;
-	const struct nw_run_result *so_far = nw_run_so_far(t->run);
-	const struct nw_event_line line = {
-		.selection = &so_far->selection,
-		.probe = so_far->selection.probes.item[hit->probe],
-		.hit = hit,
-		.task = nw_run_task(t->run, hit->tid),
-		.start = so_far->start_ns,
-		.wall_ns = so_far->wall_ns,
-	};
+	const struct nw_event_line line = nw_run_event_line(t->run, hit,
+							    nw_run_task(t->run, hit->tid));
 
 	if (!only_slow(t))
 		nw_output_event(&t->output, &line);

@@ -37,7 +37,7 @@ static void our_signals(unsigned int signals, sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGUSR1);
-	/* nohup means it */
+	/* nohup has it ignored, and so it stays */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(set, SIGHUP);
 }
@@ -73,22 +73,6 @@ void nw_wake_add(struct nw_wake *wake, int fd)
 		add_fd(wake, fd);
 }
 
-static void read_signals(struct nw_wake *wake)
-{
-	struct signalfd_siginfo info;
-
-	while (read(wake->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			wake->child_ended = true;
-		else if (info.ssi_signo == SIGUSR1)
-			wake->report = true;
-		else if (info.ssi_signo == SIGUSR2)
-			wake->snapshot = true;
-		else
-			wake->stop = true;
-	}
-}
-
 /* ---- processes ---------------------------------------------------------------------- */
 
 int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
@@ -119,9 +103,20 @@ static bool is_gone(const struct nw_watched *watched)
 	return faccessat(watched->dir, "stat", F_OK, 0) < 0;
 }
 
-void nw_wake_look(struct nw_wake *wake)
+void nw_wake_poll(struct nw_wake *wake)
 {
-	read_signals(wake);
+	struct signalfd_siginfo info;
+
+	while (read(wake->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			wake->child_ended = true;
+		else if (info.ssi_signo == SIGUSR1)
+			wake->report = true;
+		else if (info.ssi_signo == SIGUSR2)
+			wake->snapshot = true;
+		else
+			wake->stop = true;
+	}
 	nw_vec_each (&wake->watched, watched) {
 		if (watched->gone || !is_gone(watched))
 			continue;

@@ -45,7 +45,7 @@ int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
 /* Wake when this becomes readable, too; -1: nothing. */
 void nw_wake_add(struct nw_wake *wake, int fd);
 /* Find out what has happened, without waiting. */
-void nw_wake_look(struct nw_wake *wake);
+void nw_wake_poll(struct nw_wake *wake);
 /* All watched processes are gone (and there were some). */
 bool nw_wake_all_gone(const struct nw_wake *wake);
 void nw_wake_close(struct nw_wake *wake);

@@ -11,6 +11,7 @@
 
 #include "gather.h"
 #include "run.h"
+#include "silent.h"
 
 enum {
 	WATCH_SECONDS = 3
@@ -94,14 +95,7 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 	    nw_points_presence(points, used, pids, watcher->g->pids.count, seen, NULL) ==
 		    0) {
 		for (size_t i = 0; i < used; i++) {
-			sum->mapped += seen[i].mapped;
-			sum->armed += seen[i].armed;
-			sum->unreadable += seen[i].unreadable;
-			sum->closed += seen[i].closed;
-			sum->unarmed_pid = seen[i].unarmed_pid ? seen[i].unarmed_pid
-							       : sum->unarmed_pid;
-			sum->closed_pid = seen[i].closed_pid ? seen[i].closed_pid
-							     : sum->closed_pid;
+			nw_presence_add(sum, &seen[i]);
 		}
 	}
 	free(points);
@@ -163,7 +157,7 @@ static void count_processes(struct watcher *watcher)
 }
 
 /* Has the process begun to run another program? */
-static void look_for_exec(struct nw_gathered *g)
+static void check_exec(struct nw_gathered *g)
 {
 	struct nw_process_facts now;
 
@@ -213,12 +207,12 @@ static void finish(struct watcher *watcher, const struct nw_run_result *result, 
 	watch->elapsed_ns = nw_result_elapsed(result);
 	watch->ended = result->reason == NW_END_PROCESS;
 	count_processes(watcher);
-	look_for_exec(watcher->g);
+	check_exec(watcher->g);
 }
 
-/* Hits have the kernel's numbers. */
-static int add_kernels(const struct nw_pid_space *space, const nw_pids *pids, nw_pids *out,
-		       struct nw_error *err)
+/* Hits have the kernel's numbers of processes, which differ from ours in a PID namespace. */
+static int add_kernel_pids(const struct nw_pid_space *space, const nw_pids *pids,
+			   nw_pids *out, struct nw_error *err)
 {
 	int ret = 0;
 
@@ -229,19 +223,6 @@ static int add_kernels(const struct nw_pid_space *space, const nw_pids *pids, nw
 		else if (ret == 0)
 			ret = nw_no_memory(err);
 	}
-	return ret;
-}
-
-static int find_numbers(struct watcher *watcher, struct nw_error *err)
-{
-	struct nw_pid_space space;
-
-	nw_pid_space_open(&space);
-	int ret = add_kernels(&space, &watcher->g->pids, &watcher->targets, err);
-	if (ret == 0) /* a child may be gone by now */
-		add_kernels(&space, &watcher->g->process.children, &watcher->children,
-			    NULL);
-	nw_pid_space_close(&space);
 	return ret;
 }
 
@@ -275,7 +256,12 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 
 	if (!spec)
 		return nw_no_memory(err);
-	int ret = find_numbers(&watcher, &why);
+	struct nw_pid_space space;
+	nw_pid_space_open(&space);
+	int ret = add_kernel_pids(&space, &g->pids, &watcher.targets, &why);
+	if (ret == 0) /* a child may be gone by now: then it is left out */
+		add_kernel_pids(&space, &g->process.children, &watcher.children, NULL);
+	nw_pid_space_close(&space);
 	if (ret == 0) {
 		ret = nw_run(&request, &consumer, &result, &why);
 		finish(&watcher, &result, ret, &why);
@@ -301,23 +287,6 @@ static const char *why_not_armed(const struct nw_diagnosis *first)
 	return "it could hurt the process";
 }
 
-/* First without arming; then, unless that is enough, armed. */
-static int diagnose(struct nw_gathered *g, struct nw_diagnosis *out, struct nw_error *err)
-{
-	int ret = nw_diagnose(&g->facts, out, err);
-
-	if (ret < 0)
-		return ret;
-	if (nw_diagnosis_settled(out) || !g->facts.selection) {
-		g->watch.skipped = why_not_armed(out);
-		g->facts.watch = &g->watch;
-	} else {
-		ret = nw_watch(g, err);
-	}
-	nw_diagnosis_free(out);
-	return ret < 0 ? ret : nw_diagnose(&g->facts, out, err);
-}
-
 int nw_find_out_why(const struct nw_request *request, const char *spec,
 		    const struct nw_tool *tool, struct nw_diagnosis *out,
 		    struct nw_error *err)
@@ -327,7 +296,19 @@ int nw_find_out_why(const struct nw_request *request, const char *spec,
 
 	if (ret < 0)
 		return ret;
-	ret = diagnose(&g, out, err);
+	/* first without arming; then, unless that is enough or arming could hurt, armed */
+	ret = nw_diagnose(&g.facts, out, err);
+	bool diagnosed = ret == 0;
+	if (diagnosed && (nw_diagnosis_settled(out) || !g.facts.selection)) {
+		g.watch.skipped = why_not_armed(out);
+		g.facts.watch = &g.watch;
+	} else if (diagnosed) {
+		ret = nw_watch(&g, err);
+	}
+	if (diagnosed)
+		nw_diagnosis_free(out);
+	if (ret == 0)
+		ret = nw_diagnose(&g.facts, out, err);
 	nw_gathered_free(&g);
 	return ret;
 }

@@ -71,7 +71,7 @@ static void columns(struct nw_json *json, const struct nw_bin_series *series)
 	nw_json_close(json, ']');
 }
 
-static void kept_hit(struct page *page, const char *key, const struct nw_kept_hit *kept)
+static void kept_hit(struct page *page, const char *key, const struct nw_exemplar_hit *kept)
 {
 	const struct nw_hit *hit = kept->hit;
 	const struct nw_probe *probe =
@@ -128,7 +128,7 @@ static void states_over_time(struct nw_json *json, const struct nw_bin_series *s
 	nw_json_close(json, ']');
 }
 
-static void kept_states(struct nw_json *json, const struct nw_kept_span *span)
+static void kept_states(struct nw_json *json, const struct nw_exemplar *span)
 {
 	if (!span->has_states)
 		return;
@@ -147,7 +147,7 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 	nw_json_key(json, "slowest");
 	nw_json_open(json, '[');
 	nw_vec_each (&series->slowest, it) {
-		const struct nw_kept_span *span = *it;
+		const struct nw_exemplar *span = *it;
 		nw_json_open(json, '{');
 		nw_json_key_u64(json, "ns", span->end - span->start);
 		nw_json_key_u64(json, "end_ns", span->end - began);

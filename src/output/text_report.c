@@ -646,11 +646,11 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "%zu spans neither began nor ended; --all-rows shows them\n",
 			      spans);
-	size_t others = nw_summary_others(report->summary);
+	size_t others = nw_summary_overflow_groups(report->summary);
 	if (others)
 		nw_buf_printf(t->out, "%s: %zu%s groups beyond the first %d\n",
-			      nw_group_others, others,
-			      others >= (size_t)NW_OTHERS_MOST ? " or more" : "",
+			      nw_group_overflow, others,
+			      others >= (size_t)NW_MOST_OVERFLOW_GROUPS ? " or more" : "",
 			      (int)NW_MOST_GROUPS);
 	if (!t->left_out.count)
 		return;

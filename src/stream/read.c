@@ -141,7 +141,7 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 	return ret;
 }
 
-int nw_stream_look(struct nw_stream *s)
+int nw_stream_poll(struct nw_stream *s)
 {
 	nw_stream_advance(s);
 	int ret = sweep(s, s->now(s->now_arg));

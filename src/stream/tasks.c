@@ -189,8 +189,8 @@ static void renamed(struct nw_tasks *tasks, const struct nw_record *record)
 		field_comm(record, 0, task->comm);
 }
 
-void nw_tasks_tell(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
-		   size_t len)
+void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
+		  size_t len)
 {
 	bool fresh,
 		known = len && comm[0] != '<'; /* "<...>", or "<idle>", which has tid 0 */

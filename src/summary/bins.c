@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counting by time and size. What is in the bin that is not over yet, the summary knows; when time leaves
- * it, that becomes cells, which are only ever
- * appended, merged by two when bins become twice as wide, and merged when buckets do.
+ * Counting by time and size. The bin that time has reached is in the summary's rows; when time leaves it, they
+ * become cells behind all that there are. Cells are merged by two when bins, or buckets, become twice as wide.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,27 +19,19 @@ enum {
 
 /* ---- series ------------------------------------------------------------------------- */
 
-static uint64_t series_hash(enum nw_series_kind kind, uint32_t number, uint32_t group)
-{
-	return nw_hash64((uint64_t)group << 32 | number << 1 | (kind == NW_SERIES_SPANS));
-}
-
-static bool is_series(const struct nw_bin_series *s, enum nw_series_kind kind,
-		      uint32_t number, uint32_t group)
-{
-	return s->kind == kind && s->number == number && s->group == group;
-}
-
 /* The slot of a group's series, or the free one where it would go: there are always some. */
 static uint32_t *find_slot(const struct nw_bins *b, enum nw_series_kind kind,
 			   uint32_t number, uint32_t group)
 {
-	size_t at = series_hash(kind, number, group) & (b->slots - 1);
+	size_t at = nw_hash64((uint64_t)group << 32 | number << 1 |
+			      (kind == NW_SERIES_SPANS));
 
-	while (b->slot[at] &&
-	       !is_series(b->series.item[b->slot[at] - 1], kind, number, group))
-		at = (at + 1) & (b->slots - 1);
-	return &b->slot[at];
+	for (;; at++) {
+		uint32_t *slot = &b->slot[at & (b->slots - 1)];
+		const struct nw_bin_series *s = *slot ? b->series.item[*slot - 1] : NULL;
+		if (!s || (s->kind == kind && s->number == number && s->group == group))
+			return slot;
+	}
 }
 
 /* NULL: there are too many, or (and then -ENOMEM is in *ret) there is no memory. */
@@ -293,7 +284,8 @@ static size_t make_run(const struct nw_blocks *sizes, unsigned int bin, unsigned
 	return count;
 }
 
-/* The current bin had been looked at: take what it had back. How many cells. */
+/* The current bin may have cells already, since nw_bins_update() adds them before it is over: take these out again.
+ * How many there were. */
 static size_t take_back(struct nw_bins *b, struct nw_bin_series *s,
 			struct nw_bin_column *column, struct nw_bin_cell *to)
 {
@@ -482,9 +474,9 @@ void nw_bins_loss(struct nw_bins *b, uint64_t from, uint64_t until, uint64_t eve
 		b->loss[i].touched = true;
 }
 
-/* ---- looking ------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------ */
 
-int nw_bins_look(struct nw_bins *b, uint64_t until)
+int nw_bins_update(struct nw_bins *b, uint64_t until)
 {
 	int ret = nw_bins_reach(b, until);
 

@@ -72,22 +72,6 @@ static int rehash(struct nw_calls *calls)
 	return 0;
 }
 
-/* Make the free entry the thread's own; it may lie elsewhere then. NULL: no memory. */
-static nw_apart struct nw_calls_of *claim(struct nw_calls *calls,
-					  struct nw_calls_of *thread,
-					  const struct nw_stack_owner *owner)
-{
-	if ((calls->used + 1) * 2 > calls->threads) {
-		if (rehash(calls) < 0)
-			return NULL;
-		thread = nw_calls_find(calls, owner->number, owner->process);
-	}
-	calls->used++;
-	*thread = (struct nw_calls_of){
-		.used = true, .number = owner->number, .process = owner->process};
-	return thread;
-}
-
 /* ---- what is gone ------------------------------------------------------------------- */
 
 static void remove_gone(struct nw_calls_of *thread, uint32_t at)
@@ -99,7 +83,7 @@ static void remove_gone(struct nw_calls_of *thread, uint32_t at)
 		thread->gone_bits |= nw_calls_bit(thread->gone[i].stack);
 }
 
-/* The oldest of what is gone is certain, or not, but not kept any more. */
+/* Give up one of the calls that seem to be gone: nobody waits for its return any more. */
 static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 			uint32_t at)
 {
@@ -145,7 +129,7 @@ static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 	thread->gone_bits |= nw_calls_bit(call->stack);
 }
 
-/* The open calls from this one on are gone, as it seems. */
+/* The open calls from this one on can have no return any more, unless the thread has several stacks. */
 static void bury_from(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t first)
 {
 	uint32_t omitted = first_omitted(thread);
@@ -207,7 +191,8 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 			settle_gone(calls, thread, i);
 	if (thread->switches)
 		return;
-	/* returns of a chain of tail calls follow each other: what is left of one was none */
+	/* the returns of a chain of tail calls come one directly after the other; what is still open of such a
+	 * chain was no part of it */
 	while (first && (thread->open[first - 1].stack < stack ||
 			 thread->open[first - 1].stack <= thread->returned))
 		first--;
@@ -300,10 +285,15 @@ int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
 {
 	int ret = 0;
 
-	if (!thread->used) {
-		thread = claim(calls, thread, owner);
-		if (!thread)
-			return -ENOMEM;
+	if (!thread->used) { /* a free entry, which becomes the thread's */
+		if ((calls->used + 1) * 2 > calls->threads) {
+			if (rehash(calls) < 0)
+				return -ENOMEM;
+			thread = nw_calls_find(calls, owner->number, owner->process);
+		}
+		calls->used++;
+		*thread = (struct nw_calls_of){
+			.used = true, .number = owner->number, .process = owner->process};
 	}
 	if (nw_calls_is_stale(calls, thread))
 		abandon_stale(calls, thread);
@@ -349,7 +339,7 @@ static int64_t find_open(const struct nw_calls_of *thread, uint32_t span, uint64
 	return -1;
 }
 
-/* A call that seemed to be gone has returned: this thread has more than one stack. */
+/* Has a call returned that seemed to be gone? Then this thread switches between several stacks. */
 static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 		     struct nw_call *out)
 {
@@ -365,18 +355,6 @@ static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 	return false;
 }
 
-/* The first open call that the return of this one leaves behind. */
-static uint32_t first_left(const struct nw_calls *calls, const struct nw_calls_of *thread,
-			   uint32_t at)
-{
-	uint32_t first = at + 1;
-
-	while (calls->frames && first < thread->count &&
-	       thread->open[first].stack == thread->open[at].stack)
-		first++;
-	return first;
-}
-
 /* Has anything of the span begun that did not end? */
 static bool has_span(const struct nw_calls_of *thread, uint32_t span)
 {
@@ -389,35 +367,36 @@ static bool has_span(const struct nw_calls_of *thread, uint32_t span)
 	return false;
 }
 
-static nw_apart enum nw_call_end end_other(struct nw_calls *calls,
-					   struct nw_calls_of *thread, uint32_t span,
-					   uint64_t stack, struct nw_call *out)
-{
-	bool loose = stack & NW_STACK_LOOSE;
-	int64_t at = find_open(thread, span, stack & ~NW_STACK_LOOSE, loose);
-
-	if (at < 0 && end_gone(thread, span, stack & ~NW_STACK_LOOSE, out))
-		return NW_CALL_RETURNED;
-	if (at < 0)
-		return calls->frames && has_span(thread, span) ? NW_CALL_MISFIT
-							       : NW_CALL_NONE;
-	*out = thread->open[at];
-	if (!thread->switches)
-		bury_from(calls, thread, first_left(calls, thread, (uint32_t)at));
-	remove_open(calls, thread, (uint32_t)at);
-	thread->returned = calls->frames ? 0 : out->stack;
-	return NW_CALL_RETURNED;
-}
-
 enum nw_call_end nw_calls_end_other(struct nw_calls *calls, struct nw_calls_of *thread,
 				    uint32_t span, uint64_t stack, struct nw_call *out)
 {
+	bool loose = stack & NW_STACK_LOOSE;
+
+	stack &= ~NW_STACK_LOOSE;
 	if (!thread->used)
 		return NW_CALL_NONE;
-	if (!nw_calls_is_stale(calls, thread))
-		return end_other(calls, thread, span, stack, out);
-	abandon_stale(calls, thread);
-	return NW_CALL_STALE;
+	if (nw_calls_is_stale(calls, thread)) {
+		abandon_stale(calls, thread);
+		return NW_CALL_STALE;
+	}
+	int64_t found = find_open(thread, span, stack, loose);
+	if (found < 0 && end_gone(thread, span, stack, out))
+		return NW_CALL_RETURNED;
+	if (found < 0)
+		return calls->frames && has_span(thread, span) ? NW_CALL_MISFIT
+							       : NW_CALL_NONE;
+	uint32_t at = (uint32_t)found, first = at + 1;
+	*out = thread->open[at];
+	/* Calls that began later have been left without a return; but in one frame several spans may be open, and
+	 * end in any order. */
+	while (calls->frames && first < thread->count &&
+	       thread->open[first].stack == out->stack)
+		first++;
+	if (!thread->switches)
+		bury_from(calls, thread, first);
+	remove_open(calls, thread, at);
+	thread->returned = calls->frames ? 0 : out->stack;
+	return NW_CALL_RETURNED;
 }
 
 /* ---- the end ------------------------------------------------------------------------ */

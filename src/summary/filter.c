@@ -165,7 +165,7 @@ static int read_compare(struct reader *r, struct test *test)
 				      : "a comparison is missing");
 }
 
-/* What the comparison wants: text, a number, whole numbers. */
+/* Does the comparison want text? Else it wants a number. */
 static bool wants_text(const struct test *test)
 {
 	return test->compare == NW_GLOB ||
@@ -191,7 +191,7 @@ static int read_value(struct reader *r, struct test *test)
 	return 0;
 }
 
-/* Characters that whatever fits the glob has at least. */
+/* How many characters a text has at least that the glob matches. */
 static size_t glob_least(const char *glob)
 {
 	size_t least = 0;
@@ -208,16 +208,7 @@ static size_t glob_least(const char *glob)
 	return least;
 }
 
-/* TASK_COMM_LEN is 16 with its NUL. */
-static bool is_too_long_a_name(const struct test *test)
-{
-	size_t least = test->compare == NW_GLOB ? glob_least(test->literal.text)
-						: test->literal.len;
-
-	return least > 15;
-}
-
-/* Could a number of a range hold? */
+/* Is there a number in the range for which the comparison holds? */
 static bool can_hold(const struct test *test, long double least, long double most)
 {
 	const struct nw_literal *literal = &test->literal;
@@ -251,7 +242,10 @@ static int check_subject(const struct reader *r, const struct test *test)
 
 	if (test->subject == OF_COMM && has_order)
 		return complain(r, at, "comm is a string: only ==, != and ~ compare it");
-	if (test->subject == OF_COMM && is_too_long_a_name(test))
+	size_t least = test->subject != OF_COMM	  ? 0
+		       : test->compare == NW_GLOB ? glob_least(test->literal.text)
+						  : test->literal.len;
+	if (least > 15) /* TASK_COMM_LEN is 16 with its NUL */
 		return complain(
 			r, at,
 			"the kernel keeps 15 characters of a thread's name, so no comm is that long (comm ~ \"abc*\" compares its beginning)");
@@ -286,27 +280,22 @@ static int read_test(struct reader *r, struct part *out)
 
 static int read_either(struct reader *r, struct part *out);
 
-static int read_group(struct reader *r, struct part *out)
-{
-	const char *open = r->at - 1;
-
-	if (r->depth++ == MOST_DEPTH)
-		return complain(r, open, "more than 64 parentheses are open");
-	int ret = read_either(r, out);
-	r->depth--;
-	if (ret == 0 && !take(r, ")"))
-		return complain(r, r->at,
-				*r->at ? "'&&', '||' or ')' is missing" : "')' is missing");
-	return ret;
-}
-
 static int read_one(struct reader *r, struct part *out)
 {
 	bool inverted = false;
 
 	while (take(r, "!"))
 		inverted = !inverted;
-	int ret = take(r, "(") ? read_group(r, out) : read_test(r, out);
+	const char *open = r->at;
+	bool group = take(r, "(");
+	if (group && r->depth == MOST_DEPTH)
+		return complain(r, open, "more than 64 parentheses are open");
+	r->depth += group;
+	int ret = group ? read_either(r, out) : read_test(r, out);
+	r->depth -= group;
+	if (ret == 0 && group && !take(r, ")"))
+		return complain(r, r->at,
+				*r->at ? "'&&', '||' or ')' is missing" : "')' is missing");
 	if (ret == 0 && inverted)
 		*out = (struct part){.yes = out->no, .no = out->yes};
 	return ret;
@@ -410,39 +399,44 @@ static bool takes_type(const struct test *test, const struct nw_type *type)
 			 : can_hold(test, 0, values - 1);
 }
 
-/* Could this comparison ever be true of such an argument? The reason why not; NULL. */
-static const char *misfit(const struct test *test, const struct nw_type *type)
-{
-	bool is_text = type->base == NW_TYPE_STRING;
-
-	if (type->array)
-		return "is an array, which cannot be compared";
-	if (is_text && test->compare != NW_EQUAL && test->compare != NW_DIFFERENT &&
-	    test->compare != NW_GLOB)
-		return "is a string: only ==, != and ~ compare it";
-	if (!is_text && wants_text(test))
-		return "is a number, and compared with text";
-	if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
-		return "is no integer and has no bits";
-	if (!takes_type(test, type))
-		return "can never be that: its type has no such values";
-	return NULL;
-}
-
+/* Could this comparison ever be true of the probe's argument? */
 static int check_type(const struct test *test, const struct nw_probe *probe, int arg,
 		      struct nw_error *err)
 {
-	const char *why = misfit(test, &probe->args.item[arg].type);
+	const struct nw_type *type = &probe->args.item[arg].type;
+	const char *name = test->name, *label = probe->label;
+	bool is_text = type->base == NW_TYPE_STRING;
+	int ret = 0;
 
-	if (!why)
-		return 0;
-	nw_fail_usage(err, "--filter: '%s' of %s %s", test->name, probe->label, why);
-	if (wants_text(test))
+	if (type->array)
+		ret = nw_fail_usage(
+			err, "--filter: '%s' of %s is an array, which cannot be compared",
+			name, label);
+	else if (is_text && test->compare != NW_EQUAL && test->compare != NW_DIFFERENT &&
+		 test->compare != NW_GLOB)
+		ret = nw_fail_usage(
+			err,
+			"--filter: '%s' of %s is a string: only ==, != and ~ compare it",
+			name, label);
+	else if (!is_text && wants_text(test))
+		ret = nw_fail_usage(
+			err, "--filter: '%s' of %s is a number, and compared with text",
+			name, label);
+	else if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
+		ret = nw_fail_usage(err,
+				    "--filter: '%s' of %s is no integer and has no bits",
+				    name, label);
+	else if (!takes_type(test, type))
+		ret = nw_fail_usage(
+			err,
+			"--filter: '%s' of %s can never be that: its type has no such values",
+			name, label);
+	if (ret < 0 && wants_text(test))
 		nw_error_hint(
 			err,
 			"if it points at a string, name it as one in the spec: '%s:%s(..., %s:string)'",
-			probe->provider, probe->name, test->name);
-	return -EINVAL;
+			probe->provider, probe->name, name);
+	return ret;
 }
 
 /* Which arguments of a probe are meant; the filter applies if it has them all. */
@@ -490,8 +484,9 @@ static void list_args(const struct nw_selection *selection, struct nw_buf *out)
 	}
 }
 
-static int nobody_has(const struct nw_filter *filter, const struct nw_selection *selection,
-		      struct nw_error *err)
+/* No probe has all the arguments that the filter compares. */
+static int fail_unknown_args(const struct nw_filter *filter,
+			     const struct nw_selection *selection, struct nw_error *err)
 {
 	nw_strings names = {0};
 	struct nw_buf text = {0};
@@ -501,9 +496,12 @@ static int nobody_has(const struct nw_filter *filter, const struct nw_selection 
 			nw_strings_add(&names, test->name, strlen(test->name));
 	for (size_t i = 0; i < names.count; i++)
 		nw_buf_printf(&text, "%s'%s'", i ? ", " : "", names.item[i]);
-	nw_fail_usage(err, "--filter: no probe has %s %s",
-		      names.count > 1 ? "all the arguments" : "an argument",
-		      nw_buf_str(&text));
+	if (names.count > 1)
+		nw_fail_usage(err, "--filter: no probe has all the arguments %s",
+			      nw_buf_str(&text));
+	else
+		nw_fail_usage(err, "--filter: no probe has an argument %s",
+			      nw_buf_str(&text));
 	nw_buf_clear(&text);
 	list_args(selection, &text);
 	if (text.len)
@@ -535,7 +533,7 @@ int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selectio
 		ret = bind_probe(filter, i, selection->probes.item[i], err);
 		any |= filter->applies[i];
 	}
-	return ret < 0 || any ? ret : nobody_has(filter, selection, err);
+	return ret < 0 || any ? ret : fail_unknown_args(filter, selection, err);
 }
 
 /* ---- hits --------------------------------------------------------------------------- */

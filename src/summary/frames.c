@@ -48,14 +48,6 @@ static bool find_functions(const struct nw_selection *selection, const nw_vec_u3
 	return true;
 }
 
-static bool same_functions(const functions *a, const functions *b)
-{
-	for (size_t i = 0; i < a->count && a->count == b->count; i++)
-		if (a->item[i] != b->item[i])
-			return false;
-	return a->count == b->count;
-}
-
 /* Addresses of functions are those of one image. */
 static bool is_of_one_image(const struct nw_selection *selection,
 			    const struct nw_span_def *def)
@@ -85,7 +77,9 @@ bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_spa
 	bool framed = may_be_framed(selection, def) &&
 		      find_functions(selection, &def->starts, &starts) &&
 		      find_functions(selection, &def->ends, &ends) &&
-		      same_functions(&starts, &ends);
+		      starts.count == ends.count &&
+		      memcmp(starts.item, ends.item, starts.count * sizeof(*starts.item)) ==
+			      0;
 
 	nw_vec_free(&starts);
 	nw_vec_free(&ends);

@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-const char nw_group_others[] = "(others)";
+const char nw_group_overflow[] = "(others)";
 
 int nw_summary_add_group(struct nw_summary *s)
 {
@@ -21,26 +21,7 @@ int nw_summary_add_group(struct nw_summary *s)
 		       : 0;
 }
 
-static bool has(const struct nw_group_row *row)
-{
-	return row->is_span ? nw_span_row_has(row->span) : row->probe->hits > 0;
-}
-
-static int tell_rows(const struct nw_summary *s, size_t group,
-		     int (*take)(void *arg, size_t group, const struct nw_group_row *row),
-		     void *arg)
-{
-	struct nw_group_row row;
-	size_t at = 0;
-	int ret = 0;
-
-	while (ret == 0 && nw_group_next(&s->groups.item[group].current, &at, &row))
-		if (has(&row))
-			ret = take(arg, group, &row);
-	return ret;
-}
-
-/* What is current of a group, to what has been before. */
+/* Add the current rows of a group to its interval and its total. */
 static int fold(struct nw_summary *s, struct group *group)
 {
 	if (nw_rows_merge(&group->total, &group->current) < 0 ||
@@ -58,9 +39,14 @@ int nw_summary_next_bin(struct nw_summary *s,
 {
 	int ret = 0;
 
-	nw_vec_each (&s->touched, number)
-		if (ret == 0)
-			ret = tell_rows(s, *number, take, arg);
+	nw_vec_each (&s->touched, number) {
+		struct nw_group_row row;
+		size_t at = 0;
+		while (ret == 0 &&
+		       nw_group_next(&s->groups.item[*number].current, &at, &row))
+			if (row.is_span ? nw_span_row_has(row.span) : row.probe->hits > 0)
+				ret = take(arg, *number, &row);
+	}
 	nw_vec_each (&s->touched, number)
 		if (ret == 0)
 			ret = fold(s, &s->groups.item[*number]);
@@ -77,18 +63,14 @@ uint64_t nw_summary_probe_hits(const struct nw_summary *s, size_t probe)
 	       (group->has_total ? nw_group_probe(&group->total, probe)->hits : 0);
 }
 
-/* Where bins are told, they have been: what is current is of the interval that begins. */
-static int clear_intervals(struct nw_summary *s)
-{
-	nw_vec_each (&s->groups, group)
-		nw_rows_clear(&group->interval);
-	return 0;
-}
-
 int nw_summary_next_interval(struct nw_summary *s)
 {
-	if (s->options.bins)
-		return clear_intervals(s);
+	if (s->options
+		    .bins) { /* its rows have been added up bin by bin; what is current belongs to the next */
+		nw_vec_each (&s->groups, group)
+			nw_rows_clear(&group->interval);
+		return 0;
+	}
 	s->has_intervals = true;
 	nw_vec_each (&s->groups, group) {
 		if (!group->has_total && nw_rows_init(&group->total, &s->shape) < 0)
@@ -108,10 +90,10 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 	if (known >= 0)
 		return known;
 	if (s->names.text.count >= NW_MOST_GROUPS) {
-		if (nw_others_add(&s->others, name, len) < 0)
+		if (nw_distinct_add(&s->overflow_names, name, len) < 0)
 			return -ENOMEM;
-		name = nw_group_others;
-		len = sizeof(nw_group_others) - 1;
+		name = nw_group_overflow;
+		len = sizeof(nw_group_overflow) - 1;
 	}
 	int64_t number = nw_index_add(&s->names, name, len);
 	if (number >= 0 && (size_t)number == s->groups.count && nw_summary_add_group(s) < 0)
@@ -119,9 +101,9 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 	return number;
 }
 
-size_t nw_summary_others(const struct nw_summary *s)
+size_t nw_summary_overflow_groups(const struct nw_summary *s)
 {
-	return s->others.count;
+	return s->overflow_names.count;
 }
 
 size_t nw_summary_groups(const struct nw_summary *s)

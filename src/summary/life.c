@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A summary from its opening to its end, and what it says of itself. */
+/* A summary is opened and freed; its settings and its counts. */
 #include <stdlib.h>
 
 #include "state.h"
@@ -45,7 +45,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	return ret;
 }
 
-void nw_summary_tell_above(struct nw_summary *s, const uint64_t *least)
+void nw_summary_emit_above(struct nw_summary *s, const uint64_t *least)
 {
 	s->least = least;
 }
@@ -99,7 +99,7 @@ void nw_summary_free(struct nw_summary *s)
 	free(s->broken);
 	free(s->fitting);
 	nw_index_free(&s->names);
-	nw_others_free(&s->others);
+	nw_distinct_free(&s->overflow_names);
 	nw_open_free(&s->open);
 	nw_calls_free(&s->calls);
 	nw_calls_free(&s->frames);

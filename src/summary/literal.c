@@ -17,8 +17,7 @@ static int hex_digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* What stands behind a backslash. An escape that is none of ours is left as it is: it may be
- * a glob's. */
+/* What stands behind a backslash. An unknown escape is left as it is: it may be a glob's. */
 static const char *read_escape(const char *at, struct nw_buf *out)
 {
 	static const char from[] = "nt\\\"'", to[] = "\n\t\\\"'";
@@ -57,12 +56,6 @@ static const char *read_word(const char *at, struct nw_buf *out)
 
 	nw_buf_add(out, at, len);
 	return at + len;
-}
-
-static bool looks_like_number(const char *text)
-{
-	text += *text == '-';
-	return isdigit((unsigned char)*text);
 }
 
 /* A word that is a number from its first to its last character; others stay words, such as the
@@ -112,7 +105,7 @@ int nw_literal_read(const char **at, struct nw_literal *out, const char **why)
 	literal.text = text.len || text.failed ? nw_buf_take(&text) : strdup("");
 	if (!literal.text)
 		return -ENOMEM;
-	if (!quoted && looks_like_number(literal.text))
+	if (!quoted && isdigit((unsigned char)literal.text[*literal.text == '-']))
 		*why = take_number(&literal);
 	if (*why) {
 		nw_literal_free(&literal);
@@ -177,7 +170,8 @@ static bool matches_one(struct pattern *p, unsigned char c)
 	return (unsigned char)p->at[-1] == c;
 }
 
-/* Only the latest star is ever gone back to, so this takes len * pattern steps at most. */
+/* Where the pattern does not match, it is tried again from its latest star on, and from no earlier one; so this takes
+ * len * pattern steps at most. */
 static bool matches_glob(const char *pattern, size_t pattern_len, const char *text,
 			 size_t len)
 {

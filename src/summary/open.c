@@ -100,21 +100,6 @@ static int sink_top(struct nw_open *open, struct nw_open_slot *slot, bool full)
 	return SUNK;
 }
 
-/* Make the free slot the key's own; it may lie elsewhere then. NULL: no memory. */
-static struct nw_open_slot *claim(struct nw_open *open, struct nw_open_slot *slot,
-				  uint32_t span, uint64_t key)
-{
-	if ((open->used + 1) * 2 > open->slots) {
-		if (rehash(open) < 0)
-			return NULL;
-		slot = nw_open_find(open, span, key);
-	}
-	open->used++;
-	slot->span = span + 1;
-	slot->key = key;
-	return slot;
-}
-
 int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
 		       uint64_t key, struct nw_start start)
 {
@@ -126,10 +111,15 @@ int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t
 		open->gave_itself = true;
 		return itself == GIVEN_UP;
 	}
-	if (nw_unlikely(!slot->span)) {
-		slot = claim(open, slot, span, key);
-		if (!slot)
-			return -ENOMEM;
+	if (nw_unlikely(!slot->span)) { /* a free one, which becomes the key's */
+		if ((open->used + 1) * 2 > open->slots) {
+			if (rehash(open) < 0)
+				return -ENOMEM;
+			slot = nw_open_find(open, span, key);
+		}
+		open->used++;
+		slot->span = span + 1;
+		slot->key = key;
 	}
 	if (nw_unlikely(slot->depth)) {
 		sunk = sink_top(open, slot, full);

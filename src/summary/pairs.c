@@ -81,7 +81,7 @@ static const struct {
 static const char *const separators[] = {"__", "_", "-", "."};
 
 /* Where a word stands in a name. */
-struct fit {
+struct word_match {
 	bool found;
 	size_t stem_at, stem_len; /* the rest of the name */
 	const char *separator;	  /* NULL: the word is the whole name */
@@ -95,12 +95,12 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len >= end_len && memcmp(text + len - end_len, end, end_len) == 0;
 }
 
-static struct fit fit_word(const char *name, const char *word)
+static struct word_match match_word(const char *name, const char *word)
 {
 	size_t len = strlen(name), word_len = strlen(word);
 
 	if (strcmp(name, word) == 0)
-		return (struct fit){.found = true};
+		return (struct word_match){.found = true};
 	for (size_t i = 0; i < NW_COUNT(separators); i++) {
 		size_t sep = strlen(separators[i]);
 		if (len <= word_len + sep)
@@ -108,22 +108,22 @@ static struct fit fit_word(const char *name, const char *word)
 		size_t rest = len - word_len - sep;
 		if (ends_with(name, len, word) &&
 		    ends_with(name, len - word_len, separators[i]))
-			return (struct fit){.found = true,
-					    .stem_len = rest,
-					    .separator = separators[i]};
+			return (struct word_match){.found = true,
+						   .stem_len = rest,
+						   .separator = separators[i]};
 		if (memcmp(name, word, word_len) == 0 &&
 		    memcmp(name + word_len, separators[i], sep) == 0)
-			return (struct fit){.found = true,
-					    .stem_at = word_len + sep,
-					    .stem_len = rest,
-					    .separator = separators[i],
-					    .in_front = true};
+			return (struct word_match){.found = true,
+						   .stem_at = word_len + sep,
+						   .stem_len = rest,
+						   .separator = separators[i],
+						   .in_front = true};
 	}
-	return (struct fit){0};
+	return (struct word_match){0};
 }
 
-static bool same_stem(const char *a, const struct fit *x, const char *b,
-		      const struct fit *y)
+static bool same_stem(const char *a, const struct word_match *x, const char *b,
+		      const struct word_match *y)
 {
 	return x->separator == y->separator && x->in_front == y->in_front &&
 	       x->stem_len == y->stem_len &&
@@ -131,16 +131,16 @@ static bool same_stem(const char *a, const struct fit *x, const char *b,
 }
 
 /* "postgresql:query"; where nothing but the words is left, "libstdcxx:throw-catch". */
-static char *span_name(const struct nw_probe *start, const struct fit *fit,
+static char *span_name(const struct nw_probe *start, const struct word_match *match,
 		       const struct nw_probe *end)
 {
 	size_t name_len = strlen(start->name), label_len = strlen(start->label);
 	int prefix = (int)(label_len - name_len);
 
-	if (!fit->separator)
+	if (!match->separator)
 		return nw_text("%.*s%s-%s", prefix, start->label, start->name, end->name);
-	return nw_text("%.*s%.*s", prefix, start->label, (int)fit->stem_len,
-		       start->name + fit->stem_at);
+	return nw_text("%.*s%.*s", prefix, start->label, (int)match->stem_len,
+		       start->name + match->stem_at);
 }
 
 int nw_pairs_add(nw_vec_u32 *list, uint32_t probe)
@@ -181,19 +181,6 @@ static int by_source(const void *one, const void *other)
 	return order ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int sort_probes(const struct nw_selection *selection, named_probes *out)
-{
-	for (uint32_t i = 0; i < selection->probes.count; i++) {
-		struct named_probe *named = nw_vec_add(out);
-		if (!named)
-			return -ENOMEM;
-		*named = (struct named_probe){selection->probes.item[i], i};
-	}
-	if (out->count)
-		qsort(out->item, out->count, sizeof(*out->item), by_source);
-	return 0;
-}
-
 /* Add the numbers of all probes of that file, provider and name. */
 static int find_probes(const named_probes *all, const struct nw_image *image,
 		       const char *provider, const char *name, nw_vec_u32 *out)
@@ -232,7 +219,7 @@ static void sort_numbers(nw_vec_u32 *list)
 
 /* ---- spans by name ------------------------------------------------------------------- */
 
-/* Make a span of a definition that has its name and its ends; 1. */
+/* The definition has its name and its ends: add the start, and add it to the spans. Returns 1; -ENOMEM. */
 static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
 {
 	bool ready = def->name && nw_pairs_add(&def->starts, start) == 0;
@@ -258,12 +245,12 @@ static size_t ends_of_group(size_t row, size_t at)
 }
 
 /* Add the probe to the ends if it is one, by these words of the row; -ENOMEM. */
-static int add_end(const struct nw_probe *first, const struct fit *from,
+static int add_end(const struct nw_probe *first, const struct word_match *from,
 		   const struct nw_probe *probe, uint32_t number, const char *const *ends,
 		   size_t count, struct nw_span_def *def)
 {
 	for (size_t j = 0; j < count; j++) {
-		struct fit to = fit_word(probe->name, ends[j]);
+		struct word_match to = match_word(probe->name, ends[j]);
 		if (!to.found || !same_stem(first->name, from, probe->name, &to))
 			continue;
 		if (!def->name)
@@ -274,7 +261,7 @@ static int add_end(const struct nw_probe *first, const struct fit *from,
 }
 
 /* What an end probe is called that has the word where the start has its own. */
-static char *end_name(const char *start, const struct fit *from, const char *word)
+static char *end_name(const char *start, const struct word_match *from, const char *word)
 {
 	if (!from->separator)
 		return strdup(word);
@@ -287,7 +274,7 @@ static char *end_name(const char *start, const struct fit *from, const char *wor
 
 /* The probes that are called so, by any of these words. */
 static int find_ends(const named_probes *all, const struct nw_probe *first,
-		     const struct fit *from, const char *const *ends, size_t count,
+		     const struct word_match *from, const char *const *ends, size_t count,
 		     nw_vec_u32 *out)
 {
 	int ret = 0;
@@ -306,7 +293,7 @@ static int pair_row(const struct nw_selection *selection, const named_probes *al
 		    uint32_t start, size_t row, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
-	struct fit from = fit_word(first->name, words[row].start);
+	struct word_match from = match_word(first->name, words[row].start);
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
 	size_t at = 0, count;
 	int ret = 0;
@@ -373,28 +360,15 @@ static int pair_special(const struct nw_selection *selection, const named_probes
 	return add_span(&def, start, out);
 }
 
-/* Are its returns told by something else than the kernel's return probes? */
-static bool is_unlimited(const struct nw_probe *returns)
+void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_probe *entry,
+		       struct nw_span_def *def)
 {
-	return returns->points.count && !returns->points.item[0].is_return;
-}
+	const struct nw_probe *returns = selection->probes.item[def->ends.item[0]];
 
-void nw_pairs_describe_call(const struct nw_selection *selection,
-			    const struct nw_probe *entry, struct nw_span_def *def)
-{
-	def->unlimited = is_unlimited(selection->probes.item[def->ends.item[0]]);
+	def->unlimited = returns->points.count && !returns->points.item[0].is_return;
 	def->goroutines = entry->points.count && entry->points.item[0].goroutine;
 	if (def->goroutines)
 		strcpy(def->key_name, "goroutine");
-}
-
-/* Calls of Go's are not timed if nothing says which of them a return ends (see struct nw_point). */
-static bool is_untold(const struct nw_probe *entry)
-{
-	const char *goroutine = entry->points.count ? entry->points.item[0].goroutine
-						    : NULL;
-
-	return goroutine && !*goroutine;
 }
 
 /* func:PATH:SYMBOL: a function's entry and its return. */
@@ -405,7 +379,10 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
 	bool is_entry = strcmp(first->provider, "uprobe") == 0;
 
-	if (is_untold(first))
+	/* calls of Go's are not timed if nothing says which of them a return ends (see struct nw_point) */
+	const char *goroutine = first->points.count ? first->points.item[0].goroutine
+						    : NULL;
+	if (goroutine && !*goroutine)
 		return 0;
 	if (is_entry &&
 	    find_probes(all, first->image, "uretprobe", first->name, &def.ends) < 0) {
@@ -416,15 +393,23 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 		return 0;
 	def.ends.count = 1;
 	def.name = strdup(first->name);
-	nw_pairs_describe_call(selection, first, &def);
+	nw_pairs_set_call(selection, first, &def);
 	return add_span(&def, start, out);
 }
 
 int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
 {
 	named_probes all = {0};
-	int ret = sort_probes(selection, &all);
+	int ret = 0;
 
+	for (uint32_t i = 0; i < selection->probes.count && ret == 0; i++) {
+		struct named_probe *named = nw_vec_add(&all);
+		if (named)
+			*named = (struct named_probe){selection->probes.item[i], i};
+		ret = named ? 0 : -ENOMEM;
+	}
+	if (all.count)
+		qsort(all.item, all.count, sizeof(*all.item), by_source);
 	for (uint32_t i = 0; i < selection->probes.count && ret >= 0; i++) {
 		bool known;
 		ret = pair_special(selection, &all, i, &known, out);

@@ -8,7 +8,7 @@
 /* -ENOMEM. */
 int nw_pairs_add(nw_vec_u32 *list, uint32_t probe);
 /* What a function's code says of its calls. */
-void nw_pairs_describe_call(const struct nw_selection *selection,
-			    const struct nw_probe *entry, struct nw_span_def *def);
+void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_probe *entry,
+		       struct nw_span_def *def);
 
 #endif

@@ -5,18 +5,6 @@
 
 #include "state.h"
 
-/* The argument of that name, -1. */
-static int find_arg(const struct nw_probe *probe, const char *name)
-{
-	for (size_t i = 0; i < probe->args.count; i++) {
-		char known[32];
-		nw_arg_name(probe, i, known);
-		if (strcmp(known, name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
 /* Is it what fields of the kernel's events are called that hold a thread's number? */
 static bool is_thread(const char *name)
 {
@@ -49,7 +37,7 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 	};
 	if (role->key != NW_KEY_ARG)
 		return 0;
-	role->key_arg = find_arg(p, name);
+	role->key_arg = nw_arg_named(p, name);
 	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
 	if (role->key_arg >= 0)
 		return 0;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kept.h"
+#include "hash_map.h"
 
 struct mark {
 	int32_t tid;
@@ -19,8 +19,8 @@ struct mark {
 
 struct nw_self_cost {
 	const uint64_t *cost;
-	struct nw_kept threads; /* uint64_t: the sum */
-	struct nw_kept marks;
+	struct nw_hash_map threads; /* uint64_t: the sum */
+	struct nw_hash_map marks;
 };
 
 int nw_self_cost_open(const uint64_t *cost, struct nw_self_cost **out)
@@ -36,25 +36,25 @@ void nw_self_cost_free(struct nw_self_cost *self)
 {
 	if (!self)
 		return;
-	nw_kept_free(&self->threads);
-	nw_kept_free(&self->marks);
+	nw_hash_map_free(&self->threads);
+	nw_hash_map_free(&self->marks);
 	free(self);
 }
 
-static struct nw_kept_id id_of(int32_t tid)
+static struct nw_map_key id_of(int32_t tid)
 {
-	return (struct nw_kept_id){.time = (uint32_t)tid};
+	return (struct nw_map_key){.time = (uint32_t)tid};
 }
 
 /* NULL: there is no room for it. */
 static uint64_t *sum_of(struct nw_self_cost *self, int32_t tid)
 {
-	uint64_t *sum = nw_kept_find(&self->threads, id_of(tid));
+	uint64_t *sum = nw_hash_map_find(&self->threads, id_of(tid));
 
 	if (sum || self->threads.count >= NW_MOST_STARTS)
 		return sum;
 	sum = calloc(1, sizeof(*sum));
-	return sum && nw_kept_put(&self->threads, id_of(tid), sum) == 0 ? sum : NULL;
+	return sum && nw_hash_map_put(&self->threads, id_of(tid), sum) == 0 ? sum : NULL;
 }
 
 void nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
@@ -67,7 +67,7 @@ void nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
 
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid)
 {
-	free(nw_kept_take(&self->threads, id_of(tid)));
+	free(nw_hash_map_take(&self->threads, id_of(tid)));
 }
 
 static void begin(struct nw_self_cost *self, const struct nw_span_event *event)
@@ -80,7 +80,7 @@ static void begin(struct nw_self_cost *self, const struct nw_span_event *event)
 	if (!mark)
 		return;
 	*mark = (struct mark){.tid = event->hit->tid, .spent = *sum};
-	nw_kept_put(&self->marks, nw_kept_id_of(event), mark);
+	nw_hash_map_put(&self->marks, nw_map_key_of_span(event), mark);
 }
 
 bool nw_self_cost_span(struct nw_self_cost *self, const struct nw_span_event *event,
@@ -90,8 +90,8 @@ bool nw_self_cost_span(struct nw_self_cost *self, const struct nw_span_event *ev
 		begin(self, event);
 	if (event->moment == NW_SPAN_BEGINS || event->moment == NW_SPAN_ENDS_NOTHING)
 		return false;
-	nw_cleanup(nw_free_ptr) struct mark *mark = nw_kept_take(&self->marks,
-								 nw_kept_id_of(event));
+	nw_cleanup(nw_free_ptr) struct mark *mark = nw_hash_map_take(&self->marks,
+								 nw_map_key_of_span(event));
 	if (event->moment != NW_SPAN_ENDS || !mark)
 		return false;
 	const uint64_t *sum = sum_of(self, event->hit->tid);

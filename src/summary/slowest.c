@@ -30,12 +30,12 @@ static struct nw_hit *copy_of(const struct nw_hit *hit)
 
 /* ---- what is kept ------------------------------------------------------------------- */
 
-static uint64_t length_of(const struct nw_kept_span *span)
+static uint64_t length_of(const struct nw_exemplar *span)
 {
 	return span->end - span->start;
 }
 
-static size_t bytes_of(const struct nw_kept_span *span)
+static size_t bytes_of(const struct nw_exemplar *span)
 {
 	const struct nw_hit *both[] = {span->began.hit, span->ended.hit};
 	size_t bytes = sizeof(*span);
@@ -52,7 +52,7 @@ static size_t bytes_of(const struct nw_kept_span *span)
 	return bytes;
 }
 
-static void free_span(struct nw_kept_span *span)
+static void free_span(struct nw_exemplar *span)
 {
 	free(span->began.hit);
 	free(span->ended.hit);
@@ -69,8 +69,8 @@ static unsigned int slice_of(const struct nw_bins *b, uint64_t time)
 
 static int slowest_first(const void *a, const void *b)
 {
-	uint64_t x = length_of(*(struct nw_kept_span *const *)a);
-	uint64_t y = length_of(*(struct nw_kept_span *const *)b);
+	uint64_t x = length_of(*(struct nw_exemplar *const *)a);
+	uint64_t y = length_of(*(struct nw_exemplar *const *)b);
 
 	return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -86,7 +86,7 @@ static void judge(struct nw_bins *b, struct nw_bin_series *s)
 		qsort(s->slowest.item, s->slowest.count, sizeof(*s->slowest.item),
 		      slowest_first);
 	for (size_t i = 0; i < s->slowest.count; i++) {
-		struct nw_kept_span *span = s->slowest.item[i];
+		struct nw_exemplar *span = s->slowest.item[i];
 		unsigned int slice = slice_of(b, span->end);
 		if (i >= b->slowest && has[slice]) {
 			b->kept_bytes -= bytes_of(span);
@@ -116,7 +116,7 @@ void nw_slowest_judge(struct nw_bins *b)
 /* Too many bytes: first fewer slices, then fewer of all. The slowest one of each stays. */
 static void keep_less(struct nw_bins *b)
 {
-	while (b->kept_bytes > NW_BINS_KEPT && b->slowest) {
+	while (b->kept_bytes > NW_BINS_BYTES && b->slowest) {
 		if (NW_BINS_MOST >> b->slice_shift > 1)
 			b->slice_shift++;
 		else
@@ -127,7 +127,7 @@ static void keep_less(struct nw_bins *b)
 
 /* false: no memory. */
 static bool keep_hit(const struct nw_bins *b, const struct nw_hit *hit,
-		     struct nw_kept_hit *out)
+		     struct nw_exemplar_hit *out)
 {
 	out->hit = copy_of(hit);
 	const struct nw_task *task = b->options.task ? b->options.task(b->options.task_arg,
@@ -159,10 +159,10 @@ int nw_slowest_add(struct nw_bins *b, struct nw_bin_series *s, const struct nw_h
 	const struct nw_hit start = start_of(b, event);
 	if (!began && b->options.spans[event->span].key == NW_KEY_TID)
 		began = &start;
-	struct nw_kept_span *span = calloc(1, sizeof(*span));
+	struct nw_exemplar *span = calloc(1, sizeof(*span));
 	bool ok = span && keep_hit(b, event->hit, &span->ended) &&
 		  (!began || keep_hit(b, began, &span->began));
-	struct nw_kept_span **place = ok ? nw_vec_add(&s->slowest) : NULL;
+	struct nw_exemplar **place = ok ? nw_vec_add(&s->slowest) : NULL;
 
 	if (!place) {
 		if (span)

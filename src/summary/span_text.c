@@ -113,21 +113,7 @@ struct named {
 	char *symbol; /* what the spec's probe is called */
 };
 
-static void free_named(struct named *named)
-{
-	free(named->pattern);
-	free(named->symbol);
-	nw_spec_free(&named->spec);
-}
-
-/* What a function's probe is called (src/probe/match.c); a USDT probe has its own name. */
-static char *symbol_of(const struct nw_spec *spec)
-{
-	if (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset))
-		return strdup(spec->name);
-	return nw_text("%s%s0x%" PRIx64, spec->name, *spec->name ? "+" : "", spec->offset);
-}
-
+/* Whatever it returns, what it has made is to be freed. */
 static int make_named(const char *text, size_t len, struct named *out)
 {
 	struct nw_error ignored;
@@ -136,8 +122,13 @@ static int make_named(const char *text, size_t len, struct named *out)
 	if (!out->pattern)
 		return -ENOMEM;
 	int ret = nw_spec_parse(out->pattern, &out->spec, &ignored);
-	if (ret == 0)
-		out->symbol = symbol_of(&out->spec);
+	const struct nw_spec *spec = &out->spec;
+	/* a USDT probe has its own name; that of a function is made as src/probe/match.c makes it */
+	if (ret == 0 && (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset)))
+		out->symbol = strdup(spec->name);
+	else if (ret == 0)
+		out->symbol = nw_text("%s%s0x%" PRIx64, spec->name, *spec->name ? "+" : "",
+				      spec->offset);
 	char *args = strchr(out->pattern, '(');
 	if (args)
 		*args = '\0';
@@ -166,7 +157,6 @@ static bool names_probe(const struct named *named, const struct nw_probe *probe,
 			bool any_file)
 {
 	const struct nw_spec *spec = &named->spec;
-
 	bool kernel = probe->kind == NW_SPEC_TRACEPOINT;
 
 	if (nw_glob_match(named->pattern, probe->label) ||
@@ -203,7 +193,9 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 				found = -ENOMEM;
 		}
 	}
-	free_named(&named);
+	free(named.pattern);
+	free(named.symbol);
+	nw_spec_free(&named.spec);
 	return found;
 }
 
@@ -278,22 +270,18 @@ bool nw_span_needs_pids(const char *text)
 	return has_key(text, NW_KEY_PID);
 }
 
-static bool is_return_of(const struct nw_probe *entry, const struct nw_probe *probe)
-{
-	return strcmp(entry->provider, "uprobe") == 0 && probe->image == entry->image &&
-	       strcmp(probe->provider, "uretprobe") == 0 &&
-	       strcmp(probe->name, entry->name) == 0;
-}
-
 /* Is every start a function's entry, and every end the return of the same one? */
 static bool is_call(const struct nw_selection *selection, const struct nw_span_def *def)
 {
-	const struct nw_probe *first = selection->probes.item[def->starts.item[0]];
+	const struct nw_probe *entry = selection->probes.item[def->starts.item[0]];
+	const struct nw_probe *returns = selection->probes.item[def->ends.item[0]];
 
 	if (def->key != NW_KEY_TID || *def->end_key_name || def->starts.count != 1 ||
 	    def->ends.count != 1)
 		return false;
-	return is_return_of(first, selection->probes.item[def->ends.item[0]]);
+	return strcmp(entry->provider, "uprobe") == 0 && returns->image == entry->image &&
+	       strcmp(returns->provider, "uretprobe") == 0 &&
+	       strcmp(returns->name, entry->name) == 0;
 }
 
 static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)
@@ -352,8 +340,8 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 			"calls of a function are told apart by their stack pointers, so nest=no is not for them");
 	}
 	if (def.call)
-		nw_pairs_describe_call(selection,
-				       selection->probes.item[def.starts.item[0]], &def);
+		nw_pairs_set_call(selection, selection->probes.item[def.starts.item[0]],
+				  &def);
 	*out = def;
 	return 0;
 }

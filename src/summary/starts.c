@@ -8,7 +8,7 @@
 
 #include "nopwatch/summary.h"
 
-struct kept {
+struct start {
 	uint64_t key;
 	uint32_t span; /* number + 1; 0: free */
 	struct nw_hit hit;
@@ -20,15 +20,15 @@ enum {
 };
 
 struct nw_starts {
-	struct kept *slot;
+	struct start *slot;
 	size_t slots, count;
 	unsigned int shift; /* 64 - log2(slots) */
-	struct kept last;   /* what was handed out */
+	struct start last;  /* what was handed out */
 };
 
 static int use_slots(struct nw_starts *starts, size_t slots)
 {
-	struct kept *slot = calloc(slots, sizeof(*slot));
+	struct start *slot = calloc(slots, sizeof(*slot));
 
 	if (!slot)
 		return -ENOMEM;
@@ -62,7 +62,7 @@ void nw_starts_free(struct nw_starts *starts)
 	free(starts);
 }
 
-/* Not by the key: of calls that never return it is not told. */
+/* The key is no part of the hash: for calls that never return it is not known at the end. */
 static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 				 uint64_t time)
 {
@@ -71,13 +71,13 @@ static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 }
 
 /* The start, or the free slot where it would go. key 0: any. */
-static nw_inlined struct kept *find(const struct nw_starts *starts, uint32_t span,
-				    uint64_t key, uint64_t time)
+static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t span,
+				     uint64_t key, uint64_t time)
 {
 	size_t at = home_of(starts, span, time);
 
 	for (;; at = (at + 1) & (starts->slots - 1)) {
-		struct kept *it = &starts->slot[at];
+		struct start *it = &starts->slot[at];
 		if (!it->span || (it->hit.time == time && it->span == span + 1 &&
 				  (!key || it->key == key)))
 			return it;
@@ -92,7 +92,7 @@ static nw_apart bool grow(struct nw_starts *starts)
 	if (use_slots(starts, old.slots * 2) < 0)
 		return false;
 	for (size_t i = 0; i < old.slots; i++) {
-		const struct kept *it = &old.slot[i];
+		const struct start *it = &old.slot[i];
 		if (it->span)
 			*find(starts, it->span - 1, it->key, it->hit.time) = *it;
 	}
@@ -100,8 +100,8 @@ static nw_apart bool grow(struct nw_starts *starts)
 	return true;
 }
 
-/* What cannot be kept is not known at the end. */
-static void keep(struct nw_starts *starts, const struct nw_span_event *event)
+/* Where there is no room or no memory, the start will not be known when the span ends. */
+static void add_start(struct nw_starts *starts, const struct nw_span_event *event)
 {
 	struct nw_hit *copy = NULL;
 
@@ -113,7 +113,7 @@ static void keep(struct nw_starts *starts, const struct nw_span_event *event)
 		if (!copy)
 			return;
 	}
-	struct kept *it = find(starts, event->span, event->key, event->start);
+	struct start *it = find(starts, event->span, event->key, event->start);
 	starts->count += !it->span;
 	free(it->copy);
 	it->key = event->key;
@@ -122,13 +122,13 @@ static void keep(struct nw_starts *starts, const struct nw_span_event *event)
 	it->copy = copy;
 }
 
-/* A slot has become free: who is found only by going past it moves there. */
+/* Free a slot: entries that are found only by going past it move up. */
 static void close_gap(struct nw_starts *starts, size_t gap)
 {
 	size_t mask = starts->slots - 1;
 
 	for (size_t at = (gap + 1) & mask; starts->slot[at].span; at = (at + 1) & mask) {
-		const struct kept *it = &starts->slot[at];
+		const struct start *it = &starts->slot[at];
 		size_t home = home_of(starts, it->span - 1, it->hit.time);
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
@@ -145,12 +145,12 @@ const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
 	free(starts->last.copy);
 	starts->last.copy = NULL;
 	if (event->moment == NW_SPAN_BEGINS) {
-		keep(starts, event);
+		add_start(starts, event);
 		return NULL;
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
 		return NULL;
-	struct kept *it = find(starts, event->span, event->key, event->start);
+	struct start *it = find(starts, event->span, event->key, event->start);
 	if (!it->span)
 		return NULL;
 	starts->last = *it;

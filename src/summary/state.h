@@ -4,8 +4,8 @@
 #define NOPWATCH_SUMMARY_STATE_H
 
 #include "calls.h"
+#include "distinct.h"
 #include "open.h"
-#include "others.h"
 #include "rows.h"
 #include "self_cost.h"
 #include "task_states.h"
@@ -47,9 +47,9 @@ struct nw_summary {
 	size_t probes;
 	struct nw_row_shape shape;
 	NW_VEC(struct group) groups;
-	struct nw_index names;	 /* of groups */
-	struct nw_others others; /* the names of those beyond NW_MOST_GROUPS */
-	bool *broken;		 /* by span: one of its probes was disabled */
+	struct nw_index names;		   /* of groups */
+	struct nw_distinct overflow_names; /* the names of those beyond NW_MOST_GROUPS */
+	bool *broken;			   /* by span: one of its probes was disabled */
 	struct nw_open open;
 	struct nw_calls calls, frames;
 	struct fitting *fitting;		/* by span */
@@ -62,8 +62,8 @@ struct nw_summary {
 	NW_VEC(uint32_t) touched; /* bins: the groups that are */
 	const uint64_t *
 		least; /* by span: the listener wants to know of longer ones; NULL: of all */
-	bool begun_told; /* it has been told of a start, and waits for what becomes of it */
-	bool goroutines; /* some spans are of these */
+	bool begin_emitted; /* it was called for a start, and waits for what becomes of it */
+	bool goroutines;    /* some spans are of these */
 	bool has_intervals; /* there have been intervals */
 	bool finished;
 	struct nw_task_states *task_states; /* NULL: nobody asks */
@@ -75,21 +75,21 @@ struct nw_summary {
 
 /* The listener is told (tell.c). What a hit does to a span; start: it began then, as a hit of that
  * group; NULL: it begins, or never did. */
-void nw_tell_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
-		 uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
-		 int64_t group);
+void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
+		      int64_t group);
 /* A start that is not measured after all. key 0: not known. */
-void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
-		  const struct nw_start *start, const char *why);
-/* Does each span matter, and not only their distribution? */
-static inline bool nw_summary_tells(const struct nw_summary *s)
+void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
+		       const struct nw_start *start, const char *why);
+/* Is there somebody for whom each span makes an event? */
+static inline bool nw_summary_emits(const struct nw_summary *s)
 {
 	return s->options.listener || s->task_states || s->self_cost;
 }
 /* ... or only those that are slow? */
-static inline bool nw_summary_tells_slow(const struct nw_summary *s)
+static inline bool nw_summary_emits_slow(const struct nw_summary *s)
 {
-	return s->least && !s->begun_told && !s->task_states && !s->self_cost;
+	return s->least && !s->begin_emitted && !s->task_states && !s->self_cost;
 }
 
 /* A call will not be measured: nw_call_over(). */

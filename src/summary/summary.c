@@ -112,8 +112,8 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
-/* Does anybody want to know of a hit that begins a span? */
-static inline bool tells_begin(const struct nw_summary *s, const struct nw_hit *hit)
+/* Does anybody want an event for a hit that begins a span? */
+static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
 	return s->task_states || s->self_cost ||
 	       (s->options.listener && (!s->options.lazy || hit->values));
@@ -125,10 +125,10 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 	s->discarded += count;
 }
 
-/* All starts of a key that can have no end any more, each counted where it belongs. told: it is known that
+/* All starts of a key that can have no end any more, each counted where it belongs. ended: it is known that
  * their ends never came, and not only that they have not. */
 static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
-			     bool told)
+			     bool ended)
 {
 	struct nw_start start;
 
@@ -143,11 +143,11 @@ static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open
 		if (lost)
 			discard(s, row, 1);
 		else
-			*(told ? &row->abandoned : &row->unmatched_starts) += 1;
-		nw_tell_gone(s, span, slot->key, &start,
-			     lost   ? "discarded"
-			     : told ? "abandoned"
-				    : "unmatched");
+			*(ended ? &row->abandoned : &row->unmatched_starts) += 1;
+		nw_span_emit_gone(s, span, slot->key, &start,
+				  lost	  ? "discarded"
+				  : ended ? "abandoned"
+					  : "unmatched");
 	}
 	slot->outlived = 0;
 }
@@ -162,7 +162,7 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 	return true;
 }
 
-/* Something of the key is open, and another begins. */
+/* A span begins while one of the same key is open. */
 static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 			      struct nw_open_slot *slot)
 {
@@ -224,25 +224,25 @@ static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
 	return end_in(s, span, nw_open_find(&s->open, span, key), hit, group, row);
 }
 
-/* begin() and end() of spans that somebody wants to be told of, or may. */
-static int begin_told(struct nw_summary *s, uint32_t span, uint64_t key,
-		      const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+/* begin() and end() of spans that somebody wants events of, or may. */
+static int begin_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
+			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	uint64_t unmatched = row->unmatched_starts;
 	int ret = begin(s, span, key, hit, group, row);
 	bool given_up = ret == 0 && row->unmatched_starts != unmatched;
 
 	if (given_up && !s->open.gave_itself)
-		nw_tell_gone(s, span, key, &s->open.given_up, "unmatched");
-	if (ret == 0 && (tells_begin(s, hit) || s->options.spans[span].key != NW_KEY_TID))
-		nw_tell_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
+		nw_span_emit_gone(s, span, key, &s->open.given_up, "unmatched");
+	if (ret == 0 && (emits_begin(s, hit) || s->options.spans[span].key != NW_KEY_TID))
+		nw_span_emit_hit(s, NW_SPAN_BEGINS, span, key, NULL, hit, group);
 	if (given_up && s->open.gave_itself)
-		nw_tell_gone(s, span, key, &s->open.given_up, "unmatched");
+		nw_span_emit_gone(s, span, key, &s->open.given_up, "unmatched");
 	return ret;
 }
 
-static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
-		    const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
+			const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	bool has = slot->depth, stale = has && slot->top.time < s->loss_until;
@@ -252,15 +252,15 @@ static int end_told(struct nw_summary *s, uint32_t span, uint64_t key,
 	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
 		return ret;
 	if (!has)
-		nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
+		nw_span_emit_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
 	else if (hit->time < start.time)
-		nw_tell_gone(s, span, key, &start, "discarded");
+		nw_span_emit_gone(s, span, key, &start, "discarded");
 	else
-		nw_tell_hit(s, NW_SPAN_ENDS, span, key, &start, hit, group);
+		nw_span_emit_hit(s, NW_SPAN_ENDS, span, key, &start, hit, group);
 	return ret;
 }
 
-/* end(), where only slow spans are told. One that seems to have ended before it began is slow, too. */
+/* end(), where there are events of slow spans only. One that seems to have ended before it began is slow, too. */
 static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t key,
 				  const struct nw_hit *hit, int64_t group,
 				  struct nw_span_row *row)
@@ -268,11 +268,11 @@ static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t 
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
 	if (nw_unlikely(slot->depth && hit->time - slot->top.time > s->least[span]))
-		return end_told(s, span, key, hit, group, row);
+		return end_emitting(s, span, key, hit, group, row);
 	return end_in(s, span, slot, hit, group, row);
 }
 
-/* The row of a start that counts nowhere yet; NULL: it is not to count. */
+/* The row that a start belongs to; NULL: a filter has taken it out, so it belongs to none. */
 static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 					const struct nw_start *start)
 {
@@ -285,7 +285,6 @@ void nw_summary_call_over(void *arg, const struct nw_call *call, enum nw_call_fa
 {
 	struct nw_summary *s = arg;
 	struct nw_span_row *row = row_of_start(s, call->span, &call->start);
-
 	const char *why = "unmatched";
 
 	if (!row)
@@ -308,7 +307,7 @@ void nw_summary_call_over(void *arg, const struct nw_call *call, enum nw_call_fa
 	} else {
 		row->unmatched_starts++;
 	}
-	nw_tell_gone(s, call->span, 0, &call->start, why);
+	nw_span_emit_gone(s, call->span, 0, &call->start, why);
 }
 
 static nw_inlined int begin_call(struct nw_calls *calls, const struct role *role,
@@ -325,7 +324,7 @@ static nw_inlined int begin_call(struct nw_calls *calls, const struct role *role
 	return nw_calls_begin(calls, owner, &call);
 }
 
-/* Of a span that frames do not fit, what has begun: a start like others. */
+/* A span was paired by frames, and is paired by order from now on: what is open of it becomes a start like others. */
 static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 {
 	struct nw_summary *s = arg;
@@ -337,7 +336,7 @@ static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 		struct nw_span_row *row = row_of_start(s, call->span, &s->open.given_up);
 		if (row)
 			row->unmatched_starts++;
-		nw_tell_gone(s, call->span, key, &s->open.given_up, "unmatched");
+		nw_span_emit_gone(s, call->span, key, &s->open.given_up, "unmatched");
 	}
 	return given_up < 0 ? given_up : 0;
 }
@@ -362,7 +361,7 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 			if (role->span == span) {
 				role->call = role->framed = false;
 				role->plain = role->until == UINT64_MAX &&
-					      !nw_summary_tells(s);
+					      !nw_summary_emits(s);
 			}
 	return nw_calls_take(&s->frames, span, reopen, s);
 }
@@ -381,8 +380,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	nw_stack_owner_of(hit, pid, &owner);
 	if (!role->is_end) {
 		int begun = begin_call(calls, role, hit, group, &owner);
-		if (begun == 0 && group != NW_HIDDEN && tells_begin(s, hit))
-			nw_tell_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL, hit,
+		if (begun == 0 && group != NW_HIDDEN && emits_begin(s, hit))
+			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL, hit,
 				    group);
 		return begun < 0 ? begun : 0;
 	}
@@ -394,11 +393,11 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		int ret = ended == NW_CALL_MISFIT ? misfit(s, role->span) : -EAGAIN;
 		struct nw_span_row *row = g ? span_row(s, g, role->span) : NULL;
 		if (ret == 0 && row)
-			return end_told(s, role->span, owner.number, hit, group, row);
+			return end_emitting(s, role->span, owner.number, hit, group, row);
 		if (row) {
 			row->unmatched_ends++;
-			nw_tell_hit(s, NW_SPAN_ENDS_NOTHING, role->span, owner.number, NULL,
-				    hit, group);
+			nw_span_emit_hit(s, NW_SPAN_ENDS_NOTHING, role->span, owner.number,
+					 NULL, hit, group);
 		}
 		return ret == -EAGAIN ? 0 : ret;
 	}
@@ -406,7 +405,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	const struct nw_start *start = &call.start;
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN)
-			nw_tell_gone(s, role->span, owner.number, start, "filtered");
+			nw_span_emit_gone(s, role->span, owner.number, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
 		g = group_of(s, start->group >= 0 ? start->group : group);
@@ -416,13 +415,13 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = span_row(s, g, role->span);
 	if (nw_unlikely(hit->time < start->time)) {
 		discard(s, row, 1);
-		nw_tell_gone(s, role->span, owner.number, start, "discarded");
+		nw_span_emit_gone(s, role->span, owner.number, start, "discarded");
 		return 0;
 	}
 	nw_histogram_add_here(&row->latency, hit->time - start->time);
-	if (nw_summary_tells(s) &&
-	    (!nw_summary_tells_slow(s) || hit->time - start->time > s->least[role->span]))
-		nw_tell_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
+	if (nw_summary_emits(s) &&
+	    (!nw_summary_emits_slow(s) || hit->time - start->time > s->least[role->span]))
+		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
 	return 0;
 }
 
@@ -432,7 +431,7 @@ static bool is_measured(const struct nw_summary *s, uint64_t key)
 	return key != 0 && (!s->wanted || s->wanted(s->wanted_arg, (int32_t)key));
 }
 
-/* By something else than the thread, or by more; or one that was disabled. */
+/* A hit of a span whose key is not the thread alone, or one of whose probes was disabled. */
 static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 				 const struct nw_hit *hit, int32_t pid, int64_t group,
 				 struct group *g)
@@ -448,20 +447,21 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 	}
 	if (role->thread && !is_measured(s, key))
 		return 0;
-	return role->is_end ? end_told(s, role->span, key, hit, group, row)
-			    : begin_told(s, role->span, key, hit, group, row);
+	return role->is_end ? end_emitting(s, role->span, key, hit, group, row)
+			    : begin_emitting(s, role->span, key, hit, group, row);
 }
 
-/* Who is told of spans. Known when it is compiled, so that it costs nothing where nobody is. */
-enum told {
-	TOLD_NOTHING,
-	TOLD_SLOW, /* of those only */
-	TOLD_ALL
+/* Which spans the listener is called for. A constant where functions are inlined, so that it costs nothing where
+ * there is no listener. */
+enum emits {
+	EMITS_NOTHING,
+	EMITS_SLOW, /* those only */
+	EMITS_ALL
 };
 
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
-				struct group *g, const enum told told)
+				struct group *g, const enum emits emits)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
@@ -469,11 +469,11 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	if (nw_unlikely(!role->plain))
 		return role->call && hit->stack ? play_call(s, role, hit, pid, group, g)
 						: play_unusual(s, role, hit, pid, group, g);
-	if (told == TOLD_ALL && role->is_end)
-		return end_told(s, role->span, key, hit, group, row);
-	if (told == TOLD_ALL && tells_begin(s, hit))
-		return begin_told(s, role->span, key, hit, group, row);
-	if (told == TOLD_SLOW && role->is_end)
+	if (emits == EMITS_ALL && role->is_end)
+		return end_emitting(s, role->span, key, hit, group, row);
+	if (emits == EMITS_ALL && emits_begin(s, hit))
+		return begin_emitting(s, role->span, key, hit, group, row);
+	if (emits == EMITS_SLOW && role->is_end)
 		return end_watched(s, role->span, key, hit, group, row);
 	return role->is_end ? end(s, role->span, key, hit, group, row)
 			    : begin(s, role->span, key, hit, group, row);
@@ -497,7 +497,7 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group,
-			       const enum told told)
+			       const enum emits emits)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = probe_row(s, g, hit->probe);
@@ -514,28 +514,28 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 		add_args(row, hit);
 	const struct role *role = state->roles.item, *stop = role + state->roles.count;
 	for (; role < stop && ret == 0; role++)
-		ret = play_role(s, role, hit, pid, group, g, told);
+		ret = play_role(s, role, hit, pid, group, g, emits);
 	return ret;
 }
 
-static nw_apart int tell_of_hits(struct nw_summary *s, struct group *g,
+static nw_apart int take_hits_emitting(struct nw_summary *s, struct group *g,
 				 const struct nw_hit *hits, size_t count, int32_t pid,
 				 int64_t group)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], pid, group, TOLD_ALL);
+		ret = take_hit(s, g, &hits[i], pid, group, EMITS_ALL);
 	return ret;
 }
 
-static nw_apart int tell_of_slow(struct nw_summary *s, struct group *g,
-				 const struct nw_hit *hits, size_t count)
+static nw_apart int take_hits_emitting_slow(struct nw_summary *s, struct group *g,
+					    const struct nw_hit *hits, size_t count)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], 0, 0, TOLD_SLOW);
+		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_SLOW);
 	return ret;
 }
 
@@ -555,9 +555,9 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	if (nw_unlikely(s->self_cost))
 		nw_self_cost_hit(s->self_cost, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
-		  : nw_likely(!nw_summary_tells(s))
-			  ? take_hit(s, g, hit, pid, group, TOLD_NOTHING)
-			  : tell_of_hits(s, g, hit, 1, pid, group);
+		  : nw_likely(!nw_summary_emits(s))
+			  ? take_hit(s, g, hit, pid, group, EMITS_NOTHING)
+			  : take_hits_emitting(s, g, hit, 1, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
@@ -566,11 +566,11 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	struct group *g = group_of(s, 0);
 	int ret = 0;
 
-	if (nw_unlikely(nw_summary_tells(s)))
-		return nw_summary_tells_slow(s) ? tell_of_slow(s, g, hits, count)
-						: tell_of_hits(s, g, hits, count, 0, 0);
+	if (nw_unlikely(nw_summary_emits(s)))
+		return nw_summary_emits_slow(s) ? take_hits_emitting_slow(s, g, hits, count)
+						: take_hits_emitting(s, g, hits, count, 0, 0);
 	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = take_hit(s, g, &hits[i], 0, 0, TOLD_NOTHING);
+		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_NOTHING);
 	return ret;
 }
 
@@ -606,7 +606,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		if (!drop_stale(s, role->span, slot) &&
 		    nw_open_pop(&s->open, slot, &start)) {
 			nw_open_outlived(slot);
-			nw_tell_gone(s, role->span, key, &start, "filtered");
+			nw_span_emit_gone(s, role->span, key, &start, "filtered");
 		}
 		return 0;
 	}
@@ -616,7 +616,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		struct group *g = group_of(s, -1);
 		if (g)
 			span_row(s, g, role->span)->unmatched_starts++;
-		nw_tell_gone(s, role->span, key, &s->open.given_up, "unmatched");
+		nw_span_emit_gone(s, role->span, key, &s->open.given_up, "unmatched");
 	}
 	return given_up < 0 ? given_up : 0;
 }
@@ -642,21 +642,17 @@ void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
 		nw_task_states_loss(s->task_states);
 }
 
-static void break_span(struct nw_summary *s, uint32_t span, uint64_t at)
-{
-	s->broken[span] = true;
-	for (size_t i = 0; i < s->probes; i++)
-		nw_vec_each (&s->probe[i].roles, role)
-			if (role->span == span) {
-				role->until = nw_min64(role->until, at);
-				role->plain = false;
-			}
-}
-
 void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
 {
-	nw_vec_each (&s->probe[probe].roles, role)
-		break_span(s, role->span, at);
+	nw_vec_each (&s->probe[probe].roles, broken) {
+		s->broken[broken->span] = true;
+		for (size_t i = 0; i < s->probes; i++)
+			nw_vec_each (&s->probe[i].roles, role)
+				if (role->span == broken->span) {
+					role->until = nw_min64(role->until, at);
+					role->plain = false;
+				}
+	}
 }
 
 void nw_summary_exit(struct nw_summary *s, int32_t tid)

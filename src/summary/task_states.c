@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kept.h"
+#include "hash_map.h"
 
 const char *const nw_task_state_names[NW_TASK_STATES] = {
 	[NW_TASK_RUNNING] = "running",	 [NW_TASK_RUNNABLE] = "runnable",
@@ -94,8 +94,8 @@ struct scheduler_probe {
 };
 
 struct nw_task_states {
-	struct nw_kept threads; /* that have begun spans, by their numbers */
-	struct nw_kept marks;
+	struct nw_hash_map threads; /* that have begun spans, by their numbers */
+	struct nw_hash_map marks;
 	uint64_t losses, serial;
 	struct scheduler_probe *probe;
 	size_t probes;
@@ -185,8 +185,8 @@ void nw_task_states_free(struct nw_task_states *states)
 {
 	if (!states)
 		return;
-	nw_kept_free(&states->threads);
-	nw_kept_free(&states->marks);
+	nw_hash_map_free(&states->threads);
+	nw_hash_map_free(&states->marks);
 	free(states->probe);
 	free(states);
 }
@@ -224,14 +224,14 @@ void nw_scheduler_spec(size_t number, struct nw_buf *out)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static struct nw_kept_id id_of(int32_t tid)
+static struct nw_map_key id_of(int32_t tid)
 {
-	return (struct nw_kept_id){.time = (uint32_t)tid};
+	return (struct nw_map_key){.time = (uint32_t)tid};
 }
 
 static struct thread *find(const struct nw_task_states *states, int32_t tid)
 {
-	return nw_kept_find(&states->threads, id_of(tid));
+	return nw_hash_map_find(&states->threads, id_of(tid));
 }
 
 /* Let the clock of its state run until now. */
@@ -261,7 +261,7 @@ static struct thread *running(struct nw_task_states *states, const struct nw_hit
 		if (states->threads.count >= NW_MOST_STARTS)
 			return NULL;
 		thread = calloc(1, sizeof(*thread));
-		if (!thread || nw_kept_put(&states->threads, id_of(hit->tid), thread) < 0)
+		if (!thread || nw_hash_map_put(&states->threads, id_of(hit->tid), thread) < 0)
 			return NULL;
 		thread->since = hit->time;
 		thread->serial = ++states->serial;
@@ -275,7 +275,7 @@ static struct thread *running(struct nw_task_states *states, const struct nw_hit
 
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
 {
-	free(nw_kept_take(&states->threads, id_of(tid)));
+	free(nw_hash_map_take(&states->threads, id_of(tid)));
 }
 
 void nw_task_states_loss(struct nw_task_states *states)
@@ -431,7 +431,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 	memcpy(mark->sleep, thread->sleeps[WAKERS].item, wakers * sizeof(*mark->sleep));
 	memcpy(mark->sleep + wakers, thread->sleeps[CHANNELS].item,
 	       channels * sizeof(*mark->sleep));
-	if (nw_kept_put(&states->marks, nw_kept_id_of(event), mark) == 0)
+	if (nw_hash_map_put(&states->marks, nw_map_key_of_span(event), mark) == 0)
 		thread->open++;
 }
 
@@ -490,8 +490,8 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
 		return false;
-	nw_cleanup(nw_free_ptr) struct mark *mark = nw_kept_take(&states->marks,
-								 nw_kept_id_of(event));
+	nw_cleanup(nw_free_ptr) struct mark *mark = nw_hash_map_take(&states->marks,
+								 nw_map_key_of_span(event));
 	if (!mark)
 		return false;
 	memset(out->ns, 0, sizeof(out->ns));

@@ -200,7 +200,7 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 {
 	const struct nw_measure *m = measure_of(v);
 	bool grouped = v->view.by != NULL;
-	int ret = m->bins ? nw_bins_look(m->bins, 0) : 0;
+	int ret = m->bins ? nw_bins_update(m->bins, 0) : 0;
 
 	nw_top_next(&v->seen, nw_max64(start, v->seen.began), end);
 	v->told_until = end;

@@ -33,7 +33,7 @@ static void remedy_delete(struct judge *judge, const struct nw_foreign_event *ev
 		  event->group, event->name);
 }
 
-/* Make it again, at the right place and with its reference counter, and as it was. */
+/* Define the event again with its arguments, at the right place and with its reference counter. */
 static void remedy_define(struct judge *judge, const struct nw_foreign_event *event,
 			  const struct nw_point *at)
 {
@@ -60,10 +60,13 @@ static void check_place(struct judge *judge, const struct nw_foreign_event *even
 	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
 
 	if (event->dead_owner) {
-		/* only a stale one, which is named before it hurts */
-		nw_fails(judge, "event %s/%s of process %d, which is gone, is %s",
-			 event->group, event->name, (int)event->dead_owner,
-			 event->enabled ? "still enabled" : "left over");
+		/* an event of a dead tool is named even where it does no harm yet */
+		nw_fails(
+			judge,
+			event->enabled
+				? "event %s/%s of process %d, which is gone, is still enabled"
+				: "event %s/%s of process %d, which is gone, is left over",
+			event->group, event->name, (int)event->dead_owner);
 	}
 	if (!clash) {
 		if (!event->dead_owner)
@@ -105,9 +108,9 @@ void nw_check_events(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	size_t near = 0;
 
-	if (!facts->others)
+	if (!facts->foreign)
 		return;
-	nw_vec_each (facts->others, event) {
+	nw_vec_each (facts->foreign, event) {
 		const struct nw_point *at = nw_point_at(facts, event->offset);
 		const struct nw_point *by_address = at ? NULL
 						       : point_by_address(facts, event);

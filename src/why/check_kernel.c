@@ -106,11 +106,18 @@ void nw_check_bpf(struct judge *judge)
 	check_bpf_allowed(judge);
 	if (kernel->bpf)
 		return;
-	nw_pass(judge, "%s, %s, perf_event_paranoid is %d",
-		kernel->btf ? "the kernel has BTF" : "no BTF",
-		kernel->pmu ? "perf_event_open() takes uprobes"
-			    : "no uprobe PMU: tools define events in tracefs instead",
-		kernel->perf_paranoid);
+	if (kernel->pmu)
+		nw_pass(judge,
+			kernel->btf
+				? "the kernel has BTF, perf_event_open() takes uprobes, perf_event_paranoid is %d"
+				: "no BTF, perf_event_open() takes uprobes, perf_event_paranoid is %d",
+			kernel->perf_paranoid);
+	else
+		nw_pass(judge,
+			kernel->btf
+				? "the kernel has BTF, no uprobe PMU: tools define events in tracefs instead, perf_event_paranoid is %d"
+				: "no BTF, no uprobe PMU: tools define events in tracefs instead, perf_event_paranoid is %d",
+			kernel->perf_paranoid);
 	if (kernel->memlock < 1 << 20)
 		nw_pass(judge, "RLIMIT_MEMLOCK is %ju KiB, which kernels before 5.11 count",
 			kernel->memlock / 1024);

@@ -70,9 +70,15 @@ void nw_check_process(struct judge *judge)
 	case NW_PROCESS_ALIVE:
 		break;
 	}
-	nw_pass(judge, "%s is alive and runs %s%s", nw_who(process, who),
-		process->exe ? process->exe : "something unknown",
-		process->exe_deleted ? ", which has been deleted" : "");
+	if (process->exe)
+		nw_pass(judge,
+			process->exe_deleted
+				? "%s is alive and runs %s, which has been deleted"
+				: "%s is alive and runs %s",
+			nw_who(process, who), process->exe);
+	else
+		nw_pass(judge, "%s is alive and runs something unknown",
+			nw_who(process, who));
 	if (process->other_mounts)
 		nw_pass(judge, "it has other mounts or another root than we");
 	if (process->children.count)
@@ -156,19 +162,22 @@ static void blame_same_name(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_mapping_facts *mapping = facts->mapping;
-	bool outside = mapping->other_mounts;
 
-	if (outside)
+	if (mapping->other_mounts)
 		nw_blame(
 			judge, NW_CAUSE_OTHER_NAMESPACE,
-			"process %d runs %s (inode %ju) in its own mount namespace or root, not %s%s",
+			mapping->same_build
+				? "process %d runs %s (inode %ju) in its own mount namespace or root, not %s (the same build, but another copy)"
+				: "process %d runs %s (inode %ju) in its own mount namespace or root, not %s",
 			(int)mapping->pid, mapping->other_path, mapping->other_ino,
-			facts->path,
-			mapping->same_build ? " (the same build, but another copy)" : "");
+			facts->path);
 	else
-		nw_blame(judge, NW_CAUSE_OTHER_COPY, "process %d runs %s, not %s%s",
-			 (int)mapping->pid, mapping->other_path, facts->path,
-			 mapping->same_build ? " (the same build, but another copy)" : "");
+		nw_blame(
+			judge, NW_CAUSE_OTHER_COPY,
+			mapping->same_build
+				? "process %d runs %s, not %s (the same build, but another copy)"
+				: "process %d runs %s, not %s",
+			(int)mapping->pid, mapping->other_path, facts->path);
 	remedy_other(judge);
 }
 
@@ -179,7 +188,7 @@ static void blame_not_mapped(struct judge *judge)
 	char who[64];
 
 	if (!process && facts->kernel->tracefs)
-		return; /* who may not trace may not look at others' mappings either */
+		return; /* without the right to trace, the mappings of others are hidden, too */
 	bool possible = !nw_diagnosis_settled(judge->out);
 	if (!process) {
 		nw_blame(
@@ -194,11 +203,17 @@ static void blame_not_mapped(struct judge *judge)
 			 nw_who(process, who), facts->path);
 		nw_remedy_spec(judge, NULL, NULL, 0);
 	} else {
-		nw_blame(
-			judge, NW_CAUSE_OTHER_PROGRAM,
-			"%s runs %s, not %s: did it exec, or is the number of another process meant?",
-			nw_who(process, who),
-			process->exe ? process->exe : "another program", facts->path);
+		nw_who(process, who);
+		if (process->exe)
+			nw_blame(
+				judge, NW_CAUSE_OTHER_PROGRAM,
+				"%s runs %s, not %s: did it exec, or is the number of another process meant?",
+				who, process->exe, facts->path);
+		else
+			nw_blame(
+				judge, NW_CAUSE_OTHER_PROGRAM,
+				"%s runs another program, not %s: did it exec, or is the number of another process meant?",
+				who, facts->path);
 		remedy_search(judge);
 	}
 }
@@ -216,9 +231,11 @@ void nw_check_mapping(struct judge *judge)
 		return;
 	}
 	if (mapping->other) {
-		nw_fails(judge, "process %d maps %s%s (inode %ju) instead",
-			 (int)mapping->pid, mapping->other_path,
-			 mapping->other_deleted ? ", deleted" : "", mapping->other_ino);
+		nw_fails(judge,
+			 mapping->other_deleted
+				 ? "process %d maps %s, deleted (inode %ju) instead"
+				 : "process %d maps %s (inode %ju) instead",
+			 (int)mapping->pid, mapping->other_path, mapping->other_ino);
 		if (mapping->instead == NW_INSTEAD_SAME_PATH)
 			blame_same_path(judge);
 		else

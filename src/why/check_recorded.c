@@ -18,8 +18,8 @@ static uint64_t grown(uint64_t before, uint64_t after)
 static bool find_after(const struct nw_facts *facts, const struct nw_foreign_event *before,
 		       struct events *out)
 {
-	const nw_foreign_events *list = facts->others_after ? facts->others_after
-							    : facts->others;
+	const nw_foreign_events *list = facts->foreign_after ? facts->foreign_after
+							     : facts->foreign;
 
 	nw_vec_each (list, after) {
 		if (strcmp(after->group, before->group) != 0 ||
@@ -209,8 +209,8 @@ static void check_enabled(struct judge *judge, const struct events *e)
 	if (!saw || !text) {
 		judge->failed = true;
 	} else if (fine) {
-		nw_pass(judge, "%s%s", saw,
-			e->after->pid_filter ? ", of some threads only" : "");
+		nw_pass(judge, e->after->pid_filter ? "%s, of some threads only" : "%s",
+			saw);
 	} else {
 		nw_fails(judge, "%s", saw);
 		nw_blame(judge, losses[i].cause, "%s", text);
@@ -231,9 +231,9 @@ void nw_check_recorded(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	size_t seen = 0;
 
-	if (!facts->others)
+	if (!facts->foreign)
 		return;
-	nw_vec_each (facts->others, before) {
+	nw_vec_each (facts->foreign, before) {
 		struct events e;
 		if (!nw_point_at(facts, before->offset) || !find_after(facts, before, &e))
 			continue;

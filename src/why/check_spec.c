@@ -13,15 +13,19 @@ static void blame_script(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_process_facts *process = facts->process;
 
-	nw_blame(
-		judge, NW_CAUSE_SCRIPT,
-		"%s is a script (%s), not a program: the program that it starts is another file%s%s",
-		facts->path, facts->script, process && process->exe ? ", here " : "",
-		process && process->exe ? process->exe : "");
-	if (process && process->exe)
+	if (process && process->exe) {
+		nw_blame(
+			judge, NW_CAUSE_SCRIPT,
+			"%s is a script (%s), not a program: the program that it starts is another file, here %s",
+			facts->path, facts->script, process->exe);
 		nw_remedy_spec(judge, process->exe, NULL, 0);
-	else
+	} else {
+		nw_blame(
+			judge, NW_CAUSE_SCRIPT,
+			"%s is a script (%s), not a program: the program that it starts is another file",
+			facts->path, facts->script);
 		nw_remedy_file(judge, "cat", facts->path, "");
+	}
 }
 
 void nw_check_file(struct judge *judge)
@@ -90,7 +94,7 @@ static void blame_import(struct judge *judge)
 	nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
 }
 
-/* All names that the file has. */
+/* List the names of all functions of the file. */
 static void remedy_names(struct judge *judge)
 {
 	nw_remedy_file(judge,
@@ -99,7 +103,7 @@ static void remedy_names(struct judge *judge)
 		       judge->facts->image->path, "");
 }
 
-/* Where the file has the name: each place that can be meant. */
+/* List the symbols of that name, so that the user can choose one. */
 static void remedy_symbol(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -176,9 +180,13 @@ static void blame_missing(struct judge *judge)
 			"# install its debug symbols (build-id %s), or give the file offset: uprobe:%s:0xOFFSET",
 			facts->image->build_id, path);
 	} else {
-		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
-			 "there is no function '%s' in %s%s%s", name, path,
-			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
+		if (symbol->near)
+			nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+				 "there is no function '%s' in %s; near: %s", name, path,
+				 symbol->near);
+		else
+			nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+				 "there is no function '%s' in %s", name, path);
 		remedy_names(judge);
 	}
 }
@@ -188,18 +196,20 @@ static void blame_ifunc(struct judge *judge)
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_symbol_facts *symbol = facts->symbol;
 
-	nw_blame(
-		judge, NW_CAUSE_SYMBOL_IFUNC,
-		"'%s' is an ifunc: its address is that of a resolver that runs once, at start; %s%s",
-		facts->spec->name,
-		symbol->implementation ? "what the process runs is "
-				       : "with -p PID nopwatch finds what a process runs",
-		symbol->implementation ? symbol->implementation : "");
-	if (symbol->implementation)
+	if (symbol->implementation) {
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_IFUNC,
+			"'%s' is an ifunc: its address is that of a resolver that runs once, at start; what the process runs is %s",
+			facts->spec->name, symbol->implementation);
 		nw_remedy_spec(judge, symbol->implementation_file, symbol->implementation,
 			       0);
-	else
+	} else {
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_IFUNC,
+			"'%s' is an ifunc: its address is that of a resolver that runs once, at start; with -p PID nopwatch finds what a process runs",
+			facts->spec->name);
 		remedy_symbol(judge);
+	}
 }
 
 /* The kernel takes a breakpoint there without an error, and never reports a hit. */
@@ -288,10 +298,19 @@ void nw_check_symbol(struct judge *judge)
 			 facts->image->path);
 		break;
 	case NW_SYMBOL_MISSING:
-		nw_fails(judge, "%s %s no function '%s'%s", facts->image->path,
-			 facts->symbol->stripped ? "is stripped and has" : "has",
-			 facts->spec->name,
-			 facts->symbol->inlined > 0 ? ", only inlined copies" : "");
+		if (facts->symbol->inlined > 0)
+			nw_fails(
+				judge,
+				facts->symbol->stripped
+					? "%s is stripped and has no function '%s', only inlined copies"
+					: "%s has no function '%s', only inlined copies",
+				facts->image->path, facts->spec->name);
+		else
+			nw_fails(judge,
+				 facts->symbol->stripped
+					 ? "%s is stripped and has no function '%s'"
+					 : "%s has no function '%s'",
+				 facts->image->path, facts->spec->name);
 		blame_missing(judge);
 		break;
 	}
@@ -306,10 +325,12 @@ static void blame_no_notes(struct judge *judge)
 	struct nw_error err;
 
 	nw_image_explain(image, &err);
-	nw_blame(judge, NW_CAUSE_NO_NOTES,
-		 "%s has no USDT probes at all: nothing to probe%s", image->path,
-		 strstr(image->path, "libjvm") ? " (a JDK built without --enable-dtrace)"
-					       : "");
+	nw_blame(
+		judge, NW_CAUSE_NO_NOTES,
+		strstr(image->path, "libjvm")
+			? "%s has no USDT probes at all: nothing to probe (a JDK built without --enable-dtrace)"
+			: "%s has no USDT probes at all: nothing to probe",
+		image->path);
 	nw_remedy_file(judge, "readelf -n", image->path, "");
 	nw_remedy(judge, "# %s", *err.hint ? err.hint : err.what);
 }
@@ -352,9 +373,12 @@ static void blame_no_such_probe(struct judge *judge)
 
 	nw_fails(judge, "none of the %zu notes of %s fits", facts->image->sites.count,
 		 facts->image->path);
-	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "%s%s%s",
-		 why ? why->what : "there is no such probe", why && *why->hint ? "; " : "",
-		 why ? why->hint : "");
+	if (!why)
+		nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "there is no such probe");
+	else if (*why->hint)
+		nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "%s; %s", why->what, why->hint);
+	else
+		nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE, "%s", why->what);
 	nw_remedy_file(judge, "nopwatch list", facts->image->path, "");
 }
 
@@ -402,8 +426,9 @@ static void check_notes_found(struct judge *judge)
 	size_t probe = 0, point = 0, semaphores = count_semaphores(facts);
 	size_t sites = nw_count_points(facts);
 
-	nw_pass(judge, "%zu site%s, %s", sites, sites == 1 ? "" : "s",
-		semaphores ? "with a semaphore" : "no semaphore");
+	nw_pass(judge,
+		semaphores ? "%zu site%s, with a semaphore" : "%zu site%s, no semaphore",
+		sites, sites == 1 ? "" : "s");
 	if (semaphores > 1)
 		nw_pass(judge,
 			"%zu different semaphores: a tool that raises one of them misses the other sites",
@@ -465,7 +490,7 @@ static bool blame_thumb_offset(struct judge *judge)
 	return false;
 }
 
-/* An offset that is none: is it an address? */
+/* The offset lies in no code of the file: perhaps it is an address. */
 static void blame_offset(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -697,8 +722,9 @@ void nw_check_return(struct judge *judge)
 	if (!back || !facts->image || facts->force)
 		return;
 	const struct nw_point *at = return_point(facts);
-	bool others = facts->tool != NULL; /* their return probes are the kernel's */
-	if (facts->image->go && (!at || !at->is_exit || others))
+	/* other tools' return probes are always the kernel's */
+	bool exits = at && at->is_exit && !facts->tool;
+	if (facts->image->go && !exits)
 		blame_return(
 			judge, NW_CAUSE_RETURN_GO,
 			at && at->hazard
@@ -706,7 +732,7 @@ void nw_check_return(struct judge *judge)
 				: "it is Go code, whose stacks move: a return probe there crashes the process");
 	else if (at && at->hazard)
 		blame_return(judge, NW_CAUSE_RETURN_EXCEPTION, at->hazard);
-	else if (at && at->is_exit && !others)
+	else if (exits)
 		nw_pass(judge,
 			"measured by its return instructions, as a return probe of the kernel's would do harm there");
 	else if (facts->process && facts->process->seccomp > 0)

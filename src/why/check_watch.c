@@ -112,11 +112,17 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 
 	nw_fails(judge, "no hit in %.3g s", (double)watch->elapsed_ns / 1e9);
 	if (watch->exec_seen) {
-		nw_blame(
-			judge, NW_CAUSE_EXECED,
-			"%s began to run another program (%s) meanwhile, and probes do not follow an exec",
-			nw_who(facts->process, who),
-			watch->exe_after ? watch->exe_after : "unknown");
+		nw_who(facts->process, who);
+		if (watch->exe_after)
+			nw_blame(
+				judge, NW_CAUSE_EXECED,
+				"%s began to run another program (%s) meanwhile, and probes do not follow an exec",
+				who, watch->exe_after);
+		else
+			nw_blame(
+				judge, NW_CAUSE_EXECED,
+				"%s began to run another program (unknown) meanwhile, and probes do not follow an exec",
+				who);
 		return;
 	}
 	if (watch->ended) {
@@ -130,25 +136,24 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 	if (nw_blame_switch(judge))
 		return;
 	bool inlined = nw_diagnosis_has(judge->out, NW_CAUSE_SYMBOL_INLINED);
+	double seconds = (double)watch->elapsed_ns / 1e9;
+	if (facts->interposed) {
+		nw_blame(
+			judge, NW_CAUSE_NOT_EXECUTED,
+			inlined ? "everything is in place; the code was not executed in the last %.3g s, and the function was inlined elsewhere, and calls by name reach %s"
+				: "everything is in place; the code was not executed in the last %.3g s, and calls by name reach %s",
+			seconds, facts->interposed);
+		return; /* its remedy is better than to wait */
+	}
 	nw_blame(
 		judge, NW_CAUSE_NOT_EXECUTED,
-		"everything is in place; the code was not executed in the last %.3g s%s%s%s",
-		(double)watch->elapsed_ns / 1e9,
-		inlined ? ", and the function was inlined elsewhere" : "",
-		facts->interposed ? ", and calls by name reach " : "",
-		facts->interposed ? facts->interposed : "");
-	if (!facts->interposed) /* whose remedy is better than to wait */
-		nw_remedy_again(judge, "", "-d 1m");
+		inlined ? "everything is in place; the code was not executed in the last %.3g s, and the function was inlined elsewhere"
+			: "everything is in place; the code was not executed in the last %.3g s",
+		seconds);
+	nw_remedy_again(judge, "", "-d 1m");
 }
 
-/* A file that programs of all kinds load: the process runs something else itself. */
-static bool is_shared(const struct nw_facts *facts)
-{
-	return facts->image && facts->process->exe_ino &&
-	       facts->image->ino != facts->process->exe_ino;
-}
-
-static void blame_others(struct judge *judge)
+static void blame_another(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_watch *watch = facts->watch;
@@ -171,7 +176,10 @@ static void blame_others(struct judge *judge)
 	}
 	nw_thousands(watch->other_hits, hits);
 	nw_fails(judge, "no hit in %s, %s in process %d", who, hits, (int)watch->other_pid);
-	if (is_shared(facts)) { /* everybody uses libc: that others do says nothing */
+	/* a library, as the process itself runs another file: others load it for reasons of their own */
+	bool shared = facts->image && facts->process->exe_ino &&
+		      facts->image->ino != facts->process->exe_ino;
+	if (shared) {
 		blame_silence(judge, watch);
 		return;
 	}
@@ -193,7 +201,7 @@ void nw_check_hit(struct judge *judge)
 		nw_pass(judge, "%s hits in %.3g s at %zu of %zu sites", hits,
 			(double)watch->elapsed_ns / 1e9, watch->sites_hit, watch->sites);
 	} else if (judge->facts->process && (watch->in_children || watch->other_hits)) {
-		blame_others(judge);
+		blame_another(judge);
 	} else {
 		blame_silence(judge, watch);
 	}

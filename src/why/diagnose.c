@@ -7,7 +7,7 @@
 
 #include "judge.h"
 
-/* Cheap before costly; what comes first is also the deeper cause. */
+/* In this order: of several causes, the one that an earlier check finds is behind the later ones. */
 static const struct {
 	const char *name;
 	void (*check)(struct judge *judge);
@@ -71,7 +71,7 @@ static bool belongs(const struct nw_diagnosis *diagnosis, enum nw_cause_kind kin
 	case NW_KIND_DANGER:
 	case NW_KIND_MAYBE:
 		return diagnosis->fires != 1;
-	default: /* what happens to hits matters where there are, or could be, some */
+	default: /* what keeps hits from being seen matters unless the probe does not fire */
 		return diagnosis->fires != 0;
 	}
 }
@@ -80,34 +80,6 @@ static void free_reason(struct nw_reason *reason)
 {
 	free(reason->text);
 	nw_strings_free(&reason->remedy);
-}
-
-/* Keep the reasons that belong, by kind and then in the order of the checks. */
-static void sort_reasons(struct nw_diagnosis *diagnosis, struct judge *judge)
-{
-	static const enum nw_cause_kind order[] = {
-		NW_KIND_SILENT, NW_KIND_DANGER, NW_KIND_OUTPUT, NW_KIND_MAYBE, NW_KIND_BPF};
-	NW_VEC(struct nw_reason) sorted = {0};
-
-	for (size_t i = 0; i < NW_COUNT(order); i++) {
-		nw_vec_each (&diagnosis->reasons, reason) {
-			if (kind_of(reason) != order[i] || !belongs(diagnosis, order[i]))
-				continue;
-			struct nw_reason *slot = nw_vec_add(&sorted);
-			if (!slot) {
-				judge->failed = true;
-				continue;
-			}
-			*slot = *reason;
-			*reason = (struct nw_reason){.cause = reason->cause};
-		}
-	}
-	nw_vec_each (&diagnosis->reasons, reason)
-		free_reason(reason);
-	nw_vec_free(&diagnosis->reasons);
-	diagnosis->reasons.item = sorted.item;
-	diagnosis->reasons.count = sorted.count;
-	diagnosis->reasons.room = sorted.room;
 }
 
 /* "the probe fires (1,532 hits in 5.00s at 2 of its 3 sites)" */
@@ -190,7 +162,30 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 		checks[i].check(&judge);
 	}
 	diagnosis.fires = judge_firing(facts, &diagnosis);
-	sort_reasons(&diagnosis, &judge);
+	/* Keep the reasons that belong, by kind and then in the order of the checks. */
+	static const enum nw_cause_kind order[] = {
+		NW_KIND_SILENT, NW_KIND_DANGER, NW_KIND_OUTPUT, NW_KIND_MAYBE, NW_KIND_BPF};
+	NW_VEC(struct nw_reason) sorted = {0};
+
+	for (size_t i = 0; i < NW_COUNT(order); i++) {
+		nw_vec_each (&diagnosis.reasons, reason) {
+			if (kind_of(reason) != order[i] || !belongs(&diagnosis, order[i]))
+				continue;
+			struct nw_reason *slot = nw_vec_add(&sorted);
+			if (!slot) {
+				judge.failed = true;
+				continue;
+			}
+			*slot = *reason;
+			*reason = (struct nw_reason){.cause = reason->cause};
+		}
+	}
+	nw_vec_each (&diagnosis.reasons, reason)
+		free_reason(reason);
+	nw_vec_free(&diagnosis.reasons);
+	diagnosis.reasons.item = sorted.item;
+	diagnosis.reasons.count = sorted.count;
+	diagnosis.reasons.room = sorted.room;
 	if (judge.failed || say_verdict(facts, &diagnosis) < 0 ||
 	    gather_remedies(&diagnosis) < 0) {
 		nw_diagnosis_free(&diagnosis);

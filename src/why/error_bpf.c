@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What tools that use BPF say, and what it means: bpftrace (0.14 to 0.26), bcc, libbpf, cilium/ebpf.
- * Where several rows fit, the first is the most special.
+ * Where several rows match, the first is the most specific.
  */
 #include "error_rows.h"
 

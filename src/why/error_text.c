@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A pasted error: the text is searched for the pattern of each row anywhere in it; * stands for what
- * varies within a line. The first row that fits is the most special.
+ * varies within a line. Of the rows that match, the first is the most specific.
  */
 #include <ctype.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static bool holds(const char *text, const char *pattern)
 	return false;
 }
 
-/* Has a row that was found said it more closely? "elf: failed to open" says all of "failed to open". */
+/* Is the pattern part of that of a row which was found before? "elf: failed to open" says more than
+ * "failed to open". */
 static bool is_said(const char *pattern, const struct nw_error_cause *const *found,
 		    size_t count)
 {

@@ -185,8 +185,11 @@ const char *nw_who(const struct nw_process_facts *process, char out[64])
 	struct nw_buf name = {0};
 
 	nw_buf_add_escaped(&name, process->comm, strlen(process->comm));
-	snprintf(out, 64, "process %d%s%.40s%s", (int)process->process,
-		 *process->comm ? " (" : "", nw_buf_str(&name), *process->comm ? ")" : "");
+	if (*process->comm)
+		snprintf(out, 64, "process %d (%.40s)", (int)process->process,
+			 nw_buf_str(&name));
+	else
+		snprintf(out, 64, "process %d", (int)process->process);
 	nw_buf_free(&name);
 	return out;
 }

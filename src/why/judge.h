@@ -26,13 +26,13 @@ void nw_remedy(struct judge *judge, const char *fmt, ...) nw_format(2, 3);
  * asked, -1: none), as commands of nopwatch and of bpftrace. */
 void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid);
 
-/* That of nopwatch alone, where those of BPF cannot work. */
+/* The same as a command of nopwatch only, where tools that use BPF cannot work. */
 void nw_remedy_stat(struct judge *judge, const char *path, const char *place, pid_t pid);
 /* A command with a file behind it, and an option or pipe behind that: "nm FILE | grep -w f". */
 void nw_remedy_file(struct judge *judge, const char *command, const char *path,
 		    const char *rest);
 
-/* The same question again, with an option more; before: "sudo ". */
+/* The same `nopwatch why` again with one option more; before: what stands in front of it ("sudo "). */
 void nw_remedy_again(struct judge *judge, const char *before, const char *option);
 
 /* 1,532 */

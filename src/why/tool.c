@@ -100,7 +100,7 @@ static int take_probe(struct nw_tool *tool, const char *text, size_t len)
 	}
 	if (len > 11 && strncmp(text, "tracepoint:", 11) == 0)
 		return nw_strings_add(&tool->events, text, len);
-	tool->others++;
+	tool->other_probes++;
 	return 0;
 }
 
@@ -165,14 +165,6 @@ static void read_filter(struct nw_tool *tool, const char *at, const char *end)
 	tool->filter = true;
 }
 
-static const char *filter_end(const char *at)
-{
-	at++;
-	while (*at && *at != '/')
-		at = *at == '"' ? skip_one(at) : at + 1;
-	return at;
-}
-
 static int take_program(struct nw_tool *tool, const char *at)
 {
 	while (*at) {
@@ -186,7 +178,9 @@ static int take_program(struct nw_tool *tool, const char *at)
 			return ret;
 		bool user = tool->specs.count > before;
 		if (*at == '/') {
-			const char *end = filter_end(at);
+			const char *end = at + 1;
+			while (*end && *end != '/')
+				end = *end == '"' ? skip_one(end) : end + 1;
 			if (user)
 				read_filter(tool, at + 1, end);
 			at = *end ? end + 1 : end;
@@ -197,7 +191,8 @@ static int take_program(struct nw_tool *tool, const char *at)
 		if (user)
 			read_action(tool, action, at,
 				    strncmp(tool->specs.item[before], "uret", 4) == 0);
-		if (at == start) /* nothing that can be read: no way on */
+		if (at ==
+		    start) /* no probe, filter or action: it cannot be read any further */
 			break;
 	}
 	return 0;

@@ -154,7 +154,7 @@ static uint64_t picture(const struct subject *s)
 		if (!bins) {
 			if (nw_bins_open(&binned, &bins, NULL) < 0)
 				die("cannot open");
-			nw_summary_tell_above(summary, nw_bins_least(bins));
+			nw_summary_emit_above(summary, nw_bins_least(bins));
 		}
 		for (size_t at = 0; at < count; at += some) {
 			if (nw_bins_reach(bins, many[at].time) < 0)

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../src/engine/kept_pages.h"
+#include "../../src/engine/page_history.h"
 #include "nopwatch/flight.h"
 #include "page_builder.h"
 #include "unit.h"
@@ -67,7 +67,7 @@ enum {
 };
 
 static struct nw_page_layout layout;
-static struct nw_kept_pages kept;
+static struct nw_page_history kept;
 
 /* Ten pages of CPU 1, whose events are of 100 to 109, 200 to 209, ... */
 static void fill(void)
@@ -81,10 +81,10 @@ static void fill(void)
 	}
 	ck_assert_uint_eq(cpu.pages.len, 10 * PAGE);
 	for (size_t i = 0; i < 10; i++)
-		ck_assert_int_eq(nw_pages_add(&kept, 1,
-					      (unsigned char *)cpu.pages.data + i * PAGE,
-					      PAGE),
-				 0);
+		ck_assert_int_eq(
+			nw_page_history_add(
+				&kept, 1, (unsigned char *)cpu.pages.data + i * PAGE, PAGE),
+			0);
 	cpu_free(&cpu);
 }
 
@@ -92,7 +92,7 @@ static void check_cut(uint64_t since, uint64_t from, uint64_t size)
 {
 	nw_recorded_cpus cpus = {0};
 
-	ck_assert_int_eq(nw_pages_cut(&kept, since, &cpus), 0);
+	ck_assert_int_eq(nw_page_history_cut(&kept, since, &cpus), 0);
 	ck_assert_uint_eq(cpus.count, 2);
 	ck_assert_uint_eq(cpus.item[0].size, 0);
 	ck_assert_uint_eq(cpus.item[1].from, from * PAGE);
@@ -106,19 +106,19 @@ START_TEST(pages_are_kept_from_a_time_on)
 	static const unsigned char blank[PAGE];
 
 	layout = page_layout(PAGE, 8);
-	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	kept = (struct nw_page_history){.path = ".", .layout = &layout, .blank = blank};
 	fill();
 	check_cut(1, 0, 10);
 	check_cut(399, 2, 8); /* the page before 400 may have something */
 	check_cut(400, 3, 7);
 	check_cut(5000, 9, 1);
-	nw_pages_forget(&kept, 405);
+	nw_page_history_forget(&kept, 405);
 	check_cut(1, 3, 7);
 	check_cut(900, 8, 2);
-	nw_pages_forget(&kept, UINT64_MAX);
+	nw_page_history_forget(&kept, UINT64_MAX);
 	fill();
 	check_cut(1, 0, 10);
-	nw_pages_free(&kept);
+	nw_page_history_free(&kept);
 }
 END_TEST
 
@@ -134,7 +134,7 @@ static void check_written(uint64_t since, size_t events)
 	size_t seen = 0;
 
 	page_header_text(&layout, &parts.header_page);
-	ck_assert_int_eq(nw_pages_cut(&kept, since, &cpus), 0);
+	ck_assert_int_eq(nw_page_history_cut(&kept, since, &cpus), 0);
 	ck_assert_int_eq(
 		nw_recording_write(fd, &parts, PAGE, cpus.item, (uint32_t)cpus.count, &err),
 		0);
@@ -165,7 +165,7 @@ START_TEST(a_recording_begins_with_the_first_event_that_is_wanted)
 	static const unsigned char blank[PAGE];
 
 	layout = page_layout(PAGE, 8);
-	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	kept = (struct nw_page_history){.path = ".", .layout = &layout, .blank = blank};
 	fill();
 	check_written(1, 100);
 	check_written(100, 100);
@@ -175,22 +175,22 @@ START_TEST(a_recording_begins_with_the_first_event_that_is_wanted)
 	check_written(200, 90);
 	check_written(1009, 1);
 	check_written(1010, 0);
-	nw_pages_free(&kept);
+	nw_page_history_free(&kept);
 }
 END_TEST
 
 START_TEST(a_hole_in_time_is_marked_where_it_is)
 {
 	static const unsigned char blank[PAGE];
-	static const struct nw_kept_hole holes[] = {{303, 306}, {307, 308}, {550, 600}};
+	static const struct nw_history_hole holes[] = {{303, 306}, {307, 308}, {550, 600}};
 	struct nw_page page;
 	unsigned char bytes[PAGE];
 	size_t marked = 0, events = 0;
 
 	layout = page_layout(PAGE, 8);
-	kept = (struct nw_kept_pages){.path = ".", .layout = &layout, .blank = blank};
+	kept = (struct nw_page_history){.path = ".", .layout = &layout, .blank = blank};
 	for (size_t i = 0; i < NW_COUNT(holes); i++)
-		*(struct nw_kept_hole *)nw_vec_add(&kept.holes) = holes[i];
+		*(struct nw_history_hole *)nw_vec_add(&kept.holes) = holes[i];
 	fill();
 	check_cut(306, 3, 9); /* two pages more than were added */
 	for (size_t i = 0; i < 13; i++) {
@@ -209,7 +209,7 @@ START_TEST(a_hole_in_time_is_marked_where_it_is)
 	}
 	ck_assert_uint_eq(marked, NW_COUNT(holes));
 	ck_assert_uint_eq(events, 100);
-	nw_pages_free(&kept);
+	nw_page_history_free(&kept);
 }
 END_TEST
 

@@ -20,7 +20,7 @@ static int look_until(struct nw_health *health, uint64_t runs)
 	int ret = 0;
 
 	while (ret >= 0 && health->runs < runs) {
-		ret = nw_health_look(health, &err);
+		ret = nw_health_check(health, &err);
 		nanosleep(&moment, NULL);
 	}
 	return ret;
@@ -54,7 +54,7 @@ START_TEST(one_that_hangs_fails)
 {
 	struct nw_health health = {.command = "sleep 1000 & wait", .timeout_ns = 50000000};
 
-	ck_assert_int_eq(nw_health_look(&health, &err), 0);
+	ck_assert_int_eq(nw_health_check(&health, &err), 0);
 	ck_assert_int_eq(look_until(&health, 1), 1);
 	ck_assert_str_eq(health.reason, "did not end within 0.05 s");
 	ck_assert_int_eq(health.pid, 0);
@@ -75,7 +75,7 @@ START_TEST(what_no_shell_finds_is_an_error)
 		"--until-cmd 'nopwatch-no-such-command': the shell cannot find it");
 	ck_assert_int_eq(look_until(&killed, 1), 1);
 	ck_assert_str_eq(killed.reason, "was killed by signal 9");
-	ck_assert_int_eq(nw_health_look(&none, &err), 0);
+	ck_assert_int_eq(nw_health_check(&none, &err), 0);
 	nw_health_stop(&none);
 }
 END_TEST

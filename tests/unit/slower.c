@@ -42,6 +42,7 @@ static bool span(uint32_t kind, uint64_t latency)
 	ck_assert(!nw_slow_watch_span(watch, &event, &slow));
 	event.moment = NW_SPAN_ENDS;
 	event.hit = &end;
+	event.latency = end.time - event.start;
 	return nw_slow_watch_span(watch, &event, &slow);
 }
 

@@ -188,12 +188,12 @@ START_TEST(groups_beyond_the_limit_share_one)
 	hit(START, 2, 100, group("else"));
 	ck_assert_uint_eq(nw_summary_groups(summary), MOST_GROUPS + 1);
 	expect(MOST_GROUPS, "(others): 2+0, 0=0, 0 0 0");
-	ck_assert_uint_eq(nw_summary_others(summary), 4);
+	ck_assert_uint_eq(nw_summary_overflow_groups(summary), 4);
 	for (int i = 0; i < 2 * MOST_GROUPS; i++) { /* each twice */
 		snprintf(name, sizeof(name), "h%d", i % MOST_GROUPS);
 		ck_assert_int_eq(group(name), MOST_GROUPS);
 	}
-	ck_assert_uint_eq(nw_summary_others(summary), MOST_GROUPS + 4);
+	ck_assert_uint_eq(nw_summary_overflow_groups(summary), MOST_GROUPS + 4);
 	teardown();
 }
 END_TEST

@@ -414,11 +414,11 @@ START_TEST(a_line_that_names_another_process_is_of_a_stranger)
 	const struct nw_tasks_options options = {.pids = wanted, .pid_count = 1};
 
 	ck_assert_int_eq(nw_tasks_open(&options, &tasks), 0);
-	nw_tasks_tell(tasks, 10, 10, "parent", 6);
-	nw_tasks_tell(tasks, 11, 10, "thread", 6);
-	nw_tasks_tell(tasks, 12, 0, "whose", 5);
-	nw_tasks_tell(tasks, 20, 20, "child", 5);
-	nw_tasks_tell(tasks, 21, 20, "its", 3);
+	nw_tasks_set(tasks, 10, 10, "parent", 6);
+	nw_tasks_set(tasks, 11, 10, "thread", 6);
+	nw_tasks_set(tasks, 12, 0, "whose", 5);
+	nw_tasks_set(tasks, 20, 20, "child", 5);
+	nw_tasks_set(tasks, 21, 20, "its", 3);
 	ck_assert(nw_tasks_get(tasks, 10)->wanted && nw_tasks_get(tasks, 11)->wanted);
 	ck_assert(nw_tasks_get(tasks, 12)->wanted);
 	ck_assert(!nw_tasks_get(tasks, 20)->wanted && !nw_tasks_get(tasks, 21)->wanted);

@@ -530,8 +530,8 @@ static void setup_event(void)
 	before.item = &event_before;
 	after.item = &event_after;
 	before.count = after.count = 1;
-	facts.others = &before;
-	facts.others_after = &after;
+	facts.foreign = &before;
+	facts.foreign_after = &after;
 }
 
 START_TEST(events_in_the_way_are_named)

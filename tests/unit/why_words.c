@@ -46,7 +46,7 @@ START_TEST(one_liners_are_read)
 	ck_assert_uint_eq(tool.specs.count, 1);
 	ck_assert_str_eq(tool.specs.item[0], "uprobe:/a/b:f");
 	ck_assert(tool.wants_string && tool.filter);
-	ck_assert_uint_eq(tool.others, 1);
+	ck_assert_uint_eq(tool.other_probes, 1);
 	ck_assert_int_eq(tool.pid, 0);
 	nw_tool_free(&tool);
 	ck_assert_int_eq(PARSE("bpftrace", "-e", "uprobe:/a:f /pid == 12/ { @ = 1 }"), 0);

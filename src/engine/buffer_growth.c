@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* See room.h. */
+/* See buffer_growth.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "room.h"
+#include "buffer_growth.h"
 
 #define LOOK_NS UINT64_C(1000000000)
 #define STEP_NS   \
@@ -53,16 +53,16 @@ static uint64_t most_per_cpu(const struct nw_run *run)
 	return most;
 }
 
-static void tell_short(struct nw_room *room, const struct nw_run *run, uint64_t reach,
-		       const char *why)
+static void warn_short(struct nw_buffer_growth *growth, const struct nw_run *run,
+		       uint64_t reach, const char *why)
 {
 	char holds[16], wanted[16];
 
-	if (room->told)
+	if (growth->told)
 		return;
-	room->told = true;
+	growth->told = true;
 	nw_duration_text(reach, holds);
-	nw_duration_text(room->keep_ns, wanted);
+	nw_duration_text(growth->keep_ns, wanted);
 	nw_run_notice(run,
 		      "the ring buffer (%" PRIu64
 		      " KiB per CPU) holds the last %s only, at this rate, not %s: %s",
@@ -70,34 +70,34 @@ static void tell_short(struct nw_room *room, const struct nw_run *run, uint64_t 
 }
 
 /* Is it too small? Then how large it is to be. */
-static void look(struct nw_room *room, const struct nw_run *run)
+static void choose_target(struct nw_buffer_growth *growth, const struct nw_run *run)
 {
 	uint64_t size = nw_session_buffer(run->session), reach = find_reach(run);
 
-	if (reach >= room->wanted_ns)
+	if (reach >= growth->wanted_ns)
 		return;
-	double bytes = (double)size * 1.25 * (double)room->wanted_ns /
+	double bytes = (double)size * 1.25 * (double)growth->wanted_ns /
 		       (double)nw_max64(reach, 1);
-	uint64_t most = room->fixed ? 0 : most_per_cpu(run);
-	if (room->fixed)
-		tell_short(room, run, reach, "-b makes it larger");
+	uint64_t most = growth->fixed ? 0 : most_per_cpu(run);
+	if (growth->fixed)
+		warn_short(growth, run, reach, "-b makes it larger");
 	else if (bytes < (double)most)
-		room->target = (uint64_t)bytes;
+		growth->target = (uint64_t)bytes;
 	else if (most > size + size / 4)
-		room->target = most;
+		growth->target = most;
 	else
-		tell_short(
-			room, run, reach,
+		warn_short(
+			growth, run, reach,
 			"an eighth of the free memory is the most it may have without -b");
 }
 
-static void tell_grown(const struct nw_room *room, const struct nw_run *run)
+static void report_grown(const struct nw_buffer_growth *growth, const struct nw_run *run)
 {
 	char took[16];
 
 	if (!run->request->verbose)
 		return;
-	nw_duration_text(room->missing_ns, took);
+	nw_duration_text(growth->missing_ns, took);
 	nw_run_notice(
 		run,
 		"the ring buffer has %" PRIu64
@@ -106,41 +106,43 @@ static void tell_grown(const struct nw_room *room, const struct nw_run *run)
 }
 
 /* The kernel takes the longer the more it is given, and how long for so much is not known before. */
-static int grow(struct nw_room *room, const struct nw_run *run, struct nw_kept_pages *kept)
+static int grow(struct nw_buffer_growth *growth, const struct nw_run *run,
+		struct nw_page_history *history)
 {
 	uint64_t size = nw_session_buffer(run->session);
-	uint64_t step = room->step ? room->step : FIRST_STEP;
-	struct nw_kept_hole *hole = nw_vec_add(&kept->holes);
+	uint64_t step = growth->step ? growth->step : FIRST_STEP;
+	struct nw_history_hole *hole = nw_vec_add(&history->holes);
 	struct nw_error err;
 
 	if (!hole)
 		return -ENOMEM;
-	step = nw_min64(step, room->target - size);
+	step = nw_min64(step, growth->target - size);
 	hole->from = nw_session_now(run->session);
 	int ret = nw_session_grow(run->session, size + step, &err);
 	hole->until = nw_session_now(run->session);
 	uint64_t took = nw_max64(hole->until - hole->from, 1000);
-	room->missing_ns += took;
-	room->step = (uint64_t)((double)step * (double)STEP_NS / (double)took);
-	room->step = nw_max64(nw_min64(room->step, MOST_STEP), FIRST_STEP / 4);
+	growth->missing_ns += took;
+	growth->step = (uint64_t)((double)step * (double)STEP_NS / (double)took);
+	growth->step = nw_max64(nw_min64(growth->step, MOST_STEP), FIRST_STEP / 4);
 	if (ret < 0) {
-		room->fixed = true;
-		tell_short(room, run, find_reach(run), err.what);
-	} else if (nw_session_buffer(run->session) >= room->target) {
-		tell_grown(room, run);
+		growth->fixed = true;
+		warn_short(growth, run, find_reach(run), err.what);
+	} else if (nw_session_buffer(run->session) >= growth->target) {
+		report_grown(growth, run);
 	}
 	return 0;
 }
 
-int nw_room_keep(struct nw_room *room, struct nw_run *run, struct nw_kept_pages *kept)
+int nw_buffer_growth_check(struct nw_buffer_growth *growth, struct nw_run *run,
+			   struct nw_page_history *history)
 {
 	uint64_t now = nw_session_now(run->session);
 
-	if (now - room->looked_at >= LOOK_NS) {
-		room->looked_at = now;
-		look(room, run);
+	if (now - growth->looked_at >= LOOK_NS) {
+		growth->looked_at = now;
+		choose_target(growth, run);
 	}
-	return !room->fixed && nw_session_buffer(run->session) < room->target
-		       ? grow(room, run, kept)
+	return !growth->fixed && nw_session_buffer(run->session) < growth->target
+		       ? grow(growth, run, history)
 		       : 0;
 }

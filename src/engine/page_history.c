@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* See kept_pages.h. */
+/* See page_history.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kept_pages.h"
+#include "page_history.h"
 #include "recorder.h"
 
-static int open_file(const struct nw_kept_pages *pages)
+static int open_file(const struct nw_page_history *pages)
 {
 #ifdef SYS_memfd_create
 	enum {
@@ -24,10 +24,10 @@ static int open_file(const struct nw_kept_pages *pages)
 	return nw_nameless_file(pages->path);
 }
 
-static struct nw_kept_cpu *find_cpu(struct nw_kept_pages *pages, uint32_t cpu)
+static struct nw_history_cpu *find_cpu(struct nw_page_history *pages, uint32_t cpu)
 {
 	while (pages->cpus.count <= cpu) {
-		struct nw_kept_cpu *fresh = nw_vec_add(&pages->cpus);
+		struct nw_history_cpu *fresh = nw_vec_add(&pages->cpus);
 		if (!fresh)
 			return NULL;
 		fresh->fd = -1;
@@ -35,7 +35,7 @@ static struct nw_kept_cpu *find_cpu(struct nw_kept_pages *pages, uint32_t cpu)
 	return &pages->cpus.item[cpu];
 }
 
-static int write_page(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu,
+static int write_page(const struct nw_page_history *pages, struct nw_history_cpu *cpu,
 		      const unsigned char *bytes, size_t len)
 {
 	struct nw_page page;
@@ -54,7 +54,7 @@ static int write_page(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu
 }
 
 /* Readers are told by a mark at the beginning of a page: so one begins behind each hole. */
-static int write_around(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu,
+static int write_around(const struct nw_page_history *pages, struct nw_history_cpu *cpu,
 			const unsigned char *bytes, size_t len, unsigned char *parts)
 {
 	const struct nw_page_layout *layout = pages->layout;
@@ -78,10 +78,10 @@ static int write_around(const struct nw_kept_pages *pages, struct nw_kept_cpu *c
 	return ret < 0 ? ret : write_page(pages, cpu, bytes, len);
 }
 
-int nw_pages_add(struct nw_kept_pages *pages, uint32_t number, const unsigned char *bytes,
-		 size_t len)
+int nw_page_history_add(struct nw_page_history *pages, uint32_t number,
+			const unsigned char *bytes, size_t len)
 {
-	struct nw_kept_cpu *cpu = find_cpu(pages, number);
+	struct nw_history_cpu *cpu = find_cpu(pages, number);
 
 	if (!cpu)
 		return -ENOMEM;
@@ -95,7 +95,7 @@ int nw_pages_add(struct nw_kept_pages *pages, uint32_t number, const unsigned ch
 }
 
 /* The first page that has something of this time on: what is in it ends where the next begins. */
-static size_t first_since(const struct nw_kept_cpu *cpu, uint64_t from)
+static size_t first_since(const struct nw_history_cpu *cpu, uint64_t from)
 {
 	size_t first = 0;
 
@@ -104,7 +104,8 @@ static size_t first_since(const struct nw_kept_cpu *cpu, uint64_t from)
 	return first;
 }
 
-int nw_pages_cut(const struct nw_kept_pages *pages, uint64_t since, nw_recorded_cpus *out)
+int nw_page_history_cut(const struct nw_page_history *pages, uint64_t since,
+			nw_recorded_cpus *out)
 {
 	nw_vec_each (&pages->cpus, cpu) {
 		struct nw_recorded_cpu *part = nw_vec_add(out);
@@ -120,7 +121,7 @@ int nw_pages_cut(const struct nw_kept_pages *pages, uint64_t since, nw_recorded_
 }
 
 /* Give pages back at the beginning of the file; what stays keeps its place. */
-static void give_back(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu,
+static void give_back(const struct nw_page_history *pages, struct nw_history_cpu *cpu,
 		      size_t count)
 {
 	cpu->forgotten += count;
@@ -133,7 +134,7 @@ static void give_back(const struct nw_kept_pages *pages, struct nw_kept_cpu *cpu
 		errno = 0;
 }
 
-void nw_pages_forget(struct nw_kept_pages *pages, uint64_t before)
+void nw_page_history_forget(struct nw_page_history *pages, uint64_t before)
 {
 	nw_vec_each (&pages->cpus, cpu) {
 		if (cpu->fd < 0)
@@ -151,9 +152,9 @@ void nw_pages_forget(struct nw_kept_pages *pages, uint64_t before)
 	}
 }
 
-void nw_pages_free(struct nw_kept_pages *pages)
+void nw_page_history_free(struct nw_page_history *pages)
 {
-	nw_pages_forget(pages, UINT64_MAX);
+	nw_page_history_forget(pages, UINT64_MAX);
 	nw_vec_free(&pages->cpus);
 	nw_vec_free(&pages->holes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whoever listens is told what becomes of each span. */
+/* What becomes of each span goes to the listener, and to what counts states and costs of spans. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static void add_cost(struct nw_summary *s, const struct nw_span_event *event)
 		nw_histogram_add(row->cost, ns);
 }
 
-static void tell(struct nw_summary *s, const struct nw_span_event *happened)
+static void emit(struct nw_summary *s, const struct nw_span_event *happened)
 {
 	struct nw_span_event event = *happened;
 	struct nw_span_states states;
@@ -58,18 +58,18 @@ static void tell(struct nw_summary *s, const struct nw_span_event *happened)
 		add_states(s, &event);
 	if (s->self_cost)
 		add_cost(s, &event);
-	s->begun_told |= event.moment == NW_SPAN_BEGINS;
+	s->begin_emitted |= event.moment == NW_SPAN_BEGINS;
 	if (s->options.listener)
 		s->options.listener(s->options.listener_arg, &event);
 }
 
-void nw_tell_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
-		 uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
-		 int64_t group)
+void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
+		      int64_t group)
 {
 	bool nothing = moment == NW_SPAN_ENDS_NOTHING;
 
-	tell(s, &(struct nw_span_event){
+	emit(s, &(struct nw_span_event){
 			.moment = moment,
 			.span = span,
 			.key = key,
@@ -85,13 +85,13 @@ void nw_tell_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span
 		});
 }
 
-void nw_tell_gone(struct nw_summary *s, uint32_t span, uint64_t key,
-		  const struct nw_start *start, const char *why)
+void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
+		       const struct nw_start *start, const char *why)
 {
 	bool open = s->finished && strcmp(why, "unmatched") == 0;
 
 	if (start->group != NW_HIDDEN)
-		tell(s, &(struct nw_span_event){
+		emit(s, &(struct nw_span_event){
 				.moment = open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS,
 				.span = span,
 				.key = key,
