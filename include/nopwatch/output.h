@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what there is to show as text, JSON lines, CSV, OpenMetrics, Perfetto's timelines or a page of
- * HTML, into a
- * string buffer that somebody else writes. Text is for people: aligned tables with units. JSON and CSV
+ * output: what there is to show as text, JSON lines, CSV, OpenMetrics, Perfetto's timelines, folded stacks or a page
+ * of HTML, appended to a string buffer that somebody else writes away. Text is for people: aligned tables with units. JSON and CSV
  * are for programs: integer nanoseconds, names that do not change.
  */
 #ifndef NOPWATCH_OUTPUT_H
@@ -271,12 +270,13 @@ struct nw_output_format {
 	bool shows[NW_SHOWS_COUNT];
 	bool for_people; /* tables and titles; what is long goes through a pager */
 	bool cumulative; /* every report is of everything so far: counters that only grow */
-	bool spans;	 /* events: is told of spans, too */
-	bool bins;	 /* reports: draws what happened when */
-	bool states;	 /* it shows what threads did in spans, */
-	bool stacks;	 /* who called, */
-	bool only_stacks; /* and nothing else */
-	bool binary;	  /* nothing for a terminal */
+	bool spans;	 /* events: span() is called, too */
+	bool bins;	 /* reports: shows what happened when, so bins are kept */
+	bool states;	 /* can show what threads did in spans (--states) */
+	bool costs;	 /* can show what the probes have added to spans */
+	bool stacks;	 /* can show who called (--stack) */
+	bool only_stacks; /* shows stacks and nothing else */
+	bool binary;	  /* is refused on a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
 	void (*free)(struct nw_output *output); /* what the state points to */

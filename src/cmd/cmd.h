@@ -18,12 +18,14 @@
 
 /* ---- options ------------------------------------------------------------------------ */
 
+typedef NW_VEC(const char *) nw_args_texts;
+
 /* What the command line said. One set for all commands; the same letter means the same. */
 struct nw_args {
 	const char *command;
-	char *const *argv;	    /* all of it, the command first */
-	NW_VEC(const char *) words; /* what is no option, up to -- */
-	char **cmd;		    /* behind --, NULL: there is none */
+	char *const *argv;   /* all of it, the command first */
+	nw_args_texts words; /* what is no option, up to -- */
+	char **cmd;	     /* behind --, NULL: there is none */
 
 	NW_VEC(pid_t) pids;
 	const char *file;   /* -x */
@@ -32,24 +34,25 @@ struct nw_args {
 	uint64_t duration_ns, interval_ns;
 	uint64_t count; /* -n, 0: not said */
 	uint64_t buffer_bytes;
-	uint32_t string_size; /* bytes of a string that are fetched, 0: a default */
-	uint32_t stack_size;  /* bytes of a stack that are fetched, 0: a default */
+	uint64_t string_size; /* bytes of a string that are fetched, 0: a default */
+	uint64_t stack_size;  /* bytes of a stack that are fetched, 0: a default */
 	uint64_t max_rate;    /* hits a second and probe, 0: any */
 	const struct nw_output_format *format;
 	const char *by, *filter;
 	struct nw_slower slower;
-	bool states;
+	bool states, net;
 	struct nw_until until; /* --until; no span: not said */
 	const char *until_cmd;
 	uint64_t keep_ns, times; /* --keep, --times */
 	bool until_signal, has_times;
-	NW_VEC(const char *) spans, hists, types, remotes;
-	NW_VEC(const char *) stacks; /* --stack=PROBE; "": of all */
+	nw_args_texts spans, hists, types, remotes;
+	nw_args_texts stacks; /* --stack=PROBE; "": of all */
 	const char *color;
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not said */
 	bool enable, foreign;
-	struct nw_view view; /* --sort, --top, --all-rows */
+	struct nw_view view; /* --sort, --all-rows; --top, once all is parsed */
+	uint64_t top;
 	bool dry_run, force, quiet, follow, all, wall, strict, no_pager, help;
 	unsigned int verbose;
 };
@@ -60,7 +63,13 @@ struct nw_option {
 	const char *
 		arg; /* what its argument is called; "[=...]": it may be left out; NULL: it takes none */
 	const char *help; /* NULL: the formats that the command has */
-	int (*take)(struct nw_args *args, const char *value, struct nw_error *err);
+	/* Check the value (NULL: there is none), and put it into the field. */
+	int (*take)(const struct nw_option *option, struct nw_args *args, const char *value,
+		    struct nw_error *err);
+	size_t field; /* offset of the field of nw_args that it fills */
+	const char
+		*wanted; /* "not WANTED" is said of a wrong value; NULL: take() says it */
+	uint64_t least, most; /* of a number, in its unit; most 0: any */
 };
 
 /* "nopwatch stat -p 7 'app:*'": what was typed, as a shell would take it again. */
@@ -89,7 +98,7 @@ struct nw_command {
 #define NW_OPTIONS_RUN                                                                  \
 	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
 	"force quiet "
-#define NW_OPTIONS_SPANS "by filter span slower states "
+#define NW_OPTIONS_SPANS "by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows hist quiet verbose color no-pager "

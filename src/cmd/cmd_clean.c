@@ -21,7 +21,7 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 	return report->stuck.count ? NW_EXIT_FAILED : NW_EXIT_OK;
 }
 
-static int tell(const struct nw_args *args, struct nw_error *err)
+static int print_dry_run(const struct nw_args *args, struct nw_error *err)
 {
 	struct nw_sink sink = {.file = stdout};
 	struct nw_features features;
@@ -47,7 +47,8 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 
 	if (args->dry_run)
-		return tell(args, &err) < 0 ? nw_failure(&nw_cmd_clean, &err) : NW_EXIT_OK;
+		return print_dry_run(args, &err) < 0 ? nw_failure(&nw_cmd_clean, &err)
+						     : NW_EXIT_OK;
 	int ret = nw_tracefs_open(&fs, &err);
 
 	if (ret == 0) {

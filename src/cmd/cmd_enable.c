@@ -31,8 +31,8 @@ static int remove_event(struct nw_management *m, const struct nw_uprobe_event *e
 	return nw_manager_remove(m->manager, event, &m->options, err);
 }
 
-static int tell_missing(const struct nw_management *m, const struct verb *verb,
-			const nw_strings *missing, struct nw_error *err)
+static int report_missing(const struct nw_management *m, const struct verb *verb,
+			  const nw_strings *missing, struct nw_error *err)
 {
 	if (!missing->count)
 		return 0;
@@ -80,7 +80,7 @@ static int apply(struct nw_management *m, const struct verb *verb, struct nw_err
 	int ret = nw_management_pick(m, &picked, err);
 
 	if (ret == 0)
-		ret = tell_missing(m, verb, &picked.missing, err);
+		ret = report_missing(m, verb, &picked.missing, err);
 	if (!m->args->quiet)
 		nw_vec_each (&picked.foreign, sentence)
 			nw_note("%s", *sentence);

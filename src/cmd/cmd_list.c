@@ -47,9 +47,12 @@ static void name_skipped(const struct listing *list, const struct nw_image *imag
 		nw_buf_add_escaped(&name, skipped->provider, strlen(skipped->provider));
 		nw_buf_addc(&name, ':');
 		nw_buf_add_escaped(&name, skipped->name, strlen(skipped->name));
-		nw_note("%s: skipped the note of %s: %s", image->path,
-			*skipped->name ? nw_buf_str(&name) : "an unknown probe",
-			skipped->why);
+		if (*skipped->name)
+			nw_note("%s: skipped the note of %s: %s", image->path,
+				nw_buf_str(&name), skipped->why);
+		else
+			nw_note("%s: skipped the note of an unknown probe: %s", image->path,
+				skipped->why);
 		nw_buf_free(&name);
 	}
 }
@@ -105,18 +108,6 @@ static void failed(void *arg, struct nw_error *err, bool file)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static void say_nothing_matched(struct listing *list)
-{
-	struct nw_error err;
-
-	nw_vec_each (&list->search.patterns, spec) {
-		nw_no_match(spec, &list->images, &err);
-		nw_report_error(&err);
-	}
-	if (!list->search.patterns.count && !list->failed)
-		nw_note("no USDT notes found");
-}
-
 static void print_all(struct listing *list)
 {
 	const struct nw_finder finder = {list, found, failed};
@@ -132,8 +123,15 @@ static void print_all(struct listing *list)
 	nw_search_run(&list->search, &finder);
 	nw_probe_table_end(&list->table, nw_use_color(list->args, stdout));
 	flush(list);
-	if (!list->table.matched && !list->sink.closed)
-		say_nothing_matched(list);
+	if (list->table.matched || list->sink.closed)
+		return;
+	nw_vec_each (&list->search.patterns, spec) {
+		struct nw_error err;
+		nw_no_match(spec, &list->images, &err);
+		nw_report_error(&err);
+	}
+	if (!list->search.patterns.count && !list->failed)
+		nw_note("no USDT notes found");
 }
 
 static int open_result(struct listing *list, struct nw_error *err)

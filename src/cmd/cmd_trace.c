@@ -40,7 +40,7 @@ static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
 	return nw_sink_write(&((struct tracer *)arg)->sink, text, err);
 }
 
-static void tell_result(const struct nw_args *args, const struct nw_run_result *result)
+static void print_result(const struct nw_args *args, const struct nw_run_result *result)
 {
 	if (args->quiet)
 		return;
@@ -73,7 +73,7 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 	}
 	if (ret < 0)
 		return ret;
-	tell_result(t->args, result);
+	print_result(t->args, result);
 	ret = spans ? nw_timeline_finish(&t->timeline, result, err)
 		    : nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);

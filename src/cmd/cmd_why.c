@@ -49,20 +49,6 @@ static int why_one(const char *spec, const struct nw_args *args, const struct nw
 
 /* ---- what was asked ----------------------------------------------------------------- */
 
-static int why_error(const struct nw_args *args, struct nw_sink *sink, bool *known,
-		     struct nw_error *err)
-{
-	struct nw_diagnosis diagnosis;
-	int ret = nw_diagnose_error(args->error, &diagnosis, err);
-
-	if (ret < 0)
-		return ret;
-	*known = diagnosis.reasons.count > 0;
-	ret = print(&diagnosis, NULL, args, sink, err);
-	nw_diagnosis_free(&diagnosis);
-	return ret;
-}
-
 /* Each probe in turn; the status is that of the one that is worst off. */
 static int why_all(char *const *specs, size_t count, const struct nw_args *args,
 		   const struct nw_tool *tool, struct nw_sink *sink, int *status,
@@ -107,7 +93,6 @@ static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 		  struct nw_error *err)
 {
 	struct nw_tool tool = {0};
-	bool known = false;
 	int ret = 0;
 
 	if (!args->words.count && !args->cmd && !args->error)
@@ -123,9 +108,14 @@ static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 		ret = why_all((char *const *)args->words.item, args->words.count, args,
 			      NULL, sink, status, err);
 	if (ret == 0 && args->error) {
-		ret = why_error(args, sink, &known, err);
+		struct nw_diagnosis diagnosis;
+		ret = nw_diagnose_error(args->error, &diagnosis, err);
+		if (ret < 0)
+			return ret;
 		if (!args->words.count && !args->cmd)
-			*status = known ? EXIT_SILENT : EXIT_UNKNOWN;
+			*status = diagnosis.reasons.count ? EXIT_SILENT : EXIT_UNKNOWN;
+		ret = print(&diagnosis, NULL, args, sink, err);
+		nw_diagnosis_free(&diagnosis);
 	}
 	return ret;
 }

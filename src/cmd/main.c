@@ -137,8 +137,8 @@ static void on_file_limit(int number)
 	(void)number;
 }
 
-/* A write that would exceed RLIMIT_FSIZE fails then, as on a full disk. With a handler, as exec
- * takes it away again: it is none of CMD's business. */
+/* A write beyond RLIMIT_FSIZE fails like one on a full disk, instead of ending us. A handler is taken away by exec,
+ * which SIG_IGN is not: CMD has the signal as it was. */
 static void survive_file_limits(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART};
@@ -156,22 +156,6 @@ static int written(int status)
 		status = NW_EXIT_FAILED;
 	}
 	return status;
-}
-
-static int run_command(const struct nw_command *command, int argc, char **argv)
-{
-	struct nw_args args;
-	struct nw_error err;
-
-	if (nw_parse_args(command, argc, argv, &args, &err) < 0)
-		return nw_failure(command, &err);
-	int status = NW_EXIT_OK;
-	if (args.help)
-		nw_print_help(command, stdout);
-	else
-		status = command->run(&args);
-	nw_free_args(&args);
-	return written(status);
 }
 
 int main(int argc, char **argv)
@@ -197,5 +181,14 @@ int main(int argc, char **argv)
 	const struct nw_command *command = nw_find_command(argv[1], &err);
 	if (!command)
 		return nw_failure(NULL, &err);
-	return run_command(command, argc - 1, argv + 1);
+	struct nw_args args;
+	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
+		return nw_failure(command, &err);
+	int status = NW_EXIT_OK;
+	if (args.help)
+		nw_print_help(command, stdout);
+	else
+		status = command->run(&args);
+	nw_free_args(&args);
+	return written(status);
 }

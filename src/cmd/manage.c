@@ -65,18 +65,11 @@ int nw_management_pick(const struct nw_management *m, struct nw_pick *pick,
 int nw_management_plan(const struct nw_management *m, const struct nw_selection *selection,
 		       struct nw_plan *out, struct nw_error *err)
 {
-	return nw_manager_plan(m->manager, selection, m->args->group, m->args->string_size,
-			       out, err);
+	return nw_manager_plan(m->manager, selection, m->args->group,
+			       (uint32_t)m->args->string_size, out, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
-
-static void print_changes(const struct nw_management *m, struct nw_output *output)
-{
-	nw_vec_each (nw_manager_changes(m->manager), change)
-		if (!output->format->for_people || !m->args->quiet)
-			output->format->change(output, change);
-}
 
 int nw_management_finish(struct nw_management *m, struct nw_error *err)
 {
@@ -95,8 +88,10 @@ int nw_management_finish(struct nw_management *m, struct nw_error *err)
 	if (!m->args->quiet)
 		nw_vec_each (nw_manager_notes(m->manager), note)
 			nw_note("%s", *note);
-	if (ret == 0 && !m->args->dry_run)
-		print_changes(m, &output);
+	bool shows = !output.format->for_people || !m->args->quiet;
+	if (ret == 0 && !m->args->dry_run && shows)
+		nw_vec_each (nw_manager_changes(m->manager), change)
+			output.format->change(&output, change);
 	if (ret == 0)
 		ret = nw_sink_write(&sink, &output.text, err);
 	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);

@@ -13,13 +13,89 @@
 
 /* ---- taking values ------------------------------------------------------------------ */
 
-static int bad_value(struct nw_error *err, const char *option, const char *value,
-		     const char *wanted)
+/* The field of the arguments that an option fills. */
+static void *field_of(struct nw_args *args, const struct nw_option *option)
 {
-	return nw_fail_usage(err, "%s '%s': not %s", option, value, wanted);
+	return (char *)args + option->field;
 }
 
-static int take_pids(struct nw_args *args, const char *value, struct nw_error *err)
+static int bad_value(const struct nw_option *option, const char *value,
+		     struct nw_error *err)
+{
+	if (option->letter)
+		return nw_fail_usage(err, "-%c '%s': not %s", option->letter, value,
+				     option->wanted);
+	return nw_fail_usage(err, "--%s '%s': not %s", option->name, value, option->wanted);
+}
+
+static int take_flag(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
+{
+	(void)value;
+	(void)err;
+	*(bool *)field_of(args, option) = true;
+	return 0;
+}
+
+static int take_text(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
+{
+	*(const char **)field_of(args, option) = value;
+	return *value ? 0 : bad_value(option, value, err);
+}
+
+static int take_command(const struct nw_option *option, struct nw_args *args,
+			const char *value, struct nw_error *err)
+{
+	args->until_cmd = value;
+	return value[strspn(value, " \t")] ? 0 : bad_value(option, value, err);
+}
+
+/* One more of an option that may be repeated; what is wrong with it may be found out later. */
+static int take_one(const struct nw_option *option, struct nw_args *args, const char *value,
+		    struct nw_error *err)
+{
+	nw_args_texts *texts = field_of(args, option);
+	const char **slot = nw_vec_add(texts);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = value ? value : "";
+	return option->wanted && value && !*value ? bad_value(option, value, err) : 0;
+}
+
+static int take_in_range(const struct nw_option *option, struct nw_args *args,
+			 int (*parse)(const char *text, uint64_t *out), const char *value,
+			 struct nw_error *err)
+{
+	uint64_t number, most = option->most ? option->most : UINT64_MAX;
+
+	if (parse(value, &number) < 0 || number < option->least || number > most)
+		return bad_value(option, value, err);
+	*(uint64_t *)field_of(args, option) = number;
+	return 0;
+}
+
+static int take_duration(const struct nw_option *option, struct nw_args *args,
+			 const char *value, struct nw_error *err)
+{
+	return take_in_range(option, args, nw_parse_duration, value, err);
+}
+
+static int take_number(const struct nw_option *option, struct nw_args *args,
+		       const char *value, struct nw_error *err)
+{
+	return take_in_range(option, args, nw_parse_u64, value, err);
+}
+
+static int take_size(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
+{
+	return take_in_range(option, args, nw_parse_size, value, err);
+}
+
+static int take_pids(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *copy = strdup(value);
 	char *rest = copy, *one;
@@ -27,7 +103,7 @@ static int take_pids(struct nw_args *args, const char *value, struct nw_error *e
 
 	while (copy && (one = strsep(&rest, ","))) {
 		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304)
-			return bad_value(err, "-p", one, "a process id");
+			return bad_value(option, one, err);
 		pid_t *slot = nw_vec_add(&args->pids);
 		if (!slot)
 			return nw_no_memory(err);
@@ -36,155 +112,34 @@ static int take_pids(struct nw_args *args, const char *value, struct nw_error *e
 	return copy ? 0 : nw_no_memory(err);
 }
 
-static int take_file(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_format(const struct nw_option *option, struct nw_args *args,
+		       const char *value, struct nw_error *err)
 {
-	args->file = value;
-	return *value ? 0 : bad_value(err, "-x", value, "a file");
-}
-
-static int take_from(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	args->from = value;
-	return *value ? 0 : bad_value(err, "--from", value, "a file or -");
-}
-
-static int take_output(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	args->output = value;
-	return *value ? 0 : bad_value(err, "-o", value, "a file");
-}
-
-static int take_duration(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	return nw_parse_duration(value, &args->duration_ns) < 0
-		       ? bad_value(err, "-d", value, "a duration such as 10, 500ms or 2m")
-		       : 0;
-}
-
-static int take_interval(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	if (nw_parse_duration(value, &args->interval_ns) < 0 || args->interval_ns < 1000000)
-		return bad_value(err, "-i", value,
-				 "a duration such as 1, 500ms or 2m (at least 1ms)");
-	return 0;
-}
-
-static int take_count(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	return nw_parse_u64(value, &args->count) < 0 || args->count == 0
-		       ? bad_value(err, "-n", value, "a number above 0")
-		       : 0;
-}
-
-static int take_max_rate(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	return nw_parse_u64(value, &args->max_rate) < 0 || args->max_rate == 0
-		       ? bad_value(err, "--max-rate", value, "a number of hits per second")
-		       : 0;
-}
-
-static int take_buffer(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	if (nw_parse_size(value, &args->buffer_bytes) < 0 || args->buffer_bytes < 4096 ||
-	    args->buffer_bytes > ((uint64_t)4 << 30))
-		return bad_value(err, "-b", value, "a size such as 512K or 8M (4K to 4G)");
-	return 0;
-}
-
-static int take_string_size(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	uint64_t size;
-
-	if (nw_parse_size(value, &size) < 0 || size < 8 || size > NW_MAX_STRING_SIZE)
-		return bad_value(err, "--string-size", value,
-				 "a number of bytes such as 64 or 4K (8 to 16K)");
-	args->string_size = (uint32_t)size;
-	return 0;
-}
-
-static int take_stack_size(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	uint64_t size;
-
-	if (nw_parse_size(value, &size) < 0 || size < 64 || size > NW_MAX_STACK_BYTES)
-		return bad_value(err, "--stack-size", value,
-				 "a number of bytes such as 512 or 8K (64 to 16K)");
-	args->stack_size = (uint32_t)size;
-	return 0;
-}
-
-static int take_stack(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	const char **slot = nw_vec_add(&args->stacks);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = value ? value : "";
-	return !value || *value ? 0 : bad_value(err, "--stack", value, "a probe");
-}
-
-static int take_types(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	const char **slot = nw_vec_add(&args->types);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = value;
-	return *value ? 0 : bad_value(err, "--types", value, "a file");
-}
-
-static int take_format(struct nw_args *args, const char *value, struct nw_error *err)
-{
+	struct nw_option formats = *option;
 	struct nw_buf names = {0};
 
 	args->format = nw_output_find(value);
 	if (args->format)
 		return 0;
 	nw_output_names(NW_SHOWS_COUNT, &names);
-	bad_value(err, "-f", value, nw_buf_str(&names));
+	formats.wanted = nw_buf_str(&names);
+	bad_value(&formats, value, err);
 	nw_buf_free(&names);
 	return -EINVAL;
 }
 
-/* A command shows what it shows: a report has more formats than a list. */
-static int check_format(const struct nw_command *command, const struct nw_args *args,
-			struct nw_error *err)
+static int take_json(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
 {
-	struct nw_buf names = {0};
-
-	if (nw_slower_asked(&args->slower) && !args->format->slow)
-		return nw_fail_usage(err,
-				     "--slower: -f %s cannot show single spans as they end",
-				     args->format->name);
-	if (args->stacks.count && !args->format->stacks)
-		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
-				     args->format->name);
-	if (args->format->only_stacks && !args->stacks.count && !args->from &&
-	    command != &nw_cmd_report)
-		return nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
-				     args->format->name);
-	if (args->states && !args->format->states)
-		return nw_fail_usage(err,
-				     "--states: -f %s has no place for what threads do",
-				     args->format->name);
-	if (args->format->shows[command->shows])
-		return 0;
-	nw_output_names(command->shows, &names);
-	int ret = nw_fail_usage(err, "%s writes %s only", command->name,
-				nw_buf_str(&names));
-	nw_buf_free(&names);
-	return ret;
+	(void)option;
+	(void)value;
+	(void)err;
+	args->format = &nw_output_json;
+	return 0;
 }
 
-static int take_by(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	args->by = value;
-	return *value ? 0
-		      : bad_value(err, "--by", value,
-				  "tid, pid, comm, cpu or an argument's name");
-}
-
-static int take_sort(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_sort(const struct nw_option *option, struct nw_args *args,
+		     const char *value, struct nw_error *err)
 {
 	for (int i = NW_SORT_DEFAULT + 1; i < NW_SORT_COUNT; i++) {
 		if (strcmp(nw_sort_names[i], value) == 0) {
@@ -192,215 +147,160 @@ static int take_sort(struct nw_args *args, const char *value, struct nw_error *e
 			return 0;
 		}
 	}
-	return bad_value(err, "--sort", value,
-			 "one of hits, rate, total, mean, p50, p99, max, name");
+	return bad_value(option, value, err);
 }
 
-static int take_top(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_slower(const struct nw_option *option, struct nw_args *args,
+		       const char *value, struct nw_error *err)
 {
-	uint64_t top;
-
-	if (nw_parse_u64(value, &top) < 0 || top == 0 || top > UINT32_MAX)
-		return bad_value(err, "--top", value, "a number above 0");
-	args->view.top = top;
-	return 0;
+	return nw_slower_parse(value, &args->slower) < 0 ? bad_value(option, value, err)
+							 : 0;
 }
 
-static int take_filter(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_until(const struct nw_option *option, struct nw_args *args,
+		      const char *value, struct nw_error *err)
 {
-	args->filter = value;
-	return *value ? 0
-		      : bad_value(err, "--filter", value,
-				  "an expression such as 'status >= 400'");
-}
-
-static int take_span(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	const char **slot = nw_vec_add(&args->spans);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = value;
-	return 0;
-}
-
-static int take_slower(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	return nw_slower_parse(value, &args->slower) < 0
-		       ? bad_value(err, "--slower", value,
-				   "a duration such as 50ms, or a percentile such as p99")
-		       : 0;
-}
-
-static int take_until(struct nw_args *args, const char *value, struct nw_error *err)
-{
+	(void)option;
 	if (args->until.span)
 		return nw_fail_usage(err, "--until: one condition at a time");
 	return nw_until_parse(value, &args->until, err);
 }
 
-static int take_until_cmd(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	args->until_cmd = value;
-	return value[strspn(value, " \t")]
-		       ? 0
-		       : bad_value(err, "--until-cmd", value, "a command");
-}
-
-static int take_keep(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	return nw_parse_duration(value, &args->keep_ns) < 0 || !args->keep_ns
-		       ? bad_value(err, "--keep", value, "a time such as 10, 500ms or 2m")
-		       : 0;
-}
-
-static int take_times(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_times(const struct nw_option *option, struct nw_args *args,
+		      const char *value, struct nw_error *err)
 {
 	args->has_times = true;
-	return nw_parse_u64(value, &args->times) < 0
-		       ? bad_value(err, "--times", value,
-				   "a number of recordings (0: no limit)")
-		       : 0;
+	return take_number(option, args, value, err);
 }
 
-static int take_hist(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_instance(const struct nw_option *option, struct nw_args *args,
+			 const char *value, struct nw_error *err)
 {
-	const char **slot = nw_vec_add(&args->hists);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = value;
-	return 0;
-}
-
-static int take_remote(struct nw_args *args, const char *value, struct nw_error *err)
-{
-	const char **slot = nw_vec_add(&args->remotes);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = value;
-	return *value ? 0 : bad_value(err, "--remote-path", value, "a path");
-}
-
-static int take_instance(struct nw_args *args, const char *value, struct nw_error *err)
-{
+	(void)option;
 	args->instance = value;
 	return nw_instance_name_check(value, err);
 }
 
-static int take_group(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_group(const struct nw_option *option, struct nw_args *args,
+		      const char *value, struct nw_error *err)
 {
+	(void)option;
 	args->group = value;
 	return nw_group_name_check(value, err);
 }
 
-static int take_color(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_color(const struct nw_option *option, struct nw_args *args,
+		      const char *value, struct nw_error *err)
 {
 	args->color = value;
 	if (strcmp(value, "auto") != 0 && strcmp(value, "always") != 0 &&
 	    strcmp(value, "never") != 0)
-		return bad_value(err, "--color", value, "auto, always or never");
+		return bad_value(option, value, err);
 	return 0;
 }
 
-static int take_error(struct nw_args *args, const char *value, struct nw_error *err)
+static int take_verbose(const struct nw_option *option, struct nw_args *args,
+			const char *value, struct nw_error *err)
 {
-	args->error = value;
-	return *value ? 0 : bad_value(err, "--error", value, "the text of an error");
+	(void)option;
+	(void)value;
+	(void)err;
+	args->verbose++;
+	return 0;
 }
-
-#define FLAG(function, statement)                                                          \
-	static int function(struct nw_args *args, const char *value, struct nw_error *err) \
-	{                                                                                  \
-		(void)value;                                                               \
-		(void)err;                                                                 \
-		statement;                                                                 \
-		return 0;                                                                  \
-	}
-
-FLAG(take_states, args->states = true)
-FLAG(take_until_signal, args->until_signal = true)
-FLAG(take_json, args->format = &nw_output_json)
-FLAG(take_dry_run, args->dry_run = true)
-FLAG(take_enable, args->enable = true)
-FLAG(take_foreign, args->foreign = true)
-FLAG(take_force, args->force = true)
-FLAG(take_quiet, args->quiet = true)
-FLAG(take_verbose, args->verbose++)
-FLAG(take_follow, args->follow = true)
-FLAG(take_all, args->all = true)
-FLAG(take_wall, args->wall = true)
-FLAG(take_strict, args->strict = true)
-FLAG(take_all_rows, args->view.all_rows = true)
-FLAG(take_no_pager, args->no_pager = true)
-FLAG(take_help, args->help = true)
 
 /* ---- the table ---------------------------------------------------------------------- */
 
+#define FIELD(name) offsetof(struct nw_args, name)
+#define FLAG(name)  take_flag, FIELD(name), NULL, 0, 0
+
 static const struct nw_option options[] = {
-	{'p', "pid", "PID[,PID]", "these processes, with all their threads", take_pids},
-	{0, "follow", NULL, "and the children of -p's processes", take_follow},
-	{'a', "all", NULL, "every process, not only CMD and its children", take_all},
-	{'x', "exe", "FILE", "the file that holds the probes", take_file},
-	{'d', "duration", "TIME", "stop after 10 (seconds), 500ms, 2m, ...", take_duration},
-	{'i', "interval", "TIME", "report every so often", take_interval},
-	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_count},
-	{'o', "output", "FILE", "write the result to a file", take_output},
-	{'f', "format", "FORM", NULL, take_format},
-	{'j', "json", NULL, "the same as -f json", take_json},
-	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_by},
-	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort},
-	{0, "top", "N", "only the first N probes, spans and groups of each", take_top},
-	{0, "all-rows", NULL, "also probes that were not hit, one by one", take_all_rows},
+	{'p', "pid", "PID[,PID]", "these processes, with all their threads", take_pids,
+	 FIELD(pids), "a process id", 0, 0},
+	{0, "follow", NULL, "and the children of -p's processes", FLAG(follow)},
+	{'a', "all", NULL, "every process, not only CMD and its children", FLAG(all)},
+	{'x', "exe", "FILE", "the file that holds the probes", take_text, FIELD(file),
+	 "a file", 0, 0},
+	{'d', "duration", "TIME", "stop after 10 (seconds), 500ms, 2m, ...", take_duration,
+	 FIELD(duration_ns), "a duration such as 10, 500ms or 2m", 0, 0},
+	{'i', "interval", "TIME", "report every so often", take_duration,
+	 FIELD(interval_ns), "a duration such as 1, 500ms or 2m (at least 1ms)", 1000000,
+	 0},
+	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_number,
+	 FIELD(count), "a number above 0", 1, 0},
+	{'o', "output", "FILE", "write the result to a file", take_text, FIELD(output),
+	 "a file", 0, 0},
+	{'f', "format", "FORM", NULL, take_format, FIELD(format), NULL, 0, 0},
+	{'j', "json", NULL, "the same as -f json", take_json, FIELD(format), NULL, 0, 0},
+	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu or an argument", take_text,
+	 FIELD(by), "tid, pid, comm, cpu or an argument's name", 0, 0},
+	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort,
+	 FIELD(view), "one of hits, rate, total, mean, p50, p99, max, name", 0, 0},
+	{0, "top", "N", "only the first N probes, spans and groups of each", take_number,
+	 FIELD(top), "a number above 0", 1, UINT32_MAX},
+	{0, "all-rows", NULL, "also probes that were not hit, one by one",
+	 FLAG(view.all_rows)},
 	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
-	 take_filter},
+	 take_text, FIELD(filter), "an expression such as 'status >= 400'", 0, 0},
 	{0, "span", "SPAN", "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]",
-	 take_span},
+	 take_one, FIELD(spans), NULL, 0, 0},
 	{0, "slower", "TIME|pNN", "show each span that takes so long, with its arguments",
-	 take_slower},
+	 take_slower, FIELD(slower), "a duration such as 50ms, or a percentile such as p99",
+	 0, 0},
 	{0, "states", NULL, "split spans by what their threads did: ran, waited, slept",
-	 take_states},
+	 FLAG(states)},
+	{0, "net", NULL, "latencies without what the probes themselves cost", FLAG(net)},
 	{0, "until", "'SPAN > TIME'", "record what was before a span that took so long",
-	 take_until},
-	{0, "until-signal", NULL, "the same when SIGUSR2 comes", take_until_signal},
+	 take_until, FIELD(until), NULL, 0, 0},
+	{0, "until-signal", NULL, "the same when SIGUSR2 comes", FLAG(until_signal)},
 	{0, "until-cmd", "CMD", "the same when a command fails, which runs every second",
-	 take_until_cmd},
-	{0, "keep", "TIME", "so much before it (10s)", take_keep},
-	{0, "times", "N", "so many recordings (1), 0: until it is stopped", take_times},
-	{0, "hist", "ARG", "show the histogram of an argument", take_hist},
+	 take_command, FIELD(until_cmd), "a command", 0, 0},
+	{0, "keep", "TIME", "so much before it (10s)", take_duration, FIELD(keep_ns),
+	 "a time such as 10, 500ms or 2m", 1, 0},
+	{0, "times", "N", "so many recordings (1), 0: until it is stopped", take_times,
+	 FIELD(times), "a number of recordings (0: no limit)", 0, 0},
+	{0, "hist", "ARG", "show the histogram of an argument", take_one, FIELD(hists),
+	 NULL, 0, 0},
 	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
-	 take_types},
-	{'b', "buffer", "SIZE", "ring buffer per CPU (2M, or less on many CPUs)",
-	 take_buffer},
+	 take_one, FIELD(types), "a file", 0, 0},
+	{'b', "buffer", "SIZE", "ring buffer per CPU (2M, or less on many CPUs)", take_size,
+	 FIELD(buffer_bytes), "a size such as 512K or 8M (4K to 4G)", 4096,
+	 UINT64_C(4) << 30},
 	{0, "string-size", "BYTES", "fetch so much of a string (256); the rest is cut",
-	 take_string_size},
-	{0, "stack", "[=PROBE]", "who called, for each hit (of PROBE, a glob)", take_stack},
-	{0, "stack-size", "BYTES", "look so far up the stack for that (2048)",
-	 take_stack_size},
+	 take_size, FIELD(string_size), "a number of bytes such as 64 or 4K (8 to 16K)", 8,
+	 NW_MAX_STRING_SIZE},
+	{0, "stack", "[=PROBE]", "who called, for each hit (of PROBE, a glob)", take_one,
+	 FIELD(stacks), "a probe", 0, 0},
+	{0, "stack-size", "BYTES", "look so far up the stack for that (2048)", take_size,
+	 FIELD(stack_size), "a number of bytes such as 512 or 8K (64 to 16K)", 64,
+	 NW_MAX_STACK_BYTES},
 	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
-	 take_max_rate},
+	 take_number, FIELD(max_rate), "a number of hits per second", 1, 0},
 	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
-	 take_from},
+	 take_text, FIELD(from), "a file or -", 0, 0},
 	{0, "remote-path", "[FILE=]PATH", "where the file lies on the other machine",
-	 take_remote},
-	{'T', "time", NULL, "show the time of day", take_wall},
+	 take_one, FIELD(remotes), "a path", 0, 0},
+	{'T', "time", NULL, "show the time of day", FLAG(wall)},
 	{0, "strict", NULL, "exit 1 if events were lost, or disabled by others",
-	 take_strict},
-	{0, "error", "TEXT", "what another tool said", take_error},
-	{0, "group", "NAME", "the events' group, instead of sdt_PROVIDER", take_group},
+	 FLAG(strict)},
+	{0, "error", "TEXT", "what another tool said", take_text, FIELD(error),
+	 "the text of an error", 0, 0},
+	{0, "group", "NAME", "the events' group, instead of sdt_PROVIDER", take_group,
+	 FIELD(group), NULL, 0, 0},
 	{0, "instance", "NAME", "in this tracing instance, not in the top level",
-	 take_instance},
-	{0, "enable", NULL, "and enable them at once", take_enable},
-	{0, "foreign", NULL, "also what others have made", take_foreign},
+	 take_instance, FIELD(instance), NULL, 0, 0},
+	{0, "enable", NULL, "and enable them at once", FLAG(enable)},
+	{0, "foreign", NULL, "also what others have made", FLAG(foreign)},
 	{0, "dry-run", NULL, "only print it, as shell commands that do the same",
-	 take_dry_run},
-	{0, "force", NULL, "do what is known to be dangerous", take_force},
-	{'q', "quiet", NULL, "no notes, no status line", take_quiet},
-	{'v', "verbose", NULL, "more words; may be repeated", take_verbose},
-	{0, "color", "WHEN", "auto, always or never", take_color},
-	{0, "no-pager", NULL, "write to the terminal, however long it is", take_no_pager},
-	{'h', "help", NULL, "this text", take_help},
+	 FLAG(dry_run)},
+	{0, "force", NULL, "do what is known to be dangerous", FLAG(force)},
+	{'q', "quiet", NULL, "no notes, no status line", FLAG(quiet)},
+	{'v', "verbose", NULL, "more words; may be repeated", take_verbose, FIELD(verbose),
+	 NULL, 0, 0},
+	{0, "color", "WHEN", "auto, always or never", take_color, FIELD(color),
+	 "auto, always or never", 0, 0},
+	{0, "no-pager", NULL, "write to the terminal, however long it is", FLAG(no_pager)},
+	{'h', "help", NULL, "this text", FLAG(help)},
 };
 
 const struct nw_option *nw_option_at(size_t index)
@@ -413,7 +313,7 @@ bool nw_takes_option(const struct nw_command *command, const struct nw_option *o
 {
 	size_t len = strlen(option->name);
 
-	if (option->take == take_help)
+	if (option->field == FIELD(help))
 		return true;
 	for (const char *at = command->options; (at = strstr(at, option->name)); at += len)
 		if ((at == command->options || at[-1] == ' ') &&
@@ -463,14 +363,47 @@ static void make_tables(const struct nw_command *command, char *letters,
 	longs[used] = (struct option){0};
 }
 
-static const struct nw_option *option_of(int value)
+/* A command shows what it shows: a report has more formats than a list. */
+static int check_format(const struct nw_command *command, const struct nw_args *args,
+			struct nw_error *err)
 {
-	if (value >= LONG_ONLY)
-		return &options[value - LONG_ONLY];
-	for (size_t i = 0; i < NW_COUNT(options); i++)
-		if (options[i].letter == value)
-			return &options[i];
-	return NULL;
+	struct nw_buf names = {0};
+
+	if (nw_slower_asked(&args->slower) && !args->format->slow)
+		return nw_fail_usage(err,
+				     "--slower: -f %s cannot show single spans as they end",
+				     args->format->name);
+	if (args->stacks.count && !args->format->stacks)
+		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
+				     args->format->name);
+	if (args->format->only_stacks && !args->stacks.count && !args->from &&
+	    command != &nw_cmd_report)
+		return nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
+				     args->format->name);
+	if (args->net && args->format->only_stacks && !nw_slower_asked(&args->slower))
+		return nw_fail_usage(err, "--net: -f %s has no latencies",
+				     args->format->name);
+	if (args->states && !args->format->states)
+		return nw_fail_usage(err,
+				     "--states: -f %s has no place for what threads do",
+				     args->format->name);
+	if (args->format->shows[command->shows])
+		return 0;
+	nw_output_names(command->shows, &names);
+	int ret = nw_fail_usage(err, "%s writes %s only", command->name,
+				nw_buf_str(&names));
+	nw_buf_free(&names);
+	return ret;
+}
+
+/* value: what getopt_long() has found, a letter or a number of make_tables(). */
+static int take_option(int value, struct nw_args *args, struct nw_error *err)
+{
+	size_t i = value >= LONG_ONLY ? (size_t)(value - LONG_ONLY) : 0;
+
+	while (value < LONG_ONLY && options[i].letter != value)
+		i++;
+	return options[i].take(&options[i], args, optarg, err);
 }
 
 static int unknown_option(int value, char **argv, struct nw_error *err)
@@ -487,21 +420,12 @@ static int unknown_option(int value, char **argv, struct nw_error *err)
 	return nw_fail_usage(err, "unknown option '%s'", word);
 }
 
-static int add_word(struct nw_args *args, const char *word, struct nw_error *err)
-{
-	const char **slot = nw_vec_add(&args->words);
-
-	if (!slot)
-		return nw_no_memory(err);
-	*slot = word;
-	return 0;
-}
-
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err)
 {
 	struct option longs[NW_COUNT(options) + 1];
 	char letters[2 * NW_COUNT(options) + 4];
+	const struct nw_option word = {.field = FIELD(words)};
 	struct nw_args args = {.command = command->name,
 			       .argv = argv,
 			       .color = "auto",
@@ -519,12 +443,13 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		}
 		int value = getopt_long(argc, argv, letters, longs, NULL);
 		if (value == -1)
-			ret = add_word(&args, argv[optind++], err);
+			ret = take_one(&word, &args, argv[optind++], err);
 		else if (value == '?' || value == ':')
 			ret = unknown_option(value, argv, err);
 		else
-			ret = option_of(value)->take(&args, optarg, err);
+			ret = take_option(value, &args, err);
 	}
+	args.view.top = (size_t)args.top;
 	if (ret == 0)
 		ret = check_format(command, &args, err);
 	if (ret == 0 && args.cmd && !*args.cmd)

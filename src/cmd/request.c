@@ -45,10 +45,10 @@ static void take_options(const struct nw_args *args, const char *command_line,
 	out->duration_ns = args->duration_ns;
 	out->buffer_bytes = args->buffer_bytes;
 	out->max_rate = args->max_rate;
-	out->string_size = args->string_size;
+	out->string_size = (uint32_t)args->string_size;
 	out->stacks = args->stacks.item;
 	out->stack_count = args->stacks.count;
-	out->stack_size = args->stack_size;
+	out->stack_size = (uint32_t)args->stack_size;
 	out->force = args->force;
 	out->verbose = args->verbose > 0;
 	out->signals = true;
@@ -86,10 +86,13 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 	if (strcmp(args->from, "-") == 0)
 		return open_file(p, STDIN_FILENO, err);
 	p->fd = nw_open_input(args->from);
+	if (p->fd == -ENXIO)
+		return nw_fail(err, ENXIO,
+			       "cannot read '%s': it is neither a file nor a pipe",
+			       args->from);
 	if (p->fd < 0)
 		return nw_fail(err, -p->fd, "cannot read '%s': %s", args->from,
-			       p->fd == -ENXIO ? "it is neither a file nor a pipe"
-					       : nw_strerror(-p->fd));
+			       nw_strerror(-p->fd));
 	return open_file(p, p->fd, err);
 }
 

@@ -23,7 +23,7 @@ static void write_line(const struct nw_stacks *stacks, uint32_t number, const ch
 	nw_buf_printf(out, " %" PRIu64 "\n", count);
 }
 
-/* Have several probes stacks? */
+/* Are stacks fetched of more than one probe? */
 static bool several(const struct nw_selection *selection)
 {
 	size_t probes = 0;

@@ -71,9 +71,9 @@ static void columns(struct nw_json *json, const struct nw_bin_series *series)
 	nw_json_close(json, ']');
 }
 
-static void kept_hit(struct page *page, const char *key, const struct nw_exemplar_hit *kept)
+static void slow_hit(struct page *page, const char *key, const struct nw_exemplar_hit *slow)
 {
-	const struct nw_hit *hit = kept->hit;
+	const struct nw_hit *hit = slow->hit;
 	const struct nw_probe *probe =
 		hit->probe == NW_BINS_UNKNOWN
 			? NULL
@@ -85,12 +85,12 @@ static void kept_hit(struct page *page, const char *key, const struct nw_exempla
 	nw_json_key_u64(json, "cpu", hit->cpu);
 	nw_json_key(json, "tid");
 	nw_json_i64(json, hit->tid);
-	if (kept->pid) {
+	if (slow->pid) {
 		nw_json_key(json, "pid");
-		nw_json_i64(json, kept->pid);
+		nw_json_i64(json, slow->pid);
 	}
-	if (*kept->comm)
-		nw_json_key_text(json, "comm", kept->comm);
+	if (*slow->comm)
+		nw_json_key_text(json, "comm", slow->comm);
 	if (probe)
 		nw_json_key_text(json, "probe", probe->label);
 	if (probe && hit->value_count) {
@@ -128,7 +128,7 @@ static void states_over_time(struct nw_json *json, const struct nw_bin_series *s
 	nw_json_close(json, ']');
 }
 
-static void kept_states(struct nw_json *json, const struct nw_exemplar *span)
+static void slow_states(struct nw_json *json, const struct nw_exemplar *span)
 {
 	if (!span->has_states)
 		return;
@@ -151,10 +151,10 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 		nw_json_open(json, '{');
 		nw_json_key_u64(json, "ns", span->end - span->start);
 		nw_json_key_u64(json, "end_ns", span->end - began);
-		kept_states(json, span);
+		slow_states(json, span);
 		if (span->began.hit)
-			kept_hit(page, "start", &span->began);
-		kept_hit(page, "end", &span->ended);
+			slow_hit(page, "start", &span->began);
+		slow_hit(page, "end", &span->ended);
 		nw_json_close(json, '}');
 	}
 	nw_json_close(json, ']');
@@ -289,11 +289,16 @@ static void about(const struct nw_report *report, struct nw_json *json)
 	nw_json_close(json, '}');
 }
 
-/* [[bin, events], ...] of those in which events are missing. */
-static void losses(const struct nw_bins *bins, struct nw_json *json)
+static void scale(const struct nw_bins *bins, struct nw_json *json)
 {
+	nw_json_key(json, "bins");
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "width_ns", nw_bins_width(bins));
+	nw_json_key_u64(json, "count", nw_bins_count(bins));
+	nw_json_key_u64(json, "probe_shift", nw_bins_shift(bins, NW_SERIES_GAPS));
+	nw_json_key_u64(json, "span_shift", nw_bins_shift(bins, NW_SERIES_SPANS));
+	/* [[bin, events], ...] of those in which events are missing */
 	const struct nw_bin_loss *loss = nw_bins_losses(bins);
-
 	nw_json_key(json, "losses");
 	nw_json_open(json, '[');
 	for (unsigned int i = 0; i < nw_bins_count(bins); i++) {
@@ -305,17 +310,6 @@ static void losses(const struct nw_bins *bins, struct nw_json *json)
 		nw_json_close(json, ']');
 	}
 	nw_json_close(json, ']');
-}
-
-static void scale(const struct nw_bins *bins, struct nw_json *json)
-{
-	nw_json_key(json, "bins");
-	nw_json_open(json, '{');
-	nw_json_key_u64(json, "width_ns", nw_bins_width(bins));
-	nw_json_key_u64(json, "count", nw_bins_count(bins));
-	nw_json_key_u64(json, "probe_shift", nw_bins_shift(bins, NW_SERIES_GAPS));
-	nw_json_key_u64(json, "span_shift", nw_bins_shift(bins, NW_SERIES_SPANS));
-	losses(bins, json);
 	nw_json_close(json, '}');
 }
 
@@ -394,8 +388,8 @@ static void data(struct page *page, struct nw_buf *out)
 	nw_json_close(&page->json, '}');
 }
 
-/* In JSON these are in strings only, where they may be written so; the writer has done it with the
- * line separators of Unicode. */
+/* Write <, > and & as \uNNNN, so that nothing can end the element that the data are in: in JSON they stand in strings
+ * only. (The writer of JSON does the same with Unicode's line separators, which end lines of scripts.) */
 static void add_harmless(struct nw_buf *out, const struct nw_buf *json)
 {
 	const char *at = nw_buf_str(json);

@@ -110,9 +110,9 @@ static void print_marks(const struct nw_probe *probe, const struct nw_hit *hit,
 }
 
 static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
-		       struct nw_json *json)
+		       const char *key, struct nw_json *json)
 {
-	nw_json_key(json, "args");
+	nw_json_key(json, key);
 	nw_json_open(json, '{');
 	for (size_t i = 0; i < hit->value_count; i++) {
 		char name[32];
@@ -127,8 +127,6 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 			struct nw_json *json)
 {
-	if (!stacks || !number)
-		return;
 	const struct nw_stack stack = nw_stacks_get(stacks, number);
 	nw_json_key(json, "stack");
 	nw_json_open(json, '[');
@@ -156,7 +154,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_json_i64(&json, hit->tid);
 	nw_json_key_text(&json, "comm", line->task->comm);
 	nw_json_key_text(&json, "probe", line->probe->label);
-	print_args(line->probe, hit, &json);
+	print_args(line->probe, hit, "args", &json);
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
 	print_marks(line->probe, hit, &json);
@@ -164,7 +162,24 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_json_finish(&json);
 }
 
-/* The hit at one end of a span. */
+static const struct nw_probe *probe_of(const struct nw_slow_span *slow,
+				       const struct nw_hit *hit)
+{
+	return slow->selection->probes.item[hit->probe];
+}
+
+/* The arguments of both ends: of a start that is not kept there are none. */
+static void print_both_args(const struct nw_slow_span *slow, struct nw_json *json)
+{
+	nw_json_key(json, "args");
+	nw_json_open(json, '{');
+	if (slow->began)
+		print_args(probe_of(slow, slow->began), slow->began, "start", json);
+	print_args(probe_of(slow, slow->ended), slow->ended, "end", json);
+	nw_json_close(json, '}');
+}
+
+/* Where one end of a span was hit. */
 static void print_side(const struct nw_slow_span *slow, const char *key,
 		       const struct nw_hit *hit, struct nw_json *json)
 {
@@ -172,14 +187,13 @@ static void print_side(const struct nw_slow_span *slow, const char *key,
 
 	if (!hit)
 		return;
-	probe = slow->selection->probes.item[hit->probe];
+	probe = probe_of(slow, hit);
 	nw_json_key(json, key);
 	nw_json_open(json, '{');
 	nw_json_key_text(json, "probe", probe->label);
 	nw_json_key_u64(json, "cpu", hit->cpu);
 	nw_json_key(json, "tid");
 	nw_json_i64(json, hit->tid);
-	print_args(probe, hit, json);
 	print_marks(probe, hit, json);
 	nw_json_close(json, '}');
 }
@@ -236,11 +250,13 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	if (slow->wall_ns)
 		nw_json_key_u64(&json, "wall_ns",
 				slow->ended->time + (uint64_t)slow->wall_ns);
+	nw_json_key_u64(&json, "cpu", slow->ended->cpu);
 	nw_json_key(&json, "pid");
 	nw_json_i64(&json, slow->task->pid);
 	nw_json_key(&json, "tid");
 	nw_json_i64(&json, slow->ended->tid);
 	nw_json_key_text(&json, "comm", slow->task->comm);
+	print_both_args(slow, &json);
 	if (slow->states) {
 		nw_json_key(&json, "states");
 		nw_json_open(&json, '{');

@@ -8,16 +8,11 @@
 
 /* ---- sites -------------------------------------------------------------------------- */
 
-static const char *kind_name(enum nw_operand_kind kind)
-{
-	static const char *const names[] = {
-		[NW_OPERAND_UNKNOWN] = "unknown",   [NW_OPERAND_REGISTER] = "register",
-		[NW_OPERAND_MEMORY] = "memory",	    [NW_OPERAND_GLOBAL] = "global",
-		[NW_OPERAND_CONSTANT] = "constant",
-	};
-
-	return names[kind];
-}
+static const char *const operand_kinds[] = {
+	[NW_OPERAND_UNKNOWN] = "unknown",   [NW_OPERAND_REGISTER] = "register",
+	[NW_OPERAND_MEMORY] = "memory",	    [NW_OPERAND_GLOBAL] = "global",
+	[NW_OPERAND_CONSTANT] = "constant",
+};
 
 static void value_keys(const struct nw_operand *op, struct nw_json *json)
 {
@@ -46,13 +41,6 @@ static void value_keys(const struct nw_operand *op, struct nw_json *json)
 		nw_json_u64(json, op->value);
 }
 
-/* Both halves of a pair of registers. */
-static char *fetch_text(const struct nw_fetch *fetch)
-{
-	return nw_text("%s%s%s", fetch->text, *fetch->high_text ? " " : "",
-		       fetch->high_text);
-}
-
 static void arg_json(const struct nw_image *image, const struct nw_site *site,
 		     const struct nw_site_args *args, size_t index, struct nw_json *json)
 {
@@ -77,10 +65,12 @@ static void arg_json(const struct nw_image *image, const struct nw_site *site,
 	nw_json_bool(json, op->is_signed);
 	nw_json_key(json, "float");
 	nw_json_bool(json, op->is_float);
-	nw_json_key_text(json, "kind", kind_name(op->kind));
+	nw_json_key_text(json, "kind", operand_kinds[op->kind]);
 	value_keys(op, json);
 	nw_json_key(json, "fetch");
-	nw_cleanup(nw_free_ptr) char *text = fetch_text(&fetch);
+	/* both halves, where a pair of registers holds it */
+	nw_cleanup(nw_free_ptr) char *text = nw_text(
+		"%s%s%s", fetch.text, *fetch.high_text ? " " : "", fetch.high_text);
 	if (fetch.problem || !text || !*text)
 		nw_json_null(json);
 	else
@@ -265,16 +255,6 @@ static const char *const results[] = {
 	[NW_RESULT_UNKNOWN] = "unknown",
 };
 
-static void print_check(const struct nw_check *check, struct nw_buf *out)
-{
-	struct nw_json json = nw_json_start(out, "check");
-
-	nw_json_key_text(&json, "name", check->name);
-	nw_json_key_text(&json, "result", results[check->result]);
-	nw_json_key_text(&json, "saw", check->saw);
-	nw_json_finish(&json);
-}
-
 static void print_verdict(const struct nw_diagnosis *diagnosis, const char *label,
 			  struct nw_buf *out)
 {
@@ -307,7 +287,12 @@ void nw_json_diagnosis(struct nw_output *output, const struct nw_diagnosis *diag
 		       const char *label, bool color)
 {
 	(void)color;
-	nw_vec_each (&diagnosis->checks, check)
-		print_check(check, &output->text);
+	nw_vec_each (&diagnosis->checks, check) {
+		struct nw_json json = nw_json_start(&output->text, "check");
+		nw_json_key_text(&json, "name", check->name);
+		nw_json_key_text(&json, "result", results[check->result]);
+		nw_json_key_text(&json, "saw", check->saw);
+		nw_json_finish(&json);
+	}
 	print_verdict(diagnosis, label, &output->text);
 }

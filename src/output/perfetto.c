@@ -50,8 +50,8 @@ uint64_t nw_pf_thread_track(const struct nw_pf_thread *thread)
 	return nw_pf_track(TRACK_OF_THREAD, (uint32_t)thread->pid, (uint32_t)thread->tid);
 }
 
-static void tell_process(struct nw_buf *out, struct nw_pf *p,
-			 const struct nw_pf_thread *thread)
+static void process_descriptor(struct nw_buf *out, struct nw_pf *p,
+			       const struct nw_pf_thread *thread)
 {
 	bool known = false, leads = thread->tid == thread->pid;
 
@@ -75,10 +75,10 @@ static void tell_process(struct nw_buf *out, struct nw_pf *p,
 	nw_pb_close(out, packet);
 }
 
-static void tell_thread(struct nw_buf *out, struct nw_pf *p,
-			const struct nw_pf_thread *thread)
+static void thread_descriptor(struct nw_buf *out, struct nw_pf *p,
+			      const struct nw_pf_thread *thread)
 {
-	tell_process(out, p, thread);
+	process_descriptor(out, p, thread);
 	size_t packet = nw_pf_packet(out, 0);
 	size_t track = nw_pb_open(out, PACKET_TRACK_DESCRIPTOR);
 	nw_pb_uint(out, TRACK_UUID, nw_pf_thread_track(thread));
@@ -115,14 +115,14 @@ struct nw_pf_thread *nw_pf_thread(struct nw_output *output,
 	thread->pid = pid;
 	memcpy(thread->comm, comm, strnlen(comm, sizeof(thread->comm) - 1) + 1);
 	thread->comm[sizeof(thread->comm) - 1] = '\0';
-	tell_thread(&output->text, p, thread);
+	thread_descriptor(&output->text, p, thread);
 	return thread;
 }
 
 /* ---- events ------------------------------------------------------------------------- */
 
 /* What the timestamps are in the time of day. */
-static void tell_clock(struct nw_buf *out, uint64_t time, int64_t wall_ns)
+static void clock_snapshot(struct nw_buf *out, uint64_t time, int64_t wall_ns)
 {
 	const uint64_t clocks[][2] = {{CLOCK_BOOTTIME_ID, time},
 				      {CLOCK_REALTIME_ID, time + (uint64_t)wall_ns}};
@@ -181,8 +181,8 @@ static const struct kernel_event *kernel_event_of(const struct nw_probe *probe)
 	return NULL;
 }
 
-static void tell_kernel_event(struct nw_buf *out, const struct kernel_event *kind,
-			      const struct nw_event_line *line)
+static void write_kernel_event(struct nw_buf *out, const struct kernel_event *kind,
+			       const struct nw_event_line *line)
 {
 	size_t packet = nw_pf_packet(out, 0);
 	size_t bundle = nw_pb_open(out, PACKET_FTRACE_EVENTS);
@@ -216,11 +216,11 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 
 	p->line = *line;
 	if (!p->clock && line->wall_ns)
-		tell_clock(&output->text, line->hit->time, line->wall_ns);
+		clock_snapshot(&output->text, line->hit->time, line->wall_ns);
 	p->clock = true;
 	count_hit(&output->text, p, line->hit->time);
 	if (kernel)
-		tell_kernel_event(&output->text, kernel, line);
+		write_kernel_event(&output->text, kernel, line);
 	else if (!p->is_end_or_start[line->hit->probe] &&
 		 (thread = nw_pf_thread(output, line)))
 		nw_pf_instant(&output->text, line->hit->time, nw_pf_thread_track(thread),
@@ -308,8 +308,8 @@ static void free_state(struct nw_output *output)
 	nw_pf_free_started(p->open.item, p->open.count);
 	nw_vec_free(&p->open);
 	nw_vec_free(&p->processes);
-	nw_vec_each (&p->groups, lanes)
-		nw_vec_free(lanes);
+	nw_vec_each (&p->groups, rows)
+		nw_vec_free(rows);
 	nw_vec_free(&p->groups);
 	for (size_t i = 0; p->rows && i < p->run.span_count; i++)
 		nw_vec_free(&p->rows[i]);

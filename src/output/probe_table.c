@@ -31,14 +31,6 @@ struct row {
 	uint64_t last_semaphore;
 };
 
-/* The same for every probe of a file. */
-static void spec_start(const struct nw_image *image, struct nw_buf *out)
-{
-	nw_buf_adds(out, "usdt:");
-	nw_buf_add_escaped(out, image->path, strlen(image->path));
-	nw_buf_addc(out, ':');
-}
-
 static void spec_text(const struct nw_buf *start, const struct nw_site *site,
 		      struct nw_buf *out)
 {
@@ -68,17 +60,6 @@ static void print_row(struct nw_probe_table *list, const struct nw_buf *start,
 	nw_table_number(table, nw_operands_count(row->first->args));
 }
 
-static void add_site(struct row *row, const struct nw_site *site)
-{
-	if (!row->first)
-		row->first = site;
-	row->sites++;
-	if (site->semaphore_vaddr && site->semaphore_vaddr != row->last_semaphore) {
-		row->semaphores++;
-		row->last_semaphore = site->semaphore_vaddr;
-	}
-}
-
 /* Sites of one name together; the index keeps this linear (libjvm.so has over 500). */
 static int collect_rows(struct nw_probe_table *list, const struct nw_image *image,
 			struct nw_index *index, struct row **out)
@@ -95,21 +76,20 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 		nw_buf_addc(&key, ':');
 		nw_buf_adds(&key, site->name);
 		int64_t number = nw_index_add(index, nw_buf_str(&key), key.len);
-		if (number >= 0 && rows)
-			add_site(&rows[number], site);
+		struct row *row = number >= 0 && rows ? &rows[number] : NULL;
+		if (!row)
+			continue;
+		if (!row->first)
+			row->first = site;
+		row->sites++;
+		if (site->semaphore_vaddr && site->semaphore_vaddr != row->last_semaphore) {
+			row->semaphores++;
+			row->last_semaphore = site->semaphore_vaddr;
+		}
 	}
 	nw_buf_free(&key);
 	*out = rows;
 	return rows ? 0 : -ENOMEM;
-}
-
-static void print_sites(struct nw_probe_table *list, struct nw_image *image,
-			const struct row *row)
-{
-	nw_vec_each (&image->sites, site)
-		if (strcmp(site->provider, row->first->provider) == 0 &&
-		    strcmp(site->name, row->first->name) == 0)
-			list->output->format->site(list->output, image, site, list->types);
 }
 
 void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
@@ -120,7 +100,10 @@ void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
 
 	if (collect_rows(list, image, &index, &rows) < 0)
 		list->output->text.failed = true;
-	spec_start(image, &start);
+	/* what the specs of all probes of a file begin with */
+	nw_buf_adds(&start, "usdt:");
+	nw_buf_add_escaped(&start, image->path, strlen(image->path));
+	nw_buf_addc(&start, ':');
 	for (size_t i = 0; rows && i < index.text.count; i++) {
 		if (!list->sites) {
 			print_row(list, &start, &rows[i]);
@@ -128,7 +111,12 @@ void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
 		}
 		spec_text(&start, rows[i].first, &list->output->text);
 		nw_buf_addc(&list->output->text, '\n');
-		print_sites(list, image, &rows[i]);
+		const struct nw_site *first = rows[i].first;
+		nw_vec_each (&image->sites, site)
+			if (strcmp(site->provider, first->provider) == 0 &&
+			    strcmp(site->name, first->name) == 0)
+				list->output->format->site(list->output, image, site,
+							   list->types);
 	}
 	list->output->text.failed |= start.failed;
 	free(rows);

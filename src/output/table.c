@@ -187,19 +187,13 @@ static void cut_names(const struct nw_table *table, size_t *widths, size_t least
 	}
 }
 
-static bool cell_is(const struct nw_table *table, size_t i, const char *text)
-{
-	const struct nw_cell *cell = &table->cells.item[i];
-
-	return strlen(text) == cell->len &&
-	       memcmp(nw_buf_str(&table->text) + cell->at, text, cell->len) == 0;
-}
-
 static void leave_out(const struct nw_table *table, size_t *widths, const char *header,
 		      struct nw_buf *out)
 {
 	for (size_t i = 0; i < table->columns; i++) {
-		if (!cell_is(table, i, header) || !widths[i])
+		const struct nw_cell *cell = &table->cells.item[i];
+		if (!widths[i] || strlen(header) != cell->len ||
+		    memcmp(nw_buf_str(&table->text) + cell->at, header, cell->len) != 0)
 			continue;
 		widths[i] = 0;
 		if (table->left_out && !nw_strings_has(table->left_out, header) &&
@@ -208,7 +202,9 @@ static void leave_out(const struct nw_table *table, size_t *widths, const char *
 	}
 }
 
-static void fit(const struct nw_table *table, size_t *widths, struct nw_buf *out)
+/* For a table that is wider than it may be: names are cut as far as they stay readable, then columns are left out in
+ * the order of give_up, then names are cut further. */
+static void narrow(const struct nw_table *table, size_t *widths, struct nw_buf *out)
 {
 	if (!table->width)
 		return;
@@ -236,7 +232,7 @@ void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out
 		*width = nw_max64(*width, table->cells.item[i].width);
 	}
 	if (rows)
-		fit(table, widths, out);
+		narrow(table, widths, out);
 	for (size_t row = 0; row < rows; row++)
 		print_row(table, row * table->columns, widths, bold_header && row == 0,
 			  out);

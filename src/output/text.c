@@ -152,8 +152,6 @@ static void line_start(const char *time, const struct nw_hit *hit,
 /* Who called, the function that was hit first; and why there is no more. */
 static void print_stack(const struct nw_stacks *stacks, uint32_t number, struct nw_buf *out)
 {
-	if (!stacks || !number)
-		return;
 	const struct nw_stack stack = nw_stacks_get(stacks, number);
 	for (size_t i = 0; i < stack.count; i++) {
 		const char *text = nw_stacks_frame(stacks, stack.frames[i]).text;

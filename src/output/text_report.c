@@ -554,17 +554,7 @@ static void histograms(struct text *t, enum nw_subject subject,
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-static uint64_t all_hits(const struct nw_report *report)
-{
-	uint64_t hits = 0;
-
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-		for (size_t i = 0; i < report->selection->probes.count; i++)
-			hits += nw_group_probe(nw_report_rows(report, g), i)->hits;
-	return hits;
-}
-
-/* Probes with the same to be said of them share a line. */
+/* One line for all probes that have the same text. */
 static void one_note(const struct text *t, size_t first, struct nw_buf *out)
 {
 	enum {
@@ -646,12 +636,13 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "%zu spans neither began nor ended; --all-rows shows them\n",
 			      spans);
-	size_t others = nw_summary_overflow_groups(report->summary);
-	if (others)
-		nw_buf_printf(t->out, "%s: %zu%s groups beyond the first %d\n",
-			      nw_group_overflow, others,
-			      others >= (size_t)NW_MOST_OVERFLOW_GROUPS ? " or more" : "",
-			      (int)NW_MOST_GROUPS);
+	size_t beyond = nw_summary_overflow_groups(report->summary);
+	if (beyond >= (size_t)NW_MOST_OVERFLOW_GROUPS)
+		nw_buf_printf(t->out, "%s: %zu or more groups beyond the first %d\n",
+			      nw_group_overflow, beyond, (int)NW_MOST_GROUPS);
+	else if (beyond)
+		nw_buf_printf(t->out, "%s: %zu groups beyond the first %d\n",
+			      nw_group_overflow, beyond, (int)NW_MOST_GROUPS);
 	if (!t->left_out.count)
 		return;
 	nw_buf_adds(t->out, "\nleft out, since the terminal is narrow (-v shows all): ");
@@ -663,17 +654,27 @@ static void folded_lines(const struct text *t)
 static void last_line(const struct nw_report *report, struct nw_buf *out)
 {
 	char elapsed[16];
-	uint64_t discarded = nw_summary_discarded(report->summary);
+	uint64_t discarded = nw_summary_discarded(report->summary), hits = 0;
 
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		for (size_t i = 0; i < report->selection->probes.count; i++)
+			hits += nw_group_probe(nw_report_rows(report, g), i)->hits;
 	nw_duration_text(report->elapsed_ns, elapsed);
-	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", all_hits(report), elapsed);
+	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", hits, elapsed);
 	if (report->has_filter)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
-	nw_buf_printf(out, "%s%" PRIu64 " events lost",
-		      report->lost_is_least ? "at least " : "", report->lost);
-	if (report->lost)
-		nw_buf_printf(out, ": %" PRIu64 " spans discarded, counts are too low%s",
-			      discarded, report->interval ? "" : " (a larger -b helps)");
+	if (report->lost_is_least)
+		nw_buf_printf(out, "at least %" PRIu64 " events lost", report->lost);
+	else
+		nw_buf_printf(out, "%" PRIu64 " events lost", report->lost);
+	if (report->lost && report->interval)
+		nw_buf_printf(out, ": %" PRIu64 " spans discarded, counts are too low",
+			      discarded);
+	else if (report->lost)
+		nw_buf_printf(out,
+			      ": %" PRIu64
+			      " spans discarded, counts are too low (a larger -b helps)",
+			      discarded);
 	else if (discarded)
 		nw_buf_printf(out, "; %" PRIu64 " spans discarded", discarded);
 	if (report->dropped)

@@ -148,7 +148,7 @@ static int make_branch(const struct nw_stacks *stacks, const struct nw_stack_row
 }
 
 /* Why some are not whole. */
-static void tell_ends(const struct tree *tree)
+static void list_ends(const struct tree *tree)
 {
 	for (int end = 0; end < NW_STACK_ENDS; end++) {
 		uint64_t hits = 0;
@@ -194,7 +194,7 @@ void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner 
 	if (tree.count) {
 		qsort(tree.branch, tree.count, sizeof(*tree.branch), by_names);
 		print_forks(&tree, 0, tree.count, 0, 0, UINT64_MAX);
-		tell_ends(&tree);
+		list_ends(&tree);
 	}
 	for (size_t i = 0; i < tree.count; i++)
 		free(tree.branch[i].name);

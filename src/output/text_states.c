@@ -14,15 +14,6 @@ enum {
 
 static const char give_up[] = "P99.9\0P90\0MIN\0P50\0MEAN\0P99\0";
 
-static uint64_t sum_of(const struct nw_span_row *row)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < NW_TASK_STATES; i++)
-		sum += row->states[i].sum;
-	return sum;
-}
-
 static void add_name(const struct nw_report *report, size_t span, size_t group,
 		     struct nw_table *table)
 {
@@ -42,8 +33,10 @@ static void add_rows(const struct nw_report *report, size_t span, size_t group,
 		     struct nw_table *table)
 {
 	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
-	uint64_t sum = row->states ? sum_of(row) : 0;
+	uint64_t sum = 0;
 
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
+		sum += row->states[i].sum;
 	for (size_t i = 0; sum && i < NW_TASK_STATES; i++) {
 		const struct nw_histogram *h = &row->states[i];
 		char text[16];
@@ -116,21 +109,7 @@ static void add_wakers(const struct nw_report *report, size_t span, size_t group
 typedef void add_group(const struct nw_report *report, size_t span, size_t group,
 		       struct nw_table *table);
 
-/* The rows of a span, for the groups that are shown. */
-static void add_span(const struct nw_report *report, size_t span, enum nw_sort sort,
-		     add_group *add, struct nw_table *table)
-{
-	size_t most = report->view.top ? report->view.top : MOST_GROUPS;
-	nw_ranking groups = {0};
-
-	if (nw_rank_groups(report, NW_SUBJECT_SPANS, span, sort, &groups) < 0)
-		table->text.failed = true;
-	for (size_t i = 0; i < groups.count && i < most; i++)
-		add(report, span, groups.item[i].index, table);
-	nw_vec_free(&groups);
-}
-
-static void tell_unsplit(const struct nw_report *report, size_t span, struct nw_buf *out)
+static void count_unsplit(const struct nw_report *report, size_t span, struct nw_buf *out)
 {
 	const char *name = report->spans[span].name;
 	uint64_t unsplit = 0;
@@ -152,9 +131,18 @@ static void print(const struct nw_report *report, const nw_ranking *ranking,
 		  enum nw_sort sort, add_group *add, struct nw_table *table,
 		  struct nw_buf *out)
 {
+	size_t most = report->view.top ? report->view.top : MOST_GROUPS;
+
 	table->columns = table->cells.count;
-	nw_vec_each (ranking, span)
-		add_span(report, span->index, sort, add, table);
+	nw_vec_each (ranking, span) {
+		nw_ranking groups = {0};
+		if (nw_rank_groups(report, NW_SUBJECT_SPANS, span->index, sort, &groups) <
+		    0)
+			table->text.failed = true;
+		for (size_t i = 0; i < groups.count && i < most; i++)
+			add(report, span->index, groups.item[i].index, table);
+		nw_vec_free(&groups);
+	}
 	if (table->cells.count > table->columns) {
 		nw_buf_addc(out, '\n');
 		nw_table_print(table, report->bold, out);
@@ -202,6 +190,6 @@ void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		print(report, &ranking, sort, sleeps[i].add, &table, out);
 	}
 	nw_vec_each (&ranking, span)
-		tell_unsplit(report, span->index, out);
+		count_unsplit(report, span->index, out);
 	nw_vec_free(&ranking);
 }
