@@ -99,6 +99,15 @@ int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pid
 			 struct nw_error *err);
 int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
 		      char comm[16]);
+/*
+ * Meet the threads of processes, in the kernel's numbers; none given: of all there are, the kernel's own threads for certain
+ * only with `kernel`. met() is told of each: its process and its name, which is no string; false: enough. Who goes meanwhile
+ * is left out, and so is everybody where no /proc has the kernel's numbers.
+ */
+typedef bool nw_thread_met(void *arg, pid_t process, pid_t tid, const char *comm,
+			   size_t len);
+void nw_pid_space_meet(const struct nw_pid_space *space, const nw_pids *processes,
+		       bool kernel, nw_thread_met *met, void *arg);
 /* Does /proc have the numbers that system calls take and give (fork, kill)? */
 bool nw_proc_is_ours(void);
 /* The number in /proc of a process that fork() has told us of. */

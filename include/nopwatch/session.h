@@ -59,11 +59,16 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 		    const struct nw_session_options *options, struct nw_armed *armed,
 		    struct nw_session **out, struct nw_error *err);
 /*
- * Switch recording on, then enable: from here on processes are hit. What filters does so already,
- * so the first hit of a program that only waits for its semaphore is recorded.
+ * Switch recording on. What is recorded from here on are births, new names and deaths of threads (options.tasks): who
+ * looks up which threads there are after this, and before nw_session_arm(), has met everybody who will hit.
+ */
+int nw_session_record(struct nw_session *session, struct nw_error *err);
+/*
+ * Enable: from here on processes are hit. What records and filters does so already, so the first hit of a
+ * program that only waits for its semaphore is recorded.
  */
 int nw_session_arm(struct nw_session *session, struct nw_error *err);
-/* On the session's clock: when recording was switched on. */
+/* On the session's clock: when arming began. No hit is earlier. */
 uint64_t nw_session_began(const struct nw_session *session);
 /*
  * Where the kernel does not raise semaphores itself, the session does, also in processes that

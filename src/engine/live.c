@@ -435,44 +435,43 @@ static int release(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static void meet(struct nw_run *run, const nw_pids *pids)
-{
-	uint64_t began = nw_session_now(run->session);
+struct meeting {
+	struct nw_run *run;
+	uint64_t until;
+};
 
-	nw_vec_each (pids, pid) {
-		nw_pids threads = {0};
-		if (nw_session_now(run->session) - began > MEETING_NS)
-			break; /* the rest when they are met */
-		nw_pid_space_threads(&run->space, *pid, &threads, NULL);
-		nw_vec_each (&threads, tid)
-			nw_tasks_get(run->tasks, *tid);
-		nw_vec_free(&threads);
-	}
+static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t len)
+{
+	const struct meeting *m = arg;
+
+	nw_tasks_set(m->run->tasks, tid, process, comm, len);
+	return nw_session_now(m->run->session) < m->until;
 }
 
-/* Those whose names will be shown: they may be gone when their hits are read. */
-static void meet_named(struct nw_run *run, const nw_pids *pids)
+/*
+ * Whose names will be shown, or who is wanted among others: they may be gone when their hits are read. The kernel's
+ * own threads hit only what is the kernel's own. Births and deaths are recorded by now, so nobody is missed; who has
+ * not been met when the time is up is looked up when it hits.
+ */
+static void meet(struct nw_run *run)
 {
-	nw_pids all = {0};
+	struct meeting m = {.run = run, .until = nw_session_now(run->session) + MEETING_NS};
 
-	if (run->needs_tasks && !pids->count && !run->space.foreign)
-		nw_process_all(&all, NULL);
-	if (run->needs_tasks)
-		meet(run, pids->count ? pids : &all);
-	nw_vec_free(&all);
+	if (run->needs_tasks || (has_strangers(run) && run->result->pids.count))
+		nw_pid_space_meet(&run->space, &run->result->pids,
+				  nw_run_has_kernel_events(run), met, &m);
 }
 
 static int arm(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 
-	meet_named(run, &run->result->pids);
-	int ret = nw_session_arm(run->session, err);
+	int ret = nw_session_record(run->session, err);
+	if (ret == 0)
+		meet(run);
+	if (ret == 0)
+		ret = nw_session_arm(run->session, err);
 	result->strangers = has_strangers(run);
-
-	/* who is wanted must be known before it ends, where others are recorded, too */
-	if (has_strangers(run))
-		meet(run, &run->result->pids);
 	result->start_ns = nw_session_began(run->session);
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);

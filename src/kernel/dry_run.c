@@ -68,7 +68,9 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 	if (ret < 0)
 		return ret;
 	restrict_to(session, options, restricted);
-	ret = nw_session_arm(session, err);
+	ret = nw_session_record(session, err);
+	if (ret == 0)
+		ret = nw_session_arm(session, err);
 	if (!session->features->has[NW_FEATURE_REF_CTR])
 		nw_doing_shell(
 			&session->doing,

@@ -343,30 +343,25 @@ static bool is_recording(const struct nw_session *session)
 	return is;
 }
 
-/* Once nothing is split any more. */
-static void note_ids(const struct nw_session *session)
+int nw_session_record(struct nw_session *session, struct nw_error *err)
 {
-	const struct nw_plan *plan = session->plan;
-
-	nw_vec_each (&session->armed->events, event)
-		if ((*event)->defined)
-			(*event)->id = nw_event_id(session->fs,
-						   nw_event_group(plan, (*event)->planned),
-						   (*event)->name);
-}
-
-/*
- * Everything that records and filters is in force before the first probe is enabled: enabling
- * raises semaphores, and a program that waits for one hits at once. Births come before hits, too.
- */
-int nw_session_arm(struct nw_session *session, struct nw_error *err)
-{
-	session->began_ns = nw_session_now(session);
 	int ret = is_recording(session) ? 0 : set_recording(session, true, err);
 
 	if (ret == 0 && session->options.tasks)
 		enable_tasks(session);
-	if (ret == 0 && !session->doing.dry_run &&
+	return ret;
+}
+
+/*
+ * Everything that records and filters is in force before the first probe is enabled: enabling
+ * raises semaphores, and a program that waits for one hits at once.
+ */
+int nw_session_arm(struct nw_session *session, struct nw_error *err)
+{
+	int ret = 0;
+
+	session->began_ns = nw_session_now(session);
+	if (!session->doing.dry_run &&
 	    (ret = nw_journal_note(&session->journal, "arming\n")) < 0)
 		nw_fail(err, -ret, "cannot write the journal: %s", nw_strerror(-ret));
 	if (ret == 0)
@@ -374,7 +369,14 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	nw_expedite_end(&session->journal);
 	if (ret < 0 || session->doing.dry_run)
 		return ret;
-	note_ids(session);
+	/* the events' numbers, now that no event will be split any more */
+	const struct nw_plan *plan = session->plan;
+
+	nw_vec_each (&session->armed->events, event)
+		if ((*event)->defined)
+			(*event)->id = nw_event_id(session->fs,
+						   nw_event_group(plan, (*event)->planned),
+						   (*event)->name);
 	return raise_semaphores(session, err);
 }
 

@@ -33,7 +33,8 @@ struct nw_session {
 	const struct nw_armed_event
 		*gated; /* the last that got a gate; NULL: none has one */
 	int refused; /* why the kernel would not arm a place, the first errno; 0: it did */
-	uint64_t began_ns; /* on its clock: recording was switched on */
+	uint64_t began_ns; /* on its clock: arming began */
+	uint32_t defined;  /* events so far */
 };
 
 /* Can this kernel's grammar carry the path, and does it lead to the image? */

@@ -279,6 +279,94 @@ START_TEST(threads_are_listed_and_known_by_name)
 }
 END_TEST
 
+/* Whom nw_pid_space_meet() has told of. */
+struct met {
+	size_t threads, ours, kernel; /* kernel: as far as kthreadd tells */
+	size_t enough;
+	char names[8][16];
+};
+
+static bool note(void *arg, pid_t process, pid_t tid, const char *comm, size_t len)
+{
+	struct met *met = arg;
+	struct nw_process_stat stat;
+
+	met->threads++;
+	met->kernel += nw_process_stat(process, &stat) == 0 && stat.kernel;
+	if (process == getpid() && met->ours < NW_COUNT(met->names)) {
+		pid_t owner;
+		char name[16];
+		ck_assert_uint_lt(len, 16);
+		memcpy(met->names[met->ours], comm, len);
+		ck_assert_int_eq(nw_process_task(tid, &owner, name), 0);
+		ck_assert_int_eq(owner, process);
+		ck_assert_str_eq(met->names[met->ours++], name);
+	}
+	return met->threads != met->enough;
+}
+
+static struct met meet(const struct nw_pid_space *space, const nw_pids *processes,
+		       bool kernel, size_t enough)
+{
+	struct met met = {.enough = enough};
+
+	nw_pid_space_meet(space, processes, kernel, note, &met);
+	return met;
+}
+
+START_TEST(everybody_is_met_with_process_and_name)
+{
+	static const char *const names[] = {"one", "a\nb)c (d", "exactly15chars."};
+	struct nw_pid_space space = {.host = -1};
+	pid_t self = getpid(), tid;
+	nw_pids all = {0}, one = {.item = &self, .count = 1, .room = 1};
+
+	ck_assert_uint_eq(meet(&space, &one, false, 0).ours, 1);
+	ck_assert_int_eq(pipe2(thread_pipe, O_CLOEXEC), 0);
+	for (size_t i = 0; i < NW_COUNT(names); i++) {
+		pthread_t thread;
+		ck_assert_int_eq(pthread_create(&thread, NULL, thread_main,
+						(void *)(uintptr_t)names[i]),
+				 0);
+		ck_assert_int_eq(read(thread_pipe[0], &tid, sizeof(tid)),
+				 (ssize_t)sizeof(tid));
+	}
+	struct met met = meet(&space, &one, false, 0);
+	ck_assert_uint_eq(met.threads, 4);
+	ck_assert_uint_eq(met.ours, 4);
+	ck_assert_str_eq(met.names[2], names[1]);
+	met = meet(&space, &all, false, 0);
+	ck_assert_uint_eq(met.ours, 4);
+	ck_assert_uint_gt(met.threads, 4);
+	if (access("/proc/2/task/2/children", R_OK) == 0) /* kthreadd itself */
+		ck_assert_uint_le(met.kernel, 1);
+	ck_assert_uint_ge(meet(&space, &all, true, 0).threads, met.threads - met.kernel);
+	ck_assert_uint_eq(meet(&space, &all, true, 3).threads, 3); /* enough is enough */
+
+	/* by the /proc that has the kernel's numbers; without one, nobody is */
+	space = (struct nw_pid_space){.foreign = true, .host = -1};
+	ck_assert_uint_eq(meet(&space, &all, true, 0).threads, 0);
+	ck_assert_uint_eq(meet(&space, &one, true, 0).threads, 0);
+	space.host = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_uint_eq(meet(&space, &all, false, 0).ours, 4);
+	ck_assert_uint_eq(meet(&space, &one, false, 0).threads, 4);
+	nw_pid_space_close(&space);
+}
+END_TEST
+
+START_TEST(who_is_gone_is_not_met)
+{
+	const struct nw_pid_space space = {.host = -1};
+	int hold;
+	pid_t child = spawn(&hold, true);
+	nw_pids one = {.item = &child, .count = 1, .room = 1};
+
+	ck_assert_uint_eq(meet(&space, &one, false, 0).threads, 1);
+	end(child, hold);
+	ck_assert_uint_eq(meet(&space, &one, false, 0).threads, 0);
+}
+END_TEST
+
 /* ---- files -------------------------------------------------------------------------- */
 
 static const struct nw_image *image_of(const nw_images *images, const char *base)
@@ -334,4 +422,5 @@ END_TEST
 UNIT_MAIN("process", mappings_are_read_with_all_that_is_known_of_them,
 	  anonymous_memory_has_no_path, forks_are_told_from_programs_that_were_started,
 	  a_process_that_is_gone_is_told_so, a_process_of_somebody_else_is_told_so,
-	  threads_are_listed_and_known_by_name, files_behind_code_are_images)
+	  threads_are_listed_and_known_by_name, everybody_is_met_with_process_and_name,
+	  who_is_gone_is_not_met, files_behind_code_are_images)
