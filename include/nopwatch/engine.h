@@ -115,6 +115,7 @@ struct nw_run_result {
 	uint64_t lost;		       /* events, as the kernel counts them */
 	bool lost_is_least;	       /* or more: not all of them could be counted */
 	uint64_t dropped;	       /* hits that were counted but not recorded */
+	uint64_t incomplete;	       /* hits of which some records were lost */
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
 	struct nw_stacks *stacks;      /* that hits have; NULL: nobody has asked for them */
 	uint64_t *disabled_at;	       /* per probe, 0: it was not; NULL: none was */

@@ -273,6 +273,9 @@ struct nw_armed_event {
 	uint32_t
 		id; /* the kernel's number for it, which records begin with; 0: not known */
 	size_t defined; /* places that the kernel has taken; 0: it is not there */
+	/* Of the events at one place, a hit is recorded by that with the lower number first; 0: not
+	 * known. */
+	uint32_t order;
 	int only; /* the one of the planned event's places that it has, -1: all of them */
 	uint16_t by_low_bits
 		[4096]; /* file offset & 0xfff -> place + 1, 0: none, or refused */

@@ -54,6 +54,7 @@ struct nw_event_format {
 	uint32_t goroutine[3];
 	const struct nw_event_format *task; /* BOTH: what it tells of threads */
 	const struct nw_event *event;	    /* PROBE */
+	uint32_t order;			    /* PROBE: struct nw_armed_event's */
 	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
 	NW_VEC(struct nw_hit_place) places; /* PROBE: the first is not known */
 	/* PROBE, BOTH: those of the plan's event; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
@@ -251,6 +252,8 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out);
 /* At the end: hits that are left, such as those whose companions never came; 1 each, then 0. */
 int nw_join_rest(struct nw_join *join, struct nw_hit *out);
+/* Of the hit that was handed out last: how many of its records have not come. 0: it has all. */
+uint32_t nw_join_missing(const struct nw_join *join, const struct nw_hit *hit);
 void nw_join_free(struct nw_join *join);
 
 #endif

@@ -55,6 +55,29 @@ static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 	return NULL;
 }
 
+/*
+ * Did recording begin or end in the middle of the hit, of which some records have not come? The
+ * events of a place are enabled one after the other, and disabled so; when recording stops, a
+ * thread may be between two of them, and no further record of it comes. Nothing was lost then:
+ * the hit came before its probe was armed, or after.
+ */
+static bool is_at_an_edge(const struct nw_run *run, const struct nw_hit *hit)
+{
+	if (hit->time <= run->result->armed_ns)
+		return true;
+	return !run->had_loss &&
+	       (run->at_end || nw_result_is_disabled(run->result, hit->probe));
+}
+
+/* False: the hit is not one of the run. */
+static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hit)
+{
+	if (run->stream && is_at_an_edge(run, hit))
+		return false;
+	run->result->incomplete++;
+	return true;
+}
+
 static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
@@ -68,6 +91,8 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 	}
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
 		return run->consumer.stranger(run->consumer.arg, hit);
+	if (nw_unlikely(nw_join_missing(run->join, hit)) && !take_incomplete(run, hit))
+		return 0;
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
 		return filter_out(run, hit, task);
 	run->result->hits++;
@@ -84,6 +109,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	struct nw_hit hit;
 	int ret = 0, more = 1;
 
+	run->had_loss = true;
 	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
 	run->consumer.loss(run->consumer.arg, loss);
@@ -237,6 +263,7 @@ int nw_run_join_rest(struct nw_run *run)
 	struct nw_hit hit;
 	int ret = 0;
 
+	run->at_end = true;
 	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
 		ret = hand_out(run, &hit);
 	return ret;

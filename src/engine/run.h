@@ -69,6 +69,7 @@ struct nw_run {
 	const struct nw_record *record; /* that is being handed out, for them; or NULL */
 	struct nw_stream *stream;	/* NULL: the source is text */
 	struct nw_join *join;
+	bool had_loss, at_end; /* records were lost; no more will come */
 	struct nw_tasks *tasks;
 	struct nw_wake wake;
 	struct nw_stacks *stacks; /* the result's; NULL: none are wanted */

@@ -195,6 +195,8 @@ static size_t define_parts(struct nw_session *session, bool companions)
 				continue;
 			if (!has_failed(session, place) &&
 			    define_place(session, event, place) == 0) {
+				if (!event->order)
+					event->order = ++session->defined;
 				event->defined++;
 				defined++;
 			} else {
@@ -267,6 +269,9 @@ static size_t enable_each(struct nw_session *session)
 {
 	size_t enabled = 0;
 
+	/* some may have been enabled with the group: they run in whatever order */
+	nw_vec_each (&session->armed->events, event)
+		(*event)->order = 0;
 	for (size_t i = 0; i < session->armed->events.count; i++) {
 		struct nw_armed_event *event = session->armed->events.item[i];
 		if (!event->defined || *event->planned->system)

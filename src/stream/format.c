@@ -238,6 +238,7 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 	if (ret == 0) {
 		format->kind = NW_EVENT_PROBE;
 		format->event = planned;
+		format->order = armed->order;
 		ret = *planned->system ? 0 : add_address(format, source, err);
 	}
 	if (ret == 0)

@@ -6,6 +6,9 @@
  * all are there; if the thread hits some other place first, some were lost, and the hit is
  * handed out with what it has, before what came behind it. Several probes may stand at one
  * place: their events come mixed.
+ * Where it is known in which order the kernel runs them, a part that should have come earlier begins
+ * another hit. Otherwise the first part of a hit, which is lost or was not armed yet, would be taken from
+ * the next one, whose own would be missing, and so on for all hits of the thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +18,9 @@
 
 struct pending {
 	struct nw_hit hit;
-	uint32_t got; /* parts, as bits */
+	uint32_t order; /* of the event whose record came last; see struct nw_armed_event */
+	uint32_t got;	/* parts, as bits, */
+	uint32_t missing; /* and when it is complete, how many have not come */
 	struct nw_value *values;
 	size_t room;
 	NW_VEC(char *) copies; /* strings of parts already seen */
@@ -148,16 +153,6 @@ static int collect_strings(struct pending *p, const struct nw_planned *planned,
 	return 0;
 }
 
-/* No more of them will come. */
-static void finish_strings(struct pending *p, const struct nw_planned *planned)
-{
-	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
-		if (planned->args.item[i].spread && p->values[i].kind == NW_VALUE_STRING)
-			nw_string_finish(&planned->args.item[i],
-					 (const unsigned char *)nw_buf_str(&p->strings[i]),
-					 (uint32_t)p->strings[i].len, &p->values[i]);
-}
-
 static struct pending *start(struct nw_join *join, const struct nw_record *record)
 {
 	size_t count = planned_of(join, record->planned)->args.count;
@@ -177,16 +172,6 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 	return p;
 }
 
-/* What the thread of this record has collected of the same hit, or -1. */
-static ssize_t find_waiting(const struct nw_join *join, const struct nw_record *record)
-{
-	for (size_t i = 0; i < join->waiting.count; i++)
-		if (join->waiting.item[i]->hit.tid == record->tid &&
-		    join->waiting.item[i]->hit.planned == record->planned)
-			return (ssize_t)i;
-	return -1;
-}
-
 static const struct nw_point *point_of(const struct nw_join *join, uint32_t planned)
 {
 	const struct nw_planned *p = planned_of(join, planned);
@@ -203,6 +188,14 @@ static bool same_place(const struct nw_join *join, uint32_t a, uint32_t b)
 	       x->is_return == y->is_return;
 }
 
+/* The parts that come of a hit, as bits: those that the kernel has not refused. */
+static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
+{
+	uint32_t refused = join->formats->armed->points.item[planned].refused;
+
+	return (uint32_t)(((uint64_t)1 << planned_of(join, planned)->parts) - 1) & ~refused;
+}
+
 /* The hit has what it will ever have. */
 static int complete(struct nw_join *join, size_t at)
 {
@@ -210,12 +203,36 @@ static int complete(struct nw_join *join, size_t at)
 
 	if (!slot)
 		return -ENOMEM;
-	*slot = join->waiting.item[at];
-	finish_strings(*slot, planned_of(join, (*slot)->hit.planned));
-	nw_string_lengths(planned_of(join, (*slot)->hit.planned), (*slot)->values);
+	struct pending *p = *slot = join->waiting.item[at];
+	const struct nw_planned *planned = planned_of(join, p->hit.planned);
+	uint32_t missing = all_parts(join, p->hit.planned) & ~p->got;
+	p->missing = (uint32_t)__builtin_popcount(missing);
+	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
+		if (planned->args.item[i].spread && p->values[i].kind == NW_VALUE_STRING)
+			nw_string_finish(&planned->args.item[i],
+					 (const unsigned char *)nw_buf_str(&p->strings[i]),
+					 (uint32_t)p->strings[i].len, &p->values[i]);
+	nw_string_lengths(planned, p->values);
+	/* the others stay in order, oldest first */
 	memmove(&join->waiting.item[at], &join->waiting.item[at + 1],
 		(--join->waiting.count - at) * sizeof(struct pending *));
-	return 0; /* the others stay in order, oldest first */
+	return 0;
+}
+
+/*
+ * Is the record of the same hit? Of two hits at one place, one after the other, the first may lack
+ * the parts that the second one begins with: then no part is there twice before all have come, and
+ * only their order tells.
+ */
+static bool same_hit(const struct nw_join *join, const struct pending *p,
+		     const struct nw_record *record)
+{
+	uint32_t order = record->format->order;
+
+	if (!same_place(join, p->hit.planned, record->planned) ||
+	    (p->hit.planned == record->planned && (p->got & part_bit(record))))
+		return false;
+	return !order || order > p->order;
 }
 
 /* The thread has come to this record: parts of its earlier hits that are missing are lost. */
@@ -225,10 +242,7 @@ static int complete_earlier(struct nw_join *join, const struct nw_record *record
 
 	while (i < join->waiting.count) {
 		const struct pending *p = join->waiting.item[i];
-		bool repeated = p->hit.planned == record->planned &&
-				(p->got & part_bit(record));
-		if (p->hit.tid != record->tid ||
-		    (!repeated && same_place(join, p->hit.planned, record->planned)))
+		if (p->hit.tid != record->tid || same_hit(join, p, record))
 			i++;
 		else if (complete(join, i) < 0)
 			return -ENOMEM;
@@ -253,10 +267,10 @@ static int hand_out(struct nw_join *join, struct nw_hit *out)
 /* The entry of the record's hit, made if it is the first part; -ENOMEM. */
 static ssize_t entry(struct nw_join *join, const struct nw_record *record)
 {
-	ssize_t at = find_waiting(join, record);
-
-	if (at >= 0)
-		return at;
+	for (size_t i = 0; i < join->waiting.count; i++)
+		if (join->waiting.item[i]->hit.tid == record->tid &&
+		    join->waiting.item[i]->hit.planned == record->planned)
+			return (ssize_t)i;
 	struct pending **slot = nw_vec_add(&join->waiting);
 	if (!slot)
 		return -ENOMEM;
@@ -271,8 +285,7 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 			     struct nw_hit *out)
 {
 	const struct nw_planned *planned = planned_of(join, record->planned);
-	uint32_t refused = join->formats->armed->points.item[record->planned].refused;
-	uint32_t all = (uint32_t)(((uint64_t)1 << planned->parts) - 1) & ~refused;
+	uint32_t all = all_parts(join, record->planned);
 
 	if (complete_earlier(join, record) < 0)
 		return -ENOMEM;
@@ -281,6 +294,7 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 		return (int)at;
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
+	p->order = record->format->order;
 	if (record->part == 0 && join->formats->stacks)
 		add_stack(join, record, &p->hit);
 	nw_record_values(join->formats, record, p->values);
@@ -292,20 +306,17 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 	return hand_out(join, out);
 }
 
-static bool is_collecting(const struct nw_join *join, int32_t tid)
-{
-	for (size_t i = 0; i < join->waiting.count; i++)
-		if (join->waiting.item[i]->hit.tid == tid)
-			return true;
-	return false;
-}
-
 /* ---- all hits ----------------------------------------------------------------------- */
 
 /* Does the record have to wait for others, or others for it? */
 static nw_apart bool is_involved(const struct nw_join *join, const struct nw_record *record)
 {
-	return !record->whole || join->ready.count || is_collecting(join, record->tid);
+	if (!record->whole || join->ready.count)
+		return true;
+	for (size_t i = 0; i < join->waiting.count; i++)
+		if (join->waiting.item[i]->hit.tid == record->tid)
+			return true;
+	return false;
 }
 
 /* What a hit may have beside its place, its thread and its time. */
@@ -324,6 +335,13 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 	out->values = join->values;
 	out->value_count = (uint32_t)count;
 	return 1;
+}
+
+uint32_t nw_join_missing(const struct nw_join *join, const struct nw_hit *hit)
+{
+	const struct pending *p = join->current;
+
+	return p && hit->values && hit->values == p->hit.values ? p->missing : 0;
 }
 
 bool nw_join_is_idle(const struct nw_join *join)

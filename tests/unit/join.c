@@ -227,6 +227,65 @@ START_TEST(a_hit_whose_companion_was_lost_comes_with_what_it_has)
 }
 END_TEST
 
+/* The kernel runs the events of a place in this order. */
+static void set_order(void)
+{
+	static const uint32_t order[] = {1, 3, 4, 5, 2};
+
+	for (size_t i = 0; i < NW_COUNT(order); i++)
+		fake.formats.events.item[i]->order = order[i];
+}
+
+START_TEST(a_hit_without_its_first_part_takes_none_of_the_next_one)
+{
+	setup();
+	set_order();
+	push(1, 7, MANY, 1, "aa"); /* the first part was not armed yet */
+	ck_assert_uint_eq(nw_join_missing(join, &got), 0);
+	push(2, 7, MANY, 2, "\1\2");
+	push(3, 7, MANY, 0, "b");
+	expect("1 7 many (lost) aa {1,2} 7;");
+	ck_assert_uint_eq(nw_join_missing(join, &got), 1);
+	push(4, 7, MANY, 1, "bb");
+	push(5, 7, MANY, 2, "\3\4");
+	expect("3 7 many b bb {3,4} 7;");
+	ck_assert_uint_eq(nw_join_missing(join, &got), 0);
+	push(6, 7, MANY, 2, "\5\6"); /* two were lost, and of the next one, too */
+	push(7, 7, MANY, 1, "cc");
+	expect("6 7 many (lost) (lost) {5,6} 7;");
+	ck_assert_uint_eq(nw_join_missing(join, &got), 2);
+	push(8, 7, MANY, 0, "d");
+	expect("7 7 many (lost) cc (lost) 7;");
+	push(9, 7, MANY, 1, "dd");
+	push(10, 7, MANY, 2, "\7\7");
+	expect("8 7 many d dd {7,7} 7;");
+	push(11, 7, ONE, 0, "e");
+	expect("11 7 one e;");
+	ck_assert_uint_eq(nw_join_missing(join, &got), 0);
+	rest();
+	expect("");
+	teardown();
+}
+END_TEST
+
+START_TEST(another_probe_at_the_same_place_shows_that_a_hit_has_begun)
+{
+	setup();
+	set_order();
+	push(1, 7, MANY, 0, "a");
+	push(2, 7, BESIDE, 0, "x"); /* comes between the first part and the others */
+	expect("2 7 beside x;");
+	push(3, 7, MANY, 1, "aa");
+	push(4, 7, BESIDE, 0, "y"); /* not of the same hit: what is missing is lost */
+	expect("1 7 many a aa (lost) 7;");
+	push(5, 7, MANY, 1, "bb");
+	expect("4 7 beside y;");
+	rest();
+	expect("5 7 many (lost) bb (lost) 7;");
+	teardown();
+}
+END_TEST
+
 START_TEST(what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts)
 {
 	setup();
@@ -456,6 +515,8 @@ UNIT_MAIN("join", hits_of_one_part_pass_through,
 	  parts_of_several_threads_do_not_mix,
 	  a_part_that_the_kernel_refused_is_not_waited_for,
 	  a_hit_whose_companion_was_lost_comes_with_what_it_has,
+	  a_hit_without_its_first_part_takes_none_of_the_next_one,
+	  another_probe_at_the_same_place_shows_that_a_hit_has_begun,
 	  what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts,
 	  parts_before_and_behind_a_loss_are_not_taken_for_one_hit,
 	  a_part_that_the_plan_does_not_have_is_no_hit_of_its_own,
