@@ -105,6 +105,10 @@ struct nw_run_result {
 	nw_pids pids; /* to these (-p or CMD), as the kernel whose hits they are counts them */
 	bool follow;	/* and to what these created */
 	bool strangers; /* the kernel has recorded others, too: the reader sorts */
+	/* The scheduler's events are those of threads that the kernel was told of, which it was late for those that were
+	 * born meanwhile (nw_session_names_threads()); why not, if it could not be, NULL: that was not asked for. */
+	bool named_threads;
+	char *unnamed_why;
 	uint64_t start_ns, stop_ns; /* what is recorded is between them */
 	uint64_t armed_ns;	    /* all probes were enabled */
 	uint64_t now_ns;	    /* when the run last looked at the clock */
@@ -198,8 +202,8 @@ struct nw_consumer {
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* task: NULL unless comms is set, or the run is restricted or filtered by it. */
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
-	/* The same of many hits without values, between which nothing else was recorded: nobody is
-	 * born, renamed or gone. NULL: one by one. */
+	/* The same for many hits without values at once. Nothing else was recorded between them, so no thread
+	 * began, ended or got another name. NULL: they come one by one. */
 	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
 	/* How many hits of a probe it was handed by hits(), which the run does not count. */
 	uint64_t (*counted)(void *arg, size_t probe);
@@ -212,6 +216,8 @@ struct nw_consumer {
 	/* A probe was disabled at this time; hits before it may still come. */
 	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	void (*exit)(void *arg, int32_t tid);
+	/* A wanted thread is born, if result.named_threads. */
+	void (*born)(void *arg, int32_t tid);
 	void (*loss)(void *arg, const struct nw_record *record);
 	/* Live: is what was recorded to be read now? As long as it is not, the ring buffer keeps its newest
 	 * records and overwrites the others, which are no losses. NULL: always. */

@@ -290,6 +290,8 @@ struct nw_armed {
 	NW_VEC(struct nw_armed_point) points; /* those of the plan */
 	NW_VEC(struct nw_armed_event *)
 	events; /* those of the plan, and what they were split into */
+	/* The kernel's sched_switch has prev_state one bit too high: 1 runs on, 2 sleeps, 4 is uninterruptible, ... */
+	bool shifted_states;
 };
 
 /* Nothing of it is armed yet. -ENOMEM. */

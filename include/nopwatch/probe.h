@@ -142,6 +142,7 @@ struct nw_probe {
 	size_t named;	    /* the first so many */
 	bool hidden; /* nobody has asked for it: what it tells is needed for something else */
 	bool callers; /* who called is wanted with each hit */
+	bool shifted_states; /* of sched_switch: prev_state is one bit too high (struct nw_armed) */
 };
 
 /* The argument of that name or, whatever it is called, argN; -1. */

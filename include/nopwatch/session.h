@@ -34,6 +34,9 @@ struct nw_session_options {
 	const pid_t *pids;
 	size_t pid_count;
 	const struct nw_pid_space *space; /* whose numbers /proc has; NULL: the kernel's */
+	/* Of the scheduler's events that tell of states (nw_scheduler_event()), record only those of these processes'
+	 * threads also where the kernel does not restrict the recording. Births have to be read meanwhile. */
+	bool only_their_switches;
 	bool tasks; /* also record births, names and deaths of threads */
 	bool force; /* arm what is known to be dangerous */
 };
@@ -84,6 +87,14 @@ int nw_session_serve(struct nw_session *session);
 bool nw_session_restricts(const struct nw_session *session);
 void nw_session_stranger(struct nw_session *session, pid_t tid);
 void nw_session_gone(struct nw_session *session, pid_t tid);
+/*
+ * Are the scheduler's events of the wanted threads recorded by name (options.only_their_switches)? Then tell of births:
+ * nothing may be
+ * concluded from what is missing of such a thread before its first sched_wakeup, or switch from or to the idle thread. If not, *refused is
+ * why everybody's are recorded; NULL: that was not asked for, or the kernel restricts the recording.
+ */
+bool nw_session_names_threads(const struct nw_session *session, const char **refused);
+void nw_session_born(struct nw_session *session, pid_t tid);
 /* Does the session have to raise semaphores in these images? NULL: in any. */
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */

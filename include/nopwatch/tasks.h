@@ -41,6 +41,8 @@ void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const ch
 		  size_t len);
 /* The thread that died with this record (kind TASK); 0: none did. */
 int32_t nw_record_exited(const struct nw_record *record);
+/* The thread that was born with this record (kind TASK); 0: none was. */
+int32_t nw_record_born(const struct nw_record *record);
 /* Has its thread (kind TASK) got another name, as it does when it begins another program? */
 bool nw_record_renamed(const struct nw_record *record);
 

@@ -116,19 +116,6 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	return more < 0 ? more : ret;
 }
 
-static void take_task(struct nw_run *run, const struct nw_record *record)
-{
-	int32_t exited = nw_record_exited(record);
-
-	if (exited)
-		run->consumer.exit(run->consumer.arg, exited);
-	if (exited && run->session)
-		nw_session_gone(run->session, exited);
-	if (nw_unlikely(run->stacks) && nw_record_renamed(record))
-		nw_stacks_renamed(run->stacks, nw_tasks_get(run->tasks, record->tid)->pid);
-	nw_tasks_record(run->tasks, record);
-}
-
 /* Most records by far are these. */
 static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 {
@@ -168,7 +155,20 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	default:
 		break;
 	}
-	take_task(run, &part);
+	int32_t exited = nw_record_exited(&part);
+	if (exited)
+		run->consumer.exit(run->consumer.arg, exited);
+	if (exited && run->session)
+		nw_session_gone(run->session, exited);
+	if (nw_unlikely(run->stacks) && nw_record_renamed(&part))
+		nw_stacks_renamed(run->stacks, nw_tasks_get(run->tasks, part.tid)->pid);
+	nw_tasks_record(run->tasks, &part);
+	int32_t born = run->result->named_threads ? nw_record_born(&part) : 0;
+	if (born && nw_tasks_get(run->tasks, born)->wanted) {
+		run->consumer.born(run->consumer.arg, born);
+		if (run->session)
+			nw_session_born(run->session, born);
+	}
 	return ret;
 }
 

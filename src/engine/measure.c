@@ -258,6 +258,8 @@ static void tell_run(const struct nw_measure *m, struct nw_summary *summary)
 
 	if (so_far->has_stacks)
 		nw_summary_use_stacks(summary);
+	if (so_far->named_threads)
+		nw_summary_named_threads(summary);
 	if (so_far->restricted)
 		nw_summary_only(summary, is_wanted, m->run);
 }
@@ -546,6 +548,11 @@ static void gone(void *arg, int32_t tid)
 	nw_summary_exit(((struct nw_measure *)arg)->summary, tid);
 }
 
+static void born(void *arg, int32_t tid)
+{
+	nw_summary_born(((struct nw_measure *)arg)->summary, tid);
+}
+
 static void loss(void *arg, const struct nw_record *record)
 {
 	struct nw_measure *m = arg;
@@ -618,6 +625,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
+		.born = born,
 		.loss = loss,
 		.tick = tick,
 	};

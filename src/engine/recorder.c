@@ -181,7 +181,7 @@ int nw_recorder_note(struct nw_recorder *r, const struct nw_task *task)
 	return 0;
 }
 
-/* Nobody is born, renamed or gone between these. */
+/* No thread begins, is renamed or ends between these, so a thread is looked at when another one hits. */
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
 	struct nw_recorder *r = arg;
@@ -280,6 +280,8 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 		nw_buf_adds(out, "follow 1\n");
 	if (result->strangers)
 		nw_buf_adds(out, "strangers 1\n");
+	if (result->named_threads)
+		nw_buf_adds(out, "named_threads 1\n");
 	nw_vec_each (&result->pids, pid)
 		nw_buf_printf(out, "only %d\n", (int)*pid);
 	if (result->stacks)

@@ -140,6 +140,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		story->follow = true;
 	else if (strcmp(words[0], "strangers") == 0)
 		story->strangers = true;
+	else if (strcmp(words[0], "named_threads") == 0)
+		run->result->named_threads = true;
 }
 
 static int by_thread(const void *a, const void *b)

@@ -70,6 +70,7 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
 	filled.exit = filled.exit ? filled.exit : no_thread;
+	filled.born = filled.born ? filled.born : no_thread;
 	filled.loss = filled.loss ? filled.loss : no_loss;
 	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
 	filled.tick = filled.tick ? filled.tick : no_step;
@@ -158,6 +159,9 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 {
 	if (run->begun)
 		return 0;
+	/* what the session has found out, or a recording's has */
+	nw_vec_each (&run->result->selection.probes, probe)
+		(*probe)->shifted_states = run->result->armed.shifted_states;
 	run->begun = true;
 	run->result->start_ns = start;
 	run->result->has_stacks = run->formats.stacks;
@@ -418,6 +422,7 @@ void nw_result_free(struct nw_run_result *result)
 	free(result->states);
 	nw_kernel_symbols_free(result->symbols);
 	nw_strings_free(&result->state_texts);
+	free(result->unnamed_why);
 	free(result->disabled_at);
 	nw_vec_free(&result->pids);
 	free(result->origin.host);

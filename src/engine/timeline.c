@@ -156,6 +156,13 @@ static void gone(void *arg, int32_t tid)
 	t->inner.exit(t->inner.arg, tid);
 }
 
+static void born(void *arg, int32_t tid)
+{
+	struct nw_timeline *t = arg;
+
+	t->inner.born(t->inner.arg, tid);
+}
+
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	(void)run;
@@ -200,6 +207,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
+		.born = born,
 		.loss = loss,
 		.tick = tick,
 	};

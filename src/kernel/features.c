@@ -82,6 +82,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 		{"stack_trigger", "the kernel's stacks of who goes to sleep",
 		 "file events/sched/sched_switch/trigger; --states tries it",
 		 "--states does not say where threads sleep"},
+	[NW_FEATURE_SWITCH_STATE] =
+		{"switch_state", "sched_switch says of threads what its prev_state means",
+		 "README: \\imm-value; or --states tries it",
+		 "--states takes prev_state for one bit too high"},
 };
 
 /* Features that a text in README stands for. */
@@ -209,6 +213,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
+	features.has[NW_FEATURE_SWITCH_STATE] = true; /* the trial says if it is not */
 	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
 	features.long64 = has_long64(fs);
 	nw_buf_free(&readme);

@@ -140,6 +140,7 @@ void nw_session_gone(struct nw_session *session, pid_t tid)
 {
 	struct nw_pid_filter *filter = &session->filter;
 
+	nw_sched_filter_gone(session, tid);
 	for (size_t i = 0; i < filter->excluded.count; i++)
 		if (filter->excluded.item[i] == tid) {
 			filter->excluded.item[i] =

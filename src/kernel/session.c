@@ -228,6 +228,7 @@ static void enable_tasks(struct nw_session *session)
 	for (size_t i = 0; i < nw_task_event_count; i++) {
 		const struct nw_setting *setting = &nw_settings[NW_SETTING_NEWTASK + i];
 		int ret = nw_session_set(session, setting->file, setting->value);
+		session->births |= ret == 0 && i == 0; /* task_newtask */
 		if (ret < 0)
 			nw_strings_addf(
 				&session->warnings,
@@ -273,6 +274,8 @@ int nw_session_prepare(struct nw_session *session, const struct nw_session_optio
 		ret = nw_session_define(session, err);
 	if (ret == 0)
 		ret = nw_pid_filter_begin(session, options, err);
+	if (ret == 0 && nw_sched_filter_want(session, options) < 0)
+		ret = nw_no_memory(err);
 	return ret;
 }
 
@@ -364,6 +367,8 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	if (!session->doing.dry_run &&
 	    (ret = nw_journal_note(&session->journal, "arming\n")) < 0)
 		nw_fail(err, -ret, "cannot write the journal: %s", nw_strerror(-ret));
+	if (ret == 0 && nw_sched_filter_begin(session) < 0)
+		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal);
@@ -405,6 +410,7 @@ int nw_session_fd(const struct nw_session *session)
 int nw_session_serve(struct nw_session *session)
 {
 	nw_pid_filter_update(session);
+	nw_sched_filter_update(session);
 	return session->semaphores ? nw_semaphores_poll(session->semaphores) : 1000;
 }
 
@@ -478,6 +484,7 @@ void nw_session_free(struct nw_session *session)
 	nw_vec_free(&session->paths);
 	nw_strings_free(&session->warnings);
 	nw_vec_free(&session->filter.excluded);
+	nw_sched_filter_free(&session->sched);
 	if (session->top_lock >= 0)
 		close(session->top_lock);
 	free(session);

@@ -5,6 +5,7 @@
 
 #include "gate.h"
 #include "pidfilter.h"
+#include "schedfilter.h"
 #include "semaphore.h"
 
 struct nw_image_path {
@@ -29,6 +30,8 @@ struct nw_session {
 	nw_strings warnings;
 	struct nw_semaphores *semaphores; /* NULL: none, or the kernel raises them */
 	struct nw_pid_filter filter;
+	struct nw_sched_filter sched;
+	bool births;			    /* of threads are recorded */
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 	const struct nw_armed_event
 		*gated; /* the last that got a gate; NULL: none has one */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "topbuffer.h"
 
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err)
 {
@@ -22,7 +23,7 @@ int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_er
 		nw_fail(err, -ret, "cannot read %s/available_events: %s", fs->path,
 			nw_strerror(-ret));
 	while (ret == 0 && (line = strsep(&rest, "\n")))
-		/* those of sessions, also of others, may go away at any moment */
+		/* events of nopwatch's sessions may go away at any moment */
 		if (*line && !nw_group_session(line) &&
 		    nw_strings_add(out, line, strlen(line)) < 0)
 			ret = nw_no_memory(err);
@@ -45,56 +46,180 @@ int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const cha
 /* ---- stacks ------------------------------------------------------------------------- */
 
 #define TRIGGER "events/sched/sched_switch/trigger"
+#define ENABLE	"events/sched/sched_switch/enable"
+
 /* bits of prev_state: 1 interruptible, 2 uninterruptible (include/linux/sched.h) */
-#define STACKS "stacktrace if prev_state & 3"
+static const char stacks_trigger[] = "stacktrace if prev_state & 3";
+static const char shifted_trigger[] = "stacktrace if prev_state & 6";
+
+static bool is_event(const struct nw_event *event, const char *system, const char *name)
+{
+	return strcmp(event->system, system) == 0 && strcmp(event->name, name) == 0;
+}
 
 static bool is_stack(const struct nw_event *event)
 {
-	return strcmp(event->system, NW_STACK_SYSTEM) == 0 &&
-	       strcmp(event->name, NW_STACK_EVENT) == 0;
+	return is_event(event, NW_STACK_SYSTEM, NW_STACK_EVENT);
 }
 
-/* Go to sleep once, with the trigger set, and see whether our buffer has a stack. */
-static bool sleep_once(struct nw_session *session)
-{
-	const struct timespec moment = {.tv_nsec = 1};
-	struct nw_buf trace = {0};
+/* ---- a trial: we go to sleep -------------------------------------------------------- */
 
-	nanosleep(&moment, NULL);
-	nw_tracefs_read(session->instance, "trace", &trace);
-	bool has = strstr(nw_buf_str(&trace), "<stack trace>") != NULL;
-	nw_buf_free(&trace);
-	return has;
+/* Once for a stack; for what its record says, so long and often that it is not one of something else. */
+static void go_to_sleep(bool often)
+{
+	const struct timespec moment = {.tv_nsec = often ? 1000000 : 1};
+
+	for (int i = 0; i < (often ? 3 : 1); i++)
+		nanosleep(&moment, NULL);
+}
+
+/* So often the kernel's text says that the thread went with this state: "prev_pid=17 prev_prio=120 prev_state=S ==> ...". */
+static unsigned int count_states(const char *trace, pid_t tid, char state)
+{
+	static const char name[] = " prev_state=";
+	unsigned int count = 0;
+	char mark[48];
+
+	snprintf(mark, sizeof(mark), " prev_pid=%d prev_prio=", (int)tid);
+	for (const char *at = trace; (at = strstr(at, mark)); at++) {
+		const char *found = strstr(at, name);
+		count += found && found < strchrnul(at, '\n') &&
+			 found[strlen(name)] == state;
+	}
+	return count;
 }
 
 /*
- * Older kernels write them into the top-level buffer, whoever's instance the trigger is set in. That is
- * found out with a trigger that fires once, for this thread only: there, one stack of ours goes astray.
+ * Linux 4.15 to 4.19 record 1 << index where others have the state's mask, 1 << (index - 1), so that its text says D of who
+ * sleeps as we do (__trace_sched_switch_state() of include/trace/events/sched.h). D alone may come of a lock that
+ * we have waited for, and S there of who gives its CPU away: so what there is more of decides.
  */
-static int try_stacks(struct nw_session *session)
+static bool is_shifted(const char *trace, pid_t tid)
 {
-	static const char enable[] = "events/sched/sched_switch/enable";
-	nw_cleanup(nw_free_ptr) char *once = nw_text("stacktrace:1 if prev_pid == %d",
-						     (int)syscall(SYS_gettid));
-	nw_cleanup(nw_free_ptr) char *undo = once ? nw_text("!%s", once) : NULL;
+	unsigned int disk = count_states(trace, tid, 'D');
 
-	if (!session->features->has[NW_FEATURE_STACK_TRIGGER])
-		return -ENOENT;
-	if (session->doing.dry_run || session->top)
-		return 0;
-	int ret = undo ? nw_session_set(session, enable, "1") : -ENOMEM;
-	if (ret == 0)
-		ret = nw_session_set(session, TRIGGER, once);
+	return disk > 1 && disk > count_states(trace, tid, 'S');
+}
+
+/* Where README tells of immediate values (Linux 5.4 has them), that is mended. */
+static bool may_be_shifted(const struct nw_features *features)
+{
+	return !features->masked[NW_FEATURE_SWITCH_STATE] &&
+	       !features->has[NW_FEATURE_IMMEDIATE];
+}
+
+/* Sleep, with sched_switch recorded, and a trigger set if it is not NULL; out is what our buffer has then. */
+static int record_sleep(struct nw_session *session, const char *trigger, struct nw_buf *out)
+{
+	nw_cleanup(nw_free_ptr) char *undo = trigger ? nw_text("!%s", trigger) : NULL;
+
+	if (trigger && !undo)
+		return -ENOMEM;
+	int ret = nw_session_set(session, ENABLE, "1");
 	if (ret < 0)
 		return ret;
-	bool has = sleep_once(session);
-	nw_session_set(session, TRIGGER, undo);
-	nw_session_set(session, enable, "0");
-	nw_session_set(session, "trace", "");
-	return has ? 0 : -EOPNOTSUPP;
+	if (trigger)
+		ret = nw_session_set(session, TRIGGER, trigger);
+	if (session->top) /* it does not record yet */
+		nw_session_set(session, "tracing_on", "1");
+	go_to_sleep(may_be_shifted(session->features));
+	nw_tracefs_read(session->instance, "trace", out);
+	if (session->top)
+		nw_session_set(session, "tracing_on", "0");
+	if (trigger && ret == 0)
+		nw_session_set(session, TRIGGER, undo);
+	nw_session_set(session, ENABLE, "0");
+	if (session->top)
+		nw_top_clear(session->fs);
+	else
+		nw_session_set(session, "trace", "");
+	return ret;
+}
+
+/* This thread's number in records. False: it is not known, and out is another namespace's. */
+static bool own_number(const struct nw_session *session, pid_t *out)
+{
+	const struct nw_pid_space *space = session->options.space;
+
+	*out = (pid_t)syscall(SYS_gettid);
+	return !space || !space->foreign ||
+	       (*out == getpid() && nw_pid_space_kernel(space, *out, out, NULL) == 0);
+}
+
+/*
+ * Older kernels write stacks into the top-level buffer, whoever's instance the trigger is set in. That is
+ * found out with a trigger that fires once, for this thread only; on such a kernel, one stack of ours gets there, and is
+ * taken away if nobody uses that buffer.
+ */
+static int try_sleep(struct nw_session *session, bool stacks)
+{
+	pid_t tid;
+	int lock = -1;
+	struct nw_error ignored;
+	bool known = own_number(session, &tid);
+	nw_cleanup(nw_free_ptr) char *once = nw_text("stacktrace:1 if prev_pid == %d",
+						     (int)tid);
+	struct nw_buf trace = {0};
+
+	if (!once)
+		return -ENOMEM;
+	/* what nobody uses is left as empty as it was */
+	bool ours = stacks && !session->top &&
+		    nw_top_take(session->fs, false, &lock, &ignored) == 0;
+	int ret = record_sleep(session, stacks ? once : NULL, &trace);
+	if (ours) {
+		nw_top_clear(session->fs);
+		close(lock);
+	}
+	const char *text = nw_buf_str(&trace);
+	if (known && may_be_shifted(session->features))
+		session->armed->shifted_states |= is_shifted(text, tid);
+	if (ret == 0 && stacks && !strstr(text, "<stack trace>"))
+		ret = -EOPNOTSUPP;
+	nw_buf_free(&trace);
+	return ret;
+}
+
+/* Can stacks be had, as far as that is known without a trial? */
+static int find_stacks(const struct nw_session *session)
+{
+	if (!session->features->has[NW_FEATURE_STACK_TRIGGER])
+		return -ENOENT;
+	/* triggers are taken away by other words than those that the file has, so what was there cannot be set back */
+	return session->top ? -EOPNOTSUPP : 0;
+}
+
+/* Find out what sched_switch means, if it is wanted, and whether stacks can be had: 0 or -errno. */
+static int try_scheduler(struct nw_session *session)
+{
+	const struct nw_features *features = session->features;
+	bool switches = false, stacks = false;
+
+	nw_vec_each (&session->armed->events, event) {
+		switches |= is_event((*event)->planned, "sched", "sched_switch");
+		stacks |= is_stack((*event)->planned);
+	}
+	int ret = stacks ? find_stacks(session) : -ENOENT;
+	session->armed->shifted_states = switches &&
+					 features->masked[NW_FEATURE_SWITCH_STATE];
+	if (!session->doing.dry_run &&
+	    (ret == 0 || (switches && may_be_shifted(features)))) {
+		int tried = try_sleep(session, ret == 0);
+		ret = ret < 0 ? ret : tried;
+	}
+	return ret;
 }
 
 /* ---- in a session ------------------------------------------------------------------- */
+
+static int set_stacks(struct nw_session *session, bool on)
+{
+	nw_cleanup(nw_free_ptr) char *text = nw_text(
+		"%s%s", on ? "" : "!",
+		session->armed->shifted_states ? shifted_trigger : stacks_trigger);
+
+	return text ? nw_session_set(session, TRIGGER, text) : -ENOMEM;
+}
 
 static int write_enable(struct nw_session *session, const struct nw_event *event,
 			const char *value)
@@ -102,8 +227,7 @@ static int write_enable(struct nw_session *session, const struct nw_event *event
 	char file[2 * NW_MAX_NAME + 32];
 
 	if (is_stack(event))
-		return nw_session_set(session, TRIGGER,
-				      strcmp(value, "1") == 0 ? STACKS : "!" STACKS);
+		return set_stacks(session, strcmp(value, "1") == 0);
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_session_set(session, file, value);
 }
@@ -131,8 +255,6 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 {
 	char file[2 * NW_MAX_NAME + 32];
 
-	if (is_stack(event))
-		return try_stacks(session);
 	if (strchr(event->system, '/') || strchr(event->name, '/'))
 		return -EINVAL;
 	if (session->doing.dry_run)
@@ -143,12 +265,15 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 
 size_t nw_session_find_tracepoints(struct nw_session *session)
 {
+	int stacks = try_scheduler(session);
 	size_t found = 0;
 
 	nw_vec_each (&session->armed->events, event) {
 		if (!*(*event)->planned->system)
 			continue;
-		int ret = try_event(session, (*event)->planned);
+		int ret = is_stack((*event)->planned)
+				  ? stacks
+				  : try_event(session, (*event)->planned);
 		(*event)->defined = ret == 0;
 		found += ret == 0;
 		if (ret < 0)

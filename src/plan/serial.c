@@ -19,9 +19,12 @@
  *	chunk PART FIELD OFFSET BITS COUNT		of the last source
  *	callers PART FIELD ARCH				the last source of its planned, with chunks
  *	event NAME RETURN
+ *	id NUMBER					of the last event: the kernel's
+ *	order NUMBER					of the last event (struct nw_armed_event)
  *	system NAME					of the last event: the kernel has it anyway
  *	field NAME					of the last event
  *	place PLANNED PART				of the last event
+ *	shifted_states					prev_state of sched_switch is one bit too high
  */
 #include <ctype.h>
 #include <errno.h>
@@ -70,20 +73,10 @@ static bool has_kernel_events(const struct nw_selection *selection)
 	return false;
 }
 
-static size_t image_number(const struct nw_selection *selection,
-			   const struct nw_image *image)
-{
-	size_t i = 0;
-
-	while (i < selection->images.count && selection->images.item[i] != image)
-		i++;
-	return i;
-}
-
 static void save_probe(const struct nw_selection *selection, const struct nw_probe *probe,
 		       struct nw_buf *out)
 {
-	nw_buf_printf(out, "probe %zu %d", image_number(selection, probe->image),
+	nw_buf_printf(out, "probe %zu %d", nw_plan_image(selection, probe->image),
 		      (int)probe->kind);
 	nw_plan_word(out, probe->provider);
 	nw_plan_word(out, probe->name);
@@ -170,6 +163,8 @@ static void save_event(const struct nw_armed_event *armed, struct nw_buf *out)
 	nw_buf_printf(out, " %d\n", event->is_return);
 	if (armed->id)
 		nw_buf_printf(out, "id %" PRIu32 "\n", armed->id);
+	if (armed->order)
+		nw_buf_printf(out, "order %" PRIu32 "\n", armed->order);
 	if (*event->system) {
 		nw_buf_adds(out, "system");
 		nw_plan_word(out, event->system);
@@ -208,6 +203,8 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 	nw_vec_each (&armed->events, event)
 		if ((*event)->defined)
 			save_event(*event, out);
+	if (armed->shifted_states)
+		nw_buf_adds(out, "shifted_states\n");
 }
 
 /* ---- loading ------------------------------------------------------------------------ */
@@ -229,7 +226,9 @@ struct loader {
 	size_t points;
 	nw_vec_u32 refused; /* by planned point */
 	nw_vec_u32 ids;	    /* by event, where they are known */
+	nw_vec_u32 orders;  /* the same */
 	bool begun;	    /* the first line has been seen */
+	bool shifted_states;
 };
 
 /* Undo %XX in place. */
@@ -624,16 +623,18 @@ static struct nw_event *last_event(const struct loader *load)
 	return count ? load->plan->events.item[count - 1] : NULL;
 }
 
-static int load_id(struct loader *load)
+/* A number that the last event has; others may have none. */
+static int load_event_number(struct loader *load)
 {
-	uint64_t id;
+	nw_vec_u32 *out = strcmp(load->words[0], "id") == 0 ? &load->ids : &load->orders;
+	uint64_t value;
 
-	if (!last_event(load) || !number(load, 1, UINT32_MAX, &id))
+	if (!last_event(load) || !number(load, 1, UINT32_MAX, &value))
 		return -EBADMSG;
-	while (load->ids.count < load->plan->events.count)
-		if (!nw_vec_add(&load->ids))
+	while (out->count < load->plan->events.count)
+		if (!nw_vec_add(out))
 			return -ENOMEM;
-	load->ids.item[load->plan->events.count - 1] = (uint32_t)id;
+	out->item[load->plan->events.count - 1] = (uint32_t)value;
 	return 0;
 }
 
@@ -678,6 +679,12 @@ static int load_place(struct loader *load)
 	return nw_plan_place(plan, event, (uint32_t)planned, (uint32_t)part, strdup(""));
 }
 
+static int load_shifted_states(struct loader *load)
+{
+	load->shifted_states = true;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	size_t count;
@@ -700,13 +707,16 @@ static const struct {
 	{"length", 2, load_length},
 	{"chunk", 6, load_chunk},
 	{"event", 3, load_event},
-	{"id", 2, load_id},
+	{"id", 2, load_event_number},
+	{"order", 2, load_event_number},
 	{"system", 2, load_system},
 	{"field", 2, load_field},
 	{"place", 3, load_place},
+	{"shifted_states", 1, load_shifted_states},
 };
 
-static void split_line(struct loader *load, char *line)
+/* Returns 1 if the line is none of a plan's: recordings have other lines beside these. */
+static int load_line(struct loader *load, char *line)
 {
 	char *one;
 
@@ -715,12 +725,6 @@ static void split_line(struct loader *load, char *line)
 		load->words[load->count++] = one;
 	for (size_t i = 1; i < load->count; i++)
 		nw_plan_unword(load->words[i]);
-}
-
-/* 1: the line is somebody else's. */
-static int load_line(struct loader *load, char *line)
-{
-	split_line(load, line);
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {
 		if (strcmp(load->words[0], lines[i].word) != 0)
 			continue;
@@ -742,6 +746,9 @@ static int load_armed(const struct loader *load, struct nw_armed *out)
 		out->points.item[i].refused = load->refused.item[i];
 	for (size_t i = 0; i < load->ids.count; i++)
 		out->events.item[i]->id = load->ids.item[i];
+	out->shifted_states = load->shifted_states;
+	for (size_t i = 0; i < load->orders.count; i++)
+		out->events.item[i]->order = load->orders.item[i];
 	nw_armed_assume(out);
 	return 0;
 }
@@ -769,6 +776,7 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 		ret = load_armed(&load, armed);
 	nw_vec_free(&load.refused);
 	nw_vec_free(&load.ids);
+	nw_vec_free(&load.orders);
 	if (whole && ret >= 0) {
 		nw_selection_drop_unused(selection); /* what stood for the kernel */
 		return 0;

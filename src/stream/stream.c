@@ -124,7 +124,7 @@ void nw_stream_wake(struct nw_stream *s, unsigned int number)
 
 /* ---- handing out -------------------------------------------------------------------- */
 
-/* Of an event that tells of threads, and may be a hit, too. */
+/* The record of an event of threads (born, renamed, ended), which is a hit, too, if the user traces that event. */
 static nw_apart bool decode_task(const struct nw_event_format *format,
 				 struct nw_record *out)
 {

@@ -244,6 +244,13 @@ int32_t nw_record_exited(const struct nw_record *record)
 		       : 0;
 }
 
+int32_t nw_record_born(const struct nw_record *record)
+{
+	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_NEWTASK
+		       ? (int32_t)field_number(record, 0)
+		       : 0;
+}
+
 bool nw_record_renamed(const struct nw_record *record)
 {
 	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_RENAME;

@@ -671,6 +671,18 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 		nw_self_cost_exit(s->self_cost, tid);
 }
 
+void nw_summary_named_threads(struct nw_summary *s)
+{
+	if (s->task_states)
+		nw_task_states_named(s->task_states);
+}
+
+void nw_summary_born(struct nw_summary *s, int32_t tid)
+{
+	if (s->task_states)
+		nw_task_states_born(s->task_states, tid);
+}
+
 void nw_summary_finish(struct nw_summary *s)
 {
 	s->finished = true;

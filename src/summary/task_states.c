@@ -8,9 +8,10 @@
  * Events: include/trace/events/sched.h of the kernel. sched_switch's prev_state is 0 (or a flag
  * above all states) for a thread that was preempted, else a mask: 1 is interruptible sleep, 2 is
  * uninterruptible, further bits are stopped, traced, dead, parked. Below 4.14, uninterruptible may
- * come with flags above (TASK_KILLABLE: 130). sched_waking is when somebody begins to wake a thread,
- * sched_wakeup when it is on a run queue; the first may come while the thread is still on its way
- * to sleep, so both are looked at.
+ * come with flags above (TASK_KILLABLE: 130). Linux 4.15 to 4.19 have all of it one bit higher (shifted_states), and 1 for who
+ * gives its CPU away and runs on; kernel/tracepoint.c finds that out. Linux 4.14.0 counts them: 3 is stopped there. sched_waking is when somebody begins to wake a thread,
+ * sched_wakeup when it is on a run queue, which may be another CPU's that has to be interrupted for it first. A
+ * thread waits for a CPU from the second on, as /proc/PID/schedstat counts; only where that was not recorded, from the first.
  *
  * Who woke it: sched_waking is recorded in the context of the one who wakes, so its common_pid is the
  * waker, unless its common_flags say that this was an interrupt, which has nothing to do with the thread that
@@ -74,7 +75,10 @@ struct thread {
 	size_t open;	 /* spans: while there are any, */
 	struct nw_sleeps sleeps[TABLES];
 	struct nw_sleep waker; /* who has begun to wake it; count 0: nobody */
+	uint64_t waking;       /* when, if it slept then; else 0 */
 	struct nw_sleep where; /* its last sleep; count 0: it is in the table */
+	/* its switches may not be recorded yet, but for those from and to threads whose are */
+	bool unseen;
 };
 
 /* The clocks when a span began. */
@@ -97,6 +101,8 @@ struct nw_task_states {
 	struct nw_hash_map threads; /* that have begun spans, by their numbers */
 	struct nw_hash_map marks;
 	uint64_t losses, serial;
+	bool named; /* events are those of threads that were named to the kernel, */
+	bool missed; /* and some that are born are not in the map: whoever is new may be one */
 	struct scheduler_probe *probe;
 	size_t probes;
 	const struct nw_summary_options *options; /* how threads are called */
@@ -224,14 +230,9 @@ void nw_scheduler_spec(size_t number, struct nw_buf *out)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static struct nw_map_key id_of(int32_t tid)
-{
-	return (struct nw_map_key){.time = (uint32_t)tid};
-}
-
 static struct thread *find(const struct nw_task_states *states, int32_t tid)
 {
-	return nw_hash_map_find(&states->threads, id_of(tid));
+	return nw_hash_map_find(&states->threads, nw_map_key_of_thread(tid));
 }
 
 /* Let the clock of its state run until now. */
@@ -251,20 +252,32 @@ static void enter(struct thread *thread, enum nw_task_state state, uint64_t now)
 	thread->state = state;
 }
 
+/* NULL: nothing is kept of it. */
+static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
+{
+	/* a recording may name more threads than there ever were */
+	struct thread *thread = states->threads.count < NW_MOST_STARTS
+					? calloc(1, sizeof(*thread))
+					: NULL;
+
+	if (!thread ||
+	    nw_hash_map_put(&states->threads, nw_map_key_of_thread(tid), thread) < 0)
+		return NULL;
+	thread->serial = ++states->serial;
+	return thread;
+}
+
 /* It hits a probe, so it is running. NULL: nothing is kept of it. */
 static struct thread *running(struct nw_task_states *states, const struct nw_hit *hit)
 {
 	struct thread *thread = find(states, hit->tid);
 
 	if (!thread) {
-		/* a recording may name more threads than there ever were */
-		if (states->threads.count >= NW_MOST_STARTS)
-			return NULL;
-		thread = calloc(1, sizeof(*thread));
-		if (!thread || nw_hash_map_put(&states->threads, id_of(hit->tid), thread) < 0)
+		thread = add_thread(states, hit->tid);
+		if (!thread)
 			return NULL;
 		thread->since = hit->time;
-		thread->serial = ++states->serial;
+		thread->unseen = states->missed;
 	}
 	advance(thread, hit->time);
 	if (thread->state != NW_TASK_RUNNING)
@@ -273,29 +286,48 @@ static struct thread *running(struct nw_task_states *states, const struct nw_hit
 	return thread;
 }
 
+void nw_task_states_named(struct nw_task_states *states)
+{
+	states->named = true;
+}
+
+void nw_task_states_born(struct nw_task_states *states, int32_t tid)
+{
+	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
+	struct thread *thread = states->named ? add_thread(states, tid) : NULL;
+
+	if (thread)
+		thread->unseen = true;
+	else
+		states->missed |= states->named;
+}
+
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
 {
-	free(nw_hash_map_take(&states->threads, id_of(tid)));
+	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
 }
 
 void nw_task_states_loss(struct nw_task_states *states)
 {
 	states->losses++;
+	states->missed |= states->named; /* perhaps a birth */
 }
 
 /* ---- the scheduler's events --------------------------------------------------------- */
 
 /* prev_state, as a number or, in text, as the letter that stands for it. */
-static enum nw_task_state state_of(const struct nw_value *value)
+static enum nw_task_state state_of(const struct nw_value *value, bool shifted)
 {
-	uint64_t mask = value->number & 0xff;
+	uint64_t mask = (value->number & 0xff) >> shifted;
 
 	if (value->kind == NW_VALUE_STRING)
 		mask = !value->len	       ? 1
 		       : value->text[0] == 'R' ? 0
 		       : value->text[0] == 'D' ? 2
 					       : 1;
-	return mask == 0 ? NW_TASK_RUNNABLE : mask & 2 ? NW_TASK_DISK : NW_TASK_SLEEPING;
+	return mask == 0	 ? NW_TASK_RUNNABLE
+	       : (mask & 3) == 2 ? NW_TASK_DISK
+				 : NW_TASK_SLEEPING;
 }
 
 /* No stack has come: where its last sleep was is not known. */
@@ -314,9 +346,32 @@ static void leaves(struct thread *thread, enum nw_task_state state, uint64_t now
 	enter(thread, state, now);
 }
 
+static bool sleeps(const struct thread *thread)
+{
+	return thread->state == NW_TASK_SLEEPING || thread->state == NW_TASK_DISK;
+}
+
+/* Its sleep ends: it waits for a CPU. */
+static void wakes_up(struct thread *thread, uint64_t now)
+{
+	struct nw_sleep waker = thread->waker;
+
+	if (!waker.count)
+		waker = (struct nw_sleep){.key = NW_WAKER_UNKNOWN, .count = 1};
+	waker.ns = now > thread->since ? now - thread->since : 0;
+	if (thread->open)
+		nw_sleeps_add(&thread->sleeps[WAKERS], &waker);
+	/* its stack may have come already, or may still come */
+	thread->where.ns = waker.ns;
+	thread->where.count = 1;
+	enter(thread, NW_TASK_RUNNABLE, now);
+}
+
 static void comes(struct thread *thread, uint64_t now)
 {
-	thread->waker.count = 0;
+	if (sleeps(thread) && thread->waking)
+		wakes_up(thread, thread->waking);
+	thread->waker.count = thread->waking = 0;
 	settle(thread);
 	/* what sleeps is woken before it runs: that was not recorded */
 	if (thread->state != NW_TASK_RUNNABLE)
@@ -347,22 +402,13 @@ static struct nw_sleep waker_of(const struct nw_task_states *states,
 static void wakes(const struct nw_task_states *states, const struct scheduler_probe *probe,
 		  struct thread *thread, const struct nw_hit *hit)
 {
-	bool sleeps = thread->state == NW_TASK_SLEEPING || thread->state == NW_TASK_DISK;
-
-	if (probe->kind == WAKING)
+	thread->unseen = false;
+	if (probe->kind == WAKING && !thread->waking) {
 		thread->waker = waker_of(states, probe, hit);
-	if (!sleeps)
-		return;
-	struct nw_sleep waker = thread->waker;
-	if (!waker.count)
-		waker = (struct nw_sleep){.key = NW_WAKER_UNKNOWN, .count = 1};
-	waker.ns = hit->time > thread->since ? hit->time - thread->since : 0;
-	if (thread->open)
-		nw_sleeps_add(&thread->sleeps[WAKERS], &waker);
-	/* its stack may have come already, or may still come */
-	thread->where.ns = waker.ns;
-	thread->where.count = 1;
-	enter(thread, NW_TASK_RUNNABLE, hit->time);
+		thread->waking = sleeps(thread) ? hit->time : 0;
+	} else if (probe->kind == WOKEN && sleeps(thread)) {
+		wakes_up(thread, hit->time);
+	}
 }
 
 /* Where the thread that hits it has gone to sleep; it may be awake again by now. */
@@ -401,9 +447,19 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 			wakes(states, probe, thread[0], hit);
 		return;
 	}
-	thread[1] = find(states, (int32_t)hit->values[probe->arg[2]].number);
+	const uint64_t next = hit->values[probe->arg[2]].number;
+	thread[1] = find(states, (int32_t)next);
+	/* the idle thread is never named: it is recorded for the other's sake */
+	if (thread[0] && next == 0)
+		thread[0]->unseen = false;
+	if (thread[1] && first->number == 0)
+		thread[1]->unseen = false;
 	if (thread[0])
-		leaves(thread[0], state_of(&hit->values[probe->arg[1]]), hit->time);
+		leaves(thread[0],
+		       state_of(&hit->values[probe->arg[1]],
+				states->options->selection->probes.item[hit->probe]
+					->shifted_states),
+		       hit->time);
 	if (thread[1])
 		comes(thread[1], hit->time);
 }
@@ -414,7 +470,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 {
 	struct thread *thread = running(states, event->hit);
 
-	if (!thread || states->marks.count >= NW_MOST_STARTS)
+	if (!thread || thread->unseen || states->marks.count >= NW_MOST_STARTS)
 		return; /* its parts will not be known */
 	size_t wakers = thread->sleeps[WAKERS].count;
 	size_t channels = thread->sleeps[CHANNELS].count;
@@ -490,8 +546,8 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
 		return false;
-	nw_cleanup(nw_free_ptr) struct mark *mark = nw_hash_map_take(&states->marks,
-								 nw_map_key_of_span(event));
+	nw_cleanup(nw_free_ptr) struct mark *mark = nw_hash_map_take(
+		&states->marks, nw_map_key_of_span(event));
 	if (!mark)
 		return false;
 	memset(out->ns, 0, sizeof(out->ns));

@@ -17,6 +17,11 @@ bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe);
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit);
 /* Events are missing: what threads did meanwhile is not known. */
 void nw_task_states_loss(struct nw_task_states *states);
+/* Only threads that the recording kernel was told of have events: one that is born has them
+ * from its first sched_wakeup on, or switch from or to the idle thread. */
+void nw_task_states_named(struct nw_task_states *states);
+/* Such a thread is born. */
+void nw_task_states_born(struct nw_task_states *states, int32_t tid);
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid);
 /* What becomes of a span. True: it has ended, and out says how it went. False: it has not, or that is not known. */
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,

@@ -11,7 +11,7 @@ events() { # MASK -> got.json, and its events on stdout
 plain=$(events '')
 is "without a mask: 300 steps of 8 hits" "$(j got.json "len(of('event'))")" 2400
 for mask in -ref_ctr -multi_site -hex -arrays -imm -memory -set_event_pid -event_fork -buffer_percent -subbuf -error_log \
-  -mono -mono,-boot -expedite -fanotify -disarm_safe -stack_trigger -path_colon -instances -instance_events \
+  -mono -mono,-boot -expedite -fanotify -disarm_safe -stack_trigger -switch_state -path_colon -instances -instance_events \
   -instances,-set_event_pid,-mono,-boot,-buffer_percent,-subbuf,-multi_site,-ref_ctr,-hex,-arrays,-error_log,-memory; do
   is "$mask: the same events" "$(events $mask)" "$plain"
   holds "$mask: and no loss" got.json "of('loss')[0]['events'] == 0"

@@ -16,20 +16,20 @@ taskset -c 0 nice -n 19 sh -c 'while :; do :; done' & busy=$!
   --span 'act=states:begin..states:end' -- "$STATES" $ROUNDS block >told
 is "the program has run" "$(wc -l <told)" $((6 * ROUNDS))
 holds "every span is there" slow.json "len(of('slow')) == 6 * $ROUNDS"
-holds "and nearly every one is split" slow.json "sum('states' in s for s in of('slow')) >= 6 * $ROUNDS * 0.8"
+holds "and nearly every one is split" slow.json "sum('states_ns' in s for s in of('slow')) >= 6 * $ROUNDS * 0.8"
 holds "the parts are its latency, to the nanosecond" slow.json \
-  "all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+  "all(sum(s['states_ns'].values()) == s['latency_ns'] for s in of('slow') if 'states_ns' in s)"
 
 holds "every sleep has ended by somebody" slow.json "all(sum(w['ns'] for w in s['woken_by']) == \
-  s['states']['sleeping'] + s['states']['disk'] for s in of('slow') if 'states' in s)"
+  s['states_ns']['sleeping'] + s['states_ns']['disk'] for s in of('slow') if 'states_ns' in s)"
 holds "a timer wakes who sleeps for some time" slow.json "all([w['by'] for w in s['woken_by']] == ['interrupt'] \
-  for s in of('slow') if 'states' in s and s['start']['args']['kind'] == 'timer')"
+  for s in of('slow') if 'states_ns' in s and s['args']['start']['kind'] == 'timer')"
 holds "who reads from a pipe is woken by who writes" slow.json "all(any(w['by'] == 'thread' and w['tid'] != s['tid'] \
-  and w['comm'] == 'states' for w in s['woken_by']) for s in of('slow') if s.get('woken_by') and s['start']['args']['kind'] == 'pipe')"
+  and w['comm'] == 'states' for w in s['woken_by']) for s in of('slow') if s.get('woken_by') and s['args']['start']['kind'] == 'pipe')"
 
 # What the kernel itself says of who sleeps there (/proc/PID/wchan), by a program that sleeps long enough to be asked.
 holds "and has slept somewhere" slow.json "all(sum(w['ns'] for w in s['slept_in']) == \
-  s['states']['sleeping'] + s['states']['disk'] for s in of('slow') if 'states' in s)"
+  s['states_ns']['sleeping'] + s['states_ns']['disk'] for s in of('slow') if 'states_ns' in s)"
 sleep 100 & asleep=$!
 sleep 0.2
 wchan=$(cat /proc/$asleep/wchan 2>/dev/null)
@@ -37,52 +37,61 @@ kill $asleep
 trigger=$(find "$TRACEFS/events/sched/sched_switch/trigger" 2>/dev/null)
 if [ -n "$trigger" ] && [ "${wchan:-0}" != 0 ]; then
   holds "where a timer lets it sleep is what /proc says: $wchan" slow.json "all([w.get('function') for w in s['slept_in']] == ['$wchan'] \
-    for s in of('slow') if 'states' in s and s['start']['args']['kind'] == 'timer')"
+    for s in of('slow') if 'states_ns' in s and s['args']['start']['kind'] == 'timer')"
   # the pipe's other end may have been quicker: then nobody slept
-  holds "a pipe and a futex have places of their own" slow.json "all(s['start']['args']['kind'] in w['function'] for s in of('slow') \
-    if s.get('slept_in') and s['start']['args']['kind'] in ('pipe', 'futex') for w in s['slept_in'] if 'function' in w)"
+  holds "a pipe and a futex have places of their own" slow.json "all(s['args']['start']['kind'] in w['function'] for s in of('slow') \
+    if s.get('slept_in') and s['args']['start']['kind'] in ('pipe', 'futex') for w in s['slept_in'] if 'function' in w)"
   holds "nearly all are told" slow.json "sum('function' in w for s in of('slow') for w in s.get('slept_in', [])) >= 2 * $ROUNDS"
 else
   skip "where it sleeps: this kernel does not tell"
 fi
 
-# The program asks the kernel just before and just behind a span, so the two differ a little: medians.
+# The program asks the kernel on both sides of a span's ends, so what it says is two bounds. Each state is within 2 % of
+# the span, or 20 us, of both of them: in nine spans of ten, since a virtual machine's host may take the CPU in between
+# the kernel's two clocks, and interrupts may come.
 cat >compare.py <<'PY'
-import json, statistics, sys
+import json, sys
 kind = sys.argv[1]
 told = [line.split() for line in open("told")]
 spans = [s for s in map(json.loads, open("slow.json")) if s["type"] == "slow"]
-pairs = [(s, [int(n) for n in t[1:]]) for s, t in zip(spans, told) if t[0] == kind and "states" in s]
-# a round that was interrupted between its questions and its span says nothing about the span
-pairs = [(s, t) for s, t in pairs if t[0] + t[1] <= t[2] * 1.05 + 50000]
-bad = [] if len(pairs) >= len(told) / 36 else [f"only {len(pairs)} are split"]
-def near(what, got):
-    """Within 2 % of the span, or 20 us; and as much for each switch, which the kernel times at another moment."""
-    off = statistics.median(abs(g - w) - max(20000, t[2] // 50) - 20000 * (t[3] + t[4]) for g, w, t in got)
-    if off > 0:
-        bad.append((what, off, got[:3]))
-def asleep(s):
-    return s["states"]["sleeping"] + s["states"]["disk"]
-# told: ran, waited, wall, gave up the CPU, had to
-near("latency", [(s["latency_ns"], t[2], t) for s, t in pairs])
-near("runnable", [(s["states"]["runnable"], t[1], t) for s, t in pairs])
-# What a virtual machine's host takes of a CPU's time is nothing that a thread ran, and nothing that the scheduler
-# knows of: a disk may be served in it, and other machines. Whether it slept is known.
-if kind == "disk":
-    bad += [(s["states"], t) for s, t in pairs if (t[3] > 0) != (asleep(s) > 0)]
-else:
-    near("asleep", [(asleep(s), s["latency_ns"] - s["states"]["running"] - t[1], t) for s, t in pairs])
-    near("running", [(max(0, t[0] - s["states"]["running"]), 0, t) for s, t in pairs])
-share = {state: statistics.median(s["states"][state] for s, _ in pairs) for state in pairs[0][0]["states"]}
-if kind in ("timer", "futex") and share["sleeping"] < 2500000:
-    bad.append((kind, share))
-if kind in ("spin", "contend") and share["running"] + share["runnable"] < 2500000:
-    bad.append((kind, share))
-if kind == "contend" and share["runnable"] < 2500000:
-    bad.append((kind, share))
-if kind == "pipe" and share["disk"] or kind == "disk" and share["sleeping"]:
-    bad.append((kind, share))
-sys.exit(f"{kind}: {bad}" if bad else 0)
+bad, off = [], {what: [] for what in ("latency", "runnable", "running", "asleep")}
+for span, line in zip(spans, told):
+    ran, waited, wall, outer_ran, outer_waited, outer_wall, gave_up, had_to = map(int, line[1:])
+    if line[0] != kind or "states_ns" not in span:
+        continue
+    states, latency = span["states_ns"], span["latency_ns"]
+    tolerance = max(20000, latency // 50)
+    if outer_wall - wall > tolerance or outer_waited - waited > tolerance:
+        continue # it had to wait between its questions and its span: what it knows is not about the span
+    if had_to > 1 and kind != "contend":
+        continue # others have taken the CPU, which the kernel dates to when they woke up (rq_clock_skip_update()), not to when it switched
+    asleep = states["sleeping"] + states["disk"]
+    known = {"latency": (latency, wall, outer_wall), "runnable": (states["runnable"], waited, outer_waited)}
+    if gave_up:
+        known["running"] = states["running"], ran, outer_ran
+        known["asleep"] = asleep, wall - ran - waited, outer_wall - outer_ran - outer_waited
+    else: # what a virtual machine's host takes of the CPU's time is not counted as running; but there was nothing else
+        known["running"] = states["running"], wall - waited, outer_wall - outer_waited
+        known["asleep"] = asleep, 0, 0
+    wrong = []
+    for what, (got, *bounds) in known.items():
+        off[what].append(max(abs(got - bound) for bound in bounds))
+        if off[what][-1] > tolerance:
+            wrong.append((what, got, bounds, tolerance))
+    never = {"spin": ("sleeping", "disk"), "contend": ("sleeping", "disk"), "disk": ("sleeping",)}.get(kind, ("disk",))
+    if not all(states[state] == 0 for state in never) or not gave_up and asleep:
+        wrong.append(("never", states))
+    least = {"timer": states["sleeping"], "futex": states["sleeping"], "contend": states["runnable"],
+             "spin": latency, "disk": states["disk"], "pipe": latency}[kind]
+    if least < (2500000 if kind not in ("disk", "pipe") else 1):
+        wrong.append(("too little", states))
+    bad += [(line, wrong)] if wrong else []
+judged, whole = len(off["latency"]), sum(line[0] == kind for line in told)
+for what, far in off.items():
+    far.sort()
+    print(f"{kind} {what}: of {judged} spans the median is {far[judged // 2] if far else None} ns off at most, the worst {far[-1:]}")
+if judged < 5 or len(bad) > judged / 10:
+    sys.exit(f"{kind}: {len(bad)} are wrong of {judged}, of {whole} in all: {bad[:3]}")
 PY
 for kind in spin timer futex pipe disk contend; do
   ok "$kind: as the kernel counts it" python3 compare.py $kind
@@ -91,9 +100,9 @@ done
 "$NOPWATCH" stat -j --states -o all.json 'usdt:'"$STATES"':states:*(kind:string)' --by kind \
   --span 'act=states:begin..states:end' -- "$STATES" $ROUNDS block >told
 holds "a distribution a state and group" all.json \
-  "all(r['states'][k]['count'] + r['unsplit'] == $ROUNDS for r in of('span') for k in r['states']) and len(of('span')) == 6"
+  "all(r['states_ns'][k]['count'] + r['unsplit'] == $ROUNDS for r in of('span') for k in r['states_ns']) and len(of('span')) == 6"
 holds "which add up, where all are split" all.json \
-  "all(sum(r['states'][k]['sum'] for k in r['states']) == r['latency_ns']['sum'] for r in of('span') if not r['unsplit'])"
+  "all(sum(r['states_ns'][k]['sum'] for k in r['states_ns']) == r['latency_ns']['sum'] for r in of('span') if not r['unsplit'])"
 holds "the scheduler's events are not among the probes" all.json \
   "[r for r in of('probe') if not r['probe'].startswith('states:')] == [] and of('attached')[0]['probes'] == 2"
 is "nor in the count of hits" "$("$NOPWATCH" stat --states 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block |
@@ -102,10 +111,10 @@ is "nor in the count of hits" "$("$NOPWATCH" stat --states 'usdt:'"$STATES"':sta
 "$NOPWATCH" record -q --states -o rec.dat 'usdt:'"$STATES"':states:*' -- "$STATES" $ROUNDS block >told
 "$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span 'act=states:begin..states:end' >slow.json
 holds "a recording has them, too" slow.json \
-  "len(of('slow')) == 6 * $ROUNDS and all(sum(s['states'].values()) == s['latency_ns'] for s in of('slow') if 'states' in s)"
+  "len(of('slow')) == 6 * $ROUNDS and all(sum(s['states_ns'].values()) == s['latency_ns'] for s in of('slow') if 'states_ns' in s)"
 holds "and where they slept" slow.json "all(sum(w['ns'] for w in s['slept_in']) == \
-  s['states']['sleeping'] + s['states']['disk'] for s in of('slow'))"
-[ -z "$trigger" ] || holds "by name" slow.json "any('function' in w for s in of('slow') for w in s['slept_in'])"
+  s['states_ns']['sleeping'] + s['states_ns']['disk'] for s in of('slow') if 'states_ns' in s)"
+[ -z "$trigger" ] || holds "by name" slow.json "any('function' in w for s in of('slow') for w in s.get('slept_in', []))"
 for kind in spin timer contend; do
   ok "$kind: and the same is in it" python3 compare.py $kind
 done
@@ -123,10 +132,10 @@ row = json.load(open("page.json"))["rows"][0]
 span = next(r for r in map(json.loads, open("report.json")) if r["type"] == "span")
 names = ["running", "runnable", "sleeping", "disk", "others"]
 over_time = [sum(part[1 + i] for part in row["states_over_time"]) for i in range(5)]
-assert over_time == [span["states"][name]["sum"] for name in names], (over_time, span["states"])
-assert [row["states"][name]["p99"] for name in names] == [span["states"][name]["p99"] for name in names]
-split = [slow for slow in row["slowest"] if "states" in slow]
-assert split and all(sum(slow["states"].values()) == slow["ns"] for slow in split)
+assert over_time == [span["states_ns"][name]["sum"] for name in names], (over_time, span["states_ns"])
+assert [row["states_ns"][name]["p99"] for name in names] == [span["states_ns"][name]["p99"] for name in names]
+split = [slow for slow in row["slowest"] if "states_ns" in slow]
+assert split and all(sum(slow["states_ns"].values()) == slow["ns"] for slow in split)
 PY
 ok "the page has them over time, in all, and of each slow span" python3 page.py
 if has_browser; then
@@ -142,7 +151,7 @@ with Browser(os.getcwd()) as browser:
     plot = browser.run("const r = document.querySelector('.plot').getBoundingClientRect(); return [r.x, r.y, r.width]")
     browser.drag((plot[0] + 70, plot[1] + 12), (plot[0] + plot[2] - 150, plot[1] + 270))
     slow = browser.run("return [...document.querySelectorAll('table.slow td.states')].map((d) => d.textContent)")
-    print(shown == {name: parts["sum"] for name, parts in row["states"].items() if parts["sum"]}, "Runnable" in heads,
+    print(shown == {name: parts["sum"] for name, parts in row["states_ns"].items() if parts["sum"]}, "Runnable" in heads,
           bool(slow) and all("running" in text or "not known" in text for text in slow), browser.console())
 PY
   is "and shows them: in a table, as columns, and of what is selected" "$(TESTS_LIB=$TESTS_LIB python3 look.py 2>&1)" "True True True []"
@@ -153,12 +162,25 @@ fi
 is "OpenMetrics has a histogram a state" "$("$TESTS_LIB/openmetrics" metrics)" fine
 is "of all that were split" \
   "$("$TESTS_LIB/openmetrics" metrics 'nopwatch_state_seconds_count{span="act",state="sleeping"}')" \
-  "$(python3 -c "import json; print(next(s for s in map(json.loads, open('report.json')) if s['type'] == 'span')['states']['sleeping']['count'])")"
+  "$(python3 -c "import json; print(next(s for s in map(json.loads, open('report.json')) if s['type'] == 'span')['states_ns']['sleeping']['count'])")"
 has "top takes them, too" "$("$NOPWATCH" top --states --from rec.dat --span 'act=states:begin..states:end' 2>&1)" \
   'act +running +[0-9.]+%'
 NOPWATCH_FEATURES=-stack_trigger "$NOPWATCH" stat -j --states -o out.json 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block >told 2>err
 has "without the trigger that is said" "$(cat err)" 'where threads sleep is not told.*stack_trigger'
 holds "and nothing is made up" out.json "all(w.get('place') == 'unknown' for r in of('span') for w in r.get('slept_in', []))"
+NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -j --states -o out.json 'usdt:'"$STATES"':states:*' -- "$STATES" 5 block >told 2>err
+has "in the top-level buffer that is said, too" "$(cat err)" 'where threads sleep is not told.*stack_trigger'
+holds "spans are split there" out.json "sum(r['states_ns']['running']['count'] for r in of('span')) >= 24"
+is "and no trigger is left behind" "$(grep -sv '^#' "$TRACEFS/events/sched/sched_switch/trigger")" ""
+# Some kernels have prev_state one bit too high (docs/kernel.md). Whether this one has, a trial finds, and a recording says.
+NOPWATCH_FEATURES=-imm "$NOPWATCH" record -q --states -o tried.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
+is "the trial finds prev_state to be what it says" "$(grep -acx shifted_states tried.dat)" 0
+NOPWATCH_FEATURES=-switch_state "$NOPWATCH" record -q --states -o shifted.dat 'usdt:'"$STATES"':states:*(kind:string)' -- "$STATES" 5 block >told
+"$NOPWATCH" trace -j --slower 1ns --states --from shifted.dat --span 'act=states:begin..states:end' >slow.json
+holds "as if it were one bit too high: who sleeps could run" slow.json \
+  "[s['states_ns']['sleeping'] + s['states_ns']['disk'] for s in of('slow') if 'states_ns' in s and s['args']['start']['kind'] == 'timer'] in ([0] * n for n in range(3, 6))"
+holds "and who waits for the disk sleeps" slow.json "any(s['states_ns']['sleeping'] for s in of('slow') \
+  if 'states_ns' in s and s['args']['start']['kind'] == 'disk') and not any(s['states_ns']['disk'] for s in of('slow') if 'states_ns' in s)"
 "$NOPWATCH" record -q -o without.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
 "$NOPWATCH" report --states without.dat >out 2>err
 is "a recording without them cannot be split" $? 2

@@ -14,7 +14,7 @@ settings() {
 }
 stat_q() { "$NOPWATCH" stat -q -d 0.3 'myserver:parse__start' -p $server -o "$1" 2>&1; }
 
-things() { ls "$TRACEFS/instances"; ls -A /run/nopwatch 2>/dev/null; cat "$TRACEFS/uprobe_events"; }
+things() { ls "$TRACEFS/instances"; ls -A -I hit.cost /run/nopwatch 2>/dev/null; cat "$TRACEFS/uprobe_events"; }
 things_before=$(things)
 instances_before=$(ls "$TRACEFS/instances")
 

@@ -1,24 +1,9 @@
 # PostgreSQL under pgbench: hits and spans equal the queries that the server says it executed, and
 # p50 and p99 are bpftrace's, attached to the same probes in the same run.
-. "$(dirname "$0")/../lib/truth.sh"
+# shellcheck source=../lib/postgres.sh
+. "$(dirname "$0")/../lib/postgres.sh"
 
-bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
-[ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"
-need pgbench || skip_all "pgbench is not installed"
-"$NOPWATCH" list "$bin/postgres" query__start >/dev/null 2>&1 || skip_all "this PostgreSQL has no USDT probes"
-id postgres >/dev/null 2>&1 || skip_all "there is no user postgres to run the server as"
-
-mkdir db
-chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
-chown postgres db
-as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
-"${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || skip_all "initdb failed"
-"${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off \
-  -c log_statement=all >db/log 2>&1 &
-server=$!
-export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
-wait_for "$bin/pg_isready" -q
-pgbench -i -q >/dev/null 2>&1
+postgres_start -c log_statement=all
 
 queries() { grep -c 'LOG:  statement: ' db/log; }
 spec="usdt:$bin/postgres:postgresql"
@@ -55,7 +40,6 @@ else
   skip "compare with bpftrace" "bpftrace is not installed"
 fi
 
-kill -INT $server
-wait $server 2>/dev/null
+postgres_end
 unchanged
 finish

@@ -1,21 +1,10 @@
 # PostgreSQL with statements that fail, and with PL/pgSQL that catches errors: what is left by
 # longjmp() is counted as such, and does not take the return of another call.
-. "$(dirname "$0")/../lib/truth.sh"
+# shellcheck source=../lib/postgres.sh
+. "$(dirname "$0")/../lib/postgres.sh"
 
-bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
-[ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"
 need psql || skip_all "psql is not installed"
-id postgres >/dev/null 2>&1 || skip_all "there is no user postgres to run the server as"
-
-mkdir db
-chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
-chown postgres db
-as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
-"${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || skip_all "initdb failed"
-"${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off >db/log 2>&1 &
-server=$!
-export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
-wait_for "$bin/pg_isready" -q
+postgres_start
 psql -q <<'S' || skip_all "the database cannot be made"
 create table t (i int);
 insert into t values (0), (1);
@@ -83,7 +72,6 @@ else
   skip "compare with bpftrace" "bpftrace is not installed"
 fi
 
-kill -INT $server
-wait $server 2>/dev/null
+postgres_end
 unchanged
 finish

@@ -16,6 +16,7 @@ enum {
 	SLEEPS = 1,
 	DISK = 2,
 	KILLABLE = 130, /* before 4.14 */
+	STOPPED_4_14 = 3,
 	PREEMPTED = 256,
 };
 
@@ -27,6 +28,7 @@ static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
 static struct nw_span_def span;
+static enum nw_span_key pairs_by = NW_KEY_TID; /* of the next setup() */
 static struct nw_probe switches, wakings, wakeups;
 static uint64_t states[NW_TASK_STATES], ends;
 static bool split;
@@ -72,6 +74,8 @@ static void call_them(void *arg, int32_t tid, char out[16])
 	snprintf(out, 16, "task%d", tid);
 }
 
+static bool shifted; /* of the next setup() */
+
 static void setup(void)
 {
 	static const char *const fields[] = {"prev_pid", "prev_state", "next_pid"};
@@ -82,7 +86,8 @@ static void setup(void)
 			 0);
 	switches = (struct nw_probe){.kind = NW_SPEC_TRACEPOINT,
 				     .provider = (char *)(uintptr_t) "sched",
-				     .name = (char *)(uintptr_t) "sched_switch"};
+				     .name = (char *)(uintptr_t) "sched_switch",
+				     .shifted_states = shifted};
 	wakings = switches;
 	wakings.name = (char *)(uintptr_t) "sched_waking";
 	name_args(&switches, fields, 3);
@@ -93,7 +98,7 @@ static void setup(void)
 	add_probe(&switches);
 	add_probe(&wakings);
 	add_probe(&wakeups);
-	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
+	span = (struct nw_span_def){.name = strdup("span"), .key = pairs_by};
 	*(uint32_t *)nw_vec_add(&span.starts) = START;
 	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
 	const struct nw_summary_options options = {.selection = &selection,
@@ -192,14 +197,51 @@ START_TEST(each_state_has_its_time)
 	switches_to(T, DISK, OTHER, 280);
 	wakes(T, 281); /* 1 disk */
 	switches_to(OTHER, RUNS, T, 281);
-	probe_hit(DONE, T, 300); /* 19 running */
+	switches_to(T, STOPPED_4_14, OTHER, 281);
+	wakes(T, 283); /* 2 sleeping */
+	switches_to(OTHER, RUNS, T, 283);
+	probe_hit(DONE, T, 300); /* 17 running */
 	ck_assert(split);
-	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10 + 5 + 7 + 19);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10 + 5 + 7 + 17);
 	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 5 + 3 + 10);
-	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 40);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 40 + 2);
 	ck_assert_uint_eq(states[NW_TASK_DISK], 101);
 	ck_assert_uint_eq(row()->states[NW_TASK_DISK].sum, 101);
 	ck_assert_uint_eq(row()->unsplit, 0);
+	teardown();
+}
+END_TEST
+
+/* Linux 4.15 to 4.19: each state is one bit higher, but not what stands for a preemption. */
+START_TEST(states_may_be_one_bit_higher)
+{
+	enum {
+		GIVES_THE_CPU_AWAY = 1,
+		STOPPED = 8,
+	};
+	shifted = true;
+	setup();
+	shifted = false;
+	probe_hit(START, T, 100);
+	switches_to(T, 2 * SLEEPS, OTHER, 110);		/* 10 running */
+	wakes(T, 150);					/* 40 sleeping */
+	switches_to(OTHER, GIVES_THE_CPU_AWAY, T, 155); /* 5 runnable */
+	switches_to(T, PREEMPTED, OTHER, 160);
+	switches_to(OTHER, 2 * SLEEPS, T, 163); /* 3 runnable */
+	switches_to(T, 2 * DISK, OTHER, 170);	/* 7 running, 5 before */
+	wakes(T, 270);				/* 100 disk */
+	switches_to(OTHER, RUNS, T, 280);	/* 10 runnable */
+	switches_to(T, GIVES_THE_CPU_AWAY, OTHER, 280);
+	switches_to(OTHER, RUNS, T, 287); /* 7 runnable */
+	switches_to(T, STOPPED, OTHER, 287);
+	wakes(T, 288); /* 1 sleeping */
+	switches_to(OTHER, RUNS, T, 288);
+	probe_hit(DONE, T, 300); /* 12 running */
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10 + 5 + 7 + 12);
+	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 5 + 3 + 10 + 7);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 40 + 1);
+	ck_assert_uint_eq(states[NW_TASK_DISK], 100);
 	teardown();
 }
 END_TEST
@@ -227,20 +269,54 @@ START_TEST(nested_spans_share_a_clock)
 }
 END_TEST
 
-/* Sleep from one moment to the other, and be running at once. */
-static void is_woken(int32_t by, uint64_t flags, uint64_t from, uint64_t until)
-{
-	switches_to(T, SLEEPS, OTHER, from);
-	woken_by(by, flags, T, until);
-	switches_to(OTHER, RUNS, T, until);
-}
-
 static void check_waker(size_t i, uint64_t key, uint64_t ns, uint64_t count)
 {
 	ck_assert_uint_lt(i, wakers.count);
 	ck_assert_uint_eq(wakers.item[i].key, key);
 	ck_assert_uint_eq(wakers.item[i].ns, ns);
 	ck_assert_uint_eq(wakers.item[i].count, count);
+}
+
+/* Another CPU had to be interrupted before it was on that one's run queue; twice, and once without a record of it. */
+START_TEST(it_waits_for_a_cpu_when_it_is_on_its_queue)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(T, SLEEPS, OTHER, 110);
+	wakes(T, 150);
+	is_awake(T, 157); /* 47 sleeping */
+	switches_to(OTHER, RUNS, T, 160);
+	switches_to(T, DISK, OTHER, 170);
+	wakes(T, 200);
+	is_awake(T, 201); /* 31 disk */
+	switches_to(OTHER, RUNS, T, 211);
+	switches_to(T, SLEEPS, OTHER, 220);
+	wakes(T, 230);
+	switches_to(OTHER, RUNS, T, 240);
+	probe_hit(DONE, T, 300);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 47 + 10);
+	ck_assert_uint_eq(states[NW_TASK_DISK], 31);
+	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 3 + 10 + 10);
+	ck_assert_uint_eq(wakers.count, 1);
+	check_waker(0, OTHER, 47 + 31 + 10, 3);
+	/* who was woken before it slept, and not again: that was not recorded */
+	probe_hit(START, T, 400);
+	wakes(T, 405);
+	switches_to(T, SLEEPS, OTHER, 410);
+	switches_to(OTHER, RUNS, T, 420);
+	probe_hit(DONE, T, 430);
+	ck_assert(!split);
+	teardown();
+}
+END_TEST
+
+/* Sleep from one moment to the other, and be running at once. */
+static void is_woken(int32_t by, uint64_t flags, uint64_t from, uint64_t until)
+{
+	switches_to(T, SLEEPS, OTHER, from);
+	woken_by(by, flags, T, until);
+	switches_to(OTHER, RUNS, T, until);
 }
 
 START_TEST(who_woke_it)
@@ -340,6 +416,60 @@ START_TEST(a_missing_event_is_no_guess)
 }
 END_TEST
 
+START_TEST(a_thread_is_split_once_it_was_seen)
+{
+	setup();
+	nw_summary_named_threads(summary);
+	nw_summary_born(summary, T);
+	probe_hit(START, T, 100); /* it may sleep here, unseen */
+	probe_hit(DONE, T, 130);
+	ck_assert(!split);
+	probe_hit(START, T, 200);
+	switches_to(OTHER, RUNS, T,
+		    210); /* so it slept; this may be there for the other's sake */
+	probe_hit(DONE, T, 220);
+	ck_assert(!split);
+	probe_hit(START, T, 230);
+	wakes(T, 240); /* this is not */
+	switches_to(OTHER, RUNS, T, 250);
+	probe_hit(DONE, T, 260);
+	ck_assert(!split);
+	probe_hit(START, T, 300);
+	probe_hit(DONE, T, 310);
+	ck_assert(split);
+	nw_summary_born(summary, T); /* its number is given again */
+	probe_hit(START, T, 400);
+	probe_hit(DONE, T, 410);
+	ck_assert(!split);
+	switches_to(T, RUNS, 0, 420);
+	switches_to(0, RUNS, T, 430);
+	probe_hit(START, T, 440);
+	probe_hit(DONE, T, 450);
+	ck_assert(split);
+	probe_hit(START, OTHER, 500); /* was there before */
+	probe_hit(DONE, OTHER, 510);
+	ck_assert(split);
+	teardown();
+}
+END_TEST
+
+START_TEST(a_birth_that_was_lost_is_no_guess)
+{
+	setup();
+	nw_summary_named_threads(summary);
+	nw_summary_loss(summary, 50, 1);
+	probe_hit(START, T, 100);
+	probe_hit(DONE, T, 130);
+	ck_assert(!split);
+	wakes(T, 135);
+	switches_to(OTHER, RUNS, T, 140);
+	probe_hit(START, T, 150);
+	probe_hit(DONE, T, 160);
+	ck_assert(split);
+	teardown();
+}
+END_TEST
+
 START_TEST(what_others_do_does_not_matter)
 {
 	setup();
@@ -350,6 +480,49 @@ START_TEST(what_others_do_does_not_matter)
 	probe_hit(DONE, T, 150);
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
+	teardown();
+}
+END_TEST
+
+/* What the first thread does while the second one has the span is not what the span waits for. */
+START_TEST(a_span_across_threads_is_all_others)
+{
+	pairs_by = NW_KEY_PID;
+	setup();
+	const struct nw_hit start = {.time = 100, .tid = T, .probe = START};
+	const struct nw_hit done = {.time = 150, .tid = OTHER, .probe = DONE};
+	ck_assert_int_eq(nw_summary_hit(summary, &start, 1, 0), 0);
+	switches_to(T, SLEEPS, OTHER, 110);
+	ck_assert_int_eq(nw_summary_hit(summary, &done, 1, 0), 0);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_OTHERS], 50);
+	ck_assert_uint_eq(row()->states[NW_TASK_OTHERS].sum, 50);
+	ck_assert_uint_eq(row()->states[NW_TASK_RUNNING].sum, 0);
+	teardown();
+	pairs_by = NW_KEY_TID;
+}
+END_TEST
+
+/* A span that straddles a loss is not even measured; the next one is split again. */
+START_TEST(lost_events_discard_what_is_open)
+{
+	setup();
+	ends = 0;
+	probe_hit(START, T, 100);
+	switches_to(T, SLEEPS, OTHER, 110);
+	nw_summary_loss(summary, 120, 3);
+	switches_to(OTHER, RUNS, T, 130);
+	probe_hit(DONE, T, 140);
+	ck_assert_uint_eq(ends, 0);
+	ck_assert_uint_eq(row()->discarded, 1);
+	ck_assert_uint_eq(row()->latency.count, 0);
+	probe_hit(START, T, 200);
+	switches_to(T, SLEEPS, OTHER, 210);
+	wakes(T, 220);
+	switches_to(OTHER, RUNS, T, 230);
+	probe_hit(DONE, T, 240);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
 	teardown();
 }
 END_TEST
@@ -384,7 +557,10 @@ START_TEST(without_a_switch_there_is_nothing_to_tell)
 }
 END_TEST
 
-UNIT_MAIN("task_states", each_state_has_its_time, nested_spans_share_a_clock, who_woke_it,
-	  the_table_of_wakers_is_bounded, a_missing_event_is_no_guess,
-	  what_others_do_does_not_matter, a_thread_that_exits_is_forgotten,
-	  without_a_switch_there_is_nothing_to_tell)
+UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
+	  nested_spans_share_a_clock, who_woke_it,
+	  it_waits_for_a_cpu_when_it_is_on_its_queue, the_table_of_wakers_is_bounded,
+	  a_missing_event_is_no_guess, a_thread_is_split_once_it_was_seen,
+	  a_birth_that_was_lost_is_no_guess, what_others_do_does_not_matter,
+	  a_span_across_threads_is_all_others, lost_events_discard_what_is_open,
+	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)

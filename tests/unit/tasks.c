@@ -162,6 +162,27 @@ START_TEST(threads_older_than_the_stream_are_looked_up_once)
 }
 END_TEST
 
+START_TEST(who_was_told_of_is_not_looked_up)
+{
+	setup(&only_two);
+	looked_up = 0;
+	nw_tasks_set(tasks, 31, 30, "thirty-one", 10);
+	nw_tasks_set(tasks, 201, 200, "a longer name than that", 23);
+	expect(31, 30, "thirty-one", false);
+	expect(201, 200, "a longer name t", true);
+	ck_assert_uint_eq(looked_up, 0);
+	nw_tasks_set(tasks, 32, 0, "whose", 5); /* what is not told is */
+	nw_tasks_set(tasks, 33, 30, "", 0);
+	ck_assert_uint_eq(looked_up, 2);
+	newtask(201, 22, "born", CLONE_THREAD); /* what is recorded goes on from there */
+	expect(22, 200, "born", true);
+	exited(201);
+	expect(31, 30, "thirty-one", false);
+	ck_assert_uint_eq(looked_up, 2);
+	teardown();
+}
+END_TEST
+
 START_TEST(an_unknown_thread_is_its_own_process_and_wanted)
 {
 	setup(&only_two);
@@ -427,7 +448,7 @@ START_TEST(a_line_that_names_another_process_is_of_a_stranger)
 END_TEST
 
 UNIT_MAIN("tasks", threads_older_than_the_stream_are_looked_up_once,
-	  an_unknown_thread_is_its_own_process_and_wanted,
+	  who_was_told_of_is_not_looked_up, an_unknown_thread_is_its_own_process_and_wanted,
 	  where_all_are_recorded_an_unknown_thread_is_a_stranger, the_idle_thread_is_nobody,
 	  a_thread_belongs_to_its_parents_process_and_a_process_to_itself,
 	  descendants_are_wanted_when_followed, without_processes_everything_is_wanted,

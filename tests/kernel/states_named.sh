@@ -1,0 +1,87 @@
+# Whose scheduler events --states records: those of the traced threads, also where the kernel has to be told of each.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+STATES=$PROGRAMS/states
+POOL=$PROGRAMS/pool
+head -c 1M /dev/zero >block && sync block
+
+# Two who do nothing but wake each other, some 10,000 times a second.
+cat >strangers.py <<'PY'
+import os
+(a, b), (c, d) = os.pipe(), os.pipe()
+parent = os.getpid()
+if os.fork():
+    while True:
+        os.write(b, b"x")
+        os.read(c, 1)
+while os.getppid() == parent:
+    os.read(a, 1)
+    os.write(d, b"x")
+PY
+switches() { awk '/^ctxt/ { print $2 }' /proc/stat; }
+filters() { grep -s . "$TRACEFS"/events/sched/sched_{switch,waking,wakeup}/filter; }
+python3 strangers.py & strangers=$!
+masks=(-set_event_pid -event_fork '-set_event_pid,-instances')
+if [ -f "$TRACEFS/set_event_pid" ]; then masks+=(''); fi
+before=$(filters)
+for mask in "${masks[@]}"; do
+  since=$(switches)
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" record -q --states -o rec.dat "usdt:$STATES:states:*" -- "$STATES" 5 block >told 2>err
+  all=$(($(switches) - since))
+  if need trace-cmd; then
+    trace-cmd report -t rec.dat 2>/dev/null | grep sched_ >recorded
+    mine=$(grep -c 'states' recorded)
+    echo "# ${mask:-unmasked}: $all switches in the system, $(wc -l <recorded) events of the scheduler recorded, $mine with our threads"
+    grep -v states recorded | head -3 | cut -c1-160 | sed 's/^/# /'
+    ok "${mask:-unmasked}: there were many switches of strangers" test "$all" -gt $((4 * $(wc -l <recorded)))
+    ok "${mask:-unmasked}: and next to none is recorded" test "$(($(wc -l <recorded) - mine))" -le $((mine / 10))
+    ok "${mask:-unmasked}: those of our threads are" test "$mine" -ge 50
+  else
+    skip "whose events are recorded" "trace-cmd is not installed"
+  fi
+  is "${mask:-unmasked}: the top level's filters are as they were" "$(filters)" "$before"
+done
+# somebody's filter of the top-level buffer is put back
+echo 'prev_pid==1 || next_pid==1' >"$TRACEFS/events/sched/sched_switch/filter"
+before=$(filters)
+NOPWATCH_FEATURES=-set_event_pid,-instances "$NOPWATCH" stat -j --states -o out.json "usdt:$STATES:states:*" -- "$STATES" 5 block >told 2>err
+is "a filter that was there before is there again" "$(filters)" "$before"
+holds "and was none of the session" out.json "sum(r['states_ns']['sleeping']['count'] for r in of('span')) >= 15"
+echo 0 >"$TRACEFS/events/sched/sched_switch/filter"
+
+# Threads that begin after the probes were armed: what they did before they were named is not known.
+cat >pool.py <<'PY'
+import json, sys
+slow = [s for s in map(json.loads, open("slow.json")) if s["type"] == "slow"]
+assert len(slow) == 4 * 60, len(slow)
+split = [s for s in slow if "states_ns" in s]
+# all of it run, by who does nothing but sleep
+wrong = [s for s in split if s["states_ns"]["running"] == s["latency_ns"]]
+print(f"# {len(split)} of {len(slow)} are split, {len(wrong)} wrong")
+assert not wrong, wrong[:3]
+by = {s["tid"] for s in split}
+assert len(by) == 4 and len(split) >= 4 * 15, (by, len(split))
+if sys.argv[1] == "late":
+    assert len(split) < len(slow)
+PY
+for mask in -set_event_pid -set_event_pid,-instances; do
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 60 10 >told
+  ok "$mask: threads born later are split once they are named, and not before" python3 pool.py late
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" record -q --states -o rec.dat "usdt:$POOL:pool:*" -- "$POOL" 4 60 10 >told
+  "$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span act=pool:begin..pool:end >slow.json
+  ok "$mask: and so from a recording" python3 pool.py late
+done
+
+# More than a filter has room for: everybody's are recorded, and that is said.
+"$POOL" 200 1000 20 >said & pool=$!
+until grep -qs 'all there' said; do sleep 0.05; done
+NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -v -j --states -d 0.5 -p $pool -o out.json 'pool:*' --span act=pool:begin..pool:end 2>err
+has "too many threads for a filter: that is said" "$(cat err)" 'of all threads in the system: 201 threads do not fit into a filter'
+holds "and their spans are split" out.json "of('span')[0]['states_ns']['sleeping']['count'] > 100"
+kill $pool
+# what the user asks for is not narrowed
+NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -v --states -o out "usdt:$STATES:states:*" tracepoint:sched:sched_waking -- "$STATES" 2 block >told 2>err
+hasnt "events that the user asks for are all recorded, without a word" "$(cat err)" 'of all threads'
+kill $strangers
+unchanged
+finish

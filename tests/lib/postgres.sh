@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# For tests against PostgreSQL: postgres_start [OPTION...] starts a server of its own in ./db, whose log is db/log,
+# with pgbench's tables; postgres_end stops it. $bin is where its programs are. Without them everything is skipped.
+# shellcheck source=truth.sh
+. "$(dirname "${BASH_SOURCE[0]}")/truth.sh"
+
+bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
+[ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"
+need pgbench || skip_all "pgbench is not installed"
+"$NOPWATCH" list "$bin/postgres" query__start >/dev/null 2>&1 || skip_all "this PostgreSQL has no USDT probes"
+id postgres >/dev/null 2>&1 || skip_all "there is no user postgres to run the server as"
+
+postgres_start() {
+  local as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
+  mkdir db
+  chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
+  chown postgres db
+  "${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || skip_all "initdb failed"
+  "${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off "$@" >db/log 2>&1 &
+  postgres_pid=$!
+  export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
+  wait_for "$bin/pg_isready" -q
+  pgbench -i -q >/dev/null 2>&1
+}
+
+postgres_end() {
+  kill -INT $postgres_pid
+  wait $postgres_pid 2>/dev/null
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads that begin at once and do nothing but sleep between pool:begin and pool:end: pool THREADS SPANS MS.
+ * Each has SPANS of these, of MS milliseconds at least.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sdt.h>
+#include <time.h>
+
+enum {
+	MOST = 1000
+};
+
+static long spans, ms;
+
+static void *work(void *arg)
+{
+	const struct timespec nap = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	for (long i = 0; i < spans; i++) {
+		DTRACE_PROBE2(pool, begin, (long)arg, i);
+		nanosleep(&nap, NULL);
+		DTRACE_PROBE2(pool, end, (long)arg, i);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc > 3 ? atol(argv[1]) : 0;
+	pthread_t threads[MOST];
+
+	if (count < 1 || count > MOST)
+		return 2;
+	spans = atol(argv[2]);
+	ms = atol(argv[3]);
+	for (long i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i))
+			return 1;
+	puts("all there");
+	fflush(stdout);
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/* The filter of the scheduler's events: which threads it names, and when it is too long. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "../../src/kernel/schedfilter.h"
+#include "unit.h"
+
+static const char *const pid[] = {"pid", NULL}, *const both[] = {"prev_pid", "next_pid"};
+
+static void name(struct nw_sched_filter *filter, pid_t tid)
+{
+	struct nw_filtered_thread *slot = nw_vec_add(&filter->threads);
+
+	*slot = (struct nw_filtered_thread){.tid = tid};
+}
+
+START_TEST(each_thread_is_named)
+{
+	struct nw_sched_filter filter = {0};
+	struct nw_buf text = {0};
+
+	ck_assert_int_eq(nw_sched_filter_text(&filter, both, &text), 0);
+	ck_assert_str_eq(nw_buf_str(&text), "prev_pid==-1");
+	nw_buf_clear(&text);
+	name(&filter, 7);
+	name(&filter, 4194303);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), 0);
+	ck_assert_str_eq(nw_buf_str(&text), "pid==7||pid==4194303");
+	nw_buf_clear(&text);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, both, &text), 0);
+	ck_assert_str_eq(nw_buf_str(&text),
+			 "prev_pid==7||next_pid==7||prev_pid==4194303||next_pid==4194303");
+	nw_buf_free(&text);
+	nw_sched_filter_free(&filter);
+}
+END_TEST
+
+START_TEST(a_page_is_too_long)
+{
+	struct nw_sched_filter filter = {0};
+	struct nw_buf text = {0};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	/* "pid==10||": 9 bytes each, the last 7 */
+	while (filter.threads.count * 9 + 7 < page)
+		name(&filter, 10);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), 0);
+	ck_assert_uint_lt(text.len, page);
+	name(&filter, 10);
+	nw_buf_clear(&text);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), -E2BIG);
+	nw_buf_free(&text);
+	nw_sched_filter_free(&filter);
+}
+END_TEST
+
+UNIT_MAIN("schedfilter", each_thread_is_named, a_page_is_too_long)
