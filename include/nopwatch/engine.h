@@ -121,6 +121,9 @@ struct nw_run_result {
 	uint64_t dropped;	       /* hits that were counted but not recorded */
 	uint64_t incomplete;	       /* hits of which some records were lost */
 	uint64_t kernel_hits, cost_ns; /* as the kernel counted them; what they have cost */
+	bool has_machine_cost;	       /* live, and the consumer has asked: */
+	struct nw_machine_cost machine_cost;
+	struct nw_hit_cost *hit_costs; /* by probe, with what it fetches; NULL: not known */
 	struct nw_stacks *stacks;      /* that hits have; NULL: nobody has asked for them */
 	uint64_t *disabled_at;	       /* per probe, 0: it was not; NULL: none was */
 	struct nw_probe_state *states; /* per probe; NULL: not known */
@@ -167,12 +170,17 @@ struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw
  * of that function; NULL: it cannot be told. */
 const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
 			   uint64_t *function);
-/* Measure what a hit costs on this machine, before anything is armed. Negative: that cannot be had, and the
- * request's notice() was told why; ENOTSUP: it is no live run. */
-int nw_run_hit_cost(const struct nw_run *run, struct nw_hit_cost *out);
 /* Has SIGUSR1 asked for a report since the last call? */
 bool nw_run_asked(struct nw_run *run);
 bool nw_run_asked_snapshot(struct nw_run *run); /* the same of SIGUSR2 */
+
+/* Is what a hit costs to be known? It is measured once a boot, which takes a tenth of a second. */
+enum nw_costs {
+	NW_COSTS_NONE,
+	NW_COSTS_WANTED, /* if that can be had */
+	NW_COSTS_TOLD,	 /* and if not, the reason */
+	NW_COSTS_NEEDED, /* if not, there is no run */
+};
 
 /*
  * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
@@ -193,6 +201,7 @@ struct nw_consumer {
 			   has asked to see */
 	bool large_pages; /* takes hits so fast that reading pages costs most: larger ones pay */
 	bool brief;	  /* does not ask why probes had no hits */
+	enum nw_costs costs;
 	/* texts in which argN means an argument that nobody has named, so that it is fetched */
 	const char *const *uses;
 	size_t use_count;
@@ -293,8 +302,9 @@ struct nw_measure_options {
 	uint64_t count; /* stop after so many intervals, or hits without them; 0: go on */
 	bool totals;	/* a report of an interval is of everything so far */
 	bool states;	/* what threads do in spans: running, sleeping, ... */
-	bool cost;	/* what the probes add to spans, as measured when the run begins */
-	struct nw_slower slower; /* slow() is told of each span that takes so long */
+	enum nw_costs costs;	 /* what the probes add to spans */
+	bool net;		 /* and latencies are without it: it must be known */
+	struct nw_slower slower; /* slow() is called for each span that takes so long */
 	bool bins;		 /* keep what happened when, for pictures */
 	bool one_by_one; /* take hits one by one also where many at once would do: groups or intervals
 			    may be asked for later */
@@ -320,9 +330,7 @@ struct nw_measure {
 		scheduled; /* hits of the scheduler's events that nobody has asked to see */
 	struct nw_run *run; /* while it goes on */
 	struct nw_summary *summary;
-	struct nw_bins *bins;	     /* if they are wanted, once all is armed */
-	struct nw_hit_cost hit_cost; /* 0: not measured */
-	uint64_t *cost;		     /* by probe; NULL: nobody asks, or not known */
+	struct nw_bins *bins; /* if they are wanted, once all is armed */
 	nw_span_defs spans;
 	struct nw_by *by;
 	uint64_t next;	    /* trace clock: end of the current interval; UINT64_MAX: none */
@@ -397,6 +405,8 @@ struct nw_timeline_options {
 	struct nw_slower
 		slower; /* instead of hits and spans only those that take so long are shown, and counted */
 	bool states;		 /* what threads do in spans */
+	bool net;		 /* latencies are without what the probes cost */
+	enum nw_costs costs;	 /* what they do */
 	bool header, bold, wall; /* as those of nw_printer */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */

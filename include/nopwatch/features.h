@@ -77,16 +77,30 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
  */
 int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
 		     struct nw_features *out, struct nw_error *err);
-/*
- * What a hit adds to the time of whoever it happens to, in ns, on this machine as it is now: calls of a function
- * of ours with a probe recording them and without, the fastest of many batches of each. The probe fetches
- * nothing and stands on a nop; other instructions may have to be single-stepped. Takes a tenth of a second.
- */
-struct nw_hit_cost {
-	uint64_t entry, ret;
+/* By what stands at the place: kernels get over some instructions by themselves, and execute others in a copy. */
+enum nw_cost_kind {
+	NW_COST_NOP,
+	NW_COST_LONG_NOP, /* x86 */
+	NW_COST_PUSH,	  /* x86: push of a register */
+	NW_COST_ENDBR,	  /* x86: endbr64, endbr32 */
+	NW_COST_USUAL,	  /* what else a function begins with */
+	NW_COST_RETURN,	  /* a return probe of a function whose entry is probed, too */
+	NW_COST_RETURN_ALONE,
+	NW_COST_KINDS
 };
-int nw_hit_cost_measure(const struct nw_tracefs *fs, const struct nw_features *features,
-			struct nw_hit_cost *out, struct nw_error *err);
+extern const char *const nw_cost_kind_names[NW_COST_KINDS]; /* "nop", ... */
+
+/* As measured on this machine (nw_machine_cost()). */
+struct nw_machine_cost {
+	struct nw_hit_cost kind[NW_COST_KINDS];
+	uint32_t
+		word_ps; /* each word that is fetched from memory, in picoseconds; all of it is before */
+};
+
+/* What was measured since the machine was booted (/run/nopwatch/hit.cost): false: nothing. That it cannot be kept only
+ * means that it is measured again. */
+bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost *out);
+void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 /* Before Linux 3.16, and on RHEL 7, a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
  * trying has shown, and such a file? */

@@ -130,6 +130,7 @@ struct nw_report {
 	const char *const *hist_args; /* arguments whose histogram is shown */
 	size_t hist_arg_count;
 	bool gaps;	 /* show the histograms of the gaps, too */
+	bool net;	 /* latencies are without what the probes themselves have cost */
 	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
 			    textfile collector reads */
 	const struct nw_stacks *stacks; /* who called; NULL: nobody has asked, */
@@ -171,8 +172,11 @@ struct nw_slow_span {
 	const struct nw_hit
 		*began; /* NULL: not known, there are too many open spans to keep */
 	const struct nw_hit *ended;
-	const struct nw_task *task;	     /* that ended it */
-	uint64_t start, latency, least;	     /* it began then; at least so long are shown */
+	const struct nw_task *task;	/* that ended it */
+	uint64_t start, latency, least; /* it began then; at least so long are shown */
+	bool has_cost;			/* what the probes have added to it is known: */
+	uint64_t cost;
+	bool net;			     /* the latency is without it */
 	const struct nw_span_states *states; /* as in a span's event */
 	double percentile; /* least is that of the spans before it; 0: it was said as it is */
 	uint64_t run_start; /* time that text counts from */
@@ -195,6 +199,7 @@ struct nw_begin {
 	const struct nw_summary *summary;
 	size_t hidden; /* of the probes, that nobody has asked for */
 	size_t sites;  /* that are armed */
+	bool net;      /* as in a report */
 	bool header;   /* text: name the columns of events, */
 	bool bold;     /* so */
 };

@@ -178,6 +178,16 @@ struct nw_scope {
 	const struct nw_kernel_events *events;
 };
 
+/*
+ * What a hit adds to the time of the thread that it happens to. Its record's timestamp is taken somewhere within: what
+ * comes before it (the trap, the fetches), and what after (the record, the way over the instruction). Of a
+ * span, so much is inside: after its start's, before its end's, and both of every hit in between.
+ */
+struct nw_hit_cost {
+	uint32_t before, after; /* ns, NW_MOST_HIT_COST at most */
+};
+#define NW_MOST_HIT_COST (UINT32_MAX / 4)
+
 struct nw_selection {
 	nw_images images; /* each file once */
 	NW_VEC(struct nw_probe *) probes;

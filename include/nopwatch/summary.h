@@ -308,6 +308,7 @@ struct nw_span_row {
 	struct nw_sleeps *wakers, *channels; /* of those that slept; NULL: none */
 	struct nw_histogram
 		*cost; /* what the probes have added to spans; NULL: none, or nobody asks */
+	uint64_t clamped; /* net, and measured as 0: the probes cost more than they took */
 	uint64_t unsplit; /* measured, but what its thread did is not known */
 	uint64_t
 		omitted; /* calls whose return the kernel did not tell: beyond 64 nested ones */
@@ -348,8 +349,6 @@ struct nw_summary_options {
 	bool args;    /* distributions of the arguments that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
-	/* By probe: so many ns does a hit add to what it measures; NULL: nobody asks. */
-	const uint64_t *cost;
 	/* The name of a thread, as of now; NULL: none are known. */
 	void (*comm)(void *arg, int32_t tid, char out[16]);
 	/* The wait channel of a stack of the kernel's, and the address of that function; NULL: it cannot be
@@ -374,6 +373,11 @@ void nw_summary_free(struct nw_summary *summary);
 /* Hits have stack pointers and frames (nw_plan_has_stacks()): calls and framed spans are paired by
  * them. Before the first hit. */
 void nw_summary_use_stacks(struct nw_summary *summary);
+/* What a hit costs, by probe, is known, so that what the probes add to spans can be told; net: and taken off their
+ * latencies, and of how they are split of what was `running` first. Before the first hit; cost stays the
+ * caller's, and must stay. -ENOMEM. */
+int nw_summary_use_cost(struct nw_summary *summary, const struct nw_hit_cost *cost,
+			bool net);
 
 /*
  * The listener that is lazy wants to know only of spans that take longer than this, one value a span of

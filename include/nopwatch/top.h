@@ -174,6 +174,7 @@ struct nw_top_view {
 	bool trend_p99;	   /* the course of p99, not of the rate */
 	bool ascii;	   /* characters: none but ASCII, */
 	bool console;	   /* or those that Linux's console has */
+	bool net;	   /* latencies are net of what the probes have cost */
 	bool paused;
 	enum nw_top_pane pane;
 	enum nw_top_prompt prompt;

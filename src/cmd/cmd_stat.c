@@ -49,14 +49,6 @@ static void print_status(void *arg, const struct nw_run_result *so_far)
 
 /* ---- what is printed ---------------------------------------------------------------- */
 
-/* The textfile collector of node_exporter takes files of this name, and Prometheus's own format. */
-static bool is_textfile(const char *path)
-{
-	size_t len = path ? strlen(path) : 0;
-
-	return len > 5 && strcmp(path + len - 5, ".prom") == 0;
-}
-
 static int start(void *arg, struct nw_reports *reports, struct nw_error *err)
 {
 	struct stat_run *s = arg;
@@ -114,10 +106,10 @@ static void print_notice(void *arg, const char *text)
 }
 
 /* What of a span's time was the probes' own, over all groups. */
-static void tell_span_cost(const struct stat_run *s, size_t span)
+static void print_span_cost(const struct stat_run *s, size_t span)
 {
 	const struct nw_summary *summary = s->reports.measure.summary;
-	uint64_t cost = 0, count = 0, latency = 0;
+	uint64_t cost = 0, count = 0, latency = 0, all;
 	char each[16];
 
 	for (size_t g = 0; g < nw_summary_groups(summary); g++) {
@@ -129,24 +121,52 @@ static void tell_span_cost(const struct stat_run *s, size_t span)
 	}
 	if (!count)
 		return;
+	/* Net latencies lack it already; the share is of what was measured. */
+	all = s->args->net ? latency + cost : latency;
 	nw_duration_text(cost / count, each);
 	nw_note("%s: %s of each, %.1f %% of its time, are the probes' own",
 		s->reports.measure.spans.item[span].name, each,
-		latency ? 100.0 * (double)cost / (double)latency : 0.0);
+		all ? 100.0 * (double)cost / (double)all : 0.0);
 }
 
-static void tell_span_costs(const struct stat_run *s)
+static uint64_t whole_cost(const struct nw_hit_cost *cost)
 {
-	char entry[16], ret[16];
+	return (uint64_t)cost->before + cost->after;
+}
 
-	if (!s->reports.measure.cost)
+static void print_span_costs(const struct stat_run *s, const struct nw_run_result *result)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+	char from[16], to[16];
+	bool recorded = !result->has_machine_cost;
+
+	for (size_t i = 0; result->hit_costs && i < result->selection.probes.count; i++) {
+		const struct nw_probe *probe = result->selection.probes.item[i];
+		uint64_t cost = probe->kind == NW_SPEC_TRACEPOINT
+					? 0
+					: whole_cost(&result->hit_costs[i]);
+		if (cost) {
+			least = nw_min64(least, cost);
+			most = nw_max64(most, cost);
+		}
+	}
+	if (s->reports.measure.scheduled)
+		nw_note("the scheduler's events for --states, %" PRIu64
+			" of them, have taken about 0.35us each of the threads that they were recorded in",
+			s->reports.measure.scheduled);
+	if (s->reports.measure.scheduled && result->unnamed_why)
+		nw_note("they are those of all threads in the system: %s",
+			result->unnamed_why);
+	if (!most)
 		return;
-	nw_duration_text(s->reports.measure.hit_cost.entry, entry);
-	nw_duration_text(s->reports.measure.hit_cost.ret, ret);
-	nw_note("a hit adds %s on this machine, that of a return probe %s (measured before the run)",
-		entry, ret);
+	nw_duration_text(least, from);
+	nw_duration_text(most, to);
+	nw_note("a hit adds %s to %s to its thread's time, by probe (measured on %s)", from,
+		to,
+		recorded ? "the machine of the recording"
+			 : "this machine, once since it was booted");
 	for (size_t i = 0; i < s->reports.measure.spans.count; i++)
-		tell_span_cost(s, i);
+		print_span_cost(s, i);
 }
 
 /* ---- the command -------------------------------------------------------------------- */
@@ -161,7 +181,7 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 		if (text.len)
 			nw_note("%s", nw_buf_str(&text));
 		nw_buf_free(&text);
-		tell_span_costs(s);
+		print_span_costs(s, result);
 	}
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
@@ -194,9 +214,20 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 	return ret < 0 ? ret : print_total(s, result, err);
 }
 
+/* What a hit costs takes time to measure: only for who will see it. */
+static enum nw_costs costs_of(const struct nw_args *args)
+{
+	if (args->dry_run)
+		return NW_COSTS_NONE;
+	if (args->verbose)
+		return NW_COSTS_TOLD;
+	return args->format->costs ? NW_COSTS_WANTED : NW_COSTS_NONE;
+}
+
 static struct nw_reports_options options_of(struct stat_run *s)
 {
 	const struct nw_args *args = s->args;
+	size_t len = args->output ? strlen(args->output) : 0;
 	struct nw_reports_options options = {
 		.measure = {.spans = args->spans.item,
 			    .span_count = args->spans.count,
@@ -207,11 +238,13 @@ static struct nw_reports_options options_of(struct stat_run *s)
 			    .count = args->count,
 			    .slower = args->slower,
 			    .states = args->states,
-			    .cost = args->verbose && !args->from && !args->dry_run},
+			    .net = args->net,
+			    .costs = costs_of(args)},
 		.format = args->format,
 		.view = args->view,
 		.gaps = args->verbose > 0,
-		.prometheus = is_textfile(args->output),
+		/* the textfile collector of node_exporter takes files of this name, in Prometheus's own format */
+		.prometheus = len > 5 && strcmp(args->output + len - 5, ".prom") == 0,
 		.recorded = args->from != NULL,
 		.source = args->from,
 		.live = s->view ? nw_live_hooks(s->view) : NULL,

@@ -16,6 +16,7 @@ static int run(const struct nw_args *args)
 	const struct nw_live_options options = {
 		.sort = args->view.sort,
 		.by = args->by,
+		.net = args->net,
 		.interval_ns = with_interval.interval_ns,
 		.recorded = args->from != NULL,
 		.color = nw_use_color(args, stdout),

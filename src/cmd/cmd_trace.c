@@ -101,6 +101,8 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.count = args->count,
 		.slower = args->slower,
 		.states = args->states,
+		.net = args->net,
+		.costs = args->format->costs ? NW_COSTS_WANTED : NW_COSTS_NONE,
 		.header = header,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
@@ -122,6 +124,8 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		return no_spans(args, "span", err);
 	if (args->states)
 		return no_spans(args, "states", err);
+	if (args->net)
+		return no_spans(args, "net", err);
 	t->printer = (struct nw_printer){
 		.format = args->format,
 		.header = header,

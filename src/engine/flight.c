@@ -655,6 +655,7 @@ struct nw_consumer nw_flight_consumer(struct nw_flight *f)
 		.stacks = true,
 		.comms = true,
 		.scheduler = f->options.states,
+		.costs = NW_COSTS_WANTED,
 		.named_events = true,
 		.brief = true,
 		.start = start,

@@ -544,7 +544,11 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_run_collect_pids(run, err);
 	if (ret == 0)
+		ret = nw_run_find_costs(run, err);
+	if (ret == 0)
 		ret = open_session(run, err);
+	if (ret == 0)
+		ret = nw_run_cost_probes(run, err);
 	if (ret == 0)
 		ret = open_tasks(run, err);
 	if (ret == 0)

@@ -55,7 +55,7 @@ static void count_stack(struct nw_measure *m, const struct nw_span_event *event,
 	uint32_t stack = began && began->callers ? began->callers : event->hit->callers;
 
 	if (nw_stack_count(&m->stacks, NW_STACK_OF_SPAN | event->span, stack,
-			   event->hit->time - event->start) < 0)
+			   event->latency) < 0)
 		nw_no_memory(&m->failure);
 }
 
@@ -67,6 +67,8 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 		return;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	slow.selection = &so_far->selection;
+	slow.net = m->options.net;
+	slow.has_cost = so_far->hit_costs && (m->options.costs || m->options.net);
 	slow.stacks = so_far->stacks;
 	slow.span = &m->spans.item[event->span];
 	slow.task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
@@ -143,7 +145,6 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.args = args,
 		.grouped = grouped,
 		.states = m->options.states,
-		.cost = m->cost,
 		.comm = comm_of,
 		.channel = channel_of,
 		.comm_arg = m,
@@ -177,25 +178,6 @@ static int open_stacks(struct nw_measure *m, const struct nw_selection *selectio
 	return 0;
 }
 
-/* By probe: an estimate, since what a hit fetches and the instruction that it stands on cost, too. Without
- * it the rest is measured all the same. */
-static int find_cost(struct nw_measure *m, const struct nw_selection *selection,
-		     struct nw_error *err)
-{
-	if (nw_run_hit_cost(m->run, &m->hit_cost) < 0)
-		return 0;
-	m->cost = calloc(selection->probes.count + 1, sizeof(*m->cost));
-	if (!m->cost)
-		return nw_no_memory(err);
-	for (size_t i = 0; i < selection->probes.count; i++) {
-		const struct nw_probe *probe = selection->probes.item[i];
-		bool returns = probe->points.count && probe->points.item[0].is_return;
-		if (probe->kind != NW_SPEC_TRACEPOINT)
-			m->cost[i] = returns ? m->hit_cost.ret : m->hit_cost.entry;
-	}
-	return 0;
-}
-
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
@@ -207,8 +189,6 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
 		ret = nw_by_bind(m->by, selection, err);
-	if (ret == 0 && m->options.cost)
-		ret = find_cost(m, selection, err);
 	bool slow = nw_slower_asked(&m->options.slower);
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
@@ -252,7 +232,7 @@ static int open_bins(const struct nw_measure *m, struct nw_summary *summary, boo
 }
 
 /* What the summary has to know of the run. */
-static void tell_run(const struct nw_measure *m, struct nw_summary *summary)
+static int use_run(const struct nw_measure *m, struct nw_summary *summary)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 
@@ -262,6 +242,9 @@ static void tell_run(const struct nw_measure *m, struct nw_summary *summary)
 		nw_summary_named_threads(summary);
 	if (so_far->restricted)
 		nw_summary_only(summary, is_wanted, m->run);
+	return so_far->hit_costs && (m->options.costs || m->options.net)
+		       ? nw_summary_use_cost(summary, so_far->hit_costs, m->options.net)
+		       : 0;
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
@@ -270,7 +253,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	const struct nw_run_result *so_far = nw_run_so_far(run);
 	uint64_t interval = m->options.interval_ns, count = m->options.count;
 
-	tell_run(m, m->summary);
+	if (use_run(m, m->summary) < 0)
+		return nw_no_memory(err);
 	m->next = interval ? so_far->start_ns + interval : UINT64_MAX;
 	m->most_hits = count && !interval ? count : UINT64_MAX;
 	int ret = open_bins(m, m->summary, m->by->keys.count > 0, so_far->start_ns,
@@ -346,7 +330,8 @@ static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 
-	tell_run(m, summary);
+	if (use_run(m, summary) < 0)
+		return -ENOMEM;
 	nw_summary_loss(summary, nw_run_known(m->run), nw_summary_lost(m->summary));
 	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
 		if (so_far->disabled_at[i])
@@ -502,7 +487,10 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 static int scheduled(void *arg, const struct nw_hit *hit)
 {
-	nw_summary_scheduled(((struct nw_measure *)arg)->summary, hit);
+	struct nw_measure *m = arg;
+
+	m->scheduled++;
+	nw_summary_scheduled(m->summary, hit);
 	return 0;
 }
 
@@ -610,6 +598,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.fetched = options->bins,
 		.threads = options->bins,
 		.scheduler = options->states,
+		.costs = options->net ? NW_COSTS_NEEDED : options->costs,
 		.stacks = true,
 		.comms = comms,
 		.large_pages = true,
@@ -634,7 +623,6 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
-	free(m->cost);
 	nw_slow_watch_free(m->slow);
 	nw_starts_free(m->starts);
 	nw_stack_counts_free(&m->stacks);

@@ -265,6 +265,9 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	nw_buf_printf(out, "armed %" PRIu64 "\n", result->armed_ns);
 	nw_buf_printf(out, "lost %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n", result->lost,
 		      result->kernel_hits, result->cost_ns);
+	for (size_t i = 0; result->hit_costs && i < result->selection.probes.count; i++)
+		nw_buf_printf(out, "hit_cost %zu %" PRIu32 " %" PRIu32 "\n", i,
+			      result->hit_costs[i].before, result->hit_costs[i].after);
 	save_origin(&result->origin, out);
 	save_symbols(r, result, out);
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
@@ -341,6 +344,7 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 		.stacks = true,
 		.comms = true,
 		.scheduler = recorder->options.states,
+		.costs = NW_COSTS_WANTED,
 		.values = recorder->options.states,
 		.scheduled = scheduled,
 		.named_events = true,

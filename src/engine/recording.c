@@ -19,6 +19,12 @@ struct told {
 	uint32_t order;
 };
 
+/* What a hit of a probe cost, by that table. */
+struct told_cost {
+	uint64_t probe;
+	struct nw_hit_cost cost;
+};
+
 /* The recording, and what its table says beside the plan (written by recorder.c). */
 struct story {
 	struct nw_run *run;
@@ -83,6 +89,38 @@ static void add_symbol(struct story *story, char *const *words)
 		story->failed = true;
 }
 
+static void add_hit_cost(struct story *story, char *const *words)
+{
+	uint64_t number[3];
+
+	for (size_t i = 0; i < NW_COUNT(number); i++)
+		if (nw_parse_u64(words[i + 1], &number[i]) < 0 ||
+		    (i && number[i] > NW_MOST_HIT_COST))
+			return;
+	struct told_cost *told = nw_vec_add(&story->costs);
+	story->failed |= !told;
+	if (told)
+		*told = (struct told_cost){number[0],
+					   {(uint32_t)number[1], (uint32_t)number[2]}};
+}
+
+/* How many probes there are is known only when all lines have been read: who wrote them may be anybody. */
+static int use_costs(struct story *story)
+{
+	struct nw_run_result *result = story->run->result;
+	size_t probes = result->selection.probes.count;
+
+	if (!story->costs.count)
+		return 0;
+	result->hit_costs = calloc(probes + 1, sizeof(*result->hit_costs));
+	if (!result->hit_costs)
+		return -ENOMEM;
+	nw_vec_each (&story->costs, told)
+		if (told->probe < probes)
+			result->hit_costs[told->probe] = told->cost;
+	return 0;
+}
+
 static void take_origin(struct story *story, char *const *words)
 {
 	struct nw_origin *origin = &story->run->result->origin;
@@ -112,6 +150,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		add_task(story, words);
 	if (strcmp(words[0], "origin") == 0 && count == 5)
 		take_origin(story, words);
+	if (strcmp(words[0], "hit_cost") == 0 && count == 4)
+		add_hit_cost(story, words);
 	if (strcmp(words[0], "cost") == 0 && count == 3) {
 		run->result->kernel_hits = strtoull(words[1], NULL, 10);
 		run->result->cost_ns = strtoull(words[2], NULL, 10);
@@ -188,7 +228,7 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 	const struct nw_recording *recording = &story->recording;
 	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
 			   &run->result->plan, &run->result->armed, take_line, story, err);
-	if (ret == 0 && story->failed)
+	if (ret == 0 && (story->failed || use_costs(story) < 0))
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_formats_load(&run->result->armed, true, recording->header_page,

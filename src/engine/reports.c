@@ -38,6 +38,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.stacks = result->stacks,
 		.stack_counts = &r->measure.stacks,
 		.gaps = options->gaps,
+		.net = options->measure.net,
 		.prometheus = options->prometheus,
 	};
 
@@ -121,6 +122,7 @@ static int armed(void *arg, struct nw_error *err)
 		.selection = &so_far->selection,
 		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),
+		.net = r->options.measure.net,
 	};
 
 	if (!live && r->options.armed)
@@ -301,7 +303,8 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 	if (nw_output_make(format, &output) < 0)
 		return nw_no_memory(err);
 	const struct nw_begin begin = {.selection = &so_far->selection,
-				       .sites = nw_result_sites(so_far)};
+				       .sites = nw_result_sites(so_far),
+				       .net = r->options.measure.net};
 	struct nw_report report = make_report(r, so_far);
 	report.view.width = 0;
 	report.bold = false;

@@ -155,10 +155,33 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+/* What the probes have cost is to be taken off, and nobody has said what that was. */
+static int no_costs(const struct nw_run *run, struct nw_error *err)
+{
+	if (run->source == &nw_recording_source) {
+		nw_fail(err, ENODATA,
+			"--net: %s does not tell what a hit cost where it was recorded",
+			run->request->source_name);
+		nw_error_hint(
+			err,
+			"record it again: `nopwatch record` measures that, unless the kernel's probes do not record in instances (before Linux 3.14)");
+	} else {
+		nw_fail(err, ENODATA,
+			"--net: text does not tell what a hit cost where %s is from",
+			run->request->source_name);
+		nw_error_hint(
+			err,
+			"use `nopwatch record` and `nopwatch report --net`, or `nopwatch stat --net` on that machine");
+	}
+	return -ENODATA;
+}
+
 int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 {
 	if (run->begun)
 		return 0;
+	if (run->consumer.costs == NW_COSTS_NEEDED && !run->result->hit_costs)
+		return no_costs(run, err);
 	/* what the session has found out, or a recording's has */
 	nw_vec_each (&run->result->selection.probes, probe)
 		(*probe)->shifted_states = run->result->armed.shifted_states;
@@ -422,6 +445,7 @@ void nw_result_free(struct nw_run_result *result)
 	free(result->states);
 	nw_kernel_symbols_free(result->symbols);
 	nw_strings_free(&result->state_texts);
+	free(result->hit_costs);
 	free(result->unnamed_why);
 	free(result->disabled_at);
 	nw_vec_free(&result->pids);

@@ -180,6 +180,10 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
  * others have done to them, and mark the probes that are not recorded any more. */
 int nw_meddling_open(struct nw_run *run, struct nw_error *err);
 int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err);
+/* What a hit costs on this machine, if the consumer wants to know, before anything is armed (hit_cost.c); and what that
+ * means for each probe, once it is planned. */
+int nw_run_find_costs(struct nw_run *run, struct nw_error *err);
+int nw_run_cost_probes(struct nw_run *run, struct nw_error *err);
 /* What these hits, by point, have cost the programs. */
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
 /* A notice on each argument that will have no value, and why (missing.c). */

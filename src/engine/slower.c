@@ -89,7 +89,7 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 
 	if (event->moment != NW_SPAN_ENDS)
 		return false;
-	uint64_t latency = event->hit->time - event->start;
+	uint64_t latency = event->latency;
 	uint64_t least = percentile > 0
 				 ? limit_of(&watch->kind[event->span], percentile, latency)
 				 : watch->slower.ns;
@@ -103,6 +103,7 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 		.latency = latency,
 		.least = least,
 		.percentile = percentile,
+		.cost = event->cost,
 		.states = event->states,
 	};
 	return true;

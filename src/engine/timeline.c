@@ -68,6 +68,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.summary = t->measure.summary,
 		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),
+		.net = t->options.net,
 		.header = t->options.header,
 		.bold = t->options.bold,
 	};
@@ -181,6 +182,8 @@ int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeli
 		.listener = only_slow(out) ? NULL : listen,
 		.slower = options->slower,
 		.states = options->states,
+		.net = options->net,
+		.costs = options->costs,
 		.slow = slow,
 		.arg = out,
 	};
@@ -199,6 +202,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.stacks = true,
 		.comms = true,
 		.scheduler = timeline->options.states,
+		.costs = timeline->inner.costs,
 		.start = start,
 		.armed = armed,
 		.hit = only_slow(timeline) ? hit_unseen : hit,

@@ -23,20 +23,6 @@ enum {
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-static void write_found(const struct nw_tracefs *fs, const struct nw_features *features,
-			bool whole, struct nw_buf *out)
-{
-	nw_journal_head(out);
-	nw_buf_adds(out, "tried " NOPWATCH_VERSION);
-	nw_plan_word(out, fs->path);
-	nw_buf_addc(out, '\n');
-	for (size_t i = 0; i < NW_FEATURE_COUNT; i++)
-		if (features->tried[i])
-			nw_buf_printf(out, "feature %s %d\n", nw_feature_table[i].name,
-				      features->has[i]);
-	nw_buf_adds(out, whole ? "end\n" : "more\n");
-}
-
 /* Which boot it is must be known, or it would be believed after the next one. */
 static bool has_boot(const struct nw_buf *text)
 {
@@ -48,31 +34,45 @@ static const enum nw_feature untold[] = {NW_FEATURE_INSTANCES, NW_FEATURE_INSTAN
 					 NW_FEATURE_MEMORY};
 
 /* That it cannot be kept only means that it is tried again. */
-void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
-		      bool whole)
+static void keep_file(const char *name, const struct nw_buf *text)
 {
-	struct nw_buf text = {0};
+	int dir = has_boot(text) ? nw_journal_open_dir(NULL) : -1;
 	char fresh[64];
-
-	for (size_t i = 0; i < NW_COUNT(untold); i++)
-		if (features->masked[untold[i]])
-			return; /* it was not tried */
-	write_found(fs, features, whole, &text);
-	int dir = has_boot(&text) ? nw_journal_open_dir(NULL) : -1;
-	snprintf(fresh, sizeof(fresh), "%s.%d", file_name, (int)getpid());
 	int fd = -1;
+
+	snprintf(fresh, sizeof(fresh), "%s.%d", name, (int)getpid());
 	if (dir >= 0) {
 		unlinkat(dir, fresh, 0); /* of a dead process of our number */
 		fd = openat(dir, fresh,
 			    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
 	if (fd >= 0 &&
-	    (nw_journal_write(fd, &text) < 0 || renameat(dir, fresh, dir, file_name) < 0))
+	    (nw_journal_write(fd, text) < 0 || renameat(dir, fresh, dir, name) < 0))
 		unlinkat(dir, fresh, 0);
 	if (fd >= 0)
 		close(fd);
 	if (dir >= 0)
 		close(dir);
+}
+
+void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		      bool whole)
+{
+	struct nw_buf text = {0};
+
+	for (size_t i = 0; i < NW_COUNT(untold); i++)
+		if (features->masked[untold[i]])
+			return; /* it was not tried */
+	nw_journal_head(&text);
+	nw_buf_adds(&text, "tried " NOPWATCH_VERSION);
+	nw_plan_word(&text, fs->path);
+	nw_buf_addc(&text, '\n');
+	for (size_t i = 0; i < NW_FEATURE_COUNT; i++)
+		if (features->tried[i])
+			nw_buf_printf(&text, "feature %s %d\n", nw_feature_table[i].name,
+				      features->has[i]);
+	nw_buf_adds(&text, whole ? "end\n" : "more\n");
+	keep_file(file_name, &text);
 	nw_buf_free(&text);
 }
 
@@ -118,10 +118,10 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 	return r->ended ? 0 : -EBADMSG;
 }
 
-static int read_file(struct nw_buf *out)
+static int read_file(const char *name, struct nw_buf *out)
 {
-	int dir = nw_journal_open_place(nw_journal_place(file_name), NULL);
-	int fd = dir < 0 ? dir : nw_open_regular(dir, file_name);
+	int dir = nw_journal_open_place(nw_journal_place(name), NULL);
+	int fd = dir < 0 ? dir : nw_open_regular(dir, name);
 	int ret = fd < 0 ? fd : nw_buf_read_most(out, fd, FILE_MOST);
 
 	if (fd >= 0)
@@ -139,7 +139,7 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 	struct nw_buf text = {0};
 	bool cut = false;
 
-	int ret = read_file(&text);
+	int ret = read_file(file_name, &text);
 	bool dated = ret == 0 && has_boot(&text);
 	if (dated)
 		ret = nw_journal_parse(&text, read_line, &r, NULL, &cut);
@@ -149,6 +149,104 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 	found.unproven = !r.whole;
 	*features = found;
 	return r.whole;
+}
+
+/* ---- what a hit costs --------------------------------------------------------------- */
+
+/*
+ * hit.cost, in the same way:
+ *
+ *	costs VERSION TRACEFS
+ *	kind NAME BEFORE AFTER		for each
+ *	word PICOSECONDS
+ *	end
+ */
+static const char cost_name[] = "hit.cost";
+
+const char *const nw_cost_kind_names[NW_COST_KINDS] = {
+	[NW_COST_NOP] = "nop",
+	[NW_COST_LONG_NOP] = "long_nop",
+	[NW_COST_PUSH] = "push",
+	[NW_COST_ENDBR] = "endbr",
+	[NW_COST_USUAL] = "usual",
+	[NW_COST_RETURN] = "return",
+	[NW_COST_RETURN_ALONE] = "return_alone"};
+
+void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost)
+{
+	struct nw_buf text = {0};
+
+	/* nothing stays in /tmp when a session has ended: there it is measured each time */
+	if (strncmp(nw_journal_dir(), "/tmp/", 5) == 0)
+		return;
+	nw_journal_head(&text);
+	nw_buf_adds(&text, "costs " NOPWATCH_VERSION);
+	nw_plan_word(&text, fs->path);
+	nw_buf_addc(&text, '\n');
+	for (size_t i = 0; i < NW_COST_KINDS; i++)
+		nw_buf_printf(&text, "kind %s %u %u\n", nw_cost_kind_names[i],
+			      cost->kind[i].before, cost->kind[i].after);
+	nw_buf_printf(&text, "word %u\nend\n", cost->word_ps);
+	keep_file(cost_name, &text);
+	nw_buf_free(&text);
+}
+
+struct reading_cost {
+	const struct nw_tracefs *fs;
+	struct nw_machine_cost *cost;
+	size_t kinds;
+	bool ours, ended;
+};
+
+static bool read_ns(const char *word, uint32_t *out)
+{
+	uint64_t number;
+
+	if (nw_parse_u64(word, &number) < 0 || number > NW_MOST_HIT_COST)
+		return false;
+	*out = (uint32_t)number;
+	return true;
+}
+
+static int read_cost_line(void *arg, const struct nw_journal_line *line)
+{
+	struct reading_cost *r = arg;
+	char *const *words = line->words;
+
+	if (r->ended)
+		return -EBADMSG;
+	if (strcmp(words[0], "costs") == 0 && line->count == 3) {
+		r->ours = strcmp(words[1], NOPWATCH_VERSION) == 0 &&
+			  strcmp(words[2], r->fs->path) == 0;
+		return r->ours ? 0 : -ESTALE;
+	}
+	if (strcmp(words[0], "kind") == 0 && line->count == 4 && r->ours &&
+	    r->kinds < NW_COST_KINDS &&
+	    strcmp(words[1], nw_cost_kind_names[r->kinds]) == 0) {
+		struct nw_hit_cost *kind = &r->cost->kind[r->kinds++];
+		return read_ns(words[2], &kind->before) && read_ns(words[3], &kind->after)
+			       ? 0
+			       : -EBADMSG;
+	}
+	if (strcmp(words[0], "word") == 0 && line->count == 2)
+		return read_ns(words[1], &r->cost->word_ps) ? 0 : -EBADMSG;
+	r->ended = strcmp(words[0], "end") == 0 && r->kinds == NW_COST_KINDS;
+	return r->ended ? 0 : -EBADMSG;
+}
+
+bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost *out)
+{
+	struct reading_cost r = {.fs = fs, .cost = out};
+	struct nw_buf text = {0};
+	bool cut = false;
+
+	int ret = read_file(cost_name, &text);
+	if (ret == 0)
+		ret = has_boot(&text)
+			      ? nw_journal_parse(&text, read_cost_line, &r, NULL, &cut)
+			      : -ESTALE;
+	nw_buf_free(&text);
+	return ret == 0 && !cut && r.ended;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -32,13 +32,14 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
 	struct nw_buf *out = &output->text;
 
-	(void)begin;
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
 	nw_buf_adds(
 		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested\n");
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested");
+	nw_buf_adds(out, begin->net ? ",net_clamped\n" : "\n");
+	*(bool *)output->state = begin->net;
 }
 
 static void row_start(const struct nw_report *report, const char *type, const char *name,
@@ -84,10 +85,14 @@ static void row_end(const struct nw_report *report, const char *arg,
 	field(out, arg);
 	nw_buf_printf(out, ",%s", nw_report_time(report, when));
 	if (span)
-		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 			      span->abandoned, span->omitted, span->repeated, span->nested);
 	else
-		nw_buf_adds(out, ",,,,\n");
+		nw_buf_adds(out, ",,,,");
+	if (report->net && span)
+		nw_buf_printf(out, ",%" PRIu64 "\n", span->clamped);
+	else
+		nw_buf_adds(out, report->net ? ",\n" : "\n");
 }
 
 static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
@@ -127,6 +132,13 @@ static void span_line(const struct nw_report *report, size_t span, size_t group,
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
 	row_end(report, "", row, out);
+	if (row->cost) {
+		row_start(report, "probe_cost", report->spans[span].name, group,
+			  row->cost->count, out);
+		statistics(row->cost, out);
+		nw_buf_adds(out, ",,,");
+		row_end(report, "", NULL, out);
+	}
 	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
 		row_start(report, "state", report->spans[span].name, group,
 			  row->states[i].count, out);
@@ -142,6 +154,11 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, &output->text);
 }
 
+static void line_end(struct nw_output *output)
+{
+	nw_buf_adds(&output->text, *(const bool *)output->state ? ",\n" : "\n");
+}
+
 /* The number of intervals stands where the others have their count. */
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
@@ -150,20 +167,25 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 	nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
 	for (size_t i = 0; i < nw_statistic_count + BEHIND; i++)
 		nw_buf_addc(out, ',');
-	nw_buf_addc(out, '\n');
+	line_end(output);
 }
 
 static void end(struct nw_output *output, const struct nw_end *end)
 {
-	if (end->has_filter)
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,\n",
+	if (end->has_filter) {
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,",
 			      end->filtered);
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,\n",
+		line_end(output);
+	}
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,",
 		      end->lost, end->discarded);
+	line_end(output);
 }
 
 const struct nw_output_format nw_output_csv = {
 	.name = "csv",
+	.state_size = sizeof(bool), /* are latencies net? */
+	.costs = true,
 	.states = true,
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.begin = begin,

@@ -132,7 +132,7 @@ static void slow_states(struct nw_json *json, const struct nw_exemplar *span)
 {
 	if (!span->has_states)
 		return;
-	nw_json_key(json, "states");
+	nw_json_key(json, "states_ns");
 	nw_json_open(json, '{');
 	for (size_t i = 0; i < NW_TASK_STATES; i++)
 		nw_json_key_u64(json, nw_task_state_names[i], span->states[i]);
@@ -149,7 +149,7 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 	nw_vec_each (&series->slowest, it) {
 		const struct nw_exemplar *span = *it;
 		nw_json_open(json, '{');
-		nw_json_key_u64(json, "ns", span->end - span->start);
+		nw_json_key_u64(json, "ns", span->latency);
 		nw_json_key_u64(json, "end_ns", span->end - began);
 		slow_states(json, span);
 		if (span->began.hit)
@@ -272,6 +272,10 @@ static void about(const struct nw_report *report, struct nw_json *json)
 	text_key(json, "kernel", about->kernel);
 	text_key(json, "machine", about->machine);
 	text_key(json, "cost", about->cost);
+	if (report->net) {
+		nw_json_key(json, "net");
+		nw_json_bool(json, true);
+	}
 	if (about->began_ns > 0)
 		nw_json_key_u64(json, "began_ns", (uint64_t)about->began_ns);
 	nw_json_key_u64(json, "elapsed_ns", report->elapsed_ns);
@@ -450,6 +454,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 
 const struct nw_output_format nw_output_html = {
 	.name = "html",
+	.costs = true,
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.cumulative = true,
 	.bins = true,

@@ -238,6 +238,15 @@ static void print_sleeps(const char *key, const struct nw_sleeps *list, bool whe
 	nw_json_close(json, ']');
 }
 
+/* Whoever reads a single line is to know it, too. */
+static void say_net(bool net, struct nw_json *json)
+{
+	if (!net)
+		return;
+	nw_json_key(json, "net");
+	nw_json_bool(json, true);
+}
+
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
 	struct nw_json json = nw_json_start(&output->text, "slow");
@@ -246,7 +255,10 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key_u64(&json, "start_ns", slow->start);
 	nw_json_key_u64(&json, "time_ns", slow->ended->time);
 	nw_json_key_u64(&json, "latency_ns", slow->latency);
+	say_net(slow->net, &json);
 	nw_json_key_u64(&json, "limit_ns", slow->least);
+	if (slow->has_cost)
+		nw_json_key_u64(&json, "probe_cost_ns", slow->cost);
 	if (slow->wall_ns)
 		nw_json_key_u64(&json, "wall_ns",
 				slow->ended->time + (uint64_t)slow->wall_ns);
@@ -258,7 +270,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key_text(&json, "comm", slow->task->comm);
 	print_both_args(slow, &json);
 	if (slow->states) {
-		nw_json_key(&json, "states");
+		nw_json_key(&json, "states_ns");
 		nw_json_open(&json, '{');
 		for (size_t i = 0; i < NW_TASK_STATES; i++)
 			nw_json_key_u64(&json, nw_task_state_names[i], slow->states->ns[i]);
@@ -278,6 +290,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 
 	nw_json_key_u64(&json, "probes", begin->selection->probes.count - begin->hidden);
 	nw_json_key_u64(&json, "sites", begin->sites);
+	say_net(begin->net, &json);
 	nw_json_finish(&json);
 }
 
@@ -469,9 +482,12 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_u64(json, "nested", row->nested);
 	if (row->cost)
 		distribution(json, "probe_cost_ns", row->cost, buckets);
+	say_net(report->net, json);
+	if (report->net)
+		nw_json_key_u64(json, "clamped", row->clamped);
 	if (!row->states && !row->unsplit)
 		return;
-	nw_json_key(json, "states");
+	nw_json_key(json, "states_ns");
 	nw_json_open(json, '{');
 	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
 		distribution(json, nw_task_state_names[i], &row->states[i], buckets);
@@ -543,6 +559,7 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 
 const struct nw_output_format nw_output_json = {
 	.name = "json",
+	.costs = true,
 	.states = true,
 	.stacks = true,
 	.shows = {true, true, true},

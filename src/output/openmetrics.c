@@ -223,6 +223,24 @@ static void show_latency(const struct subject *s, const struct nw_span_row *row,
 	durations("latency_seconds", s, &row->latency, out);
 }
 
+static void show_cost(const struct subject *s, const struct nw_span_row *row,
+		      struct nw_buf *out)
+{
+	if (!row->cost)
+		return;
+	start("probe_cost_seconds", "_total", s, out);
+	nw_buf_adds(out, "} ");
+	seconds(row->cost->sum, out);
+	nw_buf_addc(out, '\n');
+}
+
+static void show_clamped(const struct subject *s, const struct nw_span_row *row,
+			 struct nw_buf *out)
+{
+	if (s->report->net)
+		counter("clamped_spans", s, row->clamped, out);
+}
+
 static void show_states(const struct subject *s, const struct nw_span_row *row,
 			struct nw_buf *out)
 {
@@ -282,6 +300,9 @@ static void show_nested(const struct subject *s, const struct nw_span_row *row,
 	counter("nested_spans", s, row->nested, out);
 }
 
+static const char net_help[] =
+	"From the start of a span to its end, net of what the probes themselves have cost.";
+
 static const struct {
 	const char *name, *type, *unit, *help;
 	show_probe *probe;
@@ -293,6 +314,11 @@ static const struct {
 	{"arg", "histogram", NULL, "Values of an argument.", show_args, NULL},
 	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end.",
 	 NULL, show_latency},
+	{"probe_cost_seconds", "counter", "seconds",
+	 "What the probes themselves have added to spans.", NULL, show_cost},
+	{"clamped_spans", "counter", NULL,
+	 "Spans for which the probes cost more than they took: they count as 0.", NULL,
+	 show_clamped},
 	{"state_seconds", "histogram", "seconds",
 	 "How long the thread of a span was in a state.", NULL, show_states},
 	{"unsplit_spans", "counter", NULL,
@@ -360,9 +386,10 @@ static void report(struct nw_output *output, const struct nw_report *report)
 			show_probes(report, families[i].probe, &samples);
 		else
 			show_spans(report, families[i].span, &samples);
+		bool net = report->net && families[i].span == show_latency;
 		if (samples.len) {
 			family(report, families[i].name, families[i].type, families[i].unit,
-			       families[i].help, out);
+			       net ? net_help : families[i].help, out);
 			nw_buf_add(out, samples.data, samples.len);
 		}
 		out->failed |= samples.failed;
@@ -384,6 +411,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 
 const struct nw_output_format nw_output_openmetrics = {
 	.name = "openmetrics",
+	.costs = true,
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.cumulative = true,
 	.states = true,

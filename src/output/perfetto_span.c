@@ -190,6 +190,8 @@ static void write_slice(struct nw_output *output, const struct nw_pf_started *it
 	struct nw_pf_event end = nw_pf_open(&output->text, event->hit->time, TYPE_END,
 					    track);
 	nw_pf_side(&output->text, "end", &line);
+	if (p->run.net)
+		nw_pf_note_number(&output->text, "net_ns", event->latency);
 	nw_pf_close(&output->text, end);
 }
 

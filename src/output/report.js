@@ -102,7 +102,7 @@
 
   /* What a span's thread did: as src/summary/task_states.c has it. */
   const STATES = [["running", "Running"], ["runnable", "Runnable"], ["sleeping", "Sleeping"], ["disk", "Disk"], ["others", "Other threads"]];
-  const stateSum = (row, key) => Number(((row.states || {})[key] || {}).sum || 0);
+  const stateSum = (row, key) => Number(((row.states_ns || {})[key] || {}).sum || 0);
   const stateTotal = (row) => STATES.reduce((sum, [key]) => sum + stateSum(row, key), 0);
   const hasStates = (row) => stateTotal(row) > 0;
   const percent = (part, whole) => whole ? `${three(100 * part / whole)} %` : "";
@@ -189,6 +189,7 @@
       ["Not recorded", about.dropped && `${count(about.dropped)} ${about.dropped_text}`],
       ["Filtered", about.filtered !== undefined && `${many(Number(about.filtered), "hit")}`],
       ["Cost", about.cost],
+      ["Latencies", about.net && "net of what the probes themselves cost"],
       ["Grouped by", about.by],
       ["Made by", `nopwatch ${about.nopwatch}`],
     ];
@@ -788,7 +789,7 @@
 
   function slowTable(spans) {
     const hasArgs = spans.some((s) => argsText(s.start) || argsText(s.end));
-    const hasParts = spans.some((s) => s.states);
+    const hasParts = spans.some((s) => s.states_ns);
     const head = ["Took", "Ended at", "Thread", "CPU"].concat(hasParts ? ["States"] : [], hasArgs ? ["Start", "End"] : []);
     const table = element("table", { className: "slow" }, element("caption", { className: "hidden" }, "The slowest spans of the selection"),
       element("thead", element("tr", ...head.map((name) => element("th", { scope: "col", className: name === "Took" ? "number" : "" }, name)))));
@@ -801,7 +802,7 @@
         element("td", { className: "number", title: wall(Number(span.end_ns)) }, timeText(Number(span.end_ns), 1e3)),
         element("td", moved ? `${threadText(span.start)} → ${threadText(span.end)}` : threadText(span.end)),
         element("td", cpu));
-      if (hasParts) line.append(element("td", { className: "text states" }, stateText(span.states)));
+      if (hasParts) line.append(element("td", { className: "text states" }, stateText(span.states_ns)));
       if (hasArgs) line.append(element("td", { className: "text mono" }, argsText(span.start)), element("td", { className: "text mono" }, argsText(span.end)));
       body.append(line);
     }
@@ -826,6 +827,9 @@
     if (row.key && row.key !== "tid") notes.push(`paired by ${row.key}`);
     const missing = notMeasured(row);
     if (missing) notes.push(`${count(missing)} not measured (${["unmatched_starts", "unmatched_ends", "discarded", "abandoned", "omitted"].filter((k) => Number(row[k])).map((k) => `${count(row[k])} ${k.replace("_", " ")}`).join(", ")})`);
+    const cost = row.probe_cost_ns;
+    if (cost && Number(cost.count)) notes.push(row.net ? `without the probes' own ${duration(cost.mean)} of each` : `the probes' own: ${duration(cost.mean)} of each`);
+    if (Number(row.clamped)) notes.push(`${count(row.clamped)} count as 0, since the probes cost more`);
     const off = disabledAt(row);
     if (off !== null) notes.push(`disabled after ${duration(off)}: what came later is not known, and is grey`);
     else if (row.state && row.state !== "hit") notes.push(row.state.replace(/-/g, " "));
@@ -872,8 +876,8 @@
     const keys = ["mean", "p50", "p90", "p99", "max"];
     const line = ([key, word]) => element("tr", element("td", element("span", { className: `swatch ${key}` }), word),
       element("td", { className: "number" }, percent(stateSum(row, key), stateTotal(row))),
-      element("td", { className: "number" }, element("data", { value: String(row.states[key].sum), "data-state": key }, duration(row.states[key].sum))),
-      ...keys.map((k) => element("td", { className: "number" }, duration(row.states[key][k]))));
+      element("td", { className: "number" }, element("data", { value: String(row.states_ns[key].sum), "data-state": key }, duration(row.states_ns[key].sum))),
+      ...keys.map((k) => element("td", { className: "number" }, duration(row.states_ns[key][k]))));
     at("states").querySelector(".scroll").replaceChildren(...(hasStates(row) ? [element("table",
       element("thead", element("tr", element("th", { scope: "col" }, "State"), ...["Share", "Total", ...keys].map((key) => element("th", { scope: "col", className: "number" }, key)))),
       element("tbody", ...STATES.filter(([key]) => stateSum(row, key)).map(line)))] : []));

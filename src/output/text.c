@@ -71,8 +71,13 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 /* Widths of the columns; long names push the rest of their line. */
 #define LINE_FORMAT "%-15s %3s %-23s "
 
+const char nw_net_text[] =
+	"Latencies are net of what the probes themselves have cost (--net).";
+
 static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
+	if (begin->net && begin->spans) /* reports say it by themselves */
+		nw_buf_printf(&output->text, "%s\n", nw_net_text);
 	if (begin->header)
 		nw_buf_printf(&output->text, "%s" LINE_FORMAT "%s%s\n",
 			      begin->bold ? "\033[1m" : "", "TIME", "CPU", "COMM-TID",

@@ -5,6 +5,9 @@
 
 #include "nopwatch/output.h"
 
+/* A line for the head of what has net latencies. */
+extern const char nw_net_text[];
+
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
 /* What threads did in spans, where that was asked for; left_out gets columns for which there is no room. */
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,

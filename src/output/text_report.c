@@ -300,7 +300,12 @@ static uint64_t nested(const struct nw_span_row *row)
 	return row->nested;
 }
 
-/* What is not as it seems. */
+static uint64_t clamped(const struct nw_span_row *row)
+{
+	return row->clamped;
+}
+
+/* What a reader of the table would take for something else: a line for each span and count. */
 static void span_lines(const struct text *t)
 {
 	static const struct {
@@ -313,6 +318,8 @@ static void span_lines(const struct text *t)
 		 "hits of the entry were of calls that began once more, as Go's do when their stack is moved or others are to run"},
 		{nested,
 		 "measured spans had others of the same kind inside: so it is where they nest; where they do not, their own ends never came, and the latencies are not true (--span ...,nest=no gives such starts up)"},
+		{clamped,
+		 "measured spans count as 0: what the probes themselves cost is more than they took"},
 	};
 
 	for (size_t i = 0; i < t->report->span_count; i++)
@@ -720,6 +727,8 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	t.active[NW_SUBJECT_SPANS] = report->span_count - t.silent[NW_SUBJECT_SPANS];
 	if (report->interval)
 		title(report, out);
+	if (report->net)
+		nw_buf_printf(out, "%s\n\n", nw_net_text);
 	probe_table(&t);
 	span_table(&t);
 	nw_text_states(report, &t.left_out, out);

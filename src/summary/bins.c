@@ -447,7 +447,7 @@ int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t 
 	if (event->moment != NW_SPAN_ENDS)
 		return 0;
 	struct nw_bin_series *s = series_of(b, NW_SERIES_SPANS, event->span, group, &ret);
-	if (nw_likely(!s || event->hit->time - event->start <= s->least))
+	if (nw_likely(!s || event->latency <= s->least))
 		return ret;
 	return nw_slowest_add(b, s, began, event);
 }

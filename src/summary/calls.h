@@ -203,6 +203,9 @@ static nw_inlined void nw_calls_put(struct nw_call *place, const struct nw_call 
 {
 	place->stack = call->stack;
 	place->start.time = call->start.time;
+	place->start.spent = call->start.spent;
+	place->start.tid = call->start.tid;
+	place->start.after = call->start.after;
 	place->start.cpu = call->start.cpu;
 	place->start.group = call->start.group;
 	place->span = call->span;

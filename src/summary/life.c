@@ -31,9 +31,6 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	ret = made ? 0 : nw_no_memory(err);
 	if (ret == 0 && options->states)
 		ret = nw_task_states_open(&s->options, &s->task_states, err);
-	if (ret == 0 && options->cost &&
-	    nw_self_cost_open(options->cost, &s->self_cost) < 0)
-		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_summary_add_roles(s, err);
 	if (ret == 0 && !options->grouped && nw_summary_add_group(s) < 0)
@@ -74,10 +71,11 @@ void nw_summary_use_stacks(struct nw_summary *s)
 	}
 }
 
-static void free_spare(struct nw_summary *s)
+int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bool net)
 {
-	nw_histogram_free(&s->spare_probe.gap);
-	nw_span_row_free(&s->spare_span);
+	s->cost = cost;
+	s->net = net;
+	return nw_self_cost_open(cost, &s->self_cost);
 }
 
 void nw_summary_free(struct nw_summary *s)
@@ -91,7 +89,8 @@ void nw_summary_free(struct nw_summary *s)
 	}
 	nw_vec_free(&s->groups);
 	nw_vec_free(&s->touched);
-	free_spare(s);
+	nw_histogram_free(&s->spare_probe.gap);
+	nw_span_row_free(&s->spare_span);
 	nw_row_shape_free(&s->shape);
 	for (size_t i = 0; s->probe && i < s->probes; i++)
 		nw_vec_free(&s->probe[i].roles);

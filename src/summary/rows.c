@@ -87,6 +87,7 @@ void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
 	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
 		nw_histogram_merge(&into->states[i], &from->states[i]);
 	into->latency.failed |= from->states && !into->states;
+	into->clamped += from->clamped;
 	if (from->cost && !into->cost)
 		into->cost = calloc(1, sizeof(*into->cost));
 	if (from->cost && into->cost)

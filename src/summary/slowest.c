@@ -32,7 +32,7 @@ static struct nw_hit *copy_of(const struct nw_hit *hit)
 
 static uint64_t length_of(const struct nw_exemplar *span)
 {
-	return span->end - span->start;
+	return span->latency;
 }
 
 static size_t bytes_of(const struct nw_exemplar *span)
@@ -171,6 +171,7 @@ int nw_slowest_add(struct nw_bins *b, struct nw_bin_series *s, const struct nw_h
 	}
 	span->start = event->start;
 	span->end = event->hit->time;
+	span->latency = event->latency;
 	span->has_states = event->states != NULL;
 	if (event->states)
 		memcpy(span->states, event->states->ns, sizeof(span->states));

@@ -33,18 +33,14 @@ static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 			     !nw_sleeps_merge(&row->channels, &event->states->channels);
 }
 
-static void add_cost(struct nw_summary *s, const struct nw_span_event *event)
+/* The probes' own time was running, as far as that goes: the parts still add up to the latency. */
+static void take_cost(struct nw_span_states *states, uint64_t cost)
 {
-	uint64_t ns;
-
-	if (!nw_self_cost_span(s->self_cost, event, &ns))
-		return;
-	struct nw_span_row *row = row_of(s, event->group, event->span);
-	if (row && !row->cost)
-		row->cost = calloc(1, sizeof(*row->cost));
-	s->failed |= !row || !row->cost;
-	if (!s->failed)
-		nw_histogram_add(row->cost, ns);
+	for (size_t i = 0; cost && i < NW_TASK_STATES; i++) {
+		uint64_t taken = nw_min64(cost, states->ns[i]);
+		states->ns[i] -= taken;
+		cost -= taken;
+	}
 }
 
 static void emit(struct nw_summary *s, const struct nw_span_event *happened)
@@ -54,10 +50,10 @@ static void emit(struct nw_summary *s, const struct nw_span_event *happened)
 
 	if (s->task_states && nw_task_states_span(s->task_states, &event, &states))
 		event.states = &states;
+	if (event.states && s->net)
+		take_cost(&states, event.cost);
 	if (s->task_states && event.moment == NW_SPAN_ENDS)
 		add_states(s, &event);
-	if (s->self_cost)
-		add_cost(s, &event);
 	s->begin_emitted |= event.moment == NW_SPAN_BEGINS;
 	if (s->options.listener)
 		s->options.listener(s->options.listener_arg, &event);
@@ -68,6 +64,10 @@ void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t
 		      int64_t group)
 {
 	bool nothing = moment == NW_SPAN_ENDS_NOTHING;
+	struct nw_measured measured = {0};
+
+	if (start && moment == NW_SPAN_ENDS)
+		measured = nw_summary_measure(s, start, hit);
 
 	emit(s, &(struct nw_span_event){
 			.moment = moment,
@@ -81,6 +81,8 @@ void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t
 			       : nothing ? 0
 					 : hit->cpu,
 			.hit = hit,
+			.latency = measured.latency,
+			.cost = measured.cost,
 			.why = nothing ? "unmatched" : NULL,
 		});
 }

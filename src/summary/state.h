@@ -68,12 +68,41 @@ struct nw_summary {
 	bool finished;
 	struct nw_task_states *task_states; /* NULL: nobody asks */
 	struct nw_self_cost *self_cost;	    /* NULL: nobody asks */
+	const struct nw_hit_cost *cost;	    /* by probe; NULL: nobody asks */
+	bool net;			    /* latencies are without it */
+	uint64_t spent; /* by the thread of the current hit, up to its timestamp */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
 };
 
-/* The listener is told (tell.c). What a hit does to a span; start: it began then, as a hit of that
+/* A span that the current hit ends. */
+struct nw_measured {
+	uint64_t latency, cost;
+	bool clamped;
+};
+
+static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary *s,
+							const struct nw_start *start,
+							const struct nw_hit *hit)
+{
+	struct nw_measured m = {.latency = hit->time - start->time};
+
+	if (nw_likely(!s->self_cost))
+		return m;
+	/* of a span that has crossed threads only its own hits are known to be inside */
+	if (start->tid == hit->tid && s->spent >= start->spent)
+		m.cost = s->spent - start->spent;
+	else
+		m.cost = (uint64_t)start->after + s->cost[hit->probe].before;
+	if (s->net) {
+		m.clamped = m.cost > m.latency;
+		m.latency -= m.clamped ? m.latency : m.cost;
+	}
+	return m;
+}
+
+/* Events for the listener (span_events.c). What a hit does to a span; start: it began then, as a hit of that
  * group; NULL: it begins, or never did. */
 void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
 		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
@@ -84,12 +113,12 @@ void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 /* Is there somebody for whom each span makes an event? */
 static inline bool nw_summary_emits(const struct nw_summary *s)
 {
-	return s->options.listener || s->task_states || s->self_cost;
+	return s->options.listener || s->task_states;
 }
 /* ... or only those that are slow? */
 static inline bool nw_summary_emits_slow(const struct nw_summary *s)
 {
-	return s->least && !s->begin_emitted && !s->task_states && !s->self_cost;
+	return s->least && !s->begin_emitted && !s->task_states;
 }
 
 /* A call will not be measured: nw_call_over(). */

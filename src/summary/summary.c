@@ -115,8 +115,18 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 /* Does anybody want an event for a hit that begins a span? */
 static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
-	return s->task_states || s->self_cost ||
-	       (s->options.listener && (!s->options.lazy || hit->values));
+	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
+}
+
+static nw_apart void add_cost(struct nw_summary *s, struct nw_span_row *row,
+			      const struct nw_measured *measured)
+{
+	if (!row->cost)
+		row->cost = calloc(1, sizeof(*row->cost));
+	s->failed |= !row->cost;
+	if (row->cost)
+		nw_histogram_add(row->cost, measured->cost);
+	row->clamped += measured->clamped;
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -170,12 +180,34 @@ static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 		abandon(s, span, slot, true);
 }
 
+static nw_inlined struct nw_start start_of(const struct nw_summary *s,
+					   const struct nw_hit *hit, int32_t group)
+{
+	return (struct nw_start){.time = hit->time,
+				 .spent = s->spent,
+				 .cpu = hit->cpu,
+				 .group = group,
+				 .tid = hit->tid,
+				 .after = nw_unlikely(s->cost) ? s->cost[hit->probe].after
+							       : 0};
+}
+
+/* A span is measured. */
+static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
+				const struct nw_start *start, const struct nw_hit *hit)
+{
+	const struct nw_measured measured = nw_summary_measure(s, start, hit);
+
+	nw_histogram_add_here(&row->latency, measured.latency);
+	if (nw_unlikely(s->self_cost))
+		add_cost(s, row, &measured);
+}
+
 static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 			    const struct nw_hit *hit, int64_t group,
 			    struct nw_span_row *row)
 {
-	struct nw_start start = {
-		.time = hit->time, .cpu = hit->cpu, .group = (int32_t)group};
+	const struct nw_start start = start_of(s, hit, (int32_t)group);
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
 	if (nw_unlikely(slot->depth))
@@ -214,7 +246,7 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 	if (nw_unlikely(hit->time < start.time))
 		discard(s, row, 1);
 	else
-		nw_histogram_add_here(&row->latency, hit->time - start.time);
+		add_span(s, row, &start, hit);
 	return 0;
 }
 
@@ -310,16 +342,15 @@ void nw_summary_call_over(void *arg, const struct nw_call *call, enum nw_call_fa
 	nw_span_emit_gone(s, call->span, 0, &call->start, why);
 }
 
-static nw_inlined int begin_call(struct nw_calls *calls, const struct role *role,
-				 const struct nw_hit *hit, int64_t group,
-				 const struct nw_stack_owner *owner)
+static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *calls,
+				 const struct role *role, const struct nw_hit *hit,
+				 int64_t group, const struct nw_stack_owner *owner)
 {
-	const struct nw_call call = {
-		.stack = nw_stack_of(hit),
-		.start = {.time = hit->time, .cpu = hit->cpu, .group = (int32_t)group},
-		.span = role->span,
-		.site = hit->planned & 0x3fffffff,
-		.limited = role->limited};
+	const struct nw_call call = {.stack = nw_stack_of(hit),
+				     .start = start_of(s, hit, (int32_t)group),
+				     .span = role->span,
+				     .site = hit->planned & 0x3fffffff,
+				     .limited = role->limited};
 
 	return nw_calls_begin(calls, owner, &call);
 }
@@ -379,10 +410,10 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		return 0;
 	nw_stack_owner_of(hit, pid, &owner);
 	if (!role->is_end) {
-		int begun = begin_call(calls, role, hit, group, &owner);
+		int begun = begin_call(s, calls, role, hit, group, &owner);
 		if (begun == 0 && group != NW_HIDDEN && emits_begin(s, hit))
-			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL, hit,
-				    group);
+			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL,
+					 hit, group);
 		return begun < 0 ? begun : 0;
 	}
 	enum nw_call_end ended = nw_calls_end(calls, &owner, role->span, nw_stack_of(hit),
@@ -418,10 +449,11 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		nw_span_emit_gone(s, role->span, owner.number, start, "discarded");
 		return 0;
 	}
-	nw_histogram_add_here(&row->latency, hit->time - start->time);
+	add_span(s, row, start, hit);
 	if (nw_summary_emits(s) &&
 	    (!nw_summary_emits_slow(s) || hit->time - start->time > s->least[role->span]))
-		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit, group);
+		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit,
+				 group);
 	return 0;
 }
 
@@ -518,14 +550,23 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	return ret;
 }
 
+/* Before what the hit does to spans. */
+static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit)
+{
+	if (nw_unlikely(s->self_cost))
+		s->spent = nw_self_cost_hit(s->self_cost, hit);
+}
+
 static nw_apart int take_hits_emitting(struct nw_summary *s, struct group *g,
-				 const struct nw_hit *hits, size_t count, int32_t pid,
-				 int64_t group)
+				       const struct nw_hit *hits, size_t count, int32_t pid,
+				       int64_t group)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < count && ret == 0; i++)
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		spend(s, &hits[i]);
 		ret = take_hit(s, g, &hits[i], pid, group, EMITS_ALL);
+	}
 	return ret;
 }
 
@@ -534,15 +575,31 @@ static nw_apart int take_hits_emitting_slow(struct nw_summary *s, struct group *
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < count && ret == 0; i++)
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		spend(s, &hits[i]);
 		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_SLOW);
+	}
 	return ret;
+}
+
+static nw_inlined int take_one(struct nw_summary *s, struct group *g,
+			       const struct nw_hit *hit, int32_t pid, int64_t group)
+{
+	spend(s, hit);
+	return take_hit(s, g, hit, pid, group, EMITS_NOTHING);
+}
+
+static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
+{
+	if (s->task_states && nw_task_states_uses(s->task_states, hit->probe))
+		nw_task_states_hit(s->task_states, hit);
 }
 
 void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 {
-	if (s->task_states && nw_task_states_uses(s->task_states, hit->probe))
-		nw_task_states_hit(s->task_states, hit);
+	spend(s,
+	      hit); /* whoever it is about, it was recorded in the time of the one that ran */
+	follow_states(s, hit);
 }
 
 int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
@@ -551,12 +608,10 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	struct group *g = group_of(s, group);
 
 	if (nw_unlikely(s->task_states))
-		nw_summary_scheduled(s, hit);
-	if (nw_unlikely(s->self_cost))
-		nw_self_cost_hit(s->self_cost, hit);
+		follow_states(s, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
 		  : nw_likely(!nw_summary_emits(s))
-			  ? take_hit(s, g, hit, pid, group, EMITS_NOTHING)
+			  ? take_one(s, g, hit, pid, group)
 			  : take_hits_emitting(s, g, hit, 1, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
@@ -567,10 +622,13 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	int ret = 0;
 
 	if (nw_unlikely(nw_summary_emits(s)))
-		return nw_summary_emits_slow(s) ? take_hits_emitting_slow(s, g, hits, count)
-						: take_hits_emitting(s, g, hits, count, 0, 0);
-	for (size_t i = 0; i < count && ret == 0; i++)
+		return nw_summary_emits_slow(s)
+			       ? take_hits_emitting_slow(s, g, hits, count)
+			       : take_hits_emitting(s, g, hits, count, 0, 0);
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		spend(s, &hits[i]);
 		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_NOTHING);
+	}
 	return ret;
 }
 
@@ -578,7 +636,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 {
 	int ret = 0;
 
-	nw_summary_scheduled(s, hit);
+	follow_states(s, hit);
 	nw_vec_each (&s->probe[hit->probe].roles, role) {
 		struct group *g = role->thread && ret == 0 ? group_of(s, -1) : NULL;
 		if (g)
@@ -591,8 +649,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
-	const struct nw_start hidden = {
-		.time = hit->time, .cpu = hit->cpu, .group = NW_HIDDEN};
+	const struct nw_start hidden = start_of(s, hit, NW_HIDDEN);
 	struct nw_start start;
 	uint64_t key;
 
@@ -625,7 +682,8 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 {
 	int ret = 0;
 
-	nw_summary_scheduled(s, hit);
+	follow_states(s, hit);
+	spend(s, hit);
 	nw_vec_each (&s->probe[hit->probe].roles, role)
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);

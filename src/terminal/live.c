@@ -335,6 +335,7 @@ int nw_live_open(const struct nw_live_options *options, struct nw_live_view **ou
 	v->view = (struct nw_top_view){
 		.sort = options->sort,
 		.by = options->by,
+		.net = options->net,
 		.ascii = !nw_terminal_is_utf8(),
 		.console = term && strcmp(term, "linux") == 0,
 	};

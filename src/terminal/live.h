@@ -17,6 +17,7 @@ struct nw_live_options {
 	const char *by;	      /* as the reports are grouped at first */
 	uint64_t interval_ns; /* of the reports */
 	bool recorded; /* the source is a recording, which is looked at when it was read */
+	bool net;      /* latencies are net of what the probes have cost */
 	bool color;
 	bool keeps_output; /* what CMD prints is shown at the end */
 	/* Print a line for a person, when the screen is not ours. */

@@ -150,16 +150,6 @@ static void cost_part(struct line *line)
 	part(line, 0, text);
 }
 
-static void what_part(struct line *line)
-{
-	const struct nw_top *top = line->d->top;
-	char length[16], text[64];
-
-	nw_duration_text(top->end - nw_min64(top->start, top->end), length);
-	snprintf(text, sizeof(text), "the last %s", length);
-	part(line, 0, line->d->view->interval ? text : "everything");
-}
-
 static void title(const struct nw_drawing *d)
 {
 	const struct nw_top *top = d->top;
@@ -182,7 +172,11 @@ static void title(const struct nw_drawing *d)
 	snprintf(text, sizeof(text), "%ju hits, %s", (uintmax_t)top->hits, number);
 	part(&line, 0, text);
 	cost_part(&line);
-	what_part(&line);
+	nw_duration_text(top->end - nw_min64(top->start, top->end), number);
+	snprintf(text, sizeof(text), "the last %s", number);
+	part(&line, 0, view->interval ? text : "everything");
+	if (view->net)
+		part(&line, 0, "net of the probes' own time");
 	if (view->by) {
 		snprintf(text, sizeof(text), "by %.80s", view->by);
 		part(&line, 0, text);

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$NOPWATCH" stat -v -j -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
-has "what a hit costs is told" "$(cat err)" 'a hit adds [0-9.]+[nu]s on this machine, that of a return probe [0-9.]+[nu]s'
+has "what a hit costs is told" "$(cat err)" 'a hit adds [0-9.]+[nu]s to [0-9.]+[nu]s to its thread.s time, by probe \(measured on this machine'
 has "and what that is of each span" "$(cat err)" 'myserver:request: [0-9.]+[num]s of each, [0-9.]+ % of its time, are the probes. own'
 holds "each measured span has a cost" out.json \
   "all(s['probe_cost_ns']['count'] == s['count'] for s in of('span') if s['count'])"
@@ -11,8 +11,33 @@ holds "a span with nothing inside has the cost of one hit" out.json \
   "span('myserver:parse')['probe_cost_ns']['min'] == span('myserver:parse')['probe_cost_ns']['max'] > 0"
 holds "one around others has theirs, too, exactly" out.json \
   "(lambda one, r: r['min'] >= 3 * one and r['sum'] % one == 0)(span('myserver:parse')['probe_cost_ns']['min'], span('myserver:request')['probe_cost_ns'])"
+"$NOPWATCH" stat -v --net 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
+has "--net: the share is of what was measured, not of what is left" "$(cat err)" \
+  'myserver:parse: [0-9.]+[nu]s of each, [0-9]{2}\.[0-9] % of its time, are the probes. own'
+"$NOPWATCH" stat -j --slower 1ns -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+holds "JSON has it in any case" out.json "all('probe_cost_ns' in s for s in of('span') if s['count'])"
+holds "of each slow span, too" out.json "of('slow') and all(s['probe_cost_ns'] > 0 for s in of('slow'))"
+"$NOPWATCH" stat -f csv -o out.csv 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "so has CSV" "$(cat out.csv)" '^probe_cost,myserver:parse,,,60,.*,,,,$'
+"$NOPWATCH" stat -f openmetrics -o out.om 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "so has OpenMetrics" "$(cat out.om)" '^nopwatch_probe_cost_seconds_total\{span="myserver:parse"\} 0\.00[0-9]+$'
+
+# what was measured is kept until the next boot, and recordings have it
+kept=$(cat /run/nopwatch/hit.cost)
+has "what was measured is kept" "$kept" '^kind nop [0-9]+ [0-9]+$'
+"$NOPWATCH" record -q -o trace.dat 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+"$NOPWATCH" report -j trace.dat >out.json 2>err
+holds "a recording has the costs of its machine" out.json \
+  "all(s['probe_cost_ns']['count'] == s['count'] for s in of('span') if s['count'])"
+"$NOPWATCH" report -v trace.dat >out.txt 2>err
+has "and its report tells them" "$(cat err)" 'measured on the machine of the recording'
+is "nothing was measured again" "$(cat /run/nopwatch/hit.cost)" "$kept"
+sed -i 's/^end$/ned/' /run/nopwatch/hit.cost
 "$NOPWATCH" stat -j -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
-holds "nobody pays for it who does not ask" out.json "not any('probe_cost_ns' in s for s in of('span'))"
+holds "what cannot be read is measured again" out.json "all('probe_cost_ns' in s for s in of('span') if s['count'])"
+has "and kept" "$(cat /run/nopwatch/hit.cost)" '^end$'
+"$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "what the events for --states have cost is told" "$(cat err)" "the scheduler's events for --states, [1-9][0-9]* of them"
 NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -v 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "where it cannot be measured that is said" "$(cat err)" 'what the probes add to spans is not known'
 unchanged

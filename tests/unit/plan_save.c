@@ -153,6 +153,8 @@ START_TEST(a_plan_that_is_saved_and_loaded_is_the_same)
 	struct nw_armed armed = arm(&plan), loaded_armed;
 	armed.points.item[0].refused = 0x2;
 	armed.events.item[0]->id = 1789;
+	armed.shifted_states = true;
+	armed.events.item[0]->order = 3;
 	char *text = save_armed(&armed);
 	struct nw_error err;
 
@@ -176,7 +178,10 @@ START_TEST(a_plan_that_is_saved_and_loaded_is_the_same)
 				  loaded_armed.events.item[i]->defined);
 		ck_assert_uint_eq(armed.events.item[i]->id,
 				  loaded_armed.events.item[i]->id);
+		ck_assert_uint_eq(armed.events.item[i]->order,
+				  loaded_armed.events.item[i]->order);
 	}
+	ck_assert(loaded_armed.shifted_states);
 	ck_assert_str_eq(problem_of(&armed), "the kernel refused to fetch it");
 	ck_assert_str_eq(problem_of(&loaded_armed), problem_of(&armed));
 	char *twice = save_armed(&loaded_armed);

@@ -16,14 +16,15 @@ static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
 				"probe 0 0 app start app:start 0\n"
 				"probe 0 0 app done app:done 0\n"
 				"probe 0 0 app other app:other 0\n";
-static const uint64_t cost[] = {[START] = 10, [DONE] = 20, [OTHER] = 100};
+static const struct nw_hit_cost cost[] =
+	{[START] = {.before = 1000, .after = 7}, [DONE] = {13, 2000}, [OTHER] = {40, 60}};
 
 static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
 static struct nw_span_def span;
 
-static void open_with(const uint64_t *costs, enum nw_span_key key)
+static void open_with(const struct nw_hit_cost *costs, bool net, enum nw_span_key key)
 {
 	ck_assert_int_eq(nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL,
 				      NULL, NULL, NULL),
@@ -32,8 +33,10 @@ static void open_with(const uint64_t *costs, enum nw_span_key key)
 	*(uint32_t *)nw_vec_add(&span.starts) = START;
 	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
 	const struct nw_summary_options options = {
-		.selection = &selection, .spans = &span, .span_count = 1, .cost = costs};
+		.selection = &selection, .spans = &span, .span_count = 1};
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	if (costs)
+		ck_assert_int_eq(nw_summary_use_cost(summary, costs, net), 0);
 }
 
 static void done(void)
@@ -56,37 +59,122 @@ static const struct nw_histogram *costs(void)
 	return nw_group_span(nw_summary_rows(summary, 0, true), 0)->cost;
 }
 
-/* The start's rest and the end's first part are one hit; and what lies in between, nested or not. */
+static const struct nw_histogram *latencies(void)
+{
+	return &nw_group_span(nw_summary_rows(summary, 0, true), 0)->latency;
+}
+
+static void some_hits(void)
+{
+	hit(OTHER, T, 9000);
+	hit(START, T, 10000);
+	hit(DONE, T, 20000); /* 7 + 13 */
+	hit(START, T, 30000);
+	hit(OTHER, T, 31000);
+	hit(OTHER, U, 31500); /* another thread's */
+	hit(START, T, 32000);
+	hit(OTHER, T, 33000);
+	hit(DONE, T, 34000); /* 7 + 100 + 13 */
+	hit(DONE, T, 37000); /* 7 + 100 + 1007 + 100 + 2013 + 13 */
+}
+
+/* The second part of the start, the first of the end, and all of what lies in between, nested or not. */
 START_TEST(hits_inside_are_counted)
 {
-	open_with(cost, NW_KEY_TID);
-	hit(OTHER, T, 90);
-	hit(START, T, 100);
-	hit(DONE, T, 200);
-	ck_assert_uint_eq(costs()->sum, 20);
-	hit(START, T, 300);
-	hit(OTHER, T, 310);
-	hit(OTHER, U, 315); /* another thread's */
-	hit(START, T, 320);
-	hit(OTHER, T, 330);
-	hit(DONE, T, 340); /* 100 + 20 */
-	ck_assert_uint_eq(costs()->sum, 20 + 120);
-	hit(DONE, T, 350); /* 100 + 10 + 100 + 20 + 20 */
-	ck_assert_uint_eq(costs()->sum, 20 + 120 + 250);
+	open_with(cost, false, NW_KEY_TID);
+	some_hits();
 	ck_assert_uint_eq(costs()->count, 3);
-	ck_assert_uint_eq(nw_group_span(nw_summary_rows(summary, 0, true), 0)->latency.sum,
-			  100 + 20 + 50); /* latencies stay as they are */
+	ck_assert_uint_eq(costs()->sum, 20 + 120 + 3240);
+	ck_assert_uint_eq(costs()->min, 20);
+	ck_assert_uint_eq(costs()->max, 3240);
+	ck_assert_uint_eq(latencies()->sum, 10000 + 2000 + 7000); /* as they are */
 	done();
 }
 END_TEST
 
-/* Of a span that crosses threads only the halves of its own hits are known to be inside. */
+START_TEST(many_at_once)
+{
+	const struct nw_hit hits[] = {{.time = 10000, .tid = T, .probe = START},
+				      {.time = 11000, .tid = U, .probe = START},
+				      {.time = 12000, .tid = T, .probe = OTHER},
+				      {.time = 13000, .tid = U, .probe = DONE},
+				      {.time = 14000, .tid = T, .probe = DONE}};
+	open_with(cost, true, NW_KEY_TID);
+	ck_assert_int_eq(nw_summary_hits(summary, hits, NW_COUNT(hits)), 0);
+	ck_assert_uint_eq(costs()->sum, 20 + 120);
+	ck_assert_uint_eq(latencies()->sum, 2000 + 4000 - 140);
+	done();
+}
+END_TEST
+
+START_TEST(net_latencies)
+{
+	open_with(cost, true, NW_KEY_TID);
+	some_hits();
+	ck_assert_uint_eq(latencies()->sum, 10000 + 2000 + 7000 - (20 + 120 + 3240));
+	ck_assert_uint_eq(latencies()->min, 2000 - 120);
+	ck_assert_uint_eq(nw_group_span(nw_summary_rows(summary, 0, true), 0)->clamped, 0);
+	hit(START, T, 40000);
+	hit(OTHER, T, 40010);
+	hit(DONE, T, 40030); /* the probes are said to cost 120 */
+	ck_assert_uint_eq(latencies()->min, 0);
+	ck_assert_uint_eq(costs()->sum, 20 + 120 + 3240 + 120);
+	ck_assert_uint_eq(nw_group_span(nw_summary_rows(summary, 0, true), 0)->clamped, 1);
+	done();
+}
+END_TEST
+
+/* A filter takes hits out of what counts, and their cost stays. */
+START_TEST(filtered_hits_cost)
+{
+	const struct nw_hit other = {.time = 15000, .tid = T, .probe = OTHER};
+
+	open_with(cost, false, NW_KEY_TID);
+	hit(START, T, 10000);
+	ck_assert_int_eq(nw_summary_filtered(summary, &other, 1), 0);
+	hit(DONE, T, 20000);
+	ck_assert_uint_eq(costs()->sum, 120);
+	done();
+}
+END_TEST
+
+/* Events of the scheduler are in no row, and cost whoever ran. */
+START_TEST(scheduler_events_cost)
+{
+	const struct nw_hit mine = {.time = 15000, .tid = T, .probe = OTHER};
+	const struct nw_hit others = {.time = 16000, .tid = U, .probe = OTHER};
+
+	open_with(cost, true, NW_KEY_TID);
+	hit(START, T, 10000);
+	nw_summary_scheduled(summary, &mine);
+	nw_summary_scheduled(summary, &others);
+	hit(DONE, T, 20000);
+	ck_assert_uint_eq(costs()->sum, 120);
+	ck_assert_uint_eq(latencies()->sum, 10000 - 120);
+	done();
+}
+END_TEST
+
+/* A thread's number may come again. */
+START_TEST(threads_end)
+{
+	open_with(cost, false, NW_KEY_TID);
+	hit(OTHER, T, 9000);
+	nw_summary_exit(summary, T);
+	hit(START, T, 10000);
+	hit(DONE, T, 20000);
+	ck_assert_uint_eq(costs()->sum, 20);
+	done();
+}
+END_TEST
+
+/* Of a span that crosses threads only what its own hits cost is known to be inside. */
 START_TEST(across_threads)
 {
-	open_with(cost, NW_KEY_PID);
-	hit(START, T, 100);
-	hit(OTHER, U, 110);
-	hit(DONE, U, 200);
+	open_with(cost, false, NW_KEY_PID);
+	hit(START, T, 10000);
+	hit(OTHER, U, 11000);
+	hit(DONE, U, 20000);
 	ck_assert_uint_eq(costs()->sum, 20);
 	done();
 }
@@ -94,7 +182,7 @@ END_TEST
 
 START_TEST(nobody_asks)
 {
-	open_with(NULL, NW_KEY_TID);
+	open_with(NULL, false, NW_KEY_TID);
 	hit(START, T, 100);
 	hit(DONE, T, 200);
 	ck_assert_ptr_null(costs());
@@ -102,4 +190,6 @@ START_TEST(nobody_asks)
 }
 END_TEST
 
-UNIT_MAIN("self_cost", hits_inside_are_counted, across_threads, nobody_asks)
+UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once, net_latencies,
+	  filtered_hits_cost, scheduler_events_cost, threads_end, across_threads,
+	  nobody_asks)

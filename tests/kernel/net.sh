@@ -1,0 +1,94 @@
+# --net: latencies without what the probes themselves cost, beside a program's own clock.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+nested=$PWD/own/nested
+cp "$PROGRAMS/nested" "$nested"
+
+# slope FILE SPAN: by how much each hit inside makes a span longer, at least: what else runs only adds to it
+slope() {
+  J=$1 SPAN=$2 python3 - <<'END'
+import json, os
+rows = [json.loads(line) for line in open(os.environ["J"])]
+least = {row["group"]: row["latency_ns"]["min"] for row in rows if row["type"] == "span" and row["span"] == os.environ["SPAN"]}
+print((least["100"] - least["0"]) / 100)
+END
+}
+# of the program's own lines
+own_slope() { awk '$1 == 0 { none = $2 } $1 == 100 { print ($2 - none) / 100 }' "$1"; }
+less() { awk "BEGIN { exit !($2 < $3) }" || { echo "# $1: $2 is not less than $3"; return 1; }; }
+# both NAME SPEC...: gross and net
+both() {
+  local name=$1
+  shift
+  "$NOPWATCH" stat -j --by n -o gross.json "$@" -- "$nested" 400 $kind >/dev/null 2>err
+  "$NOPWATCH" stat -j --net --by n -o net.json "$@" -- "$nested" 400 $kind >/dev/null 2>err
+  "$nested" 400 $kind >own.txt
+  gross=$(slope gross.json nested:outer) net=$(slope net.json nested:outer) own=$(own_slope own.txt)
+  echo "# $name: a hit inside takes $gross ns, net $net ns, without probes $own ns"
+  ok "$name: a hit inside makes a span longer by less than half of what it does gross" \
+    less "net" "$net" "$own + ($gross - $own) / 2"
+  ok "$name: but not by less than half of what it is without probes" less "own" "$own / 2" "$net"
+  for n in 0 1 10 100; do
+    holds "$name: $n inside: what is left and the cost make the whole, or nothing is left" net.json \
+      "all(s['net'] and s['clamped'] >= 0 and s['probe_cost_ns']['count'] == s['count'] for s in of('span') if s['group'] == '$n')"
+  done
+}
+
+kind=
+both "USDT probes" 'nested:outer__start(n)' nested:outer__done nested:inner
+kind=call
+both "calls" 'nested:outer__start(n)' nested:outer__done "func:$nested:inner_call"
+
+"$NOPWATCH" record -q -o trace.dat 'nested:outer__start(n)' nested:outer__done nested:inner -- "$nested" 100 >/dev/null 2>err
+"$NOPWATCH" report -j --by n trace.dat >gross.json
+"$NOPWATCH" report -j --net --by n trace.dat >net.json
+ok "a recording knows what to take off" less "net" "$(slope net.json nested:outer)" "$(slope gross.json nested:outer)"
+python3 - <<'END' && echo ok >sums
+import json
+def spans(name):
+    return {r["group"]: r for r in map(json.loads, open(name)) if r["type"] == "span" and r["count"]}
+gross, net = spans("gross.json"), spans("net.json")
+assert gross.keys() == net.keys() and gross
+for group, row in net.items():
+    whole = gross[group]["latency_ns"]["sum"]
+    assert row["probe_cost_ns"] == gross[group]["probe_cost_ns"]
+    rest = row["latency_ns"]["sum"] + row["probe_cost_ns"]["sum"]
+    assert rest == whole if not row["clamped"] else rest > whole, (group, rest, whole)
+END
+is "what is left and what is taken off is the whole" "$(cat sums)" ok
+
+# a span is slow by what is left
+limit=$(python3 -c 'import json; print(max(json.loads(l)["latency_ns"]["max"] for l in open("net.json") if json.loads(l)["type"] == "span"))')
+"$NOPWATCH" trace -j --net --slower "${limit}ns" --from trace.dat >slow.json
+holds "--slower compares what is left" slow.json \
+  "len(of('slow')) == 1 and of('slow')[0]['net'] and of('slow')[0]['latency_ns'] == $limit and of('slow')[0]['probe_cost_ns'] > 0"
+"$NOPWATCH" trace --slower "${limit}ns" --from trace.dat >gross.txt
+"$NOPWATCH" trace --net --slower "${limit}ns" --from trace.dat | grep -v Latencies >net.txt
+ok "and without it the whole" less "spans" "$(("$(wc -l <net.txt)" - 1))" "$(wc -l <gross.txt)"
+
+# who wrote the recording may be anybody: a probe that there is not
+LC_ALL=C sed 's/^hit_cost 0 /hit_cost 9 /' trace.dat >odd.dat
+is "costs of probes that there are not are no harm" "$("$NOPWATCH" report -j odd.dat | grep -c '"type":"span"')" \
+  "$("$NOPWATCH" report -j trace.dat | grep -c '"type":"span"')"
+
+# every header says it
+net_text='net of what the probes themselves have cost'
+has "text" "$("$NOPWATCH" report --net trace.dat)" "^Latencies are $net_text \\(--net\\)\\.$"
+has "lines of slow spans" "$("$NOPWATCH" trace --net --slower 1ns --from trace.dat | head -1)" "$net_text"
+has "JSON" "$("$NOPWATCH" report -j --net trace.dat | head -1)" '"net":true'
+has "CSV" "$("$NOPWATCH" report -f csv --net trace.dat | head -1)" ',nested,net_clamped$'
+"$NOPWATCH" report -f csv --net trace.dat >net.csv
+is "and all its rows have that column" "$(python3 -c 'import csv; print(len({len(r) for r in csv.reader(open("net.csv"))}))')" 1
+has "OpenMetrics" "$("$NOPWATCH" report -f openmetrics --net trace.dat)" "^# HELP nopwatch_latency_seconds .*$net_text"
+has "the page" "$("$NOPWATCH" report -f html --net trace.dat)" '"net":true'
+"$NOPWATCH" trace -f perfetto --net -o net.pf --from trace.dat
+ok "the timeline, at each span" grep -aq net_ns net.pf
+is "nobody says it who was not asked" "$("$NOPWATCH" report -j trace.dat | grep -c '"net"')" 0
+
+# the parts of a span still add up to what is left
+"$NOPWATCH" stat -j --net --states --slower 1ns -o states.json 'nested:*' -- "$nested" 50 >/dev/null 2>err
+holds "states add up to what is left" states.json \
+  "of('slow') and all(sum(s['states_ns'].values()) == s['latency_ns'] for s in of('slow') if 'states_ns' in s)"
+
+unchanged
+finish
