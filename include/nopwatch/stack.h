@@ -100,6 +100,13 @@ int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until);
 /* It has begun another program: what it maps is to be looked at again. */
 void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process);
 
+/* What the kernel could not tell, and what that is worth. */
+struct nw_stack_losses {
+	uint64_t changes; /* of what processes map: processes were looked at again */
+	uint64_t stacks;  /* of hits while that happened: their functions may be others */
+};
+struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks);
+
 /* What processes map, as lines for a recording; and back: true if the line was one of these. */
 void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out);
 bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count);

@@ -17,22 +17,6 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 			nw_result_sites(so_far));
 }
 
-static int finish(const struct nw_args *args, const char *path,
-		  struct nw_recorder *recorder, const struct nw_run_result *result,
-		  struct nw_error *err)
-{
-	uint64_t bytes;
-	int ret = nw_recorder_finish(recorder, result, &bytes, err);
-
-	if (ret < 0)
-		return ret;
-	if (!args->quiet)
-		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
-			path, result->hits, bytes / 1024, result->lost);
-	nw_warn_dropped(args, result);
-	return 0;
-}
-
 static int record(const struct nw_args *args, const char *path,
 		  struct nw_recorder *recorder, struct nw_run_result *result,
 		  struct nw_error *err)
@@ -45,7 +29,17 @@ static int record(const struct nw_args *args, const char *path,
 		return ret;
 	ret = nw_prepared_run(&prepared, &consumer, result, err);
 	nw_prepared_close(&prepared);
-	return ret < 0 ? ret : finish(args, path, recorder, result, err);
+	uint64_t bytes;
+	if (ret == 0)
+		ret = nw_recorder_finish(recorder, result, &bytes, err);
+	if (ret < 0)
+		return ret;
+	if (!args->quiet)
+		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
+			path, result->hits, bytes / 1024, result->lost);
+	nw_warn_dropped(args, result);
+	nw_warn_unmapped(args, result);
+	return 0;
 }
 
 static int run_through(const struct nw_args *args)
@@ -97,21 +91,8 @@ static void watching(void *arg, const struct nw_run_result *so_far)
 			nw_result_sites(so_far));
 }
 
-/* What it has cost us to look out: the time of this process and of those that it has waited for. */
-static void tell_self(const struct nw_args *args, const struct nw_run_result *result)
-{
-	struct rusage self;
-	double elapsed = (double)nw_result_elapsed(result) / 1e9;
-
-	if (!args->verbose || args->quiet || getrusage(RUSAGE_SELF, &self) < 0)
-		return;
-	double cpu = (double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) +
-		     (double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) / 1e6;
-	nw_note("nopwatch itself took %.2f s of CPU in %.1f s", cpu, elapsed);
-}
-
-static void tell_end(const struct nw_args *args, const struct nw_flight *flight,
-		     const struct nw_run_result *result)
+static void print_end(const struct nw_args *args, const struct nw_flight *flight,
+		      const struct nw_run_result *result)
 {
 	struct nw_flight_stats stats = nw_flight_stats(flight);
 
@@ -131,7 +112,14 @@ static void tell_end(const struct nw_args *args, const struct nw_flight *flight,
 			" times the condition was met and not recorded, since earlier recordings could not be written",
 			stats.missed);
 	nw_warn_dropped(args, result);
-	tell_self(args, result);
+	/* what it has cost to watch for the condition, with the processes that were waited for */
+	struct rusage self;
+	if (args->verbose && getrusage(RUSAGE_SELF, &self) == 0)
+		nw_note("nopwatch itself took %.2f s of CPU in %.1f s",
+			(double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) +
+				(double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) /
+					1e6,
+			(double)nw_result_elapsed(result) / 1e9);
 }
 
 static int fly(const struct nw_args *args, struct nw_flight *flight,
@@ -159,7 +147,7 @@ static int fly(const struct nw_args *args, struct nw_flight *flight,
 	nw_prepared_close(&prepared);
 	ret = ret < 0 ? ret : last;
 	if (ret == 0)
-		tell_end(args, flight, result);
+		print_end(args, flight, result);
 	return ret;
 }
 

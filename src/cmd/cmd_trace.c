@@ -47,6 +47,8 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 	if (args->format->for_people && result->lost)
 		nw_note("%ju events lost (a larger -b helps)", result->lost);
 	nw_warn_dropped(args, result);
+	nw_warn_incomplete(args, result);
+	nw_warn_unmapped(args, result);
 	for (size_t i = 0; i < result->selection.probes.count; i++)
 		/* what has been disabled was told when it was */
 		if (result->states && result->states[i].text &&

@@ -141,30 +141,27 @@ int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer
 	return whole < 0 ? whole : ret;
 }
 
-/* Our exit status for CMD's: its own; a death by signal is died again. */
-static int status_of_command(int status)
-{
-	const struct rlimit no_core = {0};
-	sigset_t set;
-
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	int number = WTERMSIG(status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	fflush(NULL);
-	raise(number);
-	return 128 + number;
-}
-
 int nw_result_status(const struct nw_args *args, const struct nw_run_result *result)
 {
-	if (result->command_status)
-		return status_of_command(result->command_status);
-	bool incomplete = result->lost || result->meddled;
+	const struct rlimit no_core = {0};
+	int status = result->command_status;
+	sigset_t set;
+
+	if (status && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (status) { /* CMD was ended by a signal: so are we, without a core of ours */
+		int number = WTERMSIG(status);
+		setrlimit(RLIMIT_CORE, &no_core);
+		signal(number, SIG_DFL);
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		fflush(NULL);
+		raise(number);
+		return 128 + number;
+	}
+	bool incomplete = result->lost || result->incomplete || result->meddled ||
+			  (result->stacks && nw_stacks_losses(result->stacks).stacks);
 
 	return result->unclean || (args->strict && incomplete) ? NW_EXIT_FAILED
 							       : NW_EXIT_OK;
@@ -174,6 +171,23 @@ void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *res
 {
 	if (result->dropped && !args->quiet)
 		nw_note("%ju %s", result->dropped, nw_dropped_text(result->restricted));
+}
+
+void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *result)
+{
+	if (result->incomplete && !args->quiet)
+		nw_note("%ju hits came only in part: other records of theirs were lost",
+			result->incomplete);
+}
+
+void nw_warn_unmapped(const struct nw_args *args, const struct nw_run_result *result)
+{
+	if (!result->stacks || args->quiet)
+		return;
+	const struct nw_stack_losses losses = nw_stacks_losses(result->stacks);
+	if (losses.changes)
+		nw_note("%ju changes of what processes map came too fast and were lost; processes were looked at again, but %ju stacks of that time may have wrong functions",
+			losses.changes, losses.stacks);
 }
 
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,

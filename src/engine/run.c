@@ -411,9 +411,16 @@ uint64_t nw_result_elapsed(const struct nw_run_result *result)
 
 struct nw_end nw_result_end(const struct nw_run_result *result)
 {
+	const struct nw_stack_losses losses = result->stacks
+						      ? nw_stacks_losses(result->stacks)
+						      : (struct nw_stack_losses){0};
+
 	return (struct nw_end){
+		.unmapped = losses.changes,
+		.doubtful = losses.stacks,
 		.lost = result->lost,
 		.dropped = result->dropped,
+		.incomplete = result->incomplete,
 		.has_filter = result->has_filter,
 		.filtered = result->filtered,
 		.reason = result->reason,

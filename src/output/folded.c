@@ -13,10 +13,7 @@ static void write_line(const struct nw_stacks *stacks, uint32_t number, const ch
 		       uint64_t count, struct nw_buf *out)
 {
 	if (owner) {
-		for (const char *at = owner; *at; at++)
-			nw_buf_addc(out, *at == ';'		 ? ':'
-					 : *at < ' ' && *at >= 0 ? '?'
-								 : *at);
+		nw_stack_fold_name(owner, out);
 		nw_buf_addc(out, ';');
 	}
 	nw_stack_fold(stacks, number, out);

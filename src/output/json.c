@@ -158,7 +158,8 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
 	print_marks(line->probe, hit, &json);
-	print_stack(line->stacks, hit->callers, &json);
+	if (line->stacks && (hit->callers || line->probe->callers))
+		print_stack(line->stacks, hit->callers, &json);
 	nw_json_finish(&json);
 }
 
@@ -280,7 +281,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	}
 	print_side(slow, "start", slow->began, &json);
 	print_side(slow, "end", slow->ended, &json);
-	print_stack(slow->stacks, nw_slow_stack(slow), &json);
+	if (slow->stacks && nw_slow_stack(slow))
+		print_stack(slow->stacks, nw_slow_stack(slow), &json);
 	nw_json_finish(&json);
 }
 
@@ -313,6 +315,12 @@ static void end(struct nw_output *output, const struct nw_end *end)
 	nw_json_key_u64(&json, "discarded_spans", end->discarded);
 	if (end->dropped)
 		nw_json_key_u64(&json, "not_recorded", end->dropped);
+	if (end->incomplete)
+		nw_json_key_u64(&json, "incomplete_hits", end->incomplete);
+	if (end->unmapped) {
+		nw_json_key_u64(&json, "mappings_lost", end->unmapped);
+		nw_json_key_u64(&json, "doubtful_stacks", end->doubtful);
+	}
 	nw_json_finish(&json);
 	json = nw_json_start(&output->text, "end");
 	nw_json_key_text(&json, "reason", nw_end_reasons[end->reason]);
@@ -534,7 +542,8 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 			nw_json_key_u64(&json, "latency_sum_ns", row->ns);
 		nw_json_key(&json, "percent");
 		nw_json_real(&json, nw_stack_percent(&rows, row->count));
-		print_stack(report->stacks, row->stack, &json);
+		if (report->stacks)
+			print_stack(report->stacks, row->stack, &json);
 		nw_json_finish(&json);
 	}
 	nw_vec_free(&rows);

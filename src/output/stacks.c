@@ -79,8 +79,7 @@ const char *nw_stack_root(enum nw_stack_end end)
 					: "[cut off]";
 }
 
-/* A line each, and ';' between functions: neither may be in a name. */
-static void add_name(const char *name, struct nw_buf *out)
+void nw_stack_fold_name(const char *name, struct nw_buf *out)
 {
 	for (; *name; name++) {
 		unsigned char c = (unsigned char)*name;
@@ -97,7 +96,7 @@ void nw_stack_fold(const struct nw_stacks *stacks, uint32_t number, struct nw_bu
 	for (size_t i = stack.count; i-- > 0;) {
 		if (root || i + 1 < stack.count)
 			nw_buf_addc(out, ';');
-		add_name(nw_stacks_frame(stacks, stack.frames[i]).function, out);
+		nw_stack_fold_name(nw_stacks_frame(stacks, stack.frames[i]).function, out);
 	}
 }
 

@@ -35,4 +35,8 @@ void nw_stack_fold(const struct nw_stacks *stacks, uint32_t number, struct nw_bu
 void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner *of,
 		    struct nw_buf *out);
 
+/* A name as a part of a folded line: ';' separates functions and a newline ends the line, so these become ':' and '?',
+ * as do other controls. */
+void nw_stack_fold_name(const char *name, struct nw_buf *out);
+
 #endif

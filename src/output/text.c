@@ -184,7 +184,8 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 		print_args(line->probe, line->hit, line->kernel_text, out);
 	}
 	nw_buf_addc(out, '\n');
-	print_stack(line->stacks, line->hit->callers, out);
+	if (line->stacks && (line->hit->callers || line->probe->callers))
+		print_stack(line->stacks, line->hit->callers, out);
 }
 
 /* The arguments at one end of a slow span; nothing if there are none. */
@@ -248,7 +249,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	print_side(slow, "from", slow->began, out);
 	print_side(slow, "to", slow->ended, out);
 	nw_buf_addc(out, '\n');
-	print_stack(slow->stacks, nw_slow_stack(slow), out);
+	if (slow->stacks && nw_slow_stack(slow))
+		print_stack(slow->stacks, nw_slow_stack(slow), out);
 }
 
 static void loss(struct nw_output *output, const struct nw_record *loss)

@@ -38,21 +38,33 @@ static int own_number(pid_t pid)
 	return number;
 }
 
-static int open_list(pid_t pid, struct stat *st)
+/*
+ * As the process sees /tmp. Of one that has ended, as we do; what is left of it until its parent has asked has an owner,
+ * but no root any more. Of one that has not been seen alive only what is root's.
+ */
+static int open_list(struct nw_traced *traced, struct stat *st)
 {
-	nw_cleanup(nw_free_ptr) char *proc = nw_text("/proc/%d", (int)pid);
-	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/root/tmp/perf-%d.map",
-						     (int)pid, own_number(pid));
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int pid = (int)traced->pid, root = -1, fd = -1;
+	nw_cleanup(nw_free_ptr) char *proc = nw_text("/proc/%d", pid);
+	nw_cleanup(nw_free_ptr) char *proc_root = nw_text("/proc/%d/root", pid);
 	struct stat process;
-	int fd = proc && path && stat(proc, &process) == 0
-			 ? open(path,
-				O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-			 : -1;
 
+	if (proc && proc_root && stat(proc, &process) == 0) {
+		traced->owner = process.st_uid;
+		root = open(proc_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	nw_cleanup(nw_free_ptr) char *path = root >= 0 ? nw_text("tmp/perf-%d.map",
+								 own_number(pid))
+						       : nw_text("/tmp/perf-%d.map", pid);
+	if (path)
+		fd = openat(root, path, flags);
+	if (root >= 0)
+		close(root);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_size <= MOST_BYTES &&
-	    (st->st_uid == process.st_uid || st->st_uid == 0))
+	    (st->st_uid == traced->owner || st->st_uid == 0))
 		return fd;
 	close(fd);
 	return -1;
@@ -99,7 +111,7 @@ static void read_list(struct nw_traced *traced)
 {
 	struct nw_buf text = {0};
 	struct stat st;
-	int fd = open_list(traced->pid, &st);
+	int fd = open_list(traced, &st);
 
 	if (fd < 0)
 		return;

@@ -15,7 +15,8 @@
 enum {
 	MOST_TRACED = 65536,
 	MOST_MODULES = 65536,
-	MOST_REGIONS = 65536,	 /* of a process */
+	MOST_REGIONS = 65536, /* of a process */
+	MOST_PAST = 4096,
 	LOOK_AGAIN_NS = 20000000 /* not for each address that is nowhere */
 };
 
@@ -199,6 +200,7 @@ void nw_traced_free(struct nw_traced *traced)
 		free(it->name);
 	nw_vec_free(&traced->jit);
 	nw_vec_free(&traced->regions);
+	nw_vec_free(&traced->past);
 	free(traced);
 }
 
@@ -240,28 +242,87 @@ static size_t find(const struct nw_traced *traced, uint64_t address)
 	return low;
 }
 
+int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
+		       uint64_t until)
+{
+	struct nw_past_region *past;
+
+	if (traced->past.count == MOST_PAST)
+		return 0;
+	past = nw_vec_add(&traced->past);
+	if (!past)
+		return -ENOMEM;
+	*past = (struct nw_past_region){*region, until};
+	return 0;
+}
+
+/* A recording is read when all is over: it has to know what was where before. */
+static int retire(struct nw_traced *traced, const struct nw_region *old,
+		  const struct nw_region *new)
+{
+	bool same = new && old->module == new->module &&
+		    old->start - old->offset == new->start - new->offset;
+
+	return same || !traced->hit ? 0 : nw_traced_add_past(traced, old, traced->now);
+}
+
+int nw_traced_clear(struct nw_traced *traced)
+{
+	int ret = 0;
+
+	nw_vec_each (&traced->regions, region)
+		if (ret == 0)
+			ret = retire(traced, region, NULL);
+	traced->regions.count = 0;
+	return ret;
+}
+
 /* What is there now takes the place of what was there. */
 int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 {
-	size_t at = find(traced, region->start), last = at;
+	size_t at = find(traced, region->start), last = at, count = 0;
+	struct nw_region pieces[3];
+	int ret = 0;
 
 	while (last < traced->regions.count &&
-	       traced->regions.item[last].start < region->end)
-		last++;
-	if (last == at) {
-		if (traced->regions.count == MOST_REGIONS)
-			return 0;
+	       traced->regions.item[last].start < region->end) {
+		ret = retire(traced, &traced->regions.item[last++], region);
+		if (ret < 0)
+			return ret;
+	}
+	/* what it leaves of the first and of the last one */
+	if (at < last && traced->regions.item[at].start < region->start) {
+		pieces[count] = traced->regions.item[at];
+		pieces[count++].end = region->start;
+	}
+	pieces[count++] = *region;
+	if (at < last && traced->regions.item[last - 1].end > region->end) {
+		struct nw_region rest = traced->regions.item[last - 1];
+		rest.offset += region->end - rest.start;
+		rest.start = region->end;
+		pieces[count++] = rest;
+	}
+	size_t left = traced->regions.count - last, old = last - at;
+	if (left + at + count > MOST_REGIONS)
+		return 0;
+	while (traced->regions.count < left + at + count)
 		if (!nw_vec_add(&traced->regions))
 			return -ENOMEM;
-		memmove(&traced->regions.item[at + 1], &traced->regions.item[at],
-			(traced->regions.count - 1 - at) * sizeof(*region));
-	} else if (last > at + 1) {
-		memmove(&traced->regions.item[at + 1], &traced->regions.item[last],
-			(traced->regions.count - last) * sizeof(*region));
-		traced->regions.count -= last - at - 1;
-	}
-	traced->regions.item[at] = *region;
+	memmove(&traced->regions.item[at + count], &traced->regions.item[at + old],
+		left * sizeof(*region));
+	memcpy(&traced->regions.item[at], pieces, count * sizeof(*region));
+	traced->regions.count = left + at + count;
 	return 0;
+}
+
+/* Of a recording: what was there at the time of the hit, if it is not there any more. */
+static const struct nw_region *find_past(const struct nw_traced *traced, uint64_t address)
+{
+	nw_vec_each (&traced->past, past)
+		if (past->until > traced->now && past->region.start <= address &&
+		    address < past->region.end)
+			return &past->region;
+	return NULL;
 }
 
 static int look(struct nw_stacks *stacks, struct nw_traced *traced)
@@ -278,8 +339,7 @@ static int look(struct nw_stacks *stacks, struct nw_traced *traced)
 		traced->stale = false;
 		return ret == -ENOMEM ? ret : 0;
 	}
-	if (traced->stale)
-		traced->regions.count = 0;
+	ret = traced->stale ? nw_traced_clear(traced) : 0;
 	traced->stale = false;
 	nw_vec_each (&maps, mapping) {
 		if (ret < 0 || !mapping->exec)
@@ -293,18 +353,25 @@ static int look(struct nw_stacks *stacks, struct nw_traced *traced)
 	return ret;
 }
 
+static const struct nw_region *open_region(struct nw_stacks *stacks,
+					   const struct nw_traced *traced,
+					   const struct nw_region *found)
+{
+	nw_module_open(stacks, stacks->modules.item[found->module], traced->pid, found);
+	return found;
+}
+
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address)
 {
+	const struct nw_region *past = stacks->live ? NULL : find_past(traced, address);
+
+	if (past)
+		return open_region(stacks, traced, past);
 	for (bool again = true;; again = false) {
 		size_t at = traced->stale ? traced->regions.count : find(traced, address);
-		if (at < traced->regions.count &&
-		    traced->regions.item[at].start <= address) {
-			const struct nw_region *found = &traced->regions.item[at];
-			nw_module_open(stacks, stacks->modules.item[found->module],
-				       traced->pid, found);
-			return found;
-		}
+		if (at < traced->regions.count && traced->regions.item[at].start <= address)
+			return open_region(stacks, traced, &traced->regions.item[at]);
 		if (!again || !stacks->live || !address ||
 		    (!traced->stale && traced->looked &&
 		     now_ns() - traced->looked < LOOK_AGAIN_NS))
@@ -324,17 +391,25 @@ static struct nw_traced *known_process(struct nw_stacks *stacks, pid_t pid)
 	return NULL;
 }
 
-/* The child has what its parent has; of one that nobody has looked at, that is looked up when it is needed. */
+/*
+ * The child has what its parent has; of one that nobody has looked at, that is looked up when it is needed. Its number
+ * may have been another's.
+ */
 static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
 	const struct nw_traced *parent = known_process(stacks, change->parent);
-	struct nw_traced *child = parent ? nw_traced_of(stacks, change->pid) : NULL;
+	struct nw_traced *child = parent ? nw_traced_of(stacks, change->pid)
+					 : known_process(stacks, change->pid);
 	int ret = parent && !child ? -ENOMEM : 0;
 
 	if (!child)
 		return ret;
-	child->regions.count = 0;
+	child->now = change->time;
+	ret = nw_traced_clear(child);
 	child->parent = change->parent;
+	child->stale = !parent || parent->stale;
+	if (!parent)
+		return ret;
 	nw_vec_each (&parent->regions, region)
 		if (ret == 0)
 			ret = nw_traced_put(child, region);
@@ -365,7 +440,27 @@ static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
 	const struct nw_region region = {change->mapping.start, change->mapping.end,
 					 change->mapping.offset, (uint32_t)module};
 
-	return module < 0 ? (int)module : nw_traced_put(traced, &region);
+	if (module < 0)
+		return (int)module;
+	traced->now = change->time;
+	return nw_traced_put(traced, &region);
+}
+
+/* What processes map may have changed unseen: it is looked up when it is needed next. */
+static void distrust_all(struct nw_stacks *stacks)
+{
+	nw_vec_each (&stacks->traced, traced)
+		(*traced)->stale = true;
+}
+
+/* Until it ends, what is told may not be all; so everything is looked up once more behind it. */
+static void lost(struct nw_stacks *stacks, const struct nw_map_change *change)
+{
+	stacks->losses.changes += change->lost;
+	stacks->lost_since = change->time;
+	stacks->lost_until = change->until;
+	stacks->losing = true;
+	distrust_all(stacks);
 }
 
 static int take_change(struct nw_stacks *stacks, const struct nw_map_change *change)
@@ -381,8 +476,12 @@ static int take_change(struct nw_stacks *stacks, const struct nw_map_change *cha
 		traced = nw_traced_of(stacks, change->pid);
 		if (!traced)
 			return -ENOMEM;
-		traced->regions.count = 0;
+		traced->now = change->time;
 		traced->parent = 0;
+		traced->stale = stacks->losing;
+		return nw_traced_clear(traced);
+	case NW_CHANGE_LOST:
+		lost(stacks, change);
 		return 0;
 	default:
 		ended(stacks, change->pid);
@@ -398,5 +497,9 @@ int nw_traced_advance(struct nw_stacks *stacks, uint64_t until)
 	while (ret == 0 && stacks->watch &&
 	       nw_map_watch_next(stacks->watch, until, &change))
 		ret = take_change(stacks, &change);
+	if (stacks->losing && until > stacks->lost_until) {
+		stacks->losing = false;
+		distrust_all(stacks);
+	}
 	return ret;
 }

@@ -40,13 +40,22 @@ struct nw_region {
 	uint32_t module;
 };
 
+/* One that was there up to a time, and then was another's. */
+struct nw_past_region {
+	struct nw_region region;
+	uint64_t until;
+};
+
 struct nw_traced { /* a process */
 	pid_t pid;
 	NW_VEC(struct nw_region) regions;
+	NW_VEC(struct nw_past_region) past; /* by time; since it was hit */
+	uint64_t now;			    /* of the hit or change that it is about */
 	uint64_t looked; /* when its maps were read last, CLOCK_MONOTONIC; 0: not yet */
 	pid_t parent;	 /* that it was forked from, and is still like; 0: not known */
 	bool hit;	 /* it has stacks */
 	bool stale;	 /* it may be another program now */
+	uid_t owner;	 /* whom it ran as when that was looked up; else root */
 	nw_jit_names jit;
 	uint64_t jit_size, jit_looked; /* of the list when it was read */
 };
@@ -65,8 +74,12 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 
 /* The process, made if it is new; NULL: no memory. */
 struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
-/* -ENOMEM. */
+/* From now on (traced->now) it is there. -ENOMEM. */
 int nw_traced_put(struct nw_traced *traced, const struct nw_region *region);
+/* From then on none of what is known is there. -ENOMEM. */
+int nw_traced_clear(struct nw_traced *traced);
+int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
+		       uint64_t until);
 /* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address);
@@ -92,9 +105,12 @@ struct nw_known_frame {
 };
 
 struct nw_known_place { /* where an address leads: one frame, and more where functions are inlined */
-	uint64_t address;
-	uint32_t module; /* UINT32_MAX: of a process's own memory */
-	pid_t pid;	 /* then */
+	uint64_t address; /* linked: in the file; else in the process */
+	bool linked;
+	uint32_t module; /* UINT32_MAX: it is in none */
+	uint32_t
+		made; /* the order of its name in the list of what a process has made; 0: it is in none */
+	pid_t pid; /* unless it is linked */
 	uint32_t first, count;
 };
 
@@ -111,6 +127,9 @@ struct nw_stacks {
 	bool live;
 	struct nw_demangler demangler;
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
+	struct nw_stack_losses losses;
+	uint64_t lost_since, lost_until; /* when they were, the last time */
+	bool losing;			 /* and no hit behind that has come yet */
 	NW_VEC(struct nw_module *) modules;
 	struct nw_index module_keys; /* their numbers, by what they are */
 	NW_VEC(struct nw_traced *) traced;

@@ -9,8 +9,7 @@
 
 enum {
 	MOST_FRAMES = 1 << 18, /* different ones that are named */
-	FIRST_PLACES = 1024,
-	OWN_MEMORY = -1
+	FIRST_PLACES = 1024
 };
 
 /* ---- frames ------------------------------------------------------------------------- */
@@ -121,7 +120,8 @@ static struct nw_known_place *place_at(const struct nw_stacks *stacks,
 	for (; stacks->place[at].count; at = (at + 1) & (stacks->places - 1)) {
 		const struct nw_known_place *it = &stacks->place[at];
 		if (it->address == wanted->address && it->module == wanted->module &&
-		    it->pid == wanted->pid)
+		    it->pid == wanted->pid && it->made == wanted->made &&
+		    it->linked == wanted->linked)
 			break;
 	}
 	return &stacks->place[at];
@@ -155,16 +155,13 @@ static int add_rest(struct nw_stacks *stacks)
 	return add_frame(stacks, &text, "[others]");
 }
 
-static int make_frames(struct nw_stacks *stacks, const struct nw_traced *traced,
-		       const struct nw_region *region, const struct nw_jit_name *jit,
-		       const struct nw_known_place *place, bool call)
+static int make_frames(struct nw_stacks *stacks, struct nw_module *module,
+		       const struct nw_jit_name *jit, const struct nw_known_place *place,
+		       bool call)
 {
-	struct nw_module *module = region ? stacks->modules.item[region->module] : NULL;
-
-	(void)traced;
 	if (jit)
 		return frames_of_jit(stacks, jit, place->address);
-	if (module && module->image && place->module != (uint32_t)OWN_MEMORY)
+	if (place->linked)
 		return frames_of_image(stacks, module, place->address, call);
 	return frame_of_nothing(stacks, module ? module->path : "", place->address);
 }
@@ -173,17 +170,19 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		   const struct nw_region *region, uint64_t address, bool call,
 		   uint32_t *first, uint32_t *count)
 {
-	struct nw_known_place wanted = {
-		.address = address, .module = (uint32_t)OWN_MEMORY, .pid = traced->pid};
+	struct nw_known_place wanted = {.address = address,
+					.module = region ? region->module : UINT32_MAX,
+					.pid = traced->pid};
 	struct nw_module *module = region ? stacks->modules.item[region->module] : NULL;
 	const struct nw_jit_name *jit = NULL;
 
 	if (module && nw_module_linked(module, region, address - call, &wanted.address)) {
 		wanted.address += call;
-		wanted.module = region->module;
+		wanted.linked = true;
 		wanted.pid = 0;
 	} else if (!module || module->kind == NW_MODULE_NAMELESS) {
 		jit = nw_jit_find(traced, address - call, stacks->live);
+		wanted.made = jit ? jit->order : 0;
 	}
 	if (add_rest(stacks) < 0 ||
 	    (2 * stacks->place_count >= stacks->places && grow(stacks) < 0))
@@ -193,7 +192,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 	*count = 1;
 	if (!known->count && stacks->frames.count < MOST_FRAMES) {
 		wanted.first = (uint32_t)stacks->frames.count;
-		int ret = make_frames(stacks, traced, region, jit, &wanted, call);
+		int ret = make_frames(stacks, module, jit, &wanted, call);
 		if (ret < 0)
 			return ret;
 		wanted.count = (uint32_t)stacks->frames.count - wanted.first;

@@ -156,7 +156,9 @@ int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy
 
 	if (ret == 0)
 		ret = nw_stacks_walk(stacks, copy, &walked, &end);
-
+	if (stacks->watch && copy->time >= stacks->lost_since &&
+	    copy->time <= stacks->lost_until)
+		stacks->losses.stacks++;
 	if (ret == 0)
 		ret = keep(stacks, &walked, end);
 	nw_vec_free(&walked);
@@ -196,13 +198,29 @@ int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)
 	return nw_traced_advance(stacks, until);
 }
 
+struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks)
+{
+	/* where nothing was lost after all, the buffer was only nearly full */
+	return stacks->losses.changes ? stacks->losses : (struct nw_stack_losses){0};
+}
+
 /* ---- in recordings ------------------------------------------------------------------ */
 
 /*
  *	module KIND DEV INODE PATH		by number, from 0 on
  *	region PID START END OFFSET MODULE
+ *	past PID START END OFFSET MODULE UNTIL	a region that was another's from then on, by time
  *	jit PID START SIZE NAME
+ *	unmapped CHANGES STACKS		what was not told while it was recorded (struct nw_stack_losses)
  */
+static void save_region(const char *word, const struct nw_traced *traced,
+			const struct nw_region *region, struct nw_buf *out)
+{
+	nw_buf_printf(out, "%s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32, word,
+		      (int)traced->pid, region->start, region->end, region->offset,
+		      region->module);
+}
+
 void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 {
 	uint64_t number = 1;
@@ -220,12 +238,14 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 	nw_vec_each (&stacks->traced, traced) {
 		if (!(*traced)->hit)
 			continue;
-		nw_vec_each (&(*traced)->regions, region)
-			nw_buf_printf(out,
-				      "region %d %" PRIu64 " %" PRIu64 " %" PRIu64
-				      " %" PRIu32 "\n",
-				      (int)(*traced)->pid, region->start, region->end,
-				      region->offset, region->module);
+		nw_vec_each (&(*traced)->regions, region) {
+			save_region("region", *traced, region, out);
+			nw_buf_addc(out, '\n');
+		}
+		nw_vec_each (&(*traced)->past, past) {
+			save_region("past", *traced, &past->region, out);
+			nw_buf_printf(out, " %" PRIu64 "\n", past->until);
+		}
 		nw_vec_each (&(*traced)->jit, jit) {
 			nw_buf_printf(out, "jit %d %" PRIu64 " %" PRIu64,
 				      (int)(*traced)->pid, jit->start, jit->size);
@@ -233,6 +253,10 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 			nw_buf_addc(out, '\n');
 		}
 	}
+	const struct nw_stack_losses losses = nw_stacks_losses(stacks);
+	if (losses.changes)
+		nw_buf_printf(out, "unmapped %" PRIu64 " %" PRIu64 "\n", losses.changes,
+			      losses.stacks);
 }
 
 static bool numbers(char *const *words, size_t count, uint64_t *out)
@@ -255,17 +279,43 @@ static void take_module(struct nw_stacks *stacks, char *const *words)
 	nw_module_of(stacks, &mapping);
 }
 
-static void take_region(struct nw_stacks *stacks, char *const *words)
+static struct nw_traced *region_of(struct nw_stacks *stacks, char *const *words,
+				   struct nw_region *out)
 {
 	uint64_t n[5];
 
 	if (!numbers(words + 1, 5, n) || n[0] > INT32_MAX || n[1] >= n[2] ||
 	    n[4] >= stacks->modules.count)
-		return;
-	struct nw_traced *traced = nw_traced_of(stacks, (pid_t)n[0]);
-	const struct nw_region region = {n[1], n[2], n[3], (uint32_t)n[4]};
+		return NULL;
+	*out = (struct nw_region){n[1], n[2], n[3], (uint32_t)n[4]};
+	return nw_traced_of(stacks, (pid_t)n[0]);
+}
+
+static void take_region(struct nw_stacks *stacks, char *const *words)
+{
+	struct nw_region region;
+	struct nw_traced *traced = region_of(stacks, words, &region);
+
 	if (traced)
 		(void)nw_traced_put(traced, &region);
+}
+
+static void take_past(struct nw_stacks *stacks, char *const *words)
+{
+	struct nw_region region;
+	struct nw_traced *traced = region_of(stacks, words, &region);
+	uint64_t until;
+
+	if (traced && nw_parse_u64(words[6], &until) == 0)
+		(void)nw_traced_add_past(traced, &region, until);
+}
+
+static void take_unmapped(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t n[2];
+
+	if (numbers(words + 1, 2, n))
+		stacks->losses = (struct nw_stack_losses){n[0], n[1]};
 }
 
 static void take_jit(struct nw_stacks *stacks, char *const *words)
@@ -292,6 +342,8 @@ bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)
 		void (*take)(struct nw_stacks *stacks, char *const *words);
 	} lines[] = {{"module", 5, take_module},
 		     {"region", 6, take_region},
+		     {"past", 7, take_past},
+		     {"unmapped", 3, take_unmapped},
 		     {"jit", 5, take_jit}};
 
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {

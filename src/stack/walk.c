@@ -177,6 +177,7 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		return -ENOMEM;
 	*end = NW_STACK_LOST;
 	w.traced->hit = true;
+	w.traced->now = copy->time;
 	if (!begin(&w))
 		return 0;
 	note_return(&w);

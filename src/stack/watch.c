@@ -4,7 +4,8 @@
  * tenth of a second after they were. perf's events of a counter that never counts (PERF_COUNT_SW_DUMMY, Linux
  * 3.12; perf_event_open(2), PERF_RECORD_MMAP2 of 3.16) tell of each new mapping of code, each program that is
  * started, each fork and exit, on the clock that the hits have (use_clockid, 4.1). Shared with nobody: who asks has a
- * buffer of his own.
+ * buffer of his own. Where that was too small, or too much waits to be handed out, a change says so: processes have to
+ * be looked at again then.
  */
 #include "watch.h"
 
@@ -20,27 +21,41 @@ enum {
 	/* linux/perf_event.h, newer than some headers */
 	RECORD_MMAP2 = 10,
 	MISC_COMM_EXEC = 1 << 13,
-	PAGES = 64, /* of events, by CPU: a power of two */
+	PAGES = 64,	/* of events, by CPU: a power of two */
+	LONGEST = 8192, /* event: one with a path of 4096 bytes is shorter */
 	MOST_PENDING = 1 << 18
 };
 
 struct cpu {
 	int fd;
 	struct perf_event_mmap_page *control;
+	uint64_t whole; /* up to this time nothing is lost, or that has been told */
+	bool full; /* it was: with its next event the kernel says how much it had no room for */
 };
 
 struct nw_map_watch {
+	clockid_t clock;
 	NW_VEC(struct cpu) cpus;
 	size_t page;
 	/* Read, and not yet handed out, by time from `next` on. */
 	NW_VEC(struct nw_map_change) pending;
 	size_t next;
 	bool sorted;
+	/* What could not be kept in this round; until 0: nothing. */
+	struct nw_map_change gap;
 };
 
 static size_t buffer_size(const struct nw_map_watch *watch)
 {
 	return (PAGES + 1) * watch->page;
+}
+
+static uint64_t now_ns(const struct nw_map_watch *watch)
+{
+	struct timespec now = {0};
+
+	clock_gettime(watch->clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* -1: it does not tell, or the headers this was built with (before Linux 4.1's) have no clocks. */
@@ -72,9 +87,9 @@ static int open_events(clockid_t clock, int cpu)
 #endif
 }
 
-static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
+static bool open_cpu(struct nw_map_watch *watch, int number)
 {
-	int fd = open_events(clock, number);
+	int fd = open_events(watch->clock, number);
 	struct cpu *cpu = fd >= 0 ? nw_vec_add(&watch->cpus) : NULL;
 
 	if (!cpu) {
@@ -82,7 +97,7 @@ static bool open_cpu(struct nw_map_watch *watch, clockid_t clock, int number)
 			close(fd);
 		return false;
 	}
-	*cpu = (struct cpu){.fd = fd};
+	*cpu = (struct cpu){.fd = fd, .whole = now_ns(watch)};
 	void *memory = mmap(NULL, buffer_size(watch), PROT_READ | PROT_WRITE, MAP_SHARED,
 			    fd, 0);
 	cpu->control = memory == MAP_FAILED ? NULL : memory;
@@ -96,9 +111,10 @@ struct nw_map_watch *nw_map_watch_open(clockid_t clock)
 
 	if (!watch)
 		return NULL;
+	watch->clock = clock;
 	watch->page = (size_t)sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < cpus; i++)
-		(void)open_cpu(watch, clock, i); /* one may be off */
+		(void)open_cpu(watch, i); /* one may be off */
 	if (watch->cpus.count)
 		return watch;
 	nw_map_watch_free(watch);
@@ -171,7 +187,7 @@ static bool take_mapped(const unsigned char *body, size_t len, struct nw_map_cha
 		.exec = true,
 		.path = path_of(m, len - sizeof(*m) - sizeof(uint64_t)),
 	};
-	return out->mapping.path != NULL;
+	return true;
 }
 
 static bool take_task(unsigned int type, const unsigned char *body, size_t len,
@@ -187,6 +203,16 @@ static bool take_task(unsigned int type, const unsigned char *body, size_t len,
 	out->parent = (pid_t)task.parent;
 	/* threads share what their process maps */
 	return type == PERF_RECORD_FORK ? task.pid != task.parent : task.pid == task.tid;
+}
+
+/* {id, how many}: written once there is room again. */
+static bool take_lost(const unsigned char *body, size_t len, struct nw_map_change *out)
+{
+	if (len < 3 * sizeof(uint64_t))
+		return false;
+	out->kind = NW_CHANGE_LOST;
+	memcpy(&out->lost, body + sizeof(uint64_t), sizeof(out->lost));
+	return true;
 }
 
 static bool take_record(const struct perf_event_header *header, const unsigned char *body,
@@ -208,26 +234,63 @@ static bool take_record(const struct perf_event_header *header, const unsigned c
 		out->kind = NW_CHANGE_STARTED;
 		out->pid = (pid_t)pid;
 		return header->misc & MISC_COMM_EXEC;
+	case PERF_RECORD_LOST:
+		return take_lost(body, len, out);
 	default:
 		return false;
 	}
 }
 
+static void add_gap(struct nw_map_watch *watch, uint64_t since, uint64_t until,
+		    uint64_t lost)
+{
+	struct nw_map_change *gap = &watch->gap;
+
+	gap->time = gap->until ? nw_min64(gap->time, since) : since;
+	gap->until = nw_max64(gap->until, until);
+	gap->lost += lost;
+}
+
+/* last: the time of this CPU's event before; what was lost came after it. */
+static void take(struct nw_map_watch *watch, const struct cpu *cpu, uint64_t last,
+		 struct nw_map_change *change)
+{
+	if (change->kind == NW_CHANGE_LOST) {
+		uint64_t since = nw_min64(last, change->time);
+		add_gap(watch, since, cpu->full ? since : change->time, change->lost);
+		return;
+	}
+	bool complete = change->kind != NW_CHANGE_MAPPED || change->mapping.path;
+	struct nw_map_change *slot = complete && watch->pending.count < MOST_PENDING
+					     ? nw_vec_add(&watch->pending)
+					     : NULL;
+	if (slot) {
+		*slot = *change;
+	} else {
+		add_gap(watch, change->time, change->time, 1);
+		forget(change);
+	}
+	watch->sorted = false;
+}
+
 /* Read what a CPU has written. */
-static void drain(struct nw_map_watch *watch, const struct cpu *cpu)
+static void drain(struct nw_map_watch *watch, struct cpu *cpu)
 {
 	const unsigned char *ring = (const unsigned char *)cpu->control + watch->page;
-	uint64_t size = PAGES * watch->page, mask = size - 1;
+	uint64_t size = PAGES * watch->page, mask = size - 1, now = now_ns(watch);
 	uint64_t head = __atomic_load_n(&cpu->control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = cpu->control->data_tail;
-	uint64_t record[8192 / sizeof(uint64_t)];
+	uint64_t tail = cpu->control->data_tail, last = cpu->whole;
+	uint64_t record[LONGEST / sizeof(uint64_t)];
+	bool full = head - tail > size - LONGEST;
 
 	while (tail < head) {
 		struct perf_event_header header;
 		unsigned char *bytes = (unsigned char *)record;
 		memcpy(&header, ring + (tail & mask), sizeof(header));
-		if (header.size < sizeof(header) || header.size > sizeof(record))
+		if (header.size < sizeof(header) || header.size > sizeof(record)) {
+			full = true;
 			break;
+		}
 		size_t first = (size_t)nw_min64(header.size, size - (tail & mask));
 		memcpy(bytes, ring + (tail & mask), first);
 		memcpy(bytes + first, ring, header.size - first);
@@ -236,17 +299,19 @@ static void drain(struct nw_map_watch *watch, const struct cpu *cpu)
 		if (!take_record(&header, bytes + sizeof(header),
 				 header.size - sizeof(header), &change))
 			continue;
-		struct nw_map_change *slot = watch->pending.count < MOST_PENDING
-						     ? nw_vec_add(&watch->pending)
-						     : NULL;
-		if (slot)
-			*slot = change;
-		else
-			forget(&change);
-		watch->sorted = false;
+		take(watch, cpu, last, &change);
+		last = nw_max64(last, change.time);
+		if (change.kind == NW_CHANGE_LOST) {
+			cpu->whole = change.time;
+			cpu->full = false;
+		}
 	}
 	__atomic_store_n(&cpu->control->data_tail, tail < head ? head : tail,
 			 __ATOMIC_RELEASE);
+	cpu->full |= full;
+	cpu->whole = full ? now_ns(watch) : nw_max64(now, cpu->whole);
+	if (full) /* from here on there is room again */
+		add_gap(watch, last, cpu->whole, 0);
 }
 
 static int by_time(const void *a, const void *b)
@@ -289,6 +354,15 @@ bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
 	nw_vec_each (&watch->cpus, cpu)
 		if (cpu->control)
 			drain(watch, cpu);
+	if (watch->gap.until) {
+		struct nw_map_change *slot = nw_vec_add(&watch->pending);
+		watch->gap.kind = NW_CHANGE_LOST;
+		if (slot) { /* else it is told in the next round */
+			*slot = watch->gap;
+			watch->gap = (struct nw_map_change){0};
+		}
+		watch->sorted = false;
+	}
 	if (!watch->sorted && watch->pending.count)
 		qsort(watch->pending.item, watch->pending.count,
 		      sizeof(*watch->pending.item), by_time);

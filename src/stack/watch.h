@@ -12,6 +12,7 @@ enum nw_change_kind {
 	NW_CHANGE_STARTED, /* a program, in place of what the process was */
 	NW_CHANGE_FORKED,
 	NW_CHANGE_ENDED,
+	NW_CHANGE_LOST, /* from this time on changes may be missing, of any process */
 };
 
 struct nw_map_change {
@@ -19,6 +20,7 @@ struct nw_map_change {
 	uint64_t time;
 	pid_t pid, parent;	   /* FORKED */
 	struct nw_mapping mapping; /* MAPPED */
+	uint64_t until, lost; /* LOST: to this time; changes, as far as they were counted */
 };
 
 struct nw_map_watch;

@@ -91,6 +91,80 @@ static void image_seed(size_t i)
 	nw_buf_free(&file);
 }
 
+/* ---- call frame information, and stacks of recordings ------------------------------- */
+
+static const struct {
+	const char *name;
+	uint16_t machine;
+	bool elf64, big_endian, header;
+	struct eb_frame_numbers numbers;
+} framed[] = {
+	{"x86_64", EM_X86_64, true, false, false, {16, 7, 6, 1, -8}},
+	{"x86_64_table", EM_X86_64, true, false, true, {16, 7, 6, 1, -8}},
+	{"i386", EM_386, false, false, true, {8, 4, 5, 1, -4}},
+	{"aarch64", EM_AARCH64, true, false, true, {30, 31, 29, 4, -8}},
+	{"s390x", EM_S390, true, true, false, {14, 15, 11, 2, -8}},
+};
+
+static struct nw_buf framed_file(size_t i, bool extra)
+{
+	struct eb_symbols symbols = {0};
+	struct eb b;
+
+	eb_program(&b, framed[i].machine, framed[i].elf64, framed[i].big_endian);
+	eb_frames(&b, 0x500000, &framed[i].numbers, framed[i].header);
+	if (extra) {
+		eb_symbol(&b, &symbols, "_ZN1a4mainEv", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			  1, EB_TEXT, 0x40);
+		eb_symtab(&b, &symbols, SHT_SYMTAB);
+	}
+	return eb_finish(&b);
+}
+
+static const char stack_lines[] = "region 5 4096 8192 512 1\n"
+				  "region 5 28672 32768 0 0\n"
+				  "jit 5 28672 256 made\\040here\n"
+				  "module 0 0 0 [uprobes]\n"
+				  "region 5 36864 40960 0 2\n"
+				  "past 5 8192 12288 512 1 9\n"
+				  "unmapped 1 2\n"
+				  "=\n";
+
+/* One that is hit in the file's first function, whose callers are there, too. */
+static void stack_seed(size_t i, uint8_t machine)
+{
+	struct nw_buf bytes = {0}, file = framed_file(i, true);
+	const struct eb order = {.big_endian = framed[i].big_endian};
+	size_t count;
+
+	nw_arch_unwind(nw_arch_by_name(framed[i].name), &count);
+	nw_buf_adds(&bytes, stack_lines);
+	nw_buf_addc(&bytes, (char)machine);
+	eb_put(&order, &bytes, 8 * count + 256, 2);
+	for (size_t r = 0; r < count; r++)
+		eb_put(&order, &bytes, r == 0 ? 4096 + 0x10 : 0x20000 + 8 * r, 8);
+	/* words of the stack: places in the code, and further up the stack */
+	for (uint64_t w = 0; w < 256; w += framed[i].elf64 ? 8 : 4)
+		eb_put(&order, &bytes, w & 8 ? 4096 + 0x20 + w / 4 : 0x20000 + w,
+		       framed[i].elf64 ? 8 : 4);
+	nw_buf_add(&bytes, file.data, file.len);
+	save("stack", framed[i].name, bytes.data, bytes.len);
+	nw_buf_free(&bytes);
+	nw_buf_free(&file);
+}
+
+static void frame_seeds(void)
+{
+	for (size_t i = 0; i < NW_COUNT(framed); i++) {
+		struct nw_buf file = framed_file(i, false);
+		save("cfi", framed[i].name, file.data, file.len);
+		nw_buf_free(&file);
+	}
+	stack_seed(0, 0);
+	stack_seed(2, 1);
+	stack_seed(3, 0x40 | 2);
+}
+
 static void bare_images(void)
 {
 	struct eb b;
@@ -344,6 +418,7 @@ START_TEST(seeds)
 		image_seed(i);
 	}
 	bare_images();
+	frame_seeds();
 	operand_seeds();
 	spec_seeds();
 	types_seeds();

@@ -35,6 +35,7 @@ enum {
 };
 
 struct eb_load {
+	uint32_t type; /* 0: PT_LOAD */
 	uint32_t flags;
 	uint64_t vaddr, offset, filesz, memsz;
 };
@@ -164,6 +165,101 @@ static inline void eb_build_id(struct eb *b, const char *id, size_t len)
 	nw_buf_free(&note);
 }
 
+/* ---- call frame information --------------------------------------------------------- */
+
+/* DWARF's numbers of an architecture, and what its addresses and saved registers are multiples of. */
+struct eb_frame_numbers {
+	unsigned char back, stack, frame, code;
+	int8_t data;
+};
+
+/* With the length, which is of what follows it. */
+static inline void eb_frame_entry(const struct eb *b, struct nw_buf *out,
+				  struct nw_buf *entry)
+{
+	eb_align(entry, 4);
+	eb_put(b, out, entry->len, 4);
+	nw_buf_add(out, entry->data, entry->len);
+	nw_buf_free(entry);
+}
+
+/*
+ * An .eh_frame at this address: of the first half of the text, a function that saves the frame pointer and goes on
+ * by it; of the second, one whose frame an expression finds: it is called by nobody. header: with an .eh_frame_hdr, where
+ * both are looked up.
+ */
+static inline void eb_frames(struct eb *b, uint64_t addr,
+			     const struct eb_frame_numbers *numbers, bool header)
+{
+	const uint8_t word = b->elf64 ? 8 : 4;
+	struct nw_buf out = {0}, entry = {0};
+	uint64_t starts[2], at[2];
+
+	eb_put(b, &entry, 0,
+	       4); /* it is common information: version, then how the rest is written */
+	nw_buf_add(&entry, "\1zR", 4);
+	const uint8_t common[] = {numbers->code,
+				  (uint8_t)numbers->data & 0x7f,
+				  numbers->back,
+				  1,
+				  0x1b, /* from here, 4 bytes, signed */
+				  0x0c,
+				  numbers->stack,
+				  word, /* DW_CFA_def_cfa */
+				  (uint8_t)(0x80 | numbers->back),
+				  1};
+	nw_buf_add(&entry, common, sizeof(common));
+	eb_frame_entry(b, &out, &entry);
+	for (int i = 0; i < 2; i++) {
+		const uint8_t plain[] = {0,
+					 0x41,
+					 0x0e,
+					 (uint8_t)(2 * word),
+					 (uint8_t)(0x80 | numbers->frame),
+					 2,
+					 0x43,
+					 0x0d,
+					 numbers->frame},
+			      expression[] = {0,
+					      0x0f,
+					      4, /* DW_CFA_def_cfa_expression */
+					      (uint8_t)(0x70 + numbers->stack),
+					      16,
+					      0x38,
+					      0x22 /* breg, lit8, plus */,
+					      0x07,
+					      numbers->back}; /* DW_CFA_undefined */
+		starts[i] = EB_TEXT + (uint64_t)i * EB_TEXT_SIZE / 2;
+		at[i] = addr + out.len;
+		eb_put(b, &entry, out.len + 4, 4);
+		eb_put(b, &entry, starts[i] - (addr + out.len + 8), 4);
+		eb_put(b, &entry, EB_TEXT_SIZE / 2, 4);
+		nw_buf_add(&entry, i ? expression : plain, sizeof(plain));
+		eb_frame_entry(b, &out, &entry);
+	}
+	eb_put(b, &out, 0, 4);
+	eb_section(b, ".eh_frame", SHT_PROGBITS, addr, out.data, out.len);
+	b->sections.item[b->sections.count - 1].flags = SHF_ALLOC;
+	eb_load(b, PF_R, addr, out.data, out.len, out.len);
+	if (header) {
+		const uint8_t how[] = {1, 0x1b, 0x03, 0x3b};
+		uint64_t head = addr + 0x1000;
+		nw_buf_clear(&out);
+		nw_buf_add(&out, how, sizeof(how));
+		eb_put(b, &out, addr - (head + 4), 4);
+		eb_put(b, &out, 2, 4);
+		for (int i = 0; i < 2; i++) {
+			eb_put(b, &out, starts[i] - head, 4);
+			eb_put(b, &out, at[i] - head, 4);
+		}
+		eb_load(b, PF_R, head, out.data, out.len, out.len);
+		struct eb_load of = b->loads.item[b->loads.count - 1];
+		of.type = PT_GNU_EH_FRAME;
+		*nw_vec_add(&b->loads) = of;
+	}
+	nw_buf_free(&out);
+}
+
 /* ---- symbols and relocations -------------------------------------------------------- */
 
 /* info: ELF64_ST_INFO(bind, type); section: of the symbol, SHN_UNDEF: imported. */
@@ -277,7 +373,7 @@ static inline void eb_program_headers(const struct eb *b, struct nw_buf *out)
 {
 	for (size_t i = 0; i < b->loads.count; i++) {
 		const struct eb_load *load = &b->loads.item[i];
-		eb_put(b, out, PT_LOAD, 4);
+		eb_put(b, out, load->type ? load->type : PT_LOAD, 4);
 		if (b->elf64)
 			eb_put(b, out, load->flags, 4);
 		eb_word(b, out, load->offset);

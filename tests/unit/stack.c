@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -147,6 +148,106 @@ START_TEST(lines_of_recordings)
 }
 END_TEST
 
+static void is_nameless(const char *path, uintmax_t dev, uintmax_t ino)
+{
+	static const unsigned char bytes[64 + 64] = {[0] = 0x10, [1] = 0x10, [9] = 1};
+	struct nw_stacks *stacks;
+	char module[300], wanted[300];
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	snprintf(module, sizeof(module), "module 0 %ju %ju %s", dev, ino, path);
+	ck_assert(line(stacks, "module 3 0 0 x"));
+	ck_assert(line(stacks, module));
+	ck_assert(line(stacks, "region 5 4096 8192 0 1"));
+	const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
+					   .bytes = bytes,
+					   .len = sizeof(bytes),
+					   .process = 5,
+					   .thread = 5};
+	int64_t number = nw_stacks_add(stacks, &copy);
+	ck_assert_int_gt(number, 1);
+	const struct nw_stack stack = nw_stacks_get(stacks, (uint32_t)number);
+	snprintf(wanted, sizeof(wanted), "0x1010 (%s)", path);
+	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).text, wanted);
+	nw_stacks_free(stacks);
+}
+
+/* Files that a recording names are opened: a pipe must not hold report up, a device must not be touched, and a file that is
+ * another one is not read. */
+START_TEST(files_that_a_recording_names)
+{
+	char directory[] = "/tmp/nopwatch-stack.XXXXXX", pipe[64];
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
+	ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+	ck_assert_int_eq(stat(pipe, &st), 0);
+	is_nameless(pipe, st.st_dev, st.st_ino);
+	ck_assert_int_eq(stat("/dev/zero", &st), 0);
+	is_nameless("/dev/zero", st.st_dev, st.st_ino);
+	is_nameless("/dev/tty", 5, 5);
+	is_nameless(directory, 1, 1);
+	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
+	is_nameless("/proc/self/exe", st.st_dev, st.st_ino + 1);
+	ck_assert_int_eq(unlink(pipe), 0);
+	ck_assert_int_eq(rmdir(directory), 0);
+}
+END_TEST
+
+/* What is mapped over something leaves its two ends, and what was there before is known for hits of then. */
+START_TEST(regions_over_regions)
+{
+	static const char *const lines[] = {"module 3 0 0 x",
+					    "module 0 1 2 /no/first",
+					    "module 0 1 3 /no/other",
+					    "past 5 8192 12288 0 1 100",
+					    "region 5 4096 16384 0 1",
+					    "region 5 8192 12288 4096 2",
+					    "past 5 8192 12288 0",
+					    "past 5 8192 12288 0 77 100",
+					    "unmapped 7 8"};
+	static const struct {
+		unsigned char page;
+		uint64_t time;
+		const char *text;
+	} hits[] = {{0x10, 200, "0x1010 (/no/first)"},
+		    {0x20, 200, "0x2010 (/no/other)"},
+		    {0x20, 99, "0x2010 (/no/first)"},
+		    {0x30, 200, "0x3010 (/no/first)"}};
+	struct nw_stacks *stacks;
+	struct nw_buf saved = {0};
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	for (size_t i = 0; i < NW_COUNT(lines); i++)
+		ck_assert(line(stacks, lines[i]));
+	for (size_t i = 0; i < NW_COUNT(hits); i++) {
+		unsigned char bytes[64 + 64] = {0x10, hits[i].page, [9] = 1};
+		const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
+						   .bytes = bytes,
+						   .len = sizeof(bytes),
+						   .process = 5,
+						   .thread = 5,
+						   .time = hits[i].time};
+		int64_t number = nw_stacks_add(stacks, &copy);
+		ck_assert_int_gt(number, 1);
+		const struct nw_stack stack = nw_stacks_get(stacks, (uint32_t)number);
+		ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).text,
+				 hits[i].text);
+	}
+	ck_assert_uint_eq(nw_stacks_losses(stacks).changes, 7);
+	ck_assert_uint_eq(nw_stacks_losses(stacks).stacks, 8);
+	nw_stacks_save(stacks, &saved);
+	ck_assert_ptr_nonnull(strstr(nw_buf_str(&saved), "\nregion 5 4096 8192 0 1\n"
+							 "region 5 8192 12288 4096 2\n"
+							 "region 5 12288 16384 8192 1\n"
+							 "past 5 8192 12288 0 1 100\n"
+							 "unmapped 7 8\n"));
+	nw_buf_free(&saved);
+	nw_stacks_free(stacks);
+}
+END_TEST
+
 #if defined(__x86_64__) && defined(NW_HAVE_LIBDW)
 
 /* ---- this process ------------------------------------------------------------------- */
@@ -236,5 +337,5 @@ END_TEST
 #endif
 
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
-	  stacks_are_counted_by_whose_they_are, lines_of_recordings,
-	  callers_in_this_process_and_from_a_recording)
+	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
+	  files_that_a_recording_names, callers_in_this_process_and_from_a_recording)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/* The call frame information of a file, walked from addresses all over its code. What is on the stack are the
+ * file's own bytes. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "nopwatch/elf.h"
+
+enum {
+	STACK = 0x7000, /* where it begins */
+	PLACES = 48,	/* in a segment */
+	DEEPEST = 6
+};
+
+struct bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+static int read_stack(void *arg, uint64_t address, unsigned int count, uint64_t *out)
+{
+	const struct bytes *bytes = arg;
+
+	PROMISE(count <= 8);
+	if (address < STACK || address - STACK > bytes->size ||
+	    bytes->size - (address - STACK) < count)
+		return -EFAULT;
+	*out = 0;
+	memcpy(out, bytes->data + (address - STACK), count);
+	return 0;
+}
+
+static void walk(struct nw_cfi *cfi, uint64_t vaddr, unsigned int stack,
+		 struct bytes *bytes)
+{
+	const struct nw_memory memory = {read_stack, bytes};
+	struct nw_registers registers = {.pc = vaddr, .known = UINT64_MAX};
+	bool interrupted;
+
+	for (size_t i = 0; i < NW_COUNT(registers.value); i++)
+		registers.value[i] = STACK + 16 * i;
+	for (int i = 0; i < DEEPEST; i++) {
+		int ret = nw_cfi_step(cfi, registers.pc, 0, &memory, stack, &registers,
+				      &interrupted);
+		PROMISE(ret == 1 || ret == 0 || ret == -ENOENT || ret == -EFAULT ||
+			ret == -ENOTSUP);
+		if (ret != 1)
+			return;
+		PROMISE(registers.pc);
+	}
+}
+
+LIBELF_LEAKS
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bytes bytes = {data, size};
+	struct nw_image *image = NULL;
+	struct nw_error err = {0};
+	struct nw_cfi *cfi = NULL;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	PROMISE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	int ret = nw_image_open_fd(fd, "file", false, &image, &err);
+	if (ret < 0) {
+		fuzz_error(ret, &err);
+		return 0;
+	}
+	size_t count = 0;
+	const struct nw_unwind_register *registers = image->arch
+							     ? nw_arch_unwind(image->arch,
+									      &count)
+							     : NULL;
+	if (nw_cfi_open(image, &cfi) == 0) {
+		nw_vec_each (&image->segments, segment)
+			for (uint64_t i = 0; segment->exec && i < PLACES; i++)
+				walk(cfi, segment->vaddr + segment->filesz / PLACES * i,
+				     registers ? registers[1].dwarf : 7, &bytes);
+	}
+	nw_cfi_free(cfi);
+	nw_image_free(image);
+	return 0;
+}
