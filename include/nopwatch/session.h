@@ -106,6 +106,29 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
  * dropped without a word: before this returns 0, not after.
  */
 int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error *err);
+/*
+ * The kernel itself looks out for spans that take at least so long, of an armed session: from the one event to the
+ * next hit of the other by the same thread, where a later start replaces an earlier one. These two events are not
+ * recorded any more; in their place there is a record for each such span, with the fields below at these offsets. It takes
+ * hist triggers and synthetic events (histogram.rst), and is 0, or -errno with everything as it was before.
+ */
+struct nw_span_watch {
+	const char *start, *end; /* names of the events */
+	uint16_t id;		 /* of the records */
+	uint32_t tid;		 /* offset of an s32, the thread by the kernel's number; */
+	uint32_t took,
+		at; /* of a u64, how long and when it ended, by the session's clock */
+};
+int nw_span_watch_begin(const struct nw_session *session,
+			const struct nw_armed_event *start,
+			const struct nw_armed_event *end, uint64_t least_ns,
+			struct nw_span_watch *out);
+/* How many ends there were, and how many hits it has not looked at, since a trigger has room for so many threads
+ * only. -errno: somebody has taken it away. */
+int nw_span_watch_check(const struct nw_session *session, const struct nw_span_watch *watch,
+			uint64_t *ends, uint64_t *dropped);
+/* The two events are recorded again, and nothing else is left. The session's end does not need it. */
+void nw_span_watch_end(const struct nw_session *session, struct nw_span_watch *watch);
 /* Stop recording, at once. The probes stay armed until nw_session_close(), which is what takes
  * time; what was recorded can still be read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

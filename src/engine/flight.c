@@ -168,6 +168,9 @@ static int look_out(struct nw_flight *f, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
+	const char *fell_back = nw_lookout_check_kernel(&f->lookout);
+	if (fell_back)
+		nw_run_notice(f->run, "%s", fell_back);
 	if (nw_run_asked_snapshot(f->run))
 		meet(f, now, now, "SIGUSR2");
 	ret = nw_health_check(&f->health, err);
@@ -407,13 +410,19 @@ static void drop_job(struct nw_flight *f, size_t index)
 }
 
 /* What became of it: a name that somebody else has taken meanwhile is left to him. */
-static void judge_writing(struct nw_flight *f, struct job *job, int code, uint64_t now)
+static void judge_writing(struct nw_flight *f, struct job *job, int status, uint64_t now)
 {
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
 	job->writer = 0;
 	if (code == EEXIST && name_job(f, job) == 0)
 		return;
 	job->again = now + RETRY_NS;
-	if (!job->told)
+	if (!job->told && !code)
+		tell(f,
+		     "'%s' is not written, since its writer was killed by signal %d: it stays in memory, and is tried again every 5 s",
+		     job->path, WTERMSIG(status));
+	else if (!job->told)
 		tell(f,
 		     "cannot write '%s': %s: it stays in memory, and is tried again every 5 s",
 		     job->path, nw_strerror(code));
@@ -438,9 +447,8 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 	}
 	if (waitpid(job->writer, &status, WNOHANG) != job->writer)
 		return 0;
-	int code = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
-	if (code) {
-		judge_writing(f, job, code, now);
+	if (status) {
+		judge_writing(f, job, status, now);
 		return 0;
 	}
 	tell_written(f, job);
@@ -495,6 +503,19 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+static void tell_way(const struct nw_run *run, const char *why_not)
+{
+	if (run->request->verbose && why_not)
+		nw_run_notice(
+			run,
+			"slow spans are looked out for by reading their two events: %s",
+			why_not);
+	else if (run->request->verbose)
+		nw_run_notice(
+			run,
+			"the kernel itself looks out for slow spans, by hist triggers");
+}
+
 /* CMD is not released before this returns: the first slow span is seen, too. */
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
@@ -502,6 +523,8 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 
 	f->layout = run->formats.page;
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
+	if (ret == 0 && f->options.until.span)
+		tell_way(run, nw_lookout_by_kernel(&f->lookout));
 	if (ret == 0)
 		ret = nw_recorder_begin(f->recorder, run, err);
 	f->kept = (struct nw_page_history){

@@ -97,7 +97,7 @@ static void take_span(void *arg, const struct nw_span_event *event)
 	if (event->moment != NW_SPAN_ENDS || !l->watched[event->span])
 		return;
 	l->spans++;
-	if (event->hit->time - event->start < l->until->least_ns)
+	if (event->latency < l->until->least_ns)
 		return;
 	const struct nw_seen_span seen = {
 		.name = l->measure.spans.item[event->span].name,
@@ -206,6 +206,7 @@ int nw_lookout_end(struct nw_lookout *l, struct nw_error *err)
 	if (l->ended || !l->run.begun)
 		return 0;
 	l->ended = true;
+	(void)nw_lookout_check_kernel(l);
 	return nw_run_end(&l->run, err);
 }
 

@@ -28,6 +28,10 @@ struct nw_lookout {
 	bool open, ended;
 	pid_t child;
 	uint64_t spans; /* that were looked at */
+	bool by_kernel; /* the kernel pairs, and records only spans that were so long */
+	bool fell_back; /* it did, until something went wrong */
+	struct nw_span_watch watch;
+	uint64_t checked; /* trace clock: when all was last seen to be well with it */
 	void (*seen)(void *arg, const struct nw_seen_span *span);
 	void *arg;
 };
@@ -37,6 +41,13 @@ int nw_lookout_open(struct nw_lookout *lookout, struct nw_run *run,
 		    const struct nw_until *until, struct nw_error *err);
 /* The run is armed: watch the same processes. */
 int nw_lookout_arm(struct nw_lookout *lookout, struct nw_run *run, struct nw_error *err);
+/*
+ * In the reader's place, let the kernel look out for the span, where it can and means the same by it: by hist triggers,
+ * a thread's start is one variable. The lookout is armed. Says why not, a sentence for -v; NULL: it does.
+ */
+const char *nw_lookout_by_kernel(struct nw_lookout *lookout);
+/* See whether it still does, and how many spans there were. Says why it has gone back to the reader; NULL: it has not. */
+const char *nw_lookout_check_kernel(struct nw_lookout *lookout);
 /* Look at what has come; seen() is told. */
 int nw_lookout_step(struct nw_lookout *lookout, struct nw_error *err);
 /* The same for the last time. */

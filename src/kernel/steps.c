@@ -171,7 +171,8 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 static bool takes_away(const struct nw_action *action)
 {
 	return action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
-	       (action->kind == NW_DO_APPEND && action->text[0] == '-');
+	       (action->kind == NW_DO_APPEND &&
+		(action->text[0] == '-' || action->text[0] == '!'));
 }
 
 enum {

@@ -20,6 +20,7 @@
 
 #include "event_list.h"
 #include "journal.h"
+#include "span_watch.h"
 
 /* What there is of a session. */
 struct survey {
@@ -127,6 +128,7 @@ int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left of %s: %s", s.group,
 			nw_strerror(-ret));
+	nw_span_watch_steps(fs, s.group, &s.events, out);
 	steps_disable(&s, out);
 	steps_instance(&s, out);
 	steps_delete(&s, out);
@@ -234,6 +236,7 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 		snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
 		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
 	}
+	nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
 	steps_disable(s, &disable);
 	steps_delete(s, &rest);
 	/* nothing is deleted that may still be enabled */

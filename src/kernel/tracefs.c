@@ -189,7 +189,8 @@ static int write_file(int dir, const char *file, const char *text, int flags)
 int nw_tracefs_write(int dir, const char *file, const char *text)
 {
 	/* Nobody may ever truncate the files that hold everybody's definitions. */
-	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events"))
+	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events") ||
+	    strstr(file, "synthetic_events"))
 		return -EPERM;
 	return write_file(dir, file, text, O_TRUNC);
 }

@@ -16,6 +16,7 @@ mkdir own && cp "$SERVER" own/server && SERVER=$PWD/own/server
 # What a session could leave behind, and what of others it could disturb.
 tracefs_state() {
   cat "$TRACEFS/uprobe_events"
+  cat "$TRACEFS/synthetic_events" 2>/dev/null
   ls "$TRACEFS/instances"
   ls -A /run/nopwatch 2>/dev/null
   cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \

@@ -1,0 +1,99 @@
+# record --until when the disk is full, slow or gone, and nopwatch is ended meanwhile: what was promised is there.
+. "$(dirname "$0")/../lib/kernel.sh"
+. "$TESTS_LIB/flight.sh"
+
+mkdir small && mount -t tmpfs -o size=64k none small || skip_all "cannot mount a tmpfs"
+trap 'kill_jobs; umount "$TEST_DIR/small" 2>/dev/null' EXIT
+
+# ---- a full disk, and a second match meanwhile
+
+"$NOPWATCH" record --until 'request > 50ms' --times 2 -b 16M -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+run=$!
+wait_for grep -q 'cannot write' said
+has "a full disk is said" "$(cat said)" "cannot write 'small/full.dat': No space left on device: it stays in memory, and is tried again every 5 s"
+is "and nothing half done is there" "$(ls -A small)" ""
+wait_for grep -q 'slow 15000' told
+mount -o remount,size=64m small
+wait $run
+is "with room, all is written" "$? $(ls small | tr '\n' ' ')" "0 full-2.dat full.dat "
+ok "the first is whole" whole small/full.dat 0 5000
+ok "and the second, which was met meanwhile" whole small/full-2.dat 0 10000
+rm small/*
+rm said # not to be taken for what the next one says
+mount -o remount,size=64k small
+"$NOPWATCH" record --until 'request > 50ms' -o small/full.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+run=$!
+wait_for grep -q 'cannot write' said
+kill $run
+wait $run
+is "who cannot wait is told that it failed" "$? $(tail -n 1 said)" "1 nopwatch: cannot write the recording: No space left on device"
+is "and there is nothing" "$(ls -A small)" ""
+
+# ---- a slow disk: what is written is there when the file `hold` has gone, and not before
+
+cat >slow.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+int fsync(int fd)
+{
+	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+	for (; access("hold", F_OK) == 0; usleep(1000))
+		if (access("writing", F_OK) != 0)
+			symlink("now", "writing");
+	return real(fd);
+}
+C
+if ! gcc -shared -fPIC -o slow.so slow.c -ldl 2>err; then
+  skip "a slow disk" "no compiler"
+  unchanged
+  finish
+fi
+
+# begin_slow TIMES: the first recording is being written, and a second slow request has been seen meanwhile
+begin_slow() {
+  rm -rf writing out said told
+  mkdir out
+  touch hold
+  ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/slow.so "$NOPWATCH" record --until 'request > 50ms' --keep 400ms \
+    --times "$1" -b 16M -o out/slow.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+  run=$!
+  wait_for test -L writing
+  wait_for grep -q 'slow 10000' told
+  sleep 1
+  is "nothing is there before all of it is" "$(ls -A out)" ""
+}
+
+begin_slow 2
+rm hold
+wait $run
+is "a slow disk, and a second match meanwhile" "$? $(ls out | tr '\n' ' ')" "0 slow-2.dat slow.dat "
+ok "the first is whole" whole out/slow.dat 0.4 5000
+ok "and the second" whole out/slow-2.dat 0.4 10000
+readable out/slow.dat 5000
+readable out/slow-2.dat 10000
+
+begin_slow 0
+kill $run
+sleep 0.3
+ok "SIGTERM waits for what is being written" kill -0 $run
+rm hold
+wait $run
+is "and for what was met by then" $? 0
+ok "the first is whole after SIGTERM" whole out/slow.dat 0.4 5000
+ok "and the second after SIGTERM" whole out/slow-2.dat 0.4 10000
+is "nothing else was made" "$(find out -type f ! -name 'slow*.dat' | wc -l)" 0
+readable out/slow.dat 5000
+readable out/slow-2.dat 10000
+
+begin_slow 2
+kill -9 "$(pgrep -P $run -x nopwatch)"
+rm hold
+wait $run
+is "a writer that is killed" "$? $(ls out | tr '\n' ' ')" "0 slow-2.dat slow.dat "
+has "which is said" "$(cat said)" "^nopwatch: 'out/slow.dat' is not written, since its writer was killed by signal 9: it stays in memory"
+ok "the first is written all the same" whole out/slow.dat 0.4 5000
+ok "and the second behind it" whole out/slow-2.dat 0.4 10000
+
+unchanged
+finish
