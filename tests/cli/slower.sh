@@ -27,8 +27,8 @@ for line in open("events"):
         if row["time_ns"] - start["time_ns"] >= 1000000:
             want.append((name, start["time_ns"], row["time_ns"], start["args"], row["args"], start["cpu"],
                          row["cpu"], row["tid"], row["pid"], row["comm"]))
-got = [(s["span"], s["start_ns"], s["time_ns"], s["start"]["args"], s["end"]["args"], s["start"]["cpu"],
-        s["end"]["cpu"], s["tid"], s["pid"], s["comm"])
+got = [(s["span"], s["start_ns"], s["time_ns"], s["args"]["start"], s["args"]["end"], s["start"]["cpu"],
+        s["cpu"], s["tid"], s["pid"], s["comm"])
        for s in map(json.loads, open("slow")) if s["type"] == "slow"]
 assert want and got == want, (len(got), len(want), got[:2], want[:2])
 PY

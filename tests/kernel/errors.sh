@@ -52,6 +52,7 @@ echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
 kill $pid
 
 # the journal's directory is not ours alone
+rm -f /run/nopwatch/hit.cost && rmdir /run/nopwatch 2>/dev/null
 if [ ! -e /run/nopwatch ]; then
   mkdir -m 777 /run/nopwatch
   said=$("$NOPWATCH" stat -d 1 "$spec" 2>&1)

@@ -3,12 +3,13 @@
 # shellcheck source=../lib/page.sh
 . "$TESTS_LIB/page.sh"
 
-# Which of our events are enabled: "1" or "0" a line.
+# enabled PID: which of a session's events are enabled: "1" or "0" a line. Each instance has the events of all sessions,
+# those of others disabled.
 enabled() {
-  cat "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/e*_*/enable
+  cat "$TRACEFS"/instances/nopwatch_"$1"_*/events/nopwatch_"$1"_*/e*_*/enable
 }
 some_disabled() {
-  enabled | grep -q '^0' && enabled | grep -q '^1'
+  enabled "$1" | grep -q '^0' && enabled "$1" | grep -q '^1'
 }
 
 # requests come by the thousand a second
@@ -35,7 +36,7 @@ wait $server 2>/dev/null
 "$PROGRAMS/counter" 20000 5000 >/dev/null & counter=$!
 begun $counter "$PROGRAMS/counter"
 "$NOPWATCH" stat -j 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -o out.json 2>said & stat=$!
-ok "its event is disabled, others stay enabled" wait_for some_disabled
+ok "its event is disabled, others stay enabled" wait_for some_disabled $stat
 kill -INT $stat
 wait $stat
 is "it ends as ever" $? 0

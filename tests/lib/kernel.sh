@@ -18,7 +18,7 @@ tracefs_state() {
   cat "$TRACEFS/uprobe_events"
   cat "$TRACEFS/synthetic_events" 2>/dev/null
   ls "$TRACEFS/instances"
-  ls -A /run/nopwatch 2>/dev/null
+  ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
   cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
     "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
   cat /sys/kernel/rcu_expedited 2>/dev/null

@@ -11,6 +11,15 @@ same_as_said() { # WHAT TRACE SAID [TYPES]
   ok "$1" "$VM/same" "$2" "$3" "${4:-}"
 }
 
+# For tests/vm/table: what features says; of what --states tries, what it has found.
+vm_said() {
+  local lacks=none
+  cat uname
+  if grep -q 'feature stack_trigger' states.err; then lacks=stack_trigger; fi
+  if [ "$(cat states.shifted)" = 1 ]; then lacks="$lacks\\|switch_state"; fi
+  sed "s/^\\(\\($lacks\\) *\\)yes/\\1no /" features
+}
+
 vm_boot() { # KERNEL
   local kernel=$1 arch=${1%%-*} whole='' why
   [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "kernel $kernel has not been fetched (make vm-kernels)"
@@ -27,7 +36,7 @@ vm_boot() { # KERNEL
   # what takes long, on one architecture only
   if [ "$arch" = amd64 ] || [ -n "${ALL:-}" ]; then whole=nw_whole; fi
   [ -z "${ALL:-}" ] || whole="$whole nw_all"
-  VM_ARGS="${VM_ARGS:-} $whole" "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
+  VM_ARGS="${VM_ARGS:-} $whole ${VM_PART:+part=$VM_PART}" "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
   2) skip_all "$(cat "$TEST_DIR/why")" ;;
@@ -38,7 +47,7 @@ vm_boot() { # KERNEL
     ;;
   esac
   cd "$TEST_DIR" || exit 1
-  [ ! -s features ] || cat uname features >"$VM/../../build/vm/$kernel/said" # for tests/vm/table
+  [ ! -s features ] || vm_said >"$VM/../../build/vm/$kernel/said"
 }
 
 vm_check_summaries() {
@@ -59,6 +68,32 @@ vm_check_summaries() {
     ok "and are there" grep -q mine used.trace
   fi
   holds "a program whose file was replaced" replaced "last['causes'] == ['file-replaced']"
+}
+
+# --stack: /tower's calls are known. Where nobody here knows how callers are found, or nothing of a stack can be
+# fetched, that is said.
+vm_check_stacks() {
+  if [[ $(cut -d ' ' -f 1 uname) = 3.1[0-3].* ]]; then
+    has "--stack is refused" "$(cat stack.status) $(cat stack.err)" "^1 nopwatch: --stack: this kernel's probes only read registers"
+    return
+  fi
+  case $(cut -d ' ' -f 2 uname) in
+  x86_64 | i?86 | aarch64) ;;
+  *)
+    is "--stack is refused" "$(cat stack.status) $(cat stack.err)" \
+      "1 nopwatch: --stack: callers are found from uprobes and USDT probes on x86-64, i386 and arm64; none of these is one"
+    return
+    ;;
+  esac
+  holds "--stack: who called, of each hit" stack.json "[[t.split('+0x')[0] for t in row['stack'] if 'start' not in t] \
+    for row in of('event')[:2]] == [['leaf'] + ['down'] * 12 + ['begin', 'main']] * 2"
+  holds "through the C library, too" stack.json "[(t[0], t[1], 'main' in t) for row in of('event')[2:] \
+    for t in [[t.split('+0x')[0] for t in row['stack']]]] == [('leaf', 'compare', True)]"
+  holds "up to the first one" stack.json \
+    "all(row['stack'][-1].startswith('_start+') and 'cut' not in row for row in of('event'))"
+  holds "of calls that return probes stand between" stack_func.json "sorted((row['count'], \
+    len([t for t in row['stack'] if t.startswith('down')]), row.get('cut')) for row in of('stack')) == \
+    [(5, i, None) for i in range(1, 7)]"
 }
 
 vm_check_script() {
@@ -198,6 +233,7 @@ vm_check() { # KERNEL
     "[probe('values:' + name)['hits'] for name in ('ints', 'text', 'globals', 'many')] == [100] * 4"
 
   vm_check_summaries
+  vm_check_stacks
   vm_check_script
 
   # and by another machine: this one
@@ -261,6 +297,8 @@ vm_check() { # KERNEL
       comment "instances beside a reader, and their KiB: $(cat beside_kib)"
     fi
   fi
+  vm_check_states
+  vm_check_flight "$1"
   [ ! -f flat.status ] || vm_check_whole
   is "tracefs is as it was" "$(cat after)" "$(cat before)"
   is "the kernel did not complain" "$(cat dmesg)" ""
@@ -271,5 +309,11 @@ vm_test() { # KERNEL
   local row
   row=$("$VM/../../scripts/static" --row "${1%%-*}")
   static_check nopwatch "$VM/../../build/static/nopwatch-${row%% *}"
-  vm_check "$1"
+  if [ -z "${VM_PART:-}" ]; then
+    vm_check "$1"
+    return
+  fi
+  "vm_check_$VM_PART" "$1"
+  is "tracefs is as it was" "$(cat after)" "$(cat before)"
+  is "the kernel did not complain" "$(cat dmesg)" ""
 }
