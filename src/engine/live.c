@@ -400,6 +400,8 @@ static void close_live(struct nw_run *run, int ret)
 		close(*fd);
 	nw_vec_free(&run->fds);
 	nw_vec_free(&run->cpus);
+	/* before its probes go: on s390x and 32-bit ARM, who hits one in that moment is killed (feature disarm_safe) */
+	nw_child_stop(&run->child);
 	int closed = nw_session_close(run->session, &left);
 	run->session = NULL;
 	nw_tracefs_close(&run->fs);
@@ -409,7 +411,6 @@ static void close_live(struct nw_run *run, int ret)
 	}
 	if (result->reason == NW_END_COMMAND)
 		result->command_status = run->child.status;
-	nw_child_stop(&run->child);
 }
 
 /* ---- the beginning ------------------------------------------------------------------- */

@@ -131,6 +131,13 @@ is "disarm_safe: not where it is safe" "$(attached '' -p $pid)" ""
 is "disarm_safe: not of a command" "$(attached -disarm_safe -- "$SERVER" -t 1 -n 20)" ""
 kill $pid
 wait $pid 2>/dev/null
+# nor of one that is ended: when it is told to, its probes are still there
+cat >ended.sh <<'P'
+trap 'grep -c :nopwatch_ "$1/uprobe_events" >seen; exit' TERM
+while :; do sleep 0.05; done
+P
+"$NOPWATCH" stat -q -d 0.5 "usdt:$SERVER:myserver:parse__*" -- bash ended.sh "$TRACEFS" >/dev/null 2>&1
+ok "a command that is ended has ended before its probes go" [ "$(cat seen)" -gt 0 ]
 
 # features: what was tried
 "$NOPWATCH" features -j -o features.json
