@@ -28,7 +28,9 @@ evil='</script><img src=x onerror="document.title=`HACKED`">'
 
 cat >load.sh <<P
 pgbench -n -c 4 -j 2 -t 300
+pgbench -n -S -c 1 -R 200 -T 1 &
 psql -q -c "select pg_sleep(0.8), '$evil'"
+wait
 P
 "$NOPWATCH" record -q "$spec:query__start(sql:string)" "$spec:query__done(sql:string)" -o rec.dat -- \
   bash load.sh >/dev/null 2>&1
