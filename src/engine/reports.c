@@ -168,6 +168,9 @@ static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err
 {
 	struct nw_reports *r = arg;
 
+	if (r->options.format
+		    ->only_stacks) /* which the last report counts: once is enough */
+		return 0;
 	if (!is_live(r) || r->output.text.len < MOST_KEPT)
 		nw_output_slow(&r->output, slow);
 	else

@@ -2,6 +2,8 @@
 /*
  * Stacks as tools that draw flame graphs read them (flamegraph.pl's "folded" lines): "main;f;g COUNT", a line a
  * stack, the first function first. Where there are several probes or spans, each is a function that calls all of its own.
+ * There is no header, and a line that is none would be taken for damage: so it is that function, "NAME (net)", by which
+ * spans tell that they were picked by net latencies.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,12 +11,13 @@
 
 #include "stacks.h"
 
+/* owner: what calls all of them, or NULL */
 static void write_line(const struct nw_stacks *stacks, uint32_t number, const char *owner,
-		       uint64_t count, struct nw_buf *out)
+		       bool net, uint64_t count, struct nw_buf *out)
 {
 	if (owner) {
 		nw_stack_fold_name(owner, out);
-		nw_buf_addc(out, ';');
+		nw_buf_adds(out, net ? " (net);" : ";");
 	}
 	nw_stack_fold(stacks, number, out);
 	nw_buf_printf(out, " %" PRIu64 "\n", count);
@@ -34,7 +37,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	if (line->stacks && line->hit->callers)
 		write_line(line->stacks, line->hit->callers,
-			   several(line->selection) ? line->probe->label : NULL, 1,
+			   several(line->selection) ? line->probe->label : NULL, false, 1,
 			   &output->text);
 }
 
@@ -44,8 +47,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 
 	if (stack)
 		write_line(slow->stacks, stack,
-			   several(slow->selection) ? slow->span->name : NULL, 1,
-			   &output->text);
+			   slow->net || several(slow->selection) ? slow->span->name : NULL,
+			   slow->net, 1, &output->text);
 }
 
 static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
@@ -55,12 +58,13 @@ static void owner_lines(const struct nw_report *report, const struct nw_stack_ow
 	nw_stack_rows rows = {0};
 
 	out->failed |= nw_report_stack_owners(report, &owners) < 0;
-	bool prefix = owners.count > 1;
+	bool net = report->net && of->span;
+	bool prefix = net || owners.count > 1;
 	nw_vec_free(&owners);
 	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
 	nw_vec_each (&rows, row)
-		write_line(report->stacks, row->stack, prefix ? of->name : NULL, row->count,
-			   out);
+		write_line(report->stacks, row->stack, prefix ? of->name : NULL, net,
+			   row->count, out);
 	nw_vec_free(&rows);
 }
 

@@ -123,7 +123,8 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	nw_json_close(json, '}');
 }
 
-/* "stack": who called, the function that was hit first; "cut": why there is no more, unless it is all. */
+/* "stack": who called, the function that was hit first; "stack_cut": why there is no more, unless it is all ("cut" is
+ * what the arguments' mark is called). */
 static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 			struct nw_json *json)
 {
@@ -136,7 +137,7 @@ static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 	}
 	nw_json_close(json, ']');
 	if (stack.end != NW_STACK_WHOLE)
-		nw_json_key_text(json, "cut", nw_stack_end_words[stack.end]);
+		nw_json_key_text(json, "stack_cut", nw_stack_end_words[stack.end]);
 }
 
 static void event(struct nw_output *output, const struct nw_event_line *line)

@@ -300,8 +300,18 @@ static void show_nested(const struct subject *s, const struct nw_span_row *row,
 	counter("nested_spans", s, row->nested, out);
 }
 
-static const char net_help[] =
-	"From the start of a span to its end, net of what the probes themselves have cost.";
+/* These are times, whose `help` goes on: with --net they are net. */
+static bool is_net(show_span *show)
+{
+	return show == show_latency || show == show_states;
+}
+
+static const char *help_end(const struct nw_report *report, show_span *show)
+{
+	return !is_net(show) ? ""
+	       : report->net ? ", net of what the probes themselves have cost."
+			     : ".";
+}
 
 static const struct {
 	const char *name, *type, *unit, *help;
@@ -312,7 +322,7 @@ static const struct {
 	{"gap_seconds", "histogram", "seconds", "From one hit of a probe to the next.",
 	 show_gap, NULL},
 	{"arg", "histogram", NULL, "Values of an argument.", show_args, NULL},
-	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end.",
+	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end",
 	 NULL, show_latency},
 	{"probe_cost_seconds", "counter", "seconds",
 	 "What the probes themselves have added to spans.", NULL, show_cost},
@@ -320,7 +330,7 @@ static const struct {
 	 "Spans for which the probes cost more than they took: they count as 0.", NULL,
 	 show_clamped},
 	{"state_seconds", "histogram", "seconds",
-	 "How long the thread of a span was in a state.", NULL, show_states},
+	 "How long the thread of a span was in a state", NULL, show_states},
 	{"unsplit_spans", "counter", NULL,
 	 "Spans that were measured, but what their threads did is not known.", NULL,
 	 show_unsplit},
@@ -386,13 +396,14 @@ static void report(struct nw_output *output, const struct nw_report *report)
 			show_probes(report, families[i].probe, &samples);
 		else
 			show_spans(report, families[i].span, &samples);
-		bool net = report->net && families[i].span == show_latency;
+		nw_cleanup(nw_free_ptr) char *help = nw_text(
+			"%s%s", families[i].help, help_end(report, families[i].span));
 		if (samples.len) {
 			family(report, families[i].name, families[i].type, families[i].unit,
-			       net ? net_help : families[i].help, out);
+			       help ? help : "", out);
 			nw_buf_add(out, samples.data, samples.len);
 		}
-		out->failed |= samples.failed;
+		out->failed |= samples.failed || !help;
 		nw_buf_free(&samples);
 	}
 	if (report->has_filter) {

@@ -239,7 +239,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	line_start(time, slow->ended, slow->task, out);
 	nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
 	nw_duration_text(slow->latency, latency);
-	nw_buf_printf(out, " %s", latency);
+	nw_buf_printf(out, slow->net ? " %s net" : " %s", latency);
 	if (slow->percentile > 0) {
 		nw_duration_text(slow->least, least);
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);

@@ -83,6 +83,42 @@ has "OpenMetrics" "$("$NOPWATCH" report -f openmetrics --net trace.dat)" "^# HEL
 has "the page" "$("$NOPWATCH" report -f html --net trace.dat)" '"net":true'
 "$NOPWATCH" trace -f perfetto --net -o net.pf --from trace.dat
 ok "the timeline, at each span" grep -aq net_ns net.pf
+# A recording in which hits cost nothing: what --net then changes is what says that latencies are net. With stacks and states, so
+# that each format has all that it can show.
+"$NOPWATCH" record -q --stack --states -o all.dat 'nested:outer__start(n)' nested:outer__done -- "$nested" 10 >/dev/null 2>err
+LC_ALL=C perl -pe 's/^(hit_cost [0-9]+ )([0-9 ]+)$/$1 . $2 =~ tr,0-9,0,r/e' all.dat >free.dat # as long as before
+is "(hits cost nothing)" "$(grep -ac '^hit_cost [0-9]* 0* 0*$' free.dat)" "$(grep -ac '^hit_cost ' all.dat)"
+says_net() { # WHAT FORMAT COMMAND...
+  local what=$1
+  shift
+  "$@" >gross.out 2>err
+  "$@" --net >net.out 2>>err
+  is "$what: takes --net" "$?" 0
+  # the page has its command
+  diff -a gross.out <(LC_ALL=C sed 's/ --net//' net.out) | grep -a '^>' >says.out
+  ok "$what: says it" grep -Eaq '(^|[^a-z])net([^a-z]|$)' says.out
+}
+for format in $("$NOPWATCH" __complete report -f '' | cut -f1); do
+  slower="--slower 1ns"
+  # some have no place for single spans
+  # shellcheck disable=SC2086
+  "$NOPWATCH" report -f "$format" $slower free.dat >/dev/null 2>&1 || slower=
+  # shellcheck disable=SC2086
+  says_net "report -f $format" "$NOPWATCH" report -f "$format" $slower free.dat
+done
+for format in $("$NOPWATCH" __complete trace -f '' | cut -f1); do
+  slower="--slower 1ns"
+  [ "$format" != perfetto ] || slower= # draws all of them
+  # shellcheck disable=SC2086
+  says_net "trace -f $format" "$NOPWATCH" trace -f "$format" $slower --from free.dat
+done
+"$NOPWATCH" report -j --net --slower 1ns free.dat >net.json
+holds "each line that has a latency says so by itself" net.json \
+  "all(row['net'] for row in rows if 'latency_ns' in row) and len(of('slow')) > 0 and len(of('span')) > 0"
+"$NOPWATCH" report --net --slower 1ns free.dat >net.txt
+is "so do lines of slow spans" "$(grep -c 'nested:outer [0-9.]*[num]*s net' net.txt)" "$(j net.json "len(of('slow'))")"
+is "folded lines count a slow span once" "$("$NOPWATCH" report -f folded --slower 1ns free.dat | awk '{ n += $NF } END { print n }')" \
+  "$(j net.json "len(of('slow'))")"
 is "nobody says it who was not asked" "$("$NOPWATCH" report -j trace.dat | grep -c '"net"')" 0
 
 # the parts of a span still add up to what is left

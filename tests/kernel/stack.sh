@@ -23,7 +23,7 @@ for row in got:
     at = names.index("main")
     expected = want if "inlined" in words else [name for name in want if name != "between"]
     assert names[:at + 1] == expected, (names, expected)
-    assert names[-1] == "_start" and "cut" not in row, row
+    assert names[-1] == "_start" and "stack_cut" not in row, row
     for word in words:
         assert any(word in text for text in row["stack"]), (word, row["stack"])
 PY
@@ -60,7 +60,7 @@ else
   "$NOPWATCH" trace -j --stack "uprobe:$PWD/tower:leaf" -- ./tower 12 2 >tower.json
   holds "a program of 32 bits has exactly these" tower.json "[[t.split('+0x')[0] for t in row['stack'] if 'start' not in t] \
     for row in of('event')[:2]] == [['leaf'] + ['down'] * 12 + ['begin', 'main']] * 2"
-  holds "from the first one on" tower.json "all(row['stack'][-1].startswith('_start+') and 'cut' not in row for row in of('event'))"
+  holds "from the first one on" tower.json "all(row['stack'][-1].startswith('_start+') and 'stack_cut' not in row for row in of('event'))"
 fi
 
 # ---- a span's, and a return probe's place on the stack ------------------------------------
@@ -68,7 +68,7 @@ fi
 holds "calls of a function that calls itself: six stacks" span.json "sorted((row['count'], len(row['stack'])) \
   for row in of('stack') if row['span'] == 'down') == sorted((5, len(of('stack')[0]['stack']) - \
   len([t for t in of('stack')[0]['stack'] if t.startswith('down')]) + i) for i in range(1, 7))"
-holds "none is cut off, though return probes stand between them" span.json "not any('cut' in row for row in of('stack'))"
+holds "none is cut off, though return probes stand between them" span.json "not any('stack_cut' in row for row in of('stack'))"
 "$NOPWATCH" stat --stack "func:$PWD/plain:down" -- ./plain 6 5 >span.txt
 has "as a tree" "$(cat span.txt)" '^STACKS of down \(6 different\)'
 has "where it forks, how many go on" "$(cat span.txt)" '^ +25 +83\.3% +[0-9.]+[mu]?s +down$'

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 }
 C
 gcc -O1 -g parity.c -o parity
-in_part="[row for row in of('event') if row['args']['n'] is None or 'cut' in row]"
+in_part="[row for row in of('event') if row['args']['n'] is None or 'stack_cut' in row]"
 whole="[row for row in of('event') if row not in $in_part]"
 "$NOPWATCH" record -q -b 64K --stack --stack-size 8K -o part.dat "uprobe:$PWD/parity:leaf(n:s64)" -- ./parity 3000
 "$NOPWATCH" trace -j --from part.dat >part.json 2>err

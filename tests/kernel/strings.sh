@@ -62,6 +62,8 @@ has "an empty string is one" "$(cat text)" 's="" len=0'
 has "a cut one has an ellipsis" "$(cat text)" 'uvwxyzabcdefghijklmnopqrstuv"\.\.\. len=257'
 "$NOPWATCH" trace -j --string-size 16 "$spec" --filter 's == "abcdefghijklmnop"' -o out.json -- "$edges"
 holds "a cut string compares by its beginning" out.json "min(e['args']['len'] for e in of('event')) == 16 and max(e['args']['len'] for e in of('event')) == 10000"
+"$NOPWATCH" trace -j --stack --stack-size 64 --string-size 16 "$spec" -o out.json -- "$edges"
+holds "a stack that is cut off does not take that key" out.json "any(e.get('cut') == ['s'] and 'stack_cut' in e for e in of('event'))"
 "$NOPWATCH" stat -j --string-size 16 "$spec" --by s -o out.json -- "$edges"
 holds "and groups by it, marked" out.json \
   "{'', 'NULL', '(fault)', 'a', 'abcdefg', 'abcdefghijklmnop...'} <= {r['group'] for r in of('probe')}"

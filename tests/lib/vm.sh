@@ -90,9 +90,9 @@ vm_check_stacks() {
   holds "through the C library, too" stack.json "[(t[0], t[1], 'main' in t) for row in of('event')[2:] \
     for t in [[t.split('+0x')[0] for t in row['stack']]]] == [('leaf', 'compare', True)]"
   holds "up to the first one" stack.json \
-    "all(row['stack'][-1].startswith('_start+') and 'cut' not in row for row in of('event'))"
+    "all(row['stack'][-1].startswith('_start+') and 'stack_cut' not in row for row in of('event'))"
   holds "of calls that return probes stand between" stack_func.json "sorted((row['count'], \
-    len([t for t in row['stack'] if t.startswith('down')]), row.get('cut')) for row in of('stack')) == \
+    len([t for t in row['stack'] if t.startswith('down')]), row.get('stack_cut')) for row in of('stack')) == \
     [(5, i, None) for i in range(1, 7)]"
 }
 
