@@ -9,7 +9,7 @@ ALL="usdt:$RARE:rare:*"
 whole() {
   local file=$1 keep=$2 slow=() id
   shift 2
-  for id; do slow+=("$(awk -v id="$id" '$1 == "slow" && $2 == id { print $2 "," $3 "," $4 }' told)"); done
+  for id; do slow+=("$(awk -v id="$id" '$1 == "slow" && $2 == id { print $2 "," $3 "," $4 "," $5 }' told)"); done
   "$NOPWATCH" trace -q -j --from "$file" >whole.json && "$TESTS_LIB/whole" whole.json "$keep" "${slow[@]}"
 }
 

@@ -126,7 +126,7 @@ vm_check_whole() {
 flight_whole() {
   local span=
   if [ -n "${4:-}" ]; then
-    grep -q '^mono *yes' features && span=$(awk -v id="$4" '$1 == "slow" && $2 == id { print "," $3 "," $4 }' "${5:-flight}")
+    grep -q '^mono *yes' features && span=$(awk -v id="$4" '$1 == "slow" && $2 == id { print "," $3 "," $4 "," $5 }' "${5:-flight}")
     span=$4${span:-,0,9999999999999999999}
   fi
   # shellcheck disable=SC2086 # none, or one

@@ -4,7 +4,8 @@
  * rare:step(id) and rare:request__done(id); every EVERYth takes MS milliseconds between the step and its end. PAUSE_US: of
  * sleep before each, 0: none.
  *
- * Of each slow one it prints "slow ID START END", of CLOCK_MONOTONIC in nanoseconds, taken outside of the probes; and
+ * Of each slow one it prints "slow ID START END GAP", of CLOCK_MONOTONIC in nanoseconds, taken outside of the probes, GAP: the
+ * longest time so far from one request's beginning to the next one's, slow ones left out (a busy machine makes it wait); and
  * "done REQUESTS" at the end.
  */
 #include <stdio.h>
@@ -43,17 +44,24 @@ int main(int argc, char **argv)
 		return 2;
 	long requests = atol(argv[1]), every = atol(argv[2]), ms = atol(argv[3]);
 	long pause = atol(argv[4]);
+	long long before = now(), gap = 0;
 
 	for (long id = 1; id <= requests; id++) {
-		if (pause)
+		if (pause) {
 			nap(pause * 1000LL);
+			long long begins = now();
+			if (begins - before > gap)
+				gap = begins - before;
+			before = begins;
+		}
 		if (id % every) {
 			request(id, 0);
 			continue;
 		}
 		long long start = now();
 		request(id, ms);
-		printf("slow %ld %lld %lld\n", id, start, now());
+		before = now();
+		printf("slow %ld %lld %lld %lld\n", id, start, before, gap);
 		fflush(stdout);
 	}
 	printf("done %ld\n", requests);
