@@ -21,6 +21,10 @@
 #define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
 #define nw_must_check	     __attribute__((warn_unused_result))
 #define nw_likely(cond)	     __builtin_expect(!!(cond), 1)
+
+/* A message about one or many, each a whole sentence that can be searched for; both take the same arguments. */
+#define nw_plural(count, one, many) ((count) == 1 ? (one) : (many))
+
 /* A function that the hot path seldom calls, and one that it almost never calls: their
  * registers are not saved on its way. */
 #define nw_apart	  __attribute__((noinline))

@@ -5,14 +5,22 @@
 static int print(const struct nw_args *args, const struct nw_clean_report *report)
 {
 	if (!args->quiet)
-		printf("%u dead session%s removed, %u living left alone\n", report->removed,
-		       report->removed == 1 ? "" : "s", report->living);
+		printf(nw_plural(report->removed,
+				 "%u dead session removed, %u living left alone\n",
+				 "%u dead sessions removed, %u living left alone\n"),
+		       report->removed, report->living);
 	if (!args->quiet && report->persistent)
-		printf("%zu event%s made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n",
-		       report->persistent, report->persistent == 1 ? "" : "s");
+		printf(nw_plural(
+			       report->persistent,
+			       "%zu event made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n",
+			       "%zu events made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n"),
+		       report->persistent);
 	if (!args->quiet && report->waiting)
-		printf("%u empty instance%s cannot be removed while somebody reads a trace_pipe: whatever runs later does it\n",
-		       report->waiting, report->waiting == 1 ? "" : "s");
+		printf(nw_plural(
+			       report->waiting,
+			       "%u empty instance cannot be removed while somebody reads a trace_pipe: whatever runs later does it\n",
+			       "%u empty instances cannot be removed while somebody reads a trace_pipe: whatever runs later does it\n"),
+		       report->waiting);
 	nw_vec_each (&report->orphans, name)
 		nw_note("%s has no journal: perhaps it belongs to a session in a container (remove it with --force)",
 			*name);

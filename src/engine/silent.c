@@ -98,29 +98,40 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 {
 	const struct nw_probe *p = run->result->selection.probes.item[probe];
 	bool returns = p->points.count && p->points.item[0].is_return;
-	const char *s = hits == 1 ? "" : "s";
 	int ret;
 
 	if (returns && run->result->restricted)
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_FILTERED,
-			"the kernel counted %ju call%s in the whole system, but recorded no return of the traced processes",
-			hits, s);
+			nw_plural(
+				hits,
+				"the kernel counted %ju call in the whole system, but recorded no return of the traced processes",
+				"the kernel counted %ju calls in the whole system, but recorded no return of the traced processes"),
+			hits);
 	else if (returns)
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_NOT_RECORDED,
-			"the kernel counted %ju call%s in the whole system, but recorded no return",
-			hits, s);
+			nw_plural(
+				hits,
+				"the kernel counted %ju call in the whole system, but recorded no return",
+				"the kernel counted %ju calls in the whole system, but recorded no return"),
+			hits);
 	else if (run->result->restricted)
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_FILTERED,
-			"the kernel counted %ju hit%s in the whole system, but recorded none of the traced processes",
-			hits, s);
+			nw_plural(
+				hits,
+				"the kernel counted %ju hit in the whole system, but recorded none of the traced processes",
+				"the kernel counted %ju hits in the whole system, but recorded none of the traced processes"),
+			hits);
 	else
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_NOT_RECORDED,
-			"the kernel counted %ju hit%s in the whole system, but recorded none",
-			hits, s);
+			nw_plural(
+				hits,
+				"the kernel counted %ju hit in the whole system, but recorded none",
+				"the kernel counted %ju hits in the whole system, but recorded none"),
+			hits);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 

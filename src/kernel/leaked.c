@@ -205,13 +205,19 @@ static int check_site(const struct nw_uprobe_event *event, const struct nw_defin
 	if (seen.armed)
 		return nw_strings_addf(
 			stuck,
-			"a breakpoint stays at %s+0x%jx in %u process%s: another tool's, or left by a nopwatch that was killed (dmesg: 'leaking uprobe')",
-			image->path, point.offset, seen.armed, seen.armed == 1 ? "" : "es");
+			nw_plural(
+				seen.armed,
+				"a breakpoint stays at %s+0x%jx in %u process: another tool's, or left by a nopwatch that was killed (dmesg: 'leaking uprobe')",
+				"a breakpoint stays at %s+0x%jx in %u processes: another tool's, or left by a nopwatch that was killed (dmesg: 'leaking uprobe')"),
+			image->path, point.offset, seen.armed);
 	if (site->ref_ctr && raised)
 		return nw_strings_addf(
 			stuck,
-			"the semaphore of %s+0x%jx stays raised in %u process%s: another tool's, or left by a nopwatch that was killed",
-			image->path, point.offset, raised, raised == 1 ? "" : "es");
+			nw_plural(
+				raised,
+				"the semaphore of %s+0x%jx stays raised in %u process: another tool's, or left by a nopwatch that was killed",
+				"the semaphore of %s+0x%jx stays raised in %u processes: another tool's, or left by a nopwatch that was killed"),
+			image->path, point.offset, raised);
 	return 0;
 }
 

@@ -83,8 +83,11 @@ void nw_check_process(struct judge *judge)
 		nw_pass(judge, "it has other mounts or another root than we");
 	if (process->children.count)
 		nw_pass(judge,
-			"it has %zu child%s, which a filter on its number leaves out",
-			process->children.count, process->children.count == 1 ? "" : "ren");
+			nw_plural(
+				process->children.count,
+				"it has %zu child, which a filter on its number leaves out",
+				"it has %zu children, which a filter on its number leaves out"),
+			process->children.count);
 }
 
 void nw_check_bits(struct judge *judge)
@@ -226,8 +229,10 @@ void nw_check_mapping(struct judge *judge)
 	if (!mapping || !facts->path)
 		return;
 	if (mapping->mapped) {
-		nw_pass(judge, "%u of %u process%s map this very file", mapping->mapped,
-			mapping->processes, mapping->processes == 1 ? "" : "es");
+		nw_pass(judge,
+			nw_plural(mapping->processes, "%u of %u process map this very file",
+				  "%u of %u processes map this very file"),
+			mapping->mapped, mapping->processes);
 		return;
 	}
 	if (mapping->other) {
@@ -241,11 +246,16 @@ void nw_check_mapping(struct judge *judge)
 		else
 			blame_same_name(judge);
 	} else if (mapping->unreadable && facts->process) {
-		nw_unknown(judge, "the mappings of %u process%s may not be read",
-			   mapping->unreadable, mapping->unreadable == 1 ? "" : "es");
+		nw_unknown(judge,
+			   nw_plural(mapping->unreadable,
+				     "the mappings of %u process may not be read",
+				     "the mappings of %u processes may not be read"),
+			   mapping->unreadable);
 	} else if (nw_count_points(facts)) {
-		nw_fails(judge, "none of %u process%s maps it", mapping->processes,
-			 mapping->processes == 1 ? "" : "es");
+		nw_fails(judge,
+			 nw_plural(mapping->processes, "none of %u process maps it",
+				   "none of %u processes maps it"),
+			 mapping->processes);
 		blame_not_mapped(judge);
 	}
 }

@@ -150,8 +150,11 @@ static void blame_missing(struct judge *judge)
 	} else if (symbol->inlined > 0) {
 		nw_blame(
 			judge, NW_CAUSE_SYMBOL_MISSING,
-			"'%s' has no code of its own in %s: it was inlined wherever it is used (%d time%s)",
-			name, path, symbol->inlined, symbol->inlined == 1 ? "" : "s");
+			nw_plural(
+				symbol->inlined,
+				"'%s' has no code of its own in %s: it was inlined wherever it is used (%d time)",
+				"'%s' has no code of its own in %s: it was inlined wherever it is used (%d times)"),
+			name, path, symbol->inlined);
 		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined", name);
 		nw_remedy(
 			judge,
@@ -252,13 +255,17 @@ static void check_found(struct judge *judge)
 		blame_ifunc(judge);
 	}
 	if (symbol->inlined > 0) {
-		nw_fails(judge, "and was inlined %d time%s besides", symbol->inlined,
-			 symbol->inlined == 1 ? "" : "s");
+		nw_fails(judge,
+			 nw_plural(symbol->inlined, "and was inlined %d time besides",
+				   "and was inlined %d times besides"),
+			 symbol->inlined);
 		nw_blame(
 			judge, NW_CAUSE_SYMBOL_INLINED,
-			"'%s' was inlined %d time%s, where no probe on it fires; only the copy that is left can be hit",
-			facts->spec->name, symbol->inlined,
-			symbol->inlined == 1 ? "" : "s");
+			nw_plural(
+				symbol->inlined,
+				"'%s' was inlined %d time, where no probe on it fires; only the copy that is left can be hit",
+				"'%s' was inlined %d times, where no probe on it fires; only the copy that is left can be hit"),
+			facts->spec->name, symbol->inlined);
 		nw_remedy(
 			judge,
 			"# build with __attribute__((noinline)) on it, or probe its callers");
@@ -426,9 +433,16 @@ static void check_notes_found(struct judge *judge)
 	size_t probe = 0, point = 0, semaphores = count_semaphores(facts);
 	size_t sites = nw_count_points(facts);
 
-	nw_pass(judge,
-		semaphores ? "%zu site%s, with a semaphore" : "%zu site%s, no semaphore",
-		sites, sites == 1 ? "" : "s");
+	if (semaphores)
+		nw_pass(judge,
+			nw_plural(sites, "%zu site, with a semaphore",
+				  "%zu sites, with a semaphore"),
+			sites);
+	else
+		nw_pass(judge,
+			nw_plural(sites, "%zu site, no semaphore",
+				  "%zu sites, no semaphore"),
+			sites);
 	if (semaphores > 1)
 		nw_pass(judge,
 			"%zu different semaphores: a tool that raises one of them misses the other sites",
@@ -661,8 +675,10 @@ void nw_check_arguments(struct judge *judge)
 			 "the probe has %zu arguments; libbpf takes 12 at most", most);
 		return;
 	}
-	nw_pass(judge, "%zu argument%s, which BPF tools take, too", most,
-		most == 1 ? "" : "s");
+	nw_pass(judge,
+		nw_plural(most, "%zu argument, which BPF tools take, too",
+			  "%zu arguments, which BPF tools take, too"),
+		most);
 }
 
 /* ---- return probes ------------------------------------------------------------------ */

@@ -90,8 +90,10 @@ static void say_fires(const struct nw_facts *facts, struct nw_buf *out)
 
 	nw_thousands(watch->in_target, hits);
 	snprintf(seconds, sizeof(seconds), "%.3g s", (double)watch->elapsed_ns / 1e9);
-	nw_buf_printf(out, "the probe fires (%s hit%s in %s", hits,
-		      watch->in_target == 1 ? "" : "s", seconds);
+	nw_buf_printf(out,
+		      nw_plural(watch->in_target, "the probe fires (%s hit in %s",
+				"the probe fires (%s hits in %s"),
+		      hits, seconds);
 	if (watch->sites > 1)
 		nw_buf_printf(out, " at %zu of its %zu sites", watch->sites_hit,
 			      watch->sites);
