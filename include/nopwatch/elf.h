@@ -60,7 +60,6 @@ enum nw_nop {
 };
 /* "nop", "nop5", ...; "trap"; NULL for NW_NOP_NONE. */
 const char *nw_nop_name(enum nw_nop nop);
-enum nw_nop nw_nop_at(const struct nw_arch *arch, const unsigned char *code, size_t len);
 
 /* ---- operands ----------------------------------------------------------------------- */
 

@@ -116,9 +116,4 @@ int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *i
 			   struct nw_error *err);
 void nw_foreign_events_free(nw_foreign_events *events);
 
-/* How many of the CPUs that are online (a list: "0-3,8") are not in a mask ("f,ffffffff")? */
-unsigned int nw_cpus_left_out(const char *mask, const char *online);
-/* The mask of all that are online. 0 or -ENOMEM. */
-int nw_cpus_mask(const char *online, struct nw_buf *out);
-
 #endif

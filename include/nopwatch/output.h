@@ -186,7 +186,6 @@ struct nw_slow_span {
 
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
-void nw_value_json(const struct nw_value *value, struct nw_json *json);
 
 /* ---- a run, from its beginning to its end ------------------------------------------- */
 

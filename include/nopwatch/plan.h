@@ -399,8 +399,6 @@ struct nw_script_options {
 int nw_script_make(const struct nw_armed *armed, const struct nw_script_options *options,
 		   struct nw_buf *out, struct nw_error *err);
 
-/* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
-void nw_identifier(const char *text, size_t most, char *out);
 /* Can the kernel's grammar carry this path? (Nothing it takes for a blank, no '#', absolute.) */
 bool nw_path_is_writable(const char *path);
 

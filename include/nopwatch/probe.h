@@ -233,20 +233,9 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 
 /* The file that a bare name means: in $PATH, then among the libraries; the caller frees. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
-/* What runs a #! script; the caller frees. ENOEXEC: it is none. */
-int nw_locate_interpreter(const char *path, char **out, struct nw_error *err);
 /* The libraries that the dynamic linker would load for an executable (for a script, for
  * its interpreter), itself first. */
 int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err);
-
-/*
- * Every ELF file with USDT notes below a directory, in the order of their names, each handed to
- * found() with its image, which found() then owns; what is not ELF is passed over by its first
- * bytes. Several threads read the tree, but found() is called by the caller's only. Stops when
- * found() is not 0.
- */
-int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
-	    void *arg, struct nw_error *err);
 
 /* ---- looking for probes -------------------------------------------------------------- */
 

@@ -49,7 +49,6 @@ struct nw_histogram {
 };
 
 void nw_histogram_add(struct nw_histogram *h, uint64_t value);
-void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
 void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *from);
 void nw_histogram_clear(struct nw_histogram *h); /* keeps its memory */
 void nw_histogram_free(struct nw_histogram *h);
@@ -106,12 +105,6 @@ void nw_span_key_text(const struct nw_span_def *def, char out[72]);
 /* Do the spans of such texts need arguments for their keys, or processes? */
 bool nw_span_needs_args(const char *text);
 bool nw_span_needs_pids(const char *text);
-/*
- * Does the span begin and end in one call of a function, as far as the code tells? So it does if its
- * probes' names say what ends what, and each function that has a site of a start has one of an end,
- * and the other way round. Then a hit's frame tells which start its end is of (nw_point's frame).
- */
-bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
 /* Find out the frames of the points of spans that are framed, and of no others: these are to be
  * fetched. -ENOMEM. */
 int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs);
@@ -211,8 +204,6 @@ struct nw_sleeps {
 	size_t count;
 };
 
-/* Add to the one of this key, or to the others. */
-void nw_sleeps_add(struct nw_sleeps *sleeps, const struct nw_sleep *more);
 /* The longest first, and the others last. */
 void nw_sleeps_sort(struct nw_sleeps *sleeps);
 /* "comm/tid", "(interrupt)", "pipe_read", "(not told)", "(others)" */
@@ -328,8 +319,6 @@ struct nw_group_rows;
 /* By number; an empty row where the group has none. Until the next hit or nw_summary_next_interval(). */
 const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size_t probe);
 const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t span);
-/* How many rows are kept. */
-size_t nw_group_row_count(const struct nw_group_rows *rows);
 
 struct nw_group_row {
 	bool is_span;
@@ -445,16 +434,9 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, si
 					    bool total);
 /* End of an interval: what is current is added to the total and starts again from 0. */
 int nw_summary_next_interval(struct nw_summary *summary);
-/* End of a piece of time that somebody looks at row by row: those in which something has happened since the
- * last call are told, and added to the others. 0, or what `take` returned, and then nothing is added; -ENOMEM. */
-int nw_summary_next_bin(struct nw_summary *summary,
-			int (*take)(void *arg, size_t group,
-				    const struct nw_group_row *row),
-			void *arg);
 /* How often a probe was hit in all that is known, where nothing is grouped. */
 uint64_t nw_summary_probe_hits(const struct nw_summary *summary, size_t probe);
 uint64_t nw_summary_lost(const struct nw_summary *summary);
 uint64_t nw_summary_discarded(const struct nw_summary *summary);
-size_t nw_summary_open_spans(const struct nw_summary *summary);
 
 #endif

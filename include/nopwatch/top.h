@@ -34,16 +34,6 @@ struct nw_canvas {
 /* Make it as large, and blank. -ENOMEM. */
 int nw_canvas_reset(struct nw_canvas *canvas, size_t columns, size_t rows);
 void nw_canvas_free(struct nw_canvas *canvas);
-/* One cell; nothing where there is none. */
-void nw_canvas_put(struct nw_canvas *canvas, size_t x, size_t y, uint32_t code,
-		   uint8_t style);
-/* Text, which must be fit for a terminal (nw_buf_add_escaped()), in at most so many cells from x on:
- * how many it took. ascii: what is not ASCII is '?'. */
-size_t nw_canvas_text(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
-		      uint8_t style, bool ascii, const char *text);
-/* Add a style to so many cells. */
-void nw_canvas_add_style(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
-			 uint8_t style);
 /*
  * The bytes that turn a terminal which shows `before` into one that shows `after`: nothing where
  * nothing has changed. If the sizes differ the terminal is cleared first. Only what every terminal
@@ -61,14 +51,6 @@ enum {
 	NW_TOP_SLOTS = 120, /* of time that are remembered */
 	NW_TOP_ROWS = 4096  /* so many at most are watched; each remembers about 10 KB */
 };
-
-/* The bin of a time in nanoseconds, and where a bin begins. */
-unsigned int nw_top_bin(uint64_t ns);
-uint64_t nw_top_bin_start(unsigned int bin);
-
-/* Counts are of very different sizes, and only shown as shades: 8 * log2(count + 1), and back. */
-uint8_t nw_top_shade(uint64_t count);
-uint64_t nw_top_unshade(uint8_t shade);
 
 /* What was in a piece of time. */
 struct nw_top_slot {

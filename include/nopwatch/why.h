@@ -207,7 +207,6 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 /* Is it settled, or too dangerous, so that nothing need or may be armed? */
 bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis);
 void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
-bool nw_diagnosis_has(const struct nw_diagnosis *diagnosis, enum nw_cause cause);
 
 /* ---- other tools' words ------------------------------------------------------------- */
 
@@ -220,20 +219,7 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
 int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err);
 void nw_tool_free(struct nw_tool *tool);
 
-/* One row of the table of other tools' errors. */
-struct nw_error_cause {
-	const char *pattern; /* with * for what varies; case does not count */
-	enum nw_cause cause;
-	const char *text;   /* what it means */
-	const char *remedy; /* what to do, a command or a phrase; NULL */
-	const char *source; /* who says so: the tool or kernel, and its source file */
-};
-/* Rows that fit the pasted text, the most special first; up to room of them. Returns how many. */
-size_t nw_error_causes(const char *text, const struct nw_error_cause **out, size_t room);
 /* The same as a diagnosis: fires is not known, the causes are those of the rows. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
-/* All rows, in the order in which they are tried. */
-size_t nw_error_count(void);
-const struct nw_error_cause *nw_error_row(size_t i);
 
 #endif

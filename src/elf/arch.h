@@ -182,4 +182,6 @@ bool nw_arm64_is_plt_entry(const unsigned char *code);
 extern const struct nw_arch nw_arch_table[];
 extern const size_t nw_arch_count;
 
+enum nw_nop nw_nop_at(const struct nw_arch *arch, const unsigned char *code, size_t len);
+
 #endif

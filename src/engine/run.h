@@ -127,8 +127,6 @@ bool nw_run_command_has_probes(const struct nw_run *run);
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err);
 /* Add the processes below these. */
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);
-/* Must arguments be fetched that the user did not name? */
-bool nw_run_wants_args(const struct nw_run *run);
 /* Are there kernel events among the probes? They are recorded also when they only have to do with
  * a wanted thread: sched_switch to it, sched_wakeup of it. */
 bool nw_run_has_kernel_events(const struct nw_run *run);

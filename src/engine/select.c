@@ -12,7 +12,8 @@
 
 /* ---- probes ------------------------------------------------------------------------- */
 
-bool nw_run_wants_args(const struct nw_run *run)
+/* Must arguments be fetched that the user did not name? */
+static bool wants_args(const struct nw_run *run)
 {
 	return run->consumer.all_args || (run->filter && nw_filter_names_args(run->filter));
 }
@@ -279,7 +280,7 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_consumer *consumer = &run->consumer;
 	const struct wanted wanted = {
-		.all_args = nw_run_wants_args(run),
+		.all_args = wants_args(run),
 		.scheduler = consumer->scheduler,
 		.used = most_used(consumer->uses, consumer->use_count),
 	};
@@ -303,7 +304,7 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 	const struct nw_plan_options options = {
 		.session = session,
 		.caps = nw_features_caps(&run->features),
-		.all_args = nw_run_wants_args(run),
+		.all_args = wants_args(run),
 		.stacks = run->consumer.stacks,
 		/* a lookout's may be watched one by one by the kernel itself */
 		.separate = run->consumer.named_events || run->request->max_rate ||

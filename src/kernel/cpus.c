@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inventory.h"
 #include "nopwatch/inventory.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "event_list.h"
+#include "inventory.h"
 #include "journal.h"
 
 /* ---- definitions -------------------------------------------------------------------- */

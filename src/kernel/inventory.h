@@ -15,4 +15,9 @@ void nw_inventory_free(struct nw_inventory *inventory);
 const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
 						const char *group, const char *name);
 
+/* How many of the CPUs that are online (a list: "0-3,8") are not in a mask ("f,ffffffff")? */
+unsigned int nw_cpus_left_out(const char *mask, const char *online);
+/* The mask of all that are online. 0 or -ENOMEM. */
+int nw_cpus_mask(const char *online, struct nw_buf *out);
+
 #endif

@@ -26,4 +26,6 @@ void nw_json_change(struct nw_output *output, const struct nw_change *change);
 void nw_json_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
 		       const char *label, bool color);
 
+void nw_value_json(const struct nw_value *value, struct nw_json *json);
+
 #endif

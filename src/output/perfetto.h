@@ -69,11 +69,9 @@ struct nw_pf_event nw_pf_open(struct nw_buf *out, uint64_t time, unsigned int ty
 			      uint64_t track);
 void nw_pf_close(struct nw_buf *out, struct nw_pf_event opened);
 void nw_pf_counter(struct nw_buf *out, uint64_t time, enum nw_pf_kind kind, uint64_t value);
-/* Annotations of the event that is open. */
-void nw_pf_note_text(struct nw_buf *out, const char *name, const char *text);
+/* An annotation of the event that is open. */
 void nw_pf_note_number(struct nw_buf *out, const char *name, uint64_t number);
-/* The arguments of a hit: as annotations, or in one of that name. */
-void nw_pf_args(struct nw_buf *out, unsigned int field, const struct nw_event_line *line);
+/* The arguments of a hit, in an annotation of that name. */
 void nw_pf_side(struct nw_buf *out, const char *name, const struct nw_event_line *line);
 /* A mark; state, line and notes may be NULL. */
 void nw_pf_instant(struct nw_buf *out, uint64_t time, uint64_t track, const char *name,

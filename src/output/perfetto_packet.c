@@ -75,7 +75,7 @@ static void note_name(struct nw_buf *out, const char *name)
 	nw_pb_string(out, ANNOTATION_NAME, name, strlen(name));
 }
 
-void nw_pf_note_text(struct nw_buf *out, const char *name, const char *text)
+static void note_text(struct nw_buf *out, const char *name, const char *text)
 {
 	size_t note = nw_pb_open(out, EVENT_ANNOTATIONS);
 
@@ -133,7 +133,8 @@ static void value(struct nw_buf *out, const struct nw_value *value)
 }
 
 /* The arguments of a hit and its CPU, each as an annotation in this field. */
-void nw_pf_args(struct nw_buf *out, unsigned int field, const struct nw_event_line *line)
+static void add_args(struct nw_buf *out, unsigned int field,
+		     const struct nw_event_line *line)
 {
 	for (size_t i = 0; i < line->hit->value_count; i++) {
 		char name[32];
@@ -155,7 +156,7 @@ void nw_pf_side(struct nw_buf *out, const char *name, const struct nw_event_line
 	size_t note = nw_pb_open(out, EVENT_ANNOTATIONS);
 
 	note_name(out, name);
-	nw_pf_args(out, ANNOTATION_DICT, line);
+	add_args(out, ANNOTATION_DICT, line);
 	nw_pb_close(out, note);
 }
 
@@ -168,9 +169,9 @@ void nw_pf_instant(struct nw_buf *out, uint64_t time, uint64_t track, const char
 	nw_pb_string(out, EVENT_CATEGORIES, "probe", 5);
 	nw_pb_string(out, EVENT_NAME, name, strlen(name));
 	if (state)
-		nw_pf_note_text(out, "state", state);
+		note_text(out, "state", state);
 	if (line)
-		nw_pf_args(out, EVENT_ANNOTATIONS, line);
+		add_args(out, EVENT_ANNOTATIONS, line);
 	if (notes)
 		nw_buf_add(out, nw_buf_str(notes), notes->len);
 	nw_pf_close(out, event);

@@ -40,4 +40,7 @@ size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image
 void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
 		  struct nw_event *event, size_t number);
 
+/* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
+void nw_identifier(const char *text, size_t most, char *out);
+
 #endif

@@ -19,6 +19,7 @@
 
 #include "elf/budget.h"
 #include "nopwatch/probe.h"
+#include "select.h"
 
 /* The parts of "a:b:c", empty ones left out. */
 static int add_path_list(nw_strings *list, const char *text)

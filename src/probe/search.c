@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "nopwatch/probe.h"
+#include "select.h"
 
 /* ---- what is wanted ------------------------------------------------------------------ */
 

@@ -51,4 +51,16 @@ int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
 		    struct nw_selection *selection, struct nw_error *err);
 
+/*
+ * Every ELF file with USDT notes below a directory, in the order of their names, each handed to
+ * found() with its image, which found() then owns; what is not ELF is passed over by its first
+ * bytes. Several threads read the tree, but found() is called by the caller's only. Stops when
+ * found() is not 0.
+ */
+int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
+	    void *arg, struct nw_error *err);
+
+/* What runs a #! script; the caller frees. ENOEXEC: it is none. */
+int nw_locate_interpreter(const char *path, char **out, struct nw_error *err);
+
 #endif

@@ -22,6 +22,7 @@
 
 #include "base/old_headers.h"
 #include "nopwatch/probe.h"
+#include "select.h"
 
 enum {
 	DEEPEST = 200,	  /* deeper than any real tree: a loop of mounts */

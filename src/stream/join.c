@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cpu_buffer.h"
+#include "value.h"
 
 struct pending {
 	struct nw_hit hit;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nopwatch/record.h"
+#include "value.h"
 
 enum {
 	PAGE = 4096,	/* the smallest of any architecture: larger ones end there, too */

@@ -5,6 +5,32 @@
 
 #include "nopwatch/trace_text.h"
 
+/* One line taken apart; the texts point into it. */
+struct nw_text_line {
+	enum nw_text_kind kind;
+	const char *comm, *event;
+	const char *args; /* EVENT: behind "EVENT: "; HEADER: behind "#nw " */
+	size_t comm_len, event_len, args_len;
+	int32_t tid, tgid; /* tgid 0: not told */
+	uint32_t cpu;
+	bool ticks;    /* time is a plain number: of clock counter, uptime or x86-tsc */
+	uint64_t time; /* ns, or ticks */
+	uint64_t lost; /* LOSS: events, 0: unknown; COMMENT: those that were overwritten */
+};
+
+/* Take a line without its newline apart. Never fails: what is no trace line is BAD. */
+void nw_text_line_parse(const char *line, size_t len, struct nw_text_line *out);
+
+/* A walk over "name=value name=value"; at begins behind the place "(0x401136)". */
+struct nw_text_arg {
+	const char *name, *value; /* value with its quotes */
+	size_t name_len, value_len;
+};
+const char *nw_text_args(const char *args, size_t len);
+bool nw_text_arg_next(const char **at, const char *end, struct nw_text_arg *out);
+/* "-5", "17", "0x1f" and nothing else; negative numbers as their two's complement. */
+bool nw_text_number(const char *text, size_t len, uint64_t *out);
+
 /* ---- births and deaths of threads (text_task.c) ------------------------------------- */
 
 enum nw_text_task {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nopwatch/trace_text.h"
+#include "text.h"
 
 enum {
 	EVENTS_MOST = 4096,

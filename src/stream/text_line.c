@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nopwatch/stream.h"
+#include "text.h"
 
 enum {
 	COMM_WIDTH = 16, /* "%16s-%-5d" and "%16s-%-7d" */

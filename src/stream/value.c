@@ -8,6 +8,7 @@
 
 #include "load.h"
 #include "nopwatch/record.h"
+#include "value.h"
 
 /* Sign-extend the lowest bits. */
 static uint64_t extend(uint64_t value, unsigned int bits)

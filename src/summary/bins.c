@@ -9,6 +9,7 @@
 
 #include "bins.h"
 #include "histogram.h"
+#include "state.h"
 
 enum {
 	FIRST_WIDTH = 1000, /* ns */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "nopwatch/summary.h"
+#include "pairs.h"
 
 typedef NW_VEC(uint64_t) functions;
 

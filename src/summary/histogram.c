@@ -6,7 +6,8 @@
 
 #include "histogram.h"
 
-uint64_t nw_histogram_low(unsigned int bucket)
+/* The smallest value of a bucket. */
+static uint64_t bucket_low(unsigned int bucket)
 {
 	unsigned int block = bucket / NW_BUCKETS, in_block = bucket % NW_BUCKETS;
 
@@ -17,8 +18,7 @@ static uint64_t bucket_high(unsigned int bucket)
 {
 	unsigned int block = bucket / NW_BUCKETS;
 
-	return block ? nw_histogram_low(bucket) + (((uint64_t)1 << (block - 1)) - 1)
-		     : bucket;
+	return block ? bucket_low(bucket) + (((uint64_t)1 << (block - 1)) - 1) : bucket;
 }
 
 /* Make room for one more bucket, and so for all of its block, at either end. */
@@ -260,9 +260,9 @@ static void merge_blocks(struct nw_histogram *into, struct nw_blocks *to,
 		return;
 	for (unsigned int i = 0; i < from->used; i++)
 		if (from->count[i])
-			nw_histogram_count(
-				into, to, nw_min64(nw_histogram_low(from->first + i), most),
-				from->count[i]);
+			nw_histogram_count(into, to,
+					   nw_min64(bucket_low(from->first + i), most),
+					   from->count[i]);
 }
 
 static void merge_range(struct nw_histogram *into, const struct nw_histogram *from)
@@ -353,7 +353,7 @@ static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_b
 	    !blocks->count[bucket - blocks->first])
 		return false;
 	out->count = blocks->count[bucket - blocks->first];
-	out->low = nw_histogram_low(bucket);
+	out->low = bucket_low(bucket);
 	out->high = bucket_high(bucket);
 	if (is_negative) { /* the last bucket holds nothing but INT64_MIN */
 		uint64_t largest = nw_min64(out->high, (uint64_t)INT64_MAX + 1);

@@ -11,9 +11,6 @@ nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
 nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 				    unsigned int bucket, uint64_t times);
 
-/* The smallest value of a bucket. */
-uint64_t nw_histogram_low(unsigned int bucket);
-
 enum {
 	NW_BUCKET_SHIFT = 5 /* log2 of NW_BUCKETS */
 };
@@ -62,5 +59,7 @@ static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 		h->plain = 0;
 	nw_histogram_count(h, &h->values, value, 1);
 }
+
+void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nopwatch/summary.h"
+#include "rows.h"
 
 /* The entry of a key, made if there is room; else that of the others. */
 static struct nw_sleep *find(struct nw_sleeps *sleeps, const struct nw_sleep *like)

@@ -129,4 +129,13 @@ int nw_summary_add_group(struct nw_summary *s);
 /* What each probe means to the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 
+/* End of a piece of time that somebody looks at row by row: those in which something has happened since the
+ * last call are told, and added to the others. 0, or what `take` returned, and then nothing is added; -ENOMEM. */
+int nw_summary_next_bin(struct nw_summary *summary,
+			int (*take)(void *arg, size_t group,
+				    const struct nw_group_row *row),
+			void *arg);
+
+size_t nw_summary_open_spans(const struct nw_summary *summary);
+
 #endif

@@ -22,6 +22,7 @@
  * it may have been woken by another CPU in between, but it does not run before.
  */
 #include "task_states.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

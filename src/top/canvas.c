@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canvas.h"
 #include "nopwatch/top.h"
 
 int nw_canvas_reset(struct nw_canvas *canvas, size_t columns, size_t rows)

@@ -3,6 +3,7 @@
 #ifndef NOPWATCH_TOP_DRAW_H
 #define NOPWATCH_TOP_DRAW_H
 
+#include "canvas.h"
 #include "list.h"
 
 enum {
@@ -29,8 +30,6 @@ size_t nw_draw_text(const struct nw_drawing *d, size_t x, size_t y, size_t width
 /* Flush right. */
 void nw_draw_number(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 		    uint8_t style, const char *text);
-/* A bar so many eighths of a cell high; 0: blank. */
-uint32_t nw_draw_level(const struct nw_top_view *view, unsigned int eighths);
 /* So many slots make the course that is shown: a minute's, or more where they are long. */
 uint64_t nw_draw_slots(const struct nw_top *top);
 /* The slot of a row, or NULL: it had nothing then. */
@@ -40,8 +39,6 @@ const struct nw_top_slot *nw_draw_slot(const struct nw_top *top,
 struct nw_scale {
 	double low, high; /* log2 of nanoseconds */
 };
-/* Which of so many cells a time falls in. */
-size_t nw_scale_at(const struct nw_scale *scale, uint64_t ns, size_t cells);
 /* Labels at powers of ten, as far as they fit. */
 void nw_scale_labels(const struct nw_drawing *d, const struct nw_scale *scale, size_t x,
 		     size_t y, size_t width, uint8_t style);

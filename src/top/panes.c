@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "model.h"
 
 enum {
 	LABEL = 8 /* cells of a time in front of a line */

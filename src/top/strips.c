@@ -19,7 +19,8 @@ void nw_draw_number(const struct nw_drawing *d, size_t x, size_t y, size_t width
 	nw_draw_text(d, x + (len < width ? width - len : 0), y, width, style, text);
 }
 
-uint32_t nw_draw_level(const struct nw_top_view *view, unsigned int eighths)
+/* A bar so many eighths of a cell high; 0: blank. */
+static uint32_t level_bar(const struct nw_top_view *view, unsigned int eighths)
 {
 	static const char ascii[] = " .:-=+*#@";
 	/* those of code page 437, which the console's fonts have */
@@ -84,13 +85,14 @@ void nw_draw_course(const struct nw_drawing *d, const struct nw_top_row *row, si
 		uint64_t value = course_at(d, row, i, width);
 		double part = most ? (double)value / (double)most : 0;
 		unsigned int level = value ? 1 + (unsigned int)(part * 7 + 0.5) : 0;
-		nw_canvas_put(d->canvas, x + i, y, nw_draw_level(d->view, level), NW_CYAN);
+		nw_canvas_put(d->canvas, x + i, y, level_bar(d->view, level), NW_CYAN);
 	}
 }
 
 /* ---- the distribution --------------------------------------------------------------- */
 
-size_t nw_scale_at(const struct nw_scale *scale, uint64_t ns, size_t cells)
+/* Which of so many cells a time falls in. */
+static size_t cell_at(const struct nw_scale *scale, uint64_t ns, size_t cells)
 {
 	double part = (log2((double)ns + 1) - scale->low) / (scale->high - scale->low);
 
@@ -116,7 +118,7 @@ void nw_scale_labels(const struct nw_drawing *d, const struct nw_scale *scale, s
 		if (dot)
 			memmove(dot, dot + 1 + strspn(dot + 1, "0"),
 				strlen(dot + 1 + strspn(dot + 1, "0")) + 1);
-		size_t cell = nw_scale_at(scale, ns, width);
+		size_t cell = cell_at(scale, ns, width);
 		if (cell < free_from || cell + strlen(text) > width)
 			continue;
 		nw_draw_text(d, x + cell, y, width - cell, style, text);
@@ -140,16 +142,16 @@ void nw_draw_strip(const struct nw_drawing *d, const struct nw_top_row *row,
 	if (!h->count)
 		return;
 	while (nw_histogram_next(h, &at, &bucket))
-		counts[nw_scale_at(scale, bucket.low, width)] += bucket.count;
+		counts[cell_at(scale, bucket.low, width)] += bucket.count;
 	for (size_t i = 0; i < width; i++)
 		most = nw_max64(most, counts[i]);
-	size_t p50 = nw_scale_at(scale, nw_histogram_percentile(h, 0.5), width);
-	size_t p99 = nw_scale_at(scale, nw_histogram_percentile(h, 0.99), width);
+	size_t p50 = cell_at(scale, nw_histogram_percentile(h, 0.5), width);
+	size_t p99 = cell_at(scale, nw_histogram_percentile(h, 0.99), width);
 	for (size_t i = 0; i < width; i++) {
 		/* logarithmic: the few slow ones are what is looked for */
 		double part = log2((double)counts[i] + 1) / log2((double)most + 1);
 		unsigned int level = counts[i] ? 1 + (unsigned int)(part * 7 + 0.5) : 0;
 		uint8_t style = i <= p50 ? NW_GREEN : i <= p99 ? NW_YELLOW : NW_RED;
-		nw_canvas_put(d->canvas, x + i, y, nw_draw_level(d->view, level), style);
+		nw_canvas_put(d->canvas, x + i, y, level_bar(d->view, level), style);
 	}
 }

@@ -76,4 +76,6 @@ void nw_check_hit(struct judge *judge);
 void nw_check_recorded(struct judge *judge);
 void nw_check_program(struct judge *judge);
 
+bool nw_diagnosis_has(const struct nw_diagnosis *diagnosis, enum nw_cause cause);
+
 #endif

@@ -5,6 +5,7 @@
 #include "fuzz.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/probe.h"
+#include "plan/plan.h"
 
 static bool is_identifier(const char *name)
 {

@@ -14,6 +14,8 @@
 
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "summary/pairs.h"
+#include "summary/state.h"
 #include "unit.h"
 
 static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kernel/inventory.h"
 #include "nopwatch/inventory.h"
 #include "unit.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "nopwatch/summary.h"
+#include "summary/histogram.h"
 #include "unit.h"
 
 static struct nw_histogram of(const uint64_t *values, size_t count)

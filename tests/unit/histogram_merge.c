@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "nopwatch/summary.h"
+#include "summary/histogram.h"
 #include "unit.h"
 
 /* The same figures and the same buckets, whatever memory stands behind them. */

@@ -4,6 +4,7 @@
 
 #include "nopwatch/output.h"
 #include "page_builder.h"
+#include "stream/value.h"
 
 /* An event; of each field "DECLARATION;OFFSET;SIZE;SIGNED". */
 struct kernel_event {

@@ -5,6 +5,7 @@
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
 #include "shown.h"
+#include "summary/histogram.h"
 #include "unit.h"
 
 /* The buffer holds this; then it is empty. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What events and fields are called, and how an event is taken apart. */
+#include "plan/plan.h"
 #include "plan_builder.h"
 
 #define ALL_CAPS                     \

@@ -4,6 +4,7 @@
 
 #include "elf_files.h"
 #include "nopwatch/probe.h"
+#include "probe/select.h"
 
 struct visits {
 	struct nw_buf paths;

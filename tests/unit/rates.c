@@ -4,6 +4,7 @@
 
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "summary/state.h"
 #include "unit.h"
 
 enum {

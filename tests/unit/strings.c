@@ -2,6 +2,7 @@
 /* stream: where strings end that came as a pointer and words. */
 #include "nopwatch/output.h"
 #include "page_builder.h"
+#include "stream/value.h"
 
 enum {
 	MOST = 128,

@@ -6,6 +6,7 @@
 
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "summary/state.h"
 #include "unit.h"
 
 enum {

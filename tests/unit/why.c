@@ -4,6 +4,7 @@
 
 #include "nopwatch/why.h"
 #include "unit.h"
+#include "why/judge.h"
 
 /* facts are made of literals, which nothing here writes to */
 #pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"

@@ -4,6 +4,7 @@
 
 #include "nopwatch/why.h"
 #include "unit.h"
+#include "why/error_rows.h"
 
 static struct nw_error err;
 
