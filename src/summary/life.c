@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A summary is opened and freed; its settings and its counts. */
+/* A summary is opened, told what happens beside hits, and freed; its settings and its counts. */
 #include <stdlib.h>
 
 #include "pairs.h"
@@ -77,6 +77,72 @@ int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bo
 	s->cost = cost;
 	s->net = net;
 	return nw_self_cost_open(cost, &s->self_cost);
+}
+
+void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
+{
+	s->loss_until = nw_max64(s->loss_until, until);
+	s->gap_least = nw_max64(s->gap_least, until);
+	s->calls.loss_until = s->frames.loss_until = s->loss_until;
+	s->lost += events;
+	if (s->task_states)
+		nw_task_states_loss(s->task_states);
+}
+
+void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
+{
+	nw_vec_each (&s->probe[probe].roles, broken) {
+		s->broken[broken->span] = true;
+		for (size_t i = 0; i < s->probes; i++)
+			nw_vec_each (&s->probe[i].roles, role)
+				if (role->span == broken->span) {
+					role->until = nw_min64(role->until, at);
+					role->plain = false;
+				}
+	}
+}
+
+void nw_summary_exit(struct nw_summary *s, int32_t tid)
+{
+	for (uint32_t i = 0; i < s->options.span_count; i++)
+		if (s->options.spans[i].key == NW_KEY_TID)
+			nw_summary_abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid),
+					   false);
+	const struct nw_stack_owner owner = nw_thread_stack(tid);
+	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
+	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
+	if (s->goroutines) /* the first thread of a process has its number */
+		nw_calls_abandon_process(&s->calls, tid);
+	if (s->task_states)
+		nw_task_states_exit(s->task_states, tid);
+	if (s->self_cost)
+		nw_self_cost_exit(s->self_cost, tid);
+}
+
+void nw_summary_named_threads(struct nw_summary *s)
+{
+	if (s->task_states)
+		nw_task_states_named(s->task_states);
+}
+
+void nw_summary_born(struct nw_summary *s, int32_t tid)
+{
+	if (s->task_states)
+		nw_task_states_born(s->task_states, tid);
+}
+
+void nw_summary_finish(struct nw_summary *s)
+{
+	s->finished = true;
+	for (size_t i = 0; i < s->open.slots; i++) {
+		struct nw_open_slot *slot = &s->open.slot[i];
+		if (slot->span)
+			nw_summary_abandon(s, slot->span - 1, slot, false);
+	}
+	nw_calls_finish(&s->calls);
+	nw_calls_finish(&s->frames);
+	if (s->has_intervals)
+		nw_summary_next_interval(s);
 }
 
 void nw_summary_free(struct nw_summary *s)

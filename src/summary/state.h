@@ -121,6 +121,10 @@ static inline bool nw_summary_emits_slow(const struct nw_summary *s)
 	return s->least && !s->begin_emitted && !s->task_states;
 }
 
+/* All starts of a key that can have no end any more, each counted where it belongs. ended: it is known that
+ * their ends never came, and not only that they have not. */
+void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
+			bool ended);
 /* A call will not be measured: nw_call_over(). */
 void nw_summary_call_over(void *summary, const struct nw_call *call,
 			  enum nw_call_fate fate);

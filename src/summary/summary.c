@@ -135,10 +135,8 @@ static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t coun
 	s->discarded += count;
 }
 
-/* All starts of a key that can have no end any more, each counted where it belongs. ended: it is known that
- * their ends never came, and not only that they have not. */
-static nw_apart void abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
-			     bool ended)
+void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
+			bool ended)
 {
 	struct nw_start start;
 
@@ -168,7 +166,7 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 {
 	if (nw_likely(!slot->depth || slot->top.time >= s->loss_until))
 		return false;
-	abandon(s, span, slot, false);
+	nw_summary_abandon(s, span, slot, false);
 	return true;
 }
 
@@ -177,7 +175,7 @@ static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 			      struct nw_open_slot *slot)
 {
 	if (!drop_stale(s, span, slot) && s->options.spans[span].flat)
-		abandon(s, span, slot, true);
+		nw_summary_abandon(s, span, slot, true);
 }
 
 static nw_inlined struct nw_start start_of(const struct nw_summary *s,
@@ -688,69 +686,4 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);
 	return ret;
-}
-
-void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
-{
-	s->loss_until = nw_max64(s->loss_until, until);
-	s->gap_least = nw_max64(s->gap_least, until);
-	s->calls.loss_until = s->frames.loss_until = s->loss_until;
-	s->lost += events;
-	if (s->task_states)
-		nw_task_states_loss(s->task_states);
-}
-
-void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
-{
-	nw_vec_each (&s->probe[probe].roles, broken) {
-		s->broken[broken->span] = true;
-		for (size_t i = 0; i < s->probes; i++)
-			nw_vec_each (&s->probe[i].roles, role)
-				if (role->span == broken->span) {
-					role->until = nw_min64(role->until, at);
-					role->plain = false;
-				}
-	}
-}
-
-void nw_summary_exit(struct nw_summary *s, int32_t tid)
-{
-	for (uint32_t i = 0; i < s->options.span_count; i++)
-		if (s->options.spans[i].key == NW_KEY_TID)
-			abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid), false);
-	const struct nw_stack_owner owner = nw_thread_stack(tid);
-	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
-	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
-	if (s->goroutines) /* the first thread of a process has its number */
-		nw_calls_abandon_process(&s->calls, tid);
-	if (s->task_states)
-		nw_task_states_exit(s->task_states, tid);
-	if (s->self_cost)
-		nw_self_cost_exit(s->self_cost, tid);
-}
-
-void nw_summary_named_threads(struct nw_summary *s)
-{
-	if (s->task_states)
-		nw_task_states_named(s->task_states);
-}
-
-void nw_summary_born(struct nw_summary *s, int32_t tid)
-{
-	if (s->task_states)
-		nw_task_states_born(s->task_states, tid);
-}
-
-void nw_summary_finish(struct nw_summary *s)
-{
-	s->finished = true;
-	for (size_t i = 0; i < s->open.slots; i++) {
-		struct nw_open_slot *slot = &s->open.slot[i];
-		if (slot->span)
-			abandon(s, slot->span - 1, slot, false);
-	}
-	nw_calls_finish(&s->calls);
-	nw_calls_finish(&s->frames);
-	if (s->has_intervals)
-		nw_summary_next_interval(s);
 }
