@@ -100,14 +100,14 @@ static int sink_top(struct nw_open *open, struct nw_open_slot *slot, bool full)
 	return SUNK;
 }
 
-int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
-		       uint64_t key, struct nw_start start)
+int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		 uint64_t key, const struct nw_start *start)
 {
 	bool full = open->open >= open->most;
 	int sunk = SUNK;
 
 	if (nw_unlikely(full && !slot->depth)) {
-		enum sunk itself = give_up(open, &start);
+		enum sunk itself = give_up(open, start);
 		open->gave_itself = true;
 		return itself == GIVEN_UP;
 	}
@@ -126,7 +126,7 @@ int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t
 		if (sunk < 0)
 			return sunk;
 	}
-	slot->top = start;
+	slot->top = *start;
 	slot->depth += sunk == SUNK;
 	open->open += sunk == SUNK;
 	return sunk == GIVEN_UP;

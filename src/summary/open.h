@@ -15,11 +15,11 @@ enum {
 
 struct nw_start {
 	uint64_t time;
+	uint32_t cpu; /* these two as struct nw_hit has them: they are copied as one */
+	int32_t tid;
 	uint64_t spent; /* what its thread's hits had cost up to then; 0: nobody asks */
-	uint32_t cpu;
 	int32_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
 			  it out, and its end will not count either */
-	int32_t tid;
 	uint32_t after; /* what the start's hit cost behind its timestamp */
 };
 
@@ -74,19 +74,19 @@ static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint
  * outermost, so that those that stay still find their own ends; this one itself if it would be
  * the first of its key.
  */
-int nw_open_push_other(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
-		       uint64_t key, struct nw_start start);
+int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
+		 uint64_t key, const struct nw_start *start);
 
-static inline int nw_open_push(struct nw_open *open, struct nw_open_slot *slot,
-			       uint32_t span, uint64_t key, struct nw_start start)
+/* The same where the key is known and nothing of it is open, as usual; false: nothing is done. */
+static inline bool nw_open_put(struct nw_open *open, struct nw_open_slot *slot,
+			       const struct nw_start *start)
 {
-	/* usually the key is known, and nothing of it is open */
-	if (nw_unlikely(!slot->span || slot->depth || open->open >= open->most))
-		return nw_open_push_other(open, slot, span, key, start);
-	slot->top = start;
+	if (nw_unlikely(slot->depth || !slot->span || open->open >= open->most))
+		return false;
+	slot->top = *start;
 	slot->depth = 1;
 	open->open++;
-	return 0;
+	return true;
 }
 
 /* Take the innermost start of a key; false: there is none. */
@@ -100,6 +100,17 @@ static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
 	if (nw_unlikely(--slot->depth))
 		slot->top = slot->below[slot->depth - 1];
 	return true;
+}
+
+/* Is the innermost start of a key the only one, and has had no other inside? Then it may be taken like this. */
+static inline bool nw_open_is_single(const struct nw_open_slot *slot)
+{
+	return slot->depth == 1 && !slot->outlived;
+}
+static inline void nw_open_drop_single(struct nw_open *open, struct nw_open_slot *slot)
+{
+	slot->depth = 0;
+	open->open--;
 }
 
 /* After the innermost start was taken since its end has come: had it another inside that had ended? */

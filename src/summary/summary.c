@@ -15,6 +15,15 @@
 #include "histogram.h"
 #include "state.h"
 
+/* What is asked of hits beside counts and latencies. A constant where functions are inlined, so that what nobody asks
+ * for costs nothing. */
+enum asked {
+	ASKED_NOTHING,
+	ASKED_COST, /* what the probes added to spans; the next ones: where the summary is to know it */
+	ASKED_SLOW, /* events of slow spans only, for the listener */
+	ASKED_ALL   /* events of all spans */
+};
+
 /* ---- rows --------------------------------------------------------------------------- */
 
 static nw_apart struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
@@ -179,59 +188,73 @@ static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 }
 
 static nw_inlined struct nw_start start_of(const struct nw_summary *s,
-					   const struct nw_hit *hit, int32_t group)
+					   const struct nw_hit *hit, int32_t group,
+					   const enum asked asked)
 {
+	bool costs = asked != ASKED_NOTHING && s->cost;
+
 	return (struct nw_start){.time = hit->time,
-				 .spent = s->spent,
+				 .spent = costs ? s->spent : 0,
 				 .cpu = hit->cpu,
 				 .group = group,
 				 .tid = hit->tid,
-				 .after = nw_unlikely(s->cost) ? s->cost[hit->probe].after
-							       : 0};
+				 .after = costs ? s->cost[hit->probe].after : 0};
 }
 
 /* A span is measured. */
 static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
-				const struct nw_start *start, const struct nw_hit *hit)
+				const struct nw_start *start, const struct nw_hit *hit,
+				const enum asked asked)
 {
+	if (asked == ASKED_NOTHING || !s->self_cost) {
+		nw_histogram_add_here(&row->latency, hit->time - start->time);
+		return;
+	}
 	const struct nw_measured measured = nw_summary_measure(s, start, hit);
-
 	nw_histogram_add_here(&row->latency, measured.latency);
-	if (nw_unlikely(s->self_cost))
-		add_cost(s, row, &measured);
+	add_cost(s, row, &measured);
+}
+
+/* A span begins whose key is new, or has others open, or when too many are. */
+static nw_apart int begin_unusual(struct nw_summary *s, uint32_t span, uint64_t key,
+				  struct nw_open_slot *slot, const struct nw_start *start,
+				  struct nw_span_row *row)
+{
+	if (slot->depth)
+		make_way(s, span, slot);
+	int given_up = nw_open_push(&s->open, slot, span, key, start);
+	if (given_up > 0)
+		row->unmatched_starts += (uint64_t)given_up;
+	return given_up < 0 ? given_up : 0;
 }
 
 static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 			    const struct nw_hit *hit, int64_t group,
-			    struct nw_span_row *row)
+			    struct nw_span_row *row, const enum asked asked)
 {
-	const struct nw_start start = start_of(s, hit, (int32_t)group);
+	const struct nw_start start = start_of(s, hit, (int32_t)group, asked);
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
-	if (nw_unlikely(slot->depth))
-		make_way(s, span, slot);
-	int given_up = nw_open_push(&s->open, slot, span, key, start);
-	if (nw_unlikely(given_up < 0))
-		return given_up;
-	if (nw_unlikely(given_up))
-		row->unmatched_starts += (uint64_t)given_up;
-	return 0;
+	if (nw_likely(nw_open_put(&s->open, slot, &start)))
+		return 0;
+	return begin_unusual(s, span, key, slot, &start, row);
 }
 
-static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
-			     const struct nw_hit *hit, int64_t group,
-			     struct nw_span_row *row)
+/* A span ends that is not the only one of its key, or there is none, or it does not count. */
+static nw_apart int end_unusual(struct nw_summary *s, uint32_t span,
+				struct nw_open_slot *slot, const struct nw_hit *hit,
+				int64_t group, struct nw_span_row *row)
 {
 	struct nw_start start;
 
 	if (drop_stale(s, span, slot))
 		return 0;
-	if (nw_unlikely(!nw_open_pop(&s->open, slot, &start))) {
+	if (!nw_open_pop(&s->open, slot, &start)) {
 		row->unmatched_ends++;
 		return 0;
 	}
 	bool outlived = nw_open_outlived(slot);
-	if (nw_unlikely(start.group != group)) {
+	if (start.group != group) {
 		if (start.group == NW_HIDDEN)
 			return 0;
 		struct group *g = group_of(s, start.group >= 0 ? start.group : group);
@@ -239,19 +262,26 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 			return -ENOMEM;
 		row = span_row(s, g, span);
 	}
-	if (nw_unlikely(outlived))
-		row->nested++;
-	if (nw_unlikely(hit->time < start.time))
+	row->nested += outlived;
+	if (hit->time < start.time)
 		discard(s, row, 1);
 	else
-		add_span(s, row, &start, hit);
+		add_span(s, row, &start, hit, ASKED_COST);
 	return 0;
 }
 
-static nw_inlined int end(struct nw_summary *s, uint32_t span, uint64_t key,
-			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
+			     const struct nw_hit *hit, int64_t group,
+			     struct nw_span_row *row, const enum asked asked)
 {
-	return end_in(s, span, nw_open_find(&s->open, span, key), hit, group, row);
+	const struct nw_start *start = &slot->top;
+
+	if (nw_unlikely(!nw_open_is_single(slot) || start->time < s->loss_until ||
+			start->group != group || hit->time < start->time))
+		return end_unusual(s, span, slot, hit, group, row);
+	add_span(s, row, start, hit, asked);
+	nw_open_drop_single(&s->open, slot);
+	return 0;
 }
 
 /* begin() and end() of spans that somebody wants events of, or may. */
@@ -259,7 +289,7 @@ static int begin_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
 	uint64_t unmatched = row->unmatched_starts;
-	int ret = begin(s, span, key, hit, group, row);
+	int ret = begin(s, span, key, hit, group, row, ASKED_ALL);
 	bool given_up = ret == 0 && row->unmatched_starts != unmatched;
 
 	if (given_up && !s->open.gave_itself)
@@ -277,7 +307,7 @@ static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	bool has = slot->depth, stale = has && slot->top.time < s->loss_until;
 	const struct nw_start start = slot->top;
-	int ret = end_in(s, span, slot, hit, group, row);
+	int ret = end_in(s, span, slot, hit, group, row, ASKED_ALL);
 
 	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
 		return ret;
@@ -299,7 +329,7 @@ static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t 
 
 	if (nw_unlikely(slot->depth && hit->time - slot->top.time > s->least[span]))
 		return end_emitting(s, span, key, hit, group, row);
-	return end_in(s, span, slot, hit, group, row);
+	return end_in(s, span, slot, hit, group, row, ASKED_SLOW);
 }
 
 /* The row that a start belongs to; NULL: a filter has taken it out, so it belongs to none. */
@@ -345,7 +375,7 @@ static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *ca
 				 int64_t group, const struct nw_stack_owner *owner)
 {
 	const struct nw_call call = {.stack = nw_stack_of(hit),
-				     .start = start_of(s, hit, (int32_t)group),
+				     .start = start_of(s, hit, (int32_t)group, ASKED_ALL),
 				     .span = role->span,
 				     .site = hit->planned & 0x3fffffff,
 				     .limited = role->limited};
@@ -359,7 +389,7 @@ static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 	struct nw_summary *s = arg;
 	uint64_t key = (uint32_t)tid;
 	struct nw_open_slot *slot = nw_open_find(&s->open, call->span, key);
-	int given_up = nw_open_push(&s->open, slot, call->span, key, call->start);
+	int given_up = nw_open_push(&s->open, slot, call->span, key, &call->start);
 
 	if (given_up > 0) {
 		struct nw_span_row *row = row_of_start(s, call->span, &s->open.given_up);
@@ -447,7 +477,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 		nw_span_emit_gone(s, role->span, owner.number, start, "discarded");
 		return 0;
 	}
-	add_span(s, row, start, hit);
+	add_span(s, row, start, hit, ASKED_ALL);
 	if (nw_summary_emits(s) &&
 	    (!nw_summary_emits_slow(s) || hit->time - start->time > s->least[role->span]))
 		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit,
@@ -481,17 +511,9 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 			    : begin_emitting(s, role->span, key, hit, group, row);
 }
 
-/* Which spans the listener is called for. A constant where functions are inlined, so that it costs nothing where
- * there is no listener. */
-enum emits {
-	EMITS_NOTHING,
-	EMITS_SLOW, /* those only */
-	EMITS_ALL
-};
-
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
-				struct group *g, const enum emits emits)
+				struct group *g, const enum asked asked)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
@@ -499,14 +521,15 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	if (nw_unlikely(!role->plain))
 		return role->call && hit->stack ? play_call(s, role, hit, pid, group, g)
 						: play_unusual(s, role, hit, pid, group, g);
-	if (emits == EMITS_ALL && role->is_end)
+	if (asked == ASKED_ALL && role->is_end)
 		return end_emitting(s, role->span, key, hit, group, row);
-	if (emits == EMITS_ALL && emits_begin(s, hit))
+	if (asked == ASKED_ALL && emits_begin(s, hit))
 		return begin_emitting(s, role->span, key, hit, group, row);
-	if (emits == EMITS_SLOW && role->is_end)
+	if (asked == ASKED_SLOW && role->is_end)
 		return end_watched(s, role->span, key, hit, group, row);
-	return role->is_end ? end(s, role->span, key, hit, group, row)
-			    : begin(s, role->span, key, hit, group, row);
+	return role->is_end ? end_in(s, role->span, nw_open_find(&s->open, role->span, key),
+				     hit, group, row, asked)
+			    : begin(s, role->span, key, hit, group, row, asked);
 }
 
 /* ---- hits --------------------------------------------------------------------------- */
@@ -527,12 +550,11 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group,
-			       const enum emits emits)
+			       const enum asked asked)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = probe_row(s, g, hit->probe);
 	uint64_t last = row->last;
-	int ret = 0;
 
 	row->hits++;
 	if (nw_likely(hit->time >= last)) {
@@ -542,10 +564,13 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	}
 	if (row->args && hit->values)
 		add_args(row, hit);
-	const struct role *role = state->roles.item, *stop = role + state->roles.count;
-	for (; role < stop && ret == 0; role++)
-		ret = play_role(s, role, hit, pid, group, g, emits);
-	return ret;
+	const struct role *role = state->roles.item;
+	for (size_t left = state->roles.count; left; left--, role++) {
+		int ret = play_role(s, role, hit, pid, group, g, asked);
+		if (nw_unlikely(ret))
+			return ret;
+	}
+	return 0;
 }
 
 /* Before what the hit does to spans. */
@@ -555,36 +580,34 @@ static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit)
 		s->spent = nw_self_cost_hit(s->self_cost, hit);
 }
 
-static nw_apart int take_hits_emitting(struct nw_summary *s, struct group *g,
-				       const struct nw_hit *hits, size_t count, int32_t pid,
-				       int64_t group)
+static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
+				const struct nw_hit *hits, size_t count, int32_t pid,
+				int64_t group, const enum asked asked)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < count && ret == 0; i++) {
-		spend(s, &hits[i]);
-		ret = take_hit(s, g, &hits[i], pid, group, EMITS_ALL);
+	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
+		if (asked != ASKED_NOTHING)
+			spend(s, hit);
+		int ret = take_hit(s, g, hit, pid, group, asked);
+		if (nw_unlikely(ret))
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
-static nw_apart int take_hits_emitting_slow(struct nw_summary *s, struct group *g,
-					    const struct nw_hit *hits, size_t count)
+/* Hits of which more is asked than counts and latencies. */
+static nw_apart int take_asked(struct nw_summary *s, struct group *g,
+			       const struct nw_hit *hits, size_t count, int32_t pid,
+			       int64_t group, bool slow)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < count && ret == 0; i++) {
-		spend(s, &hits[i]);
-		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_SLOW);
-	}
-	return ret;
+	if (!nw_summary_emits(s))
+		return take_hits(s, g, hits, count, pid, group, ASKED_COST);
+	return slow ? take_hits(s, g, hits, count, pid, group, ASKED_SLOW)
+		    : take_hits(s, g, hits, count, pid, group, ASKED_ALL);
 }
 
-static nw_inlined int take_one(struct nw_summary *s, struct group *g,
-			       const struct nw_hit *hit, int32_t pid, int64_t group)
+static inline bool asks_nothing(const struct nw_summary *s)
 {
-	spend(s, hit);
-	return take_hit(s, g, hit, pid, group, EMITS_NOTHING);
+	return !nw_summary_emits(s) && !s->self_cost;
 }
 
 static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
@@ -608,26 +631,19 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	if (nw_unlikely(s->task_states))
 		follow_states(s, hit);
 	int ret = nw_unlikely(!g) ? -ENOMEM
-		  : nw_likely(!nw_summary_emits(s))
-			  ? take_one(s, g, hit, pid, group)
-			  : take_hits_emitting(s, g, hit, 1, pid, group);
+		  : nw_likely(asks_nothing(s))
+			  ? take_hit(s, g, hit, pid, group, ASKED_NOTHING)
+			  : take_asked(s, g, hit, 1, pid, group, false);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
 int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t count)
 {
 	struct group *g = group_of(s, 0);
-	int ret = 0;
 
-	if (nw_unlikely(nw_summary_emits(s)))
-		return nw_summary_emits_slow(s)
-			       ? take_hits_emitting_slow(s, g, hits, count)
-			       : take_hits_emitting(s, g, hits, count, 0, 0);
-	for (size_t i = 0; i < count && ret == 0; i++) {
-		spend(s, &hits[i]);
-		ret = take_hit(s, g, &hits[i], 0, 0, EMITS_NOTHING);
-	}
-	return ret;
+	return nw_likely(asks_nothing(s))
+		       ? take_hits(s, g, hits, count, 0, 0, ASKED_NOTHING)
+		       : take_asked(s, g, hits, count, 0, 0, nw_summary_emits_slow(s));
 }
 
 int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
@@ -647,7 +663,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
-	const struct nw_start hidden = start_of(s, hit, NW_HIDDEN);
+	const struct nw_start hidden = start_of(s, hit, NW_HIDDEN, ASKED_ALL);
 	struct nw_start start;
 	uint64_t key;
 
@@ -666,7 +682,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	make_way(s, role->span, slot);
-	int given_up = nw_open_push(&s->open, slot, role->span, key, hidden);
+	int given_up = nw_open_push(&s->open, slot, role->span, key, &hidden);
 	if (given_up > 0) { /* an older one of the key, which did count */
 		struct group *g = group_of(s, -1);
 		if (g)
