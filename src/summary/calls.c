@@ -280,9 +280,18 @@ static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_
 	return true;
 }
 
-int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
-			 const struct nw_stack_owner *owner, const struct nw_call *call)
+/* What is known of the call that begins, for the next that does. */
+static void note_owner(struct nw_calls_of *thread, const struct nw_stack_owner *owner)
 {
+	thread->returned = 0;
+	thread->base = owner->base;
+	thread->again = owner->again;
+}
+
+int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
+		   const struct nw_call *call)
+{
+	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
 	int ret = 0;
 
 	if (!thread->used) { /* a free entry, which becomes the thread's */
@@ -297,9 +306,10 @@ int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
 	}
 	if (nw_calls_is_stale(calls, thread))
 		abandon_stale(calls, thread);
-	if (nw_calls_in_the_way(calls, thread, call->stack)) {
+	if ((thread->count && nw_calls_is_below(thread, call->stack)) ||
+	    nw_calls_was_met(calls, thread, call->stack)) {
 		if (thread->count && begins_again(calls, thread, owner, call, &ret)) {
-			nw_calls_note_owner(thread, owner);
+			note_owner(thread, owner);
 			return ret;
 		}
 		if (calls->frames)
@@ -307,7 +317,7 @@ int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
 		else
 			clear_way(calls, thread, call->stack);
 	}
-	nw_calls_note_owner(thread, owner);
+	note_owner(thread, owner);
 	if ((thread->count == thread->room || thread->count == DEEPEST ||
 	     calls->open >= calls->most) &&
 	    !make_room(calls, thread, call, &ret))
@@ -367,9 +377,10 @@ static bool has_span(const struct nw_calls_of *thread, uint32_t span)
 	return false;
 }
 
-enum nw_call_end nw_calls_end_other(struct nw_calls *calls, struct nw_calls_of *thread,
-				    uint32_t span, uint64_t stack, struct nw_call *out)
+enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
+			      uint32_t span, uint64_t stack, struct nw_call *out)
 {
+	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
 	bool loose = stack & NW_STACK_LOOSE;
 
 	stack &= ~NW_STACK_LOOSE;

@@ -53,9 +53,9 @@ static inline uint64_t nw_stack_of(const struct nw_hit *hit)
 }
 
 /* On whose stack the hit was. Field by field: what is copied whole, just after its parts were written, makes
- * the processor wait for these, and every hit of a call comes by here. */
-static nw_inlined void nw_stack_owner_of(const struct nw_hit *hit, int32_t pid,
-					 struct nw_stack_owner *out)
+ * the processor wait for these. */
+static inline void nw_stack_owner_of(const struct nw_hit *hit, int32_t pid,
+				     struct nw_stack_owner *out)
 {
 	out->number = (uint32_t)hit->tid;
 	out->process = 0;
@@ -166,15 +166,6 @@ static inline uint64_t nw_calls_bit(uint64_t stack)
 	return (uint64_t)1 << ((stack * 0x9e3779b97f4a7c15u) >> 58);
 }
 
-/* What is known of the call that begins, for the next that does. */
-static inline void nw_calls_note_owner(struct nw_calls_of *thread,
-				       const struct nw_stack_owner *owner)
-{
-	thread->returned = 0;
-	thread->base = owner->base;
-	thread->again = owner->again;
-}
-
 /* Did something that is open begin before events were lost? */
 static inline bool nw_calls_is_stale(const struct nw_calls *calls,
 				     const struct nw_calls_of *thread)
@@ -182,80 +173,71 @@ static inline bool nw_calls_is_stale(const struct nw_calls *calls,
 	return thread->count && thread->open[0].start.time < calls->loss_until;
 }
 
-/* Does what is open, or seemed to be gone, say something else than a call that begins at this stack? */
-static inline bool nw_calls_in_the_way(const struct nw_calls *calls,
-				       const struct nw_calls_of *thread, uint64_t stack)
+/* Of the innermost open call: is it gone, if another begins at this stack? */
+static inline bool nw_calls_is_below(const struct nw_calls_of *thread, uint64_t stack)
 {
-	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+	const struct nw_call *top = &thread->open[thread->count - 1];
 
-	return (top && (top->stack <= stack || top->stack <= thread->returned)) ||
-	       (thread->gone_bits & nw_calls_bit(stack)) ||
-	       (calls->frames && thread->switches);
+	return top->stack <= stack || top->stack <= thread->returned;
 }
 
-int nw_calls_begin_other(struct nw_calls *calls, struct nw_calls_of *thread,
-			 const struct nw_stack_owner *owner, const struct nw_call *call);
-enum nw_call_end nw_calls_end_other(struct nw_calls *calls, struct nw_calls_of *thread,
-				    uint32_t span, uint64_t stack, struct nw_call *out);
-
-/* Field by field, as in nw_stack_owner_of(). */
-static nw_inlined void nw_calls_put(struct nw_call *place, const struct nw_call *call)
+/* May something at this stack be among what seemed to be gone, or would have to be looked for? */
+static inline bool nw_calls_was_met(const struct nw_calls *calls,
+				    const struct nw_calls_of *thread, uint64_t stack)
 {
-	place->stack = call->stack;
-	place->start.time = call->start.time;
-	place->start.spent = call->start.spent;
-	place->start.tid = call->start.tid;
-	place->start.after = call->start.after;
-	place->start.cpu = call->start.cpu;
-	place->start.group = call->start.group;
-	place->span = call->span;
-	place->site = call->site;
-	place->limited = call->limited;
-	place->again = call->again;
+	return (thread->gone_bits && (thread->gone_bits & nw_calls_bit(stack))) ||
+	       (thread->switches && calls->frames);
 }
 
-/* A call begins. 1: it is one that has begun already, and began once more; -ENOMEM. */
-static nw_inlined int nw_calls_begin(struct nw_calls *calls,
-				     const struct nw_stack_owner *owner,
-				     const struct nw_call *call)
+/* A call begins on a thread's stack, and nothing is to be seen to: the place to write it to; NULL: nothing is done. */
+static nw_inlined struct nw_call *nw_calls_put(struct nw_calls *calls, int32_t tid,
+					       uint64_t stack)
 {
-	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
+	struct nw_calls_of *thread = nw_calls_find(calls, (uint32_t)tid, 0);
 
-	if (nw_unlikely(!thread->used || nw_calls_is_stale(calls, thread) ||
-			nw_calls_in_the_way(calls, thread, call->stack) ||
-			thread->count == thread->room ||
-			thread->count == NW_CALLS_DEEPEST || calls->open >= calls->most)) {
-		struct nw_call other;
-		nw_calls_put(&other, call);
-		return nw_calls_begin_other(calls, thread, owner, &other);
-	}
-	nw_calls_note_owner(thread, owner);
-	nw_calls_put(&thread->open[thread->count++], call);
+	if (nw_unlikely(thread->count == thread->room || calls->open >= calls->most ||
+			(thread->count && (nw_calls_is_stale(calls, thread) ||
+					   nw_calls_is_below(thread, stack))) ||
+			nw_calls_was_met(calls, thread, stack)))
+		return NULL;
+	thread->returned = 0;
 	calls->open++;
-	return 0;
+	return &thread->open[thread->count++];
 }
 
-/* A call of that span returns; stack as hits have it. */
-static nw_inlined enum nw_call_end nw_calls_end(struct nw_calls *calls,
-						const struct nw_stack_owner *owner,
-						uint32_t span, uint64_t stack,
-						struct nw_call *out)
+/* The innermost call of a thread, if it is of that span and stack, and nothing is to be seen to; NULL. */
+static nw_inlined struct nw_calls_of *nw_calls_top(const struct nw_calls *calls,
+						   int32_t tid, uint32_t span,
+						   uint64_t stack,
+						   const struct nw_call **out)
 {
-	struct nw_calls_of *thread = nw_calls_find(calls, owner->number, owner->process);
-	const struct nw_call *top = thread->count ? &thread->open[thread->count - 1] : NULL;
+	struct nw_calls_of *thread = nw_calls_find(calls, (uint32_t)tid, 0);
 
-	if (nw_unlikely(!top || top->stack != stack || top->span != span ||
-			nw_calls_is_stale(calls, thread)))
-		return nw_calls_end_other(calls, thread, span, stack, out);
-	nw_calls_put(out, top);
+	if (nw_unlikely(!thread->count))
+		return NULL;
+	const struct nw_call *top = &thread->open[thread->count - 1];
+	*out = top;
+	return nw_likely(top->stack == stack && top->span == span &&
+			 !nw_calls_is_stale(calls, thread))
+		       ? thread
+		       : NULL;
+}
+/* It returns. */
+static nw_inlined void nw_calls_drop_top(struct nw_calls *calls, struct nw_calls_of *thread)
+{
 	thread->count--;
 	calls->open--;
-	thread->returned = calls->frames ? 0 : stack;
-	return NW_CALL_RETURNED;
+	thread->returned = calls->frames ? 0 : thread->open[thread->count].stack;
 }
 
-/* ------------------------------------------------------------------------------------- */
+/* ---- any way -------------------------------------------------------------------------- */
 
+/* A call begins. 1: it is one that has begun already, and began once more; -ENOMEM. */
+int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
+		   const struct nw_call *call);
+/* A call of that span returns; stack as hits have it. */
+enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
+			      uint32_t span, uint64_t stack, struct nw_call *out);
 /* Everything of the owner that is open is over: it has ended, or events are missing. */
 void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,
 		      enum nw_call_fate fate);

@@ -425,7 +425,7 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 	return nw_calls_take(&s->frames, span, reopen, s);
 }
 
-/* A hit of a function's entry or return. group: of the hit, or NW_HIDDEN. */
+/* A hit of a function's entry or return, or of a framed span. group: of the hit, or NW_HIDDEN. */
 static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			      const struct nw_hit *hit, int32_t pid, int64_t group,
 			      struct group *g)
@@ -485,6 +485,42 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	return 0;
 }
 
+/* The same where it is the beginning of a call, or the end of the innermost one, on a thread's own stack: so it is
+ * nearly always. False: nothing is done. */
+static nw_inlined bool play_plain_call(struct nw_summary *s, const struct role *role,
+				       const struct nw_hit *hit, int64_t group,
+				       struct nw_span_row *row, const enum asked asked)
+{
+	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
+	const struct nw_call *top;
+
+	if (nw_unlikely(hit->goroutine || hit->time >= role->until))
+		return false;
+	if (!role->is_end) {
+		struct nw_call *call = nw_calls_put(calls, hit->tid, hit->stack);
+		if (nw_unlikely(!call))
+			return false;
+		call->stack = hit->stack;
+		call->start = start_of(s, hit, (int32_t)group, asked);
+		call->span = role->span;
+		call->site = hit->planned & 0x3fffffff;
+		call->limited = role->limited;
+		call->again = false;
+		return true;
+	}
+	struct nw_calls_of *thread = nw_calls_top(calls, hit->tid, role->span, hit->stack,
+						  &top);
+	if (nw_unlikely(!thread || top->start.group != group ||
+			hit->time < top->start.time))
+		return false;
+	if (asked == ASKED_SLOW && hit->time - top->start.time > s->least[role->span])
+		return false;
+	s->fitting[role->span].matched++;
+	add_span(s, row, &top->start, hit, asked);
+	nw_calls_drop_top(calls, thread);
+	return true;
+}
+
 /* Is the thread whose number is the key one that is measured? 0 is the idle thread of any CPU. */
 static bool is_measured(const struct nw_summary *s, uint64_t key)
 {
@@ -518,9 +554,14 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key = (uint32_t)hit->tid;
 
-	if (nw_unlikely(!role->plain))
-		return role->call && hit->stack ? play_call(s, role, hit, pid, group, g)
-						: play_unusual(s, role, hit, pid, group, g);
+	if (!role->plain) {
+		if (!role->call || !hit->stack)
+			return play_unusual(s, role, hit, pid, group, g);
+		return asked != ASKED_ALL &&
+				       play_plain_call(s, role, hit, group, row, asked)
+			       ? 0
+			       : play_call(s, role, hit, pid, group, g);
+	}
 	if (asked == ASKED_ALL && role->is_end)
 		return end_emitting(s, role->span, key, hit, group, row);
 	if (asked == ASKED_ALL && emits_begin(s, hit))
