@@ -85,7 +85,7 @@ $(BENCH_BIN): $(TEST_BUILD)/bench/%: tests/bench/%.c $(LIB)
 
 # Numbers against the peers that are installed; ONLY=NAME, ROUNDS=N.
 bench: all $(BENCH_BIN) $(PROGRAM_BIN) $(SERVER)
-	$(quiet)scripts/tracefs tests/bench/run $(CURDIR)/$(BIN) $(CURDIR)/$(TEST_BUILD)/programs $(CURDIR)/$(SERVER) \
+	$(quiet)tests/bench/run $(CURDIR)/$(BIN) $(CURDIR)/$(TEST_BUILD)/programs $(CURDIR)/$(SERVER) \
 		$(CURDIR)/$(TEST_BUILD)/bench/micro $(CURDIR)/build/bench.json
 
 .PHONY: bench
