@@ -11,10 +11,13 @@ for name in first.so other.so; do
 done
 cp "$PROGRAMS/remap" remap
 
+# How often the tracer has gone to sleep: with nothing left to do, until the next time.
+slept() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status"; }
+has_slept() { [ "$(slept "$1")" -ge "$2" ]; }
 says() { [ "$(wc -l <places)" -ge "$1" ]; }
 # lost FORMAT MAPPINGS COMMAND...: the reader stands while the program maps that often and exchanges the library.
 lost() {
-  local mappings=$1 tracer
+  local mappings=$1 tracer before
   shift
   rm -f places feed && mkfifo feed
   "$@" "uprobe:$PWD/first.so:leaf" "uprobe:$PWD/other.so:leaf" -- \
@@ -25,8 +28,10 @@ lost() {
   kill -STOP "$tracer"
   echo >&3
   ok "it has mapped much ($mappings)" wait_for says 2
+  before=$(slept "$tracer")
   kill -CONT "$tracer"
-  sleep 1.5 # a busy machine has looked at all processes again by then
+  # the first sleep may be the one that it was stopped in; hits are handed out once every CPU is known up to their time
+  ok "it has read what there was ($mappings)" wait_for has_slept "$tracer" $((before + 6))
   echo >&3
   exec 3>&-
   wait "$tracer"
