@@ -3,6 +3,7 @@
  * not among what is known; what has gone since stays known. */
 #include <errno.h>
 #include <link.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -192,10 +193,27 @@ void nw_module_open(struct nw_stacks *stacks, struct nw_module *module, pid_t pi
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-void nw_traced_free(struct nw_traced *traced)
+static int by_pid(const void *a, const void *b)
 {
-	if (!traced)
-		return;
+	const struct nw_traced *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid)
+{
+	const struct nw_traced key = {.pid = pid};
+	struct nw_traced *const *found = tfind(&key, &stacks->traced.by_pid, by_pid);
+
+	return found ? *found : NULL;
+}
+
+static void forget(struct nw_traced_set *set, struct nw_traced *traced)
+{
+	*(traced->older ? &traced->older->newer : &set->oldest) = traced->newer;
+	*(traced->newer ? &traced->newer->older : &set->newest) = traced->older;
+	set->count--;
+	tdelete(traced, &set->by_pid, by_pid);
 	nw_vec_each (&traced->jit, it)
 		free(it->name);
 	nw_vec_free(&traced->jit);
@@ -204,26 +222,33 @@ void nw_traced_free(struct nw_traced *traced)
 	free(traced);
 }
 
+void nw_traced_free_all(struct nw_stacks *stacks)
+{
+	while (stacks->traced.oldest)
+		forget(&stacks->traced, stacks->traced.oldest);
+}
+
 struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
 {
-	size_t count = stacks->traced.count;
+	struct nw_traced_set *set = &stacks->traced;
+	struct nw_traced *traced = nw_traced_find(stacks, pid);
 
-	for (size_t i = count; i-- > 0;)
-		if (stacks->traced.item[i]->pid == pid)
-			return stacks->traced.item[i];
-	if (count == MOST_TRACED) { /* the oldest goes */
-		nw_traced_free(stacks->traced.item[0]);
-		memmove(stacks->traced.item, stacks->traced.item + 1,
-			--stacks->traced.count * sizeof(*stacks->traced.item));
-	}
-	struct nw_traced *traced = calloc(1, sizeof(*traced));
-	struct nw_traced **slot = traced ? nw_vec_add(&stacks->traced) : NULL;
-	if (!slot) {
+	if (traced)
+		return traced;
+	if (set->count == MOST_TRACED)
+		forget(set, set->oldest);
+	traced = calloc(1, sizeof(*traced));
+	if (!traced)
+		return NULL;
+	traced->pid = pid;
+	if (!tsearch(traced, &set->by_pid, by_pid)) {
 		free(traced);
 		return NULL;
 	}
-	traced->pid = pid;
-	*slot = traced;
+	traced->older = set->newest;
+	*(set->newest ? &set->newest->newer : &set->oldest) = traced;
+	set->newest = traced;
+	set->count++;
 	return traced;
 }
 
@@ -383,23 +408,15 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 
 /* ---- what the kernel tells ---------------------------------------------------------- */
 
-static struct nw_traced *known_process(struct nw_stacks *stacks, pid_t pid)
-{
-	for (size_t i = stacks->traced.count; i-- > 0;)
-		if (stacks->traced.item[i]->pid == pid)
-			return stacks->traced.item[i];
-	return NULL;
-}
-
 /*
  * The child has what its parent has; of one that nobody has looked at, that is looked up when it is needed. Its number
  * may have been another's.
  */
 static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
-	const struct nw_traced *parent = known_process(stacks, change->parent);
+	const struct nw_traced *parent = nw_traced_find(stacks, change->parent);
 	struct nw_traced *child = parent ? nw_traced_of(stacks, change->pid)
-					 : known_process(stacks, change->pid);
+					 : nw_traced_find(stacks, change->pid);
 	int ret = parent && !child ? -ENOMEM : 0;
 
 	if (!child)
@@ -419,18 +436,10 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 /* The number may be another's from now on. What was hit in it is kept for recordings, as long as it is. */
 static void ended(struct nw_stacks *stacks, pid_t pid)
 {
-	for (size_t i = stacks->traced.count; i-- > 0;) {
-		struct nw_traced *traced = stacks->traced.item[i];
-		if (traced->pid != pid)
-			continue;
-		if (!traced->hit) {
-			nw_traced_free(traced);
-			memmove(&stacks->traced.item[i], &stacks->traced.item[i + 1],
-				(--stacks->traced.count - i) *
-					sizeof(*stacks->traced.item));
-		}
-		return;
-	}
+	struct nw_traced *traced = nw_traced_find(stacks, pid);
+
+	if (traced && !traced->hit)
+		forget(&stacks->traced, traced);
 }
 
 static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
@@ -449,8 +458,8 @@ static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
 /* What processes map may have changed unseen: it is looked up when it is needed next. */
 static void distrust_all(struct nw_stacks *stacks)
 {
-	nw_vec_each (&stacks->traced, traced)
-		(*traced)->stale = true;
+	for (struct nw_traced *it = stacks->traced.oldest; it; it = it->newer)
+		it->stale = true;
 }
 
 /* Until it ends, what is told may not be all; so everything is looked up once more behind it. */

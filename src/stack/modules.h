@@ -48,6 +48,7 @@ struct nw_past_region {
 
 struct nw_traced { /* a process */
 	pid_t pid;
+	struct nw_traced *older, *newer; /* that was seen just before it, and behind it */
 	NW_VEC(struct nw_region) regions;
 	NW_VEC(struct nw_past_region) past; /* by time; since it was hit */
 	uint64_t now;			    /* of the hit or change that it is about */
@@ -72,8 +73,17 @@ struct nw_cfi *nw_module_cfi(struct nw_module *module);
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
 		      uint64_t address, uint64_t *vaddr);
 
-/* The process, made if it is new; NULL: no memory. */
+/* Processes, in the order in which they were seen, and by number. */
+struct nw_traced_set {
+	struct nw_traced *oldest, *newest;
+	size_t count;
+	void *by_pid; /* a tree of tsearch(3) */
+};
+
+/* The process, made if it is new (the oldest goes where there are too many); NULL: no memory. */
 struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
+/* NULL: it is not known. */
+struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid);
 /* From now on (traced->now) it is there. -ENOMEM. */
 int nw_traced_put(struct nw_traced *traced, const struct nw_region *region);
 /* From then on none of what is known is there. -ENOMEM. */
@@ -83,7 +93,7 @@ int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
 /* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address);
-void nw_traced_free(struct nw_traced *traced);
+void nw_traced_free_all(struct nw_stacks *stacks);
 /* Take in what processes have mapped up to this time. -ENOMEM. */
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
 
@@ -132,7 +142,7 @@ struct nw_stacks {
 	bool losing;			 /* and no hit behind that has come yet */
 	NW_VEC(struct nw_module *) modules;
 	struct nw_index module_keys; /* their numbers, by what they are */
-	NW_VEC(struct nw_traced *) traced;
+	struct nw_traced_set traced;
 	NW_VEC(struct nw_known_frame) frames;
 	NW_VEC(struct nw_known_stack) stacks;
 	uint32_t *slot; /* of stacks, by hash: number, 0: free */

@@ -66,9 +66,7 @@ void nw_stacks_free(struct nw_stacks *stacks)
 		nw_module_free(*module);
 	nw_vec_free(&stacks->modules);
 	nw_index_free(&stacks->module_keys);
-	nw_vec_each (&stacks->traced, traced)
-		nw_traced_free(*traced);
-	nw_vec_free(&stacks->traced);
+	nw_traced_free_all(stacks);
 	nw_vec_each (&stacks->frames, frame) {
 		free(frame->text);
 		free(frame->function);
@@ -181,11 +179,11 @@ struct nw_stack_frame nw_stacks_frame(const struct nw_stacks *stacks, uint32_t n
 
 void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
 {
-	if (stacks->watch || !stacks->live) /* which tell more exactly */
-		return;
-	nw_vec_each (&stacks->traced, traced)
-		if ((*traced)->pid == process)
-			(*traced)->stale = true;
+	struct nw_traced *traced = nw_traced_find(stacks, process);
+
+	/* those that are watched, and recordings, tell more exactly */
+	if (traced && !stacks->watch && stacks->live)
+		traced->stale = true;
 }
 
 void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
@@ -235,20 +233,20 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 		nw_buf_addc(out, '\n');
 		number++;
 	}
-	nw_vec_each (&stacks->traced, traced) {
-		if (!(*traced)->hit)
+	for (const struct nw_traced *it = stacks->traced.oldest; it; it = it->newer) {
+		if (!it->hit)
 			continue;
-		nw_vec_each (&(*traced)->regions, region) {
-			save_region("region", *traced, region, out);
+		nw_vec_each (&it->regions, region) {
+			save_region("region", it, region, out);
 			nw_buf_addc(out, '\n');
 		}
-		nw_vec_each (&(*traced)->past, past) {
-			save_region("past", *traced, &past->region, out);
+		nw_vec_each (&it->past, past) {
+			save_region("past", it, &past->region, out);
 			nw_buf_printf(out, " %" PRIu64 "\n", past->until);
 		}
-		nw_vec_each (&(*traced)->jit, jit) {
-			nw_buf_printf(out, "jit %d %" PRIu64 " %" PRIu64,
-				      (int)(*traced)->pid, jit->start, jit->size);
+		nw_vec_each (&it->jit, jit) {
+			nw_buf_printf(out, "jit %d %" PRIu64 " %" PRIu64, (int)it->pid,
+				      jit->start, jit->size);
 			nw_plan_word(out, jit->name);
 			nw_buf_addc(out, '\n');
 		}
@@ -295,8 +293,10 @@ static void take_region(struct nw_stacks *stacks, char *const *words)
 {
 	struct nw_region region;
 	struct nw_traced *traced = region_of(stacks, words, &region);
+	size_t count = traced ? traced->regions.count : 0;
 
-	if (traced)
+	/* They were saved in order: what goes back is nobody's, and would have to be made room for. */
+	if (traced && (!count || traced->regions.item[count - 1].end <= region.start))
 		(void)nw_traced_put(traced, &region);
 }
 

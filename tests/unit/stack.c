@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* stack: names as their source has them, how often which stack was there, and lines of recordings. */
 #include <fcntl.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 #include "nopwatch/stack.h"
-#include "stack/demangle.h"
+#include "stack/modules.h"
 #include "unit.h"
 
 static void is(const char *name, const char *wanted)
@@ -202,11 +203,11 @@ START_TEST(regions_over_regions)
 					    "module 0 1 2 /no/first",
 					    "module 0 1 3 /no/other",
 					    "past 5 8192 12288 0 1 100",
-					    "region 5 4096 16384 0 1",
-					    "region 5 8192 12288 4096 2",
 					    "past 5 8192 12288 0",
 					    "past 5 8192 12288 0 77 100",
 					    "unmapped 7 8"};
+	static const struct nw_region regions[] = {{4096, 16384, 0, 1},
+						   {8192, 12288, 4096, 2}};
 	static const struct {
 		unsigned char page;
 		uint64_t time;
@@ -221,6 +222,8 @@ START_TEST(regions_over_regions)
 	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
 	for (size_t i = 0; i < NW_COUNT(lines); i++)
 		ck_assert(line(stacks, lines[i]));
+	for (size_t i = 0; i < NW_COUNT(regions); i++)
+		ck_assert_int_eq(nw_traced_put(nw_traced_of(stacks, 5), &regions[i]), 0);
 	for (size_t i = 0; i < NW_COUNT(hits); i++) {
 		unsigned char bytes[64 + 64] = {0x10, hits[i].page, [9] = 1};
 		const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
@@ -244,6 +247,72 @@ START_TEST(regions_over_regions)
 							 "past 5 8192 12288 0 1 100\n"
 							 "unmapped 7 8\n"));
 	nw_buf_free(&saved);
+	nw_stacks_free(stacks);
+}
+END_TEST
+
+/* ---- much of it --------------------------------------------------------------------- */
+
+static int deepest, nodes;
+
+static void measure(const void *node, VISIT visit, int depth)
+{
+	(void)node;
+	if (visit == preorder || visit == leaf)
+		nodes++;
+	if (depth > deepest)
+		deepest = depth;
+}
+
+/* A recording may name as many as it likes, in any order: each is found in some steps, and the oldest go. */
+START_TEST(many_processes)
+{
+	struct nw_stacks *stacks;
+	struct nw_traced *last = NULL;
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
+	for (int pid = 70000; pid > 0; pid--) {
+		char text[64];
+		snprintf(text, sizeof(text), "region %d 4096 8192 0 0",
+			 pid % 2 ? pid : 1000000 - pid);
+		ck_assert(line(stacks, text));
+		ck_assert(line(stacks, text));
+	}
+	ck_assert_uint_eq(stacks->traced.count, 65536);
+	ck_assert_ptr_null(nw_traced_find(stacks, 65537));
+	ck_assert_ptr_nonnull(nw_traced_find(stacks, 65535));
+	ck_assert_ptr_nonnull(nw_traced_find(stacks, 1000000 - 65536));
+	nodes = deepest = 0;
+	twalk(stacks->traced.by_pid, measure);
+	ck_assert_int_eq(nodes, 65536);
+	ck_assert_int_le(deepest, 2 * 17);
+	nodes = 0;
+	for (struct nw_traced *it = stacks->traced.oldest; it; it = it->newer, nodes++) {
+		ck_assert_ptr_eq(it->older, last);
+		ck_assert_uint_eq(it->regions.count, 1);
+		last = it;
+	}
+	ck_assert_int_eq(nodes, 65536);
+	ck_assert_ptr_eq(stacks->traced.newest, last);
+	nw_stacks_free(stacks);
+}
+END_TEST
+
+/* Regions are saved in order: a recording that goes back makes no room in the middle, line by line. */
+START_TEST(regions_that_go_back)
+{
+	struct nw_stacks *stacks;
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
+	for (int page = 2000; page > 0; page--) {
+		char text[64];
+		snprintf(text, sizeof(text), "region 5 %d %d 0 0", page * 4096,
+			 (page + 1) * 4096);
+		ck_assert(line(stacks, text));
+	}
+	ck_assert_uint_eq(nw_traced_of(stacks, 5)->regions.count, 1);
 	nw_stacks_free(stacks);
 }
 END_TEST
@@ -338,4 +407,5 @@ END_TEST
 
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
-	  files_that_a_recording_names, callers_in_this_process_and_from_a_recording)
+	  files_that_a_recording_names, many_processes, regions_that_go_back,
+	  callers_in_this_process_and_from_a_recording)
