@@ -92,6 +92,16 @@ void nw_formats_free(struct nw_formats *formats);
  * file; EBADMSG if that cannot be read. */
 int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err);
 
+/* Where fields are in an event's records, and the records' id, from the same text. -EBADMSG: it cannot be read, or has
+ * no field of that name and size. -ENOMEM. */
+struct nw_wanted_field {
+	const char *name;
+	uint32_t size;	  /* bytes */
+	uint32_t *offset; /* to be filled in */
+};
+int nw_format_find(const char *text, const struct nw_wanted_field *wanted, size_t count,
+		   uint16_t *id);
+
 /* ---- records ------------------------------------------------------------------------ */
 
 enum nw_record_kind {

@@ -109,15 +109,13 @@ int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error 
 /*
  * The kernel itself looks out for spans that take at least so long, of an armed session: from the one event to the
  * next hit of the other by the same thread, where a later start replaces an earlier one. These two events are not
- * recorded any more; in their place there is a record for each such span, with the fields below at these offsets. It takes
- * hist triggers and synthetic events (histogram.rst), and is 0, or -errno with everything as it was before.
+ * recorded any more; in their place there is a record for each such span, of a synthetic event (the system is
+ * "synthetic") with the fields common_pid (s32, the thread by the kernel's number), took and at (u64: how long, and when it
+ * ended, by the session's clock). It takes hist triggers and synthetic events (histogram.rst), and is 0, or -errno with everything as it was before.
  */
 struct nw_span_watch {
-	const char *start, *end; /* names of the events */
-	uint16_t id;		 /* of the records */
-	uint32_t tid;		 /* offset of an s32, the thread by the kernel's number; */
-	uint32_t took,
-		at; /* of a u64, how long and when it ended, by the session's clock */
+	const char *event;	 /* name of the synthetic one; the session's, as */
+	const char *start, *end; /* those of the others */
 };
 int nw_span_watch_begin(const struct nw_session *session,
 			const struct nw_armed_event *start,

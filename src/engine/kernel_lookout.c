@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A lookout that the kernel does itself: see lookout.h, and nw_span_watch_begin(). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,12 +59,12 @@ static void take_record(struct nw_lookout *l, const unsigned char *data, uint32_
 	if (size < sizeof(id))
 		return;
 	memcpy(&id, data, sizeof(id));
-	if (id != l->watch.id || size < l->watch.tid + sizeof(tid) ||
-	    size < l->watch.took + sizeof(took) || size < l->watch.at + sizeof(at))
+	if (id != l->record.id || size < l->record.tid + sizeof(tid) ||
+	    size < l->record.took + sizeof(took) || size < l->record.at + sizeof(at))
 		return;
-	memcpy(&tid, data + l->watch.tid, sizeof(tid));
-	memcpy(&took, data + l->watch.took, sizeof(took));
-	memcpy(&at, data + l->watch.at, sizeof(at));
+	memcpy(&tid, data + l->record.tid, sizeof(tid));
+	memcpy(&took, data + l->record.took, sizeof(took));
+	memcpy(&at, data + l->record.at, sizeof(at));
 	const struct nw_seen_span seen = {
 		.name = watched_span(l)->name,
 		.start = at - took,
@@ -88,6 +89,24 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t
 	while (nw_page_next(&page, &data, &size) > 0)
 		take_record(l, data, size);
 	return 0;
+}
+
+static int find_record(struct nw_lookout *l)
+{
+	const struct nw_wanted_field fields[] = {
+		{"common_pid", sizeof(int32_t), &l->record.tid},
+		{"took", sizeof(uint64_t), &l->record.took},
+		{"at", sizeof(uint64_t), &l->record.at},
+	};
+	struct nw_buf text = {0};
+	int ret = nw_tracefs_format(&l->run.fs, "synthetic", l->watch.event, &text);
+
+	if (ret == 0)
+		ret = text.failed ? -ENOMEM
+				  : nw_format_find(nw_buf_str(&text), fields,
+						   NW_COUNT(fields), &l->record.id);
+	nw_buf_free(&text);
+	return ret;
 }
 
 const char *nw_lookout_by_kernel(struct nw_lookout *l)
@@ -116,6 +135,10 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 	if (nw_span_watch_begin(l->run.session, start, end, l->until->least_ns, &l->watch) <
 	    0)
 		return "the kernel has refused the triggers";
+	if (find_record(l) < 0) {
+		nw_span_watch_end(l->run.session, &l->watch);
+		return "the format of the kernel's record cannot be read";
+	}
 	/* what it asks about is whether the events are recorded, which they are not */
 	free(l->run.watch);
 	l->run.watch = NULL;

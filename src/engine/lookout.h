@@ -31,6 +31,10 @@ struct nw_lookout {
 	bool by_kernel; /* the kernel pairs, and records only spans that were so long */
 	bool fell_back; /* it did, until something went wrong */
 	struct nw_span_watch watch;
+	struct { /* what it records: the id, and where its fields are */
+		uint16_t id;
+		uint32_t tid, took, at;
+	} record;
 	uint64_t checked; /* trace clock: when all was last seen to be well with it */
 	void (*seen)(void *arg, const struct nw_seen_span *span);
 	void *arg;

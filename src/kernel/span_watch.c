@@ -134,32 +134,6 @@ static int set_up(const struct nw_session *session, const char *start, const cha
 	return ret;
 }
 
-/* Where the fields of the synthetic event are in its records. */
-static bool find_field(const char *format, const char *name, uint32_t *offset)
-{
-	const char *at = strstr(format, name);
-
-	at = at ? strstr(at, "offset:") : NULL;
-	*offset = at ? (uint32_t)strtoul(at + 7, NULL, 10) : 0;
-	return at != NULL;
-}
-
-static int find_record(const struct nw_session *session, struct nw_span_watch *watch)
-{
-	struct nw_buf format = {0};
-	int ret = nw_tracefs_format(session->fs, "synthetic", session->plan->group,
-				    &format);
-	const char *text = nw_buf_str(&format);
-	const char *id = ret == 0 ? strstr(text, "ID: ") : NULL;
-
-	watch->id = id ? (uint16_t)strtoul(id + 4, NULL, 10) : 0;
-	bool found = id && find_field(text, " common_pid;", &watch->tid) &&
-		     find_field(text, " took;", &watch->took) &&
-		     find_field(text, " at;", &watch->at);
-	nw_buf_free(&format);
-	return found ? 0 : -EINVAL;
-}
-
 static void take_down(const struct nw_session *session)
 {
 	struct nw_steps steps = {0};
@@ -196,9 +170,8 @@ int nw_span_watch_begin(const struct nw_session *session,
 			  ? set_up(session, start->name, end->name, least_ns)
 			  : -ENOTSUP;
 
-	*out = (struct nw_span_watch){.start = start->name, .end = end->name};
-	if (ret == 0)
-		ret = find_record(session, out);
+	*out = (struct nw_span_watch){
+		.event = group, .start = start->name, .end = end->name};
 	/* The triggers keep the places armed: what ends here is their recording. */
 	if (ret == 0)
 		ret = set(session, group, start->name, "enable", "0");

@@ -206,6 +206,27 @@ const struct nw_field_format *nw_fields_find(const struct nw_fields *fields,
 	return NULL;
 }
 
+int nw_format_find(const char *text, const struct nw_wanted_field *wanted, size_t count,
+		   uint16_t *id)
+{
+	struct nw_fields fields;
+	int ret = nw_fields_parse(text, &fields);
+
+	if (ret < 0)
+		return ret;
+	*id = (uint16_t)fields.id;
+	for (size_t i = 0; i < count; i++) {
+		const struct nw_field_format *field = nw_fields_find(&fields,
+								     wanted[i].name);
+		if (field && field->size == wanted[i].size)
+			*wanted[i].offset = field->offset;
+		else
+			ret = -EBADMSG;
+	}
+	nw_fields_free(&fields);
+	return ret;
+}
+
 void nw_fields_free(struct nw_fields *fields)
 {
 	tep_free(fields->tep);

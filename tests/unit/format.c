@@ -182,6 +182,43 @@ START_TEST(damaged_formats_are_refused)
 }
 END_TEST
 
+START_TEST(fields_that_are_wanted)
+{
+	/* a synthetic event's, as Linux 6.18 writes it: another name, and printed values, hold a wanted one's */
+	static const char text[] =
+		"name: nopwatch_1_a\nID: 1789\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		"\tfield:u64 mistook;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:u64 took;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"took=%llu\", REC->took\n";
+	static const struct {
+		const char *name;
+		uint32_t size;
+		int ret;
+		uint32_t offset;
+	} cases[] = {{"took", 8, 0, 16},
+		     {"mistook", 8, 0, 8},
+		     {"common_pid", 4, 0, 4},
+		     {"took", 4, -EBADMSG, 0},
+		     {"at", 8, -EBADMSG, 0}};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		uint32_t offset = 0;
+		uint16_t id = 0;
+		const struct nw_wanted_field wanted = {cases[i].name, cases[i].size,
+						       &offset};
+		ck_assert_int_eq(nw_format_find(text, &wanted, 1, &id), cases[i].ret);
+		ck_assert_uint_eq(offset, cases[i].offset);
+		ck_assert_uint_eq(id, 1789);
+	}
+	uint16_t id;
+	ck_assert_int_eq(nw_format_find("ID: x", NULL, 0, &id), -EBADMSG);
+}
+END_TEST
+
 UNIT_MAIN("format", how_an_event_is_printed_does_not_matter,
 	  an_event_of_another_number_is_refused, fields_of_every_spelling_are_found,
-	  damaged_formats_are_refused)
+	  damaged_formats_are_refused, fields_that_are_wanted)
