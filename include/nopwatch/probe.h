@@ -145,10 +145,8 @@ struct nw_probe {
 	bool shifted_states; /* of sched_switch: prev_state is one bit too high (struct nw_armed) */
 };
 
-/* The argument of that name or, whatever it is called, argN; -1. */
+/* The argument that a user means: of that name or, whatever it is called, argN by its number; -1. */
 int nw_arg_find(const struct nw_probe *probe, const char *name);
-/* The argument that is called exactly so by nw_arg_name(), as results show it; -1. */
-int nw_arg_named(const struct nw_probe *probe, const char *name);
 /* What argument i is called: its name, or "argI". */
 void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32]);
 

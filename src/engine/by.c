@@ -89,7 +89,7 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 	if (!key->arg)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < selection->probes.count; i++) {
-		key->arg[i] = nw_arg_named(selection->probes.item[i], key->name);
+		key->arg[i] = nw_arg_find(selection->probes.item[i], key->name);
 		found |= key->arg[i] >= 0;
 	}
 	if (found)

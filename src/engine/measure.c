@@ -34,7 +34,7 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 		const char *name = m->options.hists[i];
 		bool found = false;
 		nw_vec_each (&selection->probes, probe)
-			found |= nw_arg_named(*probe, name) >= 0;
+			found |= nw_arg_find(*probe, name) >= 0;
 		if (found)
 			continue;
 		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",

@@ -506,10 +506,11 @@ static void histogram(struct text *t, const char *name, const char *what, size_t
 	nw_histogram_print(h, t->out);
 }
 
-static bool is_shown(const struct nw_report *report, const char *arg)
+static bool is_shown(const struct nw_report *report, const struct nw_probe *probe,
+		     size_t arg)
 {
 	for (size_t i = 0; i < report->hist_arg_count; i++)
-		if (strcmp(report->hist_args[i], arg) == 0)
+		if (nw_arg_find(probe, report->hist_args[i]) == (int)arg)
 			return true;
 	return false;
 }
@@ -525,7 +526,7 @@ static void probe_histograms(struct text *t, size_t index, size_t group)
 	for (size_t i = 0; row->args && i < probe->args.count; i++) {
 		char name[32];
 		nw_arg_name(probe, i, name);
-		if (is_shown(t->report, name))
+		if (is_shown(t->report, probe, i))
 			histogram(t, probe->label, name, group, &row->args[i]);
 	}
 }

@@ -116,25 +116,13 @@ void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32])
 		snprintf(out, 32, "arg%zu", i);
 }
 
-int nw_arg_named(const struct nw_probe *probe, const char *name)
-{
-	char known[32];
-
-	for (size_t i = 0; i < probe->args.count; i++) {
-		nw_arg_name(probe, i, known);
-		if (strcmp(known, name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
 int nw_arg_find(const struct nw_probe *probe, const char *name)
 {
-	int named = nw_arg_named(probe, name);
 	uint64_t number;
 
-	if (named >= 0)
-		return named;
+	for (size_t i = 0; *name && i < probe->args.count; i++)
+		if (strcmp(probe->args.item[i].name, name) == 0)
+			return (int)i;
 	if (strncmp(name, "arg", 3) != 0 || nw_parse_u64(name + 3, &number) < 0 ||
 	    number >= probe->args.count)
 		return -1;

@@ -37,7 +37,7 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 	};
 	if (role->key != NW_KEY_ARG)
 		return 0;
-	role->key_arg = nw_arg_named(p, name);
+	role->key_arg = nw_arg_find(p, name);
 	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
 	if (role->key_arg >= 0)
 		return 0;

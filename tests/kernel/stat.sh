@@ -101,6 +101,18 @@ holds "a load in another program counts everybody" out.json "probe('counter:inne
 holds "only the arguments that were named" out.json "list(probe('counter:step__end')['args']) == ['i']"
 "$NOPWATCH" stat -j 'counter:step__end(i)' --hist arg1 -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
 holds "and those that something else names" out.json "list(probe('counter:step__end')['args']) == ['i', 'arg1']"
+# an argument that has a name has its number, too, wherever one is said
+for how in "--by arg0" "--by i"; do
+  # shellcheck disable=SC2086
+  "$NOPWATCH" stat -j 'counter:step__end(i)' $how -o "${how#* }.json" -- "$PROGRAMS/counter" 10 >/dev/null
+done
+is "--by: by its number as by its name" "$(j arg0.json "sorted((p['group'], p['hits']) for p in of('probe'))")" \
+  "$(j i.json "sorted((p['group'], p['hits']) for p in of('probe'))")"
+is "--filter" "$("$NOPWATCH" stat -j 'counter:step__end(i)' --filter 'arg0 == 3' -- "$PROGRAMS/counter" 10 2>/dev/null | grep -o '"hits":[0-9]*')" \
+  "$("$NOPWATCH" stat -j 'counter:step__end(i)' --filter 'i == 3' -- "$PROGRAMS/counter" 10 2>/dev/null | grep -o '"hits":[0-9]*')"
+has "--hist, under its name" "$("$NOPWATCH" stat 'counter:step__end(i)' --hist arg0 -- "$PROGRAMS/counter" 10 2>/dev/null)" '^counter:step__end, i:$'
+"$NOPWATCH" stat -j 'counter:step__begin(i)' 'counter:step__end(i)' --span 'counter:step__begin..counter:step__end,key=arg0' -o key.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "a span's key" key.json "of('span')[0]['count'] > 0 and of('span')[0]['unmatched_ends'] == 0"
 "$NOPWATCH" trace -j 'counter:step__begin()' 'counter:step__end' -n 8 -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
 holds "none, if none are" out.json "{len(e['args']) for e in of('event') if 'begin' in e['probe']} == {0} and {len(e['args']) for e in of('event') if 'end' in e['probe']} == {2}"
 said=$("$NOPWATCH" stat 'counter:step__end(i)' --hist j -- "$PROGRAMS/counter" 10 2>&1)
