@@ -129,11 +129,6 @@ static void print_span_cost(const struct stat_run *s, size_t span)
 		all ? 100.0 * (double)cost / (double)all : 0.0);
 }
 
-static uint64_t whole_cost(const struct nw_hit_cost *cost)
-{
-	return (uint64_t)cost->before + cost->after;
-}
-
 static void print_span_costs(const struct stat_run *s, const struct nw_run_result *result)
 {
 	uint64_t least = UINT64_MAX, most = 0;
@@ -142,10 +137,9 @@ static void print_span_costs(const struct stat_run *s, const struct nw_run_resul
 
 	for (size_t i = 0; result->hit_costs && i < result->selection.probes.count; i++) {
 		const struct nw_probe *probe = result->selection.probes.item[i];
-		uint64_t cost = probe->kind == NW_SPEC_TRACEPOINT
-					? 0
-					: whole_cost(&result->hit_costs[i]);
-		if (cost) {
+		const struct nw_hit_cost *hit = &result->hit_costs[i];
+		uint64_t cost = (uint64_t)hit->before + hit->after;
+		if (cost && probe->kind != NW_SPEC_TRACEPOINT) {
 			least = nw_min64(least, cost);
 			most = nw_max64(most, cost);
 		}

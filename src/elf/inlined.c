@@ -23,14 +23,6 @@ struct count {
 	unsigned int depth; /* hostile files may nest without end */
 };
 
-static const char *name_of(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_formstring(
-		dwarf_attr_integrate(die, DW_AT_name, &attribute)); /* NULL is taken */
-}
-
 static void count_below(Dwarf_Die *die, struct count *count)
 {
 	enum {
@@ -47,7 +39,9 @@ static void count_below(Dwarf_Die *die, struct count *count)
 			break;
 		count->entries--;
 		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine) {
-			const char *name = name_of(&child);
+			Dwarf_Attribute attribute;
+			const char *name = dwarf_formstring(dwarf_attr_integrate(
+				&child, DW_AT_name, &attribute)); /* NULL is taken */
 			count->copies += name && strcmp(name, count->name) == 0;
 		}
 		count_below(&child, count);

@@ -85,16 +85,6 @@ static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 	}
 }
 
-static const char *unknown_problem(const char *operand, const char *end)
-{
-	if (operand == end)
-		return "the operand is missing";
-	/* s390's literal pool: 8@.L447-.L445(%r13) */
-	if (end - operand > 2 && memcmp(operand, ".L", 2) == 0)
-		return "local labels of the compiler: they are in no symbol table";
-	return "not an operand of this architecture's grammar";
-}
-
 static void parse_operand(const struct nw_arch *arch, const char *operand,
 			  struct nw_operand *op)
 {
@@ -102,8 +92,15 @@ static void parse_operand(const struct nw_arch *arch, const char *operand,
 		check_size(arch, op);
 		return;
 	}
+	const char *end = op->text + op->text_len;
 	op->kind = NW_OPERAND_UNKNOWN;
-	op->problem = unknown_problem(operand, op->text + op->text_len);
+	if (operand == end)
+		op->problem = "the operand is missing";
+	else if (end - operand > 2 && memcmp(operand, ".L", 2) == 0)
+		/* s390's literal pool: 8@.L447-.L445(%r13) */
+		op->problem = "local labels of the compiler: they are in no symbol table";
+	else
+		op->problem = "not an operand of this architecture's grammar";
 	if (!op->size)
 		op->size = arch->word;
 }

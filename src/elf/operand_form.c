@@ -11,18 +11,11 @@
 
 /* ---- registers ---------------------------------------------------------------------- */
 
-/* The "(1)" of %st(1). */
-static bool take_stack_slot(struct nw_cursor *c)
-{
-	uint64_t slot;
-
-	return take(c, '(') && nw_take_number(c, &slot) && take(c, ')');
-}
-
 static bool take_register(struct nw_cursor *c, const struct nw_arch *arch,
 			  struct nw_reg *reg)
 {
 	size_t len = 0;
+	uint64_t slot;
 
 	skip_blanks(c);
 	if (*arch->sigil) {
@@ -36,8 +29,8 @@ static bool take_register(struct nw_cursor *c, const struct nw_arch *arch,
 	if (!len || !nw_arch_register(arch, c->at, len, reg))
 		return false;
 	c->at += len;
-	if (strcmp(reg->kernel, "st") == 0 && peek(c) == '(')
-		return take_stack_slot(c);
+	if (strcmp(reg->kernel, "st") == 0 && peek(c) == '(') /* %st(1) */
+		return take(c, '(') && nw_take_number(c, &slot) && take(c, ')');
 	return true;
 }
 

@@ -7,13 +7,6 @@
 
 #include "run.h"
 
-/* The glob is for its label, or for its name alone; an empty one means all. */
-static bool glob_matches(const char *glob, const struct nw_probe *probe)
-{
-	return !*glob || fnmatch(glob, probe->label, 0) == 0 ||
-	       fnmatch(glob, probe->name, 0) == 0;
-}
-
 /* Does the probe end spans and begin none? Then its callers are those that the start has already. */
 static bool only_ends(const nw_span_defs *spans, uint32_t probe)
 {
@@ -40,7 +33,11 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		bool can = probe->image && probe->image->arch &&
 			   nw_arch_unwind(probe->image->arch, &count);
 		bool ends = only_ends(spans, number++);
-		if (probe->hidden || !glob_matches(glob, probe) || (!*glob && ends))
+		/* the glob is for its label, or for its name alone; an empty one means all */
+		bool meant = *glob ? fnmatch(glob, probe->label, 0) == 0 ||
+					     fnmatch(glob, probe->name, 0) == 0
+				   : !ends;
+		if (probe->hidden || !meant)
 			continue;
 		if (*glob && !can)
 			return nw_fail(

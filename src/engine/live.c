@@ -331,17 +331,6 @@ static uint64_t *read_profile(const struct nw_run *run)
 	return NULL;
 }
 
-/* Recording was on before the first probe was enabled: every hit that is counted since its
- * definition is one of the run. NULL: the kernel does not tell. */
-static uint64_t *begin_profile(const struct nw_run *run)
-{
-	uint64_t *hits = read_profile(run);
-
-	if (hits)
-		memset(hits, 0, run->result->plan.points.count * sizeof(*hits));
-	return hits;
-}
-
 /*
  * Silent probes are looked at while they are armed. What comes out of the buffer afterwards
  * may still show that they were not silent.
@@ -498,8 +487,12 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	report_warnings(run);
 	warn_disarm_hazard(run);
 	nw_run_warn_missing(run);
-	if (ret == 0)
-		run->profile = begin_profile(run);
+	/* Recording was on before the first probe was enabled: every hit that is counted since its definition is one
+	 * of the run. NULL: the kernel does not tell. */
+	run->profile = ret == 0 ? read_profile(run) : NULL;
+	if (run->profile)
+		memset(run->profile, 0,
+		       run->result->plan.points.count * sizeof(*run->profile));
 	if (ret == 0)
 		ret = nw_rate_limit_open(run, err);
 	if (ret == 0)

@@ -179,23 +179,17 @@ static int spell_fetches(const char *fetches, struct nw_buf *out)
 	return 0;
 }
 
-/*
- * Does the trial have to be made? Not where README does not mention what it mentions on kernels that
- * have it: each of those lines came with the commit of its feature. And a definition that the kernel
- * refuses leaves a line or two in its log.
- */
-static bool is_open(const struct canary *c, const struct trial *trial)
-{
-	bool untold = trial->feature == NW_FEATURE_MEMORY && c->features->unproven;
-
-	return c->features->has[trial->feature] || untold;
-}
-
 static int define(struct canary *c, const struct trial *trial)
 {
 	char line[512], counter[32] = "";
 	struct nw_buf fetches = {0};
-	int ret = is_open(c, trial) ? spell_fetches(trial->fetches, &fetches) : -ENOSYS;
+	/*
+	 * Not made where README does not mention what it mentions on kernels that have it: each of those lines came
+	 * with the commit of its feature. And a definition that the kernel refuses leaves a line or two in its log.
+	 */
+	bool told = c->features->has[trial->feature] ||
+		    (trial->feature == NW_FEATURE_MEMORY && c->features->unproven);
+	int ret = told ? spell_fetches(trial->fetches, &fetches) : -ENOSYS;
 
 	if (ret < 0)
 		return ret;

@@ -203,15 +203,6 @@ static int take_definition(void *arg, const struct nw_event_line *line)
 	return d->path && d->args ? 0 : -ENOMEM;
 }
 
-static int find_definitions(const struct nw_tracefs *fs, const char *event,
-			    struct definitions *out)
-{
-	struct wanted wanted = {event, out};
-
-	*out = (struct definitions){0};
-	return nw_event_list_read(fs, NULL, take_definition, &wanted);
-}
-
 /* Shut the gate that it was defined with: -ENOENT: it has none. */
 static int shut(const struct nw_tracefs *fs, const struct definitions *d)
 {
@@ -261,11 +252,12 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event)
 	char group[NW_MAX_NAME + 1];
 	const char *slash = strchrnul(event, '/');
 	struct definitions d = {0};
+	struct wanted wanted = {event, &d};
 
-	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
-	int ret = line ? find_definitions(fs, event, &d) : -ENOMEM;
 	if (!line)
-		return ret;
+		return -ENOMEM;
+	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
+	int ret = nw_event_list_read(fs, NULL, take_definition, &wanted);
 	if (ret == 0 && d.count > 1)
 		ret = prove_free(fs, &d, group, *slash ? slash + 1 : "");
 	free(d.path);

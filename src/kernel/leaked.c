@@ -39,14 +39,6 @@ static bool is_enabled(const struct place *p, const char *where, const char *nam
 	       nw_enabled_arms(enabled);
 }
 
-static bool is_defined(const struct place *p, const char *name)
-{
-	char dir[2 * NW_MAX_NAME + 16];
-
-	snprintf(dir, sizeof(dir), "events/%s/%.63s", p->group, name);
-	return nw_tracefs_has(p->fs->root, dir);
-}
-
 /* Descriptors that stand for files whose paths the grammar cannot carry. */
 typedef NW_VEC(int) fd_list;
 
@@ -90,8 +82,10 @@ static int find_suspects(const struct place *p, const struct nw_inventory *sites
 		if (ret < 0 || is_enabled(p, p->group, event->name) ||
 		    is_enabled(p, "", event->name))
 			continue;
+		char dir[2 * NW_MAX_NAME + 16];
+		snprintf(dir, sizeof(dir), "events/%s/%.63s", p->group, event->name);
 		ret = nw_strings_add(suspects, event->name, strlen(event->name));
-		if (ret == 0 && !is_defined(p, event->name))
+		if (ret == 0 && !nw_tracefs_has(p->fs->root, dir))
 			ret = nw_strings_add(missing, event->name, strlen(event->name));
 	}
 	return ret;

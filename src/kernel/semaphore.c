@@ -99,12 +99,6 @@ static bool is_gone(int ret)
 	return ret == -ESRCH || ret == -EAGAIN;
 }
 
-/* Do both run in the same memory (vfork, clone)? Then what one has, the other has, too. */
-static bool same_memory(pid_t a, pid_t b)
-{
-	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
-}
-
 /* ---- raising ------------------------------------------------------------------------ */
 
 /*
@@ -279,13 +273,14 @@ int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 
 /* ---- lowering ----------------------------------------------------------------------- */
 
+/* Is it lowered already, by another process that runs in the same memory (vfork, clone)? */
 static bool is_shared(const struct nw_semaphores *set, const struct nw_target *target,
 		      const struct nw_raised *raised)
 {
 	nw_vec_each (&set->targets, other) {
 		const struct nw_raised *same = find_raised(other, raised->semaphore);
 		if (other != target && same && same->lowered && same->at == raised->at &&
-		    same_memory(other->pid, target->pid))
+		    syscall(SYS_kcmp, other->pid, target->pid, KCMP_VM, 0, 0) == 0)
 			return true;
 	}
 	return false;

@@ -30,14 +30,6 @@ enum {
 
 /* ---- taking it away ----------------------------------------------------------------- */
 
-static bool exists(const struct nw_tracefs *fs, const char *group)
-{
-	char path[NW_MAX_NAME + 32];
-
-	snprintf(path, sizeof(path), "events/synthetic/%s", group);
-	return nw_tracefs_has(fs->root, path);
-}
-
 /* Of an event's hist triggers in the session's own instance: those that refer to others, or the rest. */
 static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
 			   struct nw_steps *out)
@@ -68,7 +60,8 @@ void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
 	nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s %s", group, fields);
 	char file[512];
 
-	if (!exists(fs, group))
+	snprintf(file, sizeof(file), "events/synthetic/%s", group);
+	if (!nw_tracefs_has(fs->root, file))
 		return;
 	nw_event_file(group, "synthetic", group, "enable", file);
 	if (nw_tracefs_has(fs->root, file)) {

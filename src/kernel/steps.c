@@ -168,13 +168,6 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 	return ret < 0 ? -errno : 0;
 }
 
-static bool takes_away(const struct nw_action *action)
-{
-	return action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
-	       (action->kind == NW_DO_APPEND &&
-		(action->text[0] == '-' || action->text[0] == '!'));
-}
-
 enum {
 	PATIENCE_US = 1500000,
 	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
@@ -186,8 +179,11 @@ static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *act
 			unsigned int *patience)
 {
 	int ret = do_once(fs, action);
+	bool takes_away = action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
+			  (action->kind == NW_DO_APPEND &&
+			   (action->text[0] == '-' || action->text[0] == '!'));
 
-	for (unsigned int us = 500; ret == -EBUSY && takes_away(action) && *patience;) {
+	for (unsigned int us = 500; ret == -EBUSY && takes_away && *patience;) {
 		unsigned int nap = us < *patience ? us : *patience;
 		nanosleep(&(struct timespec){.tv_nsec = (long)nap * 1000}, NULL);
 		*patience -= nap;

@@ -172,19 +172,6 @@ static int keep_sizes(const struct nw_tracefs *fs, const struct nw_journal *jour
 	return ret;
 }
 
-/* "none" cannot be written. One that was refused stands there with what was wrong with it, and filters nothing. */
-static const char *filter_of(char *text)
-{
-	return strcmp(text, "none") == 0 || strchr(text, '\n') ? "0" : text;
-}
-
-static bool is_filter(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return slash && strcmp(slash, "/filter") == 0;
-}
-
 int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		const char *file)
 {
@@ -197,7 +184,12 @@ int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 	if (strcmp(file, "buffer_size_kb") == 0)
 		return *text == 'X' ? keep_sizes(fs, journal)
 				    : note(journal, file, size_of(text));
-	return note(journal, file, is_filter(file) ? filter_of(text) : text);
+	const char *slash = strrchr(file, '/');
+	/* "none" cannot be written. A filter that was refused stands there with what was wrong with it, and filters
+	 * nothing. */
+	bool none = slash && strcmp(slash, "/filter") == 0 &&
+		    (strcmp(text, "none") == 0 || strchr(text, '\n'));
+	return note(journal, file, none ? "0" : text);
 }
 
 void nw_top_clear(const struct nw_tracefs *fs)

@@ -170,17 +170,6 @@ static const struct nw_probe *probe_of(const struct nw_slow_span *slow,
 	return slow->selection->probes.item[hit->probe];
 }
 
-/* The arguments of both ends: of a start that is not kept there are none. */
-static void print_both_args(const struct nw_slow_span *slow, struct nw_json *json)
-{
-	nw_json_key(json, "args");
-	nw_json_open(json, '{');
-	if (slow->began)
-		print_args(probe_of(slow, slow->began), slow->began, "start", json);
-	print_args(probe_of(slow, slow->ended), slow->ended, "end", json);
-	nw_json_close(json, '}');
-}
-
 /* Where one end of a span was hit. */
 static void print_side(const struct nw_slow_span *slow, const char *key,
 		       const struct nw_hit *hit, struct nw_json *json)
@@ -270,7 +259,12 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key(&json, "tid");
 	nw_json_i64(&json, slow->ended->tid);
 	nw_json_key_text(&json, "comm", slow->task->comm);
-	print_both_args(slow, &json);
+	nw_json_key(&json, "args");
+	nw_json_open(&json, '{');
+	if (slow->began) /* of a start that is not kept there are none */
+		print_args(probe_of(slow, slow->began), slow->began, "start", &json);
+	print_args(probe_of(slow, slow->ended), slow->ended, "end", &json);
+	nw_json_close(&json, '}');
 	if (slow->states) {
 		nw_json_key(&json, "states_ns");
 		nw_json_open(&json, '{');

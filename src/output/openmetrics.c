@@ -300,17 +300,12 @@ static void show_nested(const struct subject *s, const struct nw_span_row *row,
 	counter("nested_spans", s, row->nested, out);
 }
 
-/* These are times, whose `help` goes on: with --net they are net. */
-static bool is_net(show_span *show)
-{
-	return show == show_latency || show == show_states;
-}
-
+/* How the help of times goes on: with --net they are net. */
 static const char *help_end(const struct nw_report *report, show_span *show)
 {
-	return !is_net(show) ? ""
-	       : report->net ? ", net of what the probes themselves have cost."
-			     : ".";
+	if (show != show_latency && show != show_states)
+		return "";
+	return report->net ? ", net of what the probes themselves have cost." : ".";
 }
 
 static const struct {

@@ -168,13 +168,6 @@ int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned
 	return 0;
 }
 
-static bool can_share(struct nw_event *event, const char *shape,
-		      const struct nw_point *point, const struct nw_plan_options *options)
-{
-	return options->caps.multi_site && strcmp(event->shape, shape) == 0 &&
-	       !*low_bits_slot(event, point);
-}
-
 /* The event that a part of a point goes into; shape tells whom it may share it with. */
 static struct nw_event *event_for(struct nw_plan *plan,
 				  const struct nw_plan_options *options,
@@ -182,7 +175,8 @@ static struct nw_event *event_for(struct nw_plan *plan,
 				  nw_strings *fields)
 {
 	nw_vec_each (&plan->events, event)
-		if (can_share(*event, shape, point, options))
+		if (options->caps.multi_site && strcmp((*event)->shape, shape) == 0 &&
+		    !*low_bits_slot(*event, point))
 			return *event;
 	struct nw_event *event = nw_plan_event(plan, shape, point->is_return);
 	if (event) { /* takes the names over */

@@ -303,15 +303,6 @@ static const struct {
 	{"", NW_SPEC_USDT, parse_usdt},
 };
 
-/* Length of the text without "(arguments)"; a path may hold parentheses, a name does not. */
-static size_t without_args(const char *text)
-{
-	size_t len = strlen(text);
-	const char *open = strrchr(text, '(');
-
-	return len && text[len - 1] == ')' && open ? (size_t)(open - text) : len;
-}
-
 /* Kinds of probes that other tools have and that cannot be had with uprobes. */
 static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
 				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
@@ -354,13 +345,6 @@ static size_t find_kind(const char *text, size_t *kind)
 	return 0;
 }
 
-static bool is_unclosed(const char *text)
-{
-	const char *open = strrchr(text, '(');
-
-	return open && !strchr(open, ')');
-}
-
 /* text: a copy of spec->text, which is cut up. */
 static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 {
@@ -373,12 +357,14 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 				"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events");
 	spec->kind = kinds[kind].kind;
 	int ret = take_returns(text, spec, err);
-	size_t len = without_args(text);
-	if (ret == 0 && is_unclosed(text))
+	/* the last parenthesis begins the arguments: a path may hold some, a name does not */
+	const char *open = strrchr(text, '(');
+	size_t whole = strlen(text);
+	size_t len = open && text[whole - 1] == ')' ? (size_t)(open - text) : whole;
+	if (ret == 0 && open && !strchr(open, ')'))
 		ret = bad_spec(err, spec->text, "a parenthesis is not closed");
 	if (ret == 0 && text[len] == '(')
-		ret = parse_args(spec->text, text + len + 1, strlen(text) - len - 2, spec,
-				 err);
+		ret = parse_args(spec->text, text + len + 1, whole - len - 2, spec, err);
 	if (ret == 0 && len <= prefix)
 		ret = bad_spec(err, spec->text, "it names no probe");
 	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);

@@ -41,13 +41,6 @@ static bool is_mangled_form(const char *symbol, const char *name)
 	return at && (at[-1] < '0' || at[-1] > '9');
 }
 
-/* gcc and clang copy and cut functions: f.constprop.0, f.isra.0, f.part.0, f.cold, f.llvm.123 */
-static bool is_clone(const char *symbol, const struct wanted *wanted)
-{
-	return strncmp(symbol, wanted->name, wanted->len) == 0 &&
-	       symbol[wanted->len] == '.' && wanted->clones.len < 200;
-}
-
 static void add_name(struct nw_buf *list, const char *name)
 {
 	nw_buf_printf(list, "%s%s", list->len ? ", " : "", name);
@@ -80,7 +73,9 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 
 	if (!symbol->function || symbol->undefined)
 		return 0;
-	if (is_clone(symbol->name, wanted))
+	/* gcc and clang copy and cut functions: f.constprop.0, f.isra.0, f.part.0, f.cold, f.llvm.123 */
+	if (strncmp(symbol->name, wanted->name, wanted->len) == 0 &&
+	    symbol->name[wanted->len] == '.' && wanted->clones.len < 200)
 		add_name(&wanted->clones, symbol->name);
 	if (is_mangled_form(symbol->name, wanted->name) && !*wanted->mangled)
 		snprintf(wanted->mangled, sizeof(wanted->mangled), "%s", symbol->name);

@@ -131,12 +131,6 @@ static bool reads_string(const struct nw_token *token)
 	return false;
 }
 
-/* Does an expression go on with this token? Then it is not the value itself. */
-static bool goes_on(const struct nw_token *token)
-{
-	return token->kind == NW_TOKEN_MARK && strchr("+-*/%&|^<>=!?:.[(", *token->text);
-}
-
 static void name_arg(struct nw_named_arg *args, int number, const struct nw_token *name,
 		     enum nw_base_type base)
 {
@@ -195,7 +189,10 @@ static int parse_value(struct nw_scan *scan, const struct nw_token *name,
 	} else if (reads_string(&scan->token)) {
 		ret = take_string_call(scan, &number, &base);
 	}
-	if (ret == 0 && number >= 0 && !goes_on(&scan->token))
+	/* an expression that goes on with this token is more than the value itself */
+	bool goes_on = scan->token.kind == NW_TOKEN_MARK &&
+		       strchr("+-*/%&|^<>=!?:.[(", *scan->token.text);
+	if (ret == 0 && number >= 0 && !goes_on)
 		name_arg(args, number, name, base);
 	return ret;
 }

@@ -195,14 +195,6 @@ static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
 	return probe ? add_fields(spec, scope, probe, err) : nw_no_memory(err);
 }
 
-static int no_event(const struct nw_spec *spec, const struct nw_near *near,
-		    struct nw_error *err)
-{
-	nw_fail(err, ENOENT, "the kernel has no event '%s'", spec->text);
-	nw_near_hint(near, "available_events in tracefs lists those there are", err);
-	return -ENOENT;
-}
-
 /* Each of the events that the spec matches. */
 static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		       const nw_strings *names, struct nw_selection *selection,
@@ -225,7 +217,11 @@ static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		if (ret < 0)
 			return ret;
 	}
-	return matched ? check_named(spec, selection, err) : no_event(spec, &near, err);
+	if (matched)
+		return check_named(spec, selection, err);
+	nw_fail(err, ENOENT, "the kernel has no event '%s'", spec->text);
+	nw_near_hint(&near, "available_events in tracefs lists those there are", err);
+	return -ENOENT;
 }
 
 int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,

@@ -23,12 +23,6 @@ struct search {
 	size_t count;
 };
 
-static void add_slot(struct search *search, uint64_t slot)
-{
-	if (search->count < NW_COUNT(search->slots))
-		search->slots[search->count++] = slot;
-}
-
 /* Is this a relocation whose slot gets what the ifunc's resolver answers? */
 static bool is_filled(const struct nw_arch *arch, const struct search *search,
 		      const GElf_Rela *rela, const char *name)
@@ -72,8 +66,9 @@ static void search_section(const struct nw_image *image, Elf *elf, Elf_Scn *sect
 	for (int i = 0; data && i < INT32_MAX && gelf_getrela(data, i, &rela); i++) {
 		const char *name = symbol_name(elf, linked, symbols,
 					       GELF_R_SYM(rela.r_info));
-		if (is_filled(image->arch, search, &rela, name))
-			add_slot(search, rela.r_offset);
+		if (is_filled(image->arch, search, &rela, name) &&
+		    search->count < NW_COUNT(search->slots))
+			search->slots[search->count++] = rela.r_offset;
 	}
 }
 

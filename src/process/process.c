@@ -314,14 +314,6 @@ static int open_mapping(const struct nw_process *process, const struct nw_mappin
 	return fd;
 }
 
-/* The file of a mapping, as maps tells it: most files are mapped several times, and some programs
- * map one ten thousands of times. */
-static size_t file_key(const struct nw_mapping *mapping, char key[40])
-{
-	return (size_t)snprintf(key, 40, "%" PRIx64 " %" PRIx64, mapping->dev,
-				mapping->ino);
-}
-
 struct nw_image *nw_images_find(const nw_images *images, uint64_t dev, uint64_t ino)
 {
 	nw_vec_each (images, image)
@@ -338,7 +330,9 @@ static int add_mapped(const struct nw_process *process, const struct nw_mapping 
 	struct nw_image *image;
 	struct stat st;
 	char key[40];
-	size_t len = file_key(mapping, key);
+	/* most files are mapped several times, and some programs map one ten thousands of times */
+	size_t len = (size_t)snprintf(key, sizeof(key), "%" PRIx64 " %" PRIx64,
+				      mapping->dev, mapping->ino);
 
 	if (nw_index_find(seen, key, len) >= 0)
 		return 0;

@@ -161,18 +161,7 @@ static void take_input(struct nw_live_view *v)
 	v->fresh |= v->terminal.redraw;
 }
 
-static bool is_time(const struct nw_live_view *v)
-{
-	return v->fresh && !v->quit && (v->urgent || clock_now() - v->drawn >= PICTURE_NS);
-}
-
 /* ---- what is measured --------------------------------------------------------------- */
-
-/* What is only recorded for something else is no row. */
-static bool is_hidden(const struct nw_run_result *so_far, const struct nw_group_row *row)
-{
-	return !row->is_span && so_far->selection.probes.item[row->number]->hidden;
-}
 
 static int add_row(struct nw_live_view *v, const struct nw_run_result *so_far,
 		   const struct nw_group_row *row, uint32_t group, const char *group_name)
@@ -210,7 +199,9 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 		struct nw_group_row row;
 		size_t at = 0;
 		while (ret == 0 && nw_group_next(rows, &at, &row))
-			if (!is_hidden(so_far, &row))
+			/* what is only recorded for something else is no row */
+			if (row.is_span ||
+			    !so_far->selection.probes.item[row.number]->hidden)
 				ret = add_row(v, so_far, &row, (uint32_t)g, name);
 	}
 	v->seen.hits = so_far->hits - v->hits_before;
@@ -269,7 +260,7 @@ static int take_tick(void *arg, struct nw_error *err)
 
 	(void)err;
 	take_input(v);
-	if (is_time(v))
+	if (v->fresh && !v->quit && (v->urgent || clock_now() - v->drawn >= PICTURE_NS))
 		draw(v);
 	return v->quit ? -ECANCELED : 0;
 }

@@ -94,15 +94,6 @@ static void blame_import(struct judge *judge)
 	nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
 }
 
-/* List the names of all functions of the file. */
-static void remedy_names(struct judge *judge)
-{
-	nw_remedy_file(judge,
-		       judge->facts->symbol->stripped ? "nm -D --defined-only"
-						      : "nm --defined-only",
-		       judge->facts->image->path, "");
-}
-
 /* List the symbols of that name, so that the user can choose one. */
 static void remedy_symbol(struct judge *judge)
 {
@@ -190,7 +181,10 @@ static void blame_missing(struct judge *judge)
 		else
 			nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 				 "there is no function '%s' in %s", name, path);
-		remedy_names(judge);
+		nw_remedy_file(judge, /* the names of all functions of the file */
+			       symbol->stripped ? "nm -D --defined-only"
+						: "nm --defined-only",
+			       judge->facts->image->path, "");
 	}
 }
 
