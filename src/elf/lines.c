@@ -123,9 +123,57 @@ static struct nw_source_line call_of(Dwarf_Die *unit, Dwarf_Die *inlined)
 				       number(inlined, DW_AT_call_line)};
 }
 
+/* What is around an address, from the unit inwards. */
+struct scopes {
+	uint64_t vaddr;
+	uint64_t entries; /* that may still be looked at: files are hostile */
+	size_t depth;
+	Dwarf_Die die[64];
+};
+
+/* Functions stand in namespaces and types, too, as Rust's do, where dwarf_getscopes() does not look; and of functions that
+ * are inlined into others that are inlined it names the first only. */
+static bool has_no_address(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True: out ends with the innermost one that has the address. */
+static bool find_scopes(Dwarf_Die *die, struct scopes *out)
+{
+	Dwarf_Die child;
+
+	if (out->depth == NW_COUNT(out->die) || dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		if (!out->entries)
+			return false;
+		out->entries--;
+		bool around = dwarf_haspc(&child, out->vaddr) > 0;
+		if (!around && !has_no_address(&child))
+			continue;
+		out->die[out->depth++] = child;
+		if (find_scopes(&child, out) || around)
+			return true;
+		out->depth--;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
 {
-	Dwarf_Die unit, *scopes = NULL;
+	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->elf)};
+	Dwarf_Die unit;
 	int line = 0;
 
 	*out = (struct nw_source_lines){0};
@@ -135,20 +183,20 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	if (source && dwarf_lineno(source, &line) == 0)
 		out->line = (struct nw_source_line){dwarf_linesrc(source, NULL, NULL),
 						    (unsigned int)line};
-	int count = dwarf_getscopes(&unit, vaddr, &scopes);
-	for (int i = 0; i < count && out->count < NW_MOST_INLINED; i++) {
-		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine
-					   ? name_of(&scopes[i])
-					   : NULL;
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+	find_scopes(&unit, &scopes);
+	while (scopes.depth > 0) {
+		Dwarf_Die *scope = &scopes.die[--scopes.depth];
+		if (dwarf_tag(scope) == DW_TAG_subprogram)
 			break;
-		if (!name)
+		if (dwarf_tag(scope) != DW_TAG_inlined_subroutine)
 			continue;
-		out->inlined[out->count].function = name;
-		out->inlined[out->count++].line = out->line;
-		out->line = call_of(&unit, &scopes[i]);
+		const char *name = name_of(scope);
+		if (name && out->count < NW_MOST_INLINED) {
+			out->inlined[out->count].function = name;
+			out->inlined[out->count++].line = out->line;
+		}
+		out->line = call_of(&unit, scope);
 	}
-	free(scopes);
 }
 
 #else

@@ -88,13 +88,13 @@ static void finish_rust(char *name)
 		if (!isxdigit((unsigned char)name[i]))
 			return;
 	name[len - 19] = '\0';
-	unescape(name);
-	/* a part of a path may not begin with what stands for '<' */
-	for (char *at = name; (at = strstr(at, "_<"));)
+	/* a part of a path may not begin with what stands for '<' or '{' */
+	for (char *at = name; (at = strstr(at, "_$"));)
 		if (at == name || at[-1] == ':')
 			memmove(at, at + 1, strlen(at));
 		else
 			at++;
+	unescape(name);
 }
 
 char *nw_demangle(struct nw_demangler *d, const char *name)

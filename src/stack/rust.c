@@ -304,7 +304,7 @@ static void function_type(struct reader *r)
 	type(r);
 }
 
-/* "dyn Trait + Other + 'a" */
+/* "dyn Trait<A, Name = Type> + Other + 'a" */
 static void object_type(struct reader *r)
 {
 	const char *text;
@@ -316,11 +316,21 @@ static void object_type(struct reader *r)
 	for (bool first = true; !r->failed && !eat(r, 'E'); first = false) {
 		nw_buf_adds(r->out, first ? "" : " + ");
 		path(r, false);
+		bool named = false;
 		while (!r->failed && eat(r, 'p')) {
+			/* they stand behind the arguments that have no names */
+			bool more = named;
+			if (!named && r->out->len && r->out->data[r->out->len - 1] == '>') {
+				nw_buf_cut(r->out, r->out->len - 1);
+				more = true;
+			}
+			named = true;
 			identifier(r, &text, &len);
-			nw_buf_printf(r->out, " %.*s=", (int)len, text);
+			nw_buf_printf(r->out, "%s%.*s = ", more ? ", " : "<", (int)len,
+				      text);
 			type(r);
 		}
+		nw_buf_adds(r->out, named ? ">" : "");
 	}
 	r->failed |= !eat(r, 'L');
 	(void)base62(r);

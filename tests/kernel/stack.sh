@@ -189,21 +189,26 @@ mod shop {
         #[inline(never)]
         pub fn sell(&self, n: u32) -> u32 { super::probe_here(n) + 1 }
     }
+    #[inline(always)]
+    pub fn second(n: u32) -> u32 { Till.sell(n) + 3 }
+    #[inline(always)]
+    pub fn first(n: u32) -> u32 { second(n) + 4 }
 }
 #[inline(never)]
 #[no_mangle]
 pub extern "C" fn probe_here(n: u32) -> u32 { unsafe { std::ptr::read_volatile(&n) } }
 #[inline(never)]
-fn through<T: Into<u32>>(x: T) -> u32 { let t = shop::Till; t.sell(x.into()) + 2 }
+fn through<T: Into<u32>>(x: T) -> u32 { shop::first(x.into()) + 2 }
 fn main() { std::process::exit((through(3u16) == 0) as i32) }
 RS
   for mangling in '' v0; do
     ok "rustc builds it (mangling: ${mangling:-default})" \
       rustc -O -g ${mangling:+-C symbol-mangling-version=$mangling} rust.rs -o "rust$mangling"
     "$NOPWATCH" trace -j --stack --stack-size 8K "uprobe:$PWD/rust$mangling:probe_here" -- "./rust$mangling" >rust.json
-    holds "Rust, its names as in its source (mangling: ${mangling:-default})" rust.json "[t.split('+0x')[0] for t in \
-      of('event')[0]['stack'][:4]] in (['probe_here', '<rust::shop::Till>::sell', 'rust::through::<u16>', 'rust::main'], \
-      ['probe_here', 'rust::shop::Till::sell', 'rust::through', 'rust::main'])"
+    holds "Rust, its names as in its source, inlined ones within inlined ones, too (mangling: ${mangling:-default})" rust.json \
+      "[t.split('+0x')[0].split(' (')[0] for t in of('event')[0]['stack'] if 'core::' not in t][:6] in \
+      (['probe_here', '<rust::shop::Till>::sell', 'rust::shop::second', 'rust::shop::first', 'rust::through::<u16>', 'rust::main'], \
+      ['probe_here', 'rust::shop::Till::sell', 'rust::shop::second', 'rust::shop::first', 'rust::through', 'rust::main'])"
   done
 fi
 

@@ -41,12 +41,17 @@ START_TEST(names_of_rust)
 	is("_ZN1r4leaf17h0ebc3601d769a9e5E", "r::leaf");
 	is("_ZN46_$LT$r..m..S$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
 	   "<r::m::S as core::clone::Clone>::clone");
+	is("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+	   "std::rt::lang_start::{{closure}}");
 	is("_RINvCs6GmmlP4bgsG_1r4leafmEB2_", "r::leaf::<u32>");
 	is("_RNvMNtCs6GmmlP4bgsG_1r1mNtB2_1S2go", "<r::m::S>::go");
 	is("_RNCNvCs6GmmlP4bgsG_1r4main0B3_", "r::main::{closure#0}");
 	is("_RNvXCs1_1rNtB2_1SNtNtCs2_4core5clone5Clone5clone",
 	   "<r::S as core::clone::Clone>::clone");
 	is("_RINvCs1_1r1fRShTmbEE", "r::f::<&[u8], (u32, bool)>");
+	is("_RINvC1r1fDNtC1r1Tp6OutputlEL_E", "r::f::<dyn r::T<Output = i32>>");
+	is("_RINvC1r1fDINtC1r1TuEp6Outputlp1AmEL_E",
+	   "r::f::<dyn r::T<(), Output = i32, A = u32>>");
 }
 END_TEST
 
