@@ -288,6 +288,8 @@ static inline bool nw_slower_asked(const struct nw_slower *slower)
 
 /* "50ms", "p99", "p99.9". -EINVAL: it is neither a duration above 0 nor a percentile between 0 and 100. */
 int nw_slower_parse(const char *text, struct nw_slower *out);
+/* "spans of at least 50ms", "spans longer than p99 of those before them"; "": of any length. */
+void nw_slower_text(const struct nw_slower *slower, char out[64]);
 
 struct nw_slow_watch;
 

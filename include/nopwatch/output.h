@@ -134,7 +134,9 @@ struct nw_report {
 	bool prometheus; /* OpenMetrics: as Prometheus's text format 0.0.4, which node_exporter's
 			    textfile collector reads */
 	const struct nw_stacks *stacks; /* who called; NULL: nobody has asked, */
-	const struct nw_stack_counts *stack_counts; /* and how often */
+	const struct nw_stack_counts *stack_counts; /* and how often; */
+	const char *
+		stacks_of; /* "spans of at least 50ms": spans' stacks are only of these; NULL: of all */
 	bool bold;
 	const struct nw_about *about;  /* NULL: not known */
 	const struct nw_bins *bins;    /* what happened when, where the format has bins */

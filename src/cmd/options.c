@@ -369,10 +369,16 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 {
 	struct nw_buf names = {0};
 
-	if (nw_slower_asked(&args->slower) && !args->format->slow)
-		return nw_fail_usage(err,
-				     "--slower: -f %s cannot show single spans as they end",
-				     args->format->name);
+	if (nw_slower_asked(&args->slower) && !args->format->slow &&
+	    !(args->format->stacks && args->stacks.count)) {
+		nw_fail_usage(err, "--slower: -f %s cannot show single spans as they end",
+			      args->format->name);
+		if (args->format->stacks)
+			nw_error_hint(
+				err,
+				"with --stack its flame graphs are of these spans only");
+		return -EINVAL;
+	}
 	if (args->stacks.count && !args->format->stacks)
 		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
 				     args->format->name);
@@ -406,18 +412,65 @@ static int take_option(int value, struct nw_args *args, struct nw_error *err)
 	return options[i].take(&options[i], args, optarg, err);
 }
 
-static int unknown_option(int value, char **argv, struct nw_error *err)
+/* word: "-d", "--stack", "--stack=x". Perhaps other commands have it. */
+static int no_such_option(const struct nw_command *command, const char *word,
+			  struct nw_error *err)
+{
+	const size_t len = strcspn(word, "=");
+	struct nw_buf others = {0};
+
+	for (size_t i = 0; i < NW_COUNT(options); i++) {
+		const struct nw_option *it = &options[i];
+		bool same = word[1] == '-' ? strncmp(word + 2, it->name, len - 2) == 0 &&
+						     strlen(it->name) == len - 2
+					   : it->letter && it->letter == word[1];
+		for (size_t j = 0; same && j < nw_command_count; j++)
+			if (nw_takes_option(nw_commands[j], it))
+				nw_buf_printf(&others, "%s%s", others.len ? ", " : "",
+					      nw_commands[j]->name);
+	}
+	if (others.len) {
+		nw_fail_usage(err, "'%s' has no option '%.*s'", command->name, (int)len,
+			      word);
+		nw_error_hint(err, "these commands have it: %s", nw_buf_str(&others));
+	} else {
+		nw_fail_usage(err, "unknown option '%s'", word);
+	}
+	nw_buf_free(&others);
+	return -EINVAL;
+}
+
+static int unknown_option(const struct nw_command *command, int value, char **argv,
+			  struct nw_error *err)
 {
 	const char *word = argv[optind - 1];
 
 	if (value == ':')
 		return nw_fail_usage(err, "option '%s' needs a value", word);
 	if (optopt && optopt < LONG_ONLY && strncmp(word, "--", 2) != 0)
-		return nw_fail_usage(err, "unknown option '-%c'", optopt);
+		return no_such_option(command, (char[]){'-', (char)optopt, '\0'}, err);
 	if (optopt >= LONG_ONLY)
 		return nw_fail_usage(err, "option '--%s' takes no value",
 				     options[optopt - LONG_ONLY].name);
-	return nw_fail_usage(err, "unknown option '%s'", word);
+	return no_such_option(command, word, err);
+}
+
+/* What does not go together, whatever the command; and -o -, which is standard output. */
+static int check_options(const struct nw_command *command, struct nw_args *args,
+			 struct nw_error *err)
+{
+	if (args->cmd && !*args->cmd)
+		return nw_fail_usage(err, "there is no command behind --");
+	if (args->stack_size && !args->stacks.count)
+		return nw_fail_usage(err, "--stack-size goes with --stack");
+	if (!args->output || strcmp(args->output, "-") != 0)
+		return 0;
+	args->output = NULL;
+	if (command != &nw_cmd_record)
+		return 0;
+	nw_fail_usage(err, "-o -: a recording has to be a file");
+	nw_error_hint(err, "'nopwatch trace -j' writes events to standard output");
+	return -EINVAL;
 }
 
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
@@ -445,15 +498,15 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		if (value == -1)
 			ret = take_one(&word, &args, argv[optind++], err);
 		else if (value == '?' || value == ':')
-			ret = unknown_option(value, argv, err);
+			ret = unknown_option(command, value, argv, err);
 		else
 			ret = take_option(value, &args, err);
 	}
 	args.view.top = (size_t)args.top;
 	if (ret == 0)
 		ret = check_format(command, &args, err);
-	if (ret == 0 && args.cmd && !*args.cmd)
-		ret = nw_fail_usage(err, "there is no command behind --");
+	if (ret == 0)
+		ret = check_options(command, &args, err);
 	if (ret < 0)
 		nw_free_args(&args);
 	else

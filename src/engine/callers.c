@@ -22,6 +22,22 @@ static bool only_ends(const nw_span_defs *spans, uint32_t probe)
 	return ends;
 }
 
+static void hint_probes(const struct nw_selection *selection, struct nw_error *err)
+{
+	enum {
+		SHOWN = 8
+	};
+	struct nw_buf names = {0};
+	size_t shown = 0;
+
+	nw_vec_each (&selection->probes, it)
+		if (!(*it)->hidden && shown++ < SHOWN)
+			nw_buf_printf(&names, "%s%s", shown > 1 ? ", " : "", (*it)->label);
+	nw_error_hint(err, "the probes are %s%s", nw_buf_str(&names),
+		      shown > SHOWN ? ", ..." : "");
+	nw_buf_free(&names);
+}
+
 static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		struct nw_error *err)
 {
@@ -47,9 +63,11 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		probe->callers = can;
 		marked += can;
 	}
-	if (!marked && *glob)
-		return nw_fail_usage(err, "--stack '%s': none of the probes is called so",
-				     glob);
+	if (!marked && *glob) {
+		nw_fail_usage(err, "--stack '%s': none of the probes is called so", glob);
+		hint_probes(&run->result->selection, err);
+		return -EINVAL;
+	}
 	return marked ? 0
 		      : nw_fail(err, ENOTSUP,
 				"--stack: callers are found from uprobes and USDT probes on x86-64, i386 and arm64; none of these is one");

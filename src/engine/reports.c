@@ -37,6 +37,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.hist_arg_count = options->measure.hist_count,
 		.stacks = result->stacks,
 		.stack_counts = &r->measure.stacks,
+		.stacks_of = r->slower[0] ? r->slower : NULL,
 		.gaps = options->gaps,
 		.net = options->measure.net,
 		.prometheus = options->prometheus,
@@ -333,6 +334,7 @@ int nw_reports_open(const struct nw_reports_options *options, struct nw_reports 
 		    struct nw_error *err)
 {
 	*out = (struct nw_reports){.options = *options, .by = options->measure.by};
+	nw_slower_text(&options->measure.slower, out->slower);
 	struct nw_measure_options measure = options->measure;
 	measure.totals = options->format->cumulative && !options->live;
 	measure.one_by_one = options->live != NULL;

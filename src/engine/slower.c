@@ -2,8 +2,10 @@
 /* See slower.h. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "nopwatch/table.h"
 #include "slower.h"
 
 /* The spans of one kind so far, where the limit is one of their percentiles. */
@@ -31,6 +33,20 @@ int nw_slower_parse(const char *text, struct nw_slower *out)
 		return -EINVAL;
 	out->percentile = percent / 100;
 	return 0;
+}
+
+void nw_slower_text(const struct nw_slower *slower, char out[64])
+{
+	char duration[16];
+
+	out[0] = '\0';
+	if (slower->percentile > 0) {
+		snprintf(out, 64, "spans longer than p%g of those before them",
+			 100 * slower->percentile);
+	} else if (slower->ns) {
+		nw_duration_text(slower->ns, duration);
+		snprintf(out, 64, "spans of at least %s", duration);
+	}
 }
 
 int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,

@@ -290,6 +290,8 @@ static void about(const struct nw_report *report, struct nw_json *json)
 	if (report->has_filter)
 		nw_json_key_u64(json, "filtered", report->filtered);
 	text_key(json, "by", report->group_by);
+	if (report->flame_count)
+		text_key(json, "stacks_of", report->stacks_of);
 	nw_json_close(json, '}');
 }
 

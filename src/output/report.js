@@ -191,6 +191,7 @@
       ["Cost", about.cost],
       ["Latencies", about.net && "net of what the probes themselves cost"],
       ["Grouped by", about.by],
+      ["Stacks of spans", about.stacks_of && `only of ${about.stacks_of}`],
       ["Made by", `nopwatch ${about.nopwatch}`],
     ];
     for (const [name, value] of facts) if (value) at("about").append(element("dt", name), element("dd", value));

@@ -189,6 +189,8 @@ void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner 
 	nw_buf_printf(out, "\n%s", report->bold ? "\033[1m" : "");
 	nw_buf_printf(out, "STACKS of ");
 	nw_buf_add_escaped(out, of->name, strlen(of->name));
+	if (of->span && report->stacks_of)
+		nw_buf_printf(out, ", only of %s", report->stacks_of);
 	nw_buf_printf(out, " (%zu different)%s\n", rows.count,
 		      report->bold ? "\033[0m" : "");
 	if (tree.count) {

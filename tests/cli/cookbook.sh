@@ -47,12 +47,12 @@ for recipe in ./*.sh; do
   sh "$recipe" >out 2>>errors
   case $(cat "${recipe%.sh}.load") in
   nothing|server) # what it probes is here
-    hasnt "$title" "$(grep -vx 0 statuses; grep -i 'usage:\|unknown option' errors)" . ;;
+    hasnt "$title" "$(grep -vx 0 statuses; grep -i 'usage:\|unknown option\|has no option' errors)" . ;;
   *) # only what is typed
-    hasnt "$title" "$(grep -x 2 statuses; grep -i 'usage:\|unknown option' errors)" . ;;
+    hasnt "$title" "$(grep -x 2 statuses; grep -i 'usage:\|unknown option\|has no option' errors)" . ;;
   esac
   [ -s "${recipe%.sh}.said" ] && pass "$title: it has an output" || fail "$title: it has an output"
-  hasnt "$title: which is no refusal" "$(cat "${recipe%.sh}.said")" 'unknown option|usage: nopwatch|has no value|nopwatch: cannot read'
+  hasnt "$title: which is no refusal" "$(cat "${recipe%.sh}.said")" 'unknown option|has no option|usage: nopwatch|has no value|nopwatch: cannot read'
 done
 kill $server
 finish

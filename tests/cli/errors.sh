@@ -25,7 +25,7 @@ says 2 "unknown option '-Z'" stat -Z
 says 2 "unknown option '--frobnicate'" stat --frobnicate
 says 2 "option '-d' needs a value" stat -d
 says 2 "option '--quiet' takes no value" stat --quiet=yes x:y
-says 2 "unknown option '-d'" list -d 1 "$SERVER"
+says 2 "'list' has no option '-d'" list -d 1 "$SERVER"
 says 2 "-d 'x': not a duration such as 10, 500ms or 2m" stat a:b -d x
 says 2 "-d '0': not a duration such as 10, 500ms or 2m" stat a:b -d 0
 says 2 "-i '1us': not a duration such as 1, 500ms or 2m \(at least 1ms\)" stat a:b -i 1us
@@ -47,8 +47,16 @@ says 2 "--times 'x': not a number of recordings \\(0: no limit\\)" record a:b --
 says 2 "-n counts hits, which --until does not: --times says how many recordings" record a:b --until 'a > 1s' -n 5
 says 2 "-o '/dev/null': not a file, of which there may be several" record -x "$SERVER" 'myserver:*' --until-signal -o /dev/null
 says 2 "--until 'reqest': there is no such span" record -x "$SERVER" 'myserver:*' --until 'reqest > 5ms'
-says 2 "unknown option '--until'" stat --until 'a > 1s' a:b
-says 2 "unknown option '--max-rate'" report --max-rate 5 x
+says 2 "'stat' has no option '--until'" stat --until 'a > 1s' a:b
+says 2 "'report' has no option '--max-rate'" report --max-rate 5 x
+has "and which commands have it is said" "$("$NOPWATCH" top --stack-size=4K a:b 2>&1)" \
+  "^nopwatch: 'top' has no option '--stack-size'"$'\n'"nopwatch: these commands have it: stat, trace, record, report$"
+says 2 "--stack-size goes with --stack" stat --stack-size 4K a:b
+says 2 "-o -: a recording has to be a file" record -o - a:b
+says 2 "-o -: a recording has to be a file" record --until-signal -o - a:b
+is "other results go to standard output with it" "$("$NOPWATCH" list -o - "$SERVER" | head -n 1; ls ./- 2>&1)" \
+  "$("$NOPWATCH" list "$SERVER" | head -n 1; ls ./- 2>&1)"
+says 2 "--slower: -f html cannot show single spans as they end" stat -f html --slower 50ms a:b
 says 2 "-f 'xml': not text, json, csv, openmetrics, perfetto, html or folded" stat a:b -f xml
 says 2 "trace writes text, json, perfetto or folded only" trace a:b -f csv
 says 2 "--by: -f json shows hits, not spans" trace a:b -j --by tid

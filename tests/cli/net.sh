@@ -26,6 +26,6 @@ has "what to do is said, too" "$(said stat --net --from text)" 'nopwatch record'
 has "hits have no latencies" "$(said trace --net --from "$sample")" "^nopwatch: --net: -f text shows hits, not spans$"
 has "which is a mistake in what was typed" "$(said trace --net --from "$sample" | tail -1)" '^2$'
 has "folded stacks have none" "$(said report --net -f folded "$sample")" "^nopwatch: --net: -f folded has no latencies$"
-has "record has nothing to take off: report does" "$(said record --net -o x 'app:*')" "^nopwatch: unknown option '--net'$"
+has "record has nothing to take off: report does" "$(said record --net -o x 'app:*')" "^nopwatch: 'record' has no option '--net'$"
 has "help tells of it" "$("$NOPWATCH" help stat)" '--net +latencies without what the probes themselves cost'
 finish

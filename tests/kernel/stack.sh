@@ -76,6 +76,11 @@ has "where it forks, how many go on" "$(cat span.txt)" '^ +25 +83\.3% +[0-9.]+[m
 holds "each slow span has its stack" slow.json "len(of('slow')) == 3 and all(row['stack'][0].startswith('leaf+0x0 (') \
   and row['stack'][4].startswith('down+') for row in of('slow'))"
 holds "and only these are counted" slow.json "[row['count'] for row in of('stack')] == [3]"
+"$NOPWATCH" record -q --stack -o slow.dat "func:$PWD/plain:leaf" "func:$PWD/plain:down" -- ./plain 4 3 2
+"$NOPWATCH" report --stack --slower 1ms slow.dat >slow.txt
+has "which is said" "$(cat slow.txt)" '^STACKS of leaf, only of spans of at least 1\.00ms \(1 different\)$'
+"$NOPWATCH" report -f html --stack --slower 1ms -o slow.html slow.dat
+has "so is the flame graph of the page" "$(cat slow.html)" '"stacks_of":"spans of at least 1\.00ms".*"flame":\[\{"of":"leaf","total":3,'
 "$NOPWATCH" stat -j --slower 1s --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
 holds "none, where none is slow" slow.json "not of('stack') and not of('slow')"
 "$NOPWATCH" trace -j --stack=uprobe:down "uprobe:$PWD/plain:leaf" "uprobe:$PWD/plain:down" -- ./plain 4 1 >one.json
