@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: what this kernel can do, and what makes a place too dangerous to arm.
+ * tracefs: what this kernel can do, and what makes a place too dangerous to arm.
  */
 #ifndef NOPWATCH_FEATURES_H
 #define NOPWATCH_FEATURES_H

@@ -67,8 +67,6 @@ struct nw_inventory {
 	nw_strings instances; /* all there are */
 };
 
-/* Their names only, as GROUP:EVENT; an event of several places once for each. 0 or -errno. */
-int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out);
 /* Is the event enabled there ("" or an instance)? */
 bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: the only room that touches tracefs and /run/nopwatch. Each header has one subject.
+ * kernel: with tracefs and steps, the only rooms that touch tracefs and /run/nopwatch. Each header has one subject.
  */
 #ifndef NOPWATCH_KERNEL_H
 #define NOPWATCH_KERNEL_H

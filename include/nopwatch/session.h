@@ -43,10 +43,6 @@ struct nw_session_options {
 
 struct nw_session;
 
-/* The name that the kernel has kept of a thread that hit an event (saved_cmdlines), by its own
- * number; comm is left alone if it has none. */
-void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16]);
-
 /* A name for a new session: "4711_1a2b". */
 void nw_session_name(char out[24]);
 
@@ -145,8 +141,6 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 		       const struct nw_plan *plan, const struct nw_session_options *options,
 		       bool restricted, const nw_strings *middle, struct nw_buf *out,
 		       struct nw_error *err);
-/* One word for a shell. */
-void nw_shell_word(struct nw_buf *out, const char *text);
 
 /* The directory of its instance; of the top level, where it has to record there. */
 int nw_session_instance(const struct nw_session *session);
@@ -176,16 +170,6 @@ enum nw_event_state nw_session_event_state(const struct nw_session *session,
 bool nw_session_records(const struct nw_session *session);
 /* Now, on the session's trace clock, as raw records show it. */
 uint64_t nw_session_now(const struct nw_session *session);
-
-/*
- * Events that a CPU's buffer has lost, by the text of its per_cpu/cpuN/stats: overwritten, without room, or never
- * committed. emptied: it was read until it was found empty, after recording had stopped. What it says is in it
- * then nobody can read any more: the kernel has thrown a page away that still got events (see read.c of the stream room).
- */
-uint64_t nw_buffer_stats_lost(const char *stats, bool emptied);
-/* By the same text: how far back a buffer of so many bytes reaches, or will reach at the rate so far, once it is full.
- * UINT64_MAX: there is too little in it to tell. */
-uint64_t nw_buffer_stats_reach(const char *stats, uint64_t size);
 
 /* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
  * per_cpu directory. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: tracefs, its files, and what the kernel allows.
+ * tracefs: where it is, its files, and what the kernel allows.
  */
 #ifndef NOPWATCH_TRACEFS_H
 #define NOPWATCH_TRACEFS_H
+
+#include <sys/types.h>
 
 #include "nopwatch/base.h"
 
@@ -24,6 +26,8 @@ bool nw_tracefs_has(int dir, const char *file);
 
 /* The events that the kernel has, as "SYSTEM:EVENT", but those of sessions like ours. */
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err);
+/* The names of all uprobe events, as GROUP:EVENT; an event of several places once for each. 0 or -errno. */
+int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out);
 /* The text of an event's format file, added to out. Returns 0 or -errno. */
 int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const char *event,
 		      struct nw_buf *out);
@@ -44,5 +48,21 @@ struct nw_kernel_access {
 };
 
 void nw_kernel_access_read(struct nw_kernel_access *out);
+
+/* ---- what its files say ---------------------------------------------------------------- */
+
+/* The name that the kernel has kept of a thread that hit an event (saved_cmdlines), by its own
+ * number; comm is left alone if it has none. */
+void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16]);
+
+/*
+ * Events that a CPU's buffer has lost, by the text of its per_cpu/cpuN/stats: overwritten, without room, or never
+ * committed. emptied: it was read until it was found empty, after recording had stopped. What it says is in it
+ * then nobody can read any more: the kernel has thrown a page away that still got events (see read.c of the stream room).
+ */
+uint64_t nw_buffer_stats_lost(const char *stats, bool emptied);
+/* By the same text: how far back a buffer of so many bytes reaches, or will reach at the rate so far, once it is full.
+ * UINT64_MAX: there is too little in it to tell. */
+uint64_t nw_buffer_stats_reach(const char *stats, uint64_t size);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steps/steps.h"
+
 #include "run.h"
 
 /* What happens while the probes are armed: the command, or some time; and what was recorded. */

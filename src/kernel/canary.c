@@ -13,9 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "event_list.h"
-#include "gate.h"
-#include "topbuffer.h"
+#include "nopwatch/kernel.h"
+
+#include "steps/gate.h"
+#include "steps/topbuffer.h"
+#include "tracefs/event_list.h"
+#include "tracefs/expedite.h"
+
+#include "proven.h"
+#include "teardown.h"
 
 /* ---- what is probed ----------------------------------------------------------------- */
 
@@ -451,7 +457,7 @@ static int begin(struct canary *c, struct nw_error *err)
 	nw_session_group(name, c->group);
 	snprintf(c->instance, sizeof(c->instance), "instances/%s", c->group);
 	c->doing = (struct nw_doing){.fs = c->fs, .journal = &c->journal};
-	nw_expedite_begin(c->features, &c->journal);
+	nw_expedite_begin(c->features, &c->journal.expedited);
 	return 0;
 }
 
@@ -460,7 +466,7 @@ static int take_away(struct canary *c, struct nw_error *err)
 	nw_strings stuck = {0};
 	int ret = nw_teardown(c->fs, c->journal.session, &stuck);
 
-	nw_expedite_end(&c->journal);
+	nw_expedite_end(&c->journal.expedited);
 	if (ret > 0) {
 		nw_journal_leave(&c->journal); /* nw_clean() removes the instance later */
 		ret = 0;

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nopwatch/kernel.h"
+
+#include "steps/script_dead.h"
+#include "steps/semaphore.h"
+#include "steps/topbuffer.h"
+#include "tracefs/expedite.h"
+#include "tracefs/files.h"
+
 #include "inventory.h"
 #include "leaked.h"
 #include "persistent.h"
-#include "script_dead.h"
-#include "semaphore.h"
-#include "topbuffer.h"
+#include "teardown.h"
 
 /*
  * Undo what a dead session had done. Its sites may still be armed in living programs, if it was killed

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "steps/gate.h"
+#include "steps/journal.h"
+#include "steps/script_dead.h"
+
 #include "inventory.h"
-#include "journal.h"
-#include "script_dead.h"
+#include "teardown.h"
 
 static int print_session(const struct nw_tracefs *fs, const char *session,
 			 struct nw_steps *steps, struct nw_error *err)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tracefs/expedite.h"
+
 #include "session.h"
 
 /* ---- paths -------------------------------------------------------------------------- */
@@ -330,14 +332,14 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 {
 	int ret = 0;
 
-	nw_expedite_begin(session->features, &session->journal);
+	nw_expedite_begin(session->features, &session->journal.expedited);
 	nw_vec_each (&session->armed->events, event)
 		if (ret == 0 && (*event)->defined && holds_probe(session, *event, probe))
 			ret = *(*event)->planned->system
 				      ? nw_session_disable_tracepoint(session,
 								      (*event)->planned)
 				      : write_enable(session, *event, "0");
-	nw_expedite_end(&session->journal);
+	nw_expedite_end(&session->journal.expedited);
 	return ret < 0 ? nw_fail(err, -ret, "cannot disable %s: %s",
 				 session->plan->selection->probes.item[probe]->label,
 				 nw_strerror(-ret))

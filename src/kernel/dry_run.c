@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nopwatch/kernel.h"
+
+#include "steps/steps.h"
+
 #include "session.h"
 
 static const char held[] = "/proc/self/fd/";

@@ -12,9 +12,11 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "event_list.h"
-#include "inventory.h"
-#include "journal.h"
+#include "nopwatch/kernel.h"
+
+#include "steps/journal.h"
+#include "tracefs/cpus.h"
+#include "tracefs/event_list.h"
 
 /* ---- definitions -------------------------------------------------------------------- */
 

@@ -9,7 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "nopwatch/kernel.h"
+
+#include "steps/gate.h"
+#include "tracefs/files.h"
+
 #include "inventory.h"
 
 /* ---- definitions -------------------------------------------------------------------- */

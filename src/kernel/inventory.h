@@ -3,7 +3,10 @@
 #ifndef NOPWATCH_KERNEL_INVENTORY_H
 #define NOPWATCH_KERNEL_INVENTORY_H
 
-#include "event_list.h"
+#include "nopwatch/kernel.h"
+
+#include "tracefs/event_list.h"
+
 #include "persistent.h"
 
 /* persistent must outlive the inventory. */
@@ -14,10 +17,5 @@ int nw_inventory_add(struct nw_inventory *inventory, const char *line);
 void nw_inventory_free(struct nw_inventory *inventory);
 const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
 						const char *group, const char *name);
-
-/* How many of the CPUs that are online (a list: "0-3,8") are not in a mask ("f,ffffffff")? */
-unsigned int nw_cpus_left_out(const char *mask, const char *online);
-/* The mask of all that are online. 0 or -ENOMEM. */
-int nw_cpus_mask(const char *online, struct nw_buf *out);
 
 #endif

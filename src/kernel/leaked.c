@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "steps/gate.h"
+
 #include "inventory.h"
 #include "leaked.h"
 

@@ -3,7 +3,9 @@
 #ifndef NOPWATCH_KERNEL_LEAKED_H
 #define NOPWATCH_KERNEL_LEAKED_H
 
-#include "journal.h"
+#include "nopwatch/kernel.h"
+
+#include "steps/journal.h"
 
 /* The sites that the journal knows. -ENOMEM. */
 int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *out);

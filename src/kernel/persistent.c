@@ -20,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "event_list.h"
+#include "tracefs/event_list.h"
+
 #include "inventory.h"
 #include "leaked.h"
 #include "persistent.h"

@@ -9,7 +9,7 @@
 #ifndef NOPWATCH_KERNEL_PERSISTENT_H
 #define NOPWATCH_KERNEL_PERSISTENT_H
 
-#include "steps.h"
+#include "steps/steps.h"
 
 struct nw_persistent {
 	int fd; /* -1: nothing may be changed */

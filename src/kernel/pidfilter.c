@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "nopwatch/kernel.h"
+
 #include "session.h"
 
 enum {

@@ -8,6 +8,7 @@
 #ifndef NOPWATCH_KERNEL_PIDFILTER_H
 #define NOPWATCH_KERNEL_PIDFILTER_H
 
+#include "nopwatch/kernel.h"
 #include "nopwatch/session.h"
 
 enum {

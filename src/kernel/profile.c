@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "event_list.h"
+#include "tracefs/event_list.h"
+
 #include "session.h"
 
 struct counting {

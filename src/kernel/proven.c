@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "steps/journal.h"
+
+#include "proven.h"
 
 static const char file_name[] = "tried.features";
 

@@ -10,6 +10,7 @@
 #ifndef NOPWATCH_KERNEL_SCHEDFILTER_H
 #define NOPWATCH_KERNEL_SCHEDFILTER_H
 
+#include "nopwatch/kernel.h"
 #include "nopwatch/session.h"
 
 struct nw_filtered_thread {

@@ -6,12 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "event_list.h"
+#include "steps/topbuffer.h"
+#include "tracefs/event_list.h"
+#include "tracefs/expedite.h"
+
 #include "session.h"
-#include "topbuffer.h"
+#include "teardown.h"
+
+/* ---- its name ----------------------------------------------------------------------- */
+
+/* getrandom(2) by its number, since glibc has a function for it only since 2.25. It does not wait until the
+ * kernel has collected enough randomness. */
+static bool random_bytes(void *out, size_t size)
+{
+#ifdef SYS_getrandom
+	return syscall(SYS_getrandom, out, size, 1 /* GRND_NONBLOCK */) == (long)size;
+#else
+	(void)out;
+	return size == 0;
+#endif
+}
+
+void nw_session_name(char out[24])
+{
+	struct timespec now;
+	uint32_t mix;
+
+	if (!random_bytes(&mix, sizeof(mix))) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		mix = (uint32_t)nw_hash64((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec
+									  << 30);
+	}
+	snprintf(out, 24, "%d_%06x", (int)getpid(), mix & 0xffffffu);
+}
 
 /* ---- the instance ------------------------------------------------------------------- */
 
@@ -303,7 +334,7 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 			  : nw_journal_create(name, &session->journal, err);
 	if (ret == 0) {
 		session->doing = (struct nw_doing){.fs = fs, .journal = &session->journal};
-		nw_expedite_begin(features, &session->journal);
+		nw_expedite_begin(features, &session->journal.expedited);
 		ret = nw_session_prepare(session, options, err);
 	}
 	if (ret < 0) {
@@ -371,7 +402,7 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
-	nw_expedite_end(&session->journal);
+	nw_expedite_end(&session->journal.expedited);
 	if (ret < 0 || session->doing.dry_run)
 		return ret;
 	/* the events' numbers, now that no event will be split any more */
@@ -429,10 +460,10 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	if (session->journal.fd < 0)
 		return 0;
 	int raised = nw_semaphores_close(session->semaphores, &stuck);
-	nw_expedite_begin(session->features, &session->journal);
+	nw_expedite_begin(session->features, &session->journal.expedited);
 	ret = nw_teardown(session->fs, session->journal.session, &stuck);
 	int restored = nw_session_restore(session->fs, &session->journal, &stuck);
-	nw_expedite_end(&session->journal);
+	nw_expedite_end(&session->journal.expedited);
 	ret = ret < 0 ? ret : raised < 0 ? raised : restored < 0 ? restored : ret;
 	if (ret > 0) {
 		nw_journal_leave(

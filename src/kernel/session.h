@@ -3,10 +3,11 @@
 #ifndef NOPWATCH_KERNEL_SESSION_H
 #define NOPWATCH_KERNEL_SESSION_H
 
-#include "gate.h"
+#include "steps/gate.h"
+#include "steps/semaphore.h"
+
 #include "pidfilter.h"
 #include "schedfilter.h"
-#include "semaphore.h"
 
 struct nw_image_path {
 	const struct nw_image *image;

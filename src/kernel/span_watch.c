@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_list.h"
+#include "tracefs/event_list.h"
+#include "tracefs/files.h"
+
 #include "session.h"
 #include "span_watch.h"
 

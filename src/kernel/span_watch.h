@@ -4,7 +4,8 @@
 #define NOPWATCH_KERNEL_SPAN_WATCH_H
 
 #include "nopwatch/session.h"
-#include "steps.h"
+
+#include "steps/steps.h"
 
 /* What takes it away, to be done before anything else is, given the names of the group's events; nothing if there is none. */
 void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,

@@ -18,9 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "event_list.h"
-#include "journal.h"
+#include "nopwatch/kernel.h"
+
+#include "steps/journal.h"
+#include "tracefs/event_list.h"
+#include "tracefs/files.h"
+
 #include "span_watch.h"
+#include "teardown.h"
 
 /* What there is of a session. */
 struct survey {

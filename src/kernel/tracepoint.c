@@ -10,8 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "steps/topbuffer.h"
+
 #include "session.h"
-#include "topbuffer.h"
 
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err)
 {

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "event_list.h"
+#include "tracefs/event_list.h"
+
 #include "session.h"
 
 bool nw_session_records(const struct nw_session *session)

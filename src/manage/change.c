@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "steps/gate.h"
+
 #include "manager.h"
 
 static int report(struct nw_manager *m, const struct nw_uprobe_event *event,

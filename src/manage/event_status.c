@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "nopwatch/kernel.h"
 #include "nopwatch/manage.h"
 
 /* A file that events are in: opened once; NULL where it cannot be. */

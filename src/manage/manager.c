@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracefs/expedite.h"
+
 #include "manager.h"
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -408,7 +410,7 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	nw_session_name(session);
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret == 0) {
-		nw_expedite_begin(m->features, &journal);
+		nw_expedite_begin(m->features, &journal.expedited);
 		ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent,
 				  &left, err);
 		nw_journal_remove(&journal);

@@ -6,7 +6,7 @@
 #include "nopwatch/manage.h"
 
 #include "kernel/inventory.h"
-#include "kernel/journal.h"
+#include "steps/journal.h"
 
 struct nw_manager {
 	const struct nw_tracefs *fs;

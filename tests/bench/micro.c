@@ -112,7 +112,7 @@ static void bin_span(void *arg, const struct nw_span_event *event)
 		die("no memory");
 }
 
-/* The same for -f html: as src/engine/measure.c does it. */
+/* The same for -f html: as src/consumers/measure.c does it. */
 static uint64_t picture(const struct subject *s)
 {
 	struct nw_bins *bins = NULL;

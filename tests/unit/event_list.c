@@ -4,8 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kernel/event_list.h"
 #include "kernel/session.h"
+#include "tracefs/event_list.h"
+
 #include "unit.h"
 
 START_TEST(a_line_is_what_defines_an_event)

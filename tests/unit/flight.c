@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../src/engine/page_history.h"
 #include "nopwatch/flight.h"
+
+#include "consumers/page_history.h"
+
 #include "page_builder.h"
 #include "unit.h"
 

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kernel/inventory.h"
 #include "nopwatch/inventory.h"
+#include "nopwatch/kernel.h"
+#include "tracefs/cpus.h"
+
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-foreign.XXXXXX";

@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../src/engine/health.h"
+#include "consumers/health.h"
+
 #include "unit.h"
 
 #define MINUTE_NS UINT64_C(60000000000)

@@ -4,7 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kernel/journal.h"
+#include "steps/journal.h"
+
 #include "unit.h"
 
 static const struct nw_action definition = {.kind = NW_DO_APPEND,

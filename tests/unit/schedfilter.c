@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../../src/kernel/schedfilter.h"
+#include "kernel/schedfilter.h"
+
 #include "unit.h"
 
 static const char *const pid[] = {"pid", NULL}, *const both[] = {"prev_pid", "next_pid"};

@@ -2,7 +2,8 @@
 /* slower: which spans are slow, by a time or by those that came before them. */
 #include <math.h>
 
-#include "../../src/engine/slower.h"
+#include "consumers/slower.h"
+
 #include "unit.h"
 
 START_TEST(a_limit_is_a_time_or_a_percentile)

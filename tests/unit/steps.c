@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/gate.h"
-#include "kernel/semaphore_step.h"
+#include "steps/gate.h"
+#include "steps/semaphore_step.h"
+
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-steps.XXXXXX";

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/* A lookout that the kernel does itself: see lookout.h, and nw_span_watch_begin(). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/page.h"
+
+#include "lookout.h"
+
+#define LOOK_NS UINT64_C(5000000000)
+
+/* The one span that is watched; NULL: there are several. */
+static const struct nw_span_def *watched_span(const struct nw_lookout *l)
+{
+	const struct nw_span_def *found = NULL;
+
+	for (size_t i = 0; i < l->measure.spans.count; i++) {
+		if (!l->watched[i])
+			continue;
+		if (found)
+			return NULL;
+		found = &l->measure.spans.item[i];
+	}
+	return found;
+}
+
+/* The one event that has all places of this one probe; NULL: there is none. */
+static const struct nw_armed_event *event_of(const struct nw_lookout *l,
+					     const nw_vec_u32 *probes)
+{
+	const struct nw_armed_event *found = NULL;
+
+	if (probes->count != 1)
+		return NULL;
+	nw_vec_each (&l->result.armed.events, slot) {
+		const struct nw_event *planned = (*slot)->planned;
+		bool other = false, same = false;
+		nw_vec_each (&planned->places, place) {
+			bool is = l->result.plan.points.item[place->planned].probe ==
+				  probes->item[0];
+			same |= is;
+			other |= !is;
+		}
+		if (same && (other || found || *planned->system || (*slot)->only >= 0 ||
+			     (*slot)->defined != planned->places.count))
+			return NULL;
+		if (same)
+			found = *slot;
+	}
+	return found;
+}
+
+static void take_record(struct nw_lookout *l, const unsigned char *data, uint32_t size)
+{
+	uint64_t took, at;
+	uint16_t id;
+	int32_t tid;
+
+	if (size < sizeof(id))
+		return;
+	memcpy(&id, data, sizeof(id));
+	if (id != l->record.id || size < l->record.tid + sizeof(tid) ||
+	    size < l->record.took + sizeof(took) || size < l->record.at + sizeof(at))
+		return;
+	memcpy(&tid, data + l->record.tid, sizeof(tid));
+	memcpy(&took, data + l->record.took, sizeof(took));
+	memcpy(&at, data + l->record.at, sizeof(at));
+	const struct nw_seen_span seen = {
+		.name = watched_span(l)->name,
+		.start = at - took,
+		.end = at,
+		.tid = tid,
+		.task = nw_run_task(&l->run, tid),
+	};
+	l->seen(l->arg, &seen);
+}
+
+/* The stream's tap: the plan knows nothing of these records. */
+static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t len)
+{
+	struct nw_lookout *l = arg;
+	const unsigned char *data;
+	struct nw_page page;
+	uint32_t size;
+
+	(void)cpu;
+	if (!l->by_kernel || nw_page_open(&page, &l->run.formats.page, bytes, len) < 0)
+		return 0;
+	while (nw_page_next(&page, &data, &size) > 0)
+		take_record(l, data, size);
+	return 0;
+}
+
+static int find_record(struct nw_lookout *l)
+{
+	const struct nw_wanted_field fields[] = {
+		{"common_pid", sizeof(int32_t), &l->record.tid},
+		{"took", sizeof(uint64_t), &l->record.took},
+		{"at", sizeof(uint64_t), &l->record.at},
+	};
+	struct nw_buf text = {0};
+	int ret = nw_tracefs_format(&l->run.fs, "synthetic", l->watch.event, &text);
+
+	if (ret == 0)
+		ret = text.failed ? -ENOMEM
+				  : nw_format_find(nw_buf_str(&text), fields,
+						   NW_COUNT(fields), &l->record.id);
+	nw_buf_free(&text);
+	return ret;
+}
+
+const char *nw_lookout_by_kernel(struct nw_lookout *l)
+{
+	const bool *has = l->run.features.has;
+	const struct nw_span_def *span = watched_span(l);
+	const struct nw_armed_event *start, *end;
+
+	if (!has[NW_FEATURE_HIST] || !has[NW_FEATURE_SYNTHETIC])
+		return "this kernel has no hist triggers, or no synthetic events";
+	if (nw_session_clock(l->run.session) == NW_CLOCK_OTHER)
+		return "its trace clock is not one of ours";
+	if (!span)
+		return "several spans are called so";
+	if (!span->flat || span->call || span->key != NW_KEY_TID || *span->end_key_name)
+		return "the kernel keeps one start a thread, which is right only for spans with nest=no";
+	if (l->request.filter || l->request.max_rate)
+		return "--filter and --max-rate look at each hit";
+	if (l->result.restricted && !nw_session_restricts(l->run.session))
+		return "this kernel records what other processes do, too";
+	start = event_of(l, &span->starts);
+	end = event_of(l, &span->ends);
+	if (!start || !end)
+		return "its start or its end is more than one event";
+	nw_stream_tap(l->run.stream, take_page, l);
+	if (nw_span_watch_begin(l->run.session, start, end, l->until->least_ns, &l->watch) <
+	    0)
+		return "the kernel has refused the triggers";
+	if (find_record(l) < 0) {
+		nw_span_watch_end(l->run.session, &l->watch);
+		return "the format of the kernel's record cannot be read";
+	}
+	/* what it asks about is whether the events are recorded, which they are not */
+	free(l->run.watch);
+	l->run.watch = NULL;
+	l->by_kernel = true;
+	l->checked = nw_session_now(l->run.session);
+	return NULL;
+}
+
+const char *nw_lookout_check_kernel(struct nw_lookout *l)
+{
+	uint64_t now, dropped = 0;
+
+	if (!l->by_kernel || l->fell_back)
+		return NULL;
+	now = nw_session_now(l->run.session);
+	if (!l->ended && now - l->checked < LOOK_NS)
+		return NULL;
+	l->checked = now;
+	int ret = nw_span_watch_check(l->run.session, &l->watch, &l->spans, &dropped);
+	if ((ret == 0 && !dropped) || l->ended)
+		return NULL;
+	nw_span_watch_end(l->run.session, &l->watch);
+	l->fell_back = true; /* what it has recorded until now is still read */
+	return ret < 0 ? "somebody has taken the kernel's triggers away: from now on the two events are read"
+		       : "the kernel's triggers have no room for so many threads: from now on the two events are read";
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Which spans are slow, for the consumer that summarises. */
+#ifndef NOPWATCH_CONSUMERS_SLOWER_H
+#define NOPWATCH_CONSUMERS_SLOWER_H
+
+#include "nopwatch/engine.h"
+
+int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,
+		       struct nw_slow_watch **out); /* -ENOMEM */
+void nw_slow_watch_free(struct nw_slow_watch *watch);
+/*
+ * What becomes of a span: to be called of each. True: it has ended and was slow; out has its start,
+ * latency, limit and hits, which stay until the next call.
+ */
+bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
+			struct nw_slow_span *out);
+
+#endif

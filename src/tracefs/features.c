@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What this kernel can do. Never asked of its version: distributions backport freely,
+ * so README, files and their content decide. NOPWATCH_FEATURES switches
+ * features off, so that the ways of old kernels can be tested on new ones.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "expedite.h"
+
+const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
+	[NW_FEATURE_UPROBE_EVENTS] = {"uprobe_events", "probes in user programs",
+				      "file uprobe_events", "nothing works without it"},
+	[NW_FEATURE_INSTANCES] = {"instances", "ring buffers of one's own",
+				  "directory instances",
+				  "the top-level buffer is used, saved and restored"},
+	[NW_FEATURE_INSTANCE_EVENTS] = {"instance_events", "probes that record in them",
+					"README: fetcharg; file set_event_pid",
+					"the top-level buffer is used"},
+	[NW_FEATURE_MEMORY] = {"memory", "arguments in memory, strings",
+			       "README: fetcharg; file set_event_pid",
+			       "only arguments in registers have values"},
+	[NW_FEATURE_PATH_COLON] = {"path_colon", "files with a colon in their path",
+				   "README: <path>:<offset>",
+				   "they are named by an open descriptor"},
+	[NW_FEATURE_REF_CTR] = {"ref_ctr", "the kernel raises USDT semaphores",
+				"README: (ref_ctr_offset)",
+				"semaphores are raised through /proc/PID/mem"},
+	[NW_FEATURE_MULTI_SITE] = {"multi_site", "one event with several sites",
+				   "README: Create/append/remove/show",
+				   "an event a site: slower to disarm"},
+	[NW_FEATURE_HEX] = {"hex", "x8..x64 types", "README: x8/16/32/64",
+			    "unsigned types, shown as hexadecimal by nopwatch"},
+	[NW_FEATURE_ARRAYS] = {"arrays", "array arguments", "README: <array-size>",
+			       "arrays and structures are refused"},
+	[NW_FEATURE_IMMEDIATE] = {"imm", "constants as arguments", "README: \\imm-value",
+				  "not needed: nopwatch knows constants"},
+	[NW_FEATURE_EVENT_PID] =
+		{"set_event_pid", "recording only some threads", "file set_event_pid",
+		 "all are recorded and sorted; strangers are filtered out (common_pid) once seen"},
+	[NW_FEATURE_EVENT_FORK] = {"event_fork", "and what those threads create",
+				   "file options/event-fork", "as without set_event_pid"},
+	[NW_FEATURE_BUFFER_PERCENT] = {"buffer_percent",
+				       "waking the reader when it is worth it",
+				       "file buffer_percent",
+				       "the reader looks 50 times a second"},
+	[NW_FEATURE_SUBBUF] = {"subbuf", "larger pages in the ring buffer",
+			       "file buffer_subbuf_size_kb",
+			       "pages as the kernel has them: reading costs a little more"},
+	[NW_FEATURE_ERROR_LOG] = {"error_log", "the kernel's reason for a refusal",
+				  "file error_log", "the error number is put into words"},
+	[NW_FEATURE_CLOCK_MONO] = {"mono", "trace clock mono = CLOCK_MONOTONIC",
+				   "file trace_clock", "boot, else global"},
+	[NW_FEATURE_CLOCK_BOOT] = {"boot", "trace clock boot = CLOCK_BOOTTIME",
+				   "file trace_clock", "global"},
+	[NW_FEATURE_HIST] = {"hist", "histograms and variables in the kernel",
+			     "README: hist trigger",
+			     "record --until reads both ends of every span"},
+	[NW_FEATURE_SYNTHETIC] = {"synthetic", "synthetic events", "file synthetic_events",
+				  "record --until reads both ends of every span"},
+	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
+				  "syscall 336 does not answer ENXIO",
+				  "sites on a 5-byte nop are refused without --force"},
+	[NW_FEATURE_EXPEDITE] = {"expedite",
+				 "short waits for all CPUs while arming and disarming",
+				 "/sys/kernel/rcu_expedited is 0, no CPU is isolated",
+				 "arming takes 10 times as long, disarming twice"},
+	[NW_FEATURE_FANOTIFY] = {"fanotify",
+				 "being told of programs that start (for semaphores)",
+				 "fanotify_init()",
+				 "/proc is looked through 4 times a second"},
+	[NW_FEATURE_DISARM_SAFE] = {"disarm_safe",
+				    "who hits a probe that is being taken away lives on",
+				    "neither s390x nor 32-bit ARM",
+				    "it is said who may be killed, by SIGILL"},
+	[NW_FEATURE_STACK_TRIGGER] =
+		{"stack_trigger", "the kernel's stacks of who goes to sleep",
+		 "file events/sched/sched_switch/trigger; --states tries it",
+		 "--states does not say where threads sleep"},
+	[NW_FEATURE_SWITCH_STATE] =
+		{"switch_state", "sched_switch says of threads what its prev_state means",
+		 "README: \\imm-value; or --states tries it",
+		 "--states takes prev_state for one bit too high"},
+};
+
+/* Features that a text in README stands for. */
+static const struct {
+	enum nw_feature feature;
+	const char *text;
+} readme_texts[] = {
+	{NW_FEATURE_INSTANCE_EVENTS, "fetcharg"},
+	{NW_FEATURE_MEMORY, "fetcharg"},
+	{NW_FEATURE_PATH_COLON, "<path>:<offset>"},
+	{NW_FEATURE_REF_CTR, "(ref_ctr_offset)"},
+	{NW_FEATURE_MULTI_SITE, "Create/append/remove/show the userspace"},
+	{NW_FEATURE_HEX, "x8/16/32/64"},
+	{NW_FEATURE_ARRAYS, "<array-size>"},
+	{NW_FEATURE_IMMEDIATE, "\\imm-value"},
+	{NW_FEATURE_HIST, "hist trigger"},
+};
+
+static const struct {
+	enum nw_feature feature;
+	const char *file;
+} files[] = {
+	{NW_FEATURE_UPROBE_EVENTS, "uprobe_events"},
+	{NW_FEATURE_INSTANCES, "instances"},
+	{NW_FEATURE_EVENT_PID, "set_event_pid"},
+	{NW_FEATURE_EVENT_FORK, "options/event-fork"},
+	{NW_FEATURE_BUFFER_PERCENT, "buffer_percent"},
+	{NW_FEATURE_SUBBUF, "buffer_subbuf_size_kb"},
+	{NW_FEATURE_ERROR_LOG, "error_log"},
+	{NW_FEATURE_SYNTHETIC, "synthetic_events"},
+	{NW_FEATURE_STACK_TRIGGER, "events/sched/sched_switch/trigger"},
+};
+
+/* A word of its own in a list of words: "mono" is not in "mono_raw". */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += len) {
+		bool starts = at == list || strchr(" [", at[-1]);
+		bool ends = strchr(" ]\n", at[len]) != NULL; /* finds the final NUL, too */
+		if (starts && ends)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Linux 6.18..7.1 turn any 5-byte nop under a uprobe into a call, which overwrites the red
+ * zone of leaf functions. Their uprobe system call tells them apart: ENXIO there, ENOSYS
+ * before, EPROTO once it was mended. It does nothing when called like this.
+ */
+static bool nop5_is_safe(void)
+{
+	long number = nw_arch_uprobe_call(nw_arch_native());
+
+	return !number || syscall(number) >= 0 || errno != ENXIO;
+}
+
+static bool fanotify_works(void)
+{
+	int fd = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The kernel's long, of which its ring buffer makes no secret: local_t is one. */
+static bool has_long64(const struct nw_tracefs *fs)
+{
+	struct nw_buf header = {0};
+
+	nw_tracefs_read(fs->root, "events/header_page", &header);
+	const char *commit = strstr(nw_buf_str(&header), "local_t commit;");
+	const char *size = commit ? strstr(commit, "size:") : NULL;
+	bool long64 = size ? strncmp(size, "size:8;", 7) == 0 : sizeof(long) == 8;
+	nw_buf_free(&header);
+	return long64;
+}
+
+static int apply_mask(const char *mask, struct nw_features *features, struct nw_error *err)
+{
+	while (mask && *mask) {
+		size_t len = strcspn(mask, ","), i;
+		const char *name = *mask == '-' ? mask + 1 : mask;
+		size_t name_len = len - (size_t)(name - mask);
+
+		for (i = 0; i < NW_FEATURE_COUNT; i++)
+			if (strlen(nw_feature_table[i].name) == name_len &&
+			    memcmp(nw_feature_table[i].name, name, name_len) == 0)
+				break;
+		if (len && (*mask != '-' || i == NW_FEATURE_COUNT)) {
+			nw_fail_usage(err, "NOPWATCH_FEATURES: '%.*s' is not -FEATURE",
+				      (int)len, mask);
+			nw_error_hint(err, "`nopwatch features` lists the names");
+			return -EINVAL;
+		}
+		if (len) {
+			features->masked[i] = true; /* nor is it found out by trying */
+			features->has[i] = false;
+		}
+		mask += len + (mask[len] == ',');
+	}
+	return 0;
+}
+
+int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
+		       struct nw_features *out, struct nw_error *err)
+{
+	struct nw_features features = {0};
+	struct nw_buf readme = {0}, clocks = {0};
+
+	/* A kernel without these files has none of what they tell of: empty texts will do. */
+	nw_tracefs_read(fs->root, "README", &readme);
+	nw_tracefs_read(fs->root, "trace_clock", &clocks);
+	for (size_t i = 0; i < NW_COUNT(files); i++)
+		features.has[files[i].feature] = nw_tracefs_has(fs->root, files[i].file);
+	for (size_t i = 0; i < NW_COUNT(readme_texts); i++)
+		features.has[readme_texts[i].feature] = strstr(nw_buf_str(&readme),
+							       readme_texts[i].text) !=
+							NULL;
+	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
+	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
+	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
+	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
+	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
+	features.has[NW_FEATURE_SWITCH_STATE] = true; /* the trial says if it is not */
+	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
+	features.long64 = has_long64(fs);
+	nw_buf_free(&readme);
+	nw_buf_free(&clocks);
+	int ret = apply_mask(mask, &features, err);
+	/* README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where
+	 * probes had long had both (3.14, 3.15). Older kernels have to be tried; without
+	 * set_event_pid, a 4.4 is one. */
+	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
+					      NW_FEATURE_MEMORY};
+
+	for (size_t i = 0; i < NW_COUNT(old); i++) {
+		bool masked = features.masked[old[i]];
+		features.has[old[i]] |= !masked && features.has[NW_FEATURE_EVENT_PID];
+		features.unproven |= !masked && !features.has[old[i]];
+	}
+	if (ret == 0)
+		*out = features;
+	return ret;
+}
+
+int nw_features_assume(const char *mask, struct nw_features *out, struct nw_error *err)
+{
+	struct nw_features features = {0};
+
+	for (size_t i = 0; i < NW_FEATURE_COUNT; i++)
+		features.has[i] = true;
+	int ret = apply_mask(mask, &features, err);
+	if (ret == 0)
+		*out = features;
+	return ret;
+}
+
+/*
+ * Does a load of 8 bytes that meets the end of a mapping keep those in front of it? Since 4.20,
+ * with the fetches that arrays came with, it is a plain copy (trace_probe_tmpl.h), which x86-64
+ * ends byte by byte (arch/x86/lib/copy_user_64.S); others are not known to.
+ */
+static bool keeps_partial_loads(void)
+{
+	struct utsname machine;
+
+	return uname(&machine) == 0 &&
+	       nw_arch_partial_loads(nw_arch_by_name(machine.machine));
+}
+
+struct nw_caps nw_features_caps(const struct nw_features *features)
+{
+	return (struct nw_caps){
+		.memory = features->has[NW_FEATURE_MEMORY],
+		.ref_ctr = features->has[NW_FEATURE_REF_CTR],
+		.multi_site = features->has[NW_FEATURE_MULTI_SITE],
+		.hex = features->has[NW_FEATURE_HEX],
+		.arrays = features->has[NW_FEATURE_ARRAYS],
+		.long64 = features->long64,
+		.partial = features->has[NW_FEATURE_ARRAYS] && keeps_partial_loads(),
+	};
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tracefs as a directory: where it is (libtracefs knows), and its small text files. What is done by
+ * libtracefs and what is not, and why, is a table in docs/architecture.md.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "refusal.h"
+
+/* /proc/mounts writes a blank, tab, newline or backslash as \ooo; libtracefs hands that on. */
+static void take_path(const char *text, char *out, size_t room)
+{
+	size_t len = 0;
+
+	while (*text && len + 1 < room) {
+		unsigned int byte = 0;
+		int digits = 0;
+		if (sscanf(text, "\\%3o%n", &byte, &digits) == 1 && digits == 4) {
+			out[len++] = (char)byte;
+			text += 4;
+		} else {
+			out[len++] = *text++;
+		}
+	}
+	out[len] = '\0';
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* The path that libtracefs finds is to be freed by nobody (libtracefs-files(3)), and is a new one each time. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtracefs.so";
+}
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0";
+}
+#endif
+
+/* The mount point of tracefs, or of debugfs with tracing below it. */
+static bool find_mount(char *out, size_t room)
+{
+	const char *path = NULL;
+
+	if (tracefs_tracing_dir_is_mounted(false, &path) != 1 || !path)
+		return false;
+	take_path(path, out, room);
+	return access(out, F_OK) == 0; /* a debugfs may have none */
+}
+
+/* tracefs is a file system of its own since 4.1; before, debugfs has it. */
+static bool kernel_has(const char *type)
+{
+	FILE *list = fopen("/proc/filesystems", "re");
+	char line[128];
+	bool found = false;
+
+	while (list && fgets(line, sizeof(line), list))
+		found = found || strstr(line, type);
+	if (list)
+		fclose(list);
+	return found;
+}
+
+static int not_allowed(const char *path, int code, struct nw_error *err)
+{
+	if (code == EROFS) {
+		nw_fail(err, code, "tracefs at %s is mounted read-only", path);
+		nw_error_hint(err,
+			      geteuid() == 0 ? "mount -o remount,rw %s"
+					     : "as root: mount -o remount,rw %s",
+			      path);
+		return -code;
+	}
+	nw_fail(err, code, "may not use tracefs at %s: %s", path, nw_strerror(code));
+	if (geteuid() != 0)
+		nw_error_hint(err, "run as root (sudo nopwatch ...)");
+	else
+		nw_error_hint(
+			err,
+			"even root may not: a container without the right to see it, or kernel lockdown (cat /sys/kernel/security/lockdown)");
+	return -code;
+}
+
+static int not_mounted(struct nw_error *err)
+{
+	bool own = kernel_has("tracefs");
+
+	if (!own && !kernel_has("debugfs")) {
+		nw_fail(err, ENOSYS,
+			"this kernel has no tracefs (built without CONFIG_FTRACE)");
+		nw_error_hint(err, "a kernel with CONFIG_UPROBE_EVENTS=y is needed");
+		return -ENOSYS;
+	}
+	nw_fail(err, ENOENT, "tracefs is not mounted");
+	if (own)
+		nw_error_hint(
+			err,
+			geteuid() == 0
+				? "mount -t tracefs nodev /sys/kernel/tracing"
+				: "as root: mount -t tracefs nodev /sys/kernel/tracing");
+	else
+		nw_error_hint(
+			err, geteuid() == 0
+				     ? "mount -t debugfs nodev /sys/kernel/debug"
+				     : "as root: mount -t debugfs nodev /sys/kernel/debug");
+	return -ENOENT;
+}
+
+int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
+{
+	struct nw_tracefs fs = {.root = -1};
+	const char *told = getenv("NOPWATCH_TRACEFS");
+
+	if (told)
+		snprintf(fs.path, sizeof(fs.path), "%s", told);
+	else if (!find_mount(fs.path, sizeof(fs.path)))
+		return not_mounted(err);
+	fs.root = open(fs.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fs.root < 0 && (errno == EACCES || errno == EPERM))
+		return not_allowed(fs.path, errno, err);
+	if (fs.root < 0)
+		return nw_fail(err, errno, "cannot open %s: %s", fs.path,
+			       nw_strerror(errno));
+	/* Opened, since lockdown only shows then; for append it changes nothing. */
+	int events = openat(fs.root, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+	int code = errno;
+	if (events >= 0) {
+		close(events);
+		*out = fs;
+		return 0;
+	}
+	close(fs.root);
+	if (code != ENOENT)
+		return not_allowed(fs.path, code, err);
+	nw_fail(err, ENOSYS,
+		"this kernel has no uprobe_events (built without CONFIG_UPROBE_EVENTS)");
+	nw_error_hint(err,
+		      "`nopwatch script` and `--from` work with another machine's kernel");
+	return -ENOSYS;
+}
+
+void nw_tracefs_close(struct nw_tracefs *fs)
+{
+	if (fs->root >= 0)
+		close(fs->root);
+	fs->root = -1;
+}
+
+int nw_tracefs_read(int dir, const char *file, struct nw_buf *out)
+{
+	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(out, fd);
+	close(fd);
+	return ret;
+}
+
+static int write_file(int dir, const char *file, const char *text, int flags)
+{
+	int fd = openat(dir, file, O_WRONLY | O_CLOEXEC | flags);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	size_t len = strlen(text);
+	ssize_t done = write(fd, text, len);
+	if (done < 0)
+		ret = -errno;
+	else if ((size_t)done != len)
+		ret = -EIO;
+	/* some files only take effect, and only fail, when they are closed */
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	return ret;
+}
+
+int nw_tracefs_write(int dir, const char *file, const char *text)
+{
+	/* Nobody may ever truncate the files that hold everybody's definitions. */
+	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events") ||
+	    strstr(file, "synthetic_events"))
+		return -EPERM;
+	return write_file(dir, file, text, O_TRUNC);
+}
+
+int nw_tracefs_append(int dir, const char *file, const char *text)
+{
+	return write_file(dir, file, text, O_APPEND);
+}
+
+int nw_tracefs_list(int dir, const char *path, const char *prefix, nw_strings *out)
+{
+	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	int ret = list ? 0 : -errno;
+	struct dirent *entry;
+
+	if (!list && fd >= 0)
+		close(fd);
+	while (ret == 0 && (errno = 0, entry = readdir(list)))
+		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
+		    strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
+	if (ret == 0)
+		ret = -errno;
+	if (list)
+		closedir(list);
+	return ret;
+}
+
+int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_strings *out)
+{
+	int ret = nw_tracefs_list(dir, path, prefix, out);
+
+	return ret == -ENOENT ? 0 : ret;
+}
+
+bool nw_tracefs_has(int dir, const char *file)
+{
+	return faccessat(dir, file, F_OK, 0) == 0;
+}
+
+/*
+ * "[  12.34] trace_uprobe: error: MESSAGE\n  Command: LINE\n". Errors that the
+ * kernel logs nothing for would find somebody's older one: the command tells them apart. Kernels
+ * around 5.4 cut it to 255 characters.
+ */
+void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128])
+{
+	static const char mark[] = "error: ", label[] = "\n  Command: ";
+	size_t len = nw_min64(strcspn(command, "\n"), 200);
+	struct tracefs_instance *top = tracefs_instance_alloc(fs->path, NULL);
+	char *log = top ? tracefs_instance_file_read(top, "error_log", NULL) : NULL;
+	const char *last = NULL, *at = log;
+
+	while (at && (at = strstr(at, mark))) {
+		at += sizeof(mark) - 1;
+		const char *end = at + strcspn(at, "\n");
+		if (strncmp(end, label, sizeof(label) - 1) == 0 &&
+		    strncmp(end + sizeof(label) - 1, command, len) == 0)
+			last = at;
+	}
+	snprintf(out, 128, "%.*s", last ? (int)strcspn(last, "\n") : 0, last ? last : "");
+	free(log);
+	tracefs_instance_free(top);
+}
