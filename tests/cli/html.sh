@@ -119,7 +119,7 @@ refused() { # WHAT STATUS PATTERN ARGS...
   has "$what: said" "$said" "$pattern"
   is "$what: nothing is written" "$(cat out)" ""
 }
-refused "no events to draw for trace" 2 'trace writes text, json, perfetto or folded only' trace -f html --from one.txt
+refused "no events to draw for trace" 2 'trace writes text, json, .* only' trace -f html --from one.txt
 refused "nor for list" 2 'list writes text or json only' list -f html
 refused "a directory that is not there" 1 "cannot write '/not/there.html'" report -f html -o /not/there.html one.txt
 : >empty.txt
