@@ -18,6 +18,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->probes = options->selection->probes.count;
 	for (uint32_t i = 0; i < options->span_count; i++)
 		s->goroutines |= options->spans[i].goroutines;
+	s->plain = !options->listener && !options->states;
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
 	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));
@@ -75,6 +76,7 @@ void nw_summary_use_stacks(struct nw_summary *s)
 int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bool net)
 {
 	s->cost = cost;
+	s->plain = false;
 	s->net = net;
 	return nw_self_cost_open(cost, &s->self_cost);
 }

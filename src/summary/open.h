@@ -15,11 +15,11 @@ enum {
 
 struct nw_start {
 	uint64_t time;
-	uint32_t cpu; /* these two as struct nw_hit has them: they are copied as one */
-	int32_t tid;
 	uint64_t spent; /* what its thread's hits had cost up to then; 0: nobody asks */
+	uint32_t cpu;
 	int32_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
 			  it out, and its end will not count either */
+	int32_t tid;
 	uint32_t after; /* what the start's hit cost behind its timestamp */
 };
 

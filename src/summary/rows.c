@@ -138,36 +138,21 @@ static void clear_span(struct nw_span_row *row)
 /* ---- tables ------------------------------------------------------------------------- */
 
 enum {
-	LEAST_SLOTS = 8
+	LEAST_BITS = 3
 };
-
-/* The slot of a number, or the free one where it would go. */
-static size_t slot_of(const struct nw_row_table *table, uint32_t number)
-{
-	size_t at = nw_hash64(number) & (table->slots - 1);
-
-	while (table->slot[at].row && table->slot[at].number != number)
-		at = (at + 1) & (table->slots - 1);
-	return at;
-}
-
-static void *find(const struct nw_row_table *table, uint32_t number)
-{
-	return table->slots ? table->slot[slot_of(table, number)].row : NULL;
-}
 
 static int grow(struct nw_row_table *table)
 {
-	struct nw_row_table larger = {.slots = table->slots ? 2 * table->slots
-							    : LEAST_SLOTS,
-				      .used = table->used};
+	unsigned int shift = table->slots ? table->shift - 1 : 32 - LEAST_BITS;
+	struct nw_row_table larger = {
+		.slots = (size_t)1 << (32 - shift), .used = table->used, .shift = shift};
 
 	larger.slot = calloc(larger.slots, sizeof(*larger.slot));
 	if (!larger.slot)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->slots; i++)
 		if (table->slot[i].row)
-			larger.slot[slot_of(&larger, table->slot[i].number)] =
+			larger.slot[nw_row_slot(&larger, table->slot[i].number)] =
 				table->slot[i];
 	free(table->slot);
 	*table = larger;
@@ -181,7 +166,7 @@ static void *add(struct nw_row_table *table, uint32_t number, size_t size)
 								       : NULL;
 	if (!row)
 		return NULL;
-	size_t at = slot_of(table, number);
+	size_t at = nw_row_slot(table, number);
 	table->slot[at].number = number;
 	table->slot[at].row = row;
 	table->used++;
@@ -274,7 +259,7 @@ struct nw_probe_row *nw_rows_add_probe(struct nw_group_rows *rows, uint32_t prob
 {
 	if (rows->probes)
 		return &rows->probes[probe];
-	struct nw_probe_row *row = find(&rows->some_probes, probe);
+	struct nw_probe_row *row = nw_row_find(&rows->some_probes, probe);
 	return row ? row : add_some_probe(rows, probe);
 }
 
@@ -282,7 +267,7 @@ struct nw_span_row *nw_rows_add_span(struct nw_group_rows *rows, uint32_t span)
 {
 	if (rows->spans)
 		return &rows->spans[span];
-	struct nw_span_row *row = find(&rows->some_spans, span);
+	struct nw_span_row *row = nw_row_find(&rows->some_spans, span);
 	return row ? row : add(&rows->some_spans, span, sizeof(*row));
 }
 
@@ -290,7 +275,7 @@ const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size
 {
 	if (rows->probes)
 		return &rows->probes[probe];
-	const struct nw_probe_row *row = find(&rows->some_probes, (uint32_t)probe);
+	const struct nw_probe_row *row = nw_row_find(&rows->some_probes, (uint32_t)probe);
 	return row ? row : &rows->shape->no_probe;
 }
 
@@ -298,7 +283,7 @@ const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t
 {
 	if (rows->spans)
 		return &rows->spans[span];
-	const struct nw_span_row *row = find(&rows->some_spans, (uint32_t)span);
+	const struct nw_span_row *row = nw_row_find(&rows->some_spans, (uint32_t)span);
 	return row ? row : &rows->shape->no_span;
 }
 

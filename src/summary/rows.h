@@ -16,6 +16,7 @@ struct nw_row_table {
 		void *row; /* NULL: free */
 	} * slot;
 	size_t slots, used;
+	unsigned int shift; /* 32 - log2(slots) */
 };
 
 /* What the rows of all groups of a summary have in common. */
@@ -40,6 +41,21 @@ void nw_row_shape_free(struct nw_row_shape *shape);
 
 int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape);
 void nw_rows_free(struct nw_group_rows *rows); /* also zeroed ones */
+/* The slot of a number, or the free one where it would go, of a table that has slots. Inlined: of groups, each hit asks. */
+static inline size_t nw_row_slot(const struct nw_row_table *table, uint32_t number)
+{
+	/* Fibonacci hashing, as in open.h */
+	size_t at = (number * 0x9e3779b9u) >> table->shift;
+
+	while (table->slot[at].row && nw_unlikely(table->slot[at].number != number))
+		at = (at + 1) & (table->slots - 1);
+	return at;
+}
+/* NULL: there is none. */
+static inline void *nw_row_find(const struct nw_row_table *table, uint32_t number)
+{
+	return nw_likely(table->slots) ? table->slot[nw_row_slot(table, number)].row : NULL;
+}
 /* The row, made if there is none; NULL: no memory. */
 struct nw_probe_row *nw_rows_add_probe(struct nw_group_rows *rows, uint32_t probe);
 struct nw_span_row *nw_rows_add_span(struct nw_group_rows *rows, uint32_t span);

@@ -71,6 +71,7 @@ struct nw_summary {
 	const struct nw_hit_cost *cost;	    /* by probe; NULL: nobody asks */
 	bool net;			    /* latencies are without it */
 	uint64_t spent; /* by the thread of the current hit, up to its timestamp */
+	bool plain;	/* counts and latencies are all that is asked of hits */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;

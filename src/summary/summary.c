@@ -47,15 +47,19 @@ static nw_apart struct nw_span_row *some_span(struct nw_summary *s, struct group
 static nw_inlined struct nw_probe_row *probe_row(struct nw_summary *s, struct group *g,
 						 uint32_t probe)
 {
-	return nw_likely(g->current.probes) ? &g->current.probes[probe]
-					    : some_probe(s, g, probe);
+	if (nw_likely(g->current.probes))
+		return &g->current.probes[probe];
+	struct nw_probe_row *row = nw_row_find(&g->current.some_probes, probe);
+	return nw_likely(row) ? row : some_probe(s, g, probe);
 }
 
 static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct group *g,
 					       uint32_t span)
 {
-	return nw_likely(g->current.spans) ? &g->current.spans[span]
-					   : some_span(s, g, span);
+	if (nw_likely(g->current.spans))
+		return &g->current.spans[span];
+	struct nw_span_row *row = nw_row_find(&g->current.some_spans, span);
+	return nw_likely(row) ? row : some_span(s, g, span);
 }
 
 /* ---- groups ------------------------------------------------------------------------- */
@@ -73,11 +77,11 @@ static nw_apart void touch(struct nw_summary *s, int64_t group)
 }
 
 /* Rows for a hit: -1 is a hit that cannot say, "?". */
-static struct group *group_of(struct nw_summary *s, int64_t group)
+static nw_inlined struct group *group_of(struct nw_summary *s, int64_t group)
 {
-	if (!s->options.grouped)
+	if (nw_likely(!s->options.grouped))
 		group = 0;
-	else if (group < 0)
+	else if (nw_unlikely(group < 0))
 		group = nw_summary_group(s, "?", 1);
 	if (nw_unlikely(group < 0))
 		return NULL;
@@ -646,11 +650,6 @@ static nw_apart int take_asked(struct nw_summary *s, struct group *g,
 		    : take_hits(s, g, hits, count, pid, group, ASKED_ALL);
 }
 
-static inline bool asks_nothing(const struct nw_summary *s)
-{
-	return !nw_summary_emits(s) && !s->self_cost;
-}
-
 static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
 {
 	if (s->task_states && nw_task_states_uses(s->task_states, hit->probe))
@@ -667,14 +666,16 @@ void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		   int64_t group)
 {
+	if (nw_likely(s->plain && !s->options.grouped))
+		return take_hit(s, s->groups.item, hit, pid, 0, ASKED_NOTHING);
 	struct group *g = group_of(s, group);
-
+	int ret;
+	if (nw_unlikely(!g))
+		return -ENOMEM;
 	if (nw_unlikely(s->task_states))
 		follow_states(s, hit);
-	int ret = nw_unlikely(!g) ? -ENOMEM
-		  : nw_likely(asks_nothing(s))
-			  ? take_hit(s, g, hit, pid, group, ASKED_NOTHING)
-			  : take_asked(s, g, hit, 1, pid, group, false);
+	ret = nw_likely(s->plain) ? take_hit(s, g, hit, pid, group, ASKED_NOTHING)
+				  : take_asked(s, g, hit, 1, pid, group, false);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
@@ -682,7 +683,7 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 {
 	struct group *g = group_of(s, 0);
 
-	return nw_likely(asks_nothing(s))
+	return nw_likely(s->plain)
 		       ? take_hits(s, g, hits, count, 0, 0, ASKED_NOTHING)
 		       : take_asked(s, g, hits, count, 0, 0, nw_summary_emits_slow(s));
 }
