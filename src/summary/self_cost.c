@@ -10,15 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "hash_map.h"
-
-struct nw_self_cost {
-	const struct nw_hit_cost *cost;
-	struct nw_hash_map threads; /* uint64_t: the sum */
-	int32_t last;		    /* the thread of the last hit, */
-	uint64_t *last_sum;	    /* and its sum; NULL: there was none, or it has gone */
-};
-
 int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out)
 {
 	*out = calloc(1, sizeof(**out));
@@ -36,9 +27,9 @@ void nw_self_cost_free(struct nw_self_cost *self)
 	free(self);
 }
 
-/* NULL: there is no room for it. */
-static nw_apart uint64_t *find_sum(struct nw_self_cost *self, int32_t tid)
+uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid)
 {
+	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
 	uint64_t *sum = nw_hash_map_find(&self->threads, nw_map_key_of_thread(tid));
 
 	if (!sum && self->threads.count < NW_MOST_STARTS) {
@@ -47,27 +38,13 @@ static nw_apart uint64_t *find_sum(struct nw_self_cost *self, int32_t tid)
 		    nw_hash_map_put(&self->threads, nw_map_key_of_thread(tid), sum) < 0)
 			sum = NULL;
 	}
-	self->last = tid;
-	self->last_sum = sum;
+	self->recent[at].tid = tid;
+	self->recent[at].sum = sum;
 	return sum;
-}
-
-uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
-{
-	const struct nw_hit_cost *cost = &self->cost[hit->probe];
-	uint64_t *sum = nw_likely(self->last_sum && self->last == hit->tid)
-				? self->last_sum
-				: find_sum(self, hit->tid);
-
-	if (nw_unlikely(!sum))
-		return 0;
-	uint64_t at = *sum + cost->before;
-	*sum = at + cost->after;
-	return at;
 }
 
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid)
 {
 	free(nw_hash_map_take(&self->threads, nw_map_key_of_thread(tid)));
-	self->last_sum = NULL;
+	self->recent[(uint32_t)tid % NW_RECENT_COSTS].sum = NULL;
 }

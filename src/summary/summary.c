@@ -131,14 +131,18 @@ static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *
 	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
 }
 
-static nw_apart void add_cost(struct nw_summary *s, struct nw_span_row *row,
-			      const struct nw_measured *measured)
+static nw_apart bool make_cost(struct nw_summary *s, struct nw_span_row *row)
 {
-	if (!row->cost)
-		row->cost = calloc(1, sizeof(*row->cost));
+	row->cost = calloc(1, sizeof(*row->cost));
 	s->failed |= !row->cost;
-	if (row->cost)
-		nw_histogram_add(row->cost, measured->cost);
+	return row->cost;
+}
+
+static nw_inlined void add_cost(struct nw_summary *s, struct nw_span_row *row,
+				const struct nw_measured *measured)
+{
+	if (nw_likely(row->cost) || make_cost(s, row))
+		nw_histogram_add_here(row->cost, measured->cost);
 	row->clamped += measured->clamped;
 }
 
