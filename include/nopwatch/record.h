@@ -31,8 +31,9 @@ enum nw_event_kind {
 struct nw_hit_place {
 	uint32_t probe, planned; /* in the order of struct nw_hit: copied in one piece */
 	uint32_t part;
-	bool known; /* false: nothing, the address is none of ours */
-	bool whole; /* the hit has this part only */
+	bool known;    /* false: nothing, the address is none of ours */
+	bool whole;    /* the hit has this part only */
+	uint64_t pops; /* to be taken from its stack pointer: see struct nw_stack_field */
 };
 
 struct nw_event_format {
@@ -46,6 +47,9 @@ struct nw_event_format {
 	 * NW_STACK_LOOSE: it may still be too high. */
 	uint32_t stack, stack_size;
 	uint32_t stack_field; /* its number */
+	/* PROBE: its offset once more, where it has 8 bytes and nothing but the place's pops is to be seen
+	 * to; 0: otherwise. */
+	uint32_t plain_stack;
 	/* Text: where in the payload the bits are of the fields that its line has; 0: it has all. */
 	uint32_t present;
 	uint64_t stack_loose;

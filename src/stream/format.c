@@ -122,7 +122,8 @@ static int load_places(const struct nw_plan *plan, const uint16_t *by_low_bits,
 				.part = place->part,
 				.known = true,
 				/* a damaged recording may have parts that do not belong together */
-				.whole = planned->parts == 1 && place->part == 0};
+				.whole = planned->parts == 1 && place->part == 0,
+				.pops = (uint64_t)planned->stack.pops};
 	}
 	format->by_low_bits = by_low_bits;
 	return slot ? 0 : -ENOMEM;
@@ -165,6 +166,8 @@ void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *fo
 	format->stack_field = (uint32_t)stack->field;
 	format->stack_size = format->fields.item[stack->field].size;
 	format->stack_loose = stack->loose ? NW_STACK_LOOSE : 0;
+	if (format->stack_size == 8 && !stack->loose && !stack->goroutine)
+		format->plain_stack = format->stack;
 	for (size_t i = 0; i < NW_GOROUTINE_FIELDS; i++) {
 		size_t field = (size_t)stack->goroutine + i;
 		if (!stack->goroutine || field >= format->fields.count ||

@@ -59,8 +59,12 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 		hit->values = NULL;
 		hit->value_count = 0;
 		hit->callers = 0;
-		if (stacks)
+		if (stacks && nw_likely(format->plain_stack)) {
+			hit->stack = nw_load64(data + format->plain_stack) - place->pops;
+			hit->goroutine = 0;
+		} else if (stacks) {
 			nw_hit_add_stack(formats, format, place->planned, data, hit);
+		}
 
 		uint32_t next = count < most ? plain_length(&page, length) : 0;
 		if (nw_unlikely(!next)) {
