@@ -35,6 +35,30 @@ int nw_run_open_join(struct nw_run *run)
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
 }
 
+/* Is there a hit that takes several records, of which it is not known which the kernel writes first? */
+static bool is_order_unknown(const struct nw_armed *armed)
+{
+	nw_vec_each (&armed->events, event)
+		nw_vec_each (&(*event)->planned->places, place)
+			if (place->part && !(*event)->order && !*(*event)->planned->system)
+				return true;
+	return false;
+}
+
+void nw_run_tell_order(const struct nw_run *run)
+{
+	const struct nw_run_result *result = run->result;
+	/* what was armed when is told by newer recordings; text begins wherever somebody has begun to read */
+	bool early = run->source == &nw_recording_source && !result->armed_ns;
+
+	if (nw_run_wants_values(run) && (result->lost || early) &&
+	    is_order_unknown(&result->armed))
+		nw_run_notice(
+			run,
+			early ? "an older nopwatch has recorded this: behind a loss, and from the start on, long strings and stacks may be those of a thread's next hit"
+			      : "behind a loss, long strings and stacks may be those of a thread's next hit: in which order the kernel writes their parts is not known");
+}
+
 static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 			       const struct nw_task *task)
 {

@@ -89,6 +89,17 @@ holds "records are lost" part.json "of('loss')[0]['events'] > 0"
 holds "hits that lack some are counted" part.json "len($in_part) <= of('loss')[0].get('incomplete_hits', 0)"
 holds "the others have their own arguments and stack" part.json "len($whole) > 100 and \
   all(any(text.startswith(['even+', 'odd+'][row['args']['n'] % 2]) for text in row['stack']) for row in $whole)"
+hasnt "their order is known" "$(cat err)" "next hit"
+# As if an older nopwatch had recorded it, which did not know that order.
+older() { # FILE: what was in it under these names is a line that nobody knows
+  LC_ALL=C sed 's/^order \([0-9]*\)$/odder \1/; s/^armed \([0-9]*\)$/abmed \1/' "$1" >older.dat
+  "$NOPWATCH" trace -j --from older.dat 2>&1 >/dev/null | grep -c "next hit"
+}
+is "of an older recording it is said once that stacks may be others" "$(older part.dat)" 1
+"$NOPWATCH" record -q --stack --stack-size 8K -o few.dat "uprobe:$PWD/parity:leaf(n:s64)" -- ./parity 3
+is "also if nothing was lost" "$(older few.dat)" 1
+"$NOPWATCH" record -q -o single.dat "uprobe:$PWD/parity:leaf(n:s64)" -- ./parity 3
+is "but not where hits are single records" "$(older single.dat)" 0
 # As if the last event had been enabled at the very end: what came before in part is none of its hits.
 stop=$(grep -aoP '^stop \K[0-9]+$' part.dat)
 LC_ALL=C sed "s/^armed [0-9]*\$/armed $stop/" part.dat >late.dat
