@@ -49,8 +49,7 @@ struct page {
 /* [bin, others, min, max, bucket, count, bucket - the one before, count, ...] */
 static void columns(struct nw_json *json, const struct nw_bin_series *series)
 {
-	const struct nw_bin_cell *cell = series->cells.item;
-	const struct nw_bin_cell *stop = cell + series->cells.count;
+	size_t next = 0;
 
 	nw_json_key(json, "columns");
 	nw_json_open(json, '[');
@@ -61,7 +60,10 @@ static void columns(struct nw_json *json, const struct nw_bin_series *series)
 		nw_json_u64(json, column->others);
 		nw_json_u64(json, column->min);
 		nw_json_u64(json, column->max);
-		for (; cell < stop && cell->bin == column->bin; cell++) {
+		for (; next < series->cells.count; next++) {
+			const struct nw_bin_cell *cell = &series->cells.item[next];
+			if (cell->bin != column->bin)
+				break;
 			nw_json_u64(json, cell->bucket - before);
 			nw_json_u64(json, cell->count);
 			before = cell->bucket;

@@ -298,7 +298,8 @@ static size_t take_back(struct nw_bins *b, struct nw_bin_series *s,
 	while (first && s->cells.item[first - 1].bin == b->current)
 		first--;
 	size_t count = s->cells.count - first;
-	memcpy(to, s->cells.item + first, count * sizeof(*to));
+	if (count)
+		memcpy(to, &s->cells.item[first], count * sizeof(*to));
 	s->cells.count = first;
 	b->cells -= COLUMN + count;
 	return count;

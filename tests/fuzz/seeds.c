@@ -310,11 +310,29 @@ static const char string_plan[] =
 static const struct fake_format string_formats[] = {{"e", 1500, "a0:string a1:u8[4]"},
 						    {"g", 1501, "a0:x64"}};
 
-/* Two CPUs of pages, made into a recording with the formats and the table of the plan. */
-static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2])
+/* What the engine makes of a table's other lines: times, costs, threads, stacks. `how` is for tests/fuzz/report.c. */
+static const char story_lines[] =
+	"start 900\nstop 3000\nwall 1700000000000000000\narmed 950\n"
+	"lost 1\ncost 12 800\nhit_cost 0 40 30\nhit_cost 1 90 15\n"
+	"origin host 6.1 x86_64 nopwatch\\040record\nfollow 1\nonly 7\n"
+	"disabled 1 1900 too\\040often\nsymbol ffff0000 schedule\n"
+	"named_threads 1\nmodule 0 1 2 /no\nregion 7 4096 8192 0 0\n"
+	"past 7 4096 8192 0 0 1500\nunmapped 1 2\n"
+	"task 7 7 app\ntask 8 7 worker\n";
+static const struct {
+	const char *name;
+	char how;
+} hows[] = {{"net_json", 0x15},
+	    {"states_text", 0x0e},
+	    {"html", 0x5c},
+	    {"lines", (char)0x81}};
+
+/* Two CPUs of pages, made into a recording with the formats and the table of the plan, and these lines. */
+static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2],
+			   const char *lines)
 {
 	struct nw_recording_parts parts = {0};
-	int out = memfd_create("out", MFD_CLOEXEC), fds[2];
+	int out = memfd_create("out", MFD_CLOEXEC);
 	struct nw_error err = {0};
 	struct nw_recorded_cpu written[2] = {0};
 
@@ -323,6 +341,7 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 	nw_buf_adds(&parts.comms, "7 app\n");
 	nw_buf_adds(&parts.clock, "[mono]");
 	nw_plan_save(&fake->armed, &parts.table);
+	nw_buf_adds(&parts.table, lines ? lines : "");
 	for (size_t i = 0; i < fake->format_count; i++) {
 		struct nw_recorded_format *format = nw_vec_add(&parts.formats);
 		snprintf(format->system, sizeof(format->system), "%s", fake->plan.group);
@@ -338,7 +357,15 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 	char bytes[16384];
 	ssize_t len = pread(out, bytes, sizeof(bytes), 0);
 	ck_assert(len > 0 && len < (ssize_t)sizeof(bytes));
-	save("recording", name, bytes, (size_t)len);
+	if (!lines)
+		save("recording", name, bytes, (size_t)len);
+	for (size_t i = 0; lines && i < NW_COUNT(hows); i++) {
+		struct nw_buf seed = {0};
+		nw_buf_addc(&seed, hows[i].how);
+		nw_buf_add(&seed, bytes, (size_t)len);
+		save("report", hows[i].name, seed.data, seed.len);
+		nw_buf_free(&seed);
+	}
 	nw_recording_parts_free(&parts);
 	close(written[0].fd);
 	close(written[1].fd);
@@ -357,7 +384,45 @@ static void number_recording(void)
 			cpu_lose(&cpu[1], 3);
 		cpu_hit(&cpu[i % 2], 1000 + i * 100, 7, i % 3 ? FAKE_ONE : FAKE_TWO, i);
 	}
-	save_recording("numbers", &fake, cpu);
+	save_recording("numbers", &fake, cpu, NULL);
+	fake_close(&fake);
+}
+
+/* Spans, whose starts have a second part. */
+static const char span_plan[] =
+	"nopwatch-plan 1\ngroup nopwatch_t\nimage /bin/app\n"
+	"probe 0 0 app w__start app:w__start 1\narg n u64\narg m u64\n"
+	"point 4112 4112 0\n"
+	"probe 0 0 app w__done app:w__done 0\npoint 8224 8224 0\n"
+	"planned 0 0 2 0\n"
+	"source 0 0 -1 u64 u64 0 - 0 -\nsource 1 0 -1 u64 u64 0 - 1 -\n"
+	"planned 1 0 1 0\n"
+	"event e 0\norder 1\nfield a0\nplace 0 0\n"
+	"event g 0\norder 2\nfield a0\nplace 0 1\n"
+	"event d 0\norder 3\nplace 1 0\n";
+static const struct fake_format span_formats[] = {{"e", 1500, "a0:u64"},
+						  {"g", 1501, "a0:u64"},
+						  {"d", 1502, ""}};
+
+static void span_recording(void)
+{
+	struct nw_page_layout layout = page_layout(256, 8);
+	struct cpu cpu[2] = {{.layout = layout}, {.layout = layout}};
+	unsigned char hit[64];
+	struct fake fake;
+
+	fake_open(&fake, span_plan, span_formats, NW_COUNT(span_formats), layout);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t time = 1000 + 400 * i;
+		int32_t tid = 7 + (int32_t)(i % 2);
+		struct cpu *on = &cpu[i % 2];
+		cpu_event(on, time, hit, fake_hit(hit, 1500, tid, FAKE_ONE, &i, 8));
+		cpu_event(on, time + 1, hit, fake_hit(hit, 1501, tid, FAKE_ONE, &time, 8));
+		if (i == 2)
+			cpu_lose(on, 3);
+		cpu_event(on, time + 300, hit, fake_hit(hit, 1502, tid, FAKE_TWO, NULL, 0));
+	}
+	save_recording("spans", &fake, cpu, story_lines);
 	fake_close(&fake);
 }
 
@@ -377,7 +442,7 @@ static void string_recording(void)
 	cpu_event(&cpu[0], 1000, hit, fake_hit(hit, 1500, 7, FAKE_ONE, fields, 14));
 	cpu_event(&cpu[0], 1001, hit, fake_hit(hit, 1501, 7, FAKE_ONE, &number, 8));
 	cpu_event(&cpu[1], 1002, hit, fake_hit(hit, 1500, 8, FAKE_ONE, fields, 14));
-	save_recording("strings", &fake, cpu);
+	save_recording("strings", &fake, cpu, NULL);
 	fake_close(&fake);
 }
 
@@ -424,6 +489,7 @@ START_TEST(seeds)
 	types_seeds();
 	page_seeds();
 	number_recording();
+	span_recording();
 	string_recording();
 	text_seeds();
 }
