@@ -195,6 +195,27 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 	for (__typeof__(*(vec)->item) *it = (vec)->item; \
 	     (vec)->count && it < (vec)->item + (vec)->count; it++)
 #endif
+/*
+ * How many elements are in front of what is looked for, in an array that is sorted by it: `in_front` asks that of
+ * one element, `it`. That is the number of the first that is not, or count.
+ */
+#ifdef __cppcheck__
+#define nw_vec_in_front(vec, it, in_front) ((vec)->count / 2)
+#else
+#define nw_vec_in_front(vec, it, in_front)                                            \
+	__extension__({                                                               \
+		size_t nw_low = 0, nw_high = (vec)->count;                            \
+		while (nw_low < nw_high) {                                            \
+			size_t nw_middle = nw_low + (nw_high - nw_low) / 2;           \
+			const __typeof__(*(vec)->item) *it = &(vec)->item[nw_middle]; \
+			if (in_front)                                                 \
+				nw_low = nw_middle + 1;                               \
+			else                                                          \
+				nw_high = nw_middle;                                  \
+		}                                                                     \
+		nw_low;                                                               \
+	})
+#endif
 #define nw_vec_free(vec)                        \
 	do {                                    \
 		free((vec)->item);              \

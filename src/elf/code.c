@@ -73,15 +73,8 @@ static const char *take_apart(struct function *f, uint64_t start, uint64_t size)
 
 static const struct nw_insn *insn_at(const nw_insns *insns, uint64_t vaddr)
 {
-	size_t low = 0, high = insns->count;
+	size_t low = nw_vec_in_front(insns, insn, insn->vaddr < vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (insns->item[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < insns->count && insns->item[low].vaddr == vaddr ? &insns->item[low]
 								     : NULL;
 }

@@ -132,15 +132,8 @@ static bool find_functions(const struct nw_image *image, Elf *elf, functions *ou
 /* Where the function begins that holds vaddr, 0: none does. */
 static uint64_t function_at(const functions *list, uint64_t vaddr)
 {
-	size_t low = 0, high = list->count;
+	size_t low = nw_vec_in_front(list, function, *function <= vaddr);
 
-	while (low < high) { /* the first behind it */
-		size_t middle = low + (high - low) / 2;
-		if (list->item[middle] <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? list->item[low - 1] : 0;
 }
 

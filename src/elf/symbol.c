@@ -341,15 +341,9 @@ void nw_symbols_free(struct nw_symbols *symbols)
 
 static const struct entry *function_entry(const struct nw_symbols *symbols, uint64_t vaddr)
 {
-	size_t low = 0, high = symbols->functions.count;
+	size_t low = nw_vec_in_front(&symbols->functions, entry,
+				     entry->symbol.value <= vaddr);
 
-	while (low < high) { /* first function behind vaddr */
-		size_t middle = low + (high - low) / 2;
-		if (symbols->functions.item[middle].symbol.value <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Hand-written functions have no size: they reach to the next one, unless they are but
 	 * a label or another name within a function that has one. */
 	const struct entry *sizeless = NULL;
@@ -378,16 +372,11 @@ int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *
 static const struct entry *find_name(const struct nw_symbols *symbols, const char *name,
 				     size_t len, size_t *count)
 {
-	size_t low = 0, high = symbols->by_name.count, end;
+	size_t low = nw_vec_in_front(
+		&symbols->by_name, entry,
+		compare_names(entry->symbol.name, entry->name_len, name, len) < 0);
+	size_t end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct entry *there = &symbols->by_name.item[middle];
-		if (compare_names(there->symbol.name, there->name_len, name, len) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (end = low; end < symbols->by_name.count && end - low < NW_MOST_NAMESAKES;
 	     end++) {
 		const struct entry *there = &symbols->by_name.item[end];

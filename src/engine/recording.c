@@ -196,15 +196,8 @@ static int by_thread(const void *a, const void *b)
 static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct story *story = arg;
-	size_t low = 0, high = story->tasks.count;
+	size_t low = nw_vec_in_front(&story->tasks, told, told->task.tid <= tid);
 
-	while (low < high) { /* the first behind it */
-		size_t middle = low + (high - low) / 2;
-		if (story->tasks.item[middle].task.tid <= tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	const struct nw_task *found = low ? &story->tasks.item[low - 1].task : NULL;
 	if (!found || found->tid != tid)
 		return -ESRCH;

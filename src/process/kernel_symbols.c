@@ -115,14 +115,8 @@ const char *nw_kernel_symbol(struct nw_kernel_symbols *symbols, uint64_t address
 		qsort(symbols->list.item, symbols->list.count, sizeof(struct symbol),
 		      by_address);
 	symbols->sorted = true;
-	size_t low = 0, high = symbols->list.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symbols->list.item[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = nw_vec_in_front(&symbols->list, symbol, symbol->address <= address);
+
 	if (!low)
 		return NULL;
 	*start = symbols->list.item[low - 1].address;

@@ -134,15 +134,8 @@ static void read_list(struct nw_traced *traced)
 
 static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t address)
 {
-	size_t low = 0, high = names->count;
+	size_t low = nw_vec_in_front(names, name, name->start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (names->item[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address - names->item[low - 1].start < names->item[low - 1].size
 		       ? &names->item[low - 1]
 		       : NULL;

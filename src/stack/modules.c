@@ -255,16 +255,7 @@ struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
 /* The first that ends behind the address. */
 static size_t find(const struct nw_traced *traced, uint64_t address)
 {
-	size_t low = 0, high = traced->regions.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (traced->regions.item[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return nw_vec_in_front(&traced->regions, region, region->end <= address);
 }
 
 int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,

@@ -33,6 +33,12 @@ static void blame_refusal(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_REFUSED, "%s", watch->refused);
 }
 
+/* Behind the watch; what mapped the file may be gone by then. */
+static const struct nw_presence *last_presence(const struct nw_watch *watch)
+{
+	return watch->after.mapped ? &watch->after : &watch->before;
+}
+
 void nw_check_armed(struct judge *judge)
 {
 	const struct nw_watch *tried = judge->facts->watch;
@@ -44,8 +50,7 @@ void nw_check_armed(struct judge *judge)
 	const struct nw_watch *watch = watch_of(judge);
 	if (!watch)
 		return;
-	const struct nw_presence *seen = watch->after.mapped ? &watch->after
-							     : &watch->before;
+	const struct nw_presence *seen = last_presence(watch);
 	if (!seen->mapped) {
 		nw_unknown(judge, "no process maps it any more");
 	} else if (seen->armed) {
@@ -83,8 +88,7 @@ void nw_check_semaphore(struct judge *judge)
 	const struct nw_watch *watch = watch_of(judge);
 	if (!watch)
 		return;
-	const struct nw_presence *seen = watch->after.mapped ? &watch->after
-							     : &watch->before;
+	const struct nw_presence *seen = last_presence(watch);
 	if (seen->armed && seen->closed == seen->mapped && !watch->in_target) {
 		nw_fails(judge, "it is 0 while the probe is armed");
 		nw_blame(
@@ -106,8 +110,7 @@ void nw_check_semaphore(struct judge *judge)
 static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 {
 	const struct nw_facts *facts = judge->facts;
-	const struct nw_presence *seen = watch->after.mapped ? &watch->after
-							     : &watch->before;
+	const struct nw_presence *seen = last_presence(watch);
 	char who[64];
 
 	nw_fails(judge, "no hit in %.3g s", (double)watch->elapsed_ns / 1e9);
