@@ -463,6 +463,11 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 		return nw_fail_usage(err, "there is no command behind --");
 	if (args->stack_size && !args->stacks.count)
 		return nw_fail_usage(err, "--stack-size goes with --stack");
+	/* what shows nothing else must not be silent of a recording that has none */
+	const struct nw_option stacks = {.field = FIELD(stacks)};
+	if (args->format->only_stacks && !args->stacks.count &&
+	    take_one(&stacks, args, NULL, err) < 0)
+		return -ENOMEM;
 	if (!args->output || strcmp(args->output, "-") != 0)
 		return 0;
 	args->output = NULL;

@@ -345,7 +345,7 @@ static int write_job(struct nw_flight *f, const struct job *job, struct nw_error
 	if (ret == 0)
 		return nw_replace_commit_new(&file, err);
 	nw_replace_abort(&file);
-	return ret;
+	return nw_fail(err, -ret, "cannot write '%s': %s", job->path, nw_strerror(-ret));
 }
 
 /* Another process does it, since a disk may take seconds, in which more may happen. */

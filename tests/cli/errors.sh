@@ -52,6 +52,7 @@ says 2 "'report' has no option '--max-rate'" report --max-rate 5 x
 has "and which commands have it is said" "$("$NOPWATCH" top --stack-size=4K a:b 2>&1)" \
   "^nopwatch: 'top' has no option '--stack-size'"$'\n'"nopwatch: these commands have it: stat, trace, record, report$"
 says 2 "--stack-size goes with --stack" stat --stack-size 4K a:b
+says 1 "--stack: there are none in it; 'nopwatch record --stack' keeps them" report -f folded "$TESTS_LIB/../demo/sample.dat"
 says 2 "-o -: a recording has to be a file" record -o - a:b
 says 2 "-o -: a recording has to be a file" record --until-signal -o - a:b
 is "other results go to standard output with it" "$("$NOPWATCH" list -o - "$SERVER" | head -n 1; ls ./- 2>&1)" \

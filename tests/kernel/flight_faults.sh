@@ -26,7 +26,7 @@ run=$!
 wait_for grep -q 'cannot write' said
 kill $run
 wait $run
-is "who cannot wait is told that it failed" "$? $(tail -n 1 said)" "1 nopwatch: cannot write the recording: No space left on device"
+is "who cannot wait is told that it failed" "$? $(tail -n 1 said)" "1 nopwatch: cannot write 'small/full.dat': No space left on device"
 is "and there is nothing" "$(ls -A small)" ""
 
 # ---- a slow disk: what is written is there when the file `hold` has gone, and not before
