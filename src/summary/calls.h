@@ -154,8 +154,8 @@ static inline struct nw_calls_of *nw_calls_find(const struct nw_calls *calls,
 
 	for (;; at = (at + 1) & (calls->threads - 1)) {
 		struct nw_calls_of *thread = &calls->thread[at];
-		if (nw_likely(thread->used && thread->number == number &&
-			      thread->process == process) ||
+		/* a free one is all zero, and may be taken for that of 0 */
+		if (nw_likely(thread->number == number && thread->process == process) ||
 		    !thread->used)
 			return thread;
 	}

@@ -66,8 +66,7 @@ void nw_summary_use_stacks(struct nw_summary *s)
 		for (size_t j = 0; j < s->probes; j++)
 			nw_vec_each (&s->probe[j].roles, role)
 				if (role->span == i) {
-					role->call = true;
-					role->framed = framed;
+					role->calls = framed ? &s->frames : &s->calls;
 					role->plain = false;
 				}
 	}

@@ -17,11 +17,10 @@ struct role {
 	enum nw_span_key key;
 	int key_arg;  /* number of the argument that is the key, -1: none */
 	bool plain;   /* by thread, and not until some time */
-	bool call;    /* by stack pointer, where the hit has one */
-	bool framed;  /* call: by the frame's address */
 	bool limited; /* the ends are told by return probes */
 	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
-	uint64_t until; /* from then on a probe of the span is disabled */
+	uint64_t until;		/* from then on a probe of the span is disabled */
+	struct nw_calls *calls; /* by stack pointer or frame, where the hit has one; NULL */
 };
 
 /* How well a framed span's ends fit its starts. */

@@ -426,7 +426,7 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 	for (size_t i = 0; i < s->probes; i++)
 		nw_vec_each (&s->probe[i].roles, role)
 			if (role->span == span) {
-				role->call = role->framed = false;
+				role->calls = NULL;
 				role->plain = role->until == UINT64_MAX &&
 					      !nw_summary_emits(s);
 			}
@@ -438,7 +438,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			      const struct nw_hit *hit, int32_t pid, int64_t group,
 			      struct group *g)
 {
-	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
+	struct nw_calls *calls = role->calls;
 	struct nw_stack_owner owner;
 	struct nw_call call;
 
@@ -499,7 +499,7 @@ static nw_inlined bool play_plain_call(struct nw_summary *s, const struct role *
 				       const struct nw_hit *hit, int64_t group,
 				       struct nw_span_row *row, const enum asked asked)
 {
-	struct nw_calls *calls = role->framed ? &s->frames : &s->calls;
+	struct nw_calls *calls = role->calls;
 	const struct nw_call *top;
 
 	if (nw_unlikely(hit->goroutine || hit->time >= role->until))
@@ -563,7 +563,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 	uint64_t key = (uint32_t)hit->tid;
 
 	if (!role->plain) {
-		if (!role->call || !hit->stack)
+		if (!role->calls || !hit->stack)
 			return play_unusual(s, role, hit, pid, group, g);
 		return asked != ASKED_ALL &&
 				       play_plain_call(s, role, hit, group, row, asked)
@@ -713,7 +713,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	struct nw_start start;
 	uint64_t key;
 
-	if (role->call && hit->stack)
+	if (role->calls && hit->stack)
 		return play_call(s, role, hit, pid, NW_HIDDEN, NULL);
 	if (hit->time >= role->until || !key_of(role, hit, pid, &key) ||
 	    (role->thread && !is_measured(s, key)))
