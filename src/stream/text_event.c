@@ -165,7 +165,18 @@ static void store_element(const struct nw_text_field *field, unsigned char *to,
 	/* a record's numbers are in the order of this machine; bytes of a program's memory, in its order */
 	bool big_endian = field->bytes ? field->big_endian
 				       : __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	bool swapped = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint32_t low = (uint32_t)value;
 
+	/* usually; one byte after the other took longer than all else about a number */
+	if (bytes == sizeof(value) && !swapped) {
+		memcpy(to, &value, sizeof(value));
+		return;
+	}
+	if (bytes == sizeof(low) && !swapped) {
+		memcpy(to, &low, sizeof(low));
+		return;
+	}
 	for (uint32_t i = 0; i < bytes; i++)
 		to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
