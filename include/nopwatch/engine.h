@@ -94,6 +94,13 @@ struct nw_origin {
 	char *command;		       /* the request's command_line */
 };
 
+/* A thread's events of the scheduler are recorded from a time on (struct nw_named_thread). That was known when everything up to
+ * `seen` had been handed out, so it is of the thread that has the number then. */
+struct nw_named_at {
+	int32_t tid; /* 0: everybody's */
+	uint64_t from, seen;
+};
+
 /* What a run has come to, so far or at its end. Times are of the trace clock, in nanoseconds. */
 struct nw_run_result {
 	struct nw_origin origin;
@@ -106,12 +113,15 @@ struct nw_run_result {
 	bool follow;	/* and to what these created */
 	bool strangers; /* the kernel has recorded others, too: the reader sorts */
 	/* The scheduler's events are those of threads that the kernel was told of, which it was late for those that were
-	 * born meanwhile (nw_session_names_threads()); why not, if it could not be, NULL: that was not asked for. */
+	 * met meanwhile (nw_session_names_threads()); why not, if it could not be, NULL: that was not asked for. */
 	bool named_threads;
 	char *unnamed_why;
-	uint64_t start_ns, stop_ns; /* what is recorded is between them */
-	uint64_t armed_ns;	    /* all probes were enabled */
-	uint64_t now_ns;	    /* when the run last looked at the clock */
+	bool has_named; /* who was named is known, too, of which old recordings say nothing: */
+	NW_VEC(struct nw_named_at) named; /* in that order; and everybody who is called */
+	nw_strings named_comms;		  /* so, since start_ns */
+	uint64_t start_ns, stop_ns;	  /* what is recorded is between them */
+	uint64_t armed_ns;		  /* all probes were enabled */
+	uint64_t now_ns;		  /* when the run last looked at the clock */
 	int64_t wall_ns; /* add to the trace clock for the time of day; 0: unknown */
 	enum nw_end_reason reason;     /* why it ended; NONE: it goes on */
 	uint64_t hits;		       /* handed to the consumer */
@@ -227,6 +237,9 @@ struct nw_consumer {
 	void (*exit)(void *arg, int32_t tid);
 	/* A wanted thread is born, if result.named_threads. */
 	void (*born)(void *arg, int32_t tid);
+	/* The scheduler's events of a thread are recorded from a time on, if result.has_named. tid 0: everybody's; UINT64_MAX: not
+	 * any more. */
+	void (*named)(void *arg, int32_t tid, uint64_t from);
 	void (*loss)(void *arg, const struct nw_record *record);
 	/* Live: is what was recorded to be read now? As long as it is not, the ring buffer keeps its newest
 	 * records and overwrites the others, which are no losses. NULL: always. */

@@ -193,6 +193,9 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 		       struct nw_error *err);
 void nw_mapping_facts_free(struct nw_mapping_facts *facts);
 
+/* The processes that map one of these files, by the numbers of /proc, as far as we may look. -ENOMEM. */
+int nw_processes_mapping(const struct nw_image *const *images, size_t count, nw_pids *out);
+
 /* A path that leads from here to what a process maps; the caller frees. */
 char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping);
 

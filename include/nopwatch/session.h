@@ -35,7 +35,8 @@ struct nw_session_options {
 	size_t pid_count;
 	const struct nw_pid_space *space; /* whose numbers /proc has; NULL: the kernel's */
 	/* Of the scheduler's events that tell of states (nw_scheduler_event()), record only those of these processes'
-	 * threads also where the kernel does not restrict the recording. Births have to be read meanwhile. */
+	 * threads also where the kernel does not restrict the recording; without pids, those of nw_session_users(). Births have
+	 * to be read meanwhile, and hits. */
 	bool only_their_switches;
 	bool tasks; /* also record births, names and deaths of threads */
 	bool force; /* arm what is known to be dangerous */
@@ -84,13 +85,31 @@ bool nw_session_restricts(const struct nw_session *session);
 void nw_session_stranger(struct nw_session *session, pid_t tid);
 void nw_session_gone(struct nw_session *session, pid_t tid);
 /*
- * Are the scheduler's events of the wanted threads recorded by name (options.only_their_switches)? Then tell of births:
- * nothing may be
- * concluded from what is missing of such a thread before its first sched_wakeup, or switch from or to the idle thread. If not, *refused is
+ * options.only_their_switches: how programs are called (comm) that will hit, and, without pids, processes that will, by the kernel's
+ * numbers. Between nw_session_record() and nw_session_arm(). -ENOMEM
+ */
+int nw_session_users(struct nw_session *session, const nw_pids *processes,
+		     const nw_strings *comms);
+/*
+ * Are the scheduler's events recorded of the wanted threads only (options.only_their_switches)? They are those of threads with
+ * one of some names, from nw_session_began() on, and of those in a list that grows. Then tell of births (of wanted
+ * threads; without pids, of all), of new names, and without pids of hits: covered is who has one of the names.
+ * Of everybody else nothing may be concluded from what is missing before the first sched_wakeup of it, or switch from or to
+ * the idle thread. If not, *refused is
  * why everybody's are recorded; NULL: that was not asked for, or the kernel restricts the recording.
  */
 bool nw_session_names_threads(const struct nw_session *session, const char **refused);
-void nw_session_born(struct nw_session *session, pid_t tid);
+void nw_session_born(struct nw_session *session, pid_t tid, pid_t parent, bool covered);
+void nw_session_uncovered(struct nw_session *session, pid_t tid);
+void nw_session_hit_by(struct nw_session *session, pid_t tid);
+/* Who was named, in that order; a number may come again. */
+struct nw_named_thread {
+	pid_t tid;     /* 0: everybody, since naming was given up */
+	uint64_t from; /* its events are recorded from here on, by the session's clock */
+};
+typedef NW_VEC(struct nw_named_thread) nw_named_threads;
+const nw_named_threads *nw_session_named(const struct nw_session *session);
+const nw_strings *nw_session_comms(const struct nw_session *session);
 /* Does the session have to raise semaphores in these images? NULL: in any. */
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */

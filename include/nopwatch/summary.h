@@ -413,12 +413,16 @@ void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events
 /* A thread is gone: its open spans will never end. */
 void nw_summary_exit(struct nw_summary *summary, int32_t tid);
 /*
- * The scheduler's events are those of threads that the kernel was told of, which it was late for those that are born
- * from now on (nw_summary_born()): they are known from their first sched_wakeup, or switch from or to
- * the idle thread. Spans that begin before it are not split. Before the first hit.
+ * The scheduler's events are those of threads that the kernel was told of. Nothing is known of a thread that is born from now on
+ * (nw_summary_born()), or, if `all`, of any, before nw_summary_thread_named() says from when on it is, or its first
+ * sched_wakeup, or switch from or to the idle thread. Spans that begin before it are not split. Before the first hit.
  */
-void nw_summary_named_threads(struct nw_summary *summary);
+void nw_summary_named_threads(struct nw_summary *summary, bool all);
 void nw_summary_born(struct nw_summary *summary, int32_t tid);
+/* tid 0: everybody; from UINT64_MAX: not any more. In the order of hits: it is said of who has the number now. */
+void nw_summary_thread_named(struct nw_summary *summary, int32_t tid, uint64_t from);
+/* As much is known of threads as another summary of the same run knows. */
+void nw_summary_same_names(struct nw_summary *summary, const struct nw_summary *other);
 /* A probe was disabled at this time: what it starts or ends cannot be paired any more. Spans that
  * are open then are discarded, and later hits of their probes begin and end none of them. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);

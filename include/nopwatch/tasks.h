@@ -45,5 +45,7 @@ int32_t nw_record_exited(const struct nw_record *record);
 int32_t nw_record_born(const struct nw_record *record);
 /* Has its thread (kind TASK) got another name, as it does when it begins another program? */
 bool nw_record_renamed(const struct nw_record *record);
+/* A thread that is born with this record (kind TASK), or gets another name, and its name from then on; 0: neither. */
+int32_t nw_record_called(const struct nw_record *record, char comm[16]);
 
 #endif

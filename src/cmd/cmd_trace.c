@@ -49,12 +49,13 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 	nw_warn_dropped(args, result);
 	nw_warn_incomplete(args, result);
 	nw_warn_unmapped(args, result);
-	for (size_t i = 0; i < result->selection.probes.count; i++)
+	for (size_t i = 0; i < result->selection.probes.count; i++) {
+		const struct nw_probe *probe = result->selection.probes.item[i];
 		/* what has been disabled was told when it was */
-		if (result->states && result->states[i].text &&
+		if (result->states && result->states[i].text && !probe->hidden &&
 		    (args->from || !nw_result_is_disabled(result, i)))
-			nw_note("%s: %s", result->selection.probes.item[i]->label,
-				result->states[i].text);
+			nw_note("%s: %s", probe->label, result->states[i].text);
+	}
 }
 
 static int trace(struct tracer *t, const struct nw_consumer *consumer,

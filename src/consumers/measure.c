@@ -240,7 +240,7 @@ static int use_run(const struct nw_measure *m, struct nw_summary *summary)
 	if (so_far->has_stacks)
 		nw_summary_use_stacks(summary);
 	if (so_far->named_threads)
-		nw_summary_named_threads(summary);
+		nw_summary_named_threads(summary, so_far->has_named);
 	if (so_far->restricted)
 		nw_summary_only(summary, is_wanted, m->run);
 	return so_far->hit_costs && (m->options.costs || m->options.net)
@@ -334,6 +334,7 @@ static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 	if (use_run(m, summary) < 0)
 		return -ENOMEM;
 	nw_summary_loss(summary, nw_run_known(m->run), nw_summary_lost(m->summary));
+	nw_summary_same_names(summary, m->summary);
 	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
 		if (so_far->disabled_at[i])
 			nw_summary_disabled(summary, i, so_far->disabled_at[i]);
@@ -542,6 +543,11 @@ static void born(void *arg, int32_t tid)
 	nw_summary_born(((struct nw_measure *)arg)->summary, tid);
 }
 
+static void named(void *arg, int32_t tid, uint64_t from)
+{
+	nw_summary_thread_named(((struct nw_measure *)arg)->summary, tid, from);
+}
+
 static void loss(void *arg, const struct nw_record *record)
 {
 	struct nw_measure *m = arg;
@@ -616,6 +622,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.disabled = disabled,
 		.exit = gone,
 		.born = born,
+		.named = named,
 		.loss = loss,
 		.tick = tick,
 	};

@@ -284,7 +284,15 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	if (result->strangers)
 		nw_buf_adds(out, "strangers 1\n");
 	if (result->named_threads)
-		nw_buf_adds(out, "named_threads 1\n");
+		nw_buf_printf(out, "named_threads %d\n", result->has_named ? 2 : 1);
+	nw_vec_each (&result->named, named)
+		nw_buf_printf(out, "named %d %" PRIu64 " %" PRIu64 "\n", named->tid,
+			      named->from, named->seen);
+	nw_vec_each (&result->named_comms, comm) {
+		nw_buf_adds(out, "named_comm");
+		nw_plan_word(out, *comm);
+		nw_buf_addc(out, '\n');
+	}
 	nw_vec_each (&result->pids, pid)
 		nw_buf_printf(out, "only %d\n", (int)*pid);
 	if (result->stacks)

@@ -164,6 +164,13 @@ static void born(void *arg, int32_t tid)
 	t->inner.born(t->inner.arg, tid);
 }
 
+static void named(void *arg, int32_t tid, uint64_t from)
+{
+	struct nw_timeline *t = arg;
+
+	t->inner.named(t->inner.arg, tid, from);
+}
+
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	(void)run;
@@ -212,6 +219,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.disabled = disabled,
 		.exit = gone,
 		.born = born,
+		.named = named,
 		.loss = loss,
 		.tick = tick,
 	};

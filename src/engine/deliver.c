@@ -102,16 +102,33 @@ static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hi
 	return true;
 }
 
+/* What was known of names before what comes now. */
+static void tell_named(struct nw_run *run, uint64_t time)
+{
+	const struct nw_run_result *result = run->result;
+
+	for (; run->told < result->named.count; run->told++) {
+		const struct nw_named_at *named = &result->named.item[run->told];
+		if (named->seen >= time)
+			return;
+		run->consumer.named(run->consumer.arg, named->tid, named->from);
+	}
+}
+
 static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
 	if (hit->time > run->result->stop_ns || run->enough)
 		return 0;
-	if (nw_unlikely(run->consumer.scheduler) &&
-	    run->result->selection.probes.item[hit->probe]->hidden) {
-		run->probe_hits[hit->probe]++;
-		return run->consumer.scheduled(run->consumer.arg, hit);
+	if (nw_unlikely(run->consumer.scheduler)) {
+		tell_named(run, hit->time);
+		if (run->result->selection.probes.item[hit->probe]->hidden) {
+			run->probe_hits[hit->probe]++;
+			return run->consumer.scheduled(run->consumer.arg, hit);
+		}
+		if (run->session)
+			nw_session_hit_by(run->session, hit->tid);
 	}
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
 		return run->consumer.stranger(run->consumer.arg, hit);
@@ -162,12 +179,38 @@ const char *nw_run_kernel_text(const struct nw_run *run)
 		       : NULL;
 }
 
+/* Whose scheduler events are recorded: who is born, or has another name from now on. */
+static void take_name(struct nw_run *run, const struct nw_record *record)
+{
+	const struct nw_run_result *result = run->result;
+	char comm[16] = "";
+	int32_t born = nw_record_born(record), tid = nw_record_called(record, comm);
+
+	if (!tid || (result->restricted && !nw_tasks_get(run->tasks, tid)->wanted))
+		return;
+	if (born)
+		run->consumer.born(run->consumer.arg, born);
+	if (!result->has_named)
+		return;
+	bool covered = nw_strings_has(&result->named_comms, comm);
+	if (covered)
+		run->consumer.named(run->consumer.arg, tid,
+				    nw_max64(record->time, result->start_ns));
+	else if (!born)
+		run->consumer.named(run->consumer.arg, tid, UINT64_MAX);
+	if (run->session && born)
+		nw_session_born(run->session, born, record->tid, covered);
+	else if (run->session && !covered)
+		nw_session_uncovered(run->session, tid);
+}
+
 /* A loss, or what has become of a thread, which may be a hit, too. */
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
 	int ret = 0;
 
+	tell_named(run, record->time);
 	switch (record->kind) {
 	case NW_RECORD_LOSS:
 		return take_loss(run, record);
@@ -187,12 +230,8 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	if (nw_unlikely(run->stacks) && nw_record_renamed(&part))
 		nw_stacks_renamed(run->stacks, nw_tasks_get(run->tasks, part.tid)->pid);
 	nw_tasks_record(run->tasks, &part);
-	int32_t born = run->result->named_threads ? nw_record_born(&part) : 0;
-	if (born && nw_tasks_get(run->tasks, born)->wanted) {
-		run->consumer.born(run->consumer.arg, born);
-		if (run->session)
-			nw_session_born(run->session, born);
-	}
+	if (nw_unlikely(run->result->named_threads))
+		take_name(run, &part);
 	return ret;
 }
 

@@ -180,17 +180,6 @@ static uint64_t buffer_of(const struct nw_run *run)
 	return run->request->buffer_bytes;
 }
 
-/* They are read all the time, and nobody asks to see them: those of waking are hits of who wakes. */
-static bool only_their_switches(const struct nw_run *run)
-{
-	bool only = run->consumer.scheduler && !run->consumer.due;
-
-	nw_vec_each (&run->result->selection.probes, probe)
-		only &= !nw_is_scheduler_probe(*probe) ||
-			!nw_request_names(run->request, *probe);
-	return only;
-}
-
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_session_options options = {
@@ -198,7 +187,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
 		.space = &run->space,
-		.only_their_switches = only_their_switches(run),
+		.only_their_switches = nw_run_only_their_switches(run),
 		.tasks = true,
 		.force = run->request->force,
 		.large_pages = run->consumer.large_pages,
@@ -279,8 +268,10 @@ static int fill(struct nw_run *run, struct nw_error *err)
 static int check(struct nw_run *run, struct nw_error *err)
 {
 	run->result->now_ns = nw_session_now(run->session);
-	int ret = nw_rate_limit_check(run, err);
+	int ret = nw_run_note_named(run, err);
 
+	if (ret == 0)
+		ret = nw_rate_limit_check(run, err);
 	return ret < 0 ? ret : nw_meddling_check(run, false, err);
 }
 
@@ -339,11 +330,6 @@ static int stop(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 
-	const char *why;
-
-	nw_session_names_threads(run->session, &why);
-	if (why && !result->unnamed_why) /* what cannot be copied is not told */
-		result->unnamed_why = strdup(why);
 	run->counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->session);
 	run->consumer.stopping(run->consumer.arg, run);
@@ -477,10 +463,15 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		meet(run);
 	if (ret == 0)
+		ret = nw_run_find_users(run, err);
+	if (ret == 0)
 		ret = nw_session_arm(run->session, err);
 	result->strangers = has_strangers(run);
 	const char *why;
 	result->named_threads = nw_session_names_threads(run->session, &why);
+	result->has_named = result->named_threads;
+	if (ret == 0)
+		ret = nw_run_note_named(run, err);
 	result->start_ns = nw_session_began(run->session);
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);

@@ -89,6 +89,28 @@ static void add_symbol(struct story *story, char *const *words)
 		story->failed = true;
 }
 
+/* Whose scheduler events are recorded: 1 in recordings of earlier versions, which lack the lines `named`. */
+static void take_named_threads(struct nw_run_result *result, const char *word)
+{
+	result->named_threads = true;
+	result->has_named = strcmp(word, "2") == 0;
+}
+
+static void add_named(struct story *story, char *const *words)
+{
+	uint64_t number[3];
+
+	for (size_t i = 0; i < NW_COUNT(number); i++)
+		if (nw_parse_u64(words[i + 1], &number[i]) < 0)
+			return;
+	struct nw_named_at *named = number[0] <= INT32_MAX
+					    ? nw_vec_add(&story->run->result->named)
+					    : NULL;
+	story->failed |= !named && number[0] <= INT32_MAX;
+	if (named)
+		*named = (struct nw_named_at){(int32_t)number[0], number[1], number[2]};
+}
+
 static void add_hit_cost(struct story *story, char *const *words)
 {
 	uint64_t number[3];
@@ -156,6 +178,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		run->result->kernel_hits = strtoull(words[1], NULL, 10);
 		run->result->cost_ns = strtoull(words[2], NULL, 10);
 	}
+	if (strcmp(words[0], "named") == 0 && count == 4)
+		add_named(story, words);
 	if (strcmp(words[0], "symbol") == 0 && count == 3)
 		add_symbol(story, words);
 	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
@@ -181,7 +205,10 @@ static void take_line(void *arg, char *const *words, size_t count)
 	else if (strcmp(words[0], "strangers") == 0)
 		story->strangers = true;
 	else if (strcmp(words[0], "named_threads") == 0)
-		run->result->named_threads = true;
+		take_named_threads(run->result, words[1]);
+	else if (strcmp(words[0], "named_comm") == 0)
+		story->failed |= nw_strings_add(&run->result->named_comms, words[1],
+						strlen(words[1])) < 0;
 }
 
 static int by_thread(const void *a, const void *b)

@@ -45,6 +45,13 @@ static void no_thread(void *arg, int32_t tid)
 	(void)tid;
 }
 
+static void no_naming(void *arg, int32_t tid, uint64_t from)
+{
+	(void)arg;
+	(void)tid;
+	(void)from;
+}
+
 static void no_loss(void *arg, const struct nw_record *record)
 {
 	(void)arg;
@@ -71,6 +78,7 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
 	filled.exit = filled.exit ? filled.exit : no_thread;
 	filled.born = filled.born ? filled.born : no_thread;
+	filled.named = filled.named ? filled.named : no_naming;
 	filled.loss = filled.loss ? filled.loss : no_loss;
 	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
 	filled.tick = filled.tick ? filled.tick : no_step;
@@ -454,6 +462,8 @@ void nw_result_free(struct nw_run_result *result)
 	nw_strings_free(&result->state_texts);
 	free(result->hit_costs);
 	free(result->unnamed_why);
+	nw_vec_free(&result->named);
+	nw_strings_free(&result->named_comms);
 	free(result->disabled_at);
 	nw_vec_free(&result->pids);
 	free(result->origin.host);

@@ -71,6 +71,7 @@ struct nw_run {
 	struct nw_join *join;
 	bool had_loss, at_end; /* records were lost; no more will come */
 	struct nw_tasks *tasks;
+	size_t told; /* of result->named the consumer has been told */
 	struct nw_wake wake;
 	struct nw_stacks *stacks; /* the result's; NULL: none are wanted */
 
@@ -130,6 +131,12 @@ int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);
 /* Are there kernel events among the probes? They are recorded also when they only have to do with
  * a wanted thread: sched_switch to it, sched_wakeup of it. */
 bool nw_run_has_kernel_events(const struct nw_run *run);
+/* Are the scheduler's events to be recorded of the traced threads only (named.c)? */
+bool nw_run_only_their_switches(const struct nw_run *run);
+/* Tell the session who they will be, where no processes are meant: after births are recorded, before it is armed. */
+int nw_run_find_users(const struct nw_run *run, struct nw_error *err);
+/* Take note of who was named since the last call, and say it if everybody's are recorded. */
+int nw_run_note_named(struct nw_run *run, struct nw_error *err);
 /* Are values of hits to be decoded? For most summaries they are not. */
 bool nw_run_wants_values(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the

@@ -3,7 +3,9 @@
 #include "schedfilter.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,29 +14,57 @@
 /* Writing a filter waits for all CPUs, and meanwhile nobody reads. */
 #define EVERY_NS 50000000u
 
+enum {
+	MOST_LOGGED = 16384, /* a recording has a line for each */
+	NOW_ROUNDS_NS = 1000 /* nw_session_now() may be so much too early */
+};
+
 /* In the order in which they are written: of whom a sched_wakeup is seen, all switches are recorded from there on. */
 static const struct {
-	const char *file, *fields[2];
+	const char *file;
+	struct nw_sched_fields fields;
 } events[] = {
-	{"events/sched/sched_switch/filter", {"prev_pid", "next_pid"}},
-	{"events/sched/sched_waking/filter", {"pid", NULL}},
-	{"events/sched/sched_wakeup/filter", {"pid", NULL}},
+	{"events/sched/sched_switch/filter",
+	 {{"prev_pid", "next_pid"}, {"prev_comm", "next_comm"}}},
+	{"events/sched/sched_waking/filter", {{"pid"}, {"comm"}}},
+	{"events/sched/sched_wakeup/filter", {{"pid"}, {"comm"}}},
 };
 
 /* ---- the text ----------------------------------------------------------------------- */
 
-int nw_sched_filter_text(const struct nw_sched_filter *filter, const char *const fields[2],
-			 struct nw_buf *out)
+int nw_sched_filter_text(const struct nw_sched_filter *filter,
+			 const struct nw_sched_fields *fields, struct nw_buf *out)
 {
+	nw_vec_each (&filter->comms, comm)
+		for (size_t i = 0; i < 2 && fields->comm[i]; i++)
+			nw_buf_printf(out, "%s%s==\"%s\"", out->len ? "||" : "",
+				      fields->comm[i], *comm);
 	nw_vec_each (&filter->threads, thread)
-		for (size_t i = 0; i < 2 && fields[i]; i++)
-			nw_buf_printf(out, "%s%s==%d", out->len ? "||" : "", fields[i],
+		for (size_t i = 0; i < 2 && fields->pid[i]; i++)
+			nw_buf_printf(out, "%s%s==%d", out->len ? "||" : "", fields->pid[i],
 				      (int)thread->tid);
 	if (!out->len) /* nobody's number */
-		nw_buf_printf(out, "%s==-1", fields[0]);
+		nw_buf_printf(out, "%s==-1", fields->pid[0]);
 	if (out->failed)
 		return -ENOMEM;
 	return out->len >= (size_t)sysconf(_SC_PAGESIZE) ? -E2BIG : 0;
+}
+
+char *nw_sched_filter_trigger(const struct nw_sched_filter *filter, const char *condition)
+{
+	static const struct nw_sched_fields sleeper = {{"prev_pid"}, {"prev_comm"}};
+	struct nw_buf names = {0};
+	char *out;
+
+	/* it is shorter than the one of sched_switch, which fits */
+	if (filter->active && nw_sched_filter_text(filter, &sleeper, &names) == -ENOMEM)
+		out = NULL;
+	else if (filter->active)
+		out = nw_text("stacktrace if (%s) && (%s)", condition, nw_buf_str(&names));
+	else
+		out = nw_text("stacktrace if %s", condition);
+	nw_buf_free(&names);
+	return out;
 }
 
 /* ---- which threads ------------------------------------------------------------------ */
@@ -47,18 +77,23 @@ static struct nw_filtered_thread *find(struct nw_sched_filter *filter, pid_t tid
 	return NULL;
 }
 
-static int add(struct nw_sched_filter *filter, pid_t tid)
+static int add(struct nw_sched_filter *filter, pid_t tid, bool hits)
 {
 	struct nw_filtered_thread *slot = nw_vec_add(&filter->threads);
 
 	if (!slot)
 		return -ENOMEM;
-	*slot = (struct nw_filtered_thread){.tid = tid};
+	*slot = (struct nw_filtered_thread){.tid = tid, .hits = hits};
 	return 0;
 }
 
+static void take_out(struct nw_sched_filter *filter, struct nw_filtered_thread *thread)
+{
+	*thread = filter->threads.item[--filter->threads.count];
+}
+
 /* A list that is read while threads come and go may miss one: again until nothing is new. */
-static int list_process(struct nw_sched_filter *filter, pid_t pid)
+static int list_process(struct nw_sched_filter *filter, pid_t pid, bool hits)
 {
 	struct nw_error ignored;
 	int ret = 0;
@@ -70,12 +105,74 @@ static int list_process(struct nw_sched_filter *filter, pid_t pid)
 		nw_vec_each (&threads, tid) {
 			if (ret < 0 || find(filter, *tid))
 				continue;
-			ret = add(filter, *tid);
+			ret = add(filter, *tid, hits);
 			fresh = true;
 		}
 		nw_vec_free(&threads);
 	}
 	return ret == -ESRCH ? 0 : ret; /* gone meanwhile: nobody left to name */
+}
+
+/* Quotes and wildcards mean something to filters. */
+static bool can_be_written(const char *comm)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_.,:/+@#%=-";
+
+	return *comm && !comm[strspn(comm, plain)];
+}
+
+static int add_comm(struct nw_sched_filter *filter, const char *comm)
+{
+	char cut[16];
+
+	snprintf(cut, sizeof(cut), "%s", comm);
+	if (!can_be_written(cut) || nw_strings_has(&filter->comms, cut))
+		return 0;
+	return nw_strings_add(&filter->comms, cut, strlen(cut));
+}
+
+/* How the thread is called now; it is empty when it has gone. */
+static void find_comm(const struct nw_sched_filter *filter, pid_t tid, char comm[16])
+{
+	pid_t process;
+
+	*comm = '\0';
+	if (nw_pid_space_task(filter->space, tid, &process, comm) < 0)
+		*comm = '\0';
+}
+
+/* Where numbers are not needed: what is called so is there already. */
+static void leave_out_covered(struct nw_sched_filter *filter)
+{
+	char comm[16];
+
+	for (size_t i = filter->threads.count; i--;) {
+		struct nw_filtered_thread *thread = &filter->threads.item[i];
+		if (thread->from)
+			continue;
+		find_comm(filter, thread->tid, comm);
+		if (nw_strings_has(&filter->comms, comm))
+			take_out(filter, thread);
+	}
+}
+
+/*
+ * Who is born of a program that is probed is a thread of it, or a fork that goes on with the same program, or one that is about
+ * to start another: a shell's children are all of them nobody to be named.
+ */
+static void leave_out_others(struct nw_sched_filter *filter)
+{
+	struct nw_process_stat stat;
+
+	if (!filter->anybody || (filter->space && filter->space->foreign))
+		return;
+	for (size_t i = filter->threads.count; i--;) {
+		struct nw_filtered_thread *thread = &filter->threads.item[i];
+		if (!thread->from && !thread->hits &&
+		    (nw_process_stat(thread->tid, &stat) < 0 || !stat.forked))
+			take_out(filter, thread);
+	}
 }
 
 /* ---- writing ------------------------------------------------------------------------ */
@@ -101,6 +198,29 @@ static int write_filter(struct nw_session *session, size_t i, const char *text, 
 		     : nw_session_do(session, NW_DO_WRITE, events[i].file, text);
 }
 
+static void log_thread(struct nw_sched_filter *filter, pid_t tid, uint64_t from)
+{
+	struct nw_named_thread *slot = filter->log.count < MOST_LOGGED
+					       ? nw_vec_add(&filter->log)
+					       : NULL;
+
+	if (slot) /* if not, less will be known of it */
+		*slot = (struct nw_named_thread){.tid = tid, .from = from};
+}
+
+/* They are in force. At first nothing is enabled yet. */
+static void note_named(struct nw_session *session, bool first)
+{
+	uint64_t from = first ? session->began_ns : nw_session_now(session) + NOW_ROUNDS_NS;
+
+	nw_vec_each (&session->sched.threads, thread) {
+		if (thread->from)
+			continue;
+		thread->from = from;
+		log_thread(&session->sched, thread->tid, from);
+	}
+}
+
 static int write_filters(struct nw_session *session, bool first)
 {
 	int ret = 0;
@@ -109,16 +229,26 @@ static int write_filters(struct nw_session *session, bool first)
 		struct nw_buf text = {0};
 		if (!has_event(session, i))
 			continue;
-		ret = nw_sched_filter_text(&session->sched, events[i].fields, &text);
+		ret = nw_sched_filter_text(&session->sched, &events[i].fields, &text);
 		if (ret == 0)
 			ret = write_filter(session, i, nw_buf_str(&text), first);
 		nw_buf_free(&text);
 	}
 	session->sched.written = now();
 	if (ret == 0)
-		nw_vec_each (&session->sched.threads, thread)
-			thread->named = true;
+		note_named(session, first);
 	return ret;
+}
+
+/* A trigger cannot be changed. Where somebody goes to sleep meanwhile is not known. */
+static void write_trigger(const struct nw_session *session)
+{
+	nw_cleanup(nw_free_ptr) char *text = nw_session_stack_trigger(session);
+
+	if (!session->sched.stacks || !text)
+		return;
+	(void)nw_session_do(session, NW_DO_WRITE, NW_TRIGGER_FILE, "!stacktrace");
+	(void)nw_session_do(session, NW_DO_WRITE, NW_TRIGGER_FILE, text);
 }
 
 /* Everybody's are recorded from here on. What was refused stands in the file until something else is written. */
@@ -127,36 +257,79 @@ static void give_up(struct nw_session *session, int reason, bool first)
 	struct nw_sched_filter *filter = &session->sched;
 
 	filter->active = false;
-	filter->refused = reason == -E2BIG ? nw_text("%zu threads do not fit into a filter",
-						     filter->threads.count)
-					   : nw_text("their filter was refused: %s",
-						     nw_strerror(-reason));
+	filter->refused =
+		reason == -E2BIG
+			? nw_text("their names and numbers do not fit into a filter")
+			: nw_text("their filter was refused: %s", nw_strerror(-reason));
 	for (size_t i = NW_COUNT(events); i--;)
 		if (has_event(session, i))
 			(void)write_filter(session, i, "0", first);
+	write_trigger(session);
+	if (!first)
+		log_thread(filter, 0, nw_session_now(session) + NOW_ROUNDS_NS);
 }
 
 /* ---- in a session ------------------------------------------------------------------- */
 
-void nw_session_born(struct nw_session *session, pid_t tid)
+void nw_session_born(struct nw_session *session, pid_t tid, pid_t parent, bool covered)
 {
 	struct nw_sched_filter *filter = &session->sched;
 
-	if (!filter->active)
+	if (!filter->active || covered || (filter->anybody && !find(filter, parent)))
 		return;
-	struct nw_filtered_thread *known = find(filter, tid);
-	/* it may have been there already when they were listed */
-	if (!known && add(filter, tid) < 0)
+	const struct nw_filtered_thread *known = find(filter, tid);
+	/* it may have been there already when they were listed, or its number is that of one whose end was lost */
+	if (known && known->from)
+		log_thread(filter, tid, known->from);
+	else if (!known && add(filter, tid, false) < 0)
 		give_up(session, -ENOMEM, false);
+}
+
+void nw_session_uncovered(struct nw_session *session, pid_t tid)
+{
+	struct nw_sched_filter *filter = &session->sched;
+	const struct nw_filtered_thread *known = find(filter, tid);
+	pid_t *slot = &filter->hit[(size_t)tid % NW_COUNT(filter->hit)];
+
+	if (*slot == tid) /* it is looked at again when it hits */
+		*slot = 0;
+	if (known && known->from)
+		log_thread(filter, tid, known->from);
+	else if (filter->active && !known && !filter->anybody &&
+		 add(filter, tid, false) < 0)
+		give_up(session, -ENOMEM, false);
+}
+
+void nw_session_hit_by(struct nw_session *session, pid_t tid)
+{
+	struct nw_sched_filter *filter = &session->sched;
+	pid_t *slot = &filter->hit[(size_t)tid % NW_COUNT(filter->hit)];
+	pid_t process;
+	char comm[16];
+
+	if (!filter->active || !filter->anybody || *slot == tid)
+		return;
+	*slot = tid;
+	struct nw_filtered_thread *known = find(filter, tid);
+	if (known)
+		known->hits = true;
+	else if (nw_pid_space_task(filter->space, tid, &process, comm) == 0 &&
+		 list_process(filter, process, true) == -ENOMEM)
+		give_up(session, -ENOMEM, false);
+	else
+		leave_out_covered(filter);
 }
 
 void nw_sched_filter_gone(struct nw_session *session, pid_t tid)
 {
 	struct nw_sched_filter *filter = &session->sched;
 	struct nw_filtered_thread *thread = find(filter, tid);
+	pid_t *slot = &filter->hit[(size_t)tid % NW_COUNT(filter->hit)];
 
 	if (thread)
-		*thread = filter->threads.item[--filter->threads.count];
+		take_out(filter, thread);
+	if (*slot == tid)
+		*slot = 0;
 }
 
 int nw_sched_filter_want(struct nw_session *session,
@@ -164,8 +337,9 @@ int nw_sched_filter_want(struct nw_session *session,
 {
 	struct nw_sched_filter *filter = &session->sched;
 
-	filter->wanted = options->only_their_switches && options->pid_count &&
-			 !nw_session_restricts(session) && !session->doing.dry_run;
+	filter->anybody = !options->pid_count;
+	filter->wanted = options->only_their_switches && !session->doing.dry_run &&
+			 (filter->anybody || !nw_session_restricts(session));
 	filter->space = options->space;
 	for (size_t i = 0; filter->wanted && i < options->pid_count; i++) {
 		pid_t *slot = nw_vec_add(&filter->pids);
@@ -176,10 +350,51 @@ int nw_sched_filter_want(struct nw_session *session,
 	return 0;
 }
 
+int nw_session_users(struct nw_session *session, const nw_pids *processes,
+		     const nw_strings *comms)
+{
+	struct nw_sched_filter *filter = &session->sched;
+
+	nw_vec_each (processes, pid) {
+		pid_t *slot = nw_vec_add(&filter->pids);
+		if (!slot)
+			return -ENOMEM;
+		*slot = *pid;
+	}
+	nw_vec_each (comms, comm)
+		if (add_comm(filter, *comm) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* All threads of the processes are named by what they are called, as far as that can be; so are those that they create. */
+static int list_users(struct nw_session *session)
+{
+	struct nw_sched_filter *filter = &session->sched;
+	char own[16], comm[16];
+	pid_t self;
+	int ret = 0;
+
+	if (nw_process_task(getpid(), &self, own) < 0)
+		*own = '\0';
+	nw_vec_each (&filter->pids, pid)
+		if (ret == 0)
+			ret = list_process(filter, *pid, true);
+	for (size_t i = 0; ret == 0 && i < filter->threads.count; i++) {
+		find_comm(filter, filter->threads.item[i].tid, comm);
+		log_thread(filter, filter->threads.item[i].tid, session->began_ns);
+		if (strcmp(comm, own) !=
+		    0) /* a command that waits for its start is called as we are */
+			ret = add_comm(filter, comm);
+	}
+	if (ret == 0)
+		leave_out_covered(filter);
+	return ret;
+}
+
 int nw_sched_filter_begin(struct nw_session *session)
 {
 	struct nw_sched_filter *filter = &session->sched;
-	int ret = 0;
 
 	if (!filter->wanted)
 		return 0;
@@ -187,9 +402,7 @@ int nw_sched_filter_begin(struct nw_session *session)
 		filter->refused = nw_text("births of threads are not recorded");
 		return filter->refused ? 0 : -ENOMEM;
 	}
-	nw_vec_each (&filter->pids, pid)
-		if (ret == 0)
-			ret = list_process(filter, *pid);
+	int ret = list_users(session);
 	if (ret == 0)
 		ret = write_filters(session, true);
 	filter->active = ret == 0;
@@ -198,18 +411,28 @@ int nw_sched_filter_begin(struct nw_session *session)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+static bool has_news(const struct nw_sched_filter *filter)
+{
+	nw_vec_each (&filter->threads, thread)
+		if (!thread->from)
+			return true;
+	return false;
+}
+
 void nw_sched_filter_update(struct nw_session *session)
 {
 	struct nw_sched_filter *filter = &session->sched;
-	bool all = true;
 
-	nw_vec_each (&filter->threads, thread)
-		all &= thread->named;
-	if (!filter->active || all || now() - filter->written < EVERY_NS)
+	if (!filter->active || !has_news(filter) || now() - filter->written < EVERY_NS)
+		return;
+	leave_out_others(filter);
+	if (!has_news(filter))
 		return;
 	int ret = write_filters(session, false);
 	if (ret < 0)
 		give_up(session, ret, false);
+	else
+		write_trigger(session);
 }
 
 bool nw_session_names_threads(const struct nw_session *session, const char **refused)
@@ -218,9 +441,21 @@ bool nw_session_names_threads(const struct nw_session *session, const char **ref
 	return session->sched.active;
 }
 
+const nw_strings *nw_session_comms(const struct nw_session *session)
+{
+	return &session->sched.comms;
+}
+
+const nw_named_threads *nw_session_named(const struct nw_session *session)
+{
+	return &session->sched.log;
+}
+
 void nw_sched_filter_free(struct nw_sched_filter *filter)
 {
 	nw_vec_free(&filter->pids);
+	nw_strings_free(&filter->comms);
 	nw_vec_free(&filter->threads);
+	nw_vec_free(&filter->log);
 	free(filter->refused);
 }

@@ -46,12 +46,11 @@ int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const cha
 
 /* ---- stacks ------------------------------------------------------------------------- */
 
-#define TRIGGER "events/sched/sched_switch/trigger"
-#define ENABLE	"events/sched/sched_switch/enable"
+#define ENABLE "events/sched/sched_switch/enable"
 
 /* bits of prev_state: 1 interruptible, 2 uninterruptible (include/linux/sched.h) */
-static const char stacks_trigger[] = "stacktrace if prev_state & 3";
-static const char shifted_trigger[] = "stacktrace if prev_state & 6";
+static const char goes_to_sleep[] = "prev_state & 3";
+static const char shifted_goes_to_sleep[] = "prev_state & 6";
 
 static bool is_event(const struct nw_event *event, const char *system, const char *name)
 {
@@ -120,7 +119,7 @@ static int record_sleep(struct nw_session *session, const char *trigger, struct 
 	if (ret < 0)
 		return ret;
 	if (trigger)
-		ret = nw_session_set(session, TRIGGER, trigger);
+		ret = nw_session_set(session, NW_TRIGGER_FILE, trigger);
 	if (session->top) /* it does not record yet */
 		nw_session_set(session, "tracing_on", "1");
 	go_to_sleep(may_be_shifted(session->features));
@@ -128,7 +127,7 @@ static int record_sleep(struct nw_session *session, const char *trigger, struct 
 	if (session->top)
 		nw_session_set(session, "tracing_on", "0");
 	if (trigger && ret == 0)
-		nw_session_set(session, TRIGGER, undo);
+		nw_session_set(session, NW_TRIGGER_FILE, undo);
 	nw_session_set(session, ENABLE, "0");
 	if (session->top)
 		nw_top_clear(session->fs);
@@ -213,13 +212,21 @@ static int try_scheduler(struct nw_session *session)
 
 /* ---- in a session ------------------------------------------------------------------- */
 
+char *nw_session_stack_trigger(const struct nw_session *session)
+{
+	return nw_sched_filter_trigger(&session->sched, session->armed->shifted_states
+								? shifted_goes_to_sleep
+								: goes_to_sleep);
+}
+
 static int set_stacks(struct nw_session *session, bool on)
 {
-	nw_cleanup(nw_free_ptr) char *text = nw_text(
-		"%s%s", on ? "" : "!",
-		session->armed->shifted_states ? shifted_trigger : stacks_trigger);
+	nw_cleanup(nw_free_ptr) char *text = on ? nw_session_stack_trigger(session)
+						: nw_text("!stacktrace");
+	int ret = text ? nw_session_set(session, NW_TRIGGER_FILE, text) : -ENOMEM;
 
-	return text ? nw_session_set(session, TRIGGER, text) : -ENOMEM;
+	session->sched.stacks = on && ret == 0;
+	return ret;
 }
 
 static int write_enable(struct nw_session *session, const struct nw_event *event,

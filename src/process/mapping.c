@@ -308,3 +308,27 @@ void nw_mapping_facts_free(struct nw_mapping_facts *facts)
 	free(facts->other_path);
 	*facts = (struct nw_mapping_facts){0};
 }
+
+int nw_processes_mapping(const struct nw_image *const *images, size_t count, nw_pids *out)
+{
+	nw_pids all = {0};
+	int ret = nw_process_all(&all, NULL);
+
+	nw_vec_each (&all, pid) {
+		nw_mappings maps = {0};
+		bool found = false;
+		if (ret < 0)
+			break;
+		if (nw_process_maps(*pid, &maps, NULL) == 0)
+			for (size_t i = 0; i < count && !found; i++)
+				found = maps_it(*pid, &maps, images[i]);
+		nw_mappings_free(&maps);
+		pid_t *slot = found ? nw_vec_add(out) : NULL;
+		if (slot)
+			*slot = *pid;
+		else if (found)
+			ret = -ENOMEM;
+	}
+	nw_vec_free(&all);
+	return ret < 0 ? -ENOMEM : 0;
+}

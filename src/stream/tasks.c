@@ -256,6 +256,19 @@ bool nw_record_renamed(const struct nw_record *record)
 	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_RENAME;
 }
 
+int32_t nw_record_called(const struct nw_record *record, char comm[16])
+{
+	if (nw_record_born(record)) {
+		field_comm(record, 1, comm);
+		return nw_record_born(record);
+	}
+	if (!nw_record_renamed(record))
+		return 0;
+	field_comm(record, 0, comm);
+	return record->format->fields.count > 1 ? (int32_t)field_number(record, 1)
+						: record->tid;
+}
+
 /* ---- life --------------------------------------------------------------------------- */
 
 int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)

@@ -106,6 +106,15 @@ void *nw_hash_map_take(struct nw_hash_map *map, struct nw_map_key key)
 	return value;
 }
 
+void nw_hash_map_each(const struct nw_hash_map *map,
+		      void (*each)(void *arg, struct nw_map_key key, void *value),
+		      void *arg)
+{
+	for (size_t i = 0; i < map->slots; i++)
+		for (struct nw_map_entry *it = map->slot[i]; it; it = it->next)
+			each(arg, it->key, it->value);
+}
+
 void nw_hash_map_free(struct nw_hash_map *map)
 {
 	for (size_t i = 0; i < map->slots; i++) {

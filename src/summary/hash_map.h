@@ -32,6 +32,10 @@ int nw_hash_map_put(struct nw_hash_map *map, struct nw_map_key key, void *value)
 void *nw_hash_map_find(const struct nw_hash_map *map, struct nw_map_key key);
 /* The same, and take it out of the map: it is the caller's to free. */
 void *nw_hash_map_take(struct nw_hash_map *map, struct nw_map_key key);
+/* Which must not change the map meanwhile. */
+void nw_hash_map_each(const struct nw_hash_map *map,
+		      void (*each)(void *arg, struct nw_map_key key, void *value),
+		      void *arg);
 void nw_hash_map_free(struct nw_hash_map *map);
 
 #endif

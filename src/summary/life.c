@@ -120,10 +120,22 @@ void nw_summary_exit(struct nw_summary *s, int32_t tid)
 		nw_self_cost_exit(s->self_cost, tid);
 }
 
-void nw_summary_named_threads(struct nw_summary *s)
+void nw_summary_named_threads(struct nw_summary *s, bool all)
 {
 	if (s->task_states)
-		nw_task_states_named(s->task_states);
+		nw_task_states_named(s->task_states, all);
+}
+
+void nw_summary_thread_named(struct nw_summary *s, int32_t tid, uint64_t from)
+{
+	if (s->task_states)
+		nw_task_states_recorded(s->task_states, tid, from);
+}
+
+void nw_summary_same_names(struct nw_summary *s, const struct nw_summary *other)
+{
+	if (s->task_states && other->task_states)
+		nw_task_states_same(s->task_states, other->task_states);
 }
 
 void nw_summary_born(struct nw_summary *s, int32_t tid)

@@ -80,6 +80,7 @@ struct thread {
 	struct nw_sleep where; /* its last sleep; count 0: it is in the table */
 	/* its switches may not be recorded yet, but for those from and to threads whose are */
 	bool unseen;
+	uint64_t from; /* they are from here on; 0: not known */
 };
 
 /* The clocks when a span began. */
@@ -102,8 +103,10 @@ struct nw_task_states {
 	struct nw_hash_map threads; /* that have begun spans, by their numbers */
 	struct nw_hash_map marks;
 	uint64_t losses, serial;
-	bool named; /* events are those of threads that were named to the kernel, */
-	bool missed; /* and some that are born are not in the map: whoever is new may be one */
+	bool named;  /* events are those of threads that were named to the kernel, */
+	bool all;    /* whoever they are, or who is born; */
+	bool missed; /* and of who is not in the map that is not known */
+	uint64_t everybody_from; /* everybody's; 0: never */
 	struct scheduler_probe *probe;
 	size_t probes;
 	const struct nw_summary_options *options; /* how threads are called */
@@ -287,15 +290,19 @@ static struct thread *running(struct nw_task_states *states, const struct nw_hit
 	return thread;
 }
 
-void nw_task_states_named(struct nw_task_states *states)
+void nw_task_states_named(struct nw_task_states *states, bool all)
 {
 	states->named = true;
+	states->all = all;
+	states->missed |= all;
 }
 
 void nw_task_states_born(struct nw_task_states *states, int32_t tid)
 {
 	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
-	struct thread *thread = states->named ? add_thread(states, tid) : NULL;
+	/* of a whole machine's births, most are of threads that will never hit */
+	struct thread *thread = states->named && !states->all ? add_thread(states, tid)
+							      : NULL;
 
 	if (thread)
 		thread->unseen = true;
@@ -303,15 +310,63 @@ void nw_task_states_born(struct nw_task_states *states, int32_t tid)
 		states->missed |= states->named;
 }
 
+void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_t from)
+{
+	struct thread *thread = tid ? find(states, tid) : NULL;
+
+	if (!tid) {
+		states->everybody_from = from;
+		return;
+	}
+	if (from == UINT64_MAX) { /* what was open is not known any more */
+		if (thread) {
+			thread->unseen = true;
+			thread->from = 0;
+			thread->breaks++;
+		}
+		return;
+	}
+	if (!thread && (thread = add_thread(states, tid)))
+		thread->unseen = true;
+	if (thread)
+		thread->from = thread->from ? nw_min64(thread->from, from) : from;
+}
+
+static void same_thread(void *arg, struct nw_map_key key, void *value)
+{
+	const struct thread *known = value;
+
+	if (known->from)
+		nw_task_states_recorded(arg, (int32_t)key.time, known->from);
+}
+
+void nw_task_states_same(struct nw_task_states *states, const struct nw_task_states *other)
+{
+	states->everybody_from = other->everybody_from;
+	nw_hash_map_each(&other->threads, same_thread, states);
+}
+
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
 {
 	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
 }
 
+static void forget_names(void *arg, struct nw_map_key key, void *value)
+{
+	struct thread *thread = value;
+
+	(void)arg;
+	(void)key;
+	thread->unseen = true;
+	thread->from = 0;
+}
+
 void nw_task_states_loss(struct nw_task_states *states)
 {
 	states->losses++;
-	states->missed |= states->named; /* perhaps a birth */
+	states->missed |= states->named; /* perhaps a birth, */
+	if (states->all)		 /* or another name */
+		nw_hash_map_each(&states->threads, forget_names, NULL);
 }
 
 /* ---- the scheduler's events --------------------------------------------------------- */
@@ -467,11 +522,20 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
+/* Are all its switches recorded from now on? */
+static bool is_recorded(const struct nw_task_states *states, const struct thread *thread,
+			uint64_t now)
+{
+	return !thread->unseen || (thread->from && now >= thread->from) ||
+	       (states->everybody_from && now >= states->everybody_from);
+}
+
 static void begin(struct nw_task_states *states, const struct nw_span_event *event)
 {
 	struct thread *thread = running(states, event->hit);
 
-	if (!thread || thread->unseen || states->marks.count >= NW_MOST_STARTS)
+	if (!thread || !is_recorded(states, thread, event->hit->time) ||
+	    states->marks.count >= NW_MOST_STARTS)
 		return; /* its parts will not be known */
 	size_t wakers = thread->sleeps[WAKERS].count;
 	size_t channels = thread->sleeps[CHANNELS].count;

@@ -17,9 +17,10 @@ bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe);
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit);
 /* Events are missing: what threads did meanwhile is not known. */
 void nw_task_states_loss(struct nw_task_states *states);
-/* Only threads that the recording kernel was told of have events: one that is born has them
- * from its first sched_wakeup on, or switch from or to the idle thread. */
-void nw_task_states_named(struct nw_task_states *states);
+/* nw_summary_named_threads(), nw_summary_thread_named(), nw_summary_same_names() */
+void nw_task_states_named(struct nw_task_states *states, bool all);
+void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_t from);
+void nw_task_states_same(struct nw_task_states *states, const struct nw_task_states *other);
 /* Such a thread is born. */
 void nw_task_states_born(struct nw_task_states *states, int32_t tid);
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid);

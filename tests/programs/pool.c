@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that begin at once and do nothing but sleep between pool:begin and pool:end: pool THREADS SPANS MS.
- * Each has SPANS of these, of MS milliseconds at least.
+ * Threads that begin at once and do nothing but sleep between pool:begin and pool:end: pool THREADS SPANS MS [named].
+ * Each has SPANS of these, of MS milliseconds at least; of -MS, if MS is negative, in which it does not sleep.
+ * named: each has another name, which it gives itself.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/sdt.h>
 #include <time.h>
 
@@ -14,14 +16,35 @@ enum {
 };
 
 static long spans, ms;
+static int named;
+
+static void run_for(long least_ms)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000 <
+	       least_ms);
+}
 
 static void *work(void *arg)
 {
 	const struct timespec nap = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
+	char name[16];
+
+	if (named) {
+		snprintf(name, sizeof(name), "work-%ld", (long)arg);
+		prctl(PR_SET_NAME, name);
+	}
 	for (long i = 0; i < spans; i++) {
 		DTRACE_PROBE2(pool, begin, (long)arg, i);
-		nanosleep(&nap, NULL);
+		if (ms < 0)
+			run_for(-ms);
+		else
+			nanosleep(&nap, NULL);
 		DTRACE_PROBE2(pool, end, (long)arg, i);
 	}
 	return NULL;
@@ -36,6 +59,7 @@ int main(int argc, char **argv)
 		return 2;
 	spans = atol(argv[2]);
 	ms = atol(argv[3]);
+	named = argc > 4;
 	for (long i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, work, (void *)i))
 			return 1;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* The filter of the scheduler's events: which threads it names, and when it is too long. */
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "kernel/schedfilter.h"
 
 #include "unit.h"
 
-static const char *const pid[] = {"pid", NULL}, *const both[] = {"prev_pid", "next_pid"};
+static const struct nw_sched_fields pid = {{"pid"}, {"comm"}},
+				    both = {{"prev_pid", "next_pid"},
+					    {"prev_comm", "next_comm"}};
 
 static void name(struct nw_sched_filter *filter, pid_t tid)
 {
@@ -21,18 +24,44 @@ START_TEST(each_thread_is_named)
 	struct nw_sched_filter filter = {0};
 	struct nw_buf text = {0};
 
-	ck_assert_int_eq(nw_sched_filter_text(&filter, both, &text), 0);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &both, &text), 0);
 	ck_assert_str_eq(nw_buf_str(&text), "prev_pid==-1");
 	nw_buf_clear(&text);
 	name(&filter, 7);
 	name(&filter, 4194303);
-	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), 0);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &pid, &text), 0);
 	ck_assert_str_eq(nw_buf_str(&text), "pid==7||pid==4194303");
 	nw_buf_clear(&text);
-	ck_assert_int_eq(nw_sched_filter_text(&filter, both, &text), 0);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &both, &text), 0);
 	ck_assert_str_eq(nw_buf_str(&text),
 			 "prev_pid==7||next_pid==7||prev_pid==4194303||next_pid==4194303");
+	nw_buf_clear(&text);
+	filter.threads.count = 1;
+	ck_assert_int_eq(nw_strings_add(&filter.comms, "app", 3), 0);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &both, &text), 0);
+	ck_assert_str_eq(
+		nw_buf_str(&text),
+		"prev_comm==\"app\"||next_comm==\"app\"||prev_pid==7||next_pid==7");
 	nw_buf_free(&text);
+	nw_sched_filter_free(&filter);
+}
+END_TEST
+
+/* The kernel looks at a trigger's own filter only, not at the event's. */
+START_TEST(stacks_are_those_of_the_named)
+{
+	struct nw_sched_filter filter = {0};
+	char *text = nw_sched_filter_trigger(&filter, "prev_state & 3");
+
+	ck_assert_str_eq(text, "stacktrace if prev_state & 3");
+	free(text);
+	filter.active = true;
+	name(&filter, 7);
+	name(&filter, 8);
+	text = nw_sched_filter_trigger(&filter, "prev_state & 3");
+	ck_assert_str_eq(text,
+			 "stacktrace if (prev_state & 3) && (prev_pid==7||prev_pid==8)");
+	free(text);
 	nw_sched_filter_free(&filter);
 }
 END_TEST
@@ -46,14 +75,15 @@ START_TEST(a_page_is_too_long)
 	/* "pid==10||": 9 bytes each, the last 7 */
 	while (filter.threads.count * 9 + 7 < page)
 		name(&filter, 10);
-	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), 0);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &pid, &text), 0);
 	ck_assert_uint_lt(text.len, page);
 	name(&filter, 10);
 	nw_buf_clear(&text);
-	ck_assert_int_eq(nw_sched_filter_text(&filter, pid, &text), -E2BIG);
+	ck_assert_int_eq(nw_sched_filter_text(&filter, &pid, &text), -E2BIG);
 	nw_buf_free(&text);
 	nw_sched_filter_free(&filter);
 }
 END_TEST
 
-UNIT_MAIN("schedfilter", each_thread_is_named, a_page_is_too_long)
+UNIT_MAIN("schedfilter", each_thread_is_named, stacks_are_those_of_the_named,
+	  a_page_is_too_long)

@@ -419,7 +419,7 @@ END_TEST
 START_TEST(a_thread_is_split_once_it_was_seen)
 {
 	setup();
-	nw_summary_named_threads(summary);
+	nw_summary_named_threads(summary, false);
 	nw_summary_born(summary, T);
 	probe_hit(START, T, 100); /* it may sleep here, unseen */
 	probe_hit(DONE, T, 130);
@@ -453,10 +453,94 @@ START_TEST(a_thread_is_split_once_it_was_seen)
 }
 END_TEST
 
+/* It never sleeps: that nothing was recorded of it says so, from when on it would have been. */
+START_TEST(a_thread_is_split_once_it_was_named)
+{
+	setup();
+	nw_summary_named_threads(summary, false);
+	nw_summary_born(summary, T);
+	nw_summary_thread_named(summary, T, 150);
+	probe_hit(START, T, 100); /* before, it may have slept */
+	probe_hit(DONE, T, 160);
+	ck_assert(!split);
+	probe_hit(START, T, 170);
+	probe_hit(DONE, T, 190);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 20);
+	nw_summary_born(summary, T); /* another, that nobody has named yet */
+	probe_hit(START, T, 200);
+	probe_hit(DONE, T, 210);
+	ck_assert(!split);
+	nw_summary_exit(summary, T);
+	nw_summary_born(summary, T);
+	nw_summary_thread_named(summary, T, 300);
+	probe_hit(START, T, 310);
+	switches_to(T, SLEEPS, 0, 320);
+	wakes(T, 330);
+	switches_to(0, RUNS, T, 340);
+	probe_hit(DONE, T, 350);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	teardown();
+}
+END_TEST
+
+START_TEST(nobody_is_known_who_was_not_named)
+{
+	setup();
+	nw_summary_named_threads(summary, true);
+	nw_summary_thread_named(summary, OTHER, 50);
+	probe_hit(START, T, 100);
+	probe_hit(START, OTHER, 110);
+	probe_hit(DONE, OTHER, 120);
+	ck_assert(split);
+	probe_hit(DONE, T, 130);
+	ck_assert(!split);
+	nw_summary_thread_named(summary, T, 140);
+	probe_hit(START, T, 150);
+	probe_hit(DONE, T, 160);
+	ck_assert(split);
+	nw_summary_exit(summary, OTHER);
+	probe_hit(START, OTHER, 170); /* its number is another's */
+	probe_hit(DONE, OTHER, 180);
+	ck_assert(!split);
+	nw_summary_thread_named(summary, 0, 185); /* everybody */
+	probe_hit(START, OTHER, 190);
+	probe_hit(DONE, OTHER, 200);
+	ck_assert(split);
+	teardown();
+}
+END_TEST
+
+START_TEST(another_summary_knows_who_was_named)
+{
+	setup();
+	struct nw_summary *first = summary;
+	nw_summary_named_threads(first, true);
+	nw_summary_thread_named(first, T, 50);
+	const struct nw_summary_options options = {.selection = &selection,
+						   .spans = &span,
+						   .span_count = 1,
+						   .states = true,
+						   .listener = listen};
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	nw_summary_named_threads(summary, true);
+	nw_summary_same_names(summary, first);
+	nw_summary_free(first);
+	probe_hit(START, T, 100);
+	probe_hit(DONE, T, 110);
+	ck_assert(split);
+	probe_hit(START, OTHER, 120);
+	probe_hit(DONE, OTHER, 130);
+	ck_assert(!split);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_birth_that_was_lost_is_no_guess)
 {
 	setup();
-	nw_summary_named_threads(summary);
+	nw_summary_named_threads(summary, false);
 	nw_summary_loss(summary, 50, 1);
 	probe_hit(START, T, 100);
 	probe_hit(DONE, T, 130);
@@ -561,6 +645,8 @@ UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
 	  nested_spans_share_a_clock, who_woke_it,
 	  it_waits_for_a_cpu_when_it_is_on_its_queue, the_table_of_wakers_is_bounded,
 	  a_missing_event_is_no_guess, a_thread_is_split_once_it_was_seen,
-	  a_birth_that_was_lost_is_no_guess, what_others_do_does_not_matter,
-	  a_span_across_threads_is_all_others, lost_events_discard_what_is_open,
-	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)
+	  a_thread_is_split_once_it_was_named, nobody_is_known_who_was_not_named,
+	  another_summary_knows_who_was_named, a_birth_that_was_lost_is_no_guess,
+	  what_others_do_does_not_matter, a_span_across_threads_is_all_others,
+	  lost_events_discard_what_is_open, a_thread_that_exits_is_forgotten,
+	  without_a_switch_there_is_nothing_to_tell)
