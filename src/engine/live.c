@@ -358,7 +358,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 		run->result->lost = nw_max64(counted, lost);
 	if (run->counted)
 		nw_run_count_cost(run, run->counted);
-	if (run->counted && run->profile && !run->consumer.due)
+	if (run->counted && run->profile && !run->consumer.due && !nw_run_is_cut_short(run))
 		count_dropped(run, run->counted);
 	return 0;
 }

@@ -208,5 +208,10 @@ int nw_run_read_back(struct nw_run *run, struct nw_error *err);
 int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
 /* Why probes without hits have none. Before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
+/* The consumer has had enough (-n; nobody reads the output): what came behind that is recorded, but is not looked at. */
+static inline bool nw_run_is_cut_short(const struct nw_run *run)
+{
+	return run->result->reason == NW_END_COUNT || run->result->reason == NW_END_OUTPUT;
+}
 
 #endif

@@ -100,6 +100,12 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 	bool returns = p->points.count && p->points.item[0].is_return;
 	int ret;
 
+	/* recorded they were, behind the last hit that anybody wanted */
+	if (nw_run_is_cut_short(run)) {
+		run->result->states[probe] = (struct nw_probe_state){NW_STATE_NOT_HIT,
+								     NULL};
+		return 0;
+	}
 	if (returns && run->result->restricted)
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_FILTERED,

@@ -15,6 +15,8 @@ holds "who it was" out.json "{e['comm'] for e in of('event')} == {'counter'} and
   "$PROGRAMS/counter" 3 >/dev/null
 is "-n ends after so many events" "$(wc -l <text)" 2
 has "strings are escaped for the terminal" "$(cat text)" 'counter:step__begin i=0 text="step \\"0\\"\\t\\\\"$'
+"$NOPWATCH" trace 'counter:*' -n 1 -o text -- "$PROGRAMS/counter" 1000 >/dev/null 2>said
+hasnt "nothing is said of what was hit behind the last one" "$(cat said)" 'recorded none|recorded no return|more hits counted'
 "$NOPWATCH" trace -T counter:step__end -n 1 -o text -- "$PROGRAMS/counter" 1 >/dev/null
 has "-T shows the time of day" "$(cat text)" "^$(date +%H):[0-5][0-9]:[0-5][0-9]\.[0-9]{6} "
 "$NOPWATCH" trace counter:inner__entry -n 1000 -- "$PROGRAMS/counter" 1000 | head -n 1 >text
