@@ -264,22 +264,51 @@ void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_
 
 /* ---- callers ------------------------------------------------------------------------ */
 
-/* A register that callers are found by: as the kernel spells it, and its number in DWARF. */
+enum {
+	NW_MAX_REGISTERS =
+		66, /* by DWARF's numbers: the last is the link register of ppc64 */
+	NW_NO_REGISTER = NW_MAX_REGISTERS
+};
+
+/* A register that callers are found by: as the kernel spells it, and its number in DWARF (NW_NO_REGISTER: it has none
+ * there, as some instruction pointers). */
 struct nw_unwind_register {
 	const char *name;
 	unsigned int dwarf;
 };
-/* What is fetched for that: the instruction pointer, the stack pointer, the frame pointer, and those that
- * functions save. count 0: it is not known how callers are found there. */
-const struct nw_unwind_register *nw_arch_unwind(const struct nw_arch *arch, size_t *count);
 
-enum {
-	NW_MAX_REGISTERS = 40 /* by DWARF's numbers */
+/*
+ * Where code is that has no call frame information, frames are a list: a register points to one, and at these distances
+ * from there is what that register was in the caller, and where the function returns to.
+ */
+struct nw_frame_list {
+	unsigned int reg; /* NW_NO_REGISTER: there is no such list */
+	int next, back;
+	bool back_in_next; /* `back` is counted from the caller's frame */
+	int end;	   /* of the frame: the caller's stack pointer */
 };
+
+/* How callers are found on an architecture. Numbers of registers are DWARF's. */
+struct nw_unwind {
+	const struct nw_unwind_register *fetched; /* with each hit, in this order */
+	size_t count;
+	bool has_pc; /* the first is the instruction pointer; else the kernel has no name for it */
+	unsigned int stack; /* the stack pointer */
+	/* what has the return address at a function's first instruction; NW_NO_REGISTER: it is on top of the stack */
+	unsigned int link;
+	/* the return takes this off the stack (x86) */
+	unsigned int pops;
+	/* how far DWARF's "canonical frame address" is above the caller's stack pointer (s390x) */
+	unsigned int above;
+	struct nw_frame_list frames;
+};
+/* NULL: it is not known there. */
+const struct nw_unwind *nw_arch_unwind(const struct nw_arch *arch);
+
 struct nw_registers {
 	uint64_t pc;
 	uint64_t value[NW_MAX_REGISTERS];
-	uint64_t known; /* as bits */
+	bool known[NW_MAX_REGISTERS];
 };
 /* Memory of a process: up to 8 bytes of it as a number. 0, -EFAULT or another -errno, which is handed on. */
 struct nw_memory {
@@ -315,13 +344,12 @@ struct nw_cfi;
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out);
 void nw_cfi_free(struct nw_cfi *cfi);
 /*
- * From the function that holds vaddr (as linked; the process adds bias) to its caller. stack: DWARF's number of the
- * stack pointer. 1: registers are the caller's; 0: there is none, it is the first function; -ENOENT: nothing is
+ * From the function that holds vaddr (as linked; the process adds bias) to its caller. 1: registers are the caller's; 0: there is none, it is the first function; -ENOENT: nothing is
  * known there; -EFAULT, or what read() said: it needs memory that is not there. *interrupted: the function is one that a signal called.
  */
 int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
-		const struct nw_memory *memory, unsigned int stack,
-		struct nw_registers *registers, bool *interrupted);
+		const struct nw_memory *memory, struct nw_registers *registers,
+		bool *interrupted);
 
 /*
  * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be

@@ -43,6 +43,8 @@ struct nw_event_format {
 	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
 	 * whatever stands there leads to it. */
 	uint32_t address;
+	/* PROBE: where the instruction pointer is, and how long; 0: nowhere (text) */
+	uint32_t pc, pc_size;
 	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none.
 	 * NW_STACK_LOOSE: it may still be too high. */
 	uint32_t stack, stack_size;

@@ -59,7 +59,9 @@ struct nw_stack_copy {
 	size_t len;
 	pid_t process, thread;
 	uint64_t time; /* of the hit; ns of the clock of nw_stacks_watch() */
-	bool entry;    /* it may be the first instruction of a function */
+	uint64_t
+		address; /* of the hit, where the instruction pointer is not among what was fetched; 0: not known */
+	bool entry; /* it may be the first instruction of a function */
 };
 /* The number of the stack, from 1 on; -ENOMEM. */
 int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy);

@@ -308,6 +308,7 @@ const struct nw_command nw_cmd_stat = {
 		"comes first; a result longer than the terminal goes through $PAGER.\n"
 		"--slower 50ms prints each span of at least so long as it ends, with the arguments at both\n"
 		"ends; --slower p99 those that are longer than that percentile of the ones before them.\n"
+		"--stack counts who called: all groups of --by together and, with -i, all of the run.\n"
 		"--max-rate disables what is hit too often; -v tells what the hits cost.\n"
 		"\n"
 		"With -- CMD the probes are armed before CMD starts. If CMD itself runs the probed\n"

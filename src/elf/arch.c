@@ -197,8 +197,7 @@ const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 									   : NULL;
 }
 
-const struct nw_unwind_register *nw_arch_unwind(const struct nw_arch *arch, size_t *count)
+const struct nw_unwind *nw_arch_unwind(const struct nw_arch *arch)
 {
-	*count = arch->unwind_count;
 	return arch->unwind;
 }

@@ -105,9 +105,7 @@ struct nw_arch {
 		const char *name; /* pt_regs'; NULL: none */
 	} frame_regs[2];
 
-	/* see nw_arch_unwind(); NULL: not known */
-	const struct nw_unwind_register *unwind;
-	size_t unwind_count;
+	const struct nw_unwind *unwind; /* see nw_arch_unwind(); NULL: not known */
 
 	const struct nw_reg_family *regs;
 	size_t reg_count;
@@ -178,6 +176,9 @@ bool nw_x86_is_armed(const unsigned char *code, size_t len);
 bool nw_x86_is_plt_entry(const unsigned char *code);
 nw_insn_decoder nw_x86_decode, nw_arm64_decode, nw_riscv_decode, nw_s390_decode;
 bool nw_arm64_is_plt_entry(const unsigned char *code);
+/* arch_unwind.c */
+extern const struct nw_unwind nw_x86_64_unwind, nw_i386_unwind, nw_arm64_unwind,
+	nw_riscv64_unwind, nw_ppc64_unwind, nw_s390x_unwind;
 
 extern const struct nw_arch nw_arch_table[];
 extern const size_t nw_arch_count;

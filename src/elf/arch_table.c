@@ -46,19 +46,6 @@
 	FLOATS("xmm", 0, 31), FLOATS("ymm", 0, 31), FLOATS("zmm", 0, 31), FLOATS("mm", 0, 7), \
 	FLOATS("k", 0, 7), KIND("st", "st", NW_REG_FLOAT)
 
-/* Numbers: the psABIs' tables "DWARF register number mapping". */
-static const struct nw_unwind_register x86_64_unwind[] = {
-	{"ip", 16}, {"sp", 7}, {"bp", 6}, {"bx", 3}, {"r12", 12}, {"r13", 13}, {"r14", 14}, {"r15", 15},
-};
-static const struct nw_unwind_register i386_unwind[] = {
-	{"ip", 8}, {"sp", 4}, {"bp", 5}, {"bx", 3}, {"si", 6}, {"di", 7},
-};
-static const struct nw_unwind_register arm64_unwind[] = {
-	{"pc", 32}, {"sp", 31}, {"x29", 29}, {"x30", 30}, {"x19", 19}, {"x20", 20}, {"x21", 21},
-	{"x22", 22}, {"x23", 23}, {"x24", 24}, {"x25", 25}, {"x26", 26}, {"x27", 27}, {"x28", 28},
-};
-#define UNWIND(list) .unwind = (list), .unwind_count = NW_COUNT(list)
-
 static const struct nw_reg_family x86_64_regs[] = {
 	ONE("rax", "ax", 64), ONE("rbx", "bx", 64), ONE("rcx", "cx", 64), ONE("rdx", "dx", 64),
 	ONE("rsi", "si", 64), ONE("rdi", "di", 64), ONE("rbp", "bp", 64), ONE("rsp", "sp", 64),
@@ -207,7 +194,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@%rax",
 	 .stack = "sp",
 	 .frame_regs = {{7, "sp"}, {6, "bp"}},
-	 UNWIND(x86_64_unwind),
+	 .unwind = &nw_x86_64_unwind,
 	 .return_pops = 8,
 	 .stack_args = X86_STACK,
 	 FLOATS_IN("xmm0 to xmm7", "xmm0"),
@@ -253,7 +240,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "4@%eax",
 	 .stack = "sp",
 	 .frame_regs = {{4, "sp"}, {5, "bp"}},
-	 UNWIND(i386_unwind),
+	 .unwind = &nw_i386_unwind,
 	 .return_pops = 4,
 	 .callee_pops = true,
 	 .stack_args = STACK("4@", "(%esp)", 28, 32, 36, 40, 44, 48, 52, 56, 60, 64),
@@ -280,7 +267,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@x0",
 	 .stack = "sp",
 	 .frame_regs = {{31, "sp"}, {29, "x29"}},
-	 UNWIND(arm64_unwind),
+	 .unwind = &nw_arm64_unwind,
 	 .stack_args = STACK("8@[sp, ", "]", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
 	 FLOATS_IN("v0 to v7", "v0"),
 	 /* abi-internal.md: "arm64 architecture"; the stack has the return address first */
@@ -340,6 +327,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@3",
 	 .stack = "gpr1",
 	 .frame_regs = {{1, "gpr1"}, {31, "gpr31"}},
+	 .unwind = &nw_ppc64_unwind,
 	 .stack_args = STACK("8@", "(1)", 96, 104, 112, 120, 128, 136, 144, 152, 160, 168),
 	 FLOATS_IN("f1 to f13", "f1"),
 	 .floats_take_places = true,
@@ -364,6 +352,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@3",
 	 .stack = "gpr1",
 	 .frame_regs = {{1, "gpr1"}, {31, "gpr31"}},
+	 .unwind = &nw_ppc64_unwind,
 	 .stack_args = STACK("8@", "(1)", 112, 120, 128, 136, 144, 152, 160, 168, 176, 184),
 	 FLOATS_IN("f1 to f13", "f1"),
 	 .floats_take_places = true,
@@ -431,6 +420,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_value = "8@a0",
 	 .stack = "sp",
 	 .frame_regs = {{2, "sp"}, {8, "s0"}},
+	 .unwind = &nw_riscv64_unwind,
 	 .stack_args = STACK("8@", "(sp)", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
 	 FLOATS_IN("fa0 to fa7", "fa0"),
 	 .soft_float_mask = EF_RISCV_FLOAT_ABI,

@@ -35,7 +35,7 @@ static int push_register(struct machine *m, uint64_t number, uint64_t offset)
 {
 	const struct nw_registers *regs = m->about->registers;
 
-	if (number >= NW_MAX_REGISTERS || !(regs->known >> number & 1))
+	if (number >= NW_MAX_REGISTERS || !regs->known[number])
 		return -EFAULT;
 	return push(m, regs->value[number] + offset);
 }

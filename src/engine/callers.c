@@ -7,6 +7,9 @@
 
 #include "run.h"
 
+/* Those with an nw_arch_unwind(). */
+#define KNOWN "x86-64, i386, arm64, riscv64 and ppc64"
+
 /* Does the probe end spans and begin none? Then its callers are those that the start has already. */
 static bool only_ends(const nw_span_defs *spans, uint32_t probe)
 {
@@ -41,13 +44,13 @@ static void hint_probes(const struct nw_selection *selection, struct nw_error *e
 static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		struct nw_error *err)
 {
-	size_t marked = 0, count;
+	size_t marked = 0;
 	uint32_t number = 0;
 
 	nw_vec_each (&run->result->selection.probes, it) {
 		struct nw_probe *probe = *it;
 		bool can = probe->image && probe->image->arch &&
-			   nw_arch_unwind(probe->image->arch, &count);
+			   nw_arch_unwind(probe->image->arch);
 		bool ends = only_ends(spans, number++);
 		/* the glob is for its label, or for its name alone; an empty one means all */
 		bool meant = *glob ? fnmatch(glob, probe->label, 0) == 0 ||
@@ -58,7 +61,8 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		if (*glob && !can)
 			return nw_fail(
 				err, ENOTSUP,
-				"--stack: nobody here knows how callers are found from %s (x86-64, i386 and arm64 are known)",
+				"--stack: nobody here knows how callers are found from %s (" KNOWN
+				" are known)",
 				probe->label);
 		probe->callers = can;
 		marked += can;
@@ -70,7 +74,8 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 	}
 	return marked ? 0
 		      : nw_fail(err, ENOTSUP,
-				"--stack: callers are found from uprobes and USDT probes on x86-64, i386 and arm64; none of these is one");
+				"--stack: callers are found from uprobes and USDT probes on " KNOWN
+				"; none of these is one");
 }
 
 int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)
@@ -130,6 +135,7 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 		.time = hit->time,
 		.thread = hit->tid,
 		.process = nw_tasks_get(run->tasks, hit->tid)->pid,
+		.address = value->number,
 		.entry = probe->kind != NW_SPEC_USDT && !point->is_return,
 	};
 	int64_t number = nw_stacks_add(run->stacks, &copy);

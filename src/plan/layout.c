@@ -365,19 +365,17 @@ static int add_chunk(struct nw_layout *part, struct nw_source *source, uint32_t 
 static int lay_out_registers(const struct nw_laying *l, nw_layouts *parts,
 			     struct nw_source *source, uint32_t *offset)
 {
-	const struct nw_unwind_register *regs;
-	size_t count;
+	const struct nw_unwind *unwind = nw_arch_unwind(l->probe->image->arch);
 	int ret = 0;
 
-	regs = nw_arch_unwind(l->probe->image->arch, &count);
-	for (size_t i = 0; ret == 0 && i < count; i++) {
+	for (size_t i = 0; ret == 0 && i < unwind->count; i++) {
 		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
 		const struct nw_chunk chunk = {.offset = *offset, .bits = 64};
 		char name[32], fetch[32];
 		if (!part)
 			return parts->count == NW_MAX_PARTS ? 1 : -ENOMEM;
-		snprintf(name, sizeof(name), "at_%.12s", regs[i].name);
-		snprintf(fetch, sizeof(fetch), "%%%.12s:u64", regs[i].name);
+		snprintf(name, sizeof(name), "at_%.12s", unwind->fetched[i].name);
+		snprintf(fetch, sizeof(fetch), "%%%.12s:u64", unwind->fetched[i].name);
 		ret = add_chunk(part, source, (uint32_t)parts->count - 1, name, fetch,
 				&chunk);
 		*offset += 8;

@@ -108,9 +108,8 @@ static int find_callers(const struct nw_probe *probe, struct nw_planned *planned
 {
 	const struct nw_arch *arch = probe->image->arch;
 	struct nw_source *source;
-	size_t count = 0;
 
-	if (!probe->callers || !arch || !nw_arch_unwind(arch, &count))
+	if (!probe->callers || !arch || !nw_arch_unwind(arch))
 		return 0;
 	source = nw_vec_add(&planned->args);
 	if (!source)

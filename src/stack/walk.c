@@ -14,10 +14,11 @@ struct walk {
 	struct nw_stacks *stacks;
 	const struct nw_stack_copy *copy;
 	struct nw_traced *traced;
+	const struct nw_unwind *unwind;
 	struct nw_registers registers;
-	unsigned int word, stack,
-		frame; /* of an address; numbers of stack and frame pointer */
-	uint64_t base; /* the address of the first word */
+	unsigned int word; /* of an address */
+	uint64_t base;	   /* the address of the first word */
+	bool hit;	   /* it is still in the function that was hit */
 	const unsigned char *words;
 	size_t len;
 };
@@ -57,57 +58,92 @@ static int read_memory(void *arg, uint64_t address, unsigned int bytes, uint64_t
 	return 0;
 }
 
-/* Where a function returns to, if that has been taken by a return probe. */
-static int real_target(const struct walk *w, uint64_t slot, uint64_t *target)
+/* Where the caller goes on, if that has been taken by a return probe: as it was when the function was entered. */
+static int real_target(struct walk *w)
 {
-	if (!is_return_probe(w, *target))
+	struct nw_registers *regs = &w->registers;
+	uint64_t slot = regs->value[w->unwind->stack] - w->unwind->pops;
+
+	if (!is_return_probe(w, regs->pc))
 		return 0;
 	const struct nw_return *known = return_slot(w, slot);
 	if (known->thread != w->copy->thread || known->slot != slot)
 		return TAKEN;
-	*target = known->target;
+	regs->pc = known->target;
 	return 0;
 }
 
-/* A function is entered: its return probe comes behind this hit. (x86: the address is on the stack.) */
+/* Where a function that has just been entered returns to. */
+static bool return_address(const struct walk *w, uint64_t *out)
+{
+	unsigned int link = w->unwind->link;
+
+	if (!w->copy->entry || (link == NW_NO_REGISTER && w->len < w->word))
+		return false;
+	*out = link == NW_NO_REGISTER ? number_at(w, w->words, w->word)
+				      : w->registers.value[link];
+	return true;
+}
+
+/* A function is entered: its return probe comes behind this hit. */
 static void note_return(const struct walk *w)
 {
 	uint64_t target;
 
-	if (w->copy->entry && w->len >= w->word) {
-		target = number_at(w, w->words, w->word);
-		if (!is_return_probe(w, target))
-			*return_slot(w, w->base) = (struct nw_return){w->copy->thread,
-								      w->base, target};
-	}
+	if (return_address(w, &target) && !is_return_probe(w, target))
+		*return_slot(w, w->base) = (struct nw_return){w->copy->thread, w->base,
+							      target};
 }
 
-/* The frame pointer leads to the caller's, and to where it returns to, behind it. */
-static int follow_frame_pointer(struct walk *w)
+/* At its first instruction it has made no frame yet. */
+static int leave_entered(struct walk *w, struct nw_module *module, uint64_t vaddr)
 {
-	const struct nw_memory memory = {read_memory, w};
 	struct nw_registers *regs = &w->registers;
-	uint64_t at = regs->value[w->frame], next, pc;
+	struct nw_symbol symbol;
+	uint64_t pc;
 
-	if (!(regs->known >> w->frame & 1) || at % w->word || at < regs->value[w->stack])
-		return -ENOENT;
-	int ret = memory.read(memory.arg, at, w->word, &next);
-	if (ret == 0)
-		ret = memory.read(memory.arg, at + w->word, w->word, &pc);
-	if (ret < 0)
-		return at - w->base < (uint64_t)1 << 20 ? ret : -ENOENT;
-	ret = real_target(w, at + w->word, &pc);
-	if (ret < 0)
-		return ret;
-	if (!pc)
-		return 0;
-	if (!nw_traced_region(w->stacks, w->traced, pc - 1))
+	if (nw_image_function(module->image, vaddr, &symbol) < 0 ||
+	    (vaddr != symbol.value && vaddr != symbol.value + symbol.local_entry) ||
+	    !return_address(w, &pc) || !pc ||
+	    !nw_traced_region(w->stacks, w->traced, pc - 1))
 		return -ENOENT;
 	regs->pc = pc;
-	regs->value[w->frame] = next;
-	regs->value[w->stack] = at + 2 * (uint64_t)w->word;
-	regs->known = (uint64_t)1 << w->frame | (uint64_t)1 << w->stack;
-	return 1;
+	regs->value[w->unwind->stack] += w->unwind->pops;
+	return real_target(w) < 0 ? TAKEN : 1;
+}
+
+/* The frame leads to the caller's, and to where it returns to. */
+static int follow_frames(struct walk *w)
+{
+	const struct nw_frame_list *list = &w->unwind->frames;
+	const struct nw_memory memory = {read_memory, w};
+	struct nw_registers *regs = &w->registers;
+	const unsigned int stack = w->unwind->stack;
+	uint64_t next, pc;
+
+	if (list->reg == NW_NO_REGISTER || !regs->known[list->reg])
+		return -ENOENT;
+	uint64_t at = regs->value[list->reg];
+	if (at % w->word || at < regs->value[stack])
+		return -ENOENT;
+	int ret = memory.read(memory.arg, at + (uint64_t)list->next, w->word, &next);
+	if (ret == 0 && list->back_in_next && !next)
+		return 0;
+	if (ret == 0)
+		ret = memory.read(memory.arg,
+				  (list->back_in_next ? next : at) + (uint64_t)list->back,
+				  w->word, &pc);
+	if (ret < 0)
+		return at - w->base < (uint64_t)1 << 20 ? ret : -ENOENT;
+	if (!pc)
+		return 0;
+	*regs = (struct nw_registers){.pc = pc};
+	regs->value[stack] = at + (uint64_t)list->end;
+	regs->value[list->reg] = next;
+	regs->known[list->reg] = regs->known[stack] = true;
+	if (real_target(w) < 0)
+		return TAKEN;
+	return nw_traced_region(w->stacks, w->traced, regs->pc - 1) ? 1 : -ENOENT;
 }
 
 /* 1: to the caller; 0: there is none; -errno: it cannot be told. */
@@ -117,22 +153,24 @@ static int step(struct walk *w, const struct nw_region *region, bool call,
 	struct nw_module *module = region ? w->stacks->modules.item[region->module] : NULL;
 	struct nw_cfi *cfi = module ? nw_module_cfi(module) : NULL;
 	const struct nw_memory memory = {read_memory, w};
-	uint64_t pc = w->registers.pc - call, vaddr, stack = w->registers.value[w->stack];
+	const uint64_t *stack = &w->registers.value[w->unwind->stack], before = *stack;
+	uint64_t pc = w->registers.pc - call, vaddr;
 	int ret = -ENOENT;
 
 	*interrupted = false;
-	if (cfi && nw_module_linked(module, region, pc, &vaddr))
-		ret = nw_cfi_step(cfi, vaddr, pc - vaddr, &memory, w->stack, &w->registers,
+	const bool linked = module && nw_module_linked(module, region, pc, &vaddr);
+	if (cfi && linked)
+		ret = nw_cfi_step(cfi, vaddr, pc - vaddr, &memory, &w->registers,
 				  interrupted);
-	if (ret == 1)
-		ret = real_target(w, w->registers.value[w->stack] - w->word,
-				  &w->registers.pc) < 0
-			      ? TAKEN
-			      : 1;
-	else if (ret == -ENOENT || ret == -ENOTSUP)
-		ret = follow_frame_pointer(w);
+	if (ret == 1 && real_target(w) < 0)
+		ret = TAKEN;
+	if (ret == -ENOENT || ret == -ENOTSUP)
+		ret = w->hit && linked ? leave_entered(w, module, vaddr) : -ENOENT;
+	if (ret == -ENOENT)
+		ret = follow_frames(w);
+	w->hit = false;
 	/* callers are further up, but for one whose function had nothing on the stack yet */
-	return ret == 1 && w->registers.value[w->stack] < stack ? -ENOENT : ret;
+	return ret == 1 && *stack < before ? -ENOENT : ret;
 }
 
 static enum nw_stack_end end_of(int ret)
@@ -146,29 +184,30 @@ static enum nw_stack_end end_of(int ret)
 static bool begin(struct walk *w)
 {
 	const struct nw_stack_copy *copy = w->copy;
-	size_t count;
-	const struct nw_unwind_register *regs = nw_arch_unwind(copy->arch, &count);
+	const struct nw_unwind *unwind = nw_arch_unwind(copy->arch);
 
-	if (count < 3 || copy->len < 8 * count)
+	if (!unwind || copy->len < 8 * unwind->count)
 		return false;
+	w->unwind = unwind;
 	w->word = nw_arch_word(copy->arch);
-	w->stack = regs[1].dwarf;
-	w->frame = regs[2].dwarf;
-	for (size_t i = 0; i < count; i++) {
-		w->registers.value[regs[i].dwarf] = number_at(w, copy->bytes + 8 * i, 8);
-		w->registers.known |= (uint64_t)1 << regs[i].dwarf;
+	w->registers.pc = unwind->has_pc ? number_at(w, copy->bytes, 8) : copy->address;
+	for (size_t i = 0; i < unwind->count; i++) {
+		unsigned int number = unwind->fetched[i].dwarf;
+		if (number == NW_NO_REGISTER)
+			continue;
+		w->registers.value[number] = number_at(w, copy->bytes + 8 * i, 8);
+		w->registers.known[number] = true;
 	}
-	w->registers.pc = w->registers.value[regs[0].dwarf];
-	w->base = w->registers.value[w->stack];
-	w->words = copy->bytes + 8 * count;
-	w->len = copy->len - 8 * count;
+	w->base = w->registers.value[unwind->stack];
+	w->words = copy->bytes + 8 * unwind->count;
+	w->len = copy->len - 8 * unwind->count;
 	return true;
 }
 
 int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		   nw_walked *out, enum nw_stack_end *end)
 {
-	struct walk w = {.stacks = stacks, .copy = copy};
+	struct walk w = {.stacks = stacks, .copy = copy, .hit = true};
 	bool call = false, interrupted = false;
 	int ret = 1;
 

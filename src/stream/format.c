@@ -134,8 +134,11 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 		       struct nw_error *err)
 {
 	const char *name = format->event->is_return ? "__probe_func" : "__probe_ip";
+	const char *goes_on = format->event->is_return ? "__probe_ret_ip" : name;
 	int ret = add_field(format, source, name, err);
 
+	if (ret == 0)
+		ret = add_field(format, source, goes_on, err);
 	if (ret == 0 && format->fields.item[0].size < 4)
 		ret = missing(source, name, err);
 	if (ret < 0)
@@ -144,6 +147,8 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 	format->address = format->fields.item[0].offset;
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		format->address += format->fields.item[0].size - 2;
+	format->pc = format->fields.item[1].offset;
+	format->pc_size = format->fields.item[1].size;
 	format->fields.count = 0;
 	return 0;
 }

@@ -157,7 +157,8 @@ static void take_kernel_field(const struct nw_record *record,
 	}
 }
 
-/* A string of chunks: its pointer, and its bytes if they are all in this record. */
+/* A string of chunks: its pointer, and its bytes if they are all in this record. What callers are found by has no
+ * pointer, but the place of the hit. */
 static void take_pointer(const struct nw_record *record,
 			 const struct nw_field_format *field,
 			 const struct nw_source *source, struct nw_value *out)
@@ -166,7 +167,11 @@ static void take_pointer(const struct nw_record *record,
 	uint32_t offset, len;
 
 	out->kind = NW_VALUE_STRING;
-	out->number = nw_load(record->data + field->offset, field->size);
+	if (!source->callers)
+		out->number = nw_load(record->data + field->offset, field->size);
+	else if (record->format->pc_size)
+		out->number = nw_load(record->data + record->format->pc,
+				      record->format->pc_size);
 	out->text = "";
 	if (source->spread)
 		return;

@@ -32,17 +32,18 @@ static int read_stack(void *arg, uint64_t address, unsigned int count, uint64_t 
 	return 0;
 }
 
-static void walk(struct nw_cfi *cfi, uint64_t vaddr, unsigned int stack,
-		 struct bytes *bytes)
+static void walk(struct nw_cfi *cfi, uint64_t vaddr, struct bytes *bytes)
 {
 	const struct nw_memory memory = {read_stack, bytes};
-	struct nw_registers registers = {.pc = vaddr, .known = UINT64_MAX};
+	struct nw_registers registers = {.pc = vaddr};
 	bool interrupted;
 
-	for (size_t i = 0; i < NW_COUNT(registers.value); i++)
+	for (size_t i = 0; i < NW_COUNT(registers.value); i++) {
 		registers.value[i] = STACK + 16 * i;
+		registers.known[i] = true;
+	}
 	for (int i = 0; i < DEEPEST; i++) {
-		int ret = nw_cfi_step(cfi, registers.pc, 0, &memory, stack, &registers,
+		int ret = nw_cfi_step(cfi, registers.pc, 0, &memory, &registers,
 				      &interrupted);
 		PROMISE(ret == 1 || ret == 0 || ret == -ENOENT || ret == -EFAULT ||
 			ret == -ENOTSUP);
@@ -68,16 +69,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_error(ret, &err);
 		return 0;
 	}
-	size_t count = 0;
-	const struct nw_unwind_register *registers = image->arch
-							     ? nw_arch_unwind(image->arch,
-									      &count)
-							     : NULL;
 	if (nw_cfi_open(image, &cfi) == 0) {
 		nw_vec_each (&image->segments, segment)
 			for (uint64_t i = 0; segment->exec && i < PLACES; i++)
 				walk(cfi, segment->vaddr + segment->filesz / PLACES * i,
-				     registers ? registers[1].dwarf : 7, &bytes);
+				     &bytes);
 	}
 	nw_cfi_free(cfi);
 	nw_image_free(image);

@@ -104,6 +104,8 @@ static const struct {
 	{"i386", EM_386, false, false, true, {8, 4, 5, 1, -4}},
 	{"aarch64", EM_AARCH64, true, false, true, {30, 31, 29, 4, -8}},
 	{"s390x", EM_S390, true, true, false, {14, 15, 11, 2, -8}},
+	{"riscv64", EM_RISCV, true, false, false, {1, 2, 8, 1, -8}},
+	{"ppc64le", EM_PPC64, true, false, true, {0, 1, 31, 4, -8}},
 };
 
 static struct nw_buf framed_file(size_t i, bool extra)
@@ -135,9 +137,8 @@ static void stack_seed(size_t i, uint8_t machine)
 {
 	struct nw_buf bytes = {0}, file = framed_file(i, true);
 	const struct eb order = {.big_endian = framed[i].big_endian};
-	size_t count;
+	const size_t count = nw_arch_unwind(nw_arch_by_name(framed[i].name))->count;
 
-	nw_arch_unwind(nw_arch_by_name(framed[i].name), &count);
 	nw_buf_adds(&bytes, stack_lines);
 	nw_buf_addc(&bytes, (char)machine);
 	eb_put(&order, &bytes, 8 * count + 256, 2);
@@ -163,6 +164,8 @@ static void frame_seeds(void)
 	stack_seed(0, 0);
 	stack_seed(2, 1);
 	stack_seed(3, 0x40 | 2);
+	stack_seed(5, 0x40 | 3);
+	stack_seed(6, 4);
 }
 
 static void bare_images(void)

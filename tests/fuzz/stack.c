@@ -15,7 +15,7 @@ enum {
 	PROCESS = 5 /* whose stack it is */
 };
 
-static const char *const machines[] = {"x86_64", "i386", "aarch64"};
+static const char *const machines[] = {"x86_64", "i386", "aarch64", "riscv64", "ppc64le"};
 
 static void take_line(struct nw_stacks *stacks, char *line, bool ours)
 {
