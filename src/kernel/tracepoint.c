@@ -122,7 +122,7 @@ static int record_sleep(struct nw_session *session, const char *trigger, struct 
 		ret = nw_session_set(session, NW_TRIGGER_FILE, trigger);
 	if (session->top) /* it does not record yet */
 		nw_session_set(session, "tracing_on", "1");
-	go_to_sleep(may_be_shifted(session->features));
+	go_to_sleep(!trigger);
 	nw_tracefs_read(session->instance, "trace", out);
 	if (session->top)
 		nw_session_set(session, "tracing_on", "0");
@@ -163,19 +163,26 @@ static int try_sleep(struct nw_session *session, bool stacks)
 
 	if (!once)
 		return -ENOMEM;
-	/* what nobody uses is left as empty as it was */
-	bool ours = stacks && !session->top &&
-		    nw_top_take(session->fs, false, &lock, &ignored) == 0;
-	int ret = record_sleep(session, stacks ? once : NULL, &trace);
-	if (ours) {
-		nw_top_clear(session->fs);
-		close(lock);
+	int ret = 0;
+	/* without the trigger: to set one is to wait, as D, too */
+	if (may_be_shifted(session->features)) {
+		ret = record_sleep(session, NULL, &trace);
+		session->armed->shifted_states |= known &&
+						  is_shifted(nw_buf_str(&trace), tid);
 	}
-	const char *text = nw_buf_str(&trace);
-	if (known && may_be_shifted(session->features))
-		session->armed->shifted_states |= is_shifted(text, tid);
-	if (ret == 0 && stacks && !strstr(text, "<stack trace>"))
-		ret = -EOPNOTSUPP;
+	if (stacks) {
+		/* what nobody uses is left as empty as it was */
+		bool ours = !session->top &&
+			    nw_top_take(session->fs, false, &lock, &ignored) == 0;
+		nw_buf_clear(&trace);
+		ret = record_sleep(session, once, &trace);
+		if (ours) {
+			nw_top_clear(session->fs);
+			close(lock);
+		}
+		if (ret == 0 && !strstr(nw_buf_str(&trace), "<stack trace>"))
+			ret = -EOPNOTSUPP;
+	}
 	nw_buf_free(&trace);
 	return ret;
 }
