@@ -3,6 +3,7 @@
 # shellcheck source=../lib/postgres.sh
 . "$(dirname "$0")/../lib/postgres.sh"
 
+on_telling_cpus || skip_all "this kernel leaves out switches on every CPU"
 postgres_start -c log_lock_waits=on -c deadlock_timeout=10ms -c log_line_prefix='pid=%p '
 echo 'UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1;' >update.sql
 
