@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A thread that does one kind of thing between states:begin and states:end, and knows for how long:
- * states ROUNDS [FILE] (without one nothing is read from disk). Everything happens on one CPU, so that "contend" has to wait for it. It asks at each end, on both
+ * states ROUNDS [FILE] (without one nothing is read from disk). Everything happens on one CPU (STATES_CPU, else 0), so that "contend" has to wait for it. It asks at each end, on both
  * sides of the probe, so that a span lies between two times that are known. Prints a round a line: its kind; by the
  * inner times, how long it ran (CLOCK_THREAD_CPUTIME_ID), waited for a CPU (/proc/self/schedstat), and how long
  * that was (CLOCK_MONOTONIC), in ns; the same by the outer ones; how often it gave up the CPU by itself, and how often
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	/* nobody else shall have the CPU meanwhile; where that is not allowed, somebody may */
 	setpriority(PRIO_PROCESS, 0, -20);
 	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
+	CPU_SET(getenv("STATES_CPU") ? (size_t)atol(getenv("STATES_CPU")) : 0, &cpu);
 	schedstat = open("/proc/self/schedstat", O_RDONLY);
 	block_file = argc > 2 ? open(argv[2], O_RDONLY | O_DIRECT) : -1;
 	if (!rounds || schedstat < 0 || (argc > 2 && block_file < 0) ||
