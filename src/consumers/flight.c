@@ -576,6 +576,8 @@ static void stopping(void *arg, struct nw_run *run)
 	struct nw_error err;
 	if (f->options.until.span && nw_lookout_end(&f->lookout, &err) < 0)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
+	if (f->lookout.missed)
+		nw_run_notice(run, "%s", f->lookout.missed);
 	nw_wake_poll(&run->wake);
 	uint64_t now = nw_session_now(run->session);
 	if (nw_run_asked_snapshot(run))

@@ -159,10 +159,13 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 		return NULL;
 	l->checked = now;
 	int ret = nw_span_watch_check(l->run.session, &l->watch, &l->spans, &dropped);
-	if ((ret == 0 && !dropped) || l->ended)
+	if (ret == 0 && !dropped)
 		return NULL;
 	nw_span_watch_end(l->run.session, &l->watch);
 	l->fell_back = true; /* what it has recorded until now is still read */
+	if (l->ended)
+		return ret < 0 ? "somebody has taken the kernel's triggers away: slow spans of the last seconds may be missing"
+			       : "the kernel's triggers had no room for so many threads: slow spans of the last seconds may be missing";
 	return ret < 0 ? "somebody has taken the kernel's triggers away: from now on the two events are read"
 		       : "the kernel's triggers have no room for so many threads: from now on the two events are read";
 }

@@ -206,7 +206,7 @@ int nw_lookout_end(struct nw_lookout *l, struct nw_error *err)
 	if (l->ended || !l->run.begun)
 		return 0;
 	l->ended = true;
-	(void)nw_lookout_check_kernel(l);
+	l->missed = nw_lookout_check_kernel(l);
 	return nw_run_end(&l->run, err);
 }
 

@@ -31,6 +31,8 @@ struct nw_lookout {
 	uint64_t spans; /* that were looked at */
 	bool by_kernel; /* the kernel pairs, and records only spans that were so long */
 	bool fell_back; /* it did, until something went wrong */
+	const char *
+		missed; /* a sentence: what it may not have told at the end; NULL: nothing */
 	struct nw_span_watch watch;
 	struct { /* what it records: the id, and where its fields are */
 		uint16_t id;

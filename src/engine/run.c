@@ -241,8 +241,9 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	const struct nw_run_source *source = run->source;
 	int ret = source->stop(run, err);
 
-	if (ret == 0)
-		ret = nw_run_drain(run, err);
+	if (ret < 0)
+		return ret;
+	ret = nw_run_drain(run, err);
 	if (ret == 0)
 		ret = nw_run_join_rest(run);
 	if (nw_run_reason(ret)) /* the consumer has had enough, which is no error */
