@@ -412,6 +412,8 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 
 	if (!child)
 		return ret;
+	/* where there are too many, it may be the one that has made room for its child */
+	parent = nw_traced_find(stacks, change->parent);
 	child->now = change->time;
 	ret = nw_traced_clear(child);
 	child->parent = change->parent;
@@ -463,7 +465,7 @@ static void lost(struct nw_stacks *stacks, const struct nw_map_change *change)
 	distrust_all(stacks);
 }
 
-static int take_change(struct nw_stacks *stacks, const struct nw_map_change *change)
+int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
 	struct nw_traced *traced;
 
@@ -496,7 +498,7 @@ int nw_traced_advance(struct nw_stacks *stacks, uint64_t until)
 
 	while (ret == 0 && stacks->watch &&
 	       nw_map_watch_next(stacks->watch, until, &change))
-		ret = take_change(stacks, &change);
+		ret = nw_traced_change(stacks, &change);
 	if (stacks->losing && until > stacks->lost_until) {
 		stacks->losing = false;
 		distrust_all(stacks);

@@ -93,6 +93,9 @@ int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
 /* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address);
+/* What the kernel tells of mappings, programs and processes. -ENOMEM. */
+struct nw_map_change;
+int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *change);
 void nw_traced_free_all(struct nw_stacks *stacks);
 /* Take in what processes have mapped up to this time. -ENOMEM. */
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);

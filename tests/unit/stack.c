@@ -11,6 +11,7 @@
 
 #include "nopwatch/stack.h"
 #include "stack/modules.h"
+#include "stack/watch.h"
 #include "unit.h"
 
 static void is(const char *name, const char *wanted)
@@ -300,6 +301,14 @@ START_TEST(many_processes)
 	}
 	ck_assert_int_eq(nodes, 65536);
 	ck_assert_ptr_eq(stacks->traced.newest, last);
+	/* the oldest goes to make room for its own child, which has nothing of it then */
+	const struct nw_map_change fork = {.kind = NW_CHANGE_FORKED,
+					   .pid = 2000000,
+					   .parent = stacks->traced.oldest->pid};
+	ck_assert_int_eq(nw_traced_change(stacks, &fork), 0);
+	ck_assert_ptr_null(nw_traced_find(stacks, fork.parent));
+	ck_assert(nw_traced_find(stacks, fork.pid)->stale);
+	ck_assert_uint_eq(nw_traced_find(stacks, fork.pid)->regions.count, 0);
 	nw_stacks_free(stacks);
 }
 END_TEST
