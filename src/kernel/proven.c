@@ -174,6 +174,19 @@ const char *const nw_cost_kind_names[NW_COST_KINDS] = {
 	[NW_COST_RETURN] = "return",
 	[NW_COST_RETURN_ALONE] = "return_alone"};
 
+void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,
+			   struct nw_buf *out)
+{
+	nw_journal_head(out);
+	nw_buf_adds(out, "costs " NOPWATCH_VERSION);
+	nw_plan_word(out, tracefs);
+	nw_buf_addc(out, '\n');
+	for (size_t i = 0; i < NW_COST_KINDS; i++)
+		nw_buf_printf(out, "kind %s %u %u\n", nw_cost_kind_names[i],
+			      cost->kind[i].before, cost->kind[i].after);
+	nw_buf_printf(out, "word %u\nend\n", cost->word_ps);
+}
+
 void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost)
 {
 	struct nw_buf text = {0};
@@ -181,23 +194,16 @@ void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_c
 	/* nothing stays in /tmp when a session has ended: there it is measured each time */
 	if (strncmp(nw_journal_dir(), "/tmp/", 5) == 0)
 		return;
-	nw_journal_head(&text);
-	nw_buf_adds(&text, "costs " NOPWATCH_VERSION);
-	nw_plan_word(&text, fs->path);
-	nw_buf_addc(&text, '\n');
-	for (size_t i = 0; i < NW_COST_KINDS; i++)
-		nw_buf_printf(&text, "kind %s %u %u\n", nw_cost_kind_names[i],
-			      cost->kind[i].before, cost->kind[i].after);
-	nw_buf_printf(&text, "word %u\nend\n", cost->word_ps);
+	nw_machine_cost_write(cost, fs->path, &text);
 	keep_file(cost_name, &text);
 	nw_buf_free(&text);
 }
 
 struct reading_cost {
-	const struct nw_tracefs *fs;
+	const char *tracefs;
 	struct nw_machine_cost *cost;
 	size_t kinds;
-	bool ours, ended;
+	bool ours, word, ended;
 };
 
 static bool read_ns(const char *word, uint32_t *out)
@@ -219,7 +225,7 @@ static int read_cost_line(void *arg, const struct nw_journal_line *line)
 		return -EBADMSG;
 	if (strcmp(words[0], "costs") == 0 && line->count == 3) {
 		r->ours = strcmp(words[1], NOPWATCH_VERSION) == 0 &&
-			  strcmp(words[2], r->fs->path) == 0;
+			  strcmp(words[2], r->tracefs) == 0;
 		return r->ours ? 0 : -ESTALE;
 	}
 	if (strcmp(words[0], "kind") == 0 && line->count == 4 && r->ours &&
@@ -230,25 +236,33 @@ static int read_cost_line(void *arg, const struct nw_journal_line *line)
 			       ? 0
 			       : -EBADMSG;
 	}
-	if (strcmp(words[0], "word") == 0 && line->count == 2)
+	if (strcmp(words[0], "word") == 0 && line->count == 2 && !r->word) {
+		r->word = true;
 		return read_ns(words[1], &r->cost->word_ps) ? 0 : -EBADMSG;
-	r->ended = strcmp(words[0], "end") == 0 && r->kinds == NW_COST_KINDS;
+	}
+	r->ended = strcmp(words[0], "end") == 0 && r->kinds == NW_COST_KINDS && r->word;
 	return r->ended ? 0 : -EBADMSG;
+}
+
+bool nw_machine_cost_read(struct nw_buf *text, const char *tracefs,
+			  struct nw_machine_cost *out)
+{
+	struct reading_cost r = {.tracefs = tracefs, .cost = out};
+	bool cut = false;
+
+	return has_boot(text) &&
+	       nw_journal_parse(text, read_cost_line, &r, NULL, &cut) == 0 && !cut &&
+	       r.ended;
 }
 
 bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost *out)
 {
-	struct reading_cost r = {.fs = fs, .cost = out};
 	struct nw_buf text = {0};
-	bool cut = false;
+	bool known = read_file(cost_name, &text) == 0 &&
+		     nw_machine_cost_read(&text, fs->path, out);
 
-	int ret = read_file(cost_name, &text);
-	if (ret == 0)
-		ret = has_boot(&text)
-			      ? nw_journal_parse(&text, read_cost_line, &r, NULL, &cut)
-			      : -ESTALE;
 	nw_buf_free(&text);
-	return ret == 0 && !cut && r.ended;
+	return known;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -9,4 +9,11 @@
 void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
 		      bool whole);
 
+/* The text of /run/nopwatch/hit.cost, which says what a hit costs. Reading takes it apart; false: it is another boot's,
+ * another version's or another tracefs's, or not whole. */
+void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,
+			   struct nw_buf *out);
+bool nw_machine_cost_read(struct nw_buf *text, const char *tracefs,
+			  struct nw_machine_cost *out);
+
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* self_cost: what the probes have added to spans. */
+/* self_cost: what the probes have added to spans, and the file that keeps what a hit costs. */
+#include <string.h>
+
+#include "kernel/proven.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
 #include "unit.h"
@@ -190,6 +193,59 @@ START_TEST(nobody_asks)
 }
 END_TEST
 
+static const struct nw_machine_cost measured = {
+	.kind = {[NW_COST_NOP] = {1, 2}, [NW_COST_RETURN_ALONE] = {3, 4}},
+	.word_ps = 5};
+
+static bool is_read(const char *text, const char *tracefs, struct nw_machine_cost *out)
+{
+	struct nw_buf copy = {0};
+
+	nw_buf_adds(&copy, text);
+	bool known = nw_machine_cost_read(&copy, tracefs, out);
+	nw_buf_free(&copy);
+	return known;
+}
+
+START_TEST(what_was_measured_is_kept)
+{
+	struct nw_machine_cost read = {0};
+	struct nw_buf text = {0};
+
+	nw_machine_cost_write(&measured, "/a b", &text);
+	ck_assert(is_read(nw_buf_str(&text), "/a b", &read));
+	ck_assert_mem_eq(&read, &measured, sizeof(read));
+	ck_assert(!is_read(nw_buf_str(&text), "/a", &read));
+	nw_buf_free(&text);
+}
+END_TEST
+
+/* A file without one of its lines, or with one of them twice, says nothing: it is measured again. */
+START_TEST(what_was_kept_is_whole)
+{
+	struct nw_machine_cost read;
+	struct nw_buf text = {0};
+	size_t lines = 0;
+
+	nw_machine_cost_write(&measured, "/t", &text);
+	for (const char *line = nw_buf_str(&text); *line; lines++) {
+		const char *next = strchr(line, '\n') + 1;
+		int front = (int)(line - nw_buf_str(&text)), len = (int)(next - line);
+		nw_cleanup(nw_free_ptr) char *less = nw_text("%.*s%s", front,
+							     nw_buf_str(&text), next);
+		nw_cleanup(nw_free_ptr) char *twice = nw_text(
+			"%.*s%.*s%s", front, nw_buf_str(&text), len, line, line);
+		ck_assert_msg(!is_read(less, "/t", &read), "without %.*s", len, line);
+		ck_assert_msg(!is_read(twice, "/t", &read) ||
+				      strncmp(line, "costs", 5) == 0,
+			      "twice %.*s", len, line);
+		line = next;
+	}
+	ck_assert_uint_eq(lines, 2 + NW_COST_KINDS + 2);
+	nw_buf_free(&text);
+}
+END_TEST
+
 UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once, net_latencies,
 	  filtered_hits_cost, scheduler_events_cost, threads_end, across_threads,
-	  nobody_asks)
+	  nobody_asks, what_was_measured_is_kept, what_was_kept_is_whole)
