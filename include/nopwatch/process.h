@@ -73,6 +73,9 @@ struct nw_file_id {
  */
 bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
 		      const struct nw_file_id *file);
+/* Where in our own executable these addresses of ours are: offsets into the file. ENOENT: one of them is not in it. */
+int nw_process_own_offsets(const uintptr_t *addresses, size_t count, uint64_t *offsets,
+			   struct nw_error *err);
 /* Where it has this place of a file as a variable of its own, that is, in private and writable
  * memory; 0: nowhere. */
 uint64_t nw_process_variable(const struct nw_process *process,

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -259,24 +258,11 @@ static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 
 static int find_sites(struct measuring *m, struct nw_error *err)
 {
-	nw_mappings maps = {0};
-	struct stat st;
+	uintptr_t addresses[SITES];
 
-	if (stat("/proc/self/exe", &st) < 0)
-		return nw_fail(err, errno, "cannot find our own executable: %s",
-			       nw_strerror(errno));
-	int ret = nw_process_maps(getpid(), &maps, err);
-	for (size_t i = 0; ret == 0 && i < SITES; i++) {
-		uintptr_t address = (uintptr_t)functions[i];
-		nw_vec_each (&maps, mapping)
-			if (address >= mapping->start && address < mapping->end &&
-			    mapping->ino == st.st_ino)
-				m->offset[i] = address - mapping->start + mapping->offset;
-		if (!m->offset[i])
-			ret = nw_fail(err, ENOENT, "our own code is not in our executable");
-	}
-	nw_mappings_free(&maps);
-	return ret;
+	for (size_t i = 0; i < SITES; i++)
+		addresses[i] = (uintptr_t)functions[i];
+	return nw_process_own_offsets(addresses, SITES, m->offset, err);
 }
 
 static int name_probe(uint64_t offset, nw_strings *out)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,40 +130,21 @@ static void judge(struct canary *c, enum nw_feature feature, const char *failure
 	conclude(c, feature, failure == NULL, failure ? failure : "works");
 }
 
-/* Where in our executable an address is; 0: it is not there. */
-static uint64_t offset_of(const nw_mappings *maps, uintptr_t address, uint64_t ino)
-{
-	nw_vec_each (maps, mapping)
-		if (address >= mapping->start && address < mapping->end &&
-		    mapping->ino == ino)
-			return address - mapping->start + mapping->offset;
-	return 0;
-}
-
 static int find_sites(struct canary *c, struct nw_error *err)
 {
-	const uintptr_t sites[SITES] = {[SITE_HIT] = (uintptr_t)nw_canary_hit,
-					[SITE_OTHER] = (uintptr_t)nw_canary_other,
-					[SITE_COUNTED] = (uintptr_t)nw_canary_counted};
-	nw_mappings maps = {0};
-	struct stat st;
-	bool all = true;
+	const uintptr_t addresses[SITES + 1] = {
+		[SITE_HIT] = (uintptr_t)nw_canary_hit,
+		[SITE_OTHER] = (uintptr_t)nw_canary_other,
+		[SITE_COUNTED] = (uintptr_t)nw_canary_counted,
+		[SITES] = (uintptr_t)&semaphore};
+	uint64_t offsets[SITES + 1];
+	int ret = nw_process_own_offsets(addresses, NW_COUNT(addresses), offsets, err);
 
-	if (stat("/proc/self/exe", &st) < 0)
-		return nw_fail(err, errno, "cannot find our own executable: %s",
-			       nw_strerror(errno));
-	int ret = nw_process_maps(getpid(), &maps, err);
 	if (ret < 0)
 		return ret;
-	for (size_t i = 0; i < SITES; i++) {
-		c->offset[i] = offset_of(&maps, sites[i], st.st_ino);
-		all = all && c->offset[i];
-	}
-	c->semaphore_offset = offset_of(&maps, (uintptr_t)&semaphore, st.st_ino);
-	nw_mappings_free(&maps);
-	return all && c->semaphore_offset
-		       ? 0
-		       : nw_fail(err, ENOENT, "our own code is not in our executable");
+	memcpy(c->offset, offsets, sizeof(c->offset));
+	c->semaphore_offset = offsets[SITES];
+	return 0;
 }
 
 /* The fetches of a trial, for this architecture. ENOSYS: where its arguments are is not known. */

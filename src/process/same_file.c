@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does a process map this file? A path proves nothing (containers, replaced files), and a device is not
- * the same everywhere: maps, stat() of the path and stat() of what is mapped tell three different
- * ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself.
+ * Does a process map this file, and where in our own executable is what we have mapped? A path proves nothing
+ * (containers, replaced files), and a device is not the same everywhere: maps, stat() of the path and stat() of
+ * what is mapped tell three different ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "nopwatch/process.h"
 
@@ -60,4 +62,41 @@ bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
 		     ? -1
 		     : is_file(proc, there, file);
 	return is > 0 || mapping->dev == file->dev;
+}
+
+static uint64_t offset_of(int proc, const nw_mappings *maps, const struct nw_file_id *file,
+			  uintptr_t address)
+{
+	nw_vec_each (maps, mapping)
+		if (address >= mapping->start && address < mapping->end)
+			return nw_mapping_is_of(proc, mapping, file)
+				       ? address - mapping->start + mapping->offset
+				       : 0;
+	return 0;
+}
+
+int nw_process_own_offsets(const uintptr_t *addresses, size_t count, uint64_t *offsets,
+			   struct nw_error *err)
+{
+	nw_mappings maps = {0};
+	struct stat st;
+	int proc = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret = 0;
+
+	if (proc < 0 || fstatat(proc, "exe", &st, 0) < 0)
+		ret = nw_fail(err, errno, "cannot find our own executable: %s",
+			      nw_strerror(errno));
+	if (ret == 0)
+		ret = nw_process_maps(getpid(), &maps, err);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		const struct nw_file_id file = {(uint64_t)st.st_dev, (uint64_t)st.st_ino,
+						(uint64_t)st.st_size, ""};
+		offsets[i] = offset_of(proc, &maps, &file, addresses[i]);
+		if (!offsets[i])
+			ret = nw_fail(err, ENOENT, "our own code is not in our executable");
+	}
+	nw_mappings_free(&maps);
+	if (proc >= 0)
+		close(proc);
+	return ret;
 }

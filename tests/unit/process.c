@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Processes as /proc shows them: mappings, threads, names, and the files behind their code. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -419,8 +420,36 @@ START_TEST(files_behind_code_are_images)
 }
 END_TEST
 
+static int initialised = 7;
+
+/* Our own code and variables are found in the file that we run; what is another file's, or no file's, is not. */
+START_TEST(places_of_our_own)
+{
+	const uintptr_t places[] = {(uintptr_t)map_file, (uintptr_t)&initialised};
+	const uintptr_t others[] = {(uintptr_t)map_file,
+				    (uintptr_t)dlsym(RTLD_DEFAULT, "qsort")};
+	const uintptr_t stack[] = {(uintptr_t)&places};
+	uint64_t offsets[2];
+	struct nw_error err;
+	unsigned char code[8];
+	int number;
+
+	ck_assert_int_eq(nw_process_own_offsets(places, 2, offsets, &err), 0);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(pread(fd, code, 8, (off_t)offsets[0]), 8);
+	ck_assert_mem_eq(code, (const void *)places[0], 8);
+	ck_assert_int_eq(pread(fd, &number, sizeof(number), (off_t)offsets[1]),
+			 sizeof(number));
+	ck_assert_int_eq(number, initialised);
+	close(fd);
+	ck_assert_int_eq(nw_process_own_offsets(others, 2, offsets, &err), -ENOENT);
+	ck_assert_str_eq(err.what, "our own code is not in our executable");
+	ck_assert_int_eq(nw_process_own_offsets(stack, 1, offsets, &err), -ENOENT);
+}
+END_TEST
+
 UNIT_MAIN("process", mappings_are_read_with_all_that_is_known_of_them,
 	  anonymous_memory_has_no_path, forks_are_told_from_programs_that_were_started,
 	  a_process_that_is_gone_is_told_so, a_process_of_somebody_else_is_told_so,
 	  threads_are_listed_and_known_by_name, everybody_is_met_with_process_and_name,
-	  who_is_gone_is_not_met, files_behind_code_are_images)
+	  who_is_gone_is_not_met, files_behind_code_are_images, places_of_our_own)
