@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: the writer of JSON. */
+/* formats: the writer of JSON. */
 #ifndef NOPWATCH_JSON_H
 #define NOPWATCH_JSON_H
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what there is to show as text, JSON lines, CSV, OpenMetrics, Perfetto's timelines, folded stacks or a page
- * of HTML, appended to a string buffer that somebody else writes away. Text is for people: aligned tables with units. JSON and CSV
- * are for programs: integer nanoseconds, names that do not change.
+ * output: what there is to show, and what a format is that shows it: functions that append to a string buffer, which
+ * somebody else writes away. The formats themselves are in nopwatch/formats.h.
  */
 #ifndef NOPWATCH_OUTPUT_H
 #define NOPWATCH_OUTPUT_H
 
 #include "nopwatch/bins.h"
-#include "nopwatch/json.h"
 #include "nopwatch/manage.h"
 #include "nopwatch/stack.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
-#include "nopwatch/table.h"
 #include "nopwatch/why.h"
 
 /* ---- results ------------------------------------------------------------------------ */
@@ -186,9 +183,6 @@ struct nw_slow_span {
 	bool wall;
 };
 
-/* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
-void nw_value_print(const struct nw_value *value, struct nw_buf *out);
-
 /* ---- a run, from its beginning to its end ------------------------------------------- */
 
 struct nw_begin {
@@ -229,23 +223,6 @@ const char *nw_dropped_text(bool restricted);
 
 /* ---- facts -------------------------------------------------------------------------- */
 
-struct nw_output;
-
-/* The probes of files for people: rows of a table, or as it goes. */
-struct nw_probe_table {
-	struct nw_output *output;
-	const struct nw_search *search; /* which are shown */
-	const struct nw_types *types;	/* as nw_output_format.site() takes them */
-	bool names_only;		/* not in a table: a spec a line */
-	bool sites;			/* not in a table: each with its sites below it */
-	size_t matched;			/* sites that were shown */
-	struct nw_table table;
-};
-
-void nw_probe_table_begin(struct nw_probe_table *list);
-void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image);
-void nw_probe_table_end(struct nw_probe_table *list, bool bold);
-
 /* Uprobe events of the system. */
 struct nw_status {
 	const nw_event_statuses *events;
@@ -267,7 +244,7 @@ enum nw_shows {
 struct nw_output;
 
 /*
- * A format is one such struct in a file of its own, and a row of nw_output_formats. Each function
+ * A format is one such struct in a file of its own, and a row of nw_output_formats (nopwatch/formats.h). Each function
  * appends to output->text, which the caller writes away and empties whenever it likes; a format
  * that can only be written as a whole appends nothing before end(). NULL: nothing to say.
  *
@@ -332,12 +309,6 @@ struct nw_output_format {
 /* clang-format on */
 #define NW_DECLARE_FORMAT(name) extern const struct nw_output_format nw_output_##name;
 NW_OUTPUT_FORMATS(NW_DECLARE_FORMAT)
-extern const struct nw_output_format *const nw_output_formats[];
-extern const size_t nw_output_format_count;
-/* The format of that name; NULL: there is none. */
-const struct nw_output_format *nw_output_find(const char *name);
-/* "text, json or csv": the formats that can show it, or with NW_SHOWS_COUNT all of them. */
-void nw_output_names(enum nw_shows what, struct nw_buf *out);
 
 /* What is being written. */
 struct nw_output {

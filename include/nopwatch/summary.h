@@ -6,8 +6,9 @@
 #ifndef NOPWATCH_SUMMARY_H
 #define NOPWATCH_SUMMARY_H
 
-#include "nopwatch/probe.h"
-#include "nopwatch/stream.h"
+#include "nopwatch/filter.h"
+#include "nopwatch/spans.h"
+#include "nopwatch/threads.h"
 
 /* ---- histogram ---------------------------------------------------------------------- */
 
@@ -65,214 +66,6 @@ struct nw_bucket {
 /* Walk the buckets that are not empty, from the smallest value: *at starts at 0. */
 bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 		       struct nw_bucket *out);
-
-/* ---- spans -------------------------------------------------------------------------- */
-
-enum nw_span_key {
-	NW_KEY_TID,
-	NW_KEY_PID,
-	NW_KEY_ARG
-};
-
-/*
- * From a hit of a start probe to a hit of an end probe with the same key, last in first out. Of
- * calls, where hits have stack pointers, the return ends the call of the same one, and what it
- * leaves behind is abandoned. So it is with pairs of USDT probes in one function, by their frames.
- */
-struct nw_span_def {
-	char *name;
-	nw_vec_u32 starts; /* probes, as indexes into the selection */
-	nw_vec_u32 ends;
-	enum nw_span_key key;
-	char key_name[32]; /* ARG: its name; "tid", "pid" else */
-	/* The same of the ends, if it is another: an event that is about two threads begins the
-	 * one's span by the one argument and ends the other's by the other. "": the same */
-	enum nw_span_key end_key;
-	char end_key_name[32];
-	bool call;	/* a function's entry and its return */
-	bool named;	/* the probes' names say that the one's end is the other */
-	bool unlimited; /* the return is told without the kernel's return probes */
-	bool goroutines; /* functions of Go's: calls are told apart by goroutine, not by thread */
-	bool flat; /* the user says that it does not nest: a start gives up the one before */
-};
-
-typedef NW_VEC(struct nw_span_def) nw_span_defs;
-
-/* Spans that names say: x__start .. x__done and so on, a function's entry and return. */
-int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out);
-/* "tid", "prev_pid:next_pid": the keys as they are written. */
-void nw_span_key_text(const struct nw_span_def *def, char out[72]);
-/* Do the spans of such texts need arguments for their keys, or processes? */
-bool nw_span_needs_args(const char *text);
-bool nw_span_needs_pids(const char *text);
-/* Find out the frames of the points of spans that are framed, and of no others: these are to be
- * fetched. -ENOMEM. */
-int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs);
-/* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]"; the patterns match probe labels and names
- * of the selection. */
-int nw_span_parse(const char *text, const struct nw_selection *selection,
-		  struct nw_span_def *out, struct nw_error *err);
-/* The probe specs inside such a text, so that they need not be given twice. */
-int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err);
-void nw_spans_free(nw_span_defs *defs);
-void nw_span_def_free(struct nw_span_def *def);
-
-/* ---- filters ------------------------------------------------------------------------ */
-
-/*
- * Which hits count: comparisons NAME OP VALUE, joined by && || ! and parentheses.
- *
- * NAME is an argument, as nw_arg_name() has it or argN by its number, or tid, pid, comm, cpu. OP
- * is one of == != < <= > >=, & (some of these bits are set) and ~ (a glob, as ftrace's filters
- * have it: * ? [a-z] [!a] and backslash). VALUE is an integer (42, -1, 0x2a), compared as a number
- * whatever the width and sign of the argument; a real number; a bare word up to a blank, a
- * parenthesis, a quote, & or |; or a string in quotes of either kind, with \n \t \xNN and
- * escaped quotes.
- *
- * A filter applies to the probes that have all of its arguments; hits of others pass. A value
- * that is missing makes its comparison false, whatever it is (and ! makes that true).
- */
-struct nw_filter;
-
-/* Hostile text costs no more than its length: parentheses nest 64 deep, comparisons are 256. A
- * mistake is a usage error that says the column. */
-int nw_filter_parse(const char *text, struct nw_filter **out, struct nw_error *err);
-void nw_filter_free(struct nw_filter *filter);
-/* Does it name arguments, so that hits need their values? */
-bool nw_filter_names_args(const struct nw_filter *filter);
-/* Does it name pid or comm, so that hits need their nw_task? */
-bool nw_filter_names_tasks(const struct nw_filter *filter);
-/* Find out which probes it applies to; once, before the first hit. A usage error if it is none,
- * or if an argument is of a type for which a comparison would never be true. */
-int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selection,
-		   struct nw_error *err);
-/* task may be NULL if nw_filter_names_tasks() says so. */
-bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
-		      const struct nw_task *task);
-
-/* ---- rates -------------------------------------------------------------------------- */
-
-/* How often probes are hit, from counters that only grow, as nw_rates_sample() is told them. */
-struct nw_rates;
-enum {
-	NW_RATES_NS = 100000000 /* between two looks, at least */
-};
-
-int nw_rates_open(size_t probes, struct nw_rates **out); /* -ENOMEM */
-void nw_rates_free(struct nw_rates *rates);
-bool nw_rates_due(const struct nw_rates *rates, uint64_t time);
-/* counts: one a probe. Not before nw_rates_due(). */
-void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *counts);
-/* Was the probe hit more than most times within the last second? *rate: how often a second. */
-bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate);
-
-/* ---- what threads do ---------------------------------------------------------------- */
-
-/* Where the time of a span goes. */
-enum nw_task_state {
-	NW_TASK_RUNNING,
-	NW_TASK_RUNNABLE, /* it could run, but the CPU did something else */
-	NW_TASK_SLEEPING, /* until it is woken: by a lock, a socket, a timer; or stopped */
-	NW_TASK_DISK,	  /* the same, and signals do not wake it */
-	NW_TASK_OTHERS,	  /* the span has ended on another thread */
-	NW_TASK_STATES
-};
-extern const char *const nw_task_state_names[NW_TASK_STATES]; /* "running", ... */
-
-/* Who ended sleeps, or where they were: so many of them, and how long they were together. */
-struct nw_sleep {
-	/* of whom: a thread's number, or one of NW_WAKER_*; of where: the address of a function of the
-	 * kernel's, NW_WAKER_UNKNOWN; NW_SLEEP_OTHERS */
-	uint64_t key;
-	uint64_t ns, count;
-	char comm[16]; /* the thread's name when it first woke one */
-	const char *
-		function; /* where they slept; NULL: that is not what is counted, or not known */
-};
-
-#define NW_WAKER_INTERRUPT ((uint64_t)1 << 32) /* a timer, a device, or what they set off */
-#define NW_WAKER_UNKNOWN   ((uint64_t)2 << 32) /* the events do not say */
-#define NW_SLEEP_OTHERS	   UINT64_MAX	       /* those for whom there was no room */
-
-enum {
-	NW_MOST_SLEEPS = 16
-};
-
-/* As they come; the last of a full one is NW_SLEEP_OTHERS. */
-struct nw_sleeps {
-	struct nw_sleep item[NW_MOST_SLEEPS];
-	size_t count;
-};
-
-/* The longest first, and the others last. */
-void nw_sleeps_sort(struct nw_sleeps *sleeps);
-/* "comm/tid", "(interrupt)", "pipe_read", "(not told)", "(others)" */
-void nw_sleep_text(const struct nw_sleep *sleep, struct nw_buf *out);
-
-/* What became of a thread while its span was open. */
-struct nw_span_states {
-	uint64_t ns
-		[NW_TASK_STATES]; /* so long in which state, which adds up to the latency */
-	/* of what was sleeping or disk: who ended it, and where it was */
-	struct nw_sleeps wakers, channels;
-};
-
-/* Is it one of the scheduler's events that tell this? sched_switch, sched_waking, sched_wakeup */
-bool nw_is_scheduler_probe(const struct nw_probe *probe);
-/* The number-th of them, without its system; NULL: there are no more. */
-const char *nw_scheduler_event(size_t number);
-/* As a spec with the arguments that tell it: "tracepoint:sched:sched_wakeup(pid)". */
-void nw_scheduler_spec(size_t number, struct nw_buf *out);
-
-/* ---- each span ---------------------------------------------------------------------- */
-
-/* What becomes of one span, for whoever looks at each, not only at their distribution. */
-enum nw_span_moment {
-	NW_SPAN_BEGINS,
-	NW_SPAN_ENDS,	      /* and is measured */
-	NW_SPAN_ENDS_NOTHING, /* an end without a start */
-	NW_SPAN_NEVER_ENDS,   /* a start without an end, or whose end is not known */
-	NW_SPAN_STILL_OPEN,   /* a start when everything is in */
-};
-
-struct nw_span_event {
-	enum nw_span_moment moment;
-	uint32_t span;
-	uint64_t key;	/* of the start; 0: not known */
-	uint64_t start; /* when it began; ENDS_NOTHING: 0 */
-	int64_t group; /* where it counts; -1: its hits cannot say; any, where nothing is grouped */
-	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */
-	const struct nw_hit
-		*hit;	  /* BEGINS, ENDS, ENDS_NOTHING: the one that does; else NULL */
-	uint64_t latency; /* ENDS: net of the cost where that is asked for */
-	uint64_t
-		cost; /* ENDS: what the probes have added to it; 0: nothing, or it is not known */
-	/* ENDS: NULL: nobody asks, or it is not known. They add up to the latency. */
-	const struct nw_span_states *states;
-	const char *
-		why; /* the others: "unmatched", "abandoned", "omitted", "repeated", "discarded", or "filtered":
-				a filter took its end out */
-};
-
-typedef void nw_span_listener(void *arg, const struct nw_span_event *event);
-
-/*
- * For a listener that wants to show how a span began when it ends: copies of the hits that open spans
- * have begun with. Beyond NW_MOST_STARTS at once there are none, so that spans that never end do not
- * fill our memory.
- */
-enum {
-	NW_MOST_STARTS = 65536
-};
-
-struct nw_starts;
-
-int nw_starts_open(struct nw_starts **out); /* -ENOMEM */
-void nw_starts_free(struct nw_starts *starts);
-/* To be called for each event, whatever it is. Where the span ends or is over: the hit that it began
- * with, with its values, until the next call; NULL: there was none, or it is not known. */
-const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
-				      const struct nw_span_event *event);
 
 /* ---- the summary -------------------------------------------------------------------- */
 
@@ -338,13 +131,7 @@ struct nw_summary_options {
 	bool args;    /* distributions of the arguments that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
-	/* The name of a thread, as of now; NULL: none are known. */
-	void (*comm)(void *arg, int32_t tid, char out[16]);
-	/* The wait channel of a stack of the kernel's, and the address of that function; NULL: it cannot be
-	 * told. The text stays as long as the summary. NULL: none is known. */
-	const char *(*channel)(void *arg, const struct nw_value *callers,
-			       uint64_t *function);
-	void *comm_arg;
+	struct nw_thread_names names;
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */
 	nw_span_listener *listener;
 	void *listener_arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: text for people: numbers with units, tables, histograms. */
+/* text: text for people: numbers with units, tables, histograms. */
 #ifndef NOPWATCH_TABLE_H
 #define NOPWATCH_TABLE_H
 

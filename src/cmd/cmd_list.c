@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "nopwatch/text.h"
 
 struct listing {
 	const struct nw_args *args;

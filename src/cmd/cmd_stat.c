@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nopwatch/table.h"
 #include "request.h"
 
 enum {

@@ -13,6 +13,7 @@
 
 #include "cmd.h"
 #include "nopwatch/complete.h"
+#include "nopwatch/formats.h"
 
 struct completion {
 	struct nw_completion all;

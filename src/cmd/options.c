@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "nopwatch/formats.h"
 #include "nopwatch/manage.h"
 
 /* ---- taking values ------------------------------------------------------------------ */

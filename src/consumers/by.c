@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nopwatch/output.h"
+#include "nopwatch/text.h"
 
 /* ---- what was asked for ------------------------------------------------------------- */
 

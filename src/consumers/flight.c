@@ -12,6 +12,7 @@
 #include "buffer_growth.h"
 #include "health.h"
 #include "lookout.h"
+#include "nopwatch/table.h"
 #include "page_history.h"
 #include "recorder.h"
 

@@ -146,9 +146,7 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.args = args,
 		.grouped = grouped,
 		.states = m->options.states,
-		.comm = comm_of,
-		.channel = channel_of,
-		.comm_arg = m,
+		.names = {.comm = comm_of, .channel = channel_of, .arg = m},
 		.listener = m->options.listener || m->options.bins || m->slow || m->starts
 				    ? listen
 				    : NULL,

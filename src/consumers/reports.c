@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* See nopwatch/reports.h. */
 #include "nopwatch/reports.h"
+#include "nopwatch/formats.h"
 
 #include <errno.h>
 #include <inttypes.h>

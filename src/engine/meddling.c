@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "nopwatch/table.h"
 #include "run.h"
 
 enum {

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nopwatch/table.h"
+#include "rates.h"
 #include "run.h"
 
 struct nw_rate_limit {

@@ -3,6 +3,7 @@
 #ifndef NOPWATCH_OUTPUT_JSON_H
 #define NOPWATCH_OUTPUT_JSON_H
 
+#include "nopwatch/json.h"
 #include "nopwatch/output.h"
 
 /* The beginning of a line, {"type":"...", and its end. */

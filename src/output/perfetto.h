@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_OUTPUT_PERFETTO_H
 #define NOPWATCH_OUTPUT_PERFETTO_H
 
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
 #include "perfetto_fields.h"
 #include "protobuf.h"
 

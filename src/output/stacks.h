@@ -31,10 +31,6 @@ const char *nw_stack_root(enum nw_stack_end end);
 /* "main;f;g", the first function first, as tools that draw flame graphs read it. */
 void nw_stack_fold(const struct nw_stacks *stacks, uint32_t number, struct nw_buf *out);
 
-/* As a tree, for people. */
-void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner *of,
-		    struct nw_buf *out);
-
 /* A name as a part of a folded line: ';' separates functions and a newline ends the line, so these become ':' and '?',
  * as do other controls. */
 void nw_stack_fold_name(const char *name, struct nw_buf *out);

@@ -3,7 +3,8 @@
 #ifndef NOPWATCH_OUTPUT_TEXT_H
 #define NOPWATCH_OUTPUT_TEXT_H
 
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
+#include "stacks.h"
 
 /* A line for the head of what has net latencies. */
 extern const char nw_net_text[];
@@ -11,6 +12,9 @@ extern const char nw_net_text[];
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
 /* What threads did in spans, where that was asked for; left_out gets columns for which there is no room. */
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
+		    struct nw_buf *out);
+/* As a tree, for people. */
+void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner *of,
 		    struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stacks.h"
+#include "text.h"
 
 enum {
 	LEAST_PERMILLE = 5, /* of all: less is not shown */

@@ -30,7 +30,7 @@
 #ifndef NOPWATCH_SUMMARY_CALLS_H
 #define NOPWATCH_SUMMARY_CALLS_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/stream.h"
 #include "open.h"
 
 /* Whose stack a call is on. */

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "literal.h"
+#include "nopwatch/filter.h"
 
 enum {
 	PASS = -1,

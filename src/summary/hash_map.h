@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_SUMMARY_HASH_MAP_H
 #define NOPWATCH_SUMMARY_HASH_MAP_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/spans.h"
 
 /* A span and the time of its start: nothing else is always known of a span when it ends. */
 struct nw_map_key {

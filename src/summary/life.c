@@ -32,7 +32,8 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 			     s) == 0;
 	ret = made ? 0 : nw_no_memory(err);
 	if (ret == 0 && options->states)
-		ret = nw_task_states_open(&s->options, &s->task_states, err);
+		ret = nw_task_states_open(options->selection, &s->options.names,
+					  &s->task_states, err);
 	if (ret == 0)
 		ret = nw_summary_add_roles(s, err);
 	if (ret == 0 && !options->grouped && nw_summary_add_group(s) < 0)

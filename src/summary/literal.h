@@ -5,7 +5,7 @@
 #ifndef NOPWATCH_SUMMARY_LITERAL_H
 #define NOPWATCH_SUMMARY_LITERAL_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/stream.h"
 
 enum nw_compare {
 	NW_EQUAL,

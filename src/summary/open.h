@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_SUMMARY_OPEN_H
 #define NOPWATCH_SUMMARY_OPEN_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/stream.h"
 
 enum {
 	NW_HIDDEN = -2

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SUMMARY_PAIRS_H
 #define NOPWATCH_SUMMARY_PAIRS_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/spans.h"
 
 /* -ENOMEM. */
 int nw_pairs_add(nw_vec_u32 *list, uint32_t probe);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sleeps.h"
+
 /* ---- one row ------------------------------------------------------------------------ */
 
 static size_t arg_count(const struct nw_row_shape *shape, size_t probe)
@@ -56,17 +58,6 @@ bool nw_span_row_has(const struct nw_span_row *row)
 {
 	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
 	       row->discarded || row->abandoned || row->omitted || row->repeated;
-}
-
-bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from)
-{
-	if (!from || !from->count)
-		return true;
-	if (!*into)
-		*into = calloc(1, sizeof(**into));
-	for (size_t i = 0; *into && i < from->count; i++)
-		nw_sleeps_add(*into, &from->item[i]);
-	return *into;
 }
 
 void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)

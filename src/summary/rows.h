@@ -63,12 +63,6 @@ int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from);
 /* Start again from 0. When a probe was hit last stays known. */
 void nw_rows_clear(struct nw_group_rows *rows);
 
-/* Add what sleeps there were; false: no memory. *into NULL: none yet. */
-bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from);
-
-/* Add to the one of this key, or to the others. */
-void nw_sleeps_add(struct nw_sleeps *sleeps, const struct nw_sleep *more);
-
 /* How many rows are kept. */
 size_t nw_group_row_count(const struct nw_group_rows *rows);
 

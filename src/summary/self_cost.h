@@ -4,7 +4,7 @@
 #define NOPWATCH_SUMMARY_SELF_COST_H
 
 #include "hash_map.h"
-#include "nopwatch/summary.h"
+#include "nopwatch/probe.h"
 
 enum {
 	NW_RECENT_COSTS = 16 /* a power of two */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/summary.h"
-#include "rows.h"
+#include "sleeps.h"
 
 /* The entry of a key, made if there is room; else that of the others. */
 static struct nw_sleep *find(struct nw_sleeps *sleeps, const struct nw_sleep *like)
@@ -39,6 +38,17 @@ void nw_sleeps_add(struct nw_sleeps *sleeps, const struct nw_sleep *more)
 
 	to->ns += more->ns;
 	to->count += more->count;
+}
+
+bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from)
+{
+	if (!from || !from->count)
+		return true;
+	if (!*into)
+		*into = calloc(1, sizeof(**into));
+	for (size_t i = 0; *into && i < from->count; i++)
+		nw_sleeps_add(*into, &from->item[i]);
+	return *into;
 }
 
 static int longest_first(const void *a, const void *b)

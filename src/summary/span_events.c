@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sleeps.h"
 #include "state.h"
 
 /* The row of a group; -1 is of hits that cannot say. NULL: no memory. */

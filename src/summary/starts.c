@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nopwatch/summary.h"
+#include "nopwatch/spans.h"
 
 struct start {
 	uint64_t key;

@@ -22,7 +22,7 @@
  * it may have been woken by another CPU in between, but it does not run before.
  */
 #include "task_states.h"
-#include "rows.h"
+#include "sleeps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,7 +109,8 @@ struct nw_task_states {
 	uint64_t everybody_from; /* everybody's; 0: never */
 	struct scheduler_probe *probe;
 	size_t probes;
-	const struct nw_summary_options *options; /* how threads are called */
+	const struct nw_selection *selection;
+	const struct nw_thread_names *names;
 };
 
 /* ---- which events they are ---------------------------------------------------------- */
@@ -167,15 +168,16 @@ static int find_probes(struct nw_task_states *states, const struct nw_selection 
 	return -EINVAL;
 }
 
-int nw_task_states_open(const struct nw_summary_options *options,
-			struct nw_task_states **out, struct nw_error *err)
+int nw_task_states_open(const struct nw_selection *selection,
+			const struct nw_thread_names *names, struct nw_task_states **out,
+			struct nw_error *err)
 {
-	const struct nw_selection *selection = options->selection;
 	struct nw_task_states *states = calloc(1, sizeof(*states));
 
 	*out = NULL;
 	if (states) {
-		states->options = options;
+		states->selection = selection;
+		states->names = names;
 		states->probes = selection->probes.count;
 		states->probe = calloc(states->probes + 1, sizeof(*states->probe));
 	}
@@ -449,8 +451,8 @@ static struct nw_sleep waker_of(const struct nw_task_states *states,
 	if (!flags || flags->kind == NW_VALUE_MISSING)
 		return waker;
 	waker.key = flags->number & IN_INTERRUPT ? NW_WAKER_INTERRUPT : (uint32_t)hit->tid;
-	if (waker.key == (uint32_t)hit->tid && states->options->comm)
-		states->options->comm(states->options->comm_arg, hit->tid, waker.comm);
+	if (waker.key == (uint32_t)hit->tid && states->names->comm)
+		states->names->comm(states->names->arg, hit->tid, waker.comm);
 	return waker;
 }
 
@@ -474,10 +476,10 @@ static void takes_stack(const struct nw_task_states *states,
 	struct thread *thread = find(states, hit->tid);
 	uint64_t address = 0;
 
-	if (!thread || !states->options->channel || thread->state == NW_TASK_RUNNING)
+	if (!thread || !states->names->channel || thread->state == NW_TASK_RUNNING)
 		return;
-	const char *function = states->options->channel(
-		states->options->comm_arg, &hit->values[probe->arg[0]], &address);
+	const char *function = states->names->channel(
+		states->names->arg, &hit->values[probe->arg[0]], &address);
 	thread->where.function = function;
 	thread->where.key = function ? address : NW_WAKER_UNKNOWN;
 }
@@ -513,8 +515,7 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 	if (thread[0])
 		leaves(thread[0],
 		       state_of(&hit->values[probe->arg[1]],
-				states->options->selection->probes.item[hit->probe]
-					->shifted_states),
+				states->selection->probes.item[hit->probe]->shifted_states),
 		       hit->time);
 	if (thread[1])
 		comes(thread[1], hit->time);

@@ -3,13 +3,14 @@
 #ifndef NOPWATCH_SUMMARY_TASK_STATES_H
 #define NOPWATCH_SUMMARY_TASK_STATES_H
 
-#include "nopwatch/summary.h"
+#include "nopwatch/threads.h"
 
 struct nw_task_states;
 
-/* options stay the caller's, and must stay. A usage error if their selection does not have these events, with the arguments that tell. */
-int nw_task_states_open(const struct nw_summary_options *options,
-			struct nw_task_states **out, struct nw_error *err);
+/* selection and names stay the caller's, and must stay. A usage error if it does not have these events, with the arguments that tell. */
+int nw_task_states_open(const struct nw_selection *selection,
+			const struct nw_thread_names *names, struct nw_task_states **out,
+			struct nw_error *err);
 void nw_task_states_free(struct nw_task_states *states);
 /* Is it one of the scheduler's events that are looked at? */
 bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe);

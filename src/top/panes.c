@@ -6,6 +6,7 @@
 
 #include "draw.h"
 #include "model.h"
+#include "nopwatch/table.h"
 
 enum {
 	LABEL = 8 /* cells of a time in front of a line */

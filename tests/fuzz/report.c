@@ -5,6 +5,7 @@
  * have cost, and a format. The first byte says how it is asked for.
  */
 #include "fuzz.h"
+#include "nopwatch/formats.h"
 #include "nopwatch/reports.h"
 
 enum {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Trace text as --from reads it, with the header of a script or without: the same records and
  * values whether it lies in memory or comes in pieces. */
+#include "nopwatch/text.h"
 #include "fuzz.h"
-#include "nopwatch/output.h"
 #include "nopwatch/stream.h"
 
 struct reading {

@@ -2,7 +2,7 @@
 /* stream: the kernel's own events, whose format alone says what their fields are. */
 #include <errno.h>
 
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
 #include "page_builder.h"
 #include "stream/value.h"
 

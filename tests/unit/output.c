@@ -2,8 +2,9 @@
 /* output: units, tables, histograms, and events as text. */
 #include <inttypes.h>
 
-#include "nopwatch/output.h"
+#include "nopwatch/formats.h"
 #include "nopwatch/plan.h"
+#include "nopwatch/text.h"
 #include "shown.h"
 #include "summary/histogram.h"
 #include "unit.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
 #include "page_builder.h"
 
 enum {

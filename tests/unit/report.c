@@ -2,8 +2,8 @@
 /* output: reports as text and CSV, from a summary made by hand. */
 #include <inttypes.h>
 
-#include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "nopwatch/text.h"
 #include "shown.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* stream: where strings end that came as a pointer and words. */
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
 #include "page_builder.h"
 #include "stream/value.h"
 

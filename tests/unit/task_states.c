@@ -105,7 +105,7 @@ static void setup(void)
 						   .spans = &span,
 						   .span_count = 1,
 						   .states = true,
-						   .comm = call_them,
+						   .names = {.comm = call_them},
 						   .listener = listen};
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* stream: text becomes the same records, hits and values, however it is cut and damaged. */
-#include "nopwatch/output.h"
+#include "nopwatch/text.h"
 #include "nopwatch/stream.h"
 #include "unit.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Rates over the last second, from samples of counters. */
+#include "rates.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "nopwatch/summary.h"
 
 enum {
 	SAMPLES = 12, /* a little more than a second of them */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* text: for people, what is not a run. */
+#ifndef NOPWATCH_TEXT_H
+#define NOPWATCH_TEXT_H
+
+#include "nopwatch/output.h"
+#include "nopwatch/table.h"
+
+/* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
+void nw_value_print(const struct nw_value *value, struct nw_buf *out);
+
+/* The probes of files for people: rows of a table, or as it goes. */
+struct nw_probe_table {
+	struct nw_output *output;
+	const struct nw_search *search; /* which are shown */
+	const struct nw_types *types;	/* as nw_output_format.site() takes them */
+	bool names_only;		/* not in a table: a spec a line */
+	bool sites;			/* not in a table: each with its sites below it */
+	size_t matched;			/* sites that were shown */
+	struct nw_table table;
+};
+
+void nw_probe_table_begin(struct nw_probe_table *list);
+void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image);
+void nw_probe_table_end(struct nw_probe_table *list, bool bold);
+
+#endif
