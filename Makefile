@@ -120,7 +120,7 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base elf process probe plan tracefs steps kernel manage why stream stack summary output top engine consumers
+ROOMS := base elf process probe plan tracefs steps kernel manage why stream stack spans threads summary output text perfetto formats top engine consumers
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 # what keeps state for the whole process is no part of the library
 CMD_SRC := $(sort $(wildcard src/terminal/*.c src/cmd/*.c))
@@ -164,7 +164,7 @@ release:
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the page of -f html.
-$(BUILD)/src/output/html.o: $(addprefix src/output/,report.html report.css flame.js report.js)
+$(BUILD)/src/formats/html.o: $(addprefix src/formats/,report.html report.css flame.js report.js)
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
@@ -199,7 +199,7 @@ lint:
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
 	$(call say,PAGE,scripts/page-hashes)
 	$(quiet)scripts/page-hashes --check
-	$(quiet)! command -v node >/dev/null || { node --check src/output/flame.js && node --check src/output/report.js; }
+	$(quiet)! command -v node >/dev/null || { node --check src/formats/flame.js && node --check src/formats/report.js; }
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
 	$(call say,ROOMS,scripts/check-rooms)

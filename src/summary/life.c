@@ -2,7 +2,7 @@
 /* A summary is opened, told what happens beside hits, and freed; its settings and its counts. */
 #include <stdlib.h>
 
-#include "pairs.h"
+#include "spans/pairs.h"
 #include "state.h"
 
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,

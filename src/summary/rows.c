@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sleeps.h"
+#include "threads/sleeps.h"
 
 /* ---- one row ------------------------------------------------------------------------ */
 

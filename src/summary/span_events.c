@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sleeps.h"
 #include "state.h"
+#include "threads/sleeps.h"
 
 /* The row of a group; -1 is of hits that cannot say. NULL: no memory. */
 static struct nw_span_row *row_of(struct nw_summary *s, int64_t group, uint32_t span)

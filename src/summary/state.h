@@ -3,12 +3,12 @@
 #ifndef NOPWATCH_SUMMARY_STATE_H
 #define NOPWATCH_SUMMARY_STATE_H
 
-#include "calls.h"
 #include "distinct.h"
-#include "open.h"
 #include "rows.h"
-#include "self_cost.h"
-#include "task_states.h"
+#include "spans/calls.h"
+#include "spans/open.h"
+#include "threads/self_cost.h"
+#include "threads/task_states.h"
 
 /* What a probe means to one span. */
 struct role {

@@ -14,7 +14,7 @@
 
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "summary/pairs.h"
+#include "spans/pairs.h"
 #include "summary/state.h"
 #include "unit.h"
 

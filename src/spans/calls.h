@@ -27,8 +27,8 @@
  * loop that keeps several open, and frames do not tell these apart: that is no end of it
  * (NW_CALL_MISFIT), and it is for the owner to see that it does not fit.
  */
-#ifndef NOPWATCH_SUMMARY_CALLS_H
-#define NOPWATCH_SUMMARY_CALLS_H
+#ifndef NOPWATCH_SPANS_CALLS_H
+#define NOPWATCH_SPANS_CALLS_H
 
 #include "nopwatch/stream.h"
 #include "open.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How much of the threads' time the probes have taken themselves; for the summary. */
-#ifndef NOPWATCH_SUMMARY_SELF_COST_H
-#define NOPWATCH_SUMMARY_SELF_COST_H
+#ifndef NOPWATCH_THREADS_SELF_COST_H
+#define NOPWATCH_THREADS_SELF_COST_H
 
 #include "hash_map.h"
 #include "nopwatch/probe.h"

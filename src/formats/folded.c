@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stacks.h"
+#include "output/stacks.h"
 
 /* owner: what calls all of them, or NULL */
 static void write_line(const struct nw_stacks *stacks, uint32_t number, const char *owner,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the threads of open spans do meanwhile, by the scheduler's own events; for the summary. */
-#ifndef NOPWATCH_SUMMARY_TASK_STATES_H
-#define NOPWATCH_SUMMARY_TASK_STATES_H
+#ifndef NOPWATCH_THREADS_TASK_STATES_H
+#define NOPWATCH_THREADS_TASK_STATES_H
 
 #include "nopwatch/threads.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order.h"
-#include "report.h"
+#include "output/order.h"
+#include "output/report.h"
 #include "text.h"
 
 enum {

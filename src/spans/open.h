@@ -4,8 +4,8 @@
  * and spans nest. An open-addressed table; the innermost start is in the table itself, so that
  * the usual case, one open span a key, allocates nothing.
  */
-#ifndef NOPWATCH_SUMMARY_OPEN_H
-#define NOPWATCH_SUMMARY_OPEN_H
+#ifndef NOPWATCH_SPANS_OPEN_H
+#define NOPWATCH_SPANS_OPEN_H
 
 #include "nopwatch/stream.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "site.h"
-#include "status.h"
+#include "output/site.h"
+#include "output/status.h"
 #include "text.h"
 
 /* ---- sites -------------------------------------------------------------------------- */

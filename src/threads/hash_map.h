@@ -4,8 +4,8 @@
  * beginning to its end, or for each thread. (starts.c has a table of its own for the hits that spans begin with,
  * which allocates nothing for most of them.)
  */
-#ifndef NOPWATCH_SUMMARY_HASH_MAP_H
-#define NOPWATCH_SUMMARY_HASH_MAP_H
+#ifndef NOPWATCH_THREADS_HASH_MAP_H
+#define NOPWATCH_THREADS_HASH_MAP_H
 
 #include "nopwatch/spans.h"
 

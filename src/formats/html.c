@@ -12,17 +12,17 @@
 #include <string.h>
 
 #include "json.h"
-#include "order.h"
-#include "report.h"
+#include "output/order.h"
+#include "output/report.h"
 
 extern const char nw_html_page[], nw_html_style[], nw_html_flame[], nw_html_script[];
 
 /* The files as they are, each with a NUL behind it. */
-#define EMBED(name, file)                           \
-	__asm__(".pushsection .rodata\n"            \
-		".globl " #name "\n" #name ":\n"    \
-		".incbin \"src/output/" file "\"\n" \
-		".byte 0\n"                         \
+#define EMBED(name, file)                            \
+	__asm__(".pushsection .rodata\n"             \
+		".globl " #name "\n" #name ":\n"     \
+		".incbin \"src/formats/" file "\"\n" \
+		".byte 0\n"                          \
 		".popsection\n")
 EMBED(nw_html_page, "report.html");
 EMBED(nw_html_style, "report.css");

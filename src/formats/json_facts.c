@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "json.h"
-#include "site.h"
-#include "status.h"
+#include "output/site.h"
+#include "output/status.h"
 
 /* ---- sites -------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 /*
  * The values that a filter compares with: numbers, bare words and quoted strings.
  */
-#ifndef NOPWATCH_SUMMARY_LITERAL_H
-#define NOPWATCH_SUMMARY_LITERAL_H
+#ifndef NOPWATCH_SPANS_LITERAL_H
+#define NOPWATCH_SPANS_LITERAL_H
 
 #include "nopwatch/stream.h"
 

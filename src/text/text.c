@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "stacks.h"
+#include "output/stacks.h"
 #include "text.h"
 
 /* ---- values ------------------------------------------------------------------------- */

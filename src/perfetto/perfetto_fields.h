@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef NOPWATCH_OUTPUT_PERFETTO_FIELDS_H
-#define NOPWATCH_OUTPUT_PERFETTO_FIELDS_H
+#ifndef NOPWATCH_PERFETTO_PERFETTO_FIELDS_H
+#define NOPWATCH_PERFETTO_PERFETTO_FIELDS_H
 
 /* Field numbers: protos/perfetto/trace/... of github.com/google/perfetto, by file. */
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of Perfetto's format: what is kept, packets (perfetto_packet.c), spans (perfetto_span.c). */
-#ifndef NOPWATCH_OUTPUT_PERFETTO_H
-#define NOPWATCH_OUTPUT_PERFETTO_H
+#ifndef NOPWATCH_PERFETTO_PERFETTO_H
+#define NOPWATCH_PERFETTO_PERFETTO_H
 
 #include "nopwatch/text.h"
 #include "perfetto_fields.h"

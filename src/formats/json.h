@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of JSON lines. */
-#ifndef NOPWATCH_OUTPUT_JSON_H
-#define NOPWATCH_OUTPUT_JSON_H
+#ifndef NOPWATCH_FORMATS_JSON_H
+#define NOPWATCH_FORMATS_JSON_H
 
 #include "nopwatch/json.h"
 #include "nopwatch/output.h"

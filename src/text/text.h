@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the format for people. */
-#ifndef NOPWATCH_OUTPUT_TEXT_H
-#define NOPWATCH_OUTPUT_TEXT_H
+#ifndef NOPWATCH_TEXT_TEXT_H
+#define NOPWATCH_TEXT_TEXT_H
 
 #include "nopwatch/text.h"
-#include "stacks.h"
+#include "output/stacks.h"
 
 /* A line for the head of what has net latencies. */
 extern const char nw_net_text[];

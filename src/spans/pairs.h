@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What spans by name and spans by the user's words have in common; for their own files only. */
-#ifndef NOPWATCH_SUMMARY_PAIRS_H
-#define NOPWATCH_SUMMARY_PAIRS_H
+#ifndef NOPWATCH_SPANS_PAIRS_H
+#define NOPWATCH_SPANS_PAIRS_H
 
 #include "nopwatch/spans.h"
 

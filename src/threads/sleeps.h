@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who ended sleeps, and where they were: how they are counted. */
-#ifndef NOPWATCH_SUMMARY_SLEEPS_H
-#define NOPWATCH_SUMMARY_SLEEPS_H
+#ifndef NOPWATCH_THREADS_SLEEPS_H
+#define NOPWATCH_THREADS_SLEEPS_H
 
 #include "nopwatch/threads.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "order.h"
-#include "report.h"
+#include "output/order.h"
+#include "output/report.h"
 
 /* Quoted if need be; quotes doubled. Controls are as in text: who opens it is somebody's program. */
 static void field(struct nw_buf *out, const char *name)

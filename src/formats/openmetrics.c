@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
+#include "output/report.h"
 
 enum {
 	FIRST_BIT = 7,

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "order.h"
-#include "report.h"
-#include "stacks.h"
+#include "output/order.h"
+#include "output/report.h"
+#include "output/stacks.h"
 #include "text.h"
 
 /* Names come from the program that is traced: escaped before they reach a terminal. */

@@ -3,8 +3,8 @@
  * Writing messages in protobuf's wire format (protobuf.dev/programming-guides/encoding): a key is
  * (field number << 3 | wire type), then a varint (type 0) or a length and so many bytes (type 2).
  */
-#ifndef NOPWATCH_OUTPUT_PROTOBUF_H
-#define NOPWATCH_OUTPUT_PROTOBUF_H
+#ifndef NOPWATCH_PERFETTO_PROTOBUF_H
+#define NOPWATCH_PERFETTO_PROTOBUF_H
 
 #include "nopwatch/base.h"
 

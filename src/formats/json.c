@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "json.h"
-#include "order.h"
-#include "report.h"
-#include "stacks.h"
+#include "output/order.h"
+#include "output/report.h"
+#include "output/stacks.h"
 
 struct nw_json nw_json_start(struct nw_buf *out, const char *type)
 {

@@ -100,7 +100,7 @@
 
   // ---- rows ------------------------------------------------------------------------------
 
-  /* What a span's thread did: as src/summary/task_states.c has it. */
+  /* What a span's thread did: as src/threads/task_states.c has it. */
   const STATES = [["running", "Running"], ["runnable", "Runnable"], ["sleeping", "Sleeping"], ["disk", "Disk"], ["others", "Other threads"]];
   const stateSum = (row, key) => Number(((row.states_ns || {})[key] || {}).sum || 0);
   const stateTotal = (row) => STATES.reduce((sum, [key]) => sum + stateSum(row, key), 0);
