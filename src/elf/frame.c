@@ -125,7 +125,8 @@ static bool find_functions(const struct nw_image *image, Elf *elf, functions *ou
 		distance = section.big_endian ? be32toh(distance) : le32toh(distance);
 		*slot = section.vaddr + place + (uint64_t)(int64_t)(int32_t)distance;
 	}
-	qsort(out->item, out->count, sizeof(*out->item), by_number);
+	if (out->count)
+		qsort(out->item, out->count, sizeof(*out->item), by_number);
 	return out->count > 0;
 }
 

@@ -23,7 +23,8 @@ $(TEST_BUILD)/fuzz-seeds: tests/fuzz/seeds.c $(LIB)
 fuzz-seeds: $(TEST_BUILD)/fuzz-seeds
 	$(quiet)$< tests/fuzz/corpus
 
-check-build: $(FUZZ_REPLAY)
+# a test compares what it writes with the corpus
+check-build: $(FUZZ_REPLAY) $(TEST_BUILD)/fuzz-seeds
 
 check-fuzz: $(FUZZ_REPLAY)
 	$(quiet)$(RUN_TESTS) fuzz
