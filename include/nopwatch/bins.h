@@ -137,8 +137,6 @@ unsigned int nw_bins_count(
 	const struct nw_bins *bins); /* of time, up to where the run has come */
 /* Buckets of a kind of series: this power of two of the histogram's are one. */
 unsigned int nw_bins_shift(const struct nw_bins *bins, enum nw_series_kind kind);
-size_t nw_bins_series_count(const struct nw_bins *bins);
-const struct nw_bin_series *nw_bins_series(const struct nw_bins *bins, size_t index);
 /* The one of a probe or span in a group; NULL: it has none. */
 const struct nw_bin_series *nw_bins_find(const struct nw_bins *bins,
 					 enum nw_series_kind kind, uint32_t number,

@@ -192,22 +192,6 @@ enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset);
 /* "no USDT notes in 'FILE'", "the section headers of ... are gone", ... for NW_NOTES_*. */
 int nw_image_explain(const struct nw_image *image, struct nw_error *err);
 
-/* ---- notes -------------------------------------------------------------------------- */
-
-/* A stapsdt note as it lies in the file; strings point into the section. */
-struct nw_note {
-	uint64_t pc, base, semaphore;
-	const char *provider, *name, *args;
-};
-
-/*
- * Walk the bytes of a .note.stapsdt section. *at starts at 0 and moves on; returns 1 with a
- * note, 0 at the end, -EBADMSG for a note that is damaged (with *why, a static sentence): it
- * is skipped and the walk can go on, unless *at has reached len.
- */
-int nw_note_next(const char *data, size_t len, bool elf64, bool big_endian, size_t *at,
-		 struct nw_note *note, const char **why);
-
 /* ---- symbols ------------------------------------------------------------------------ */
 
 struct nw_symbol {

@@ -259,9 +259,6 @@ const char *nw_run_kernel_text(const struct nw_run *run);
 /* Run to the end. The result is the caller's to free, whatever comes of it. */
 int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 	   struct nw_run_result *out, struct nw_error *err);
-/* The probes that a request means; all_args: whether or not they were named. */
-int nw_request_select(const struct nw_request *request, bool all_args,
-		      struct nw_selection *out, struct nw_error *err);
 /* What a live run would do to the kernel, as shell commands that do the same. Where tracefs cannot be
  * looked at, the kernel is taken for one that can do everything. */
 int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *consumer,
@@ -301,9 +298,6 @@ static inline bool nw_slower_asked(const struct nw_slower *slower)
 
 /* "50ms", "p99", "p99.9". -EINVAL: it is neither a duration above 0 nor a percentile between 0 and 100. */
 int nw_slower_parse(const char *text, struct nw_slower *out);
-/* "spans of at least 50ms", "spans longer than p99 of those before them"; "": of any length. */
-void nw_slower_text(const struct nw_slower *slower, char out[64]);
-
 struct nw_slow_watch;
 
 /* What is to be measured, and what is called meanwhile. */
@@ -373,12 +367,6 @@ int nw_measure_open(const struct nw_measure_options *options, struct nw_measure 
 struct nw_consumer nw_measure_consumer(struct nw_measure *measure);
 /* In armed(): intervals are so long, whatever the options say. */
 void nw_measure_set_interval(struct nw_measure *measure, uint64_t interval_ns);
-/*
- * In mid-run: begin again, with other groups. Spans that are open now are discarded; what was lost
- * stays counted. by must live as long as the measure; NULL: no groups. A key must be one of
- * nw_measure_keys(); if it is not, nothing is changed.
- */
-int nw_measure_regroup(struct nw_measure *measure, const char *by, struct nw_error *err);
 /* What can be grouped by in mid-run, for people: "tid, pid, comm, cpu, method". pid and comm only if the
  * consumer wants to know processes. */
 void nw_measure_keys(const struct nw_measure *measure, struct nw_buf *out);

@@ -19,9 +19,6 @@ int nw_kernel_symbols_add(struct nw_kernel_symbols *symbols, uint64_t address,
 			  const char *name);
 void nw_kernel_symbols_free(struct nw_kernel_symbols *symbols);
 
-/* The function that an address is in, good as long as the symbols; NULL: none is known. */
-const char *nw_kernel_symbol(struct nw_kernel_symbols *symbols, uint64_t address,
-			     uint64_t *start);
 /*
  * The wait channel of a stack, innermost frame first, that begins in the scheduler, with whatever traced it
  * there in front: as /proc/PID/wchan has it, the first function behind the scheduler's own, which

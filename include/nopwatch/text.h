@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* text: for people, what is not a run. */
+/* text: for people, what is not a run: numbers with units, values, the probes of files. */
 #ifndef NOPWATCH_TEXT_H
 #define NOPWATCH_TEXT_H
 
 #include "nopwatch/output.h"
-#include "nopwatch/table.h"
 
+/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
+void nw_duration_text(uint64_t ns, char out[16]);
+/* "17/s", "2.00k/s", "1.30M/s" */
+void nw_rate_text(double per_second, char out[16]);
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
+
+struct nw_table;
 
 /* The probes of files for people: rows of a table, or as it goes. */
 struct nw_probe_table {
@@ -17,7 +22,8 @@ struct nw_probe_table {
 	bool names_only;		/* not in a table: a spec a line */
 	bool sites;			/* not in a table: each with its sites below it */
 	size_t matched;			/* sites that were shown */
-	struct nw_table table;
+	struct nw_table
+		*table; /* nw_probe_table_begin() makes it, nw_probe_table_end() frees it */
 };
 
 void nw_probe_table_begin(struct nw_probe_table *list);

@@ -41,9 +41,6 @@ void nw_canvas_free(struct nw_canvas *canvas);
  */
 void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *after,
 		    bool color, struct nw_buf *out);
-/* The same as lines of text, without blanks at their ends. */
-void nw_canvas_lines(const struct nw_canvas *canvas, struct nw_buf *out);
-
 /* ---- rows --------------------------------------------------------------------------- */
 
 enum {

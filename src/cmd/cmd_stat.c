@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
 #include "request.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "buffer_growth.h"
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
 
 #define LOOK_NS UINT64_C(1000000000)
 #define STEP_NS   \

@@ -12,7 +12,7 @@
 #include "buffer_growth.h"
 #include "health.h"
 #include "lookout.h"
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
 #include "page_history.h"
 #include "recorder.h"
 

@@ -7,6 +7,7 @@
 #include "nopwatch/engine.h"
 
 #include "by.h"
+#include "measure.h"
 #include "slower.h"
 
 /* ---- what is measured --------------------------------------------------------------- */

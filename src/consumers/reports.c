@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* See nopwatch/reports.h. */
 #include "nopwatch/reports.h"
+#include "measure.h"
 #include "nopwatch/formats.h"
+#include "slower.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,6 +5,9 @@
 
 #include "nopwatch/engine.h"
 
+/* "spans of at least 50ms", "spans longer than p99 of those before them"; "": of any length. */
+void nw_slower_text(const struct nw_slower *slower, char out[64]);
+
 int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,
 		       struct nw_slow_watch **out); /* -ENOMEM */
 void nw_slow_watch_free(struct nw_slow_watch *watch);

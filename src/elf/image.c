@@ -25,6 +25,7 @@
 
 #include "arch.h"
 #include "budget.h"
+#include "note.h"
 #include "symbol.h"
 
 static void set_build_id(struct nw_image *image, const unsigned char *bytes, size_t len)

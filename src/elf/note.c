@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nopwatch/elf.h"
+#include "note.h"
 
 #define STAPSDT_TYPE 3
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
 #include "run.h"
 
 enum {

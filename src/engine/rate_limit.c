@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
 #include "rates.h"
 #include "run.h"
 

@@ -214,4 +214,8 @@ static inline bool nw_run_is_cut_short(const struct nw_run *run)
 	return run->result->reason == NW_END_COUNT || run->result->reason == NW_END_OUTPUT;
 }
 
+/* The probes that a request means; all_args: whether or not they were named. */
+int nw_request_select(const struct nw_request *request, bool all_args,
+		      struct nw_selection *out, struct nw_error *err);
+
 #endif

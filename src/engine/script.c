@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/engine.h"
+#include "run.h"
 
 enum {
 	/* a build-id stands near a file's beginning; a shell reads slowly */

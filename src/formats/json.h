@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FORMATS_JSON_H
 #define NOPWATCH_FORMATS_JSON_H
 
-#include "nopwatch/json.h"
+#include "json_writer.h"
 #include "nopwatch/output.h"
 
 /* The beginning of a line, {"type":"...", and its end. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/json.h"
+#include "json_writer.h"
 
 /* Largest integer that every smaller one of a double is exact up to. */
 #define EXACT ((uint64_t)1 << 53)

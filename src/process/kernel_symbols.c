@@ -108,8 +108,9 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-const char *nw_kernel_symbol(struct nw_kernel_symbols *symbols, uint64_t address,
-			     uint64_t *start)
+/* The function that an address is in; NULL: none is known. */
+static const char *function_at(struct nw_kernel_symbols *symbols, uint64_t address,
+			       uint64_t *start)
 {
 	if (!symbols->sorted && symbols->list.count)
 		qsort(symbols->list.item, symbols->list.count, sizeof(struct symbol),
@@ -132,7 +133,7 @@ const char *nw_kernel_wait_channel(struct nw_kernel_symbols *symbols,
 		bool is = callers[i] >= symbols->sched_from &&
 			  callers[i] < symbols->sched_until;
 		if (scheduling && !is) /* a return address: the call is in front of it */
-			return nw_kernel_symbol(symbols, callers[i] - 1, start);
+			return function_at(symbols, callers[i] - 1, start);
 		scheduling |= is;
 	}
 	return NULL;

@@ -171,9 +171,9 @@ int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 	return module->path ? number : -ENOMEM;
 }
 
-/* By the first that is hit in it: others may have come and gone. */
-void nw_module_open(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
-		    const struct nw_region *region)
+/* Open its file, as the process has it that is the first to be hit in it: others may have come and gone. */
+static void open_module(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
+			const struct nw_region *region)
 {
 	struct nw_mapping mapping = {.start = region->start,
 				     .end = region->end,
@@ -282,7 +282,8 @@ static int retire(struct nw_traced *traced, const struct nw_region *old,
 	return same || !traced->hit ? 0 : nw_traced_add_past(traced, old, traced->now);
 }
 
-int nw_traced_clear(struct nw_traced *traced)
+/* From now on (traced->now) none of what is known is there. -ENOMEM. */
+static int forget_regions(struct nw_traced *traced)
 {
 	int ret = 0;
 
@@ -355,7 +356,7 @@ static int look(struct nw_stacks *stacks, struct nw_traced *traced)
 		traced->stale = false;
 		return ret == -ENOMEM ? ret : 0;
 	}
-	ret = traced->stale ? nw_traced_clear(traced) : 0;
+	ret = traced->stale ? forget_regions(traced) : 0;
 	traced->stale = false;
 	nw_vec_each (&maps, mapping) {
 		if (ret < 0 || !mapping->exec)
@@ -373,7 +374,7 @@ static const struct nw_region *open_region(struct nw_stacks *stacks,
 					   const struct nw_traced *traced,
 					   const struct nw_region *found)
 {
-	nw_module_open(stacks, stacks->modules.item[found->module], traced->pid, found);
+	open_module(stacks, stacks->modules.item[found->module], traced->pid, found);
 	return found;
 }
 
@@ -415,7 +416,7 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 	/* where there are too many, it may be the one that has made room for its child */
 	parent = nw_traced_find(stacks, change->parent);
 	child->now = change->time;
-	ret = nw_traced_clear(child);
+	ret = forget_regions(child);
 	child->parent = change->parent;
 	child->stale = !parent || parent->stale;
 	if (!parent)
@@ -481,7 +482,7 @@ int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *chang
 		traced->now = change->time;
 		traced->parent = 0;
 		traced->stale = stacks->losing;
-		return nw_traced_clear(traced);
+		return forget_regions(traced);
 	case NW_CHANGE_LOST:
 		lost(stacks, change);
 		return 0;

@@ -64,9 +64,6 @@ struct nw_traced { /* a process */
 /* A number that stays the same for what is mapped; -ENOMEM. */
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
 void nw_module_free(struct nw_module *module);
-/* Open its file, as the process has it. */
-void nw_module_open(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
-		    const struct nw_region *region);
 struct nw_cfi *nw_module_cfi(struct nw_module *module);
 
 /* The address as linked, in an executable segment; false: it is in none. */
@@ -86,8 +83,6 @@ struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
 struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid);
 /* From now on (traced->now) it is there. -ENOMEM. */
 int nw_traced_put(struct nw_traced *traced, const struct nw_region *region);
-/* From then on none of what is known is there. -ENOMEM. */
-int nw_traced_clear(struct nw_traced *traced);
 int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
 		       uint64_t until);
 /* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */

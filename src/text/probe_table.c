@@ -5,22 +5,32 @@
 #include <string.h>
 
 #include "nopwatch/text.h"
+#include "table.h"
 
 void nw_probe_table_begin(struct nw_probe_table *list)
 {
 	static const char *const headers[] = {"PROBE", "SITES", "SEMAPHORE", "ARGS"};
 	static const bool left[NW_COUNT(headers)] = {true};
 
-	list->table = (struct nw_table){.columns = NW_COUNT(headers), .left = left};
+	list->table = calloc(1, sizeof(*list->table));
+	if (!list->table) {
+		list->output->text.failed = true;
+		return;
+	}
+	*list->table = (struct nw_table){.columns = NW_COUNT(headers), .left = left};
 	for (size_t i = 0; i < NW_COUNT(headers); i++)
-		nw_table_text(&list->table, headers[i]);
+		nw_table_text(list->table, headers[i]);
 }
 
 void nw_probe_table_end(struct nw_probe_table *list, bool bold)
 {
-	if (list->table.cells.count > list->table.columns)
-		nw_table_print(&list->table, bold, &list->output->text);
-	nw_table_free(&list->table);
+	if (!list->table)
+		return;
+	if (list->table->cells.count > list->table->columns)
+		nw_table_print(list->table, bold, &list->output->text);
+	nw_table_free(list->table);
+	free(list->table);
+	list->table = NULL;
 }
 
 /* Sites of one name. */
@@ -43,13 +53,15 @@ static void spec_text(const struct nw_buf *start, const struct nw_site *site,
 static void print_row(struct nw_probe_table *list, const struct nw_buf *start,
 		      const struct row *row)
 {
-	struct nw_table *table = &list->table;
+	struct nw_table *table = list->table;
 
 	if (list->names_only) {
 		spec_text(start, row->first, &list->output->text);
 		nw_buf_addc(&list->output->text, '\n');
 		return;
 	}
+	if (!table)
+		return;
 	spec_text(start, row->first, &table->text);
 	nw_table_end_cell(table);
 	nw_table_number(table, row->sites);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/table.h"
+#include "nopwatch/text.h"
+#include "table.h"
 
 struct scale {
 	double least; /* from here on */

@@ -5,6 +5,7 @@
 
 #include "nopwatch/text.h"
 #include "output/stacks.h"
+#include "table.h"
 
 /* A line for the head of what has net latencies. */
 extern const char nw_net_text[];

@@ -12,6 +12,8 @@ void nw_canvas_put(struct nw_canvas *canvas, size_t x, size_t y, uint32_t code,
  * how many it took. ascii: what is not ASCII is '?'. */
 size_t nw_canvas_text(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
 		      uint8_t style, bool ascii, const char *text);
+/* What it shows, as lines of text without blanks at their ends. */
+void nw_canvas_lines(const struct nw_canvas *canvas, struct nw_buf *out);
 /* Add a style to so many cells. */
 void nw_canvas_add_style(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
 			 uint8_t style);

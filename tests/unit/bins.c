@@ -4,6 +4,7 @@
 
 #include "nopwatch/bins.h"
 #include "nopwatch/plan.h"
+#include "summary/bins.h"
 #include "unit.h"
 
 enum {

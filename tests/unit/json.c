@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "nopwatch/json.h"
+#include "formats/json_writer.h"
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
 #include "shown.h"

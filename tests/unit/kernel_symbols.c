@@ -40,6 +40,7 @@ START_TEST(the_first_function_behind_the_scheduler)
 	static const uint64_t last[] = {0xffffffff81009050, 0xffffffff81000200};
 	static const uint64_t module[] = {0xffffffff81009050, 0xffffffffc0001040};
 	static const uint64_t none[] = {0xffffffff81000010, 0xffffffff81009050};
+	static const uint64_t below[] = {0xffffffff81009050, 0x1001};
 	struct nw_error err;
 	struct nw_kernel_symbols *symbols = load(text, &err);
 	uint64_t start = 0;
@@ -53,7 +54,7 @@ START_TEST(the_first_function_behind_the_scheduler)
 	ck_assert_str_eq(nw_kernel_wait_channel(symbols, module, 2, &start), "module_wait");
 	ck_assert_ptr_null(nw_kernel_wait_channel(symbols, none, 2, &start));
 	ck_assert_ptr_null(nw_kernel_wait_channel(symbols, none, 0, &start));
-	ck_assert_ptr_null(nw_kernel_symbol(symbols, 0x1000, &start));
+	ck_assert_ptr_null(nw_kernel_wait_channel(symbols, below, 2, &start));
 	nw_kernel_symbols_free(symbols);
 }
 END_TEST

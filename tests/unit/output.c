@@ -7,6 +7,7 @@
 #include "nopwatch/text.h"
 #include "shown.h"
 #include "summary/histogram.h"
+#include "text/table.h"
 #include "unit.h"
 
 /* The buffer holds this; then it is empty. */

@@ -5,6 +5,7 @@
 #include "nopwatch/plan.h"
 #include "nopwatch/text.h"
 #include "shown.h"
+#include "text/table.h"
 #include "unit.h"
 
 static struct nw_selection selection;

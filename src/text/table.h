@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* text: text for people: numbers with units, tables, histograms. */
-#ifndef NOPWATCH_TABLE_H
-#define NOPWATCH_TABLE_H
+/* Tables and histograms, for people. */
+#ifndef NOPWATCH_TEXT_TABLE_H
+#define NOPWATCH_TEXT_TABLE_H
 
 #include "nopwatch/base.h"
 #include "nopwatch/summary.h"
-
-/* ---- numbers ------------------------------------------------------------------------ */
-
-/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
-void nw_duration_text(uint64_t ns, char out[16]);
-/* "17/s", "2.00k/s", "1.30M/s" */
-void nw_rate_text(double per_second, char out[16]);
 
 /* ---- tables ------------------------------------------------------------------------- */
 

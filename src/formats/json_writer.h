@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* formats: the writer of JSON. */
-#ifndef NOPWATCH_JSON_H
-#define NOPWATCH_JSON_H
+/* The writer of JSON. */
+#ifndef NOPWATCH_FORMATS_JSON_WRITER_H
+#define NOPWATCH_FORMATS_JSON_WRITER_H
 
 #include "nopwatch/base.h"
 
