@@ -64,12 +64,16 @@ static bool is_stack(const struct nw_event *event)
 
 /* ---- a trial: we go to sleep -------------------------------------------------------- */
 
-/* Once for a stack; for what its record says, so long and often that it is not one of something else. */
-static void go_to_sleep(bool often)
-{
-	const struct timespec moment = {.tv_nsec = often ? 1000000 : 1};
+enum {
+	OFTEN = 10
+};
 
-	for (int i = 0; i < (often ? 3 : 1); i++)
+/* Once for a moment, or so long and often that somebody who is slow to fall asleep does, and that it is seen to be us. */
+static void go_to_sleep(int times)
+{
+	const struct timespec moment = {.tv_nsec = times > 1 ? 1000000 : 1};
+
+	for (int i = 0; i < times; i++)
 		nanosleep(&moment, NULL);
 }
 
@@ -92,7 +96,7 @@ static unsigned int count_states(const char *trace, pid_t tid, char state)
 /*
  * Linux 4.15 to 4.19 record 1 << index where others have the state's mask, 1 << (index - 1), so that its text says D of who
  * sleeps as we do (__trace_sched_switch_state() of include/trace/events/sched.h). D alone may come of a lock that
- * we have waited for, and S there of who gives its CPU away: so what there is more of decides.
+ * we have waited for, more than once if others use tracefs, and S there of who gives its CPU away: so what there is more of decides.
  */
 static bool is_shifted(const char *trace, pid_t tid)
 {
@@ -109,7 +113,8 @@ static bool may_be_shifted(const struct nw_features *features)
 }
 
 /* Sleep, with sched_switch recorded, and a trigger set if it is not NULL; out is what our buffer has then. */
-static int record_sleep(struct nw_session *session, const char *trigger, struct nw_buf *out)
+static int record_sleep(struct nw_session *session, const char *trigger, int times,
+			struct nw_buf *out)
 {
 	nw_cleanup(nw_free_ptr) char *undo = trigger ? nw_text("!%s", trigger) : NULL;
 
@@ -122,7 +127,8 @@ static int record_sleep(struct nw_session *session, const char *trigger, struct 
 		ret = nw_session_set(session, NW_TRIGGER_FILE, trigger);
 	if (session->top) /* it does not record yet */
 		nw_session_set(session, "tracing_on", "1");
-	go_to_sleep(!trigger);
+	go_to_sleep(times);
+	nw_buf_clear(out);
 	nw_tracefs_read(session->instance, "trace", out);
 	if (session->top)
 		nw_session_set(session, "tracing_on", "0");
@@ -148,25 +154,37 @@ static bool own_number(const struct nw_session *session, pid_t *out)
 
 /*
  * Older kernels write stacks into the top-level buffer, whoever's instance the trigger is set in. That is
- * found out with a trigger that fires once, for this thread only; on such a kernel, one stack of ours gets there, and is
- * taken away if nobody uses that buffer.
+ * found out with a trigger that fires once, for this thread only; on such a kernel, what it writes gets there, and is
+ * taken away if nobody uses that buffer. A moment may have passed before we are asleep, most of all on a busy machine, and
+ * then nobody was switched: so once more, with longer ones.
  */
+static int try_stack(struct nw_session *session, pid_t tid, struct nw_buf *trace)
+{
+	static const int times[] = {1, OFTEN};
+	char trigger[64];
+
+	snprintf(trigger, sizeof(trigger), "stacktrace:1 if prev_pid == %d", (int)tid);
+	for (size_t i = 0; i < NW_COUNT(times); i++) {
+		int ret = record_sleep(session, trigger, times[i], trace);
+		if (ret < 0)
+			return ret;
+		if (strstr(nw_buf_str(trace), "<stack trace>"))
+			return 0;
+	}
+	return -EOPNOTSUPP;
+}
+
 static int try_sleep(struct nw_session *session, bool stacks)
 {
 	pid_t tid;
-	int lock = -1;
+	int lock = -1, ret = 0;
 	struct nw_error ignored;
 	bool known = own_number(session, &tid);
-	nw_cleanup(nw_free_ptr) char *once = nw_text("stacktrace:1 if prev_pid == %d",
-						     (int)tid);
 	struct nw_buf trace = {0};
 
-	if (!once)
-		return -ENOMEM;
-	int ret = 0;
 	/* without the trigger: to set one is to wait, as D, too */
 	if (may_be_shifted(session->features)) {
-		ret = record_sleep(session, NULL, &trace);
+		ret = record_sleep(session, NULL, OFTEN, &trace);
 		session->armed->shifted_states |= known &&
 						  is_shifted(nw_buf_str(&trace), tid);
 	}
@@ -174,14 +192,11 @@ static int try_sleep(struct nw_session *session, bool stacks)
 		/* what nobody uses is left as empty as it was */
 		bool ours = !session->top &&
 			    nw_top_take(session->fs, false, &lock, &ignored) == 0;
-		nw_buf_clear(&trace);
-		ret = record_sleep(session, once, &trace);
+		ret = try_stack(session, tid, &trace);
 		if (ours) {
 			nw_top_clear(session->fs);
 			close(lock);
 		}
-		if (ret == 0 && !strstr(nw_buf_str(&trace), "<stack trace>"))
-			ret = -EOPNOTSUPP;
 	}
 	nw_buf_free(&trace);
 	return ret;
