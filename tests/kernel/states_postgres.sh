@@ -14,8 +14,11 @@ psql -qAt -c 'SELECT pg_backend_pid()' -c BEGIN -c 'UPDATE pgbench_accounts SET 
   -c "SELECT extract(epoch FROM clock_timestamp())" -c COMMIT >holder &
 until [ "$(wc -l <holder)" -ge 2 ]; do sleep 0.05; done
 pgbench -n -c 3 -j 1 -t 20 -f update.sql >pgbench.out 2>&1 &
-sleep 0.7
-psql -qAt -F ' ' -c "SELECT pid, wait_event FROM pg_stat_activity WHERE wait_event_type = 'Lock'" >activity
+for i in 1 2 3 4 5 6 7 8 9 10; do # on a busy machine they come late
+  sleep 0.2
+  psql -qAt -F ' ' -c "SELECT pid, wait_event FROM pg_stat_activity WHERE wait_event_type = 'Lock'" >activity
+  [ "$(wc -l <activity)" -lt 3 ] || break
+done
 while read -r pid event; do echo "$pid $event $(cat /proc/$pid/wchan)"; done <activity >asleep
 wait
 LOAD
