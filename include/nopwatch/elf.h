@@ -282,6 +282,8 @@ struct nw_unwind {
 	unsigned int link;
 	/* the return takes this off the stack (x86) */
 	unsigned int pops;
+	/* bits of a return address that are no part of it (Thumb's lowest) */
+	uint64_t no_address;
 	/* how far DWARF's "canonical frame address" is above the caller's stack pointer (s390x) */
 	unsigned int above;
 	struct nw_frame_list frames;
@@ -334,6 +336,17 @@ void nw_cfi_free(struct nw_cfi *cfi);
 int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
 		const struct nw_memory *memory, struct nw_registers *registers,
 		bool *interrupted);
+
+/*
+ * The same by .ARM.exidx, which 32-bit ARM has instead: nothing that it says holds at a function's first instruction.
+ * nw_exidx_open(): -ENOENT: it has none. The image must stay.
+ */
+struct nw_exidx;
+int nw_exidx_open(struct nw_image *image, struct nw_exidx **out);
+void nw_exidx_free(struct nw_exidx *exidx);
+int nw_exidx_step(const struct nw_exidx *exidx, uint64_t vaddr,
+		  const struct nw_memory *memory, struct nw_registers *registers,
+		  bool *interrupted);
 
 /*
  * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be

@@ -178,7 +178,7 @@ nw_insn_decoder nw_x86_decode, nw_arm64_decode, nw_riscv_decode, nw_s390_decode;
 bool nw_arm64_is_plt_entry(const unsigned char *code);
 /* arch_unwind.c */
 extern const struct nw_unwind nw_x86_64_unwind, nw_i386_unwind, nw_arm64_unwind,
-	nw_riscv64_unwind, nw_ppc64_unwind, nw_s390x_unwind;
+	nw_arm_unwind, nw_riscv64_unwind, nw_ppc64_unwind, nw_s390x_unwind;
 
 extern const struct nw_arch nw_arch_table[];
 extern const size_t nw_arch_count;

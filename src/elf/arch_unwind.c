@@ -9,6 +9,7 @@
  *	arm64	DWARF for the Arm 64-bit Architecture (IHI 0057): "DWARF register names"
  *	riscv64	RISC-V ABIs Specification: "DWARF Register Numbers"
  *	ppc64	64-Bit ELF V2 ABI Specification, Power Architecture: table "Mappings of Common Registers"
+ *	arm	DWARF for the Arm Architecture (IHI 0040): "DWARF register names"
  *	s390x	ELF ABI, s390x Supplement: table "DWARF register number mapping"
  * Names are the kernel's (arch_table.c).
  */
@@ -26,6 +27,10 @@ static const struct nw_unwind_register i386_fetched[] = {
 static const struct nw_unwind_register arm64_fetched[] = {
 	{"pc", 32}, {"sp", 31}, {"x29", 29}, {"x30", 30}, {"x19", 19}, {"x20", 20}, {"x21", 21},
 	{"x22", 22}, {"x23", 23}, {"x24", 24}, {"x25", 25}, {"x26", 26}, {"x27", 27}, {"x28", 28},
+};
+static const struct nw_unwind_register arm_fetched[] = {
+	{"pc", 15}, {"sp", 13}, {"fp", 11}, {"lr", 14}, {"r4", 4}, {"r5", 5}, {"r6", 6}, {"r7", 7},
+	{"r8", 8}, {"r9", 9}, {"r10", 10},
 };
 static const struct nw_unwind_register riscv64_fetched[] = {
 	{"epc", NW_NO_REGISTER}, {"sp", 2}, {"s0", 8}, {"ra", 1}, {"s1", 9}, {"s2", 18}, {"s3", 19},
@@ -68,6 +73,18 @@ const struct nw_unwind nw_arm64_unwind = {
 	.link = 30,
 	.frames = {.reg = 29, .next = 0, .back = 8, .end = 16},
 };
+/*
+ * Callers are in .debug_frame, or where it has only tables of exceptions, in these (exidx.c). What a frame pointer points
+ * to is each compiler's own there, and differs between ARM and Thumb code.
+ */
+const struct nw_unwind nw_arm_unwind = {
+	FETCHED(arm_fetched),
+	.has_pc = true,
+	.stack = 13,
+	.link = 14,
+	.no_address = 1, /* the Thumb bit */
+	.frames = {.reg = NW_NO_REGISTER},
+};
 /* RISC-V ABIs Specification, "Frame Pointer Convention": it points to the end of the frame. */
 const struct nw_unwind nw_riscv64_unwind = {
 	FETCHED(riscv64_fetched),
@@ -89,7 +106,7 @@ const struct nw_unwind nw_ppc64_unwind = {
 };
 /*
  * ELF ABI, s390x Supplement, "The Stack Frame": the caller has 160 bytes for what the function saves. A back chain
- * is only there if the compiler is asked for it, which distributions do not. (Not in the table yet: docs/stacks.md.)
+ * is only there if the compiler is asked for it, which distributions do not.
  */
 const struct nw_unwind nw_s390x_unwind = {
 	FETCHED(s390x_fetched),

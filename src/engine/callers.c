@@ -8,7 +8,7 @@
 #include "run.h"
 
 /* Those with an nw_arch_unwind(). */
-#define KNOWN "x86-64, i386, arm64, riscv64 and ppc64"
+#define KNOWN "x86-64, i386, 32-bit and 64-bit ARM, riscv64, ppc64 and s390x"
 
 /* Does the probe end spans and begin none? Then its callers are those that the start has already. */
 static bool only_ends(const nw_span_defs *spans, uint32_t probe)

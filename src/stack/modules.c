@@ -37,17 +37,19 @@ void nw_module_free(struct nw_module *module)
 		return;
 	nw_lines_free(module->lines);
 	nw_cfi_free(module->cfi);
+	nw_exidx_free(module->exidx);
 	nw_image_free(module->image);
 	free(module->path);
 	free(module);
 }
 
-struct nw_cfi *nw_module_cfi(struct nw_module *module)
+void nw_module_tables(struct nw_module *module)
 {
-	if (!module->cfi_looked && module->image)
+	if (!module->cfi_looked && module->image) {
 		nw_cfi_open(module->image, &module->cfi);
+		nw_exidx_open(module->image, &module->exidx);
+	}
 	module->cfi_looked = true;
-	return module->cfi;
 }
 
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,

@@ -28,7 +28,8 @@ struct nw_module {
 	uint64_t dev, ino;
 	struct nw_image *image; /* NULL: not opened yet, it cannot be read, or is none */
 	bool opened;
-	struct nw_cfi *cfi; /* NULL: it has none */
+	struct nw_cfi *cfi;	/* NULL: it has none */
+	struct nw_exidx *exidx; /* likewise */
 	bool cfi_looked;
 	struct nw_lines *lines; /* where its source is; NULL: not asked yet, or unknown */
 	bool lines_looked;
@@ -64,7 +65,8 @@ struct nw_traced { /* a process */
 /* A number that stays the same for what is mapped; -ENOMEM. */
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
 void nw_module_free(struct nw_module *module);
-struct nw_cfi *nw_module_cfi(struct nw_module *module);
+/* What callers are found by: module->cfi and module->exidx. */
+void nw_module_tables(struct nw_module *module);
 
 /* The address as linked, in an executable segment; false: it is in none. */
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,

@@ -58,18 +58,19 @@ static int read_memory(void *arg, uint64_t address, unsigned int bytes, uint64_t
 	return 0;
 }
 
-/* Where the caller goes on, if that has been taken by a return probe: as it was when the function was entered. */
+/* Where the caller goes on: an address, and if a return probe has taken that, the one from when the function was entered. */
 static int real_target(struct walk *w)
 {
 	struct nw_registers *regs = &w->registers;
 	uint64_t slot = regs->value[w->unwind->stack] - w->unwind->pops;
 
-	if (!is_return_probe(w, regs->pc))
-		return 0;
-	const struct nw_return *known = return_slot(w, slot);
-	if (known->thread != w->copy->thread || known->slot != slot)
-		return TAKEN;
-	regs->pc = known->target;
+	if (is_return_probe(w, regs->pc)) {
+		const struct nw_return *known = return_slot(w, slot);
+		if (known->thread != w->copy->thread || known->slot != slot)
+			return TAKEN;
+		regs->pc = known->target;
+	}
+	regs->pc &= ~w->unwind->no_address;
 	return 0;
 }
 
@@ -151,7 +152,6 @@ static int step(struct walk *w, const struct nw_region *region, bool call,
 		bool *interrupted)
 {
 	struct nw_module *module = region ? w->stacks->modules.item[region->module] : NULL;
-	struct nw_cfi *cfi = module ? nw_module_cfi(module) : NULL;
 	const struct nw_memory memory = {read_memory, w};
 	const uint64_t *stack = &w->registers.value[w->unwind->stack], before = *stack;
 	uint64_t pc = w->registers.pc - call, vaddr;
@@ -159,13 +159,21 @@ static int step(struct walk *w, const struct nw_region *region, bool call,
 
 	*interrupted = false;
 	const bool linked = module && nw_module_linked(module, region, pc, &vaddr);
-	if (cfi && linked)
-		ret = nw_cfi_step(cfi, vaddr, pc - vaddr, &memory, &w->registers,
+	if (linked)
+		nw_module_tables(module);
+	if (linked && module->cfi)
+		ret = nw_cfi_step(module->cfi, vaddr, pc - vaddr, &memory, &w->registers,
 				  interrupted);
 	if (ret == 1 && real_target(w) < 0)
 		ret = TAKEN;
 	if (ret == -ENOENT || ret == -ENOTSUP)
 		ret = w->hit && linked ? leave_entered(w, module, vaddr) : -ENOENT;
+	if (ret == -ENOENT && linked && module->exidx) {
+		ret = nw_exidx_step(module->exidx, vaddr, &memory, &w->registers,
+				    interrupted);
+		if (ret == 1 && real_target(w) < 0)
+			ret = TAKEN;
+	}
 	if (ret == -ENOENT)
 		ret = follow_frames(w);
 	w->hit = false;
@@ -191,6 +199,7 @@ static bool begin(struct walk *w)
 	w->unwind = unwind;
 	w->word = nw_arch_word(copy->arch);
 	w->registers.pc = unwind->has_pc ? number_at(w, copy->bytes, 8) : copy->address;
+	w->registers.pc &= ~unwind->no_address;
 	for (size_t i = 0; i < unwind->count; i++) {
 		unsigned int number = unwind->fetched[i].dwarf;
 		if (number == NW_NO_REGISTER)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The call frame information of a file, walked from addresses all over its code. What is on the stack are the
+/* The call frame information of a file, and 32-bit ARM's tables, walked from addresses all over its code. What is on the stack are the
  * file's own bytes. */
 #include <errno.h>
 #include <sys/mman.h>
@@ -32,7 +32,9 @@ static int read_stack(void *arg, uint64_t address, unsigned int count, uint64_t 
 	return 0;
 }
 
-static void walk(struct nw_cfi *cfi, uint64_t vaddr, struct bytes *bytes)
+/* One of the two is there. */
+static void walk(struct nw_cfi *cfi, struct nw_exidx *exidx, uint64_t vaddr,
+		 struct bytes *bytes)
 {
 	const struct nw_memory memory = {read_stack, bytes};
 	struct nw_registers registers = {.pc = vaddr};
@@ -43,8 +45,10 @@ static void walk(struct nw_cfi *cfi, uint64_t vaddr, struct bytes *bytes)
 		registers.known[i] = true;
 	}
 	for (int i = 0; i < DEEPEST; i++) {
-		int ret = nw_cfi_step(cfi, registers.pc, 0, &memory, &registers,
-				      &interrupted);
+		int ret = cfi ? nw_cfi_step(cfi, registers.pc, 0, &memory, &registers,
+					    &interrupted)
+			      : nw_exidx_step(exidx, registers.pc, &memory, &registers,
+					      &interrupted);
 		PROMISE(ret == 1 || ret == 0 || ret == -ENOENT || ret == -EFAULT ||
 			ret == -ENOTSUP);
 		if (ret != 1)
@@ -61,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nw_image *image = NULL;
 	struct nw_error err = {0};
 	struct nw_cfi *cfi = NULL;
+	struct nw_exidx *exidx = NULL;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	PROMISE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
@@ -69,12 +74,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_error(ret, &err);
 		return 0;
 	}
-	if (nw_cfi_open(image, &cfi) == 0) {
-		nw_vec_each (&image->segments, segment)
-			for (uint64_t i = 0; segment->exec && i < PLACES; i++)
-				walk(cfi, segment->vaddr + segment->filesz / PLACES * i,
-				     &bytes);
-	}
+	nw_cfi_open(image, &cfi);
+	nw_exidx_open(image, &exidx);
+	nw_vec_each (&image->segments, segment)
+		for (uint64_t i = 0; segment->exec && i < PLACES; i++) {
+			uint64_t vaddr = segment->vaddr + segment->filesz / PLACES * i;
+			if (cfi)
+				walk(cfi, NULL, vaddr, &bytes);
+			if (exidx)
+				walk(NULL, exidx, vaddr, &bytes);
+		}
+	nw_exidx_free(exidx);
 	nw_cfi_free(cfi);
 	nw_image_free(image);
 	return 0;

@@ -154,6 +154,30 @@ static void stack_seed(size_t i, uint8_t machine)
 	nw_buf_free(&file);
 }
 
+/* 32-bit ARM's tables: an entry in the index, one of the ABI's forms elsewhere, and a language's own. */
+static void exidx_seed(void)
+{
+	const uint32_t elsewhere = 0x500000;
+	const uint32_t table[][2] = {{EB_TEXT, 0x80028488},
+				     {EB_TEXT + 0x40, elsewhere},
+				     {EB_TEXT + 0x80, elsewhere + 8},
+				     {EB_TEXT + 0xc0, 1}};
+	const uint32_t entries[] = {0x8101b282, 0x01a8b0b0, 0x7ff00000, 0x01970cb1,
+				    0x0fc983af};
+	struct nw_buf bytes = {0};
+	struct eb b;
+
+	eb_program(&b, EM_ARM, false, false);
+	eb_exidx(&b, 0x501000, table, NW_COUNT(table));
+	for (size_t i = 0; i < NW_COUNT(entries); i++)
+		eb_put(&b, &bytes, entries[i], 4);
+	eb_load(&b, PF_R, elsewhere, bytes.data, bytes.len, bytes.len);
+	struct nw_buf file = eb_finish(&b);
+	save("cfi", "arm", file.data, file.len);
+	nw_buf_free(&file);
+	nw_buf_free(&bytes);
+}
+
 static void frame_seeds(void)
 {
 	for (size_t i = 0; i < NW_COUNT(framed); i++) {
@@ -161,11 +185,13 @@ static void frame_seeds(void)
 		save("cfi", framed[i].name, file.data, file.len);
 		nw_buf_free(&file);
 	}
+	exidx_seed();
 	stack_seed(0, 0);
 	stack_seed(2, 1);
 	stack_seed(3, 0x40 | 2);
 	stack_seed(5, 0x40 | 3);
 	stack_seed(6, 4);
+	stack_seed(4, 0xc0 | 5);
 }
 
 static void bare_images(void)

@@ -15,7 +15,8 @@ enum {
 	PROCESS = 5 /* whose stack it is */
 };
 
-static const char *const machines[] = {"x86_64", "i386", "aarch64", "riscv64", "ppc64le"};
+static const char *const machines[] = {"x86_64",  "i386",  "aarch64", "riscv64",
+				       "ppc64le", "s390x", "arm"};
 
 static void take_line(struct nw_stacks *stacks, char *line, bool ours)
 {
@@ -73,7 +74,8 @@ static void add_stacks(struct nw_stacks *stacks, const struct head *head,
 		       const uint8_t *fetched, size_t len)
 {
 	struct nw_stack_copy copy = {
-		.arch = nw_arch_by_name(machines[head->machine % NW_COUNT(machines)]),
+		.arch = nw_arch_by_name(
+			machines[(head->machine & 0x3f) % NW_COUNT(machines)]),
 		.big_endian = head->machine & 0x80,
 		.entry = head->machine & 0x40,
 		.bytes = fetched,

@@ -48,6 +48,7 @@ struct eb_section {
 struct eb {
 	bool elf64, big_endian;
 	uint16_t type, machine;
+	uint64_t entry;	  /* where it begins */
 	bool no_sections; /* leave the section headers out */
 	NW_VEC(struct eb_load) loads;
 	NW_VEC(struct eb_section) sections;
@@ -260,6 +261,27 @@ static inline void eb_frames(struct eb *b, uint64_t addr,
 	nw_buf_free(&out);
 }
 
+/* .ARM.exidx at addr: `count` pairs of a function's address and its word; a word that begins with no 8 and is not 1 is
+ * the address of an entry elsewhere. */
+static inline void eb_exidx(struct eb *b, uint32_t addr, const uint32_t (*entries)[2],
+			    size_t count)
+{
+	struct nw_buf out = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t where = addr + 8 * (uint32_t)i, word = entries[i][1];
+		eb_put(b, &out, (entries[i][0] - where) & 0x7fffffff, 4);
+		eb_put(b, &out,
+		       word >> 31 || word == 1 ? word : (word - (where + 4)) & 0x7fffffff,
+		       4);
+	}
+	eb_load(b, PF_R, addr, out.data, out.len, out.len);
+	struct eb_load of = b->loads.item[b->loads.count - 1];
+	of.type = PT_ARM_EXIDX;
+	*nw_vec_add(&b->loads) = of;
+	nw_buf_free(&out);
+}
+
 /* ---- symbols and relocations -------------------------------------------------------- */
 
 /* info: ELF64_ST_INFO(bind, type); section: of the symbol, SHN_UNDEF: imported. */
@@ -416,7 +438,7 @@ static inline void eb_header(const struct eb *b, uint64_t sections_at, struct nw
 	eb_put(b, out, b->type, 2);
 	eb_put(b, out, b->machine, 2);
 	eb_put(b, out, EV_CURRENT, 4);
-	eb_word(b, out, 0);
+	eb_word(b, out, b->entry);
 	eb_word(b, out, b->elf64 ? 64 : 52);
 	eb_word(b, out, b->no_sections ? 0 : sections_at);
 	eb_put(b, out, 0, 4);

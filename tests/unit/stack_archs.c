@@ -18,7 +18,8 @@ enum {
 	TRAMPOLINE = 0x700000, /* of return probes */
 	FRAME = 32,	       /* bytes that middle() takes */
 	STACK = 0x20000,       /* the stack pointer when leaf() is entered */
-	WORDS = 1024	       /* bytes of the stack that are fetched */
+	WORDS = 1024,	       /* bytes of the stack that are fetched */
+	ARM = 6		       /* of `machines` */
 };
 
 /* Numbers are DWARF's; distances in bytes. */
@@ -42,6 +43,8 @@ static const struct machine {
 	{"riscv64", EM_RISCV, true, false, 2, 1, 0, -8, 0, false, 8, -16, -8, false},
 	{"ppc64le", EM_PPC64, true, false, 1, 65, 0, 16, 0, false, 1, 0, 16, true},
 	{"ppc64", EM_PPC64, true, true, 1, 65, 0, 16, 0, false, 1, 0, 16, true},
+	{"arm", EM_ARM, false, false, 13, 14, 0, -4, 0, false, -1, 0, 0, false},
+	{"s390x", EM_S390, true, true, 15, 14, 160, -48, 160, false, -1, 0, 0, false},
 };
 
 /* What the compiler would have said of the three. */
@@ -299,6 +302,49 @@ static void by_the_frames_themselves_of(const struct machine *m)
 	close(fd);
 }
 
+/*
+ * 32-bit ARM's own tables, and callers that are Thumb code, which their return addresses say. leaf() is hit at its first
+ * instruction, where they do not hold; first() is where the program begins, of which they tell nothing.
+ */
+START_TEST(by_tables_of_exceptions)
+{
+	static const char *const names[] = {"leaf", "middle", "first"};
+	/* leaf: up 32 and pop lr, once it has got that far; so does middle() */
+	const uint32_t table[][2] = {{LEAF, 0x80078400}, {MIDDLE, 0x80078400}, {FIRST, 1}};
+	const struct machine *m = &machines[ARM];
+	struct eb_symbols symbols = {0};
+	struct nw_stacks *stacks;
+	struct hit hit;
+	struct eb b;
+
+	ck_assert_str_eq(m->name, "arm");
+	eb_program(&b, EM_ARM, false, false);
+	b.entry = FIRST + 1;
+	eb_exidx(&b, 0x500000, table, NW_COUNT(table));
+	for (uint64_t i = 0; i < NW_COUNT(names); i++)
+		eb_symbol(&b, &symbols, names[i], ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 1,
+			  EB_TEXT + 0x40 * i + (i > 0), 0x40);
+	eb_symtab(&b, &symbols, SHT_SYMTAB);
+	int fd = eb_memfd(&b);
+	stacks = open_stacks(fd);
+	hit = (struct hit){.pc = LEAF,
+			   .stack = STACK,
+			   .link = (MIDDLE + CALLS) | 1,
+			   .entry = true,
+			   .thread = 5};
+	put_word(m, &hit, STACK + 32, (MIDDLE + CALLS) | 1);
+	put_word(m, &hit, STACK + 68, (FIRST + CALLS) | 1);
+	is_called_so(stacks, m, &hit, ALL, NW_STACK_WHOLE);
+	/* further on it has saved lr; behind a return probe nobody knows who called */
+	hit.pc = LEAF + 8;
+	hit.link = 0;
+	put_word(m, &hit, STACK + 68, TRAMPOLINE);
+	is_called_so(stacks, m, &hit, "leaf+0x8 middle+0x10", NW_STACK_RETURN);
+	nw_stacks_free(stacks);
+	close(fd);
+}
+END_TEST
+
 #define OF_ALL(test)                                            \
 	START_TEST(test)                                        \
 	{                                                       \
@@ -312,4 +358,4 @@ OF_ALL(behind_a_return_probe)
 OF_ALL(by_the_frames_themselves)
 
 UNIT_MAIN("stack_archs", by_call_frame_information, behind_a_return_probe,
-	  by_the_frames_themselves)
+	  by_the_frames_themselves, by_tables_of_exceptions)
