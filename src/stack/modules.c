@@ -221,6 +221,7 @@ static void forget(struct nw_traced_set *set, struct nw_traced *traced)
 	nw_vec_free(&traced->jit);
 	nw_vec_free(&traced->regions);
 	nw_vec_free(&traced->past);
+	nw_past_tree_free(traced->past_tree);
 	free(traced);
 }
 
@@ -334,16 +335,6 @@ int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 	return 0;
 }
 
-/* Of a recording: what was there at the time of the hit, if it is not there any more. */
-static const struct nw_region *find_past(const struct nw_traced *traced, uint64_t address)
-{
-	nw_vec_each (&traced->past, past)
-		if (past->until > traced->now && past->region.start <= address &&
-		    address < past->region.end)
-			return &past->region;
-	return NULL;
-}
-
 static int look(struct nw_stacks *stacks, struct nw_traced *traced)
 {
 	nw_mappings maps = {0};
@@ -383,7 +374,11 @@ static const struct nw_region *open_region(struct nw_stacks *stacks,
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address)
 {
-	const struct nw_region *past = stacks->live ? NULL : find_past(traced, address);
+	/* of a recording: what was there at the time of the hit, if it is not there any more */
+	const struct nw_region *past = stacks->live ? NULL
+						    : nw_past_find(&traced->past,
+								   &traced->past_tree,
+								   address, traced->now);
 
 	if (past)
 		return open_region(stacks, traced, past);

@@ -46,13 +46,23 @@ struct nw_past_region {
 	struct nw_region region;
 	uint64_t until;
 };
+typedef NW_VEC(struct nw_past_region) nw_past_regions;
+
+/* What was at the address: the first of the regions that was there until later than `now`; NULL: none, or no memory. *tree
+ * is made for it, and again when there are more. */
+struct nw_past_tree;
+const struct nw_region *nw_past_find(const nw_past_regions *past,
+				     struct nw_past_tree **tree, uint64_t address,
+				     uint64_t now);
+void nw_past_tree_free(struct nw_past_tree *tree);
 
 struct nw_traced { /* a process */
 	pid_t pid;
 	struct nw_traced *older, *newer; /* that was seen just before it, and behind it */
 	NW_VEC(struct nw_region) regions;
-	NW_VEC(struct nw_past_region) past; /* by time; since it was hit */
-	uint64_t now;			    /* of the hit or change that it is about */
+	nw_past_regions past;		/* by time; since it was hit */
+	struct nw_past_tree *past_tree; /* NULL: nobody has asked */
+	uint64_t now;			/* of the hit or change that it is about */
 	uint64_t looked; /* when its maps were read last, CLOCK_MONOTONIC; 0: not yet */
 	pid_t parent;	 /* that it was forked from, and is still like; 0: not known */
 	bool hit;	 /* it has stacks */

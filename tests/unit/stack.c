@@ -331,6 +331,74 @@ START_TEST(regions_that_go_back)
 }
 END_TEST
 
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+/* What was there is found as if each were looked at: the first, by time, that was there until later. */
+static const struct nw_region *look_at_each(const nw_past_regions *past, uint64_t address,
+					    uint64_t now)
+{
+	const struct nw_past_region *best = NULL;
+
+	nw_vec_each (past, it)
+		if (it->until > now && it->region.start <= address &&
+		    address < it->region.end && (!best || it->until < best->until))
+			best = it;
+	return best ? &best->region : NULL;
+}
+
+/* In any order, over each other, beside each other, the same again and again. */
+START_TEST(regions_of_the_past)
+{
+	static const struct {
+		uint64_t places, longest, times;
+		bool ordered;
+	} kinds[] = {{100000, 64, 100000, true}, /* here and there */
+		     {300, 300, 100000, true},	 /* one over the other */
+		     {3, 1, 100000, true},	 /* opened and closed */
+		     {300, 20, 5, false}, /* many at once, from anybody's recording */
+		     {1, 1, 2, true}};
+	uint64_t seed = 7;
+
+	for (size_t i = 0; i < NW_COUNT(kinds); i++) {
+		nw_past_regions past = {0};
+		struct nw_past_tree *tree = NULL;
+		size_t found = 0;
+
+		ck_assert_ptr_null(nw_past_find(&past, &tree, 4096, 0));
+		for (uint64_t n = 0; n < 700; n++) {
+			uint64_t start = next_random(&seed) % kinds[i].places;
+			uint64_t len = 1 + next_random(&seed) % kinds[i].longest;
+			uint64_t until = kinds[i].ordered
+						 ? n * kinds[i].times / 700
+						 : next_random(&seed) % kinds[i].times;
+			*(struct nw_past_region *)nw_vec_add(
+				&past) = (struct nw_past_region){
+				{4096 * start, 4096 * (start + len), n, 0}, until};
+			if (n % 50 && n + 1 < 700) /* it is asked while it grows */
+				continue;
+			for (uint64_t asks = 0; asks < 400; asks++) {
+				uint64_t address = 4096 * (next_random(&seed) %
+							   (kinds[i].places + 2)) +
+						   (asks % 3 ? asks : 0);
+				uint64_t now = next_random(&seed) % (kinds[i].times + 1);
+				const struct nw_region *wanted = look_at_each(&past,
+									      address, now);
+				ck_assert_ptr_eq(nw_past_find(&past, &tree, address, now),
+						 wanted);
+				found += wanted != NULL;
+			}
+		}
+		ck_assert_uint_gt(found, 100);
+		nw_past_tree_free(tree);
+		nw_vec_free(&past);
+	}
+}
+END_TEST
+
 #if defined(__x86_64__) && defined(NW_HAVE_LIBDW)
 
 /* ---- this process ------------------------------------------------------------------- */
@@ -422,4 +490,4 @@ END_TEST
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
 	  files_that_a_recording_names, many_processes, regions_that_go_back,
-	  callers_in_this_process_and_from_a_recording)
+	  regions_of_the_past, callers_in_this_process_and_from_a_recording)
