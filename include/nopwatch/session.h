@@ -106,10 +106,20 @@ void nw_session_hit_by(struct nw_session *session, pid_t tid);
 struct nw_named_thread {
 	pid_t tid;     /* 0: everybody, since naming was given up */
 	uint64_t from; /* its events are recorded from here on, by the session's clock */
+	bool by_name;  /* as long as it is called so; else whatever becomes of it */
 };
 typedef NW_VEC(struct nw_named_thread) nw_named_threads;
 const nw_named_threads *nw_session_named(const struct nw_session *session);
 const nw_strings *nw_session_comms(const struct nw_session *session);
+/*
+ * For who reads births, names and hits only now and then, and so cannot tell of them: the processes that map what is probed
+ * by now, by the kernel's numbers, in the place of those that were told of before. New ones are named. -ENOMEM
+ */
+int nw_session_users_now(struct nw_session *session, const nw_pids *processes);
+/* Whose events are recorded at this moment: threads, and out of nw_session_comms() the names that were used at `since` already. -ENOMEM */
+int nw_session_named_now(const struct nw_session *session, nw_named_threads *out);
+int nw_session_comms_since(const struct nw_session *session, uint64_t since,
+			   nw_strings *out);
 /* Does the session have to raise semaphores in these images? NULL: in any. */
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */

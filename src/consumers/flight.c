@@ -15,6 +15,7 @@
 #include "nopwatch/text.h"
 #include "page_history.h"
 #include "recorder.h"
+#include "still_named.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define RETRY_NS  (5 * SECOND_NS)
@@ -65,9 +66,11 @@ struct nw_flight {
 	bool reading;	 /* up to now.end */
 	NW_VEC(struct unread) unread;
 	NW_VEC(struct job) jobs;
-	uint64_t cuts;	   /* recordings that were begun */
-	uint64_t number;   /* of the last name */
-	uint64_t last_cut; /* what is kept was read up to here */
+	uint64_t cuts;		     /* recordings that were begun */
+	uint64_t number;	     /* of the last name */
+	uint64_t last_cut;	     /* what is kept was read up to here */
+	struct nw_still_named named; /* whose scheduler events are recorded, */
+	nw_strings comms;	     /* and of who is born: those who are called so */
 	struct nw_buffer_growth growth;
 	bool told_missed;
 	uint64_t lost; /* events that recordings should have */
@@ -220,6 +223,11 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return nw_recorder_note(((struct nw_flight *)arg)->recorder, task);
 }
 
+static int scheduled(void *arg, const struct nw_hit *hit)
+{
+	return nw_recorder_scheduled(((struct nw_flight *)arg)->recorder, hit);
+}
+
 static void loss(void *arg, const struct nw_record *record)
 {
 	struct nw_flight *f = arg;
@@ -229,6 +237,38 @@ static void loss(void *arg, const struct nw_record *record)
 		*unread = (struct unread){record->time, record->until, record->lost};
 	else
 		f->recorder->failed = ENOMEM;
+}
+
+/* Before reading begins: whose scheduler events are recorded. */
+static int look_who_is_named(struct nw_flight *f)
+{
+	const struct nw_run_result *result = f->run->result;
+	nw_named_threads now = {0};
+	int ret = 0;
+
+	nw_strings_free(&f->comms);
+	f->comms = (nw_strings){0};
+	if (result->has_named)
+		ret = nw_session_named_now(f->run->session, &now);
+	if (ret == 0 && result->has_named) /* the recording begins there, or later */
+		ret = nw_session_comms_since(f->run->session,
+					     nw_max64(f->now.from, result->armed_ns),
+					     &f->comms);
+	if (ret == 0)
+		ret = nw_still_named_look(&f->named, &now);
+	nw_vec_free(&now);
+	return ret;
+}
+
+static void born(void *arg, int32_t tid)
+{
+	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
+}
+
+static void named(void *arg, int32_t tid, uint64_t from)
+{
+	(void)from;
+	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
 }
 
 /* Something is to be recorded, and there is room for it. */
@@ -248,6 +288,8 @@ static void begin_reading(struct nw_flight *f)
 	f->told_missed = false;
 	f->now = f->next;
 	f->next = (struct met){0};
+	if (look_who_is_named(f) < 0)
+		f->recorder->failed = ENOMEM;
 	f->now.end = nw_max64(f->now.end, nw_session_now(f->run->session));
 	f->reading = true;
 }
@@ -277,12 +319,38 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 			job->hole_ns += hole->until - nw_max64(hole->from, job->begins);
 }
 
+/* What the table says of a recording, as that of a run; of it all else is the run's. */
+static int make_table(struct nw_flight *f, const struct nw_run_result *result,
+		      const struct job *job)
+{
+	struct nw_run_result part = *result;
+	int ret = 0;
+
+	part.start_ns = job->begins;
+	part.stop_ns = job->until;
+	part.lost = job->lost;
+	memset(&part.named, 0, sizeof(part.named));
+	part.named_comms = f->comms;
+	nw_vec_each (&f->named.threads, thread) {
+		struct nw_named_at *slot = thread->from != UINT64_MAX
+						   ? nw_vec_add(&part.named)
+						   : NULL;
+		if (slot)
+			*slot = (struct nw_named_at){thread->tid, thread->from, 0};
+		else if (thread->from != UINT64_MAX)
+			ret = -ENOMEM;
+	}
+	if (ret == 0)
+		nw_recorder_table(f->recorder, &part);
+	nw_vec_free(&part.named);
+	return ret;
+}
+
 /* All is read: make a job of it. */
 static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t until,
 	       struct nw_error *err)
 {
 	struct nw_recording_parts *parts = &f->recorder->parts;
-	struct nw_run_result part = *result;
 	struct job *job = nw_vec_add(&f->jobs);
 
 	f->reading = false;
@@ -291,10 +359,8 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	job->met = f->now;
 	job->until = until;
 	find_beginning(f, result, job);
-	part.start_ns = job->begins;
-	part.stop_ns = until;
-	part.lost = job->lost;
-	nw_recorder_table(f->recorder, &part);
+	if (make_table(f, result, job) < 0)
+		return nw_no_memory(err);
 	job->table = parts->table;
 	job->comms = parts->comms;
 	parts->table = parts->comms = (struct nw_buf){0};
@@ -556,8 +622,10 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	if (f->recorder->failed)
 		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
 			       nw_strerror(f->recorder->failed));
-	if (f->reading && nw_run_known(run) >= f->now.end)
+	if (f->reading && nw_run_known(run) >= f->now.end) {
+		nw_still_named_pause(&f->named, nw_session_now(run->session));
 		ret = cut(f, run->result, f->now.end, err);
+	}
 	if (ret == 0 && !f->reading) {
 		forget(f);
 		ret = nw_buffer_growth_check(&f->growth, run, &f->kept) < 0
@@ -688,6 +756,10 @@ struct nw_consumer nw_flight_consumer(struct nw_flight *f)
 		.armed = armed,
 		.hit = hit,
 		.hits = hits,
+		.values = f->options.states,
+		.scheduled = scheduled,
+		.born = born,
+		.named = named,
 		.loss = loss,
 		.due = is_due,
 		.stopping = stopping,
@@ -713,5 +785,7 @@ void nw_flight_free(struct nw_flight *f)
 	nw_result_free(&f->lookout.result);
 	nw_page_history_free(&f->kept);
 	nw_recorder_free(f->recorder);
+	nw_still_named_free(&f->named);
+	nw_strings_free(&f->comms);
 	free(f);
 }

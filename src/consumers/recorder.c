@@ -204,10 +204,14 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 									    : 0;
 }
 
-/* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
 static int scheduled(void *arg, const struct nw_hit *hit)
 {
-	struct nw_recorder *r = arg;
+	return nw_recorder_scheduled(arg, hit);
+}
+
+/* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
+int nw_recorder_scheduled(struct nw_recorder *r, const struct nw_hit *hit)
+{
 	const struct nw_probe *probe = r->run->result->selection.probes.item[hit->probe];
 	uint64_t address;
 

@@ -31,6 +31,8 @@ int nw_recorder_begin(struct nw_recorder *recorder, struct nw_run *run,
 		      struct nw_error *err);
 /* A thread that hits are of. -ENOMEM. */
 int nw_recorder_note(struct nw_recorder *recorder, const struct nw_task *task);
+/* A hidden event of the kernel's, with its values: what its stacks lead to is named. -ENOMEM. */
+int nw_recorder_scheduled(struct nw_recorder *recorder, const struct nw_hit *hit);
 /* Add the table, and the names of the threads that were noted, to the parts. */
 void nw_recorder_table(struct nw_recorder *recorder, const struct nw_run_result *result);
 

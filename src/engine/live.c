@@ -268,8 +268,10 @@ static int fill(struct nw_run *run, struct nw_error *err)
 static int check(struct nw_run *run, struct nw_error *err)
 {
 	run->result->now_ns = nw_session_now(run->session);
-	int ret = nw_run_note_named(run, err);
+	int ret = nw_run_find_users_again(run, err);
 
+	if (ret == 0)
+		ret = nw_run_note_named(run, err);
 	if (ret == 0)
 		ret = nw_rate_limit_check(run, err);
 	return ret < 0 ? ret : nw_meddling_check(run, false, err);

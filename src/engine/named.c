@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: MIT
 /* Whose scheduler events a live run records (--states): those of the threads that it traces, as far as it can be known. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "run.h"
 
 typedef NW_VEC(const struct nw_image *) const_images;
 
+/* The scheduler's events are recorded, but nobody has asked to see them. */
+static bool wants_switches(const struct nw_run *run)
+{
+	nw_vec_each (&run->result->selection.probes, probe)
+		if (nw_is_scheduler_probe(*probe) && nw_request_names(run->request, *probe))
+			return false;
+	return run->consumer.scheduler;
+}
+
+/* Whoever is not looked for may hit an event of the kernel's. */
+static bool anybody_hits(const struct nw_run *run)
+{
+	bool kernel = false;
+
+	nw_vec_each (&run->result->selection.probes, probe)
+		kernel |= (*probe)->kind == NW_SPEC_TRACEPOINT &&
+			  !nw_is_scheduler_probe(*probe) &&
+			  strcmp((*probe)->provider, NW_STACK_SYSTEM) != 0;
+	return kernel && !run->result->pids.count;
+}
+
 /*
- * They are read all the time, and nobody asks to see them: those of waking are hits of who wakes. And it is known who may hit:
- * the processes that are meant, or those that map a file.
+ * Nobody asks to see them: those of waking are hits of who wakes. And it is known who may hit: the processes that are meant,
+ * if their births are read all the time, or those that map a file.
  */
 bool nw_run_only_their_switches(const struct nw_run *run)
 {
-	bool only = run->consumer.scheduler && !run->consumer.due;
-
-	nw_vec_each (&run->result->selection.probes, probe) {
-		if (nw_is_scheduler_probe(*probe))
-			only &= !nw_request_names(run->request, *probe);
-		else if (strcmp((*probe)->provider, NW_STACK_SYSTEM) != 0)
-			only &= (*probe)->kind != NW_SPEC_TRACEPOINT ||
-				run->result->pids.count;
-	}
-	return only;
+	return wants_switches(run) && !anybody_hits(run) &&
+	       !(run->consumer.due && run->result->pids.count);
 }
 
 /* The images of all probes, each once. */
@@ -94,6 +110,67 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
+/* ---- where births are not read all the time ------------------------------------------ */
+
+#define LOOK_NS UINT64_C(1000000000)
+/* and not more than a five-hundredth of a CPU */
+#define REST_FACTOR 500u
+
+/* The number that was given to a process or thread last, as our /proc counts them. 0: that cannot be told. */
+static uint64_t last_born(const struct nw_run *run)
+{
+	struct nw_buf text = {0};
+	uint64_t number = 0;
+	int fd = run->space.foreign ? -1 : open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && nw_buf_read(&text, fd) == 0) {
+		const char *last = strrchr(nw_buf_str(&text), ' ');
+		number = last ? strtoull(last, NULL, 10) : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	nw_buf_free(&text);
+	return number;
+}
+
+static uint64_t cpu_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Once more after the last birth: who is born starts a program, and that loads its libraries. */
+int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_looking *looking = &run->looking;
+	uint64_t now = nw_session_now(run->session), before = cpu_time();
+	const_images images = {0};
+	nw_pids pids = {0};
+	const char *refused;
+
+	if (!run->consumer.due || run->result->pids.count || now < looking->next ||
+	    !nw_session_names_threads(run->session, &refused))
+		return 0;
+	uint64_t born = last_born(run);
+	bool fresh = !born || born != looking->born;
+	int ret = 0;
+	if (fresh || looking->again) {
+		ret = list_images(run, &images);
+		if (ret == 0)
+			ret = find_processes(run, &images, &pids);
+		if (ret == 0)
+			ret = nw_session_users_now(run->session, &pids);
+	}
+	looking->again = fresh;
+	looking->born = born;
+	looking->next = now + nw_max64(LOOK_NS, (cpu_time() - before) * REST_FACTOR);
+	nw_vec_free(&images);
+	nw_vec_free(&pids);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
 /* Who was named since the last call; the first time that naming was given up, that is said. */
 int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 {
@@ -107,7 +184,8 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 		if (nw_strings_add(&result->named_comms, comms->item[i],
 				   strlen(comms->item[i])) < 0)
 			return nw_no_memory(err);
-	for (size_t i = result->named.count; i < named->count; i++) {
+	/* who reads now and then asks who is named then (nw_session_named_now()) */
+	for (size_t i = result->named.count; !run->consumer.due && i < named->count; i++) {
 		struct nw_named_at *slot = nw_vec_add(&result->named);
 		if (!slot)
 			return nw_no_memory(err);
@@ -115,6 +193,8 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 					     run->stream ? nw_run_known(run) : 0};
 	}
 	nw_session_names_threads(run->session, &why);
+	if (wants_switches(run) && anybody_hits(run))
+		why = "who hits an event of the kernel's is not known before (-p or CMD says whose hits are wanted)";
 	if (!why || result->unnamed_why)
 		return 0;
 	result->unnamed_why = strdup(why);

@@ -41,6 +41,13 @@ extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_s
 /* Bytes in memory: a recording, or text? */
 const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
+/* Where births are not read all the time: when processes were looked at for those that map what is probed. */
+struct nw_run_looking {
+	uint64_t next; /* not before */
+	uint64_t born; /* the latest number of all then; 0: not known */
+	bool again;    /* somebody was born not long before */
+};
+
 /* CMD's executable, its processes and what was opened for a live run. */
 struct nw_run {
 	const struct nw_request *request;
@@ -82,6 +89,7 @@ struct nw_run {
 	struct nw_tracefs fs;
 	struct nw_features features;
 	struct nw_session *session;
+	struct nw_run_looking looking;
 	NW_VEC(int) fds;
 	nw_vec_u32 cpus;
 	struct nw_meddling *watch;	  /* over what others do to its events */
@@ -135,6 +143,8 @@ bool nw_run_has_kernel_events(const struct nw_run *run);
 bool nw_run_only_their_switches(const struct nw_run *run);
 /* Tell the session who they will be, where no processes are meant: after births are recorded, before it is armed. */
 int nw_run_find_users(const struct nw_run *run, struct nw_error *err);
+/* The same while it goes on, where births are not read all the time. Seldom, and only if somebody was born. */
+int nw_run_find_users_again(struct nw_run *run, struct nw_error *err);
 /* Take note of who was named since the last call, and say it if everybody's are recorded. */
 int nw_run_note_named(struct nw_run *run, struct nw_error *err);
 /* Are values of hits to be decoded? For most summaries they are not. */

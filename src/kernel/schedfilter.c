@@ -16,6 +16,8 @@
 
 enum {
 	MOST_LOGGED = 16384, /* a recording has a line for each */
+	MOST_COMMS =
+		32, /* of programs that come later: filters are short, and names are never taken out */
 	NOW_ROUNDS_NS = 1000 /* nw_session_now() may be so much too early */
 };
 
@@ -211,13 +213,20 @@ static void log_thread(struct nw_sched_filter *filter, pid_t tid, uint64_t from)
 /* They are in force. At first nothing is enabled yet. */
 static void note_named(struct nw_session *session, bool first)
 {
+	struct nw_sched_filter *filter = &session->sched;
 	uint64_t from = first ? session->began_ns : nw_session_now(session) + NOW_ROUNDS_NS;
 
-	nw_vec_each (&session->sched.threads, thread) {
+	nw_vec_each (&filter->threads, thread) {
 		if (thread->from)
 			continue;
 		thread->from = from;
-		log_thread(&session->sched, thread->tid, from);
+		log_thread(filter, thread->tid, from);
+	}
+	while (filter->comms_from.count < filter->comms.count) {
+		uint64_t *slot = nw_vec_add(&filter->comms_from);
+		if (!slot) /* then it is not known since when */
+			return;
+		*slot = from;
 	}
 }
 
@@ -265,8 +274,10 @@ static void give_up(struct nw_session *session, int reason, bool first)
 		if (has_event(session, i))
 			(void)write_filter(session, i, "0", first);
 	write_trigger(session);
-	if (!first)
-		log_thread(filter, 0, nw_session_now(session) + NOW_ROUNDS_NS);
+	if (first)
+		return;
+	filter->everybody_from = nw_session_now(session) + NOW_ROUNDS_NS;
+	log_thread(filter, 0, filter->everybody_from);
 }
 
 /* ---- in a session ------------------------------------------------------------------- */
@@ -413,6 +424,8 @@ int nw_sched_filter_begin(struct nw_session *session)
 
 static bool has_news(const struct nw_sched_filter *filter)
 {
+	if (filter->comms_from.count < filter->comms.count)
+		return true;
 	nw_vec_each (&filter->threads, thread)
 		if (!thread->from)
 			return true;
@@ -433,6 +446,111 @@ void nw_sched_filter_update(struct nw_session *session)
 		give_up(session, ret, false);
 	else
 		write_trigger(session);
+}
+
+/* Whose number is nobody's any more, that is not known otherwise where ends are not read. */
+static void leave_out_gone(struct nw_sched_filter *filter)
+{
+	pid_t process;
+	char comm[16];
+
+	if (filter->space->foreign && filter->space->host < 0) /* nobody's is known */
+		return;
+	for (size_t i = filter->threads.count; i--;)
+		if (nw_pid_space_task(filter->space, filter->threads.item[i].tid, &process,
+				      comm) == -ESRCH)
+			take_out(filter, &filter->threads.item[i]);
+}
+
+int nw_session_users_now(struct nw_session *session, const nw_pids *processes)
+{
+	struct nw_sched_filter *filter = &session->sched;
+	char comm[16];
+	int ret = 0;
+
+	if (!filter->active)
+		return 0;
+	filter->pids.count = 0;
+	leave_out_gone(filter);
+	nw_vec_each (processes, pid) {
+		pid_t *slot = nw_vec_add(&filter->pids);
+		if (!slot)
+			return -ENOMEM;
+		*slot = *pid;
+		/* what it creates is called so, too, and need not be found */
+		find_comm(filter, *pid, comm);
+		if (*pid != getpid() && filter->comms.count < MOST_COMMS)
+			ret = add_comm(filter, comm);
+		if (ret == 0)
+			ret = list_process(filter, *pid, true);
+		if (ret < 0)
+			return ret;
+	}
+	leave_out_covered(filter);
+	return 0;
+}
+
+/* The threads of a process that are named by what they are called. */
+static int list_covered(const struct nw_sched_filter *filter, pid_t process,
+			nw_named_threads *out)
+{
+	struct nw_error ignored;
+	nw_pids threads = {0};
+	char comm[16];
+	int ret = nw_pid_space_threads(filter->space, process, &threads, &ignored);
+
+	nw_vec_each (&threads, tid) {
+		find_comm(filter, *tid, comm);
+		for (size_t i = 0; i < filter->comms_from.count; i++) {
+			if (strcmp(filter->comms.item[i], comm) != 0)
+				continue;
+			struct nw_named_thread *slot = nw_vec_add(out);
+			if (slot)
+				*slot = (struct nw_named_thread){
+					*tid, filter->comms_from.item[i], true};
+			else
+				ret = -ENOMEM;
+		}
+	}
+	nw_vec_free(&threads);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+int nw_session_named_now(const struct nw_session *session, nw_named_threads *out)
+{
+	const struct nw_sched_filter *filter = &session->sched;
+	int ret = 0;
+
+	if (filter->everybody_from) {
+		struct nw_named_thread *slot = nw_vec_add(out);
+		if (!slot)
+			return -ENOMEM;
+		*slot = (struct nw_named_thread){.from = filter->everybody_from};
+	}
+	nw_vec_each (&filter->threads, thread) {
+		struct nw_named_thread *slot = thread->from ? nw_vec_add(out) : NULL;
+		if (slot)
+			*slot = (struct nw_named_thread){thread->tid, thread->from, false};
+		else if (thread->from)
+			return -ENOMEM;
+	}
+	nw_vec_each (&filter->pids, pid)
+		if (ret == 0)
+			ret = list_covered(filter, *pid, out);
+	return ret;
+}
+
+int nw_session_comms_since(const struct nw_session *session, uint64_t since,
+			   nw_strings *out)
+{
+	const struct nw_sched_filter *filter = &session->sched;
+
+	for (size_t i = 0; i < filter->comms_from.count; i++)
+		if (filter->comms_from.item[i] <= since &&
+		    nw_strings_add(out, filter->comms.item[i],
+				   strlen(filter->comms.item[i])) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
 bool nw_session_names_threads(const struct nw_session *session, const char **refused)
@@ -457,5 +575,6 @@ void nw_sched_filter_free(struct nw_sched_filter *filter)
 	nw_strings_free(&filter->comms);
 	nw_vec_free(&filter->threads);
 	nw_vec_free(&filter->log);
+	nw_vec_free(&filter->comms_from);
 	free(filter->refused);
 }

@@ -29,7 +29,8 @@ struct nw_sched_filter {
 	bool anybody; /* no processes were given: who hits, and is born of whom is named, is named, too */
 	bool stacks; /* the stacks of who goes to sleep are recorded */
 	nw_strings
-		comms; /* threads that are called so need not be named each, nor those that they create */
+		comms; /* threads that are called so need not be named each, nor those that they create: */
+	NW_VEC(uint64_t) comms_from;	  /* one after the other, since these times */
 	nw_pids pids;			  /* the processes, */
 	const struct nw_pid_space *space; /* and whose numbers /proc has */
 	NW_VEC(struct nw_filtered_thread) threads;
@@ -37,6 +38,8 @@ struct nw_sched_filter {
 		[64]; /* of these it is known that they have hit, by the last bits of their numbers */
 	nw_named_threads log;
 	uint64_t written; /* when the filters were, nanoseconds */
+	uint64_t
+		everybody_from; /* everybody's events are recorded, since it was given up; 0: it was not */
 	char *refused; /* why everybody's events are recorded; NULL: they are not, or nobody has asked */
 };
 

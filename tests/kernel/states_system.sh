@@ -50,9 +50,11 @@ fi
 slow --from rec.dat
 ok "each span is split" python3 split.py all 0 200
 holds "also where it slept" slow.json "all(s['slept_in'][0]['function'] for s in of('slow')[:50])"
-# somebody else's thread, of which nobody asks
+# whoever hits an event of the kernel's
 "$NOPWATCH" stat -v --states -d 0.5 -o out "usdt:$POOL:pool:*" tracepoint:sched:sched_process_fork 2>err
-hasnt "with an event of the kernel's anybody may hit: without a word" "$(cat err)" 'of all threads'
+has "with an event of the kernel's anybody may hit: that is said" "$(cat err)" 'of all threads in the system are recorded, not only of those that are traced: who hits an event of the kernel.s is not known before'
+"$NOPWATCH" stat -v --states -d 0.5 -p $pool -o out "usdt:$POOL:pool:*" tracepoint:sched:sched_process_fork 2>err
+hasnt "but of one process: without a word" "$(cat err)" 'of all threads'
 kill $pool
 
 # Who comes later is known by its name; with another one it is named when it hits.

@@ -6,6 +6,7 @@
 #include "nopwatch/flight.h"
 
 #include "consumers/page_history.h"
+#include "consumers/still_named.h"
 
 #include "page_builder.h"
 #include "unit.h"
@@ -215,6 +216,57 @@ START_TEST(a_hole_in_time_is_marked_where_it_is)
 }
 END_TEST
 
+/* Since when is the thread known to be named, of two ways to name it? 0: not at all. */
+static uint64_t since(const struct nw_still_named *still, pid_t tid, bool by_name)
+{
+	nw_vec_each (&still->threads, thread)
+		if (thread->tid == tid && thread->by_name == by_name)
+			return thread->from == UINT64_MAX ? 0 : thread->from;
+	return 0;
+}
+
+START_TEST(who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
+{
+	enum {
+		SAME = 5,
+		RENAMED,
+		NUMBERED,
+		LATE,
+		SEEN
+	};
+	struct nw_named_thread there[] = {{SAME, 100, true},	  {RENAMED, 100, true},
+					  {SEEN, 100, true},	  {RENAMED, 300, false},
+					  {NUMBERED, 200, false}, {LATE, 100, true}};
+	nw_named_threads now = {.item = there, .count = NW_COUNT(there) - 1};
+	struct nw_still_named still = {0};
+
+	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
+	nw_still_named_changed(&still, RENAMED);
+	nw_still_named_changed(&still, NUMBERED);
+	nw_still_named_changed(&still, 4711);
+	ck_assert_uint_eq(since(&still, SAME, true), 100);
+	ck_assert_uint_eq(since(&still, RENAMED, true), 0);
+	ck_assert_uint_eq(since(&still, RENAMED, false), 300);
+	ck_assert_uint_eq(since(&still, NUMBERED, false), 200);
+	nw_still_named_pause(&still, 1000);
+	/* who has come since, or has changed, is only known in what is not read yet */
+	now.count++;
+	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
+	nw_still_named_changed(&still, SEEN);
+	ck_assert_uint_eq(since(&still, SAME, true), 100);
+	ck_assert_uint_eq(since(&still, RENAMED, true), 1000);
+	ck_assert_uint_eq(since(&still, LATE, true), 1000);
+	ck_assert_uint_eq(since(&still, SEEN, true), 0);
+	/* nobody is left */
+	now.count = 0;
+	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
+	ck_assert_uint_eq(since(&still, SAME, true), 0);
+	nw_still_named_changed(&still, SAME);
+	nw_still_named_free(&still);
+}
+END_TEST
+
 UNIT_MAIN("flight", a_hole_in_time_is_marked_where_it_is, a_condition_is_a_span_and_a_time,
 	  recordings_are_numbered_before_their_ending, pages_are_kept_from_a_time_on,
-	  a_recording_begins_with_the_first_event_that_is_wanted)
+	  a_recording_begins_with_the_first_event_that_is_wanted,
+	  who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
