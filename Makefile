@@ -84,12 +84,12 @@ endef
 # optional: symbols that Fedora and RHEL pack into stripped files
 ifeq ($(shell $(PKG_CONFIG) --exists liblzma && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LZMA $(shell $(PKG_CONFIG) --cflags liblzma)
-LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs liblzma)
+$(eval $(call open_late,liblzma,lzma,LZMA))
 endif
 # optional: `why` learns from DWARF which functions were inlined
 ifeq ($(shell $(PKG_CONFIG) --exists libdw && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LIBDW $(shell $(PKG_CONFIG) --cflags libdw)
-LIB_LDLIBS += $(shell $(PKG_CONFIG) --libs libdw)
+$(eval $(call open_late,libdw,dw,LIBDW))
 endif
 # optional: where x86's instructions begin, and which of them return (3.0 knows no relative jumps)
 ifeq ($(shell $(PKG_CONFIG) --atleast-version=4.0 capstone && echo yes),yes)

@@ -9,10 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
+
 #include "symbol.h"
 
 #ifdef NW_HAVE_LZMA
 #include <lzma.h>
+
+/* What is called of liblzma, whose library is opened when it is needed, unless it is linked. */
+#define FUNCTIONS(each) each(lzma_stream_decoder) each(lzma_code) each(lzma_end)
+
+struct lzma {
+#define POINTER(name) __typeof__(&(name)) name;
+	FUNCTIONS(POINTER)
+};
+
+static bool open_lzma(struct lzma *out)
+{
+#ifdef NW_LINKED_LZMA
+#define ADDRESS(name) (void (*)(void))(name)
+#else
+#define ADDRESS(name) NULL
+#endif
+#define ROW(name) {#name, offsetof(struct lzma, name), ADDRESS(name)},
+	static const struct nw_library_function functions[] = {FUNCTIONS(ROW)};
+
+	return nw_library_open(NW_LZMA_LIBRARY, functions, NW_COUNT(functions), out);
+}
 
 enum {
 	MOST_PACKED = 64 << 20,
@@ -23,7 +46,7 @@ enum {
 };
 
 /* Unpack into out, which grows; what does not unpack is no symbols. */
-static int unpack(lzma_stream *stream, struct nw_buf *out)
+static int unpack(const struct lzma *lzma, lzma_stream *stream, struct nw_buf *out)
 {
 	size_t most = LEAST_UNPACKED + MOST_TIMES * stream->avail_in;
 	lzma_ret state = LZMA_OK;
@@ -36,7 +59,7 @@ static int unpack(lzma_stream *stream, struct nw_buf *out)
 	while (state == LZMA_OK && out->len < most && !out->failed) {
 		stream->next_out = chunk;
 		stream->avail_out = 1 << 16;
-		state = lzma_code(stream, LZMA_FINISH);
+		state = lzma->lzma_code(stream, LZMA_FINISH);
 		nw_buf_add(out, (const char *)chunk, (1 << 16) - stream->avail_out);
 	}
 	if (out->failed)
@@ -47,16 +70,19 @@ static int unpack(lzma_stream *stream, struct nw_buf *out)
 static int unpack_section(Elf_Scn *section, struct nw_buf *out)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
+	struct lzma lzma;
 	Elf_Data *data = elf_rawdata(section, NULL);
 
 	if (!data || !data->d_buf || data->d_size > MOST_PACKED)
 		return -EBADMSG;
-	if (lzma_stream_decoder(&stream, MOST_MEMORY, 0) != LZMA_OK)
+	if (!open_lzma(&lzma))
+		return -ENOENT;
+	if (lzma.lzma_stream_decoder(&stream, MOST_MEMORY, 0) != LZMA_OK)
 		return -ENOMEM;
 	stream.next_in = data->d_buf;
 	stream.avail_in = data->d_size;
-	int ret = unpack(&stream, out);
-	lzma_end(&stream);
+	int ret = unpack(&lzma, &stream, out);
+	lzma.lzma_end(&stream);
 	return ret;
 }
 

@@ -97,7 +97,7 @@ else
 fi
 
 # MiniDebugInfo, as rpmbuild makes it
-if command -v xz >/dev/null && ldd "$NOPWATCH" | grep -q liblzma; then
+if command -v xz >/dev/null && grep -qa 'liblzma\.so' "$NOPWATCH"; then # linked, or the name that is opened
   stripped mini
   objcopy -S --keep-symbol=quiet whole symbols 2>/dev/null
   objcopy --only-keep-debug symbols symbols.debug

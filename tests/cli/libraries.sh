@@ -1,4 +1,4 @@
-# Libraries: those that every run needs are linked; the disassembler's is opened when it is needed, and may be missing.
+# Libraries: those that every run needs are linked; the others are opened when they are needed, and may be missing.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
@@ -7,6 +7,21 @@ needed=$(readelf -dW "$NOPWATCH" | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p')
 for library in libelf libtracefs libtraceevent; do
   ok "$library is linked" grep -qx "$library" <<<"$needed"
 done
+
+mkdir broken
+for library in libdw liblzma; do
+  late=$(strings -a "$NOPWATCH" | grep -oxE "$library\.so\.[0-9]+")
+  if [ -z "$late" ]; then
+    skip "$library is not linked" "built without it, or it is linked"
+    continue
+  fi
+  is "$library is not linked" "$(grep -c "$library" <<<"$needed")" 0
+  echo none >"broken/$late"
+done
+is "without them, all else goes on" \
+  "$(LD_LIBRARY_PATH=$PWD/broken "$NOPWATCH" script "usdt:$SERVER:myserver:*" 2>&1 | grep -c '^# Made by nopwatch')" 1
+is "and functions are found" \
+  "$(LD_LIBRARY_PATH=$PWD/broken "$NOPWATCH" script "func:$SERVER:main" 2>&1 | grep -c '^# Made by nopwatch')" 1
 
 ask=func:$SERVER:main,returns=insn
 said=$("$NOPWATCH" script "$ask" 2>&1)
@@ -25,7 +40,6 @@ fi
 is "and is not linked" "$(grep -c capstone <<<"$needed")" 0
 
 # A file of that name that is none stands before it.
-mkdir broken
 echo none >"broken/$soname"
 export LD_LIBRARY_PATH=$PWD/broken
 said=$("$NOPWATCH" script "$ask" 2>&1)

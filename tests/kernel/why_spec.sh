@@ -34,7 +34,7 @@ named "a function of which only an unused copy is left" 3 False not-executed
 names "and that was inlined" symbol-inlined
 remedied "and what to do" symbol-inlined
 why "uprobe:$target:vanished"
-if ldd "$NOPWATCH" | grep -q libdw; then
+if grep -qa 'libdw\.so' "$NOPWATCH"; then # linked, or the name that is opened
   named "a function that was inlined everywhere" 3 False symbol-missing
   names "is named as inlined" symbol-inlined
 else

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libdw's functions, which are in a library that is opened when the first of them is called (base/library.h): it and
+ * the two that it brings would take a third of a millisecond at the start of runs that mostly ask it nothing. Whoever calls them
+ * need not know: they have their names here, and go on to the library, as through a linker's table. Where it cannot be
+ * opened they answer as of a file that says nothing.
+ */
+#include "nopwatch/elf.h"
+
+#if defined(NW_HAVE_LIBDW) && !defined(NW_LINKED_LIBDW)
+
+#include <elfutils/libdw.h>
+#include <pthread.h>
+
+#include "base/library.h"
+
+/* each(type, what it is where there is no library, name, parameters, arguments); libdw.h has checked them. */
+#define FUNCTIONS(each)                                                                                                      \
+	each(Dwarf *, NULL, dwarf_begin_elf,                                                                                 \
+	     (Elf * elf, Dwarf_Cmd command, Elf_Scn * group),                                                                \
+	     (elf, command,                                                                                                  \
+	      group)) each(int, -1, dwarf_end, (Dwarf * dwarf),                                                              \
+			   (dwarf)) each(int, -1, dwarf_nextcu,                                                              \
+					 (Dwarf * dwarf, Dwarf_Off at, Dwarf_Off * next,                                     \
+					  size_t * header, Dwarf_Off * abbreviations,                                        \
+					  uint8_t * address_size, uint8_t * offset_size),                                    \
+					 (dwarf, at, next, header, abbreviations,                                            \
+					  address_size,                                                                      \
+					  offset_size)) each(Dwarf_Die *, NULL,                                              \
+							     dwarf_offdie,                                                   \
+							     (Dwarf * dwarf, Dwarf_Off at,                                   \
+							      Dwarf_Die * out),                                              \
+							     (dwarf, at, out))                                               \
+		each(Dwarf_Die *, NULL, dwarf_addrdie,                                                                       \
+		     (Dwarf * dwarf, Dwarf_Addr address, Dwarf_Die * out),                                                   \
+		     (dwarf, address,                                                                                        \
+		      out)) each(int, -1, dwarf_child, (Dwarf_Die * die, Dwarf_Die * out),                                   \
+				 (die, out)) each(int, -1, dwarf_siblingof,                                                  \
+						  (Dwarf_Die * die, Dwarf_Die * out),                                        \
+						  (die, out)) each(int, -1, dwarf_tag,                                       \
+								   (Dwarf_Die * die),                                        \
+								   (die))                                                    \
+			each(int, -1, dwarf_haspc, (Dwarf_Die * die, Dwarf_Addr address), (die, address)) each(              \
+				Dwarf_Attribute                                                                              \
+					*,                                                                                   \
+				NULL, dwarf_attr,                                                                            \
+				(Dwarf_Die * die, unsigned int name,                                                         \
+				 Dwarf_Attribute                                                                             \
+					 *out),                                                                              \
+				(die,                                                                                        \
+				 name, out)) each(Dwarf_Attribute *, NULL,                                                   \
+						  dwarf_attr_integrate,                                                      \
+						  (Dwarf_Die * die, unsigned int name,                                       \
+						   Dwarf_Attribute                                                           \
+							   *out),                                                            \
+						  (die, name, out))                                                          \
+				each(const char *, NULL, dwarf_formstring, (Dwarf_Attribute * attribute), (attribute)) each( \
+					int,                                                                                 \
+					-1, dwarf_formudata,                                                                 \
+					(Dwarf_Attribute * attribute, Dwarf_Word * out),                                     \
+					(                                                                                    \
+						attribute,                                                                   \
+						out)) each(int, -1, dwarf_getsrcfiles,                                       \
+							   (Dwarf_Die * unit, Dwarf_Files * *files,                          \
+							    size_t *                                                         \
+								    count),                                                  \
+							   (unit, files, count))                                             \
+					each(                                                                                \
+						const char *,                                                                \
+						NULL, dwarf_filesrc,                                                         \
+						(Dwarf_Files * files, size_t at,                                             \
+						 Dwarf_Word *                                                                \
+							 time,                                                               \
+						 Dwarf_Word *                                                                \
+							 length),                                                            \
+						(files, at, time,                                                            \
+						 length)) each(Dwarf_Line *, NULL,                                           \
+							       dwarf_getsrc_die,                                             \
+							       (                                                             \
+								       Dwarf_Die * unit,                                     \
+								       Dwarf_Addr                                            \
+									       address),                                     \
+							       (unit, address))                                              \
+						each(int, -1, dwarf_lineno,                                                  \
+						     (Dwarf_Line * line, int *out),                                          \
+						     (line,                                                                  \
+						      out)) each(const char *, NULL,                                         \
+								 dwarf_linesrc,                                              \
+								 (Dwarf_Line * line,                                         \
+								  Dwarf_Word * time,                                         \
+								  Dwarf_Word * length),                                      \
+								 (line, time, length))                                       \
+							each(                                                                \
+								Dwarf_CFI *,                                                 \
+								NULL, dwarf_getcfi,                                          \
+								(Dwarf * dwarf),                                             \
+								(dwarf)) each(Dwarf_CFI *,                                   \
+									      NULL, dwarf_getcfi_elf,                        \
+									      (Elf * elf),                                   \
+									      (elf)) each(int,                               \
+											  -1,                                \
+											  dwarf_cfi_end,                     \
+											  (Dwarf_CFI *                       \
+											   frames),                          \
+											  (frames))                          \
+								each(int, -1,                                                \
+								     dwarf_cfi_addrframe,                                    \
+								     (Dwarf_CFI * frames,                                    \
+								      Dwarf_Addr address,                                    \
+								      Dwarf_Frame * *out),                                   \
+								     (frames, address,                                       \
+								      out)) each(int, -1,                                    \
+										 dwarf_next_cfi,                             \
+										 (const unsigned char identity               \
+											  [],                                \
+										  Elf_Data *data,                            \
+										  bool is_eh_frame,                          \
+										  Dwarf_Off                                  \
+											  at,                                \
+										  Dwarf_Off                                  \
+											  *next,                             \
+										  Dwarf_CFI_Entry                            \
+											  *out),                             \
+										 (identity,                                  \
+										  data,                                      \
+										  is_eh_frame, at, next,                     \
+										  out))                                      \
+									each(int, -1,                                        \
+									     dwarf_frame_info,                               \
+									     (Dwarf_Frame *                                  \
+										      frame,                                 \
+									      Dwarf_Addr *                                   \
+										      begin,                                 \
+									      Dwarf_Addr *                                   \
+										      end,                                   \
+									      bool *interrupted),                            \
+									     (frame,                                         \
+									      begin, end,                                    \
+									      interrupted))                                  \
+										each(int,                                    \
+										     -1,                                     \
+										     dwarf_frame_cfa,                        \
+										     (Dwarf_Frame *                          \
+											      frame,                         \
+										      Dwarf_Op *                             \
+											      *ops,                          \
+										      size_t *                               \
+											      count),                        \
+										     (frame,                                 \
+										      ops,                                   \
+										      count))                                \
+											each(int,                            \
+											     -1,                             \
+											     dwarf_frame_register,           \
+											     (Dwarf_Frame *                  \
+												      frame,                 \
+											      int number,                    \
+											      Dwarf_Op memory                \
+												      [3],                   \
+											      Dwarf_Op *                     \
+												      *ops,                  \
+											      size_t *count),                \
+											     (frame,                         \
+											      number,                        \
+											      memory,                        \
+											      ops,                           \
+											      count))
+
+struct addresses {
+#define POINTER(type, failing, name, parameters, arguments) type(*name) parameters;
+	FUNCTIONS(POINTER)
+};
+
+/* Looked up once, the same for everybody ever after: a linker's table, not a state. */
+static struct addresses addresses;
+static bool is_open;
+
+static void look_up(void)
+{
+#define ROW(type, failing, name, parameters, arguments) \
+	{#name, offsetof(struct addresses, name), NULL},
+	static const struct nw_library_function functions[] = {FUNCTIONS(ROW)};
+
+	is_open = nw_library_open(NW_LIBDW_LIBRARY, functions, NW_COUNT(functions),
+				  &addresses);
+}
+
+static bool library(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	return pthread_once(&once, look_up) == 0 && is_open;
+}
+
+#define FORWARD(type, failing, name, parameters, arguments)            \
+	type name parameters                                           \
+	{                                                              \
+		return library() ? addresses.name arguments : failing; \
+	}
+FUNCTIONS(FORWARD)
+
+#endif
