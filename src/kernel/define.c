@@ -307,12 +307,13 @@ static size_t enable_each(struct nw_session *session)
 	return enabled;
 }
 
-static bool has_definitions(const struct nw_session *session)
+static size_t count_definitions(const struct nw_session *session)
 {
+	size_t count = 0;
+
 	nw_vec_each (&session->armed->events, event)
-		if ((*event)->defined && !*(*event)->planned->system)
-			return true;
-	return false;
+		count += (*event)->defined && !*(*event)->planned->system;
+	return count;
 }
 
 static bool holds_probe(const struct nw_session *session,
@@ -347,15 +348,35 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 }
 
 /*
- * The group's events are enabled together, the one that was defined last first (trace_events.c puts
- * new ones in front of its list). At a place, the one that was enabled last runs first (uprobes.c:
- * consumer_add()). So they run in the order in which they were defined.
+ * The group's events are enabled the one that was defined last first, as by the group's file (trace_events.c puts new ones
+ * in front of its list). At a place, the one that was enabled last runs first (uprobes.c: consumer_add()). So they run in
+ * the order in which they were defined. Where they are few each is enabled by its own file: for the group's the kernel
+ * looks through all events of the instance, thousands, which takes longer than all else that it does for one of ours
+ * (0.3 of 0.4 ms on Linux 6.18). One that has a gate, which opens and shuts each time, is not enabled that way beside others.
  */
+static int enable_group(struct nw_session *session, size_t count)
+{
+	enum {
+		FEW = 8
+	};
+	int ret = 0;
+
+	if (count > (session->gated ? 1 : FEW))
+		return write_enable(session, NULL, "1");
+	for (size_t order = session->defined; ret == 0 && order > 0; order--)
+		nw_vec_each (&session->armed->events, event)
+			if (ret == 0 && (*event)->order == order && (*event)->defined &&
+			    !*(*event)->planned->system)
+				ret = write_enable(session, *event, "1");
+	return ret;
+}
+
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
 {
 	size_t enabled = nw_session_enable_tracepoints(session);
+	size_t count = count_definitions(session);
 
-	if (has_definitions(session))
-		enabled += write_enable(session, NULL, "1") == 0 ? 1 : enable_each(session);
+	if (count)
+		enabled += enable_group(session, count) == 0 ? 1 : enable_each(session);
 	return enabled || session->doing.dry_run ? 0 : nothing_left(session, err);
 }
