@@ -4,11 +4,13 @@
  * jit-interface.txt), a line "START SIZE NAME" each, in hexadecimal. Anybody may put such a file there: it counts
  * only if it belongs to whom the process runs as, or to root, and is a plain file of no immoderate size.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "modules.h"
@@ -16,7 +18,10 @@
 enum {
 	MOST_BYTES = 64 << 20,
 	MOST_NAMES = 1 << 20,
-	LONGEST = 512
+	LONGEST = 512,
+	/* linux/openat2.h, which older headers do not have */
+	RESOLVE_NO_MAGICLINKS = 0x02,
+	RESOLVE_IN_ROOT = 0x10
 };
 
 /* The process's number in its own PID namespace, which is what it calls the file by: the last word of NSpid. */
@@ -39,6 +44,32 @@ static int own_number(pid_t pid)
 }
 
 /*
+ * A file of the process's /tmp, below its root: a symbolic link there leads nowhere else. Kernels before openat2 (Linux 5.6) do
+ * not go along any, and those whose container refuses system calls that it does not know.
+ */
+static int open_below(int root, const char *name, int flags)
+{
+#ifdef SYS_openat2
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = {(uint64_t)flags, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT};
+	nw_cleanup(nw_free_ptr) char *path = nw_text("tmp/%s", name);
+
+	if (!path)
+		return -1;
+	int found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (found >= 0 || (errno != ENOSYS && errno != EPERM))
+		return found;
+#endif
+	int tmp = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (tmp < 0)
+		return -1;
+	int fd = openat(tmp, name, flags);
+	close(tmp);
+	return fd;
+}
+
+/*
  * As the process sees /tmp. Of one that has ended, as we do; what is left of it until its parent has asked has an owner,
  * but no root any more. Of one that has not been seen alive only what is root's.
  */
@@ -54,11 +85,11 @@ static int open_list(struct nw_traced *traced, struct stat *st)
 		traced->owner = process.st_uid;
 		root = open(proc_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	nw_cleanup(nw_free_ptr) char *path = root >= 0 ? nw_text("tmp/perf-%d.map",
-								 own_number(pid))
-						       : nw_text("/tmp/perf-%d.map", pid);
-	if (path)
-		fd = openat(root, path, flags);
+	nw_cleanup(nw_free_ptr) char *name = nw_text("/tmp/perf-%d.map",
+						     root >= 0 ? own_number(pid) : pid);
+	if (name)
+		fd = root < 0 ? open(name, flags)
+			      : open_below(root, name + strlen("/tmp/"), flags);
 	if (root >= 0)
 		close(root);
 	if (fd < 0)

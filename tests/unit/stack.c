@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* stack: names as their source has them, how often which stack was there, and lines of recordings. */
+#include <errno.h>
 #include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "elf_files.h"
 #include "nopwatch/stack.h"
 #include "stack/modules.h"
 #include "stack/watch.h"
@@ -487,7 +491,93 @@ END_TEST
 
 #endif
 
+/* ---- lists of code that a process has made ------------------------------------------ */
+
+static bool has_openat2(void)
+{
+#ifdef SYS_openat2
+	return syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == EINVAL;
+#else
+	return false;
+#endif
+}
+
+/* A process with this directory as its root, until `ends[1]` is closed. */
+static pid_t process_with_root(const char *root, int ends[2])
+{
+	char byte;
+	int ready[2];
+
+	ck_assert(pipe(ends) == 0 && pipe(ready) == 0);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		close(ends[1]);
+		if (chroot(root) != 0 || write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ends[0]);
+	return pid;
+}
+
+static void write_list(const char *dir, pid_t pid, const char *name)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/perf-%d.map", dir, (int)pid);
+	FILE *list = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(list);
+	fprintf(list, "1000 10 %s\n", name);
+	ck_assert_int_eq(fclose(list), 0);
+}
+
+static void is_made(pid_t pid, const char *name)
+{
+	struct nw_traced traced = {.pid = pid};
+	const struct nw_jit_name *found = nw_jit_find(&traced, 0x1008, true);
+
+	ck_assert_msg(name ? found && strcmp(found->name, name) == 0 : !found, "%s",
+		      found ? found->name : "none");
+	nw_vec_each (&traced.jit, it)
+		free(it->name);
+	nw_vec_free(&traced.jit);
+}
+
+/* What a process calls /tmp may be a link: it leads to where it does for the process, and not to ours. */
+START_TEST(lists_below_the_root_of_a_process)
+{
+	char dir[64], link[96];
+	int ends[2], status;
+
+	if (geteuid() != 0)
+		return; /* only root can give a process another root */
+	eb_dir(dir);
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert(mkdir("root", 0755) == 0 && mkdir("root/tmp", 0755) == 0 &&
+		  mkdir("root/inside", 0755) == 0 && mkdir("outside", 0755) == 0);
+	pid_t pid = process_with_root("root", ends);
+	write_list("root/tmp", pid, "plain");
+	is_made(pid, "plain");
+	ck_assert_int_eq(rename("root/tmp", "root/other"), 0);
+	write_list("outside", pid, "ours");
+	snprintf(link, sizeof(link), "%s/outside", dir);
+	ck_assert_int_eq(symlink(link, "root/tmp"), 0);
+	is_made(pid, NULL);
+	ck_assert(unlink("root/tmp") == 0 && symlink("../outside", "root/tmp") == 0);
+	is_made(pid, NULL);
+	write_list("root/inside", pid, "its own");
+	ck_assert(unlink("root/tmp") == 0 && symlink("/inside", "root/tmp") == 0);
+	is_made(pid, has_openat2() ? "its own" : NULL);
+	close(ends[1]);
+	ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
+}
+END_TEST
+
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
 	  files_that_a_recording_names, many_processes, regions_that_go_back,
-	  regions_of_the_past, callers_in_this_process_and_from_a_recording)
+	  regions_of_the_past, callers_in_this_process_and_from_a_recording,
+	  lists_below_the_root_of_a_process)
