@@ -124,11 +124,18 @@ bool nw_group_next(const struct nw_group_rows *rows, size_t *at, struct nw_group
 
 struct nw_summary;
 
+enum nw_counted_args {
+	NW_ARGS_NONE,
+	NW_ARGS_NAMED, /* of probes whose arguments a spec has named */
+	NW_ARGS_ALL
+};
+
 struct nw_summary_options {
 	const struct nw_selection *selection;
 	const struct nw_span_def *spans;
 	size_t span_count;
-	bool args;    /* distributions of the arguments that hits carry */
+	enum nw_counted_args
+		args; /* whose distributions are kept, of those that hits carry */
 	bool grouped; /* hits name their group; else all are in group 0 */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
 	struct nw_thread_names names;

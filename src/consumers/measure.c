@@ -136,10 +136,13 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 			struct nw_error *err)
 {
 	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
-	bool args = m->options.hist_count > 0; /* or those that the user has named */
+	enum nw_counted_args args = NW_ARGS_NONE;
 
 	nw_vec_each (&selection->probes, probe)
-		args |= (*probe)->has_args && !(*probe)->hidden;
+		if ((*probe)->has_args && !(*probe)->hidden)
+			args = NW_ARGS_NAMED;
+	if (m->options.hist_count)
+		args = NW_ARGS_ALL;
 	const struct nw_summary_options options = {
 		.selection = selection,
 		.spans = m->spans.item,

@@ -17,9 +17,9 @@ static size_t arg_count(const struct nw_row_shape *shape, size_t probe)
 static int make_args(const struct nw_row_shape *shape, struct nw_probe_row *row,
 		     size_t probe)
 {
-	if (!shape->options->args)
+	if (!arg_count(shape, probe))
 		return 0;
-	row->args = calloc(arg_count(shape, probe) + 1, sizeof(*row->args));
+	row->args = calloc(arg_count(shape, probe), sizeof(*row->args));
 	return row->args ? 0 : -ENOMEM;
 }
 
@@ -189,11 +189,13 @@ int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_option
 				       .args = calloc(probes + 1, sizeof(size_t))};
 	if (!shape->args)
 		return -ENOMEM;
-	if (!options->args)
+	if (options->args == NW_ARGS_NONE)
 		return 0;
 	for (size_t i = 0; i < probes; i++) {
-		shape->args[i] = options->selection->probes.item[i]->args.count;
-		most = shape->args[i] > most ? shape->args[i] : most;
+		const struct nw_probe *probe = options->selection->probes.item[i];
+		if (options->args == NW_ARGS_ALL || probe->has_args)
+			shape->args[i] = probe->args.count;
+		most = probe->args.count > most ? probe->args.count : most;
 	}
 	shape->no_probe.args = calloc(most + 1, sizeof(struct nw_histogram));
 	return shape->no_probe.args ? 0 : -ENOMEM;

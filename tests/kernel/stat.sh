@@ -101,6 +101,9 @@ holds "a load in another program counts everybody" out.json "probe('counter:inne
 holds "only the arguments that were named" out.json "list(probe('counter:step__end')['args']) == ['i']"
 "$NOPWATCH" stat -j 'counter:step__end(i)' --hist arg1 -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
 holds "and those that something else names" out.json "list(probe('counter:step__end')['args']) == ['i', 'arg1']"
+"$NOPWATCH" stat -j 'counter:step__end(i)' 'counter:step__begin' --slower 1h -o out.json -- "$PROGRAMS/counter" 10 >/dev/null
+holds "and none of those that are fetched only to be shown with slow spans" out.json \
+  "list(probe('counter:step__end')['args']) == ['i'] and probe('counter:step__begin')['args'] == {}"
 # an argument that has a name has its number, too, wherever one is said
 for how in "--by arg0" "--by i"; do
   # shellcheck disable=SC2086

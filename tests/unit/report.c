@@ -24,7 +24,7 @@ static void setup(const char *probes, bool grouped)
 	const struct nw_summary_options options = {.selection = &selection,
 						   .spans = spans.item,
 						   .span_count = spans.count,
-						   .args = true,
+						   .args = NW_ARGS_ALL,
 						   .grouped = grouped};
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 }

@@ -166,7 +166,7 @@ START_TEST(arguments_are_counted_by_their_kind)
 		{.kind = NW_VALUE_UNSIGNED, .number = 5},
 	};
 
-	setup_options((struct nw_summary_options){.args = true}, NW_KEY_TID);
+	setup_options((struct nw_summary_options){.args = NW_ARGS_ALL}, NW_KEY_TID);
 	for (size_t i = 0; i < NW_COUNT(values); i++) {
 		const struct nw_value two[] = {values[i], number(i)};
 		hit_values(START, 1, 10 + i, 0, two, 2);
@@ -178,6 +178,28 @@ START_TEST(arguments_are_counted_by_their_kind)
 	ck_assert((int64_t)args[0].min == -3 && (int64_t)args[0].max == 12);
 	ck_assert_uint_eq(args[1].count, 10);
 	ck_assert(!args[1].is_signed);
+	teardown();
+}
+END_TEST
+
+/* Where all are fetched for something else, those of probes that a spec has named are counted, and no others. */
+START_TEST(arguments_that_are_named_are_counted)
+{
+	const struct nw_value two[] = {number(7), number(8)};
+
+	setup(NW_KEY_TID);
+	nw_summary_free(summary);
+	selection.probes.item[START]->has_args = true;
+	selection.probes.item[DONE]->has_args = false;
+	const struct nw_summary_options options = {.selection = &selection,
+						   .args = NW_ARGS_NAMED};
+	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+	hit_values(START, 1, 10, 0, two, 2);
+	hit_values(DONE, 1, 20, 0, two, 2);
+	const struct nw_group_rows *rows = nw_summary_rows(summary, 0, false);
+	ck_assert_uint_eq(nw_group_probe(rows, START)->args[1].sum, 8);
+	ck_assert_uint_eq(nw_group_probe(rows, DONE)->hits, 1);
+	ck_assert_ptr_null(nw_group_probe(rows, DONE)->args);
 	teardown();
 }
 END_TEST
@@ -508,8 +530,9 @@ START_TEST(what_is_too_much_is_told)
 END_TEST
 
 UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
-	  arguments_are_counted_by_their_kind, a_span_goes_from_a_start_to_any_of_its_ends,
-	  recursion_ends_last_in_first_out, threads_do_not_mix, a_process_may_be_the_key,
+	  arguments_are_counted_by_their_kind, arguments_that_are_named_are_counted,
+	  a_span_goes_from_a_start_to_any_of_its_ends, recursion_ends_last_in_first_out,
+	  threads_do_not_mix, a_process_may_be_the_key,
 	  an_argument_may_be_the_key_wherever_it_stands,
 	  a_probe_may_end_one_span_and_begin_the_next,
 	  a_thread_that_exits_leaves_its_starts_unmatched,

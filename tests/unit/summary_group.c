@@ -26,7 +26,7 @@ static void setup(bool grouped)
 	const struct nw_summary_options options = {.selection = &selection,
 						   .spans = &span,
 						   .span_count = 1,
-						   .args = true,
+						   .args = NW_ARGS_ALL,
 						   .grouped = grouped};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
 			       NULL, NULL);
@@ -317,7 +317,7 @@ START_TEST(groups_have_rows_only_of_what_they_hit)
 	};
 	struct nw_buf text = {0};
 	struct nw_summary_options options = {
-		.selection = &selection, .args = true, .grouped = true};
+		.selection = &selection, .args = NW_ARGS_ALL, .grouped = true};
 	size_t rows = 0;
 
 	nw_buf_adds(&text, "nopwatch-plan 1\nimage /bin/app\n");
