@@ -299,32 +299,25 @@ void nw_measure_keys(const struct nw_measure *m, struct nw_buf *out)
 	nw_strings_free(&known);
 }
 
-static int check_key(const struct nw_measure *m, const struct nw_by_key *key,
-		     struct nw_error *err)
-{
-	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
-
-	for (size_t i = 0; key->what == NW_BY_ARG && i < selection->probes.count; i++)
-		if (key->arg[i] >= 0 && has_values(m, selection->probes.item[i]))
-			return 0;
-	return key->what == NW_BY_ARG
-		       ? nw_fail_usage(
-				 err,
-				 "'%s' is not fetched: name it in the spec, as in 'PROVIDER:NAME(%s)', or begin with --by",
-				 key->name, key->name)
-		       : 0;
-}
-
 static int make_by(const struct nw_measure *m, const char *text, struct nw_by *out,
 		   struct nw_error *err)
 {
+	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
 	int ret = nw_by_parse(text, out, err);
 
 	if (ret == 0)
-		ret = nw_by_bind(out, &nw_run_so_far(m->run)->selection, err);
-	nw_vec_each (&out->keys, key)
-		if (ret == 0)
-			ret = check_key(m, key, err);
+		ret = nw_by_bind(out, selection, err);
+	nw_vec_each (&out->keys, key) {
+		bool fetched = key->what != NW_BY_ARG;
+		for (size_t i = 0; ret == 0 && !fetched && i < selection->probes.count; i++)
+			fetched = key->arg[i] >= 0 &&
+				  has_values(m, selection->probes.item[i]);
+		if (ret == 0 && !fetched)
+			ret = nw_fail_usage(
+				err,
+				"'%s' is not fetched: name it in the spec, as in 'PROVIDER:NAME(%s)', or begin with --by",
+				key->name, key->name);
+	}
 	return ret;
 }
 

@@ -106,32 +106,6 @@ static int by_system(const void *a, const void *b)
 	return strcmp(x->system, y->system);
 }
 
-static int keep_formats(struct nw_recorder *r, struct nw_error *err)
-{
-	const struct nw_run *run = r->run;
-	int ret = nw_run_read_header(run, &r->parts.header_page, err);
-
-	if (ret < 0)
-		return ret;
-	ret = nw_tracefs_read(run->fs.root, "events/header_event", &r->parts.header_event);
-	if (ret == 0)
-		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
-				      &r->parts.clock);
-	nw_vec_each (&run->result->armed.events, event)
-		if (ret == 0 && (*event)->defined)
-			ret = keep_format(
-				r, nw_event_group(&run->result->plan, (*event)->planned),
-				(*event)->name);
-	if (ret == 0)
-		ret = keep_task_formats(r);
-	if (ret == 0)
-		qsort(r->parts.formats.item, r->parts.formats.count,
-		      sizeof(*r->parts.formats.item), by_system);
-	return ret < 0 ? nw_fail(err, -ret, "cannot read the event formats: %s",
-				 nw_strerror(-ret))
-		       : 0;
-}
-
 /* ---- the consumer ------------------------------------------------------------------- */
 
 /* Find out now, not after an hour, that nothing can be written there. */
@@ -161,7 +135,26 @@ int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error
 		return nw_no_memory(err);
 	if (r->options.armed)
 		r->options.armed(r->options.arg, run->result);
-	return keep_formats(r, err);
+	int ret = nw_run_read_header(run, &r->parts.header_page, err);
+	if (ret < 0)
+		return ret;
+	ret = nw_tracefs_read(run->fs.root, "events/header_event", &r->parts.header_event);
+	if (ret == 0)
+		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
+				      &r->parts.clock);
+	nw_vec_each (&run->result->armed.events, event)
+		if (ret == 0 && (*event)->defined)
+			ret = keep_format(
+				r, nw_event_group(&run->result->plan, (*event)->planned),
+				(*event)->name);
+	if (ret == 0)
+		ret = keep_task_formats(r);
+	if (ret == 0)
+		qsort(r->parts.formats.item, r->parts.formats.count,
+		      sizeof(*r->parts.formats.item), by_system);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the event formats: %s",
+				 nw_strerror(-ret))
+		       : 0;
 }
 
 /* Who it is, once. This is all that a hit costs besides its page, so it has to be cheap. */

@@ -177,31 +177,6 @@ static bool next_argument(const char **at, struct argument *out)
 	return true;
 }
 
-static int add_argument(const struct nw_arch *arch, const struct argument *arg,
-			nw_operands *out)
-{
-	struct nw_operand *op = nw_vec_add(out);
-
-	if (!op)
-		return -ENOMEM;
-	op->text = arg->text;
-	op->text_len = arg->len;
-	if (arg->prefix) {
-		op->is_signed = arg->text[0] == '-';
-		op->is_float = arg->text[arg->prefix - 2] == 'f';
-		/* The number in a prefix; what no value is large enough for is cut, so that
-		 * bits can be counted in an unsigned int. */
-		const unsigned long most = 999999;
-		unsigned long size = strtoul((arg->text + op->is_signed), NULL, 10);
-		op->size = (unsigned int)(size < most ? size : most);
-	}
-	if (arg->prefix && op->size == 0)
-		op->problem = "a size of 0 bytes";
-	else
-		parse_operand(arch, arg->text + arg->prefix, op);
-	return 0;
-}
-
 /* Where its arguments begin; perf's spelling of "none" is a colon. */
 static const char *list_start(const char *args)
 {
@@ -215,9 +190,26 @@ int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands 
 	const char *at = list_start(args);
 	struct argument arg;
 
-	while (next_argument(&at, &arg))
-		if (add_argument(arch, &arg, out) < 0)
+	while (next_argument(&at, &arg)) {
+		struct nw_operand *op = nw_vec_add(out);
+		if (!op)
 			return -ENOMEM;
+		op->text = arg.text;
+		op->text_len = arg.len;
+		if (arg.prefix) {
+			op->is_signed = arg.text[0] == '-';
+			op->is_float = arg.text[arg.prefix - 2] == 'f';
+			/* The number in a prefix; what no value is large enough for is cut, so that
+			 * bits can be counted in an unsigned int. */
+			const unsigned long most = 999999;
+			unsigned long size = strtoul(arg.text + op->is_signed, NULL, 10);
+			op->size = (unsigned int)(size < most ? size : most);
+		}
+		if (arg.prefix && op->size == 0)
+			op->problem = "a size of 0 bytes";
+		else
+			parse_operand(arch, arg.text + arg.prefix, op);
+	}
 	return 0;
 }
 

@@ -290,22 +290,6 @@ static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 			      : 0;
 }
 
-static int load(struct nw_image *image, struct nw_symbols *symbols)
-{
-	int ret = load_files(image, symbols);
-
-	if (ret < 0)
-		return ret;
-	symbols->cut |= symbols->sections.spent;
-	if (symbols->by_name.count)
-		qsort(symbols->by_name.item, symbols->by_name.count,
-		      sizeof(*symbols->by_name.item), by_name);
-	if (symbols->functions.count)
-		qsort(symbols->functions.item, symbols->functions.count,
-		      sizeof(*symbols->functions.item), by_address);
-	return 0;
-}
-
 /* The symbols, loaded if need be; NULL when out of memory. */
 static const struct nw_symbols *symbols_of(struct nw_image *image)
 {
@@ -315,10 +299,17 @@ static const struct nw_symbols *symbols_of(struct nw_image *image)
 	if (!symbols)
 		return NULL;
 	symbols->debug_fd = -1;
-	if (load(image, symbols) < 0) {
+	if (load_files(image, symbols) < 0) {
 		nw_symbols_free(symbols);
 		return NULL;
 	}
+	symbols->cut |= symbols->sections.spent;
+	if (symbols->by_name.count)
+		qsort(symbols->by_name.item, symbols->by_name.count,
+		      sizeof(*symbols->by_name.item), by_name);
+	if (symbols->functions.count)
+		qsort(symbols->functions.item, symbols->functions.count,
+		      sizeof(*symbols->functions.item), by_address);
 	image->symbols = symbols;
 	return symbols;
 }

@@ -157,12 +157,6 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static void report_warnings(const struct nw_run *run)
-{
-	nw_vec_each (nw_session_warnings(run->session), warning)
-		nw_run_notice(run, "%s", *warning);
-}
-
 /* CMD has ended by itself when its probes go, or is ended. */
 static void warn_disarm_hazard(const struct nw_run *run)
 {
@@ -172,24 +166,20 @@ static void warn_disarm_hazard(const struct nw_run *run)
 			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
 }
 
-/* Stacks are large. 0: as much as a session takes by itself. */
-static uint64_t buffer_of(const struct nw_run *run)
-{
-	if (!run->request->buffer_bytes && run->request->stack_count)
-		return 4 * nw_buffer_default();
-	return run->request->buffer_bytes;
-}
-
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
+	const struct nw_request *request = run->request;
 	const struct nw_session_options options = {
-		.buffer_bytes = buffer_of(run),
+		/* stacks are large; 0: as much as a session takes by itself */
+		.buffer_bytes = !request->buffer_bytes && request->stack_count
+					? 4 * nw_buffer_default()
+					: request->buffer_bytes,
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
 		.space = &run->space,
 		.only_their_switches = nw_run_only_their_switches(run),
 		.tasks = true,
-		.force = run->request->force,
+		.force = request->force,
 		.large_pages = run->consumer.large_pages,
 		.overwrite = run->consumer.due != NULL,
 	};
@@ -477,7 +467,8 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	result->start_ns = nw_session_began(run->session);
 	result->armed_ns = result->now_ns = nw_session_now(run->session);
 	result->wall_ns = wall_offset(run);
-	report_warnings(run);
+	nw_vec_each (nw_session_warnings(run->session), warning)
+		nw_run_notice(run, "%s", *warning);
 	warn_disarm_hazard(run);
 	nw_run_warn_missing(run);
 	/* Recording was on before the first probe was enabled: every hit that is counted since its definition is one

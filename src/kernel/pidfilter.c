@@ -160,31 +160,24 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static int write_filter(const struct nw_session *session)
+void nw_pid_filter_update(struct nw_session *session)
 {
+	struct nw_pid_filter *filter = &session->filter;
 	char file[NW_MAX_NAME + 32];
 	struct nw_buf text = {0};
 
-	nw_vec_each (&session->filter.excluded, tid)
+	if (!filter->dirty || filter->failed || now() - filter->written < EVERY_NS)
+		return;
+	nw_vec_each (&filter->excluded, tid)
 		nw_buf_printf(&text, "%scommon_pid != %d", text.len ? " && " : "",
 			      (int)*tid);
 	if (!text.len)
 		nw_buf_adds(&text, "0"); /* that is: none */
 	snprintf(file, sizeof(file), "events/%s/filter", session->plan->group);
-	int ret = text.failed
-			  ? -ENOMEM
-			  : nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text));
+	/* without it, others' hits cost room in the buffer, and nothing else */
+	filter->failed = text.failed ||
+			 nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text)) < 0;
 	nw_buf_free(&text);
-	return ret;
-}
-
-void nw_pid_filter_update(struct nw_session *session)
-{
-	struct nw_pid_filter *filter = &session->filter;
-
-	if (!filter->dirty || filter->failed || now() - filter->written < EVERY_NS)
-		return;
-	filter->failed = write_filter(session) < 0; /* only costs room in the buffer */
 	filter->dirty = false;
 	filter->written = now();
 }

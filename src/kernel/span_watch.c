@@ -129,21 +129,6 @@ static int set_up(const struct nw_session *session, const char *start, const cha
 	return ret;
 }
 
-static void take_down(const struct nw_session *session)
-{
-	struct nw_steps steps = {0};
-	nw_strings events = {0}, stuck = {0};
-
-	nw_vec_each (&session->armed->events, event)
-		nw_strings_add(&events, (*event)->name, strlen((*event)->name));
-	nw_span_watch_steps(session->fs, session->plan->group, &events, &steps);
-	/* what stays is tried again, and told, at the session's end */
-	(void)nw_steps_do_each(session->fs, &steps, &stuck);
-	nw_steps_free(&steps);
-	nw_strings_free(&events);
-	nw_strings_free(&stuck);
-}
-
 /* Before Linux 5.1 hist triggers say it otherwise, and are too young to be relied on. */
 static bool has_actions(const struct nw_tracefs *fs)
 {
@@ -179,9 +164,19 @@ int nw_span_watch_begin(const struct nw_session *session,
 
 void nw_span_watch_end(const struct nw_session *session, struct nw_span_watch *watch)
 {
+	struct nw_steps steps = {0};
+	nw_strings events = {0}, stuck = {0};
+
 	(void)set(session, session->plan->group, watch->start, "enable", "1");
 	(void)set(session, session->plan->group, watch->end, "enable", "1");
-	take_down(session);
+	nw_vec_each (&session->armed->events, event)
+		nw_strings_add(&events, (*event)->name, strlen((*event)->name));
+	nw_span_watch_steps(session->fs, session->plan->group, &events, &steps);
+	/* what stays is tried again, and told, at the session's end */
+	(void)nw_steps_do_each(session->fs, &steps, &stuck);
+	nw_steps_free(&steps);
+	nw_strings_free(&events);
+	nw_strings_free(&stuck);
 }
 
 /* ---- what it has seen --------------------------------------------------------------- */

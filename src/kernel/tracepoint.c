@@ -241,23 +241,19 @@ char *nw_session_stack_trigger(const struct nw_session *session)
 								: goes_to_sleep);
 }
 
-static int set_stacks(struct nw_session *session, bool on)
-{
-	nw_cleanup(nw_free_ptr) char *text = on ? nw_session_stack_trigger(session)
-						: nw_text("!stacktrace");
-	int ret = text ? nw_session_set(session, NW_TRIGGER_FILE, text) : -ENOMEM;
-
-	session->sched.stacks = on && ret == 0;
-	return ret;
-}
-
 static int write_enable(struct nw_session *session, const struct nw_event *event,
 			const char *value)
 {
 	char file[2 * NW_MAX_NAME + 32];
 
-	if (is_stack(event))
-		return set_stacks(session, strcmp(value, "1") == 0);
+	if (is_stack(event)) {
+		bool on = strcmp(value, "1") == 0;
+		nw_cleanup(nw_free_ptr) char *text = on ? nw_session_stack_trigger(session)
+							: nw_text("!stacktrace");
+		int ret = text ? nw_session_set(session, NW_TRIGGER_FILE, text) : -ENOMEM;
+		session->sched.stacks = on && ret == 0;
+		return ret;
+	}
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_session_set(session, file, value);
 }

@@ -138,13 +138,22 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 	return ret;
 }
 
-/* Tried in an instance of our own, which a journal speaks of as long as it is there. */
-static int try_perf(struct nw_manager *m, const struct nw_uprobe_event *event,
-		    struct nw_error *err)
+/*
+ * Deleting an event of several sites that anybody uses frees memory in use (the kernel skips its
+ * check): that must be known before. An event that ftrace has enabled perf cannot hold.
+ */
+static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *event,
+			struct nw_error *err)
 {
 	struct nw_journal journal;
 	char session[24], name[NW_MAX_NAME + 1];
 
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			return 0;
+	if (event->places.count < 2 || m->read_only)
+		return 0;
+	/* tried in an instance of our own, which a journal speaks of as long as it is there */
 	nw_session_name(session);
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret < 0)
@@ -158,19 +167,6 @@ static int try_perf(struct nw_manager *m, const struct nw_uprobe_event *event,
 	return ret < 0 ? nw_fail(err, -ret, "cannot tell whether perf has %s:%s open: %s",
 				 event->group, event->name, nw_strerror(-ret))
 		       : 0;
-}
-
-/*
- * Deleting an event of several sites that anybody uses frees memory in use (the kernel skips its
- * check): that must be known before. An event that ftrace has enabled perf cannot hold.
- */
-static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *event,
-			struct nw_error *err)
-{
-	nw_vec_each (&event->uses, use)
-		if (use->on)
-			return 0;
-	return event->places.count < 2 || m->read_only ? 0 : try_perf(m, event, err);
 }
 
 int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,

@@ -14,19 +14,6 @@ const char *const nw_sort_names[NW_SORT_COUNT] = {
 	[NW_SORT_MAX] = "max",	 [NW_SORT_NAME] = "name",
 };
 
-static size_t subjects(const struct nw_report *report, enum nw_subject subject)
-{
-	return subject == NW_SUBJECT_PROBES ? report->selection->probes.count
-					    : report->span_count;
-}
-
-static const char *name_of(const struct nw_report *report, enum nw_subject subject,
-			   size_t index)
-{
-	return subject == NW_SUBJECT_PROBES ? report->selection->probes.item[index]->label
-					    : report->spans[index].name;
-}
-
 static bool has_row(const struct nw_report *report, enum nw_subject subject, size_t index,
 		    size_t group)
 {
@@ -159,12 +146,15 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 	    nw_ranking *out)
 {
 	bool keyed = sort != NW_SORT_DEFAULT && sort != NW_SORT_NAME;
+	bool probes = subject == NW_SUBJECT_PROBES;
+	size_t count = probes ? report->selection->probes.count : report->span_count;
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < subjects(report, subject); i++)
+	for (size_t i = 0; ret == 0 && i < count; i++)
 		if (!is_hidden(report, subject, i))
 			ret = add(out, i, keyed ? key_of_all(report, subject, i, sort) : 0,
-				  name_of(report, subject, i));
+				  probes ? report->selection->probes.item[i]->label
+					 : report->spans[i].name);
 	order(out, sort);
 	if (report->view.top && out->count > report->view.top)
 		out->count = report->view.top;

@@ -22,18 +22,6 @@ struct convention {
 	bool floats_take;    /* such an argument leaves an integer's place unused */
 };
 
-/* A symbol of Go's has its package before it; the suffixes of gcc's and clang's are no package. */
-static bool is_go_name(const char *name)
-{
-	static const char *const suffixes[] = {".constprop.", ".isra.",	    ".part.",
-					       ".cold",	      ".lto_priv.", ".llvm."};
-
-	for (size_t i = 0; i < NW_COUNT(suffixes); i++)
-		if (strstr(name, suffixes[i]))
-			return false;
-	return strchr(name, '.');
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), end_len = strlen(end);
@@ -68,7 +56,16 @@ static struct convention go_convention(const struct nw_image *image, const char 
 
 static bool is_go(const struct nw_image *image, const char *name)
 {
-	return image->go && image->arch && is_go_name(name);
+	/* a symbol of Go's has its package before it; the suffixes of gcc's and clang's are no package */
+	static const char *const suffixes[] = {".constprop.", ".isra.",	    ".part.",
+					       ".cold",	      ".lto_priv.", ".llvm."};
+
+	if (!image->go || !image->arch)
+		return false;
+	for (size_t i = 0; i < NW_COUNT(suffixes); i++)
+		if (strstr(name, suffixes[i]))
+			return false;
+	return strchr(name, '.');
 }
 
 const char *nw_call_goroutine(const struct nw_image *image, const char *name)

@@ -409,30 +409,23 @@ static int parse_provider(struct nw_scan *scan, struct aliases *aliases,
 	return ret < 0 ? ret : nw_scan_next(scan);
 }
 
-static int parse_file(struct nw_scan *scan, struct aliases *aliases, struct nw_types *types)
+int nw_types_provider_file(struct nw_scan *scan, struct nw_types *types)
 {
+	struct aliases aliases = {0};
 	int ret = nw_scan_next(scan);
 
 	while (ret == 0 && scan->token.kind != NW_TOKEN_END) {
 		if (nw_token_is(&scan->token, "#"))
-			ret = parse_directive(scan, aliases);
+			ret = parse_directive(scan, &aliases);
 		else if (nw_token_is(&scan->token, "typedef"))
-			ret = parse_typedef(scan, aliases);
+			ret = parse_typedef(scan, &aliases);
 		else if (nw_token_is(&scan->token, "provider"))
-			ret = parse_provider(scan, aliases, types);
+			ret = parse_provider(scan, &aliases, types);
 		else if (nw_token_is(&scan->token, "{") || nw_token_is(&scan->token, "("))
 			ret = nw_scan_skip_balanced(scan);
 		else /* a declaration of C's */
 			ret = nw_scan_next(scan);
 	}
-	return ret;
-}
-
-int nw_types_provider_file(struct nw_scan *scan, struct nw_types *types)
-{
-	struct aliases aliases = {0};
-	int ret = parse_file(scan, &aliases, types);
-
 	nw_vec_free(&aliases.list);
 	return ret;
 }

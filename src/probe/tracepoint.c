@@ -143,28 +143,6 @@ static int add_all(const nw_named_args *fields, struct nw_probe *probe,
 	return ret;
 }
 
-static int add_fields(const struct nw_spec *spec, const struct nw_scope *scope,
-		      struct nw_probe *probe, struct nw_error *err)
-{
-	bool exact = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
-	bool all = !spec->has_args && scope->want_operands && !probe->args.count;
-	nw_named_args fields = {0};
-	int ret = 0;
-
-	if ((!spec->has_args && !all) || (all && probe->has_args))
-		return 0;
-	if (scope->events)
-		ret = scope->events->fields(scope->events->arg, probe->provider,
-					    probe->name, &fields, err);
-	if (ret == 0 && all)
-		ret = add_all(&fields, probe, err);
-	else if (ret == 0) /* fields that are not known are taken as the user names them */
-		ret = add_named(spec, scope->events ? &fields : &spec->args, exact, probe,
-				err);
-	nw_vec_free(&fields);
-	return ret;
-}
-
 /* Is each argument of the spec a field of at least one of the events it matched? */
 static int check_named(const struct nw_spec *spec, const struct nw_selection *selection,
 		       struct nw_error *err)
@@ -190,9 +168,26 @@ static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
 		     const char *system, const char *event, struct nw_selection *selection,
 		     struct nw_error *err)
 {
+	bool exact = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
 	struct nw_probe *probe = make_probe(system, event, selection);
+	nw_named_args fields = {0};
+	int ret = 0;
 
-	return probe ? add_fields(spec, scope, probe, err) : nw_no_memory(err);
+	if (!probe)
+		return nw_no_memory(err);
+	bool all = !spec->has_args && scope->want_operands && !probe->args.count;
+	if ((!spec->has_args && !all) || (all && probe->has_args))
+		return 0;
+	if (scope->events)
+		ret = scope->events->fields(scope->events->arg, probe->provider,
+					    probe->name, &fields, err);
+	if (ret == 0 && all)
+		ret = add_all(&fields, probe, err);
+	else if (ret == 0) /* fields that are not known are taken as the user names them */
+		ret = add_named(spec, scope->events ? &fields : &spec->args, exact, probe,
+				err);
+	nw_vec_free(&fields);
+	return ret;
 }
 
 /* Each of the events that the spec matches. */

@@ -103,20 +103,13 @@ static int open_dir(struct dir *dir, dev_t *dev)
 	return -1;
 }
 
-static char type_of(int dir, const struct dirent64 *name)
+static bool is_wanted(int dir, struct dirent64 *name)
 {
 	struct stat st;
 
-	if (name->d_type != DT_UNKNOWN)
-		return (char)name->d_type;
-	if (fstatat(dir, name->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return DT_UNKNOWN;
-	return (char)IFTODT(st.st_mode);
-}
-
-static bool is_wanted(int dir, struct dirent64 *name)
-{
-	name->d_type = (unsigned char)type_of(dir, name);
+	if (name->d_type == DT_UNKNOWN &&
+	    fstatat(dir, name->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		name->d_type = (unsigned char)IFTODT(st.st_mode);
 	return name->d_type == DT_REG ||
 	       (name->d_type == DT_DIR && strcmp(name->d_name, ".") != 0 &&
 		strcmp(name->d_name, "..") != 0);

@@ -35,36 +35,24 @@ static void meet_thread(struct meeting *m, pid_t process, pid_t tid)
 		m->enough = !m->met(m->arg, process, tid, comm, (size_t)len - 1);
 }
 
-static void meet_threads(struct meeting *m, pid_t process)
+static void meet_process(struct meeting *m, pid_t process)
 {
 	nw_pids threads = {0};
 	char path[32];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%d/task", (int)process);
+	/* a directory has a link a directory in it, and two: proc_task_getattr() in fs/proc/base.c */
+	if (fstatat(m->proc, path, &st, 0) == 0 && st.st_nlink == 3) {
+		meet_thread(m, process, process);
+		return;
+	}
 	int dir = openat(m->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir >= 0)
 		nw_proc_numbers(dir, &threads);
 	for (size_t i = 0; i < threads.count && !m->enough; i++)
 		meet_thread(m, process, threads.item[i]);
 	nw_vec_free(&threads);
-}
-
-/* A directory has a link a directory in it, and two: proc_task_getattr() in fs/proc/base.c. */
-static bool has_one_thread(const struct meeting *m, pid_t process)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%d/task", (int)process);
-	return fstatat(m->proc, path, &st, 0) == 0 && st.st_nlink == 3;
-}
-
-static void meet_process(struct meeting *m, pid_t process)
-{
-	if (has_one_thread(m, process))
-		meet_thread(m, process, process);
-	else
-		meet_threads(m, process);
 }
 
 static int by_number(const void *a, const void *b)

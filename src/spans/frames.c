@@ -49,12 +49,15 @@ static bool find_functions(const struct nw_selection *selection, const nw_vec_u3
 	return true;
 }
 
-/* Addresses of functions are those of one image. */
-static bool is_of_one_image(const struct nw_selection *selection,
-			    const struct nw_span_def *def)
+/* Is it one of those whose frames are worth looking for? */
+static bool may_be_framed(const struct nw_selection *selection,
+			  const struct nw_span_def *def)
 {
+	if (!def->named || def->call || def->flat || def->key != NW_KEY_TID ||
+	    *def->end_key_name)
+		return false;
 	const struct nw_image *image = selection->probes.item[def->starts.item[0]]->image;
-
+	/* addresses of functions are those of one image */
 	nw_vec_each (&def->starts, number)
 		if (selection->probes.item[*number]->image != image)
 			return false;
@@ -62,14 +65,6 @@ static bool is_of_one_image(const struct nw_selection *selection,
 		if (selection->probes.item[*number]->image != image)
 			return false;
 	return true;
-}
-
-/* Is it one of those whose frames are worth looking for? */
-static bool may_be_framed(const struct nw_selection *selection,
-			  const struct nw_span_def *def)
-{
-	return def->named && !def->call && !def->flat && def->key == NW_KEY_TID &&
-	       !*def->end_key_name && is_of_one_image(selection, def);
 }
 
 bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def)

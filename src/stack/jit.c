@@ -101,13 +101,6 @@ static int open_list(struct nw_traced *traced, struct stat *st)
 	return -1;
 }
 
-static void forget(nw_jit_names *names)
-{
-	nw_vec_each (names, it)
-		free(it->name);
-	names->count = 0;
-}
-
 static void take_line(nw_jit_names *names, const char *line, size_t len)
 {
 	char *end, *rest;
@@ -148,7 +141,9 @@ static void read_list(struct nw_traced *traced)
 		return;
 	if ((uint64_t)st.st_size != traced->jit_size) {
 		traced->jit_size = (uint64_t)st.st_size;
-		forget(&traced->jit);
+		nw_vec_each (&traced->jit, it)
+			free(it->name);
+		traced->jit.count = 0;
 		nw_buf_read_most(&text, fd, MOST_BYTES);
 		for (const char *at = nw_buf_str(&text); *at;) {
 			size_t len = strcspn(at, "\n");

@@ -173,26 +173,6 @@ int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 	return module->path ? number : -ENOMEM;
 }
 
-/* Open its file, as the process has it that is the first to be hit in it: others may have come and gone. */
-static void open_module(struct nw_stacks *stacks, struct nw_module *module, pid_t pid,
-			const struct nw_region *region)
-{
-	struct nw_mapping mapping = {.start = region->start,
-				     .end = region->end,
-				     .offset = region->offset,
-				     .dev = module->dev,
-				     .ino = module->ino,
-				     .path = module->path};
-
-	if (module->opened)
-		return;
-	module->opened = true;
-	if (module->kind == NW_MODULE_FILE)
-		module->image = open_file(pid, &mapping, stacks->live);
-	else if (module->kind == NW_MODULE_VDSO)
-		module->image = open_vdso();
-}
-
 /* ---- processes ---------------------------------------------------------------------- */
 
 static int by_pid(const void *a, const void *b)
@@ -367,7 +347,22 @@ static const struct nw_region *open_region(struct nw_stacks *stacks,
 					   const struct nw_traced *traced,
 					   const struct nw_region *found)
 {
-	open_module(stacks, stacks->modules.item[found->module], traced->pid, found);
+	struct nw_module *module = stacks->modules.item[found->module];
+	struct nw_mapping mapping = {.start = found->start,
+				     .end = found->end,
+				     .offset = found->offset,
+				     .dev = module->dev,
+				     .ino = module->ino,
+				     .path = module->path};
+
+	if (module->opened)
+		return found;
+	/* by the first that is hit in it: others may have come and gone */
+	module->opened = true;
+	if (module->kind == NW_MODULE_FILE)
+		module->image = open_file(traced->pid, &mapping, stacks->live);
+	else if (module->kind == NW_MODULE_VDSO)
+		module->image = open_vdso();
 	return found;
 }
 

@@ -305,17 +305,21 @@ static size_t take_back(struct nw_bins *b, struct nw_bin_series *s,
 	return count;
 }
 
-static int add_column(struct nw_bins *b, struct nw_bin_series *s,
-		      const struct nw_histogram *sizes, uint64_t others)
+int nw_bins_add(struct nw_bins *b, enum nw_series_kind kind, uint32_t number,
+		uint32_t group, const struct nw_histogram *sizes, uint64_t others)
 {
 	struct nw_bin_cell now[ALL_BUCKETS], before[ALL_BUCKETS], both[2 * ALL_BUCKETS];
 	struct nw_bin_column column = {.bin = (uint16_t)b->current,
 				       .others = add_counts(others, 0),
 				       .min = sizes->count ? sizes->min : 0,
 				       .max = sizes->count ? sizes->max : 0};
+	int ret = sizes->failed ? -ENOMEM : 0;
+	struct nw_bin_series *s = ret < 0 ? NULL : series_of(b, kind, number, group, &ret);
+
+	if (!s)
+		return ret;
 	size_t old = take_back(b, s, &column, before);
 	size_t count = make_run(&sizes->values, b->current, b->shift[s->kind], now);
-
 	count = merge_runs(before, old, now, count, both);
 	for (size_t i = 0; i < count; i++) {
 		struct nw_bin_cell *cell = nw_vec_add(&s->cells);
@@ -329,15 +333,6 @@ static int add_column(struct nw_bins *b, struct nw_bin_series *s,
 	*last = column;
 	b->cells += count + COLUMN;
 	return 0;
-}
-
-int nw_bins_add(struct nw_bins *b, enum nw_series_kind kind, uint32_t number,
-		uint32_t group, const struct nw_histogram *sizes, uint64_t others)
-{
-	int ret = sizes->failed ? -ENOMEM : 0;
-	struct nw_bin_series *s = ret < 0 ? NULL : series_of(b, kind, number, group, &ret);
-
-	return s ? add_column(b, s, sizes, others) : ret;
 }
 
 int nw_bins_add_states(struct nw_bins *b, uint32_t span, uint32_t group,
@@ -393,11 +388,15 @@ static int collect(struct nw_bins *b)
 	return b->options.collect(b->options.collect_arg, b);
 }
 
-static void move_to(struct nw_bins *b, uint64_t time)
+static nw_cold int advance(struct nw_bins *b, uint64_t time)
 {
+	int ret = collect(b);
+
+	if (ret < 0)
+		return ret;
+	squeeze(b);
 	uint64_t since = time > b->options.start ? time - b->options.start : 0;
 	unsigned int slice = b->current >> b->slice_shift;
-
 	while (since / b->width >= b->most)
 		halve(b);
 	unsigned int bin = (unsigned int)(since / b->width);
@@ -407,16 +406,6 @@ static void move_to(struct nw_bins *b, uint64_t time)
 		nw_slowest_judge(b);
 	uint64_t end = b->options.start + (b->current + 1) * b->width;
 	b->end = end > b->options.start ? end : UINT64_MAX;
-}
-
-static nw_cold int advance(struct nw_bins *b, uint64_t time)
-{
-	int ret = collect(b);
-
-	if (ret < 0)
-		return ret;
-	squeeze(b);
-	move_to(b, time);
 	return 0;
 }
 
