@@ -77,8 +77,8 @@ struct nw_flight {
 	struct nw_flight_stats stats;
 };
 
-static void tell(const struct nw_flight *f, const char *fmt, ...) nw_format(2, 3);
-static void tell(const struct nw_flight *f, const char *fmt, ...)
+static void notice(const struct nw_flight *f, const char *fmt, ...) nw_format(2, 3);
+static void notice(const struct nw_flight *f, const char *fmt, ...)
 {
 	struct nw_buf text = {0};
 	va_list args;
@@ -165,7 +165,7 @@ static void seen(void *arg, const struct nw_seen_span *span)
 	meet(f, span->start, span->end, text);
 }
 
-static int look_out(struct nw_flight *f, struct nw_error *err)
+static int check_triggers(struct nw_flight *f, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(f->run->session);
 	int ret = f->options.until.span ? nw_lookout_step(&f->lookout, err) : 0;
@@ -279,8 +279,9 @@ static void begin_reading(struct nw_flight *f)
 	if (f->jobs.count >= MOST_WAITING) {
 		f->stats.missed += 1 + f->next.more;
 		if (!f->told_missed)
-			tell(f, "%s: not recorded, since %zu recordings wait to be written",
-			     f->next.text, f->jobs.count);
+			notice(f,
+			       "%s: not recorded, since %zu recordings wait to be written",
+			       f->next.text, f->jobs.count);
 		f->told_missed = true;
 		f->next = (struct met){0};
 		return;
@@ -434,7 +435,7 @@ static void begin_writing(struct nw_flight *f, struct job *job)
 	_exit(ret == 0 ? 0 : -ret < 255 ? -ret : EIO);
 }
 
-static void tell_written(struct nw_flight *f, const struct job *job)
+static void notice_written(struct nw_flight *f, const struct job *job)
 {
 	uint64_t bytes = 0;
 	char more[48] = "";
@@ -443,18 +444,18 @@ static void tell_written(struct nw_flight *f, const struct job *job)
 		bytes += cpu->size;
 	if (job->met.more)
 		snprintf(more, sizeof(more), " (and %" PRIu64 " more)", job->met.more);
-	tell(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %" PRIu64 " events lost",
-	     job->path, job->met.text, more, (double)before(job->until, job->begins) / 1e9,
-	     bytes / 1024, job->lost);
+	notice(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %" PRIu64 " events lost",
+	       job->path, job->met.text, more,
+	       (double)before(job->until, job->begins) / 1e9, bytes / 1024, job->lost);
 	if (job->shorter)
-		tell(f, "%s begins %.1f s later than it should: %s", job->path,
-		     (double)before(job->begins, job->met.from) / 1e9, job->shorter);
+		notice(f, "%s begins %.1f s later than it should: %s", job->path,
+		       (double)before(job->begins, job->met.from) / 1e9, job->shorter);
 	if (job->hole_ns) {
 		char hole[16];
 		nw_duration_text(job->hole_ns, hole);
-		tell(f,
-		     "%s: the ring buffer was made larger meanwhile: %s of it are missing, and spans across that are left out",
-		     job->path, hole);
+		notice(f,
+		       "%s: the ring buffer was made larger meanwhile: %s of it are missing, and spans across that are left out",
+		       job->path, hole);
 	}
 	f->lost += job->lost;
 	f->stats.recordings++;
@@ -486,13 +487,13 @@ static void judge_writing(struct nw_flight *f, struct job *job, int status, uint
 		return;
 	job->again = now + RETRY_NS;
 	if (!job->told && !code)
-		tell(f,
-		     "'%s' is not written, since its writer was killed by signal %d: it stays in memory, and is tried again every 5 s",
-		     job->path, WTERMSIG(status));
+		notice(f,
+		       "'%s' is not written, since its writer was killed by signal %d: it stays in memory, and is tried again every 5 s",
+		       job->path, WTERMSIG(status));
 	else if (!job->told)
-		tell(f,
-		     "cannot write '%s': %s: it stays in memory, and is tried again every 5 s",
-		     job->path, nw_strerror(code));
+		notice(f,
+		       "cannot write '%s': %s: it stays in memory, and is tried again every 5 s",
+		       job->path, nw_strerror(code));
 	job->told = true;
 }
 
@@ -518,7 +519,7 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 		judge_writing(f, job, status, now);
 		return 0;
 	}
-	tell_written(f, job);
+	notice_written(f, job);
 	drop_job(f, 0);
 	return 0;
 }
@@ -570,7 +571,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static void tell_way(const struct nw_run *run, const char *why_not)
+static void notice_way(const struct nw_run *run, const char *why_not)
 {
 	if (run->request->verbose && why_not)
 		nw_run_notice(
@@ -591,7 +592,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	f->layout = run->formats.page;
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
 	if (ret == 0 && f->options.until.span)
-		tell_way(run, nw_lookout_by_kernel(&f->lookout));
+		notice_way(run, nw_lookout_by_kernel(&f->lookout));
 	if (ret == 0)
 		ret = nw_recorder_begin(f->recorder, run, err);
 	f->kept = (struct nw_page_history){
@@ -615,7 +616,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && enough)
 		return f->jobs.count ? 0 : -ECANCELED;
 	if (ret == 0)
-		ret = look_out(f, err);
+		ret = check_triggers(f, err);
 	if (ret < 0)
 		return ret;
 	begin_reading(f);
@@ -678,7 +679,7 @@ static int finish_job(struct nw_flight *f, struct job *job, struct nw_error *err
 	if (ret == -ENOMEM)
 		return nw_no_memory(err);
 	if (ret == 0)
-		tell_written(f, job);
+		notice_written(f, job);
 	return ret;
 }
 

@@ -45,7 +45,7 @@ static bool is_order_unknown(const struct nw_armed *armed)
 	return false;
 }
 
-void nw_run_tell_order(const struct nw_run *run)
+void nw_run_notice_order(const struct nw_run *run)
 {
 	const struct nw_run_result *result = run->result;
 	/* what was armed when is told by newer recordings; text begins wherever somebody has begun to read */
@@ -103,7 +103,7 @@ static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hi
 }
 
 /* What was known of names before what comes now. */
-static void tell_named(struct nw_run *run, uint64_t time)
+static void pass_named(struct nw_run *run, uint64_t time)
 {
 	const struct nw_run_result *result = run->result;
 
@@ -122,7 +122,7 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 	if (hit->time > run->result->stop_ns || run->enough)
 		return 0;
 	if (nw_unlikely(run->consumer.scheduler)) {
-		tell_named(run, hit->time);
+		pass_named(run, hit->time);
 		if (run->result->selection.probes.item[hit->probe]->hidden) {
 			run->probe_hits[hit->probe]++;
 			return run->consumer.scheduled(run->consumer.arg, hit);
@@ -210,7 +210,7 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	struct nw_record part = *record;
 	int ret = 0;
 
-	tell_named(run, record->time);
+	pass_named(run, record->time);
 	switch (record->kind) {
 	case NW_RECORD_LOSS:
 		return take_loss(run, record);

@@ -315,7 +315,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	const struct story *story = run->source_state;
 
 	run->result->lost = nw_max64(story->lost, nw_stream_stats(run->stream).lost);
-	nw_run_tell_order(run);
+	nw_run_notice_order(run);
 	return run->filter ? nw_run_judge_hits(run, err) : 0;
 }
 

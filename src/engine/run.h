@@ -171,7 +171,7 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err);
 int nw_run_open_join(struct nw_run *run);
 /* Say so where hits take several records whose order is not known, and some were lost: then parts of one hit may be shown
  * with another's. Behind the last hit. */
-void nw_run_tell_order(const struct nw_run *run);
+void nw_run_notice_order(const struct nw_run *run);
 /* Hand what the source has to the consumer; and at the end the hits that are still being
  * joined. */
 int nw_run_drain(struct nw_run *run, struct nw_error *err);

@@ -218,7 +218,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	result->stop_ns = result->now_ns;
 	result->lost = stats.lost;
 	report_bad_lines(p);
-	nw_run_tell_order(run);
+	nw_run_notice_order(run);
 	return run->filter ? nw_run_judge_hits(run, err) : 0;
 }
 

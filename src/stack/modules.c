@@ -315,7 +315,7 @@ int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 	return 0;
 }
 
-static int look(struct nw_stacks *stacks, struct nw_traced *traced)
+static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 {
 	nw_mappings maps = {0};
 	struct nw_error ignored;
@@ -385,7 +385,7 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 		    (!traced->stale && traced->looked &&
 		     now_ns() - traced->looked < LOOK_AGAIN_NS))
 			return NULL;
-		if (look(stacks, traced) < 0)
+		if (read_maps(stacks, traced) < 0)
 			return NULL;
 	}
 }

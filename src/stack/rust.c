@@ -26,14 +26,14 @@ struct reader {
 static void path(struct reader *r, bool value);
 static void type(struct reader *r);
 
-static char look(const struct reader *r)
+static char peek(const struct reader *r)
 {
 	return r->at < r->len ? r->name[r->at] : '\0';
 }
 
 static bool eat(struct reader *r, char c)
 {
-	if (look(r) != c)
+	if (peek(r) != c)
 		return false;
 	r->at++;
 	return true;
@@ -41,7 +41,7 @@ static bool eat(struct reader *r, char c)
 
 static char take(struct reader *r)
 {
-	char c = look(r);
+	char c = peek(r);
 
 	r->failed |= !c;
 	r->at += c != '\0';
@@ -88,9 +88,9 @@ static void identifier(struct reader *r, const char **text, size_t *len)
 	*text = "";
 	*len = 0;
 	r->failed |= eat(r, 'u'); /* Punycode: not ASCII */
-	r->failed |= !isdigit((unsigned char)look(r));
+	r->failed |= !isdigit((unsigned char)peek(r));
 	if (!eat(r, '0'))
-		while (!r->failed && isdigit((unsigned char)look(r)))
+		while (!r->failed && isdigit((unsigned char)peek(r)))
 			count = count * 10 + (size_t)(take(r) - '0');
 	(void)eat(r, '_');
 	if (r->failed || count > r->len - r->at) {
@@ -144,7 +144,7 @@ static void constant(struct reader *r)
 	char kind = take(r);
 	nw_buf_adds(r->out, eat(r, 'n') ? "-" : "");
 	size_t begin = r->at;
-	while (!r->failed && look(r) != '_')
+	while (!r->failed && peek(r) != '_')
 		take(r);
 	uint64_t number = r->at - begin <= 16 ? strtoull(r->name + begin, NULL, 16) : 0;
 	(void)eat(r, '_');
@@ -338,7 +338,7 @@ static void object_type(struct reader *r)
 
 static void type(struct reader *r)
 {
-	const char *basic = basic_type(look(r));
+	const char *basic = basic_type(peek(r));
 
 	if (!deeper(r))
 		return;
