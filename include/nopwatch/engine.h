@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 #include "nopwatch/bins.h"
+#include "nopwatch/formats.h"
 #include "nopwatch/kernel.h"
 #include "nopwatch/kernel_symbols.h"
-#include "nopwatch/output.h"
 #include "nopwatch/stack.h"
 #include "nopwatch/stream.h"
 #include "nopwatch/summary.h"
