@@ -86,7 +86,13 @@ enum nw_cost_kind {
 	NW_COST_USUAL,	  /* what else a function begins with */
 	NW_COST_RETURN,	  /* a return probe of a function whose entry is probed, too */
 	NW_COST_RETURN_ALONE,
+	NW_COST_EVENT, /* of the kernel's own, measured with the scheduler's; 0: it could not be measured */
 	NW_COST_KINDS
+};
+/* Taken for NW_COST_EVENT where it could not be measured, in ns: docs/self-cost.md. */
+enum {
+	NW_USUAL_EVENT_BEFORE = 150,
+	NW_USUAL_EVENT_AFTER = 200
 };
 extern const char *const nw_cost_kind_names[NW_COST_KINDS]; /* "nop", ... */
 

@@ -130,6 +130,33 @@ static void print_span_cost(const struct stat_run *s, size_t span)
 		all ? 100.0 * (double)cost / (double)all : 0.0);
 }
 
+static void print_event_cost(uint64_t count, const struct nw_run_result *result)
+{
+	uint64_t cost = NW_USUAL_EVENT_BEFORE + NW_USUAL_EVENT_AFTER;
+	bool measured = result->has_machine_cost &&
+			result->machine_cost.kind[NW_COST_EVENT].before;
+	char each[16];
+
+	for (size_t i = 0; result->hit_costs && i < result->selection.probes.count; i++)
+		if (nw_is_scheduler_probe(result->selection.probes.item[i]) &&
+		    result->hit_costs[i].before)
+			cost = (uint64_t)result->hit_costs[i].before +
+			       result->hit_costs[i].after;
+	nw_duration_text(cost, each);
+	if (measured)
+		nw_note("the scheduler's events for --states, %" PRIu64
+			" of them, have taken about %s each of the threads that they were recorded in (measured on this machine, once since it was booted)",
+			count, each);
+	else if (result->hit_costs && !result->has_machine_cost)
+		nw_note("the scheduler's events for --states, %" PRIu64
+			" of them, have taken about %s each of the threads that they were recorded in (as the recording has it)",
+			count, each);
+	else
+		nw_note("the scheduler's events for --states, %" PRIu64
+			" of them, have taken about %s each of the threads that they were recorded in (what is usual: it could not be measured here)",
+			count, each);
+}
+
 static void print_span_costs(const struct stat_run *s, const struct nw_run_result *result)
 {
 	uint64_t least = UINT64_MAX, most = 0;
@@ -146,9 +173,7 @@ static void print_span_costs(const struct stat_run *s, const struct nw_run_resul
 		}
 	}
 	if (s->reports.measure.scheduled)
-		nw_note("the scheduler's events for --states, %" PRIu64
-			" of them, have taken about 0.35us each of the threads that they were recorded in",
-			s->reports.measure.scheduled);
+		print_event_cost(s->reports.measure.scheduled, result);
 	if (s->reports.measure.scheduled && result->unnamed_why)
 		nw_note("they are those of all threads in the system: %s",
 			result->unnamed_why);

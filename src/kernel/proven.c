@@ -172,7 +172,8 @@ const char *const nw_cost_kind_names[NW_COST_KINDS] = {
 	[NW_COST_ENDBR] = "endbr",
 	[NW_COST_USUAL] = "usual",
 	[NW_COST_RETURN] = "return",
-	[NW_COST_RETURN_ALONE] = "return_alone"};
+	[NW_COST_RETURN_ALONE] = "return_alone",
+	[NW_COST_EVENT] = "event"};
 
 void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,
 			   struct nw_buf *out)

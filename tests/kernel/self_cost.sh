@@ -38,6 +38,20 @@ holds "what cannot be read is measured again" out.json "all('probe_cost_ns' in s
 has "and kept" "$(cat /run/nopwatch/hit.cost)" '^end$'
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "what the events for --states have cost is told" "$(cat err)" "the scheduler's events for --states, [1-9][0-9]* of them"
+event=$(awk '$2 == "event" { print $3 + $4 }' /run/nopwatch/hit.cost)
+[ "${event:-0}" -gt 0 ] || comment "an event of the scheduler could not be measured here"
+has "and that each has taken what was measured" "$(cat err)" \
+  "of them, have taken about $([ "${event:-0}" -gt 0 ] && echo "${event}ns" || echo 350ns) each of the threads .* \($([ "${event:-0}" -gt 0 ] && echo "measured on this machine, once since it was booted" || echo "what is usual: it could not be measured here")\)"
+sed -i 's/^kind event .*/kind event 0 0/' /run/nopwatch/hit.cost
+"$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "where it could not be measured, what is usual" "$(cat err)" "have taken about 350ns each .* \(what is usual: it could not be measured here\)"
+sed -i 's/^kind event .*/kind event 1234 4321/' /run/nopwatch/hit.cost
+"$NOPWATCH" record -q --states -o states.dat 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+"$NOPWATCH" report -v --states states.dat >out.txt 2>err
+has "a recording has what its machine measured" "$(cat err)" "have taken about 5\.5[0-9]+us each .* \(as the recording has it\)"
+sed -i '/^kind event /d' /run/nopwatch/hit.cost
+"$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "what an earlier version has kept is measured again" "$(cat /run/nopwatch/hit.cost)" "^kind event [0-9]+ [0-9]+$"
 NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -v 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "where it cannot be measured that is said" "$(cat err)" 'what the probes add to spans is not known'
 unchanged
