@@ -14,157 +14,58 @@
 
 #include "base/library.h"
 
-/* each(type, what it is where there is no library, name, parameters, arguments); libdw.h has checked them. */
-#define FUNCTIONS(each)                                                                                                      \
-	each(Dwarf *, NULL, dwarf_begin_elf,                                                                                 \
-	     (Elf * elf, Dwarf_Cmd command, Elf_Scn * group),                                                                \
-	     (elf, command,                                                                                                  \
-	      group)) each(int, -1, dwarf_end, (Dwarf * dwarf),                                                              \
-			   (dwarf)) each(int, -1, dwarf_nextcu,                                                              \
-					 (Dwarf * dwarf, Dwarf_Off at, Dwarf_Off * next,                                     \
-					  size_t * header, Dwarf_Off * abbreviations,                                        \
-					  uint8_t * address_size, uint8_t * offset_size),                                    \
-					 (dwarf, at, next, header, abbreviations,                                            \
-					  address_size,                                                                      \
-					  offset_size)) each(Dwarf_Die *, NULL,                                              \
-							     dwarf_offdie,                                                   \
-							     (Dwarf * dwarf, Dwarf_Off at,                                   \
-							      Dwarf_Die * out),                                              \
-							     (dwarf, at, out))                                               \
-		each(Dwarf_Die *, NULL, dwarf_addrdie,                                                                       \
-		     (Dwarf * dwarf, Dwarf_Addr address, Dwarf_Die * out),                                                   \
-		     (dwarf, address,                                                                                        \
-		      out)) each(int, -1, dwarf_child, (Dwarf_Die * die, Dwarf_Die * out),                                   \
-				 (die, out)) each(int, -1, dwarf_siblingof,                                                  \
-						  (Dwarf_Die * die, Dwarf_Die * out),                                        \
-						  (die, out)) each(int, -1, dwarf_tag,                                       \
-								   (Dwarf_Die * die),                                        \
-								   (die))                                                    \
-			each(int, -1, dwarf_haspc, (Dwarf_Die * die, Dwarf_Addr address), (die, address)) each(              \
-				Dwarf_Attribute                                                                              \
-					*,                                                                                   \
-				NULL, dwarf_attr,                                                                            \
-				(Dwarf_Die * die, unsigned int name,                                                         \
-				 Dwarf_Attribute                                                                             \
-					 *out),                                                                              \
-				(die,                                                                                        \
-				 name, out)) each(Dwarf_Attribute *, NULL,                                                   \
-						  dwarf_attr_integrate,                                                      \
-						  (Dwarf_Die * die, unsigned int name,                                       \
-						   Dwarf_Attribute                                                           \
-							   *out),                                                            \
-						  (die, name, out))                                                          \
-				each(const char *, NULL, dwarf_formstring, (Dwarf_Attribute * attribute), (attribute)) each( \
-					int,                                                                                 \
-					-1, dwarf_formudata,                                                                 \
-					(Dwarf_Attribute * attribute, Dwarf_Word * out),                                     \
-					(                                                                                    \
-						attribute,                                                                   \
-						out)) each(int, -1, dwarf_getsrcfiles,                                       \
-							   (Dwarf_Die * unit, Dwarf_Files * *files,                          \
-							    size_t *                                                         \
-								    count),                                                  \
-							   (unit, files, count))                                             \
-					each(                                                                                \
-						const char *,                                                                \
-						NULL, dwarf_filesrc,                                                         \
-						(Dwarf_Files * files, size_t at,                                             \
-						 Dwarf_Word *                                                                \
-							 time,                                                               \
-						 Dwarf_Word *                                                                \
-							 length),                                                            \
-						(files, at, time,                                                            \
-						 length)) each(Dwarf_Line *, NULL,                                           \
-							       dwarf_getsrc_die,                                             \
-							       (                                                             \
-								       Dwarf_Die * unit,                                     \
-								       Dwarf_Addr                                            \
-									       address),                                     \
-							       (unit, address))                                              \
-						each(int, -1, dwarf_lineno,                                                  \
-						     (Dwarf_Line * line, int *out),                                          \
-						     (line,                                                                  \
-						      out)) each(const char *, NULL,                                         \
-								 dwarf_linesrc,                                              \
-								 (Dwarf_Line * line,                                         \
-								  Dwarf_Word * time,                                         \
-								  Dwarf_Word * length),                                      \
-								 (line, time, length))                                       \
-							each(                                                                \
-								Dwarf_CFI *,                                                 \
-								NULL, dwarf_getcfi,                                          \
-								(Dwarf * dwarf),                                             \
-								(dwarf)) each(Dwarf_CFI *,                                   \
-									      NULL, dwarf_getcfi_elf,                        \
-									      (Elf * elf),                                   \
-									      (elf)) each(int,                               \
-											  -1,                                \
-											  dwarf_cfi_end,                     \
-											  (Dwarf_CFI *                       \
-											   frames),                          \
-											  (frames))                          \
-								each(int, -1,                                                \
-								     dwarf_cfi_addrframe,                                    \
-								     (Dwarf_CFI * frames,                                    \
-								      Dwarf_Addr address,                                    \
-								      Dwarf_Frame * *out),                                   \
-								     (frames, address,                                       \
-								      out)) each(int, -1,                                    \
-										 dwarf_next_cfi,                             \
-										 (const unsigned char identity               \
-											  [],                                \
-										  Elf_Data *data,                            \
-										  bool is_eh_frame,                          \
-										  Dwarf_Off                                  \
-											  at,                                \
-										  Dwarf_Off                                  \
-											  *next,                             \
-										  Dwarf_CFI_Entry                            \
-											  *out),                             \
-										 (identity,                                  \
-										  data,                                      \
-										  is_eh_frame, at, next,                     \
-										  out))                                      \
-									each(int, -1,                                        \
-									     dwarf_frame_info,                               \
-									     (Dwarf_Frame *                                  \
-										      frame,                                 \
-									      Dwarf_Addr *                                   \
-										      begin,                                 \
-									      Dwarf_Addr *                                   \
-										      end,                                   \
-									      bool *interrupted),                            \
-									     (frame,                                         \
-									      begin, end,                                    \
-									      interrupted))                                  \
-										each(int,                                    \
-										     -1,                                     \
-										     dwarf_frame_cfa,                        \
-										     (Dwarf_Frame *                          \
-											      frame,                         \
-										      Dwarf_Op *                             \
-											      *ops,                          \
-										      size_t *                               \
-											      count),                        \
-										     (frame,                                 \
-										      ops,                                   \
-										      count))                                \
-											each(int,                            \
-											     -1,                             \
-											     dwarf_frame_register,           \
-											     (Dwarf_Frame *                  \
-												      frame,                 \
-											      int number,                    \
-											      Dwarf_Op memory                \
-												      [3],                   \
-											      Dwarf_Op *                     \
-												      *ops,                  \
-											      size_t *count),                \
-											     (frame,                         \
-											      number,                        \
-											      memory,                        \
-											      ops,                           \
-											      count))
+/* each(type, what it is where there is no library, name, parameters, arguments); libdw.h has checked them. A row a function. */
+/* clang-format off */
+#define FUNCTIONS(each) \
+	each(Dwarf *, NULL, dwarf_begin_elf, (Elf *elf, Dwarf_Cmd command, Elf_Scn *group), (elf, command, group)) \
+	each(int, -1, dwarf_end, (Dwarf *dwarf), (dwarf)) \
+	each(int, -1, dwarf_nextcu, \
+		(Dwarf *dwarf, Dwarf_Off at, Dwarf_Off *next, size_t *header, Dwarf_Off *abbreviations, \
+		 uint8_t *address_size, uint8_t *offset_size), \
+		(dwarf, at, next, header, abbreviations, address_size, offset_size)) \
+	each(Dwarf_Die *, NULL, dwarf_offdie, (Dwarf *dwarf, Dwarf_Off at, Dwarf_Die *out), (dwarf, at, out)) \
+	each(Dwarf_Die *, NULL, dwarf_addrdie, \
+		(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *out), \
+		(dwarf, address, out)) \
+	each(int, -1, dwarf_child, (Dwarf_Die *die, Dwarf_Die *out), (die, out)) \
+	each(int, -1, dwarf_siblingof, (Dwarf_Die *die, Dwarf_Die *out), (die, out)) \
+	each(int, -1, dwarf_tag, (Dwarf_Die *die), (die)) \
+	each(int, -1, dwarf_haspc, (Dwarf_Die *die, Dwarf_Addr address), (die, address)) \
+	each(Dwarf_Attribute *, NULL, dwarf_attr, \
+		(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out), \
+		(die, name, out)) \
+	each(Dwarf_Attribute *, NULL, dwarf_attr_integrate, \
+		(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out), \
+		(die, name, out)) \
+	each(const char *, NULL, dwarf_formstring, (Dwarf_Attribute *attribute), (attribute)) \
+	each(int, -1, dwarf_formudata, (Dwarf_Attribute *attribute, Dwarf_Word *out), (attribute, out)) \
+	each(int, -1, dwarf_getsrcfiles, (Dwarf_Die *unit, Dwarf_Files **files, size_t *count), (unit, files, count)) \
+	each(const char *, NULL, dwarf_filesrc, \
+		(Dwarf_Files *files, size_t at, Dwarf_Word *time, Dwarf_Word *length), \
+		(files, at, time, length)) \
+	each(Dwarf_Line *, NULL, dwarf_getsrc_die, (Dwarf_Die *unit, Dwarf_Addr address), (unit, address)) \
+	each(int, -1, dwarf_lineno, (Dwarf_Line *line, int *out), (line, out)) \
+	each(const char *, NULL, dwarf_linesrc, \
+		(Dwarf_Line *line, Dwarf_Word *time, Dwarf_Word *length), \
+		(line, time, length)) \
+	each(Dwarf_CFI *, NULL, dwarf_getcfi, (Dwarf *dwarf), (dwarf)) \
+	each(Dwarf_CFI *, NULL, dwarf_getcfi_elf, (Elf *elf), (elf)) \
+	each(int, -1, dwarf_cfi_end, (Dwarf_CFI *frames), (frames)) \
+	each(int, -1, dwarf_cfi_addrframe, \
+		(Dwarf_CFI *frames, Dwarf_Addr address, Dwarf_Frame **out), \
+		(frames, address, out)) \
+	each(int, -1, dwarf_next_cfi, \
+		(const unsigned char identity[], Elf_Data *data, bool is_eh_frame, Dwarf_Off at, \
+		 Dwarf_Off *next, Dwarf_CFI_Entry *out), \
+		(identity, data, is_eh_frame, at, next, out)) \
+	each(int, -1, dwarf_frame_info, \
+		(Dwarf_Frame *frame, Dwarf_Addr *begin, Dwarf_Addr *end, bool *interrupted), \
+		(frame, begin, end, interrupted)) \
+	each(int, -1, dwarf_frame_cfa, (Dwarf_Frame *frame, Dwarf_Op **ops, size_t *count), (frame, ops, count)) \
+	each(int, -1, dwarf_frame_register, \
+		(Dwarf_Frame *frame, int number, Dwarf_Op memory[3], Dwarf_Op **ops, size_t *count), \
+		(frame, number, memory, ops, count))
+/* clang-format on */
 
 struct addresses {
 #define POINTER(type, failing, name, parameters, arguments) type(*name) parameters;
