@@ -60,7 +60,8 @@ struct nw_view {
 	size_t top; /* so many probes, spans and groups of each; 0: all of them, but in text
 			  10 groups */
 	bool all_rows; /* text: also those that were not hit, one by one */
-	size_t width;  /* text: of the terminal, in characters; 0: any */
+	bool frames; /* text: trees of stacks by where they are in functions, with file and line, not by function */
+	size_t width; /* text: of the terminal, in characters; 0: any */
 };
 
 /* Why a run has ended. */

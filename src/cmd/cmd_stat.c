@@ -280,6 +280,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 	};
 
 	options.view.all_rows |= args->verbose > 0;
+	options.view.frames = args->verbose > 0;
 	return options;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Stacks as a tree, for people: callers above, what they call further in. Functions in a row without a fork stand
- * one below the other; at a fork, the most frequent first.
+ * one below the other; at a fork, the most frequent first. With -v a line is a place in a function.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,9 +130,10 @@ static void print_forks(struct tree *tree, size_t from, size_t to, size_t depth,
 	nw_vec_free(&list);
 }
 
-static int make_branch(const struct nw_stacks *stacks, const struct nw_stack_row *row,
+static int make_branch(const struct nw_report *report, const struct nw_stack_row *row,
 		       struct branch *out)
 {
+	const struct nw_stacks *stacks = report->stacks;
 	const struct nw_stack stack = nw_stacks_get(stacks, row->stack);
 	const char *root = nw_stack_root(stack.end);
 
@@ -142,8 +143,11 @@ static int make_branch(const struct nw_stacks *stacks, const struct nw_stack_row
 		return -1;
 	if (root)
 		out->name[out->count++] = root;
-	for (size_t i = stack.count; i-- > 0 && out->count < DEEPEST;)
-		out->name[out->count++] = nw_stacks_frame(stacks, stack.frames[i]).function;
+	for (size_t i = stack.count; i-- > 0 && out->count < DEEPEST;) {
+		const struct nw_stack_frame frame = nw_stacks_frame(stacks,
+								    stack.frames[i]);
+		out->name[out->count++] = report->view.frames ? frame.text : frame.function;
+	}
 	return 0;
 }
 
@@ -178,8 +182,7 @@ void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner 
 	tree.branch = calloc(rows.count + 1, sizeof(*tree.branch));
 	out->failed |= !tree.branch;
 	nw_vec_each (&rows, row) {
-		if (out->failed ||
-		    make_branch(report->stacks, row, &tree.branch[tree.count]) < 0) {
+		if (out->failed || make_branch(report, row, &tree.branch[tree.count]) < 0) {
 			out->failed = true;
 			break;
 		}

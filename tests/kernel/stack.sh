@@ -72,6 +72,10 @@ holds "none is cut off, though return probes stand between them" span.json "not 
 "$NOPWATCH" stat --stack "func:$PWD/plain:down" -- ./plain 6 5 >span.txt
 has "as a tree" "$(cat span.txt)" '^STACKS of down \(6 different\)'
 has "where it forks, how many go on" "$(cat span.txt)" '^ +25 +83\.3% +[0-9.]+[mu]?s +down$'
+ok "by function, without lines" test "$(grep -c 'chain.cc:' span.txt)" = 0
+"$NOPWATCH" stat -v --stack "func:$PWD/plain:down" -- ./plain 6 5 >span.txt
+has "-v: by places in functions, with file and line" "$(cat span.txt)" '^ +down\+0x[0-9a-f]+ \(.*/plain, chain\.cc:[0-9]+\)$'
+has "callers, too" "$(cat span.txt)" '^ +main\+0x[0-9a-f]+ \(.*/plain, chain\.cc:[0-9]+\)$'
 "$NOPWATCH" stat -j --slower 1ms --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
 holds "each slow span has its stack" slow.json "len(of('slow')) == 3 and all(row['stack'][0].startswith('leaf+0x0 (') \
   and row['stack'][4].startswith('down+') for row in of('slow'))"
