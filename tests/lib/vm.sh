@@ -180,7 +180,7 @@ vm_check_states() {
   hasnt "the kernel takes the filters of their events" "$(cat states_cost.err)" 'of all threads in the system'
   # all of it run, by who does nothing but sleep
   holds "and they are split once they are named, and not before" states_named.json \
-    "(lambda split: len(of('slow')) == 240 and 60 <= len(split) < 240 and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
+    "(lambda split: len(of('slow')) == 960 and 60 <= len(split) < 960 and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
   place=$(cat states.wchan 2>/dev/null)
   if grep -q 'feature stack_trigger' states.err; then place=untold; fi
   # on 32-bit ARM that function may be missing in the recorded stacks: "unknown" is told (docs/kernel.md)
