@@ -16,14 +16,23 @@ END
 # of the program's own lines
 own_slope() { awk '$1 == 0 { none = $2 } $1 == 100 { print ($2 - none) / 100 }' "$1"; }
 less() { awk "BEGIN { exit !($2 < $3) }" || { echo "# $1: $2 is not less than $3"; return 1; }; }
-# both NAME SPEC...: gross and net
-both() {
-  local name=$1
-  shift
+# measure SPEC...: the hits' cost, too: it is taken off a hundred times, so what disturbed it is in all that follows
+measure() {
+  rm -f /run/nopwatch/hit.cost
   "$NOPWATCH" stat -j --by n -o gross.json "$@" -- "$nested" 400 $kind >/dev/null 2>err
   "$NOPWATCH" stat -j --net --by n -o net.json "$@" -- "$nested" 400 $kind >/dev/null 2>err
   "$nested" 400 $kind >own.txt
   gross=$(slope gross.json nested:outer) net=$(slope net.json nested:outer) own=$(own_slope own.txt)
+}
+# both NAME SPEC...: gross and net. A call costs thirty times what it does itself, and what it costs is known to some percent:
+# where that is not enough, it is measured again.
+both() {
+  local name=$1
+  shift
+  for _ in 1 2 3 4 5; do
+    measure "$@"
+    less "net" "$own / 2" "$net" && break
+  done
   echo "# $name: a hit inside takes $gross ns, net $net ns, without probes $own ns"
   ok "$name: a hit inside makes a span longer by less than half of what it does gross" \
     less "net" "$net" "$own + ($gross - $own) / 2"
