@@ -290,6 +290,8 @@ struct nw_unwind {
 };
 /* NULL: it is not known there. */
 const struct nw_unwind *nw_arch_unwind(const struct nw_arch *arch);
+/* Why DWARF's unwind tables are not read here, so that callers are found by frame pointers; NULL: they are. */
+const char *nw_unwind_tables_lack(void);
 
 struct nw_registers {
 	uint64_t pc;

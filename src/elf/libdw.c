@@ -101,3 +101,16 @@ static bool library(void)
 FUNCTIONS(FORWARD)
 
 #endif
+
+const char *nw_unwind_tables_lack(void)
+{
+#ifndef NW_HAVE_LIBDW
+	return "this nopwatch was built without libdw";
+#elif defined(NW_LINKED_LIBDW)
+	return NULL;
+#else
+	return library() ? NULL
+			 : "the library that reads them (" NW_LIBDW_LIBRARY
+			   ") is missing or cannot be opened";
+#endif
+}

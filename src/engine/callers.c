@@ -104,6 +104,12 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 			"--stack: there are none in it; 'nopwatch record --stack' keeps them");
 	if (!wanted || run->stacks)
 		return 0;
+	const char *lack = nw_unwind_tables_lack();
+	if (lack)
+		nw_run_notice(
+			run,
+			"--stack: callers are found by frame pointers, not by unwind tables: %s",
+			lack);
 	bool live = run->source == &nw_live_source;
 	if (nw_stacks_open(live, &run->stacks) < 0)
 		return nw_no_memory(err);

@@ -244,6 +244,16 @@ fails "too much of a stack" 2 "--stack-size .17K.: not a number of bytes such as
 NOPWATCH_FEATURES=-memory fails "a kernel before 3.14" 1 "--stack: this kernel's probes only read registers \(before 3\.14\)" \
   trace --stack "uprobe:$PWD/plain:leaf" -- ./plain 1 1
 fails "a flight recorder" 2 "--stack: with --until nobody reads the hits as they come" record --until-signal --stack "uprobe:$PWD/plain:leaf"
+late=$(strings -a "$NOPWATCH" | grep -oxE 'libdw\.so\.[0-9]+')
+if [ -n "$late" ]; then # a file of that name that is none stands before it
+  mkdir broken && echo none >"broken/$late"
+  LD_LIBRARY_PATH=$PWD/broken "$NOPWATCH" trace --stack "uprobe:$PWD/plain:leaf" -- ./plain 1 1 >out 2>err
+  is "without the library that reads unwind tables it goes on: status" "$?" 0
+  has "and it is said" "$(cat err)" \
+    "--stack: callers are found by frame pointers, not by unwind tables: the library that reads them \($late\) is missing"
+else
+  skip "without the library that reads unwind tables" "built without it, or it is linked"
+fi
 fails "an event of the kernel" 1 "callers are found from uprobes and USDT probes" \
   trace --stack 'tracepoint:sched:sched_process_fork' -- ./plain 1 1
 
