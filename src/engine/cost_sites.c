@@ -27,6 +27,11 @@ SITE("nw_cost_push", "push %ebp\n\tpop %ebp")
 SITE("nw_cost_usual", "sub $4, %esp\n\tadd $4, %esp")
 #endif
 
+void nw_cost_call(nw_cost_function *function, const char *text)
+{
+	function(text);
+}
+
 #else
 
 /* Kernels cannot place uprobes in Thumb code: one there kills us. */
@@ -56,6 +61,12 @@ static PROBED void callee(const char *text)
 		callee(text);                \
 		(void)saved[0];              \
 	}
+
+PROBED void nw_cost_call(nw_cost_function *function, const char *text)
+{
+	function(text);
+	__asm__ volatile("" : : : "memory"); /* it has to come back here */
+}
 
 LEAF(nw_cost_nop, 1)
 LEAF(nw_cost_words, 2)

@@ -13,6 +13,13 @@ nw_cost_function nw_cost_usual;
 /* x86 only; elsewhere the same as nw_cost_usual. */
 nw_cost_function nw_cost_long_nop, nw_cost_push, nw_cost_endbr;
 
+/*
+ * Call one. From code of the same kind: on 32-bit ARM the last bit of an address to return to says that it is Thumb code, and
+ * the kernel goes back from a return probe without looking at that bit, which ends in a SIGSEGV
+ * (instruction_pointer_set() of arch/arm/include/asm/ptrace.h).
+ */
+void nw_cost_call(nw_cost_function *function, const char *text);
+
 /* Their argument, as a note would spell it; "": it is on the stack, or nobody has looked. */
 #if defined(__x86_64__)
 #define NW_COST_ARGUMENT "8@%rdi"

@@ -8,10 +8,12 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +26,8 @@ enum {
 	CALLS = 16, /* of each site in each */
 	WORDS = 16, /* that are fetched by the hits of SITE_WORDS */
 	WORD_BYTES = 8,
+	LOCK_TRIES = 40,
+	LOCK_PAUSE_NS = 50000000,
 	OTHER_WORD_PS = 80000 /* where that is not measured: docs/performance.md */
 };
 
@@ -85,7 +89,7 @@ static void call_all(struct round *rounds)
 		nw_cost_function *volatile function = functions[site];
 		struct call *call = &rounds[i / CALLS / SITES].call[site][i % CALLS];
 		call->began = now_ns();
-		function(text);
+		nw_cost_call(function, text);
 		call->ended = now_ns();
 	}
 }
@@ -405,6 +409,31 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 	return ret;
 }
 
+/*
+ * On some machines whoever hits a probe in the moment it is taken away dies (feature disarm_safe). We do not: we take them
+ * away ourselves, and call nothing meanwhile. But another nopwatch may be the same executable, so one measures at
+ * a time: whoever has the lock on a file that is the same in all containers. A descriptor, or -errno.
+ */
+static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	int fd = openat(fs->root, "README", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot open tracefs' README: %s",
+			       nw_strerror(errno));
+	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries) {
+			close(fd);
+			return nw_fail(
+				err, EBUSY,
+				"another nopwatch has been measuring it for two seconds, and on this machine only one may at a time (feature disarm_safe)");
+		}
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
 static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw_error *err)
 {
 	const bool *has = run->features.has;
@@ -412,15 +441,20 @@ static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw
 	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS])
 		return nw_fail(err, EOPNOTSUPP,
 			       "this kernel's probes do not record in instances");
-	if (!has[NW_FEATURE_DISARM_SAFE]) /* a probe of our own that is taken away could kill us */
-		return nw_fail(
-			err, EOPNOTSUPP,
-			"on this machine a program that runs over a probe while it is taken away may die (feature disarm_safe)");
 	if (nw_machine_cost_recall(&run->fs, out))
 		return 0;
-	int ret = measure(&run->fs, run->request->features, out, err);
-	if (ret == 0)
-		nw_machine_cost_keep(&run->fs, out);
+	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(&run->fs, err);
+	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
+		return lock;
+	int ret = 0;
+	/* somebody else may just have done it */
+	if (lock < 0 || !nw_machine_cost_recall(&run->fs, out)) {
+		ret = measure(&run->fs, run->request->features, out, err);
+		if (ret == 0)
+			nw_machine_cost_keep(&run->fs, out);
+	}
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }
 

@@ -39,9 +39,12 @@ has "and kept" "$(cat /run/nopwatch/hit.cost)" '^end$'
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "what the events for --states have cost is told" "$(cat err)" "the scheduler's events for --states, [1-9][0-9]* of them"
 event=$(awk '$2 == "event" { print $3 + $4 }' /run/nopwatch/hit.cost)
-[ "${event:-0}" -gt 0 ] || comment "an event of the scheduler could not be measured here"
-has "and that each has taken what was measured" "$(cat err)" \
-  "of them, have taken about $([ "${event:-0}" -gt 0 ] && echo "${event}ns" || echo 350ns) each of the threads .* \($([ "${event:-0}" -gt 0 ] && echo "measured on this machine, once since it was booted" || echo "what is usual: it could not be measured here")\)"
+case ${event:-0} in
+0) event=350ns what="what is usual: it could not be measured here" ;;
+????*) event='[0-9.]+us' what="measured on this machine, once since it was booted" ;;
+*) event=${event}ns what="measured on this machine, once since it was booted" ;;
+esac
+has "and that each has taken what was measured" "$(cat err)" "of them, have taken about $event each of the threads .* \($what\)"
 sed -i 's/^kind event .*/kind event 0 0/' /run/nopwatch/hit.cost
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "where it could not be measured, what is usual" "$(cat err)" "have taken about 350ns each .* \(what is usual: it could not be measured here\)"
@@ -52,6 +55,17 @@ has "a recording has what its machine measured" "$(cat err)" "have taken about 5
 sed -i '/^kind event /d' /run/nopwatch/hit.cost
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "what an earlier version has kept is measured again" "$(cat /run/nopwatch/hit.cost)" "^kind event [0-9]+ [0-9]+$"
+# who hits a probe that is taken away dies on some machines: there one nopwatch measures at a time
+rm /run/nopwatch/hit.cost
+NOPWATCH_FEATURES=-disarm_safe "$NOPWATCH" stat --net 'myserver:*' -- "$SERVER" -t 2 -n 30 >out 2>err
+is "where a probe's end may kill it is measured, too" "$? $(grep -c '^end$' /run/nopwatch/hit.cost)" "0 1"
+rm /run/nopwatch/hit.cost
+python3 -c 'import fcntl, sys, time; readme = open(sys.argv[1]); fcntl.flock(readme, fcntl.LOCK_EX); time.sleep(60)' "$TRACEFS/README" & holder=$!
+until ! flock -n "$TRACEFS/README" true; do sleep 0.05; done
+NOPWATCH_FEATURES=-disarm_safe "$NOPWATCH" stat -v 'myserver:*' -- "$SERVER" -t 2 -n 30 >out 2>err
+has "but by one at a time" "$? $(cat err)" '^0 .*another nopwatch has been measuring it for two seconds'
+kill $holder
+wait $holder
 NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -v 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "where it cannot be measured that is said" "$(cat err)" 'what the probes add to spans is not known'
 unchanged

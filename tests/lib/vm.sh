@@ -178,6 +178,11 @@ vm_check_states() {
   is "--states of threads that begin later ends well" "$(cat states_named.status) $(cat states_cost.status)" "0 0"
   comment "$(grep 'scheduler' states_cost.err)"
   hasnt "the kernel takes the filters of their events" "$(cat states_cost.err)" 'of all threads in the system'
+  if grep -qE '^instance_events +no' features; then
+    has "what a hit costs cannot be measured, which is said" "$(cat net.status net.err)" "^1 *nopwatch: --net: what a hit costs cannot be measured: this kernel's probes do not record in instances"
+  else
+    is "what a hit costs is measured" "$(cat net.status net.err net_again.status net_again.err)" $'0\n0'
+  fi
   # all of it run, by who does nothing but sleep
   holds "and they are split once they are named, and not before" states_named.json \
     "(lambda split: len(of('slow')) == 960 and 60 <= len(split) < 960 and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
