@@ -179,7 +179,7 @@ vm_check_states() {
   comment "$(grep 'scheduler' states_cost.err)"
   hasnt "the kernel takes the filters of their events" "$(cat states_cost.err)" 'of all threads in the system'
   if grep -qE '^instance_events +no' features; then
-    has "what a hit costs cannot be measured, which is said" "$(cat net.status net.err)" "^1 *nopwatch: --net: what a hit costs cannot be measured: this kernel's probes do not record in instances"
+    has "what a hit costs cannot be measured, which is said" "$(cat net.status net.err | tr '\n' ' ')" "^1 nopwatch: --net: what a hit costs cannot be measured: this kernel's probes do not record in instances"
   else
     is "what a hit costs is measured" "$(cat net.status net.err net_again.status net_again.err)" $'0\n0'
   fi
