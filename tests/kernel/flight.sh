@@ -1,6 +1,7 @@
 # record --until: what was before a slow request is recorded, whole, whatever happens meanwhile.
 . "$(dirname "$0")/../lib/kernel.sh"
 
+# shellcheck source=../lib/flight.sh
 . "$TESTS_LIB/flight.sh"
 
 # ---- a slow request

@@ -1,5 +1,6 @@
 # record --until when the disk is full, slow or gone, and nopwatch is ended meanwhile: what was promised is there.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/flight.sh
 . "$TESTS_LIB/flight.sh"
 
 mkdir small && mount -t tmpfs -o size=64k none small || skip_all "cannot mount a tmpfs"
