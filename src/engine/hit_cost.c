@@ -246,8 +246,8 @@ static void return_costs(const struct measuring *m, struct nw_machine_cost *out)
 				   shared->before);
 }
 
-/* An event of the kernel's own. How much of it is before its timestamp nobody can see from outside: three sevenths, as a
- * probe's with everything but its trap. 0: not measured. */
+/* An event of the kernel's own. How much of it is before its timestamp nobody can see from outside: three sevenths, as of
+ * what is taken where nothing is measured (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). 0: not measured. */
 static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 {
 	uint32_t cost = nw_relay_cost(&m->relay);

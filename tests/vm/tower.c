@@ -10,7 +10,7 @@
 #define APART __attribute__((noinline, noclone))
 
 /*
- * Not the return alone, which would be what the probe replaces: QEMU 7.2 does not take a branch that is stepped over on s390x,
+ * Not the return alone, which would be what the probe replaces: QEMU 7.2 seems not to take a branch that is stepped over on s390x,
  * so that what lies behind leaf() would be executed.
  */
 APART void leaf(long number)
