@@ -19,9 +19,9 @@ enum {
 	MOST_BYTES = 64 << 20,
 	MOST_NAMES = 1 << 20,
 	LONGEST = 512,
-	/* linux/openat2.h, which older headers do not have */
-	RESOLVE_NO_MAGICLINKS = 0x02,
-	RESOLVE_IN_ROOT = 0x10
+	/* RESOLVE_... of linux/openat2.h, which older headers do not have */
+	NO_MAGICLINKS = 0x02,
+	IN_ROOT = 0x10
 };
 
 /* The process's number in its own PID namespace, which is what it calls the file by: the last word of NSpid. */
@@ -52,7 +52,7 @@ static int open_below(int root, const char *name, int flags)
 #ifdef SYS_openat2
 	const struct {
 		uint64_t flags, mode, resolve;
-	} how = {(uint64_t)flags, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT};
+	} how = {(uint64_t)flags, 0, NO_MAGICLINKS | IN_ROOT};
 	nw_cleanup(nw_free_ptr) char *path = nw_text("tmp/%s", name);
 
 	if (!path)
