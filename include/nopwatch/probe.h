@@ -6,6 +6,7 @@
 #ifndef NOPWATCH_PROBE_H
 #define NOPWATCH_PROBE_H
 
+#include "nopwatch/dwarf.h"
 #include "nopwatch/elf.h"
 #include "nopwatch/process.h"
 

@@ -191,3 +191,21 @@ int nw_debug_file_open(const struct nw_image *image, Elf *elf)
 	fd = try_link(image, root, path, &link);
 	return fd < 0 ? -ENOENT : fd;
 }
+
+uint64_t nw_debug_size(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 0;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		GElf_Chdr packed;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS)
+			continue;
+		bool is_packed = (header.sh_flags & SHF_COMPRESSED) &&
+				 gelf_getchdr(section, &packed);
+		uint64_t size = is_packed ? packed.ch_size : header.sh_size;
+		sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
+	}
+	return sum;
+}

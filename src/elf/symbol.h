@@ -10,7 +10,7 @@
 void nw_symbols_free(struct nw_symbols *symbols);
 /* The file that has the symbols of a stripped one; a descriptor, or -ENOENT. elf: the image's. */
 int nw_debug_file_open(const struct nw_image *image, Elf *elf);
-/* Bytes that the debugging information of a file has, once it is unpacked. (With libdw.) */
+/* Bytes that the debugging information of a file has, once it is unpacked. */
 uint64_t nw_debug_size(Elf *elf);
 /* The ELF file that is packed in .gnu_debugdata. -ENOENT: none, or built without liblzma. */
 int nw_debug_data_read(Elf *elf, struct nw_buf *out);

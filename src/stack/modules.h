@@ -4,6 +4,7 @@
 #define NOPWATCH_STACK_MODULES_H
 
 #include "demangle.h"
+#include "nopwatch/dwarf.h"
 #include "nopwatch/stack.h"
 #include "watch.h"
 

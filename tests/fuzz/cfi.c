@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 enum {
 	STACK = 0x7000, /* where it begins */

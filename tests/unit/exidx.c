@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "elf_builder.h"
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 enum {
 	STACK = 0x20000, /* the stack pointer */

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch.h"
+#include "nopwatch/dwarf.h"
+
+#include "elf/arch.h"
 
 enum {
 	ENTRY = 8,	  /* bytes */

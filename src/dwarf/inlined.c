@@ -3,7 +3,7 @@
  * How often a function was inlined: a probe on the copy that is left never fires where the
  * compiler put the code into its callers. Only DWARF tells; without libdw nothing does.
  */
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -12,8 +12,8 @@
 #include <gelf.h>
 #include <string.h>
 
-#include "budget.h"
-#include "symbol.h"
+#include "elf/budget.h"
+#include "elf/symbol.h"
 
 struct count {
 	const char *name;
@@ -65,24 +65,6 @@ static int count_in(Dwarf *dwarf, const char *name, uint64_t entries)
 		at = next;
 	}
 	return count.dwarf && count.entries ? count.copies : -1;
-}
-
-uint64_t nw_debug_size(Elf *elf)
-{
-	Elf_Scn *section = NULL;
-	uint64_t sum = 0;
-
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		GElf_Chdr packed;
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS)
-			continue;
-		bool is_packed = (header.sh_flags & SHF_COMPRESSED) &&
-				 gelf_getchdr(section, &packed);
-		uint64_t size = is_packed ? packed.ch_size : header.sh_size;
-		sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
-	}
-	return sum;
 }
 
 /* dwarf_begin() would map the file, and a file that shrinks would kill us. */

@@ -3,7 +3,7 @@
  * Where the source of an address is, and which functions the compiler has put into another there: from DWARF, in the
  * file or in its debug file, by libdw.
  */
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "budget.h"
-#include "symbol.h"
+#include "elf/budget.h"
+#include "elf/symbol.h"
 
 struct nw_lines {
 	Elf *elf;

@@ -4,7 +4,7 @@
  * libdw interprets it, but does not tell which of its entries an address belongs to: an entry is a
  * function, so where they begin is read beside it.
  */
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
-#include "budget.h"
+#include "elf/arch.h"
+#include "elf/budget.h"
 
 /* Where functions begin, sorted. */
 typedef NW_VEC(uint64_t) functions;

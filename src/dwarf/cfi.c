@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch.h"
-#include "budget.h"
-#include "symbol.h"
+#include "elf/arch.h"
+#include "elf/budget.h"
+#include "elf/symbol.h"
 
 enum {
 	SLOTS = 1 << 14, /* power of two */
@@ -262,7 +262,7 @@ int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
 
 #include <errno.h>
 
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 {

@@ -5,7 +5,7 @@
  * need not know: they have their names here, and go on to the library, as through a linker's table. Where it cannot be
  * opened they answer as of a file that says nothing.
  */
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 #if defined(NW_HAVE_LIBDW) && !defined(NW_LINKED_LIBDW)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What cfi.c and cfi_expression.c share. */
-#ifndef NOPWATCH_ELF_CFI_H
-#define NOPWATCH_ELF_CFI_H
+#ifndef NOPWATCH_DWARF_CFI_H
+#define NOPWATCH_DWARF_CFI_H
 
 #ifdef NW_HAVE_LIBDW
 
 #include <elfutils/libdw.h>
 
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 /* What an expression is about. */
 struct nw_expression {
