@@ -15,7 +15,7 @@
 
 #include "nopwatch/dwarf.h"
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 
 enum {
 	ENTRY = 8,	  /* bytes */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 #include "elf/budget.h"
 
 /* Where functions begin, sorted. */

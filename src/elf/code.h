@@ -3,7 +3,9 @@
 #ifndef NOPWATCH_ELF_CODE_H
 #define NOPWATCH_ELF_CODE_H
 
-#include "insn.h"
+#include "nopwatch/elf.h"
+
+#include "arch/insn.h"
 
 /* A place where a function is left. */
 struct nw_exit {

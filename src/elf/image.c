@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch.h"
+#include "arch/arch.h"
 #include "budget.h"
 #include "note.h"
 #include "symbol.h"

@@ -5,7 +5,7 @@
 #include <libelf.h>
 #include <string.h>
 
-#include "arch.h"
+#include "arch/arch.h"
 #include "budget.h"
 #include "symbol.h"
 

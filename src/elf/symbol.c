@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch.h"
+#include "arch/arch.h"
 #include "budget.h"
 #include "nopwatch/elf.h"
 #include "symbol.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calling conventions. Those of C are rows of arch_table.c: integers in registers, then on the
+ * Calling conventions. Those of C are rows of arch/table.c: integers in registers, then on the
  * stack; floating-point values in registers of their own, which the kernel does not keep for us,
  * except where an ABI is without them (the flags of the ELF header tell).
  *
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "call.h"
-#include "elf/arch.h"
 
 struct convention {
 	const char *registers,

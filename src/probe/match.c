@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 #include "elf/budget.h"
 #include "select.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "call.h"
-#include "elf/arch.h"
 #include "elf/code.h"
 #include "nopwatch/probe.h"
 #include "select.h"

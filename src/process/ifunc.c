@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 #include "elf/budget.h"
 #include "nopwatch/process.h"
 

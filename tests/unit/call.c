@@ -2,7 +2,7 @@
 /* Where the arguments of a call are: C's conventions, and Go's. */
 #include <stdlib.h>
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 #include "elf_files.h"
 #include "probe/call.h"
 

@@ -2,7 +2,7 @@
 /* ELF files made for the purpose: where sites and semaphores are found, and why not. */
 #include <sys/stat.h>
 
-#include "elf/arch.h"
+#include "arch/arch.h"
 #include "elf_builder.h"
 #include "nopwatch/probe.h"
 

@@ -11,7 +11,7 @@
  *	ppc64	64-Bit ELF V2 ABI Specification, Power Architecture: table "Mappings of Common Registers"
  *	arm	DWARF for the Arm Architecture (IHI 0040): "DWARF register names"
  *	s390x	ELF ABI, s390x Supplement: table "DWARF register number mapping"
- * Names are the kernel's (arch_table.c).
+ * Names are the kernel's (table.c).
  */
 #include "arch.h"
 

@@ -13,7 +13,7 @@
  * floating-point one. The size counts, not the width of the register's name. Operands hold
  * blanks ("[sp, 12]") and '@' ("arr@GOTOFF(%ebx)"), so the string is cut before something that looks
  * like SIZE@, or at a blank where an operand is complete: some have no size. What each assembler
- * writes is data (arch_table.c); this file is the one parser for all of them. It never guesses: text that does not fit completely becomes
+ * writes is data (table.c); this file is the one parser for all of them. It never guesses: text that does not fit completely becomes
  * an operand of kind UNKNOWN with a sentence that names the form.
  */
 #include <ctype.h>

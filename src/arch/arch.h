@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One architecture as data: its registers, and how its assembler writes operands. The engine
- * that reads them is operand.c; the data is arch_table.c.
+ * that reads them is operand.c; the data is table.c.
  */
-#ifndef NOPWATCH_ELF_ARCH_H
-#define NOPWATCH_ELF_ARCH_H
+#ifndef NOPWATCH_ARCH_ROW_H
+#define NOPWATCH_ARCH_ROW_H
 
-#include "nopwatch/elf.h"
+#include "nopwatch/arch.h"
 
 enum nw_reg_kind {
 	NW_REG_GENERAL,
@@ -170,13 +170,13 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 			  size_t len);
 
-/* What the rows point to: one file an architecture that needs code (arch_x86.c, ...). */
+/* What the rows point to: one file an architecture that needs code (x86.c, ...). */
 enum nw_nop nw_x86_nop_at(const unsigned char *code, size_t len);
 bool nw_x86_is_armed(const unsigned char *code, size_t len);
 bool nw_x86_is_plt_entry(const unsigned char *code);
 nw_insn_decoder nw_x86_decode, nw_arm64_decode, nw_riscv_decode, nw_s390_decode;
 bool nw_arm64_is_plt_entry(const unsigned char *code);
-/* arch_unwind.c */
+/* unwind.c */
 extern const struct nw_unwind nw_x86_64_unwind, nw_i386_unwind, nw_arm64_unwind,
 	nw_arm_unwind, nw_riscv64_unwind, nw_ppc64_unwind, nw_s390x_unwind;
 

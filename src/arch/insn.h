@@ -5,8 +5,8 @@
  * x86 is decoded by capstone, if it was there at build time. Elsewhere a word or two bits tell how
  * long an instruction is, and nothing else is asked but which of them jump and return.
  */
-#ifndef NOPWATCH_ELF_INSN_H
-#define NOPWATCH_ELF_INSN_H
+#ifndef NOPWATCH_ARCH_INSN_H
+#define NOPWATCH_ARCH_INSN_H
 
 #include "arch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the files that read operands: what stands in a note's text, from numbers upwards. */
-#ifndef NOPWATCH_ELF_OPERAND_H
-#define NOPWATCH_ELF_OPERAND_H
+#ifndef NOPWATCH_ARCH_OPERAND_H
+#define NOPWATCH_ARCH_OPERAND_H
 
 #include <ctype.h>
 
