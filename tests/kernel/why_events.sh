@@ -26,12 +26,12 @@ mkdir "$instance"
 
 # the place is held by another event
 define others/bare "$site"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "the place, taken by an event that is not even enabled" 3 False place-taken
 remedied "without it the probe fires" place-taken
 define others/bare "$site"
 enable "$instance" others/bare
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "a closed semaphore: the event lacks its reference counter" 3 False semaphore
 names "and it holds the place" place-taken
 advises "how to define it" "echo 'p:others/bare $target:$site\($counter\)' >> "
@@ -39,14 +39,14 @@ remedied "defined so it is open" semaphore
 take_away others/bare
 define "others/p_target_bcc_4194000" "$site"
 enable "$instance" others/p_target_bcc_4194000
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "a stale event of a dead tool" 3 False stale-event
 says "and whose" "process 4194000 is gone"
 remedied "and how to be rid of it" stale-event
 take_away others/p_target_bcc_4194000
 define others/clash "$site(0x$(printf %x $((counter + 2))))"
 enable "$instance" others/clash
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "the place, taken with another semaphore" 3 False place-taken
 remedied "which is taken away" place-taken
 take_away others/clash
@@ -58,7 +58,7 @@ address=0x$(nm fixed | awk '$3 == "serve" { print $1 }' | sed 's/^0*//')
 echo "p:others/wrong $PWD/fixed:$address" >>"$TRACEFS/uprobe_events"
 kept=$pid
 TARGET=./fixed start
-why -d 0.3 -p $pid "uprobe:$PWD/fixed:serve"
+why -d 1 -p $pid "uprobe:$PWD/fixed:serve"
 named "an event that was defined at the address" 0 True event-offset
 advises "and its offset" "echo 'p:others/wrong $PWD/fixed:0x[0-9a-f]+' >>"
 remedied "where it hits" event-offset
@@ -68,32 +68,32 @@ take_away others/wrong
 
 # hits that nobody records
 define others/tick "$site($counter)"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "an event that is not enabled" 0 True event-disabled
 remedied "and is then" event-disabled
 echo 0 >"$TRACEFS/events/others/tick/enable"
 enable "$instance" others/tick
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "an event that is fine" 0 True -
 checked "is recorded" recorded pass
 echo 0 >"$instance/tracing_on"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "tracing_on is 0" 0 True tracing-off
 says "how much is lost" 'was hit [0-9,]+ times while tracing_on is 0'
 advises "how to go on" "echo 1 > .*/instances/why_test/tracing_on"
 remedied "it goes on" tracing-off
 echo 'common_pid == 1' >"$instance/events/others/tick/filter"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "a filter that passes nothing" 0 True filter
 says "and which" 'its filter `common_pid == 1` passes none'
 remedied "without it they are recorded" filter
 echo 1 >"$instance/set_event_pid"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "set_event_pid without the process" 0 True pid-filter
 remedied "which is cleared" pid-filter
 if [ -e "$instance/set_event_notrace_pid" ]; then
   for task in /proc/$pid/task/*; do echo "${task##*/}" >>"$instance/set_event_notrace_pid"; done
-  why -d 0.3 -p $pid "$spec"
+  why -d 1 -p $pid "$spec"
   named "set_event_notrace_pid with the process" 0 True pid-filter
   remedied "its remedy clears it" pid-filter
 else
@@ -102,7 +102,7 @@ fi
 if [ "$(nproc)" -gt 1 ]; then
   all=$(cat "$instance/tracing_cpumask")
   echo 1 >"$instance/tracing_cpumask"
-  why -d 0.3 -p $pid "$spec"
+  why -d 1 -p $pid "$spec"
   named "a mask that leaves out CPUs" 0 True cpu-mask
   remedied "its remedy puts all back" cpu-mask
   is "as they were" "$(cat "$instance/tracing_cpumask")" "$all"
@@ -110,8 +110,9 @@ else
   skip "a mask that leaves out CPUs" "there is one CPU"
 fi
 cat "$instance/trace_pipe" >/dev/null 2>&1 & one=$!
-sleep 0.3
-why -d 0.3 -p $pid "$spec"
+reads() { [ "$(readlink -f "/proc/$one/fd/3")" = "$(readlink -f "$instance/trace_pipe")" ]; }
+wait_for reads
+why -d 1 -p $pid "$spec"
 named "another reader of trace_pipe" 0 True second-reader
 says "and who" "process $one reads"
 remedied "and what that is" second-reader
@@ -124,13 +125,14 @@ fi
 kill $one
 wait $one 2>/dev/null
 echo 4 >"$instance/buffer_size_kb"
-why -d 0.3 -p $pid "$spec"
+why -d 1 -p $pid "$spec"
 named "a buffer of a page" 0 True buffer-full
 says "and how small it is" 'has [0-9]+ KiB a CPU'
 remedied "it is made larger" buffer-full
+taskset -acp 0 $pid >/dev/null # each CPU has a buffer: this one is full, and stays the one it writes to
 echo 20 >"$instance/buffer_size_kb"
 echo 0 >"$instance/options/overwrite"
-dropped() { cat "$instance"/per_cpu/*/stats | grep -q 'dropped events: [1-9]'; }
+dropped() { grep -q 'dropped events: [1-9]' "$instance/per_cpu/cpu0/stats"; }
 wait_for dropped
 why -d 1 -p $pid "$spec"
 named "a full buffer that does not overwrite" 0 True buffer-full
@@ -139,7 +141,7 @@ take_away others/tick
 rmdir "$instance"
 
 # a semaphore that nothing raises: a kernel without reference counters, and no right to poke
-why -d 0.3 -p $pid "uprobe:$target:work"
+why -d 1 -p $pid "uprobe:$target:work"
 named "a function beside it" 0 True -
 
 # the kernel
@@ -150,7 +152,7 @@ status=$?
 named "tracefs is not mounted" 3 False no-tracefs
 remedy=$(j why.json "last['remedy'][0]")
 # a kernel that was started with tracefs at that place only takes it there again
-"$TESTS_LIB/own_mounts" "$nowhere; $remedy && exec '$NOPWATCH' why -d 0.3 -j -p $pid '$spec'" >why.json 2>why.err
+"$TESTS_LIB/own_mounts" "$nowhere; $remedy && exec '$NOPWATCH' why -d 1 -j -p $pid '$spec'" >why.json 2>why.err
 status=$?
 named "mounted as it was advised" 0 True - # what no-tracefs offers
 mkdir fake
@@ -177,10 +179,10 @@ else
 fi
 
 # other tools' command lines
-why -d 0.3 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
+why -d 1 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
 named "a one-liner of bpftrace" 0 True -
 says "whose probe fires" 'the fault is on the BPF side'
-why -d 0.3 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
+why -d 1 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
 named "a one-liner that reads an argument at the return" 0 True bpf-program
 why -- bpftrace -e 'tracepoint:probe_target:tick { @ = count(); }'
 has "a one-liner on an uprobe event" "$status $(cat why.err)" '^1 .*PERF_EVENT_IOC_SET_BPF'

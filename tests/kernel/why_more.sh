@@ -16,9 +16,9 @@ int main(void) { for (int i = 0; i < 200000; i++) { bare(); real(i); other(i); u
 CODE
 gcc -O1 -o names names.c
 TARGET=./names start
-why -d 0.5 -p $pid "uprobe:$PWD/names:bare"
+why -d 1 -p $pid "uprobe:$PWD/names:bare"
 named "a symbol without type and size is code" 0 True -
-why -d 0.5 -p $pid "uprobe:$PWD/names:real"
+why -d 1 -p $pid "uprobe:$PWD/names:real"
 named "a function with two names" 0 True -
 has "and the other name is said" "$(j why.json "[c['saw'] for c in of('check') if c['name'] == 'symbol'][0]")" 'other at the same address'
 stop
@@ -45,13 +45,13 @@ int shared_work(int); int main(void) { for (int i = 0; i < 200000; i++) { shared
 export LD_PRELOAD=$PWD/libfirst.so
 TARGET=./caller start
 unset LD_PRELOAD
-why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 names "a preloaded function comes first" symbol-interposed
 advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
 remedied "and it is hit there" symbol-interposed
 stop
 TARGET=./caller start
-why -d 0.5 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 named "without it nothing is in the way" 0 True -
 stop
 
@@ -61,7 +61,7 @@ TARGET=./caller start
 ./names &
 busy=$!
 ( while kill -0 $busy 2>/dev/null; do cat /dev/null; done ) &
-why -d 0.5 -p $pid "uprobe:$libc:posix_fadvise64"
+why -d 1 -p $pid "uprobe:$libc:posix_fadvise64"
 named "others' use of a shared library is no answer" 3 False not-executed
 is "and nobody unrelated is offered" "$(grep -c 'is that the one you mean' why.json)" 0
 kill $busy
@@ -73,7 +73,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$PWD/names" >wrapper
 chmod +x wrapper
 TARGET=./wrapper start
 wait_for is_target
-why -d 0.5 -p $pid "uprobe:$PWD/wrapper:real"
+why -d 1 -p $pid "uprobe:$PWD/wrapper:real"
 named "a script in place of the program" 3 False script
 remedied "the program itself is offered" script
 stop
@@ -85,12 +85,12 @@ gcc -shared -fPIC -O1 -o libprobed.so probed.c
 gcc -O1 -o host -x c - -L. -lprobed -Wl,-rpath,"$PWD" <<<'#include <unistd.h>
 void probed(int); int main(void) { for (int i = 0; i < 200000; i++) { probed(i); usleep(500); } }'
 TARGET=./host start
-why -d 0.5 -p $pid "usdt:$PWD/host:inside:tick"
+why -d 1 -p $pid "usdt:$PWD/host:inside:tick"
 named "a provider sought in the wrong file of a process" 3 False no-such-probe
 remedied "is found in the right one" no-such-probe
 
 # a program that fires only when told to
-why -d 0.5 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+why -d 1 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
 named "a probe that the program switches on" 3 False switched-off
 says "and how" 'USE_ZEND_DTRACE=1'
 remedied "words help there" switched-off
@@ -98,7 +98,7 @@ stop
 export USE_ZEND_DTRACE=1
 TARGET=./host start
 unset USE_ZEND_DTRACE
-why -d 0.5 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+why -d 1 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
 named "not blamed where it is on" 3 False not-executed
 stop
 
@@ -107,7 +107,7 @@ if command -v valgrind >/dev/null; then
   valgrind -q --tool=none ./names >/dev/null 2>&1 &
   pid=$!
   wait_for grep -q names /proc/$pid/maps
-  why -d 0.5 -p $pid "uprobe:$PWD/names:real"
+  why -d 1 -p $pid "uprobe:$PWD/names:real"
   named "a program under valgrind" 3 False translated
   remedied "words help there" translated
   stop

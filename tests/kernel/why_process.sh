@@ -11,7 +11,7 @@ why -p "$tid" "usdt:$target:target:tick"
 named "the number of a thread" 3 False thread-id
 advises "the process" "-p $pid "
 remedied "which hits" thread-id
-why -d 0.5 -p $pid "usdt:$target:target:tick"
+why -d 1 -p $pid "usdt:$target:target:tick"
 named "hits of a second thread are the process's" 0 True -
 stop
 gone=$pid
@@ -24,8 +24,8 @@ number=32000 # one that nobody has here
 while [ -e /proc/$number ]; do number=$((number - 1)); done
 "$TESTS_LIB/own_mounts" "exec unshare -p -f sh -c \"mount -t proc none /proc; echo $((number - 1)) >/proc/sys/kernel/ns_last_pid; '$target' plain & wait\"" \
   >/dev/null 2>&1 & outer=$!
-sleep 0.5
-inner=$(pgrep -P "$(pgrep -P $outer)")
+find_inner() { inner=$(pgrep -P "$(pgrep -P $outer)") && [ "/proc/$inner/exe" -ef "$target" ]; }
+wait_for find_inner
 if [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$inner/status")" = $number ]; then
   why -p $number "usdt:$target:target:tick"
   named "a number that is valid in a container only" 3 False inner-pid
@@ -40,7 +40,7 @@ wait $outer 2>/dev/null
 # the process is another one
 start idle && idle=$pid
 start plain
-why -d 0.5 -p $idle "usdt:$target:target:tick"
+why -d 1 -p $idle "usdt:$target:target:tick"
 named "the wrong process" 3 False other-process
 says "and the right one" "hits? in|[0-9]+ in process $pid \(target\)"
 advises "by its number" "-p $pid "
@@ -48,14 +48,14 @@ remedied "which hits" other-process
 kill -9 $idle
 stop
 start idle
-why -d 0.5 -p $pid "usdt:$target:target:tick"
+why -d 1 -p $pid "usdt:$target:target:tick"
 named "code that is not executed" 3 False not-executed
 checked "although it is armed" armed pass
 checked "and its semaphore is raised" semaphore pass
 remedied "to look for longer" not-executed
 stop
 start fork
-why -d 0.5 -p $pid "usdt:$target:target:tick"
+why -d 1 -p $pid "usdt:$target:target:tick"
 named "a process whose children do the work" 3 False child
 advises "--follow" 'stat --follow -p'
 remedied "both hit" child
@@ -79,7 +79,7 @@ TARGET=$PWD/idler start idle
 why -p $pid "usdt:$target:target:tick"
 named "a process of another program" 3 False other-program
 stop
-why -d 0.5 "usdt:$PWD/idler:target:tick"
+why -d 1 "usdt:$PWD/idler:target:tick"
 named "a program that nobody runs" 3 False not-running
 meanwhile='./idler plain >/dev/null 2>&1 &' remedied "once it runs it hits" not-running
 kill -9 $! 2>/dev/null
@@ -128,7 +128,7 @@ ldd "$target" | grep -o '/[^ ]*' | while read -r lib; do
   mkdir -p "root$(dirname "$lib")" && cp "$lib" "root$lib"
 done
 chroot root /bin/inside plain >/dev/null 2>&1 & pid=$!
-sleep 0.3
+begun $pid root/bin/inside
 why -p $pid usdt:/bin/inside:target:tick
 named "a path inside a chroot" 3 False other-namespace
 advises "by the root of the process" "'usdt:$PWD/root/bin/inside:target:tick'|/proc/$pid/root/bin/inside"
@@ -139,8 +139,8 @@ stop
 mkdir -p hidden
 cp "$target" hidden/prog
 "$TESTS_LIB/own_mounts" "mount -t tmpfs none hidden && cp '$target' hidden/prog && exec hidden/prog plain" >/dev/null 2>&1 & pid=$!
-wait_for is_target
-sleep 0.5
+runs_hidden() { [ "$(readlink /proc/$pid/exe)" = "$PWD/hidden/prog" ]; }
+wait_for runs_hidden
 why -p $pid "usdt:$PWD/hidden/prog:target:tick"
 named "a copy in another mount namespace" 3 False other-namespace
 remedied "by what it advised it hits" other-namespace
@@ -150,7 +150,7 @@ cp "$target" lower/prog
 if mount -t tmpfs none tmp && mkdir tmp/upper tmp/work &&
   mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$PWD/tmp/upper,workdir=$PWD/tmp/work" none merged 2>/dev/null; then
   TARGET=$PWD/merged/prog start plain
-  why -d 0.5 -p $pid "usdt:$PWD/merged/prog:target:tick"
+  why -d 1 -p $pid "usdt:$PWD/merged/prog:target:tick"
   named "a file on overlayfs" 0 True -
   chown daemon merged/prog # copied up: what runs is the layer below
   why -p $pid "usdt:$PWD/merged/prog:target:tick"
@@ -169,9 +169,9 @@ gcc -shared -fPIC -O1 -o libwork.so -x c - <<<'int lib_work(int n) { return n + 
 start dlopen "$PWD/libwork.so"
 why -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "a library that is not loaded yet" 3 False not-loaded
-meanwhile=: remedied "once it is loaded it hits" not-loaded
+meanwhile="kill -USR1 $pid" remedied "once it is loaded it hits" not-loaded
 wait_for grep -q libwork /proc/$pid/maps
-why -d 0.5 -p $pid "uprobe:$PWD/libwork.so:lib_work"
+why -d 1 -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "and now it is" 0 True -
 mkdir -p other
 cp libwork.so other/libwork.so

@@ -15,12 +15,14 @@ why() {
   status=$?
 }
 
-# Start a target and wait until it runs: start HOW...; its number is in $pid.
+# Start a target and wait until it is what HOW means: start HOW...; or another program, which $TARGET names, and
+# wait until that runs. Its number is in $pid.
 start() {
-  "${TARGET:-$PROGRAMS/target}" "$@" >/dev/null 2>&1 &
+  rm -f said
+  "${TARGET:-$PROGRAMS/target}" "$@" >said 2>&1 &
   pid=$!
   wait_for is_target
-  sleep 0.2
+  [ $# = 0 ] || wait_for grep -q ready said
 }
 
 # No longer the shell that was forked for it?
@@ -54,7 +56,7 @@ advises() { has "$1" "$(j why.json "'\\n'.join(last['remedy'])")" "$2"; }
 # A command of ours that measures must find hits. What the test calls $meanwhile happens once it is armed: the
 # program starts, the library is loaded.
 paste_stat() {
-  local line=$1 seconds=0.5 measuring
+  local line=$1 seconds=1 measuring
   [ -n "${meanwhile:-}" ] && seconds=5
   eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d $seconds" >pasted.json 2>pasted.err </dev/null &
   measuring=$!
@@ -69,7 +71,7 @@ paste_stat() {
 # One of ours that diagnoses must come to a verdict.
 paste_why() {
   local line=${1#sudo }
-  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d 0.5" >pasted.json 2>pasted.err </dev/null
+  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d 1" >pasted.json 2>pasted.err </dev/null
   case $? in 0 | 3 | 4) ;; *) return 1 ;; esac
   [ "$(j pasted.json "last['type']" 2>&1)" = verdict ]
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a probe can be silent on: target HOW. It lives for a minute at most.
+ * What a probe can be silent on: target HOW. It says "ready" once it is what HOW means, and lives for ten minutes
+ * at most.
  *
  *	plain		work(), target:tick and target:guarded every 2 ms
  *	idle		nothing, forever
  *	fork		children do it, the parent only waits
  *	thread		a second thread does it
- *	exec FILE	after three seconds, becomes FILE
+ *	exec FILE	waits until somebody has raised target:tick's semaphore, and half a second later becomes FILE
  *	seccomp		under a filter that allows everything
  *	copy		its own code is copied to anonymous memory first
  *	writable	its own code is made writable first
  *	heals		waits until somebody has changed its code, puts it right, as a debugger does that had
  *			a breakpoint there before, and begins
- *	dlopen FILE	after three seconds, loads FILE and calls its lib_work()
+ *	dlopen FILE	waits for SIGUSR1, then loads FILE and calls its lib_work()
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +93,13 @@ static void once(int i)
 static void live_briefly(void)
 {
 	prctl(PR_SET_PDEATHSIG, 9);
-	alarm(60);
+	alarm(600);
+}
+
+static void say_ready(void)
+{
+	puts("ready");
+	fflush(stdout);
 }
 
 static void *loop(void *arg)
@@ -152,6 +160,7 @@ static void heal(void)
 	FILE *memory = fopen("/proc/self/mem", "r+");
 
 	memcpy(code, (void *)(uintptr_t)work, sizeof(code));
+	say_ready();
 	while (memory && memcmp(code, (void *)(uintptr_t)work, sizeof(code)) == 0)
 		usleep(1000);
 	usleep(300000); /* whoever armed a probe has seen that it is there */
@@ -161,9 +170,27 @@ static void heal(void)
 	fclose(memory);
 }
 
+static void become(char **argv)
+{
+	const volatile unsigned short *armed = &target_tick_semaphore;
+
+	say_ready();
+	while (!*armed)
+		usleep(1000);
+	usleep(500000); /* whoever armed the probe has begun to watch */
+	execv(*argv, argv);
+}
+
 static void load(const char *file)
 {
-	sleep(3);
+	sigset_t signals;
+	int signal;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	say_ready();
+	sigwait(&signals, &signal);
 	void *library = dlopen(file, RTLD_NOW);
 	int (*lib_work)(int) = library ? (int (*)(int))dlsym(library, "lib_work") : NULL;
 
@@ -182,6 +209,7 @@ static void fork_children(void)
 			live_briefly();
 			loop(NULL);
 		}
+		say_ready();
 		wait(NULL);
 	}
 }
@@ -193,17 +221,18 @@ int main(int argc, char **argv)
 
 	live_briefly();
 	if (strcmp(how, "idle") == 0) {
+		say_ready();
 		for (;;)
 			pause();
 	} else if (strcmp(how, "fork") == 0) {
 		fork_children();
 	} else if (strcmp(how, "thread") == 0) {
 		pthread_create(&thread, NULL, loop, NULL);
+		say_ready();
 		for (;;)
 			pause();
 	} else if (strcmp(how, "exec") == 0 && argc > 2) {
-		sleep(3);
-		execv(argv[2], argv + 2);
+		become(argv + 2);
 	} else if (strcmp(how, "seccomp") == 0) {
 		sandbox();
 	} else if (strcmp(how, "copy") == 0) {
@@ -215,6 +244,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(how, "dlopen") == 0 && argc > 2) {
 		load(argv[2]);
 	}
+	say_ready();
 	loop(NULL);
 	return 0;
 }
