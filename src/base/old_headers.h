@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that the headers of old systems (RHEL 7, Ubuntu 16.04) do not have yet: elf.h, linux/magic.h. */
-#ifndef NOPWATCH_PROBE_OLD_HEADERS_H
-#define NOPWATCH_PROBE_OLD_HEADERS_H
+#ifndef NOPWATCH_BASE_OLD_HEADERS_H
+#define NOPWATCH_BASE_OLD_HEADERS_H
 
 #include <elf.h>
 #include <linux/magic.h>

@@ -4,8 +4,8 @@
  * file descriptors behind one epoll, so that nothing happens inside a signal handler and
  * every way out goes through the same teardown.
  */
-#ifndef NOPWATCH_CMD_WAKE_H
-#define NOPWATCH_CMD_WAKE_H
+#ifndef NOPWATCH_ENGINE_WAKE_H
+#define NOPWATCH_ENGINE_WAKE_H
 
 #include <signal.h>
 #include <sys/types.h>

@@ -19,8 +19,8 @@
 #include "tracefs/event_list.h"
 #include "tracefs/expedite.h"
 
+#include "cleanup/teardown.h"
 #include "proven.h"
-#include "teardown.h"
 
 /* ---- what is probed ----------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@
 #include "tracefs/event_list.h"
 #include "tracefs/expedite.h"
 
+#include "cleanup/teardown.h"
 #include "session.h"
-#include "teardown.h"
 
 /* ---- its name ----------------------------------------------------------------------- */
 

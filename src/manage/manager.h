@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of the manager: its opening and end (manager.c), and its verbs. */
-#ifndef NOPWATCH_KERNEL_MANAGER_H
-#define NOPWATCH_KERNEL_MANAGER_H
+#ifndef NOPWATCH_MANAGE_MANAGER_H
+#define NOPWATCH_MANAGE_MANAGER_H
 
+#include "nopwatch/kernel.h"
 #include "nopwatch/manage.h"
 
-#include "kernel/inventory.h"
+#include "cleanup/inventory.h"
 #include "steps/journal.h"
 
 struct nw_manager {

@@ -12,7 +12,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 
 #include "steps/journal.h"
 #include "tracefs/cpus.h"

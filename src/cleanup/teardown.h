@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking away what tracefs has of a session. */
-#ifndef NOPWATCH_KERNEL_TEARDOWN_H
-#define NOPWATCH_KERNEL_TEARDOWN_H
+#ifndef NOPWATCH_CLEANUP_TEARDOWN_H
+#define NOPWATCH_CLEANUP_TEARDOWN_H
 
 #include "steps/steps.h"
 
@@ -17,5 +17,14 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 /* The steps of that, as things stand. */
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 		      struct nw_steps *out, struct nw_error *err);
+
+/*
+ * The part of that which takes the kernel's own look-out for spans away (nw_span_watch, session.h), to be done before
+ * anything else is, given the names of the group's events; nothing if there is none.
+ */
+void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
+			 const nw_strings *events, struct nw_steps *out);
+/* What its synthetic event holds, as synthetic_events has it. */
+extern const char nw_span_watch_fields[];
 
 #endif

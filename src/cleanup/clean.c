@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/cleanup.h"
 
 #include "steps/script_dead.h"
 #include "steps/semaphore.h"

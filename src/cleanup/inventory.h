@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading every uprobe event of the system. */
-#ifndef NOPWATCH_KERNEL_INVENTORY_H
-#define NOPWATCH_KERNEL_INVENTORY_H
+#ifndef NOPWATCH_CLEANUP_INVENTORY_H
+#define NOPWATCH_CLEANUP_INVENTORY_H
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 
 #include "tracefs/event_list.h"
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 
 #include "steps/gate.h"
 #include "tracefs/files.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Breakpoints and semaphores that a killed session has left in living programs. */
-#ifndef NOPWATCH_KERNEL_LEAKED_H
-#define NOPWATCH_KERNEL_LEAKED_H
+#ifndef NOPWATCH_CLEANUP_LEAKED_H
+#define NOPWATCH_CLEANUP_LEAKED_H
 
-#include "nopwatch/kernel.h"
+#include "nopwatch/inventory.h"
 
 #include "steps/journal.h"
 

@@ -6,8 +6,8 @@
  * going on, how to undo each of its steps (the format is journal.h's): what a killed command had begun is undone by the
  * next. Whoever changes something holds its lock.
  */
-#ifndef NOPWATCH_KERNEL_PERSISTENT_H
-#define NOPWATCH_KERNEL_PERSISTENT_H
+#ifndef NOPWATCH_CLEANUP_PERSISTENT_H
+#define NOPWATCH_CLEANUP_PERSISTENT_H
 
 #include "steps/steps.h"
 

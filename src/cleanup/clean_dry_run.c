@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nopwatch/cleanup.h"
+
 #include "steps/gate.h"
 #include "steps/journal.h"
 #include "steps/script_dead.h"
