@@ -45,8 +45,11 @@ is "add --enable" $lost 0
 "$PROGRAMS/counter" 100000000 1000 >/dev/null & other=$!
 begun $other "$PROGRAMS/counter"
 sleep 30 & idle=$!
-said=$("$NOPWATCH" stat -d 0.5 "usdt:$PROGRAMS/counter:counter:step__end" -p $idle 2>&1)
-has "hits that nobody was handed are told as what they are" "$said" \
+"$NOPWATCH" stat "usdt:$PROGRAMS/counter:counter:step__end" -p $idle >said 2>&1 & run=$!
+wait_for hit 10
+kill -INT $run
+wait $run
+has "hits that nobody was handed are told as what they are" "$(cat said)" \
   'the kernel counted [0-9]+ hits in the whole system, but recorded none of the traced processes'
 kill $other $idle
 wait 2>/dev/null

@@ -25,15 +25,18 @@ has "an unknown feature to mask" "$? $said" "^2 nopwatch: NOPWATCH_FEATURES: '-n
 cp "$PROGRAMS/counter" trapped
 offset=$("$NOPWATCH" list -j trapped never | j /dev/stdin "first['offset']")
 printf '\xcc' | dd of=trapped bs=1 seek="$offset" conv=notrunc status=none
-./trapped 100000 1000 >/dev/null & pid=$!
-sleep 0.2
+./trapped 100000000 1000 >/dev/null & pid=$!
+begun $pid trapped
 said=$("$NOPWATCH" stat -d 0.2 'counter:never' -p $pid 2>&1)
 has "a site that holds a breakpoint" "$? $said" '^1 nopwatch: the note of counter:never in .* cannot be used: there is a breakpoint at'
 said=$("$NOPWATCH" stat --force -d 0.2 'counter:never' -p $pid 2>&1)
 has "forced, the kernel refuses it, and its reason is given" "$? $said" \
   'the kernel would not arm it: the instruction there cannot be probed, or holds a breakpoint already'
 # one refused site does not cost the others
-"$NOPWATCH" stat --force -j -d 0.5 'counter:*' -p $pid -o out.json 2>err
+"$NOPWATCH" stat --force -j 'counter:*' -p $pid -o out.json 2>err & run=$!
+wait_for hit 1000
+kill -INT $run
+wait $run
 holds "the others are armed" out.json "probe('counter:step__begin')['hits'] > 50"
 has "and the one that is not is named" "$(cat err)" '^nopwatch: counter:never at .*/trapped\+0x[0-9a-f]+ is left out: the kernel would not arm it'
 kill $pid

@@ -26,7 +26,7 @@ ok "the third" whole over-4.dat 0 12000
 
 # ---- without -b, the buffer grows; what the kernel drops meanwhile is a loss in the recording
 
-"$NOPWATCH" record -v --until 'request > 50ms' --keep 20s -o grown.dat "$ALL" -- "$RARE" 100000 30000 80 50 2>said >told
+"$NOPWATCH" record -v --until 'request > 50ms' --keep 60s -o grown.dat "$ALL" -- "$RARE" 100000 30000 80 50 2>said >told
 has "it grows to hold so much" "$? $(grep -v 'slow spans' said)" '^0 nopwatch: the ring buffer has [1-9][0-9]* KiB per CPU now; what was hit in the [0-9.]+.s that this took'
 has "and the recording says what may be missing" "$(cat said)" 'grown.dat: the ring buffer was made larger meanwhile: [0-9.]+.s of it are missing'
 "$NOPWATCH" trace -q -j --from grown.dat >whole.json
@@ -36,25 +36,28 @@ holds "no span stretches over it" report.json "span('rare:request')['latency_ns'
 
 # ---- the end
 
+all_cpus=0-$(($(nproc --all) - 1))
 "$RARE" 1000000000 3000 80 100 >told &
 rare=$!
 begun $rare "$RARE"
 "$NOPWATCH" record --until 'request > 50ms' --times 0 -o end.dat "$ALL" -p $rare 2>said &
 run=$!
-wait_for armed
+# what keeps the last seconds, and what looks out; the slow request that there is then may have begun before that
+wait_for armed 2
 seen=$(wc -l <told)
-until [ "$(wc -l <told)" -gt "$seen" ]; do sleep 0.01; done
+until [ "$(wc -l <told)" -gt $((seen + 1)) ]; do sleep 0.01; done
 last=$(tail -n 1 told | cut -d ' ' -f 2)
 kill $run
 wait $run
 is "SIGTERM just behind a slow request" $? 0
 ok "which is recorded all the same" sh -c "for f in end*.dat; do $NOPWATCH trace -j --from \$f; done | grep -q 'request__done.*\"arg0\":$last\b'"
 
-"$NOPWATCH" record --until-signal --keep 200ms --times 2 -o signal.dat --states "$ALL" -p $rare 2>said &
+"$NOPWATCH" record --until-signal --keep 60s -b 16M --times 2 -o signal.dat --states "$ALL" -p $rare 2>said &
 run=$!
 wait_for armed
 kill -USR2 $run
 wait_for test -s signal.dat
+wait_for hit 100
 kill -USR2 $run
 wait $run
 is "SIGUSR2 asks for a recording, too" "$? $(ls signal*.dat | tr '\n' ' ')" "0 signal-2.dat signal.dat "
@@ -71,10 +74,16 @@ wait $run
 is "when it fails, something is" "$? $(cut -d ';' -f 1 said)" "0 nopwatch: check.dat: 'test -e healthy' failed with status 1"
 ok "all of it" whole check.dat 0
 
-"$NOPWATCH" record --until-cmd 'sleep 100 & wait' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
+"$NOPWATCH" record --until-cmd 'sleep 1234.5 & wait' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
 is "what is not met records nothing" "$? $(cat said) $(ls none.dat 2>/dev/null)" "0 nopwatch: nothing recorded: the condition was not met "
-is "the command does not outlive it" "$(pgrep -fx 'sleep 100')" ""
-"$NOPWATCH" record --until 'request > 1h' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
+is_over() { ! pgrep -fx 'sleep 1234\.5'; } # who is killed takes a moment to go
+ok "the command does not outlive it" wait_for is_over
+"$NOPWATCH" record --until 'request > 1h' -o none.dat "$ALL" -p $rare 2>said &
+run=$!
+wait_for armed 2
+wait_for hit 1000 "$(session_hits)"
+kill -INT $run
+wait $run
 has "nor does a span" "$? $(cat said)" '^0 nopwatch: nothing recorded: of [1-9][0-9]* spans none was so long$'
 FLAT='rare:request__start..rare:request__done,nest=no'
 said=$(NOPWATCH_FEATURES=-hist "$NOPWATCH" record -v -d 0.3 --until "$FLAT > 1h" -o none.dat "$ALL" -p $rare 2>&1)
@@ -92,7 +101,10 @@ said=$("$NOPWATCH" record --until-cmd 'no-such-command' "$ALL" -p $rare 2>&1)
 is "a command that is none" "$? $said" "1 nopwatch: --until-cmd 'no-such-command': the shell cannot find it"
 NOPWATCH_FEATURES=-instances "$NOPWATCH" record --until 'request > 50ms' "$ALL" -p $rare 2>said
 has "without instances" "$? $(head -n 1 said)" '^1 nopwatch: this kernel has one ring buffer for all probes, and --until takes two'
+# on one CPU: what is in the buffer of one that it has left is as old as that
+taskset -acp "$(taskset -cp $rare | sed 's/.*[ ,-]//')" $rare >/dev/null
 "$NOPWATCH" record -v -b 8K --until 'request > 50ms' -o short.dat "$ALL" -p $rare 2>said
+taskset -acp "$all_cpus" $rare >/dev/null
 has "too small a buffer is said" "$? $(cat said)" 'short.dat begins [0-9.]+ s later than it should: the ring buffer holds no more \(see -b\)'
 # both of its sessions, and the file as another one: who is killed leaves places armed in this one
 cp "$RARE" own/killed

@@ -15,8 +15,8 @@ if need perf; then
   is "perf stat counts" "$(perf stat -x , -e sdt_counter:step__end "$counter" 300 2>&1 >/dev/null | cut -d , -f 1)" 300
 
   # while perf has it, nobody else can enable it, and it cannot be removed
-  perf record -q -o perf.data -e sdt_counter:step__begin -a sleep 3 2>/dev/null & perf=$!
-  sleep 1
+  perf record -q -o perf.data -e sdt_counter:step__begin -a sleep 300 2>/dev/null & perf=$!
+  wait_for perf_holds $perf
   said=$("$NOPWATCH" enable sdt_counter:step__end sdt_counter:step__begin 2>&1)
   has "enable what perf has" "$? $said" '^1 nopwatch: cannot enable sdt_counter:step__begin: perf is using the event$'
   is "the other is not enabled either" "$(cat "$TRACEFS/set_event")" ""
@@ -24,6 +24,7 @@ if need perf; then
   said=$("$NOPWATCH" remove sdt_counter 2>&1)
   has "remove what perf has" "$? $said" '^1 nopwatch: cannot remove sdt_counter:step__begin: perf or another tracer is using it$'
   is "the others are still there" "$(sort "$TRACEFS/uprobe_events")" "$before"
+  kill -INT $perf
   wait $perf
 else
   skip "perf consumes our events" "perf is not installed"
@@ -53,9 +54,8 @@ fi
 "$NOPWATCH" stat -j "usdt:$counter:counter:*" -o one.json & one=$!
 wait_for armed
 "$NOPWATCH" trace -j "usdt:$counter:counter:step__begin" -o two.json & two=$!
-wait_for sh -c '[ "$(ls -d '"$TRACEFS"'/instances/nopwatch_* | wc -l)" = 2 ] && grep -q attached two.json'
+wait_for armed 2
 "$counter" 1000 >/dev/null
-sleep 0.5
 kill -INT $one $two
 wait $one $two
 is "the instance" "$(grep -c ' step__begin: ' "$TRACEFS/instances/nwtest/trace") $(grep -c ' step__end: ' "$TRACEFS/instances/nwtest/trace")" "1000 1000"

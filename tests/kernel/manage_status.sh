@@ -15,11 +15,16 @@ echo "p:nwother/two $PROGRAMS/counter:0x14" >>"$TRACEFS/uprobe_events"
 echo 'number > 3' >"$TRACEFS/events/nwother/parse/filter"
 "$NOPWATCH" enable -q --instance nwtest counter:step__end
 
-./program 1000000 1000 >/dev/null & pid=$!
+./program 100000000 1000 >/dev/null & pid=$!
+begun $pid program
 "$SERVER" -p 200 >/dev/null & server=$!
+begun $server "$SERVER"
 "$NOPWATCH" stat -q -j -p $server 'myserver:parse__done' -o out.json & run=$!
 wait_for armed
-sleep 0.3
+is_hit() { # the event that is enabled
+  [ "$(awk '$2 == "step__end" { print $3 }' "$TRACEFS/uprobe_profile")" -gt 10 ]
+}
+wait_for is_hit
 "$NOPWATCH" status -j >status
 event() { # event NAME: its line
   echo "[s for s in of('status') if s['event'] == '$1'][0]"

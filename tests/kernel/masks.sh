@@ -71,10 +71,14 @@ kill $pid
 begun $wanted "$PROGRAMS/counter"
 "$PROGRAMS/counter" 100000000 300 >/dev/null & stranger=$!
 begun $stranger "$PROGRAMS/counter"
+filters() { cat "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/*/filter "$TRACEFS"/events/nopwatch_*/*/filter 2>/dev/null | grep common_pid; }
+is_kept_out() { filters | grep "common_pid != $1\\b"; }
 for mask in -set_event_pid -event_fork -set_event_pid,-instances; do
-  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'counter:step__begin(i)' -p $wanted -d 2 -o got.json & run=$!
-  sleep 1.6
-  filter=$(cat "$TRACEFS"/instances/nopwatch_*/events/nopwatch_*/*/filter "$TRACEFS"/events/nopwatch_*/*/filter 2>/dev/null | grep common_pid)
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j 'counter:step__begin(i)' -p $wanted -o got.json & run=$!
+  wait_for is_kept_out $stranger
+  filter=$(filters)
+  wait_for hit 1000 "$(session_hits)"
+  kill -INT $run
   wait $run
   holds "$mask: only the wanted one" got.json "len(of('event')) > 100 and {r['pid'] for r in of('event')} == {$wanted}"
   holds "$mask: each of its hits" got.json "(lambda steps: steps == list(range(steps[0], steps[0] + len(steps))))([r['args']['i'] for r in of('event')])"
@@ -123,20 +127,21 @@ has "and the remedy" "$said" "^nopwatch: mount -o remount,rw $TRACEFS$"
 "$SERVER" -p 200 >/dev/null & pid=$!
 begun $pid "$SERVER"
 attached() { # MASK ARGUMENTS...: what is said
-  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -d 0.2 "usdt:$SERVER:myserver:parse__*" "${@:2}" >/dev/null 2>said
+  NOPWATCH_FEATURES=$1 "$NOPWATCH" stat "usdt:$SERVER:myserver:parse__*" "${@:2}" >/dev/null 2>said
   cat said
 }
-has "disarm_safe: who attaches is told" "$(attached -disarm_safe -p $pid)" 'in the moment it is taken away, at the end of this run, is killed'
-is "disarm_safe: not where it is safe" "$(attached '' -p $pid)" ""
+has "disarm_safe: who attaches is told" "$(attached -disarm_safe -n 10 -p $pid)" 'in the moment it is taken away, at the end of this run, is killed'
+is "disarm_safe: not where it is safe" "$(attached '' -n 10 -p $pid)" ""
 is "disarm_safe: not of a command" "$(attached -disarm_safe -- "$SERVER" -t 1 -n 20)" ""
 kill $pid
 wait $pid 2>/dev/null
 # nor of one that is ended: when it is told to, its probes are still there
 cat >ended.sh <<'P'
 trap 'grep -c :nopwatch_ "$1/uprobe_events" >seen; exit' TERM
+"$2" -n 10
 while :; do sleep 0.05; done
 P
-"$NOPWATCH" stat -q -d 0.5 "usdt:$SERVER:myserver:parse__*" -- bash ended.sh "$TRACEFS" >/dev/null 2>&1
+"$NOPWATCH" stat -q -n 10 "usdt:$SERVER:myserver:parse__*" -- bash ended.sh "$TRACEFS" "$SERVER" >/dev/null 2>&1
 ok "a command that is ended has ended before its probes go" [ "$(cat seen)" -gt 0 ]
 
 # features: what was tried

@@ -10,7 +10,7 @@ meddled() {
   wait_for armed
   instance=$(echo "$TRACEFS"/instances/nopwatch_*)
   group=$(basename "$instance")
-  sleep 1
+  wait_for hit 1000
 }
 
 # The event that the definition of a probe's site is in: named after it in a recording.
@@ -37,7 +37,7 @@ for who in "-p $server" "-x $SERVER"; do
   # shellcheck disable=SC2086 # two words
   meddled "$NOPWATCH" stat -j $who 'myserver:parse__*' -o out.json
   echo 0 >"$instance/tracing_on"
-  sleep 0.5
+  wait_for hit 1000 "$(session_hits)"
   kill -INT $run
   wait $run
   holds "hits that the kernel counted and did not record are told ($who)" out.json "of('loss')[0].get('not_recorded', 0) > 10"
@@ -80,4 +80,7 @@ unchanged "nothing is left"
 "$NOPWATCH" stat -j 'myserver:parse__*' -p $server -d 2.5 -o out.json 2>err
 is "nothing is noticed where there is nothing" "$? $(cat err)" "0 "
 holds "nor said" out.json "probe('myserver:parse__start')['state'] == 'hit'"
+kill $server
+wait $server 2>/dev/null
+unchanged
 finish

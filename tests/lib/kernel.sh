@@ -30,10 +30,10 @@ unchanged() {
   is "${1:-tracefs and /run/nopwatch are as they were}" "$(tracefs_state)" "$state_before"
 }
 
-# Wait until a command succeeds, at most 20 seconds.
+# Wait until a command succeeds, at most a minute (more on a busy machine).
 wait_for() {
   local i
-  for ((i = 0; i < 200; i++)); do
+  for ((i = 0; i < 600; i++)); do
     "$@" >/dev/null 2>&1 && return 0
     sleep 0.1
   done
@@ -46,14 +46,26 @@ begun() {
   wait_for test "/proc/$1/exe" -ef "$2"
 }
 
-# Is a session of ours armed? (Its instance records, which is the last step; but so does one that was
-# just made, before it has any event.)
+# armed [N]: is a session of ours armed, are N? (Its instance records, which is the last step; but so does one that
+# was just made, before it has any event.)
 armed() {
-  local dir
+  local dir count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
-    [ -n "$(cat "$dir/set_event" 2>/dev/null)" ] && grep -qs 1 "$dir/tracing_on" && return 0
+    [ -n "$(cat "$dir/set_event" 2>/dev/null)" ] && grep -qs 1 "$dir/tracing_on" && count=$((count + 1))
   done
-  return 1
+  [ "$count" -ge "${1:-1}" ]
+}
+
+# How often sessions of ours were hit so far, as the kernel counts it, in whatever process. A test that needs hits waits
+# for them, and not for a time in which a busy machine may have none.
+session_hits() {
+  awk 'NR == FNR { if (split($1, name, /[:\/]/) == 3 && name[2] ~ /^nopwatch_/) ours[name[3]] = 1; next }
+    $2 in ours { sum += $3 } END { print sum + 0 }' "$TRACEFS/uprobe_events" "$TRACEFS/uprobe_profile"
+}
+
+# hit N [SINCE]: that often, or that often since there were SINCE
+hit() {
+  [ "$(session_hits)" -ge $(($1 + ${2:-0})) ]
 }
 
 # Background processes do not outlive the test, whatever happens.
@@ -63,6 +75,11 @@ kill_jobs() {
   wait 2>/dev/null
 }
 trap kill_jobs EXIT
+
+# Has a perf that was started an event open?
+perf_holds() {
+  readlink /proc/"$1"/fd/* | grep -q perf_event
+}
 
 need() {
   command -v "$1" >/dev/null 2>&1

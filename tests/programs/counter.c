@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fires its probes exactly as often as it is told: counter N [PAUSE_US]. Prints what it did.
+ * Fires its probes exactly as often as it is told: counter N [PAUSE_US [DEPTH]]. Prints what it did.
  *
  *	counter:step__begin(i, text)  counter:step__end(i, square)	N times
- *	counter:inner__entry(depth)  counter:inner__return(depth)	recursive, three a step
+ *	counter:inner__entry(depth)  counter:inner__return(depth)	recursive, DEPTH (3) a step
  *	counter:never(argc)						never
  */
 #include <stdio.h>
@@ -26,6 +26,7 @@ int main(int argc, char **argv)
 {
 	long steps = argc > 1 ? atol(argv[1]) : 10;
 	unsigned int pause = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
+	int depth = argc > 3 ? atoi(argv[3]) : 3;
 	char text[64];
 
 	if (argc > 9)
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
 	for (long i = 0; i < steps; i++) {
 		snprintf(text, sizeof(text), "step \"%ld\"\t\\", i);
 		DTRACE_PROBE2(counter, step__begin, i, text);
-		inner(3);
+		inner(depth);
 		DTRACE_PROBE2(counter, step__end, i, i * i);
 		if (pause)
 			usleep(pause);
