@@ -8,7 +8,7 @@
 
 #include "nopwatch/flight.h"
 
-#include "engine/run.h"
+#include "sources/sources.h"
 
 /* A span that took so long. */
 struct nw_seen_span {

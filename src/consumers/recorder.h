@@ -4,7 +4,7 @@
 #ifndef NOPWATCH_CONSUMERS_RECORDER_H
 #define NOPWATCH_CONSUMERS_RECORDER_H
 
-#include "engine/run.h"
+#include "sources/sources.h"
 
 enum {
 	NW_NOTED = 256 /* threads whose line is known without making it */

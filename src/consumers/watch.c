@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "engine/run.h"
-#include "engine/silent.h"
+#include "guards/silent.h"
 
 #include "gather.h"
 

@@ -110,7 +110,7 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 			run,
 			"--stack: callers are found by frame pointers, not by unwind tables: %s",
 			lack);
-	bool live = run->source == &nw_live_source;
+	bool live = run->source->live;
 	if (nw_stacks_open(live, &run->stacks) < 0)
 		return nw_no_memory(err);
 	run->result->stacks = run->stacks;

@@ -14,7 +14,7 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
 	if (!run->probe_hits || (run->filter && !run->probe_filtered))
 		return nw_no_memory(err);
-	bool live = run->source == &nw_live_source;
+	bool live = run->source->live;
 	/* The scheduler's events are not shown unless the user asks for them; of a recording or text, nobody does. */
 	if (run->consumer.scheduler)
 		nw_vec_each (&run->result->selection.probes, probe)
@@ -49,7 +49,7 @@ void nw_run_notice_order(const struct nw_run *run)
 {
 	const struct nw_run_result *result = run->result;
 	/* what was armed when is told by newer recordings; text begins wherever somebody has begun to read */
-	bool early = run->source == &nw_recording_source && !result->armed_ns;
+	bool early = run->source->recorded && !result->armed_ns;
 
 	if (nw_run_wants_values(run) && (result->lost || early) &&
 	    is_order_unknown(&result->armed))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A run from its request to its result, whatever the source of its hits is. */
+/* The pieces of a run, whatever the source of its hits is. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,6 @@ void nw_run_free(struct nw_run *run)
 	nw_pid_space_close(&run->space);
 	nw_kernel_texts_free(run->kernel_texts);
 	nw_formats_free(&run->formats);
-	nw_rate_limit_free(run);
 	free(run->command);
 	free(run->watch);
 	free(run->probe_hits);
@@ -166,7 +165,7 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 /* What the probes have cost is to be taken off, and nobody has said what that was. */
 static int no_costs(const struct nw_run *run, struct nw_error *err)
 {
-	if (run->source == &nw_recording_source) {
+	if (run->source->recorded) {
 		nw_fail(err, ENODATA,
 			"--net: %s does not tell what a hit cost where it was recorded",
 			run->request->source_name);
@@ -217,18 +216,6 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : 1;
 }
 
-static int loop(struct nw_run *run, struct nw_error *err)
-{
-	int ret;
-
-	while ((ret = nw_run_step(run, err)) > 0)
-		;
-	if (!nw_run_reason(ret))
-		return ret;
-	run->result->reason = nw_run_reason(ret);
-	return 0;
-}
-
 int nw_run_prepare(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_run_open_counts(run, err);
@@ -249,45 +236,6 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	if (nw_run_reason(ret)) /* the consumer has had enough, which is no error */
 		ret = 0;
 	return ret < 0 ? ret : source->finish(run, err);
-}
-
-int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
-	   struct nw_run_result *out, struct nw_error *err)
-{
-	struct nw_error failure = {0};
-	struct nw_run run;
-
-	nw_run_init(&run, request, consumer, out);
-	run.bytes = request->source_bytes;
-	run.len = request->source_len;
-	run.source = !request->source_name ? &nw_live_source : &nw_pipe_source;
-	if (request->source_name && request->source_bytes)
-		run.source = nw_source_of_bytes(request->source_bytes, request->source_len);
-	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, &failure)
-				  : 0;
-	out->has_filter = run.filter != NULL;
-	if (ret == 0)
-		ret = run.source->open(&run, &failure);
-	if (ret == 0)
-		ret = nw_run_prepare(&run, &failure);
-	if (ret ==
-	    0) /* the source may be another one now: a recording that came by a pipe */
-		ret = run.source->begin(&run, &failure);
-	if (ret == 0)
-		ret = loop(&run, &failure);
-	if (ret == 0)
-		ret = nw_run_end(&run, &failure);
-	run.source->close(&run, ret);
-	if (ret == 0 && run.stopped)
-		out->reason = NW_END_SIGNAL;
-	nw_run_free(&run);
-	if (ret == -ENOMEM && !failure.code)
-		nw_no_memory(&failure);
-	if (ret < 0 && !failure.code)
-		nw_fail(&failure, -ret, "the hits cannot be taken: %s", nw_strerror(-ret));
-	if (ret < 0)
-		*err = failure;
-	return ret;
 }
 
 /* ---- what a consumer may ask -------------------------------------------------------- */

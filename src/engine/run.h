@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run, from within: what its source, its guards and its way from records to hits share. */
+/* A run, from within: what its source (sources/), its guards (guards/) and its way from records to hits share. */
 #ifndef NOPWATCH_ENGINE_RUN_H
 #define NOPWATCH_ENGINE_RUN_H
 
@@ -15,6 +15,7 @@ struct nw_meddling;
  */
 struct nw_run_source {
 	bool ticks; /* time passes while it is read: the consumer is called now and then */
+	bool live, recorded; /* it is the kernel, now; a recording. Neither: text */
 	/* Find out the probes and how they are fetched: run->result's selection and plan. */
 	int (*open)(struct nw_run *run, struct nw_error *err);
 	/* The consumer knows the probes: arm them, or whatever makes records come; nw_run_begin() is called when the
@@ -35,11 +36,6 @@ struct nw_run_source {
 	/* Everything it has opened, in whatever state. ret: how the run has gone so far. */
 	void (*close)(struct nw_run *run, int ret);
 };
-
-extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_source,
-	nw_pipe_source;
-/* Bytes in memory: a recording, or text? */
-const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
 /* Where births are not read all the time: when processes were looked at for those that map what is probed. */
 struct nw_run_looking {
@@ -139,14 +135,6 @@ int nw_run_add_descendants(nw_pids *pids, struct nw_error *err);
 /* Are there kernel events among the probes? They are recorded also when they only have to do with
  * a wanted thread: sched_switch to it, sched_wakeup of it. */
 bool nw_run_has_kernel_events(const struct nw_run *run);
-/* Are the scheduler's events to be recorded of the traced threads only (named.c)? */
-bool nw_run_only_their_switches(const struct nw_run *run);
-/* Tell the session who they will be, where no processes are meant: after births are recorded, before it is armed. */
-int nw_run_find_users(const struct nw_run *run, struct nw_error *err);
-/* The same while it goes on, where births are not read all the time. Seldom, and only if somebody was born. */
-int nw_run_find_users_again(struct nw_run *run, struct nw_error *err);
-/* Take note of who was named since the last call, and say it if everybody's are recorded. */
-int nw_run_note_named(struct nw_run *run, struct nw_error *err);
 /* Are values of hits to be decoded? For most summaries they are not. */
 bool nw_run_wants_values(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
@@ -181,43 +169,13 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe);
 /* Errors of the consumer that only mean "stop", as a reason; NONE: others. */
 enum nw_end_reason nw_run_reason(int ret);
 
-/* ---- live (live.c, and what guards it) ---------------------------------------------- */
+/* ---- what becomes of it ------------------------------------------------------------- */
 
-/* events/header_page, as it is for the session's ring buffer. */
-int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err);
-/* The text of an event's format file; arg is the struct nw_tracefs. */
-int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
-/* max_rate (rate_limit.c): look whether a probe is hit too often, and disable it. */
-int nw_rate_limit_open(struct nw_run *run, struct nw_error *err);
-int nw_rate_limit_check(struct nw_run *run, struct nw_error *err);
-void nw_rate_limit_free(struct nw_run *run);
-/* A probe was disabled at this time, now or while it was recorded, as text says. */
-int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
-			 const char *text, struct nw_error *err);
-/* Watch over the events that are armed now (meddling.c); look, once a second and at the end, what
- * others have done to them, and mark the probes that are not recorded any more. */
-int nw_meddling_open(struct nw_run *run, struct nw_error *err);
-int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err);
-/* What a hit costs on this machine, if the consumer wants to know, before anything is armed (hit_cost.c); and what that
- * means for each probe, once it is planned. */
-int nw_run_find_costs(struct nw_run *run, struct nw_error *err);
-int nw_run_cost_probes(struct nw_run *run, struct nw_error *err);
-/* What these hits, by point, have cost the programs. */
-void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
-/* A notice on each argument that will have no value, and why (missing.c). */
-void nw_run_warn_missing(const struct nw_run *run);
 /* Room for the state of each probe in the result; once made, it stays. -ENOMEM. */
 int nw_run_make_states(struct nw_run *run);
 /* Set a probe's state, with a text that the result owns. -ENOMEM. */
 int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, const char *fmt,
 		     ...) nw_format(4, 5);
-/* Read back, in the processes that are meant (verbose: in all), what enabling has armed; tell what
- * not (silent.c). */
-int nw_run_read_back(struct nw_run *run, struct nw_error *err);
-/* What the hits that came say about the states of probes. */
-int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
-/* Why probes without hits have none. Before disarming. */
-int nw_run_explain(struct nw_run *run, struct nw_error *err);
 /* The consumer has had enough (-n; nobody reads the output): what came behind that is recorded, but is not looked at. */
 static inline bool nw_run_is_cut_short(const struct nw_run *run)
 {

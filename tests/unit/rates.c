@@ -2,7 +2,7 @@
 /* summary: rates over the last second, and what a disabled probe does to its spans. */
 #include <inttypes.h>
 
-#include "engine/rates.h"
+#include "guards/rates.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
 #include "summary/state.h"

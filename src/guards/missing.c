@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "guards.h"
 
 /* Why a value cannot be had, or is not all that it should be. */
 struct lack {

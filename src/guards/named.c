@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "guards.h"
 
 typedef NW_VEC(const struct nw_image *) const_images;
 

@@ -12,7 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "guards/guards.h"
+
+#include "sources.h"
 
 enum {
 	QUIET_MS = 100, /* the window is emptied when nothing comes for so long */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Why probes of a run had no hit: what is looked at once for all of them. */
-#ifndef NOPWATCH_ENGINE_SILENT_H
-#define NOPWATCH_ENGINE_SILENT_H
+#ifndef NOPWATCH_GUARDS_SILENT_H
+#define NOPWATCH_GUARDS_SILENT_H
 
+#include "guards.h"
 #include "nopwatch/why.h"
-#include "run.h"
 
 struct nw_silent_file {
 	const struct nw_image *image;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Two threads of our own that wake each other, for hit_cost.c: what they take with the scheduler's events recorded and without
  * tells what one of these costs. */
-#ifndef NOPWATCH_ENGINE_EVENT_COST_H
-#define NOPWATCH_ENGINE_EVENT_COST_H
+#ifndef NOPWATCH_SOURCES_EVENT_COST_H
+#define NOPWATCH_SOURCES_EVENT_COST_H
 
 #include <pthread.h>
 #include <stdbool.h>

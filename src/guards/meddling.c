@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "guards.h"
 #include "nopwatch/text.h"
-#include "run.h"
 
 enum {
 	LOOK_NS = 1000000000

@@ -19,7 +19,9 @@
 
 #include "cost_sites.h"
 #include "event_cost.h"
-#include "run.h"
+#include "guards/guards.h"
+
+#include "sources.h"
 
 enum {
 	ROUNDS = 25,

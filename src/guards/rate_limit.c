@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guards.h"
 #include "nopwatch/text.h"
 #include "rates.h"
-#include "run.h"
 
 struct nw_rate_limit {
 	struct nw_rates *rates;
@@ -127,6 +127,7 @@ void nw_rate_limit_free(struct nw_run *run)
 	free(run->rate_limit->points);
 	free(run->rate_limit->probes);
 	free(run->rate_limit);
+	run->rate_limit = NULL;
 }
 
 /* By probe. Where the kernel does not tell, what we have seen ourselves must do. */

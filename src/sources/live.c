@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "guards/guards.h"
+
+#include "sources.h"
 
 enum {
 	TICK_MS = 100,
@@ -372,6 +374,7 @@ static void close_live(struct nw_run *run, int ret)
 	int closed = nw_session_close(run->session, &left);
 	run->session = NULL;
 	nw_tracefs_close(&run->fs);
+	nw_rate_limit_free(run);
 	if (closed < 0 && ret == 0) { /* the results are good all the same */
 		result->left = left;
 		result->unclean = true;
@@ -537,6 +540,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 }
 
 const struct nw_run_source nw_live_source = {
+	.live = true,
 	.ticks = true,
 	.open = nw_run_select,
 	.begin = begin,

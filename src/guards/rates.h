@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How often probes are hit: the last second of counters that only grow. */
-#ifndef NOPWATCH_ENGINE_RATES_H
-#define NOPWATCH_ENGINE_RATES_H
+#ifndef NOPWATCH_GUARDS_RATES_H
+#define NOPWATCH_GUARDS_RATES_H
 
 #include "nopwatch/base.h"
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "guards/guards.h"
+
+#include "sources.h"
 
 /* A probe that was disabled while it was recorded. */
 struct disabled {
@@ -338,6 +340,7 @@ static void close_story(struct nw_run *run, int ret)
 }
 
 const struct nw_run_source nw_recording_source = {
+	.recorded = true,
 	.open = open_story,
 	.begin = begin,
 	.fill = fill,

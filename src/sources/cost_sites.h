@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of our own to be hit, for hit_cost.c: what stands at their beginning is what the kernel has to get over. */
-#ifndef NOPWATCH_ENGINE_COST_SITES_H
-#define NOPWATCH_ENGINE_COST_SITES_H
+#ifndef NOPWATCH_SOURCES_COST_SITES_H
+#define NOPWATCH_SOURCES_COST_SITES_H
 
 #include <stdint.h>
 
