@@ -11,7 +11,7 @@
 "$PROGRAMS/killer" 0 true >/dev/null
 [ $? = 77 ] && skip_all "the kernel does not tell of system calls"
 
-"$SERVER" -t 2 -p 100 >/dev/null & server=$!
+"$SERVER" -t 2 -p 1000 >/dev/null & server=$!
 begun $server "$SERVER"
 mapfile -t semaphores < <("$NOPWATCH" list -j "$SERVER" | j /dev/stdin \
   "'\n'.join(sorted({str(row['semaphore_vaddr']) for row in of('site') if row.get('semaphore_vaddr')}))")
@@ -24,6 +24,10 @@ is_whole() { # of the program that is traced
 # Whatever is ours and stays, because a command came to its end: not what is tested here.
 put_back() {
   "$NOPWATCH" remove -q sdt_myserver >/dev/null 2>&1
+}
+
+is_over() { # the script, with its helper
+  ! pgrep -fx 'sh script.sh'
 }
 
 is_as_before() {
@@ -48,7 +52,7 @@ killed_at() {
     [ -n "$setup" ] && "$NOPWATCH" $setup >/dev/null
     "$PROGRAMS/killer" $at "$@" >/dev/null 2>&1
     # a script's own helper takes away what it can, if there was one already: it may be at it
-    [ "$name" != script ] || for _ in $(seq 30); do is_as_before && break || sleep 0.1; done
+    [ "$name" != script ] || wait_for is_over
     "$NOPWATCH" clean -q >/dev/null 2>said || bad+="[$at of $moments: clean ends with $?: $(cat said)] "
     put_back
     is_as_before || bad+="[$at of $moments: $(diff <(echo "$state_before") <(tracefs_state))] "
@@ -87,7 +91,7 @@ all_killed
 # Beside others: a session that has the same sites armed, and events that stay, with a journal of them.
 cp "$PROGRAMS/spin" own/spin
 "$NOPWATCH" add -q --enable "usdt:$PWD/own/spin:*:*"
-"$NOPWATCH" stat -j -o long.json "$spec" 2>long.said & long=$!
+"$NOPWATCH" stat -j -b 64M -o long.json "$spec" 2>long.said & long=$!
 wait_for armed
 before=$(tracefs_state) beside=" (beside others)"
 all_killed

@@ -74,7 +74,7 @@ is "by spec and pattern, in an instance" "$(enabled nwtest)" \
 has "which is made with a clock that compares" "$(cat "$TRACEFS/instances/nwtest/trace_clock")" '\[mono\]'
 said=$("$NOPWATCH" enable sdt_myserver:parse__start)
 is "again" "$? $said" "0 sdt_myserver:parse__start: enabled already"
-"$SERVER" -t 1 -d 1 >/dev/null & pid=$!
+"$SERVER" -t 1 >/dev/null & pid=$!
 wait_for grep -q lookup__done "$TRACEFS/instances/nwtest/trace"
 has "they record" "$(head -n 2000 "$TRACEFS/instances/nwtest/trace")" ' lookup__done(_1)?: \(0x[0-9a-f]+\) arg0='
 kill $pid
@@ -134,13 +134,11 @@ has "enable what is not there" "$? $said" "^1 nopwatch: no event is there for 's
 "$NOPWATCH" remove -q --foreign foreign:parse 2>err
 has "foreign, but enabled by others" "$? $(cat err)" "^1 nopwatch: foreign:parse is in use: .* instance 'theirs'"
 
-perf_holds() { readlink /proc/"$1"/fd/* | grep -q perf_event; }
-
 # several sites of somebody's event: the kernel would not notice that it is in use
 echo "p:foreign/two $SERVER:$place" >>"$TRACEFS/uprobe_events"
 echo "p:foreign/two $SERVER:$((offset + 49))" >>"$TRACEFS/uprobe_events"
 if need perf; then
-  perf record -q -o perf.data -e foreign:two -a sleep 60 2>/dev/null & perf=$!
+  perf record -q -o perf.data -e foreign:two -a sleep 300 2>/dev/null & perf=$!
   wait_for perf_holds $perf
   said=$("$NOPWATCH" remove --foreign foreign:two 2>&1)
   has "an event of several sites that perf holds" "$? $said" '^1 nopwatch: foreign:two is in use: perf has it open'

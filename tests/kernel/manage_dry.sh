@@ -55,12 +55,22 @@ is "trace, by hand" "$(grep -c ' e[0-9a-z_]*: (0x' <<<"$said") $(cat err)" "40 "
 has "with the arguments" "$said" ' a0=19 a1=361$'
 has "and births and deaths" "$said" ' sched_process_exit: .*counter'
 unchanged "nothing is left"
-"$counter" 100000 1000 >/dev/null & pid=$!
-"$counter" 100000 1000 >/dev/null & other=$!
+"$counter" 100000000 1000 >/dev/null & pid=$!
+begun $pid "$counter"
+"$counter" 100000000 1000 >/dev/null & other=$!
+begun $other "$counter"
+# as long as it is told to, and until the program has been hit
+mkdir bin
+cat >bin/sleep <<P
+#!/bin/sh
+until cat "$TRACEFS"/instances/nopwatch_*/trace | grep -q "counter-$pid "; do :; done
+exec $(type -P sleep) "\$@"
+P
+chmod +x bin/sleep
 for shell in dash bash; do
   need $shell || continue
   "$NOPWATCH" stat --dry-run -b 4M -d 0.5 'counter:step__end' -p $pid >told
-  said=$($shell told 2>&1)
+  said=$(PATH=$PWD/bin:$PATH $shell told 2>&1)
   is "stat of a process, by hand, in $shell" "$(grep -c " counter-$pid .* e[0-9a-z_]*: " <<<"$said" | sed 's/^[1-9].*/some/') $(grep -c "counter-$other " <<<"$said")" "some 0"
 done
 has "its buffer" "$(cat told)" '^echo 4096 >"\$T/instances/nopwatch_[0-9a-z_]*/buffer_size_kb"$'
@@ -79,7 +89,6 @@ has "without instances it is not told" "$? $said" '^1 nopwatch: .* cannot be tol
 "$NOPWATCH" stat --dry-run "usdt:$counter:counter:step__*" | sed -n 's/^echo \([^ ]*\) >"$T.instances.[^/]*.\([a-z_/-]*\)"$/\2 \1/p' | sort >told
 "$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
 wait_for armed
-sleep 0.3
 instance=$(echo "$TRACEFS"/instances/nopwatch_*)
 while read -r file value; do
   case $file in
@@ -120,8 +129,14 @@ one=$(state)
 "$NOPWATCH" add -q --instance nwtest --enable "$spec"
 all=$(state)
 broken=0 odd=0
+"$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*'
+moments=$("$PROGRAMS/killer" 0 "$NOPWATCH" add -q --instance nwtest --enable "$spec" | tail -n 1)
 for i in $(seq 40); do
-  if [ $((i % 2)) = 0 ]; then
+  if [ $i = 1 ]; then # in the middle for sure, where the kernel tells of system calls
+    "$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*'
+    "$PROGRAMS/killer" $((moments / 2)) "$NOPWATCH" add -q --instance nwtest --enable "$spec" &
+    wait $!
+  elif [ $((i % 2)) = 0 ]; then
     "$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*' &
   else
     "$NOPWATCH" add -q --instance nwtest --enable "$spec" &
