@@ -84,6 +84,8 @@ void nw_image_free(struct nw_image *image);
 /* File offset of a linked address, through the segment that holds it; -1 if none does.
  * Only bytes that are in the file have one. exec: executable segments only. */
 int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);
+/* The other way: where code at that file offset is linked, by the first executable segment that has it. */
+bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr);
 /* Does the path lead to this very file? */
 bool nw_image_is_at(const struct nw_image *image, const char *path);
 /* The nop in the file at that offset, if it is one. */

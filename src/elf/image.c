@@ -28,29 +28,23 @@
 #include "note.h"
 #include "symbol.h"
 
-static void set_build_id(struct nw_image *image, const unsigned char *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t most = (sizeof(image->build_id) - 1) / 2;
-
-	for (size_t i = 0; i < len && i < most; i++) {
-		image->build_id[2 * i] = digits[bytes[i] >> 4];
-		image->build_id[2 * i + 1] = digits[bytes[i] & 15];
-	}
-}
-
 static void find_build_id(struct nw_image *image, Elf_Data *data)
 {
+	static const char digits[] = "0123456789abcdef";
+	const size_t most = (sizeof(image->build_id) - 1) / 2;
 	GElf_Nhdr note;
 	size_t at = 0, name_at, desc_at;
 
 	while (!image->build_id[0] &&
 	       (at = gelf_getnote(data, at, &note, &name_at, &desc_at)) > 0) {
-		const char *bytes = data->d_buf;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(bytes + name_at, "GNU", 4) == 0)
-			set_build_id(image, (const unsigned char *)bytes + desc_at,
-				     note.n_descsz);
+		const unsigned char *bytes = data->d_buf;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+		    memcmp(bytes + name_at, "GNU", 4) != 0)
+			continue;
+		for (size_t i = 0; i < note.n_descsz && i < most; i++) {
+			image->build_id[2 * i] = digits[bytes[desc_at + i] >> 4];
+			image->build_id[2 * i + 1] = digits[bytes[desc_at + i] & 15];
+		}
 	}
 }
 
@@ -113,6 +107,18 @@ int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec)
 		return (int64_t)offset;
 	}
 	return -1;
+}
+
+bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr)
+{
+	nw_vec_each (&image->segments, segment) {
+		if (!segment->exec || offset < segment->offset ||
+		    offset - segment->offset >= segment->filesz)
+			continue;
+		*vaddr = offset - segment->offset + segment->vaddr;
+		return true;
+	}
+	return false;
 }
 
 /* ---- sites -------------------------------------------------------------------------- */

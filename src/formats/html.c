@@ -130,17 +130,6 @@ static void states_over_time(struct nw_json *json, const struct nw_bin_series *s
 	nw_json_close(json, ']');
 }
 
-static void slow_states(struct nw_json *json, const struct nw_exemplar *span)
-{
-	if (!span->has_states)
-		return;
-	nw_json_key(json, "states_ns");
-	nw_json_open(json, '{');
-	for (size_t i = 0; i < NW_TASK_STATES; i++)
-		nw_json_key_u64(json, nw_task_state_names[i], span->states[i]);
-	nw_json_close(json, '}');
-}
-
 static void slowest(struct page *page, const struct nw_bin_series *series)
 {
 	uint64_t began = nw_bins_start(page->report->bins);
@@ -153,7 +142,14 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 		nw_json_open(json, '{');
 		nw_json_key_u64(json, "ns", span->latency);
 		nw_json_key_u64(json, "end_ns", span->end - began);
-		slow_states(json, span);
+		if (span->has_states) {
+			nw_json_key(json, "states_ns");
+			nw_json_open(json, '{');
+			for (size_t i = 0; i < NW_TASK_STATES; i++)
+				nw_json_key_u64(json, nw_task_state_names[i],
+						span->states[i]);
+			nw_json_close(json, '}');
+		}
 		if (span->began.hit)
 			slow_hit(page, "start", &span->began);
 		slow_hit(page, "end", &span->ended);

@@ -77,25 +77,17 @@ static enum nw_file_state state_of(const struct nw_uprobe_event *event,
 
 /* ---- from an offset back to a name -------------------------------------------------- */
 
-static uint64_t vaddr_of(const struct nw_image *image, uint64_t offset)
-{
-	nw_vec_each (&image->segments, segment)
-		if (segment->exec && offset >= segment->offset &&
-		    offset - segment->offset < segment->filesz)
-			return offset - segment->offset + segment->vaddr;
-	return 0;
-}
-
 /* "provider:name", or "symbol+0x4"; NULL: neither. The caller frees. */
 static char *name_place(struct nw_image *image, uint64_t offset)
 {
 	struct nw_symbol function;
-	uint64_t vaddr = vaddr_of(image, offset);
+	uint64_t vaddr;
 
 	nw_vec_each (&image->sites, site)
 		if (site->offset == offset)
 			return nw_text("%s:%s", site->provider, site->name);
-	if (!vaddr || nw_image_function(image, vaddr, &function) < 0)
+	if (!nw_image_vaddr(image, offset, &vaddr) ||
+	    nw_image_function(image, vaddr, &function) < 0)
 		return NULL;
 	if (vaddr == function.value)
 		return nw_text("%s", function.name);

@@ -86,11 +86,7 @@ static int find_place(const struct matching *m, struct found *f)
 
 	if (!f->symbol.name) { /* a file offset */
 		f->offset = spec->offset;
-		nw_vec_each (&m->image->segments, segment)
-			if (segment->exec && spec->offset >= segment->offset &&
-			    spec->offset - segment->offset < segment->filesz)
-				f->vaddr = spec->offset - segment->offset + segment->vaddr;
-		if (!f->vaddr)
+		if (!nw_image_vaddr(m->image, spec->offset, &f->vaddr) || !f->vaddr)
 			return nw_fail(m->err, EINVAL,
 				       "offset 0x%" PRIx64
 				       " is in no executable segment of %s",

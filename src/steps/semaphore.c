@@ -170,19 +170,6 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 	return ret;
 }
 
-static int raise_mapped(struct nw_semaphores *set, struct nw_target *target,
-			const struct nw_process *process)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < set->all.count && ret == 0; i++) {
-		uint64_t at = nw_semaphore_at(&set->all.item[i], process);
-		if (at)
-			ret = raise_one(set, target, process, i, at);
-	}
-	return ret;
-}
-
 /* The entry of a process, made if it is new, emptied if it was another's of the same number. */
 static struct nw_target *enter(struct nw_semaphores *set, pid_t pid,
 			       const struct nw_process_stat *stat)
@@ -209,7 +196,13 @@ static int raise_in(struct nw_semaphores *set, pid_t pid)
 	if (ret < 0)
 		return ret;
 	struct nw_target *target = enter(set, pid, &process.stat);
-	ret = target ? raise_mapped(set, target, &process) : -ENOMEM;
+	if (!target)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < set->all.count && ret == 0; i++) {
+		uint64_t at = nw_semaphore_at(&set->all.item[i], &process);
+		if (at)
+			ret = raise_one(set, target, &process, i, at);
+	}
 	nw_process_close(&process);
 	return ret;
 }
@@ -303,19 +296,6 @@ static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
 	return ret == -ERANGE ? 0 : ret; /* it is 0 by now */
 }
 
-static int lower_mapped(struct nw_semaphores *set, const struct nw_target *target,
-			const struct nw_process *process)
-{
-	int ret = 0;
-
-	nw_vec_each (&target->raised, raised)
-		if (ret == 0 && !raised->lowered &&
-		    nw_semaphore_at(&set->all.item[raised->semaphore], process) ==
-			    raised->at)
-			ret = lower_one(set, target, process, raised);
-	return ret;
-}
-
 static bool is_raised(const struct nw_target *target)
 {
 	nw_vec_each (&target->raised, raised)
@@ -331,8 +311,12 @@ static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 	int ret = nw_process_open(target->pid, NW_PROCESS_WRITE, &process);
 
 	if (ret == 0) {
-		if (process.stat.start == target->stat.start)
-			ret = lower_mapped(set, target, &process);
+		const bool same = process.stat.start == target->stat.start;
+		nw_vec_each (&target->raised, raised)
+			if (same && ret == 0 && !raised->lowered &&
+			    nw_semaphore_at(&set->all.item[raised->semaphore], &process) ==
+				    raised->at)
+				ret = lower_one(set, target, &process, raised);
 		nw_process_close(&process);
 	}
 	if (ret < 0 && !is_gone(ret) && is_alive(target) && may_map(set, target->pid))

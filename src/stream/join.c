@@ -181,14 +181,6 @@ static const struct nw_point *point_of(const struct nw_join *join, uint32_t plan
 			->points.item[p->point];
 }
 
-static bool same_place(const struct nw_join *join, uint32_t a, uint32_t b)
-{
-	const struct nw_point *x = point_of(join, a), *y = point_of(join, b);
-
-	return x->image == y->image && x->offset == y->offset &&
-	       x->is_return == y->is_return;
-}
-
 /* The parts that come of a hit, as bits: those that the kernel has not refused. */
 static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
 {
@@ -228,9 +220,12 @@ static int complete(struct nw_join *join, size_t at)
 static bool same_hit(const struct nw_join *join, const struct pending *p,
 		     const struct nw_record *record)
 {
+	const struct nw_point *mine = point_of(join, p->hit.planned);
+	const struct nw_point *its = point_of(join, record->planned);
 	uint32_t order = record->format->order;
 
-	if (!same_place(join, p->hit.planned, record->planned) ||
+	if (mine->image != its->image || mine->offset != its->offset ||
+	    mine->is_return != its->is_return ||
 	    (p->hit.planned == record->planned && (p->got & part_bit(record))))
 		return false;
 	return !order || order > p->order;

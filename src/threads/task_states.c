@@ -115,22 +115,19 @@ struct nw_task_states {
 
 /* ---- which events they are ---------------------------------------------------------- */
 
-static int no_arg(const struct nw_probe *probe, const char *name, struct nw_error *err)
-{
-	nw_fail_usage(err, "the states of threads need the argument '%s' of %s", name,
-		      probe->label);
-	nw_error_hint(err, "name it, too, or none of its arguments");
-	return -EINVAL;
-}
-
 static int use_probe(struct scheduler_probe *out, const struct nw_probe *probe, size_t i,
 		     struct nw_error *err)
 {
 	out->kind = kinds[i].kind;
 	for (size_t j = 0; j < NW_COUNT(kinds[i].args) && kinds[i].args[j]; j++) {
 		int arg = nw_arg_find(probe, kinds[i].args[j]);
-		if (arg < 0)
-			return no_arg(probe, kinds[i].args[j], err);
+		if (arg < 0) {
+			nw_fail_usage(err,
+				      "the states of threads need the argument '%s' of %s",
+				      kinds[i].args[j], probe->label);
+			nw_error_hint(err, "name it, too, or none of its arguments");
+			return -EINVAL;
+		}
 		out->arg[j] = (size_t)arg;
 	}
 	out->optional = kinds[i].optional ? nw_arg_find(probe, kinds[i].optional) : -1;

@@ -480,22 +480,16 @@ void nw_check_note(struct judge *judge)
 static bool blame_thumb_offset(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
-	uint64_t offset = facts->spec->offset;
 	struct nw_symbol symbol;
+	uint64_t vaddr;
 
-	nw_vec_each (&facts->image->segments, segment) {
-		if (!segment->exec || offset < segment->offset ||
-		    offset - segment->offset >= segment->filesz)
-			continue;
-		if (nw_image_function((struct nw_image *)(uintptr_t)facts->image,
-				      offset - segment->offset + segment->vaddr,
-				      &symbol) < 0 ||
-		    !symbol.barred)
-			return false;
-		blame_thumb(judge, symbol.name);
-		return true;
-	}
-	return false;
+	if (!nw_image_vaddr(facts->image, facts->spec->offset, &vaddr) ||
+	    nw_image_function((struct nw_image *)(uintptr_t)facts->image, vaddr, &symbol) <
+		    0 ||
+	    !symbol.barred)
+		return false;
+	blame_thumb(judge, symbol.name);
+	return true;
 }
 
 /* The offset lies in no code of the file: perhaps it is an address. */
