@@ -6,8 +6,8 @@
  * Who is called so when somebody looks, before reading goes on, and of whom neither birth nor name is found in what is
  * then read, up to a time behind the look, was called so in all of it. In what was read earlier, too, if that was so then.
  */
-#ifndef NOPWATCH_CONSUMERS_STILL_NAMED_H
-#define NOPWATCH_CONSUMERS_STILL_NAMED_H
+#ifndef NOPWATCH_FLIGHT_STILL_NAMED_H
+#define NOPWATCH_FLIGHT_STILL_NAMED_H
 
 #include "nopwatch/session.h"
 

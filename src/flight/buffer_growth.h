@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A flight recorder leaves its events in the ring buffer until one of its conditions is met. This makes the
  * buffer larger when, at the present rate of events, it holds less than the time that is to be kept. */
-#ifndef NOPWATCH_CONSUMERS_BUFFER_GROWTH_H
-#define NOPWATCH_CONSUMERS_BUFFER_GROWTH_H
+#ifndef NOPWATCH_FLIGHT_BUFFER_GROWTH_H
+#define NOPWATCH_FLIGHT_BUFFER_GROWTH_H
 
 #include "engine/run.h"
 

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "consumers/recorder.h"
 #include "page_history.h"
-#include "recorder.h"
 
 static int open_file(const struct nw_page_history *pages)
 {

@@ -4,8 +4,8 @@
  * it, but for what has made itself a process group of its own; all that is below it, whatever group that is in, ends when
  * it has taken too long, when we are at the end, and when we are killed.
  */
-#ifndef NOPWATCH_CONSUMERS_HEALTH_H
-#define NOPWATCH_CONSUMERS_HEALTH_H
+#ifndef NOPWATCH_FLIGHT_HEALTH_H
+#define NOPWATCH_FLIGHT_HEALTH_H
 
 #include <sys/types.h>
 

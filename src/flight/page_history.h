@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of the ring buffer that were read, and may go into a recording: in memory, where the kernel has
  * memfd_create() (3.17), else in unlinked files. */
-#ifndef NOPWATCH_CONSUMERS_PAGE_HISTORY_H
-#define NOPWATCH_CONSUMERS_PAGE_HISTORY_H
+#ifndef NOPWATCH_FLIGHT_PAGE_HISTORY_H
+#define NOPWATCH_FLIGHT_PAGE_HISTORY_H
 
 #include "nopwatch/recording.h"
 

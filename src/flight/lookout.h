@@ -3,8 +3,8 @@
  * Who looks out for slow spans while everything else is recorded, and not read: a run inside of another, of the
  * probes of one condition, with a session and a small ring buffer of its own.
  */
-#ifndef NOPWATCH_CONSUMERS_LOOKOUT_H
-#define NOPWATCH_CONSUMERS_LOOKOUT_H
+#ifndef NOPWATCH_FLIGHT_LOOKOUT_H
+#define NOPWATCH_FLIGHT_LOOKOUT_H
 
 #include "nopwatch/flight.h"
 

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "buffer_growth.h"
+#include "consumers/recorder.h"
 #include "health.h"
 #include "lookout.h"
 #include "nopwatch/text.h"
 #include "page_history.h"
-#include "recorder.h"
 #include "still_named.h"
 
 #define SECOND_NS UINT64_C(1000000000)
