@@ -66,7 +66,7 @@ check-unit: check-build
 	$(quiet)$(RUN_TESTS) unit
 
 check-cli: check-build
-	$(quiet)$(RUN_TESTS) cli
+	$(quiet)scripts/tracefs env $(RUN_TESTS) cli
 
 check-kernel: check-build
 	$(quiet)scripts/tracefs env $(RUN_TESTS) kernel
