@@ -34,6 +34,16 @@
 		return failed ? 1 : 0;                                          \
 	}
 
+/*
+ * In a test that cannot do what it is for, or not all of it, here: tests/run counts it as skipped, with the reason. A return
+ * comes after it.
+ */
+#define unit_skip(why)                                    \
+	do {                                              \
+		printf("skip %s: %s\n", __func__, (why)); \
+		fflush(stdout);                           \
+	} while (0)
+
 /* The same sequence of numbers in every run: failures can be repeated. */
 static inline uint64_t unit_random(uint64_t *state)
 {

@@ -109,8 +109,10 @@ START_TEST(links_stay_in_their_root)
 	ck_assert_int_eq(symlink("/etc/hostname", "root/link"), 0);
 	ck_assert_int_eq(symlink("../../../../etc/passwd", "root/up"), 0);
 	int fd = nw_open_regular_in("root", "/link");
-	if (fd == -ENOENT) /* the links of an old kernel lead into our own root */
+	if (fd == -ENOENT) {
+		unit_skip("the links of an old kernel lead into our own root");
 		return;
+	}
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_ge(read(fd, text, 7), 6);
 	close(fd);
@@ -238,8 +240,10 @@ START_TEST(links_of_our_own_are_followed)
 	check_content("target", "new", 0755);
 	ck_assert_int_eq(lstat("link", &st), 0);
 	ck_assert(S_ISLNK(st.st_mode));
-	if (geteuid() != 0)
-		return; /* only root can make a link of somebody else's */
+	if (geteuid() != 0) {
+		unit_skip("only root can make a link of somebody else's");
+		return;
+	}
 	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
 	ck_assert_int_eq(nw_replace_begin("link", &file, &err), -ELOOP);
 	ck_assert_str_eq(err.what,
