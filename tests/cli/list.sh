@@ -43,7 +43,13 @@ is "in a spec, too" "$("$NOPWATCH" list -q 'usdt:globbed/t*:myserver:parse__star
 said=$("$NOPWATCH" list 'globbed/x*' 2>&1)
 is "a glob that finds nothing fails" $? 1
 has "and is named" "$said" "no file matches 'globbed/x\*'"
-is "usdt:* are the files that somebody runs" "$("$NOPWATCH" list -q 'usdt:*:myserver:parse__start')" ""
+globbed/one -p 10000 >/dev/null & runs=$!
+until [ "/proc/$runs/exe" -ef globbed/one ]; do sleep 0.05; done
+# whatever else is run on this machine
+is "usdt:* are the files that somebody runs" "$("$NOPWATCH" list -q 'usdt:*:myserver:parse__start' | grep -F "$PWD/")" \
+  "usdt:$PWD/globbed/one:myserver:parse__start"
+kill $runs
+wait $runs
 globbed/two >/dev/null &
 running=$!
 until grep -q globbed/two /proc/$running/maps; do sleep 0.1; done
