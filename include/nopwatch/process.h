@@ -102,6 +102,8 @@ int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pid
 			 struct nw_error *err);
 int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
 		      char comm[16]);
+/* The kernel's number that was given to a process or thread last. 0: that cannot be told. space NULL: our numbers are the kernel's. */
+uint64_t nw_pid_space_last_born(const struct nw_pid_space *space);
 /*
  * Meet the threads of processes, in the kernel's numbers; none given: of all there are, the kernel's own threads for certain
  * only with `kernel`. met() is told of each: its process and its name, which is no string; false: enough. Who goes meanwhile

@@ -116,23 +116,6 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 /* and not more than a five-hundredth of a CPU */
 #define REST_FACTOR 500u
 
-/* The number that was given to a process or thread last, as our /proc counts them. 0: that cannot be told. */
-static uint64_t last_born(const struct nw_run *run)
-{
-	struct nw_buf text = {0};
-	uint64_t number = 0;
-	int fd = run->space.foreign ? -1 : open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0 && nw_buf_read(&text, fd) == 0) {
-		const char *last = strrchr(nw_buf_str(&text), ' ');
-		number = last ? strtoull(last, NULL, 10) : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	nw_buf_free(&text);
-	return number;
-}
-
 static uint64_t cpu_time(void)
 {
 	struct timespec time;
@@ -153,7 +136,7 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 	if (!run->consumer.due || run->result->pids.count || now < looking->next ||
 	    !nw_session_names_threads(run->session, &refused))
 		return 0;
-	uint64_t born = last_born(run);
+	uint64_t born = nw_pid_space_last_born(&run->space);
 	bool fresh = !born || born != looking->born;
 	int ret = 0;
 	if (fresh || looking->again) {

@@ -18,7 +18,9 @@ enum {
 	MOST_LOGGED = 16384, /* a recording has a line for each */
 	MOST_COMMS =
 		32, /* of programs that come later: filters are short, and names are never taken out */
-	NOW_ROUNDS_NS = 1000 /* nw_session_now() may be so much too early */
+	NOW_ROUNDS_NS = 1000, /* nw_session_now() may be so much too early */
+	/* Others' children are among them: their stacks are recorded, too, until the trigger is set anew. */
+	BORN_NEXT = 4096
 };
 
 /* In the order in which they are written: of whom a sched_wakeup is seen, all switches are recorded from there on. */
@@ -52,21 +54,50 @@ int nw_sched_filter_text(const struct nw_sched_filter *filter,
 	return out->len >= (size_t)sysconf(_SC_PAGESIZE) ? -E2BIG : 0;
 }
 
-char *nw_sched_filter_trigger(const struct nw_sched_filter *filter, const char *condition)
+/* The number that was given last; where that cannot be told, the highest one of those that have come since the trigger was set. */
+static pid_t last_born(const struct nw_sched_filter *filter)
+{
+	pid_t last = (pid_t)nw_pid_space_last_born(filter->space);
+
+	if (last > 0)
+		return last;
+	nw_vec_each (&filter->threads, thread)
+		if (!thread->stacks && thread->tid > last)
+			last = thread->tid;
+	return last > 0 ? last : filter->born_to;
+}
+
+char *nw_sched_filter_trigger(struct nw_sched_filter *filter, const char *condition)
 {
 	static const struct nw_sched_fields sleeper = {{"prev_pid"}, {"prev_comm"}};
 	struct nw_buf names = {0};
-	char *out;
+	char *out = NULL;
 
+	if (!filter->active)
+		return nw_text("stacktrace if %s", condition);
+	filter->born_from = last_born(filter) + 1;
+	filter->born_to = filter->born_from + BORN_NEXT;
+	filter->stack_comms = filter->comms.count;
+	nw_vec_each (&filter->threads, thread)
+		thread->stacks = true;
 	/* it is shorter than the one of sched_switch, which fits */
-	if (filter->active && nw_sched_filter_text(filter, &sleeper, &names) == -ENOMEM)
-		out = NULL;
-	else if (filter->active)
-		out = nw_text("stacktrace if (%s) && (%s)", condition, nw_buf_str(&names));
-	else
-		out = nw_text("stacktrace if %s", condition);
+	if (nw_sched_filter_text(filter, &sleeper, &names) != -ENOMEM)
+		out = nw_text("stacktrace if (%s) && (%s||(prev_pid>=%d&&prev_pid<=%d))",
+			      condition, nw_buf_str(&names), (int)filter->born_from,
+			      (int)filter->born_to);
 	nw_buf_free(&names);
 	return out;
+}
+
+bool nw_sched_filter_lacks_stacks(const struct nw_sched_filter *filter)
+{
+	if (filter->stack_comms < filter->comms.count)
+		return true;
+	nw_vec_each (&filter->threads, thread)
+		if (!thread->stacks &&
+		    (thread->tid < filter->born_from || thread->tid > filter->born_to))
+			return true;
+	return false;
 }
 
 /* ---- which threads ------------------------------------------------------------------ */
@@ -250,11 +281,12 @@ static int write_filters(struct nw_session *session, bool first)
 }
 
 /* A trigger cannot be changed. Where somebody goes to sleep meanwhile is not known. */
-static void write_trigger(const struct nw_session *session)
+static void write_trigger(struct nw_session *session)
 {
+	if (!session->sched.stacks)
+		return;
 	nw_cleanup(nw_free_ptr) char *text = nw_session_stack_trigger(session);
-
-	if (!session->sched.stacks || !text)
+	if (!text)
 		return;
 	(void)nw_session_do(session, NW_DO_WRITE, NW_TRIGGER_FILE, "!stacktrace");
 	(void)nw_session_do(session, NW_DO_WRITE, NW_TRIGGER_FILE, text);
@@ -444,7 +476,7 @@ void nw_sched_filter_update(struct nw_session *session)
 	int ret = write_filters(session, false);
 	if (ret < 0)
 		give_up(session, ret, false);
-	else
+	else if (nw_sched_filter_lacks_stacks(filter))
 		write_trigger(session);
 }
 

@@ -9,7 +9,9 @@
  * (tracepoint_synchronize_unregister() in kernel/trace/trace_events_filter.c), so all switches of a thread are recorded from
  * then on; and as soon as an event of its is there that cannot be there for another thread's sake: its own sched_wakeup, or a switch
  * from or to the idle thread. The filter of sched_switch is the first to be written.
- * The kernel's stacks of who goes to sleep come of a trigger, which has a filter of its own.
+ * The kernel's stacks of who goes to sleep come of a trigger, which has a filter of its own. That one cannot be changed, only
+ * taken away and set anew, which takes the kernel 0.1 s each time, in which there are no stacks. So it also tells the numbers
+ * that will be given next: who is born is in there already.
  */
 #ifndef NOPWATCH_KERNEL_SCHEDFILTER_H
 #define NOPWATCH_KERNEL_SCHEDFILTER_H
@@ -20,6 +22,7 @@
 struct nw_filtered_thread {
 	pid_t tid;
 	bool hits;     /* it has hit a probe */
+	bool stacks;   /* the trigger has its number, since it was set the last time */
 	uint64_t from; /* by the session's clock: it is in the filters since; 0: not yet */
 };
 
@@ -27,7 +30,9 @@ struct nw_sched_filter {
 	bool wanted; /* the session was asked for it, and needs it */
 	bool active; /* the filters are in force */
 	bool anybody; /* no processes were given: who hits, and is born of whom is named, is named, too */
-	bool stacks; /* the stacks of who goes to sleep are recorded */
+	bool stacks;		  /* the stacks of who goes to sleep are recorded: */
+	pid_t born_from, born_to; /* also of who has one of these numbers, */
+	size_t stack_comms;	  /* and of so many of the names */
 	nw_strings
 		comms; /* threads that are called so need not be named each, nor those that they create: */
 	NW_VEC(uint64_t) comms_from;	  /* one after the other, since these times */
@@ -57,8 +62,13 @@ void nw_sched_filter_update(struct nw_session *session);
 void nw_sched_filter_gone(struct nw_session *session, pid_t tid);
 void nw_sched_filter_free(struct nw_sched_filter *filter);
 
-/* What a trigger of sched_switch fires for: `condition`, of the threads that are named, or of everybody. NULL: no memory. */
-char *nw_sched_filter_trigger(const struct nw_sched_filter *filter, const char *condition);
+/*
+ * What a trigger of sched_switch fires for: `condition`, of the threads that are named and of those that will be born next, or of
+ * everybody. The filter takes note of whom it has. NULL: no memory.
+ */
+char *nw_sched_filter_trigger(struct nw_sched_filter *filter, const char *condition);
+/* Is there somebody whom the trigger does not have, as it was made the last time? */
+bool nw_sched_filter_lacks_stacks(const struct nw_sched_filter *filter);
 /* Where an event has the numbers and the names of threads; the second ones may be NULL. */
 struct nw_sched_fields {
 	const char *pid[2], *comm[2];

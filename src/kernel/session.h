@@ -70,6 +70,6 @@ size_t nw_session_enable_tracepoints(struct nw_session *session);
 int nw_session_disable_tracepoint(struct nw_session *session, const struct nw_event *event);
 /* The trigger that writes the stacks of who goes to sleep, as it is to be now. NULL: no memory. */
 #define NW_TRIGGER_FILE "events/sched/sched_switch/trigger"
-char *nw_session_stack_trigger(const struct nw_session *session);
+char *nw_session_stack_trigger(struct nw_session *session);
 
 #endif

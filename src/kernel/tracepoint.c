@@ -128,13 +128,14 @@ static int record_sleep(struct nw_session *session, const char *trigger, int tim
 	if (session->top) /* it does not record yet */
 		nw_session_set(session, "tracing_on", "1");
 	go_to_sleep(times);
-	nw_buf_clear(out);
-	nw_tracefs_read(session->instance, "trace", out);
 	if (session->top)
 		nw_session_set(session, "tracing_on", "0");
+	/* first: where more is recorded than is read meanwhile, reading would not end */
+	nw_session_set(session, ENABLE, "0");
+	nw_buf_clear(out);
+	nw_tracefs_read(session->instance, "trace", out);
 	if (trigger && ret == 0)
 		nw_session_set(session, NW_TRIGGER_FILE, undo);
-	nw_session_set(session, ENABLE, "0");
 	if (session->top)
 		nw_top_clear(session->fs);
 	else
@@ -234,7 +235,7 @@ static int try_scheduler(struct nw_session *session)
 
 /* ---- in a session ------------------------------------------------------------------- */
 
-char *nw_session_stack_trigger(const struct nw_session *session)
+char *nw_session_stack_trigger(struct nw_session *session)
 {
 	return nw_sched_filter_trigger(&session->sched, session->armed->shifted_states
 								? shifted_goes_to_sleep

@@ -232,6 +232,22 @@ int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *proces
 	return nw_proc_task(space->host, name, process, comm);
 }
 
+uint64_t nw_pid_space_last_born(const struct nw_pid_space *space)
+{
+	struct nw_buf text = {0};
+	uint64_t number = 0;
+	int fd = space && space->foreign ? -1 : open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && nw_buf_read(&text, fd) == 0) {
+		const char *last = strrchr(nw_buf_str(&text), ' ');
+		number = last ? strtoull(last, NULL, 10) : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	nw_buf_free(&text);
+	return number;
+}
+
 /* Of our own numbers (fork() has them) the one in /proc, which may be an outer namespace's. */
 pid_t nw_pid_shown(pid_t pid)
 {

@@ -65,6 +65,20 @@ for mask in -set_event_pid -set_event_pid,-instances; do
   ok "$mask: threads that are called as their program are split from the first span on" python3 pool.py all
 done
 
+# Where threads sleep is told by a trigger, which is away for 0.1 s when it is set anew: not for each who is born.
+NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -j --states -o out.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 40 60 10 named 20 >told
+holds "where threads sleep is told while others are born all the time" out.json \
+  "(lambda all: (lambda told: told >= 30 and sum(s['count'] for s in all) <= 1.05 * told)(sum(s['count'] for s in all if 'function' in s)))(of('span')[0]['slept_in'])"
+
+# To find out how the kernel records sleeps, switches of all threads are recorded for a moment, and read: an end has that also where
+# reading makes more of them than are read, as it does for somebody whose each system call stops.
+if need strace; then
+  ok "a trial of sleeps ends, also where reading what it has recorded makes more of it" \
+    timeout -s KILL 60 strace -f -o /dev/null "$NOPWATCH" stat -q --states -o out "usdt:$POOL:pool:*" -- true
+else
+  skip "a trial of sleeps where reading makes more of them" "strace is not installed"
+fi
+
 # More than a filter has room for: everybody's are recorded, and that is said.
 "$POOL" 200 1000 20 named >said & pool=$!
 until grep -qs 'all there' said; do sleep 0.05; done

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that begin at once and do nothing but sleep between pool:begin and pool:end: pool THREADS SPANS MS [named].
+ * Threads that begin at once and do nothing but sleep between pool:begin and pool:end: pool THREADS SPANS MS [named [EACH]].
  * Each has SPANS of these, of MS milliseconds at least; of -MS, if MS is negative, in which it does not sleep.
- * named: each has another name, which it gives itself.
+ * named: each has another name, which it gives itself. EACH: one begins so many milliseconds after the other, and all that begin
+ * behind the first two end at once, without a span: they are only born.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum {
 	MOST = 1000
 };
 
-static long spans, ms;
+static long spans, ms, each;
 static int named;
 
 static void run_for(long least_ms)
@@ -39,7 +40,7 @@ static void *work(void *arg)
 		snprintf(name, sizeof(name), "work-%ld", (long)arg);
 		prctl(PR_SET_NAME, name);
 	}
-	for (long i = 0; i < spans; i++) {
+	for (long i = 0; i < spans && (!each || (long)arg < 2); i++) {
 		DTRACE_PROBE2(pool, begin, (long)arg, i);
 		if (ms < 0)
 			run_for(-ms);
@@ -60,9 +61,13 @@ int main(int argc, char **argv)
 	spans = atol(argv[2]);
 	ms = atol(argv[3]);
 	named = argc > 4;
-	for (long i = 0; i < count; i++)
+	each = argc > 5 ? atol(argv[5]) : 0;
+	for (long i = 0; i < count; i++) {
+		const struct timespec pause = {.tv_nsec = each * 1000000};
 		if (pthread_create(&threads[i], NULL, work, (void *)i))
 			return 1;
+		nanosleep(&pause, NULL);
+	}
 	puts("all there");
 	fflush(stdout);
 	for (long i = 0; i < count; i++)

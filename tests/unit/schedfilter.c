@@ -2,6 +2,7 @@
 /* The filter of the scheduler's events: which threads it names, and when it is too long. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "kernel/schedfilter.h"
@@ -59,9 +60,44 @@ START_TEST(stacks_are_those_of_the_named)
 	name(&filter, 7);
 	name(&filter, 8);
 	text = nw_sched_filter_trigger(&filter, "prev_state & 3");
-	ck_assert_str_eq(text,
-			 "stacktrace if (prev_state & 3) && (prev_pid==7||prev_pid==8)");
+	ck_assert(strstr(
+		text,
+		"stacktrace if (prev_state & 3) && (prev_pid==7||prev_pid==8||(prev_pid>="));
 	free(text);
+	nw_sched_filter_free(&filter);
+}
+END_TEST
+
+/* To set a trigger anew is to be without one for a while. */
+START_TEST(who_is_born_next_is_in_the_trigger)
+{
+	/* /proc has others' numbers: of the kernel's, only those that were met are known */
+	const struct nw_pid_space others = {.foreign = true, .host = -1};
+	struct nw_sched_filter filter = {.active = true, .space = &others};
+	char *text;
+
+	name(&filter, 70);
+	name(&filter, 8);
+	ck_assert(nw_sched_filter_lacks_stacks(&filter));
+	text = nw_sched_filter_trigger(&filter, "prev_state & 3");
+	ck_assert_str_eq(
+		text,
+		"stacktrace if (prev_state & 3) && (prev_pid==70||prev_pid==8||(prev_pid>=71&&prev_pid<=4167))");
+	free(text);
+	ck_assert(!nw_sched_filter_lacks_stacks(&filter));
+	name(&filter, 71);
+	name(&filter, 4167);
+	ck_assert(!nw_sched_filter_lacks_stacks(&filter));
+	/* numbers begin anew at some time */
+	name(&filter, 9);
+	ck_assert(nw_sched_filter_lacks_stacks(&filter));
+	text = nw_sched_filter_trigger(&filter, "prev_state & 3");
+	ck_assert(strstr(text, "prev_pid==9||(prev_pid>=4168&&prev_pid<=8264))"));
+	free(text);
+	ck_assert(!nw_sched_filter_lacks_stacks(&filter));
+	/* a name may be that of somebody who has been there for long */
+	ck_assert_int_eq(nw_strings_add(&filter.comms, "app", 3), 0);
+	ck_assert(nw_sched_filter_lacks_stacks(&filter));
 	nw_sched_filter_free(&filter);
 }
 END_TEST
@@ -86,4 +122,4 @@ START_TEST(a_page_is_too_long)
 END_TEST
 
 UNIT_MAIN("schedfilter", each_thread_is_named, stacks_are_those_of_the_named,
-	  a_page_is_too_long)
+	  who_is_born_next_is_in_the_trigger, a_page_is_too_long)
