@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Whose scheduler events a live run records (--states): those of the threads that it traces, as far as it can be known. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "guards.h"
 
