@@ -120,7 +120,7 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base arch elf dwarf process probe plan tracefs steps cleanup kernel manage why stream stack spans threads summary output text perfetto formats top engine guards sources consumers flight
+ROOMS := base arch elf dwarf process probe plan tracefs steps cleanup kernel manage why stream tracetext stack spans threads summary output text perfetto formats top engine guards sources consumers flight
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 # what keeps state for the whole process is no part of the library
 CMD_SRC := $(sort $(wildcard src/terminal/*.c src/cmd/*.c))

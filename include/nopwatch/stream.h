@@ -16,7 +16,6 @@
 #include "nopwatch/record.h"
 #include "nopwatch/recording.h"
 #include "nopwatch/tasks.h"
-#include "nopwatch/trace_text.h"
 
 struct nw_stream;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: the text of trace_pipe, line by line. */
+/* tracetext: the text of trace_pipe, line by line. */
 #ifndef NOPWATCH_TRACE_TEXT_H
 #define NOPWATCH_TRACE_TEXT_H
 

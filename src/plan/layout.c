@@ -78,7 +78,7 @@ static bool is_reserved(const char *name)
 /*
  * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
  * what the user calls the argument. The bytes of a string are called NAME_strOFFSET if they come in
- * words, else NAME_chrOFFSET, by which text_learn.c knows them again. A name that is taken gets a number.
+ * words, else NAME_chrOFFSET, by which tracetext/learn.c knows them again. A name that is taken gets a number.
  */
 static void field_name(const struct nw_laying *l, const struct nw_layout *part, size_t arg,
 		       const struct nw_chunk *chunk, char out[32])

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "nopwatch/trace_text.h"
+
 #include "guards/guards.h"
 
 #include "sources.h"

@@ -15,6 +15,7 @@
 
 #include "nopwatch/bins.h"
 #include "nopwatch/top.h"
+#include "nopwatch/trace_text.h"
 
 /* The builder of pages comes from the unit tests; outside of one, check's macros abort. */
 #define NOPWATCH_TESTS_UNIT_H

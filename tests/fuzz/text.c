@@ -4,6 +4,7 @@
 #include "nopwatch/text.h"
 #include "fuzz.h"
 #include "nopwatch/stream.h"
+#include "nopwatch/trace_text.h"
 
 struct reading {
 	struct nw_text *text;

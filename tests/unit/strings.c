@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* stream: where strings end that came as a pointer and words. */
 #include "nopwatch/text.h"
+#include "nopwatch/trace_text.h"
 #include "page_builder.h"
 #include "stream/value.h"
 

@@ -2,6 +2,7 @@
 /* stream: text becomes the same records, hits and values, however it is cut and damaged. */
 #include "nopwatch/text.h"
 #include "nopwatch/stream.h"
+#include "nopwatch/trace_text.h"
 #include "unit.h"
 
 /* A header as the script prints it: two probes, one of which has arguments of every kind. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
+#include "stream/fields.h"
 #include "text.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the text reader: text.c reads lines, text_event.c and text_task.c make records of them. */
-#ifndef NOPWATCH_STREAM_TEXT_H
-#define NOPWATCH_STREAM_TEXT_H
+/* Pieces of the text reader: text.c reads lines, event.c and task.c make records of them. */
+#ifndef NOPWATCH_TRACETEXT_TEXT_H
+#define NOPWATCH_TRACETEXT_TEXT_H
 
 #include "nopwatch/trace_text.h"
 
@@ -31,7 +31,7 @@ bool nw_text_arg_next(const char **at, const char *end, struct nw_text_arg *out)
 /* "-5", "17", "0x1f" and nothing else; negative numbers as their two's complement. */
 bool nw_text_number(const char *text, size_t len, uint64_t *out);
 
-/* ---- births and deaths of threads (text_task.c) ------------------------------------- */
+/* ---- births and deaths of threads (task.c) ------------------------------------- */
 
 enum nw_text_task {
 	NW_TEXT_BIRTH,
@@ -59,7 +59,7 @@ bool nw_text_task_kind(const struct nw_text_line *parsed, enum nw_text_task *kin
 bool nw_text_task_record(struct nw_text_tasks *tasks, enum nw_text_task kind,
 			 const char *args, size_t len, struct nw_record *out);
 
-/* ---- events (text_event.c) ---------------------------------------------------------- */
+/* ---- events (event.c) ---------------------------------------------------------- */
 
 /* One field of an event, as its line has it: "NAME=VALUE". */
 struct nw_text_field {

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "nopwatch/stream.h"
+#include "nopwatch/trace_text.h"
 #include "text.h"
 
 enum {
