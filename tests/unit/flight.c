@@ -5,8 +5,8 @@
 
 #include "nopwatch/flight.h"
 
-#include "consumers/page_history.h"
-#include "consumers/still_named.h"
+#include "flight/page_history.h"
+#include "flight/still_named.h"
 
 #include "page_builder.h"
 #include "unit.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "consumers/health.h"
+#include "flight/health.h"
 
 #include "unit.h"
 
