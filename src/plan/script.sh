@@ -651,12 +651,13 @@ nw_main() {
   nw_header
   nw_tell_pids
   printf '#nw start %s\n#nw end\n' "$nw_start"
-  nw_say "armed; Ctrl-C ends"
   cat "$nw_dir/trace_pipe" </dev/null &
   nw_cat=$!
   nw_start_of "$nw_cat"
   nw_cat_start=$nw_line
   nw_start_helpers
+  # said once nothing can be lost by it: who ends this now gets all that is in the buffer
+  nw_say "armed; Ctrl-C ends"
   wait "$nw_cat"
   nw_status=$?
   nw_cat= # there is nobody to drain the buffer for
