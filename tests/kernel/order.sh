@@ -4,7 +4,8 @@
 
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 
-"$NOPWATCH" trace -j 'migrate:hop__start(id)' 'migrate:hop__done(id)' -o events.json -- \
+# buffers that have room for all of it: the reader may have to wait, too
+"$NOPWATCH" trace -j -b 8M 'migrate:hop__start(id)' 'migrate:hop__done(id)' -o events.json -- \
   "$PROGRAMS/migrate" 4 3000 measures
 holds "every event arrives" events.json "len(of('event')) == 24000 and loss() == 0"
 cat >check.py <<'P'
@@ -34,7 +35,7 @@ assert moved > 6000, moved
 P
 ok "latencies are between the program's own measures, and threads did move" python3 check.py
 
-"$NOPWATCH" stat -j 'migrate:*' -o stat.json -- "$PROGRAMS/migrate" 4 3000 measures
+"$NOPWATCH" stat -j -b 8M 'migrate:*' -o stat.json -- "$PROGRAMS/migrate" 4 3000 measures
 longest=$(sort -k2,2n measures | tail -n 1 | cut -d' ' -f2)
 shortest=$(sort -k3,3n measures | head -n 1 | cut -d' ' -f3)
 holds "the span has every hop" stat.json "span('migrate:hop')['count'] == 12000 and span('migrate:hop')['unmatched_starts'] == 0"

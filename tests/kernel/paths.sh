@@ -17,7 +17,7 @@ chmod +x script
 holds "the interpreter of a script" out.json "probe('counter:step__end')['hits'] == 50"
 
 ./counter 100000 1000 >/dev/null & pid=$!
-sleep 0.2
+begun $pid counter
 rm counter
 "$NOPWATCH" stat -j 'counter:step__end' -p $pid -n 20 -o out.json
 holds "a deleted file, by the process that runs it" out.json "probe('counter:step__end')['hits'] == 20"
@@ -29,13 +29,18 @@ ldd "$PROGRAMS/counter" | grep -o '/[^ ]*' | while read -r lib; do
   mkdir -p "root$(dirname "$lib")" && cp "$lib" "root$lib"
 done
 chroot root /bin/inside 100000 1000 >/dev/null & pid=$!
-sleep 0.3
+begun $pid root/bin/inside
 "$NOPWATCH" stat -j 'usdt:/bin/inside:counter:step__end' -p $pid -n 20 -o out.json
 holds "a path inside a container means the container's file" out.json "probe('counter:step__end')['hits'] == 20"
 kill $pid
 "$TESTS_LIB/own_mounts" "mount -t tmpfs none root/proc && cp '$PROGRAMS/counter' root/proc/hidden && root/proc/hidden 100000 1000" >/dev/null & pid=$!
-sleep 0.5
-hidden=$(pgrep -f root/proc/hidden | tail -n 1)
+find_hidden() {
+  for hidden in $(pgrep -f root/proc/hidden); do
+    [ "$(readlink "/proc/$hidden/exe")" != "$PWD/root/proc/hidden" ] || return 0
+  done
+  return 1
+}
+wait_for find_hidden
 "$NOPWATCH" stat -j 'counter:step__end' -p "$hidden" -n 20 -o out.json
 holds "a file that only another mount namespace sees" out.json "probe('counter:step__end')['hits'] == 20"
 kill "$hidden"

@@ -4,15 +4,16 @@
 
 probe=usdt:$SERVER:myserver:request__start
 mkdir hostproc
-export NOPWATCH SERVER probe
+export NOPWATCH SERVER TRACEFS probe
+declare -f begun wait_for armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
 
 # inside WHAT...: a shell line in a new PID namespace with a /proc of its own, and the host's at hostproc
 inside() {
-  unshare --mount sh -c 'mount --bind /proc hostproc && exec unshare --pid --fork --mount-proc sh -c "$1"' sh "$1"
+  unshare --mount sh -c 'mount --bind /proc hostproc && exec unshare --pid --fork --mount-proc bash -c ". ./functions; $1"' sh "$1"
 }
 # alone WHAT...: the same without the host's
 alone() {
-  unshare --pid --fork --mount-proc sh -c "$1"
+  unshare --pid --fork --mount-proc bash -c ". ./functions; $1"
 }
 
 # shellcheck disable=SC2016 # all is for the shell inside
@@ -20,12 +21,12 @@ alone() {
   inside '"$NOPWATCH" stat -j "$probe" -o cmd.json -- "$SERVER" -n 300 >/dev/null'
   is "CMD ends well" $? 0
   holds "CMD has all its hits" cmd.json "probe('myserver:request__start')['hits'] == 600"
-  inside '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" trace -j -n 50 "$probe" -p $! -o pid.json; echo $! >number; ls hostproc >/dev/null; kill $!'
+  inside '"$SERVER" -p 500 >/dev/null & begun $! "$SERVER"; "$NOPWATCH" trace -j -n 50 "$probe" -p $! -o pid.json; echo $! >number; ls hostproc >/dev/null; kill $!'
   holds "-p has hits" pid.json "len(of('event')) == 50"
   holds "of that process" pid.json "{e['comm'] for e in of('event')} == {'server'}"
   ok "under the number that the host has" sh -c '[ "$(cat number)" -lt 100 ] && ! grep -q "\"pid\":$(cat number)," pid.json'
   # a process of the host that has the number of one inside is somebody else
-  said=$(alone '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" stat "$probe" -d 0.2 -p $! 2>&1; echo "exit $?"; kill $!')
+  said=$(alone '"$SERVER" -p 500 >/dev/null & begun $! "$SERVER"; "$NOPWATCH" stat "$probe" -d 0.2 -p $! 2>&1; echo "exit $?"; kill $!')
   has "without the host's /proc it is refused, with the reason" "$said" "cannot be told from inside this PID namespace"
   has "and with what to do" "$said" "mount the host's /proc here"
   has "which is a failure" "$said" "exit 1"
@@ -36,14 +37,15 @@ alone() {
   alone '"$NOPWATCH" trace -a -j "$probe" -o names.json -- "$SERVER" -n 50 >/dev/null'
   holds "names are those of the threads that were born meanwhile, or unknown: never of others" names.json \
     "{e['comm'] for e in of('event')} <= {'server', '?'}"
-  alone '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" trace -j -n 50 "$probe" -o older.json; kill $!'
+  alone '"$SERVER" -p 500 >/dev/null & begun $! "$SERVER"; "$NOPWATCH" trace -j -n 50 "$probe" -o older.json; kill $!'
   holds "a thread that is older is known by the name that the kernel has kept" older.json \
     "{e['comm'] for e in of('event')} == {'server'}"
   unshare --pid --fork "$NOPWATCH" stat -j "$probe" -o outer.json -- "$SERVER" -n 300 >/dev/null
   holds "CMD with the host's /proc in its place" outer.json "probe('myserver:request__start')['hits'] == 600"
-  inside '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" why -j -d 0.3 "$probe" -p $! >why.json; kill $!'
+  inside '"$SERVER" -p 500 >/dev/null & server=$!; begun $server "$SERVER"; "$NOPWATCH" why -j -d 60 "$probe" -p $server >why.json &
+    armed_and_hit 10 && kill $! && wait $!; kill $server'
   holds "why knows the process, too" why.json "of('verdict')[0]['fires'] is True"
-  said=$(inside '"$SERVER" -p 500 >/dev/null & sleep 0.3; "$NOPWATCH" stat --dry-run "$probe" -p $! 2>&1; kill $!')
+  said=$(inside '"$SERVER" -p 500 >/dev/null & begun $! "$SERVER"; "$NOPWATCH" stat --dry-run "$probe" -p $! 2>&1; kill $!')
   has "commands that could not work are not printed" "$said" "ftrace has other numbers"
   NOPWATCH_FEATURES=-set_event_pid inside '"$NOPWATCH" stat -j "$probe" -o old.json -- "$SERVER" -n 300 >/dev/null'
   holds "where the reader sorts, too" old.json "probe('myserver:request__start')['hits'] == 600"

@@ -15,6 +15,7 @@ is_armed() { grep -q armed "$1"; } # the file is emptied before each start
 
 "$NOPWATCH" script "$spec" >script.sh
 "$NOPWATCH" script -d 1 "$spec" >short.sh
+"$NOPWATCH" script -d 3 "$spec" >long.sh # for hits that must be there, also on a machine that is busy otherwise
 
 # beside stat on the same run
 cat >same.py <<'P'
@@ -62,7 +63,7 @@ done
 # the pipeline of the manual, with sh for ssh
 "$SERVER" -t 2 -p 200 >/dev/null & server=$!
 begun $server "$SERVER"
-"$NOPWATCH" script -d 1 "$spec" | sh 2>said | "$NOPWATCH" stat -j --from - >out.json
+"$NOPWATCH" script -d 3 "$spec" | sh 2>said | "$NOPWATCH" stat -j --from - >out.json
 is "script | sh | stat" "${PIPESTATUS[*]}" "0 0 0"
 holds "measures" out.json "span('myserver:request')['count'] > 100 and loss() == 0"
 unchanged "and leaves nothing"
@@ -71,11 +72,16 @@ holds "reports come while the text does" out.json "max(p.get('interval', 0) for 
 unchanged "a reader that goes away ends it"
 
 # --by pid, -p
-"$NOPWATCH" script -d 1 -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j --by pid --from - >out.json
+"$NOPWATCH" script -d 3 -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j --by pid --from - >out.json
 holds "-p and --by pid" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
-"$SERVER" -d 2 -p 1000 >/dev/null & short=$!
+"$SERVER" -p 1000 >/dev/null & short=$!
 begun $short "$SERVER"
-"$NOPWATCH" script -p $short "$spec" | $first >text 2>said
+"$NOPWATCH" script -p $short "$spec" >ends.sh
+: >said
+$default $first ends.sh >text 2>said & script=$!
+wait_for is_armed said
+kill $short
+wait $script
 is "the end of the last -p ends it" $? 0
 unchanged "nothing is left"
 
@@ -94,7 +100,7 @@ done
 : >said
 NOPWATCH_TOP=1 $default $first script.sh >text 2>said & script=$!
 wait_for is_armed said
-sleep 0.5
+more_hits 1000
 kill $script
 wait $script
 is "the top-level buffer is as it was" "$? $(tracefs_state)" "0 $foreign"
@@ -107,7 +113,6 @@ for top in '' 1; do
   : >said
   NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
   wait_for is_armed said
-  sleep 0.2
   kill -9 $script
   wait $script 2>/dev/null
   wait_for as_before
@@ -123,7 +128,6 @@ for by in script clean run; do
     if [ -z "$top" ]; then killed=script.sh; else killed=own.sh; fi
     NOPWATCH_TOP=$top $first $killed >text 2>said & script=$!
     wait_for is_armed said
-    sleep 0.2
     # shellcheck disable=SC2046 # a list
     kill -9 $(pgrep -P $script) $script
     wait $script 2>/dev/null
@@ -140,7 +144,6 @@ done
 : >said
 $first script.sh >text 2>said & script=$!
 wait_for is_armed said
-sleep 0.2
 reader=$(pgrep -P $script cat)
 # shellcheck disable=SC2046 # a list
 kill -9 $(pgrep -P $script | grep -vx "$reader") $script
@@ -153,6 +156,7 @@ $first script.sh >text 2>said & script=$!
 wait_for is_armed said
 "$NOPWATCH" clean >said 2>&1
 ok "clean leaves a living script alone" grep -q nopwatch_sh "$TRACEFS/uprobe_events"
+more_hits 1000
 kill $script
 wait $script
 "$NOPWATCH" stat -j --from text >out.json
@@ -170,7 +174,7 @@ ok "where something is" test -s late
 # a kernel that takes a filter and ignores it: the reader goes by what the script says
 "$SERVER" -p 500 >/dev/null & other=$!
 begun $other "$SERVER"
-"$NOPWATCH" script -d 0.5 "$spec" | $first >all 2>said
+"$NOPWATCH" script -d 3 "$spec" | $first >all 2>said
 {
   echo "#nw only $server"
   for task in /proc/$server/task/*; do echo "#nw task ${task##*/} $server ?"; done
@@ -188,12 +192,12 @@ mkdir "$dir"
 cp "$SERVER" "$dir/it's"
 "$dir/it's" -t 2 -p 200 >/dev/null & odd=$!
 for shell in "${shells[@]}"; do
-  "$NOPWATCH" script -d 1 -x "$dir/it's" 'myserver:*' >odd.sh
+  "$NOPWATCH" script -d 3 -x "$dir/it's" 'myserver:*' >odd.sh
   $shell odd.sh 2>said | "$NOPWATCH" stat -j --from - >out.json
   holds "$shell: a path that needs quotes" out.json "probe('myserver:request__done')['hits'] > 100"
 done
 kill $odd
-"$NOPWATCH" script -d 1 --remote-path "$PWD/copy" -x "$SERVER" 'myserver:*' >copy.sh
+"$NOPWATCH" script -d 3 --remote-path "$PWD/copy" -x "$SERVER" 'myserver:*' >copy.sh
 said=$($first copy.sh 2>&1)
 has "no file there" "$? $said" "^1 nopwatch: there is no file '.*/copy'"
 cp "$SERVER" copy
@@ -208,8 +212,8 @@ holds "--remote-path" out.json "probe('myserver:request__done')['hits'] > 100"
 kill $copy
 
 # two at once
-$first short.sh >one 2>said & one=$!
-$first short.sh >two 2>said & two=$!
+$first long.sh >one 2>said & one=$!
+$first long.sh >two 2>said & two=$!
 wait $one $two
 "$NOPWATCH" stat -j --from one >one.json
 "$NOPWATCH" stat -j --from two >two.json

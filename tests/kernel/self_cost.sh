@@ -11,9 +11,12 @@ holds "a span with nothing inside has the cost of one hit" out.json \
   "span('myserver:parse')['probe_cost_ns']['min'] == span('myserver:parse')['probe_cost_ns']['max'] > 0"
 holds "one around others has theirs, too, exactly" out.json \
   "(lambda one, r: r['min'] >= 3 * one and r['sum'] % one == 0)(span('myserver:parse')['probe_cost_ns']['min'], span('myserver:request')['probe_cost_ns'])"
-"$NOPWATCH" stat -v --net 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
+"$NOPWATCH" record -q -o net.dat 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
+"$NOPWATCH" report -j --net net.dat >net.json
+share=$(j net.json "(lambda left, cost: '%.1f' % (100 * cost / (left + cost)))(*[span('myserver:parse')[key]['sum'] for key in ('latency_ns', 'probe_cost_ns')])")
+"$NOPWATCH" report -v --net net.dat >/dev/null 2>err
 has "--net: the share is of what was measured, not of what is left" "$(cat err)" \
-  'myserver:parse: [0-9.]+[nu]s of each, [0-9]{2}\.[0-9] % of its time, are the probes. own'
+  "myserver:parse: [0-9.]+[nu]s of each, ${share/./\\.} % of its time, are the probes. own"
 "$NOPWATCH" stat -j --slower 1ns -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 holds "JSON has it in any case" out.json "all('probe_cost_ns' in s for s in of('span') if s['count'])"
 holds "of each slow span, too" out.json "of('slow') and all(s['probe_cost_ns'] > 0 for s in of('slow'))"

@@ -4,8 +4,9 @@
 export NOPWATCH_FEATURES=-ref_ctr
 
 row=$("$NOPWATCH" list -j "$SERVER" 'request__start' | j /dev/stdin "first['semaphore_vaddr']")
-semaphore() { # PID: the value of request__start's semaphore in a server
-  python3 - "$1" "$row" "$(basename "$SERVER")" <<'PY'
+beat=$("$NOPWATCH" list -j "$PROGRAMS/brood" beat | j /dev/stdin "first['semaphore_vaddr']")
+semaphore() { # PID [ROW PROGRAM]: the value of request__start's semaphore in a server, or of that one
+  python3 - "$1" "${2:-$row}" "$(basename "${3:-$SERVER}")" <<'PY'
 import sys
 pid, row, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 start = next(int(l.split("-")[0], 16) for l in open(f"/proc/{pid}/maps") if l.rstrip().endswith(name))
@@ -25,13 +26,15 @@ is "nobody has raised it" "$(semaphore $first)" 0
 wait_for raised $first
 is "it is raised in a process that was there" "$(semaphore $first)" 1
 ok "the kernel has not been asked to" sh -c "! grep -q '$SERVER:0x[0-9a-f]*(' '$TRACEFS/uprobe_events'"
-"$SERVER" -n 3000 -p 500 >/dev/null & second=$!
+"$SERVER" -p 500 >/dev/null & second=$!
 begun $second "$SERVER"
 wait_for raised $second
 is "and in one that started later" "$(semaphore $second)" 1
 # the journal knows of each before it is done
 is "the journal knows of both" "$(awk '/^undo 13 / { print $3 }' /run/nopwatch/* | sort -nu | xargs)" \
   "$(printf '%s\n' $first $second | sort -n | xargs)"
+each_answers $first 500
+kill $second
 wait $second
 kill $run
 wait $run
@@ -47,9 +50,13 @@ hits="{r['probe']: r['hits'] for r in of('probe')}"
 is "CMD has the same hits as with the kernel's semaphores" "$(j without.json "$hits")" "$(j with.json "$hits")"
 holds "all of them" without.json "probe('myserver:request__start')['hits'] == 600"
 cp "$SERVER" ./lone
-"$NOPWATCH" stat -j "usdt:$PWD/lone:myserver:request__start" -o out.json -- sh -c './lone -n 2000 -p 500 >/dev/null; exit 3'
+"$NOPWATCH" stat -j "usdt:$PWD/lone:myserver:request__start" -o out.json -- \
+  sh -c './lone -p 500 >/dev/null & until [ -e enough ]; do sleep 0.05; done; kill $!; exit 3' & run=$!
+armed_and_hit 2000 # which it has only once its semaphore is raised
+touch enough
+wait $run
 is "CMD's own exit status" $? 3
-holds "what CMD starts is seen soon" out.json "probe('myserver:request__start')['hits'] > 1500"
+holds "what CMD starts is seen" out.json "probe('myserver:request__start')['hits'] > 1500"
 "$NOPWATCH" stat -j "usdt:$SERVER:myserver:*" -o out.json -- /bin/true
 is "a CMD that is something else" $? 0
 said=$("$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" -- /no/such 2>&1)
@@ -103,10 +110,12 @@ begun $brood "$PROGRAMS/brood"
 wait_for test -s brood.out
 "$NOPWATCH" stat -j 'brood:beat' -p $brood --follow -o out.json & run=$!
 wait_for armed
-sleep 0.3
+beats() { [ "$(semaphore "$1" "$beat" brood)" = 1 ]; }
+wait_for beats $brood
 kill -USR1 $brood # make the children
 wait_for sh -c "[ \$(wc -l <brood.out) -ge 4 ]"
-sleep 1.2
+for child in $(pgrep -P $brood); do wait_for beats "$child"; done
+more_hits 100
 kill $run
 wait $run
 kill -USR2 -- $brood # all print their semaphore, and end

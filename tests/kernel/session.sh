@@ -19,7 +19,7 @@ for signal in INT TERM HUP; do
   "$NOPWATCH" stat -j 'myserver:*' -p $server -o out.json & run=$!
   wait_for armed
   [ $signal = INT ] && is "armed, it is raised" "$(semaphore)" 1
-  sleep 0.3
+  more_hits 2000
   kill -$signal $run
   wait $run
   is "SIG$signal ends it with status 0" $? 0
@@ -29,27 +29,28 @@ done
 is "the semaphore is closed again" "$(semaphore)" 0
 
 "$NOPWATCH" stat 'myserver:*' -p $server -o text & run=$!
-wait_for armed
-sleep 0.3
+armed_and_hit 2000
+all_read $run
 kill -USR1 $run
-sleep 0.4
+wait_for grep -q ' hits in ' text
 has "SIGUSR1 prints what there is" "$(cat text)" '^myserver:parse__start +[1-9]'
 kill $run
 wait $run
 is "and goes on until it is ended" "$(grep -c ' hits in ' text)" 2
 
 "$NOPWATCH" stat 'myserver:*' -p $server -j -o so_far.json & run=$!
-wait_for armed
-sleep 0.3
+armed_and_hit 2000
+all_read $run
 kill -USR1 $run
-sleep 0.4
+wait_for grep -q '"so_far":true' so_far.json
+more_hits 2000
 kill $run
 wait $run
 holds "SIGUSR1 writes JSON in a -j run" so_far.json \
   "any(o.get('so_far') and o['time'] and o['hits'] > 0 for o in of('probe'))"
 holds "the end is still the end" so_far.json "len(of('loss')) == 1 and last['type'] == 'end'"
 holds "and has more" so_far.json \
-  "of('probe')[0]['hits'] < [o for o in of('probe') if o['probe'] == of('probe')[0]['probe']][-1]['hits']"
+  "sum(o['hits'] for o in of('probe') if o.get('so_far')) < sum(o['hits'] for o in of('probe') if not o.get('so_far'))"
 
 "$NOPWATCH" trace 'myserver:parse__start' -p $server | head -n 3 >/dev/null
 is "a closed pipe ends trace quietly" "${PIPESTATUS[0]}" 0
@@ -118,14 +119,20 @@ has "a command that cannot be executed" "$? $said" "^1 nopwatch: cannot run './s
 unchanged "nothing is left"
 "$NOPWATCH" stat -j "usdt:$SERVER:myserver:*" -o out.json -- true
 holds "a program that exits at once" out.json "last['reason'] == 'command'"
-sleep 100 & sleeper=$!
-"$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" -d 0.3 -o out.json -- sleep 100
-is "-d ends CMD" "$? $(pgrep -c -x -P $$ sleep)" "0 1"
+cp "$(command -v sleep)" own/nap
+own/nap 100 & sleeper=$! # nobody else's
+begun $sleeper own/nap
+"$NOPWATCH" stat -q "usdt:$SERVER:myserver:*" -d 0.3 -o out.json -- "$PWD/own/nap" 101
+is "-d ends CMD" "$? $(pgrep -fx 'own/nap 100') $(pgrep -fx "$PWD/own/nap 101")" "0 $sleeper "
 kill $sleeper
 
 # two at once, and the target's death
-"$NOPWATCH" stat -j 'myserver:*' -p $server -d 1 -o one.json & one=$!
-"$NOPWATCH" stat -j 'myserver:*' -p $server -d 1 -o two.json & two=$!
+"$NOPWATCH" stat -j 'myserver:*' -p $server -o one.json & one=$!
+wait_for armed
+"$NOPWATCH" stat -j 'myserver:*' -p $server -o two.json & two=$!
+wait_for armed 2
+more_hits 10000 # of both, and parse__start is one of the seven
+kill $one $two
 wait $one $two
 holds "two sessions on the same probes both count" one.json "probe('myserver:parse__start')['hits'] > 200"
 holds "each of them" two.json "probe('myserver:parse__start')['hits'] > 200"

@@ -85,7 +85,7 @@ holds "and only these are counted" slow.json "[row['count'] for row in of('stack
 has "which is said" "$(cat slow.txt)" '^STACKS of leaf, only of spans of at least 1\.00ms \(1 different\)$'
 "$NOPWATCH" report -f html --stack --slower 1ms -o slow.html slow.dat
 has "so is the flame graph of the page" "$(cat slow.html)" '"stacks_of":"spans of at least 1\.00ms".*"flame":\[\{"of":"leaf","total":3,'
-"$NOPWATCH" stat -j --slower 1s --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
+"$NOPWATCH" stat -j --slower 1h --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
 holds "none, where none is slow" slow.json "not of('stack') and not of('slow')"
 "$NOPWATCH" trace -j --stack=uprobe:down "uprobe:$PWD/plain:leaf" "uprobe:$PWD/plain:down" -- ./plain 4 1 >one.json
 holds "one probe's only" one.json "[('stack' in row) for row in of('event')] == [True] * 4 + [False]"
@@ -168,19 +168,32 @@ int main(void)
 #ifdef END
 	return 0;
 #endif
-	usleep(700000); /* until somebody has looked */
+	char byte;
+	if (read(0, &byte, 1) < 0) /* until somebody has looked */
+		return 1;
 	return unlink(name);
 }
 C
 if [ "$(uname -m)" = x86_64 ]; then
   gcc -O2 -fno-omit-frame-pointer jit.c -o jit
-  "$NOPWATCH" trace -j --stack "uprobe:$PWD/jit:hit" -- ./jit >jit.json
+  mkfifo gate
+  # shown FILE SPEC COMMAND...: into FILE; "cat gate" waits until its hit is there
+  shown() {
+    local json=$1 spec=$2
+    shift 2
+    "$NOPWATCH" trace -j --stack "$spec" -o "$json" -- "$@" & run=$!
+    exec 3>gate
+    wait_for grep -q '"event"' "$json"
+    exec 3>&-
+    wait $run
+  }
+  shown jit.json "uprobe:$PWD/jit:hit" sh -c 'exec ./jit <gate'
   gcc -O2 -fno-omit-frame-pointer -DEND jit.c -o jitend
   "$NOPWATCH" trace -j --stack "uprobe:$PWD/jitend:hit" -- ./jitend >jitend.json
   rm -f "/tmp/perf-$(j jitend.json "of('event')[0]['pid']").map"
   holds "also when it has ended, if its list is still there" jitend.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
-  "$NOPWATCH" trace -j --stack "uprobe:$PWD/jitend:hit" -- sh -c './jitend & exec sleep 1' >zombie.json
+  shown zombie.json "uprobe:$PWD/jitend:hit" sh -c './jitend & exec cat gate'
   rm -f "/tmp/perf-$(j zombie.json "of('event')[0]['pid']").map"
   holds "and before its parent has asked how it ended" zombie.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"

@@ -46,35 +46,49 @@ is "CMD's death by signal is ours" $? 143
 begun $server "$SERVER"
 "$SERVER" -t 3 -p 300 >/dev/null & other=$!
 begun $other "$SERVER"
-sleep 0.3
-"$NOPWATCH" stat -j 'myserver:request*' -p $server -d 1 -o out.json
+wait_for has_threads $server 3
+wait_for has_threads $other 3
+"$NOPWATCH" stat -j 'myserver:request*' -p $server -n 300 -o out.json
 holds "-p alone says where the probes are" out.json "probe('myserver:request__done')['hits'] > 100"
-"$NOPWATCH" trace -j 'myserver:request__done' -p $server -n 300 -o trace.json
+"$NOPWATCH" trace -j 'myserver:request__done' -p $server -o trace.json & run=$!
+wait_for armed
+each_answers $server 100
+each_answers $other 100
+kill $run
+wait $run
 holds "-p counts that process only" trace.json "{e['pid'] for e in of('event')} == {$server}"
 holds "all its threads" trace.json "len({e['tid'] for e in of('event')}) == 3"
-"$NOPWATCH" stat -j "usdt:$SERVER:myserver:request__done" -d 1 -o both.json --by pid
+"$NOPWATCH" stat -j "usdt:$SERVER:myserver:request__done" -o both.json --by pid & run=$!
+wait_for armed
+each_answers $server 100
+each_answers $other 100
+kill $run
+wait $run
 holds "without -p everybody is counted" both.json \
   "{p['group'] for p in of('probe')} == {'$server', '$other'}"
 kill $server $other
 wait $server $other 2>/dev/null
 
 # the death of the last -p ends the run
-"$SERVER" -d 1 >/dev/null & server=$!
+"$SERVER" >/dev/null & server=$!
 begun $server "$SERVER"
-sleep 0.2
-"$NOPWATCH" stat -j 'myserver:request__done' -p $server -o out.json
+"$NOPWATCH" stat -j 'myserver:request__done' -p $server -o out.json & run=$!
+wait_for armed
+kill $server
+wait $server $run
 holds "the death of the last -p ends it" out.json "last['reason'] == 'process'"
-wait $server
 
 # intervals
-"$NOPWATCH" stat -j -i 100ms 'counter:*' -o out.json -- "$PROGRAMS/counter" 60 10000 >said
+# it goes on until so many are written: late, there are fewer
+"$NOPWATCH" stat -j -i 100ms "usdt:$PROGRAMS/counter:counter:*" -o out.json -- \
+  sh -c '"$1" 60 10000; for i in $(seq 600); do ! grep -q "\"interval\":4" out.json || break; sleep 0.1; done' sh "$PROGRAMS/counter" >said
 holds "interval reports add up to the total" out.json \
   "sum(p['hits'] for p in of('probe') if p['probe'] == 'counter:inner__entry' and 'interval' in p) <= probe('counter:inner__entry')['hits'] == 180"
 holds "there are several" out.json "max(p.get('interval', 0) for p in of('probe')) >= 4"
-"$NOPWATCH" stat -j -i 50ms -n 3 "usdt:$PROGRAMS/counter:counter:*" -o out.json -- "$PROGRAMS/counter" 1000 5000 >/dev/null
+"$NOPWATCH" stat -j -i 50ms -n 3 "usdt:$PROGRAMS/counter:counter:*" -o out.json -- "$PROGRAMS/counter" 100000 5000 >/dev/null
 holds "-n with -i ends after so many reports" out.json \
   "max(p.get('interval', 0) for p in of('probe')) == 3 and last['reason'] == 'count'"
-"$NOPWATCH" stat -j -n 25 "usdt:$PROGRAMS/counter:counter:step__end" -o out.json -- "$PROGRAMS/counter" 1000 1000 >/dev/null
+"$NOPWATCH" stat -j -n 25 "usdt:$PROGRAMS/counter:counter:step__end" -o out.json -- "$PROGRAMS/counter" 100000 1000 >/dev/null
 holds "-n without -i ends after so many hits" out.json "probe('counter:step__end')['hits'] == 25"
 
 # arguments, groups, spans of one's own

@@ -36,10 +36,11 @@ has "a type that there is not" "$("$NOPWATCH" trace "usdt:$edges:edges:text(s:st
 "$NOPWATCH" record --string-size 4096 -o out.dat "$spec" -- "$edges" >/dev/null
 "$NOPWATCH" trace -j --from out.dat >out.json
 ok "a recording" "$TESTS_LIB/edges" out.json 4096
-"$NOPWATCH" script --string-size 300 -d 3 "$spec" >edges.sh
+"$NOPWATCH" script --string-size 300 "$spec" >edges.sh
 sh edges.sh >text 2>said & script=$!
 wait_for grep -q '^nopwatch: armed' said
 "$edges"
+kill $script
 wait $script
 "$NOPWATCH" trace -j --from text >out.json
 ok "the text of a script" "$TESTS_LIB/edges" out.json 300 whole

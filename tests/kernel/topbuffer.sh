@@ -34,7 +34,7 @@ has "its clock is ours" "$(cat "$TRACEFS/trace_clock")" '\[mono\]'
 has "only the process is recorded" "$(cat "$TRACEFS/set_event_pid")" "^$server$"
 said=$(stat_q two.json)
 has "a second session is refused" "$? $said" '^1 nopwatch: there is one ring buffer for all, and another nopwatch uses it$'
-sleep 0.3
+more_hits 2000
 kill $run
 wait $run
 holds "hits are counted" out.json "probe('myserver:parse__start')['hits'] > 100 and of('loss')[0]['events'] == 0"
@@ -65,7 +65,7 @@ now=$(settings)
 echo 1 >"$TRACEFS/events/sched/sched_process_exec/enable"
 refused "an enabled event" 'events are enabled there \(sched:sched_process_exec\)$'
 has "and the way out" "$said" '^nopwatch: end that, or use --force: what others record there is lost then$'
-"$NOPWATCH" stat -q --force -d 0.3 'myserver:parse__start' -p $server -j -o out.json
+"$NOPWATCH" stat -q --force -n 21 'myserver:parse__start' -p $server -j -o out.json
 holds "--force takes it" out.json "probe('myserver:parse__start')['hits'] > 20"
 is "and leaves the event enabled" "$(cat "$TRACEFS/events/sched/sched_process_exec/enable")" 1
 echo 0 >"$TRACEFS/events/sched/sched_process_exec/enable"
@@ -76,7 +76,7 @@ is "--force keeps it" "$(cat "$TRACEFS/set_event_pid")" 1
 echo >"$TRACEFS/set_event_pid"
 echo 0 >"$TRACEFS/tracing_on"
 refused "tracing_on" 'somebody has stopped it'
-"$NOPWATCH" stat -q --force -d 0.3 'myserver:parse__start' -p $server -j -o out.json
+"$NOPWATCH" stat -q --force -n 21 'myserver:parse__start' -p $server -j -o out.json
 holds "--force starts it" out.json "probe('myserver:parse__start')['hits'] > 20"
 is "and stops it again" "$(cat "$TRACEFS/tracing_on")" 0
 echo 1 >"$TRACEFS/tracing_on"

@@ -39,10 +39,10 @@ words=$TRACEFS/instances/tests_words
 mkdir "$words"
 echo 16384 >"$words/buffer_size_kb" # on a busy machine there are 1.4 MiB a second: what is overwritten could not be compared
 echo 1 >"$words/events/sched/enable"
-"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch' 'tracepoint:sched:sched_process_*' -d 0.5 -o out.json -- "$CALLS" 1 20
+"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch' 'tracepoint:sched:sched_process_*' -o out.json -- "$CALLS" 1 20
+echo 0 >"$words/events/sched/enable"
 "$NOPWATCH" trace 'tracepoint:sched:sched_switch' -d 0.2 >out.text
 "$NOPWATCH" trace 'tracepoint:sched:sched_switch(prev_state, prev_comm)' -d 0.2 >>out.text
-echo 0 >"$words/events/sched/enable"
 sed -n 's/^.*: sched_[a-z_]*: //p' "$words/trace" >said
 rmdir "$words"
 holds "the numbers are there, and the kernel's text beside them" out.json \
@@ -140,11 +140,14 @@ holds "beside USDT probes, in order" out.json \
 
 "$SERVER" -t 2 -p 200 >/dev/null & server=$!
 begun $server "$SERVER"
-"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -p $server -d 1 -o out.json & run=$!
+wait_for has_threads $server 2
+"$NOPWATCH" trace -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -p $server -o out.json & run=$!
 wait_for enabled
 for i in {1..50}; do /bin/true; done # gone before anybody can look them up
 is "no definition is made for it" "$(grep -c nopwatch_ "$TRACEFS/uprobe_events")" 0
 is "and it is enabled in our instance only" "$(cat "$TRACEFS/events/sched/sched_switch/enable")" 0
+each_answers $server 20
+kill $run
 wait $run
 holds "-p: the process that is running, whoever it gives way to" out.json \
   "len(of('event')) > 10 and all(e['pid'] == $server and e['args']['prev_pid'] == e['tid'] for e in of('event'))"

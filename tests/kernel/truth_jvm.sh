@@ -55,7 +55,7 @@ else
 fi
 
 # hundreds of sites at once, and away again
-"$NOPWATCH" stat -j "usdt:$jvm:hotspot*:*" -o out.json -- "$home/bin/java" -Xlog:class+load:file=classes.log -version 2>/dev/null
+"$NOPWATCH" stat -j -b 16M "usdt:$jvm:hotspot*:*" -o out.json -- "$home/bin/java" -Xlog:class+load:file=classes.log -version 2>/dev/null
 loaded=$(grep -c ' source: ' classes.log)
 holds "over 400 sites of libjvm.so are armed" out.json "first['sites'] > 400 and first['probes'] > 400"
 holds "classes loaded are the JVM's own count" out.json "probe('hotspot:class__loaded')['hits'] == $loaded"
@@ -72,7 +72,8 @@ public class Names {
 }
 J
 if "$home/bin/javac" Names.java; then
-  "$NOPWATCH" trace -j "usdt:$jvm:hotspot:class__loaded" "usdt:$jvm:hotspot:thread__start" \
+  # room for all of it, also if the reader has to wait
+  "$NOPWATCH" trace -j -b 16M "usdt:$jvm:hotspot:class__loaded" "usdt:$jvm:hotspot:thread__start" \
     "usdt:$jvm:hotspot:method__entry(thread,class,class_len,method,method_len,signature:string[arg6])" -o names.json -- \
     "$home/bin/java" -XX:+ExtendedDTraceProbes -Xint Names >/dev/null
   holds "names that are as long as they are said to be" names.json \

@@ -46,13 +46,19 @@ begun() {
   wait_for test "/proc/$1/exe" -ef "$2"
 }
 
-# armed [N]: is a session of ours armed, are N? (Its instance records, which is the last step; but so does one that
-# was just made, before it has any event.)
+# armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
+# enabled before the first probe is: so all events of its own have to be, unless it has none but the kernel's.
 armed() {
-  local dir count=0
+  local dir group count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
-    [ -n "$(cat "$dir/set_event" 2>/dev/null)" ] && grep -qs 1 "$dir/tracing_on" && count=$((count + 1))
-  done
+    group=${dir%/} group=${group##*/}
+    if [ -d "$dir/events/$group" ]; then
+      [ "$(cat "$dir/events/$group/enable")" = 1 ] || continue
+    else
+      [ -n "$(cat "$dir/set_event")" ] || continue
+    fi
+    grep -q 1 "$dir/tracing_on" && count=$((count + 1))
+  done 2>/dev/null
   [ "$count" -ge "${1:-1}" ]
 }
 
@@ -67,6 +73,45 @@ session_hits() {
 hit() {
   [ "$(session_hits)" -ge $(($1 + ${2:-0})) ]
 }
+
+# Wait for so many hits from now on: of everybody, so a program that must have some of its own is the only one there.
+# In place of a time, in which a busy machine may run nothing of it.
+more_hits() {
+  wait_for hit "$1" "$(session_hits)"
+}
+
+# Wait until a session is armed, and for so many hits that it records.
+armed_and_hit() {
+  wait_for armed && more_hits "$1"
+}
+
+# Wait until a tracer of ours has read what was there: it has gone to sleep some times more, with nothing left to do. The first
+# time may be the one that it was stopped in; hits are handed out once every CPU is known up to their time.
+slept() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status"; }
+has_slept() { [ "$(slept "$1")" -ge "$2" ]; }
+all_read() { # PID
+  wait_for has_slept "$1" $(($(slept "$1") + 6))
+}
+
+# How often each thread of a process has gone to sleep by itself: "TID TIMES" a line.
+naps() {
+  local task
+  for task in /proc/"$1"/task/*; do
+    echo "${task##*/} $(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status" 2>/dev/null)"
+  done
+}
+has_napped() { # PID BEFORE TIMES: each of its threads, but the first one, which may wait for the others all the time
+  naps "$1" | awk -v pid="$1" -v times="$3" 'NR == FNR { before[$1] = $2; next }
+    $1 != pid { n++; late += $2 - before[$1] < times } END { exit !n || late }' <(echo "$2") -
+}
+
+# Wait until each thread of a server has answered so many requests more: it sleeps after each.
+each_answers() { # PID TIMES
+  wait_for has_napped "$1" "$(naps "$1")" "$2"
+}
+
+# A server of so many threads has them all.
+has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt "$2" ]; }
 
 # Background processes do not outlive the test, whatever happens.
 kill_jobs() {
