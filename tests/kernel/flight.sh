@@ -26,11 +26,11 @@ ok "the third" whole over-4.dat 0 12000
 
 # ---- without -b, the buffer grows; what the kernel drops meanwhile is a loss in the recording
 
-"$NOPWATCH" record -v --until 'request > 50ms' --keep 60s -o grown.dat "$ALL" -- "$RARE" 100000 30000 80 50 2>said >told
+"$NOPWATCH" record -v --until 'request > 50ms' --keep 10s -o grown.dat "$ALL" -- "$RARE" 100000 60000 80 50 2>said >told
 has "it grows to hold so much" "$? $(grep -v 'slow spans' said)" '^0 nopwatch: the ring buffer has [1-9][0-9]* KiB per CPU now; what was hit in the [0-9.]+.s that this took'
 has "and the recording says what may be missing" "$(cat said)" 'grown.dat: the ring buffer was made larger meanwhile: [0-9.]+.s of it are missing'
 "$NOPWATCH" trace -q -j --from grown.dat >whole.json
-holds "the slow one is there" whole.json "any(e['probe'] == 'rare:request__done' and int(e['args']['arg0']) == 30000 for e in of('event'))"
+holds "the slow one is there" whole.json "any(e['probe'] == 'rare:request__done' and int(e['args']['arg0']) == 60000 for e in of('event'))"
 "$NOPWATCH" report -j grown.dat >report.json
 holds "no span stretches over it" report.json "span('rare:request')['latency_ns']['p99'] < 5e7"
 
