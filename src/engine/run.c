@@ -233,7 +233,8 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	ret = nw_run_drain(run, err);
 	if (ret == 0)
 		ret = nw_run_join_rest(run);
-	if (nw_run_reason(ret)) /* the consumer has had enough, which is no error */
+	run->had_enough = nw_run_reason(ret) != NW_END_NONE; /* which is no error */
+	if (run->had_enough)
 		ret = 0;
 	return ret < 0 ? ret : source->finish(run, err);
 }

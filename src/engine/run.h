@@ -55,7 +55,8 @@ struct nw_run {
 	const char *bytes;  /* in memory */
 	size_t len;
 	char *spooled; /* the same, if they came through a pipe; NULL: they are the caller's */
-	bool stopped; /* a signal has ended it before all had come */
+	bool stopped;	 /* a signal has ended it before all had come */
+	bool had_enough; /* the consumer has, of what was left to read at the end */
 
 	struct nw_filter *filter; /* NULL: none */
 	bool needs_tasks;	  /* each hit's thread is looked up */
@@ -176,10 +177,14 @@ int nw_run_make_states(struct nw_run *run);
 /* Set a probe's state, with a text that the result owns. -ENOMEM. */
 int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, const char *fmt,
 		     ...) nw_format(4, 5);
-/* The consumer has had enough (-n; nobody reads the output): what came behind that is recorded, but is not looked at. */
+/*
+ * The consumer has had enough (-n; nobody reads the output): what came behind that is recorded, but is not looked at. Also if the
+ * run ended for another reason before that was read, as it does with a CMD that is over at once.
+ */
 static inline bool nw_run_is_cut_short(const struct nw_run *run)
 {
-	return run->result->reason == NW_END_COUNT || run->result->reason == NW_END_OUTPUT;
+	return run->had_enough || run->result->reason == NW_END_COUNT ||
+	       run->result->reason == NW_END_OUTPUT;
 }
 
 /* The probes that a request means; all_args: whether or not they were named. */

@@ -244,6 +244,12 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 			run->result->states[i] = (struct nw_probe_state){
 				NW_STATE_FILTERED,
 				"hit, but --filter took out all of its hits"};
+		else if (
+			run->had_enough && /* which was not known when that was explained */
+			(run->result->states[i].state == NW_STATE_FILTERED ||
+			 run->result->states[i].state == NW_STATE_NOT_RECORDED))
+			run->result->states[i] = (struct nw_probe_state){NW_STATE_NOT_HIT,
+									 NULL};
 	}
 	return 0;
 }
