@@ -15,8 +15,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report);
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out);
 /* As a tree, for people. */
-void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner *of,
-		    struct nw_buf *out);
+void nw_text_stacks(const struct nw_report *report, struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_text_features(struct nw_output *output, const struct nw_features *features);

@@ -735,7 +735,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	nw_text_states(report, &t.left_out, out);
 	arg_table(&t);
 	if (!report->interval)
-		nw_report_each_stack_owner(report, nw_text_stacks, out);
+		nw_text_stacks(report, out);
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	folded_lines(&t);

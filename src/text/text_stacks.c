@@ -172,8 +172,8 @@ static void list_ends(const struct tree *tree)
 			tree->hidden);
 }
 
-void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner *of,
-		    struct nw_buf *out)
+static void print_tree(const struct nw_report *report, const struct nw_stack_owner *of,
+		       struct nw_buf *out)
 {
 	struct tree tree = {.span = of->span, .whole = report->view.all_rows, .out = out};
 	nw_stack_rows rows = {0};
@@ -205,4 +205,17 @@ void nw_text_stacks(const struct nw_report *report, const struct nw_stack_owner 
 		free(tree.branch[i].name);
 	free(tree.branch);
 	nw_vec_free(&rows);
+}
+
+void nw_text_stacks(const struct nw_report *report, struct nw_buf *out)
+{
+	nw_stack_owners owners = {0};
+
+	out->failed |= nw_report_stack_owners(report, &owners) < 0;
+	nw_vec_each (&owners, of)
+		print_tree(report, of, out);
+	if (report->stacks && report->stacks_of && !owners.count)
+		nw_buf_printf(out, "\nNo STACKS of spans are shown: there were no %s.\n",
+			      report->stacks_of);
+	nw_vec_free(&owners);
 }

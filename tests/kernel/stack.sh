@@ -87,6 +87,10 @@ has "which is said" "$(cat slow.txt)" '^STACKS of leaf, only of spans of at leas
 has "so is the flame graph of the page" "$(cat slow.html)" '"stacks_of":"spans of at least 1\.00ms".*"flame":\[\{"of":"leaf","total":3,'
 "$NOPWATCH" stat -j --slower 1h --stack "func:$PWD/plain:leaf" -- ./plain 4 3 2 >slow.json
 holds "none, where none is slow" slow.json "not of('stack') and not of('slow')"
+has "text says that there were none" "$("$NOPWATCH" report --stack --slower 1s slow.dat)" \
+  '^No STACKS of spans are shown: there were no spans of at least 1\.00s\.$'
+has "or too few to tell" "$("$NOPWATCH" report --stack --slower p99 slow.dat)" \
+  '^No STACKS of spans are shown: there were no spans longer than p99 of those before them\.$'
 "$NOPWATCH" trace -j --stack=uprobe:down "uprobe:$PWD/plain:leaf" "uprobe:$PWD/plain:down" -- ./plain 4 1 >one.json
 holds "one probe's only" one.json "[('stack' in row) for row in of('event')] == [True] * 4 + [False]"
 
