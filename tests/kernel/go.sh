@@ -74,11 +74,13 @@ if need go; then
   # what the source says of calls, whatever threads and stacks they were on
   specs=()
   for name in Work Grow Deep Guard Fails Leaves; do specs+=("func:$PWD/work:main.$name"); done
+  # A hit of an entry more than there are calls was a call that began once more. That it would, nopwatch sees, unless Go's scheduler
+  # asked for it between the probe and the function's look at its stack: then it counts as abandoned.
   known() {
     holds "$1: each call ends with its own return" "$2" \
       "[span('main.' + n)['latency_ns']['count'] for n in ('Work', 'Grow', 'Deep', 'Guard', 'Fails', 'Leaves')] == [800, 11840, 40, 800, 400, 0]"
     holds "$1: no end is without a start, and no start but those that a panic or Goexit left" "$2" \
-      "all(s['unmatched_ends'] == 0 and s['key'] == 'goroutine' and s['abandoned'] + s['unmatched_starts'] == {'main.Fails': 400, 'main.Leaves': 10}.get(s['span'], 0) for s in of('span'))"
+      "all(s['unmatched_ends'] == 0 and s['key'] == 'goroutine' and probe('uprobe:' + s['span'])['hits'] - s['repeated'] - {'Work': 800, 'Grow': 11840, 'Deep': 40, 'Guard': 800, 'Fails': 800, 'Leaves': 10}[s['span'][5:]] == s['abandoned'] + s['unmatched_starts'] - {'main.Fails': 400, 'main.Leaves': 10}.get(s['span'], 0) >= 0 for s in of('span'))"
     holds "$1: what begins once more, since its stack has to grow, is counted" "$2" \
       "all(probe('uprobe:' + s['span'])['hits'] == probe('uretprobe:' + s['span'])['hits'] + s['repeated'] + s['abandoned'] + s['unmatched_starts'] for s in of('span')) and span('main.Grow')['repeated'] > 0"
     holds "$1: a call is not shorter than what it calls" "$2" \
