@@ -44,8 +44,10 @@ struct nw_stack {
 struct nw_stack_frame {
 	const char *
 		text; /* "FUNCTION+0x12 (FILE)", "FUNCTION+0x12 (FILE, source.c:12)", "0x12 (FILE)" */
-	const char *function; /* "FUNCTION", "[FILE]" */
+	const char *function; /* "FUNCTION", "[FILE]", NW_STACK_NAMELESS */
 };
+/* Code that is in no file, and of which nobody has told a name, as a runtime may in /tmp/perf-PID.map. */
+#define NW_STACK_NAMELESS "[unknown]"
 
 /* live: processes are looked at; else they are those of a recording (nw_stacks_line()). -ENOMEM. */
 int nw_stacks_open(bool live, struct nw_stacks **out);

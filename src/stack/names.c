@@ -41,8 +41,8 @@ static void add_line(struct nw_buf *text, const struct nw_source_line *line)
 
 static int frame_of_nothing(struct nw_stacks *stacks, const char *file, uint64_t at)
 {
-	nw_cleanup(nw_free_ptr) char *function = nw_text("[%s]", *file ? base_name(file)
-								       : "unknown");
+	nw_cleanup(nw_free_ptr) char *function = *file ? nw_text("[%s]", base_name(file))
+						       : strdup(NW_STACK_NAMELESS);
 	struct nw_buf text = {0};
 
 	if (*file)

@@ -20,6 +20,7 @@ struct branch {
 	size_t count;
 	uint64_t hits, ns;
 	enum nw_stack_end end;
+	bool nameless; /* at least one of its functions */
 };
 
 struct tree {
@@ -147,13 +148,26 @@ static int make_branch(const struct nw_report *report, const struct nw_stack_row
 		const struct nw_stack_frame frame = nw_stacks_frame(stacks,
 								    stack.frames[i]);
 		out->name[out->count++] = report->view.frames ? frame.text : frame.function;
+		out->nameless |= strcmp(frame.function, NW_STACK_NAMELESS) == 0;
 	}
 	return 0;
 }
 
-/* Why some are not whole. */
-static void list_ends(const struct tree *tree)
+/* Why some are not whole, or not known by their names. */
+static void list_gaps(const struct tree *tree)
 {
+	uint64_t nameless = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		nameless += tree->branch[i].nameless ? tree->branch[i].hits : 0;
+	if (nameless)
+		nw_buf_printf(
+			tree->out,
+			"%10" PRIu64
+			" of these: functions that are in no file are " NW_STACK_NAMELESS
+			"; runtimes list theirs in /tmp/perf-PID.map if they are asked"
+			" (java: jcmd PID Compiler.perfmap; node: --perf-basic-prof; python3: -X perf)\n",
+			nameless);
 	for (int end = 0; end < NW_STACK_ENDS; end++) {
 		uint64_t hits = 0;
 		for (size_t i = 0; i < tree->count; i++)
@@ -199,7 +213,7 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_own
 	if (tree.count) {
 		qsort(tree.branch, tree.count, sizeof(*tree.branch), by_names);
 		print_forks(&tree, 0, tree.count, 0, 0, UINT64_MAX);
-		list_ends(&tree);
+		list_gaps(&tree);
 	}
 	for (size_t i = 0; i < tree.count; i++)
 		free(tree.branch[i].name);

@@ -201,6 +201,13 @@ if [ "$(uname -m)" = x86_64 ]; then
   rm -f "/tmp/perf-$(j zombie.json "of('event')[0]['pid']").map"
   holds "and before its parent has asked how it ended" zombie.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
+  sed 's/"w"/"a"/; s/fprintf(list.*/unlink(name);/' jit.c >silent.c
+  gcc -O2 -fno-omit-frame-pointer -DEND silent.c -o silent
+  "$NOPWATCH" stat --stack "uprobe:$PWD/silent:hit" -- ./silent >text
+  has "one that tells none is unknown" "$(cat text)" '^ +\[unknown\]$'
+  has "and where names would be is said" "$(cat text)" '^ +1 of these: functions that are in no file are \[unknown\]; runtimes list theirs in /tmp/perf-PID\.map'
+  "$NOPWATCH" stat --stack "uprobe:$PWD/plain:leaf" -- ./plain 3 4 >text
+  hasnt "and only there" "$(cat text)" 'perf-PID'
   holds "code that a program has made has the name that it tells" jit.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
 fi
