@@ -5,7 +5,7 @@
 probe=usdt:$SERVER:myserver:request__start
 mkdir hostproc
 export NOPWATCH SERVER TRACEFS probe
-declare -f begun wait_for armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
+declare -f begun wait_for session_probes armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
 
 # inside WHAT...: a shell line in a new PID namespace with a /proc of its own, and the host's at hostproc
 inside() {

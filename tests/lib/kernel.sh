@@ -46,6 +46,11 @@ begun() {
   wait_for test "/proc/$1/exe" -ef "$2"
 }
 
+# The probes of a session of ours, as the kernel has them. What nopwatch measures its own cost with, in its own code, is none.
+session_probes() { # GROUP, a pattern
+  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v -e ' /proc/self/exe:' -e " $(readlink -f "$NOPWATCH"):"
+}
+
 # armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
 # enabled before the first probe is: so all events of its own have to be, unless it has none but the kernel's.
 armed() {
@@ -54,6 +59,7 @@ armed() {
     group=${dir%/} group=${group##*/}
     if [ -d "$dir/events/$group" ]; then
       [ "$(cat "$dir/events/$group/enable")" = 1 ] || continue
+      session_probes "$group" >/dev/null || continue
     else
       [ -n "$(cat "$dir/set_event")" ] || continue
     fi
@@ -65,8 +71,8 @@ armed() {
 # How often sessions of ours were hit so far, as the kernel counts it, in whatever process. A test that needs hits waits
 # for them, and not for a time in which a busy machine may have none.
 session_hits() {
-  awk 'NR == FNR { if (split($1, name, /[:\/]/) == 3 && name[2] ~ /^nopwatch_/) ours[name[3]] = 1; next }
-    $2 in ours { sum += $3 } END { print sum + 0 }' "$TRACEFS/uprobe_events" "$TRACEFS/uprobe_profile"
+  session_probes 'nopwatch_[^ /]*' | awk 'NR == FNR { sub(/.*\//, "", $1); ours[$1] = 1; next }
+    $2 in ours { sum += $3 } END { print sum + 0 }' - "$TRACEFS/uprobe_profile"
 }
 
 # hit N [SINCE]: that often, or that often since there were SINCE
