@@ -48,7 +48,7 @@ begun() {
 
 # The probes of a session of ours, as the kernel has them. What nopwatch measures its own cost with, in its own code, is none.
 session_probes() { # GROUP, a pattern
-  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v -e ' /proc/self/exe:' -e " $(readlink -f "$NOPWATCH"):"
+  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v ' /proc/[0-9]*/exe:'
 }
 
 # armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
