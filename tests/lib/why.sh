@@ -56,16 +56,19 @@ advises() { has "$1" "$(j why.json "'\\n'.join(last['remedy'])")" "$2"; }
 # A command of ours that measures must find hits. What the test calls $meanwhile happens once it is armed: the
 # program starts, the library is loaded.
 paste_stat() {
-  local line=$1 seconds=1 measuring
-  [ -n "${meanwhile:-}" ] && seconds=5
-  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d $seconds" >pasted.json 2>pasted.err </dev/null &
+  local line=$1 measuring
+  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -n 1 -d 60" >pasted.json 2>pasted.err </dev/null &
   measuring=$!
   if [ -n "${meanwhile:-}" ]; then
-    wait_for armed
+    wait_for armed_or_over $measuring
     eval "$meanwhile"
   fi
   wait $measuring 2>/dev/null
   [ "$(j pasted.json "sum(p['hits'] for p in of('probe')) > 0" 2>&1)" = True ]
+}
+
+armed_or_over() { # PID
+  armed || ! kill -0 "$1"
 }
 
 # One of ours that diagnoses must come to a verdict.
