@@ -61,11 +61,12 @@ TARGET=./caller start
 ./names &
 busy=$!
 ( while kill -0 $busy 2>/dev/null; do cat /dev/null; done ) &
+users=$!
 why -d 1 -p $pid "uprobe:$libc:posix_fadvise64"
 named "others' use of a shared library is no answer" 3 False not-executed
 is "and nobody unrelated is offered" "$(grep -c 'is that the one you mean' why.json)" 0
 kill $busy
-wait
+wait $busy $users 2>/dev/null
 stop
 
 # a script in place of the program; the library that has the probe in place of the program
