@@ -57,16 +57,7 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 {
 	uint64_t offset = address - region->start + region->offset;
 
-	if (!module->image)
-		return false;
-	nw_vec_each (&module->image->segments, segment) {
-		if (!segment->exec || offset < segment->offset ||
-		    offset - segment->offset >= segment->filesz)
-			continue;
-		*vaddr = offset - segment->offset + segment->vaddr;
-		return true;
-	}
-	return false;
+	return module->image && nw_image_vaddr(module->image, offset, vaddr);
 }
 
 /* C libraries before glibc 2.27 have no function for it. */
