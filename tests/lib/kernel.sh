@@ -13,15 +13,46 @@ cd "$TEST_DIR" || exit 1
 # leaves something of its places in the kernel as long as the file is there ("leaking uprobe").
 mkdir own && cp "$SERVER" own/server && SERVER=$PWD/own/server
 
-# What a session could leave behind, and what of others it could disturb.
+# Is process $1 this test or started by it?
+is_ours() {
+  local pid=$1
+  while [ "${pid:-0}" -gt 1 ]; do
+    [ "$pid" != $$ ] || return 0
+    pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status" 2>/dev/null)
+  done
+  return 1
+}
+
+# Is the session of that name one of a process that lives and is not ours? Then somebody else measures on this machine
+# meanwhile. A session's name begins with the number of its process.
+is_others() {
+  [ -d "/proc/${1%%_*}" ] && ! is_ours "${1%%_*}"
+}
+
+others_sessions() {
+  local name
+  for name in "$TRACEFS"/instances/nopwatch_* /run/nopwatch/[0-9]*_*; do
+    name=${name##*/} name=${name#nopwatch_}
+    is_others "$name" && printf '%s\n' "$name"
+  done
+}
+
+# What a session could leave behind, and what of others it could disturb. Sessions of others that begin or end meanwhile are
+# left out.
 tracefs_state() {
-  cat "$TRACEFS/uprobe_events"
-  cat "$TRACEFS/synthetic_events" 2>/dev/null
-  ls "$TRACEFS/instances"
-  ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
-  cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
-    "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
-  cat /sys/kernel/rcu_expedited 2>/dev/null
+  local others state
+  others=$(others_sessions)
+  state=$(
+    cat "$TRACEFS/uprobe_events"
+    cat "$TRACEFS/synthetic_events" 2>/dev/null
+    ls "$TRACEFS/instances"
+    ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
+    cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
+      "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
+    cat /sys/kernel/rcu_expedited 2>/dev/null
+  )
+  others+=$'\n'$(others_sessions)
+  grep -vF -- "$(grep . <<<"$others" || echo /none/)" <<<"$state"
 }
 
 state_before=$(tracefs_state)
@@ -48,7 +79,7 @@ begun() {
 
 # The probes of a session of ours, as the kernel has them. What nopwatch measures its own cost with, in its own code, is none.
 session_probes() { # GROUP, a pattern
-  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v ' /proc/[0-9]*/exe:'
+  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v ' /proc/[0-9]*/exe:' | grep -vF -- "$(others_sessions | grep . || echo /none/)"
 }
 
 # armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
@@ -57,6 +88,7 @@ armed() {
   local dir group count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
     group=${dir%/} group=${group##*/}
+    is_others "${group#nopwatch_}" && continue
     if [ -d "$dir/events/$group" ]; then
       [ "$(cat "$dir/events/$group/enable")" = 1 ] || continue
       session_probes "$group" >/dev/null || continue
