@@ -14,8 +14,10 @@
 
 #include "elf/budget.h"
 #include "elf/symbol.h"
+#include "sections.h"
 
 struct count {
+	const struct nw_debug_sections *sections;
 	const char *name;
 	int copies;
 	bool dwarf;	    /* there is some */
@@ -40,8 +42,9 @@ static void count_below(Dwarf_Die *die, struct count *count)
 		count->entries--;
 		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine) {
 			Dwarf_Attribute attribute;
-			const char *name = dwarf_formstring(dwarf_attr_integrate(
-				&child, DW_AT_name, &attribute)); /* NULL is taken */
+			const char *name = nw_attribute_text(
+				count->sections,
+				dwarf_attr_integrate(&child, DW_AT_name, &attribute));
 			count->copies += name && strcmp(name, count->name) == 0;
 		}
 		count_below(&child, count);
@@ -49,9 +52,10 @@ static void count_below(Dwarf_Die *die, struct count *count)
 	count->depth--;
 }
 
-static int count_in(Dwarf *dwarf, const char *name, uint64_t entries)
+static int count_in(Dwarf *dwarf, const struct nw_debug_sections *sections,
+		    const char *name, uint64_t entries)
 {
-	struct count count = {.name = name, .entries = entries};
+	struct count count = {.sections = sections, .name = name, .entries = entries};
 	Dwarf_Off at = 0, next;
 	size_t header;
 
@@ -74,7 +78,10 @@ int nw_count_inlined(const struct nw_image *image, const char *name)
 	uint64_t size = elf ? nw_debug_size(elf) : 0;
 	bool affordable = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
 	Dwarf *dwarf = elf && affordable ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	int copies = dwarf ? count_in(dwarf, name, size) : -1;
+	struct nw_debug_sections sections;
+	int copies = dwarf && nw_debug_sections_find(elf, &sections)
+			     ? count_in(dwarf, &sections, name, size)
+			     : -1;
 
 	dwarf_end(dwarf);
 	elf_end(elf);

@@ -16,11 +16,13 @@
 
 #include "elf/budget.h"
 #include "elf/symbol.h"
+#include "sections.h"
 
 struct nw_lines {
 	Elf *elf;
 	int fd; /* of the debug file; -1: it is in the file itself */
 	Dwarf *dwarf;
+	struct nw_debug_sections sections;
 };
 
 /* dwarf_begin() would map the file, and a file that shrinks would kill us. */
@@ -32,7 +34,7 @@ static bool open_dwarf(struct nw_lines *lines, int fd, uint64_t file_size)
 		lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
 	Dwarf_Off next;
 	size_t header;
-	if (lines->dwarf &&
+	if (lines->dwarf && nw_debug_sections_find(lines->elf, &lines->sections) &&
 	    dwarf_nextcu(lines->dwarf, 0, &next, &header, NULL, NULL, NULL) == 0)
 		return true;
 	dwarf_end(lines->dwarf);
@@ -91,14 +93,15 @@ static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *o
 }
 
 /* What the linker calls it, which tells more; else what the source does. */
-static const char *name_of(Dwarf_Die *die)
+static const char *name_of(const struct nw_lines *lines, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		return dwarf_formstring(&attribute);
-	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+		return nw_attribute_text(&lines->sections, &attribute);
+	return nw_attribute_text(&lines->sections,
+				 dwarf_attr_integrate(die, DW_AT_name, &attribute));
 }
 
 static unsigned int number(Dwarf_Die *die, unsigned int name)
@@ -111,13 +114,15 @@ static unsigned int number(Dwarf_Die *die, unsigned int name)
 }
 
 /* Where an inlined function was called. */
-static struct nw_source_line call_of(Dwarf_Die *unit, Dwarf_Die *inlined)
+static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *unit,
+				     Dwarf_Die *inlined)
 {
 	unsigned int file = number(inlined, DW_AT_call_file);
 	Dwarf_Files *files;
 	size_t count;
 
-	if (!file || dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+	if (!file || !nw_unit_has_lines(&lines->sections, unit) ||
+	    dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
 		return (struct nw_source_line){0};
 	return (struct nw_source_line){dwarf_filesrc(files, file, NULL, NULL),
 				       number(inlined, DW_AT_call_line)};
@@ -179,7 +184,9 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	*out = (struct nw_source_lines){0};
 	if (!find_unit(lines, vaddr, &unit))
 		return;
-	Dwarf_Line *source = dwarf_getsrc_die(&unit, vaddr);
+	Dwarf_Line *source = nw_unit_has_lines(&lines->sections, &unit)
+				     ? dwarf_getsrc_die(&unit, vaddr)
+				     : NULL;
 	if (source && dwarf_lineno(source, &line) == 0)
 		out->line = (struct nw_source_line){dwarf_linesrc(source, NULL, NULL),
 						    (unsigned int)line};
@@ -190,12 +197,12 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 			break;
 		if (dwarf_tag(scope) != DW_TAG_inlined_subroutine)
 			continue;
-		const char *name = name_of(scope);
+		const char *name = name_of(lines, scope);
 		if (name && out->count < NW_MOST_INLINED) {
 			out->inlined[out->count].function = name;
 			out->inlined[out->count++].line = out->line;
 		}
-		out->line = call_of(&unit, scope);
+		out->line = call_of(lines, &unit, scope);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "dwarf_builder.h"
 #include "elf_builder.h"
 #include "page_builder.h"
 
@@ -176,6 +177,23 @@ static void exidx_seed(void)
 	save("cfi", "arm", file.data, file.len);
 	nw_buf_free(&file);
 	nw_buf_free(&bytes);
+}
+
+/* Lines and an inlined function, in every version of DWARF. */
+static void line_seeds(void)
+{
+	for (unsigned int version = 2; version <= 5; version++) {
+		struct eb_dwarf dwarf;
+		char name[16];
+		struct eb b;
+		eb_program(&b, EM_X86_64, version != 3, false);
+		eb_dwarf_make(&b, version, &dwarf);
+		eb_dwarf_sections(&b, &dwarf);
+		struct nw_buf file = eb_finish(&b);
+		snprintf(name, sizeof(name), "dwarf%u", version);
+		save("lines", name, file.data, file.len);
+		nw_buf_free(&file);
+	}
 }
 
 static void frame_seeds(void)
@@ -513,6 +531,7 @@ START_TEST(seeds)
 	}
 	bare_images();
 	frame_seeds();
+	line_seeds();
 	operand_seeds();
 	spec_seeds();
 	types_seeds();
