@@ -163,6 +163,8 @@ release:
 
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
+# So is the table of what other tools say.
+$(BUILD)/src/why/errors.o: src/why/errors.tsv
 # So is the page of -f html.
 $(BUILD)/src/formats/html.o: $(addprefix src/formats/,report.html report.css flame.js report.js)
 

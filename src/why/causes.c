@@ -93,6 +93,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 				   "an event was defined at the address, not the offset"},
 	[NW_CAUSE_EVENT_DISABLED] = {"event-disabled", NW_KIND_OUTPUT,
 				     "the event is not enabled"},
+	[NW_CAUSE_NO_SUCH_EVENT] = {"no-such-event", NW_KIND_SILENT,
+				    "there is no such event in tracefs"},
 	[NW_CAUSE_REFUSED] = {"refused", NW_KIND_SILENT, "the kernel refuses the probe"},
 	[NW_CAUSE_FILESYSTEM] = {"filesystem", NW_KIND_SILENT,
 				 "the file system cannot be probed"},

@@ -4,12 +4,34 @@
 
 #include "nopwatch/why.h"
 #include "unit.h"
-#include "why/error_rows.h"
+#include "why/errors.h"
 
 static struct nw_error err;
+static struct nw_error_table table;
+
+static void setup(void)
+{
+	ck_assert_int_eq(nw_error_table_read(&table), 0);
+}
+
+static void teardown(void)
+{
+	nw_error_table_free(&table);
+}
+
+/* The row that the verdict is made of; NULL: the text is not known. */
+static const struct nw_error_row *verdict_of(const char *text)
+{
+	const struct nw_error_row *rows[8];
+	ssize_t count = nw_error_table_find(&table, text, rows, NW_COUNT(rows));
+
+	ck_assert_int_ge(count, 0);
+	return count ? rows[0] : NULL;
+}
 
 START_TEST(errors_of_other_tools_are_known)
 {
+	setup();
 	static const struct {
 		const char *text;
 		enum nw_cause cause;
@@ -99,14 +121,60 @@ START_TEST(errors_of_other_tools_are_known)
 		 "semantic error: no match (similar marks: tick)",
 		 NW_CAUSE_NO_SUCH_PROBE},
 	};
-	const struct nw_error_cause *rows[4];
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
-		ck_assert_uint_gt(nw_error_causes(cases[i].text, rows, NW_COUNT(rows)), 0);
-		ck_assert_int_eq(rows[0]->cause, cases[i].cause);
+		const struct nw_error_row *row = verdict_of(cases[i].text);
+		ck_assert_msg(row, "not known: %s", cases[i].text);
+		ck_assert_msg(row->cause == cases[i].cause, "%s: %s", cases[i].text,
+			      row->pattern);
 	}
-	ck_assert_uint_eq(nw_error_causes("all is well", rows, NW_COUNT(rows)), 0);
-	ck_assert_uint_eq(nw_error_causes("", rows, NW_COUNT(rows)), 0);
+	ck_assert_ptr_null(verdict_of("all is well"));
+	ck_assert_ptr_null(verdict_of(""));
+	teardown();
+}
+END_TEST
+
+/* What people paste is not what was printed: other quotes, colours, lines broken by a terminal. */
+START_TEST(a_pasted_text_is_not_the_printed_one)
+{
+	setup();
+	static const char *const texts[] = {
+		"elf: could not read elf from /usr/bin/psql",
+		"ELF:  could not\tread elf\r\n from /usr/bin/psql",
+		"\033[31mlibbpf: elf: could not read\033[0m elf from x",
+		"libbpf: elf: could not\n    read elf from /usr/bin/psql",
+	};
+	static const char *const quoted[] = {
+		"Failed to find the location of the 'x' variable at this address.",
+		"Failed to find the location of the \"x\" variable at this address.",
+		"Failed to find the location of the `x' variable at this address.",
+		"{\"error\":\"failed to find the location of the \\\"x\\\" variable\"}",
+		"Failed to find the location of the \xe2\x80\x98x\xe2\x80\x99 variable at",
+	};
+
+	for (size_t i = 0; i < NW_COUNT(texts); i++)
+		ck_assert_msg(verdict_of(texts[i]) &&
+				      verdict_of(texts[i])->cause == NW_CAUSE_FILE_MISSING,
+			      "%s", texts[i]);
+	for (size_t i = 0; i < NW_COUNT(quoted); i++)
+		ck_assert_msg(verdict_of(quoted[i]) && verdict_of(quoted[i])->cause ==
+							       NW_CAUSE_SYMBOL_INLINED,
+			      "%s", quoted[i]);
+	teardown();
+}
+END_TEST
+
+/* A number is not part of a longer one; * does not lead into another line. */
+START_TEST(a_pattern_ends_where_it_ends)
+{
+	setup();
+	ck_assert_ptr_nonnull(verdict_of("link_create: -524"));
+	ck_assert_ptr_nonnull(verdict_of("link_create: (-524)"));
+	ck_assert_ptr_null(verdict_of("app-5241 went on"));
+	ck_assert_ptr_null(verdict_of("app-524 went on"));
+	ck_assert_ptr_null(verdict_of("took error 5240 steps"));
+	ck_assert_ptr_null(verdict_of("symbol table read\nit was not found"));
+	teardown();
 }
 END_TEST
 
@@ -129,42 +197,63 @@ static bool next_sentence(FILE *file, struct sentence *out)
 	return true;
 }
 
-/* Each sentence fits one row, and one only; each row has such a sentence of its own, from the file
- * that it names. */
+/* \n stands for the end of a line. */
+static void break_lines(char *text)
+{
+	for (char *at; (at = strstr(text, "\\n"));) {
+		*at = '\n';
+		memmove(at + 1, at + 2, strlen(at + 2) + 1);
+	}
+}
+
+/* The verdict on each sentence is a row from the file that it names; what fits besides are answers of
+ * the kernel that it passes on. Each row has such a sentence. */
 START_TEST(each_row_is_for_its_own_sentence)
 {
+	setup();
 	FILE *file = fopen("tests/data/errors.tsv", "re");
-	bool *seen = calloc(nw_error_count(), sizeof(*seen));
-	const struct nw_error_cause *rows[8];
+	bool *seen = calloc(table.rows.count, sizeof(*seen));
+	const struct nw_error_row *rows[8];
 	struct sentence at;
 
 	ck_assert_ptr_nonnull(file);
 	ck_assert_ptr_nonnull(seen);
 	while (next_sentence(file, &at)) {
-		size_t count = nw_error_causes(at.text, rows, NW_COUNT(rows));
+		break_lines(at.text);
+		ssize_t count = nw_error_table_find(&table, at.text, rows, NW_COUNT(rows));
 		ck_assert_msg(count > 0, "not known: %s", at.text);
-		ck_assert_msg(count == 1, "%s: '%s' and '%s'", at.text, rows[0]->pattern,
-			      rows[1]->pattern);
+		for (ssize_t i = 1; i < count; i++)
+			ck_assert_msg(strncmp(rows[i]->source, "errno ", 6) == 0,
+				      "%s: '%s' and '%s'", at.text, rows[0]->pattern,
+				      rows[i]->pattern);
 		ck_assert_str_eq(nw_cause_table[rows[0]->cause].key, at.cause);
 		ck_assert_str_eq(rows[0]->source, at.source);
-		for (size_t i = 0; i < nw_error_count(); i++)
-			seen[i] = seen[i] || nw_error_row(i) == rows[0];
+		seen[rows[0] - table.rows.item] = true;
 	}
-	for (size_t i = 0; i < nw_error_count(); i++)
-		ck_assert_msg(seen[i], "no sentence for '%s'", nw_error_row(i)->pattern);
+	nw_vec_each (&table.rows, row)
+		ck_assert_msg(seen[row - table.rows.item], "no sentence for '%s'",
+			      row->pattern);
 	free(seen);
 	fclose(file);
+	teardown();
 }
 END_TEST
 
-/* What the search relies on. */
-START_TEST(patterns_are_in_small_letters)
+/* What the search relies on, and what a reader of the table does. */
+START_TEST(rows_are_as_the_search_wants_them)
 {
-	for (size_t i = 0; i < nw_error_count(); i++)
-		ck_assert_msg(
-			!nw_error_row(i)->pattern[strcspn(nw_error_row(i)->pattern,
-							  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")],
-			"%s", nw_error_row(i)->pattern);
+	setup();
+	nw_vec_each (&table.rows, row) {
+		ck_assert_msg(!row->pattern[strcspn(row->pattern,
+						    "ABCDEFGHIJKLMNOPQRSTUVWXYZ\"`\t")],
+			      "%s", row->pattern);
+		ck_assert_msg(*row->pattern && *row->pattern != '*', "%s", row->pattern);
+		ck_assert_msg(*row->meaning &&
+				      row->meaning[strlen(row->meaning) - 1] != '.',
+			      "%s", row->meaning);
+		ck_assert_msg(*row->remedy && *row->source, "%s", row->pattern);
+	}
+	teardown();
 }
 END_TEST
 
@@ -183,5 +272,7 @@ START_TEST(an_error_becomes_a_diagnosis)
 }
 END_TEST
 
-UNIT_MAIN("why_errors", errors_of_other_tools_are_known, each_row_is_for_its_own_sentence,
-	  patterns_are_in_small_letters, an_error_becomes_a_diagnosis)
+UNIT_MAIN("why_errors", errors_of_other_tools_are_known,
+	  a_pasted_text_is_not_the_printed_one, a_pattern_ends_where_it_ends,
+	  each_row_is_for_its_own_sentence, rows_are_as_the_search_wants_them,
+	  an_error_becomes_a_diagnosis)
