@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define nw_cleanup(fn)	     __attribute__((cleanup(fn)))
 #define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -324,12 +325,21 @@ bool nw_is_hollow(int fd);
 /* write(2) all of it. Returns 0 or -errno. */
 int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;
 
+/* Modes of new files, less the umask. What was measured holds arguments, so it is private; only
+ * metrics are made for a collector, which is another user. */
+enum {
+	NW_FILE_PRIVATE = 0600,
+	NW_FILE_READABLE = 0666
+};
+
 /*
- * Open what the user names to be written, as the shell's `>` does, but for links that belong to
- * neither us nor root: somebody else would choose what is overwritten. One of our standard
- * files (/dev/stdout) is gone on with. Returns a descriptor, or -errno.
+ * Open what the user names to be written, as the shell's `>` does, but for what somebody else has
+ * put there: links that belong to neither us nor root are not followed, and in a directory that
+ * others can write to, his file is refused, and ours is replaced by a new one. One of our standard
+ * files (/dev/stdout), or a pipe that we were started with, is gone on with. A FIFO is waited for,
+ * until SIGINT, SIGTERM or SIGHUP is pending. Returns a descriptor, or -errno.
  */
-int nw_output_open(const char *path, struct nw_error *err) nw_must_check;
+int nw_output_open(const char *path, unsigned int mode, struct nw_error *err) nw_must_check;
 
 /*
  * A file that is replaced when it is complete, in one step: who reads it finds the old one or
@@ -342,20 +352,42 @@ struct nw_replace {
 	char *path;	  /* NULL: written to directly */
 	const char *name; /* its last part */
 	char temp[32];	  /* of the new file, "": it has none yet */
-	bool there;	  /* there is an old one, and its mode and owner stay */
+	bool keep;	  /* the new one gets mode and owner of the old one */
 	unsigned int mode, owner, group;
 };
 
-/* Could it be done? Nothing is changed. *direct: it would be written to directly. */
+/* Could it be done? Nothing is changed, but what killed runs have left in that directory goes.
+ * *direct: it would be written to directly. */
 int nw_replace_try(const char *path, bool *direct, struct nw_error *err);
-int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *err);
+int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out,
+		     struct nw_error *err);
 /* These close it. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
 /* The same, but what is there already stays: -EEXIST. */
 int nw_replace_commit_new(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
 /* All of it at once: who reads the file at any moment finds the old text or the new one, whole. */
-int nw_replace_text(const char *path, const char *text, size_t len, struct nw_error *err);
+int nw_replace_text(const char *path, unsigned int mode, const char *text, size_t len,
+		    struct nw_error *err);
+/* A file without a name, on the disk that the path is on; -1 and errno. */
+int nw_nameless_file(const char *path);
+
+/* ---- children ----------------------------------------------------------------------- */
+
+/*
+ * For a process that was just forked. A session is alive as long as anybody holds the lock of its
+ * journal, and a reader of a pipe waits as long as anybody can write to it: so a child gives up
+ * at once what it does not need.
+ */
+
+/* This process gets the signal when `parent`, which has forked it, ends. If that is so already, it
+ * ends here. */
+void nw_end_with_parent(pid_t parent, int signal);
+/* Close what nopwatch has opened (close-on-exec) but `keep`: the standard files, and those that
+ * nopwatch was started with, stay. */
+void nw_close_own_files(const int *keep, size_t count);
+/* Close everything but `keep`. The standard files lead to /dev/null. */
+void nw_close_all_files(const int *keep, size_t count);
 
 /* ---- cleanup ------------------------------------------------------------------------ */
 

@@ -264,6 +264,7 @@ struct nw_output_format {
 	bool only_stacks; /* shows stacks and nothing else */
 	bool binary;	  /* is refused on a terminal */
 	bool whole; /* a report is a file: -o's is replaced by the next one in one step */
+	bool for_collectors; /* another user's program reads the file, so its mode is that of any new file */
 	size_t state_size; /* output->state: so many bytes, zeroed; 0: it keeps nothing */
 	void (*free)(struct nw_output *output); /* what the state points to */
 
@@ -318,6 +319,8 @@ struct nw_output {
 	void *state;
 };
 
+/* The mode of a new file (NW_FILE_PRIVATE, ...). */
+unsigned int nw_output_mode(const struct nw_output_format *format);
 /* -ENOMEM. */
 int nw_output_make(const struct nw_output_format *format, struct nw_output *out);
 void nw_output_free(struct nw_output *output);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Files that are written: whole or not at all, and never through a link of somebody else's. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,74 +59,7 @@ static char *follow(const char *path, int *ret, struct nw_error *err)
 	return real;
 }
 
-/* /dev/stdout and its like: the very file that we have open for writing. -1: none of them. (A job in
- * the background has /dev/null for its input.) */
-static int already_open(const struct stat *st)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		struct stat open;
-		int flags = fcntl(fd, F_GETFL);
-		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
-		    fstat(fd, &open) == 0 && open.st_dev == st->st_dev &&
-		    open.st_ino == st->st_ino)
-			return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	}
-	return -1;
-}
-
-int nw_output_open(const char *path, struct nw_error *err)
-{
-	struct stat st;
-	int ret;
-
-	if (stat(path, &st) == 0) {
-		int fd = already_open(&st);
-		if (fd >= 0)
-			return fd;
-	}
-	nw_cleanup(nw_free_ptr) char *real = follow(path, &ret, err);
-	if (ret < 0)
-		return ret;
-	int fd = open(real ? real : path,
-		      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC,
-		      0666);
-	return fd < 0 ? cannot_write(path, errno, err) : fd;
-}
-
-/* ---- replacing ---------------------------------------------------------------------- */
-
-/* A name that nobody can know before. */
-static void pick_name(struct nw_replace *r, unsigned int tries)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t mix = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() << 8 ^ tries;
-	FILE *random = fopen("/dev/urandom", "re");
-	if (random) {
-		uint64_t noise;
-		mix ^= fread(&noise, sizeof(noise), 1, random) == 1 ? noise : 0;
-		fclose(random);
-	}
-	snprintf(r->temp, sizeof(r->temp), ".nopwatch.%016llx",
-		 (unsigned long long)nw_hash64(mix));
-}
-
-/* A file without a name if there can be one, so that not even a kill leaves it behind. */
-static int fresh_file(struct nw_replace *r)
-{
-	int fd = openat(r->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-
-	r->temp[0] = '\0';
-	for (unsigned int i = 0; fd < 0 && i < 16 && (i == 0 || errno == EEXIST); i++) {
-		pick_name(r, i);
-		fd = openat(r->dir, r->temp,
-			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	}
-	if (fd < 0)
-		r->temp[0] = '\0';
-	return fd;
-}
+/* ---- where it is -------------------------------------------------------------------- */
 
 static int open_dir(const char *path)
 {
@@ -139,6 +75,103 @@ static int open_dir(const char *path)
 	return fd;
 }
 
+/* A file that is to be written, in the directory that links lead to. */
+struct target {
+	char *path; /* as links lead to it */
+	const char *name;
+	int dir;
+	bool there;
+	bool keep; /* nobody but we can have put it there, so its mode and owner may stay */
+	struct stat old;
+};
+
+static void free_target(struct target *target)
+{
+	if (target->dir >= 0)
+		close(target->dir);
+	free(target->path);
+	*target = (struct target){.dir = -1};
+}
+
+static bool is_trusted(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/*
+ * In a directory that others can write to, a file of somebody else's would give him what is written, and one of ours may
+ * be a hard link, or have been moved there, or be open for reading already: so the former is refused, and the latter gives
+ * neither its mode nor its inode to the new file. In a directory that only its owner can write to, his own file is one that
+ * he may read: he is who gets it.
+ */
+static int judge_target(struct target *target, const struct stat *dir, struct nw_error *err)
+{
+	bool open_to_all = dir->st_mode & (S_IWGRP | S_IWOTH);
+	bool of_owner = !open_to_all && target->there && target->old.st_uid == dir->st_uid;
+
+	target->keep = of_owner || (!open_to_all && is_trusted(dir->st_uid));
+	if (!target->there || target->keep || is_trusted(target->old.st_uid))
+		return 0;
+	int ret = nw_fail(
+		err, EPERM,
+		"cannot write '%s': it belongs to another user, and others can write to its directory",
+		target->path);
+	nw_error_hint(err, "remove it, or name another file");
+	return ret;
+}
+
+static int find_target(const char *path, struct target *out, struct nw_error *err)
+{
+	struct target target = {.dir = -1};
+	struct stat dir;
+	int ret;
+	char *real = follow(path, &ret, err);
+
+	if (ret < 0)
+		return ret;
+	target.path = real ? real : strdup(path);
+	if (!target.path)
+		return nw_no_memory(err);
+	const char *slash = strrchr(target.path, '/');
+	target.name = slash ? slash + 1 : target.path;
+	target.dir = open_dir(target.path);
+	if (target.dir < 0 || fstat(target.dir, &dir) < 0) {
+		ret = cannot_write(path, errno, err);
+	} else {
+		target.there = fstatat(target.dir, target.name, &target.old,
+				       AT_SYMLINK_NOFOLLOW) == 0;
+		ret = judge_target(&target, &dir, err);
+	}
+	if (ret < 0)
+		free_target(&target);
+	*out = target;
+	return ret;
+}
+
+/* ---- directly ----------------------------------------------------------------------- */
+
+/*
+ * /dev/stdout and its like: the very file that we have open for writing, and pipes that the shell has opened for us
+ * (`-o >(COMMAND)`). -1: none of them. (A job in the background has /dev/null for its input.)
+ */
+static int already_open(const struct stat *st)
+{
+	enum {
+		MOST = 256 /* a shell counts down from 63 */
+	};
+	int most = S_ISFIFO(st->st_mode) ? MOST : STDERR_FILENO + 1;
+
+	for (int fd = STDIN_FILENO; fd < most; fd++) {
+		struct stat open;
+		int flags = fcntl(fd, F_GETFL);
+		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_PATH) &&
+		    fstat(fd, &open) == 0 && open.st_dev == st->st_dev &&
+		    open.st_ino == st->st_ino)
+			return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	}
+	return -1;
+}
+
 /* Is it something to be written to, and not a file that can be replaced? */
 static bool is_direct(const struct stat *st)
 {
@@ -149,6 +182,199 @@ static bool is_direct(const struct stat *st)
 	return fd >= 0 || !S_ISREG(st->st_mode);
 }
 
+/* Is there one of the signals that end a run? They are blocked while there are probes. */
+static bool is_ended(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}
+
+/* A FIFO opens when somebody reads from it: that is waited for, until a signal ends the run. */
+static int open_special(const struct target *target, struct nw_error *err)
+{
+	const struct timespec nap = {.tv_nsec = 20000000};
+	const int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+	int fd;
+
+	while ((fd = openat(target->dir, target->name, flags)) < 0 && errno == ENXIO &&
+	       S_ISFIFO(target->old.st_mode)) {
+		if (is_ended())
+			return nw_fail(err, EINTR,
+				       "cannot write '%s': nobody reads from it",
+				       target->path);
+		nanosleep(&nap, NULL);
+	}
+	if (fd < 0)
+		return cannot_write(target->path, errno, err);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
+/* As the shell's `>` does: its inode stays, and who follows it (tail -f) goes on. */
+static int open_truncated(const struct target *target, unsigned int mode,
+			  struct nw_error *err)
+{
+	struct stat st;
+	int fd = openat(target->dir, target->name,
+			O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC,
+			mode);
+
+	if (fd < 0)
+		return cannot_write(target->path, errno, err);
+	bool same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		    (!target->there ||
+		     (st.st_dev == target->old.st_dev && st.st_ino == target->old.st_ino));
+	if (same && ftruncate(fd, 0) == 0)
+		return fd;
+	int code = same ? errno : EBUSY;
+	close(fd);
+	return cannot_write(target->path, code, err);
+}
+
+/* A new file, whole or not, in the place of what is there. */
+static int open_fresh(const char *path, unsigned int mode, struct nw_error *err)
+{
+	struct nw_replace r;
+	int ret = nw_replace_begin(path, mode, &r, err);
+	int fd = ret < 0 ? ret : fcntl(r.fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (ret == 0 && fd < 0) {
+		fd = cannot_write(path, errno, err);
+		nw_replace_abort(&r);
+	} else if (ret == 0 && (ret = nw_replace_commit(&r, err)) < 0) {
+		close(fd);
+		fd = ret;
+	}
+	return fd;
+}
+
+int nw_output_open(const char *path, unsigned int mode, struct nw_error *err)
+{
+	struct target target;
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		int fd = already_open(&st);
+		if (fd >= 0)
+			return fd;
+	}
+	int fd = find_target(path, &target, err);
+	if (fd < 0)
+		return fd;
+	if (target.there && !S_ISREG(target.old.st_mode))
+		fd = open_special(&target, err);
+	else if (target.keep)
+		fd = open_truncated(&target, mode, err);
+	else
+		fd = open_fresh(target.path, mode, err);
+	free_target(&target);
+	return fd;
+}
+
+/* ---- replacing ---------------------------------------------------------------------- */
+
+#define TEMPORARY ".nopwatch."
+
+/* A name that nobody can know before. */
+static void pick_name(struct nw_replace *r, unsigned int tries)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	uint64_t mix = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() << 8 ^ tries;
+	FILE *random = fopen("/dev/urandom", "re");
+	if (random) {
+		uint64_t noise;
+		mix ^= fread(&noise, sizeof(noise), 1, random) == 1 ? noise : 0;
+		fclose(random);
+	}
+	snprintf(r->temp, sizeof(r->temp), TEMPORARY "%016llx",
+		 (unsigned long long)nw_hash64(mix));
+}
+
+/*
+ * A file without a name if there can be one, so that not even a kill leaves it behind. Elsewhere (NFS, FAT) it has a
+ * name, and is locked: remove_leftovers() takes away what nobody has locked.
+ */
+static int fresh_file(struct nw_replace *r, unsigned int mode)
+{
+	int fd = openat(r->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+
+	r->temp[0] = '\0';
+	for (unsigned int i = 0; fd < 0 && i < 16 && (i == 0 || errno == EEXIST); i++) {
+		pick_name(r, i);
+		fd = openat(r->dir, r->temp,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	}
+	if (fd < 0)
+		r->temp[0] = '\0';
+	else
+		flock(fd, LOCK_EX | LOCK_NB);
+	return fd;
+}
+
+/* Is it a name that pick_name() makes? */
+static bool is_temporary(const char *name)
+{
+	size_t prefix = strlen(TEMPORARY);
+
+	return strncmp(name, TEMPORARY, prefix) == 0 && strlen(name) == prefix + 16 &&
+	       strspn(name + prefix, "0123456789abcdef") == 16;
+}
+
+/* Ours, older than a minute, and locked by nobody: who has made it was killed. */
+static void remove_leftover(int dir, const char *name)
+{
+	enum {
+		YOUNG = 60 /* seconds: it is locked a moment after it is made */
+	};
+	int fd = nw_open_regular(dir, name);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    st.st_mtime + YOUNG < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+/* What a run that was killed (SIGKILL, a power failure) has left in this directory. */
+static void remove_leftovers(int dir)
+{
+	enum {
+		MOST = 65536 /* entries that are looked at */
+	};
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	for (int i = 0; list && i < MOST && (entry = readdir(list)); i++)
+		if (is_temporary(entry->d_name))
+			remove_leftover(dir, entry->d_name);
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+}
+
+int nw_nameless_file(const char *path)
+{
+	struct nw_replace r = {.dir = open_dir(path)};
+	int fd = r.dir < 0 ? -1 : fresh_file(&r, NW_FILE_PRIVATE);
+	int code = errno;
+
+	if (fd >= 0 && r.temp[0])
+		unlinkat(r.dir, r.temp, 0);
+	if (r.dir >= 0)
+		close(r.dir);
+	errno = code;
+	return fd;
+}
+
 int nw_replace_try(const char *path, bool *direct, struct nw_error *err)
 {
 	struct nw_replace trial;
@@ -157,38 +383,38 @@ int nw_replace_try(const char *path, bool *direct, struct nw_error *err)
 	*direct = stat(path, &st) == 0 && is_direct(&st);
 	if (*direct)
 		return access(path, W_OK) == 0 ? 0 : cannot_write(path, errno, err);
-	int ret = nw_replace_begin(path, &trial, err);
-	if (ret == 0)
-		nw_replace_abort(&trial);
-	return ret;
-}
-
-int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *err)
-{
-	struct nw_replace r = {.fd = -1, .dir = -1};
-	struct stat old = {0};
-	int ret;
-
-	*out = r;
-	r.there = stat(path, &old) == 0;
-	if (r.there && is_direct(&old)) {
-		out->fd = nw_output_open(path, err);
-		return out->fd < 0 ? out->fd : 0;
-	}
-	r.mode = old.st_mode & 0777;
-	r.owner = old.st_uid;
-	r.group = old.st_gid;
-	char *real = follow(path, &ret, err);
+	int ret = nw_replace_begin(path, NW_FILE_PRIVATE, &trial, err);
 	if (ret < 0)
 		return ret;
-	r.path = real ? real : strdup(path);
-	if (!r.path)
-		return nw_no_memory(err);
-	const char *slash = strrchr(r.path, '/');
-	r.name = slash ? slash + 1 : r.path;
-	r.dir = open_dir(r.path);
-	bool may = r.dir >= 0 && (!r.there || faccessat(r.dir, r.name, W_OK, 0) == 0);
-	r.fd = may ? fresh_file(&r) : -1;
+	remove_leftovers(trial.dir);
+	nw_replace_abort(&trial);
+	return 0;
+}
+
+int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out,
+		     struct nw_error *err)
+{
+	struct nw_replace r = {.fd = -1, .dir = -1};
+	struct target target;
+	struct stat st;
+
+	*out = r;
+	if (stat(path, &st) == 0 && is_direct(&st)) {
+		out->fd = nw_output_open(path, mode, err);
+		return out->fd < 0 ? out->fd : 0;
+	}
+	int ret = find_target(path, &target, err);
+	if (ret < 0)
+		return ret;
+	r.path = target.path;
+	r.name = target.name;
+	r.dir = target.dir;
+	r.keep = target.there && target.keep;
+	r.mode = target.old.st_mode & 0777;
+	r.owner = target.old.st_uid;
+	r.group = target.old.st_gid;
+	bool may = !target.there || faccessat(r.dir, r.name, W_OK, 0) == 0;
+	r.fd = may ? fresh_file(&r, mode) : -1;
 	if (r.fd < 0) {
 		ret = cannot_write(path, errno, err);
 		nw_replace_abort(&r);
@@ -198,17 +424,24 @@ int nw_replace_begin(const char *path, struct nw_replace *out, struct nw_error *
 	return 0;
 }
 
-/* Give the nameless file a name, beside the one that it replaces. */
-static int name_it(struct nw_replace *r)
+/* Give the nameless file a name: -1 and errno if it cannot have that one. */
+static int link_as(const struct nw_replace *r, const char *name)
 {
 	char link[32];
-	int ret = 0;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", r->fd);
+	return linkat(AT_FDCWD, link, r->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* One that it can be renamed from. */
+static int name_it(struct nw_replace *r)
+{
+	int ret = 0;
+
 	for (unsigned int i = 0; !r->temp[0] || (ret < 0 && errno == EEXIST && i < 16);
 	     i++) {
 		pick_name(r, i);
-		ret = linkat(AT_FDCWD, link, r->dir, r->temp, AT_SYMLINK_FOLLOW);
+		ret = link_as(r, r->temp);
 	}
 	if (ret < 0)
 		r->temp[0] = '\0';
@@ -222,7 +455,7 @@ int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 		return 0;
 	}
 	/* whose it was and who might read it stays so; who may not give files away keeps it */
-	if (r->there) {
+	if (r->keep) {
 		if (fchown(r->fd, r->owner, r->group) < 0)
 			errno = 0;
 		if (fchmod(r->fd, r->mode) < 0)
@@ -242,8 +475,8 @@ int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 /* A link does not replace what is there; where there are none (FAT), a rename does, so it is looked before. */
 static int name_it_new(struct nw_replace *r)
 {
-	if (name_it(r) < 0)
-		return -1;
+	if (!r->temp[0])
+		return link_as(r, r->name);
 	int ret = linkat(r->dir, r->temp, r->dir, r->name, 0);
 	if (ret == 0 || (errno != EPERM && errno != EOPNOTSUPP))
 		return ret;
@@ -281,10 +514,11 @@ void nw_replace_abort(struct nw_replace *r)
 	*r = (struct nw_replace){.fd = -1, .dir = -1};
 }
 
-int nw_replace_text(const char *path, const char *text, size_t len, struct nw_error *err)
+int nw_replace_text(const char *path, unsigned int mode, const char *text, size_t len,
+		    struct nw_error *err)
 {
 	struct nw_replace file;
-	int ret = nw_replace_begin(path, &file, err);
+	int ret = nw_replace_begin(path, mode, &file, err);
 
 	if (ret < 0)
 		return ret;

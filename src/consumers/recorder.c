@@ -13,26 +13,6 @@
 
 /* ---- pages -------------------------------------------------------------------------- */
 
-/* A file without a name, on the same disk as the recording. */
-int nw_nameless_file(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	nw_cleanup(nw_free_ptr) char *dir = slash ? nw_text("%.*s", (int)(slash - path + 1),
-							    path)
-						  : strdup(".");
-	nw_cleanup(nw_free_ptr) char *name = dir ? nw_text("%s/.nopwatch.XXXXXX", dir)
-						 : NULL;
-	/* mkostemp() replaces the six X by a name that is not there */
-	int fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-
-	if (fd >= 0 || !name)
-		return fd;
-	fd = mkostemp(name, O_CLOEXEC); /* a file system without O_TMPFILE */
-	if (fd >= 0)
-		unlink(name);
-	return fd;
-}
-
 /* The stream's tap: every page as it was read. -ECANCELED ends the run. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
@@ -317,7 +297,7 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 		*bytes += cpu->size;
 	/* into a file of its own first, so that a full disk does not cost the recording that was there */
 	struct nw_replace file;
-	int ret = nw_replace_begin(r->options.path, &file, err);
+	int ret = nw_replace_begin(r->options.path, NW_FILE_PRIVATE, &file, err);
 	if (ret < 0)
 		return ret;
 	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->cpus.item,

@@ -24,8 +24,6 @@ struct nw_recorder {
 	unsigned char *blank;		     /* what fills a short page */
 };
 
-/* A file without a name, on the disk that the path is on; -1 and errno. */
-int nw_nameless_file(const char *path);
 /* All is armed: keep the formats, and tell options.armed(). */
 int nw_recorder_begin(struct nw_recorder *recorder, struct nw_run *run,
 		      struct nw_error *err);

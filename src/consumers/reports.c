@@ -324,9 +324,10 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 	nw_output_begin(&output, &begin);
 	int ret = show(r, &output, &report, so_far, until, err);
 	if (ret == 0)
-		ret = output.text.failed ? nw_no_memory(err)
-					 : nw_replace_text(path, output.text.data,
-							   output.text.len, err);
+		ret = output.text.failed
+			      ? nw_no_memory(err)
+			      : nw_replace_text(path, nw_output_mode(format),
+						output.text.data, output.text.len, err);
 	nw_output_free(&output);
 	return ret;
 }

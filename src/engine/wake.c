@@ -157,9 +157,11 @@ void nw_wake_close(struct nw_wake *wake)
 /* The child: wait to be released, then become CMD. */
 static void become(char *const *argv, int release, int failure)
 {
+	const int keep[] = {release, failure};
 	sigset_t none;
 	char go;
 
+	nw_close_own_files(keep, NW_COUNT(keep));
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -187,11 +189,8 @@ int nw_child_start(char *const *argv, struct nw_child *out, struct nw_error *err
 	}
 	pid_t pid = fork();
 	int code = errno;
-	if (pid == 0) {
-		close(release[1]);
-		close(failure[0]);
+	if (pid == 0)
 		become(argv, release[0], failure[1]);
-	}
 	close(release[0]);
 	close(failure[1]);
 	if (pid < 0) {

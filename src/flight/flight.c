@@ -2,6 +2,7 @@
 /* The consumer that keeps the last seconds, and writes them when something has happened. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,39 +98,6 @@ static uint64_t before(uint64_t time, uint64_t ns)
 }
 
 /* ---- conditions --------------------------------------------------------------------- */
-
-int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
-{
-	const char *sign = strrchr(text, '>');
-	size_t len = sign ? (size_t)(sign - text) : 0;
-	const char *time = sign ? sign + 1 : "";
-	bool or_equal = *time == '=';
-	uint64_t ns;
-
-	*out = (struct nw_until){0};
-	time += or_equal;
-	time += strspn(time, " ");
-	while (len && text[len - 1] == ' ')
-		len--;
-	while (len && *text == ' ') {
-		text++;
-		len--;
-	}
-	if (!sign || !len || memchr(text, '>', len))
-		return nw_fail_usage(
-			err, "--until '%s': not a condition such as 'SPAN > 50ms'", text);
-	if (nw_parse_duration(time, &ns) < 0 || !ns)
-		return nw_fail_usage(
-			err, "--until: '%s' is not a time such as 50ms, 1 or 2m", time);
-	out->span = strndup(text, len);
-	out->least_ns = ns + !or_equal;
-	return out->span ? 0 : nw_no_memory(err);
-}
-
-bool nw_until_has_ends(const struct nw_until *until)
-{
-	return strstr(until->span, "..") != NULL;
-}
 
 /* One recording is for all that come before it is cut. */
 static void meet(struct nw_flight *f, uint64_t start, uint64_t end, const char *text)
@@ -402,7 +370,7 @@ static int write_job(struct nw_flight *f, const struct job *job, struct nw_error
 {
 	struct nw_recording_parts parts = f->recorder->parts;
 	struct nw_replace file;
-	int ret = nw_replace_begin(job->path, &file, err);
+	int ret = nw_replace_begin(job->path, NW_FILE_PRIVATE, &file, err);
 
 	if (ret < 0)
 		return ret;
@@ -416,23 +384,35 @@ static int write_job(struct nw_flight *f, const struct job *job, struct nw_error
 	return nw_fail(err, -ret, "cannot write '%s': %s", job->path, nw_strerror(-ret));
 }
 
+/* The writer holds nothing but the pages. If nopwatch is killed, the session is a dead one at once, even if
+ * the writer waits for a disk, and cannot be killed. */
+static void run_writer(struct nw_flight *f, const struct job *job, pid_t parent)
+{
+	NW_VEC(int) pages = {0};
+	struct nw_error ignored;
+
+	nw_end_with_parent(parent, SIGKILL);
+	nw_vec_each (&job->cpus, cpu) {
+		int *fd = nw_vec_add(&pages);
+		if (!fd)
+			_exit(ENOMEM);
+		*fd = cpu->fd;
+	}
+	nw_close_all_files(pages.item, pages.count);
+	int ret = write_job(f, job, &ignored);
+	_exit(ret == 0 ? 0 : -ret < 255 ? -ret : EIO);
+}
+
 /* Another process does it, since a disk may take seconds, in which more may happen. */
 static void begin_writing(struct nw_flight *f, struct job *job)
 {
-	struct nw_error ignored;
+	pid_t parent = getpid();
 
 	job->writer = fork();
-	if (job->writer != 0) {
-		if (job->writer < 0) /* then later, or at the end */
-			job->writer = 0;
-		return;
-	}
-	nw_vec_each (&f->run->fds, fd)
-		close(*fd);
-	nw_vec_each (&f->lookout.run.fds, fd)
-		close(*fd);
-	int ret = write_job(f, job, &ignored);
-	_exit(ret == 0 ? 0 : -ret < 255 ? -ret : EIO);
+	if (job->writer == 0)
+		run_writer(f, job, parent);
+	if (job->writer < 0) /* then later, or at the end */
+		job->writer = 0;
 }
 
 static void notice_written(struct nw_flight *f, const struct job *job)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* See health.h. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,32 +28,12 @@ static void become(const char *command, pid_t parent)
 	sigset_t none;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
+	nw_end_with_parent(parent, SIGKILL);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
-}
-
-/* What the guard held open, an instance or a pipe that somebody reads to its end, would outlive the run. */
-static void close_all(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	DIR *list = opendir("/proc/self/fd");
-	struct dirent *entry;
-
-	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
-	while (list && (entry = readdir(list))) {
-		int fd = atoi(entry->d_name);
-		if (fd > STDERR_FILENO && fd != dirfd(list))
-			close(fd);
-	}
-	if (list)
-		closedir(list);
 }
 
 /*
@@ -117,11 +95,9 @@ static void stand_guard(const char *command, pid_t parent)
 	sigaddset(&awaited, SIGTERM);
 	sigaddset(&awaited, SIGCHLD);
 	setpgid(0, 0);
-	close_all();
+	nw_close_all_files(NULL, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(127);
+	nw_end_with_parent(parent, SIGTERM);
 	pid_t guard = getpid(), shell = fork();
 	if (shell == 0)
 		become(command, guard);

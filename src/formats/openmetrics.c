@@ -422,5 +422,6 @@ const struct nw_output_format nw_output_openmetrics = {
 	.cumulative = true,
 	.states = true,
 	.whole = true,
+	.for_collectors = true,
 	.report = report,
 };

@@ -7,6 +7,11 @@
 #include "nopwatch/output.h"
 #include "status.h"
 
+unsigned int nw_output_mode(const struct nw_output_format *format)
+{
+	return format->for_collectors ? NW_FILE_READABLE : NW_FILE_PRIVATE;
+}
+
 int nw_output_make(const struct nw_output_format *format, struct nw_output *out)
 {
 	*out = (struct nw_output){.format = format};

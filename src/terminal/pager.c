@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A result that is longer than the screen goes through the user's pager, as git's do. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void become_pager(int input)
 {
 	sigset_t none;
 
+	nw_close_own_files(&input, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
@@ -82,14 +84,12 @@ static bool page(const struct nw_buf *text)
 {
 	int ends[2], status = 0;
 
-	if (pipe(ends) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	fflush(stdout);
 	pid_t child = fork();
-	if (child == 0) {
-		close(ends[1]);
+	if (child == 0)
 		become_pager(ends[0]);
-	}
 	close(ends[0]);
 	/* Ctrl-C is the pager's, and so is the end of reading */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);

@@ -37,7 +37,7 @@ int nw_sink_open(const char *path, const struct nw_output_format *format,
 		if (ret < 0 || !direct)
 			return ret;
 	}
-	int fd = nw_output_open(path, err);
+	int fd = nw_output_open(path, nw_output_mode(format), err);
 	if (fd < 0)
 		return fd;
 	out->file = fdopen(fd, "w");
@@ -66,7 +66,8 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 
 	if (ok && text->len && sink->replace) {
 		/* a collector may read the file at any moment */
-		int ret = nw_replace_text(sink->path, text->data, text->len, err);
+		int ret = nw_replace_text(sink->path, nw_output_mode(sink->format),
+					  text->data, text->len, err);
 		nw_buf_clear(text);
 		return ret;
 	}

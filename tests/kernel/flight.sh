@@ -10,6 +10,7 @@ said=$("$NOPWATCH" record --until 'request > 50ms' --keep 1s -b 16M -o slow.dat 
 is "a slow request ends it" $? 0
 has "which says what it was" "$said" '^nopwatch: slow.dat: rare:request took [0-9.]+m?s in thread [0-9]+ \(rare\); the last [0-9.]+ s, [0-9]+ KiB, 0 events lost$'
 hasnt "and that all of it is there" "$said" 'later than it should'
+is "only its owner may read it" "$(stat -c %a slow.dat)" 600
 ok "the recording has it, and each request of the second before" whole slow.dat 1 20000
 is "and not the whole run" "$(j whole.json "min(int(e['args']['arg0']) for e in of('event')) > 1")" True
 readable slow.dat 20000

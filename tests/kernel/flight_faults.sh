@@ -35,7 +35,26 @@ is "and there is nothing" "$(ls -A small)" ""
 cat >slow.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
+/* NFS and FAT have no files without a name */
+int openat(int dir, const char *path, int flags, ...)
+{
+	int (*real)(int, const char *, int, ...) = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+	va_list args;
+	va_start(args, flags);
+	int mode = va_arg(args, int);
+	va_end(args);
+	if ((flags & O_TMPFILE) == O_TMPFILE && getenv("NO_TMPFILE")) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return real(dir, path, flags, mode);
+}
+int openat64(int dir, const char *path, int flags, ...) __attribute__((alias("openat")));
 int fsync(int fd)
 {
 	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
@@ -95,6 +114,40 @@ is "a writer that is killed" "$? $(ls out | tr '\n' ' ')" "0 slow-2.dat slow.dat
 has "which is said" "$(cat said)" "^nopwatch: 'out/slow.dat' is not written, since its writer was killed by signal 9: it stays in memory"
 ok "the first is written all the same" whole out/slow.dat 0.4 5000
 ok "and the second behind it" whole out/slow-2.dat 0.4 10000
+
+# ---- nopwatch is killed meanwhile: its writer goes with it, and has never held what makes a session a living one
+
+# held PID: what it has open that is neither /dev/null, nor in memory, nor the recording that it writes
+held() { readlink "/proc/$1"/fd/* | grep -v -e '^/dev/null$' -e '^/memfd:' -e "^$PWD/out" | sort -u; }
+
+for NO_TMPFILE in "" 1; do
+  if [ -n "$NO_TMPFILE" ]; then export NO_TMPFILE; else unset NO_TMPFILE; fi
+  rm -rf writing out said told
+  mkdir out
+  touch hold
+  ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/slow.so "$NOPWATCH" record --until 'request > 50ms' --keep 400ms \
+    -b 16M -o out/slow.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+  run=$!
+  wait_for test -L writing
+  writer=$(pgrep -P $run -x nopwatch)
+  rare=$(pgrep -P $run -x rare)
+  is "the writer holds nothing of the session${NO_TMPFILE:+, without nameless files}" "$(held "$writer")" ""
+  kill -9 $run
+  wait $run 2>/dev/null
+  has_gone() { ! kill -0 "$writer" 2>/dev/null; }
+  ok "the writer ends with nopwatch" wait_for has_gone
+  said=$("$NOPWATCH" clean 2>&1)
+  is "and clean takes the session away at once" "$? $(echo "$TRACEFS"/instances/nopwatch_*)" "0 $TRACEFS/instances/nopwatch_*"
+  has "which is no living one" "$said" ', 0 living left alone'
+  rm hold
+  kill "$rare"
+done
+left=$(cd out && echo .nopwatch.????????????????)
+ok "without nameless files it leaves one of a name of its own" test -f "out/$left"
+touch -d '2 minutes ago' "out/$left"
+unset NO_TMPFILE
+"$NOPWATCH" record -q -d 0.1 -o out/other.dat "$ALL" 2>said
+is "which goes when something is written there again" "$(ls -A out)" "other.dat"
 
 unchanged
 finish

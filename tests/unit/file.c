@@ -2,6 +2,7 @@
 /* Files that others control: what is no regular file is never opened, and nobody is waited for. */
 #include <dirent.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -183,22 +184,22 @@ START_TEST(a_file_is_replaced_when_it_is_complete)
 	ck_assert_int_eq(nw_replace_try("x", &direct, &err), 0);
 	ck_assert(!direct);
 	ck_assert_uint_eq(count_entries(), 0);
-	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "one");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("x", "one", 0640);
 	ck_assert_int_eq(chmod("x", 0604), 0);
-	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "two");
 	check_content("x", "one", 0604);
 	nw_replace_abort(&file);
 	check_content("x", "one", 0604);
-	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "three");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("x", "three", 0604);
 	ck_assert_uint_eq(count_entries(), 1);
-	ck_assert_int_eq(nw_replace_begin("no/x", &file, &err), -ENOENT);
+	ck_assert_int_eq(nw_replace_begin("no/x", NW_FILE_READABLE, &file, &err), -ENOENT);
 	ck_assert_str_eq(err.what, "cannot write 'no/x': No such file or directory");
 }
 END_TEST
@@ -211,11 +212,11 @@ START_TEST(a_new_file_takes_no_other_ones_place)
 
 	enter(dir);
 	umask(027);
-	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "one");
 	ck_assert_int_eq(nw_replace_commit_new(&file, &err), 0);
 	check_content("x", "one", 0640);
-	ck_assert_int_eq(nw_replace_begin("x", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "two");
 	ck_assert_int_eq(nw_replace_commit_new(&file, &err), -EEXIST);
 	ck_assert_str_eq(err.what, "cannot write 'x': File exists");
@@ -234,7 +235,7 @@ START_TEST(links_of_our_own_are_followed)
 	enter(dir);
 	eb_write_bytes(dir, "target", "old", 3);
 	ck_assert_int_eq(symlink("target", "link"), 0);
-	ck_assert_int_eq(nw_replace_begin("link", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, &file, &err), 0);
 	write_to(&file, "new");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("target", "new", 0755);
@@ -245,10 +246,10 @@ START_TEST(links_of_our_own_are_followed)
 		return;
 	}
 	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
-	ck_assert_int_eq(nw_replace_begin("link", &file, &err), -ELOOP);
+	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, &file, &err), -ELOOP);
 	ck_assert_str_eq(err.what,
 			 "cannot write 'link': it is a link that belongs to another user");
-	ck_assert_int_eq(nw_output_open("link", &err), -ELOOP);
+	ck_assert_int_eq(nw_output_open("link", NW_FILE_PRIVATE, &err), -ELOOP);
 	check_content("target", "new", 0755);
 }
 END_TEST
@@ -261,7 +262,7 @@ START_TEST(what_is_no_file_is_written_to)
 
 	ck_assert_int_eq(nw_replace_try("/dev/null", &direct, &err), 0);
 	ck_assert(direct);
-	ck_assert_int_eq(nw_replace_begin("/dev/full", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("/dev/full", NW_FILE_READABLE, &file, &err), 0);
 	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), -ENOSPC);
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 }
@@ -276,9 +277,255 @@ START_TEST(what_is_open_for_reading_is_not_written_to)
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(dup2(null, STDIN_FILENO), STDIN_FILENO);
 	close(null);
-	ck_assert_int_eq(nw_replace_begin("/dev/null", &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("/dev/null", NW_FILE_READABLE, &file, &err), 0);
 	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), 0);
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
+}
+END_TEST
+
+static void replace_with(const char *path, const char *text)
+{
+	struct nw_error err = {0};
+
+	ck_assert_msg(nw_replace_text(path, NW_FILE_PRIVATE, text, strlen(text), &err) == 0,
+		      "%s", err.what);
+}
+
+static void truncate_with(const char *path, const char *text)
+{
+	struct nw_error err = {0};
+	int fd = nw_output_open(path, NW_FILE_PRIVATE, &err);
+
+	ck_assert_msg(fd >= 0, "%s", err.what);
+	ck_assert_int_eq(nw_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static void check_refused(const char *path)
+{
+	static const char wanted[] =
+		"cannot write 'open/x': it belongs to another user, and others can write to its directory";
+	struct nw_error err = {0};
+	struct nw_replace file;
+	bool direct;
+
+	ck_assert_int_eq(nw_output_open(path, NW_FILE_PRIVATE, &err), -EPERM);
+	ck_assert_str_eq(err.what, wanted);
+	ck_assert_int_eq(nw_replace_try(path, &direct, &err), -EPERM);
+	ck_assert_int_eq(nw_replace_begin(path, NW_FILE_READABLE, &file, &err), -EPERM);
+	ck_assert_str_eq(err.what, wanted);
+	ck_assert_str_eq(err.hint, "remove it, or name another file");
+}
+
+START_TEST(what_is_measured_is_private)
+{
+	char dir[64];
+
+	enter(dir);
+	umask(022);
+	replace_with("x", "one");
+	check_content("x", "one", 0600);
+	truncate_with("y", "one");
+	check_content("y", "one", 0600);
+	ck_assert_int_eq(chmod("x", 0640) + chmod("y", 0640), 0);
+	replace_with("x", "two");
+	check_content("x", "two", 0640);
+	truncate_with("y", "two");
+	check_content("y", "two", 0640);
+}
+END_TEST
+
+/* Others can read the file, may have it open, or may have linked or moved it there from elsewhere. */
+START_TEST(where_others_can_write_it_is_another_file)
+{
+	struct stat before, after;
+	char dir[64];
+
+	enter(dir);
+	umask(022);
+	for (unsigned int mode = 0770; mode <= 01777; mode += 01007) {
+		ck_assert_int_eq(mkdir("open", 0700) + chmod("open", mode), 0);
+		eb_write_bytes(dir, "kept", "kept", 4);
+		ck_assert_int_eq(chmod("kept", 0644), 0);
+		ck_assert_int_eq(link("kept", "open/x") + link("kept", "open/y"), 0);
+		ck_assert_int_eq(stat("open/y", &before), 0);
+		replace_with("open/x", "one");
+		check_content("open/x", "one", 0600);
+		truncate_with("open/y", "one");
+		check_content("open/y", "one", 0600);
+		ck_assert_int_eq(stat("open/y", &after), 0);
+		ck_assert_uint_ne(before.st_ino, after.st_ino);
+		check_content("kept", "kept", 0644);
+		ck_assert_int_eq(unlink("open/x") + unlink("open/y") + rmdir("open") +
+					 unlink("kept"),
+				 0);
+	}
+}
+END_TEST
+
+START_TEST(what_somebody_else_has_put_there_is_refused)
+{
+	char dir[64];
+
+	enter(dir);
+	if (geteuid() != 0) {
+		unit_skip("only root can make a file of somebody else's");
+		return;
+	}
+	ck_assert_int_eq(mkdir("open", 0700), 0);
+	eb_write_bytes(dir, "open/x", "his", 3);
+	ck_assert_int_eq(chown("open/x", 65534, 65534) + chmod("open/x", 0666), 0);
+	for (unsigned int mode = 0770; mode <= 01777; mode += 01007) {
+		ck_assert_int_eq(chmod("open", mode), 0);
+		check_refused("open/x");
+		/* also in a directory of his own */
+		ck_assert_int_eq(chown("open", 65534, 65534), 0);
+		check_refused("open/x");
+		ck_assert_int_eq(chown("open", 0, 0), 0);
+	}
+	check_content("open/x", "his", 0666);
+	/* a FIFO, too, which is not waited for */
+	ck_assert_int_eq(unlink("open/x") + mkfifo("open/x", 0666), 0);
+	ck_assert_int_eq(chown("open/x", 65534, 65534), 0);
+	struct nw_error err = {0};
+	ck_assert_int_eq(nw_output_open("open/x", NW_FILE_PRIVATE, &err), -EPERM);
+	ck_assert_int_eq(unlink("open/x"), 0);
+	/* one that only he can have put there, or that only we can, is as it was */
+	ck_assert_int_eq(chmod("open", 0755), 0);
+	eb_write_bytes(dir, "open/x", "his", 3);
+	ck_assert_int_eq(chown("open/x", 65534, 65534) + chmod("open/x", 0644), 0);
+	replace_with("open/x", "one");
+	check_content("open/x", "one", 0644);
+	ck_assert_int_eq(chown("open", 65534, 65534), 0);
+	truncate_with("open/x", "two");
+	check_content("open/x", "two", 0644);
+	/* ours in his directory may be a link to one of root's that everybody reads */
+	ck_assert_int_eq(chown("open/x", 0, 0), 0);
+	truncate_with("open/x", "three");
+	check_content("open/x", "three", 0600);
+}
+END_TEST
+
+/* What a run has left that was killed where files without a name cannot be had. */
+START_TEST(leftovers_go_and_nothing_else)
+{
+	static const char *const stay[] = {
+		".nopwatch.0123456789abcde",   ".nopwatch.0123456789abcdeF",
+		".nopwatch.0123456789abcdef0", ".nopwatch.00000000000000aa",
+		".nopwatch.00000000000000bb",  "x.0123456789abcdef"};
+	const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	struct nw_error err = {0};
+	bool direct;
+	char dir[64];
+
+	enter(dir);
+	eb_write_bytes(dir, ".nopwatch.0123456789abcdef", "left", 4);
+	ck_assert_int_eq(utimensat(AT_FDCWD, ".nopwatch.0123456789abcdef", old, 0), 0);
+	for (size_t i = 0; i < NW_COUNT(stay); i++) {
+		eb_write_bytes(dir, stay[i], "stays", 5);
+		ck_assert_int_eq(i == 3 ? 0 : utimensat(AT_FDCWD, stay[i], old, 0), 0);
+	}
+	/* being written, as far as anybody can tell */
+	int fd = open(stay[4], O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	ck_assert_int_eq(nw_replace_try("x", &direct, &err), 0);
+	ck_assert_uint_eq(count_entries(), NW_COUNT(stay));
+	for (size_t i = 0; i < NW_COUNT(stay); i++)
+		ck_assert_int_eq(access(stay[i], F_OK), 0);
+	close(fd);
+	ck_assert_int_eq(nw_replace_try("x", &direct, &err), 0);
+	ck_assert_uint_eq(count_entries(), NW_COUNT(stay) - 1);
+}
+END_TEST
+
+START_TEST(a_fifo_is_waited_for_until_a_signal_comes)
+{
+	struct nw_error err = {0};
+	sigset_t term;
+	char dir[64];
+
+	enter(dir);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+	raise(SIGTERM);
+	ck_assert_int_eq(nw_output_open("fifo", NW_FILE_PRIVATE, &err), -EINTR);
+	ck_assert_str_eq(err.what, "cannot write 'fifo': nobody reads from it");
+	int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = nw_output_open("fifo", NW_FILE_PRIVATE, &err);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+	close(reader);
+}
+END_TEST
+
+/* The shell's >(COMMAND), which is no path of a file system. */
+START_TEST(a_pipe_that_we_have_is_written_to)
+{
+	char path[32], got[3];
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	truncate_with(path, "yes");
+	ck_assert_int_eq(read(ends[0], got, sizeof(got)), 3);
+	ck_assert_mem_eq(got, "yes", 3);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+/* A child holds nothing that it was not given. */
+START_TEST(a_child_gives_up_what_it_need_not_have)
+{
+	int ends[2], ours = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int given = open("/dev/null", O_RDONLY);
+	int status;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		nw_close_own_files(&ends[1], 1);
+		bool some = fcntl(ours, F_GETFD) < 0 && fcntl(ends[0], F_GETFD) < 0 &&
+			    fcntl(given, F_GETFD) >= 0 && fcntl(ends[1], F_GETFD) >= 0;
+		nw_close_all_files(&ends[1], 1);
+		struct stat null, out;
+		bool all = fcntl(given, F_GETFD) < 0 && fcntl(ends[1], F_GETFD) >= 0 &&
+			   stat("/dev/null", &null) == 0 &&
+			   fstat(STDOUT_FILENO, &out) == 0 && null.st_rdev == out.st_rdev;
+		_exit(some && all ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+	close(ours);
+	close(given);
+}
+END_TEST
+
+START_TEST(a_child_ends_with_its_parent)
+{
+	int ends[2], status;
+	char byte;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid_t parent = fork();
+	if (parent == 0) {
+		parent = getpid();
+		if (fork() == 0) {
+			nw_end_with_parent(parent, SIGKILL);
+			for (;;)
+				pause();
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	ck_assert_int_eq(waitpid(parent, &status, 0), parent);
+	ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* nobody has the other end */
+	close(ends[0]);
 }
 END_TEST
 
@@ -286,4 +533,8 @@ UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened,
 	  links_stay_in_their_root, holes_are_no_content,
 	  a_file_is_replaced_when_it_is_complete, a_new_file_takes_no_other_ones_place,
 	  links_of_our_own_are_followed, what_is_no_file_is_written_to,
-	  what_is_open_for_reading_is_not_written_to)
+	  what_is_open_for_reading_is_not_written_to, what_is_measured_is_private,
+	  where_others_can_write_it_is_another_file,
+	  what_somebody_else_has_put_there_is_refused, leftovers_go_and_nothing_else,
+	  a_fifo_is_waited_for_until_a_signal_comes, a_pipe_that_we_have_is_written_to,
+	  a_child_gives_up_what_it_need_not_have, a_child_ends_with_its_parent)

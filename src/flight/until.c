@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/* What --until says: a span, and how long it may take. */
+#include <string.h>
+
+#include "nopwatch/flight.h"
+
+int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
+{
+	const char *sign = strrchr(text, '>');
+	size_t len = sign ? (size_t)(sign - text) : 0;
+	const char *time = sign ? sign + 1 : "";
+	bool or_equal = *time == '=';
+	uint64_t ns;
+
+	*out = (struct nw_until){0};
+	time += or_equal;
+	time += strspn(time, " ");
+	while (len && text[len - 1] == ' ')
+		len--;
+	while (len && *text == ' ') {
+		text++;
+		len--;
+	}
+	if (!sign || !len || memchr(text, '>', len))
+		return nw_fail_usage(
+			err, "--until '%s': not a condition such as 'SPAN > 50ms'", text);
+	if (nw_parse_duration(time, &ns) < 0 || !ns)
+		return nw_fail_usage(
+			err, "--until: '%s' is not a time such as 50ms, 1 or 2m", time);
+	out->span = strndup(text, len);
+	out->least_ns = ns + !or_equal;
+	return out->span ? 0 : nw_no_memory(err);
+}
+
+bool nw_until_has_ends(const struct nw_until *until)
+{
+	return strstr(until->span, "..") != NULL;
+}
