@@ -55,9 +55,13 @@ void nw_histogram_clear(struct nw_histogram *h); /* keeps its memory */
 void nw_histogram_free(struct nw_histogram *h);
 double nw_histogram_mean(const struct nw_histogram *h);
 double nw_histogram_stddev(const struct nw_histogram *h); /* of the population */
-/* Upper bound of the bucket that holds rank ceil(p * count), clamped to [min, max]; 0 < p <= 1.
- * As int64_t if is_signed. */
+/*
+ * The value at rank ceil(p * count), 0 < p <= 1, as int64_t if is_signed: the middle of the bucket that holds this rank,
+ * cut to [min, max]. At most half a bucket (1.6 %) too low or too high; the first rank is min and the last is max.
+ */
 uint64_t nw_histogram_percentile(const struct nw_histogram *h, double p);
+/* The largest value that can be at that rank: no value of its bucket is larger. */
+uint64_t nw_histogram_percentile_most(const struct nw_histogram *h, double p);
 
 struct nw_bucket {
 	uint64_t low, high; /* both inclusive; as int64_t if is_signed */

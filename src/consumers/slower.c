@@ -89,7 +89,7 @@ static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
 	uint64_t count = kind->seen.count, least = kind->least;
 
 	if (count >= kind->again && (double)count * (1 - percentile) >= 1) {
-		least = nw_histogram_percentile(&kind->seen, percentile);
+		least = nw_histogram_percentile_most(&kind->seen, percentile);
 		kind->least = least;
 		kind->again = count + count / 16 + 1;
 	}
@@ -109,7 +109,7 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 	uint64_t least = percentile > 0
 				 ? limit_of(&watch->kind[event->span], percentile, latency)
 				 : watch->slower.ns;
-	/* as long as the percentile's bucket is no longer than so many others */
+	/* A span in the percentile's own bucket is as long as many others, so it is not slow. */
 	if (percentile > 0 ? latency <= least : latency < least)
 		return false;
 	*out = (struct nw_slow_span){

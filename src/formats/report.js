@@ -147,23 +147,30 @@
     const cells = [...found].sort((a, b) => a[0] - b[0]);
     const region = { count: all, others, cells, shift };
     if (!all) return region;
-    const edge = (bucket, key, pick, otherwise) => {
+    /* The smallest or the largest value, where the columns tell it; else only its bucket is known. */
+    const edge = (bucket, key, pick) => {
       const there = columns.filter((c) => c.cells.some((cell) => cell[0] === bucket));
-      return there.every((c) => bucketOf(c[key], shift) === bucket) ? pick(...there.map((c) => c[key])) : otherwise;
+      return there.every((c) => bucketOf(c[key], shift) === bucket) ? pick(...there.map((c) => c[key])) : undefined;
     };
-    region.min = edge(cells[0][0], "min", Math.min, lowOf(cells[0][0], shift));
     const top = cells[cells.length - 1][0];
-    region.max = edge(top, "max", Math.max, highOf(top, shift));
+    region.least = edge(cells[0][0], "min", Math.min);
+    region.most = edge(top, "max", Math.max);
+    region.min = region.least === undefined ? lowOf(cells[0][0], shift) : region.least;
+    region.max = region.most === undefined ? highOf(top, shift) : region.most;
     return region;
   }
 
-  /* As nw_histogram_percentile(): the upper end of the bucket that holds that rank. */
+  /* As nw_histogram_percentile(): the middle of the bucket that holds that rank, cut to the region's values. */
   function percentile(region, p) {
     const rank = Math.max(1, Math.ceil(p * region.count));
     let seen = 0;
+    if (rank === region.count && region.most !== undefined) return region.most;
+    if (rank === 1 && region.least !== undefined) return region.least;
     for (const [bucket, n] of region.cells) {
       seen += n;
-      if (seen >= rank) return Math.min(Math.max(highOf(bucket, region.shift), region.min), region.max);
+      if (seen < rank) continue;
+      const low = Math.max(lowOf(bucket, region.shift), region.min), high = Math.min(highOf(bucket, region.shift), region.max);
+      return low + Math.floor((high - low) / 2);
     }
     return region.max;
   }
@@ -755,7 +762,7 @@
     const where = element("p", { className: "quiet" },
       `${row.group === undefined ? "" : `${row.group}, `}${timeText(from, bins.width_ns)} to ${timeText(to, bins.width_ns)}, ` +
       `${duration(lowOf(low, shift))} to ${duration(highOf(high, shift))}` +
-      (shift ? `; percentiles to ${Math.round(100 * 2 ** shift / OCTAVE)} %` : ""));
+      (shift ? `; percentiles to ${Math.round(50 * 2 ** shift / OCTAVE)} %` : ""));
     Object.assign(where.dataset, { firstBin: first, lastBin: last, fromNs: from, untilNs: (last + 1) * bins.width_ns, lowNs: lowOf(low, shift), highNs: highOf(high, shift) });
     body.replaceChildren(where, facts);
     if (isSpan(row)) {

@@ -383,38 +383,55 @@ bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 	return false;
 }
 
-static uint64_t clamp(const struct nw_histogram *h, uint64_t value)
+/* Cut a bucket to what its values can be: none is below the smallest or above the largest value. */
+static void cut_to_range(const struct nw_histogram *h, struct nw_bucket *bucket)
 {
-	if (h->is_signed) {
-		if ((int64_t)value > (int64_t)h->max)
-			return h->max;
-		return (int64_t)value < (int64_t)h->min ? h->min : value;
+	bool is_signed = h->is_signed;
+
+	if (is_signed ? (int64_t)bucket->low < (int64_t)h->min : bucket->low < h->min)
+		bucket->low = h->min;
+	if (is_signed ? (int64_t)bucket->high > (int64_t)h->max : bucket->high > h->max)
+		bucket->high = h->max;
+}
+
+/* The bucket that holds a rank, 1 being the smallest value's: what the value at that rank can be. */
+static struct nw_bucket bucket_of_rank(const struct nw_histogram *h, uint64_t rank)
+{
+	struct nw_bucket bucket = {.low = h->max, .high = h->max};
+	unsigned int at = 0;
+	uint64_t seen = 0;
+
+	if (rank == h->count)
+		return bucket;
+	if (rank == 1)
+		return (struct nw_bucket){.low = h->min, .high = h->min};
+	while (nw_histogram_next(h, &at, &bucket)) {
+		seen += bucket.count;
+		if (seen < rank)
+			continue;
+		cut_to_range(h, &bucket);
+		return bucket;
 	}
-	return value > h->max ? h->max : value < h->min ? h->min : value;
+	return (struct nw_bucket){.low = h->max, .high = h->max};
+}
+
+static uint64_t rank_of(const struct nw_histogram *h, double p)
+{
+	double exact = ceil(p * (double)h->count);
+
+	return exact < 1 ? 1 : (uint64_t)exact;
 }
 
 uint64_t nw_histogram_percentile(const struct nw_histogram *h, double p)
 {
-	double exact = ceil(p * (double)h->count);
-	uint64_t rank = exact < 1 ? 1 : (uint64_t)exact, seen = 0;
-	struct nw_bucket bucket;
-	unsigned int at = 0;
+	struct nw_bucket bucket = {0};
 
-	if (!h->count)
-		return 0;
-	if (!h->is_signed) {
-		const struct nw_blocks *blocks = &h->values;
-		for (unsigned int i = 0; i < blocks->used; i++) {
-			seen += blocks->count[i];
-			if (seen >= rank)
-				return clamp(h, bucket_high(blocks->first + i));
-		}
-		return h->max;
-	}
-	while (nw_histogram_next(h, &at, &bucket)) {
-		seen += bucket.count;
-		if (seen >= rank)
-			return clamp(h, bucket.high);
-	}
-	return h->max;
+	if (h->count)
+		bucket = bucket_of_rank(h, rank_of(h, p));
+	return bucket.low + (bucket.high - bucket.low) / 2;
+}
+
+uint64_t nw_histogram_percentile_most(const struct nw_histogram *h, double p)
+{
+	return h->count ? bucket_of_rank(h, rank_of(h, p)).high : 0;
 }

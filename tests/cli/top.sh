@@ -22,12 +22,12 @@ is "in any form" "$(cat piped.json)" "$(cat all.json)"
 terminal 80 24
 enter "$NOPWATCH top --from sample.dat"
 sees "a title" '^nopwatch top +[0-9.]+m?s +0 lost +END'
-sees "a row a span" "^myserver:request +[0-9]+/s +6\.53us +1\.11ms +2\.13ms "
+sees "a row a span" "^myserver:request +[0-9]+/s +6\.46us +1\.10ms +2\.13ms "
 sees "a row a probe" '^myserver:cache__evict +[0-9]+/s '
 sees "the keys" '^q quit +\? help'
 is "no line is longer than the terminal" "$(($(picture | LC_ALL=C.UTF-8 wc -L) <= 80))" 1
 press h
-sees "h: a histogram" "^myserver:request: latency, $requests spans, p50 6\.53us, p90 270us"
+sees "h: a histogram" "^myserver:request: latency, $requests spans, p50 6\.46us, p90 266us"
 sees "with the percentiles marked" '^ 4\.10us +[0-9]+ █+ +p50$'
 press h
 sees_no "h again: none" 'latency, '
@@ -112,7 +112,7 @@ sees "and a finer heat map" '^ +393us '
 tm resize-window -x 20 -y 5
 sees "20 x 5: what fits" '^ *now$|^  *-'
 press Escape
-sees "a name and its p99" '^myserver:r.* 1\.11ms$'
+sees "a name and its p99" '^myserver:r.* 1\.10ms$'
 tm resize-window -x 15 -y 4
 sees "smaller: one sentence" '^too small: 15x4'
 tm resize-window -x 80 -y 24
@@ -241,7 +241,7 @@ terminal 80 24
 for kind in linux vt100 vt220 screen tmux-256color xterm; do
   enter "clear; TERM=$kind $NOPWATCH top --from sample.dat"
   sees "TERM=$kind: a title" '^nopwatch top +[0-9.]+m?s +0 lost +END'
-  sees "TERM=$kind: rows" "^myserver:request +[0-9]+/s +6\.53us"
+  sees "TERM=$kind: rows" "^myserver:request +[0-9]+/s +6\.46us"
   press q
   waits "for the shell after TERM=$kind" "$PROMPT"
 done

@@ -321,7 +321,7 @@ START_TEST(the_last_interval_and_everything)
 	ck_assert_uint_eq(row->last.count, 10);
 	ck_assert_uint_eq(row->total.count, 110);
 	ck_assert_uint_eq(row->total.times.max, 2000000);
-	expect(80, 24, "app:request    110/s  1.02ms  2.00ms  2.00ms");
+	expect(80, 24, "app:request    110/s  1.01ms  2.00ms  2.00ms");
 	expect(80, 24, "everything");
 	press('i');
 	expect(80, 24, "app:request     20/s  2.00ms  2.00ms  2.00ms");
@@ -435,7 +435,7 @@ START_TEST(a_picture_of_80_by_24)
 			 "CPU  everything\n"
 			 "SPAN            RATE     P50     P99     MAX LAST MINUTE     1us "
 			 "  10us  100us\n"
-			 "app:request    100/s  1.01us  1.00ms  1.00ms              @  @   "
+			 "app:request    100/s  1.00us  1.00ms  1.00ms              @  @   "
 			 "              -\n"
 			 "PROBE           RATE     P50     P99     MAX LAST MINUTE         "
 			 "100us 1ms\n"
