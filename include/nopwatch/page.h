@@ -45,8 +45,9 @@ int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_
 
 /*
  * What of a page was before a time, and what from then on: two pages of layout->size bytes each, NULL: nobody wants
- * it. Events are moved, not changed. The first keeps the mark of lost events, if there is one; the second has it if
- * missed says so. False: there is nothing from then on, or the page is damaged; nothing is written.
+ * it. Events are moved, not changed. The first keeps the mark of lost events, if there is one. The second has it if
+ * missed says so, or if the page has it and no event of the page is as old as `time`: then the lost events may be
+ * younger than that. False: there is nothing from then on, or the page is damaged; nothing is written.
  */
 bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *bytes,
 		   size_t len, uint64_t time, bool missed, unsigned char *before,

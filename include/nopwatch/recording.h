@@ -29,8 +29,8 @@ void nw_recording_parts_free(struct nw_recording_parts *parts);
 struct nw_recorded_cpu {
 	int fd; /* size 0: any */
 	uint64_t from, size;
-	/* Events before this time are left out on purpose, those that the first page says were lost, too. They are on no
-	 * other page. 0: all are wanted. */
+	/* Events before this time are left out on purpose. They are on no page but the first. What that page says was
+	 * lost stays lost unless an event of it is as old as this time. 0: all events are wanted. */
 	uint64_t since;
 };
 

@@ -202,6 +202,8 @@ bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *byt
 	if (before)
 		put_page(layout, begins, begin, at, page.missed ? RB_MISSED_EVENTS : 0,
 			 before);
+	/* events that were lost between `time` and the first event are missing behind it */
+	missed |= page.missed && at == begin && page.time > time;
 	if (behind)
 		put_page(layout, last, at, page.end, missed ? RB_MISSED_EVENTS : 0, behind);
 	return true;

@@ -365,8 +365,56 @@ START_TEST(a_recording_that_cannot_be_written_says_so)
 }
 END_TEST
 
+/* ---- a recording that begins in the middle ------------------------------------------ */
+
+/* Events were lost on CPU 1 before its only page, the first event of which is of 500. */
+static bool says_that_events_were_lost(uint64_t since)
+{
+	struct nw_recorded_cpu written[2] = {0};
+	struct nw_recording recording;
+	int fd = memory_file(NULL);
+	struct nw_buf bytes = {0};
+	struct nw_page page;
+
+	make_parts();
+	cpu_free(&cpus[1]);
+	cpus[1] = (struct cpu){.layout = cpus[0].layout};
+	cpu_lose(&cpus[1], 0);
+	cpu_hit(&cpus[1], 500, 12, FAKE_ONE, 1);
+	cpu_hit(&cpus[1], 600, 12, FAKE_TWO, 1);
+	cpu_flush(&cpus[1]);
+	written[1] = (struct nw_recorded_cpu){memory_file(&cpus[1].pages), 0,
+					      cpus[1].pages.len, since};
+	ck_assert_int_eq(nw_recording_write(fd, &parts, PAGE, written, 2, NULL), 0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	ck_assert_int_eq(nw_buf_read(&bytes, fd), 0);
+	ck_assert_int_eq(nw_recording_parse(bytes.data, bytes.len, &recording, NULL), 0);
+	ck_assert_uint_eq(recording.runs.count, 1);
+	ck_assert_int_eq(
+		nw_page_open(&page, &cpus[1].layout, recording.runs.item[0].pages, PAGE),
+		0);
+	bool missed = page.missed;
+	nw_recording_free(&recording);
+	nw_buf_free(&bytes);
+	close(fd);
+	close(written[1].fd);
+	teardown();
+	return missed;
+}
+
+/* A CPU was empty when the recording before ended, and has overrun since: its first page says so. */
+START_TEST(a_loss_behind_the_beginning_is_kept)
+{
+	ck_assert(says_that_events_were_lost(400));
+	ck_assert(says_that_events_were_lost(499));
+	/* a recording that begins with the first event behind the loss lacks nothing */
+	ck_assert(!says_that_events_were_lost(500));
+	ck_assert(!says_that_events_were_lost(550));
+}
+END_TEST
+
 UNIT_MAIN("recording", what_was_written_is_read_back, the_head_is_as_trace_cmd_writes_it,
 	  formats_are_found_by_system_and_name, a_recording_plays_all_its_hits,
 	  a_recording_cut_off_anywhere_is_refused, random_damage_is_refused_or_harmless,
 	  recordings_of_others_are_told_apart, a_recording_is_known_by_its_first_bytes,
-	  a_recording_that_cannot_be_written_says_so)
+	  a_recording_that_cannot_be_written_says_so, a_loss_behind_the_beginning_is_kept)
