@@ -121,10 +121,11 @@ struct nw_report {
 	bool so_far;	  /* one that was asked for meanwhile (SIGUSR1) */
 	uint64_t lost;	    /* events */
 	bool lost_is_least; /* at least so many */
-	bool has_filter;    /* there is a filter, */
-	uint64_t filtered;  /* which took out so many hits */
-	uint64_t dropped;   /* hits that the kernel counted but did not record; */
-	bool restricted;    /* those of processes that are not traced are among them */
+	bool at_least; /* events of this time were lost: what the rows count are lower bounds */
+	bool has_filter;   /* there is a filter, */
+	uint64_t filtered; /* which took out so many hits */
+	uint64_t dropped;  /* hits that the kernel counted but did not record; */
+	bool restricted;   /* those of processes that are not traced are among them */
 	const char *const *hist_args; /* arguments whose histogram is shown */
 	size_t hist_arg_count;
 	bool gaps;	 /* show the histograms of the gaps, too */
@@ -208,7 +209,8 @@ struct nw_disabled {
 };
 
 struct nw_end {
-	uint64_t lost;		     /* events */
+	uint64_t lost;		     /* events, */
+	bool lost_is_least;	     /* or more */
 	uint64_t discarded;	     /* spans, for that */
 	uint64_t dropped;	     /* as in a report */
 	uint64_t incomplete;	     /* hits of which some records were lost */
@@ -221,6 +223,8 @@ struct nw_end {
 
 /* What hits that were not recorded are, in words behind their number. */
 const char *nw_dropped_text(bool restricted);
+/* "17 events lost", "at least 1 event lost"; least: not all of them could be counted. */
+void nw_lost_text(uint64_t lost, bool least, char out[48]);
 
 /* ---- facts -------------------------------------------------------------------------- */
 

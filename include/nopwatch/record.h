@@ -171,7 +171,8 @@ struct nw_record {
 	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
 	 * found empty; UINT64_MAX at the end of a recording */
 	uint64_t until;
-	uint64_t lost; /* LOSS: events, 0: unknown */
+	uint64_t lost;	    /* LOSS: events, 0: unknown; */
+	bool lost_is_least; /* or more: of some it is unknown */
 	const struct nw_event_format *format;
 	const unsigned char *data; /* valid until the next call */
 	uint32_t size;

@@ -59,6 +59,7 @@ struct nw_reports {
 	const char *by;		/* as it is grouped, */
 	char slower[64];	/* which spans count for stacks; "": all */
 	uint64_t since;		/* since then; 0: from the start */
+	uint64_t lost_before;	/* what was lost up to the interval before */
 	uint64_t slow_left_out; /* slow spans of a live view, of which not all are kept */
 	const struct nw_run_result *result; /* once it has ended; NULL: it goes on */
 };

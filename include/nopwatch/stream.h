@@ -23,7 +23,9 @@ struct nw_stream_stats {
 	uint64_t records; /* handed out */
 	uint64_t pages;	  /* read */
 	uint64_t bytes;	  /* of their data */
-	uint64_t lost;	  /* events the pages say were lost */
+	uint64_t lost;	  /* events the pages say were lost; */
+	uint64_t
+		uncounted; /* losses of which they do not say how large, one event at least */
 	uint64_t unknown; /* events of a type or place that is not ours */
 	uint64_t damaged; /* pages that had to be given up */
 };

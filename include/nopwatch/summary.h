@@ -207,7 +207,12 @@ int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t
 /* Take many, when nothing is grouped and no span is keyed by process. */
 int nw_summary_hits(struct nw_summary *summary, const struct nw_hit *hits, size_t count);
 /* Events before until are missing: nothing that began before it may be measured. */
+/* events 0: nobody knows how many, one at least. */
 void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);
+/* Another summary of the same run has seen these losses: they count here, too, and nothing that began before `until` may be
+ * measured. */
+void nw_summary_inherit_losses(struct nw_summary *summary, const struct nw_summary *from,
+			       uint64_t until);
 /* A thread is gone: its open spans will never end. */
 void nw_summary_exit(struct nw_summary *summary, int32_t tid);
 /*
@@ -239,6 +244,8 @@ int nw_summary_next_interval(struct nw_summary *summary);
 /* How often a probe was hit in all that is known, where nothing is grouped. */
 uint64_t nw_summary_probe_hits(const struct nw_summary *summary, size_t probe);
 uint64_t nw_summary_lost(const struct nw_summary *summary);
+/* Were there more, since somebody did not know how many were lost? */
+bool nw_summary_lost_is_least(const struct nw_summary *summary);
 uint64_t nw_summary_discarded(const struct nw_summary *summary);
 
 #endif

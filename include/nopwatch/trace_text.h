@@ -37,7 +37,8 @@ struct nw_text_stats {
 	uint64_t bad_at;      /* number of the first of them */
 	uint64_t other;	      /* events that are not ours */
 	uint64_t late;	      /* lines beyond the window: handed out after what was later */
-	uint64_t lost;	      /* events, as lines and header say */
+	uint64_t lost;	      /* events, as lines and header say; */
+	bool lost_is_least;   /* or more: of some losses nobody says how large */
 	uint64_t now;	      /* latest time seen; 0: none */
 	uint64_t start, stop; /* as our script tells; 0: it does not */
 	bool ticks;	      /* times are no nanoseconds */

@@ -34,9 +34,11 @@ static int record(const struct nw_args *args, const char *path,
 		ret = nw_recorder_finish(recorder, result, &bytes, err);
 	if (ret < 0)
 		return ret;
+	char lost[48];
+	nw_lost_text(result->lost, result->lost_is_least, lost);
 	if (!args->quiet)
-		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %" PRIu64 " events lost",
-			path, result->hits, bytes / 1024, result->lost);
+		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %s", path, result->hits,
+			bytes / 1024, lost);
 	nw_warn_dropped(args, result);
 	nw_warn_unmapped(args, result);
 	return 0;

@@ -44,8 +44,10 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 {
 	if (args->quiet)
 		return;
+	char lost[48];
+	nw_lost_text(result->lost, result->lost_is_least, lost);
 	if (args->format->for_people && result->lost)
-		nw_note("%ju events lost (a larger -b helps)", result->lost);
+		nw_note("%s (a larger -b helps)", lost);
 	nw_warn_dropped(args, result);
 	nw_warn_incomplete(args, result);
 	nw_warn_unmapped(args, result);

@@ -160,7 +160,8 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 		raise(number);
 		return 128 + number;
 	}
-	bool incomplete = result->lost || result->incomplete || result->meddled ||
+	bool incomplete = result->lost || result->lost_is_least || result->incomplete ||
+			  result->meddled ||
 			  (result->stacks && nw_stacks_losses(result->stacks).stacks);
 
 	return result->unclean || (args->strict && incomplete) ? NW_EXIT_FAILED

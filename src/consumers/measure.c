@@ -328,7 +328,7 @@ static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 
 	if (use_run(m, summary) < 0)
 		return -ENOMEM;
-	nw_summary_loss(summary, nw_run_known(m->run), nw_summary_lost(m->summary));
+	nw_summary_inherit_losses(summary, m->summary, nw_run_known(m->run));
 	nw_summary_same_names(summary, m->summary);
 	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
 		if (so_far->disabled_at[i])
@@ -550,6 +550,8 @@ static void loss(void *arg, const struct nw_record *record)
 	if (m->bins)
 		nw_bins_loss(m->bins, record->time, record->until, record->lost);
 	nw_summary_loss(m->summary, record->until, record->lost);
+	if (record->lost && record->lost_is_least)
+		nw_summary_loss(m->summary, record->until, 0);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -240,7 +240,8 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      result->start_ns, result->stop_ns, result->wall_ns);
 	nw_buf_printf(out, "armed %" PRIu64 "\n", result->armed_ns);
-	nw_buf_printf(out, "lost %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n", result->lost,
+	nw_buf_printf(out, "%s %" PRIu64 "\ncost %" PRIu64 " %" PRIu64 "\n",
+		      result->lost_is_least ? "lost_at_least" : "lost", result->lost,
 		      result->kernel_hits, result->cost_ns);
 	for (size_t i = 0; result->hit_costs && i < result->selection.probes.count; i++)
 		nw_buf_printf(out, "hit_cost %zu %" PRIu32 " %" PRIu32 "\n", i,

@@ -106,6 +106,18 @@ static int write_now(struct nw_reports *r, struct nw_report *report,
 	return ret < 0 ? ret : flush(r, err);
 }
 
+/* What is known to be lost so far. The rows of an interval lack only what was lost in it. */
+static void count_lost(struct nw_reports *r, struct nw_report *report)
+{
+	uint64_t lost = nw_summary_lost(r->measure.summary);
+
+	report->lost = lost;
+	report->lost_is_least = nw_summary_lost_is_least(r->measure.summary);
+	report->at_least = lost > (report->interval ? r->lost_before : 0);
+	if (report->interval)
+		r->lost_before = lost;
+}
+
 /* ---- while it runs ------------------------------------------------------------------ */
 
 static int start(void *arg, struct nw_error *err)
@@ -148,7 +160,7 @@ static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *e
 	struct nw_report report = make_report(r, so_far);
 	report.interval = totals ? 0 : number;
 	report.elapsed_ns = totals ? end - so_far->start_ns : length;
-	report.lost = nw_summary_lost(r->measure.summary);
+	count_lost(r, &report);
 	report.states = so_far->states;
 	report.filtered = totals ? so_far->filtered : r->measure.filtered;
 	report.wall_ns = wall_time(so_far, end);
@@ -195,7 +207,7 @@ static int tick(void *arg, struct nw_error *err)
 		struct nw_report report = make_report(r, so_far);
 		report.so_far = true;
 		report.elapsed_ns = nw_result_elapsed(so_far);
-		report.lost = nw_summary_lost(r->measure.summary);
+		count_lost(r, &report);
 		report.wall_ns = wall_time(so_far, so_far->now_ns);
 		ret = write_now(r, &report, so_far, so_far->now_ns, err);
 	}
@@ -232,6 +244,7 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 	report.elapsed_ns = nw_result_elapsed(result);
 	report.lost = result->lost;
 	report.lost_is_least = result->lost_is_least;
+	report.at_least = result->lost > 0;
 	report.dropped = result->dropped;
 	report.restricted = result->restricted;
 	if (r->since)
@@ -320,7 +333,7 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 	uint64_t until = r->result ? so_far->now_ns
 				   : r->measure.next - r->measure.options.interval_ns;
 	report.elapsed_ns = until - (r->since ? r->since : so_far->start_ns);
-	report.lost = nw_summary_lost(r->measure.summary);
+	count_lost(r, &report);
 	nw_output_begin(&output, &begin);
 	int ret = show(r, &output, &report, so_far, until, err);
 	if (ret == 0)

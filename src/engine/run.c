@@ -377,6 +377,7 @@ struct nw_end nw_result_end(const struct nw_run_result *result)
 		.unmapped = losses.changes,
 		.doubtful = losses.stacks,
 		.lost = result->lost,
+		.lost_is_least = result->lost_is_least,
 		.dropped = result->dropped,
 		.incomplete = result->incomplete,
 		.has_filter = result->has_filter,

@@ -38,6 +38,7 @@ struct met {
 /* Events of a CPU that nobody has read: overwritten, or lost. */
 struct unread {
 	uint64_t from, until, count;
+	bool is_least; /* or more */
 };
 
 /* A recording that is not written yet. */
@@ -46,8 +47,10 @@ struct job {
 	nw_recorded_cpus cpus;
 	struct nw_buf table, comms;
 	uint64_t begins, until, lost;
+	bool lost_is_least;  /* of some losses nobody knows how large they were */
 	uint64_t hole_ns;    /* in which events may be missing */
-	const char *shorter; /* why it begins later than it should; NULL: it does not */
+	const char *shorter; /* why it begins later than it should; NULL: it does not; */
+	uint64_t late_ns;    /* so much later */
 	char *path;
 	pid_t writer;	/* the process that writes it; 0: none */
 	uint64_t again; /* when to try, if that has failed */
@@ -74,7 +77,8 @@ struct nw_flight {
 	nw_strings comms;	     /* and of who is born: those who are called so */
 	struct nw_buffer_growth growth;
 	bool told_missed;
-	uint64_t lost; /* events that recordings should have */
+	uint64_t lost;	    /* events that recordings should have, */
+	bool lost_is_least; /* or more */
 	struct nw_flight_stats stats;
 };
 
@@ -202,7 +206,8 @@ static void loss(void *arg, const struct nw_record *record)
 	struct unread *unread = nw_vec_add(&f->unread);
 
 	if (unread)
-		*unread = (struct unread){record->time, record->until, record->lost};
+		*unread = (struct unread){record->time, record->until, record->lost,
+					  record->lost_is_least};
 	else
 		f->recorder->failed = ENOMEM;
 }
@@ -265,6 +270,22 @@ static void begin_reading(struct nw_flight *f)
 
 /* ---- a recording -------------------------------------------------------------------- */
 
+/* Why a recording begins later than it should: by how much, and for what reason. A page is cut where it begins, so
+ * a moment is no difference worth a word. */
+static void explain_beginning(struct job *job, uint64_t armed)
+{
+	const uint64_t worth = SECOND_NS / 10;
+	uint64_t should = nw_max64(job->met.from, armed);
+
+	if (before(job->begins, should) >= worth) {
+		job->late_ns = before(job->begins, should);
+		job->shorter = "the ring buffer holds no more (see -b)";
+	} else if (before(job->begins, job->met.from) >= worth) {
+		job->late_ns = before(job->begins, job->met.from);
+		job->shorter = "the probes were armed only then";
+	}
+}
+
 /* From when on all is there that was recorded since `from`; what is missing behind that is counted. */
 static void find_beginning(const struct nw_flight *f, const struct nw_run_result *result,
 			   struct job *job)
@@ -272,17 +293,15 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 	uint64_t from = job->met.from;
 
 	job->begins = nw_max64(from, result->armed_ns);
-	nw_vec_each (&f->unread, unread) {
-		if (unread->from >= from) {
+	nw_vec_each (&f->unread, unread)
+		if (unread->from < from && unread->until != UINT64_MAX)
+			job->begins = nw_max64(job->begins, unread->until);
+	nw_vec_each (&f->unread, unread)
+		if (unread->from >= from && unread->until > job->begins) {
 			job->lost += unread->count ? unread->count : 1;
-		} else if (unread->until > job->begins && unread->until != UINT64_MAX) {
-			job->begins = unread->until;
-			job->shorter = "the ring buffer holds no more (see -b)";
+			job->lost_is_least |= unread->is_least;
 		}
-	}
-	/* a page is cut where it begins: that is no difference worth a word */
-	if (before(job->begins, from) < SECOND_NS / 10)
-		job->shorter = NULL;
+	explain_beginning(job, result->armed_ns);
 	nw_vec_each (&f->kept.holes, hole)
 		if (hole->until > job->begins && hole->from < job->until)
 			job->hole_ns += hole->until - nw_max64(hole->from, job->begins);
@@ -298,6 +317,7 @@ static int make_table(struct nw_flight *f, const struct nw_run_result *result,
 	part.start_ns = job->begins;
 	part.stop_ns = job->until;
 	part.lost = job->lost;
+	part.lost_is_least = job->lost_is_least;
 	memset(&part.named, 0, sizeof(part.named));
 	part.named_comms = f->comms;
 	nw_vec_each (&f->named.threads, thread) {
@@ -418,18 +438,19 @@ static void begin_writing(struct nw_flight *f, struct job *job)
 static void notice_written(struct nw_flight *f, const struct job *job)
 {
 	uint64_t bytes = 0;
-	char more[48] = "";
+	char more[48] = "", lost[48];
 
 	nw_vec_each (&job->cpus, cpu)
 		bytes += cpu->size;
 	if (job->met.more)
 		snprintf(more, sizeof(more), " (and %" PRIu64 " more)", job->met.more);
-	notice(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %" PRIu64 " events lost",
-	       job->path, job->met.text, more,
-	       (double)before(job->until, job->begins) / 1e9, bytes / 1024, job->lost);
+	nw_lost_text(job->lost, job->lost_is_least, lost);
+	notice(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %s", job->path,
+	       job->met.text, more, (double)before(job->until, job->begins) / 1e9,
+	       bytes / 1024, lost);
 	if (job->shorter)
 		notice(f, "%s begins %.1f s later than it should: %s", job->path,
-		       (double)before(job->begins, job->met.from) / 1e9, job->shorter);
+		       (double)job->late_ns / 1e9, job->shorter);
 	if (job->hole_ns) {
 		char hole[16];
 		nw_duration_text(job->hole_ns, hole);
@@ -438,6 +459,7 @@ static void notice_written(struct nw_flight *f, const struct job *job)
 		       job->path, hole);
 	}
 	f->lost += job->lost;
+	f->lost_is_least |= job->lost_is_least;
 	f->stats.recordings++;
 }
 
@@ -687,6 +709,7 @@ int nw_flight_finish(struct nw_flight *f, struct nw_run_result *result,
 		result->left = f->lookout.result.left;
 	}
 	result->lost = f->lookout.result.lost + f->lost;
+	result->lost_is_least = f->lookout.result.lost_is_least || f->lost_is_least;
 	return ret;
 }
 

@@ -25,7 +25,7 @@ static void field(struct nw_buf *out, const char *name)
 }
 
 enum {
-	BEHIND = 9 /* columns behind the statistics */
+	BEHIND = 10 /* columns behind the statistics */
 };
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
@@ -37,7 +37,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
 	nw_buf_adds(
 		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested");
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested,at_least");
 	nw_buf_adds(out, begin->net ? ",net_clamped\n" : "\n");
 	*(bool *)output->state = begin->net;
 }
@@ -89,6 +89,7 @@ static void row_end(const struct nw_report *report, const char *arg,
 			      span->abandoned, span->omitted, span->repeated, span->nested);
 	else
 		nw_buf_adds(out, ",,,,");
+	nw_buf_adds(out, report->at_least ? ",1" : ",");
 	if (report->net && span)
 		nw_buf_printf(out, ",%" PRIu64 "\n", span->clamped);
 	else
@@ -173,12 +174,12 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	if (end->has_filter) {
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,",
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,,",
 			      end->filtered);
 		line_end(output);
 	}
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,",
-		      end->lost, end->discarded);
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,,%s",
+		      end->lost, end->discarded, end->lost_is_least ? "1" : "");
 	line_end(output);
 }
 

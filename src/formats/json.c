@@ -230,11 +230,11 @@ static void print_sleeps(const char *key, const struct nw_sleeps *list, bool whe
 }
 
 /* Whoever reads a single line is to know it, too. */
-static void say_net(bool net, struct nw_json *json)
+static void say(bool is_so, const char *key, struct nw_json *json)
 {
-	if (!net)
+	if (!is_so)
 		return;
-	nw_json_key(json, "net");
+	nw_json_key(json, key);
 	nw_json_bool(json, true);
 }
 
@@ -246,7 +246,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key_u64(&json, "start_ns", slow->start);
 	nw_json_key_u64(&json, "time_ns", slow->ended->time);
 	nw_json_key_u64(&json, "latency_ns", slow->latency);
-	say_net(slow->net, &json);
+	say(slow->net, "net", &json);
 	nw_json_key_u64(&json, "limit_ns", slow->least);
 	if (slow->has_cost)
 		nw_json_key_u64(&json, "probe_cost_ns", slow->cost);
@@ -287,7 +287,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 
 	nw_json_key_u64(&json, "probes", begin->selection->probes.count - begin->hidden);
 	nw_json_key_u64(&json, "sites", begin->sites);
-	say_net(begin->net, &json);
+	say(begin->net, "net", &json);
 	nw_json_finish(&json);
 }
 
@@ -307,6 +307,7 @@ static void end(struct nw_output *output, const struct nw_end *end)
 	struct nw_json json = nw_json_start(&output->text, "loss");
 
 	nw_json_key_u64(&json, "events", end->lost);
+	say(end->lost_is_least, "at_least", &json);
 	nw_json_key_u64(&json, "discarded_spans", end->discarded);
 	if (end->dropped)
 		nw_json_key_u64(&json, "not_recorded", end->dropped);
@@ -415,10 +416,7 @@ static void group_key(const struct nw_report *report, struct nw_json *json, size
 	}
 	if (report->interval)
 		nw_json_key_u64(json, "interval", report->interval);
-	if (report->so_far) {
-		nw_json_key(json, "so_far");
-		nw_json_bool(json, true);
-	}
+	say(report->so_far, "so_far", json);
 	if (report->wall_ns) {
 		char when[40];
 		nw_json_key_text(json, "time", nw_report_time(report, when));
@@ -444,6 +442,7 @@ void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, b
 	nw_json_key_text(json, "probe", p->label);
 	group_key(report, json, group);
 	nw_json_key_u64(json, "hits", row->hits);
+	say(report->at_least, "at_least", json);
 	nw_json_key(json, "rate_hz");
 	nw_json_real(json, nw_report_rate(report, row->hits));
 	distribution(json, "gap_ns", &row->gap, buckets);
@@ -475,6 +474,7 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_text(json, "key", key);
 	group_key(report, json, group);
 	nw_json_key_u64(json, "count", row->latency.count);
+	say(report->at_least, "at_least", json);
 	distribution(json, "latency_ns", &row->latency, buckets);
 	nw_json_key_u64(json, "unmatched_starts", row->unmatched_starts);
 	nw_json_key_u64(json, "unmatched_ends", row->unmatched_ends);
@@ -485,7 +485,7 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 	nw_json_key_u64(json, "nested", row->nested);
 	if (row->cost)
 		distribution(json, "probe_cost_ns", row->cost, buckets);
-	say_net(report->net, json);
+	say(report->net, "net", json);
 	if (report->net)
 		nw_json_key_u64(json, "clamped", row->clamped);
 	if (!row->states && !row->unsplit)
@@ -535,6 +535,7 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 		nw_json_key_u64(&json, "count", row->count);
 		if (of->span)
 			nw_json_key_u64(&json, "latency_sum_ns", row->ns);
+		say(report->at_least, "at_least", &json);
 		nw_json_key(&json, "percent");
 		nw_json_real(&json, nw_stack_percent(&rows, row->count));
 		if (report->stacks)

@@ -409,6 +409,12 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	}
 	family(report, "lost_events", "counter", NULL, "Events that were lost.", out);
 	nw_buf_printf(out, "nopwatch_lost_events_total %" PRIu64 "\n", report->lost);
+	family(report, "lost_events_at_least", "gauge", NULL,
+	       "1: more events were lost than could be counted.", out);
+	nw_buf_printf(out, "nopwatch_lost_events_at_least %d\n", report->lost_is_least);
+	family(report, "counts_at_least", "gauge", NULL,
+	       "1: events were lost, so what is counted is less than there was.", out);
+	nw_buf_printf(out, "nopwatch_counts_at_least %d\n", report->at_least);
 	family(report, "elapsed_seconds", "gauge", "seconds", "Time watched.", out);
 	nw_buf_adds(out, "nopwatch_elapsed_seconds ");
 	seconds(report->elapsed_ns, out);

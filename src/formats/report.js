@@ -203,7 +203,7 @@
     ];
     for (const [name, value] of facts) if (value) at("about").append(element("dt", name), element("dd", value));
     const warnings = [];
-    if (lost) warnings.push(`Events were lost: spans that may have been touched by it are not measured. The times are grey in the pictures.`);
+    if (lost) warnings.push(`Events were lost: counts with a + are too low, and spans that may have been touched by it are not measured. The times are grey in the pictures.`);
     if (data.left_out) warnings.push("There are more rows or pictures than this page holds: -f json has all numbers, --top and narrower specs choose.");
     at("warnings").textContent = warnings.join(" ");
   }
@@ -925,7 +925,7 @@
     { name: "Name", value: nameOf, text: (row) => nameOf(row) },
     { name: "Group", value: (row) => row.group || "", text: (row) => row.group ?? "", only: () => about.by },
     { name: "What", value: (row) => row.type, text: (row) => isSpan(row) ? "span" : "gaps of a probe" },
-    { name: "Count", value: (row) => Number(isSpan(row) ? row.count : row.hits), text: (row) => count(isSpan(row) ? row.count : row.hits) },
+    { name: "Count", value: (row) => Number(isSpan(row) ? row.count : row.hits), text: (row) => count(isSpan(row) ? row.count : row.hits) + (row.at_least ? "+" : "") },
     { name: "Rate", value: (row) => rateOf(row), text: (row) => rate(rateOf(row)) },
     { name: "Total", value: sized("sum"), text: (row) => duration(sized("sum")(row)) },
     ...[["Min", "min"], ["Mean", "mean"], ["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p99.9", "p999"], ["Max", "max"]]

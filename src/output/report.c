@@ -90,6 +90,12 @@ bool nw_report_has_probe(const struct nw_report *report, size_t probe,
 }
 
 /* The kernel counts the hits of all processes. */
+void nw_lost_text(uint64_t lost, bool least, char out[48])
+{
+	snprintf(out, 48, "%s%" PRIu64 " %s lost", least ? "at least " : "", lost,
+		 least && lost == 1 ? "event" : "events");
+}
+
 const char *nw_dropped_text(bool restricted)
 {
 	return restricted

@@ -271,18 +271,33 @@ static int check(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-static uint64_t lost_on_cpu(const struct nw_run *run, size_t buffer)
+/* false: the kernel does not tell. */
+static bool lost_on_cpu(const struct nw_run *run, size_t buffer, uint64_t *lost)
 {
 	bool emptied = nw_stream_emptied(run->stream, buffer);
 	struct nw_buf stats = {0};
 	char file[64];
-	uint64_t lost = 0;
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", run->cpus.item[buffer]);
-	if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
-		lost = nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
+	bool told = nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0;
+	if (told)
+		*lost += nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
 	nw_buf_free(&stats);
-	return lost;
+	return told;
+}
+
+/* The kernel's own counts know of losses behind the last event, and how large those are of which a page does not
+ * tell. Of a page that cannot be read nobody knows what was on it. */
+static void count_lost(struct nw_run *run)
+{
+	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	uint64_t counted = 0;
+	bool told = true;
+
+	for (size_t i = 0; i < run->cpus.count; i++)
+		told &= lost_on_cpu(run, i, &counted);
+	run->result->lost = nw_max64(counted + seen.damaged, seen.lost + seen.uncounted);
+	run->result->lost_is_least = seen.damaged || (seen.uncounted && !told);
 }
 
 /*
@@ -344,12 +359,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
-	/* the kernel's own counts know of losses behind the last event, which no page can tell */
-	uint64_t lost = nw_stream_stats(run->stream).lost, counted = 0;
-	for (size_t i = 0; !run->consumer.due && i < run->cpus.count; i++)
-		counted += lost_on_cpu(run, i);
 	if (!run->consumer.due)
-		run->result->lost = nw_max64(counted, lost);
+		count_lost(run);
 	if (run->counted)
 		nw_run_count_cost(run, run->counted);
 	if (run->counted && run->profile && !run->consumer.due && !nw_run_is_cut_short(run))

@@ -36,6 +36,7 @@ struct story {
 	NW_VEC(struct told_cost) costs;
 	bool follow, strangers, failed;
 	uint64_t lost;
+	bool lost_is_least;
 };
 
 static int64_t word_number(const char *word)
@@ -200,7 +201,10 @@ static void take_line(void *arg, char *const *words, size_t count)
 		run->result->wall_ns = word_number(words[1]);
 	else if (strcmp(words[0], "lost") == 0)
 		story->lost = (uint64_t)word_number(words[1]);
-	else if (strcmp(words[0], "only") == 0)
+	else if (strcmp(words[0], "lost_at_least") == 0) {
+		story->lost = (uint64_t)word_number(words[1]);
+		story->lost_is_least = true;
+	} else if (strcmp(words[0], "only") == 0)
 		add_only(story, words[1]);
 	else if (strcmp(words[0], "follow") == 0)
 		story->follow = true;
@@ -316,7 +320,12 @@ static int finish(struct nw_run *run, struct nw_error *err)
 {
 	const struct story *story = run->source_state;
 
-	run->result->lost = nw_max64(story->lost, nw_stream_stats(run->stream).lost);
+	/* who recorded it knew how many were lost in all, if he says so; each loss of unknown size is one event at least */
+	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	uint64_t least = seen.lost + seen.uncounted;
+	run->result->lost = nw_max64(story->lost, least);
+	run->result->lost_is_least = story->lost_is_least || seen.damaged ||
+				     (seen.uncounted && story->lost < least);
 	nw_run_notice_order(run);
 	return run->filter ? nw_run_judge_hits(run, err) : 0;
 }

@@ -221,6 +221,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	result->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
 	result->stop_ns = result->now_ns;
 	result->lost = stats.lost;
+	result->lost_is_least = stats.lost_is_least;
 	report_bad_lines(p);
 	nw_run_notice_order(run);
 	return run->filter ? nw_run_judge_hits(run, err) : 0;

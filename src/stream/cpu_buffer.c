@@ -77,9 +77,12 @@ static void add_loss(struct nw_stream *s, struct nw_cpu_buffer *buffer, uint64_t
 		buffer->has_loss = true;
 		buffer->loss_from = nw_max64(buffer->head, empty);
 		buffer->lost = 0;
+		buffer->lost_is_least = false;
 	}
 	buffer->lost += lost;
+	buffer->lost_is_least |= !lost;
 	s->stats.lost += lost;
+	s->stats.uncounted += !lost;
 }
 
 /* The rest of the page cannot be read: its events count as lost. */

@@ -41,6 +41,7 @@ struct nw_cpu_buffer {
 	uint64_t empty_at; /* known to have been empty then */
 	bool drained;	   /* and nothing has been read since */
 	uint64_t loss_from, lost;
+	bool lost_is_least;
 	size_t reached; /* how far the kernel's page has been read, at most */
 };
 

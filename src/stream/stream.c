@@ -186,6 +186,7 @@ static void take_loss(struct nw_cpu_buffer *buffer, struct nw_record *out)
 			 : buffer->fd >= 0 ? buffer->empty_at
 					   : UINT64_MAX,
 		.lost = buffer->lost,
+		.lost_is_least = buffer->lost_is_least,
 	};
 	buffer->has_loss = false;
 }

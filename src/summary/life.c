@@ -81,14 +81,29 @@ int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bo
 	return nw_self_cost_open(cost, &s->self_cost);
 }
 
-void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
+/* What is open began before events were lost. */
+static void break_at(struct nw_summary *s, uint64_t until)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
 	s->gap_least = nw_max64(s->gap_least, until);
 	s->calls.loss_until = s->frames.loss_until = s->loss_until;
-	s->lost += events;
 	if (s->task_states)
 		nw_task_states_loss(s->task_states);
+}
+
+void nw_summary_loss(struct nw_summary *s, uint64_t until, uint64_t events)
+{
+	break_at(s, until);
+	s->lost += events ? events : 1;
+	s->lost_is_least |= !events;
+}
+
+void nw_summary_inherit_losses(struct nw_summary *s, const struct nw_summary *from,
+			       uint64_t until)
+{
+	break_at(s, until);
+	s->lost = from->lost;
+	s->lost_is_least = from->lost_is_least;
 }
 
 void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
@@ -191,6 +206,11 @@ void nw_summary_free(struct nw_summary *s)
 uint64_t nw_summary_lost(const struct nw_summary *s)
 {
 	return s->lost;
+}
+
+bool nw_summary_lost_is_least(const struct nw_summary *s)
+{
+	return s->lost_is_least;
 }
 
 uint64_t nw_summary_discarded(const struct nw_summary *s)

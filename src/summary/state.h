@@ -57,6 +57,7 @@ struct nw_summary {
 	uint64_t loss_until; /* starts before this may have ended unseen */
 	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
 	uint64_t lost;
+	bool lost_is_least;
 	uint64_t discarded;
 	NW_VEC(uint32_t) touched; /* bins: the groups that are */
 	const uint64_t *

@@ -255,11 +255,11 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 
 static void loss(struct nw_output *output, const struct nw_record *loss)
 {
-	if (loss->lost)
-		nw_buf_printf(&output->text, "[CPU %u: %" PRIu64 " events lost]\n",
-			      loss->cpu, loss->lost);
-	else
-		nw_buf_printf(&output->text, "[CPU %u: events lost]\n", loss->cpu);
+	char lost[48];
+
+	nw_lost_text(loss->lost, loss->lost_is_least, lost);
+	nw_buf_printf(&output->text, "[CPU %u: %s]\n", loss->cpu,
+		      loss->lost ? lost : "events lost");
 }
 
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)

@@ -197,6 +197,15 @@ static void add_rows(struct text *t, struct nw_table *table, const struct row_ki
 	nw_vec_free(&groups);
 }
 
+/* A count that would be larger if nothing had been lost has a + behind it. */
+static void count_cell(const struct text *t, struct nw_table *table, uint64_t count)
+{
+	if (t->report->at_least)
+		nw_table_cell(table, "%" PRIu64 "+", count);
+	else
+		nw_table_number(table, count);
+}
+
 /* ---- probes ------------------------------------------------------------------------- */
 
 static void print_probe(const struct text *t, struct nw_table *table,
@@ -209,7 +218,7 @@ static void print_probe(const struct text *t, struct nw_table *table,
 	nw_rate_text(nw_report_rate(t->report, row->hits), rate);
 	first_cells(t, table, t->report->selection->probes.item[of->index]->label, group,
 		    more);
-	nw_table_number(table, row->hits);
+	count_cell(t, table, row->hits);
 	nw_table_text(table, rate);
 	duration_cells(table, &row->gap);
 }
@@ -339,7 +348,7 @@ static void print_span(const struct text *t, struct nw_table *table,
 	const struct nw_span_row *row = span;
 
 	first_cells(t, table, t->report->spans[of->index].name, group, more);
-	nw_table_number(table, row->latency.count);
+	count_cell(t, table, row->latency.count);
 	duration_cell(table, &row->latency, row->latency.sum);
 	duration_cells(table, &row->latency);
 	if (t->has_abandoned)
@@ -430,7 +439,7 @@ static void print_arg(const struct text *t, struct nw_table *table, const struct
 	if (!h->count)
 		return;
 	first_cells(t, table, of->label, group, more);
-	nw_table_number(table, h->count);
+	count_cell(t, table, h->count);
 	number_cell(table, h, h->sum);
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		statistic_cell(table, h, &nw_statistics[i]);
@@ -661,7 +670,7 @@ static void folded_lines(const struct text *t)
 
 static void last_line(const struct nw_report *report, struct nw_buf *out)
 {
-	char elapsed[16];
+	char elapsed[16], lost[48];
 	uint64_t discarded = nw_summary_discarded(report->summary), hits = 0;
 
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
@@ -671,18 +680,18 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", hits, elapsed);
 	if (report->has_filter)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
-	if (report->lost_is_least)
-		nw_buf_printf(out, "at least %" PRIu64 " events lost", report->lost);
-	else
-		nw_buf_printf(out, "%" PRIu64 " events lost", report->lost);
+	nw_lost_text(report->lost, report->lost_is_least, lost);
+	nw_buf_adds(out, lost);
 	if (report->lost && report->interval)
-		nw_buf_printf(out, ": %" PRIu64 " spans discarded, counts are too low",
+		nw_buf_printf(out,
+			      ": %" PRIu64 " spans discarded, counts with a + are too low",
 			      discarded);
 	else if (report->lost)
-		nw_buf_printf(out,
-			      ": %" PRIu64
-			      " spans discarded, counts are too low (a larger -b helps)",
-			      discarded);
+		nw_buf_printf(
+			out,
+			": %" PRIu64
+			" spans discarded, counts with a + are too low (a larger -b helps)",
+			discarded);
 	else if (discarded)
 		nw_buf_printf(out, "; %" PRIu64 " spans discarded", discarded);
 	if (report->dropped)

@@ -48,12 +48,14 @@ struct line {
 	int32_t tid, tgid;
 	uint16_t comm, comm_len; /* comm: behind `at` */
 	uint8_t kind;
+	bool lost_is_least; /* LOSS */
 };
 
 struct cpu {
 	uint64_t last; /* time of its last line */
 	uint64_t lost;
 	bool losing; /* a loss was told, the line behind it has not come */
+	bool lost_is_least;
 };
 
 struct nw_text {
@@ -84,6 +86,8 @@ struct nw_text {
 	uint64_t handed; /* latest time handed out */
 	uint64_t over;	 /* the script's mark; UINT64_MAX: it has not come */
 	struct nw_text_stats stats;
+	uint64_t told_lost; /* events, as our script has counted them; */
+	uint64_t uncounted; /* losses of which their lines do not say how large */
 };
 
 /* ---- life --------------------------------------------------------------------------- */
@@ -152,9 +156,15 @@ uint64_t nw_text_over(const struct nw_text *text)
 	return text->over;
 }
 
+/* What our script counted in all (told) includes what single lines do not count; each of these lost one event at least. */
 struct nw_text_stats nw_text_stats(const struct nw_text *text)
 {
-	return text->stats;
+	struct nw_text_stats stats = text->stats;
+
+	stats.lost += text->uncounted;
+	stats.lost_is_least = text->uncounted && text->told_lost < stats.lost;
+	stats.lost = nw_max64(stats.lost, text->told_lost);
+	return stats;
 }
 
 const struct nw_buf *nw_text_header(const struct nw_text *text)
@@ -272,12 +282,14 @@ static void push_loss(struct nw_text *text, struct cpu *cpu, uint64_t until)
 				  .time = cpu->last,
 				  .until = until,
 				  .lost = cpu->lost,
+				  .lost_is_least = cpu->lost_is_least,
 				  .cpu = (uint32_t)(cpu - text->cpus.item)};
 
 	push(text, &loss);
 	text->losing--;
 	cpu->losing = false;
 	cpu->lost = 0;
+	cpu->lost_is_least = false;
 }
 
 /* The time of a line: it ends a loss of its CPU. */
@@ -411,7 +423,7 @@ static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
 	else if (is_text(parsed->args, word, "stop"))
 		text->stats.stop = header_time(value, len);
 	else if (is_text(parsed->args, word, "lost") && nw_text_number(value, len, &number))
-		text->stats.lost = nw_max64(text->stats.lost, number);
+		text->told_lost = nw_max64(text->told_lost, number);
 	else if (is_text(parsed->args, word, "end"))
 		text->header_ends = true;
 	else if (!text->header_ends && text->header.len < LINE_MOST * 16) {
@@ -428,12 +440,14 @@ static void take_other(struct nw_text *text, const char *line, size_t len,
 	switch (parsed->kind) {
 	case NW_TEXT_LOSS:
 		text->stats.lost += parsed->lost;
+		text->uncounted += !parsed->lost;
 		cpu = cpu_of(text, parsed->cpu);
 		if (!cpu)
 			break;
 		text->losing += !cpu->losing;
 		cpu->losing = true;
 		cpu->lost += parsed->lost;
+		cpu->lost_is_least |= !parsed->lost;
 		break;
 	case NW_TEXT_HEADER:
 		take_header(text, parsed);
@@ -487,7 +501,8 @@ static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who 
 					  .time = line->time,
 					  .cpu = line->cpu,
 					  .until = line->until,
-					  .lost = line->lost};
+					  .lost = line->lost,
+					  .lost_is_least = line->lost_is_least};
 		if (who)
 			*who = (struct nw_text_who){0};
 		return true;

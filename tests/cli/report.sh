@@ -60,7 +60,7 @@ has "intervals have their time" "$(head -n 1 out)" '^--- report 1, 20[0-9-]+ [0-
 "$NOPWATCH" report -j -i 250ms "$sample" >out.json
 holds "in JSON as ISO 8601" out.json "of('span')[0]['time'][10] == 'T' and of('span')[0]['time'][-1] == 'Z'"
 has "arguments are in CSV" "$("$NOPWATCH" report -f csv --hist arg0 "$sample" | grep '^arg,')" \
-  '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,,,,,$'
+  '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,,,,,,$'
 
 # the terminal
 export PAGER=cat

@@ -107,6 +107,10 @@ taskset -acp "$(taskset -cp $rare | sed 's/.*[ ,-]//')" $rare >/dev/null
 "$NOPWATCH" record -v -b 8K --until 'request > 50ms' -o short.dat "$ALL" -p $rare 2>said
 taskset -acp "$all_cpus" $rare >/dev/null
 has "too small a buffer is said" "$? $(cat said)" 'short.dat begins [0-9.]+ s later than it should: the ring buffer holds no more \(see -b\)'
+"$NOPWATCH" record --until-cmd false --keep 60s -b 16M -o young.dat "$ALL" -p $rare 2>said
+has "one that begins when the probes were armed says that" "$? $(cat said)" 'young.dat begins [1-9][0-9.]+ s later than it should: the probes were armed only then'
+hasnt "and blames no buffer" "$(cat said)" 'the ring buffer'
+
 # both of its sessions, and the file as another one: who is killed leaves places armed in this one
 cp "$RARE" own/killed
 own/killed 1000000000 3000 80 100 >/dev/null &

@@ -186,6 +186,8 @@ START_TEST(a_loss_stands_between_the_events_around_it)
 	expect_hit(stream, 300, 3);
 	expect_end(stream);
 	ck_assert_uint_eq(nw_stream_stats(stream).lost, 42);
+	ck_assert_uint_eq(nw_stream_stats(stream).uncounted, 1);
+	ck_assert_uint_eq(nw_stream_stats(stream).lost, 42);
 	teardown(stream);
 }
 END_TEST
@@ -265,6 +267,7 @@ START_TEST(a_page_that_cannot_be_opened_is_a_loss)
 	expect_hit(stream, 300, 3);
 	expect_end(stream);
 	ck_assert_uint_eq(nw_stream_stats(stream).damaged, 1);
+	ck_assert_uint_eq(nw_stream_stats(stream).uncounted, 1);
 	teardown(stream);
 }
 END_TEST
@@ -289,6 +292,7 @@ START_TEST(the_rest_of_a_damaged_page_is_a_loss)
 	expect_hit(stream, 200, 4);
 	expect_end(stream);
 	ck_assert_uint_eq(nw_stream_stats(stream).damaged, 1);
+	ck_assert_uint_eq(nw_stream_stats(stream).uncounted, 1);
 	teardown(stream);
 }
 END_TEST

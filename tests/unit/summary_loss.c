@@ -100,6 +100,18 @@ START_TEST(a_span_over_a_loss_is_discarded)
 }
 END_TEST
 
+START_TEST(a_loss_of_unknown_size_is_one_event_at_least)
+{
+	setup(NW_KEY_TID);
+	nw_summary_loss(summary, 200, 7);
+	ck_assert(!nw_summary_lost_is_least(summary));
+	nw_summary_loss(summary, 300, 0);
+	ck_assert(nw_summary_lost_is_least(summary));
+	ck_assert_uint_eq(nw_summary_lost(summary), 8);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_start_behind_a_loss_drops_those_before_it)
 {
 	setup(NW_KEY_TID);
@@ -361,6 +373,7 @@ START_TEST(every_latency_is_true_and_none_is_missing_without_need)
 END_TEST
 
 UNIT_MAIN("summary_loss", a_span_over_a_loss_is_discarded,
+	  a_loss_of_unknown_size_is_one_event_at_least,
 	  a_start_behind_a_loss_drops_those_before_it,
 	  a_span_within_the_time_of_a_loss_is_discarded,
 	  the_first_event_behind_a_loss_counts,

@@ -196,6 +196,37 @@ START_TEST(losses_are_ranges_of_time)
 }
 END_TEST
 
+/* What a line does not count is one event at least, unless our script has counted them all. */
+START_TEST(losses_of_unknown_size_are_no_small_ones)
+{
+	static const struct {
+		const char *text;
+		uint64_t lost;
+		bool is_least;
+	} cases[] = {
+		{"CPU:0 [LOST 5 EVENTS]\n", 5, false},
+		{"CPU:0 [LOST EVENTS]\n", 1, true},
+		{"CPU:0 [LOST 5 EVENTS]\nCPU:0 [LOST EVENTS]\n", 6, true},
+		{"CPU:0 [LOST EVENTS]\n#nw lost 44\n", 44, false},
+		{"CPU:0 [LOST 50 EVENTS]\nCPU:0 [LOST EVENTS]\n#nw lost 44\n", 51, true},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		nw_cleanup(nw_free_ptr) char *text = nw_text(
+			HEADER LINE("0", "1.0", "two:") "%s" LINE("0", "3.0", "two:"),
+			cases[i].text);
+		struct reading r;
+		open_memory(&r, text);
+		while (nw_text_next(r.text, &(struct nw_record){0}, NULL) > 0)
+			;
+		const struct nw_text_stats stats = nw_text_stats(r.text);
+		ck_assert_msg(stats.lost == cases[i].lost, "%zu: %ju", i, stats.lost);
+		ck_assert_msg(stats.lost_is_least == cases[i].is_least, "%zu", i);
+		close_reading(&r);
+	}
+}
+END_TEST
+
 START_TEST(other_lines_are_counted)
 {
 	struct reading r;
@@ -500,7 +531,8 @@ END_TEST
 
 UNIT_MAIN("stream", values_of_every_kind, what_is_missing_is_missing,
 	  strings_may_hold_anything, late_lines_are_put_in_order, losses_are_ranges_of_time,
-	  other_lines_are_counted, births_say_whose_a_thread_is, who_is_said_by_the_line,
+	  losses_of_unknown_size_are_no_small_ones, other_lines_are_counted,
+	  births_say_whose_a_thread_is, who_is_said_by_the_line,
 	  it_does_not_matter_how_text_is_cut, a_flush_hands_out_what_has_come, long_streams,
 	  damaged_text_does_no_harm, lines_without_end, events_are_taken_as_they_are,
 	  arguments_that_do_not_agree, no_trace_lines_at_all)
