@@ -104,15 +104,15 @@ START_TEST(a_report_is_tables_histograms_and_a_last_line)
 	expect(&report, &nw_output_text,
 	       "PROBE         HITS    RATE  GAP: MIN    MEAN     P50     P90     P99   "
 	       "P99.9     MAX\n"
-	       "app:q__start     3  1.50/s    2.00us  4.50us  2.02us  7.00us  7.00us  "
+	       "app:q__start     3  1.50/s    2.00us  4.50us  2.00us  7.00us  7.00us  "
 	       "7.00us  7.00us\n"
-	       "app:q__done      4  2.00/s    1.50us  4.17us  2.56us  8.50us  8.50us  "
+	       "app:q__done      4  2.00/s    1.50us  4.17us  2.53us  8.50us  8.50us  "
 	       "8.50us  8.50us\n"
 	       "\n"
 	       "SPAN   COUNT   TOTAL     MIN    MEAN     P50     P90     P99   P99.9     "
 	       "MAX  "
 	       "UNMATCHED  DISCARDED\n"
-	       "app:q      3  5.50us  1.00us  1.83us  1.50us  3.00us  3.00us  3.00us  "
+	       "app:q      3  5.50us  1.00us  1.83us  1.49us  3.00us  3.00us  3.00us  "
 	       "3.00us       "
 	       " 0/1          0\n"
 	       "\n"
@@ -325,24 +325,24 @@ START_TEST(csv_has_one_row_a_probe_argument_and_span)
 	struct nw_report report = report_of();
 	report.lost = 3;
 	expect_csv(&report, HEADER
-		   "probe,app:q__start,,,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,"
+		   "probe,app:q__start,,,3,1.500,9000,2000,4500,2000,7000,7000,7000,7000,,,"
 		   ",,,,,,,\n"
 		   "arg,app:q__start,,,3,1.500,42,-3,14,5,40,40,40,40,,,,rows,,,,,,\n"
 		   "arg,app:q__start,,,3,1.500" ALL_MAX ",,,,arg1,,,,,,\n"
-		   "probe,app:q__done,,,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,"
+		   "probe,app:q__done,,,4,2.000,12500,1500,4167,2527,8500,8500,8500,8500,,,"
 		   ",,,,,,,\n"
-		   "span,app:q,,,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,0,,,0,"
+		   "span,app:q,,,3,1.500,5500,1000,1833,1487,3000,3000,3000,3000,0,1,0,,,0,"
 		   "0,0,0,\n"
 		   "loss,,,,3,,,,,,,,,,,,0,,,,,,,\n");
 	report.interval = 4;
 	report.wall_ns = 1795320736123456789; /* 2026-11-22 04:12:16 UTC */
 	expect_csv(
 		&report, HEADER
-		"probe,app:q__start,,4,3,1.500,9000,2000,4500,2015,7000,7000,7000,7000,,,"
+		"probe,app:q__start,,4,3,1.500,9000,2000,4500,2000,7000,7000,7000,7000,,,"
 		"," AT "arg,app:q__start,,4,3,1.500,42,-3,14,5,40,40,40,40,,,,rows" AT
 		"arg,app:q__start,,4,3,1.500" ALL_MAX ",,,,arg1" AT
-		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2559,8500,8500,8500,8500,,,"
-		"," AT "span,app:q,,4,3,1.500,5500,1000,1833,1503,3000,3000,3000,3000,0,1,"
+		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2527,8500,8500,8500,8500,,,"
+		"," AT "span,app:q,,4,3,1.500,5500,1000,1833,1487,3000,3000,3000,3000,0,1,"
 		"0,,2026-11-22T04:12:16.123Z,0,0,0,0,\n");
 	teardown();
 }
