@@ -142,8 +142,8 @@ int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
  */
 
 /* Is it a character that does something instead of being seen: C0, DEL, C1, line separators,
- * and what turns the direction of writing around (Unicode TR 9), so that one text looks like
- * another? */
+ * what turns the direction of writing around (Unicode TR 9), so that one text looks like
+ * another, and other format characters that nobody sees (category Cf: zero width, tags, ...)? */
 bool nw_is_control(uint32_t code);
 /* Add text so that a terminal shows it harmlessly: controls, quotes, backslashes and bytes that
  * are not UTF-8 become \n, \t, \", \\ or \xNN. */

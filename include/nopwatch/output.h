@@ -59,6 +59,7 @@ struct nw_view {
 	enum nw_sort sort;
 	size_t top; /* so many probes, spans and groups of each; 0: all of them, but in text
 			  10 groups */
+	bool raw;   /* CSV: also what a spreadsheet would take for a formula is as it is */
 	bool all_rows; /* text: also those that were not hit, one by one */
 	bool frames; /* text: trees of stacks by where they are in functions, with file and line, not by function */
 	size_t width; /* text: of the terminal, in characters; 0: any */

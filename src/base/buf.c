@@ -195,9 +195,20 @@ size_t nw_utf8_encode(uint32_t code, char out[4])
 
 bool nw_is_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-	       code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0, 0x1f},	    {0x7f, 0x9f},	{0xad, 0xad},
+		{0x61c, 0x61c},	    {0x180e, 0x180e},	{0x200b, 0x200f},
+		{0x2028, 0x202e},   {0x2060, 0x206f},	{0xfeff, 0xfeff},
+		{0xfff9, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+		{0xe0000, 0xe007f},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(ranges) && code >= ranges[i].first; i++)
+		if (code <= ranges[i].last)
+			return true;
+	return false;
 }
 
 /* How many characters from here on stand for themselves. */

@@ -101,7 +101,7 @@ struct nw_command {
 #define NW_OPTIONS_SPANS "by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
-		"interval sort top all-rows hist quiet verbose color no-pager "
+		"interval sort top all-rows raw hist quiet verbose color no-pager "
 #define NW_OPTIONS_STACKS "stack stack-size "
 #define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from "
 #define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "

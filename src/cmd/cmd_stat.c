@@ -293,6 +293,10 @@ int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 	struct nw_error err;
 	int status;
 
+	if (args->view.raw && !view && strcmp(args->format->name, "csv") != 0) {
+		nw_fail_usage(&err, "--raw goes with -f csv");
+		return nw_failure(command, &err);
+	}
 	if (nw_reports_open(&options, &s.reports, &err) < 0)
 		return nw_failure(command, &err);
 	const struct nw_consumer consumer = nw_reports_consumer(&s.reports);

@@ -137,6 +137,21 @@ static void on_file_limit(int number)
 	(void)number;
 }
 
+/*
+ * SIGUSR1 and SIGUSR2 ask a run for something, and would end us until the run looks for them: who asks early is answered
+ * when it does. A command that has no answer is not ended by them, either. SIGINT and SIGTERM end us as they end anybody, until
+ * there is something to be taken away.
+ */
+static void hold_requests(void)
+{
+	sigset_t requests;
+
+	sigemptyset(&requests);
+	sigaddset(&requests, SIGUSR1);
+	sigaddset(&requests, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &requests, NULL);
+}
+
 /* A write beyond RLIMIT_FSIZE fails like one on a full disk, instead of ending us. A handler is taken away by exec,
  * which SIG_IGN is not: CMD has the signal as it was. */
 static void survive_file_limits(void)
@@ -146,6 +161,16 @@ static void survive_file_limits(void)
 
 	if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
+}
+
+/* All of a help text fits into the buffer: so written() is told whether it has arrived, not only of its end. A terminal
+ * shows each line when it is there. */
+static void buffer_output(void)
+{
+	static char buffer[65536];
+
+	if (isatty(STDOUT_FILENO) != 1)
+		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
 
 /* What has been printed must have arrived, too. */
@@ -162,8 +187,10 @@ int main(int argc, char **argv)
 {
 	struct nw_error err;
 
+	hold_requests();
 	keep_standard_files_open();
 	survive_file_limits();
+	buffer_output();
 	if (argc < 2) {
 		nw_print_overview(stderr);
 		return NW_EXIT_USAGE;

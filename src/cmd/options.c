@@ -241,6 +241,8 @@ static const struct nw_option options[] = {
 	 FIELD(top), "a number above 0", 1, UINT32_MAX},
 	{0, "all-rows", NULL, "also probes that were not hit, one by one",
 	 FLAG(view.all_rows)},
+	{0, "raw", NULL, "CSV: no ' before what a spreadsheet would compute",
+	 FLAG(view.raw)},
 	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
 	 take_text, FIELD(filter), "an expression such as 'status >= 400'", 0, 0},
 	{0, "span", "SPAN", "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]",

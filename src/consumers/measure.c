@@ -468,7 +468,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
 	m->task = task;
-	if (nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
+	if (ret == 0 && nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
 		ret = nw_stack_count(&m->stacks, hit->probe, hit->callers, 0);
 	if (ret == 0 && m->bins)
 		ret = nw_bins_reach(m->bins, hit->time);

@@ -6,18 +6,52 @@
 #include "output/order.h"
 #include "output/report.h"
 
-/* Quoted if need be; quotes doubled. Controls are as in text: who opens it is somebody's program. */
-static void field(struct nw_buf *out, const char *name)
+/* A negative number, which a spreadsheet does not compute. */
+static bool is_negative_number(const char *text)
+{
+	static const char digits[] = "0123456789";
+	size_t whole = *text == '-' ? strspn(text + 1, digits) : 0;
+	const char *end = text + 1 + whole;
+
+	if (whole && *end == '.' && strspn(end + 1, digits))
+		end += 1 + strspn(end + 1, digits);
+	return whole && !*end;
+}
+
+/* Does a spreadsheet take text for a formula that begins so? Also by the full-width forms of these characters (U+FF0B,
+ * U+FF0D, U+FF1D, U+FF20). */
+static bool is_formula(const char *text)
+{
+	static const char *const wide[] = {"\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\x9d",
+					   "\xef\xbc\xa0"};
+	bool found = *text && strchr("=+-@", *text);
+
+	for (size_t i = 0; i < NW_COUNT(wide); i++)
+		found |= strncmp(text, wide[i], 3) == 0;
+	return found;
+}
+
+/*
+ * Quoted if need be; quotes doubled. Controls are as in text: who opens it is somebody's program. What a spreadsheet would
+ * take for a formula has a ' in front, unless --raw asks for it as it is: also behind a semicolon, which separates cells
+ * where the comma is in numbers, and there nothing is quoted that does not begin with a quote.
+ */
+static void field(struct nw_buf *out, const char *name, bool raw)
 {
 	struct nw_buf shown = {0};
 
 	nw_buf_add_sentence(&shown, name, strlen(name));
 	const char *text = nw_buf_str(&shown);
 	bool quoted = strpbrk(text, ",\"");
+	bool begins = !raw && !is_negative_number(text);
 	if (quoted)
 		nw_buf_addc(out, '"');
-	for (; *text; text++)
+	for (; *text; text++) {
+		if (begins && is_formula(text))
+			nw_buf_addc(out, '\'');
+		begins = !raw && *text == ';';
 		nw_buf_printf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+	}
 	if (quoted)
 		nw_buf_addc(out, '"');
 	out->failed |= shown.failed;
@@ -46,10 +80,10 @@ static void row_start(const struct nw_report *report, const char *type, const ch
 		      size_t group, uint64_t count, struct nw_buf *out)
 {
 	nw_buf_printf(out, "%s,", type);
-	field(out, name);
+	field(out, name, report->view.raw);
 	nw_buf_addc(out, ',');
 	nw_cleanup(nw_free_ptr) char *of = nw_report_group(report, group);
-	field(out, of ? of : "");
+	field(out, of ? of : "", report->view.raw);
 	nw_buf_addc(out, ',');
 	if (report->interval)
 		nw_buf_printf(out, "%" PRIu64, report->interval);
@@ -82,7 +116,7 @@ static void row_end(const struct nw_report *report, const char *arg,
 	char when[40];
 
 	nw_buf_addc(out, ',');
-	field(out, arg);
+	field(out, arg, report->view.raw);
 	nw_buf_printf(out, ",%s", nw_report_time(report, when));
 	if (span)
 		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,

@@ -81,9 +81,13 @@ const char *nw_stack_root(enum nw_stack_end end)
 
 void nw_stack_fold_name(const char *name, struct nw_buf *out)
 {
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
-		nw_buf_addc(out, c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : *name);
+	while (*name) {
+		size_t len = strcspn(name, ";");
+		nw_buf_add_sentence(out, name, len);
+		name += len;
+		if (*name == ';')
+			nw_buf_addc(out, ':');
+		name += *name == ';';
 	}
 }
 

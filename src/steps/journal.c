@@ -63,12 +63,15 @@ int nw_journal_open_place(const char *path, struct nw_error *err)
 int nw_journal_open_dir(struct nw_error *err)
 {
 	const char *path = nw_journal_dir();
-	mode_t mode = strncmp(path, "/tmp/", 5) == 0 ? 0700 : 0755;
 
-	if (mkdir(path, mode) < 0 && errno != EEXIST)
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return nw_fail(err, errno, "cannot create %s: %s", path,
 			       nw_strerror(errno));
-	return nw_journal_open_place(path, err);
+	int dir = nw_journal_open_place(path, err);
+	/* what an older nopwatch has made is 0755 */
+	if (dir >= 0 && fchmod(dir, 0700) < 0)
+		errno = 0;
+	return dir;
 }
 
 const char *nw_journal_place(const char *name)

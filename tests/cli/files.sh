@@ -101,4 +101,50 @@ shrinks 644
 is "a file that becomes shorter" "$? $(cat err.644)" "1 nopwatch: 'long.txt' became shorter while it was read"
 shrinks 666
 is "one that others can write has been copied" "$? $(cat err.666) $(wc -l <rest.666)" "0  99999"
+
+# ---- who may read it ----
+umask 022
+for form in text json csv html folded openmetrics; do
+  "$NOPWATCH" report -q -f $form "$sample" -o "mode.$form" 2>/dev/null
+  "$NOPWATCH" trace -q -f $form --from "$sample" -o "trace.$form" 2>/dev/null
+done
+"$NOPWATCH" trace -f perfetto --from "$sample" -o trace.perfetto
+is "what was measured is its owner's" "$(stat -c %a mode.text mode.json mode.csv mode.html trace.text trace.json trace.perfetto | sort -u)" 600
+is "metrics are for a collector" "$(stat -c %a mode.openmetrics)" 644
+mkdir -m 1777 shared
+echo old >shared/ours
+ln shared/ours shared/linked
+"$NOPWATCH" report "$sample" -o shared/linked
+is "where others can write, what is there is not written to" "$? $(cat shared/ours) $(stat -c %a shared/linked)" "0 old 600"
+if [ "$(id -u)" = 0 ]; then
+  touch shared/theirs
+  chown 65534 shared/theirs
+  for form in text json openmetrics html; do
+    said=$("$NOPWATCH" report -f $form "$sample" -o shared/theirs 2>&1)
+    is "nor is what somebody else has put there, $form" "$? $said" "1 nopwatch: cannot write 'shared/theirs': it belongs to another user, and others can write to its directory
+nopwatch: remove it, or name another file"
+  done
+else
+  skip "nor is what somebody else has put there" "not root"
+fi
+"$NOPWATCH" report "$sample" -o >(cat >substituted)
+is "a pipe of the shell's" $? 0
+for ((i = 0; i < 600; i++)); do grep -q parse substituted && break || sleep 0.1; done
+has "is written to" "$(cat substituted)" parse
+
+# ---- signals before there is anything to end ----
+mkfifo early
+# blocks SIGNALS PID: these bits of SigBlk
+blocks() { (($((16#$(sed -n 's/^SigBlk:[^0-9a-f]*//p' "/proc/$2/status"))) & $1)); }
+"$NOPWATCH" report early >early.out 2>&1 &
+early=$!
+for ((i = 0; i < 300; i++)); do blocks 0xa00 $early && break || sleep 0.01; done
+kill -USR1 $early
+kill -USR2 $early
+cat "$sample" >early &
+feeder=$!
+wait $early
+is "SIGUSR1 and SIGUSR2 end no run that has not begun" "$? $(grep -c parse early.out)" "0 $("$NOPWATCH" report "$sample" | grep -c parse)"
+kill $feeder 2>/dev/null
+wait
 finish

@@ -4,7 +4,7 @@
 cd "$TEST_DIR" || exit 1
 
 # a title, a C1 control as a byte and as a character, writing from right to left, what is no UTF-8
-hostile=$'\e]0;owned\a\x9b31m\xc2\x9b31m\xe2\x80\xae\xe2\x81\xa6\xff\r\x7fend'
+hostile=$'\e]0;owned\a\x9b31m\xc2\x9b31m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xff\r\x7fend'
 
 # safe WHAT COMMAND...: both outputs are harmless, and it said something
 safe() {

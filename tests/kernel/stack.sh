@@ -103,6 +103,42 @@ is "which is all" "$(wc -l <folded)" 1
 is "a line a hit" "$(sort -u events | sed 's/ 1$//')" "$(sed 's/ 7$//' folded)"
 is "of every one" "$(wc -l <events)" 7
 
+# a name that writes from right to left, and a C1 control
+cat >turned.c <<'C'
+void turned(void) __asm__("a\xe2\x80\xae\xe2\x81\xa6\xc2\x9b");
+__attribute__((noinline)) void leaf(void) { __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void turned(void) { leaf(); __asm__ volatile(""); }
+int main(void) { turned(); return 0; }
+C
+if gcc -O1 -g -fno-optimize-sibling-calls -o turned turned.c 2>err; then
+  for form in folded text json html; do
+    "$NOPWATCH" stat -f $form --stack "uprobe:$PWD/turned:leaf" -- ./turned >turned.out
+    is "names of functions are harmless, $form" "$("$TESTS_LIB/harmless" turned.out)" ""
+  done
+  "$NOPWATCH" stat -f folded --stack "uprobe:$PWD/turned:leaf" -- ./turned >turned.out
+  has "and told in folded lines as in text" "$(cat turned.out)" ';main;a\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xc2\\x9b;leaf 1$'
+else
+  skip "names of functions are harmless" "the assembler takes no such name"
+fi
+
+# ---- it ends when it should ----------------------------------------------------------------
+cat >often.c <<'C'
+#include <unistd.h>
+__attribute__((noinline)) void leaf(void) { __asm__ volatile("" ::: "memory"); }
+int main(void) { for (;;) { leaf(); usleep(100); } }
+C
+gcc -O1 -o often often.c
+./often &
+often=$!
+begun $often "$PWD/often"
+timeout 120 "$NOPWATCH" stat -j --stack -i 20ms -n 3 "uprobe:$PWD/often:leaf" -p $often >often.json
+is "after so many intervals" "$? $(grep -c '"type":"probe".*"interval":' often.json)" "0 3"
+has "by their number" "$(tail -n 1 often.json)" '"reason":"count"'
+timeout 120 "$NOPWATCH" stat -j --stack -i 20ms "uprobe:$PWD/often:leaf" -p $often 2>err | head -n 3 >/dev/null
+is "when nobody reads it any more" "${PIPESTATUS[0]} $(cat err)" "0 "
+kill $often
+wait $often 2>/dev/null
+
 # ---- what is cut off is said ---------------------------------------------------------------
 "$NOPWATCH" trace --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
 has "the bytes that were fetched end" "$(cat cut.txt)" '^ +\[cut off: only so many bytes of the stack were fetched \(--stack-size\)\]$'

@@ -72,6 +72,20 @@ wait $run
 holds "children are followed with --follow, and named as they were" out.json \
   "len(of('event')) == 40 and {e['comm'] for e in of('event')} == {'kid', 'forker'} and len({e['pid'] for e in of('event')}) == 21" || cat said
 
+# a FIFO that nobody reads is waited for, with the signals blocked that end a run
+mkfifo nobody
+for form in text perfetto; do
+  "$NOPWATCH" trace -f $form 'counter:*' -o nobody -- "$PROGRAMS/counter" 3 >/dev/null 2>said &
+  run=$!
+  ended() { ! kill -0 $run 2>/dev/null; }
+  wait_for grep -q hrtimer_nanosleep /proc/$run/wchan
+  kill $run
+  ok "SIGTERM ends that, $form" wait_for ended
+  kill -9 $run 2>/dev/null
+  wait $run
+  has "which is said, $form" "$? $(cat said)" "^(143 |1 nopwatch: cannot write 'nobody': nobody reads from it)$"
+done
+
 # threads that are older than the run, and gone before their hits are read
 "$SERVER" -t 3 -p 2000 >/dev/null & old=$!
 begun $old "$SERVER"

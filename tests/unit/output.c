@@ -5,6 +5,7 @@
 #include "nopwatch/formats.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/text.h"
+#include "output/stacks.h"
 #include "shown.h"
 #include "summary/histogram.h"
 #include "text/table.h"
@@ -109,6 +110,21 @@ START_TEST(formats_can_what_they_say)
 		ck_assert(!format->state_size || format->end);
 	}
 	ck_assert_ptr_null(nw_output_find("xml"));
+}
+END_TEST
+
+/* Names of functions are what a file, or a runtime, says. */
+START_TEST(folded_names_are_harmless)
+{
+	struct nw_buf out = {0};
+
+	nw_stack_fold_name(
+		"a;b\"\\ \n\x1b[2J\x9b\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xff;",
+		&out);
+	expect(&out,
+	       "a:b\"\\ \\n\\x1b[2J\\x9b\\xc2\\x9b\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8b\\xff:");
+	nw_stack_fold_name("gr\xc3\xbc\xc3\x9f", &out);
+	expect(&out, "gr\xc3\xbc\xc3\x9f");
 }
 END_TEST
 
@@ -445,8 +461,8 @@ START_TEST(hostile_names_reach_no_terminal)
 }
 END_TEST
 
-UNIT_MAIN("output", formats_can_what_they_say, formats_are_named_by_what_they_show,
-	  a_format_may_keep_what_it_writes_at_the_end,
+UNIT_MAIN("output", formats_can_what_they_say, folded_names_are_harmless,
+	  formats_are_named_by_what_they_show, a_format_may_keep_what_it_writes_at_the_end,
 	  durations_have_three_significant_digits, rates_have_three_significant_digits,
 	  tables_align_text_left_and_numbers_right, tables_count_characters_not_bytes,
 	  histogram_rows_are_bpftraces, the_largest_values_have_rows,

@@ -401,6 +401,56 @@ START_TEST(csv_quotes_what_would_break_a_row)
 }
 END_TEST
 
+/* The group of a report's first row, as CSV has it. */
+static void expect_cell(const char *group, const char *wanted, const char *raw)
+{
+	struct nw_buf out = {0};
+
+	for (int i = 0; i < 2; i++) {
+		setup(plain, true);
+		hit(0, 100, 0, nw_summary_group(summary, group, strlen(group)));
+		struct nw_report report = report_of();
+		report.group_by = "comm";
+		report.view.raw = i == 1;
+		show_report(&nw_output_csv, &report, NW_END_DURATION, &out);
+		nw_cleanup(nw_free_ptr) char *row = nw_text(
+			"probe,app:q__start,%s,,1,0.500,0,", i ? raw : wanted);
+		ck_assert_msg(strncmp(nw_buf_str(&out), row, strlen(row)) == 0, "%s: %s",
+			      row, nw_buf_str(&out));
+		nw_buf_free(&out);
+		teardown();
+	}
+}
+
+/* A spreadsheet computes what begins like a formula, whoever has written it. */
+START_TEST(csv_has_no_formulas)
+{
+	expect_cell("=1+1", "'=1+1", "=1+1");
+	expect_cell("+1", "'+1", "+1");
+	expect_cell("@SUM(A1)", "'@SUM(A1)", "@SUM(A1)");
+	expect_cell("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0",
+		    "-1+cmd|' /C calc'!A0");
+	expect_cell("=HYPERLINK(\"http://x\",1)", "\"'=HYPERLINK(\"\"http://x\"\",1)\"",
+		    "\"=HYPERLINK(\"\"http://x\"\",1)\"");
+	expect_cell("a;=b;-1;c", "a;'=b;'-1;c", "a;=b;-1;c");
+	expect_cell("\xef\xbc\x9d"
+		    "1",
+		    "'\xef\xbc\x9d"
+		    "1",
+		    "\xef\xbc\x9d"
+		    "1");
+	expect_cell("\t=1", "\\t=1", "\\t=1");
+	expect_cell("\r=1", "\\r=1", "\\r=1");
+	/* numbers are numbers */
+	expect_cell("-5", "-5", "-5");
+	expect_cell("-5.25", "-5.25", "-5.25");
+	expect_cell("-5.", "'-5.", "-5.");
+	expect_cell("-", "'-", "-");
+	expect_cell("--5", "'--5", "--5");
+	expect_cell("a=b-c@d+e", "a=b-c@d+e", "a=b-c@d+e");
+}
+END_TEST
+
 /* ---- many rows ---------------------------------------------------------------------- */
 
 /* Pairs app:sA .. app:sN: probes 2i and 2i+1 begin and end span i. */
@@ -647,7 +697,8 @@ UNIT_MAIN("report", a_report_is_tables_histograms_and_a_last_line,
 	  losses_and_silent_probes_are_told_at_the_end,
 	  groups_have_rows_of_their_own_where_they_have_hits,
 	  hostile_names_reach_no_terminal, csv_has_one_row_a_probe_argument_and_span,
-	  rows_that_lack_events_say_so, csv_quotes_what_would_break_a_row,
+	  rows_that_lack_events_say_so, csv_has_no_formulas,
+	  csv_quotes_what_would_break_a_row,
 	  rows_without_hits_are_one_line_where_there_are_many,
 	  rows_are_sorted_by_what_was_asked_for, groups_beyond_the_first_ten_are_one_row,
 	  several_keys_are_told_apart, tables_fit_the_terminal,
