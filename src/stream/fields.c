@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The text of a format file, as libtraceevent takes it apart. A recording's is hostile: what is not
- * written as the kernel writes it is refused here, and only the fields go on to the library, whose parser
- * of how an event is printed was not made for that.
+ * The fields of a format file. A recording's is hostile: what is not written as the kernel writes it is refused.
+ * libtraceevent's parser leaks what it cannot parse, and crashes when memory runs out (docs/dev/upstream.md).
  */
 #include <ctype.h>
 #include <errno.h>
-#include <event-parse.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,62 +85,65 @@ static bool is_declaration(const char *text, size_t len)
 	return words >= 2 && behind <= 1;
 }
 
-/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since 2.6.33 "\tsigned:N;". */
-static bool check_field(const char *line)
-{
-	static const char field[] = "\tfield:";
-	const char *at = line + sizeof(field) - 1;
-	size_t len = strcspn(at, ";\n");
-	uint32_t number;
-
-	if (strncmp(line, field, sizeof(field) - 1) != 0 || !is_declaration(at, len) ||
-	    at[len] != ';')
-		return false;
-	at += len + 1;
-	if (!skip_number(&at, "\toffset:", ';', &number) ||
-	    !skip_number(&at, "\tsize:", ';', &number))
-		return false;
-	return *at == '\n' || *at == '\0' ||
-	       (skip_number(&at, "\tsigned:", ';', &number) &&
-		(*at == '\n' || *at == '\0'));
-}
-
-/* The text that the library gets: the checked fields only, in their order. The event's name is not used. */
-static int rewrite(const char *text, uint32_t *id, struct nw_buf *out)
-{
-	bool has_id = false;
-	struct nw_buf fields = {0};
-	int ret = 0;
-
-	while (*text && ret == 0 && strncmp(text, "print fmt:", 10) != 0) {
-		size_t len = strcspn(text, "\n");
-		if (strncmp(text, "ID:", 3) == 0) {
-			const char *at = text;
-			has_id = skip_number(&at, "ID: ", '\n', id);
-			ret = has_id ? 0 : -EBADMSG;
-		} else if (strncmp(text, "\tfield:", 7) == 0) {
-			ret = check_field(text) ? 0 : -EBADMSG;
-			for (size_t i = 0; i < len; i++) {
-				i += attribute_length(text + i);
-				nw_buf_addc(&fields, text[i]);
-			}
-			nw_buf_addc(&fields, '\n');
-		}
-		text += len + (text[len] == '\n');
-	}
-	if (ret == 0 && !has_id)
-		ret = -EBADMSG;
-	/* The library takes what stands in front of the empty line for common fields. Nobody asks it which
-	 * fields are common, so all may stand behind it. */
-	nw_buf_printf(out, "name: x\nID: %u\nformat:\n\n%s\nprint fmt: \"\"\n", *id,
-		      nw_buf_str(&fields));
-	if (fields.failed || out->failed)
-		ret = -ENOMEM;
-	nw_buf_free(&fields);
-	return ret;
-}
-
 /* ---- the fields --------------------------------------------------------------------- */
+
+/* Adds a word of a declaration: one blank stands between words, and none in front of a bracket. */
+static void add_word(struct nw_buf *out, const char *word, size_t len)
+{
+	if (out->len && *word != '[')
+		nw_buf_addc(out, ' ');
+	nw_buf_add(out, word, len);
+}
+
+/* The length of the word, the asterisk, or the brackets with what they hold, at the front of a checked declaration. */
+static size_t word_length(const char *text)
+{
+	size_t len = 1;
+
+	if (*text == '[')
+		return strcspn(text, "]") + 1;
+	if (is_word(*text))
+		while (is_word(text[len]))
+			len++;
+	return len;
+}
+
+/*
+ * Splits a checked declaration into type and name. The name is the last word, and brackets belong to the type:
+ * "char comm[16]" is comm, a "char[16]". The number in the brackets goes to *array; anything else there counts as 0.
+ */
+static void split_declaration(const char *text, const char *end, struct nw_buf *type,
+			      struct nw_buf *name, struct nw_field *field)
+{
+	const char *brackets = NULL;
+
+	while (text < end) {
+		size_t len = *text == ' ' ? 1 : attribute_length(text);
+		if (len) {
+			text += len;
+			continue;
+		}
+		len = word_length(text);
+		if (*text == '[') {
+			brackets = text;
+		} else {
+			/* a name behind the brackets: what stood in front of them was of the type */
+			if (name->len)
+				add_word(type, name->data, name->len);
+			if (brackets && !field->has_array)
+				add_word(type, brackets, word_length(brackets));
+			field->has_array = brackets != NULL;
+			nw_buf_cut(name, 0);
+			nw_buf_add(name, text, len);
+		}
+		text += len;
+	}
+	if (brackets && !field->has_array)
+		add_word(type, brackets, word_length(brackets));
+	field->has_array = brackets != NULL;
+	if (brackets && isdigit((unsigned char)brackets[1]))
+		field->array = (uint32_t)strtoul(brackets + 1, NULL, 0);
+}
 
 static bool is_name(const char *name)
 {
@@ -152,48 +153,59 @@ static bool is_name(const char *name)
 	return *name != '\0';
 }
 
-static int add_field(const struct tep_format_field *field, struct nw_fields *out)
+/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since 2.6.33 "\tsigned:N;". */
+static int add_field(const char *line, struct nw_fields *out)
 {
-	struct nw_field *slot = nw_vec_add(&out->list);
+	static const char start[] = "\tfield:";
+	const char *text = line + sizeof(start) - 1;
+	const char *end = text + strcspn(text, ";\n"), *at = end + 1;
+	struct nw_buf type = {0}, name = {0};
+	struct nw_field field = {0};
+	uint32_t is_signed = 0;
 
-	if (!slot)
-		return -ENOMEM;
-	if (!field->name || !field->type || !is_name(field->name))
+	if (!is_declaration(text, (size_t)(end - text)) || *end != ';' ||
+	    !skip_number(&at, "\toffset:", ';', &field.format.offset) ||
+	    !skip_number(&at, "\tsize:", ';', &field.format.size) ||
+	    (*at != '\n' && *at && !skip_number(&at, "\tsigned:", ';', &is_signed)) ||
+	    (*at != '\n' && *at))
 		return -EBADMSG;
-	*slot = (struct nw_field){
-		.name = field->name,
-		.type = field->type,
-		.array = (uint32_t)field->arraylen,
-		.has_array = field->flags & TEP_FIELD_IS_ARRAY,
-		.is_signed = field->flags & TEP_FIELD_IS_SIGNED,
-		.format = {.offset = (uint32_t)field->offset,
-			   .size = (uint32_t)field->size},
-	};
-	nw_field_type(slot);
+	split_declaration(text, end, &type, &name, &field);
+	field.is_signed = is_signed;
+	field.type = nw_buf_take(&type);
+	field.name = nw_buf_take(&name);
+	struct nw_field *slot = field.type && field.name ? nw_vec_add(&out->list) : NULL;
+	if (!slot || !is_name(field.name)) {
+		free(field.type);
+		free(field.name);
+		out->list.count -= slot != NULL;
+		return slot ? -EBADMSG : -ENOMEM;
+	}
+	nw_field_type(&field);
+	*slot = field;
 	return 0;
 }
 
 int nw_fields_parse(const char *text, struct nw_fields *out)
 {
-	struct tep_event *event = NULL;
-	struct nw_buf checked = {0};
+	bool has_id = false;
+	int ret = 0;
 
 	*out = (struct nw_fields){0};
-	int ret = rewrite(text, &out->id, &checked);
-	if (ret == 0 && !(out->tep = tep_alloc()))
-		ret = -ENOMEM;
-	if (ret == 0) {
-		tep_set_loglevel(TEP_LOG_NONE); /* what is wrong is our caller's to say */
-		tep_parse_format(out->tep, &event, nw_buf_str(&checked), checked.len, "x");
-		if (!event || (unsigned int)event->flags & TEP_EVENT_FL_FAILED)
-			ret = -EBADMSG;
+	while (*text && ret == 0 && strncmp(text, "print fmt:", 10) != 0) {
+		size_t len = strcspn(text, "\n");
+		if (strncmp(text, "ID:", 3) == 0) {
+			const char *at = text;
+			has_id = skip_number(&at, "ID: ", '\n', &out->id);
+			ret = has_id ? 0 : -EBADMSG;
+		} else if (strncmp(text, "\tfield:", 7) == 0) {
+			ret = add_field(text, out);
+		}
+		text += len + (text[len] == '\n');
 	}
-	for (const struct tep_format_field *field = ret == 0 ? event->format.fields : NULL;
-	     field && ret == 0; field = field->next)
-		ret = add_field(field, out);
+	if (ret == 0 && !has_id)
+		ret = -EBADMSG;
 	if (ret < 0)
 		nw_fields_free(out);
-	nw_buf_free(&checked);
 	return ret;
 }
 
@@ -229,7 +241,9 @@ int nw_format_find(const char *text, const struct nw_wanted_field *wanted, size_
 
 void nw_fields_free(struct nw_fields *fields)
 {
-	tep_free(fields->tep);
-	fields->tep = NULL;
+	nw_vec_each (&fields->list, field) {
+		free(field->type);
+		free(field->name);
+	}
 	nw_vec_free(&fields->list);
 }

@@ -6,17 +6,16 @@
 #include "nopwatch/record.h"
 
 struct nw_field {
-	const char *name;
-	const char *type; /* "unsigned int", "char[16]", "__data_loc char[]" */
-	uint32_t array;	  /* the number in the brackets, 0: there is none */
-	bool has_array;	  /* there are brackets */
+	char *name;
+	char *type;	/* "unsigned int", "char[16]", "__data_loc char[]" */
+	uint32_t array; /* the number in the brackets, 0: there is none */
+	bool has_array; /* there are brackets */
 	bool is_signed;
 	struct nw_field_format format;
 };
 
 struct nw_fields {
-	struct tep_handle *tep; /* of libtraceevent, which has the strings */
-	uint32_t id;		/* below 65536: struct trace_entry has 16 bits for it */
+	uint32_t id; /* below 65536: struct trace_entry has 16 bits for it */
 	NW_VEC(struct nw_field) list;
 };
 
