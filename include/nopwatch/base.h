@@ -102,6 +102,14 @@ const char *nw_strerror(int code);
 /* nw_fail() for a failed allocation. */
 int nw_no_memory(struct nw_error *err);
 
+/*
+ * Libraries return NULL where there is nothing as well as where memory ran out, but leave the reason of the latter in errno.
+ * Set errno to 0 before calling them. Returns -errno if memory, descriptors or a device have failed since; 0 otherwise.
+ */
+int nw_shortage(void);
+/* Is it that the machine gave too little, which says nothing of what was asked for? Positive errno. */
+bool nw_is_shortage(int code);
+
 /* ---- string buffer ------------------------------------------------------------------ */
 
 /*
@@ -282,6 +290,8 @@ int nw_parse_size(const char *text, uint64_t *out_bytes) nw_must_check;
 /* fnmatch(3) without special treatment of '/' and '.', in which '-' and '__' are the same
  * (DTrace writes query-start where C has query__start). */
 bool nw_glob_match(const char *pattern, const char *text);
+/* Add the paths that match a pattern to out, sorted; none is no error. -errno: a directory could not be listed to its end. */
+int nw_glob_files(const char *pattern, nw_strings *out) nw_must_check;
 /* Does the text hold a glob character (* ? [)? */
 bool nw_has_glob(const char *text);
 

@@ -28,7 +28,7 @@ struct nw_frame {
  * which stripped files have, too. Where it tells nothing, or something that is no register and an
  * offset, or libdw is missing, the frame is not known.
  */
-void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
 		     struct nw_frame *out);
 
 /* ---- callers ------------------------------------------------------------------------ */

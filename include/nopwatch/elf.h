@@ -68,6 +68,7 @@ struct nw_image {
 	char *note_data; /* what the sites' strings point into */
 	struct nw_symbols *symbols;
 	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
+	int failed; /* -errno: a part of the file could not be read, so what is said of the file may be wrong */
 };
 
 /*
@@ -81,6 +82,8 @@ int nw_image_open(const char *path, bool force, struct nw_image **out,
 int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out,
 		     struct nw_error *err);
 void nw_image_free(struct nw_image *image);
+/* Returns the error of image->failed: "cannot read 'FILE': out of memory". 0: everything that was asked for could be read. */
+int nw_image_check(const struct nw_image *image, struct nw_error *err);
 /* File offset of a linked address, through the segment that holds it; -1 if none does.
  * Only bytes that are in the file have one. exec: executable segments only. */
 int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);

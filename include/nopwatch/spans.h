@@ -107,6 +107,8 @@ struct nw_starts;
 
 int nw_starts_open(struct nw_starts **out); /* -ENOMEM */
 void nw_starts_free(struct nw_starts *starts);
+/* Was there no memory for one of the starts? NULL: no. */
+bool nw_starts_failed(const struct nw_starts *starts);
 /* To be called for each event, whatever it is. Where the span ends or is over: the hit that it began
  * with, with its values, until the next call; NULL: there was none, or it is not known. */
 const struct nw_hit *nw_starts_follow(struct nw_starts *starts,

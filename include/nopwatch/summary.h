@@ -157,6 +157,8 @@ struct nw_summary_options {
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err);
 void nw_summary_free(struct nw_summary *summary);
+/* Has a row or a bucket of it no memory, so that its numbers are wrong? */
+bool nw_summary_failed(const struct nw_summary *summary);
 /* Hits have stack pointers and frames (nw_plan_has_stacks()): calls and framed spans are paired by
  * them. Before the first hit. */
 void nw_summary_use_stacks(struct nw_summary *summary);

@@ -53,6 +53,16 @@ int nw_no_memory(struct nw_error *err)
 	return nw_fail(err, ENOMEM, "out of memory");
 }
 
+bool nw_is_shortage(int code)
+{
+	return code == ENOMEM || code == EMFILE || code == ENFILE || code == EIO;
+}
+
+int nw_shortage(void)
+{
+	return nw_is_shortage(errno) ? -errno : 0;
+}
+
 void nw_error_hint(struct nw_error *err, const char *fmt, ...)
 {
 	va_list args;

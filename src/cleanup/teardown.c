@@ -304,17 +304,31 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 	return ret;
 }
 
-int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck)
+static int teardown_once(const struct nw_tracefs *fs, const char *session,
+			 nw_strings *stuck)
 {
 	struct survey s;
 
 	begin(fs, session, &s);
 	int ret = survey(&s);
 	if (ret < 0)
-		nw_strings_addf(stuck, "what is left of %s cannot be looked at: %s",
-				s.group, nw_strerror(-ret));
+		(void)nw_strings_addf(stuck, "what is left of %s cannot be looked at: %s",
+				      s.group, nw_strerror(-ret));
 	else
 		ret = take_away(&s, stuck);
 	free_survey(&s);
+	return ret;
+}
+
+int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck)
+{
+	int ret = teardown_once(fs, session, stuck);
+
+	if (ret < 0 &&
+	    nw_is_shortage(
+		    -ret)) { /* it may be over: the failed try has freed what it had */
+		nw_strings_free(stuck);
+		ret = teardown_once(fs, session, stuck);
+	}
 	return ret < 0 ? -EBUSY : ret;
 }

@@ -142,7 +142,7 @@ void nw_option_help(const struct nw_command *command, const struct nw_option *op
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err);
 void nw_free_args(struct nw_args *args);
-void nw_print_help(const struct nw_command *command, FILE *to);
+int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err);
 /* The table of options, one by one; NULL behind the last. */
 const struct nw_option *nw_option_at(size_t index);
 bool nw_takes_option(const struct nw_command *command, const struct nw_option *option);

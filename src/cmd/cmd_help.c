@@ -12,9 +12,8 @@ static int run(const struct nw_args *args)
 		return NW_EXIT_OK;
 	}
 	command = nw_find_command(args->words.item[0], &err);
-	if (!command)
+	if (!command || nw_print_help(command, stdout, &err) < 0)
 		return nw_failure(NULL, &err);
-	nw_print_help(command, stdout);
 	return NW_EXIT_OK;
 }
 

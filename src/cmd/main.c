@@ -212,10 +212,10 @@ int main(int argc, char **argv)
 	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
 		return nw_failure(command, &err);
 	int status = NW_EXIT_OK;
-	if (args.help)
-		nw_print_help(command, stdout);
-	else
+	if (!args.help)
 		status = command->run(&args);
+	else if (nw_print_help(command, stdout, &err) < 0)
+		status = nw_failure(command, &err);
 	nw_free_args(&args);
 	return written(status);
 }

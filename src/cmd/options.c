@@ -560,8 +560,10 @@ void nw_option_help(const struct nw_command *command, const struct nw_option *op
 		nw_output_names(command->shows, out);
 }
 
-void nw_print_help(const struct nw_command *command, FILE *to)
+int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err)
 {
+	bool failed = false;
+
 	fprintf(to, "usage: nopwatch %s %s\n\n%s\n\n%s\n\noptions:\n", command->name,
 		command->usage, command->summary, command->details);
 	for (size_t i = 0; i < NW_COUNT(options); i++) {
@@ -577,6 +579,8 @@ void nw_print_help(const struct nw_command *command, FILE *to)
 			 options[i].arg ? options[i].arg : "");
 		nw_option_help(command, &options[i], &help);
 		fprintf(to, "  %-26s %s\n", spelled, nw_buf_str(&help));
+		failed |= help.failed;
 		nw_buf_free(&help);
 	}
+	return failed ? nw_no_memory(err) : 0;
 }

@@ -165,8 +165,10 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 {
 	int ret = g->file_error.code ? -ENOENT : select_probe(g);
 
-	if (ret == -ENOMEM)
+	if (ret < 0 && nw_is_shortage(-ret)) {
+		*err = g->select_error;
 		return ret;
+	}
 	if (ret == 0) {
 		g->facts.selection = &g->selection;
 		g->facts.image = g->selection.probes.item[0]->image;
@@ -178,6 +180,10 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 			choose_mapped(g);
 		if (!g->own && g->path)
 			nw_image_open(g->path, g->request->force, &g->own, &g->file_error);
+		if (nw_is_shortage(g->file_error.code)) {
+			*err = g->file_error;
+			return -err->code;
+		}
 		g->facts.image = g->own;
 		if (g->file_error.code)
 			g->facts.file_error = &g->file_error;
@@ -263,9 +269,17 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 
 	nw_kernel_access_read(&g->kernel);
 	g->facts.kernel = &g->kernel;
+	if (nw_is_shortage(g->kernel.tracefs)) {
+		*err = g->kernel.error;
+		return -err->code;
+	}
 	if (g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
 	int ret = nw_features_find(&fs, g->request->features, true, features, err);
+	if (ret < 0 && nw_is_shortage(-ret)) {
+		nw_tracefs_close(&fs);
+		return ret;
+	}
 	if (ret < 0) /* what cannot be tried stays open */
 		ret = nw_features_find(&fs, g->request->features, false, features, err);
 	g->facts.nop5_safe = ret == 0 && features->has[NW_FEATURE_NOP5_SAFE];
@@ -319,7 +333,10 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 	nw_vec_each (&g->selection.probes, probe)
 		nw_vec_each (&(*probe)->points, point)
 			g->facts.at_function &= begins_here(point);
-	return ret;
+	nw_vec_each (&g->selection.images, image)
+		if (ret == 0)
+			ret = nw_image_check(*image, err);
+	return ret == 0 && g->own ? nw_image_check(g->own, err) : ret;
 }
 
 int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *request,

@@ -107,8 +107,12 @@ static void listen(void *arg, const struct nw_span_event *event)
 		bin_span(m, event);
 	if (m->slow)
 		show_slow(m, event);
+	if (m->slow && nw_slow_watch_failed(m->slow))
+		nw_no_memory(&m->failure);
 	if (m->starts) {
 		const struct nw_hit *began = nw_starts_follow(m->starts, event);
+		if (nw_starts_failed(m->starts))
+			nw_no_memory(&m->failure);
 		if (event->moment == NW_SPAN_ENDS)
 			count_stack(m, event, began);
 	}
@@ -467,6 +471,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
+	if (ret == 0 && nw_unlikely(group == -ENOMEM)) /* -1: it has no such argument */
+		ret = -ENOMEM;
 	m->task = task;
 	if (ret == 0 && nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
 		ret = nw_stack_count(&m->stacks, hit->probe, hit->callers, 0);
@@ -476,7 +482,9 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		ret = nw_summary_hit(m->summary, hit, task ? task->pid : 0, group);
 	m->task = NULL;
 	if (ret == 0 && m->failure.code)
-		ret = m->failure.code == EPIPE ? -EPIPE : -EIO;
+		ret = m->failure.code == EPIPE || m->failure.code == ENOMEM
+			      ? -m->failure.code
+			      : -EIO;
 	if (ret == 0 && nw_run_so_far(m->run)->hits >= m->most_hits)
 		ret = -ECANCELED;
 	return ret;
@@ -494,9 +502,10 @@ static int scheduled(void *arg, const struct nw_hit *hit)
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
 	struct nw_measure *m = arg;
+	int ret = nw_unlikely(m->bins) ? bin_hits(m, hits, count)
+				       : nw_summary_hits(m->summary, hits, count);
 
-	return nw_unlikely(m->bins) ? bin_hits(m, hits, count)
-				    : nw_summary_hits(m->summary, hits, count);
+	return ret == 0 && m->failure.code == ENOMEM ? -ENOMEM : ret;
 }
 
 static uint64_t counted(void *arg, size_t probe)

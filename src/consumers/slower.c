@@ -97,6 +97,15 @@ static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
 	return least;
 }
 
+bool nw_slow_watch_failed(const struct nw_slow_watch *watch)
+{
+	bool failed = nw_starts_failed(watch->starts);
+
+	for (size_t i = 0; i < watch->kinds; i++)
+		failed |= watch->kind[i].seen.failed;
+	return failed;
+}
+
 bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
 			struct nw_slow_span *out)
 {

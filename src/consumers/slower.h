@@ -15,6 +15,7 @@ void nw_slow_watch_free(struct nw_slow_watch *watch);
  * What becomes of a span: to be called of each. True: it has ended and was slow; out has its start,
  * latency, limit and hits, which stay until the next call.
  */
+bool nw_slow_watch_failed(const struct nw_slow_watch *watch); /* for want of memory */
 bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
 			struct nw_slow_span *out);
 

@@ -11,6 +11,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <endian.h>
+#include <errno.h>
 #include <gelf.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -172,9 +173,10 @@ static void find_frame(const struct nw_image *image, Dwarf_CFI *cfi, const funct
 	free(frame);
 }
 
-void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
 		     struct nw_frame *out)
 {
+	errno = 0;
 	Elf *elf = image->arch ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
 	functions list = {0};
 	Dwarf_CFI *cfi = elf && find_functions(image, elf, &list) ? dwarf_getcfi_elf(elf)
@@ -187,13 +189,14 @@ void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_
 	}
 	if (cfi)
 		dwarf_cfi_end(cfi);
+	image->failed = image->failed ? image->failed : nw_shortage();
 	nw_vec_free(&list);
 	elf_end(elf);
 }
 
 #else
 
-void nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
 		     struct nw_frame *out)
 {
 	(void)image;

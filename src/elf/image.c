@@ -461,17 +461,27 @@ static int read_image(struct nw_image *image, bool force, struct nw_error *err)
 	image->mtime = st.st_mtim.tv_sec;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return nw_fail(err, ENOSYS, "libelf is too old: %s", elf_errmsg(-1));
+	errno = 0;
 	elf = elf_begin(image->fd, ELF_C_READ, NULL);
-	if (!elf)
-		return nw_fail(err, ENOEXEC, "cannot read '%s': %s", image->path,
-			       elf_errmsg(-1));
-	int ret = read_header(image, elf, &header, err);
+	int ret = elf ? read_header(image, elf, &header, err)
+		      : nw_fail(err, ENOEXEC, "cannot read '%s': %s", image->path,
+				elf_errmsg(-1));
 	if (ret == 0)
 		ret = read_segments(image, elf, err);
 	if (ret == 0 && read_sections(image, elf, header.e_type != ET_REL, force) < 0)
 		ret = nw_no_memory(err);
+	/* a section that could not be read is not one that is not there */
+	image->failed = nw_shortage();
 	elf_end(elf);
-	return ret;
+	return image->failed ? nw_image_check(image, err) : ret;
+}
+
+int nw_image_check(const struct nw_image *image, struct nw_error *err)
+{
+	if (!image->failed)
+		return 0;
+	return nw_fail(err, -image->failed, "cannot read '%s': %s", image->path,
+		       nw_strerror(-image->failed));
 }
 
 int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out,

@@ -296,10 +296,17 @@ static const struct nw_symbols *symbols_of(struct nw_image *image)
 	if (image->symbols)
 		return image->symbols;
 	struct nw_symbols *symbols = calloc(1, sizeof(*symbols));
-	if (!symbols)
+	if (!symbols) {
+		image->failed = -ENOMEM;
 		return NULL;
+	}
 	symbols->debug_fd = -1;
-	if (load_files(image, symbols) < 0) {
+	errno = 0;
+	int ret = load_files(image, symbols);
+	if (ret == 0)
+		ret = nw_shortage();
+	if (ret < 0) {
+		image->failed = ret;
 		nw_symbols_free(symbols);
 		return NULL;
 	}

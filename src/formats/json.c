@@ -409,6 +409,7 @@ static void group_key(const struct nw_report *report, struct nw_json *json, size
 {
 	if (report->group_by) {
 		nw_cleanup(nw_free_ptr) char *name = nw_report_group(report, group);
+		json->out->failed |= !name;
 		nw_json_key_text(json, "group", name ? name : "");
 		if (strchr(report->group_by, ','))
 			group_parts(report, json,

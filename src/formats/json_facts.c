@@ -71,6 +71,7 @@ static void arg_json(const struct nw_image *image, const struct nw_site *site,
 	/* both halves, where a pair of registers holds it */
 	nw_cleanup(nw_free_ptr) char *text = nw_text(
 		"%s%s%s", fetch.text, *fetch.high_text ? " " : "", fetch.high_text);
+	json->out->failed |= !text;
 	if (fetch.problem || !text || !*text)
 		nw_json_null(json);
 	else
@@ -121,6 +122,7 @@ void nw_json_site(struct nw_output *output, struct nw_image *image,
 		arg_json(image, site, &args, i, &json);
 	nw_json_close(&json, ']');
 	nw_json_finish(&json);
+	output->text.failed |= image->failed != 0;
 	nw_site_args_free(&args);
 }
 

@@ -157,6 +157,7 @@ static void durations(const char *name, const struct subject *s,
 		}
 		seconds(most, &le);
 		bucket(name, s, nw_buf_str(&le), count, out);
+		out->failed |= le.failed;
 		nw_buf_free(&le);
 	}
 	count_and_sum(name, s, h, true, out);

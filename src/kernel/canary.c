@@ -111,7 +111,16 @@ struct canary {
 	int top_lock;		      /* -1: the top-level buffer is not for us */
 	uint64_t offset[SITES], semaphore_offset;
 	int defined[NW_COUNT(trials)]; /* 0 or -errno; -ENOSYS: not tried */
+	int failed; /* -errno: memory or descriptors ran out, so the trial shows nothing */
 };
+
+/* Notes whether a part of the trial failed for a reason that says nothing of the kernel. Returns ret. */
+static int note(struct canary *c, int ret)
+{
+	if (ret < 0 && nw_is_shortage(-ret))
+		c->failed = ret;
+	return ret;
+}
 
 /* Take down what a trial has shown. What has failed once stays failed. */
 static void conclude(struct canary *c, enum nw_feature feature, bool has, const char *what)
@@ -181,10 +190,12 @@ static int define(struct canary *c, const struct trial *trial)
 		return ret;
 	if (trial->counted)
 		snprintf(counter, sizeof(counter), "(0x%jx)", c->semaphore_offset);
+	if (fetches.failed)
+		note(c, -ENOMEM);
 	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%jx%s%s", c->group,
 		 trial->event, c->offset[trial->site], counter, nw_buf_str(&fetches));
 	nw_buf_free(&fetches);
-	return nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL);
+	return note(c, nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL));
 }
 
 struct counting {
@@ -203,11 +214,11 @@ static int count_line(void *arg, const struct nw_event_line *line)
 }
 
 /* How many lines of an event there are; kernels may take a second one in place of the first. */
-static unsigned int count_lines(const struct canary *c, const char *event)
+static unsigned int count_lines(struct canary *c, const char *event)
 {
 	struct counting counting = {.canary = c, .event = event};
 
-	(void)nw_event_list_read(c->fs, NULL, count_line, &counting);
+	note(c, nw_event_list_read(c->fs, NULL, count_line, &counting));
 	return counting.lines;
 }
 
@@ -218,16 +229,16 @@ static int write_where(struct canary *c, const char *file, const char *text)
 	char path[3 * NW_MAX_NAME + 96];
 
 	snprintf(path, sizeof(path), "%s%s", c->where, file);
-	return nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL);
+	return note(c, nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL));
 }
 
 /* What has been recorded since it was last emptied, as text. */
-static void read_trace(const struct canary *c, struct nw_buf *out)
+static void read_trace(struct canary *c, struct nw_buf *out)
 {
 	char path[NW_MAX_NAME + 64];
 
 	snprintf(path, sizeof(path), "%strace", c->where);
-	nw_tracefs_read(c->fs->root, path, out);
+	note(c, nw_tracefs_read(c->fs->root, path, out));
 }
 
 /* How many records of an event say this? */
@@ -307,10 +318,10 @@ static bool try_records(struct canary *c, const char **failure)
 
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
 	if (c->gated)
-		nw_gate_step(&c->doing, &c->journal, NW_GATE_OPEN);
+		note(c, nw_gate_step(&c->doing, &c->journal, NW_GATE_OPEN));
 	int ret = write_where(c, enable, "1");
 	if (c->gated)
-		nw_gate_step(&c->doing, &c->journal, NW_GATE_SHUT);
+		note(c, nw_gate_step(&c->doing, &c->journal, NW_GATE_SHUT));
 	c->armed |= ret == 0;
 	raised = semaphore;
 	hit_all();
@@ -345,7 +356,8 @@ static bool try_instance(struct canary *c)
 
 	if (!c->features->has[NW_FEATURE_INSTANCES])
 		return false;
-	bool made = nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL) == 0;
+	bool made = note(c, nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL)) ==
+		    0;
 	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
 	if (!made)
 		return false;
@@ -404,7 +416,7 @@ static void empty_top(struct canary *c)
 	struct nw_buf trace = {0};
 
 	read_trace(c, &trace);
-	if (!trace.failed && all_ours(nw_buf_str(&trace)))
+	if (!c->failed && all_ours(nw_buf_str(&trace)))
 		nw_top_clear(c->fs);
 	nw_buf_free(&trace);
 }
@@ -466,6 +478,7 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err)
 {
 	struct canary c = {.fs = fs, .features = features, .top_lock = -1};
+	const struct nw_features before = *features;
 	int ret = begin(&c, err);
 
 	if (ret < 0)
@@ -479,8 +492,9 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 								  "")
 						   : NULL;
 
+	note(&c, line ? 0 : -ENOMEM);
 	if (c.features->has[NW_FEATURE_MULTI_SITE] && line &&
-	    nw_gate_step(&c.doing, &c.journal, NW_GATE_MAKE) == 0)
+	    note(&c, nw_gate_step(&c.doing, &c.journal, NW_GATE_MAKE)) == 0)
 		c.gated = nw_doing_step(&c.doing, NW_DO_APPEND, "uprobe_events", line,
 					NULL) == 0;
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
@@ -502,6 +516,12 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	bool seen = (!elsewhere && try_instance(&c)) || (c.top_lock >= 0 && try_top(&c));
 	features->unproven = false;
 	ret = take_away(&c, err);
+	if (c.failed) {
+		*features = before;
+		if (ret == 0)
+			ret = nw_fail(err, -c.failed, "the trial broke off: %s",
+				      nw_strerror(-c.failed));
+	}
 	/*
 	 * Without a record there is still an answer if there is nothing more to ask of one. Where probes do not
 	 * record in instances, ours is then in the top-level buffer, among those of others, who have it: once a boot.

@@ -91,6 +91,10 @@ static void explain_definition(struct nw_session *session, const struct nw_place
 {
 	char reason[128] = "";
 
+	if (nw_is_shortage(-ret)) {
+		session->failed = ret;
+		return;
+	}
 	if (session->features->has[NW_FEATURE_ERROR_LOG])
 		nw_tracefs_reason(session->fs, line, reason);
 	nw_cleanup(nw_free_ptr) char *why =
@@ -164,7 +168,7 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 		return -EPERM;
 	}
 	if (!path)
-		return -ENOMEM;
+		return session->failed = -ENOMEM;
 	int gate = define_gate(session, event, place);
 	if (gate < 0)
 		return gate;
@@ -223,10 +227,15 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
 	size_t tracepoints = nw_session_find_tracepoints(session);
+	size_t defined = define_parts(session, false) + tracepoints;
 
-	if (define_parts(session, false) + tracepoints == 0 && !session->doing.dry_run)
+	if (defined == 0 && !session->failed && !session->doing.dry_run)
 		return nothing_left(session, err);
-	define_parts(session, true);
+	if (!session->failed)
+		define_parts(session, true);
+	if (session->failed)
+		return nw_fail(err, -session->failed, "the probes cannot be defined: %s",
+			       nw_strerror(-session->failed));
 	return 0;
 }
 

@@ -36,6 +36,7 @@ struct nw_session {
 	NW_VEC(struct nw_image_path) paths; /* how the kernel is told where each image is */
 	const struct nw_armed_event
 		*gated; /* the last that got a gate; NULL: none has one */
+	int failed; /* -errno: memory or descriptors ran out, which is no reason to leave out a place */
 	int refused; /* why the kernel would not arm a place, the first errno; 0: it did */
 	uint64_t began_ns; /* on its clock: arming began */
 	uint32_t defined;  /* events so far */

@@ -69,6 +69,7 @@ void nw_output_report(struct nw_output *output, const struct nw_report *report)
 {
 	if (output->format->report)
 		output->format->report(output, report);
+	output->text.failed |= nw_summary_failed(report->summary);
 }
 
 void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count)

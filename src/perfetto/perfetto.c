@@ -60,6 +60,7 @@ static void process_descriptor(struct nw_buf *out, struct nw_pf *p,
 	if (known && !leads)
 		return;
 	int32_t *fresh = known ? NULL : nw_vec_add(&p->processes);
+	out->failed |= !known && !fresh;
 	if (fresh)
 		*fresh = thread->pid;
 	size_t packet = nw_pf_packet(out, 0);

@@ -76,6 +76,7 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 			if (name.data[i] == NW_GROUP_SEPARATOR)
 				name.data[i] = ',';
 		nw_pf_name_track(&output->text, uuid, 0, nw_buf_str(&name), false);
+		output->text.failed |= name.failed;
 		nw_buf_free(&name);
 	}
 	return uuid;
@@ -91,8 +92,10 @@ static uint32_t take_row(struct nw_output *output, uint32_t span)
 	while (row < rows->count && rows->item[row])
 		row++;
 	if (row == rows->count && row < MOST_ROWS) {
-		if (!nw_vec_add(rows))
+		if (!nw_vec_add(rows)) {
+			output->text.failed = true;
 			return 0;
+		}
 		nw_pf_name_track(&output->text, nw_pf_track(TRACK_OF_SPAN, span, row), 0,
 				 p->run.spans[span].name, false);
 	}
@@ -176,6 +179,7 @@ static void span_begins(struct nw_output *output, const struct nw_span_event *ev
 	it->key = event->key;
 	it->start = event->start;
 	nw_pf_side(&it->args, "start", &line);
+	output->text.failed |= it->args.failed;
 	if (!by_thread)
 		it->row = take_row(output, event->span);
 }

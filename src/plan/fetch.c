@@ -80,14 +80,12 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 /* Write TEXT:TYPE, if it is not too long for the kernel. */
 static void finish(struct nw_fetch *out, const char *place, const char *type)
 {
-	struct nw_buf text = {0};
+	char text[NW_MAX_EXPRESSION + 1];
 
-	nw_buf_printf(&text, "%s:%s", place, type);
-	if (text.failed || text.len > NW_MAX_EXPRESSION)
+	if ((size_t)snprintf(text, sizeof(text), "%s:%s", place, type) >= sizeof(text))
 		out->problem = "longer than the 63 characters a fetch argument can have";
 	else
-		memcpy(out->text, text.data, text.len + 1);
-	nw_buf_free(&text);
+		strcpy(out->text, text);
 }
 
 /* ---- types -------------------------------------------------------------------------- */

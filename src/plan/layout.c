@@ -114,7 +114,7 @@ static int append_field(struct nw_layout *part, const char *name, const char *fe
 	nw_buf_printf(&part->shape, " %s:%s", name, type);
 	nw_buf_printf(&part->fetches, "%s%s=%s", number ? " " : "", name, fetch);
 	part->bytes += bytes;
-	return (int)number;
+	return part->shape.failed || part->fetches.failed ? -ENOMEM : (int)number;
 }
 
 static int add_field(const struct nw_laying *l, struct nw_layout *part, size_t arg,

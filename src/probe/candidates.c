@@ -5,7 +5,6 @@
  * inside a container means the container's file.
  */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,17 +127,22 @@ static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, 
 static int add_globbed(const char *pattern, bool force, struct nw_selection *selection,
 		       nw_images *out, struct nw_error *err)
 {
-	glob_t found;
-	int ret = 0;
+	nw_strings found = {0};
+	int ret = nw_glob_files(pattern, &found);
 
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return nw_fail(err, ENOENT, "no file matches '%s'", pattern);
-	for (size_t i = 0; i < found.gl_pathc && ret == 0; i++) {
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot look for '%s': %s", pattern, nw_strerror(-ret));
+	else if (!found.count)
+		ret = nw_fail(err, ENOENT, "no file matches '%s'", pattern);
+	for (size_t i = 0; i < found.count && ret == 0; i++) {
 		struct nw_image *image;
-		if (nw_image_open(found.gl_pathv[i], force, &image, NULL) == 0)
+		int opened = nw_image_open(found.item[i], force, &image, err);
+		if (opened == 0)
 			ret = add_candidate(selection, image, out, err);
+		else if (nw_is_shortage(-opened))
+			ret = opened;
 	}
-	globfree(&found);
+	nw_strings_free(&found);
 	if (ret == 0 && out->count == 0)
 		return nw_fail(err, ENOENT, "no ELF file matches '%s'", pattern);
 	return ret;

@@ -6,7 +6,7 @@
 #include "nopwatch/probe.h"
 
 /* All at once, since the image's tables are read for it. */
-static int find_frames(const struct nw_image *image, struct nw_point **points, size_t count)
+static int find_frames(struct nw_image *image, struct nw_point **points, size_t count)
 {
 	uint64_t *vaddrs = calloc(count + 1, sizeof(*vaddrs));
 	struct nw_frame *frames = calloc(count + 1, sizeof(*frames));
@@ -18,6 +18,8 @@ static int find_frames(const struct nw_image *image, struct nw_point **points, s
 		nw_image_frames(image, vaddrs, count, frames);
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		points[i]->frame = frames[i];
+	if (ret == 0)
+		ret = image->failed;
 	free(vaddrs);
 	free(frames);
 	return ret;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <glob.h>
 #include <libelf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -41,22 +40,22 @@ static int read_ld_conf(nw_strings *dirs, const char *path, unsigned int depth);
 
 static int include_ld_conf(nw_strings *dirs, const char *pattern, unsigned int depth)
 {
-	glob_t found;
-	int ret = 0;
+	nw_strings found = {0};
+	int ret = nw_glob_files(pattern, &found);
 
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return 0;
-	for (size_t i = 0; i < found.gl_pathc && ret == 0; i++)
-		ret = read_ld_conf(dirs, found.gl_pathv[i], depth + 1);
-	globfree(&found);
+	nw_vec_each (&found, path)
+		if (ret == 0)
+			ret = read_ld_conf(dirs, *path, depth + 1);
+	nw_strings_free(&found);
 	return ret;
 }
 
 static int read_ld_conf(nw_strings *dirs, const char *path, unsigned int depth)
 {
+	errno = 0;
 	FILE *file = depth < 8 ? fopen(path, "re") : NULL;
 	char line[4096];
-	int ret = 0;
+	int ret = file ? 0 : nw_shortage();
 
 	while (file && ret == 0 && fgets(line, sizeof(line), file)) {
 		char *text = line + strspn(line, " \t");
@@ -107,75 +106,84 @@ static bool is_elf(const char *path)
 	return elf;
 }
 
-/* The first file that matches dir/pattern. */
-static char *first_match(const char *dir, const char *pattern, bool elf)
+/* The first file that matches dir/pattern. *out stays NULL if there is none. */
+static int first_match(const char *dir, const char *pattern, bool elf, char **out)
 {
 	nw_cleanup(nw_free_ptr) char *whole = nw_text("%s/%s", dir, pattern);
-	char *path = NULL;
-	glob_t found;
+	nw_strings found = {0};
+	int ret = whole ? nw_glob_files(whole, &found) : -ENOMEM;
 
-	if (!whole || glob(whole, 0, NULL, &found) != 0)
-		return NULL;
-	for (size_t i = 0; i < found.gl_pathc && !path; i++)
-		if (elf ? is_elf(found.gl_pathv[i]) : is_file(found.gl_pathv[i], R_OK))
-			path = strdup(found.gl_pathv[i]);
-	globfree(&found);
-	return path;
+	for (size_t i = 0; ret == 0 && i < found.count && !*out; i++)
+		if (elf ? is_elf(found.item[i]) : is_file(found.item[i], R_OK)) {
+			*out = found.item[i];
+			found.item[i] = NULL;
+		}
+	nw_strings_free(&found);
+	return ret;
 }
 
-static char *find_program(const char *name)
+static int find_program(const char *name, char **out)
 {
 	nw_strings dirs = {0};
-	char *found = NULL;
+	int ret = add_path_list(&dirs, getenv("PATH"));
 
-	add_path_list(&dirs, getenv("PATH"));
 	nw_vec_each (&dirs, dir) {
-		char *path = nw_text("%s/%s", *dir, name);
-		if (path && is_file(path, X_OK)) {
-			found = path;
-			break;
-		}
-		free(path);
+		char *path = ret == 0 && !*out ? nw_text("%s/%s", *dir, name) : NULL;
+		if (ret == 0 && !*out && !path)
+			ret = -ENOMEM;
+		if (path && is_file(path, X_OK))
+			*out = path;
+		else
+			free(path);
 	}
 	nw_strings_free(&dirs);
-	return found;
+	return ret;
 }
 
 /* `libfoo.so.1`, `libfoo.so`, `libfoo`, `foo`, in one of dirs; elf: what else is so called (a
  * linker script) does not count. */
-static char *search_library(const nw_strings *dirs, const char *name, bool elf)
+static int search_library(const nw_strings *dirs, const char *name, bool elf, char **out)
 {
 	static const char *const forms[] = {"%s",	    "%s.[0-9]*", "%s.so",
 					    "%s.so.[0-9]*", "lib%s.so",	 "lib%s.so.[0-9]*"};
-	char *found = NULL;
+	int ret = 0;
 
-	for (size_t i = 0; i < NW_COUNT(forms) && !found; i++) {
+	for (size_t i = 0; i < NW_COUNT(forms) && !*out && ret == 0; i++) {
 		struct nw_buf pattern = {0};
 		const char *percent = strstr(forms[i], "%s");
 		nw_buf_add(&pattern, forms[i], (size_t)(percent - forms[i]));
 		nw_buf_adds(&pattern, name);
 		nw_buf_adds(&pattern, percent + 2);
+		ret = pattern.failed ? -ENOMEM : 0;
 		nw_vec_each (dirs, dir)
-			if (!found)
-				found = first_match(*dir, nw_buf_str(&pattern), elf);
+			if (!*out && ret == 0)
+				ret = first_match(*dir, nw_buf_str(&pattern), elf, out);
 		nw_buf_free(&pattern);
 	}
-	return found;
+	return ret;
 }
 
 int nw_locate(const char *name, char **out, struct nw_error *err)
 {
-	char *path = strchr(name, '/') ? strdup(name) : find_program(name);
+	nw_strings dirs = {0};
+	char *path = NULL;
+	int ret = 0;
 
-	if (!path) {
-		nw_strings dirs = {0};
-
-		library_dirs(&dirs);
-		char *found = search_library(&dirs, name, true);
-		if (!found)
-			found = search_library(&dirs, name, false);
-		nw_strings_free(&dirs);
-		path = found;
+	if (strchr(name, '/'))
+		ret = (path = strdup(name)) ? 0 : -ENOMEM;
+	else
+		ret = find_program(name, &path);
+	if (ret == 0 && !path)
+		ret = library_dirs(&dirs);
+	if (ret == 0 && !path)
+		ret = search_library(&dirs, name, true, &path);
+	if (ret == 0 && !path)
+		ret = search_library(&dirs, name, false, &path);
+	nw_strings_free(&dirs);
+	if (ret < 0) {
+		free(path);
+		return nw_fail(err, -ret, "cannot look for '%s': %s", name,
+			       nw_strerror(-ret));
 	}
 	if (!path) {
 		nw_fail(err, ENOENT, "cannot find a program or library called '%s'", name);

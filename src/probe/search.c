@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Looking for USDT probes in files, directories and processes, wherever they are. */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,12 +56,14 @@ static int add_word(struct nw_search *search, const char *word, struct nw_error 
 	bool is_spec = strncmp(word, "usdt:", 5) == 0;
 	struct stat st;
 	char *located;
+	int found = -ENOENT;
 
 	if (!is_spec && (stat(word, &st) == 0 || (strchr(word, '/') && !strchr(word, ':'))))
 		return add_place(search, word, err);
 	if (strchr(word, ':') || nw_has_glob(word) || elsewhere ||
-	    nw_locate(word, &located, NULL) < 0)
-		return add_pattern(search, word, err);
+	    (found = nw_locate(word, &located, NULL)) < 0)
+		return found == -ENOMEM ? nw_no_memory(err)
+					: add_pattern(search, word, err);
 	int ret = add_place(search, located, err);
 	free(located);
 	return ret;
@@ -131,23 +132,27 @@ static void search_file(struct searching *s, const char *path)
 static void search_glob(struct searching *s, const char *pattern)
 {
 	struct nw_error err;
-	glob_t found;
+	nw_strings found = {0};
+	int ret = nw_glob_files(pattern, &found);
 
-	if (glob(pattern, 0, NULL, &found) != 0) {
-		nw_fail(&err, ENOENT, "no file matches '%s'", pattern);
+	if (ret < 0 || !found.count) {
+		nw_fail(&err, ret < 0 ? -ret : ENOENT, "no file matches '%s'%s%s", pattern,
+			ret < 0 ? ": " : "", ret < 0 ? nw_strerror(-ret) : "");
 		s->finder->failed(s->finder->arg, &err, true);
-		return;
 	}
-	for (size_t i = 0; i < found.gl_pathc && !s->stopped; i++) {
+	for (size_t i = 0; ret == 0 && i < found.count && !s->stopped; i++) {
 		struct nw_image *image;
-		if (nw_image_open(found.gl_pathv[i], s->search->force, &image, NULL) < 0)
+		int opened = nw_image_open(found.item[i], s->search->force, &image, &err);
+		if (opened < 0 && nw_is_shortage(-opened))
+			s->finder->failed(s->finder->arg, &err, true);
+		if (opened < 0)
 			continue;
 		if (image->notes == NW_NOTES_FOUND)
 			hand_over(s, image, true);
 		else
 			nw_image_free(image);
 	}
-	globfree(&found);
+	nw_strings_free(&found);
 }
 
 /* What running processes map. */
@@ -176,15 +181,17 @@ static void search_process(struct searching *s, pid_t pid)
 }
 
 /* A bare name is that of a program or a library; what is none is looked for as it is. */
-static char *locate(const char *place)
+static int locate(const char *place, char **out)
 {
 	struct stat st;
-	char *path;
+	int ret = strchr(place, '/') || nw_has_glob(place) || stat(place, &st) == 0
+			  ? -ENOENT
+			  : nw_locate(place, out, NULL);
 
-	if (strchr(place, '/') || nw_has_glob(place) || stat(place, &st) == 0 ||
-	    nw_locate(place, &path, NULL) < 0)
-		return strdup(place);
-	return path;
+	if (ret == 0 || ret == -ENOMEM)
+		return ret;
+	*out = strdup(place);
+	return *out ? 0 : -ENOMEM;
 }
 
 void nw_search_run(const struct nw_search *search, const struct nw_finder *finder)
@@ -192,9 +199,13 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 	struct searching s = {.search = search, .finder = finder};
 
 	nw_vec_each (&search->places, place) {
-		nw_cleanup(nw_free_ptr) char *path = s.stopped ? NULL : locate(*place);
-		if (path) {
-			struct nw_error err;
+		nw_cleanup(nw_free_ptr) char *path = NULL;
+		struct nw_error err;
+
+		if (!s.stopped && locate(*place, &path) < 0) {
+			nw_no_memory(&err);
+			finder->failed(finder->arg, &err, false);
+		} else if (!s.stopped) {
 			struct stat st;
 
 			if (strcmp(path, "*") == 0)

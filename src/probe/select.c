@@ -257,6 +257,10 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		ret = select_one(&specs[i], scope, &selection, err);
+	/* "there is no such function" is no answer if not all of the file could be read */
+	nw_vec_each (&selection.images, image)
+		if ((*image)->failed)
+			ret = nw_image_check(*image, err);
 	nw_selection_drop_unused(&selection);
 	if (ret == 0)
 		ret = label_probes(&selection, err);

@@ -247,19 +247,19 @@ static void find_instead(pid_t pid, const nw_mappings *maps, const char *path,
 
 /* ---- all processes ------------------------------------------------------------------ */
 
-static void inspect_one(pid_t pid, const char *path, const struct nw_image *image,
-			uint64_t vaddr, struct nw_mapping_facts *out)
+static int inspect_one(pid_t pid, const char *path, const struct nw_image *image,
+		       uint64_t vaddr, struct nw_mapping_facts *out)
 {
 	nw_mappings maps = {0};
 	struct nw_error err;
 
 	if (pid == getpid())
-		return;
+		return 0;
 	int ret = nw_process_maps(pid, &maps, &err);
 	if (ret == -EACCES || ret == -EPERM)
 		out->unreadable++;
 	if (ret < 0)
-		return;
+		return nw_is_shortage(-ret) ? ret : 0;
 	out->processes++;
 	if (image && maps_it(pid, &maps, image)) {
 		if (!out->mapped++)
@@ -269,6 +269,7 @@ static void inspect_one(pid_t pid, const char *path, const struct nw_image *imag
 		find_instead(pid, &maps, path, image, out);
 	}
 	nw_mappings_free(&maps);
+	return 0;
 }
 
 static bool on_overlay(const struct nw_image *image)
@@ -296,8 +297,12 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 		pids = all.item;
 		pid_count = all.count;
 	}
-	for (size_t i = 0; ret == 0 && i < pid_count; i++)
-		inspect_one(pids[i], path, image, vaddr, out);
+	for (size_t i = 0; ret == 0 && i < pid_count; i++) {
+		ret = inspect_one(pids[i], path, image, vaddr, out);
+		if (ret < 0)
+			nw_fail(err, -ret, "cannot look at process %d: %s", (int)pids[i],
+				nw_strerror(-ret));
+	}
 	nw_vec_free(&all);
 	return ret;
 }

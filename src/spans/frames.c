@@ -23,30 +23,32 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The functions that these probes stand in, sorted and each once; false: not all are known, or these
- * are not probes that frames are for. */
-static bool find_functions(const struct nw_selection *selection, const nw_vec_u32 *probes,
-			   functions *out)
+/* The functions that these probes stand in, sorted and each once. 0: not all are known, or these are not probes that frames
+ * are for; else 1, or -ENOMEM. */
+static int find_functions(const struct nw_selection *selection, const nw_vec_u32 *probes,
+			  functions *out)
 {
 	size_t kept = 0;
 
 	nw_vec_each (probes, number) {
 		const struct nw_probe *probe = selection->probes.item[*number];
 		nw_vec_each (&probe->points, point) {
-			uint64_t *slot = point->frame.function ? nw_vec_add(out) : NULL;
-			if (!slot || probe->kind != NW_SPEC_USDT)
-				return false;
+			if (!point->frame.function || probe->kind != NW_SPEC_USDT)
+				return 0;
+			uint64_t *slot = nw_vec_add(out);
+			if (!slot)
+				return -ENOMEM;
 			*slot = point->frame.function;
 		}
 	}
 	if (!out->count)
-		return false;
+		return 0;
 	qsort(out->item, out->count, sizeof(*out->item), by_number);
 	for (size_t i = 0; i < out->count; i++)
 		if (i == 0 || out->item[i] != out->item[i - 1])
 			out->item[kept++] = out->item[i];
 	out->count = kept;
-	return true;
+	return 1;
 }
 
 /* Is it one of those whose frames are worth looking for? */
@@ -67,15 +69,19 @@ static bool may_be_framed(const struct nw_selection *selection,
 	return true;
 }
 
-bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def)
+int nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def)
 {
 	functions starts = {0}, ends = {0};
-	bool framed = may_be_framed(selection, def) &&
-		      find_functions(selection, &def->starts, &starts) &&
-		      find_functions(selection, &def->ends, &ends) &&
-		      starts.count == ends.count &&
-		      memcmp(starts.item, ends.item, starts.count * sizeof(*starts.item)) ==
-			      0;
+	int framed = may_be_framed(selection, def);
+
+	if (framed > 0)
+		framed = find_functions(selection, &def->starts, &starts);
+	if (framed > 0)
+		framed = find_functions(selection, &def->ends, &ends);
+	if (framed > 0)
+		framed = starts.count == ends.count &&
+			 memcmp(starts.item, ends.item,
+				starts.count * sizeof(*starts.item)) == 0;
 
 	nw_vec_free(&starts);
 	nw_vec_free(&ends);
@@ -102,11 +108,14 @@ int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *def
 		}
 	int ret = nw_selection_frames(selection, wanted);
 	memset(wanted, 0, count * sizeof(*wanted));
-	nw_vec_each (defs, def)
-		if (ret == 0 && nw_span_is_framed(selection, def)) {
+	nw_vec_each (defs, def) {
+		int framed = ret == 0 ? nw_span_is_framed(selection, def) : 0;
+		ret = framed < 0 ? framed : ret;
+		if (framed > 0) {
 			mark(&def->starts, wanted);
 			mark(&def->ends, wanted);
 		}
+	}
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		if (!wanted[i])
 			nw_vec_each (&selection->probes.item[i]->points, point)

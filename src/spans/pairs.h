@@ -16,6 +16,6 @@ void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_pro
  * probes' names say what ends what, and each function that has a site of a start has one of an end,
  * and the other way round. Then a hit's frame tells which start its end is of (nw_point's frame).
  */
-bool nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
+int nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
 
 #endif

@@ -24,6 +24,7 @@ struct nw_starts {
 	size_t slots, count;
 	unsigned int shift; /* 64 - log2(slots) */
 	struct start last;  /* what was handed out */
+	bool failed;	    /* there was no memory for a start */
 };
 
 static int use_slots(struct nw_starts *starts, size_t slots)
@@ -49,6 +50,11 @@ int nw_starts_open(struct nw_starts **out)
 	}
 	*out = starts;
 	return 0;
+}
+
+bool nw_starts_failed(const struct nw_starts *starts)
+{
+	return starts && starts->failed;
 }
 
 void nw_starts_free(struct nw_starts *starts)
@@ -100,18 +106,23 @@ static nw_apart bool grow(struct nw_starts *starts)
 	return true;
 }
 
-/* Where there is no room or no memory, the start will not be known when the span ends. */
+/* Where there is no room, the start will not be known when the span ends. */
 static void add_start(struct nw_starts *starts, const struct nw_span_event *event)
 {
 	struct nw_hit *copy = NULL;
 
-	if (nw_unlikely(starts->count == NW_MOST_STARTS) ||
-	    (nw_unlikely(2 * starts->count >= starts->slots) && !grow(starts)))
+	if (nw_unlikely(starts->count == NW_MOST_STARTS))
 		return;
+	if (nw_unlikely(2 * starts->count >= starts->slots) && !grow(starts)) {
+		starts->failed = true;
+		return;
+	}
 	if (nw_unlikely(event->hit->values)) {
 		copy = nw_hit_copy(event->hit);
-		if (!copy)
+		if (!copy) {
+			starts->failed = true;
 			return;
+		}
 	}
 	struct start *it = find(starts, event->span, event->key, event->start);
 	starts->count += !it->span;

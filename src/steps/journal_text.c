@@ -198,7 +198,7 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 		nw_steps_add(&story->files, NW_DO_NOTHING, line->words[1], line->words[2]);
 	if (strcmp(line->words[0], "undone") == 0 && line->count == 2)
 		drop_undos(&story->undos, line->words[1]);
-	return 0;
+	return story->files.failed ? -ENOMEM : 0;
 }
 
 int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out)

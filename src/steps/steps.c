@@ -72,6 +72,7 @@ void nw_action_free(struct nw_action *action)
 {
 	free(action->file);
 	free(action->text);
+	action->file = action->text = NULL;
 }
 
 void nw_steps_free(struct nw_steps *steps)
@@ -176,8 +177,8 @@ enum {
 	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
 };
 
-/* Try again as long as what is to be taken away is busy. *patience: microseconds that may still be
- * spent on waiting. */
+/* Try again as long as what is to be taken away is busy, or there is no memory for it. *patience: microseconds that may
+ * still be spent on waiting. */
 static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
 			unsigned int *patience)
 {
@@ -186,7 +187,8 @@ static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *act
 			  (action->kind == NW_DO_APPEND &&
 			   (action->text[0] == '-' || action->text[0] == '!'));
 
-	for (unsigned int us = 500; ret == -EBUSY && takes_away && *patience;) {
+	for (unsigned int us = 500;
+	     (ret == -EBUSY || ret == -ENOMEM) && takes_away && *patience;) {
 		unsigned int nap = us < *patience ? us : *patience;
 		nanosleep(&(struct timespec){.tv_nsec = (long)nap * 1000}, NULL);
 		*patience -= nap;
@@ -279,8 +281,10 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		     nw_strings *stuck)
 {
 	unsigned int patience = PATIENCE_US;
-	int first = steps->failed ? -ENOMEM : 0;
+	int first = 0;
 
+	if (steps->failed)
+		return -ENOMEM;
 	nw_vec_each (&steps->list, step) {
 		int ret = do_patiently(fs, &step->go, &patience);
 		if (ret == 0 || ret == -ENOENT || !step->what) /* gone is what is wanted */

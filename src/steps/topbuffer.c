@@ -233,6 +233,9 @@ int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *jou
 	struct nw_journal_story story;
 	int ret = nw_journal_read(journal, &story);
 
+	if (ret < 0 &&
+	    nw_is_shortage(-ret)) /* it may be over: the failed try has freed what it had */
+		ret = nw_journal_read(journal, &story);
 	if (ret < 0)
 		return ret;
 	if (!story.stale)

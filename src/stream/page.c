@@ -57,7 +57,10 @@ int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_lay
 			   &layout.commit_size) &&
 		find_field(nw_buf_str(&text), " data", &layout.data, &data_size) &&
 		find_field(nw_buf_str(&text), "timestamp", &ignored, &ignored);
+	bool failed = text.failed;
 	nw_buf_free(&text);
+	if (failed)
+		return nw_no_memory(err);
 	layout.size = layout.data + data_size;
 	if (!known || (layout.commit_size != 4 && layout.commit_size != 8) ||
 	    layout.commit != 8 || layout.data != 8 + layout.commit_size ||

@@ -226,6 +226,7 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 struct reader {
 	const char *start, *at, *end;
 	bool bad;
+	bool failed; /* bad, because memory ran out */
 };
 
 /* The next len bytes; NULL (and bad) if there are not so many. */
@@ -273,10 +274,11 @@ static void take_formats(struct reader *r, struct nw_recording *out)
 					 : take(r, UINT64_MAX);
 		for (uint64_t count = take_number(r, 4); count && !r->bad; count--) {
 			/* each of the plan's events is looked for among all of them */
-			struct nw_format_text *format = out->formats.count < MOST_FORMATS
-								? nw_vec_add(&out->formats)
-								: NULL;
+			r->bad |= out->formats.count >= MOST_FORMATS;
+			struct nw_format_text *format = r->bad ? NULL
+							       : nw_vec_add(&out->formats);
 			if (!format) {
+				r->failed |= !r->bad;
 				r->bad = true;
 				return;
 			}
@@ -320,7 +322,7 @@ static void take_runs(struct reader *r, uint64_t cpus, struct nw_recording *out)
 			continue;
 		struct nw_page_run *run = nw_vec_add(&out->runs);
 		if (!run) {
-			r->bad = true;
+			r->bad = r->failed = true;
 			return;
 		}
 		run->cpu = cpu;
@@ -381,6 +383,8 @@ int nw_recording_parse(const void *bytes, size_t len, struct nw_recording *out,
 		return 0;
 	}
 	nw_recording_free(&recording);
+	if (r.failed)
+		return nw_no_memory(err);
 	if (!ours)
 		return nw_fail(err, ENOTSUP,
 			       "the recording is from a machine of the other byte order");

@@ -435,6 +435,8 @@ int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t 
 	b->has_starts |= event->moment == NW_SPAN_BEGINS;
 	if (nw_unlikely(b->has_starts))
 		began = nw_starts_follow(b->starts, event);
+	if (nw_starts_failed(b->starts))
+		return -ENOMEM;
 	if (event->moment != NW_SPAN_ENDS)
 		return 0;
 	struct nw_bin_series *s = series_of(b, NW_SERIES_SPANS, event->span, group, &ret);

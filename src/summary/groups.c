@@ -87,8 +87,9 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 {
 	int64_t known = nw_index_find(&s->names, name, len);
 
-	if (known >= 0)
-		return known;
+	if (known >=
+	    0) /* without memory, a name may be known whose group could not be made */
+		return (size_t)known < s->groups.count ? known : -ENOMEM;
 	if (s->names.text.count >= NW_MOST_GROUPS) {
 		if (nw_distinct_add(&s->overflow_names, name, len) < 0)
 			return -ENOMEM;
@@ -124,4 +125,14 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *s, size_t g
 	if (!total && s->options.bins)
 		return s->options.intervals ? &g->interval : &g->total;
 	return total && g->has_total ? &g->total : &g->current;
+}
+
+bool nw_summary_failed(const struct nw_summary *s)
+{
+	bool failed = s->failed;
+
+	for (size_t i = 0; i < s->groups.count; i++)
+		failed = failed || nw_rows_failed(nw_summary_rows(s, i, true)) ||
+			 nw_rows_failed(nw_summary_rows(s, i, false));
+	return failed;
 }

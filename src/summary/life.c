@@ -61,7 +61,8 @@ void nw_summary_use_stacks(struct nw_summary *s)
 {
 	for (uint32_t i = 0; i < s->options.span_count; i++) {
 		const struct nw_span_def *def = &s->options.spans[i];
-		bool framed = nw_span_is_framed(s->options.selection, def);
+		int framed = nw_span_is_framed(s->options.selection, def);
+		s->failed |= framed < 0;
 		if (!framed && !def->call)
 			continue;
 		for (size_t j = 0; j < s->probes; j++)

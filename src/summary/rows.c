@@ -126,6 +126,25 @@ static void clear_span(struct nw_span_row *row)
 	*row = empty;
 }
 
+static bool probe_failed(const struct nw_row_shape *shape, const struct nw_probe_row *row,
+			 size_t probe)
+{
+	bool failed = row->gap.failed;
+
+	for (size_t i = 0; row->args && i < arg_count(shape, probe); i++)
+		failed |= row->args[i].failed;
+	return failed;
+}
+
+static bool span_failed(const struct nw_span_row *row)
+{
+	bool failed = row->latency.failed || (row->cost && row->cost->failed);
+
+	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
+		failed |= row->states[i].failed;
+	return failed;
+}
+
 /* ---- tables ------------------------------------------------------------------------- */
 
 enum {
@@ -377,4 +396,16 @@ void nw_rows_clear(struct nw_group_rows *rows)
 	for (size_t i = 0; i < rows->some_spans.slots; i++)
 		if (rows->some_spans.slot[i].row)
 			clear_span(rows->some_spans.slot[i].row);
+}
+
+bool nw_rows_failed(const struct nw_group_rows *rows)
+{
+	struct nw_group_row row;
+	bool failed = false;
+	size_t at = 0;
+
+	while (!failed && nw_group_next(rows, &at, &row))
+		failed = row.is_span ? span_failed(row.span)
+				     : probe_failed(rows->shape, row.probe, row.number);
+	return failed;
 }

@@ -62,6 +62,8 @@ struct nw_span_row *nw_rows_add_span(struct nw_group_rows *rows, uint32_t span);
 int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from);
 /* Start again from 0. When a probe was hit last stays known. */
 void nw_rows_clear(struct nw_group_rows *rows);
+/* Did a histogram of these rows have no memory for one of its values? */
+bool nw_rows_failed(const struct nw_group_rows *rows);
 
 /* How many rows are kept. */
 size_t nw_group_row_count(const struct nw_group_rows *rows);

@@ -204,6 +204,8 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 			    !so_far->selection.probes.item[row.number]->hidden)
 				ret = add_row(v, so_far, &row, (uint32_t)g, name);
 	}
+	if (ret == 0 && nw_summary_failed(m->summary))
+		ret = -ENOMEM;
 	v->seen.hits = so_far->hits - v->hits_before;
 	v->seen.lost = nw_summary_lost(m->summary);
 	v->fresh |= !v->view.paused;

@@ -79,7 +79,11 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 	struct row *rows = calloc(image->sites.count + 1, sizeof(*rows));
 	struct nw_buf key = {0};
 
+	int64_t number = rows ? 0 : -ENOMEM;
+
 	nw_vec_each (&image->sites, site) {
+		if (number < 0)
+			break;
 		if (!nw_search_wants(list->search, site->provider, site->name))
 			continue;
 		list->matched++;
@@ -87,10 +91,11 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 		nw_buf_adds(&key, site->provider);
 		nw_buf_addc(&key, ':');
 		nw_buf_adds(&key, site->name);
-		int64_t number = nw_index_add(index, nw_buf_str(&key), key.len);
-		struct row *row = number >= 0 && rows ? &rows[number] : NULL;
+		number = key.failed ? -ENOMEM
+				    : nw_index_add(index, nw_buf_str(&key), key.len);
+		struct row *row = number >= 0 ? &rows[number] : NULL;
 		if (!row)
-			continue;
+			break;
 		if (!row->first)
 			row->first = site;
 		row->sites++;
@@ -101,7 +106,7 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 	}
 	nw_buf_free(&key);
 	*out = rows;
-	return rows ? 0 : -ENOMEM;
+	return number < 0 ? (int)number : 0;
 }
 
 void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)

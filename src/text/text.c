@@ -151,6 +151,7 @@ static void line_start(const char *time, const struct nw_hit *hit,
 	nw_buf_add_escaped(&who, task->comm, strlen(task->comm));
 	nw_buf_printf(&who, "-%d", hit->tid);
 	nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
+	out->failed |= who.failed;
 	nw_buf_free(&who);
 }
 

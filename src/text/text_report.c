@@ -18,6 +18,7 @@ static void name_cell(struct nw_table *table, const char *name)
 
 	nw_buf_add_escaped(&text, name, strlen(name));
 	nw_table_text(table, nw_buf_str(&text));
+	table->text.failed |= text.failed;
 	nw_buf_free(&text);
 }
 

@@ -14,15 +14,14 @@
 
 static bool read_line(const char *path, char *out, size_t room)
 {
-	FILE *file = fopen(path, "re");
-	bool ok = file && fgets(out, (int)room, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, out, room - 1) : 0;
 
-	if (file)
-		fclose(file);
-	if (!ok)
-		*out = '\0';
+	if (fd >= 0)
+		close(fd);
+	out[len > 0 ? len : 0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
-	return ok;
+	return len > 0;
 }
 
 static int read_number(const char *path, int unknown)

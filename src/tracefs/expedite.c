@@ -29,16 +29,24 @@ static bool has_cpus(const char *path)
 	return byte >= '0' && byte <= '9';
 }
 
+/* What the knob is set to, "" if it cannot be read. */
+static void read_knob(char out[16])
+{
+	int fd = open(knob, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, out, 15) : 0;
+
+	out[len > 0 ? len : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Off, or switched on by a nopwatch, which may be dead. */
 static bool is_ours_to_set(void)
 {
-	struct nw_buf text = {0};
-	bool ours = nw_tracefs_read(-1, knob, &text) == 0 &&
-		    (strcmp(nw_buf_str(&text), "0\n") == 0 ||
-		     strcmp(nw_buf_str(&text), NW_EXPEDITED "\n") == 0);
+	char text[16];
 
-	nw_buf_free(&text);
-	return ours;
+	read_knob(text);
+	return strcmp(text, "0\n") == 0 || strcmp(text, NW_EXPEDITED "\n") == 0;
 }
 
 bool nw_expedite_possible(void)
@@ -63,10 +71,9 @@ void nw_expedite_end(bool *ours)
 
 void nw_expedite_settle(void)
 {
-	struct nw_buf text = {0};
+	char text[16];
 
-	if (nw_tracefs_read(-1, knob, &text) == 0 &&
-	    strcmp(nw_buf_str(&text), NW_EXPEDITED "\n") == 0)
+	read_knob(text);
+	if (strcmp(text, NW_EXPEDITED "\n") == 0)
 		nw_tracefs_write(-1, knob, "0");
-	nw_buf_free(&text);
 }

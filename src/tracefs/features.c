@@ -156,16 +156,16 @@ static bool fanotify_works(void)
 }
 
 /* The kernel's long, of which its ring buffer makes no secret: local_t is one. */
-static bool has_long64(const struct nw_tracefs *fs)
+static int find_long64(const struct nw_tracefs *fs, bool *long64)
 {
 	struct nw_buf header = {0};
+	int ret = nw_tracefs_read(fs->root, "events/header_page", &header);
 
-	nw_tracefs_read(fs->root, "events/header_page", &header);
 	const char *commit = strstr(nw_buf_str(&header), "local_t commit;");
 	const char *size = commit ? strstr(commit, "size:") : NULL;
-	bool long64 = size ? strncmp(size, "size:8;", 7) == 0 : sizeof(long) == 8;
+	*long64 = size ? strncmp(size, "size:8;", 7) == 0 : sizeof(long) == 8;
 	nw_buf_free(&header);
-	return long64;
+	return ret;
 }
 
 static int apply_mask(const char *mask, struct nw_features *features, struct nw_error *err)
@@ -201,8 +201,9 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	struct nw_buf readme = {0}, clocks = {0};
 
 	/* A kernel without these files has none of what they tell of: empty texts will do. */
-	nw_tracefs_read(fs->root, "README", &readme);
-	nw_tracefs_read(fs->root, "trace_clock", &clocks);
+	int read = nw_tracefs_read(fs->root, "README", &readme);
+	if (read == 0 || read == -ENOENT)
+		read = nw_tracefs_read(fs->root, "trace_clock", &clocks);
 	for (size_t i = 0; i < NW_COUNT(files); i++)
 		features.has[files[i].feature] = nw_tracefs_has(fs->root, files[i].file);
 	for (size_t i = 0; i < NW_COUNT(readme_texts); i++)
@@ -216,9 +217,13 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
 	features.has[NW_FEATURE_SWITCH_STATE] = true; /* the trial says if it is not */
 	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
-	features.long64 = has_long64(fs);
+	if (read == 0 || read == -ENOENT)
+		read = find_long64(fs, &features.long64);
 	nw_buf_free(&readme);
 	nw_buf_free(&clocks);
+	if (read < 0 && nw_is_shortage(-read))
+		return nw_fail(err, -read, "cannot find out what the kernel can do: %s",
+			       nw_strerror(-read));
 	int ret = apply_mask(mask, &features, err);
 	/* README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where
 	 * probes had long had both (3.14, 3.15). Older kernels have to be tried; without

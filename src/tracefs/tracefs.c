@@ -49,14 +49,15 @@ const char *__lsan_default_options(void)
 #endif
 
 /* The mount point of tracefs, or of debugfs with tracing below it. */
-static bool find_mount(char *out, size_t room)
+static int find_mount(char *out, size_t room)
 {
 	const char *path = NULL;
 
+	errno = 0;
 	if (tracefs_tracing_dir_is_mounted(false, &path) != 1 || !path)
-		return false;
+		return nw_shortage() ? nw_shortage() : -ENOENT;
 	take_path(path, out, room);
-	return access(out, F_OK) == 0; /* a debugfs may have none */
+	return access(out, F_OK) == 0 ? 0 : -ENOENT; /* a debugfs may have none */
 }
 
 /* tracefs is a file system of its own since 4.1; before, debugfs has it. */
@@ -123,10 +124,16 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 	struct nw_tracefs fs = {.root = -1};
 	const char *told = getenv("NOPWATCH_TRACEFS");
 
+	int found = 0;
 	if (told)
 		snprintf(fs.path, sizeof(fs.path), "%s", told);
-	else if (!find_mount(fs.path, sizeof(fs.path)))
+	else
+		found = find_mount(fs.path, sizeof(fs.path));
+	if (found == -ENOENT)
 		return not_mounted(err);
+	if (found < 0)
+		return nw_fail(err, -found, "cannot find out where tracefs is: %s",
+			       nw_strerror(-found));
 	fs.root = open(fs.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fs.root < 0 && (errno == EACCES || errno == EPERM))
 		return not_allowed(fs.path, errno, err);

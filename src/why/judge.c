@@ -125,6 +125,7 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 	if (bpf && facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
 			  nw_buf_str(&theirs));
+	judge->failed |= spec.failed || ours.failed || theirs.failed || option.failed;
 	nw_buf_free(&spec);
 	nw_buf_free(&ours);
 	nw_buf_free(&theirs);
@@ -148,6 +149,7 @@ void nw_remedy_file(struct judge *judge, const char *command, const char *path,
 
 	nw_buf_add_shell(&file, path);
 	nw_remedy(judge, "%s %s%s", command, nw_buf_str(&file), rest);
+	judge->failed |= file.failed;
 	nw_buf_free(&file);
 }
 
@@ -162,6 +164,7 @@ void nw_remedy_again(struct judge *judge, const char *before, const char *option
 	nw_buf_addc(&line, ' ');
 	nw_buf_add_shell(&line, facts->spec->text);
 	nw_remedy(judge, "%s", nw_buf_str(&line));
+	judge->failed |= line.failed;
 	nw_buf_free(&line);
 }
 

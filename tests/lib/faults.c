@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Preloaded by tests/lib/faults: makes the Nth allocation or system call of a program fail.
+ *
+ *	FAULT=alloc:N			the Nth malloc(), calloc(), realloc(), ... returns NULL
+ *	FAULT=call:N:ERRNO		the Nth open, read or listing fails so
+ *	FAULT_COUNT=FILE		at the end: a line for each that could fail, which is the hash of who calls it
+ *	FAULT_WHERE=FILE		who called the one that failed
+ *
+ * What the program executes is left alone.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum {
+	MOST = 1 << 20,
+	FRAMES = 14,
+};
+
+enum kind {
+	ALLOC,
+	CALL
+};
+
+static enum kind kind;
+static long wanted;
+static int code;
+static const char *count_path, *where_path;
+static pid_t first;
+static volatile int ready;
+static atomic_long seen;
+static uint32_t callers[MOST];
+static __thread int inside; /* backtrace() and dlsym() allocate, too */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+static void note_caller(long number, void *const *frame, int count)
+{
+	uint32_t hash = 2166136261u;
+
+	if (!count_path || number > MOST || getpid() != first)
+		return;
+	for (int i = 0; i < count; i++)
+		hash = (hash ^ (uint32_t)(uintptr_t)frame[i]) * 16777619u;
+	callers[number - 1] = hash;
+}
+
+/* libtraceevent's code, where a failed allocation is a crash that we cannot mend (docs/dev/upstream.md). */
+static uintptr_t spared_from, spared_to;
+
+static int find_spared(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	for (int i = 0;
+	     strstr(info->dlpi_name, "/libtraceevent.so") && i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+		    info->dlpi_phdr[i].p_flags & PF_X) {
+			spared_from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			spared_to = spared_from + info->dlpi_phdr[i].p_memsz;
+		}
+	return 0;
+}
+
+static int is_spared(void *const *frame, int count)
+{
+	for (int i = 0; i < count; i++)
+		if ((uintptr_t)frame[i] - spared_from < spared_to - spared_from)
+			return 1;
+	return 0;
+}
+
+static void tell_where(void)
+{
+	void *frame[40];
+	int fd = open(where_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	backtrace_symbols_fd(frame, backtrace(frame, 40), fd);
+	close(fd);
+}
+
+/* Shall this one fail? */
+static int fails(enum kind which)
+{
+	void *frame[FRAMES];
+	int failed, before = errno;
+
+	if (!ready || which != kind || inside)
+		return 0;
+	inside = 1;
+	int count = backtrace(frame, FRAMES);
+	if (is_spared(frame, count)) {
+		inside = 0;
+		errno = before;
+		return 0;
+	}
+	long number = atomic_fetch_add(&seen, 1) + 1;
+	failed = number == wanted;
+	note_caller(number, frame, count);
+	if (failed && where_path)
+		tell_where();
+	inside = 0;
+	errno = failed ? (which == ALLOC ? ENOMEM : code) : before;
+	return failed;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *fault = getenv("FAULT");
+	char word[8] = "";
+	void *frame[4];
+
+	inside = 1;
+	count_path = getenv("FAULT_COUNT");
+	where_path = getenv("FAULT_WHERE");
+	first = getpid();
+	unsetenv("LD_PRELOAD");
+	backtrace(frame, 4); /* opens a library when it is called first */
+	dl_iterate_phdr(find_spared, NULL);
+	if (fault && sscanf(fault, "%7[a-z]:%ld:%d", word, &wanted, &code) >= 1)
+		kind = strcmp(word, "call") == 0 ? CALL : ALLOC;
+	inside = 0;
+	ready = fault != NULL;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	long count = seen;
+
+	ready = 0;
+	if (!count_path || getpid() != first)
+		return;
+	FILE *file = fopen(count_path, "w");
+	for (long i = 0; file && i < count && i < MOST; i++)
+		fprintf(file, "%x\n", callers[i]);
+	if (file)
+		fclose(file);
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+void *malloc(size_t size)
+{
+	return fails(ALLOC) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails(ALLOC) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return fails(ALLOC) ? NULL : __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return fails(ALLOC) ? NULL : __libc_memalign(alignment, size);
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+	return fails(ALLOC) ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	*out = fails(ALLOC) ? NULL : __libc_memalign(alignment, size);
+	return *out ? 0 : ENOMEM;
+}
+
+/* ---- system calls, and what of libc makes them out of sight --------------------------- */
+
+#define REAL(name)                                                 \
+	static __typeof__(&name) real;                             \
+	do {                                                       \
+		inside++;                                          \
+		if (!real)                                         \
+			*(void **)&real = dlsym(RTLD_NEXT, #name); \
+		inside--;                                          \
+	} while (0)
+
+static int mode_of(int flags, va_list args)
+{
+	return flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, int) : 0;
+}
+
+#define OPEN(name)                                                 \
+	int name(const char *path, int flags, ...)                 \
+	{                                                          \
+		REAL(name);                                        \
+		va_list args;                                      \
+		va_start(args, flags);                             \
+		int mode = mode_of(flags, args);                   \
+		va_end(args);                                      \
+		return fails(CALL) ? -1 : real(path, flags, mode); \
+	}
+#define OPENAT(name)                                                    \
+	int name(int dir, const char *path, int flags, ...)             \
+	{                                                               \
+		REAL(name);                                             \
+		va_list args;                                           \
+		va_start(args, flags);                                  \
+		int mode = mode_of(flags, args);                        \
+		va_end(args);                                           \
+		return fails(CALL) ? -1 : real(dir, path, flags, mode); \
+	}
+OPEN(open)
+OPEN(open64)
+OPENAT(openat)
+OPENAT(openat64)
+
+ssize_t read(int fd, void *to, size_t len)
+{
+	REAL(read);
+	return fails(CALL) ? -1 : real(fd, to, len);
+}
+
+#define PREAD(name)                                              \
+	ssize_t name(int fd, void *to, size_t len, off_t at)     \
+	{                                                        \
+		REAL(name);                                      \
+		return fails(CALL) ? -1 : real(fd, to, len, at); \
+	}
+PREAD(pread)
+PREAD(pread64)
+
+FILE *fopen(const char *path, const char *mode)
+{
+	REAL(fopen);
+	return fails(CALL) ? NULL : real(path, mode);
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+	REAL(fopen64);
+	return fails(CALL) ? NULL : real(path, mode);
+}
+
+char *fgets(char *to, int size, FILE *file)
+{
+	REAL(fgets);
+	if (!fails(CALL))
+		return real(to, size, file);
+	file->_flags |= 0x20; /* _IO_ERR_SEEN of glibc: ferror() says so */
+	return NULL;
+}
+
+ssize_t getline(char **line, size_t *room, FILE *file)
+{
+	REAL(getline);
+	if (!fails(CALL))
+		return real(line, room, file);
+	file->_flags |= 0x20;
+	return -1;
+}
+
+DIR *opendir(const char *path)
+{
+	REAL(opendir);
+	return fails(CALL) ? NULL : real(path);
+}
+
+DIR *fdopendir(int fd)
+{
+	REAL(fdopendir);
+	return fails(CALL) ? NULL : real(fd);
+}
+
+struct dirent *readdir(DIR *dir)
+{
+	REAL(readdir);
+	return fails(CALL) ? NULL : real(dir);
+}
+
+struct dirent64 *readdir64(DIR *dir)
+{
+	REAL(readdir64);
+	return fails(CALL) ? NULL : real(dir);
+}
+
+ssize_t readlink(const char *path, char *to, size_t len)
+{
+	REAL(readlink);
+	return fails(CALL) ? -1 : real(path, to, len);
+}
+
+ssize_t readlinkat(int dir, const char *path, char *to, size_t len)
+{
+	REAL(readlinkat);
+	return fails(CALL) ? -1 : real(dir, path, to, len);
+}
+
+char *realpath(const char *path, char *to)
+{
+	REAL(realpath);
+	return fails(CALL) ? NULL : real(path, to);
+}
