@@ -228,6 +228,8 @@ struct nw_consumer {
 	uint64_t (*counted)(void *arg, size_t probe);
 	/* A hit that the filter has taken out. */
 	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* Before it is told what is no hit, but for disabled(): when that is. */
+	int (*reached)(void *arg, uint64_t time);
 	/* A hit of a probe that is hidden, of whatever thread. It is not among the run's hits. */
 	int (*scheduled)(void *arg, const struct nw_hit *hit);
 	/* A hit of a thread that is not wanted, in a run that is restricted. */
@@ -235,6 +237,9 @@ struct nw_consumer {
 	/* A probe was disabled at this time; hits before it may still come. */
 	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	void (*exit)(void *arg, int32_t tid);
+	/* A thread begins another program. It is the only one of its process now, and has its number; old_tid is the
+	 * one that it had. */
+	void (*exec)(void *arg, int32_t tid, int32_t old_tid);
 	/* A wanted thread is born, if result.named_threads. */
 	void (*born)(void *arg, int32_t tid);
 	/* The scheduler's events of a thread are recorded from a time on, if result.has_named. tid 0: everybody's; UINT64_MAX: not

@@ -349,6 +349,7 @@ enum nw_setting_name {
 	NW_SETTING_NEWTASK,
 	NW_SETTING_RENAME,
 	NW_SETTING_EXIT,
+	NW_SETTING_EXEC,
 	NW_SETTING_RECORD,
 	NW_SETTING_COUNT
 };
@@ -364,7 +365,8 @@ struct nw_setting {
 };
 extern const struct nw_setting nw_settings[NW_SETTING_COUNT];
 
-/* The kernel events that tell of births, names and deaths of threads: "task/task_newtask", ... */
+/* The kernel events that tell of births, names and deaths of threads, and of new programs in them: "task/task_newtask",
+ * ... */
 extern const char *const nw_task_events[];
 extern const size_t nw_task_event_count;
 

@@ -24,7 +24,8 @@ enum nw_event_kind {
 	NW_EVENT_NEWTASK, /* task:task_newtask */
 	NW_EVENT_RENAME,  /* task:task_rename */
 	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
-	NW_EVENT_BOTH,	  /* one of these three that the user has asked for, too */
+	NW_EVENT_EXEC,	  /* sched:sched_process_exec */
+	NW_EVENT_BOTH,	  /* one of these four that the user has asked for, too */
 };
 
 /* What a place in an event stands for. */
@@ -155,6 +156,13 @@ struct nw_value;
 struct nw_hit {
 	NW_HIT_FIELDS;
 };
+
+/* The number of the hit's thread, by which threads are told apart: the idle threads, one a CPU, all have the
+ * number 0, and are -1, -2, ... here. */
+static inline int32_t nw_hit_thread(const struct nw_hit *hit)
+{
+	return nw_likely(hit->tid) ? hit->tid : -1 - (int32_t)hit->cpu;
+}
 
 struct nw_record {
 	/* All kinds have a time, a CPU and a thread, HIT and BOTH a probe; a HIT that is whole,

@@ -14,6 +14,7 @@
 enum nw_span_key {
 	NW_KEY_TID,
 	NW_KEY_PID,
+	NW_KEY_CPU,
 	NW_KEY_ARG
 };
 
@@ -27,7 +28,7 @@ struct nw_span_def {
 	nw_vec_u32 starts; /* probes, as indexes into the selection */
 	nw_vec_u32 ends;
 	enum nw_span_key key;
-	char key_name[32]; /* ARG: its name; "tid", "pid" else */
+	char key_name[32]; /* ARG: its name; "tid", "pid", "cpu" else */
 	/* The same of the ends, if it is another: an event that is about two threads begins the
 	 * one's span by the one argument and ends the other's by the other. "": the same */
 	enum nw_span_key end_key;

@@ -217,6 +217,9 @@ void nw_summary_inherit_losses(struct nw_summary *summary, const struct nw_summa
 			       uint64_t until);
 /* A thread is gone: its open spans will never end. */
 void nw_summary_exit(struct nw_summary *summary, int32_t tid);
+/* The only thread of a process begins another program, which ends nothing that the code of the one before has begun. tid: the
+ * process's number, and the thread's from now on; old_tid: which it had. */
+void nw_summary_exec(struct nw_summary *summary, int32_t tid, int32_t old_tid);
 /*
  * The scheduler's events are those of threads that the kernel was told of. Nothing is known of a thread that is born from now on
  * (nw_summary_born()), or, if `all`, of any, before nw_summary_thread_named() says from when on it is, or its first
@@ -231,7 +234,9 @@ void nw_summary_same_names(struct nw_summary *summary, const struct nw_summary *
 /* A probe was disabled at this time: what it starts or ends cannot be paired any more. Spans that
  * are open then are discarded, and later hits of their probes begin and end none of them. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);
-/* Everything is in: open spans become unmatched starts. */
+/* Everything is in: open spans become unmatched starts. They are among the current rows, to which nothing may be added
+ * any more. nw_summary_finish() does the same, if it was not done, and adds up what intervals have. */
+void nw_summary_give_up(struct nw_summary *summary);
 void nw_summary_finish(struct nw_summary *summary);
 
 /* The rows since the last nw_summary_next_interval(), or in total. */

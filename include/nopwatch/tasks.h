@@ -41,6 +41,9 @@ void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const ch
 		  size_t len);
 /* The thread that died with this record (kind TASK); 0: none did. */
 int32_t nw_record_exited(const struct nw_record *record);
+/* The number that the thread had which begins another program with this record (kind TASK), and has that of its process
+ * from now on; 0: none does. */
+int32_t nw_record_exec(const struct nw_record *record);
 /* The thread that was born with this record (kind TASK); 0: none was. */
 int32_t nw_record_born(const struct nw_record *record);
 /* Has its thread (kind TASK) got another name, as it does when it begins another program? */

@@ -386,9 +386,10 @@ static int enough(const struct nw_measure *m)
 	return m->options.count && m->intervals >= m->options.count ? -ECANCELED : 0;
 }
 
-static int end_interval(struct nw_measure *m, struct nw_error *err)
+/* The interval ends now, which for the last one may be before its time. */
+static int end_interval(struct nw_measure *m, uint64_t end, struct nw_error *err)
 {
-	uint64_t length = m->options.interval_ns, end = m->next;
+	uint64_t length = m->options.interval_ns;
 	int ret = 0;
 
 	m->intervals++;
@@ -425,12 +426,12 @@ static nw_cold int end_intervals(struct nw_measure *m, uint64_t until, struct nw
 	enum {
 		QUIET_LEAST = 3 /* fewer are told one by one */
 	};
-	int ret = is_due(m, until) ? end_interval(m, err) : 0;
+	int ret = is_due(m, until) ? end_interval(m, m->next, err) : 0;
 
 	/* all that happened was in the interval that has ended just now */
 	while (ret == 0 && is_due(m, until)) {
 		uint64_t count = (until - m->next) / m->options.interval_ns + 1;
-		ret = count < QUIET_LEAST ? end_interval(m, err)
+		ret = count < QUIET_LEAST ? end_interval(m, m->next, err)
 					  : skip_intervals(m, count, err);
 	}
 	return ret;
@@ -443,6 +444,19 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	int ret = is_due(m, until) ? end_intervals(m, until, err) : 0;
 
 	return ret == 0 && m->options.tick ? m->options.tick(m->options.arg, err) : ret;
+}
+
+int nw_measure_end(struct nw_measure *m, uint64_t end, struct nw_error *err)
+{
+	bool reports = m->options.interval_ns && !m->options.totals && !m->options.bins;
+	int ret = enough(m);
+
+	if (reports && ret == 0 && end > m->next)
+		ret = end_intervals(m, end - 1, err);
+	nw_summary_give_up(m->summary); /* which is in the last of them */
+	if (reports && ret == 0 && end > m->next - m->options.interval_ns)
+		ret = end_interval(m, end, err);
+	return ret == -ECANCELED ? 0 : ret;
 }
 
 /* ---- hits --------------------------------------------------------------------------- */
@@ -488,6 +502,14 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	if (ret == 0 && nw_run_so_far(m->run)->hits >= m->most_hits)
 		ret = -ECANCELED;
 	return ret;
+}
+
+/* What happens now is no hit: it is in the next interval all the same. */
+static int reached(void *arg, uint64_t time)
+{
+	struct nw_measure *m = arg;
+
+	return time >= m->next ? end_intervals(m, time, &m->failure) : 0;
 }
 
 static int scheduled(void *arg, const struct nw_hit *hit)
@@ -540,6 +562,11 @@ static void disabled(void *arg, uint32_t probe, uint64_t at)
 static void gone(void *arg, int32_t tid)
 {
 	nw_summary_exit(((struct nw_measure *)arg)->summary, tid);
+}
+
+static void another_program(void *arg, int32_t tid, int32_t old_tid)
+{
+	nw_summary_exec(((struct nw_measure *)arg)->summary, tid, old_tid);
 }
 
 static void born(void *arg, int32_t tid)
@@ -623,10 +650,12 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.hits = one_by_one ? NULL : hits,
 		.counted = one_by_one ? NULL : counted,
 		.filtered = filtered,
+		.reached = reached,
 		.scheduled = scheduled,
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
+		.exec = another_program,
 		.born = born,
 		.named = named,
 		.loss = loss,

@@ -151,15 +151,17 @@ static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *e
 {
 	struct nw_reports *r = arg;
 	const struct nw_reports_live *live = r->options.live;
-	const struct nw_run_result *so_far = nw_run_so_far(r->measure.run);
+	const struct nw_run_result *so_far = r->result ? r->result
+						       : nw_run_so_far(r->measure.run);
 	uint64_t length = r->measure.options.interval_ns;
 	bool totals = r->measure.options.totals;
 
 	if (live)
 		return live->interval(live->arg, end - nw_min64(length, end), end, err);
 	struct nw_report report = make_report(r, so_far);
+	uint64_t begun = so_far->start_ns + (number - 1) * length;
 	report.interval = totals ? 0 : number;
-	report.elapsed_ns = totals ? end - so_far->start_ns : length;
+	report.elapsed_ns = end - (totals ? so_far->start_ns : begun);
 	count_lost(r, &report);
 	report.states = so_far->states;
 	report.filtered = totals ? so_far->filtered : r->measure.filtered;
@@ -234,9 +236,13 @@ void nw_reports_ended(struct nw_reports *r, const struct nw_run_result *result)
 int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 {
 	const struct nw_run_result *result = r->result;
-	struct nw_report report = make_report(r, result);
+	bool tells_rest = r->options.recorded && !is_live(r);
+	int ret = tells_rest ? nw_measure_end(&r->measure, result->now_ns, err) : 0;
 	bool others = r->measure.intervals && r->options.format->for_people;
 
+	if (ret < 0)
+		return ret;
+	struct nw_report report = make_report(r, result);
 	nw_summary_finish(r->measure.summary);
 	struct nw_end end = nw_result_end(result);
 	end.discarded = nw_summary_discarded(r->measure.summary);
@@ -259,7 +265,7 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 			"%" PRIu64
 			" more spans took as long: a live view keeps 1 MiB of them, trace --slower prints all.\n\n",
 			r->slow_left_out);
-	int ret = show(r, &r->output, &report, result, result->now_ns, err);
+	ret = show(r, &r->output, &report, result, result->now_ns, err);
 	nw_output_end(&r->output, &end);
 	return ret < 0 ? ret : flush(r, err);
 }
@@ -330,9 +336,12 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 	report.bold = false;
 	report.so_far = true;
 	/* the total is as of the last interval */
+	uint64_t since = r->since ? r->since : so_far->start_ns;
 	uint64_t until = r->result ? so_far->now_ns
 				   : r->measure.next - r->measure.options.interval_ns;
-	report.elapsed_ns = until - (r->since ? r->since : so_far->start_ns);
+	until = nw_max64(until,
+			 since); /* other groups, and no interval of theirs has ended */
+	report.elapsed_ns = until - since;
 	count_lost(r, &report);
 	nw_output_begin(&output, &begin);
 	int ret = show(r, &output, &report, so_far, until, err);

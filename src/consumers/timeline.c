@@ -157,6 +157,13 @@ static void gone(void *arg, int32_t tid)
 	t->inner.exit(t->inner.arg, tid);
 }
 
+static void another_program(void *arg, int32_t tid, int32_t old_tid)
+{
+	struct nw_timeline *t = arg;
+
+	t->inner.exec(t->inner.arg, tid, old_tid);
+}
+
 static void born(void *arg, int32_t tid)
 {
 	struct nw_timeline *t = arg;
@@ -218,6 +225,7 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 		.stranger = stranger,
 		.disabled = disabled,
 		.exit = gone,
+		.exec = another_program,
 		.born = born,
 		.named = named,
 		.loss = loss,

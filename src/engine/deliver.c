@@ -208,8 +208,11 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
-	int ret = 0;
+	int ret = run->enough ? 0 : run->consumer.reached(run->consumer.arg, record->time);
 
+	run->enough |= ret < 0;
+	if (ret < 0)
+		return ret;
 	pass_named(run, record->time);
 	switch (record->kind) {
 	case NW_RECORD_LOSS:
@@ -223,8 +226,11 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 		break;
 	}
 	int32_t exited = nw_record_exited(&part);
+	int32_t old_tid = nw_record_exec(&part);
 	if (exited)
 		run->consumer.exit(run->consumer.arg, exited);
+	if (old_tid)
+		run->consumer.exec(run->consumer.arg, part.tid, old_tid);
 	if (exited && run->session)
 		nw_session_gone(run->session, exited);
 	if (nw_unlikely(run->stacks) && nw_record_renamed(&part))

@@ -58,6 +58,20 @@ static void no_loss(void *arg, const struct nw_record *record)
 	(void)record;
 }
 
+static int no_time(void *arg, uint64_t time)
+{
+	(void)arg;
+	(void)time;
+	return 0;
+}
+
+static void no_exec(void *arg, int32_t tid, int32_t old_tid)
+{
+	(void)arg;
+	(void)tid;
+	(void)old_tid;
+}
+
 static void no_stopping(void *arg, struct nw_run *run)
 {
 	(void)arg;
@@ -72,11 +86,13 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.start = filled.start ? filled.start : no_step;
 	filled.armed = filled.armed ? filled.armed : no_step;
 	filled.hit = filled.hit ? filled.hit : no_hit;
+	filled.reached = filled.reached ? filled.reached : no_time;
 	filled.scheduled = filled.scheduled ? filled.scheduled : no_stranger;
 	filled.filtered = filled.filtered ? filled.filtered : no_hit;
 	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
 	filled.exit = filled.exit ? filled.exit : no_thread;
+	filled.exec = filled.exec ? filled.exec : no_exec;
 	filled.born = filled.born ? filled.born : no_thread;
 	filled.named = filled.named ? filled.named : no_naming;
 	filled.loss = filled.loss ? filled.loss : no_loss;

@@ -260,7 +260,8 @@ static void span_is_gone(struct nw_output *output, const struct nw_span_event *e
 	}
 	for (size_t i = 0; i < p->threads; i++) {
 		struct nw_pf_thread *thread = &p->thread[i];
-		it = event->key && thread->tid != (int32_t)event->key
+		int32_t idle = (int32_t)event->key < 0 ? 0 : (int32_t)event->key;
+		it = event->key && thread->tid != idle
 			     ? NULL
 			     : find_started(thread->open.item, thread->open.count, event);
 		if (!it)

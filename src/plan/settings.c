@@ -5,8 +5,9 @@
 #define NEWTASK "task/task_newtask"
 #define RENAME	"task/task_rename"
 #define EXIT	"sched/sched_process_exit"
+#define EXEC	"sched/sched_process_exec"
 
-const char *const nw_task_events[] = {NEWTASK, RENAME, EXIT};
+const char *const nw_task_events[] = {NEWTASK, RENAME, EXIT, EXEC};
 const size_t nw_task_event_count = NW_COUNT(nw_task_events);
 
 #define ENABLE(event) "events/" event "/enable"
@@ -35,6 +36,12 @@ const struct nw_setting nw_settings[NW_SETTING_COUNT] = {
 				.heirs = true},
 	[NW_SETTING_RENAME] = {.file = ENABLE(RENAME), .value = "1", .session = true},
 	[NW_SETTING_EXIT] = {.file = ENABLE(EXIT),
+			     .value = "1",
+			     .after = "0",
+			     .session = true,
+			     .script = true,
+			     .own = true},
+	[NW_SETTING_EXEC] = {.file = ENABLE(EXEC),
 			     .value = "1",
 			     .after = "0",
 			     .session = true,

@@ -288,13 +288,33 @@ static int find_ends(const named_probes *all, const struct nw_probe *first,
 	return ret;
 }
 
+/* Interrupts and softirqs begin and end on one CPU, whatever thread they came upon. */
+static bool is_of_cpu(const struct nw_probe *probe)
+{
+	return probe->kind == NW_SPEC_TRACEPOINT &&
+	       (strcmp(probe->provider, "irq") == 0 ||
+		strcmp(probe->provider, "irq_vectors") == 0);
+}
+
+/* A span that the names of probes say, which has no ends yet. */
+static struct nw_span_def named_span(const struct nw_probe *first)
+{
+	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
+
+	if (is_of_cpu(first)) {
+		def.key = NW_KEY_CPU;
+		strcpy(def.key_name, "cpu");
+	}
+	return def;
+}
+
 /* Find the ends of a start probe by one row of words, and make a span of them. */
 static int pair_row(const struct nw_selection *selection, const named_probes *all,
 		    uint32_t start, size_t row, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct word_match from = match_word(first->name, words[row].start);
-	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
+	struct nw_span_def def = named_span(first);
 	size_t at = 0, count;
 	int ret = 0;
 
@@ -338,7 +358,7 @@ static int pair_special(const struct nw_selection *selection, const named_probes
 			uint32_t start, bool *known, nw_span_defs *out)
 {
 	const struct nw_probe *first = selection->probes.item[start];
-	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
+	struct nw_span_def def = named_span(first);
 	size_t row = 0;
 
 	*known = false;

@@ -20,7 +20,7 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(
 		err,
-		"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
+		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
 	return -EINVAL;
 }
 
@@ -220,6 +220,7 @@ static enum nw_span_key key_kind(const char *name)
 {
 	return strcmp(name, "tid") == 0	  ? NW_KEY_TID
 	       : strcmp(name, "pid") == 0 ? NW_KEY_PID
+	       : strcmp(name, "cpu") == 0 ? NW_KEY_CPU
 					  : NW_KEY_ARG;
 }
 

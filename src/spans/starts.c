@@ -10,7 +10,9 @@
 
 struct start {
 	uint64_t key;
-	uint32_t span; /* number + 1; 0: free */
+	uint64_t
+		serial; /* of two that are the same but for this, the later one ends first */
+	uint32_t span;	/* number + 1; 0: free */
 	struct nw_hit hit;
 	struct nw_hit *copy; /* where its values are; NULL: it has none */
 };
@@ -22,6 +24,7 @@ enum {
 struct nw_starts {
 	struct start *slot;
 	size_t slots, count;
+	uint64_t serial;
 	unsigned int shift; /* 64 - log2(slots) */
 	struct start last;  /* what was handed out */
 	bool failed;	    /* there was no memory for a start */
@@ -76,17 +79,31 @@ static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 			starts->shift);
 }
 
-/* The start, or the free slot where it would go. key 0: any. */
+/* The free slot for a start. */
+static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32_t span,
+					  uint64_t time)
+{
+	size_t at = home_of(starts, span, time);
+
+	while (starts->slot[at].span)
+		at = (at + 1) & (starts->slots - 1);
+	return &starts->slot[at];
+}
+
+/* The start, the latest one where several of the same key have begun at the same time; NULL. key 0: any. */
 static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t span,
 				     uint64_t key, uint64_t time)
 {
+	struct start *found = NULL;
 	size_t at = home_of(starts, span, time);
 
 	for (;; at = (at + 1) & (starts->slots - 1)) {
 		struct start *it = &starts->slot[at];
-		if (!it->span || (it->hit.time == time && it->span == span + 1 &&
-				  (!key || it->key == key)))
-			return it;
+		if (!it->span)
+			return found;
+		if (it->hit.time == time && it->span == span + 1 &&
+		    (!key || it->key == key) && (!found || it->serial > found->serial))
+			found = it;
 	}
 }
 
@@ -100,7 +117,7 @@ static nw_apart bool grow(struct nw_starts *starts)
 	for (size_t i = 0; i < old.slots; i++) {
 		const struct start *it = &old.slot[i];
 		if (it->span)
-			*find(starts, it->span - 1, it->key, it->hit.time) = *it;
+			*free_slot(starts, it->span - 1, it->hit.time) = *it;
 	}
 	free(old.slot);
 	return true;
@@ -124,9 +141,9 @@ static void add_start(struct nw_starts *starts, const struct nw_span_event *even
 			return;
 		}
 	}
-	struct start *it = find(starts, event->span, event->key, event->start);
-	starts->count += !it->span;
-	free(it->copy);
+	struct start *it = free_slot(starts, event->span, event->start);
+	starts->count++;
+	it->serial = ++starts->serial;
 	it->key = event->key;
 	it->span = event->span + 1;
 	it->hit = *event->hit;
@@ -162,7 +179,7 @@ const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
 		return NULL;
 	struct start *it = find(starts, event->span, event->key, event->start);
-	if (!it->span)
+	if (!it)
 		return NULL;
 	starts->last = *it;
 	starts->count--;

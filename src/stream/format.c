@@ -287,6 +287,7 @@ static const struct {
 	{NW_EVENT_NEWTASK, "task", "task_newtask", {"pid", "comm", "clone_flags"}, NULL},
 	{NW_EVENT_RENAME, "task", "task_rename", {"newcomm"}, "pid"},
 	{NW_EVENT_EXIT, "sched", "sched_process_exit", {"comm"}, NULL},
+	{NW_EVENT_EXEC, "sched", "sched_process_exec", {"old_pid"}, NULL},
 };
 
 static int add_task(struct nw_formats *formats, const struct source *source, size_t i)

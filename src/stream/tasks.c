@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads: an open-addressed table by thread id, filled from task_newtask, task_rename and
+ * Threads: an open-addressed table by thread id, filled from task_newtask, task_rename, sched_process_exec and
  * sched_process_exit, and, for threads older than the stream, by looking them up once.
  */
 #include <errno.h>
@@ -223,6 +223,10 @@ void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 	case NW_EVENT_EXIT:
 		forget(tasks, record->tid);
 		break;
+	case NW_EVENT_EXEC:
+		if (nw_record_exec(record) != record->tid)
+			forget(tasks, nw_record_exec(record));
+		break;
 	default:
 		break;
 	}
@@ -241,6 +245,13 @@ int32_t nw_record_exited(const struct nw_record *record)
 {
 	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_EXIT
 		       ? record->tid
+		       : 0;
+}
+
+int32_t nw_record_exec(const struct nw_record *record)
+{
+	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_EXEC
+		       ? (int32_t)field_number(record, 0)
 		       : 0;
 }
 

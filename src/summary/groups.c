@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The groups of a summary, and their intervals. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "state.h"
 
@@ -83,6 +85,81 @@ int nw_summary_next_interval(struct nw_summary *s)
 	return 0;
 }
 
+/* ---- the group of a hit, and of a span ----------------------------------------------- */
+
+static const char unknown[] = "?";
+
+/* The length of the part of a group's name that begins here. */
+static size_t part_len(const char *name, const char *end)
+{
+	const char *stop = memchr(name, NW_GROUP_SEPARATOR, (size_t)(end - name));
+
+	return (size_t)((stop ? stop : end) - name);
+}
+
+static bool is_unknown(const char *part, size_t len)
+{
+	return len == sizeof(unknown) - 1 && *part == *unknown;
+}
+
+/* Has the name several parts, one of which is not known? */
+static bool is_partial(const char *name, size_t len)
+{
+	const char *end = name + len;
+	bool partial = false;
+
+	if (!memchr(name, NW_GROUP_SEPARATOR, len))
+		return false;
+	for (size_t part; name <= end && !partial; name += part + 1) {
+		part = part_len(name, end);
+		partial = is_unknown(name, part);
+	}
+	return partial;
+}
+
+/* Both names have as many parts. */
+static int64_t join_names(struct nw_summary *s, const char *start, const char *end)
+{
+	const char *start_stop = start + strlen(start), *end_stop = end + strlen(end);
+	struct nw_buf name = {0};
+
+	while (start <= start_stop && end <= end_stop) {
+		size_t len = part_len(start, start_stop);
+		size_t end_len = part_len(end, end_stop);
+		bool take_end = is_unknown(start, len);
+		nw_buf_add(&name, take_end ? end : start, take_end ? end_len : len);
+		start += len + 1;
+		end += end_len + 1;
+		if (start <= start_stop)
+			nw_buf_addc(&name, NW_GROUP_SEPARATOR);
+	}
+	int64_t group = name.failed ? -ENOMEM
+				    : nw_summary_group(s, nw_buf_str(&name), name.len);
+	nw_buf_free(&name);
+	return group;
+}
+
+int64_t nw_summary_span_group(struct nw_summary *s, int64_t start, int64_t end)
+{
+	if (start < 0)
+		return end;
+	if (start == end || end < 0 || !s->options.grouped ||
+	    !s->groups.item[start].partial)
+		return start;
+	if (!s->joined)
+		s->joined = calloc(JOINED_GROUPS, sizeof(*s->joined));
+	if (!s->joined)
+		return -ENOMEM;
+	uint64_t hash = nw_hash64((uint64_t)start << 32 ^ (uint64_t)end);
+	struct joined_groups *joined = &s->joined[hash % JOINED_GROUPS];
+	if (joined->group && joined->start == start && joined->end == end)
+		return joined->group - 1;
+	int64_t group = join_names(s, s->names.text.item[start], s->names.text.item[end]);
+	if (group >= 0)
+		*joined = (struct joined_groups){start, end, group + 1};
+	return group;
+}
+
 int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 {
 	int64_t known = nw_index_find(&s->names, name, len);
@@ -97,8 +174,11 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 		len = sizeof(nw_group_overflow) - 1;
 	}
 	int64_t number = nw_index_add(&s->names, name, len);
-	if (number >= 0 && (size_t)number == s->groups.count && nw_summary_add_group(s) < 0)
+	if (number < 0 || (size_t)number < s->groups.count)
+		return number;
+	if (nw_summary_add_group(s) < 0)
 		return -ENOMEM;
+	s->groups.item[number].partial = is_partial(name, len);
 	return number;
 }
 

@@ -120,17 +120,52 @@ void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
 	}
 }
 
-void nw_summary_exit(struct nw_summary *s, int32_t tid)
+/* Does a program's code begin the span? What the kernel's own events begin goes on in another program: an exec itself does. */
+static bool is_begun_by_code(const struct nw_summary *s, const struct nw_span_def *def)
 {
-	for (uint32_t i = 0; i < s->options.span_count; i++)
-		if (s->options.spans[i].key == NW_KEY_TID)
-			nw_summary_abandon(s, i, nw_open_find(&s->open, i, (uint32_t)tid),
-					   false);
+	nw_vec_each (&def->starts, probe)
+		if (s->options.selection->probes.item[*probe]->kind == NW_SPEC_TRACEPOINT)
+			return false;
+	return true;
+}
+
+/* Give up what is open by this number of a thread or a process. */
+static void give_up(struct nw_summary *s, enum nw_span_key key, int32_t number,
+		    bool of_code)
+{
+	for (uint32_t i = 0; i < s->options.span_count; i++) {
+		const struct nw_span_def *def = &s->options.spans[i];
+		if (def->key == key && (!of_code || is_begun_by_code(s, def)))
+			nw_summary_abandon(
+				s, i, nw_open_find(&s->open, i, (uint32_t)number), false);
+	}
+}
+
+static void give_up_calls(struct nw_summary *s, int32_t tid)
+{
 	const struct nw_stack_owner owner = nw_thread_stack(tid);
+
 	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
 	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
 	if (s->goroutines) /* the first thread of a process has its number */
 		nw_calls_abandon_process(&s->calls, tid);
+}
+
+void nw_summary_exec(struct nw_summary *s, int32_t tid, int32_t old_tid)
+{
+	const int32_t numbers[] = {tid, old_tid};
+
+	for (size_t i = 0; i < (old_tid == tid ? 1 : NW_COUNT(numbers)); i++) {
+		give_up(s, NW_KEY_TID, numbers[i], true);
+		give_up_calls(s, numbers[i]);
+	}
+	give_up(s, NW_KEY_PID, tid, true);
+}
+
+void nw_summary_exit(struct nw_summary *s, int32_t tid)
+{
+	give_up(s, NW_KEY_TID, tid, false);
+	give_up_calls(s, tid);
 	if (s->task_states)
 		nw_task_states_exit(s->task_states, tid);
 	if (s->self_cost)
@@ -161,7 +196,7 @@ void nw_summary_born(struct nw_summary *s, int32_t tid)
 		nw_task_states_born(s->task_states, tid);
 }
 
-void nw_summary_finish(struct nw_summary *s)
+void nw_summary_give_up(struct nw_summary *s)
 {
 	s->finished = true;
 	for (size_t i = 0; i < s->open.slots; i++) {
@@ -171,6 +206,12 @@ void nw_summary_finish(struct nw_summary *s)
 	}
 	nw_calls_finish(&s->calls);
 	nw_calls_finish(&s->frames);
+}
+
+void nw_summary_finish(struct nw_summary *s)
+{
+	if (!s->finished)
+		nw_summary_give_up(s);
 	if (s->has_intervals)
 		nw_summary_next_interval(s);
 }
@@ -195,6 +236,7 @@ void nw_summary_free(struct nw_summary *s)
 	free(s->broken);
 	free(s->fitting);
 	nw_index_free(&s->names);
+	free(s->joined);
 	nw_distinct_free(&s->overflow_names);
 	nw_open_free(&s->open);
 	nw_calls_free(&s->calls);

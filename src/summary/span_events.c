@@ -70,22 +70,23 @@ void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t
 	if (start && moment == NW_SPAN_ENDS)
 		measured = nw_summary_measure(s, start, hit);
 
-	emit(s, &(struct nw_span_event){
-			.moment = moment,
-			.span = span,
-			.key = key,
-			.start = start	   ? start->time
-				 : nothing ? 0
-					   : hit->time,
-			.group = start && start->group >= 0 ? start->group : group,
-			.cpu = start	 ? start->cpu
-			       : nothing ? 0
-					 : hit->cpu,
-			.hit = hit,
-			.latency = measured.latency,
-			.cost = measured.cost,
-			.why = nothing ? "unmatched" : NULL,
-		});
+	emit(s,
+	     &(struct nw_span_event){
+		     .moment = moment,
+		     .span = span,
+		     .key = key,
+		     .start = start	? start->time
+			      : nothing ? 0
+					: hit->time,
+		     .group = start ? nw_summary_span_group(s, start->group, group) : group,
+		     .cpu = start     ? start->cpu
+			    : nothing ? 0
+				      : hit->cpu,
+		     .hit = hit,
+		     .latency = measured.latency,
+		     .cost = measured.cost,
+		     .why = nothing ? "unmatched" : NULL,
+	     });
 }
 
 void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,

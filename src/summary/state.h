@@ -38,6 +38,16 @@ struct group {
 		interval; /* bins: what is current in all bins of an interval */
 	bool has_total;
 	bool touched; /* bins: something may be in its current rows */
+	bool partial; /* it has several keys, and the value of one of them is not known */
+};
+
+/* The group of spans that begin with a hit of the one and end with a hit of the other. */
+struct joined_groups {
+	int64_t start, end, group; /* the group's number + 1; 0: nothing is kept here */
+};
+
+enum {
+	JOINED_GROUPS = 256
 };
 
 struct nw_summary {
@@ -46,7 +56,8 @@ struct nw_summary {
 	size_t probes;
 	struct nw_row_shape shape;
 	NW_VEC(struct group) groups;
-	struct nw_index names;		   /* of groups */
+	struct nw_index names;	      /* of groups */
+	struct joined_groups *joined; /* the latest ones by a hash; NULL: there are none */
 	struct nw_distinct overflow_names; /* the names of those beyond NW_MOST_GROUPS */
 	bool *broken;			   /* by span: one of its probes was disabled */
 	struct nw_open open;
@@ -92,7 +103,7 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 	if (nw_likely(!s->self_cost))
 		return m;
 	/* of a span that has crossed threads only its own hits are known to be inside */
-	if (start->tid == hit->tid && s->spent >= start->spent)
+	if (start->tid == nw_hit_thread(hit) && s->spent >= start->spent)
 		m.cost = s->spent - start->spent;
 	else
 		m.cost = (uint64_t)start->after + s->cost[hit->probe].before;
@@ -129,6 +140,9 @@ void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot
 /* A call will not be measured: nw_call_over(). */
 void nw_summary_call_over(void *summary, const struct nw_call *call,
 			  enum nw_call_fate fate);
+/* The group of a span whose start's and end's hits name these: each key from the start, or, where that cannot say,
+ * from the end. -1: neither says anything; -ENOMEM. */
+int64_t nw_summary_span_group(struct nw_summary *s, int64_t start, int64_t end);
 /* A group more, whose number is the last. -ENOMEM. */
 int nw_summary_add_group(struct nw_summary *s);
 /* What each probe means to the spans of the options. */

@@ -99,11 +99,15 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	const struct nw_value *value;
 
 	if (role->key == NW_KEY_TID) {
-		*key = (uint32_t)hit->tid;
+		*key = (uint32_t)nw_hit_thread(hit);
 		return true;
 	}
-	if (role->key == NW_KEY_PID) {
-		*key = (uint32_t)pid;
+	if (role->key == NW_KEY_PID) { /* the idle threads are no process */
+		*key = (uint32_t)(hit->tid ? pid : nw_hit_thread(hit));
+		return true;
+	}
+	if (role->key == NW_KEY_CPU) {
+		*key = hit->cpu;
 		return true;
 	}
 	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
@@ -205,7 +209,7 @@ static nw_inlined struct nw_start start_of(const struct nw_summary *s,
 				 .spent = costs ? s->spent : 0,
 				 .cpu = hit->cpu,
 				 .group = group,
-				 .tid = hit->tid,
+				 .tid = nw_hit_thread(hit),
 				 .after = costs ? s->cost[hit->probe].after : 0};
 }
 
@@ -265,7 +269,7 @@ static nw_apart int end_unusual(struct nw_summary *s, uint32_t span,
 	if (start.group != group) {
 		if (start.group == NW_HIDDEN)
 			return 0;
-		struct group *g = group_of(s, start.group >= 0 ? start.group : group);
+		struct group *g = group_of(s, nw_summary_span_group(s, start.group, group));
 		if (!g)
 			return -ENOMEM;
 		row = span_row(s, g, span);
@@ -475,7 +479,7 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			nw_span_emit_gone(s, role->span, owner.number, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
-		g = group_of(s, start->group >= 0 ? start->group : group);
+		g = group_of(s, nw_summary_span_group(s, start->group, group));
 		if (!g)
 			return -ENOMEM;
 	}
@@ -560,7 +564,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				struct group *g, const enum asked asked)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
-	uint64_t key = (uint32_t)hit->tid;
+	uint64_t key = (uint32_t)nw_hit_thread(hit);
 
 	if (!role->plain) {
 		if (!role->calls || !hit->stack)
@@ -614,7 +618,10 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	if (row->args && hit->values)
 		add_args(row, hit);
 	const struct role *role = state->roles.item;
+	const size_t place = (size_t)(g - s->groups.item);
 	for (size_t left = state->roles.count; left; left--, role++) {
+		if (nw_unlikely(s->options.grouped)) /* a span may have made a group */
+			g = &s->groups.item[place];
 		int ret = play_role(s, role, hit, pid, group, g, asked);
 		if (nw_unlikely(ret))
 			return ret;

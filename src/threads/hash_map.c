@@ -44,7 +44,9 @@ static int grow(struct nw_hash_map *map)
 		for (struct nw_map_entry *next, *it = map->slot[i]; it; it = next) {
 			struct nw_map_entry **to = chain(slot, slots, it->key);
 			next = it->next;
-			it->next = *to;
+			while (*to) /* of equal keys the latest stays in front */
+				to = &(*to)->next;
+			it->next = NULL;
 			*to = it;
 		}
 	}

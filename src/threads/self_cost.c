@@ -10,12 +10,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Of two threads that had the same number one after the other, the later one's sum is the smaller one, however much its hits
+ * have cost: so the difference is never taken for what one thread's hits have cost. */
+static const uint64_t FIRST_SUM = (uint64_t)1 << 62, SUM_ROOM = (uint64_t)1 << 40;
+
 int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->cost = cost;
+	(*out)->next_sum = FIRST_SUM;
 	return 0;
 }
 
@@ -33,7 +38,11 @@ uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid)
 	uint64_t *sum = nw_hash_map_find(&self->threads, nw_map_key_of_thread(tid));
 
 	if (!sum && self->threads.count < NW_MOST_STARTS) {
-		sum = calloc(1, sizeof(*sum));
+		sum = malloc(sizeof(*sum));
+		if (sum) {
+			*sum = self->next_sum;
+			self->next_sum -= nw_min64(self->next_sum, SUM_ROOM);
+		}
 		if (sum &&
 		    nw_hash_map_put(&self->threads, nw_map_key_of_thread(tid), sum) < 0)
 			sum = NULL;

@@ -13,6 +13,7 @@ enum {
 struct nw_self_cost {
 	const struct nw_hit_cost *cost;
 	struct nw_hash_map threads; /* uint64_t: the sum */
+	uint64_t next_sum;	    /* with which that of the next thread begins */
 	struct {
 		uint64_t *sum; /* NULL: of nobody */
 		int32_t tid;
@@ -29,11 +30,12 @@ uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid);
 static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
 {
 	const struct nw_hit_cost *cost = &self->cost[hit->probe];
-	size_t at = (uint32_t)hit->tid % NW_RECENT_COSTS;
+	int32_t tid = nw_hit_thread(hit);
+	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
 	uint64_t *sum = self->recent[at].sum;
 
-	if (nw_unlikely(!sum || self->recent[at].tid != hit->tid)) {
-		sum = nw_self_cost_sum(self, hit->tid);
+	if (nw_unlikely(!sum || self->recent[at].tid != tid)) {
+		sum = nw_self_cost_sum(self, tid);
 		if (!sum)
 			return 0;
 	}

@@ -273,10 +273,10 @@ static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
 /* It hits a probe, so it is running. NULL: nothing is kept of it. */
 static struct thread *running(struct nw_task_states *states, const struct nw_hit *hit)
 {
-	struct thread *thread = find(states, hit->tid);
+	struct thread *thread = find(states, nw_hit_thread(hit));
 
 	if (!thread) {
-		thread = add_thread(states, hit->tid);
+		thread = add_thread(states, nw_hit_thread(hit));
 		if (!thread)
 			return NULL;
 		thread->since = hit->time;
@@ -481,6 +481,16 @@ static void takes_stack(const struct nw_task_states *states,
 	thread->where.key = function ? address : NW_WAKER_UNKNOWN;
 }
 
+/* The thread that a switch names; number 0 is the idle one of the CPU that switches. */
+static struct thread *find_switched(const struct nw_task_states *states,
+				    const struct nw_hit *hit, size_t arg)
+{
+	const struct nw_hit named = {.tid = (int32_t)hit->values[arg].number,
+				     .cpu = hit->cpu};
+
+	return find(states, nw_hit_thread(&named));
+}
+
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 {
 	const struct scheduler_probe *probe = &states->probe[hit->probe];
@@ -496,14 +506,14 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 		return;
 	}
 	const struct nw_value *first = &hit->values[probe->arg[0]];
-	thread[0] = find(states, (int32_t)first->number);
+	thread[0] = find_switched(states, hit, probe->arg[0]);
 	if (probe->kind != SWITCH) {
 		if (thread[0])
 			wakes(states, probe, thread[0], hit);
 		return;
 	}
 	const uint64_t next = hit->values[probe->arg[2]].number;
-	thread[1] = find(states, (int32_t)next);
+	thread[1] = find_switched(states, hit, probe->arg[2]);
 	/* the idle thread is never named: it is recorded for the other's sake */
 	if (thread[0] && next == 0)
 		thread[0]->unseen = false;
@@ -541,7 +551,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 				   (wakers + channels) * sizeof(*mark->sleep));
 	if (!mark)
 		return;
-	*mark = (struct mark){.tid = event->hit->tid,
+	*mark = (struct mark){.tid = nw_hit_thread(event->hit),
 			      .serial = thread->serial,
 			      .breaks = thread->breaks,
 			      .losses = states->losses,
@@ -582,14 +592,15 @@ static struct thread *close_mark(const struct nw_task_states *states,
 static bool split(struct nw_task_states *states, const struct nw_span_event *event,
 		  const struct mark *mark, struct nw_span_states *out)
 {
-	if (mark->tid !=
-	    event->hit->tid) { /* what a thread did is not what the span waited for */
+	const struct thread *thread = running(states, event->hit);
+	bool other = mark->tid != nw_hit_thread(event->hit) ||
+		     (thread && thread->serial != mark->serial);
+
+	if (other) { /* what a thread did is not what the span waited for */
 		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
 		return true;
 	}
-	const struct thread *thread = running(states, event->hit);
-	if (!thread || thread->serial != mark->serial || thread->breaks != mark->breaks ||
-	    states->losses != mark->losses)
+	if (!thread || thread->breaks != mark->breaks || states->losses != mark->losses)
 		return false;
 	for (size_t i = 0; i < NW_TASK_STATES; i++)
 		out->ns[i] = thread->spent[i] - mark->spent[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Births and deaths of threads, as the lines of kernel events that a script has asked for tell them. */
+/* Births and deaths of threads, and new programs in them, as the lines of kernel events that a script has asked for tell them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +18,17 @@ void nw_text_tasks_init(struct nw_text_tasks *tasks)
 	tasks->format[NW_TEXT_BIRTH].fields.item = tasks->fields;
 	tasks->format[NW_TEXT_BIRTH].fields.count = NW_COUNT(born);
 	tasks->format[NW_TEXT_DEATH].kind = NW_EVENT_EXIT;
+	tasks->old_tid_field = (struct nw_field_format){.size = 4};
+	tasks->format[NW_TEXT_EXEC].kind = NW_EVENT_EXEC;
+	tasks->format[NW_TEXT_EXEC].fields.item = &tasks->old_tid_field;
+	tasks->format[NW_TEXT_EXEC].fields.count = 1;
 }
 
 bool nw_text_task_kind(const struct nw_text_line *parsed, enum nw_text_task *kind)
 {
-	static const char *const names[] = {
-		[NW_TEXT_BIRTH] = "task_newtask", [NW_TEXT_DEATH] = "sched_process_exit"};
+	static const char *const names[] = {[NW_TEXT_BIRTH] = "task_newtask",
+					    [NW_TEXT_DEATH] = "sched_process_exit",
+					    [NW_TEXT_EXEC] = "sched_process_exec"};
 
 	for (unsigned int i = 0; i < NW_COUNT(names); i++)
 		if (strlen(names[i]) == parsed->event_len &&
@@ -71,6 +76,19 @@ static bool read_birth(const char *args, size_t len, struct nw_text_birth *out)
 	return true;
 }
 
+/* "filename=/bin/app pid=1234 old_pid=1235" */
+static bool read_exec(const char *args, size_t len, int32_t *old_tid)
+{
+	const char *number = last_field(args, len, " old_pid=");
+	uint64_t tid;
+
+	if (!number || !nw_text_number(number, (size_t)(args + len - number), &tid) ||
+	    tid > INT32_MAX)
+		return false;
+	*old_tid = (int32_t)tid;
+	return true;
+}
+
 bool nw_text_task_record(struct nw_text_tasks *tasks, enum nw_text_task kind,
 			 const char *args, size_t len, struct nw_record *out)
 {
@@ -78,6 +96,11 @@ bool nw_text_task_record(struct nw_text_tasks *tasks, enum nw_text_task kind,
 	out->format = &tasks->format[kind];
 	if (kind == NW_TEXT_DEATH)
 		return true;
+	if (kind == NW_TEXT_EXEC) {
+		out->data = (const unsigned char *)&tasks->old_tid;
+		out->size = sizeof(tasks->old_tid);
+		return read_exec(args, len, &tasks->old_tid);
+	}
 	out->data = (const unsigned char *)&tasks->birth;
 	out->size = sizeof(tasks->birth);
 	return read_birth(args, len, &tasks->birth);

@@ -31,11 +31,12 @@ bool nw_text_arg_next(const char **at, const char *end, struct nw_text_arg *out)
 /* "-5", "17", "0x1f" and nothing else; negative numbers as their two's complement. */
 bool nw_text_number(const char *text, size_t len, uint64_t *out);
 
-/* ---- births and deaths of threads (task.c) ------------------------------------- */
+/* ---- births and deaths of threads, and new programs in them (task.c) ------------------------------------- */
 
 enum nw_text_task {
 	NW_TEXT_BIRTH,
 	NW_TEXT_DEATH,
+	NW_TEXT_EXEC,
 	NW_TEXT_TASKS
 };
 
@@ -50,6 +51,8 @@ struct nw_text_tasks {
 	struct nw_event_format format[NW_TEXT_TASKS];
 	struct nw_field_format fields[3]; /* of a birth */
 	struct nw_text_birth birth;	  /* the last one */
+	struct nw_field_format old_tid_field;
+	int32_t old_tid; /* of the last thread that has begun another program */
 };
 
 void nw_text_tasks_init(struct nw_text_tasks *tasks);

@@ -279,7 +279,7 @@ START_TEST(spans_are_parsed)
 END_TEST
 
 static const char hint[] =
-	"write [NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no], START and "
+	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and "
 	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'";
 
 START_TEST(what_is_no_span_is_told_why)

@@ -103,6 +103,28 @@ START_TEST(without_a_key)
 }
 END_TEST
 
+/* Text has microseconds only. */
+START_TEST(of_several_at_one_time_the_latest_ends_first)
+{
+	const struct nw_value values[] = {{.kind = NW_VALUE_UNSIGNED, .number = 1},
+					  {.kind = NW_VALUE_UNSIGNED, .number = 2}};
+
+	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	for (size_t i = 0; i < 1000; i++) { /* the table grows */
+		begins(1, 7, 100 + i, &values[0], 1);
+		begins(1, 7, 100 + i, &values[1], 1);
+	}
+	for (size_t i = 0; i < 1000; i++)
+		for (uint64_t number = 2; number; number--) {
+			const struct nw_hit *hit = over(NW_SPAN_ENDS, 1, 7, 100 + i);
+			ck_assert_ptr_nonnull(hit);
+			ck_assert_uint_eq(hit->values[0].number, number);
+		}
+	ck_assert_ptr_null(over(NW_SPAN_ENDS, 1, 7, 100));
+	nw_starts_free(starts);
+}
+END_TEST
+
 START_TEST(what_never_ends_is_bounded)
 {
 	ck_assert_int_eq(nw_starts_open(&starts), 0);
@@ -118,4 +140,4 @@ START_TEST(what_never_ends_is_bounded)
 END_TEST
 
 UNIT_MAIN("starts", values_outlive_their_record, each_start_has_its_own, without_a_key,
-	  what_never_ends_is_bounded)
+	  of_several_at_one_time_the_latest_ends_first, what_never_ends_is_bounded)

@@ -37,7 +37,10 @@ static void add_number(nw_vec_u32 *list, uint32_t number)
 /* One span: from START to DONE or FAIL, by that key. */
 static void setup_options(struct nw_summary_options options, enum nw_span_key key)
 {
-	static const char *const keys[] = {"tid", "pid", "id"};
+	static const char *const keys[] = {[NW_KEY_TID] = "tid",
+					   [NW_KEY_PID] = "pid",
+					   [NW_KEY_CPU] = "cpu",
+					   [NW_KEY_ARG] = "id"};
 
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
 			       NULL, NULL);
@@ -258,6 +261,64 @@ START_TEST(a_process_may_be_the_key)
 	hit(DONE, 19, 107);  /* process 1, another thread */
 	expect("7 / 0 1 0");
 	nw_summary_exit(summary, 1); /* a thread's end is not a process's */
+	teardown();
+}
+END_TEST
+
+static void hit_on(uint32_t probe, int32_t tid, uint32_t cpu, uint64_t time)
+{
+	const struct nw_hit hit = {
+		.time = time, .tid = tid, .cpu = cpu, .probe = probe, .planned = probe};
+
+	ck_assert_int_eq(nw_summary_hit(summary, &hit, tid / 10, 0), 0);
+}
+
+START_TEST(idle_threads_are_told_apart_by_their_cpus)
+{
+	static const enum nw_span_key keys[] = {NW_KEY_TID, NW_KEY_PID};
+
+	for (size_t i = 0; i < NW_COUNT(keys); i++) {
+		setup(keys[i]);
+		hit_on(START, 0, 0, 100);
+		hit_on(START, 0, 1, 101);
+		hit_on(DONE, 0, 2, 102);
+		hit_on(DONE, 0, 0, 107); /* 7 */
+		hit_on(DONE, 0, 1, 110); /* 9 */
+		expect("7 9 / 0 1 0");
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(a_cpu_may_be_the_key)
+{
+	setup(NW_KEY_CPU);
+	hit_on(START, 1, 0, 100);
+	hit_on(START, 1, 1, 101);
+	hit_on(DONE, 2, 0, 103);
+	hit_on(DONE, 1, 2, 104);
+	hit_on(DONE, 0, 1, 109);
+	expect("3 8 / 0 1 0");
+	teardown();
+}
+END_TEST
+
+START_TEST(another_program_ends_nothing_of_the_one_before)
+{
+	setup(NW_KEY_TID);
+	hit(START, 11, 100);
+	hit(START, 12, 101);
+	hit(START, 21, 102);
+	nw_summary_exec(summary, 11, 12); /* by another thread than the first */
+	hit(DONE, 11, 103);
+	hit(DONE, 21, 104);
+	expect("2 / 2 1 0");
+	teardown();
+	setup(NW_KEY_PID);
+	hit(START, 19, 100); /* process 1 */
+	nw_summary_exec(summary, 1, 1);
+	hit(DONE, 11, 103);
+	expect("/ 1 1 0");
 	teardown();
 }
 END_TEST
@@ -533,6 +594,8 @@ UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
 	  arguments_are_counted_by_their_kind, arguments_that_are_named_are_counted,
 	  a_span_goes_from_a_start_to_any_of_its_ends, recursion_ends_last_in_first_out,
 	  threads_do_not_mix, a_process_may_be_the_key,
+	  idle_threads_are_told_apart_by_their_cpus, a_cpu_may_be_the_key,
+	  another_program_ends_nothing_of_the_one_before,
 	  an_argument_may_be_the_key_wherever_it_stands,
 	  a_probe_may_end_one_span_and_begin_the_next,
 	  a_thread_that_exits_leaves_its_starts_unmatched,

@@ -99,6 +99,56 @@ START_TEST(without_groups_all_is_one)
 }
 END_TEST
 
+/* Parts of a group's name stand behind each other, with NW_GROUP_SEPARATOR between them. */
+START_TEST(each_key_is_from_the_end_where_the_start_does_not_have_it)
+{
+	setup(true);
+	int64_t start = group("?\x1f"
+			      "1\x1f?"),
+		end = group("200\x1f"
+			    "2\x1f?");
+	for (uint64_t i = 0; i < 3; i++) { /* which is kept, and found again */
+		hit(START, 1, 100 + i * 10, start);
+		hit(DONE, 1, 107 + i * 10, end);
+	}
+	expect((size_t)start, "?\x1f"
+			      "1\x1f?: 3+0, 0=0, 0 0 0");
+	expect((size_t)end, "200\x1f"
+			    "2\x1f?: 0+3, 0=0, 0 0 0");
+	ck_assert_uint_eq(nw_summary_groups(summary), 3);
+	expect(2, "200\x1f"
+		  "1\x1f?: 0+0, 3=21, 0 0 0");
+	/* what has no end, or no start, is where its own hit says */
+	hit(DONE, 1, 200, end);
+	hit(START, 1, 201, start);
+	nw_summary_finish(summary);
+	expect((size_t)start, "?\x1f"
+			      "1\x1f?: 4+0, 0=0, 1 0 0");
+	expect((size_t)end, "200\x1f"
+			    "2\x1f?: 0+4, 0=0, 0 1 0");
+	teardown();
+}
+END_TEST
+
+/* A group that a span makes moves the others in memory. */
+START_TEST(a_span_may_make_a_group_while_its_hit_is_taken)
+{
+	char of_start[16], of_end[16];
+
+	setup(true);
+	for (unsigned int i = 0; i < 200; i++) {
+		snprintf(of_start, sizeof(of_start), "?\x1f%u", i);
+		snprintf(of_end, sizeof(of_end), "%u\x1f?", i);
+		hit(START, 1, 100 + i * 10, group(of_start));
+		hit(DONE, 1, 103 + i * 10, group(of_end));
+	}
+	ck_assert_uint_eq(nw_summary_groups(summary), 600);
+	expect(599, "199\x1f"
+		    "199: 0+0, 1=3, 0 0 0");
+	teardown();
+}
+END_TEST
+
 START_TEST(a_latency_belongs_to_the_group_of_its_start)
 {
 	setup(true);
@@ -363,6 +413,8 @@ END_TEST
 
 UNIT_MAIN("summary_group", groups_have_rows_only_of_what_they_hit,
 	  without_groups_all_is_one, a_latency_belongs_to_the_group_of_its_start,
+	  each_key_is_from_the_end_where_the_start_does_not_have_it,
+	  a_span_may_make_a_group_while_its_hit_is_taken,
 	  hits_that_cannot_say_their_group_have_one_of_their_own,
 	  what_is_given_up_is_counted_where_it_began, gaps_are_between_hits_of_one_group,
 	  groups_beyond_the_limit_share_one,

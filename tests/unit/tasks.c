@@ -23,6 +23,12 @@
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"   \
 	"print fmt: \"comm=%s\", REC->comm\n"
+#define EXEC                                                                   \
+	"name: sched_process_exec\nID: 370\n" FAKE_COMMON                      \
+	"\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n" \
+	"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"                 \
+	"\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n\n"           \
+	"print fmt: \"%d\", REC->old_pid\n"
 #define EXIT_WITHOUT_COMM \
 	"name: sched_process_exit\nID: 369\n" FAKE_COMMON "print fmt: \"\"\n"
 #define RENAME_DYNAMIC                                                                   \
@@ -39,6 +45,7 @@ static int read_format(void *arg, const char *system, const char *name, struct n
 {
 	const char *text = strcmp(name, "task_newtask") == 0  ? NEWTASK
 			   : strcmp(name, "task_rename") == 0 ? rename_text
+			   : strstr(name, "exec")	      ? EXEC
 							      : exit_text;
 
 	(void)arg;
@@ -47,7 +54,7 @@ static int read_format(void *arg, const char *system, const char *name, struct n
 	return 0;
 }
 
-/* Formats of the three events, and a table with these options. */
+/* Formats of the four events, and a table with these options. */
 static void setup(const struct nw_tasks_options *options)
 {
 	const struct nw_page_layout layout = page_layout(4096, 8);
@@ -118,6 +125,18 @@ static void exited(int32_t tid)
 
 	nw_tasks_record(tasks, &record);
 	ck_assert_int_eq(nw_record_exited(&record), tid);
+}
+
+/* Another program in a thread that had this number before. */
+static void new_program(int32_t tid, int32_t old_tid)
+{
+	unsigned char bytes[64] = {0};
+
+	memcpy(bytes + 16, &old_tid, 4);
+	const struct nw_record record = task_record(NW_EVENT_EXEC, tid, bytes);
+	nw_tasks_record(tasks, &record);
+	ck_assert_int_eq(nw_record_exec(&record), old_tid);
+	ck_assert_int_eq(nw_record_exited(&record), 0);
 }
 
 static void expect(int32_t tid, int32_t pid, const char *comm, bool wanted)
@@ -336,7 +355,7 @@ START_TEST(kernels_without_an_event_go_without_it)
 {
 	exit_text = EXIT_WITHOUT_COMM;
 	setup(&all);
-	ck_assert_uint_eq(fake.formats.events.count, 2);
+	ck_assert_uint_eq(fake.formats.events.count, 3);
 	ck_assert_ptr_null(format_of(NW_EVENT_EXIT));
 	teardown();
 }
@@ -355,6 +374,19 @@ START_TEST(a_number_that_is_used_again_is_another_thread)
 	exited(2001);
 	exited(2001);		       /* twice does no harm */
 	expect(2001, 2001, "?", true); /* looked up again */
+	teardown();
+}
+END_TEST
+
+START_TEST(another_program_has_the_number_of_its_process)
+{
+	setup(&only_two);
+	newtask(100, 2001, "first", CLONE_THREAD);
+	new_program(100, 2001);
+	expect(100, 100, "task100", true);
+	expect(2001, 2001, "?", true); /* nobody has it any more */
+	new_program(100, 100);
+	expect(100, 100, "task100", true);
 	teardown();
 }
 END_TEST
@@ -447,7 +479,8 @@ START_TEST(a_line_that_names_another_process_is_of_a_stranger)
 }
 END_TEST
 
-UNIT_MAIN("tasks", threads_older_than_the_stream_are_looked_up_once,
+UNIT_MAIN("tasks", another_program_has_the_number_of_its_process,
+	  threads_older_than_the_stream_are_looked_up_once,
 	  who_was_told_of_is_not_looked_up, an_unknown_thread_is_its_own_process_and_wanted,
 	  where_all_are_recorded_an_unknown_thread_is_a_stranger, the_idle_thread_is_nobody,
 	  a_thread_belongs_to_its_parents_process_and_a_process_to_itself,

@@ -227,6 +227,23 @@ START_TEST(losses_of_unknown_size_are_no_small_ones)
 }
 END_TEST
 
+START_TEST(another_program_is_told)
+{
+	struct reading r;
+	struct nw_record record;
+
+	open_memory(&r, HEADER LINE("0", "1.0",
+				    "sched_process_exec: filename=/x old_pid=3 pid=77 "
+				    "old_pid=78"));
+	ck_assert_int_eq(nw_text_next(r.text, &record, NULL), 1);
+	ck_assert_int_eq(record.kind, NW_RECORD_TASK);
+	ck_assert_int_eq(record.tid, 77);
+	ck_assert_int_eq(nw_record_exec(&record), 78);
+	ck_assert_int_eq(nw_record_exited(&record), 0);
+	close_reading(&r);
+}
+END_TEST
+
 START_TEST(other_lines_are_counted)
 {
 	struct reading r;
@@ -532,7 +549,7 @@ END_TEST
 UNIT_MAIN("stream", values_of_every_kind, what_is_missing_is_missing,
 	  strings_may_hold_anything, late_lines_are_put_in_order, losses_are_ranges_of_time,
 	  losses_of_unknown_size_are_no_small_ones, other_lines_are_counted,
-	  births_say_whose_a_thread_is, who_is_said_by_the_line,
+	  another_program_is_told, births_say_whose_a_thread_is, who_is_said_by_the_line,
 	  it_does_not_matter_how_text_is_cut, a_flush_hands_out_what_has_come, long_streams,
 	  damaged_text_does_no_harm, lines_without_end, events_are_taken_as_they_are,
 	  arguments_that_do_not_agree, no_trace_lines_at_all)
