@@ -244,6 +244,7 @@ help:
 	@echo '                check-vm (other kernels in virtual machines): some of them;'
 	@echo '                check-harm: what could break a kernel, in virtual machines (not of make check);'
 	@echo '                ONLY=NAME: those whose name holds it; V=1: show passed ones'
+	@echo 'make oracle     an hour of random programs and options against a second summariser; SEED, CASES'
 	@echo 'make fuzz       look for inputs that break the readers (clang); FUZZ_SECONDS, FUZZ_RUNS'
 	@echo 'make lint       clang-format, cppcheck, gcc -Werror, shellcheck, order of rooms, sizes, references'
 	@echo 'make coverage   run the tests and show which lines they reach'

@@ -71,7 +71,13 @@ check-cli: check-build
 check-kernel: check-build
 	$(quiet)scripts/tracefs env $(RUN_TESTS) kernel
 
-.PHONY: check-build check-cli
+# Random programs against the oracle: an hour of them, or CASES, from SEED on.
+SEED ?= $(shell date +%s)
+CASES ?= 1000000
+oracle: all
+	$(quiet)NOPWATCH=$(CURDIR)/$(BIN) tests/lib/oracle_run --seed $(SEED) --cases $(CASES) --seconds 3600
+
+.PHONY: check-build check-cli oracle
 
 -include $(UNIT_BIN:=.d)
 

@@ -1,0 +1,533 @@
+"""Random programs on a few CPUs, and what a kernel would have recorded of them: as a recording, and as text.
+
+World(seed).trace() runs threads that nest, recurse, fork, exec, move to other CPUs, die, and whose numbers are given
+again; that begin what they never end, and end what never began; that hand requests to each other; whose scheduler's
+events are recorded; and of whose events some CPUs lose a part.
+"""
+import random
+import struct
+from dataclasses import dataclass, field
+
+from oracle import Hit, Loss, Task
+
+START = 5_000_000_000
+SCHED = ("sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking")
+
+# probe: its arguments and their types. The first word is the provider; "uprobe" and "uretprobe" are functions'
+PROBES = {
+    "app:req__start": (("id", "u32"), ("what", "string")),
+    "app:req__done": (("id", "u32"), ("status", "s32")),
+    "app:job__begin": (("job", "u64"), ("id", "u32")),
+    "app:job__end": (("job", "u64"), ("code", "u16")),
+    "app:job__commit": (("job", "u64"), ("status", "s32")),
+    "app:tick": (("n", "s64"),),
+    "uprobe:work": (("arg0", "u64"),),
+    "uretprobe:work": (("arg0", "u64"),),
+    "uprobe:help": (("arg0", "u64"),),
+    "uretprobe:help": (("arg0", "u64"),),
+    "irq:softirq_entry": (("vec", "u32"),),
+    "irq:softirq_exit": (("vec", "u32"),),
+    "sched:sched_switch": (("prev_pid", "s32"), ("prev_state", "s64"), ("next_pid", "s32")),
+    "sched:sched_wakeup": (("pid", "s32"),),
+    "sched:sched_waking": (("pid", "s32"), ("common_flags", "u8")),
+}
+# fields of the kernel's own events: name, declaration, size
+KERNEL_EVENTS = {
+    "irq:softirq_entry": (("vec", "unsigned int vec", 4),),
+    "irq:softirq_exit": (("vec", "unsigned int vec", 4),),
+    "sched:sched_switch": (("prev_comm", "char prev_comm[16]", 16), ("prev_pid", "pid_t prev_pid", 4),
+                           ("prev_prio", "int prev_prio", 4), ("prev_state", "long prev_state", 8),
+                           ("next_comm", "char next_comm[16]", 16), ("next_pid", "pid_t next_pid", 4),
+                           ("next_prio", "int next_prio", 4)),
+    "sched:sched_wakeup": (("comm", "char comm[16]", 16), ("pid", "pid_t pid", 4), ("prio", "int prio", 4),
+                           ("target_cpu", "int target_cpu", 4)),
+    "sched:sched_waking": (("comm", "char comm[16]", 16), ("pid", "pid_t pid", 4), ("prio", "int prio", 4),
+                           ("target_cpu", "int target_cpu", 4)),
+    "task:task_newtask": (("pid", "pid_t pid", 4), ("comm", "char comm[16]", 16), ("", "", 4),
+                          ("clone_flags", "u64 clone_flags", 8), ("oom", "short oom_score_adj", 2)),
+    "task:task_rename": (("pid", "pid_t pid", 4), ("oldcomm", "char oldcomm[16]", 16),
+                         ("newcomm", "char newcomm[16]", 16), ("oom", "short oom_score_adj", 2)),
+    "sched:sched_process_exit": (("comm", "char comm[16]", 16), ("pid", "pid_t pid", 4), ("prio", "int prio", 4)),
+    "sched:sched_process_exec": (("filename", "__data_loc char[] filename", 4), ("pid", "pid_t pid", 4),
+                                 ("old_pid", "pid_t old_pid", 4)),
+}
+TASK_EVENTS = {"born": "task:task_newtask", "renamed": "task:task_rename", "exit": "sched:sched_process_exit",
+               "exec": "sched:sched_process_exec"}
+CLONE_THREAD = 0x00010000
+WORDS = ("SELECT 1", "get", "put x", "a,b", 'say "no"', "", "tab\tb")
+
+
+@dataclass
+class Thread:
+    tid: int
+    pid: int
+    comm: str
+    state: str = "ready"  # running, ready, asleep
+    open: list = field(default_factory=list)  # what it has begun and means to end: (what, number)
+    stack: int = 0x7ffe00000000
+
+
+@dataclass
+class Trace:
+    """Events as they were recorded; a Loss stands before the first event behind it, and its times are made from its neighbours."""
+
+    events: list
+    cpus: int
+    pid_of: dict
+    comm_of: dict
+    probes: dict
+    named: set  # probes whose arguments a spec has named
+    costs: dict
+    stop: int
+
+    def judged(self, late_losses=False):
+        """The events as the judge takes them: each loss where it is told, with its two times."""
+        out, last, lost = [], {}, {}
+        for event in self.events:
+            if isinstance(event, Loss):
+                lost[event.cpu] = lost.get(event.cpu, 0) + event.count
+                continue
+            if event.cpu in lost:
+                begun = last.get(event.cpu, 0)
+                loss = Loss(event.time if late_losses else begun, event.time, event.cpu, lost.pop(event.cpu))
+                at = len(out)
+                while at and out[at - 1].time > loss.time:
+                    at -= 1
+                out.insert(at, loss)
+            last[event.cpu] = event.time
+            out.append(event)
+        return out
+
+
+class World:
+    def __init__(self, seed, steps=None):
+        self.random = random.Random(seed)
+        r = self.random
+        self.steps = steps or r.choice((8, 20, 60, 150, 400))
+        self.cpus = [None] * r.randint(1, 4)  # the thread that runs
+        self.softirq = [0] * len(self.cpus)
+        self.losing = [0] * len(self.cpus)  # so many more events of the CPU are lost
+        self.lost = [0] * len(self.cpus)
+        self.threads, self.time, self.events, self.free = {}, START, [], []
+        self.next_tid, self.requests, self.counter = 100, [], 0
+        self.loses = r.random() < 0.4
+        self.has_sched = r.random() < 0.6
+        self.grain = r.choice((1, 1, 1000))
+        for _ in range(r.randint(1, 5)):
+            self.add_thread(None, r.choice(("app", "db worker", "web")))
+        self.pid_of = {t.tid: t.pid for t in self.threads.values()}
+        self.comm_of = {t.tid: t.comm for t in self.threads.values()}
+
+    def add_thread(self, parent, comm):
+        r = self.random
+        if self.free and r.random() < 0.7:
+            tid = self.free.pop()
+        else:
+            self.next_tid += r.randint(1, 3)
+            tid = self.next_tid
+        pids = [t.pid for t in self.threads.values()]
+        pid = parent.pid if parent else r.choice(pids) if pids and r.random() < 0.4 else tid
+        self.threads[tid] = Thread(tid, pid, comm)
+        return self.threads[tid]
+
+    # ---- recording
+
+    def emit(self, cpu, event):
+        if event is not None and isinstance(event, Hit) and event.probe in SCHED and not self.has_sched:
+            return
+        if self.losing[cpu]:
+            self.losing[cpu] -= 1
+            self.lost[cpu] += 1
+            return
+        if self.lost[cpu]:
+            self.events.append(Loss(event.time, event.time, cpu, self.lost[cpu]))
+            self.lost[cpu] = 0
+        self.events.append(event)
+
+    def hit(self, cpu, tid, probe, stack=0, **args):
+        self.emit(cpu, Hit(self.time, cpu, tid, probe, args, stack))
+
+    def task(self, cpu, tid, what, **more):
+        self.emit(cpu, Task(self.time, cpu, tid, what, **more))
+
+    # ---- the scheduler
+
+    def switch(self, cpu, state, comes):
+        gone = self.cpus[cpu]
+        self.hit(cpu, gone.tid if gone else 0, "sched:sched_switch", prev_pid=gone.tid if gone else 0,
+                 prev_state=state, next_pid=comes.tid if comes else 0)
+        if gone and gone.tid in self.threads:
+            gone.state = "asleep" if state else "ready"
+        if comes:
+            comes.state = "running"
+        self.cpus[cpu] = comes
+
+    def some(self, state):
+        found = [t for t in self.threads.values() if t.state == state]
+        return self.random.choice(found) if found else None
+
+    def wake(self, cpu, tid):
+        sleeper = self.some("asleep")
+        if not sleeper:
+            return
+        self.hit(cpu, tid, "sched:sched_waking", pid=sleeper.tid, common_flags=self.random.choice((0, 8, 1)))
+        if self.random.random() < 0.9:
+            self.pass_time()
+            self.hit(cpu, tid, "sched:sched_wakeup", pid=sleeper.tid)
+        sleeper.state = "ready"
+
+    # ---- what threads do
+
+    def begin(self, cpu, t):
+        r, self.counter = self.random, self.counter + 1
+        what = r.choice(("req", "req", "job", "work", "help"))
+        if what == "req":
+            number = r.choice((self.counter, r.randint(1, 4)))
+            self.hit(cpu, t.tid, "app:req__start", id=number, what=r.choice(WORDS))
+            self.requests.append(number)
+        elif what == "job":
+            number = r.choice((self.counter, r.randint(1, 4), (1 << 60) + r.randint(1, 3)))
+            self.hit(cpu, t.tid, "app:job__begin", job=number, id=r.randint(1, 4))
+        else:
+            number = t.stack - 16 * r.randint(1, 4)
+            self.hit(cpu, t.tid, "uprobe:" + what, stack=number, arg0=r.randint(0, 9))
+            t.stack = number
+        if r.random() < 0.9 or what in ("work", "help"):
+            t.open.append((what, number))
+
+    def end(self, cpu, t):
+        r = self.random
+        what, number = t.open.pop()
+        if what == "req":
+            if self.requests and r.random() < 0.2:  # another thread's
+                number = self.requests.pop(r.randrange(len(self.requests)))
+            self.hit(cpu, t.tid, "app:req__done", id=number, status=r.choice((0, 0, 200, -5)))
+        elif what == "job" and r.random() < 0.5:
+            self.hit(cpu, t.tid, "app:job__end", job=number, code=r.randint(0, 3))
+        elif what == "job":
+            self.hit(cpu, t.tid, "app:job__commit", job=number, status=r.choice((0, 1, -1)))
+        elif r.random() < 0.9:
+            self.hit(cpu, t.tid, "uretprobe:" + what, stack=number, arg0=r.randint(0, 9))
+        if what in ("work", "help"):
+            t.stack = number + 16
+
+    def orphan(self, cpu, t):
+        self.random.choice((
+            lambda: self.hit(cpu, t.tid, "app:req__done", id=self.random.randint(1, 4), status=0),
+            lambda: self.hit(cpu, t.tid, "app:job__end", job=1, code=7),
+            lambda: t.open and t.open[-1][0] in ("req", "job") and t.open.pop(),
+            lambda: self.hit(cpu, t.tid, "app:tick", n=self.random.randint(-9, 9))))()
+
+    def fork(self, cpu, t):
+        thread = self.random.random() < 0.5
+        child = self.add_thread(t if thread else None, t.comm)
+        if not thread:
+            child.pid = child.tid
+        self.task(cpu, t.tid, "born", other=child.tid, comm=child.comm, thread=thread)
+
+    def exit(self, cpu, t):
+        self.task(cpu, t.tid, "exit")
+        del self.threads[t.tid]
+        self.pass_time()
+        self.switch(cpu, 16, self.some("ready"))
+        if not any(o.pid == t.tid for o in self.threads.values()):
+            self.free.append(t.tid)
+
+    def exec(self, cpu, t):
+        """Another program: the process's other threads end, and this one has the process's number from then on."""
+        others = [o for o in self.threads.values() if o.pid == t.pid and o is not t]
+        if any(o.state == "running" for o in others) or self.losing[cpu]:
+            return
+        for other in others:
+            self.task(cpu, other.tid, "exit")
+            self.pass_time()
+            del self.threads[other.tid]
+        old = t.tid
+        del self.threads[old]
+        if t.pid in self.free:
+            self.free.remove(t.pid)
+        t.tid, t.open, t.comm, t.stack = t.pid, [], self.random.choice(("app", "new")), 0x7ffe00000000
+        self.threads[t.tid] = t
+        self.task(cpu, t.tid, "renamed", comm=t.comm)
+        self.pass_time()
+        self.task(cpu, t.tid, "exec", other=old)
+
+    def rename(self, cpu, t):
+        t.comm = self.random.choice(("app", "io thread", "z,z"))
+        self.task(cpu, t.tid, "renamed", comm=t.comm)
+
+    # ---- time
+
+    def pass_time(self):
+        r = self.random
+        self.time += self.grain * r.choice((1, r.randint(1, 40), r.randint(50, 3000), r.randint(1000, 60000)))
+
+    def step(self):
+        r = self.random
+        cpu = r.randrange(len(self.cpus))
+        t = self.cpus[cpu]
+        twice = self.events and isinstance(self.events[-1], Hit) and self.events[-1].cpu == cpu and r.random() < 0.05
+        if not twice:
+            self.pass_time()
+        if self.loses and not self.losing[cpu] and r.random() < 0.02:
+            self.losing[cpu] = r.randint(1, 6)
+        tid = t.tid if t else 0
+        if self.softirq[cpu]:
+            if r.random() < 0.3:
+                self.wake(cpu, tid)
+                self.pass_time()
+            self.hit(cpu, tid, "irq:softirq_exit", vec=self.softirq[cpu])
+            self.softirq[cpu] = 0
+        elif r.random() < 0.06:
+            self.softirq[cpu] = r.randint(1, 9)
+            self.hit(cpu, tid, "irq:softirq_entry", vec=self.softirq[cpu])
+        elif not t:
+            comes = self.some("ready")
+            if comes:
+                self.switch(cpu, 0, comes)
+            elif r.random() < 0.5:
+                self.wake(cpu, 0)
+        else:
+            self.act(cpu, t)
+
+    def act(self, cpu, t):
+        r = self.random
+        chance = r.random()
+        if chance < 0.62:
+            may_end = t.open and r.random() < (0.3 + 0.1 * len(t.open))
+            (self.end if may_end else self.begin)(cpu, t)
+        elif chance < 0.70:
+            self.orphan(cpu, t)
+        elif chance < 0.85:
+            self.switch(cpu, r.choice((0, 1, 1, 2)), self.some("ready"))
+        elif chance < 0.92:
+            self.wake(cpu, t.tid)
+        else:
+            r.choice((self.fork, self.fork, self.exit, self.exec, self.rename))(cpu, t)
+
+    def trace(self):
+        for _ in range(self.steps):
+            self.step()
+        self.pass_time()
+        r = self.random
+        probes = {p: a for p, a in PROBES.items() if self.has_sched or p not in SCHED}
+        return Trace(self.events, len(self.cpus), self.pid_of, self.comm_of, probes,
+                     {p for p in probes if p.startswith("app:") and r.random() < 0.5},
+                     {p: (r.randint(0, 400), r.randint(0, 300)) for p in probes} if r.random() < 0.5 else {},
+                     self.time)
+
+
+# ---- a recording ---------------------------------------------------------------------------------
+
+COMMON = """format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+"""
+PAGE = 4096
+SIZES = {"u8": 1, "u16": 2, "u32": 4, "s32": 4, "u64": 8, "s64": 8, "string": 4}
+
+
+def fields_of(name, args):
+    """(field, declaration, offset, size) of an event, and where its fields end."""
+    out, at = [], 8
+    if name in KERNEL_EVENTS:
+        for of, declared, size in KERNEL_EVENTS[name]:
+            if size == 8:
+                at = (at + 7) & ~7
+            if of:
+                out.append((of, declared, at, size))
+            at += size
+        return out, at
+    at = 24 if name.startswith("uret") else 16
+    for of, kind in args + ((("sp", "u64"),) if name.startswith("u") else ()):
+        declared = f"__data_loc char[] {of}" if kind == "string" else f"{kind} {of}"
+        out.append((of, declared, at, SIZES[kind]))
+        at += SIZES[kind]
+    return out, at
+
+
+def is_signed(declared):
+    return declared[0] == "s" and declared[1].isdigit() or declared.split()[0] in ("pid_t", "int", "long", "short") \
+        or declared.startswith("__data_loc")
+
+
+def format_text(name, number, args):
+    text = f"name: {event_name(name)}\nID: {number}\n{COMMON}"
+    own = () if name in KERNEL_EVENTS else ("func", "ret_ip") if name.startswith("uret") else ("ip",)
+    for i, of in enumerate(own):
+        text += f"\tfield:unsigned long __probe_{of};\toffset:{8 + 8 * i};\tsize:8;\tsigned:0;\n"
+    for _, declared, offset, size in fields_of(name, args)[0]:
+        text += f"\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{int(is_signed(declared))};\n"
+    return text + '\nprint fmt: "%d", REC->common_pid\n'
+
+
+def event_name(probe):
+    kind, name = probe.split(":")
+    return name + "_1" if kind == "uretprobe" else name
+
+
+def plan_text(trace):
+    probes = list(trace.probes.items())
+    lines = ["nopwatch-plan 1", "group nopwatch_t", "image /bin/app", "image kernel"]
+    for at, (probe, args) in enumerate(probes):
+        provider, name = probe.split(":")
+        kernel, function = probe in KERNEL_EVENTS, provider.startswith("u")
+        # a function's entry and return are at one place
+        place = 0 if kernel else 4096 * (1 + at - (provider == "uretprobe")) + 16
+        lines.append(f"probe {int(kernel)} {4 if kernel else 3 if function else 0} {provider} {name} {probe} "
+                     f"{int(probe in trace.named or provider == 'sched')}")
+        lines += [f"arg {'-' if function else of} {'-' if kernel or function else kind}" for of, kind in args]
+        lines.append(f"point {place} {place} {int(provider == 'uretprobe')}")
+    for at, (probe, args) in enumerate(probes):
+        lines.append(f"planned {at} 0 1 0")
+        if probe.startswith("u"):
+            lines.append(f"stack {len(args)} {8 if probe.startswith('uret') else 0} 0")
+        for i, (_, kind) in enumerate(args):
+            word = "-" if probe in KERNEL_EVENTS else kind
+            lines.append(f"source 0 {i} -1 {word} {word} 0 - 0 -")
+    for at, (probe, args) in enumerate(probes):
+        lines.append(f"event {event_name(probe)} {int(probe.startswith('uret'))}")
+        if probe in KERNEL_EVENTS:
+            lines.append(f"system {probe.split(':')[0]}")
+        lines += [f"field {of}" for of, _ in args] + ["field sp"] * probe.startswith("u") + [f"place {at} 0"]
+    lines += [f"start {START}", f"stop {trace.stop}", "wall 1795446160148913586", f"armed {START}", "lost 0", "follow 1"]
+    for at, (probe, _) in enumerate(probes):
+        if trace.costs:
+            lines.append("hit_cost %d %d %d" % (at, *trace.costs[probe]))
+    for tid, pid in trace.pid_of.items():
+        lines.append(f"task {tid} {pid} {trace.comm_of[tid].replace(' ', '%20')}")
+    return "\n".join(lines) + "\n"
+
+
+def values_of(event):
+    if isinstance(event, Hit):
+        stack = event.stack + 8 if event.probe.startswith("uret") else event.stack
+        return {**event.args, "sp": stack}
+    return {"pid": event.other if event.what == "born" else event.tid, "comm": event.comm, "newcomm": event.comm,
+            "clone_flags": CLONE_THREAD if event.thread else 17, "old_pid": event.other, "filename": "/bin/new"}
+
+
+def event_bytes(event, number, fields, end, place):
+    values = values_of(event)
+    out = bytearray(end)
+    struct.pack_into("<HBBi", out, 0, number, values.get("common_flags", 0), 0, event.tid)
+    if isinstance(event, Hit) and event.probe not in KERNEL_EVENTS:
+        struct.pack_into("<Q", out, 8, place)
+    for of, declared, offset, size in fields:
+        value = values.get(of, 0)
+        if declared.startswith("__data_loc"):
+            text = value.encode() + b"\0"
+            struct.pack_into("<I", out, offset, len(text) << 16 | len(out))
+            out += text
+        elif "[16]" in declared:
+            out[offset:offset + 16] = (value or "x").encode()[:15].ljust(16, b"\0")
+        else:
+            out[offset:offset + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+    return bytes(out) + b"\0" * (-len(out) % 4)
+
+
+class Pages:
+    """Of one CPU: a page begins with its first event's time, and with each loss."""
+
+    def __init__(self):
+        self.whole, self.data, self.first, self.last, self.lost = b"", b"", 0, 0, None
+
+    def flush(self):
+        if not self.data:
+            return
+        commit, behind = len(self.data), b""
+        if self.lost is not None:
+            commit |= 0x80000000 | (0x40000000 if self.lost else 0)
+            behind = struct.pack("<Q", self.lost) if self.lost else b""
+        page = struct.pack("<QQ", self.first, commit) + self.data + behind
+        self.whole += page.ljust(PAGE, b"\0")
+        self.data, self.lost = b"", None
+
+    def lose(self, count):
+        self.flush()
+        self.lost = (self.lost or 0) + count
+
+    def add(self, time, data):
+        if len(self.data) + len(data) + 24 > PAGE - 16 - 8:
+            self.flush()
+        if not self.data:
+            self.first = self.last = time
+        delta, self.last = time - self.last, time
+        if delta >> 27:
+            self.data += struct.pack("<II", (delta & 0x7ffffff) << 5 | 30, delta >> 27)
+            delta = 0
+        if len(data) <= 112:
+            self.data += struct.pack("<I", delta << 5 | len(data) // 4) + data
+        else:
+            self.data += struct.pack("<II", delta << 5, len(data) + 4) + data
+
+
+def write_recording(trace, path):
+    """As docs of trace-cmd's format, version 6, have it."""
+    numbers = {name: 1500 + i for i, name in enumerate([*trace.probes, *TASK_EVENTS.values()])}
+    shapes = {name: fields_of(name, trace.probes.get(name, ())) for name in numbers}
+    place = {name: 0x555555550000 + 4096 * (1 + i) + 16 for i, name in enumerate(trace.probes)}
+    pages = [Pages() for _ in range(trace.cpus)]
+    for event in trace.events:
+        if isinstance(event, Loss):
+            pages[event.cpu].lose(event.count)
+            continue
+        name = event.probe if isinstance(event, Hit) else TASK_EVENTS[event.what]
+        at = place.get(name.replace("uretprobe", "uprobe"), 0)
+        pages[event.cpu].add(event.time, event_bytes(event, numbers[name], *shapes[name], at))
+    sized = lambda size, text: struct.pack("<" + size, len(text)) + text
+    out = b"\x17\x08\x44tracing6\0\0\x08" + struct.pack("<I", PAGE)
+    out += b"header_page\0" + sized("Q", (
+        b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+        b"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n"))
+    out += b"header_event\0" + sized("Q", b"# compressed entry header\n") + struct.pack("<I", 0)
+    systems = {}
+    for name in numbers:
+        own = name not in KERNEL_EVENTS
+        systems.setdefault("nopwatch_t" if own else name.split(":")[0], []).append(name)
+    out += struct.pack("<I", len(systems))
+    for system, names in systems.items():
+        out += system.encode() + b"\0" + struct.pack("<I", len(names))
+        for name in names:
+            out += sized("Q", format_text(name, numbers[name], trace.probes.get(name, ())).encode())
+    out += struct.pack("<IIQ", 0, 0, 0) + struct.pack("<I", trace.cpus) + b"options  \0"
+    out += struct.pack("<H", 4) + sized("I", b"[mono]\0")
+    out += struct.pack("<H", 9) + sized("I", b"nopwatch\0" + plan_text(trace).encode()) + struct.pack("<H", 0)
+    out += b"flyrecord\0"
+    at = len(out) + 16 * trace.cpus
+    at = data = (at + PAGE - 1) // PAGE * PAGE
+    for cpu in pages:
+        cpu.flush()
+        out += struct.pack("<QQ", at, len(cpu.whole))
+        at += len(cpu.whole)
+    with open(path, "wb") as file:
+        file.write(out.ljust(data, b"\0") + b"".join(cpu.whole for cpu in pages))
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+def write_text(trace, path, with_process):
+    """As trace_pipe prints hits, without a header of ours: probes have their bare names, times are microseconds."""
+    comm_of = {0: "<idle>"}
+    pid_of = {0: 0}
+    with open(path, "w") as file:
+        file.write("# tracer: nop\n#\n")
+        for event in trace.events:
+            if isinstance(event, Loss):
+                file.write(f"CPU:{event.cpu} [LOST {event.count} EVENTS]\n")
+                continue
+            comm = comm_of.get(event.tid) or trace.comm_of.get(event.tid, "app")
+            pid = pid_of.get(event.tid) or trace.pid_of.get(event.tid, event.tid)
+            group = f" ({pid if event.tid else 0:>7})" if with_process else ""
+            words = " ".join(f"{of}={text_value(value)}" for of, value in event.args.items())
+            ip = "" if event.probe in KERNEL_EVENTS else "(0x401136) "
+            micro = event.time // 1000
+            file.write(f"{comm:>16}-{event.tid:<7}{group} [{event.cpu:03}] ..... {micro // 1000000:5}.{micro % 1000000:06}: "
+                       f"{event.probe.split(':')[1]}: {ip}{words}\n")
+
+
+def text_value(value):
+    return f'"{value}"' if isinstance(value, str) else value
