@@ -1,0 +1,99 @@
+# Programs whose debugging information wants to harm who reads it (tests/lib/attacks): no file is opened that they name, and
+# every command ends soon, with little memory, with the answer that it gives where there is no such information.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+case $(uname -m) in
+x86_64 | aarch64) ;;
+*) skip_all "tests/lib/attacks writes for x86-64 and arm64" ;;
+esac
+command -v objcopy >/dev/null || skip_all "objcopy is not installed"
+case $(nm "$NOPWATCH" 2>/dev/null) in
+*__asan_init*) memory=unlimited most=1048576 ;; # which maps terabytes
+*) memory=1572864 most=400 ;;
+esac
+gcc -O2 -fPIC -shared -DLIBRARY "$TESTS_LIB/../programs/modules.c" -o plain.so || exit 1
+
+# bounded STATUS WORD...: ends so, within a minute's processor time and 400 MiB
+bounded() {
+  local status=$1 got
+  shift
+  (ulimit -v "$memory"; "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >out 2>&1)
+  read -r got seconds size <cost
+  if [ "$got" = "$status" ] && [ "$seconds" -le 30 ] && [ "$size" -le $most ]; then
+    pass "$* ($seconds s, $size MiB)"
+  else
+    fail "$*"
+    comment "status $got, wanted $status; $seconds s of processor time, $size MiB"
+    comment "$(head -c 1000 out)"
+  fi
+}
+
+# every_command FILE: what looks at a file
+every_command() {
+  bounded 1 list "$1"
+  bounded 1 list -v "$1"
+  bounded 0 stat --dry-run "func:$1:step"
+  bounded 0 trace --dry-run --stack "uprobe:$1:step"
+  bounded 0 script "func:$1:step"
+  case $1 in
+  ./zero.so | ./fifo.so | ./beside.so | ./secret.so | ./attributes.so) ;; # to do: `why` hangs, or opens what it names
+  *) bounded 3 why "func:$1:step" ;;
+  esac
+}
+
+attack() { # KIND FILE [PATH]
+  "$TESTS_LIB/attacks" "$1" plain.so "$2" step "${3:-}" || fail "$2 is made"
+}
+
+# ---- files that it names ------------------------------------------------------------------
+every_command ./plain.so
+mkfifo fifo zero.fifo
+ln -s /dev/zero zero
+attack alternate zero.so /dev/zero
+attack alternate fifo.so "$PWD/fifo"
+attack alternate beside.so zero
+attack split split.so /dev/zero
+attack split dwo.so "$PWD/fifo"
+attack link link.so fifo
+attack link linked.so zero
+printf secret >secret
+attack alternate secret.so "$PWD/secret"
+named="zero fifo beside split dwo link linked secret"
+for name in $named; do
+  every_command "./$name.so"
+done
+
+if ! command -v strace >/dev/null; then
+  skip "which files are opened" "strace is not installed"
+elif ! strace -o /dev/null true 2>/dev/null; then
+  skip "which files are opened" "this machine lets nobody trace"
+else
+  # the list is one that finds something: a command that opens what it names
+  LC_ALL=C strace -f -y -qq -e trace=open,openat,openat2 -o log cat secret >/dev/null 2>&1
+  is "the list has not everything" "$("$TESTS_LIB/opened" log)" "'$PWD/secret'"
+  LC_ALL=C strace -f -y -qq -e trace=open,openat,openat2 -o log head -c 1 /dev/zero >/dev/null 2>&1
+  is "... and no device" "$("$TESTS_LIB/opened" log)" "'/dev/zero'"
+  for name in $named; do
+    for words in "list" "list -v" "stat --dry-run func" "trace --dry-run --stack uprobe" "script func" "why func"; do
+      case $words-$name in "why func-zero" | "why func-fifo" | "why func-beside" | "why func-secret") continue ;; esac
+      spec=./$name.so
+      case $words in *func | *uprobe) spec=${words##* }:$spec:step words=${words% *} ;; esac
+      # shellcheck disable=SC2086 # words
+      "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words "$spec" >out 2>&1
+      is "$words $spec opens nothing that it should not" "$("$TESTS_LIB/opened" log "$name.so")" ""
+    done
+  done
+fi
+
+# ---- time and memory ----------------------------------------------------------------------
+for kind in ranges units attributes zeros; do
+  attack $kind $kind.so
+  every_command ./$kind.so
+done
+
+# ---- sections without an end --------------------------------------------------------------
+for kind in str line line_str info; do
+  attack $kind $kind.so
+  every_command ./$kind.so
+done
+finish

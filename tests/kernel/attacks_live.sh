@@ -1,0 +1,128 @@
+# Programs whose debugging information wants to harm who traces them with --stack (tests/lib/attacks): no file is opened that they
+# name, a signal ends every run, time and memory are bounded, and what could not be read is said.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+case $(uname -m) in
+x86_64 | aarch64) ;;
+*) skip_all "tests/lib/attacks writes for x86-64 and arm64" ;;
+esac
+need objcopy || skip_all "objcopy is not installed"
+case $(nm "$NOPWATCH" 2>/dev/null) in
+*__asan_init*) most=1048576 ;;
+*) most=1024 ;;
+esac
+gcc -O2 -fPIC -shared -DLIBRARY "$TESTS_LIB/../programs/modules.c" -o plain.so || exit 1
+modules=$PROGRAMS/modules
+
+# start NAME LIBRARY...: the program calls through these libraries until it is killed
+start() {
+  local said=$1.said
+  shift
+  "$modules" 0 "$@" >"$said" 2>&1 &
+  target=$!
+  wait_for grep -q ready "$said"
+}
+stop() {
+  kill -9 $target
+  wait $target 2>/dev/null
+}
+
+# bounded STATUS OUT WORD...: ends so, within four minutes, a minute's processor time and 1 GiB
+bounded() {
+  local status=$1 out=$2 got seconds size
+  shift 2
+  "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >"$out" 2>"$out.err"
+  read -r got seconds size <cost
+  if [ "$got" = "$status" ] && [ "$seconds" -le 40 ] && [ "$size" -le $most ]; then
+    pass "$* ($seconds s, $size MiB)"
+  else
+    fail "$*"
+    comment "status $got, wanted $status; $seconds s of processor time, $size MiB"
+    comment "$(head -c 1000 "$out.err")"
+  fi
+}
+
+attack() { # KIND FILE [PATH]
+  "$TESTS_LIB/attacks" "$1" plain.so "$2" step "${3:-}" || fail "$2 is made"
+}
+
+# named FILE COUNT: in its stacks, so many functions of libraries have their name, and main has
+named() {
+  holds "$1: all $2 functions are named" "$1" "bool(of('stack')) and all(len([t for t in row['stack'] if t.startswith('step+')]) == $2 and \
+    any(t.startswith('main+') for t in row['stack']) for row in of('stack'))"
+}
+
+# ---- files that it names ------------------------------------------------------------------
+mkfifo fifo
+attack split split.so "$PWD/fifo"
+for name in split plain; do
+  start $name "./$name.so"
+  bounded 0 $name.json stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target
+  named $name.json 1
+  for signal in INT TERM; do
+    "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >signal.json 2>signal.err &
+    tracer=$!
+    armed_and_hit 5
+    kill -$signal $tracer
+    wait $tracer
+    is "$name: $signal ends it" $? 0
+    named signal.json 1
+  done
+  if need strace && strace -o /dev/null true 2>/dev/null; then
+    "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log \
+      "$NOPWATCH" stat -q --stack -d 2 "uprobe:$modules:leaf" -p $target >out 2>&1
+    is "$name: nothing is opened that should not be" "$("$TESTS_LIB/opened" log "$name.so" "$modules" "$NOPWATCH")" ""
+  else
+    skip "$name: which files are opened" "strace is not installed, or cannot trace"
+  fi
+  stop
+done
+
+# a process that has 5,000 files in its stacks, each once
+if [ "$(uname -m)" = x86_64 ]; then
+  mkdir crowd && mkfifo go
+  "$TESTS_LIB/crowd" crowd ./plain.so 5000 <go >crowd.said 2>&1 &
+  target=$!
+  exec 3>go
+  wait_for grep -q ready crowd.said
+  "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack -b 64M "uprobe:$PWD/plain.so:step" -p $target >crowd.json 2>crowd.err &
+  tracer=$!
+  wait_for armed
+  echo >&3
+  wait_for grep -q "done" crowd.said
+  wait_for hit 5000
+  stop
+  exec 3>&-
+  wait $tracer
+  is "5,000 files in stacks: it ends" $? 0
+  read -r _ seconds size <cost
+  ok "... without much time and memory: $seconds s, $size MiB" test "$seconds" -le 40 -a "$size" -le $most
+  holds "... and everybody's function is named" crowd.json "sum(row['count'] for row in of('stack')) == 5000 and \
+    all(row['stack'][0].startswith('step+0x0 ') and '/crowd/m' in row['stack'][1] for row in of('stack'))"
+else
+  skip "a process with 5,000 files in its stacks" "tests/lib/crowd is written for x86-64"
+fi
+
+# ---- sections without an end --------------------------------------------------------------
+for kind in str line line_str info; do
+  attack $kind $kind.so
+  start $kind ./$kind.so
+  bounded 0 $kind.json stat -j --stack -d 1 "uprobe:$modules:leaf" -p $target
+  named $kind.json 1
+  stop
+done
+
+# ---- recordings ---------------------------------------------------------------------------
+# the file is what it was, when it was recorded, and then something else, at its own place
+cp plain.so changes.so
+start changes ./changes.so
+"$NOPWATCH" record -q --stack -o rec.dat -d 1 "uprobe:$modules:leaf" -p $target 2>record.err
+is "it is recorded" $? 0
+stop
+for name in split str line line_str info; do
+  cat $name.so >changes.so
+  bounded 0 report.json report -j rec.dat
+  named report.json 1
+done
+unchanged
+finish
