@@ -331,6 +331,8 @@ int nw_open_input(const char *path) nw_must_check;
  * reading it would take time and memory for bytes that nobody ever wrote. Moves the file's
  * position. */
 bool nw_is_hollow(int fd);
+/* Does the open file lie on overlayfs? */
+bool nw_is_overlay(int fd);
 
 /* write(2) all of it. Returns 0 or -errno. */
 int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;

@@ -53,6 +53,7 @@ struct nw_image {
 	int fd;	    /* read-only, close-on-exec, open as long as the image lives */
 	uint64_t dev, ino, size;
 	int64_t mtime; /* seconds */
+	bool overlay;  /* it lies on overlayfs, where one file has several devices */
 	char build_id[129];
 	const struct nw_arch *arch; /* NULL: a machine without uprobes */
 	unsigned int machine;	    /* e_machine */

@@ -66,11 +66,11 @@ void nw_process_close(struct nw_process *process);
 struct nw_file_id {
 	uint64_t dev, ino, size;
 	const char *build_id; /* "": not known */
+	bool overlay; /* it lies on overlayfs, or may: another device proves nothing, and the build-id decides */
 };
-/*
- * Does the mapping, of the process whose /proc/PID is open as proc, show this file? By inode, and
- * device or build-id: overlayfs and btrfs tell different devices for one file.
- */
+/* Is it this file? */
+bool nw_image_is_same(const struct nw_image *image, const struct nw_file_id *file);
+/* Does the mapping, of the process whose /proc/PID is open as proc, show this file? */
 bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
 		      const struct nw_file_id *file);
 /* Where in our own executable these addresses of ours are: offsets into the file. ENOENT: one of them is not in it. */

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "nopwatch/base.h"
+#include "old_headers.h"
 
 /* Should it be a FIFO or a terminal after all, open() does not wait, and the terminal does not become
  * our controlling terminal. */
@@ -122,6 +124,13 @@ int nw_open_regular_in(const char *root, const char *path)
 	int ret = seen < 0 ? -code : open_found(seen, top, path);
 	close(top);
 	return ret;
+}
+
+bool nw_is_overlay(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (unsigned long)fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
 bool nw_is_hollow(int fd)

@@ -459,6 +459,7 @@ static int read_image(struct nw_image *image, bool force, struct nw_error *err)
 	image->ino = st.st_ino;
 	image->size = (uint64_t)st.st_size;
 	image->mtime = st.st_mtim.tv_sec;
+	image->overlay = nw_is_overlay(image->fd);
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return nw_fail(err, ENOSYS, "libelf is too old: %s", elf_errmsg(-1));
 	errno = 0;

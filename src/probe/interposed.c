@@ -57,49 +57,82 @@ static bool exports(const struct nw_image *image, const char *name)
 
 static bool is_same(const struct nw_image *a, const struct nw_image *b)
 {
-	return a->ino == b->ino &&
-	       (a->dev == b->dev ||
-		(*a->build_id && strcmp(a->build_id, b->build_id) == 0));
+	const struct nw_file_id file = nw_image_file_id(b);
+
+	return nw_image_is_same(a, &file);
 }
 
-static const struct nw_image *loaded(const nw_images *images, const struct nw_image *wanted)
+/* ---- the search order --------------------------------------------------------------- */
+
+/* The search order, as far as the files are loaded; no file twice. */
+typedef NW_VEC(const struct nw_image *) search_order;
+
+static int add_once(search_order *order, const struct nw_image *image)
 {
-	nw_vec_each (images, image)
-		if (is_same(*image, wanted))
-			return *image;
-	return NULL;
+	nw_vec_each (order, there)
+		if (is_same(*there, image))
+			return 0;
+	const struct nw_image **slot = nw_vec_add(order);
+	if (!slot)
+		return -ENOMEM;
+	*slot = image;
+	return 0;
 }
 
-/* Is the file named in LD_PRELOAD or /etc/ld.so.preload, by path or by its last part? */
-static bool is_preloaded(const char *preloads, const struct nw_image *image)
+/* Is the file called so in LD_PRELOAD or /etc/ld.so.preload, by path or by its last part? What the linker
+ * puts in for $LIB and the like stands before the last part. */
+static bool is_called(const struct nw_image *image, const char *word, size_t len)
 {
 	const char *slash = strrchr(image->path, '/');
 	const char *base = slash ? slash + 1 : image->path;
-	const char *at = *base ? strstr(preloads, base) : NULL;
-	size_t len = strlen(base);
+	const char *last = memrchr(word, '/', len);
+	size_t head = last ? (size_t)(last + 1 - word) : 0;
 
-	return at && strchr(" :\n\t", at[len]) &&
-	       (at == preloads || strchr("/ :\n\t", at[-1]));
+	return len > head && strlen(base) == len - head &&
+	       strncmp(base, word + head, len - head) == 0;
+}
+
+/* The order within the list counts. */
+static int add_preloaded(search_order *order, const nw_images *all, const char *preloads)
+{
+	int ret = 0;
+
+	for (size_t len; ret == 0 && *(preloads += strspn(preloads, " :\t\n"));
+	     preloads += len) {
+		len = strcspn(preloads, " :\t\n");
+		nw_vec_each (all, image)
+			if (ret == 0 && is_called(*image, preloads, len))
+				ret = add_once(order, *image);
+	}
+	return ret;
+}
+
+static int build_order(const nw_images *all, const nw_images *needed, uint64_t exe,
+		       const char *preloads, search_order *order)
+{
+	int ret = 0;
+
+	nw_vec_each (all, image)
+		if (ret == 0 && (*image)->ino == exe)
+			ret = add_once(order, *image);
+	if (ret == 0)
+		ret = add_preloaded(order, all, preloads);
+	nw_vec_each (needed, wanted)
+		nw_vec_each (all, image)
+			if (ret == 0 && is_same(*image, *wanted))
+				ret = add_once(order, *image);
+	return ret;
 }
 
 /* What stands before `image` in the search order and exports the name; NULL: nothing. */
-static const struct nw_image *first_of(const nw_images *all, const nw_images *order,
-				       const struct nw_image *image, uint64_t exe,
-				       const char *preloads, const char *name)
+static const struct nw_image *first_of(const search_order *order,
+				       const struct nw_image *image, const char *name)
 {
-	nw_vec_each (all, one)
-		if ((*one)->ino == exe && !is_same(*one, image) && exports(*one, name))
-			return *one;
-	nw_vec_each (all, one)
-		if (is_preloaded(preloads, *one) && !is_same(*one, image) &&
-		    exports(*one, name))
-			return *one;
-	nw_vec_each (order, needed) {
-		const struct nw_image *there = loaded(all, *needed);
-		if (is_same(*needed, image))
+	nw_vec_each (order, there) {
+		if (is_same(*there, image))
 			return NULL;
-		if (there && exports(there, name))
-			return there;
+		if (exports(*there, name))
+			return *there;
 	}
 	return NULL;
 }
@@ -107,25 +140,25 @@ static const struct nw_image *first_of(const nw_images *all, const nw_images *or
 int nw_symbol_interposed(const struct nw_image *image, const char *name,
 			 const struct nw_process_facts *process, char **by)
 {
-	nw_images all = {0}, order = {0};
+	nw_images all = {0}, needed = {0};
+	search_order order = {0};
 	nw_cleanup(nw_free_ptr) char *exe = nw_text("/proc/%d/exe", (int)process->process);
 	int ret = exe ? 0 : -ENOMEM;
 
 	*by = NULL;
-	if (ret == 0 && exports(image, name) && image->ino != process->exe_ino) {
-		ret = nw_process_images(process->process, true, false, &all, NULL);
-		if (ret == 0)
-			nw_locate_needed(exe, false, &order, NULL);
-		const struct nw_image *first =
-			ret == 0
-				? first_of(&all, &order, image, process->exe_ino,
-					   process->preloads ? process->preloads : "", name)
-				: NULL;
+	if (ret == 0 && exports(image, name) && image->ino != process->exe_ino &&
+	    nw_process_images(process->process, true, false, &all, NULL) == 0) {
+		nw_locate_needed(exe, false, &needed, NULL);
+		ret = build_order(&all, &needed, process->exe_ino,
+				  process->preloads ? process->preloads : "", &order);
+		const struct nw_image *first = ret == 0 ? first_of(&order, image, name)
+							: NULL;
 		if (first)
 			*by = strdup(first->path);
-		ret = first && !*by ? -ENOMEM : ret == -ENOMEM ? ret : 0;
+		ret = first && !*by ? -ENOMEM : ret;
 	}
+	nw_vec_free(&order);
 	nw_images_free(&all);
-	nw_images_free(&order);
+	nw_images_free(&needed);
 	return ret;
 }

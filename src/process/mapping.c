@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/old_headers.h"
 #include "nopwatch/process.h"
 
 #include "proc.h"
@@ -37,8 +35,6 @@ static bool same_build(const struct nw_image *a, const struct nw_image *b)
 	return a && b && *a->build_id && strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* Is this the mapping of this file? By inode, and device or build-id: overlayfs and btrfs tell
- * different devices for one file. */
 static bool mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 			  const struct nw_image *image)
 {
@@ -272,14 +268,6 @@ static int inspect_one(pid_t pid, const char *path, const struct nw_image *image
 	return 0;
 }
 
-static bool on_overlay(const struct nw_image *image)
-{
-	struct statfs fs;
-
-	return image && image->fd >= 0 && fstatfs(image->fd, &fs) == 0 &&
-	       (unsigned long)fs.f_type == OVERLAYFS_SUPER_MAGIC;
-}
-
 int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t vaddr,
 		       const pid_t *pids, size_t pid_count, struct nw_mapping_facts *out,
 		       struct nw_error *err)
@@ -288,7 +276,7 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 	nw_pids all = {0};
 	int ret = 0;
 
-	*out = (struct nw_mapping_facts){.overlay = on_overlay(image)};
+	*out = (struct nw_mapping_facts){.overlay = image && image->overlay};
 	/* never through /proc/PID/root: its links lead back into our own namespace */
 	if (whole && strncmp(path, "/proc/", 6) != 0)
 		path = whole;

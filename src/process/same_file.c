@@ -2,7 +2,8 @@
 /*
  * Does a process map this file, and where in our own executable is what we have mapped? A path proves nothing
  * (containers, replaced files), and a device is not the same everywhere: maps, stat() of the path and stat() of
- * what is mapped tell three different ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself.
+ * what is mapped tell three different ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself;
+ * on btrfs it tells the path's device then, and on overlayfs the build-id decides where the devices differ.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,20 @@
 
 struct nw_file_id nw_image_file_id(const struct nw_image *image)
 {
-	return (struct nw_file_id){image->dev, image->ino, image->size, image->build_id};
+	return (struct nw_file_id){image->dev, image->ino, image->size, image->build_id,
+				   image->overlay};
+}
+
+bool nw_image_is_same(const struct nw_image *image, const struct nw_file_id *file)
+{
+	if (image->ino != file->ino)
+		return false;
+	if (image->dev == file->dev)
+		return true;
+	/* two file systems that have nothing to do with each other number their files alike */
+	return (image->overlay || file->overlay) && image->size == file->size &&
+	       file->build_id && *file->build_id &&
+	       strcmp(image->build_id, file->build_id) == 0;
 }
 
 static bool has_build(int proc, const char *path, const struct nw_file_id *file)
@@ -25,8 +39,7 @@ static bool has_build(int proc, const char *path, const struct nw_file_id *file)
 
 	if (fd < 0 || nw_image_open_fd(fd, path, false, &image, NULL) < 0)
 		return false;
-	bool same = image->size == file->size &&
-		    strcmp(image->build_id, file->build_id) == 0;
+	bool same = nw_image_is_same(image, file);
 	nw_image_free(image);
 	return same;
 }
@@ -90,7 +103,7 @@ int nw_process_own_offsets(const uintptr_t *addresses, size_t count, uint64_t *o
 		ret = nw_process_maps(getpid(), &maps, err);
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		const struct nw_file_id file = {(uint64_t)st.st_dev, (uint64_t)st.st_ino,
-						(uint64_t)st.st_size, ""};
+						(uint64_t)st.st_size, "", false};
 		offsets[i] = offset_of(proc, &maps, &file, addresses[i]);
 		if (!offsets[i])
 			ret = nw_fail(err, ENOENT, "our own code is not in our executable");

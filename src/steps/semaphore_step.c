@@ -70,7 +70,7 @@ uint64_t nw_semaphore_at(const struct nw_semaphore *semaphore,
 			 const struct nw_process *process)
 {
 	const struct nw_file_id file = {semaphore->dev, semaphore->ino, semaphore->size,
-					semaphore->build_id};
+					semaphore->build_id, true};
 
 	return nw_process_variable(process, &file, semaphore->offset);
 }

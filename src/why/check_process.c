@@ -152,6 +152,12 @@ static void blame_same_path(struct judge *judge)
 			judge, NW_CAUSE_OTHER_NAMESPACE,
 			"process %d runs a different file (inode %ju in its container) than the one probed (inode %ju): use %s",
 			pid, mapping->other_ino, facts->image->ino, mapping->other);
+	else if (
+		!mapping->other_deleted) /* it still has its name, under what was mounted over it */
+		nw_blame(
+			judge, NW_CAUSE_OTHER_COPY,
+			"process %d runs another file (inode %ju) by the path %s than the one that is there now (inode %ju): something was mounted over it since the process began; use %s",
+			pid, mapping->other_ino, path, facts->image->ino, mapping->other);
 	else
 		nw_blame(
 			judge, NW_CAUSE_FILE_REPLACED,

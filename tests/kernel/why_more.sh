@@ -50,10 +50,52 @@ names "a preloaded function comes first" symbol-interposed
 advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
 remedied "and it is hit there" symbol-interposed
 stop
+
+# the order within LD_PRELOAD counts, too; and what is preloaded comes before what is needed
+gcc -shared -fPIC -o libthird.so -x c - <<<'int shared_work(int n) { return n + 2; }'
+export LD_PRELOAD="$PWD/libfirst.so $PWD/libthird.so"
+TARGET=./caller start
+unset LD_PRELOAD
+why -d 1 -p $pid "uprobe:$PWD/libfirst.so:shared_work"
+named "the preloaded library itself is the one that is called" 0 True -
+checked "and nothing comes before it" symbol pass
+why -d 1 -p $pid "uprobe:$PWD/libthird.so:shared_work"
+names "the second of two preloaded ones is not" symbol-interposed
+advises "but the first" "'uprobe:$PWD/libfirst.so:shared_work'"
+stop
 TARGET=./caller start
 why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 named "without it nothing is in the way" 0 True -
 stop
+
+# Two file systems number their files alike; and what was mounted over a path has not replaced the file below.
+mkdir -p one two over
+if mount -t tmpfs none one && mount -t tmpfs none two; then
+  gcc -O1 -Wl,--build-id -o one/prog names.c
+  cp one/prog two/prog
+  while [ "$(stat -c %i one/prog)" -gt "$(stat -c %i two/prog)" ]; do rm two/prog && cp one/prog two/prog; done
+  while [ "$(stat -c %i one/prog)" -lt "$(stat -c %i two/prog)" ]; do cp one/prog one/new && mv one/new one/prog; done
+  is "both have one inode number" "$(stat -c %i one/prog)" "$(stat -c %i two/prog)"
+  TARGET=./two/prog start
+  why -d 1 -p $pid "uprobe:$PWD/one/prog:real"
+  named "the same number and build-id on another file system" 3 False other-copy
+  advises "is another file" "uprobe:$PWD/two/prog:real"
+  why -d 1 -p $pid "uprobe:$PWD/two/prog:real"
+  named "and the right one is the right one" 0 True -
+  stop
+  cp names over/prog
+  TARGET=./over/prog start
+  mount --bind one/prog over/prog
+  why -d 1 -p $pid "uprobe:$PWD/over/prog:real"
+  named "a file below what was mounted over it" 3 False other-copy
+  says "was not replaced" 'something was mounted over it'
+  remedied "and can be probed" other-copy
+  umount over/prog
+  stop
+else
+  skip "two file systems" "tmpfs cannot be mounted"
+fi
+umount one two 2>/dev/null
 
 # everybody uses libc: what others do says nothing about this process
 libc=$(ldd names | awk '/libc\.so/ { print $3 }')
