@@ -162,6 +162,26 @@ struct nw_process_facts {
 int nw_process_inspect(pid_t pid, struct nw_process_facts *out, struct nw_error *err);
 void nw_process_facts_free(struct nw_process_facts *facts);
 
+/* ---- a process that does not run ------------------------------------------------------ */
+
+enum nw_stop_kind {
+	NW_STOP_NONE,
+	NW_STOP_SIGNAL,	  /* SIGSTOP, SIGTSTP, SIGTTIN or SIGTTOU */
+	NW_STOP_DEBUGGER, /* a tracer holds it */
+	NW_STOP_FROZEN,	  /* its control group, or one above it */
+};
+
+struct nw_stop {
+	enum nw_stop_kind kind;
+	pid_t tracer;	  /* 0: nobody traces it */
+	char *freezer;	  /* the file that has frozen the group; NULL: it is not frozen */
+	const char *thaw; /* what ends that when it is written there */
+};
+
+/* Does the process run at all? What cannot be read is taken for running. 0 or -ENOMEM. */
+int nw_process_find_stop(pid_t pid, struct nw_stop *out);
+void nw_stop_free(struct nw_stop *stop);
+
 /* ---- a file in processes ------------------------------------------------------------ */
 
 enum nw_instead {

@@ -78,6 +78,8 @@ enum nw_cause {
 	NW_CAUSE_CHILD,
 	NW_CAUSE_OTHER_PROCESS,
 	NW_CAUSE_NOT_EXECUTED,
+	NW_CAUSE_STOPPED,
+	NW_CAUSE_NO_RETURN,
 	NW_CAUSE_SWITCHED_OFF,
 	NW_CAUSE_TRACING_OFF,
 	NW_CAUSE_FILTER,
@@ -120,9 +122,11 @@ struct nw_watch {
 	uint64_t other_hits;
 	pid_t child_pid;
 	struct nw_presence before,
-		after;	/* sums over the sites: at the start, at the end */
-	bool exec_seen; /* the process ran another program meanwhile */
-	bool ended;	/* the process ended meanwhile */
+		after;	     /* sums over the sites: at the start, at the end */
+	uint64_t entered;    /* of a return probe: calls that began in them */
+	struct nw_stop stop; /* the first of them, when the watch ended */
+	bool exec_seen;	     /* the process ran another program meanwhile */
+	bool ended;	     /* the process ended meanwhile */
 	char *exe_after;
 };
 

@@ -376,6 +376,7 @@ int nw_gather_after(struct nw_gathered *g, struct nw_error *err)
 void nw_gathered_free(struct nw_gathered *g)
 {
 	free(g->watch.exe_after);
+	nw_stop_free(&g->watch.stop);
 	free(g->script);
 	free(g->elsewhere);
 	free(g->interposed);

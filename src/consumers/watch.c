@@ -29,6 +29,7 @@ struct watcher {
 	NW_VEC(struct tally) tallies; /* by process */
 	nw_pids targets, children; /* of -p; in the kernel's numbers, as hits have them */
 	bool *site_hit;		   /* by point of the plan */
+	bool *site_entry; /* of these: the entry of a function whose return is asked for */
 	size_t sites;
 	bool failed;
 };
@@ -62,8 +63,13 @@ static bool is_target(const struct watcher *watcher, pid_t pid)
 static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct watcher *watcher = arg;
-	struct tally *tally = tally_of(watcher, task->pid);
 
+	if (hit->planned < watcher->sites && watcher->site_entry[hit->planned]) {
+		watcher->g->watch.entered += is_target(watcher, task->pid);
+		watcher->g->watch.recorded++;
+		return 0;
+	}
+	struct tally *tally = tally_of(watcher, task->pid);
 	if (!tally)
 		return -ENOMEM;
 	if (!tally->hits++)
@@ -87,7 +93,7 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 	*sum = (struct nw_presence){0};
 	for (size_t i = 0; points && seen && i < count; i++) {
 		const struct nw_planned *planned = &run->result->plan.points.item[i];
-		if (!run->result->armed.points.item[i].failed)
+		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i])
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
 						  ->points.item[planned->point];
@@ -105,14 +111,28 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 
 /* ---- the run ------------------------------------------------------------------------ */
 
+/* Beside a return probe the entry is watched, too: a call may never return. */
+static bool is_entry(const struct watcher *watcher, const struct nw_run *run, size_t i)
+{
+	const struct nw_planned *planned = &run->result->plan.points.item[i];
+	const struct nw_probe *probe = run->result->selection.probes.item[planned->probe];
+	const struct nw_point *point = &probe->points.item[planned->point];
+
+	return watcher->g->spec.kind == NW_SPEC_URETPROBE && !point->is_return &&
+	       !point->is_exit;
+}
+
 static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct watcher *watcher = arg;
 
 	watcher->sites = run->result->plan.points.count;
 	watcher->site_hit = calloc(watcher->sites + 1, sizeof(*watcher->site_hit));
-	if (!watcher->site_hit)
+	watcher->site_entry = calloc(watcher->sites + 1, sizeof(*watcher->site_entry));
+	if (!watcher->site_hit || !watcher->site_entry)
 		return nw_no_memory(err);
+	for (size_t i = 0; i < watcher->sites; i++)
+		watcher->site_entry[i] = is_entry(watcher, run, i);
 	read_memory(watcher, run, &watcher->g->watch.before);
 	return 0;
 }
@@ -129,6 +149,8 @@ static void on_stopping(void *arg, struct nw_run *run)
 			g->watch.counted += hits[i];
 	free(hits);
 	nw_gather_after(g, NULL);
+	if (g->pids.count && nw_process_find_stop(g->pids.item[0], &g->watch.stop) < 0)
+		watcher->failed = true;
 }
 
 /* ---- what it adds up to ------------------------------------------------------------- */
@@ -152,9 +174,10 @@ static void count_processes(struct watcher *watcher)
 			memcpy(watch->other_comm, tally->comm, sizeof(tally->comm));
 		}
 	}
-	for (size_t i = 0; i < watcher->sites; i++)
+	for (size_t i = 0; i < watcher->sites; i++) {
 		watch->sites_hit += watcher->site_hit[i];
-	watch->sites = watcher->sites;
+		watch->sites += !watcher->site_entry[i];
+	}
 }
 
 /* Has the process begun to run another program? */
@@ -173,7 +196,7 @@ static void check_exec(struct nw_gathered *g)
 }
 
 /* The spec as it was understood: on the very file that was looked at. */
-static char *exact_spec(const struct nw_gathered *g)
+static char *exact_spec(const struct nw_gathered *g, enum nw_spec_kind kind)
 {
 	static const char *const kinds[] = {[NW_SPEC_USDT] = "usdt",
 					    [NW_SPEC_UPROBE] = "uprobe",
@@ -181,12 +204,12 @@ static char *exact_spec(const struct nw_gathered *g)
 					    [NW_SPEC_FUNC] = "func"};
 	const struct nw_spec *spec = &g->spec;
 
-	if (spec->kind == NW_SPEC_USDT)
+	if (kind == NW_SPEC_USDT)
 		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
 	if (!*spec->name)
-		return nw_text("%s:%s:0x%jx", kinds[spec->kind], g->path, spec->offset);
-	return nw_text(spec->offset ? "%s:%s:%s+0x%jx" : "%s:%s:%s", kinds[spec->kind],
-		       g->path, spec->name, spec->offset);
+		return nw_text("%s:%s:0x%jx", kinds[kind], g->path, spec->offset);
+	return nw_text(spec->offset ? "%s:%s:%s+0x%jx" : "%s:%s:%s", kinds[kind], g->path,
+		       spec->name, spec->offset);
 }
 
 static void refuse(struct nw_watch *watch, const struct nw_error *err)
@@ -229,12 +252,15 @@ static int add_kernel_pids(const struct nw_pid_space *space, const nw_pids *pids
 
 int nw_watch(struct nw_gathered *g, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *spec = exact_spec(g);
-	const char *specs[1] = {spec};
+	bool returns = g->spec.kind == NW_SPEC_URETPROBE;
+	nw_cleanup(nw_free_ptr) char *spec = exact_spec(g, g->spec.kind);
+	nw_cleanup(nw_free_ptr) char *entry = returns ? exact_spec(g, NW_SPEC_UPROBE)
+						      : NULL;
+	const char *specs[] = {spec, entry};
 	struct watcher watcher = {.g = g};
 	const struct nw_request request = {
 		.specs = specs,
-		.spec_count = 1,
+		.spec_count = returns ? 2 : 1,
 		.pids = g->pids.item,
 		.pid_count = g->pids.count,
 		.duration_ns = g->request->duration_ns ? g->request->duration_ns
@@ -255,7 +281,7 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	struct nw_run_result result;
 	struct nw_error why;
 
-	if (!spec)
+	if (!spec || (returns && !entry))
 		return nw_no_memory(err);
 	struct nw_pid_space space;
 	nw_pid_space_open(&space);
@@ -275,7 +301,8 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	nw_vec_free(&watcher.targets);
 	nw_vec_free(&watcher.children);
 	free(watcher.site_hit);
-	return ret == -ENOMEM ? nw_no_memory(err) : 0;
+	free(watcher.site_entry);
+	return ret == -ENOMEM || watcher.failed ? nw_no_memory(err) : 0;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

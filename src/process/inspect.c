@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/process.h"
+#include "proc.h"
 
-static int read_file(pid_t pid, const char *name, struct nw_buf *out)
+int nw_process_file(pid_t pid, const char *name, struct nw_buf *out)
 {
 	char path[64];
 
@@ -24,8 +24,7 @@ static int read_file(pid_t pid, const char *name, struct nw_buf *out)
 	return ret;
 }
 
-/* What follows "\nKEY:" in a status file; NULL: no such line. */
-static const char *status_value(const char *status, const char *key)
+const char *nw_status_value(const char *status, const char *key)
 {
 	nw_cleanup(nw_free_ptr) char *line = nw_text("\n%s:", key);
 	const char *at = line ? strstr(status, line) : NULL;
@@ -59,8 +58,8 @@ static pid_t find_inner(pid_t asked)
 	nw_process_all(&all, NULL);
 	nw_vec_each (&all, pid) {
 		struct nw_buf status = {0};
-		if (read_file(*pid, "status", &status) == 0 &&
-		    last_number(status_value(nw_buf_str(&status), "NSpid")) == asked &&
+		if (nw_process_file(*pid, "status", &status) == 0 &&
+		    last_number(nw_status_value(nw_buf_str(&status), "NSpid")) == asked &&
 		    *pid != asked) {
 			found = *pid;
 			matches++;
@@ -141,8 +140,8 @@ static int read_children(pid_t pid, nw_pids *out)
 
 static void read_status(const char *status, struct nw_process_facts *out)
 {
-	const char *seccomp = status_value(status, "Seccomp");
-	const char *tgid = status_value(status, "Tgid");
+	const char *seccomp = nw_status_value(status, "Seccomp");
+	const char *tgid = nw_status_value(status, "Tgid");
 
 	out->seccomp = seccomp ? (int)strtol(seccomp, NULL, 10) : -1;
 	out->process = tgid ? (pid_t)strtol(tgid, NULL, 10) : out->asked;
@@ -161,8 +160,8 @@ static void read_words(pid_t pid, struct nw_process_facts *out)
 		nw_buf_read(&preloads, fd);
 		close(fd);
 	}
-	bool known = read_file(pid, "cmdline", &words) == 0;
-	known |= read_file(pid, "environ", &words) == 0;
+	bool known = nw_process_file(pid, "cmdline", &words) == 0;
+	known |= nw_process_file(pid, "environ", &words) == 0;
 	for (size_t at = 0; at < words.len; at += strlen(words.data + at) + 1)
 		if (strncmp(words.data + at, preload, sizeof(preload) - 1) == 0)
 			nw_buf_printf(&preloads, " %s ",
@@ -194,7 +193,7 @@ int nw_process_inspect(pid_t pid, struct nw_process_facts *out, struct nw_error 
 	struct nw_buf status = {0};
 	pid_t process;
 
-	int ret = read_file(pid, "status", &status);
+	int ret = nw_process_file(pid, "status", &status);
 	if (ret == 0)
 		read_status(nw_buf_str(&status), &facts);
 	nw_buf_free(&status);

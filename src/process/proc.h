@@ -7,6 +7,10 @@
 
 /* Read a whole file below a directory. 0 or -errno. */
 int nw_proc_read(int dir, const char *name, struct nw_buf *out);
+/* Read a whole file of /proc/PID. 0 or -errno. */
+int nw_process_file(pid_t pid, const char *name, struct nw_buf *out);
+/* What follows "KEY:" at the beginning of a line of a status file, but the first; NULL: no such line. */
+const char *nw_status_value(const char *status, const char *key);
 /* Take the text of maps apart, which is changed by it; -ENOMEM. */
 int nw_proc_maps(char *text, nw_mappings *out);
 /* Take the text of stat apart; -ESRCH. */

@@ -683,8 +683,7 @@ static const struct nw_point *return_point(const struct nw_facts *facts)
 	return NULL;
 }
 
-/* The function's entry, which can be probed where its return cannot. */
-static void remedy_entry(struct judge *judge)
+void nw_remedy_entry(struct judge *judge)
 {
 	const struct nw_spec entry = {.kind = NW_SPEC_UPROBE,
 				      .name = judge->facts->spec->name};
@@ -701,7 +700,7 @@ static void blame_return(struct judge *judge, enum nw_cause cause, const char *t
 {
 	nw_fails(judge, "%s", text);
 	nw_blame(judge, cause, "%s: it was not armed; probe the entry", text);
-	remedy_entry(judge);
+	nw_remedy_entry(judge);
 }
 
 static void blame_seccomp(struct judge *judge)
@@ -714,7 +713,7 @@ static void blame_seccomp(struct judge *judge)
 		judge, NW_CAUSE_RETURN_SECCOMP,
 		"%s is under seccomp, and some kernels (6.11 to 6.13, unless mended) kill it when a return probe makes a system call of its own: it was not armed",
 		nw_who(facts->process, who));
-	remedy_entry(judge);
+	nw_remedy_entry(judge);
 }
 
 void nw_check_return(struct judge *judge)

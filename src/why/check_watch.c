@@ -107,6 +107,54 @@ void nw_check_semaphore(struct judge *judge)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
+/* It could be hit if it ran. */
+static bool blame_stop(struct judge *judge, const struct nw_stop *stop)
+{
+	char who[64];
+
+	if (!stop->kind)
+		return false;
+	nw_who(judge->facts->process, who);
+	if (stop->kind == NW_STOP_DEBUGGER) {
+		nw_blame(judge, NW_CAUSE_STOPPED,
+			 "%s does not run: process %d traces it and holds it (a debugger)",
+			 who, (int)stop->tracer);
+		nw_remedy(judge, "ps -o pid,args -p %d", (int)stop->tracer);
+	} else if (stop->kind == NW_STOP_SIGNAL) {
+		nw_blame(judge, NW_CAUSE_STOPPED,
+			 "%s does not run: a signal has stopped it (SIGSTOP, or Ctrl-Z)",
+			 who);
+		nw_remedy(judge, "kill -CONT %d", (int)judge->facts->process->process);
+	} else {
+		nw_cleanup(nw_free_ptr) char *thaw = nw_text("echo %s >", stop->thaw);
+		nw_blame(judge, NW_CAUSE_STOPPED,
+			 "%s does not run: its control group is frozen (%s)", who,
+			 stop->freezer);
+		if (thaw)
+			nw_remedy_file(judge, thaw, stop->freezer, "");
+	}
+	return true;
+}
+
+/* Calls begin, and none of them comes back to its caller. */
+static bool blame_no_return(struct judge *judge, const struct nw_watch *watch)
+{
+	char calls[32];
+
+	if (!watch->entered)
+		return false;
+	nw_thousands(watch->entered, calls);
+	nw_blame(
+		judge, NW_CAUSE_NO_RETURN,
+		nw_plural(
+			watch->entered,
+			"'%s' was called %s time and did not return in %.3g s: a call takes longer, or it is left otherwise than by returning (longjmp, an exception, exit)",
+			"'%s' was called %s times and did not return once in %.3g s: a call takes longer, or it is left otherwise than by returning (longjmp, an exception, exit)"),
+		judge->facts->spec->name, calls, (double)watch->elapsed_ns / 1e9);
+	nw_remedy_entry(judge);
+	return true;
+}
+
 static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -133,6 +181,8 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 			 nw_who(facts->process, who));
 		return;
 	}
+	if (blame_stop(judge, &watch->stop) || blame_no_return(judge, watch))
+		return;
 	bool open = !seen->closed || seen->closed < seen->mapped;
 	if (!seen->armed || !open || nw_diagnosis_settled(judge->out))
 		return;
@@ -162,6 +212,10 @@ static void blame_another(struct judge *judge)
 	const struct nw_watch *watch = facts->watch;
 	char who[64], hits[32];
 
+	if (watch->stop.kind) {
+		blame_silence(judge, watch);
+		return;
+	}
 	nw_who(facts->process, who);
 	if (watch->in_children) {
 		nw_thousands(watch->in_children, hits);

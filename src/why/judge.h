@@ -28,6 +28,8 @@ void nw_remedy_spec(struct judge *judge, const char *path, const char *place, pi
 
 /* The same as a command of nopwatch only, where tools that use BPF cannot work. */
 void nw_remedy_stat(struct judge *judge, const char *path, const char *place, pid_t pid);
+/* The function's entry, which can be probed where its return cannot. */
+void nw_remedy_entry(struct judge *judge);
 /* A command with a file behind it, and an option or pipe behind that: "nm FILE | grep -w f". */
 void nw_remedy_file(struct judge *judge, const char *command, const char *path,
 		    const char *rest);

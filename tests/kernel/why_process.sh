@@ -196,6 +196,69 @@ else
 fi
 stop
 
+# a process that does not run, and what lets it run again
+start plain
+kill -STOP $pid
+why -d 1 -p $pid "uprobe:$target:work"
+named "a process that a signal has stopped" 3 False stopped
+remedied "goes on when it is told to" stopped
+why -d 1 -p $pid "uprobe:$target:work"
+named "and is hit then" 0 True -
+if command -v gdb >/dev/null; then
+  gdb -nx -q -p $pid -batch -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >/dev/null 2>&1 </dev/null &
+  debugger=$!
+  wait_for test -e held
+  why -d 1 -p $pid "uprobe:$target:work"
+  named "a process that a debugger holds" 3 False stopped
+  says "by its number" "process $debugger traces it"
+  remedied "who that is" stopped
+  touch go
+  wait $debugger
+else
+  skip "a process that a debugger holds" "there is no gdb"
+fi
+# Either version of the freezer, whichever there is.
+group=
+for dir in $(awk '$3 == "cgroup2" || $4 ~ /freezer/ { print $2 }' /proc/self/mounts); do
+  group=$dir/nw_why_$$
+  mkdir "$group" 2>/dev/null && mkdir "$group/inner" && echo $pid >"$group/inner/cgroup.procs" 2>/dev/null || continue
+  [ -e "$group/cgroup.freeze" ] && freeze=cgroup.freeze on=1 off=0 || freeze=freezer.state on=FROZEN off=THAWED
+  [ -e "$group/$freeze" ] || { echo $pid >"$dir/cgroup.procs"; rmdir "$group/inner" "$group"; continue; }
+  echo $on >"$group/$freeze"
+  why -d 1 -p $pid "uprobe:$target:work"
+  named "a process whose control group is frozen ($freeze)" 3 False stopped
+  advises "the group that was told to" "$group/$freeze"
+  remedied "goes on when it is told to" stopped
+  echo $off >"$group/$freeze"
+  why -d 1 -p $pid "uprobe:$target:work"
+  named "and is hit then" 0 True -
+  echo $pid >"$dir/cgroup.procs"
+  rmdir "$group/inner" "$group"
+  frozen=1
+done
+[ -n "${frozen:-}" ] || skip "a process whose control group is frozen" "no control groups"
+stop
+
+# calls that do not come back
+cat >thrown.c <<'CODE'
+#include <setjmp.h>
+#include <unistd.h>
+static jmp_buf back;
+__attribute__((noinline)) void leave(void) { longjmp(back, 1); }
+__attribute__((noinline)) int stay(int n) { __asm__ volatile(""); return n; }
+int main(void) { for (volatile int i = 0; i < 200000; i++) { if (!setjmp(back)) leave(); stay(i); usleep(500); } }
+CODE
+gcc -O1 -o thrown thrown.c
+TARGET=./thrown start
+why -d 1 -p $pid "uretprobe:$PWD/thrown:leave"
+named "a function that is left by longjmp" 3 False no-return
+says "is called" "'leave' was called [0-9,]+ times and did not return"
+remedied "at its entry it hits" no-return
+why -d 1 -p $pid "uretprobe:$PWD/thrown:stay"
+named "and one that returns" 0 True -
+is "whose calls are no hits of it" "$(j why.json "[c['saw'].split(' at ')[1] for c in of('check') if c['name'] == 'hit'][0]")" "1 of 1 sites"
+stop
+
 # the breakpoint was there, and is not any more
 start heals
 why -d 1.5 -p $pid "uprobe:$target:work"

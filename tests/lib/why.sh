@@ -117,7 +117,7 @@ remedied() {
     'nopwatch why '* | 'sudo nopwatch why '*) how=paste_why ;;
     'nopwatch list '*) how=paste_list ;;
     'bpftrace '*) how=paste_bpftrace ;;
-    'echo '*) how=eval changed=yes ;;
+    'echo '* | 'kill -CONT '*) how=eval changed=yes ;;
     *) how=paste_other ;;
     esac
     if ! $how "$line"; then
