@@ -92,6 +92,13 @@ int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec)
 bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr);
 /* Does the path lead to this very file? */
 bool nw_image_is_at(const struct nw_image *image, const char *path);
+/* Does a name that C++ or Rust has made mean this one, as people write it ("app::serve")? Each of its parts is in it,
+ * in that order. */
+bool nw_mangled_is(const char *mangled, const char *name);
+/* Two names of Rust's that differ by their hashes only, as those of two builds do. */
+bool nw_differs_by_hash(const char *a, const char *b);
+/* Does the file hold no code, though it has sections of code: the debug information of another file? */
+bool nw_image_lacks_code(const struct nw_image *image);
 /* The nop in the file at that offset, if it is one. */
 enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset);
 /* "no USDT notes in 'FILE'", "the section headers of ... are gone", ... for NW_NOTES_*. */

@@ -286,6 +286,10 @@ int nw_points_presence(const struct nw_point *const *points, size_t count,
 		       const pid_t *pids, size_t pid_count, struct nw_presence *out,
 		       struct nw_error *err);
 
+/* The file that this debug file, which holds no code, belongs to: one of the process's (0: none is meant), or where
+ * packages have it. *owner is NULL where it is not found. 0 or -ENOMEM. */
+int nw_find_debug_owner(const struct nw_image *debug, pid_t pid, char **owner);
+
 /* ---- what is known of a function ----------------------------------------------------------- */
 
 enum nw_symbol_state {
@@ -305,11 +309,12 @@ struct nw_symbol_facts {
 	bool has_notes;
 	bool barred; /* its code is such that kernels place no uprobe in it: Thumb */
 	uint64_t vaddr, size;
-	int inlined;	      /* copies that DWARF knows of; -1: it says nothing */
-	char *mangled;	      /* a C++ or Rust symbol that stands for that name */
-	char *near;	      /* names that are spelled alike: "a, b" */
-	char *clones;	      /* what the compiler made of it: "f.constprop.0, f.part.0" */
-	char *aliases;	      /* other functions at the same address: "a, b" */
+	int inlined;	/* copies that DWARF knows of; -1: it says nothing */
+	char *mangled;	/* a C++ or Rust symbol that stands for that name */
+	char *rehashed; /* a Rust symbol that differs by its hash only: of another build */
+	char *near;	/* names that are spelled alike: "a, b" */
+	char *clones;	/* what the compiler made of it: "f.constprop.0, f.part.0" */
+	char *aliases;	/* other functions at the same address: "a, b" */
 	char *defined_in;     /* not found here: a file among those loaded that has it */
 	char *implementation; /* ifunc: what the process runs, by name or 0xOFFSET */
 	char *implementation_file;

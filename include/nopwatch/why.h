@@ -28,6 +28,7 @@ enum nw_cause {
 	NW_CAUSE_LOCKDOWN,
 	NW_CAUSE_FILE_MISSING,
 	NW_CAUSE_FILE_DELETED,
+	NW_CAUSE_DEBUG_FILE,
 	NW_CAUSE_SCRIPT,
 	NW_CAUSE_SYMBOL_IMPORTED,
 	NW_CAUSE_SYMBOL_STRIPPED,
@@ -130,9 +131,9 @@ struct nw_watch {
 	char *exe_after;
 };
 
-/* What a bpftrace command line says; see nw_tool_parse(). */
+/* What another tool's command line says; see nw_tool_parse(). */
 struct nw_tool {
-	char *program;	   /* "bpftrace" */
+	char *program;	   /* "bpftrace", "stap", "perf" */
 	nw_strings specs;  /* its user-level probes, as specs of ours */
 	nw_strings events; /* tracepoint:GROUP:EVENT of its probes */
 	char *script;  /* the file that has the program; NULL: the command line has it */
@@ -164,15 +165,22 @@ struct nw_facts {
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is one: its first line; NULL: it is not */
 	const char
-		*elsewhere; /* a file of the process that has the USDT probe; NULL: none */
+		*elsewhere;  /* a file of the process that has the USDT probe; NULL: none */
+	bool no_code;	     /* the file is another's debug information */
+	const char *code_in; /* that other file; NULL: not found */
 	const char *interposed; /* a file of the process that its calls reach instead */
 	const struct nw_mapping_facts *mapping;
+	const struct nw_presence
+		*held; /* the places before the probe was armed; NULL: not looked at */
 	/* events of other tools on the file, before the probe was watched and after; NULL:
 	 * not asked */
 	const nw_foreign_events *foreign, *foreign_after;
 	const struct nw_watch *watch;
 	const struct nw_tool *tool;
 	bool force;
+	/* Does a spec lead to a probe? What is offered is tried by it; NULL: everything is offered. */
+	bool (*leads)(void *arg, const char *spec);
+	void *leads_arg;
 };
 
 /* ---- the diagnosis ------------------------------------------------------------------ */
@@ -216,7 +224,7 @@ void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
 /* ---- other tools' words ------------------------------------------------------------- */
 
 /*
- * A command line of bpftrace (behind sudo, too), read without running it. EINVAL: another tool;
+ * A command line of bpftrace, stap or perf probe (behind sudo, too), read without running it. EINVAL: another tool;
  * ENOENT: it names no user-level probe. With out->script it is the text of that file that names
  * them: the caller hands it to nw_tool_script().
  */

@@ -140,12 +140,12 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_why = {
 	.name = "why",
 	.summary = "why does this probe (not) fire?",
-	.usage = "SPEC [-p PID] [-d TIME] | -- bpftrace ... | --error TEXT",
+	.usage = "SPEC [-p PID] [-d TIME] | -- COMMAND ... | --error TEXT",
 	.details =
 		"Looks at the kernel, the file, the process and the events of others; then, unless\n"
 		"the answer is known by then or arming could hurt, arms the probe and watches it.\n"
-		"Behind -- stands a command line of bpftrace, which is read and not run; --error\n"
-		"takes what another tool said.\n"
+		"Behind -- stands a command line of bpftrace, stap or perf probe, which is read and\n"
+		"not run; --error takes what another tool said.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
 	.options = NW_OPTIONS_RESULT "pid exe duration force color error",
 	.run = run,

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "guards/silent.h"
+
 #include "gather.h"
 
 /* ---- the process -------------------------------------------------------------------- */
@@ -305,6 +307,36 @@ static int read_foreign_events(struct nw_gathered *g, nw_foreign_events *out,
 	return ret;
 }
 
+/* A breakpoint that is there before ours, whoever has put it there. */
+static int gather_held(struct nw_gathered *g, struct nw_error *err)
+{
+	NW_VEC(const struct nw_point *) points = {0};
+	int ret = 0;
+
+	nw_vec_each (&g->selection.probes, probe)
+		nw_vec_each (&(*probe)->points, point) {
+			const struct nw_point **slot = nw_vec_add(&points);
+			if (!slot)
+				ret = nw_no_memory(err);
+			else
+				*slot = point;
+		}
+	struct nw_presence *seen = calloc(points.count + 1, sizeof(*seen));
+	if (!seen)
+		ret = nw_no_memory(err);
+	if (ret == 0 && points.count && g->mapping.mapped)
+		ret = nw_points_presence(points.item, points.count,
+					 g->pids.count ? g->pids.item : NULL, g->pids.count,
+					 seen, err);
+	for (size_t i = 0; ret == 0 && i < points.count; i++)
+		nw_presence_add(&g->held, &seen[i]);
+	if (ret == 0)
+		g->facts.held = &g->held;
+	free(seen);
+	nw_vec_free(&points);
+	return ret;
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
@@ -320,10 +352,20 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		ret = gather_selection(g, err);
 	if (ret == -ENOMEM)
 		ret = nw_no_memory(err);
+	if (ret == 0 && g->facts.image && nw_image_lacks_code(g->facts.image)) {
+		g->facts.no_code = true;
+		ret = nw_find_debug_owner(g->facts.image,
+					  g->pids.count ? g->pids.item[0] : 0, &g->code_in);
+		g->facts.code_in = g->code_in;
+	}
+	if (ret == -ENOMEM)
+		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = gather_symbol(g, err);
 	if (ret == 0)
 		ret = gather_mapping(g, err);
+	if (ret == 0)
+		ret = gather_held(g, err);
 	if (ret == 0)
 		ret = read_foreign_events(g, &g->foreign, err);
 	if (ret == 0 && !g->kernel.tracefs && g->facts.image)
@@ -339,6 +381,21 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 	return ret == 0 && g->own ? nw_image_check(g->own, err) : ret;
 }
 
+/* What an answer offers is tried as far as it can be without arming. */
+static bool leads_somewhere(void *arg, const char *text)
+{
+	const struct nw_gathered *g = arg;
+	const struct nw_scope scope = {.force = g->request->force};
+	struct nw_selection selection = {0};
+	struct nw_spec spec = {0};
+	bool leads = nw_spec_parse(text, &spec, NULL) == 0 &&
+		     nw_select(&spec, 1, &scope, &selection, NULL) == 0;
+
+	nw_selection_free(&selection);
+	nw_spec_free(&spec);
+	return leads;
+}
+
 int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *request,
 	      const struct nw_tool *tool, struct nw_error *err)
 {
@@ -349,6 +406,8 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 		return ret;
 	g->facts.spec = &g->spec;
 	g->facts.tool = tool;
+	g->facts.leads = leads_somewhere;
+	g->facts.leads_arg = g;
 	g->facts.force = request->force;
 	if (g->spec.kind == NW_SPEC_TRACEPOINT)
 		ret = nw_fail_usage(
@@ -380,6 +439,7 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->script);
 	free(g->elsewhere);
 	free(g->interposed);
+	free(g->code_in);
 	nw_foreign_events_free(&g->foreign);
 	nw_foreign_events_free(&g->foreign_after);
 	nw_mapping_facts_free(&g->mapping);

@@ -10,7 +10,7 @@ struct nw_gathered {
 	nw_pids pids; /* the request's, as the processes that are meant */
 	struct nw_spec spec;
 	char *path;
-	char *script, *elsewhere, *interposed; /* as the facts have them */
+	char *script, *elsewhere, *interposed, *code_in; /* as the facts have them */
 	struct nw_kernel_access kernel;
 	struct nw_process_facts process;
 	struct nw_selection selection;
@@ -19,6 +19,7 @@ struct nw_gathered {
 	struct nw_symbol_facts symbol;
 	struct nw_mapping_facts mapping;
 	nw_foreign_events foreign, foreign_after;
+	struct nw_presence held;
 	struct nw_watch watch;
 	struct nw_features features; /* nothing, where the kernel may not be looked at */
 	struct nw_facts facts;	     /* points to the above */

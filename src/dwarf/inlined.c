@@ -25,6 +25,24 @@ struct count {
 	unsigned int depth; /* hostile files may nest without end */
 };
 
+/* "app::serve" is called serve by DWARF, and _ZN3app5serve...E by the linker, unless it is static. */
+static bool has_whole_name(Dwarf_Die *die, const char *name, const struct count *count)
+{
+	const char *last = strrchr(count->name, ':');
+	Dwarf_Attribute attribute;
+	const char *linkage;
+
+	if (!last && strncmp(count->name, "_Z", 2) != 0 &&
+	    strncmp(count->name, "_R", 2) != 0)
+		return false;
+	linkage = nw_attribute_text(
+		count->sections, dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+	if (!linkage)
+		return last && name && strcmp(name, last + 1) == 0;
+	return strcmp(linkage, count->name) == 0 || nw_mangled_is(linkage, count->name) ||
+	       nw_differs_by_hash(linkage, count->name);
+}
+
 static void count_below(Dwarf_Die *die, struct count *count)
 {
 	enum {
@@ -45,7 +63,8 @@ static void count_below(Dwarf_Die *die, struct count *count)
 			const char *name = nw_attribute_text(
 				count->sections,
 				dwarf_attr_integrate(&child, DW_AT_name, &attribute));
-			count->copies += name && strcmp(name, count->name) == 0;
+			count->copies += (name && strcmp(name, count->name) == 0) ||
+					 has_whole_name(&child, name, count);
 		}
 		count_below(&child, count);
 	} while (dwarf_siblingof(&child, &child) == 0);

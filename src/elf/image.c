@@ -534,3 +534,20 @@ void nw_image_free(struct nw_image *image)
 		close(image->fd);
 	free(image);
 }
+
+bool nw_image_lacks_code(const struct nw_image *image)
+{
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	bool empty = false, code = false;
+
+	while (elf && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+			continue;
+		empty |= header.sh_type == SHT_NOBITS;
+		code |= header.sh_type != SHT_NOBITS;
+	}
+	elf_end(elf);
+	return empty && !code;
+}

@@ -22,24 +22,11 @@ struct wanted {
 	size_t len;
 	struct nw_buf clones;
 	char mangled[512];
+	char rehashed[512];
 	char near[NEAR_MOST][96];
 	unsigned int distance[NEAR_MOST];
 	unsigned int limit;
 };
-
-/* _ZN3foo3barEi holds "3bar": the length of each part stands before it. */
-static bool is_mangled_form(const char *symbol, const char *name)
-{
-	const char *last = strrchr(name, ':');
-	const char *word = last && last > name && last[-1] == ':' ? last + 1 : name;
-	char part[160];
-
-	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
-		return false;
-	snprintf(part, sizeof(part), "%zu%s", strlen(word), word);
-	const char *at = strstr(symbol, part);
-	return at && (at[-1] < '0' || at[-1] > '9');
-}
 
 static void add_name(struct nw_buf *list, const char *name)
 {
@@ -77,8 +64,10 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 	if (strncmp(symbol->name, wanted->name, wanted->len) == 0 &&
 	    symbol->name[wanted->len] == '.' && wanted->clones.len < 200)
 		add_name(&wanted->clones, symbol->name);
-	if (is_mangled_form(symbol->name, wanted->name) && !*wanted->mangled)
+	if (nw_mangled_is(symbol->name, wanted->name) && !*wanted->mangled)
 		snprintf(wanted->mangled, sizeof(wanted->mangled), "%s", symbol->name);
+	if (nw_differs_by_hash(symbol->name, wanted->name) && !*wanted->rehashed)
+		snprintf(wanted->rehashed, sizeof(wanted->rehashed), "%s", symbol->name);
 	size_t len = strlen(symbol->name);
 	size_t gap = len > wanted->len ? len - wanted->len : wanted->len - len;
 	if (gap <= wanted->limit)
@@ -99,6 +88,8 @@ static int find_alike(struct nw_image *image, const char *name, struct nw_symbol
 		out->near = nw_buf_take(&near);
 	if (*wanted.mangled)
 		out->mangled = strdup(wanted.mangled);
+	if (*wanted.rehashed)
+		out->rehashed = strdup(wanted.rehashed);
 	if (wanted.clones.len)
 		out->clones = nw_buf_take(&wanted.clones);
 	nw_buf_free(&wanted.clones);
@@ -237,6 +228,7 @@ int nw_symbol_inspect(struct nw_image *image, const char *name, pid_t pid,
 void nw_symbol_facts_free(struct nw_symbol_facts *facts)
 {
 	free(facts->mangled);
+	free(facts->rehashed);
 	free(facts->near);
 	free(facts->clones);
 	free(facts->aliases);

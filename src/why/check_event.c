@@ -129,6 +129,9 @@ void nw_check_events(struct judge *judge)
 			remedy_define(judge, event, by_address);
 		}
 	}
-	if (!near)
+	if (!near && facts->held && facts->held->armed)
+		nw_pass(judge,
+			"no event of others in tracefs at this place, but a breakpoint of theirs in memory: a tool that attaches through perf or BPF links is there");
+	else if (!near)
 		nw_pass(judge, "no event of others at this place");
 }

@@ -28,6 +28,27 @@ static void blame_script(struct judge *judge)
 	}
 }
 
+static void blame_debug_file(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_image *image = facts->image;
+
+	nw_fails(judge, "it has no code, only debug information");
+	if (facts->code_in) {
+		nw_blame(
+			judge, NW_CAUSE_DEBUG_FILE,
+			"%s holds the debug information of %s and no code: probe that file",
+			image->path, facts->code_in);
+		nw_remedy_spec(judge, facts->code_in, NULL, 0);
+		return;
+	}
+	nw_blame(
+		judge, NW_CAUSE_DEBUG_FILE,
+		"%s holds the debug information of another file and no code: probe the file with the build-id %s",
+		image->path, *image->build_id ? image->build_id : "(it has none)");
+	nw_remedy_file(judge, "readelf -n", image->path, "");
+}
+
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -37,6 +58,8 @@ void nw_check_file(struct judge *judge)
 		nw_pass(judge, "%s is inode %ju, build-id %.16s", facts->image->path,
 			facts->image->ino,
 			*facts->image->build_id ? facts->image->build_id : "none");
+		if (facts->no_code)
+			blame_debug_file(judge);
 		if (facts->mute) {
 			const char *path = judge->facts->image->path;
 			nw_fails(judge,
@@ -133,6 +156,12 @@ static void blame_missing(struct judge *judge)
 			"'%s' is a USDT probe of %s, not a function: it takes usdt:, not uprobe:",
 			name, path);
 		remedy_kind(judge, NW_SPEC_USDT);
+	} else if (symbol->rehashed) {
+		nw_blame(
+			judge, NW_CAUSE_SYMBOL_MISSING,
+			"there is no function '%s' in %s, but one that differs by its hash only, which each build of a Rust program makes anew: '%s'",
+			name, path, symbol->rehashed);
+		nw_remedy_spec(judge, NULL, symbol->rehashed, 0);
 	} else if (symbol->mangled) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MANGLED,
 			 "'%s' is called '%s' in %s (a C++ or Rust name)", name,
@@ -268,12 +297,32 @@ static void check_found(struct judge *judge)
 	}
 }
 
+/* A glob that fits no function; what says so guesses what was meant. */
+static void blame_no_match(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_error *why = facts->select_error;
+
+	if (nw_is_usdt(facts) || !*facts->spec->name || !why || facts->selection)
+		return;
+	nw_fails(judge, "nothing in %s fits '%s'", facts->image->path, facts->spec->name);
+	if (*why->hint)
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING, "%s; %s", why->what, why->hint);
+	else
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING, "%s", why->what);
+	nw_remedy_file(judge, "nm --defined-only", facts->image->path, "");
+}
+
 void nw_check_symbol(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 
-	if (!facts->symbol || !facts->image)
+	if (!facts->image || facts->no_code)
 		return;
+	if (!facts->symbol) {
+		blame_no_match(judge);
+		return;
+	}
 	switch (facts->symbol->state) {
 	case NW_SYMBOL_FOUND:
 		check_found(judge);
@@ -456,7 +505,7 @@ void nw_check_note(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 
-	if (!nw_is_usdt(facts) || !facts->image)
+	if (!nw_is_usdt(facts) || !facts->image || facts->no_code)
 		return;
 	if (nw_count_points(facts)) {
 		check_notes_found(judge);
@@ -582,7 +631,7 @@ void nw_check_site(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 
-	if (!facts->image || !facts->spec)
+	if (!facts->image || !facts->spec || facts->no_code)
 		return;
 	if (!nw_count_points(facts)) {
 		if (!nw_is_usdt(facts) && !*facts->spec->name && !blame_thumb_offset(judge))

@@ -266,6 +266,16 @@ void nw_check_hit(struct judge *judge)
 
 /* ---- the tool's own program --------------------------------------------------------- */
 
+/* bpftrace does not read the - of "query-start" as __, as we and DTrace do. */
+static bool has_dash(const struct nw_facts *facts)
+{
+	const char *colon = strrchr(facts->spec->text, ':');
+	bool known = facts->selection && facts->selection->probes.count;
+
+	return known && colon && strchr(colon, '-') &&
+	       !strchr(facts->selection->probes.item[0]->name, '-');
+}
+
 void nw_check_program(struct judge *judge)
 {
 	const struct nw_tool *tool = judge->facts->tool;
@@ -277,6 +287,15 @@ void nw_check_program(struct judge *judge)
 		nw_blame(
 			judge, NW_CAUSE_BPF_PROGRAM,
 			"a return probe has no argN, only retval: what argN shows there is whatever the registers hold");
+	}
+	if (strcmp(tool->program, "bpftrace") == 0 && nw_is_usdt(judge->facts) &&
+	    has_dash(judge->facts)) {
+		nw_fails(judge, "the probe's name is written with a dash");
+		nw_blame(
+			judge, NW_CAUSE_BPF_PROGRAM,
+			"%s takes a probe's name as it stands in the file, '%s', not with a dash",
+			tool->program, judge->facts->selection->probes.item[0]->name);
+		nw_remedy_spec(judge, NULL, NULL, 0);
 	}
 	if (tool->filter) {
 		nw_unknown(judge, "it has a filter, which may let nothing through");

@@ -111,9 +111,10 @@ static void say_fault(const struct nw_facts *facts, const struct nw_diagnosis *d
 	else if (bpf)
 		nw_buf_printf(out, "; if a BPF tool shows nothing: %s", bpf->text);
 	else if (facts->tool)
-		nw_buf_adds(
+		nw_buf_printf(
 			out,
-			"; the fault is on the BPF side, and nothing that is known of it fits");
+			"; the fault is on the side of %s, and nothing that is known of it fits",
+			facts->tool->program);
 	else
 		nw_buf_adds(
 			out,

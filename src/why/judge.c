@@ -81,6 +81,19 @@ void nw_remedy(struct judge *judge, const char *fmt, ...)
 	nw_buf_free(&text);
 }
 
+/* PROVIDER:NAME, as the file has it where it is known: other tools do not take the - of a name for __. */
+static void usdt_text(const struct nw_facts *facts, struct nw_buf *out)
+{
+	const struct nw_probe *one = facts->selection && facts->selection->probes.count == 1
+					     ? facts->selection->probes.item[0]
+					     : NULL;
+
+	if (one && one->provider && one->name)
+		nw_buf_printf(out, "%s:%s", one->provider, one->name);
+	else
+		nw_buf_printf(out, "%s:%s", facts->spec->provider, facts->spec->name);
+}
+
 /* KIND:PATH:PLACE */
 static void spec_text(const struct nw_facts *facts, const char *path, const char *place,
 		      struct nw_buf *out)
@@ -96,7 +109,7 @@ static void spec_text(const struct nw_facts *facts, const char *path, const char
 	if (place)
 		nw_buf_adds(out, place);
 	else if (spec->kind == NW_SPEC_USDT)
-		nw_buf_printf(out, "%s:%s", spec->provider, spec->name);
+		usdt_text(facts, out);
 	else if (!*spec->name)
 		nw_buf_printf(out, "0x%jx", spec->offset);
 	else if (spec->offset)
@@ -115,6 +128,12 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 	if (pid == 0 && facts->process)
 		pid = facts->process->process;
 	spec_text(facts, file, place, &spec);
+	if (facts->leads && *file && !facts->leads(facts->leads_arg, nw_buf_str(&spec))) {
+		/* a command that finds no probe is no help; what the file has, may be */
+		nw_buf_free(&spec);
+		nw_remedy_file(judge, "nopwatch list", file, "");
+		return;
+	}
 	if (pid > 0)
 		nw_buf_printf(&option, " -p %d", (int)pid);
 	nw_buf_add_shell(&ours, nw_buf_str(&spec));

@@ -36,10 +36,11 @@ static const struct {
 	{"python", "line", "\0",
 	 "CPython has not fired its line probe since 3.11 (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
-	/* Ruby's probes.d: cmethod__* are "fired just before a C method is entered" and returns */
+	/* Ruby's vm_insnhelper.c: vm_trace() passes them, and runs only while some hook of that kind is on; those of C
+	 * methods stand in vm_call_cfunc(), which always runs */
 	{"ruby", "method__*", "\0",
-	 "Ruby's method probes are for methods written in Ruby; those written in C have cmethod__entry and cmethod__return",
-	 "# try ruby:cmethod__*"},
+	 "Ruby passes its method probes only while it traces calls itself, as a TracePoint makes it do; cmethod__entry and cmethod__return, of methods written in C, fire always",
+	 "# run TracePoint.new(:call, :return) { }.enable in the program, or try ruby:cmethod__*"},
 };
 
 static bool was_told(const char *told, const char *words)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * A command line of bpftrace, read without running it: which user-level probes, of which
+ * A command line of bpftrace, stap or perf probe (tool_other.c), read without running it: which user-level probes, of which
  * process, and what in its program could show nothing though the probe fires.
  *
  *	bpftrace [-p PID] [-c CMD] -e 'PROBE[,PROBE] /FILTER/ { ACTION } ...'
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/why.h"
+#include "tool.h"
 
 /* ---- words of the program ----------------------------------------------------------- */
 
@@ -152,17 +154,19 @@ static void read_action(struct nw_tool *tool, const char *at, const char *end,
 	}
 }
 
-/* /pid == 4711/ restricts as -p does. */
+/* /pid == 4711/ restricts as -p does, and is no filter beside that; /ppid == 1/ and /pid != 1/ are. */
 static void read_filter(struct nw_tool *tool, const char *at, const char *end)
 {
+	long number = 0;
+	int len = 0;
 	nw_cleanup(nw_free_ptr) char *text = strndup(at, (size_t)(end - at));
-	char *pid = text ? strstr(text, "pid") : NULL;
 
-	if (pid && !tool->pid) {
-		char *number = pid + 3 + strspn(pid + 3, " =");
-		tool->pid = (pid_t)strtol(number, NULL, 10);
-	}
-	tool->filter = true;
+	if (text && sscanf(text, " pid == %ld %n", &number, &len) == 1 && len &&
+	    !text[len] && number > 0 && number <= INT_MAX &&
+	    (!tool->pid || tool->pid == (pid_t)number))
+		tool->pid = (pid_t)number;
+	else
+		tool->filter = true;
 }
 
 static int take_program(struct nw_tool *tool, const char *at)
@@ -200,8 +204,7 @@ static int take_program(struct nw_tool *tool, const char *at)
 
 /* ---- the command line --------------------------------------------------------------- */
 
-/* The value of -e, -eVALUE, --long VALUE or --long=VALUE; NULL: another option. */
-static const char *value_of(char *const **at, const char *letter, const char *name)
+const char *nw_tool_value(char *const **at, const char *letter, const char *name)
 {
 	const char *word = **at;
 	size_t len = strlen(name);
@@ -223,16 +226,18 @@ static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error
 
 	for (char *const *at = argv + 1; ret == 0 && *at; at++) {
 		const char *value;
-		if ((value = value_of(&at, "-e", "--execute"))) {
+		if ((value = nw_tool_value(&at, "-e", "--execute"))) {
 			told = true;
 			ret = take_program(tool, value) < 0 ? nw_no_memory(err) : 0;
-		} else if ((value = value_of(&at, "-p", "--pid"))) {
-			tool->pid = (pid_t)strtol(value, NULL, 10);
-		} else if ((value = value_of(&at, "-c", "--cmd"))) {
+		} else if ((value = nw_tool_value(&at, "-p", "--pid"))) {
+			pid_t pid = (pid_t)strtol(value, NULL, 10);
+			tool->filter = tool->filter || (tool->pid && tool->pid != pid);
+			tool->pid = pid;
+		} else if ((value = nw_tool_value(&at, "-c", "--cmd"))) {
 			tool->command = strdup(value);
-		} else if ((value = value_of(&at, "-o", "--output")) ||
-			   (value = value_of(&at, "-f", "--format")) ||
-			   (value = value_of(&at, "-I", "--include-dir"))) {
+		} else if ((value = nw_tool_value(&at, "-o", "--output")) ||
+			   (value = nw_tool_value(&at, "-f", "--format")) ||
+			   (value = nw_tool_value(&at, "-I", "--include-dir"))) {
 			continue;
 		} else if (**at != '-' && !script) {
 			script = *at;
@@ -258,8 +263,16 @@ static int check_named(const struct nw_tool *tool, struct nw_error *err)
 	return nw_fail(err, ENOENT, "that program has no uprobe, uretprobe or usdt probe");
 }
 
+static bool is_stap(const struct nw_tool *tool)
+{
+	return tool->program && strcmp(tool->program, "stap") == 0;
+}
+
 int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err)
 {
+	if (is_stap(tool))
+		return nw_tool_stap_script(tool, text) < 0 ? nw_no_memory(err)
+							   : check_named(tool, err);
 	if (strncmp(text, "#!", 2) == 0)
 		text += strcspn(text, "\n");
 	return take_program(tool, text) < 0 ? nw_no_memory(err) : check_named(tool, err);
@@ -273,13 +286,20 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
 
 	if (name && strcmp(name, "sudo") == 0 && argv[1])
 		return nw_tool_parse(argv + 1, out, err);
-	if (!name || strcmp(name, "bpftrace") != 0)
+	bool bpftrace = name && strcmp(name, "bpftrace") == 0;
+	bool perf = name && strcmp(name, "perf") == 0;
+	if (!bpftrace && !perf && !(name && strcmp(name, "stap") == 0))
 		return nw_fail_usage(
 			err,
-			"'%s' is not a tool whose command line is understood (bpftrace is)",
+			"'%s' is not a tool whose command line is understood (bpftrace, stap and perf probe are)",
 			name ? name : "");
 	tool.program = strdup(name);
-	int ret = tool.program ? take_options(&tool, argv, err) : nw_no_memory(err);
+	int ret = !tool.program ? nw_no_memory(err)
+		  : bpftrace	? take_options(&tool, argv, err)
+		  : perf	? nw_tool_perf(&tool, argv, err)
+				: nw_tool_stap(&tool, argv);
+	if (ret == -ENOMEM)
+		ret = nw_no_memory(err);
 	if (ret == 0 && !tool.script)
 		ret = check_named(&tool, err);
 	if (ret < 0)

@@ -7,7 +7,9 @@ has "no probe" "$? $said" '^2 nopwatch: no probe is named'
 said=$("$NOPWATCH" why nowhere:tick 2>&1)
 has "no file" "$? $said" "^2 nopwatch: 'nowhere:tick' does not say in which file the probe is"
 said=$("$NOPWATCH" why -- perf stat 2>&1)
-has "another tool's command line" "$? $said" "^2 nopwatch: 'perf' is not a tool whose command line is understood"
+has "another tool's command line" "$? $said" "^2 nopwatch: of perf, the command lines of \`perf probe\` are understood"
+said=$("$NOPWATCH" why -- gdb -p 1 2>&1)
+has "one that is not understood" "$? $said" "^2 nopwatch: 'gdb' is not a tool whose command line is understood"
 said=$("$NOPWATCH" why -- bpftrace -e 'kprobe:f { }' 2>&1)
 has "a program without user-level probes" "$? $said" '^1 nopwatch: that program has no uprobe'
 said=$("$NOPWATCH" why --error 'libbpf: usdt: no USDT notes section (.note.stapsdt) found in /x')

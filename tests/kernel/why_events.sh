@@ -181,7 +181,7 @@ fi
 # other tools' command lines
 why -d 1 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
 named "a one-liner of bpftrace" 0 True -
-says "whose probe fires" 'the fault is on the BPF side'
+says "whose probe fires" 'the fault is on the side of bpftrace'
 why -d 1 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
 named "a one-liner that reads an argument at the return" 0 True bpf-program
 why -- bpftrace -e 'tracepoint:probe_target:tick { @ = count(); }'

@@ -61,6 +61,33 @@ strip -o stripped "$target"
 why "uprobe:$PWD/stripped:work"
 named "a stripped program" 3 False symbol-stripped
 remedied "words help there" symbol-stripped
+# a file of debug information, by any kind of probe
+objcopy --only-keep-debug "$target" target.debug
+cp "$target" target
+for spec in "usdt:$PWD/target.debug:target:tick" "uprobe:$PWD/target.debug:work"; do
+  why "$spec"
+  named "a file without code (${spec%%:*})" 3 False debug-file
+  says "and whose it is" "holds the debug information of $PWD/target and no code"
+  hit=
+  meanwhile='./target plain >/dev/null 2>&1 & hit=$!' remedied "where it hits" debug-file
+  [ -z "$hit" ] || kill -9 "$hit" 2>/dev/null
+done
+# a glob, or what Go's names look like
+for name in 'nosuch*' 'main.(*T).f'; do
+  why "uprobe:$target:$name"
+  named "nothing fits $name" 3 False symbol-missing
+  remedied "what there is" symbol-missing
+done
+# Rust's names: another build's hash, and one that was inlined
+gcc -o rust -x c - <<<'void _ZN3app5serve17h4d65aabbccddeeffE(void) {} int main(void) { _ZN3app5serve17h4d65aabbccddeeffE(); }'
+why "uprobe:$PWD/rust:_ZN3app5serve17h2e3aaabbccddeeffE"
+named "a Rust name of another build" 3 False symbol-missing
+says "and this build's" 'differs by its hash only'
+meanwhile=./rust remedied "by which it hits" symbol-missing
+g++ -x c++ -g -O2 -o inl - <<<'namespace i { static inline __attribute__((always_inline)) int hello(int n) { asm volatile("nop" : "+r"(n)); return n * 7; } }
+int main(int argc, char **) { volatile int n = argc; return i::hello(n) + i::hello(n + 1); }'
+why "uprobe:$PWD/inl:i::hello"
+says "a name with its namespace that was inlined" "'i::hello' has no code of its own"
 g++ -x c++ -g -o cxx - <<<'namespace app { __attribute__((noinline)) int serve(int n) { asm volatile(""); return n; } }
 int main() { return app::serve(0) * 0; }'
 why "uprobe:$PWD/cxx:app::serve"

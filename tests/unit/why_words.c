@@ -55,10 +55,81 @@ START_TEST(one_liners_are_read)
 }
 END_TEST
 
+/* What is one process's only is no filter beside that; the rest may let nothing through. */
+START_TEST(filters_on_a_process_are_told_from_others)
+{
+	static const struct {
+		const char *filter;
+		pid_t pid;
+		bool filters;
+	} cases[] = {
+		{"/pid == 12/", 12, false},
+		{"/ pid==12 /", 12, false},
+		{"/ppid == 1/", 0, true},
+		{"/pid != 1/", 0, true},
+		{"/pid == 12 || pid == 13/", 0, true},
+		{"/tid == 12/", 0, true},
+		{"/comm == \"pid == 1\"/", 0, true},
+		{"/pid == $1/", 0, true},
+		{"/pid == 99999999999/", 0, true},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		nw_cleanup(nw_free_ptr) char *text = nw_text("uprobe:/a:f %s { @ = 1 }",
+							     cases[i].filter);
+		ck_assert_int_eq(PARSE("bpftrace", "-e", text), 0);
+		ck_assert_msg(tool.pid == cases[i].pid, "%s", cases[i].filter);
+		ck_assert_msg(tool.filter == cases[i].filters, "%s", cases[i].filter);
+		nw_tool_free(&tool);
+	}
+}
+END_TEST
+
+START_TEST(stap_and_perf_probe_are_read)
+{
+	ck_assert_int_eq(
+		PARSE("stap", "-x", "4711", "-e",
+		      "probe process(\"/bin/app\").provider(\"app\").mark(\"tick\"), "
+		      "process(\"/bin/app\").library(\"/lib/x.so\").function(\"f@x.c\").return, "
+		      "process.function(\"g\") { println(pp()) } probe kernel.function(\"h\") { }"),
+		0);
+	ck_assert_int_eq(tool.pid, 4711);
+	ck_assert_uint_eq(tool.specs.count, 3);
+	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
+	ck_assert_str_eq(tool.specs.item[1], "uretprobe:/lib/x.so:f");
+	ck_assert_str_eq(tool.specs.item[2], "uprobe::g");
+	nw_tool_free(&tool);
+	ck_assert_int_eq(PARSE("stap", "-v", "-c", "app", "a.stp"), 0);
+	ck_assert_str_eq(tool.script, "a.stp");
+	ck_assert_int_eq(nw_tool_script(&tool, "probe process(\"a\").mark(\"b\") {}", &err),
+			 0);
+	ck_assert_str_eq(tool.specs.item[0], "usdt:a:*:b");
+	nw_tool_free(&tool);
+	ck_assert_int_eq(PARSE("sudo", "perf", "probe", "-x", "/bin/app",
+			       "my:ev=serve%return", "$retval"),
+			 0);
+	ck_assert_uint_eq(tool.specs.count, 1);
+	ck_assert_str_eq(tool.specs.item[0], "uretprobe:/bin/app:serve");
+	nw_tool_free(&tool);
+	ck_assert_int_eq(PARSE("perf", "probe", "--exec=/bin/app", "-a", "%sdt_app:tick",
+			       "--add", "serve+4 n=%di", "-a", "serve@x.c:12"),
+			 0);
+	ck_assert_uint_eq(tool.specs.count, 3);
+	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
+	ck_assert_str_eq(tool.specs.item[1], "uprobe:/bin/app:serve+4");
+	ck_assert_str_eq(tool.specs.item[2], "uprobe:/bin/app:serve");
+	nw_tool_free(&tool);
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_told)
 {
 	ck_assert_int_eq(PARSE("perf", "record"), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.what, "'perf' is not a tool"));
+	ck_assert_ptr_nonnull(strstr(err.what, "`perf probe`"));
+	ck_assert_int_eq(PARSE("perf", "probe", "vfs_read"), -EINVAL);
+	ck_assert_int_eq(PARSE("gdb", "-p", "1"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.what, "'gdb' is not a tool"));
+	ck_assert_int_eq(PARSE("stap", "-e", "probe begin { }"), -ENOENT);
 	ck_assert_int_eq(PARSE("bpftrace", "-e", "kprobe:f { }"), -ENOENT);
 	ck_assert_int_eq(PARSE("bpftrace", "-e"), -ENOENT);
 	ck_assert_int_eq(PARSE("bpftrace"), -ENOENT);
@@ -70,7 +141,7 @@ END_TEST
 /* Whatever stands there, reading ends. */
 START_TEST(any_text_is_survived)
 {
-	static const char alphabet[] = "usdt:/ab,{}\"\\/* arg0pid=\n";
+	static const char alphabet[] = "usdt:/ab,{}\"\\/* arg0pid=%@.()\n";
 	uint64_t state = 7;
 
 	for (int i = 0; i < 20000; i++) {
@@ -80,9 +151,14 @@ START_TEST(any_text_is_survived)
 			text[at] = alphabet[unit_random(&state) % (sizeof(alphabet) - 1)];
 		if (PARSE("bpftrace", "-e", text) == 0)
 			nw_tool_free(&tool);
+		if (PARSE("perf", "probe", "-x", "/a", text + 7) == 0)
+			nw_tool_free(&tool);
+		memcpy(text, "process", 7);
+		if (PARSE("stap", "-e", text) == 0)
+			nw_tool_free(&tool);
 	}
 }
 END_TEST
 
-UNIT_MAIN("why_words", one_liners_are_read, what_cannot_be_read_is_told,
-	  any_text_is_survived)
+UNIT_MAIN("why_words", one_liners_are_read, filters_on_a_process_are_told_from_others,
+	  stap_and_perf_probe_are_read, what_cannot_be_read_is_told, any_text_is_survived)

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Command lines of SystemTap and of perf probe, read without running them: which user-level probes, of
+ * which process.
+ *
+ *	stap [-x PID] [-c CMD] -e 'probe process("PATH").mark("NAME") { ... }' | SCRIPT
+ *	perf probe -x PATH [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%return] [ARGUMENTS]'
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* ---- SystemTap ---------------------------------------------------------------------- */
+
+/* The components of a probe point that say where it is; text in quotes, NULL: not there. */
+struct stap_point {
+	char *path, *library, *provider, *mark, *function, *statement;
+	bool returns;
+};
+
+static void free_point(struct stap_point *point)
+{
+	free(point->path);
+	free(point->library);
+	free(point->provider);
+	free(point->mark);
+	free(point->function);
+	free(point->statement);
+	*point = (struct stap_point){0};
+}
+
+/* A component, `name("text")` or `name`; returns what follows it. */
+static const char *take_component(const char *at, struct stap_point *point)
+{
+	const struct {
+		const char *name;
+		char **text;
+	} known[] = {{"process", &point->path},	     {"library", &point->library},
+		     {"provider", &point->provider}, {"mark", &point->mark},
+		     {"function", &point->function}, {"statement", &point->statement}};
+	size_t len = 0;
+
+	while (isalnum((unsigned char)at[len]) || at[len] == '_')
+		len++;
+	const char *name = at, *text = at + len, *end = text;
+	if (text[0] == '(' && text[1] == '"') {
+		text += 2;
+		end = strchr(text, '"');
+		at = end && end[1] == ')' ? end + 2 : text;
+	} else {
+		at = text;
+	}
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (end && strlen(known[i].name) == len &&
+		    strncmp(name, known[i].name, len) == 0 && !*known[i].text)
+			*known[i].text = strndup(text, (size_t)(end - text));
+	point->returns |= len == 6 && strncmp(name, "return", 6) == 0;
+	return at;
+}
+
+/* In our spelling. "function@file.c:12" means the function. */
+static int add_point(struct nw_tool *tool, const struct stap_point *point)
+{
+	const char *path = point->library ? point->library : point->path ? point->path : "";
+
+	if (point->mark)
+		return nw_strings_addf(&tool->specs, "usdt:%s:%s:%s", path,
+				       point->provider ? point->provider : "*",
+				       point->mark);
+	if (point->function)
+		return nw_strings_addf(&tool->specs, "%s:%s:%.*s",
+				       point->returns ? "uretprobe" : "uprobe", path,
+				       (int)strcspn(point->function, "@"), point->function);
+	tool->other_probes++;
+	return 0;
+}
+
+/* process("PATH").mark("NAME") and the like, wherever they stand in the text. */
+static int take_stap(struct nw_tool *tool, const char *text)
+{
+	const char *at = text;
+	int ret = 0;
+
+	while (ret >= 0 && (at = strstr(at, "process"))) {
+		struct stap_point point = {0};
+		bool begins = at == text || !(isalnum((unsigned char)at[-1]) ||
+					      at[-1] == '_' || at[-1] == '.');
+		if (!begins) {
+			at++;
+			continue;
+		}
+		at = take_component(at, &point);
+		while (*at == '.')
+			at = take_component(at + 1, &point);
+		ret = add_point(tool, &point);
+		free_point(&point);
+	}
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+static int take_stap_options(struct nw_tool *tool, char *const *argv)
+{
+	const char *script = NULL;
+	bool told = false;
+	int ret = 0;
+
+	for (char *const *at = argv + 1; ret == 0 && *at; at++) {
+		const char *value;
+		if ((value = nw_tool_value(&at, "-e", "--script"))) {
+			told = true;
+			ret = take_stap(tool, value);
+		} else if ((value = nw_tool_value(&at, "-x", "--target-pid"))) {
+			tool->pid = (pid_t)strtol(value, NULL, 10);
+		} else if (strchr("cdDImoprRsSB", (*at)[1]) && **at == '-' && (*at)[1] &&
+			   !(*at)[2] && at[1]) {
+			at++; /* its value */
+		} else if (**at != '-' && !script) {
+			script = *at;
+		}
+	}
+	if (ret == 0 && script && !told) {
+		tool->script = strdup(script);
+		ret = tool->script ? 0 : -ENOMEM;
+	}
+	return ret;
+}
+
+int nw_tool_stap(struct nw_tool *tool, char *const *argv)
+{
+	return take_stap_options(tool, argv);
+}
+
+int nw_tool_stap_script(struct nw_tool *tool, const char *text)
+{
+	return take_stap(tool, text);
+}
+
+/* ---- perf probe --------------------------------------------------------------------- */
+
+/* "[GROUP:][EVENT=]FUNCTION[...] ARGUMENTS", or "[%]sdt_PROVIDER:NAME"; a ; instead of a : begins a line pattern. */
+static int take_definition(struct nw_tool *tool, const char *path, const char *text)
+{
+	size_t len = strcspn(text, " ");
+	const char *equals = memchr(text, '=', len);
+	const char *sdt = text + (*text == '%');
+
+	if (!equals && strncmp(sdt, "sdt_", 4) == 0 &&
+	    memchr(sdt, ':', len - (size_t)(sdt - text)))
+		return nw_strings_addf(&tool->specs, "usdt:%s:%.*s", path,
+				       (int)(len - (size_t)(sdt - text) - 4), sdt + 4);
+	if (equals) {
+		len -= (size_t)(equals + 1 - text);
+		text = equals + 1;
+	}
+	bool returns = len > 7 && strncmp(text + len - 7, "%return", 7) == 0;
+	len -= returns ? 7 : 0;
+	size_t name = strcspn(text, "@:; ");
+	return nw_strings_addf(&tool->specs, "%s:%s:%.*s", returns ? "uretprobe" : "uprobe",
+			       path, (int)(name < len ? name : len), text);
+}
+
+int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err)
+{
+	const char *path = NULL;
+	int ret = 0;
+
+	if (!argv[1] || strcmp(argv[1], "probe") != 0)
+		return nw_fail_usage(
+			err,
+			"of perf, the command lines of `perf probe` are understood; what it records are events: name the place");
+	for (char *const *at = argv + 2; *at; at++) {
+		const char *value = nw_tool_value(&at, "-x", "--exec");
+		path = value ? value : path;
+	}
+	if (!path)
+		return nw_fail_usage(
+			err, "that probes the kernel: a program's function takes -x FILE");
+	bool words = false; /* those that follow the first are its arguments */
+	for (char *const *at = argv + 2; ret >= 0 && *at; at++) {
+		const char *value;
+		if (nw_tool_value(&at, "-x", "--exec"))
+			continue;
+		if ((value = nw_tool_value(&at, "-a", "--add"))) {
+			ret = take_definition(tool, path, value);
+		} else if (**at != '-' && !words) {
+			ret = take_definition(tool, path, *at);
+			words = true;
+		}
+	}
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
