@@ -57,6 +57,20 @@ static int find_path(struct nw_gathered *g)
 	return nw_locate(given, &g->path, &g->file_error) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* A number in another tool's command line is an address; in a spec of ours it is a file offset. */
+static void translate_address(struct nw_gathered *g)
+{
+	struct nw_image *image = NULL;
+
+	if (!g->facts.tool || !g->path || *g->spec.name || g->spec.kind == NW_SPEC_USDT ||
+	    nw_image_open(g->path, g->request->force, &image, NULL) < 0)
+		return;
+	int64_t offset = nw_image_offset(image, g->spec.offset, true);
+	if (offset >= 0)
+		g->spec.offset = (uint64_t)offset;
+	nw_image_free(image);
+}
+
 static int select_probe(struct nw_gathered *g)
 {
 	char *typed = g->spec.path;
@@ -348,6 +362,8 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		ret = gather_process(g, tool ? tool->pid : 0, err);
 	if (ret == 0 && find_path(g) < 0)
 		ret = -ENOMEM;
+	if (ret == 0)
+		translate_address(g);
 	if (ret == 0)
 		ret = gather_selection(g, err);
 	if (ret == -ENOMEM)

@@ -218,6 +218,16 @@ static size_t add_found(const struct nw_error_row *row, const struct nw_error_ro
 	return count + 1;
 }
 
+/* That something was refused says less than why: where a later row does, it is the verdict. */
+static void tell_more(const struct nw_error_row **found, size_t count)
+{
+	if (count < 2 || found[0]->cause != NW_CAUSE_REFUSED)
+		return;
+	const struct nw_error_row *first = found[0];
+	found[0] = found[1];
+	found[1] = first;
+}
+
 ssize_t nw_error_table_find(const struct nw_error_table *table, const char *text,
 			    const struct nw_error_row **out, size_t room)
 {
@@ -232,6 +242,7 @@ ssize_t nw_error_table_find(const struct nw_error_table *table, const char *text
 		if (holds(plain, row->pattern))
 			found = add_found(row, out, found);
 	}
+	tell_more(out, found);
 	return (ssize_t)found;
 }
 

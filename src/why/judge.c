@@ -140,8 +140,9 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 	nw_remedy(judge, "nopwatch stat%s %s", nw_buf_str(&option), nw_buf_str(&ours));
 	nw_buf_adds(&spec, " { @hits = count(); }");
 	nw_buf_add_shell(&theirs, nw_buf_str(&spec));
-	/* func: is our own word for entry and return */
-	if (bpf && facts->spec->kind != NW_SPEC_FUNC)
+	/* func: is our own word for entry and return; a number of ours is an offset, of theirs an address */
+	bool named = place || *facts->spec->name || facts->spec->kind == NW_SPEC_USDT;
+	if (bpf && named && facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
 			  nw_buf_str(&theirs));
 	judge->failed |= spec.failed || ours.failed || theirs.failed || option.failed;

@@ -184,6 +184,25 @@ named "a one-liner of bpftrace" 0 True -
 says "whose probe fires" 'the fault is on the side of bpftrace'
 why -d 1 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
 named "a one-liner that reads an argument at the return" 0 True bpf-program
+gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
+__attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
+int main(void) { for (int i = 0; i < 200000; i++) { work(i); usleep(500); } }'
+./fixed & fixed=$!
+why -d 1 -- bpftrace -p $fixed -e "uprobe:$PWD/fixed:0x$(nm fixed | awk '$3 == "work" { print $1 }') { @ = count(); }"
+named "a number in it is an address" 0 True -
+why -d 1 -- perf probe -x "$PWD/fixed" work
+named "a definition of perf probe" 0 True -
+why -d 1 -- stap -x $fixed -e 'probe process.function("work") { println(pp()) }'
+named "a script of stap" 0 True -
+kill -9 $fixed
+wait $fixed 2>/dev/null
+"$SERVER" -t 2 -p 100 >/dev/null & server=$!
+wait_for test "/proc/$server/exe" -ef "$SERVER"
+why -d 2 -- bpftrace -p $server -e "usdt:$SERVER:myserver:parse-start { @ = count(); }"
+names "a dash, which bpftrace does not translate" bpf-program
+advises "the name as the file has it" "bpftrace .*myserver:parse__start"
+kill -9 $server
+wait $server 2>/dev/null
 why -- bpftrace -e 'tracepoint:probe_target:tick { @ = count(); }'
 has "a one-liner on an uprobe event" "$status $(cat why.err)" '^1 .*PERF_EVENT_IOC_SET_BPF'
 stop

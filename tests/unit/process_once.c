@@ -41,7 +41,7 @@ START_TEST(a_variable_is_private_and_writable)
 	map_file("other", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0, 4);
 	ck_assert_int_eq(stat("file", &st), 0);
 	ck_assert_int_eq(nw_process_open(getpid(), NW_PROCESS_WRITE, &own_process), 0);
-	struct nw_file_id file = {st.st_dev, st.st_ino, 0, ""};
+	struct nw_file_id file = {st.st_dev, st.st_ino, 0, "", false};
 #define AT(offset) nw_process_variable(&own_process, &file, offset)
 	ck_assert_uint_eq(AT(0), 0);
 	ck_assert_uint_eq(AT(4096), 0);
@@ -74,12 +74,14 @@ START_TEST(a_file_on_another_device_is_known_by_its_build_id)
 		struct nw_file_id file;
 		bool is;
 	} rows[] = {
-		{{st.st_dev, st.st_ino, 0, ""}, true},
-		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ab"}, true},
-		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, ""}, false},
-		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ac"}, false},
-		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size + 1, "12ab"}, false},
-		{{st.st_dev, st.st_ino + 1, (uint64_t)st.st_size, "12ab"}, false},
+		{{st.st_dev, st.st_ino, 0, "", false}, true},
+		/* another device is another file, but on overlayfs */
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ab", false}, false},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ab", true}, true},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "", true}, false},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size, "12ac", true}, false},
+		{{st.st_dev + 1, st.st_ino, (uint64_t)st.st_size + 1, "12ab", true}, false},
+		{{st.st_dev, st.st_ino + 1, (uint64_t)st.st_size, "12ab", true}, false},
 	};
 	for (size_t i = 0; i < NW_COUNT(rows); i++)
 		ck_assert_msg(nw_process_variable(&own_process, &rows[i].file, 8) ==
