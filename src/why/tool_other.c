@@ -65,7 +65,12 @@ static const char *take_component(const char *at, struct stap_point *point)
 static int add_point(struct nw_tool *tool, const struct stap_point *point)
 {
 	const char *path = point->library ? point->library : point->path ? point->path : "";
+	nw_cleanup(nw_free_ptr) char *exe = nw_text("/proc/%d/exe", (int)tool->pid);
 
+	if (!exe)
+		return -ENOMEM;
+	if (!*path && tool->pid && !point->mark)
+		path = exe; /* process.function() is one of -x */
 	if (point->mark)
 		return nw_strings_addf(&tool->specs, "usdt:%s:%s:%s", path,
 				       point->provider ? point->provider : "*",
@@ -103,15 +108,13 @@ static int take_stap(struct nw_tool *tool, const char *text)
 
 static int take_stap_options(struct nw_tool *tool, char *const *argv)
 {
-	const char *script = NULL;
-	bool told = false;
+	const char *script = NULL, *text = NULL;
 	int ret = 0;
 
-	for (char *const *at = argv + 1; ret == 0 && *at; at++) {
+	for (char *const *at = argv + 1; *at; at++) {
 		const char *value;
 		if ((value = nw_tool_value(&at, "-e", "--script"))) {
-			told = true;
-			ret = take_stap(tool, value);
+			text = value;
 		} else if ((value = nw_tool_value(&at, "-x", "--target-pid"))) {
 			tool->pid = (pid_t)strtol(value, NULL, 10);
 		} else if (strchr("cdDImoprRsSB", (*at)[1]) && **at == '-' && (*at)[1] &&
@@ -121,7 +124,9 @@ static int take_stap_options(struct nw_tool *tool, char *const *argv)
 			script = *at;
 		}
 	}
-	if (ret == 0 && script && !told) {
+	if (text) {
+		ret = take_stap(tool, text);
+	} else if (script) {
 		tool->script = strdup(script);
 		ret = tool->script ? 0 : -ENOMEM;
 	}

@@ -97,7 +97,7 @@ START_TEST(stap_and_perf_probe_are_read)
 	ck_assert_uint_eq(tool.specs.count, 3);
 	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
 	ck_assert_str_eq(tool.specs.item[1], "uretprobe:/lib/x.so:f");
-	ck_assert_str_eq(tool.specs.item[2], "uprobe::g");
+	ck_assert_str_eq(tool.specs.item[2], "uprobe:/proc/4711/exe:g");
 	nw_tool_free(&tool);
 	ck_assert_int_eq(PARSE("stap", "-v", "-c", "app", "a.stp"), 0);
 	ck_assert_str_eq(tool.script, "a.stp");
