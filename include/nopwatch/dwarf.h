@@ -47,28 +47,35 @@ struct nw_memory {
 	void *arg;
 };
 
+/*
+ * What a file says about the callers at one of its addresses, in bytes that the reader process has written (below). NULL:
+ * they are none, or there is no memory.
+ */
+struct nw_rule;
+struct nw_rule *nw_rule_load(const void *bytes, size_t len);
+void nw_rule_free(struct nw_rule *rule);
+/* Is the address a function's first instruction? */
+bool nw_rule_is_entry(const struct nw_rule *rule);
+/*
+ * From the function to its caller, by call frame information; the process adds bias to linked addresses. 1: registers are
+ * the caller's; 0: there is none, it is the first function; -ENOENT: nothing is known there; -EFAULT, or what read() said:
+ * it needs memory that is not there. *interrupted: the function is one that a signal called.
+ */
+int nw_rule_step(const struct nw_rule *rule, const struct nw_arch *arch, uint64_t bias,
+		 const struct nw_memory *memory, struct nw_registers *registers,
+		 bool *interrupted);
+/* The same by .ARM.exidx, which 32-bit ARM has instead: nothing that it says holds at a function's first instruction. */
+int nw_rule_step_table(const struct nw_rule *rule, const struct nw_memory *memory,
+		       struct nw_registers *registers, bool *interrupted);
+
 /* The call frame information of a file, which must stay. -ENOENT: it has none, or libdw is missing. */
 struct nw_cfi;
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out);
 void nw_cfi_free(struct nw_cfi *cfi);
-/*
- * From the function that holds vaddr (as linked; the process adds bias) to its caller. 1: registers are the caller's; 0: there is none, it is the first function; -ENOENT: nothing is
- * known there; -EFAULT, or what read() said: it needs memory that is not there. *interrupted: the function is one that a signal called.
- */
-int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
-		const struct nw_memory *memory, struct nw_registers *registers,
-		bool *interrupted);
-
-/*
- * The same by .ARM.exidx, which 32-bit ARM has instead: nothing that it says holds at a function's first instruction.
- * nw_exidx_open(): -ENOENT: it has none. The image must stay.
- */
+/* 32-bit ARM's tables. -ENOENT: it has none. The image must stay. */
 struct nw_exidx;
 int nw_exidx_open(struct nw_image *image, struct nw_exidx **out);
 void nw_exidx_free(struct nw_exidx *exidx);
-int nw_exidx_step(const struct nw_exidx *exidx, uint64_t vaddr,
-		  const struct nw_memory *memory, struct nw_registers *registers,
-		  bool *interrupted);
 
 /* ---- lines -------------------------------------------------------------------------- */
 
@@ -97,5 +104,61 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 
 /* Copies of a function that DWARF says were inlined; -1 without DWARF or without libdw. */
 int nw_count_inlined(const struct nw_image *image, const char *name);
+
+/* ---- in a process of its own -------------------------------------------------------- */
+
+/*
+ * Files of traced programs are hostile, and libraries that parse them are large: a file may cost minutes, or gigabytes, or
+ * end the process that reads it. So a process without privileges reads them (docs/security.md), and hands over facts. It is
+ * started when the first file is asked for; when it takes too long or dies it is replaced, and that file is given up.
+ */
+struct nw_reader;
+
+enum {
+	NW_WANT_FILE = NW_DEBUG_PLACES
+};
+/* A file that is to be read. The number tells it from others. */
+struct nw_read_file {
+	uint32_t number;
+	/*
+	 * Open it (what: NW_WANT_FILE), or a file of debugging information that it names (enum nw_debug_place). Returns a descriptor,
+	 * which the reader closes, or -errno. It may be asked again for what it has opened before.
+	 */
+	int (*get)(void *arg, unsigned int what, const char *name);
+	void *arg;
+};
+
+/* -ENOMEM. */
+int nw_reader_open(struct nw_reader **out);
+void nw_reader_free(struct nw_reader *reader);
+/* Read in the process of the caller. For fuzzers, which have to see what goes wrong. */
+void nw_reader_inside(struct nw_reader *reader);
+/* The run is to end: from now on all questions together may take half a second. */
+void nw_reader_hurry(struct nw_reader *reader);
+
+/* The file as a whole; segments are those that hold code. */
+struct nw_file_facts {
+	const struct nw_arch *arch;
+	nw_segments segments;
+};
+/* What is known of an address. Strings and bytes are good until the reader is asked again. */
+struct nw_place_facts {
+	const void *rule; /* for nw_rule_load() */
+	size_t rule_len;
+	bool known;	   /* the function is */
+	uint64_t function; /* where it begins */
+	const char
+		*name; /* as its source has it; likewise those of the inlined functions */
+	struct nw_source_lines lines;
+};
+/*
+ * Ask. 0; -errno, with the reason in err: it cannot be opened, it is no ELF file (ENOEXEC), it took too long (ETIMEDOUT), or
+ * too much memory (ENOMEM), the process that reads it has died (EIO), or nothing is read any more (ECANCELED).
+ */
+int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_file_facts *out, struct nw_error *err);
+int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
+		    uint64_t vaddr, bool names, struct nw_place_facts *out,
+		    struct nw_error *err);
 
 #endif

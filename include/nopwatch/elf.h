@@ -18,6 +18,7 @@ struct nw_segment { /* a PT_LOAD */
 	uint64_t vaddr, offset, filesz, memsz;
 	bool exec, write;
 };
+typedef NW_VEC(struct nw_segment) nw_segments;
 
 /* One USDT note whose site can be probed. Strings live as long as the image. */
 struct nw_site {
@@ -48,6 +49,21 @@ enum nw_notes {
 
 struct nw_symbols; /* lazily loaded; see elf/symbol.c */
 
+/* Where the debug file of a stripped file may be, or the file that several debug files share (dwz). */
+enum nw_debug_place {
+	NW_DEBUG_BUILD_ID, /* /usr/lib/debug/.build-id, by the digits of the build ID */
+	NW_DEBUG_BESIDE,   /* the file's own directory, by a plain name */
+	NW_DEBUG_HIDDEN,   /* .debug/ in that directory */
+	NW_DEBUG_FAR,	   /* that directory below /usr/lib/debug */
+	NW_DEBUG_SHARED,   /* /usr/lib/debug/.dwz, by a path below it */
+	NW_DEBUG_PLACES
+};
+/* Who opens these files for an image: returns a descriptor or -errno. */
+struct nw_debug_files {
+	int (*open)(void *arg, enum nw_debug_place place, const char *name);
+	void *arg;
+};
+
 struct nw_image {
 	char *path; /* as shown to the user; usable in a spec */
 	int fd;	    /* read-only, close-on-exec, open as long as the image lives */
@@ -62,12 +78,13 @@ struct nw_image {
 	bool executable;	   /* ET_EXEC: linked addresses are run-time addresses */
 	bool go;		   /* Go code: return probes crash it */
 	bool throws, throws_known; /* nw_image_throws() */
-	NW_VEC(struct nw_segment) segments;
+	nw_segments segments;
 	enum nw_notes notes;
 	NW_VEC(struct nw_site) sites;
 	NW_VEC(struct nw_skipped) skipped;
 	char *note_data; /* what the sites' strings point into */
 	struct nw_symbols *symbols;
+	const struct nw_debug_files *debug_files; /* NULL: they are opened right here */
 	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
 	int failed; /* -errno: a part of the file could not be read, so what is said of the file may be wrong */
 };
@@ -90,6 +107,13 @@ int nw_image_check(const struct nw_image *image, struct nw_error *err);
 int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);
 /* The other way: where code at that file offset is linked, by the first executable segment that has it. */
 bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr);
+bool nw_segments_vaddr(const nw_segments *segments, uint64_t offset, uint64_t *vaddr);
+/*
+ * Open a file of debugging information for the file at `path`, by the guards of base/file.c, in the root of the process that
+ * `path` names (/proc/PID/root/...). The name comes from a hostile file: one that does not fit the place is refused.
+ * Returns a descriptor or -errno.
+ */
+int nw_debug_place_open(const char *path, enum nw_debug_place place, const char *name);
 /* Does the path lead to this very file? */
 bool nw_image_is_at(const struct nw_image *image, const char *path);
 /* Does a name that C++ or Rust has made mean this one, as people write it ("app::serve")? Each of its parts is in it,
@@ -134,8 +158,6 @@ bool nw_image_has_symtab(struct nw_image *image);
 int nw_go_minor(const struct nw_image *image);
 /* Can exceptions pass through its functions, as far as its file tells? */
 bool nw_image_throws(struct nw_image *image);
-/* Does it call longjmp(), or have it? */
-bool nw_image_jumps(struct nw_image *image);
 /* The function that holds vaddr; -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
 

@@ -210,14 +210,16 @@ struct nw_disabled {
 };
 
 struct nw_end {
-	uint64_t lost;		     /* events, */
-	bool lost_is_least;	     /* or more */
-	uint64_t discarded;	     /* spans, for that */
-	uint64_t dropped;	     /* as in a report */
-	uint64_t incomplete;	     /* hits of which some records were lost */
-	uint64_t unmapped, doubtful; /* struct nw_stack_losses */
-	bool has_filter;	     /* there is a filter, */
-	uint64_t filtered;	     /* which took out so many hits */
+	uint64_t lost;			/* events, */
+	bool lost_is_least;		/* or more */
+	uint64_t discarded;		/* spans, for that */
+	uint64_t dropped;		/* as in a report */
+	uint64_t incomplete;		/* hits of which some records were lost */
+	uint64_t unmapped, doubtful;	/* struct nw_stack_losses */
+	const struct nw_unread *unread; /* files that --stack could not read, by reason */
+	size_t unread_count;
+	bool has_filter;   /* there is a filter, */
+	uint64_t filtered; /* which took out so many hits */
 	enum nw_end_reason reason;
 	uint64_t elapsed_ns;
 };

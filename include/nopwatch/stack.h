@@ -111,6 +111,17 @@ struct nw_stack_losses {
 };
 struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks);
 
+/* Files whose functions have no names, since they could not be read: how many there are of each reason. */
+struct nw_unread {
+	const char *path; /* of the first */
+	char *why;	  /* a part of a sentence */
+	size_t files;
+};
+/* The array is good until the next nw_stacks_add(). Returns how many reasons there are. */
+size_t nw_stacks_unread(const struct nw_stacks *stacks, const struct nw_unread **out);
+/* The run is to end: what is read of files from now on may take half a second in total. */
+void nw_stacks_hurry(struct nw_stacks *stacks);
+
 /* What processes map, as lines for a recording; and back: true if the line was one of these. */
 void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out);
 bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count);

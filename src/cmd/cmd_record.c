@@ -40,7 +40,7 @@ static int record(const struct nw_args *args, const char *path,
 		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %s", path, result->hits,
 			bytes / 1024, lost);
 	nw_warn_dropped(args, result);
-	nw_warn_unmapped(args, result);
+	nw_warn_stacks(args, result);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int run_until(struct nw_args *args)
 		.command = args->until_cmd,
 		.keep_ns = args->keep_ns,
 		.times = args->has_times ? args->times : 1,
-		.fixed_buffer = args->buffer_bytes,
+		.grow = !args->buffer_bytes,
 		.states = args->states,
 		.arg = args,
 		.armed = watching,

@@ -204,7 +204,7 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 		print_span_costs(s, result);
 	}
 	nw_warn_incomplete(s->args, result);
-	nw_warn_unmapped(s->args, result);
+	nw_warn_stacks(s->args, result);
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }

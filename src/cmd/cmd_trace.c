@@ -50,7 +50,7 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 		nw_note("%s (a larger -b helps)", lost);
 	nw_warn_dropped(args, result);
 	nw_warn_incomplete(args, result);
-	nw_warn_unmapped(args, result);
+	nw_warn_stacks(args, result);
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
 		const struct nw_probe *probe = result->selection.probes.item[i];
 		/* what has been disabled was told when it was */

@@ -162,7 +162,8 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 	}
 	bool incomplete = result->lost || result->lost_is_least || result->incomplete ||
 			  result->meddled ||
-			  (result->stacks && nw_stacks_losses(result->stacks).stacks);
+			  (result->stacks && nw_stacks_losses(result->stacks).stacks) ||
+			  nw_result_end(result).unread_count;
 
 	return result->unclean || (args->strict && incomplete) ? NW_EXIT_FAILED
 							       : NW_EXIT_OK;
@@ -181,7 +182,21 @@ void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *
 			result->incomplete);
 }
 
-void nw_warn_unmapped(const struct nw_args *args, const struct nw_run_result *result)
+static void warn_unread(const struct nw_run_result *result)
+{
+	const struct nw_unread *unread;
+	size_t count = nw_stacks_unread(result->stacks, &unread);
+
+	for (size_t i = 0; i < count; i++)
+		if (unread[i].files == 1)
+			nw_note("functions of '%s' have no names: %s", unread[i].path,
+				unread[i].why);
+		else
+			nw_note("functions of %zu files have no names: %s ('%s' is the first)",
+				unread[i].files, unread[i].why, unread[i].path);
+}
+
+void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result)
 {
 	if (!result->stacks || args->quiet)
 		return;
@@ -189,6 +204,7 @@ void nw_warn_unmapped(const struct nw_args *args, const struct nw_run_result *re
 	if (losses.changes)
 		nw_note("%ju changes of what processes map came too fast and were lost; processes were looked at again, but %ju stacks of that time may have wrong functions",
 			losses.changes, losses.stacks);
+	warn_unread(result);
 }
 
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,

@@ -29,8 +29,8 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *result);
 /* A note on the hits of which records were lost, if there were any. */
 void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *result);
-/* Say that stacks may have wrong functions, if so. */
-void nw_warn_unmapped(const struct nw_args *args, const struct nw_run_result *result);
+/* Say that stacks may have wrong functions, or functions no names, if so. */
+void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 
 /* --dry-run: print the run as shell commands that do the same to the kernel. The exit status. */
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,

@@ -2,13 +2,14 @@
 /*
  * From a function to its caller, by call frame information: .eh_frame, which exceptions need and stripped files
  * have, too; else .debug_frame, in the file or its debug file: compilers write that instead where unwind tables are not the
- * default (riscv64 before GCC 13). libdw interprets both. What it found for an address is kept: the same ones come
- * again and again.
+ * default (riscv64 before GCC 13). libdw interprets both; what it says of an address becomes a rule (rule.h).
  */
-#include "cfi.h"
+#include "rule.h"
 
 #ifdef NW_HAVE_LIBDW
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -18,17 +19,6 @@
 #include "arch/arch.h"
 #include "elf/budget.h"
 #include "elf/symbol.h"
-
-enum {
-	SLOTS = 1 << 14, /* power of two */
-	MOST_KEPT = SLOTS / 2
-};
-
-struct known {
-	uint64_t vaddr;
-	Dwarf_Frame *frame; /* NULL: nothing is known there */
-	bool used;
-};
 
 /* .debug_frame; looked for when an address is not in .eh_frame */
 struct debug_frames {
@@ -44,11 +34,7 @@ struct nw_cfi {
 	Elf *elf;
 	Dwarf_CFI *frames; /* .eh_frame; NULL: it has none */
 	struct debug_frames debug;
-	const struct nw_unwind *unwind;
-	unsigned int word;
 	unsigned int numbers; /* of registers that callers are found by are below this */
-	struct known *known;
-	size_t count;
 };
 
 static bool has_debug_frame(const struct nw_image *image, Elf *elf)
@@ -113,41 +99,27 @@ int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 		return -ENOMEM;
 	cfi->image = image;
 	cfi->debug.fd = -1;
-	cfi->known = calloc(SLOTS, sizeof(*cfi->known));
-	cfi->word = image->arch ? nw_arch_word(image->arch) : 0;
-	cfi->unwind = image->arch ? nw_arch_unwind(image->arch) : NULL;
-	for (size_t i = 0; cfi->unwind && i < cfi->unwind->count; i++) {
-		unsigned int number = cfi->unwind->fetched[i].dwarf;
+	const struct nw_unwind *unwind = image->arch ? nw_arch_unwind(image->arch) : NULL;
+	for (size_t i = 0; unwind && i < unwind->count; i++) {
+		unsigned int number = unwind->fetched[i].dwarf;
 		if (number != NW_NO_REGISTER && number >= cfi->numbers)
 			cfi->numbers = number + 1;
 	}
-	cfi->elf = cfi->unwind ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
+	cfi->elf = unwind ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
 	cfi->frames = cfi->elf ? dwarf_getcfi_elf(cfi->elf) : NULL;
 	if (cfi->elf && !cfi->frames)
 		find_debug_frames(cfi);
-	if (cfi->known && (cfi->frames || cfi->debug.frames))
+	if (cfi->frames || cfi->debug.frames)
 		return 0;
-	int ret = cfi->known ? -ENOENT : -ENOMEM;
 	nw_cfi_free(cfi);
 	*out = NULL;
-	return ret;
-}
-
-static void forget(struct nw_cfi *cfi)
-{
-	for (size_t i = 0; cfi->known && i < SLOTS; i++) {
-		free(cfi->known[i].frame);
-		cfi->known[i] = (struct known){0};
-	}
-	cfi->count = 0;
+	return -ENOENT;
 }
 
 void nw_cfi_free(struct nw_cfi *cfi)
 {
 	if (!cfi)
 		return;
-	forget(cfi);
-	free(cfi->known);
 	if (cfi->frames)
 		dwarf_cfi_end(cfi->frames);
 	elf_end(cfi->elf);
@@ -171,98 +143,76 @@ static Dwarf_Frame *find_frame(struct nw_cfi *cfi, uint64_t vaddr)
 	return NULL;
 }
 
-static Dwarf_Frame *frame_at(struct nw_cfi *cfi, uint64_t vaddr)
-{
-	size_t at = nw_hash64(vaddr) & (SLOTS - 1);
+/* ---- rules -------------------------------------------------------------------------- */
 
-	while (cfi->known[at].used && cfi->known[at].vaddr != vaddr)
-		at = (at + 1) & (SLOTS - 1);
-	if (cfi->known[at].used)
-		return cfi->known[at].frame;
-	if (cfi->count == MOST_KEPT) {
-		forget(cfi);
-		at = nw_hash64(vaddr) & (SLOTS - 1);
+static void put_ops(const Dwarf_Op *ops, size_t count, struct nw_buf *out)
+{
+	nw_put(out, NW_RULE_EXPRESSION, 1);
+	nw_put(out, count, 2);
+	for (size_t i = 0; i < count; i++) {
+		nw_put(out, ops[i].atom, 1);
+		nw_put(out, ops[i].number, 8);
+		nw_put(out, ops[i].number2, 8);
 	}
-	struct known *slot = &cfi->known[at];
-	slot->frame = find_frame(cfi, vaddr);
-	slot->vaddr = vaddr;
-	slot->used = true;
-	cfi->count++;
-	return slot->frame;
 }
 
-/* A register as the caller had it. 1: *out is it; 0: it has none; -ENOENT: nobody knows; another -errno: it is where
- * nothing can be read. */
-static int caller_register(Dwarf_Frame *frame, const struct nw_expression *about,
-			   unsigned int number, uint64_t *out)
+static void put_register(Dwarf_Frame *frame, unsigned int number, struct nw_buf *out)
 {
 	Dwarf_Op memory[3], *ops = NULL;
 	size_t count = 0;
-	bool is_value = false;
-	uint64_t value;
 
-	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0)
-		return 0;
-	if (!count && ops == memory) /* undefined */
-		return 0;
-	if (!count) { /* as it is */
-		if (number >= NW_MAX_REGISTERS || !about->registers->known[number])
-			return -ENOENT;
-		*out = about->registers->value[number];
-		return 1;
+	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0 ||
+	    count > NW_MOST_RULE_OPS || (!count && ops == memory)) {
+		nw_put(out, NW_RULE_UNDEFINED, 1);
+	} else if (!count) {
+		nw_put(out, NW_RULE_SAME, 1);
+	} else if (count <= 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+		   (count == 1 || ops[1].atom == DW_OP_plus_uconst)) {
+		nw_put(out, NW_RULE_OFFSET, 1);
+		nw_put(out, count == 2 ? ops[1].number : 0, 8);
+	} else {
+		put_ops(ops, count, out);
 	}
-	int ret = nw_expression_evaluate(about, ops, count, &value, &is_value);
-	if (ret == 0 && !is_value)
-		ret = about->memory->read(about->memory->arg, value, about->word, &value);
-	*out = value;
-	return ret < 0 ? ret : 1;
 }
 
-int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
-		const struct nw_memory *memory, struct nw_registers *registers,
-		bool *interrupted)
+static bool put_frame(const struct nw_cfi *cfi, Dwarf_Frame *frame, unsigned int *flags,
+		      struct nw_buf *out)
 {
-	const unsigned int stack = cfi->unwind->stack;
-	struct nw_expression about = {
-		.registers = registers, .memory = memory, .word = cfi->word, .bias = bias};
-	Dwarf_Frame *frame = frame_at(cfi, vaddr);
-	struct nw_registers caller = {0};
 	Dwarf_Addr begin, end;
-	size_t count = 0;
 	Dwarf_Op *ops = NULL;
-	bool ignored;
+	size_t count = 0;
+	bool interrupted;
 
-	*interrupted = false;
-	if (!frame || dwarf_frame_cfa(frame, &ops, &count) != 0 || !count)
-		return -ENOENT;
-	int back = dwarf_frame_info(frame, &begin, &end, interrupted);
-	int ret = nw_expression_evaluate(&about, ops, count, &about.cfa, &ignored);
-	if (back < 0 || back >= NW_MAX_REGISTERS || ret < 0)
-		return ret < 0 ? ret : -ENOENT;
-	about.has_cfa = true;
-	ret = caller_register(frame, &about, (unsigned int)back, &caller.pc);
-	if (ret <= 0)
-		return ret;
-	/* what cannot be read is not known */
-	for (unsigned int i = 0; i < cfi->numbers; i++)
-		caller.known[i] = caller_register(frame, &about, i, &caller.value[i]) > 0;
-	/* the call itself has changed it */
-	if (cfi->unwind->link != NW_NO_REGISTER && !*interrupted)
-		caller.known[cfi->unwind->link] = false;
-	/* where it is not the frame's address, libdw takes it for unchanged unless the file says otherwise */
-	if (!caller.known[stack] || (cfi->unwind->above && !*interrupted)) {
-		caller.value[stack] = about.cfa - cfi->unwind->above;
-		caller.known[stack] = true;
-	}
-	*registers = caller;
-	return caller.pc != 0;
+	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !count || count > NW_MOST_RULE_OPS)
+		return false;
+	int back = dwarf_frame_info(frame, &begin, &end, &interrupted);
+	if (back < 0 || back >= NW_MAX_REGISTERS)
+		return false;
+	unsigned int numbers = (unsigned int)back < cfi->numbers ? cfi->numbers
+								 : (unsigned int)back + 1;
+	*flags = NW_RULE_FRAME | (interrupted ? NW_RULE_INTERRUPTED : 0);
+	nw_put(out, (unsigned int)back, 2);
+	put_ops(ops, count, out);
+	nw_put(out, numbers, 2);
+	for (unsigned int i = 0; i < numbers; i++)
+		put_register(frame, i, out);
+	return true;
+}
+
+unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
+{
+	Dwarf_Frame *frame = find_frame(cfi, vaddr);
+	unsigned int flags = 0;
+
+	if (frame)
+		put_frame(cfi, frame, &flags, out);
+	free(frame);
+	return flags;
 }
 
 #else
 
 #include <errno.h>
-
-#include "nopwatch/dwarf.h"
 
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 {
@@ -276,17 +226,10 @@ void nw_cfi_free(struct nw_cfi *cfi)
 	(void)cfi;
 }
 
-int nw_cfi_step(struct nw_cfi *cfi, uint64_t vaddr, uint64_t bias,
-		const struct nw_memory *memory, struct nw_registers *registers,
-		bool *interrupted)
+unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
 {
-	(void)cfi;
-	(void)vaddr;
-	(void)bias;
-	(void)memory;
-	(void)registers;
-	*interrupted = false;
-	return -ENOENT;
+	(void)cfi, (void)vaddr, (void)out;
+	return 0;
 }
 
 #endif

@@ -4,15 +4,15 @@
  * (DWARF 5, section 6.4.2 forbids the others, and jumps are not seen). libdw takes them apart; it evaluates them only
  * in processes of its own making (libdwfl).
  */
-#include "cfi.h"
+#include "rule.h"
+
+#include <errno.h>
 
 #ifdef NW_HAVE_LIBDW
 
 #include <dwarf.h>
-#include <errno.h>
 
 enum {
-	MOST_OPS = 256, /* it may come from anywhere */
 	DEEPEST = 32
 };
 
@@ -94,7 +94,7 @@ static int combine(struct machine *m, unsigned int atom)
 }
 
 /* What moves things on the stack, or changes the one on top. */
-static int change(struct machine *m, const Dwarf_Op *op)
+static int change(struct machine *m, const struct nw_rule_op *op)
 {
 	uint64_t *top = m->depth ? &m->stack[m->depth - 1] : NULL;
 	uint64_t other;
@@ -126,7 +126,7 @@ static int change(struct machine *m, const Dwarf_Op *op)
 	}
 }
 
-static int step(struct machine *m, const Dwarf_Op *op)
+static int step(struct machine *m, const struct nw_rule_op *op)
 {
 	unsigned int atom = op->atom;
 
@@ -182,7 +182,7 @@ static int step(struct machine *m, const Dwarf_Op *op)
 }
 
 /* A register that holds the value is no address. */
-static bool is_register(struct machine *m, const Dwarf_Op *op, int *ret)
+static bool is_register(struct machine *m, const struct nw_rule_op *op, int *ret)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
 		*ret = push_register(m, (uint64_t)op->atom - DW_OP_reg0, 0);
@@ -194,11 +194,11 @@ static bool is_register(struct machine *m, const Dwarf_Op *op, int *ret)
 	return true;
 }
 
-int nw_expression_evaluate(const struct nw_expression *about, const Dwarf_Op *ops,
+int nw_expression_evaluate(const struct nw_expression *about, const struct nw_rule_op *ops,
 			   size_t count, uint64_t *out, bool *is_value)
 {
 	struct machine m = {.about = about};
-	int ret = count && count <= MOST_OPS ? 0 : -ENOTSUP;
+	int ret = count && count <= NW_MOST_RULE_OPS ? 0 : -ENOTSUP;
 
 	if (count != 1 || !is_register(&m, ops, &ret))
 		for (size_t i = 0; ret == 0 && i < count; i++)
@@ -208,6 +208,16 @@ int nw_expression_evaluate(const struct nw_expression *about, const Dwarf_Op *op
 	*out = m.stack[m.depth - 1];
 	*is_value = m.is_value;
 	return 0;
+}
+
+#else
+
+/* Nobody here takes expressions apart. */
+int nw_expression_evaluate(const struct nw_expression *about, const struct nw_rule_op *ops,
+			   size_t count, uint64_t *out, bool *is_value)
+{
+	(void)about, (void)ops, (void)count, (void)out, (void)is_value;
+	return -ENOTSUP;
 }
 
 #endif

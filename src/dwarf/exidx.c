@@ -13,15 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/dwarf.h"
-
 #include "arch/arch.h"
+#include "rule.h"
 
 enum {
-	ENTRY = 8,	  /* bytes */
-	CANNOT = 1,	  /* EXIDX_CANTUNWIND */
-	MOST_CODE = 1024, /* bytes of instructions: 3, and 255 words */
-	START = 64,	  /* bytes of a program's first instructions */
+	ENTRY = 8,  /* bytes */
+	CANNOT = 1, /* EXIDX_CANTUNWIND */
+	START = 64, /* bytes of a program's first instructions */
 	SP = 13,
 	LR = 14,
 	PC = 15
@@ -114,7 +112,7 @@ struct frame {
 	struct nw_registers regs; /* becoming the caller's */
 	uint32_t sp;
 	int fault; /* what could not be read; 0: nothing */
-	unsigned char code[MOST_CODE];
+	const unsigned char *code;
 	size_t len, at;
 };
 
@@ -262,11 +260,16 @@ static int run(struct frame *f)
 
 /* ---- entries ------------------------------------------------------------------------ */
 
+struct code {
+	unsigned char bytes[NW_MOST_RULE_CODE];
+	size_t len;
+};
+
 /* The bytes of a word that are instructions, the highest first. */
-static void take_code(struct frame *f, uint32_t word, unsigned int bytes)
+static void take_code(struct code *f, uint32_t word, unsigned int bytes)
 {
 	for (unsigned int i = bytes; i-- > 0;)
-		f->code[f->len++] = (unsigned char)(word >> 8 * i);
+		f->bytes[f->len++] = (unsigned char)(word >> 8 * i);
 }
 
 /*
@@ -274,9 +277,9 @@ static void take_code(struct frame *f, uint32_t word, unsigned int bytes)
  * Else it is a language's own, of which the ABI says nothing; GCC's and LLVM's have what belongs to form 1 behind the
  * address of their routine.
  */
-static int read_entry(const struct nw_exidx *exidx, uint32_t vaddr, struct frame *f)
+static int read_entry(const struct nw_exidx *exidx, uint32_t vaddr, struct code *f)
 {
-	unsigned char bytes[MOST_CODE + 8];
+	unsigned char bytes[NW_MOST_RULE_CODE + 8];
 	int64_t offset = nw_image_offset(exidx->image, vaddr, false);
 	ssize_t got = offset < 0 ? -1
 				 : pread(exidx->image->fd, bytes, sizeof(bytes),
@@ -324,7 +327,7 @@ static bool is_first(const struct nw_exidx *exidx, uint32_t vaddr)
 }
 
 /* 1: its instructions are in f; 0: nobody called it; -ENOENT. */
-static int find_code(const struct nw_exidx *exidx, uint32_t vaddr, struct frame *f)
+static int find_code(const struct nw_exidx *exidx, uint32_t vaddr, struct code *f)
 {
 	size_t low = 0, high = exidx->count;
 
@@ -355,21 +358,32 @@ static int find_code(const struct nw_exidx *exidx, uint32_t vaddr, struct frame 
 	return 1;
 }
 
-int nw_exidx_step(const struct nw_exidx *exidx, uint64_t vaddr,
-		  const struct nw_memory *memory, struct nw_registers *registers,
-		  bool *interrupted)
+unsigned int nw_exidx_rule(const struct nw_exidx *exidx, uint64_t vaddr, struct nw_buf *out)
 {
-	struct frame f = {
-		.memory = memory, .regs = *registers, .sp = (uint32_t)registers->value[SP]};
+	struct code code = {.len = 0};
+	int ret = find_code(exidx, (uint32_t)vaddr, &code);
+
+	if (ret <= 0)
+		return ret == 0 ? NW_RULE_FIRST : 0;
+	nw_put(out, code.len, 2);
+	nw_buf_add(out, code.bytes, code.len);
+	return NW_RULE_TABLE;
+}
+
+int nw_exidx_run(const unsigned char *code, size_t len, const struct nw_memory *memory,
+		 struct nw_registers *registers, bool *interrupted)
+{
+	struct frame f = {.memory = memory,
+			  .regs = *registers,
+			  .sp = (uint32_t)registers->value[SP],
+			  .code = code,
+			  .len = len};
 
 	*interrupted = false;
 	f.regs.known[PC] = false;
-	int ret = find_code(exidx, (uint32_t)vaddr, &f);
-	if (ret == 1 && !registers->known[SP])
-		ret = -ENOENT;
-	if (ret <= 0)
-		return ret;
-	ret = run(&f);
+	if (!registers->known[SP])
+		return -ENOENT;
+	int ret = run(&f);
 	if (ret < 0)
 		return ret;
 	/* only what a signal interrupted has its pc on the stack; a call's return address was in lr */

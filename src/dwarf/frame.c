@@ -4,7 +4,7 @@
  * libdw interprets it, but does not tell which of its entries an address belongs to: an entry is a
  * function, so where they begin is read beside it.
  */
-#include "nopwatch/dwarf.h"
+#include "reader.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -141,24 +141,24 @@ static uint64_t function_at(const functions *list, uint64_t vaddr)
 
 /* DW_OP_bregN OFFSET, or DW_OP_bregx N OFFSET: what a register and an offset look like. */
 static bool is_register(const Dwarf_Op *op, const struct nw_arch *arch,
-			struct nw_frame *out)
+			struct nw_frame_numbers *out)
 {
 	if (op->atom == DW_OP_bregx) {
-		out->reg = nw_arch_frame_register(
-			arch, (unsigned int)nw_min64(op->number, UINT32_MAX));
+		out->reg = (unsigned int)nw_min64(op->number, UINT32_MAX);
 		out->offset = (int64_t)op->number2;
 	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		out->reg = nw_arch_frame_register(arch,
-						  (unsigned int)op->atom - DW_OP_breg0);
+		out->reg = (unsigned int)op->atom - DW_OP_breg0;
 		out->offset = (int64_t)op->number;
+	} else {
+		return false;
 	}
-	return out->reg != NULL;
+	return nw_arch_frame_register(arch, out->reg) != NULL;
 }
 
 static void find_frame(const struct nw_image *image, Dwarf_CFI *cfi, const functions *list,
-		       uint64_t vaddr, struct nw_frame *out)
+		       uint64_t vaddr, struct nw_frame_numbers *out)
 {
-	struct nw_frame found = {0};
+	struct nw_frame_numbers found = {0};
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops = NULL;
 	size_t count = 0;
@@ -173,8 +173,8 @@ static void find_frame(const struct nw_image *image, Dwarf_CFI *cfi, const funct
 	free(frame);
 }
 
-void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		     struct nw_frame *out)
+void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		    struct nw_frame_numbers *out)
 {
 	errno = 0;
 	Elf *elf = image->arch ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
@@ -183,7 +183,7 @@ void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t coun
 								  : NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		out[i] = (struct nw_frame){0};
+		out[i] = (struct nw_frame_numbers){.reg = NW_NO_REGISTER};
 		if (cfi)
 			find_frame(image, cfi, &list, vaddrs[i], &out[i]);
 	}
@@ -196,13 +196,13 @@ void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t coun
 
 #else
 
-void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		     struct nw_frame *out)
+void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		    struct nw_frame_numbers *out)
 {
 	(void)image;
 	(void)vaddrs;
 	for (size_t i = 0; i < count; i++)
-		out[i] = (struct nw_frame){0};
+		out[i] = (struct nw_frame_numbers){.reg = NW_NO_REGISTER};
 }
 
 #endif

@@ -3,18 +3,15 @@
  * How often a function was inlined: a probe on the copy that is left never fires where the
  * compiler put the code into its callers. Only DWARF tells; without libdw nothing does.
  */
-#include "nopwatch/dwarf.h"
+#include "reader.h"
 
 #ifdef NW_HAVE_LIBDW
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <gelf.h>
 #include <string.h>
 
-#include "elf/budget.h"
 #include "elf/symbol.h"
-#include "sections.h"
+#include "info.h"
 
 struct count {
 	const struct nw_debug_sections *sections;
@@ -71,17 +68,18 @@ static void count_below(Dwarf_Die *die, struct count *count)
 	count->depth--;
 }
 
-static int count_in(Dwarf *dwarf, const struct nw_debug_sections *sections,
-		    const char *name, uint64_t entries)
+static int count_in(const struct nw_info *info, const char *name)
 {
-	struct count count = {.sections = sections, .name = name, .entries = entries};
+	struct count count = {.sections = &info->sections,
+			      .name = name,
+			      .entries = nw_debug_size(info->elf)};
 	Dwarf_Off at = 0, next;
 	size_t header;
 
 	while (count.entries &&
-	       dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+	       dwarf_nextcu(info->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
-		if (dwarf_offdie(dwarf, at + header, &unit)) {
+		if (dwarf_offdie(info->dwarf, at + header, &unit)) {
 			count.dwarf = true;
 			count_below(&unit, &count);
 		}
@@ -90,26 +88,20 @@ static int count_in(Dwarf *dwarf, const struct nw_debug_sections *sections,
 	return count.dwarf && count.entries ? count.copies : -1;
 }
 
-/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
-int nw_count_inlined(const struct nw_image *image, const char *name)
+int nw_inlined_read(const struct nw_image *image, const char *name)
 {
-	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
-	uint64_t size = elf ? nw_debug_size(elf) : 0;
-	bool affordable = size <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * image->size;
-	Dwarf *dwarf = elf && affordable ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	struct nw_debug_sections sections;
-	int copies = dwarf && nw_debug_sections_find(elf, &sections)
-			     ? count_in(dwarf, &sections, name, size)
-			     : -1;
+	struct nw_info info;
+	int copies = -1;
 
-	dwarf_end(dwarf);
-	elf_end(elf);
+	if (nw_info_open(image, image->fd, &info))
+		copies = count_in(&info, name);
+	nw_info_close(&info);
 	return copies;
 }
 
 #else
 
-int nw_count_inlined(const struct nw_image *image, const char *name)
+int nw_inlined_read(const struct nw_image *image, const char *name)
 {
 	(void)image;
 	(void)name;

@@ -19,6 +19,7 @@
 #define FUNCTIONS(each) \
 	each(Dwarf *, NULL, dwarf_begin_elf, (Elf *elf, Dwarf_Cmd command, Elf_Scn *group), (elf, command, group)) \
 	each(int, -1, dwarf_end, (Dwarf *dwarf), (dwarf)) \
+	each(void, (void)0, dwarf_setalt, (Dwarf *dwarf, Dwarf *shared), (dwarf, shared)) \
 	each(int, -1, dwarf_nextcu, \
 		(Dwarf *dwarf, Dwarf_Off at, Dwarf_Off *next, size_t *header, Dwarf_Off *abbreviations, \
 		 uint8_t *address_size, uint8_t *offset_size), \

@@ -3,46 +3,21 @@
  * Where the source of an address is, and which functions the compiler has put into another there: from DWARF, in the
  * file or in its debug file, by libdw.
  */
-#include "nopwatch/dwarf.h"
+#include "info.h"
 
 #ifdef NW_HAVE_LIBDW
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "elf/budget.h"
 #include "elf/symbol.h"
-#include "sections.h"
 
 struct nw_lines {
-	Elf *elf;
+	struct nw_info info;
 	int fd; /* of the debug file; -1: it is in the file itself */
-	Dwarf *dwarf;
-	struct nw_debug_sections sections;
 };
-
-/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
-static bool open_dwarf(struct nw_lines *lines, int fd, uint64_t file_size)
-{
-	lines->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (lines->elf &&
-	    nw_debug_size(lines->elf) <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * file_size)
-		lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
-	Dwarf_Off next;
-	size_t header;
-	if (lines->dwarf && nw_debug_sections_find(lines->elf, &lines->sections) &&
-	    dwarf_nextcu(lines->dwarf, 0, &next, &header, NULL, NULL, NULL) == 0)
-		return true;
-	dwarf_end(lines->dwarf);
-	elf_end(lines->elf);
-	lines->dwarf = NULL;
-	lines->elf = NULL;
-	return false;
-}
 
 int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
 {
@@ -52,13 +27,12 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
 	if (!lines)
 		return -ENOMEM;
 	lines->fd = -1;
-	if (open_dwarf(lines, image->fd, image->size))
+	if (nw_info_open(image, image->fd, &lines->info))
 		return 0;
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	lines->fd = elf ? nw_debug_file_open(image, elf) : -1;
 	elf_end(elf);
-	off_t size = lines->fd >= 0 ? lseek(lines->fd, 0, SEEK_END) : -1;
-	if (size > 0 && open_dwarf(lines, lines->fd, (uint64_t)size))
+	if (lines->fd >= 0 && nw_info_open(image, lines->fd, &lines->info))
 		return 0;
 	nw_lines_free(lines);
 	*out = NULL;
@@ -69,8 +43,7 @@ void nw_lines_free(struct nw_lines *lines)
 {
 	if (!lines)
 		return;
-	dwarf_end(lines->dwarf);
-	elf_end(lines->elf);
+	nw_info_close(&lines->info);
 	if (lines->fd >= 0)
 		close(lines->fd);
 	free(lines);
@@ -82,11 +55,11 @@ static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *o
 	Dwarf_Off at = 0, next;
 	size_t header;
 
-	if (dwarf_addrdie(lines->dwarf, vaddr, out) && dwarf_haspc(out, vaddr) > 0)
+	if (dwarf_addrdie(lines->info.dwarf, vaddr, out) && dwarf_haspc(out, vaddr) > 0)
 		return true;
-	for (; dwarf_nextcu(lines->dwarf, at, &next, &header, NULL, NULL, NULL) == 0;
+	for (; dwarf_nextcu(lines->info.dwarf, at, &next, &header, NULL, NULL, NULL) == 0;
 	     at = next)
-		if (dwarf_offdie(lines->dwarf, at + header, out) &&
+		if (dwarf_offdie(lines->info.dwarf, at + header, out) &&
 		    dwarf_haspc(out, vaddr) > 0)
 			return true;
 	return false;
@@ -99,8 +72,8 @@ static const char *name_of(const struct nw_lines *lines, Dwarf_Die *die)
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		return nw_attribute_text(&lines->sections, &attribute);
-	return nw_attribute_text(&lines->sections,
+		return nw_attribute_text(&lines->info.sections, &attribute);
+	return nw_attribute_text(&lines->info.sections,
 				 dwarf_attr_integrate(die, DW_AT_name, &attribute));
 }
 
@@ -121,7 +94,7 @@ static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *un
 	Dwarf_Files *files;
 	size_t count;
 
-	if (!file || !nw_unit_has_lines(&lines->sections, unit) ||
+	if (!file || !nw_unit_has_lines(&lines->info.sections, unit) ||
 	    dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
 		return (struct nw_source_line){0};
 	return (struct nw_source_line){dwarf_filesrc(files, file, NULL, NULL),
@@ -177,14 +150,14 @@ static bool find_scopes(Dwarf_Die *die, struct scopes *out)
 
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
 {
-	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->elf)};
+	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->info.elf)};
 	Dwarf_Die unit;
 	int line = 0;
 
 	*out = (struct nw_source_lines){0};
 	if (!find_unit(lines, vaddr, &unit))
 		return;
-	Dwarf_Line *source = nw_unit_has_lines(&lines->sections, &unit)
+	Dwarf_Line *source = nw_unit_has_lines(&lines->info.sections, &unit)
 				     ? dwarf_getsrc_die(&unit, vaddr)
 				     : NULL;
 	if (source && dwarf_lineno(source, &line) == 0)

@@ -104,7 +104,18 @@ int nw_debug_data_read(Elf *elf, struct nw_buf *out)
 	}
 	return -ENOENT;
 }
+
+void nw_debug_data_prepare(void)
+{
+	struct lzma ignored;
+
+	(void)open_lzma(&ignored);
+}
 #else
+void nw_debug_data_prepare(void)
+{
+}
+
 int nw_debug_data_read(Elf *elf, struct nw_buf *out)
 {
 	(void)elf;

@@ -70,10 +70,12 @@ static bool is_sibling(const struct nw_image *image, int fd)
 
 /* Open a candidate; -1 if it is not what is wanted. link: its checksum must be that one.
  * Whoever owns the directory decides what the name leads to: to a device, for instance. */
-static int try_file(const struct nw_image *image, const char *root, const char *path,
-		    const struct link *link)
+static int try_file(const struct nw_image *image, enum nw_debug_place place,
+		    const char *name, const struct link *link)
 {
-	int fd = path ? nw_open_regular_in(root, path) : -1;
+	const struct nw_debug_files *files = image->debug_files;
+	int fd = files ? files->open(files->arg, place, name)
+		       : nw_debug_place_open(image->path, place, name);
 	struct stat st;
 	uint32_t crc;
 
@@ -85,17 +87,6 @@ static int try_file(const struct nw_image *image, const char *root, const char *
 		return fd;
 	close(fd);
 	return -1;
-}
-
-static int try_build_id(const struct nw_image *image, const char *root)
-{
-	const char *id = image->build_id;
-
-	if (strlen(id) < 4)
-		return -1;
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/.build-id/%.2s/%s.debug",
-						     debug_root, id, id + 2);
-	return try_file(image, root, path, NULL);
 }
 
 /* ---- .gnu_debuglink ----------------------------------------------------------------- */
@@ -118,43 +109,87 @@ static void read_link(const struct nw_image *image, const Elf_Data *data, struct
 	}
 }
 
-static void find_link(const struct nw_image *image, Elf *elf, struct link *out)
+/* The bytes of a section that holds a name; NULL: there is none. */
+static Elf_Data *small_section(const struct nw_image *image, Elf *elf, const char *wanted)
 {
 	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf_Scn *section = NULL;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) < 0)
-		return;
-	while (!*out->name && (section = elf_nextscn(elf, section))) {
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
 		    header.sh_size > 4096)
 			continue;
 		const char *name = elf_strptr(elf, names, header.sh_name);
-		if (!name || strcmp(name, ".gnu_debuglink") != 0)
+		if (!name || strcmp(name, wanted) != 0)
 			continue;
 		Elf_Data *data = nw_section_afford(&budget, &header)
 					 ? elf_rawdata(section, NULL)
 					 : NULL;
 		if (data && data->d_buf)
-			read_link(image, data, out);
+			return data;
 	}
+	return NULL;
 }
 
-static int try_link(const struct nw_image *image, const char *root, const char *directory,
-		    const struct link *link)
-{
-	nw_cleanup(nw_free_ptr) char *beside = nw_text("%s/%s", directory, link->name);
-	nw_cleanup(nw_free_ptr) char *hidden = nw_text("%s/.debug/%s", directory,
-						       link->name);
-	nw_cleanup(nw_free_ptr) char *far = nw_text("%s%s/%s", debug_root, directory,
-						    link->name);
-	int fd = try_file(image, root, beside, link);
+/* ---- .gnu_debugaltlink -------------------------------------------------------------- */
 
-	if (fd < 0)
-		fd = try_file(image, root, hidden, link);
-	return fd < 0 ? try_file(image, root, far, link) : fd;
+/* The file that several debug files share, as one of them names it: a path, its NUL, and its build ID. */
+struct shared {
+	char name[256];	    /* what is behind .dwz/ in the path; "": something else */
+	char build_id[129]; /* "": none */
+};
+
+static void read_shared(const Elf_Data *data, struct shared *out)
+{
+	static const char digits[] = "0123456789abcdef", directory[] = "/.dwz/";
+	const char *path = data->d_buf, *nul = memchr(path, '\0', data->d_size);
+	const char *below = nul ? strstr(path, directory) : NULL;
+
+	if (!nul)
+		return;
+	const unsigned char *id = (const unsigned char *)nul + 1;
+	size_t len = data->d_size - (size_t)((const char *)id - path);
+	for (size_t i = 0; i < len && 2 * i + 2 < sizeof(out->build_id); i++) {
+		out->build_id[2 * i] = digits[id[i] >> 4];
+		out->build_id[2 * i + 1] = digits[id[i] & 15];
+	}
+	if (below && strlen(below + strlen(directory)) < sizeof(out->name))
+		strcpy(out->name, below + strlen(directory));
+}
+
+/* Only the file with that build ID is the one: the offsets into it would mean anything in another. Else it is closed. */
+static bool has_build_id(int fd, const char *build_id)
+{
+	struct nw_image *image = NULL;
+
+	if (nw_image_open_fd(fd, "", false, &image, NULL) < 0)
+		return false;
+	bool same = strcmp(image->build_id, build_id) == 0;
+	if (same)
+		image->fd = -1; /* the caller's again */
+	nw_image_free(image);
+	return same;
+}
+
+int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
+{
+	const enum nw_debug_place places[] = {NW_DEBUG_BUILD_ID, NW_DEBUG_SHARED};
+	Elf_Data *data = small_section(image, elf, ".gnu_debugaltlink");
+	struct shared shared = {{0}, {0}};
+
+	if (data)
+		read_shared(data, &shared);
+	for (size_t i = 0; *shared.build_id && i < NW_COUNT(places); i++) {
+		int fd = try_file(image, places[i], i ? shared.name : shared.build_id,
+				  NULL);
+		if (fd >= 0 && has_build_id(fd, shared.build_id))
+			return fd;
+	}
+	return -ENOENT;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -170,25 +205,81 @@ static size_t root_length(const char *path)
 	return digits && strncmp(path + 6 + digits, "/root/", 6) == 0 ? 6 + digits + 5 : 0;
 }
 
+/* The names of hostile files lead to where they are looked for, and nowhere else. */
+static bool is_fit(enum nw_debug_place place, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (place == NW_DEBUG_BUILD_ID)
+		return len >= 4 && strspn(name, "0123456789abcdef") == len;
+	if (place == NW_DEBUG_SHARED) {
+		nw_cleanup(nw_free_ptr) char *whole = nw_text("/%s/", name);
+		return len && whole && !strstr(whole, "/../");
+	}
+	return len && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
+}
+
+/* The directory of the file itself, and not that of a link to it; links within a container are followed within the
+ * container. NULL: it is gone. */
+static char *directory_of(const char *path, size_t root)
+{
+	char *whole = root ? strdup(path + root) : realpath(path, NULL);
+	char *slash = whole ? strrchr(whole, '/') : NULL;
+
+	if (slash) {
+		*slash = '\0';
+		return whole;
+	}
+	free(whole);
+	return NULL;
+}
+
+static char *place_path(enum nw_debug_place place, const char *directory, const char *name)
+{
+	switch (place) {
+	case NW_DEBUG_BUILD_ID:
+		return nw_text("%s/.build-id/%.2s/%s.debug", debug_root, name, name + 2);
+	case NW_DEBUG_BESIDE:
+		return nw_text("%s/%s", directory, name);
+	case NW_DEBUG_HIDDEN:
+		return nw_text("%s/.debug/%s", directory, name);
+	case NW_DEBUG_FAR:
+		return nw_text("%s%s/%s", debug_root, directory, name);
+	default:
+		return nw_text("%s/.dwz/%s", debug_root, name);
+	}
+}
+
+int nw_debug_place_open(const char *path, enum nw_debug_place place, const char *name)
+{
+	bool in_directory = place != NW_DEBUG_BUILD_ID && place != NW_DEBUG_SHARED;
+	size_t len = root_length(path);
+	nw_cleanup(nw_free_ptr) char *root = strndup(path, len);
+	nw_cleanup(nw_free_ptr) char *directory = in_directory ? directory_of(path, len)
+							       : NULL;
+
+	if (!root || !is_fit(place, name) || (in_directory && !directory))
+		return -ENOENT;
+	nw_cleanup(nw_free_ptr) char *found = place_path(place, directory, name);
+	return found ? nw_open_regular_in(root, found) : -ENOMEM;
+}
+
 int nw_debug_file_open(const struct nw_image *image, Elf *elf)
 {
-	size_t len = root_length(image->path);
-	nw_cleanup(nw_free_ptr) char *root = strndup(image->path, len);
-	/* the debug file is looked for beside the file itself, not beside a link to it; links within
-	 * a container are followed within the container */
-	nw_cleanup(nw_free_ptr) char *path = len ? strdup(image->path + len)
-						 : realpath(image->path, NULL);
 	struct link link = {0};
-	int fd = root ? try_build_id(image, root) : -1;
+	int fd = *image->build_id
+			 ? try_file(image, NW_DEBUG_BUILD_ID, image->build_id, NULL)
+			 : -1;
 
-	if (fd >= 0 || !root || !path)
-		return fd >= 0 ? fd : -ENOENT;
-	find_link(image, elf, &link);
-	char *slash = strrchr(path, '/');
-	if (!*link.name || !slash)
-		return -ENOENT;
-	*slash = '\0';
-	fd = try_link(image, root, path, &link);
+	if (fd >= 0)
+		return fd;
+	Elf_Data *data = small_section(image, elf, ".gnu_debuglink");
+	if (data)
+		read_link(image, data, &link);
+	for (enum nw_debug_place place = NW_DEBUG_BESIDE;
+	     *link.name && fd < 0 && place <= NW_DEBUG_FAR; place++)
+		fd = try_file(image, place, link.name, &link);
 	return fd < 0 ? -ENOENT : fd;
 }
 

@@ -109,9 +109,9 @@ int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec)
 	return -1;
 }
 
-bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr)
+bool nw_segments_vaddr(const nw_segments *segments, uint64_t offset, uint64_t *vaddr)
 {
-	nw_vec_each (&image->segments, segment) {
+	nw_vec_each (segments, segment) {
 		if (!segment->exec || offset < segment->offset ||
 		    offset - segment->offset >= segment->filesz)
 			continue;
@@ -119,6 +119,11 @@ bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vad
 		return true;
 	}
 	return false;
+}
+
+bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr)
+{
+	return nw_segments_vaddr(&image->segments, offset, vaddr);
 }
 
 /* ---- sites -------------------------------------------------------------------------- */

@@ -389,7 +389,7 @@ struct nw_end nw_result_end(const struct nw_run_result *result)
 						      ? nw_stacks_losses(result->stacks)
 						      : (struct nw_stack_losses){0};
 
-	return (struct nw_end){
+	struct nw_end end = {
 		.unmapped = losses.changes,
 		.doubtful = losses.stacks,
 		.lost = result->lost,
@@ -401,6 +401,10 @@ struct nw_end nw_result_end(const struct nw_run_result *result)
 		.reason = result->reason,
 		.elapsed_ns = nw_result_elapsed(result),
 	};
+
+	if (result->stacks)
+		end.unread_count = nw_stacks_unread(result->stacks, &end.unread);
+	return end;
 }
 
 struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,

@@ -302,6 +302,21 @@ static void disabled(struct nw_output *output, const struct nw_disabled *disable
 	nw_json_finish(&json);
 }
 
+static void say_unread(const struct nw_end *end, struct nw_json *json)
+{
+	nw_json_key(json, "unread");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < end->unread_count; i++) {
+		const struct nw_unread *unread = &end->unread[i];
+		nw_json_open(json, '{');
+		nw_json_key_u64(json, "files", unread->files);
+		nw_json_key_text(json, "first", unread->path);
+		nw_json_key_text(json, "text", unread->why);
+		nw_json_close(json, '}');
+	}
+	nw_json_close(json, ']');
+}
+
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	struct nw_json json = nw_json_start(&output->text, "loss");
@@ -317,6 +332,8 @@ static void end(struct nw_output *output, const struct nw_end *end)
 		nw_json_key_u64(&json, "mappings_lost", end->unmapped);
 		nw_json_key_u64(&json, "doubtful_stacks", end->doubtful);
 	}
+	if (end->unread_count)
+		say_unread(end, &json);
 	nw_json_finish(&json);
 	json = nw_json_start(&output->text, "end");
 	nw_json_key_text(&json, "reason", nw_end_reasons[end->reason]);

@@ -209,6 +209,8 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 	uint64_t duration = run->request->duration_ns;
 
 	nw_wake_poll(&run->wake);
+	if (run->wake.stop && run->stacks)
+		nw_stacks_hurry(run->stacks);
 	if (run->wake.stop)
 		return NW_END_SIGNAL;
 	if (run->wake.child_ended && nw_child_reap(&run->child))
@@ -240,12 +242,11 @@ static int fill(struct nw_run *run, struct nw_error *err)
 	run->result->reason = stop_reason(run);
 	if (run->result->reason)
 		return 0;
-	enum nw_due due = run->consumer.due ? run->consumer.due(run->consumer.arg)
-					    : NW_DUE_AS_IT_COMES;
+	const struct nw_consumer *consumer = &run->consumer;
 	int ret = 0;
-	if (due == NW_DUE_AS_IT_COMES) {
+	if (!consumer->due) {
 		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
-	} else if (due == NW_DUE_NOW) {
+	} else if (consumer->due(consumer->arg)) { /* now and then, all there is at once */
 		ret = nw_stream_poll(run->stream);
 	} else { /* nothing is to be read now; a signal or the end of a process wakes us */
 		struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
@@ -343,7 +344,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	run->counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->session);
 	run->consumer.stopping(run->consumer.arg, run);
-	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
+	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg);
 	int ret = nw_meddling_check(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);

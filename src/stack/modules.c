@@ -2,11 +2,13 @@
 /* What processes map, as it was when they were hit: looked at when a process is first seen, and when an address is
  * not among what is known; what has gone since stays known. */
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,21 +37,10 @@ void nw_module_free(struct nw_module *module)
 {
 	if (!module)
 		return;
-	nw_lines_free(module->lines);
-	nw_cfi_free(module->cfi);
-	nw_exidx_free(module->exidx);
-	nw_image_free(module->image);
+	nw_vec_free(&module->facts.segments);
+	free(module->reach);
 	free(module->path);
 	free(module);
-}
-
-void nw_module_tables(struct nw_module *module)
-{
-	if (!module->cfi_looked && module->image) {
-		nw_cfi_open(module->image, &module->cfi);
-		nw_exidx_open(module->image, &module->exidx);
-	}
-	module->cfi_looked = true;
 }
 
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
@@ -57,7 +48,7 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 {
 	uint64_t offset = address - region->start + region->offset;
 
-	return module->image && nw_image_vaddr(module->image, offset, vaddr);
+	return module->read && nw_segments_vaddr(&module->facts.segments, offset, vaddr);
 }
 
 /* C libraries before glibc 2.27 have no function for it. */
@@ -74,22 +65,19 @@ static int memory_file(void)
 }
 
 /* The kernel's own, which is no file: every process of a kind has the same, so ours is as good. */
-static struct nw_image *open_vdso(void)
+static int open_vdso(void)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
-	struct nw_image *image = NULL;
-	struct nw_error ignored;
 	int fd = header ? memory_file() : -1;
 
 	if (fd < 0)
-		return NULL;
+		return -ENXIO;
 	/* the table of sections is the last of it */
 	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-	if (nw_write_all(fd, header, size) < 0) {
-		close(fd);
-		return NULL;
-	}
-	return nw_image_open_fd(fd, "[vdso]", false, &image, &ignored) < 0 ? NULL : image;
+	if (nw_write_all(fd, header, size) == 0)
+		return fd;
+	close(fd);
+	return -EIO;
 }
 
 static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
@@ -102,21 +90,127 @@ static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
 						       : NW_MODULE_NAMELESS;
 }
 
-static struct nw_image *open_file(pid_t pid, struct nw_mapping *mapping, bool live)
+/* By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. */
+static int open_file(struct nw_module *module, bool live)
 {
-	struct nw_image *image = NULL;
-	struct nw_error ignored;
-	nw_cleanup(nw_free_ptr) char *reach = live ? nw_mapping_reach(pid, mapping) : NULL;
+	struct nw_mapping mapping = {.start = module->start,
+				     .end = module->end,
+				     .dev = module->dev,
+				     .ino = module->ino,
+				     .path = module->path};
+	char *reach = live ? nw_mapping_reach(module->pid, &mapping) : NULL;
+	int fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOENT;
+	struct stat st;
 
-	if (reach && nw_image_open(reach, false, &image, &ignored) == 0)
-		return image;
-	/* it has ended meanwhile, or is of a recording */
-	if (nw_image_open(mapping->path, false, &image, &ignored) < 0)
-		return NULL;
-	if (image->ino == mapping->ino)
-		return image;
-	nw_image_free(image);
-	return NULL;
+	if (fd < 0) {
+		free(reach);
+		reach = strdup(module->path);
+		fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOMEM;
+		if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_ino != module->ino)) {
+			close(fd);
+			fd = -ESTALE;
+		}
+	}
+	free(module->reach);
+	module->reach = reach;
+	return fd;
+}
+
+struct opening {
+	struct nw_module *module;
+	bool live;
+};
+
+static int get(void *arg, unsigned int what, const char *name)
+{
+	const struct opening *opening = arg;
+	struct nw_module *module = opening->module;
+	const char *path = module->kind == NW_MODULE_VDSO ? module->path : module->reach;
+
+	if (what != NW_WANT_FILE)
+		return path ? nw_debug_place_open(path, (enum nw_debug_place)what, name)
+			    : -ENOENT;
+	return module->kind == NW_MODULE_VDSO ? open_vdso()
+					      : open_file(module, opening->live);
+}
+
+static bool is_said(int code)
+{
+	/* what is no ELF file, as a device, has no names that could be missing */
+	return code != ENOEXEC && code != ENXIO && code != EISDIR;
+}
+
+/* It is not read again: its functions have no names. */
+static void give_up(struct nw_stacks *stacks, struct nw_module *module,
+		    const struct nw_error *why)
+{
+	module->read = false;
+	if (!is_said(why->code))
+		return;
+	nw_vec_each (&stacks->unread, it)
+		if (strcmp(it->why, why->what) == 0) {
+			it->files++;
+			return;
+		}
+	struct nw_unread *unread = nw_vec_add(&stacks->unread);
+	if (!unread)
+		return;
+	*unread = (struct nw_unread){module->path, strdup(why->what), 1};
+	if (!unread->why)
+		stacks->unread.count--;
+}
+
+void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
+		    const struct nw_region *region)
+{
+	struct nw_module *module = stacks->modules.item[region->module];
+	struct opening opening = {module, stacks->live};
+	const struct nw_read_file file = {region->module, get, &opening};
+	struct nw_error why;
+
+	if (module->opened)
+		return;
+	/* by the first that is hit in it: others may have come and gone */
+	module->opened = true;
+	module->pid = traced->pid;
+	module->start = region->start;
+	module->end = region->end;
+	if (module->kind != NW_MODULE_FILE && module->kind != NW_MODULE_VDSO)
+		return;
+	module->read = nw_reader_file(stacks->reader, &file, &module->facts, &why) == 0;
+	if (!module->read)
+		give_up(stacks, module, &why);
+}
+
+bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, bool names,
+		     struct nw_place_facts *out)
+{
+	struct nw_module *module = stacks->modules.item[number];
+	struct opening opening = {module, stacks->live};
+	const struct nw_read_file file = {number, get, &opening};
+	struct nw_error why;
+
+	*out = (struct nw_place_facts){0};
+	if (!module->read)
+		return false;
+	if (nw_reader_place(stacks->reader, &file, vaddr, names, out, &why) < 0) {
+		give_up(stacks, module, &why);
+		return false;
+	}
+	nw_rules_add(&stacks->rules, number, vaddr, out->rule, out->rule_len);
+	return true;
+}
+
+const struct nw_rule *nw_module_rule(struct nw_stacks *stacks, uint32_t number,
+				     uint64_t vaddr)
+{
+	struct nw_place_facts place;
+	const struct nw_rule *rule;
+
+	if (!nw_rules_find(&stacks->rules, number, vaddr, &rule) &&
+	    nw_module_place(stacks, number, vaddr, false, &place))
+		(void)nw_rules_find(&stacks->rules, number, vaddr, &rule);
+	return rule;
 }
 
 /* Files by what they are, all others by their kind. Of those that are too many nothing is known. */
@@ -338,22 +432,7 @@ static const struct nw_region *open_region(struct nw_stacks *stacks,
 					   const struct nw_traced *traced,
 					   const struct nw_region *found)
 {
-	struct nw_module *module = stacks->modules.item[found->module];
-	struct nw_mapping mapping = {.start = found->start,
-				     .end = found->end,
-				     .offset = found->offset,
-				     .dev = module->dev,
-				     .ino = module->ino,
-				     .path = module->path};
-
-	if (module->opened)
-		return found;
-	/* by the first that is hit in it: others may have come and gone */
-	module->opened = true;
-	if (module->kind == NW_MODULE_FILE)
-		module->image = open_file(traced->pid, &mapping, stacks->live);
-	else if (module->kind == NW_MODULE_VDSO)
-		module->image = open_vdso();
+	nw_module_open(stacks, traced, found);
 	return found;
 }
 

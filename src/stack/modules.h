@@ -3,7 +3,6 @@
 #ifndef NOPWATCH_STACK_MODULES_H
 #define NOPWATCH_STACK_MODULES_H
 
-#include "demangle.h"
 #include "nopwatch/dwarf.h"
 #include "nopwatch/stack.h"
 #include "watch.h"
@@ -27,13 +26,13 @@ struct nw_module {
 	enum nw_module_kind kind;
 	char *path; /* as the process knows it */
 	uint64_t dev, ino;
-	struct nw_image *image; /* NULL: not opened yet, it cannot be read, or is none */
-	bool opened;
-	struct nw_cfi *cfi;	/* NULL: it has none */
-	struct nw_exidx *exidx; /* likewise */
-	bool cfi_looked;
-	struct nw_lines *lines; /* where its source is; NULL: not asked yet, or unknown */
-	bool lines_looked;
+	/* how it was found when it was first hit */
+	pid_t pid;
+	uint64_t start, end;
+	char *reach; /* the path by which it was opened; NULL: it was not */
+	bool opened,
+		read; /* it was asked for; it is an ELF file, and facts are its facts */
+	struct nw_file_facts facts;
 };
 
 /* Memory of a process that is a module's. Sorted, and they do not overlap. */
@@ -76,8 +75,15 @@ struct nw_traced { /* a process */
 /* A number that stays the same for what is mapped; -ENOMEM. */
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
 void nw_module_free(struct nw_module *module);
-/* What callers are found by: module->cfi and module->exidx. */
-void nw_module_tables(struct nw_module *module);
+/* Ask the reader for what a region's module is, once. */
+void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
+		    const struct nw_region *region);
+/* What is at a linked address of a module that was read. false: it could not be read after all. */
+bool nw_module_place(struct nw_stacks *stacks, uint32_t module, uint64_t vaddr, bool names,
+		     struct nw_place_facts *out);
+/* The rule by which callers are found there; NULL: there is none. Good until the next. */
+const struct nw_rule *nw_module_rule(struct nw_stacks *stacks, uint32_t module,
+				     uint64_t vaddr);
 
 /* The address as linked, in an executable segment; false: it is in none. */
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
@@ -112,6 +118,27 @@ int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
 const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
 				      bool live);
 
+/* ---- rules -------------------------------------------------------------------------- */
+
+/* Rules of places that were met, each different one once. Zeroed it is empty. (rules.c) */
+struct nw_kept_rule {
+	struct nw_rule *rule; /* NULL: its bytes are none */
+	void *bytes;
+	size_t len;
+};
+struct nw_rule_cache {
+	NW_VEC(struct nw_kept_rule) rules;
+	size_t bytes;
+	uint32_t *numbers;	    /* of rules, by their bytes */
+	struct nw_rule_slot *slots; /* by module and address */
+};
+/* false: it is not known. *out: NULL: there is none. */
+bool nw_rules_find(const struct nw_rule_cache *cache, uint32_t module, uint64_t vaddr,
+		   const struct nw_rule **out);
+void nw_rules_add(struct nw_rule_cache *cache, uint32_t module, uint64_t vaddr,
+		  const void *bytes, size_t len);
+void nw_rules_free(struct nw_rule_cache *cache);
+
 /* ---- all of it ---------------------------------------------------------------------- */
 
 struct nw_known_stack {
@@ -128,6 +155,7 @@ struct nw_known_frame {
 struct nw_known_place { /* where an address leads: one frame, and more where functions are inlined */
 	uint64_t address; /* linked: in the file; else in the process */
 	bool linked;
+	bool call;	 /* it is where a call returns to */
 	uint32_t module; /* UINT32_MAX: it is in none */
 	uint32_t
 		made; /* the order of its name in the list of what a process has made; 0: it is in none */
@@ -146,7 +174,9 @@ struct nw_return {
 
 struct nw_stacks {
 	bool live;
-	struct nw_demangler demangler;
+	struct nw_reader *reader;
+	struct nw_rule_cache rules;
+	NW_VEC(struct nw_unread) unread;
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
 	struct nw_stack_losses losses;
 	uint64_t lost_since, lost_until; /* when they were, the last time */

@@ -52,50 +52,33 @@ static int frame_of_nothing(struct nw_stacks *stacks, const char *file, uint64_t
 	return function ? add_frame(stacks, &text, function) : -ENOMEM;
 }
 
-/* A version of a symbol, "f@@GLIBC_2.34", is no part of the function's name. */
-static char *plain_name(struct nw_stacks *stacks, const char *name)
-{
-	char *source = nw_demangle(&stacks->demangler, name);
-
-	return source ? source : strndup(name, strcspn(name, "@"));
-}
-
 /* The function that the address is in, and before it those that the compiler has put into it there. */
-static int frames_of_image(struct nw_stacks *stacks, struct nw_module *module,
-			   uint64_t vaddr, bool call)
+static int frames_of_image(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr,
+			   bool call)
 {
-	struct nw_symbol symbol;
-	struct nw_source_lines lines = {0};
+	const struct nw_module *module = stacks->modules.item[number];
+	struct nw_place_facts place;
 	struct nw_buf text = {0};
 	int ret = 0;
 
-	if (!module->lines_looked)
-		nw_lines_open(module->image, &module->lines);
-	module->lines_looked = true;
-	if (module->lines)
-		nw_lines_at(module->lines, vaddr - call, &lines);
-	for (size_t i = 0; ret == 0 && i < lines.count; i++) {
-		nw_cleanup(nw_free_ptr) char *name = plain_name(stacks,
-								lines.inlined[i].function);
-		if (!name)
-			return -ENOMEM;
+	if (!nw_module_place(stacks, number, vaddr - call, true, &place))
+		return frame_of_nothing(stacks, module->path, vaddr);
+	for (size_t i = 0; ret == 0 && i < place.lines.count; i++) {
+		const char *name = place.lines.inlined[i].function;
 		nw_buf_printf(&text, "%s (inlined, %s", name, module->path);
-		add_line(&text, &lines.inlined[i].line);
+		add_line(&text, &place.lines.inlined[i].line);
 		nw_buf_adds(&text, ")");
 		ret = add_frame(stacks, &text, name);
 	}
 	if (ret < 0)
 		return ret;
-	if (nw_image_function(module->image, vaddr - call, &symbol) < 0)
+	if (!place.known)
 		return frame_of_nothing(stacks, module->path, vaddr);
-	nw_cleanup(nw_free_ptr) char *name = plain_name(stacks, symbol.name);
-	if (!name)
-		return -ENOMEM;
-	nw_buf_printf(&text, "%s+0x%" PRIx64 " (%s", name, vaddr - symbol.value,
+	nw_buf_printf(&text, "%s+0x%" PRIx64 " (%s", place.name, vaddr - place.function,
 		      module->path);
-	add_line(&text, &lines.line);
+	add_line(&text, &place.lines.line);
 	nw_buf_adds(&text, ")");
-	return add_frame(stacks, &text, name);
+	return add_frame(stacks, &text, place.name);
 }
 
 static int frames_of_jit(struct nw_stacks *stacks, const struct nw_jit_name *jit,
@@ -121,7 +104,7 @@ static struct nw_known_place *place_at(const struct nw_stacks *stacks,
 		const struct nw_known_place *it = &stacks->place[at];
 		if (it->address == wanted->address && it->module == wanted->module &&
 		    it->pid == wanted->pid && it->made == wanted->made &&
-		    it->linked == wanted->linked)
+		    it->linked == wanted->linked && it->call == wanted->call)
 			break;
 	}
 	return &stacks->place[at];
@@ -155,14 +138,13 @@ static int add_rest(struct nw_stacks *stacks)
 	return add_frame(stacks, &text, "[others]");
 }
 
-static int make_frames(struct nw_stacks *stacks, struct nw_module *module,
-		       const struct nw_jit_name *jit, const struct nw_known_place *place,
-		       bool call)
+static int make_frames(struct nw_stacks *stacks, const struct nw_module *module,
+		       const struct nw_jit_name *jit, const struct nw_known_place *place)
 {
 	if (jit)
 		return frames_of_jit(stacks, jit, place->address);
 	if (place->linked)
-		return frames_of_image(stacks, module, place->address, call);
+		return frames_of_image(stacks, place->module, place->address, place->call);
 	return frame_of_nothing(stacks, module ? module->path : "", place->address);
 }
 
@@ -171,9 +153,11 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		   uint32_t *first, uint32_t *count)
 {
 	struct nw_known_place wanted = {.address = address,
+					.call = call,
 					.module = region ? region->module : UINT32_MAX,
 					.pid = traced->pid};
-	struct nw_module *module = region ? stacks->modules.item[region->module] : NULL;
+	const struct nw_module *module = region ? stacks->modules.item[region->module]
+						: NULL;
 	const struct nw_jit_name *jit = NULL;
 
 	if (module && nw_module_linked(module, region, address - call, &wanted.address)) {
@@ -192,7 +176,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 	*count = 1;
 	if (!known->count && stacks->frames.count < MOST_FRAMES) {
 		wanted.first = (uint32_t)stacks->frames.count;
-		int ret = make_frames(stacks, module, jit, &wanted, call);
+		int ret = make_frames(stacks, module, jit, &wanted);
 		if (ret < 0)
 			return ret;
 		wanted.count = (uint32_t)stacks->frames.count - wanted.first;

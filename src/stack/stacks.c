@@ -47,7 +47,8 @@ int nw_stacks_open(bool live, struct nw_stacks **out)
 	/* the first two have no frames of their own */
 	struct nw_known_stack *none = nw_vec_add(&stacks->stacks);
 	struct nw_known_stack *others = none ? nw_vec_add(&stacks->stacks) : NULL;
-	if (!stacks->returns || !stacks->slot || !others) {
+	if (!stacks->returns || !stacks->slot || !others ||
+	    nw_reader_open(&stacks->reader) < 0) {
 		nw_stacks_free(stacks);
 		*out = NULL;
 		return -ENOMEM;
@@ -75,7 +76,11 @@ void nw_stacks_free(struct nw_stacks *stacks)
 	nw_vec_each (&stacks->stacks, stack)
 		free(stack->frames);
 	nw_vec_free(&stacks->stacks);
-	nw_demangler_close(&stacks->demangler);
+	nw_vec_each (&stacks->unread, unread)
+		free(unread->why);
+	nw_vec_free(&stacks->unread);
+	nw_rules_free(&stacks->rules);
+	nw_reader_free(stacks->reader);
 	free(stacks->slot);
 	free(stacks->place);
 	free(stacks->returns);
@@ -200,6 +205,17 @@ struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks)
 {
 	/* where nothing was lost after all, the buffer was only nearly full */
 	return stacks->losses.changes ? stacks->losses : (struct nw_stack_losses){0};
+}
+
+size_t nw_stacks_unread(const struct nw_stacks *stacks, const struct nw_unread **out)
+{
+	*out = stacks->unread.item;
+	return stacks->unread.count;
+}
+
+void nw_stacks_hurry(struct nw_stacks *stacks)
+{
+	nw_reader_hurry(stacks->reader);
 }
 
 /* ---- in recordings ------------------------------------------------------------------ */

@@ -97,15 +97,12 @@ static void note_return(const struct walk *w)
 }
 
 /* At its first instruction it has made no frame yet. */
-static int leave_entered(struct walk *w, struct nw_module *module, uint64_t vaddr)
+static int leave_entered(struct walk *w, const struct nw_rule *rule)
 {
 	struct nw_registers *regs = &w->registers;
-	struct nw_symbol symbol;
 	uint64_t pc;
 
-	if (nw_image_function(module->image, vaddr, &symbol) < 0 ||
-	    (vaddr != symbol.value && vaddr != symbol.value + symbol.local_entry) ||
-	    !return_address(w, &pc) || !pc ||
+	if (!nw_rule_is_entry(rule) || !return_address(w, &pc) || !pc ||
 	    !nw_traced_region(w->stacks, w->traced, pc - 1))
 		return -ENOENT;
 	regs->pc = pc;
@@ -154,23 +151,22 @@ static int step(struct walk *w, const struct nw_region *region, bool call,
 	struct nw_module *module = region ? w->stacks->modules.item[region->module] : NULL;
 	const struct nw_memory memory = {read_memory, w};
 	const uint64_t *stack = &w->registers.value[w->unwind->stack], before = *stack;
+	const struct nw_rule *rule = NULL;
 	uint64_t pc = w->registers.pc - call, vaddr;
 	int ret = -ENOENT;
 
 	*interrupted = false;
-	const bool linked = module && nw_module_linked(module, region, pc, &vaddr);
-	if (linked)
-		nw_module_tables(module);
-	if (linked && module->cfi)
-		ret = nw_cfi_step(module->cfi, vaddr, pc - vaddr, &memory, &w->registers,
-				  interrupted);
+	if (module && nw_module_linked(module, region, pc, &vaddr))
+		rule = nw_module_rule(w->stacks, region->module, vaddr);
+	if (rule)
+		ret = nw_rule_step(rule, module->facts.arch, pc - vaddr, &memory,
+				   &w->registers, interrupted);
 	if (ret == 1 && real_target(w) < 0)
 		ret = TAKEN;
 	if (ret == -ENOENT || ret == -ENOTSUP)
-		ret = w->hit && linked ? leave_entered(w, module, vaddr) : -ENOENT;
-	if (ret == -ENOENT && linked && module->exidx) {
-		ret = nw_exidx_step(module->exidx, vaddr, &memory, &w->registers,
-				    interrupted);
+		ret = w->hit && rule ? leave_entered(w, rule) : -ENOENT;
+	if (ret == -ENOENT && rule) {
+		ret = nw_rule_step_table(rule, &memory, &w->registers, interrupted);
 		if (ret == 1 && real_target(w) < 0)
 			ret = TAKEN;
 	}

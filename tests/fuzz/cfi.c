@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dwarf/rule.h"
 #include "fuzz.h"
-#include "nopwatch/dwarf.h"
 
 enum {
 	STACK = 0x7000, /* where it begins */
@@ -32,9 +32,24 @@ static int read_stack(void *arg, uint64_t address, unsigned int count, uint64_t 
 	return 0;
 }
 
-/* One of the two is there. */
-static void walk(struct nw_cfi *cfi, struct nw_exidx *exidx, uint64_t vaddr,
-		 struct bytes *bytes)
+/* One of the two is there. What they say has to pass the check of rules, whatever the file says. */
+static struct nw_rule *rule_at(struct nw_cfi *cfi, struct nw_exidx *exidx, uint64_t vaddr)
+{
+	struct nw_buf bytes = {0}, body = {0};
+
+	nw_put(&bytes,
+	       cfi ? nw_cfi_rule(cfi, vaddr, &body) : nw_exidx_rule(exidx, vaddr, &body),
+	       1);
+	nw_buf_add(&bytes, nw_buf_str(&body), body.len);
+	struct nw_rule *rule = nw_rule_load(bytes.data, bytes.len);
+	PROMISE(rule);
+	nw_buf_free(&bytes);
+	nw_buf_free(&body);
+	return rule;
+}
+
+static void walk(const struct nw_arch *arch, struct nw_cfi *cfi, struct nw_exidx *exidx,
+		 uint64_t vaddr, struct bytes *bytes)
 {
 	const struct nw_memory memory = {read_stack, bytes};
 	struct nw_registers registers = {.pc = vaddr};
@@ -45,16 +60,33 @@ static void walk(struct nw_cfi *cfi, struct nw_exidx *exidx, uint64_t vaddr,
 		registers.known[i] = true;
 	}
 	for (int i = 0; i < DEEPEST; i++) {
-		int ret = cfi ? nw_cfi_step(cfi, registers.pc, 0, &memory, &registers,
-					    &interrupted)
-			      : nw_exidx_step(exidx, registers.pc, &memory, &registers,
-					      &interrupted);
+		struct nw_rule *rule = rule_at(cfi, exidx, registers.pc);
+		int ret = cfi ? nw_rule_step(rule, arch, 0, &memory, &registers,
+					     &interrupted)
+			      : nw_rule_step_table(rule, &memory, &registers, &interrupted);
+		nw_rule_free(rule);
 		PROMISE(ret == 1 || ret == 0 || ret == -ENOENT || ret == -EFAULT ||
 			ret == -ENOTSUP);
 		if (ret != 1)
 			return;
 		PROMISE(registers.pc);
 	}
+}
+
+/* And what may come from a reader that has gone wrong. */
+static void load(const uint8_t *data, size_t size, struct bytes *bytes)
+{
+	const struct nw_memory memory = {read_stack, bytes};
+	struct nw_registers registers = {.pc = 1};
+	struct nw_rule *rule = nw_rule_load(data, size);
+	bool interrupted;
+
+	if (!rule)
+		return;
+	nw_rule_is_entry(rule);
+	nw_rule_step(rule, nw_arch_native(), 0, &memory, &registers, &interrupted);
+	nw_rule_step_table(rule, &memory, &registers, &interrupted);
+	nw_rule_free(rule);
 }
 
 LIBELF_LEAKS
@@ -68,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nw_exidx *exidx = NULL;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
+	load(data, size, &bytes);
 	PROMISE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	int ret = nw_image_open_fd(fd, "file", false, &image, &err);
 	if (ret < 0) {
@@ -80,9 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint64_t i = 0; segment->exec && i < PLACES; i++) {
 			uint64_t vaddr = segment->vaddr + segment->filesz / PLACES * i;
 			if (cfi)
-				walk(cfi, NULL, vaddr, &bytes);
+				walk(image->arch, cfi, NULL, vaddr, &bytes);
 			if (exidx)
-				walk(NULL, exidx, vaddr, &bytes);
+				walk(image->arch, NULL, exidx, vaddr, &bytes);
 		}
 	nw_exidx_free(exidx);
 	nw_cfi_free(cfi);

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dwarf/reader.h"
 #include "fuzz.h"
-#include "nopwatch/dwarf.h"
 
 enum {
 	PLACES = 16 /* in a segment */
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_error(ret, &err);
 		return 0;
 	}
-	PROMISE(nw_count_inlined(image, "inner") >= -1);
+	PROMISE(nw_inlined_read(image, "inner") >= -1);
 	nw_lines_open(image, &lines);
 	nw_vec_each (&image->segments, segment)
 		for (uint64_t i = 0; lines && segment->exec && i < PLACES; i++) {

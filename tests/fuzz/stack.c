@@ -9,7 +9,7 @@
 
 #include "fuzz.h"
 #include "nopwatch/plan.h"
-#include "nopwatch/stack.h"
+#include "stack/modules.h"
 
 enum {
 	PROCESS = 5 /* whose stack it is */
@@ -113,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	PROMISE(fd >= 0 && nw_stacks_open(false, &stacks) == 0);
+	nw_reader_inside(stacks->reader);
 	add_file(stacks, fd);
 	data = take_lines(stacks, data, size);
 	if ((size_t)(end - data) >= sizeof(head)) {

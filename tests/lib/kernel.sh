@@ -123,12 +123,18 @@ armed_and_hit() {
   wait_for armed && more_hits "$1"
 }
 
-# Wait until a tracer of ours has read what was there: it has gone to sleep some times more, with nothing left to do. The first
-# time may be the one that it was stopped in; hits are handed out once every CPU is known up to their time.
+# Wait until a tracer of ours has read what was there: it waits for more (poll), again and again, with nothing left to do. The
+# first time may be the one that it was stopped in; hits are handed out once every CPU is known up to their time. That it
+# sleeps is not enough: it also waits for the process that reads files for it.
 slept() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status"; }
-has_slept() { [ "$(slept "$1")" -ge "$2" ]; }
+waits_again() { # PID SLEPT
+  [ "$(slept "$1")" -gt "$2" ] && grep -q poll "/proc/$1/wchan"
+}
 all_read() { # PID
-  wait_for has_slept "$1" $(($(slept "$1") + 6))
+  local i
+  for i in 1 2 3 4 5 6; do
+    wait_for waits_again "$1" "$(slept "$1")" || return 1
+  done
 }
 
 # How often each thread of a process has gone to sleep by itself: "TID TIMES" a line.

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "dwarf/rule.h"
 #include "elf_builder.h"
-#include "nopwatch/dwarf.h"
 
 enum {
 	STACK = 0x20000, /* the stack pointer */
@@ -78,10 +78,18 @@ static int step(const uint32_t words[3], bool big_endian, uint64_t vaddr,
 	size_t count = words[1] ? 2 + (words[2] != 0) : 0;
 	struct nw_image *image = make_file(big_endian, count ? ENTRY : words[0], words,
 					   count);
+	struct nw_buf bytes = {0}, body = {0};
 	struct nw_exidx *exidx;
 
 	ck_assert_int_eq(nw_exidx_open(image, &exidx), 0);
-	int ret = nw_exidx_step(exidx, vaddr, &memory, registers, interrupted);
+	nw_put(&bytes, nw_exidx_rule(exidx, vaddr, &body), 1);
+	nw_buf_add(&bytes, nw_buf_str(&body), body.len);
+	struct nw_rule *rule = nw_rule_load(bytes.data, bytes.len);
+	ck_assert_ptr_nonnull(rule);
+	int ret = nw_rule_step_table(rule, &memory, registers, interrupted);
+	nw_rule_free(rule);
+	nw_buf_free(&bytes);
+	nw_buf_free(&body);
 	nw_exidx_free(exidx);
 	nw_image_free(image);
 	return ret;

@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "dwarf/demangle.h"
 #include "elf_files.h"
 #include "nopwatch/stack.h"
 #include "stack/modules.h"

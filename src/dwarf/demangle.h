@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names as their source has them. */
-#ifndef NOPWATCH_STACK_DEMANGLE_H
-#define NOPWATCH_STACK_DEMANGLE_H
+#ifndef NOPWATCH_DWARF_DEMANGLE_H
+#define NOPWATCH_DWARF_DEMANGLE_H
 
 #include "nopwatch/base.h"
 
@@ -14,6 +14,8 @@ struct nw_demangler {
 
 /* "ns::f(int)"; NULL: it is none of C++'s or Rust's, or nobody here can tell. The caller frees. */
 char *nw_demangle(struct nw_demangler *demangler, const char *name);
+/* Open the library that knows C++'s names now; else that is done when the first is met. */
+void nw_demangler_open(struct nw_demangler *demangler);
 void nw_demangler_close(struct nw_demangler *demangler);
 /* Of Rust's v0 mangling ("_R..."): the path and its generics, without the hashes. The same. (rust.c) */
 char *nw_demangle_rust(const char *name);

@@ -97,6 +97,13 @@ static void finish_rust(char *name)
 	unescape(name);
 }
 
+void nw_demangler_open(struct nw_demangler *d)
+{
+	if (!d->looked)
+		open_library(d);
+	d->looked = true;
+}
+
 char *nw_demangle(struct nw_demangler *d, const char *name)
 {
 	size_t len = strcspn(name, "@");
@@ -107,9 +114,7 @@ char *nw_demangle(struct nw_demangler *d, const char *name)
 		return nw_demangle_rust(plain);
 	if (!plain || strncmp(plain, "_Z", 2) != 0)
 		return NULL;
-	if (!d->looked)
-		open_library(d);
-	d->looked = true;
+	nw_demangler_open(d);
 	char *source = d->demangle ? d->demangle(plain, NULL, NULL, &status) : NULL;
 	if (source)
 		finish_rust(source);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What nopwatch (reader.c) and its reader process (served.c) say to each other, one message at a time. nopwatch asks;
+ * the reader answers, or wants a descriptor first, as often as it needs one.
+ */
+#ifndef NOPWATCH_DWARF_READER_H
+#define NOPWATCH_DWARF_READER_H
+
+#include "nopwatch/dwarf.h"
+#include "wire.h"
+
+enum {
+	NW_MOST_MESSAGE = 128 << 10, /* bytes, which a socket takes at once */
+	NW_MOST_FRAMES_ASKED = 2048  /* addresses in one question */
+};
+
+/* A question: its kind (1 byte), the number of the file (4), and what follows here. */
+enum nw_question {
+	NW_ASK_FILE,	/* nothing */
+	NW_ASK_PLACE,	/* whether names are wanted (1), the address (8) */
+	NW_ASK_FRAMES,	/* how many addresses (4), the addresses (8 each) */
+	NW_ASK_INLINED, /* the function's name (string) */
+};
+
+/* An answer: its kind (1 byte), and what follows here. */
+enum nw_answer {
+	/*
+	 * FILE: e_machine (4), ELFCLASS64 (1), big endian (1), count (4) of executable segments: address, offset, size (8 each).
+	 * PLACE: the rule (length: 4, bytes); whether the function is known (1), where it begins (8), its name, its source's
+	 * file (strings) and line (4); count (1) of inlined functions: name, file (strings), line (4).
+	 * FRAMES: for each address the function (8), DWARF's number of a register (4), offset (8).
+	 * INLINED: copies, or -1 (4).
+	 */
+	NW_ANSWER,
+	NW_ANSWER_WANT, /* what (1): enum nw_debug_place, or NW_WANT_FILE; its name (string) */
+	NW_ANSWER_ERROR, /* errno (4) */
+};
+/* What nopwatch says to NW_ANSWER_WANT: errno (4); 0: the descriptor comes with it. */
+
+/* ---- the reader's side (served.c) --------------------------------------------------- */
+
+/* Where its descriptors come from: returns one, or -errno. */
+struct nw_descriptors {
+	int (*get)(void *arg, unsigned int what, const char *name);
+	void *arg;
+};
+
+struct nw_served;
+struct nw_served *nw_served_open(const struct nw_descriptors *descriptors);
+void nw_served_free(struct nw_served *served);
+/* Open the libraries that it may need, as long as files can be opened. names: those that names of C++ need, too. */
+void nw_served_prepare(struct nw_served *served, bool names);
+/* Answer a question. */
+void nw_served_answer(struct nw_served *served, const void *question, size_t len,
+		      struct nw_buf *answer);
+
+/* ---- what it reads ------------------------------------------------------------------ */
+
+struct nw_frame_numbers {
+	uint64_t function;
+	unsigned int reg; /* DWARF's number; NW_NO_REGISTER: nothing is known */
+	int64_t offset;
+};
+void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		    struct nw_frame_numbers *out);
+int nw_inlined_read(const struct nw_image *image, const char *name);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/* dwarf: the process that reads hostile files: what it may do, what it tells, and that it can be given up. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "elf_builder.h"
+#include "nopwatch/dwarf.h"
+
+/* A file, and what was wanted of it. */
+struct source {
+	int fd;
+	unsigned int opened;
+	int fails; /* errno of opening it; 0: it can be opened */
+};
+
+static int get(void *arg, unsigned int what, const char *name)
+{
+	struct source *source = arg;
+
+	(void)name;
+	if (what != NW_WANT_FILE)
+		return -ENOENT;
+	source->opened++;
+	if (source->fails)
+		return -source->fails;
+	return fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static struct nw_read_file file_of(struct source *source, uint32_t number)
+{
+	return (struct nw_read_file){number, get, source};
+}
+
+/* This program: its symbols, lines and call frame information. */
+static struct source ourselves(void)
+{
+	return (struct source){.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+}
+
+static pid_t child_of_ours(void)
+{
+	char path[64], text[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)getpid(),
+		 (int)getpid());
+	FILE *list = fopen(path, "re");
+	ck_assert_ptr_nonnull(list);
+	if (!fgets(text, sizeof(text), list))
+		text[0] = '\0';
+	fclose(list);
+	return (pid_t)atoi(text);
+}
+
+static bool has_line(pid_t pid, const char *file, const char *wanted)
+{
+	char path[64], line[256];
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	FILE *text = fopen(path, "re");
+	while (text && !found && fgets(line, sizeof(line), text))
+		found = strncmp(line, wanted, strlen(wanted)) == 0;
+	if (text)
+		fclose(text);
+	return found;
+}
+
+START_TEST(it_tells_what_a_file_is)
+{
+	struct source source = ourselves();
+	const struct nw_read_file file = file_of(&source, 7);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	int ret = nw_reader_file(reader, &file, &facts, &err);
+	ck_assert_msg(ret == 0, "%s", err.what);
+	ck_assert_ptr_eq(facts.arch, nw_arch_native());
+	ck_assert_uint_gt(facts.segments.count, 0);
+	nw_vec_free(&facts.segments);
+	/* it stays open there */
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	ck_assert_uint_eq(source.opened, 1);
+	nw_vec_free(&facts.segments);
+	nw_reader_free(reader);
+	ck_assert_int_eq(child_of_ours(), 0);
+	close(source.fd);
+}
+END_TEST
+
+/* It has nothing of ours but its socket, and no privileges. */
+START_TEST(what_it_may_do)
+{
+	struct source source = ourselves();
+	const struct nw_read_file file = file_of(&source, 0);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_error err = {0};
+	int secret = open("/dev/null", O_RDONLY);
+	char path[64], target[256];
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	pid_t pid = child_of_ours();
+	ck_assert_int_gt(pid, 0);
+	ck_assert(has_line(pid, "status", "NoNewPrivs:\t1"));
+	ck_assert(has_line(pid, "status", "CapEff:\t0000000000000000"));
+	ck_assert(has_line(pid, "status", "CapPrm:\t0000000000000000"));
+	ck_assert(has_line(pid, "limits", "Max open files            1 "));
+	ck_assert(has_line(pid, "limits", "Max core file size        0 "));
+	if (geteuid() == 0)
+		ck_assert(has_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534"));
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_ADDRESS__)
+	ck_assert(has_line(pid, "status", "Seccomp:\t2"));
+#endif
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		ssize_t len = readlink(path, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		ck_assert_msg(!strstr(target, "/dev/null"), "it has %s", target);
+	}
+	nw_vec_free(&facts.segments);
+	nw_reader_free(reader);
+	close(secret);
+	close(source.fd);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_opened)
+{
+	const int codes[] = {EMFILE, EACCES, EIO, ENOMEM};
+	struct source good = ourselves(), source = {.fd = -1};
+	const struct nw_read_file file = file_of(&source, 1), other = file_of(&good, 2);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	for (size_t i = 0; i < NW_COUNT(codes); i++) {
+		struct nw_error err = {0};
+		source.fails = codes[i];
+		ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), -codes[i]);
+		ck_assert_str_ne(err.what, "");
+	}
+	ck_assert_int_eq(nw_reader_file(reader, &other, &facts, NULL), 0);
+	nw_vec_free(&facts.segments);
+	nw_reader_free(reader);
+	close(good.fd);
+}
+END_TEST
+
+/* Its death is told, costs that file only, and nobody waits. */
+START_TEST(a_reader_that_dies)
+{
+	struct source source = ourselves();
+	const struct nw_read_file file = file_of(&source, 1);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_place_facts place;
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	for (int i = 0; i < 5; i++) {
+		ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+		pid_t pid = child_of_ours();
+		ck_assert_int_gt(pid, 0);
+		ck_assert_int_eq(kill(pid, SIGBUS), 0);
+		ck_assert_int_eq(nw_reader_place(reader, &file,
+						 facts.segments.item[0].vaddr, true, &place,
+						 &err),
+				 -EIO);
+		ck_assert_msg(strstr(err.what, "signal 7") != NULL, "%s", err.what);
+		nw_vec_free(&facts.segments);
+		ck_assert_int_eq(child_of_ours(), 0);
+	}
+	nw_reader_free(reader);
+	close(source.fd);
+}
+END_TEST
+
+/* One that does not answer is given up: within half a second in all once a signal waits that is to end the run. */
+START_TEST(a_reader_that_stands_still)
+{
+	struct source source = ourselves();
+	const struct nw_read_file file = file_of(&source, 1);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_place_facts place;
+	struct nw_error err = {0};
+	struct timespec before, after;
+	sigset_t set;
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	ck_assert_int_eq(kill(child_of_ours(), SIGSTOP), 0);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr, true,
+					 &place, &err),
+			 -ETIMEDOUT);
+	ck_assert_int_eq(child_of_ours(), 0);
+	nw_vec_free(&facts.segments);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	ck_assert_int_eq(kill(child_of_ours(), SIGSTOP), 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGTERM);
+	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr, true,
+					 &place, &err),
+			 -ECANCELED);
+	/* nothing is started for it any more */
+	ck_assert_int_eq(nw_reader_place(reader, &file, 0, true, &place, &err), -ECANCELED);
+	ck_assert_int_eq(child_of_ours(), 0);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ck_assert_int_lt(after.tv_sec - before.tv_sec, 60);
+	nw_vec_free(&facts.segments);
+	nw_reader_free(reader);
+	sigaddset(&set, SIGTERM);
+	int number;
+	sigwait(&set, &number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	close(source.fd);
+}
+END_TEST
+
+/* More files than either side may have open: those that were asked about last stay. */
+START_TEST(more_files_than_descriptors)
+{
+	const struct rlimit few = {64, 64};
+	struct source source = ourselves();
+	struct nw_reader *reader;
+	struct nw_error err = {0};
+
+	setrlimit(RLIMIT_NOFILE, &few);
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 300; i++) {
+			const struct nw_read_file file = file_of(&source, i);
+			struct nw_file_facts facts;
+			int ret = nw_reader_file(reader, &file, &facts, &err);
+			ck_assert_msg(ret == 0, "%u: %s", i, err.what);
+			nw_vec_free(&facts.segments);
+		}
+	ck_assert_uint_ge(source.opened, 300);
+	nw_reader_free(reader);
+	close(source.fd);
+}
+END_TEST
+
+UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, a_file_that_cannot_be_opened,
+	  a_reader_that_dies, a_reader_that_stands_still, more_files_than_descriptors)
