@@ -49,18 +49,23 @@ static int keep_format(struct nw_recorder *r, const char *system, const char *na
 {
 	nw_cleanup(nw_free_ptr) char *known = nw_text("%s/%s", system, name);
 	struct nw_recorded_format *format;
+	struct nw_buf text = {0};
 
 	if (!known)
 		return -ENOMEM;
 	if (nw_strings_has(&r->formats, known))
 		return 0;
-	format = nw_strings_add(&r->formats, known, strlen(known)) == 0
-			 ? nw_vec_add(&r->parts.formats)
-			 : NULL;
-	if (!format)
-		return -ENOMEM;
+	int ret = nw_run_read_format(&r->run->fs, system, name, &text);
+	if (ret == 0)
+		ret = nw_strings_add(&r->formats, known, strlen(known));
+	format = ret == 0 ? nw_vec_add(&r->parts.formats) : NULL;
+	if (!format) {
+		nw_buf_free(&text);
+		return ret < 0 ? ret : -ENOMEM;
+	}
 	snprintf(format->system, sizeof(format->system), "%s", system);
-	return nw_run_read_format(&r->run->fs, system, name, &format->text);
+	format->text = text;
+	return 0;
 }
 
 static int keep_task_formats(struct nw_recorder *r)
@@ -73,8 +78,9 @@ static int keep_task_formats(struct nw_recorder *r)
 			nw_task_events[i], (size_t)(slash - nw_task_events[i]));
 		if (!system)
 			return -ENOMEM;
-		if (keep_format(r, system, slash + 1) < 0)
-			r->parts.formats.count--; /* this kernel does not have it */
+		ret = keep_format(r, system, slash + 1);
+		if (ret < 0 && !nw_is_shortage(-ret))
+			ret = 0; /* this kernel does not have it */
 	}
 	return ret;
 }
@@ -293,6 +299,8 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 		return nw_fail(err, r->failed, "cannot write '%s': %s", r->options.path,
 			       nw_strerror(r->failed));
 	nw_recorder_table(r, result);
+	if (r->parts.table.failed || r->parts.comms.failed)
+		return nw_no_memory(err);
 	*bytes = 0;
 	nw_vec_each (&r->cpus, cpu)
 		*bytes += cpu->size;

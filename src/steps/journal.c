@@ -222,7 +222,7 @@ static int open_own(const char *path, int flags)
 	const char *slash = strrchr(path, '/');
 	nw_cleanup(nw_free_ptr) char *place = slash ? strndup(path, (size_t)(slash - path))
 						    : NULL;
-	int dir = place ? nw_journal_open_place(place, NULL) : -EINVAL;
+	int dir = place ? nw_journal_open_place(place, NULL) : slash ? -ENOMEM : -EINVAL;
 
 	if (dir < 0)
 		return dir;
