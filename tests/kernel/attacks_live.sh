@@ -52,10 +52,18 @@ named() {
     any(t.startswith('main+') for t in row['stack']) for row in of('stack'))"
 }
 
+# said FILE: the function of the library is named, or the result says why it is not
+said() {
+  holds "$1: its function is named, or it is said why not" "$1" "bool(of('stack')) and (all(any(t.startswith('step+') for t in row['stack']) \
+    for row in of('stack')) or [(it['files'], 'longer than' in it['text']) for row in of('loss') for it in row['unread']] == [(1, True)])"
+}
+
 # ---- files that it names ------------------------------------------------------------------
 mkfifo fifo
+attack alternate zero.so /dev/zero
+attack alternate fifo.so "$PWD/fifo"
 attack split split.so "$PWD/fifo"
-for name in split plain; do
+for name in zero fifo split; do
   start $name "./$name.so"
   bounded 0 $name.json stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target
   named $name.json 1
@@ -77,6 +85,48 @@ for name in split plain; do
   fi
   stop
 done
+
+# an alternate file that its owner makes shorter while it is read
+"$TESTS_LIB/attacks" plain plain.so whole step
+cp whole shrinks
+attack alternate shrinks.so "$PWD/shrinks"
+start shrinks ./shrinks.so
+"$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >shrinks.json 2>shrinks.err &
+tracer=$!
+armed_and_hit 20
+: >shrinks
+more_hits 20
+stop
+wait $tracer
+is "a file that became shorter does not end it" $? 0
+named shrinks.json 1
+
+# ---- time and memory ----------------------------------------------------------------------
+for kind in ranges units attributes; do
+  attack $kind $kind.so
+  start $kind ./$kind.so
+  bounded 0 $kind.json stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target
+  said $kind.json
+  stop
+done
+
+attack zeros zeros.so
+for i in $(seq 40); do cp zeros.so "z$i.so"; done
+start zeros ./z{1..40}.so
+bounded 0 zeros.json stat -j --stack -d 3 --stack-size 16K "uprobe:$modules:leaf" -p $target
+named zeros.json 40
+stop
+
+# ---- what cannot be opened ----------------------------------------------------------------
+for i in $(seq 120); do cp plain.so "l$i.so"; done
+start many ./l{1..120}.so
+for limit in 64:64 64:4096; do
+  bounded_files() { prlimit --nofile=$limit "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >many.json 2>many.err; }
+  bounded_files stat -j --stack -d 3 --stack-size 16K "uprobe:$modules:leaf" -p $target
+  is "files: $limit" $? 0
+  named many.json 120
+done
+stop
 
 # a process that has 5,000 files in its stacks, each once
 if [ "$(uname -m)" = x86_64 ]; then
@@ -119,10 +169,10 @@ start changes ./changes.so
 "$NOPWATCH" record -q --stack -o rec.dat -d 1 "uprobe:$modules:leaf" -p $target 2>record.err
 is "it is recorded" $? 0
 stop
-for name in split str line line_str info; do
+for name in zero fifo split ranges units attributes zeros str line line_str info; do
   cat $name.so >changes.so
   bounded 0 report.json report -j rec.dat
-  named report.json 1
+  case $name in ranges | units | attributes) said report.json ;; *) named report.json 1 ;; esac
 done
 unchanged
 finish
