@@ -26,6 +26,6 @@ run "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- 
 run "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
 run "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q -o a.dat "usdt:$rare:*" -- "$load"
 run "features" --facts "$NOPWATCH" features -j
-run "status" "$NOPWATCH" status -j
+run "status" --facts "$NOPWATCH" status -j
 unchanged
 finish
