@@ -126,7 +126,8 @@ enum nw_press {
 	NW_PRESS_END,
 	NW_PRESS_LEFT,
 	NW_PRESS_RIGHT,
-	NW_PRESS_OTHER, /* a key that means nothing here */
+	NW_PRESS_REDRAW, /* Ctrl-L */
+	NW_PRESS_OTHER,	 /* a key that means nothing here */
 };
 
 /* The next key of what a terminal has sent; *at moves behind it. */

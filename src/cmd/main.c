@@ -139,17 +139,17 @@ static void on_file_limit(int number)
 
 /*
  * SIGUSR1 and SIGUSR2 ask a run for something, and would end us until the run looks for them: who asks early is answered
- * when it does. A command that has no answer is not ended by them, either. SIGINT and SIGTERM end us as they end anybody, until
- * there is something to be taken away.
+ * when it does. SIGINT and SIGTERM end us as they end anybody, until there is something to be taken away.
  */
-static void hold_requests(void)
+static void hold_requests(int how, bool both)
 {
 	sigset_t requests;
 
 	sigemptyset(&requests);
-	sigaddset(&requests, SIGUSR1);
 	sigaddset(&requests, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &requests, NULL);
+	if (both)
+		sigaddset(&requests, SIGUSR1);
+	sigprocmask(how, &requests, NULL);
 }
 
 /* A write beyond RLIMIT_FSIZE fails like one on a full disk, instead of ending us. A handler is taken away by exec,
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 {
 	struct nw_error err;
 
-	hold_requests();
+	hold_requests(SIG_BLOCK, true);
 	keep_standard_files_open();
 	survive_file_limits();
 	buffer_output();
@@ -211,6 +211,8 @@ int main(int argc, char **argv)
 	struct nw_args args;
 	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
 		return nw_failure(command, &err);
+	if (!args.until_signal) /* nobody asks by SIGUSR2, which ends us as it ends anybody */
+		hold_requests(SIG_UNBLOCK, false);
 	int status = NW_EXIT_OK;
 	if (!args.help)
 		status = command->run(&args);

@@ -51,6 +51,39 @@ static void label(const char *before, const char *name, const char *value,
 	nw_buf_free(&shown);
 }
 
+static bool has_key(const char *keys, const char *name)
+{
+	for (size_t len; *keys; keys += len + (keys[len] == ',')) {
+		len = strcspn(keys, ",");
+		if (strlen(name) == len && strncmp(keys, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A sample has a label once: a key that is called as one of ours is by_KEY, or by_by_KEY if there is a key of that name. */
+static void key_label(const char *keys, const char *key, const char *value,
+		      struct nw_buf *out)
+{
+	static const char *const ours[] = {"probe", "span", "arg", "state", "le"};
+	struct nw_buf name = {0};
+	bool taken = false;
+
+	for (size_t i = 0; i < NW_COUNT(ours); i++)
+		taken |= strcmp(ours[i], key) == 0;
+	nw_buf_adds(&name, key);
+	while (taken && !name.failed) {
+		nw_cleanup(nw_free_ptr) char *longer = nw_text("by_%s", nw_buf_str(&name));
+		nw_buf_clear(&name);
+		nw_buf_adds(&name, longer ? longer : "");
+		name.failed |= !longer;
+		taken = has_key(keys, nw_buf_str(&name));
+	}
+	label(",", nw_buf_str(&name), value, out);
+	out->failed |= name.failed;
+	nw_buf_free(&name);
+}
+
 /* A label a key of --by. */
 static void group_labels(const char *keys, const char *group, struct nw_buf *out)
 {
@@ -59,7 +92,7 @@ static void group_labels(const char *keys, const char *group, struct nw_buf *out
 
 	out->failed |= !copy;
 	while (copy && (key = strsep(&rest, ","))) {
-		label(",", key, group, out);
+		key_label(keys, key, group, out);
 		group = strchrnul(group, NW_GROUP_SEPARATOR);
 		group += *group != '\0';
 	}
@@ -126,15 +159,21 @@ static void bucket(const char *name, const struct subject *s, const char *le,
 static void count_and_sum(const char *name, const struct subject *s,
 			  const struct nw_histogram *h, bool is_time, struct nw_buf *out)
 {
+	bool negative = h->is_signed && h->count && (int64_t)h->min < 0;
+
 	bucket(name, s, "+Inf", h->count, out);
+	/* OpenMetrics gives no sum that may shrink, and no count without a sum. Who reads Prometheus's own format takes a
+	 * sum that is missing for 0. */
+	if (negative && !s->report->prometheus)
+		return;
 	start(name, "_count", s, out);
 	nw_buf_printf(out, "} %" PRIu64 "\n", h->count);
-	if (h->is_signed && h->count && (int64_t)h->min < 0)
-		return; /* a sum that may shrink must not be given */
 	start(name, "_sum", s, out);
 	nw_buf_adds(out, "} ");
 	if (is_time)
 		seconds(h->sum, out);
+	else if (negative)
+		nw_buf_printf(out, "%" PRId64, (int64_t)h->sum);
 	else
 		nw_buf_printf(out, "%" PRIu64, h->sum);
 	nw_buf_addc(out, '\n');

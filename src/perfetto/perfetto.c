@@ -29,6 +29,13 @@ static struct nw_pf_thread *thread_slot(const struct nw_pf *p, int32_t tid)
 	return &p->thread[at];
 }
 
+struct nw_pf_thread *nw_pf_find_thread(const struct nw_pf *p, int32_t tid)
+{
+	struct nw_pf_thread *thread = p->threads ? thread_slot(p, tid) : NULL;
+
+	return thread && thread->known ? thread : NULL;
+}
+
 static bool more_threads(struct nw_pf *p)
 {
 	struct nw_pf bigger = *p;
@@ -53,16 +60,13 @@ uint64_t nw_pf_thread_track(const struct nw_pf_thread *thread)
 static void process_descriptor(struct nw_buf *out, struct nw_pf *p,
 			       const struct nw_pf_thread *thread)
 {
-	bool known = false, leads = thread->tid == thread->pid;
+	bool leads = thread->tid == thread->pid;
+	char pid[16];
+	int len = snprintf(pid, sizeof(pid), "%d", (int)thread->pid);
 
-	nw_vec_each (&p->processes, pid)
-		known |= *pid == thread->pid;
-	if (known && !leads)
+	if (!leads && nw_index_find(&p->processes, pid, (size_t)len) >= 0)
 		return;
-	int32_t *fresh = known ? NULL : nw_vec_add(&p->processes);
-	out->failed |= !known && !fresh;
-	if (fresh)
-		*fresh = thread->pid;
+	out->failed |= nw_index_add(&p->processes, pid, (size_t)len) < 0;
 	size_t packet = nw_pf_packet(out, 0);
 	size_t track = nw_pb_open(out, PACKET_TRACK_DESCRIPTOR);
 	nw_pb_uint(out, TRACK_UUID,
@@ -308,7 +312,7 @@ static void free_state(struct nw_output *output)
 	}
 	nw_pf_free_started(p->open.item, p->open.count);
 	nw_vec_free(&p->open);
-	nw_vec_free(&p->processes);
+	nw_index_free(&p->processes);
 	nw_vec_each (&p->groups, rows)
 		nw_vec_free(rows);
 	nw_vec_free(&p->groups);

@@ -44,7 +44,7 @@ struct nw_pf {
 	bool *is_end_or_start;	     /* by probe: it is of a span */
 	struct nw_pf_thread *thread; /* open-addressed */
 	size_t threads, used;
-	NW_VEC(int32_t) processes;	   /* that were told */
+	struct nw_index processes;	   /* that were told, by their numbers as text */
 	NW_VEC(struct nw_pf_started) open; /* by something else than the thread */
 	nw_vec_u32 *rows;		   /* by span: 1 if taken */
 	NW_VEC(nw_pf_rows) groups;	   /* by number, if spans are grouped */
@@ -81,6 +81,8 @@ void nw_pf_instant(struct nw_buf *out, uint64_t time, uint64_t track, const char
 /* ---- threads ------------------------------------------------------------------------ */
 
 uint64_t nw_pf_thread_track(const struct nw_pf_thread *thread);
+/* The thread of that number; NULL: there was none. */
+struct nw_pf_thread *nw_pf_find_thread(const struct nw_pf *p, int32_t tid);
 /* The thread of a hit, told of if it is new or has another name; NULL: out of memory. */
 struct nw_pf_thread *nw_pf_thread(struct nw_output *output,
 				  const struct nw_event_line *line);

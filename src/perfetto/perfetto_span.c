@@ -242,6 +242,20 @@ static void never_ends(struct nw_output *output, const struct nw_span_event *eve
 			      event->why, NULL, &it->args);
 }
 
+/* Whose it was. Idle threads have negative keys, by CPU; of a call nobody says it, so its span is looked for. */
+static struct nw_pf_thread *thread_of_gone(const struct nw_pf *p,
+					   const struct nw_span_event *event)
+{
+	int32_t key = (int32_t)event->key;
+
+	if (event->key)
+		return nw_pf_find_thread(p, key < 0 ? 0 : key);
+	for (size_t i = 0; i < p->threads; i++)
+		if (find_started(p->thread[i].open.item, p->thread[i].open.count, event))
+			return &p->thread[i];
+	return NULL;
+}
+
 static void span_is_gone(struct nw_output *output, const struct nw_span_event *event)
 {
 	struct nw_pf *p = output->state;
@@ -258,18 +272,12 @@ static void span_is_gone(struct nw_output *output, const struct nw_span_event *e
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}
-	for (size_t i = 0; i < p->threads; i++) {
-		struct nw_pf_thread *thread = &p->thread[i];
-		int32_t idle = (int32_t)event->key < 0 ? 0 : (int32_t)event->key;
-		it = event->key && thread->tid != idle
-			     ? NULL
-			     : find_started(thread->open.item, thread->open.count, event);
-		if (!it)
-			continue;
-		never_ends(output, event, it, nw_pf_thread_track(thread));
-		remove_started(thread->open.item, &thread->open.count, it);
+	struct nw_pf_thread *thread = thread_of_gone(p, event);
+	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
+	if (!it)
 		return;
-	}
+	never_ends(output, event, it, nw_pf_thread_track(thread));
+	remove_started(thread->open.item, &thread->open.count, it);
 }
 
 void nw_pf_span(struct nw_output *output, const struct nw_span_event *event)

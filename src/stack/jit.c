@@ -131,29 +131,84 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* The names from `from` on are new: one list, by start. Runtimes mostly put code behind what there is. */
+static void sort_in(nw_jit_names *names, size_t from)
+{
+	size_t left = names->count - from, to = names->count;
+	struct nw_jit_name *fresh = left ? malloc(left * sizeof(*fresh)) : NULL;
+
+	if (!fresh) {
+		if (left)
+			qsort(names->item, names->count, sizeof(*names->item), by_start);
+		return;
+	}
+	qsort(names->item + from, left, sizeof(*names->item), by_start);
+	memcpy(fresh, names->item + from, left * sizeof(*fresh));
+	while (left)
+		names->item[--to] = from && by_start(&names->item[from - 1],
+						     &fresh[left - 1]) > 0
+					    ? names->item[--from]
+					    : fresh[--left];
+	free(fresh);
+}
+
+/* The last bytes in front of `end`. */
+static uint64_t tail_of(int fd, uint64_t end)
+{
+	char bytes[64];
+	size_t len = (size_t)nw_min64(end, sizeof(bytes));
+
+	return pread(fd, bytes, len, (off_t)(end - len)) == (ssize_t)len
+		       ? nw_hash_text(bytes, len)
+		       : 0;
+}
+
+/* Where there is something to be read: behind what was read, or from the beginning if it is another list. */
+static void begin_reading(struct nw_traced *traced, int fd, const struct stat *st)
+{
+	bool same = st->st_ino == traced->jit_inode &&
+		    (uint64_t)st->st_size >= traced->jit_end &&
+		    tail_of(fd, traced->jit_end) == traced->jit_tail;
+
+	if (!same) {
+		nw_vec_each (&traced->jit, it)
+			free(it->name);
+		traced->jit.count = 0;
+		traced->jit_end = 0;
+	}
+	traced->jit_inode = st->st_ino;
+	traced->jit_size = (uint64_t)st->st_size;
+}
+
+/* A last line that has no end yet is taken, and once more when it has one: of two, the later is meant. */
+static void read_new_lines(struct nw_traced *traced, int fd)
+{
+	size_t before = traced->jit.count;
+	struct nw_buf text = {0};
+
+	if (lseek(fd, (off_t)traced->jit_end, SEEK_SET) >= 0)
+		nw_buf_read_most(&text, fd, MOST_BYTES);
+	for (const char *at = nw_buf_str(&text); *at;) {
+		size_t len = strcspn(at, "\n");
+		take_line(&traced->jit, at, len);
+		at += len + (at[len] == '\n');
+		traced->jit_end += at[-1] == '\n' ? len + 1 : 0;
+	}
+	nw_buf_free(&text);
+	traced->jit_tail = tail_of(fd, traced->jit_end);
+	sort_in(&traced->jit, before);
+}
+
 static void read_list(struct nw_traced *traced)
 {
-	struct nw_buf text = {0};
 	struct stat st;
 	int fd = open_list(traced, &st);
 
 	if (fd < 0)
 		return;
-	if ((uint64_t)st.st_size != traced->jit_size) {
-		traced->jit_size = (uint64_t)st.st_size;
-		nw_vec_each (&traced->jit, it)
-			free(it->name);
-		traced->jit.count = 0;
-		nw_buf_read_most(&text, fd, MOST_BYTES);
-		for (const char *at = nw_buf_str(&text); *at;) {
-			size_t len = strcspn(at, "\n");
-			take_line(&traced->jit, at, len);
-			at += len + (at[len] == '\n');
-		}
-		nw_buf_free(&text);
-		if (traced->jit.count)
-			qsort(traced->jit.item, traced->jit.count,
-			      sizeof(*traced->jit.item), by_start);
+	if ((uint64_t)st.st_size != traced->jit_size || st.st_ino != traced->jit_inode) {
+		begin_reading(traced, fd, &st);
+		read_new_lines(traced, fd);
 	}
 	close(fd);
 }

@@ -69,7 +69,9 @@ struct nw_traced { /* a process */
 	bool stale;	 /* it may be another program now */
 	uid_t owner;	 /* whom it ran as when that was looked up; else root */
 	nw_jit_names jit;
-	uint64_t jit_size, jit_looked; /* of the list when it was read */
+	/* Of the list when it was read: its size and inode, where its last whole line ends, and a hash of what is in front of
+	 * that, by which one that was written anew is told from one that has grown. */
+	uint64_t jit_size, jit_inode, jit_end, jit_tail;
 };
 
 /* A number that stays the same for what is mapped; -ENOMEM. */

@@ -121,6 +121,11 @@ static void write_report(struct nw_live_view *v, const char *path)
 
 static void press(struct nw_live_view *v, uint32_t key)
 {
+	if (key == NW_PRESS_REDRAW) {
+		nw_terminal_forget(&v->terminal);
+		v->fresh = v->urgent = true;
+		return;
+	}
 	switch (nw_top_press(&v->view, shown(v), key)) {
 	case NW_TOP_NOTHING:
 		break;

@@ -250,6 +250,12 @@ static void suspend(struct nw_terminal *terminal)
 		nw_terminal_enter(terminal);
 }
 
+void nw_terminal_forget(struct nw_terminal *terminal)
+{
+	nw_canvas_free(&terminal->shown);
+	terminal->redraw = true;
+}
+
 void nw_terminal_poll(struct nw_terminal *terminal)
 {
 	struct signalfd_siginfo info;
@@ -262,10 +268,10 @@ void nw_terminal_poll(struct nw_terminal *terminal)
 		} else if (info.ssi_signo == SIGCONT && terminal->entered) {
 			/* it was stopped by SIGSTOP, and the shell has set the modes */
 			set_modes(terminal);
-			nw_canvas_free(&terminal->shown);
-			terminal->redraw = true;
+			nw_terminal_forget(terminal);
 		} else if (info.ssi_signo == SIGWINCH) {
-			terminal->redraw = true;
+			/* also if its size is what it was by now: the terminal has cut what did not fit meanwhile */
+			nw_terminal_forget(terminal);
 		} else if (info.ssi_signo != SIGCONT) {
 			terminal->ended = true;
 		}

@@ -34,6 +34,8 @@ void nw_terminal_leave(struct nw_terminal *terminal);
 void nw_terminal_close(struct nw_terminal *terminal);
 /* Signals that end the program come here, too, since nobody else waits for them. */
 void nw_terminal_take_ends(struct nw_terminal *terminal);
+/* What the terminal shows is not known any more: the next picture is drawn from the beginning. */
+void nw_terminal_forget(struct nw_terminal *terminal);
 /* Do what signals ask for: suspend, go on, another size. */
 void nw_terminal_poll(struct nw_terminal *terminal);
 /* Wait for keys and signals. */

@@ -26,7 +26,7 @@ static const char *const help[] = {
 	"b, g                group by thread, process, CPU, arguments; empty: no more",
 	"w                   write an HTML report of what was seen so far",
 	"escape              close what is open, show all names",
-	"q, Ctrl-C           quit; Ctrl-Z suspends",
+	"q, Ctrl-C           quit; Ctrl-Z suspends; Ctrl-L draws again",
 	"",
 	"Times are latencies of spans, and gaps between hits of probes. The strip at the",
 	"right is their distribution, on a logarithmic scale both ways: up to p50 in green,",

@@ -54,5 +54,7 @@ uint32_t nw_press_next(const unsigned char *bytes, size_t len, size_t *at)
 		return NW_PRESS_ENTER;
 	if (first == 0x7f || first == 0x08)
 		return NW_PRESS_BACKSPACE;
+	if (first == '\f')
+		return NW_PRESS_REDRAW;
 	return length && !nw_is_control(code) ? code : NW_PRESS_OTHER;
 }

@@ -37,5 +37,21 @@ printf '%16s-%-7d [%03d] ..... %12s: %s\n' 'a"b\c' 7 0 5.0 'x: (0x1) v=-3' 'a"b\
 "$NOPWATCH" stat -f openmetrics --by comm --hist v --from text >out
 is "labels are escaped" "$(read_it out 'nopwatch_hits_total{probe="x",comm="a\"b\\c"}')" 2
 is "a histogram with negative values has no sum" "$(grep -c 'nopwatch_arg_sum' out)" 0
-is "but all else" "$(read_it out 'nopwatch_arg_count{probe="x",arg="v",comm="a\"b\\c"}')" 2
+is "and no count without it" "$(grep -c 'nopwatch_arg_count' out)" 0
+is "but buckets" "$(read_it out 'nopwatch_arg_bucket{probe="x",arg="v",comm="a\"b\\c",le="+Inf"}')" 2
+"$NOPWATCH" stat -f openmetrics --by comm --hist v --from text -o signed.prom
+is "Prometheus has its sum" "$(read_it --prometheus signed.prom 'nopwatch_arg_sum{probe="x",arg="v",comm="a\"b\\c"}')" 1
+
+# keys that are called as our own labels
+printf '%16s-%-7d [%03d] ..... %12s: %s\n' a 7 0 5.0 'x_start: (0x1) probe=1 span=2 arg=3 state=4 le=5 by_le=6' \
+  a 7 0 6.0 'x_done: (0x1) probe=1 span=2 arg=3 state=4 le=5 by_le=6' >keys
+for by in probe span arg state le le,by_le probe,span,arg,state,le; do
+  "$NOPWATCH" stat -f openmetrics --by "$by" --hist state --from keys >out
+  is "--by $by: each label once" "$(read_it out)" fine
+  "$NOPWATCH" stat -f openmetrics --by "$by" --hist state --from keys -o keys.prom
+  is "--by $by: in Prometheus's format, too" "$(read_it --prometheus keys.prom)" fine
+  command -v promtool >/dev/null && is "promtool has nothing to say of $by" "$(promtool check metrics <keys.prom 2>&1)" ""
+done
+"$NOPWATCH" stat -f openmetrics --by le,by_le --from keys >out
+is "such a key is by_KEY" "$(read_it out 'nopwatch_hits_total{probe="x_start",by_by_le="5",by_le="6"}')" 1
 finish

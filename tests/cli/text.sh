@@ -62,4 +62,10 @@ said=$(echo hello | "$NOPWATCH" stat --from - 2>&1)
 is "text of another kind is refused" "$? $said" "1 nopwatch: standard input is neither a recording nor trace text"
 said=$("$NOPWATCH" stat --from - </dev/null 2>&1)
 is "and so is nothing" "$? $said" "1 nopwatch: standard input is neither a recording nor trace text"
+
+# a hundred thousand threads, whose spans are open at the end: each is looked up, and not looked for
+awk 'BEGIN { for (i = 1; i <= 100000; i++) printf("%16s-%-7d [000] ..... 5.%06d: r_start: (0x1)\n", "a" i, i, i)
+  print "               b-7       [000] ..... 7.000000: r_done: (0x1)" }' >threads.txt
+(ulimit -t 20 && exec "$NOPWATCH" trace -f perfetto --from threads.txt >threads.pf)
+is "a timeline of many threads takes its time once for each" $? 0
 finish

@@ -26,6 +26,18 @@ sees "a row a span" "^myserver:request +[0-9]+/s +6\.46us +1\.10ms +2\.13ms "
 sees "a row a probe" '^myserver:cache__evict +[0-9]+/s '
 sees "the keys" '^q quit +\? help'
 is "no line is longer than the terminal" "$(($(picture | LC_ALL=C.UTF-8 wc -L) <= 80))" 1
+# wiped: something else has written to the terminal, or has cut it
+wiped() {
+  printf '\033[2J' >"$(tm display-message -p '#{pane_tty}')"
+  sees_no "$1" '^myserver:request'
+}
+wiped "what the terminal shows is gone"
+press C-l
+sees "Ctrl-L draws it again" "^myserver:request +[0-9]+/s +6\.46us"
+sees "all of it" '^q quit +\? help'
+wiped "a terminal cuts what does not fit"
+pkill -WINCH -P "$(tm display-message -p '#{pane_pid}')" -x nopwatch
+sees "another size is drawn from the beginning, also if it is what it was by then" "^myserver:request +[0-9]+/s +6\.46us"
 press h
 sees "h: a histogram" "^myserver:request: latency, $requests spans, p50 6\.46us, p90 266us"
 sees "with the percentiles marked" '^ 4\.10us +[0-9]+ █+ +p50$'

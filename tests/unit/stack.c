@@ -579,8 +579,78 @@ START_TEST(lists_below_the_root_of_a_process)
 }
 END_TEST
 
+static uint64_t bytes_read(void)
+{
+	struct nw_buf text = {0};
+	int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(nw_buf_read(&text, fd), 0);
+	uint64_t bytes = strtoull(nw_buf_str(&text) + strlen("rchar: "), NULL, 10);
+	nw_buf_free(&text);
+	close(fd);
+	return bytes;
+}
+
+static const char *made_at(struct nw_traced *traced, uint64_t address)
+{
+	const struct nw_jit_name *found = nw_jit_find(traced, address, true);
+
+	return found ? found->name : "";
+}
+
+/* A runtime writes more and more names, and each hit of what it has made just now asks for them. */
+START_TEST(a_list_that_grows_is_read_once)
+{
+	enum {
+		LINES = 20000,
+		MORE = 200
+	};
+	struct nw_traced traced = {.pid = getpid()};
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/tmp/perf-%d.map", (int)getpid());
+	FILE *list = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(list);
+	for (int i = LINES; i-- > 0;)
+		fprintf(list, "%x 10 before%d\n", 0x100000 + 16 * i, i);
+	fflush(list);
+	ck_assert_str_eq(made_at(&traced, 0x100008), "before0");
+	uint64_t before = bytes_read();
+	for (int i = 0; i < MORE; i++) {
+		/* behind, in front of, and in place of what there is; the end of the line comes later */
+		fprintf(list, "%x 10 behind%d\n%x 10 front%d\n%x 10 again%d",
+			0x800000 + 16 * i, i, 0x80000 - 16 * i, i, 0x100000 + 16 * i, i);
+		fflush(list);
+		char wanted[32];
+		snprintf(wanted, sizeof(wanted), "behind%d", i);
+		ck_assert_str_eq(made_at(&traced, 0x800008 + 16 * (uint64_t)i), wanted);
+		snprintf(wanted, sizeof(wanted), "front%d", i);
+		ck_assert_str_eq(made_at(&traced, 0x80008 - 16 * (uint64_t)i), wanted);
+		snprintf(wanted, sizeof(wanted), "again%d", i);
+		ck_assert_str_eq(made_at(&traced, 0x100008 + 16 * (uint64_t)i), wanted);
+		fprintf(list, "\n");
+		fflush(list);
+		ck_assert_str_eq(made_at(&traced, 0x1), "");
+	}
+	ck_assert_uint_lt(bytes_read() - before, 1000000);
+	ck_assert_str_eq(made_at(&traced, 0x100008 + 16 * (LINES - 1)), "before19999");
+	/* one that was written anew, in the same file, and is longer */
+	ck_assert_int_eq(ftruncate(fileno(list), 0), 0);
+	rewind(list);
+	for (int i = 0; i < 3 * LINES; i++)
+		fprintf(list, "%x 10 other%d\n", 0x1000000 + 16 * i, i);
+	fclose(list);
+	ck_assert_str_eq(made_at(&traced, 0x1000008), "other0");
+	ck_assert_str_eq(made_at(&traced, 0x100008), "");
+	unlink(path);
+	nw_vec_each (&traced.jit, it)
+		free(it->name);
+	nw_vec_free(&traced.jit);
+}
+END_TEST
+
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
 	  files_that_a_recording_names, many_processes, regions_that_go_back,
 	  regions_of_the_past, callers_in_this_process_and_from_a_recording,
-	  lists_below_the_root_of_a_process)
+	  lists_below_the_root_of_a_process, a_list_that_grows_is_read_once)

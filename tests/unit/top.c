@@ -248,6 +248,7 @@ START_TEST(keys_are_what_terminals_send)
 		{"\033[1;5Aq", {NW_PRESS_OTHER, 'q'}}, /* Ctrl-up */
 		{"\033[[Aq", {NW_PRESS_OTHER, 'q'}},   /* the console's F1 */
 		{"\033[200~", {NW_PRESS_OTHER}},
+		{"\fq", {NW_PRESS_REDRAW, 'q'}},
 		{"\377\001q", {NW_PRESS_OTHER, NW_PRESS_OTHER, 'q'}},
 		{"a\033[", {'a'}}, /* the rest is still to come */
 		{"\033[1", {0}},
