@@ -147,13 +147,16 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 
 static int take_loss(struct nw_run *run, const struct nw_record *loss)
 {
+	struct nw_record of_run = *loss;
 	struct nw_hit hit;
 	int ret = 0, more = 1;
 
+	/* of a CPU whose first events are missing: since its buffer was made */
+	of_run.time = nw_max64(loss->time, nw_min64(run->result->start_ns, loss->until));
 	run->had_loss = true;
 	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
-	run->consumer.loss(run->consumer.arg, loss);
+	run->consumer.loss(run->consumer.arg, &of_run);
 	return more < 0 ? more : ret;
 }
 

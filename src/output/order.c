@@ -147,11 +147,14 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 {
 	bool keyed = sort != NW_SORT_DEFAULT && sort != NW_SORT_NAME;
 	bool probes = subject == NW_SUBJECT_PROBES;
+	/* of groups, what has no row takes no place among the first ones */
+	bool only_hit = report->view.top && report->group_by;
 	size_t count = probes ? report->selection->probes.count : report->span_count;
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < count; i++)
-		if (!is_hidden(report, subject, i))
+		if (!is_hidden(report, subject, i) &&
+		    !(only_hit && nw_is_silent(report, subject, i)))
 			ret = add(out, i, keyed ? key_of_all(report, subject, i, sort) : 0,
 				  probes ? report->selection->probes.item[i]->label
 					 : report->spans[i].name);

@@ -34,14 +34,15 @@ static size_t row_for(nw_pf_rows *rows, uint64_t start, uint64_t end, bool *fres
 	return row;
 }
 
-/* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. */
+/* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. Of two that have
+ * begun at the same time, the reader would take the one that is written first for the outer one. */
 static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_thread *thread,
 			 const struct nw_pf_started *it, uint64_t end)
 {
 	bool nests = true;
 
 	nw_vec_each (&thread->open, other)
-		nests &= other == it || other->start <= it->start;
+		nests &= other == it || other->start < it->start;
 	if (nests)
 		return nw_pf_thread_track(thread);
 	bool fresh;
