@@ -192,6 +192,13 @@ enum nw_costs {
 	NW_COSTS_NEEDED, /* if not, there is no run */
 };
 
+/* When records are to be read. */
+enum nw_due {
+	NW_DUE_NOT,
+	NW_DUE_AS_IT_COMES, /* before it is overwritten, and in large portions */
+	NW_DUE_NOW,	    /* all there is */
+};
+
 /*
  * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
  * now; -EPIPE: nobody reads what is written any more, stop, too. Other errors of hit() end the run
@@ -247,8 +254,8 @@ struct nw_consumer {
 	void (*named)(void *arg, int32_t tid, uint64_t from);
 	void (*loss)(void *arg, const struct nw_record *record);
 	/* Live: is what was recorded to be read now? As long as it is not, the ring buffer keeps its newest
-	 * records and overwrites the others, which are no losses. NULL: always. */
-	bool (*due)(void *arg);
+	 * records and overwrites the others, which are no losses. NULL: always, as it comes. */
+	enum nw_due (*due)(void *arg);
 	/* The end, but the probes are still armed. */
 	void (*stopping)(void *arg, struct nw_run *run);
 	/* After records have been taken, and several times a second also if none came. */

@@ -32,8 +32,8 @@ struct nw_flight_options {
 		command; /* /bin/sh runs it every second; a status other than 0 is the condition. NULL: none */
 	uint64_t keep_ns; /* what was before is recorded, so long */
 	uint64_t times;	  /* recordings; 0: until something else ends the run */
-	bool grow;	  /* the ring buffer may be made larger, to hold so much */
-	bool states;	  /* record what threads do, too */
+	bool fixed_buffer; /* the ring buffer is not read before it is overwritten, to keep so much */
+	bool states; /* record what threads do, too */
 	void *arg;
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
 	/* What happens, in a sentence: a recording was written, or cannot be; something was not watched. */

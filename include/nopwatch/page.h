@@ -44,14 +44,12 @@ static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
 int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size);
 
 /*
- * What of a page was before a time, and what from then on: two pages of layout->size bytes each, NULL: nobody wants
- * it. Events are moved, not changed. The first keeps the mark of lost events, if there is one. The second has it if
- * missed says so, or if the page has it and no event of the page is as old as `time`: then the lost events may be
- * younger than that. False: there is nothing from then on, or the page is damaged; nothing is written.
+ * What of a page was from a time on: a page of layout->size bytes. Events are moved, not changed. It has the mark of lost
+ * events if the page has it and no event of the page is as old as `time`: then the lost events may be younger than
+ * that. False: there is nothing from then on, or the page is damaged; nothing is written.
  */
-bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *bytes,
-		   size_t len, uint64_t time, bool missed, unsigned char *before,
-		   unsigned char *behind);
+bool nw_page_cut(const struct nw_page_layout *layout, const unsigned char *bytes,
+		 size_t len, uint64_t time, unsigned char *out);
 
 /* An event header is a u32, type_len:5 time_delta:27, from the top on big endian. */
 static inline uint32_t nw_page_type(uint32_t header)

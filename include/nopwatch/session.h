@@ -127,11 +127,6 @@ bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *im
 /* Disable the events of one probe of the plan, which must have been planned as separate. */
 int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
 /*
- * Give every CPU a ring buffer of so many bytes; what is in it stays. While the kernel does that, events may be
- * dropped without a word: before this returns 0, not after.
- */
-int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error *err);
-/*
  * The kernel itself looks out for spans that take at least so long, of an armed session: from the one event to the
  * next hit of the other by the same thread, where a later start replaces an earlier one. These two events are not
  * recorded any more; in their place there is a record for each such span, of a synthetic event (the system is

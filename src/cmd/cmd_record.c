@@ -161,7 +161,7 @@ static int run_until(struct nw_args *args)
 		.command = args->until_cmd,
 		.keep_ns = args->keep_ns,
 		.times = args->has_times ? args->times : 1,
-		.grow = !args->buffer_bytes,
+		.fixed_buffer = args->buffer_bytes,
 		.states = args->states,
 		.arg = args,
 		.armed = watching,

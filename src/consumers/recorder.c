@@ -189,6 +189,14 @@ static int scheduled(void *arg, const struct nw_hit *hit)
 }
 
 /* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
+void nw_recorder_age(struct nw_recorder *r)
+{
+	nw_index_free(&r->older_tasks);
+	r->older_tasks = r->tasks;
+	r->tasks = (struct nw_index){0};
+	memset(r->noted, 0, sizeof(r->noted));
+}
+
 int nw_recorder_scheduled(struct nw_recorder *r, const struct nw_hit *hit)
 {
 	const struct nw_probe *probe = r->run->result->selection.probes.item[hit->probe];
@@ -238,6 +246,22 @@ static void save_symbols(const struct nw_recorder *r, const struct nw_run_result
 	}
 }
 
+/* A thread's later name stands behind its earlier one, and counts. */
+static void save_tasks(struct nw_recorder *r, const struct nw_index *tasks)
+{
+	struct nw_buf *out = &r->parts.table;
+
+	nw_vec_each (&tasks->text, line) {
+		int tid, pid, comm = 0;
+		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)
+			continue;
+		nw_buf_printf(out, "task %d %d", tid, pid);
+		nw_plan_word(out, *line + comm);
+		nw_buf_addc(out, '\n');
+		nw_buf_printf(&r->parts.comms, "%d %s\n", tid, *line + comm);
+	}
+}
+
 void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result)
 {
 	struct nw_buf *out = &r->parts.table;
@@ -281,15 +305,8 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 		nw_buf_printf(out, "only %d\n", (int)*pid);
 	if (result->stacks)
 		nw_stacks_save(result->stacks, out);
-	nw_vec_each (&r->tasks.text, line) {
-		int tid, pid, comm = 0;
-		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)
-			continue;
-		nw_buf_printf(out, "task %d %d", tid, pid);
-		nw_plan_word(out, *line + comm);
-		nw_buf_addc(out, '\n');
-		nw_buf_printf(&r->parts.comms, "%d %s\n", tid, *line + comm);
-	}
+	save_tasks(r, &r->older_tasks);
+	save_tasks(r, &r->tasks);
 }
 
 int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result,
@@ -359,6 +376,7 @@ void nw_recorder_free(struct nw_recorder *r)
 			close(cpu->fd);
 	nw_vec_free(&r->cpus);
 	nw_index_free(&r->tasks);
+	nw_index_free(&r->older_tasks);
 	nw_strings_free(&r->formats);
 	nw_strings_free(&r->symbols);
 	free(r->blank);

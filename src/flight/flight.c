@@ -10,15 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "buffer_growth.h"
 #include "consumers/recorder.h"
 #include "health.h"
 #include "lookout.h"
 #include "nopwatch/text.h"
 #include "page_history.h"
+#include "reach.h"
 #include "still_named.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define MOMENT_NS (SECOND_NS / 10)
 #define RETRY_NS  (5 * SECOND_NS)
 #define MARGIN_NS (2 * SECOND_NS) /* from the end of a slow span until its time is read */
 
@@ -32,7 +33,9 @@ struct met {
 	uint64_t from; /* it is to begin here */
 	uint64_t end;  /* and to go at least so far */
 	uint64_t more; /* others in it */
-	char text[160];
+	uint64_t seen; /* when the first was */
+	uint64_t longest;
+	char text[160]; /* of the longest */
 };
 
 /* Events of a CPU that nobody has read: overwritten, or lost. */
@@ -48,7 +51,6 @@ struct job {
 	struct nw_buf table, comms;
 	uint64_t begins, until, lost;
 	bool lost_is_least;  /* of some losses nobody knows how large they were */
-	uint64_t hole_ns;    /* in which events may be missing */
 	const char *shorter; /* why it begins later than it should; NULL: it does not; */
 	uint64_t late_ns;    /* so much later */
 	char *path;
@@ -75,7 +77,9 @@ struct nw_flight {
 	uint64_t last_cut;	     /* what is kept was read up to here */
 	struct nw_still_named named; /* whose scheduler events are recorded, */
 	nw_strings comms;	     /* and of who is born: those who are called so */
-	struct nw_buffer_growth growth;
+	struct nw_reach reach;
+	uint64_t aged;	     /* when the recorder was last told to forget older threads */
+	uint64_t kept_since; /* what was read before is forgotten, for want of memory */
 	bool told_missed;
 	uint64_t lost;	    /* events that recordings should have, */
 	bool lost_is_least; /* or more */
@@ -115,13 +119,17 @@ static void meet(struct nw_flight *f, uint64_t start, uint64_t end, const char *
 	if (f->reading && end <= f->now.end && from >= f->now.from)
 		met = &f->now;
 	if (!met->any)
-		*met = (struct met){.any = true, .from = from, .end = end};
+		*met = (struct met){.any = true,
+				    .from = from,
+				    .end = end,
+				    .seen = nw_session_now(f->run->session)};
 	else
 		met->more++;
 	met->from = nw_min64(met->from, from);
 	met->end = nw_max64(met->end, end);
-	if (!met->text[0])
+	if (!met->text[0] || end - start > met->longest)
 		snprintf(met->text, sizeof(met->text), "%s", text);
+	met->longest = nw_max64(met->longest, end - start);
 }
 
 static void seen(void *arg, const struct nw_seen_span *span)
@@ -161,9 +169,21 @@ static int check_triggers(struct nw_flight *f, struct nw_error *err)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-static bool is_due(void *arg)
+/* What cannot be written keeps all that was read since: then the ring buffer keeps the rest, as long as it can. */
+static bool is_full(const struct nw_flight *f)
 {
-	return ((const struct nw_flight *)arg)->reading;
+	uint64_t since;
+
+	return f->jobs.count && nw_page_history_size(&f->kept, &since) > 2 * f->reach.most;
+}
+
+static enum nw_due due(void *arg)
+{
+	const struct nw_flight *f = arg;
+
+	if (f->reading)
+		return NW_DUE_NOW;
+	return f->reach.is_short && !is_full(f) ? NW_DUE_AS_IT_COMES : NW_DUE_NOT;
 }
 
 /* The stream's tap: every page as it was read. */
@@ -219,6 +239,10 @@ static int look_who_is_named(struct nw_flight *f)
 	nw_named_threads now = {0};
 	int ret = 0;
 
+	/* of what was read already nobody sees any more who had another name then */
+	if (f->reach.is_short)
+		nw_still_named_pause(&f->named,
+				     nw_max64(f->named.read, nw_run_known(f->run)));
 	nw_strings_free(&f->comms);
 	f->comms = (nw_strings){0};
 	if (result->has_named)
@@ -244,10 +268,11 @@ static void named(void *arg, int32_t tid, uint64_t from)
 	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
 }
 
-/* Something is to be recorded, and there is room for it. */
-static void begin_reading(struct nw_flight *f)
+/* Something is to be recorded, and there is room for it. Slow spans come together: others have a moment to end. */
+static void begin_reading(struct nw_flight *f, bool wait)
 {
-	if (!f->next.any || f->reading)
+	uint64_t now = nw_session_now(f->run->session);
+	if (!f->next.any || f->reading || (wait && now - f->next.seen < MOMENT_NS))
 		return;
 	if (f->jobs.count >= MOST_WAITING) {
 		f->stats.missed += 1 + f->next.more;
@@ -264,27 +289,11 @@ static void begin_reading(struct nw_flight *f)
 	f->next = (struct met){0};
 	if (look_who_is_named(f) < 0)
 		f->recorder->failed = ENOMEM;
-	f->now.end = nw_max64(f->now.end, nw_session_now(f->run->session));
+	f->now.end = nw_max64(f->now.end, now);
 	f->reading = true;
 }
 
 /* ---- a recording -------------------------------------------------------------------- */
-
-/* Why a recording begins later than it should: by how much, and for what reason. A page is cut where it begins, so
- * a moment is no difference worth a word. */
-static void explain_beginning(struct job *job, uint64_t armed)
-{
-	const uint64_t worth = SECOND_NS / 10;
-	uint64_t should = nw_max64(job->met.from, armed);
-
-	if (before(job->begins, should) >= worth) {
-		job->late_ns = before(job->begins, should);
-		job->shorter = "the ring buffer holds no more (see -b)";
-	} else if (before(job->begins, job->met.from) >= worth) {
-		job->late_ns = before(job->begins, job->met.from);
-		job->shorter = "the probes were armed only then";
-	}
-}
 
 /* From when on all is there that was recorded since `from`; what is missing behind that is counted. */
 static void find_beginning(const struct nw_flight *f, const struct nw_run_result *result,
@@ -292,7 +301,7 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 {
 	uint64_t from = job->met.from;
 
-	job->begins = nw_max64(from, result->armed_ns);
+	job->begins = nw_max64(nw_max64(from, result->armed_ns), f->kept_since);
 	nw_vec_each (&f->unread, unread)
 		if (unread->from < from && unread->until != UINT64_MAX)
 			job->begins = nw_max64(job->begins, unread->until);
@@ -301,10 +310,7 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 			job->lost += unread->count ? unread->count : 1;
 			job->lost_is_least |= unread->is_least;
 		}
-	explain_beginning(job, result->armed_ns);
-	nw_vec_each (&f->kept.holes, hole)
-		if (hole->until > job->begins && hole->from < job->until)
-			job->hole_ns += hole->until - nw_max64(hole->from, job->begins);
+	job->shorter = nw_reach_explain(from, result->armed_ns, job->begins, &job->late_ns);
 }
 
 /* What the table says of a recording, as that of a run; of it all else is the run's. */
@@ -359,19 +365,6 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	return nw_page_history_cut(&f->kept, job->begins, &job->cpus) < 0
 		       ? nw_no_memory(err)
 		       : 0;
-}
-
-char *nw_flight_path(const char *path, uint64_t number)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-
-	if (number < 2)
-		return strdup(path);
-	if (!dot || dot == name)
-		return nw_text("%s-%" PRIu64, path, number);
-	return nw_text("%.*s-%" PRIu64 "%s", (int)(dot - path), path, number, dot);
 }
 
 /* The next name that nothing has. */
@@ -451,13 +444,6 @@ static void notice_written(struct nw_flight *f, const struct job *job)
 	if (job->shorter)
 		notice(f, "%s begins %.1f s later than it should: %s", job->path,
 		       (double)job->late_ns / 1e9, job->shorter);
-	if (job->hole_ns) {
-		char hole[16];
-		nw_duration_text(job->hole_ns, hole);
-		notice(f,
-		       "%s: the ring buffer was made larger meanwhile: %s of it are missing, and spans across that are left out",
-		       job->path, hole);
-	}
 	f->lost += job->lost;
 	f->lost_is_least |= job->lost_is_least;
 	f->stats.recordings++;
@@ -528,27 +514,38 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 
 /* ---- what is kept ------------------------------------------------------------------- */
 
+/* More was read than may be kept: the oldest eighth of the time goes, unless a recording waits for it. */
+static uint64_t limit_memory(struct nw_flight *f, uint64_t now, uint64_t wanted)
+{
+	uint64_t since, size = nw_page_history_size(&f->kept, &since);
+
+	if (!f->reach.is_short || size <= f->reach.most || f->jobs.count)
+		return wanted;
+	f->kept_since = nw_max64(wanted, since + (now - nw_min64(since, now)) / 8);
+	nw_reach_warn(&f->reach, f->run, now - f->kept_since,
+		      "an eighth of the free memory is the most that is kept");
+	return f->kept_since;
+}
+
 /* What was read before, and nobody can want any more. */
 static void forget(struct nw_flight *f)
 {
 	uint64_t now = nw_session_now(f->run->session), wanted;
-	uint64_t reach = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS;
 	size_t left = 0;
-
-	if (f->reading || !f->last_cut)
+	if (f->reading || (!f->last_cut && !f->reach.is_short))
 		return;
-	wanted = before(now, reach);
+	wanted = before(now, f->reach.wanted_ns);
 	nw_vec_each (&f->jobs, job)
 		wanted = nw_min64(wanted, job->begins);
+	wanted = limit_memory(f, now, wanted);
 	nw_vec_each (&f->unread, unread)
 		if (unread->until > wanted)
 			f->unread.item[left++] = *unread;
 	f->unread.count = left;
-	if (!f->jobs.count && wanted > f->last_cut) {
+	if (!f->reach.is_short && !f->jobs.count && wanted > f->last_cut) {
 		nw_page_history_forget(&f->kept, UINT64_MAX);
-		nw_index_free(&f->recorder->tasks);
-		f->recorder->tasks = (struct nw_index){0};
-		memset(f->recorder->noted, 0, sizeof(f->recorder->noted));
+		nw_recorder_age(f->recorder);
+		nw_recorder_age(f->recorder);
 		f->last_cut = 0;
 	} else {
 		nw_page_history_forget(&f->kept, wanted);
@@ -573,19 +570,6 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static void notice_way(const struct nw_run *run, const char *why_not)
-{
-	if (run->request->verbose && why_not)
-		nw_run_notice(
-			run,
-			"slow spans are looked out for by reading their two events: %s",
-			why_not);
-	else if (run->request->verbose)
-		nw_run_notice(
-			run,
-			"the kernel itself looks out for slow spans, by hist triggers");
-}
-
 /* CMD is not released before this returns: the first slow span is seen, too. */
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
@@ -594,19 +578,36 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	f->layout = run->formats.page;
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
 	if (ret == 0 && f->options.until.span)
-		notice_way(run, nw_lookout_by_kernel(&f->lookout));
+		nw_lookout_tell_way(&f->lookout, run);
 	if (ret == 0)
 		ret = nw_recorder_begin(f->recorder, run, err);
 	f->kept = (struct nw_page_history){
 		.path = f->options.path, .layout = &f->layout, .blank = f->recorder->blank};
-	f->growth = (struct nw_buffer_growth){
+	f->reach = (struct nw_reach){
 		.keep_ns = f->options.keep_ns,
 		.wanted_ns = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS,
-		.fixed = !f->options.grow,
+		.fixed = f->options.fixed_buffer,
 		.looked_at = nw_session_now(run->session),
 	};
 	nw_stream_tap(run->stream, take_page, f);
 	return ret;
+}
+
+/* As long as all is read as it comes, a second is what is known of threads' names and of who is named. */
+static int keep_up(struct nw_flight *f)
+{
+	uint64_t known = nw_run_known(f->run);
+
+	if (!f->reach.is_short)
+		forget(f);
+	if (!nw_reach_check(&f->reach, f->run) || !f->reach.is_short)
+		return 0;
+	if (known - nw_min64(f->aged, known) >= f->reach.wanted_ns && !f->jobs.count) {
+		nw_recorder_age(f->recorder);
+		f->aged = known;
+	}
+	forget(f);
+	return look_who_is_named(f);
 }
 
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
@@ -621,7 +622,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 		ret = check_triggers(f, err);
 	if (ret < 0)
 		return ret;
-	begin_reading(f);
+	begin_reading(f, true);
 	if (f->recorder->failed)
 		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
 			       nw_strerror(f->recorder->failed));
@@ -629,12 +630,8 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 		nw_still_named_pause(&f->named, nw_session_now(run->session));
 		ret = cut(f, run->result, f->now.end, err);
 	}
-	if (ret == 0 && !f->reading) {
-		forget(f);
-		ret = nw_buffer_growth_check(&f->growth, run, &f->kept) < 0
-			      ? nw_no_memory(err)
-			      : 0;
-	}
+	if (ret == 0 && !f->reading)
+		ret = keep_up(f) < 0 ? nw_no_memory(err) : 0;
 	return ret;
 }
 
@@ -654,7 +651,7 @@ static void stopping(void *arg, struct nw_run *run)
 	uint64_t now = nw_session_now(run->session);
 	if (nw_run_asked_snapshot(run))
 		meet(f, now, now, "SIGUSR2");
-	begin_reading(f);
+	begin_reading(f, false);
 }
 
 static void await(pid_t pid, int *status)
@@ -765,7 +762,7 @@ struct nw_consumer nw_flight_consumer(struct nw_flight *f)
 		.born = born,
 		.named = named,
 		.loss = loss,
-		.due = is_due,
+		.due = due,
 		.stopping = stopping,
 		.tick = tick,
 	};

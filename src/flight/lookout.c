@@ -192,6 +192,21 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 	return ret;
 }
 
+void nw_lookout_tell_way(struct nw_lookout *l, const struct nw_run *run)
+{
+	const char *why_not = nw_lookout_by_kernel(l);
+
+	if (run->request->verbose && why_not)
+		nw_run_notice(
+			run,
+			"slow spans are looked out for by reading their two events: %s",
+			why_not);
+	else if (run->request->verbose)
+		nw_run_notice(
+			run,
+			"the kernel itself looks out for slow spans, by hist triggers");
+}
+
 int nw_lookout_step(struct nw_lookout *l, struct nw_error *err)
 {
 	int ret = l->ended ? 0 : nw_run_step(&l->run, err);

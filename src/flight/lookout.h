@@ -53,6 +53,8 @@ int nw_lookout_arm(struct nw_lookout *lookout, struct nw_run *run, struct nw_err
  * a thread's start is one variable. The lookout is armed. Says why not, a sentence for -v; NULL: it does.
  */
 const char *nw_lookout_by_kernel(struct nw_lookout *lookout);
+/* With -v: which way it is, and why. */
+void nw_lookout_tell_way(struct nw_lookout *lookout, const struct nw_run *run);
 /* See whether it still does, and how many spans there were. Says why it has gone back to the reader; NULL: it has not. */
 const char *nw_lookout_check_kernel(struct nw_lookout *lookout);
 /* Look at what has come; seen() is told. */

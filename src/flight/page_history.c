@@ -53,31 +53,6 @@ static int write_page(const struct nw_page_history *pages, struct nw_history_cpu
 	return ret;
 }
 
-/* Readers are told by a mark at the beginning of a page: so one begins behind each hole. */
-static int write_around(const struct nw_page_history *pages, struct nw_history_cpu *cpu,
-			const unsigned char *bytes, size_t len, unsigned char *parts)
-{
-	const struct nw_page_layout *layout = pages->layout;
-	unsigned char *before = parts, *behind = before + layout->size;
-	unsigned char *other = behind + layout->size;
-	struct nw_page page;
-	int ret = 0;
-
-	while (ret == 0 && cpu->holes < pages->holes.count &&
-	       nw_page_split(layout, bytes, len, pages->holes.item[cpu->holes].until, true,
-			     before, behind)) {
-		cpu->holes++;
-		if (nw_page_open(&page, layout, before, layout->size) == 0 &&
-		    page.at < page.end)
-			ret = write_page(pages, cpu, before, layout->size);
-		bytes = behind;
-		len = layout->size;
-		behind = other;
-		other = (unsigned char *)(uintptr_t)bytes;
-	}
-	return ret < 0 ? ret : write_page(pages, cpu, bytes, len);
-}
-
 int nw_page_history_add(struct nw_page_history *pages, uint32_t number,
 			const unsigned char *bytes, size_t len)
 {
@@ -87,11 +62,7 @@ int nw_page_history_add(struct nw_page_history *pages, uint32_t number,
 		return -ENOMEM;
 	if (cpu->fd < 0 && (cpu->fd = open_file(pages)) < 0)
 		return -errno;
-	if (nw_likely(cpu->holes == pages->holes.count))
-		return write_page(pages, cpu, bytes, len);
-	nw_cleanup(nw_free_ptr) char *parts = malloc(3 * pages->layout->size);
-	return parts ? write_around(pages, cpu, bytes, len, (unsigned char *)parts)
-		     : -ENOMEM;
+	return write_page(pages, cpu, bytes, len);
 }
 
 /* The first page that has something of this time on: what is in it ends where the next begins. */
@@ -152,9 +123,21 @@ void nw_page_history_forget(struct nw_page_history *pages, uint64_t before)
 	}
 }
 
+uint64_t nw_page_history_size(const struct nw_page_history *pages, uint64_t *since)
+{
+	uint64_t count = 0, first = UINT64_MAX;
+
+	nw_vec_each (&pages->cpus, cpu) {
+		count += cpu->times.count;
+		if (cpu->times.count)
+			first = nw_min64(first, cpu->times.item[0]);
+	}
+	*since = count ? first : 0;
+	return count * pages->layout->size;
+}
+
 void nw_page_history_free(struct nw_page_history *pages)
 {
 	nw_page_history_forget(pages, UINT64_MAX);
 	nw_vec_free(&pages->cpus);
-	nw_vec_free(&pages->holes);
 }

@@ -8,17 +8,11 @@
 
 typedef NW_VEC(struct nw_recorded_cpu) nw_recorded_cpus;
 
-/* Between these times events may be missing, on any CPU. */
-struct nw_history_hole {
-	uint64_t from, until;
-};
-
 struct nw_history_cpu {
 	int fd; /* -1: none yet */
 	uint64_t
 		forgotten; /* pages at the beginning of the file that have been given back */
 	NW_VEC(uint64_t) times; /* of the first event of each page behind these */
-	size_t holes;		/* that its pages have come to the end of */
 };
 
 struct nw_page_history {
@@ -26,8 +20,6 @@ struct nw_page_history {
 	const struct nw_page_layout *layout;
 	const unsigned char *blank; /* a page of zeros */
 	NW_VEC(struct nw_history_cpu) cpus;
-	NW_VEC(struct nw_history_hole)
-	holes; /* in their order; pages behind them have not been added yet */
 };
 
 int nw_page_history_add(struct nw_page_history *pages, uint32_t cpu,
@@ -37,6 +29,8 @@ int nw_page_history_cut(const struct nw_page_history *pages, uint64_t since,
 			nw_recorded_cpus *out);
 /* Nobody wants what is older any more. UINT64_MAX: nobody wants anything. */
 void nw_page_history_forget(struct nw_page_history *pages, uint64_t before);
+/* How many bytes are kept, and since when (0: nothing is). */
+uint64_t nw_page_history_size(const struct nw_page_history *pages, uint64_t *since);
 void nw_page_history_free(struct nw_page_history *pages);
 
 #endif

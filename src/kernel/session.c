@@ -211,18 +211,6 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 	return 0;
 }
 
-int nw_session_grow(struct nw_session *session, uint64_t bytes, struct nw_error *err)
-{
-	int ret = resize(session, bytes, false);
-
-	if (ret < 0)
-		return nw_fail(err, -ret,
-			       "cannot allocate %ju KiB of ring buffer per CPU: %s",
-			       bytes / 1024, nw_strerror(-ret));
-	session->buffer_bytes = bytes;
-	return 0;
-}
-
 /* 0 wakes the reader for every few events, 50 (the kernel's default) too late. */
 static int set_percent(struct nw_session *session, struct nw_error *err)
 {

@@ -242,11 +242,12 @@ static int fill(struct nw_run *run, struct nw_error *err)
 	run->result->reason = stop_reason(run);
 	if (run->result->reason)
 		return 0;
-	const struct nw_consumer *consumer = &run->consumer;
+	enum nw_due due = run->consumer.due ? run->consumer.due(run->consumer.arg)
+					    : NW_DUE_AS_IT_COMES;
 	int ret = 0;
-	if (!consumer->due) {
+	if (due == NW_DUE_AS_IT_COMES) {
 		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
-	} else if (consumer->due(consumer->arg)) { /* now and then, all there is at once */
+	} else if (due == NW_DUE_NOW) {
 		ret = nw_stream_poll(run->stream);
 	} else { /* nothing is to be read now; a signal or the end of a process wakes us */
 		struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
@@ -344,7 +345,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	run->counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->session);
 	run->consumer.stopping(run->consumer.arg, run);
-	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg);
+	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
 	int ret = nw_meddling_check(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);

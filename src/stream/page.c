@@ -166,26 +166,33 @@ int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_
 
 /* ---- cutting ------------------------------------------------------------------------ */
 
+/* The number of lost events stands behind the data, where there is room for it. */
 static void put_page(const struct nw_page_layout *layout, uint64_t time,
-		     const unsigned char *from, const unsigned char *to, uint64_t flags,
+		     const unsigned char *from, const struct nw_page *page, bool missed,
 		     unsigned char *out)
 {
-	size_t used = (size_t)(to - from);
-	uint64_t wide = used | flags;
-	uint32_t word = (uint32_t)wide;
+	size_t used = (size_t)(page->end - from);
+	bool counted = missed && page->lost &&
+		       layout->size - layout->data - used >= layout->commit_size;
+	uint64_t wide = used | (missed ? RB_MISSED_EVENTS : 0) |
+			(counted ? RB_MISSED_STORED : 0);
+	uint32_t word = (uint32_t)wide, lost = (uint32_t)page->lost;
+	bool is_wide = layout->commit_size == 8;
 
 	memset(out, 0, layout->size);
 	memcpy(out, &time, sizeof(time));
-	memcpy(out + layout->commit,
-	       layout->commit_size == 8 ? (const void *)&wide : (const void *)&word,
+	memcpy(out + layout->commit, is_wide ? (const void *)&wide : (const void *)&word,
 	       layout->commit_size);
 	memcpy(out + layout->data, from, used);
+	if (counted)
+		memcpy(out + layout->data + used,
+		       is_wide ? (const void *)&page->lost : (const void *)&lost,
+		       layout->commit_size);
 }
 
 /* Each event is so much later than the one before, or than the page's own time. */
-bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *bytes,
-		   size_t len, uint64_t time, bool missed, unsigned char *before,
-		   unsigned char *behind)
+bool nw_page_cut(const struct nw_page_layout *layout, const unsigned char *bytes,
+		 size_t len, uint64_t time, unsigned char *out)
 {
 	const unsigned char *data, *at;
 	struct nw_page page;
@@ -195,19 +202,14 @@ bool nw_page_split(const struct nw_page_layout *layout, const unsigned char *byt
 	if (nw_page_open(&page, layout, bytes, len) < 0)
 		return false;
 	const unsigned char *begin = page.at;
-	uint64_t begins = page.time;
 	do {
 		at = page.at;
 		last = page.time;
 		if (nw_page_next(&page, &data, &size) <= 0)
 			return false;
 	} while (page.time < time);
-	if (before)
-		put_page(layout, begins, begin, at, page.missed ? RB_MISSED_EVENTS : 0,
-			 before);
 	/* events that were lost between `time` and the first event are missing behind it */
-	missed |= page.missed && at == begin && page.time > time;
-	if (behind)
-		put_page(layout, last, at, page.end, missed ? RB_MISSED_EVENTS : 0, behind);
+	put_page(layout, last, at, &page, page.missed && at == begin && page.time > time,
+		 out);
 	return true;
 }

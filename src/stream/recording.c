@@ -134,8 +134,8 @@ static int cut_first(struct written *w, const struct nw_page_layout *layout)
 	ssize_t got = pread(rest->fd, first, layout->size, (off_t)rest->from);
 	if (got != (ssize_t)layout->size)
 		return got < 0 ? -errno : -EIO;
-	if (!nw_page_split(layout, (unsigned char *)first, layout->size, rest->since, false,
-			   NULL, w->page)) {
+	if (!nw_page_cut(layout, (unsigned char *)first, layout->size, rest->since,
+			 w->page)) {
 		free(w->page);
 		w->page = NULL;
 	}

@@ -25,15 +25,17 @@ ok "the first" whole over-2.dat 0 4000
 ok "the second has its own time before it, which is in the first, too" whole over-3.dat 0 8000
 ok "the third" whole over-4.dat 0 12000
 
-# ---- without -b, the buffer grows; what the kernel drops meanwhile is a loss in the recording
+# ---- without -b, a buffer that is too small is read before it is overwritten
 
-"$NOPWATCH" record -v --until 'request > 50ms' --keep 10s -o grown.dat "$ALL" -- "$RARE" 100000 60000 80 50 2>said >told
-has "it grows to hold so much" "$? $(grep -v 'slow spans' said)" '^0 nopwatch: the ring buffer has [1-9][0-9]* KiB per CPU now; what was hit in the [0-9.]+.s that this took'
-has "and the recording says what may be missing" "$(cat said)" 'grown.dat: the ring buffer was made larger meanwhile: [0-9.]+.s of it are missing'
-"$NOPWATCH" trace -q -j --from grown.dat >whole.json
-holds "the slow one is there" whole.json "any(e['probe'] == 'rare:request__done' and int(e['args']['arg0']) == 60000 for e in of('event'))"
-"$NOPWATCH" report -j grown.dat >report.json
-holds "no span stretches over it" report.json "span('rare:request')['latency_ns']['p99'] < 5e7"
+# The second recording has what was read for the first, and while that was written.
+"$NOPWATCH" record -v --until 'request > 50ms' --keep 1h --times 2 -o long.dat "$ALL" -- "$RARE" 200000 60000 80 50 2>said >told
+has "a buffer that does not hold so much is read all the time" "$? $(grep -v 'slow spans' said)" '^0 nopwatch: the ring buffer \([1-9][0-9]* KiB per CPU\) holds the last [0-9.]+m?s only, at this rate: so it is read all the time from now on'
+has "nothing is lost by that" "$(cat said)" '^nopwatch: long-2.dat: rare:request took .* KiB, 0 events lost$'
+ok "the recording has the slow request, and every other one" whole long.dat 0 60000
+ok "so has the second" whole long-2.dat 0 60000 120000
+"$NOPWATCH" report -j long-2.dat >report.json
+holds "the span that asked is measured" report.json "span('rare:request')['latency_ns']['max'] >= 5e7 and span('rare:request')['count'] >= 120000"
+holds "and no other is missing" report.json "of('loss')[0] == {'type': 'loss', 'events': 0, 'discarded_spans': 0}"
 
 # ---- the end
 

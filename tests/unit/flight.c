@@ -6,6 +6,7 @@
 #include "nopwatch/flight.h"
 
 #include "flight/page_history.h"
+#include "flight/reach.h"
 #include "flight/still_named.h"
 
 #include "page_builder.h"
@@ -182,37 +183,50 @@ START_TEST(a_recording_begins_with_the_first_event_that_is_wanted)
 }
 END_TEST
 
-START_TEST(a_hole_in_time_is_marked_where_it_is)
+START_TEST(what_is_kept_has_a_size_and_a_beginning)
 {
 	static const unsigned char blank[PAGE];
-	static const struct nw_history_hole holes[] = {{303, 306}, {307, 308}, {550, 600}};
-	struct nw_page page;
-	unsigned char bytes[PAGE];
-	size_t marked = 0, events = 0;
+	uint64_t since;
 
 	layout = page_layout(PAGE, 8);
 	kept = (struct nw_page_history){.path = ".", .layout = &layout, .blank = blank};
-	for (size_t i = 0; i < NW_COUNT(holes); i++)
-		*(struct nw_history_hole *)nw_vec_add(&kept.holes) = holes[i];
+	ck_assert_uint_eq(nw_page_history_size(&kept, &since), 0);
+	ck_assert_uint_eq(since, 0);
 	fill();
-	check_cut(306, 3, 9); /* two pages more than were added */
-	for (size_t i = 0; i < 13; i++) {
-		const unsigned char *data;
-		uint32_t size;
-		bool first = true;
-		ssize_t got = pread(kept.cpus.item[1].fd, bytes, PAGE, (off_t)(i * PAGE));
-		if (got != PAGE)
-			break;
-		ck_assert_int_eq(nw_page_open(&page, &layout, bytes, PAGE), 0);
-		for (; nw_page_next(&page, &data, &size) == 1; events++, first = false)
-			if (first && page.missed) {
-				ck_assert_uint_eq(page.time, holes[marked].until);
-				marked++;
-			}
-	}
-	ck_assert_uint_eq(marked, NW_COUNT(holes));
-	ck_assert_uint_eq(events, 100);
+	ck_assert_uint_eq(nw_page_history_size(&kept, &since), 10 * PAGE);
+	ck_assert_uint_eq(since, 100);
+	nw_page_history_forget(&kept, 405);
+	ck_assert_uint_eq(nw_page_history_size(&kept, &since), 7 * PAGE);
+	ck_assert_uint_eq(since, 400);
 	nw_page_history_free(&kept);
+}
+END_TEST
+
+START_TEST(a_recording_that_begins_late_says_why)
+{
+	static const struct {
+		uint64_t from, armed, begins, late;
+		const char *why;
+	} cases[] = {
+		/* in tenths of a second */
+		{50, 10, 50, 0, NULL},
+		{50, 80, 80, 30, "the probes were armed only then"},
+		{50, 10, 80, 30, "the ring buffer holds no more (see -b)"},
+		{50, 70, 80, 10, "the ring buffer holds no more (see -b)"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		const uint64_t tenth = 100000000;
+		uint64_t late;
+		const char *why = nw_reach_explain(cases[i].from * tenth,
+						   cases[i].armed * tenth,
+						   cases[i].begins * tenth + 1, &late);
+		ck_assert_msg(!why == !cases[i].why, "%zu", i);
+		if (why) {
+			ck_assert_str_eq(why, cases[i].why);
+			ck_assert_uint_eq(late, cases[i].late * tenth + 1);
+		}
+	}
 }
 END_TEST
 
@@ -266,7 +280,8 @@ START_TEST(who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
 }
 END_TEST
 
-UNIT_MAIN("flight", a_hole_in_time_is_marked_where_it_is, a_condition_is_a_span_and_a_time,
+UNIT_MAIN("flight", what_is_kept_has_a_size_and_a_beginning,
+	  a_recording_that_begins_late_says_why, a_condition_is_a_span_and_a_time,
 	  recordings_are_numbered_before_their_ending, pages_are_kept_from_a_time_on,
 	  a_recording_begins_with_the_first_event_that_is_wanted,
 	  who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
