@@ -32,6 +32,13 @@ for machine in $machines; do
   (cd "$elsewhere" && SOURCE_DATE_EPOCH=1 TZ=Asia/Tokyo LC_ALL=C scripts/static "$machine" >/dev/null 2>&1)
   ok "$machine: built elsewhere, the same bytes" cmp "$file" "$elsewhere/build/static/nopwatch-$machine"
 done
+# what is needed for the returns of any program that may throw, as static ones do
+case $(uname -m) in
+x86_64 | aarch64)
+  has "takes instructions apart" "$("$TOP/build/static/nopwatch-$(uname -m)" stat --dry-run "func:$PROGRAMS/leaves:step,returns=insn" 2>&1)" \
+    "'p:nopwatch_[^ ]* $PROGRAMS/leaves:.*'"
+  ;;
+esac
 has "runs where there is no library" \
   "$(mkdir "$TEST_DIR/root" && cp "$TOP/build/static/nopwatch-$(uname -m)" "$TEST_DIR/root/nopwatch" &&
     { chroot "$TEST_DIR/root" /nopwatch --version 2>&1 || unshare -r chroot "$TEST_DIR/root" /nopwatch --version 2>&1; })" '^nopwatch '

@@ -3,5 +3,5 @@
 static_check() { # MACHINE FILE
   is "$1: one static file" "$(readelf -lW "$2" | grep -cE ' (INTERP|DYNAMIC) ')" 0
   is "$1: stripped" "$(readelf -SW "$2" | grep -cE ' \.(symtab|debug)')" 0
-  ok "$1: of at most 4 MiB" test "$(stat -c %s "$2")" -le $((4 << 20))
+  ok "$1: of at most 5 MiB" test "$(stat -c %s "$2")" -le $((5 << 20))
 }
