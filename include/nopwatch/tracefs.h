@@ -40,6 +40,7 @@ struct nw_kernel_access {
 		[24]; /* "none", "integrity", "confidentiality"; "": no lockdown here */
 	bool root;
 	int bpf;	      /* 0: bpf() may load programs; else its errno */
+	bool bpf_taints;      /* bpf() was not tried, and is EOPNOTSUPP: nw_bpf_taints() */
 	bool btf;	      /* the kernel describes its own types */
 	bool pmu;	      /* perf_event_open() knows uprobes */
 	int perf_paranoid;    /* kernel.perf_event_paranoid; -100: unknown */
@@ -48,6 +49,8 @@ struct nw_kernel_access {
 };
 
 void nw_kernel_access_read(struct nw_kernel_access *out);
+/* May a call of bpf() taint this kernel? Files: /proc/sys/kernel/tainted, /proc/kallsyms. */
+bool nw_bpf_taints(const char *tainted, const char *symbols);
 
 /* ---- what its files say ---------------------------------------------------------------- */
 

@@ -65,6 +65,36 @@ static int try_bpf(void)
 	return 0;
 }
 
+/* Has a list of the kernel's symbols ("ADDRESS KIND NAME [MODULE]" a line) this one? */
+static bool lists_symbol(const char *path, const char *symbol)
+{
+	FILE *file = fopen(path, "re");
+	char line[512], name[256];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, symbol) && sscanf(line, "%*s %*s %255s", name) == 1 &&
+			strcmp(name, symbol) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * Kernels of Red Hat's have mark_tech_preview(), and some (RHEL 7) call it for any bpf() system call: the kernel is tainted
+ * until it is booted again, for which support asks. Where that has happened already, one more call does nothing.
+ */
+bool nw_bpf_taints(const char *tainted, const char *symbols)
+{
+	static const unsigned long tech_preview = 1ul << 29;
+	char line[32];
+
+	if (read_line(tainted, line, sizeof(line)) &&
+	    strtoul(line, NULL, 10) & tech_preview)
+		return false;
+	return lists_symbol(symbols, "mark_tech_preview");
+}
+
 void nw_kernel_access_read(struct nw_kernel_access *out)
 {
 	struct nw_tracefs fs;
@@ -75,7 +105,8 @@ void nw_kernel_access_read(struct nw_kernel_access *out)
 	if (out->tracefs == 0)
 		nw_tracefs_close(&fs);
 	read_lockdown(out->lockdown);
-	out->bpf = try_bpf();
+	out->bpf_taints = nw_bpf_taints("/proc/sys/kernel/tainted", "/proc/kallsyms");
+	out->bpf = out->bpf_taints ? EOPNOTSUPP : try_bpf();
 	out->btf = access("/sys/kernel/btf/vmlinux", F_OK) == 0;
 	out->pmu = access("/sys/bus/event_source/devices/uprobe/type", F_OK) == 0;
 	out->perf_paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", -100);

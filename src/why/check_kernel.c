@@ -80,7 +80,11 @@ static void check_bpf_allowed(struct judge *judge)
 {
 	const struct nw_kernel_access *kernel = judge->facts->kernel;
 
-	if (kernel->bpf == ENOSYS) {
+	if (kernel->bpf_taints) {
+		nw_unknown(
+			judge,
+			"bpf() was not tried: this kernel may count as tainted after it (TECH_PREVIEW of Red Hat's)");
+	} else if (kernel->bpf == ENOSYS) {
 		nw_fails(judge, "the kernel has no bpf() (CONFIG_BPF_SYSCALL)");
 		nw_blame(
 			judge, NW_CAUSE_BPF_MISSING,

@@ -226,6 +226,44 @@ START_TEST(the_kernel_comes_first)
 }
 END_TEST
 
+static void write_text(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	fclose(file);
+}
+
+/* Red Hat's kernels that count as tainted after a bpf() are not asked whether they have it. */
+START_TEST(bpf_is_not_tried_where_it_taints)
+{
+	char dir[] = "/tmp/nopwatch-unit-XXXXXX", tainted[64], symbols[64];
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(tainted, sizeof(tainted), "%s/tainted", dir);
+	snprintf(symbols, sizeof(symbols), "%s/symbols", dir);
+	write_text(tainted, "4096\n");
+	write_text(symbols, "0 T mark_tech\n0 T mark_tech_preview_all\n0 t sys_bpf\n");
+	ck_assert(!nw_bpf_taints(tainted, symbols));
+	write_text(symbols, "0 T sys_bpf\n0 T mark_tech_preview\n");
+	ck_assert(nw_bpf_taints(tainted, symbols));
+	write_text(tainted, "536875008\n"); /* it has happened: bit 29 */
+	ck_assert(!nw_bpf_taints(tainted, symbols));
+	unlink(tainted);
+	unlink(symbols);
+	rmdir(dir);
+
+	setup();
+	kernel.bpf_taints = true;
+	kernel.bpf = EOPNOTSUPP;
+	watch.in_target = 1;
+	judge();
+	ck_assert(!nw_diagnosis_has(&diagnosis, NW_CAUSE_BPF_PRIVILEGE));
+	ck_assert(!nw_diagnosis_has(&diagnosis, NW_CAUSE_BPF_MISSING));
+}
+END_TEST
+
 START_TEST(bpf_matters_only_where_there_are_hits)
 {
 	setup();
@@ -651,9 +689,10 @@ END_TEST
 UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
 	  what_was_not_seen_is_unknown, armed_semaphore_and_hits_are_told_apart,
 	  the_kernels_refusals_are_named, a_file_that_no_probe_hits_is_named,
-	  the_kernel_comes_first, bpf_matters_only_where_there_are_hits,
-	  processes_are_told_apart, other_files_are_told_apart,
-	  nothing_mapped_is_told_apart, functions_are_told_apart, notes_are_told_apart,
-	  places_are_told_apart, what_could_hurt_is_not_armed,
-	  operands_that_bpf_tools_refuse_are_named, events_in_the_way_are_named,
-	  hits_that_nobody_records_are_told_apart, every_cause_has_its_words)
+	  the_kernel_comes_first, bpf_is_not_tried_where_it_taints,
+	  bpf_matters_only_where_there_are_hits, processes_are_told_apart,
+	  other_files_are_told_apart, nothing_mapped_is_told_apart,
+	  functions_are_told_apart, notes_are_told_apart, places_are_told_apart,
+	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
+	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
+	  every_cause_has_its_words)
