@@ -186,12 +186,35 @@ static int resize(struct nw_session *session, uint64_t bytes, bool last)
 	return ret;
 }
 
+/*
+ * Some kernels (4.9 to 6.1 seen) have one flag for all buffers that says "this buffer has the size of its own". Resizing an
+ * instance sets it, so the top-level buffer would keep its boot size for good: "7 (expanded: 1408)" would become "7". A
+ * write to any `enable` file, even of "0", expands the top level first (tracing_update_buffers()), as enabling our first
+ * event would. The others expand nothing here: what the write does is nothing, the instance has no events enabled yet.
+ */
+static int expand_top(struct nw_session *session)
+{
+	struct nw_buf size = {0};
+
+	if (session->top)
+		return 0;
+	nw_tracefs_read(session->fs->root, "buffer_size_kb", &size);
+	bool expands = strstr(nw_buf_str(&size), "(expanded: ") != NULL;
+	nw_buf_free(&size);
+	return expands ? nw_session_set(session, "events/enable", "0") : 0;
+}
+
 /* A machine short of memory gets a smaller buffer rather than none. */
 static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_error *err)
 {
 	uint64_t wanted = bytes ? bytes : nw_buffer_default();
 	int ret;
 
+	ret = expand_top(session);
+	if (ret < 0)
+		return nw_fail(err, -ret,
+			       "cannot write to the new instance's events/enable: %s",
+			       nw_strerror(-ret));
 	set_pages(session, wanted);
 	for (bytes = wanted;; bytes /= 2) {
 		bool last = bytes < 16384;

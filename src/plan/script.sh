@@ -299,6 +299,9 @@ nw_set_clock() {
 
 nw_set_buffer() {
   [ -n "$nw_instance" ] || return
+  # Resizing an instance leaves the top-level buffer at its boot size for good on some kernels (4.9 to 6.1 seen), unless
+  # something was written to an `enable` file before: that expands it.
+  nw_put "$nw_dir/events/enable" 0
   for nw_kb in "$nw_buffer_kb" $((nw_buffer_kb / 4)); do
     nw_put "$nw_dir/buffer_size_kb" "$nw_kb" && return
   done
