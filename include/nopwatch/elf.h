@@ -158,6 +158,8 @@ bool nw_image_has_symtab(struct nw_image *image);
 int nw_go_minor(const struct nw_image *image);
 /* Can exceptions pass through its functions, as far as its file tells? */
 bool nw_image_throws(struct nw_image *image);
+/* Does it call longjmp(), or have it? */
+bool nw_image_jumps(struct nw_image *image);
 /* The function that holds vaddr; -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
 

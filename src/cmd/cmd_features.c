@@ -5,7 +5,10 @@
 #include "cmd.h"
 #include "nopwatch/features.h"
 
-/* Detect, and try; that it cannot be tried is worth a note, no more. */
+/*
+ * Detect, and try; that it cannot be tried is worth a note, no more. What the kernel has refused since it was booted is
+ * not tried once more: each refusal may leave a line in its log.
+ */
 static int find_out(struct nw_features *features, struct nw_error *err)
 {
 	struct nw_error why;
@@ -14,7 +17,7 @@ static int find_out(struct nw_features *features, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
-	ret = nw_features_detect(&fs, getenv("NOPWATCH_FEATURES"), features, err);
+	ret = nw_features_find(&fs, getenv("NOPWATCH_FEATURES"), false, features, err);
 	if (ret == 0 && nw_features_try(&fs, features, &why) < 0)
 		nw_note("not tried out: %s", why.what);
 	nw_tracefs_close(&fs);

@@ -23,6 +23,9 @@ static const char *const symbols[] = {"__cxa_throw", "__cxa_begin_catch",
 				      "__gxx_personality_v0", "rust_eh_personality",
 				      "_Unwind_RaiseException"};
 
+/* By which C leaves functions without returning from them. */
+static const char *const jumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
+
 static bool is_throwing(const char *needed)
 {
 	for (size_t i = 0; i < NW_COUNT(libraries); i++)
@@ -58,12 +61,12 @@ static bool needs_library(const struct nw_image *image)
 	return found;
 }
 
-static bool has_symbol(struct nw_image *image)
+/* Does the file have one of these, or want it of another? */
+static bool has_symbol(struct nw_image *image, const char *const *names, size_t count)
 {
-	for (size_t i = 0; i < NW_COUNT(symbols); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct nw_symbol symbol;
-		int ret = nw_image_symbol(image, symbols[i], strlen(symbols[i]), 0,
-					  &symbol);
+		int ret = nw_image_symbol(image, names[i], strlen(names[i]), 0, &symbol);
 		if (ret == 0 || ret == -ENXIO)
 			return true;
 	}
@@ -73,8 +76,14 @@ static bool has_symbol(struct nw_image *image)
 bool nw_image_throws(struct nw_image *image)
 {
 	if (!image->throws_known) {
-		image->throws = needs_library(image) || has_symbol(image);
+		image->throws = needs_library(image) ||
+				has_symbol(image, symbols, NW_COUNT(symbols));
 		image->throws_known = true;
 	}
 	return image->throws;
+}
+
+bool nw_image_jumps(struct nw_image *image)
+{
+	return has_symbol(image, jumps, NW_COUNT(jumps));
 }

@@ -6,9 +6,13 @@
  * instances, but no uprobe records in them).
  */
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +56,21 @@ PROBED void nw_canary_counted(void)
 	__asm__ volatile("nop; nop; nop" : : : "memory");
 }
 
+/* Calls itself, and is left by longjmp() then: who returns to whom is another story than the kernel may have kept. */
+static jmp_buf canary_back;
+void nw_canary_left(int level);
+
+PROBED void nw_canary_left(int level)
+{
+	void (*volatile left)(int) = nw_canary_left;
+
+	if (level)
+		longjmp(canary_back, 1);
+	if (setjmp(canary_back) == 0)
+		left(1);
+	__asm__ volatile("nop; nop; nop; nop" : : : "memory");
+}
+
 /* In .data, since the kernel is told its offset in the file, and .bss is not in the file. */
 static volatile uint16_t semaphore __attribute__((section(".data"))) = 0;
 
@@ -73,6 +92,7 @@ enum site {
 	SITE_HIT,
 	SITE_OTHER,
 	SITE_COUNTED,
+	SITE_LEFT,
 	SITES
 };
 
@@ -96,6 +116,8 @@ static const struct trial {
 	{NW_FEATURE_REF_CTR, "counted", SITE_COUNTED, true, "", "(0x", NULL},
 	{NW_FEATURE_MULTI_SITE, "multi", SITE_HIT, false, "", "(0x", NULL},
 	{NW_FEATURE_MULTI_SITE, "multi", SITE_OTHER, false, "", "(0x", NULL},
+	/* a return probe, which a child hits: try_longjmp() */
+	{NW_FEATURE_LONGJMP, "left", SITE_LEFT, false, "", NULL, NULL},
 };
 
 struct canary {
@@ -145,6 +167,7 @@ static int find_sites(struct canary *c, struct nw_error *err)
 		[SITE_HIT] = (uintptr_t)nw_canary_hit,
 		[SITE_OTHER] = (uintptr_t)nw_canary_other,
 		[SITE_COUNTED] = (uintptr_t)nw_canary_counted,
+		[SITE_LEFT] = (uintptr_t)nw_canary_left,
 		[SITES] = (uintptr_t)&semaphore};
 	uint64_t offsets[SITES + 1];
 	int ret = nw_process_own_offsets(addresses, NW_COUNT(addresses), offsets, err);
@@ -192,8 +215,9 @@ static int define(struct canary *c, const struct trial *trial)
 		snprintf(counter, sizeof(counter), "(0x%jx)", c->semaphore_offset);
 	if (fetches.failed)
 		note(c, -ENOMEM);
-	snprintf(line, sizeof(line), "p:%s/%s /proc/self/exe:0x%jx%s%s", c->group,
-		 trial->event, c->offset[trial->site], counter, nw_buf_str(&fetches));
+	snprintf(line, sizeof(line), "%c:%s/%s /proc/self/exe:0x%jx%s%s",
+		 trial->site == SITE_LEFT ? 'r' : 'p', c->group, trial->event,
+		 c->offset[trial->site], counter, nw_buf_str(&fetches));
 	nw_buf_free(&fetches);
 	return note(c, nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL));
 }
@@ -309,6 +333,60 @@ static void try_event_pid(struct canary *c)
 	nw_buf_free(&trace);
 }
 
+/* A child that dies of it has no word in the kernel's log, since it handles the signal. */
+static void end_child(int signal)
+{
+	(void)signal;
+	_exit(1);
+}
+
+/* What a child of ours does that leaves a function with a return probe by longjmp(): it lives on, or may be anywhere. */
+static void leave_by_jump(void)
+{
+	static const int signals[] = {SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE};
+	static char memory[32768];
+	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	const struct sigaction end = {.sa_handler = end_child, .sa_flags = SA_ONSTACK};
+	const struct rlimit second = {1, 1}, none = {0, 0};
+	void (*volatile left)(int) = nw_canary_left;
+	sigset_t all;
+
+	sigaltstack(&stack, NULL);
+	for (size_t i = 0; i < NW_COUNT(signals); i++)
+		sigaction(signals[i], &end, NULL);
+	sigemptyset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setrlimit(RLIMIT_CPU, &second);
+	setrlimit(RLIMIT_CORE, &none);
+	left(0);
+	_exit(0);
+}
+
+static void try_longjmp(struct canary *c)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		leave_by_jump();
+	if (child < 0)
+		return;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	judge(c, NW_FEATURE_LONGJMP,
+	      WIFEXITED(status) && WEXITSTATUS(status) == 0
+		      ? NULL
+		      : "a return probe killed a child that left a function by longjmp()");
+}
+
+static bool is_defined(const struct canary *c, enum site site)
+{
+	for (size_t i = 0; i < NW_COUNT(trials); i++)
+		if (trials[i].site == site && c->defined[i] == 0)
+			return true;
+	return false;
+}
+
 /* Arm and hit everything; does the buffer have it? */
 static bool try_records(struct canary *c, const char **failure)
 {
@@ -326,6 +404,8 @@ static bool try_records(struct canary *c, const char **failure)
 	raised = semaphore;
 	hit_all();
 	read_trace(c, &trace);
+	if (ret == 0 && is_defined(c, SITE_LEFT))
+		try_longjmp(c);
 	const char *text = nw_buf_str(&trace);
 	bool any = count_records(text, "hit", "(0x") > 0;
 	*failure = ret < 0 ? "they cannot be enabled there"
@@ -337,7 +417,7 @@ static bool try_records(struct canary *c, const char **failure)
 			unsigned int sites = t->feature == NW_FEATURE_MULTI_SITE ? 2 : 1;
 			unsigned int seen = count_records(text, t->event, t->says) +
 					    count_records(text, t->event, t->or_says);
-			if (c->defined[i] == 0)
+			if (c->defined[i] == 0 && t->says)
 				judge(c, t->feature,
 				      seen >= sites
 					      ? NULL
@@ -367,6 +447,11 @@ static bool try_instance(struct canary *c)
 	if (any) {
 		try_clock(c);
 		try_event_pid(c);
+	} else {
+		/* a kernel that has them enabled in an instance refuses the top level, with a line an event in its log */
+		char enable[NW_MAX_NAME + 32];
+		snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
+		write_where(c, enable, "0");
 	}
 	*c->where = '\0';
 	return any;

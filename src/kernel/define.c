@@ -224,6 +224,35 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 	return -EINVAL;
 }
 
+/*
+ * func: is for the time of calls. Where not one of the functions has a return that can be probed, that is an error with
+ * the first one's reason, rather than a table without a span.
+ */
+static int require_returns(const struct nw_session *session, struct nw_error *err)
+{
+	const struct nw_plan *plan = session->plan;
+	const char *label = NULL, *why = NULL;
+
+	for (size_t i = 0; i < plan->points.count; i++) {
+		const struct nw_planned *planned = &plan->points.item[i];
+		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
+		const struct nw_point *point = &probe->points.item[planned->point];
+		if (probe->kind != NW_SPEC_FUNC || !(point->is_return || point->is_exit))
+			continue;
+		if (!session->armed->points.item[i].failed)
+			return 0;
+		if (!why) {
+			why = session->armed->points.item[i].why;
+			label = probe->label;
+		}
+	}
+	if (!why)
+		return 0;
+	nw_fail(err, EOPNOTSUPP, "no call can be timed: %s is left out: %s", label, why);
+	nw_error_hint(err, "uprobe: in place of func: counts the calls");
+	return -EOPNOTSUPP;
+}
+
 int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
 	size_t tracepoints = nw_session_find_tracepoints(session);
@@ -236,7 +265,7 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 	if (session->failed)
 		return nw_fail(err, -session->failed, "the probes cannot be defined: %s",
 			       nw_strerror(-session->failed));
-	return 0;
+	return session->doing.dry_run ? 0 : require_returns(session, err);
 }
 
 /* ---- enabling ----------------------------------------------------------------------- */

@@ -79,6 +79,11 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				    "who hits a probe that is being taken away lives on",
 				    "neither s390x nor 32-bit ARM",
 				    "it is said who may be killed, by SIGILL"},
+	[NW_FEATURE_LONGJMP] =
+		{"longjmp",
+		 "who leaves a function with a return probe by longjmp() lives on",
+		 "file set_event_pid; else it is tried",
+		 "return probes of programs that call longjmp() are refused"},
 	[NW_FEATURE_STACK_TRIGGER] =
 		{"stack_trigger", "the kernel's stacks of who goes to sleep",
 		 "file events/sched/sched_switch/trigger; --states tries it",
@@ -215,7 +220,9 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
-	features.has[NW_FEATURE_SWITCH_STATE] = true; /* the trial says if it is not */
+	/* the trials say if they are not */
+	features.has[NW_FEATURE_SWITCH_STATE] = true;
+	features.has[NW_FEATURE_LONGJMP] = true;
 	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
 	if (read == 0 || read == -ENOENT)
 		read = find_long64(fs, &features.long64);

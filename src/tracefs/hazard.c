@@ -31,6 +31,18 @@ static bool on_mute_file(const struct nw_features *features, const struct nw_poi
 	return nw_is_mute(features, point->image);
 }
 
+/*
+ * Linux before 4.3 keeps what a return probe knows of a call that longjmp() has left, and the next return of a probed
+ * function, further up, then goes where that call would have returned to. (4.3 compares stack pointers:
+ * arch_uretprobe_is_alive().)
+ */
+static bool on_jumping_return(const struct nw_features *features,
+			      const struct nw_point *point)
+{
+	return point->is_return && features && !features->has[NW_FEATURE_LONGJMP] &&
+	       nw_image_jumps(point->image);
+}
+
 static bool on_long_nop(const struct nw_features *features, const struct nw_point *point)
 {
 	return point->nop == NW_NOP_5 &&
@@ -44,6 +56,9 @@ static const struct {
 } hazards[] = {
 	{on_mute_file,
 	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to a disk, and start it from there",
+	 NULL},
+	{on_jumping_return,
+	 "its file calls longjmp(), and a return probe of this kernel kills who leaves a function so: write func:FILE:FUNCTION,returns=insn to probe the return instructions instead (--force arms it all the same)",
 	 NULL},
 	{on_long_nop,
 	 "it stands on a 5-byte nop, which this kernel turns into a call that can destroy the function's red zone (--force arms it all the same)",

@@ -84,6 +84,19 @@ for mask in -instances -multi_site -instances,-multi_site,-ref_ctr,-set_event_pi
   exact "NOPWATCH_FEATURES=$mask" longjmp step "l['min'] >= 1000000" out.json
 done
 
+# where the kernel's return probes kill who leaves a function by longjmp(), there are none
+said=$(NOPWATCH_FEATURES=-longjmp "$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves longjmp 20 2>&1)
+has "NOPWATCH_FEATURES=-longjmp: return probes are refused, and it is said what to do" "$? $said" \
+  "^1 nopwatch: no call can be timed: uretprobe:step is left out: its file calls longjmp\(\).*,returns=insn"
+for command in "add" "stat -d 0.1"; do
+  # shellcheck disable=SC2086 # words
+  has "$command: so is uretprobe:" "$(NOPWATCH_FEATURES=-longjmp "$NOPWATCH" $command "uretprobe:$PWD/leaves:step" 2>&1)" \
+    "is left out: its file calls longjmp"
+done
+cp "$PROGRAMS/counter" counter
+NOPWATCH_FEATURES=-longjmp "$NOPWATCH" stat --dry-run "func:$PWD/counter:main" >said 2>&1
+hasnt "of other programs they are armed" "$(cat said)" "left out"
+
 # beside other probes, with arguments, as a span of one's own
 "$NOPWATCH" stat -j "func:$PWD/leaves:step(act, level:s32)" "uprobe:$PWD/leaves:rest" -o out.json -- ./leaves longjmp 20 >said
 exact "with arguments" longjmp step "l['min'] >= 1000000" out.json

@@ -201,6 +201,38 @@ vm_check_states() {
     "(lambda s: s['count'] == 25 and s['states_ns']['sleeping']['count'] + s['unsplit'] == 25 and s['unsplit'] <= 5 and s['states_ns']['sleeping']['sum'] $disk)(span('act'))"
 }
 
+vm_check_settings() {
+  ok "settings are looked at" grep -q 'buffer_size_kb:[0-9]*$' settings
+  is "the first session ends well" "$(cat first.status)" 0
+  is "no command changes what others have set in tracefs" "$(cat changed)" ""
+  # what no file tells is tried once a boot ("used" makes it forgotten), and old kernels log what they refuse
+  is "nor leaves a line in the kernel's log" "$(grep -vE '^(first|used): \+Parse error at argument\[0\]' logged)" ""
+}
+
+# What old kernels get wrong.
+vm_check_old() { # KERNEL
+  if [ "$(cat jump.status)" = 0 ]; then
+    is "longjmp() past return probes does the program no harm" "$(cat jump)" "returned 60 abandoned 40"
+    holds "and its calls are told apart" jump.json "(span('step')['count'], span('step')['abandoned']) == (60, 40)"
+  else
+    has "or return probes of programs that call it are refused" "$(cat jump.status jump.err | tr '\n' ' ')" \
+      "^1 nopwatch: no call can be timed: .*calls longjmp\(\), and a return probe of this kernel kills .*returns=insn"
+  fi
+  case ${1%%-*} in
+  amd64 | i386 | arm64)
+    is "return instructions do it none" "$(cat jump_insn.status jump_insn)" $'0\nreturned 60 abandoned 40'
+    holds "and time the same calls" jump_insn.json "(span('step')['count'], span('step')['abandoned']) == (60, 40)"
+    ;;
+  esac
+  if ! grep -q '^instance_events *yes' features; then
+    has "of ten sessions at once, with one ring buffer for all, one has it" "$(sort ten.status | cut -d ' ' -f 2 | xargs)" '0.*1'
+    return
+  fi
+  is "ten sessions at once end well" "$(sort ten.status | cut -d ' ' -f 2 | xargs)" "0 0 0 0 0 0 0 0 0 0"
+  is "and take none of each other for dead" "$(cat ten.said)" ""
+  is "nor leave anything" "$(cat ten.left)" ""
+}
+
 # What is the same on every kernel.
 vm_check() { # KERNEL
   local level
@@ -303,6 +335,8 @@ vm_check() { # KERNEL
   fi
   vm_check_states
   vm_check_flight "$1"
+  vm_check_old "$1"
+  vm_check_settings
   [ ! -f flat.status ] || vm_check_whole
   is "tracefs is as it was" "$(cat after)" "$(cat before)"
   is "the kernel did not complain" "$(cat dmesg)" ""
@@ -318,6 +352,7 @@ vm_test() { # KERNEL
     return
   fi
   "vm_check_$VM_PART" "$1"
+  vm_check_settings
   is "tracefs is as it was" "$(cat after)" "$(cat before)"
   is "the kernel did not complain" "$(cat dmesg)" ""
 }

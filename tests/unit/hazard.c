@@ -48,5 +48,25 @@ START_TEST(tmpfs_is_mute_only_where_a_trial_found_an_old_kernel)
 }
 END_TEST
 
+/* This very program calls longjmp(): the trial of it is linked to it. */
+START_TEST(return_probes_are_refused_where_longjmp_kills)
+{
+	struct nw_error err;
+	struct nw_image *image = NULL;
+	struct nw_features features = {
+		.has = {[NW_FEATURE_LONGJMP] = true, [NW_FEATURE_NOP5_SAFE] = true}};
+
+	ck_assert_int_eq(nw_image_open("/proc/self/exe", false, &image, &err), 0);
+	struct nw_point point = {.image = image, .nop = NW_NOP_1, .is_return = true};
+	ck_assert_ptr_null(nw_point_hazard(&features, &point));
+	features.has[NW_FEATURE_LONGJMP] = false;
+	ck_assert_ptr_nonnull(strstr(nw_point_hazard(&features, &point), "longjmp()"));
+	point.is_return = false;
+	ck_assert_ptr_null(nw_point_hazard(&features, &point));
+	nw_image_free(image);
+}
+END_TEST
+
 UNIT_MAIN("hazard", a_long_nop_is_dangerous_where_the_kernel_is_not_known_to_be_safe,
-	  tmpfs_is_mute_only_where_a_trial_found_an_old_kernel)
+	  tmpfs_is_mute_only_where_a_trial_found_an_old_kernel,
+	  return_probes_are_refused_where_longjmp_kills)
