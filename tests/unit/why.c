@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* why: from facts to a verdict. The facts are made up here: nothing is looked at. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "nopwatch/why.h"
 #include "unit.h"
