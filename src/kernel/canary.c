@@ -369,8 +369,10 @@ static void try_longjmp(struct canary *c)
 
 	if (child == 0)
 		leave_by_jump();
-	if (child < 0)
+	if (child < 0) {
+		note(c, -errno);
 		return;
+	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	judge(c, NW_FEATURE_LONGJMP,
