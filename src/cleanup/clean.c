@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nopwatch/cleanup.h"
 
@@ -135,6 +136,8 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	struct nw_clean_report report = {0};
 	struct nw_error why = {0};
 	nw_strings sessions = {0};
+	/* Where it cannot be had, it is gone on without: the worst that comes of it waits for the next run. */
+	int lock = nw_journals_lock();
 	int ret = nw_journal_list(&sessions);
 
 	nw_vec_each (&sessions, session)
@@ -147,6 +150,8 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 		ret = clean_orphans(fs, orphans_too, &report);
 	report.removed += (unsigned int)nw_script_settle(fs);
 	nw_expedite_settle();
+	if (lock >= 0)
+		close(lock);
 	if (ret < 0) {
 		nw_clean_report_free(&report);
 		return nw_fail(err, -ret, "cannot look for what is left: %s",

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tracefs/expedite.h"
@@ -106,22 +107,52 @@ static int create_file(const char *session, struct nw_error *err)
 	}
 }
 
+/* Who only looks how a session is has its lock, shared, for a moment: that is no pulse. */
+static bool lock_unless_living(int fd)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int tries = 100; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries || flock(fd, LOCK_SH | LOCK_NB) < 0)
+			return false;
+		flock(fd, LOCK_UN);
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* Until it is locked, a file without a lock looks like a dead session's, and another nopwatch may take it away. */
+static int create_locked(const char *session, struct nw_error *err)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct stat st;
+
+	for (int tries = 0; tries < 20; tries++) {
+		int fd = create_file(session, err);
+		if (fd < 0)
+			return fd;
+		for (int i = 0; i < 200 && !lock_unless_living(fd); i++)
+			nanosleep(&pause, NULL);
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		    st.st_nlink > 0)
+			return fd;
+		bool taken = fstat(fd, &st) == 0 && st.st_nlink == 0;
+		close(fd);
+		if (!taken)
+			break;
+	}
+	return nw_fail(err, EAGAIN, "another nopwatch is cleaning up: try again");
+}
+
 int nw_journal_create(const char *session, struct nw_journal *out, struct nw_error *err)
 {
-	struct nw_journal journal = {.fd = create_file(session, err),
+	struct nw_journal journal = {.fd = create_locked(session, err),
 				     .dir = nw_journal_dir()};
 	struct nw_buf head = {0};
-	struct stat st;
 
 	if (journal.fd < 0)
 		return journal.fd;
 	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
-	/* Between these two lines a `clean` may have taken our young file for a dead one's. */
-	if (flock(journal.fd, LOCK_EX | LOCK_NB) < 0 || fstat(journal.fd, &st) < 0 ||
-	    st.st_nlink == 0) {
-		close(journal.fd);
-		return nw_fail(err, EAGAIN, "another nopwatch is cleaning up: try again");
-	}
 	nw_journal_head(&head);
 	nw_buf_printf(&head, "pid %d\n", (int)getpid());
 	int ret = nw_journal_write(journal.fd, &head);
@@ -133,6 +164,21 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 	}
 	*out = journal;
 	return 0;
+}
+
+int nw_journals_lock(void)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	int dir = nw_journal_open_place(nw_journal_dir(), NULL);
+
+	for (int tries = 1000; dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries) {
+			close(dir);
+			return -EBUSY;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return dir;
 }
 
 static int open_journal(const char *session, int flags)
@@ -160,7 +206,7 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 	journal.fd = open_journal(session, O_RDWR);
 	if (journal.fd < 0)
 		return NW_JOURNAL_GONE;
-	if (flock(journal.fd, LOCK_EX | LOCK_NB) < 0) {
+	if (!lock_unless_living(journal.fd)) {
 		close(journal.fd);
 		return NW_JOURNAL_LIVING;
 	}

@@ -44,6 +44,12 @@ enum nw_journal_state {
 	NW_JOURNAL_DEAD,   /* we hold it now */
 	NW_JOURNAL_GONE,
 };
+/*
+ * Only one process at a time takes away what sessions have left: whoever holds this lock, until the descriptor is closed.
+ * Without it, a cleaner that holds the journal of a session for a moment looks like the session itself to the next one,
+ * which then leaves it alone, though nobody will come back to it. Waits 5 s at most. A descriptor, or -errno.
+ */
+int nw_journals_lock(void);
 /* Try to take over the journal of a session that may be dead. */
 enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
 

@@ -2,6 +2,10 @@
 /* A journal says the same wherever it was cut, with or without its header; but not after a boot. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "steps/journal.h"
@@ -158,5 +162,77 @@ START_TEST(a_damaged_line_costs_only_itself)
 }
 END_TEST
 
-UNIT_MAIN("journal", what_was_written_is_read, a_journal_may_be_cut_anywhere,
+/* Another process holds the lock of that file, and gives it back a moment later if it is shared. */
+static pid_t hold(const char *dir, const char *file, int how)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	int ready[2];
+	char byte = 0;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char path[64];
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
+		int fd = open(path, O_RDONLY);
+		bool has = fd >= 0 && flock(fd, how | LOCK_NB) == 0;
+		if (!has || write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		if (how == LOCK_EX)
+			pause();
+		nanosleep(&moment, NULL);
+		_exit(0);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+START_TEST(who_only_looks_at_a_journal_is_no_pulse)
+{
+	static const char session[] = "unit_looked_at";
+	struct nw_journal journal, seized;
+
+	ck_assert_int_eq(nw_journal_create(session, &journal, NULL), 0);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_LIVING);
+	nw_journal_leave(&journal);
+	pid_t looking = hold(nw_journal_dir(), session, LOCK_SH);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
+	nw_journal_leave(&seized);
+	ck_assert_int_eq(waitpid(looking, NULL, 0), looking);
+	pid_t living = hold(nw_journal_dir(), session, LOCK_EX);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_LIVING);
+	kill(living, SIGKILL);
+	ck_assert_int_eq(waitpid(living, NULL, 0), living);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
+	nw_journal_remove(&seized);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_GONE);
+}
+END_TEST
+
+START_TEST(one_cleans_at_a_time)
+{
+	struct nw_journal journal;
+
+	ck_assert_int_eq(nw_journal_create("unit_cleaned", &journal, NULL), 0);
+	int first = nw_journals_lock();
+	ck_assert_int_ge(first, 0);
+	int dir = open(nw_journal_dir(), O_RDONLY);
+	ck_assert_int_ne(flock(dir, LOCK_EX | LOCK_NB), 0);
+	close(first);
+	ck_assert_int_eq(flock(dir, LOCK_EX | LOCK_NB), 0);
+	close(dir);
+	/* it is waited for */
+	pid_t other = hold(nw_journal_dir(), ".", LOCK_SH);
+	first = nw_journals_lock();
+	ck_assert_int_ge(first, 0);
+	close(first);
+	ck_assert_int_eq(waitpid(other, NULL, 0), other);
+	nw_journal_remove(&journal);
+}
+END_TEST
+
+UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse, one_cleans_at_a_time,
+	  what_was_written_is_read, a_journal_may_be_cut_anywhere,
 	  another_boot_is_another_machine, a_damaged_line_costs_only_itself)
