@@ -141,6 +141,12 @@ struct nw_file_facts {
 	const struct nw_arch *arch;
 	nw_segments segments;
 };
+/* How much is asked of an address. Each one is what the one before it is, and more. */
+enum nw_place_depth {
+	NW_PLACE_RULE,
+	NW_PLACE_NAME, /* of the function, by symbols */
+	NW_PLACE_LINES, /* and what is inlined there: by DWARF, which costs much more where it is hostile */
+};
 /* What is known of an address. Strings and bytes are good until the reader is asked again. */
 struct nw_place_facts {
 	const void *rule; /* for nw_rule_load() */
@@ -158,7 +164,7 @@ struct nw_place_facts {
 int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
 		   struct nw_file_facts *out, struct nw_error *err);
 int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
-		    uint64_t vaddr, bool names, struct nw_place_facts *out,
+		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
 		    struct nw_error *err);
 
 #endif

@@ -187,13 +187,18 @@ static void warn_unread(const struct nw_run_result *result)
 	const struct nw_unread *unread;
 	size_t count = nw_stacks_unread(result->stacks, &unread);
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const char *missing =
+			unread[i].named
+				? "no source lines, and inlined functions are missing"
+				: "no names";
 		if (unread[i].files == 1)
-			nw_note("functions of '%s' have no names: %s", unread[i].path,
+			nw_note("functions of '%s' have %s: %s", unread[i].path, missing,
 				unread[i].why);
 		else
-			nw_note("functions of %zu files have no names: %s ('%s' is the first)",
-				unread[i].files, unread[i].why, unread[i].path);
+			nw_note("functions of %zu files have %s: %s ('%s' is the first)",
+				unread[i].files, missing, unread[i].why, unread[i].path);
+	}
 }
 
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result)

@@ -499,21 +499,21 @@ static void take_names(struct nw_wire *answer, struct nw_place_facts *out)
 }
 
 int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
-		    uint64_t vaddr, bool names, struct nw_place_facts *out,
+		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
 		    struct nw_error *err)
 {
 	struct nw_wire answer;
 
 	*out = (struct nw_place_facts){0};
 	begin(reader, NW_ASK_PLACE, file);
-	nw_put(&reader->question, names, 1);
+	nw_put(&reader->question, depth, 1);
 	nw_put(&reader->question, vaddr, 8);
 	int ret = ask(reader, file, &answer, err);
 	if (ret < 0)
 		return ret;
 	out->rule_len = (size_t)nw_take(&answer, 4);
 	out->rule = nw_take_bytes(&answer, out->rule_len);
-	if (names)
+	if (depth >= NW_PLACE_NAME)
 		take_names(&answer, out);
 	return finish(&answer, err);
 }

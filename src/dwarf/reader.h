@@ -17,7 +17,7 @@ enum {
 /* A question: its kind (1 byte), the number of the file (4), and what follows here. */
 enum nw_question {
 	NW_ASK_FILE,	/* nothing */
-	NW_ASK_PLACE,	/* whether names are wanted (1), the address (8) */
+	NW_ASK_PLACE,	/* enum nw_place_depth (1), the address (8) */
 	NW_ASK_FRAMES,	/* how many addresses (4), the addresses (8 each) */
 	NW_ASK_INLINED, /* the function's name (string) */
 };

@@ -217,26 +217,29 @@ static void put_line(const struct nw_source_line *line, struct nw_buf *out)
 	nw_put(out, line->line, 4);
 }
 
-static void put_names(struct nw_served *served, struct open_file *file, uint64_t vaddr,
-		      const struct nw_symbol *symbol, struct nw_buf *out)
+static void find_lines(struct open_file *file, uint64_t vaddr, struct nw_source_lines *out)
 {
-	struct nw_source_lines lines = {0};
-	size_t count = 0;
-
 	if (!file->lines_looked)
 		nw_lines_open(file->image, &file->lines);
 	file->lines_looked = true;
 	if (file->lines)
-		nw_lines_at(file->lines, vaddr, &lines);
+		nw_lines_at(file->lines, vaddr, out);
+}
+
+static void put_names(struct nw_served *served, const struct nw_source_lines *lines,
+		      const struct nw_symbol *symbol, struct nw_buf *out)
+{
+	size_t count = 0;
+
 	nw_put(out, symbol != NULL, 1);
 	nw_put(out, symbol ? symbol->value : 0, 8);
 	put_name(served, symbol ? symbol->name : "", out);
-	put_line(&lines.line, out);
+	put_line(&lines->line, out);
 	size_t place = out->len;
 	nw_put(out, 0, 1);
-	for (; count < lines.count && out->len - place < MOST_NAMES; count++) {
-		put_name(served, lines.inlined[count].function, out);
-		put_line(&lines.inlined[count].line, out);
+	for (; count < lines->count && out->len - place < MOST_NAMES; count++) {
+		put_name(served, lines->inlined[count].function, out);
+		put_line(&lines->inlined[count].line, out);
 	}
 	if (!out->failed)
 		out->data[place] = (char)count;
@@ -245,14 +248,17 @@ static void put_names(struct nw_served *served, struct open_file *file, uint64_t
 static void answer_place(struct nw_served *served, struct open_file *file,
 			 struct nw_wire *question, struct nw_buf *out)
 {
-	bool names = nw_take(question, 1) != 0;
+	const unsigned int depth = (unsigned int)nw_take(question, 1);
 	uint64_t vaddr = nw_take(question, 8);
+	struct nw_source_lines lines = {0};
 	struct nw_symbol symbol;
 	bool known = nw_image_function(file->image, vaddr, &symbol) == 0;
 
 	put_rule(file, vaddr, known ? &symbol : NULL, out);
-	if (names)
-		put_names(served, file, vaddr, known ? &symbol : NULL, out);
+	if (depth >= NW_PLACE_LINES)
+		find_lines(file, vaddr, &lines);
+	if (depth >= NW_PLACE_NAME)
+		put_names(served, &lines, known ? &symbol : NULL, out);
 }
 
 static void answer_frames(struct nw_image *image, struct nw_wire *question,

@@ -311,6 +311,7 @@ static void say_unread(const struct nw_end *end, struct nw_json *json)
 		nw_json_open(json, '{');
 		nw_json_key_u64(json, "files", unread->files);
 		nw_json_key_text(json, "first", unread->path);
+		nw_json_key_text(json, "missing", unread->named ? "lines" : "names");
 		nw_json_key_text(json, "text", unread->why);
 		nw_json_close(json, '}');
 	}

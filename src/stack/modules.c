@@ -140,24 +140,29 @@ static bool is_said(int code)
 	return code != ENOEXEC && code != ENXIO && code != EISDIR;
 }
 
-/* It is not read again: its functions have no names. */
-static void give_up(struct nw_stacks *stacks, struct nw_module *module,
-		    const struct nw_error *why)
+static void note_unread(struct nw_stacks *stacks, const struct nw_module *module,
+			bool named, const struct nw_error *why)
 {
-	module->read = false;
-	if (!is_said(why->code))
-		return;
 	nw_vec_each (&stacks->unread, it)
-		if (strcmp(it->why, why->what) == 0) {
+		if (it->named == named && strcmp(it->why, why->what) == 0) {
 			it->files++;
 			return;
 		}
 	struct nw_unread *unread = nw_vec_add(&stacks->unread);
 	if (!unread)
 		return;
-	*unread = (struct nw_unread){module->path, strdup(why->what), 1};
+	*unread = (struct nw_unread){module->path, strdup(why->what), 1, named};
 	if (!unread->why)
 		stacks->unread.count--;
+}
+
+/* It is not read again: its functions have no names. */
+static void give_up(struct nw_stacks *stacks, struct nw_module *module,
+		    const struct nw_error *why)
+{
+	module->read = false;
+	if (is_said(why->code))
+		note_unread(stacks, module, false, why);
 }
 
 void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
@@ -182,6 +187,28 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 		give_up(stacks, module, &why);
 }
 
+/* Where DWARF is what cannot be read, the file is asked again without it: symbols and call frames say nearly as much. */
+static int ask_place(struct nw_stacks *stacks, struct nw_module *module,
+		     const struct nw_read_file *file, uint64_t vaddr, bool names,
+		     struct nw_place_facts *out, struct nw_error *err)
+{
+	const bool lines = names && !module->no_lines;
+	const enum nw_place_depth depth = lines	  ? NW_PLACE_LINES
+					  : names ? NW_PLACE_NAME
+						  : NW_PLACE_RULE;
+	int ret = nw_reader_place(stacks->reader, file, vaddr, depth, out, err);
+
+	if (ret == 0 || ret == -ECANCELED || !lines)
+		return ret;
+	const struct nw_error why = *err;
+	ret = nw_reader_place(stacks->reader, file, vaddr, NW_PLACE_NAME, out, err);
+	if (ret < 0)
+		return ret;
+	module->no_lines = true;
+	note_unread(stacks, module, true, &why);
+	return 0;
+}
+
 bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, bool names,
 		     struct nw_place_facts *out)
 {
@@ -193,7 +220,7 @@ bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, 
 	*out = (struct nw_place_facts){0};
 	if (!module->read)
 		return false;
-	if (nw_reader_place(stacks->reader, &file, vaddr, names, out, &why) < 0) {
+	if (ask_place(stacks, module, &file, vaddr, names, out, &why) < 0) {
 		give_up(stacks, module, &why);
 		return false;
 	}

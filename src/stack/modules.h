@@ -31,7 +31,8 @@ struct nw_module {
 	uint64_t start, end;
 	char *reach; /* the path by which it was opened; NULL: it was not */
 	bool opened,
-		read; /* it was asked for; it is an ELF file, and facts are its facts */
+		read;  /* it was asked for; it is an ELF file, and facts are its facts */
+	bool no_lines; /* its DWARF could not be read: it is not asked about lines again */
 	struct nw_file_facts facts;
 };
 

@@ -12,6 +12,7 @@
 
 #include "elf_builder.h"
 #include "nopwatch/dwarf.h"
+#include "nopwatch/process.h"
 
 /* A file, and what was wanted of it. */
 struct source {
@@ -156,6 +157,45 @@ START_TEST(a_file_that_cannot_be_opened)
 }
 END_TEST
 
+/* Lines, for which DWARF is read, are only told if they are asked for. */
+START_TEST(no_more_than_is_asked_for)
+{
+	struct source source = ourselves();
+	const struct nw_read_file file = file_of(&source, 1);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_place_facts place;
+	struct nw_error err = {0};
+	uint64_t offset = 0, vaddr = 0;
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	nw_mappings maps = {0};
+	ck_assert_int_eq(nw_process_maps(getpid(), &maps, &err), 0);
+	nw_vec_each (&maps, mapping)
+		if (mapping->exec && (uintptr_t)get >= mapping->start &&
+		    (uintptr_t)get < mapping->end)
+			offset = (uintptr_t)get - mapping->start + mapping->offset;
+	nw_mappings_free(&maps);
+	ck_assert(nw_segments_vaddr(&facts.segments, offset, &vaddr));
+	for (unsigned int depth = NW_PLACE_RULE; depth <= NW_PLACE_LINES; depth++) {
+		ck_assert_int_eq(nw_reader_place(reader, &file, vaddr,
+						 (enum nw_place_depth)depth, &place, &err),
+				 0);
+		ck_assert_uint_gt(place.rule_len, 0);
+		ck_assert_int_eq(place.known, depth >= NW_PLACE_NAME);
+		if (depth >= NW_PLACE_NAME)
+			ck_assert_str_eq(place.name, "get");
+		if (nw_unwind_tables_lack())
+			continue;
+		ck_assert_int_eq(place.lines.line.file != NULL, depth == NW_PLACE_LINES);
+	}
+	nw_vec_free(&facts.segments);
+	nw_reader_free(reader);
+	close(source.fd);
+}
+END_TEST
+
 /* Its death is told, costs that file only, and nobody waits. */
 START_TEST(a_reader_that_dies)
 {
@@ -173,8 +213,8 @@ START_TEST(a_reader_that_dies)
 		ck_assert_int_gt(pid, 0);
 		ck_assert_int_eq(kill(pid, SIGBUS), 0);
 		ck_assert_int_eq(nw_reader_place(reader, &file,
-						 facts.segments.item[0].vaddr, true, &place,
-						 &err),
+						 facts.segments.item[0].vaddr,
+						 NW_PLACE_LINES, &place, &err),
 				 -EIO);
 		ck_assert_msg(strstr(err.what, "signal 7") != NULL, "%s", err.what);
 		nw_vec_free(&facts.segments);
@@ -201,8 +241,8 @@ START_TEST(a_reader_that_stands_still)
 	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
 	ck_assert_int_eq(kill(child_of_ours(), SIGSTOP), 0);
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr, true,
-					 &place, &err),
+	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr,
+					 NW_PLACE_LINES, &place, &err),
 			 -ETIMEDOUT);
 	ck_assert_int_eq(child_of_ours(), 0);
 	nw_vec_free(&facts.segments);
@@ -212,11 +252,12 @@ START_TEST(a_reader_that_stands_still)
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	raise(SIGTERM);
-	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr, true,
-					 &place, &err),
+	ck_assert_int_eq(nw_reader_place(reader, &file, facts.segments.item[0].vaddr,
+					 NW_PLACE_LINES, &place, &err),
 			 -ECANCELED);
 	/* nothing is started for it any more */
-	ck_assert_int_eq(nw_reader_place(reader, &file, 0, true, &place, &err), -ECANCELED);
+	ck_assert_int_eq(nw_reader_place(reader, &file, 0, NW_PLACE_LINES, &place, &err),
+			 -ECANCELED);
 	ck_assert_int_eq(child_of_ours(), 0);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	ck_assert_int_lt(after.tv_sec - before.tv_sec, 60);
@@ -254,5 +295,6 @@ START_TEST(more_files_than_descriptors)
 }
 END_TEST
 
-UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, a_file_that_cannot_be_opened,
-	  a_reader_that_dies, a_reader_that_stands_still, more_files_than_descriptors)
+UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, no_more_than_is_asked_for,
+	  a_file_that_cannot_be_opened, a_reader_that_dies, a_reader_that_stands_still,
+	  more_files_than_descriptors)
