@@ -222,7 +222,7 @@ static void stop(struct nw_reader *reader, int *status)
 
 /* ---- waiting ------------------------------------------------------------------------ */
 
-struct wait {
+struct waiting {
 	uint64_t since, cpu;
 	uint64_t
 		spent; /* up to this time it was taken from what a run that is to end may wait */
@@ -260,7 +260,7 @@ static int close_reader(struct nw_reader *reader, int code, const char *why,
 }
 
 /* Is it to be waited for still? 0; -errno: it is given up, or everything is. */
-static int check_wait(struct nw_reader *reader, struct wait *wait, struct nw_error *err)
+static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_error *err)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
 
@@ -310,7 +310,8 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 }
 
 /* The socket's own time limit (start()) makes the slices. */
-static int wait_message(struct nw_reader *reader, struct wait *wait, struct nw_error *err)
+static int wait_message(struct nw_reader *reader, struct waiting *wait,
+			struct nw_error *err)
 {
 	for (;;) {
 		ssize_t got = recv(reader->socket, reader->answer, NW_MOST_MESSAGE, 0);
@@ -348,7 +349,7 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
 {
 	const uint64_t now = now_ns(CLOCK_MONOTONIC);
-	struct wait wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
+	struct waiting wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
 	int ret = 0;
 
 	if (!send_message(reader->socket, reader->question.data, reader->question.len, -1))

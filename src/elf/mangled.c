@@ -56,13 +56,14 @@ static size_t crate_hash(const char *name, const char *at)
 
 bool nw_differs_by_hash(const char *a, const char *b)
 {
+	const size_t hash_len = 3 + HASH;
 	const char *first_a = a, *first_b = b;
 	bool rust = strncmp(a, "_R", 2) == 0 && strncmp(b, "_R", 2) == 0;
 	bool differs = false;
 
 	while (*a && *b) {
-		size_t skip_a = rust ? crate_hash(first_a, a) : is_hash(a) ? 3 + HASH : 0;
-		size_t skip_b = rust ? crate_hash(first_b, b) : is_hash(b) ? 3 + HASH : 0;
+		size_t skip_a = rust ? crate_hash(first_a, a) : is_hash(a) ? hash_len : 0;
+		size_t skip_b = rust ? crate_hash(first_b, b) : is_hash(b) ? hash_len : 0;
 		if (skip_a && skip_b) {
 			differs = differs || skip_a != skip_b || strncmp(a, b, skip_a) != 0;
 			a += skip_a;
