@@ -26,10 +26,11 @@ struct nw_frame {
 /*
  * The frames at these addresses, by the call frame information that exceptions need (.eh_frame),
  * which stripped files have, too. Where it tells nothing, or something that is no register and an
- * offset, or libdw is missing, the frame is not known.
+ * offset, or libdw is missing, the frame is not known. Where memory or descriptors are short, or the process that reads the
+ * file ends, it is an error instead.
  */
-void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		     struct nw_frame *out);
+int nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		    struct nw_frame *out, struct nw_error *err);
 
 /* ---- callers ------------------------------------------------------------------------ */
 

@@ -211,8 +211,9 @@ int nw_select_words(const char *const *words, size_t count, const struct nw_scop
 int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_error *err);
 
 /* Find out the frames of all points of those USDT probes that are wanted: as many as there are
- * probes. -ENOMEM. */
-int nw_selection_frames(struct nw_selection *selection, const bool *wanted);
+ * probes. */
+int nw_selection_frames(struct nw_selection *selection, const bool *wanted,
+			struct nw_error *err);
 
 /* Leave only those probes that are wanted: as many as there are probes. */
 void nw_selection_keep(struct nw_selection *selection, const bool *wanted);

@@ -50,8 +50,9 @@ void nw_span_key_text(const struct nw_span_def *def, char out[72]);
 bool nw_span_needs_args(const char *text);
 bool nw_span_needs_pids(const char *text);
 /* Find out the frames of the points of spans that are framed, and of no others: these are to be
- * fetched. -ENOMEM. */
-int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs);
+ * fetched. */
+int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs,
+			 struct nw_error *err);
 /* Parse "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]"; the patterns match probe labels and names
  * of the selection. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,

@@ -16,20 +16,23 @@ const size_t nw_command_count = NW_COUNT(nw_commands);
 /* ---- messages ----------------------------------------------------------------------- */
 
 /* The whole message in one write, so that others' lines do not break it. Names from files are in it,
- * and a message is one line. */
+ * and a message is one line. Where there is no memory for it, that is what is said. */
 static void print_message(const char *what, const char *hint)
 {
-	struct nw_buf text = {0};
+	static const char no_memory[] = "nopwatch: out of memory\n";
+	struct nw_buf text = {.failed = !what};
 
 	nw_buf_adds(&text, "nopwatch: ");
-	nw_buf_add_sentence(&text, what, strlen(what));
+	if (what)
+		nw_buf_add_sentence(&text, what, strlen(what));
 	if (hint && *hint) {
 		nw_buf_adds(&text, "\nnopwatch: ");
 		nw_buf_add_sentence(&text, hint, strlen(hint));
 	}
 	nw_buf_addc(&text, '\n');
 	fflush(stdout);
-	if (!text.failed && write(STDERR_FILENO, text.data, text.len) < 0)
+	if (write(STDERR_FILENO, text.failed ? no_memory : text.data,
+		  text.failed ? sizeof(no_memory) - 1 : text.len) < 0)
 		errno = 0; /* there is nobody left to tell */
 	nw_buf_free(&text);
 }
@@ -47,7 +50,7 @@ void nw_note(const char *fmt, ...)
 	va_start(args, fmt);
 	nw_buf_vprintf(&text, fmt, args);
 	va_end(args);
-	print_message(nw_buf_str(&text), NULL);
+	print_message(text.failed ? NULL : nw_buf_str(&text), NULL);
 	nw_buf_free(&text);
 }
 

@@ -23,7 +23,8 @@
 
 enum {
 	SLICE_MS = 20, /* how often it is looked whether it is still to be waited for */
-	MOST_UNREAPED = 16
+	MOST_UNREAPED = 16,
+	NO_MEMORY = 2 /* the exit status of a reader that has not even enough to say so */
 };
 static const uint64_t most_cpu = 3 * S, /* for a question */
 	most_wait = 10 * S, most_session_cpu = 30 * S, most_hurry = 500 * MS;
@@ -110,7 +111,9 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 	nw_put(&want, NW_ANSWER_WANT, 1);
 	nw_put(&want, what, 1);
 	nw_put_text(&want, name, strlen(name));
-	if (want.failed || !send_message(0, want.data, want.len, -1))
+	if (want.failed)
+		_exit(NO_MEMORY);
+	if (!send_message(0, want.data, want.len, -1))
 		_exit(1);
 	nw_buf_free(&want);
 	nw_fence_descriptors(true);
@@ -129,15 +132,18 @@ static void serve(struct nw_served *served)
 	unsigned char *question = malloc(NW_MOST_MESSAGE);
 	struct nw_buf answer = {0};
 
+	if (!question)
+		_exit(NO_MEMORY);
 	for (;;) {
 		int none;
-		size_t got = question ? receive_message(0, question, NW_MOST_MESSAGE, &none)
-				      : 0;
+		size_t got = receive_message(0, question, NW_MOST_MESSAGE, &none);
 		if (!got)
 			_exit(0);
 		nw_buf_clear(&answer);
 		nw_served_answer(served, question, got, &answer);
-		if (answer.failed || !send_message(0, answer.data, answer.len, -1))
+		if (answer.failed)
+			_exit(NO_MEMORY);
+		if (!send_message(0, answer.data, answer.len, -1))
 			_exit(1);
 	}
 }
@@ -148,7 +154,7 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 	struct nw_served *served = nw_served_open(&descriptors);
 
 	if (!served)
-		_exit(1);
+		_exit(NO_MEMORY);
 	nw_served_prepare(served, reader->names);
 	if (nw_fence_enter(socket, parent))
 		serve(served);
@@ -306,6 +312,8 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 		return nw_fail(err, EIO,
 			       "the process that reads it was ended by signal %d (%s)",
 			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY)
+		return nw_fail(err, ENOMEM, "out of memory in the process that reads it");
 	return nw_fail(err, EIO, "the process that reads it has ended");
 }
 
@@ -578,7 +586,8 @@ static struct nw_read_file file_of(const struct nw_image *image)
 }
 
 static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
-		      const uint64_t *vaddrs, size_t count, struct nw_frame *out)
+		      const uint64_t *vaddrs, size_t count, struct nw_frame *out,
+		      struct nw_error *err)
 {
 	const struct nw_read_file file = file_of(image);
 	struct nw_wire answer;
@@ -587,7 +596,7 @@ static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
 	nw_put(&reader->question, count, 4);
 	for (size_t i = 0; i < count; i++)
 		nw_put(&reader->question, vaddrs[i], 8);
-	int ret = ask(reader, &file, &answer, NULL);
+	int ret = ask(reader, &file, &answer, err);
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		struct nw_frame frame = {.function = nw_take(&answer, 8)};
 		unsigned int number = (unsigned int)nw_take(&answer, 4);
@@ -601,20 +610,26 @@ static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
 	return ret;
 }
 
-void nw_image_frames(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		     struct nw_frame *out)
+int nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
+		    struct nw_frame *out, struct nw_error *err)
 {
 	struct nw_reader *reader = NULL;
-	int ret = image->arch ? nw_reader_open(&reader) : -ENOENT;
+	struct nw_error why = {0};
+	int ret = 0;
 
 	for (size_t i = 0; i < count; i++)
 		out[i] = (struct nw_frame){0};
+	if (!image->arch)
+		return 0;
+	if (nw_reader_open(&reader) < 0)
+		return nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < count; i += NW_MOST_FRAMES_ASKED)
 		ret = ask_frames(reader, image, vaddrs + i,
-				 nw_min64(count - i, NW_MOST_FRAMES_ASKED), out + i);
-	if (ret < 0 && nw_is_shortage(-ret) && !image->failed)
-		image->failed = ret;
+				 nw_min64(count - i, NW_MOST_FRAMES_ASKED), out + i, &why);
 	nw_reader_free(reader);
+	return nw_is_shortage(-ret)
+		       ? nw_fail(err, -ret, "cannot read '%s': %s", image->path, why.what)
+		       : 0;
 }
 
 int nw_count_inlined(const struct nw_image *image, const char *name)

@@ -141,10 +141,9 @@ static int find_frames(const struct nw_request *request, struct nw_selection *se
 	nw_span_defs spans = {0};
 	int ret = nw_request_spans(request, selection, &spans);
 
-	if (ret == 0)
-		ret = nw_spans_find_frames(selection, &spans);
+	ret = ret < 0 ? nw_no_memory(err) : nw_spans_find_frames(selection, &spans, err);
 	nw_spans_free(&spans);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return ret;
 }
 
 static bool names_event(const struct nw_spec *spec, const char *system, const char *name)

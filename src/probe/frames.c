@@ -6,26 +6,26 @@
 #include "nopwatch/probe.h"
 
 /* All at once, since the image's tables are read for it. */
-static int find_frames(struct nw_image *image, struct nw_point **points, size_t count)
+static int find_frames(const struct nw_image *image, struct nw_point **points, size_t count,
+		       struct nw_error *err)
 {
 	uint64_t *vaddrs = calloc(count + 1, sizeof(*vaddrs));
 	struct nw_frame *frames = calloc(count + 1, sizeof(*frames));
-	int ret = vaddrs && frames ? 0 : -ENOMEM;
+	int ret = vaddrs && frames ? nw_image_check(image, err) : nw_no_memory(err);
 
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		vaddrs[i] = points[i]->vaddr;
 	if (ret == 0)
-		nw_image_frames(image, vaddrs, count, frames);
+		ret = nw_image_frames(image, vaddrs, count, frames, err);
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		points[i]->frame = frames[i];
-	if (ret == 0)
-		ret = image->failed;
 	free(vaddrs);
 	free(frames);
 	return ret;
 }
 
-int nw_selection_frames(struct nw_selection *selection, const bool *wanted)
+int nw_selection_frames(struct nw_selection *selection, const bool *wanted,
+			struct nw_error *err)
 {
 	NW_VEC(struct nw_point *) points = {0};
 	int ret = 0;
@@ -42,11 +42,11 @@ int nw_selection_frames(struct nw_selection *selection, const bool *wanted)
 				if (slot)
 					*slot = point;
 				else
-					ret = -ENOMEM;
+					ret = nw_no_memory(err);
 			}
 		}
 		if (ret == 0 && points.count)
-			ret = find_frames(*image, points.item, points.count);
+			ret = find_frames(*image, points.item, points.count, err);
 	}
 	nw_vec_free(&points);
 	return ret;

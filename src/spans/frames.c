@@ -94,23 +94,24 @@ static void mark(const nw_vec_u32 *probes, bool *wanted)
 		wanted[*number] = true;
 }
 
-int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs)
+int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs,
+			 struct nw_error *err)
 {
 	size_t count = selection->probes.count;
 	bool *wanted = calloc(count + 1, sizeof(*wanted));
 
 	if (!wanted)
-		return -ENOMEM;
+		return nw_no_memory(err);
 	nw_vec_each (defs, def)
 		if (may_be_framed(selection, def)) {
 			mark(&def->starts, wanted);
 			mark(&def->ends, wanted);
 		}
-	int ret = nw_selection_frames(selection, wanted);
+	int ret = nw_selection_frames(selection, wanted, err);
 	memset(wanted, 0, count * sizeof(*wanted));
 	nw_vec_each (defs, def) {
 		int framed = ret == 0 ? nw_span_is_framed(selection, def) : 0;
-		ret = framed < 0 ? framed : ret;
+		ret = framed < 0 ? nw_no_memory(err) : ret;
 		if (framed > 0) {
 			mark(&def->starts, wanted);
 			mark(&def->ends, wanted);

@@ -48,7 +48,7 @@ START_TEST(at_its_beginning_it_counts_from_the_stack_pointer)
 	const uint64_t vaddrs[] = {begin, begin + 1, (uint64_t)1 << 40};
 
 	ck_assert_int_eq(nw_image_open("/proc/self/exe", false, &image, NULL), 0);
-	nw_image_frames(image, vaddrs, 3, frames);
+	ck_assert_int_eq(nw_image_frames(image, vaddrs, 3, frames, NULL), 0);
 	ck_assert_uint_eq(frames[2].function, 0);
 	if (can_tell()) {
 		ck_assert_uint_eq(frames[0].function, begin);
@@ -87,7 +87,7 @@ START_TEST(damaged_tables_are_survived)
 		if (nw_image_open_fd(to, "damaged", false, &image, NULL) < 0)
 			continue;
 		for (uint64_t at = begin; at < begin + 32; at++)
-			nw_image_frames(image, &at, 1, &frame);
+			(void)nw_image_frames(image, &at, 1, &frame, NULL);
 		nw_image_free(image);
 	}
 	nw_buf_free(&bytes);
