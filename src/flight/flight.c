@@ -300,13 +300,15 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 			   struct job *job)
 {
 	uint64_t from = job->met.from;
+	uint64_t first = nw_max64(nw_max64(from, result->armed_ns), f->kept_since);
 
-	job->begins = nw_max64(nw_max64(from, result->armed_ns), f->kept_since);
+	job->begins = first;
+	/* What was going on at the first moment that could be recorded is no hole: the recording begins behind it. */
 	nw_vec_each (&f->unread, unread)
-		if (unread->from < from && unread->until != UINT64_MAX)
+		if (unread->from <= first && unread->until != UINT64_MAX)
 			job->begins = nw_max64(job->begins, unread->until);
 	nw_vec_each (&f->unread, unread)
-		if (unread->from >= from && unread->until > job->begins) {
+		if (unread->from > first && unread->until > job->begins) {
 			job->lost += unread->count ? unread->count : 1;
 			job->lost_is_least |= unread->is_least;
 		}
