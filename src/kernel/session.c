@@ -492,6 +492,19 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
+/* No session is left that would remove them at its own end: so it is some other program that reads. */
+static int tell_waiting(unsigned int count, struct nw_error *err)
+{
+	nw_fail(err, EBUSY,
+		nw_plural(
+			count,
+			"%u instance of tracefs stays, with a small ring buffer: another program reads a trace_pipe, and this kernel keeps every instance meanwhile",
+			"%u instances of tracefs stay, with small ring buffers: another program reads a trace_pipe, and this kernel keeps every instance meanwhile"),
+		count);
+	nw_error_hint(err, "`nopwatch clean` removes what is left when it has ended");
+	return -EBUSY;
+}
+
 int nw_session_close(struct nw_session *session, struct nw_error *err)
 {
 	if (!session)
@@ -511,8 +524,11 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 		bool any = nw_journal_list(&journals) == 0 && journals.count > 0;
 
 		nw_strings_free(&journals);
-		if (any && nw_clean(session->fs, false, &report, NULL) == 0)
+		if (any && nw_clean(session->fs, false, &report, NULL) == 0) {
+			if (report.waiting && !report.living)
+				ret = tell_waiting(report.waiting, err);
 			nw_clean_report_free(&report);
+		}
 	}
 	nw_session_free(session);
 	return ret;
