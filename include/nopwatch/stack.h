@@ -113,8 +113,8 @@ struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks);
 
 /* Files whose functions have no names, since they could not be read, or names only: how many there are of each reason. */
 struct nw_unread {
-	const char *path; /* of the first */
-	char *why;	  /* a part of a sentence */
+	char *path; /* of the first */
+	char *why;  /* a part of a sentence */
 	size_t files;
 	bool named; /* functions have names, but no lines, and none that are inlined are known */
 };

@@ -17,8 +17,6 @@
 
 enum {
 	MOST_TRACED = 65536,
-	MOST_MODULES = 65536,
-	MOST_REGIONS = 65536, /* of a process */
 	MOST_PAST = 4096,
 	LOOK_AGAIN_NS = 20000000 /* not for each address that is nowhere */
 };
@@ -32,6 +30,54 @@ static uint64_t now_ns(void)
 }
 
 /* ---- modules ------------------------------------------------------------------------ */
+
+static const char too_many_files[] =
+	"there are more than 65,536 files, or 64 MiB would not hold what is to be known of them";
+
+static bool afford(struct nw_stacks *stacks, uint64_t bytes)
+{
+	if (bytes > NW_MOST_MODULE_BYTES - stacks->module_bytes)
+		return false;
+	stacks->module_bytes += bytes;
+	return true;
+}
+
+/* Returns the entry of that reason, made if there is none; NULL: there is no memory for it. */
+static struct nw_unread *unread_of(struct nw_stacks *stacks, const char *path, bool named,
+				   const char *why)
+{
+	nw_vec_each (&stacks->unread, it)
+		if (it->named == named && strcmp(it->why, why) == 0)
+			return it;
+	struct nw_unread *unread = nw_vec_add(&stacks->unread);
+	if (!unread)
+		return NULL;
+	*unread = (struct nw_unread){strdup(path), strdup(why), 0, named};
+	if (unread->path && unread->why)
+		return unread;
+	free(unread->path);
+	free(unread->why);
+	stacks->unread.count--;
+	return NULL;
+}
+
+static void note_unread(struct nw_stacks *stacks, const struct nw_module *module,
+			bool named, const struct nw_error *why)
+{
+	struct nw_unread *unread = unread_of(stacks, module->path, named, why->what);
+
+	if (unread)
+		unread->files++;
+}
+
+/* How many there are besides the first is not counted: they would have to be known for it. */
+static void note_too_many(struct nw_stacks *stacks, const char *path, const char *why)
+{
+	struct nw_unread *unread = unread_of(stacks, path, false, why);
+
+	if (unread)
+		unread->files = 1;
+}
 
 void nw_module_free(struct nw_module *module)
 {
@@ -140,22 +186,6 @@ static bool is_said(int code)
 	return code != ENOEXEC && code != ENXIO && code != EISDIR;
 }
 
-static void note_unread(struct nw_stacks *stacks, const struct nw_module *module,
-			bool named, const struct nw_error *why)
-{
-	nw_vec_each (&stacks->unread, it)
-		if (it->named == named && strcmp(it->why, why->what) == 0) {
-			it->files++;
-			return;
-		}
-	struct nw_unread *unread = nw_vec_add(&stacks->unread);
-	if (!unread)
-		return;
-	*unread = (struct nw_unread){module->path, strdup(why->what), 1, named};
-	if (!unread->why)
-		stacks->unread.count--;
-}
-
 /* It is not read again: its functions have no names. */
 static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 		    const struct nw_error *why)
@@ -183,8 +213,14 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 	if (module->kind != NW_MODULE_FILE && module->kind != NW_MODULE_VDSO)
 		return;
 	module->read = nw_reader_file(stacks->reader, &file, &module->facts, &why) == 0;
-	if (!module->read)
+	if (!module->read) {
 		give_up(stacks, module, &why);
+	} else if (!afford(stacks, module->facts.segments.count *
+					   sizeof(*module->facts.segments.item))) {
+		nw_vec_free(&module->facts.segments);
+		module->read = false;
+		note_too_many(stacks, module->path, too_many_files);
+	}
 }
 
 /* Where DWARF is what cannot be read, the file is asked again without it: symbols and call frames say nearly as much. */
@@ -240,6 +276,12 @@ const struct nw_rule *nw_module_rule(struct nw_stacks *stacks, uint32_t number,
 	return rule;
 }
 
+/* The path is in the key, too. */
+static uint64_t module_bytes(const struct nw_mapping *mapping)
+{
+	return sizeof(struct nw_module) + 2 * strlen(mapping->path) + 64;
+}
+
 /* Files by what they are, all others by their kind. Of those that are too many nothing is known. */
 static int64_t module_number(struct nw_stacks *stacks, enum nw_module_kind kind,
 			     const struct nw_mapping *mapping)
@@ -251,10 +293,14 @@ static int64_t module_number(struct nw_stacks *stacks, enum nw_module_kind kind,
 
 	if (!key)
 		return -ENOMEM;
-	if (stacks->modules.count < MOST_MODULES)
-		return nw_index_add(&stacks->module_keys, key, strlen(key));
 	int64_t number = nw_index_find(&stacks->module_keys, key, strlen(key));
-	return number < 0 ? 0 : number;
+	if (number >= 0)
+		return number;
+	if (stacks->modules.count < NW_MOST_MODULES &&
+	    afford(stacks, module_bytes(mapping)))
+		return nw_index_add(&stacks->module_keys, key, strlen(key));
+	note_too_many(stacks, mapping->path, too_many_files);
+	return 0;
 }
 
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
@@ -307,6 +353,7 @@ static void forget(struct nw_traced_set *set, struct nw_traced *traced)
 	*(traced->older ? &traced->older->newer : &set->oldest) = traced->newer;
 	*(traced->newer ? &traced->newer->older : &set->newest) = traced->older;
 	set->count--;
+	set->regions -= traced->regions.count + traced->past.count;
 	tdelete(traced, &set->by_pid, by_pid);
 	nw_vec_each (&traced->jit, it)
 		free(it->name);
@@ -353,44 +400,58 @@ static size_t find(const struct nw_traced *traced, uint64_t address)
 	return nw_vec_in_front(&traced->regions, region, region->end <= address);
 }
 
-int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
-		       uint64_t until)
+/* Is there room for so many regions more? Else it is said. */
+static bool has_room(struct nw_stacks *stacks, const struct nw_region *region, size_t more)
+{
+	if (stacks->traced.regions + more <= NW_MOST_ALL_REGIONS)
+		return true;
+	note_too_many(stacks, stacks->modules.item[region->module]->path,
+		      "all processes together have more than 1,048,576 mappings of code");
+	return false;
+}
+
+int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
+		       const struct nw_region *region, uint64_t until)
 {
 	struct nw_past_region *past;
 
-	if (traced->past.count == MOST_PAST)
+	if (traced->past.count == MOST_PAST || !has_room(stacks, region, 1))
 		return 0;
 	past = nw_vec_add(&traced->past);
 	if (!past)
 		return -ENOMEM;
 	*past = (struct nw_past_region){*region, until};
+	stacks->traced.regions++;
 	return 0;
 }
 
 /* A recording is read when all is over: it has to know what was where before. */
-static int retire(struct nw_traced *traced, const struct nw_region *old,
-		  const struct nw_region *new)
+static int retire(struct nw_stacks *stacks, struct nw_traced *traced,
+		  const struct nw_region *old, const struct nw_region *new)
 {
 	bool same = new && old->module == new->module &&
 		    old->start - old->offset == new->start - new->offset;
 
-	return same || !traced->hit ? 0 : nw_traced_add_past(traced, old, traced->now);
+	return same || !traced->hit ? 0
+				    : nw_traced_add_past(stacks, traced, old, traced->now);
 }
 
 /* From now on (traced->now) none of what is known is there. -ENOMEM. */
-static int forget_regions(struct nw_traced *traced)
+static int forget_regions(struct nw_stacks *stacks, struct nw_traced *traced)
 {
 	int ret = 0;
 
 	nw_vec_each (&traced->regions, region)
 		if (ret == 0)
-			ret = retire(traced, region, NULL);
-	traced->regions.count = 0;
+			ret = retire(stacks, traced, region, NULL);
+	stacks->traced.regions -= traced->regions.count;
+	nw_vec_free(&traced->regions);
 	return ret;
 }
 
 /* What is there now takes the place of what was there. */
-int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
+int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
+		  const struct nw_region *region)
 {
 	size_t at = find(traced, region->start), last = at, count = 0;
 	struct nw_region pieces[3];
@@ -398,7 +459,7 @@ int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 
 	while (last < traced->regions.count &&
 	       traced->regions.item[last].start < region->end) {
-		ret = retire(traced, &traced->regions.item[last++], region);
+		ret = retire(stacks, traced, &traced->regions.item[last++], region);
 		if (ret < 0)
 			return ret;
 	}
@@ -415,7 +476,8 @@ int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 		pieces[count++] = rest;
 	}
 	size_t left = traced->regions.count - last, old = last - at;
-	if (left + at + count > MOST_REGIONS)
+	if (left + at + count > NW_MOST_REGIONS ||
+	    (count > old && !has_room(stacks, region, count - old)))
 		return 0;
 	while (traced->regions.count < left + at + count)
 		if (!nw_vec_add(&traced->regions))
@@ -424,6 +486,8 @@ int nw_traced_put(struct nw_traced *traced, const struct nw_region *region)
 		left * sizeof(*region));
 	memcpy(&traced->regions.item[at], pieces, count * sizeof(*region));
 	traced->regions.count = left + at + count;
+	stacks->traced.regions += count;
+	stacks->traced.regions -= old;
 	return 0;
 }
 
@@ -441,7 +505,7 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 		traced->stale = false;
 		return ret == -ENOMEM ? ret : 0;
 	}
-	ret = traced->stale ? forget_regions(traced) : 0;
+	ret = traced->stale ? forget_regions(stacks, traced) : 0;
 	traced->stale = false;
 	nw_vec_each (&maps, mapping) {
 		if (ret < 0 || !mapping->exec)
@@ -449,7 +513,7 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 		int64_t module = nw_module_of(stacks, mapping);
 		const struct nw_region region = {mapping->start, mapping->end,
 						 mapping->offset, (uint32_t)module};
-		ret = module < 0 ? (int)module : nw_traced_put(traced, &region);
+		ret = module < 0 ? (int)module : nw_traced_put(stacks, traced, &region);
 	}
 	nw_mappings_free(&maps);
 	return ret;
@@ -505,14 +569,14 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 	/* where there are too many, it may be the one that has made room for its child */
 	parent = nw_traced_find(stacks, change->parent);
 	child->now = change->time;
-	ret = forget_regions(child);
+	ret = forget_regions(stacks, child);
 	child->parent = change->parent;
 	child->stale = !parent || parent->stale;
 	if (!parent)
 		return ret;
 	nw_vec_each (&parent->regions, region)
 		if (ret == 0)
-			ret = nw_traced_put(child, region);
+			ret = nw_traced_put(stacks, child, region);
 	return ret;
 }
 
@@ -535,7 +599,7 @@ static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
 	if (module < 0)
 		return (int)module;
 	traced->now = change->time;
-	return nw_traced_put(traced, &region);
+	return nw_traced_put(stacks, traced, &region);
 }
 
 /* What processes map may have changed unseen: it is looked up when it is needed next. */
@@ -571,7 +635,7 @@ int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *chang
 		traced->now = change->time;
 		traced->parent = 0;
 		traced->stale = stacks->losing;
-		return forget_regions(traced);
+		return forget_regions(stacks, traced);
 	case NW_CHANGE_LOST:
 		lost(stacks, change);
 		return 0;

@@ -96,17 +96,27 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 struct nw_traced_set {
 	struct nw_traced *oldest, *newest;
 	size_t count;
-	void *by_pid; /* a tree of tsearch(3) */
+	size_t regions; /* of all of them, those of the past as well */
+	void *by_pid;	/* a tree of tsearch(3) */
 };
 
 /* The process, made if it is new (the oldest goes where there are too many); NULL: no memory. */
 struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
 /* NULL: it is not known. */
 struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid);
-/* From now on (traced->now) it is there. -ENOMEM. */
-int nw_traced_put(struct nw_traced *traced, const struct nw_region *region);
-int nw_traced_add_past(struct nw_traced *traced, const struct nw_region *region,
-		       uint64_t until);
+/* From now on (traced->now) it is there. -ENOMEM. Hostile processes map without end: what is too much is left out, and said
+ * once (nw_stacks_unread()). */
+enum {
+	/* files; where programs are built and tested each of them is one */
+	NW_MOST_MODULES = 65536,
+	NW_MOST_MODULE_BYTES = 64 << 20, /* what is kept of them: paths and segments */
+	NW_MOST_REGIONS = 65536,	 /* of a process */
+	NW_MOST_ALL_REGIONS = 1 << 20,	 /* of all processes: 40 MiB at most */
+};
+int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
+		  const struct nw_region *region);
+int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
+		       const struct nw_region *region, uint64_t until);
 /* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address);
@@ -185,6 +195,7 @@ struct nw_stacks {
 	uint64_t lost_since, lost_until; /* when they were, the last time */
 	bool losing;			 /* and no hit behind that has come yet */
 	NW_VEC(struct nw_module *) modules;
+	uint64_t module_bytes;	     /* that they take */
 	struct nw_index module_keys; /* their numbers, by what they are */
 	struct nw_traced_set traced;
 	NW_VEC(struct nw_known_frame) frames;

@@ -76,8 +76,10 @@ void nw_stacks_free(struct nw_stacks *stacks)
 	nw_vec_each (&stacks->stacks, stack)
 		free(stack->frames);
 	nw_vec_free(&stacks->stacks);
-	nw_vec_each (&stacks->unread, unread)
+	nw_vec_each (&stacks->unread, unread) {
+		free(unread->path);
 		free(unread->why);
+	}
 	nw_vec_free(&stacks->unread);
 	nw_rules_free(&stacks->rules);
 	nw_reader_free(stacks->reader);
@@ -313,7 +315,7 @@ static void take_region(struct nw_stacks *stacks, char *const *words)
 
 	/* They were saved in order: what goes back is nobody's, and would have to be made room for. */
 	if (traced && (!count || traced->regions.item[count - 1].end <= region.start))
-		(void)nw_traced_put(traced, &region);
+		(void)nw_traced_put(stacks, traced, &region);
 }
 
 static void take_past(struct nw_stacks *stacks, char *const *words)
@@ -323,7 +325,7 @@ static void take_past(struct nw_stacks *stacks, char *const *words)
 	uint64_t until;
 
 	if (traced && nw_parse_u64(words[6], &until) == 0)
-		(void)nw_traced_add_past(traced, &region, until);
+		(void)nw_traced_add_past(stacks, traced, &region, until);
 }
 
 static void take_unmapped(struct nw_stacks *stacks, char *const *words)

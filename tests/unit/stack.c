@@ -234,7 +234,8 @@ START_TEST(regions_over_regions)
 	for (size_t i = 0; i < NW_COUNT(lines); i++)
 		ck_assert(line(stacks, lines[i]));
 	for (size_t i = 0; i < NW_COUNT(regions); i++)
-		ck_assert_int_eq(nw_traced_put(nw_traced_of(stacks, 5), &regions[i]), 0);
+		ck_assert_int_eq(
+			nw_traced_put(stacks, nw_traced_of(stacks, 5), &regions[i]), 0);
 	for (size_t i = 0; i < NW_COUNT(hits); i++) {
 		unsigned char bytes[64 + 64] = {0x10, hits[i].page, [9] = 1};
 		const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
@@ -319,6 +320,62 @@ START_TEST(many_processes)
 END_TEST
 
 /* Regions are saved in order: a recording that goes back makes no room in the middle, line by line. */
+/* What hostile processes map is kept up to a bound for all of them, and it is said once that there is more. */
+START_TEST(files_and_regions_without_end)
+{
+	enum {
+		PATH = 4000
+	};
+	const struct nw_unread *unread;
+	struct nw_stacks *stacks;
+	char path[PATH + 1];
+
+	/* many files, and then few with long paths */
+	for (size_t len = 20; len <= PATH; len += PATH - 20) {
+		ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+		memset(path, 'x', len);
+		path[len] = '\0';
+		for (uint64_t i = 0; i < 70000; i++) {
+			struct nw_mapping mapping = {.ino = i + 1, .path = path};
+			snprintf(path, sizeof(path), "/%010ju", (uintmax_t)i);
+			path[11] = 'x';
+			ck_assert_int_ge(nw_module_of(stacks, &mapping), 0);
+		}
+		ck_assert_uint_le(stacks->modules.count, NW_MOST_MODULES);
+		ck_assert_uint_ge(
+			stacks->modules.count,
+			nw_min64(NW_MOST_MODULES, NW_MOST_MODULE_BYTES / (3 * len)));
+		ck_assert_uint_le(stacks->module_bytes, NW_MOST_MODULE_BYTES);
+		ck_assert_uint_eq(nw_stacks_unread(stacks, &unread), 1);
+		ck_assert_msg(strstr(unread->why, "65,536 files") != NULL, "%s",
+			      unread->why);
+		nw_stacks_free(stacks);
+	}
+	/* regions of many processes; those that are forgotten make room */
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	struct nw_mapping mapping = {.ino = 1, .path = path};
+	int64_t module = nw_module_of(stacks, &mapping);
+	for (pid_t pid = 1; pid <= 300; pid++) {
+		struct nw_traced *traced = nw_traced_of(stacks, pid);
+		for (uint64_t i = 1; i <= 4096; i++) {
+			const struct nw_region region = {i << 20, (i << 20) + 4096, 0,
+							 (uint32_t)module};
+			ck_assert_int_eq(nw_traced_put(stacks, traced, &region), 0);
+		}
+		ck_assert_uint_eq(traced->regions.count, pid <= 256 ? 4096 : 0);
+	}
+	ck_assert_uint_eq(stacks->traced.regions, NW_MOST_ALL_REGIONS);
+	ck_assert_uint_eq(nw_stacks_unread(stacks, &unread), 1);
+	ck_assert_msg(strstr(unread->why, "1,048,576") != NULL, "%s", unread->why);
+	for (pid_t pid = 1; pid <= 300; pid++) {
+		const struct nw_map_change change = {.kind = NW_CHANGE_ENDED, .pid = pid};
+		ck_assert_int_eq(nw_traced_change(stacks, &change), 0);
+	}
+	ck_assert_uint_eq(stacks->traced.regions, 0);
+	nw_stacks_free(stacks);
+}
+END_TEST
+
 START_TEST(regions_that_go_back)
 {
 	struct nw_stacks *stacks;
@@ -651,6 +708,7 @@ END_TEST
 
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
-	  files_that_a_recording_names, many_processes, regions_that_go_back,
-	  regions_of_the_past, callers_in_this_process_and_from_a_recording,
-	  lists_below_the_root_of_a_process, a_list_that_grows_is_read_once)
+	  files_that_a_recording_names, many_processes, files_and_regions_without_end,
+	  regions_that_go_back, regions_of_the_past,
+	  callers_in_this_process_and_from_a_recording, lists_below_the_root_of_a_process,
+	  a_list_that_grows_is_read_once)
