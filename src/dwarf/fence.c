@@ -76,7 +76,6 @@ static const int calls[] = {
 	SYS_restart_syscall,
 	SYS_getpid,
 	SYS_gettid,
-	SYS_tgkill,
 	SYS_clock_gettime,
 	SYS_sched_yield,
 	SYS_sysinfo,
@@ -116,6 +115,10 @@ static const int calls[] = {
 #endif
 };
 
+enum {
+	OUR_PID =
+		0x7fffffff /* stands for the number of this process, which is never so large */
+};
 /* Calls with an argument that decides: they are allowed if these bits of it have this value. */
 static const struct {
 	int call;
@@ -128,6 +131,7 @@ static const struct {
 	{SYS_mmap, 2, PROT_EXEC, 0},
 #endif
 	{SYS_mprotect, 2, PROT_EXEC, 0},
+	{SYS_tgkill, 0, ~(uint32_t)0, OUR_PID}, /* abort() */
 #ifdef SYS_prlimit64
 	{SYS_prlimit64, 0, ~(uint32_t)0, 0}, /* its own limits */
 #endif
@@ -166,6 +170,8 @@ static void filter_calls(void)
 		code[program.len++] = allow;
 	}
 	for (size_t i = 0; i < NW_COUNT(conditions); i++) {
+		const uint32_t value = conditions[i].value == OUR_PID ? (uint32_t)getpid()
+								      : conditions[i].value;
 		code[program.len++] = (struct sock_filter)BPF_JUMP(
 			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)conditions[i].call, 0, 5);
 		code[program.len++] = (struct sock_filter)BPF_STMT(
@@ -173,7 +179,7 @@ static void filter_calls(void)
 		code[program.len++] = (struct sock_filter)BPF_STMT(
 			BPF_ALU | BPF_AND | BPF_K, conditions[i].bits);
 		code[program.len++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, conditions[i].value, 0, 1);
+			BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 		code[program.len++] = allow;
 		code[program.len++] = refuse;
 	}

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "dwarf/fence.h"
 #include "elf_builder.h"
 #include "nopwatch/dwarf.h"
 #include "nopwatch/process.h"
@@ -132,6 +136,36 @@ START_TEST(what_it_may_do)
 	nw_reader_free(reader);
 	close(secret);
 	close(source.fd);
+}
+END_TEST
+
+/* It may signal itself, as abort() does, and nobody else: others are refused before they are looked for. */
+static int signals_in_the_fence(int socket, pid_t parent)
+{
+	if (!nw_fence_enter(socket, parent))
+		return 1;
+	if (syscall(SYS_tgkill, getpid(), getpid(), 0) != 0)
+		return 2;
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_ADDRESS__)
+	if (syscall(SYS_tgkill, 0x3fffffffL, 0x3fffffffL, 0) == 0 || errno != EPERM)
+		return 3;
+#endif
+	return 0;
+}
+
+START_TEST(whom_it_may_signal)
+{
+	int ends[2], status = 0;
+	const pid_t parent = getpid();
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(signals_in_the_fence(ends[1], parent));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(ends[0]);
+	close(ends[1]);
 }
 END_TEST
 
@@ -295,6 +329,6 @@ START_TEST(more_files_than_descriptors)
 }
 END_TEST
 
-UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, no_more_than_is_asked_for,
-	  a_file_that_cannot_be_opened, a_reader_that_dies, a_reader_that_stands_still,
-	  more_files_than_descriptors)
+UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, whom_it_may_signal,
+	  no_more_than_is_asked_for, a_file_that_cannot_be_opened, a_reader_that_dies,
+	  a_reader_that_stands_still, more_files_than_descriptors)
