@@ -45,7 +45,7 @@ rm "$found"
 counts >/dev/null
 wrong() { # WHAT
   is "$1: tried again" "$(counts)" "(100, 100)"
-  ok "$1: and kept" grep -q '^feature memory 1$' "$found"
+  ok "$1: and kept" timeout 20 grep -q '^feature memory 1$' "$found"
 }
 sed -i '1s/ [0-9a-f]*-/ 00000000-/; s/^feature memory 1$/feature memory 0/' "$found"
 wrong "of another boot"
