@@ -100,7 +100,7 @@ while read -r file value; do
   grep -q "^\($value\|.*$value.*\)$" "$instance/$file" || echo "$file is not $value: $(cat "$instance/$file")"
 done <told >wrong
 pages=$([ -e "$TRACEFS/buffer_subbuf_size_kb" ] && echo 1 || echo 0)
-is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " $((8 + pages))"
+is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " $((9 + pages))"
 kill $run
 wait $run
 
