@@ -38,6 +38,8 @@ long nw_arch_uprobe_call(const struct nw_arch *arch);
 bool nw_arch_partial_loads(const struct nw_arch *arch);
 /* Do its kernels kill a program that hits a probe in the moment it is taken away? */
 bool nw_arch_reads_trap_again(const struct nw_arch *arch);
+/* Do its kernels, of any version, kill a program that leaves a function with a return probe by longjmp()? */
+bool nw_arch_keeps_left_calls(const struct nw_arch *arch);
 /* pt_regs' names of the first three arguments of a function, for proving what the kernel can do;
  * NULL: it is not tried. */
 const char *const *nw_arch_canary_args(const struct nw_arch *arch);

@@ -91,6 +91,11 @@ bool nw_arch_reads_trap_again(const struct nw_arch *arch)
 	return arch && arch->reads_trap_again;
 }
 
+bool nw_arch_keeps_left_calls(const struct nw_arch *arch)
+{
+	return arch && arch->keeps_left_calls;
+}
+
 const char *const *nw_arch_canary_args(const struct nw_arch *arch)
 {
 	return arch && *arch->canary_args ? arch->canary_args : NULL;

@@ -131,6 +131,11 @@ struct nw_arch {
 	 * do_undefinstr() in arch/arm/kernel/traps.c; others restart the instruction).
 	 */
 	bool reads_trap_again;
+	/*
+	 * Its kernels have no arch_uretprobe_is_alive() of their own: they take a call that longjmp() has left for one that
+	 * goes on, and the next return of a probed function goes where that call would have gone (kernel/events/uprobes.c).
+	 */
+	bool keeps_left_calls;
 	/* pt_regs' names of the first arguments, for the canary; NULL: it does without */
 	const char *canary_args[3];
 

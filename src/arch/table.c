@@ -290,6 +290,7 @@ const struct nw_arch nw_arch_table[] = {
 	 NOPS(arm64_nops)},
 	{.name = "arm",
 	 .reads_trap_again = true,
+	 .keeps_left_calls = true,
 	 .got_slot = R_ARM_GLOB_DAT,
 	 .no_address = 1, /* the Thumb bit */
 	 .insn_width = 4,

@@ -82,7 +82,7 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_LONGJMP] =
 		{"longjmp",
 		 "who leaves a function with a return probe by longjmp() lives on",
-		 "file set_event_pid; else it is tried",
+		 "file set_event_pid, and not 32-bit ARM; else it is tried",
 		 "return probes of programs that call longjmp() are refused"},
 	[NW_FEATURE_STACK_TRIGGER] =
 		{"stack_trigger", "the kernel's stacks of who goes to sleep",
@@ -222,7 +222,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
 	/* the trials say if they are not */
 	features.has[NW_FEATURE_SWITCH_STATE] = true;
-	features.has[NW_FEATURE_LONGJMP] = true;
+	features.has[NW_FEATURE_LONGJMP] = !nw_arch_keeps_left_calls(nw_arch_native());
 	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
 	if (read == 0 || read == -ENOENT)
 		read = find_long64(fs, &features.long64);

@@ -36,6 +36,8 @@ vm_boot() { # KERNEL
   # what takes long, on one architecture only
   if [ "$arch" = amd64 ] || [ -n "${ALL:-}" ]; then whole=nw_whole; fi
   [ -z "${ALL:-}" ] || whole="$whole nw_all"
+  # ten sessions at once: emulated, they are more than most guests can do in time, and Linux 4.4 itself may oops
+  case $kernel in amd64-4.15 | amd64-6.1) whole="$whole nw_ten" ;; esac
   VM_ARGS="${VM_ARGS:-} $whole ${VM_PART:+part=$VM_PART}" "$VM/boot" "$arch" "$kernel" "$TEST_DIR" 2>"$TEST_DIR/why"
   case $? in
   0) pass "boots, and runs everything" ;;
@@ -224,6 +226,7 @@ vm_check_old() { # KERNEL
     holds "and time the same calls" jump_insn.json "(span('step')['count'], span('step')['abandoned']) == (60, 40)"
     ;;
   esac
+  [ -f ten.status ] || return 0
   if ! grep -q '^instance_events *yes' features; then
     has "of ten sessions at once, with one ring buffer for all, one has it" "$(sort ten.status | cut -d ' ' -f 2 | xargs)" '0.*1'
     return
