@@ -33,7 +33,6 @@ struct met {
 	uint64_t from; /* it is to begin here */
 	uint64_t end;  /* and to go at least so far */
 	uint64_t more; /* others in it */
-	uint64_t seen; /* when the first was */
 	uint64_t longest;
 	char text[160]; /* of the longest */
 };
@@ -119,10 +118,7 @@ static void meet(struct nw_flight *f, uint64_t start, uint64_t end, const char *
 	if (f->reading && end <= f->now.end && from >= f->now.from)
 		met = &f->now;
 	if (!met->any)
-		*met = (struct met){.any = true,
-				    .from = from,
-				    .end = end,
-				    .seen = nw_session_now(f->run->session)};
+		*met = (struct met){.any = true, .from = from, .end = end};
 	else
 		met->more++;
 	met->from = nw_min64(met->from, from);
@@ -272,7 +268,8 @@ static void named(void *arg, int32_t tid, uint64_t from)
 static void begin_reading(struct nw_flight *f, bool wait)
 {
 	uint64_t now = nw_session_now(f->run->session);
-	if (!f->next.any || f->reading || (wait && now - f->next.seen < MOMENT_NS))
+	if (!f->next.any || f->reading ||
+	    (wait && now - nw_min64(f->next.end, now) < MOMENT_NS))
 		return;
 	if (f->jobs.count >= MOST_WAITING) {
 		f->stats.missed += 1 + f->next.more;
