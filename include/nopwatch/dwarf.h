@@ -49,7 +49,7 @@ struct nw_memory {
 };
 
 /*
- * What a file says about the callers at one of its addresses, in bytes that the reader process has written (below). NULL:
+ * The rule by which a file finds the callers at one of its addresses, in bytes that the reader process has written (below). NULL:
  * they are none, or there is no memory.
  */
 struct nw_rule;
@@ -65,7 +65,7 @@ bool nw_rule_is_entry(const struct nw_rule *rule);
 int nw_rule_step(const struct nw_rule *rule, const struct nw_arch *arch, uint64_t bias,
 		 const struct nw_memory *memory, struct nw_registers *registers,
 		 bool *interrupted);
-/* The same by .ARM.exidx, which 32-bit ARM has instead: nothing that it says holds at a function's first instruction. */
+/* Rules from .ARM.exidx, which 32-bit ARM has instead: no rule of it holds at a function's first instruction. */
 int nw_rule_step_table(const struct nw_rule *rule, const struct nw_memory *memory,
 		       struct nw_registers *registers, bool *interrupted);
 
@@ -148,7 +148,7 @@ enum nw_place_depth {
 	NW_PLACE_NAME, /* of the function, by symbols */
 	NW_PLACE_LINES, /* and what is inlined there: by DWARF, which costs much more where it is hostile */
 };
-/* What is known of an address. Strings and bytes are good until the reader is asked again. */
+/* The facts about an address. Strings and bytes are good until the reader is asked again. */
 struct nw_place_facts {
 	const void *rule; /* for nw_rule_load() */
 	size_t rule_len;

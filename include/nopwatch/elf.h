@@ -58,7 +58,7 @@ enum nw_debug_place {
 	NW_DEBUG_SHARED,   /* /usr/lib/debug/.dwz, by a path below it */
 	NW_DEBUG_PLACES
 };
-/* Who opens these files for an image: returns a descriptor or -errno. */
+/* The function that opens these files for an image: it returns a descriptor or -errno. */
 struct nw_debug_files {
 	int (*open)(void *arg, enum nw_debug_place place, const char *name);
 	void *arg;

@@ -44,7 +44,7 @@ static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
 int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size);
 
 /*
- * What of a page was from a time on: a page of layout->size bytes. Events are moved, not changed. It has the mark of lost
+ * Copies the part of a page from a time on: a page of layout->size bytes. Events are moved, not changed. It has the mark of lost
  * events if the page has it and no event of the page is as old as `time`: then the lost events may be younger than
  * that. False: there is nothing from then on, or the page is damaged; nothing is written.
  */

@@ -234,7 +234,7 @@ void nw_summary_same_names(struct nw_summary *summary, const struct nw_summary *
 /* A probe was disabled at this time: what it starts or ends cannot be paired any more. Spans that
  * are open then are discarded, and later hits of their probes begin and end none of them. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);
-/* Everything is in: open spans become unmatched starts. They are among the current rows, to which nothing may be added
+/* Ends the summary, behind its last hit: open spans become unmatched starts. They are among the current rows, to which nothing may be added
  * any more. nw_summary_finish() does the same, if it was not done, and adds up what intervals have. */
 void nw_summary_give_up(struct nw_summary *summary);
 void nw_summary_finish(struct nw_summary *summary);

@@ -131,7 +131,7 @@ struct nw_watch {
 	char *exe_after;
 };
 
-/* What another tool's command line says; see nw_tool_parse(). */
+/* Another tool's command line, taken apart; see nw_tool_parse(). */
 struct nw_tool {
 	char *program;	   /* "bpftrace", "stap", "perf" */
 	nw_strings specs;  /* its user-level probes, as specs of ours */

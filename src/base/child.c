@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a process does that was just forked: it gives up what belongs to the one that forked it. */
+/* A process that was just forked gives up what belongs to its parent. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
