@@ -94,7 +94,7 @@ static int read_feature(struct nw_features *features, const struct nw_journal_li
 		bool has = strcmp(line->words[2], "1") == 0;
 		if (!features->masked[i]) {
 			features->has[i] = has;
-			features->tried[i] = has ? "worked" : "did not work";
+			features->tried[i] = has ? "works" : "did not work";
 		}
 		return 0;
 	}
