@@ -202,6 +202,23 @@ nw_append() {
   { printf '%s\n' "$1" >>"$nw_top/uprobe_events"; } 2>/dev/null
 }
 
+# Which arguments of nw_spec the kernel takes, each tried by itself: both ends of a span have to keep the stack
+# frame that they are paired by, whatever else an old kernel refuses.  NAME ARGUMENTS
+nw_find_taken() {
+  nw_taken=
+  nw_refused=
+  set -f # "u8[4]" is no pattern
+  for nw_arg in $2; do
+    if nw_append "$nw_spec$nw_taken $nw_arg"; then
+      nw_taken="$nw_taken $nw_arg"
+      nw_append "-:$nw_group/$1"
+    else
+      nw_refused="$nw_refused ${nw_arg%%=*}"
+    fi
+  done
+  set +f
+}
+
 # p|r NAME FILE OFFSET SEMAPHORE ARGUMENTS
 nw_event() {
   eval "nw_spec=\$nw_path$3"
@@ -212,8 +229,9 @@ nw_event() {
   nw_events="$nw_events $2"
   nw_append "$nw_spec${6:+ $6}" && return
   nw_reason
-  if [ -n "$6" ] && nw_append "$nw_spec"; then
-    nw_say "$2 has no arguments: the kernel does not take them$nw_why"
+  nw_find_taken "$2" "$6"
+  if [ -n "$nw_refused" ] && nw_append "$nw_spec$nw_taken"; then
+    nw_say "$2 is recorded without$nw_refused: the kernel does not take that$nw_why"
     return
   fi
   nw_events=${nw_events% "$2"}

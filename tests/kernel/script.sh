@@ -232,5 +232,23 @@ wait $script
 holds "several strings a hit are joined" trace.json \
   "sorted(e['args']['n'] for e in of('event')) == list(range(20)) and all(e['args'][k] == k + str(e['args']['n']) for e in of('event') for k in 'abc')"
 
+# A kernel before 4.20 refuses arrays; every kernel one of 99 elements. Both ends of the span keep the frame that they pair by.
+"$NOPWATCH" script "usdt:$SERVER:myserver:request__start(id, path:u8[4])" "usdt:$SERVER:myserver:request__done" |
+  sed '/^  nw_event /s/u8\[4\]/u8[99]/' >refused.sh
+is "both ends are to have a frame" "$(grep -c '^  nw_event .*frame=' refused.sh)" 2
+: >said
+$default $first refused.sh 2>said >text & script=$!
+wait_for is_armed said
+"$SERVER" -t 2 -n 120 -p 0 >/dev/null
+kill $script
+wait $script
+has "what a kernel refuses is named" "$(cat said)" '^nopwatch: request__start is recorded without path: the kernel does not take that'
+"$NOPWATCH" stat -j --from text >out.json
+holds "and its span has all its lengths" out.json \
+  "(lambda s: (s['latency_ns']['count'], s['unmatched_starts'], s['unmatched_ends']))(span('myserver:request')) == (240, 0, 0)"
+"$NOPWATCH" trace -j --from text >trace.json
+holds "the other arguments have their values" trace.json \
+  "len({e['args']['id'] for e in of('event') if e['probe'] == 'myserver:request__start'}) > 100"
+
 unchanged
 finish
