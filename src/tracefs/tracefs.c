@@ -57,7 +57,9 @@ static int find_mount(char *out, size_t room)
 	if (tracefs_tracing_dir_is_mounted(false, &path) != 1 || !path)
 		return nw_shortage() ? nw_shortage() : -ENOENT;
 	take_path(path, out, room);
-	return access(out, F_OK) == 0 ? 0 : -ENOENT; /* a debugfs may have none */
+	if (access(out, F_OK) == 0)
+		return 0;
+	return errno == EACCES ? -EACCES : -ENOENT; /* a debugfs may have none */
 }
 
 /* tracefs is a file system of its own since 4.1; before, debugfs has it. */
@@ -131,6 +133,8 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 		found = find_mount(fs.path, sizeof(fs.path));
 	if (found == -ENOENT)
 		return not_mounted(err);
+	if (found == -EACCES) /* debugfs, which has it on old kernels, is root's */
+		return not_allowed(fs.path, EACCES, err);
 	if (found < 0)
 		return nw_fail(err, -found, "cannot find out where tracefs is: %s",
 			       nw_strerror(-found));

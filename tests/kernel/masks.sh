@@ -110,6 +110,15 @@ if grep -qw debugfs /proc/filesystems; then
   "$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
     exec '$NOPWATCH' stat -j 'counter:*' -o got.json -- '$PROGRAMS/counter' 50 >/dev/null"
   holds "debugfs alone will do" got.json "probe('counter:step__begin')['hits'] == 50"
+  # whose root is a user's no more than on RHEL 7
+  said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
+    exec setpriv --reuid=65534 --regid=65534 --clear-groups '$NOPWATCH' features" 2>&1)
+  has "a user who may not look into debugfs is told so" "$? $said" \
+    '^1 nopwatch: may not use tracefs at /sys/kernel/debug/tracing: Permission denied$'
+  has "and who may" "$said" '^nopwatch: run as root \(sudo nopwatch'
+  said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev /sys/kernel/debug &&
+    exec setpriv --reuid=65534 --regid=65534 --clear-groups '$NOPWATCH' why -j uprobe:/bin/true:0x0" 2>&1)
+  has "why says that it takes root" "$said" '"causes":\["no-privilege"'
 else
   skip "debugfs alone will do" "the kernel has no debugfs"
 fi
