@@ -141,6 +141,8 @@ void nw_reader_hurry(struct nw_reader *reader);
 struct nw_file_facts {
 	const struct nw_arch *arch;
 	nw_segments segments;
+	const char
+		*identity; /* nw_image_identity(); good until the reader is asked again */
 };
 /* How much is asked of an address. Each one is what the one before it is, and more. */
 enum nw_place_depth {

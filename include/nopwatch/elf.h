@@ -114,6 +114,12 @@ bool nw_segments_vaddr(const nw_segments *segments, uint64_t offset, uint64_t *v
  * Returns a descriptor or -errno.
  */
 int nw_debug_place_open(const char *path, enum nw_debug_place place, const char *name);
+enum {
+	NW_IDENTITY = 160 /* bytes that hold an image's identity, with its NUL */
+};
+/* Write what tells the file from others that may come to its path: "build-id:HEX"; of a file without one "code:HEX", a hash
+ * of where its executable segments are and of their first 64 MiB. -errno: they cannot be read. */
+int nw_image_identity(const struct nw_image *image, char out[NW_IDENTITY]);
 /* Does the path lead to this very file? */
 bool nw_image_is_at(const struct nw_image *image, const char *path);
 /* Does a name that C++ or Rust has made mean this one, as people write it ("app::serve")? Each of its parts is in it,

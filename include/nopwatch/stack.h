@@ -18,6 +18,7 @@ enum nw_stack_end {
 	NW_STACK_WHOLE, /* it is the first function of its thread */
 	NW_STACK_SIZE,	/* the bytes that were fetched end there */
 	NW_STACK_LOST, /* nothing tells who called: no call frame information, no frame pointer */
+	NW_STACK_UNREAD, /* the file of its last function cannot be read (nw_stacks_unread()) */
 	NW_STACK_RETURN, /* a return probe stands where it returns to, and it was not seen being put there */
 	NW_STACK_DEEP,	 /* there are more than are kept */
 	NW_STACK_OTHERS, /* of one of those beyond NW_MOST_STACKS */

@@ -471,6 +471,7 @@ int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
 	unsigned int machine = (unsigned int)nw_take(&answer, 4);
 	bool elf64 = nw_take(&answer, 1) != 0, big_endian = nw_take(&answer, 1) != 0;
 	out->arch = nw_arch_find(machine, elf64, big_endian);
+	out->identity = nw_take_text(&answer);
 	for (uint64_t left = nw_take(&answer, 4); left && !answer.bad; left--) {
 		struct nw_segment *segment = nw_vec_add(&out->segments);
 		if (!segment)

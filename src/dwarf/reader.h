@@ -25,7 +25,8 @@ enum nw_question {
 /* An answer: its kind (1 byte), and what follows here. */
 enum nw_answer {
 	/*
-	 * FILE: e_machine (4), ELFCLASS64 (1), big endian (1), count (4) of executable segments: address, offset, size (8 each).
+	 * FILE: e_machine (4), ELFCLASS64 (1), big endian (1), its identity (string), count (4) of executable
+	 * segments: address, offset, size (8 each).
 	 * PLACE: the rule (length: 4, bytes); whether the function is known (1), where it begins (8), its name, its source's
 	 * file (strings) and line (4); count (1) of inlined functions: name, file (strings), line (4).
 	 * FRAMES: for each address the function (8), DWARF's number of a register (4), offset (8).

@@ -147,15 +147,20 @@ static struct open_file *find_file(struct nw_served *served, uint32_t number, in
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-static void answer_file(const struct nw_image *image, struct nw_buf *out)
+static int answer_file(const struct nw_image *image, struct nw_buf *out)
 {
+	char identity[NW_IDENTITY];
 	uint32_t count = 0;
+	int ret = nw_image_identity(image, identity);
 
+	if (ret < 0)
+		return -ret;
 	nw_vec_each (&image->segments, segment)
 		count += segment->exec;
 	nw_put(out, image->machine, 4);
 	nw_put(out, image->elf64, 1);
 	nw_put(out, image->big_endian, 1);
+	nw_put_text(out, identity, strlen(identity));
 	nw_put(out, count, 4);
 	nw_vec_each (&image->segments, segment) {
 		if (!segment->exec)
@@ -164,6 +169,7 @@ static void answer_file(const struct nw_image *image, struct nw_buf *out)
 		nw_put(out, segment->offset, 8);
 		nw_put(out, segment->filesz, 8);
 	}
+	return 0;
 }
 
 static void put_rule(struct open_file *file, uint64_t vaddr, const struct nw_symbol *symbol,
@@ -308,7 +314,7 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 	errno = 0;
 	nw_put(out, NW_ANSWER, 1);
 	if (kind == NW_ASK_FILE)
-		answer_file(file->image, out);
+		code = answer_file(file->image, out);
 	else if (kind == NW_ASK_PLACE)
 		answer_place(served, file, &wire, out);
 	else if (kind == NW_ASK_FRAMES)
@@ -317,7 +323,7 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
 	/* libraries do not say that they got no memory, but errno does, or that there is none */
 	const bool is_short = nw_shortage() == -ENOMEM || file->image->failed == -ENOMEM;
-	return out->failed || is_short || is_memory_short() ? ENOMEM : 0;
+	return out->failed || is_short || is_memory_short() ? ENOMEM : code;
 }
 
 void nw_served_answer(struct nw_served *served, const void *question, size_t len,

@@ -13,15 +13,16 @@
 #include "nopwatch/elf.h"
 
 enum {
-	NW_MOST_PROBES = 8192,	    /* of different names, in a run; libjvm.so has 500 */
-	NW_MOST_SEGMENTS = 1024,    /* to load; a program has less than ten */
-	NW_MOST_NAMESAKES = 4096,   /* symbols of one name that are told apart */
-	NW_MOST_NEEDED = 4096,	    /* libraries that a file says it needs, and */
-	NW_MOST_RUN_PATHS = 64,	    /* places where it wants them looked for */
-	NW_TIMES_NAMES = 16,	    /* bytes of symbols' names, in sizes of the file */
-	NW_TIMES_DEBUG = 16,	    /* unpacked debugging information, likewise, */
-	NW_LEAST_DEBUG = 64 << 20,  /* or this much of it */
-	NW_MOST_GOT_WORK = 64 << 20 /* relocations looked at, for all operands of a file */
+	NW_MOST_PROBES = 8192,	     /* of different names, in a run; libjvm.so has 500 */
+	NW_MOST_SEGMENTS = 1024,     /* to load; a program has less than ten */
+	NW_MOST_NAMESAKES = 4096,    /* symbols of one name that are told apart */
+	NW_MOST_NEEDED = 4096,	     /* libraries that a file says it needs, and */
+	NW_MOST_RUN_PATHS = 64,	     /* places where it wants them looked for */
+	NW_TIMES_NAMES = 16,	     /* bytes of symbols' names, in sizes of the file */
+	NW_TIMES_DEBUG = 16,	     /* unpacked debugging information, likewise, */
+	NW_LEAST_DEBUG = 64 << 20,   /* or this much of it */
+	NW_MOST_GOT_WORK = 64 << 20, /* relocations looked at, for all operands of a file */
+	NW_MOST_HASHED = 64 << 20    /* bytes of code, for the identity of a file */
 };
 
 /* How many bytes of sections may be read of a file. In an honest file sections do not overlap, so

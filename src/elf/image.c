@@ -17,7 +17,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <libelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +48,45 @@ static void find_build_id(struct nw_image *image, Elf_Data *data)
 			image->build_id[2 * i + 1] = digits[bytes[desc_at + i] & 15];
 		}
 	}
+}
+
+/* Mix the segment's address and bytes into the hash, as many as `left` allows. */
+static int hash_segment(const struct nw_image *image, const struct nw_segment *segment,
+			uint64_t *left, uint64_t *hash)
+{
+	uint64_t words[4096], at = 0, len = nw_min64(segment->filesz, *left);
+
+	*hash = nw_hash64(*hash ^ segment->vaddr);
+	*hash = nw_hash64(*hash ^ segment->filesz);
+	while (at < len) {
+		ssize_t got = pread(image->fd, words,
+				    (size_t)nw_min64(len - at, sizeof(words)),
+				    (off_t)(segment->offset + at));
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		memset((char *)words + got, 0, sizeof(words) - (size_t)got);
+		for (size_t i = 0; i < ((size_t)got + 7) / 8; i++)
+			*hash = nw_hash64(*hash ^ words[i]);
+		at += (uint64_t)got;
+	}
+	*left -= len;
+	return 0;
+}
+
+int nw_image_identity(const struct nw_image *image, char out[NW_IDENTITY])
+{
+	uint64_t left = NW_MOST_HASHED, hash = 0;
+	int ret = 0;
+
+	if (*image->build_id) {
+		snprintf(out, NW_IDENTITY, "build-id:%s", image->build_id);
+		return 0;
+	}
+	nw_vec_each (&image->segments, segment)
+		if (segment->exec && ret == 0)
+			ret = hash_segment(image, segment, &left, &hash);
+	snprintf(out, NW_IDENTITY, "code:%016" PRIx64, hash);
+	return ret;
 }
 
 /* ---- headers ------------------------------------------------------------------------ */

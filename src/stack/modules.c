@@ -84,6 +84,7 @@ void nw_module_free(struct nw_module *module)
 	if (!module)
 		return;
 	nw_vec_free(&module->facts.segments);
+	free(module->identity);
 	free(module->reach);
 	free(module->path);
 	free(module);
@@ -136,7 +137,10 @@ static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
 						       : NW_MODULE_NAMELESS;
 }
 
-/* By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. */
+/*
+ * By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. A
+ * recording that knows the file's identity goes by that alone: a copy of the file is as good.
+ */
 static int open_file(struct nw_module *module, bool live)
 {
 	struct nw_mapping mapping = {.start = module->start,
@@ -152,7 +156,8 @@ static int open_file(struct nw_module *module, bool live)
 		free(reach);
 		reach = strdup(module->path);
 		fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOMEM;
-		if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_ino != module->ino)) {
+		if (fd >= 0 && (live || !module->identity) &&
+		    (fstat(fd, &st) < 0 || st.st_ino != module->ino)) {
 			close(fd);
 			fd = -ESTALE;
 		}
@@ -186,13 +191,30 @@ static bool is_said(int code)
 	return code != ENOEXEC && code != ENXIO && code != EISDIR;
 }
 
-/* It is not read again: its functions have no names. */
+/* It is not read again: its functions have no names. ESTALE is another file's at its path. */
 static void give_up(struct nw_stacks *stacks, struct nw_module *module,
-		    const struct nw_error *why)
+		    struct nw_error *why)
 {
 	module->read = false;
-	if (is_said(why->code))
+	if (why->code == ESTALE)
+		nw_fail(why, ESTALE, "%s",
+			stacks->live
+				? "the process has ended, and another file is at its path"
+				: "it is not the file that was recorded");
+	module->unread = is_said(why->code);
+	if (module->unread)
 		note_unread(stacks, module, false, why);
+}
+
+/* A live run remembers which file it was; -ESTALE: the file is not the one that was recorded. */
+static int compare_identity(struct nw_stacks *stacks, struct nw_module *module,
+			    struct nw_error *err)
+{
+	if (stacks->live)
+		module->identity = strdup(module->facts.identity);
+	else if (module->identity && strcmp(module->identity, module->facts.identity) != 0)
+		return nw_fail(err, ESTALE, "%s", nw_strerror(ESTALE));
+	return 0;
 }
 
 void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
@@ -212,8 +234,10 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 	module->end = region->end;
 	if (module->kind != NW_MODULE_FILE && module->kind != NW_MODULE_VDSO)
 		return;
-	module->read = nw_reader_file(stacks->reader, &file, &module->facts, &why) == 0;
+	module->read = nw_reader_file(stacks->reader, &file, &module->facts, &why) == 0 &&
+		       compare_identity(stacks, module, &why) == 0;
 	if (!module->read) {
+		nw_vec_free(&module->facts.segments);
 		give_up(stacks, module, &why);
 	} else if (!afford(stacks, module->facts.segments.count *
 					   sizeof(*module->facts.segments.item))) {

@@ -26,12 +26,14 @@ struct nw_module {
 	enum nw_module_kind kind;
 	char *path; /* as the process knows it */
 	uint64_t dev, ino;
+	char *identity; /* of the file when it was recorded (nw_image_identity()); NULL: not known */
 	/* how it was found when it was first hit */
 	pid_t pid;
 	uint64_t start, end;
 	char *reach; /* the path by which it was opened; NULL: it was not */
 	bool opened,
 		read;  /* it was asked for; it is an ELF file, and facts are its facts */
+	bool unread;   /* it may be an ELF file, but could not be read: that was noted */
 	bool no_lines; /* its DWARF could not be read: it is not asked about lines again */
 	struct nw_file_facts facts;
 };

@@ -9,10 +9,10 @@
 #include "nopwatch/plan.h"
 
 const char *const nw_stack_end_words[NW_STACK_ENDS] = {
-	[NW_STACK_WHOLE] = "whole",  [NW_STACK_SIZE] = "size",
-	[NW_STACK_LOST] = "unknown", [NW_STACK_RETURN] = "return-probe",
-	[NW_STACK_DEEP] = "deep",    [NW_STACK_OTHERS] = "others",
-	[NW_STACK_NONE] = "none",
+	[NW_STACK_WHOLE] = "whole",	    [NW_STACK_SIZE] = "size",
+	[NW_STACK_LOST] = "unknown",	    [NW_STACK_UNREAD] = "unread",
+	[NW_STACK_RETURN] = "return-probe", [NW_STACK_DEEP] = "deep",
+	[NW_STACK_OTHERS] = "others",	    [NW_STACK_NONE] = "none",
 };
 
 const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
@@ -21,6 +21,7 @@ const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
 		"cut off: only so many bytes of the stack were fetched (--stack-size)",
 	[NW_STACK_LOST] =
 		"cut off: neither call frame information nor a frame pointer tells who called",
+	[NW_STACK_UNREAD] = "cut off: the file of the function there could not be read",
 	[NW_STACK_RETURN] =
 		"cut off: a return probe has taken the place of the return address",
 	[NW_STACK_DEEP] = "cut off: deeper than 256 functions",
@@ -224,6 +225,7 @@ void nw_stacks_hurry(struct nw_stacks *stacks)
 
 /*
  *	module KIND DEV INODE PATH		by number, from 0 on
+ *	identity MODULE TEXT			nw_image_identity()
  *	region PID START END OFFSET MODULE
  *	past PID START END OFFSET MODULE UNTIL	a region that was another's from then on, by time
  *	jit PID START SIZE NAME
@@ -249,6 +251,11 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 			      used ? (*module)->dev : 0, used ? (*module)->ino : number);
 		nw_plan_word(out, used ? (*module)->path : "/");
 		nw_buf_addc(out, '\n');
+		if ((*module)->identity) {
+			nw_buf_printf(out, "identity %" PRIu64, number - 1);
+			nw_plan_word(out, (*module)->identity);
+			nw_buf_addc(out, '\n');
+		}
 		number++;
 	}
 	for (const struct nw_traced *it = stacks->traced.oldest; it; it = it->newer) {
@@ -293,6 +300,16 @@ static void take_module(struct nw_stacks *stacks, char *const *words)
 	if (n[0] == NW_MODULE_FILE && mapping.path[0] != '/')
 		return;
 	nw_module_of(stacks, &mapping);
+}
+
+static void take_identity(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t number;
+
+	if (nw_parse_u64(words[1], &number) < 0 || number >= stacks->modules.count ||
+	    stacks->modules.item[number]->identity || strlen(words[2]) >= NW_IDENTITY)
+		return;
+	stacks->modules.item[number]->identity = strdup(words[2]);
 }
 
 static struct nw_traced *region_of(struct nw_stacks *stacks, char *const *words,
@@ -358,11 +375,9 @@ bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)
 		const char *word;
 		size_t count;
 		void (*take)(struct nw_stacks *stacks, char *const *words);
-	} lines[] = {{"module", 5, take_module},
-		     {"region", 6, take_region},
-		     {"past", 7, take_past},
-		     {"unmapped", 3, take_unmapped},
-		     {"jit", 5, take_jit}};
+	} lines[] = {{"module", 5, take_module},     {"identity", 3, take_identity},
+		     {"region", 6, take_region},     {"past", 7, take_past},
+		     {"unmapped", 3, take_unmapped}, {"jit", 5, take_jit}};
 
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {
 		if (strcmp(words[0], lines[i].word) != 0)

@@ -213,6 +213,7 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		   nw_walked *out, enum nw_stack_end *end)
 {
 	struct walk w = {.stacks = stacks, .copy = copy, .hit = true};
+	const struct nw_region *region = NULL;
 	bool call = false, interrupted = false;
 	int ret = 1;
 
@@ -227,9 +228,8 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 	note_return(&w);
 	while (ret == 1 && out->count < NW_DEEPEST_STACK) {
 		uint64_t pc = w.registers.pc;
-		const struct nw_region *region = nw_traced_region(stacks, w.traced,
-								  pc - call);
 		uint32_t first, count;
+		region = nw_traced_region(stacks, w.traced, pc - call);
 		if (nw_stacks_name(stacks, w.traced, region, pc, call, &first, &count) < 0)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < count; i++) {
@@ -242,5 +242,7 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		call = !interrupted;
 	}
 	*end = ret == 1 ? NW_STACK_DEEP : end_of(ret);
+	if (*end == NW_STACK_LOST && region && stacks->modules.item[region->module]->unread)
+		*end = NW_STACK_UNREAD;
 	return 0;
 }

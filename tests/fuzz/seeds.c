@@ -363,7 +363,7 @@ static const char story_lines[] =
 	"lost 1\ncost 12 800\nhit_cost 0 40 30\nhit_cost 1 90 15\n"
 	"origin host 6.1 x86_64 nopwatch\\040record\nfollow 1\nonly 7\n"
 	"disabled 1 1900 too\\040often\nsymbol ffff0000 schedule\n"
-	"named_threads 1\nmodule 0 1 2 /no\nregion 7 4096 8192 0 0\n"
+	"named_threads 1\nmodule 0 1 2 /no\nidentity 0 build-id:00\nregion 7 4096 8192 0 0\n"
 	"past 7 4096 8192 0 0 1500\nunmapped 1 2\n"
 	"task 7 7 app\ntask 8 7 worker\n";
 static const struct {

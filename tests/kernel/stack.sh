@@ -162,6 +162,29 @@ is "and one by one" "$("$NOPWATCH" trace -j --from rec.dat | grep -c '"stack":\[
 is "of one without them, that is said" "$? $(cat err)" \
   "1 nopwatch: --stack: there are none in it; 'nopwatch record --stack' keeps them"
 
+# another program at the path of the recorded one, in the same inode; then a copy of the recorded one
+for id in none sha1; do
+  cat >relinked.c <<'C'
+__attribute__((noinline)) void leaf(void) { __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void CALLER(void) { leaf(); __asm__ volatile(PADDING); }
+int main(void) { CALLER(); return 0; }
+C
+  gcc -O1 -fno-optimize-sibling-calls -Wl,--build-id=$id -DCALLER=first -DPADDING='""' -o relinked relinked.c
+  gcc -O1 -fno-optimize-sibling-calls -Wl,--build-id=$id -DCALLER=second -DPADDING='"nop"' -o second relinked.c
+  "$NOPWATCH" record -q --stack -o relinked.dat "uprobe:$PWD/relinked:leaf" -- ./relinked
+  cp relinked first && cat second >relinked
+  "$NOPWATCH" stat --strict -j --from relinked.dat --stack >relinked.json 2>err
+  is "--strict, of a program that was linked anew (build ID: $id)" "$?" 1
+  holds "it has no names" relinked.json "[(row['stack'][0].endswith('/relinked)'), row['stack_cut']) for row in of('stack')] == [(True, 'unread')]"
+  holds "which JSON says" relinked.json \
+    "[(u['first'].split('/')[-1], u['missing'], u['text']) for u in of('loss')[0]['unread']] == [('relinked', 'names', 'it is not the file that was recorded')]"
+  has "so does text" "$("$NOPWATCH" report --stack relinked.dat 2>&1)" "functions of '.*/relinked' have no names: it is not the file that was recorded"
+  rm relinked && cp first relinked
+  "$NOPWATCH" stat --strict -j --from relinked.dat --stack >relinked.json
+  is "--strict, of a copy of it" "$?" 0
+  holds "a copy of it will do" relinked.json "any(t.startswith('first+') for t in of('stack')[0]['stack'])"
+done
+
 # ---- what processes map, and when ----------------------------------------------------------
 cat >unload.c <<'C'
 #include <dlfcn.h>

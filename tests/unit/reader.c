@@ -90,6 +90,9 @@ START_TEST(it_tells_what_a_file_is)
 	ck_assert_msg(ret == 0, "%s", err.what);
 	ck_assert_ptr_eq(facts.arch, nw_arch_native());
 	ck_assert_uint_gt(facts.segments.count, 0);
+	ck_assert_msg(strncmp(facts.identity, "build-id:", 9) == 0 ||
+			      strncmp(facts.identity, "code:", 5) == 0,
+		      "%s", facts.identity);
 	nw_vec_free(&facts.segments);
 	/* it stays open there */
 	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);

@@ -152,7 +152,7 @@ START_TEST(lines_of_recordings)
 	ck_assert_int_eq(nw_stacks_add(stacks, &copy), number);
 	const struct nw_stack stack = nw_stacks_get(stacks, (uint32_t)number);
 	ck_assert_uint_eq(stack.count, 1);
-	ck_assert_int_eq(stack.end, NW_STACK_LOST);
+	ck_assert_int_eq(stack.end, NW_STACK_UNREAD);
 	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).text,
 			 "0x2010 (/no/such/file)");
 	ck_assert_str_eq(nw_stacks_frame(stacks, stack.frames[0]).function, "[file]");
@@ -203,6 +203,91 @@ START_TEST(files_that_a_recording_names)
 	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
 	is_nameless("/proc/self/exe", st.st_dev, st.st_ino + 1);
 	ck_assert_int_eq(unlink(pipe), 0);
+	ck_assert_int_eq(rmdir(directory), 0);
+}
+END_TEST
+
+/* A copy of this program at `path`, whose last byte of code is another if `changed`. Returns its inode. */
+static uintmax_t copy_program(const char *path, bool changed)
+{
+	struct nw_image *image;
+	struct nw_buf bytes = {0};
+	struct nw_error err = {0};
+	struct stat st;
+	uint64_t last = 0;
+
+	ck_assert_msg(nw_image_open("/proc/self/exe", false, &image, &err) == 0, "%s",
+		      err.what);
+	nw_vec_each (&image->segments, segment)
+		if (segment->exec)
+			last = segment->offset + segment->filesz - 1;
+	ck_assert_int_eq(nw_buf_read(&bytes, image->fd), 0);
+	ck_assert_uint_gt(bytes.len, last);
+	/* without the note of its build ID, which would be the same in both */
+	char *note = memmem(bytes.data, bytes.len, "GNU", 4);
+	for (; note;
+	     note = memmem(note + 4, bytes.len - (size_t)(note + 4 - bytes.data), "GNU", 4))
+		memcpy(note, "Gnu", 3);
+	bytes.data[last] ^= changed;
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+	ck_assert_int_eq(nw_write_all(fd, bytes.data, bytes.len), 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	close(fd);
+	nw_buf_free(&bytes);
+	nw_image_free(image);
+	return st.st_ino;
+}
+
+/* Is `path` read as the file of a recording that knows its inode and its identity (NULL: it does not)? */
+static bool is_taken(const char *path, uintmax_t ino, const char *identity)
+{
+	const struct nw_unread *unread;
+	struct nw_stacks *stacks;
+	char text[400];
+
+	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert(line(stacks, "module 3 0 0 x"));
+	snprintf(text, sizeof(text), "module 0 1 %ju %s", ino, path);
+	ck_assert(line(stacks, text));
+	snprintf(text, sizeof(text), "identity 1 %s", identity ? identity : "");
+	if (identity) {
+		ck_assert(line(stacks, text));
+		ck_assert(
+			line(stacks, "identity 1 build-id:no")); /* the first one counts */
+	}
+	ck_assert(line(stacks, "identity 77 build-id:no")); /* no such module */
+	const struct nw_region region = {4096, 8192, 0, 1};
+	nw_module_open(stacks, nw_traced_of(stacks, 5), &region);
+	bool taken = stacks->modules.item[1]->read;
+	ck_assert_uint_eq(nw_stacks_unread(stacks, &unread), !taken);
+	if (!taken)
+		ck_assert_str_eq(unread->why, "it is not the file that was recorded");
+	nw_stacks_free(stacks);
+	return taken;
+}
+
+/* Names come from the file that was recorded, wherever that is now; of older recordings the inode is all that is known. */
+START_TEST(another_file_at_the_path)
+{
+	char directory[] = "/tmp/nopwatch-stack.XXXXXX", path[64], identity[NW_IDENTITY];
+	struct nw_image *image;
+	struct nw_error err;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/program", directory);
+	uintmax_t ino = copy_program(path, false);
+	ck_assert_int_eq(nw_image_open(path, false, &image, &err), 0);
+	ck_assert_int_eq(nw_image_identity(image, identity), 0);
+	ck_assert_msg(strncmp(identity, "code:", 5) == 0, "%s", identity);
+	nw_image_free(image);
+	ck_assert(is_taken(path, ino, identity));
+	ck_assert(is_taken(path, ino + 1, identity));
+	ck_assert(is_taken(path, ino, NULL));
+	ck_assert(!is_taken(path, ino + 1, NULL));
+	ck_assert_uint_eq(copy_program(path, true), ino);
+	ck_assert(!is_taken(path, ino, identity));
+	ck_assert(is_taken(path, ino, NULL));
+	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
 }
 END_TEST
@@ -708,7 +793,7 @@ END_TEST
 
 UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  stacks_are_counted_by_whose_they_are, lines_of_recordings, regions_over_regions,
-	  files_that_a_recording_names, many_processes, files_and_regions_without_end,
-	  regions_that_go_back, regions_of_the_past,
+	  files_that_a_recording_names, another_file_at_the_path, many_processes,
+	  files_and_regions_without_end, regions_that_go_back, regions_of_the_past,
 	  callers_in_this_process_and_from_a_recording, lists_below_the_root_of_a_process,
 	  a_list_that_grows_is_read_once)
