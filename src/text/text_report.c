@@ -669,6 +669,38 @@ static void folded_lines(const struct text *t)
 	nw_buf_addc(t->out, '\n');
 }
 
+/* Spans of a row that began and ended at one time; with --net, not those that the probes' cost has used up. */
+static uint64_t count_unmeasured(const struct nw_span_row *row)
+{
+	struct nw_bucket first;
+	unsigned int at = 0;
+
+	if (!row->latency.count || row->latency.min ||
+	    !nw_histogram_next(&row->latency, &at, &first) || first.high)
+		return 0;
+	return first.count - nw_min64(first.count, row->clamped);
+}
+
+/* Two hits are never at one time: where they seem to be, the clock is too coarse, or has stood still. */
+static void unmeasured_line(const struct nw_report *report, struct nw_buf *out)
+{
+	uint64_t unmeasured = 0, count = 0;
+
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		for (size_t i = 0; i < report->span_count; i++) {
+			const struct nw_span_row *row = nw_group_span(
+				nw_report_rows(report, g), i);
+			unmeasured += count_unmeasured(row);
+			count += row->latency.count;
+		}
+	if (unmeasured)
+		nw_buf_printf(
+			out,
+			"\n%" PRIu64 " of %" PRIu64
+			" spans have no length: the trace clock showed the same time at both of their ends (text has microseconds; the clock of a kernel without `mono` may stand still), so the mean and the low percentiles are too low\n",
+			unmeasured, count);
+}
+
 static void last_line(const struct nw_report *report, struct nw_buf *out)
 {
 	char elapsed[16], lost[48];
@@ -749,6 +781,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	folded_lines(&t);
+	unmeasured_line(report, out);
 	last_line(report, out);
 	if (!report->interval)
 		notes(&t);

@@ -34,6 +34,15 @@ holds "it can be grouped" out.json "{p['group'] for p in of('probe') if p['probe
 "$NOPWATCH" stat -j --span 'x=query__start..query__done,key=id' --from plain.txt >out.json
 holds "spans may be keyed by an argument" out.json "span('x')['count'] == 2"
 
+hasnt "every span has a length" "$("$NOPWATCH" stat --from plain.txt)" 'no length'
+{
+  cat plain.txt
+  line app 77 0 6.000001 'query__start: (0x401136) id=3'
+  line app 77 0 6.000001 'query__done: (0x401146) id=3'
+} >still.txt
+has "spans in which the clock stood still are counted" "$("$NOPWATCH" stat --from still.txt)" \
+  '^1 of 3 spans have no length: the trace clock showed the same time at both of their ends'
+
 {
   line app 77 0 1 'a__start: x=1'
   line app 77 0 1000 'a__end: x=1'
