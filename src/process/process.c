@@ -294,24 +294,34 @@ static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
 		       mapping->end);
 }
 
+/* Opens what the process finds there, if it is the file that is mapped. */
+static int open_found(const struct nw_process *process, const char *path,
+		      const struct nw_mapping *mapping)
+{
+	struct stat st;
+	int fd = nw_open_regular(process->dir, path);
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_ino == mapping->ino))
+		return fd;
+	close(fd); /* something else has that path now */
+	return -ENOENT;
+}
+
+/* By what is mapped; where the kernel does not tell (before 4.3, or to a user), by its path, and the program itself, which
+ * may have been deleted, as what runs. */
 static int open_mapping(const struct nw_process *process, const struct nw_mapping *mapping)
 {
 	nw_cleanup(nw_free_ptr) char *file = nw_text("map_files/%jx-%jx", mapping->start,
 						     mapping->end);
 	nw_cleanup(nw_free_ptr) char *root = nw_text("root%s", mapping->path);
-	struct stat st;
 	int fd = file ? nw_open_regular(process->dir, file) : -ENOMEM;
 
 	/* a device that is mapped is no program; any other reason is a lack of rights */
-	if ((fd == -EPERM || fd == -EACCES || fd == -ENOENT) && root && !mapping->deleted)
-		fd = nw_open_regular(process->dir, root);
-	else
+	if ((fd != -EPERM && fd != -EACCES && fd != -ENOENT) || !root)
 		return fd;
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_ino != mapping->ino)) {
-		close(fd); /* something else has that path now */
-		fd = -ENOENT;
-	}
-	return fd;
+	if (!mapping->deleted)
+		fd = open_found(process, root, mapping);
+	return fd < 0 ? open_found(process, "exe", mapping) : fd;
 }
 
 struct nw_image *nw_images_find(const nw_images *images, uint64_t dev, uint64_t ino)
