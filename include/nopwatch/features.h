@@ -102,12 +102,18 @@ struct nw_machine_cost {
 	struct nw_hit_cost kind[NW_COST_KINDS];
 	uint32_t
 		word_ps; /* each word that is fetched from memory, in picoseconds; all of it is before */
+	uint32_t times; /* so many measurements; of each number the least is kept */
 };
 
 /* What was measured since the machine was booted (/run/nopwatch/hit.cost): false: nothing. That it cannot be kept only
  * means that it is measured again. */
 bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost *out);
 void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost);
+/*
+ * Adds another measurement. For tenths of a second at a time a processor may be slower by a third (its neighbour on the same
+ * core, its host, its clock), so one measurement may be too large as a whole; none is too small.
+ */
+void nw_machine_cost_add(struct nw_machine_cost *cost, const struct nw_machine_cost *more);
 struct nw_caps nw_features_caps(const struct nw_features *features);
 /* Before Linux 3.16, and on RHEL 7, a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
  * trying has shown, and such a file? */

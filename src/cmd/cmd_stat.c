@@ -145,7 +145,7 @@ static void print_event_cost(uint64_t count, const struct nw_run_result *result)
 	nw_duration_text(cost, each);
 	if (measured)
 		nw_note("the scheduler's events for --states, %" PRIu64
-			" of them, have taken about %s each of the threads that they were recorded in (measured on this machine, once since it was booted)",
+			" of them, have taken about %s each of the threads that they were recorded in (measured on this machine since it was booted)",
 			count, each);
 	else if (result->hit_costs && !result->has_machine_cost)
 		nw_note("the scheduler's events for --states, %" PRIu64
@@ -184,7 +184,7 @@ static void print_span_costs(const struct stat_run *s, const struct nw_run_resul
 	nw_note("a hit adds %s to %s to its thread's time, by probe (measured on %s)", from,
 		to,
 		recorded ? "the machine of the recording"
-			 : "this machine, once since it was booted");
+			 : "this machine since it was booted");
 	for (size_t i = 0; i < s->reports.measure.spans.count; i++)
 		print_span_cost(s, i);
 }

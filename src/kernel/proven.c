@@ -161,6 +161,7 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
  *	costs VERSION TRACEFS
  *	kind NAME BEFORE AFTER		for each
  *	word PICOSECONDS
+ *	times MEASUREMENTS
  *	end
  */
 static const char cost_name[] = "hit.cost";
@@ -185,7 +186,24 @@ void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *trace
 	for (size_t i = 0; i < NW_COST_KINDS; i++)
 		nw_buf_printf(out, "kind %s %u %u\n", nw_cost_kind_names[i],
 			      cost->kind[i].before, cost->kind[i].after);
-	nw_buf_printf(out, "word %u\nend\n", cost->word_ps);
+	nw_buf_printf(out, "word %u\ntimes %u\nend\n", cost->word_ps, cost->times);
+}
+
+void nw_machine_cost_add(struct nw_machine_cost *cost, const struct nw_machine_cost *more)
+{
+	if (!cost->times)
+		*cost = (struct nw_machine_cost){0};
+	for (size_t i = 0; i < NW_COST_KINDS; i++) {
+		struct nw_hit_cost *old = &cost->kind[i];
+		const struct nw_hit_cost *new = &more->kind[i];
+		uint64_t all = (uint64_t)old->before + old->after;
+		uint64_t other = (uint64_t) new->before + new->after;
+		if (!all || (other && other < all)) /* 0 was not measured */
+			*old = *new;
+	}
+	if (!cost->times || more->word_ps < cost->word_ps)
+		cost->word_ps = more->word_ps;
+	cost->times += more->times;
 }
 
 void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost)
@@ -204,7 +222,7 @@ struct reading_cost {
 	const char *tracefs;
 	struct nw_machine_cost *cost;
 	size_t kinds;
-	bool ours, word, ended;
+	bool ours, word, times, ended;
 };
 
 static bool read_ns(const char *word, uint32_t *out)
@@ -241,7 +259,12 @@ static int read_cost_line(void *arg, const struct nw_journal_line *line)
 		r->word = true;
 		return read_ns(words[1], &r->cost->word_ps) ? 0 : -EBADMSG;
 	}
-	r->ended = strcmp(words[0], "end") == 0 && r->kinds == NW_COST_KINDS && r->word;
+	if (strcmp(words[0], "times") == 0 && line->count == 2 && !r->times) {
+		r->times = true;
+		return read_ns(words[1], &r->cost->times) ? 0 : -EBADMSG;
+	}
+	r->ended = strcmp(words[0], "end") == 0 && r->kinds == NW_COST_KINDS && r->word &&
+		   r->times;
 	return r->ended ? 0 : -EBADMSG;
 }
 

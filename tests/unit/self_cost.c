@@ -195,7 +195,8 @@ END_TEST
 
 static const struct nw_machine_cost measured = {
 	.kind = {[NW_COST_NOP] = {1, 2}, [NW_COST_RETURN_ALONE] = {3, 4}},
-	.word_ps = 5};
+	.word_ps = 5,
+	.times = 1};
 
 static bool is_read(const char *text, const char *tracefs, struct nw_machine_cost *out)
 {
@@ -220,6 +221,33 @@ START_TEST(what_was_measured_is_kept)
 }
 END_TEST
 
+/* Slow moments of the machine are in no number that another measurement has less of; what was not measured is no number. */
+START_TEST(of_measurements_the_least_counts)
+{
+	struct nw_machine_cost all = {.word_ps = 1}; /* of no measurement */
+	const struct nw_machine_cost slow = {
+		.kind = {[NW_COST_NOP] = {620, 320}, [NW_COST_RETURN_ALONE] = {3, 4}},
+		.word_ps = 50000,
+		.times = 1};
+	const struct nw_machine_cost other = {.kind = {[NW_COST_NOP] = {440, 190},
+						       [NW_COST_RETURN_ALONE] = {5, 6},
+						       [NW_COST_EVENT] = {130, 170}},
+					      .word_ps = 40000,
+					      .times = 1};
+
+	nw_machine_cost_add(&all, &slow);
+	ck_assert_mem_eq(&all, &slow, sizeof(all));
+	nw_machine_cost_add(&all, &other);
+	nw_machine_cost_add(&all, &slow);
+	ck_assert_uint_eq(all.times, 3);
+	ck_assert_uint_eq(all.word_ps, 40000);
+	ck_assert_uint_eq(all.kind[NW_COST_NOP].before, 440);
+	ck_assert_uint_eq(all.kind[NW_COST_NOP].after, 190);
+	ck_assert_uint_eq(all.kind[NW_COST_RETURN_ALONE].after, 4);
+	ck_assert_uint_eq(all.kind[NW_COST_EVENT].before, 130);
+}
+END_TEST
+
 /* A file without one of its lines, or with one of them twice, says nothing: it is measured again. */
 START_TEST(what_was_kept_is_whole)
 {
@@ -241,11 +269,12 @@ START_TEST(what_was_kept_is_whole)
 			      "twice %.*s", len, line);
 		line = next;
 	}
-	ck_assert_uint_eq(lines, 2 + NW_COST_KINDS + 2);
+	ck_assert_uint_eq(lines, 2 + NW_COST_KINDS + 3);
 	nw_buf_free(&text);
 }
 END_TEST
 
 UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once, net_latencies,
 	  filtered_hits_cost, scheduler_events_cost, threads_end, across_threads,
-	  nobody_asks, what_was_measured_is_kept, what_was_kept_is_whole)
+	  nobody_asks, what_was_measured_is_kept, of_measurements_the_least_counts,
+	  what_was_kept_is_whole)
