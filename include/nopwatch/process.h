@@ -22,6 +22,8 @@ typedef NW_VEC(pid_t) nw_pids;
 
 /* The mappings of a process; ESRCH when it is gone, EACCES without the right to facts. */
 int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err);
+/* The same by another /proc than ours, whose numbers may be others (struct nw_pid_space). */
+int nw_process_maps_in(const char *proc, pid_t pid, nw_mappings *out, struct nw_error *err);
 void nw_mappings_free(nw_mappings *maps);
 /* All threads of a process. ESRCH when it is gone. */
 int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err);
@@ -97,6 +99,11 @@ void nw_pid_space_close(struct nw_pid_space *space);
 /* The kernel's number of a process; ENOTSUP with the reason where it cannot be told. */
 int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
 			struct nw_error *err);
+/* Can the process of a hit be told? ENOTSUP with the reason if not; `what` needs it. */
+int nw_pid_space_check(const struct nw_pid_space *space, const char *what,
+		       struct nw_error *err);
+/* The process's number in its own PID namespace; the given one, of a number in `proc`, where that is not told. */
+pid_t nw_proc_own_number(const char *proc, pid_t pid);
 /* nw_process_threads() and nw_process_task() in the kernel's numbers. space NULL: they are ours. */
 int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pids *out,
 			 struct nw_error *err);
@@ -222,7 +229,7 @@ void nw_mapping_facts_free(struct nw_mapping_facts *facts);
 int nw_processes_mapping(const struct nw_image *const *images, size_t count, nw_pids *out);
 
 /* A path that leads from here to what a process maps; the caller frees. */
-char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping);
+char *nw_mapping_reach(const char *proc, pid_t pid, const struct nw_mapping *mapping);
 
 /* What an ifunc became in a process: its name, or 0xOFFSET, and the file; -ENOENT. */
 int nw_ifunc_target(struct nw_image *image, const struct nw_symbol *symbol, pid_t pid,

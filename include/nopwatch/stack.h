@@ -50,8 +50,8 @@ struct nw_stack_frame {
 /* Code that is in no file, and of which nobody has told a name, as a runtime may in /tmp/perf-PID.map. */
 #define NW_STACK_NAMELESS "[unknown]"
 
-/* live: processes are looked at; else they are those of a recording (nw_stacks_line()). -ENOMEM. */
-int nw_stacks_open(bool live, struct nw_stacks **out);
+/* proc: the /proc in which processes are looked at; NULL: they are those of a recording (nw_stacks_line()). -ENOMEM. */
+int nw_stacks_open(const char *proc, struct nw_stacks **out);
 void nw_stacks_free(struct nw_stacks *stacks);
 
 /* What was fetched with a hit. */
@@ -97,7 +97,7 @@ void nw_stack_counts_free(struct nw_stack_counts *counts);
 
 /*
  * Let the kernel tell what processes map from now on, so that it is known of those that end, and of libraries that
- * are unloaded; where it does not, processes are looked at. Before anything is hit. clock: that of the hits.
+ * are unloaded; where it does not, processes are looked at. Before anything is hit, and where the kernel's numbers of processes are ours. clock: that of the hits.
  */
 void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock);
 /* No stack from before this time will come: what processes did up to then is taken in. -ENOMEM. */

@@ -2,6 +2,7 @@
 /* Who has called: which probes it is wanted of, and how a hit gets its stack. */
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,24 @@ int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+/* Who looks processes up by the host's /proc has perf's events with other numbers than those of the hits. */
+static int open_stacks(struct nw_run *run, struct nw_error *err)
+{
+	const bool live = run->source->live;
+	char proc[32] = "/proc";
+
+	if (live && run->space.foreign)
+		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", run->space.host);
+	if (nw_stacks_open(live ? proc : NULL, &run->stacks) < 0)
+		return nw_no_memory(err);
+	run->result->stacks = run->stacks;
+	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
+	if (clock != NW_CLOCK_OTHER && !run->space.foreign && nw_proc_is_ours())
+		nw_stacks_watch(run->stacks,
+				clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME);
+	return 0;
+}
+
 int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 {
 	bool wanted = false;
@@ -110,15 +129,7 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 			run,
 			"--stack: callers are found by frame pointers, not by unwind tables: %s",
 			lack);
-	bool live = run->source->live;
-	if (nw_stacks_open(live, &run->stacks) < 0)
-		return nw_no_memory(err);
-	run->result->stacks = run->stacks;
-	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
-	if (clock != NW_CLOCK_OTHER)
-		nw_stacks_watch(run->stacks,
-				clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME);
-	return 0;
+	return open_stacks(run, err);
 }
 
 int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)

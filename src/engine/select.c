@@ -434,5 +434,7 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	nw_vec_each (&run->result->pids, pid)
 		if (ret == 0)
 			ret = nw_pid_space_kernel(&run->space, *pid, pid, err);
-	return ret;
+	return ret == 0 && request->stack_count
+		       ? nw_pid_space_check(&run->space, "--stack", err)
+		       : ret;
 }

@@ -49,16 +49,16 @@ static bool mapping_shows(pid_t pid, const struct nw_mapping *mapping,
 	return shows;
 }
 
-char *nw_mapping_reach(pid_t pid, const struct nw_mapping *mapping)
+char *nw_mapping_reach(const char *proc, pid_t pid, const struct nw_mapping *mapping)
 {
-	nw_cleanup(nw_free_ptr) char *file = nw_text("/proc/%d/map_files/%jx-%jx", (int)pid,
-						     mapping->start, mapping->end);
-	const char *const forms[] = {"", "/proc/%d/root", "/proc/%d/exe"};
+	nw_cleanup(nw_free_ptr) char *file = nw_text(
+		"%s/%d/map_files/%jx-%jx", proc, (int)pid, mapping->start, mapping->end);
+	const char *const forms[] = {"", "%s/%d/root", "%s/%d/exe"};
 	struct stat st, other;
 	bool known = file && stat(file, &st) == 0;
 
 	for (size_t i = 0; i < NW_COUNT(forms); i++) {
-		nw_cleanup(nw_free_ptr) char *head = nw_text(forms[i], (int)pid);
+		nw_cleanup(nw_free_ptr) char *head = nw_text(forms[i], proc, (int)pid);
 		char *path = nw_text("%s%s", head ? head : "", i < 2 ? mapping->path : "");
 		bool right = path && (i == 2 || !mapping->deleted) &&
 			     stat(path, &other) == 0;
@@ -211,7 +211,7 @@ static void take_instead(pid_t pid, const struct nw_mapping *mapping,
 	free(out->other_path);
 	out->pid = pid;
 	out->instead = instead;
-	out->other = nw_mapping_reach(pid, mapping);
+	out->other = nw_mapping_reach("/proc", pid, mapping);
 	out->other_path = strdup(mapping->path);
 	out->other_deleted = mapping->deleted;
 	out->other_mounts = has_other_mounts(pid);

@@ -22,6 +22,11 @@
 
 #define FIRST_NAMESPACE 0xEFFFFFFCu
 
+/* The kernel allows 32 namespaces in each other. */
+enum {
+	MOST_LEVELS = 40
+};
+
 /* The inode of a process's PID namespace; 0: it cannot be told, and errno says why. */
 static ino_t namespace_of(int proc, const char *process)
 {
@@ -55,15 +60,20 @@ static size_t read_numbers(int proc, const char *process, pid_t *out, size_t mos
 	return count;
 }
 
+pid_t nw_proc_own_number(const char *proc, pid_t pid)
+{
+	pid_t numbers[MOST_LEVELS];
+	char process[48];
+
+	snprintf(process, sizeof(process), "%s/%d", proc, (int)pid);
+	size_t count = read_numbers(AT_FDCWD, process, numbers, MOST_LEVELS);
+	return count ? numbers[count - 1] : pid;
+}
+
 static int open_proc(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
-
-/* The kernel allows 32 namespaces in each other. */
-enum {
-	MOST_LEVELS = 40
-};
 
 /* ---- whose numbers /proc has -------------------------------------------------------- */
 
@@ -156,6 +166,20 @@ static int list_numbers(int dir, const char *path, nw_pids *out)
 	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : nw_proc_numbers(fd, out);
+}
+
+int nw_pid_space_check(const struct nw_pid_space *space, const char *what,
+		       struct nw_error *err)
+{
+	if (!space->foreign || space->host >= 0)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		"%s: the kernel has other numbers for processes than this PID namespace, from inside which it cannot be told which is which",
+		what);
+	nw_error_hint(
+		err,
+		"run nopwatch on the host, or mount the host's /proc here (docker run -v /proc:/host/proc:ro, or --pid=host)");
+	return -ENOTSUP;
 }
 
 static int unknown(struct nw_error *err, pid_t pid)

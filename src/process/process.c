@@ -120,10 +120,13 @@ int nw_proc_maps(char *text, nw_mappings *out)
 	return 0;
 }
 
-int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
+int nw_process_maps_in(const char *proc, pid_t pid, nw_mappings *out, struct nw_error *err)
 {
 	struct nw_buf text = {0};
-	int ret = read_proc(pid, "maps", &text);
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%d/maps", proc, (int)pid);
+	int ret = nw_proc_read(AT_FDCWD, path, &text);
 
 	if (ret < 0) {
 		nw_buf_free(&text);
@@ -132,6 +135,11 @@ int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
 	ret = nw_proc_maps(text.data, out);
 	nw_buf_free(&text);
 	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err)
+{
+	return nw_process_maps_in("/proc", pid, out, err);
 }
 
 void nw_mappings_free(nw_mappings *maps)

@@ -166,7 +166,7 @@ static void take_line(void *arg, char *const *words, size_t count)
 	struct nw_run *run = story->run;
 
 	if (!run->stacks && strcmp(words[0], "module") == 0) {
-		story->failed |= nw_stacks_open(false, &run->stacks) < 0;
+		story->failed |= nw_stacks_open(NULL, &run->stacks) < 0;
 		run->result->stacks = run->stacks;
 	}
 	if (run->stacks && nw_stacks_line(run->stacks, words, count))

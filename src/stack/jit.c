@@ -24,25 +24,6 @@ enum {
 	IN_ROOT = 0x10
 };
 
-/* The process's number in its own PID namespace, which is what it calls the file by: the last word of NSpid. */
-static int own_number(pid_t pid)
-{
-	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/status", (int)pid);
-	struct nw_buf text = {0};
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, number = (int)pid;
-
-	if (fd < 0)
-		return number;
-	nw_buf_read(&text, fd);
-	close(fd);
-	const char *line = strstr(nw_buf_str(&text), "\nNSpid:");
-	for (const char *at = line ? line + 7 : ""; *at && *at != '\n'; at++)
-		if ((*at == '\t' || *at == ' ') && at[1] >= '0' && at[1] <= '9')
-			number = atoi(at + 1);
-	nw_buf_free(&text);
-	return number;
-}
-
 /*
  * A file of the process's /tmp, below its root: a symbolic link there leads nowhere else. Kernels before openat2 (Linux 5.6) do
  * not go along any, and those whose container refuses system calls that it does not know.
@@ -73,20 +54,20 @@ static int open_below(int root, const char *name, int flags)
  * As the process sees /tmp. Of one that has ended, as we do; what is left of it until its parent has asked has an owner,
  * but no root any more. Of one that has not been seen alive only what is root's.
  */
-static int open_list(struct nw_traced *traced, struct stat *st)
+static int open_list(struct nw_traced *traced, const char *proc, struct stat *st)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	int pid = (int)traced->pid, root = -1, fd = -1;
-	nw_cleanup(nw_free_ptr) char *proc = nw_text("/proc/%d", pid);
-	nw_cleanup(nw_free_ptr) char *proc_root = nw_text("/proc/%d/root", pid);
+	nw_cleanup(nw_free_ptr) char *directory = nw_text("%s/%d", proc, pid);
+	nw_cleanup(nw_free_ptr) char *its_root = nw_text("%s/%d/root", proc, pid);
 	struct stat process;
 
-	if (proc && proc_root && stat(proc, &process) == 0) {
+	if (directory && its_root && stat(directory, &process) == 0) {
 		traced->owner = process.st_uid;
-		root = open(proc_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		root = open(its_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	nw_cleanup(nw_free_ptr) char *name = nw_text("/tmp/perf-%d.map",
-						     root >= 0 ? own_number(pid) : pid);
+	nw_cleanup(nw_free_ptr) char *name = nw_text(
+		"/tmp/perf-%d.map", root >= 0 ? nw_proc_own_number(proc, pid) : pid);
 	if (name)
 		fd = root < 0 ? open(name, flags)
 			      : open_below(root, name + strlen("/tmp/"), flags);
@@ -199,10 +180,10 @@ static void read_new_lines(struct nw_traced *traced, int fd)
 	sort_in(&traced->jit, before);
 }
 
-static void read_list(struct nw_traced *traced)
+static void read_list(struct nw_traced *traced, const char *proc)
 {
 	struct stat st;
-	int fd = open_list(traced, &st);
+	int fd = open_list(traced, proc, &st);
 
 	if (fd < 0)
 		return;
@@ -222,12 +203,13 @@ static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t addres
 		       : NULL;
 }
 
-const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address, bool live)
+const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
+				      const char *proc)
 {
 	const struct nw_jit_name *found = find(&traced->jit, address);
 
-	if (found || !live)
+	if (found || !proc)
 		return found;
-	read_list(traced);
+	read_list(traced, proc);
 	return find(&traced->jit, address);
 }

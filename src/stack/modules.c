@@ -141,14 +141,14 @@ static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
  * By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. A
  * recording that knows the file's identity goes by that alone: a copy of the file is as good.
  */
-static int open_file(struct nw_module *module, bool live)
+static int open_file(struct nw_module *module, const char *proc)
 {
 	struct nw_mapping mapping = {.start = module->start,
 				     .end = module->end,
 				     .dev = module->dev,
 				     .ino = module->ino,
 				     .path = module->path};
-	char *reach = live ? nw_mapping_reach(module->pid, &mapping) : NULL;
+	char *reach = proc ? nw_mapping_reach(proc, module->pid, &mapping) : NULL;
 	int fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOENT;
 	struct stat st;
 
@@ -156,7 +156,7 @@ static int open_file(struct nw_module *module, bool live)
 		free(reach);
 		reach = strdup(module->path);
 		fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOMEM;
-		if (fd >= 0 && (live || !module->identity) &&
+		if (fd >= 0 && (proc || !module->identity) &&
 		    (fstat(fd, &st) < 0 || st.st_ino != module->ino)) {
 			close(fd);
 			fd = -ESTALE;
@@ -169,7 +169,7 @@ static int open_file(struct nw_module *module, bool live)
 
 struct opening {
 	struct nw_module *module;
-	bool live;
+	const char *proc; /* NULL: it is of a recording */
 };
 
 static int get(void *arg, unsigned int what, const char *name)
@@ -182,7 +182,7 @@ static int get(void *arg, unsigned int what, const char *name)
 		return path ? nw_debug_place_open(path, (enum nw_debug_place)what, name)
 			    : -ENOENT;
 	return module->kind == NW_MODULE_VDSO ? open_vdso()
-					      : open_file(module, opening->live);
+					      : open_file(module, opening->proc);
 }
 
 static bool is_said(int code)
@@ -198,7 +198,7 @@ static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 	module->read = false;
 	if (why->code == ESTALE)
 		nw_fail(why, ESTALE, "%s",
-			stacks->live
+			stacks->proc
 				? "the process has ended, and another file is at its path"
 				: "it is not the file that was recorded");
 	module->unread = is_said(why->code);
@@ -210,7 +210,7 @@ static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 static int compare_identity(struct nw_stacks *stacks, struct nw_module *module,
 			    struct nw_error *err)
 {
-	if (stacks->live)
+	if (stacks->proc)
 		module->identity = strdup(module->facts.identity);
 	else if (module->identity && strcmp(module->identity, module->facts.identity) != 0)
 		return nw_fail(err, ESTALE, "%s", nw_strerror(ESTALE));
@@ -221,7 +221,7 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 		    const struct nw_region *region)
 {
 	struct nw_module *module = stacks->modules.item[region->module];
-	struct opening opening = {module, stacks->live};
+	struct opening opening = {module, stacks->proc};
 	const struct nw_read_file file = {region->module, get, &opening};
 	struct nw_error why;
 
@@ -273,7 +273,7 @@ bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, 
 		     struct nw_place_facts *out)
 {
 	struct nw_module *module = stacks->modules.item[number];
-	struct opening opening = {module, stacks->live};
+	struct opening opening = {module, stacks->proc};
 	const struct nw_read_file file = {number, get, &opening};
 	struct nw_error why;
 
@@ -519,10 +519,10 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 {
 	nw_mappings maps = {0};
 	struct nw_error ignored;
-	int ret = nw_process_maps(traced->pid, &maps, &ignored);
+	int ret = nw_process_maps_in(stacks->proc, traced->pid, &maps, &ignored);
 
 	if (ret < 0 && traced->parent) /* what it had when it was born */
-		ret = nw_process_maps(traced->parent, &maps, &ignored);
+		ret = nw_process_maps_in(stacks->proc, traced->parent, &maps, &ignored);
 
 	traced->looked = now_ns();
 	if (ret < 0) { /* it is gone: what is known of it is all there will ever be */
@@ -555,7 +555,7 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 					 uint64_t address)
 {
 	/* of a recording: what was there at the time of the hit, if it is not there any more */
-	const struct nw_region *past = stacks->live ? NULL
+	const struct nw_region *past = stacks->proc ? NULL
 						    : nw_past_find(&traced->past,
 								   &traced->past_tree,
 								   address, traced->now);
@@ -566,7 +566,7 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 		size_t at = traced->stale ? traced->regions.count : find(traced, address);
 		if (at < traced->regions.count && traced->regions.item[at].start <= address)
 			return open_region(stacks, traced, &traced->regions.item[at]);
-		if (!again || !stacks->live || !address ||
+		if (!again || !stacks->proc || !address ||
 		    (!traced->stale && traced->looked &&
 		     now_ns() - traced->looked < LOOK_AGAIN_NS))
 			return NULL;

@@ -129,9 +129,10 @@ void nw_traced_free_all(struct nw_stacks *stacks);
 /* Take in what processes have mapped up to this time. -ENOMEM. */
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
 
-/* Names of code that a process has made itself, from its /tmp/perf-PID.map. NULL: it tells none. */
+/* Names of code that a process has made itself, from its /tmp/perf-PID.map. NULL: it tells none. proc: where the process is
+ * looked at; NULL: it is one of a recording. */
 const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
-				      bool live);
+				      const char *proc);
 
 /* ---- rules -------------------------------------------------------------------------- */
 
@@ -188,7 +189,7 @@ struct nw_return {
 };
 
 struct nw_stacks {
-	bool live;
+	char *proc; /* where processes are looked at; NULL: they are those of a recording */
 	struct nw_reader *reader;
 	struct nw_rule_cache rules;
 	NW_VEC(struct nw_unread) unread;

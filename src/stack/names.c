@@ -165,7 +165,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		wanted.linked = true;
 		wanted.pid = 0;
 	} else if (!module || module->kind == NW_MODULE_NAMELESS) {
-		jit = nw_jit_find(traced, address - call, stacks->live);
+		jit = nw_jit_find(traced, address - call, stacks->proc);
 		wanted.made = jit ? jit->order : 0;
 	}
 	if (add_rest(stacks) < 0 ||

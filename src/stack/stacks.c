@@ -34,21 +34,21 @@ enum {
 	OTHERS = 1 /* the number of the stack that stands for all that are too many */
 };
 
-int nw_stacks_open(bool live, struct nw_stacks **out)
+int nw_stacks_open(const char *proc, struct nw_stacks **out)
 {
 	struct nw_stacks *stacks = calloc(1, sizeof(*stacks));
 
 	*out = stacks;
 	if (!stacks)
 		return -ENOMEM;
-	stacks->live = live;
+	stacks->proc = proc ? strdup(proc) : NULL;
 	stacks->returns = calloc(NW_STACK_RETURNS, sizeof(*stacks->returns));
 	stacks->slot = calloc(FIRST_SLOTS, sizeof(*stacks->slot));
 	stacks->slots = FIRST_SLOTS;
 	/* the first two have no frames of their own */
 	struct nw_known_stack *none = nw_vec_add(&stacks->stacks);
 	struct nw_known_stack *others = none ? nw_vec_add(&stacks->stacks) : NULL;
-	if (!stacks->returns || !stacks->slot || !others ||
+	if (!stacks->proc != !proc || !stacks->returns || !stacks->slot || !others ||
 	    nw_reader_open(&stacks->reader) < 0) {
 		nw_stacks_free(stacks);
 		*out = NULL;
@@ -84,6 +84,7 @@ void nw_stacks_free(struct nw_stacks *stacks)
 	nw_vec_free(&stacks->unread);
 	nw_rules_free(&stacks->rules);
 	nw_reader_free(stacks->reader);
+	free(stacks->proc);
 	free(stacks->slot);
 	free(stacks->place);
 	free(stacks->returns);
@@ -190,7 +191,7 @@ void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
 	struct nw_traced *traced = nw_traced_find(stacks, process);
 
 	/* those that are watched, and recordings, tell more exactly */
-	if (traced && !stacks->watch && stacks->live)
+	if (traced && !stacks->watch && stacks->proc)
 		traced->stale = true;
 }
 

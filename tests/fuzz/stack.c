@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct head head = {0};
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
-	PROMISE(fd >= 0 && nw_stacks_open(false, &stacks) == 0);
+	PROMISE(fd >= 0 && nw_stacks_open(NULL, &stacks) == 0);
 	nw_reader_inside(stacks->reader);
 	add_file(stacks, fd);
 	data = take_lines(stacks, data, size);

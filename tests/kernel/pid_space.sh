@@ -25,6 +25,27 @@ alone() {
   holds "-p has hits" pid.json "len(of('event')) == 50"
   holds "of that process" pid.json "{e['comm'] for e in of('event')} == {'server'}"
   ok "under the number that the host has" sh -c '[ "$(cat number)" -lt 100 ] && ! grep -q "\"pid\":$(cat number)," pid.json'
+  # callers are found by what processes map
+  callers=$PWD/callers
+  gcc -O1 -fno-optimize-sibling-calls -x c -o "$callers" - <<'C'
+#include <unistd.h>
+__attribute__((noinline)) void leaf(void) { __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void caller(void) { leaf(); __asm__ volatile(""); }
+int main(void) { for (;;) { caller(); usleep(10000); } }
+C
+  export callers
+  inside '"$callers" & begun $! "$callers"; "$NOPWATCH" trace -j --stack -n 20 "uprobe:$callers:leaf" -o stack.json; kill $!'
+  holds "--stack" stack.json "len(of('event')) == 20 and all([t.split('+')[0] for t in e['stack'][:3]] == ['leaf', 'caller', 'main'] for e in of('event'))"
+  inside '"$callers" & begun $! "$callers"; "$NOPWATCH" record -q --stack -d 0.3 "uprobe:$callers:leaf" -o stack.dat; kill $!'
+  "$NOPWATCH" trace -j --from stack.dat >stack.json
+  holds "in a recording, too" stack.json "of('event') and all([t.split('+')[0] for t in e['stack'][:3]] == ['leaf', 'caller', 'main'] for e in of('event'))"
+  unshare --pid --fork "$NOPWATCH" trace -j --stack -n 20 "uprobe:$callers:leaf" -o stack.json -- "$callers"
+  holds "and with the host's /proc in its place" stack.json "len(of('event')) == 20 and all([t.split('+')[0] for t in e['stack'][:3]] == ['leaf', 'caller', 'main'] for e in of('event'))"
+  said=$(alone '"$callers" & begun $! "$callers"; "$NOPWATCH" stat --stack -d 0.2 "uprobe:$callers:leaf" 2>&1; echo "exit $?"; kill $!')
+  has "without the host's /proc it is refused, and not blamed on the program" "$said" \
+    "--stack: the kernel has other numbers for processes than this PID namespace, from inside which it cannot be told which is which"
+  has "as -p is, with what to do" "$said" "mount the host's /proc here"
+  has "and as a failure" "$said" "exit 1"
   # a process of the host that has the number of one inside is somebody else
   said=$(alone '"$SERVER" -p 500 >/dev/null & begun $! "$SERVER"; "$NOPWATCH" stat "$probe" -d 0.2 -p $! 2>&1; echo "exit $?"; kill $!')
   has "without the host's /proc it is refused, with the reason" "$said" "cannot be told from inside this PID namespace"

@@ -130,7 +130,7 @@ START_TEST(lines_of_recordings)
 	static const unsigned char bytes[64 + 64] = {[0] = 0x10, [1] = 0x20, [9] = 1};
 	struct nw_stacks *stacks;
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	ck_assert(line(stacks, "module 3 0 0 x"));
 	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
 	ck_assert(line(stacks, "module 99 0 0 x"));
@@ -166,7 +166,7 @@ static void is_nameless(const char *path, uintmax_t dev, uintmax_t ino)
 	struct nw_stacks *stacks;
 	char module[300], wanted[300];
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	snprintf(module, sizeof(module), "module 0 %ju %ju %s", dev, ino, path);
 	ck_assert(line(stacks, "module 3 0 0 x"));
 	ck_assert(line(stacks, module));
@@ -245,7 +245,7 @@ static bool is_taken(const char *path, uintmax_t ino, const char *identity)
 	struct nw_stacks *stacks;
 	char text[400];
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	ck_assert(line(stacks, "module 3 0 0 x"));
 	snprintf(text, sizeof(text), "module 0 1 %ju %s", ino, path);
 	ck_assert(line(stacks, text));
@@ -315,7 +315,7 @@ START_TEST(regions_over_regions)
 	struct nw_stacks *stacks;
 	struct nw_buf saved = {0};
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	for (size_t i = 0; i < NW_COUNT(lines); i++)
 		ck_assert(line(stacks, lines[i]));
 	for (size_t i = 0; i < NW_COUNT(regions); i++)
@@ -367,7 +367,7 @@ START_TEST(many_processes)
 	struct nw_stacks *stacks;
 	struct nw_traced *last = NULL;
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
 	for (int pid = 70000; pid > 0; pid--) {
 		char text[64];
@@ -417,7 +417,7 @@ START_TEST(files_and_regions_without_end)
 
 	/* many files, and then few with long paths */
 	for (size_t len = 20; len <= PATH; len += PATH - 20) {
-		ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+		ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 		memset(path, 'x', len);
 		path[len] = '\0';
 		for (uint64_t i = 0; i < 70000; i++) {
@@ -437,7 +437,7 @@ START_TEST(files_and_regions_without_end)
 		nw_stacks_free(stacks);
 	}
 	/* regions of many processes; those that are forgotten make room */
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	struct nw_mapping mapping = {.ino = 1, .path = path};
 	int64_t module = nw_module_of(stacks, &mapping);
 	for (pid_t pid = 1; pid <= 300; pid++) {
@@ -465,7 +465,7 @@ START_TEST(regions_that_go_back)
 {
 	struct nw_stacks *stacks;
 
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
 	for (int page = 2000; page > 0; page--) {
 		char text[64];
@@ -612,11 +612,11 @@ START_TEST(callers_in_this_process_and_from_a_recording)
 	struct nw_buf lines = {0};
 
 	ck_assert_int_eq(descend(&captured, 7), 28);
-	ck_assert_int_eq(nw_stacks_open(true, &live), 0);
+	ck_assert_int_eq(nw_stacks_open("/proc", &live), 0);
 	is_called_so(live, &captured);
 	nw_stacks_save(live, &lines);
 	nw_stacks_free(live);
-	ck_assert_int_eq(nw_stacks_open(false, &recorded), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &recorded), 0);
 	for (char *rest = lines.data, *one; (one = strsep(&rest, "\n"));)
 		ck_assert(!*one || line(recorded, one));
 	is_called_so(recorded, &captured);
@@ -680,7 +680,7 @@ static void write_list(const char *dir, pid_t pid, const char *name)
 static void is_made(pid_t pid, const char *name)
 {
 	struct nw_traced traced = {.pid = pid};
-	const struct nw_jit_name *found = nw_jit_find(&traced, 0x1008, true);
+	const struct nw_jit_name *found = nw_jit_find(&traced, 0x1008, "/proc");
 
 	ck_assert_msg(name ? found && strcmp(found->name, name) == 0 : !found, "%s",
 		      found ? found->name : "none");
@@ -736,7 +736,7 @@ static uint64_t bytes_read(void)
 
 static const char *made_at(struct nw_traced *traced, uint64_t address)
 {
-	const struct nw_jit_name *found = nw_jit_find(traced, address, true);
+	const struct nw_jit_name *found = nw_jit_find(traced, address, "/proc");
 
 	return found ? found->name : "";
 }

@@ -131,7 +131,7 @@ static struct nw_stacks *open_stacks(int fd)
 	struct stat st;
 
 	ck_assert_int_eq(fstat(fd, &st), 0);
-	ck_assert_int_eq(nw_stacks_open(false, &stacks), 0);
+	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	tell(stacks, "module 3 0 0 x");
 	tell(stacks, "module 0 %ju %ju /proc/self/fd/%d", (uintmax_t)st.st_dev,
 	     (uintmax_t)st.st_ino, fd);
