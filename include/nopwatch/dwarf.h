@@ -10,28 +10,6 @@
 
 #include "nopwatch/elf.h"
 
-/* ---- frames ------------------------------------------------------------------------- */
-
-/*
- * The frame of a function's call: at an address in its code, the value of a register and an offset
- * make the frame's own address (DWARF's "canonical frame address"), which is the same at all
- * addresses of the function as long as the call lasts.
- */
-struct nw_frame {
-	uint64_t function; /* where the function begins; 0: nothing is known */
-	const char *reg;   /* as the kernel spells it */
-	int64_t offset;
-};
-
-/*
- * The frames at these addresses, by the call frame information that exceptions need (.eh_frame),
- * which stripped files have, too. Where it tells nothing, or something that is no register and an
- * offset, or libdw is missing, the frame is not known. Where memory or descriptors are short, or the process that reads the
- * file ends, it is an error instead.
- */
-int nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		    struct nw_frame *out, struct nw_error *err);
-
 /* ---- callers ------------------------------------------------------------------------ */
 
 /* Why DWARF's unwind tables are not read here, so that callers are found by frame pointers; NULL: they are. */
@@ -168,6 +146,33 @@ int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
 		   struct nw_file_facts *out, struct nw_error *err);
 int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
+		    struct nw_error *err);
+
+/* ---- frames ------------------------------------------------------------------------- */
+
+/*
+ * The frame of a function's call: at an address in its code, the value of a register and an offset
+ * make the frame's own address (DWARF's "canonical frame address"), which is the same at all
+ * addresses of the function as long as the call lasts.
+ */
+struct nw_frame {
+	uint64_t
+		function; /* where the function, or its part, begins; 0: nothing is known */
+	uint64_t size;	  /* bytes of it */
+	uint64_t
+		next; /* where the code begins that the table describes next; 0: it is the last */
+	const char *reg; /* as the kernel spells it; NULL: the frame is not known */
+	int64_t offset;
+};
+
+/*
+ * The frames at these addresses, by the call frame information that exceptions need (.eh_frame),
+ * which stripped files have, too. Where it tells nothing, or something that is no register and an
+ * offset, or libdw is missing, the frame is not known. Where memory or descriptors are short, or the process that reads the
+ * file ends, it is an error instead. The reader may be asked about no other file.
+ */
+int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
+		    const uint64_t *vaddrs, size_t count, struct nw_frame *out,
 		    struct nw_error *err);
 
 #endif

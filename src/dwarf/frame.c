@@ -6,6 +6,8 @@
  */
 #include "reader.h"
 
+#include <stdlib.h>
+
 #ifdef NW_HAVE_LIBDW
 
 #include <dwarf.h>
@@ -14,14 +16,23 @@
 #include <errno.h>
 #include <gelf.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "elf/budget.h"
 
-/* Where functions begin, sorted. */
-typedef NW_VEC(uint64_t) functions;
+/* The code that an entry of the table describes: a function, or a part of one. */
+struct function {
+	uint64_t start, size;
+	uint64_t next; /* where that of the next entry begins; 0: it is the last */
+};
+
+struct nw_frame_table {
+	const struct nw_arch *arch;
+	Elf *elf;
+	Dwarf_CFI *cfi;			   /* NULL: nothing is known */
+	NW_VEC(struct function) functions; /* sorted */
+};
 
 struct section {
 	const unsigned char *bytes;
@@ -88,22 +99,32 @@ static bool has_distances(const Dwarf_CIE *cie, unsigned int word)
 	return false;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct function *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The distance at this place of the section; the caller knows that it is there. */
+static int32_t distance_at(const struct section *section, const unsigned char *at)
+{
+	uint32_t distance;
+
+	memcpy(&distance, at, sizeof(distance));
+	return (int32_t)(section->big_endian ? be32toh(distance) : le32toh(distance));
 }
 
 /* False: another form, of which nothing is known. */
-static bool find_functions(const struct nw_image *image, Elf *elf, functions *out)
+static bool find_functions(const struct nw_image *image, struct nw_frame_table *table)
 {
-	unsigned char *ident = (unsigned char *)elf_getident(elf, NULL);
+	unsigned char *ident = (unsigned char *)elf_getident(table->elf, NULL);
+	struct function *last = NULL;
 	struct section section;
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off at = 0, next;
 
-	if (!ident || !find_section(image, elf, &section))
+	if (!ident || !find_section(image, table->elf, &section))
 		return false;
 	Elf_Data data = {.d_buf = (void *)(uintptr_t)section.bytes,
 			 .d_type = ELF_T_BYTE,
@@ -116,27 +137,34 @@ static bool find_functions(const struct nw_image *image, Elf *elf, functions *ou
 				return false;
 			continue;
 		}
-		uint64_t place = (uint64_t)(entry.fde.start - section.bytes);
-		uint64_t *slot = entry.fde.end - entry.fde.start >= 4 ? nw_vec_add(out)
-								      : NULL;
-		uint32_t distance;
+		const unsigned char *place = entry.fde.start;
+		struct function *slot = entry.fde.end - place >= 8
+						? nw_vec_add(&table->functions)
+						: NULL;
 		if (!slot)
 			return false;
-		memcpy(&distance, entry.fde.start, sizeof(distance));
-		distance = section.big_endian ? be32toh(distance) : le32toh(distance);
-		*slot = section.vaddr + place + (uint64_t)(int64_t)(int32_t)distance;
+		slot->start = section.vaddr + (uint64_t)(place - section.bytes) +
+			      (uint64_t)(int64_t)distance_at(&section, place);
+		slot->size = (uint32_t)distance_at(&section, place + 4);
+		slot->next = 0;
+		last = table->functions.item + table->functions.count - 1;
+		if (table->functions.count > 1)
+			last[-1].next = slot->start;
 	}
-	if (out->count)
-		qsort(out->item, out->count, sizeof(*out->item), by_number);
-	return out->count > 0;
+	if (last)
+		qsort(table->functions.item, table->functions.count,
+		      sizeof(*table->functions.item), by_start);
+	return last != NULL;
 }
 
-/* Where the function begins that holds vaddr, 0: none does. */
-static uint64_t function_at(const functions *list, uint64_t vaddr)
+/* The one that holds vaddr; NULL: none does. */
+static const struct function *function_at(const struct nw_frame_table *table,
+					  uint64_t vaddr)
 {
-	size_t low = nw_vec_in_front(list, function, *function <= vaddr);
+	size_t low = nw_vec_in_front(&table->functions, function, function->start <= vaddr);
+	const struct function *found = low ? &table->functions.item[low - 1] : NULL;
 
-	return low ? list->item[low - 1] : 0;
+	return found && vaddr - found->start < found->size ? found : NULL;
 }
 
 /* DW_OP_bregN OFFSET, or DW_OP_bregx N OFFSET: what a register and an offset look like. */
@@ -155,54 +183,76 @@ static bool is_register(const Dwarf_Op *op, const struct nw_arch *arch,
 	return nw_arch_frame_register(arch, out->reg) != NULL;
 }
 
-static void find_frame(const struct nw_image *image, Dwarf_CFI *cfi, const functions *list,
-		       uint64_t vaddr, struct nw_frame_numbers *out)
+void nw_frame_at(const struct nw_frame_table *table, uint64_t vaddr,
+		 struct nw_frame_numbers *out)
 {
-	struct nw_frame_numbers found = {0};
+	const struct function *function = table->cfi ? function_at(table, vaddr) : NULL;
+	struct nw_frame_numbers found = {.reg = NW_NO_REGISTER};
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops = NULL;
 	size_t count = 0;
 
-	if (dwarf_cfi_addrframe(cfi, vaddr, &frame) != 0)
+	*out = found;
+	if (!function || dwarf_cfi_addrframe(table->cfi, vaddr, &frame) != 0)
 		return;
 	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
-	    is_register(ops, image->arch, &found)) {
-		found.function = function_at(list, vaddr);
+	    is_register(ops, table->arch, &found))
 		*out = found;
-	}
+	out->function = function->start;
+	out->size = function->size;
+	out->next = function->next;
 	free(frame);
 }
 
-void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		    struct nw_frame_numbers *out)
+struct nw_frame_table *nw_frames_open(struct nw_image *image)
 {
-	errno = 0;
-	Elf *elf = image->arch ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
-	functions list = {0};
-	Dwarf_CFI *cfi = elf && find_functions(image, elf, &list) ? dwarf_getcfi_elf(elf)
-								  : NULL;
+	struct nw_frame_table *table = calloc(1, sizeof(*table));
 
-	for (size_t i = 0; i < count; i++) {
-		out[i] = (struct nw_frame_numbers){.reg = NW_NO_REGISTER};
-		if (cfi)
-			find_frame(image, cfi, &list, vaddrs[i], &out[i]);
-	}
-	if (cfi)
-		dwarf_cfi_end(cfi);
+	if (!table)
+		return NULL;
+	errno = 0;
+	table->arch = image->arch;
+	table->elf = image->arch ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
+	if (table->elf && find_functions(image, table))
+		table->cfi = dwarf_getcfi_elf(table->elf);
 	image->failed = image->failed ? image->failed : nw_shortage();
-	nw_vec_free(&list);
-	elf_end(elf);
+	return table;
+}
+
+void nw_frames_free(struct nw_frame_table *table)
+{
+	if (!table)
+		return;
+	if (table->cfi)
+		dwarf_cfi_end(table->cfi);
+	nw_vec_free(&table->functions);
+	elf_end(table->elf);
+	free(table);
 }
 
 #else
 
-void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		    struct nw_frame_numbers *out)
+struct nw_frame_table {
+	char unused;
+};
+
+struct nw_frame_table *nw_frames_open(struct nw_image *image)
 {
 	(void)image;
-	(void)vaddrs;
-	for (size_t i = 0; i < count; i++)
-		out[i] = (struct nw_frame_numbers){.reg = NW_NO_REGISTER};
+	return calloc(1, sizeof(struct nw_frame_table));
+}
+
+void nw_frames_free(struct nw_frame_table *table)
+{
+	free(table);
+}
+
+void nw_frame_at(const struct nw_frame_table *table, uint64_t vaddr,
+		 struct nw_frame_numbers *out)
+{
+	(void)table;
+	(void)vaddr;
+	*out = (struct nw_frame_numbers){.reg = NW_NO_REGISTER};
 }
 
 #endif

@@ -586,6 +586,21 @@ static struct nw_read_file file_of(const struct nw_image *image)
 				     .arg = (struct nw_image *)(uintptr_t)image};
 }
 
+static void take_frame(struct nw_wire *answer, const struct nw_arch *arch,
+		       struct nw_frame *out)
+{
+	struct nw_frame frame = {0};
+
+	frame.function = nw_take(answer, 8);
+	frame.size = nw_take(answer, 8);
+	frame.next = nw_take(answer, 8);
+	unsigned int number = (unsigned int)nw_take(answer, 4);
+	frame.offset = (int64_t)nw_take(answer, 8);
+	frame.reg = number == NW_NO_REGISTER ? NULL : nw_arch_frame_register(arch, number);
+	if (!answer->bad)
+		*out = frame;
+}
+
 static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
 		      const uint64_t *vaddrs, size_t count, struct nw_frame *out,
 		      struct nw_error *err)
@@ -598,36 +613,23 @@ static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
 	for (size_t i = 0; i < count; i++)
 		nw_put(&reader->question, vaddrs[i], 8);
 	int ret = ask(reader, &file, &answer, err);
-	for (size_t i = 0; ret == 0 && i < count; i++) {
-		struct nw_frame frame = {.function = nw_take(&answer, 8)};
-		unsigned int number = (unsigned int)nw_take(&answer, 4);
-		frame.offset = (int64_t)nw_take(&answer, 8);
-		frame.reg = number == NW_NO_REGISTER
-				    ? NULL
-				    : nw_arch_frame_register(image->arch, number);
-		if (!answer.bad && frame.reg)
-			out[i] = frame;
-	}
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		take_frame(&answer, image->arch, &out[i]);
 	return ret;
 }
 
-int nw_image_frames(const struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		    struct nw_frame *out, struct nw_error *err)
+int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
+		    const uint64_t *vaddrs, size_t count, struct nw_frame *out,
+		    struct nw_error *err)
 {
-	struct nw_reader *reader = NULL;
 	struct nw_error why = {0};
 	int ret = 0;
 
 	for (size_t i = 0; i < count; i++)
 		out[i] = (struct nw_frame){0};
-	if (!image->arch)
-		return 0;
-	if (nw_reader_open(&reader) < 0)
-		return nw_no_memory(err);
-	for (size_t i = 0; ret == 0 && i < count; i += NW_MOST_FRAMES_ASKED)
+	for (size_t i = 0; image->arch && ret == 0 && i < count; i += NW_MOST_FRAMES_ASKED)
 		ret = ask_frames(reader, image, vaddrs + i,
 				 nw_min64(count - i, NW_MOST_FRAMES_ASKED), out + i, &why);
-	nw_reader_free(reader);
 	return nw_is_shortage(-ret)
 		       ? nw_fail(err, -ret, "cannot read '%s': %s", image->path, why.what)
 		       : 0;

@@ -29,7 +29,7 @@ enum nw_answer {
 	 * segments: address, offset, size (8 each).
 	 * PLACE: the rule (length: 4, bytes); whether the function is known (1), where it begins (8), its name, its source's
 	 * file (strings) and line (4); count (1) of inlined functions: name, file (strings), line (4).
-	 * FRAMES: for each address the function (8), DWARF's number of a register (4), offset (8).
+	 * FRAMES: for each address the function, its size, and the next in the table (8 each), DWARF's number of a register (4), offset (8).
 	 * INLINED: copies, or -1 (4).
 	 */
 	NW_ANSWER,
@@ -58,12 +58,16 @@ void nw_served_answer(struct nw_served *served, const void *question, size_t len
 /* ---- what it reads ------------------------------------------------------------------ */
 
 struct nw_frame_numbers {
-	uint64_t function;
-	unsigned int reg; /* DWARF's number; NW_NO_REGISTER: nothing is known */
+	uint64_t function, size, next; /* 0: nothing is known */
+	unsigned int reg; /* DWARF's number; NW_NO_REGISTER: the frame is not known */
 	int64_t offset;
 };
-void nw_frames_read(struct nw_image *image, const uint64_t *vaddrs, size_t count,
-		    struct nw_frame_numbers *out);
+/* A file's .eh_frame; where libdw is missing, nothing is known. NULL: there is no memory. The image must stay. */
+struct nw_frame_table;
+struct nw_frame_table *nw_frames_open(struct nw_image *image);
+void nw_frames_free(struct nw_frame_table *table);
+void nw_frame_at(const struct nw_frame_table *table, uint64_t vaddr,
+		 struct nw_frame_numbers *out);
 int nw_inlined_read(const struct nw_image *image, const char *name);
 
 #endif

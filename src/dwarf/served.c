@@ -30,6 +30,7 @@ struct open_file {
 	struct nw_lines *lines; /* NULL: not looked for yet, or there are none; and so on */
 	struct nw_cfi *cfi;
 	struct nw_exidx *exidx;
+	struct nw_frame_table *frames;
 	bool lines_looked, tables_looked;
 };
 
@@ -74,6 +75,7 @@ static void close_file(struct open_file *file)
 	nw_lines_free(file->lines);
 	nw_cfi_free(file->cfi);
 	nw_exidx_free(file->exidx);
+	nw_frames_free(file->frames);
 	nw_image_free(file->image);
 	*file = (struct open_file){0};
 }
@@ -267,26 +269,23 @@ static void answer_place(struct nw_served *served, struct open_file *file,
 		put_names(served, &lines, known ? &symbol : NULL, out);
 }
 
-static void answer_frames(struct nw_image *image, struct nw_wire *question,
+static void answer_frames(struct open_file *file, struct nw_wire *question,
 			  struct nw_buf *out)
 {
-	size_t count = (size_t)nw_take(question, 4);
-	struct nw_frame_numbers *frames = calloc(NW_MOST_FRAMES_ASKED, sizeof(*frames));
-	uint64_t *vaddrs = calloc(NW_MOST_FRAMES_ASKED, sizeof(*vaddrs));
+	size_t count = nw_min64(nw_take(question, 4), NW_MOST_FRAMES_ASKED);
 
-	if (frames && vaddrs && count <= NW_MOST_FRAMES_ASKED) {
-		for (size_t i = 0; i < count; i++)
-			vaddrs[i] = nw_take(question, 8);
-		nw_frames_read(image, vaddrs, count, frames);
-		for (size_t i = 0; i < count; i++) {
-			nw_put(out, frames[i].function, 8);
-			nw_put(out, frames[i].reg, 4);
-			nw_put(out, (uint64_t)frames[i].offset, 8);
-		}
+	if (!file->frames)
+		file->frames = nw_frames_open(file->image);
+	for (size_t i = 0; file->frames && i < count; i++) {
+		struct nw_frame_numbers frame;
+		nw_frame_at(file->frames, nw_take(question, 8), &frame);
+		nw_put(out, frame.function, 8);
+		nw_put(out, frame.size, 8);
+		nw_put(out, frame.next, 8);
+		nw_put(out, frame.reg, 4);
+		nw_put(out, (uint64_t)frame.offset, 8);
 	}
-	out->failed |= !frames || !vaddrs;
-	free(frames);
-	free(vaddrs);
+	out->failed |= !file->frames;
 }
 
 /* Whoever got no memory has not said so: whether there is any left does. */
@@ -318,7 +317,7 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 	else if (kind == NW_ASK_PLACE)
 		answer_place(served, file, &wire, out);
 	else if (kind == NW_ASK_FRAMES)
-		answer_frames(file->image, &wire, out);
+		answer_frames(file, &wire, out);
 	else
 		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
 	/* libraries do not say that they got no memory, but errno does, or that there is none */

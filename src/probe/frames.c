@@ -11,14 +11,18 @@ static int find_frames(const struct nw_image *image, struct nw_point **points, s
 {
 	uint64_t *vaddrs = calloc(count + 1, sizeof(*vaddrs));
 	struct nw_frame *frames = calloc(count + 1, sizeof(*frames));
-	int ret = vaddrs && frames ? nw_image_check(image, err) : nw_no_memory(err);
+	struct nw_reader *reader = NULL;
+	int ret = vaddrs && frames && nw_reader_open(&reader) == 0
+			  ? nw_image_check(image, err)
+			  : nw_no_memory(err);
 
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		vaddrs[i] = points[i]->vaddr;
 	if (ret == 0)
-		ret = nw_image_frames(image, vaddrs, count, frames, err);
+		ret = nw_image_frames(reader, image, vaddrs, count, frames, err);
 	for (size_t i = 0; ret == 0 && i < count; i++)
-		points[i]->frame = frames[i];
+		points[i]->frame = frames[i].reg ? frames[i] : (struct nw_frame){0};
+	nw_reader_free(reader);
 	free(vaddrs);
 	free(frames);
 	return ret;

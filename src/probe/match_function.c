@@ -12,7 +12,7 @@
 
 #include "arch/arch.h"
 #include "call.h"
-#include "elf/code.h"
+#include "dwarf/code.h"
 #include "nopwatch/probe.h"
 #include "select.h"
 
@@ -147,11 +147,9 @@ static int choose_returns(const struct matching *m, struct found *f)
 
 	if (!risk && !m->spec->returns_insn)
 		return 0;
-	int ret = nw_code_exits(m->image, &f->symbol, &f->exits, &why);
-	if (ret < 0)
-		return nw_no_memory(m->err);
-	if (!why)
-		return 0;
+	int ret = nw_code_exits(m->image, &f->symbol, &f->exits, &why, m->err);
+	if (ret < 0 || !why)
+		return ret;
 	if (m->spec->returns_insn)
 		return nw_fail(m->err, EOPNOTSUPP, "%s: %s", m->image->path, why);
 	f->hazard = nw_text("%s, and %s (--force arms it all the same)", risk, why);

@@ -111,6 +111,21 @@ has "a library's bare name is no linker script" "$("$NOPWATCH" stat --dry-run up
 has "a version may be given" "$("$NOPWATCH" stat --dry-run "uprobe:libc:$(nm -D "$(ldd exits | awk '/libc.so/ { print $3 }')" | awk '$3 ~ /^malloc@@/ { print $3 }')" 2>&1)" 'libc\.so\.6:0x'
 has "one that is not there is not found" "$("$NOPWATCH" stat --dry-run uprobe:libc:malloc@NO_1 2>&1)" "there is no function 'malloc@NO_1'"
 
+# code that the compiler has put elsewhere, in a stripped file
+strip -x exits
+if grep -qa 'libdw\.so' "$NOPWATCH"; then # linked, or the name that is opened
+  hasnt "no symbol tells the parts of functions" "$(nm exits)" ' t '
+  measured func:./exits:colder func:./exits:ends_local func:./exits:catches
+  holds "a part that only .eh_frame tells is the function's, with its returns" out.json \
+    "[span('colder')[k] for k in ('count', 'unmatched_starts', 'unmatched_ends')] == [300, 0, 0]"
+  holds "what catches an exception has such a part, too" out.json "span('catches')['count'] == 300"
+  holds "and a function that only .eh_frame tells is another" out.json \
+    "[span('ends_local')[k] for k in ('count', 'unmatched_starts', 'unmatched_ends')] == [300, 0, 0]"
+  has "which a jump leads to" "$("$NOPWATCH" stat 'uretprobe:./exits:ends_local(r:s32)' -- ./exits 2>&1)" 'left by a jump into another one'
+else
+  skip "functions whose parts only .eh_frame tells" "built without libdw"
+fi
+
 # C is as before, but on demand
 cp "$PROGRAMS/target" target
 has "C has return probes" "$("$NOPWATCH" stat --dry-run func:./target:work 2>&1)" "'r:.*/target:"

@@ -48,6 +48,39 @@ __attribute__((noinline, noclone)) int tail(int i)
 	return other(i + 1);
 }
 
+static __attribute__((noinline, noclone, cold)) int rare(int i)
+{
+	sink += i;
+	return sink;
+}
+
+/* gcc puts what is rare elsewhere (colder.cold), and a return of its own with it */
+__attribute__((noinline, noclone)) int colder(int i)
+{
+	if (__builtin_expect(i % 5 == 0, 0)) {
+		sink += rare(i);
+		if (sink & 1)
+			sink *= 3;
+		return sink;
+	}
+	sink += i;
+	return sink / 3;
+}
+
+static __attribute__((noinline, noclone)) int local(int i)
+{
+	sink ^= i;
+	return sink;
+}
+
+/* what it ends with has no symbol in a stripped file */
+__attribute__((noinline, noclone)) int ends_local(int i)
+{
+	if (i % 4 == 1)
+		return 7;
+	return local(i + 1);
+}
+
 __attribute__((noinline, noclone)) int deep(int n)
 {
 	if (n == 0)
@@ -70,6 +103,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < n; i++) {
 		caught += catches(i) < 0;
+		sum += colder(i) + ends_local(i) + local(i);
 		sum += tail(i) + deep(3) + (int)many(i, 0.5, 3, 4, 5, 6, 7, (short)-8, 9000000000);
 	}
 	sink = sum;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "elf/code.h"
+#include "dwarf/code.h"
 #include "elf_files.h"
 
 /* ---- instructions ------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static void check_exits(const void *code, size_t len, const struct part *parts,
 	char *why;
 
 	ck_assert_int_eq(nw_image_symbol(image, "f", 1, 0, &symbol), 0);
-	ck_assert_int_eq(nw_code_exits(image, &symbol, &exits, &why), 0);
+	ck_assert_int_eq(nw_code_exits(image, &symbol, &exits, &why, NULL), 0);
 	nw_vec_each (&exits, exit)
 		nw_buf_printf(&out, "%s%lx%s", out.len ? " " : "", exit->vaddr - EB_TEXT,
 			      exit->jump ? "-" : "");
@@ -231,7 +231,7 @@ START_TEST(a_function_is_left_by_its_returns_and_tail_jumps)
 		    "conditional jump");
 	/* jmp to where no symbol is */
 	check_exits("\xe9\x20\0\0\0", 5, (struct part[]){{"f", 0, 5}}, 1,
-		    "no symbol tells");
+		    "neither a symbol nor .eh_frame tells");
 	/* nop, and then what stands behind it */
 	check_exits("\xc3\x90\xc3", 3, (struct part[]){{"f", 0, 2}, {"g", 2, 1}}, 2,
 		    "runs on");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Code of an image: the places in a function that may be armed. */
-#ifndef NOPWATCH_ELF_CODE_H
-#define NOPWATCH_ELF_CODE_H
+#ifndef NOPWATCH_DWARF_CODE_H
+#define NOPWATCH_DWARF_CODE_H
 
-#include "nopwatch/elf.h"
+#include "nopwatch/dwarf.h"
 
 #include "arch/insn.h"
 
@@ -22,10 +22,12 @@ typedef NW_VEC(struct nw_exit) nw_exits;
 int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why);
 /*
  * All places where the function is left by a return or a tail jump, in the order of their
- * addresses. What calls something that never returns, or throws, is not among them. Returns 0 with
- * *why == NULL; 0 with a sentence, which the caller frees, if they cannot be told; -ENOMEM.
+ * addresses. What calls something that never returns, or throws, is not among them. Code that
+ * the compiler has put elsewhere belongs to the function by its symbol (NAME.cold), or by call frame information. Returns 0 with
+ * *why == NULL; 0 with a sentence, which the caller frees, if they cannot be told; -errno, with the reason in err, if memory
+ * or descriptors are short.
  */
 int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_exits *out,
-		  char **why);
+		  char **why, struct nw_error *err);
 
 #endif

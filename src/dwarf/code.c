@@ -23,6 +23,8 @@ enum {
 /* A stretch of code: a function, or what its compiler has put elsewhere of it (NAME.cold). */
 struct stretch {
 	uint64_t start, size;
+	uint64_t
+		next; /* where the code begins that .eh_frame describes next; 0: not known */
 	nw_insns insns;
 };
 
@@ -31,10 +33,16 @@ struct function {
 	const char *name;
 	NW_VEC(struct stretch) stretches; /* the first is the function */
 	uint64_t bytes;			  /* of all stretches */
+	struct nw_reader *reader;	  /* NULL: it was not needed yet */
+	struct nw_frame
+		entry; /* at the beginning of the function; once there is a reader */
+	struct nw_error *err;
+	int failed; /* -errno: memory or descriptors are short; err says which */
 };
 
 static void free_function(struct function *f)
 {
+	nw_reader_free(f->reader);
 	nw_vec_each (&f->stretches, stretch)
 		nw_vec_free(&stretch->insns);
 	nw_vec_free(&f->stretches);
@@ -209,16 +217,87 @@ enum outside {
 	OUTSIDE_UNKNOWN,
 };
 
-static enum outside find_outside(const struct function *f, uint64_t target,
-				 struct nw_symbol *there)
+/* What .eh_frame says of an address; false: nothing. */
+static bool ask_frame(struct function *f, uint64_t vaddr, struct nw_frame *out)
 {
-	int ret = nw_image_function(f->image, target, there);
+	const uint64_t start = f->stretches.item[0].start;
 
-	if (ret == 0 && there->size && is_part(there->name, f->name))
-		return OUTSIDE_PART;
-	if ((ret == 0 && there->value == target) || is_plt_entry(f, target))
-		return OUTSIDE_FUNCTION;
-	return OUTSIDE_UNKNOWN;
+	if (!f->reader && !f->failed) {
+		f->failed = nw_reader_open(&f->reader) < 0
+				    ? nw_no_memory(f->err)
+				    : nw_image_frames(f->reader, f->image, &start, 1,
+						      &f->entry, f->err);
+		f->stretches.item[0].next = f->entry.next;
+	}
+	if (!f->failed && f->entry.function == start)
+		f->failed = nw_image_frames(f->reader, f->image, &vaddr, 1, out, f->err);
+	return !f->failed && f->entry.function == start && out->function;
+}
+
+/* Is this the frame of a call that has just begun? A part of a function that has made room on the stack begins with
+ * another one. */
+static bool is_entry(const struct function *f, const struct nw_frame *frame)
+{
+	return frame->reg && f->entry.reg && strcmp(frame->reg, f->entry.reg) == 0 &&
+	       frame->offset == f->entry.offset;
+}
+
+/* Does .eh_frame describe this code directly behind the function's, as compilers write it for a function's parts? */
+static bool is_described_next(const struct function *f, uint64_t start)
+{
+	nw_vec_each (&f->stretches, stretch)
+		if (stretch->next == start)
+			return true;
+	return false;
+}
+
+/*
+ * In stripped files only .eh_frame tells: each function has an entry there, and each part of a function. Code does not
+ * jump into the middle of another function. The entry that is described next may also be a function that this one ends
+ * with: its returns are taken for this one's then, and they do end this one's call.
+ */
+static enum outside find_unnamed(struct function *f, uint64_t target,
+				 struct nw_frame *frame)
+{
+	if (!ask_frame(f, target, frame))
+		return OUTSIDE_UNKNOWN;
+	return frame->function != target || !is_entry(f, frame) ||
+			       is_described_next(f, target)
+		       ? OUTSIDE_PART
+		       : OUTSIDE_FUNCTION;
+}
+
+static const char *take_part(struct function *f, uint64_t start, uint64_t size,
+			     uint64_t next)
+{
+	const char *why = take_apart(f, start, size);
+
+	if (!why)
+		f->stretches.item[f->stretches.count - 1].next = next;
+	return why;
+}
+
+/* Where a jump leads; what belongs to the function is taken apart. Returns why not. */
+static const char *find_outside(struct function *f, uint64_t target, enum outside *out)
+{
+	struct nw_frame frame;
+	struct nw_symbol there;
+	int ret = nw_image_function(f->image, target, &there);
+
+	*out = OUTSIDE_FUNCTION;
+	if (ret == 0 && there.size && is_part(there.name, f->name)) {
+		*out = OUTSIDE_PART;
+		return take_part(f, there.value, there.size, 0);
+	}
+	if ((ret == 0 && there.value == target) || is_plt_entry(f, target))
+		return NULL;
+	/* a symbol without a size, such as _init, is before everything that has none */
+	*out = ret == 0 && there.size ? OUTSIDE_UNKNOWN : find_unnamed(f, target, &frame);
+	if (*out == OUTSIDE_PART)
+		return take_part(f, frame.function, frame.size, frame.next);
+	return *out == OUTSIDE_UNKNOWN
+		       ? "it jumps to a place outside of which neither a symbol nor .eh_frame tells whose it is"
+		       : NULL;
 }
 
 static int add_exit(nw_exits *out, uint64_t vaddr, bool jump)
@@ -233,18 +312,13 @@ static int add_exit(nw_exits *out, uint64_t vaddr, bool jump)
 /* A jump whose target is known. Returns why the exits cannot be told, NULL: go on. */
 static const char *follow(struct function *f, const struct nw_insn *insn, nw_exits *out)
 {
-	struct nw_symbol there;
+	enum outside outside;
 
 	if (stretch_of(f, insn->target))
 		return NULL;
-	switch (find_outside(f, insn->target, &there)) {
-	case OUTSIDE_PART:
-		return take_apart(f, there.value, there.size);
-	case OUTSIDE_UNKNOWN:
-		return "it jumps to a place outside of which no symbol tells whose it is";
-	default:
-		break;
-	}
+	const char *why = find_outside(f, insn->target, &outside);
+	if (why || outside == OUTSIDE_PART)
+		return why;
 	if (insn->kind == NW_INSN_BRANCH)
 		return "a conditional jump leads out of it, where a probe cannot tell whether it is taken";
 	return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
@@ -315,9 +389,9 @@ static int by_address(const void *a, const void *b)
 }
 
 int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_exits *out,
-		  char **text)
+		  char **text, struct nw_error *err)
 {
-	struct function f = {.image = image, .name = function->name};
+	struct function f = {.image = image, .name = function->name, .err = err};
 	const char *why;
 
 	*text = NULL;
@@ -330,11 +404,14 @@ int nw_code_exits(struct nw_image *image, const struct nw_symbol *function, nw_e
 	if (!why)
 		why = find_exits(&f, out);
 	free_function(&f);
-	if (why) {
+	if (f.failed || why)
 		nw_vec_free(out);
+	if (f.failed)
+		return f.failed;
+	if (why) {
 		*text = nw_text("the return instructions of '%s' cannot be told: %s",
 				function->name, why);
-		return *text ? 0 : -ENOMEM;
+		return *text ? 0 : nw_no_memory(err);
 	}
 	qsort(out->item, out->count, sizeof(*out->item), by_address);
 	return 0;
