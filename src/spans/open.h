@@ -10,16 +10,20 @@
 #include "nopwatch/stream.h"
 
 enum {
-	NW_HIDDEN = -2
+	NW_HIDDEN = -2,
+	/* Whose time a span is, if not a thread's (idle ones have negative numbers, by CPU): its goroutine's, or, of a span
+	 * by an argument, a process or a CPU, nobody's that is known. */
+	NW_START_GOROUTINE = INT32_MIN,
+	NW_START_NOBODYS
 };
 
 struct nw_start {
 	uint64_t time;
-	uint64_t spent; /* what its thread's hits had cost up to then; 0: nobody asks */
+	uint64_t spent; /* what the hits of `whose` had cost up to then; 0: nobody asks */
 	uint32_t cpu;
 	int32_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
 			  it out, and its end will not count either */
-	int32_t tid;
+	int32_t whose; /* a thread's number, NW_START_GOROUTINE, NW_START_NOBODYS */
 	uint32_t after; /* what the start's hit cost behind its timestamp */
 };
 

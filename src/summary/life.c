@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: MIT
 /* A summary is opened, told what happens beside hits, and freed; its settings and its counts. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "spans/pairs.h"
 #include "state.h"
+
+/* Are there spans whose threads' states are theirs? */
+static int check_states(const struct nw_summary_options *options, struct nw_error *err)
+{
+	for (size_t i = 0; i < options->span_count; i++)
+		if (!options->spans[i].goroutines)
+			return 0;
+	if (!options->span_count)
+		return 0;
+	nw_fail_usage(
+		err,
+		"--states: all spans here are calls of Go functions, and what they wait for cannot be told: while a goroutine waits, its thread runs others, and the kernel tells only of threads");
+	nw_error_hint(err, "leave --states out: the latencies are right");
+	return -EINVAL;
+}
 
 int nw_summary_open(const struct nw_summary_options *options, struct nw_summary **out,
 		    struct nw_error *err)
@@ -31,6 +47,8 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	       nw_calls_init(&s->frames, options->most_open, true, nw_summary_call_over,
 			     s) == 0;
 	ret = made ? 0 : nw_no_memory(err);
+	if (ret == 0 && options->states)
+		ret = check_states(options, err);
 	if (ret == 0 && options->states)
 		ret = nw_task_states_open(options->selection, &s->options.names,
 					  &s->task_states, err);

@@ -49,7 +49,9 @@ static void emit(struct nw_summary *s, const struct nw_span_event *happened)
 	struct nw_span_event event = *happened;
 	struct nw_span_states states;
 
-	if (s->task_states && nw_task_states_span(s->task_states, &event, &states))
+	/* of a call of Go's nobody knows when its goroutine had a thread */
+	if (s->task_states && !s->options.spans[event.span].goroutines &&
+	    nw_task_states_span(s->task_states, &event, &states))
 		event.states = &states;
 	if (event.states && s->net)
 		take_cost(&states, event.cost);

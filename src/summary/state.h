@@ -82,7 +82,8 @@ struct nw_summary {
 	const struct nw_hit_cost *cost;	    /* by probe; NULL: nobody asks */
 	bool net;			    /* latencies are without it */
 	uint64_t spent; /* by the thread of the current hit, up to its timestamp */
-	bool plain;	/* counts and latencies are all that is asked of hits */
+	uint64_t goroutine_spent; /* and by its goroutine */
+	bool plain;		  /* counts and latencies are all that is asked of hits */
 	bool failed; /* there was no memory for a row; these took what it was to count: */
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
@@ -102,9 +103,11 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 
 	if (nw_likely(!s->self_cost))
 		return m;
+	const bool of_goroutine = start->whose == NW_START_GOROUTINE;
+	const uint64_t spent = of_goroutine ? s->goroutine_spent : s->spent;
 	/* of a span that has crossed threads only its own hits are known to be inside */
-	if (start->tid == nw_hit_thread(hit) && s->spent >= start->spent)
-		m.cost = s->spent - start->spent;
+	if ((of_goroutine || start->whose == nw_hit_thread(hit)) && spent > start->spent)
+		m.cost = spent - start->spent;
 	else
 		m.cost = (uint64_t)start->after + s->cost[hit->probe].before;
 	if (s->net) {

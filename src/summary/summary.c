@@ -209,7 +209,7 @@ static nw_inlined struct nw_start start_of(const struct nw_summary *s,
 				 .spent = costs ? s->spent : 0,
 				 .cpu = hit->cpu,
 				 .group = group,
-				 .tid = nw_hit_thread(hit),
+				 .whose = nw_hit_thread(hit),
 				 .after = costs ? s->cost[hit->probe].after : 0};
 }
 
@@ -244,9 +244,11 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 			    const struct nw_hit *hit, int64_t group,
 			    struct nw_span_row *row, const enum asked asked)
 {
-	const struct nw_start start = start_of(s, hit, (int32_t)group, asked);
+	struct nw_start start = start_of(s, hit, (int32_t)group, asked);
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 
+	if (asked != ASKED_NOTHING && s->options.spans[span].key != NW_KEY_TID)
+		start.whose = NW_START_NOBODYS;
 	if (nw_likely(nw_open_put(&s->open, slot, &start)))
 		return 0;
 	return begin_unusual(s, span, key, slot, &start, row);
@@ -386,12 +388,16 @@ static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *ca
 				 const struct role *role, const struct nw_hit *hit,
 				 int64_t group, const struct nw_stack_owner *owner)
 {
-	const struct nw_call call = {.stack = nw_stack_of(hit),
-				     .start = start_of(s, hit, (int32_t)group, ASKED_ALL),
-				     .span = role->span,
-				     .site = hit->planned & 0x3fffffff,
-				     .limited = role->limited};
+	struct nw_call call = {.stack = nw_stack_of(hit),
+			       .start = start_of(s, hit, (int32_t)group, ASKED_ALL),
+			       .span = role->span,
+			       .site = hit->planned & 0x3fffffff,
+			       .limited = role->limited};
 
+	if (owner->process) {
+		call.start.whose = NW_START_GOROUTINE;
+		call.start.spent = s->goroutine_spent;
+	}
 	return nw_calls_begin(calls, owner, &call);
 }
 
@@ -630,10 +636,13 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 }
 
 /* Before what the hit does to spans. */
-static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit)
+static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int32_t pid)
 {
-	if (nw_unlikely(s->self_cost))
-		s->spent = nw_self_cost_hit(s->self_cost, hit);
+	if (nw_likely(!s->self_cost))
+		return;
+	s->spent = nw_self_cost_hit(s->self_cost, hit);
+	if (nw_unlikely(hit->stack && hit->goroutine))
+		s->goroutine_spent = nw_self_cost_goroutine_hit(s->self_cost, hit, pid);
 }
 
 static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
@@ -642,7 +651,7 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 {
 	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
 		if (asked != ASKED_NOTHING)
-			spend(s, hit);
+			spend(s, hit, pid);
 		int ret = take_hit(s, g, hit, pid, group, asked);
 		if (nw_unlikely(ret))
 			return ret;
@@ -669,8 +678,8 @@ static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
 
 void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 {
-	spend(s,
-	      hit); /* whoever it is about, it was recorded in the time of the one that ran */
+	/* whoever it is about, it was recorded in the time of the one that ran */
+	spend(s, hit, 0);
 	follow_states(s, hit);
 }
 
@@ -750,7 +759,7 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 	int ret = 0;
 
 	follow_states(s, hit);
-	spend(s, hit);
+	spend(s, hit, pid);
 	nw_vec_each (&s->probe[hit->probe].roles, role)
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);

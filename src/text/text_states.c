@@ -121,8 +121,11 @@ static void count_unsplit(const struct nw_report *report, size_t span, struct nw
 	nw_buf_add_escaped(out, name, strlen(name));
 	nw_buf_printf(
 		out,
-		": %" PRIu64
-		" spans are not in there: not all that their threads did was recorded\n",
+		report->spans[span].goroutines
+			? ": %" PRIu64
+			  " calls are not in there: while a goroutine waits, its thread runs others, and the kernel tells only of threads\n"
+			: ": %" PRIu64
+			  " spans are not in there: not all that their threads did was recorded\n",
 		unsplit);
 }
 

@@ -3,7 +3,7 @@
  * Each thread has a sum of what its hits have cost. A hit's time is taken somewhere inside of it, so the sum at
  * that moment has its first part only, and its second one is behind it: inside a span that it starts, outside of
  * one that it ends. Hits in between are inside with both, whichever probe and span they belong to; so an outer
- * span has its inner ones', too.
+ * span has its inner ones', too. A goroutine has such a sum of its own.
  */
 #include "self_cost.h"
 
@@ -29,27 +29,50 @@ void nw_self_cost_free(struct nw_self_cost *self)
 	if (!self)
 		return;
 	nw_hash_map_free(&self->threads);
+	nw_hash_map_free(&self->goroutines);
 	free(self);
+}
+
+/* NULL: there is no room for it. */
+static uint64_t *sum_of(struct nw_self_cost *self, struct nw_hash_map *map,
+			struct nw_map_key key)
+{
+	uint64_t *sum = nw_hash_map_find(map, key);
+
+	if (sum || map->count >= NW_MOST_STARTS)
+		return sum;
+	sum = malloc(sizeof(*sum));
+	if (!sum)
+		return NULL;
+	*sum = self->next_sum;
+	self->next_sum -= nw_min64(self->next_sum, SUM_ROOM);
+	return nw_hash_map_put(map, key, sum) < 0 ? NULL : sum;
 }
 
 uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid)
 {
 	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
-	uint64_t *sum = nw_hash_map_find(&self->threads, nw_map_key_of_thread(tid));
 
-	if (!sum && self->threads.count < NW_MOST_STARTS) {
-		sum = malloc(sizeof(*sum));
-		if (sum) {
-			*sum = self->next_sum;
-			self->next_sum -= nw_min64(self->next_sum, SUM_ROOM);
-		}
-		if (sum &&
-		    nw_hash_map_put(&self->threads, nw_map_key_of_thread(tid), sum) < 0)
-			sum = NULL;
-	}
 	self->recent[at].tid = tid;
-	self->recent[at].sum = sum;
-	return sum;
+	self->recent[at].sum = sum_of(self, &self->threads, nw_map_key_of_thread(tid));
+	return self->recent[at].sum;
+}
+
+uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_hit *hit,
+				    int32_t pid)
+{
+	const struct nw_map_key key = {.time = hit->goroutine, .key = (uint32_t)pid};
+	const struct nw_hit_cost *cost = &self->cost[hit->probe];
+
+	/* nobody says when they end; whoever is there goes on with a new sum */
+	if (self->goroutines.count >= NW_MOST_STARTS)
+		nw_hash_map_free(&self->goroutines);
+	uint64_t *sum = sum_of(self, &self->goroutines, key);
+	if (!sum)
+		return 0;
+	uint64_t spent = *sum + cost->before;
+	*sum = spent + cost->after;
+	return spent;
 }
 
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid)

@@ -12,8 +12,9 @@ enum {
 
 struct nw_self_cost {
 	const struct nw_hit_cost *cost;
-	struct nw_hash_map threads; /* uint64_t: the sum */
-	uint64_t next_sum;	    /* with which that of the next thread begins */
+	struct nw_hash_map threads;    /* uint64_t: the sum */
+	struct nw_hash_map goroutines; /* the same of hits of Go's functions */
+	uint64_t next_sum;	       /* with which that of the next thread begins */
 	struct {
 		uint64_t *sum; /* NULL: of nobody */
 		int32_t tid;
@@ -43,6 +44,10 @@ static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct 
 	*sum = spent + cost->after;
 	return spent;
 }
+/* The same of a hit of a function of Go's: what all such hits of its goroutine have cost, whichever threads they were on.
+ * What threads do while it waits is not its own. */
+uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_hit *hit,
+				    int32_t pid);
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid);
 
 #endif

@@ -92,6 +92,15 @@ if need go; then
   "$NOPWATCH" report -j work.dat >out.json
   known recorded out.json
   "$NOPWATCH" stat "${specs[@]}" -b 32M -- ./work >text
+  # Nothing that is probed is called in it, so whatever others do on its threads while it sleeps, its own two hits are all that it
+  # has paid for; one that began once more has had a hit more.
+  "$NOPWATCH" stat -j --net "func:$PWD/work:main.Work" -b 32M -o net.json -- ./work >/dev/null
+  holds "--net takes off what a call's own goroutine has paid" net.json \
+    "(lambda s: s['probe_cost_ns']['count'] == 800 and (s['probe_cost_ns']['max'] == s['probe_cost_ns']['min'] or s['repeated']))(span('main.Work'))"
+  "$NOPWATCH" stat --states "func:$PWD/work:main.Work" -- ./work >out.txt 2>err
+  is "--states of Go functions alone is refused" "$? $(grep -c 'while a goroutine waits, its thread runs others' err)" "2 1"
+  "$NOPWATCH" stat --states "func:$PWD/work:main.Work" 'tracepoint:syscalls:sys_enter_futex' 'tracepoint:syscalls:sys_exit_futex' -b 32M -- ./work >out.txt 2>err
+  has "beside other spans they are not split, and text says why" "$(cat out.txt)" '^main.Work: [0-9]+ calls are not in there: while a goroutine waits'
   has "text says so" "$(cat text)" '^main.Grow: [0-9]+ hits of the entry were of calls that began once more'
 else
   skip "a program of the toolchain's" "no Go toolchain"

@@ -281,7 +281,7 @@ class Judge:
         if hit.time < start["hit"].time:
             self.count(span, of, "discarded")
             return
-        latency, cost = hit.time - start["hit"].time, self.cost_of(start, hit)
+        latency, cost = hit.time - start["hit"].time, self.cost_of(span, start, hit)
         clamped = self.options.net and cost > latency
         if self.options.net:
             latency = max(latency - cost, 0)
@@ -298,12 +298,13 @@ class Judge:
             for state, part in (measured.states or {}).items():
                 row.values[state].append(part)
 
-    def cost_of(self, start, hit):
-        """What follows the start's time, what comes before the end's, and both of every hit in between."""
+    def cost_of(self, span, start, hit):
+        """What follows the start's time, what comes before the end's, and both of every hit in between, if the span is its
+        thread's own: one by something else may wait meanwhile."""
         if not self.options.costs:
             return 0
         cost = self.options.costs[start["hit"].probe][1] + self.options.costs[hit.probe][0]
-        if start["thread"] == self.thread_of(hit):
+        if span.key[0] == "tid" and start["thread"] == self.thread_of(hit):
             cost += self.spent[self.thread_of(hit)] - start["spent"] - sum(self.options.costs[hit.probe])
         return cost
 

@@ -9,6 +9,7 @@
  * Of USDT probes it is the same with frames; a capital letter is another site of the same start.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -556,8 +557,56 @@ START_TEST(a_call_whose_stack_is_too_small_begins_once_more)
 }
 END_TEST
 
-UNIT_MAIN("calls", goroutines_keep_their_calls,
-	  a_call_whose_stack_is_too_small_begins_once_more,
+/* What the probes have cost a goroutine's call is what its own hits have: not those of others on its threads meanwhile. */
+START_TEST(goroutines_pay_for_their_own_hits)
+{
+	static const struct nw_hit_cost cost[] = {{1000, 7}, {13, 2000}};
+
+	setup_go();
+	ck_assert_int_eq(nw_summary_use_cost(summary, cost, false), 0);
+	for (int round = 0; round < 3; round++) {
+		tid = 100;
+		go(64, 7, false, 1000, false);
+		for (uint64_t other = 128; other < 256; other += 64) {
+			tid = 100;
+			go(other, 7, false, 1000, false);
+			tid = 100;
+			go(other, 7, true, 1000, false);
+			go(64, 8, false, 1000, false); /* its namesake in another process */
+			go(64, 8, true, 1000, false);
+		}
+		tid = 100 + round; /* on the same thread, and on others */
+		go(64, 7, true, 1000, false);
+	}
+	const struct nw_histogram *costs =
+		nw_group_span(nw_summary_rows(summary, 0, true), 0)->cost;
+	ck_assert_uint_eq(costs->count, 15);
+	ck_assert_uint_eq(costs->min, 20);
+	ck_assert_uint_eq(costs->max, 20);
+	teardown();
+}
+END_TEST
+
+START_TEST(goroutines_have_no_states)
+{
+	struct nw_summary *split = NULL;
+	struct nw_error err = {0};
+
+	setup_go();
+	nw_vec_each (&spans, span)
+		span->goroutines = true;
+	const struct nw_summary_options options = {.selection = &selection,
+						   .spans = spans.item,
+						   .span_count = spans.count,
+						   .states = true};
+	ck_assert_int_eq(nw_summary_open(&options, &split, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.what, "calls of Go functions"));
+	teardown();
+}
+END_TEST
+
+UNIT_MAIN("calls", goroutines_keep_their_calls, goroutines_pay_for_their_own_hits,
+	  goroutines_have_no_states, a_call_whose_stack_is_too_small_begins_once_more,
 	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
 	  frames_are_for_one_function, calls_end_with_their_own_return,
 	  without_stack_pointers_the_last_in_is_the_first_out,

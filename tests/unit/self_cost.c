@@ -183,6 +183,19 @@ START_TEST(across_threads)
 }
 END_TEST
 
+/* A span by something else than the thread may wait while the thread it comes back to does other work. */
+START_TEST(back_on_its_thread)
+{
+	open_with(cost, true, NW_KEY_PID);
+	hit(START, T, 10000);
+	hit(OTHER, T, 11000);
+	hit(DONE, T, 20000);
+	ck_assert_uint_eq(costs()->sum, 20);
+	ck_assert_uint_eq(latencies()->sum, 10000 - 20);
+	done();
+}
+END_TEST
+
 START_TEST(nobody_asks)
 {
 	open_with(NULL, false, NW_KEY_TID);
@@ -276,5 +289,5 @@ END_TEST
 
 UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once, net_latencies,
 	  filtered_hits_cost, scheduler_events_cost, threads_end, across_threads,
-	  nobody_asks, what_was_measured_is_kept, of_measurements_the_least_counts,
-	  what_was_kept_is_whole)
+	  back_on_its_thread, nobody_asks, what_was_measured_is_kept,
+	  of_measurements_the_least_counts, what_was_kept_is_whole)
