@@ -78,7 +78,7 @@ enum nw_span_moment {
 struct nw_span_event {
 	enum nw_span_moment moment;
 	uint32_t span;
-	uint64_t key;	/* of the start; 0: not known */
+	uint64_t key;	/* of the start */
 	uint64_t start; /* when it began; ENDS_NOTHING: 0 */
 	int64_t group; /* where it counts; -1: its hits cannot say; any, where nothing is grouped */
 	uint32_t cpu; /* where it began; ENDS_NOTHING: 0 */

@@ -13,11 +13,12 @@ enum {
 
 /* ---- spans -------------------------------------------------------------------------- */
 
+/* Spans of goroutines begin on one thread and end on another. */
 static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 {
 	const struct nw_span_def *def = &p->run.spans[span];
 
-	return def->key == NW_KEY_TID &&
+	return def->key == NW_KEY_TID && !def->goroutines &&
 	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
 }
 
@@ -123,7 +124,7 @@ static struct nw_pf_started *find_started(struct nw_pf_started *list, size_t cou
 	/* the latest first: most end so */
 	for (size_t i = count; i-- > 0;)
 		if (list[i].span == event->span && list[i].start == event->start &&
-		    (list[i].key == event->key || !event->hit))
+		    list[i].key == event->key)
 			return &list[i];
 	return NULL;
 }
@@ -243,20 +244,6 @@ static void never_ends(struct nw_output *output, const struct nw_span_event *eve
 			      event->why, NULL, &it->args);
 }
 
-/* Whose it was. Idle threads have negative keys, by CPU; of a call nobody says it, so its span is looked for. */
-static struct nw_pf_thread *thread_of_gone(const struct nw_pf *p,
-					   const struct nw_span_event *event)
-{
-	int32_t key = (int32_t)event->key;
-
-	if (event->key)
-		return nw_pf_find_thread(p, key < 0 ? 0 : key);
-	for (size_t i = 0; i < p->threads; i++)
-		if (find_started(p->thread[i].open.item, p->thread[i].open.count, event))
-			return &p->thread[i];
-	return NULL;
-}
-
 static void span_is_gone(struct nw_output *output, const struct nw_span_event *event)
 {
 	struct nw_pf *p = output->state;
@@ -273,7 +260,9 @@ static void span_is_gone(struct nw_output *output, const struct nw_span_event *e
 		remove_started(p->open.item, &p->open.count, it);
 		return;
 	}
-	struct nw_pf_thread *thread = thread_of_gone(p, event);
+	/* idle threads have negative keys, by CPU */
+	const int32_t key = (int32_t)event->key;
+	struct nw_pf_thread *thread = nw_pf_find_thread(p, key < 0 ? 0 : key);
 	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
 	if (!it)
 		return;
@@ -295,9 +284,12 @@ void nw_pf_span(struct nw_output *output, const struct nw_span_event *event)
 		span_ends(output, event);
 		break;
 	case NW_SPAN_ENDS_NOTHING:
-		/* an end of some other key says nothing of whose it is */
+		/* an end of some other key says nothing of whose it is; a call's is its thread's */
 		line = line_of(p, event);
-		thread = is_by_thread(p, event->span) ? nw_pf_thread(output, &line) : NULL;
+		thread = is_by_thread(p, event->span) ||
+					 p->run.spans[event->span].goroutines
+				 ? nw_pf_thread(output, &line)
+				 : NULL;
 		if (thread)
 			nw_pf_instant(&output->text, event->hit->time,
 				      nw_pf_thread_track(thread), line.probe->label,

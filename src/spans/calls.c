@@ -89,7 +89,7 @@ static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread
 {
 	bool certain = !thread->switches || thread->gone[at].again;
 
-	calls->over(calls->over_arg, &thread->gone[at],
+	calls->over(calls->over_arg, thread->number, &thread->gone[at],
 		    certain ? NW_CALL_ABANDONED : NW_CALL_OPEN);
 	remove_gone(thread, at);
 }
@@ -120,7 +120,7 @@ static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 	if (!thread->gone)
 		thread->gone = malloc(GONE * sizeof(*thread->gone));
 	if (!thread->gone) {
-		calls->over(calls->over_arg, call, NW_CALL_ABANDONED);
+		calls->over(calls->over_arg, thread->number, call, NW_CALL_ABANDONED);
 		return;
 	}
 	if (thread->gone_count == GONE)
@@ -136,7 +136,8 @@ static void bury_from(struct nw_calls *calls, struct nw_calls_of *thread, uint32
 
 	for (uint32_t i = first; i < thread->count; i++) {
 		if (i >= omitted && thread->open[i].limited) /* nobody will tell of it */
-			calls->over(calls->over_arg, &thread->open[i], NW_CALL_OMITTED);
+			calls->over(calls->over_arg, thread->number, &thread->open[i],
+				    NW_CALL_OMITTED);
 		else
 			keep_gone(calls, thread, &thread->open[i]);
 	}
@@ -161,7 +162,7 @@ static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
 	for (uint32_t i = 0; i < thread->count; i++) {
 		const struct nw_call *call = &thread->open[i];
 		bool gone = call->stack <= thread->returned && !thread->switches;
-		calls->over(calls->over_arg, call,
+		calls->over(calls->over_arg, thread->number, call,
 			    i >= omitted && call->limited ? NW_CALL_OMITTED
 			    : gone			  ? NW_CALL_ABANDONED
 							  : fate);
@@ -202,7 +203,8 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 		same--;
 	if (first - same < NW_RETURNS_MOST)
 		return;
-	calls->over(calls->over_arg, &thread->open[same], NW_CALL_ABANDONED);
+	calls->over(calls->over_arg, thread->number, &thread->open[same],
+		    NW_CALL_ABANDONED);
 	remove_open(calls, thread, same);
 }
 
@@ -237,12 +239,14 @@ static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *threa
 			       const struct nw_call *call, int *ret)
 {
 	if (thread->switches && thread->count >= SWITCHING) {
-		calls->over(calls->over_arg, &thread->open[0], NW_CALL_OPEN);
+		calls->over(calls->over_arg, thread->number, &thread->open[0],
+			    NW_CALL_OPEN);
 		remove_open(calls, thread, 0);
 	}
 	if (thread->count == DEEPEST || calls->open >= calls->most) {
 		bool deep = call->limited && thread->count >= NW_RETURNS_MOST;
-		calls->over(calls->over_arg, call, deep ? NW_CALL_OMITTED : NW_CALL_OPEN);
+		calls->over(calls->over_arg, thread->number, call,
+			    deep ? NW_CALL_OMITTED : NW_CALL_OPEN);
 		return false;
 	}
 	if (thread->count < thread->room)
@@ -273,7 +277,8 @@ static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_
 	if (!owner->base || thread->returned || top->stack != call->stack ||
 	    top->span != call->span || (!certain && thread->base == owner->base))
 		return false;
-	calls->over(calls->over_arg, top, certain ? NW_CALL_ONCE_MORE : NW_CALL_REPEATED);
+	calls->over(calls->over_arg, thread->number, top,
+		    certain ? NW_CALL_ONCE_MORE : NW_CALL_REPEATED);
 	if (!certain)
 		*top = *call;
 	*ret = certain;

@@ -95,7 +95,9 @@ enum nw_call_fate {
 	NW_CALL_ONCE_MORE, /* the same, but this is the same call for certain: it is not over */
 };
 
-typedef void nw_call_over(void *arg, const struct nw_call *call, enum nw_call_fate fate);
+/* owner: the number of its thread, or the address of its goroutine. */
+typedef void nw_call_over(void *arg, uint64_t owner, const struct nw_call *call,
+			  enum nw_call_fate fate);
 
 enum {
 	NW_CALLS_DEEPEST = 1 << 16 /* open calls a thread: deeper ones are not kept */

@@ -71,7 +71,7 @@ void nw_starts_free(struct nw_starts *starts)
 	free(starts);
 }
 
-/* The key is no part of the hash: for calls that never return it is not known at the end. */
+/* The key is no part of the hash: few begin at the same time. */
 static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 				 uint64_t time)
 {
@@ -90,7 +90,7 @@ static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32
 	return &starts->slot[at];
 }
 
-/* The start, the latest one where several of the same key have begun at the same time; NULL. key 0: any. */
+/* The start, the latest one where several of the same key have begun at the same time; NULL. */
 static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t span,
 				     uint64_t key, uint64_t time)
 {
@@ -101,8 +101,8 @@ static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t sp
 		struct start *it = &starts->slot[at];
 		if (!it->span)
 			return found;
-		if (it->hit.time == time && it->span == span + 1 &&
-		    (!key || it->key == key) && (!found || it->serial > found->serial))
+		if (it->hit.time == time && it->span == span + 1 && it->key == key &&
+		    (!found || it->serial > found->serial))
 			found = it;
 	}
 }

@@ -122,7 +122,7 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
 		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
 		      int64_t group);
-/* A start that is not measured after all. key 0: not known. */
+/* A start that is not measured after all. */
 void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 		       const struct nw_start *start, const char *why);
 /* Is there somebody for whom each span makes an event? */
@@ -141,7 +141,7 @@ static inline bool nw_summary_emits_slow(const struct nw_summary *s)
 void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
 			bool ended);
 /* A call will not be measured: nw_call_over(). */
-void nw_summary_call_over(void *summary, const struct nw_call *call,
+void nw_summary_call_over(void *summary, uint64_t owner, const struct nw_call *call,
 			  enum nw_call_fate fate);
 /* The group of a span whose start's and end's hits name these: each key from the start, or, where that cannot say,
  * from the end. -1: neither says anything; -ENOMEM. */

@@ -355,7 +355,8 @@ static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 	return g ? span_row(s, g, span) : NULL;
 }
 
-void nw_summary_call_over(void *arg, const struct nw_call *call, enum nw_call_fate fate)
+void nw_summary_call_over(void *arg, uint64_t owner, const struct nw_call *call,
+			  enum nw_call_fate fate)
 {
 	struct nw_summary *s = arg;
 	struct nw_span_row *row = row_of_start(s, call->span, &call->start);
@@ -381,7 +382,7 @@ void nw_summary_call_over(void *arg, const struct nw_call *call, enum nw_call_fa
 	} else {
 		row->unmatched_starts++;
 	}
-	nw_span_emit_gone(s, call->span, 0, &call->start, why);
+	nw_span_emit_gone(s, call->span, owner, &call->start, why);
 }
 
 static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *calls,

@@ -26,7 +26,7 @@ struct nw_map_key nw_map_key_of_thread(int32_t tid)
 	return (struct nw_map_key){.time = (uint32_t)tid};
 }
 
-/* The chain of a key. Its .key is no part of the hash, since it is not always known. */
+/* The chain of a key. Its .key is no part of the hash: few begin at the same time. */
 static struct nw_map_entry **chain(struct nw_map_entry **slot, size_t slots,
 				   struct nw_map_key key)
 {
@@ -81,7 +81,7 @@ static struct nw_map_entry **find(const struct nw_hash_map *map, struct nw_map_k
 	for (; *link; link = &(*link)->next) {
 		const struct nw_map_key *other = &(*link)->key;
 		if (other->span == key.span && other->time == key.time &&
-		    (!key.key || other->key == key.key))
+		    other->key == key.key)
 			return link;
 	}
 	return NULL;

@@ -9,11 +9,10 @@
 
 #include "nopwatch/spans.h"
 
-/* A span and the time of its start: nothing else is always known of a span when it ends. */
+/* A span, the time of its start, and the key of that. */
 struct nw_map_key {
 	uint32_t span;
-	uint64_t time;
-	uint64_t key; /* of the span's start; 0: not known, matches any */
+	uint64_t time, key;
 };
 
 struct nw_map_entry;

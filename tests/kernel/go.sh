@@ -91,6 +91,23 @@ if need go; then
   "$NOPWATCH" record -b 32M -o work.dat "${specs[@]}" -- ./work >/dev/null 2>&1
   "$NOPWATCH" report -j work.dat >out.json
   known recorded out.json
+  # Most of them end on another thread than they began on; those that never end are marks.
+  "$NOPWATCH" trace -f perfetto -o work.pftrace --from work.dat
+  "$TESTS_LIB/perfetto" work.pftrace >drawn.json
+  is "a timeline has each call, as long as the report has it" \
+    "$(python3 -c "
+import collections, json
+d, took = json.load(open('drawn.json')), collections.defaultdict(list)
+for s in d['slices']: took[s['name']].append(s['end'] - s['start'])
+print(sorted((name, len(t), sum(t)) for name, t in took.items()))
+gone = collections.Counter(i['name'] for i in d['instants'] if i['args'].get('state') in ('abandoned', 'unmatched'))
+open_ = collections.Counter(s['name'] for s in d['unfinished'])
+print(sorted((gone + open_).items()))")" \
+    "$(python3 -c "
+import json
+spans = [r for r in map(json.loads, open('out.json')) if r['type'] == 'span']
+print(sorted((s['span'], s['latency_ns']['count'], s['latency_ns']['sum']) for s in spans if s['count']))
+print(sorted((s['span'], s['abandoned'] + s['unmatched_starts']) for s in spans if s['abandoned'] + s['unmatched_starts']))")"
   "$NOPWATCH" stat "${specs[@]}" -b 32M -- ./work >text
   # Nothing that is probed is called in it, so whatever others do on its threads while it sleeps, its own two hits are all that it
   # has paid for; one that began once more has had a hit more.

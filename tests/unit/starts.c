@@ -91,14 +91,20 @@ START_TEST(each_start_has_its_own)
 END_TEST
 
 /* Of a call that never returns, the summary does not know the thread any more. */
-START_TEST(without_a_key)
+/* 0 is a key like others. */
+START_TEST(only_its_own_key_finds_it)
 {
 	ck_assert_int_eq(nw_starts_open(&starts), 0);
 	begins(3, 9, 50, NULL, 0);
-	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 3, 0, 51));
-	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 2, 0, 50));
+	begins(3, 0, 50, NULL, 0);
+	begins(3, 8, 50, NULL, 0);
+	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 3, 9, 51));
+	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 2, 9, 50));
 	ck_assert_ptr_null(over(NW_SPAN_ENDS_NOTHING, 3, 9, 0));
 	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 3, 0, 50));
+	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 3, 0, 50));
+	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 3, 9, 50));
+	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 3, 8, 50));
 	nw_starts_free(starts);
 }
 END_TEST
@@ -139,5 +145,6 @@ START_TEST(what_never_ends_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("starts", values_outlive_their_record, each_start_has_its_own, without_a_key,
-	  of_several_at_one_time_the_latest_ends_first, what_never_ends_is_bounded)
+UNIT_MAIN("starts", values_outlive_their_record, each_start_has_its_own,
+	  only_its_own_key_finds_it, of_several_at_one_time_the_latest_ends_first,
+	  what_never_ends_is_bounded)
