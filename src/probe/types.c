@@ -284,10 +284,12 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 		for (size_t j = 0; j < count && untyped; j++)
 			untyped = i >= points[j].operands.count ||
 				  suits(&from->type, &points[j].operands.item[i]);
-		if (untyped) {
-			arg->type = from->type;
+		/* `class:string` without a length of its own means the text that is known to have one */
+		if (untyped || (arg->type.base == NW_TYPE_STRING &&
+				from->type.base == NW_TYPE_STRING && !*arg->length))
 			memcpy(arg->length, from->length, sizeof(arg->length));
-		}
+		if (untyped)
+			arg->type = from->type;
 		if (!*arg->name && *from->name && !has_name(args, from->name))
 			memcpy(arg->name, from->name, sizeof(arg->name));
 	}

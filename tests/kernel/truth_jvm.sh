@@ -74,7 +74,7 @@ J
 if "$home/bin/javac" Names.java; then
   # room for all of it, also if the reader has to wait
   "$NOPWATCH" trace -j -b 16M "usdt:$jvm:hotspot:class__loaded" "usdt:$jvm:hotspot:thread__start" \
-    "usdt:$jvm:hotspot:method__entry(thread,class,class_len,method,method_len,signature:string[arg6])" -o names.json -- \
+    "usdt:$jvm:hotspot:method__entry(thread,class:string,class_len,method,method_len,signature:string)" -o names.json -- \
     "$home/bin/java" -XX:+ExtendedDTraceProbes -Xint Names >/dev/null
   holds "names that are as long as they are said to be" names.json \
     "len(of('event')) > 1000 and all(len(e['args'][n].encode()) == e['args'][l] for e in of('event') for n, l in (('class', 'class_len'), ('method', 'method_len'), ('thread', 'thread_len')) if isinstance(e['args'].get(n), str) and n not in e.get('cut', []))"

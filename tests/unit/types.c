@@ -439,6 +439,45 @@ static void check_applied(const char *params, const char *operands, const char *
 	nw_types_free(&types);
 }
 
+/* Names of the JVM have a length and no NUL, also where the spec says that they are strings; a length of its own comes first. */
+START_TEST(a_string_by_hand_keeps_its_length)
+{
+	static const struct {
+		const char *spec, *lengths;
+	} cases[] = {{"p:n(thread, class:string, class_len, method)", " arg2  arg4"},
+		     {"p:n(thread, class)", " arg2  arg4"},
+		     {"p:n(thread, class:string[arg1])", " arg1  arg4"},
+		     {"p:n(thread, class:u64, n:string)", "   arg4"}};
+	struct nw_types types = {0};
+	struct nw_point point = {0};
+
+	ck_assert_int_eq(nw_types_builtin(&types), 0);
+	const struct nw_described *known = nw_types_of(&types, "/lib/libjvm.so", "hotspot",
+						       "method__entry");
+	ck_assert_ptr_nonnull(known);
+	ck_assert_int_eq(nw_operands_parse(nw_arch_by_name("x86_64"),
+					   "8@%rdi 8@%rsi 8@%rdx 8@%rcx", &point.operands),
+			 0);
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_buf got = {0};
+		struct nw_spec spec;
+		ck_assert_int_eq(nw_spec_parse(cases[i].spec, &spec, NULL), 0);
+		while (spec.args.count < 4)
+			ck_assert_ptr_nonnull(nw_vec_add(&spec.args));
+		nw_types_apply(known, &point, 1, &spec.args);
+		nw_vec_each (&spec.args, arg)
+			nw_buf_printf(&got, "%s%s", arg == spec.args.item ? "" : " ",
+				      arg->length);
+		ck_assert_msg(strcmp(nw_buf_str(&got), cases[i].lengths) == 0, "%s: '%s'",
+			      cases[i].spec, nw_buf_str(&got));
+		nw_buf_free(&got);
+		nw_spec_free(&spec);
+	}
+	nw_vec_free(&point.operands);
+	nw_types_free(&types);
+}
+END_TEST
+
 START_TEST(a_spec_comes_first_and_values_must_suit)
 {
 	check_applied("char *a, int b", "8@%rdi -4@%esi", "", "a:string b:s32");
@@ -459,5 +498,5 @@ END_TEST
 UNIT_MAIN("types", parameters_of_c, aliases_are_followed, providers_and_names_must_fit,
 	  assignments_of_tapsets, points_of_tapsets, errors_name_the_line,
 	  files_that_are_none, no_text_does_harm, a_macro_bomb_is_harmless,
-	  tapsets_that_are_found_must_name_the_program,
+	  tapsets_that_are_found_must_name_the_program, a_string_by_hand_keeps_its_length,
 	  a_spec_comes_first_and_values_must_suit)
