@@ -11,6 +11,11 @@ release_of() { # ARCH
   esac
 }
 
+# What apt says first about what it could not do.
+why_not() { # LOG
+  grep -m 1 '^E: ' "$1" >&2
+}
+
 # in_apt RELEASE ARCH COMMAND...: a command that uses apt with this release and architecture only; with "source"
 # for an architecture, with its sources
 in_apt() {
@@ -45,7 +50,7 @@ Acquire::GzipIndexes "true";
 Acquire::Retries "2";
 Acquire::http::Timeout "20";
 CONF
-    APT_CONFIG=$root/apt.conf.new timeout 120 apt-get -q update >"$root/log" 2>&1 || return 1
+    APT_CONFIG=$root/apt.conf.new timeout 120 apt-get -q update >"$root/log" 2>&1 || { why_not "$root/log"; return 1; }
     mv "$root/apt.conf.new" "$root/apt.conf"
   fi
   export APT_CONFIG="$root/apt.conf"
@@ -59,7 +64,7 @@ download() { # DIRECTORY PACKAGE...
   shift
   rm -rf "$APT_CONFIG.d" "$unpacked.new"
   mkdir -p "$APT_CONFIG.d" "$unpacked.new"
-  (cd "$APT_CONFIG.d" && timeout 200 apt-get -q download "$@" >log 2>&1) || return 1
+  (cd "$APT_CONFIG.d" && timeout 200 apt-get -q download "$@" >log 2>&1) || { why_not "$APT_CONFIG.d/log"; return 1; }
   for deb in "$APT_CONFIG.d"/*.deb; do
     dpkg-deb -x "$deb" "$unpacked.new" || return 1
     rm -f "$deb"

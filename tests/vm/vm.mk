@@ -1,6 +1,6 @@
 # Other kernels in virtual machines: `make vm-kernels` fetches them (and old compilers), `make check` boots those that
-# have been fetched, `make check-vm` does both. All of tests/vm/kernels with ALL=1; of these those with NAME in
-# theirs with ONLY=NAME.
+# have been fetched, `make check-vm` does both. Those that every change is tried on (tests/vm/kernels says which); with ALL=1,
+# as in `scripts/check all`, all of them; of these those with NAME in theirs with ONLY=NAME.
 
 VM_KERNELS := $(shell sed -n 's/^\([a-z0-9][^ ]*\)  *$(if $(ALL),[a-z]*,always) .*/\1/p' tests/vm/kernels)
 export VM_KERNELS
