@@ -297,6 +297,8 @@ bool nw_has_glob(const char *text);
 
 /* Levenshtein distance, for "did you mean"; texts longer than 127 bytes are cut. */
 unsigned int nw_edit_distance(const char *a, const char *b);
+/* May who typed the word have meant the name? A letter in four may differ, and one always. */
+bool nw_may_mean(const char *word, const char *name);
 
 /* The smaller and the larger of two, without surprises of a macro. */
 static inline uint64_t nw_min64(uint64_t a, uint64_t b)

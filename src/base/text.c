@@ -137,6 +137,11 @@ unsigned int nw_edit_distance(const char *a, const char *b)
 	return row[b_len];
 }
 
+bool nw_may_mean(const char *word, const char *name)
+{
+	return nw_edit_distance(word, name) <= nw_max64(strlen(word) / 4, 1);
+}
+
 char *nw_absolute_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');

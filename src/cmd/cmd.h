@@ -47,6 +47,8 @@ struct nw_args {
 	bool until_signal, has_times;
 	nw_args_texts spans, hists, types, remotes;
 	nw_args_texts stacks; /* --stack=PROBE; "": of all */
+	const char *
+		stack_word; /* what follows --stack without =, and names no file: NULL, or a mistake */
 	const char *color;
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not said */

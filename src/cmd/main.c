@@ -80,6 +80,25 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 
 /* ---- commands ----------------------------------------------------------------------- */
 
+static void no_such_command(const char *name, struct nw_error *err)
+{
+	struct nw_buf near = {0};
+
+	for (size_t i = 0; i < nw_command_count; i++)
+		if (nw_may_mean(name, nw_commands[i]->name))
+			nw_buf_printf(&near, "%s%s", near.len ? ", " : "",
+				      nw_commands[i]->name);
+	nw_fail_usage(err, "there is no command '%s'", name);
+	if (near.len)
+		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
+	else if (*name == '-')
+		nw_error_hint(err, "options follow the command: nopwatch stat %s ...",
+			      name);
+	else
+		nw_error_hint(err, "`nopwatch help` lists the commands");
+	nw_buf_free(&near);
+}
+
 const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
 {
 	const struct nw_command *found = NULL;
@@ -104,8 +123,7 @@ const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
 		nw_fail_usage(err, "ambiguous command '%s': could be %s", name,
 			      nw_buf_str(&known));
 	else
-		nw_fail_usage(err, "there is no command '%s'", name);
-	nw_error_hint(err, "`nopwatch help` lists the commands");
+		no_such_command(name, err);
 	nw_buf_free(&known);
 	return NULL;
 }
@@ -198,7 +216,8 @@ int main(int argc, char **argv)
 		nw_print_overview(stderr);
 		return NW_EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
+	    strcmp(argv[1], "version") == 0) {
 		printf("nopwatch %s\n", NOPWATCH_VERSION);
 		return written(NW_EXIT_OK);
 	}

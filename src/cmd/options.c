@@ -151,9 +151,15 @@ static int take_sort(const struct nw_option *option, struct nw_args *args,
 	return bad_value(option, value, err);
 }
 
+/* 50 would be seconds, as everywhere; who writes it here mostly means another unit, and would see nothing. */
 static int take_slower(const struct nw_option *option, struct nw_args *args,
 		       const char *value, struct nw_error *err)
 {
+	if (*value && !value[strspn(value, "0123456789")]) {
+		nw_fail_usage(err, "--slower '%s': a time has a unit here", value);
+		nw_error_hint(err, "write --slower %sms, or %ss", value, value);
+		return -EINVAL;
+	}
 	return nw_slower_parse(value, &args->slower) < 0 ? bad_value(option, value, err)
 							 : 0;
 }
@@ -386,9 +392,12 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
 				     args->format->name);
 	if (args->format->only_stacks && !args->stacks.count && !args->from &&
-	    command != &nw_cmd_report)
-		return nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
-				     args->format->name);
+	    command != &nw_cmd_report) {
+		nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
+			      args->format->name);
+		nw_error_hint(err, "add --stack");
+		return -EINVAL;
+	}
 	if (args->net && args->format->only_stacks && !nw_slower_asked(&args->slower))
 		return nw_fail_usage(err, "--net: -f %s has no latencies",
 				     args->format->name);
@@ -415,6 +424,40 @@ static int take_option(int value, struct nw_args *args, struct nw_error *err)
 	return options[i].take(&options[i], args, optarg, err);
 }
 
+/* Letters that bpftrace, bcc's tools, perf and trace-cmd have, and what they ask for there. */
+static const struct {
+	char letter;
+	const char *hint;
+} habits[] = {
+	{'c', "a command to be run stands at the end: -- CMD"},
+	{'e', "probes are named without a letter: nopwatch stat SPEC..."},
+	{'g', "who called is what --stack tells"},
+	{'l', "`nopwatch list FILE` lists the probes of a file"},
+	{'F', "nothing is sampled here: every hit is counted (--max-rate limits them)"},
+	{'I', "-i TIME reports every so often"},
+	{'k',
+	 "the clock is the kernel's monotonic one, where it has that; -T shows the time of day"},
+};
+
+/* What may have been meant by an option that nothing has; without a hint, usage follows. */
+static void hint_option(const struct nw_command *command, const char *word,
+			struct nw_error *err)
+{
+	struct nw_buf near = {0};
+
+	for (size_t i = 0; word[1] != '-' && i < NW_COUNT(habits); i++)
+		if (habits[i].letter == word[1])
+			nw_error_hint(err, "%s", habits[i].hint);
+	for (size_t i = 0; word[1] == '-' && i < NW_COUNT(options); i++)
+		if (nw_takes_option(command, &options[i]) &&
+		    nw_may_mean(word + 2, options[i].name))
+			nw_buf_printf(&near, "%s--%s", near.len ? ", " : "",
+				      options[i].name);
+	if (near.len)
+		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
+	nw_buf_free(&near);
+}
+
 /* word: "-d", "--stack", "--stack=x". Perhaps other commands have it. */
 static int no_such_option(const struct nw_command *command, const char *word,
 			  struct nw_error *err)
@@ -438,6 +481,7 @@ static int no_such_option(const struct nw_command *command, const char *word,
 		nw_error_hint(err, "these commands have it: %s", nw_buf_str(&others));
 	} else {
 		nw_fail_usage(err, "unknown option '%s'", word);
+		hint_option(command, word, err);
 	}
 	nw_buf_free(&others);
 	return -EINVAL;
@@ -464,6 +508,15 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 {
 	if (args->cmd && !*args->cmd)
 		return nw_fail_usage(err, "there is no command behind --");
+	if (args->stack_word && !args->pids.count && !args->file && !args->cmd) {
+		nw_fail_usage(err, "'%s' does not say in which file the probe is",
+			      args->stack_word);
+		nw_error_hint(
+			err,
+			"if --stack is meant for the probes called so: --stack=%s, before the probes",
+			args->stack_word);
+		return -EINVAL;
+	}
 	if (args->stack_size && !args->stacks.count)
 		return nw_fail_usage(err, "--stack-size goes with --stack");
 	/* what shows nothing else must not be silent of a recording that has none */
@@ -503,6 +556,11 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 			break;
 		}
 		int value = getopt_long(argc, argv, letters, longs, NULL);
+		/* what --stack is for is not the next word, as an option's value mostly is */
+		if (value >= LONG_ONLY && !optarg &&
+		    is_optional(&options[value - LONG_ONLY]) && optind < argc &&
+		    *argv[optind] != '-' && !strchr(argv[optind], ':'))
+			args.stack_word = argv[optind];
 		if (value == -1)
 			ret = take_one(&word, &args, argv[optind++], err);
 		else if (value == '?' || value == ':')

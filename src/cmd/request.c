@@ -90,9 +90,14 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 		return nw_fail(err, ENXIO,
 			       "cannot read '%s': it is neither a file nor a pipe",
 			       args->from);
-	if (p->fd < 0)
-		return nw_fail(err, -p->fd, "cannot read '%s': %s", args->from,
-			       nw_strerror(-p->fd));
+	if (p->fd < 0) {
+		nw_fail(err, -p->fd, "cannot read '%s': %s", args->from,
+			nw_strerror(-p->fd));
+		if (p->fd == -ENOENT)
+			nw_error_hint(
+				err, "`nopwatch record -o FILE SPEC...` makes a recording");
+		return p->fd;
+	}
 	return open_file(p, p->fd, err);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What --until says: a span, and how long it may take. */
+#include <errno.h>
 #include <string.h>
 
 #include "nopwatch/flight.h"
@@ -21,9 +22,16 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 		text++;
 		len--;
 	}
-	if (!sign || !len || memchr(text, '>', len))
-		return nw_fail_usage(
-			err, "--until '%s': not a condition such as 'SPAN > 50ms'", text);
+	if (!sign || !len || memchr(text, '>', len)) {
+		nw_fail_usage(err, "--until '%s': not a condition such as 'SPAN > 50ms'",
+			      text);
+		if (!sign)
+			nw_error_hint(
+				err,
+				"quote it: of --until %s>50ms a shell makes a file that is called 50ms",
+				text);
+		return -EINVAL;
+	}
 	if (nw_parse_duration(time, &ns) < 0 || !ns)
 		return nw_fail_usage(
 			err, "--until: '%s' is not a time such as 50ms, 1 or 2m", time);

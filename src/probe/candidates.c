@@ -198,8 +198,20 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 	if (spec->kind == NW_SPEC_USDT && spec->any_path)
 		return add_running(scope, selection, out, err);
 	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec->text);
-	nw_error_hint(err,
-		      "add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
+	nw_cleanup(nw_free_ptr) char *program = NULL;
+	struct nw_error none;
+	if (strchr(spec->text, ':'))
+		nw_error_hint(
+			err,
+			"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
+	else if (nw_locate(spec->text, &program, &none) == 0)
+		nw_error_hint(err, "a command to be run stands at the end: -- %s",
+			      spec->text);
+	else
+		nw_error_hint(
+			err,
+			"a function is timed by func:FILE:%s, as in func:libc.so.6:malloc; a probe needs -p PID, -x FILE or -- CMD",
+			spec->text);
 	return -EINVAL;
 }
 

@@ -77,6 +77,63 @@ int nw_type_parse(const char *text, size_t len, struct nw_type *out)
 	return -EINVAL;
 }
 
+/* What C and bpftrace call them. */
+static const char *type_meant(const char *text, size_t len)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} known[] = {
+		{"str", "string"},
+		{"char*", "string"},
+		{"char *", "string"},
+		{"const char*", "string"},
+		{"const char *", "string"},
+		{"int", "s32"},
+		{"int32", "s32"},
+		{"int32_t", "s32"},
+		{"uint32", "u32"},
+		{"uint32_t", "u32"},
+		{"unsigned", "u32"},
+		{"long", "s64"},
+		{"int64", "s64"},
+		{"int64_t", "s64"},
+		{"uint64", "u64"},
+		{"uint64_t", "u64"},
+		{"size_t", "u64"},
+		{"bool", "u8"},
+		{"ptr", "x64"},
+		{"void*", "x64"},
+		{"void *", "x64"},
+		{"float", "f32"},
+		{"double", "f64"},
+	};
+	nw_cleanup(nw_free_ptr) char *word = strndup(text, len);
+
+	for (size_t i = 0; word && i < NW_COUNT(known); i++)
+		if (strcmp(known[i].theirs, word) == 0)
+			return known[i].ours;
+	for (size_t i = 0; word && len > 3 && i < NW_COUNT(type_names); i++)
+		if (nw_may_mean(word, type_names[i].name))
+			return type_names[i].name;
+	return NULL;
+}
+
+static int unknown_type(const char *whole, const char *text, size_t len,
+			const struct nw_named_arg *arg, struct nw_error *err)
+{
+	const char *meant = type_meant(text, len);
+
+	bad_spec(err, whole, "an argument has an unknown type");
+	if (meant)
+		nw_error_hint(err, "unknown type '%.*s' of '%s': did you mean %s?",
+			      (int)len, text, arg->name, meant);
+	else
+		nw_error_hint(
+			err,
+			"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length is the argument len, and arrays such as u8[16] (at most 64 elements)");
+	return -EINVAL;
+}
+
 static bool is_identifier(const char *text, size_t len)
 {
 	if (len && isdigit((unsigned char)text[0]))
@@ -118,13 +175,8 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 			err, whole,
 			"an argument's name is a C identifier of up to 31 characters");
 	memcpy(arg->name, text, name_len);
-	if (colon && parse_type(colon + 1, len - name_len - 1, arg) < 0) {
-		bad_spec(err, whole, "an argument has an unknown type");
-		nw_error_hint(
-			err,
-			"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length is the argument len, and arrays such as u8[16] (at most 64 elements)");
-		return -EINVAL;
-	}
+	if (colon && parse_type(colon + 1, len - name_len - 1, arg) < 0)
+		return unknown_type(whole, colon + 1, len - name_len - 1, arg, err);
 	nw_vec_each (&spec->args, other) /* values are told apart by their names */
 		if (other != arg && *arg->name && strcmp(other->name, arg->name) == 0)
 			return bad_spec(err, whole,
@@ -307,6 +359,28 @@ static const struct {
 static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
 				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
 
+/* What other tools call the kinds that there are. */
+static const struct {
+	const char *theirs, *ours;
+} spelled[] = {{"u:", "uprobe:"},
+	       {"ur:", "uretprobe:"},
+	       {"uprobes:", "uprobe:"},
+	       {"t:", "tracepoint:"},
+	       {"tp:", "tracepoint:"}};
+
+static int misspelled(const char *text, struct nw_error *err)
+{
+	for (size_t i = 0; i < NW_COUNT(spelled); i++) {
+		size_t len = strlen(spelled[i].theirs);
+		if (strncmp(text, spelled[i].theirs, len) != 0)
+			continue;
+		bad_spec(err, text, "that is no kind of probe here");
+		nw_error_hint(err, "write %s%s", spelled[i].ours, text + len);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /*
  * Take ",returns=insn" out of a function's spec, before its arguments or behind them. (A comma that
  * is part of a path has a colon or a slash behind it.)
@@ -356,7 +430,9 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 				err, spec->text,
 				"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events");
 	spec->kind = kinds[kind].kind;
-	int ret = take_returns(text, spec, err);
+	int ret = misspelled(spec->text, err);
+	if (ret == 0)
+		ret = take_returns(text, spec, err);
 	/* the last parenthesis begins the arguments: a path may hold some, a name does not */
 	const char *open = strrchr(text, '(');
 	size_t whole = strlen(text);

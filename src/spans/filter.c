@@ -162,8 +162,10 @@ static int read_compare(struct reader *r, struct test *test)
 		return 0;
 	}
 	return complain(r, r->at,
-			*r->at == '=' ? "'=' compares nothing, '==' does"
-				      : "a comparison is missing");
+			strncmp(r->at, "=>", 2) == 0   ? "'=>' compares nothing, '>=' does"
+			: strncmp(r->at, "=<", 2) == 0 ? "'=<' compares nothing, '<=' does"
+			: *r->at == '='		       ? "'=' compares nothing, '==' does"
+						       : "a comparison is missing");
 }
 
 /* Does the comparison want text? Else it wants a number. */
@@ -188,7 +190,11 @@ static int read_value(struct reader *r, struct test *test)
 	if (test->compare == NW_BITS && test->literal.kind != NW_LITERAL_INTEGER)
 		return complain(r, at, "'&' wants an integer");
 	if (test->literal.kind == NW_LITERAL_TEXT && !wants_text(test))
-		return complain(r, at, "a number is wanted");
+		return complain(
+			r, at,
+			isdigit((unsigned char)*at)
+				? "a number is wanted, without a unit: arguments have none (--slower 10ms is for lengths of spans)"
+				: "a number is wanted");
 	return 0;
 }
 

@@ -152,9 +152,16 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 		*out = fs;
 		return 0;
 	}
+	bool is_tracefs = faccessat(fs.root, "trace_clock", F_OK, 0) == 0;
 	close(fs.root);
 	if (code != ENOENT)
 		return not_allowed(fs.path, code, err);
+	if (told && !is_tracefs) {
+		nw_fail(err, ENOTDIR, "NOPWATCH_TRACEFS: %s is not a tracefs", told);
+		nw_error_hint(err,
+			      "it is a mount of type tracefs, such as /sys/kernel/tracing");
+		return -ENOTDIR;
+	}
 	nw_fail(err, ENOSYS,
 		"this kernel has no uprobe_events (built without CONFIG_UPROBE_EVENTS)");
 	nw_error_hint(err,

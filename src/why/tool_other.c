@@ -180,9 +180,14 @@ int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err)
 		const char *value = nw_tool_value(&at, "-x", "--exec");
 		path = value ? value : path;
 	}
-	if (!path)
-		return nw_fail_usage(
-			err, "that probes the kernel: a program's function takes -x FILE");
+	if (!path) {
+		nw_fail_usage(err,
+			      "that probes the kernel: a program's function takes -x FILE");
+		nw_error_hint(
+			err,
+			"what is understood: perf probe -x FILE [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%%return]'");
+		return -EINVAL;
+	}
 	bool words = false; /* those that follow the first are its arguments */
 	for (char *const *at = argv + 2; ret >= 0 && *at; at++) {
 		const char *value;

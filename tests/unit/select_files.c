@@ -48,7 +48,7 @@ static void check(const char *spec, const struct nw_scope *scope, const char *wa
 
 START_TEST(a_spec_without_a_file_needs_one)
 {
-	static const char *const specs[] = {"app:one", "one", "usdt::app:one", "app:::one"};
+	static const char *const specs[] = {"app:one", "usdt::app:one", "app:::one"};
 	static const char hint[] =
 		"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME";
 

@@ -361,7 +361,7 @@ START_TEST(a_bad_spec_is_told_why)
 		{"p:n(a,a)", twice},
 		{"p:n(a,b:u8,a:u16)", twice},
 		{"p:n(a:)", type},
-		{"p:n(a:int)", type},
+		{"p:n(a:number)", type},
 		{"p:n(a:u8[65])", type},
 		{"p:n(a:u8:u8)", type},
 		{"p:n(a: u8)", type},

@@ -1,0 +1,56 @@
+# What is typed by who knows another tool, or mistypes: the second line says what to type, word for word.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
+
+# hints HINT WORD...: exits with 2, or 1 for what is not there, and the second line on stderr is so
+hints() {
+  local hint=$1 said
+  shift
+  said=$("$NOPWATCH" "$@" 2>&1 >/dev/null </dev/null)
+  case $? in
+  1 | 2) is "$*" "$(sed -n 2p <<<"$said")" "nopwatch: $hint" ;;
+  *) fail "$* is no error" ;;
+  esac
+}
+
+while IFS='|' read -r words hint; do
+  # shellcheck disable=SC2086 # words are what is wanted
+  hints "$hint" $words
+done <<'TABLE'
+stats|did you mean stat, status?
+lst|did you mean list?
+frobnicate|`nopwatch help` lists the commands
+-p 1 stat|options follow the command: nopwatch stat -p ...
+stat --filer x a:b|did you mean --filter?
+stat -e a:b|probes are named without a letter: nopwatch stat SPEC...
+stat -c ls a:b|a command to be run stands at the end: -- CMD
+stat -g a:b|who called is what --stack tells
+stat -l|`nopwatch list FILE` lists the probes of a file
+stat -I 5 a:b|-i TIME reports every so often
+stat -k 1 a:b|the clock is the kernel's monotonic one, where it has that; -T shows the time of day
+stat -F 99 a:b|nothing is sampled here: every hit is counted (--max-rate limits them)
+stat malloc|a function is timed by func:FILE:malloc, as in func:libc.so.6:malloc; a probe needs -p PID, -x FILE or -- CMD
+stat -d 1 ls|a command to be run stands at the end: -- ls
+stat --stack malloc|if --stack is meant for the probes called so: --stack=malloc, before the probes
+stat u:libc.so.6:malloc|write uprobe:libc.so.6:malloc
+stat ur:libc.so.6:malloc|write uretprobe:libc.so.6:malloc
+stat uprobes:libc.so.6:malloc|write uprobe:libc.so.6:malloc
+stat t:sched:sched_switch|write tracepoint:sched:sched_switch
+stat kfunc:vfs_read|write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or tracepoint:SYSTEM:EVENT
+stat a:b(sql:str)|unknown type 'str' of 'sql': did you mean string?
+stat a:b(sql:char*)|unknown type 'char*' of 'sql': did you mean string?
+stat a:b(n:int)|unknown type 'int' of 'n': did you mean s32?
+stat a:b(n:sting)|unknown type 'sting' of 'n': did you mean string?
+stat --slower 50 a:b|write --slower 50ms, or 50s
+stat -f folded a:b|add --stack
+record --until request a:b|quote it: of --until request>50ms a shell makes a file that is called 50ms
+report|`nopwatch record -o FILE SPEC...` makes a recording
+why -- perf probe|what is understood: perf probe -x FILE [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%return]'
+TABLE
+has "=> is >=" "$("$NOPWATCH" stat --filter 'size => 5' a:b 2>&1)" "'=>' compares nothing, '>=' does at column 6"
+has "arguments have no units" "$("$NOPWATCH" stat --filter 'size > 10ms' a:b 2>&1)" \
+  "a number is wanted, without a unit: arguments have none \\(--slower 10ms is for lengths of spans\\)"
+is "a directory that is no tracefs is called so" "$(NOPWATCH_TRACEFS=/tmp "$NOPWATCH" status 2>&1 | head -n 1)" \
+  "nopwatch: NOPWATCH_TRACEFS: /tmp is not a tracefs"
+is "version is a word, too" "$("$NOPWATCH" version)" "$("$NOPWATCH" --version)"
+finish
