@@ -81,7 +81,7 @@ int main(void)
 }
 C
 gcc -O1 prefix.c -o prefix
-attaches() { "$NOPWATCH" stat --dry-run -v -x ./prefix "$1" 2>&1 | grep -oE '^echo .p:[^ ]+ [^ ]*prefix:0x[0-9a-f]+' | grep -o '0x.*'; }
+attaches() { "$NOPWATCH" stat --dry-run -v -x ./prefix "$1" 2>&1 | grep -oE '^echo .p:[^ ]+ [^ ]*prefix:0x[0-9a-f]+' | sed 's|.*:||'; }
 place() { "$NOPWATCH" list -j ./prefix | sed -n "s/.*\"provider\":\"$1\",\"name\":\"$2\".*\"offset\":\([0-9]*\).*/\1/p"; }
 at() { printf '0x%x' "$(place "$1" "$2")"; }
 is "the literal provider comes first" "$(attaches sdt_app:tick)" "$(at sdt_app tick)"
