@@ -17,24 +17,14 @@
 #include "page_history.h"
 #include "reach.h"
 #include "still_named.h"
+#include "trigger.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define MOMENT_NS (SECOND_NS / 10)
 #define RETRY_NS  (5 * SECOND_NS)
 #define MARGIN_NS (2 * SECOND_NS) /* from the end of a slow span until its time is read */
 
 enum {
 	MOST_WAITING = 4 /* recordings that cannot be written yet, and are in memory */
-};
-
-/* What a recording is made for. */
-struct met {
-	bool any;
-	uint64_t from; /* it is to begin here */
-	uint64_t end;  /* and to go at least so far */
-	uint64_t more; /* others in it */
-	uint64_t longest;
-	char text[160]; /* of the longest */
 };
 
 /* Events of a CPU that nobody has read: overwritten, or lost. */
@@ -45,7 +35,7 @@ struct unread {
 
 /* A recording that is not written yet. */
 struct job {
-	struct met met;
+	struct nw_trigger trigger;
 	nw_recorded_cpus cpus;
 	struct nw_buf table, comms;
 	uint64_t begins, until, lost;
@@ -66,9 +56,9 @@ struct nw_flight {
 	struct nw_lookout lookout;
 	struct nw_health health;
 	struct nw_page_history kept;
-	struct met next; /* the condition is met */
-	struct met now;	 /* what is read for */
-	bool reading;	 /* up to now.end */
+	struct nw_trigger next; /* the condition is met */
+	struct nw_trigger now;	/* what is read for */
+	bool reading;		/* up to now.end */
 	NW_VEC(struct unread) unread;
 	NW_VEC(struct job) jobs;
 	uint64_t cuts;		     /* recordings that were begun */
@@ -107,25 +97,15 @@ static uint64_t before(uint64_t time, uint64_t ns)
 /* ---- conditions --------------------------------------------------------------------- */
 
 /* One recording is for all that come before it is cut. */
-static void meet(struct nw_flight *f, uint64_t start, uint64_t end, const char *text)
+static void add_trigger(struct nw_flight *f, uint64_t start, uint64_t end, const char *text)
 {
-	uint64_t from = before(start, f->options.keep_ns);
-	struct met *met = &f->next;
+	const uint64_t keep = f->options.keep_ns;
 
 	if (f->options.times && f->cuts + f->reading >= f->options.times &&
 	    !(f->reading && end <= f->now.end))
 		return; /* the last one is being made */
-	if (f->reading && end <= f->now.end && from >= f->now.from)
-		met = &f->now;
-	if (!met->any)
-		*met = (struct met){.any = true, .from = from, .end = end};
-	else
-		met->more++;
-	met->from = nw_min64(met->from, from);
-	met->end = nw_max64(met->end, end);
-	if (!met->text[0] || end - start > met->longest)
-		snprintf(met->text, sizeof(met->text), "%s", text);
-	met->longest = nw_max64(met->longest, end - start);
+	const bool held = f->reading && nw_trigger_holds(&f->now, start, end, keep);
+	nw_trigger_add(held ? &f->now : &f->next, start, end, keep, text);
 }
 
 static void seen(void *arg, const struct nw_seen_span *span)
@@ -138,7 +118,7 @@ static void seen(void *arg, const struct nw_seen_span *span)
 		 (int)span->tid, span->task && span->task->comm[0] ? " (" : "",
 		 span->task ? span->task->comm : "",
 		 span->task && span->task->comm[0] ? ")" : "");
-	meet(f, span->start, span->end, text);
+	add_trigger(f, span->start, span->end, text);
 }
 
 static int check_triggers(struct nw_flight *f, struct nw_error *err)
@@ -152,13 +132,13 @@ static int check_triggers(struct nw_flight *f, struct nw_error *err)
 	if (fell_back)
 		nw_run_notice(f->run, "%s", fell_back);
 	if (nw_run_asked_snapshot(f->run))
-		meet(f, now, now, "SIGUSR2");
+		add_trigger(f, now, now, "SIGUSR2");
 	ret = nw_health_check(&f->health, err);
 	if (ret > 0) {
 		char text[160];
 		snprintf(text, sizeof(text), "'%.80s' %s", f->options.command,
 			 f->health.reason);
-		meet(f, now, now, text);
+		add_trigger(f, now, now, text);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -264,12 +244,11 @@ static void named(void *arg, int32_t tid, uint64_t from)
 	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
 }
 
-/* Something is to be recorded, and there is room for it. Slow spans come together: others have a moment to end. */
+/* Something is to be recorded, and there is room for it. */
 static void begin_reading(struct nw_flight *f, bool wait)
 {
 	uint64_t now = nw_session_now(f->run->session);
-	if (!f->next.any || f->reading ||
-	    (wait && now - nw_min64(f->next.end, now) < MOMENT_NS))
+	if (!f->next.any || f->reading || (wait && !nw_trigger_is_due(&f->next, now)))
 		return;
 	if (f->jobs.count >= MOST_WAITING) {
 		f->stats.missed += 1 + f->next.more;
@@ -278,12 +257,12 @@ static void begin_reading(struct nw_flight *f, bool wait)
 			       "%s: not recorded, since %zu recordings wait to be written",
 			       f->next.text, f->jobs.count);
 		f->told_missed = true;
-		f->next = (struct met){0};
+		f->next = (struct nw_trigger){0};
 		return;
 	}
 	f->told_missed = false;
 	f->now = f->next;
-	f->next = (struct met){0};
+	f->next = (struct nw_trigger){0};
 	if (look_who_is_named(f) < 0)
 		f->recorder->failed = ENOMEM;
 	f->now.end = nw_max64(f->now.end, now);
@@ -296,7 +275,7 @@ static void begin_reading(struct nw_flight *f, bool wait)
 static void find_beginning(const struct nw_flight *f, const struct nw_run_result *result,
 			   struct job *job)
 {
-	uint64_t from = job->met.from;
+	uint64_t from = job->trigger.from;
 	uint64_t first = nw_max64(nw_max64(from, result->armed_ns), f->kept_since);
 
 	job->begins = first;
@@ -350,7 +329,7 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	f->reading = false;
 	if (!job)
 		return nw_no_memory(err);
-	job->met = f->now;
+	job->trigger = f->now;
 	job->until = until;
 	find_beginning(f, result, job);
 	if (make_table(f, result, job) < 0)
@@ -358,7 +337,7 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	job->table = parts->table;
 	job->comms = parts->comms;
 	parts->table = parts->comms = (struct nw_buf){0};
-	f->now = (struct met){0};
+	f->now = (struct nw_trigger){0};
 	f->last_cut = until;
 	f->cuts++;
 	return nw_page_history_cut(&f->kept, job->begins, &job->cpus) < 0
@@ -434,11 +413,11 @@ static void notice_written(struct nw_flight *f, const struct job *job)
 
 	nw_vec_each (&job->cpus, cpu)
 		bytes += cpu->size;
-	if (job->met.more)
-		snprintf(more, sizeof(more), " (and %" PRIu64 " more)", job->met.more);
+	if (job->trigger.more)
+		snprintf(more, sizeof(more), " (and %" PRIu64 " more)", job->trigger.more);
 	nw_lost_text(job->lost, job->lost_is_least, lost);
 	notice(f, "%s: %s%s; the last %.1f s, %" PRIu64 " KiB, %s", job->path,
-	       job->met.text, more, (double)before(job->until, job->begins) / 1e9,
+	       job->trigger.text, more, (double)before(job->until, job->begins) / 1e9,
 	       bytes / 1024, lost);
 	if (job->shorter)
 		notice(f, "%s begins %.1f s later than it should: %s", job->path,
@@ -649,7 +628,7 @@ static void stopping(void *arg, struct nw_run *run)
 	nw_wake_poll(&run->wake);
 	uint64_t now = nw_session_now(run->session);
 	if (nw_run_asked_snapshot(run))
-		meet(f, now, now, "SIGUSR2");
+		add_trigger(f, now, now, "SIGUSR2");
 	begin_reading(f, false);
 }
 

@@ -8,6 +8,7 @@
 #include "flight/page_history.h"
 #include "flight/reach.h"
 #include "flight/still_named.h"
+#include "flight/trigger.h"
 
 #include "page_builder.h"
 #include "unit.h"
@@ -280,8 +281,54 @@ START_TEST(who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
 }
 END_TEST
 
+/* Slow spans come together: those that end within 0.1 s of each other make one recording, and a later one another. */
+START_TEST(slow_spans_that_end_together_make_one_recording)
+{
+	const uint64_t ms = 1000000, keep = 500 * ms;
+	struct nw_trigger trigger = {0};
+
+	ck_assert(!nw_trigger_is_due(&trigger, 0) &&
+		  !nw_trigger_is_due(&trigger, UINT64_MAX));
+	nw_trigger_add(&trigger, 1000 * ms, 1050 * ms, keep, "first");
+	ck_assert_uint_eq(trigger.from, 500 * ms);
+	ck_assert_uint_eq(trigger.more, 0);
+	/* also where the clock that was read is behind the span's end */
+	ck_assert(!nw_trigger_is_due(&trigger, 1049 * ms));
+	ck_assert(!nw_trigger_is_due(&trigger, 1150 * ms - 1));
+	ck_assert(nw_trigger_is_due(&trigger, 1150 * ms));
+	/* one that is longer, and ended a moment later: it is waited for others from its own end */
+	nw_trigger_add(&trigger, 900 * ms, 1149 * ms, keep, "longest");
+	nw_trigger_add(&trigger, 1100 * ms, 1120 * ms, keep, "short");
+	ck_assert(!nw_trigger_is_due(&trigger, 1249 * ms - 1));
+	ck_assert(nw_trigger_is_due(&trigger, 1249 * ms));
+	ck_assert_uint_eq(trigger.from, 400 * ms);
+	ck_assert_uint_eq(trigger.end, 1149 * ms);
+	ck_assert_uint_eq(trigger.more, 2);
+	ck_assert_str_eq(trigger.text, "longest");
+	/* while it is read: what is within belongs to it, and what ends later, or needs more in front, does not */
+	ck_assert(nw_trigger_holds(&trigger, 1000 * ms, 1149 * ms, keep));
+	ck_assert(!nw_trigger_holds(&trigger, 1000 * ms, 1149 * ms + 1, keep));
+	ck_assert(!nw_trigger_holds(&trigger, 899 * ms, 1149 * ms, keep));
+}
+END_TEST
+
+START_TEST(a_signal_is_a_trigger_without_a_length)
+{
+	struct nw_trigger trigger = {0};
+
+	nw_trigger_add(&trigger, 30, 30, 100, "SIGUSR2");
+	ck_assert_uint_eq(trigger.from, 0);
+	ck_assert_str_eq(trigger.text, "SIGUSR2");
+	nw_trigger_add(&trigger, 40, 40, 100, "again");
+	ck_assert_str_eq(trigger.text, "SIGUSR2");
+	ck_assert_uint_eq(trigger.more, 1);
+}
+END_TEST
+
 UNIT_MAIN("flight", what_is_kept_has_a_size_and_a_beginning,
 	  a_recording_that_begins_late_says_why, a_condition_is_a_span_and_a_time,
 	  recordings_are_numbered_before_their_ending, pages_are_kept_from_a_time_on,
 	  a_recording_begins_with_the_first_event_that_is_wanted,
-	  who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
+	  who_has_a_name_is_known_to_have_had_it_only_where_all_was_read,
+	  slow_spans_that_end_together_make_one_recording,
+	  a_signal_is_a_trigger_without_a_length)
