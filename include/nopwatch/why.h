@@ -133,9 +133,11 @@ struct nw_watch {
 
 /* Another tool's command line, taken apart; see nw_tool_parse(). */
 struct nw_tool {
-	char *program;	   /* "bpftrace", "stap", "perf" */
-	nw_strings specs;  /* its user-level probes, as specs of ours */
-	nw_strings events; /* tracepoint:GROUP:EVENT of its probes */
+	char *program;	  /* "bpftrace", "stap", "perf", "trace-cmd" */
+	nw_strings specs; /* its user-level probes, as specs of ours */
+	nw_strings
+		events; /* tracepoint:GROUP:EVENT of its probes; by_event: GROUP:EVENT or GROUP */
+	bool by_event; /* it records events of tracefs: perf record, trace-cmd */
 	char *script;  /* the file that has the program; NULL: the command line has it */
 	pid_t pid;     /* -p, or a filter /pid == N/; 0: none */
 	char *command; /* -c; NULL: none */
@@ -224,15 +226,22 @@ void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
 /* ---- other tools' words ------------------------------------------------------------- */
 
 /*
- * A command line of bpftrace, stap or perf probe (behind sudo, too), read without running it. EINVAL: another tool;
+ * A command line of bpftrace, stap, perf or trace-cmd (behind sudo, too), read without running it. EINVAL: another tool;
  * ENOENT: it names no user-level probe. With out->script it is the text of that file that names
- * them: the caller hands it to nw_tool_script().
+ * them: the caller hands it to nw_tool_script(). With out->by_event tracefs knows their places: nw_tool_find_places().
  */
 int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
 int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err);
 void nw_tool_free(struct nw_tool *tool);
+/*
+ * The places of the events that a tool records (by_event), as specs in tool->specs; missing: which of its events tracefs
+ * does not have. This one reads tracefs (consumers/tool_events.c).
+ */
+int nw_tool_find_places(struct nw_tool *tool, nw_strings *missing, struct nw_error *err);
 
 /* The same as a diagnosis: fires is not known, the causes are those of the rows. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
+/* Of an event that tracefs does not have, GROUP:NAME or GROUP. */
+int nw_diagnose_missing(const char *event, struct nw_diagnosis *out, struct nw_error *err);
 
 #endif

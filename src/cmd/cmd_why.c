@@ -89,6 +89,27 @@ static int read_tool(char *const *argv, struct nw_tool *tool, struct nw_error *e
 	return ret;
 }
 
+/* What is recorded by its event has the place that tracefs knows; one that tracefs does not know cannot fire. */
+static int why_events(const struct nw_args *args, struct nw_tool *tool,
+		      struct nw_sink *sink, int *status, struct nw_error *err)
+{
+	nw_strings missing = {0};
+	int ret = tool->by_event ? nw_tool_find_places(tool, &missing, err) : 0;
+
+	nw_vec_each (&missing, event) {
+		struct nw_diagnosis diagnosis;
+		if (ret == 0)
+			ret = nw_diagnose_missing(*event, &diagnosis, err);
+		if (ret < 0)
+			continue;
+		ret = print(&diagnosis, *event, args, sink, err);
+		nw_diagnosis_free(&diagnosis);
+		*status = EXIT_SILENT;
+	}
+	nw_strings_free(&missing);
+	return ret;
+}
+
 static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 		  struct nw_error *err)
 {
@@ -99,6 +120,8 @@ static int answer(const struct nw_args *args, struct nw_sink *sink, int *status,
 		return nw_fail_usage(err, "no probe is named");
 	if (args->cmd) {
 		ret = read_tool(args->cmd, &tool, err);
+		if (ret == 0)
+			ret = why_events(args, &tool, sink, status, err);
 		if (ret == 0)
 			ret = why_all(tool.specs.item, tool.specs.count, args, &tool, sink,
 				      status, err);
@@ -144,8 +167,8 @@ const struct nw_command nw_cmd_why = {
 	.details =
 		"Looks at the kernel, the file, the process and the events of others; then, unless\n"
 		"the answer is known by then or arming could hurt, arms the probe and watches it.\n"
-		"Behind -- stands a command line of bpftrace, stap or perf probe, which is read and\n"
-		"not run; --error takes what another tool said.\n"
+		"Behind -- stands a command line of bpftrace, stap, perf or trace-cmd, which is read\n"
+		"and not run; --error takes what another tool said.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
 	.options = NW_OPTIONS_RESULT "pid exe duration force color error",
 	.run = run,

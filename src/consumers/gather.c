@@ -62,7 +62,7 @@ static void translate_address(struct nw_gathered *g)
 {
 	struct nw_image *image = NULL;
 
-	if (!g->facts.tool || !g->path || *g->spec.name || g->spec.kind == NW_SPEC_USDT ||
+	if (!g->facts.tool || g->facts.tool->by_event || !g->path || *g->spec.name || g->spec.kind == NW_SPEC_USDT ||
 	    nw_image_open(g->path, g->request->force, &image, NULL) < 0)
 		return;
 	int64_t offset = nw_image_offset(image, g->spec.offset, true);

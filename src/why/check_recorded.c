@@ -240,6 +240,9 @@ void nw_check_recorded(struct judge *judge)
 		seen++;
 		if (e.after->enabled) {
 			check_enabled(judge, &e);
+		} else if (facts->tool && facts->tool->by_event) {
+			nw_pass(judge, "%s/%s is not enabled: %s does that when it records",
+				before->group, before->name, facts->tool->program);
 		} else if (e.hits == 0 && facts->spec->kind != NW_SPEC_URETPROBE) {
 			nw_fails(judge, "%s/%s is not enabled", before->group,
 				 before->name);

@@ -276,12 +276,39 @@ static bool has_dash(const struct nw_facts *facts)
 	       !strchr(facts->selection->probes.item[0]->name, '-');
 }
 
+/* perf cannot have an event that tracefs has enabled, and the other way round. */
+static bool check_exclusive(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	char dir[NW_MAX_NAME + 48];
+	bool taken = false;
+
+	if (!facts->foreign)
+		return false;
+	nw_vec_each (facts->foreign, event) {
+		if (!event->enabled || !nw_point_at(facts, event->offset))
+			continue;
+		taken = true;
+		nw_fails(judge, "%s/%s is enabled in tracefs", event->group, event->name);
+		nw_blame(
+			judge, NW_CAUSE_EVENT_DISABLED,
+			"%s/%s is enabled in tracefs, so perf cannot have it (Interrupted system call)",
+			event->group, event->name);
+		nw_remedy(judge, "echo 0 > %s/events/%s/%s/enable",
+			  nw_instance_path(event, dir, sizeof(dir)), event->group,
+			  event->name);
+	}
+	return taken;
+}
+
 void nw_check_program(struct judge *judge)
 {
 	const struct nw_tool *tool = judge->facts->tool;
 
 	if (!tool)
 		return;
+	bool taken = tool->by_event && strcmp(tool->program, "perf") == 0 &&
+		     check_exclusive(judge);
 	if (tool->returns_arg) {
 		nw_fails(judge, "it uses argN in a return probe");
 		nw_blame(
@@ -305,6 +332,6 @@ void nw_check_program(struct judge *judge)
 	if (tool->wants_string)
 		nw_pass(judge,
 			"str() of a page that is not in memory is empty: that is no sign of silence");
-	if (!tool->returns_arg && !tool->filter)
+	if (!tool->returns_arg && !tool->filter && !taken)
 		nw_pass(judge, "no filter, nothing that is known to show nothing");
 }

@@ -281,3 +281,45 @@ int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_erro
 	*out = diagnosis;
 	return 0;
 }
+
+/* perf's names say which probe of a program it was: "sdt_app:tick" is usdt:...:app:tick. */
+static int offer_definition(const char *event, nw_strings *remedy)
+{
+	bool note = strncmp(event, "sdt_", 4) == 0 && strchr(event, ':');
+	nw_cleanup(nw_free_ptr) char *spec = note ? nw_text("usdt:FILE:%s", event + 4)
+						  : nw_text("uprobe:FILE:SYMBOL");
+	struct nw_buf line = {0};
+	int ret = spec ? 0 : -ENOMEM;
+
+	nw_buf_adds(&line, "nopwatch add ");
+	if (spec)
+		nw_buf_add_shell(&line, spec);
+	if (ret == 0)
+		ret = nw_strings_add(remedy, nw_buf_str(&line), line.len);
+	if (ret == 0)
+		ret = nw_strings_addf(remedy, "cat /sys/kernel/tracing/uprobe_events");
+	if (line.failed)
+		ret = -ENOMEM;
+	nw_buf_free(&line);
+	return ret;
+}
+
+int nw_diagnose_missing(const char *event, struct nw_diagnosis *out, struct nw_error *err)
+{
+	struct nw_diagnosis diagnosis = {.fires = 0};
+	struct nw_reason *reason = nw_vec_add(&diagnosis.reasons);
+
+	diagnosis.text = nw_text(
+		"there is no event '%s' in uprobe_events (any more): it has to be defined before it can be recorded",
+		event);
+	if (reason)
+		*reason = (struct nw_reason){.cause = NW_CAUSE_NO_SUCH_EVENT,
+					     .text = nw_text("%s", diagnosis.text)};
+	if (!reason || !reason->text || !diagnosis.text ||
+	    offer_definition(event, &diagnosis.remedy) < 0) {
+		nw_diagnosis_free(&diagnosis);
+		return nw_no_memory(err);
+	}
+	*out = diagnosis;
+	return 0;
+}

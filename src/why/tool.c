@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A command line of bpftrace, stap or perf probe (tool_other.c), read without running it: which user-level probes, of which
- * process, and what in its program could show nothing though the probe fires.
+ * A command line of bpftrace, or of stap, perf and trace-cmd (tool_other.c), read without running it: which user-level probes,
+ * of which process, and what in its program could show nothing though the probe fires.
  *
  *	bpftrace [-p PID] [-c CMD] -e 'PROBE[,PROBE] /FILTER/ { ACTION } ...'
  */
@@ -253,8 +253,10 @@ static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error
 /* Does the program, which has been read, name a place in a program? */
 static int check_named(const struct nw_tool *tool, struct nw_error *err)
 {
-	if (tool->specs.count)
+	if (tool->specs.count || (tool->by_event && tool->events.count))
 		return 0;
+	if (tool->by_event)
+		return nw_fail(err, ENOENT, "that command line names no event");
 	if (tool->events.count)
 		return nw_fail(
 			err, ENOENT,
@@ -288,15 +290,17 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err)
 		return nw_tool_parse(argv + 1, out, err);
 	bool bpftrace = name && strcmp(name, "bpftrace") == 0;
 	bool perf = name && strcmp(name, "perf") == 0;
-	if (!bpftrace && !perf && !(name && strcmp(name, "stap") == 0))
+	bool trace_cmd = name && strcmp(name, "trace-cmd") == 0;
+	if (!bpftrace && !perf && !trace_cmd && !(name && strcmp(name, "stap") == 0))
 		return nw_fail_usage(
 			err,
-			"'%s' is not a tool whose command line is understood (bpftrace, stap and perf probe are)",
+			"'%s' is not a tool whose command line is understood (bpftrace, stap, perf and trace-cmd are)",
 			name ? name : "");
 	tool.program = strdup(name);
 	int ret = !tool.program ? nw_no_memory(err)
 		  : bpftrace	? take_options(&tool, argv, err)
 		  : perf	? nw_tool_perf(&tool, argv, err)
+		  : trace_cmd	? nw_tool_trace_cmd(&tool, argv, err)
 				: nw_tool_stap(&tool, argv);
 	if (ret == -ENOMEM)
 		ret = nw_no_memory(err);

@@ -11,7 +11,8 @@ const char *nw_tool_value(char *const **at, const char *letter, const char *name
 /* SystemTap's command line, and the text of its script. 0 or -ENOMEM. */
 int nw_tool_stap(struct nw_tool *tool, char *const *argv);
 int nw_tool_stap_script(struct nw_tool *tool, const char *text);
-/* perf's. EINVAL: it names no place in a program. */
+/* perf's and trace-cmd's. EINVAL: it names no place in a program. */
 int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err);
+int nw_tool_trace_cmd(struct nw_tool *tool, char *const *argv, struct nw_error *err);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Command lines of SystemTap and of perf probe, read without running them: which user-level probes, of
+ * Command lines of SystemTap, perf and trace-cmd, read without running them: which user-level probes, of
  * which process.
  *
  *	stap [-x PID] [-c CMD] -e 'probe process("PATH").mark("NAME") { ... }' | SCRIPT
  *	perf probe -x PATH [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%return] [ARGUMENTS]'
+ *	perf record|stat|top|trace -e EVENT[,EVENT] [-p PID] [--filter FILTER] [CMD]
+ *	trace-cmd record|start|stream|profile|set -e EVENT [-f FILTER] [-P PID] [CMD]
  */
 #include <ctype.h>
 #include <errno.h>
@@ -167,15 +169,11 @@ static int take_definition(struct nw_tool *tool, const char *path, const char *t
 			       path, (int)(name < len ? name : len), text);
 }
 
-int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err)
+static int take_perf_probe(struct nw_tool *tool, char *const *argv, struct nw_error *err)
 {
 	const char *path = NULL;
 	int ret = 0;
 
-	if (!argv[1] || strcmp(argv[1], "probe") != 0)
-		return nw_fail_usage(
-			err,
-			"of perf, the command lines of `perf probe` are understood; what it records are events: name the place");
 	for (char *const *at = argv + 2; *at; at++) {
 		const char *value = nw_tool_value(&at, "-x", "--exec");
 		path = value ? value : path;
@@ -201,4 +199,93 @@ int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err)
 		}
 	}
 	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* ---- perf record and trace-cmd record ----------------------------------------------- */
+
+/* "sdt_app:tick,probe_app:*", "%sdt_app:tick", "{a:b,c:d}:S"; what has a slash or no group is no event of tracefs, but trace-cmd
+ * takes a group alone, too. */
+static int take_events(struct nw_tool *tool, const char *text, bool groups)
+{
+	int ret = 0;
+
+	while (ret >= 0 && *text) {
+		size_t len = strcspn(text, ",{}");
+		size_t skip = *text == '%';
+		const char *colon = memchr(text, ':', len);
+		/* modifiers, "sdt_app:tick:u" */
+		const char *second = colon ? memchr(colon + 1, ':',
+						    len - (size_t)(colon + 1 - text))
+					   : NULL;
+		size_t end = second ? (size_t)(second - text) : len;
+		if (colon != text && (colon || (groups && len)) && !memchr(text, '/', end))
+			ret = nw_strings_add(&tool->events, text + skip, end - skip);
+		text += len;
+		text += strspn(text, ",{}");
+	}
+	return ret;
+}
+
+/* What both tools' options mean: which letter has events, processes and filters. */
+struct recorder {
+	const char *events, *events_long, *pid, *pid_long, *filter, *filter_long;
+	const char *
+		with_value; /* letters of options that take a value which does not matter */
+	bool groups;	    /* an event may be a group alone */
+};
+
+static int take_recorder(struct nw_tool *tool, const struct recorder *letters,
+			 char *const *argv, struct nw_error *err)
+{
+	int ret = 0;
+
+	tool->by_event = true;
+	for (char *const *at = argv + 2; ret >= 0 && *at; at++) {
+		const char *value;
+		bool of_option = strncmp(at[-1], "--", 2) == 0 && !strchr(at[-1], '=');
+		if (strcmp(*at, "--") == 0 || (**at != '-' && !of_option))
+			break; /* the command that is recorded */
+		if ((value = nw_tool_value(&at, letters->events, letters->events_long)))
+			ret = take_events(tool, value, letters->groups);
+		else if ((value = nw_tool_value(&at, letters->pid, letters->pid_long)))
+			tool->pid = (pid_t)strtol(value, NULL, 10);
+		else if (nw_tool_value(&at, letters->filter, letters->filter_long))
+			tool->filter = true;
+		else if ((*at)[1] && strchr(letters->with_value, (*at)[1]) && !(*at)[2] &&
+			 at[1])
+			at++;
+	}
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+int nw_tool_perf(struct nw_tool *tool, char *const *argv, struct nw_error *err)
+{
+	static const struct recorder letters = {
+		"-e",	    "--event",	     "-p", "--pid", "--filter",
+		"--filter", "ocCFmtuGDjkrI", false};
+	static const char *const recorders[] = {"record", "stat", "top", "trace"};
+
+	if (argv[1] && strcmp(argv[1], "probe") == 0)
+		return take_perf_probe(tool, argv, err);
+	for (size_t i = 0; argv[1] && i < NW_COUNT(recorders); i++)
+		if (strcmp(argv[1], recorders[i]) == 0)
+			return take_recorder(tool, &letters, argv, err);
+	return nw_fail_usage(
+		err,
+		"of perf, the command lines of probe, record, stat, top and trace are understood");
+}
+
+int nw_tool_trace_cmd(struct nw_tool *tool, char *const *argv, struct nw_error *err)
+{
+	static const struct recorder letters = {
+		"-e", "-e", "-P", "-P", "-f", "-f", "obBClgnOprsNVmMR", true};
+	static const char *const recorders[] = {"record", "start", "stream", "profile",
+						"set"};
+
+	for (size_t i = 0; argv[1] && i < NW_COUNT(recorders); i++)
+		if (strcmp(argv[1], recorders[i]) == 0)
+			return take_recorder(tool, &letters, argv, err);
+	return nw_fail_usage(
+		err,
+		"of trace-cmd, the command lines of record, start, stream, profile and set are understood");
 }

@@ -203,6 +203,42 @@ names "a dash, which bpftrace does not translate" bpf-program
 advises "the name as the file has it" "bpftrace .*myserver:parse__start"
 kill -9 $server
 wait $server 2>/dev/null
+# command lines of recorders: their events' places are tracefs's
+why -- perf record -o /dev/null -e probe_target:nosuch -p $pid
+named "an event that perf probe has not defined (yet)" 3 False no-such-event
+why -- trace-cmd record -e sdt_target:nosuch
+advises "which of a program's probes it was" "nopwatch add 'usdt:FILE:target:nosuch'"
+define others/tick "$site($counter)"
+why -d 2 -- perf record -o /dev/null -e cycles,others:tick -p $pid
+is "an event that perf enables itself fires" "$status $(j why.json "last['fires'], last['causes']")" "0 (True, [])"
+why -d 2 -- trace-cmd record -e others -f 'common_pid == 1' -P $pid
+names "trace-cmd's own filter may be the reason" bpf-program
+echo 1 >"$TRACEFS/events/others/tick/enable"
+why -d 2 -- perf record -o /dev/null -e others:tick -p $pid
+names "perf cannot have what tracefs has enabled" event-disabled
+if need perf; then
+  has "as perf says, too" "$(perf record -o /dev/null -e others:tick -p $pid sleep 0.1 2>&1)" 'Interrupted system call'
+else
+  skip "as perf says, too" "perf is not here"
+fi
+remedied "which is switched off" event-disabled
+take_away others/tick
+# Whoever attaches through perf or a BPF link has no event in tracefs, but a breakpoint in memory.
+is_beside() {
+  why -d 0.2 -p $pid "uprobe:$target:work"
+  [ "$(j why.json "any('a breakpoint of theirs in memory' in c['saw'] for c in of('check'))")" = True ]
+}
+ok "nobody is beside" eval '! is_beside'
+if has_bpf; then
+  bpftrace -e "uprobe:$target:work { @ = count(); }" >beside 2>&1 & tracer=$!
+  wait_for is_beside
+  ok "bpftrace is, and tracefs does not know it" is_beside
+  named "and we are hit, too" 0 True -
+  kill -INT $tracer
+  wait $tracer
+else
+  skip "bpftrace is, and tracefs does not know it" "bpftrace does not work here"
+fi
 why -- bpftrace -e 'tracepoint:probe_target:tick { @ = count(); }'
 has "a one-liner on an uprobe event" "$status $(cat why.err)" '^1 .*PERF_EVENT_IOC_SET_BPF'
 stop

@@ -219,6 +219,8 @@ else
 fi
 # Either version of the freezer, whichever there is.
 group=
+mkdir unified
+if ! grep -qw cgroup2 /proc/self/mounts && mount -t cgroup2 none unified 2>/dev/null; then unified=yes; fi
 for dir in $(awk '$3 == "cgroup2" || $4 ~ /freezer/ { print $2 }' /proc/self/mounts); do
   group=$dir/nw_why_$$
   mkdir "$group" 2>/dev/null && mkdir "$group/inner" && echo $pid >"$group/inner/cgroup.procs" 2>/dev/null || continue
@@ -236,6 +238,7 @@ for dir in $(awk '$3 == "cgroup2" || $4 ~ /freezer/ { print $2 }' /proc/self/mou
   rmdir "$group/inner" "$group"
   frozen=1
 done
+[ -z "${unified:-}" ] || umount unified
 [ -n "${frozen:-}" ] || skip "a process whose control group is frozen" "no control groups"
 stop
 

@@ -122,10 +122,42 @@ START_TEST(stap_and_perf_probe_are_read)
 }
 END_TEST
 
+START_TEST(recorders_name_events)
+{
+	ck_assert_int_eq(PARSE("perf", "record", "--call-graph", "dwarf", "-o", "x", "-p",
+			       "12", "-e", "%sdt_app:tick:u,{probe_app:a,cycles}:S",
+			       "-eprobe_b:c", "--filter", "n > 1", "--", "./app", "-e",
+			       "no:event"),
+			 0);
+	ck_assert(tool.by_event && tool.filter);
+	ck_assert_int_eq(tool.pid, 12);
+	ck_assert_uint_eq(tool.specs.count, 0);
+	ck_assert_uint_eq(tool.events.count, 3);
+	ck_assert_str_eq(tool.events.item[0], "sdt_app:tick");
+	ck_assert_str_eq(tool.events.item[1], "probe_app:a");
+	ck_assert_str_eq(tool.events.item[2], "probe_b:c");
+	nw_tool_free(&tool);
+	ck_assert_int_eq(PARSE("sudo", "trace-cmd", "record", "-b", "100", "-e", "sdt_app",
+			       "-e", "probe_a:b*", "-f", "n > 1", "-P", "7", "./app", "-e",
+			       "x:y"),
+			 0);
+	ck_assert(tool.by_event && tool.filter);
+	ck_assert_int_eq(tool.pid, 7);
+	ck_assert_uint_eq(tool.events.count, 2);
+	ck_assert_str_eq(tool.events.item[0], "sdt_app");
+	ck_assert_str_eq(tool.events.item[1], "probe_a:b*");
+	nw_tool_free(&tool);
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_told)
 {
-	ck_assert_int_eq(PARSE("perf", "record"), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.what, "`perf probe`"));
+	ck_assert_int_eq(PARSE("perf", "record"), -ENOENT);
+	ck_assert_int_eq(PARSE("perf", "record", "-e", "cycles,cpu/event=0x3c,name=a:b/"),
+			 -ENOENT);
+	ck_assert_int_eq(PARSE("perf", "report"), -EINVAL);
+	ck_assert_int_eq(PARSE("trace-cmd", "report"), -EINVAL);
+	ck_assert_int_eq(PARSE("trace-cmd", "record", "-o"), -ENOENT);
 	ck_assert_int_eq(PARSE("perf", "probe", "vfs_read"), -EINVAL);
 	ck_assert_int_eq(PARSE("gdb", "-p", "1"), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.what, "'gdb' is not a tool"));
@@ -153,6 +185,8 @@ START_TEST(any_text_is_survived)
 			nw_tool_free(&tool);
 		if (PARSE("perf", "probe", "-x", "/a", text + 7) == 0)
 			nw_tool_free(&tool);
+		if (PARSE("trace-cmd", "record", "-e", text + 7, text + 8) == 0)
+			nw_tool_free(&tool);
 		memcpy(text, "process", 7);
 		if (PARSE("stap", "-e", text) == 0)
 			nw_tool_free(&tool);
@@ -161,4 +195,5 @@ START_TEST(any_text_is_survived)
 END_TEST
 
 UNIT_MAIN("why_words", one_liners_are_read, filters_on_a_process_are_told_from_others,
-	  stap_and_perf_probe_are_read, what_cannot_be_read_is_told, any_text_is_survived)
+	  stap_and_perf_probe_are_read, recorders_name_events, what_cannot_be_read_is_told,
+	  any_text_is_survived)
