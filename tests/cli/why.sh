@@ -6,8 +6,10 @@ said=$("$NOPWATCH" why 2>&1)
 has "no probe" "$? $said" '^2 nopwatch: no probe is named'
 said=$("$NOPWATCH" why nowhere:tick 2>&1)
 has "no file" "$? $said" "^2 nopwatch: 'nowhere:tick' does not say in which file the probe is"
+said=$("$NOPWATCH" why -- perf report 2>&1)
+has "another tool's command line" "$? $said" "^2 nopwatch: of perf, the command lines of probe, record, stat, top and trace are understood"
 said=$("$NOPWATCH" why -- perf stat 2>&1)
-has "another tool's command line" "$? $said" "^2 nopwatch: of perf, the command lines of \`perf probe\` are understood"
+has "one that names no event" "$? $said" "^1 nopwatch: that command line names no event"
 said=$("$NOPWATCH" why -- gdb -p 1 2>&1)
 has "one that is not understood" "$? $said" "^2 nopwatch: 'gdb' is not a tool whose command line is understood"
 said=$("$NOPWATCH" why -- bpftrace -e 'kprobe:f { }' 2>&1)
