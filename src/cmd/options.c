@@ -429,14 +429,14 @@ static const struct {
 	char letter;
 	const char *hint;
 } habits[] = {
-	{'c', "a command to be run stands at the end: -- CMD"},
-	{'e', "probes are named without a letter: nopwatch stat SPEC..."},
-	{'g', "who called is what --stack tells"},
+	{'c', "put the command at the end: -- CMD"},
+	{'e', "name probes without an option: nopwatch stat SPEC..."},
+	{'g', "use --stack to see who called"},
 	{'l', "`nopwatch list FILE` lists the probes of a file"},
-	{'F', "nothing is sampled here: every hit is counted (--max-rate limits them)"},
-	{'I', "-i TIME reports every so often"},
-	{'k',
-	 "the clock is the kernel's monotonic one, where it has that; -T shows the time of day"},
+	{'F',
+	 "nopwatch does not sample, it counts every hit; use --max-rate to limit them"},
+	{'I', "use -i TIME to report every so often"},
+	{'k', "nopwatch uses the kernel's monotonic clock; use -T to see the time of day"},
 };
 
 /* What may have been meant by an option that nothing has; without a hint, usage follows. */
@@ -513,7 +513,7 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 			      args->stack_word);
 		nw_error_hint(
 			err,
-			"if --stack is meant for the probes called so: --stack=%s, before the probes",
+			"to see the stacks of only these probes, write --stack=%s before the probes",
 			args->stack_word);
 		return -EINVAL;
 	}

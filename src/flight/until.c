@@ -28,7 +28,7 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 		if (!sign)
 			nw_error_hint(
 				err,
-				"quote it: of --until %s>50ms a shell makes a file that is called 50ms",
+				"quote the condition: --until '%s > 50ms' (without quotes a shell writes to a file called 50ms)",
 				text);
 		return -EINVAL;
 	}

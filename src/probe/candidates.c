@@ -205,12 +205,11 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 			err,
 			"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
 	else if (nw_locate(spec->text, &program, &none) == 0)
-		nw_error_hint(err, "a command to be run stands at the end: -- %s",
-			      spec->text);
+		nw_error_hint(err, "put a command at the end: -- %s", spec->text);
 	else
 		nw_error_hint(
 			err,
-			"a function is timed by func:FILE:%s, as in func:libc.so.6:malloc; a probe needs -p PID, -x FILE or -- CMD",
+			"to time a function, write func:FILE:%s (func:libc.so.6:malloc); a probe needs -p PID, -x FILE or -- CMD",
 			spec->text);
 	return -EINVAL;
 }

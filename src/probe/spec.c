@@ -374,7 +374,7 @@ static int misspelled(const char *text, struct nw_error *err)
 		size_t len = strlen(spelled[i].theirs);
 		if (strncmp(text, spelled[i].theirs, len) != 0)
 			continue;
-		bad_spec(err, text, "that is no kind of probe here");
+		bad_spec(err, text, "it begins with an unknown probe type");
 		nw_error_hint(err, "write %s%s", spelled[i].ours, text + len);
 		return -EINVAL;
 	}

@@ -22,16 +22,16 @@ lst|did you mean list?
 frobnicate|`nopwatch help` lists the commands
 -p 1 stat|options follow the command: nopwatch stat -p ...
 stat --filer x a:b|did you mean --filter?
-stat -e a:b|probes are named without a letter: nopwatch stat SPEC...
-stat -c ls a:b|a command to be run stands at the end: -- CMD
-stat -g a:b|who called is what --stack tells
+stat -e a:b|name probes without an option: nopwatch stat SPEC...
+stat -c ls a:b|put the command at the end: -- CMD
+stat -g a:b|use --stack to see who called
 stat -l|`nopwatch list FILE` lists the probes of a file
-stat -I 5 a:b|-i TIME reports every so often
-stat -k 1 a:b|the clock is the kernel's monotonic one, where it has that; -T shows the time of day
-stat -F 99 a:b|nothing is sampled here: every hit is counted (--max-rate limits them)
-stat malloc|a function is timed by func:FILE:malloc, as in func:libc.so.6:malloc; a probe needs -p PID, -x FILE or -- CMD
-stat -d 1 ls|a command to be run stands at the end: -- ls
-stat --stack malloc|if --stack is meant for the probes called so: --stack=malloc, before the probes
+stat -I 5 a:b|use -i TIME to report every so often
+stat -k 1 a:b|nopwatch uses the kernel's monotonic clock; use -T to see the time of day
+stat -F 99 a:b|nopwatch does not sample, it counts every hit; use --max-rate to limit them
+stat malloc|to time a function, write func:FILE:malloc (func:libc.so.6:malloc); a probe needs -p PID, -x FILE or -- CMD
+stat -d 1 ls|put a command at the end: -- ls
+stat --stack malloc|to see the stacks of only these probes, write --stack=malloc before the probes
 stat u:libc.so.6:malloc|write uprobe:libc.so.6:malloc
 stat ur:libc.so.6:malloc|write uretprobe:libc.so.6:malloc
 stat uprobes:libc.so.6:malloc|write uprobe:libc.so.6:malloc
@@ -43,7 +43,7 @@ stat a:b(n:int)|unknown type 'int' of 'n': did you mean s32?
 stat a:b(n:sting)|unknown type 'sting' of 'n': did you mean string?
 stat --slower 50 a:b|write --slower 50ms, or 50s
 stat -f folded a:b|add --stack
-record --until request a:b|quote it: of --until request>50ms a shell makes a file that is called 50ms
+record --until request a:b|quote the condition: --until 'request > 50ms' (without quotes a shell writes to a file called 50ms)
 report|`nopwatch record -o FILE SPEC...` makes a recording
 why -- perf probe|what is understood: perf probe -x FILE [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%return]'
 TABLE
