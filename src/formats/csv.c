@@ -76,14 +76,24 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	*(bool *)output->state = begin->net;
 }
 
-static void row_start(const struct nw_report *report, const char *type, const char *name,
-		      size_t group, uint64_t count, struct nw_buf *out)
+/* Of several that --top leaves out, the group, or else the name, says how many they are. */
+static void row_start(const struct nw_report *report, const char *type,
+		      const struct nw_shown *shown, uint64_t count, struct nw_buf *out)
 {
+	nw_cleanup(nw_free_ptr) char *more = nw_text("(%zu more)", shown->more);
+	nw_cleanup(nw_free_ptr) char *of = shown->more
+						   ? NULL
+						   : nw_report_group(report, shown->group);
+
+	out->failed |= !more || (!of && !shown->more && report->group_by);
 	nw_buf_printf(out, "%s,", type);
-	field(out, name, report->view.raw);
+	field(out, shown->name ? shown->name : more ? more : "", report->view.raw);
 	nw_buf_addc(out, ',');
-	nw_cleanup(nw_free_ptr) char *of = nw_report_group(report, group);
-	field(out, of ? of : "", report->view.raw);
+	field(out,
+	      of				   ? of
+	      : shown->name && shown->more && more ? more
+						   : "",
+	      report->view.raw);
 	nw_buf_addc(out, ',');
 	if (report->interval)
 		nw_buf_printf(out, "%" PRIu64, report->interval);
@@ -130,16 +140,13 @@ static void row_end(const struct nw_report *report, const char *arg,
 		nw_buf_adds(out, report->net ? ",\n" : "\n");
 }
 
-static void probe_lines(const struct nw_report *report, size_t probe, size_t group,
+static void probe_lines(const struct nw_report *report, const struct nw_shown *shown,
 			struct nw_buf *out)
 {
-	const struct nw_probe *p = report->selection->probes.item[probe];
-	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
-							probe);
+	const struct nw_probe *p = report->selection->probes.item[shown->index];
+	const struct nw_probe_row *row = shown->row;
 
-	if (!nw_report_has_probe(report, probe, row))
-		return;
-	row_start(report, "probe", p->label, group, row->hits, out);
+	row_start(report, "probe", shown, row->hits, out);
 	statistics(&row->gap, out);
 	nw_buf_adds(out, ",,,");
 	row_end(report, "", NULL, out);
@@ -148,35 +155,31 @@ static void probe_lines(const struct nw_report *report, size_t probe, size_t gro
 		if (!row->args[i].count)
 			continue;
 		nw_arg_name(p, i, name);
-		row_start(report, "arg", p->label, group, row->args[i].count, out);
+		row_start(report, "arg", shown, row->args[i].count, out);
 		statistics(&row->args[i], out);
 		nw_buf_adds(out, ",,,");
 		row_end(report, name, NULL, out);
 	}
 }
 
-static void span_line(const struct nw_report *report, size_t span, size_t group,
+static void span_line(const struct nw_report *report, const struct nw_shown *shown,
 		      struct nw_buf *out)
 {
-	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
+	const struct nw_span_row *row = shown->row;
 
-	if (!nw_report_has_span(report, row))
-		return;
-	row_start(report, "span", report->spans[span].name, group, row->latency.count, out);
+	row_start(report, "span", shown, row->latency.count, out);
 	statistics(&row->latency, out);
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
 	row_end(report, "", row, out);
 	if (row->cost) {
-		row_start(report, "probe_cost", report->spans[span].name, group,
-			  row->cost->count, out);
+		row_start(report, "probe_cost", shown, row->cost->count, out);
 		statistics(row->cost, out);
 		nw_buf_adds(out, ",,,");
 		row_end(report, "", NULL, out);
 	}
 	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
-		row_start(report, "state", report->spans[span].name, group,
-			  row->states[i].count, out);
+		row_start(report, "state", shown, row->states[i].count, out);
 		statistics(&row->states[i], out);
 		nw_buf_adds(out, ",,,");
 		row_end(report, nw_task_state_names[i], NULL, out);

@@ -202,11 +202,10 @@ static void picture(struct page *page, enum nw_series_kind kind, size_t number,
 static void row(struct page *page, enum nw_subject subject, size_t number, size_t group)
 {
 	const struct nw_report *report = page->report;
-	const struct nw_group_rows *rows = nw_report_rows(report, group);
+	const struct nw_shown shown = nw_shown_in(report, subject, number, group);
 	bool is_span = subject == NW_SUBJECT_SPANS;
 
-	if (is_span ? !nw_report_has_span(report, nw_group_span(rows, number))
-		    : !nw_report_has_probe(report, number, nw_group_probe(rows, number)))
+	if (!shown.row)
 		return;
 	if (page->rows == page->most_rows) {
 		page->left_out = true;
@@ -216,9 +215,9 @@ static void row(struct page *page, enum nw_subject subject, size_t number, size_
 	nw_json_open(&page->json, '{');
 	nw_json_key_text(&page->json, "type", is_span ? "span" : "probe");
 	if (is_span)
-		nw_json_span(report, number, group, false, &page->json);
+		nw_json_span(report, &shown, false, &page->json);
 	else
-		nw_json_probe(report, number, group, false, &page->json);
+		nw_json_probe(report, &shown, false, &page->json);
 	if (is_span)
 		ends_of(page, &report->spans[number]);
 	picture(page, is_span ? NW_SERIES_SPANS : NW_SERIES_GAPS, number, group);

@@ -423,9 +423,24 @@ static void group_parts(const struct nw_report *report, struct nw_json *json,
 	json->out->failed |= !keys;
 }
 
-static void group_key(const struct nw_report *report, struct nw_json *json, size_t group)
+/* The name of a row, and of its group; of several that --top leaves out it says how many they are. */
+static void row_keys(const char *what, const struct nw_shown *shown, struct nw_json *json)
 {
-	if (report->group_by) {
+	nw_json_key(json, what);
+	if (shown->name)
+		nw_json_text(json, shown->name, strlen(shown->name));
+	else
+		nw_json_null(json);
+	if (shown->more)
+		nw_json_key_u64(json, "more", shown->more);
+}
+
+static void group_key(const struct nw_report *report, struct nw_json *json,
+		      const struct nw_shown *shown)
+{
+	size_t group = shown->group;
+
+	if (report->group_by && !shown->more) {
 		nw_cleanup(nw_free_ptr) char *name = nw_report_group(report, group);
 		json->out->failed |= !name;
 		nw_json_key_text(json, "group", name ? name : "");
@@ -451,15 +466,15 @@ static const char *state_word(const struct nw_report *report, size_t probe, uint
 	return nw_state_words[state ? state->state : NW_STATE_UNKNOWN];
 }
 
-void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, bool buckets,
-		   struct nw_json *json)
+void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
+		   bool buckets, struct nw_json *json)
 {
+	size_t probe = shown->index;
 	const struct nw_probe *p = report->selection->probes.item[probe];
-	const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, group),
-							probe);
+	const struct nw_probe_row *row = shown->row;
 
-	nw_json_key_text(json, "probe", p->label);
-	group_key(report, json, group);
+	row_keys("probe", shown, json);
+	group_key(report, json, shown);
 	nw_json_key_u64(json, "hits", row->hits);
 	say(report->at_least, "at_least", json);
 	nw_json_key(json, "rate_hz");
@@ -474,24 +489,26 @@ void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, b
 			distribution(json, name, &row->args[i], buckets);
 	}
 	nw_json_close(json, '}');
-	nw_json_key_text(json, "state", state_word(report, probe, row->hits));
-	if (report->disabled_at && report->disabled_at[probe])
+	nw_json_key_text(json, "state",
+			 shown->name ? state_word(report, probe, row->hits) : "hit");
+	if (shown->name && report->disabled_at && report->disabled_at[probe])
 		nw_json_key_u64(
 			json, "disabled_ns",
 			report->disabled_at[probe] -
 				nw_min64(report->start_ns, report->disabled_at[probe]));
 }
 
-void nw_json_span(const struct nw_report *report, size_t span, size_t group, bool buckets,
-		  struct nw_json *json)
+void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
+		  bool buckets, struct nw_json *json)
 {
-	const struct nw_span_row *row = nw_group_span(nw_report_rows(report, group), span);
+	const struct nw_span_row *row = shown->row;
 	char key[72];
 
-	nw_json_key_text(json, "span", report->spans[span].name);
-	nw_span_key_text(&report->spans[span], key);
-	nw_json_key_text(json, "key", key);
-	group_key(report, json, group);
+	row_keys("span", shown, json);
+	nw_span_key_text(&report->spans[shown->index], key);
+	if (shown->name)
+		nw_json_key_text(json, "key", key);
+	group_key(report, json, shown);
 	nw_json_key_u64(json, "count", row->latency.count);
 	say(report->at_least, "at_least", json);
 	distribution(json, "latency_ns", &row->latency, buckets);
@@ -521,24 +538,21 @@ void nw_json_span(const struct nw_report *report, size_t span, size_t group, boo
 		print_sleeps("woken_by", row->wakers, false, json);
 }
 
-static void probe_object(const struct nw_report *report, size_t probe, size_t group,
+static void probe_object(const struct nw_report *report, const struct nw_shown *shown,
 			 struct nw_buf *out)
 {
-	if (!nw_report_has_probe(report, probe,
-				 nw_group_probe(nw_report_rows(report, group), probe)))
-		return;
 	struct nw_json json = nw_json_start(out, "probe");
-	nw_json_probe(report, probe, group, true, &json);
+
+	nw_json_probe(report, shown, true, &json);
 	nw_json_finish(&json);
 }
 
-static void span_object(const struct nw_report *report, size_t span, size_t group,
+static void span_object(const struct nw_report *report, const struct nw_shown *shown,
 			struct nw_buf *out)
 {
-	if (!nw_report_has_span(report, nw_group_span(nw_report_rows(report, group), span)))
-		return;
 	struct nw_json json = nw_json_start(out, "span");
-	nw_json_span(report, span, group, true, &json);
+
+	nw_json_span(report, shown, true, &json);
 	nw_json_finish(&json);
 }
 

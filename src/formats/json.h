@@ -4,18 +4,18 @@
 #define NOPWATCH_FORMATS_JSON_H
 
 #include "json_writer.h"
-#include "nopwatch/output.h"
+#include "output/order.h"
 
 /* The beginning of a line, {"type":"...", and its end. */
 struct nw_json nw_json_start(struct nw_buf *out, const char *type);
 void nw_json_finish(struct nw_json *json);
 
-/* What there is to say about a probe or span in a group, as keys of an object that is open; buckets: of
+/* What there is to say about a row, as keys of an object that is open; buckets: of
  * its distributions, too. */
-void nw_json_probe(const struct nw_report *report, size_t probe, size_t group, bool buckets,
-		   struct nw_json *json);
-void nw_json_span(const struct nw_report *report, size_t span, size_t group, bool buckets,
-		  struct nw_json *json);
+void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
+		   bool buckets, struct nw_json *json);
+void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
+		  bool buckets, struct nw_json *json);
 
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);

@@ -179,24 +179,139 @@ int nw_rank_groups(const struct nw_report *report, enum nw_subject subject, size
 	return ret;
 }
 
-void nw_rank_each(const struct nw_report *report, enum nw_subject subject,
-		  void (*show)(const struct nw_report *report, size_t index, size_t group,
-			       struct nw_buf *out),
+/* ---- what is left out --------------------------------------------------------------- */
+
+static const char *name_of(const struct nw_report *report, enum nw_subject subject,
+			   size_t index)
+{
+	return subject == NW_SUBJECT_PROBES ? report->selection->probes.item[index]->label
+					    : report->spans[index].name;
+}
+
+/* Arguments are merged of one probe: those of several are not the same ones. */
+static int add_rest(const struct nw_report *report, enum nw_subject subject, size_t index,
+		    size_t group, struct nw_rest *rest)
+{
+	const struct nw_group_rows *rows = nw_report_rows(report, group);
+
+	if (subject == NW_SUBJECT_SPANS) {
+		nw_span_row_merge(&rest->span, nw_group_span(rows, index));
+		return rest->span.latency.failed ? -ENOMEM : 0;
+	}
+	const struct nw_probe_row *from = nw_group_probe(rows, index);
+	struct nw_probe_row *into = &rest->probe;
+	if (rest->args && from->args && !into->args)
+		into->args = calloc(rest->args, sizeof(*into->args));
+	into->hits += from->hits;
+	nw_histogram_merge(&into->gap, &from->gap);
+	for (size_t i = 0; into->args && from->args && i < rest->args; i++)
+		nw_histogram_merge(&into->args[i], &from->args[i]);
+	return into->gap.failed || (rest->args && from->args && !into->args) ? -ENOMEM : 0;
+}
+
+void nw_rest_free(struct nw_rest *rest)
+{
+	nw_histogram_free(&rest->probe.gap);
+	for (size_t i = 0; rest->probe.args && i < rest->args; i++)
+		nw_histogram_free(&rest->probe.args[i]);
+	free(rest->probe.args);
+	nw_span_row_free(&rest->span);
+}
+
+int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
+	       const nw_ranking *shown, struct nw_rest *out)
+{
+	size_t count = subject == NW_SUBJECT_PROBES ? report->selection->probes.count
+						    : report->span_count;
+	nw_cleanup(nw_free_ptr) bool *is_shown = calloc(count + 1, sizeof(*is_shown));
+	int ret = is_shown ? 0 : -ENOMEM;
+
+	nw_vec_each (shown, one)
+		if (is_shown)
+			is_shown[one->index] = true;
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		if (is_shown[i] || is_hidden(report, subject, i) ||
+		    nw_is_silent(report, subject, i))
+			continue;
+		out->count++;
+		for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++)
+			ret = add_rest(report, subject, i, g, out);
+	}
+	return ret;
+}
+
+/* ---- one row after the other -------------------------------------------------------- */
+
+typedef void show_row(const struct nw_report *report, const struct nw_shown *row,
+		      struct nw_buf *out);
+
+struct nw_shown nw_shown_in(const struct nw_report *report, enum nw_subject subject,
+			    size_t index, size_t group)
+{
+	const struct nw_group_rows *rows = nw_report_rows(report, group);
+	bool any = has_row(report, subject, index, group);
+
+	return (struct nw_shown){name_of(report, subject, index), index, group, 0,
+				 !any ? NULL
+				 : subject == NW_SUBJECT_PROBES
+					 ? (const void *)nw_group_probe(rows, index)
+					 : nw_group_span(rows, index)};
+}
+
+static void show_rest(const struct nw_report *report, enum nw_subject subject, size_t index,
+		      const char *name, const struct nw_rest *rest, show_row *show,
+		      struct nw_buf *out)
+{
+	const void *row = subject == NW_SUBJECT_PROBES ? (const void *)&rest->probe
+						       : &rest->span;
+
+	if (rest->count)
+		show(report, &(struct nw_shown){name, index, 0, rest->count, row}, out);
+}
+
+/* A row a group, and one for those beyond the first ones. */
+static int show_groups(const struct nw_report *report, enum nw_subject subject,
+		       size_t index, show_row *show, struct nw_buf *out)
+{
+	size_t top = report->view.top;
+	nw_ranking groups = {0};
+	struct nw_rest rest = {
+		.args = subject == NW_SUBJECT_PROBES
+				? report->selection->probes.item[index]->args.count
+				: 0};
+	int ret = nw_rank_groups(report, subject, index, report->view.sort, &groups);
+
+	for (size_t i = 0; ret == 0 && i < groups.count; i++) {
+		size_t group = groups.item[i].index;
+		if (top && i >= top) {
+			rest.count++;
+			ret = add_rest(report, subject, index, group, &rest);
+			continue;
+		}
+		struct nw_shown shown = nw_shown_in(report, subject, index, group);
+		show(report, &shown, out);
+	}
+	show_rest(report, subject, index, name_of(report, subject, index), &rest, show,
+		  out);
+	nw_rest_free(&rest);
+	nw_vec_free(&groups);
+	return ret;
+}
+
+void nw_rank_each(const struct nw_report *report, enum nw_subject subject, show_row *show,
 		  struct nw_buf *out)
 {
 	nw_ranking ranking = {0};
+	struct nw_rest rest = {0};
+	int ret = nw_rank(report, subject, report->view.sort, &ranking);
 
-	if (nw_rank(report, subject, report->view.sort, &ranking) < 0)
-		out->failed = true;
-	nw_vec_each (&ranking, one) {
-		nw_ranking groups = {0};
-		if (nw_rank_groups(report, subject, one->index, report->view.sort,
-				   &groups) < 0)
-			out->failed = true;
-		for (size_t i = 0;
-		     i < groups.count && (!report->view.top || i < report->view.top); i++)
-			show(report, one->index, groups.item[i].index, out);
-		nw_vec_free(&groups);
-	}
+	nw_vec_each (&ranking, one)
+		if (ret == 0)
+			ret = show_groups(report, subject, one->index, show, out);
+	if (ret == 0 && report->view.top)
+		ret = nw_rest_of(report, subject, &ranking, &rest);
+	show_rest(report, subject, 0, NULL, &rest, show, out);
+	out->failed |= ret < 0;
+	nw_rest_free(&rest);
 	nw_vec_free(&ranking);
 }

@@ -139,16 +139,19 @@ static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
 			      h->count ? nw_statistic_of(h, &nw_statistics[i]) : 0);
 }
 
-/* The name of a row, and of its group; more: it stands for so many further groups. */
+/* The name of a row, and of its group; more: it stands for so many further groups, or without a name probes or spans. */
 static void first_cells(const struct text *t, struct nw_table *table, const char *name,
 			size_t group, size_t more)
 {
-	name_cell(table, name);
+	if (name)
+		name_cell(table, name);
+	else
+		nw_table_cell(table, "(%zu more)", more);
 	if (!t->report->group_by)
 		return;
-	if (more)
+	if (name && more)
 		nw_buf_printf(&table->text, "(%zu more)", more);
-	else
+	else if (name)
 		add_group(nw_summary_group_name(t->report->summary, group), &table->text);
 	nw_table_end_cell(table);
 }
@@ -158,7 +161,7 @@ static void first_cells(const struct text *t, struct nw_table *table, const char
 /* What a row is of: a probe, a span, or an argument of a probe. */
 struct row_of {
 	size_t index, arg;
-	const char *label; /* of an argument */
+	const char *label; /* NULL: it is of all probes or spans that --top leaves out */
 };
 
 /* A row, of one group or of those that are not shown by themselves. */
@@ -217,8 +220,7 @@ static void print_probe(const struct text *t, struct nw_table *table,
 	char rate[16];
 
 	nw_rate_text(nw_report_rate(t->report, row->hits), rate);
-	first_cells(t, table, t->report->selection->probes.item[of->index]->label, group,
-		    more);
+	first_cells(t, table, of->label, group, more);
 	count_cell(t, table, row->hits);
 	nw_table_text(table, rate);
 	duration_cells(table, &row->gap);
@@ -244,27 +246,11 @@ static void add_probe(struct text *t, struct nw_table *table, size_t probe)
 	union any_row rest;
 
 	memset(&rest, 0, sizeof(rest));
-	add_rows(t, table, &kind, &(struct row_of){.index = probe}, &rest);
+	add_rows(
+		t, table, &kind,
+		&(struct row_of){probe, 0, t->report->selection->probes.item[probe]->label},
+		&rest);
 	nw_histogram_free(&rest.probe.gap);
-}
-
-static void probe_table(struct text *t)
-{
-	struct nw_table table = new_table(t, "PROBE");
-	nw_ranking ranking = {0};
-
-	nw_table_text(&table, "HITS");
-	nw_table_text(&table, "RATE");
-	nw_table_cell(&table, "GAP: %s", nw_statistics[0].column);
-	for (size_t i = 1; i < nw_statistic_count; i++)
-		nw_table_text(&table, nw_statistics[i].column);
-	table.columns = table.cells.count;
-	rank(t, NW_SUBJECT_PROBES, &ranking);
-	nw_vec_each (&ranking, probe)
-		if (!is_folded(t, NW_SUBJECT_PROBES, probe->index))
-			add_probe(t, &table, probe->index);
-	nw_table_print(&table, t->report->bold, t->out);
-	nw_vec_free(&ranking);
 }
 
 /* ---- spans -------------------------------------------------------------------------- */
@@ -348,7 +334,7 @@ static void print_span(const struct text *t, struct nw_table *table,
 {
 	const struct nw_span_row *row = span;
 
-	first_cells(t, table, t->report->spans[of->index].name, group, more);
+	first_cells(t, table, of->label, group, more);
 	count_cell(t, table, row->latency.count);
 	duration_cell(table, &row->latency, row->latency.sum);
 	duration_cells(table, &row->latency);
@@ -376,8 +362,45 @@ static void add_span(struct text *t, struct nw_table *table, size_t span)
 	union any_row rest;
 
 	memset(&rest, 0, sizeof(rest));
-	add_rows(t, table, &kind, &(struct row_of){.index = span}, &rest);
+	add_rows(t, table, &kind, &(struct row_of){span, 0, t->report->spans[span].name},
+		 &rest);
 	nw_span_row_free(&rest.span);
+}
+
+/* What --top leaves out, so that the rows add up. */
+static void add_beyond(struct text *t, struct nw_table *table, enum nw_subject subject,
+		       const nw_ranking *shown)
+{
+	const struct row_of none = {0};
+	struct nw_rest rest = {0};
+
+	if (t->beyond[subject] && nw_rest_of(t->report, subject, shown, &rest) < 0)
+		t->out->failed = true;
+	if (rest.count && subject == NW_SUBJECT_PROBES)
+		print_probe(t, table, &none, &rest.probe, 0, rest.count);
+	else if (rest.count)
+		print_span(t, table, &none, &rest.span, 0, rest.count);
+	nw_rest_free(&rest);
+}
+
+static void probe_table(struct text *t)
+{
+	struct nw_table table = new_table(t, "PROBE");
+	nw_ranking ranking = {0};
+
+	nw_table_text(&table, "HITS");
+	nw_table_text(&table, "RATE");
+	nw_table_cell(&table, "GAP: %s", nw_statistics[0].column);
+	for (size_t i = 1; i < nw_statistic_count; i++)
+		nw_table_text(&table, nw_statistics[i].column);
+	table.columns = table.cells.count;
+	rank(t, NW_SUBJECT_PROBES, &ranking);
+	nw_vec_each (&ranking, probe)
+		if (!is_folded(t, NW_SUBJECT_PROBES, probe->index))
+			add_probe(t, &table, probe->index);
+	add_beyond(t, &table, NW_SUBJECT_PROBES, &ranking);
+	nw_table_print(&table, t->report->bold, t->out);
+	nw_vec_free(&ranking);
 }
 
 static void span_table(struct text *t)
@@ -398,6 +421,7 @@ static void span_table(struct text *t)
 	nw_vec_each (&ranking, span)
 		if (!is_folded(t, NW_SUBJECT_SPANS, span->index))
 			add_span(t, &table, span->index);
+	add_beyond(t, &table, NW_SUBJECT_SPANS, &ranking);
 	if (table.cells.count > table.columns) {
 		nw_buf_addc(t->out, '\n');
 		nw_table_print(&table, t->report->bold, t->out);

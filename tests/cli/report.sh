@@ -33,8 +33,22 @@ is "spans are sorted by their total" "$(spans <out)" "myserver:request myserver:
 is "or by what was asked for" "$("$NOPWATCH" report --sort name "$sample" | spans)" \
   "myserver:lookup myserver:parse myserver:request "
 is "only the first" "$("$NOPWATCH" report --sort max --top 1 "$sample" | spans)" "myserver:request "
+has "the others are one row" "$("$NOPWATCH" report --sort max --top 1 "$sample")" '^\(2 more\) +1826 '
+# what is left out is in rows of their own, so that counts add up
+sums() { # FILE: hits of all probes, counts of all spans, and the sum of an argument
+  j "$1" "sum(p['hits'] for p in of('probe')), sum(s['count'] for s in of('span')), sum(p['args'].get('arg0', {'sum': 0})['sum'] for p in of('probe') if p['probe'] == 'myserver:request__done')"
+}
+"$NOPWATCH" report -j --by cpu,comm "$sample" >all.json
+"$NOPWATCH" report -j --by cpu,comm --top 1 "$sample" >top.json
+is "they add up in JSON" "$(sums top.json)" "$(sums all.json)"
+has "which says how many are left out" "$(cat top.json)" '"probe":null,"more":6,'
+hasnt "and does so only then" "$(cat all.json)" '"more"'
+sum_csv() { awk -F, '{ sum[$1] += $5 } END { print sum["probe"], sum["span"] }' "$1"; }
+"$NOPWATCH" report -f csv --by comm --sort hits "$sample" >all.csv
+"$NOPWATCH" report -f csv --by comm --sort hits --top 2 "$sample" >top.csv
+is "and in CSV" "$(sum_csv top.csv)" "$(sum_csv all.csv)"
 is "in CSV, too" "$("$NOPWATCH" report -f csv --sort name --top 2 "$sample" | grep ^span | cut -d, -f2 | tr '\n' ' ')" \
-  "myserver:lookup myserver:parse "
+  "myserver:lookup myserver:parse (1 more) "
 has "a total" "$(grep ^SPAN out)" '^SPAN +COUNT +TOTAL +MIN'
 "$NOPWATCH" report --sort size "$sample" >/dev/null 2>err
 is "another order is a mistake" $? 2
