@@ -67,7 +67,7 @@ static void process_descriptor(struct nw_buf *out, struct nw_pf *p,
 	if (!leads && nw_index_find(&p->processes, pid, (size_t)len) >= 0)
 		return;
 	out->failed |= nw_index_add(&p->processes, pid, (size_t)len) < 0;
-	size_t packet = nw_pf_packet(out, 0);
+	size_t packet = nw_pf_packet(out);
 	size_t track = nw_pb_open(out, PACKET_TRACK_DESCRIPTOR);
 	nw_pb_uint(out, TRACK_UUID,
 		   nw_pf_track(TRACK_OF_PROCESS, 0, (uint32_t)thread->pid));
@@ -84,7 +84,7 @@ static void thread_descriptor(struct nw_buf *out, struct nw_pf *p,
 			      const struct nw_pf_thread *thread)
 {
 	process_descriptor(out, p, thread);
-	size_t packet = nw_pf_packet(out, 0);
+	size_t packet = nw_pf_packet(out);
 	size_t track = nw_pb_open(out, PACKET_TRACK_DESCRIPTOR);
 	nw_pb_uint(out, TRACK_UUID, nw_pf_thread_track(thread));
 	nw_pb_uint(out, TRACK_PARENT,
@@ -131,9 +131,10 @@ static void clock_snapshot(struct nw_buf *out, uint64_t time, int64_t wall_ns)
 {
 	const uint64_t clocks[][2] = {{CLOCK_BOOTTIME_ID, time},
 				      {CLOCK_REALTIME_ID, time + (uint64_t)wall_ns}};
-	size_t packet = nw_pf_packet(out, time);
-	size_t snapshot = nw_pb_open(out, PACKET_CLOCK_SNAPSHOT);
+	size_t packet = nw_pf_packet(out);
 
+	nw_pb_uint(out, PACKET_TIMESTAMP, time);
+	size_t snapshot = nw_pb_open(out, PACKET_CLOCK_SNAPSHOT);
 	for (size_t i = 0; i < NW_COUNT(clocks); i++) {
 		size_t clock = nw_pb_open(out, SNAPSHOT_CLOCKS);
 		nw_pb_uint(out, CLOCK_ID, clocks[i][0]);
@@ -189,7 +190,7 @@ static const struct kernel_event *kernel_event_of(const struct nw_probe *probe)
 static void write_kernel_event(struct nw_buf *out, const struct kernel_event *kind,
 			       const struct nw_event_line *line)
 {
-	size_t packet = nw_pf_packet(out, 0);
+	size_t packet = nw_pf_packet(out);
 	size_t bundle = nw_pb_open(out, PACKET_FTRACE_EVENTS);
 
 	nw_pb_uint(out, BUNDLE_CPU, line->hit->cpu);

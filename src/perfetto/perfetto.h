@@ -56,8 +56,8 @@ struct nw_pf {
 
 /* ---- packets ------------------------------------------------------------------------ */
 
-/* A packet of that time (0: of none); the caller closes it. */
-size_t nw_pf_packet(struct nw_buf *out, uint64_t time);
+/* A packet, which has no time yet; the caller closes it. */
+size_t nw_pf_packet(struct nw_buf *out);
 uint64_t nw_pf_track(enum nw_pf_kind kind, uint64_t a, uint64_t b);
 void nw_pf_name_track(struct nw_buf *out, uint64_t uuid, uint64_t parent, const char *name,
 		      bool counter);

@@ -10,12 +10,10 @@ enum {
 
 /* ---- packets ------------------------------------------------------------------------ */
 
-size_t nw_pf_packet(struct nw_buf *out, uint64_t time)
+size_t nw_pf_packet(struct nw_buf *out)
 {
 	size_t packet = nw_pb_open(out, TRACE_PACKET);
 
-	if (time)
-		nw_pb_uint(out, PACKET_TIMESTAMP, time);
 	nw_pb_uint(out, PACKET_SEQUENCE, SEQUENCE);
 	return packet;
 }
@@ -29,7 +27,7 @@ uint64_t nw_pf_track(enum nw_pf_kind kind, uint64_t a, uint64_t b)
 void nw_pf_name_track(struct nw_buf *out, uint64_t uuid, uint64_t parent, const char *name,
 		      bool counter)
 {
-	size_t packet = nw_pf_packet(out, 0);
+	size_t packet = nw_pf_packet(out);
 	size_t track = nw_pb_open(out, PACKET_TRACK_DESCRIPTOR);
 
 	nw_pb_uint(out, TRACK_UUID, uuid);
@@ -45,8 +43,9 @@ void nw_pf_name_track(struct nw_buf *out, uint64_t uuid, uint64_t parent, const 
 struct nw_pf_event nw_pf_open(struct nw_buf *out, uint64_t time, unsigned int type,
 			      uint64_t track)
 {
-	struct nw_pf_event opened = {.packet = nw_pf_packet(out, time)};
+	struct nw_pf_event opened = {.packet = nw_pf_packet(out)};
 
+	nw_pb_uint(out, PACKET_TIMESTAMP, time);
 	opened.event = nw_pb_open(out, PACKET_TRACK_EVENT);
 	nw_pb_uint(out, EVENT_TYPE, type);
 	nw_pb_uint(out, EVENT_TRACK, track);

@@ -83,6 +83,7 @@ struct nw_text {
 	NW_VEC(struct cpu) cpus;
 	size_t losing;	 /* CPUs that are */
 	size_t told;	 /* at the end: no CPU below is losing */
+	uint64_t began;	 /* time of the first line; 0: none came */
 	uint64_t handed; /* latest time handed out */
 	uint64_t over;	 /* the script's mark; UINT64_MAX: it has not come */
 	struct nw_text_stats stats;
@@ -279,7 +280,7 @@ static struct cpu *cpu_of(struct nw_text *text, uint32_t number)
 static void push_loss(struct nw_text *text, struct cpu *cpu, uint64_t until)
 {
 	const struct line loss = {.kind = LINE_LOSS,
-				  .time = cpu->last,
+				  .time = cpu->last ? cpu->last : text->began,
 				  .until = until,
 				  .lost = cpu->lost,
 				  .lost_is_least = cpu->lost_is_least,
@@ -299,6 +300,8 @@ static void pass_time(struct nw_text *text, const struct nw_text_line *parsed)
 
 	text->stats.ticks |= parsed->ticks;
 	text->stats.now = nw_max64(text->stats.now, parsed->time);
+	if (!text->began)
+		text->began = parsed->time;
 	if (!cpu)
 		return;
 	if (nw_unlikely(cpu->losing))
