@@ -80,7 +80,7 @@ class Trace:
     costs: dict
     stop: int
 
-    def judged(self, late_losses=False):
+    def judged(self):
         """The events as the judge takes them: each loss where it is told, with its two times."""
         out, last, lost = [], {}, {}
         for event in self.events:
@@ -89,7 +89,7 @@ class Trace:
                 continue
             if event.cpu in lost:
                 begun = last.get(event.cpu, 0)
-                loss = Loss(event.time if late_losses else begun, event.time, event.cpu, lost.pop(event.cpu))
+                loss = Loss(begun, event.time, event.cpu, lost.pop(event.cpu))
                 at = len(out)
                 while at and out[at - 1].time > loss.time:
                     at -= 1
@@ -107,7 +107,7 @@ class World:
         self.cpus = [None] * r.randint(1, 4)  # the thread that runs
         self.softirq = [0] * len(self.cpus)
         self.losing = [0] * len(self.cpus)  # so many more events of the CPU are lost
-        self.lost = [0] * len(self.cpus)
+        self.lost = [[] for _ in self.cpus]
         self.threads, self.time, self.events, self.free = {}, START, [], []
         self.next_tid, self.requests, self.counter = 100, [], 0
         self.loses = r.random() < 0.4
@@ -137,11 +137,11 @@ class World:
             return
         if self.losing[cpu]:
             self.losing[cpu] -= 1
-            self.lost[cpu] += 1
+            self.lost[cpu].append(event)
             return
         if self.lost[cpu]:
-            self.events.append(Loss(event.time, event.time, cpu, self.lost[cpu]))
-            self.lost[cpu] = 0
+            self.events.append(Loss(event.time, event.time, cpu, len(self.lost[cpu])))
+            self.lost[cpu] = []
         self.events.append(event)
 
     def hit(self, cpu, tid, probe, stack=0, **args):
@@ -311,6 +311,8 @@ class World:
         self.pass_time()
         r = self.random
         probes = {p: a for p, a in PROBES.items() if self.has_sched or p not in SCHED}
+        # what nothing comes behind would be lost without a word: it is there
+        self.events = sorted(self.events + sum(self.lost, []), key=lambda event: event.time)
         return Trace(self.events, len(self.cpus), self.pid_of, self.comm_of, probes,
                      {p for p in probes if p.startswith("app:") and r.random() < 0.5},
                      {p: (r.randint(0, 400), r.randint(0, 300)) for p in probes} if r.random() < 0.5 else {},
