@@ -119,7 +119,9 @@ struct nw_report {
 	uint64_t elapsed_ns;
 	uint64_t
 		interval; /* number of this report, from 1; 0: of everything, the last one or */
-	bool so_far;	  /* one that was asked for meanwhile (SIGUSR1) */
+	uint64_t
+		short_ns; /* how long an interval was that ended before its time; 0: it did not */
+	bool so_far;	    /* one that was asked for meanwhile (SIGUSR1) */
 	uint64_t lost;	    /* events */
 	bool lost_is_least; /* at least so many */
 	bool at_least; /* events of this time were lost: what the rows count are lower bounds */

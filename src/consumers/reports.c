@@ -3,6 +3,7 @@
 #include "nopwatch/reports.h"
 #include "measure.h"
 #include "nopwatch/formats.h"
+#include "output/order.h"
 #include "slower.h"
 
 #include <errno.h>
@@ -147,6 +148,17 @@ static int armed(void *arg, struct nw_error *err)
 	return live ? live->armed(live->arg, r, err) : flush(r, err);
 }
 
+static bool is_silent(const struct nw_report *report)
+{
+	bool silent = true;
+
+	for (size_t i = 0; silent && i < report->selection->probes.count; i++)
+		silent = nw_is_silent(report, NW_SUBJECT_PROBES, i);
+	for (size_t i = 0; silent && i < report->span_count; i++)
+		silent = nw_is_silent(report, NW_SUBJECT_SPANS, i);
+	return silent;
+}
+
 static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *err)
 {
 	struct nw_reports *r = arg;
@@ -166,6 +178,11 @@ static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *e
 	report.states = so_far->states;
 	report.filtered = totals ? so_far->filtered : r->measure.filtered;
 	report.wall_ns = wall_time(so_far, end);
+	if (!totals && report.elapsed_ns < length)
+		report.short_ns = report.elapsed_ns;
+	/* A live run ends a moment after its last interval: that is none, unless something has come in it. */
+	if (report.short_ns && !r->options.recorded && is_silent(&report))
+		return 0;
 	return write_now(r, &report, so_far, end, err);
 }
 
@@ -236,7 +253,9 @@ void nw_reports_ended(struct nw_reports *r, const struct nw_run_result *result)
 int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 {
 	const struct nw_run_result *result = r->result;
-	bool tells_rest = r->options.recorded && !is_live(r);
+	/* where people read it, an interval of the whole run would say the same as the total */
+	bool tells_rest = !is_live(r) && (r->options.recorded || r->measure.intervals ||
+					  !r->options.format->for_people);
 	int ret = tells_rest ? nw_measure_end(&r->measure, result->now_ns, err) : 0;
 	bool others = r->measure.intervals && r->options.format->for_people;
 

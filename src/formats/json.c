@@ -450,6 +450,8 @@ static void group_key(const struct nw_report *report, struct nw_json *json,
 	}
 	if (report->interval)
 		nw_json_key_u64(json, "interval", report->interval);
+	if (report->short_ns)
+		nw_json_key_u64(json, "interval_ns", report->short_ns);
 	say(report->so_far, "so_far", json);
 	if (report->wall_ns) {
 		char when[40];

@@ -313,7 +313,7 @@ static void span_lines(const struct text *t)
 		{repeated,
 		 "hits of the entry were of calls that began once more, as Go's do when their stack is moved or others are to run"},
 		{nested,
-		 "measured spans had others of the same kind inside: so it is where they nest; where they do not, their own ends never came, and the latencies are not true (--span ...,nest=no gives such starts up)"},
+		 "measured spans had others of the same kind inside: so it is where they nest; where they do not, their own ends never came, and the latencies are not true (--span ...,nest=no gives such starts up); where one thread has several at a time, as coroutines do, --span ...,key=ARG pairs them by an argument"},
 		{clamped,
 		 "measured spans count as 0: what the probes themselves cost is more than they took"},
 	};
@@ -765,8 +765,14 @@ static void title(const struct nw_report *report, struct nw_buf *out)
 
 	if (report->wall_ns && localtime_r(&seconds, &local))
 		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &local);
-	nw_buf_printf(out, "%s--- report %" PRIu64 "%s ---\n",
-		      report->interval > 1 ? "\n" : "", report->interval, when);
+	nw_buf_printf(out, "%s--- report %" PRIu64 "%s", report->interval > 1 ? "\n" : "",
+		      report->interval, when);
+	if (report->short_ns) {
+		char length[16];
+		nw_duration_text(report->short_ns, length);
+		nw_buf_printf(out, ", only %s", length);
+	}
+	nw_buf_adds(out, " ---\n");
 }
 
 static size_t count_silent(const struct nw_report *report, enum nw_subject subject,

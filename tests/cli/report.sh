@@ -71,6 +71,10 @@ has "and one that no probe has" "$(cat err)" "--by 'colour': no probe has an arg
 # intervals
 "$NOPWATCH" report -i 250ms "$sample" >out
 has "intervals have their time" "$(head -n 1 out)" '^--- report 1, 20[0-9-]+ [0-9:]+ ---$'
+"$NOPWATCH" report -i 400ms "$sample" >out
+has "the last one says how short it is" "$(grep '^--- report 3' out)" '^--- report 3, .*, only 20[01]ms ---$'
+"$NOPWATCH" report -j -i 400ms "$sample" >out.json
+holds "in JSON, too" out.json "{(p['interval'], p.get('interval_ns', 0) // 1000000) for p in of('probe') if 'interval' in p} == {(1, 0), (2, 0), (3, 200)}"
 "$NOPWATCH" report -j -i 250ms "$sample" >out.json
 holds "in JSON as ISO 8601" out.json "of('span')[0]['time'][10] == 'T' and of('span')[0]['time'][-1] == 'Z'"
 has "arguments are in CSV" "$("$NOPWATCH" report -f csv --hist arg0 "$sample" | grep '^arg,')" \

@@ -50,6 +50,18 @@ has "spans in which the clock stood still are counted" "$("$NOPWATCH" stat --fro
 said=$("$NOPWATCH" stat --from ticks.txt 2>&1 >/dev/null)
 has "a clock that counts no nanoseconds is said" "$said" 'no nanoseconds'
 
+# two coroutines of one thread
+{
+  line app 77 0 1.0 'job__start: id=1'
+  line app 77 0 1.1 'job__start: id=2'
+  line app 77 0 1.2 'job__done: id=1'
+  line app 77 0 2.2 'job__done: id=2'
+} >coroutines.txt
+has "spans that one thread has at a time are told from those that nest by key=" "$("$NOPWATCH" stat --from coroutines.txt)" \
+  '^job: 1 measured spans .*coroutines do, --span \.\.\.,key=ARG '
+"$NOPWATCH" stat -j --span 'job__start..job__done,key=id' --from coroutines.txt >out.json
+holds "which is right then" out.json "of('span')[0]['latency_ns']['min'] == 200000000 and of('span')[0]['nested'] == 0"
+
 # losses
 {
   line app 77 0 1.0 'a__start: x=1'
@@ -61,6 +73,15 @@ holds "a span that straddles a loss is discarded" out.json \
   "loss() == 9 and span('a')['discarded'] == 1 and span('a')['count'] == 0"
 "$NOPWATCH" stat -q --strict --from lossy.txt >/dev/null
 is "--strict fails then" $? 1
+
+# before the first line of a CPU nothing is known: it is not the whole time since the machine was started
+{
+  echo 'CPU:0 [LOST 4 EVENTS]'
+  line app 77 0 5000.0 'a__start: x=1'
+  line app 77 0 5000.5 'a__end: x=1'
+} >late.txt
+"$NOPWATCH" stat -j --from late.txt >out.json
+holds "a loss at the beginning begins there" out.json "loss() == 4 and last['elapsed_ns'] == 500000000"
 
 # a recording out of a pipe
 "$NOPWATCH" stat -j --from "$TESTS_LIB/../demo/sample.dat" >file.json
