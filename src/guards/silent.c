@@ -88,6 +88,13 @@ static int read_back(struct nw_run *run, const struct points *silent, struct sil
 	return ret;
 }
 
+static bool is_return(const struct nw_run *run, size_t probe)
+{
+	const struct nw_probe *p = run->result->selection.probes.item[probe];
+
+	return p->points.count && p->points.item[0].is_return;
+}
+
 /*
  * uprobe_profile counts the hits of all processes, also of those that are not traced, and those
  * that the kernel then dropped: which it was, nobody has seen. Of a return probe it counts the calls when they
@@ -96,8 +103,7 @@ static int read_back(struct nw_run *run, const struct points *silent, struct sil
 static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
 {
-	const struct nw_probe *p = run->result->selection.probes.item[probe];
-	bool returns = p->points.count && p->points.item[0].is_return;
+	bool returns = is_return(run, probe);
 	int ret;
 
 	/* recorded they were, behind the last hit that anybody wanted */
@@ -106,21 +112,13 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 								     NULL};
 		return 0;
 	}
-	if (returns && run->result->restricted)
+	if (returns) /* they may have been left by exit(), longjmp() or an exception */
 		ret = nw_run_set_state(
-			run, probe, NW_STATE_FILTERED,
+			run, probe, NW_STATE_NOT_HIT,
 			nw_plural(
 				hits,
-				"the kernel counted %ju call in the whole system, but recorded no return of the traced processes",
-				"the kernel counted %ju calls in the whole system, but recorded no return of the traced processes"),
-			hits);
-	else if (returns)
-		ret = nw_run_set_state(
-			run, probe, NW_STATE_NOT_RECORDED,
-			nw_plural(
-				hits,
-				"the kernel counted %ju call in the whole system, but recorded no return",
-				"the kernel counted %ju calls in the whole system, but recorded no return"),
+				"no hit: the kernel counted %ju call in the whole system, and recorded no return of those that are traced",
+				"no hit: the kernel counted %ju calls in the whole system, and recorded no return of those that are traced"),
 			hits);
 	else if (run->result->restricted)
 		ret = nw_run_set_state(
@@ -247,7 +245,8 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 		else if (
 			run->had_enough && /* which was not known when that was explained */
 			(run->result->states[i].state == NW_STATE_FILTERED ||
-			 run->result->states[i].state == NW_STATE_NOT_RECORDED))
+			 run->result->states[i].state == NW_STATE_NOT_RECORDED ||
+			 is_return(run, i)))
 			run->result->states[i] = (struct nw_probe_state){NW_STATE_NOT_HIT,
 									 NULL};
 	}

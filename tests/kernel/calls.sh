@@ -26,6 +26,12 @@ for row in "${ways[@]}"; do
   "$NOPWATCH" stat -j "func:$PWD/leaves:$function" -o out.json -- ./leaves "$way" 20 >said
   exact live "$way" "$function" "$known" out.json
 done
+# exit() leaves the function: that no call has returned is not that others had called it
+"$NOPWATCH" stat -j "func:$PWD/leaves:step" -o out.json -- ./leaves exit 20 >said
+holds "without any return the probe is not hit" out.json \
+  "[p['state'] for p in of('probe') if p['probe'].startswith('uretprobe:')] == ['not-hit']"
+has "and text says why" "$("$NOPWATCH" stat -v "func:$PWD/leaves:step" -- ./leaves exit 20 2>&1)" \
+  'no hit: the kernel counted [0-9]+ calls? in the whole system, and recorded no return of those that are traced'
 "$NOPWATCH" stat "func:$PWD/leaves:step" -- ./leaves deep >text
 has "text says what the kernel omits" "$(cat text)" \
   '^step: 136 calls were not measured: the kernel omits return probes beyond 64 nested calls$'
