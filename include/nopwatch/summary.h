@@ -139,8 +139,9 @@ struct nw_summary_options {
 	const struct nw_span_def *spans;
 	size_t span_count;
 	enum nw_counted_args
-		args; /* whose distributions are kept, of those that hits carry */
-	bool grouped; /* hits name their group; else all are in group 0 */
+		args;	    /* whose distributions are kept, of those that hits carry */
+	bool grouped;	    /* hits name their group; else all are in group 0 */
+	size_t most_groups; /* that have rows of their own, 0: NW_MOST_GROUPS */
 	bool states; /* what threads do in spans: the scheduler's events are among the probes */
 	struct nw_thread_names names;
 	/* Is told of each span, but not of those that a filter has taken a part of. NULL: nobody. */

@@ -10,6 +10,7 @@
 
 #include "nopwatch/output.h"
 #include "nopwatch/text.h"
+#include "sql.h"
 
 /* ---- what was asked for ------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ static int add_key(struct nw_by *by, const char *text, const char *name,
 					    [NW_BY_COMM] = "comm",
 					    [NW_BY_CPU] = "cpu"};
 
-	if (!*name)
+	if (!*name || strcmp(name, "sql()") == 0)
 		return nw_fail_usage(err, "--by '%s': a key is empty", text);
 	nw_vec_each (&by->keys, key)
 		if (strcmp(key->name, name) == 0)
@@ -34,7 +35,10 @@ static int add_key(struct nw_by *by, const char *text, const char *name,
 	for (size_t i = 0; i < NW_COUNT(known); i++)
 		if (strcmp(known[i], name) == 0)
 			key->what = (enum nw_by_what)i;
-	return key->name ? 0 : nw_no_memory(err);
+	const size_t len = strlen(name);
+	key->sql = strncmp(name, "sql(", 4) == 0 && name[len - 1] == ')';
+	key->arg_name = key->sql ? strndup(name + 4, len - 5) : strdup(name);
+	return key->name && key->arg_name ? 0 : nw_no_memory(err);
 }
 
 int nw_by_parse(const char *text, struct nw_by *out, struct nw_error *err)
@@ -57,10 +61,19 @@ void nw_by_free(struct nw_by *by)
 {
 	nw_vec_each (&by->keys, key) {
 		free(key->name);
+		free(key->arg_name);
 		free(key->arg);
 	}
 	nw_vec_free(&by->keys);
 	nw_buf_free(&by->text);
+}
+
+size_t nw_by_most_groups(const struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->sql)
+			return NW_BY_MOST_SHAPES;
+	return 0;
 }
 
 bool nw_by_needs_args(const struct nw_by *by)
@@ -81,6 +94,29 @@ bool nw_by_needs_tasks(const struct nw_by *by)
 
 /* ---- which arguments ---------------------------------------------------------------- */
 
+/* Statements are text: an argument of another type would be its address. What text says comes as it is. */
+static int check_text(const struct nw_by_key *key, const struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	bool number = false;
+
+	for (size_t i = 0; i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		if (key->arg[i] < 0 || (size_t)key->arg[i] >= probe->args.count)
+			continue;
+		if (probe->args.item[key->arg[i]].type.base == NW_TYPE_STRING)
+			return 0;
+		number |= probe->points.count > 0;
+	}
+	if (!number)
+		return 0;
+	nw_fail_usage(err, "--by '%s': the argument is no string", key->name);
+	nw_error_hint(err,
+		      "say that it is one in the spec, as in 'PROVIDER:NAME(%s:string)'",
+		      key->arg_name);
+	return -EINVAL;
+}
+
 static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		    struct nw_error *err)
 {
@@ -90,16 +126,16 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 	if (!key->arg)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < selection->probes.count; i++) {
-		key->arg[i] = nw_arg_find(selection->probes.item[i], key->name);
+		key->arg[i] = nw_arg_find(selection->probes.item[i], key->arg_name);
 		found |= key->arg[i] >= 0;
 	}
 	if (found)
-		return 0;
+		return key->sql ? check_text(key, selection, err) : 0;
 	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", key->name);
 	nw_error_hint(
 		err,
-		"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu",
-		key->name);
+		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu",
+		key->arg_name, key->sql ? ":string" : "");
 	return -EINVAL;
 }
 
@@ -152,13 +188,17 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 }
 
 /* A string that was cut stands for all that begin like it, and says so. */
-static void add_value(struct nw_buf *out, const struct nw_value *value)
+static void add_value(const struct nw_by_key *key, struct nw_buf *out,
+		      const struct nw_value *value)
 {
 	if (value->kind != NW_VALUE_STRING) {
 		nw_value_print(value, out);
 		return;
 	}
-	add_string(out, value->text, value->len);
+	if (key->sql)
+		nw_sql_shape(value->text, value->len, value->cut, out);
+	else
+		add_string(out, value->text, value->len);
 	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
 }
 
@@ -187,10 +227,10 @@ static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 	if (value->kind == NW_VALUE_SIGNED || value->kind == NW_VALUE_UNSIGNED)
 		return group_of_number(by, summary, value->number,
 				       value->kind == NW_VALUE_SIGNED);
-	if (value->kind == NW_VALUE_STRING && !value->cut && !value->untrusted)
+	if (value->kind == NW_VALUE_STRING && !value->cut && !value->untrusted && !key->sql)
 		return nw_summary_group(summary, value->text, value->len);
 	nw_buf_clear(&by->text);
-	add_value(&by->text, value);
+	add_value(key, &by->text, value);
 	return nw_summary_group(summary, nw_buf_str(&by->text), by->text.len);
 }
 
@@ -219,7 +259,7 @@ static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
 	if (!value)
 		nw_buf_addc(out, '?');
 	else
-		add_value(out, value);
+		add_value(key, out, value);
 }
 
 int64_t nw_by_group(struct nw_by *by, struct nw_summary *summary, const struct nw_hit *hit,

@@ -15,12 +15,15 @@ enum nw_by_what {
 };
 
 enum {
-	NW_BY_CACHE = 256
+	NW_BY_CACHE = 256,
+	NW_BY_MOST_SHAPES = 1000
 };
 
 struct nw_by_key {
 	enum nw_by_what what;
 	char *name;
+	char *arg_name; /* ARG: "query" of "sql(query)" */
+	bool sql;	/* ARG: the shapes of statements count, not their texts */
 	int *arg; /* ARG: per probe, which of its arguments; -1: it has none of that name */
 };
 
@@ -36,6 +39,9 @@ struct nw_by {
 /* "KEY[,KEY...]"; a usage error if a key is empty or said twice. text NULL: no groups. */
 int nw_by_parse(const char *text, struct nw_by *out, struct nw_error *err);
 void nw_by_free(struct nw_by *by);
+/* How many groups there may be: a program that writes its values into its statements' names makes shapes without end. 0: as
+ * many as a summary has. */
+size_t nw_by_most_groups(const struct nw_by *by);
 /* Do hits need their values, or their threads' processes and names? */
 bool nw_by_needs_args(const struct nw_by *by);
 bool nw_by_needs_tasks(const struct nw_by *by);

@@ -136,8 +136,8 @@ static const char *channel_of(void *arg, const struct nw_value *callers, uint64_
 	return nw_run_channel(((struct nw_measure *)arg)->run, callers, function);
 }
 
-static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **out,
-			struct nw_error *err)
+static int open_summary(struct nw_measure *m, const struct nw_by *by,
+			struct nw_summary **out, struct nw_error *err)
 {
 	const struct nw_selection *selection = &nw_run_so_far(m->run)->selection;
 	enum nw_counted_args args = NW_ARGS_NONE;
@@ -152,7 +152,8 @@ static int open_summary(struct nw_measure *m, bool grouped, struct nw_summary **
 		.spans = m->spans.item,
 		.span_count = m->spans.count,
 		.args = args,
-		.grouped = grouped,
+		.grouped = by->keys.count > 0,
+		.most_groups = nw_by_most_groups(by),
 		.states = m->options.states,
 		.names = {.comm = comm_of, .channel = channel_of, .arg = m},
 		.listener = m->options.listener || m->options.bins || m->slow || m->starts
@@ -203,7 +204,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = open_stacks(m, selection, err);
 	if (ret == 0)
-		ret = open_summary(m, m->by->keys.count > 0, &m->summary, err);
+		ret = open_summary(m, m->by, &m->summary, err);
 	return ret == 0 && m->options.start ? m->options.start(m->options.arg, err) : ret;
 }
 
@@ -320,7 +321,7 @@ static int make_by(const struct nw_measure *m, const char *text, struct nw_by *o
 			ret = nw_fail_usage(
 				err,
 				"'%s' is not fetched: name it in the spec, as in 'PROVIDER:NAME(%s)', or begin with --by",
-				key->name, key->name);
+				key->name, key->arg_name);
 	}
 	return ret;
 }
@@ -349,7 +350,7 @@ int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *
 	int ret = by ? make_by(m, text, by, err) : nw_no_memory(err);
 
 	if (ret == 0)
-		ret = open_summary(m, by->keys.count > 0, &summary, err);
+		ret = open_summary(m, by, &summary, err);
 	if (ret == 0)
 		ret = open_bins(m, summary, by->keys.count > 0, known, &bins, err);
 	if (ret == 0 && hand_over(m, summary) < 0)

@@ -167,7 +167,8 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 	if (known >=
 	    0) /* without memory, a name may be known whose group could not be made */
 		return (size_t)known < s->groups.count ? known : -ENOMEM;
-	if (s->names.text.count >= NW_MOST_GROUPS) {
+	const size_t most = s->options.most_groups;
+	if (s->names.text.count >= (most ? most : NW_MOST_GROUPS)) {
 		if (nw_distinct_add(&s->overflow_names, name, len) < 0)
 			return -ENOMEM;
 		name = nw_group_overflow;

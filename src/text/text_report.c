@@ -301,6 +301,15 @@ static uint64_t clamped(const struct nw_span_row *row)
 	return row->clamped;
 }
 
+/* Of PostgreSQL: one that fails leaves its function by longjmp(), without query__done. */
+static bool is_statement(const struct nw_report *report, size_t span)
+{
+	const uint32_t first = report->spans[span].starts.item[0];
+
+	return strncmp(report->selection->probes.item[first]->label, "postgresql:query__",
+		       18) == 0;
+}
+
 /* What a reader of the table would take for something else: a line for each span and count. */
 static void span_lines(const struct text *t)
 {
@@ -308,6 +317,8 @@ static void span_lines(const struct text *t)
 		span_count *count;
 		const char *text;
 	} lines[] = {
+		{abandoned,
+		 "statements failed or were cancelled (ABANDONED): PostgreSQL tells no end of these"},
 		{omitted,
 		 "calls were not measured: the kernel omits return probes beyond 64 nested calls"},
 		{repeated,
@@ -322,7 +333,8 @@ static void span_lines(const struct text *t)
 		for (size_t j = 0; j < NW_COUNT(lines); j++) {
 			const char *name = t->report->spans[i].name;
 			uint64_t calls = sum_of(t->report, i, lines[j].count);
-			if (!calls)
+			if (!calls ||
+			    (lines[j].count == abandoned && !is_statement(t->report, i)))
 				continue;
 			nw_buf_add_escaped(t->out, name, strlen(name));
 			nw_buf_printf(t->out, ": %" PRIu64 " %s\n", calls, lines[j].text);
@@ -679,12 +691,11 @@ static void folded_lines(const struct text *t)
 			      "%zu spans neither began nor ended; --all-rows shows them\n",
 			      spans);
 	size_t beyond = nw_summary_overflow_groups(report->summary);
-	if (beyond >= (size_t)NW_MOST_OVERFLOW_GROUPS)
-		nw_buf_printf(t->out, "%s: %zu or more groups beyond the first %d\n",
-			      nw_group_overflow, beyond, (int)NW_MOST_GROUPS);
-	else if (beyond)
-		nw_buf_printf(t->out, "%s: %zu groups beyond the first %d\n",
-			      nw_group_overflow, beyond, (int)NW_MOST_GROUPS);
+	if (beyond)
+		nw_buf_printf(t->out, "%s: %zu %sgroups beyond the first %zu\n",
+			      nw_group_overflow, beyond,
+			      beyond >= (size_t)NW_MOST_OVERFLOW_GROUPS ? "or more " : "",
+			      nw_summary_groups(report->summary) - 1);
 	if (!t->left_out.count)
 		return;
 	nw_buf_adds(t->out, "\nleft out, since the terminal is narrow (-v shows all): ");

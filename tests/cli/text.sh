@@ -98,4 +98,40 @@ awk 'BEGIN { for (i = 1; i <= 100000; i++) printf("%16s-%-7d [000] ..... 5.%06d:
   print "               b-7       [000] ..... 7.000000: r_done: (0x1)" }' >threads.txt
 (ulimit -t 20 && exec "$NOPWATCH" trace -f perfetto --from threads.txt >threads.pf)
 is "a timeline of many threads takes its time once for each" $? 0
+# ---- statements by their shape ----
+
+# As many tables as are asked for, each with two statements that differ in their values.
+statements() {
+  python3 - "$1" <<'END'
+import sys
+time = 0
+for i in range(int(sys.argv[1])):
+    for values in ("1", "2,3"):
+        time += 1
+        print(f' app-10 [000] 1.{time:06}: q__start: (0x1234) sql="select {i} from t{i} /* {time} */ where a in ({values})"')
+        time += 1
+        print(f" app-10 [000] 1.{time:06}: q__done: (0x1238) status={i % 2}")
+END
+}
+statements 2 >two.txt
+statements 1300 >many.txt
+shape='select \? from t1 where a in \(\?\)'
+has "--by sql(ARG): text" "$("$NOPWATCH" stat --by 'sql(sql)' --from two.txt)" "^q +$shape +2 "
+has "CSV" "$("$NOPWATCH" stat -f csv --by 'sql(sql)' --from two.txt)" "^span,q,$shape,,2,"
+has "JSON, with another key" "$("$NOPWATCH" stat -j --by 'sql(sql),status' --from two.txt)" "\"span\":\"q\".*\"by\":\\{\"sql\\(sql\\)\":\"$shape\",\"status\":\"1\"\\},.*\"count\":2,"
+has "OpenMetrics" "$("$NOPWATCH" stat -f openmetrics --by 'sql(sql)' --from two.txt)" "^nopwatch_hits_total\{probe=\"q__start\",sql_sql_=\"$shape\"\} 2\$"
+has "the page" "$("$NOPWATCH" stat -f html --by 'sql(sql)' --from two.txt)" "$shape"
+"$NOPWATCH" trace -f perfetto --by 'sql(sql)' -o two.pftrace --from two.txt
+ok "a timeline" grep -aqE "sql\(sql\) $shape" two.pftrace
+"$NOPWATCH" stat --by 'sql(sql)' --from many.txt >out.txt
+# "?" is the group of the ends, which have no statement
+has "the first 1000 shapes have groups of their own, and text says how many the others are" "$(cat out.txt)" \
+  '^\(others\): 301 groups beyond the first 1000$'
+is "and they count with the others" "$("$NOPWATCH" stat -j --by 'sql(sql)' --from many.txt |
+  python3 -c 'import json, sys; rows = [r for r in map(json.loads, sys.stdin) if r["type"] == "span"]; print(len(rows), sum(r["latency_ns"]["count"] if "latency_ns" in r else r["count"] for r in rows), [r["count"] for r in rows if r["group"] == "(others)"])')" "1000 2600 [602]"
+for by in 'sql(status)' 'sql(nosuch)' 'sql()'; do
+  "$NOPWATCH" stat --by "$by" --from two.txt >out.txt 2>err
+  is "--by '$by' is refused" "$?" 2
+done
+
 finish

@@ -52,6 +52,24 @@ done
 holds "who catches an error took what it took" out.json \
   "sum(b[2] for b in span('postgresql:query')['latency_ns']['buckets'] if b[1] >= 20000000) >= 20"
 
+# statements by their shapes, whose values differ in each
+for ((i = 0; i < 60; i++)); do
+  echo "select $i from t where i in ($i, $((i + 1))$(printf ', 7%.0s' $(seq $((i % 5))))) -- number $i"
+  echo "  and i <> -$i;"
+  [ $i -lt 30 ] && echo "select $i / i from t;"
+done >shapes.sql
+statements=("usdt:$bin/postgres:postgresql:query__start(sql:string)" "usdt:$bin/postgres:postgresql:query__done")
+"$NOPWATCH" record -q -o shapes.dat "${statements[@]}" -- psql -q -f shapes.sql >said 2>&1
+"$NOPWATCH" report -j --by 'sql(sql)' shapes.dat >out.json
+holds "--by 'sql(sql)': statements that differ in their values are one" out.json \
+  "{s['group']: (s['count'], s['abandoned']) for s in of('span')} == {'select ? from t where i in (?) and i <> ?': (60, 0), 'select ? / i from t': (0, 30)}"
+"$NOPWATCH" report --by 'sql(sql)' shapes.dat >out.txt
+has "text says in words which failed" "$(cat out.txt)" '^postgresql:query: 30 statements failed or were cancelled'
+"$NOPWATCH" report -f openmetrics --by 'sql(sql)' shapes.dat >out.om
+has "metrics have it as a label" "$(cat out.om)" 'nopwatch_hits_total\{probe="postgresql:query__start",sql_sql_="select \? / i from t"\} 30'
+"$NOPWATCH" stat -q --by 'sql(sql)' "usdt:$bin/postgres:postgresql:query__start(sql)" -- psql -q -f shapes.sql >out.txt 2>err
+has "an argument that is no string is refused" "$? $(cat err)" "^2 .*the argument is no string"
+
 if need bpftrace; then
   bpftrace_start -e "usdt:$bin/postgres:postgresql:query__start { @starts = count(); } usdt:$bin/postgres:postgresql:query__done { @ends = count(); }"
   "$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
