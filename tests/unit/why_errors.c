@@ -37,7 +37,7 @@ START_TEST(errors_of_other_tools_are_known)
 		enum nw_cause cause;
 	} cases[] = {
 		{"ERROR: Could not resolve symbol: /proc/self/exe:BEGIN_trigger",
-		 NW_CAUSE_SYMBOL_MISSING},
+		 NW_CAUSE_SYMBOL_STRIPPED},
 		{"No probes to attach", NW_CAUSE_SYMBOL_MISSING},
 		{"libbpf: elf: 'readline' is 0 in symtab for '/bin/bash': try using shared "
 		 "library path instead",
