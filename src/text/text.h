@@ -11,6 +11,12 @@
 extern const char nw_net_text[];
 
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
+/* Most programs' calls return: those of others get a column more. */
+bool nw_text_has_abandoned(const struct nw_report *report);
+/* What a reader of the table would take for something else: a line for each span and count. */
+void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out);
+/* Two hits are never at one time: where they seem to be, the clock is too coarse, or has stood still. */
+void nw_text_unmeasured_line(const struct nw_report *report, struct nw_buf *out);
 /* What threads did in spans, where that was asked for; left_out gets columns for which there is no room. */
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out);

@@ -255,92 +255,6 @@ static void add_probe(struct text *t, struct nw_table *table, size_t probe)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-typedef uint64_t span_count(const struct nw_span_row *row);
-
-static uint64_t abandoned(const struct nw_span_row *row)
-{
-	return row->abandoned;
-}
-
-static uint64_t omitted(const struct nw_span_row *row)
-{
-	return row->omitted;
-}
-
-/* In all groups. */
-static uint64_t sum_of(const struct nw_report *report, size_t span, span_count *count)
-{
-	uint64_t sum = 0;
-
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-		sum += count(nw_group_span(nw_report_rows(report, g), span));
-	return sum;
-}
-
-/* Most programs' calls return: those of others get a column more. */
-static bool has_abandoned(const struct nw_report *report)
-{
-	for (size_t i = 0; i < report->span_count; i++)
-		if (sum_of(report, i, abandoned))
-			return true;
-	return false;
-}
-
-static uint64_t repeated(const struct nw_span_row *row)
-{
-	return row->repeated;
-}
-
-static uint64_t nested(const struct nw_span_row *row)
-{
-	return row->nested;
-}
-
-static uint64_t clamped(const struct nw_span_row *row)
-{
-	return row->clamped;
-}
-
-/* Of PostgreSQL: one that fails leaves its function by longjmp(), without query__done. */
-static bool is_statement(const struct nw_report *report, size_t span)
-{
-	const uint32_t first = report->spans[span].starts.item[0];
-
-	return strncmp(report->selection->probes.item[first]->label, "postgresql:query__",
-		       18) == 0;
-}
-
-/* What a reader of the table would take for something else: a line for each span and count. */
-static void span_lines(const struct text *t)
-{
-	static const struct {
-		span_count *count;
-		const char *text;
-	} lines[] = {
-		{abandoned,
-		 "statements failed or were cancelled (ABANDONED): PostgreSQL tells no end of these"},
-		{omitted,
-		 "calls were not measured: the kernel omits return probes beyond 64 nested calls"},
-		{repeated,
-		 "hits of the entry were of calls that began once more, as Go's do when their stack is moved or others are to run"},
-		{nested,
-		 "measured spans had others of the same kind inside: so it is where they nest; where they do not, their own ends never came, and the latencies are not true (--span ...,nest=no gives such starts up); where one thread has several at a time, as coroutines do, --span ...,key=ARG pairs them by an argument"},
-		{clamped,
-		 "measured spans count as 0: what the probes themselves cost is more than they took"},
-	};
-
-	for (size_t i = 0; i < t->report->span_count; i++)
-		for (size_t j = 0; j < NW_COUNT(lines); j++) {
-			const char *name = t->report->spans[i].name;
-			uint64_t calls = sum_of(t->report, i, lines[j].count);
-			if (!calls ||
-			    (lines[j].count == abandoned && !is_statement(t->report, i)))
-				continue;
-			nw_buf_add_escaped(t->out, name, strlen(name));
-			nw_buf_printf(t->out, ": %" PRIu64 " %s\n", calls, lines[j].text);
-		}
-}
-
 static void print_span(const struct text *t, struct nw_table *table,
 		       const struct row_of *of, const void *span, size_t group, size_t more)
 {
@@ -423,7 +337,7 @@ static void span_table(struct text *t)
 	nw_table_text(&table, "COUNT");
 	nw_table_text(&table, "TOTAL");
 	statistic_headers(&table);
-	t->has_abandoned = has_abandoned(t->report);
+	t->has_abandoned = nw_text_has_abandoned(t->report);
 	if (t->has_abandoned)
 		nw_table_text(&table, "ABANDONED");
 	nw_table_text(&table, "UNMATCHED");
@@ -440,7 +354,7 @@ static void span_table(struct text *t)
 	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
-	span_lines(t);
+	nw_text_span_lines(t->report, t->out);
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
@@ -704,38 +618,6 @@ static void folded_lines(const struct text *t)
 	nw_buf_addc(t->out, '\n');
 }
 
-/* Spans of a row that began and ended at one time; with --net, not those that the probes' cost has used up. */
-static uint64_t count_unmeasured(const struct nw_span_row *row)
-{
-	struct nw_bucket first;
-	unsigned int at = 0;
-
-	if (!row->latency.count || row->latency.min ||
-	    !nw_histogram_next(&row->latency, &at, &first) || first.high)
-		return 0;
-	return first.count - nw_min64(first.count, row->clamped);
-}
-
-/* Two hits are never at one time: where they seem to be, the clock is too coarse, or has stood still. */
-static void unmeasured_line(const struct nw_report *report, struct nw_buf *out)
-{
-	uint64_t unmeasured = 0, count = 0;
-
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-		for (size_t i = 0; i < report->span_count; i++) {
-			const struct nw_span_row *row = nw_group_span(
-				nw_report_rows(report, g), i);
-			unmeasured += count_unmeasured(row);
-			count += row->latency.count;
-		}
-	if (unmeasured)
-		nw_buf_printf(
-			out,
-			"\n%" PRIu64 " of %" PRIu64
-			" spans have no length: the trace clock showed the same time at both of their ends (text has microseconds; the clock of a kernel without `mono` may stand still), so the mean and the low percentiles are too low\n",
-			unmeasured, count);
-}
-
 static void last_line(const struct nw_report *report, struct nw_buf *out)
 {
 	char elapsed[16], lost[48];
@@ -822,7 +704,7 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	folded_lines(&t);
-	unmeasured_line(report, out);
+	nw_text_unmeasured_line(report, out);
 	last_line(report, out);
 	if (!report->interval)
 		notes(&t);
