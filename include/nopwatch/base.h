@@ -403,6 +403,9 @@ void nw_close_own_files(const int *keep, size_t count);
 /* Close everything but `keep`. The standard files lead to /dev/null. */
 void nw_close_all_files(const int *keep, size_t count);
 
+/* Does a signal wait that is to end the run? Those are blocked while it goes on: whoever waits for others asks. */
+bool nw_is_end_pending(void);
+
 /* ---- cleanup ------------------------------------------------------------------------ */
 
 /* For nw_cleanup(): variables that free what they hold when they go out of scope. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* A process that was just forked gives up what belongs to its parent. */
+/* A process that was just forked gives up what belongs to its parent; and whether its parent is to end. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -13,6 +14,15 @@ void nw_end_with_parent(pid_t parent, int signal)
 	prctl(PR_SET_PDEATHSIG, signal);
 	if (getppid() != parent)
 		_exit(127);
+}
+
+bool nw_is_end_pending(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+		sigismember(&pending, SIGHUP));
 }
 
 static bool has(const int *list, size_t count, int fd)

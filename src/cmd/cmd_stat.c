@@ -18,7 +18,8 @@ struct stat_run {
 	struct nw_live_view *view; /* who shows the run while it goes on; NULL: we do */
 	struct nw_reports reports;
 	struct nw_sink sink;
-	uint64_t shown; /* when the status line was last written */
+	const struct nw_run_result *result; /* of the run that writes there */
+	uint64_t shown;			    /* when the status line was last written */
 	bool status_line;
 };
 
@@ -55,6 +56,7 @@ static int start(void *arg, struct nw_reports *reports, struct nw_error *err)
 	struct stat_run *s = arg;
 	int ret = nw_sink_open(s->args->output, s->args->format, &s->sink, err);
 
+	s->sink.result = s->result;
 	reports->options.replaces = s->sink.replace;
 	return ret;
 }
@@ -223,6 +225,7 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 	if (s->view)
 		prepared.request.wake_fds = nw_live_wake_fds(
 			s->view, &prepared.request.wake_fd_count);
+	s->result = result;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
 	if (ret < 0 && s->reports.measure.failure.code)

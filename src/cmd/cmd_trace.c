@@ -10,6 +10,7 @@ struct tracer {
 	struct nw_printer printer;
 	struct nw_timeline timeline; /* instead, where spans are shown */
 	struct nw_sink sink;
+	const struct nw_run_result *result; /* of the run that writes there */
 };
 
 static bool shows_spans(const struct nw_args *args)
@@ -21,7 +22,10 @@ static int start(void *arg, struct nw_error *err)
 {
 	struct tracer *t = arg;
 
-	return nw_sink_open(t->args->output, t->args->format, &t->sink, err);
+	int ret = nw_sink_open(t->args->output, t->args->format, &t->sink, err);
+
+	t->sink.result = t->result;
+	return ret;
 }
 
 static void armed(void *arg, const struct nw_run_result *so_far)
@@ -68,6 +72,7 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 
 	if (ret < 0)
 		return ret;
+	t->result = result;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
 	bool spans = shows_spans(t->args);

@@ -3,6 +3,9 @@
 #include "sink.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int check_terminal(const struct nw_sink *sink, struct nw_error *err)
@@ -51,6 +54,8 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 {
 	int code = errno;
 
+	if (sink->stalled)
+		return nw_fail(err, code, "cannot write the output: nobody reads it");
 	if (code == EPIPE) {
 		sink->closed = true;
 		return -EPIPE;
@@ -58,6 +63,61 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 	if (!sink->path)
 		return nw_fail(err, code, "cannot write the output: %s", nw_strerror(code));
 	return nw_fail(err, code, "cannot write '%s': %s", sink->path, nw_strerror(code));
+}
+
+static bool is_to_end(const struct nw_sink *sink)
+{
+	return nw_is_end_pending() ||
+	       (sink->result && sink->result->reason == NW_END_SIGNAL);
+}
+
+/* Until it can be written to. false: a signal is to end the run, and it could not for half a second. */
+static bool wait_for_reader(struct nw_sink *sink, int fd)
+{
+	enum {
+		SLICE_MS = 50,
+		MOST_SLICES = 10
+	};
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+	for (int slices = 0; poll(&room, 1, SLICE_MS) <= 0 && !sink->stalled;) {
+		slices += is_to_end(sink);
+		sink->stalled = slices == MOST_SLICES;
+	}
+	errno = ECANCELED;
+	return !sink->stalled;
+}
+
+/* In pieces that do not wait once poll() says that there is room: of a pipe PIPE_BUF bytes, of others some. */
+static size_t piece_of(const struct stat *st, size_t left)
+{
+	enum {
+		SOME = 256
+	};
+
+	if (S_ISREG(st->st_mode))
+		return left;
+	return nw_min64(left, S_ISFIFO(st->st_mode) ? PIPE_BUF : SOME);
+}
+
+static bool write_all(struct nw_sink *sink, const char *at, size_t left)
+{
+	const int fd = fileno(sink->file);
+	struct stat st;
+
+	if (fflush(sink->file) != 0 || fstat(fd, &st) < 0)
+		return false;
+	while (left) {
+		if (!wait_for_reader(sink, fd))
+			return false;
+		ssize_t done = write(fd, at, piece_of(&st, left));
+		if (done < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		const size_t written = done > 0 ? (size_t)done : 0;
+		at += written;
+		left -= written;
+	}
+	return true;
 }
 
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
@@ -76,8 +136,7 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 	else if (sink->page)
 		nw_buf_add(&sink->held, text->data, text->len);
 	else if (text->len && !sink->closed)
-		ok = fwrite(text->data, 1, text->len, sink->file) == text->len &&
-		     fflush(sink->file) == 0;
+		ok = write_all(sink, text->data, text->len);
 	nw_buf_clear(text);
 	return ok ? 0 : sink_fail(sink, err);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "nopwatch/base.h"
+#include "nopwatch/engine.h"
 #include "nopwatch/output.h"
 
 struct nw_sink {
@@ -16,6 +17,9 @@ struct nw_sink {
 	bool closed;  /* the reader has gone (EPIPE): no error, but an end */
 	bool page;    /* what is longer than the screen goes through a pager, at the end */
 	struct nw_buf held; /* for it */
+	const struct nw_run_result
+		*result; /* of the run that it is for; NULL: there is none */
+	bool stalled; /* nobody has read for half a second, and a signal is to end the run */
 };
 
 /* path NULL: stdout. format: what is written is of it. */
