@@ -105,6 +105,12 @@ struct nw_read_file {
 	 */
 	int (*get)(void *arg, unsigned int what, const char *name);
 	void *arg;
+	/*
+	 * How many bytes arg points at, all that get() needs: it is called in another process then, with a copy of them, since
+	 * a file system that does not answer keeps who opens a file for ever, also from being killed. 0: get() opens nothing
+	 * that could be like that, and is called here.
+	 */
+	size_t size;
 };
 
 /* -ENOMEM. */

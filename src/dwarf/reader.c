@@ -27,15 +27,19 @@ enum {
 	NO_MEMORY = 2 /* the exit status of a reader that has not even enough to say so */
 };
 static const uint64_t most_cpu = 3 * S, /* for a question */
-	most_wait = 10 * S, most_session_cpu = 30 * S, most_hurry = 500 * MS;
+	most_wait = 10 * S, most_session_cpu = 30 * S, most_lines_cpu = 10 * S,
+		      most_hurry = 500 * MS;
 
 struct nw_reader {
-	pid_t pid;		/* 0: there is none */
-	int socket;		/* -1: likewise */
-	bool names;		/* of C++ are asked for, too */
-	uint64_t cpu;		/* ns that readers have used which have ended */
-	bool hurried;		/* the run is to end */
-	uint64_t hurry;		/* ns that may still be waited, if so */
+	pid_t pid;  /* 0: there is none */
+	int socket; /* -1: likewise */
+	struct nw_opener opener;
+	bool names;   /* of C++ are asked for, too */
+	uint64_t cpu; /* ns that readers have used which have ended */
+	uint64_t
+		lines_cpu; /* ns that they have used for source lines and inlined functions */
+	bool hurried;	   /* the run is to end */
+	uint64_t hurry;	   /* ns that may still be waited, if so */
 	struct nw_error closed; /* code 0: questions are answered */
 	struct nw_buf question;
 	unsigned char *answer; /* NW_MOST_MESSAGE */
@@ -57,35 +61,13 @@ static uint64_t now_ns(clockid_t clock)
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* One message, and the descriptor that comes with it. Not by send() and recv(): filters of system calls know these by several
- * names. */
-union control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static bool send_message(int socket, const void *bytes, size_t len, int fd)
-{
-	union control control = {.bytes = {0}};
-	struct iovec part = {(void *)(uintptr_t)bytes, len};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)len;
-}
-
-/* *fd: -1: there is none. Returns how many bytes, 0: the other side is gone. */
+/* One message, and the descriptor that comes with it. *fd: -1: there is none. Returns how many bytes, 0: the other side is gone. */
 static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
 {
-	union control control = {.bytes = {0}};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
 	struct iovec part = {bytes, room};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
@@ -113,7 +95,7 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 	nw_put_text(&want, name, strlen(name));
 	if (want.failed)
 		_exit(NO_MEMORY);
-	if (!send_message(0, want.data, want.len, -1))
+	if (!nw_send_message(0, want.data, want.len, -1))
 		_exit(1);
 	nw_buf_free(&want);
 	nw_fence_descriptors(true);
@@ -143,7 +125,7 @@ static void serve(struct nw_served *served)
 		nw_served_answer(served, question, got, &answer);
 		if (answer.failed)
 			_exit(NO_MEMORY);
-		if (!send_message(0, answer.data, answer.len, -1))
+		if (!nw_send_message(0, answer.data, answer.len, -1))
 			_exit(1);
 	}
 }
@@ -161,9 +143,16 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 	_exit(1);
 }
 
-static int start(struct nw_reader *reader)
+/* Whoever waits for a message looks now and then whether it is still to be waited for. */
+static bool has_slices(int socket)
 {
 	const struct timeval slice = {0, 1000 * SLICE_MS};
+
+	return setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)) == 0;
+}
+
+static int start(struct nw_reader *reader)
+{
 	int ends[2];
 	pid_t parent = getpid();
 
@@ -175,8 +164,7 @@ static int start(struct nw_reader *reader)
 		become_reader(reader, ends[1], parent);
 	close(ends[1]);
 	reader->socket = ends[0];
-	if (reader->pid > 0 &&
-	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)) == 0)
+	if (reader->pid > 0 && has_slices(ends[0]))
 		return 0;
 	close(ends[0]);
 	reader->pid = 0;
@@ -200,30 +188,38 @@ static void reap(struct nw_reader *reader)
 			reader->unreaped[i] = 0;
 }
 
-/* Kill it. *status: how it has ended, if it had before. */
-static void stop(struct nw_reader *reader, int *status)
+/* Kill a process of ours, and forget it. *status: how it has ended, if it had before. */
+static void end_process(struct nw_reader *reader, pid_t *pid, int *socket, int *status)
 {
 	const struct timespec moment = {0, 1000000};
 	pid_t ended = 0;
 
-	if (!reader->pid)
+	if (!*pid)
 		return;
-	reader->cpu += cpu_of(reader);
-	kill(reader->pid, SIGKILL);
+	kill(*pid, SIGKILL);
 	for (int i = 0; i < 100 && !ended; i++) {
-		ended = waitpid(reader->pid, status, WNOHANG);
+		ended = waitpid(*pid, status, WNOHANG);
 		if (!ended)
 			nanosleep(&moment, NULL);
 	}
 	reap(reader);
 	for (size_t i = 0; i < MOST_UNREAPED && !ended; i++)
 		if (!reader->unreaped[i]) {
-			reader->unreaped[i] = reader->pid;
-			ended = reader->pid;
+			reader->unreaped[i] = *pid;
+			ended = *pid;
 		}
-	close(reader->socket);
-	reader->socket = -1;
-	reader->pid = 0;
+	close(*socket);
+	*socket = -1;
+	*pid = 0;
+}
+
+static void stop(struct nw_reader *reader, int *status)
+{
+	int ignored;
+
+	reader->cpu += cpu_of(reader);
+	end_process(reader, &reader->opener.pid, &reader->opener.socket, &ignored);
+	end_process(reader, &reader->pid, &reader->socket, status);
 }
 
 /* ---- waiting ------------------------------------------------------------------------ */
@@ -233,16 +229,6 @@ struct waiting {
 	uint64_t
 		spent; /* up to this time it was taken from what a run that is to end may wait */
 };
-
-/* Does a signal wait that is to end the run? Those are blocked while it goes on. */
-static bool is_signal_pending(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-		sigismember(&pending, SIGHUP));
-}
 
 void nw_reader_hurry(struct nw_reader *reader)
 {
@@ -270,7 +256,7 @@ static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
 
-	if (is_signal_pending())
+	if (nw_is_end_pending())
 		nw_reader_hurry(reader);
 	if (reader->hurried)
 		reader->hurry -= nw_min64(reader->hurry, now - wait->spent);
@@ -304,9 +290,10 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 			nanosleep(&moment, NULL);
 	}
 	if (ended) {
+		reader->pid = 0;
 		close(reader->socket);
 		reader->socket = -1;
-		reader->pid = 0;
+		stop(reader, &(int){0});
 	}
 	if (ended > 0 && WIFSIGNALED(status))
 		return nw_fail(err, EIO,
@@ -317,18 +304,14 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 	return nw_fail(err, EIO, "the process that reads it has ended");
 }
 
-/* The socket's own time limit (start()) makes the slices. */
-static int wait_message(struct nw_reader *reader, struct waiting *wait,
-			struct nw_error *err)
+/* Returns how many bytes have come, 0: the other side is gone, or -errno: it is not waited for any more. */
+static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
+			    struct waiting *wait, struct nw_error *err)
 {
 	for (;;) {
-		ssize_t got = recv(reader->socket, reader->answer, NW_MOST_MESSAGE, 0);
-		if (got > 0) {
-			reader->len = (size_t)got;
-			return 0;
-		}
-		if (got == 0 || (errno != EAGAIN && errno != EINTR))
-			return tell_death(reader, err);
+		ssize_t got = recv(socket, bytes, room, 0);
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+			return got > 0 ? got : 0;
 		int ret = check_wait(reader, wait, err);
 		if (ret < 0)
 			return ret;
@@ -337,17 +320,40 @@ static int wait_message(struct nw_reader *reader, struct waiting *wait,
 
 /* ---- questions ---------------------------------------------------------------------- */
 
+/* The reader gets it from the process that opens it. What that could not open the reader tells. */
+static int have_opened(struct nw_reader *reader, unsigned int what, const char *name,
+		       struct waiting *wait, struct nw_error *err)
+{
+	int ret = reader->opener.pid ? 0 : nw_opener_start(&reader->opener, reader->socket);
+	int32_t code;
+
+	if (ret < 0 || !has_slices(reader->opener.socket))
+		return nw_fail(err, ret < 0 ? -ret : EIO,
+			       "no process to open it can be started");
+	ssize_t got = nw_opener_ask(&reader->opener, reader->file, what, name)
+			      ? wait_message(reader, reader->opener.socket, &code,
+					     sizeof(code), wait, err)
+			      : 0;
+	if (got == -ETIMEDOUT)
+		return nw_fail(err, EHOSTDOWN, "its file system does not answer");
+	if (got == 0)
+		return nw_fail(err, EIO, "the process that opens it has ended");
+	return got < 0 ? (int)got : 0;
+}
+
 static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
-			   struct nw_error *err)
+			   struct waiting *wait, struct nw_error *err)
 {
 	unsigned int what = (unsigned int)nw_take(answer, 1);
 	const char *name = nw_take_text(answer);
 
 	if (answer->bad || what > NW_WANT_FILE)
 		return nw_fail(err, EIO, "the process that reads it has gone wrong");
+	if (reader->file->size)
+		return have_opened(reader, what, name, wait, err);
 	int fd = reader->file->get(reader->file->arg, what, name);
 	const int32_t code = fd < 0 ? -fd : 0;
-	bool sent = send_message(reader->socket, &code, sizeof(code), fd);
+	bool sent = nw_send_message(reader->socket, &code, sizeof(code), fd);
 	if (fd >= 0)
 		close(fd);
 	return sent ? 0 : tell_death(reader, err);
@@ -360,18 +366,21 @@ static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_err
 	struct waiting wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
 	int ret = 0;
 
-	if (!send_message(reader->socket, reader->question.data, reader->question.len, -1))
+	if (!nw_send_message(reader->socket, reader->question.data, reader->question.len,
+			     -1))
 		return tell_death(reader, err);
 	for (;;) {
-		ret = wait_message(reader, &wait, err);
-		if (ret < 0)
-			return ret;
+		ssize_t got = wait_message(reader, reader->socket, reader->answer,
+					   NW_MOST_MESSAGE, &wait, err);
+		if (got <= 0)
+			return got < 0 ? (int)got : tell_death(reader, err);
+		reader->len = (size_t)got;
 		*out = (struct nw_wire){reader->answer, reader->answer + reader->len,
 					false};
 		unsigned int kind = (unsigned int)nw_take(out, 1);
 		if (kind != NW_ANSWER_WANT)
 			return reader->hurried ? check_wait(reader, &wait, err) : 0;
-		ret = give_descriptor(reader, out, err);
+		ret = give_descriptor(reader, out, &wait, err);
 		/* it may want one after the other without end */
 		if (ret == 0)
 			ret = check_wait(reader, &wait, err);
@@ -515,10 +524,19 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 	struct nw_wire answer;
 
 	*out = (struct nw_place_facts){0};
+	/* so that symbols and call frames can still be read, however many files have slow lines */
+	if (depth == NW_PLACE_LINES && reader->lines_cpu > most_lines_cpu)
+		return nw_fail(
+			err, ETIMEDOUT,
+			"reading source lines took longer than 10 s of processor time altogether");
+	const uint64_t before = depth == NW_PLACE_LINES ? reader->cpu + cpu_of(reader) : 0;
 	begin(reader, NW_ASK_PLACE, file);
 	nw_put(&reader->question, depth, 1);
 	nw_put(&reader->question, vaddr, 8);
 	int ret = ask(reader, file, &answer, err);
+	if (depth == NW_PLACE_LINES)
+		reader->lines_cpu += nw_max64(reader->cpu + cpu_of(reader), before) -
+				     before;
 	if (ret < 0)
 		return ret;
 	out->rule_len = (size_t)nw_take(&answer, 4);
@@ -537,7 +555,7 @@ int nw_reader_open(struct nw_reader **out)
 	*out = reader;
 	if (!reader)
 		return -ENOMEM;
-	reader->socket = -1;
+	reader->socket = reader->opener.socket = -1;
 	reader->answer = malloc(NW_MOST_MESSAGE);
 	if (reader->answer)
 		return 0;

@@ -55,6 +55,21 @@ void nw_served_prepare(struct nw_served *served, bool names);
 void nw_served_answer(struct nw_served *served, const void *question, size_t len,
 		      struct nw_buf *answer);
 
+/* ---- the process that opens files (opener.c) ------------------------------------------ */
+
+struct nw_opener {
+	pid_t pid;  /* 0: there is none */
+	int socket; /* -1: likewise */
+};
+
+/* Start it. It hands what it opens to `reader`, the socket that the reader process listens to. 0 or -errno. */
+int nw_opener_start(struct nw_opener *opener, int reader);
+/* Have a file opened: an answer comes from opener->socket, errno (4), and the same with the descriptor to the reader. */
+bool nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *file,
+		   unsigned int what, const char *name);
+/* One message, with a descriptor unless that is -1. */
+bool nw_send_message(int socket, const void *bytes, size_t len, int fd);
+
 /* ---- what it reads ------------------------------------------------------------------ */
 
 struct nw_frame_numbers {

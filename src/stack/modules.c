@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -85,7 +86,6 @@ void nw_module_free(struct nw_module *module)
 		return;
 	nw_vec_free(&module->facts.segments);
 	free(module->identity);
-	free(module->reach);
 	free(module->path);
 	free(module);
 }
@@ -137,58 +137,94 @@ static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
 						       : NW_MODULE_NAMELESS;
 }
 
+/* What says which file a module is, for the process that opens it. */
+struct opening {
+	enum nw_module_kind kind;
+	bool by_inode;
+	pid_t pid;
+	uint64_t start, end, dev, ino;
+	char proc[4096]; /* PATH_MAX of linux/limits.h; "": it is of a recording */
+	char path[4096];
+};
+
 /*
  * By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. A
- * recording that knows the file's identity goes by that alone: a copy of the file is as good.
+ * recording that knows the file's identity goes by that alone: a copy of the file is as good. *path: how it was found.
  */
-static int open_file(struct nw_module *module, const char *proc)
+static int open_file(struct opening *opening, char **path)
 {
-	struct nw_mapping mapping = {.start = module->start,
-				     .end = module->end,
-				     .dev = module->dev,
-				     .ino = module->ino,
-				     .path = module->path};
-	char *reach = proc ? nw_mapping_reach(proc, module->pid, &mapping) : NULL;
-	int fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOENT;
+	const struct nw_mapping mapping = {.start = opening->start,
+					   .end = opening->end,
+					   .dev = opening->dev,
+					   .ino = opening->ino,
+					   .path = opening->path};
 	struct stat st;
 
-	if (fd < 0) {
-		free(reach);
-		reach = strdup(module->path);
-		fd = reach ? nw_open_regular(AT_FDCWD, reach) : -ENOMEM;
-		if (fd >= 0 && (proc || !module->identity) &&
-		    (fstat(fd, &st) < 0 || st.st_ino != module->ino)) {
-			close(fd);
-			fd = -ESTALE;
-		}
+	*path = *opening->proc ? nw_mapping_reach(opening->proc, opening->pid, &mapping)
+			       : NULL;
+	int fd = *path ? nw_open_regular(AT_FDCWD, *path) : -ENOENT;
+	if (fd >= 0)
+		return fd;
+	free(*path);
+	*path = strdup(opening->path);
+	fd = *path ? nw_open_regular(AT_FDCWD, *path) : -ENOMEM;
+	if (fd >= 0 && opening->by_inode &&
+	    (fstat(fd, &st) < 0 || st.st_ino != opening->ino)) {
+		close(fd);
+		fd = -ESTALE;
 	}
-	free(module->reach);
-	module->reach = reach;
 	return fd;
 }
 
-struct opening {
-	struct nw_module *module;
-	const char *proc; /* NULL: it is of a recording */
-};
-
+/* Its debug files are looked for in the root of the process by which it was opened itself. */
 static int get(void *arg, unsigned int what, const char *name)
 {
-	const struct opening *opening = arg;
-	struct nw_module *module = opening->module;
-	const char *path = module->kind == NW_MODULE_VDSO ? module->path : module->reach;
+	struct opening *opening = arg;
+	nw_cleanup(nw_free_ptr) char *path = NULL;
 
-	if (what != NW_WANT_FILE)
-		return path ? nw_debug_place_open(path, (enum nw_debug_place)what, name)
-			    : -ENOENT;
-	return module->kind == NW_MODULE_VDSO ? open_vdso()
-					      : open_file(module, opening->proc);
+	if (opening->kind == NW_MODULE_VDSO)
+		return what == NW_WANT_FILE
+			       ? open_vdso()
+			       : nw_debug_place_open(opening->path,
+						     (enum nw_debug_place)what, name);
+	int fd = open_file(opening, &path);
+	if (what == NW_WANT_FILE || !path)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return nw_debug_place_open(path, (enum nw_debug_place)what, name);
+}
+
+static struct nw_read_file file_of(const struct nw_stacks *stacks, uint32_t number,
+				   struct opening *opening)
+{
+	const struct nw_module *module = stacks->modules.item[number];
+
+	*opening = (struct opening){.kind = module->kind,
+				    .by_inode = stacks->proc || !module->identity,
+				    .pid = module->pid,
+				    .start = module->start,
+				    .end = module->end,
+				    .dev = module->dev,
+				    .ino = module->ino};
+	snprintf(opening->proc, sizeof(opening->proc), "%s",
+		 stacks->proc ? stacks->proc : "");
+	snprintf(opening->path, sizeof(opening->path), "%s", module->path);
+	return (struct nw_read_file){number, get, opening, sizeof(*opening)};
 }
 
 static bool is_said(int code)
 {
 	/* what is no ELF file, as a device, has no names that could be missing */
 	return code != ENOEXEC && code != ENXIO && code != EISDIR;
+}
+
+static void note_unanswered(struct nw_stacks *stacks, uint64_t device)
+{
+	uint64_t *slot = nw_vec_add(&stacks->unanswered);
+
+	if (slot)
+		*slot = device;
 }
 
 /* It is not read again: its functions have no names. ESTALE is another file's at its path. */
@@ -201,6 +237,8 @@ static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 			stacks->proc
 				? "the process has ended, and another file is at its path"
 				: "it is not the file that was recorded");
+	if (why->code == EHOSTDOWN)
+		note_unanswered(stacks, module->dev);
 	module->unread = is_said(why->code);
 	if (module->unread)
 		note_unread(stacks, module, false, why);
@@ -217,12 +255,33 @@ static int compare_identity(struct nw_stacks *stacks, struct nw_module *module,
 	return 0;
 }
 
+/* A file system that has not answered once is not asked again: each time would take as long. */
+static bool is_unanswered(const struct nw_stacks *stacks, const struct nw_module *module)
+{
+	if (module->kind != NW_MODULE_FILE)
+		return false;
+	nw_vec_each (&stacks->unanswered, device)
+		if (*device == module->dev)
+			return true;
+	return false;
+}
+
+static int ask_file(struct nw_stacks *stacks, uint32_t number, struct nw_error *err)
+{
+	struct nw_module *module = stacks->modules.item[number];
+	struct opening opening;
+	const struct nw_read_file file = file_of(stacks, number, &opening);
+
+	if (is_unanswered(stacks, module))
+		return nw_fail(err, EHOSTDOWN, "its file system does not answer");
+	int ret = nw_reader_file(stacks->reader, &file, &module->facts, err);
+	return ret < 0 ? ret : compare_identity(stacks, module, err);
+}
+
 void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 		    const struct nw_region *region)
 {
 	struct nw_module *module = stacks->modules.item[region->module];
-	struct opening opening = {module, stacks->proc};
-	const struct nw_read_file file = {region->module, get, &opening};
 	struct nw_error why;
 
 	if (module->opened)
@@ -234,8 +293,7 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 	module->end = region->end;
 	if (module->kind != NW_MODULE_FILE && module->kind != NW_MODULE_VDSO)
 		return;
-	module->read = nw_reader_file(stacks->reader, &file, &module->facts, &why) == 0 &&
-		       compare_identity(stacks, module, &why) == 0;
+	module->read = ask_file(stacks, region->module, &why) == 0;
 	if (!module->read) {
 		nw_vec_free(&module->facts.segments);
 		give_up(stacks, module, &why);
@@ -273,12 +331,12 @@ bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, 
 		     struct nw_place_facts *out)
 {
 	struct nw_module *module = stacks->modules.item[number];
-	struct opening opening = {module, stacks->proc};
-	const struct nw_read_file file = {number, get, &opening};
+	struct opening opening;
+	const struct nw_read_file file = file_of(stacks, number, &opening);
 	struct nw_error why;
 
 	*out = (struct nw_place_facts){0};
-	if (!module->read)
+	if (!module->read || is_unanswered(stacks, module))
 		return false;
 	if (ask_place(stacks, module, &file, vaddr, names, out, &why) < 0) {
 		give_up(stacks, module, &why);

@@ -30,7 +30,6 @@ struct nw_module {
 	/* how it was found when it was first hit */
 	pid_t pid;
 	uint64_t start, end;
-	char *reach; /* the path by which it was opened; NULL: it was not */
 	bool opened,
 		read;  /* it was asked for; it is an ELF file, and facts are its facts */
 	bool unread;   /* it may be an ELF file, but could not be read: that was noted */
@@ -199,6 +198,7 @@ struct nw_stacks {
 	bool losing;			 /* and no hit behind that has come yet */
 	NW_VEC(struct nw_module *) modules;
 	uint64_t module_bytes;	     /* that they take */
+	NW_VEC(uint64_t) unanswered; /* devices whose file systems have not answered */
 	struct nw_index module_keys; /* their numbers, by what they are */
 	struct nw_traced_set traced;
 	NW_VEC(struct nw_known_frame) frames;

@@ -82,6 +82,7 @@ void nw_stacks_free(struct nw_stacks *stacks)
 		free(unread->why);
 	}
 	nw_vec_free(&stacks->unread);
+	nw_vec_free(&stacks->unanswered);
 	nw_rules_free(&stacks->rules);
 	nw_reader_free(stacks->reader);
 	free(stacks->proc);

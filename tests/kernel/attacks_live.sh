@@ -111,6 +111,16 @@ for kind in ranges units attributes; do
   stop
 done
 
+# so many that their lines would take all the time there is, beside a good one: every function is named
+for i in $(seq 12); do cp ranges.so "s$i.so"; done
+cp plain.so good.so
+start slow ./s{1..12}.so ./good.so
+bounded 0 slow.json stat -j --stack -d 2 --stack-size 16K "uprobe:$modules:leaf" -p $target
+named slow.json 13
+holds "slow.json: only lines are missing, and the reasons are said" slow.json "sorted({it['missing'] for row in of('loss') \
+  for it in row['unread']}) == ['lines'] and any('source lines took longer than' in it['text'] for row in of('loss') for it in row['unread'])"
+stop
+
 attack zeros zeros.so
 for i in $(seq 40); do cp zeros.so "z$i.so"; done
 start zeros ./z{1..40}.so

@@ -40,7 +40,7 @@ static int get(void *arg, unsigned int what, const char *name)
 
 static struct nw_read_file file_of(struct source *source, uint32_t number)
 {
-	return (struct nw_read_file){number, get, source};
+	return (struct nw_read_file){number, get, source, 0};
 }
 
 /* This program: its symbols, lines and call frame information. */
@@ -308,6 +308,79 @@ START_TEST(a_reader_that_stands_still)
 }
 END_TEST
 
+static int never(void *arg, unsigned int what, const char *name)
+{
+	const pid_t *tester = arg;
+
+	(void)what;
+	(void)name;
+	if (*tester == getpid())
+		return -EDEADLK;
+	for (;;)
+		pause();
+}
+
+/* Whoever opens a file on a file system that does not answer is another process: it is given up, and the run goes on. */
+START_TEST(a_file_system_that_does_not_answer)
+{
+	pid_t tester = getpid();
+	const struct nw_read_file file = {1, never, &tester, sizeof(tester)};
+	struct source source = ourselves();
+	const struct nw_read_file good = file_of(&source, 2);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_error err = {0};
+	sigset_t set;
+	int number;
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), -EHOSTDOWN);
+	ck_assert_str_eq(err.what, "its file system does not answer");
+	ck_assert_int_eq(child_of_ours(), 0);
+	ck_assert_int_eq(nw_reader_file(reader, &good, &facts, &err), 0);
+	nw_vec_free(&facts.segments);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGTERM);
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), -ECANCELED);
+	ck_assert_int_eq(child_of_ours(), 0);
+	nw_reader_free(reader);
+	sigwait(&set, &number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	close(source.fd);
+}
+END_TEST
+
+static int open_ourselves(void *arg, unsigned int what, const char *name)
+{
+	const char *path = arg;
+
+	(void)name;
+	return what == NW_WANT_FILE ? open(path, O_RDONLY | O_CLOEXEC) : -ENOENT;
+}
+
+START_TEST(files_that_another_process_opens)
+{
+	char here[] = "/proc/self/exe", nowhere[] = "/nowhere";
+	const struct nw_read_file file = {1, open_ourselves, here, sizeof(here)};
+	const struct nw_read_file none = {2, open_ourselves, nowhere, sizeof(nowhere)};
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_lt(nw_reader_file(reader, &none, &facts, &err), 0);
+		ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+		ck_assert_uint_gt(facts.segments.count, 0);
+		nw_vec_free(&facts.segments);
+	}
+	nw_reader_free(reader);
+	ck_assert_int_eq(child_of_ours(), 0);
+}
+END_TEST
+
 /* More files than either side may have open: those that were asked about last stay. */
 START_TEST(more_files_than_descriptors)
 {
@@ -334,4 +407,5 @@ END_TEST
 
 UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, whom_it_may_signal,
 	  no_more_than_is_asked_for, a_file_that_cannot_be_opened, a_reader_that_dies,
-	  a_reader_that_stands_still, more_files_than_descriptors)
+	  a_reader_that_stands_still, a_file_system_that_does_not_answer,
+	  files_that_another_process_opens, more_files_than_descriptors)

@@ -133,8 +133,9 @@ static struct nw_stacks *open_stacks(int fd)
 	ck_assert_int_eq(fstat(fd, &st), 0);
 	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	tell(stacks, "module 3 0 0 x");
-	tell(stacks, "module 0 %ju %ju /proc/self/fd/%d", (uintmax_t)st.st_dev,
-	     (uintmax_t)st.st_ino, fd);
+	/* not /proc/self: another process opens it */
+	tell(stacks, "module 0 %ju %ju /proc/%d/fd/%d", (uintmax_t)st.st_dev,
+	     (uintmax_t)st.st_ino, (int)getpid(), fd);
 	tell(stacks, "module 2 0 0 [uprobes]");
 	tell(stacks, "region 5 %d %d %d 1", EB_TEXT, EB_TEXT + 0x1000, EB_TEXT_AT);
 	tell(stacks, "region 5 %d %d 0 2", TRAMPOLINE, TRAMPOLINE + 0x1000);
