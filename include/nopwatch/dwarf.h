@@ -154,6 +154,12 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
 		    struct nw_error *err);
 
+/*
+ * The names that source has for what a linker calls so: "app::f(int)"; "": none of C++'s or Rust's, or it cannot be told
+ * here (without libstdc++, for one). The reader process finds them. 0, or -errno: memory or descriptors are short.
+ */
+int nw_source_names(const nw_strings *names, nw_strings *out);
+
 /* ---- frames ------------------------------------------------------------------------- */
 
 /*

@@ -58,7 +58,8 @@ struct nw_request {
 	size_t stack_count;
 	uint32_t stack_size;
 	const char *features; /* mask of what the kernel can do, see nw_features_detect() */
-	bool force;	      /* arm what is known to be dangerous */
+	bool no_demangle; /* functions that patterns name are called as the linker calls them */
+	bool force;	  /* arm what is known to be dangerous */
 	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 asks for a report (nw_run_asked()); SIGPIPE
 	 * is ignored. They stay blocked afterwards: what comes late does not kill whoever still
 	 * prints the result. */

@@ -294,6 +294,9 @@ struct nw_output_format {
 	 * those of a kernel that has everything. */
 	void (*site)(struct nw_output *output, struct nw_image *image,
 		     const struct nw_site *site, const struct nw_types *types);
+	/* A function: the linker's name and the one to show (struct nw_functions). */
+	void (*function)(struct nw_output *output, struct nw_image *image,
+			 const char *symbol, const char *name);
 	/* A note that was left out. */
 	void (*skipped)(struct nw_output *output, const struct nw_image *image,
 			const struct nw_skipped *skipped);

@@ -133,6 +133,7 @@ struct nw_probe {
 	char *label; /* "postgresql:query__start"; with its path where it would be ambiguous */
 	char *provider; /* USDT: of the notes; tracepoint: the system; else "uprobe", ... */
 	char *name;
+	char *symbol; /* of a function that is called as its source calls it: the linker's name; else NULL */
 	enum nw_spec_kind kind;
 	struct nw_image *image; /* the file that it is in; NULL: a tracepoint, which is the
 				   kernel's */
@@ -171,6 +172,7 @@ struct nw_scope {
 	const char *file;    /* -x */
 	const char *command; /* CMD's executable, resolved */
 	bool force;
+	bool no_demangle; /* functions that patterns name are called as the linker calls them */
 	bool want_operands; /* parse the arguments of every site, not only where named */
 	const struct nw_types *types; /* what is known of arguments; NULL: nothing */
 	/* NULL: nobody can tell; then tracepoints are believed, as long as they are no globs */
@@ -290,6 +292,23 @@ int nw_points_presence(const struct nw_point *const *points, size_t count,
 /* The file that this debug file, which holds no code, belongs to: one of the process's (0: none is meant), or where
  * packages have it. *owner is NULL where it is not found. 0 or -ENOMEM. */
 int nw_find_debug_owner(const struct nw_image *debug, pid_t pid, char **owner);
+
+/* ---- functions ---------------------------------------------------------------------- */
+
+/* Functions of a file. Zeroed it is valid. */
+struct nw_functions {
+	nw_strings symbols; /* the linker's names */
+	nw_strings
+		names; /* of each the name to show: the source's, where it is known and tells it from the others */
+};
+
+/*
+ * The functions of a file that a name or a pattern means: by the linker's names, or by the source's, in which parameters,
+ * results and arguments of templates may be left out ("app::f" of "int app::f<int>(int)"). 0, -errno with the reason.
+ */
+int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
+		      struct nw_error *err);
+void nw_functions_free(struct nw_functions *functions);
 
 /* ---- what is known of a function ----------------------------------------------------------- */
 

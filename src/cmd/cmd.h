@@ -55,7 +55,7 @@ struct nw_args {
 	bool enable, foreign;
 	struct nw_view view; /* --sort, --all-rows; --top, once all is parsed */
 	uint64_t top;
-	bool dry_run, force, quiet, follow, all, wall, strict, no_pager, help;
+	bool dry_run, no_demangle, force, quiet, follow, all, wall, strict, no_pager, help;
 	unsigned int verbose;
 };
 
@@ -99,7 +99,7 @@ struct nw_command {
 #define NW_OPTIONS_RESULT "output format json "
 #define NW_OPTIONS_RUN                                                                  \
 	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
-	"force quiet "
+	"no-demangle force quiet "
 #define NW_OPTIONS_SPANS "by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* list: what can be probed in files, directories and processes. Needs no privileges. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -17,6 +18,7 @@ struct listing {
 	nw_images images; /* for near names, if nothing matches */
 	bool failed;
 	struct nw_error told; /* the last one about a file */
+	bool only_functions;
 };
 
 /* ---- what is found ------------------------------------------------------------------ */
@@ -107,6 +109,58 @@ static void failed(void *arg, struct nw_error *err, bool file)
 	list->failed = true;
 }
 
+/* ---- functions ---------------------------------------------------------------------- */
+
+static bool names_functions(const char *word)
+{
+	return strncmp(word, "func:", 5) == 0 || strncmp(word, "uprobe:", 7) == 0 ||
+	       strncmp(word, "uretprobe:", 10) == 0;
+}
+
+/* The functions of a file that the spec names; of C++ and Rust, by the names of their source, too. */
+static int find_functions(struct listing *list, const struct nw_spec *spec,
+			  struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *path = NULL;
+	struct nw_functions found = {0};
+	struct nw_image *image;
+	int ret = strchr(spec->path, '/') ? 0 : nw_locate(spec->path, &path, err);
+
+	if (ret < 0 || (ret = nw_image_open(path ? path : spec->path, list->args->force,
+					    &image, err)) < 0)
+		return ret;
+	ret = nw_functions_find(image, spec->name, &found, err);
+	for (size_t i = 0; ret == 0 && i < found.symbols.count; i++) {
+		const char *symbol = found.symbols.item[i];
+		list->output.format->function(
+			&list->output, image, symbol,
+			list->args->no_demangle ? symbol : found.names.item[i]);
+		list->table.matched++;
+	}
+	if (ret == 0 && !found.symbols.count)
+		ret = nw_fail(err, ENOENT, "there is no function '%s' in %s", spec->name,
+			      image->path);
+	nw_functions_free(&found);
+	nw_image_free(image);
+	return ret;
+}
+
+static void list_functions(struct listing *list, const char *word)
+{
+	struct nw_spec spec = {0};
+	struct nw_error err;
+	int ret = nw_spec_parse(word, &spec, &err);
+
+	if (ret == 0)
+		ret = find_functions(list, &spec, &err);
+	if (ret < 0) {
+		nw_report_error(&err);
+		list->failed = true;
+	}
+	nw_spec_free(&spec);
+	(void)flush(list);
+}
+
 /* ---- the command -------------------------------------------------------------------- */
 
 static void print_all(struct listing *list)
@@ -120,6 +174,11 @@ static void print_all(struct listing *list)
 					      .sites = list->args->verbose > 0};
 	if (!list->args->no_pager)
 		nw_sink_page(&list->sink);
+	nw_vec_each (&list->args->words, word)
+		if (names_functions(*word))
+			list_functions(list, *word);
+	if (list->only_functions)
+		return;
 	nw_probe_table_begin(&list->table);
 	nw_search_run(&list->search, &finder);
 	nw_probe_table_end(&list->table, nw_use_color(list->args, stdout));
@@ -142,6 +201,29 @@ static int open_result(struct listing *list, struct nw_error *err)
 	return nw_sink_open(list->args->output, list->args->format, &list->sink, err);
 }
 
+/* Where functions are looked for, their specs say. */
+static int add_words(struct listing *list, struct nw_error *err)
+{
+	NW_VEC(const char *) words = {0};
+	bool functions = false;
+	int ret = 0;
+
+	nw_vec_each (&list->args->words, word) {
+		const char **slot = NULL;
+		if (names_functions(*word))
+			functions = true;
+		else if ((slot = nw_vec_add(&words)))
+			*slot = *word;
+		else
+			ret = nw_no_memory(err);
+	}
+	list->only_functions = functions && !words.count;
+	if (ret == 0 && !list->only_functions)
+		ret = nw_search_add(&list->search, words.item, words.count, err);
+	nw_vec_free(&words);
+	return ret;
+}
+
 static int run(const struct nw_args *args)
 {
 	struct listing list = {.args = args,
@@ -152,8 +234,7 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	int status;
 
-	if (nw_search_add(&list.search, args->words.item, args->words.count, &err) < 0 ||
-	    nw_load_types(args, &list.types, &err) < 0) {
+	if (add_words(&list, &err) < 0 || nw_load_types(args, &list.types, &err) < 0) {
 		status = nw_failure(&nw_cmd_list, &err);
 	} else if (open_result(&list, &err) < 0) {
 		nw_report_error(&err);
@@ -184,8 +265,10 @@ const struct nw_command nw_cmd_list = {
 		"that a process maps. FILE may be a glob; usdt:*: are the files that running processes\n"
 		"map. PATTERN is PROVIDER:NAME or NAME, with * and ?. With -v, one\n"
 		"block a site: address, file offset, semaphore, kind of nop, function, and every\n"
-		"argument with the fetch argument it becomes. What it prints is a SPEC for the\n"
+		"argument with the fetch argument it becomes. func:FILE:PATTERN lists functions, those of C++\n"
+		"and Rust by the names that their source has. What it prints is a SPEC for the\n"
 		"other commands. Needs neither root nor tracefs.",
-	.options = NW_OPTIONS_RESULT "pid exe types quiet verbose force color no-pager",
+	.options = NW_OPTIONS_RESULT
+	"pid exe types quiet verbose no-demangle force color no-pager",
 	.run = run,
 };

@@ -49,6 +49,7 @@ const struct nw_command nw_cmd_script = {
 		"\n"
 		"The file must be the same here and there, but may lie elsewhere (--remote-path) and be of\n"
 		"another architecture. -p are processes there.",
-	.options = "pid exe duration output buffer string-size remote-path force quiet",
+	.options =
+		"pid exe duration output buffer string-size remote-path no-demangle force quiet",
 	.run = run,
 };

@@ -302,6 +302,8 @@ static const struct nw_option options[] = {
 	{0, "foreign", NULL, "also what others have made", FLAG(foreign)},
 	{0, "dry-run", NULL, "only print it, as shell commands that do the same",
 	 FLAG(dry_run)},
+	{0, "no-demangle", NULL, "call functions of C++ and Rust as the linker does",
+	 FLAG(no_demangle)},
 	{0, "force", NULL, "do what is known to be dangerous", FLAG(force)},
 	{'q', "quiet", NULL, "no notes, no status line", FLAG(quiet)},
 	{'v', "verbose", NULL, "more words; may be repeated", take_verbose, FIELD(verbose),

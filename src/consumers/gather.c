@@ -62,7 +62,8 @@ static void translate_address(struct nw_gathered *g)
 {
 	struct nw_image *image = NULL;
 
-	if (!g->facts.tool || g->facts.tool->by_event || !g->path || *g->spec.name || g->spec.kind == NW_SPEC_USDT ||
+	if (!g->facts.tool || g->facts.tool->by_event || !g->path || *g->spec.name ||
+	    g->spec.kind == NW_SPEC_USDT ||
 	    nw_image_open(g->path, g->request->force, &image, NULL) < 0)
 		return;
 	int64_t offset = nw_image_offset(image, g->spec.offset, true);
@@ -218,6 +219,16 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 
 /* ---- the place ---------------------------------------------------------------------- */
 
+/* The linker's name for what the spec means; other tools do not look for the source's. */
+static const char *symbol_name(const struct nw_gathered *g)
+{
+	const struct nw_probe *probe = g->selection.probes.count
+					       ? g->selection.probes.item[0]
+					       : NULL;
+
+	return probe && probe->symbol && !g->facts.tool ? probe->symbol : g->spec.name;
+}
+
 static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 {
 	struct nw_image *image = (struct nw_image *)(uintptr_t)g->facts.image;
@@ -233,13 +244,13 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 				       symbol.function;
 	if (!function)
 		return 0;
-	int ret = nw_symbol_inspect(image, g->spec.name,
+	int ret = nw_symbol_inspect(image, symbol_name(g),
 				    g->pids.count ? g->pids.item[0] : 0, &g->symbol, err);
 	if (ret == 0)
 		g->facts.symbol = &g->symbol;
 	if (ret == 0 && g->symbol.state == NW_SYMBOL_FOUND && g->facts.process &&
 	    g->process.process) {
-		ret = nw_symbol_interposed(image, g->spec.name, &g->process,
+		ret = nw_symbol_interposed(image, symbol_name(g), &g->process,
 					   &g->interposed);
 		g->facts.interposed = g->interposed;
 	}

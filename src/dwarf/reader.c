@@ -669,3 +669,67 @@ int nw_count_inlined(const struct nw_image *image, const char *name)
 	nw_reader_free(reader);
 	return copies;
 }
+
+/* ---- names -------------------------------------------------------------------------- */
+
+/* It needs no file. */
+static int get_nothing(void *arg, unsigned int what, const char *name)
+{
+	(void)arg;
+	(void)what;
+	(void)name;
+	return -ENOENT;
+}
+
+/* Asks about names from `first` on; as many as fit are answered, and added. 0 or -errno. */
+static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t first,
+		     nw_strings *out)
+{
+	static const struct nw_read_file none = {.get = get_nothing};
+	struct nw_error ignored;
+	struct nw_wire answer;
+	size_t count = first;
+
+	begin(reader, NW_ASK_NAMES, &none);
+	size_t place = reader->question.len;
+	nw_put(&reader->question, 0, 4);
+	while (count < names->count && !reader->question.failed &&
+	       reader->question.len + strlen(names->item[count]) < NW_MOST_MESSAGE / 2) {
+		const char *name = names->item[count++];
+		nw_put_text(&reader->question, name, strlen(name));
+	}
+	count -= first;
+	if (!count && !reader->question.failed) /* it is too long for a message */
+		return nw_strings_add(out, "", 0);
+	const uint32_t asked = (uint32_t)count;
+	if (!reader->question.failed)
+		memcpy(reader->question.data + place, &asked, sizeof(asked));
+	int ret = ask(reader, &none, &answer, &ignored);
+	if (ret < 0)
+		return ret;
+	size_t done = (size_t)nw_take(&answer, 4);
+	for (size_t i = 0; i < done && i < count; i++) {
+		const char *source = nw_take_text(&answer);
+		if (nw_strings_add(out, source, strlen(source)) < 0)
+			return -ENOMEM;
+	}
+	return answer.bad || !done ? -EIO : 0;
+}
+
+int nw_source_names(const nw_strings *names, nw_strings *out)
+{
+	struct nw_reader *reader;
+	int ret = nw_reader_open(&reader);
+
+	if (ret == 0)
+		reader->names = true;
+	while (ret == 0 && out->count < names->count)
+		ret = ask_names(reader, names, out->count, out);
+	nw_reader_free(reader);
+	/* after a name that ended the reader, or took it too long, nothing is known of the others, either */
+	if (!nw_is_shortage(-ret))
+		ret = 0;
+	while (ret == 0 && out->count < names->count)
+		ret = nw_strings_add(out, "", 0);
+	return ret;
+}

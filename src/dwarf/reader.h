@@ -20,6 +20,7 @@ enum nw_question {
 	NW_ASK_PLACE,	/* enum nw_place_depth (1), the address (8) */
 	NW_ASK_FRAMES,	/* how many addresses (4), the addresses (8 each) */
 	NW_ASK_INLINED, /* the function's name (string) */
+	NW_ASK_NAMES, /* how many names (4), the names (strings); of no file: its number means nothing */
 };
 
 /* An answer: its kind (1 byte), and what follows here. */
@@ -31,6 +32,7 @@ enum nw_answer {
 	 * file (strings) and line (4); count (1) of inlined functions: name, file (strings), line (4).
 	 * FRAMES: for each address the function, its size, and the next in the table (8 each), DWARF's number of a register (4), offset (8).
 	 * INLINED: copies, or -1 (4).
+	 * NAMES: how many of the names were looked at (4), and of each what its source has (string); "": that is not known.
 	 */
 	NW_ANSWER,
 	NW_ANSWER_WANT, /* what (1): enum nw_debug_place, or NW_WANT_FILE; its name (string) */

@@ -288,6 +288,23 @@ static void answer_frames(struct open_file *file, struct nw_wire *question,
 	out->failed |= !file->frames;
 }
 
+/* As many as there is room for. */
+static void answer_names(struct nw_served *served, struct nw_wire *question,
+			 struct nw_buf *out)
+{
+	uint32_t count = (uint32_t)nw_take(question, 4), done = 0;
+	size_t place = out->len;
+
+	nw_put(out, 0, 4);
+	for (; done < count && !question->bad && out->len < MOST_NAMES; done++) {
+		nw_cleanup(nw_free_ptr) char *source = nw_demangle(&served->demangler,
+								   nw_take_text(question));
+		put_cut(out, source);
+	}
+	if (!out->failed)
+		memcpy(out->data + place, &done, sizeof(done));
+}
+
 /* Whoever got no memory has not said so: whether there is any left does. */
 static bool is_memory_short(void)
 {
@@ -305,10 +322,11 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 	enum nw_question kind = (enum nw_question)nw_take(&wire, 1);
 	uint32_t number = (uint32_t)nw_take(&wire, 4);
 	int code = 0;
-	struct open_file *file = find_file(served, number, &code);
+	const bool of_file = kind != NW_ASK_NAMES;
+	struct open_file *file = of_file ? find_file(served, number, &code) : NULL;
 
 	nw_buf_clear(out);
-	if (!file)
+	if (of_file && !file)
 		return code;
 	errno = 0;
 	nw_put(out, NW_ANSWER, 1);
@@ -318,10 +336,13 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_place(served, file, &wire, out);
 	else if (kind == NW_ASK_FRAMES)
 		answer_frames(file, &wire, out);
+	else if (kind == NW_ASK_NAMES)
+		answer_names(served, &wire, out);
 	else
 		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
 	/* libraries do not say that they got no memory, but errno does, or that there is none */
-	const bool is_short = nw_shortage() == -ENOMEM || file->image->failed == -ENOMEM;
+	const bool is_short = nw_shortage() == -ENOMEM ||
+			      (file && file->image->failed == -ENOMEM);
 	return out->failed || is_short || is_memory_short() ? ENOMEM : code;
 }
 

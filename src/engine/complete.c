@@ -87,11 +87,19 @@ static void offer_sites(struct nw_completion *c, const struct nw_image *image)
 	}
 }
 
-static int offer_function(const struct nw_symbol *symbol, void *arg)
+/* By the names that their source has, where it has any; with a '_' typed, by the linker's. */
+static void offer_functions(struct nw_completion *c, struct nw_image *image)
 {
-	if (symbol->function && !symbol->undefined)
-		nw_offer(arg, symbol->name, NULL);
-	return 0;
+	struct nw_functions functions = {0};
+	const char *word = c->typed + c->done;
+
+	if (nw_functions_find(image, "*", &functions, NULL) == 0)
+		for (size_t i = 0; i < functions.symbols.count; i++)
+			nw_offer(c,
+				 *word == '_' ? functions.symbols.item[i]
+					      : functions.names.item[i],
+				 NULL);
+	nw_functions_free(&functions);
 }
 
 void nw_offer_probes(struct nw_completion *c)
@@ -147,7 +155,7 @@ static void offer_names(struct nw_completion *c, bool usdt, const char *path)
 	if (usdt)
 		offer_sites(c, image);
 	else
-		nw_image_each_symbol(image, offer_function, c);
+		offer_functions(c, image);
 	nw_image_free(image);
 }
 

@@ -155,6 +155,8 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_json_i64(&json, hit->tid);
 	nw_json_key_text(&json, "comm", line->task->comm);
 	nw_json_key_text(&json, "probe", line->probe->label);
+	if (line->probe->symbol)
+		nw_json_key_text(&json, "symbol", line->probe->symbol);
 	print_args(line->probe, hit, "args", &json);
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
@@ -476,6 +478,8 @@ void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
 	const struct nw_probe_row *row = shown->row;
 
 	row_keys("probe", shown, json);
+	if (shown->name && p->symbol)
+		nw_json_key_text(json, "symbol", p->symbol);
 	group_key(report, json, shown);
 	nw_json_key_u64(json, "hits", row->hits);
 	say(report->at_least, "at_least", json);
@@ -611,6 +615,7 @@ const struct nw_output_format nw_output_json = {
 	.quiet = quiet,
 	.end = end,
 	.site = nw_json_site,
+	.function = nw_json_function,
 	.skipped = nw_json_skipped,
 	.features = nw_json_features,
 	.status = nw_json_status,

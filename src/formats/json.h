@@ -19,6 +19,8 @@ void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
 
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
+void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
+		      const char *name);
 void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
 		     const struct nw_skipped *skipped);
 void nw_json_features(struct nw_output *output, const struct nw_features *features);

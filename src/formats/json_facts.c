@@ -92,6 +92,22 @@ static void image_keys(const struct nw_image *image, struct nw_json *json)
 		nw_json_key_text(json, "arch", nw_arch_name(image->arch));
 }
 
+void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
+		      const char *name)
+{
+	struct nw_json json = nw_json_start(&output->text, "function");
+	struct nw_symbol found;
+
+	nw_json_key_text(&json, "name", name);
+	nw_json_key_text(&json, "symbol", symbol);
+	image_keys(image, &json);
+	if (nw_image_symbol(image, symbol, strlen(symbol), 0, &found) == 0) {
+		nw_json_key_u64(&json, "vaddr", found.value);
+		nw_json_key_u64(&json, "size", found.size);
+	}
+	nw_json_finish(&json);
+}
+
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types)
 {

@@ -8,6 +8,7 @@
  *	image PATH
  *	probe IMAGE KIND PROVIDER NAME LABEL NAMED	belongs to the image of that number
  *	arg NAME TYPE					of the last probe
+ *	symbol NAME					of the last probe: the linker's name
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
@@ -26,7 +27,6 @@
  *	place PLANNED PART				of the last event
  *	shifted_states					prev_state of sched_switch is one bit too high
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,20 +37,12 @@
 
 /* ---- saving ------------------------------------------------------------------------- */
 
-void nw_plan_word(struct nw_buf *out, const char *text)
+/* "NAME WORD" */
+static void word_line(struct nw_buf *out, const char *name, const char *word)
 {
-	nw_buf_addc(out, ' ');
-	if (!*text || strcmp(text, "-") == 0) {
-		nw_buf_adds(out, *text ? "%2d" : "-");
-		return;
-	}
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c > ' ' && c < 0x7f && c != '%')
-			nw_buf_addc(out, (char)c);
-		else
-			nw_buf_printf(out, "%%%02x", c);
-	}
+	nw_buf_adds(out, name);
+	nw_plan_word(out, word);
+	nw_buf_addc(out, '\n');
 }
 
 static void type_word(struct nw_buf *out, const struct nw_type *type)
@@ -82,6 +74,8 @@ static void save_probe(const struct nw_selection *selection, const struct nw_pro
 	nw_plan_word(out, probe->name);
 	nw_plan_word(out, probe->label);
 	nw_buf_printf(out, " %d\n", probe->has_args);
+	if (probe->symbol)
+		word_line(out, "symbol", probe->symbol);
 	nw_vec_each (&probe->args, arg) {
 		nw_buf_adds(out, "arg");
 		nw_plan_word(out, arg->name);
@@ -165,16 +159,10 @@ static void save_event(const struct nw_armed_event *armed, struct nw_buf *out)
 		nw_buf_printf(out, "id %" PRIu32 "\n", armed->id);
 	if (armed->order)
 		nw_buf_printf(out, "order %" PRIu32 "\n", armed->order);
-	if (*event->system) {
-		nw_buf_adds(out, "system");
-		nw_plan_word(out, event->system);
-		nw_buf_addc(out, '\n');
-	}
-	nw_vec_each (&event->fields, name) {
-		nw_buf_adds(out, "field");
-		nw_plan_word(out, *name);
-		nw_buf_addc(out, '\n');
-	}
+	if (*event->system)
+		word_line(out, "system", event->system);
+	nw_vec_each (&event->fields, name)
+		word_line(out, "field", *name);
 	for (size_t i = 0; i < event->places.count; i++)
 		if (nw_armed_holds(armed, i))
 			nw_buf_printf(out, "place %" PRIu32 " %" PRIu32 "\n",
@@ -186,14 +174,9 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 {
 	const struct nw_plan *plan = armed->plan;
 
-	nw_buf_adds(out, "nopwatch-plan 1\ngroup");
-	nw_plan_word(out, plan->group);
-	nw_buf_addc(out, '\n');
-	nw_vec_each (&plan->selection->images, image) {
-		nw_buf_adds(out, "image");
-		nw_plan_word(out, (*image)->path);
-		nw_buf_addc(out, '\n');
-	}
+	word_line(out, "nopwatch-plan 1\ngroup", plan->group);
+	nw_vec_each (&plan->selection->images, image)
+		word_line(out, "image", (*image)->path);
 	if (has_kernel_events(plan->selection))
 		nw_buf_printf(out, "image %s\n", kernel_name);
 	nw_vec_each (&plan->selection->probes, probe)
@@ -230,26 +213,6 @@ struct loader {
 	bool begun;	    /* the first line has been seen */
 	bool shifted_states;
 };
-
-/* Undo %XX in place. */
-void nw_plan_unword(char *text)
-{
-	char *to = text;
-
-	if (strcmp(text, "-") == 0)
-		*text = '\0';
-	for (; *text; text++) {
-		char hex[3] = {text[0] == '%' ? text[1] : '\0', '\0', '\0'};
-		hex[1] = *hex ? text[2] : '\0';
-		if (isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1])) {
-			*to++ = (char)strtoul(hex, NULL, 16);
-			text += 2;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = '\0';
-}
 
 /* Word i as a number of at most most. */
 static bool number(const struct loader *load, size_t i, uint64_t most, uint64_t *out)
@@ -334,11 +297,11 @@ static int load_probe(struct loader *load)
 	probe->label = strdup(load->words[5]);
 	if (!probe->provider || !probe->name || !probe->label)
 		return -ENOMEM;
-	/* the label ends with the name: spans are named after it */
 	size_t label = strlen(probe->label), name = strlen(probe->name);
 	if (!number(load, 1, UINT32_MAX, &image) ||
 	    image >= load->selection->images.count ||
 	    !number(load, 2, NW_SPEC_TRACEPOINT, &kind) || !number(load, 6, 1, &named) ||
+	    /* the label ends with the name: spans are named after it */
 	    name > label || strcmp(probe->label + label - name, probe->name) != 0)
 		return -EBADMSG;
 	probe->kind = (enum nw_spec_kind)kind;
@@ -362,6 +325,16 @@ static int load_arg(struct loader *load)
 	return type(load, 2, &arg->type) ? 0 : -EBADMSG;
 }
 
+static int load_symbol(struct loader *load)
+{
+	struct nw_probe *probe = last_probe(load);
+
+	if (!probe || probe->symbol)
+		return -EBADMSG;
+	probe->symbol = strdup(load->words[1]);
+	return probe->symbol ? 0 : -ENOMEM;
+}
+
 static int load_point(struct loader *load)
 {
 	struct nw_probe *probe = last_probe(load);
@@ -375,10 +348,9 @@ static int load_point(struct loader *load)
 	struct nw_point *point = nw_vec_add(&probe->points);
 	if (!point)
 		return -ENOMEM;
-	point->image = probe->image;
+	*point = (struct nw_point){.image = probe->image, .is_return = is_return};
 	point->vaddr = vaddr;
 	point->offset = offset;
-	point->is_return = is_return;
 	return 0;
 }
 
@@ -399,11 +371,9 @@ static int load_planned(struct loader *load)
 	uint32_t *parts_refused = planned ? nw_vec_add(&load->refused) : NULL;
 	if (!parts_refused)
 		return -ENOMEM;
-	planned->probe = probe;
-	planned->point = point;
+	*planned = (struct nw_planned){.probe = probe, .point = point, .stack.field = -1};
 	planned->parts = (unsigned int)parts;
 	*parts_refused = (uint32_t)refused;
-	planned->stack.field = -1;
 	return 0;
 }
 
@@ -695,6 +665,7 @@ static const struct {
 	{"image", 2, load_image},
 	{"probe", 7, load_probe},
 	{"arg", 3, load_arg},
+	{"symbol", 2, load_symbol},
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"stack", 4, load_stack},

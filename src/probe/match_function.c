@@ -239,6 +239,18 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 	return 0;
 }
 
+/* The linker's name beside the one of the source. */
+static int name_symbol(struct nw_probe *probe, const struct found *f)
+{
+	const char *symbol = f->symbol.name;
+	size_t len = symbol ? strcspn(symbol, "@") : 0;
+
+	if (!len || strncmp(f->name, symbol, len) == 0)
+		return 0;
+	probe->symbol = strndup(symbol, len);
+	return probe->symbol ? 0 : -ENOMEM;
+}
+
 static int add_probe(const struct matching *m, const struct found *f, bool is_return)
 {
 	const struct nw_spec *spec = m->spec;
@@ -250,7 +262,9 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 
 	if (!probe) {
 		probe = nw_probe_add(m->selection, m->image, spec->kind, provider, f->name);
-		ret = probe ? add_points(m, f, is_return, probe) : nw_no_memory(m->err);
+		ret = probe && name_symbol(probe, f) == 0
+			      ? add_points(m, f, is_return, probe)
+			      : nw_no_memory(m->err);
 	}
 	if (ret == 0 && m->image->arch && (named || m->scope->want_operands))
 		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
@@ -299,33 +313,19 @@ static int add_found(const struct matching *m, struct found *f)
 	return ret < 0 ? ret : entry + back;
 }
 
-/* ---- patterns ----------------------------------------------------------------------- */
+/* The function as the user names it, with the offset. */
+static int add_at_offset(const struct matching *m, const char *name, struct found *f)
+{
+	f->name = m->spec->offset ? nw_text("%s+0x%" PRIx64, name, m->spec->offset)
+				  : strdup(name);
+	return add_found(m, f);
+}
+
+/* ---- several functions ----------------------------------------------------------------------- */
 
 enum {
 	FUNCTIONS_MOST = 256, /* functions that a pattern may match without --force */
 };
-
-struct pattern {
-	const char *text;
-	nw_strings names;
-};
-
-/* Symbols come in the order of their names, so that equal ones follow each other. */
-static int collect(const struct nw_symbol *symbol, void *arg)
-{
-	struct pattern *pattern = arg;
-	size_t len = strcspn(symbol->name, "@"), count = pattern->names.count;
-	const char *last = count ? pattern->names.item[count - 1] : "";
-
-	if (!symbol->function || symbol->undefined || symbol->ifunc ||
-	    (strlen(last) == len && memcmp(last, symbol->name, len) == 0))
-		return 0;
-	nw_cleanup(nw_free_ptr) char *name = strndup(symbol->name, len);
-	if (!name || (nw_glob_match(pattern->text, name) &&
-		      nw_strings_add(&pattern->names, name, len) < 0))
-		return -ENOMEM;
-	return 0;
-}
 
 /* Is there a probe at this address, under another name of the function? One is enough: each would
  * count the same calls. */
@@ -340,57 +340,96 @@ static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
 	return false;
 }
 
+/* Is another function of the pattern called so already, in the source? */
+static bool is_taken(const struct matching *m, const char *name, size_t first)
+{
+	for (size_t i = first; i < m->selection->probes.count; i++)
+		if (m->selection->probes.item[i]->image == m->image &&
+		    strcmp(m->selection->probes.item[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* One of several functions. What is wrong with it leaves it out with a warning; the others are kept. */
+static int add_one(const struct matching *m, const char *symbol, const char *name,
+		   size_t first)
+{
+	struct found f = {0};
+	struct nw_error why = {0};
+	struct matching one = *m;
+
+	if (nw_image_symbol(m->image, symbol, strlen(symbol), 0, &f.symbol) < 0 ||
+	    is_there(m, f.symbol.value, first))
+		return 0;
+	one.err = &why;
+	f.name = strdup(m->scope->no_demangle || is_taken(m, name, first) ? symbol : name);
+	int ret = add_found(&one, &f);
+	if (ret == -EOPNOTSUPP || ret == -EINVAL)
+		return nw_strings_addf(&m->selection->warnings, "%s", why.what);
+	if (ret < 0)
+		*m->err = why;
+	return ret;
+}
+
 /* Those with a '_' before them come last, as they are most often the second names. */
-static int add_names(const struct matching *m, const nw_strings *names)
+static int add_functions(const struct matching *m, const struct nw_functions *functions)
 {
 	size_t first = m->selection->probes.count;
 	int ret = 0, added = 0;
 
 	for (int hidden = 0; hidden < 2; hidden++)
-		nw_vec_each (names, name) {
-			struct found f = {0};
-			if (ret < 0 || (**name == '_') != (hidden == 1) ||
-			    nw_image_symbol(m->image, *name, strlen(*name), 0, &f.symbol) <
-				    0 ||
-			    is_there(m, f.symbol.value, first))
+		for (size_t i = 0; ret >= 0 && i < functions->symbols.count; i++) {
+			const char *name = functions->names.item[i];
+			if ((*name == '_') != (hidden == 1))
 				continue;
-			f.name = strdup(*name);
-			struct nw_error why = {0};
-			struct matching one = *m;
-			one.err = &why;
-			ret = add_found(&one, &f);
+			ret = add_one(m, functions->symbols.item[i], name, first);
 			added += ret > 0 ? ret : 0;
-			/* this function is left out with a warning, the others are kept */
-			if (ret == -EOPNOTSUPP || ret == -EINVAL)
-				ret = nw_strings_addf(&m->selection->warnings, "%s",
-						      why.what);
-			else if (ret < 0)
-				*m->err = why;
 		}
 	return ret < 0 ? ret : added;
 }
 
-static int match_pattern(const struct matching *m)
+/* The function that a name of its source means. */
+static int add_only(const struct matching *m, const struct nw_functions *functions)
 {
-	struct pattern pattern = {.text = m->spec->name};
-	int ret = nw_image_each_symbol(m->image, collect, &pattern);
-	size_t count = pattern.names.count;
+	const char *symbol = functions->symbols.item[0];
+	struct found f = {0};
+	int ret = nw_image_symbol(m->image, symbol, strlen(symbol), 0, &f.symbol);
+
+	if (ret < 0)
+		return function_fail(m, ret);
+	return add_at_offset(m, m->scope->no_demangle ? symbol : functions->names.item[0],
+			     &f);
+}
+
+/* A pattern, or a name that the source has: C++ has several functions of one name. */
+static int match_names(const struct matching *m)
+{
+	struct nw_functions functions = {0};
+	const struct nw_spec *spec = m->spec;
+	int ret = nw_functions_find(m->image, spec->name, &functions, m->err);
+	size_t count = functions.symbols.count;
 
 	if (ret < 0) {
-		nw_no_memory(m->err);
-	} else if (!count) {
+		nw_functions_free(&functions);
+		return ret;
+	}
+	if (!count) {
 		ret = function_fail(m, -ENOENT);
+	} else if (!nw_has_glob(spec->name) && count == 1) {
+		ret = add_only(m, &functions);
+	} else if (spec->offset) {
+		ret = function_fail(m, -ENOTUNIQ);
 	} else if (count > FUNCTIONS_MOST && !m->scope->force) {
-		ret = nw_fail_usage(m->err, "'%s' names %zu functions of %s", m->spec->text,
+		ret = nw_fail_usage(m->err, "'%s' names %zu functions of %s", spec->text,
 				    count, m->image->path);
 		nw_error_hint(
 			m->err,
 			"a probe on each slows the program much: narrow it to %d at most, or add --force",
 			FUNCTIONS_MOST);
 	} else {
-		ret = add_names(m, &pattern.names);
+		ret = add_functions(m, &functions);
 	}
-	nw_strings_free(&pattern.names);
+	nw_functions_free(&functions);
 	return ret;
 }
 
@@ -406,11 +445,7 @@ int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 		return add_found(&m, &f);
 	}
 	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &f.symbol);
-	if (ret == -ENOENT && nw_has_glob(spec->name))
-		return match_pattern(&m);
-	if (ret < 0)
-		return function_fail(&m, ret);
-	f.name = spec->offset ? nw_text("%s+0x%" PRIx64, spec->name, spec->offset)
-			      : strdup(spec->name);
-	return add_found(&m, &f);
+	if (ret == -ENOENT)
+		return match_names(&m);
+	return ret < 0 ? function_fail(&m, ret) : add_at_offset(&m, spec->name, &f);
 }

@@ -282,6 +282,7 @@ static void free_probe(struct nw_probe *probe)
 	free(probe->label);
 	free(probe->provider);
 	free(probe->name);
+	free(probe->symbol);
 	free(probe);
 }
 

@@ -283,6 +283,7 @@ const struct nw_output_format nw_output_text = {
 	.report = nw_text_report,
 	.quiet = quiet,
 	.site = nw_text_site,
+	.function = nw_text_function,
 	.features = nw_text_features,
 	.status = nw_text_status,
 	.change = nw_text_change,

@@ -36,6 +36,25 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
 }
 
+/* A spec, by the linker's name where the source's has parameters, which would be taken for names of arguments. */
+void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
+		      const char *name)
+{
+	struct nw_buf *out = &output->text;
+	bool typed = !strpbrk(name, "( ");
+	const char *in_spec = typed ? name : symbol;
+
+	nw_buf_adds(out, "func:");
+	nw_buf_add_escaped(out, image->path, strlen(image->path));
+	nw_buf_addc(out, ':');
+	nw_buf_add_escaped(out, in_spec, strlen(in_spec));
+	if (!typed) {
+		nw_buf_adds(out, "  ");
+		nw_buf_add_escaped(out, name, strlen(name));
+	}
+	nw_buf_addc(out, '\n');
+}
+
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types)
 {

@@ -118,4 +118,24 @@ wait $pid 2>/dev/null
 spaces="a file: with #blanks"
 cp "$PROGRAMS/counter" "$spaces"
 is "odd file names" "$("$NOPWATCH" list -q "./$spaces" step__end)" "usdt:./$spaces:counter:step__end"
+
+# functions
+cp "$PROGRAMS/target" target
+is "functions" "$("$NOPWATCH" list 'func:./target:w*k')" "func:./target:work"
+is "in JSON, too" "$("$NOPWATCH" list -j 'func:./target:work' | grep -o '"type":"function","name":"work","symbol":"work","path":"./target"')" \
+  '"type":"function","name":"work","symbol":"work","path":"./target"'
+said=$("$NOPWATCH" list func:./target:nosuch 2>&1)
+is "a function that is not there" "$? $said" "1 nopwatch: there is no function 'nosuch' in ./target"
+said=$("$NOPWATCH" list func:./nofile:nosuch 2>&1)
+has "nor the file" "$? $said" "^1 nopwatch: .*'./nofile'.*No such file"
+if cp "$PROGRAMS/names" names 2>/dev/null && "$NOPWATCH" list 'func:./names:app::*' >out 2>/dev/null; then
+  is "functions of C++ by their names; overloads with both names" "$(sort out)" "func:./names:_ZN3app7handlerEd  app::handler(double)
+func:./names:_ZN3app7handlerEi  app::handler(int)
+func:./names:app::Server::serve
+func:./names:app::twice<double>
+func:./names:app::twice<int>"
+  is "with --no-demangle by the linker's" "$("$NOPWATCH" list --no-demangle 'func:./names:app::Server::*')" "func:./names:_ZNK3app6Server5serveEPKcl"
+else
+  skip "functions of C++" "no C++ compiler, or no libstdc++"
+fi
 finish

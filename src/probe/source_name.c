@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions by the names that their source has for them: "app::Server::handle" of C++ and Rust. The linker's names are
+ * translated by the reader process (dwarf); here they are compared with what people write, who leave out parameters,
+ * results and the arguments of templates. Names come from files: everything here takes time that grows as they do.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/dwarf.h"
+#include "nopwatch/probe.h"
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	size_t size = strlen(end);
+
+	return len > size && memcmp(text + len - size, end, size) == 0;
+}
+
+/* Length of a name without the parameters, and what stands behind them: "f(int) const". */
+static size_t cut_parameters(const char *name)
+{
+	static const char *const behind[] = {" const", " volatile", " &", " &&", "&", "&&"};
+	size_t len = strlen(name), depth = 0;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (size_t i = 0; i < NW_COUNT(behind); i++)
+			if (ends_with(name, len, behind[i])) {
+				len -= strlen(behind[i]);
+				again = true;
+			}
+	}
+	if (!len || name[len - 1] != ')')
+		return strlen(name);
+	for (size_t at = len; at-- > 0;) {
+		depth += name[at] == ')';
+		depth -= name[at] == '(';
+		if (!depth)
+			return at ? at : len;
+	}
+	return len;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Length of an operator's name that begins there, with its '<' and '>', which are no brackets then; 0: none does. */
+static size_t operator_len(const char *name, size_t at, size_t len)
+{
+	static const char word[] = "operator";
+	const size_t size = sizeof(word) - 1;
+
+	if (len - at < size || memcmp(name + at, word, size) != 0 ||
+	    (at && is_word(name[at - 1])) || (len - at > size && is_word(name[at + size])))
+		return 0;
+	return size + strspn(name + at + size, "<>=-*");
+}
+
+/* Where the name begins behind a result, which only functions made of templates have: "int app::f<int>". */
+static size_t skip_result(const char *name, size_t len)
+{
+	size_t begin = 0, depth = 0;
+
+	for (size_t at = 0; at < len && !operator_len(name, at, len); at++) {
+		char c = name[at];
+		if (c == '<' || c == '(' || c == '{' || c == '[')
+			depth++;
+		else if (depth && (c == ')' || c == '}' || c == ']' ||
+				   (c == '>' && name[at - 1] != '-')))
+			depth--;
+		else if (c == ' ' && !depth)
+			begin = at + 1;
+	}
+	return begin;
+}
+
+/* The end of what stands in these '<' and '>'; len: there is none. */
+static size_t skip_brackets(const char *name, size_t at, size_t len)
+{
+	size_t depth = 0;
+
+	for (; at < len; at++) {
+		if (name[at] == '<')
+			depth++;
+		else if (name[at] == '>' && name[at - 1] != '-' && --depth == 0)
+			return at + 1;
+	}
+	return len;
+}
+
+/* "app::Foo" of "<app::Foo<T> as Trait>", with which names of Rust begin: what is implemented is the type's. */
+static size_t cut_implemented(const char *name, size_t end)
+{
+	for (size_t at = 1, depth = 0; at < end; at++) {
+		if (name[at] == '<')
+			depth++;
+		else if (depth && name[at] == '>' && name[at - 1] != '-')
+			depth--;
+		else if (!depth && strncmp(name + at, " as ", 4) == 0)
+			return at;
+	}
+	return end - 1;
+}
+
+/* Adds name without the arguments of templates, and what compilers put into brackets: "f[abi:cxx11]". */
+static void add_plain(struct nw_buf *out, const char *name, size_t len)
+{
+	size_t at = 0;
+
+	if (len && *name == '<') {
+		size_t end = skip_brackets(name, 0, len);
+		size_t type = cut_implemented(name, end);
+		/* a type that is in brackets itself stays as it is */
+		if (type > 1 && name[1] != '<')
+			add_plain(out, name + 1, type - 1);
+		at = end;
+	}
+	while (at < len) {
+		size_t word = operator_len(name, at, len);
+		if (word)
+			nw_buf_add(out, name + at, word < len - at ? word : len - at);
+		else if (name[at] == '<')
+			word = skip_brackets(name, at, len) - at;
+		else if (strncmp(name + at, "[abi:", 5) == 0)
+			word = strcspn(name + at, "]") + 1;
+		else if (strncmp(name + at, "::<", 3) == 0)
+			word = 2;
+		else
+			nw_buf_addc(out, name[at]);
+		at += word ? word : 1;
+	}
+}
+
+/* "app::f<int>" of "int app::f<int>(int)"; plain: "app::f". The caller frees. */
+static char *short_name(const char *name, bool plain)
+{
+	struct nw_buf out = {0};
+	size_t len = cut_parameters(name);
+	size_t begin = skip_result(name, len);
+
+	if (plain)
+		add_plain(&out, name + begin, len - begin);
+	else
+		nw_buf_add(&out, name + begin, len - begin);
+	return nw_buf_take(&out);
+}
+
+/* Copies that compilers make of functions, and pieces of code that only lead to another one. */
+static bool is_function(const char *source)
+{
+	const char *clone = strstr(source, " [clone ");
+
+	return *source && !strstr(source, " thunk to ") &&
+	       (!clone || strncmp(clone, " [clone .llvm.", 14) == 0);
+}
+
+static int matches(const char *pattern, const char *source, bool *out)
+{
+	nw_cleanup(nw_free_ptr) char *with = short_name(source, false);
+	nw_cleanup(nw_free_ptr) char *plain = short_name(source, true);
+
+	if (!with || !plain)
+		return -ENOMEM;
+	*out = nw_glob_match(pattern, source) || nw_glob_match(pattern, with) ||
+	       nw_glob_match(pattern, plain);
+	return 0;
+}
+
+/* ---- functions of a file ------------------------------------------------------------ */
+
+struct collecting {
+	const char *pattern;
+	nw_strings *out;
+};
+
+static bool is_mangled(const char *symbol)
+{
+	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
+}
+
+/* Symbols come in the order of their names, so that equal ones follow each other. */
+static int collect(const struct nw_symbol *symbol, void *arg)
+{
+	struct collecting *c = arg;
+	size_t len = strcspn(symbol->name, "@"), count = c->out->count;
+	const char *last = count ? c->out->item[count - 1] : "";
+
+	if (!symbol->function || symbol->undefined || symbol->ifunc ||
+	    (strlen(last) == len && memcmp(last, symbol->name, len) == 0))
+		return 0;
+	nw_cleanup(nw_free_ptr) char *name = strndup(symbol->name, len);
+	if (!name)
+		return -ENOMEM;
+	return is_mangled(name) || nw_glob_match(c->pattern, name)
+		       ? nw_strings_add(c->out, name, len)
+		       : 0;
+}
+
+/* Of the symbols, keep those that the pattern names by either name. */
+static int keep_matching(const char *pattern, struct nw_functions *f)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < f->symbols.count; i++) {
+		char *symbol = f->symbols.item[i], *name = f->names.item[i];
+		bool wanted = nw_glob_match(pattern, symbol);
+		if (!wanted && is_function(name) && matches(pattern, name, &wanted) < 0)
+			return -ENOMEM;
+		f->symbols.item[i] = f->names.item[i] = NULL;
+		if (wanted) {
+			f->symbols.item[left] = symbol;
+			f->names.item[left++] = name;
+			continue;
+		}
+		free(symbol);
+		free(name);
+	}
+	f->symbols.count = f->names.count = left;
+	return 0;
+}
+
+struct shown {
+	char *brief; /* "app::f<int>"; "": the linker's name is shown */
+	char **name; /* its place in the list: the whole name, and then what is shown */
+	const char *symbol;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+	int order = strcmp(x->brief, y->brief);
+
+	return order ? order : strcmp(*x->name, *y->name);
+}
+
+/* Shows the functions of one short name: by it if it is only one's, also under several symbols, else by their whole names. */
+static int show(struct shown *first, size_t count)
+{
+	bool same = strcmp(*first->name, *first[count - 1].name) == 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct shown *one = &first[i];
+		char *text = strdup(!*one->brief ? one->symbol
+				    : same	 ? one->brief
+						 : *one->name);
+		if (!text)
+			return -ENOMEM;
+		free(*one->name);
+		*one->name = text;
+	}
+	return 0;
+}
+
+static int shorten(struct nw_functions *f)
+{
+	const size_t count = f->symbols.count;
+	struct shown *list = calloc(count + 1, sizeof(*list));
+	int ret = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		char **name = &f->names.item[i];
+		list[i].symbol = f->symbols.item[i];
+		list[i].name = name;
+		list[i].brief = is_function(*name) ? short_name(*name, false) : strdup("");
+		ret = list[i].brief ? 0 : -ENOMEM;
+	}
+	if (ret == 0 && count)
+		qsort(list, count, sizeof(*list), by_name);
+	for (size_t i = 0, end; ret == 0 && i < count; i = end) {
+		for (end = i + 1; end < count; end++)
+			if (strcmp(list[i].brief, list[end].brief) != 0)
+				break;
+		ret = show(&list[i], end - i);
+	}
+	for (size_t i = 0; list && i < count; i++)
+		free(list[i].brief);
+	free(list);
+	return ret;
+}
+
+int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
+		      struct nw_error *err)
+{
+	struct collecting c = {pattern, &out->symbols};
+	int ret = nw_image_each_symbol(image, collect, &c);
+
+	if (ret == 0)
+		ret = nw_source_names(&out->symbols, &out->names);
+	if (ret == 0)
+		ret = keep_matching(pattern, out);
+	if (ret == 0)
+		ret = shorten(out);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+void nw_functions_free(struct nw_functions *functions)
+{
+	nw_strings_free(&functions->symbols);
+	nw_strings_free(&functions->names);
+}

@@ -1,0 +1,43 @@
+# Functions by the names that C++ gives them.
+. "$(dirname "$0")/../lib/kernel.sh"
+
+cp "$PROGRAMS/names" names || skip_all "no C++ compiler"
+if "$NOPWATCH" stat --dry-run uprobe:./names:app::handler 2>&1 | grep -q 'there is no function'; then
+  skip_all "names of C++ are not read here (libstdc++ is missing)"
+fi
+
+"$NOPWATCH" stat -j uprobe:./names:app::handler -o out.json -- ./names 30 >/dev/null 2>err
+is "a name without parameters is every function of that name" \
+  "$(grep -o '"probe":"[^"]*","symbol":"[^"]*","hits":30' out.json | sort)" \
+  '"probe":"uprobe:app::handler(double)","symbol":"_ZN3app7handlerEd","hits":30
+"probe":"uprobe:app::handler(int)","symbol":"_ZN3app7handlerEi","hits":30'
+"$NOPWATCH" trace -j -n 1 'uprobe:./names:app::Server::serve(server,what:string)' -o out.json -- ./names 30 >/dev/null 2>&1
+holds "arguments are named and typed, and hits have both names" out.json \
+  "[(e['probe'], e['symbol'], e['args']['what']) for e in of('event')] == [('uprobe:app::Server::serve', '_ZNK3app6Server5serveEPKcl', 'abc')]"
+"$NOPWATCH" stat 'func:./names:app::*' -- ./names 30 >out 2>&1
+if grep -q 'cannot be told' out; then
+  skip "calls are timed under their names" "built without capstone"
+else
+  is "calls are timed under their names" "$(awk '/^app::/ && $2 == 30 { print $1 }' out | sort)" \
+    "$(printf '%s\n' 'app::Server::serve' 'app::handler(double)' 'app::handler(int)' 'app::twice<double>' 'app::twice<int>')"
+  has "each overload has its histogram" "$(cat out)" '^app::handler\(int\), latency in ns:'
+fi
+is "arguments of templates may be left out or given" \
+  "$("$NOPWATCH" stat 'uprobe:./names:app::twice<int>' -- ./names 7 2>&1 | awk '/^uprobe:/ { print $1, $2 }')" 'uprobe:app::twice<int> 7'
+"$NOPWATCH" stat --no-demangle 'uprobe:./names:app::*' -- ./names 3 >out 2>&1
+has "--no-demangle shows the linker's names" "$(cat out)" '^uprobe:_ZN3app7handlerEd  '
+"$NOPWATCH" stat 'uprobe:./names:_ZN3app7handlerEd' -- ./names 3 >out 2>&1
+has "a name that was typed as the linker has it stays" "$(cat out)" '^uprobe:_ZN3app7handlerEd  '
+"$NOPWATCH" record -o names.dat uprobe:./names:app::handler -- ./names 5 >/dev/null 2>&1
+has "recordings have both names" "$("$NOPWATCH" report -j names.dat 2>&1)" '"probe":"uprobe:app::handler\(int\)","symbol":"_ZN3app7handlerEi","hits":5'
+"$NOPWATCH" add uprobe:./names:app::Server::serve >added 2>&1
+has "events that stay are called so" "$(cat added "$TRACEFS/uprobe_events")" '^p:probe_names/app__Server__serve '
+"$NOPWATCH" remove probe_names >/dev/null 2>&1
+said=$("$NOPWATCH" stat uprobe:./names:app::handler+1 -- ./names 2>&1)
+has "an offset is one function's" "$? $said" "has several functions called 'app::handler'"
+said=$("$NOPWATCH" stat uprobe:./names:app::handle -- ./names 2>&1)
+has "a name that nothing has is not found" "$? $said" "there is no function 'app::handle' in "
+is "completion offers the names" "$("$NOPWATCH" __complete stat "func:./names:app::S" 2>/dev/null | cut -f1 | tail -1)" "func:./names:app::Server::serve"
+
+unchanged
+finish
