@@ -265,9 +265,9 @@ const struct nw_command nw_cmd_list = {
 		"that a process maps. FILE may be a glob; usdt:*: are the files that running processes\n"
 		"map. PATTERN is PROVIDER:NAME or NAME, with * and ?. With -v, one\n"
 		"block a site: address, file offset, semaphore, kind of nop, function, and every\n"
-		"argument with the fetch argument it becomes. func:FILE:PATTERN lists functions, those of C++\n"
-		"and Rust by the names that their source has. What it prints is a SPEC for the\n"
-		"other commands. Needs neither root nor tracefs.",
+		"argument with the fetch argument it becomes. func:FILE:PATTERN lists functions,\n"
+		"those of C++ and Rust by the names that their source has. What it prints is a\n"
+		"SPEC for the other commands. Needs neither root nor tracefs.",
 	.options = NW_OPTIONS_RESULT
 	"pid exe types quiet verbose no-demangle force color no-pager",
 	.run = run,
