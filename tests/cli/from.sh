@@ -8,9 +8,8 @@ cp "$TESTS_LIB/../demo/sample.dat" slow.dat
 ./server -d 600 >/dev/null &
 pid=$!
 
-for page in from-bpftrace from-perf; do
-  grep -c '`nopwatch\|^    nopwatch' "$docs/$page.md" >count
-  { grep '^|' "$docs/$page.md" | cut -d '|' -f 4- | grep -o '`nopwatch [^`]*`' | tr -d '`'; sed -n 's/^    nopwatch/nopwatch/p' "$docs/$page.md"; } |
+for page in "$docs"/from-*.md; do
+  { grep '^|' "$page" | cut -d '|' -f 4- | grep -o '`nopwatch [^`]*`' | tr -d '`'; sed -n 's/^    nopwatch/nopwatch/p' "$page"; } |
     sed "s/4711/$pid/" >commands
   while IFS= read -r command; do
     eval "set -- $command"
@@ -22,14 +21,14 @@ for page in from-bpftrace from-perf; do
     status=$?
     # a diagnosis ends with 3 if it finds a cause, and there may be nothing to remove
     case $1:$status in
-    *:0 | why:3 | remove:1) pass "$page: $command" ;;
+    *:0 | why:3 | remove:1) pass "${page##*/}: $command" ;;
     *)
-      fail "$page: $command"
+      fail "${page##*/}: $command"
       comment "status $status: $said"
       ;;
     esac
   done <commands
-  ok "$page: there are some" test "$(wc -l <commands)" -ge 10
+  ok "${page##*/}: there are some" test "$(wc -l <commands)" -ge 10
 done
 kill $pid
 wait $pid 2>/dev/null
