@@ -102,6 +102,11 @@ void nw_stack_counts_free(struct nw_stack_counts *counts);
 void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock);
 /* No stack from before this time will come: what processes did up to then is taken in. -ENOMEM. */
 int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until);
+/*
+ * The run has ended: frames of code that is in no file, and had no name when they were met, get the names that are listed now.
+ * Some runtimes list theirs only when they end (a JVM with -XX:+DumpPerfMapAtExit). -ENOMEM.
+ */
+int nw_stacks_look_again(struct nw_stacks *stacks);
 /* It has begun another program: what it maps is to be looked at again. */
 void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process);
 

@@ -168,14 +168,27 @@ static void warn_disarm_hazard(const struct nw_run *run)
 			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
 }
 
+/*
+ * The bytes of a CPU's buffer; 0: as many as a session takes by itself. Stacks are large: a buffer holds as many that have
+ * 4096 bytes as it holds of the default size, as long as all CPUs together have at most 512 MiB.
+ */
+static uint64_t buffer_bytes(const struct nw_request *request)
+{
+	const uint64_t all = 4 * nw_buffer_default();
+	const uint64_t parts = (request->stack_size + NW_STACK_BYTES - 1) / NW_STACK_BYTES;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t share = ((uint64_t)512 << 20) / (uint64_t)(cpus > 0 ? cpus : 1);
+
+	if (request->buffer_bytes || !request->stack_count)
+		return request->buffer_bytes;
+	return nw_max64(all, nw_min64(all * parts, share));
+}
+
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
 	const struct nw_session_options options = {
-		/* stacks are large; 0: as much as a session takes by itself */
-		.buffer_bytes = !request->buffer_bytes && request->stack_count
-					? 4 * nw_buffer_default()
-					: request->buffer_bytes,
+		.buffer_bytes = buffer_bytes(request),
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
 		.space = &run->space,
@@ -360,6 +373,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 {
 	int ret = run->consumer.brief ? 0 : nw_run_judge_hits(run, err);
 
+	if (ret == 0 && run->stacks && nw_stacks_look_again(run->stacks) < 0)
+		ret = nw_no_memory(err);
 	if (ret < 0)
 		return ret;
 	if (!run->consumer.due)

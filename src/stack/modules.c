@@ -239,6 +239,9 @@ static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 				: "it is not the file that was recorded");
 	if (why->code == EHOSTDOWN)
 		note_unanswered(stacks, module->dev);
+	if (why->code == ENOENT && stacks->proc)
+		nw_fail(why, ENOENT,
+			"the process has ended, and the file cannot be opened any more");
 	module->unread = is_said(why->code);
 	if (module->unread)
 		note_unread(stacks, module, false, why);

@@ -189,3 +189,39 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 	}
 	return 0;
 }
+
+/* The frame that stood for nothing gets the name. */
+static int rename_frame(struct nw_stacks *stacks, const struct nw_known_place *place,
+			const struct nw_jit_name *jit)
+{
+	int ret = frames_of_jit(stacks, jit, place->address);
+
+	if (ret < 0)
+		return ret;
+	struct nw_known_frame *last = &stacks->frames.item[--stacks->frames.count];
+	struct nw_known_frame *frame = &stacks->frames.item[place->first];
+	free(frame->text);
+	free(frame->function);
+	*frame = *last;
+	return 0;
+}
+
+int nw_stacks_look_again(struct nw_stacks *stacks)
+{
+	int ret = 0;
+
+	for (size_t i = 0; stacks->proc && ret == 0 && i < stacks->places; i++) {
+		const struct nw_known_place *place = &stacks->place[i];
+		struct nw_traced *traced = place->count && place->pid && !place->made
+						   ? nw_traced_find(stacks, place->pid)
+						   : NULL;
+		const struct nw_jit_name *jit = traced ? nw_jit_find(traced,
+								     place->address -
+									     place->call,
+								     stacks->proc)
+						       : NULL;
+		if (jit)
+			ret = rename_frame(stacks, place, jit);
+	}
+	return ret;
+}

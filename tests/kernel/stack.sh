@@ -206,6 +206,13 @@ gcc -O2 unload.c -o unload -ldl && cp libchain.so other.so
 holds "libraries that are unloaded before anybody looks" unload.json \
   "[[t.rsplit('/', 1)[1].split(',')[0].rstrip(')') for t in row['stack'][:4]] for row in of('event')] == \
   [['libchain.so'] * 4, ['other.so'] * 4, ['libchain.so'] * 4]"
+# one whose root has gone with it
+mkdir root && g++ -static -O2 -g "$source" -o root/program
+"$NOPWATCH" trace -j --stack "uprobe:$PWD/root/program:leaf" -o gone.json -- chroot root /program 3 2 2>err
+holds "a file that cannot be opened any more is to blame, not its call frame information" gone.json \
+  "[(row['stack'][0].endswith('(/program)'), row['stack_cut']) for row in of('event')] == [(True, 'unread')] * 2"
+has "which is said" "$(cat err)" "functions of '/program' have no names: the process has ended, and the file cannot be opened any more"
+
 cat >jit.c <<'C'
 #include <stdint.h>
 #include <stdio.h>
@@ -260,6 +267,12 @@ if [ "$(uname -m)" = x86_64 ]; then
   rm -f "/tmp/perf-$(j zombie.json "of('event')[0]['pid']").map"
   holds "and before its parent has asked how it ended" zombie.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
+  # the list is written when all has been read
+  sed 's/^\tmade();$/\tputs(name);/; s/^\tchar name\[64\];$/\tmemcpy(\&made, \&page, sizeof(made)); made(); usleep(700000); char name[64];/' jit.c >late.c
+  gcc -O2 -fno-omit-frame-pointer -DEND late.c -o late
+  list=$("$NOPWATCH" stat -j --stack "uprobe:$PWD/late:hit" -o late.json -- ./late) && rm -f "$list"
+  holds "a list that is written at the end" late.json "[[t.split(' (')[0].split('+')[0] for t in row['stack'][:3]] for row in of('stack')] == \
+    [['hit', 'made at run time', 'main']]"
   sed 's/"w"/"a"/; s/fprintf(list.*/unlink(name);/' jit.c >silent.c
   gcc -O2 -fno-omit-frame-pointer -DEND silent.c -o silent
   "$NOPWATCH" stat --stack "uprobe:$PWD/silent:hit" -- ./silent >text
@@ -303,6 +316,23 @@ RS
       ['probe_here', 'rust::shop::Till::sell', 'rust::shop::second', 'rust::shop::first', 'rust::through', 'rust::main'])"
   done
 fi
+
+# ---- room for large ones --------------------------------------------------------------------
+# room SIZE: KiB of the kernel's buffer by CPU in a session whose stacks have that size
+room() {
+  local run
+  "$NOPWATCH" stat --stack --stack-size "$1" "uprobe:$PWD/often:leaf" -o /dev/null 2>/dev/null &
+  run=$!
+  wait_for armed
+  sed 's/ .*//' "$TRACEFS/instances/nopwatch_${run}_"*/buffer_size_kb
+  kill -INT $run
+  wait $run
+}
+small=$(room 2K) large=$(room 4K)
+share=$((524288 / $(getconf _NPROCESSORS_CONF)))
+wanted=$((2 * small < share ? 2 * small : share))
+# the kernel makes whole pages of it
+ok "stacks of 4 KiB have twice the room, if all CPUs have it" test "$large" -ge "$(((wanted > small ? wanted : small) - 64))"
 
 # ---- what it costs ------------------------------------------------------------------------
 "$NOPWATCH" stat -v --stack --stack-size 2048 "uprobe:$PWD/plain:leaf" -- ./plain 3 4 >/dev/null 2>err
