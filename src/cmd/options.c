@@ -510,7 +510,9 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 {
 	if (args->cmd && !*args->cmd)
 		return nw_fail_usage(err, "there is no command behind --");
-	if (args->stack_word && !args->pids.count && !args->file && !args->cmd) {
+	/* the word that report has there is its recording */
+	if (args->stack_word && command != &nw_cmd_report && !args->pids.count &&
+	    !args->file && !args->cmd) {
 		nw_fail_usage(err, "'%s' does not say in which file the probe is",
 			      args->stack_word);
 		nw_error_hint(
