@@ -94,6 +94,11 @@ int nw_image_identity(const struct nw_image *image, char out[NW_IDENTITY])
 static int read_header(struct nw_image *image, Elf *elf, GElf_Ehdr *header,
 		       struct nw_error *err)
 {
+	if (elf_kind(elf) == ELF_K_AR)
+		return nw_fail(
+			err, ENOEXEC,
+			"'%s' is an archive: what programs have of it is linked into them, so name the program",
+			image->path);
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, header))
 		return nw_fail(err, ENOEXEC, "'%s' is not an ELF file", image->path);
 	image->elf64 = header->e_ident[EI_CLASS] == ELFCLASS64;

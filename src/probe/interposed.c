@@ -137,6 +137,25 @@ static const struct nw_image *first_of(const search_order *order,
 	return NULL;
 }
 
+/* The program, if the process has not loaded the library, and the program has such a function linked in. */
+static const struct nw_image *linked_into(const nw_images *all, uint64_t exe,
+					  const struct nw_image *image, const char *name)
+{
+	struct nw_image *program = NULL;
+	struct nw_symbol symbol;
+
+	nw_vec_each (all, there) {
+		if (is_same(*there, image))
+			return NULL;
+		if ((*there)->ino == exe)
+			program = *there;
+	}
+	return program && nw_image_symbol(program, name, strlen(name), 0, &symbol) == 0 &&
+			       symbol.function
+		       ? program
+		       : NULL;
+}
+
 int nw_symbol_interposed(const struct nw_image *image, const char *name,
 			 const struct nw_process_facts *process, char **by)
 {
@@ -153,6 +172,8 @@ int nw_symbol_interposed(const struct nw_image *image, const char *name,
 				  process->preloads ? process->preloads : "", &order);
 		const struct nw_image *first = ret == 0 ? first_of(&order, image, name)
 							: NULL;
+		if (ret == 0 && !first)
+			first = linked_into(&all, process->exe_ino, image, name);
 		if (first)
 			*by = strdup(first->path);
 		ret = first && !*by ? -ENOMEM : ret;

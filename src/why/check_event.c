@@ -76,11 +76,10 @@ static void check_place(struct judge *judge, const struct nw_foreign_event *even
 				event->group, event->name);
 		return;
 	}
-	nw_fails(
-		judge,
-		"%s/%s is at 0x%jx with reference counter 0x%jx, the note has 0x%jx",
-		event->group, event->name, at->offset, event->ref_ctr,
-		at->semaphore_offset);
+	nw_fails(judge,
+		 "%s/%s is at 0x%jx with reference counter 0x%jx, the note has 0x%jx",
+		 event->group, event->name, at->offset, event->ref_ctr,
+		 at->semaphore_offset);
 	if (event->enabled && !event->ref_ctr && !event->dead_owner) {
 		nw_blame(
 			judge, NW_CAUSE_SEMAPHORE,

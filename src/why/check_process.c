@@ -206,6 +206,12 @@ static void blame_not_mapped(struct judge *judge)
 			facts->path);
 		if (possible) /* else it would not fire when somebody does, either */
 			nw_remedy_spec(judge, NULL, NULL, -1);
+	} else if (strstr(facts->path, ".so") != NULL && facts->interposed) {
+		nw_blame(judge, NW_CAUSE_NOT_LOADED,
+			 "%s has not loaded %s: its '%s' is that of %s",
+			 nw_who(process, who), facts->path, facts->spec->name,
+			 facts->interposed);
+		nw_remedy_spec(judge, facts->interposed, NULL, 0);
 	} else if (strstr(facts->path, ".so") != NULL) {
 		nw_blame(judge, NW_CAUSE_NOT_LOADED,
 			 "%s has not loaded %s (yet): the probe arms itself when it does",

@@ -138,4 +138,6 @@ func:./names:app::twice<int>"
 else
   skip "functions of C++" "no C++ compiler, or no libstdc++"
 fi
+printf '!<arch>\n' >some.a
+has "an archive is no program" "$("$NOPWATCH" list ./some.a 2>&1)" "'./some.a' is an archive: .* name the program"
 finish

@@ -51,6 +51,17 @@ advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
 remedied "and it is hit there" symbol-interposed
 stop
 
+# a program that has the function linked in does not load the library
+gcc -O1 -o linked -x c - <<<'#include <unistd.h>
+__attribute__((noinline)) int shared_work(int n) { __asm__ volatile(""); return n; }
+int main(void) { for (int i = 0; i < 200000; i++) { shared_work(i); usleep(500); } }'
+TARGET=./linked start
+why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+named "a function that is linked into the program" 3 False not-loaded
+says "which one it is" "its 'shared_work' is that of $PWD/linked"
+remedied "and it is hit there" not-loaded
+stop
+
 # the order within LD_PRELOAD counts, too; and what is preloaded comes before what is needed
 gcc -shared -fPIC -o libthird.so -x c - <<<'int shared_work(int n) { return n + 2; }'
 export LD_PRELOAD="$PWD/libfirst.so $PWD/libthird.so"
