@@ -188,12 +188,12 @@ static const char *name_of(const struct nw_report *report, enum nw_subject subje
 					    : report->spans[index].name;
 }
 
-/* Arguments are merged of one probe: those of several are not the same ones. */
-static int add_rest(const struct nw_report *report, enum nw_subject subject, size_t index,
-		    size_t group, struct nw_rest *rest)
+int nw_rest_add(const struct nw_report *report, enum nw_subject subject, size_t index,
+		size_t group, struct nw_rest *rest)
 {
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
+	rest->count++;
 	if (subject == NW_SUBJECT_SPANS) {
 		nw_span_row_merge(&rest->span, nw_group_span(rows, index));
 		return rest->span.latency.failed ? -ENOMEM : 0;
@@ -233,9 +233,10 @@ int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
 		if (is_shown[i] || is_hidden(report, subject, i) ||
 		    nw_is_silent(report, subject, i))
 			continue;
-		out->count++;
+		size_t before = out->count;
 		for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++)
-			ret = add_rest(report, subject, i, g, out);
+			ret = nw_rest_add(report, subject, i, g, out);
+		out->count = before + 1;
 	}
 	return ret;
 }
@@ -284,8 +285,7 @@ static int show_groups(const struct nw_report *report, enum nw_subject subject,
 	for (size_t i = 0; ret == 0 && i < groups.count; i++) {
 		size_t group = groups.item[i].index;
 		if (top && i >= top) {
-			rest.count++;
-			ret = add_rest(report, subject, index, group, &rest);
+			ret = nw_rest_add(report, subject, index, group, &rest);
 			continue;
 		}
 		struct nw_shown shown = nw_shown_in(report, subject, index, group);

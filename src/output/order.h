@@ -35,6 +35,9 @@ struct nw_rest {
 	struct nw_span_row span;
 };
 
+/* Add a group; arguments are merged of one probe: those of several are not the same ones. -ENOMEM. */
+int nw_rest_add(const struct nw_report *report, enum nw_subject subject, size_t index,
+		size_t group, struct nw_rest *rest);
 /* Add all probes or spans that were hit and are not in the ranking. -ENOMEM. */
 int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
 	       const nw_ranking *shown, struct nw_rest *out);

@@ -43,8 +43,7 @@ struct text {
 	nw_strings left_out; /* columns, for the terminal's width */
 	size_t silent[2];    /* by subject: how many were neither hit nor begun nor ended */
 	size_t active[2];    /* the others */
-	size_t beyond
-		[2]; /* by subject: how many --top has cut off that were hit, or began */
+	size_t beyond[2];    /* by subject: how many of these --top has cut off */
 	size_t histograms, unshown; /* how many there are, and were not shown */
 	struct nw_buf *out;
 };
@@ -164,40 +163,42 @@ struct row_of {
 	const char *label; /* NULL: it is of all probes or spans that --top leaves out */
 };
 
-/* A row, of one group or of those that are not shown by themselves. */
-union any_row {
-	struct nw_probe_row probe;
-	struct nw_span_row span;
-	struct nw_histogram arg;
-};
-
 /* What the rows of a table differ in. */
 struct row_kind {
 	enum nw_subject subject;
 	/* Its row in a group; NULL: there is none. */
 	const void *(*find)(const struct nw_group_rows *rows, const struct row_of *of);
-	void (*merge)(union any_row *rest, const void *row);
+	bool is_arg;
 	void (*print)(const struct text *t, struct nw_table *table, const struct row_of *of,
 		      const void *row, size_t group, size_t more);
 };
 
 /* A row a group, as many as are shown, and one for all the others. */
 static void add_rows(struct text *t, struct nw_table *table, const struct row_kind *kind,
-		     const struct row_of *of, union any_row *rest)
+		     const struct row_of *of)
 {
+	struct nw_rest rest = {0};
 	nw_ranking groups = {0};
 
+	if (kind->subject == NW_SUBJECT_PROBES)
+		rest.args = t->report->selection->probes.item[of->index]->args.count;
 	rank_groups(t, kind->subject, of->index, &groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		size_t group = groups.item[i].index;
 		const void *row = kind->find(nw_report_rows(t->report, group), of);
-		if (row && i < most_groups(t))
-			kind->print(t, table, of, row, group, 0);
+		if (i >= most_groups(t))
+			t->out->failed |= nw_rest_add(t->report, kind->subject, of->index,
+						      group, &rest) < 0;
 		else if (row)
-			kind->merge(rest, row);
+			kind->print(t, table, of, row, group, 0);
 	}
-	if (groups.count > most_groups(t))
-		kind->print(t, table, of, rest, 0, groups.count - most_groups(t));
+	const void *row = kind->subject == NW_SUBJECT_SPANS ? (const void *)&rest.span
+			  : !kind->is_arg		    ? &rest.probe
+			  : rest.probe.args ? (const void *)&rest.probe.args[of->arg]
+					    : NULL;
+	if (rest.count && row)
+		kind->print(t, table, of, row, 0, rest.count);
+	nw_rest_free(&rest);
 	nw_vec_free(&groups);
 }
 
@@ -231,26 +232,14 @@ static const void *find_probe(const struct nw_group_rows *rows, const struct row
 	return nw_group_probe(rows, of->index);
 }
 
-static void merge_probe(union any_row *rest, const void *probe)
-{
-	const struct nw_probe_row *row = probe;
-
-	rest->probe.hits += row->hits;
-	nw_histogram_merge(&rest->probe.gap, &row->gap);
-}
-
 static void add_probe(struct text *t, struct nw_table *table, size_t probe)
 {
-	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_probe, merge_probe,
+	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_probe, false,
 					     print_probe};
-	union any_row rest;
 
-	memset(&rest, 0, sizeof(rest));
-	add_rows(
-		t, table, &kind,
-		&(struct row_of){probe, 0, t->report->selection->probes.item[probe]->label},
-		&rest);
-	nw_histogram_free(&rest.probe.gap);
+	add_rows(t, table, &kind,
+		 &(struct row_of){probe, 0,
+				  t->report->selection->probes.item[probe]->label});
 }
 
 /* ---- spans -------------------------------------------------------------------------- */
@@ -276,36 +265,26 @@ static const void *find_span(const struct nw_group_rows *rows, const struct row_
 	return nw_group_span(rows, of->index);
 }
 
-static void merge_span(union any_row *rest, const void *row)
-{
-	nw_span_row_merge(&rest->span, row);
-}
-
 static void add_span(struct text *t, struct nw_table *table, size_t span)
 {
-	static const struct row_kind kind = {NW_SUBJECT_SPANS, find_span, merge_span,
+	static const struct row_kind kind = {NW_SUBJECT_SPANS, find_span, false,
 					     print_span};
-	union any_row rest;
 
-	memset(&rest, 0, sizeof(rest));
-	add_rows(t, table, &kind, &(struct row_of){span, 0, t->report->spans[span].name},
-		 &rest);
-	nw_span_row_free(&rest.span);
+	add_rows(t, table, &kind, &(struct row_of){span, 0, t->report->spans[span].name});
 }
 
 /* What --top leaves out, so that the rows add up. */
 static void add_beyond(struct text *t, struct nw_table *table, enum nw_subject subject,
 		       const nw_ranking *shown)
 {
-	const struct row_of none = {0};
 	struct nw_rest rest = {0};
 
 	if (t->beyond[subject] && nw_rest_of(t->report, subject, shown, &rest) < 0)
 		t->out->failed = true;
 	if (rest.count && subject == NW_SUBJECT_PROBES)
-		print_probe(t, table, &none, &rest.probe, 0, rest.count);
+		print_probe(t, table, &(struct row_of){0}, &rest.probe, 0, rest.count);
 	else if (rest.count)
-		print_span(t, table, &none, &rest.span, 0, rest.count);
+		print_span(t, table, &(struct row_of){0}, &rest.span, 0, rest.count);
 	nw_rest_free(&rest);
 }
 
@@ -403,25 +382,16 @@ static const void *find_arg(const struct nw_group_rows *rows, const struct row_o
 	return row->args ? &row->args[of->arg] : NULL;
 }
 
-static void merge_arg(union any_row *rest, const void *row)
-{
-	nw_histogram_merge(&rest->arg, row);
-}
-
 static void add_arg(struct text *t, struct nw_table *table, size_t probe, size_t arg)
 {
-	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_arg, merge_arg,
-					     print_arg};
+	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_arg, true, print_arg};
 	const struct nw_probe *p = t->report->selection->probes.item[probe];
-	union any_row rest;
 	char name[32];
 
-	memset(&rest, 0, sizeof(rest));
 	nw_arg_name(p, arg, name);
 	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
 	const struct row_of of = {probe, arg, label ? label : ""};
-	add_rows(t, table, &kind, &of, &rest);
-	nw_histogram_free(&rest.arg);
+	add_rows(t, table, &kind, &of);
 }
 
 static void arg_table(struct text *t)

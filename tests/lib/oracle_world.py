@@ -312,7 +312,11 @@ class World:
         r = self.random
         probes = {p: a for p, a in PROBES.items() if self.has_sched or p not in SCHED}
         # what nothing comes behind would be lost without a word: it is there
-        self.events = sorted(self.events + sum(self.lost, []), key=lambda event: event.time)
+        for event in sum(self.lost, []):  # of one moment, the event of the lower CPU is the first, as where buffers are merged
+            at = len(self.events)
+            while at and (self.events[at - 1].time, self.events[at - 1].cpu) > (event.time, event.cpu):
+                at -= 1
+            self.events.insert(at, event)
         return Trace(self.events, len(self.cpus), self.pid_of, self.comm_of, probes,
                      {p for p in probes if p.startswith("app:") and r.random() < 0.5},
                      {p: (r.randint(0, 400), r.randint(0, 300)) for p in probes} if r.random() < 0.5 else {},
