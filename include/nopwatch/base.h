@@ -240,8 +240,10 @@ typedef NW_VEC(uint32_t) nw_vec_u32;
 /* A list of strings that it owns. */
 typedef NW_VEC(char *) nw_strings;
 /* Both return -ENOMEM at worst. */
-int nw_strings_add(nw_strings *list, const char *text, size_t len);
-int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3);
+int nw_strings_add(nw_strings *list, const char *text, size_t len) nw_must_check;
+int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3) nw_must_check;
+/* The same for a message that must not stop what is done; if memory is short, the list says that it is missing. */
+void nw_strings_tell(nw_strings *list, const char *fmt, ...) nw_format(2, 3);
 bool nw_strings_has(const nw_strings *list, const char *text);
 void nw_strings_free(nw_strings *list);
 
@@ -258,7 +260,7 @@ struct nw_index {
 };
 
 /* The number of text, added if new; -ENOMEM. */
-int64_t nw_index_add(struct nw_index *index, const char *text, size_t len);
+int64_t nw_index_add(struct nw_index *index, const char *text, size_t len) nw_must_check;
 /* The number of text, or -ENOENT. */
 int64_t nw_index_find(const struct nw_index *index, const char *text, size_t len);
 void nw_index_free(struct nw_index *index);

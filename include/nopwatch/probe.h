@@ -237,7 +237,8 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 int nw_locate(const char *name, char **out, struct nw_error *err);
 /* The libraries that the dynamic linker would load for an executable (for a script, for
  * its interpreter), itself first. */
-int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err);
+int nw_locate_needed(const char *path, bool force, nw_images *out,
+		     struct nw_error *err) nw_must_check;
 
 /* ---- looking for probes -------------------------------------------------------------- */
 

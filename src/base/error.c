@@ -55,7 +55,8 @@ int nw_no_memory(struct nw_error *err)
 
 bool nw_is_shortage(int code)
 {
-	return code == ENOMEM || code == EMFILE || code == ENFILE || code == EIO;
+	return code == ENOMEM || code == EMFILE || code == ENFILE || code == EIO ||
+	       code == EINTR || code == EAGAIN;
 }
 
 int nw_shortage(void)

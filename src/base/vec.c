@@ -57,6 +57,19 @@ int nw_strings_addf(nw_strings *list, const char *fmt, ...)
 	return ret;
 }
 
+void nw_strings_tell(nw_strings *list, const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	if (text.failed || nw_strings_add(list, nw_buf_str(&text), text.len) < 0)
+		(void)!nw_strings_addf(list, "out of memory: a message is missing here");
+	nw_buf_free(&text);
+}
+
 bool nw_strings_has(const nw_strings *list, const char *text)
 {
 	nw_vec_each (list, known)

@@ -31,7 +31,7 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 	int ret = nw_journal_read(journal, &story), suspect = 0;
 
 	if (ret < 0) {
-		nw_strings_addf(stuck, "the journal of session %s cannot be read: %s",
+		nw_strings_tell(stuck, "the journal of session %s cannot be read: %s",
 				journal->session, nw_strerror(-ret));
 		return ret;
 	}
@@ -144,7 +144,7 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 		clean_session(fs, *session, &report);
 	nw_strings_free(&sessions);
 	if (nw_persistent_settle(fs, &report.persistent, &report.stuck, &why) < 0)
-		nw_strings_addf(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
+		nw_strings_tell(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
 				why.hint);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);

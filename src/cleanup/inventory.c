@@ -102,17 +102,18 @@ static int read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
 /* ---- what is enabled where ---------------------------------------------------------- */
 
 /* The filter, "" if there is none. The caller frees. */
-static char *read_filter(const struct nw_tracefs *fs, const char *file)
+static int read_filter(const struct nw_tracefs *fs, const char *file, char **out)
 {
 	struct nw_buf text = {0};
+	int ret = nw_tracefs_read(fs->root, file, &text);
 
-	nw_tracefs_read(fs->root, file, &text);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
 	if (strcmp(nw_buf_str(&text), "none") == 0)
 		nw_buf_clear(&text);
 	nw_buf_adds(&text, "");
-	return nw_buf_take(&text);
+	*out = nw_buf_take(&text);
+	return *out ? ret : -ENOMEM;
 }
 
 static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
@@ -122,22 +123,23 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 	char file[512];
 
 	nw_event_file(where, event->group, event->name, "enable", file);
-	bool on = nw_enabled_read(fs->root, file, &enabled) == 0 &&
-		  nw_enabled_arms(enabled);
+	int ret = nw_enabled_read(fs->root, file, &enabled);
+	bool on = ret == 0 && nw_enabled_arms(enabled);
+	if (ret < 0 && nw_is_shortage(-ret))
+		return ret;
 	nw_event_file(where, event->group, event->name, "filter", file);
-	char *filter = read_filter(fs, file);
-	if (!filter)
-		return -ENOMEM;
-	if (!on && !*filter) {
-		free(filter);
+	nw_cleanup(nw_free_ptr) char *filter = NULL;
+	ret = read_filter(fs, file, &filter);
+	/* an event that others have removed meanwhile is used nowhere */
+	if (ret < 0 && nw_is_shortage(-ret))
+		return ret;
+	if (!on && !*filter)
 		return 0;
-	}
 	struct nw_event_use *use = nw_vec_add(&event->uses);
-	if (!use) {
-		free(filter);
+	if (!use)
 		return -ENOMEM;
-	}
 	*use = (struct nw_event_use){strdup(where), on, filter};
+	filter = NULL;
 	return use->where ? 0 : -ENOMEM;
 }
 
@@ -165,11 +167,9 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 		      struct nw_inventory *out, struct nw_error *err)
 {
 	struct nw_inventory inventory = {0};
+	const char *what = "uprobe_events";
 	int ret = read_events(fs, &inventory);
 
-	if (ret < 0 && ret != -ENOMEM)
-		nw_fail(err, -ret, "cannot read %s/uprobe_events: %s", fs->path,
-			nw_strerror(-ret));
 	nw_vec_each (&inventory.events, event) {
 		const struct nw_persistent_event *ours = nw_persistent_find(
 			persistent, event->group, event->name);
@@ -192,15 +192,17 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 						   : (pid_t)strtol(session, NULL, 10);
 		}
 	}
-	if (ret == 0)
+	if (ret == 0) {
+		what = "instances";
 		ret = read_uses(fs, &inventory);
-	if (ret == -ENOMEM)
-		nw_no_memory(err);
-	if (ret < 0)
-		nw_inventory_free(&inventory);
-	else
+	}
+	if (ret == 0) {
 		*out = inventory;
-	return ret;
+		return 0;
+	}
+	nw_inventory_free(&inventory);
+	return nw_fail(err, -ret, "cannot read %s/%s: %s", fs->path, what,
+		       nw_strerror(-ret));
 }
 
 void nw_inventory_free(struct nw_inventory *inventory)

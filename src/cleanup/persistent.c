@@ -365,7 +365,7 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 		return;
 	if (nw_error_passes(ret))
 		nw_steps_add(left, undo->kind, undo->file, undo->text);
-	nw_strings_addf(stuck,
+	nw_strings_tell(stuck,
 			"what a killed nopwatch had begun cannot be undone: %s%s%s: %s",
 			undo->file, *undo->text ? ": " : "", undo->text, nw_strerror(-ret));
 }
@@ -463,7 +463,7 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 			nw_steps_add(&still, step->go.kind, step->go.file, step->go.text);
 	}
 	if (ret < 0 && ret != -EBUSY)
-		nw_strings_addf(
+		nw_strings_tell(
 			stuck,
 			"whether what a killed nopwatch had begun has left breakpoints cannot be told: %s",
 			nw_strerror(-ret));
@@ -494,7 +494,7 @@ size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_trac
 	journal->pending = (struct nw_steps){0};
 	journal->left = left;
 	if (known < 0)
-		nw_strings_addf(stuck,
+		nw_strings_tell(stuck,
 				"the events of a killed nopwatch cannot be looked for: %s",
 				nw_strerror(-known));
 	read_back(journal, fs, stuck);
@@ -726,11 +726,11 @@ void nw_persistent_close(struct nw_persistent *journal)
 	bool empty = !journal->events.count && !journal->instances.count &&
 		     !journal->pending.list.count && !journal->left.list.count &&
 		     !journal->suspects.list.count;
-	int dir = journal->fd >= 0 && empty ? nw_journal_open_place(place, NULL) : -1;
+	char path[128];
 
-	if (dir >= 0) {
-		unlinkat(dir, file_name, 0);
-		close(dir);
+	if (journal->fd >= 0 && empty) {
+		snprintf(path, sizeof(path), "%s/%s", place, file_name);
+		unlink(path);
 		rmdir(place); /* fails while something else is there */
 	}
 	if (journal->fd >= 0)

@@ -271,7 +271,7 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 	}
 	if (held && is_shrunk(s->fs, size))
 		return 1;
-	nw_strings_addf(stuck, "%s/%s cannot be removed: %s", s->fs->path, path,
+	nw_strings_tell(stuck, "%s/%s cannot be removed: %s", s->fs->path, path,
 			nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
 	return ret;
 }
@@ -312,8 +312,8 @@ static int teardown_once(const struct nw_tracefs *fs, const char *session,
 	begin(fs, session, &s);
 	int ret = survey(&s);
 	if (ret < 0)
-		(void)nw_strings_addf(stuck, "what is left of %s cannot be looked at: %s",
-				      s.group, nw_strerror(-ret));
+		nw_strings_tell(stuck, "what is left of %s cannot be looked at: %s",
+				s.group, nw_strerror(-ret));
 	else
 		ret = take_away(&s, stuck);
 	free_survey(&s);

@@ -74,27 +74,6 @@ static int flush(struct listing *list)
 	return ret;
 }
 
-static int found(void *arg, struct nw_image *image, bool of_many)
-{
-	struct listing *list = arg;
-
-	if (list->output.format->for_people)
-		nw_probe_table_add(&list->table, image);
-	else
-		list_sites(list, image);
-	if (!list->args->quiet && (!of_many || list->args->verbose))
-		name_skipped(list, image);
-	/* Near names come from the files searched, but not from a whole tree of them */
-	struct nw_image **slot = list->images.count < 64 && !list->table.matched
-					 ? nw_vec_add(&list->images)
-					 : NULL;
-	if (slot)
-		*slot = image;
-	else
-		nw_image_free(image);
-	return flush(list);
-}
-
 /* What to do is said once for all files that have the same trouble in a row. */
 static void failed(void *arg, struct nw_error *err, bool file)
 {
@@ -107,6 +86,31 @@ static void failed(void *arg, struct nw_error *err, bool file)
 		err->hint[0] = '\0';
 	nw_report_error(err);
 	list->failed = true;
+}
+
+static int found(void *arg, struct nw_image *image, bool of_many)
+{
+	struct listing *list = arg;
+	struct nw_error err;
+
+	if (list->output.format->for_people)
+		nw_probe_table_add(&list->table, image);
+	else
+		list_sites(list, image);
+	/* symbols are read when the first one is asked for */
+	if (nw_image_check(image, &err) < 0)
+		failed(list, &err, true);
+	if (!list->args->quiet && (!of_many || list->args->verbose))
+		name_skipped(list, image);
+	/* Near names come from the files searched, but not from a whole tree of them */
+	struct nw_image **slot = list->images.count < 64 && !list->table.matched
+					 ? nw_vec_add(&list->images)
+					 : NULL;
+	if (slot)
+		*slot = image;
+	else
+		nw_image_free(image);
+	return flush(list);
 }
 
 /* ---- functions ---------------------------------------------------------------------- */

@@ -320,13 +320,15 @@ static int read_foreign_events(struct nw_gathered *g, nw_foreign_events *out,
 {
 	struct nw_tracefs fs;
 	nw_pids threads = {0};
-	int ret;
+	int ret = 0;
 
 	if (g->kernel.tracefs || !g->facts.image || nw_tracefs_open(&fs, NULL) < 0)
 		return 0;
 	nw_vec_each (&g->pids, pid)
-		nw_process_threads(*pid, &threads, NULL);
-	ret = nw_foreign_events_read(&fs, g->facts.image, &threads, out, err);
+		if (ret == 0 || !nw_is_shortage(-ret))
+			ret = nw_process_threads(*pid, &threads, err);
+	if (ret == 0 || !nw_is_shortage(-ret))
+		ret = nw_foreign_events_read(&fs, g->facts.image, &threads, out, err);
 	nw_vec_free(&threads);
 	nw_tracefs_close(&fs);
 	return ret;

@@ -3,6 +3,7 @@
 #include "nopwatch/reports.h"
 #include "measure.h"
 #include "nopwatch/formats.h"
+#include "nopwatch/text.h"
 #include "output/order.h"
 #include "slower.h"
 
@@ -278,6 +279,14 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 		nw_buf_adds(&r->output.text, "\n--- total ---\n");
 	else if (!is_live(r) && r->options.only)
 		r->options.only(r->options.arg);
+	if (r->since && r->options.format->for_people) {
+		char length[16];
+		nw_duration_text(report.elapsed_ns, length);
+		nw_buf_printf(
+			&r->output.text,
+			"only the last %s: since then they are grouped as they are here (key b)\n\n",
+			length);
+	}
 	if (r->slow_left_out)
 		nw_buf_printf(
 			&r->output.text,

@@ -302,7 +302,12 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	nw_vec_free(&watcher.children);
 	free(watcher.site_hit);
 	free(watcher.site_entry);
-	return ret == -ENOMEM || watcher.failed ? nw_no_memory(err) : 0;
+	if (watcher.failed)
+		return nw_no_memory(err);
+	if (ret == 0 || !nw_is_shortage(-ret))
+		return 0;
+	*err = why; /* which says nothing of the probe */
+	return ret;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -66,13 +66,14 @@ static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	bool restricted = run->command && !request->pid_count && !request->all &&
-			  nw_run_command_has_probes(run);
+	int restricted = run->command && !request->pid_count && !request->all
+				 ? nw_run_command_has_probes(run, err)
+				 : 0;
 	nw_strings middle = {0};
 	char name[24];
 
 	nw_session_name(name);
-	int ret = find_pids(run, restricted, err);
+	int ret = restricted < 0 ? restricted : find_pids(run, restricted, err);
 	if (ret == 0 && add_middle(request, &middle) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)

@@ -127,8 +127,8 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 /* Has the request asked for this event of the kernel's? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
-/* Are all probes in what the command itself runs? */
-bool nw_run_command_has_probes(const struct nw_run *run);
+/* Are all probes in what the command itself runs? 1: yes; 0: no; -errno: it cannot be found out for want of something. */
+int nw_run_command_has_probes(const struct nw_run *run, struct nw_error *err);
 /* The processes that are meant, into result->pids: those of the request, or the command. */
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err);
 /* Add the processes below these. */

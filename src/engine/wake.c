@@ -165,10 +165,11 @@ static void become(char *const *argv, int release, int failure)
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* end of file: nopwatch has given up, or died */
-	if (read(release, &go, 1) != 1)
+	ssize_t told = read(release, &go, 1);
+	if (told == 0) /* nopwatch has given up, or died */
 		_exit(127);
-	execvp(argv[0], argv);
+	if (told > 0)
+		execvp(argv[0], argv);
 	int code = errno;
 	if (write(failure, &code, sizeof(code)) < 0)
 		_exit(126);
@@ -218,10 +219,14 @@ int nw_child_go(struct nw_child *child)
 int nw_child_check(const struct nw_child *child, int ret, const char *name,
 		   struct nw_error *err)
 {
-	int code = -ret;
+	int code = -ret, told;
 
-	/* The pipe closes when exec succeeds, and tells why when it does not. */
-	if (!code && read(child->failure, &code, sizeof(code)) <= 0)
+	/* The pipe closes when exec succeeds, or the child has gone (EPIPE), and tells why when it does not. */
+	if (!code || code == EPIPE) {
+		ssize_t len = read(child->failure, &told, sizeof(told));
+		code = len > 0 ? told : len < 0 ? errno : code;
+	}
+	if (!code)
 		return 0;
 	return nw_fail(err, code, "cannot run '%s': %s", name, nw_strerror(code));
 }

@@ -138,7 +138,6 @@ void nw_json_site(struct nw_output *output, struct nw_image *image,
 		arg_json(image, site, &args, i, &json);
 	nw_json_close(&json, ']');
 	nw_json_finish(&json);
-	output->text.failed |= image->failed != 0;
 	nw_site_args_free(&args);
 }
 

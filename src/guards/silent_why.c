@@ -38,8 +38,11 @@ int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *e
 	nw_kernel_access_read(&out->kernel);
 	if (!run->request->pid_count)
 		return 0;
-	for (size_t i = 0; i < run->request->pid_count; i++)
-		nw_process_threads(run->request->pids[i], &out->threads, NULL);
+	for (size_t i = 0; i < run->request->pid_count; i++) {
+		int listed = nw_process_threads(run->request->pids[i], &out->threads, err);
+		if (listed < 0 && nw_is_shortage(-listed))
+			return listed;
+	}
 	int ret = nw_process_inspect(run->request->pids[0], &out->process, err);
 	out->has_process = ret == 0;
 	return ret;

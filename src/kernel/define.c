@@ -80,7 +80,7 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 
 	/* without its part 0 a point is left out; without another part it lacks one string */
 	nw_armed_refuse(session->armed, place, why);
-	nw_strings_addf(&session->warnings, "%s at %s+0x%jx is left out: %s",
+	nw_strings_tell(&session->warnings, "%s at %s+0x%jx is left out: %s",
 			probe_of(session, place)->label, point->image->path, point->offset,
 			why);
 }

@@ -227,7 +227,7 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 			       "cannot allocate %ju KiB of ring buffer per CPU: %s",
 			       wanted / 1024, nw_strerror(-ret));
 	if (bytes < wanted)
-		nw_strings_addf(&session->warnings,
+		nw_strings_tell(&session->warnings,
 				"only %ju KiB of ring buffer per CPU could be had",
 				bytes / 1024);
 	session->buffer_bytes = bytes;
@@ -272,7 +272,7 @@ static void enable_tasks(struct nw_session *session)
 		int ret = nw_session_set(session, setting->file, setting->value);
 		session->births |= ret == 0 && i == 0; /* task_newtask */
 		if (ret < 0)
-			nw_strings_addf(
+			nw_strings_tell(
 				&session->warnings,
 				"%s cannot be recorded (%s): names of short-lived threads may be missing",
 				nw_task_events[i], nw_strerror(-ret));
@@ -288,7 +288,7 @@ static void clean_before(struct nw_session *session)
 	if (nw_clean(session->fs, false, &report, NULL) < 0)
 		return;
 	nw_vec_each (&report.stuck, text)
-		nw_strings_addf(&session->warnings, "left by a dead session: %s", *text);
+		nw_strings_tell(&session->warnings, "left by a dead session: %s", *text);
 	nw_clean_report_free(&report);
 }
 
@@ -371,7 +371,7 @@ static int raise_semaphores(struct nw_session *session, struct nw_error *err)
 		ret = nw_no_memory(err);
 	if (ret == 0 && session->semaphores)
 		nw_vec_each (&session->semaphores->problems, problem)
-			nw_strings_addf(&session->warnings, "%s", *problem);
+			nw_strings_tell(&session->warnings, "%s", *problem);
 	return ret;
 }
 

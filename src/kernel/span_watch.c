@@ -120,7 +120,8 @@ void nw_span_watch_end(const struct nw_session *session, struct nw_span_watch *w
 	(void)set(session, session->plan->group, watch->start, "enable", "1");
 	(void)set(session, session->plan->group, watch->end, "enable", "1");
 	nw_vec_each (&session->armed->events, event)
-		nw_strings_add(&events, (*event)->name, strlen((*event)->name));
+		if (nw_strings_add(&events, (*event)->name, strlen((*event)->name)) < 0)
+			break;
 	nw_span_watch_steps(session->fs, session->plan->group, &events, &steps);
 	/* what stays is tried again, and told, at the session's end */
 	(void)nw_steps_do_each(session->fs, &steps, &stuck);

@@ -266,13 +266,13 @@ static void give_up(struct nw_session *session, struct nw_armed_event *armed, in
 	armed->defined = 0;
 	nw_armed_refuse(session->armed, event->places.item, "it cannot be enabled");
 	if (is_stack(event)) {
-		nw_strings_addf(
+		nw_strings_tell(
 			&session->warnings,
 			"where threads sleep is not told: this kernel does not write their stacks into an instance (feature stack_trigger): %s",
 			nw_strerror(-ret));
 		return;
 	}
-	nw_strings_addf(&session->warnings,
+	nw_strings_tell(&session->warnings,
 			"tracepoint:%s:%s is left out: it cannot be enabled: %s",
 			event->system, event->name, nw_strerror(-ret));
 }

@@ -196,8 +196,12 @@ static int read_processes(struct survey *s)
 	nw_vec_each (&all, pid) {
 		if (ret < 0 || !s->targets.count)
 			break;
-		if (nw_points_presence(points, s->targets.count, pid, 1, seen, NULL) == 0)
+		int looked = nw_points_presence(points, s->targets.count, pid, 1, seen,
+						NULL);
+		if (looked == 0)
 			ret = note_process(s, *pid, seen);
+		else if (nw_is_shortage(-looked)) /* it has not just gone */
+			ret = looked;
 	}
 	nw_vec_free(&all);
 	return ret;
@@ -220,7 +224,9 @@ int nw_event_status_read(const struct nw_inventory *inventory, const nw_vec_u32 
 		nw_image_free(file->image);
 	nw_vec_free(&s.files);
 	nw_vec_free(&s.targets);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return ret < 0 ? nw_fail(err, -ret, "cannot find out where events are armed: %s",
+				 nw_strerror(-ret))
+		       : 0;
 }
 
 void nw_event_status_free(nw_event_statuses *statuses)

@@ -167,9 +167,11 @@ int nw_symbol_interposed(const struct nw_image *image, const char *name,
 	*by = NULL;
 	if (ret == 0 && exports(image, name) && image->ino != process->exe_ino &&
 	    nw_process_images(process->process, true, false, &all, NULL) == 0) {
-		nw_locate_needed(exe, false, &needed, NULL);
-		ret = build_order(&all, &needed, process->exe_ino,
-				  process->preloads ? process->preloads : "", &order);
+		ret = nw_locate_needed(exe, false, &needed, NULL);
+		if (ret == 0 || !nw_is_shortage(-ret))
+			ret = build_order(&all, &needed, process->exe_ino,
+					  process->preloads ? process->preloads : "",
+					  &order);
 		const struct nw_image *first = ret == 0 ? first_of(&order, image, name)
 							: NULL;
 		if (ret == 0 && !first)

@@ -66,6 +66,8 @@ static int read_ld_conf(nw_strings *dirs, const char *path, unsigned int depth)
 		else if (*text == '/')
 			ret = nw_strings_add(dirs, text, strcspn(text, " \t"));
 	}
+	if (ret == 0 && file && ferror(file))
+		ret = errno ? -errno : -EIO;
 	if (file)
 		fclose(file);
 	return ret;
@@ -369,5 +371,7 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
 	for (size_t i = 0; ret == 0 && i < out->count; i++) /* out grows meanwhile */
 		ret = add_needed(out->item[i], &dirs, force, out);
 	nw_strings_free(&dirs);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return ret < 0 ? nw_fail(err, -ret, "cannot find the libraries of '%s': %s", path,
+				 nw_strerror(-ret))
+		       : 0;
 }

@@ -93,8 +93,11 @@ static int open_cpus(struct nw_run *run, struct nw_error *err)
 	if (!list)
 		return nw_fail(err, errno, "cannot open the instance's per_cpu: %s",
 			       nw_strerror(errno));
-	while (ret == 0 && (entry = readdir(list)))
+	while (ret == 0 && (errno = 0, entry = readdir(list)))
 		ret = open_cpu(run, dirfd(list), entry->d_name, err);
+	if (ret == 0 && errno)
+		ret = nw_fail(err, errno, "cannot list the instance's per_cpu: %s",
+			      nw_strerror(errno));
 	closedir(list);
 	return ret;
 }
@@ -364,9 +367,12 @@ static int stop(struct nw_run *run, struct nw_error *err)
 		ret = nw_session_stop(run->session, err);
 	if (ret == 0 && !run->consumer.brief)
 		ret = nw_run_explain(run, err);
-	if (ret == 0 && due && nw_stream_finish(run->stream) < 0)
-		ret = nw_fail(err, EIO, "cannot read the rest of the ring buffer");
-	return ret;
+	if (ret < 0 || !due)
+		return ret;
+	ret = nw_stream_finish(run->stream);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the rest of the ring buffer: %s",
+				 nw_strerror(-ret))
+		       : 0;
 }
 
 static int finish(struct nw_run *run, struct nw_error *err)
@@ -440,10 +446,16 @@ static int release(struct nw_run *run, struct nw_error *err)
 {
 	struct held held = {.run = run};
 	const char *name = run->request->command[0];
-	int ret;
+	struct nw_error why;
+	int ret = 0;
 
 	if (nw_session_raises(run->session, NULL))
-		nw_locate_needed(run->command, false, &held.needed, NULL);
+		ret = nw_locate_needed(run->command, false, &held.needed, &why);
+	if (ret < 0 && nw_is_shortage(-ret)) {
+		nw_images_free(&held.needed);
+		*err = why;
+		return ret;
+	}
 	if (nw_session_raises(run->session, &held.needed))
 		ret = nw_child_release_until(&run->child, name, has_semaphores, &held, err);
 	else

@@ -499,8 +499,11 @@ static int fail_unknown_args(const struct nw_filter *filter,
 	struct nw_buf text = {0};
 
 	nw_vec_each (&filter->tests, test)
-		if (test->subject == OF_ARG && !nw_strings_has(&names, test->name))
-			nw_strings_add(&names, test->name, strlen(test->name));
+		if (test->subject == OF_ARG && !nw_strings_has(&names, test->name) &&
+		    nw_strings_add(&names, test->name, strlen(test->name)) < 0) {
+			nw_strings_free(&names);
+			return nw_no_memory(err);
+		}
 	for (size_t i = 0; i < names.count; i++)
 		nw_buf_printf(&text, "%s'%s'", i ? ", " : "", names.item[i]);
 	if (names.count > 1)

@@ -66,12 +66,13 @@ int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
 	return nw_doing_step(doing, moves[move].kind, path, moves[move].text, NULL);
 }
 
-void nw_gate_remove(const struct nw_journal *journal, int dir)
+void nw_gate_remove(const struct nw_journal *journal)
 {
-	char name[32];
+	char name[32], path[128];
 
 	nw_gate_file(journal->session, name);
-	unlinkat(dir, name, 0);
+	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);
+	unlink(path);
 }
 
 char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_return,

@@ -19,7 +19,7 @@ enum nw_gate_move {
 };
 int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
 		 enum nw_gate_move move);
-void nw_gate_remove(const struct nw_journal *journal, int dir);
+void nw_gate_remove(const struct nw_journal *journal);
 /* The definition of "GROUP/NAME" that is to come before all others of the event; fetches are those of
  * any of its sites, as their names and types have to be the same. The caller frees. */
 char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_return,

@@ -308,13 +308,14 @@ void nw_journal_leave(struct nw_journal *journal)
 
 void nw_journal_remove(struct nw_journal *journal)
 {
-	nw_expedite_end(&journal->expedited);
-	int dir = journal->fd >= 0 ? nw_journal_open_place(journal->dir, NULL) : -1;
+	char path[128];
 
-	if (dir >= 0) {
-		nw_gate_remove(journal, dir);
-		unlinkat(dir, journal->session, 0);
-		close(dir);
+	nw_expedite_end(&journal->expedited);
+	/* By path: a removal must not fail for want of a descriptor. */
+	if (journal->fd >= 0) {
+		nw_gate_remove(journal);
+		snprintf(path, sizeof(path), "%s/%s", journal->dir, journal->session);
+		unlink(path);
 		rmdir(journal->dir); /* fails while other sessions are there */
 	}
 	nw_journal_leave(journal);

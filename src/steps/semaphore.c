@@ -82,9 +82,9 @@ bool nw_semaphores_has(const struct nw_semaphores *set, pid_t pid, const nw_imag
 static bool may_map(const struct nw_semaphores *set, pid_t pid)
 {
 	nw_mappings maps = {0};
-	bool found = false;
+	int ret = nw_process_maps(pid, &maps, NULL);
+	bool found = ret < 0 && nw_is_shortage(-ret); /* so a closer look is needed */
 
-	nw_process_maps(pid, &maps, NULL);
 	nw_vec_each (&maps, mapping)
 		nw_vec_each (&set->all, semaphore)
 			found = found || mapping->ino == semaphore->ino;
@@ -222,7 +222,7 @@ static int visit(struct nw_semaphores *set, pid_t pid, bool again)
 	/* one that may not be looked at is no problem of ours unless it maps the file */
 	int ret = may_map(set, pid) ? raise_in(set, pid) : 0;
 	if (ret < 0 && ret != -ENOMEM && !is_gone(ret))
-		nw_strings_addf(&set->problems,
+		nw_strings_tell(&set->problems,
 				"the semaphores in process %d cannot be raised: %s",
 				(int)pid, nw_strerror(-ret));
 	return ret == -ENOMEM ? ret : 0;
@@ -320,7 +320,7 @@ static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 		nw_process_close(&process);
 	}
 	if (ret < 0 && !is_gone(ret) && is_alive(target) && may_map(set, target->pid))
-		nw_strings_addf(&set->problems,
+		nw_strings_tell(&set->problems,
 				"the semaphores in process %d cannot be lowered: %s",
 				(int)target->pid, nw_strerror(-ret));
 	nw_vec_each (&target->raised, raised) /* done with, however it ended */
@@ -347,7 +347,12 @@ static int finish(struct nw_semaphores *set, nw_strings *stuck)
 	bool again = true;
 	set->closing = true;
 	for (int round = 0; again && round < MOST_ROUNDS; round++) {
-		nw_semaphores_scan(set, false);
+		int ret = nw_semaphores_scan(set, false);
+		if (ret < 0)
+			nw_strings_tell(
+				&set->problems,
+				"semaphores may stay raised: not all processes could be looked at: %s",
+				nw_strerror(-ret));
 		again = false;
 		nw_vec_each (&set->targets, target) {
 			if (!is_raised(target))
@@ -358,7 +363,7 @@ static int finish(struct nw_semaphores *set, nw_strings *stuck)
 	}
 	int ret = set->problems.count ? -EBUSY : 0;
 	nw_vec_each (&set->problems, problem)
-		nw_strings_addf(stuck, "%s", *problem);
+		nw_strings_tell(stuck, "%s", *problem);
 	free_set(set);
 	return ret;
 }

@@ -55,7 +55,7 @@ struct nw_semaphores {
 int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *journal,
 		       bool watch, struct nw_semaphores **out, struct nw_error *err);
 /* Raise them in all processes that have not been looked at; again: in all. -ENOMEM. */
-int nw_semaphores_scan(struct nw_semaphores *set, bool again);
+int nw_semaphores_scan(struct nw_semaphores *set, bool again) nw_must_check;
 /* Raise them in one process. */
 void nw_semaphores_raise(struct nw_semaphores *set, pid_t pid);
 /* Does the process have all those that are in these images? */

@@ -127,7 +127,8 @@ static int scan_if_due(struct nw_semaphores *set, bool at_once)
 	uint64_t every = set->watch >= 0 ? SCAN_NS : SCAN_BLIND_NS, time = now();
 
 	if (at_once || time - set->scanned >= every) {
-		nw_semaphores_scan(set, at_once || set->watch < 0);
+		/* who is missed by one that fails is found by the next */
+		(void)!nw_semaphores_scan(set, at_once || set->watch < 0);
 		set->scanned = time = now();
 	}
 	return (int)((set->scanned + every - time) / 1000000) + 1;

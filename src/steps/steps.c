@@ -289,7 +289,7 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		int ret = do_patiently(fs, &step->go, &patience);
 		if (ret == 0 || ret == -ENOENT || !step->what) /* gone is what is wanted */
 			continue;
-		nw_strings_addf(stuck, "%s: %s", step->what,
+		nw_strings_tell(stuck, "%s: %s", step->what,
 				nw_refusal_text(step->refusal, -ret));
 		first = first < 0 ? first : ret;
 	}

@@ -220,7 +220,7 @@ static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journa
 			nw_journal_note(journal, "undone %s\n", undo->file);
 			continue;
 		}
-		nw_strings_addf(stuck, "%s/%s cannot be set back to '%s': %s", fs->path,
+		nw_strings_tell(stuck, "%s/%s cannot be set back to '%s': %s", fs->path,
 				undo->file, undo->text, nw_strerror(-failed));
 		ret = -EBUSY;
 	}

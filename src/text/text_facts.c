@@ -81,7 +81,6 @@ void nw_text_site(struct nw_output *output, struct nw_image *image,
 		out->failed = true;
 	for (size_t i = 0; i < args.known.count; i++)
 		arg_text(image, site, &args, i, out);
-	out->failed |= image->failed != 0;
 	nw_site_args_free(&args);
 }
 

@@ -16,6 +16,7 @@
  * waits a little longer.
  */
 #define NW_EXPEDITED "28279" /* 0x6e77, "nw" */
+/* Where that cannot be found out for a shortage of memory or descriptors, errno says so. */
 bool nw_expedite_possible(void);
 /* *ours: it is on, and it was us. */
 void nw_expedite_begin(const struct nw_features *features, bool *ours);

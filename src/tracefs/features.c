@@ -218,7 +218,10 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
 	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
+	errno = 0;
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
+	if (read == 0 || read == -ENOENT)
+		read = nw_shortage();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
 	/* the trials say if they are not */
 	features.has[NW_FEATURE_SWITCH_STATE] = true;

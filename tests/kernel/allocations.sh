@@ -1,14 +1,8 @@
 # Every allocation of a command that arms probes fails in turn: it ends with an error that says why, or with the right answer, and
-# leaves nothing behind (tests/lib/faults). A choice of them; FAULTS=callers: one for each caller, FAULTS=all: all.
+# leaves nothing behind (tests/lib/faults). A choice of them; ALL=1: all of them.
 . "$(dirname "$0")/../lib/kernel.sh"
-FAULTS_LIB=$PWD/faults.so
-export FAULTS_LIB
-case $(nm "$NOPWATCH" 2>/dev/null) in
-*__asan_init*) skip_all "a sanitizer has its own malloc()" ;;
-esac
-gcc -std=gnu11 -D_GNU_SOURCE -O2 -shared -fPIC -o faults.so "$TESTS_LIB/faults.c" -ldl 2>err ||
-  skip_all "no shared library of glibc's can be made here"
-readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be preloaded into a static program"
+. "$TESTS_LIB/faults.sh"
+errors=(EMFILE EIO ENOMEM EINTR) # the ring buffer says EAGAIN when there is nothing in it
 
 # a program of its own, which hits each probe 20 times and says nothing
 cp "$PROGRAMS/rare" rare
@@ -16,16 +10,33 @@ printf '#!/bin/sh\nexec %s 20 1000 1 0 >/dev/null\n' "$PWD/rare" >load
 chmod +x load
 rare=$PWD/rare load=$PWD/load
 
-run() { # WHAT OPTION... COMMAND...
+
+try() { # WHAT OPTION... COMMAND...
   local what=$1
   shift
-  ok "allocations of $what" "$TESTS_LIB/faults" --tracefs --most 30 "$@"
+  fails_well "$what" --tracefs --most 12 "$@"
 }
-run "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
-run "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
-run "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
-run "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q -o a.dat "usdt:$rare:*" -- "$load"
-run "features" --facts "$NOPWATCH" features -j
-run "status" --facts "$NOPWATCH" status -j
+try "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
+try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
+try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
+try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
+try "top" --terminal "$NOPWATCH" top -i 50ms "usdt:$rare:*" -- "$load"
+try "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
+try "trace of a tracepoint" --facts "$NOPWATCH" trace -q -j tracepoint:sched:sched_process_exec -- "$load"
+try "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q -o a.dat "usdt:$rare:*" -- "$load"
+"$rare" 100000000 1 1 2000 >/dev/null &
+try "stat -p" --hits --facts "$NOPWATCH" stat -q -j -d 100ms "usdt:$rare:*" -p $!
+try "why" --facts "$NOPWATCH" why -j -d 100ms "usdt:$rare:rare:step" -p $!
+kill_jobs
+try "features" --facts "$NOPWATCH" features -j
+try "status" --facts "$NOPWATCH" status -j
+# what is added is removed, and the answer is which events there were
+cat >events <<SH
+#!/bin/sh
+grep -o ":allocations/[^ ]*" "$TRACEFS/uprobe_events" | sort
+"$NOPWATCH" remove -q 'allocations:*' 2>&1
+SH
+chmod +x events
+try "add" --then ./events "$NOPWATCH" add -q --group allocations "usdt:$rare:*"
 unchanged
 finish

@@ -160,8 +160,9 @@ static const char *skip_list(const char *text, nw_strings *keys)
 			const char *end = *text == '"' ? skip_string(text) : NULL;
 			if (!end || *end != ':')
 				return NULL;
-			if (keys)
-				nw_strings_add(keys, text + 1, (size_t)(end - text) - 2);
+			if (keys &&
+			    nw_strings_add(keys, text + 1, (size_t)(end - text) - 2) < 0)
+				return NULL;
 			text = end + 1;
 		}
 		text = skip_value(text, NULL);

@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# For tests that make allocations and system calls of a command fail in turn (tests/lib/faults): builds what is preloaded.
+# Use after tap.sh or kernel.sh, in the test's own directory.
+#
+#	fails_well WHAT OPTION... COMMAND...	an allocation fails, and then a call, with each error that a machine gives
+FAULTS_LIB=$PWD/faults.so
+export FAULTS_LIB
+case $(nm "$NOPWATCH" 2>/dev/null) in
+*__asan_init*) skip_all "a sanitizer has its own malloc()" ;;
+esac
+gcc -std=gnu11 -D_GNU_SOURCE -O2 -shared -fPIC -o faults.so "$TESTS_LIB/faults.c" -ldl 2>err ||
+  skip_all "no shared library of glibc's can be made here"
+readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be preloaded into a static program"
+
+# One error after the other, command by command: each is tried somewhere in a check, all of them with ALL=1.
+errors=(EMFILE EIO ENOMEM EINTR EAGAIN)
+next_error=0
+
+fails_well() {
+  local what=$1 error tried=("${errors[next_error++ % ${#errors[@]}]}")
+  shift
+  [ "${ALL:-}" != 1 ] || tried=("${errors[@]}")
+  ok "allocations of $what" "$TESTS_LIB/faults" "$@"
+  for error in "${tried[@]}"; do
+    ok "calls of $what with $error" "$TESTS_LIB/faults" --call "$error" "$@"
+  done
+}
