@@ -116,22 +116,24 @@ START_TEST(what_is_no_elf_file_is_refused)
 	static const struct {
 		const char *name, *data;
 		size_t len;
+		const char *why;
 	} cases[] = {
-		{"empty", "", 0},
-		{"text", "#!/bin/sh\nexit\n", 15},
-		{"magic", "\177ELF", 4},
-		{"class", "\177ELF\3\1\1\0\0\0\0\0\0\0\0\0", 16},
+		{"empty", "", 0, "is not an ELF file"},
+		{"text", "#!/bin/sh\nexit\n", 15, "is not an ELF file"},
+		{"magic", "\177ELF", 4, "is not an ELF file"},
+		{"class", "\177ELF\3\1\1\0\0\0\0\0\0\0\0\0", 16, "is not an ELF file"},
 		{"archive",
 		 "!<arch>\nx/              0           0     0     644     0         `\n",
-		 68},
+		 68,
+		 "is an archive: what programs have of it is linked into them, so name the program"},
 	};
-	char dir[64], path[128], what[192];
+	char dir[64], path[128], what[256];
 
 	eb_dir(dir);
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
 		eb_write_bytes(dir, cases[i].name, cases[i].data, cases[i].len);
 		snprintf(path, sizeof(path), "%s/%s", dir, cases[i].name);
-		snprintf(what, sizeof(what), "'%s' is not an ELF file", path);
+		snprintf(what, sizeof(what), "'%s' %s", path, cases[i].why);
 		check_refused(path, ENOEXEC, what);
 	}
 	snprintf(path, sizeof(path), "%s/fifo", dir);
