@@ -8,7 +8,7 @@
  *	image PATH
  *	probe IMAGE KIND PROVIDER NAME LABEL NAMED	belongs to the image of that number
  *	arg NAME TYPE					of the last probe
- *	symbol NAME					of the last probe: the linker's name
+ *	linked NAME					of the last probe: the linker's name
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
@@ -75,7 +75,7 @@ static void save_probe(const struct nw_selection *selection, const struct nw_pro
 	nw_plan_word(out, probe->label);
 	nw_buf_printf(out, " %d\n", probe->has_args);
 	if (probe->symbol)
-		word_line(out, "symbol", probe->symbol);
+		word_line(out, "linked", probe->symbol);
 	nw_vec_each (&probe->args, arg) {
 		nw_buf_adds(out, "arg");
 		nw_plan_word(out, arg->name);
@@ -665,7 +665,7 @@ static const struct {
 	{"image", 2, load_image},
 	{"probe", 7, load_probe},
 	{"arg", 3, load_arg},
-	{"symbol", 2, load_symbol},
+	{"linked", 2, load_symbol},
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},
 	{"stack", 4, load_stack},

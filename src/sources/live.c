@@ -446,7 +446,7 @@ static int release(struct nw_run *run, struct nw_error *err)
 {
 	struct held held = {.run = run};
 	const char *name = run->request->command[0];
-	struct nw_error why;
+	struct nw_error why = {0};
 	int ret = 0;
 
 	if (nw_session_raises(run->session, NULL))

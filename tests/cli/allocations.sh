@@ -2,6 +2,7 @@
 # that says why, or with the right answer (tests/lib/faults). A choice of them; ALL=1: each one.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
+# shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"
 
 sample=$TESTS_LIB/../demo/sample.dat

@@ -1,8 +1,10 @@
 # Every allocation of a command that arms probes fails in turn: it ends with an error that says why, or with the right answer, and
 # leaves nothing behind (tests/lib/faults). A choice of them; ALL=1: all of them.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"
-errors=(EMFILE EIO ENOMEM EINTR) # the ring buffer says EAGAIN when there is nothing in it
+# shellcheck disable=SC2034 # faults.sh reads them; the ring buffer says EAGAIN when there is nothing in it
+errors=(EMFILE EIO ENOMEM EINTR) live=1
 
 # a program of its own, which hits each probe 20 times and says nothing
 cp "$PROGRAMS/rare" rare

@@ -15,7 +15,7 @@ said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t tracefs nodev 'a b' && exec '
 has "tracefs is found below a name with a blank" "$? $said" "^0 .*T='?[^']*/a b'?"
 said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev debug && mount -t tmpfs none debug && exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
 has "and nothing is mounted where there is none" "$? $said" '^1 nopwatch: tracefs is not mounted$'
-mkdir fake
+mkdir fake && touch fake/trace_clock
 said=$(NOPWATCH_TRACEFS=$PWD/fake "$NOPWATCH" stat -d 1 "$spec" 2>&1)
 has "a kernel without uprobe_events" "$? $said" '^1 nopwatch: this kernel has no uprobe_events \(built without CONFIG_UPROBE_EVENTS\)$'
 said=$(NOPWATCH_FEATURES=-nothing "$NOPWATCH" stat -d 1 "$spec" 2>&1)

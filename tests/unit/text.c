@@ -194,8 +194,8 @@ START_TEST(losses_are_ranges_of_time)
 	       "2000000000 1 77 app:two\nloss 1 2000000000..-1 0\n"
 	       "3000000000 0 77 app:two\n");
 	/* of a CPU that nothing is known of: not since the machine was started */
-	expect(HEADER "CPU:0 [LOST 4 EVENTS]\n" LINE("1", "1.0", "two:") LINE("0", "2.0",
-									    "two:"),
+	expect(HEADER "CPU:0 [LOST 4 EVENTS]\n" LINE("1", "1.0", "two:")
+		       LINE("0", "2.0", "two:"),
 	       "1000000000 1 77 app:two\nloss 0 1000000000..2000000000 4\n"
 	       "2000000000 0 77 app:two\n");
 }
