@@ -233,6 +233,8 @@ bool nw_spec_matches_provider(const struct nw_spec *spec, const char *provider);
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err);
 
+/* The executable file that a shell would run; *out stays NULL: there is none. The caller frees it. -ENOMEM. */
+int nw_find_program(const char *name, char **out) nw_must_check;
 /* The file that a bare name means: in $PATH, then among the libraries; the caller frees. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
 /* The libraries that the dynamic linker would load for an executable (for a script, for

@@ -67,7 +67,7 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 {
 	const struct nw_request *request = run->request;
 	int restricted = run->command && !request->pid_count && !request->all
-				 ? nw_run_command_has_probes(run, err)
+				 ? nw_run_counts_command(run, err)
 				 : 0;
 	nw_strings middle = {0};
 	char name[24];

@@ -127,8 +127,6 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 /* Has the request asked for this event of the kernel's? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
-/* Are all probes in what the command itself runs? 1: yes; 0: no; -errno: it cannot be found out for want of something. */
-int nw_run_command_has_probes(const struct nw_run *run, struct nw_error *err);
 /* The processes that are meant, into result->pids: those of the request, or the command. */
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err);
 /* Add the processes below these. */
@@ -141,6 +139,15 @@ bool nw_run_wants_values(const struct nw_run *run);
 /* The kernel's events as nw_scope wants them. fs is opened when they are asked for, and is the
  * caller's to close. */
 struct nw_kernel_events nw_events_of(struct nw_tracefs *fs);
+
+/* ---- who is counted with CMD (command.c) --------------------------------------------- */
+
+/*
+ * With CMD and no -p: are only CMD and the processes that it starts counted? 1: yes, as --follow says so, or as CMD, or a
+ * program that its arguments start, runs all probed files. 0: every process is (CMD is the load of a server). A notice says
+ * which, unless CMD itself runs the files. -errno: it cannot be found out for want of something.
+ */
+int nw_run_counts_command(const struct nw_run *run, struct nw_error *err);
 
 /* ---- who called (callers.c) ---------------------------------------------------------- */
 

@@ -356,26 +356,6 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-/*
- * With CMD and no -p: are the probes in what CMD itself runs? Then CMD and its children are
- * meant. If they are in another program (CMD being the load for a server), everybody is.
- */
-int nw_run_command_has_probes(const struct nw_run *run, struct nw_error *err)
-{
-	nw_images needed = {0};
-	struct nw_error why;
-	int ret = nw_locate_needed(run->command, false, &needed, &why);
-	bool known = ret == 0, all = true;
-
-	nw_vec_each (&run->result->selection.images, image)
-		all = all && known && nw_images_find(&needed, (*image)->dev, (*image)->ino);
-	nw_images_free(&needed);
-	if (ret == 0 || !nw_is_shortage(-ret))
-		return all;
-	*err = why;
-	return ret;
-}
-
 /* The processes below these, children of children included. */
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
 {
@@ -432,7 +412,7 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 			ret = add_pid(&run->result->pids, request->pids[i], err);
 	}
 	if (ret == 0 && by_command)
-		ret = nw_run_command_has_probes(run, err);
+		ret = nw_run_counts_command(run, err);
 	if (ret > 0)
 		ret = add_pid(&run->result->pids, nw_pid_shown(run->child.pid), err);
 	run->result->restricted = run->result->pids.count > 0;

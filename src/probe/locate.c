@@ -124,9 +124,12 @@ static int first_match(const char *dir, const char *pattern, bool elf, char **ou
 	return ret;
 }
 
-static int find_program(const char *name, char **out)
+int nw_find_program(const char *name, char **out)
 {
 	nw_strings dirs = {0};
+
+	if (strchr(name, '/'))
+		return !is_file(name, X_OK) || (*out = strdup(name)) ? 0 : -ENOMEM;
 	int ret = add_path_list(&dirs, getenv("PATH"));
 
 	nw_vec_each (&dirs, dir) {
@@ -174,7 +177,7 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 	if (strchr(name, '/'))
 		ret = (path = strdup(name)) ? 0 : -ENOMEM;
 	else
-		ret = find_program(name, &path);
+		ret = nw_find_program(name, &path);
 	if (ret == 0 && !path)
 		ret = library_dirs(&dirs);
 	if (ret == 0 && !path)
