@@ -11,7 +11,7 @@ has "tracefs not mounted" "$? $said" '^1 nopwatch: tracefs is not mounted$'
 has "and the remedy" "$said" '^nopwatch: mount -t tracefs nodev /sys/kernel/tracing$'
 # where it is mounted may be odd, and a debugfs that has none below it is no tracefs
 mkdir "a b" debug
-said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t tracefs nodev 'a b' && exec '$NOPWATCH' stat --dry-run '$spec' -- true" 2>&1)
+said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t tracefs nodev 'a b' && exec '$NOPWATCH' stat -q --dry-run '$spec' -- true" 2>&1)
 has "tracefs is found below a name with a blank" "$? $said" "^0 .*T='?[^']*/a b'?"
 said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev debug && mount -t tmpfs none debug && exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
 has "and nothing is mounted where there is none" "$? $said" '^1 nopwatch: tracefs is not mounted$'
