@@ -242,7 +242,7 @@ typedef NW_VEC(char *) nw_strings;
 /* Both return -ENOMEM at worst. */
 int nw_strings_add(nw_strings *list, const char *text, size_t len) nw_must_check;
 int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3) nw_must_check;
-/* The same for a message that must not stop what is done; if memory is short, the list says that it is missing. */
+/* Adds a message whose loss must not end the command. If memory is short, the list says that a message is missing. */
 void nw_strings_tell(nw_strings *list, const char *fmt, ...) nw_format(2, 3);
 bool nw_strings_has(const nw_strings *list, const char *text);
 void nw_strings_free(nw_strings *list);

@@ -22,7 +22,7 @@ typedef NW_VEC(pid_t) nw_pids;
 
 /* The mappings of a process; ESRCH when it is gone, EACCES without the right to facts. */
 int nw_process_maps(pid_t pid, nw_mappings *out, struct nw_error *err);
-/* The same by another /proc than ours, whose numbers may be others (struct nw_pid_space). */
+/* Reads the maps of a process from the /proc mounted at `proc`, which may number processes differently (struct nw_pid_space). */
 int nw_process_maps_in(const char *proc, pid_t pid, nw_mappings *out, struct nw_error *err);
 void nw_mappings_free(nw_mappings *maps);
 /* All threads of a process. ESRCH when it is gone. */

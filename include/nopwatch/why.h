@@ -241,7 +241,7 @@ int nw_tool_find_places(struct nw_tool *tool, nw_strings *missing, struct nw_err
 
 /* The same as a diagnosis: fires is not known, the causes are those of the rows. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
-/* Of an event that tracefs does not have, GROUP:NAME or GROUP. */
+/* Diagnoses an event (GROUP:NAME, or GROUP) that tracefs does not have. */
 int nw_diagnose_missing(const char *event, struct nw_diagnosis *out, struct nw_error *err);
 
 #endif

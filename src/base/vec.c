@@ -44,30 +44,34 @@ int nw_strings_add(nw_strings *list, const char *text, size_t len)
 	return -ENOMEM;
 }
 
-int nw_strings_addf(nw_strings *list, const char *fmt, ...)
+static int add_formatted(nw_strings *list, const char *fmt, va_list args)
 {
 	struct nw_buf text = {0};
-	va_list args;
 
-	va_start(args, fmt);
 	nw_buf_vprintf(&text, fmt, args);
-	va_end(args);
 	int ret = text.failed ? -ENOMEM : nw_strings_add(list, nw_buf_str(&text), text.len);
 	nw_buf_free(&text);
 	return ret;
 }
 
-void nw_strings_tell(nw_strings *list, const char *fmt, ...)
+int nw_strings_addf(nw_strings *list, const char *fmt, ...)
 {
-	struct nw_buf text = {0};
 	va_list args;
 
 	va_start(args, fmt);
-	nw_buf_vprintf(&text, fmt, args);
+	int ret = add_formatted(list, fmt, args);
 	va_end(args);
-	if (text.failed || nw_strings_add(list, nw_buf_str(&text), text.len) < 0)
+	return ret;
+}
+
+void nw_strings_tell(nw_strings *list, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (add_formatted(list, fmt, args) < 0)
 		(void)!nw_strings_addf(list, "out of memory: a message is missing here");
-	nw_buf_free(&text);
+	va_end(args);
 }
 
 bool nw_strings_has(const nw_strings *list, const char *text)

@@ -74,7 +74,7 @@ static int flush(struct listing *list)
 	return ret;
 }
 
-/* What to do is said once for all files that have the same trouble in a row. */
+/* Of successive files that fail with the same hint, only the first one shows it. */
 static void failed(void *arg, struct nw_error *err, bool file)
 {
 	struct listing *list = arg;

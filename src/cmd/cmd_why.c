@@ -89,7 +89,7 @@ static int read_tool(char *const *argv, struct nw_tool *tool, struct nw_error *e
 	return ret;
 }
 
-/* What is recorded by its event has the place that tracefs knows; one that tracefs does not know cannot fire. */
+/* Tools that record by event name use the site that tracefs has for the event. An event that tracefs does not have cannot fire. */
 static int why_events(const struct nw_args *args, struct nw_tool *tool,
 		      struct nw_sink *sink, int *status, struct nw_error *err)
 {

@@ -442,7 +442,7 @@ static const struct {
 	{'k', "nopwatch uses the kernel's monotonic clock; use -T to see the time of day"},
 };
 
-/* What may have been meant by an option that nothing has; without a hint, usage follows. */
+/* Suggests options that the user may have meant by an unknown one. Without a suggestion, the usage line follows. */
 static void hint_option(const struct nw_command *command, const char *word,
 			struct nw_error *err)
 {

@@ -217,7 +217,7 @@ enum outside {
 	OUTSIDE_UNKNOWN,
 };
 
-/* What .eh_frame says of an address; false: nothing. */
+/* Looks up the frame of an address in .eh_frame. Returns false if .eh_frame has none. */
 static bool ask_frame(struct function *f, uint64_t vaddr, struct nw_frame *out)
 {
 	const uint64_t start = f->stretches.item[0].start;

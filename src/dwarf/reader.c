@@ -143,7 +143,7 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 	_exit(1);
 }
 
-/* Whoever waits for a message looks now and then whether it is still to be waited for. */
+/* A receive call returns after SLICE_MS at the latest, so that its caller can check for signals and for the time limit. */
 static bool has_slices(int socket)
 {
 	const struct timeval slice = {0, 1000 * SLICE_MS};

@@ -203,13 +203,9 @@ static void blame_missing(struct judge *judge)
 			"# install its debug symbols (build-id %s), or give the file offset: uprobe:%s:0xOFFSET",
 			facts->image->build_id, path);
 	} else {
-		if (symbol->near)
-			nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
-				 "there is no function '%s' in %s; near: %s", name, path,
-				 symbol->near);
-		else
-			nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
-				 "there is no function '%s' in %s", name, path);
+		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
+			 "there is no function '%s' in %s%s%s", name, path,
+			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
 		nw_remedy_file(judge, /* the names of all functions of the file */
 			       symbol->stripped ? "nm -D --defined-only"
 						: "nm --defined-only",

@@ -14,4 +14,15 @@ while IFS= read -r cause; do
   *) ok "$cause is pasted" test -n "$pasted" ;;
   esac
 done <"$TEST_DIR/causes"
+
+# what `why --error` says to type has only commands and options that there are
+cut -f 4 src/why/errors.tsv | grep -o 'nopwatch [a-z].*' | sort -u >"$TEST_DIR/remedies"
+wrong=$(while read -r _ command words; do
+  help=$("$NOPWATCH" help "$command" 2>/dev/null) || echo "no command: $command $words"
+  for option in $(grep -oE -- '(^| )--?[a-z][a-z-]*' <<<"$words"); do
+    grep -qE -- "^ +(-., +)?$option( |=|\[|\$)|^ +$option," <<<"$help" || echo "no option $option: $command $words"
+  done
+done <"$TEST_DIR/remedies")
+is "remedies of messages take options that there are" "$wrong" ""
+ok "and there are some" test "$(wc -l <"$TEST_DIR/remedies")" -ge 10
 finish
