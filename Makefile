@@ -120,10 +120,10 @@ endif
 
 # ---- what is built ------------------------------------------------------------------------
 
-ROOMS := base arch elf dwarf process probe plan tracefs steps cleanup kernel manage why stream tracetext stack spans threads summary output text perfetto formats top engine guards sources consumers flight
-LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
-# what keeps state for the whole process is no part of the library
-CMD_SRC := $(sort $(wildcard src/terminal/*.c src/cmd/*.c))
+# what keeps state for the whole process, the command, is no part of the library
+SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
+CMD_SRC := $(filter src/cmd/%,$(SRC))
+LIB_SRC := $(filter-out $(CMD_SRC),$(SRC))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 LIB := $(BUILD)/libnopwatch.a
@@ -166,7 +166,7 @@ $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the table of what other tools say.
 $(BUILD)/src/why/errors.o: src/why/errors.tsv
 # So is the page of -f html.
-$(BUILD)/src/formats/html.o: $(addprefix src/formats/,report.html report.css flame.js report.js)
+$(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css flame.js report.js)
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
@@ -176,7 +176,7 @@ $(BUILD)/src/formats/html.o: $(addprefix src/formats/,report.html report.css fla
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
-C_FILES = $(sort $(wildcard src/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
+C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
 SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
@@ -201,7 +201,7 @@ lint:
 	$(quiet)shellcheck -s bash -S warning -x -P SCRIPTDIR $(TEST_SCRIPTS)
 	$(call say,PAGE,scripts/page-hashes)
 	$(quiet)scripts/page-hashes --check
-	$(quiet)! command -v node >/dev/null || { node --check src/formats/flame.js && node --check src/formats/report.js; }
+	$(quiet)! command -v node >/dev/null || { node --check src/show/html/flame.js && node --check src/show/html/report.js; }
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
 	$(call say,ROOMS,scripts/check-rooms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch: what differs by architecture: registers, nops, instructions, calling conventions, and how an assembler writes the
+ * find/arch: what differs by architecture: registers, nops, instructions, calling conventions, and how an assembler writes the
  * operands of a USDT note. Pure: code and text go in as bytes, and both are hostile.
  */
 #ifndef NOPWATCH_ARCH_H
@@ -12,7 +12,7 @@
 
 /* ---- architectures ------------------------------------------------------------------ */
 
-struct nw_arch; /* registers, operand grammar and nops of one machine; see arch/arch.h */
+struct nw_arch; /* registers, operand grammar and nops of one machine; see find/arch/arch.h */
 
 /* By name ("x86_64"), NULL if unknown. */
 const struct nw_arch *nw_arch_by_name(const char *name);

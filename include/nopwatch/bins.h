@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary: what happened when, for pictures. Latencies and gaps are counted by time and by size,
+ * measure: what happened when, for pictures. Latencies and gaps are counted by time and by size,
  * so that memory depends on how long and how wide a picture is, not on how many events
  * there were; and the slowest spans are kept whole. Pure, as the summary is.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup: what sessions that were killed have left is taken away: breakpoints and semaphores in living programs, events,
+ * kernel/recovery: what sessions that were killed have left is taken away: breakpoints and semaphores in living programs, events,
  * instances, files. What lives, and what is not ours, stays. What there is of all of it: inventory.h.
  */
 #ifndef NOPWATCH_CLEANUP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine: what half a word may become: a process, a probe, a function, an event, a file of a spec. For
+ * run: what half a word may become: a process, a probe, a function, an event, a file of a spec. For
  * shells. Names come from files that others have made: what a shell would not take for one plain word
  * is left out.
  */

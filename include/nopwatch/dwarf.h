@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf: what compilers have written down about the code of a file: the frames of its functions, who called them, the
+ * find/dwarf: what compilers have written down about the code of a file: the frames of its functions, who called them, the
  * source's lines, and which functions were put into others. DWARF, read by libdw, and 32-bit ARM's own tables.
  *
  * Files are hostile: what they say is looked at as often as docs/architecture.md allows, and no more.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf: what is in one file: its identity and segments, USDT notes, symbols. Reads that file and its debug file.
+ * find/elf: what is in one file: its identity and segments, USDT notes, symbols. Reads that file and its debug file.
  *
  * Everything read from an ELF file is hostile until checked; strings taken from notes are bytes
  * without NUL, nothing more is known about them.
@@ -47,7 +47,7 @@ enum nw_notes {
 	NW_NOTES_UNLINKED,    /* a relocatable object: addresses are not final */
 };
 
-struct nw_symbols; /* lazily loaded; see elf/symbol.c */
+struct nw_symbols; /* lazily loaded; see find/elf/symbol.c */
 
 /* Where the debug file of a stripped file may be, or the file that several debug files share (dwz). */
 enum nw_debug_place {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine: from a request to its result. A run takes hits from a source (armed probes, a
+ * run: from a request to its result. A run takes hits from a source (armed probes, a
  * recording, trace text), and hands them in the order of time to a consumer, until the source
  * ends, the request says so, or the consumer has had enough. Whatever happens, nothing of it stays in
  * the kernel when the run returns; what had to stay is in its result.
@@ -481,5 +481,11 @@ void nw_recorder_free(struct nw_recorder *recorder);
 int nw_find_out_why(const struct nw_request *request, const char *spec,
 		    const struct nw_tool *tool, struct nw_diagnosis *out,
 		    struct nw_error *err);
+
+/*
+ * The places of the events that a tool records (by_event), as specs in tool->specs; missing: which of its events tracefs
+ * does not have. This one reads tracefs.
+ */
+int nw_tool_find_places(struct nw_tool *tool, nw_strings *missing, struct nw_error *err);
 
 #endif

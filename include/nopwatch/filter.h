@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans: which hits count. A filter is comparisons NAME OP VALUE, joined by && || ! and parentheses.
+ * measure/spans: which hits count. A filter is comparisons NAME OP VALUE, joined by && || ! and parentheses.
  *
  * NAME is an argument, as nw_arg_name() has it or argN by its number, or tid, pid, comm, cpu. OP
  * is one of == != < <= > >=, & (some of these bits are set) and ~ (a glob, as ftrace's filters

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight: the flight recorder, which keeps the last seconds only and writes them when something has happened.
+ * run/flight: the flight recorder, which keeps the last seconds only and writes them when something has happened.
  *
  * Everything is recorded into a ring buffer that overwrites its oldest events, and nobody reads it. Whether a span took too
  * long is seen by a second, small session, of its two probes only, which is read and counted; or a signal says that it is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup: every uprobe event that there is, whose it is, and what becomes of the hits of those
+ * kernel/recovery: every uprobe event that there is, whose it is, and what becomes of the hits of those
  * that others have made.
  */
 #ifndef NOPWATCH_INVENTORY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * manage: events that stay, from `add` to `remove`.
+ * kernel/manage: events that stay, from `add` to `remove`.
  */
 #ifndef NOPWATCH_MANAGE_H
 #define NOPWATCH_MANAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what there is to show, and what a format is that shows it: functions that append to a string buffer, which
+ * show/rows: what there is to show, and what a format is that shows it: functions that append to a string buffer, which
  * somebody else writes away. The formats themselves are in nopwatch/formats.h.
  */
 #ifndef NOPWATCH_OUTPUT_H

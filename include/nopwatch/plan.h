@@ -341,7 +341,7 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 /* ---- settings ------------------------------------------------------------------------ */
 
 /* What is written into files of a ring buffer before the first probe is enabled. One table for
- * sessions (kernel/session.c), for scripts, and for who tidies up behind a script that was killed. */
+ * sessions (kernel/session/session.c), for scripts, and for who tidies up behind a script that was killed. */
 enum nw_setting_name {
 	NW_SETTING_CLOCK,
 	NW_SETTING_FORK, /* children of threads that are meant are meant, too */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe: what the user meant. Specs, names and types of arguments, and the selection of probes
+ * find/probe: what the user meant. Specs, names and types of arguments, and the selection of probes
  * that they make of files and processes. Never tracefs.
  */
 #ifndef NOPWATCH_PROBE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process: what runs, its threads and numbers, and what it maps.
+ * find/process: what runs, its threads and numbers, and what it maps.
  * Reads /proc, whose contents are hostile until checked.
  */
 #ifndef NOPWATCH_PROCESS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine: the consumer that reports. What `stat` is made of: a run is measured, and what came of it
+ * run: the consumer that reports. What `stat` is made of: a run is measured, and what came of it
  * is written in a format, once an interval, when somebody asks, and at the end.
  */
 #ifndef NOPWATCH_REPORTS_H

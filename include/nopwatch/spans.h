@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans: from a hit to a hit. Which probes begin and end them, by their names and by the user's words, and what
+ * measure/spans: from a hit to a hit. Which probes begin and end them, by their names and by the user's words, and what
  * becomes of each.
  */
 #ifndef NOPWATCH_SPANS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack: who called whom when a probe was hit. What the kernel fetched of it are registers and the first bytes
+ * measure/stack: who called whom when a probe was hit. What the kernel fetched of it are registers and the first bytes
  * of the stack (struct nw_source, callers); from them the callers are found by the call frame information of the
  * files that the process maps, where there is none by frame pointers, and get their names.
  */

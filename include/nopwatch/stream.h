@@ -14,7 +14,6 @@
 
 #include "nopwatch/page.h"
 #include "nopwatch/record.h"
-#include "nopwatch/recording.h"
 #include "nopwatch/tasks.h"
 
 struct nw_stream;

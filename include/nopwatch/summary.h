@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary: hits become numbers. Pure: no files, no clock of its own; times are those of the
+ * measure: hits become numbers. Pure: no files, no clock of its own; times are those of the
  * hits, in nanoseconds.
  */
 #ifndef NOPWATCH_SUMMARY_H

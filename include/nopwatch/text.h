@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text: for people, what is not a run: numbers with units, values, the probes of files. */
+/* show/text: for people, what is not a run: numbers with units, values, the probes of files. */
 #ifndef NOPWATCH_TEXT_H
 #define NOPWATCH_TEXT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads: what the threads of open spans do meanwhile, by the scheduler's own events, and who ends their sleeps.
+ * measure/sched: what the threads of open spans do meanwhile, by the scheduler's own events, and who ends their sleeps.
  */
 #ifndef NOPWATCH_THREADS_H
 #define NOPWATCH_THREADS_H

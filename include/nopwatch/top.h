@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top: what a live view shows, without a terminal: rows and keys go in, cells come out. Pure: no
- * files, no clock of its own. The terminal is src/terminal/.
+ * show/top: what a live view shows, without a terminal: rows and keys go in, cells come out. Pure: no
+ * files, no clock of its own. The terminal is src/cmd/terminal/.
  */
 #ifndef NOPWATCH_TOP_H
 #define NOPWATCH_TOP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracetext: the text of trace_pipe, line by line. */
+/* stream/trace_pipe: the text of trace_pipe, line by line. */
 #ifndef NOPWATCH_TRACE_TEXT_H
 #define NOPWATCH_TRACE_TEXT_H
 

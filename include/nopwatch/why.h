@@ -233,11 +233,6 @@ void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
 int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
 int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err);
 void nw_tool_free(struct nw_tool *tool);
-/*
- * The places of the events that a tool records (by_event), as specs in tool->specs; missing: which of its events tracefs
- * does not have. This one reads tracefs (consumers/tool_events.c).
- */
-int nw_tool_find_places(struct nw_tool *tool, nw_strings *missing, struct nw_error *err);
 
 /* The same as a diagnosis: fires is not known, the causes are those of the rows. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);

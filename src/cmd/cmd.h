@@ -3,18 +3,18 @@
  * cmd: the commands, each in a file of its own that ends in one struct nw_command; main.c
  * lists them. The only room that exits; it prints through terminal/.
  */
-#ifndef NOPWATCH_CMD_H
-#define NOPWATCH_CMD_H
+#ifndef NOPWATCH_CMD_CMD_H
+#define NOPWATCH_CMD_CMD_H
 
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "cmd/terminal/sink.h"
 #include "nopwatch/base.h"
 #include "nopwatch/engine.h"
 #include "nopwatch/flight.h"
 #include "nopwatch/output.h"
 #include "nopwatch/probe.h"
-#include "terminal/sink.h"
 
 /* ---- options ------------------------------------------------------------------------ */
 

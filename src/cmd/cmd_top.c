@@ -2,8 +2,8 @@
 /* top: what stat measures, live in the terminal. */
 #include <unistd.h>
 
+#include "cmd/terminal/terminal.h"
 #include "stat.h"
-#include "terminal/terminal.h"
 
 static int run(const struct nw_args *args)
 {

@@ -4,7 +4,7 @@
 #define NOPWATCH_CMD_STAT_H
 
 #include "cmd.h"
-#include "terminal/live.h"
+#include "cmd/terminal/live.h"
 
 /* view: who shows it while it goes on; NULL: it is printed. The exit status. */
 int nw_stat_run(const struct nw_args *args, const struct nw_command *command,

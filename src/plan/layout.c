@@ -7,7 +7,7 @@
  * bound: 4 bytes of it and 4092 of a target's make more than the page that the kernel keeps an
  * event's fields in, which it answers with a warning, a lost hit, or by writing on. Words have
  * their size whatever the target's strings are, and each of them faults by itself. Where a string
- * ends is then seen in user space (stream/string.c). What does not fit into one event goes on in
+ * ends is then seen in user space (stream/pages/string.c). What does not fit into one event goes on in
  * companion events at the same place.
  */
 #include <errno.h>
@@ -78,7 +78,7 @@ static bool is_reserved(const char *name)
 /*
  * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
  * what the user calls the argument. The bytes of a string are called NAME_strOFFSET if they come in
- * words, else NAME_chrOFFSET, by which tracetext/learn.c knows them again. A name that is taken gets a number.
+ * words, else NAME_chrOFFSET, by which stream/trace_pipe/learn.c knows them again. A name that is taken gets a number.
  */
 static void field_name(const struct nw_laying *l, const struct nw_layout *part, size_t arg,
 		       const struct nw_chunk *chunk, char out[32])

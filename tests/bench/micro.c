@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "nopwatch/bins.h"
+#include "nopwatch/recording.h"
 #include "nopwatch/top.h"
 #include "nopwatch/trace_text.h"
 
@@ -113,7 +114,7 @@ static void bin_span(void *arg, const struct nw_span_event *event)
 		die("no memory");
 }
 
-/* The same for -f html: as src/consumers/measure.c does it. */
+/* The same for -f html: as src/run/consumers/measure.c does it. */
 static uint64_t picture(const struct subject *s)
 {
 	struct nw_bins *bins = NULL;

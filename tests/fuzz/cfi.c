@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dwarf/rule.h"
+#include "find/dwarf/rule.h"
 #include "fuzz.h"
 
 enum {

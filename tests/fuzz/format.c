@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "stream/fields.h"
+#include "stream/pages/fields.h"
 
 static unsigned int sum;
 

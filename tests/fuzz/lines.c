@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dwarf/reader.h"
+#include "find/dwarf/reader.h"
 #include "fuzz.h"
 
 enum {

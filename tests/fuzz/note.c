@@ -2,7 +2,7 @@
 /* The bytes of a .note.stapsdt section; the first byte says which class and byte order. */
 #include <errno.h>
 
-#include "elf/note.h"
+#include "find/elf/note.h"
 #include "fuzz.h"
 
 static void check_note(const struct nw_note *note, const char *section, size_t end)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A whole trace.dat as `report` reads it: its parts, its table of probes, the formats of its
  * events, its pages, the hits and their values. */
+#include "nopwatch/recording.h"
 #include "fuzz.h"
 #include "nopwatch/stream.h"
 

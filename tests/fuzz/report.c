@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What `report` and `trace` do with a file, whatever it is: the engine over a recording or a text, with all that its table
- * says of processes, costs, times and threads (sources/recording.c), the summary with states, stacks and what the probes
+ * says of processes, costs, times and threads (run/sources/recording.c), the summary with states, stacks and what the probes
  * have cost, and a format. The first byte says how it is asked for.
  */
 #include "fuzz.h"

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "nopwatch/recording.h"
+
 #include "dwarf_builder.h"
 #include "elf_builder.h"
 #include "page_builder.h"

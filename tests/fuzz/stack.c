@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "measure/stack/modules.h"
 #include "nopwatch/plan.h"
-#include "stack/modules.h"
 
 enum {
 	PROCESS = 5 /* whose stack it is */

@@ -2,9 +2,9 @@
 /* Provider files and tapsets; the first byte says which of them it is. */
 #include <errno.h>
 
+#include "find/probe/scan.h"
 #include "fuzz.h"
 #include "nopwatch/plan.h"
-#include "probe/scan.h"
 
 /* The name is a C identifier's worth of bytes, the type one that specs have. */
 static void check_arg(const struct nw_named_arg *arg)

@@ -5,7 +5,7 @@
  *	opener events TRACEFS SECONDS	by perf, every event of nopwatch's sessions, over and over
  *	opener files TRACEFS SECONDS	the files of its instances, to read them and to list them
  *	opener top TRACEFS SECONDS	but for those that are further down, whose readers hang Linux up to 5.5
- *					when an instance is removed (src/steps/journal.h)
+ *					when an instance is removed (src/kernel/steps/journal.h)
  *	opener site FILE OFFSET SEMAPHORE
  *					by perf, without an event in tracefs, until it is killed
  *

@@ -2,9 +2,9 @@
 /* summary: what happened when. Every event is in one cell, whatever has become wider since. */
 #include <inttypes.h>
 
+#include "measure/bins.h"
 #include "nopwatch/bins.h"
 #include "nopwatch/plan.h"
-#include "summary/bins.h"
 #include "unit.h"
 
 enum {

@@ -2,9 +2,9 @@
 /* Where the arguments of a call are: C's conventions, and Go's. */
 #include <stdlib.h>
 
-#include "arch/arch.h"
 #include "elf_files.h"
-#include "probe/call.h"
+#include "find/arch/arch.h"
+#include "find/probe/call.h"
 
 /* "8@%rdi 8@%rsi -": the operands, as they would be written; "-" has none, and a problem. */
 static void check(const struct nw_image *image, const char *name, bool is_return,

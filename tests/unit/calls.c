@@ -13,10 +13,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "measure/spans/pairs.h"
+#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "spans/pairs.h"
-#include "summary/state.h"
 #include "unit.h"
 
 static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"

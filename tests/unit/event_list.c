@@ -4,18 +4,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kernel/session.h"
-#include "tracefs/event_list.h"
+#include "kernel/session/session.h"
+#include "kernel/tracefs/event_list.h"
 
 #include "unit.h"
 
 START_TEST(a_line_is_what_defines_an_event)
 {
-	struct nw_event_line line;
+	struct nw_definition_line line;
 
-	ck_assert(nw_event_line_parse("r:g/back /a:b:0x0000000000001525(0x3084) "
-				      "a=%di:s32 b=+0(%si):string",
-				      &line));
+	ck_assert(nw_definition_line_parse("r:g/back /a:b:0x0000000000001525(0x3084) "
+					   "a=%di:s32 b=+0(%si):string",
+					   &line));
 	ck_assert_str_eq(line.group, "g");
 	ck_assert_str_eq(line.name, "back");
 	ck_assert(line.is_return);
@@ -24,7 +24,7 @@ START_TEST(a_line_is_what_defines_an_event)
 	ck_assert_uint_eq(line.offset, 0x1525);
 	ck_assert_uint_eq(line.ref_ctr, 0x3084);
 	ck_assert_str_eq(line.args, "a=%di:s32 b=+0(%si):string");
-	ck_assert(nw_event_line_parse("p:g/e /a:0x1", &line));
+	ck_assert(nw_definition_line_parse("p:g/e /a:0x1", &line));
 	ck_assert(!line.is_return);
 	ck_assert_uint_eq(line.ref_ctr, 0);
 	ck_assert_str_eq(line.args, "");
@@ -66,27 +66,27 @@ START_TEST(other_lines_are_none)
 		"-:g/e",
 		"# p:g/e /x:0x1",
 	};
-	struct nw_event_line line;
+	struct nw_definition_line line;
 
 	for (size_t i = 0; i < NW_COUNT(none); i++)
-		ck_assert_msg(!nw_event_line_parse(none[i], &line), "%s", none[i]);
+		ck_assert_msg(!nw_definition_line_parse(none[i], &line), "%s", none[i]);
 }
 END_TEST
 
 START_TEST(names_are_as_long_as_the_kernels_and_no_longer)
 {
-	struct nw_event_line line;
+	struct nw_definition_line line;
 	char text[256], name[NW_MAX_NAME + 2];
 
 	memset(name, 'n', sizeof(name));
 	snprintf(text, sizeof(text), "p:%.*s/%.*s /x:0x1", NW_MAX_NAME, name, NW_MAX_NAME,
 		 name);
-	ck_assert(nw_event_line_parse(text, &line));
+	ck_assert(nw_definition_line_parse(text, &line));
 	ck_assert_uint_eq(strlen(line.name), NW_MAX_NAME);
 	snprintf(text, sizeof(text), "p:g/%.*s /x:0x1", NW_MAX_NAME + 1, name);
-	ck_assert(!nw_event_line_parse(text, &line));
+	ck_assert(!nw_definition_line_parse(text, &line));
 	snprintf(text, sizeof(text), "p:%.*s/e /x:0x1", NW_MAX_NAME + 1, name);
-	ck_assert(!nw_event_line_parse(text, &line));
+	ck_assert(!nw_definition_line_parse(text, &line));
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(damaged_lines_stay_inside_themselves)
 	static const char whole[] = "p:group/name /usr/bin/a:b:0x1525(0x3084) a=%di:s32";
 	static const char profile[] = "  /usr/bin/a:b name                      7";
 	uint64_t seed = 1, hits;
-	struct nw_event_line line;
+	struct nw_definition_line line;
 
 	for (size_t len = 0; len < sizeof(whole); len++)
 		for (int i = 0; i < 200; i++) {
@@ -105,7 +105,7 @@ START_TEST(damaged_lines_stay_inside_themselves)
 			text[len] = '\0';
 			if (len)
 				text[unit_random(&seed) % len] = (char)(unit_random(&seed));
-			if (nw_event_line_parse(text, &line)) {
+			if (nw_definition_line_parse(text, &line)) {
 				ck_assert(line.path >= text &&
 					  line.path + line.path_len <= text + len);
 				ck_assert(line.args >= text && line.args <= text + len);
@@ -126,7 +126,7 @@ struct sums {
 	int stop_at;
 };
 
-static int add(void *arg, const struct nw_event_line *line)
+static int add(void *arg, const struct nw_definition_line *line)
 {
 	struct sums *sums = arg;
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "dwarf/rule.h"
 #include "elf_builder.h"
+#include "find/dwarf/rule.h"
 
 enum {
 	STACK = 0x20000, /* the stack pointer */

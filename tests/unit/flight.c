@@ -5,10 +5,10 @@
 
 #include "nopwatch/flight.h"
 
-#include "flight/page_history.h"
-#include "flight/reach.h"
-#include "flight/still_named.h"
-#include "flight/trigger.h"
+#include "run/flight/page_history.h"
+#include "run/flight/reach.h"
+#include "run/flight/still_named.h"
+#include "run/flight/trigger.h"
 
 #include "page_builder.h"
 #include "unit.h"

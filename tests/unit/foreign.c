@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kernel/tracefs/cpus.h"
 #include "nopwatch/inventory.h"
 #include "nopwatch/kernel.h"
-#include "tracefs/cpus.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "page_builder.h"
-#include "stream/fields.h"
+#include "stream/pages/fields.h"
 
 /* What stands behind the fields of the format in the making. */
 static const char *print;

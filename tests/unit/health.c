@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "flight/health.h"
+#include "run/flight/health.h"
 
 #include "unit.h"
 

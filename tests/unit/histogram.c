@@ -2,8 +2,8 @@
 /* summary: the log-linear histogram, its exact figures, its percentiles, and merging. */
 #include <math.h>
 
+#include "measure/histogram.h"
 #include "nopwatch/summary.h"
-#include "summary/histogram.h"
 #include "unit.h"
 
 static struct nw_histogram of(const uint64_t *values, size_t count)

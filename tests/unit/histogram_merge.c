@@ -2,8 +2,8 @@
 /* summary: histograms of signed values, of both kinds, and merged ones. */
 #include <math.h>
 
+#include "measure/histogram.h"
 #include "nopwatch/summary.h"
-#include "summary/histogram.h"
 #include "unit.h"
 
 /* The same figures and the same buckets, whatever memory stands behind them. */

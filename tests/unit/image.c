@@ -2,8 +2,8 @@
 /* ELF files made for the purpose: where sites and semaphores are found, and why not. */
 #include <sys/stat.h>
 
-#include "arch/arch.h"
 #include "elf_builder.h"
+#include "find/arch/arch.h"
 #include "nopwatch/probe.h"
 
 static struct nw_image *open_image(struct eb *b, bool force)

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dwarf/code.h"
 #include "elf_files.h"
+#include "find/dwarf/code.h"
 
 /* ---- instructions ------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "steps/journal.h"
+#include "kernel/steps/journal.h"
 
 #include "unit.h"
 

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "formats/json_writer.h"
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
+#include "show/json/json_writer.h"
 #include "shown.h"
 #include "unit.h"
 

@@ -4,7 +4,7 @@
 
 #include "nopwatch/text.h"
 #include "page_builder.h"
-#include "stream/value.h"
+#include "stream/pages/value.h"
 
 /* An event; of each field "DECLARATION;OFFSET;SIZE;SIGNED". */
 struct kernel_event {

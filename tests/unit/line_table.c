@@ -2,9 +2,9 @@
 /* dwarf: lines of a program whose sections do not end where they should. */
 #include <sys/mman.h>
 
-#include "dwarf/sections.h"
 #include "dwarf_builder.h"
 #include "elf_files.h"
+#include "find/dwarf/sections.h"
 
 static const unsigned int versions[] = {2, 3, 4, 5};
 

@@ -2,7 +2,7 @@
 /* The bytes of .note.stapsdt sections, good and bad. */
 #include <errno.h>
 
-#include "elf/note.h"
+#include "find/elf/note.h"
 #include "unit.h"
 
 /* How one file writes numbers. */

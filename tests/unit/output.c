@@ -2,13 +2,13 @@
 /* output: units, tables, histograms, and events as text. */
 #include <inttypes.h>
 
+#include "measure/histogram.h"
 #include "nopwatch/formats.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/text.h"
-#include "output/stacks.h"
+#include "show/rows/stacks.h"
+#include "show/text/table.h"
 #include "shown.h"
-#include "summary/histogram.h"
-#include "text/table.h"
 #include "unit.h"
 
 /* The buffer holds this; then it is empty. */

@@ -2,10 +2,10 @@
 /* summary: rates over the last second, and what a disabled probe does to its spans. */
 #include <inttypes.h>
 
-#include "guards/rates.h"
+#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "summary/state.h"
+#include "run/limits/rates.h"
 #include "unit.h"
 
 enum {

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dwarf/fence.h"
 #include "elf_builder.h"
+#include "find/dwarf/fence.h"
 #include "nopwatch/dwarf.h"
 #include "nopwatch/process.h"
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "nopwatch/recording.h"
 #include "nopwatch/text.h"
 #include "page_builder.h"
 

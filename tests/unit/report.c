@@ -4,8 +4,8 @@
 
 #include "nopwatch/plan.h"
 #include "nopwatch/text.h"
+#include "show/text/table.h"
 #include "shown.h"
-#include "text/table.h"
 #include "unit.h"
 
 static struct nw_selection selection;

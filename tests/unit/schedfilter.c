@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/schedfilter.h"
+#include "kernel/session/schedfilter.h"
 
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "elf_select.h"
-#include "probe/select.h"
+#include "find/probe/select.h"
 
 static void make_dir(char dir[64])
 {

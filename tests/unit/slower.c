@@ -2,7 +2,7 @@
 /* slower: which spans are slow, by a time or by those that came before them. */
 #include <math.h>
 
-#include "consumers/slower.h"
+#include "run/consumers/slower.h"
 
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* sql: the shapes of statements. */
 #include <string.h>
 
-#include "consumers/sql.h"
+#include "run/consumers/sql.h"
 #include "unit.h"
 
 static void check(const char *text, size_t len, bool cut, const char *wanted)

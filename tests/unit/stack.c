@@ -12,11 +12,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "dwarf/demangle.h"
 #include "elf_files.h"
+#include "find/dwarf/demangle.h"
+#include "measure/stack/modules.h"
+#include "measure/stack/watch.h"
 #include "nopwatch/stack.h"
-#include "stack/modules.h"
-#include "stack/watch.h"
 #include "unit.h"
 
 static void is(const char *name, const char *wanted)

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "steps/gate.h"
-#include "steps/semaphore_step.h"
+#include "kernel/steps/gate.h"
+#include "kernel/steps/semaphore_step.h"
 
 #include "unit.h"
 

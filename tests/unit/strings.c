@@ -3,7 +3,7 @@
 #include "nopwatch/text.h"
 #include "nopwatch/trace_text.h"
 #include "page_builder.h"
-#include "stream/value.h"
+#include "stream/pages/value.h"
 
 enum {
 	MOST = 128,

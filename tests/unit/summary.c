@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "summary/state.h"
 #include "unit.h"
 
 enum {

@@ -2,9 +2,9 @@
 /* summary: the same by groups, and in intervals whose sum is the whole. */
 #include <inttypes.h>
 
+#include "measure/rows.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "summary/rows.h"
 #include "unit.h"
 
 enum {

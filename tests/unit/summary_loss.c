@@ -2,9 +2,9 @@
 /* summary: nothing is measured across a loss, and a loss costs nothing else. */
 #include <inttypes.h>
 
+#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
-#include "summary/state.h"
 #include "unit.h"
 
 enum {

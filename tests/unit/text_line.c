@@ -2,7 +2,7 @@
 /* stream: lines of trace text, of kernels and tools of all ages. */
 #include "nopwatch/stream.h"
 #include "nopwatch/trace_text.h"
-#include "tracetext/text.h"
+#include "stream/trace_pipe/text.h"
 #include "unit.h"
 
 /* What a line is: its text, then what is expected of it. */

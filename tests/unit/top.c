@@ -2,8 +2,8 @@
 /* top: rows and keys go in, cells come out, and a terminal that is sent them shows them. */
 #include "nopwatch/top.h"
 
-#include "top/canvas.h"
-#include "top/model.h"
+#include "show/top/canvas.h"
+#include "show/top/model.h"
 #include "unit.h"
 
 static const uint64_t second = 1000000000;

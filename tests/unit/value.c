@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* stream: the kernel's fields become the values that the user asked for. */
-#include "stream/value.h"
+#include "stream/pages/value.h"
 #include "page_builder.h"
 
 /* A probe with one argument: its source (serial.c), the fields of its event and their bytes. */

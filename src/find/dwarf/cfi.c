@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From a function to its caller, by call frame information: .eh_frame, which exceptions need and stripped files
+ * have, too; else .debug_frame, in the file or its debug file: compilers write that instead where unwind tables are not the
+ * default (riscv64 before GCC 13). libdw interprets both; what it says of an address becomes a rule (rule.h).
+ */
+#include "rule.h"
+
+#ifdef NW_HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "find/arch/arch.h"
+#include "find/elf/budget.h"
+#include "find/elf/symbol.h"
+
+/* .debug_frame; looked for when an address is not in .eh_frame */
+struct debug_frames {
+	bool looked;
+	int fd; /* of the debug file; -1: it is in the file itself */
+	Elf *elf;
+	Dwarf *dwarf;
+	Dwarf_CFI *frames; /* the dwarf's; NULL: there is none */
+};
+
+struct nw_cfi {
+	const struct nw_image *image;
+	Elf *elf;
+	Dwarf_CFI *frames; /* .eh_frame; NULL: it has none */
+	struct debug_frames debug;
+	unsigned int numbers; /* of registers that callers are found by are below this */
+};
+
+static bool has_debug_frame(const struct nw_image *image, Elf *elf)
+{
+	struct nw_section_budget budget = nw_section_budget(image->size);
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) ||
+		    !nw_section_afford_names(&budget, elf, &header))
+			continue;
+		const char *name = elf_strptr(elf, names, header.sh_name);
+		if (name && header.sh_type == SHT_PROGBITS &&
+		    (strcmp(name, ".debug_frame") == 0 ||
+		     strcmp(name, ".zdebug_frame") == 0))
+			return true;
+	}
+	return false;
+}
+
+/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
+static void open_debug_frames(const struct nw_image *image, int fd,
+			      struct debug_frames *out)
+{
+	const off_t size = lseek(fd, 0, SEEK_END);
+
+	out->elf = size > 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	if (has_debug_frame(image, out->elf) &&
+	    nw_debug_size(out->elf) <= NW_LEAST_DEBUG + NW_TIMES_DEBUG * (uint64_t)size)
+		out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);
+	out->frames = out->dwarf ? dwarf_getcfi(out->dwarf) : NULL;
+	if (out->frames)
+		return;
+	dwarf_end(out->dwarf);
+	elf_end(out->elf);
+	out->dwarf = NULL;
+	out->elf = NULL;
+}
+
+static void find_debug_frames(struct nw_cfi *cfi)
+{
+	struct debug_frames *debug = &cfi->debug;
+
+	debug->looked = true;
+	open_debug_frames(cfi->image, cfi->image->fd, debug);
+	if (!debug->frames)
+		debug->fd = nw_debug_file_open(cfi->image, cfi->elf);
+	if (debug->fd >= 0)
+		open_debug_frames(cfi->image, debug->fd, debug);
+}
+
+int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
+{
+	struct nw_cfi *cfi = calloc(1, sizeof(*cfi));
+
+	*out = cfi;
+	if (!cfi)
+		return -ENOMEM;
+	cfi->image = image;
+	cfi->debug.fd = -1;
+	const struct nw_unwind *unwind = image->arch ? nw_arch_unwind(image->arch) : NULL;
+	for (size_t i = 0; unwind && i < unwind->count; i++) {
+		unsigned int number = unwind->fetched[i].dwarf;
+		if (number != NW_NO_REGISTER && number >= cfi->numbers)
+			cfi->numbers = number + 1;
+	}
+	cfi->elf = unwind ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
+	cfi->frames = cfi->elf ? dwarf_getcfi_elf(cfi->elf) : NULL;
+	if (cfi->elf && !cfi->frames)
+		find_debug_frames(cfi);
+	if (cfi->frames || cfi->debug.frames)
+		return 0;
+	nw_cfi_free(cfi);
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_cfi_free(struct nw_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	if (cfi->frames)
+		dwarf_cfi_end(cfi->frames);
+	elf_end(cfi->elf);
+	dwarf_end(cfi->debug.dwarf);
+	elf_end(cfi->debug.elf);
+	if (cfi->debug.fd >= 0)
+		close(cfi->debug.fd);
+	free(cfi);
+}
+
+static Dwarf_Frame *find_frame(struct nw_cfi *cfi, uint64_t vaddr)
+{
+	Dwarf_Frame *frame = NULL;
+
+	if (cfi->frames && dwarf_cfi_addrframe(cfi->frames, vaddr, &frame) == 0)
+		return frame;
+	if (!cfi->debug.looked)
+		find_debug_frames(cfi);
+	if (cfi->debug.frames && dwarf_cfi_addrframe(cfi->debug.frames, vaddr, &frame) == 0)
+		return frame;
+	return NULL;
+}
+
+/* ---- rules -------------------------------------------------------------------------- */
+
+static void put_ops(const Dwarf_Op *ops, size_t count, struct nw_buf *out)
+{
+	nw_put(out, NW_RULE_EXPRESSION, 1);
+	nw_put(out, count, 2);
+	for (size_t i = 0; i < count; i++) {
+		nw_put(out, ops[i].atom, 1);
+		nw_put(out, ops[i].number, 8);
+		nw_put(out, ops[i].number2, 8);
+	}
+}
+
+static void put_register(Dwarf_Frame *frame, unsigned int number, struct nw_buf *out)
+{
+	Dwarf_Op memory[3], *ops = NULL;
+	size_t count = 0;
+
+	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0 ||
+	    count > NW_MOST_RULE_OPS || (!count && ops == memory)) {
+		nw_put(out, NW_RULE_UNDEFINED, 1);
+	} else if (!count) {
+		nw_put(out, NW_RULE_SAME, 1);
+	} else if (count <= 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+		   (count == 1 || ops[1].atom == DW_OP_plus_uconst)) {
+		nw_put(out, NW_RULE_OFFSET, 1);
+		nw_put(out, count == 2 ? ops[1].number : 0, 8);
+	} else {
+		put_ops(ops, count, out);
+	}
+}
+
+static bool put_frame(const struct nw_cfi *cfi, Dwarf_Frame *frame, unsigned int *flags,
+		      struct nw_buf *out)
+{
+	Dwarf_Addr begin, end;
+	Dwarf_Op *ops = NULL;
+	size_t count = 0;
+	bool interrupted;
+
+	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !count || count > NW_MOST_RULE_OPS)
+		return false;
+	int back = dwarf_frame_info(frame, &begin, &end, &interrupted);
+	if (back < 0 || back >= NW_MAX_REGISTERS)
+		return false;
+	unsigned int numbers = (unsigned int)back < cfi->numbers ? cfi->numbers
+								 : (unsigned int)back + 1;
+	*flags = NW_RULE_FRAME | (interrupted ? NW_RULE_INTERRUPTED : 0);
+	nw_put(out, (unsigned int)back, 2);
+	put_ops(ops, count, out);
+	nw_put(out, numbers, 2);
+	for (unsigned int i = 0; i < numbers; i++)
+		put_register(frame, i, out);
+	return true;
+}
+
+unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
+{
+	Dwarf_Frame *frame = find_frame(cfi, vaddr);
+	unsigned int flags = 0;
+
+	if (frame)
+		put_frame(cfi, frame, &flags, out);
+	free(frame);
+	return flags;
+}
+
+#else
+
+#include <errno.h>
+
+int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
+{
+	(void)image;
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_cfi_free(struct nw_cfi *cfi)
+{
+	(void)cfi;
+}
+
+unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
+{
+	(void)cfi, (void)vaddr, (void)out;
+	return 0;
+}
+
+#endif

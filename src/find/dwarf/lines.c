@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where the source of an address is, and which functions the compiler has put into another there: from DWARF, in the
+ * file or in its debug file, by libdw.
+ */
+#include "info.h"
+
+#ifdef NW_HAVE_LIBDW
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "find/elf/symbol.h"
+
+struct nw_lines {
+	struct nw_info info;
+	int fd; /* of the debug file; -1: it is in the file itself */
+};
+
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
+{
+	struct nw_lines *lines = calloc(1, sizeof(*lines));
+
+	*out = lines;
+	if (!lines)
+		return -ENOMEM;
+	lines->fd = -1;
+	if (nw_info_open(image, image->fd, &lines->info))
+		return 0;
+	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	lines->fd = elf ? nw_debug_file_open(image, elf) : -1;
+	elf_end(elf);
+	if (lines->fd >= 0 && nw_info_open(image, lines->fd, &lines->info))
+		return 0;
+	nw_lines_free(lines);
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_lines_free(struct nw_lines *lines)
+{
+	if (!lines)
+		return;
+	nw_info_close(&lines->info);
+	if (lines->fd >= 0)
+		close(lines->fd);
+	free(lines);
+}
+
+/* By the table of addresses, which gcc writes; else one unit after the other. */
+static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *out)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	if (dwarf_addrdie(lines->info.dwarf, vaddr, out) && dwarf_haspc(out, vaddr) > 0)
+		return true;
+	for (; dwarf_nextcu(lines->info.dwarf, at, &next, &header, NULL, NULL, NULL) == 0;
+	     at = next)
+		if (dwarf_offdie(lines->info.dwarf, at + header, out) &&
+		    dwarf_haspc(out, vaddr) > 0)
+			return true;
+	return false;
+}
+
+/* What the linker calls it, which tells more; else what the source does. */
+static const char *name_of(const struct nw_lines *lines, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		return nw_attribute_text(&lines->info.sections, &attribute);
+	return nw_attribute_text(&lines->info.sections,
+				 dwarf_attr_integrate(die, DW_AT_name, &attribute));
+}
+
+static unsigned int number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	dwarf_formudata(dwarf_attr(die, name, &attribute), &value);
+	return (unsigned int)value;
+}
+
+/* Where an inlined function was called. */
+static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *unit,
+				     Dwarf_Die *inlined)
+{
+	unsigned int file = number(inlined, DW_AT_call_file);
+	Dwarf_Files *files;
+	size_t count;
+
+	if (!file || !nw_unit_has_lines(&lines->info.sections, unit) ||
+	    dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return (struct nw_source_line){0};
+	return (struct nw_source_line){dwarf_filesrc(files, file, NULL, NULL),
+				       number(inlined, DW_AT_call_line)};
+}
+
+/* What is around an address, from the unit inwards. */
+struct scopes {
+	uint64_t vaddr;
+	uint64_t entries; /* that may still be looked at: files are hostile */
+	size_t depth;
+	Dwarf_Die die[64];
+};
+
+/* Functions stand in namespaces and types, too, as Rust's do, where dwarf_getscopes() does not look; and of functions that
+ * are inlined into others that are inlined it names the first only. */
+static bool has_no_address(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True: out ends with the innermost one that has the address. */
+static bool find_scopes(Dwarf_Die *die, struct scopes *out)
+{
+	Dwarf_Die child;
+
+	if (out->depth == NW_COUNT(out->die) || dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		if (!out->entries)
+			return false;
+		out->entries--;
+		bool around = dwarf_haspc(&child, out->vaddr) > 0;
+		if (!around && !has_no_address(&child))
+			continue;
+		out->die[out->depth++] = child;
+		if (find_scopes(&child, out) || around)
+			return true;
+		out->depth--;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
+{
+	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->info.elf)};
+	Dwarf_Die unit;
+	int line = 0;
+
+	*out = (struct nw_source_lines){0};
+	if (!find_unit(lines, vaddr, &unit))
+		return;
+	Dwarf_Line *source = nw_unit_has_lines(&lines->info.sections, &unit)
+				     ? dwarf_getsrc_die(&unit, vaddr)
+				     : NULL;
+	if (source && dwarf_lineno(source, &line) == 0)
+		out->line = (struct nw_source_line){dwarf_linesrc(source, NULL, NULL),
+						    (unsigned int)line};
+	find_scopes(&unit, &scopes);
+	while (scopes.depth > 0) {
+		Dwarf_Die *scope = &scopes.die[--scopes.depth];
+		if (dwarf_tag(scope) == DW_TAG_subprogram)
+			break;
+		if (dwarf_tag(scope) != DW_TAG_inlined_subroutine)
+			continue;
+		const char *name = name_of(lines, scope);
+		if (name && out->count < NW_MOST_INLINED) {
+			out->inlined[out->count].function = name;
+			out->inlined[out->count++].line = out->line;
+		}
+		out->line = call_of(lines, &unit, scope);
+	}
+}
+
+#else
+
+#include <errno.h>
+
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
+{
+	(void)image;
+	*out = NULL;
+	return -ENOENT;
+}
+
+void nw_lines_free(struct nw_lines *lines)
+{
+	(void)lines;
+}
+
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
+{
+	(void)lines;
+	(void)vaddr;
+	*out = (struct nw_source_lines){0};
+}
+
+#endif

@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: MIT
+/*
+ * nopwatch's side of the reader process (reader.h): it is started, asked, watched while it reads, and given up.
+ * Descriptors go to it one by one and are closed here at once, so that the number of files is not limited by ours.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fence.h"
+#include "find/arch/arch.h"
+
+#define MS ((uint64_t)1000000)
+#define S  (1000 * MS)
+
+enum {
+	SLICE_MS = 20, /* how often it is looked whether it is still to be waited for */
+	MOST_UNREAPED = 16,
+	NO_MEMORY = 2 /* the exit status of a reader that has not even enough to say so */
+};
+static const uint64_t most_cpu = 3 * S, /* for a question */
+	most_wait = 10 * S, most_session_cpu = 30 * S, most_lines_cpu = 10 * S,
+		      most_hurry = 500 * MS;
+
+struct nw_reader {
+	pid_t pid;  /* 0: there is none */
+	int socket; /* -1: likewise */
+	struct nw_opener opener;
+	bool names;   /* of C++ are asked for, too */
+	uint64_t cpu; /* ns that readers have used which have ended */
+	uint64_t
+		lines_cpu; /* ns that they have used for source lines and inlined functions */
+	bool hurried;	   /* the run is to end */
+	uint64_t hurry;	   /* ns that may still be waited, if so */
+	struct nw_error closed; /* code 0: questions are answered */
+	struct nw_buf question;
+	unsigned char *answer; /* NW_MOST_MESSAGE */
+	size_t len;
+	struct nw_served *inside; /* NULL: in a process of its own */
+	const struct nw_read_file *file;
+	struct nw_buf inside_answer;
+	pid_t unreaped[MOST_UNREAPED]; /* killed, but not gone yet; 0: free */
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) < 0)
+		return 0;
+	return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the process -------------------------------------------------------------------- */
+
+/* One message, and the descriptor that comes with it. *fd: -1: there is none. Returns how many bytes, 0: the other side is gone. */
+static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	struct iovec part = {bytes, room};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	*fd = -1;
+	if (head && head->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* In the reader: ask the parent for a descriptor, which comes with the reply. */
+static int get_descriptor(void *arg, unsigned int what, const char *name)
+{
+	struct nw_buf want = {0};
+	int32_t code = EIO;
+	int fd;
+
+	(void)arg;
+	nw_put(&want, NW_ANSWER_WANT, 1);
+	nw_put(&want, what, 1);
+	nw_put_text(&want, name, strlen(name));
+	if (want.failed)
+		_exit(NO_MEMORY);
+	if (!nw_send_message(0, want.data, want.len, -1))
+		_exit(1);
+	nw_buf_free(&want);
+	nw_fence_descriptors(true);
+	size_t got = receive_message(0, &code, sizeof(code), &fd);
+	nw_fence_descriptors(false);
+	if (got != sizeof(code))
+		_exit(1);
+	if (code)
+		return -code;
+	return fd < 0 ? -EMFILE : fd;
+}
+
+/* In the reader: answer until the parent closes the socket. */
+static void serve(struct nw_served *served)
+{
+	unsigned char *question = malloc(NW_MOST_MESSAGE);
+	struct nw_buf answer = {0};
+
+	if (!question)
+		_exit(NO_MEMORY);
+	for (;;) {
+		int none;
+		size_t got = receive_message(0, question, NW_MOST_MESSAGE, &none);
+		if (!got)
+			_exit(0);
+		nw_buf_clear(&answer);
+		nw_served_answer(served, question, got, &answer);
+		if (answer.failed)
+			_exit(NO_MEMORY);
+		if (!nw_send_message(0, answer.data, answer.len, -1))
+			_exit(1);
+	}
+}
+
+static void become_reader(const struct nw_reader *reader, int socket, pid_t parent)
+{
+	static const struct nw_descriptors descriptors = {get_descriptor, NULL};
+	struct nw_served *served = nw_served_open(&descriptors);
+
+	if (!served)
+		_exit(NO_MEMORY);
+	nw_served_prepare(served, reader->names);
+	if (nw_fence_enter(socket, parent))
+		serve(served);
+	_exit(1);
+}
+
+/* A receive call returns after SLICE_MS at the latest, so that its caller can check for signals and for the time limit. */
+static bool has_slices(int socket)
+{
+	const struct timeval slice = {0, 1000 * SLICE_MS};
+
+	return setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)) == 0;
+}
+
+static int start(struct nw_reader *reader)
+{
+	int ends[2];
+	pid_t parent = getpid();
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	reader->pid = fork();
+	int code = errno;
+	if (reader->pid == 0)
+		become_reader(reader, ends[1], parent);
+	close(ends[1]);
+	reader->socket = ends[0];
+	if (reader->pid > 0 && has_slices(ends[0]))
+		return 0;
+	close(ends[0]);
+	reader->pid = 0;
+	reader->socket = -1;
+	return -code;
+}
+
+static uint64_t cpu_of(const struct nw_reader *reader)
+{
+	clockid_t clock;
+
+	return reader->pid && clock_getcpuclockid(reader->pid, &clock) == 0 ? now_ns(clock)
+									    : 0;
+}
+
+/* Take what has died. Where a file system does not answer, a process may live on although it was killed. */
+static void reap(struct nw_reader *reader)
+{
+	for (size_t i = 0; i < MOST_UNREAPED; i++)
+		if (reader->unreaped[i] && waitpid(reader->unreaped[i], NULL, WNOHANG) != 0)
+			reader->unreaped[i] = 0;
+}
+
+/* Kill a process of ours, and forget it. *status: how it has ended, if it had before. */
+static void end_process(struct nw_reader *reader, pid_t *pid, int *socket, int *status)
+{
+	const struct timespec moment = {0, 1000000};
+	pid_t ended = 0;
+
+	if (!*pid)
+		return;
+	kill(*pid, SIGKILL);
+	for (int i = 0; i < 100 && !ended; i++) {
+		ended = waitpid(*pid, status, WNOHANG);
+		if (!ended)
+			nanosleep(&moment, NULL);
+	}
+	reap(reader);
+	for (size_t i = 0; i < MOST_UNREAPED && !ended; i++)
+		if (!reader->unreaped[i]) {
+			reader->unreaped[i] = *pid;
+			ended = *pid;
+		}
+	close(*socket);
+	*socket = -1;
+	*pid = 0;
+}
+
+static void stop(struct nw_reader *reader, int *status)
+{
+	int ignored;
+
+	reader->cpu += cpu_of(reader);
+	end_process(reader, &reader->opener.pid, &reader->opener.socket, &ignored);
+	end_process(reader, &reader->pid, &reader->socket, status);
+}
+
+/* ---- waiting ------------------------------------------------------------------------ */
+
+struct waiting {
+	uint64_t since, cpu;
+	uint64_t
+		spent; /* up to this time it was taken from what a run that is to end may wait */
+};
+
+void nw_reader_hurry(struct nw_reader *reader)
+{
+	if (reader && !reader->hurried) {
+		reader->hurried = true;
+		reader->hurry = most_hurry;
+	}
+}
+
+/* Nothing is read any more. */
+static int close_reader(struct nw_reader *reader, int code, const char *why,
+			struct nw_error *err)
+{
+	int status = 0;
+
+	nw_fail(&reader->closed, code, "%s", why);
+	stop(reader, &status);
+	if (err)
+		*err = reader->closed;
+	return -code;
+}
+
+/* Is it to be waited for still? 0; -errno: it is given up, or everything is. */
+static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_error *err)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
+
+	if (nw_is_end_pending())
+		nw_reader_hurry(reader);
+	if (reader->hurried)
+		reader->hurry -= nw_min64(reader->hurry, now - wait->spent);
+	wait->spent = now;
+	if (reader->hurried && !reader->hurry)
+		return close_reader(reader, ECANCELED,
+				    "the run ended before they were read", err);
+	if (reader->cpu + cpu > most_session_cpu)
+		return close_reader(
+			reader, ECANCELED,
+			"reading files took more than 30 s of processor time altogether",
+			err);
+	if (cpu > wait->cpu && cpu - wait->cpu > most_cpu)
+		return nw_fail(err, ETIMEDOUT,
+			       "reading it took longer than 3 s of processor time");
+	if (now - wait->since > most_wait)
+		return nw_fail(err, ETIMEDOUT, "reading it took longer than 10 s");
+	return 0;
+}
+
+/* It has closed its end: it has died. */
+static int tell_death(struct nw_reader *reader, struct nw_error *err)
+{
+	const struct timespec moment = {0, 1000000};
+	int status = 0;
+	pid_t ended = 0;
+
+	for (int i = 0; i < 200 && !ended; i++) {
+		ended = waitpid(reader->pid, &status, WNOHANG);
+		if (!ended)
+			nanosleep(&moment, NULL);
+	}
+	if (ended) {
+		reader->pid = 0;
+		close(reader->socket);
+		reader->socket = -1;
+		stop(reader, &(int){0});
+	}
+	if (ended > 0 && WIFSIGNALED(status))
+		return nw_fail(err, EIO,
+			       "the process that reads it was ended by signal %d (%s)",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY)
+		return nw_fail(err, ENOMEM, "out of memory in the process that reads it");
+	return nw_fail(err, EIO, "the process that reads it has ended");
+}
+
+/* Returns how many bytes have come, 0: the other side is gone, or -errno: it is not waited for any more. */
+static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
+			    struct waiting *wait, struct nw_error *err)
+{
+	for (;;) {
+		ssize_t got = recv(socket, bytes, room, 0);
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+			return got > 0 ? got : 0;
+		int ret = check_wait(reader, wait, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+/* ---- questions ---------------------------------------------------------------------- */
+
+/* The reader gets it from the process that opens it. What that could not open the reader tells. */
+static int have_opened(struct nw_reader *reader, unsigned int what, const char *name,
+		       struct waiting *wait, struct nw_error *err)
+{
+	int ret = reader->opener.pid ? 0 : nw_opener_start(&reader->opener, reader->socket);
+	int32_t code;
+
+	if (ret < 0 || !has_slices(reader->opener.socket))
+		return nw_fail(err, ret < 0 ? -ret : EIO,
+			       "no process to open it can be started");
+	ssize_t got = nw_opener_ask(&reader->opener, reader->file, what, name)
+			      ? wait_message(reader, reader->opener.socket, &code,
+					     sizeof(code), wait, err)
+			      : 0;
+	if (got == -ETIMEDOUT)
+		return nw_fail(err, EHOSTDOWN, "its file system does not answer");
+	if (got == 0)
+		return nw_fail(err, EIO, "the process that opens it has ended");
+	return got < 0 ? (int)got : 0;
+}
+
+static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
+			   struct waiting *wait, struct nw_error *err)
+{
+	unsigned int what = (unsigned int)nw_take(answer, 1);
+	const char *name = nw_take_text(answer);
+
+	if (answer->bad || what > NW_WANT_FILE)
+		return nw_fail(err, EIO, "the process that reads it has gone wrong");
+	if (reader->file->size)
+		return have_opened(reader, what, name, wait, err);
+	int fd = reader->file->get(reader->file->arg, what, name);
+	const int32_t code = fd < 0 ? -fd : 0;
+	bool sent = nw_send_message(reader->socket, &code, sizeof(code), fd);
+	if (fd >= 0)
+		close(fd);
+	return sent ? 0 : tell_death(reader, err);
+}
+
+/* Until the question is answered. */
+static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
+{
+	const uint64_t now = now_ns(CLOCK_MONOTONIC);
+	struct waiting wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
+	int ret = 0;
+
+	if (!nw_send_message(reader->socket, reader->question.data, reader->question.len,
+			     -1))
+		return tell_death(reader, err);
+	for (;;) {
+		ssize_t got = wait_message(reader, reader->socket, reader->answer,
+					   NW_MOST_MESSAGE, &wait, err);
+		if (got <= 0)
+			return got < 0 ? (int)got : tell_death(reader, err);
+		reader->len = (size_t)got;
+		*out = (struct nw_wire){reader->answer, reader->answer + reader->len,
+					false};
+		unsigned int kind = (unsigned int)nw_take(out, 1);
+		if (kind != NW_ANSWER_WANT)
+			return reader->hurried ? check_wait(reader, &wait, err) : 0;
+		ret = give_descriptor(reader, out, &wait, err);
+		/* it may want one after the other without end */
+		if (ret == 0)
+			ret = check_wait(reader, &wait, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+static int get_inside(void *arg, unsigned int what, const char *name)
+{
+	const struct nw_reader *reader = arg;
+
+	return reader->file->get(reader->file->arg, what, name);
+}
+
+static int ask_process(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
+{
+	int status, ret = reader->pid ? 0 : start(reader);
+
+	if (ret < 0) {
+		nw_fail(&reader->closed, -ret, "no process to read them can be started: %s",
+			nw_strerror(-ret));
+		*err = reader->closed;
+		return ret;
+	}
+	ret = converse(reader, out, err);
+	if (ret < 0)
+		stop(reader, &status);
+	return ret;
+}
+
+/* Ask what is in reader->question. *out: the answer behind its kind. */
+static int ask(struct nw_reader *reader, const struct nw_read_file *file,
+	       struct nw_wire *out, struct nw_error *err)
+{
+	struct nw_error ignored = {0};
+	int ret = 0;
+
+	err = err ? err : &ignored;
+	reader->file = file;
+	if (reader->question.failed)
+		return nw_no_memory(err);
+	if (reader->closed.code) {
+		*err = reader->closed;
+		return -err->code;
+	}
+	if (reader->inside) {
+		struct nw_buf *answer = &reader->inside_answer;
+		nw_served_answer(reader->inside, reader->question.data,
+				 reader->question.len, answer);
+		*out = (struct nw_wire){(unsigned char *)answer->data,
+					(unsigned char *)answer->data + answer->len, false};
+	} else {
+		ret = ask_process(reader, out, err);
+	}
+	if (ret < 0)
+		return ret;
+	const unsigned char kind = reader->inside ? (unsigned char)nw_take(out, 1)
+						  : reader->answer[0];
+	if (kind == NW_ANSWER)
+		return 0;
+	int code = (int)nw_take(out, 4);
+	if (code <= 0 || code > 4095)
+		code = EIO;
+	if (code == ENOMEM)
+		return nw_fail(err, ENOMEM, "reading it takes more than %d MiB of memory",
+			       NW_FENCE_MEMORY >> 20);
+	return nw_fail(err, code, "%s", nw_strerror(code));
+}
+
+static void begin(struct nw_reader *reader, enum nw_question kind,
+		  const struct nw_read_file *file)
+{
+	nw_buf_clear(&reader->question);
+	nw_put(&reader->question, kind, 1);
+	nw_put(&reader->question, file->number, 4);
+}
+
+/* What has been understood of an answer is worth nothing if it was none. */
+static int finish(const struct nw_wire *answer, struct nw_error *err)
+{
+	return answer->bad ? nw_fail(err, EIO, "the process that reads it has gone wrong")
+			   : 0;
+}
+
+int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_file_facts *out, struct nw_error *err)
+{
+	struct nw_wire answer;
+
+	*out = (struct nw_file_facts){0};
+	reader->names = true;
+	begin(reader, NW_ASK_FILE, file);
+	int ret = ask(reader, file, &answer, err);
+	if (ret < 0)
+		return ret;
+	unsigned int machine = (unsigned int)nw_take(&answer, 4);
+	bool elf64 = nw_take(&answer, 1) != 0, big_endian = nw_take(&answer, 1) != 0;
+	out->arch = nw_arch_find(machine, elf64, big_endian);
+	out->identity = nw_take_text(&answer);
+	for (uint64_t left = nw_take(&answer, 4); left && !answer.bad; left--) {
+		struct nw_segment *segment = nw_vec_add(&out->segments);
+		if (!segment)
+			return nw_no_memory(err);
+		segment->vaddr = nw_take(&answer, 8);
+		segment->offset = nw_take(&answer, 8);
+		segment->filesz = nw_take(&answer, 8);
+		segment->exec = true;
+	}
+	return finish(&answer, err);
+}
+
+static void take_line(struct nw_wire *answer, struct nw_source_line *out)
+{
+	out->file = nw_take_text(answer);
+	out->line = (unsigned int)nw_take(answer, 4);
+	if (!*out->file)
+		out->file = NULL;
+}
+
+static void take_names(struct nw_wire *answer, struct nw_place_facts *out)
+{
+	out->known = nw_take(answer, 1) != 0;
+	out->function = nw_take(answer, 8);
+	out->name = nw_take_text(answer);
+	take_line(answer, &out->lines.line);
+	size_t count = (size_t)nw_take(answer, 1);
+	if (count > NW_MOST_INLINED)
+		answer->bad = true;
+	for (size_t i = 0; i < count && !answer->bad; i++) {
+		out->lines.inlined[i].function = nw_take_text(answer);
+		take_line(answer, &out->lines.inlined[i].line);
+		out->lines.count++;
+	}
+}
+
+int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
+		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
+		    struct nw_error *err)
+{
+	struct nw_wire answer;
+
+	*out = (struct nw_place_facts){0};
+	/* so that symbols and call frames can still be read, however many files have slow lines */
+	if (depth == NW_PLACE_LINES && reader->lines_cpu > most_lines_cpu)
+		return nw_fail(
+			err, ETIMEDOUT,
+			"reading source lines took longer than 10 s of processor time altogether");
+	const uint64_t before = depth == NW_PLACE_LINES ? reader->cpu + cpu_of(reader) : 0;
+	begin(reader, NW_ASK_PLACE, file);
+	nw_put(&reader->question, depth, 1);
+	nw_put(&reader->question, vaddr, 8);
+	int ret = ask(reader, file, &answer, err);
+	if (depth == NW_PLACE_LINES)
+		reader->lines_cpu += nw_max64(reader->cpu + cpu_of(reader), before) -
+				     before;
+	if (ret < 0)
+		return ret;
+	out->rule_len = (size_t)nw_take(&answer, 4);
+	out->rule = nw_take_bytes(&answer, out->rule_len);
+	if (depth >= NW_PLACE_NAME)
+		take_names(&answer, out);
+	return finish(&answer, err);
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+int nw_reader_open(struct nw_reader **out)
+{
+	struct nw_reader *reader = calloc(1, sizeof(*reader));
+
+	*out = reader;
+	if (!reader)
+		return -ENOMEM;
+	reader->socket = reader->opener.socket = -1;
+	reader->answer = malloc(NW_MOST_MESSAGE);
+	if (reader->answer)
+		return 0;
+	nw_reader_free(reader);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void nw_reader_inside(struct nw_reader *reader)
+{
+	const struct nw_descriptors descriptors = {get_inside, reader};
+
+	reader->inside = nw_served_open(&descriptors);
+}
+
+void nw_reader_free(struct nw_reader *reader)
+{
+	int status;
+
+	if (!reader)
+		return;
+	stop(reader, &status);
+	reap(reader);
+	nw_served_free(reader->inside);
+	nw_buf_free(&reader->inside_answer);
+	nw_buf_free(&reader->question);
+	free(reader->answer);
+	free(reader);
+}
+
+/* ---- questions about images --------------------------------------------------------- */
+
+static int get_of_image(void *arg, unsigned int what, const char *name)
+{
+	const struct nw_image *image = arg;
+
+	if (what != NW_WANT_FILE)
+		return nw_debug_place_open(image->path, (enum nw_debug_place)what, name);
+	int fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static struct nw_read_file file_of(const struct nw_image *image)
+{
+	return (struct nw_read_file){.get = get_of_image,
+				     .arg = (struct nw_image *)(uintptr_t)image};
+}
+
+static void take_frame(struct nw_wire *answer, const struct nw_arch *arch,
+		       struct nw_frame *out)
+{
+	struct nw_frame frame = {0};
+
+	frame.function = nw_take(answer, 8);
+	frame.size = nw_take(answer, 8);
+	frame.next = nw_take(answer, 8);
+	unsigned int number = (unsigned int)nw_take(answer, 4);
+	frame.offset = (int64_t)nw_take(answer, 8);
+	frame.reg = number == NW_NO_REGISTER ? NULL : nw_arch_frame_register(arch, number);
+	if (!answer->bad)
+		*out = frame;
+}
+
+static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
+		      const uint64_t *vaddrs, size_t count, struct nw_frame *out,
+		      struct nw_error *err)
+{
+	const struct nw_read_file file = file_of(image);
+	struct nw_wire answer;
+
+	begin(reader, NW_ASK_FRAMES, &file);
+	nw_put(&reader->question, count, 4);
+	for (size_t i = 0; i < count; i++)
+		nw_put(&reader->question, vaddrs[i], 8);
+	int ret = ask(reader, &file, &answer, err);
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		take_frame(&answer, image->arch, &out[i]);
+	return ret;
+}
+
+int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
+		    const uint64_t *vaddrs, size_t count, struct nw_frame *out,
+		    struct nw_error *err)
+{
+	struct nw_error why = {0};
+	int ret = 0;
+
+	for (size_t i = 0; i < count; i++)
+		out[i] = (struct nw_frame){0};
+	for (size_t i = 0; image->arch && ret == 0 && i < count; i += NW_MOST_FRAMES_ASKED)
+		ret = ask_frames(reader, image, vaddrs + i,
+				 nw_min64(count - i, NW_MOST_FRAMES_ASKED), out + i, &why);
+	return nw_is_shortage(-ret)
+		       ? nw_fail(err, -ret, "cannot read '%s': %s", image->path, why.what)
+		       : 0;
+}
+
+int nw_count_inlined(const struct nw_image *image, const char *name)
+{
+	const struct nw_read_file file = file_of(image);
+	struct nw_reader *reader;
+	struct nw_wire answer;
+	int copies = -1;
+
+	if (nw_reader_open(&reader) < 0)
+		return -1;
+	begin(reader, NW_ASK_INLINED, &file);
+	nw_put_text(&reader->question, name, strlen(name));
+	if (ask(reader, &file, &answer, NULL) == 0)
+		copies = (int)(int32_t)nw_take(&answer, 4);
+	nw_reader_free(reader);
+	return copies;
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+/* It needs no file. */
+static int get_nothing(void *arg, unsigned int what, const char *name)
+{
+	(void)arg;
+	(void)what;
+	(void)name;
+	return -ENOENT;
+}
+
+/* Asks about names from `first` on; as many as fit are answered, and added. 0 or -errno. */
+static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t first,
+		     nw_strings *out)
+{
+	static const struct nw_read_file none = {.get = get_nothing};
+	struct nw_error ignored;
+	struct nw_wire answer;
+	size_t count = first;
+
+	begin(reader, NW_ASK_NAMES, &none);
+	size_t place = reader->question.len;
+	nw_put(&reader->question, 0, 4);
+	while (count < names->count && !reader->question.failed &&
+	       reader->question.len + strlen(names->item[count]) < NW_MOST_MESSAGE / 2) {
+		const char *name = names->item[count++];
+		nw_put_text(&reader->question, name, strlen(name));
+	}
+	count -= first;
+	if (!count && !reader->question.failed) /* it is too long for a message */
+		return nw_strings_add(out, "", 0);
+	const uint32_t asked = (uint32_t)count;
+	if (!reader->question.failed)
+		memcpy(reader->question.data + place, &asked, sizeof(asked));
+	int ret = ask(reader, &none, &answer, &ignored);
+	if (ret < 0)
+		return ret;
+	size_t done = (size_t)nw_take(&answer, 4);
+	for (size_t i = 0; i < done && i < count; i++) {
+		const char *source = nw_take_text(&answer);
+		if (nw_strings_add(out, source, strlen(source)) < 0)
+			return -ENOMEM;
+	}
+	return answer.bad || !done ? -EIO : 0;
+}
+
+int nw_source_names(const nw_strings *names, nw_strings *out)
+{
+	struct nw_reader *reader;
+	int ret = nw_reader_open(&reader);
+
+	if (ret == 0)
+		reader->names = true;
+	while (ret == 0 && out->count < names->count)
+		ret = ask_names(reader, names, out->count, out);
+	nw_reader_free(reader);
+	/* after a name that ended the reader, or took it too long, nothing is known of the others, either */
+	if (!nw_is_shortage(-ret))
+		ret = 0;
+	while (ret == 0 && out->count < names->count)
+		ret = nw_strings_add(out, "", 0);
+	return ret;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers and strings in the messages between nopwatch and its reader process (reader.h). Both run on one machine, so
+ * numbers are as they are in memory. What a message holds is hostile: the process that wrote it had read hostile files.
+ */
+#ifndef NOPWATCH_FIND_DWARF_WIRE_H
+#define NOPWATCH_FIND_DWARF_WIRE_H
+
+#include <string.h>
+
+#include "nopwatch/base.h"
+
+static inline void nw_put(struct nw_buf *out, uint64_t value, size_t bytes)
+{
+	const uint8_t one = (uint8_t)value;
+	const uint16_t two = (uint16_t)value;
+	const uint32_t four = (uint32_t)value;
+
+	nw_buf_add(out,
+		   bytes == 1	? (const void *)&one
+		   : bytes == 2 ? (const void *)&two
+		   : bytes == 4 ? (const void *)&four
+				: (const void *)&value,
+		   bytes);
+}
+
+/* Its length, its bytes and a NUL. NULL is a string of no bytes. */
+static inline void nw_put_text(struct nw_buf *out, const char *text, size_t len)
+{
+	nw_put(out, len, 4);
+	if (len)
+		nw_buf_add(out, text, len);
+	nw_buf_addc(out, '\0');
+}
+
+/* A message that is being read. */
+struct nw_wire {
+	const unsigned char *at, *end;
+	bool bad; /* it ended early, or said what cannot be; every read from then on is 0 */
+};
+
+static inline const unsigned char *nw_take_bytes(struct nw_wire *wire, size_t len)
+{
+	const unsigned char *bytes = wire->at;
+
+	if (wire->bad || (size_t)(wire->end - wire->at) < len) {
+		wire->bad = true;
+		return NULL;
+	}
+	wire->at += len;
+	return bytes;
+}
+
+static inline uint64_t nw_take(struct nw_wire *wire, size_t bytes)
+{
+	const unsigned char *at = nw_take_bytes(wire, bytes);
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+
+	if (!at)
+		return 0;
+	switch (bytes) {
+	case 1:
+		return *at;
+	case 2:
+		memcpy(&two, at, sizeof(two));
+		return two;
+	case 4:
+		memcpy(&four, at, sizeof(four));
+		return four;
+	default:
+		memcpy(&eight, at, sizeof(eight));
+		return eight;
+	}
+}
+
+/* The string, in the message itself; "" where it is bad. */
+static inline const char *nw_take_text(struct nw_wire *wire)
+{
+	size_t len = (size_t)nw_take(wire, 4);
+	const char *text = (const char *)nw_take_bytes(wire, len);
+	const unsigned char *nul = nw_take_bytes(wire, 1);
+
+	if (!nul || *nul || memchr(text, '\0', len)) {
+		wire->bad = true;
+		return "";
+	}
+	return text;
+}
+
+#endif

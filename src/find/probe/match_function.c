@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions that a spec names in one image: by symbol or by file offset; their entry, and where
+ * they return. A return probe replaces the return address on the stack. An exception that passes
+ * through, or Go, whose stacks move, stumbles over that and ends the program; such functions are
+ * measured by their return instructions instead.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "find/arch/arch.h"
+#include "find/dwarf/code.h"
+#include "nopwatch/probe.h"
+#include "select.h"
+
+/* What is being matched. */
+struct matching {
+	const struct nw_spec *spec;
+	const struct nw_scope *scope;
+	struct nw_image *image;
+	struct nw_selection *selection;
+	struct nw_error *err;
+};
+
+/* One function, or a place given by its offset. */
+struct found {
+	char *name;		 /* as its probe is called */
+	struct nw_symbol symbol; /* without a name: there is none */
+	uint64_t vaddr, offset;	 /* of the place, in a function perhaps */
+	nw_exits exits;		 /* what returns are measured by; none: a return probe */
+	char *hazard;		 /* of the return probe */
+};
+
+/* ---- the place ---------------------------------------------------------------------- */
+
+static int function_fail(const struct matching *m, int ret)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *path = m->image->path;
+
+	switch (ret) {
+	case -ENXIO:
+		nw_fail(m->err, ENOENT, "'%s' is only imported by %s, not defined there",
+			spec->name, path);
+		nw_error_hint(
+			m->err,
+			"probe the library that defines it: nopwatch list -p PID shows what a process has loaded");
+		return -ENOENT;
+	case -ENOTUNIQ:
+		nw_fail(m->err, ENOTUNIQ, "%s has several functions called '%s'", path,
+			spec->name);
+		nw_error_hint(m->err, "give the file offset: uprobe:%s:0xOFFSET", path);
+		return -ENOTUNIQ;
+	case -ENOMEM:
+		return nw_no_memory(m->err);
+	case -EFBIG:
+		return nw_fail(
+			m->err, EFBIG,
+			"there is no function '%s' in what was read of %s: its symbol tables are larger than itself",
+			spec->name, path);
+	default:
+		return nw_fail(m->err, ENOENT, "there is no function '%s' in %s",
+			       spec->name, path);
+	}
+}
+
+/* In code of this kind (Thumb) the kernel places a breakpoint without an error, and never reports a hit. */
+static int refuse_barred(const struct matching *m, const struct found *f)
+{
+	struct nw_symbol around = f->symbol;
+
+	if (!around.name && nw_image_function(m->image, f->vaddr, &around) < 0)
+		return 0;
+	return around.barred ? nw_fail(m->err, EOPNOTSUPP, "'%s' of %s is %s", around.name,
+				       m->image->path, m->image->arch->barred)
+			     : 0;
+}
+
+/* Where the spec points in the image: linked address and file offset. */
+static int find_place(const struct matching *m, struct found *f)
+{
+	const struct nw_spec *spec = m->spec;
+
+	if (!f->symbol.name) { /* a file offset */
+		f->offset = spec->offset;
+		if (!nw_image_vaddr(m->image, spec->offset, &f->vaddr) || !f->vaddr)
+			return nw_fail(m->err, EINVAL,
+				       "offset 0x%" PRIx64
+				       " is in no executable segment of %s",
+				       spec->offset, m->image->path);
+		return 0;
+	}
+	/* ppc64: calls from the same file skip the first instructions, which set up the TOC (table of
+	 * contents) for calls from other files */
+	f->vaddr = f->symbol.value + (spec->offset ? spec->offset : f->symbol.local_entry);
+	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
+	if (offset < 0)
+		return nw_fail(m->err, EINVAL, "'%s' of %s is in no executable segment",
+			       f->symbol.name, m->image->path);
+	f->offset = (uint64_t)offset;
+	return 0;
+}
+
+/* Why a breakpoint at the place itself would do harm; *hazard: NULL, if it would not. */
+static int doubt_place(const struct matching *m, const struct found *f, char **hazard)
+{
+	nw_cleanup(nw_free_ptr) char *why = NULL;
+	const struct nw_symbol *symbol = &f->symbol;
+	uint64_t offset = m->spec->offset;
+	int ret = 0;
+
+	*hazard = NULL;
+	if (symbol->object)
+		why = nw_text("'%s' is a variable, not code", symbol->name);
+	else if (symbol->name && symbol->size && offset >= symbol->size)
+		why = nw_text("it lies outside of '%s', which has %" PRIu64 " bytes",
+			      symbol->name, symbol->size);
+	else if (!symbol->name || offset)
+		ret = nw_code_doubt(m->image, f->vaddr, &why);
+	if (why)
+		*hazard = nw_text(
+			"no instruction is shown to begin there: %s (--force arms it all the same)",
+			why);
+	return ret < 0 || (why && !*hazard) ? nw_no_memory(m->err) : 0;
+}
+
+/* ---- returns ------------------------------------------------------------------------ */
+
+/* What a return probe does to programs of this kind; NULL: nothing. */
+static const char *return_risk(struct nw_image *image)
+{
+	if (image->go)
+		return "a return probe in Go code crashes the program when its stack moves";
+	if (nw_image_throws(image))
+		return "a return probe aborts the program when an exception passes through ('terminate called')";
+	return NULL;
+}
+
+/* By what the function's returns are measured. */
+static int choose_returns(const struct matching *m, struct found *f)
+{
+	nw_cleanup(nw_free_ptr) char *why = NULL;
+	const char *risk = return_risk(m->image);
+
+	if (!risk && !m->spec->returns_insn)
+		return 0;
+	int ret = nw_code_exits(m->image, &f->symbol, &f->exits, &why, m->err);
+	if (ret < 0 || !why)
+		return ret;
+	if (m->spec->returns_insn)
+		return nw_fail(m->err, EOPNOTSUPP, "%s: %s", m->image->path, why);
+	f->hazard = nw_text("%s, and %s (--force arms it all the same)", risk, why);
+	return f->hazard ? 0 : nw_no_memory(m->err);
+}
+
+/* ---- points ------------------------------------------------------------------------- */
+
+static struct nw_point *add_point(const struct matching *m, const struct nw_symbol *symbol,
+				  struct nw_probe *probe, uint64_t vaddr, uint64_t offset)
+{
+	struct nw_point *point = nw_vec_add(&probe->points);
+
+	if (!point)
+		return NULL;
+	point->image = m->image;
+	point->vaddr = vaddr;
+	point->offset = offset;
+	point->nop = nw_image_nop(m->image, offset);
+	point->goroutine = nw_call_goroutine(m->image, symbol->name);
+	return point;
+}
+
+static int add_exits(const struct matching *m, const struct found *f,
+		     struct nw_probe *probe)
+{
+	nw_vec_each (&f->exits, exit) {
+		int64_t offset = nw_image_offset(m->image, exit->vaddr, true);
+		struct nw_point *point = offset < 0
+						 ? NULL
+						 : add_point(m, &f->symbol, probe,
+							     exit->vaddr, (uint64_t)offset);
+		if (!point)
+			return nw_no_memory(m->err);
+		point->is_exit = true;
+		point->jumps = exit->jump;
+	}
+	return 0;
+}
+
+static int add_points(const struct matching *m, const struct found *f, bool is_return,
+		      struct nw_probe *probe)
+{
+	if (is_return && f->exits.count)
+		return add_exits(m, f, probe);
+	struct nw_point *point = add_point(m, &f->symbol, probe, f->vaddr, f->offset);
+	if (!point)
+		return nw_no_memory(m->err);
+	point->is_return = is_return;
+	if (!is_return)
+		return doubt_place(m, f, &point->hazard);
+	point->hazard = f->hazard ? strdup(f->hazard) : NULL;
+	return f->hazard && !point->hazard ? nw_no_memory(m->err) : 0;
+}
+
+/*
+ * What a call or a return has for arguments. They depend on what the user says of them, so they
+ * are made anew when that changes.
+ */
+static int add_arguments(const struct matching *m, const struct found *f, bool is_return,
+			 size_t named, struct nw_probe *probe)
+{
+	nw_named_args types = probe->args;
+
+	if (named)
+		types = m->spec->args;
+	if (!is_return && (m->spec->offset || !f->symbol.name))
+		return 0; /* only at the entry are they where the caller put them */
+	if (named && nw_call_refuse_floats(m->image, f->symbol.name ? f->symbol.name : "",
+					   is_return, &types, m->err) < 0)
+		return -EINVAL;
+	nw_vec_each (&probe->points, point) {
+		if (point->operands.count && !named)
+			continue;
+		nw_vec_free(&point->operands);
+		if (nw_call_operands(m->image, f->symbol.name ? f->symbol.name : "",
+				     is_return, named, &types, &point->operands) < 0)
+			return nw_no_memory(m->err);
+		nw_vec_each (&point->operands, op)
+			if (point->jumps)
+				op->problem =
+					"the function is left by a jump into another one, which makes the result";
+		while (probe->args.count < point->operands.count)
+			if (!nw_vec_add(&probe->args))
+				return nw_no_memory(m->err);
+	}
+	return 0;
+}
+
+/* The linker's name beside the one of the source. */
+static int name_symbol(struct nw_probe *probe, const struct found *f)
+{
+	const char *symbol = f->symbol.name;
+	size_t len = symbol ? strcspn(symbol, "@") : 0;
+
+	if (!len || strncmp(f->name, symbol, len) == 0)
+		return 0;
+	probe->symbol = strndup(symbol, len);
+	return probe->symbol ? 0 : -ENOMEM;
+}
+
+static int add_probe(const struct matching *m, const struct found *f, bool is_return)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *provider = is_return ? "uretprobe" : "uprobe";
+	/* the names of func:PATH:SYMBOL(...) are those of the call's arguments */
+	bool named = spec->has_args && !(is_return && spec->kind == NW_SPEC_FUNC);
+	struct nw_probe *probe = nw_probe_find(m->selection, m->image, provider, f->name);
+	int ret = 0;
+
+	if (!probe) {
+		probe = nw_probe_add(m->selection, m->image, spec->kind, provider, f->name);
+		ret = probe && name_symbol(probe, f) == 0
+			      ? add_points(m, f, is_return, probe)
+			      : nw_no_memory(m->err);
+	}
+	if (ret == 0 && m->image->arch && (named || m->scope->want_operands))
+		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
+	if (ret == 0 && named)
+		ret = nw_probe_name_args(spec, probe, m->err);
+	return ret;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+/* Of calls that are counted and not timed: see struct nw_point. */
+static int warn_untimed(const struct matching *m, const struct found *f)
+{
+	const char *goroutine = nw_call_goroutine(m->image, f->symbol.name);
+
+	if (m->spec->kind != NW_SPEC_FUNC || !goroutine || *goroutine)
+		return 0;
+	return nw_strings_addf(
+		       &m->selection->warnings,
+		       "the calls of '%s' are counted, but not timed: Go moves calls to other threads and stacks, and which goroutine it is stands in no register (on amd64 it does since Go 1.17)",
+		       f->name) < 0
+		       ? nw_no_memory(m->err)
+		       : 0;
+}
+
+/* The probes of one function, or of one place. Returns how many, or -errno. */
+static int add_found(const struct matching *m, struct found *f)
+{
+	bool entry = m->spec->kind != NW_SPEC_URETPROBE;
+	bool back = m->spec->kind != NW_SPEC_UPROBE;
+	int ret = f->name ? find_place(m, f) : nw_no_memory(m->err);
+
+	if (ret == 0)
+		ret = refuse_barred(m, f);
+	if (ret == 0 && back)
+		ret = choose_returns(m, f);
+	if (ret == 0 && entry)
+		ret = add_probe(m, f, false);
+	if (ret == 0 && back)
+		ret = add_probe(m, f, true);
+	if (ret == 0)
+		ret = warn_untimed(m, f);
+	nw_vec_free(&f->exits);
+	free(f->hazard);
+	free(f->name);
+	return ret < 0 ? ret : entry + back;
+}
+
+/* The function as the user names it, with the offset. */
+static int add_at_offset(const struct matching *m, const char *name, struct found *f)
+{
+	f->name = m->spec->offset ? nw_text("%s+0x%" PRIx64, name, m->spec->offset)
+				  : strdup(name);
+	return add_found(m, f);
+}
+
+/* ---- several functions ----------------------------------------------------------------------- */
+
+enum {
+	FUNCTIONS_MOST = 256, /* functions that a pattern may match without --force */
+};
+
+/* Is there a probe at this address, under another name of the function? One is enough: each would
+ * count the same calls. */
+static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
+{
+	for (size_t i = first; i < m->selection->probes.count; i++) {
+		const struct nw_probe *probe = m->selection->probes.item[i];
+		if (probe->image == m->image && probe->points.count &&
+		    probe->points.item[0].vaddr == vaddr)
+			return true;
+	}
+	return false;
+}
+
+/* Is another function of the pattern called so already, in the source? */
+static bool is_taken(const struct matching *m, const char *name, size_t first)
+{
+	for (size_t i = first; i < m->selection->probes.count; i++)
+		if (m->selection->probes.item[i]->image == m->image &&
+		    strcmp(m->selection->probes.item[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* One of several functions. What is wrong with it leaves it out with a warning; the others are kept. */
+static int add_one(const struct matching *m, const char *symbol, const char *name,
+		   size_t first)
+{
+	struct found f = {0};
+	struct nw_error why = {0};
+	struct matching one = *m;
+
+	if (nw_image_symbol(m->image, symbol, strlen(symbol), 0, &f.symbol) < 0 ||
+	    is_there(m, f.symbol.value, first))
+		return 0;
+	one.err = &why;
+	f.name = strdup(m->scope->no_demangle || is_taken(m, name, first) ? symbol : name);
+	int ret = add_found(&one, &f);
+	if (ret == -EOPNOTSUPP || ret == -EINVAL)
+		return nw_strings_addf(&m->selection->warnings, "%s", why.what);
+	if (ret < 0)
+		*m->err = why;
+	return ret;
+}
+
+/* Those with a '_' before them come last, as they are most often the second names. */
+static int add_functions(const struct matching *m, const struct nw_functions *functions)
+{
+	size_t first = m->selection->probes.count;
+	int ret = 0, added = 0;
+
+	for (int hidden = 0; hidden < 2; hidden++)
+		for (size_t i = 0; ret >= 0 && i < functions->symbols.count; i++) {
+			const char *name = functions->names.item[i];
+			if ((*name == '_') != (hidden == 1))
+				continue;
+			ret = add_one(m, functions->symbols.item[i], name, first);
+			added += ret > 0 ? ret : 0;
+		}
+	return ret < 0 ? ret : added;
+}
+
+/* The function that a name of its source means. */
+static int add_only(const struct matching *m, const struct nw_functions *functions)
+{
+	const char *symbol = functions->symbols.item[0];
+	struct found f = {0};
+	int ret = nw_image_symbol(m->image, symbol, strlen(symbol), 0, &f.symbol);
+
+	if (ret < 0)
+		return function_fail(m, ret);
+	return add_at_offset(m, m->scope->no_demangle ? symbol : functions->names.item[0],
+			     &f);
+}
+
+/* A pattern, or a name that the source has: C++ has several functions of one name. */
+static int match_names(const struct matching *m)
+{
+	struct nw_functions functions = {0};
+	const struct nw_spec *spec = m->spec;
+	int ret = nw_functions_find(m->image, spec->name, &functions, m->err);
+	size_t count = functions.symbols.count;
+
+	if (ret < 0) {
+		nw_functions_free(&functions);
+		return ret;
+	}
+	if (!count) {
+		ret = function_fail(m, -ENOENT);
+	} else if (!nw_has_glob(spec->name) && count == 1) {
+		ret = add_only(m, &functions);
+	} else if (spec->offset) {
+		ret = function_fail(m, -ENOTUNIQ);
+	} else if (count > FUNCTIONS_MOST && !m->scope->force) {
+		ret = nw_fail_usage(m->err, "'%s' names %zu functions of %s", spec->text,
+				    count, m->image->path);
+		nw_error_hint(
+			m->err,
+			"a probe on each slows the program much: narrow it to %d at most, or add --force",
+			FUNCTIONS_MOST);
+	} else {
+		ret = add_functions(m, &functions);
+	}
+	nw_functions_free(&functions);
+	return ret;
+}
+
+int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_image *image, struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	const struct matching m = {spec, scope, image, selection, err};
+	struct found f = {0};
+
+	if (!*spec->name) {
+		f.name = nw_text("0x%" PRIx64, spec->offset);
+		return add_found(&m, &f);
+	}
+	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &f.symbol);
+	if (ret == -ENOENT)
+		return match_names(&m);
+	return ret < 0 ? function_fail(&m, ret) : add_at_offset(&m, spec->name, &f);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/* What dead sessions left behind. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nopwatch/cleanup.h"
+
+#include "kernel/steps/script_dead.h"
+#include "kernel/steps/semaphore.h"
+#include "kernel/steps/topbuffer.h"
+#include "kernel/tracefs/expedite.h"
+#include "kernel/tracefs/files.h"
+
+#include "inventory.h"
+#include "leaked.h"
+#include "persistent.h"
+#include "teardown.h"
+
+/*
+ * Undo what a dead session had done. Its sites may still be armed in living programs, if it was killed
+ * while it armed or disarmed. If one part fails, the others are undone all the same. Returns 1 if
+ * nw_teardown() does: only its instance is left.
+ */
+static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		   nw_strings *stuck)
+{
+	struct nw_journal_story story;
+	struct nw_inventory sites = {0};
+	int ret = nw_journal_read(journal, &story), suspect = 0;
+
+	if (ret < 0) {
+		nw_strings_tell(stuck, "the journal of session %s cannot be read: %s",
+				journal->session, nw_strerror(-ret));
+		return ret;
+	}
+	bool armed = story.armed && !story.stale;
+	if (armed)
+		ret = nw_leaked_find(&story, &sites);
+	if (armed && ret == 0)
+		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
+	int lowered = nw_semaphores_recover(journal, stuck);
+	int gone = nw_teardown(fs, journal->session, stuck);
+	int restored = nw_session_restore(fs, journal, stuck);
+	if (suspect > 0)
+		ret = nw_leaked_report(fs, &story, &sites, stuck, NULL);
+	nw_inventory_free(&sites);
+	nw_journal_story_free(&story);
+	return ret < 0	      ? ret
+	       : lowered < 0  ? lowered
+	       : gone < 0     ? gone
+	       : restored < 0 ? restored
+			      : gone;
+}
+
+static void clean_session(const struct nw_tracefs *fs, const char *session,
+			  struct nw_clean_report *report)
+{
+	struct nw_journal journal;
+
+	switch (nw_journal_seize(session, &journal)) {
+	case NW_JOURNAL_LIVING:
+		report->living++;
+		return;
+	case NW_JOURNAL_GONE:
+		return;
+	case NW_JOURNAL_DEAD:
+		break;
+	}
+	if (nw_script_is_dead(session))
+		nw_script_end_reader(fs, session);
+	int ret = recover(fs, &journal, &report->stuck);
+	if (ret != 0) {
+		nw_journal_leave(&journal); /* for the next try */
+		report->waiting += ret > 0;
+		return;
+	}
+	nw_journal_remove(&journal);
+	report->removed++;
+}
+
+/*
+ * nopwatch_* in tracefs without a journal: made inside a container with a /run of its own, or
+ * /run was emptied. It may be alive, so it is only removed when the user says so.
+ */
+int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
+{
+	static const char *const places[] = {"instances", "events"};
+	nw_strings journals = {0};
+	int ret = nw_journal_list(&journals);
+
+	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
+		nw_strings found = {0};
+		ret = nw_tracefs_list_any(fs->root, places[i], nw_session_prefix, &found);
+		nw_vec_each (&found, name) {
+			const char *session = nw_group_session(*name);
+			if (ret < 0 || !nw_session_name_is_valid(session) ||
+			    nw_strings_has(&journals, session) ||
+			    nw_strings_has(sessions, session))
+				continue;
+			ret = nw_strings_add(sessions, session, strlen(session));
+		}
+		nw_strings_free(&found);
+	}
+	nw_strings_free(&journals);
+	return ret;
+}
+
+static int clean_orphans(const struct nw_tracefs *fs, bool remove,
+			 struct nw_clean_report *report)
+{
+	nw_strings orphans = {0};
+	int ret = nw_clean_orphans(fs, &orphans);
+
+	nw_vec_each (&orphans, session) {
+		struct nw_journal journal;
+		if (ret < 0)
+			break;
+		bool killed = nw_script_is_dead(*session);
+		if (!remove && !killed) {
+			ret = nw_strings_addf(&report->orphans, "%s%s", nw_session_prefix,
+					      *session);
+		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
+			nw_journal_leave(&journal);
+			clean_session(fs, *session, report);
+		}
+	}
+	nw_strings_free(&orphans);
+	return ret;
+}
+
+int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
+	     struct nw_error *err)
+{
+	struct nw_clean_report report = {0};
+	struct nw_error why = {0};
+	nw_strings sessions = {0};
+	/* Where it cannot be had, it is gone on without: the worst that comes of it waits for the next run. */
+	int lock = nw_journals_lock();
+	int ret = nw_journal_list(&sessions);
+
+	nw_vec_each (&sessions, session)
+		clean_session(fs, *session, &report);
+	nw_strings_free(&sessions);
+	if (nw_persistent_settle(fs, &report.persistent, &report.stuck, &why) < 0)
+		nw_strings_tell(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
+				why.hint);
+	if (ret == 0)
+		ret = clean_orphans(fs, orphans_too, &report);
+	report.removed += (unsigned int)nw_script_settle(fs);
+	nw_expedite_settle();
+	if (lock >= 0)
+		close(lock);
+	if (ret < 0) {
+		nw_clean_report_free(&report);
+		return nw_fail(err, -ret, "cannot look for what is left: %s",
+			       nw_strerror(-ret));
+	}
+	*out = report;
+	return 0;
+}
+
+void nw_clean_report_free(struct nw_clean_report *report)
+{
+	nw_strings_free(&report->stuck);
+	nw_strings_free(&report->orphans);
+}

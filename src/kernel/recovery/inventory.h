@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading every uprobe event of the system. */
+#ifndef NOPWATCH_KERNEL_RECOVERY_INVENTORY_H
+#define NOPWATCH_KERNEL_RECOVERY_INVENTORY_H
+
+#include "nopwatch/inventory.h"
+
+#include "kernel/tracefs/event_list.h"
+
+#include "persistent.h"
+
+/* persistent must outlive the inventory. */
+int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
+		      struct nw_inventory *out, struct nw_error *err);
+/* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
+int nw_inventory_add(struct nw_inventory *inventory, const char *line);
+void nw_inventory_free(struct nw_inventory *inventory);
+const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,
+						const char *group, const char *name);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a session leaves that is killed while it arms or disarms: a fatal signal ends
+ * uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking uprobe"), so
+ * breakpoints and raised semaphores stay in living programs although nothing is enabled any more.
+ * They go when the same sites are armed and disarmed once more: the kernel finds the uprobe that it
+ * has kept, and takes its breakpoints away with the last consumer.
+ *
+ * The journal knows the sites. Events that are enabled were armed as a whole, and are only disarmed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/steps/gate.h"
+
+#include "inventory.h"
+#include "leaked.h"
+
+/* ---- arming once more --------------------------------------------------------------- */
+
+/* Where to enable: in an instance of the session's name; before there were any, the top level. */
+struct place {
+	const struct nw_tracefs *fs;
+	char group[NW_MAX_NAME + 1];
+	const char *where; /* group, or "" */
+};
+
+static bool is_enabled(const struct place *p, const char *where, const char *name)
+{
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
+
+	nw_event_file(where, p->group, name, "enable", file);
+	return nw_enabled_read(p->fs->root, file, &enabled) == 0 &&
+	       nw_enabled_arms(enabled);
+}
+
+/* Descriptors that stand for files whose paths the grammar cannot carry. */
+typedef NW_VEC(int) fd_list;
+
+/* "/proc/self/fd/N" meant another process: open the file that it noted. */
+static char *with_own_path(const struct nw_journal_story *story,
+			   const struct nw_definition_line *line, fd_list *fds)
+{
+	nw_vec_each (&story->files.list, file) {
+		const char *known = file->go.file;
+		if (strlen(known) != line->path_len ||
+		    strncmp(line->path, known, line->path_len) != 0)
+			continue;
+		int *slot = nw_vec_add(fds);
+		if (!slot)
+			return NULL;
+		*slot = open(file->go.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		return nw_text("%.*s/proc/self/fd/%d%s", (int)(line->path - line->text),
+			       line->text, *slot, line->path + line->path_len);
+	}
+	return strdup(line->text);
+}
+
+static void make_place(struct place *p)
+{
+	char path[NW_MAX_NAME + 40];
+
+	snprintf(path, sizeof(path), "instances/%s", p->group);
+	int ret = nw_do(p->fs, NW_DO_MKDIR, path, "");
+	p->where = ret == 0 || ret == -EEXIST ? p->group : "";
+	snprintf(path, sizeof(path), "instances/%s/tracing_on", p->group);
+	if (*p->where)
+		(void)nw_do(p->fs, NW_DO_WRITE, path, "0");
+}
+
+static int find_suspects(const struct place *p, const struct nw_inventory *sites,
+			 nw_strings *suspects, nw_strings *missing)
+{
+	int ret = 0;
+
+	nw_vec_each (&sites->events, event) {
+		if (ret < 0 || is_enabled(p, p->group, event->name) ||
+		    is_enabled(p, "", event->name))
+			continue;
+		char dir[2 * NW_MAX_NAME + 16];
+		snprintf(dir, sizeof(dir), "events/%s/%.63s", p->group, event->name);
+		ret = nw_strings_add(suspects, event->name, strlen(event->name));
+		if (ret == 0 && !nw_tracefs_has(p->fs->root, dir))
+			ret = nw_strings_add(missing, event->name, strlen(event->name));
+	}
+	return ret;
+}
+
+int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *out)
+{
+	int ret = 0;
+
+	nw_vec_each (&story->definitions.list, step)
+		if (ret == 0)
+			ret = nw_inventory_add(out, step->go.text);
+	return ret;
+}
+
+int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		    const struct nw_journal_story *story, const struct nw_inventory *sites)
+{
+	struct place p = {.fs = fs};
+	nw_strings suspects = {0}, missing = {0};
+	fd_list fds = {0};
+
+	nw_session_group(journal->session, p.group);
+	int ret = find_suspects(&p, sites, &suspects, &missing);
+	bool needed = ret == 0 && suspects.count;
+	if (needed) {
+		/* Define again what the dead session had deleted already; all lines of an
+		 * event or none. */
+		nw_vec_each (&story->definitions.list, step) {
+			struct nw_definition_line event;
+			if (!nw_definition_line_parse(step->go.text, &event) ||
+			    !nw_strings_has(&missing, event.name))
+				continue;
+			nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event,
+									  &fds);
+			/* what the kernel refused then it refuses again: that is all right */
+			if (own)
+				(void)nw_do(p.fs, NW_DO_APPEND, "uprobe_events", own);
+		}
+		make_place(&p);
+		struct nw_doing doing = {.fs = p.fs};
+		(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);
+		nw_vec_each (&suspects, name) {
+			char file[512];
+			nw_event_file(p.where, p.group, *name, "enable", file);
+			(void)nw_do(p.fs, NW_DO_WRITE, file, "1");
+		}
+		(void)nw_gate_step(&doing, journal, NW_GATE_SHUT);
+	}
+	nw_vec_each (&fds, fd)
+		if (*fd >= 0)
+			close(*fd);
+	nw_vec_free(&fds);
+	nw_strings_free(&suspects);
+	nw_strings_free(&missing);
+	return ret < 0 ? ret : needed;
+}
+
+/* ---- reading back ------------------------------------------------------------------- */
+
+static bool is_on(const struct nw_uprobe_event *event)
+{
+	nw_vec_each (&event->uses, use)
+		if (use->on)
+			return true;
+	return false;
+}
+
+/* Has another event this place? Then its breakpoint is that one's; or this one, if it is on again. */
+static bool has_another(const struct nw_inventory *all, const struct nw_uprobe_event *ours,
+			const struct nw_point *point)
+{
+	struct nw_point entry = *point, back = *point;
+
+	entry.is_return = false;
+	back.is_return = true;
+	nw_vec_each (&all->events, event) {
+		if (strcmp(event->group, ours->group) == 0 &&
+		    strcmp(event->name, ours->name) == 0 && !is_on(event))
+			continue;
+		if (nw_event_is_at(event, &entry) || nw_event_is_at(event, &back))
+			return true;
+	}
+	return false;
+}
+
+/* Is a breakpoint, or the call that takes its place, in the file itself? */
+static bool is_in_file(const struct nw_point *point)
+{
+	unsigned char code[16];
+	ssize_t got = pread(point->image->fd, code, sizeof(code), (off_t)point->offset);
+
+	return got < 1 || nw_arch_is_armed(point->image->machine, code, (size_t)got) == 1;
+}
+
+static int check_site(const struct nw_uprobe_event *event, const struct nw_definition *site,
+		      const struct nw_inventory *all, struct nw_image *image,
+		      nw_strings *stuck)
+{
+	struct nw_point point = {
+		.image = image, .offset = site->offset, .semaphore_offset = site->ref_ctr};
+	const struct nw_point *points[] = {&point};
+	struct nw_presence seen;
+
+	if (is_in_file(&point) || has_another(all, event, &point))
+		return 0;
+	int ret = nw_points_presence(points, 1, NULL, 0, &seen, NULL);
+	if (ret < 0)
+		return ret;
+	unsigned int raised = seen.mapped - seen.unreadable - seen.closed;
+	if (seen.armed)
+		return nw_strings_addf(
+			stuck,
+			nw_plural(
+				seen.armed,
+				"a breakpoint stays at %s+0x%jx in %u process: another tool's, or left by a nopwatch that was killed (dmesg: 'leaking uprobe')",
+				"a breakpoint stays at %s+0x%jx in %u processes: another tool's, or left by a nopwatch that was killed (dmesg: 'leaking uprobe')"),
+			image->path, point.offset, seen.armed);
+	if (site->ref_ctr && raised)
+		return nw_strings_addf(
+			stuck,
+			nw_plural(
+				raised,
+				"the semaphore of %s+0x%jx stays raised in %u process: another tool's, or left by a nopwatch that was killed",
+				"the semaphore of %s+0x%jx stays raised in %u processes: another tool's, or left by a nopwatch that was killed"),
+			image->path, point.offset, raised);
+	return 0;
+}
+
+static const char *own_path(const struct nw_journal_story *story, const char *path)
+{
+	nw_vec_each (&story->files.list, file)
+		if (strcmp(file->go.file, path) == 0)
+			return file->go.text;
+	return path;
+}
+
+int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad)
+{
+	struct nw_persistent none = {.fd = -1};
+	struct nw_inventory all = {0};
+	struct nw_image *image = NULL;
+	size_t before = stuck->count;
+	int ret = nw_inventory_read(fs, &none, &all, NULL);
+
+	nw_vec_each (&sites->events, event)
+		nw_vec_each (&event->places, site) {
+			const char *path = own_path(story, site->path);
+			size_t said = stuck->count;
+			if (ret < 0)
+				break;
+			if (image && strcmp(image->path, path) != 0) {
+				nw_image_free(image);
+				image = NULL;
+			}
+			/* a file that is gone, or another by now, tells nothing */
+			if (image || nw_image_open(path, true, &image, NULL) == 0)
+				ret = check_site(event, site, &all, image, stuck);
+			if (ret == 0 && bad && stuck->count > said)
+				ret = nw_strings_add(bad, event->name, strlen(event->name));
+		}
+	if (image)
+		nw_image_free(image);
+	nw_inventory_free(&all);
+	return ret < 0 ? ret : stuck->count == before ? 0 : -EBUSY;
+}

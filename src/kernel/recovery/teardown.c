@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Taking a session's things away, ours or a dead one's: what there is of it becomes a list of
+ * steps, which is done or told.
+ *
+ * The order is forced by a fault of the kernel: unregister_trace_uprobe() skips its busy check
+ * for an event that has siblings, so deleting an enabled event of several sites frees memory
+ * that breakpoints still lead to (6.1, 6.12 and 7.2 seen). Hence: disable the group in every
+ * instance, ours or not; read that back; shut the gate and prove that nobody else has the event
+ * (gate.c); only then delete. What cannot be shown to be free stays, and is named.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nopwatch/cleanup.h"
+
+#include "kernel/steps/journal.h"
+#include "kernel/tracefs/event_list.h"
+#include "kernel/tracefs/files.h"
+
+#include "teardown.h"
+
+/* What there is of a session. */
+struct survey {
+	const struct nw_tracefs *fs;
+	char group[NW_MAX_NAME + 1];
+	nw_strings places; /* where the group is enabled: "" and instances */
+	nw_strings events;
+	bool has_instance;
+};
+
+const char nw_span_watch_fields[] = "u64 took; u64 at";
+
+/* ---- what there is ------------------------------------------------------------------ */
+
+static int survey_place(struct survey *s, const char *where)
+{
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	char file[512];
+
+	nw_event_file(where, s->group, NULL, "enable", file);
+	int ret = nw_enabled_read(s->fs->root, file, &enabled);
+	if (ret == -ENOENT || ret == -ENODEV) /* the instance or the group is gone */
+		return 0;
+	if (ret < 0 || !nw_enabled_arms(enabled))
+		return ret;
+	return nw_strings_add(&s->places, where, strlen(where));
+}
+
+static int survey(struct survey *s)
+{
+	nw_strings instances = {0};
+	char path[NW_MAX_NAME + 16];
+
+	snprintf(path, sizeof(path), "events/%s", s->group);
+	int ret = nw_tracefs_list_any(s->fs->root, path, "", &s->events);
+	if (ret == 0)
+		ret = nw_tracefs_list_any(s->fs->root, "instances", "", &instances);
+	if (ret == 0)
+		ret = survey_place(s, "");
+	int lock = nw_instances_lock(s->fs, false);
+	nw_vec_each (&instances, name)
+		if (ret == 0)
+			ret = survey_place(s, *name);
+	if (lock >= 0)
+		close(lock);
+	s->has_instance = nw_strings_has(&instances, s->group);
+	nw_strings_free(&instances);
+	return ret;
+}
+
+static void free_survey(struct survey *s)
+{
+	nw_strings_free(&s->places);
+	nw_strings_free(&s->events);
+}
+
+/* ---- as steps ----------------------------------------------------------------------- */
+
+static void steps_disable(const struct survey *s, struct nw_steps *out)
+{
+	nw_vec_each (&s->places, where) {
+		char file[512];
+		nw_event_file(*where, s->group, NULL, "enable", file);
+		nw_steps_add(out, NW_DO_DISABLE, file, "0");
+		nw_steps_what(out, NW_REFUSED_OTHERWISE,
+			      "events of %s cannot be disabled in %s", s->group,
+			      **where ? *where : "the top level");
+	}
+}
+
+/* Of an event's hist triggers in the session's own instance: those that refer to others, or the rest. */
+static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
+			   struct nw_steps *out)
+{
+	struct nw_buf text = {0};
+	char *at, *line;
+
+	if (nw_tracefs_read(fs->root, file, &text) < 0)
+		text.len = 0;
+	for (at = text.len ? text.data : NULL; at && (line = strsep(&at, "\n"));) {
+		char *state = strstr(line, " [");
+		if (strncmp(line, "hist:", 5) != 0 ||
+		    (strstr(line, ":onmatch(") != NULL) != referring)
+			continue;
+		if (state)
+			*state = '\0';
+		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", line);
+		nw_steps_add(out, NW_DO_APPEND, file, undo ? undo : "");
+		nw_steps_what(out, NW_REFUSED_OTHERWISE, "a hist trigger stays in %s",
+			      file);
+	}
+	nw_buf_free(&text);
+}
+
+void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
+			 const nw_strings *events, struct nw_steps *out)
+{
+	nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s %s", group, nw_span_watch_fields);
+	char file[512];
+
+	snprintf(file, sizeof(file), "events/synthetic/%s", group);
+	if (!nw_tracefs_has(fs->root, file))
+		return;
+	nw_event_file(group, "synthetic", group, "enable", file);
+	if (nw_tracefs_has(fs->root, file)) {
+		nw_steps_add(out, NW_DO_WRITE, file, "0");
+		nw_steps_what(out, NW_REFUSED_OTHERWISE, "%s stays enabled", file);
+	}
+	for (int round = 0; round < 2; round++)
+		nw_vec_each (events, event) {
+			nw_event_file(group, group, *event, "trigger", file);
+			steps_triggers(fs, file, round == 0, out);
+		}
+	nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
+	nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays", group);
+}
+
+static void steps_instance(const struct survey *s, struct nw_steps *out)
+{
+	char path[NW_MAX_NAME + 16];
+
+	if (!s->has_instance)
+		return;
+	snprintf(path, sizeof(path), "instances/%s", s->group);
+	nw_steps_add(out, NW_DO_RMDIR, path, "");
+	nw_steps_what(out, NW_REFUSED_INSTANCE, "%s/%s cannot be removed", s->fs->path,
+		      path);
+}
+
+static void steps_delete(const struct survey *s, struct nw_steps *out)
+{
+	nw_vec_each (&s->events, name) {
+		char event[2 * NW_MAX_NAME + 2];
+		snprintf(event, sizeof(event), "%s/%.63s", s->group, *name);
+		nw_steps_add(out, NW_DO_DELETE, "", event);
+		nw_steps_what(out, NW_REFUSED_DELETION, "event %s cannot be deleted",
+			      event);
+	}
+}
+
+static void begin(const struct nw_tracefs *fs, const char *session, struct survey *out)
+{
+	*out = (struct survey){.fs = fs};
+	nw_session_group(session, out->group);
+}
+
+int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
+		      struct nw_steps *out, struct nw_error *err)
+{
+	struct survey s;
+
+	begin(fs, session, &s);
+	int ret = survey(&s);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot look for what is left of %s: %s", s.group,
+			nw_strerror(-ret));
+	nw_span_watch_steps(fs, s.group, &s.events, out);
+	steps_disable(&s, out);
+	steps_instance(&s, out);
+	steps_delete(&s, out);
+	free_survey(&s);
+	return ret;
+}
+
+/* ---- doing it ----------------------------------------------------------------------- */
+
+enum {
+	LEAST_KIB = 8 /* two pages a CPU: fewer the kernel does not make of it */
+};
+
+static bool is_shrunk(const struct nw_tracefs *fs, const char *size_file)
+{
+	struct nw_buf text = {0};
+
+	nw_tracefs_read(fs->root, size_file, &text);
+	bool is = text.len && text.data[0] != 'X' &&
+		  strtoul(nw_buf_str(&text), NULL, 10) <= LEAST_KIB;
+	nw_buf_free(&text);
+	return is;
+}
+
+static bool has_open(int proc, const char *pid, const char *mark)
+{
+	char path[64], target[512];
+	struct dirent *entry;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "%.20s/fd", pid);
+	int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && !found && (entry = readdir(dir))) {
+		ssize_t len = readlinkat(fd, entry->d_name, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		found = strstr(target, mark) != NULL;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Has any process that we can see a file of the session's own instance open? */
+static bool is_read(const struct survey *s)
+{
+	char mark[NW_MAX_NAME + 32];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir = opendir("/proc");
+
+	snprintf(mark, sizeof(mark), "/instances/%s/", s->group);
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+			has_open(dirfd(dir), entry->d_name, mark);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/*
+ * Linux 4.1 to 5.8 count the readers of every trace_pipe together (on the nop tracer that all
+ * instances share), so while anybody reads one anywhere, no instance can be removed. One that
+ * has to stay for that is emptied and made as small as can be, and its journal stays: whoever
+ * looks next, removes it. Returns 1 then. An instance that has been waited for once is tried without waiting.
+ */
+static int remove_instance(const struct survey *s, nw_strings *stuck)
+{
+	char path[NW_MAX_NAME + 16], size[NW_MAX_NAME + 32], trace[NW_MAX_NAME + 32];
+
+	if (!s->has_instance)
+		return 0;
+	snprintf(path, sizeof(path), "instances/%s", s->group);
+	snprintf(size, sizeof(size), "%s/buffer_size_kb", path);
+	snprintf(trace, sizeof(trace), "%s/trace", path);
+	bool waited = is_shrunk(s->fs, size);
+	int ret = waited ? nw_instance_remove(s->fs, path)
+			 : nw_do(s->fs, NW_DO_RMDIR, path, "");
+	if (ret == 0 || ret == -ENOENT)
+		return 0;
+	bool held = ret == -EBUSY && !is_read(s);
+	if (held && !waited) {
+		(void)nw_do(s->fs, NW_DO_WRITE, trace, "");
+		(void)nw_do(s->fs, NW_DO_WRITE, size, "1");
+	}
+	if (held && is_shrunk(s->fs, size))
+		return 1;
+	nw_strings_tell(stuck, "%s/%s cannot be removed: %s", s->fs->path, path,
+			nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
+	return ret;
+}
+
+static int take_away(const struct survey *s, nw_strings *stuck)
+{
+	struct nw_steps disable = {0}, rest = {0};
+
+	if (s->has_instance) {
+		/* what the instance records is of no use to anybody any more; and should it have to stay,
+		 * the kernel's own events in it must not cost anybody anything */
+		char file[NW_MAX_NAME + 48];
+		snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
+		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
+		snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
+		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
+	}
+	nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
+	steps_disable(s, &disable);
+	steps_delete(s, &rest);
+	/* nothing is deleted that may still be enabled */
+	int ret = nw_steps_do_each(s->fs, &disable, stuck);
+	if (ret == 0) {
+		int instance = remove_instance(s, stuck);
+		ret = nw_steps_do_each(s->fs, &rest, stuck);
+		ret = ret < 0 ? ret : instance;
+	}
+	nw_steps_free(&disable);
+	nw_steps_free(&rest);
+	return ret;
+}
+
+static int teardown_once(const struct nw_tracefs *fs, const char *session,
+			 nw_strings *stuck)
+{
+	struct survey s;
+
+	begin(fs, session, &s);
+	int ret = survey(&s);
+	if (ret < 0)
+		nw_strings_tell(stuck, "what is left of %s cannot be looked at: %s",
+				s.group, nw_strerror(-ret));
+	else
+		ret = take_away(&s, stuck);
+	free_survey(&s);
+	return ret;
+}
+
+int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck)
+{
+	int ret = teardown_once(fs, session, stuck);
+
+	if (ret < 0 &&
+	    nw_is_shortage(
+		    -ret)) { /* it may be over: the failed try has freed what it had */
+		nw_strings_free(stuck);
+		ret = teardown_once(fs, session, stuck);
+	}
+	return ret < 0 ? -EBUSY : ret;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What was tried of this kernel, kept until the next boot. */
+#ifndef NOPWATCH_KERNEL_SESSION_PROVEN_H
+#define NOPWATCH_KERNEL_SESSION_PROVEN_H
+
+#include "nopwatch/features.h"
+
+/* Keep what was tried until the next boot; whole: it was everything. */
+void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		      bool whole);
+
+/* The text of /run/nopwatch/hit.cost, which says what a hit costs. Reading takes it apart; false: it is another boot's,
+ * another version's or another tracefs's, or not whole. */
+void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,
+			   struct nw_buf *out);
+bool nw_machine_cost_read(struct nw_buf *text, const char *tracefs,
+			  struct nw_machine_cost *out);
+
+#endif

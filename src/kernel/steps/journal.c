@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+/* See journal.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/tracefs/expedite.h"
+
+#include "gate.h"
+
+/* /run where there is one; older systems have it below /var. */
+static const char *const places[] = {"/run", "/var/run", "/tmp"};
+static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch", "/tmp/nopwatch"};
+
+const char *nw_journal_dir(void)
+{
+	for (size_t i = 0; i < NW_COUNT(places); i++)
+		if (access(places[i], W_OK | X_OK) == 0)
+			return dirs[i];
+	return dirs[0];
+}
+
+bool nw_session_name_is_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len == 0 || len > 23)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) &&
+		    name[i] != '_')
+			return false;
+	return true;
+}
+
+/*
+ * The directory must be ours alone: in a place that others can write to, a link or a foreign
+ * directory of that name would let them choose what we remove.
+ */
+int nw_journal_open_place(const char *path, struct nw_error *err)
+{
+	mode_t writable = strncmp(path, "/tmp/", 5) == 0 ? 077 : 022;
+	struct stat st;
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0)
+		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
+	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & writable)) {
+		close(dir);
+		return nw_fail(err, EPERM, "%s does not belong to us alone: not used",
+			       path);
+	}
+	return dir;
+}
+
+int nw_journal_open_dir(struct nw_error *err)
+{
+	const char *path = nw_journal_dir();
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return nw_fail(err, errno, "cannot create %s: %s", path,
+			       nw_strerror(errno));
+	int dir = nw_journal_open_place(path, err);
+	/* what an older nopwatch has made is 0755 */
+	if (dir >= 0 && fchmod(dir, 0700) < 0)
+		errno = 0;
+	return dir;
+}
+
+const char *nw_journal_place(const char *name)
+{
+	for (size_t i = 0; i < NW_COUNT(dirs); i++) {
+		int dir = nw_journal_open_place(dirs[i], NULL);
+		bool has = dir >= 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		if (dir >= 0)
+			close(dir);
+		if (has)
+			return dirs[i];
+	}
+	return nw_journal_dir();
+}
+
+/* Create the file; another session's end may remove the directory under us: try again. */
+static int create_file(const char *session, struct nw_error *err)
+{
+	for (int tries = 0;; tries++) {
+		int dir = nw_journal_open_dir(err);
+		if (dir < 0)
+			return dir;
+		int fd = openat(dir, session,
+				O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		int code = errno;
+		close(dir);
+		if (fd >= 0)
+			return fd;
+		if (code != ENOENT || tries == 8)
+			return nw_fail(err, code, "cannot create %s/%s: %s",
+				       nw_journal_dir(), session, nw_strerror(code));
+	}
+}
+
+/* Who only looks how a session is has its lock, shared, for a moment: that is no pulse. */
+static bool lock_unless_living(int fd)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int tries = 100; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries || flock(fd, LOCK_SH | LOCK_NB) < 0)
+			return false;
+		flock(fd, LOCK_UN);
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* Until it is locked, a file without a lock looks like a dead session's, and another nopwatch may take it away. */
+static int create_locked(const char *session, struct nw_error *err)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct stat st;
+
+	for (int tries = 0; tries < 20; tries++) {
+		int fd = create_file(session, err);
+		if (fd < 0)
+			return fd;
+		for (int i = 0; i < 200 && !lock_unless_living(fd); i++)
+			nanosleep(&pause, NULL);
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		    st.st_nlink > 0)
+			return fd;
+		bool taken = fstat(fd, &st) == 0 && st.st_nlink == 0;
+		close(fd);
+		if (!taken)
+			break;
+	}
+	return nw_fail(err, EAGAIN, "another nopwatch is cleaning up: try again");
+}
+
+int nw_journal_create(const char *session, struct nw_journal *out, struct nw_error *err)
+{
+	struct nw_journal journal = {.fd = create_locked(session, err),
+				     .dir = nw_journal_dir()};
+	struct nw_buf head = {0};
+
+	if (journal.fd < 0)
+		return journal.fd;
+	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
+	nw_journal_head(&head);
+	nw_buf_printf(&head, "pid %d\n", (int)getpid());
+	int ret = nw_journal_write(journal.fd, &head);
+	nw_buf_free(&head);
+	if (ret < 0) {
+		nw_journal_remove(&journal);
+		return nw_fail(err, -ret, "cannot write the journal: %s",
+			       nw_strerror(-ret));
+	}
+	*out = journal;
+	return 0;
+}
+
+int nw_journals_lock(void)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	int dir = nw_journal_open_place(nw_journal_dir(), NULL);
+
+	for (int tries = 1000; dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries) {
+			close(dir);
+			return -EBUSY;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return dir;
+}
+
+static int open_journal(const char *session, int flags)
+{
+	int dir = nw_journal_open_place(nw_journal_place(session), NULL);
+	struct stat st;
+
+	if (dir < 0)
+		return -1;
+	int fd = openat(dir, session, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	close(dir);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out)
+{
+	struct nw_journal journal = {.dir = nw_journal_place(session)};
+	struct stat st;
+
+	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
+	journal.fd = open_journal(session, O_RDWR);
+	if (journal.fd < 0)
+		return NW_JOURNAL_GONE;
+	if (!lock_unless_living(journal.fd)) {
+		close(journal.fd);
+		return NW_JOURNAL_LIVING;
+	}
+	if (fstat(journal.fd, &st) < 0 || st.st_nlink == 0) {
+		close(journal.fd);
+		return NW_JOURNAL_GONE;
+	}
+	/* Who died while he wrote a line had not begun its step. What there is of the line
+	 * is cut off, so that the next one begins a line of its own. */
+	struct nw_buf text = {0};
+
+	if (lseek(journal.fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, journal.fd) == 0 &&
+	    text.len) {
+		const char *last = memrchr(text.data, '\n', text.len);
+		off_t whole = last ? last + 1 - text.data : 0;
+		if ((size_t)whole != text.len)
+			(void)!ftruncate(journal.fd, whole);
+		lseek(journal.fd, whole, SEEK_SET);
+	}
+	nw_buf_free(&text);
+	*out = journal;
+	return NW_JOURNAL_DEAD;
+}
+
+enum nw_journal_state nw_journal_check(const char *session)
+{
+	int fd = open_journal(session, O_RDONLY);
+	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+
+	if (fd < 0)
+		return NW_JOURNAL_GONE;
+	close(fd);
+	return living ? NW_JOURNAL_LIVING : NW_JOURNAL_DEAD;
+}
+
+int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
+{
+	struct nw_buf text = {0};
+	va_list args;
+
+	va_start(args, fmt);
+	nw_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	int ret = nw_journal_write(journal->fd, &text);
+	nw_buf_free(&text);
+	return ret;
+}
+
+int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out)
+{
+	if (lseek(journal->fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return nw_buf_read(out, journal->fd);
+}
+
+/* A file of one of our directories, which nobody else can have put a link into. */
+static int open_own(const char *path, int flags)
+{
+	const char *slash = strrchr(path, '/');
+	nw_cleanup(nw_free_ptr) char *place = slash ? strndup(path, (size_t)(slash - path))
+						    : NULL;
+	int dir = place ? nw_journal_open_place(place, NULL) : slash ? -ENOMEM : -EINVAL;
+
+	if (dir < 0)
+		return dir;
+	int fd = openat(dir, slash + 1,
+			flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	int code = errno;
+	close(dir);
+	return fd < 0 ? -code : fd;
+}
+
+int nw_own_file_create(const char *path)
+{
+	int fd = open_own(path, O_CREAT | O_EXCL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == -EEXIST ? 0 : fd;
+}
+
+int nw_own_file_resize(const char *path, off_t size)
+{
+	int fd = open_own(path, 0);
+	int ret = fd < 0 ? fd : ftruncate(fd, size) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+void nw_journal_leave(struct nw_journal *journal)
+{
+	nw_expedite_end(&journal->expedited);
+	if (journal->fd >= 0)
+		close(journal->fd);
+	journal->fd = -1;
+}
+
+void nw_journal_remove(struct nw_journal *journal)
+{
+	char path[128];
+
+	nw_expedite_end(&journal->expedited);
+	/* By path: a removal must not fail for want of a descriptor. */
+	if (journal->fd >= 0) {
+		nw_gate_remove(journal);
+		snprintf(path, sizeof(path), "%s/%s", journal->dir, journal->session);
+		unlink(path);
+		rmdir(journal->dir); /* fails while other sessions are there */
+	}
+	nw_journal_leave(journal);
+}
+
+static int list_place(const char *path, nw_strings *out)
+{
+	int fd = nw_journal_open_place(path, NULL);
+
+	/* a directory that is not ours cannot hold journals of ours */
+	if (fd == -ENOENT || fd == -EPERM || fd == -ENOTDIR || fd == -ELOOP ||
+	    fd == -EACCES)
+		return 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int ret = fd < 0 ? fd : dir ? 0 : -errno;
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (ret == 0 && (errno = 0, entry = readdir(dir)))
+		if (nw_session_name_is_valid(entry->d_name) &&
+		    !nw_strings_has(out, entry->d_name))
+			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
+	if (ret == 0)
+		ret = -errno;
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+int nw_journal_list(nw_strings *out)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < NW_COUNT(dirs) && ret == 0; i++)
+		ret = list_place(dirs[i], out);
+	return ret;
+}

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Each thread has a clock a state, of which one runs at a time. A span's parts are by how much these
+ * have advanced between its start and its end, so nested spans need no care, and the parts add up to the
+ * latency exactly. A thread that hits a probe is running then: if its clocks say something else, an event
+ * of the scheduler's is missing, and no span that is open then is split.
+ *
+ * Events: include/trace/events/sched.h of the kernel. sched_switch's prev_state is 0 (or a flag
+ * above all states) for a thread that was preempted, else a mask: 1 is interruptible sleep, 2 is
+ * uninterruptible, further bits are stopped, traced, dead, parked. Below 4.14, uninterruptible may
+ * come with flags above (TASK_KILLABLE: 130). Linux 4.15 to 4.19 have all of it one bit higher (shifted_states), and 1 for who
+ * gives its CPU away and runs on; kernel/session/tracepoint.c finds that out. Linux 4.14.0 counts them: 3 is stopped there. sched_waking is when somebody begins to wake a thread,
+ * sched_wakeup when it is on a run queue, which may be another CPU's that has to be interrupted for it first. A
+ * thread waits for a CPU from the second on, as /proc/PID/schedstat counts; only where that was not recorded, from the first.
+ *
+ * Who woke it: sched_waking is recorded in the context of the one who wakes, so its common_pid is the
+ * waker, unless its common_flags say that this was an interrupt, which has nothing to do with the thread that
+ * it came upon (TRACE_FLAG_HARDIRQ 0x08, TRACE_FLAG_SOFTIRQ 0x10, TRACE_FLAG_NMI 0x40:
+ * include/linux/trace_events.h). sched_wakeup may be recorded by the CPU that was asked to do it, and names nobody.
+ *
+ * Where it slept: its stack stands behind its sched_switch, on the same CPU, and so in front of its next one:
+ * it may have been woken by another CPU in between, but it does not run before.
+ */
+#include "task_states.h"
+#include "sleeps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash_map.h"
+
+const char *const nw_task_state_names[NW_TASK_STATES] = {
+	[NW_TASK_RUNNING] = "running",	 [NW_TASK_RUNNABLE] = "runnable",
+	[NW_TASK_SLEEPING] = "sleeping", [NW_TASK_DISK] = "disk",
+	[NW_TASK_OTHERS] = "others",
+};
+
+enum kind {
+	NOTHING,
+	SWITCH,
+	WAKING, /* by this thread */
+	WOKEN,
+	STACK, /* of the thread that has just gone */
+};
+
+static const struct {
+	const char *system, *name;
+	enum kind kind;
+	const char *args[3];
+	const char *optional;
+} kinds[] = {
+	{"sched", "sched_switch", SWITCH, {"prev_pid", "prev_state", "next_pid"}, NULL},
+	{"sched", "sched_wakeup", WOKEN, {"pid"}, NULL},
+	{"sched", "sched_waking", WAKING, {"pid"}, "common_flags"},
+	{NW_STACK_SYSTEM, NW_STACK_EVENT, STACK, {"caller"}, NULL},
+};
+
+enum {
+	IN_INTERRUPT = 0x08 | 0x10 | 0x40 /* bits of common_flags */
+};
+
+/* What is told of sleeps. */
+enum table {
+	WAKERS,
+	CHANNELS,
+	TABLES
+};
+
+struct thread {
+	enum nw_task_state state;
+	uint64_t since;
+	uint64_t spent[NW_TASK_STATES];
+	uint64_t breaks; /* so often its events were found to be incomplete */
+	uint64_t serial; /* threads of one number come one after the other */
+	size_t open;	 /* spans: while there are any, */
+	struct nw_sleeps sleeps[TABLES];
+	struct nw_sleep waker; /* who has begun to wake it; count 0: nobody */
+	uint64_t waking;       /* when, if it slept then; else 0 */
+	struct nw_sleep where; /* its last sleep; count 0: it is in the table */
+	/* its switches may not be recorded yet, but for those from and to threads whose are */
+	bool unseen;
+	uint64_t from; /* they are from here on; 0: not known */
+};
+
+/* The clocks when a span began. */
+struct mark {
+	int32_t tid;
+	uint64_t serial, breaks, losses;
+	uint64_t spent[NW_TASK_STATES];
+	size_t sleeps
+		[TABLES]; /* so many of the thread's, as they were then, one behind the other: */
+	struct nw_sleep sleep[];
+};
+
+struct scheduler_probe {
+	enum kind kind;
+	size_t arg[3];
+	int optional; /* -1: it does not have it */
+};
+
+struct nw_task_states {
+	struct nw_hash_map threads; /* that have begun spans, by their numbers */
+	struct nw_hash_map marks;
+	uint64_t losses, serial;
+	bool named;  /* events are those of threads that were named to the kernel, */
+	bool all;    /* whoever they are, or who is born; */
+	bool missed; /* and of who is not in the map that is not known */
+	uint64_t everybody_from; /* everybody's; 0: never */
+	struct scheduler_probe *probe;
+	size_t probes;
+	const struct nw_selection *selection;
+	const struct nw_thread_names *names;
+};
+
+/* ---- which events they are ---------------------------------------------------------- */
+
+static int use_probe(struct scheduler_probe *out, const struct nw_probe *probe, size_t i,
+		     struct nw_error *err)
+{
+	out->kind = kinds[i].kind;
+	for (size_t j = 0; j < NW_COUNT(kinds[i].args) && kinds[i].args[j]; j++) {
+		int arg = nw_arg_find(probe, kinds[i].args[j]);
+		if (arg < 0) {
+			nw_fail_usage(err,
+				      "the states of threads need the argument '%s' of %s",
+				      kinds[i].args[j], probe->label);
+			nw_error_hint(err, "name it, too, or none of its arguments");
+			return -EINVAL;
+		}
+		out->arg[j] = (size_t)arg;
+	}
+	out->optional = kinds[i].optional ? nw_arg_find(probe, kinds[i].optional) : -1;
+	return 0;
+}
+
+static bool is_kind(const struct nw_probe *probe, size_t i)
+{
+	return probe->kind == NW_SPEC_TRACEPOINT &&
+	       strcmp(probe->provider, kinds[i].system) == 0 &&
+	       strcmp(probe->name, kinds[i].name) == 0;
+}
+
+static int find_probes(struct nw_task_states *states, const struct nw_selection *selection,
+		       struct nw_error *err)
+{
+	bool has_switch = false;
+
+	for (size_t i = 0; i < states->probes; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		for (size_t j = 0; j < NW_COUNT(kinds); j++) {
+			if (!is_kind(probe, j))
+				continue;
+			int ret = use_probe(&states->probe[i], probe, j, err);
+			if (ret < 0)
+				return ret;
+			has_switch |= kinds[j].kind == SWITCH;
+		}
+	}
+	if (has_switch)
+		return 0;
+	nw_fail_usage(err,
+		      "there are no events of the scheduler that tell what threads do");
+	nw_error_hint(err, "record with --states, too");
+	return -EINVAL;
+}
+
+int nw_task_states_open(const struct nw_selection *selection,
+			const struct nw_thread_names *names, struct nw_task_states **out,
+			struct nw_error *err)
+{
+	struct nw_task_states *states = calloc(1, sizeof(*states));
+
+	*out = NULL;
+	if (states) {
+		states->selection = selection;
+		states->names = names;
+		states->probes = selection->probes.count;
+		states->probe = calloc(states->probes + 1, sizeof(*states->probe));
+	}
+	if (!states || !states->probe) {
+		free(states);
+		return nw_no_memory(err);
+	}
+	int ret = find_probes(states, selection, err);
+	if (ret < 0)
+		nw_task_states_free(states);
+	else
+		*out = states;
+	return ret;
+}
+
+void nw_task_states_free(struct nw_task_states *states)
+{
+	if (!states)
+		return;
+	nw_hash_map_free(&states->threads);
+	nw_hash_map_free(&states->marks);
+	free(states->probe);
+	free(states);
+}
+
+bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe)
+{
+	return states->probe[probe].kind != NOTHING;
+}
+
+bool nw_is_scheduler_probe(const struct nw_probe *probe)
+{
+	for (size_t i = 0; i < NW_COUNT(kinds); i++)
+		if (is_kind(probe, i))
+			return true;
+	return false;
+}
+
+const char *nw_scheduler_event(size_t number)
+{
+	return number < NW_COUNT(kinds) && kinds[number].kind != STACK ? kinds[number].name
+								       : NULL;
+}
+
+void nw_scheduler_spec(size_t number, struct nw_buf *out)
+{
+	const char *const *args = kinds[number].args, *optional = kinds[number].optional;
+
+	nw_buf_printf(out, "tracepoint:sched:%s(%s", kinds[number].name, args[0]);
+	for (size_t i = 1; i < NW_COUNT(kinds[0].args) && args[i]; i++)
+		nw_buf_printf(out, ", %s", args[i]);
+	if (optional)
+		nw_buf_printf(out, ", %s", optional);
+	nw_buf_addc(out, ')');
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+static struct thread *find(const struct nw_task_states *states, int32_t tid)
+{
+	return nw_hash_map_find(&states->threads, nw_map_key_of_thread(tid));
+}
+
+/* Let the clock of its state run until now. */
+static void advance(struct thread *thread, uint64_t now)
+{
+	if (now < thread->since) { /* clocks of CPUs that differ */
+		thread->breaks++;
+		return;
+	}
+	thread->spent[thread->state] += now - thread->since;
+	thread->since = now;
+}
+
+static void enter(struct thread *thread, enum nw_task_state state, uint64_t now)
+{
+	advance(thread, now);
+	thread->state = state;
+}
+
+/* NULL: nothing is kept of it. */
+static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
+{
+	/* a recording may name more threads than there ever were */
+	struct thread *thread = states->threads.count < NW_MOST_STARTS
+					? calloc(1, sizeof(*thread))
+					: NULL;
+
+	if (!thread ||
+	    nw_hash_map_put(&states->threads, nw_map_key_of_thread(tid), thread) < 0)
+		return NULL;
+	thread->serial = ++states->serial;
+	return thread;
+}
+
+/* It hits a probe, so it is running. NULL: nothing is kept of it. */
+static struct thread *running(struct nw_task_states *states, const struct nw_hit *hit)
+{
+	struct thread *thread = find(states, nw_hit_thread(hit));
+
+	if (!thread) {
+		thread = add_thread(states, nw_hit_thread(hit));
+		if (!thread)
+			return NULL;
+		thread->since = hit->time;
+		thread->unseen = states->missed;
+	}
+	advance(thread, hit->time);
+	if (thread->state != NW_TASK_RUNNING)
+		thread->breaks++;
+	thread->state = NW_TASK_RUNNING;
+	return thread;
+}
+
+void nw_task_states_named(struct nw_task_states *states, bool all)
+{
+	states->named = true;
+	states->all = all;
+	states->missed |= all;
+}
+
+void nw_task_states_born(struct nw_task_states *states, int32_t tid)
+{
+	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
+	/* of a whole machine's births, most are of threads that will never hit */
+	struct thread *thread = states->named && !states->all ? add_thread(states, tid)
+							      : NULL;
+
+	if (thread)
+		thread->unseen = true;
+	else
+		states->missed |= states->named;
+}
+
+void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_t from)
+{
+	struct thread *thread = tid ? find(states, tid) : NULL;
+
+	if (!tid) {
+		states->everybody_from = from;
+		return;
+	}
+	if (from == UINT64_MAX) { /* what was open is not known any more */
+		if (thread) {
+			thread->unseen = true;
+			thread->from = 0;
+			thread->breaks++;
+		}
+		return;
+	}
+	if (!thread && (thread = add_thread(states, tid)))
+		thread->unseen = true;
+	if (thread)
+		thread->from = thread->from ? nw_min64(thread->from, from) : from;
+}
+
+static void same_thread(void *arg, struct nw_map_key key, void *value)
+{
+	const struct thread *known = value;
+
+	if (known->from)
+		nw_task_states_recorded(arg, (int32_t)key.time, known->from);
+}
+
+void nw_task_states_same(struct nw_task_states *states, const struct nw_task_states *other)
+{
+	states->everybody_from = other->everybody_from;
+	nw_hash_map_each(&other->threads, same_thread, states);
+}
+
+void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
+{
+	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
+}
+
+static void forget_names(void *arg, struct nw_map_key key, void *value)
+{
+	struct thread *thread = value;
+
+	(void)arg;
+	(void)key;
+	thread->unseen = true;
+	thread->from = 0;
+}
+
+void nw_task_states_loss(struct nw_task_states *states)
+{
+	states->losses++;
+	states->missed |= states->named; /* perhaps a birth, */
+	if (states->all)		 /* or another name */
+		nw_hash_map_each(&states->threads, forget_names, NULL);
+}
+
+/* ---- the scheduler's events --------------------------------------------------------- */
+
+/* prev_state, as a number or, in text, as the letter that stands for it. */
+static enum nw_task_state state_of(const struct nw_value *value, bool shifted)
+{
+	uint64_t mask = (value->number & 0xff) >> shifted;
+
+	if (value->kind == NW_VALUE_STRING)
+		mask = !value->len	       ? 1
+		       : value->text[0] == 'R' ? 0
+		       : value->text[0] == 'D' ? 2
+					       : 1;
+	return mask == 0	 ? NW_TASK_RUNNABLE
+	       : (mask & 3) == 2 ? NW_TASK_DISK
+				 : NW_TASK_SLEEPING;
+}
+
+/* No stack has come: where its last sleep was is not known. */
+static void settle(struct thread *thread)
+{
+	if (thread->where.count && thread->open)
+		nw_sleeps_add(&thread->sleeps[CHANNELS], &thread->where);
+	thread->where.count = 0;
+}
+
+static void leaves(struct thread *thread, enum nw_task_state state, uint64_t now)
+{
+	if (thread->state != NW_TASK_RUNNING)
+		thread->breaks++;
+	thread->where = (struct nw_sleep){.key = NW_WAKER_UNKNOWN};
+	enter(thread, state, now);
+}
+
+static bool sleeps(const struct thread *thread)
+{
+	return thread->state == NW_TASK_SLEEPING || thread->state == NW_TASK_DISK;
+}
+
+/* Its sleep ends: it waits for a CPU. */
+static void wakes_up(struct thread *thread, uint64_t now)
+{
+	struct nw_sleep waker = thread->waker;
+
+	if (!waker.count)
+		waker = (struct nw_sleep){.key = NW_WAKER_UNKNOWN, .count = 1};
+	waker.ns = now > thread->since ? now - thread->since : 0;
+	if (thread->open)
+		nw_sleeps_add(&thread->sleeps[WAKERS], &waker);
+	/* its stack may have come already, or may still come */
+	thread->where.ns = waker.ns;
+	thread->where.count = 1;
+	enter(thread, NW_TASK_RUNNABLE, now);
+}
+
+static void comes(struct thread *thread, uint64_t now)
+{
+	if (sleeps(thread) && thread->waking)
+		wakes_up(thread, thread->waking);
+	thread->waker.count = thread->waking = 0;
+	settle(thread);
+	/* what sleeps is woken before it runs: that was not recorded */
+	if (thread->state != NW_TASK_RUNNABLE)
+		thread->breaks++;
+	enter(thread, NW_TASK_RUNNING, now);
+}
+
+/* Whoever begins to wake a thread. */
+static struct nw_sleep waker_of(const struct nw_task_states *states,
+				const struct scheduler_probe *probe,
+				const struct nw_hit *hit)
+{
+	struct nw_sleep waker = {.key = NW_WAKER_UNKNOWN, .count = 1};
+	const struct nw_value *flags = probe->optional < 0 || (size_t)probe->optional >=
+								      hit->value_count
+					       ? NULL
+					       : &hit->values[probe->optional];
+
+	if (!flags || flags->kind == NW_VALUE_MISSING)
+		return waker;
+	waker.key = flags->number & IN_INTERRUPT ? NW_WAKER_INTERRUPT : (uint32_t)hit->tid;
+	if (waker.key == (uint32_t)hit->tid && states->names->comm)
+		states->names->comm(states->names->arg, hit->tid, waker.comm);
+	return waker;
+}
+
+/* It may be woken while it is still on its way to sleep: then the second event finds it asleep. */
+static void wakes(const struct nw_task_states *states, const struct scheduler_probe *probe,
+		  struct thread *thread, const struct nw_hit *hit)
+{
+	thread->unseen = false;
+	if (probe->kind == WAKING && !thread->waking) {
+		thread->waker = waker_of(states, probe, hit);
+		thread->waking = sleeps(thread) ? hit->time : 0;
+	} else if (probe->kind == WOKEN && sleeps(thread)) {
+		wakes_up(thread, hit->time);
+	}
+}
+
+/* Where the thread that hits it has gone to sleep; it may be awake again by now. */
+static void takes_stack(const struct nw_task_states *states,
+			const struct scheduler_probe *probe, const struct nw_hit *hit)
+{
+	struct thread *thread = find(states, hit->tid);
+	uint64_t address = 0;
+
+	if (!thread || !states->names->channel || thread->state == NW_TASK_RUNNING)
+		return;
+	const char *function = states->names->channel(
+		states->names->arg, &hit->values[probe->arg[0]], &address);
+	thread->where.function = function;
+	thread->where.key = function ? address : NW_WAKER_UNKNOWN;
+}
+
+/* The thread that a switch names; number 0 is the idle one of the CPU that switches. */
+static struct thread *find_switched(const struct nw_task_states *states,
+				    const struct nw_hit *hit, size_t arg)
+{
+	const struct nw_hit named = {.tid = (int32_t)hit->values[arg].number,
+				     .cpu = hit->cpu};
+
+	return find(states, nw_hit_thread(&named));
+}
+
+void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
+{
+	const struct scheduler_probe *probe = &states->probe[hit->probe];
+	struct thread *thread[2] = {NULL};
+
+	for (size_t i = 0; i < 3; i++)
+		if (!hit->values || probe->arg[i] >= hit->value_count) {
+			nw_task_states_loss(states); /* a record that does not tell */
+			return;
+		}
+	if (probe->kind == STACK) {
+		takes_stack(states, probe, hit);
+		return;
+	}
+	const struct nw_value *first = &hit->values[probe->arg[0]];
+	thread[0] = find_switched(states, hit, probe->arg[0]);
+	if (probe->kind != SWITCH) {
+		if (thread[0])
+			wakes(states, probe, thread[0], hit);
+		return;
+	}
+	const uint64_t next = hit->values[probe->arg[2]].number;
+	thread[1] = find_switched(states, hit, probe->arg[2]);
+	/* the idle thread is never named: it is recorded for the other's sake */
+	if (thread[0] && next == 0)
+		thread[0]->unseen = false;
+	if (thread[1] && first->number == 0)
+		thread[1]->unseen = false;
+	if (thread[0])
+		leaves(thread[0],
+		       state_of(&hit->values[probe->arg[1]],
+				states->selection->probes.item[hit->probe]->shifted_states),
+		       hit->time);
+	if (thread[1])
+		comes(thread[1], hit->time);
+}
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+/* Are all its switches recorded from now on? */
+static bool is_recorded(const struct nw_task_states *states, const struct thread *thread,
+			uint64_t now)
+{
+	return !thread->unseen || (thread->from && now >= thread->from) ||
+	       (states->everybody_from && now >= states->everybody_from);
+}
+
+static void begin(struct nw_task_states *states, const struct nw_span_event *event)
+{
+	struct thread *thread = running(states, event->hit);
+
+	if (!thread || !is_recorded(states, thread, event->hit->time) ||
+	    states->marks.count >= NW_MOST_STARTS)
+		return; /* its parts will not be known */
+	size_t wakers = thread->sleeps[WAKERS].count;
+	size_t channels = thread->sleeps[CHANNELS].count;
+	struct mark *mark = malloc(sizeof(*mark) +
+				   (wakers + channels) * sizeof(*mark->sleep));
+	if (!mark)
+		return;
+	*mark = (struct mark){.tid = nw_hit_thread(event->hit),
+			      .serial = thread->serial,
+			      .breaks = thread->breaks,
+			      .losses = states->losses,
+			      .sleeps = {[WAKERS] = wakers, [CHANNELS] = channels}};
+	memcpy(mark->spent, thread->spent, sizeof(mark->spent));
+	memcpy(mark->sleep, thread->sleeps[WAKERS].item, wakers * sizeof(*mark->sleep));
+	memcpy(mark->sleep + wakers, thread->sleeps[CHANNELS].item,
+	       channels * sizeof(*mark->sleep));
+	if (nw_hash_map_put(&states->marks, nw_map_key_of_span(event), mark) == 0)
+		thread->open++;
+}
+
+/* What has come to one of the thread's tables since then. */
+static void find_sleeps(const struct nw_sleeps *now, const struct nw_sleep *then,
+			size_t count, struct nw_sleeps *out)
+{
+	for (size_t i = 0; i < now->count; i++) {
+		struct nw_sleep sleep = now->item[i];
+		sleep.ns -= i < count ? then[i].ns : 0;
+		sleep.count -= i < count ? then[i].count : 0;
+		if (sleep.count)
+			nw_sleeps_add(out, &sleep);
+	}
+}
+
+/* The thread of the mark, if it still is that one: a span less of its is open. */
+static struct thread *close_mark(const struct nw_task_states *states,
+				 const struct mark *mark)
+{
+	struct thread *thread = find(states, mark->tid);
+
+	if (!thread || thread->serial != mark->serial)
+		return NULL;
+	thread->open--;
+	return thread;
+}
+
+static bool split(struct nw_task_states *states, const struct nw_span_event *event,
+		  const struct mark *mark, struct nw_span_states *out)
+{
+	const struct thread *thread = running(states, event->hit);
+	bool other = mark->tid != nw_hit_thread(event->hit) ||
+		     (thread && thread->serial != mark->serial);
+
+	if (other) { /* what a thread did is not what the span waited for */
+		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
+		return true;
+	}
+	if (!thread || thread->breaks != mark->breaks || states->losses != mark->losses)
+		return false;
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		out->ns[i] = thread->spent[i] - mark->spent[i];
+	find_sleeps(&thread->sleeps[WAKERS], mark->sleep, mark->sleeps[WAKERS],
+		    &out->wakers);
+	find_sleeps(&thread->sleeps[CHANNELS], mark->sleep + mark->sleeps[WAKERS],
+		    mark->sleeps[CHANNELS], &out->channels);
+	return true;
+}
+
+bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
+			 struct nw_span_states *out)
+{
+	if (event->moment == NW_SPAN_BEGINS) {
+		begin(states, event);
+		return false;
+	}
+	if (event->moment == NW_SPAN_ENDS_NOTHING)
+		return false;
+	nw_cleanup(nw_free_ptr) struct mark *mark = nw_hash_map_take(
+		&states->marks, nw_map_key_of_span(event));
+	if (!mark)
+		return false;
+	memset(out->ns, 0, sizeof(out->ns));
+	out->wakers.count = out->channels.count = 0;
+	bool known = event->moment == NW_SPAN_ENDS && split(states, event, mark, out);
+	struct thread *thread = close_mark(states, mark);
+	if (thread && !thread->open)
+		thread->sleeps[WAKERS].count = thread->sleeps[CHANNELS].count = 0;
+	return known;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/* What becomes of each span goes to the listener, and to what counts states and costs of spans. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/sched/sleeps.h"
+#include "state.h"
+
+/* The row of a group; -1 is of hits that cannot say. NULL: no memory. */
+static struct nw_span_row *row_of(struct nw_summary *s, int64_t group, uint32_t span)
+{
+	if (!s->options.grouped)
+		group = 0;
+	else if (group < 0)
+		group = nw_summary_group(s, "?", 1);
+	return group < 0 ? NULL : nw_rows_add_span(&s->groups.item[group].current, span);
+}
+
+/* The parts of a span, which it may not have. */
+static void add_states(struct nw_summary *s, const struct nw_span_event *event)
+{
+	struct nw_span_row *row = row_of(s, event->group, event->span);
+
+	if (row && event->states && !row->states)
+		row->states = calloc(NW_TASK_STATES, sizeof(*row->states));
+	s->failed |= !row || (event->states && !row->states);
+	if (s->failed)
+		return;
+	row->unsplit += !event->states;
+	for (size_t i = 0; event->states && i < NW_TASK_STATES; i++)
+		nw_histogram_add(&row->states[i], event->states->ns[i]);
+	if (event->states)
+		s->failed |= !nw_sleeps_merge(&row->wakers, &event->states->wakers) ||
+			     !nw_sleeps_merge(&row->channels, &event->states->channels);
+}
+
+/* The probes' own time was running, as far as that goes: the parts still add up to the latency. */
+static void take_cost(struct nw_span_states *states, uint64_t cost)
+{
+	for (size_t i = 0; cost && i < NW_TASK_STATES; i++) {
+		uint64_t taken = nw_min64(cost, states->ns[i]);
+		states->ns[i] -= taken;
+		cost -= taken;
+	}
+}
+
+static void emit(struct nw_summary *s, const struct nw_span_event *happened)
+{
+	struct nw_span_event event = *happened;
+	struct nw_span_states states;
+
+	/* of a call of Go's nobody knows when its goroutine had a thread */
+	if (s->task_states && !s->options.spans[event.span].goroutines &&
+	    nw_task_states_span(s->task_states, &event, &states))
+		event.states = &states;
+	if (event.states && s->net)
+		take_cost(&states, event.cost);
+	if (s->task_states && event.moment == NW_SPAN_ENDS)
+		add_states(s, &event);
+	s->begin_emitted |= event.moment == NW_SPAN_BEGINS;
+	if (s->options.listener)
+		s->options.listener(s->options.listener_arg, &event);
+}
+
+void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
+		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
+		      int64_t group)
+{
+	bool nothing = moment == NW_SPAN_ENDS_NOTHING;
+	struct nw_measured measured = {0};
+
+	if (start && moment == NW_SPAN_ENDS)
+		measured = nw_summary_measure(s, start, hit);
+
+	emit(s,
+	     &(struct nw_span_event){
+		     .moment = moment,
+		     .span = span,
+		     .key = key,
+		     .start = start	? start->time
+			      : nothing ? 0
+					: hit->time,
+		     .group = start ? nw_summary_span_group(s, start->group, group) : group,
+		     .cpu = start     ? start->cpu
+			    : nothing ? 0
+				      : hit->cpu,
+		     .hit = hit,
+		     .latency = measured.latency,
+		     .cost = measured.cost,
+		     .why = nothing ? "unmatched" : NULL,
+	     });
+}
+
+void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
+		       const struct nw_start *start, const char *why)
+{
+	bool open = s->finished && strcmp(why, "unmatched") == 0;
+
+	if (start->group != NW_HIDDEN)
+		emit(s, &(struct nw_span_event){
+				.moment = open ? NW_SPAN_STILL_OPEN : NW_SPAN_NEVER_ENDS,
+				.span = span,
+				.key = key,
+				.start = start->time,
+				.group = start->group,
+				.cpu = start->cpu,
+				.why = why,
+			});
+}

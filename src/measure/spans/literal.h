@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The values that a filter compares with: numbers, bare words and quoted strings.
+ */
+#ifndef NOPWATCH_MEASURE_SPANS_LITERAL_H
+#define NOPWATCH_MEASURE_SPANS_LITERAL_H
+
+#include "nopwatch/stream.h"
+
+enum nw_compare {
+	NW_EQUAL,
+	NW_DIFFERENT,
+	NW_LESS,
+	NW_LESS_EQUAL,
+	NW_MORE,
+	NW_MORE_EQUAL,
+	NW_BITS, /* has one of these bits */
+	NW_GLOB, /* lib/glob.c of the kernel, as ftrace's own filters: * ? [a-z] [!a] and \ */
+};
+
+enum nw_literal_kind {
+	NW_LITERAL_TEXT,    /* a word, or quoted */
+	NW_LITERAL_INTEGER, /* 42, -1, 0x2a */
+	NW_LITERAL_REAL,    /* 1.5, 1e3 */
+};
+
+struct nw_literal {
+	enum nw_literal_kind kind;
+	char *text; /* as it is compared with strings: without quotes and escapes */
+	size_t len;
+	bool negative;
+	uint64_t number; /* INTEGER: two's complement */
+	double real;	 /* both kinds of numbers */
+};
+
+/* Read the literal at *at and move behind it. 0, -ENOMEM, or -EINVAL with the reason in why;
+ * then *at is where it was found. */
+int nw_literal_read(const char **at, struct nw_literal *out, const char **why);
+void nw_literal_free(struct nw_literal *literal);
+
+/* Does the comparison hold? Never for a value that is missing, an array, or of another kind:
+ * a string has no order and no bits, a number no text. */
+bool nw_literal_holds(const struct nw_literal *literal, enum nw_compare compare,
+		      const struct nw_value *value);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/* Spans in the user's words: --span. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs.h"
+
+/* The pieces of "[NAME=]START..END[|END2][,key=KEY]", pointing into text. */
+struct span_text {
+	const char *name, *start, *end, *key;
+	size_t name_len, start_len, end_len, key_len;
+	bool flat;
+};
+
+static int bad_span(struct nw_error *err, const char *text, const char *why)
+{
+	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
+	nw_error_hint(
+		err,
+		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
+	return -EINVAL;
+}
+
+/* The dots between START and END: not those of a path such as ../app or /opt/../app. */
+static const char *find_dots(const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, ".."))) {
+		bool begins = at == text || strchr(":=/", at[-1]);
+		if (!begins || at[2] != '/')
+			return at;
+		at += 2;
+	}
+	return NULL;
+}
+
+/* NAME or NAME:NAME */
+static bool is_key(const char *key, size_t len)
+{
+	const char *colon = memchr(key, ':', len);
+	size_t first = colon ? (size_t)(colon - key) : len;
+	size_t second = colon ? len - first - 1 : 1;
+
+	return first > 0 && first < 32 && second > 0 && second < 32 &&
+	       (!colon || !memchr(colon + 1, ':', second));
+}
+
+/* Where the first of what may follow the ends begins, with its comma; NULL: nothing does. */
+static const char *find_option(const char *text)
+{
+	const char *key = strstr(text, ",key="), *nest = strstr(text, ",nest=");
+
+	return !key || (nest && nest < key) ? nest : key;
+}
+
+/* ",key=..." and ",nest=...", in any order. */
+static int cut_options(const char *text, const char *at, struct span_text *out,
+		       struct nw_error *err)
+{
+	for (const char *next; at; at = next) {
+		next = find_option(at + 1);
+		const char *value = strchr(at, '=') + 1;
+		size_t len = next ? (size_t)(next - value) : strlen(value);
+		if (at[1] == 'n') {
+			out->flat = len == 2 && memcmp(value, "no", len) == 0;
+			if (!out->flat && (len != 3 || memcmp(value, "yes", len) != 0))
+				return bad_span(err, text, "nest is 'yes' or 'no'");
+			continue;
+		}
+		if (!is_key(value, len))
+			return bad_span(err, text, "the key is not a name");
+		out->key = value;
+		out->key_len = len;
+	}
+	return 0;
+}
+
+static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
+{
+	const char *dots = find_dots(text), *options, *equals;
+
+	*out = (struct span_text){.start = text};
+	if (!dots)
+		return bad_span(err, text, "START..END is missing");
+	/* a NAME= before the dots, but not an '=' inside a path */
+	equals = memchr(text, '=', (size_t)(dots - text));
+	if (equals && !memchr(text, '/', (size_t)(equals - text)) &&
+	    !memchr(text, ':', (size_t)(equals - text))) {
+		out->name = text;
+		out->name_len = (size_t)(equals - text);
+		out->start = equals + 1;
+	}
+	out->start_len = (size_t)(dots - out->start);
+	out->end = dots + 2;
+	options = find_option(out->end);
+	out->end_len = options ? (size_t)(options - out->end) : strlen(out->end);
+	if (out->name && !out->name_len)
+		return bad_span(err, text, "its name is empty");
+	if (!out->start_len || !out->end_len)
+		return bad_span(err, text, "START or END is missing");
+	return cut_options(text, options, out, err);
+}
+
+/* A probe as the user writes it. */
+struct named {
+	char *pattern; /* without arguments */
+	struct nw_spec
+		spec; /* the same taken as a spec, if it is one: else without a text */
+	char *symbol; /* what the spec's probe is called */
+};
+
+/* Whatever it returns, what it has made is to be freed. */
+static int make_named(const char *text, size_t len, struct named *out)
+{
+	struct nw_error ignored;
+
+	*out = (struct named){.pattern = strndup(text, len)};
+	if (!out->pattern)
+		return -ENOMEM;
+	int ret = nw_spec_parse(out->pattern, &out->spec, &ignored);
+	const struct nw_spec *spec = &out->spec;
+	/* a USDT probe has its own name; that of a function is made as src/find/probe/match.c makes it */
+	if (ret == 0 && (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset)))
+		out->symbol = strdup(spec->name);
+	else if (ret == 0)
+		out->symbol = nw_text("%s%s0x%" PRIx64, spec->name, *spec->name ? "+" : "",
+				      spec->offset);
+	char *args = strchr(out->pattern, '(');
+	if (args)
+		*args = '\0';
+	return ret == -ENOMEM || (ret == 0 && !out->symbol) ? -ENOMEM : 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Is it the file of the spec? It may have been found under another path: in $PATH, as a version
+ * of a library, below /proc/PID/root. */
+static bool in_file(const struct nw_spec *spec, const char *path)
+{
+	const char *wanted = base_name(spec->path);
+
+	return !*wanted || nw_glob_match(spec->path, path) ||
+	       strncmp(base_name(path), wanted, strlen(wanted)) == 0;
+}
+
+/* Does the text name this probe: by its label, by its name alone, or as a spec? */
+static bool names_probe(const struct named *named, const struct nw_probe *probe,
+			bool any_file)
+{
+	const struct nw_spec *spec = &named->spec;
+	bool kernel = probe->kind == NW_SPEC_TRACEPOINT;
+
+	if (nw_glob_match(named->pattern, probe->label) ||
+	    nw_glob_match(named->pattern, probe->name))
+		return true;
+	return spec->text && (spec->kind == NW_SPEC_TRACEPOINT) == kernel &&
+	       nw_spec_matches_provider(spec, probe->provider) &&
+	       nw_glob_match(named->symbol, probe->name) &&
+	       (any_file || !probe->image || in_file(spec, probe->image->path));
+}
+
+static bool has_number(const nw_vec_u32 *list, uint32_t number)
+{
+	nw_vec_each (list, known)
+		if (*known == number)
+			return true;
+	return false;
+}
+
+/* Add the probes that the text names, each once. Returns how many it names, or -ENOMEM. */
+static int add_named(const struct nw_selection *selection, const char *text, size_t len,
+		     nw_vec_u32 *out)
+{
+	struct named named;
+	int found = make_named(text, len, &named);
+
+	/* the path tells several files apart; where it matches none of them, it is ignored */
+	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
+		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
+			if (!names_probe(&named, selection->probes.item[i], any_file))
+				continue;
+			found++;
+			if (!has_number(out, i) && nw_pairs_add(out, i) < 0)
+				found = -ENOMEM;
+		}
+	}
+	free(named.pattern);
+	free(named.symbol);
+	nw_spec_free(&named.spec);
+	return found;
+}
+
+/* All of END|END2|... */
+static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
+		    struct nw_span_def *def)
+{
+	const char *at = parts->end, *stop = parts->end + parts->end_len;
+
+	while (at < stop) {
+		const char *bar = memchr(at, '|', (size_t)(stop - at));
+		size_t len = (size_t)((bar ? bar : stop) - at);
+		int found = add_named(selection, at, len, &def->ends);
+		if (found <= 0)
+			return found;
+		at += len + (bar != NULL);
+	}
+	return (int)def->ends.count;
+}
+
+static enum nw_span_key key_kind(const char *name)
+{
+	return strcmp(name, "tid") == 0	  ? NW_KEY_TID
+	       : strcmp(name, "pid") == 0 ? NW_KEY_PID
+	       : strcmp(name, "cpu") == 0 ? NW_KEY_CPU
+					  : NW_KEY_ARG;
+}
+
+/* KEY, or KEY:KEY of the ends. */
+static void set_key(const struct span_text *parts, struct nw_span_def *def)
+{
+	const char *key = parts->key ? parts->key : "tid";
+	int all = parts->key ? (int)parts->key_len : 3, len = 0;
+
+	while (len < all && key[len] != ':')
+		len++;
+	snprintf(def->key_name, sizeof(def->key_name), "%.*s", len, key);
+	def->key = key_kind(def->key_name);
+	if (len < all)
+		snprintf(def->end_key_name, sizeof(def->end_key_name), "%.*s",
+			 all - len - 1, key + len + 1);
+	if (strcmp(def->key_name, def->end_key_name) == 0)
+		*def->end_key_name = '\0';
+	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
+}
+
+void nw_span_key_text(const struct nw_span_def *def, char out[72])
+{
+	snprintf(out, 72, "%s%s%s", def->key_name, *def->end_key_name ? ":" : "",
+		 def->end_key_name);
+}
+
+/* Is one of the keys of such a text of that kind? */
+static bool has_key(const char *text, enum nw_span_key kind)
+{
+	struct nw_span_def def = {0};
+	struct span_text parts;
+	struct nw_error ignored;
+
+	if (cut_span(text, &parts, &ignored) < 0)
+		return false;
+	set_key(&parts, &def);
+	return def.key == kind || def.end_key == kind;
+}
+
+bool nw_span_needs_args(const char *text)
+{
+	return has_key(text, NW_KEY_ARG);
+}
+
+bool nw_span_needs_pids(const char *text)
+{
+	return has_key(text, NW_KEY_PID);
+}
+
+/* Is every start a function's entry, and every end the return of the same one? */
+static bool is_call(const struct nw_selection *selection, const struct nw_span_def *def)
+{
+	const struct nw_probe *entry = selection->probes.item[def->starts.item[0]];
+	const struct nw_probe *returns = selection->probes.item[def->ends.item[0]];
+
+	if (def->key != NW_KEY_TID || *def->end_key_name || def->starts.count != 1 ||
+	    def->ends.count != 1)
+		return false;
+	return strcmp(entry->provider, "uprobe") == 0 && returns->image == entry->image &&
+	       strcmp(returns->provider, "uretprobe") == 0 &&
+	       strcmp(returns->name, entry->name) == 0;
+}
+
+static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)
+{
+	nw_vec_each (some, number)
+		if (!has_number(all, *number))
+			return false;
+	return true;
+}
+
+/* Do the names of the probes say the same as the user? -ENOMEM. */
+static int find_named(const struct nw_selection *selection, struct nw_span_def *def)
+{
+	nw_span_defs named = {0};
+	int ret = nw_spans_by_name(selection, &named);
+
+	nw_vec_each (&named, other)
+		def->named |= other->named && is_subset(&def->starts, &other->starts) &&
+			      is_subset(&def->ends, &other->ends);
+	nw_spans_free(&named);
+	return ret;
+}
+
+int nw_span_parse(const char *text, const struct nw_selection *selection,
+		  struct nw_span_def *out, struct nw_error *err)
+{
+	struct nw_span_def def = {0};
+	struct span_text parts;
+	int ret = cut_span(text, &parts, err);
+
+	if (ret < 0)
+		return ret;
+	def.name = parts.name ? strndup(parts.name, parts.name_len)
+			      : strndup(parts.start, parts.start_len + 2 + parts.end_len);
+	set_key(&parts, &def);
+	int starts = add_named(selection, parts.start, parts.start_len, &def.starts);
+	int ends = add_ends(selection, &parts, &def);
+	if (!def.name || starts == -ENOMEM || ends == -ENOMEM)
+		ret = nw_no_memory(err);
+	else if (!starts)
+		ret = bad_span(err, text, "no probe that is traced is its START");
+	else if (!ends)
+		ret = bad_span(err, text, "no probe that is traced is its END");
+	else if (find_named(selection, &def) < 0)
+		ret = nw_no_memory(err);
+	if (ret < 0) {
+		nw_span_def_free(&def);
+		return ret;
+	}
+	def.flat = parts.flat;
+	def.call = is_call(selection, &def);
+	if (def.call && def.flat) {
+		nw_span_def_free(&def);
+		return bad_span(
+			err, text,
+			"calls of a function are told apart by their stack pointers, so nest=no is not for them");
+	}
+	if (def.call)
+		nw_pairs_set_call(selection, selection->probes.item[def.starts.item[0]],
+				  &def);
+	*out = def;
+	return 0;
+}
+
+int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)
+{
+	struct span_text parts;
+	int ret = cut_span(text, &parts, err);
+
+	if (ret == 0)
+		ret = nw_strings_add(out, parts.start, parts.start_len);
+	for (size_t at = 0; ret == 0 && at < parts.end_len;) {
+		size_t len = strcspn(parts.end + at, "|");
+		if (len > parts.end_len - at)
+			len = parts.end_len - at;
+		ret = nw_strings_add(out, parts.end + at, len);
+		at += len + 1;
+	}
+	return ret == -ENOMEM ? nw_no_memory(err) : ret;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/* A run as shell commands, instead of done. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/steps/steps.h"
+
+#include "run.h"
+
+/* What happens while the probes are armed: the command, or some time; and what was recorded. */
+static int add_middle(const struct nw_request *request, nw_strings *out)
+{
+	uint64_t ms = request->duration_ns / 1000000;
+	int ret = 0;
+
+	if (request->command) {
+		struct nw_buf line = {0};
+		for (char *const *word = request->command; *word; word++) {
+			nw_buf_adds(&line, line.len ? " " : "");
+			nw_shell_word(&line, *word);
+		}
+		ret = line.failed ? -ENOMEM
+				  : nw_strings_add(out, nw_buf_str(&line), line.len);
+		nw_buf_free(&line);
+	} else if (request->duration_ns) {
+		ret = nw_strings_addf(out, "sleep %" PRIu64 ".%03" PRIu64, ms / 1000,
+				      ms % 1000);
+	} else {
+		ret = nw_strings_addf(
+			out,
+			"# here nopwatch waits for Ctrl-C; by hand: cat \"$I/trace_pipe\"");
+	}
+	if (ret == 0)
+		ret = nw_strings_addf(
+			out,
+			"# nopwatch reads \"$I\"/per_cpu/cpu*/trace_pipe_raw; by hand:");
+	return ret < 0 ? ret : nw_strings_addf(out, "cat \"$I/trace\"");
+}
+
+/* The commands that are printed write process numbers as /proc has them. */
+static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	int ret = 0;
+
+	for (size_t i = 0; i < request->pid_count; i++) {
+		pid_t *slot = nw_vec_add(&run->result->pids);
+		if (!slot)
+			return nw_no_memory(err);
+		*slot = request->pids[i];
+	}
+	if (request->follow)
+		ret = nw_run_add_descendants(&run->result->pids, err);
+	nw_pid_space_open(&run->space);
+	if (ret < 0 || !run->space.foreign || (!run->result->pids.count && !restricted))
+		return ret;
+	nw_fail(err, ENOTSUP,
+		"ftrace has other numbers for the processes of this PID namespace, which these commands could not find");
+	nw_error_hint(err,
+		      "try it on the host, or with all processes (no -p, and -a with CMD)");
+	return -ENOTSUP;
+}
+
+static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	int restricted = run->command && !request->pid_count && !request->all
+				 ? nw_run_counts_command(run, err)
+				 : 0;
+	nw_strings middle = {0};
+	char name[24];
+
+	nw_session_name(name);
+	int ret = restricted < 0 ? restricted : find_pids(run, restricted, err);
+	if (ret == 0 && add_middle(request, &middle) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_run_plan(run, name, err);
+	const struct nw_session_options options = {.buffer_bytes = request->buffer_bytes,
+						   .pids = run->result->pids.item,
+						   .pid_count = run->result->pids.count,
+						   .tasks = true,
+						   .force = request->force,
+						   .large_pages = run->consumer.large_pages,
+						   .overwrite = run->consumer.due != NULL};
+	if (ret == 0)
+		ret = nw_session_dry_run(&run->fs, &run->features, &run->result->plan,
+					 &options, restricted, &middle, out, err);
+	nw_strings_free(&middle);
+	return ret;
+}
+
+int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *consumer,
+		    struct nw_buf *out, struct nw_error *err)
+{
+	struct nw_run_result result;
+	struct nw_run run;
+
+	nw_run_init(&run, request, consumer, &result);
+	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, err) : 0;
+	if (ret == 0)
+		ret = nw_run_select(&run, err);
+	if (ret == 0)
+		ret = nw_request_kernel(request, true, &run.fs, &run.features, err);
+	if (ret == 0)
+		ret = write_shell(&run, out, err);
+	nw_tracefs_close(&run.fs);
+	nw_run_free(&run);
+	nw_result_free(&result);
+	return ret;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* See health.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+#include "health.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The shell: a process group of its own, so that all it starts can be ended. It goes with its guard. */
+static void become(const char *command, pid_t parent)
+{
+	sigset_t none;
+
+	setpgid(0, 0);
+	nw_end_with_parent(parent, SIGKILL);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/*
+ * End the shell and everything below it, also what has left its process group: who loses his parent becomes the
+ * guard's child, so there is an end to it.
+ */
+static void end_all(pid_t shell, const sigset_t *awaited)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	struct nw_error ignored;
+
+	kill(-shell, SIGKILL);
+	for (;;) {
+		nw_pids pids = {0};
+		pid_t *self = nw_vec_add(&pids), ended;
+		if (self)
+			*self = getpid();
+		nw_run_add_descendants(&pids, &ignored);
+		for (size_t i = 1; i < pids.count; i++)
+			kill(pids.item[i], SIGKILL);
+		nw_vec_free(&pids);
+		while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (ended < 0)
+			return;
+		sigtimedwait(awaited, NULL, &moment);
+	}
+}
+
+/* End as the shell has ended. */
+static void end_like(int status)
+{
+	const struct rlimit no_core = {0, 0};
+	sigset_t all;
+
+	if (WIFEXITED(status))
+		_exit(WEXITSTATUS(status));
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	sigfillset(&all);
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
+	raise(WTERMSIG(status));
+	_exit(128 + WTERMSIG(status));
+}
+
+/*
+ * The guard stands between us and the shell, and sees to it that nothing of the command is left, even if we are
+ * killed with SIGKILL: the kernel tells it by SIGTERM, as we do when we want it to end. It is reached by no other
+ * signal that can be blocked.
+ */
+static void stand_guard(const char *command, pid_t parent)
+{
+	sigset_t all, awaited;
+	int status = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGTERM);
+	sigaddset(&awaited, SIGCHLD);
+	setpgid(0, 0);
+	nw_close_all_files(NULL, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	nw_end_with_parent(parent, SIGTERM);
+	pid_t guard = getpid(), shell = fork();
+	if (shell == 0)
+		become(command, guard);
+	if (shell < 0)
+		_exit(126);
+	setpgid(shell, shell); /* whoever of us is first */
+	for (pid_t ended = 0; ended != shell;) {
+		if (sigwaitinfo(&awaited, NULL) == SIGTERM) {
+			end_all(shell, &awaited);
+			_exit(0);
+		}
+		while (ended != shell && (ended = waitpid(-1, &status, WNOHANG)) > 0)
+			;
+	}
+	kill(-shell,
+	     SIGKILL); /* what has a group of its own is a daemon, and meant to stay */
+	end_like(status);
+}
+
+static int begin(struct nw_health *h, struct nw_error *err)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0)
+		stand_guard(h->command, parent);
+	if (pid < 0)
+		return nw_fail(err, errno, "--until-cmd '%s': cannot be started: %s",
+			       h->command, nw_strerror(errno));
+	h->pid = pid;
+	h->late = false;
+	h->began = now_ns();
+	return 0;
+}
+
+/* 127 of the first run is a word that no shell finds; later it may be what has gone wrong. */
+static int judge(struct nw_health *h, int status, bool timed_out, struct nw_error *err)
+{
+	bool was = h->failing, first = h->runs++ == 0;
+
+	h->failing = timed_out || status != 0;
+	if (timed_out)
+		snprintf(h->reason, sizeof(h->reason), "did not end within %.3g s",
+			 (double)h->timeout_ns / 1e9);
+	else if (WIFSIGNALED(status))
+		snprintf(h->reason, sizeof(h->reason), "was killed by signal %d",
+			 WTERMSIG(status));
+	else
+		snprintf(h->reason, sizeof(h->reason), "failed with status %d",
+			 WEXITSTATUS(status));
+	if (first && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+		nw_fail(err, ENOENT, "--until-cmd '%s': the shell cannot find it",
+			h->command);
+		return -ENOENT;
+	}
+	return h->failing && !was;
+}
+
+int nw_health_check(struct nw_health *h, struct nw_error *err)
+{
+	int status = 0;
+
+	if (!h->command)
+		return 0;
+	if (!h->pid)
+		return now_ns() >= h->next ? begin(h, err) : 0;
+	if (waitpid(h->pid, &status, WNOHANG) == h->pid) {
+		h->pid = 0;
+		h->next = now_ns() + h->interval_ns;
+		return h->late ? 0 : judge(h, status, false, err);
+	}
+	if (h->late || now_ns() - h->began <= h->timeout_ns)
+		return 0;
+	h->late =
+		true; /* who waits for a disk that is gone cannot be ended, nor may we wait for him */
+	kill(h->pid, SIGTERM);
+	return judge(h, status, true, err);
+}
+
+void nw_health_stop(struct nw_health *h)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+
+	if (!h->pid)
+		return;
+	kill(h->pid, SIGTERM);
+	for (int i = 0; i < 200 && waitpid(h->pid, NULL, WNOHANG) == 0; i++)
+		nanosleep(&moment, NULL);
+	h->pid = 0;
+}

@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a hit costs on this machine: a run of our own, whose probes stand at the beginning of functions of
+ * ours (cost_sites.c), which are called some hundred times each, with the time taken just before and just behind every
+ * call. The records' timestamps, where they are of the same clock, say how much of a call was before, and how much after
+ * them. The same calls without probes are taken off. Of some twenty rounds the medians are taken, and of these the
+ * least: what else runs on the machine only makes them longer, and what is told, or taken off, is rather too little.
+ * The first runs that ask measure all the same (ENOUGH): the machine may have been slow in all of one measurement.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cost_sites.h"
+#include "event_cost.h"
+#include "run/limits/guards.h"
+
+#include "sources.h"
+
+enum {
+	ROUNDS = 25,
+	CALLS = 16, /* of each site in each */
+	WORDS = 16, /* that are fetched by the hits of SITE_WORDS */
+	WORD_BYTES = 8,
+	ENOUGH = 5, /* measurements since the machine was booted */
+	LOCK_TRIES = 40,
+	LOCK_PAUSE_NS = 50000000,
+	OTHER_WORD_PS = 80000 /* where that is not measured: docs/performance.md */
+};
+
+enum site {
+	SITE_NOP,
+	SITE_LONG_NOP,
+	SITE_PUSH,
+	SITE_ENDBR,
+	SITE_USUAL,
+	SITE_WORDS,  /* as SITE_NOP, with a string */
+	SITE_BOTH,   /* entry and return */
+	SITE_RETURN, /* return only */
+	SITES
+};
+
+static nw_cost_function *const functions[SITES] = {
+	[SITE_NOP] = nw_cost_nop,     [SITE_LONG_NOP] = nw_cost_long_nop,
+	[SITE_PUSH] = nw_cost_push,   [SITE_ENDBR] = nw_cost_endbr,
+	[SITE_USUAL] = nw_cost_usual, [SITE_WORDS] = nw_cost_words,
+	[SITE_BOTH] = nw_cost_both,   [SITE_RETURN] = nw_cost_return};
+
+struct call {
+	uint64_t began, ended;
+	uint64_t hit[2]; /* at the entry, at the return; 0: none */
+};
+
+/* In the order of time. */
+struct round {
+	struct call call[SITES][CALLS];
+};
+
+struct measuring {
+	uint64_t offset[SITES];
+	struct round *rounds;
+	int64_t plain; /* what a call takes without a probe, the taking of the time with it */
+	size_t next;   /* the first call that may have the next hit */
+	size_t events; /* kinds of events of the scheduler that are recorded, too */
+	struct nw_relay relay;
+};
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void call_all(struct round *rounds)
+{
+	static const char text[WORDS * WORD_BYTES + 1] =
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+	for (size_t i = 0; i < ROUNDS * SITES * CALLS; i++) {
+		size_t site = i / CALLS % SITES;
+		nw_cost_function *volatile function = functions[site];
+		struct call *call = &rounds[i / CALLS / SITES].call[site][i % CALLS];
+		call->began = now_ns();
+		nw_cost_call(function, text);
+		call->ended = now_ns();
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How long `part` of a site's calls takes; calls that it says -1 of do not count. -1: too few do. */
+static int64_t median(const struct call *calls, int64_t (*part)(const struct call *call))
+{
+	int64_t values[CALLS] = {0};
+	size_t count = 0;
+
+	for (size_t i = 0; i < CALLS; i++) {
+		int64_t value = part(&calls[i]);
+		if (value >= 0)
+			values[count++] = value;
+	}
+	qsort(values, count, sizeof(*values), by_size);
+	return count < CALLS / 2 ? -1 : values[count / 2];
+}
+
+static int64_t least(const struct measuring *m, enum site site,
+		     int64_t (*part)(const struct call *call))
+{
+	int64_t best = -1;
+
+	for (size_t i = 0; i < ROUNDS; i++) {
+		int64_t typical = median(m->rounds[i].call[site], part);
+		if (typical >= 0 && (best < 0 || typical < best))
+			best = typical;
+	}
+	return best;
+}
+
+static int64_t whole(const struct call *call)
+{
+	return (int64_t)(call->ended - call->began);
+}
+
+static int64_t up_to_entry(const struct call *call)
+{
+	return call->hit[0] ? (int64_t)(call->hit[0] - call->began) : -1;
+}
+
+static int64_t up_to_return(const struct call *call)
+{
+	return call->hit[1] ? (int64_t)(call->hit[1] - call->began) : -1;
+}
+
+static int64_t entry_to_return(const struct call *call)
+{
+	return call->hit[0] && call->hit[1] ? (int64_t)(call->hit[1] - call->hit[0]) : -1;
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+/* Before anything is armed. */
+static int start(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct measuring *m = arg;
+
+	(void)run;
+	m->rounds = calloc(ROUNDS, sizeof(*m->rounds));
+	if (!m->rounds)
+		return nw_no_memory(err);
+	call_all(m->rounds);
+	m->plain = least(m, SITE_NOP, whole);
+	if (m->events)
+		nw_relay_start(&m->relay);
+	return 0;
+}
+
+static int armed(void *arg, struct nw_run *run, struct nw_error *err)
+{
+	struct measuring *m = arg;
+
+	(void)run;
+	(void)err;
+	call_all(m->rounds);
+	nw_relay_again(&m->relay);
+	return 0;
+}
+
+/* Hits come in the order of time, as the calls were. */
+static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+{
+	struct measuring *m = arg;
+
+	(void)task;
+	if (hit->probe > SITES) {
+		nw_relay_hit(&m->relay, hit->time);
+		return 0;
+	}
+	const size_t all = (size_t)ROUNDS * SITES * CALLS;
+	struct call *calls = m->rounds->call[0];
+	while (m->next < all && calls[m->next].ended < hit->time)
+		m->next++;
+	if (m->next == all || hit->time < calls[m->next].began)
+		return 0;
+	enum site site = (enum site)(m->next / CALLS % SITES);
+	bool returns = site == SITE_RETURN || (site == SITE_BOTH && calls[m->next].hit[0]);
+	calls[m->next].hit[returns] = hit->time;
+	return 0;
+}
+
+/* ---- what came of it ---------------------------------------------------------------- */
+
+static uint32_t above_zero(int64_t ns)
+{
+	return ns > 0 ? (uint32_t)nw_min64((uint64_t)ns, NW_MOST_HIT_COST) : 0;
+}
+
+/* Of an entry. Where the records' clock is not ours, the two halves are taken for equal: of probes of one kind, only their
+ * sum counts. */
+static bool entry_cost(const struct measuring *m, enum site site, struct nw_hit_cost *out)
+{
+	int64_t all = least(m, site, whole) - m->plain;
+	int64_t before = least(m, site, up_to_entry);
+
+	if (all <= 0)
+		return false;
+	before = before < 0 ? all / 2 : before - m->plain / 2;
+	out->before = above_zero(before < all ? before : all);
+	out->after = above_zero(all) - out->before;
+	return true;
+}
+
+/*
+ * Of returns. That of a function whose entry is probed, too, shares its trap: what the two records' distance
+ * is more than the rest of the entry's, is before it.
+ */
+static void return_costs(const struct measuring *m, struct nw_machine_cost *out)
+{
+	const struct nw_hit_cost *entry = &out->kind[NW_COST_NOP];
+	int64_t all = least(m, SITE_RETURN, whole) - m->plain;
+	int64_t before = least(m, SITE_RETURN, up_to_return);
+	int64_t all_both = least(m, SITE_BOTH, whole) - m->plain;
+	int64_t between = least(m, SITE_BOTH, entry_to_return);
+	struct nw_hit_cost *one = &out->kind[NW_COST_RETURN_ALONE];
+	struct nw_hit_cost *shared = &out->kind[NW_COST_RETURN];
+
+	before = before < 0 ? all / 2 : before - m->plain / 2;
+	one->before = above_zero(before < all ? before : all);
+	one->after = above_zero(all - one->before);
+	shared->before = above_zero(between < 0
+					    ? (all_both - entry->before - entry->after) / 2
+					    : between - entry->after);
+	shared->after = above_zero(all_both - entry->before - entry->after -
+				   shared->before);
+}
+
+/* An event of the kernel's own. How much of it is before its timestamp nobody can see from outside: three sevenths, as of
+ * what is taken where nothing is measured (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). 0: not measured. */
+static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
+{
+	uint32_t cost = nw_relay_cost(&m->relay);
+
+	out->before = cost * 3 / 7;
+	out->after = cost - out->before;
+}
+
+static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
+{
+	static const enum nw_cost_kind kinds[] = {[SITE_NOP] = NW_COST_NOP,
+						  [SITE_LONG_NOP] = NW_COST_LONG_NOP,
+						  [SITE_PUSH] = NW_COST_PUSH,
+						  [SITE_ENDBR] = NW_COST_ENDBR,
+						  [SITE_USUAL] = NW_COST_USUAL};
+	struct nw_hit_cost words = {0};
+
+	*out = (struct nw_machine_cost){.times = 1};
+	for (size_t i = 0; i < NW_COUNT(kinds); i++)
+		if (!entry_cost(m, (enum site)i, &out->kind[kinds[i]]))
+			return false;
+	entry_cost(m, SITE_WORDS, &words);
+	const struct nw_hit_cost *nop = &out->kind[NW_COST_NOP];
+	out->word_ps = above_zero(
+		((int64_t)words.before + words.after - nop->before - nop->after) * 1000 /
+		WORDS);
+	return_costs(m, out);
+	event_cost(m, &out->kind[NW_COST_EVENT]);
+	return out->kind[NW_COST_RETURN_ALONE].before > 0;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static int find_sites(struct measuring *m, struct nw_error *err)
+{
+	uintptr_t addresses[SITES];
+
+	for (size_t i = 0; i < SITES; i++)
+		addresses[i] = (uintptr_t)functions[i];
+	return nw_process_own_offsets(addresses, SITES, m->offset, err);
+}
+
+static int name_probe(uint64_t offset, nw_strings *out)
+{
+	char spec[64];
+	int len = snprintf(spec, sizeof(spec), "uprobe:/proc/self/exe:0x%" PRIx64, offset);
+
+	return nw_strings_add(out, spec, (size_t)len);
+}
+
+/* One probe a site, and two where entry and return are probed: the second one still a place apart, since no probe is
+ * selected twice. Behind them the events of the scheduler. */
+static int name_probes(const struct measuring *m, nw_strings *out)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < SITES; i++) {
+		ret = name_probe(m->offset[i], out);
+		if (ret == 0 && i == SITE_BOTH)
+			ret = name_probe(m->offset[i] + 1, out);
+	}
+	for (size_t i = 0; ret == 0 && i < m->events; i++)
+		ret = nw_strings_addf(out, "tracepoint:sched:%s", nw_relay_events[i]);
+	return ret;
+}
+
+static int add_string(struct nw_probe *probe)
+{
+	const struct nw_arch *arch = nw_arch_native();
+	struct nw_named_arg *arg = *NW_COST_ARGUMENT && arch ? nw_vec_add(&probe->args)
+							     : NULL;
+
+	if (!arg)
+		return *NW_COST_ARGUMENT && arch ? -ENOMEM : 0;
+	arg->type.base = NW_TYPE_STRING;
+	probe->named = probe->has_args = true;
+	return nw_operands_parse(arch, NW_COST_ARGUMENT, &probe->points.item[0].operands);
+}
+
+/*
+ * Specs name returns and arguments only of functions that have a name, and these may have been stripped. So all that they
+ * have selected are entries, and some are made something else.
+ */
+static int change_probes(const struct measuring *m, const struct nw_selection *selection,
+			 struct nw_error *err)
+{
+	bool found = selection->probes.count == SITES + 1 + m->events;
+
+	for (size_t i = 0; found && i <= SITES; i++)
+		found = selection->probes.item[i]->points.count == 1;
+	if (!found)
+		return nw_fail(err, EOPNOTSUPP, "probes of our own are not found");
+	const struct nw_point *entry = selection->probes.item[SITE_BOTH]->points.item;
+	struct nw_point *back = selection->probes.item[SITE_BOTH + 1]->points.item;
+	back->vaddr = entry->vaddr;
+	back->offset = entry->offset;
+	back->nop = entry->nop;
+	back->is_return = true;
+	selection->probes.item[SITE_RETURN + 1]->points.item[0].is_return = true;
+	return add_string(selection->probes.item[SITE_WORDS]) < 0 ? nw_no_memory(err) : 0;
+}
+
+static bool has_events(const struct nw_tracefs *fs)
+{
+	bool has = true;
+
+	for (size_t i = 0; i < nw_relay_event_count; i++) {
+		nw_cleanup(nw_free_ptr) char *path = nw_text("events/sched/%s/enable",
+							     nw_relay_events[i]);
+		has = has && path && faccessat(fs->root, path, F_OK, 0) == 0;
+	}
+	return has;
+}
+
+static int measure(const struct nw_tracefs *fs, const char *features,
+		   struct nw_machine_cost *out, struct nw_error *err)
+{
+	struct measuring m = {.events = has_events(fs) ? nw_relay_event_count : 0};
+	const struct nw_consumer consumer = {
+		.arg = &m, .start = start, .armed = armed, .hit = hit, .brief = true};
+	const pid_t self = getpid();
+	struct nw_run_result result;
+	struct nw_run run;
+	nw_strings specs = {0};
+	int ret = find_sites(&m, err);
+
+	if (ret == 0 && name_probes(&m, &specs) < 0)
+		ret = nw_no_memory(err);
+	const struct nw_request request = {.specs = (const char *const *)specs.item,
+					   .spec_count = specs.count,
+					   .pids = &self,
+					   .pid_count = 1,
+					   .string_size = WORDS * WORD_BYTES,
+					   .features = features,
+					   .force = true, /* they are ours */
+					   .source_fd = -1};
+	nw_run_init(&run, &request, &consumer, &result);
+	run.source = &nw_live_source;
+	run.inner = true;
+	if (ret == 0) {
+		ret = run.source->open(&run, err);
+		if (ret == 0)
+			ret = change_probes(&m, &result.selection, err);
+		if (ret == 0)
+			ret = nw_run_prepare(&run, err);
+		if (ret == 0)
+			ret = run.source->begin(&run, err);
+		if (ret == 0)
+			ret = nw_run_end(&run, err);
+		run.source->close(&run, ret);
+	}
+	if (ret == 0 && (result.unclean || !conclude(&m, out)))
+		ret = nw_fail(err, EOPNOTSUPP, "probes of our own were not recorded");
+	nw_run_free(&run);
+	nw_result_free(&result);
+	nw_strings_free(&specs);
+	nw_relay_end(&m.relay);
+	free(m.rounds);
+	return ret;
+}
+
+/*
+ * On some machines whoever hits a probe in the moment it is taken away dies (feature disarm_safe). We do not: we take them
+ * away ourselves, and call nothing meanwhile. But another nopwatch may be the same executable, so one measures at
+ * a time: whoever has the lock on a file that is the same in all containers. A descriptor, or -errno.
+ */
+static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	int fd = openat(fs->root, "README", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot open tracefs' README: %s",
+			       nw_strerror(errno));
+	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (!tries) {
+			close(fd);
+			return nw_fail(
+				err, EBUSY,
+				"another nopwatch has been measuring it for two seconds, and on this machine only one may at a time (feature disarm_safe)");
+		}
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
+/* Are there enough measurements of this boot? out->times 0: there is none. */
+static bool is_known(const struct nw_tracefs *fs, struct nw_machine_cost *out)
+{
+	if (!nw_machine_cost_recall(fs, out))
+		out->times = 0;
+	return out->times >= ENOUGH;
+}
+
+static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw_error *err)
+{
+	const bool *has = run->features.has;
+
+	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS])
+		return nw_fail(err, EOPNOTSUPP,
+			       "this kernel's probes do not record in instances");
+	if (is_known(&run->fs, out))
+		return 0;
+	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(&run->fs, err);
+	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
+		return out->times ? 0 : lock;
+	int ret = 0;
+	/* somebody else may just have done it */
+	if (lock < 0 || !is_known(&run->fs, out)) {
+		struct nw_machine_cost more = {0};
+		ret = measure(&run->fs, run->request->features, &more, err);
+		if (ret == 0) {
+			nw_machine_cost_add(out, &more);
+			nw_machine_cost_keep(&run->fs, out);
+		}
+	}
+	if (lock >= 0)
+		close(lock);
+	return out->times ? 0 : ret;
+}
+
+/* ---- by probe ----------------------------------------------------------------------- */
+
+/* x86's instructions that are told apart. */
+static const struct {
+	enum nw_cost_kind kind;
+	unsigned char mask[4], code[4];
+} instructions[] = {
+	{NW_COST_PUSH, {0xf8}, {0x50}},
+	{NW_COST_PUSH, {0xff, 0xf8}, {0x41, 0x50}},
+	{NW_COST_ENDBR, {0xff, 0xff, 0xff, 0xfe}, {0xf3, 0x0f, 0x1e, 0xfa}},
+	/* jumps and calls go where the kernel sends them, as nops do */
+	{NW_COST_NOP, {0xff}, {0xe8}},
+	{NW_COST_NOP, {0xfd}, {0xe9}},
+	{NW_COST_NOP, {0xf0}, {0x70}},
+	{NW_COST_NOP, {0xff, 0xf0}, {0x0f, 0x80}},
+};
+
+static enum nw_cost_kind instruction_kind(const struct nw_point *point)
+{
+	unsigned char code[4] = {0};
+	const struct nw_image *image = point->image;
+
+	if (point->nop == NW_NOP_1)
+		return NW_COST_NOP;
+	if (point->nop != NW_NOP_NONE)
+		return NW_COST_LONG_NOP;
+	if ((image->machine != EM_X86_64 && image->machine != EM_386) ||
+	    pread(image->fd, code, sizeof(code), (off_t)point->offset) < 1)
+		return NW_COST_USUAL;
+	for (size_t i = 0; i < NW_COUNT(instructions); i++) {
+		bool same = true;
+		for (size_t j = 0; j < sizeof(code); j++)
+			same = same && (code[j] & instructions[i].mask[j]) ==
+					       instructions[i].code[j];
+		if (same)
+			return instructions[i].kind;
+	}
+	return NW_COST_USUAL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct nw_point *x = *(const struct nw_point *const *)a;
+	const struct nw_point *y = *(const struct nw_point *const *)b;
+
+	if (x->image != y->image)
+		return (uintptr_t)x->image < (uintptr_t)y->image ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+typedef NW_VEC(const struct nw_point *) points;
+
+/* The entry probes, in the order of their places. */
+static int find_entries(const struct nw_plan *plan, points *out)
+{
+	nw_vec_each (&plan->points, planned) {
+		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
+		const struct nw_point *point = &probe->points.item[planned->point];
+		const struct nw_point **slot = point->is_return ? NULL : nw_vec_add(out);
+		if (!point->is_return && !slot)
+			return -ENOMEM;
+		if (slot)
+			*slot = point;
+	}
+	if (out->count)
+		qsort(out->item, out->count, sizeof(const struct nw_point *), by_place);
+	return 0;
+}
+
+static bool is_shared(const points *entries, const struct nw_point *point)
+{
+	return entries->count && bsearch(&point, entries->item, entries->count,
+					 sizeof(const struct nw_point *), by_place);
+}
+
+/* Words of memory that these fetches read: "a0=%di:u64 a1=+0(+8(%di)):x64[16]" are 17. */
+static uint64_t words_of(const char *fetches)
+{
+	uint64_t words = 0;
+
+	while (*fetches) {
+		size_t len = strcspn(fetches, " "), nested = 0;
+		const char *array = memchr(fetches, '[', len);
+		for (size_t i = 0; i < len; i++)
+			nested += fetches[i] == '(';
+		if (nested)
+			words += nested - 1 + (array ? strtoul(array + 1, NULL, 10) : 1);
+		fetches += len + (fetches[len] == ' ');
+	}
+	return words;
+}
+
+static uint64_t *planned_words(const struct nw_plan *plan)
+{
+	uint64_t *words = calloc(plan->points.count + 1, sizeof(*words));
+
+	nw_vec_each (&plan->events, event)
+		nw_vec_each (&(*event)->places, place)
+			if (words && place->fetches)
+				words[place->planned] += words_of(place->fetches);
+	return words;
+}
+
+static struct nw_hit_cost cost_of(const struct nw_machine_cost *machine,
+				  const points *entries, const struct nw_point *point,
+				  uint64_t words)
+{
+	enum nw_cost_kind kind = NW_COST_RETURN_ALONE;
+
+	if (!point->is_return)
+		kind = instruction_kind(point);
+	else if (is_shared(entries, point))
+		kind = NW_COST_RETURN;
+	struct nw_hit_cost cost = machine->kind[kind];
+	const uint64_t with_words = cost.before + words * machine->word_ps / 1000;
+	cost.before = (uint32_t)nw_min64(with_words, NW_MOST_HIT_COST);
+	return cost;
+}
+
+/* An event of the kernel's own, where it could not be measured: as docs/self-cost.md has it. */
+static const struct nw_hit_cost usual_event = {.before = NW_USUAL_EVENT_BEFORE,
+					       .after = NW_USUAL_EVENT_AFTER};
+
+/* The mean of a probe's places. */
+static int cost_probes(const struct nw_plan *plan, const struct nw_machine_cost *machine,
+		       struct nw_hit_cost *out)
+{
+	size_t probes = plan->selection->probes.count;
+	const struct nw_hit_cost *event = &machine->kind[NW_COST_EVENT];
+	nw_cleanup(nw_free_ptr) uint64_t *words = planned_words(plan);
+	nw_cleanup(nw_free_ptr) uint64_t *places = calloc(probes + 1, sizeof(*places));
+	points entries = {0};
+	int ret = words && places ? find_entries(plan, &entries) : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < plan->points.count; i++) {
+		const struct nw_planned *planned = &plan->points.item[i];
+		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
+		struct nw_hit_cost *mean = &out[planned->probe];
+		if (probe->kind == NW_SPEC_TRACEPOINT) {
+			if (strcmp(probe->provider, NW_STACK_SYSTEM) != 0)
+				*mean = event->before ? *event : usual_event;
+			continue;
+		}
+		const struct nw_hit_cost cost = cost_of(
+			machine, &entries, &probe->points.item[planned->point], words[i]);
+		uint64_t count = ++places[planned->probe];
+		mean->before = (uint32_t)((mean->before * (count - 1) + cost.before) /
+					  count);
+		mean->after = (uint32_t)((mean->after * (count - 1) + cost.after) / count);
+	}
+	nw_vec_free(&entries);
+	return ret;
+}
+
+int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_result *result = run->result;
+	struct nw_error why = {0};
+
+	if (run->consumer.costs == NW_COSTS_NONE)
+		return 0;
+	int ret = find(run, &result->machine_cost, &why);
+	if (ret == 0)
+		result->has_machine_cost = true;
+	else if (run->consumer.costs == NW_COSTS_NEEDED)
+		return nw_fail(err, why.code,
+			       "--net: what a hit costs cannot be measured: %s", why.what);
+	else if (run->consumer.costs == NW_COSTS_TOLD)
+		nw_run_notice(run, "what the probes add to spans is not known: %s",
+			      why.what);
+	return 0;
+}
+
+int nw_run_cost_probes(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_result *result = run->result;
+
+	if (!result->has_machine_cost)
+		return 0;
+	result->hit_costs = calloc(result->selection.probes.count + 1,
+				   sizeof(*result->hit_costs));
+	return !result->hit_costs || cost_probes(&result->plan, &result->machine_cost,
+						 result->hit_costs) < 0
+		       ? nw_no_memory(err)
+		       : 0;
+}

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: MIT
+/* The kernel as a source of hits: from tracefs to the last one. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/limits/guards.h"
+
+#include "sources.h"
+
+enum {
+	TICK_MS = 100,
+	REST_MS = 500,	       /* the same, as long as nothing is to be read */
+	POLL_MS = 20,	       /* where the kernel cannot wake us when it is worth it */
+	MEETING_NS = 250000000 /* to look all threads up, before the probes are armed */
+};
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out)
+{
+	return nw_tracefs_format(arg, system, name, out);
+}
+
+/* The instance's: its pages may be larger than the top level's. Old kernels have only that. */
+int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err)
+{
+	static const char file[] = "events/header_page";
+	int ret = nw_tracefs_read(nw_session_instance(run->session), file, out);
+
+	if (ret == -ENOENT)
+		ret = nw_tracefs_read(run->fs.root, file, out);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read %s: %s", file, nw_strerror(-ret))
+		       : 0;
+}
+
+static int load_formats(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_buf header = {0};
+	int ret = nw_run_read_header(run, &header, err);
+
+	if (ret == 0)
+		ret = nw_formats_load(&run->result->armed, true, nw_buf_str(&header),
+				      header.len, nw_run_read_format, &run->fs,
+				      &run->formats, err);
+	nw_buf_free(&header);
+	if (ret == 0 && run->consumer.kernel_texts &&
+	    nw_kernel_texts_open(&run->formats, nw_run_read_format, &run->fs,
+				 &run->kernel_texts) == -ENOMEM)
+		ret = nw_no_memory(err);
+	return ret;
+}
+
+static int open_cpu(struct nw_run *run, int dir, const char *name, struct nw_error *err)
+{
+	char file[64];
+	uint64_t cpu;
+
+	if (strncmp(name, "cpu", 3) != 0 || nw_parse_u64(name + 3, &cpu) < 0)
+		return 0;
+	snprintf(file, sizeof(file), "%.32s/trace_pipe_raw", name);
+	int fd = openat(dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return nw_fail(err, errno, "cannot open the ring buffer of CPU %ju: %s",
+			       cpu, nw_strerror(errno));
+	int *slot = nw_vec_add(&run->fds);
+	uint32_t *number = slot ? nw_vec_add(&run->cpus) : NULL;
+	if (!number) {
+		close(fd);
+		return nw_no_memory(err);
+	}
+	*slot = fd;
+	*number = (uint32_t)cpu;
+	return 0;
+}
+
+static int open_cpus(struct nw_run *run, struct nw_error *err)
+{
+	int dir = openat(nw_session_instance(run->session), "per_cpu",
+			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = dir >= 0 ? fdopendir(dir) : NULL;
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!list)
+		return nw_fail(err, errno, "cannot open the instance's per_cpu: %s",
+			       nw_strerror(errno));
+	while (ret == 0 && (errno = 0, entry = readdir(list)))
+		ret = open_cpu(run, dirfd(list), entry->d_name, err);
+	if (ret == 0 && errno)
+		ret = nw_fail(err, errno, "cannot list the instance's per_cpu: %s",
+			      nw_strerror(errno));
+	closedir(list);
+	return ret;
+}
+
+static uint64_t trace_now(void *arg)
+{
+	const struct nw_run *run = arg;
+
+	return nw_session_now(run->session);
+}
+
+static int open_stream(struct nw_run *run, struct nw_error *err)
+{
+	int ret = open_cpus(run, err);
+	/* the top-level buffer may have anybody's events */
+	bool alone = run->features.has[NW_FEATURE_INSTANCES] &&
+		     run->features.has[NW_FEATURE_INSTANCE_EVENTS];
+	const struct nw_stream_options options = {
+		.fds = run->fds.item,
+		.cpus = run->cpus.item,
+		.buffers = run->fds.count,
+		.now = trace_now,
+		.now_arg = run,
+		.largest = alone ? run->formats.largest : 0,
+		.poll_ms = run->features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
+	};
+
+	return ret < 0 ? ret : nw_stream_open(&run->formats, &options, &run->stream, err);
+}
+
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	const struct nw_run *run = arg;
+	int ret = nw_pid_space_task(&run->space, tid, process, comm);
+
+	if (ret < 0) /* it has gone, but may have left its name */
+		nw_saved_name(&run->fs, tid, comm);
+	return ret;
+}
+
+/* Is what others do recorded, too? */
+static bool has_strangers(const struct nw_run *run)
+{
+	return !nw_session_restricts(run->session) || nw_run_has_kernel_events(run);
+}
+
+static int open_tasks(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_tasks_options options = {
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
+		.follow = run->result->follow,
+		.look_up = look_up_task,
+		.look_up_arg = run,
+		.strangers = has_strangers(run),
+	};
+
+	int ret = nw_run_open_stacks(run, err);
+	if (ret == 0 &&
+	    (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0))
+		ret = nw_no_memory(err);
+	return ret;
+}
+
+/* CMD has ended by itself when its probes go, or is ended. */
+static void warn_disarm_hazard(const struct nw_run *run)
+{
+	if (!run->features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
+		nw_run_notice(
+			run,
+			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
+}
+
+/*
+ * The bytes of a CPU's buffer; 0: as many as a session takes by itself. Stacks are large: a buffer holds as many that have
+ * 4096 bytes as it holds of the default size, as long as all CPUs together have at most 512 MiB.
+ */
+static uint64_t buffer_bytes(const struct nw_request *request)
+{
+	const uint64_t all = 4 * nw_buffer_default();
+	const uint64_t parts = (request->stack_size + NW_STACK_BYTES - 1) / NW_STACK_BYTES;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t share = ((uint64_t)512 << 20) / (uint64_t)(cpus > 0 ? cpus : 1);
+
+	if (request->buffer_bytes || !request->stack_count)
+		return request->buffer_bytes;
+	return nw_max64(all, nw_min64(all * parts, share));
+}
+
+static int open_session(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	const struct nw_session_options options = {
+		.buffer_bytes = buffer_bytes(request),
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
+		.space = &run->space,
+		.only_their_switches = nw_run_only_their_switches(run),
+		.tasks = true,
+		.force = request->force,
+		.large_pages = run->consumer.large_pages,
+		.overwrite = run->consumer.due != NULL,
+	};
+	char name[24];
+
+	nw_session_name(name);
+	int ret = nw_run_plan(run, name, err);
+	if (ret == 0)
+		ret = nw_session_open(&run->fs, &run->features, &run->result->plan, name,
+				      &options, &run->result->armed, &run->session, err);
+	return ret;
+}
+
+/* ---- the loop ----------------------------------------------------------------------- */
+
+/* What the duration counts from: all probes armed, which may take a while if there are many. */
+static uint64_t armed_for(const struct nw_run_result *result)
+{
+	return result->now_ns > result->armed_ns ? result->now_ns - result->armed_ns : 0;
+}
+
+/* Why to stop now; NONE: go on. */
+static enum nw_end_reason stop_reason(struct nw_run *run)
+{
+	uint64_t duration = run->request->duration_ns;
+
+	nw_wake_poll(&run->wake);
+	if (run->wake.stop && run->stacks)
+		nw_stacks_hurry(run->stacks);
+	if (run->wake.stop)
+		return NW_END_SIGNAL;
+	if (run->wake.child_ended && nw_child_reap(&run->child))
+		return NW_END_COMMAND;
+	if (nw_wake_all_gone(&run->wake))
+		return NW_END_PROCESS;
+	if (duration && armed_for(run->result) >= duration)
+		return NW_END_DURATION;
+	return NW_END_NONE;
+}
+
+/* Not longer than to the end, nor than the session can do without being looked after. */
+static int wait_ms(const struct nw_run *run, int most)
+{
+	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
+	uint64_t left = UINT64_MAX;
+	int care_ms = nw_session_serve(run->session);
+
+	if (run->inner)
+		return 0;
+	most = care_ms < most ? care_ms : most;
+	if (duration)
+		left = duration > elapsed ? duration - elapsed : 0;
+	return left / 1000000 < (uint64_t)most ? (int)(left / 1000000) + 1 : most;
+}
+
+static int fill(struct nw_run *run, struct nw_error *err)
+{
+	run->result->reason = stop_reason(run);
+	if (run->result->reason)
+		return 0;
+	enum nw_due due = run->consumer.due ? run->consumer.due(run->consumer.arg)
+					    : NW_DUE_AS_IT_COMES;
+	int ret = 0;
+	if (due == NW_DUE_AS_IT_COMES) {
+		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
+	} else if (due == NW_DUE_NOW) {
+		ret = nw_stream_poll(run->stream);
+	} else { /* nothing is to be read now; a signal or the end of a process wakes us */
+		struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+		poll(&wake, 1, wait_ms(run, REST_MS));
+	}
+	if (nw_run_reason(ret)) /* who records the pages has had enough */
+		return ret;
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the ring buffer: %s",
+				 nw_strerror(-ret))
+		       : 1;
+}
+
+static int check(struct nw_run *run, struct nw_error *err)
+{
+	run->result->now_ns = nw_session_now(run->session);
+	int ret = nw_run_find_users_again(run, err);
+
+	if (ret == 0)
+		ret = nw_run_note_named(run, err);
+	if (ret == 0)
+		ret = nw_rate_limit_check(run, err);
+	return ret < 0 ? ret : nw_meddling_check(run, false, err);
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+/* false: the kernel does not tell. */
+static bool lost_on_cpu(const struct nw_run *run, size_t buffer, uint64_t *lost)
+{
+	bool emptied = nw_stream_emptied(run->stream, buffer);
+	struct nw_buf stats = {0};
+	char file[64];
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", run->cpus.item[buffer]);
+	bool told = nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0;
+	if (told)
+		*lost += nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
+	nw_buf_free(&stats);
+	return told;
+}
+
+/* The kernel's own counts know of losses behind the last event, and how large those are of which a page does not
+ * tell. Of a page that cannot be read nobody knows what was on it. */
+static void count_lost(struct nw_run *run)
+{
+	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	uint64_t counted = 0;
+	bool told = true;
+
+	for (size_t i = 0; i < run->cpus.count; i++)
+		told &= lost_on_cpu(run, i, &counted);
+	run->result->lost = nw_max64(counted + seen.damaged, seen.lost + seen.uncounted);
+	run->result->lost_is_least = seen.damaged || (seen.uncounted && !told);
+}
+
+/*
+ * Hits that the kernel counted but did not record: its buffer for arguments was too small, or
+ * somebody had disabled the event here. Where only some processes are recorded, those of others are
+ * among them: the kernel counts everybody's.
+ * A hit that was counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
+ * counted like that, not the kernel's own events.
+ */
+static void count_dropped(struct nw_run *run, const uint64_t *hits)
+{
+	uint64_t all = 0, records = run->records;
+
+	for (size_t i = 0; i < run->result->plan.points.count; i++)
+		all += hits[i] - nw_min64(run->profile[i], hits[i]);
+	for (size_t i = 0; i < run->result->selection.probes.count; i++)
+		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
+			records -= nw_min64(records, nw_run_probe_hits(run, i));
+	if (all > records + run->result->lost + run->cpus.count)
+		run->result->dropped = all - records - run->result->lost;
+}
+
+/* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
+static uint64_t *read_profile(const struct nw_run *run)
+{
+	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
+
+	if (!hits || nw_session_profile(run->session, hits) == 0)
+		return hits;
+	free(hits);
+	return NULL;
+}
+
+/*
+ * Silent probes are looked at while they are armed. What comes out of the buffer afterwards
+ * may still show that they were not silent.
+ */
+static int stop(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_result *result = run->result;
+
+	run->counted = read_profile(run);
+	result->now_ns = result->stop_ns = nw_session_now(run->session);
+	run->consumer.stopping(run->consumer.arg, run);
+	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
+	int ret = nw_meddling_check(run, true, err);
+	if (ret == 0)
+		ret = nw_session_stop(run->session, err);
+	if (ret == 0 && !run->consumer.brief)
+		ret = nw_run_explain(run, err);
+	if (ret < 0 || !due)
+		return ret;
+	ret = nw_stream_finish(run->stream);
+	return ret < 0 ? nw_fail(err, -ret, "cannot read the rest of the ring buffer: %s",
+				 nw_strerror(-ret))
+		       : 0;
+}
+
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	int ret = run->consumer.brief ? 0 : nw_run_judge_hits(run, err);
+
+	if (ret == 0 && run->stacks && nw_stacks_look_again(run->stacks) < 0)
+		ret = nw_no_memory(err);
+	if (ret < 0)
+		return ret;
+	if (!run->consumer.due)
+		count_lost(run);
+	if (run->counted)
+		nw_run_count_cost(run, run->counted);
+	if (run->counted && run->profile && !run->consumer.due && !nw_run_is_cut_short(run))
+		count_dropped(run, run->counted);
+	return 0;
+}
+
+static void close_live(struct nw_run *run, int ret)
+{
+	struct nw_run_result *result = run->result;
+	struct nw_error left;
+
+	/* what is open in the instance keeps it from being removed */
+	nw_stream_free(run->stream);
+	run->stream = NULL;
+	nw_vec_each (&run->fds, fd)
+		close(*fd);
+	nw_vec_free(&run->fds);
+	nw_vec_free(&run->cpus);
+	/* before its probes go: on s390x and 32-bit ARM, who hits one in that moment is killed (feature disarm_safe) */
+	nw_child_stop(&run->child);
+	int closed = nw_session_close(run->session, &left);
+	run->session = NULL;
+	nw_tracefs_close(&run->fs);
+	nw_rate_limit_free(run);
+	if (closed < 0 && ret == 0) { /* the results are good all the same */
+		result->left = left;
+		result->unclean = true;
+	}
+	if (result->reason == NW_END_COMMAND)
+		result->command_status = run->child.status;
+}
+
+/* ---- the beginning ------------------------------------------------------------------- */
+
+static int64_t wall_offset(const struct nw_run *run)
+{
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec -
+	       (int64_t)nw_session_now(run->session);
+}
+
+struct held {
+	struct nw_run *run;
+	nw_images needed; /* that CMD loads as it starts */
+};
+
+static bool has_semaphores(void *arg, pid_t pid)
+{
+	const struct held *held = arg;
+
+	return nw_session_raise(held->run->session, nw_pid_shown(pid), &held->needed);
+}
+
+/* Let the command run; where its semaphores are raised by hand, not before they are. */
+static int release(struct nw_run *run, struct nw_error *err)
+{
+	struct held held = {.run = run};
+	const char *name = run->request->command[0];
+	struct nw_error why = {0};
+	int ret = 0;
+
+	if (nw_session_raises(run->session, NULL))
+		ret = nw_locate_needed(run->command, false, &held.needed, &why);
+	if (ret < 0 && nw_is_shortage(-ret)) {
+		nw_images_free(&held.needed);
+		*err = why;
+		return ret;
+	}
+	if (nw_session_raises(run->session, &held.needed))
+		ret = nw_child_release_until(&run->child, name, has_semaphores, &held, err);
+	else
+		ret = nw_child_release(&run->child, name, err);
+	nw_images_free(&held.needed);
+	return ret;
+}
+
+struct meeting {
+	struct nw_run *run;
+	uint64_t until;
+};
+
+static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t len)
+{
+	const struct meeting *m = arg;
+
+	nw_tasks_set(m->run->tasks, tid, process, comm, len);
+	return nw_session_now(m->run->session) < m->until;
+}
+
+/*
+ * Whose names will be shown, or who is wanted among others: they may be gone when their hits are read. The kernel's
+ * own threads hit only what is the kernel's own. Births and deaths are recorded by now, so nobody is missed; who has
+ * not been met when the time is up is looked up when it hits.
+ */
+static void meet(struct nw_run *run)
+{
+	struct meeting m = {.run = run, .until = nw_session_now(run->session) + MEETING_NS};
+
+	if (run->needs_tasks || (has_strangers(run) && run->result->pids.count))
+		nw_pid_space_meet(&run->space, &run->result->pids,
+				  nw_run_has_kernel_events(run), met, &m);
+}
+
+static int arm(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_result *result = run->result;
+
+	int ret = nw_session_record(run->session, err);
+	if (ret == 0)
+		meet(run);
+	if (ret == 0)
+		ret = nw_run_find_users(run, err);
+	if (ret == 0)
+		ret = nw_session_arm(run->session, err);
+	result->strangers = has_strangers(run);
+	const char *why;
+	result->named_threads = nw_session_names_threads(run->session, &why);
+	result->has_named = result->named_threads;
+	if (ret == 0)
+		ret = nw_run_note_named(run, err);
+	result->start_ns = nw_session_began(run->session);
+	result->armed_ns = result->now_ns = nw_session_now(run->session);
+	result->wall_ns = wall_offset(run);
+	nw_vec_each (nw_session_warnings(run->session), warning)
+		nw_run_notice(run, "%s", *warning);
+	warn_disarm_hazard(run);
+	nw_run_warn_missing(run);
+	/* Recording was on before the first probe was enabled: every hit that is counted since its definition is one
+	 * of the run. NULL: the kernel does not tell. */
+	run->profile = ret == 0 ? read_profile(run) : NULL;
+	if (run->profile)
+		memset(run->profile, 0,
+		       run->result->plan.points.count * sizeof(*run->profile));
+	if (ret == 0)
+		ret = nw_rate_limit_open(run, err);
+	if (ret == 0)
+		ret = nw_run_read_back(run, err);
+	if (ret == 0)
+		ret = nw_meddling_open(run, err);
+	if (ret == 0)
+		ret = load_formats(run, err); /* arming may have split events */
+	if (ret == 0)
+		ret = open_stream(run, err);
+	nw_wake_add(&run->wake, ret == 0 ? nw_session_fd(run->session) : -1);
+	return ret;
+}
+
+static int note_origin(struct nw_run *run)
+{
+	struct nw_origin *origin = &run->result->origin;
+	const char *line = run->request->command_line;
+	struct utsname here;
+
+	if (uname(&here) < 0)
+		return 0;
+	origin->host = strdup(here.nodename);
+	origin->kernel = strdup(here.release);
+	origin->machine = strdup(here.machine);
+	origin->command = line ? strdup(line) : NULL;
+	bool ok = origin->host && origin->kernel && origin->machine;
+	return ok && (!line || origin->command) ? 0 : -ENOMEM;
+}
+
+static int begin(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	int ret = nw_run_open_wake(run, err);
+
+	if (ret == 0 && note_origin(run) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_request_kernel(request, false, &run->fs, &run->features, err);
+	if (ret == 0 && run->command)
+		ret = nw_child_start(request->command, &run->child, err);
+	run->result->follow = request->follow || run->child.pid;
+	if (ret == 0)
+		ret = nw_run_collect_pids(run, err);
+	if (ret == 0)
+		ret = nw_run_find_costs(run, err);
+	if (ret == 0)
+		ret = open_session(run, err);
+	if (ret == 0)
+		ret = nw_run_cost_probes(run, err);
+	if (ret == 0)
+		ret = open_tasks(run, err);
+	if (ret == 0)
+		ret = arm(run, err);
+	if (ret == 0)
+		ret = nw_run_begin(run, run->result->start_ns, err);
+	return ret == 0 && run->child.pid ? release(run, err) : ret;
+}
+
+const struct nw_run_source nw_live_source = {
+	.live = true,
+	.ticks = true,
+	.open = nw_run_select,
+	.begin = begin,
+	.fill = fill,
+	.check = check,
+	.stop = stop,
+	.finish = finish,
+	.close = close_live,
+};

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/* A recording as a source of hits: no kernel, no privileges. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nopwatch/recording.h"
+#include "run/limits/guards.h"
+
+#include "sources.h"
+
+/* A probe that was disabled while it was recorded. */
+struct disabled {
+	uint64_t probe, at;
+	enum nw_state state;
+	char *text;
+};
+
+/* A thread, and which line told of it: the last one holds. */
+struct told {
+	struct nw_task task;
+	uint32_t order;
+};
+
+/* What a hit of a probe cost, by that table. */
+struct told_cost {
+	uint64_t probe;
+	struct nw_hit_cost cost;
+};
+
+/* The recording, and what its table says beside the plan (written by recorder.c). */
+struct story {
+	struct nw_run *run;
+	struct nw_recording recording;
+	NW_VEC(struct told) tasks;
+	NW_VEC(struct disabled) disabled;
+	NW_VEC(struct told_cost) costs;
+	bool follow, strangers, failed;
+	uint64_t lost;
+	bool lost_is_least;
+};
+
+static int64_t word_number(const char *word)
+{
+	return strtoll(word, NULL, 10);
+}
+
+static void add_task(struct story *story, char *const *words)
+{
+	struct told *told = nw_vec_add(&story->tasks);
+
+	if (!told) {
+		story->failed = true;
+		return;
+	}
+	told->order = (uint32_t)story->tasks.count;
+	struct nw_task *task = &told->task;
+	task->tid = (int32_t)word_number(words[1]);
+	task->pid = (int32_t)word_number(words[2]);
+	strncpy(task->comm, words[3], sizeof(task->comm) - 1);
+}
+
+static void add_only(struct story *story, const char *word)
+{
+	pid_t *slot = nw_vec_add(&story->run->result->pids);
+
+	story->failed |= !slot;
+	if (slot)
+		*slot = (pid_t)word_number(word);
+}
+
+static void add_disabled(struct story *story, enum nw_state state, char *const *words)
+{
+	struct disabled *disabled = nw_vec_add(&story->disabled);
+
+	if (disabled) {
+		disabled->state = state;
+		disabled->probe = (uint64_t)word_number(words[1]);
+		disabled->at = (uint64_t)word_number(words[2]);
+		disabled->text = strdup(words[3]);
+	}
+	story->failed |= !disabled || !disabled->text;
+}
+
+static void add_symbol(struct story *story, char *const *words)
+{
+	struct nw_run_result *result = story->run->result;
+
+	if (!result->symbols && nw_kernel_symbols_new(&result->symbols) < 0)
+		story->failed = true;
+	else if (nw_kernel_symbols_add(result->symbols, strtoull(words[1], NULL, 16),
+				       words[2]) < 0)
+		story->failed = true;
+}
+
+/* Whose scheduler events are recorded: 1 in recordings of earlier versions, which lack the lines `named`. */
+static void take_named_threads(struct nw_run_result *result, const char *word)
+{
+	result->named_threads = true;
+	result->has_named = strcmp(word, "2") == 0;
+}
+
+static void add_named(struct story *story, char *const *words)
+{
+	uint64_t number[3];
+
+	for (size_t i = 0; i < NW_COUNT(number); i++)
+		if (nw_parse_u64(words[i + 1], &number[i]) < 0)
+			return;
+	struct nw_named_at *named = number[0] <= INT32_MAX
+					    ? nw_vec_add(&story->run->result->named)
+					    : NULL;
+	story->failed |= !named && number[0] <= INT32_MAX;
+	if (named)
+		*named = (struct nw_named_at){(int32_t)number[0], number[1], number[2]};
+}
+
+static void add_hit_cost(struct story *story, char *const *words)
+{
+	uint64_t number[3];
+
+	for (size_t i = 0; i < NW_COUNT(number); i++)
+		if (nw_parse_u64(words[i + 1], &number[i]) < 0 ||
+		    (i && number[i] > NW_MOST_HIT_COST))
+			return;
+	struct told_cost *told = nw_vec_add(&story->costs);
+	story->failed |= !told;
+	if (told)
+		*told = (struct told_cost){number[0],
+					   {(uint32_t)number[1], (uint32_t)number[2]}};
+}
+
+/* How many probes there are is known only when all lines have been read: who wrote them may be anybody. */
+static int use_costs(struct story *story)
+{
+	struct nw_run_result *result = story->run->result;
+	size_t probes = result->selection.probes.count;
+
+	if (!story->costs.count)
+		return 0;
+	result->hit_costs = calloc(probes + 1, sizeof(*result->hit_costs));
+	if (!result->hit_costs)
+		return -ENOMEM;
+	nw_vec_each (&story->costs, told)
+		if (told->probe < probes)
+			result->hit_costs[told->probe] = told->cost;
+	return 0;
+}
+
+static void take_origin(struct story *story, char *const *words)
+{
+	struct nw_origin *origin = &story->run->result->origin;
+	char **const parts[] = {&origin->host, &origin->kernel, &origin->machine,
+				&origin->command};
+
+	for (size_t i = 0; i < NW_COUNT(parts); i++) {
+		free(*parts[i]);
+		*parts[i] = *words[i + 1] ? strdup(words[i + 1]) : NULL;
+		story->failed |= *words[i + 1] && !*parts[i];
+	}
+}
+
+/* Lines of the table that are not the plan's. Unknown ones are of a later version: skipped. */
+static void take_line(void *arg, char *const *words, size_t count)
+{
+	struct story *story = arg;
+	struct nw_run *run = story->run;
+
+	if (!run->stacks && strcmp(words[0], "module") == 0) {
+		story->failed |= nw_stacks_open(NULL, &run->stacks) < 0;
+		run->result->stacks = run->stacks;
+	}
+	if (run->stacks && nw_stacks_line(run->stacks, words, count))
+		return;
+	if (strcmp(words[0], "task") == 0 && count == 4)
+		add_task(story, words);
+	if (strcmp(words[0], "origin") == 0 && count == 5)
+		take_origin(story, words);
+	if (strcmp(words[0], "hit_cost") == 0 && count == 4)
+		add_hit_cost(story, words);
+	if (strcmp(words[0], "cost") == 0 && count == 3) {
+		run->result->kernel_hits = strtoull(words[1], NULL, 10);
+		run->result->cost_ns = strtoull(words[2], NULL, 10);
+	}
+	if (strcmp(words[0], "named") == 0 && count == 4)
+		add_named(story, words);
+	if (strcmp(words[0], "symbol") == 0 && count == 3)
+		add_symbol(story, words);
+	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
+		if (strcmp(words[0], nw_state_words[i]) == 0 && count == 4)
+			add_disabled(story, (enum nw_state)i, words);
+	if (count != 2)
+		return;
+	if (strcmp(words[0], "start") == 0)
+		run->result->start_ns = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "armed") == 0)
+		run->result->armed_ns = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "stop") == 0)
+		run->result->stop_ns = run->result->now_ns = (uint64_t)word_number(
+			words[1]);
+	else if (strcmp(words[0], "wall") == 0)
+		run->result->wall_ns = word_number(words[1]);
+	else if (strcmp(words[0], "lost") == 0)
+		story->lost = (uint64_t)word_number(words[1]);
+	else if (strcmp(words[0], "lost_at_least") == 0) {
+		story->lost = (uint64_t)word_number(words[1]);
+		story->lost_is_least = true;
+	} else if (strcmp(words[0], "only") == 0)
+		add_only(story, words[1]);
+	else if (strcmp(words[0], "follow") == 0)
+		story->follow = true;
+	else if (strcmp(words[0], "strangers") == 0)
+		story->strangers = true;
+	else if (strcmp(words[0], "named_threads") == 0)
+		take_named_threads(run->result, words[1]);
+	else if (strcmp(words[0], "named_comm") == 0)
+		story->failed |= nw_strings_add(&run->result->named_comms, words[1],
+						strlen(words[1])) < 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->task.tid != y->task.tid)
+		return x->task.tid < y->task.tid ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	const struct story *story = arg;
+	size_t low = nw_vec_in_front(&story->tasks, told, told->task.tid <= tid);
+
+	const struct nw_task *found = low ? &story->tasks.item[low - 1].task : NULL;
+	if (!found || found->tid != tid)
+		return -ESRCH;
+	*process = found->pid;
+	memcpy(comm, found->comm, 16);
+	return 0;
+}
+
+static int open_story(struct nw_run *run, struct nw_error *err)
+{
+	struct story *story = calloc(1, sizeof(*story));
+
+	if (!story)
+		return nw_no_memory(err);
+	run->source_state = story;
+	story->run = run;
+	run->result->reason = NW_END_RECORDING;
+	int ret = nw_recording_parse(run->bytes, run->len, &story->recording, err);
+	if (ret < 0)
+		return nw_error_context(err, "%s", run->request->source_name);
+	const struct nw_recording *recording = &story->recording;
+	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
+			   &run->result->plan, &run->result->armed, take_line, story, err);
+	if (ret == 0 && (story->failed || use_costs(story) < 0))
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_formats_load(&run->result->armed, true, recording->header_page,
+				      recording->header_page_len, nw_recording_format,
+				      &story->recording, &run->formats, err);
+	return ret;
+}
+
+static int open_tasks(struct nw_run *run, struct story *story)
+{
+	const struct nw_tasks_options options = {
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
+		.follow = story->follow,
+		.strangers = story->strangers || nw_run_has_kernel_events(run),
+		.look_up = look_up_task,
+		.look_up_arg = story,
+	};
+
+	if (story->tasks.count)
+		qsort(story->tasks.item, story->tasks.count, sizeof(*story->tasks.item),
+		      by_thread);
+	run->result->restricted = run->result->pids.count > 0;
+	run->result->follow = story->follow;
+	int ret = nw_tasks_open(&options, &run->tasks);
+	return ret < 0 ? ret : nw_run_open_join(run);
+}
+
+static int begin(struct nw_run *run, struct nw_error *err)
+{
+	struct story *story = run->source_state;
+	int ret = nw_run_open_stacks(run, err);
+
+	if (ret == 0 && open_tasks(run, story) < 0)
+		ret = nw_no_memory(err);
+
+	nw_vec_each (&story->disabled, it)
+		if (ret == 0 && it->probe < run->result->selection.probes.count)
+			ret = nw_run_mark_disabled(run, it->probe, it->state, it->at,
+						   it->text, err);
+	if (ret == 0)
+		ret = nw_run_begin(run, run->result->start_ns, err);
+	return ret < 0 ? ret
+		       : nw_stream_open_memory(&run->formats, story->recording.runs.item,
+					       story->recording.runs.count, &run->stream,
+					       err);
+}
+
+/* All of it is there already. */
+static int fill(struct nw_run *run, struct nw_error *err)
+{
+	(void)run;
+	(void)err;
+	return 0;
+}
+
+static int stop(struct nw_run *run, struct nw_error *err)
+{
+	return nw_stream_finish(run->stream) < 0 ? nw_no_memory(err) : 0;
+}
+
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	const struct story *story = run->source_state;
+
+	/* who recorded it knew how many were lost in all, if he says so; each loss of unknown size is one event at least */
+	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	uint64_t least = seen.lost + seen.uncounted;
+	run->result->lost = nw_max64(story->lost, least);
+	run->result->lost_is_least = story->lost_is_least || seen.damaged ||
+				     (seen.uncounted && story->lost < least);
+	nw_run_notice_order(run);
+	return run->filter ? nw_run_judge_hits(run, err) : 0;
+}
+
+static void close_story(struct nw_run *run, int ret)
+{
+	struct story *story = run->source_state;
+
+	(void)ret;
+	nw_stream_free(run->stream);
+	run->stream = NULL;
+	if (!story)
+		return;
+	nw_vec_free(&story->tasks);
+	nw_vec_each (&story->disabled, it)
+		free(it->text);
+	nw_vec_free(&story->disabled);
+	nw_vec_free(&story->costs);
+	nw_recording_free(&story->recording);
+	free(story);
+}
+
+const struct nw_run_source nw_recording_source = {
+	.recorded = true,
+	.open = open_story,
+	.begin = begin,
+	.fill = fill,
+	.stop = stop,
+	.finish = finish,
+	.close = close_story,
+};
+
+const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len)
+{
+	return nw_recording_is_one(bytes, len) ? &nw_recording_source : &nw_text_source;
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Trace text instead of a kernel. With the header of our own script the probes are known
+ * before the first hit, and text is taken as it comes; without one they are known when all of
+ * it has been seen, so it is kept until its end.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nopwatch/recording.h"
+#include "nopwatch/trace_text.h"
+
+#include "run/limits/guards.h"
+
+#include "sources.h"
+
+enum {
+	QUIET_MS = 100, /* the window is emptied when nothing comes for so long */
+	END_MS = 1000,	/* after Ctrl-C: what is still to come must come within this */
+};
+
+/* ---- the same for memory and pipes -------------------------------------------------- */
+
+struct player {
+	struct nw_run *run;
+	struct nw_text *text;
+	bool looked; /* in memory: at all of it */
+	ssize_t got; /* from the pipe, the last time: bytes; 0: its end; -errno */
+	/* -p of the script: its processes and their threads when it began; restricted: the kernel
+	 * over there records nobody else, or what they have created */
+	nw_pids only;
+	NW_VEC(struct nw_task) tasks;
+	bool restricted, failed;
+};
+
+/* Lines of the header that are not the plan's. */
+static void take_line(void *arg, char *const *words, size_t count)
+{
+	struct player *p = arg;
+
+	if (strcmp(words[0], "only") == 0 && count == 2) {
+		pid_t *pid = nw_vec_add(&p->only);
+		p->failed |= !pid;
+		if (pid)
+			*pid = (pid_t)strtol(words[1], NULL, 10);
+	} else if (strcmp(words[0], "task") == 0 && count == 4) {
+		struct nw_task *task = nw_vec_add(&p->tasks);
+		p->failed |= !task;
+		if (task) {
+			task->tid = (int32_t)strtol(words[1], NULL, 10);
+			task->pid = (int32_t)strtol(words[2], NULL, 10);
+		}
+	} else if (strcmp(words[0], "restricted") == 0) {
+		p->restricted = true;
+	}
+}
+
+static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
+{
+	const struct player *p = arg;
+
+	(void)comm; /* each line says it */
+	nw_vec_each (&p->tasks, task)
+		if (task->tid == tid) {
+			*process = task->pid;
+			return 0;
+		}
+	return -ESRCH;
+}
+
+static void close_player(struct nw_run *run, int ret)
+{
+	struct player *p = run->source_state;
+
+	(void)ret;
+	run->source_state = NULL;
+	if (!p)
+		return;
+	nw_text_free(p->text);
+	nw_vec_free(&p->only);
+	nw_vec_free(&p->tasks);
+	free(p);
+}
+
+static struct player *open_player(struct nw_run *run)
+{
+	struct player *p = calloc(1, sizeof(*p));
+
+	run->source_state = p;
+	run->result->reason = NW_END_TEXT;
+	if (p)
+		*p = (struct player){.run = run, .got = 1};
+	return p;
+}
+
+static const char *name_of(const struct nw_run *run)
+{
+	const char *name = run->request->source_name;
+
+	return strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
+/* The probes: as the header says, or as the text itself shows them. */
+static int find_probes(struct player *p, const char *bytes, size_t len,
+		       struct nw_error *err)
+{
+	struct nw_run *run = p->run;
+	struct nw_run_result *result = run->result;
+	const struct nw_buf *header = nw_text_header(p->text);
+	int ret;
+
+	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
+		ret = nw_plan_load(nw_buf_str(header), header->len, &result->selection,
+				   &result->plan, &result->armed, take_line, p, err);
+	else
+		ret = nw_text_learn(bytes, len, run->request->source_name,
+				    &result->selection, &result->plan, &result->armed, err);
+	if (ret == -ENOENT)
+		return nw_fail(err, EBADMSG, "%s is neither a recording nor trace text",
+			       name_of(run));
+	if (ret < 0)
+		return nw_error_context(err, "%s", name_of(run));
+	ret = nw_text_use(p->text, &result->armed, nw_run_wants_values(run), &run->formats);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+/* The consumer is told that it begins with the first line that is a hit. */
+static int begin(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = run->source_state;
+	const struct nw_tasks_options options = {
+		.pids = p->only.item,
+		.pid_count = p->only.count,
+		.strangers = !p->restricted,
+		.look_up = look_up_task,
+		.look_up_arg = p,
+	};
+
+	run->result->restricted = p->only.count > 0;
+	if (p->failed || nw_tasks_open(&options, &run->tasks) < 0 ||
+	    nw_run_open_join(run) < 0)
+		return nw_no_memory(err);
+	return 0;
+}
+
+/* The first time that is known begins the run. */
+static int begin_at(struct player *p, uint64_t time, struct nw_error *err)
+{
+	uint64_t told = nw_text_stats(p->text).start;
+
+	if (p->run->begun)
+		return 0;
+	p->run->result->now_ns = told ? told : time;
+	return nw_run_begin(p->run, told ? told : time, err);
+}
+
+static int next(struct nw_run *run, struct nw_record *record, struct nw_error *err)
+{
+	struct player *p = run->source_state;
+	struct nw_text_who who;
+	int ret = run->enough ? 0 : nw_text_next(p->text, record, &who);
+
+	if (ret <= 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = begin_at(p, record->time, err);
+	if (ret < 0)
+		return ret;
+	run->result->stop_ns = nw_text_over(p->text);
+	if ((run->needs_tasks || run->consumer.threads) && record->kind != NW_RECORD_LOSS)
+		nw_tasks_set(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
+	return 1;
+}
+
+/* Nothing more comes: what the window of lines still holds. */
+static int stop(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = run->source_state;
+
+	nw_text_finish(p->text);
+	int ret = nw_run_drain(run, err);
+	if (nw_run_reason(ret)) {
+		run->result->reason = nw_run_reason(ret);
+		ret = 0;
+	}
+	return ret < 0 ? ret : begin_at(p, nw_text_stats(p->text).now, err);
+}
+
+static void report_bad_lines(const struct player *p)
+{
+	const struct nw_text_stats stats = nw_text_stats(p->text);
+
+	if (stats.ticks)
+		nw_run_notice(
+			p->run,
+			"the times of this text are no nanoseconds (trace clock counter, uptime or x86-tsc): they are shown as if they were");
+	if (!p->run->request->verbose)
+		return;
+	if (stats.late)
+		nw_run_notice(
+			p->run,
+			"%ju lines: %ju are of other events, %ju are no trace lines, some were late",
+			stats.lines, stats.other, stats.bad);
+	else
+		nw_run_notice(p->run,
+			      "%ju lines: %ju are of other events, %ju are no trace lines",
+			      stats.lines, stats.other, stats.bad);
+	if (stats.bad)
+		nw_run_notice(p->run, "the first that is none is line %ju", stats.bad_at);
+}
+
+static int finish(struct nw_run *run, struct nw_error *err)
+{
+	const struct player *p = run->source_state;
+	const struct nw_text_stats stats = nw_text_stats(p->text);
+	struct nw_run_result *result = run->result;
+
+	result->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
+	result->stop_ns = result->now_ns;
+	result->lost = stats.lost;
+	result->lost_is_least = stats.lost_is_least;
+	report_bad_lines(p);
+	nw_run_notice_order(run);
+	return run->filter ? nw_run_judge_hits(run, err) : 0;
+}
+
+/* ---- in memory ---------------------------------------------------------------------- */
+
+static int open_memory(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = open_player(run);
+
+	if (!p || nw_text_open_memory(run->bytes, run->len, &p->text) < 0)
+		return nw_no_memory(err);
+	return find_probes(p, run->bytes, run->len, err);
+}
+
+static int fill_memory(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = run->source_state;
+	bool more = !p->looked;
+
+	(void)err;
+	p->looked = true;
+	return more;
+}
+
+const struct nw_run_source nw_text_source = {
+	.open = open_memory,
+	.begin = begin,
+	.fill = fill_memory,
+	.next = next,
+	.stop = stop,
+	.finish = finish,
+	.close = close_player,
+};
+
+/* ---- from a pipe -------------------------------------------------------------------- */
+
+/* What can be read: its length; 0: the end; -EAGAIN: nothing now. */
+static ssize_t read_some(struct nw_run *run, char *to, size_t room)
+{
+	int fd = run->request->source_fd;
+	struct pollfd wait[2] = {{.fd = fd, .events = POLLIN},
+				 {.fd = run->wake.fd, .events = POLLIN}};
+
+	if (poll(wait, run->wake.stop ? 1 : 2, run->wake.stop ? END_MS : QUIET_MS) < 0 ||
+	    !wait[0].revents)
+		return -EAGAIN;
+	ssize_t got = read(fd, to, room);
+	if (got < 0 && errno == EINTR)
+		return -EAGAIN;
+	return got < 0 ? -errno : got;
+}
+
+/*
+ * Ctrl-C goes to everybody in the pipeline, and what the script has not printed yet is still
+ * to come: so the end of the text is waited for, as long as something comes.
+ */
+static bool is_over(struct nw_run *run, ssize_t got)
+{
+	bool stopped = run->wake.stop;
+
+	nw_wake_poll(&run->wake);
+	if (stopped)
+		run->result->reason = NW_END_SIGNAL;
+	return got == 0 || (stopped && got == -EAGAIN);
+}
+
+static int cannot_read(const struct nw_run *run, ssize_t code, struct nw_error *err)
+{
+	return nw_fail(err, (int)-code, "cannot read %s: %s", name_of(run),
+		       nw_strerror((int)-code));
+}
+
+static int fill_pipe(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = run->source_state;
+	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+	size_t room;
+
+	if (is_over(run, p->got))
+		return 0;
+	char *to = nw_text_room(p->text, &room);
+	p->got = to ? read_some(run, to, room) : -ENOMEM;
+	if (p->got < 0 && p->got != -EAGAIN)
+		return cannot_read(run, p->got, err);
+	if (p->got > 0)
+		nw_text_filled(p->text, (size_t)p->got);
+	else if (p->got == 0 ||
+		 poll(&wake, 1, 0) <= 0) /* a signal is no pause of the text */
+		nw_text_flush(p->text);
+	if (p->got == 0)
+		nw_text_finish(p->text);
+	return 1;
+}
+
+static int check(struct nw_run *run, struct nw_error *err)
+{
+	const struct player *p = run->source_state;
+
+	(void)err;
+	run->result->now_ns = nw_max64(run->result->now_ns, nw_text_stats(p->text).now);
+	return 0;
+}
+
+/* All of it into a file without a name, and that into memory. first: what was read already. */
+static int spool(struct nw_run *run, const struct nw_buf *first, struct nw_error *err)
+{
+	FILE *file = tmpfile();
+	bool ok = file && fwrite(nw_buf_str(first), 1, first->len, file) == first->len;
+	nw_cleanup(nw_free_ptr) char *block = malloc(1 << 16);
+	size_t len = first->len;
+	ssize_t got = 1;
+
+	ok = ok && block;
+	while (ok && !is_over(run, got)) {
+		got = read_some(run, block, 1 << 16);
+		if (got < 0 && got != -EAGAIN)
+			break;
+		if (got > 0)
+			ok = fwrite(block, 1, (size_t)got, file) == (size_t)got;
+		len += got > 0 ? (size_t)got : 0;
+	}
+	ok = ok && fflush(file) == 0;
+	int code = ok ? 0 : errno;
+	char *bytes = ok && len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(file), 0)
+				: MAP_FAILED;
+	if (file)
+		fclose(file);
+	run->spooled = bytes != MAP_FAILED ? bytes : NULL;
+	run->bytes = run->spooled ? bytes : "";
+	run->len = run->spooled ? len : 0;
+	if (code)
+		return nw_fail(err, code, "cannot keep the text in a temporary file: %s",
+			       nw_strerror(code));
+	return got < 0 && got != -EAGAIN ? cannot_read(run, got, err) : 0;
+}
+
+/* Read until it is clear what this is; first has what was read. */
+static int read_beginning(struct player *p, struct nw_buf *first, enum nw_text_kind *kind,
+			  struct nw_error *err)
+{
+	ssize_t got = 1;
+
+	*kind = NW_TEXT_BAD;
+	while (!is_over(p->run, got)) {
+		size_t room;
+		char *to = nw_text_room(p->text, &room);
+		got = to ? read_some(p->run, to, room) : -ENOMEM;
+		if (got < 0 && got != -EAGAIN)
+			return cannot_read(p->run, got, err);
+		if (got <= 0)
+			continue;
+		nw_text_filled(p->text, (size_t)got);
+		nw_buf_add(first, to, (size_t)got);
+		if (first->failed)
+			return nw_no_memory(err);
+		bool recording = nw_recording_is_one(first->data, first->len);
+		if (!recording)
+			*kind = nw_text_begin(p->text);
+		if (recording || *kind != NW_TEXT_BAD)
+			break;
+	}
+	return 0;
+}
+
+/* What cannot be told before its end is the run's source once it is there. */
+static int open_spooled(struct nw_run *run, const struct nw_buf *first,
+			struct nw_error *err)
+{
+	int ret = spool(run, first, err);
+
+	if (ret < 0)
+		return ret;
+	run->stopped = run->wake.stop;
+	close_player(run, 0);
+	run->source = nw_source_of_bytes(run->bytes, run->len);
+	return run->source->open(run, err);
+}
+
+static int open_pipe(struct nw_run *run, struct nw_error *err)
+{
+	struct player *p = open_player(run);
+	struct nw_buf first = {0};
+	enum nw_text_kind kind;
+
+	if (!p || nw_text_open(&p->text) < 0)
+		return nw_no_memory(err);
+	int ret = nw_run_open_wake(run, err);
+	if (ret == 0)
+		ret = read_beginning(p, &first, &kind, err);
+	if (ret == 0)
+		ret = kind == NW_TEXT_HEADER ? find_probes(p, NULL, 0, err)
+					     : open_spooled(run, &first, err);
+	nw_buf_free(&first);
+	return ret;
+}
+
+const struct nw_run_source nw_pipe_source = {
+	.ticks = true,
+	.open = open_pipe,
+	.begin = begin,
+	.fill = fill_pipe,
+	.next = next,
+	.check = check,
+	.stop = stop,
+	.finish = finish,
+	.close = close_player,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Stacks as tools that draw flame graphs read them (flamegraph.pl's "folded" lines): "main;f;g COUNT", a line a
+ * stack, the first function first. Where there are several probes or spans, each is a function that calls all of its own.
+ * There is no header, and a line that is none would be taken for damage: so it is that function, "NAME (net)", by which
+ * spans tell that they were picked by net latencies.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "show/rows/stacks.h"
+
+/* owner: what calls all of them, or NULL */
+static void write_line(const struct nw_stacks *stacks, uint32_t number, const char *owner,
+		       bool net, uint64_t count, struct nw_buf *out)
+{
+	if (owner) {
+		nw_stack_fold_name(owner, out);
+		nw_buf_adds(out, net ? " (net);" : ";");
+	}
+	nw_stack_fold(stacks, number, out);
+	nw_buf_printf(out, " %" PRIu64 "\n", count);
+}
+
+/* Are stacks fetched of more than one probe? */
+static bool several(const struct nw_selection *selection)
+{
+	size_t probes = 0;
+
+	nw_vec_each (&selection->probes, probe)
+		probes += (*probe)->callers;
+	return probes > 1;
+}
+
+static void event(struct nw_output *output, const struct nw_event_line *line)
+{
+	if (line->stacks && line->hit->callers)
+		write_line(line->stacks, line->hit->callers,
+			   several(line->selection) ? line->probe->label : NULL, false, 1,
+			   &output->text);
+}
+
+static void slow(struct nw_output *output, const struct nw_slow_span *slow)
+{
+	uint32_t stack = slow->stacks ? nw_slow_stack(slow) : 0;
+
+	if (stack)
+		write_line(slow->stacks, stack,
+			   slow->net || several(slow->selection) ? slow->span->name : NULL,
+			   slow->net, 1, &output->text);
+}
+
+static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
+			struct nw_buf *out)
+{
+	nw_stack_owners owners = {0};
+	nw_stack_rows rows = {0};
+
+	out->failed |= nw_report_stack_owners(report, &owners) < 0;
+	bool net = report->net && of->span;
+	bool prefix = net || owners.count > 1;
+	nw_vec_free(&owners);
+	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
+	nw_vec_each (&rows, row)
+		write_line(report->stacks, row->stack, prefix ? of->name : NULL, net,
+			   row->count, out);
+	nw_vec_free(&rows);
+}
+
+static void report(struct nw_output *output, const struct nw_report *report)
+{
+	/* they are of everything so far: the last report has them all */
+	if (!report->interval && !report->so_far)
+		nw_report_each_stack_owner(report, owner_lines, &output->text);
+}
+
+const struct nw_output_format nw_output_folded = {
+	.name = "folded",
+	.shows = {false, true, true},
+	.stacks = true,
+	.only_stacks = true,
+	.event = event,
+	.slow = slow,
+	.report = report,
+};

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+/*
+ * HTML: a report as one page that needs nothing else. The page is report.html, with report.css,
+ * flame.js, report.js and the data put into it; what the data mean is said in docs/html.md.
+ *
+ * Names and strings of programs are in the data only, which are JSON in an element that browsers do
+ * not run, without any character that could end it; the scripts show them as text. The page's own
+ * Content-Security-Policy allows these scripts and this one style sheet, by their hashes, and no
+ * request at all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "show/json/json.h"
+#include "show/rows/order.h"
+#include "show/rows/report.h"
+
+extern const char nw_html_page[], nw_html_style[], nw_html_flame[], nw_html_script[];
+
+/* The files as they are, each with a NUL behind it. */
+#define EMBED(name, file)                              \
+	__asm__(".pushsection .rodata\n"               \
+		".globl " #name "\n" #name ":\n"       \
+		".incbin \"src/show/html/" file "\"\n" \
+		".byte 0\n"                            \
+		".popsection\n")
+EMBED(nw_html_page, "report.html");
+EMBED(nw_html_style, "report.css");
+EMBED(nw_html_flame, "flame.js");
+EMBED(nw_html_script, "report.js");
+
+enum {
+	MOST_BYTES = 1 << 20, /* of the page */
+	MOST_FLAME = 1 << 18, /* of all stacks */
+	MOST_ROWS = 1024,
+};
+
+/* What is written of a report: fewer rows and pictures where all of them would be too much. */
+struct page {
+	const struct nw_report *report;
+	struct nw_json json;
+	size_t most_rows, most_pictures;
+	size_t rows, pictures; /* written */
+	bool left_out;	       /* there would have been more */
+};
+
+/* ---- pictures ----------------------------------------------------------------------- */
+
+/* [bin, others, min, max, bucket, count, bucket - the one before, count, ...] */
+static void columns(struct nw_json *json, const struct nw_bin_series *series)
+{
+	size_t next = 0;
+
+	nw_json_key(json, "columns");
+	nw_json_open(json, '[');
+	nw_vec_each (&series->columns, column) {
+		unsigned int before = 0;
+		nw_json_open(json, '[');
+		nw_json_u64(json, column->bin);
+		nw_json_u64(json, column->others);
+		nw_json_u64(json, column->min);
+		nw_json_u64(json, column->max);
+		for (; next < series->cells.count; next++) {
+			const struct nw_bin_cell *cell = &series->cells.item[next];
+			if (cell->bin != column->bin)
+				break;
+			nw_json_u64(json, cell->bucket - before);
+			nw_json_u64(json, cell->count);
+			before = cell->bucket;
+		}
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+}
+
+static void slow_hit(struct page *page, const char *key, const struct nw_exemplar_hit *slow)
+{
+	const struct nw_hit *hit = slow->hit;
+	const struct nw_probe *probe =
+		hit->probe == NW_BINS_UNKNOWN
+			? NULL
+			: page->report->selection->probes.item[hit->probe];
+	struct nw_json *json = &page->json;
+
+	nw_json_key(json, key);
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "cpu", hit->cpu);
+	nw_json_key(json, "tid");
+	nw_json_i64(json, hit->tid);
+	if (slow->pid) {
+		nw_json_key(json, "pid");
+		nw_json_i64(json, slow->pid);
+	}
+	if (*slow->comm)
+		nw_json_key_text(json, "comm", slow->comm);
+	if (probe)
+		nw_json_key_text(json, "probe", probe->label);
+	if (probe && hit->value_count) {
+		nw_json_key(json, "args");
+		nw_json_open(json, '{');
+		for (size_t i = 0; i < hit->value_count; i++) {
+			const struct nw_value *value = &hit->values[i];
+			char name[32];
+			nw_arg_name(probe, i, name);
+			nw_json_key(json, name);
+			if (value->kind == NW_VALUE_MISSING)
+				nw_json_text(json, value->text, strlen(value->text));
+			else
+				nw_value_json(value, json);
+		}
+		nw_json_close(json, '}');
+	}
+	nw_json_close(json, '}');
+}
+
+/* [[bin, ns in each state, ...], ...] */
+static void states_over_time(struct nw_json *json, const struct nw_bin_series *series)
+{
+	if (!series->states.count)
+		return;
+	nw_json_key(json, "states_over_time");
+	nw_json_open(json, '[');
+	nw_vec_each (&series->states, states) {
+		nw_json_open(json, '[');
+		nw_json_u64(json, states->bin);
+		for (size_t i = 0; i < NW_TASK_STATES; i++)
+			nw_json_u64(json, states->ns[i]);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+}
+
+static void slowest(struct page *page, const struct nw_bin_series *series)
+{
+	uint64_t began = nw_bins_start(page->report->bins);
+	struct nw_json *json = &page->json;
+
+	nw_json_key(json, "slowest");
+	nw_json_open(json, '[');
+	nw_vec_each (&series->slowest, it) {
+		const struct nw_exemplar *span = *it;
+		nw_json_open(json, '{');
+		nw_json_key_u64(json, "ns", span->latency);
+		nw_json_key_u64(json, "end_ns", span->end - began);
+		if (span->has_states) {
+			nw_json_key(json, "states_ns");
+			nw_json_open(json, '{');
+			for (size_t i = 0; i < NW_TASK_STATES; i++)
+				nw_json_key_u64(json, nw_task_state_names[i],
+						span->states[i]);
+			nw_json_close(json, '}');
+		}
+		if (span->began.hit)
+			slow_hit(page, "start", &span->began);
+		slow_hit(page, "end", &span->ended);
+		nw_json_close(json, '}');
+	}
+	nw_json_close(json, ']');
+}
+
+/* What a span begins and ends with: when one of these was disabled, it was not measured any more. */
+static void ends_of(struct page *page, const struct nw_span_def *span)
+{
+	const nw_vec_u32 *const both[] = {&span->starts, &span->ends};
+
+	nw_json_key(&page->json, "probes");
+	nw_json_open(&page->json, '[');
+	for (size_t i = 0; i < NW_COUNT(both); i++)
+		for (size_t j = 0; j < both[i]->count; j++) {
+			const char *label = page->report->selection->probes
+						    .item[both[i]->item[j]]
+						    ->label;
+			nw_json_text(&page->json, label, strlen(label));
+		}
+	nw_json_close(&page->json, ']');
+}
+
+static void picture(struct page *page, enum nw_series_kind kind, size_t number,
+		    size_t group)
+{
+	const struct nw_bin_series *series = page->report->bins
+						     ? nw_bins_find(page->report->bins,
+								    kind, (uint32_t)number,
+								    (uint32_t)group)
+						     : NULL;
+
+	if (!series)
+		return;
+	if (page->pictures == page->most_pictures) {
+		page->left_out = true;
+		return;
+	}
+	page->pictures++;
+	columns(&page->json, series);
+	states_over_time(&page->json, series);
+	if (kind == NW_SERIES_SPANS)
+		slowest(page, series);
+}
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static void row(struct page *page, enum nw_subject subject, size_t number, size_t group)
+{
+	const struct nw_report *report = page->report;
+	const struct nw_shown shown = nw_shown_in(report, subject, number, group);
+	bool is_span = subject == NW_SUBJECT_SPANS;
+
+	if (!shown.row)
+		return;
+	if (page->rows == page->most_rows) {
+		page->left_out = true;
+		return;
+	}
+	page->rows++;
+	nw_json_open(&page->json, '{');
+	nw_json_key_text(&page->json, "type", is_span ? "span" : "probe");
+	if (is_span)
+		nw_json_span(report, &shown, false, &page->json);
+	else
+		nw_json_probe(report, &shown, false, &page->json);
+	if (is_span)
+		ends_of(page, &report->spans[number]);
+	picture(page, is_span ? NW_SERIES_SPANS : NW_SERIES_GAPS, number, group);
+	nw_json_close(&page->json, '}');
+}
+
+/* Unless something else was asked for, spans begin with what took longest in all. */
+static void rows(struct page *page, enum nw_subject subject)
+{
+	const struct nw_report *report = page->report;
+	nw_ranking ranking = {0};
+	enum nw_sort sort = report->view.sort;
+
+	if (sort == NW_SORT_DEFAULT && subject == NW_SUBJECT_SPANS)
+		sort = NW_SORT_TOTAL;
+	bool ok = nw_rank(report, subject, sort, &ranking) == 0;
+
+	nw_vec_each (&ranking, one) {
+		nw_ranking groups = {0};
+		ok &= nw_rank_groups(report, subject, one->index, sort, &groups) == 0;
+		size_t most = report->view.top ? report->view.top : groups.count;
+		for (size_t i = 0; i < groups.count && i < most; i++)
+			row(page, subject, one->index, groups.item[i].index);
+		nw_vec_free(&groups);
+	}
+	nw_vec_free(&ranking);
+	page->json.out->failed |= !ok;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+static void text_key(struct nw_json *json, const char *key, const char *text)
+{
+	if (text && *text)
+		nw_json_key_text(json, key, text);
+}
+
+static void about(const struct nw_report *report, struct nw_json *json)
+{
+	const struct nw_about nothing = {0},
+			      *about = report->about ? report->about : &nothing;
+
+	nw_json_key(json, "about");
+	nw_json_open(json, '{');
+	nw_json_key_text(json, "nopwatch", NOPWATCH_VERSION);
+	text_key(json, "command", about->command);
+	text_key(json, "source", about->source);
+	text_key(json, "host", about->host);
+	text_key(json, "kernel", about->kernel);
+	text_key(json, "machine", about->machine);
+	text_key(json, "cost", about->cost);
+	if (report->net) {
+		nw_json_key(json, "net");
+		nw_json_bool(json, true);
+	}
+	if (about->began_ns > 0)
+		nw_json_key_u64(json, "began_ns", (uint64_t)about->began_ns);
+	nw_json_key_u64(json, "elapsed_ns", report->elapsed_ns);
+	nw_json_key_text(json, "reason", nw_end_reasons[about->reason]);
+	nw_json_key_u64(json, "lost", report->lost);
+	nw_json_key(json, "lost_is_least");
+	nw_json_bool(json, report->lost_is_least);
+	if (report->dropped) {
+		nw_json_key_u64(json, "dropped", report->dropped);
+		nw_json_key_text(json, "dropped_text", nw_dropped_text(report->restricted));
+	}
+	if (report->has_filter)
+		nw_json_key_u64(json, "filtered", report->filtered);
+	text_key(json, "by", report->group_by);
+	if (report->flame_count)
+		text_key(json, "stacks_of", report->stacks_of);
+	nw_json_close(json, '}');
+}
+
+static void scale(const struct nw_bins *bins, struct nw_json *json)
+{
+	nw_json_key(json, "bins");
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "width_ns", nw_bins_width(bins));
+	nw_json_key_u64(json, "count", nw_bins_count(bins));
+	nw_json_key_u64(json, "probe_shift", nw_bins_shift(bins, NW_SERIES_GAPS));
+	nw_json_key_u64(json, "span_shift", nw_bins_shift(bins, NW_SERIES_SPANS));
+	/* [[bin, events], ...] of those in which events are missing */
+	const struct nw_bin_loss *loss = nw_bins_losses(bins);
+	nw_json_key(json, "losses");
+	nw_json_open(json, '[');
+	for (unsigned int i = 0; i < nw_bins_count(bins); i++) {
+		if (!loss[i].touched)
+			continue;
+		nw_json_open(json, '[');
+		nw_json_u64(json, i);
+		nw_json_u64(json, loss[i].events);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+	nw_json_close(json, '}');
+}
+
+/* ---- stacks ------------------------------------------------------------------------- */
+
+static int most_first(const void *a, const void *b)
+{
+	const struct nw_folded *const *x = a, *const *y = b;
+
+	if ((*x)->count != (*y)->count)
+		return (*x)->count < (*y)->count ? 1 : -1;
+	return strcmp((*x)->text, (*y)->text);
+}
+
+/* {"of", "total", "stacks": [["root;...;leaf", count], ...]}: the most counted first, as many as there is
+ * room for. */
+static void flame(const struct nw_flame *flame, struct nw_json *json, size_t most)
+{
+	nw_cleanup(nw_free_ptr)
+		const struct nw_folded **sorted = calloc(flame->count + 1, sizeof(*sorted));
+	size_t began = json->out->len;
+	uint64_t total = 0;
+
+	json->out->failed |= !sorted;
+	for (size_t i = 0; sorted && i < flame->count; i++) {
+		sorted[i] = &flame->stacks[i];
+		total += flame->stacks[i].count;
+	}
+	if (sorted)
+		qsort(sorted, flame->count, sizeof(*sorted), most_first);
+	nw_json_open(json, '{');
+	nw_json_key_text(json, "of", flame->of);
+	nw_json_key_u64(json, "total", total);
+	nw_json_key(json, "stacks");
+	nw_json_open(json, '[');
+	for (size_t i = 0; sorted && i < flame->count; i++) {
+		if (json->out->len - began + strlen(sorted[i]->text) > most)
+			continue;
+		nw_json_open(json, '[');
+		nw_json_text(json, sorted[i]->text, strlen(sorted[i]->text));
+		nw_json_u64(json, sorted[i]->count);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+	nw_json_close(json, '}');
+}
+
+static void flames(const struct nw_report *report, struct nw_json *json)
+{
+	nw_json_key(json, "flame");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < report->flame_count; i++)
+		flame(&report->flames[i], json, MOST_FLAME / report->flame_count);
+	nw_json_close(json, ']');
+}
+
+static void data(struct page *page, struct nw_buf *out)
+{
+	page->json = (struct nw_json){.out = out};
+	page->rows = page->pictures = 0;
+	page->left_out = page->report->bins && nw_bins_left_out(page->report->bins);
+	nw_json_open(&page->json, '{');
+	nw_json_key_u64(&page->json, "version", 1);
+	about(page->report, &page->json);
+	if (page->report->bins)
+		scale(page->report->bins, &page->json);
+	nw_json_key(&page->json, "rows");
+	nw_json_open(&page->json, '[');
+	rows(page, NW_SUBJECT_SPANS);
+	rows(page, NW_SUBJECT_PROBES);
+	nw_json_close(&page->json, ']');
+	if (page->report->flames)
+		flames(page->report, &page->json);
+	nw_json_key(&page->json, "left_out");
+	nw_json_bool(&page->json, page->left_out);
+	nw_json_close(&page->json, '}');
+}
+
+/* Write <, > and & as \uNNNN, so that nothing can end the element that the data are in: in JSON they stand in strings
+ * only. (The writer of JSON does the same with Unicode's line separators, which end lines of scripts.) */
+static void add_harmless(struct nw_buf *out, const struct nw_buf *json)
+{
+	const char *at = nw_buf_str(json);
+
+	while (*at) {
+		size_t plain = strcspn(at, "<>&");
+		nw_buf_add(out, at, plain);
+		at += plain;
+		if (*at)
+			nw_buf_printf(out, "\\u%04x", *at++);
+	}
+}
+
+/* The page up to a mark, which is one word in curly brackets; *at is moved behind it. */
+static void add_until(struct nw_buf *out, const char **at, const char *mark)
+{
+	const char *found = strstr(*at, mark);
+
+	nw_buf_add(out, *at, (size_t)(found - *at));
+	*at = found + strlen(mark);
+}
+
+static void report(struct nw_output *output, const struct nw_report *report)
+{
+	size_t room = MOST_BYTES - strlen(nw_html_page) - strlen(nw_html_style) -
+		      strlen(nw_html_flame) - strlen(nw_html_script);
+	struct page page = {
+		.report = report, .most_rows = MOST_ROWS, .most_pictures = NW_BINS_SERIES};
+	const char *at = nw_html_page;
+	struct nw_buf json = {0}, harmless = {0};
+
+	for (;;) {
+		data(&page, &json);
+		add_harmless(&harmless, &json);
+		if (json.failed || harmless.len <= room || page.most_rows <= 1)
+			break;
+		/* the last pictures are of what matters least, and are most of it */
+		if (page.pictures > 1)
+			page.most_pictures = page.pictures / 2;
+		else
+			page.most_rows = page.rows / 2;
+		nw_buf_clear(&json);
+		nw_buf_clear(&harmless);
+	}
+	add_until(&output->text, &at, "{style}");
+	nw_buf_adds(&output->text, nw_html_style);
+	add_until(&output->text, &at, "{data}");
+	nw_buf_add(&output->text, nw_buf_str(&harmless), harmless.len);
+	add_until(&output->text, &at, "{flame}");
+	nw_buf_adds(&output->text, nw_html_flame);
+	add_until(&output->text, &at, "{script}");
+	nw_buf_adds(&output->text, nw_html_script);
+	nw_buf_adds(&output->text, at);
+	output->text.failed |= json.failed || harmless.failed;
+	nw_buf_free(&json);
+	nw_buf_free(&harmless);
+}
+
+const struct nw_output_format nw_output_html = {
+	.name = "html",
+	.costs = true,
+	.shows = {[NW_SHOWS_REPORTS] = true},
+	.cumulative = true,
+	.bins = true,
+	.states = true,
+	.stacks = true,
+	.binary = true,
+	.whole = true,
+	.report = report,
+};

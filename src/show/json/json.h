@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of JSON lines. */
+#ifndef NOPWATCH_SHOW_JSON_JSON_H
+#define NOPWATCH_SHOW_JSON_JSON_H
+
+#include "json_writer.h"
+#include "show/rows/order.h"
+
+/* The beginning of a line, {"type":"...", and its end. */
+struct nw_json nw_json_start(struct nw_buf *out, const char *type);
+void nw_json_finish(struct nw_json *json);
+
+/* What there is to say about a row, as keys of an object that is open; buckets: of
+ * its distributions, too. */
+void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
+		   bool buckets, struct nw_json *json);
+void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
+		  bool buckets, struct nw_json *json);
+
+void nw_json_site(struct nw_output *output, struct nw_image *image,
+		  const struct nw_site *site, const struct nw_types *types);
+void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
+		      const char *name);
+void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_skipped *skipped);
+void nw_json_features(struct nw_output *output, const struct nw_features *features);
+void nw_json_status(struct nw_output *output, const struct nw_status *status);
+void nw_json_change(struct nw_output *output, const struct nw_change *change);
+void nw_json_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+		       const char *label, bool color);
+
+void nw_value_json(const struct nw_value *value, struct nw_json *json);
+
+#endif

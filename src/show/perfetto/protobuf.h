@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing messages in protobuf's wire format (protobuf.dev/programming-guides/encoding): a key is
+ * (field number << 3 | wire type), then a varint (type 0) or a length and so many bytes (type 2).
+ */
+#ifndef NOPWATCH_SHOW_PERFETTO_PROTOBUF_H
+#define NOPWATCH_SHOW_PERFETTO_PROTOBUF_H
+
+#include "nopwatch/base.h"
+
+void nw_pb_uint(struct nw_buf *out, unsigned int field, uint64_t value);
+/* int32 and int64: negative numbers take ten bytes. */
+void nw_pb_int(struct nw_buf *out, unsigned int field, int64_t value);
+void nw_pb_double(struct nw_buf *out, unsigned int field, double value);
+/* A string must be UTF-8: bytes that are not are written as \xNN. */
+void nw_pb_string(struct nw_buf *out, unsigned int field, const char *text, size_t len);
+void nw_pb_bytes(struct nw_buf *out, unsigned int field, const void *data, size_t len);
+/* A message inside: what is written between open and close. Its length takes four bytes whatever it
+ * is, so that nothing has to be moved; more than 256 MiB does not fit. */
+size_t nw_pb_open(struct nw_buf *out, unsigned int field);
+void nw_pb_close(struct nw_buf *out, size_t at);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports: what their formats have in common. */
+#ifndef NOPWATCH_SHOW_ROWS_REPORT_H
+#define NOPWATCH_SHOW_ROWS_REPORT_H
+
+#include "nopwatch/output.h"
+
+/* What all formats count the same way. */
+double nw_report_rate(const struct nw_report *report, uint64_t hits);
+/* The rows of a group that this report shows: of the interval, or of everything. */
+const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_t group);
+/* Is there anything to say about this span in this group? Without groups there always is. */
+bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row);
+bool nw_report_has_probe(const struct nw_report *report, size_t probe,
+			 const struct nw_probe_row *row);
+
+/* A group's name as people and programs read it: "GET,200". The caller frees; NULL without memory,
+ * and where nothing is grouped. */
+char *nw_report_group(const struct nw_report *report, size_t group);
+/* When the interval ended, in UTC (ISO 8601, "2026-11-22T04:12:16.123Z"); "" if it is not known. */
+const char *nw_report_time(const struct nw_report *report, char out[40]);
+
+/* What is told of a distribution, in the order of the columns. */
+struct nw_statistic {
+	const char *key;    /* JSON: "p999" */
+	const char *column; /* text: "P99.9" */
+	double percentile;  /* 0: none */
+};
+extern const struct nw_statistic nw_statistics[];
+extern const size_t nw_statistic_count;
+uint64_t nw_statistic_of(const struct nw_histogram *h,
+			 const struct nw_statistic *statistic);
+
+#endif

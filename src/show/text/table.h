@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables and histograms, for people. */
+#ifndef NOPWATCH_SHOW_TEXT_TABLE_H
+#define NOPWATCH_SHOW_TEXT_TABLE_H
+
+#include "nopwatch/base.h"
+#include "nopwatch/summary.h"
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+/* Where a cell's text stands among the table's, and how many characters it has. */
+struct nw_cell {
+	size_t at, len, width;
+};
+
+/*
+ * Rows of cells, columns as wide as they need to be; numbers to the right. Where the terminal is
+ * narrower (width), names are cut, with "...", down to 24 characters; then the columns that
+ * give_up names are left out one by one; then names are cut further.
+ */
+struct nw_table {
+	struct nw_buf text; /* of all cells, one behind the other */
+	NW_VEC(struct nw_cell) cells;
+	size_t columns;
+	const bool *left; /* per column: text, flush left; else flush right */
+	size_t width;	  /* characters a line; 0: any */
+	const char *
+		give_up; /* headers, each ended by a NUL, an empty one at the end; or NULL */
+	nw_strings *left_out; /* gets the headers of columns that were left out; or NULL */
+};
+
+/* The next cell. Without memory the table fails, and so does what it is printed into. */
+void nw_table_cell(struct nw_table *table, const char *fmt, ...) nw_format(2, 3);
+void nw_table_text(struct nw_table *table, const char *text);
+void nw_table_number(struct nw_table *table, uint64_t number);
+/* The cell is what the caller has added to table->text. */
+void nw_table_end_cell(struct nw_table *table);
+/* The first row is the header; bold if the terminal should show it so. Frees the cells. */
+void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);
+void nw_table_free(struct nw_table *table);
+
+/* ---- histograms --------------------------------------------------------------------- */
+
+/* bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from
+ * the first to the last that is not empty. */
+void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out);
+
+#endif

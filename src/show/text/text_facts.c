@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/* Facts for people: sites, features, events that stay, diagnoses. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "show/rows/site.h"
+#include "show/rows/status.h"
+#include "text.h"
+
+/* ---- sites -------------------------------------------------------------------------- */
+
+static void arg_text(const struct nw_image *image, const struct nw_site *site,
+		     const struct nw_site_args *args, size_t index, struct nw_buf *out)
+{
+	const struct nw_operand *op = &args->point.operands.item[index];
+	const char *name = args->known.item[index].name;
+	struct nw_fetch fetch;
+
+	nw_site_fetch(image, site, args, index, &fetch);
+	nw_buf_printf(out, "      arg%zu  ", index);
+	nw_buf_add_escaped(out, op->text, op->text_len);
+	for (size_t pad = op->text_len; pad < 18; pad++)
+		nw_buf_addc(out, ' ');
+	if (fetch.problem) {
+		nw_buf_adds(out, "  cannot be fetched: ");
+		nw_buf_add_sentence(out, fetch.problem, strlen(fetch.problem));
+	} else if (fetch.is_constant && op->is_signed)
+		nw_buf_printf(out, "  constant %" PRId64, (int64_t)fetch.constant);
+	else if (fetch.is_constant)
+		nw_buf_printf(out, "  constant %" PRIu64, fetch.constant);
+	else
+		nw_buf_printf(out, "  %s%s%s", fetch.text, *fetch.high_text ? " " : "",
+			      fetch.high_text);
+	if (nw_fetch_remark(&fetch) && !fetch.problem)
+		nw_buf_printf(out, " (%s)", nw_fetch_remark(&fetch));
+	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
+}
+
+/* A spec, by the linker's name where the source's has parameters, which would be taken for names of arguments. */
+void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
+		      const char *name)
+{
+	struct nw_buf *out = &output->text;
+	bool typed = !strpbrk(name, "( ");
+	const char *in_spec = typed ? name : symbol;
+
+	nw_buf_adds(out, "func:");
+	nw_buf_add_escaped(out, image->path, strlen(image->path));
+	nw_buf_addc(out, ':');
+	nw_buf_add_escaped(out, in_spec, strlen(in_spec));
+	if (!typed) {
+		nw_buf_adds(out, "  ");
+		nw_buf_add_escaped(out, name, strlen(name));
+	}
+	nw_buf_addc(out, '\n');
+}
+
+void nw_text_site(struct nw_output *output, struct nw_image *image,
+		  const struct nw_site *site, const struct nw_types *types)
+{
+	struct nw_buf *out = &output->text;
+	const char *nop = nw_nop_name(site->nop);
+	struct nw_symbol function;
+	struct nw_site_args args;
+
+	nw_buf_printf(out, "    site 0x%" PRIx64 "  offset 0x%" PRIx64, site->vaddr,
+		      site->offset);
+	if (site->semaphore_vaddr)
+		nw_buf_printf(out, "  semaphore 0x%" PRIx64 " offset 0x%" PRIx64,
+			      site->semaphore_vaddr, site->semaphore_offset);
+	nw_buf_printf(out, "  %s", nop ? nop : "no nop");
+	if (nw_image_function(image, site->vaddr, &function) == 0) {
+		nw_buf_adds(out, "  in ");
+		nw_buf_add_escaped(out, function.name, strlen(function.name));
+		nw_buf_printf(out, "+0x%" PRIx64, site->vaddr - function.value);
+	}
+	nw_buf_addc(out, '\n');
+	if (site->warning)
+		nw_buf_printf(out, "      warning: %s\n", site->warning);
+	if (nw_site_args_read(image, site, types, &args) < 0)
+		out->failed = true;
+	for (size_t i = 0; i < args.known.count; i++)
+		arg_text(image, site, &args, i, out);
+	nw_site_args_free(&args);
+}
+
+/* ---- features ----------------------------------------------------------------------- */
+
+void nw_text_features(struct nw_output *output, const struct nw_features *features)
+{
+	static const bool left[] = {true, true, true, true};
+	struct nw_table table = {.columns = 4, .left = left};
+
+	nw_table_text(&table, "FEATURE");
+	nw_table_text(&table, "HERE");
+	nw_table_text(&table, "FOUND BY");
+	nw_table_text(&table, "WHAT IT IS, AND WHAT IS DONE WITHOUT IT");
+	for (size_t i = 0; i < NW_FEATURE_COUNT; i++) {
+		const struct nw_feature_info *info = &nw_feature_table[i];
+		nw_table_text(&table, info->name);
+		nw_table_cell(&table, "%s",
+			      features->has[i]	    ? "yes"
+			      : features->masked[i] ? "masked"
+						    : "no");
+		nw_table_cell(&table, "%s%s%s", info->how,
+			      features->tried[i] ? "; tried: " : "",
+			      features->tried[i] ? features->tried[i] : "");
+		nw_table_cell(&table, "%s; without: %s", info->what, info->without);
+	}
+	nw_table_print(&table, false, &output->text);
+}
+
+/* ---- events that stay, and others' -------------------------------------------------- */
+
+enum {
+	COLUMNS = 8
+};
+
+/* The probes of an event's places, each once; "?" for what cannot be told. */
+static void probes_cell(const struct nw_event_status *line, struct nw_table *table)
+{
+	struct nw_buf text = {0};
+	const char *last = "";
+
+	nw_vec_each (&line->labels, one) {
+		const char *label = *one ? *one : "?";
+		if (strcmp(label, last) == 0)
+			continue;
+		nw_buf_adds(&text, text.len ? "," : "");
+		nw_buf_add_escaped(&text, label, strlen(label));
+		last = label;
+	}
+	nw_table_text(table, nw_buf_str(&text));
+	table->text.failed |= text.failed;
+	nw_buf_free(&text);
+}
+
+static void uses_cells(const struct nw_uprobe_event *event, struct nw_table *table)
+{
+	struct nw_buf on = {0}, filters = {0};
+
+	nw_vec_each (&event->uses, use) {
+		const char *where = *use->where ? use->where : "top";
+		if (use->on) {
+			nw_buf_adds(&on, on.len ? "," : "");
+			nw_buf_add_escaped(&on, where, strlen(where));
+		}
+		if (*use->filter) {
+			nw_buf_adds(&filters, filters.len ? "; " : "");
+			nw_buf_add_escaped(&filters, where, strlen(where));
+			nw_buf_adds(&filters, ": ");
+			nw_buf_add_escaped(&filters, use->filter, strlen(use->filter));
+		}
+	}
+	nw_table_text(table, on.len ? nw_buf_str(&on) : "-");
+	nw_table_text(table, filters.len ? nw_buf_str(&filters) : "-");
+	table->text.failed |= on.failed || filters.failed;
+	nw_buf_free(&on);
+	nw_buf_free(&filters);
+}
+
+static void armed_cell(const nw_pids *armed, struct nw_table *table)
+{
+	struct nw_buf text = {0};
+	size_t shown = 0;
+
+	nw_vec_each (armed, pid) {
+		if (shown++ < 3)
+			nw_buf_printf(&text, "%s%d", shown > 1 ? "," : "", (int)*pid);
+	}
+	if (shown > 3)
+		nw_buf_printf(&text, ",+%zu", shown - 3);
+	nw_table_text(table, text.len ? nw_buf_str(&text) : "-");
+	table->text.failed |= text.failed;
+	nw_buf_free(&text);
+}
+
+static void status_row(const struct nw_event_status *line, bool has_hits,
+		       struct nw_table *table)
+{
+	const struct nw_uprobe_event *event = line->event;
+	const char *owner = nw_owner_names[event->owner];
+
+	nw_table_cell(table, "%s:%s", event->group, event->name);
+	probes_cell(line, table);
+	if (event->owner_pid)
+		nw_table_cell(table, "%s %d", owner, (int)event->owner_pid);
+	else
+		nw_table_text(table, owner);
+	uses_cells(event, table);
+	if (has_hits)
+		nw_table_number(table, nw_status_hits(event));
+	else
+		nw_table_text(table, "?");
+	armed_cell(&line->armed, table);
+	nw_table_text(table, nw_file_states[line->file]);
+}
+
+void nw_text_status(struct nw_output *output, const struct nw_status *status)
+{
+	static const char *const header[COLUMNS] = {
+		"EVENT", "PROBE", "OWNER", "ENABLED IN", "FILTER", "HITS", "ARMED", "FILE"};
+	static const bool left[COLUMNS] = {true, true, true, true, true, false, true, true};
+	struct nw_table table = {.columns = COLUMNS, .left = left};
+
+	if (!status->events->count)
+		return;
+	for (size_t i = 0; i < COLUMNS; i++)
+		nw_table_text(&table, header[i]);
+	nw_vec_each (status->events, line)
+		status_row(line, status->has_hits, &table);
+	nw_table_print(&table, status->bold, &output->text);
+	nw_vec_each (status->events, line) {
+		if (!status->details)
+			break;
+		nw_vec_each (&line->event->places, place) {
+			nw_buf_add_escaped(&output->text, place->line, strlen(place->line));
+			nw_buf_addc(&output->text, '\n');
+		}
+	}
+}
+
+void nw_text_change(struct nw_output *output, const struct nw_change *change)
+{
+	struct nw_buf *out = &output->text;
+
+	nw_buf_printf(out, "%s: %s", change->event, nw_change_words[change->kind]);
+	if (*change->where) {
+		nw_buf_adds(out, " in instance ");
+		nw_buf_add_escaped(out, change->where, strlen(change->where));
+	}
+	nw_buf_addc(out, '\n');
+}
+
+/* ---- diagnoses ---------------------------------------------------------------------- */
+
+static const struct {
+	const char *text, *color;
+} results[] = {
+	[NW_RESULT_PASS] = {"ok", "\033[32m"},
+	[NW_RESULT_FAIL] = {"FAIL", "\033[1;31m"},
+	[NW_RESULT_UNKNOWN] = {"?", "\033[33m"},
+};
+
+/* Sentences hold paths and names from files. */
+static void add_sentence(struct nw_buf *out, const char *text)
+{
+	nw_buf_add_sentence(out, text, strlen(text));
+}
+
+void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+		       const char *label, bool color)
+{
+	struct nw_buf *out = &output->text;
+
+	if (label) {
+		add_sentence(out, label);
+		nw_buf_addc(out, '\n');
+	}
+	nw_vec_each (&diagnosis->checks, check) {
+		nw_buf_printf(
+			out, "%s%-5s%s %-10s ", color ? results[check->result].color : "",
+			results[check->result].text, color ? "\033[0m" : "", check->name);
+		add_sentence(out, check->saw);
+		nw_buf_addc(out, '\n');
+	}
+	nw_buf_printf(out, "%s%sVerdict: ", diagnosis->checks.count ? "\n" : "",
+		      color ? "\033[1m" : "");
+	add_sentence(out, diagnosis->text);
+	bool ends = out->len && strchr(".?!", out->data[out->len - 1]);
+	nw_buf_printf(out, "%s%s\n", ends ? "" : ".", color ? "\033[0m" : "");
+	for (size_t i = 1; i < diagnosis->reasons.count; i++) {
+		if (strstr(diagnosis->text, diagnosis->reasons.item[i].text))
+			continue;
+		nw_buf_adds(out, "Also: ");
+		add_sentence(out, diagnosis->reasons.item[i].text);
+		nw_buf_adds(out, ".\n");
+	}
+	nw_vec_each (&diagnosis->remedy, command) {
+		nw_buf_adds(out, "    ");
+		add_sentence(out, *command);
+		nw_buf_addc(out, '\n');
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of a page or a recording, at any address: both are in the byte order of this machine. */
+#ifndef NOPWATCH_STREAM_PAGES_LOAD_H
+#define NOPWATCH_STREAM_PAGES_LOAD_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t nw_load16(const unsigned char *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint32_t nw_load32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint64_t nw_load64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* Of 1, 2, 4 or 8 bytes; 0 for what no kernel writes. */
+static inline uint64_t nw_load(const unsigned char *at, size_t bytes)
+{
+	switch (bytes) {
+	case 1:
+		return *at;
+	case 2:
+		return nw_load16(at);
+	case 4:
+		return nw_load32(at);
+	case 8:
+		return nw_load64(at);
+	default:
+		return 0;
+	}
+}
+
+#endif
