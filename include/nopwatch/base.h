@@ -404,6 +404,8 @@ void nw_end_with_parent(pid_t parent, int signal);
 void nw_close_own_files(const int *keep, size_t count);
 /* Close everything but `keep`. The standard files lead to /dev/null. */
 void nw_close_all_files(const int *keep, size_t count);
+/* Close every descriptor that is larger than `last`. */
+void nw_close_files_above(int last);
 
 /* Does a signal wait that is to end the run? Those are blocked while it goes on: whoever waits for others asks. */
 bool nw_is_end_pending(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A process that was just forked gives up what belongs to its parent; and whether its parent is to end. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -33,29 +34,45 @@ static bool has(const int *list, size_t count, int fd)
 	return false;
 }
 
-/* Where /proc is missing, the numbers are tried one by one. */
-static void close_others(const int *keep, size_t count, bool own_only)
+/* What is closed: descriptors above `last` but those that are kept; own_only: of these what nopwatch has opened. */
+struct closing {
+	const int *keep;
+	size_t count;
+	int last;
+	bool own_only;
+};
+
+static void close_one(const struct closing *closing, int fd)
 {
+	if (fd <= closing->last || has(closing->keep, closing->count, fd))
+		return;
+	int flags = closing->own_only ? fcntl(fd, F_GETFD) : FD_CLOEXEC;
+	if (flags >= 0 && (flags & FD_CLOEXEC))
+		close(fd);
+}
+
+/* Where they cannot be listed to the end, the numbers are tried one by one. */
+static void close_others(const struct closing *closing)
+{
+	enum {
+		MOST = 65536
+	};
 	DIR *list = opendir("/proc/self/fd");
-	int limit = list ? 0 : getdtablesize();
 	struct dirent *entry = NULL;
 
-	for (int next = 0; (list && (entry = readdir(list))) || next < limit; next++) {
-		int fd = entry ? atoi(entry->d_name) : next;
-		if (fd <= STDERR_FILENO || (list && fd == dirfd(list)) ||
-		    has(keep, count, fd))
-			continue;
-		int flags = own_only ? fcntl(fd, F_GETFD) : FD_CLOEXEC;
-		if (flags >= 0 && (flags & FD_CLOEXEC))
-			close(fd);
-	}
+	while (list && (errno = 0, entry = readdir(list)))
+		if (atoi(entry->d_name) != dirfd(list))
+			close_one(closing, atoi(entry->d_name));
+	int limit = list && !errno ? 0 : getdtablesize();
 	if (list)
 		closedir(list);
+	for (int fd = 0; fd < limit && fd < MOST; fd++)
+		close_one(closing, fd);
 }
 
 void nw_close_own_files(const int *keep, size_t count)
 {
-	close_others(keep, count, true);
+	close_others(&(struct closing){keep, count, STDERR_FILENO, true});
 }
 
 void nw_close_all_files(const int *keep, size_t count)
@@ -64,5 +81,10 @@ void nw_close_all_files(const int *keep, size_t count)
 
 	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
-	close_others(keep, count, false);
+	close_others(&(struct closing){keep, count, STDERR_FILENO, false});
+}
+
+void nw_close_files_above(int last)
+{
+	close_others(&(struct closing){NULL, 0, last, false});
 }

@@ -4,8 +4,13 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include "elf_files.h"
 
@@ -506,6 +511,41 @@ START_TEST(a_child_gives_up_what_it_need_not_have)
 }
 END_TEST
 
+/* From now on no directory can be listed in this process, where the kernel can see to that. */
+static void forbid_listing(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getdents64, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {NW_COUNT(code), code};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* /proc/self/fd can be opened, but what is in it is not told. */
+START_TEST(a_child_gives_up_what_it_cannot_list)
+{
+	int given = open("/dev/null", O_RDONLY), kept = open("/dev/null", O_RDONLY);
+	int status;
+
+	pid_t child = fork();
+	if (child == 0) {
+		forbid_listing();
+		nw_close_all_files(&kept, 1);
+		bool all = fcntl(given, F_GETFD) < 0 && fcntl(kept, F_GETFD) >= 0;
+		nw_close_files_above(STDERR_FILENO);
+		_exit(all && fcntl(kept, F_GETFD) < 0 ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(given);
+	close(kept);
+}
+END_TEST
+
 START_TEST(a_child_ends_with_its_parent)
 {
 	int ends[2], status;
@@ -537,4 +577,5 @@ UNIT_MAIN("files", only_regular_files_are_opened, what_was_looked_at_is_opened,
 	  where_others_can_write_it_is_another_file,
 	  what_somebody_else_has_put_there_is_refused, leftovers_go_and_nothing_else,
 	  a_fifo_is_waited_for_until_a_signal_comes, a_pipe_that_we_have_is_written_to,
-	  a_child_gives_up_what_it_need_not_have, a_child_ends_with_its_parent)
+	  a_child_gives_up_what_it_need_not_have, a_child_gives_up_what_it_cannot_list,
+	  a_child_ends_with_its_parent)

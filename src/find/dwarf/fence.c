@@ -5,7 +5,6 @@
  */
 #include "fence.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -272,38 +271,6 @@ void nw_fence_descriptors(bool allowed)
 
 /* ---- what was inherited ------------------------------------------------------------- */
 
-static void close_listed(DIR *list, int keep)
-{
-	const struct dirent *entry;
-
-	while ((entry = readdir(list))) {
-		int fd = atoi(entry->d_name);
-		if (entry->d_name[0] != '.' && fd > keep && fd != dirfd(list))
-			close(fd);
-	}
-}
-
-/* Before close_range(2), Linux 5.9, they are looked up. */
-static void close_above(int keep)
-{
-	enum {
-		CLOSE_RANGE = 436,
-		MOST = 65536
-	};
-	DIR *list;
-
-	if (syscall(CLOSE_RANGE, (unsigned int)keep + 1, ~0u, 0) == 0)
-		return;
-	list = opendir("/proc/self/fd");
-	if (list) {
-		close_listed(list, keep);
-		closedir(list);
-		return;
-	}
-	for (int fd = keep + 1; fd < MOST; fd++)
-		close(fd);
-}
-
 /* Signals of the terminal and the parent's own ways with them are none of its business. */
 static void forget_signals(void)
 {
@@ -341,9 +308,9 @@ bool nw_fence_enter(int socket, pid_t parent)
 	if (socket != 0 && dup2(socket, 0) < 0)
 		return false;
 #ifdef SANITIZED
-	close_above(2); /* its reports */
+	nw_close_files_above(STDERR_FILENO); /* its reports */
 #else
-	close_above(0);
+	nw_close_files_above(0);
 #endif
 	limit_all();
 	drop_privileges();

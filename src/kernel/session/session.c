@@ -265,18 +265,23 @@ static int set_overwrite(struct nw_session *session, struct nw_error *err)
 
 /* ---- births, names and deaths ------------------------------------------------------- */
 
-static void enable_tasks(struct nw_session *session)
+/* Where the kernel has no such event, a run does without. */
+static int enable_tasks(struct nw_session *session, struct nw_error *err)
 {
 	for (size_t i = 0; i < nw_task_event_count; i++) {
 		const struct nw_setting *setting = &nw_settings[NW_SETTING_NEWTASK + i];
 		int ret = nw_session_set(session, setting->file, setting->value);
 		session->births |= ret == 0 && i == 0; /* task_newtask */
+		if (ret < 0 && nw_is_shortage(-ret))
+			return nw_fail(err, -ret, "%s cannot be recorded: %s",
+				       nw_task_events[i], nw_strerror(-ret));
 		if (ret < 0)
 			nw_strings_tell(
 				&session->warnings,
 				"%s cannot be recorded (%s): names of short-lived threads may be missing",
 				nw_task_events[i], nw_strerror(-ret));
 	}
+	return 0;
 }
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -392,9 +397,7 @@ int nw_session_record(struct nw_session *session, struct nw_error *err)
 {
 	int ret = is_recording(session) ? 0 : set_recording(session, true, err);
 
-	if (ret == 0 && session->options.tasks)
-		enable_tasks(session);
-	return ret;
+	return ret == 0 && session->options.tasks ? enable_tasks(session, err) : ret;
 }
 
 /*

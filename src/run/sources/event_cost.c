@@ -49,6 +49,8 @@ static void *pass_back(void *arg)
 
 	while (pass(relay->there[0], relay->back[1]))
 		;
+	/* whoever waits for an answer reads the end of the pipe */
+	close(relay->back[1]);
 	return NULL;
 }
 
@@ -150,8 +152,9 @@ void nw_relay_end(struct nw_relay *relay)
 	close(relay->there[1]); /* ends the other */
 	if (relay->runs)
 		pthread_join(relay->other, NULL);
+	else
+		close(relay->back[1]);
 	close(relay->there[0]);
 	close(relay->back[0]);
-	close(relay->back[1]);
 	relay->opened = relay->runs = false;
 }
