@@ -207,7 +207,7 @@ NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -j --states -o out.json 'usdt:'"$S
 has "in the top-level buffer that is said, too" "$(cat err)" 'where threads sleep is not told.*stack_trigger'
 holds "spans are split there" out.json "sum(r['states_ns']['running']['count'] for r in of('span')) >= 24"
 is "and no trigger is left behind" "$(grep -sv '^#' "$TRACEFS/events/sched/sched_switch/trigger")" ""
-# Some kernels have prev_state one bit too high (docs/kernel.md). Whether this one has, a trial finds, and a recording says.
+# Some kernels have prev_state one bit too high (docs/dev/kernel.md). Whether this one has, a trial finds, and a recording says.
 NOPWATCH_FEATURES=-imm "$NOPWATCH" record -q --states -o tried.dat 'usdt:'"$STATES"':states:*' -- "$STATES" 2 block >told
 is "the trial finds prev_state to be what it says" "$(grep -acx shifted_states tried.dat)" 0
 NOPWATCH_FEATURES=-switch_state "$NOPWATCH" record -q --states -o shifted.dat 'usdt:'"$STATES"':states:*(kind:string)' -- "$STATES" 5 block >told

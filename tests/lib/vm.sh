@@ -190,10 +190,10 @@ vm_check_states() {
     "(lambda split: span('act')['count'] == 960 >= len(of('slow')) and 60 <= len(split) < len(of('slow')) and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
   place=$(cat states.wchan 2>/dev/null)
   if grep -q 'feature stack_trigger' states.err; then place=untold; fi
-  # on 32-bit ARM that function may be missing in the recorded stacks: "unknown" is told (docs/kernel.md)
+  # on 32-bit ARM that function may be missing in the recorded stacks: "unknown" is told (docs/dev/kernel.md)
   case $(cat uname) in *armv7l) place= ;; esac
   comment "where threads sleep: $place; $(cat states.err)"
-  # Ubuntu's 4.14.0 does not have it yet (docs/kernel.md)
+  # Ubuntu's 4.14.0 does not have it yet (docs/dev/kernel.md)
   case $(cat uname) in
   4.15.* | 4.18.*) is "prev_state is found to be one bit too high" "$(cat states.shifted)" 1 ;;
   *) is "prev_state is found to be what it says" "$(cat states.shifted)" 0 ;;

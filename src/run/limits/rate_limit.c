@@ -28,7 +28,7 @@ struct nw_rate_limit {
  * What a hit costs the thread that it happens to, in nanoseconds, where it was not measured (hit_cost.c): 0.75 to 0.82 us recorded by
  * ftrace, with or without arguments; a long nop that is single-stepped 10 us (both measured on
  * 6.18; kernels since 7.1 emulate it); a return probe a fifth more than an entry. Strings and stacks are
- * copied word by word, some 80 ns each (docs/performance.md, "What a string costs").
+ * copied word by word, some 80 ns each (docs/dev/performance.md, "What a string costs").
  */
 enum {
 	COST_NS = 800,

@@ -32,7 +32,7 @@ enum {
 	ENOUGH = 5, /* measurements since the machine was booted */
 	LOCK_TRIES = 40,
 	LOCK_PAUSE_NS = 50000000,
-	OTHER_WORD_PS = 80000 /* where that is not measured: docs/performance.md */
+	OTHER_WORD_PS = 80000 /* where that is not measured: docs/dev/performance.md */
 };
 
 enum site {
