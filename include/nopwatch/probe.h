@@ -307,7 +307,8 @@ struct nw_functions {
 
 /*
  * The functions of a file that a name or a pattern means: by the linker's names, or by the source's, in which parameters,
- * results and arguments of templates may be left out ("app::f" of "int app::f<int>(int)"). 0, -errno with the reason.
+ * results and arguments of templates may be left out ("app::f" of "int app::f<int>(int)"). 0, -errno with the reason;
+ * -ENOENT where there is none, with names that are near.
  */
 int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
 		      struct nw_error *err);

@@ -141,9 +141,6 @@ static int find_functions(struct listing *list, const struct nw_spec *spec,
 			list->args->no_demangle ? symbol : found.names.item[i]);
 		list->table.matched++;
 	}
-	if (ret == 0 && !found.symbols.count)
-		ret = nw_fail(err, ENOENT, "there is no function '%s' in %s", spec->name,
-			      image->path);
 	nw_functions_free(&found);
 	nw_image_free(image);
 	return ret;

@@ -52,5 +52,12 @@ has "arguments have no units" "$("$NOPWATCH" stat --filter 'size > 10ms' a:b 2>&
   "a number is wanted, without a unit: arguments have none \\(--slower 10ms is for lengths of spans\\)"
 is "a directory that is no tracefs is called so" "$(NOPWATCH_TRACEFS=/tmp "$NOPWATCH" status 2>&1 | head -n 1)" \
   "nopwatch: NOPWATCH_TRACEFS: /tmp is not a tracefs"
+if [ "$(id -u)" = 0 ] && setpriv --bounding-set=-sys_ptrace,-perfmon,-sys_admin,-chown true 2>/dev/null; then
+  is "root without the right to look at processes is told so" \
+    "$(setpriv --bounding-set=-sys_ptrace,-perfmon,-sys_admin,-chown "$NOPWATCH" list -p $$ 2>&1 | tail -n 1)" \
+    "nopwatch: you are root, but without CAP_SYS_PTRACE here: a container, a user namespace or a security module forbids it"
+else
+  skip "root without the right to look at processes is told so" "not root, or no setpriv"
+fi
 is "version is a word, too" "$("$NOPWATCH" version)" "$("$NOPWATCH" --version)"
 finish

@@ -24,6 +24,13 @@ else
 fi
 is "arguments of templates may be left out or given" \
   "$("$NOPWATCH" stat 'uprobe:./names:app::twice<int>' -- ./names 7 2>&1 | awk '/^uprobe:/ { print $1, $2 }')" 'uprobe:app::twice<int> 7'
+"$NOPWATCH" stat -j 'uprobe:./names:app::handler(int)(i:s32)' 'uprobe:./names:app::handler( double )' \
+  'uprobe:./names:app::Server::serve(const char *, long)' -o out.json -- ./names 30 >/dev/null 2>&1
+is "parameters choose an overload, and arguments may be named behind them" \
+  "$(grep -o '"probe":"[^"]*","symbol":"[^"]*","hits":30' out.json | cut -d'"' -f4 | sort)" \
+  'uprobe:app::Server::serve
+uprobe:app::handler(double)
+uprobe:app::handler(int)'
 "$NOPWATCH" stat --no-demangle 'uprobe:./names:app::*' -- ./names 3 >out 2>&1
 has "--no-demangle shows the linker's names" "$(cat out)" '^uprobe:_ZN3app7handlerEd  '
 "$NOPWATCH" stat 'uprobe:./names:_ZN3app7handlerEd' -- ./names 3 >out 2>&1
@@ -37,6 +44,7 @@ said=$("$NOPWATCH" stat uprobe:./names:app::handler+1 -- ./names 2>&1)
 has "an offset is one function's" "$? $said" "has several functions called 'app::handler'"
 said=$("$NOPWATCH" stat uprobe:./names:app::handle -- ./names 2>&1)
 has "a name that nothing has is not found" "$? $said" "there is no function 'app::handle' in "
+has "and those that are near are named" "$said" "did you mean app::handler\(double\), app::handler\(int\)\?"
 is "completion offers the names" "$("$NOPWATCH" __complete stat "func:./names:app::S" 2>/dev/null | cut -f1 | tail -1)" "func:./names:app::Server::serve"
 
 unchanged

@@ -162,7 +162,8 @@ START_TEST(what_cannot_be_probed_is_told_why)
 		const char *what, *hint;
 	} cases[] = {
 		{"uprobe:./prog:gone", ENOENT, "there is no function 'gone' in ./prog", ""},
-		{"uprobe:./prog:mai", ENOENT, "there is no function 'mai' in ./prog", ""},
+		{"uprobe:./prog:mai", ENOENT, "there is no function 'mai' in ./prog",
+		 "did you mean main?"},
 		{"func:./pr*:gone", ENOENT, "there is no function 'gone' in ./prune", ""},
 		{"uprobe:./prog:imported", ENOENT,
 		 "'imported' is only imported by ./prog, not defined there",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Functions by the names that their source has. */
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #ifndef NW_STATIC
 #include <dlfcn.h>
@@ -31,6 +32,10 @@ static const char *const symbols[] = {
 	"_RNvXCs1_5crateNtB2_3FooNtB2_5Trait1m", /* <crate::Foo as crate::Trait>::m */
 	"_ZN3app3BoxC1Ei",			 /* app::Box::Box(int), */
 	"_ZN3app3BoxC2Ei",			 /* once more */
+	"_ZN3app4findEPPKcSt8functionIFviEE", /* app::find(char const**, std::function<void (int)>) */
+	"_ZN3app4findEPc",		      /* app::find(char*) */
+	"_ZN3app4findEv",		      /* app::find() */
+	"_ZN3appplERKNS_6ServerES2_", /* app::operator+(app::Server const&, app::Server const&) */
 	"_Znot",
 };
 
@@ -56,7 +61,8 @@ static void check(struct nw_image *image, const char *pattern, const char *wante
 	struct nw_functions found = {0};
 	struct nw_buf out = {0};
 
-	ck_assert_int_eq(nw_functions_find(image, pattern, &found, NULL), 0);
+	ck_assert_int_eq(nw_functions_find(image, pattern, &found, NULL),
+			 *wanted ? 0 : -ENOENT);
 	ck_assert_uint_eq(found.symbols.count, found.names.count);
 	nw_vec_each (&found.names, name)
 		nw_buf_printf(&out, "%s%s", out.len ? "; " : "", *name);
@@ -110,7 +116,7 @@ START_TEST(names_of_cxx_are_found)
 		return;
 	}
 	check(image, "app::handler", "app::handler(double); app::handler(int)");
-	check(image, "app::handler?int)", "app::handler");
+	check(image, "app::handler?int)", "app::handler(int)");
 	check(image, "app::Server::serve", "app::Server::serve");
 	check(image, "app::twice", "app::twice<double>; app::twice<int>");
 	check(image, "app::twice<int>", "app::twice<int>");
@@ -125,6 +131,76 @@ START_TEST(names_of_cxx_are_found)
 	check(image, "_ZN3app7handler*",
 	      "app::handler(double); app::handler(int); _ZN3app7handlerEi.cold");
 	check(image, "p*", "plain");
+	nw_image_free(image);
+}
+END_TEST
+
+START_TEST(parameters_choose_an_overload)
+{
+	static const char two[] =
+		"app::find(char const**, std::function<void (int)>)"; /* as c++filt shows it */
+	struct nw_image *image = make_image();
+
+	if (can_tell_cxx()) {
+		check(image, "app::handler(int)", "app::handler(int)");
+		check(image, "app::handler( int )", "app::handler(int)");
+		check(image, "app::h*(double)", "app::handler(double)");
+		check(image, "app::handler(char)", "");
+		check(image, two, two);
+		check(image, "app::find(const char * *,std::function<void(int)>)", two);
+		check(image, "app::find(char*)", "app::find(char*)");
+		check(image, "app::find(char *)", "app::find(char*)");
+		check(image, "app::find()", "app::find()");
+		check(image, "app::find(void)", "app::find()");
+		check(image, "app::find(char const*)", "");
+		check(image, "app::find(*)",
+		      "app::find(char const**, std::function<void (int)>); app::find(char*); app::find()");
+		check(image, "app::twice(int)", "app::twice<int>");
+		check(image, "app::twice<double>(double)", "app::twice<double>");
+		check(image, "int app::twice<int>(int)", "app::twice<int>");
+		check(image, "app::Server::operator()(int)", "app::Server::operator()");
+		check(image, "app::operator+(const app::Server&, app::Server const &)",
+		      "app::operator+");
+		check(image, "app::Server::operator<(app::Server const&) const",
+		      "app::Server::operator<");
+		check(image, "app::Server::operator<(app::Server const&)",
+		      "app::Server::operator<");
+		check(image, "mycrate::foo(int)", "");
+	}
+	nw_image_free(image);
+}
+END_TEST
+
+START_TEST(a_name_that_is_not_there_has_near_ones)
+{
+	static const struct {
+		const char *name, *hint;
+		bool cxx;
+	} cases[] = {
+		{"plane", "did you mean plain?", false},
+		{"mycrate::fo", "did you mean mycrate::foo?", false},
+		{"plai*n?", "", false},
+		{"nothing_like_it", "", false},
+		{"app::handlr(int)", "did you mean app::handler(int)?", true},
+		{"handler", "did you mean app::handler(double), app::handler(int)?", true},
+		{"app::Server::serv", "did you mean app::Server::serve?", true},
+		{"app::handler(char)",
+		 "did you mean app::handler(double), app::handler(int)?", true},
+	};
+	struct nw_image *image = make_image();
+	bool cxx = can_tell_cxx();
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_functions found = {0};
+		struct nw_error err = {0};
+		if (cases[i].cxx && !cxx)
+			continue;
+		ck_assert_int_eq(nw_functions_find(image, cases[i].name, &found, &err),
+				 -ENOENT);
+		ck_assert_msg(strcmp(err.hint, cases[i].hint) == 0, "%s: %s, wanted %s",
+			      cases[i].name, err.hint, cases[i].hint);
+		nw_functions_free(&found);
+	}
 	nw_image_free(image);
 }
 END_TEST
@@ -156,4 +232,5 @@ START_TEST(names_may_be_anything)
 END_TEST
 
 UNIT_MAIN("source_name", names_of_rust_are_found, names_of_cxx_are_found,
+	  parameters_choose_an_overload, a_name_that_is_not_there_has_near_ones,
 	  names_may_be_anything)

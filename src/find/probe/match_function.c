@@ -413,9 +413,7 @@ static int match_names(const struct matching *m)
 		nw_functions_free(&functions);
 		return ret;
 	}
-	if (!count) {
-		ret = function_fail(m, -ENOENT);
-	} else if (!nw_has_glob(spec->name) && count == 1) {
+	if (count == 1 && (spec->offset || !nw_has_glob(spec->name))) {
 		ret = add_only(m, &functions);
 	} else if (spec->offset) {
 		ret = function_fail(m, -ENOTUNIQ);

@@ -9,6 +9,25 @@
 
 /* ---- near names --------------------------------------------------------------------- */
 
+void nw_near_add(struct nw_near *near, unsigned int distance, const char *text)
+{
+	unsigned int at = NW_NEAR_MOST;
+
+	for (unsigned int i = 0; i < NW_NEAR_MOST; i++)
+		if (near->text[i][0] && strcmp(near->text[i], text) == 0)
+			return;
+	while (at > 0 && (!near->text[at - 1][0] || distance < near->distance[at - 1]))
+		at--;
+	if (at == NW_NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
+		return;
+	for (unsigned int i = NW_NEAR_MOST - 1; i > at; i--) {
+		memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
+		near->distance[i] = near->distance[i - 1];
+	}
+	strcpy(near->text[at], text);
+	near->distance[at] = distance;
+}
+
 /* Distance by name first, provider second; a name that holds the other one is near, too. */
 void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
 		      const char *provider, const char *name)
@@ -23,33 +42,21 @@ void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const ch
 	if (!holds && by_name > limit)
 		return;
 	nw_cleanup(nw_free_ptr) char *text = nw_text("%s%s:%s", prefix, provider, name);
-	if (text) {
-		unsigned int distance = (holds ? 1 : by_name) + by_provider;
-		unsigned int at = NW_NEAR_MOST;
+	if (text)
+		nw_near_add(near, (holds ? 1 : by_name) + by_provider, text);
+}
 
-		for (unsigned int i = 0; i < NW_NEAR_MOST; i++)
-			if (near->text[i][0] && strcmp(near->text[i], text) == 0)
-				return;
-		while (at > 0 &&
-		       (!near->text[at - 1][0] || distance < near->distance[at - 1]))
-			at--;
-		if (at == NW_NEAR_MOST || strlen(text) >= sizeof(near->text[0]))
-			return;
-		for (unsigned int i = NW_NEAR_MOST - 1; i > at; i--) {
-			memcpy(near->text[i], near->text[i - 1], sizeof(near->text[i]));
-			near->distance[i] = near->distance[i - 1];
-		}
-		strcpy(near->text[at], text);
-		near->distance[at] = distance;
-	}
+void nw_near_list(const struct nw_near *near, struct nw_buf *out)
+{
+	for (unsigned int i = 0; i < NW_NEAR_MOST && near->text[i][0]; i++)
+		nw_buf_printf(out, "%s%s", i ? ", " : "", near->text[i]);
 }
 
 void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err)
 {
 	struct nw_buf text = {0};
 
-	for (unsigned int i = 0; i < NW_NEAR_MOST && near->text[i][0]; i++)
-		nw_buf_printf(&text, "%s%s", i ? ", " : "", near->text[i]);
+	nw_near_list(near, &text);
 	if (text.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&text));
 	else

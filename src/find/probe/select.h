@@ -15,9 +15,15 @@ struct nw_near {
 	unsigned int distance[NW_NEAR_MOST];
 };
 
+/* Remember a name that is so near. */
+void nw_near_add(struct nw_near *near, unsigned int distance, const char *text);
 /* Remember PREFIX PROVIDER:NAME if it is near to what the spec names. */
 void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
 		      const char *provider, const char *name);
+/* The functions whose names, the linker's or the source's, are the nearest to this one. 0 or -errno. (source_name.c) */
+int nw_near_functions(struct nw_image *image, const char *name, struct nw_near *near);
+/* Adds "a, b, c"; nothing, if nothing is near. */
+void nw_near_list(const struct nw_near *near, struct nw_buf *out);
 /* "did you mean ...?", or where to look. */
 void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "nopwatch/dwarf.h"
-#include "nopwatch/probe.h"
+#include "select.h"
 
 static bool ends_with(const char *text, size_t len, const char *end)
 {
@@ -160,15 +160,87 @@ static bool is_function(const char *source)
 	       (!clone || strncmp(clone, " [clone .llvm.", 14) == 0);
 }
 
+/* ---- parameters --------------------------------------------------------------------- */
+
+/* Where the parameters begin with which a name or a pattern ends; its length: it has none. */
+static size_t find_parameters(const char *name)
+{
+	static const char word[] = "operator";
+	size_t at = cut_parameters(name), size = sizeof(word) - 1;
+
+	if (at >= size && memcmp(name + at - size, word, size) == 0)
+		return strlen(name); /* "operator()" */
+	return at;
+}
+
+/* May this pattern of parameters name several? A '*' behind a type is a pointer. */
+static bool is_wild(const char *parameters)
+{
+	return strpbrk(parameters, "?[") || strstr(parameters, "(*") ||
+	       strstr(parameters, ",*") || strstr(parameters, ", *");
+}
+
+/* "(char const*,long)" of "(const char *, long)": blanks and the place of "const" make no difference; "(void)" is "()". */
+static char *plain_parameters(const char *text, size_t len)
+{
+	static const char word[] = "const ";
+	struct nw_buf out = {0};
+	bool begins = false, is_const = false;
+
+	if (len == 6 && memcmp(text, "(void)", 6) == 0)
+		return strdup("()");
+	for (size_t at = 0; at < len; at++) {
+		char c = text[at];
+		char next = at + 1 < len ? text[at + 1] : '\0';
+		if (begins && len - at > 6 && memcmp(text + at, word, 6) == 0) {
+			is_const = true;
+			at += 5;
+			continue;
+		}
+		if (c == ' ' &&
+		    (!out.len || !is_word(out.data[out.len - 1]) || !is_word(next)))
+			continue;
+		if (is_const && strchr("*&,)>", c)) {
+			nw_buf_adds(&out, " const");
+			is_const = false;
+		}
+		begins = c == '(' || c == ',' || c == '<' || (begins && c == ' ');
+		nw_buf_addc(&out, c);
+	}
+	return nw_buf_take(&out);
+}
+
+/* Are these the parameters? What stands behind them ("const") may be left out. */
+static int same_parameters(const char *wanted, const char *there, bool *out)
+{
+	const char *end = strrchr(there, ')');
+	size_t len = end && wanted[strlen(wanted) - 1] == ')' ? (size_t)(end - there) + 1
+							      : strlen(there);
+	nw_cleanup(nw_free_ptr) char *a = plain_parameters(wanted, strlen(wanted));
+	nw_cleanup(nw_free_ptr) char *b = plain_parameters(there, len);
+
+	if (!a || !b)
+		return -ENOMEM;
+	*out = strcmp(a, b) == 0;
+	return 0;
+}
+
 static int matches(const char *pattern, const char *source, bool *out)
 {
+	size_t at = find_parameters(pattern);
+	bool exact = pattern[at] && !is_wild(pattern + at);
+	nw_cleanup(nw_free_ptr) char *name = strndup(pattern, exact ? at : strlen(pattern));
 	nw_cleanup(nw_free_ptr) char *with = short_name(source, false);
 	nw_cleanup(nw_free_ptr) char *plain = short_name(source, true);
 
-	if (!with || !plain)
+	if (!name || !with || !plain)
 		return -ENOMEM;
-	*out = nw_glob_match(pattern, source) || nw_glob_match(pattern, with) ||
-	       nw_glob_match(pattern, plain);
+	*out = nw_glob_match(name, with) || nw_glob_match(name, plain);
+	if (*out && exact)
+		return same_parameters(pattern + at, source + find_parameters(source), out);
+	if (!*out)
+		*out = exact ? strcmp(pattern, source) == 0
+			     : nw_glob_match(pattern, source);
 	return 0;
 }
 
@@ -202,33 +274,10 @@ static int collect(const struct nw_symbol *symbol, void *arg)
 		       : 0;
 }
 
-/* Of the symbols, keep those that the pattern names by either name. */
-static int keep_matching(const char *pattern, struct nw_functions *f)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < f->symbols.count; i++) {
-		char *symbol = f->symbols.item[i], *name = f->names.item[i];
-		bool wanted = nw_glob_match(pattern, symbol);
-		if (!wanted && is_function(name) && matches(pattern, name, &wanted) < 0)
-			return -ENOMEM;
-		f->symbols.item[i] = f->names.item[i] = NULL;
-		if (wanted) {
-			f->symbols.item[left] = symbol;
-			f->names.item[left++] = name;
-			continue;
-		}
-		free(symbol);
-		free(name);
-	}
-	f->symbols.count = f->names.count = left;
-	return 0;
-}
-
 struct shown {
 	char *brief; /* "app::f<int>"; "": the linker's name is shown */
 	char **name; /* its place in the list: the whole name, and then what is shown */
-	const char *symbol;
+	const char *symbol; /* NULL: the pattern does not name it */
 };
 
 static int by_name(const void *a, const void *b)
@@ -239,38 +288,46 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(*x->name, *y->name);
 }
 
+/* What is shown of a function, and whether the pattern names it by either name: else its symbol is dropped. */
+static int judge(const char *pattern, char **symbol, char **name, struct shown *out)
+{
+	bool wanted = nw_glob_match(pattern, *symbol), source = is_function(*name);
+
+	out->name = name;
+	out->brief = source ? short_name(*name, false) : strdup("");
+	if (!out->brief || (source && !wanted && matches(pattern, *name, &wanted) < 0))
+		return -ENOMEM;
+	if (!wanted) {
+		free(*symbol);
+		*symbol = NULL;
+	}
+	out->symbol = *symbol;
+	return 0;
+}
+
 /* Shows the functions of one short name: by it if it is only one's, also under several symbols, else by their whole names. */
 static int show(struct shown *first, size_t count)
 {
 	bool same = strcmp(*first->name, *first[count - 1].name) == 0;
 
-	for (size_t i = 0; i < count; i++) {
-		struct shown *one = &first[i];
-		char *text = strdup(!*one->brief ? one->symbol
-				    : same	 ? one->brief
-						 : *one->name);
-		if (!text)
+	for (struct shown *one = first; one < first + count; one++) {
+		const char *text = !*one->brief ? one->symbol
+				   : same	? one->brief
+						: *one->name;
+		char *copy = one->symbol ? strdup(text) : NULL;
+		if (one->symbol && !copy)
 			return -ENOMEM;
 		free(*one->name);
-		*one->name = text;
+		*one->name = copy;
 	}
 	return 0;
 }
 
-static int shorten(struct nw_functions *f)
+static int show_all(struct shown *list, size_t count)
 {
-	const size_t count = f->symbols.count;
-	struct shown *list = calloc(count + 1, sizeof(*list));
-	int ret = list ? 0 : -ENOMEM;
+	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < count; i++) {
-		char **name = &f->names.item[i];
-		list[i].symbol = f->symbols.item[i];
-		list[i].name = name;
-		list[i].brief = is_function(*name) ? short_name(*name, false) : strdup("");
-		ret = list[i].brief ? 0 : -ENOMEM;
-	}
-	if (ret == 0 && count)
+	if (count)
 		qsort(list, count, sizeof(*list), by_name);
 	for (size_t i = 0, end; ret == 0 && i < count; i = end) {
 		for (end = i + 1; end < count; end++)
@@ -278,29 +335,100 @@ static int shorten(struct nw_functions *f)
 				break;
 		ret = show(&list[i], end - i);
 	}
-	for (size_t i = 0; list && i < count; i++)
-		free(list[i].brief);
-	free(list);
 	return ret;
 }
 
-int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
-		      struct nw_error *err)
+/* Those that the pattern names. What they are called depends on all functions of the file, not on the pattern. */
+static int keep_matching(const char *pattern, struct nw_functions *f)
+{
+	const size_t count = f->symbols.count;
+	struct shown *list = calloc(count + 1, sizeof(*list));
+	int ret = list ? 0 : -ENOMEM;
+	size_t left = 0;
+
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		ret = judge(pattern, &f->symbols.item[i], &f->names.item[i], &list[i]);
+	if (ret == 0)
+		ret = show_all(list, count);
+	for (size_t i = 0; list && i < count; i++)
+		free(list[i].brief);
+	free(list);
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		if (f->symbols.item[i]) {
+			f->symbols.item[left] = f->symbols.item[i];
+			f->names.item[left++] = f->names.item[i];
+		}
+	if (ret == 0)
+		f->symbols.count = f->names.count = left;
+	return ret;
+}
+
+static int find_functions(struct nw_image *image, const char *pattern,
+			  struct nw_functions *out)
 {
 	struct collecting c = {pattern, &out->symbols};
 	int ret = nw_image_each_symbol(image, collect, &c);
 
 	if (ret == 0)
 		ret = nw_source_names(&out->symbols, &out->names);
-	if (ret == 0)
-		ret = keep_matching(pattern, out);
-	if (ret == 0)
-		ret = shorten(out);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return ret < 0 ? ret : keep_matching(pattern, out);
+}
+
+int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
+		      struct nw_error *err)
+{
+	struct nw_near near = {0};
+	int ret = find_functions(image, pattern, out);
+
+	if (ret < 0)
+		return nw_no_memory(err);
+	if (out->symbols.count)
+		return 0;
+	nw_fail(err, ENOENT, "there is no function '%s' in %s", pattern, image->path);
+	if (!nw_has_glob(pattern) && nw_near_functions(image, pattern, &near) == 0 &&
+	    *near.text[0])
+		nw_near_hint(&near, "", err);
+	return -ENOENT;
 }
 
 void nw_functions_free(struct nw_functions *functions)
 {
 	nw_strings_free(&functions->symbols);
 	nw_strings_free(&functions->names);
+}
+
+/* ---- near names --------------------------------------------------------------------- */
+
+/* How far a function's name is from the one that was typed, whose parameters and namespace may be wrong or left out. */
+static unsigned int distance_to(const char *typed, const char *name)
+{
+	unsigned int whole = nw_edit_distance(typed, name);
+	nw_cleanup(nw_free_ptr) char *a = strndup(typed, find_parameters(typed));
+	nw_cleanup(nw_free_ptr) char *b = strndup(name, find_parameters(name));
+
+	if (!a || !b)
+		return whole;
+	size_t len = strlen(b), last = strlen(a);
+	bool ends = ends_with(b, len, a) && b[len - last - 1] == ':';
+	unsigned int part = ends ? 1 : nw_edit_distance(a, b) + 2;
+	return whole < part ? whole : part;
+}
+
+int nw_near_functions(struct nw_image *image, const char *name, struct nw_near *near)
+{
+	struct nw_functions all = {0};
+	size_t len = strlen(name);
+	unsigned int limit = (unsigned int)(len < 30 ? len / 4 + 1 : 8);
+	int ret = find_functions(image, "*", &all);
+
+	nw_vec_each (&all.names, found) {
+		unsigned int distance = ret == 0 ? distance_to(name, *found) : limit + 1;
+		if (distance <= limit)
+			nw_near_add(near, distance, *found);
+	}
+	for (size_t i = 1; i < NW_NEAR_MOST; i++)
+		if (near->distance[i] > near->distance[0])
+			near->text[i][0] = '\0';
+	nw_functions_free(&all);
+	return ret;
 }

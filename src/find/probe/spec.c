@@ -285,6 +285,7 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error *err)
 {
 	char *plus = strrchr(spec->name, '+');
+	const char *word = strstr(spec->name, "operator+"); /* or "operator++" */
 	uint64_t offset;
 
 	if (!*spec->name || plus == spec->name)
@@ -295,7 +296,7 @@ static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error
 		spec->name[0] = '\0';
 		return 0;
 	}
-	if (!plus)
+	if (!plus || (word && plus <= word + strlen("operator+")))
 		return 0;
 	if (nw_parse_u64(plus + 1, &offset) < 0)
 		return bad_spec(err, whole, "what follows the '+' is not a number");
@@ -408,6 +409,56 @@ static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 	return 0;
 }
 
+/* Where the list in parentheses begins with which the text ends; len: it does not end with one. */
+static size_t find_list(const char *text, size_t len)
+{
+	size_t depth = 0;
+
+	for (size_t at = len; at-- > 0;) {
+		depth += text[at] == ')';
+		if (!depth)
+			break;
+		if (text[at] == '(' && --depth == 0)
+			return at;
+	}
+	return len;
+}
+
+/* Arguments that are named may have types behind a colon; names of C++ have two. */
+static bool has_types(const char *list)
+{
+	for (const char *at = list; (at = strchr(at, ':')); at += 2)
+		if (at[1] != ':')
+			return true;
+	return false;
+}
+
+/*
+ * Does this list belong to the function's name? It does in "operator()", and where it has what only parameters of C++
+ * have: types of the language, or punctuation. An empty one belongs to a name that has "::".
+ */
+static bool is_parameters(const char *text, size_t begin, size_t len)
+{
+	static const char word[] = "operator";
+	static const char *const types[] = {"bool", "char",   "double", "float",
+					    "int",  "long",   "short",	"unsigned",
+					    "void", "wchar_t"};
+	const size_t size = sizeof(word) - 1;
+	nw_cleanup(nw_free_ptr) char *list = strndup(text + begin + 1, len - begin - 2);
+	bool found = list && (strpbrk(list, "*&<(") || strstr(list, "::"));
+
+	if (begin >= size && memcmp(text + begin - size, word, size) == 0)
+		return true;
+	if (list && !list[strspn(list, " ")])
+		return text[begin - 1] != ')' && memmem(text, begin, "::", 2);
+	if (list && has_types(list))
+		return false;
+	for (char *rest = list, *type; !found && rest && (type = strsep(&rest, ", "));)
+		for (size_t i = 0; i < NW_COUNT(types); i++)
+			found |= strcmp(type, types[i]) == 0;
+	return found;
+}
+
 /* Which kind the text begins with; the length of that prefix. */
 static size_t find_kind(const char *text, size_t *kind)
 {
@@ -433,14 +484,16 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	int ret = misspelled(spec->text, err);
 	if (ret == 0)
 		ret = take_returns(text, spec, err);
-	/* the last parenthesis begins the arguments: a path may hold some, a name does not */
+	/* the last parenthesis begins the arguments: a path may hold some, and of names those of C++ */
+	size_t whole = strlen(text), len = find_list(text, whole);
 	const char *open = strrchr(text, '(');
-	size_t whole = strlen(text);
-	size_t len = open && text[whole - 1] == ')' ? (size_t)(open - text) : whole;
+	bool of_name = len < whole && kinds[kind].parse == parse_function &&
+		       is_parameters(text, len, whole);
 	if (ret == 0 && open && !strchr(open, ')'))
 		ret = bad_spec(err, spec->text, "a parenthesis is not closed");
-	if (ret == 0 && text[len] == '(')
+	if (ret == 0 && len < whole && !of_name)
 		ret = parse_args(spec->text, text + len + 1, whole - len - 2, spec, err);
+	len = of_name ? whole : len;
 	if (ret == 0 && len <= prefix)
 		ret = bad_spec(err, spec->text, "it names no probe");
 	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);

@@ -9,13 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/probe.h"
+#include "select.h"
 
 /* ---- names that are like it --------------------------------------------------------- */
-
-enum {
-	NEAR_MOST = 3
-};
 
 struct wanted {
 	const char *name;
@@ -23,35 +19,11 @@ struct wanted {
 	struct nw_buf clones;
 	char mangled[512];
 	char rehashed[512];
-	char near[NEAR_MOST][96];
-	unsigned int distance[NEAR_MOST];
-	unsigned int limit;
 };
 
 static void add_name(struct nw_buf *list, const char *name)
 {
 	nw_buf_printf(list, "%s%s", list->len ? ", " : "", name);
-}
-
-static void consider_near(struct wanted *wanted, const char *name)
-{
-	unsigned int distance = nw_edit_distance(wanted->name, name), at = NEAR_MOST;
-
-	if (distance > wanted->limit || strlen(name) >= sizeof(wanted->near[0]))
-		return;
-	for (unsigned int i = 0; i < NEAR_MOST; i++)
-		if (strcmp(wanted->near[i], name) == 0)
-			return;
-	while (at > 0 && (!*wanted->near[at - 1] || distance < wanted->distance[at - 1]))
-		at--;
-	if (at == NEAR_MOST)
-		return;
-	for (unsigned int i = NEAR_MOST - 1; i > at; i--) {
-		memcpy(wanted->near[i], wanted->near[i - 1], sizeof(wanted->near[i]));
-		wanted->distance[i] = wanted->distance[i - 1];
-	}
-	strcpy(wanted->near[at], name);
-	wanted->distance[at] = distance;
 }
 
 static int consider(const struct nw_symbol *symbol, void *arg)
@@ -68,22 +40,19 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 		snprintf(wanted->mangled, sizeof(wanted->mangled), "%s", symbol->name);
 	if (nw_differs_by_hash(symbol->name, wanted->name) && !*wanted->rehashed)
 		snprintf(wanted->rehashed, sizeof(wanted->rehashed), "%s", symbol->name);
-	size_t len = strlen(symbol->name);
-	size_t gap = len > wanted->len ? len - wanted->len : wanted->len - len;
-	if (gap <= wanted->limit)
-		consider_near(wanted, symbol->name);
 	return 0;
 }
 
 static int find_alike(struct nw_image *image, const char *name, struct nw_symbol_facts *out)
 {
 	struct wanted wanted = {.name = name, .len = strlen(name)};
+	struct nw_near found = {0};
 	struct nw_buf near = {0};
-
-	wanted.limit = (unsigned int)(wanted.len < 30 ? wanted.len / 4 + 1 : 8);
 	int ret = nw_image_each_symbol(image, consider, &wanted);
-	for (unsigned int i = 0; i < NEAR_MOST && *wanted.near[i]; i++)
-		nw_buf_printf(&near, "%s%s", i ? ", " : "", wanted.near[i]);
+
+	if (ret == 0)
+		ret = nw_near_functions(image, name, &found);
+	nw_near_list(&found, &near);
 	if (near.len)
 		out->near = nw_buf_take(&near);
 	if (*wanted.mangled)

@@ -48,7 +48,11 @@ static int proc_fail(struct nw_error *err, pid_t pid, int ret, const char *what)
 	nw_fail(err, -ret, "cannot read %s of process %d: %s", what, (int)pid,
 		nw_strerror(-ret));
 	if (ret == -EACCES || ret == -EPERM)
-		nw_error_hint(err, "run as root, or as the user who owns the process");
+		nw_error_hint(
+			err, "%s",
+			geteuid()
+				? "run as root, or as the user who owns the process"
+				: "you are root, but without CAP_SYS_PTRACE here: a container, a user namespace or a security module forbids it");
 	return ret;
 }
 
