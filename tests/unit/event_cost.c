@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sources/event_cost.h"
+#include "run/sources/event_cost.h"
 
 #include "unit.h"
 
