@@ -39,6 +39,13 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 		       const struct nw_recorded_cpu *cpus, uint32_t count,
 		       struct nw_error *err);
 
+/*
+ * Make the format of an event show its strings as text, to trace-cmd and kernelshark: a field NAME_text more, and
+ * NAME="..." in its print format. What nw_formats_load() needs of it stays as it is. -ENOMEM, -EBADMSG.
+ */
+int nw_format_show_strings(const struct nw_plan *plan, const struct nw_armed_event *event,
+			   struct nw_buf *text);
+
 struct nw_format_text {
 	const char *system, *text;
 	size_t len;

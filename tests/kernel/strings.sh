@@ -36,6 +36,22 @@ has "a type that there is not" "$("$NOPWATCH" trace "usdt:$edges:edges:text(s:st
 "$NOPWATCH" record --string-size 4096 -o out.dat "$spec" -- "$edges" >/dev/null
 "$NOPWATCH" trace -j --from out.dat >out.json
 ok "a recording" "$TESTS_LIB/edges" out.json 4096
+if need trace-cmd; then
+  "$NOPWATCH" record -o out.dat "$spec" -- "$edges" >/dev/null
+  trace-cmd report -i out.dat >text 2>/dev/null
+  letters=abcdefghijklmnopqrstuvwxyz
+  has "trace-cmd shows its strings as text" "$(cat text)" " text: .*len=23 .*s=\"${letters%xyz}\"\$"
+  has "as much of them as there is" "$(cat text)" " text: .*len=10000 .*s=\"($letters){9}${letters%wxyz}\"\$"
+  hasnt "and none as numbers" "$(cat text)" 's_str0|s_chr0|FAILED'
+  "$NOPWATCH" trace -j --from text >out.json
+  holds "its text is read with them" out.json "{'', 'a', 'abcdefg'} <= {e['args'].get('s') for e in of('event')}"
+  NOPWATCH_FEATURES=-arrays "$NOPWATCH" record -o out.dat "$counted" -- "$edges" >/dev/null
+  trace-cmd report -i out.dat >text 2>/dev/null
+  has "also one with a length, of words one by one" "$(cat text)" " text: .*len=100 .*s=\"($letters){3}${letters%????}\"\$"
+  is "that has no NUL" "$(grep -c 's=".*#' text)" 0
+else
+  skip "trace-cmd shows its strings as text" "trace-cmd is not installed"
+fi
 "$NOPWATCH" script --string-size 300 "$spec" >edges.sh
 sh edges.sh >text 2>said & script=$!
 wait_for grep -q '^nopwatch: armed' said

@@ -44,8 +44,10 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 /* ---- formats ------------------------------------------------------------------------ */
 
-/* Each format once: the user may have asked for an event of threads (task_rename, ...), which is recorded anyway. */
-static int keep_format(struct nw_recorder *r, const char *system, const char *name)
+/* Each format once: the user may have asked for an event of threads (task_rename, ...), which is recorded anyway. probe:
+ * NULL for an event of threads. */
+static int keep_format(struct nw_recorder *r, const char *system, const char *name,
+		       const struct nw_armed_event *probe)
 {
 	nw_cleanup(nw_free_ptr) char *known = nw_text("%s/%s", system, name);
 	struct nw_recorded_format *format;
@@ -56,6 +58,8 @@ static int keep_format(struct nw_recorder *r, const char *system, const char *na
 	if (nw_strings_has(&r->formats, known))
 		return 0;
 	int ret = nw_run_read_format(&r->run->fs, system, name, &text);
+	if (ret == 0 && probe)
+		ret = nw_format_show_strings(&r->run->result->plan, probe, &text);
 	if (ret == 0)
 		ret = nw_strings_add(&r->formats, known, strlen(known));
 	format = ret == 0 ? nw_vec_add(&r->parts.formats) : NULL;
@@ -78,7 +82,7 @@ static int keep_task_formats(struct nw_recorder *r)
 			nw_task_events[i], (size_t)(slash - nw_task_events[i]));
 		if (!system)
 			return -ENOMEM;
-		ret = keep_format(r, system, slash + 1);
+		ret = keep_format(r, system, slash + 1, NULL);
 		if (ret < 0 && !nw_is_shortage(-ret))
 			ret = 0; /* this kernel does not have it */
 	}
@@ -132,7 +136,7 @@ int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error
 		if (ret == 0 && (*event)->defined)
 			ret = keep_format(
 				r, nw_event_group(&run->result->plan, (*event)->planned),
-				(*event)->name);
+				(*event)->name, *event);
 	if (ret == 0)
 		ret = keep_task_formats(r);
 	if (ret == 0)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The format of an event with strings, as a recording's other readers need it. The kernel's own says that a string is
+ * numbers (plan/layout.c), and on recent kernels (6.18) not how many ("u64 sql_str0[]": trace_events.c, f_show()), which
+ * libtraceevent prints as zeros. A further field covers the string's bytes as characters, and the print format shows that one instead of
+ * pointer and numbers: sql="select 1". The kernel's fields stay, and this program reads only those.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nopwatch/recording.h"
+#include "stream/pages/fields.h"
+
+/* The bytes of one string that an event has. */
+struct string_field {
+	const struct nw_event *event;
+	const struct nw_planned *planned;
+	const struct nw_source *source;
+	uint32_t part;
+	size_t first, last; /* the chunks in this part */
+	char name[40];	    /* of the further field */
+};
+
+static const char *name_of(const struct string_field *string, int field)
+{
+	return string->event->fields.item[field];
+}
+
+/* The field of the event that stands where the text is shown: the pointer, or in a companion the first bytes. */
+static int shown_field(const struct string_field *string)
+{
+	return string->source->part == string->part
+		       ? string->source->field
+		       : string->source->chunks.item[string->first].field;
+}
+
+static bool is_of_string(const struct string_field *string, const char *name, size_t len)
+{
+	const struct nw_source *source = string->source;
+	const char *pointer = name_of(string, shown_field(string));
+
+	if (strlen(pointer) == len && memcmp(pointer, name, len) == 0)
+		return true;
+	for (size_t i = string->first; i <= string->last; i++) {
+		const char *chunk = name_of(string, source->chunks.item[i].field);
+		if (strlen(chunk) == len && memcmp(chunk, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- the field ---------------------------------------------------------------------- */
+
+static bool find_chunks(struct string_field *string)
+{
+	size_t i = 0, found = 0;
+
+	nw_vec_each (&string->source->chunks, chunk) {
+		if (chunk->part == string->part) {
+			string->first = found++ ? string->first : i;
+			string->last = i;
+		}
+		i++;
+	}
+	return found && !string->source->callers;
+}
+
+/* "\tfield:char sql_text[256];\toffset:28;\tsize:256;\tsigned:0;\n" */
+static int put_field(struct string_field *string, const char *text, struct nw_buf *out)
+{
+	const struct nw_source *source = string->source;
+	const struct nw_chunk *chunk = &source->chunks.item[string->first];
+	const char *name = name_of(string, chunk->field);
+	int base = (int)(strrchr(name, '_') - name);
+	const struct nw_field_format *begin;
+	struct nw_fields fields;
+	uint32_t size = 0;
+	int ret = nw_fields_parse(text, &fields);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = string->first; i <= string->last; i++)
+		size += nw_chunk_bytes(&source->chunks.item[i]);
+	begin = nw_fields_find(&fields, name);
+	snprintf(string->name, sizeof(string->name), "%.*s_text", base, name);
+	if (chunk->offset)
+		snprintf(string->name, sizeof(string->name), "%.*s_text%u", base, name,
+			 chunk->offset % 100000);
+	while (nw_fields_find(&fields, string->name) && strlen(string->name) < 38)
+		strcat(string->name, "_");
+	if (begin)
+		nw_buf_printf(out,
+			      "\tfield:char %s[%u];\toffset:%u;\tsize:%u;\tsigned:0;\n",
+			      string->name, size, begin->offset, size);
+	nw_fields_free(&fields);
+	return begin ? 0 : -EBADMSG;
+}
+
+/* ---- the print format --------------------------------------------------------------- */
+
+/* sql=\"%s\", or of a string that has a length instead of a NUL, sql=\"%.*s\". */
+static void put_text(const struct string_field *string, struct nw_buf *fmt,
+		     struct nw_buf *args)
+{
+	const struct nw_source *source = string->source, *length = NULL;
+
+	if (source->counted && source->part == string->part)
+		length = &string->planned->args.item[source->length];
+	if (length && (length->part != string->part || length->high_field >= 0 ||
+		       (length->field < 0 && !length->fetch.is_constant)))
+		length = NULL;
+	nw_buf_printf(fmt, " %s=\\\"%%%ss\\\"", name_of(string, shown_field(string)),
+		      length ? ".*" : "");
+	if (length && length->field >= 0)
+		nw_buf_printf(args, ", REC->%s", name_of(string, length->field));
+	else if (length)
+		nw_buf_printf(args, ", %u", (unsigned int)length->fetch.constant);
+	nw_buf_printf(args, ", REC->%s", string->name);
+}
+
+/* How many of the arguments a word of a print format takes. */
+static unsigned int arguments_of(const char *word, size_t len)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < len; i++)
+		count += word[i] == '%' || word[i] == '*';
+	return count;
+}
+
+/* The print format has a word for each field, "a=%d", and its arguments, ", REC->a", in their order. */
+static void put_print(const struct string_field *string, const char *at, const char *end,
+		      struct nw_buf *out)
+{
+	const char *arg = end + 1, *shown = name_of(string, shown_field(string));
+	struct nw_buf fmt = {0}, args = {0};
+
+	while (at < end) {
+		size_t len = strcspn(at + 1, " ") + 1;
+		if (len > (size_t)(end - at))
+			len = (size_t)(end - at);
+		const char *word = at + (*at == ' '), *from = arg;
+		size_t name = strcspn(word, "= \"");
+		for (unsigned int i = arguments_of(at, len); i && *arg == ','; i--)
+			arg += 1 + strcspn(arg + 1, ",\n");
+		if (!is_of_string(string, word, name)) {
+			nw_buf_add(&fmt, at, len);
+			nw_buf_add(&args, from, (size_t)(arg - from));
+		} else if (strlen(shown) == name && memcmp(shown, word, name) == 0) {
+			put_text(string, &fmt, &args);
+		}
+		at += len;
+	}
+	nw_buf_printf(out, "%s\"%s%s", nw_buf_str(&fmt), nw_buf_str(&args), arg);
+	out->failed |= fmt.failed || args.failed;
+	nw_buf_free(&fmt);
+	nw_buf_free(&args);
+}
+
+static int show_string(struct string_field *string, struct nw_buf *text)
+{
+	static const char print[] = "\nprint fmt: \"";
+	const char *old = nw_buf_str(text), *at = strstr(old, print);
+	const char *end = at ? at + sizeof(print) - 1 : NULL;
+	struct nw_buf out = {0};
+
+	/* the quotation mark that ends it stands behind no backslash */
+	while (end && *end && (*end != '"' || end[-1] == '\\'))
+		end++;
+	if (!end || !*end)
+		return 0;
+	/* an empty line ends the fields */
+	size_t fields = (size_t)(at - old) + (at == old || at[-1] != '\n');
+	nw_buf_add(&out, old, fields);
+	int ret = put_field(string, old, &out);
+	nw_buf_adds(&out, old[fields] == '\n' ? print : print + 1);
+	if (ret == 0)
+		put_print(string, at + sizeof(print) - 1, end, &out);
+	if (ret == 0 && out.failed)
+		ret = -ENOMEM;
+	if (ret < 0) {
+		nw_buf_free(&out);
+		return ret;
+	}
+	nw_buf_free(text);
+	*text = out;
+	return 0;
+}
+
+int nw_format_show_strings(const struct nw_plan *plan, const struct nw_armed_event *event,
+			   struct nw_buf *text)
+{
+	const struct nw_place *place =
+		&event->planned->places.item[event->only < 0 ? 0 : event->only];
+	const struct nw_planned *planned = &plan->points.item[place->planned];
+	int ret = 0;
+
+	nw_vec_each (&planned->args, source) {
+		struct string_field string = {.event = event->planned,
+					      .planned = planned,
+					      .source = source,
+					      .part = place->part};
+		if (ret == 0 && find_chunks(&string))
+			ret = show_string(&string, text);
+	}
+	return ret;
+}
