@@ -415,4 +415,11 @@ bool nw_is_end_pending(void);
 /* For nw_cleanup(): variables that free what they hold when they go out of scope. */
 void nw_free_ptr(void *ptr_to_ptr);
 
+/* ---- numbers for people --------------------------------------------------------------- */
+
+/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
+void nw_duration_text(uint64_t ns, char out[16]);
+/* "17/s", "2.00k/s", "1.30M/s" */
+void nw_rate_text(double per_second, char out[16]);
+
 #endif

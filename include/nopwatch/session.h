@@ -166,8 +166,6 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 		       bool restricted, const nw_strings *middle, struct nw_buf *out,
 		       struct nw_error *err);
 
-/* The directory of its instance; of the top level, where it has to record there. */
-int nw_session_instance(const struct nw_session *session);
 enum nw_clock nw_session_clock(const struct nw_session *session);
 /* What went wrong without being fatal, for the user; lives as long as the session. */
 const nw_strings *nw_session_warnings(const struct nw_session *session);
@@ -195,7 +193,25 @@ bool nw_session_records(const struct nw_session *session);
 /* Now, on the session's trace clock, as raw records show it. */
 uint64_t nw_session_now(const struct nw_session *session);
 
-/* The file descriptors of trace_pipe_raw are opened by the stream room, below the instance's
- * per_cpu directory. */
+/*
+ * The ring buffers of the session, one a CPU: trace_pipe_raw, opened without blocking. They have to be closed before
+ * nw_session_close(), also after an error.
+ */
+struct nw_cpu_buffers {
+	NW_VEC(int) fds;
+	nw_vec_u32 cpus; /* which CPU each is of */
+};
+int nw_session_buffers(const struct nw_session *session, struct nw_cpu_buffers *out,
+		       struct nw_error *err);
+void nw_cpu_buffers_close(struct nw_cpu_buffers *buffers);
+/* Add what the kernel says that a CPU's buffer has lost, by its stats (nw_buffer_stats_lost()). false: it does not say. */
+bool nw_session_lost(const struct nw_session *session, uint32_t cpu, bool emptied,
+		     uint64_t *lost);
+/* How far back a CPU's buffer reaches, in nanoseconds (nw_buffer_stats_reach()). UINT64_MAX: that is not known. */
+uint64_t nw_session_reach(const struct nw_session *session, uint32_t cpu);
+/* What readers of the buffers, and of recordings, need: the texts of header_page, header_event and trace_clock. event, clock:
+ * NULL if they are not needed. */
+int nw_session_headers(const struct nw_session *session, struct nw_buf *page,
+		       struct nw_buf *event, struct nw_buf *clock, struct nw_error *err);
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "nopwatch/output.h"
 
-/* "830ns", "12.3us", "4.56ms", "1.20s", "95.0s": three significant digits. */
-void nw_duration_text(uint64_t ns, char out[16]);
-/* "17/s", "2.00k/s", "1.30M/s" */
-void nw_rate_text(double per_second, char out[16]);
 /* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 

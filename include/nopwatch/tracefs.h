@@ -19,6 +19,9 @@ struct nw_tracefs {
 int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err);
 void nw_tracefs_close(struct nw_tracefs *fs);
 
+/* A descriptor of a file of tracefs that is the same one in all containers and that nobody else locks, for flock(). */
+int nw_tracefs_open_lock(const struct nw_tracefs *fs, struct nw_error *err);
+
 /* Files below a directory of tracefs. All return 0 or -errno; read adds to out. */
 int nw_tracefs_read(int dir, const char *file, struct nw_buf *out);
 int nw_tracefs_write(int dir, const char *file, const char *text); /* replaces */

@@ -87,8 +87,7 @@ struct nw_run {
 	struct nw_features features;
 	struct nw_session *session;
 	struct nw_run_looking looking;
-	NW_VEC(int) fds;
-	nw_vec_u32 cpus;
+	struct nw_cpu_buffers buffers;
 	struct nw_meddling *watch;	  /* over what others do to its events */
 	struct nw_rate_limit *rate_limit; /* NULL: there is no max_rate */
 	uint64_t *

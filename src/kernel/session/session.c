@@ -553,11 +553,6 @@ void nw_session_free(struct nw_session *session)
 
 /* ---- questions ---------------------------------------------------------------------- */
 
-int nw_session_instance(const struct nw_session *session)
-{
-	return session->instance;
-}
-
 enum nw_clock nw_session_clock(const struct nw_session *session)
 {
 	return session->clock;

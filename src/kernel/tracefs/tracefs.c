@@ -176,6 +176,15 @@ void nw_tracefs_close(struct nw_tracefs *fs)
 	fs->root = -1;
 }
 
+int nw_tracefs_open_lock(const struct nw_tracefs *fs, struct nw_error *err)
+{
+	int fd = openat(fs->root, "README", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? nw_fail(err, errno, "cannot open tracefs' README: %s",
+				nw_strerror(errno))
+		      : fd;
+}
+
 int nw_tracefs_read(int dir, const char *file, struct nw_buf *out)
 {
 	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);

@@ -125,13 +125,10 @@ int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error
 		return nw_no_memory(err);
 	if (r->options.armed)
 		r->options.armed(r->options.arg, run->result);
-	int ret = nw_run_read_header(run, &r->parts.header_page, err);
+	int ret = nw_session_headers(run->session, &r->parts.header_page,
+				     &r->parts.header_event, &r->parts.clock, err);
 	if (ret < 0)
 		return ret;
-	ret = nw_tracefs_read(run->fs.root, "events/header_event", &r->parts.header_event);
-	if (ret == 0)
-		ret = nw_tracefs_read(nw_session_instance(run->session), "trace_clock",
-				      &r->parts.clock);
 	nw_vec_each (&run->result->armed.events, event)
 		if (ret == 0 && (*event)->defined)
 			ret = keep_format(

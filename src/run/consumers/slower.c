@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nopwatch/text.h"
 #include "slower.h"
 
 /* The spans of one kind so far, where the limit is one of their percentiles. */

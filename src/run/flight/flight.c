@@ -12,7 +12,6 @@
 
 #include "health.h"
 #include "lookout.h"
-#include "nopwatch/text.h"
 #include "page_history.h"
 #include "reach.h"
 #include "run/consumers/recorder.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/text.h"
 #include "reach.h"
 
 #define LOOK_NS UINT64_C(1000000000)
@@ -13,24 +12,17 @@
 /* How far back the CPU reaches that reaches least. */
 static uint64_t find_reach(const struct nw_run *run)
 {
-	uint64_t reach = UINT64_MAX, size = nw_session_buffer(run->session);
+	uint64_t reach = UINT64_MAX;
 
-	nw_vec_each (&run->cpus, cpu) {
-		struct nw_buf stats = {0};
-		char file[64];
-		snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", *cpu);
-		if (nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0)
-			reach = nw_min64(reach,
-					 nw_buffer_stats_reach(nw_buf_str(&stats), size));
-		nw_buf_free(&stats);
-	}
+	nw_vec_each (&run->buffers.cpus, cpu)
+		reach = nw_min64(reach, nw_session_reach(run->session, *cpu));
 	return reach;
 }
 
 /* An eighth of the memory that is free now; where that is not known, as much as the ring buffer has. */
 static uint64_t find_most(const struct nw_run *run)
 {
-	uint64_t most = nw_session_buffer(run->session) * run->cpus.count;
+	uint64_t most = nw_session_buffer(run->session) * run->buffers.cpus.count;
 	struct nw_buf text = {0};
 	FILE *file = fopen("/proc/meminfo", "re");
 

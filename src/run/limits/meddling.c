@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "guards.h"
-#include "nopwatch/text.h"
 
 enum {
 	LOOK_NS = 1000000000

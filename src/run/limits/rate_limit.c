@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "guards.h"
-#include "nopwatch/text.h"
 #include "rates.h"
 
 struct nw_rate_limit {

@@ -421,11 +421,10 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-	int fd = openat(fs->root, "README", O_RDONLY | O_CLOEXEC);
+	int fd = nw_tracefs_open_lock(fs, err);
 
 	if (fd < 0)
-		return nw_fail(err, errno, "cannot open tracefs' README: %s",
-			       nw_strerror(errno));
+		return fd;
 	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
 		if (!tries) {
 			close(fd);

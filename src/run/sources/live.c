@@ -30,22 +30,10 @@ int nw_run_read_format(void *arg, const char *system, const char *name, struct n
 	return nw_tracefs_format(arg, system, name, out);
 }
 
-/* The instance's: its pages may be larger than the top level's. Old kernels have only that. */
-int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err)
-{
-	static const char file[] = "events/header_page";
-	int ret = nw_tracefs_read(nw_session_instance(run->session), file, out);
-
-	if (ret == -ENOENT)
-		ret = nw_tracefs_read(run->fs.root, file, out);
-	return ret < 0 ? nw_fail(err, -ret, "cannot read %s: %s", file, nw_strerror(-ret))
-		       : 0;
-}
-
 static int load_formats(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_buf header = {0};
-	int ret = nw_run_read_header(run, &header, err);
+	int ret = nw_session_headers(run->session, &header, NULL, NULL, err);
 
 	if (ret == 0)
 		ret = nw_formats_load(&run->result->armed, true, nw_buf_str(&header),
@@ -59,49 +47,6 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static int open_cpu(struct nw_run *run, int dir, const char *name, struct nw_error *err)
-{
-	char file[64];
-	uint64_t cpu;
-
-	if (strncmp(name, "cpu", 3) != 0 || nw_parse_u64(name + 3, &cpu) < 0)
-		return 0;
-	snprintf(file, sizeof(file), "%.32s/trace_pipe_raw", name);
-	int fd = openat(dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return nw_fail(err, errno, "cannot open the ring buffer of CPU %ju: %s",
-			       cpu, nw_strerror(errno));
-	int *slot = nw_vec_add(&run->fds);
-	uint32_t *number = slot ? nw_vec_add(&run->cpus) : NULL;
-	if (!number) {
-		close(fd);
-		return nw_no_memory(err);
-	}
-	*slot = fd;
-	*number = (uint32_t)cpu;
-	return 0;
-}
-
-static int open_cpus(struct nw_run *run, struct nw_error *err)
-{
-	int dir = openat(nw_session_instance(run->session), "per_cpu",
-			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = dir >= 0 ? fdopendir(dir) : NULL;
-	struct dirent *entry;
-	int ret = 0;
-
-	if (!list)
-		return nw_fail(err, errno, "cannot open the instance's per_cpu: %s",
-			       nw_strerror(errno));
-	while (ret == 0 && (errno = 0, entry = readdir(list)))
-		ret = open_cpu(run, dirfd(list), entry->d_name, err);
-	if (ret == 0 && errno)
-		ret = nw_fail(err, errno, "cannot list the instance's per_cpu: %s",
-			      nw_strerror(errno));
-	closedir(list);
-	return ret;
-}
-
 static uint64_t trace_now(void *arg)
 {
 	const struct nw_run *run = arg;
@@ -111,14 +56,14 @@ static uint64_t trace_now(void *arg)
 
 static int open_stream(struct nw_run *run, struct nw_error *err)
 {
-	int ret = open_cpus(run, err);
+	int ret = nw_session_buffers(run->session, &run->buffers, err);
 	/* the top-level buffer may have anybody's events */
 	bool alone = run->features.has[NW_FEATURE_INSTANCES] &&
 		     run->features.has[NW_FEATURE_INSTANCE_EVENTS];
 	const struct nw_stream_options options = {
-		.fds = run->fds.item,
-		.cpus = run->cpus.item,
-		.buffers = run->fds.count,
+		.fds = run->buffers.fds.item,
+		.cpus = run->buffers.cpus.item,
+		.buffers = run->buffers.cpus.count,
 		.now = trace_now,
 		.now_arg = run,
 		.largest = alone ? run->formats.largest : 0,
@@ -290,21 +235,6 @@ static int check(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* false: the kernel does not tell. */
-static bool lost_on_cpu(const struct nw_run *run, size_t buffer, uint64_t *lost)
-{
-	bool emptied = nw_stream_emptied(run->stream, buffer);
-	struct nw_buf stats = {0};
-	char file[64];
-
-	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", run->cpus.item[buffer]);
-	bool told = nw_tracefs_read(nw_session_instance(run->session), file, &stats) == 0;
-	if (told)
-		*lost += nw_buffer_stats_lost(nw_buf_str(&stats), emptied);
-	nw_buf_free(&stats);
-	return told;
-}
-
 /* The kernel's own counts know of losses behind the last event, and how large those are of which a page does not
  * tell. Of a page that cannot be read nobody knows what was on it. */
 static void count_lost(struct nw_run *run)
@@ -313,8 +243,9 @@ static void count_lost(struct nw_run *run)
 	uint64_t counted = 0;
 	bool told = true;
 
-	for (size_t i = 0; i < run->cpus.count; i++)
-		told &= lost_on_cpu(run, i, &counted);
+	for (size_t i = 0; i < run->buffers.cpus.count; i++)
+		told &= nw_session_lost(run->session, run->buffers.cpus.item[i],
+					nw_stream_emptied(run->stream, i), &counted);
 	run->result->lost = nw_max64(counted + seen.damaged, seen.lost + seen.uncounted);
 	run->result->lost_is_least = seen.damaged || (seen.uncounted && !told);
 }
@@ -335,7 +266,7 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 	for (size_t i = 0; i < run->result->selection.probes.count; i++)
 		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			records -= nw_min64(records, nw_run_probe_hits(run, i));
-	if (all > records + run->result->lost + run->cpus.count)
+	if (all > records + run->result->lost + run->buffers.cpus.count)
 		run->result->dropped = all - records - run->result->lost;
 }
 
@@ -400,10 +331,7 @@ static void close_live(struct nw_run *run, int ret)
 	/* what is open in the instance keeps it from being removed */
 	nw_stream_free(run->stream);
 	run->stream = NULL;
-	nw_vec_each (&run->fds, fd)
-		close(*fd);
-	nw_vec_free(&run->fds);
-	nw_vec_free(&run->cpus);
+	nw_cpu_buffers_close(&run->buffers);
 	/* before its probes go: on s390x and 32-bit ARM, who hits one in that moment is killed (feature disarm_safe) */
 	nw_child_stop(&run->child);
 	int closed = nw_session_close(run->session, &left);

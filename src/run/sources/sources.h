@@ -10,8 +10,6 @@ extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_s
 /* Bytes in memory: a recording, or text? */
 const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
-/* events/header_page, as it is for the session's ring buffer. */
-int nw_run_read_header(const struct nw_run *run, struct nw_buf *out, struct nw_error *err);
 /* The text of an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 /* What a hit costs on this machine, if the consumer wants to know, before anything is armed (hit_cost.c, by a run of its own);

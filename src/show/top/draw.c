@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A live view as cells: a title, rows in columns, what is below them, and a line of keys. */
 #include "draw.h"
-#include "nopwatch/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 
 #include "draw.h"
 #include "model.h"
-#include "nopwatch/text.h"
 
 enum {
 	LABEL = 8 /* cells of a time in front of a line */

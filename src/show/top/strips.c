@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "draw.h"
-#include "nopwatch/text.h"
 
 size_t nw_draw_text(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 		    uint8_t style, const char *text)
