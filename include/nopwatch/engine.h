@@ -25,6 +25,13 @@
 
 /* ---- the request -------------------------------------------------------------------- */
 
+/* What becomes of probes whose file is replaced while they are armed (a package upgrade). */
+enum nw_replaced_files {
+	NW_REPLACED_IGNORED,
+	NW_REPLACED_TOLD,
+	NW_REPLACED_FOLLOWED, /* the probes are armed in the new file, too */
+};
+
 /* What to run. Everything in it is the caller's, and must stay until the run is over; all zero
  * but for `specs` is a live run over every process, without an end but the consumer's. */
 struct nw_request {
@@ -58,6 +65,7 @@ struct nw_request {
 	size_t stack_count;
 	uint32_t stack_size;
 	const char *features; /* mask of what the kernel can do, see nw_features_detect() */
+	enum nw_replaced_files replaced;
 	bool no_demangle; /* functions that patterns name are called as the linker calls them */
 	bool force;	  /* arm what is known to be dangerous */
 	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 asks for a report (nw_run_asked()); SIGPIPE

@@ -212,12 +212,25 @@ struct nw_plan {
 	const struct nw_selection *selection; /* borrowed, must outlive the plan */
 	NW_VEC(struct nw_planned) points;
 	NW_VEC(struct nw_event *) events;
+	size_t sealed;	  /* so many of them get no more places */
 	nw_strings texts; /* problems of a plan that was loaded */
 };
+
+/* A point of the selection, by its numbers. */
+struct nw_point_of {
+	size_t probe, point;
+};
+typedef NW_VEC(struct nw_point_of) nw_points_of;
 
 int nw_plan_make(const struct nw_selection *selection,
 		 const struct nw_plan_options *options, struct nw_plan *out,
 		 struct nw_error *err);
+/*
+ * Plan these points in events of their own, behind those that are there: a probed file was replaced while it was traced, and
+ * the selection's probes have got points in the new one. What was planned before stays as it is. -ENOMEM
+ */
+int nw_plan_grow(struct nw_plan *plan, const struct nw_plan_options *options,
+		 const nw_points_of *points);
 void nw_plan_free(struct nw_plan *plan);
 
 /* Do any of its points fetch the stack pointer? */
@@ -282,7 +295,7 @@ struct nw_armed_event {
 };
 
 /*
- * A plan does not change once it is made. What the kernel took of it, and where an event had to be
+ * What is planned does not change (nw_plan_grow() adds to it). What the kernel took of it, and where an event had to be
  * split, is here: the session writes it, everybody else reads it.
  */
 struct nw_armed {
@@ -296,6 +309,8 @@ struct nw_armed {
 
 /* Nothing of it is armed yet. -ENOMEM. */
 int nw_armed_make(const struct nw_plan *plan, struct nw_armed *out);
+/* Adds the points and events that the plan has got since: none of them is armed yet. known: the events that the plan had. */
+int nw_armed_grow(struct nw_armed *armed, size_t known);
 /* As if the kernel had taken every place that is not refused: where it is another's, or was. */
 void nw_armed_assume(struct nw_armed *armed);
 void nw_armed_free(struct nw_armed *armed);

@@ -173,6 +173,7 @@ struct nw_scope {
 	const char *command; /* CMD's executable, resolved */
 	bool force;
 	bool no_demangle; /* functions that patterns name are called as the linker calls them */
+	bool some;	  /* a spec that fits nothing is passed over, if others fit */
 	bool want_operands; /* parse the arguments of every site, not only where named */
 	const struct nw_types *types; /* what is known of arguments; NULL: nothing */
 	/* NULL: nobody can tell; then tracepoints are believed, as long as they are no globs */

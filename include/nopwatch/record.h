@@ -93,6 +93,9 @@ typedef int nw_format_reader(void *arg, const char *system, const char *name,
 int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err);
+/* The same for what was armed since: the events from this number on. */
+int nw_formats_grow(struct nw_formats *formats, size_t first, nw_format_reader *read,
+		    void *arg, struct nw_error *err);
 void nw_formats_free(struct nw_formats *formats);
 
 /* The fields of an event, with the types they have for the user, from the text of its format

@@ -124,6 +124,13 @@ int nw_session_comms_since(const struct nw_session *session, uint64_t since,
 bool nw_session_raises(const struct nw_session *session, const nw_images *images);
 /* Raise those that a process maps by now. true: it has all that are in these images. */
 bool nw_session_raise(struct nw_session *session, pid_t pid, const nw_images *images);
+/*
+ * Define and enable the armed events from this number on, which the plan has got since (nw_plan_grow()). The others go on.
+ * What the kernel refuses is left out and warned about; all refused is an error.
+ */
+int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *err);
+/* Disable one event for good: its places are not those of its probes any more. */
+int nw_session_retire(struct nw_session *session, struct nw_armed_event *event);
 /* Disable the events of one probe of the plan, which must have been planned as separate. */
 int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
 /*

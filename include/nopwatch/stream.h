@@ -57,6 +57,8 @@ struct nw_page_run {
 	const unsigned char *pages;
 	size_t size; /* bytes; a cut-off last page is damaged */
 };
+/* Its formats have got more events (nw_formats_grow()). */
+void nw_stream_grow(struct nw_stream *stream);
 int nw_stream_open_memory(const struct nw_formats *formats, const struct nw_page_run *runs,
 			  size_t count, struct nw_stream **out, struct nw_error *err);
 

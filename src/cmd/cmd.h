@@ -55,7 +55,8 @@ struct nw_args {
 	bool enable, foreign;
 	struct nw_view view; /* --sort, --all-rows; --top, once all is parsed */
 	uint64_t top;
-	bool dry_run, no_demangle, force, quiet, follow, all, wall, strict, no_pager, help;
+	bool dry_run, no_demangle, no_follow_file, force, quiet, follow, all, wall, strict,
+		no_pager, help;
 	unsigned int verbose;
 };
 
@@ -105,7 +106,7 @@ struct nw_command {
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
 #define NW_OPTIONS_STACKS "stack stack-size "
-#define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from "
+#define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
 
 /* All commands, in the order of `nopwatch help`: each is nw_cmd_NAME. */

@@ -187,6 +187,6 @@ const struct nw_command nw_cmd_trace = {
 		"tracepoint:SYSTEM:EVENT, have their fields as arguments, and are printed as the\nkernel prints them. With --slower 50ms (or p99) only spans that take so long are shown,\nas they end.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = NW_OPTIONS_RUN NW_OPTIONS_RESULT NW_OPTIONS_SPANS NW_OPTIONS_STACKS
-	"count from time verbose color",
+	"count from time no-follow-file verbose color",
 	.run = run,
 };

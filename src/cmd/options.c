@@ -305,6 +305,8 @@ static const struct nw_option options[] = {
 	 FLAG(dry_run)},
 	{0, "no-demangle", NULL, "call functions of C++ and Rust as the linker does",
 	 FLAG(no_demangle)},
+	{0, "no-follow-file", NULL, "keep to the file that was probed, if it is replaced",
+	 FLAG(no_follow_file)},
 	{0, "force", NULL, "do what is known to be dangerous", FLAG(force)},
 	{'q', "quiet", NULL, "no notes, no status line", FLAG(quiet)},
 	{'v', "verbose", NULL, "more words; may be repeated", take_verbose, FIELD(verbose),

@@ -24,24 +24,32 @@ static struct nw_armed_event *add_event(struct nw_armed *armed,
 	return event;
 }
 
-int nw_armed_make(const struct nw_plan *plan, struct nw_armed *out)
+int nw_armed_grow(struct nw_armed *armed, size_t known)
 {
-	struct nw_armed armed = {.plan = plan};
+	const struct nw_plan *plan = armed->plan;
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < plan->points.count; i++)
-		ok = nw_vec_add(&armed.points) != NULL;
-	nw_vec_each (&plan->events, planned) {
-		struct nw_armed_event *event = ok ? add_event(&armed, *planned) : NULL;
+	while (ok && armed->points.count < plan->points.count)
+		ok = nw_vec_add(&armed->points) != NULL;
+	for (size_t i = known; ok && i < plan->events.count; i++) {
+		const struct nw_event *planned = plan->events.item[i];
+		struct nw_armed_event *event = add_event(armed, planned);
 		ok = event != NULL;
 		if (ok)
-			memcpy(event->by_low_bits, (*planned)->by_low_bits,
+			memcpy(event->by_low_bits, planned->by_low_bits,
 			       sizeof(event->by_low_bits));
 	}
-	if (!ok)
-		nw_armed_free(&armed);
-	*out = armed;
 	return ok ? 0 : -ENOMEM;
+}
+
+int nw_armed_make(const struct nw_plan *plan, struct nw_armed *out)
+{
+	*out = (struct nw_armed){.plan = plan};
+	int ret = nw_armed_grow(out, 0);
+
+	if (ret < 0)
+		nw_armed_free(out);
+	return ret;
 }
 
 void nw_armed_free(struct nw_armed *armed)

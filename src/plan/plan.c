@@ -173,10 +173,12 @@ static struct nw_event *event_for(struct nw_plan *plan,
 				  const struct nw_point *point, const char *shape,
 				  nw_strings *fields)
 {
-	nw_vec_each (&plan->events, event)
-		if (options->caps.multi_site && strcmp((*event)->shape, shape) == 0 &&
-		    !*low_bits_slot(*event, point))
-			return *event;
+	for (size_t i = plan->sealed; i < plan->events.count; i++) {
+		struct nw_event *shared = plan->events.item[i];
+		if (options->caps.multi_site && strcmp(shared->shape, shape) == 0 &&
+		    !*low_bits_slot(shared, point))
+			return shared;
+	}
 	struct nw_event *event = nw_plan_event(plan, shape, point->is_return);
 	if (event) { /* takes the names over */
 		event->fields = *fields;
@@ -279,13 +281,19 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
+/* Those that have no name yet; from then on they hold what they hold. */
+static void name_events(struct nw_plan *plan, const struct nw_plan_options *options)
+{
+	for (; plan->sealed < plan->events.count; plan->sealed++)
+		nw_plan_name(plan, options, plan->events.item[plan->sealed], plan->sealed);
+}
+
 int nw_plan_make(const struct nw_selection *selection,
 		 const struct nw_plan_options *options, struct nw_plan *out,
 		 struct nw_error *err)
 {
 	struct nw_plan plan = {.selection = selection};
 	char session[21];
-	size_t number = 0;
 	int ret = 0;
 
 	snprintf(session, sizeof(session), "%s", options->session);
@@ -298,10 +306,21 @@ int nw_plan_make(const struct nw_selection *selection,
 		nw_plan_free(&plan);
 		return nw_no_memory(err);
 	}
-	nw_vec_each (&plan.events, event)
-		nw_plan_name(&plan, options, *event, number++);
+	name_events(&plan, options);
 	*out = plan;
 	return 0;
+}
+
+int nw_plan_grow(struct nw_plan *plan, const struct nw_plan_options *options,
+		 const nw_points_of *points)
+{
+	int ret = 0;
+
+	nw_vec_each (points, one)
+		if (ret == 0)
+			ret = plan_point(plan, options, one->probe, one->point);
+	name_events(plan, options);
+	return ret;
 }
 
 bool nw_plan_has_stacks(const struct nw_plan *plan)

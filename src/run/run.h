@@ -8,6 +8,7 @@
 
 struct nw_rate_limit;
 struct nw_meddling;
+struct nw_replaced;
 
 /*
  * Where the records of a run come from. The functions are called in this order, and none after
@@ -89,6 +90,7 @@ struct nw_run {
 	struct nw_run_looking looking;
 	struct nw_cpu_buffers buffers;
 	struct nw_meddling *watch;	  /* over what others do to its events */
+	struct nw_replaced *replaced;	  /* files that are watched; NULL: none */
 	struct nw_rate_limit *rate_limit; /* NULL: there is no max_rate */
 	uint64_t *
 		profile; /* by point: hits the kernel had counted when we began to record */
@@ -126,6 +128,11 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 /* Has the request asked for this event of the kernel's? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
+/* What the request's specs mean in the file that is at this path now, each of them by itself. */
+int nw_run_select_again(const struct nw_run *run, const char *path,
+			struct nw_selection *out, struct nw_error *err);
+/* Plan these points of the selection, too. -ENOMEM */
+int nw_run_plan_more(struct nw_run *run, const nw_points_of *points);
 /* The processes that are meant, into result->pids: those of the request, or the command. */
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err);
 /* Add the processes below these. */

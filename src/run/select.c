@@ -219,7 +219,7 @@ static int add_stacks(struct nw_selection *selection, const struct nw_kernel_eve
 
 /* What is needed besides that which the request names. */
 struct wanted {
-	bool all_args, scheduler;
+	bool all_args, scheduler, some;
 	size_t used; /* so many arguments are looked at without having been named */
 };
 
@@ -238,6 +238,7 @@ static int select_probes(const struct nw_request *request, char **command,
 		.force = request->force,
 		.no_demangle = request->no_demangle,
 		.want_operands = wanted->all_args,
+		.some = wanted->some,
 		.types = request->types ? request->types : &no_types,
 		.events = &events,
 	};
@@ -299,9 +300,28 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+int nw_run_select_again(const struct nw_run *run, const char *path,
+			struct nw_selection *out, struct nw_error *err)
 {
-	const struct nw_plan_options options = {
+	struct nw_request request = *run->request;
+	const struct wanted wanted = {
+		.all_args = wants_args(run),
+		.some = true,
+		.used = most_used(run->consumer.uses, run->consumer.use_count),
+	};
+
+	request.file = path;
+	request.pid_count = 0;
+	request.notice = NULL;
+	*out = (struct nw_selection){0};
+	return select_probes(&request, NULL, &wanted, out, err);
+}
+
+/* ---- the plan ----------------------------------------------------------------------- */
+
+static struct nw_plan_options plan_options(const struct nw_run *run, const char *session)
+{
+	return (struct nw_plan_options){
 		.session = session,
 		.caps = nw_features_caps(&run->features),
 		.all_args = wants_args(run),
@@ -313,6 +333,19 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 		.string_size = run->request->string_size,
 		.stack_size = run->request->stack_size,
 	};
+}
+
+int nw_run_plan_more(struct nw_run *run, const nw_points_of *points)
+{
+	const char *session = nw_group_session(run->result->plan.group);
+	const struct nw_plan_options options = plan_options(run, session ? session : "");
+
+	return nw_plan_grow(&run->result->plan, &options, points);
+}
+
+int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+{
+	const struct nw_plan_options options = plan_options(run, session);
 
 	nw_vec_each (&run->result->selection.probes, probe)
 		if ((*probe)->callers && !options.caps.memory)

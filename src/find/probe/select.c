@@ -262,8 +262,12 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
 	struct nw_selection selection = {0};
 	int ret = 0;
 
-	for (size_t i = 0; i < count && ret == 0; i++)
-		ret = select_one(&specs[i], scope, &selection, err);
+	for (size_t i = 0; i < count && (ret == 0 || scope->some); i++) {
+		int one = select_one(&specs[i], scope, &selection, err);
+		ret = ret < 0 ? ret : one;
+	}
+	if (scope->some && selection.probes.count)
+		ret = 0;
 	/* "there is no such function" is no answer if not all of the file could be read */
 	nw_vec_each (&selection.images, image)
 		if ((*image)->failed)

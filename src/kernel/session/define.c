@@ -188,12 +188,12 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 /* ---- all of them -------------------------------------------------------------------- */
 
 /* Main parts first: a companion is of no use when its point could not be defined. */
-static size_t define_parts(struct nw_session *session, bool companions)
+static size_t define_parts(struct nw_session *session, size_t first, bool companions)
 {
 	size_t defined = 0;
 
-	nw_vec_each (&session->armed->events, slot) {
-		struct nw_armed_event *event = *slot;
+	for (size_t number = first; number < session->armed->events.count; number++) {
+		struct nw_armed_event *event = session->armed->events.item[number];
 		const struct nw_event *planned = event->planned;
 		for (size_t i = 0; !*planned->system && i < planned->places.count; i++) {
 			const struct nw_place *place = &planned->places.item[i];
@@ -256,12 +256,12 @@ static int require_returns(const struct nw_session *session, struct nw_error *er
 int nw_session_define(struct nw_session *session, struct nw_error *err)
 {
 	size_t tracepoints = nw_session_find_tracepoints(session);
-	size_t defined = define_parts(session, false) + tracepoints;
+	size_t defined = define_parts(session, 0, false) + tracepoints;
 
 	if (defined == 0 && !session->failed && !session->doing.dry_run)
 		return nothing_left(session, err);
 	if (!session->failed)
-		define_parts(session, true);
+		define_parts(session, 0, true);
 	if (session->failed)
 		return nw_fail(err, -session->failed, "the probes cannot be defined: %s",
 			       nw_strerror(-session->failed));
@@ -304,15 +304,15 @@ static int split(struct nw_session *session, struct nw_armed_event *event)
 	return 0;
 }
 
-/* Enable one by one; the events become more while refused ones are split. */
-static size_t enable_each(struct nw_session *session)
+/* Enable one by one, from this one on; the events become more while refused ones are split. */
+static size_t enable_each(struct nw_session *session, size_t first)
 {
 	size_t enabled = 0;
 
 	/* some may have been enabled with the group: they run in whatever order */
-	nw_vec_each (&session->armed->events, event)
-		(*event)->order = 0;
-	for (size_t i = 0; i < session->armed->events.count; i++) {
+	for (size_t i = first; i < session->armed->events.count; i++)
+		session->armed->events.item[i]->order = 0;
+	for (size_t i = first; i < session->armed->events.count; i++) {
 		struct nw_armed_event *event = session->armed->events.item[i];
 		if (!event->defined || *event->planned->system)
 			continue;
@@ -385,6 +385,19 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 		       : 0;
 }
 
+/* Those that were defined behind this one, the last one first. */
+static int enable_since(struct nw_session *session, size_t before)
+{
+	int ret = 0;
+
+	for (size_t order = session->defined; ret == 0 && order > before; order--)
+		nw_vec_each (&session->armed->events, event)
+			if (ret == 0 && (*event)->order == order && (*event)->defined &&
+			    !*(*event)->planned->system)
+				ret = write_enable(session, *event, "1");
+	return ret;
+}
+
 /*
  * The group's events are enabled the one that was defined last first, as by the group's file (trace_events.c puts new ones
  * in front of its list). At a place, the one that was enabled last runs first (uprobes.c: consumer_add()). So they run in
@@ -397,16 +410,10 @@ static int enable_group(struct nw_session *session, size_t count)
 	enum {
 		FEW = 8
 	};
-	int ret = 0;
 
 	if (count > (session->gated ? 1 : FEW))
 		return write_enable(session, NULL, "1");
-	for (size_t order = session->defined; ret == 0 && order > 0; order--)
-		nw_vec_each (&session->armed->events, event)
-			if (ret == 0 && (*event)->order == order && (*event)->defined &&
-			    !*(*event)->planned->system)
-				ret = write_enable(session, *event, "1");
-	return ret;
+	return enable_since(session, 0);
 }
 
 int nw_session_enable(struct nw_session *session, struct nw_error *err)
@@ -415,6 +422,41 @@ int nw_session_enable(struct nw_session *session, struct nw_error *err)
 	size_t count = count_definitions(session);
 
 	if (count)
-		enabled += enable_group(session, count) == 0 ? 1 : enable_each(session);
+		enabled += enable_group(session, count) == 0 ? 1 : enable_each(session, 0);
 	return enabled || session->doing.dry_run ? 0 : nothing_left(session, err);
+}
+
+/* ---- a file that was replaced ------------------------------------------------------- */
+
+int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *err)
+{
+	size_t before = session->defined;
+	struct nw_error none = {0};
+	int ret = 0;
+
+	nw_expedite_begin(session->features, &session->journal.expedited);
+	size_t defined = define_parts(session, first, false);
+	if (!session->failed)
+		define_parts(session, first, true);
+	if (session->failed)
+		ret = nw_fail(err, -session->failed, "the probes cannot be defined: %s",
+			      nw_strerror(-session->failed));
+	else if (!defined ||
+		 (enable_since(session, before) < 0 && !enable_each(session, first)))
+		ret = nothing_left(session, err);
+	nw_expedite_end(&session->journal.expedited);
+	nw_session_find_ids(session, first);
+	if (ret == 0 && nw_session_raise_semaphores(session, &none) < 0)
+		nw_strings_tell(&session->warnings, "%s", none.what);
+	session->failed = 0;
+	return ret;
+}
+
+int nw_session_retire(struct nw_session *session, struct nw_armed_event *event)
+{
+	int ret = write_enable(session, event, "0");
+
+	if (ret == 0)
+		event->defined = 0;
+	return ret;
 }

@@ -361,8 +361,19 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	return 0;
 }
 
+void nw_session_find_ids(struct nw_session *session, size_t first)
+{
+	for (size_t i = first; i < session->armed->events.count; i++) {
+		struct nw_armed_event *event = session->armed->events.item[i];
+		if (event->defined)
+			event->id = nw_event_id(
+				session->fs, nw_event_group(session->plan, event->planned),
+				event->name);
+	}
+}
+
 /* The kernel raises them itself where it can. */
-static int raise_semaphores(struct nw_session *session, struct nw_error *err)
+int nw_session_raise_semaphores(struct nw_session *session, struct nw_error *err)
 {
 	const struct nw_features *features = session->features;
 
@@ -419,15 +430,8 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	nw_expedite_end(&session->journal.expedited);
 	if (ret < 0 || session->doing.dry_run)
 		return ret;
-	/* the events' numbers, now that no event will be split any more */
-	const struct nw_plan *plan = session->plan;
-
-	nw_vec_each (&session->armed->events, event)
-		if ((*event)->defined)
-			(*event)->id = nw_event_id(session->fs,
-						   nw_event_group(plan, (*event)->planned),
-						   (*event)->name);
-	return raise_semaphores(session, err);
+	nw_session_find_ids(session, 0); /* no event will be split any more */
+	return nw_session_raise_semaphores(session, err);
 }
 
 uint64_t nw_session_began(const struct nw_session *session)

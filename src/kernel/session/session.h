@@ -62,6 +62,10 @@ void nw_session_free(struct nw_session *session);
 int nw_session_define(struct nw_session *session, struct nw_error *err);
 /* Enable the group; what the kernel refuses is split until only the culprits are left out. */
 int nw_session_enable(struct nw_session *session, struct nw_error *err);
+/* Find the kernel's numbers of the events from this one on, once they are enabled. */
+void nw_session_find_ids(struct nw_session *session, size_t first);
+/* Where the kernel does not raise semaphores, raise those of all points that are armed by now. */
+int nw_session_raise_semaphores(struct nw_session *session, struct nw_error *err);
 
 /* Of the plan's events that the kernel has anyway: find those that can be enabled; enable them.
  * Both return how many; what cannot be had is marked and warned about. */

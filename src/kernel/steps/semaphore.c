@@ -402,23 +402,23 @@ static int find_all(struct nw_semaphores *set, const struct nw_armed *armed)
 int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *journal,
 		       bool watch, struct nw_semaphores **out, struct nw_error *err)
 {
-	struct nw_semaphores *set = calloc(1, sizeof(*set));
+	struct nw_semaphores *set = *out ? *out : calloc(1, sizeof(*set));
 
 	if (!set)
 		return nw_no_memory(err);
+	if (!*out)
+		set->watch = -1;
 	set->doing.journal = journal;
-	set->watch = -1;
 	int ret = find_all(set, armed);
-	if (ret < 0 || !set->all.count) {
+	if (!*out && (ret < 0 || !set->all.count)) {
 		free_set(set);
 		free(set);
-		*out = NULL;
 		return ret < 0 ? nw_no_memory(err) : 0;
 	}
 	if (watch)
 		nw_semaphores_watch(set, armed->plan);
 	*out = set;
-	return 0;
+	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
 /* ---- dead sessions ------------------------------------------------------------------ */

@@ -50,7 +50,8 @@ struct nw_semaphores {
 	uint64_t scanned;
 };
 
-/* All semaphores of the plan's points that are not left out; *out is NULL if there are none.
+/* All semaphores of the plan's points that are not left out; *out is NULL if there are none. One that is open
+ * already gets those that are new.
  * watch: let the kernel tell who opens the files. */
 int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *journal,
 		       bool watch, struct nw_semaphores **out, struct nw_error *err);

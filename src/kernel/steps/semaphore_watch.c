@@ -43,7 +43,8 @@ static bool watch_image(int watch, const struct nw_image *image)
 void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 {
 	/* it tells our numbers, and they are looked at by those of /proc */
-	int watch = !nw_proc_is_ours()
+	int watch = set->watch >= 0 ? set->watch
+		    : !nw_proc_is_ours()
 			    ? -1
 			    : fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
 					    O_RDONLY | O_CLOEXEC | O_LARGEFILE);

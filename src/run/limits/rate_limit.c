@@ -18,7 +18,7 @@
 
 struct nw_rate_limit {
 	struct nw_rates *rates;
-	uint64_t *points, *probes; /* counted: by point of the plan, by probe */
+	uint64_t *probes; /* counted, by probe */
 };
 
 /* ---- cost --------------------------------------------------------------------------- */
@@ -113,9 +113,8 @@ int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)
 	run->rate_limit = g = calloc(1, sizeof(*g));
 	if (!g || nw_rates_open(probes, &g->rates) < 0)
 		return nw_no_memory(err);
-	g->points = calloc(run->result->plan.points.count + 1, sizeof(*g->points));
 	g->probes = calloc(probes + 1, sizeof(*g->probes));
-	return g->points && g->probes ? nw_rate_limit_check(run, err) : nw_no_memory(err);
+	return g->probes ? nw_rate_limit_check(run, err) : nw_no_memory(err);
 }
 
 void nw_rate_limit_free(struct nw_run *run)
@@ -123,7 +122,6 @@ void nw_rate_limit_free(struct nw_run *run)
 	if (!run->rate_limit)
 		return;
 	nw_rates_free(run->rate_limit->rates);
-	free(run->rate_limit->points);
 	free(run->rate_limit->probes);
 	free(run->rate_limit);
 	run->rate_limit = NULL;
@@ -134,13 +132,16 @@ static void count(struct nw_run *run)
 {
 	struct nw_rate_limit *g = run->rate_limit;
 	size_t probes = run->result->selection.probes.count;
+	/* by point of the plan, which grows when a file is replaced */
+	nw_cleanup(nw_free_ptr) uint64_t *points = calloc(
+		run->result->plan.points.count + 1, sizeof(*points));
 
-	int ret = nw_session_profile(run->session, g->points);
+	int ret = points ? nw_session_profile(run->session, points) : -EAGAIN;
 	if (ret == -EAGAIN) /* the next look will do */
 		return;
 	memset(g->probes, 0, probes * sizeof(*g->probes));
 	for (size_t i = 0; ret == 0 && i < run->result->plan.points.count; i++)
-		g->probes[run->result->plan.points.item[i].probe] += g->points[i];
+		g->probes[run->result->plan.points.item[i].probe] += points[i];
 	for (size_t i = 0; i < probes; i++)
 		if (ret < 0 ||
 		    run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)

@@ -230,6 +230,8 @@ static int check(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_note_named(run, err);
 	if (ret == 0)
 		ret = nw_rate_limit_check(run, err);
+	if (ret == 0)
+		ret = nw_replaced_check(run, err);
 	return ret < 0 ? ret : nw_meddling_check(run, false, err);
 }
 
@@ -338,6 +340,7 @@ static void close_live(struct nw_run *run, int ret)
 	run->session = NULL;
 	nw_tracefs_close(&run->fs);
 	nw_rate_limit_free(run);
+	nw_replaced_free(run);
 	if (closed < 0 && ret == 0) { /* the results are good all the same */
 		result->left = left;
 		result->unclean = true;
@@ -459,6 +462,8 @@ static int arm(struct nw_run *run, struct nw_error *err)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)
 		ret = open_stream(run, err);
+	if (ret == 0)
+		ret = nw_replaced_open(run, err);
 	nw_wake_add(&run->wake, ret == 0 ? nw_session_fd(run->session) : -1);
 	return ret;
 }

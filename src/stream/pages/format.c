@@ -345,12 +345,17 @@ static struct nw_event_format *asked_for(const struct nw_formats *formats,
 
 static int index_by_id(struct nw_formats *formats)
 {
+	size_t ids = formats->ids;
+
 	nw_vec_each (&formats->events, format)
-		if ((*format)->id >= formats->ids)
-			formats->ids = (*format)->id + 1;
-	formats->by_id = calloc(formats->ids + 1, sizeof(*formats->by_id));
-	if (!formats->by_id)
+		if ((*format)->id >= ids)
+			ids = (*format)->id + 1;
+	const struct nw_event_format **by_id = calloc(ids + 1, sizeof(*by_id));
+	if (!by_id)
 		return -ENOMEM;
+	free(formats->by_id);
+	formats->by_id = by_id;
+	formats->ids = ids;
 	nw_vec_each (&formats->events, format) {
 		struct nw_event_format *asked = asked_for(formats, *format);
 		if (asked) {
@@ -362,6 +367,30 @@ static int index_by_id(struct nw_formats *formats)
 		formats->by_id[(*format)->id] = asked ? asked : *format;
 	}
 	return 0;
+}
+
+/* Those of the events from this number on that the kernel has. */
+static int load_probes(struct loader *load, size_t first, struct nw_error *err)
+{
+	const struct nw_armed *armed = load->formats->armed;
+	int ret = 0;
+
+	for (size_t i = first; ret == 0 && i < armed->events.count; i++) {
+		const struct nw_armed_event *event = armed->events.item[i];
+		if (event->defined)
+			ret = load_probe(load, nw_event_group(armed->plan, event->planned),
+					 event, err);
+	}
+	return ret;
+}
+
+int nw_formats_grow(struct nw_formats *formats, size_t first, nw_format_reader *read,
+		    void *arg, struct nw_error *err)
+{
+	struct loader load = {.formats = formats, .read = read, .arg = arg};
+	int ret = load_probes(&load, first, err);
+
+	return ret == 0 && index_by_id(formats) < 0 ? nw_no_memory(err) : ret;
 }
 
 int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
@@ -376,12 +405,7 @@ int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header
 
 	if (ret < 0)
 		return ret;
-	ret = 0;
-	nw_vec_each (&armed->events, event)
-		if (ret == 0 && (*event)->defined)
-			ret = load_probe(&load,
-					 nw_event_group(armed->plan, (*event)->planned),
-					 *event, err);
+	ret = load_probes(&load, 0, err);
 	if (ret == 0 && tasks && load_tasks(&load) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && index_by_id(load.formats) < 0)

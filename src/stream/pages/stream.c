@@ -353,6 +353,14 @@ int nw_stream_open(const struct nw_formats *formats,
 	return 0;
 }
 
+void nw_stream_grow(struct nw_stream *stream)
+{
+	if (stream->largest)
+		stream->largest = stream->formats->largest == UINT32_MAX
+					  ? 0
+					  : stream->formats->largest;
+}
+
 int nw_stream_open_memory(const struct nw_formats *formats, const struct nw_page_run *runs,
 			  size_t count, struct nw_stream **out, struct nw_error *err)
 {
