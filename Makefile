@@ -177,7 +177,7 @@ $(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
-SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
@@ -204,6 +204,8 @@ lint:
 	$(quiet)! command -v node >/dev/null || { node --check src/show/html/flame.js && node --check src/show/html/report.js; }
 	$(call say,LINES,scripts/check-style)
 	$(quiet)scripts/check-style
+	$(call say,NAMES,scripts/check-documents)
+	$(quiet)scripts/check-documents
 	$(call say,ROOMS,scripts/check-rooms)
 	$(quiet)scripts/check-rooms build/lint
 

@@ -3,7 +3,7 @@
  * find/dwarf: what compilers have written down about the code of a file: the frames of its functions, who called them, the
  * source's lines, and which functions were put into others. DWARF, read by libdw, and 32-bit ARM's own tables.
  *
- * Files are hostile: what they say is looked at as often as docs/architecture.md allows, and no more.
+ * Files are hostile: what they say is looked at as often as docs/dev/limits.md allows, and no more.
  */
 #ifndef NOPWATCH_DWARF_H
 #define NOPWATCH_DWARF_H

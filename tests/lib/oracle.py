@@ -1,6 +1,6 @@
 """A second, slow and simple summariser: what stat and report should say of single events.
 
-It shares nothing with src/. Its rules are those of the manual page, docs/json.md and docs/architecture.md. Hits are
+It shares nothing with src/. Its rules are those of the manual page, docs/json.md and docs/dev/architecture.md. Hits are
 walked through once, in the order of their times, and every value is kept, so that a distribution can be compared with
 the values themselves.
 

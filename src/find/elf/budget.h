@@ -2,7 +2,7 @@
 /*
  * What reading a file may cost. Files are hostile: a table may be pointed at by a thousand
  * headers, a name by a million symbols. Time and memory grow with the bytes that are really
- * there, and not with what they say of themselves; docs/architecture.md has the whole list.
+ * there, and not with what they say of themselves; docs/dev/limits.md has the whole list.
  */
 #ifndef NOPWATCH_FIND_ELF_BUDGET_H
 #define NOPWATCH_FIND_ELF_BUDGET_H
