@@ -51,7 +51,10 @@ struct nw_kernel_access {
 	uint64_t memlock;     /* RLIMIT_MEMLOCK, UINT64_MAX: none */
 };
 
+/* All but `bpf` and `bpf_taints`, which stay 0. */
 void nw_kernel_access_read(struct nw_kernel_access *out);
+/* These two. It reads all of the kernel's symbols, which takes 40 ms. */
+void nw_kernel_access_try_bpf(struct nw_kernel_access *out);
 /* May a call of bpf() taint this kernel? Files: /proc/sys/kernel/tainted, /proc/kallsyms. */
 bool nw_bpf_taints(const char *tainted, const char *symbols);
 

@@ -105,8 +105,6 @@ void nw_kernel_access_read(struct nw_kernel_access *out)
 	if (out->tracefs == 0)
 		nw_tracefs_close(&fs);
 	read_lockdown(out->lockdown);
-	out->bpf_taints = nw_bpf_taints("/proc/sys/kernel/tainted", "/proc/kallsyms");
-	out->bpf = out->bpf_taints ? EOPNOTSUPP : try_bpf();
 	out->btf = access("/sys/kernel/btf/vmlinux", F_OK) == 0;
 	out->pmu = access("/sys/bus/event_source/devices/uprobe/type", F_OK) == 0;
 	out->perf_paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", -100);
@@ -116,4 +114,10 @@ void nw_kernel_access_read(struct nw_kernel_access *out)
 				       limit.rlim_cur == RLIM_INFINITY
 			       ? UINT64_MAX
 			       : limit.rlim_cur;
+}
+
+void nw_kernel_access_try_bpf(struct nw_kernel_access *out)
+{
+	out->bpf_taints = nw_bpf_taints("/proc/sys/kernel/tainted", "/proc/kallsyms");
+	out->bpf = out->bpf_taints ? EOPNOTSUPP : try_bpf();
 }

@@ -295,6 +295,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 	struct nw_features *features = &g->features;
 
 	nw_kernel_access_read(&g->kernel);
+	nw_kernel_access_try_bpf(&g->kernel);
 	g->facts.kernel = &g->kernel;
 	if (nw_is_shortage(g->kernel.tracefs)) {
 		*err = g->kernel.error;
