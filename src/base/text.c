@@ -99,16 +99,23 @@ static char *fold_dashes(const char *text)
 	return folded;
 }
 
+/* As fnmatch(), which is slow where there is nothing to expand: most names are plain. */
+static bool matches(const char *pattern, const char *text)
+{
+	if (!strpbrk(pattern, "*?[\\"))
+		return strcmp(pattern, text) == 0;
+	return fnmatch(pattern, text, 0) == 0;
+}
+
 bool nw_glob_match(const char *pattern, const char *text)
 {
-	if (fnmatch(pattern, text, 0) == 0)
+	if (matches(pattern, text))
 		return true;
 	if (!strchr(pattern, '-') && !strchr(text, '-'))
 		return false;
 	nw_cleanup(nw_free_ptr) char *folded_pattern = fold_dashes(pattern);
 	nw_cleanup(nw_free_ptr) char *folded_text = fold_dashes(text);
-	return folded_pattern && folded_text &&
-	       fnmatch(folded_pattern, folded_text, 0) == 0;
+	return folded_pattern && folded_text && matches(folded_pattern, folded_text);
 }
 
 unsigned int nw_edit_distance(const char *a, const char *b)

@@ -88,5 +88,18 @@ is "the literal provider comes first" "$(attaches sdt_app:tick)" "$(at sdt_app t
 is "also with perf's %" "$(attaches %sdt_app:tick)" "$(at sdt_app tick)"
 is "else it is perf's prefix" "$(attaches sdt_app:tock)" "$(at app tock)"
 is "the other is found by its own name" "$(attaches app:tick)" "$(at app tick)"
+# each file is read once, however many probes are in it
+if ! strace -o /dev/null true 2>/dev/null; then
+  skip "how often a file is opened" "strace is not installed, or may not trace"
+else
+  opened() {
+    LC_ALL=C strace -f -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" stat --dry-run "$@" >out 2>&1
+    grep -c '/prefix"' log
+  }
+  one=$(opened "usdt:$PWD/prefix:app:tock")
+  ok "a file is opened" test "$one" -gt 0
+  is "... and not again for other probes" "$(opened "usdt:$PWD/prefix:app:tock" "usdt:$PWD/prefix:app:tick" "usdt:$PWD/pre*:sdt_app:*")" "$one"
+  is "all of them are there" "$(grep -c '^echo .p:' out)" 3
+fi
 is "and the literal one behind its path" "$("$NOPWATCH" list -q ./prefix | grep -c ':sdt_app:tick$')" 1
 finish

@@ -229,6 +229,7 @@ START_TEST(globs_know_dashes)
 	ck_assert(!nw_glob_match("query-start", "query_start"));
 	ck_assert(nw_glob_match("[ab]*", "b/c"));
 	ck_assert(!nw_glob_match("query", "query__start"));
+	ck_assert(nw_glob_match("a\\*", "a*") && !nw_glob_match("a\\*", "ab"));
 	ck_assert(nw_has_glob("a?") && !nw_has_glob("a-b"));
 }
 END_TEST

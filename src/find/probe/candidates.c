@@ -17,7 +17,8 @@ static struct nw_image *adopt(struct nw_selection *selection, struct nw_image *i
 	struct nw_image *known = nw_images_find(&selection->images, image->dev, image->ino);
 
 	if (known) {
-		nw_image_free(image);
+		if (known != image)
+			nw_image_free(image);
 		return known;
 	}
 	struct nw_image **slot = nw_vec_add(&selection->images);
@@ -60,11 +61,15 @@ static int add_all(struct nw_selection *selection, nw_images *images, nw_images 
 	return ret;
 }
 
+/* A file that another spec has named, too, is not read again. */
 static int add_file(struct nw_selection *selection, const char *path, bool force,
 		    nw_images *out, struct nw_error *err)
 {
-	struct nw_image *image;
-	int ret = nw_image_open(path, force, &image, err);
+	struct stat st;
+	struct nw_image *image = stat(path, &st) == 0 ? nw_images_find(&selection->images,
+								       st.st_dev, st.st_ino)
+						      : NULL;
+	int ret = image ? 0 : nw_image_open(path, force, &image, err);
 
 	return ret < 0 ? ret : add_candidate(selection, image, out, err);
 }
@@ -135,12 +140,9 @@ static int add_globbed(const char *pattern, bool force, struct nw_selection *sel
 	else if (!found.count)
 		ret = nw_fail(err, ENOENT, "no file matches '%s'", pattern);
 	for (size_t i = 0; i < found.count && ret == 0; i++) {
-		struct nw_image *image;
-		int opened = nw_image_open(found.item[i], force, &image, err);
-		if (opened == 0)
-			ret = add_candidate(selection, image, out, err);
-		else if (nw_is_shortage(-opened))
-			ret = opened;
+		int added = add_file(selection, found.item[i], force, out, err);
+		if (nw_is_shortage(-added))
+			ret = added;
 	}
 	nw_strings_free(&found);
 	if (ret == 0 && out->count == 0)
