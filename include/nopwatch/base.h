@@ -144,6 +144,8 @@ char *nw_buf_take(struct nw_buf *buf);
 int nw_buf_read(struct nw_buf *buf, int fd);
 /* The same of what may not end: -EFBIG when there are more than `most` bytes. */
 int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
+/* Read a whole file of the kernel's (/proc, tracefs), whose path is one below `dir`. Returns 0 or -errno. */
+int nw_buf_read_file(struct nw_buf *buf, int dir, const char *path);
 /*
  * Names and strings come from programs and files that are traced, and end on terminals. All that
  * is shown passes one of these, or the JSON writer, which asks nw_is_control(), too.

@@ -27,6 +27,8 @@ int nw_process_maps_in(const char *proc, pid_t pid, nw_mappings *out, struct nw_
 void nw_mappings_free(nw_mappings *maps);
 /* All threads of a process. ESRCH when it is gone. */
 int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err);
+/* Add the children of all its threads. 0 or -errno. */
+int nw_process_children(pid_t pid, nw_pids *out);
 /* All processes there are. */
 int nw_process_all(nw_pids *out, struct nw_error *err);
 /* What a thread is: its process and its name; -ESRCH when it is gone. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A string that grows, and escaping of text that came from elsewhere. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,17 @@ int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most)
 		if (got == 0)
 			return 0;
 	}
+}
+
+int nw_buf_read_file(struct nw_buf *buf, int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	int ret = nw_buf_read(buf, fd);
+	close(fd);
+	return ret;
 }
 
 size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out)

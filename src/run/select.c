@@ -393,32 +393,11 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
 {
 	for (size_t i = 0; i < pids->count; i++) { /* pids grows meanwhile */
-		nw_pids threads = {0};
-		if (nw_process_threads(pids->item[i], &threads, NULL) < 0)
-			continue;
-		nw_vec_each (&threads, tid) {
-			struct nw_buf text = {0};
-			char path[64];
-			snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
-				 (int)pids->item[i], (int)*tid);
-			int fd = open(path, O_RDONLY | O_CLOEXEC);
-			if (fd >= 0) {
-				nw_buf_read(&text, fd);
-				close(fd);
-			}
-			char *at = text.data, *end;
-			for (long pid; at && (pid = strtol(at, &end, 10)) > 0; at = end) {
-				pid_t *slot = nw_vec_add(pids);
-				if (!slot) {
-					nw_buf_free(&text);
-					nw_vec_free(&threads);
-					return nw_no_memory(err);
-				}
-				*slot = (pid_t)pid;
-			}
-			nw_buf_free(&text);
-		}
-		nw_vec_free(&threads);
+		const pid_t pid = pids->item[i];
+		int ret = nw_process_children(pid, pids);
+		if (ret < 0 && nw_is_shortage(-ret))
+			return nw_fail(err, -ret, "cannot list the children of %d: %s",
+				       (int)pid, nw_strerror(-ret));
 	}
 	return 0;
 }

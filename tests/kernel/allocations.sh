@@ -30,6 +30,9 @@ try "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q 
 try "stat -p" --hits --facts "$NOPWATCH" stat -q -j -d 100ms "usdt:$rare:*" -p $!
 try "why" --facts "$NOPWATCH" why -j -d 100ms "usdt:$rare:rare:step" -p $!
 kill_jobs
+# the kernel's symbols are read by pages
+FAULT=call:0 FAULT_COUNT=$PWD/calls LD_PRELOAD=$FAULTS_LIB "$NOPWATCH" why -j -d 10ms "usdt:$rare:rare:step" >out
+ok "no line is a call" test "$(wc -l <calls)" -lt "$(($(wc -l </proc/kallsyms) / 4))"
 try "features" --facts "$NOPWATCH" features -j
 try "status" --facts "$NOPWATCH" status -j
 # what is added is removed, and the answer is which events there were

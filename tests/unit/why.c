@@ -249,6 +249,8 @@ START_TEST(bpf_is_not_tried_where_it_taints)
 	ck_assert(!nw_bpf_taints(tainted, symbols));
 	write_text(symbols, "0 T sys_bpf\n0 T mark_tech_preview\n");
 	ck_assert(nw_bpf_taints(tainted, symbols));
+	write_text(symbols, "0 T sys_bpf\n0 T mark_tech_preview\t[module]\n0 T other\n");
+	ck_assert(nw_bpf_taints(tainted, symbols));
 	write_text(tainted, "536875008\n"); /* it has happened: bit 29 */
 	ck_assert(!nw_bpf_taints(tainted, symbols));
 	unlink(tainted);

@@ -11,19 +11,6 @@
 
 #include "proc.h"
 
-int nw_process_file(pid_t pid, const char *name, struct nw_buf *out)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	int ret = nw_buf_read(out, fd);
-	close(fd);
-	return ret;
-}
-
 const char *nw_status_value(const char *status, const char *key)
 {
 	nw_cleanup(nw_free_ptr) char *line = nw_text("\n%s:", key);
@@ -111,33 +98,6 @@ static void read_exe(pid_t pid, struct nw_process_facts *out)
 	close(fd);
 }
 
-static int read_children(pid_t pid, nw_pids *out)
-{
-	nw_pids threads = {0};
-	int ret = nw_process_threads(pid, &threads, NULL);
-
-	nw_vec_each (&threads, tid) {
-		struct nw_buf text = {0};
-		char path[64], *end;
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-			 (int)*tid);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0) {
-			nw_buf_read(&text, fd);
-			close(fd);
-		}
-		char *at = text.data;
-		for (long child; at && (child = strtol(at, &end, 10)) > 0; at = end) {
-			pid_t *slot = nw_vec_add(out);
-			if (slot)
-				*slot = (pid_t)child;
-		}
-		nw_buf_free(&text);
-	}
-	nw_vec_free(&threads);
-	return ret;
-}
-
 static void read_status(const char *status, struct nw_process_facts *out)
 {
 	const char *seccomp = nw_status_value(status, "Seccomp");
@@ -207,7 +167,7 @@ int nw_process_inspect(pid_t pid, struct nw_process_facts *out, struct nw_error 
 	if (facts.process) {
 		nw_process_task(facts.process, &process, facts.comm);
 		read_exe(facts.process, &facts);
-		read_children(facts.process, &facts.children);
+		nw_process_children(facts.process, &facts.children);
 		read_words(facts.process, &facts);
 		facts.other_mounts = differs(facts.process, "ns/mnt") ||
 				     differs(facts.process, "root");

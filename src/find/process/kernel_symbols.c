@@ -3,7 +3,7 @@
 #include "nopwatch/kernel_symbols.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,20 +76,29 @@ static int add_line(struct nw_kernel_symbols *symbols, char *line)
 	return nw_kernel_symbols_add(symbols, address, name);
 }
 
+static int add_lines(struct nw_kernel_symbols *symbols, char *text)
+{
+	char *line;
+	int ret = 0;
+
+	while (ret == 0 && (line = strsep(&text, "\n")))
+		ret = add_line(symbols, line);
+	return ret;
+}
+
 int nw_kernel_symbols_load(const char *path, struct nw_kernel_symbols **out,
 			   struct nw_error *err)
 {
-	FILE *file = fopen(path, "re");
-	char *line = NULL;
-	size_t room = 0;
+	struct nw_buf text = {0};
+	int ret = nw_buf_read_file(&text, AT_FDCWD, path);
 
-	if (!file)
-		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
-	int ret = nw_kernel_symbols_new(out);
-	while (ret == 0 && getline(&line, &room, file) > 0)
-		ret = add_line(*out, line);
-	free(line);
-	fclose(file);
+	*out = NULL;
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot read %s: %s", path, nw_strerror(-ret));
+	ret = nw_kernel_symbols_new(out);
+	if (ret == 0)
+		ret = add_lines(*out, text.data);
+	nw_buf_free(&text);
 	if (ret < 0)
 		nw_no_memory(err);
 	else if (!(*out)->list.count || !(*out)->sched_from || !(*out)->sched_until)

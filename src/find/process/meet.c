@@ -68,19 +68,7 @@ static int by_number(const void *a, const void *b)
  */
 static void find_kernel_threads(int proc, nw_pids *out)
 {
-	struct nw_buf text = {0};
-	char *end;
-
-	if (nw_proc_read(proc, "2/task/2/children", &text) < 0)
-		nw_buf_clear(&text);
-	for (const char *at = nw_buf_str(&text);; at = end) {
-		long number = strtol(at, &end, 10);
-		pid_t *slot = end > at ? nw_vec_add(out) : NULL;
-		if (!slot)
-			break;
-		*slot = (pid_t)number;
-	}
-	nw_buf_free(&text);
+	nw_proc_children(proc, "2/task/2/children", out);
 	if (out->count)
 		qsort(out->item, out->count, sizeof(*out->item), by_number);
 }

@@ -45,7 +45,7 @@ static size_t read_numbers(int proc, const char *process, pid_t *out, size_t mos
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/status", process);
-	int ret = nw_proc_read(proc, path, &text);
+	int ret = nw_buf_read_file(&text, proc, path);
 	const char *line = ret == 0 ? strstr(nw_buf_str(&text), "\nNSpid:") : NULL;
 	for (const char *at = line ? line + 7 : NULL; at && count < most;) {
 		char *end;
@@ -90,7 +90,7 @@ static bool has_kernel_threads(int proc)
 {
 	struct nw_process_stat stat = {0};
 	struct nw_buf text = {0};
-	bool found = nw_proc_read(proc, "2/stat", &text) == 0 &&
+	bool found = nw_buf_read_file(&text, proc, "2/stat") == 0 &&
 		     nw_proc_stat(nw_buf_str(&text), &stat) == 0 && stat.kernel;
 
 	nw_buf_free(&text);
@@ -260,14 +260,12 @@ uint64_t nw_pid_space_last_born(const struct nw_pid_space *space)
 {
 	struct nw_buf text = {0};
 	uint64_t number = 0;
-	int fd = space && space->foreign ? -1 : open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0 && nw_buf_read(&text, fd) == 0) {
+	if (!(space && space->foreign) &&
+	    nw_buf_read_file(&text, AT_FDCWD, "/proc/loadavg") == 0) {
 		const char *last = strrchr(nw_buf_str(&text), ' ');
 		number = last ? strtoull(last, NULL, 10) : 0;
 	}
-	if (fd >= 0)
-		close(fd);
 	nw_buf_free(&text);
 	return number;
 }

@@ -20,24 +20,12 @@
 
 #include "proc.h"
 
-int nw_proc_read(int dir, const char *name, struct nw_buf *out)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	int ret = nw_buf_read(out, fd);
-	close(fd);
-	return ret;
-}
-
-/* Read a whole file of /proc/PID. */
-static int read_proc(pid_t pid, const char *name, struct nw_buf *out)
+int nw_process_file(pid_t pid, const char *name, struct nw_buf *out)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return nw_proc_read(AT_FDCWD, path, out);
+	return nw_buf_read_file(out, AT_FDCWD, path);
 }
 
 /* A process that is gone is ENOENT or ESRCH, depending on when it went. */
@@ -130,7 +118,7 @@ int nw_process_maps_in(const char *proc, pid_t pid, nw_mappings *out, struct nw_
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/%d/maps", proc, (int)pid);
-	int ret = nw_proc_read(AT_FDCWD, path, &text);
+	int ret = nw_buf_read_file(&text, AT_FDCWD, path);
 
 	if (ret < 0) {
 		nw_buf_free(&text);
@@ -197,6 +185,41 @@ int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err)
 	return ret < 0 ? proc_fail(err, pid, ret, "the threads") : 0;
 }
 
+int nw_proc_children(int proc, const char *file, nw_pids *out)
+{
+	struct nw_buf text = {0};
+	char *end;
+	int ret = nw_buf_read_file(&text, proc, file);
+
+	for (const char *at = nw_buf_str(&text); ret == 0; at = end) {
+		long number = strtol(at, &end, 10);
+		pid_t *slot = end > at ? nw_vec_add(out) : NULL;
+		if (end == at)
+			break;
+		if (slot)
+			*slot = (pid_t)number;
+		ret = slot ? 0 : -ENOMEM;
+	}
+	nw_buf_free(&text);
+	return ret < 0 && nw_is_shortage(-ret) ? ret : 0;
+}
+
+int nw_process_children(pid_t pid, nw_pids *out)
+{
+	nw_pids threads = {0};
+	char path[64];
+	int ret = nw_process_threads(pid, &threads, NULL);
+
+	nw_vec_each (&threads, tid) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+			 (int)*tid);
+		if (ret == 0)
+			ret = nw_proc_children(AT_FDCWD, path, out);
+	}
+	nw_vec_free(&threads);
+	return ret;
+}
+
 int nw_process_all(nw_pids *out, struct nw_error *err)
 {
 	int ret = read_numbers("/proc", out);
@@ -211,7 +234,7 @@ int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/status", name);
-	int ret = nw_proc_read(proc, path, &text);
+	int ret = nw_buf_read_file(&text, proc, path);
 
 	if (ret == 0) {
 		tgid = strstr(nw_buf_str(&text), "\nTgid:");
@@ -222,7 +245,7 @@ int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 		nw_buf_clear(&text);
 		/* not from status, which escapes the name */
 		snprintf(path, sizeof(path), "%s/comm", name);
-		ret = nw_proc_read(proc, path, &text);
+		ret = nw_buf_read_file(&text, proc, path);
 	}
 	if (ret == 0) {
 		size_t len = text.len ? text.len - 1
@@ -267,7 +290,7 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 int nw_process_stat(pid_t pid, struct nw_process_stat *out)
 {
 	struct nw_buf text = {0};
-	int ret = read_proc(pid, "stat", &text);
+	int ret = nw_process_file(pid, "stat", &text);
 
 	if (ret == 0)
 		ret = nw_proc_stat(nw_buf_str(&text), out);

@@ -130,7 +130,7 @@ static int is_still_in(int dir, int memory, const struct program *before)
 static int read_stat(int dir, struct nw_process_stat *out)
 {
 	struct nw_buf text = {0};
-	int ret = nw_proc_read(dir, "stat", &text);
+	int ret = nw_buf_read_file(&text, dir, "stat");
 
 	if (ret == 0)
 		ret = nw_proc_stat(nw_buf_str(&text), out);
@@ -141,7 +141,7 @@ static int read_stat(int dir, struct nw_process_stat *out)
 static int read_maps(int dir, nw_mappings *out)
 {
 	struct nw_buf text = {0};
-	int ret = nw_proc_read(dir, "maps", &text);
+	int ret = nw_buf_read_file(&text, dir, "maps");
 
 	if (ret == 0)
 		ret = nw_proc_maps(text.data, out);

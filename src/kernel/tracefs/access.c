@@ -65,18 +65,18 @@ static int try_bpf(void)
 	return 0;
 }
 
-/* Has a list of the kernel's symbols ("ADDRESS KIND NAME [MODULE]" a line) this one? */
+/* Has a list of the kernel's symbols ("ADDRESS KIND NAME[\t[MODULE]]" a line) this one? */
 static bool lists_symbol(const char *path, const char *symbol)
 {
-	FILE *file = fopen(path, "re");
-	char line[512], name[256];
+	const size_t len = strlen(symbol);
+	struct nw_buf text = {0};
 	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = strstr(line, symbol) && sscanf(line, "%*s %*s %255s", name) == 1 &&
-			strcmp(name, symbol) == 0;
-	if (file)
-		fclose(file);
+	if (nw_buf_read_file(&text, AT_FDCWD, path) == 0)
+		for (const char *at = nw_buf_str(&text);
+		     !found && (at = strstr(at, symbol)); at += len)
+			found = at > text.data && at[-1] == ' ' && strchr("\t\n", at[len]);
+	nw_buf_free(&text);
 	return found;
 }
 

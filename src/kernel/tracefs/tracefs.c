@@ -187,13 +187,7 @@ int nw_tracefs_open_lock(const struct nw_tracefs *fs, struct nw_error *err)
 
 int nw_tracefs_read(int dir, const char *file, struct nw_buf *out)
 {
-	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	int ret = nw_buf_read(out, fd);
-	close(fd);
-	return ret;
+	return nw_buf_read_file(out, dir, file);
 }
 
 static int write_file(int dir, const char *file, const char *text, int flags)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* See reach.h. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +25,14 @@ static uint64_t find_most(const struct nw_run *run)
 {
 	uint64_t most = nw_session_buffer(run->session) * run->buffers.cpus.count;
 	struct nw_buf text = {0};
-	FILE *file = fopen("/proc/meminfo", "re");
 
-	if (file && nw_buf_read(&text, fileno(file)) == 0) {
+	if (nw_buf_read_file(&text, AT_FDCWD, "/proc/meminfo") == 0) {
 		const char *at = strstr(nw_buf_str(&text), "MemAvailable:");
 		if (!at) /* Linux 3.14 on */
 			at = strstr(nw_buf_str(&text), "MemFree:");
 		if (at)
 			most = strtoull(strchr(at, ':') + 1, NULL, 10) * 1024 / 8;
 	}
-	if (file)
-		fclose(file);
 	nw_buf_free(&text);
 	return most;
 }
