@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * tracefs as a directory: where it is (libtracefs knows), and its small text files. What is done by
- * libtracefs and what is not, and why, is a table in docs/architecture.md.
+ * libtracefs and what is not, and why, is a table in docs/dev/decisions/0026-what-libtracefs-does-for-us.md.
  */
 #include <dirent.h>
 #include <errno.h>
