@@ -118,6 +118,8 @@ int nw_reader_open(struct nw_reader **out);
 void nw_reader_free(struct nw_reader *reader);
 /* Read in the process of the caller. For fuzzers, which have to see what goes wrong. */
 void nw_reader_inside(struct nw_reader *reader);
+/* From now on names of functions are told as the linker has them. */
+void nw_reader_linked(struct nw_reader *reader);
 /* The run is to end: from now on all questions together may take half a second. */
 void nw_reader_hurry(struct nw_reader *reader);
 

@@ -222,6 +222,8 @@ int nw_selection_frames(struct nw_selection *selection, const bool *wanted,
 void nw_selection_keep(struct nw_selection *selection, const bool *wanted);
 /* How many of its probes nobody has asked for. */
 size_t nw_selection_hidden(const struct nw_selection *selection);
+/* Call the functions as the linker does, of which both names are known. -ENOMEM. */
+int nw_selection_linked(struct nw_selection *selection);
 void nw_selection_free(struct nw_selection *selection);
 
 /* Files that hold none of its probes need not stay open. */

@@ -44,6 +44,9 @@ typedef NW_VEC(struct nw_span_def) nw_span_defs;
 
 /* Spans that names say: x__start .. x__done and so on, a function's entry and return. */
 int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out);
+/* The probe that begins it, if it is a function's call, else NULL. */
+const struct nw_probe *nw_span_function(const struct nw_span_def *def,
+					const struct nw_selection *selection);
 /* "tid", "prev_pid:next_pid": the keys as they are written. */
 void nw_span_key_text(const struct nw_span_def *def, char out[72]);
 /* Do the spans of such texts need arguments for their keys, or processes? */

@@ -53,6 +53,8 @@ struct nw_stack_frame {
 /* proc: the /proc in which processes are looked at; NULL: they are those of a recording (nw_stacks_line()). -ENOMEM. */
 int nw_stacks_open(const char *proc, struct nw_stacks **out);
 void nw_stacks_free(struct nw_stacks *stacks);
+/* Functions are called as the linker has them (--no-demangle). */
+void nw_stacks_linked(struct nw_stacks *stacks);
 
 /* What was fetched with a hit. */
 struct nw_stack_copy {

@@ -50,6 +50,6 @@ const struct nw_command nw_cmd_add = {
 		"is there already is left as it is. Nothing is enabled without --enable, so\n"
 		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance is made if\n"
 		"need be, and is where `enable` enables them.",
-	.options = NW_OPTIONS_EVENTS "group instance enable string-size force",
+	.options = NW_OPTIONS_EVENTS "group instance enable string-size no-demangle force",
 	.run = run,
 };

@@ -25,6 +25,6 @@ const struct nw_command nw_cmd_report = {
 		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"
 		"For the events one by one: nopwatch trace --from FILE.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_REPORT "stack",
+	.options = NW_OPTIONS_REPORT "stack no-demangle",
 	.run = run,
 };

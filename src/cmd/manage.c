@@ -45,6 +45,7 @@ struct nw_scope nw_management_scope(const struct nw_args *args)
 				 .pid_count = args->pids.count,
 				 .file = args->file,
 				 .force = args->force,
+				 .no_demangle = args->no_demangle,
 				 .want_operands = true};
 }
 

@@ -103,6 +103,8 @@ static int open_stacks(struct nw_run *run, struct nw_error *err)
 		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", run->space.host);
 	if (nw_stacks_open(live ? proc : NULL, &run->stacks) < 0)
 		return nw_no_memory(err);
+	if (run->request->no_demangle)
+		nw_stacks_linked(run->stacks);
 	run->result->stacks = run->stacks;
 	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
 	if (clock != NW_CLOCK_OTHER && !run->space.foreign && nw_proc_is_ours())

@@ -59,7 +59,7 @@ static void field(struct nw_buf *out, const char *name, bool raw)
 }
 
 enum {
-	BEHIND = 10 /* columns behind the statistics */
+	BEHIND = 11 /* columns behind the statistics */
 };
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
@@ -71,7 +71,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
 	nw_buf_adds(
 		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested,at_least");
+		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested,at_least,symbol");
 	nw_buf_adds(out, begin->net ? ",net_clamped\n" : "\n");
 	*(bool *)output->state = begin->net;
 }
@@ -119,9 +119,11 @@ static void statistics(const struct nw_histogram *h, struct nw_buf *out)
 	}
 }
 
-/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. */
+/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. function: NULL, if the row is
+ * not of one. */
 static void row_end(const struct nw_report *report, const char *arg,
-		    const struct nw_span_row *span, struct nw_buf *out)
+		    const struct nw_span_row *span, const struct nw_probe *function,
+		    struct nw_buf *out)
 {
 	char when[40];
 
@@ -133,7 +135,9 @@ static void row_end(const struct nw_report *report, const char *arg,
 			      span->abandoned, span->omitted, span->repeated, span->nested);
 	else
 		nw_buf_adds(out, ",,,,");
-	nw_buf_adds(out, report->at_least ? ",1" : ",");
+	nw_buf_adds(out, report->at_least ? ",1," : ",,");
+	if (function && function->symbol)
+		field(out, function->symbol, report->view.raw);
 	if (report->net && span)
 		nw_buf_printf(out, ",%" PRIu64 "\n", span->clamped);
 	else
@@ -144,12 +148,13 @@ static void probe_lines(const struct nw_report *report, const struct nw_shown *s
 			struct nw_buf *out)
 {
 	const struct nw_probe *p = report->selection->probes.item[shown->index];
+	const struct nw_probe *function = shown->name ? p : NULL;
 	const struct nw_probe_row *row = shown->row;
 
 	row_start(report, "probe", shown, row->hits, out);
 	statistics(&row->gap, out);
 	nw_buf_adds(out, ",,,");
-	row_end(report, "", NULL, out);
+	row_end(report, "", NULL, function, out);
 	for (size_t i = 0; row->args && i < p->args.count; i++) {
 		char name[32];
 		if (!row->args[i].count)
@@ -158,7 +163,7 @@ static void probe_lines(const struct nw_report *report, const struct nw_shown *s
 		row_start(report, "arg", shown, row->args[i].count, out);
 		statistics(&row->args[i], out);
 		nw_buf_adds(out, ",,,");
-		row_end(report, name, NULL, out);
+		row_end(report, name, NULL, function, out);
 	}
 }
 
@@ -166,23 +171,28 @@ static void span_line(const struct nw_report *report, const struct nw_shown *sho
 		      struct nw_buf *out)
 {
 	const struct nw_span_row *row = shown->row;
+	const struct nw_probe *function = shown->name
+						  ? nw_span_function(
+							    &report->spans[shown->index],
+							    report->selection)
+						  : NULL;
 
 	row_start(report, "span", shown, row->latency.count, out);
 	statistics(&row->latency, out);
 	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
 		      row->unmatched_ends, row->discarded);
-	row_end(report, "", row, out);
+	row_end(report, "", row, function, out);
 	if (row->cost) {
 		row_start(report, "probe_cost", shown, row->cost->count, out);
 		statistics(row->cost, out);
 		nw_buf_adds(out, ",,,");
-		row_end(report, "", NULL, out);
+		row_end(report, "", NULL, function, out);
 	}
 	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
 		row_start(report, "state", shown, row->states[i].count, out);
 		statistics(&row->states[i], out);
 		nw_buf_adds(out, ",,,");
-		row_end(report, nw_task_state_names[i], NULL, out);
+		row_end(report, nw_task_state_names[i], NULL, function, out);
 	}
 }
 
@@ -211,11 +221,11 @@ static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	if (end->has_filter) {
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,,",
+		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,,,",
 			      end->filtered);
 		line_end(output);
 	}
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,,%s",
+	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,,%s,",
 		      end->lost, end->discarded, end->lost_is_least ? "1" : "");
 	line_end(output);
 }

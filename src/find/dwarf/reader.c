@@ -35,6 +35,7 @@ struct nw_reader {
 	int socket; /* -1: likewise */
 	struct nw_opener opener;
 	bool names;   /* of C++ are asked for, too */
+	bool linked;  /* nw_reader_linked() */
 	uint64_t cpu; /* ns that readers have used which have ended */
 	uint64_t
 		lines_cpu; /* ns that they have used for source lines and inlined functions */
@@ -229,6 +230,11 @@ struct waiting {
 	uint64_t
 		spent; /* up to this time it was taken from what a run that is to end may wait */
 };
+
+void nw_reader_linked(struct nw_reader *reader)
+{
+	reader->linked = true;
+}
 
 void nw_reader_hurry(struct nw_reader *reader)
 {
@@ -532,6 +538,7 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 	const uint64_t before = depth == NW_PLACE_LINES ? reader->cpu + cpu_of(reader) : 0;
 	begin(reader, NW_ASK_PLACE, file);
 	nw_put(&reader->question, depth, 1);
+	nw_put(&reader->question, reader->linked, 1);
 	nw_put(&reader->question, vaddr, 8);
 	int ret = ask(reader, file, &answer, err);
 	if (depth == NW_PLACE_LINES)

@@ -16,8 +16,8 @@ enum {
 
 /* A question: its kind (1 byte), the number of the file (4), and what follows here. */
 enum nw_question {
-	NW_ASK_FILE,	/* nothing */
-	NW_ASK_PLACE,	/* enum nw_place_depth (1), the address (8) */
+	NW_ASK_FILE, /* nothing */
+	NW_ASK_PLACE, /* enum nw_place_depth (1), 1: by the names of the linker (1), the address (8) */
 	NW_ASK_FRAMES,	/* how many addresses (4), the addresses (8 each) */
 	NW_ASK_INLINED, /* the function's name (string) */
 	NW_ASK_NAMES, /* how many names (4), the names (strings); of no file: its number means nothing */

@@ -208,10 +208,11 @@ static void put_cut(struct nw_buf *out, const char *text)
 	nw_put_text(out, text, text ? strnlen(text, LONGEST_NAME) : 0);
 }
 
-/* A version of a symbol, "f@@GLIBC_2.34", is no part of the function's name. */
-static void put_name(struct nw_served *served, const char *name, struct nw_buf *out)
+/* A version of a symbol, "f@@GLIBC_2.34", is no part of the function's name. demangler NULL: the linker's is told. */
+static void put_name(struct nw_demangler *demangler, const char *name, struct nw_buf *out)
 {
-	nw_cleanup(nw_free_ptr) char *source = nw_demangle(&served->demangler, name);
+	nw_cleanup(nw_free_ptr) char *source = demangler ? nw_demangle(demangler, name)
+							 : NULL;
 
 	if (source)
 		put_cut(out, source);
@@ -234,19 +235,19 @@ static void find_lines(struct open_file *file, uint64_t vaddr, struct nw_source_
 		nw_lines_at(file->lines, vaddr, out);
 }
 
-static void put_names(struct nw_served *served, const struct nw_source_lines *lines,
+static void put_names(struct nw_demangler *demangler, const struct nw_source_lines *lines,
 		      const struct nw_symbol *symbol, struct nw_buf *out)
 {
 	size_t count = 0;
 
 	nw_put(out, symbol != NULL, 1);
 	nw_put(out, symbol ? symbol->value : 0, 8);
-	put_name(served, symbol ? symbol->name : "", out);
+	put_name(demangler, symbol ? symbol->name : "", out);
 	put_line(&lines->line, out);
 	size_t place = out->len;
 	nw_put(out, 0, 1);
 	for (; count < lines->count && out->len - place < MOST_NAMES; count++) {
-		put_name(served, lines->inlined[count].function, out);
+		put_name(demangler, lines->inlined[count].function, out);
 		put_line(&lines->inlined[count].line, out);
 	}
 	if (!out->failed)
@@ -257,6 +258,7 @@ static void answer_place(struct nw_served *served, struct open_file *file,
 			 struct nw_wire *question, struct nw_buf *out)
 {
 	const unsigned int depth = (unsigned int)nw_take(question, 1);
+	struct nw_demangler *demangler = nw_take(question, 1) ? NULL : &served->demangler;
 	uint64_t vaddr = nw_take(question, 8);
 	struct nw_source_lines lines = {0};
 	struct nw_symbol symbol;
@@ -266,7 +268,7 @@ static void answer_place(struct nw_served *served, struct open_file *file,
 	if (depth >= NW_PLACE_LINES)
 		find_lines(file, vaddr, &lines);
 	if (depth >= NW_PLACE_NAME)
-		put_names(served, &lines, known ? &symbol : NULL, out);
+		put_names(demangler, &lines, known ? &symbol : NULL, out);
 }
 
 static void answer_frames(struct open_file *file, struct nw_wire *question,

@@ -320,6 +320,25 @@ size_t nw_selection_hidden(const struct nw_selection *selection)
 	return hidden;
 }
 
+int nw_selection_linked(struct nw_selection *selection)
+{
+	nw_vec_each (&selection->probes, slot) {
+		struct nw_probe *probe = *slot;
+		if (!probe->symbol)
+			continue;
+		size_t before = strlen(probe->label) - strlen(probe->name);
+		char *label = nw_text("%.*s%s", (int)before, probe->label, probe->symbol);
+		if (!label)
+			return -ENOMEM;
+		free(probe->label);
+		free(probe->name);
+		probe->label = label;
+		probe->name = probe->symbol;
+		probe->symbol = NULL;
+	}
+	return 0;
+}
+
 void nw_selection_free(struct nw_selection *selection)
 {
 	nw_vec_each (&selection->probes, probe)

@@ -242,6 +242,13 @@ static void set_key(const struct span_text *parts, struct nw_span_def *def)
 	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
 }
 
+const struct nw_probe *nw_span_function(const struct nw_span_def *def,
+					const struct nw_selection *selection)
+{
+	return def->call && def->starts.count ? selection->probes.item[def->starts.item[0]]
+					      : NULL;
+}
+
 void nw_span_key_text(const struct nw_span_def *def, char out[72])
 {
 	snprintf(out, 72, "%s%s%s", def->key_name, *def->end_key_name ? ":" : "",

@@ -59,6 +59,11 @@ int nw_stacks_open(const char *proc, struct nw_stacks **out)
 	return 0;
 }
 
+void nw_stacks_linked(struct nw_stacks *stacks)
+{
+	nw_reader_linked(stacks->reader);
+}
+
 void nw_stacks_free(struct nw_stacks *stacks)
 {
 	if (!stacks)

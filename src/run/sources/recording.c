@@ -168,6 +168,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 
 	if (!run->stacks && strcmp(words[0], "module") == 0) {
 		story->failed |= nw_stacks_open(NULL, &run->stacks) < 0;
+		if (run->stacks && run->request->no_demangle)
+			nw_stacks_linked(run->stacks);
 		run->result->stacks = run->stacks;
 	}
 	if (run->stacks && nw_stacks_line(run->stacks, words, count))
@@ -255,6 +257,8 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 	const struct nw_recording *recording = &story->recording;
 	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
 			   &run->result->plan, &run->result->armed, take_line, story, err);
+	if (ret == 0 && run->request->no_demangle)
+		story->failed |= nw_selection_linked(&run->result->selection) < 0;
 	if (ret == 0 && (story->failed || use_costs(story) < 0))
 		ret = nw_no_memory(err);
 	if (ret == 0)

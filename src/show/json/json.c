@@ -140,6 +140,13 @@ static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 		nw_json_key_text(json, "stack_cut", nw_stack_end_words[stack.end]);
 }
 
+/* The linker's name beside the source's. */
+static void symbol_key(const struct nw_probe *probe, struct nw_json *json)
+{
+	if (probe && probe->symbol)
+		nw_json_key_text(json, "symbol", probe->symbol);
+}
+
 static void event(struct nw_output *output, const struct nw_event_line *line)
 {
 	const struct nw_hit *hit = line->hit;
@@ -155,8 +162,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	nw_json_i64(&json, hit->tid);
 	nw_json_key_text(&json, "comm", line->task->comm);
 	nw_json_key_text(&json, "probe", line->probe->label);
-	if (line->probe->symbol)
-		nw_json_key_text(&json, "symbol", line->probe->symbol);
+	symbol_key(line->probe, &json);
 	print_args(line->probe, hit, "args", &json);
 	if (line->kernel_text)
 		nw_json_key_text(&json, "text", line->kernel_text);
@@ -245,6 +251,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	struct nw_json json = nw_json_start(&output->text, "slow");
 
 	nw_json_key_text(&json, "span", slow->span->name);
+	symbol_key(nw_span_function(slow->span, slow->selection), &json);
 	nw_json_key_u64(&json, "start_ns", slow->start);
 	nw_json_key_u64(&json, "time_ns", slow->ended->time);
 	nw_json_key_u64(&json, "latency_ns", slow->latency);
@@ -478,8 +485,8 @@ void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
 	const struct nw_probe_row *row = shown->row;
 
 	row_keys("probe", shown, json);
-	if (shown->name && p->symbol)
-		nw_json_key_text(json, "symbol", p->symbol);
+	if (shown->name)
+		symbol_key(p, json);
 	group_key(report, json, shown);
 	nw_json_key_u64(json, "hits", row->hits);
 	say(report->at_least, "at_least", json);
@@ -512,8 +519,12 @@ void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
 
 	row_keys("span", shown, json);
 	nw_span_key_text(&report->spans[shown->index], key);
-	if (shown->name)
+	if (shown->name) {
+		symbol_key(
+			nw_span_function(&report->spans[shown->index], report->selection),
+			json);
 		nw_json_key_text(json, "key", key);
+	}
 	group_key(report, json, shown);
 	nw_json_key_u64(json, "count", row->latency.count);
 	say(report->at_least, "at_least", json);
@@ -571,6 +582,7 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 	nw_vec_each (&rows, row) {
 		struct nw_json json = nw_json_start(out, "stack");
 		nw_json_key_text(&json, of->span ? "span" : "probe", of->name);
+		symbol_key(of->function, &json);
 		nw_json_key_u64(&json, "count", row->count);
 		if (of->span)
 			nw_json_key_u64(&json, "latency_sum_ns", row->ns);

@@ -15,7 +15,7 @@ static bool has_rows(const struct nw_stack_counts *counts, uint32_t of)
 }
 
 static int add_owner(nw_stack_owners *list, const struct nw_report *report, uint32_t number,
-		     bool span, const char *name)
+		     bool span, const char *name, const struct nw_probe *function)
 {
 	struct nw_stack_owner *of = has_rows(report->stack_counts, number)
 					    ? nw_vec_add(list)
@@ -23,7 +23,7 @@ static int add_owner(nw_stack_owners *list, const struct nw_report *report, uint
 
 	if (!of)
 		return has_rows(report->stack_counts, number) ? -ENOMEM : 0;
-	*of = (struct nw_stack_owner){number, span, name};
+	*of = (struct nw_stack_owner){number, span, name, function};
 	return 0;
 }
 
@@ -36,9 +36,11 @@ int nw_report_stack_owners(const struct nw_report *report, nw_stack_owners *out)
 		return 0;
 	for (uint32_t i = 0; ret == 0 && i < report->span_count; i++)
 		ret = add_owner(out, report, NW_STACK_OF_SPAN | i, true,
-				report->spans[i].name);
+				report->spans[i].name,
+				nw_span_function(&report->spans[i], selection));
 	for (uint32_t i = 0; ret == 0 && i < selection->probes.count; i++)
-		ret = add_owner(out, report, i, false, selection->probes.item[i]->label);
+		ret = add_owner(out, report, i, false, selection->probes.item[i]->label,
+				selection->probes.item[i]);
 	return ret;
 }
 

@@ -10,6 +10,7 @@ struct nw_stack_owner {
 	uint32_t number; /* as nw_stack_rows_of() takes it */
 	bool span;
 	const char *name;
+	const struct nw_probe *function; /* the probe, or a call's; NULL: none is known */
 };
 
 typedef NW_VEC(struct nw_stack_owner) nw_stack_owners;
