@@ -208,6 +208,45 @@ enum nw_due {
 	NW_DUE_NOW,	    /* all there is */
 };
 
+/* What a consumer needs of a run. */
+struct nw_needs {
+	bool all_args; /* every argument is fetched */
+	bool values;   /* hits carry values of arguments that the user did not name, too */
+	bool fetched;  /* the same, but only if anything is fetched at all */
+	bool stacks;   /* hits carry stack pointers, by which calls are paired */
+	bool comms;    /* hit() gets the hit's task: process, and name of the thread */
+	bool threads;  /* nw_run_task() is called for some hits only */
+	bool kernel_texts; /* nw_run_kernel_text() is called, for live kernel events */
+	bool named_events; /* events are called after their probes, for other tools */
+	bool scheduler; /* the events that nw_is_scheduler_probe() knows are recorded, and come as NW_HIT_SCHEDULER if
+			   nobody has asked to see them */
+	bool large_pages; /* hits are taken so fast that reading pages costs most: larger ones pay */
+	bool brief; /* why probes had no hits is not asked */
+	enum nw_costs costs;
+	/* texts in which argN means an argument that nobody has named, so that it is fetched */
+	const char *const *uses;
+	size_t use_count;
+};
+
+/* A hit that is not among the run's hits. */
+enum nw_other_hit {
+	NW_HIT_FILTERED, /* the filter has taken it out */
+	NW_HIT_STRANGER, /* of a thread that is not wanted, in a run that is restricted */
+	NW_HIT_SCHEDULER, /* of a hidden probe of the scheduler (needs.scheduler), of whatever thread */
+};
+
+struct nw_thread_event {
+	enum {
+		NW_THREAD_BORN, /* a wanted thread, if result.named_threads */
+		NW_THREAD_EXEC, /* it begins another program, and is the only thread of its process, whose number it has now */
+		NW_THREAD_EXIT,
+		NW_THREAD_NAMED, /* if result.has_named: its scheduler events are recorded from a time on */
+	} what;
+	int32_t tid;	 /* NAMED: 0 for everybody */
+	int32_t old_tid; /* EXEC: the number that it had before */
+	uint64_t from;	 /* NAMED: that time; UINT64_MAX: they are not recorded any more */
+};
+
 /*
  * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
  * now; -EPIPE: nobody reads what is written any more, stop, too. Other errors of hit() end the run
@@ -215,60 +254,43 @@ enum nw_due {
  */
 struct nw_consumer {
 	void *arg;
-	bool all_args; /* fetch every argument */
-	bool values;   /* hits carry values of arguments that the user did not name, too */
-	bool fetched;  /* the same, but only if anything is fetched at all */
-	bool stacks;   /* hits carry stack pointers, by which calls are paired */
-	bool comms;    /* hit() gets the hit's task: process, and name of the thread */
-	bool threads;  /* calls nw_run_task() for some hits only */
-	bool kernel_texts; /* wants nw_run_kernel_text() of live kernel events */
-	bool named_events; /* call events after their probes, for other tools */
-	bool scheduler; /* record what nw_is_scheduler_probe() knows, too: scheduled() gets what nobody
-			   has asked to see */
-	bool large_pages; /* takes hits so fast that reading pages costs most: larger ones pay */
-	bool brief;	  /* does not ask why probes had no hits */
-	enum nw_costs costs;
-	/* texts in which argN means an argument that nobody has named, so that it is fetched */
-	const char *const *uses;
-	size_t use_count;
-	/* Everything is planned; nothing is armed yet. */
-	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
-	/* Armed, or the first record is there. */
-	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
-	/* task: NULL unless comms is set, or the run is restricted or filtered by it. */
+	struct nw_needs needs;
+
+	/* ---- hits */
+
+	/* task: NULL unless needs.comms is set, or the run is restricted or filtered by it. */
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
 	/* The same for many hits without values at once. Nothing else was recorded between them, so no thread
 	 * began, ended or got another name. NULL: they come one by one. */
 	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
 	/* How many hits of a probe it was handed by hits(), which the run does not count. */
 	uint64_t (*counted)(void *arg, size_t probe);
-	/* A hit that the filter has taken out. */
-	int (*filtered)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
+	/* A hit that is not among the run's hits; task as hit() has it, NULL but for NW_HIT_FILTERED. */
+	int (*other_hit)(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+			 const struct nw_task *task);
 	/* Before it is told what is no hit, but for disabled(): when that is. */
 	int (*reached)(void *arg, uint64_t time);
-	/* A hit of a probe that is hidden, of whatever thread. It is not among the run's hits. */
-	int (*scheduled)(void *arg, const struct nw_hit *hit);
-	/* A hit of a thread that is not wanted, in a run that is restricted. */
-	int (*stranger)(void *arg, const struct nw_hit *hit);
-	/* A probe was disabled at this time; hits before it may still come. */
-	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
-	void (*exit)(void *arg, int32_t tid);
-	/* A thread begins another program. It is the only one of its process now, and has its number; old_tid is the
-	 * one that it had. */
-	void (*exec)(void *arg, int32_t tid, int32_t old_tid);
-	/* A wanted thread is born, if result.named_threads. */
-	void (*born)(void *arg, int32_t tid);
-	/* The scheduler's events of a thread are recorded from a time on, if result.has_named. tid 0: everybody's; UINT64_MAX: not
-	 * any more. */
-	void (*named)(void *arg, int32_t tid, uint64_t from);
+
+	/* ---- losses, threads */
+
 	void (*loss)(void *arg, const struct nw_record *record);
+	void (*thread)(void *arg, const struct nw_thread_event *event);
+
+	/* ---- the run's life */
+
+	/* Everything is planned; nothing is armed yet. */
+	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
+	/* Armed, or the first record is there. */
+	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
+	/* After records have been taken, and several times a second also if none came. */
+	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Live: is what was recorded to be read now? As long as it is not, the ring buffer keeps its newest
 	 * records and overwrites the others, which are no losses. NULL: always, as it comes. */
 	enum nw_due (*due)(void *arg);
+	/* A probe was disabled at this time; hits before it may still come. */
+	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	/* The end, but the probes are still armed. */
 	void (*stopping)(void *arg, struct nw_run *run);
-	/* After records have been taken, and several times a second also if none came. */
-	int (*tick)(void *arg, struct nw_run *run, struct nw_error *err);
 };
 
 /* Inside of hit(): the hit as the kernel prints it, if it is of one of the running kernel's own events;

@@ -84,7 +84,7 @@ int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)
 	nw_span_defs spans = {0};
 	int ret = 0;
 
-	if (run->request->stack_count && run->consumer.stacks &&
+	if (run->request->stack_count && run->consumer.needs.stacks &&
 	    nw_request_spans(run->request, &run->result->selection, &spans) < 0)
 		ret = nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < run->request->stack_count; i++)

@@ -16,7 +16,7 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 		return nw_no_memory(err);
 	bool live = run->source->live;
 	/* The scheduler's events are not shown unless the user asks for them; of a recording or text, nobody does. */
-	if (run->consumer.scheduler)
+	if (run->consumer.needs.scheduler)
 		nw_vec_each (&run->result->selection.probes, probe)
 			if (nw_is_scheduler_probe(*probe) &&
 			    !(live && nw_request_names(run->request, *probe)))
@@ -27,9 +27,9 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 int nw_run_open_join(struct nw_run *run)
 {
 	/* the addresses of goroutines are those of a process */
-	run->goroutines = run->consumer.stacks &&
+	run->goroutines = run->consumer.needs.stacks &&
 			  nw_plan_has_goroutines(&run->result->plan);
-	run->needs_tasks = run->result->restricted || run->consumer.comms ||
+	run->needs_tasks = run->result->restricted || run->consumer.needs.comms ||
 			   run->goroutines || run->stacks ||
 			   (run->filter && nw_filter_names_tasks(run->filter));
 	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
@@ -64,7 +64,7 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 {
 	run->result->filtered++;
 	run->probe_filtered[hit->probe]++;
-	return run->consumer.filtered(run->consumer.arg, hit, task);
+	return run->consumer.other_hit(run->consumer.arg, NW_HIT_FILTERED, hit, task);
 }
 
 /* The thread of a hit; NULL: not one of those that are traced. */
@@ -102,6 +102,17 @@ static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hi
 	return true;
 }
 
+static void tell_thread(const struct nw_run *run, const struct nw_thread_event *event)
+{
+	run->consumer.thread(run->consumer.arg, event);
+}
+
+static void tell_named(const struct nw_run *run, int32_t tid, uint64_t from)
+{
+	tell_thread(run, &(struct nw_thread_event){
+				 .what = NW_THREAD_NAMED, .tid = tid, .from = from});
+}
+
 /* What was known of names before what comes now. */
 static void pass_named(struct nw_run *run, uint64_t time)
 {
@@ -111,7 +122,7 @@ static void pass_named(struct nw_run *run, uint64_t time)
 		const struct nw_named_at *named = &result->named.item[run->told];
 		if (named->seen >= time)
 			return;
-		run->consumer.named(run->consumer.arg, named->tid, named->from);
+		tell_named(run, named->tid, named->from);
 	}
 }
 
@@ -121,17 +132,19 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 
 	if (hit->time > run->result->stop_ns || run->enough)
 		return 0;
-	if (nw_unlikely(run->consumer.scheduler)) {
+	if (nw_unlikely(run->consumer.needs.scheduler)) {
 		pass_named(run, hit->time);
 		if (run->result->selection.probes.item[hit->probe]->hidden) {
 			run->probe_hits[hit->probe]++;
-			return run->consumer.scheduled(run->consumer.arg, hit);
+			return run->consumer.other_hit(run->consumer.arg, NW_HIT_SCHEDULER,
+						       hit, NULL);
 		}
 		if (run->session)
 			nw_session_hit_by(run->session, hit->tid);
 	}
 	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
-		return run->consumer.stranger(run->consumer.arg, hit);
+		return run->consumer.other_hit(run->consumer.arg, NW_HIT_STRANGER, hit,
+					       NULL);
 	if (nw_unlikely(nw_join_missing(run->join, hit)) && !take_incomplete(run, hit))
 		return 0;
 	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
@@ -192,15 +205,15 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 	if (!tid || (result->restricted && !nw_tasks_get(run->tasks, tid)->wanted))
 		return;
 	if (born)
-		run->consumer.born(run->consumer.arg, born);
+		tell_thread(run,
+			    &(struct nw_thread_event){.what = NW_THREAD_BORN, .tid = born});
 	if (!result->has_named)
 		return;
 	bool covered = nw_strings_has(&result->named_comms, comm);
 	if (covered)
-		run->consumer.named(run->consumer.arg, tid,
-				    nw_max64(record->time, result->start_ns));
+		tell_named(run, tid, nw_max64(record->time, result->start_ns));
 	else if (!born)
-		run->consumer.named(run->consumer.arg, tid, UINT64_MAX);
+		tell_named(run, tid, UINT64_MAX);
 	if (run->session && born)
 		nw_session_born(run->session, born, record->tid, covered);
 	else if (run->session && !covered)
@@ -231,9 +244,12 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	int32_t exited = nw_record_exited(&part);
 	int32_t old_tid = nw_record_exec(&part);
 	if (exited)
-		run->consumer.exit(run->consumer.arg, exited);
+		tell_thread(run, &(struct nw_thread_event){.what = NW_THREAD_EXIT,
+							   .tid = exited});
 	if (old_tid)
-		run->consumer.exec(run->consumer.arg, part.tid, old_tid);
+		tell_thread(run, &(struct nw_thread_event){.what = NW_THREAD_EXEC,
+							   .tid = part.tid,
+							   .old_tid = old_tid});
 	if (exited && run->session)
 		nw_session_gone(run->session, exited);
 	if (nw_unlikely(run->stacks) && nw_record_renamed(&part))

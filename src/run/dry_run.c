@@ -78,13 +78,14 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
-	const struct nw_session_options options = {.buffer_bytes = request->buffer_bytes,
-						   .pids = run->result->pids.item,
-						   .pid_count = run->result->pids.count,
-						   .tasks = true,
-						   .force = request->force,
-						   .large_pages = run->consumer.large_pages,
-						   .overwrite = run->consumer.due != NULL};
+	const struct nw_session_options options = {
+		.buffer_bytes = request->buffer_bytes,
+		.pids = run->result->pids.item,
+		.pid_count = run->result->pids.count,
+		.tasks = true,
+		.force = request->force,
+		.large_pages = run->consumer.needs.large_pages,
+		.overwrite = run->consumer.due != NULL};
 	if (ret == 0)
 		ret = nw_session_dry_run(&run->fs, &run->features, &run->result->plan,
 					 &options, restricted, &middle, out, err);

@@ -25,11 +25,11 @@ static int no_hit(void *arg, const struct nw_hit *hit, const struct nw_task *tas
 	return 0;
 }
 
-static int no_stranger(void *arg, const struct nw_hit *hit)
+static int no_other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+			const struct nw_task *task)
 {
-	(void)arg;
-	(void)hit;
-	return 0;
+	(void)what;
+	return no_hit(arg, hit, task);
 }
 
 static void no_disabled(void *arg, uint32_t probe, uint64_t at)
@@ -39,17 +39,10 @@ static void no_disabled(void *arg, uint32_t probe, uint64_t at)
 	(void)at;
 }
 
-static void no_thread(void *arg, int32_t tid)
+static void no_thread(void *arg, const struct nw_thread_event *event)
 {
 	(void)arg;
-	(void)tid;
-}
-
-static void no_naming(void *arg, int32_t tid, uint64_t from)
-{
-	(void)arg;
-	(void)tid;
-	(void)from;
+	(void)event;
 }
 
 static void no_loss(void *arg, const struct nw_record *record)
@@ -63,13 +56,6 @@ static int no_time(void *arg, uint64_t time)
 	(void)arg;
 	(void)time;
 	return 0;
-}
-
-static void no_exec(void *arg, int32_t tid, int32_t old_tid)
-{
-	(void)arg;
-	(void)tid;
-	(void)old_tid;
 }
 
 static void no_stopping(void *arg, struct nw_run *run)
@@ -87,14 +73,9 @@ static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 	filled.armed = filled.armed ? filled.armed : no_step;
 	filled.hit = filled.hit ? filled.hit : no_hit;
 	filled.reached = filled.reached ? filled.reached : no_time;
-	filled.scheduled = filled.scheduled ? filled.scheduled : no_stranger;
-	filled.filtered = filled.filtered ? filled.filtered : no_hit;
-	filled.stranger = filled.stranger ? filled.stranger : no_stranger;
+	filled.other_hit = filled.other_hit ? filled.other_hit : no_other_hit;
 	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
-	filled.exit = filled.exit ? filled.exit : no_thread;
-	filled.exec = filled.exec ? filled.exec : no_exec;
-	filled.born = filled.born ? filled.born : no_thread;
-	filled.named = filled.named ? filled.named : no_naming;
+	filled.thread = filled.thread ? filled.thread : no_thread;
 	filled.loss = filled.loss ? filled.loss : no_loss;
 	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
 	filled.tick = filled.tick ? filled.tick : no_step;
@@ -203,7 +184,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 {
 	if (run->begun)
 		return 0;
-	if (run->consumer.costs == NW_COSTS_NEEDED && !run->result->hit_costs)
+	if (run->consumer.needs.costs == NW_COSTS_NEEDED && !run->result->hit_costs)
 		return no_costs(run, err);
 	/* what the session has found out, or a recording's has */
 	nw_vec_each (&run->result->selection.probes, probe)

@@ -15,7 +15,8 @@
 /* Must arguments be fetched that the user did not name? */
 static bool wants_args(const struct nw_run *run)
 {
-	return run->consumer.all_args || (run->filter && nw_filter_names_args(run->filter));
+	return run->consumer.needs.all_args ||
+	       (run->filter && nw_filter_names_args(run->filter));
 }
 
 /* Do the events have arguments? */
@@ -30,8 +31,8 @@ static bool has_fetched(const struct nw_plan *plan)
 
 bool nw_run_wants_values(const struct nw_run *run)
 {
-	bool values = run->consumer.values ||
-		      (run->consumer.fetched && has_fetched(&run->result->plan)) ||
+	bool values = run->consumer.needs.values ||
+		      (run->consumer.needs.fetched && has_fetched(&run->result->plan)) ||
 		      (run->filter && nw_filter_names_args(run->filter));
 
 	nw_vec_each (&run->result->selection.probes, probe)
@@ -282,17 +283,17 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 	const struct nw_consumer *consumer = &run->consumer;
 	const struct wanted wanted = {
 		.all_args = wants_args(run),
-		.scheduler = consumer->scheduler,
-		.used = most_used(consumer->uses, consumer->use_count),
+		.scheduler = consumer->needs.scheduler,
+		.used = most_used(consumer->needs.uses, consumer->needs.use_count),
 	};
 	int ret = select_probes(run->request, &run->command, &wanted,
 				&run->result->selection, err);
 	if (ret == 0)
 		ret = nw_run_select_stacks(run, err);
-	if (ret == 0 && consumer->stacks)
+	if (ret == 0 && consumer->needs.stacks)
 		ret = find_frames(run->request, &run->result->selection, err);
 	struct nw_error why;
-	if (ret == 0 && consumer->scheduler &&
+	if (ret == 0 && consumer->needs.scheduler &&
 	    nw_kernel_symbols_load("/proc/kallsyms", &run->result->symbols, &why) < 0)
 		/* all the rest is told without them */
 		nw_request_notice(run->request, "where threads sleep is not told: %s",
@@ -307,7 +308,7 @@ int nw_run_select_again(const struct nw_run *run, const char *path,
 	const struct wanted wanted = {
 		.all_args = wants_args(run),
 		.some = true,
-		.used = most_used(run->consumer.uses, run->consumer.use_count),
+		.used = most_used(run->consumer.needs.uses, run->consumer.needs.use_count),
 	};
 
 	request.file = path;
@@ -325,11 +326,12 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 		.session = session,
 		.caps = nw_features_caps(&run->features),
 		.all_args = wants_args(run),
-		.stacks = run->consumer.stacks,
+		.stacks = run->consumer.needs.stacks,
 		/* a lookout's may be watched one by one by the kernel itself */
-		.separate = run->consumer.named_events || run->request->max_rate ||
+		.separate = run->consumer.needs.named_events || run->request->max_rate ||
 			    run->inner,
-		.naming = run->consumer.named_events ? NW_NAMES_PROBES : NW_NAMES_PRIVATE,
+		.naming = run->consumer.needs.named_events ? NW_NAMES_PROBES
+							   : NW_NAMES_PRIVATE,
 		.string_size = run->request->string_size,
 		.stack_size = run->request->stack_size,
 	};

@@ -513,15 +513,6 @@ static int reached(void *arg, uint64_t time)
 	return time >= m->next ? end_intervals(m, time, &m->failure) : 0;
 }
 
-static int scheduled(void *arg, const struct nw_hit *hit)
-{
-	struct nw_measure *m = arg;
-
-	m->scheduled++;
-	nw_summary_scheduled(m->summary, hit);
-	return 0;
-}
-
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
 	struct nw_measure *m = arg;
@@ -538,21 +529,29 @@ static uint64_t counted(void *arg, size_t probe)
 	return nw_summary_probe_hits(m->summary, probe);
 }
 
-/* A hit of a thread that is not traced: sched_switch says what happens to the next thread, too, which may be. */
-static int stranger(void *arg, const struct nw_hit *hit)
-{
-	return nw_summary_stranger(((struct nw_measure *)arg)->summary, hit);
-}
-
-static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+		     const struct nw_task *task)
 {
 	struct nw_measure *m = arg;
 	int ret = 0;
 
-	if (nw_unlikely(hit->time >= m->next))
-		ret = end_intervals(m, hit->time, &m->failure);
-	m->filtered++;
-	return ret < 0 ? ret : nw_summary_filtered(m->summary, hit, task ? task->pid : 0);
+	switch (what) {
+	case NW_HIT_SCHEDULER:
+		m->scheduled++;
+		nw_summary_scheduled(m->summary, hit);
+		break;
+	case NW_HIT_STRANGER: /* sched_switch says what happens to the next thread, too, which may be wanted */
+		ret = nw_summary_stranger(m->summary, hit);
+		break;
+	case NW_HIT_FILTERED:
+		if (nw_unlikely(hit->time >= m->next))
+			ret = end_intervals(m, hit->time, &m->failure);
+		m->filtered++;
+		if (ret == 0)
+			ret = nw_summary_filtered(m->summary, hit, task ? task->pid : 0);
+		break;
+	}
+	return ret;
 }
 
 static void disabled(void *arg, uint32_t probe, uint64_t at)
@@ -560,24 +559,24 @@ static void disabled(void *arg, uint32_t probe, uint64_t at)
 	nw_summary_disabled(((struct nw_measure *)arg)->summary, probe, at);
 }
 
-static void gone(void *arg, int32_t tid)
+static void thread(void *arg, const struct nw_thread_event *event)
 {
-	nw_summary_exit(((struct nw_measure *)arg)->summary, tid);
-}
+	struct nw_summary *summary = ((struct nw_measure *)arg)->summary;
 
-static void another_program(void *arg, int32_t tid, int32_t old_tid)
-{
-	nw_summary_exec(((struct nw_measure *)arg)->summary, tid, old_tid);
-}
-
-static void born(void *arg, int32_t tid)
-{
-	nw_summary_born(((struct nw_measure *)arg)->summary, tid);
-}
-
-static void named(void *arg, int32_t tid, uint64_t from)
-{
-	nw_summary_thread_named(((struct nw_measure *)arg)->summary, tid, from);
+	switch (event->what) {
+	case NW_THREAD_BORN:
+		nw_summary_born(summary, event->tid);
+		break;
+	case NW_THREAD_EXEC:
+		nw_summary_exec(summary, event->tid, event->old_tid);
+		break;
+	case NW_THREAD_EXIT:
+		nw_summary_exit(summary, event->tid);
+		break;
+	case NW_THREAD_NAMED:
+		nw_summary_thread_named(summary, event->tid, event->from);
+		break;
+	}
 }
 
 static void loss(void *arg, const struct nw_record *record)
@@ -634,31 +633,29 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 	m->every_arg |= needs_args;
 	return (struct nw_consumer){
 		.arg = m,
-		.all_args = needs_args,
-		.values = needs_args || options->states,
-		.fetched = options->bins,
-		.threads = options->bins,
-		.scheduler = options->states,
-		.costs = options->net ? NW_COSTS_NEEDED : options->costs,
-		.stacks = true,
-		.comms = comms,
-		.large_pages = true,
-		.uses = (const char *const *)m->uses.item,
-		.use_count = m->uses.count,
+		.needs =
+			{
+				.all_args = needs_args,
+				.values = needs_args || options->states,
+				.fetched = options->bins,
+				.threads = options->bins,
+				.scheduler = options->states,
+				.costs = options->net ? NW_COSTS_NEEDED : options->costs,
+				.stacks = true,
+				.comms = comms,
+				.large_pages = true,
+				.uses = (const char *const *)m->uses.item,
+				.use_count = m->uses.count,
+			},
 		.start = start,
 		.armed = armed,
 		.hit = hit,
 		.hits = one_by_one ? NULL : hits,
 		.counted = one_by_one ? NULL : counted,
-		.filtered = filtered,
+		.other_hit = other_hit,
 		.reached = reached,
-		.scheduled = scheduled,
-		.stranger = stranger,
 		.disabled = disabled,
-		.exit = gone,
-		.exec = another_program,
-		.born = born,
-		.named = named,
+		.thread = thread,
 		.loss = loss,
 		.tick = tick,
 	};

@@ -81,10 +81,13 @@ struct nw_consumer nw_printer_consumer(struct nw_printer *printer)
 {
 	return (struct nw_consumer){
 		.arg = printer,
-		.all_args = true,
-		.values = true,
-		.comms = true,
-		.kernel_texts = true,
+		.needs =
+			{
+				.all_args = true,
+				.values = true,
+				.comms = true,
+				.kernel_texts = true,
+			},
 		.start = start,
 		.armed = armed,
 		.hit = hit,

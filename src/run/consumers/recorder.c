@@ -184,9 +184,11 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 									    : 0;
 }
 
-static int scheduled(void *arg, const struct nw_hit *hit)
+static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+		     const struct nw_task *task)
 {
-	return nw_recorder_scheduled(arg, hit);
+	(void)task;
+	return what == NW_HIT_SCHEDULER ? nw_recorder_scheduled(arg, hit) : 0;
 }
 
 /* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
@@ -352,14 +354,17 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 {
 	return (struct nw_consumer){
 		.arg = recorder,
-		.all_args = true,
-		.stacks = true,
-		.comms = true,
-		.scheduler = recorder->options.states,
-		.costs = NW_COSTS_WANTED,
-		.values = recorder->options.states,
-		.scheduled = scheduled,
-		.named_events = true,
+		.needs =
+			{
+				.all_args = true,
+				.stacks = true,
+				.comms = true,
+				.scheduler = recorder->options.states,
+				.costs = NW_COSTS_WANTED,
+				.values = recorder->options.states,
+				.named_events = true,
+			},
+		.other_hit = other_hit,
 		.start = start,
 		.armed = armed,
 		.hit = hit,

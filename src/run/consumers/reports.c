@@ -410,9 +410,9 @@ struct nw_consumer nw_reports_consumer(struct nw_reports *r)
 	if (!is_live(r))
 		return consumer;
 	/* other groups may be asked for */
-	consumer.comms = true;
-	consumer.values = r->options.recorded;
-	r->measure.every_arg |= consumer.values;
+	consumer.needs.comms = true;
+	consumer.needs.values = r->options.recorded;
+	r->measure.every_arg |= consumer.needs.values;
 	consumer.stopping = stopping;
 	return consumer;
 }

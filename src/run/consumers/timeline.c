@@ -104,32 +104,19 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return ret;
 }
 
-/* Its start or end is not shown, but the span is still one. */
-static int filtered(void *arg, const struct nw_hit *hit, const struct nw_task *task)
+/* It is not shown, but for the scheduler's events, from which formats that draw timelines show what threads do. It may still
+ * be the start or the end of a span. */
+static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+		     const struct nw_task *task)
 {
 	struct nw_timeline *t = arg;
 
-	return t->inner.filtered(t->inner.arg, hit, task);
-}
-
-/* A hit of a thread that is not traced may begin or end a span of one that is: sched_switch does. */
-static int stranger(void *arg, const struct nw_hit *hit)
-{
-	struct nw_timeline *t = arg;
-
-	return t->inner.stranger(t->inner.arg, hit);
-}
-
-/* A hit of the scheduler's events, from which formats that draw timelines show what threads do. */
-static int scheduled(void *arg, const struct nw_hit *hit)
-{
-	struct nw_timeline *t = arg;
-	const struct nw_event_line line = nw_run_event_line(t->run, hit,
-							    nw_run_task(t->run, hit->tid));
-
-	if (!only_slow(t))
+	if (what == NW_HIT_SCHEDULER && !only_slow(t)) {
+		const struct nw_event_line line = nw_run_event_line(
+			t->run, hit, nw_run_task(t->run, hit->tid));
 		nw_output_event(&t->output, &line);
-	return t->inner.scheduled(t->inner.arg, hit);
+	}
+	return t->inner.other_hit(t->inner.arg, what, hit, task);
 }
 
 static void loss(void *arg, const struct nw_record *record)
@@ -150,32 +137,11 @@ static void disabled(void *arg, uint32_t probe, uint64_t at)
 	t->inner.disabled(t->inner.arg, probe, at);
 }
 
-static void gone(void *arg, int32_t tid)
+static void thread(void *arg, const struct nw_thread_event *event)
 {
 	struct nw_timeline *t = arg;
 
-	t->inner.exit(t->inner.arg, tid);
-}
-
-static void another_program(void *arg, int32_t tid, int32_t old_tid)
-{
-	struct nw_timeline *t = arg;
-
-	t->inner.exec(t->inner.arg, tid, old_tid);
-}
-
-static void born(void *arg, int32_t tid)
-{
-	struct nw_timeline *t = arg;
-
-	t->inner.born(t->inner.arg, tid);
-}
-
-static void named(void *arg, int32_t tid, uint64_t from)
-{
-	struct nw_timeline *t = arg;
-
-	t->inner.named(t->inner.arg, tid, from);
+	t->inner.thread(t->inner.arg, event);
 }
 
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
@@ -211,23 +177,21 @@ struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline)
 {
 	return (struct nw_consumer){
 		.arg = timeline,
-		.all_args = true,
-		.values = true,
-		.stacks = true,
-		.comms = true,
-		.scheduler = timeline->options.states,
-		.costs = timeline->inner.costs,
+		.needs =
+			{
+				.all_args = true,
+				.values = true,
+				.stacks = true,
+				.comms = true,
+				.scheduler = timeline->options.states,
+				.costs = timeline->inner.needs.costs,
+			},
 		.start = start,
 		.armed = armed,
 		.hit = only_slow(timeline) ? hit_unseen : hit,
-		.filtered = filtered,
-		.scheduled = scheduled,
-		.stranger = stranger,
+		.other_hit = other_hit,
 		.disabled = disabled,
-		.exit = gone,
-		.exec = another_program,
-		.born = born,
-		.named = named,
+		.thread = thread,
 		.loss = loss,
 		.tick = tick,
 	};

@@ -273,7 +273,10 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	};
 	const struct nw_consumer consumer = {
 		.arg = &watcher,
-		.comms = true,
+		.needs =
+			{
+				.comms = true,
+			},
 		.armed = on_armed,
 		.hit = take_hit,
 		.stopping = on_stopping,

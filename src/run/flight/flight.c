@@ -190,9 +190,13 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return nw_recorder_note(((struct nw_flight *)arg)->recorder, task);
 }
 
-static int scheduled(void *arg, const struct nw_hit *hit)
+static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
+		     const struct nw_task *task)
 {
-	return nw_recorder_scheduled(((struct nw_flight *)arg)->recorder, hit);
+	(void)task;
+	return what == NW_HIT_SCHEDULER
+		       ? nw_recorder_scheduled(((struct nw_flight *)arg)->recorder, hit)
+		       : 0;
 }
 
 static void loss(void *arg, const struct nw_record *record)
@@ -232,15 +236,10 @@ static int look_who_is_named(struct nw_flight *f)
 	return ret;
 }
 
-static void born(void *arg, int32_t tid)
+static void thread(void *arg, const struct nw_thread_event *event)
 {
-	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
-}
-
-static void named(void *arg, int32_t tid, uint64_t from)
-{
-	(void)from;
-	nw_still_named_changed(&((struct nw_flight *)arg)->named, tid);
+	if (event->what == NW_THREAD_BORN || event->what == NW_THREAD_NAMED)
+		nw_still_named_changed(&((struct nw_flight *)arg)->named, event->tid);
 }
 
 /* Something is to be recorded, and there is room for it. */
@@ -723,21 +722,23 @@ struct nw_consumer nw_flight_consumer(struct nw_flight *f)
 {
 	return (struct nw_consumer){
 		.arg = f,
-		.all_args = true,
-		.stacks = true,
-		.comms = true,
-		.scheduler = f->options.states,
-		.costs = NW_COSTS_WANTED,
-		.named_events = true,
-		.brief = true,
+		.needs =
+			{
+				.all_args = true,
+				.stacks = true,
+				.comms = true,
+				.scheduler = f->options.states,
+				.costs = NW_COSTS_WANTED,
+				.named_events = true,
+				.brief = true,
+				.values = f->options.states,
+			},
 		.start = start,
 		.armed = armed,
 		.hit = hit,
 		.hits = hits,
-		.values = f->options.states,
-		.scheduled = scheduled,
-		.born = born,
-		.named = named,
+		.other_hit = other_hit,
+		.thread = thread,
 		.loss = loss,
 		.due = due,
 		.stopping = stopping,

@@ -152,8 +152,8 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 	if (ret < 0)
 		return ret;
 	struct nw_consumer consumer = nw_measure_consumer(&l->measure);
-	consumer.brief = true;
-	consumer.threads = true;
+	consumer.needs.brief = true;
+	consumer.needs.threads = true;
 	nw_run_init(&l->run, &l->request, &consumer, &l->result);
 	l->run.source = &nw_live_source;
 	l->run.inner = true;

@@ -15,7 +15,7 @@ static bool wants_switches(const struct nw_run *run)
 	nw_vec_each (&run->result->selection.probes, probe)
 		if (nw_is_scheduler_probe(*probe) && nw_request_names(run->request, *probe))
 			return false;
-	return run->consumer.scheduler;
+	return run->consumer.needs.scheduler;
 }
 
 /* Whoever is not looked for may hit an event of the kernel's. */

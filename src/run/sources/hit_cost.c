@@ -371,7 +371,7 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 {
 	struct measuring m = {.events = has_events(fs) ? nw_relay_event_count : 0};
 	const struct nw_consumer consumer = {
-		.arg = &m, .start = start, .armed = armed, .hit = hit, .brief = true};
+		.arg = &m, .start = start, .armed = armed, .hit = hit, .needs.brief = true};
 	const pid_t self = getpid();
 	struct nw_run_result result;
 	struct nw_run run;
@@ -631,15 +631,15 @@ int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
 	struct nw_run_result *result = run->result;
 	struct nw_error why = {0};
 
-	if (run->consumer.costs == NW_COSTS_NONE)
+	if (run->consumer.needs.costs == NW_COSTS_NONE)
 		return 0;
 	int ret = find(run, &result->machine_cost, &why);
 	if (ret == 0)
 		result->has_machine_cost = true;
-	else if (run->consumer.costs == NW_COSTS_NEEDED)
+	else if (run->consumer.needs.costs == NW_COSTS_NEEDED)
 		return nw_fail(err, why.code,
 			       "--net: what a hit costs cannot be measured: %s", why.what);
-	else if (run->consumer.costs == NW_COSTS_TOLD)
+	else if (run->consumer.needs.costs == NW_COSTS_TOLD)
 		nw_run_notice(run, "what the probes add to spans is not known: %s",
 			      why.what);
 	return 0;

@@ -40,7 +40,7 @@ static int load_formats(struct nw_run *run, struct nw_error *err)
 				      header.len, nw_run_read_format, &run->fs,
 				      &run->formats, err);
 	nw_buf_free(&header);
-	if (ret == 0 && run->consumer.kernel_texts &&
+	if (ret == 0 && run->consumer.needs.kernel_texts &&
 	    nw_kernel_texts_open(&run->formats, nw_run_read_format, &run->fs,
 				 &run->kernel_texts) == -ENOMEM)
 		ret = nw_no_memory(err);
@@ -143,7 +143,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.only_their_switches = nw_run_only_their_switches(run),
 		.tasks = true,
 		.force = request->force,
-		.large_pages = run->consumer.large_pages,
+		.large_pages = run->consumer.needs.large_pages,
 		.overwrite = run->consumer.due != NULL,
 	};
 	char name[24];
@@ -298,7 +298,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	int ret = nw_meddling_check(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->session, err);
-	if (ret == 0 && !run->consumer.brief)
+	if (ret == 0 && !run->consumer.needs.brief)
 		ret = nw_run_explain(run, err);
 	if (ret < 0 || !due)
 		return ret;
@@ -310,7 +310,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 
 static int finish(struct nw_run *run, struct nw_error *err)
 {
-	int ret = run->consumer.brief ? 0 : nw_run_judge_hits(run, err);
+	int ret = run->consumer.needs.brief ? 0 : nw_run_judge_hits(run, err);
 
 	if (ret == 0 && run->stacks && nw_stacks_look_again(run->stacks) < 0)
 		ret = nw_no_memory(err);

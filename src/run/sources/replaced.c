@@ -439,7 +439,7 @@ int nw_replaced_check(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_replaced *r = run->replaced;
 	/* a recording has its events from its beginning on */
-	bool records = run->consumer.named_events || run->consumer.due;
+	bool records = run->consumer.needs.named_events || run->consumer.due;
 	int ret = 0;
 
 	if (!r || run->result->now_ns < r->next)

@@ -171,7 +171,8 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 	if (ret < 0)
 		return ret;
 	run->result->stop_ns = nw_text_over(p->text);
-	if ((run->needs_tasks || run->consumer.threads) && record->kind != NW_RECORD_LOSS)
+	if ((run->needs_tasks || run->consumer.needs.threads) &&
+	    record->kind != NW_RECORD_LOSS)
 		nw_tasks_set(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
 	return 1;
 }
