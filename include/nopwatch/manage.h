@@ -86,8 +86,8 @@ void nw_manager_close(struct nw_manager *manager);
 
 /* The plan of events that stay. group: instead of those after the probes, or NULL. */
 int nw_manager_plan(const struct nw_manager *manager, const struct nw_selection *selection,
-		    const char *group, uint32_t string_size, struct nw_plan *out,
-		    struct nw_error *err);
+		    const char *group, uint32_t string_size, bool kernel_strings,
+		    struct nw_plan *out, struct nw_error *err);
 /* Which events words mean: specs by the place they name, other words as patterns. */
 struct nw_pick {
 	const char *const *words;

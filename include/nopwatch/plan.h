@@ -196,6 +196,8 @@ struct nw_plan_options {
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
 	uint32_t string_size; /* bytes of a string, at least; 0: NW_STRING_SIZE */
+	/* strings are fetched as the kernel's own type, which others read, and which has no bound; one an event */
+	bool kernel_strings;
 	uint32_t
 		stack_size; /* bytes of the stack, of probes that want callers; 0: NW_STACK_BYTES */
 	bool any_kernel; /* strings as every kernel takes them: what it can is not known */

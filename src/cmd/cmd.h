@@ -55,8 +55,8 @@ struct nw_args {
 	bool enable, foreign;
 	struct nw_view view; /* --sort, --all-rows; --top, once all is parsed */
 	uint64_t top;
-	bool dry_run, no_demangle, no_follow_file, force, quiet, follow, all, wall, strict,
-		no_pager, help;
+	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
+		all, wall, strict, no_pager, help;
 	unsigned int verbose;
 };
 

@@ -24,13 +24,23 @@ static int run(const struct nw_args *args)
 	struct nw_management m = {.fs = {.root = -1}};
 	struct nw_error err;
 	const struct nw_scope scope = nw_management_scope(args);
-	int ret = nw_select_words(args->words.item, args->words.count, &scope, &selection,
-				  &err);
+	int ret = args->kernel_strings && args->string_size
+			  ? nw_fail_usage(&err, "--kernel-strings have no size: leave "
+						"--string-size out")
+			  : 0;
+
+	if (ret == 0)
+		ret = nw_select_words(args->words.item, args->words.count, &scope,
+				      &selection, &err);
 
 	if (ret == 0) {
 		if (!args->quiet)
 			nw_vec_each (&selection.warnings, warning)
 				nw_note("%s", *warning);
+		if (args->kernel_strings && !args->quiet)
+			nw_note("a string of some 4 KiB (with perf on older kernels: 2 KiB) is lost "
+				"with its hit, and makes the kernel warn, or overwrite its memory if it "
+				"lacks the fix for CVE-2024-50067 (Linux 6.12)");
 		ret = nw_management_open(&m, args, false, &err);
 		if (ret == 0)
 			ret = add(&m, &selection, &err);
@@ -49,7 +59,9 @@ const struct nw_command nw_cmd_add = {
 		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, or none. What\n"
 		"is there already is left as it is. Nothing is enabled without --enable, so\n"
 		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance is made if\n"
-		"need be, and is where `enable` enables them.",
-	.options = NW_OPTIONS_EVENTS "group instance enable string-size no-demangle force",
+		"need be, and is where `enable` enables them. perf and trace-cmd show strings as numbers,\n"
+		"or with --kernel-strings as text: for programs whose strings are short.",
+	.options = NW_OPTIONS_EVENTS
+	"group instance enable string-size kernel-strings no-demangle force",
 	.run = run,
 };

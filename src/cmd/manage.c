@@ -67,7 +67,8 @@ int nw_management_plan(const struct nw_management *m, const struct nw_selection 
 		       struct nw_plan *out, struct nw_error *err)
 {
 	return nw_manager_plan(m->manager, selection, m->args->group,
-			       (uint32_t)m->args->string_size, out, err);
+			       (uint32_t)m->args->string_size, m->args->kernel_strings, out,
+			       err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */

@@ -279,6 +279,8 @@ static const struct nw_option options[] = {
 	{0, "string-size", "BYTES", "fetch so much of a string (256); the rest is cut",
 	 take_size, FIELD(string_size), "a number of bytes such as 64 or 4K (8 to 16K)", 8,
 	 NW_MAX_STRING_SIZE},
+	{0, "kernel-strings", NULL, "strings that perf and trace-cmd show, without a bound",
+	 FLAG(kernel_strings)},
 	{0, "stack", "[=PROBE]", "who called, for each hit (of PROBE, a glob)", take_one,
 	 FIELD(stacks), "a probe", 0, 0},
 	{0, "stack-size", "BYTES", "look so far up the stack for that (2048)", take_size,

@@ -235,6 +235,21 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 	return ret;
 }
 
+/* The kernel's own type: what says where it is has 4 bytes. A second one would make the first one's bound half a page. */
+static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
+				 struct nw_source *source, size_t arg)
+{
+	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 4);
+
+	if (!part && parts->count == NW_MAX_PARTS)
+		source->fetch.problem = "one of too many strings";
+	if (!part)
+		return source->fetch.problem ? 0 : -ENOMEM;
+	source->part = (unsigned int)(part - parts->item);
+	source->field = add_field(l, part, arg, NULL, source->fetch.text, NW_MAX_BYTES);
+	return source->field < 0 ? source->field : 0;
+}
+
 static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			  struct nw_source *source, size_t arg)
 {
@@ -250,6 +265,8 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			"longer than the 63 characters a fetch argument can have";
 	if (source->fetch.problem)
 		return 0;
+	if (l->options->kernel_strings)
+		return lay_out_kernel_string(l, parts, source, arg);
 	source->big_endian = l->big_endian;
 	source->whole = !l->options->caps.partial || l->options->any_kernel;
 	int ret = lay_out_pointer(l, parts, source, arg);

@@ -73,5 +73,30 @@ has "clean leaves it alone, and says so" "$("$NOPWATCH" clean)" '^3 events made 
 is "and does" "$(grep -c sdt_counter "$TRACEFS/uprobe_events")" 3
 
 "$NOPWATCH" remove -q '*'
+
+# others show strings of the kernel's own type as text; the program's are of some ten bytes
+said=$("$NOPWATCH" add -q --kernel-strings --string-size 64 "usdt:$counter:counter:*" 2>&1)
+has "strings of the kernel's have no size" "$? $said" '^2 nopwatch: --kernel-strings have no size'
+has "the risk is said" "$("$NOPWATCH" add --kernel-strings "usdt:$counter:counter:step__begin(i, text:string)" 2>&1)" \
+  '^nopwatch: a string of some 4 KiB .* is lost'
+if need perf; then
+  perf record -q -o perf.data -e sdt_counter:step__begin "$counter" 500 >/dev/null 2>&1
+  has "perf shows text" "$(perf script -i perf.data 2>/dev/null)" 'sdt_counter:step__begin: .*i=499 text="step "499"'
+else
+  skip "perf shows text" "perf is not installed"
+fi
+if need trace-cmd && { echo 1 >/proc/sys/kernel/ftrace_enabled; } 2>/dev/null; then
+  trace-cmd record -q -o trace.dat -e sdt_counter:step__begin "$counter" 400 >/dev/null 2>&1
+  has "trace-cmd shows text" "$(trace-cmd report -i trace.dat 2>/dev/null)" ' step__begin: .*i=399 text="step "399"'
+else
+  skip "trace-cmd shows text" "trace-cmd cannot record here (ftrace_enabled cannot be written)"
+fi
+"$NOPWATCH" enable -q sdt_counter:step__begin
+"$counter" 10 >/dev/null
+cat "$TRACEFS/trace" >text
+"$NOPWATCH" remove -q '*'
+: >"$TRACEFS/trace"
+"$NOPWATCH" trace -j --from text >out.json
+holds "and nopwatch reads the kernel's text of them" out.json "of('event')[9]['args'] == {'i': 9, 'text': 'step \"9\"\\t\\\\'}"
 unchanged
 finish

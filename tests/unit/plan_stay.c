@@ -91,6 +91,26 @@ START_TEST(a_companion_has_an_event_that_says_so)
 }
 END_TEST
 
+START_TEST(strings_of_the_kernels_own_type_have_an_event_each)
+{
+	struct nw_plan_options options = stay;
+	struct nw_selection s = {0};
+	struct nw_probe *a = pb_probe(&s, pb_image(&s, "/a"), "p", "n",
+				      "x:string,n,y:string,z:string");
+
+	options.kernel_strings = true;
+	pb_point(a, 1, "8@%rdi -4@%ecx 8@-8(%rbp) 8@$0");
+	struct nw_plan plan = pb_plan(&s, &options);
+	pb_check(&plan, "p:sdt_p/n /a:0x1 n=%cx:s32 x=+0(%di):string\n"
+			"p:sdt_p/n__part2 /a:0x1 y=+0(-8(%bp)):string\n");
+	const struct nw_planned *point = &plan.points.item[0];
+	ck_assert_uint_eq(point->args.item[0].chunks.count, 0);
+	ck_assert_uint_eq(point->args.item[2].part, 1);
+	ck_assert_ptr_nonnull(point->args.item[3].fetch.problem);
+	pb_free(&s, &plan);
+}
+END_TEST
+
 START_TEST(names_are_cut_to_what_the_kernel_takes)
 {
 	char name[201];
@@ -120,4 +140,6 @@ END_TEST
 UNIT_MAIN("plan stay", an_event_a_site_with_numbers_behind_the_first,
 	  functions_are_in_the_group_of_their_file,
 	  a_group_of_ones_own_and_the_same_names_in_two_files,
-	  a_companion_has_an_event_that_says_so, names_are_cut_to_what_the_kernel_takes)
+	  a_companion_has_an_event_that_says_so,
+	  strings_of_the_kernels_own_type_have_an_event_each,
+	  names_are_cut_to_what_the_kernel_takes)

@@ -8,15 +8,16 @@
 
 /* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
 int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selection,
-		    const char *group, uint32_t string_size, struct nw_plan *out,
-		    struct nw_error *err)
+		    const char *group, uint32_t string_size, bool kernel_strings,
+		    struct nw_plan *out, struct nw_error *err)
 {
 	struct nw_plan_options options = {.session = "",
 					  .caps = nw_features_caps(m->features),
 					  .all_args = true,
 					  .naming = NW_NAMES_STAY,
 					  .group = group,
-					  .string_size = string_size};
+					  .string_size = string_size,
+					  .kernel_strings = kernel_strings};
 
 	options.caps.multi_site = false;
 	return nw_plan_make(selection, &options, out, err);
