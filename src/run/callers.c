@@ -42,9 +42,46 @@ static void hint_probes(const struct nw_selection *selection, struct nw_error *e
 	nw_buf_free(&names);
 }
 
+/*
+ * The list of callers that the kernel can write behind a tracepoint (options/userstacktrace) follows frame pointers from the
+ * registers at the system call. The wrapper in the C library has no frame of its own, so the first one is its caller's, whose
+ * return address is in the function before: the one that was asked for is missing. Of code without frame pointers there is nothing.
+ */
+static const char no_callers[] =
+	"the kernel's own list of callers at a tracepoint leaves out the function that made the call, and ends where code has no frame pointers";
+
+static int refuse_tracepoint(const struct nw_probe *probe, struct nw_error *err)
+{
+	static const char enter[] = "sys_enter_";
+	const char *call = strncmp(probe->name, enter, strlen(enter)) == 0
+				   ? probe->name + strlen(enter)
+				   : NULL;
+
+	nw_fail(err, ENOTSUP, "--stack: %s has no callers: %s", probe->label, no_callers);
+	if (call)
+		nw_error_hint(
+			err,
+			"the C library's function that makes the call has them: --stack 'uprobe:libc.so.6:%s'",
+			call);
+	else
+		nw_error_hint(err, "uprobes and USDT probes have callers");
+	return -ENOTSUP;
+}
+
+static bool is_meant(const struct nw_probe *probe, const char *glob, bool ends)
+{
+	if (probe->hidden)
+		return false;
+	/* the glob is for its label, or for its name alone; an empty one means all */
+	return *glob ? fnmatch(glob, probe->label, 0) == 0 ||
+			       fnmatch(glob, probe->name, 0) == 0
+		     : !ends;
+}
+
 static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		struct nw_error *err)
 {
+	const struct nw_probe *tracepoint = NULL;
 	size_t marked = 0;
 	uint32_t number = 0;
 
@@ -53,12 +90,13 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		bool can = probe->image && probe->image->arch &&
 			   nw_arch_unwind(probe->image->arch);
 		bool ends = only_ends(spans, number++);
-		/* the glob is for its label, or for its name alone; an empty one means all */
-		bool meant = *glob ? fnmatch(glob, probe->label, 0) == 0 ||
-					     fnmatch(glob, probe->name, 0) == 0
-				   : !ends;
-		if (probe->hidden || !meant)
+		if (!is_meant(probe, glob, ends))
 			continue;
+		if (probe->kind == NW_SPEC_TRACEPOINT) {
+			if (nw_request_names(run->request, probe))
+				tracepoint = probe;
+			continue;
+		}
 		if (*glob && !can)
 			return nw_fail(
 				err, ENOTSUP,
@@ -68,6 +106,11 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		probe->callers = can;
 		marked += can;
 	}
+	if (tracepoint && (*glob || !marked))
+		return refuse_tracepoint(tracepoint, err);
+	if (tracepoint)
+		nw_run_notice(run, "--stack: %s has no callers: %s", tracepoint->label,
+			      no_callers);
 	if (!marked && *glob) {
 		nw_fail_usage(err, "--stack '%s': none of the probes is called so", glob);
 		hint_probes(&run->result->selection, err);

@@ -94,6 +94,14 @@ has "or too few to tell" "$("$NOPWATCH" report --stack --slower p99 slow.dat)" \
 "$NOPWATCH" trace -j --stack=uprobe:down "uprobe:$PWD/plain:leaf" "uprobe:$PWD/plain:down" -- ./plain 4 1 >one.json
 holds "one probe's only" one.json "[('stack' in row) for row in of('event')] == [True] * 4 + [False]"
 
+# Tracepoints have none. What is offered in their place has the function that made the call.
+"$NOPWATCH" stat -j --stack tracepoint:syscalls:sys_enter_read "uprobe:$PWD/plain:leaf" -- ./plain 2 1 >beside.json 2>said
+has "a tracepoint beside others is told to have no callers" "$(cat said)" '^nopwatch: --stack: syscalls:sys_enter_read has no callers: '
+holds "... and the others have theirs" beside.json "{row['probe'] for row in of('stack')} == {'uprobe:leaf'}"
+"$NOPWATCH" stat -j --stack uprobe:libc.so.6:read -- "$PROGRAMS/upgrade" 1 </dev/null >read.json
+holds "who called read() is known by the C library's function" read.json \
+  "any(row['stack'][1].startswith('main+0x') for row in of('stack') if len(row['stack']) > 1)"
+
 # ---- folded ------------------------------------------------------------------------------
 "$NOPWATCH" stat -f folded --stack "uprobe:$PWD/plain:leaf" -- ./plain 2 7 >folded
 has "a line a stack" "$(cat folded)" \
@@ -367,7 +375,9 @@ if [ -n "$late" ]; then # a file of that name that is none stands before it
 else
   skip "without the library that reads unwind tables" "built without it, or it is linked"
 fi
-fails "an event of the kernel" 1 "callers are found from uprobes and USDT probes" \
+fails "an event of the kernel" 1 "--stack: sched:sched_process_fork has no callers: the kernel's own list of callers" \
   trace --stack 'tracepoint:sched:sched_process_fork' -- ./plain 1 1
+fails "... that is asked for by name" 1 "the C library's function that makes the call has them: --stack 'uprobe:libc.so.6:read'" \
+  trace --stack='syscalls:*' tracepoint:syscalls:sys_enter_read "uprobe:$PWD/plain:leaf" -- ./plain 1 1
 
 unchanged

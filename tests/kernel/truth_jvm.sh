@@ -83,5 +83,25 @@ if "$home/bin/javac" Names.java; then
   holds "of a method" names.json \
     "('Names', 'twice', '(I)I') in {(e['args']['class'], e['args']['method'], e['args']['signature']) for e in of('event') if 'method' in e['args']}"
 fi
+
+# Who called: names of what the JVM has compiled are in a list that it writes at its exit, when all hits have come.
+list="-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
+cat >Calls.java <<'J'
+public class Calls {
+    public static void main(String[] args) throws Exception {
+        for (int i = 0; i < 600; i++)
+            Thread.sleep(1);
+    }
+}
+J
+# shellcheck disable=SC2086 # words
+if "$home/bin/javac" Calls.java && "$home/bin/java" $list -version >/dev/null 2>&1; then
+  "$NOPWATCH" stat -j --stack -b 16M "usdt:$jvm:hotspot:thread__sleep__begin" -o calls.json -- "$home/bin/java" $list Calls
+  holds "callers in compiled code have names, which the JVM lists when it exits" calls.json \
+    "(lambda all, named: all >= 600 and named > 0.9 * all)(sum(row['count'] for row in of('stack')), \
+    sum(row['count'] for row in of('stack') if any('java.lang.Thread.sleep' in f or f.startswith('Interpreter+') for f in row['stack'])))"
+else
+  skip "names that the JVM lists when it exits" "this one does not (before JDK 17)"
+fi
 unchanged
 finish
