@@ -23,11 +23,12 @@
 #define nw_must_check	     __attribute__((warn_unused_result))
 #define nw_likely(cond)	     __builtin_expect(!!(cond), 1)
 
-/* A message about one or many, each a whole sentence that can be searched for; both take the same arguments. */
+/* Chooses between two messages, for one and for many; each is a whole sentence that grep finds. Both take the same
+ * arguments. */
 #define nw_plural(count, one, many) ((count) == 1 ? (one) : (many))
 
-/* A function that the hot path seldom calls, and one that it almost never calls: their
- * registers are not saved on its way. */
+/* Functions that the hot path seldom (apart) or almost never (cold) calls: the compiler keeps them out of line, so
+ * the hot path does not save registers for them. */
 #define nw_apart	  __attribute__((noinline))
 #define nw_inlined	  inline __attribute__((always_inline))
 #define nw_cold		  __attribute__((noinline, cold))
@@ -35,8 +36,8 @@
 #define NW_COUNT(array)	  (sizeof(array) / sizeof((array)[0]))
 
 /*
- * a + b, a * b into *out: true if that overflows. The compiler's own, which gcc has since 5; before,
- * what it does.
+ * Store a + b or a * b in *out; true if that overflows. gcc has had builtins for it since version 5; older compilers
+ * get the same by hand.
  */
 #if defined(__clang__) || __GNUC__ >= 5
 #define NW_HAVE_OVERFLOW 1
@@ -79,7 +80,7 @@ static nw_inlined bool nw_size_mul_overflows(size_t a, size_t b, size_t *out)
  */
 struct nw_error {
 	int code;   /* positive errno */
-	bool usage; /* what the user typed cannot be meant: exit status 2 rather than 1 */
+	bool usage; /* the command line is wrong: exit status 2 rather than 1 */
 	char what[768];
 	char hint[512];
 };
@@ -87,10 +88,10 @@ struct nw_error {
 /* Fill err (may be NULL) and return -code, so that a caller can write `return nw_fail(...)`. */
 int nw_fail(struct nw_error *err, int code, const char *fmt, ...) nw_format(3, 4);
 
-/* nw_fail() with EINVAL, for what the user typed. */
+/* nw_fail() with EINVAL, for a mistake on the command line. */
 int nw_fail_usage(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);
 
-/* Say what the user can do about it. */
+/* Adds what the user can do about it. */
 void nw_error_hint(struct nw_error *err, const char *fmt, ...) nw_format(2, 3);
 
 /* Put "CONTEXT: " in front of the reason. Returns -err->code. */
@@ -107,7 +108,8 @@ int nw_no_memory(struct nw_error *err);
  * Set errno to 0 before calling them. Returns -errno if memory, descriptors or a device have failed since; 0 otherwise.
  */
 int nw_shortage(void);
-/* Is it that the machine gave too little, which says nothing of what was asked for? Positive errno. */
+/* Does this positive errno mean that the machine ran out of something (memory, descriptors, a device)? Such an error
+ * says nothing about the request. */
 bool nw_is_shortage(int code);
 
 /* ---- string buffer ------------------------------------------------------------------ */
@@ -127,13 +129,13 @@ struct nw_buf {
 void nw_buf_add(struct nw_buf *buf, const void *data, size_t len);
 void nw_buf_adds(struct nw_buf *buf, const char *text);
 void nw_buf_addc(struct nw_buf *buf, char c);
-/* A number in decimal. */
+/* Appends a number in decimal. */
 void nw_buf_addu(struct nw_buf *buf, uint64_t number);
 void nw_buf_printf(struct nw_buf *buf, const char *fmt, ...) nw_format(2, 3);
 void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args) nw_format(2, 0);
 /* Empty the buffer, keep its memory. */
 void nw_buf_clear(struct nw_buf *buf);
-/* Shorten to len, which is at most what it holds. */
+/* Shortens the text to len bytes; len is at most its length. */
 void nw_buf_cut(struct nw_buf *buf, size_t len);
 void nw_buf_free(struct nw_buf *buf);
 /* The text, "" when empty; valid until the next call with this buffer. */
@@ -142,7 +144,7 @@ const char *nw_buf_str(const struct nw_buf *buf);
 char *nw_buf_take(struct nw_buf *buf);
 /* Read fd to its end into buf. Returns 0 or -errno. */
 int nw_buf_read(struct nw_buf *buf, int fd);
-/* The same of what may not end: -EFBIG when there are more than `most` bytes. */
+/* The same for a file that may never end: -EFBIG if it has more than `most` bytes. */
 int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
 /* Read a whole file of the kernel's (/proc, tracefs), whose path is one below `dir`. Returns 0 or -errno. */
 int nw_buf_read_file(struct nw_buf *buf, int dir, const char *path);
@@ -151,24 +153,23 @@ int nw_buf_read_file(struct nw_buf *buf, int dir, const char *path);
  * is shown passes one of these, or the JSON writer, which asks nw_is_control(), too.
  */
 
-/* Is it a character that does something instead of being seen: C0, DEL, C1, line separators,
- * what turns the direction of writing around (Unicode TR 9), so that one text looks like
- * another, and other format characters that nobody sees (category Cf: zero width, tags, ...)? */
+/* Does the character do something in place of being seen? These are C0, DEL, C1, line separators, characters that
+ * change the direction of writing (Unicode TR 9), so that one text looks like another, and other invisible format
+ * characters (category Cf: zero width, tags, ...). */
 bool nw_is_control(uint32_t code);
 /* Add text so that a terminal shows it harmlessly: controls, quotes, backslashes and bytes that
  * are not UTF-8 become \n, \t, \", \\ or \xNN. */
 void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
 
-/* The same, but quotes and backslashes stand for themselves: sentences. What has been escaped
- * stays as it is. */
+/* The same for sentences: quotes and backslashes stand for themselves. Text that is escaped already stays as it is. */
 void nw_buf_add_sentence(struct nw_buf *buf, const char *text, size_t len);
 
-/* Add text as one word of a POSIX shell, in single quotes; controls by printf. */
+/* Appends text as one word of a POSIX shell, in single quotes; control characters are written by printf. */
 void nw_buf_add_shell(struct nw_buf *buf, const char *text);
 
-/* The character at text: its bytes (1..4), 0 if they are not well-formed UTF-8. */
+/* Decodes the character at text. Returns its bytes (1..4), or 0 if they are not well-formed UTF-8. */
 size_t nw_utf8_decode(const unsigned char *text, size_t len, uint32_t *out);
-/* The bytes of a character (up to U+10FFFF); how many, 1..4. */
+/* Encodes a character (up to U+10FFFF). Returns the number of bytes, 1..4. */
 size_t nw_utf8_encode(uint32_t code, char out[4]);
 
 /* asprintf into a fresh string; NULL when out of memory. The caller frees. */
@@ -207,8 +208,8 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 	     (vec)->count && it < (vec)->item + (vec)->count; it++)
 #endif
 /*
- * How many elements are in front of what is looked for, in an array that is sorted by it: `in_front` asks that of
- * one element, `it`. That is the number of the first that is not, or count.
+ * Binary search in a sorted array. `in_front` says of one element, `it`, whether it sorts before the one that is
+ * searched. Returns the number of the first element that does not, or count.
  */
 #ifdef __cppcheck__
 #define nw_vec_in_front(vec, it, in_front) ((vec)->count / 2)
@@ -234,14 +235,14 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 		(vec)->count = (vec)->room = 0; \
 	} while (0)
 
-/* Behind nw_vec_add(): make room for one more, return it zeroed; NULL when out of memory. */
+/* The body of nw_vec_add(): makes room for one more element and returns it zeroed; NULL when out of memory. */
 void *nw_vec_grow(void **item, size_t *count, size_t *room, size_t size);
 
 typedef NW_VEC(uint32_t) nw_vec_u32;
 
 /* A list of strings that it owns. */
 typedef NW_VEC(char *) nw_strings;
-/* Both return -ENOMEM at worst. */
+/* These return 0 or -ENOMEM. */
 int nw_strings_add(nw_strings *list, const char *text, size_t len) nw_must_check;
 int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3) nw_must_check;
 /* Adds a message whose loss must not end the command. If memory is short, the list says that a message is missing. */
@@ -261,15 +262,15 @@ struct nw_index {
 	size_t slots;	 /* power of two */
 };
 
-/* The number of text, added if new; -ENOMEM. */
+/* Returns the number of text, which is added if it is new; or -ENOMEM. */
 int64_t nw_index_add(struct nw_index *index, const char *text, size_t len) nw_must_check;
-/* The number of text, or -ENOENT. */
+/* Returns the number of text, or -ENOENT. */
 int64_t nw_index_find(const struct nw_index *index, const char *text, size_t len);
 void nw_index_free(struct nw_index *index);
 
 uint64_t nw_hash_text(const char *text, size_t len);
 
-/* A good 64-bit mix of an integer key (splitmix64's finaliser), for open addressing. */
+/* Mixes an integer key into 64 bits (splitmix64's finaliser), for open addressing. */
 static inline uint64_t nw_hash64(uint64_t x)
 {
 	x ^= x >> 30;
@@ -294,17 +295,18 @@ int nw_parse_size(const char *text, uint64_t *out_bytes) nw_must_check;
 /* fnmatch(3) without special treatment of '/' and '.', in which '-' and '__' are the same
  * (DTrace writes query-start where C has query__start). */
 bool nw_glob_match(const char *pattern, const char *text);
-/* Add the paths that match a pattern to out, sorted; none is no error. -errno: a directory could not be listed to its end. */
+/* Adds the paths that match a pattern to out, sorted; no match is no error. -errno: a directory could not be listed
+ * to its end. */
 int nw_glob_files(const char *pattern, nw_strings *out) nw_must_check;
 /* Does the text hold a glob character (* ? [)? */
 bool nw_has_glob(const char *text);
 
-/* Levenshtein distance, for "did you mean"; texts longer than 127 bytes are cut. */
+/* Returns the Levenshtein distance, for "did you mean"; texts longer than 127 bytes are cut. */
 unsigned int nw_edit_distance(const char *a, const char *b);
-/* May who typed the word have meant the name? A letter in four may differ, and one always. */
+/* Could the user have meant `name` by typing `word`? One letter may differ, or one in four of a longer word. */
 bool nw_may_mean(const char *word, const char *name);
 
-/* The smaller and the larger of two, without surprises of a macro. */
+/* The smaller and the larger of two numbers; functions, so that arguments are evaluated once. */
 static inline uint64_t nw_min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -314,102 +316,99 @@ static inline uint64_t nw_max64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The path from the root, without ".", ".." and links on its way; what it leads to may be gone,
- * and may be a link. The caller frees; NULL when out of memory. */
+/* Returns the path from the root, without ".", ".." and links on its way. The last part may be a link, or may not
+ * exist any more. The caller frees; NULL when out of memory. */
 char *nw_absolute_path(const char *path);
 
 /* ---- files -------------------------------------------------------------------------- */
 
 /*
- * Open a file to read of which nothing is known: others may have put it there. It is looked at
- * before it is opened (O_PATH), and what is opened is what was looked at. Opening a device can
- * have effects (a watchdog starts), and a FIFO or a file that never ends could hold us up: so
- * only a regular file is. Links are followed. Returns a descriptor, or -errno: EISDIR for a
- * directory, ENXIO for whatever else is no regular file.
+ * Opens a file for reading that another user may have put there. Its type is checked before it is opened (O_PATH),
+ * and the file that is opened is the one that was checked. Opening a device can have effects (a watchdog starts), and
+ * a FIFO or a file without an end could block us: so only a regular file is opened. Links are followed. Returns a
+ * descriptor, or -errno: EISDIR for a directory, ENXIO for anything else that is no regular file.
  */
 int nw_open_regular(int dir, const char *path) nw_must_check;
-/* The same for a path of another root directory, "" being ours: its links lead into that root
- * and not into ours, where the kernel can look so (openat2, 5.6). */
+/* The same for a path below another root directory ("" is ours): where the kernel can (openat2, 5.6), links are
+ * resolved inside that root. */
 int nw_open_regular_in(const char *root, const char *path) nw_must_check;
-/* What the user names to be read: a FIFO is waited for, as `<(COMMAND)` is one. */
+/* Opens the input that the user named. For a FIFO it waits, because `<(COMMAND)` is one. */
 int nw_open_input(const char *path) nw_must_check;
-/* Is nearly all of the open file a hole? Above 64 MiB, of which not a 64th part is there:
- * reading it would take time and memory for bytes that nobody ever wrote. Moves the file's
- * position. */
+/* Is nearly all of the open file a hole: above 64 MiB, less than a 64th of it on disk? Reading it would take time and
+ * memory for bytes that nobody wrote. Moves the file's position. */
 bool nw_is_hollow(int fd);
 /* Does the open file lie on overlayfs? */
 bool nw_is_overlay(int fd);
 
-/* write(2) all of it. Returns 0 or -errno. */
+/* Writes all of the bytes. Returns 0 or -errno. */
 int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;
 
-/* Modes of new files, less the umask. What was measured holds arguments, so it is private; only
- * metrics are made for a collector, which is another user. */
+/* Modes of new files, less the umask. Measurements contain arguments, so they are private; metrics are read by a
+ * collector, which is another user. */
 enum {
 	NW_FILE_PRIVATE = 0600,
 	NW_FILE_READABLE = 0666
 };
 
 /*
- * Open what the user names to be written, as the shell's `>` does, but for what somebody else has
- * put there: links that belong to neither us nor root are not followed, and in a directory that
- * others can write to, his file is refused, and ours is replaced by a new one. One of our standard
- * files (/dev/stdout), or a pipe that we were started with, is gone on with. A FIFO is waited for,
- * until SIGINT, SIGTERM or SIGHUP is pending. Returns a descriptor, or -errno.
+ * Opens the output that the user named, as the shell's `>` does, with exceptions for files of other users: a link
+ * that belongs to neither us nor root is not followed; in a directory that others can write to, another user's file
+ * is refused, and ours is replaced by a new one. Writing to one of our standard files (/dev/stdout), or to a pipe
+ * that we were started with, continues where it is. For a FIFO it waits until SIGINT, SIGTERM or SIGHUP is pending.
+ * Returns a descriptor, or -errno.
  */
 int nw_output_open(const char *path, unsigned int mode, struct nw_error *err) nw_must_check;
 
 /*
- * A file that is replaced when it is complete, in one step: who reads it finds the old one or
- * the new one, whole, and a full disk costs nothing. Write to fd. What is no regular file (a
- * device, a FIFO, /dev/stdout) is written to directly.
+ * A file that is replaced in one step when it is complete: a reader finds the old file or the new one as a whole, and
+ * a full disk costs nothing. Write to fd. A device, a FIFO or /dev/stdout is written to directly.
  */
 struct nw_replace {
 	int fd;
-	int dir;	  /* where it is */
+	int dir;	  /* of the file */
 	char *path;	  /* NULL: written to directly */
 	const char *name; /* its last part */
-	char temp[32];	  /* of the new file, "": it has none yet */
+	char temp[32];	  /* name of the new file; "": it has none yet */
 	bool keep;	  /* the new one gets mode and owner of the old one */
 	unsigned int mode, owner, group;
 };
 
-/* Could it be done? Nothing is changed, but what killed runs have left in that directory goes.
- * *direct: it would be written to directly. */
+/* Checks whether the file could be replaced. Changes nothing, but removes the files that killed runs left in that
+ * directory. *direct: the file would be written to directly. */
 int nw_replace_try(const char *path, bool *direct, struct nw_error *err);
 int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out,
 		     struct nw_error *err);
-/* These close it. */
+/* Both functions close the file. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
-/* The same, but what is there already stays: -EEXIST. */
+/* The same, but an existing file stays: -EEXIST. */
 int nw_replace_commit_new(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
-/* All of it at once: who reads the file at any moment finds the old text or the new one, whole. */
+/* Replaces a file by the text: a reader finds the old text or the new one at any moment, as a whole. */
 int nw_replace_text(const char *path, unsigned int mode, const char *text, size_t len,
 		    struct nw_error *err);
-/* A file without a name, on the disk that the path is on; -1 and errno. */
+/* Opens a file without a name on the file system of the path; -1 and errno. */
 int nw_nameless_file(const char *path);
 
 /* ---- children ----------------------------------------------------------------------- */
 
 /*
- * For a process that was just forked. A session is alive as long as anybody holds the lock of its
- * journal, and a reader of a pipe waits as long as anybody can write to it: so a child gives up
- * at once what it does not need.
+ * For forked children. A session lives as long as any process holds the lock of its journal, and the reader of a pipe
+ * waits as long as any process can write to it: so a child closes at once what it does not need.
  */
 
-/* This process gets the signal when `parent`, which has forked it, ends. If that is so already, it
+/* Sends this process the signal when `parent`, which forked it, ends. If the parent has ended already, this process
  * ends here. */
 void nw_end_with_parent(pid_t parent, int signal);
-/* Close what nopwatch has opened (close-on-exec) but `keep`: the standard files, and those that
- * nopwatch was started with, stay. */
+/* Closes the descriptors that nopwatch opened (close-on-exec) except `keep`. The standard files, and those that
+ * nopwatch was started with, stay open. */
 void nw_close_own_files(const int *keep, size_t count);
-/* Close everything but `keep`. The standard files lead to /dev/null. */
+/* Closes every descriptor except `keep`. The standard files then lead to /dev/null. */
 void nw_close_all_files(const int *keep, size_t count);
 /* Close every descriptor that is larger than `last`. */
 void nw_close_files_above(int last);
 
-/* Does a signal wait that is to end the run? Those are blocked while it goes on: whoever waits for others asks. */
+/* Is a signal pending that ends the run? These signals are blocked during a run, so code that waits for something
+ * else asks here. */
 bool nw_is_end_pending(void);
 
 /* ---- cleanup ------------------------------------------------------------------------ */

@@ -20,7 +20,7 @@
 #define NW_MAX_LINE	  4094
 /* MAX_EVENT_NAME_LEN is 64 and some kernels want one less. */
 #define NW_MAX_NAME 63
-/* Our own: events that one point may be spread over. */
+/* Our own limit: events that one point may be spread over. */
 #define NW_MAX_PARTS 32
 /*
  * Bytes that the fields of one event have at most. Kernels keep them in a page of each CPU and
@@ -28,16 +28,16 @@
  * has less in a page; new ones refuse more than this (trace_probe.h, MAX_PROBE_EVENT_SIZE).
  */
 #define NW_MAX_BYTES 3072
-/* Bytes of a string that are fetched, unless somebody wants more or less. */
+/* Bytes of a string that are fetched by default, and at most. */
 #define NW_STRING_SIZE	   256
 #define NW_MAX_STRING_SIZE 16384
-/* Bytes of the stack that are fetched for who finds the callers, unless somebody wants more or less. */
+/* Bytes of the stack that are fetched to find callers, by default and at most. */
 #define NW_STACK_BYTES	   2048
 #define NW_MAX_STACK_BYTES 16384
-/* Characters of an argument's name that the fields of its bytes begin with. */
+/* Characters of an argument's name at the beginning of the names of its byte fields. */
 #define NW_STRING_NAME 20
 
-/* What the kernel can do, as far as definitions are concerned. */
+/* The features of the kernel that definitions depend on. */
 struct nw_caps {
 	bool memory;	 /* fetches from memory, not only registers */
 	bool ref_ctr;	 /* PATH:OFFSET(REF_CTR): it counts USDT semaphores itself */
@@ -49,7 +49,7 @@ struct nw_caps {
 	bool partial;
 };
 
-/* What the newest kernels have; what `list` assumes. */
+/* The features of the newest kernels, which `list` assumes. */
 extern const struct nw_caps nw_caps_all;
 
 /* ---- fetch arguments ---------------------------------------------------------------- */
@@ -74,7 +74,8 @@ struct nw_fetch {
 	/* The field is an array that begins where the index is 0, and high_text is the index: the
 	 * value is the element at index * scale bytes. 0: it is not. */
 	unsigned int scale;
-	const char *remark;  /* what the value is not, a sentence; NULL: it is all */
+	/* a sentence that says in what way the value is not complete; NULL: it is complete */
+	const char *remark;
 	const char *problem; /* why the value cannot be had, a sentence; else NULL */
 };
 
@@ -82,14 +83,14 @@ struct nw_fetch {
 #define NW_WINDOW 64
 
 /*
- * Translate one operand of the site at vaddr. want is the user's type (base DEFAULT: the
- * note's). Never fails: what cannot be expressed has its problem.
+ * Translates one operand of the site at vaddr. `want` is the user's type (base DEFAULT: the note's type). Never
+ * fails: an operand that the kernel cannot fetch gets a problem.
  */
 void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
 		   const struct nw_caps *caps, struct nw_fetch *out);
 
-/* What the value is not, or is not good for; NULL: it is all. */
+/* Returns the fetch's remark, or what the value is not good for; NULL: the value is complete. */
 const char *nw_fetch_remark(const struct nw_fetch *fetch);
 
 /* "s32", "u8[16]", "string" */
@@ -97,7 +98,7 @@ void nw_type_text(const struct nw_type *type, char out[16]);
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
-/* Bytes of a string: count elements, from this offset on, in the elements of one field. */
+/* Some bytes of a string: count elements of one field, which begin at this offset in the string. */
 struct nw_chunk {
 	uint32_t part;
 	int field;
@@ -111,38 +112,38 @@ struct nw_source {
 	int field;	   /* number of the field there, -1: no field */
 	int high_field;	   /* upper half, -1: none */
 	struct nw_fetch fetch;
-	/* A string: the field is its pointer, and these have its beginning, in order and without
-	 * a gap. None: the field is of the kernel's type string (recordings of old, text). */
+	/* A string: the field is its pointer, and the chunks hold its beginning, in order and without a gap. No
+	 * chunks: the field has the kernel's type string (old recordings, and text). */
 	NW_VEC(struct nw_chunk) chunks;
 	bool big_endian; /* a string: the program that it is from */
 	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
 	bool spread; /* a string: chunks are in other parts than its pointer */
-	/* No argument, but what callers are found by: the registers of this architecture's nw_arch_unwind(), and then
-	 * the stack from the stack pointer on, in chunks like those of a string. The last of a point's sources. */
+	/* Not NULL: the source is no argument, but holds what callers are found by: the registers of this
+	 * architecture's nw_arch_unwind(), then the stack from the stack pointer on, in chunks as for a string. It is
+	 * the last source of its point. */
 	const struct nw_arch *callers;
-	bool counted;	 /* a string: it has no NUL, but a length, */
-	uint32_t length; /* which is this argument's value */
+	bool counted;	 /* a string without a NUL, but with a length: */
+	uint32_t length; /* the number of the argument that holds it */
 };
 
 /*
- * The stack pointer, a field of part 0 that nobody sees: what calls are told apart by. It is the
- * same at a function's entry and at its return, once `pops` is taken from it. Where the function
- * may have popped its arguments, too, by up to 64 KiB more (`loose`).
+ * The stack pointer, by which calls are told apart: a field of part 0 that no output shows. At a function's return it
+ * has the value of the entry once `pops` is subtracted. `loose`: the function may have popped its arguments, too, up
+ * to 64 KiB more.
  */
 enum {
 	NW_MOST_POPS = 65535 /* the operand of x86's ret has 16 bits */
 };
 struct nw_stack_field {
 	int field;    /* -1: it is not fetched */
-	int64_t pops; /* less than 0: so much is added */
+	int64_t pops; /* negative: is added */
 	bool loose;
-	/* The field is the register of a frame (struct nw_frame), in the function that begins
-	 * there; 0: it is a call's stack pointer. */
+	/* Not 0: the field is the register of a frame (struct nw_frame) in the function that begins at this address;
+	 * 0: it is the stack pointer of a call. */
 	uint64_t function;
 	/*
-	 * A function of Go's: the first of three fields more, of a word each, that say whose stack it is: the
-	 * goroutine's address, and of its struct g (Go's src/runtime/runtime2.go) stack.hi and
-	 * stackguard0. 0: there are none.
+	 * A Go function: the first of three further fields, a word each, that tell whose stack it is: the goroutine's
+	 * address, and stack.hi and stackguard0 of its struct g (Go's src/runtime/runtime2.go). 0: there are none.
 	 */
 	int goroutine;
 };
@@ -150,13 +151,14 @@ enum {
 	NW_GOROUTINE_FIELDS = 3
 };
 
-/* A point with its fetches: what is armed. */
+/* A point with its fetches, as it will be armed. */
 struct nw_planned {
 	size_t probe, point; /* indexes into the selection */
 	NW_VEC(struct nw_source)
 	args; /* in the order of the probe's arguments; see `callers` */
 	struct nw_stack_field stack;
-	unsigned int parts; /* events that hold it: 1, more with several strings */
+	/* events that it is spread over: 1, or more with several strings */
+	unsigned int parts;
 };
 
 struct nw_place {	  /* a point in an event */
@@ -168,12 +170,12 @@ struct nw_place {	  /* a point in an event */
 struct nw_event {
 	char group[NW_MAX_NAME + 1]; /* "": the plan's */
 	char name[NW_MAX_NAME + 1];
-	/* Of an event that the kernel has anyway, which is only enabled and never defined or
-	 * deleted, and has one place; "": it is one of our group. */
+	/* The system of an event of the kernel itself, which is enabled but never defined or deleted, and has one
+	 * place; "": the event is in our group. */
 	char system[NW_MAX_NAME + 1];
 	/* its name without the number behind it, if it has one */
 	char base[NW_MAX_NAME - 8];
-	char *shape; /* "p a0:string a1:s32": what places need to share the event */
+	char *shape; /* "p a0:string a1:s32": places of this shape can share the event */
 	bool is_return;
 	nw_strings fields; /* names; of a kernel event: those that are wanted */
 	NW_VEC(struct nw_place) places;
@@ -181,7 +183,7 @@ struct nw_event {
 };
 
 enum nw_naming {
-	NW_NAMES_PRIVATE, /* short, unique by session: for our own reader */
+	NW_NAMES_PRIVATE, /* short, unique in the session: for our own reader */
 	NW_NAMES_PROBES,  /* after the probe: for files and for other tools */
 	NW_NAMES_STAY,	  /* group and event after the probe, as perf names them */
 };
@@ -191,7 +193,7 @@ struct nw_plan_options {
 		*session; /* C identifier of up to 20 characters; names group and events */
 	struct nw_caps caps;
 	bool all_args; /* fetch every argument, not only those the user named */
-	bool stacks;   /* and what tells calls of functions, and frames, apart */
+	bool stacks;   /* fetch the stack pointer or frame that tells calls apart, too */
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */
@@ -200,10 +202,11 @@ struct nw_plan_options {
 	bool kernel_strings;
 	uint32_t
 		stack_size; /* bytes of the stack, of probes that want callers; 0: NW_STACK_BYTES */
-	bool any_kernel; /* strings as every kernel takes them: what it can is not known */
+	/* the kernel is not known: fetch strings in the way that every kernel accepts */
+	bool any_kernel;
 };
 
-/* Bytes that a chunk holds. */
+/* Returns the bytes of a chunk. */
 static inline uint32_t nw_chunk_bytes(const struct nw_chunk *chunk)
 {
 	return chunk->bits / 8 * (chunk->count ? chunk->count : 1);
@@ -214,11 +217,11 @@ struct nw_plan {
 	const struct nw_selection *selection; /* borrowed, must outlive the plan */
 	NW_VEC(struct nw_planned) points;
 	NW_VEC(struct nw_event *) events;
-	size_t sealed;	  /* so many of them get no more places */
+	size_t sealed;	  /* the first so many events get no more places */
 	nw_strings texts; /* problems of a plan that was loaded */
 };
 
-/* A point of the selection, by its numbers. */
+/* A point of the selection, by the numbers of its probe and of the point. */
 struct nw_point_of {
 	size_t probe, point;
 };
@@ -235,22 +238,22 @@ int nw_plan_grow(struct nw_plan *plan, const struct nw_plan_options *options,
 		 const nw_points_of *points);
 void nw_plan_free(struct nw_plan *plan);
 
-/* Do any of its points fetch the stack pointer? */
+/* Does any point of the plan fetch the stack pointer? */
 bool nw_plan_has_stacks(const struct nw_plan *plan);
-/* The source that callers are found by; NULL: the point has none. */
+/* Returns the source that callers are found by; NULL: the point has none. */
 const struct nw_source *nw_planned_callers(const struct nw_planned *planned);
-/* Do any say which goroutine they were hit by? */
+/* Does any point of the plan fetch its goroutine? */
 bool nw_plan_has_goroutines(const struct nw_plan *plan);
 
-/* The group or system that the event is in. */
+/* Returns the group or system of the event. */
 const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *event);
-/* What is a session's is called so: its group and its instance. */
+/* The names of a session's group and instance begin with this prefix. */
 extern const char nw_session_prefix[10]; /* "nopwatch_" */
 void nw_session_group(const char *session, char out[NW_MAX_NAME + 1]);
-/* The session that a group or instance is of, by its name alone; NULL: it is none's. */
+/* Returns the session of a group or instance, by its name alone; NULL: it belongs to no session. */
 const char *nw_group_session(const char *group);
 
-/* The point that place stands for. */
+/* Returns the point of a place. */
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 				     const struct nw_place *place);
 
@@ -263,7 +266,7 @@ void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
 		    const struct nw_place *place, const char *path, bool ref_ctr,
 		    struct nw_buf *out);
 
-/* The number-th of an event's names: NAME, NAME_1, ... */
+/* Writes one of the names of an event: NAME, NAME_1, ..., by their number. */
 void nw_event_name(const struct nw_event *event, unsigned int number,
 		   char out[NW_MAX_NAME + 1]);
 
@@ -274,11 +277,12 @@ void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
 
 /* ---- what became of a plan ---------------------------------------------------------- */
 
-/* A point: what of it the kernel has not taken, and why. */
+/* The parts of a point that the kernel did not take, and why. */
 struct nw_armed_point {
-	uint32_t refused; /* parts that it would not define, as bits */
-	bool failed;	  /* part 0 is among them: the point is left out */
-	char *why;	  /* a sentence; NULL: nothing is, or it is not known */
+	uint32_t refused; /* refused parts, as bits */
+	bool failed;	  /* part 0 was refused: the point is left out */
+	/* the reason, a sentence; NULL: nothing was refused, or the reason is not known */
+	char *why;
 };
 
 /* An event as it is in the kernel. */
@@ -287,48 +291,48 @@ struct nw_armed_event {
 	char name[NW_MAX_NAME + 1]; /* the planned one's, unless it was split */
 	uint32_t
 		id; /* the kernel's number for it, which records begin with; 0: not known */
-	size_t defined; /* places that the kernel has taken; 0: it is not there */
-	/* Of the events at one place, a hit is recorded by that with the lower number first; 0: not
-	 * known. */
+	size_t defined; /* places that the kernel took; 0: the event does not exist */
+	/* A hit at a place is recorded first by the event with the lower order; 0: not known. */
 	uint32_t order;
-	int only; /* the one of the planned event's places that it has, -1: all of them */
+	/* the only place of the planned event that this one has; -1: it has all of them */
+	int only;
 	uint16_t by_low_bits
 		[4096]; /* file offset & 0xfff -> place + 1, 0: none, or refused */
 };
 
 /*
- * What is planned does not change (nw_plan_grow() adds to it). What the kernel took of it, and where an event had to be
- * split, is here: the session writes it, everybody else reads it.
+ * What the kernel took of a plan, and where an event had to be split. A plan does not change (nw_plan_grow() only
+ * adds to it); the session writes this struct, and everybody else reads it.
  */
 struct nw_armed {
 	const struct nw_plan *plan;	      /* borrowed, must outlive it */
 	NW_VEC(struct nw_armed_point) points; /* those of the plan */
 	NW_VEC(struct nw_armed_event *)
-	events; /* those of the plan, and what they were split into */
+	events; /* the events of the plan, and those that they were split into */
 	/* The kernel's sched_switch has prev_state one bit too high: 1 runs on, 2 sleeps, 4 is uninterruptible, ... */
 	bool shifted_states;
 };
 
-/* Nothing of it is armed yet. -ENOMEM. */
+/* Makes the struct for a plan of which nothing is armed yet. -ENOMEM. */
 int nw_armed_make(const struct nw_plan *plan, struct nw_armed *out);
 /* Adds the points and events that the plan has got since: none of them is armed yet. known: the events that the plan had. */
 int nw_armed_grow(struct nw_armed *armed, size_t known);
-/* As if the kernel had taken every place that is not refused: where it is another's, or was. */
+/* Assumes that the kernel took every place that was not refused: for the plan of another machine, or of a recording. */
 void nw_armed_assume(struct nw_armed *armed);
 void nw_armed_free(struct nw_armed *armed);
 /* Is the number-th place of the planned event in this one? */
 bool nw_armed_holds(const struct nw_armed_event *event, size_t place);
-/* The kernel would not take the place, or somebody else would not have it armed. */
+/* Notes that a place was refused, by the kernel or by somebody who must not have it armed. */
 void nw_armed_refuse(struct nw_armed *armed, const struct nw_place *place, const char *why);
-/* Take the number-th place out of the event's look-up; its number stays. */
+/* Takes the place with this number out of the event's look-up; its number stays in use. */
 void nw_armed_forget(struct nw_armed *armed, struct nw_armed_event *event, size_t place);
 /*
- * Take one place out of its event and give it one of its own: for finding out which of an
- * event's places the kernel does not like. NULL when out of memory.
+ * Moves one place into an event of its own, to find out which place of an event the kernel refuses. NULL when out of
+ * memory.
  */
 struct nw_armed_event *nw_armed_split(struct nw_armed *armed, struct nw_armed_event *event,
 				      size_t place);
-/* Why the value cannot be had, as the plan knows or the kernel has said; NULL: it can. */
+/* Returns why the value cannot be had, as the plan knows or the kernel said; NULL: it can be had. */
 static inline const char *nw_armed_problem(const struct nw_armed *armed, size_t planned,
 					   const struct nw_source *source)
 {
@@ -357,11 +361,11 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 
 /* ---- settings ------------------------------------------------------------------------ */
 
-/* What is written into files of a ring buffer before the first probe is enabled. One table for
- * sessions (kernel/session/session.c), for scripts, and for who tidies up behind a script that was killed. */
+/* Settings of a ring buffer that are written before the first probe is enabled: one table for sessions
+ * (kernel/session/session.c), for scripts, and for the clean-up after a killed script. */
 enum nw_setting_name {
 	NW_SETTING_CLOCK,
-	NW_SETTING_FORK, /* children of threads that are meant are meant, too */
+	NW_SETTING_FORK, /* children of traced threads are traced, too */
 	NW_SETTING_TGID,
 	NW_SETTING_NEWTASK,
 	NW_SETTING_RENAME,
@@ -372,11 +376,10 @@ enum nw_setting_name {
 };
 struct nw_setting {
 	const char *file;  /* below the buffer's directory */
-	const char *value; /* or several words, of which the first that it takes */
-	const char *after; /* once nothing is enabled any more; NULL: nothing */
-	const char
-		*note; /* what a script's note of the top-level buffer calls it; or NULL */
-	bool session, script; /* who writes it, just before it enables */
+	const char *value; /* or several words: the first that the file accepts */
+	const char *after; /* written after the last event is disabled; NULL: nothing */
+	const char *note; /* its name in a script's note of the top-level buffer; or NULL */
+	bool session, script; /* written by sessions, by scripts, just before they enable */
 	bool own;	      /* a script: only into a buffer of its own */
 	bool heirs; /* a script: only where the kernel follows what -p's threads create */
 };
@@ -389,7 +392,7 @@ extern const size_t nw_task_event_count;
 
 /* ---- scripts ------------------------------------------------------------------------ */
 
-/* What is known of a file of the selection, for a shell elsewhere to compare. */
+/* What a script knows of a file of the selection, for a shell elsewhere to compare. */
 struct nw_script_file {
 	const char *path;     /* absolute, as it is there */
 	uint64_t size, lines; /* lines: as grep -c '' counts them */
@@ -401,12 +404,12 @@ struct nw_script_file {
 };
 
 struct nw_script_options {
-	const struct nw_script_file *files; /* as many as the selection has images */
+	const struct nw_script_file *files; /* one for each image of the selection */
 	const pid_t *pids;
 	size_t pid_count;
 	uint64_t duration_ns;  /* 0: until it is ended */
 	uint64_t buffer_bytes; /* per CPU, 0: a default */
-	bool force;	       /* another file is only told */
+	bool force;	       /* another file is a warning, not an error */
 };
 
 /*
@@ -418,7 +421,8 @@ struct nw_script_options {
 int nw_script_make(const struct nw_armed *armed, const struct nw_script_options *options,
 		   struct nw_buf *out, struct nw_error *err);
 
-/* Can the kernel's grammar carry this path? (Nothing it takes for a blank, no '#', absolute.) */
+/* Can the kernel's grammar carry this path? It must be absolute, without '#' and without anything that the kernel
+ * takes for a blank. */
 bool nw_path_is_writable(const char *path);
 
 #endif

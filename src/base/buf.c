@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A string that grows, and escaping of text that came from elsewhere. */
+/* A growable string, and the escaping of untrusted text. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ void nw_buf_addu(struct nw_buf *buf, uint64_t number)
 	nw_buf_add(buf, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* Most texts fit into the room there is: they are made once. */
+/* Formats into the free room first, where most texts fit; only a longer one is formatted twice. */
 void nw_buf_vprintf(struct nw_buf *buf, const char *fmt, va_list args)
 {
 	size_t spare = buf->failed ? 0 : buf->room - buf->len;
@@ -223,7 +223,7 @@ bool nw_is_control(uint32_t code)
 	return false;
 }
 
-/* How many characters from here on stand for themselves. */
+/* Counts the bytes at the beginning that need no escape. */
 static size_t plain_run(const unsigned char *text, size_t len)
 {
 	size_t i = 0;

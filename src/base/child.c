@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A process that was just forked gives up what belongs to its parent; and whether its parent is to end. */
+/* A forked child starts here: it closes its parent's descriptors, and arranges to end with its parent. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ static bool has(const int *list, size_t count, int fd)
 	return false;
 }
 
-/* What is closed: descriptors above `last` but those that are kept; own_only: of these what nopwatch has opened. */
+/* The descriptors to close: those above `last` except `keep`; with own_only, of these only the ones that nopwatch
+ * opened. */
 struct closing {
 	const int *keep;
 	size_t count;
@@ -51,7 +52,7 @@ static void close_one(const struct closing *closing, int fd)
 		close(fd);
 }
 
-/* Where they cannot be listed to the end, the numbers are tried one by one. */
+/* Tries every descriptor number if /proc/self/fd cannot be listed to its end. */
 static void close_others(const struct closing *closing)
 {
 	enum {

@@ -86,7 +86,7 @@ int nw_error_context(struct nw_error *err, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(err->what, sizeof(err->what), fmt, args);
 	va_end(args);
-	/* what does not fit any more is cut */
+	/* text that does not fit is cut */
 	strncat(err->what, ": ", sizeof(err->what) - strlen(err->what) - 1);
 	strncat(err->what, reason, sizeof(err->what) - strlen(err->what) - 1);
 	return -err->code;

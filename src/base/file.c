@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opening files that somebody else may have put there: what they are is looked at first. */
+/* Opens files that another user may have put there: their type is checked before they are opened. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "nopwatch/base.h"
 #include "old_headers.h"
 
-/* Should it be a FIFO or a terminal after all, open() does not wait, and the terminal does not become
- * our controlling terminal. */
+/* If the file is a FIFO or a terminal after all, open() does not wait, and the terminal does not become our
+ * controlling terminal. */
 #define HARMLESS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 static int regular(int fd, struct stat *st)
@@ -24,7 +24,7 @@ static int regular(int fd, struct stat *st)
 	return S_ISREG(st->st_mode) ? 0 : -ENXIO;
 }
 
-/* Without /proc: the same path again, where the same file must still be. */
+/* Without /proc the path is opened again, and must still lead to the file that was checked. */
 static int open_again(int dir, const char *path, const struct stat *seen)
 {
 	int fd = openat(dir, path, HARMLESS);
@@ -41,15 +41,14 @@ static int open_again(int dir, const char *path, const struct stat *seen)
 	return ret;
 }
 
-/* Open what was found by O_PATH; its descriptor is closed. */
+/* Opens the file that was found by O_PATH, and closes that descriptor. */
 static int open_found(int seen, int dir, const char *path)
 {
 	struct stat st;
 	int ret = regular(seen, &st);
 
 	if (ret == 0) {
-		/* The link of a descriptor leads to the very file that was looked at,
-		 * wherever its path leads by now. */
+		/* The descriptor's link in /proc leads to the file that was checked, wherever its path leads now. */
 		char link[32];
 
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
@@ -74,7 +73,7 @@ int nw_open_input(const char *path)
 	if (ret == 0 || !S_ISFIFO(st.st_mode))
 		return open_found(seen, AT_FDCWD, path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
-	int fd = open(link, O_RDONLY | O_CLOEXEC); /* waits for who writes */
+	int fd = open(link, O_RDONLY | O_CLOEXEC); /* a FIFO: waits for its writer */
 	ret = fd < 0 ? -errno : fd;
 	close(seen);
 	return ret;
@@ -116,7 +115,7 @@ int nw_open_regular_in(const char *root, const char *path)
 	int seen = find_in_root(top, path), code = errno;
 	while (*path == '/')
 		path++;
-	/* an old kernel, or a filter of system calls that does not know this one */
+	/* an old kernel, or a seccomp filter that does not know this system call */
 	if (seen < 0 && (code == ENOSYS || code == EPERM)) {
 		seen = openat(top, path, O_PATH | O_CLOEXEC);
 		code = errno;

@@ -17,8 +17,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a directory that match one part of a pattern, sorted. A directory that is not there, or is not for us, has
- * none. */
+/* Lists the names in a directory that match one part of a pattern, sorted. A directory that does not exist, or that
+ * we may not read, has none. */
 static int list_matching(const char *dir, const char *part, nw_strings *out)
 {
 	DIR *list = opendir(*dir ? dir : ".");

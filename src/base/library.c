@@ -8,7 +8,7 @@
 #endif
 
 #ifndef NW_STATIC
-/* Never closed: the addresses are used after this. */
+/* The library is never closed, because its addresses are used until the process ends. */
 static void *open_file(const char *file)
 {
 	return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
@@ -19,7 +19,7 @@ static void *find(void *library, const char *name)
 	return dlsym(library, name);
 }
 #else
-/* Everything is linked. */
+/* A static program has every library linked: nothing is opened. */
 static void *open_file(const char *file)
 {
 	(void)file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Files that are written: whole or not at all, and never through a link of somebody else's. */
+/* Writes files as a whole or not at all, and never through another user's link. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +34,9 @@ static int cannot_write(const char *path, int code, struct nw_error *err)
 }
 
 /*
- * What the path leads to, if it is a link: our own and root's are followed, and those that
- * anybody else has put there are not, since it would be he who chooses the file that is lost.
- * The caller frees; NULL: it is no link, or (and then -errno is in *ret) not to be followed.
+ * Follows a link: ours and root's are followed. Another user's link is not, since that user would choose the file
+ * that is overwritten. Returns the target, which the caller frees. NULL: the path is no link, or (with -errno in
+ * *ret) one that is not followed.
  */
 static char *follow(const char *path, int *ret, struct nw_error *err)
 {
@@ -69,19 +69,20 @@ static int open_dir(const char *path)
 						  : strdup(".");
 	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	/* one that may be written and not read cannot be made safe on disk, that is all */
+	/* a directory that may be written but not read cannot be synced; that does no other harm */
 	if (fd < 0 && dir && errno == EACCES)
 		fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd;
 }
 
-/* A file that is to be written, in the directory that links lead to. */
+/* The file to write, in the directory that links lead to. */
 struct target {
-	char *path; /* as links lead to it */
+	char *path; /* after links were followed */
 	const char *name;
 	int dir;
 	bool there;
-	bool keep; /* nobody but we can have put it there, so its mode and owner may stay */
+	/* no other user can have put the old file there, so the new one gets its mode and owner */
+	bool keep;
 	struct stat old;
 };
 
@@ -99,10 +100,10 @@ static bool is_trusted(uid_t uid)
 }
 
 /*
- * In a directory that others can write to, a file of somebody else's would give him what is written, and one of ours may
- * be a hard link, or have been moved there, or be open for reading already: so the former is refused, and the latter gives
- * neither its mode nor its inode to the new file. In a directory that only its owner can write to, his own file is one that
- * he may read: he is who gets it.
+ * Decides whether the old file may be replaced. In a directory that other users can write to, another user's file is
+ * refused, because that user would get the new text. Our own file there may be a hard link, may have been moved
+ * there, or may already be open for reading: the new file gets neither its mode nor its inode. In a directory that
+ * only its owner can write to, the owner may read the new file anyway.
  */
 static int judge_target(struct target *target, const struct stat *dir, struct nw_error *err)
 {
@@ -151,13 +152,13 @@ static int find_target(const char *path, struct target *out, struct nw_error *er
 /* ---- directly ----------------------------------------------------------------------- */
 
 /*
- * /dev/stdout and its like: the very file that we have open for writing, and pipes that the shell has opened for us
- * (`-o >(COMMAND)`). -1: none of them. (A job in the background has /dev/null for its input.)
+ * Finds a file that is open already: /dev/stdout, or a pipe that the shell opened for us (`-o >(COMMAND)`). -1: it is
+ * none of them. (A background job has /dev/null for its input.)
  */
 static int already_open(const struct stat *st)
 {
 	enum {
-		MOST = 256 /* a shell counts down from 63 */
+		MOST = 256 /* shells number such pipes down from 63 */
 	};
 	int most = S_ISFIFO(st->st_mode) ? MOST : STDERR_FILENO + 1;
 
@@ -172,7 +173,7 @@ static int already_open(const struct stat *st)
 	return -1;
 }
 
-/* Is it something to be written to, and not a file that can be replaced? */
+/* Is the file open already, or no regular file? Then it is written to, and not replaced. */
 static bool is_direct(const struct stat *st)
 {
 	int fd = already_open(st);
@@ -182,7 +183,7 @@ static bool is_direct(const struct stat *st)
 	return fd >= 0 || !S_ISREG(st->st_mode);
 }
 
-/* Is there one of the signals that end a run? They are blocked while there are probes. */
+/* Is a signal pending that ends the run? Such signals are blocked while probes are armed. */
 static bool is_ended(void)
 {
 	sigset_t pending;
@@ -192,7 +193,7 @@ static bool is_ended(void)
 		sigismember(&pending, SIGHUP) == 1);
 }
 
-/* A FIFO opens when somebody reads from it: that is waited for, until a signal ends the run. */
+/* Opens a FIFO, and waits for its reader until a signal ends the run. */
 static int open_special(const struct target *target, struct nw_error *err)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
@@ -213,7 +214,7 @@ static int open_special(const struct target *target, struct nw_error *err)
 	return fd;
 }
 
-/* As the shell's `>` does: its inode stays, and who follows it (tail -f) goes on. */
+/* Truncates the file as the shell's `>` does: its inode stays, so `tail -f` continues to follow it. */
 static int open_truncated(const struct target *target, unsigned int mode,
 			  struct nw_error *err)
 {
@@ -234,7 +235,7 @@ static int open_truncated(const struct target *target, unsigned int mode,
 	return cannot_write(target->path, code, err);
 }
 
-/* A new file, whole or not, in the place of what is there. */
+/* Replaces the old file at once by a new, empty one, which is then written. */
 static int open_fresh(const char *path, unsigned int mode, struct nw_error *err)
 {
 	struct nw_replace r;
@@ -278,7 +279,7 @@ int nw_output_open(const char *path, unsigned int mode, struct nw_error *err)
 
 #define TEMPORARY ".nopwatch."
 
-/* A name that nobody can know before. */
+/* Picks a random name, so that nobody can create that file first. */
 static void pick_name(struct nw_replace *r, unsigned int tries)
 {
 	struct timespec now;
@@ -296,8 +297,8 @@ static void pick_name(struct nw_replace *r, unsigned int tries)
 }
 
 /*
- * A file without a name if there can be one, so that not even a kill leaves it behind. Elsewhere (NFS, FAT) it has a
- * name, and is locked: remove_leftovers() takes away what nobody has locked.
+ * Creates a file without a name where the file system can, so that even a kill leaves nothing behind. Elsewhere (NFS,
+ * FAT) the file has a name and a lock; remove_leftovers() removes files that nobody has locked.
  */
 static int fresh_file(struct nw_replace *r, unsigned int mode)
 {
@@ -316,7 +317,7 @@ static int fresh_file(struct nw_replace *r, unsigned int mode)
 	return fd;
 }
 
-/* Is it a name that pick_name() makes? */
+/* Could pick_name() have made this name? */
 static bool is_temporary(const char *name)
 {
 	size_t prefix = strlen(TEMPORARY);
@@ -325,11 +326,11 @@ static bool is_temporary(const char *name)
 	       strspn(name + prefix, "0123456789abcdef") == 16;
 }
 
-/* Ours, older than a minute, and locked by nobody: who has made it was killed. */
+/* Removes a file that is ours, older than a minute, and locked by nobody: its writer was killed. */
 static void remove_leftover(int dir, const char *name)
 {
 	enum {
-		YOUNG = 60 /* seconds: it is locked a moment after it is made */
+		YOUNG = 60 /* seconds: a new file is locked a moment after it is made */
 	};
 	int fd = nw_open_regular(dir, name);
 	struct stat st;
@@ -342,11 +343,11 @@ static void remove_leftover(int dir, const char *name)
 	close(fd);
 }
 
-/* What a run that was killed (SIGKILL, a power failure) has left in this directory. */
+/* Removes the files that killed runs (SIGKILL, a power failure) left in this directory. */
 static void remove_leftovers(int dir)
 {
 	enum {
-		MOST = 65536 /* entries that are looked at */
+		MOST = 65536 /* directory entries that are checked */
 	};
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -433,7 +434,7 @@ static int link_as(const struct nw_replace *r, const char *name)
 	return linkat(AT_FDCWD, link, r->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* One that it can be renamed from. */
+/* Gives the nameless file a temporary name, from which it can be renamed. */
 static int name_it(struct nw_replace *r)
 {
 	int ret = 0;
@@ -450,11 +451,11 @@ static int name_it(struct nw_replace *r)
 
 int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 {
-	if (!r->path) { /* no file that could be replaced */
+	if (!r->path) { /* a device or FIFO was written to directly */
 		nw_replace_abort(r);
 		return 0;
 	}
-	/* whose it was and who might read it stays so; who may not give files away keeps it */
+	/* owner and mode stay as they were; without the right to change the owner, ours stays */
 	if (r->keep) {
 		if (fchown(r->fd, r->owner, r->group) < 0)
 			errno = 0;
@@ -472,7 +473,8 @@ int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 	return ret;
 }
 
-/* A link does not replace what is there; where there are none (FAT), a rename does, so it is looked before. */
+/* Names the file only if no file has that name. link() never replaces a file; on file systems without links (FAT) a
+ * rename would, so the name is checked first. */
 static int name_it_new(struct nw_replace *r)
 {
 	if (!r->temp[0])

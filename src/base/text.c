@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Small parsers of what users type: numbers, durations, sizes, globs, near misses. */
+/* Small parsers for user input: numbers, durations, sizes, globs, near misses. */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -15,7 +15,7 @@ int nw_parse_u64(const char *text, uint64_t *out)
 	char *end;
 	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
 
-	/* strtoull() takes blanks and signs and wraps negative numbers: not here. */
+	/* strtoull() would accept blanks and signs, and wrap negative numbers */
 	if (!isxdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;

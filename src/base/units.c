@@ -5,12 +5,12 @@
 #include "nopwatch/base.h"
 
 struct scale {
-	double least; /* from here on */
+	double least; /* this unit is used from this value on */
 	double unit;
 	const char *name;
 };
 
-/* Three significant digits, as many decimals as that takes. */
+/* Writes three significant digits, with as many decimals as that needs. */
 static void scaled(double value, const struct scale *scales, size_t count, char out[16])
 {
 	size_t i = count - 1;

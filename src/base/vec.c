@@ -104,7 +104,7 @@ static bool same_text(const char *stored, const char *text, size_t len)
 	return strncmp(stored, text, len) == 0 && stored[len] == '\0';
 }
 
-/* The slot where text is, or the free one where it would go. */
+/* Returns the slot that holds text, or the free slot where it would go. */
 static size_t find_slot(const struct nw_index *index, const char *text, size_t len)
 {
 	size_t at = nw_hash_text(text, len) & (index->slots - 1);

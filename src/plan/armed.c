@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What became of a plan in the kernel. */
+/* What the kernel took of a plan. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

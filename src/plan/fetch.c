@@ -46,7 +46,7 @@ void nw_type_text(const struct nw_type *type, char out[16])
 
 /* ---- places ------------------------------------------------------------------------- */
 
-/* "%di", "-16(%bp)", "+8204(%ip)", "@0x601040": where the operand is, without a type. */
+/* Writes where the operand is, without a type: "%di", "-16(%bp)", "+8204(%ip)", "@0x601040". */
 static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 		       uint64_t vaddr, struct nw_fetch *out, char *text, size_t room)
 {
@@ -77,7 +77,7 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 	}
 }
 
-/* Write TEXT:TYPE, if it is not too long for the kernel. */
+/* Writes TEXT:TYPE, unless it is too long for the kernel. */
 static void finish(struct nw_fetch *out, const char *place, const char *type)
 {
 	char text[NW_MAX_EXPRESSION + 1];
@@ -100,7 +100,7 @@ static bool is_plain_size(unsigned int size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* What the note says the value is; DEFAULT if no type of the kernel's has room for it. */
+/* The type that the note gives the value; DEFAULT if no type of the kernel has room for it. */
 static struct nw_type note_type(const struct nw_operand *op)
 {
 	struct nw_type type = {.bits = op->size * 8};
@@ -136,7 +136,7 @@ static void field_text(const struct nw_type *field, const struct nw_caps *caps,
 
 /* ---- the kinds of values ------------------------------------------------------------ */
 
-/* What a pointer points at: a string, or an array. */
+/* Fetches the pointee of a pointer: a string, or an array. */
 static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch,
 			 const char *place, const struct nw_caps *caps,
 			 struct nw_fetch *out)
@@ -219,7 +219,7 @@ static void make_number(const struct nw_operand *op, const char *place, bool big
 	finish(out, place, type);
 }
 
-/* It lies there itself: in words, or as the array that the user sees in it. */
+/* Fetches a structure that is passed by value: as words, or as the array that the user asked for. */
 static void make_structure(const struct nw_operand *op, const struct nw_type *want,
 			   const char *place, const struct nw_caps *caps,
 			   struct nw_fetch *out)
@@ -243,7 +243,7 @@ static void make_structure(const struct nw_operand *op, const struct nw_type *wa
 	}
 }
 
-/* The elements at the base, and the index, of which the reader makes the value. */
+/* Fetches the elements at the base, and the index; the reader chooses the element. */
 static void make_window(const struct nw_operand *op, const struct nw_arch *arch,
 			const char *place, const struct nw_caps *caps, struct nw_fetch *out)
 {
@@ -285,7 +285,7 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	struct nw_operand low_half = *op;
 	char place[64];
 
-	if (op->half) { /* a value of two words, of which the register has one */
+	if (op->half) { /* the value has two words, and the register holds one of them */
 		low_half.size /= 2;
 		op = &low_half;
 	}

@@ -21,8 +21,8 @@ enum {
 	/* Room in a line for the place, its offset, its semaphore and the event's name. */
 	LINE_OVERHEAD = 64 + 64 + 64 + 1100,
 	ARRAY_MOST = 64, /* trace_probe.h: MAX_ARRAY_LEN */
-	/* Where a load that meets the end of a mapping loads nothing, the bytes in front of it
-	 * are lost with it: so many are fetched one by one. */
+	/* On kernels where a load at the end of a mapping loads nothing, it loses the bytes in front of the end, too:
+	 * this many bytes are fetched one by one. */
 	EXACT_BYTES = 64,
 };
 
@@ -49,8 +49,8 @@ static void shape_type(const char *fetch, char out[16])
 		snprintf(out, 16, "%.15s", type);
 }
 
-/* A part that can take one more field of so many bytes: the last one, or a new one. NULL: out of
- * memory, or there are as many parts as there may be. */
+/* Returns a part with room for one more field of this many bytes: the last part, or a new one. NULL: out of memory,
+ * or no further part is allowed. */
 static struct nw_layout *part_for(nw_layouts *parts, size_t text, size_t bytes)
 {
 	struct nw_layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
@@ -76,9 +76,9 @@ static bool is_reserved(const char *name)
 }
 
 /*
- * What the kernel calls a field: aN, which lets probes share events, or, for other tools' eyes,
- * what the user calls the argument. The bytes of a string are called NAME_strOFFSET if they come in
- * words, else NAME_chrOFFSET, by which stream/trace_pipe/learn.c knows them again. A name that is taken gets a number.
+ * Names a field: aN, so that probes can share events, or the argument's own name, for other tools. The bytes of a
+ * string are called NAME_strOFFSET if they come in words, else NAME_chrOFFSET; stream/trace_pipe/learn.c recognises
+ * them by these names. A name that is taken gets a number.
  */
 static void field_name(const struct nw_laying *l, const struct nw_layout *part, size_t arg,
 		       const struct nw_chunk *chunk, char out[32])
@@ -101,7 +101,7 @@ static void field_name(const struct nw_laying *l, const struct nw_layout *part, 
 			 i % 1000, tail);
 }
 
-/* Append a field of so many bytes to a part; returns its number there, or -ENOMEM. */
+/* Appends a field of this many bytes to a part. Returns its number there, or -ENOMEM. */
 static int append_field(struct nw_layout *part, const char *name, const char *fetch,
 			size_t bytes)
 {
@@ -153,7 +153,7 @@ static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
 
 /* ---- strings ------------------------------------------------------------------------ */
 
-/* The letter of a word's type: hexadecimal if it is known that the kernel has that type. */
+/* Returns the letter of a word's type: hexadecimal if the kernel is known to have that type. */
 static char word_letter(const struct nw_laying *l)
 {
 	return l->options->caps.hex && !l->options->any_kernel ? 'x' : 'u';
@@ -175,8 +175,7 @@ static int lay_out_pointer(const struct nw_laying *l, nw_layouts *parts,
 	return source->field < 0 ? source->field : 0;
 }
 
-/* The next bytes of the string, up to wanted of them: as many as one field can have, in elements
- * of a size. */
+/* Returns the next bytes of the string, at most `wanted`: as many as one field can hold, in elements of one size. */
 static struct nw_chunk next_chunk(const struct nw_laying *l, const struct nw_layout *part,
 				  uint32_t offset, uint32_t wanted, bool whole)
 {
@@ -279,8 +278,8 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 
 /* ---- the stack pointer -------------------------------------------------------------- */
 
-/* How the stack pointer at a point differs from that at the function's entry. A return probe runs behind the
- * return instruction; whatever else marks a return stands in front of it. */
+/* Computes how the stack pointer at a point differs from that at the function's entry. A return probe runs after the
+ * return instruction; every other probe of a return stands in front of it. */
 static struct nw_stack_field stack_of(const struct nw_point *point)
 {
 	const struct nw_arch *arch = point->image->arch;
@@ -296,7 +295,7 @@ static struct nw_stack_field stack_of(const struct nw_point *point)
 	return stack;
 }
 
-/* A field of ours; a name that an argument has gets a number. Returns the field's, -ENOMEM. */
+/* Appends a field of our own, with a number if an argument has that name. Returns the field's number, or -ENOMEM. */
 static int append_own(struct nw_layout *part, const char *base, const char *fetch,
 		      unsigned int bytes)
 {
@@ -308,7 +307,7 @@ static int append_own(struct nw_layout *part, const char *base, const char *fetc
 	return append_field(part, name, fetch, bytes);
 }
 
-/* Whose stack it is: see struct nw_stack_field. */
+/* Fetches which goroutine owns the stack: see struct nw_stack_field. */
 static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned int bytes,
 			     struct nw_stack_field *stack)
 {
@@ -332,7 +331,7 @@ static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned i
 	return 0;
 }
 
-/* Behind the numbers of the first part, if there is room. */
+/* Fetches the stack pointer, behind the numbers of the first part, if there is room. */
 static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 {
 	struct nw_planned *planned = l->planned;
@@ -378,7 +377,8 @@ static int add_chunk(struct nw_layout *part, struct nw_source *source, uint32_t 
 	return 0;
 }
 
-/* A word each, whatever the program's are. Returns 0; 1: no further part is allowed; -ENOMEM. */
+/* Fetches the registers, each as one word, also of 32-bit programs. Returns 0; 1: no further part is allowed;
+ * -ENOMEM. */
 static int lay_out_registers(const struct nw_laying *l, nw_layouts *parts,
 			     struct nw_source *source, uint32_t *offset)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What events are called. */
+/* The names of events. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void group_of(const struct nw_probe *probe, const char *wanted,
 		nw_identifier(probe->provider, sizeof(provider) - 1, provider);
 		snprintf(out, NW_MAX_NAME + 1, "sdt_%s", provider);
 	} else {
-		/* perf's: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._) */
+		/* perf's name: "probe_libc" for /usr/lib/libc.so.6 (its probe-event.c cuts at the first of -._) */
 		const char *slash = strrchr(probe->image->path, '/');
 		char name[NW_MAX_NAME - 8];
 		nw_identifier(slash ? slash + 1 : probe->image->path, sizeof(name) - 1,
@@ -67,8 +67,8 @@ static void group_of(const struct nw_probe *probe, const char *wanted,
 	}
 }
 
-/* As perf and trace-cmd would call it, so that they find it: sdt_PROVIDER/NAME, NAME_1, ...;
- * probe_FILE/FUNCTION and FUNCTION__return. A companion event says that it is one. */
+/* Names an event as perf and trace-cmd do, so that they find it: sdt_PROVIDER/NAME, NAME_1, ...; probe_FILE/FUNCTION
+ * and FUNCTION__return. A companion event's name says that it is one. */
 static void name_to_stay(const struct nw_plan *plan, const char *group,
 			 struct nw_event *event)
 {
@@ -93,7 +93,7 @@ static void name_to_stay(const struct nw_plan *plan, const char *group,
 void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
 		  struct nw_event *event, size_t number)
 {
-	if (*event->system) /* it has a name */
+	if (*event->system) /* the kernel's own event has its name already */
 		return;
 	switch (options->naming) {
 	case NW_NAMES_PRIVATE:
@@ -101,7 +101,7 @@ void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *opti
 			 number);
 		break;
 	case NW_NAMES_PROBES:
-		/* After its first probe; a number is put behind what is taken. */
+		/* Named after its first probe; if that name is taken, a number is appended. */
 		nw_identifier(probe_of(plan, event)->name, sizeof(event->base) - 1,
 			      event->base);
 		for (unsigned int i = 0; i == 0 || is_taken(plan, event); i++)

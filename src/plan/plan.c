@@ -34,8 +34,8 @@ bool nw_path_is_writable(const char *path)
 		return false;
 	for (; *path; path++) {
 		unsigned char c = (unsigned char)*path;
-		/* to the kernel's isspace(), 0xa0 is Latin-1's no-break space; in UTF-8 it is
-		 * the second byte of an a with a grave accent */
+		/* the kernel's isspace() takes 0xa0 for Latin-1's no-break space; in UTF-8 it is the second byte of
+		 * an a with a grave accent */
 		if (isspace(c) || c == 0xa0 || c == '#')
 			return false;
 	}
@@ -103,7 +103,7 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 	return 0;
 }
 
-/* What callers are found by, where they are wanted and can be. */
+/* Adds the source that callers are found by, if the probe wants callers and the architecture has them. */
 static int find_callers(const struct nw_probe *probe, struct nw_planned *planned)
 {
 	const struct nw_arch *arch = probe->image->arch;
@@ -152,7 +152,7 @@ static uint16_t *low_bits_slot(struct nw_event *event, const struct nw_point *po
 	return &event->by_low_bits[point->offset & 0xfff];
 }
 
-/* Put a place into an event, which must have its slot free. Takes over fetches. */
+/* Puts a place into an event, whose slot for it must be free. Takes over fetches. */
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches)
 {
@@ -167,7 +167,7 @@ int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned
 	return 0;
 }
 
-/* The event that a part of a point goes into; shape tells whom it may share it with. */
+/* Returns the event for one part of a point; only places of the same shape share an event. */
 static struct nw_event *event_for(struct nw_plan *plan,
 				  const struct nw_plan_options *options,
 				  const struct nw_point *point, const char *shape,
@@ -180,7 +180,7 @@ static struct nw_event *event_for(struct nw_plan *plan,
 			return shared;
 	}
 	struct nw_event *event = nw_plan_event(plan, shape, point->is_return);
-	if (event) { /* takes the names over */
+	if (event) { /* the event takes over the names */
 		event->fields = *fields;
 		*fields = (nw_strings){0};
 	}
@@ -201,7 +201,8 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		struct nw_buf shape = {0};
 		nw_buf_printf(&shape, "%c", point->is_return ? 'r' : 'p');
 		nw_buf_adds(&shape, nw_buf_str(&part->shape));
-		if (options->separate) /* nobody else has this shape */
+		/* no other probe has this shape, so none can share the event */
+		if (options->separate)
 			nw_buf_printf(&shape, " #%zu.%u", planned->probe, number);
 		char *fetches = nw_buf_take(&part->fetches);
 		struct nw_event *event = fetches && !shape.failed
@@ -221,8 +222,8 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 	return ret;
 }
 
-/* An event that is there anyway: its fields have names, and it needs no definition. Their types
- * are told by its format. */
+/* Plans an event of the kernel itself: it has a name and fields, and needs no definition. Its format tells the types
+ * of the fields. */
 static int plan_kernel_event(struct nw_plan *plan, const struct nw_probe *probe,
 			     struct nw_planned *planned, bool fetch)
 {
@@ -281,7 +282,7 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
-/* Those that have no name yet; from then on they hold what they hold. */
+/* Names the events that have no name yet; such an event gets no further places. */
 static void name_events(struct nw_plan *plan, const struct nw_plan_options *options)
 {
 	for (; plan->sealed < plan->events.count; plan->sealed++)

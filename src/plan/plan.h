@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts that a plan is made of, for plan.c, which makes one, and serial.c, which loads one. */
+/* Internals of plans, for plan.c, which makes one, and serial.c, which loads one. */
 #ifndef NOPWATCH_PLAN_PLAN_H
 #define NOPWATCH_PLAN_PLAN_H
 
 #include "nopwatch/plan.h"
 
-/* What one part of a point asks of its event, while it is being laid out. */
+/* What one part of a point needs from its event, while it is laid out. */
 struct nw_layout {
 	struct nw_buf shape;   /* "p a0:u64 a1:s32" */
 	struct nw_buf fetches; /* "a0=%di:u64 a1=%si:s32" */
@@ -15,7 +15,7 @@ struct nw_layout {
 
 typedef NW_VEC(struct nw_layout) nw_layouts;
 
-/* What is being laid out. */
+/* The point that is being laid out. */
 struct nw_laying {
 	const struct nw_plan_options *options;
 	const struct nw_probe *probe;
@@ -24,23 +24,23 @@ struct nw_laying {
 	bool stack;	 /* fetch the stack pointer, too */
 };
 
-/* Lay the sources of a point out; they get their parts and fields, or a problem. -ENOMEM. */
+/* Lays out the sources of a point: each gets its part and field, or a problem. -ENOMEM. */
 int nw_lay_out(const struct nw_laying *laying, nw_layouts *parts);
 void nw_layouts_free(nw_layouts *parts);
 
 /* Add an empty event; NULL when out of memory. */
 struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return);
-/* Put a place into an event, which must have its slot free. Takes over fetches. */
+/* Puts a place into an event, whose slot for it must be free. Takes over fetches. */
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches);
 
-/* The number of an image among those of the selection; their count: it is none of them (the kernel). */
+/* Returns the number of an image in the selection, or their count if it is none of them (the kernel). */
 size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image *image);
-/* Name an event, the number-th of the plan; its places are known. */
+/* Names the event with this number in the plan; its places must be known. */
 void nw_plan_name(const struct nw_plan *plan, const struct nw_plan_options *options,
 		  struct nw_event *event, size_t number);
 
-/* A C identifier of at most most characters, made from any text: what is none becomes '_'. */
+/* Writes a C identifier of at most `most` characters, made from any text: other characters become '_'. */
 void nw_identifier(const char *text, size_t most, char *out);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A plan as a shell script. What every script does is script.sh, which is part of the library;
- * here stands what is special about one: its files, its events, its header. Names and paths are
- * hostile: they are quoted wherever a shell reads them.
+ * A plan as a shell script. script.sh, which is part of the library, is the same in every script; this file writes
+ * what differs: files, events, header. Names and paths are hostile, so they are quoted wherever a shell reads them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +20,7 @@ enum {
 
 extern const char nw_script_body[];
 
-/* The file as it is, with a NUL behind it. */
+/* Embeds the file as it is, with a NUL behind it. */
 __asm__(".pushsection .rodata\n"
 	".globl nw_script_body\n"
 	"nw_script_body:\n"
@@ -113,7 +112,7 @@ static void write_setting(const struct nw_setting *setting, const char *value,
 
 /* ---- the header --------------------------------------------------------------------- */
 
-/* The plan's words are escaped already: no line can end the document early. */
+/* The plan's words are escaped, so no line can end the here-document early. */
 static void write_header(const char *plan, struct nw_buf *out)
 {
 	nw_buf_adds(out, "nw_header() {\n  cat <<'NW_END'\n");
@@ -175,8 +174,8 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 		if ((*event)->defined)
 			write_event(armed->plan, (*event)->planned, out);
 	nw_buf_adds(out, "}\n\n");
-	/* What a session writes just before it enables; what is put back when the last event
-	 * is disabled; and what a top-level buffer gets back, by its name in the note. */
+	/* Writes the settings that a session makes just before it enables, those that are put back after the last
+	 * event is disabled, and those that a top-level buffer gets back, by their names in the note. */
 	nw_buf_printf(out, "nw_clocks_wanted='%s'\nnw_noted='",
 		      nw_settings[NW_SETTING_CLOCK].value);
 	for (size_t i = 0; i < NW_SETTING_COUNT; i++)

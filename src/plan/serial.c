@@ -54,7 +54,7 @@ static void type_word(struct nw_buf *out, const struct nw_type *type)
 	nw_plan_word(out, text);
 }
 
-/* The kernel's own events have no file; in this format they are in one behind the last, "kernel". */
+/* The kernel's own events have no file; this format puts them into an image behind the last, "kernel". */
 static const char kernel_name[] = "kernel";
 
 static bool has_kernel_events(const struct nw_selection *selection)
@@ -194,7 +194,7 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 
 enum {
 	MOST_WORDS = 12,
-	/* A table comes from anywhere. An event takes 8 KiB here and milliseconds in the kernel. */
+	/* A plan may come from anywhere. An event takes 8 KiB of memory here, and milliseconds in the kernel. */
 	MOST_IMAGES = 4096,
 	MOST_PROBES = 8192,
 	MOST_POINTS = 262144,
@@ -214,13 +214,13 @@ struct loader {
 	bool shifted_states;
 };
 
-/* Word i as a number of at most most. */
+/* Reads word i as a number of at most `most`. */
 static bool number(const struct loader *load, size_t i, uint64_t most, uint64_t *out)
 {
 	return nw_parse_u64(load->words[i], out) == 0 && *out <= most;
 }
 
-/* Word i as a number, or -1. */
+/* Reads word i as a number, or -1. */
 static bool small_or_none(const struct loader *load, size_t i, int *out)
 {
 	uint64_t value;
@@ -422,7 +422,7 @@ static int load_frame(struct loader *load)
 	return 0;
 }
 
-/* The constant, if the word is one. */
+/* Reads the constant, if the word is one. */
 static bool load_constant(const struct loader *load, size_t i, struct nw_fetch *fetch)
 {
 	fetch->is_constant = *load->words[i] != '\0';
@@ -533,7 +533,7 @@ static int load_length(struct loader *load)
 	return 0;
 }
 
-/* The bytes of a string have no gap, and are no more than we ever fetch. */
+/* Loads a chunk of a string. Chunks have no gap, and are together no larger than a fetch can be. */
 static int load_chunk(struct loader *load)
 {
 	struct nw_source *source = last_source(load);
@@ -593,7 +593,7 @@ static struct nw_event *last_event(const struct loader *load)
 	return count ? load->plan->events.item[count - 1] : NULL;
 }
 
-/* A number that the last event has; others may have none. */
+/* Reads a number of the last event; earlier events may have none. */
 static int load_event_number(struct loader *load)
 {
 	nw_vec_u32 *out = strcmp(load->words[0], "id") == 0 ? &load->ids : &load->orders;
@@ -686,7 +686,7 @@ static const struct {
 	{"shifted_states", 1, load_shifted_states},
 };
 
-/* Returns 1 if the line is none of a plan's: recordings have other lines beside these. */
+/* Reads one line. Returns 1 if the line is not part of a plan: recordings have other lines, too. */
 static int load_line(struct loader *load, char *line)
 {
 	char *one;
@@ -706,7 +706,7 @@ static int load_line(struct loader *load, char *line)
 	return 1;
 }
 
-/* Everything but what was refused where it was recorded. */
+/* Makes the armed state: everything is armed except what was refused where it was recorded. */
 static int load_armed(const struct loader *load, struct nw_armed *out)
 {
 	int ret = nw_armed_make(load->plan, out);
@@ -749,7 +749,8 @@ int nw_plan_load(const char *text, size_t len, struct nw_selection *selection,
 	nw_vec_free(&load.ids);
 	nw_vec_free(&load.orders);
 	if (whole && ret >= 0) {
-		nw_selection_drop_unused(selection); /* what stood for the kernel */
+		/* the image that stands for the kernel */
+		nw_selection_drop_unused(selection);
 		return 0;
 	}
 	nw_plan_free(plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a session or a script sets a ring buffer to before it enables its events. */
+/* The settings that a session or a script writes to a ring buffer before it enables its events. */
 #include "nopwatch/plan.h"
 
 #define NEWTASK "task/task_newtask"
@@ -12,9 +12,9 @@ const size_t nw_task_event_count = NW_COUNT(nw_task_events);
 
 #define ENABLE(event) "events/" event "/enable"
 
-/* In the order in which they are written: what filters and records does so before anything is hit. */
+/* The settings in the order in which they are written: filters and recording are set before anything is hit. */
 const struct nw_setting nw_settings[NW_SETTING_COUNT] = {
-	/* the first of them that the kernel has: local, its default, does not compare across CPUs */
+	/* the first clock that the kernel has; its default, local, cannot be compared across CPUs */
 	[NW_SETTING_CLOCK] = {.file = "trace_clock",
 			      .value = "mono boot global",
 			      .note = "clock",

@@ -22,7 +22,7 @@ void nw_plan_word(struct nw_buf *out, const char *text)
 	}
 }
 
-/* Undo %XX in place. */
+/* Decodes %XX in place. */
 void nw_plan_unword(char *text)
 {
 	char *to = text;
