@@ -64,6 +64,7 @@ class Options:
     keep_needs: tuple = ()
     hist: bool = False
     interval: int = 0
+    most: float = math.inf  # -n: so many hits, and no more
     hidden: tuple = ()  # probes that have no rows: the scheduler's, with --states
     states: bool = False
     late_losses: bool = False  # text: a loss is told when the CPU's next line comes
@@ -100,7 +101,7 @@ class Result:
     def __init__(self):
         self.rows = defaultdict(Row)  # by (kind, name, group, interval); interval 0: the total
         self.measured = []
-        self.filtered = self.lost = self.discarded = 0
+        self.filtered = self.lost = self.discarded = self.taken = 0
         self.intervals = 0
 
 
@@ -381,6 +382,7 @@ class Judge:
             group = HIDDEN
         else:
             self.take_row(hit, group)
+            self.result.taken += 1
         for span in self.options.spans:
             if hit.probe in span.ends:
                 (self.returns if span.call else self.end)(span, hit, group)
@@ -437,6 +439,8 @@ class Judge:
 def summarise(events, options):
     judge = Judge(options)
     for event in events:
+        if judge.result.taken >= options.most:
+            break
         judge.now = max(judge.now, event.time)
         {Hit: judge.take_hit, Task: judge.take_task, Loss: judge.take_loss}[type(event)](event)
     judge.now = max(judge.now, options.stop)
