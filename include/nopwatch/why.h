@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * why: from what was seen to why a probe does not fire. Pure: the facts come from the probe and
- * kernel rooms and from watching; here they become checks (what was looked at, what was seen),
- * causes and one verdict.
+ * why: derives from facts why a probe does not fire. Pure: the facts come from the rooms find and kernel and from
+ * watching the probe; here they become checks (what was looked at, what was seen), causes and one verdict.
  */
 #ifndef NOPWATCH_WHY_H
 #define NOPWATCH_WHY_H
@@ -12,13 +11,14 @@
 
 /* ---- causes ------------------------------------------------------------------------- */
 
-/* What a cause proves. */
+/* The kinds of causes, by what a cause proves. */
 enum nw_cause_kind {
 	NW_KIND_SILENT, /* no hit is possible */
-	NW_KIND_DANGER, /* arming could hurt the process: not tried, so not known */
+	NW_KIND_DANGER, /* arming could hurt the process, so it was not tried */
 	NW_KIND_MAYBE,	/* could be why there was no hit */
-	NW_KIND_OUTPUT, /* hit, but somebody's events of it are not recorded or not read */
-	NW_KIND_BPF,	/* hit, but tools that use BPF may show nothing */
+	/* the probe is hit, but another tool's events of it are not recorded or not read */
+	NW_KIND_OUTPUT,
+	NW_KIND_BPF, /* the probe is hit, but BPF tools may show nothing */
 };
 
 enum nw_cause {
@@ -100,76 +100,79 @@ enum nw_cause {
 struct nw_cause_info {
 	const char *key; /* in JSON and in docs/why.md; does not change */
 	enum nw_cause_kind kind;
-	const char *title; /* what it is, in a few words */
+	const char *title; /* the check in a few words */
 };
 extern const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT];
 
 /* ---- facts -------------------------------------------------------------------------- */
 
-/* What was seen while the probe was armed. */
+/* The observations made while the probe was armed. */
 struct nw_watch {
-	bool done;	     /* it was armed and watched */
-	const char *skipped; /* why not, a phrase; NULL: it was, or was refused */
-	char refused[768];   /* the kernel's or our own reason not to arm; "": armed */
-	int refused_code;    /* its errno */
+	bool done; /* the probe was armed and watched */
+	/* why the probe was not armed, a phrase; NULL: it was armed, or refused */
+	const char *skipped;
+	char refused[768]; /* the kernel's or nopwatch's reason not to arm; "": armed */
+	int refused_code;  /* the errno of the refusal */
 	uint64_t elapsed_ns;
 	size_t sites, sites_hit;
-	uint64_t counted;     /* hits by the kernel's count, in whatever process */
-	uint64_t recorded;    /* of these, those that came out of our ring buffer, */
-	uint64_t in_target;   /* in the processes asked for (all, if none was), */
-	uint64_t in_children; /* in their children */
-	pid_t other_pid;      /* who else had most; 0: nobody */
+	uint64_t counted;  /* hits by the kernel's count, in all processes */
+	uint64_t recorded; /* hits that nopwatch's ring buffer delivered */
+	/* recorded hits in the processes that the user named (all, if none was named) */
+	uint64_t in_target;
+	uint64_t in_children; /* recorded hits in the children of these processes */
+	pid_t other_pid;      /* the other process with the most hits; 0: none */
 	char other_comm[16];
 	uint64_t other_hits;
 	pid_t child_pid;
 	struct nw_presence before,
-		after;	     /* sums over the sites: at the start, at the end */
-	uint64_t entered;    /* of a return probe: calls that began in them */
-	struct nw_stop stop; /* the first of them, when the watch ended */
-	bool exec_seen;	     /* the process ran another program meanwhile */
-	bool ended;	     /* the process ended meanwhile */
+		after;	  /* sums over the sites: at the start, at the end */
+	uint64_t entered; /* a return probe: calls that began in the named processes */
+	/* how the first named process was stopped when the watch ended */
+	struct nw_stop stop;
+	bool exec_seen; /* the process began another program during the watch */
+	bool ended;	/* the process ended during the watch */
 	char *exe_after;
 };
 
-/* Another tool's command line, taken apart; see nw_tool_parse(). */
+/* Another tool's command line, as nw_tool_parse() reads it. */
 struct nw_tool {
 	char *program;	  /* "bpftrace", "stap", "perf", "trace-cmd" */
-	nw_strings specs; /* its user-level probes, as specs of ours */
+	nw_strings specs; /* its user-level probes, as nopwatch's specs */
 	nw_strings
 		events; /* tracepoint:GROUP:EVENT of its probes; by_event: GROUP:EVENT or GROUP */
-	bool by_event; /* it records events of tracefs: perf record, trace-cmd */
-	char *script;  /* the file that has the program; NULL: the command line has it */
-	pid_t pid;     /* -p, or a filter /pid == N/; 0: none */
-	char *command; /* -c; NULL: none */
-	uint64_t args_used;  /* bit N: argN is used */
-	bool filter;	     /* some probe has a filter */
-	bool returns_arg;    /* argN in a return probe */
-	bool wants_string;   /* str(argN) */
-	size_t other_probes; /* of other kinds */
+	bool by_event;	    /* it records events of tracefs: perf record, trace-cmd */
+	char *script;	    /* the file with the program; NULL: it is on the command line */
+	pid_t pid;	    /* -p, or a filter /pid == N/; 0: none */
+	char *command;	    /* -c; NULL: none */
+	uint64_t args_used; /* bit N: argN is used */
+	bool filter;	    /* some probe has a filter */
+	bool returns_arg;   /* argN in a return probe */
+	bool wants_string;  /* str(argN) */
+	size_t other_probes; /* probes of other kinds */
 };
 
-/* Everything a verdict rests on. What is NULL was not looked at or does not apply. */
+/* All facts for a verdict. A NULL means: not looked at, or it does not apply. */
 struct nw_facts {
 	const struct nw_kernel_access *kernel;
 	bool nop5_safe;
 	bool ref_ctr; /* the kernel counts semaphores, and refuses a place with another counter */
 	bool mute; /* on this kernel no probe in a file on such a file system hits */
 	const struct nw_spec *spec;
-	const char *path;		   /* the file that is meant; NULL: not said */
+	/* the file of the spec; NULL: the user named none */
+	const char *path;
 	const struct nw_image *image;	   /* NULL: it cannot be opened */
-	const struct nw_error *file_error; /* why not */
+	const struct nw_error *file_error; /* why the file cannot be opened */
 	const struct nw_selection
-		*selection;		     /* what the spec matches there; may be empty */
-	const struct nw_error *select_error; /* why nothing */
-	const struct nw_symbol_facts *symbol; /* specs of functions */
+		*selection; /* the probes of the file that match the spec; may be empty */
+	const struct nw_error *select_error;  /* why nothing matches */
+	const struct nw_symbol_facts *symbol; /* of a spec of a function */
 	bool is_function; /* of a USDT spec: a function of the file has its name */
 	bool at_function; /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
-	const char *script; /* the file is one: its first line; NULL: it is not */
-	const char
-		*elsewhere;  /* a file of the process that has the USDT probe; NULL: none */
-	bool no_code;	     /* the file is another's debug information */
-	const char *code_in; /* that other file; NULL: not found */
+	const char *script;	/* the file is a script: its first line; NULL: it is none */
+	const char *elsewhere;	/* a file of the process with the USDT probe; NULL: none */
+	bool no_code;		/* the file is the debug information of another file */
+	const char *code_in;	/* that other file; NULL: not found */
 	const char *interposed; /* a file of the process that its calls reach instead */
 	const struct nw_mapping_facts *mapping;
 	const struct nw_presence
@@ -180,7 +183,7 @@ struct nw_facts {
 	const struct nw_watch *watch;
 	const struct nw_tool *tool;
 	bool force;
-	/* Does a spec lead to a probe? What is offered is tried by it; NULL: everything is offered. */
+	/* Does a spec lead to a probe? Only specs that do are offered; NULL: every spec is offered. */
 	bool (*leads)(void *arg, const char *spec);
 	void *leads_arg;
 };
@@ -196,7 +199,7 @@ enum nw_result {
 struct nw_check {
 	const char *name; /* a fixed word */
 	enum nw_result result;
-	char *saw; /* what was looked at and what was seen, a sentence */
+	char *saw; /* a sentence: what was looked at and what was seen */
 };
 
 struct nw_reason {
@@ -214,12 +217,12 @@ struct nw_diagnosis {
 };
 
 /*
- * Judge. Without facts->watch only what can be known without arming: nw_diagnosis_settled()
- * then says whether arming could still tell more.
+ * Judges the facts. Without facts->watch it can only use what is known without arming: nw_diagnosis_settled() then
+ * says whether arming could tell more.
  */
 int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 		struct nw_error *err);
-/* Is it settled, or too dangerous, so that nothing need or may be armed? */
+/* Is the verdict settled, or arming too dangerous, so that the probe need or must not be armed? */
 bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis);
 void nw_diagnosis_free(struct nw_diagnosis *diagnosis);
 
@@ -234,7 +237,8 @@ int nw_tool_parse(char *const *argv, struct nw_tool *out, struct nw_error *err);
 int nw_tool_script(struct nw_tool *tool, const char *text, struct nw_error *err);
 void nw_tool_free(struct nw_tool *tool);
 
-/* The same as a diagnosis: fires is not known, the causes are those of the rows. */
+/* Explains a pasted error as a diagnosis: whether the probe fires is not known, the causes come from the rows of the
+ * table. */
 int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_error *err);
 /* Diagnoses an event (GROUP:NAME, or GROUP) that tracefs does not have. */
 int nw_diagnose_missing(const char *event, struct nw_diagnosis *out, struct nw_error *err);

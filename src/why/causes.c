@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The causes: their words for programs and for people, and what each proves. */
+/* The table of causes: their words for programs and for people, and what each proves. */
 #include "nopwatch/why.h"
 
 const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {

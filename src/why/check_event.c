@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Events of others at the same place: is one in the way? */
+/* Checks whether an event of another tool at the same place is in the way. */
 #include <stdio.h>
 #include <string.h>
 
 #include "judge.h"
 
-/* The point whose address somebody took for an offset. */
+/* Returns the point whose address the event has as its offset. */
 static const struct nw_point *point_by_address(const struct nw_facts *facts,
 					       const struct nw_foreign_event *event)
 {
@@ -20,7 +20,7 @@ static const struct nw_point *point_by_address(const struct nw_facts *facts,
 
 /* ---- is one in the way? ------------------------------------------------------------- */
 
-/* Delete the event, which has to be disabled first where it is enabled. */
+/* Offers to delete the event, which must be disabled first where it is enabled. */
 static void remedy_delete(struct judge *judge, const struct nw_foreign_event *event)
 {
 	char dir[NW_MAX_NAME + 48];
@@ -33,7 +33,7 @@ static void remedy_delete(struct judge *judge, const struct nw_foreign_event *ev
 		  event->group, event->name);
 }
 
-/* Define the event again with its arguments, at the right place and with its reference counter. */
+/* Offers to define the event again with its arguments, at the right place and with its reference counter. */
 static void remedy_define(struct judge *judge, const struct nw_foreign_event *event,
 			  const struct nw_point *at)
 {
@@ -56,7 +56,7 @@ static void remedy_define(struct judge *judge, const struct nw_foreign_event *ev
 static void check_place(struct judge *judge, const struct nw_foreign_event *event,
 			const struct nw_point *at)
 {
-	/* the kernel compares with every definition, enabled or not */
+	/* the kernel compares reference counters with every definition, enabled or not */
 	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
 
 	if (event->dead_owner) {

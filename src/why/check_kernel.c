@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Does the kernel allow it: to us through tracefs, to other tools through BPF? */
+/* Checks whether the kernel allows the probe: to nopwatch through tracefs, to other tools through BPF. */
 #include <errno.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ void nw_check_privilege(struct judge *judge)
 	}
 	nw_fails(judge, "%s", kernel->error.what);
 	if (strcmp(kernel->lockdown, "confidentiality") == 0)
-		return; /* the next check names it */
+		return; /* the next check names the reason */
 	nw_blame(
 		judge, NW_CAUSE_NO_PRIVILEGE,
 		kernel->root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The process that is meant, and whether it runs the very file that is probed. */
+/* Checks the process that the user named, and whether it runs the very file that is probed. */
 #include <errno.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ static void blame_inner(struct judge *judge)
 		nw_remedy_spec(judge, NULL, NULL, process->process);
 }
 
-/* Who runs the file? -f: a name may be longer than the 15 letters that a process has of it. */
+/* Offers a command that finds the processes of the file. pgrep needs -f, because a process keeps only 15 letters of
+ * its name. */
 static void remedy_search(struct judge *judge)
 {
 	const char *path = judge->facts->path;
@@ -124,7 +125,7 @@ static void remedy_other(struct judge *judge)
 		nw_remedy_spec(judge, mapping->other, NULL, mapping->pid);
 }
 
-/* The same path, another file. */
+/* The process maps another file with the same path. */
 static void blame_same_path(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -153,7 +154,7 @@ static void blame_same_path(struct judge *judge)
 			"process %d runs a different file (inode %ju in its container) than the one probed (inode %ju): use %s",
 			pid, mapping->other_ino, facts->image->ino, mapping->other);
 	else if (
-		!mapping->other_deleted) /* it still has its name, under what was mounted over it */
+		!mapping->other_deleted) /* the file still has its name, under a file system that was mounted over it */
 		nw_blame(
 			judge, NW_CAUSE_OTHER_COPY,
 			"process %d runs another file (inode %ju) by the path %s than the one that is there now (inode %ju): something was mounted over it since the process began; use %s",
@@ -204,7 +205,8 @@ static void blame_not_mapped(struct judge *judge)
 			judge, NW_CAUSE_NOT_RUNNING,
 			"no process has %s loaded: the probe arms itself when one does, and until then it is silent",
 			facts->path);
-		if (possible) /* else it would not fire when somebody does, either */
+		/* otherwise another check has found that the probe would not fire in a process that loads the file, either */
+		if (possible)
 			nw_remedy_spec(judge, NULL, NULL, -1);
 	} else if (strstr(facts->path, ".so") != NULL && facts->interposed) {
 		nw_blame(judge, NW_CAUSE_NOT_LOADED,
@@ -272,7 +274,8 @@ void nw_check_mapping(struct judge *judge)
 	}
 }
 
-/* Programs that run others' code as data of their own; what they are called. */
+/* Returns the name of a program that runs other programs' code as its own data, such as an emulator; NULL: it is
+ * none. */
 static const char *translator_of(const struct nw_process_facts *process)
 {
 	static const struct {

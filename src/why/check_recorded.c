@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events of others at the same place: what becomes of their hits? */
+/* Checks what becomes of the hits of other tools' events at the same place. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 struct events {
 	const struct nw_foreign_event *before, *after;
-	uint64_t hits, recorded, dropped; /* while it was watched */
+	uint64_t hits, recorded, dropped; /* while the probe was watched */
 };
 
 static uint64_t grown(uint64_t before, uint64_t after)
@@ -88,9 +88,10 @@ static bool is_small(const struct events *e)
 }
 
 /*
- * What keeps the hits of an enabled event from being recorded, or from being read; the first that
- * fits is told. In the texts %e is the event, GROUP/NAME, %d the directory of its instance, %h its hits meanwhile, %f its filter, %l the events lost, %r the reader's
- * process, %c the CPUs left out, %a the mask of all, %k the KiB of buffer a CPU.
+ * Reasons why the hits of an enabled event are not recorded, or not read; the first that fits is told. In the texts
+ * %e is the event, GROUP/NAME, %d the directory of its instance, %h its hits during the watch, %f its filter, %l the
+ * events lost, %r the reader's process, %c the CPUs left out, %a the mask of all CPUs, %k the KiB of buffer for each
+ * CPU.
  */
 static const struct {
 	bool (*seen)(const struct events *e);
@@ -182,7 +183,7 @@ static void fill_in(const struct events *e, char letter, struct nw_buf *out)
 	}
 }
 
-/* A text of the table with its values; the caller frees. */
+/* Fills the values into a text of the table; the caller frees. */
 static char *filled(const char *text, const struct events *e)
 {
 	struct nw_buf out = {0};
@@ -195,7 +196,7 @@ static char *filled(const char *text, const struct events *e)
 	return nw_buf_take(&out);
 }
 
-/* The event is enabled and was hit, or nothing tells against it: where do its hits go? */
+/* Checks where the hits of an event go that is enabled, and was hit or may have been. */
 static void check_enabled(struct judge *judge, const struct events *e)
 {
 	size_t i = 0;
@@ -225,7 +226,8 @@ static void check_enabled(struct judge *judge, const struct events *e)
 	}
 }
 
-/* Of events that were here all the time; ours are gone by now or were never in the list. */
+/* Looks only at events that existed before and after the watch; nopwatch's own are gone by now, or were never in the
+ * list. */
 void nw_check_recorded(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;

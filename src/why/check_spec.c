@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Does the spec lead to code: the file, the function or the note, the place, its arguments? */
+/* Checks whether the spec leads to code: the file, the function or the note, the place, its arguments. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 /* ---- the file ----------------------------------------------------------------------- */
 
-/* psql of Debian, pyenv's shims, java's alternatives: what they start is what has the probes. */
+/* The file is a script (psql of Debian, pyenv's shims, java's alternatives): the program that it starts has the
+ * probes. */
 static void blame_script(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -77,7 +78,7 @@ void nw_check_file(struct judge *judge)
 		return;
 	nw_fails(judge, "%s",
 		 facts->file_error ? facts->file_error->what : "there is no such file");
-	if (mapping && mapping->other) /* the mapping check knows more */
+	if (mapping && mapping->other) /* the check of mappings knows more about it */
 		return;
 	if (facts->process && facts->process->exe_deleted)
 		return;
@@ -92,7 +93,7 @@ void nw_check_file(struct judge *judge)
 		nw_cleanup(nw_free_ptr) char *inside = nw_text(
 			"/proc/%d/root%s", (int)facts->process->process, facts->path);
 		if (inside)
-			nw_remedy_spec(judge, inside, NULL, -1); /* whoever runs it */
+			nw_remedy_spec(judge, inside, NULL, -1); /* in any process */
 	}
 }
 
@@ -117,7 +118,7 @@ static void blame_import(struct judge *judge)
 	nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
 }
 
-/* List the symbols of that name, so that the user can choose one. */
+/* Offers to list the symbols with that name, so that the user can choose one. */
 static void remedy_symbol(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -130,7 +131,7 @@ static void remedy_symbol(struct judge *judge)
 	nw_buf_free(&rest);
 }
 
-/* The same name as that of a USDT probe, or of a function. */
+/* The file has the name as another kind of probe: a USDT probe, or a function. */
 static void remedy_kind(struct judge *judge, enum nw_spec_kind kind)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -206,7 +207,7 @@ static void blame_missing(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s%s%s", name, path,
 			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
-		nw_remedy_file(judge, /* the names of all functions of the file */
+		nw_remedy_file(judge, /* offer to list all functions of the file */
 			       symbol->stripped ? "nm -D --defined-only"
 						: "nm --defined-only",
 			       judge->facts->image->path, "");
@@ -293,7 +294,7 @@ static void check_found(struct judge *judge)
 	}
 }
 
-/* A glob that fits no function; what says so guesses what was meant. */
+/* The glob fits no function; the error that says so has the guesses. */
 static void blame_no_match(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -381,7 +382,7 @@ static void blame_no_notes(struct judge *judge)
 	nw_remedy(judge, "# %s", *err.hint ? err.hint : err.what);
 }
 
-/* Notes that fit the spec but had to be put aside. */
+/* Blames damaged notes that fit the spec but were left out. */
 static bool blame_damage(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -440,7 +441,7 @@ static void blame_function(struct judge *judge)
 	remedy_kind(judge, NW_SPEC_UPROBE);
 }
 
-/* The process has the probe, in another file than the one that was named. */
+/* The process has the probe in another file than the one that was named. */
 static void blame_elsewhere(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -521,7 +522,7 @@ void nw_check_note(struct judge *judge)
 
 /* ---- the place ---------------------------------------------------------------------- */
 
-/* An offset in code of a kind that no kernel probes. */
+/* Blames an offset in Thumb code, which no kernel probes. */
 static bool blame_thumb_offset(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -558,10 +559,12 @@ static void blame_offset(struct judge *judge)
 		 "0x%jx is the address in %s, not the file offset, which is 0x%jx", given,
 		 facts->image->path, meant);
 	if (place)
-		nw_remedy_stat(judge, NULL, place, 0); /* bpftrace takes addresses */
+		nw_remedy_stat(
+			judge, NULL, place,
+			0); /* bpftrace takes addresses, so only nopwatch's command is offered */
 }
 
-/* A place that is no function's start although, read as an address, it would be one. */
+/* Blames an offset that is no function's start, although it would be one if it were read as an address. */
 static bool blame_function_address(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -611,7 +614,7 @@ static void check_nops(struct judge *judge)
 					 : "the place is in executable code");
 }
 
-/* Why a breakpoint at one of the places would do harm; NULL: it would not. */
+/* Returns why a breakpoint at one of the places would do harm; NULL: it would not. */
 static const char *place_hazard(const struct nw_facts *facts)
 {
 	const struct nw_point *at;
@@ -653,7 +656,7 @@ void nw_check_site(struct judge *judge)
 
 /* ---- arguments ---------------------------------------------------------------------- */
 
-/* What bcc's and libbpf's parsers make of an operand; NULL: they take it. */
+/* Returns the problem that bcc's and libbpf's parsers have with an operand; NULL: they accept it. */
 static const char *bpf_problem(const struct nw_operand *op)
 {
 	if (op->is_float)
@@ -716,7 +719,7 @@ void nw_check_arguments(struct judge *judge)
 
 /* ---- return probes ------------------------------------------------------------------ */
 
-/* The first place by which returns would be, or are measured; NULL: none was found. */
+/* Returns the first point that measures returns; NULL: there is none. */
 static const struct nw_point *return_point(const struct nw_facts *facts)
 {
 	const struct nw_point *at;

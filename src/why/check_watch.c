@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What was seen while the probe was armed: the breakpoint, the semaphore, the hits. */
+/* Checks the observations made while the probe was armed: the breakpoint, the semaphore, the hits. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void blame_refusal(struct judge *judge)
 
 	nw_fails(judge, "%s", watch->refused);
 	if (watch->refused_code ==
-	    EIO) /* what uprobes say of a file without a page cache */
+	    EIO) /* uprobes return it for a file without a page cache */
 		nw_blame(judge, NW_CAUSE_FILESYSTEM,
 			 "uprobes are impossible on this file system (EIO): %s",
 			 watch->refused);
@@ -33,7 +33,7 @@ static void blame_refusal(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_REFUSED, "%s", watch->refused);
 }
 
-/* Behind the watch; what mapped the file may be gone by then. */
+/* Returns the state after the watch, or before it: the processes that mapped the file may have ended. */
 static const struct nw_presence *last_presence(const struct nw_watch *watch)
 {
 	return watch->after.mapped ? &watch->after : &watch->before;
@@ -107,7 +107,7 @@ void nw_check_semaphore(struct judge *judge)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-/* It could be hit if it ran. */
+/* Blames that the process is stopped: the probe could be hit if the process ran. */
 static bool blame_stop(struct judge *judge, const struct nw_stop *stop)
 {
 	char who[64];
@@ -136,7 +136,7 @@ static bool blame_stop(struct judge *judge, const struct nw_stop *stop)
 	return true;
 }
 
-/* Calls begin, and none of them comes back to its caller. */
+/* Blames calls that begin and never return to their caller. */
 static bool blame_no_return(struct judge *judge, const struct nw_watch *watch)
 {
 	char calls[32];
@@ -196,7 +196,7 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 			inlined ? "everything is in place; the code was not executed in the last %.3g s, and the function was inlined elsewhere, and calls by name reach %s"
 				: "everything is in place; the code was not executed in the last %.3g s, and calls by name reach %s",
 			seconds, facts->interposed);
-		return; /* its remedy is better than to wait */
+		return; /* that cause has a better remedy than waiting */
 	}
 	nw_blame(
 		judge, NW_CAUSE_NOT_EXECUTED,
@@ -233,7 +233,7 @@ static void blame_another(struct judge *judge)
 	}
 	nw_thousands(watch->other_hits, hits);
 	nw_fails(judge, "no hit in %s, %s in process %d", who, hits, (int)watch->other_pid);
-	/* a library, as the process itself runs another file: others load it for reasons of their own */
+	/* the file is a library if the process runs another executable; other processes load it for their own reasons */
 	bool shared = facts->image && facts->process->exe_ino &&
 		      facts->image->ino != facts->process->exe_ino;
 	if (shared) {
@@ -266,7 +266,7 @@ void nw_check_hit(struct judge *judge)
 
 /* ---- the tool's own program --------------------------------------------------------- */
 
-/* bpftrace does not read the - of "query-start" as __, as we and DTrace do. */
+/* Has the name a dash? bpftrace does not read the - of "query-start" as __, as nopwatch and DTrace do. */
 static bool has_dash(const struct nw_facts *facts)
 {
 	const char *colon = strrchr(facts->spec->text, ':');
@@ -276,7 +276,8 @@ static bool has_dash(const struct nw_facts *facts)
 	       !strchr(facts->selection->probes.item[0]->name, '-');
 }
 
-/* perf cannot have an event that tracefs has enabled, and the other way round. */
+/* Checks whether perf holds an event of the probe: an event cannot be enabled in perf and in tracefs at the same
+ * time. */
 static bool check_exclusive(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;

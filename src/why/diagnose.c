@@ -7,7 +7,7 @@
 
 #include "judge.h"
 
-/* In this order: of several causes, the one that an earlier check finds is behind the later ones. */
+/* The checks in their order: of several causes, the one of the earliest check explains the later ones. */
 static const struct {
 	const char *name;
 	void (*check)(struct judge *judge);
@@ -55,7 +55,7 @@ bool nw_diagnosis_settled(const struct nw_diagnosis *diagnosis)
 
 static int judge_firing(const struct nw_facts *facts, const struct nw_diagnosis *diagnosis)
 {
-	/* Did the processes that were asked for hit the probe? */
+	/* the probe fires if a process that the user named has hit it */
 	if (facts->watch && facts->watch->done ? facts->watch->in_target : 0)
 		return 1;
 	if (first_of(diagnosis, NW_KIND_SILENT))
@@ -63,7 +63,7 @@ static int judge_firing(const struct nw_facts *facts, const struct nw_diagnosis 
 	return -1;
 }
 
-/* Does a reason of this kind belong to a verdict of that kind? */
+/* Does a cause of this kind belong to the verdict? */
 static bool belongs(const struct nw_diagnosis *diagnosis, enum nw_cause_kind kind)
 {
 	switch (kind) {
@@ -71,7 +71,7 @@ static bool belongs(const struct nw_diagnosis *diagnosis, enum nw_cause_kind kin
 	case NW_KIND_DANGER:
 	case NW_KIND_MAYBE:
 		return diagnosis->fires != 1;
-	default: /* what keeps hits from being seen matters unless the probe does not fire */
+	default: /* a cause that hides hits matters unless the probe does not fire */
 		return diagnosis->fires != 0;
 	}
 }
@@ -165,7 +165,7 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 		checks[i].check(&judge);
 	}
 	diagnosis.fires = judge_firing(facts, &diagnosis);
-	/* Keep the reasons that belong, by kind and then in the order of the checks. */
+	/* Keep the reasons that belong to the verdict, by kind and then in the order of the checks. */
 	static const enum nw_cause_kind order[] = {
 		NW_KIND_SILENT, NW_KIND_DANGER, NW_KIND_OUTPUT, NW_KIND_MAYBE, NW_KIND_BPF};
 	NW_VEC(struct nw_reason) sorted = {0};

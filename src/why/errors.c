@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A pasted error: the rows of errors.tsv whose pattern is in it. */
+/* Explains a pasted error by the rows of errors.tsv whose pattern it contains. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "errors.h"
 
-/* The file as it is, with a NUL behind it. */
+/* Embeds the file as it is, with a NUL behind it. */
 __asm__(".pushsection .rodata\n"
 	".globl nw_error_lines\n"
 	"nw_error_lines:\n"
@@ -75,7 +75,7 @@ void nw_error_table_free(struct nw_error_table *table)
 
 /* ---- the text ----------------------------------------------------------------------- */
 
-/* Behind the colours of a terminal: ESC [ ... LETTER. */
+/* Skips the colour sequences of a terminal: ESC [ ... LETTER. */
 static const char *skip_color(const char *at)
 {
 	if (at[0] != '\033' || at[1] != '[')
@@ -86,7 +86,8 @@ static const char *skip_color(const char *at)
 	return *at ? at + 1 : at;
 }
 
-/* Length of a quote of any kind: ', ", `, one behind a backslash, and the four of typography. 0: none. */
+/* Returns the length of a quotation mark of any kind: ', ", `, one after a backslash, and the four of typography. 0:
+ * it is none. */
 static size_t quote_length(const char *at)
 {
 	static const char *const quotes[] = {"'",
@@ -105,7 +106,8 @@ static size_t quote_length(const char *at)
 	return 0;
 }
 
-/* As patterns are: small letters, one kind of quote, one blank or line end for a run of blanks. */
+/* Normalises text as patterns are written: small letters, one kind of quotation mark, one blank or line end for a run
+ * of blanks. */
 static char *normalize(const char *text)
 {
 	struct nw_buf out = {0};
@@ -137,7 +139,7 @@ static char *normalize(const char *text)
 
 /* ---- the search --------------------------------------------------------------------- */
 
-/* Is the piece of a pattern here? A blank of it may be the end of a line: terminals and people break them. */
+/* Does the piece of a pattern match here? Its blank matches a line end, too: terminals and people break lines. */
 static bool is_here(const char *at, const char *piece, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -146,7 +148,7 @@ static bool is_here(const char *at, const char *piece, size_t len)
 	return true;
 }
 
-/* A number of a pattern is none that goes on: -524 is not in app-5241. */
+/* A number of a pattern must not be part of a longer one: -524 does not match app-5241. */
 static bool stands_alone(const char *text, const char *at, const char *piece, size_t len)
 {
 	bool begins = isdigit((unsigned char)*piece) || *piece == '-';
@@ -165,14 +167,14 @@ static const char *find_piece(const char *text, const char *at, const char *end,
 	return NULL;
 }
 
-/* Are the pieces of the pattern behind its first * in the rest of the line, one behind the other? */
+/* Do the pieces of the pattern after its first * follow in the rest of the line, one after the other? */
 static bool goes_on(const char *text, const char *at, const char *pattern)
 {
 	while (*pattern == '*') {
 		const char *piece = pattern + 1, *end = at + strcspn(at, "\n");
 		size_t len = strcspn(piece, "*");
 		if (len) {
-			/* the last piece may lead into the next line, but begins in this one */
+			/* the last piece may end in the next line, but begins in this one */
 			const char *most = end + strnlen(end, len);
 			at = find_piece(text, at, most, piece, len);
 			if (!at || at > end)
@@ -192,15 +194,15 @@ static bool holds(const char *text, const char *pattern)
 	while ((at = find_piece(text, at, end, pattern, len))) {
 		if (goes_on(text, at + len, pattern + len))
 			return true;
-		/* what the rest of a line lacks, later places in that line lack, too */
+		/* a piece that the rest of a line lacks is missing behind later matches in that line, too */
 		const char *line = at + len + strcspn(at + len, "\n");
 		at = line - len > at ? line - len : at + 1;
 	}
 	return false;
 }
 
-/* Adds a row, unless one that was found before says the same or more: "elf: failed to open" says more than
- * "failed to open", and takes its place. Returns how many there are. */
+/* Adds a row, unless a row that was found before says the same or more: "elf: failed to open" says more than "failed
+ * to open", and takes its place. Returns the number of rows. */
 static size_t add_found(const struct nw_error_row *row, const struct nw_error_row **found,
 			size_t count)
 {
@@ -218,7 +220,7 @@ static size_t add_found(const struct nw_error_row *row, const struct nw_error_ro
 	return count + 1;
 }
 
-/* That something was refused says less than why: where a later row does, it is the verdict. */
+/* Puts the reason of a refusal before the refusal itself: a later row that gives the reason becomes the verdict. */
 static void tell_more(const struct nw_error_row **found, size_t count)
 {
 	if (count < 2 || found[0]->cause != NW_CAUSE_REFUSED)
@@ -282,7 +284,7 @@ int nw_diagnose_error(const char *text, struct nw_diagnosis *out, struct nw_erro
 	return 0;
 }
 
-/* perf's names say which probe of a program it was: "sdt_app:tick" is usdt:...:app:tick. */
+/* Offers to define an event by perf's name, which says which probe it was: "sdt_app:tick" is usdt:...:app:tick. */
 static int offer_definition(const char *event, nw_strings *remedy)
 {
 	bool note = strncmp(event, "sdt_", 4) == 0 && strchr(event, ':');

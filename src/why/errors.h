@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of what other tools and the kernel say: errors.tsv, which is part of the library. */
+/* The table of other tools' and the kernel's messages: errors.tsv, which is part of the library. */
 #ifndef NOPWATCH_WHY_ERRORS_H
 #define NOPWATCH_WHY_ERRORS_H
 
@@ -10,11 +10,12 @@ struct nw_error_row {
 	const char *pattern; /* see errors.tsv */
 	const char *meaning; /* one sentence, without a full stop */
 	const char *remedy;  /* what to do, a command or a phrase */
-	const char *source;  /* who says so: the tool or the kernel, and its source file */
+	/* where the message comes from: the tool or the kernel, and its source file */
+	const char *source;
 };
 
 struct nw_error_table {
-	char *text; /* what the rows point into */
+	char *text; /* the text that the rows point into */
 	NW_VEC(struct nw_error_row) rows;
 };
 

@@ -81,7 +81,7 @@ void nw_remedy(struct judge *judge, const char *fmt, ...)
 	nw_buf_free(&text);
 }
 
-/* PROVIDER:NAME, as the file has it where it is known: other tools do not take the - of a name for __. */
+/* Writes PROVIDER:NAME as the file spells it, if that is known: other tools do not take the - of a name for __. */
 static void usdt_text(const struct nw_facts *facts, struct nw_buf *out)
 {
 	const struct nw_probe *one = facts->selection && facts->selection->probes.count == 1
@@ -94,7 +94,7 @@ static void usdt_text(const struct nw_facts *facts, struct nw_buf *out)
 		nw_buf_printf(out, "%s:%s", facts->spec->provider, facts->spec->name);
 }
 
-/* KIND:PATH:PLACE */
+/* Writes KIND:PATH:PLACE. */
 static void spec_text(const struct nw_facts *facts, const char *path, const char *place,
 		      struct nw_buf *out)
 {
@@ -129,7 +129,7 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 		pid = facts->process->process;
 	spec_text(facts, file, place, &spec);
 	if (facts->leads && *file && !facts->leads(facts->leads_arg, nw_buf_str(&spec))) {
-		/* a command that finds no probe is no help; what the file has, may be */
+		/* a command that finds no probe is no help; the probes that the file has may be */
 		nw_buf_free(&spec);
 		nw_remedy_file(judge, "nopwatch list", file, "");
 		return;
@@ -140,7 +140,7 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 	nw_remedy(judge, "nopwatch stat%s %s", nw_buf_str(&option), nw_buf_str(&ours));
 	nw_buf_adds(&spec, " { @hits = count(); }");
 	nw_buf_add_shell(&theirs, nw_buf_str(&spec));
-	/* func: is our own word for entry and return; a number of ours is an offset, of theirs an address */
+	/* other tools have no func: for entry and return; nopwatch's numbers are offsets, theirs are addresses */
 	bool named = place || *facts->spec->name || facts->spec->kind == NW_SPEC_USDT;
 	if (bpf && named && facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Probes that are there, armed and silent, because their program fires them only when told to. */
+/* Probes that are armed and silent because their program fires them only when it is told to. */
 #include <string.h>
 
 #include "judge.h"
 
 /*
- * What is known. `told` are words, each ended by a NUL, one of which stands in the arguments or the
- * environment of a process that was told; an empty list: that cannot be seen from outside.
+ * The known switches. `told` holds words, each ended by a NUL, one of which is in the arguments or the environment of
+ * a process that was told; an empty list: it cannot be seen from outside.
  */
 static const struct {
 	const char *provider, *name; /* globs */
@@ -28,16 +28,16 @@ static const struct {
 	{"php", "*", "USE_ZEND_DTRACE=1\0",
 	 "PHP fires its probes only with USE_ZEND_DTRACE=1 in its environment",
 	 "# start PHP with USE_ZEND_DTRACE=1"},
-	/* python/cpython issue 98894; later versions have no such notes until pull request 142397, which
-	 * brings function__* back, but not line */
+	/* python/cpython issue 98894: later versions have no such notes, until pull request 142397 brings back
+	 * function__*, but not line */
 	{"python", "function__*", "\0",
 	 "the interpreter of CPython 3.11 calls Python functions without passing its function__entry and function__return probes (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
 	{"python", "line", "\0",
 	 "CPython has not fired its line probe since 3.11 (python/cpython issue 98894)",
 	 "# gc__start, import__find__load__start and audit fire on all versions"},
-	/* Ruby's vm_insnhelper.c: vm_trace() passes them, and runs only while some hook of that kind is on; those of C
-	 * methods stand in vm_call_cfunc(), which always runs */
+	/* Ruby's vm_insnhelper.c: vm_trace() fires them, and runs only while a hook of that kind is on; those of C
+	 * methods are in vm_call_cfunc(), which always runs */
 	{"ruby", "method__*", "\0",
 	 "Ruby passes its method probes only while it traces calls itself, as a TracePoint makes it do; cmethod__entry and cmethod__return, of methods written in C, fire always",
 	 "# run TracePoint.new(:call, :return) { }.enable in the program, or try ruby:cmethod__*"},

@@ -16,7 +16,7 @@
 
 /* ---- words of the program ----------------------------------------------------------- */
 
-/* Behind a string, a comment or one character; strings and comments hide braces and slashes. */
+/* Skips a string, a comment or one character; strings and comments hide braces and slashes. */
 static const char *skip_one(const char *at)
 {
 	if (*at == '"') {
@@ -39,7 +39,7 @@ static bool is_comment(const char *at)
 	return at[0] == '/' && (at[1] == '/' || at[1] == '*');
 }
 
-/* Behind the block that begins at the brace. */
+/* Skips the block that begins at the brace. */
 static const char *skip_block(const char *at)
 {
 	int depth = 0;
@@ -70,7 +70,7 @@ static const struct {
 	{"uretprobe:", "uretprobe:"}, {"ur:", "uretprobe:"},
 };
 
-/* uprobe:PATH:"C++ name" and quotes around a path are bpftrace's own. */
+/* Adds a spec without bpftrace's quotes: uprobe:PATH:"C++ name", and quotes around a path. */
 static int add_unquoted(nw_strings *list, const char *kind, const char *text, size_t len)
 {
 	struct nw_buf spec = {0};
@@ -106,7 +106,7 @@ static int take_probe(struct nw_tool *tool, const char *text, size_t len)
 	return 0;
 }
 
-/* "a:b, c:d" up to a filter or an action; a slash that begins a filter stands behind a blank. */
+/* Finds the end of the probes "a:b, c:d": a filter or an action. A slash that begins a filter stands after a blank. */
 static const char *probes_end(const char *at)
 {
 	bool blank = true;
@@ -135,7 +135,7 @@ static int take_probes(struct nw_tool *tool, const char *text, const char *end)
 
 /* ---- what it does with a hit -------------------------------------------------------- */
 
-/* argN, str(argN); $1 and strings are something else. */
+/* Notes argN and str(argN) in an action; $1 and strings mean something else. */
 static void read_action(struct nw_tool *tool, const char *at, const char *end,
 			bool is_return)
 {
@@ -154,7 +154,7 @@ static void read_action(struct nw_tool *tool, const char *at, const char *end,
 	}
 }
 
-/* /pid == 4711/ restricts as -p does, and is no filter beside that; /ppid == 1/ and /pid != 1/ are. */
+/* Reads a filter: /pid == 4711/ restricts as -p does, and does not count as a filter; /ppid == 1/ and /pid != 1/ do. */
 static void read_filter(struct nw_tool *tool, const char *at, const char *end)
 {
 	long number = 0;
@@ -195,8 +195,7 @@ static int take_program(struct nw_tool *tool, const char *at)
 		if (user)
 			read_action(tool, action, at,
 				    strncmp(tool->specs.item[before], "uret", 4) == 0);
-		if (at ==
-		    start) /* no probe, filter or action: it cannot be read any further */
+		if (at == start) /* the text is no probe, filter or action: reading ends */
 			break;
 	}
 	return 0;
@@ -220,7 +219,8 @@ const char *nw_tool_value(char *const **at, const char *letter, const char *name
 
 static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error *err)
 {
-	const char *script = NULL; /* the first word, unless -e has the program */
+	/* the first word is the script's file, unless -e has the program */
+	const char *script = NULL;
 	bool told = false;
 	int ret = 0;
 
@@ -250,7 +250,7 @@ static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error
 	return ret;
 }
 
-/* Does the program, which has been read, name a place in a program? */
+/* Fails if the program that was read names no place in a program. */
 static int check_named(const struct nw_tool *tool, struct nw_error *err)
 {
 	if (tool->specs.count || (tool->by_event && tool->events.count))

@@ -17,7 +17,7 @@
 
 /* ---- SystemTap ---------------------------------------------------------------------- */
 
-/* The components of a probe point that say where it is; text in quotes, NULL: not there. */
+/* The components of a probe point that say where it is: the text in quotes; NULL: the component is missing. */
 struct stap_point {
 	char *path, *library, *provider, *mark, *function, *statement;
 	bool returns;
@@ -34,7 +34,7 @@ static void free_point(struct stap_point *point)
 	*point = (struct stap_point){0};
 }
 
-/* A component, `name("text")` or `name`; returns what follows it. */
+/* Reads a component, `name("text")` or `name`. Returns the text after it. */
 static const char *take_component(const char *at, struct stap_point *point)
 {
 	const struct {
@@ -63,7 +63,7 @@ static const char *take_component(const char *at, struct stap_point *point)
 	return at;
 }
 
-/* In our spelling. "function@file.c:12" means the function. */
+/* Adds the point in nopwatch's spelling. "function@file.c:12" means the function. */
 static int add_point(struct nw_tool *tool, const struct stap_point *point)
 {
 	const char *path = point->library ? point->library : point->path ? point->path : "";
@@ -72,7 +72,7 @@ static int add_point(struct nw_tool *tool, const struct stap_point *point)
 	if (!exe)
 		return -ENOMEM;
 	if (!*path && tool->pid && !point->mark)
-		path = exe; /* process.function() is one of -x */
+		path = exe; /* process.function() means the program of -x */
 	if (point->mark)
 		return nw_strings_addf(&tool->specs, "usdt:%s:%s:%s", path,
 				       point->provider ? point->provider : "*",
@@ -85,7 +85,7 @@ static int add_point(struct nw_tool *tool, const struct stap_point *point)
 	return 0;
 }
 
-/* process("PATH").mark("NAME") and the like, wherever they stand in the text. */
+/* Reads process("PATH").mark("NAME") and the like anywhere in the text. */
 static int take_stap(struct nw_tool *tool, const char *text)
 {
 	const char *at = text;
@@ -121,7 +121,7 @@ static int take_stap_options(struct nw_tool *tool, char *const *argv)
 			tool->pid = (pid_t)strtol(value, NULL, 10);
 		} else if (strchr("cdDImoprRsSB", (*at)[1]) && **at == '-' && (*at)[1] &&
 			   !(*at)[2] && at[1]) {
-			at++; /* its value */
+			at++; /* the option's value */
 		} else if (**at != '-' && !script) {
 			script = *at;
 		}
@@ -147,7 +147,8 @@ int nw_tool_stap_script(struct nw_tool *tool, const char *text)
 
 /* ---- perf probe --------------------------------------------------------------------- */
 
-/* "[GROUP:][EVENT=]FUNCTION[...] ARGUMENTS", or "[%]sdt_PROVIDER:NAME"; a ; instead of a : begins a line pattern. */
+/* Reads a definition: "[GROUP:][EVENT=]FUNCTION[...] ARGUMENTS", or "[%]sdt_PROVIDER:NAME". A ; in place of the :
+ * begins a line pattern. */
 static int take_definition(struct nw_tool *tool, const char *path, const char *text)
 {
 	size_t len = strcspn(text, " ");
@@ -186,7 +187,7 @@ static int take_perf_probe(struct nw_tool *tool, char *const *argv, struct nw_er
 			"what is understood: perf probe -x FILE [-a] '[GROUP:][EVENT=]FUNCTION[+OFFSET|%%return]'");
 		return -EINVAL;
 	}
-	bool words = false; /* those that follow the first are its arguments */
+	bool words = false; /* words after the first are the definition's arguments */
 	for (char *const *at = argv + 2; ret >= 0 && *at; at++) {
 		const char *value;
 		if (nw_tool_value(&at, "-x", "--exec"))
@@ -203,8 +204,8 @@ static int take_perf_probe(struct nw_tool *tool, char *const *argv, struct nw_er
 
 /* ---- perf record and trace-cmd record ----------------------------------------------- */
 
-/* "sdt_app:tick,probe_app:*", "%sdt_app:tick", "{a:b,c:d}:S"; what has a slash or no group is no event of tracefs, but trace-cmd
- * takes a group alone, too. */
+/* Reads a list of events: "sdt_app:tick,probe_app:*", "%sdt_app:tick", "{a:b,c:d}:S". A word with a slash or without
+ * a group is no event of tracefs, but trace-cmd accepts a group alone. */
 static int take_events(struct nw_tool *tool, const char *text, bool groups)
 {
 	int ret = 0;
@@ -226,12 +227,11 @@ static int take_events(struct nw_tool *tool, const char *text, bool groups)
 	return ret;
 }
 
-/* What both tools' options mean: which letter has events, processes and filters. */
+/* The options of a recording tool: which letters take events, processes and filters. */
 struct recorder {
 	const char *events, *events_long, *pid, *pid_long, *filter, *filter_long;
-	const char *
-		with_value; /* letters of options that take a value which does not matter */
-	bool groups;	    /* an event may be a group alone */
+	const char *with_value; /* letters of options whose value does not matter */
+	bool groups;		/* an event may be a group alone */
 };
 
 static int take_recorder(struct nw_tool *tool, const struct recorder *letters,
