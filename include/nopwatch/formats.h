@@ -8,12 +8,12 @@
 
 #include "nopwatch/output.h"
 
-/* All of them, in the order of NW_OUTPUT_FORMATS. */
+/* All formats, in the order of NW_OUTPUT_FORMATS. */
 extern const struct nw_output_format *const nw_output_formats[];
 extern const size_t nw_output_format_count;
-/* The format of that name; NULL: there is none. */
+/* Returns the format with this name; NULL: there is none. */
 const struct nw_output_format *nw_output_find(const char *name);
-/* "text, json or csv": the formats that can show it, or with NW_SHOWS_COUNT all of them. */
+/* Lists the formats that can show this kind of output, "text, json or csv"; with NW_SHOWS_COUNT, all formats. */
 void nw_output_names(enum nw_shows what, struct nw_buf *out);
 
 #endif

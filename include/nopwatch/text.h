@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* show/text: for people, what is not a run: numbers with units, values, the probes of files. */
+/* show/text: output for people that is not part of a run: values, and the probes of files. */
 #ifndef NOPWATCH_TEXT_H
 #define NOPWATCH_TEXT_H
 
 #include "nopwatch/output.h"
 
-/* A value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
+/* Writes a value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 
 struct nw_table;
 
-/* The probes of files for people: rows of a table, or as it goes. */
+/* The probes of files for people: rows of a table, or lines that are written at once. */
 struct nw_probe_table {
 	struct nw_output *output;
-	const struct nw_search *search; /* which are shown */
+	const struct nw_search *search; /* the search whose probes are shown */
 	const struct nw_types *types;	/* as nw_output_format.site() takes them */
-	bool names_only;		/* not in a table: a spec a line */
-	bool sites;			/* not in a table: each with its sites below it */
-	size_t matched;			/* sites that were shown */
+	bool names_only;		/* no table: one spec a line */
+	bool sites;			/* no table: each probe with its sites below it */
+	size_t matched;			/* number of sites that were shown */
 	struct nw_table
 		*table; /* nw_probe_table_begin() makes it, nw_probe_table_end() frees it */
 };

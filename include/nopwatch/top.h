@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show/top: what a live view shows, without a terminal: rows and keys go in, cells come out. Pure: no
- * files, no clock of its own. The terminal is src/cmd/terminal/.
+ * show/top: the live view without its terminal: rows and keys go in, cells come out. Pure: no files, no clock of its
+ * own. The terminal is src/cmd/terminal/.
  */
 #ifndef NOPWATCH_TOP_H
 #define NOPWATCH_TOP_H
@@ -12,9 +12,9 @@
 
 /* ---- cells -------------------------------------------------------------------------- */
 
-/* Of a cell: a colour as in "\033[3Nm" (N in the low three bits), and how it is shown. */
+/* The style of a cell: a colour as in "\033[3Nm" (N in the low three bits), and attributes. */
 enum {
-	NW_GLYPH_COLOR = 0x08, /* the low three bits count */
+	NW_GLYPH_COLOR = 0x08, /* the low three bits are a colour */
 	NW_GLYPH_BOLD = 0x10,
 	NW_GLYPH_DIM = 0x20,
 	NW_GLYPH_REVERSE = 0x40
@@ -25,31 +25,32 @@ struct nw_glyph {
 	uint8_t style;
 };
 
-/* What is or will be on a screen. Zero-initialised is empty and valid. */
+/* The cells that are or will be on a screen. Zero-initialised is empty and valid. */
 struct nw_canvas {
 	size_t columns, rows;
 	struct nw_glyph *glyph; /* row by row */
 };
 
-/* Make it as large, and blank. -ENOMEM. */
+/* Makes the canvas this large, and blank. -ENOMEM. */
 int nw_canvas_reset(struct nw_canvas *canvas, size_t columns, size_t rows);
 void nw_canvas_free(struct nw_canvas *canvas);
 /*
- * The bytes that turn a terminal which shows `before` into one that shows `after`: nothing where
- * nothing has changed. If the sizes differ the terminal is cleared first. Only what every terminal
- * since the VT100 understands (ECMA-48: CUP, SGR, ED). color: false leaves out colours.
+ * Writes the bytes that turn a terminal which shows `before` into one that shows `after`: nothing if nothing has
+ * changed. If the sizes differ, the terminal is cleared first. Uses only sequences that every terminal since the
+ * VT100 understands (ECMA-48: CUP, SGR, ED). color: false leaves out colours.
  */
 void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *after,
 		    bool color, struct nw_buf *out);
 /* ---- rows --------------------------------------------------------------------------- */
 
 enum {
-	NW_TOP_BINS = 64,   /* of latencies: two a power of two, from 2^6 ns to 2^38 ns */
-	NW_TOP_SLOTS = 120, /* of time that are remembered */
-	NW_TOP_ROWS = 4096  /* so many at most are watched; each remembers about 10 KB */
+	/* bins of latencies: two for each power of two, from 2^6 ns to 2^38 ns */
+	NW_TOP_BINS = 64,
+	NW_TOP_SLOTS = 120, /* slots of time that are kept */
+	NW_TOP_ROWS = 4096  /* rows at most; each takes about 10 KB */
 };
 
-/* What was in a piece of time. */
+/* The counts of a slot of time. */
 struct nw_top_slot {
 	uint64_t count, p99;
 	uint8_t bins[NW_TOP_BINS]; /* nw_top_shade() */
@@ -57,56 +58,58 @@ struct nw_top_slot {
 
 struct nw_top_numbers {
 	uint64_t count;		   /* hits, or spans */
-	struct nw_histogram times; /* the gaps between hits, or the spans' latencies */
+	struct nw_histogram times; /* gaps between hits, or latencies of spans */
 };
 
 struct nw_top_row {
 	bool is_span;
 	uint32_t index, group;
-	char *name, *group_name; /* fit for a terminal; group "": there are none */
-	struct nw_top_numbers last, total; /* the last interval, and everything */
-	struct nw_top_slot
-		*slots;	 /* a ring, by number of the slot; NULL: nothing for long */
-	uint64_t latest; /* the last slot that has something, */
-	uint64_t counts[NW_TOP_BINS]; /* which it has so far */
-	bool disabled;		      /* the probe, or one of the span's */
+	char *name, *group_name; /* escaped for a terminal; group_name "": no groups */
+	struct nw_top_numbers last, total; /* of the last interval, and of the whole run */
+	/* a ring, by the slot's number; NULL: no hits for a long time */
+	struct nw_top_slot *slots;
+	uint64_t latest;	      /* the last slot with hits */
+	uint64_t counts[NW_TOP_BINS]; /* the counts of that slot so far */
+	bool disabled;		      /* the probe was disabled, or a probe of the span */
 };
 
-/* All that is seen: rows, and when. */
+/* The data of a live view: rows, and their times. */
 struct nw_top {
 	NW_VEC(struct nw_top_row *) rows;
 	uint32_t *index; /* open addressing: number of a row + 1 */
 	size_t index_size;
-	uint64_t slot_ns;    /* how long a slot is */
-	bool whole;	     /* the slots are all there ever was */
-	uint64_t slot;	     /* the current one, from 1 */
-	uint64_t start, end; /* of the last interval, */
-	uint64_t began;	     /* and of everything */
-	uint64_t hits, lost; /* of everything */
-	double cost;	     /* of one CPU, in the programs; below 0: not known */
-	uint64_t unwatched;  /* rows beyond NW_TOP_ROWS */
-	bool over;	     /* nothing more comes */
+	uint64_t slot_ns;    /* length of a slot */
+	bool whole;	     /* the slots cover the whole run */
+	uint64_t slot;	     /* number of the current slot, from 1 */
+	uint64_t start, end; /* of the last interval */
+	uint64_t began;	     /* when the run began */
+	uint64_t hits, lost; /* of the whole run */
+	/* probe overhead in the programs, as a share of one CPU; negative: not known */
+	double cost;
+	uint64_t unwatched; /* rows beyond NW_TOP_ROWS */
+	bool over;	    /* the run is over */
 };
 
-/* interval_ns: how long an interval is, mostly. all_ns: how long all of it will be, if that is known: then
- * the course of all of it is remembered; else, of a minute. 0: not known. */
+/* Begins a live view. interval_ns: the usual length of an interval. all_ns: the length of the whole run, if it is
+ * known; then the slots cover it all, otherwise the last minute. 0: not known. */
 void nw_top_open(struct nw_top *top, uint64_t began, uint64_t interval_ns, uint64_t all_ns);
 void nw_top_free(struct nw_top *top);
-/* The same once more, which stays as it is while the other goes on. -ENOMEM. */
+/* Copies the data; the copy stays as it is while the original continues. -ENOMEM. */
 int nw_top_copy(const struct nw_top *from, struct nw_top *to);
 
-/* What an interval had of a probe or span, in a group. */
+/* The counts of a probe or span in an interval and a group. */
 struct nw_top_entry {
 	bool is_span;
 	uint32_t index, group;
 	const char *name,
-		*group_name; /* as the target has them; group_name NULL: no groups */
+		/* as the target process has them; group_name NULL: no groups */
+		*group_name;
 	uint64_t count;
 	const struct nw_histogram *times;
 	bool disabled;
 };
 
-/* A new interval begins to be told: its start and end. */
+/* Begins a new interval, with its start and end. */
 void nw_top_next(struct nw_top *top, uint64_t start, uint64_t end);
 int nw_top_add(struct nw_top *top, const struct nw_top_entry *entry); /* -ENOMEM */
 
@@ -114,7 +117,7 @@ int nw_top_add(struct nw_top *top, const struct nw_top_entry *entry); /* -ENOMEM
 
 enum nw_press {
 	NW_PRESS_NONE = 0, /* the bytes are no whole key yet */
-	/* a character stands for itself; */
+	/* values below are characters */
 	NW_PRESS_ENTER = 0x110000,
 	NW_PRESS_ESCAPE,
 	NW_PRESS_BACKSPACE,
@@ -130,7 +133,7 @@ enum nw_press {
 	NW_PRESS_OTHER,	 /* a key that means nothing here */
 };
 
-/* The next key of what a terminal has sent; *at moves behind it. */
+/* Returns the next key in the bytes that a terminal sent; *at moves behind it. */
 uint32_t nw_press_next(const unsigned char *bytes, size_t len, size_t *at);
 
 enum nw_top_pane {
@@ -147,41 +150,42 @@ enum nw_top_prompt {
 	NW_PROMPT_REPORT,
 };
 
-/* How it is looked at. */
+/* The state of the view: what the user has chosen to see. */
 struct nw_top_view {
 	enum nw_sort sort; /* DEFAULT: by total */
-	bool interval;	   /* the last interval, not everything */
-	bool trend_p99;	   /* the course of p99, not of the rate */
-	bool ascii;	   /* characters: none but ASCII, */
-	bool console;	   /* or those that Linux's console has */
-	bool net;	   /* latencies are net of what the probes have cost */
+	bool interval;	   /* show the last interval, not the whole run */
+	bool trend_p99;	   /* show the course of p99, not of the rate */
+	bool ascii;	   /* use ASCII characters only */
+	bool console;	   /* use only characters of the Linux console's fonts */
+	bool net;	   /* latencies are net of probe overhead */
 	bool paused;
 	enum nw_top_pane pane;
 	enum nw_top_prompt prompt;
-	char filter[64];   /* names must match: a glob, or a part; "": all */
-	char input[256];   /* what is being typed */
-	const char *by;	   /* as it is grouped; NULL: it is not */
-	const char *keys;  /* that it can be grouped by, for the prompt */
-	char message[256]; /* for the last line, until the next key */
+	/* rows whose names match: a glob, or a part of the name; "": all rows */
+	char filter[64];
+	char input[256];   /* text that the user is typing */
+	const char *by;	   /* the current group keys; NULL: no groups */
+	const char *keys;  /* possible group keys, for the prompt */
+	char message[256]; /* shown in the last line until the next key */
 	/* the row under the cursor, and the first that is shown */
 	bool has_cursor, cursor_is_span;
 	uint32_t cursor_index, cursor_group;
 	size_t first;
-	size_t page; /* rows that were shown at last */
+	size_t page; /* rows of the last picture */
 };
 
-/* What is to be done about a key that is not done yet. */
+/* What the caller has to do after a key. */
 enum nw_top_action {
 	NW_TOP_NOTHING,
 	NW_TOP_QUIT,
 	NW_TOP_PAUSE, /* view->paused has changed */
-	NW_TOP_GROUP, /* by view->input; "": no more */
-	NW_TOP_REPORT /* write one to view->input */
+	NW_TOP_GROUP, /* group by view->input; "": no groups */
+	NW_TOP_REPORT /* write a report to the file view->input */
 };
 
 enum nw_top_action nw_top_press(struct nw_top_view *view, const struct nw_top *top,
 				uint32_t key);
-/* Draw it, in the size that the canvas has. -ENOMEM. */
+/* Draws the view in the size of the canvas. -ENOMEM. */
 int nw_top_draw(const struct nw_top *top, struct nw_top_view *view,
 		struct nw_canvas *canvas);
 

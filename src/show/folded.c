@@ -11,7 +11,7 @@
 
 #include "show/rows/stacks.h"
 
-/* owner: what calls all of them, or NULL */
+/* owner: the function that calls all stacks, or NULL */
 static void write_line(const struct nw_stacks *stacks, uint32_t number, const char *owner,
 		       bool net, uint64_t count, struct nw_buf *out)
 {
@@ -23,7 +23,7 @@ static void write_line(const struct nw_stacks *stacks, uint32_t number, const ch
 	nw_buf_printf(out, " %" PRIu64 "\n", count);
 }
 
-/* Are stacks fetched of more than one probe? */
+/* Do more than one probe fetch stacks? */
 static bool several(const struct nw_selection *selection)
 {
 	size_t probes = 0;
@@ -70,7 +70,7 @@ static void owner_lines(const struct nw_report *report, const struct nw_stack_ow
 
 static void report(struct nw_output *output, const struct nw_report *report)
 {
-	/* they are of everything so far: the last report has them all */
+	/* stacks cover the whole run so far, so only the last report shows them */
 	if (!report->interval && !report->so_far)
 		nw_report_each_stack_owner(report, owner_lines, &output->text);
 }

@@ -68,7 +68,7 @@ static void arg_json(const struct nw_image *image, const struct nw_site *site,
 	nw_json_key_text(json, "kind", operand_kinds[op->kind]);
 	value_keys(op, json);
 	nw_json_key(json, "fetch");
-	/* both halves, where a pair of registers holds it */
+	/* both halves, if a pair of registers holds the value */
 	nw_cleanup(nw_free_ptr) char *text = nw_text(
 		"%s%s%s", fetch.text, *fetch.high_text ? " " : "", fetch.high_text);
 	json->out->failed |= !text;

@@ -8,7 +8,7 @@
 
 #include "json_writer.h"
 
-/* Largest integer that every smaller one of a double is exact up to. */
+/* Every integer up to this one is exact in a double. */
 #define EXACT ((uint64_t)1 << 53)
 
 static void separate(struct nw_json *json)
@@ -104,7 +104,7 @@ void nw_json_real(struct nw_json *json, double value)
 		nw_buf_adds(json->out, "null");
 		return;
 	}
-	/* as short as can be read back to the same value */
+	/* the shortest text that is read back as the same value */
 	snprintf(text, sizeof(text), "%.15g", value);
 	if (strtod(text, NULL) != value)
 		snprintf(text, sizeof(text), "%.17g", value);

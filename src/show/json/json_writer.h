@@ -6,13 +6,12 @@
 #include "nopwatch/base.h"
 
 /*
- * A streaming writer: commas and escapes are its business, nesting is the caller's. Integers
- * that a double cannot hold exactly (beyond 2^53) become strings; bytes that are not UTF-8
- * become U+FFFD.
+ * A streaming writer: it writes commas and escapes, the caller sees to nesting. Integers that a double cannot hold
+ * exactly (beyond 2^53) become strings; bytes that are not UTF-8 become U+FFFD.
  */
 struct nw_json {
 	struct nw_buf *out;
-	bool comma; /* before the next key or element */
+	bool comma; /* a comma comes before the next key or element */
 };
 
 void nw_json_open(struct nw_json *json, char bracket); /* '{' or '[' */
@@ -24,7 +23,7 @@ void nw_json_real(struct nw_json *json, double value);
 void nw_json_bool(struct nw_json *json, bool value);
 void nw_json_null(struct nw_json *json);
 void nw_json_text(struct nw_json *json, const char *text, size_t len);
-/* key and value in one */
+/* These write a key and its value. */
 void nw_json_key_u64(struct nw_json *json, const char *key, uint64_t value);
 void nw_json_key_text(struct nw_json *json, const char *key, const char *text);
 

@@ -126,7 +126,7 @@ struct nw_pf_thread *nw_pf_thread(struct nw_output *output,
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* What the timestamps are in the time of day. */
+/* Writes the time of day of a timestamp. */
 static void clock_snapshot(struct nw_buf *out, uint64_t time, int64_t wall_ns)
 {
 	const uint64_t clocks[][2] = {{CLOCK_BOOTTIME_ID, time},
@@ -145,7 +145,7 @@ static void clock_snapshot(struct nw_buf *out, uint64_t time, int64_t wall_ns)
 	nw_pb_close(out, packet);
 }
 
-/* Hits a second: the counter has a second's number from the second's beginning on. */
+/* Counts hits by second: the counter has a second's number from the second's beginning on. */
 static void count_hit(struct nw_buf *out, struct nw_pf *p, uint64_t time)
 {
 	uint64_t second = time / SECOND;
@@ -160,7 +160,7 @@ static void count_hit(struct nw_buf *out, struct nw_pf *p, uint64_t time)
 	p->hits++;
 }
 
-/* The scheduler's events, from which threads' states are drawn: their fields, in the order of their numbers. */
+/* The scheduler events from which thread states are drawn, with their fields in the order of their numbers. */
 static const struct kernel_event {
 	const char *label;
 	unsigned int field;
@@ -233,7 +233,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 			      line->probe->label, NULL, line, NULL);
 }
 
-/* Events are missing: from when to when, on which CPU. */
+/* Writes a loss: from when to when, on which CPU. */
 static void loss(struct nw_output *output, const struct nw_record *loss)
 {
 	struct nw_pf *p = output->state;

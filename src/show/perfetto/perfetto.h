@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of Perfetto's format: what is kept, packets (perfetto_packet.c), spans (perfetto_span.c). */
+/* The parts of Perfetto's format: its state, packets (perfetto_packet.c), spans (perfetto_span.c). */
 #ifndef NOPWATCH_SHOW_PERFETTO_PERFETTO_H
 #define NOPWATCH_SHOW_PERFETTO_PERFETTO_H
 
@@ -7,12 +7,12 @@
 #include "perfetto_fields.h"
 #include "protobuf.h"
 
-/* The tracks' numbers: what they are of, and which. */
+/* The kinds of tracks; a track's number is made of its kind and a number. */
 enum nw_pf_kind {
 	TRACK_OF_PROCESS = 1,
 	TRACK_OF_THREAD,
 	TRACK_BESIDE_THREAD, /* spans that do not nest */
-	TRACK_OF_SPAN,	     /* spans by something else than the thread */
+	TRACK_OF_SPAN,	     /* spans whose key is not the thread */
 	TRACK_OF_LOSS,
 	TRACK_OF_HITS,
 	TRACK_OF_LOST,
@@ -22,41 +22,42 @@ enum nw_pf_kind {
 /* A span that has begun. */
 struct nw_pf_started {
 	uint32_t span;
-	uint32_t
-		row; /* by something else than the thread: its place among those that are open */
+	uint32_t row; /* a span whose key is not the thread: its row among the open ones */
 	uint64_t key, start;
-	struct nw_buf args; /* of its start, as they are written */
+	struct nw_buf args; /* the arguments of its start, as they are written */
 };
 
-/* Tracks on which slices stand one behind the other: when the last of each ended. */
+/* Rows of slices that do not overlap: when the last slice of each row ended. */
 typedef NW_VEC(uint64_t) nw_pf_rows;
 
 struct nw_pf_thread {
-	bool known; /* else the slot is free: the idle threads have the number 0 */
+	bool known; /* the slot is taken; the idle threads have the number 0 */
 	int32_t tid, pid;
-	char comm[16]; /* as it was told last; "": not yet */
+	char comm[16]; /* the name that was written last; "": none yet */
 	NW_VEC(struct nw_pf_started) open;
 	nw_pf_rows beside;
 };
 
 struct nw_pf {
 	struct nw_begin run;
-	bool *is_end_or_start;	     /* by probe: it is of a span */
+	bool *is_end_or_start;	     /* by probe: it begins or ends a span */
 	struct nw_pf_thread *thread; /* open-addressed */
 	size_t threads, used;
-	struct nw_index processes;	   /* that were told, by their numbers as text */
-	NW_VEC(struct nw_pf_started) open; /* by something else than the thread */
+	/* processes that were written, by their numbers as text */
+	struct nw_index processes;
+	NW_VEC(struct nw_pf_started) open; /* open spans whose key is not the thread */
 	nw_vec_u32 *rows;		   /* by span: 1 if taken */
-	NW_VEC(nw_pf_rows) groups;	   /* by number, if spans are grouped */
-	struct nw_event_line line;	   /* that spans are told of */
-	bool clock;			   /* was told */
-	uint64_t second, hits;		   /* in that second of the trace clock */
+	NW_VEC(nw_pf_rows) groups;	   /* by group number, if spans are grouped */
+	struct nw_event_line line;	   /* the event that spans refer to */
+	bool clock;			   /* the clock was written */
+	/* the current second of the trace clock, and its hits */
+	uint64_t second, hits;
 	uint64_t lost;
 };
 
 /* ---- packets ------------------------------------------------------------------------ */
 
-/* A packet, which has no time yet; the caller closes it. */
+/* Begins a packet, which has no time yet; the caller closes it. Returns its place. */
 size_t nw_pf_packet(struct nw_buf *out);
 uint64_t nw_pf_track(enum nw_pf_kind kind, uint64_t a, uint64_t b);
 void nw_pf_name_track(struct nw_buf *out, uint64_t uuid, uint64_t parent, const char *name,
@@ -69,11 +70,11 @@ struct nw_pf_event nw_pf_open(struct nw_buf *out, uint64_t time, unsigned int ty
 			      uint64_t track);
 void nw_pf_close(struct nw_buf *out, struct nw_pf_event opened);
 void nw_pf_counter(struct nw_buf *out, uint64_t time, enum nw_pf_kind kind, uint64_t value);
-/* An annotation of the event that is open. */
+/* Adds an annotation to the open event. */
 void nw_pf_note_number(struct nw_buf *out, const char *name, uint64_t number);
-/* The arguments of a hit, in an annotation of that name. */
+/* Adds the arguments of a hit, in an annotation with this name. */
 void nw_pf_side(struct nw_buf *out, const char *name, const struct nw_event_line *line);
-/* A mark; state, line and notes may be NULL. */
+/* Writes a mark; state, line and notes may be NULL. */
 void nw_pf_instant(struct nw_buf *out, uint64_t time, uint64_t track, const char *name,
 		   const char *state, const struct nw_event_line *line,
 		   const struct nw_buf *notes);
@@ -81,9 +82,9 @@ void nw_pf_instant(struct nw_buf *out, uint64_t time, uint64_t track, const char
 /* ---- threads ------------------------------------------------------------------------ */
 
 uint64_t nw_pf_thread_track(const struct nw_pf_thread *thread);
-/* The thread of that number; NULL: there was none. */
+/* Returns the thread with this number; NULL: it was not written yet. */
 struct nw_pf_thread *nw_pf_find_thread(const struct nw_pf *p, int32_t tid);
-/* The thread of a hit, told of if it is new or has another name; NULL: out of memory. */
+/* Returns the thread of a hit, which is written if it is new or has another name; NULL: out of memory. */
 struct nw_pf_thread *nw_pf_thread(struct nw_output *output,
 				  const struct nw_event_line *line);
 

@@ -17,7 +17,7 @@ enum {
 	CLOCK_ID = 1,
 	CLOCK_TIMESTAMP = 2,
 	CLOCK_REALTIME_ID = 1,
-	CLOCK_BOOTTIME_ID = 6, /* what timestamps are of, if they do not say */
+	CLOCK_BOOTTIME_ID = 6, /* the default clock of timestamps */
 	/* track_event/track_descriptor.proto, process_, thread_, counter_descriptor.proto */
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,

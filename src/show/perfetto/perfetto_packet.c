@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Packets of a Perfetto trace, and what is noted in them. */
+/* Writes packets of a Perfetto trace, and the annotations in them. */
 #include <string.h>
 
 #include "perfetto.h"
 
 enum {
-	SEQUENCE = 1, /* all packets are of one writer */
+	SEQUENCE = 1, /* all packets have the same writer */
 };
 
 /* ---- packets ------------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ static void value(struct nw_buf *out, const struct nw_value *value)
 	}
 }
 
-/* The arguments of a hit and its CPU, each as an annotation in this field. */
+/* Writes the arguments of a hit and its CPU, each as an annotation in this field. */
 static void add_args(struct nw_buf *out, unsigned int field,
 		     const struct nw_event_line *line)
 {

@@ -8,12 +8,12 @@
 enum {
 	MOST_ROWS = 4096,
 	MOST_OPEN =
-		4096, /* spans a thread, and of all other keys together: then the oldest are forgotten */
+		4096, /* open spans of a thread, and of all other keys together; beyond it the oldest are forgotten */
 };
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-/* Spans of goroutines begin on one thread and end on another. */
+/* Is the thread the key of the span? A goroutine's span may begin on one thread and end on another. */
 static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 {
 	const struct nw_span_def *def = &p->run.spans[span];
@@ -22,7 +22,7 @@ static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
 }
 
-/* The first row on which nothing stands where this one begins, made if there is none. */
+/* Returns the first row that is free when this slice begins; makes one if there is none. */
 static size_t row_for(nw_pf_rows *rows, uint64_t start, uint64_t end, bool *fresh)
 {
 	size_t row = 0;
@@ -35,8 +35,8 @@ static size_t row_for(nw_pf_rows *rows, uint64_t start, uint64_t end, bool *fres
 	return row;
 }
 
-/* The track for a span that has ended: the thread's, unless another has begun in it that has not ended. Of two that have
- * begun at the same time, the reader would take the one that is written first for the outer one. */
+/* Returns the track for a span that has ended: the thread's track, unless a later span of it is still open. Of two
+ * spans that began at the same time, Perfetto takes the one that is written first for the outer one. */
 static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_thread *thread,
 			 const struct nw_pf_started *it, uint64_t end)
 {
@@ -55,7 +55,7 @@ static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_threa
 	return uuid;
 }
 
-/* The track for a span of a group. Which group that is may be known at its end only. */
+/* Returns the track for a span of a group. The group may be known only at its end. */
 static uint64_t group_track(struct nw_output *output, const struct nw_pf_started *it,
 			    const struct nw_span_event *event)
 {
@@ -84,7 +84,7 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 	return uuid;
 }
 
-/* Spans by something else than the thread: the first place that is free. */
+/* Takes the first free row for a span whose key is not the thread. */
 static uint32_t take_row(struct nw_output *output, uint32_t span)
 {
 	struct nw_pf *p = output->state;
@@ -121,7 +121,7 @@ static void begin_slice(struct nw_buf *out, const struct nw_pf *p,
 static struct nw_pf_started *find_started(struct nw_pf_started *list, size_t count,
 					  const struct nw_span_event *event)
 {
-	/* the latest first: most end so */
+	/* the latest first, because most spans end in that order */
 	for (size_t i = count; i-- > 0;)
 		if (list[i].span == event->span && list[i].start == event->start &&
 		    list[i].key == event->key)
@@ -143,8 +143,8 @@ static void remove_started(struct nw_pf_started *list, size_t *count,
 	(*count)--;
 }
 
-/* A hit that makes something of a span. Those of spans by thread were events just now; others may be of
- * threads that are not shown. */
+/* Returns the event of a hit that begins or ends a span. Hits of spans by thread were written just before; others may
+ * be of threads that are not shown. */
 static struct nw_event_line line_of(const struct nw_pf *p,
 				    const struct nw_span_event *event)
 {
@@ -231,7 +231,7 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 	remove_started(thread->open.item, &thread->open.count, it);
 }
 
-/* A start that has no end: open to the last where the run has ended before, else a mark. */
+/* Writes a start without an end: as an open slice if the run has ended, otherwise as a mark. */
 static void never_ends(struct nw_output *output, const struct nw_span_event *event,
 		       const struct nw_pf_started *it, uint64_t track)
 {

@@ -15,8 +15,8 @@ void nw_pb_double(struct nw_buf *out, unsigned int field, double value);
 /* A string must be UTF-8: bytes that are not are written as \xNN. */
 void nw_pb_string(struct nw_buf *out, unsigned int field, const char *text, size_t len);
 void nw_pb_bytes(struct nw_buf *out, unsigned int field, const void *data, size_t len);
-/* A message inside: what is written between open and close. Its length takes four bytes whatever it
- * is, so that nothing has to be moved; more than 256 MiB does not fit. */
+/* A nested message: the bytes between open and close. Its length always takes four bytes, so that nothing has to be
+ * moved; a message has at most 256 MiB. */
 size_t nw_pb_open(struct nw_buf *out, unsigned int field);
 void nw_pb_close(struct nw_buf *out, size_t at);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is the same for all formats. */
+/* Shared by all formats. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

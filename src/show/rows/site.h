@@ -6,17 +6,17 @@
 #include "nopwatch/output.h"
 #include "nopwatch/plan.h"
 
-/* What its note says, and what is known beside. */
+/* The arguments of a site: from its note, and from other sources. */
 struct nw_site_args {
-	struct nw_point point; /* its operands */
-	nw_named_args known;   /* one each */
+	struct nw_point point; /* has the site's operands */
+	nw_named_args known;   /* one for each operand */
 };
 
-/* Returns -ENOMEM at worst; then there are fewer. Free in any case. */
+/* Reads the arguments. -ENOMEM: some may be missing. Free them in any case. */
 int nw_site_args_read(struct nw_image *image, const struct nw_site *site,
 		      const struct nw_types *types, struct nw_site_args *out);
 void nw_site_args_free(struct nw_site_args *args);
-/* The fetch of an argument as a kernel that has everything would take it. */
+/* Makes the fetch of an argument for a kernel with all features. */
 void nw_site_fetch(const struct nw_image *image, const struct nw_site *site,
 		   const struct nw_site_args *args, size_t arg, struct nw_fetch *out);
 

@@ -33,11 +33,11 @@ void nw_probe_table_end(struct nw_probe_table *list, bool bold)
 	list->table = NULL;
 }
 
-/* Sites of one name. */
+/* The sites with the same name. */
 struct row {
 	const struct nw_site *first;
 	size_t sites;
-	size_t semaphores; /* different ones */
+	size_t semaphores; /* number of different semaphores */
 	uint64_t last_semaphore;
 };
 
@@ -72,7 +72,7 @@ static void print_row(struct nw_probe_table *list, const struct nw_buf *start,
 	nw_table_number(table, nw_operands_count(row->first->args));
 }
 
-/* Sites of one name together; the index keeps this linear (libjvm.so has over 500). */
+/* Collects the sites with the same name; the index keeps this linear (libjvm.so has over 500 sites). */
 static int collect_rows(struct nw_probe_table *list, const struct nw_image *image,
 			struct nw_index *index, struct row **out)
 {
@@ -117,7 +117,7 @@ void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
 
 	if (collect_rows(list, image, &index, &rows) < 0)
 		list->output->text.failed = true;
-	/* what the specs of all probes of a file begin with */
+	/* the beginning of the specs of all probes of a file */
 	nw_buf_adds(&start, "usdt:");
 	nw_buf_add_escaped(&start, image->path, strlen(image->path));
 	nw_buf_addc(&start, ':');

@@ -68,12 +68,12 @@ static void pad(size_t count, struct nw_buf *out)
 
 enum {
 	LEAST_NAME =
-		24, /* characters of a name that stay as long as columns can be left out */
-	LEAST_CUT = 8, /* and when none is left */
+		24, /* characters of a name that are kept as long as columns can be left out */
+	LEAST_CUT = 8, /* characters that are kept when no column is left to leave out */
 	GAP = 2	       /* blanks between columns */
 };
 
-/* Where so many characters of UTF-8 end. */
+/* Returns the number of bytes of the first characters of UTF-8 text. */
 static size_t bytes_of(const char *text, size_t len, size_t characters)
 {
 	size_t i = 0;
@@ -131,7 +131,7 @@ static size_t width_of_line(const struct nw_table *table, const size_t *widths)
 	return sum > GAP ? sum - GAP : 0;
 }
 
-/* Cut names, the widest first, as far as need be and `least` allows. */
+/* Cuts names, the widest first, as far as needed and allowed by `least`. */
 static void cut_names(const struct nw_table *table, size_t *widths, size_t least)
 {
 	for (;;) {
@@ -161,8 +161,8 @@ static void leave_out(const struct nw_table *table, size_t *widths, const char *
 	}
 }
 
-/* For a table that is wider than it may be: names are cut as far as they stay readable, then columns are left out in
- * the order of give_up, then names are cut further. */
+/* Narrows a table that is too wide: cuts names as far as they stay readable, then leaves out columns in the order of
+ * give_up, then cuts names further. */
 static void narrow(const struct nw_table *table, size_t *widths, struct nw_buf *out)
 {
 	if (!table->width)
@@ -212,7 +212,7 @@ enum {
 	ROWS = 1 + 65
 }; /* negatives, 0, 1, [2, 4), ... [2^63, 2^64) */
 
-/* Row 0 is for what is below 0, row 1 for 0, row n for [2^(n-2), 2^(n-1)). */
+/* Row 0 is for values below 0, row 1 for 0, row n for [2^(n-2), 2^(n-1)). */
 static unsigned int row_of(const struct nw_bucket *bucket, bool is_signed)
 {
 	if (is_signed && (int64_t)bucket->low < 0)
@@ -220,7 +220,7 @@ static unsigned int row_of(const struct nw_bucket *bucket, bool is_signed)
 	return bucket->low == 0 ? 1 : 65 - (unsigned int)__builtin_clzll(bucket->low);
 }
 
-/* 2^power, with bpftrace's letters: 512, 1K, 32K, 1M */
+/* Writes 2^power with bpftrace's letters: 512, 1K, 32K, 1M. */
 static void power_text(unsigned int power, char out[16])
 {
 	static const char letters[] = {'\0', 'K', 'M', 'G', 'T', 'P', 'E'};
@@ -261,7 +261,7 @@ void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out)
 	}
 	for (unsigned int row = first; row <= last && most; row++) {
 		char label[40], bar[BAR_WIDTH + 1];
-		/* float as in bpftrace: a double now and then gives a shorter bar */
+		/* float, as in bpftrace: a double would make some bars shorter */
 		size_t len = (size_t)((float)count[row] / (float)most * BAR_WIDTH);
 		memset(bar, '@', len);
 		bar[len] = '\0';

@@ -8,7 +8,7 @@
 
 /* ---- tables ------------------------------------------------------------------------- */
 
-/* Where a cell's text stands among the table's, and how many characters it has. */
+/* The place of a cell's text in the table's text, and its number of characters. */
 struct nw_cell {
 	size_t at, len, width;
 };
@@ -19,21 +19,22 @@ struct nw_cell {
  * give_up names are left out one by one; then names are cut further.
  */
 struct nw_table {
-	struct nw_buf text; /* of all cells, one behind the other */
+	struct nw_buf text; /* the text of all cells, one after the other */
 	NW_VEC(struct nw_cell) cells;
 	size_t columns;
 	const bool *left; /* per column: text, flush left; else flush right */
-	size_t width;	  /* characters a line; 0: any */
+	size_t width;	  /* characters in a line; 0: any number */
 	const char *
 		give_up; /* headers, each ended by a NUL, an empty one at the end; or NULL */
-	nw_strings *left_out; /* gets the headers of columns that were left out; or NULL */
+	/* receives the headers of columns that were left out; or NULL */
+	nw_strings *left_out;
 };
 
-/* The next cell. Without memory the table fails, and so does what it is printed into. */
+/* Adds the next cell. If memory runs out, the table fails, and so does the buffer that it is printed into. */
 void nw_table_cell(struct nw_table *table, const char *fmt, ...) nw_format(2, 3);
 void nw_table_text(struct nw_table *table, const char *text);
 void nw_table_number(struct nw_table *table, uint64_t number);
-/* The cell is what the caller has added to table->text. */
+/* Ends a cell whose text the caller has added to table->text. */
 void nw_table_end_cell(struct nw_table *table);
 /* The first row is the header; bold if the terminal should show it so. Frees the cells. */
 void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);

@@ -62,7 +62,7 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 	default:
 		print_number(value->kind, value->number, out);
 	}
-	if (value->untrusted) /* could be left over from an earlier event */
+	if (value->untrusted) /* the value may be left over from an earlier event */
 		nw_buf_addc(out, '?');
 }
 
@@ -76,7 +76,7 @@ const char nw_net_text[] =
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
-	if (begin->net && begin->spans) /* reports say it by themselves */
+	if (begin->net && begin->spans) /* reports say so themselves */
 		nw_buf_printf(&output->text, "%s\n", nw_net_text);
 	if (begin->header)
 		nw_buf_printf(&output->text, "%s" LINE_FORMAT "%s%s\n",
@@ -84,7 +84,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 			      "PROBE", begin->bold ? "\033[0m" : "");
 }
 
-/* wall_ns: 0: since the start. */
+/* Writes the time of day, or the time since the start if wall_ns is 0. */
 static void time_text(uint64_t time, uint64_t start, int64_t wall_ns, char out[32])
 {
 	if (wall_ns) {
@@ -102,8 +102,8 @@ static void time_text(uint64_t time, uint64_t start, int64_t wall_ns, char out[3
 }
 
 /*
- * What the kernel says of a number: S in "... prev_state=S ==> ...". Not if the name stands there
- * twice: a thread may call itself "prev_state=Z".
+ * Finds the kernel's word for a number: S in "... prev_state=S ==> ...". NULL if the name is in the text twice,
+ * because a thread may call itself "prev_state=Z".
  */
 static size_t kernel_word(const char *text, const char *name, const char **out)
 {
@@ -140,7 +140,7 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	}
 }
 
-/* When, where and who. */
+/* Writes the time, the CPU and the thread. */
 static void line_start(const char *time, const struct nw_hit *hit,
 		       const struct nw_task *task, struct nw_buf *out)
 {
@@ -155,7 +155,7 @@ static void line_start(const char *time, const struct nw_hit *hit,
 	nw_buf_free(&who);
 }
 
-/* Who called, the function that was hit first; and why there is no more. */
+/* Writes the callers, the function that was hit first, and why there are no more. */
 static void print_stack(const struct nw_stacks *stacks, uint32_t number, struct nw_buf *out)
 {
 	const struct nw_stack stack = nw_stacks_get(stacks, number);
@@ -189,7 +189,7 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 		print_stack(line->stacks, line->hit->callers, out);
 }
 
-/* The arguments at one end of a slow span; nothing if there are none. */
+/* Writes the arguments at one end of a slow span; nothing if there are none. */
 static void print_side(const struct nw_slow_span *slow, const char *word,
 		       const struct nw_hit *hit, struct nw_buf *out)
 {
@@ -214,7 +214,7 @@ static void print_sleeps(const char *title, const struct nw_sleeps *list,
 	}
 }
 
-/* "  running 12us, sleeping 3ms  in pipe_read 3ms  woken by app/7 3ms" */
+/* Writes "  running 12us, sleeping 3ms  in pipe_read 3ms  woken by app/7 3ms". */
 static void print_states(const struct nw_span_states *states, struct nw_buf *out)
 {
 	const char *comma = "  ";

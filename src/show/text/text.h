@@ -7,20 +7,21 @@
 #include "show/rows/stacks.h"
 #include "table.h"
 
-/* A line for the head of what has net latencies. */
+/* The line above a table with net latencies. */
 extern const char nw_net_text[];
 
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
-/* Most programs' calls return: those of others get a column more. */
+/* Has a span abandoned calls? Then the table has a column for them. */
 bool nw_text_has_abandoned(const struct nw_report *report);
-/* What a reader of the table would take for something else: a line for each span and count. */
+/* Writes a line for each span and count that the table's reader could misunderstand. */
 void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out);
-/* Two hits are never at one time: where they seem to be, the clock is too coarse, or has stood still. */
+/* Writes how many spans have no length. Two hits never happen at the same time: if they seem to, the clock is too
+ * coarse, or stood still. */
 void nw_text_unmeasured_line(const struct nw_report *report, struct nw_buf *out);
-/* What threads did in spans, where that was asked for; left_out gets columns for which there is no room. */
+/* Writes the thread states in spans, if --states was given; left_out gets columns for which there is no room. */
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out);
-/* As a tree, for people. */
+/* Writes stacks as a tree. */
 void nw_text_stacks(const struct nw_report *report, struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);

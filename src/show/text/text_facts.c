@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Facts for people: sites, features, events that stay, diagnoses. */
+/* Facts for people: sites, features, persistent events, diagnoses. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
 }
 
-/* A spec, by the linker's name where the source's has parameters, which would be taken for names of arguments. */
+/* Writes a spec, with the linker's name if the source's name has parameters, which would be taken for names of
+ * arguments. */
 void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
 		      const char *name)
 {
@@ -116,7 +117,7 @@ enum {
 	COLUMNS = 8
 };
 
-/* The probes of an event's places, each once; "?" for what cannot be told. */
+/* Writes the probes of an event's places, each once; "?" for unknown ones. */
 static void probes_cell(const struct nw_event_status *line, struct nw_table *table)
 {
 	struct nw_buf text = {0};
@@ -242,7 +243,7 @@ static const struct {
 	[NW_RESULT_UNKNOWN] = {"?", "\033[33m"},
 };
 
-/* Sentences hold paths and names from files. */
+/* Appends a sentence, which may hold paths and names from files. */
 static void add_sentence(struct nw_buf *out, const char *text)
 {
 	nw_buf_add_sentence(out, text, strlen(text));

@@ -10,24 +10,24 @@
 #include "text.h"
 
 enum {
-	LEAST_PERMILLE = 5, /* of all: less is not shown */
+	LEAST_PERMILLE = 5, /* permille of all stacks: a smaller branch is not shown */
 	DEEPEST = 2 * NW_DEEPEST_STACK
 };
 
-/* A stack from its first function on. */
+/* A stack, from its first function on. */
 struct branch {
 	const char **name;
 	size_t count;
 	uint64_t hits, ns;
 	enum nw_stack_end end;
-	bool nameless; /* at least one of its functions */
+	bool nameless; /* one of its functions has no name */
 };
 
 struct tree {
 	struct branch *branch;
 	size_t count;
 	uint64_t all, hidden;
-	bool span, whole; /* has latencies; nothing is left out */
+	bool span, whole; /* has latencies; no branch is left out */
 	struct nw_buf *out;
 };
 
@@ -48,7 +48,7 @@ static int by_names(const void *a, const void *b)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
-/* Branches that go on with the same function. */
+/* Branches that continue with the same function. */
 struct fork {
 	size_t from, to;
 	uint64_t hits, ns;
@@ -153,7 +153,7 @@ static int make_branch(const struct nw_report *report, const struct nw_stack_row
 	return 0;
 }
 
-/* Why some are not whole, or not known by their names. */
+/* Writes why some stacks are not whole, or have functions without names. */
 static void list_gaps(const struct tree *tree)
 {
 	uint64_t nameless = 0;

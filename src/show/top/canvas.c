@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Cells, and what has to be sent to a terminal so that it shows them. */
+/* Cells, and the bytes that make a terminal show them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *afte
 	static const struct nw_glyph blank;
 	bool fresh = before->columns != after->columns || before->rows != after->rows;
 	size_t count = after->columns * after->rows, next = SIZE_MAX;
-	int style = -1; /* as the terminal has it */
+	int style = -1; /* the terminal's current style */
 	char bytes[4];
 
 	if (fresh)
@@ -96,7 +96,7 @@ void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *afte
 		const struct nw_glyph *shown = fresh ? &blank : &before->glyph[i];
 		if (now->code == shown->code && now->style == shown->style)
 			continue;
-		/* the cursor is moved unless it is there already; it does not go on from one line to the next */
+		/* the cursor is moved unless it is in place; it does not continue from one line to the next */
 		if (i != next || i % after->columns == 0)
 			nw_buf_printf(out, "\033[%zu;%zuH", i / after->columns + 1,
 				      i % after->columns + 1);
@@ -104,7 +104,7 @@ void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *afte
 			add_style(out, now->style, color);
 		style = now->style;
 		nw_buf_add(out, bytes, nw_utf8_encode(now->code ? now->code : ' ', bytes));
-		/* Terminals differ in how wide they draw other characters, so behind one the cursor's place is not
+		/* Terminals disagree about the width of other characters, so the cursor's place after one is not
 		 * known. Box drawings and blocks (U+2500..U+25FF) are one cell wide. */
 		bool narrow = now->code <= 0x7e ||
 			      (now->code >= 0x2500 && now->code <= 0x25ff);

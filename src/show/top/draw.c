@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A live view as cells: a title, rows in columns, what is below them, and a line of keys. */
+/* Draws a live view: a title, rows in columns, a pane below them, and a line of keys. */
 #include "draw.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@ enum {
 	LEAST_NAME = 10,
 	MOST_NAME = 48,
 	LEAST_STRIP = 10,
-	LEAST_BOTH = 20, /* cells for course and strip */
+	LEAST_BOTH = 20, /* cells for the course and the strip together */
 	MOST_COURSE = 60,
 	MOST_STRIP = 96,
-	PANE_FROM = 16 /* lines: with fewer a pane takes the place of the rows */
+	PANE_FROM = 16 /* lines: on a smaller screen a pane replaces the rows */
 };
 
 /* ---- columns ------------------------------------------------------------------------ */
@@ -37,7 +37,7 @@ static const struct {
 	const char *title;
 	enum nw_sort sort;
 	size_t width;
-	size_t from; /* it is shown on screens of so many columns */
+	size_t from; /* the column is shown on screens with at least this many columns */
 	double percentile;
 } columns[COLUMNS] = {
 	[COUNT] = {"COUNT", NW_SORT_HITS, 10, 110, 0},
@@ -49,10 +49,10 @@ static const struct {
 	[MAX] = {"MAX", NW_SORT_MAX, 7, 40, 0},
 };
 
-/* Where everything stands: widths, 0 for what is left out. */
+/* The layout of columns: widths, 0 for columns that are left out. */
 struct layout {
 	size_t name, column[COLUMNS], course, strip;
-	struct nw_scale scale[2]; /* of the strips: of gaps, and of latencies */
+	struct nw_scale scale[2]; /* of the strips of gaps, and of latencies */
 };
 
 static size_t cells_of(const char *text)
@@ -69,7 +69,7 @@ static size_t name_width(const struct nw_top_row *row)
 	return cells_of(row->name) + (*row->group_name ? 1 + cells_of(row->group_name) : 0);
 }
 
-/* Powers of two around what there is, at least ten of them, so that scales do not jump about. */
+/* Chooses a scale of at least ten powers of two around all times, so that scales do not jump. */
 static void find_scale(const struct nw_drawing *d, const nw_top_list *list, bool spans,
 		       struct nw_scale *out)
 {
@@ -110,7 +110,7 @@ static struct layout lay_out(const struct nw_drawing *d, const nw_top_list *list
 	} else if (rest >= LEAST_STRIP) {
 		l.strip = rest;
 	}
-	/* what is over is the names' */
+	/* the rest of the width is for names */
 	used += (l.course ? l.course + 1 : 0) + (l.strip ? l.strip + 1 : 0);
 	l.name = width > used + 1 ? nw_max64(l.name, nw_min64(longest, width - used))
 				  : l.name;
@@ -121,7 +121,7 @@ static struct layout lay_out(const struct nw_drawing *d, const nw_top_list *list
 
 /* ---- the title ---------------------------------------------------------------------- */
 
-/* Parts behind each other, as long as they fit. */
+/* A line of parts, one after the other, as long as they fit. */
 struct line {
 	const struct nw_drawing *d;
 	size_t x, y;
@@ -246,7 +246,7 @@ static void number(const struct nw_drawing *d, const struct nw_top_row *row, siz
 		       text);
 }
 
-/* Groups keep their own names: the name of what they are groups of is cut first. */
+/* Draws a name. A group keeps its own name; the name of its probe or span is cut first. */
 static void name(const struct nw_drawing *d, const struct nw_top_row *row, size_t y,
 		 size_t width)
 {
@@ -266,7 +266,7 @@ static void name(const struct nw_drawing *d, const struct nw_top_row *row, size_
 		nw_canvas_put(d->canvas, at + for_group, y, '~', style);
 }
 
-/* Up to where names and numbers stand. */
+/* Returns the column in which names and numbers end. */
 static size_t numbers_end(const struct layout *l)
 {
 	size_t x = l->name;
@@ -295,7 +295,7 @@ static void draw_row(const struct nw_drawing *d, const struct layout *l,
 		nw_draw_strip(d, row, &l->scale[row->is_span], x + 1, y, l->strip);
 }
 
-/* How many rows fit from this one on, with a header where spans or probes begin. */
+/* Returns how many rows fit from this one on, with a header where spans or probes begin. */
 static size_t rows_that_fit(const nw_top_list *list, size_t first, size_t lines)
 {
 	size_t used = 0, i = first;
@@ -315,7 +315,7 @@ static void rows(const struct nw_drawing *d, const nw_top_list *list, struct nw_
 	struct layout l = lay_out(d, list);
 	size_t cursor = nw_top_list_cursor(list, d->view), y = area.y;
 
-	/* the first row that is shown: moved only as far as the cursor asks for */
+	/* the first row on the screen moves only as far as the cursor needs */
 	if (d->view->first > cursor)
 		d->view->first = cursor;
 	while (d->view->first < cursor &&
@@ -360,7 +360,7 @@ static void prompt(const struct nw_drawing *d, size_t y)
 	if (view->prompt == NW_PROMPT_GROUP)
 		nw_buf_printf(&text, " (%s): ", view->keys ? view->keys : "");
 	nw_buf_add_sentence(&text, view->input, strlen(view->input));
-	/* the end of what is typed is seen, however long it is */
+	/* the end of the typed text is visible, however long the text is */
 	const char *shown = nw_buf_str(&text);
 	size_t cells = cells_of(shown), room = d->canvas->columns - 1;
 	for (; cells > room; shown++)

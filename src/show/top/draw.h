@@ -27,19 +27,19 @@ struct nw_area {
 
 size_t nw_draw_text(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 		    uint8_t style, const char *text);
-/* Flush right. */
+/* Draws a number flush right. */
 void nw_draw_number(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 		    uint8_t style, const char *text);
-/* So many slots make the course that is shown: a minute's, or more where they are long. */
+/* Returns the number of slots in the course: a minute's slots, or more if they are long. */
 uint64_t nw_draw_slots(const struct nw_top *top);
-/* The slot of a row, or NULL: it had nothing then. */
+/* Returns the slot of a row; NULL: it had no hits then. */
 const struct nw_top_slot *nw_draw_slot(const struct nw_top *top,
 				       const struct nw_top_row *row, uint64_t ago);
 /* A range of times on a logarithmic scale. */
 struct nw_scale {
 	double low, high; /* log2 of nanoseconds */
 };
-/* Labels at powers of ten, as far as they fit. */
+/* Draws labels at powers of ten, as many as fit. */
 void nw_scale_labels(const struct nw_drawing *d, const struct nw_scale *scale, size_t x,
 		     size_t y, size_t width, uint8_t style);
 void nw_draw_course(const struct nw_drawing *d, const struct nw_top_row *row, size_t x,
@@ -47,7 +47,7 @@ void nw_draw_course(const struct nw_drawing *d, const struct nw_top_row *row, si
 void nw_draw_strip(const struct nw_drawing *d, const struct nw_top_row *row,
 		   const struct nw_scale *scale, size_t x, size_t y, size_t width);
 
-/* What is below the rows. */
+/* Draws the pane below the rows. */
 void nw_draw_pane(const struct nw_drawing *d, const struct nw_top_row *row,
 		  struct nw_area area);
 

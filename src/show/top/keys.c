@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What keys do to a view. */
+/* Keys, and how they change a view. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void move(struct nw_top_view *view, const struct nw_top *top, long by)
 
 /* ---- the order ---------------------------------------------------------------------- */
 
-/* As the columns stand. */
+/* The sort keys in the order of the columns. */
 static const enum nw_sort order[] = {NW_SORT_DEFAULT, NW_SORT_HITS, NW_SORT_RATE,
 				     NW_SORT_MEAN,    NW_SORT_P50,  NW_SORT_P99,
 				     NW_SORT_MAX,     NW_SORT_NAME};
@@ -38,7 +38,7 @@ static void sort_by(struct nw_top_view *view, size_t step)
 {
 	size_t at = 0;
 
-	/* the total is the default's */
+	/* sorting by total is the default */
 	for (size_t i = 0; i < NW_COUNT(order); i++)
 		if (order[i] == view->sort)
 			at = i;
@@ -88,7 +88,7 @@ static enum nw_top_action press_prompt(struct nw_top_view *view, uint32_t key)
 	}
 	if (key == NW_PRESS_ESCAPE && prompt == NW_PROMPT_FILTER)
 		view->input[0] = '\0';
-	/* rows are picked while it is typed */
+	/* rows are filtered while the filter is typed */
 	if (prompt == NW_PROMPT_FILTER)
 		snprintf(view->filter, sizeof(view->filter), "%.*s",
 			 (int)sizeof(view->filter) - 1, view->input);

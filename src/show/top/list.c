@@ -48,7 +48,7 @@ static double key_of(const struct nw_top_view *view, const struct nw_top_row *ro
 	}
 }
 
-/* Spans before probes; the largest first; then by name, so that rows stand still. */
+/* Compares two rows: spans before probes, the largest first, then by name, so that rows keep their places. */
 static int compare(const void *one, const void *other)
 {
 	const struct nw_top_ranked *a = one, *b = other;

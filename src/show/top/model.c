@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a live view knows of each row: the last interval, everything, and the course of the last minute. */
+/* The data of each row of a live view: the last interval, the whole run, and the course of the last minute. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum {
 	MINUTE = 60,
-	FIRST_POWER = 6 /* of the first bin */
+	FIRST_POWER = 6 /* power of two of the first bin */
 };
 
 unsigned int nw_top_bin(uint64_t ns)
@@ -105,7 +105,7 @@ int nw_top_copy(const struct nw_top *from, struct nw_top *to)
 {
 	*to = *from;
 	memset(&to->rows, 0, sizeof(to->rows));
-	to->index = NULL; /* nothing is added to it */
+	to->index = NULL; /* a copy gets no new rows */
 	to->index_size = 0;
 	nw_vec_each (&from->rows, row) {
 		struct nw_top_row **slot = nw_vec_add(&to->rows);
@@ -153,8 +153,7 @@ static int grow_index(struct nw_top *top)
 	return 0;
 }
 
-/* Names come from the program that is traced: escaped once, here. Parts of a group's name by several
- * keys are joined by commas. */
+/* Escapes a name, which comes from the target process. The parts of a group's name are joined by commas. */
 static char *escaped(const char *text)
 {
 	struct nw_buf out = {0};
@@ -172,7 +171,7 @@ static char *escaped(const char *text)
 	return nw_buf_take(&out);
 }
 
-/* NULL: no memory; the row is not in the index yet. */
+/* Makes a row, which is not in the index yet; NULL: out of memory. */
 static struct nw_top_row *new_row(struct nw_top *top, const struct nw_top_entry *entry)
 {
 	struct nw_top_row *row = calloc(1, sizeof(*row));
@@ -194,7 +193,7 @@ static struct nw_top_row *new_row(struct nw_top *top, const struct nw_top_entry 
 	return row;
 }
 
-/* 0, and *out NULL: there are too many. */
+/* Finds or makes a row. 0 with *out NULL: there are too many rows. */
 static int find_row(struct nw_top *top, const struct nw_top_entry *entry,
 		    struct nw_top_row **out)
 {
@@ -223,8 +222,8 @@ static struct nw_top_slot *slot_at(const struct nw_top_row *row, uint64_t slot)
 	return &row->slots[slot % NW_TOP_SLOTS];
 }
 
-/* An interval begins: the slots of time that has passed without a hit are empty; a row that has had no hit for as long
- * as all its slots are gives them back. */
+/* Begins an interval: slots of the time since the last hit are empty. A row without hits for as long as all its slots
+ * cover frees them. */
 static void move_on(struct nw_top_row *row, uint64_t from, uint64_t to)
 {
 	nw_histogram_clear(&row->last.times);
@@ -242,7 +241,7 @@ static void move_on(struct nw_top_row *row, uint64_t from, uint64_t to)
 
 void nw_top_next(struct nw_top *top, uint64_t start, uint64_t end)
 {
-	/* an interval counts where it ends */
+	/* an interval belongs to the slot in which it ends */
 	uint64_t passed = end > top->began ? end - top->began - 1 : 0;
 	uint64_t slot = nw_max64(top->slot, passed / top->slot_ns + 1);
 

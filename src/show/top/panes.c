@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is below the rows: the histogram or the heat map of one of them, or help. */
+/* The panes below the rows: the histogram or the heat map of a row, or help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "model.h"
 
 enum {
-	LABEL = 8 /* cells of a time in front of a line */
+	LABEL = 8 /* cells for the time at the beginning of a line */
 };
 
 /* ---- help --------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ struct bins {
 	unsigned int low, step, lines;
 };
 
-/* As many lines as there are, or as it takes. */
+/* Groups the bins into as many lines as fit, or fewer. */
 static struct bins group_bins(unsigned int low, unsigned int high, size_t lines)
 {
 	struct bins bins = {low, 1, 0};
@@ -83,7 +83,7 @@ static void time_label(const struct nw_drawing *d, unsigned int bin, size_t x, s
 
 /* ---- histogram ---------------------------------------------------------------------- */
 
-/* A bar of so much of the width, by eighths of a cell. */
+/* Draws a bar over a part of the width, in eighths of a cell. */
 static void bar(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 		double part_of, uint8_t style)
 {
@@ -99,7 +99,7 @@ static void bar(const struct nw_drawing *d, size_t x, size_t y, size_t width,
 			      0x2590 - (uint32_t)(eighths % 8), style);
 }
 
-/* The percentiles that fall into a line, in words. */
+/* Writes the percentiles that fall into a line. */
 static void marks(const struct nw_histogram *h, unsigned int from, unsigned int to,
 		  struct nw_buf *out)
 {
@@ -161,7 +161,7 @@ static void draw_histogram(const struct nw_drawing *d, const struct nw_top_row *
 
 /* ---- heat map ----------------------------------------------------------------------- */
 
-/* The counts of a row's bins in a cell's piece of time. */
+/* Adds up a row's bins over the slots of one cell. */
 static void heat_column(const struct nw_drawing *d, const struct nw_top_row *row, size_t x,
 			size_t width, uint64_t counts[NW_TOP_BINS])
 {
@@ -192,7 +192,7 @@ static void heat_cell(const struct nw_drawing *d, size_t x, size_t y, uint64_t c
 		      styles[shade]);
 }
 
-/* The bins that are used, and the most that a cell will hold. */
+/* Finds the range of bins with counts, and the largest count of a cell. */
 static void heat_range(const struct nw_drawing *d, const struct nw_top_row *row,
 		       size_t width, unsigned int *low, unsigned int *high, uint64_t *most)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What a terminal sends when keys are pressed. */
+/* The bytes that a terminal sends for keys. */
 #include <string.h>
 
 #include "nopwatch/top.h"
 
-/* Behind "\033[" or "\033O", as xterm, screen, tmux, PuTTY, the Linux console and the VT220 have them. */
+/* The bytes after "\033[" or "\033O", as xterm, screen, tmux, PuTTY, the Linux console and the VT220 send them. */
 static const struct {
 	const char *bytes;
 	uint32_t key;
@@ -16,7 +16,7 @@ static const struct {
 	{"M", NW_PRESS_ENTER},
 };
 
-/* A control sequence (ECMA-48 5.4): parameters and intermediates, then one final byte. */
+/* Reads a control sequence (ECMA-48 5.4): parameters and intermediates, then one final byte. */
 static uint32_t sequence(const unsigned char *bytes, size_t len, size_t *at)
 {
 	size_t from = *at + 2, end = from;

@@ -19,11 +19,11 @@ void nw_draw_number(const struct nw_drawing *d, size_t x, size_t y, size_t width
 	nw_draw_text(d, x + (len < width ? width - len : 0), y, width, style, text);
 }
 
-/* A bar so many eighths of a cell high; 0: blank. */
+/* Returns a bar this many eighths of a cell high; 0: blank. */
 static uint32_t level_bar(const struct nw_top_view *view, unsigned int eighths)
 {
 	static const char ascii[] = " .:-=+*#@";
-	/* those of code page 437, which the console's fonts have */
+	/* characters of code page 437, which the console's fonts have */
 	static const uint32_t console[] = {' ',	   '_',	   '_',	   0x2584, 0x2584,
 					   0x2584, 0x2588, 0x2588, 0x2588};
 
@@ -57,7 +57,7 @@ const struct nw_top_slot *nw_draw_slot(const struct nw_top *top,
 					     : NULL;
 }
 
-/* What a cell of the course stands for: a sum of hits, or the worst p99. */
+/* Returns the value of a cell of the course: a sum of hits, or the worst p99. */
 static uint64_t course_at(const struct nw_drawing *d, const struct nw_top_row *row,
 			  size_t x, size_t width)
 {
@@ -91,7 +91,7 @@ void nw_draw_course(const struct nw_drawing *d, const struct nw_top_row *row, si
 
 /* ---- the distribution --------------------------------------------------------------- */
 
-/* Which of so many cells a time falls in. */
+/* Returns the cell that a time falls into. */
 static size_t cell_at(const struct nw_scale *scale, uint64_t ns, size_t cells)
 {
 	double part = (log2((double)ns + 1) - scale->low) / (scale->high - scale->low);
@@ -148,7 +148,7 @@ void nw_draw_strip(const struct nw_drawing *d, const struct nw_top_row *row,
 	size_t p50 = cell_at(scale, nw_histogram_percentile(h, 0.5), width);
 	size_t p99 = cell_at(scale, nw_histogram_percentile(h, 0.99), width);
 	for (size_t i = 0; i < width; i++) {
-		/* logarithmic: the few slow ones are what is looked for */
+		/* logarithmic, so that the few slow ones are visible */
 		double part = log2((double)counts[i] + 1) / log2((double)most + 1);
 		unsigned int level = counts[i] ? 1 + (unsigned int)(part * 7 + 0.5) : 0;
 		uint8_t style = i <= p50 ? NW_GREEN : i <= p99 ? NW_YELLOW : NW_RED;
