@@ -131,6 +131,19 @@ sees "CMD: and comes at the end" '^said by it'
 sees "CMD: its status is ours" '^status 3'
 holds "CMD: -o -j: the report is there" total.json "span('myserver:request')['count'] + loss() >= $(sed -n 's/.*requests \([0-9]*\).*/\1/p' counted) > 100"
 
+# ---- other groups: the report is of the time since ----
+terminal 100 30
+enter "$NOPWATCH top '$spec' -j -o since.json; echo status \$?"
+sees "rows before they are grouped" '^myserver:request +[0-9.]+k?/s'
+press b
+press -l 'status'
+press Enter
+sees "groups" '^myserver:request__done 200 +[0-9.]+k?/s'
+press q
+sees "the end" '^status 0'
+holds "the rows say how long they were counted, which is not the whole run" since.json \
+  "all(0 < r['interval_ns'] < of('end')[0]['elapsed_ns'] for r in of('probe') + of('span')) and len(of('probe')) > 1"
+
 # ---- -d, and a process that ends ----
 terminal 80 24
 enter "$NOPWATCH top '$spec' -d 1; echo status \$?"

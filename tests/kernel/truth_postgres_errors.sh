@@ -38,7 +38,7 @@ is "30 statements failed" "$(grep -c 'division by zero' said)" 30
 # 40 plain, 20 that catch, 20 times pg_sleep's, which returned
 holds "calls that returned are measured" out.json "span('standard_ExecutorRun')['count'] == 80"
 holds "those that an error left are counted: 30, and 20 that were caught" out.json \
-  "(lambda s: (s['abandoned'], s['unmatched_starts'], s['unmatched_ends']))(span('standard_ExecutorRun')) == (50, 0, 0)"
+  "(lambda s: (s['abandoned'], s['unmatched_starts'], s['unmatched_ends'], 'failed_statements' in s))(span('standard_ExecutorRun')) == (50, 0, 0, False)"
 holds "who catches is measured with what it did: both it and pg_sleep took 20 ms, 20 times" out.json \
   "sum(b[2] for b in span('standard_ExecutorRun')['latency_ns']['buckets'] if b[1] >= 20000000) >= 40"
 
@@ -47,7 +47,7 @@ queries='usdt:'$bin/postgres':postgresql:query__*'
 "$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
 for span in query query__execute; do
   holds "$span: what ended is measured, and what failed is counted" out.json \
-    "(lambda s: (s['count'], s['abandoned'], s['unmatched_starts'], s['unmatched_ends']))(span('postgresql:$span')) == (60, 30, 0, 0)"
+    "(lambda s: (s['count'], s['abandoned'], s['failed_statements'], s['unmatched_starts'], s['unmatched_ends']))(span('postgresql:$span')) == (60, 30, 30, 0, 0)"
 done
 holds "who catches an error took what it took" out.json \
   "sum(b[2] for b in span('postgresql:query')['latency_ns']['buckets'] if b[1] >= 20000000) >= 20"
@@ -62,11 +62,20 @@ statements=("usdt:$bin/postgres:postgresql:query__start(sql:string)" "usdt:$bin/
 "$NOPWATCH" record -q -o shapes.dat "${statements[@]}" -- psql -q -f shapes.sql >said 2>&1
 "$NOPWATCH" report -j --by 'sql(sql)' shapes.dat >out.json
 holds "--by 'sql(sql)': statements that differ in their values are one" out.json \
-  "{s['group']: (s['count'], s['abandoned']) for s in of('span')} == {'select ? from t where i in (?) and i <> ?': (60, 0), 'select ? / i from t': (0, 30)}"
+  "{s['group']: (s['count'], s['failed_statements']) for s in of('span')} == {'select ? from t where i in (?) and i <> ?': (60, 0), 'select ? / i from t': (0, 30)}"
 "$NOPWATCH" report --by 'sql(sql)' shapes.dat >out.txt
 has "text says in words which failed" "$(cat out.txt)" '^postgresql:query: 30 statements failed or were cancelled'
 "$NOPWATCH" report -f openmetrics --by 'sql(sql)' shapes.dat >out.om
 has "metrics have it as a label" "$(cat out.om)" 'nopwatch_hits_total\{probe="postgresql:query__start",sql_sql_="select \? / i from t"\} 30'
+if need tmux; then
+  . "$TESTS_LIB/tmux.sh"
+  terminal 160 40
+  enter "$NOPWATCH top --from shapes.dat --by 'sql(sql)'"
+  sees "top shows them by their shapes" '^postgresql:query__start select \? / i from t +30 '
+  end_terminal
+else
+  skip "top shows them by their shapes" "there is no tmux"
+fi
 "$NOPWATCH" stat -q --by 'sql(sql)' "usdt:$bin/postgres:postgresql:query__start(sql)" -- psql -q -f shapes.sql >out.txt 2>err
 has "an argument that is no string is refused" "$? $(cat err)" "^2 .*the argument is no string"
 

@@ -275,6 +275,8 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 	report.restricted = result->restricted;
 	if (r->since)
 		report.elapsed_ns = result->now_ns - nw_min64(r->since, result->now_ns);
+	if (r->since && !r->options.format->for_people)
+		report.short_ns = report.elapsed_ns;
 	if (!is_live(r) && others)
 		nw_buf_adds(&r->output.text, "\n--- total ---\n");
 	else if (!is_live(r) && r->options.only)

@@ -533,6 +533,8 @@ void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
 	nw_json_key_u64(json, "unmatched_ends", row->unmatched_ends);
 	nw_json_key_u64(json, "discarded", row->discarded);
 	nw_json_key_u64(json, "abandoned", row->abandoned);
+	if (shown->name && nw_report_is_statement(report, shown->index))
+		nw_json_key_u64(json, "failed_statements", row->abandoned);
 	nw_json_key_u64(json, "omitted", row->omitted);
 	nw_json_key_u64(json, "repeated", row->repeated);
 	nw_json_key_u64(json, "nested", row->nested);

@@ -77,6 +77,16 @@ const char *nw_report_time(const struct nw_report *report, char out[40])
 	return out;
 }
 
+/* One that fails leaves its function by longjmp(), without query__done. */
+bool nw_report_is_statement(const struct nw_report *report, size_t span)
+{
+	static const char start[] = "postgresql:query__";
+	const uint32_t first = report->spans[span].starts.item[0];
+
+	return strncmp(report->selection->probes.item[first]->label, start,
+		       sizeof(start) - 1) == 0;
+}
+
 bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row)
 {
 	return !report->group_by || nw_span_row_has(row);

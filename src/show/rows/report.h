@@ -14,6 +14,9 @@ bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row
 bool nw_report_has_probe(const struct nw_report *report, size_t probe,
 			 const struct nw_probe_row *row);
 
+/* Is the span a statement of PostgreSQL, whose abandoned ones are those that failed or were cancelled? */
+bool nw_report_is_statement(const struct nw_report *report, size_t span);
+
 /* A group's name as people and programs read it: "GET,200". The caller frees; NULL without memory,
  * and where nothing is grouped. */
 char *nw_report_group(const struct nw_report *report, size_t group);

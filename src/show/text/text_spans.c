@@ -51,15 +51,6 @@ static uint64_t clamped(const struct nw_span_row *row)
 	return row->clamped;
 }
 
-/* Of PostgreSQL: one that fails leaves its function by longjmp(), without query__done. */
-static bool is_statement(const struct nw_report *report, size_t span)
-{
-	const uint32_t first = report->spans[span].starts.item[0];
-
-	return strncmp(report->selection->probes.item[first]->label, "postgresql:query__",
-		       18) == 0;
-}
-
 void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out)
 {
 	static const struct {
@@ -82,8 +73,8 @@ void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out)
 		for (size_t j = 0; j < NW_COUNT(lines); j++) {
 			const char *name = report->spans[i].name;
 			uint64_t calls = sum_of(report, i, lines[j].count);
-			if (!calls ||
-			    (lines[j].count == abandoned && !is_statement(report, i)))
+			if (!calls || (lines[j].count == abandoned &&
+				       !nw_report_is_statement(report, i)))
 				continue;
 			nw_buf_add_escaped(out, name, strlen(name));
 			nw_buf_printf(out, ": %" PRIu64 " %s\n", calls, lines[j].text);
