@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/arch: what differs by architecture: registers, nops, instructions, calling conventions, and how an assembler writes the
- * operands of a USDT note. Pure: code and text go in as bytes, and both are hostile.
+ * find/arch: the differences between architectures: registers, nops, instructions, calling conventions, and how an
+ * assembler writes the operands of a USDT note. Pure: code and text go in as bytes, and both are hostile.
  */
 #ifndef NOPWATCH_ARCH_H
 #define NOPWATCH_ARCH_H

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure: what happened when, for pictures. Latencies and gaps are counted by time and by size,
- * so that memory depends on how long and how wide a picture is, not on how many events
- * there were; and the slowest spans are kept whole. Pure, as the summary is.
+ * measure: counts by time and by size, for pictures. Memory depends on the length and the width of a picture, not on
+ * the number of events; the slowest spans are kept as a whole. Pure, as the summary is.
  *
- * A hit costs nothing here: a summary counts sizes anyway, so at the end of each piece of time its rows are
- * looked at, and begin again (nw_summary_next_bin()).
+ * A hit costs nothing here: a summary counts sizes anyway, so at the end of each bin of time its rows are read, and
+ * begin again (nw_summary_next_bin()).
  *
- * Time is cut into bins of one width for everything. When they are used up, the width doubles. Sizes
- * are the histogram's buckets; when all cells together are too many, buckets or bins become wider, for
- * good, in a fixed order. A span belongs to the bin in which it ends, a gap to that of its second hit.
+ * Time is cut into bins of the same width. When all bins are used, the width doubles. Sizes are the histogram's
+ * buckets; when there are too many cells, buckets or bins become wider, for good, in a fixed order. A span belongs to
+ * the bin in which it ends, a gap to that of its second hit.
  */
 #ifndef NOPWATCH_BINS_H
 #define NOPWATCH_BINS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/recovery: what sessions that were killed have left is taken away: breakpoints and semaphores in living programs, events,
- * instances, files. What lives, and what is not ours, stays. What there is of all of it: inventory.h.
+ * kernel/recovery: removes what killed sessions left: breakpoints and semaphores in living programs, events,
+ * instances, files. Living sessions stay, and so does everything that is not nopwatch's. inventory.h lists what
+ * exists.
  */
 #ifndef NOPWATCH_CLEANUP_H
 #define NOPWATCH_CLEANUP_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: what half a word may become: a process, a probe, a function, an event, a file of a spec. For
- * shells. Names come from files that others have made: what a shell would not take for one plain word
- * is left out.
+ * run: completes words for shells: a process, a probe, a function, an event, a file of a spec. Names come from other
+ * people's files: a name that a shell would not take for one plain word is left out.
  */
 #ifndef NOPWATCH_COMPLETE_H
 #define NOPWATCH_COMPLETE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/dwarf: what compilers have written down about the code of a file: the frames of its functions, who called them, the
- * source's lines, and which functions were put into others. DWARF, read by libdw, and 32-bit ARM's own tables.
+ * find/dwarf: debugging information about the code of a file: the frames of its functions, their callers, source
+ * lines, and inlined functions. libdw reads DWARF; 32-bit ARM has tables of its own.
  *
- * Files are hostile: what they say is looked at as often as docs/dev/limits.md allows, and no more.
+ * Files are hostile: the work for what they say of themselves is limited (docs/dev/limits.md).
  */
 #ifndef NOPWATCH_DWARF_H
 #define NOPWATCH_DWARF_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/elf: what is in one file: its identity and segments, USDT notes, symbols. Reads that file and its debug file.
+ * find/elf: the content of one file: its identity and segments, USDT notes, symbols. Reads that file and its debug
+ * file.
  *
- * Everything read from an ELF file is hostile until checked; strings taken from notes are bytes
- * without NUL, nothing more is known about them.
+ * Everything that is read from an ELF file is hostile until it has been checked; strings from notes are bytes without
+ * NUL, and nothing more is known about them.
  */
 #ifndef NOPWATCH_ELF_H
 #define NOPWATCH_ELF_H

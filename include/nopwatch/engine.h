@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: from a request to its result. A run takes hits from a source (armed probes, a
- * recording, trace text), and hands them in the order of time to a consumer, until the source
- * ends, the request says so, or the consumer has had enough. Whatever happens, nothing of it stays in
- * the kernel when the run returns; what had to stay is in its result.
+ * run: turns a request into a result. A run takes hits from a source (armed probes, a recording, trace text) and
+ * hands them to a consumer in time order, until the source ends, the request says so, or the consumer has had enough.
+ * When the run returns, nothing of it is left in the kernel; what could not be removed is named in its result.
  *
- * Never prints: what a person should know meanwhile goes to the request's notice().
+ * A run never prints: messages for people go to the request's notice().
  *
  * docs/examples/span.c measures a span with it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/tracefs: what this kernel can do, and what makes a place too dangerous to arm.
+ * kernel/tracefs: the features of this kernel, and the places that are too dangerous to arm.
  */
 #ifndef NOPWATCH_FEATURES_H
 #define NOPWATCH_FEATURES_H

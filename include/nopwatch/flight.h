@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run/flight: the flight recorder, which keeps the last seconds only and writes them when something has happened.
+ * run/flight: the flight recorder, which keeps the last seconds only and writes them when a trigger fires.
  *
- * Everything is recorded into a ring buffer that overwrites its oldest events, and nobody reads it. Whether a span took too
- * long is seen by a second, small session, of its two probes only, which is read and counted; or a signal says that it is
- * time, or a command that fails. Then the buffer is read, what is older than wanted is left out, and the rest is a recording
- * of its own, which another process writes while everything goes on.
+ * Everything is recorded into a ring buffer that overwrites its oldest events, and nobody reads it. A second, small
+ * session of a span's two probes, which is read and counted, sees whether the span took too long; a signal or a
+ * command that fails can be the trigger, too. Then the buffer is read, older events are left out, and the rest is a
+ * recording of its own, which another process writes while recording continues.
  */
 #ifndef NOPWATCH_FLIGHT_H
 #define NOPWATCH_FLIGHT_H

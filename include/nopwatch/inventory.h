@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/recovery: every uprobe event that there is, whose it is, and what becomes of the hits of those
- * that others have made.
+ * kernel/recovery: lists every uprobe event of the system, its owner, and what becomes of the hits of other tools'
+ * events.
  */
 #ifndef NOPWATCH_INVENTORY_H
 #define NOPWATCH_INVENTORY_H

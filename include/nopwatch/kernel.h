@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: with tracefs, steps and cleanup, the only rooms that touch tracefs and /run/nopwatch. Each header has one subject.
+ * kernel: includes the headers of the only room that touches tracefs and /run/nopwatch. Each of them has one subject.
  */
 #ifndef NOPWATCH_KERNEL_H
 #define NOPWATCH_KERNEL_H

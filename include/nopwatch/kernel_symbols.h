@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/process: the kernel's functions by address, for the places where threads sleep. They come from
- * /proc/kallsyms ("ffffffff81000000 T _stext", for who may see it), or from a recording that has kept some.
+ * find/process: the kernel's functions by address, for the places where threads sleep. They come from /proc/kallsyms
+ * ("ffffffff81000000 T _stext", for users who may see addresses), or from a recording that has kept some.
  */
 #ifndef NOPWATCH_KERNEL_SYMBOLS_H
 #define NOPWATCH_KERNEL_SYMBOLS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/manage: events that stay, from `add` to `remove`.
+ * kernel/manage: persistent events, from `add` to `remove`.
  */
 #ifndef NOPWATCH_MANAGE_H
 #define NOPWATCH_MANAGE_H

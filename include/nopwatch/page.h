@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: the pages of the ring buffer, walked event by event. */
+/* stream: walks a page of the ring buffer event by event. */
 #ifndef NOPWATCH_PAGE_H
 #define NOPWATCH_PAGE_H
 

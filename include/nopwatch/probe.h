@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/probe: what the user meant. Specs, names and types of arguments, and the selection of probes
- * that they make of files and processes. Never tracefs.
+ * find/probe: turns the user's specs into a selection of probes: names and types of arguments, files and processes.
+ * Never touches tracefs.
  */
 #ifndef NOPWATCH_PROBE_H
 #define NOPWATCH_PROBE_H

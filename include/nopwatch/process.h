@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/process: what runs, its threads and numbers, and what it maps.
- * Reads /proc, whose contents are hostile until checked.
+ * find/process: processes, their threads and numbers, and what they map. Reads /proc, whose contents are hostile
+ * until they have been checked.
  */
 #ifndef NOPWATCH_PROCESS_H
 #define NOPWATCH_PROCESS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: what events look like, the records that they become, and the values of their arguments. */
+/* stream: the formats of events, the records made of them, and the values of their arguments. */
 #ifndef NOPWATCH_RECORD_H
 #define NOPWATCH_RECORD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: recordings in the format of trace-cmd (trace.dat), written and read. */
+/* stream: writes and reads recordings in trace-cmd's format (trace.dat). */
 #ifndef NOPWATCH_RECORDING_H
 #define NOPWATCH_RECORDING_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: the consumer that reports. What `stat` is made of: a run is measured, and what came of it
- * is written in a format, once an interval, when somebody asks, and at the end.
+ * run: the consumer of `stat`: it measures a run and writes reports in a format, once an interval, when SIGUSR1 asks,
+ * and at the end.
  */
 #ifndef NOPWATCH_REPORTS_H
 #define NOPWATCH_REPORTS_H

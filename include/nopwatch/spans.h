@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure/spans: from a hit to a hit. Which probes begin and end them, by their names and by the user's words, and what
- * becomes of each.
+ * measure/spans: spans, from one hit to another: which probes begin and end them, by their names or by the user's
+ * definition, and the events of a span's life.
  */
 #ifndef NOPWATCH_SPANS_H
 #define NOPWATCH_SPANS_H

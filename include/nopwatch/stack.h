@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure/stack: who called whom when a probe was hit. What the kernel fetched of it are registers and the first bytes
- * of the stack (struct nw_source, callers); from them the callers are found by the call frame information of the
- * files that the process maps, where there is none by frame pointers, and get their names.
+ * measure/stack: the callers of a hit. The kernel fetches registers and the first bytes of the stack (struct
+ * nw_source, callers). The callers are found from them by the call frame information of the files that the process
+ * maps, or by frame pointers where there is none, and get their names.
  */
 #ifndef NOPWATCH_STACK_H
 #define NOPWATCH_STACK_H

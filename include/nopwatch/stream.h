@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream: ring-buffer pages become records in time order, with losses marked where they
- * happened. Touches only the file descriptors it is handed.
+ * stream: turns ring-buffer pages into records in time order, with losses marked where they happened. Touches only
+ * the file descriptors that it is given.
  *
- * Order: each CPU's events are in order already; across CPUs they are merged, and an event is
- * handed out only when every CPU is known to have nothing older. A CPU that was found empty is
- * known up to the moment before it was looked at: whatever is older had been committed by
- * then, or has no causal tie to what is handed out (a thread commits its event before it can
- * move on and cause another one elsewhere).
+ * Order: the events of one CPU are in order already. Across CPUs they are merged, and an event is handed out only
+ * when every CPU is known to have nothing older. A CPU that was found empty is known up to the moment before it was
+ * looked at: an older event had been committed by then, or has no causal tie to the events that are handed out (a
+ * thread commits its event before it can move on and cause another one elsewhere).
  */
 #ifndef NOPWATCH_STREAM_H
 #define NOPWATCH_STREAM_H

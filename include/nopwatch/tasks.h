@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: which thread is of which process, and what it is called. */
+/* stream: the process and the name of each thread. */
 #ifndef NOPWATCH_TASKS_H
 #define NOPWATCH_TASKS_H
 

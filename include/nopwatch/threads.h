@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure/sched: what the threads of open spans do meanwhile, by the scheduler's own events, and who ends their sleeps.
+ * measure/sched: the states of threads during spans, by the scheduler's events, and the threads that end their
+ * sleeps.
  */
 #ifndef NOPWATCH_THREADS_H
 #define NOPWATCH_THREADS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream/trace_pipe: the text of trace_pipe, line by line. */
+/* stream/trace_pipe: reads the text of trace_pipe line by line. */
 #ifndef NOPWATCH_TRACE_TEXT_H
 #define NOPWATCH_TRACE_TEXT_H
 

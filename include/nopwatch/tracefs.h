@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/tracefs: where it is, its files, and what the kernel allows.
+ * kernel/tracefs: finds tracefs, reads its files, and says what the kernel allows.
  */
 #ifndef NOPWATCH_TRACEFS_H
 #define NOPWATCH_TRACEFS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What add, enable, disable, remove and status share. */
+/* Shared by add, enable, disable, remove and status. */
 #ifndef NOPWATCH_CMD_MANAGE_H
 #define NOPWATCH_CMD_MANAGE_H
 

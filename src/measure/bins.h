@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What bins keep; for their own files only. */
+/* The data of bins; for their own files only. */
 #ifndef NOPWATCH_MEASURE_BINS_H
 #define NOPWATCH_MEASURE_BINS_H
 

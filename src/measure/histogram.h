@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a value gets into a histogram: inlined where hits are counted, since every hit does. */
+/* Adds a value to a histogram; inlined where hits are counted, since every hit does it. */
 #ifndef NOPWATCH_MEASURE_HISTOGRAM_H
 #define NOPWATCH_MEASURE_HISTOGRAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a summary keeps; for its own files only. */
+/* The data of a summary; for its own files only. */
 #ifndef NOPWATCH_MEASURE_STATE_H
 #define NOPWATCH_MEASURE_STATE_H
 

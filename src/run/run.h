@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run, from within: what its source (sources/), its guards (guards/) and its way from records to hits share. */
+/* The inside of a run: shared by its source (sources/), its guards (limits/) and its way from records to hits. */
 #ifndef NOPWATCH_RUN_RUN_H
 #define NOPWATCH_RUN_RUN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can end a run, or wake it: signals, the end of CMD, the death of the last -p. All as
- * file descriptors behind one epoll, so that nothing happens inside a signal handler and
- * every way out goes through the same teardown.
+ * The events that end a run or wake it: signals, the end of CMD, the end of the last -p process. All of them are file
+ * descriptors behind one epoll, so that nothing happens inside a signal handler and every way out goes through the
+ * same teardown.
  */
 #ifndef NOPWATCH_RUN_WAKE_H
 #define NOPWATCH_RUN_WAKE_H

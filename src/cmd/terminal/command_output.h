@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What CMD prints while the screen is ours would be drawn over: it is kept, and shown at the end. */
+/* Keeps the output of CMD while the live view has the screen, and shows it at the end. */
 #ifndef NOPWATCH_CMD_TERMINAL_COMMAND_OUTPUT_H
 #define NOPWATCH_CMD_TERMINAL_COMMAND_OUTPUT_H
 

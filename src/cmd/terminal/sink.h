@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where results go: a file, standard output, or a pager. */
+/* The destination of results: a file, standard output, or a pager. */
 #ifndef NOPWATCH_CMD_TERMINAL_SINK_H
 #define NOPWATCH_CMD_TERMINAL_SINK_H
 

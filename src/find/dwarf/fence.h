@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process that reads hostile files may still do. */
+/* The restrictions of the process that reads hostile files. */
 #ifndef NOPWATCH_FIND_DWARF_FENCE_H
 #define NOPWATCH_FIND_DWARF_FENCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What nopwatch (reader.c) and its reader process (served.c) say to each other, one message at a time. nopwatch asks;
- * the reader answers, or wants a descriptor first, as often as it needs one.
+ * The messages between nopwatch (reader.c) and its reader process (served.c). nopwatch asks one question at a time;
+ * the reader answers, or first asks for a descriptor, as often as it needs one.
  */
 #ifndef NOPWATCH_FIND_DWARF_READER_H
 #define NOPWATCH_FIND_DWARF_READER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libdw is not asked, since it would read past the end of a section: some of its releases believe what line tables
- * and strings say of their own ends.
+ * The sections that libdw is not asked about, because it would read past their ends: some releases trust the lengths
+ * in line tables and strings.
  */
 #ifndef NOPWATCH_FIND_DWARF_SECTIONS_H
 #define NOPWATCH_FIND_DWARF_SECTIONS_H

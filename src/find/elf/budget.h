@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reading a file may cost. Files are hostile: a table may be pointed at by a thousand
- * headers, a name by a million symbols. Time and memory grow with the bytes that are really
- * there, and not with what they say of themselves; docs/dev/limits.md has the whole list.
+ * The limits of reading a file. Files are hostile: a thousand headers may point at one table, a million symbols at
+ * one name. Time and memory grow with the bytes that are really there, and not with what they say of themselves;
+ * docs/dev/limits.md lists all limits.
  */
 #ifndef NOPWATCH_FIND_ELF_BUDGET_H
 #define NOPWATCH_FIND_ELF_BUDGET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call or a return has for arguments, as the calling convention of its code says. */
+/* The arguments of a call or a return, by the calling convention of its code. */
 #ifndef NOPWATCH_FIND_PROBE_CALL_H
 #define NOPWATCH_FIND_PROBE_CALL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share: the files of /proc/PID and their grammar. */
+/* Shared by the files of this room: the files of /proc/PID and their grammar. */
 #ifndef NOPWATCH_FIND_PROCESS_PROC_H
 #define NOPWATCH_FIND_PROCESS_PROC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was tried of this kernel, kept until the next boot. */
+/* The results of trials on this kernel, kept until the next boot. */
 #ifndef NOPWATCH_KERNEL_SESSION_PROVEN_H
 #define NOPWATCH_KERNEL_SESSION_PROVEN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What travelling scripts leave that were killed. */
+/* Removes what killed scripts of `nopwatch script` left. */
 #ifndef NOPWATCH_KERNEL_STEPS_SCRIPT_DEAD_H
 #define NOPWATCH_KERNEL_STEPS_SCRIPT_DEAD_H
 

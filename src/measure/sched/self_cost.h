@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of the threads' time the probes have taken themselves; for the summary. */
+/* The probe overhead in the threads' time; for the summary. */
 #ifndef NOPWATCH_MEASURE_SCHED_SELF_COST_H
 #define NOPWATCH_MEASURE_SCHED_SELF_COST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who ended sleeps, and where they were: how they are counted. */
+/* Counts sleeps by the thread that ended them, and by where they were. */
 #ifndef NOPWATCH_MEASURE_SCHED_SLEEPS_H
 #define NOPWATCH_MEASURE_SCHED_SLEEPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the threads of open spans do meanwhile, by the scheduler's own events; for the summary. */
+/* The states of threads with open spans, by the scheduler's events; for the summary. */
 #ifndef NOPWATCH_MEASURE_SCHED_TASK_STATES_H
 #define NOPWATCH_MEASURE_SCHED_TASK_STATES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What spans by name and spans by the user's words have in common; for their own files only. */
+/* Shared by spans by name and spans that the user defines; for their own files only. */
 #ifndef NOPWATCH_MEASURE_SPANS_PAIRS_H
 #define NOPWATCH_MEASURE_SPANS_PAIRS_H
 

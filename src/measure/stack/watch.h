@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What processes map from here on, as the kernel tells it. */
+/* New mappings of processes, as the kernel tells them. */
 #ifndef NOPWATCH_MEASURE_STACK_WATCH_H
 #define NOPWATCH_MEASURE_STACK_WATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports ask of the consumer that measures. */
+/* The functions of the measuring consumer that reports use. */
 #ifndef NOPWATCH_RUN_CONSUMERS_MEASURE_H
 #define NOPWATCH_RUN_CONSUMERS_MEASURE_H
 

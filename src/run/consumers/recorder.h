@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What recordings need besides pages: formats, threads, the table. For who records all there is, and for who
- * keeps the latest only (flight.c). */
+/* The parts of a recording besides pages: formats, threads, the table of probes. The recorder uses it, and the flight
+ * recorder (flight.c). */
 #ifndef NOPWATCH_RUN_CONSUMERS_RECORDER_H
 #define NOPWATCH_RUN_CONSUMERS_RECORDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a flight recording is made for: one trigger, or several that came close to each other. (trigger.c) */
+/* The trigger of a flight recording, or several that came close to each other (trigger.c). */
 #ifndef NOPWATCH_RUN_FLIGHT_TRIGGER_H
 #define NOPWATCH_RUN_FLIGHT_TRIGGER_H
 

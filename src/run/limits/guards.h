@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What guards a run, called by its source: that it does no harm, and that what is missing in its result is told. */
+/* The guards of a live run, called by its source: they keep it from doing harm, and report what its result lacks. */
 #ifndef NOPWATCH_RUN_LIMITS_GUARDS_H
 #define NOPWATCH_RUN_LIMITS_GUARDS_H
 

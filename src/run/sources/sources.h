@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the records of a run come from: a row of functions each (struct nw_run_source, run/run.h). */
+/* The sources of a run's records: one struct nw_run_source each (run/run.h). */
 #ifndef NOPWATCH_RUN_SOURCES_SOURCES_H
 #define NOPWATCH_RUN_SOURCES_SOURCES_H
 

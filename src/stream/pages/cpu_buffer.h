@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of this room share: the buffers of a stream, one a CPU, and the pages that wait
- * in them. cpu_buffer.c moves along a buffer, read.c fills it, stream.c merges them all by time.
+ * Shared by the files of this room: the buffers of a stream, one for each CPU, and the pages that wait in them.
+ * cpu_buffer.c moves along a buffer, read.c fills it, stream.c merges them all by time.
  */
 #ifndef NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
 #define NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
