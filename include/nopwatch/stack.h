@@ -99,9 +99,9 @@ void nw_stack_counts_free(struct nw_stack_counts *counts);
 
 /*
  * Let the kernel tell what processes map from now on, so that it is known of those that end, and of libraries that
- * are unloaded; where it does not, processes are looked at. Before anything is hit, and where the kernel's numbers of processes are ours. clock: that of the hits.
+ * are unloaded; where it does not, processes are looked at. Before anything is hit, and where the kernel's numbers of processes are ours. clock: that of the hits. -ENOMEM.
  */
-void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock);
+int nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock);
 /* No stack from before this time will come: what processes did up to then is taken in. -ENOMEM. */
 int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until);
 /*

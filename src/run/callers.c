@@ -151,8 +151,10 @@ static int open_stacks(struct nw_run *run, struct nw_error *err)
 	run->result->stacks = run->stacks;
 	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
 	if (clock != NW_CLOCK_OTHER && !run->space.foreign && nw_proc_is_ours())
-		nw_stacks_watch(run->stacks,
-				clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME);
+		if (nw_stacks_watch(run->stacks, clock == NW_CLOCK_MONO
+							 ? CLOCK_MONOTONIC
+							 : CLOCK_BOOTTIME) < 0)
+			return nw_no_memory(err);
 	return 0;
 }
 
@@ -168,7 +170,12 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 			"--stack: there are none in it; 'nopwatch record --stack' keeps them");
 	if (!wanted || run->stacks)
 		return 0;
+	errno = 0;
 	const char *lack = nw_unwind_tables_lack();
+	const int shortage = nw_shortage();
+	if (lack && shortage < 0)
+		return nw_fail(err, -shortage, "--stack: %s: %s", lack,
+			       nw_strerror(-shortage));
 	if (lack)
 		nw_run_notice(
 			run,

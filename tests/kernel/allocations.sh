@@ -22,6 +22,8 @@ try "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
 try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
 try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
+# its lines have no room for a reason: a note says it
+try "stat -f folded" "$NOPWATCH" stat -f folded --stack "usdt:$rare:*" -- "$load"
 try "top" --terminal "$NOPWATCH" top -i 50ms "usdt:$rare:*" -- "$load"
 try "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
 try "trace of a tracepoint" --facts "$NOPWATCH" trace -q -j tracepoint:sched:sched_process_exec -- "$load"
@@ -35,6 +37,9 @@ FAULT=call:0 FAULT_COUNT=$PWD/calls LD_PRELOAD=$FAULTS_LIB "$NOPWATCH" why -j -d
 ok "no line is a call" test "$(wc -l <calls)" -lt "$(($(wc -l </proc/kallsyms) / 4))"
 try "features" --facts "$NOPWATCH" features -j
 try "status" --facts "$NOPWATCH" status -j
+# a session whose process was killed is cleaned, or it is said why not
+dead="'$NOPWATCH' stat -q 'usdt:$rare:*' -- sh -c 'kill -9 \$PPID'"
+try "clean" --before "$dead" --then "'$NOPWATCH' clean | grep -o '^[0-9]* dead'" "$NOPWATCH" clean -q
 # what is added is removed, and the answer is which events there were
 cat >events <<SH
 #!/bin/sh

@@ -105,15 +105,17 @@ int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 		if (number != NW_NO_REGISTER && number >= cfi->numbers)
 			cfi->numbers = number + 1;
 	}
+	errno = 0;
 	cfi->elf = unwind ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
 	cfi->frames = cfi->elf ? dwarf_getcfi_elf(cfi->elf) : NULL;
-	if (cfi->elf && !cfi->frames)
+	const bool is_short = nw_shortage() == -ENOMEM;
+	if (cfi->elf && !cfi->frames && !is_short)
 		find_debug_frames(cfi);
 	if (cfi->frames || cfi->debug.frames)
 		return 0;
 	nw_cfi_free(cfi);
 	*out = NULL;
-	return -ENOENT;
+	return is_short ? -ENOMEM : -ENOENT;
 }
 
 void nw_cfi_free(struct nw_cfi *cfi)

@@ -131,14 +131,23 @@ static void serve(struct nw_served *served)
 	}
 }
 
+static void end_without_memory(void)
+{
+	_exit(NO_MEMORY);
+}
+
 static void become_reader(const struct nw_reader *reader, int socket, pid_t parent)
 {
 	static const struct nw_descriptors descriptors = {get_descriptor, NULL};
 	struct nw_served *served = nw_served_open(&descriptors);
 
-	if (!served)
+	/* libdw calls exit() where memory runs out, and nobody else does */
+	if (!served || atexit(end_without_memory) != 0)
 		_exit(NO_MEMORY);
+	errno = 0;
 	nw_served_prepare(served, reader->names);
+	if (nw_shortage() == -ENOMEM)
+		_exit(NO_MEMORY);
 	if (nw_fence_enter(socket, parent))
 		serve(served);
 	_exit(1);

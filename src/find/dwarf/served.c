@@ -180,8 +180,10 @@ static void put_rule(struct open_file *file, uint64_t vaddr, const struct nw_sym
 	struct nw_buf frame = {0}, code = {0};
 	unsigned int flags = 0;
 
+	errno = 0;
 	if (!file->tables_looked) {
-		nw_cfi_open(file->image, &file->cfi);
+		int ret = nw_cfi_open(file->image, &file->cfi);
+		out->failed |= ret == -ENOMEM || nw_shortage() == -ENOMEM;
 		nw_exidx_open(file->image, &file->exidx);
 	}
 	file->tables_looked = true;
@@ -189,6 +191,7 @@ static void put_rule(struct open_file *file, uint64_t vaddr, const struct nw_sym
 		flags |= nw_cfi_rule(file->cfi, vaddr, &frame);
 	if (file->exidx)
 		flags |= nw_exidx_rule(file->exidx, vaddr, &code);
+	out->failed |= nw_shortage() == -ENOMEM;
 	if (symbol &&
 	    (vaddr == symbol->value || vaddr == symbol->value + symbol->local_entry))
 		flags |= NW_RULE_ENTERED;

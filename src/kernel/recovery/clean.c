@@ -28,6 +28,7 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 {
 	struct nw_journal_story story;
 	struct nw_inventory sites = {0};
+	const size_t told = stuck->count;
 	int ret = nw_journal_read(journal, &story), suspect = 0;
 
 	if (ret < 0) {
@@ -47,11 +48,15 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 		ret = nw_leaked_report(fs, &story, &sites, stuck, NULL);
 	nw_inventory_free(&sites);
 	nw_journal_story_free(&story);
-	return ret < 0	      ? ret
-	       : lowered < 0  ? lowered
-	       : gone < 0     ? gone
-	       : restored < 0 ? restored
-			      : gone;
+	ret = ret < 0	     ? ret
+	      : lowered < 0  ? lowered
+	      : gone < 0     ? gone
+	      : restored < 0 ? restored
+			     : gone;
+	if (ret < 0 && stuck->count == told)
+		nw_strings_tell(stuck, "session %s cannot be taken away: %s",
+				journal->session, nw_strerror(-ret));
+	return ret;
 }
 
 static void clean_session(const struct nw_tracefs *fs, const char *session,

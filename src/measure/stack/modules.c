@@ -345,7 +345,10 @@ bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, 
 		give_up(stacks, module, &why);
 		return false;
 	}
+	errno = 0;
 	nw_rules_add(&stacks->rules, number, vaddr, out->rule, out->rule_len);
+	if (nw_shortage() < 0)
+		stacks->failed = nw_shortage();
 	return true;
 }
 
@@ -588,7 +591,7 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 	traced->looked = now_ns();
 	if (ret < 0) { /* it is gone: what is known of it is all there will ever be */
 		traced->stale = false;
-		return ret == -ENOMEM ? ret : 0;
+		return nw_is_shortage(-ret) ? ret : 0;
 	}
 	ret = traced->stale ? forget_regions(stacks, traced) : 0;
 	traced->stale = false;
@@ -631,8 +634,11 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 		    (!traced->stale && traced->looked &&
 		     now_ns() - traced->looked < LOOK_AGAIN_NS))
 			return NULL;
-		if (read_maps(stacks, traced) < 0)
+		int ret = read_maps(stacks, traced);
+		if (ret < 0) {
+			stacks->failed = ret;
 			return NULL;
+		}
 	}
 }
 
@@ -733,11 +739,13 @@ int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *chang
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until)
 {
 	struct nw_map_change change;
-	int ret = 0;
+	int ret = 0, next = 0;
 
 	while (ret == 0 && stacks->watch &&
-	       nw_map_watch_next(stacks->watch, until, &change))
+	       (next = nw_map_watch_next(stacks->watch, until, &change)) > 0)
 		ret = nw_traced_change(stacks, &change);
+	if (next < 0)
+		return next;
 	if (stacks->losing && until > stacks->lost_until) {
 		stacks->losing = false;
 		distrust_all(stacks);

@@ -192,6 +192,7 @@ struct nw_stacks {
 	struct nw_reader *reader;
 	struct nw_rule_cache rules;
 	NW_VEC(struct nw_unread) unread;
+	int failed; /* -errno: a stack is wrong, since memory or descriptors ran out; 0 */
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
 	struct nw_stack_losses losses;
 	uint64_t lost_since, lost_until; /* when they were, the last time */

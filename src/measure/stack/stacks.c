@@ -169,6 +169,8 @@ int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy
 
 	if (ret == 0)
 		ret = nw_stacks_walk(stacks, copy, &walked, &end);
+	if (ret == 0)
+		ret = stacks->failed;
 	if (stacks->watch && copy->time >= stacks->lost_since &&
 	    copy->time <= stacks->lost_until)
 		stacks->losses.stacks++;
@@ -201,9 +203,9 @@ void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
 		traced->stale = true;
 }
 
-void nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
+int nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
 {
-	stacks->watch = nw_map_watch_open(clock);
+	return nw_map_watch_open(clock, &stacks->watch);
 }
 
 int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)

@@ -9,6 +9,7 @@
  */
 #include "watch.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct nw_map_watch {
 	NW_VEC(struct nw_map_change) pending;
 	size_t next;
 	bool sorted;
+	bool failed; /* there was no memory for a change */
 	/* What could not be kept in this round; until 0: nothing. */
 	struct nw_map_change gap;
 };
@@ -87,38 +89,43 @@ static int open_events(clockid_t clock, int cpu)
 #endif
 }
 
-static bool open_cpu(struct nw_map_watch *watch, int number)
+/* A CPU may be off, and is not watched then. -ENOMEM. */
+static int open_cpu(struct nw_map_watch *watch, int number)
 {
 	int fd = open_events(watch->clock, number);
 	struct cpu *cpu = fd >= 0 ? nw_vec_add(&watch->cpus) : NULL;
 
+	if (fd < 0)
+		return 0;
 	if (!cpu) {
-		if (fd >= 0)
-			close(fd);
-		return false;
+		close(fd);
+		return -ENOMEM;
 	}
 	*cpu = (struct cpu){.fd = fd, .whole = now_ns(watch)};
 	void *memory = mmap(NULL, buffer_size(watch), PROT_READ | PROT_WRITE, MAP_SHARED,
 			    fd, 0);
 	cpu->control = memory == MAP_FAILED ? NULL : memory;
-	return cpu->control != NULL;
+	return 0;
 }
 
-struct nw_map_watch *nw_map_watch_open(clockid_t clock)
+int nw_map_watch_open(clockid_t clock, struct nw_map_watch **out)
 {
 	struct nw_map_watch *watch = calloc(1, sizeof(*watch));
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int ret = 0;
 
+	*out = NULL;
 	if (!watch)
-		return NULL;
+		return -ENOMEM;
 	watch->clock = clock;
 	watch->page = (size_t)sysconf(_SC_PAGESIZE);
-	for (int i = 0; i < cpus; i++)
-		(void)open_cpu(watch, i); /* one may be off */
-	if (watch->cpus.count)
-		return watch;
-	nw_map_watch_free(watch);
-	return NULL;
+	for (int i = 0; ret == 0 && i < cpus; i++)
+		ret = open_cpu(watch, i);
+	if (ret == 0 && watch->cpus.count)
+		*out = watch;
+	else
+		nw_map_watch_free(watch);
+	return ret;
 }
 
 static void forget(struct nw_map_change *change)
@@ -261,9 +268,9 @@ static void take(struct nw_map_watch *watch, const struct cpu *cpu, uint64_t las
 		return;
 	}
 	bool complete = change->kind != NW_CHANGE_MAPPED || change->mapping.path;
-	struct nw_map_change *slot = complete && watch->pending.count < MOST_PENDING
-					     ? nw_vec_add(&watch->pending)
-					     : NULL;
+	bool room = watch->pending.count < MOST_PENDING;
+	struct nw_map_change *slot = complete && room ? nw_vec_add(&watch->pending) : NULL;
+	watch->failed |= room && !slot;
 	if (slot) {
 		*slot = *change;
 	} else {
@@ -335,13 +342,12 @@ static void compact(struct nw_map_watch *watch)
 	watch->next = 0;
 }
 
-bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
-		       struct nw_map_change *out)
+int nw_map_watch_next(struct nw_map_watch *watch, uint64_t until, struct nw_map_change *out)
 {
 	if (watch->next < watch->pending.count &&
 	    watch->pending.item[watch->next].time <= until) {
 		*out = watch->pending.item[watch->next++];
-		return true;
+		return 1;
 	}
 	bool more = false;
 	nw_vec_each (&watch->cpus, cpu)
@@ -349,18 +355,20 @@ bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
 			__atomic_load_n(&cpu->control->data_head, __ATOMIC_RELAXED) !=
 				cpu->control->data_tail;
 	if (!more)
-		return false;
+		return 0;
 	compact(watch);
 	nw_vec_each (&watch->cpus, cpu)
 		if (cpu->control)
 			drain(watch, cpu);
+	if (watch->failed)
+		return -ENOMEM;
 	if (watch->gap.until) {
 		struct nw_map_change *slot = nw_vec_add(&watch->pending);
-		watch->gap.kind = NW_CHANGE_LOST;
-		if (slot) { /* else it is told in the next round */
-			*slot = watch->gap;
-			watch->gap = (struct nw_map_change){0};
-		}
+		if (!slot)
+			return -ENOMEM;
+		*slot = watch->gap;
+		slot->kind = NW_CHANGE_LOST;
+		watch->gap = (struct nw_map_change){0};
 		watch->sorted = false;
 	}
 	if (!watch->sorted && watch->pending.count)
@@ -368,7 +376,7 @@ bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
 		      sizeof(*watch->pending.item), by_time);
 	watch->sorted = true;
 	if (!watch->pending.count || watch->pending.item[0].time > until)
-		return false;
+		return 0;
 	*out = watch->pending.item[watch->next++];
-	return true;
+	return 1;
 }

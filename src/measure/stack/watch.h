@@ -25,11 +25,11 @@ struct nw_map_change {
 
 struct nw_map_watch;
 
-/* NULL: the kernel does not tell us, or has no such clock. */
-struct nw_map_watch *nw_map_watch_open(clockid_t clock);
+/* *out NULL: the kernel does not tell us, or has no such clock. -ENOMEM. */
+int nw_map_watch_open(clockid_t clock, struct nw_map_watch **out);
 void nw_map_watch_free(struct nw_map_watch *watch);
-/* The next change up to this time: true, and it is good until the next call. */
-bool nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
-		       struct nw_map_change *out);
+/* The next change up to this time: 1, and it is good until the next call; 0: there is none. -ENOMEM: one was lost. */
+int nw_map_watch_next(struct nw_map_watch *watch, uint64_t until,
+		      struct nw_map_change *out);
 
 #endif
