@@ -73,6 +73,13 @@ bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 
 /* ---- the summary -------------------------------------------------------------------- */
 
+/* What there are rows of. */
+enum nw_subject {
+	NW_SUBJECT_PROBES,
+	NW_SUBJECT_SPANS,
+	NW_SUBJECTS
+};
+
 struct nw_probe_row {
 	uint64_t hits;
 	struct nw_histogram gap; /* between successive hits, whatever thread */
@@ -104,10 +111,73 @@ struct nw_span_row {
 			      moved: so many hits of the entry are more than there were calls */
 };
 
-/* Has anything begun or ended? */
-bool nw_span_row_has(const struct nw_span_row *row);
-void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from);
-void nw_span_row_free(struct nw_span_row *row); /* what it points to */
+/* How a number lies in its row. Counts are merged by adding them, the others as their types are. */
+enum nw_number_kind {
+	NW_NUMBER_COUNT, /* uint64_t */
+	NW_NUMBER_TIMES, /* struct nw_histogram: the times that the row is about */
+	NW_NUMBER_COST,	 /* struct nw_histogram *: one; NULL: none. Metrics have its sum. */
+	NW_NUMBER_STATES,   /* the same: one for each state of a thread */
+	NW_NUMBER_ARGS,	    /* the same: one for each argument */
+	NW_NUMBER_SLEPT_IN, /* struct nw_sleeps *; NULL: none */
+	NW_NUMBER_WOKEN_BY
+};
+
+enum nw_number_is {
+	NW_NUMBER_EVENTS =
+		1, /* a row in which it is 0, as are all others of these, has nothing to say */
+	NW_NUMBER_UNMEASURED = 2, /* spans that are in no distribution */
+	NW_NUMBER_EARLY = 4, /* its column of CSV stands before the argument and the time */
+	NW_NUMBER_NET = 8,   /* there with --net only */
+	NW_NUMBER_SPLIT = 16,	/* there in rows that --states has split only */
+	NW_NUMBER_LATENCY = 32, /* its times are net with --net */
+	NW_NUMBER_STATEMENTS =
+		128, /* of PostgreSQL's query: statements that failed; the text is only for these */
+	NW_NUMBER_FIRST = 64 /* what nw_row_count() has, which formats say first */
+};
+
+/* A number that rows have: all that formats, merging and clearing know of it. */
+struct nw_number {
+	const char *key; /* in JSON and in the page (docs/json.md) */
+	const char *
+		csv; /* the column of a count, the type of a distribution's own line; NULL: none */
+	const char *metric, *help; /* in OpenMetrics; NULL: it is not there */
+	const char *
+		text; /* below the table of spans, behind the span's name and a count; NULL: no line */
+	enum nw_number_kind kind;
+	unsigned int is; /* enum nw_number_is */
+	size_t at;	 /* its offset in the row */
+};
+
+/* Those of a probe's rows and of a span's, in the order of JSON's keys. */
+extern const struct nw_numbers {
+	const struct nw_number *item;
+	size_t count;
+} nw_numbers[NW_SUBJECTS];
+
+#define nw_number_each(subject, number)                                 \
+	for (const struct nw_number *number = nw_numbers[subject].item; \
+	     number < nw_numbers[subject].item + nw_numbers[subject].count; number++)
+
+/* A number of a row, which is a struct nw_probe_row or nw_span_row; of its kind, of course. */
+uint64_t nw_number_count(const struct nw_number *number, const void *row);
+/* The first of its distributions; NULL: there are none. */
+struct nw_histogram *nw_number_times(const struct nw_number *number, const void *row);
+/* How many there are; args: how many arguments a probe's rows have. */
+size_t nw_number_parts(const struct nw_number *number, size_t args);
+struct nw_sleeps *nw_number_sleeps(const struct nw_number *number, const void *row);
+/* Is it told of a row? net: latencies are without what the probes have cost. */
+bool nw_number_applies(const struct nw_number *number, const void *row, bool net);
+
+/* The hits of a probe, the measured spans of a span; and what is measured: gaps, latencies. */
+uint64_t nw_row_count(enum nw_subject subject, const void *row);
+struct nw_histogram *nw_row_times(enum nw_subject subject, const void *row);
+/* Has anything begun or ended, was it hit? */
+bool nw_row_has(enum nw_subject subject, const void *row);
+/* The sum of its counts that are all of this (enum nw_number_is). */
+uint64_t nw_row_sum(enum nw_subject subject, const void *row, unsigned int is);
+/* args: how many distributions of arguments a probe's rows have. Without memory the sum's times have failed. */
+void nw_row_merge(enum nw_subject subject, void *into, const void *from, size_t args);
+void nw_row_free(enum nw_subject subject, void *row, size_t args); /* what it points to */
 
 /* Results of one group; group 0 is everything when nothing is grouped. They cost memory for the
  * probes and spans that the group has, not for all that there are. */
@@ -118,10 +188,13 @@ const struct nw_probe_row *nw_group_probe(const struct nw_group_rows *rows, size
 const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t span);
 
 struct nw_group_row {
-	bool is_span;
-	uint32_t number;		  /* of the probe or span */
-	const struct nw_probe_row *probe; /* one of these two */
-	const struct nw_span_row *span;
+	enum nw_subject subject;
+	uint32_t number; /* of the probe or span */
+	union {
+		const void *row;
+		const struct nw_probe_row *probe;
+		const struct nw_span_row *span;
+	};
 };
 /* Walk the rows that are kept, in no order: *at starts at 0. */
 bool nw_group_next(const struct nw_group_rows *rows, size_t *at, struct nw_group_row *out);

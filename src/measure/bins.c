@@ -363,18 +363,17 @@ int nw_bins_add_states(struct nw_bins *b, uint32_t span, uint32_t group,
 /* A row of a summary: a hit without a gap is an other, and a span that was not measured. */
 static int add_row(void *arg, size_t group, const struct nw_group_row *row)
 {
-	const struct nw_probe_row *probe = row->probe;
-	const struct nw_span_row *span = row->span;
+	bool is_span = row->subject == NW_SUBJECT_SPANS;
+	const struct nw_histogram *times = nw_row_times(row->subject, row->row);
+	int ret = nw_bins_add(
+		arg, is_span ? NW_SERIES_SPANS : NW_SERIES_GAPS, row->number,
+		(uint32_t)group, times,
+		is_span ? nw_row_sum(row->subject, row->row, NW_NUMBER_UNMEASURED)
+			: row->probe->hits - times->count);
 
-	if (!row->is_span)
-		return nw_bins_add(arg, NW_SERIES_GAPS, row->number, (uint32_t)group,
-				   &probe->gap, probe->hits - probe->gap.count);
-	int ret = nw_bins_add(arg, NW_SERIES_SPANS, row->number, (uint32_t)group,
-			      &span->latency,
-			      span->unmatched_starts + span->unmatched_ends +
-				      span->discarded + span->abandoned + span->omitted);
-	return ret == 0 && span->states
-		       ? nw_bins_add_states(arg, row->number, (uint32_t)group, span->states)
+	return ret == 0 && is_span && row->span->states
+		       ? nw_bins_add_states(arg, row->number, (uint32_t)group,
+					    row->span->states)
 		       : ret;
 }
 

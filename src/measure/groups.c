@@ -46,7 +46,7 @@ int nw_summary_next_bin(struct nw_summary *s,
 		size_t at = 0;
 		while (ret == 0 &&
 		       nw_group_next(&s->groups.item[*number].current, &at, &row))
-			if (row.is_span ? nw_span_row_has(row.span) : row.probe->hits > 0)
+			if (nw_row_has(row.subject, row.row))
 				ret = take(arg, *number, &row);
 	}
 	nw_vec_each (&s->touched, number)

@@ -245,8 +245,8 @@ void nw_summary_free(struct nw_summary *s)
 	}
 	nw_vec_free(&s->groups);
 	nw_vec_free(&s->touched);
-	nw_histogram_free(&s->spare_probe.gap);
-	nw_span_row_free(&s->spare_span);
+	nw_row_free(NW_SUBJECT_PROBES, &s->spare_probe, 0);
+	nw_row_free(NW_SUBJECT_SPANS, &s->spare_span, 0);
 	nw_row_shape_free(&s->shape);
 	for (size_t i = 0; s->probe && i < s->probes; i++)
 		nw_vec_free(&s->probe[i].roles);

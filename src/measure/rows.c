@@ -23,128 +23,6 @@ static int make_args(const struct nw_row_shape *shape, struct nw_probe_row *row,
 	return row->args ? 0 : -ENOMEM;
 }
 
-static void free_probe(const struct nw_row_shape *shape, struct nw_probe_row *row,
-		       size_t probe)
-{
-	nw_histogram_free(&row->gap);
-	for (size_t i = 0; row->args && i < arg_count(shape, probe); i++)
-		nw_histogram_free(&row->args[i]);
-	free(row->args);
-}
-
-static void merge_probe(const struct nw_row_shape *shape, struct nw_probe_row *into,
-			const struct nw_probe_row *from, size_t probe)
-{
-	if (!from->hits) /* which most have not been in most bins */
-		return;
-	into->hits += from->hits;
-	nw_histogram_merge(&into->gap, &from->gap);
-	for (size_t i = 0; i < arg_count(shape, probe); i++)
-		nw_histogram_merge(&into->args[i], &from->args[i]);
-}
-
-static void clear_probe(const struct nw_row_shape *shape, struct nw_probe_row *row,
-			size_t probe)
-{
-	if (!row->hits)
-		return;
-	row->hits = 0;
-	nw_histogram_clear(&row->gap);
-	for (size_t i = 0; i < arg_count(shape, probe); i++)
-		nw_histogram_clear(&row->args[i]);
-}
-
-bool nw_span_row_has(const struct nw_span_row *row)
-{
-	return row->latency.count || row->unmatched_starts || row->unmatched_ends ||
-	       row->discarded || row->abandoned || row->omitted || row->repeated;
-}
-
-void nw_span_row_merge(struct nw_span_row *into, const struct nw_span_row *from)
-{
-	if (!nw_span_row_has(from))
-		return;
-	nw_histogram_merge(&into->latency, &from->latency);
-	into->unmatched_starts += from->unmatched_starts;
-	into->unmatched_ends += from->unmatched_ends;
-	into->discarded += from->discarded;
-	into->abandoned += from->abandoned;
-	into->nested += from->nested;
-	into->omitted += from->omitted;
-	into->repeated += from->repeated;
-	into->unsplit += from->unsplit;
-	if (from->states && !into->states)
-		into->states = calloc(NW_TASK_STATES, sizeof(*into->states));
-	for (size_t i = 0; from->states && into->states && i < NW_TASK_STATES; i++)
-		nw_histogram_merge(&into->states[i], &from->states[i]);
-	into->latency.failed |= from->states && !into->states;
-	into->clamped += from->clamped;
-	if (from->cost && !into->cost)
-		into->cost = calloc(1, sizeof(*into->cost));
-	if (from->cost && into->cost)
-		nw_histogram_merge(into->cost, from->cost);
-	into->latency.failed |= from->cost && !into->cost;
-	into->latency.failed |= !nw_sleeps_merge(&into->wakers, from->wakers) ||
-				!nw_sleeps_merge(&into->channels, from->channels);
-}
-
-void nw_span_row_free(struct nw_span_row *row)
-{
-	nw_histogram_free(&row->latency);
-	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
-		nw_histogram_free(&row->states[i]);
-	free(row->states);
-	row->states = NULL;
-	if (row->cost)
-		nw_histogram_free(row->cost);
-	free(row->cost);
-	row->cost = NULL;
-	free(row->wakers);
-	free(row->channels);
-	row->wakers = row->channels = NULL;
-}
-
-static void clear_span(struct nw_span_row *row)
-{
-	struct nw_span_row empty = {.latency = row->latency,
-				    .states = row->states,
-				    .wakers = row->wakers,
-				    .channels = row->channels};
-
-	if (!nw_span_row_has(row))
-		return;
-	nw_histogram_clear(&empty.latency);
-	for (size_t i = 0; empty.states && i < NW_TASK_STATES; i++)
-		nw_histogram_clear(&empty.states[i]);
-	empty.cost = row->cost;
-	if (empty.cost)
-		nw_histogram_clear(empty.cost);
-	if (empty.wakers)
-		empty.wakers->count = 0;
-	if (empty.channels)
-		empty.channels->count = 0;
-	*row = empty;
-}
-
-static bool probe_failed(const struct nw_row_shape *shape, const struct nw_probe_row *row,
-			 size_t probe)
-{
-	bool failed = row->gap.failed;
-
-	for (size_t i = 0; row->args && i < arg_count(shape, probe); i++)
-		failed |= row->args[i].failed;
-	return failed;
-}
-
-static bool span_failed(const struct nw_span_row *row)
-{
-	bool failed = row->latency.failed || (row->cost && row->cost->failed);
-
-	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
-		failed |= row->states[i].failed;
-	return failed;
-}
-
 /* ---- tables ------------------------------------------------------------------------- */
 
 enum {
@@ -235,33 +113,40 @@ int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape)
 		return 0;
 	rows->probes = calloc(shape->probes + 1, sizeof(*rows->probes));
 	rows->spans = calloc(shape->options->span_count + 1, sizeof(*rows->spans));
-	if (!rows->probes || !rows->spans)
+	if (!rows->probes || !rows->spans) {
+		free(rows->probes);
+		rows->probes = NULL; /* there are no rows to walk */
 		return -ENOMEM;
+	}
 	for (size_t i = 0; ret == 0 && i < shape->probes; i++)
 		ret = make_args(shape, &rows->probes[i], i);
 	return ret;
 }
 
+/* How many distributions of arguments a row has. */
+static size_t args_of(const struct nw_group_rows *rows, const struct nw_group_row *row)
+{
+	return row->subject == NW_SUBJECT_PROBES ? arg_count(rows->shape, row->number) : 0;
+}
+
+/* Those of one that nw_group_next() has found in rows that are ours. */
+static void *own(const struct nw_group_row *row)
+{
+	return (void *)(uintptr_t)row->row;
+}
+
 void nw_rows_free(struct nw_group_rows *rows)
 {
-	for (size_t i = 0; rows->probes && i < rows->shape->probes; i++)
-		free_probe(rows->shape, &rows->probes[i], i);
-	for (size_t i = 0; rows->spans && i < rows->shape->options->span_count; i++)
-		nw_span_row_free(&rows->spans[i]);
+	struct nw_group_row row;
+	size_t at = 0;
+
+	while (rows->shape && nw_group_next(rows, &at, &row)) {
+		nw_row_free(row.subject, own(&row), args_of(rows, &row));
+		if (!rows->probes)
+			free(own(&row));
+	}
 	free(rows->probes);
 	free(rows->spans);
-	for (size_t i = 0; i < rows->some_probes.slots; i++) {
-		struct nw_probe_row *row = rows->some_probes.slot[i].row;
-		if (row)
-			free_probe(rows->shape, row, rows->some_probes.slot[i].number);
-		free(row);
-	}
-	for (size_t i = 0; i < rows->some_spans.slots; i++) {
-		struct nw_span_row *row = rows->some_spans.slot[i].row;
-		if (row)
-			nw_span_row_free(row);
-		free(row);
-	}
 	free(rows->some_probes.slot);
 	free(rows->some_spans.slot);
 	*rows = (struct nw_group_rows){0};
@@ -299,20 +184,10 @@ const struct nw_span_row *nw_group_span(const struct nw_group_rows *rows, size_t
 	return row ? row : &rows->shape->no_span;
 }
 
-size_t nw_group_row_count(const struct nw_group_rows *rows)
+static struct nw_group_row row_at(enum nw_subject subject, size_t number, const void *row)
 {
-	return rows->probes ? rows->shape->probes + rows->shape->options->span_count
-			    : rows->some_probes.used + rows->some_spans.used;
-}
-
-static struct nw_group_row probe_at(uint32_t number, const struct nw_probe_row *row)
-{
-	return (struct nw_group_row){.number = number, .probe = row};
-}
-
-static struct nw_group_row span_at(uint32_t number, const struct nw_span_row *row)
-{
-	return (struct nw_group_row){.is_span = true, .number = number, .span = row};
+	return (struct nw_group_row){
+		.subject = subject, .number = (uint32_t)number, .row = row};
 }
 
 static bool next_plain(const struct nw_group_rows *rows, size_t *at,
@@ -322,8 +197,8 @@ static bool next_plain(const struct nw_group_rows *rows, size_t *at,
 
 	if (i >= probes + rows->shape->options->span_count)
 		return false;
-	*out = i < probes ? probe_at((uint32_t)i, &rows->probes[i])
-			  : span_at((uint32_t)(i - probes), &rows->spans[i - probes]);
+	*out = i < probes ? row_at(NW_SUBJECT_PROBES, i, &rows->probes[i])
+			  : row_at(NW_SUBJECT_SPANS, i - probes, &rows->spans[i - probes]);
 	return true;
 }
 
@@ -340,62 +215,36 @@ bool nw_group_next(const struct nw_group_rows *rows, size_t *at, struct nw_group
 		if (!table->slot[slot].row)
 			continue;
 		*at = i + 1;
-		*out = is_span ? span_at(table->slot[slot].number, table->slot[slot].row)
-			       : probe_at(table->slot[slot].number, table->slot[slot].row);
+		*out = row_at(is_span ? NW_SUBJECT_SPANS : NW_SUBJECT_PROBES,
+			      table->slot[slot].number, table->slot[slot].row);
 		return true;
 	}
 	return false;
 }
 
-static int merge_some(struct nw_group_rows *into, const struct nw_group_rows *from)
+int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from)
 {
-	for (size_t i = 0; i < from->some_probes.slots; i++) {
-		const struct nw_probe_row *row = from->some_probes.slot[i].row;
-		uint32_t probe = from->some_probes.slot[i].number;
-		struct nw_probe_row *sum = row ? nw_rows_add_probe(into, probe) : NULL;
-		if (row && !sum)
+	struct nw_group_row row;
+	size_t at = 0;
+
+	while (nw_group_next(from, &at, &row)) {
+		void *sum = row.subject == NW_SUBJECT_SPANS
+				    ? (void *)nw_rows_add_span(into, row.number)
+				    : nw_rows_add_probe(into, row.number);
+		if (!sum)
 			return -ENOMEM;
-		if (row)
-			merge_probe(from->shape, sum, row, probe);
-	}
-	for (size_t i = 0; i < from->some_spans.slots; i++) {
-		const struct nw_span_row *row = from->some_spans.slot[i].row;
-		struct nw_span_row *sum = row ? nw_rows_add_span(
-							into,
-							from->some_spans.slot[i].number)
-					      : NULL;
-		if (row && !sum)
-			return -ENOMEM;
-		if (row)
-			nw_span_row_merge(sum, row);
+		nw_row_merge(row.subject, sum, row.row, args_of(from, &row));
 	}
 	return 0;
 }
 
-int nw_rows_merge(struct nw_group_rows *into, const struct nw_group_rows *from)
-{
-	for (size_t i = 0; from->probes && i < from->shape->probes; i++)
-		merge_probe(from->shape, &into->probes[i], &from->probes[i], i);
-	for (size_t i = 0; from->spans && i < from->shape->options->span_count; i++)
-		nw_span_row_merge(&into->spans[i], &from->spans[i]);
-	return merge_some(into, from);
-}
-
 void nw_rows_clear(struct nw_group_rows *rows)
 {
-	const struct nw_row_shape *shape = rows->shape;
+	struct nw_group_row row;
+	size_t at = 0;
 
-	for (size_t i = 0; rows->probes && i < shape->probes; i++)
-		clear_probe(shape, &rows->probes[i], i);
-	for (size_t i = 0; rows->spans && i < shape->options->span_count; i++)
-		clear_span(&rows->spans[i]);
-	for (size_t i = 0; i < rows->some_probes.slots; i++)
-		if (rows->some_probes.slot[i].row)
-			clear_probe(shape, rows->some_probes.slot[i].row,
-				    rows->some_probes.slot[i].number);
-	for (size_t i = 0; i < rows->some_spans.slots; i++)
-		if (rows->some_spans.slot[i].row)
-			clear_span(rows->some_spans.slot[i].row);
+	while (nw_group_next(rows, &at, &row))
+		nw_row_clear(row.subject, own(&row), args_of(rows, &row));
 }
 
 bool nw_rows_failed(const struct nw_group_rows *rows)
@@ -405,7 +254,6 @@ bool nw_rows_failed(const struct nw_group_rows *rows)
 	size_t at = 0;
 
 	while (!failed && nw_group_next(rows, &at, &row))
-		failed = row.is_span ? span_failed(row.span)
-				     : probe_failed(rows->shape, row.probe, row.number);
+		failed = nw_row_failed(row.subject, row.row, args_of(rows, &row));
 	return failed;
 }

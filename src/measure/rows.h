@@ -65,7 +65,9 @@ void nw_rows_clear(struct nw_group_rows *rows);
 /* Did a histogram of these rows have no memory for one of its values? */
 bool nw_rows_failed(const struct nw_group_rows *rows);
 
-/* How many rows are kept. */
-size_t nw_group_row_count(const struct nw_group_rows *rows);
+/* Start a row again from 0. When a probe was hit last stays known, and memory is kept. */
+void nw_row_clear(enum nw_subject subject, void *row, size_t args);
+/* Did a distribution of it have no memory for one of its values? */
+bool nw_row_failed(enum nw_subject subject, const void *row, size_t args);
 
 #endif

@@ -58,9 +58,37 @@ static void field(struct nw_buf *out, const char *name, bool raw)
 	nw_buf_free(&shown);
 }
 
-enum {
-	BEHIND = 11 /* columns behind the statistics */
+/* Where the columns of counts stand: before the argument and the time, behind them, behind all others (with --net). */
+enum place {
+	EARLY,
+	LATE,
+	LAST
 };
+
+static bool is_column(const struct nw_number *number, enum place place, bool net)
+{
+	const enum place its = number->is & NW_NUMBER_NET     ? LAST
+			       : number->is & NW_NUMBER_EARLY ? EARLY
+							      : LATE;
+
+	return number->kind == NW_NUMBER_COUNT && number->csv && its == place &&
+	       (net || its != LAST);
+}
+
+/* The counts of a row in these columns, or their names; row NULL: they are empty. */
+static void counts(const void *row, bool names, enum place place, bool net,
+		   struct nw_buf *out)
+{
+	nw_number_each (NW_SUBJECT_SPANS, number) {
+		if (!is_column(number, place, net))
+			continue;
+		nw_buf_addc(out, ',');
+		if (names)
+			nw_buf_adds(out, number->csv);
+		else if (row)
+			nw_buf_printf(out, "%" PRIu64, nw_number_count(number, row));
+	}
+}
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
@@ -69,10 +97,12 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	nw_buf_adds(out, "type,name,group,interval,count,rate_hz,sum_ns");
 	for (size_t i = 0; i < nw_statistic_count; i++)
 		nw_buf_printf(out, ",%s_ns", nw_statistics[i].key);
-	nw_buf_adds(
-		out,
-		",unmatched_starts,unmatched_ends,discarded,arg,time,abandoned,omitted,repeated,nested,at_least,symbol");
-	nw_buf_adds(out, begin->net ? ",net_clamped\n" : "\n");
+	counts(NULL, true, EARLY, begin->net, out);
+	nw_buf_adds(out, ",arg,time");
+	counts(NULL, true, LATE, begin->net, out);
+	nw_buf_adds(out, ",at_least,symbol");
+	counts(NULL, true, LAST, begin->net, out);
+	nw_buf_addc(out, '\n');
 	*(bool *)output->state = begin->net;
 }
 
@@ -119,115 +149,97 @@ static void statistics(const struct nw_histogram *h, struct nw_buf *out)
 	}
 }
 
-/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. function: NULL, if the row is
- * not of one. */
-static void row_end(const struct nw_report *report, const char *arg,
-		    const struct nw_span_row *span, const struct nw_probe *function,
-		    struct nw_buf *out)
+/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. */
+static void row_end(const struct nw_report *report, const struct nw_shown *shown,
+		    const char *arg, const struct nw_span_row *span, struct nw_buf *out)
 {
+	const struct nw_probe *function =
+		!shown->name ? NULL
+		: shown->subject == NW_SUBJECT_SPANS
+			? nw_span_function(&report->spans[shown->index], report->selection)
+			: report->selection->probes.item[shown->index];
 	char when[40];
 
+	counts(span, false, EARLY, report->net, out);
 	nw_buf_addc(out, ',');
 	field(out, arg, report->view.raw);
 	nw_buf_printf(out, ",%s", nw_report_time(report, when));
-	if (span)
-		nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-			      span->abandoned, span->omitted, span->repeated, span->nested);
-	else
-		nw_buf_adds(out, ",,,,");
+	counts(span, false, LATE, report->net, out);
 	nw_buf_adds(out, report->at_least ? ",1," : ",,");
 	if (function && function->symbol)
 		field(out, function->symbol, report->view.raw);
-	if (report->net && span)
-		nw_buf_printf(out, ",%" PRIu64 "\n", span->clamped);
-	else
-		nw_buf_adds(out, report->net ? ",\n" : "\n");
+	counts(span, false, LAST, report->net, out);
+	nw_buf_addc(out, '\n');
 }
 
-static void probe_lines(const struct nw_report *report, const struct nw_shown *shown,
-			struct nw_buf *out)
+static void lines(const struct nw_report *report, const struct nw_shown *shown,
+		  struct nw_buf *out)
 {
-	const struct nw_probe *p = report->selection->probes.item[shown->index];
-	const struct nw_probe *function = shown->name ? p : NULL;
-	const struct nw_probe_row *row = shown->row;
+	bool is_span = shown->subject == NW_SUBJECT_SPANS;
+	struct nw_named_times one;
 
-	row_start(report, "probe", shown, row->hits, out);
-	statistics(&row->gap, out);
-	nw_buf_adds(out, ",,,");
-	row_end(report, "", NULL, function, out);
-	for (size_t i = 0; row->args && i < p->args.count; i++) {
-		char name[32];
-		if (!row->args[i].count)
+	row_start(report, is_span ? "span" : "probe", shown,
+		  nw_row_count(shown->subject, shown->row), out);
+	statistics(nw_row_times(shown->subject, shown->row), out);
+	row_end(report, shown, "", is_span ? shown->row : NULL, out);
+	nw_number_each (shown->subject, number) {
+		size_t at = 0;
+		if (!number->csv || number->kind == NW_NUMBER_COUNT)
 			continue;
-		nw_arg_name(p, i, name);
-		row_start(report, "arg", shown, row->args[i].count, out);
-		statistics(&row->args[i], out);
-		nw_buf_adds(out, ",,,");
-		row_end(report, name, NULL, function, out);
-	}
-}
-
-static void span_line(const struct nw_report *report, const struct nw_shown *shown,
-		      struct nw_buf *out)
-{
-	const struct nw_span_row *row = shown->row;
-	const struct nw_probe *function = shown->name
-						  ? nw_span_function(
-							    &report->spans[shown->index],
-							    report->selection)
-						  : NULL;
-
-	row_start(report, "span", shown, row->latency.count, out);
-	statistics(&row->latency, out);
-	nw_buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->unmatched_starts,
-		      row->unmatched_ends, row->discarded);
-	row_end(report, "", row, function, out);
-	if (row->cost) {
-		row_start(report, "probe_cost", shown, row->cost->count, out);
-		statistics(row->cost, out);
-		nw_buf_adds(out, ",,,");
-		row_end(report, "", NULL, function, out);
-	}
-	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
-		row_start(report, "state", shown, row->states[i].count, out);
-		statistics(&row->states[i], out);
-		nw_buf_adds(out, ",,,");
-		row_end(report, nw_task_state_names[i], NULL, function, out);
+		while (nw_report_next_times(report, number, shown->index, shown->row, &at,
+					    &one)) {
+			row_start(report, number->csv, shown, one.times->count, out);
+			statistics(one.times, out);
+			row_end(report, shown, one.name, NULL, out);
+		}
 	}
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)
 {
-	nw_rank_each(report, NW_SUBJECT_PROBES, probe_lines, &output->text);
-	nw_rank_each(report, NW_SUBJECT_SPANS, span_line, &output->text);
+	nw_rank_each(report, NW_SUBJECT_PROBES, lines, &output->text);
+	nw_rank_each(report, NW_SUBJECT_SPANS, lines, &output->text);
 }
 
-static void line_end(struct nw_output *output)
+/* A line about the whole run, from its count on. discarded, least: those columns. */
+static void whole_line(struct nw_output *output, uint64_t count, const uint64_t *discarded,
+		       bool least)
 {
-	nw_buf_adds(&output->text, *(const bool *)output->state ? ",\n" : "\n");
+	const bool net = *(const bool *)output->state;
+	struct nw_buf *out = &output->text;
+
+	nw_buf_printf(out, "%" PRIu64 ",,", count);
+	for (size_t i = 0; i < nw_statistic_count; i++)
+		nw_buf_addc(out, ',');
+	nw_number_each (NW_SUBJECT_SPANS, number) {
+		if (!is_column(number, EARLY, net))
+			continue;
+		nw_buf_addc(out, ',');
+		if (discarded && number->at == offsetof(struct nw_span_row, discarded))
+			nw_buf_printf(out, "%" PRIu64, *discarded);
+	}
+	nw_buf_adds(out, ",,");
+	counts(NULL, false, LATE, net, out);
+	nw_buf_adds(out, least ? ",1," : ",,");
+	counts(NULL, false, LAST, net, out);
+	nw_buf_addc(out, '\n');
 }
 
 /* The number of intervals stands where the others have their count. */
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
-	struct nw_buf *out = &output->text;
-
-	nw_buf_printf(out, "quiet,,,%" PRIu64 ",%" PRIu64 ",,", first, count);
-	for (size_t i = 0; i < nw_statistic_count + BEHIND; i++)
-		nw_buf_addc(out, ',');
-	line_end(output);
+	nw_buf_printf(&output->text, "quiet,,,%" PRIu64 ",", first);
+	whole_line(output, count, NULL, false);
 }
 
 static void end(struct nw_output *output, const struct nw_end *end)
 {
 	if (end->has_filter) {
-		nw_buf_printf(&output->text, "filtered,,,,%" PRIu64 ",,,,,,,,,,,,,,,,,,,,",
-			      end->filtered);
-		line_end(output);
+		nw_buf_adds(&output->text, "filtered,,,,");
+		whole_line(output, end->filtered, NULL, false);
 	}
-	nw_buf_printf(&output->text, "loss,,,,%" PRIu64 ",,,,,,,,,,,,%" PRIu64 ",,,,,,,%s,",
-		      end->lost, end->discarded, end->lost_is_least ? "1" : "");
-	line_end(output);
+	nw_buf_adds(&output->text, "loss,,,,");
+	whole_line(output, end->lost, &end->discarded, end->lost_is_least);
 }
 
 const struct nw_output_format nw_output_csv = {

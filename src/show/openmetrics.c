@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "show/rows/order.h"
 #include "show/rows/report.h"
 
 enum {
@@ -227,223 +228,94 @@ static void values(const char *name, const struct subject *s, const struct nw_hi
 
 /* ---- families ----------------------------------------------------------------------- */
 
-typedef void show_probe(const struct subject *s, const struct nw_probe *probe,
-			const struct nw_probe_row *row, struct nw_buf *out);
-typedef void show_span(const struct subject *s, const struct nw_span_row *row,
-		       struct nw_buf *out);
-
-static void show_hits(const struct subject *s, const struct nw_probe *probe,
-		      const struct nw_probe_row *row, struct nw_buf *out)
+/* The samples that a number of a row has. */
+static void show(const struct subject *s, const struct nw_number *number, size_t index,
+		 const void *row, struct nw_buf *out)
 {
-	(void)probe;
-	counter("hits", s, row->hits, out);
-}
+	struct nw_named_times one;
+	size_t at = 0;
 
-static void show_gap(const struct subject *s, const struct nw_probe *probe,
-		     const struct nw_probe_row *row, struct nw_buf *out)
-{
-	(void)probe;
-	durations("gap_seconds", s, &row->gap, out);
-}
-
-static void show_args(const struct subject *s, const struct nw_probe *probe,
-		      const struct nw_probe_row *row, struct nw_buf *out)
-{
-	for (size_t i = 0; row->args && i < probe->args.count; i++) {
-		struct subject arg = *s;
-		char name[32];
-		if (!row->args[i].count)
-			continue;
-		nw_arg_name(probe, i, name);
-		arg.arg = name;
-		values("arg", &arg, &row->args[i], out);
-	}
-}
-
-static void show_latency(const struct subject *s, const struct nw_span_row *row,
-			 struct nw_buf *out)
-{
-	durations("latency_seconds", s, &row->latency, out);
-}
-
-static void show_cost(const struct subject *s, const struct nw_span_row *row,
-		      struct nw_buf *out)
-{
-	if (!row->cost)
+	if (number->kind == NW_NUMBER_COUNT) {
+		counter(number->metric, s, nw_number_count(number, row), out);
 		return;
-	start("probe_cost_seconds", "_total", s, out);
-	nw_buf_adds(out, "} ");
-	seconds(row->cost->sum, out);
-	nw_buf_addc(out, '\n');
-}
-
-static void show_clamped(const struct subject *s, const struct nw_span_row *row,
-			 struct nw_buf *out)
-{
-	if (s->report->net)
-		counter("clamped_spans", s, row->clamped, out);
-}
-
-static void show_states(const struct subject *s, const struct nw_span_row *row,
-			struct nw_buf *out)
-{
-	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++) {
-		struct subject state = *s;
-		state.state = nw_task_state_names[i];
-		durations("state_seconds", &state, &row->states[i], out);
 	}
-}
-
-static void show_unsplit(const struct subject *s, const struct nw_span_row *row,
-			 struct nw_buf *out)
-{
-	if (row->states || row->unsplit)
-		counter("unsplit_spans", s, row->unsplit, out);
-}
-
-static void show_starts(const struct subject *s, const struct nw_span_row *row,
-			struct nw_buf *out)
-{
-	counter("unmatched_starts", s, row->unmatched_starts, out);
-}
-
-static void show_ends(const struct subject *s, const struct nw_span_row *row,
-		      struct nw_buf *out)
-{
-	counter("unmatched_ends", s, row->unmatched_ends, out);
-}
-
-static void show_discarded(const struct subject *s, const struct nw_span_row *row,
-			   struct nw_buf *out)
-{
-	counter("discarded_spans", s, row->discarded, out);
-}
-
-static void show_abandoned(const struct subject *s, const struct nw_span_row *row,
-			   struct nw_buf *out)
-{
-	counter("abandoned_spans", s, row->abandoned, out);
-}
-
-static void show_omitted(const struct subject *s, const struct nw_span_row *row,
-			 struct nw_buf *out)
-{
-	counter("omitted_returns", s, row->omitted, out);
-}
-
-static void show_repeated(const struct subject *s, const struct nw_span_row *row,
-			  struct nw_buf *out)
-{
-	counter("repeated_starts", s, row->repeated, out);
-}
-
-static void show_nested(const struct subject *s, const struct nw_span_row *row,
-			struct nw_buf *out)
-{
-	counter("nested_spans", s, row->nested, out);
-}
-
-/* How the help of times goes on: with --net they are net. */
-static const char *help_end(const struct nw_report *report, show_span *show)
-{
-	if (show != show_latency && show != show_states)
-		return "";
-	return report->net ? ", net of what the probes themselves have cost." : ".";
-}
-
-static const struct {
-	const char *name, *type, *unit, *help;
-	show_probe *probe;
-	show_span *span;
-} families[] = {
-	{"hits", "counter", NULL, "Hits of a probe.", show_hits, NULL},
-	{"gap_seconds", "histogram", "seconds", "From one hit of a probe to the next.",
-	 show_gap, NULL},
-	{"arg", "histogram", NULL, "Values of an argument.", show_args, NULL},
-	{"latency_seconds", "histogram", "seconds", "From the start of a span to its end",
-	 NULL, show_latency},
-	{"probe_cost_seconds", "counter", "seconds",
-	 "What the probes themselves have added to spans.", NULL, show_cost},
-	{"clamped_spans", "counter", NULL,
-	 "Spans for which the probes cost more than they took: they count as 0.", NULL,
-	 show_clamped},
-	{"state_seconds", "histogram", "seconds",
-	 "How long the thread of a span was in a state", NULL, show_states},
-	{"unsplit_spans", "counter", NULL,
-	 "Spans that were measured, but what their threads did is not known.", NULL,
-	 show_unsplit},
-	{"unmatched_starts", "counter", NULL, "Starts that had no end.", NULL, show_starts},
-	{"unmatched_ends", "counter", NULL, "Ends that had no start.", NULL, show_ends},
-	{"discarded_spans", "counter", NULL,
-	 "Spans that may have straddled a loss and were not measured.", NULL,
-	 show_discarded},
-	{"abandoned_spans", "counter", NULL, "Calls that never returned.", NULL,
-	 show_abandoned},
-	{"omitted_returns", "counter", NULL,
-	 "Calls nested so deep that the kernel did not tell of their return.", NULL,
-	 show_omitted},
-	{"repeated_starts", "counter", NULL,
-	 "Starts of calls that began once more, as Go's do when their stack is moved.",
-	 NULL, show_repeated},
-	{"nested_spans", "counter", NULL,
-	 "Spans paired by order that had others of the same key inside.", NULL,
-	 show_nested},
-};
-
-static void show_probes(const struct nw_report *report, show_probe *show,
-			struct nw_buf *out)
-{
-	for (size_t i = 0; i < report->selection->probes.count; i++) {
-		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
-			const struct nw_probe *probe = report->selection->probes.item[i];
-			const struct nw_probe_row *row = nw_group_probe(
-				nw_report_rows(report, g), i);
-			const struct subject s = {.report = report,
-						  .kind = "probe",
-						  .name = probe->label,
-						  .group = g};
-			if (nw_report_has_probe(report, i, row))
-				show(&s, probe, row, out);
+	while (nw_report_next_times(s->report, number, index, row, &at, &one)) {
+		struct subject part = *s;
+		part.state = number->kind == NW_NUMBER_STATES ? one.name : NULL;
+		part.arg = number->kind == NW_NUMBER_ARGS ? one.name : NULL;
+		if (number->kind == NW_NUMBER_COST) {
+			start(number->metric, "_total", s, out);
+			nw_buf_adds(out, "} ");
+			seconds(one.times->sum, out);
+			nw_buf_addc(out, '\n');
+		} else {
+			(part.arg ? values : durations)(number->metric, &part, one.times,
+							out);
 		}
 	}
 }
 
-static void show_spans(const struct nw_report *report, show_span *show, struct nw_buf *out)
+/* All that one number says, of all probes or spans and their groups. */
+static void show_all(const struct nw_report *report, enum nw_subject subject,
+		     const struct nw_number *number, struct nw_buf *out)
 {
-	for (size_t i = 0; i < report->span_count; i++) {
+	bool probes = subject == NW_SUBJECT_PROBES;
+	size_t count = probes ? report->selection->probes.count : report->span_count;
+
+	for (size_t i = 0; i < count; i++) {
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
-			const struct nw_span_row *row = nw_group_span(
-				nw_report_rows(report, g), i);
+			const struct nw_shown shown = nw_shown_in(report, subject, i, g);
 			const struct subject s = {.report = report,
-						  .kind = "span",
-						  .name = report->spans[i].name,
+						  .kind = probes ? "probe" : "span",
+						  .name = shown.name,
 						  .group = g};
-			if (nw_report_has_span(report, row))
-				show(&s, row, out);
+			if (shown.row && nw_number_applies(number, shown.row, report->net))
+				show(&s, number, i, shown.row, out);
 		}
 	}
+}
+
+static void show_family(const struct nw_report *report, enum nw_subject subject,
+			const struct nw_number *number, struct nw_buf *out)
+{
+	bool counts = number->kind == NW_NUMBER_COUNT || number->kind == NW_NUMBER_COST;
+	bool is_time = number->kind != NW_NUMBER_COUNT && number->kind != NW_NUMBER_ARGS;
+	/* with --net they are net */
+	const char *end = !(number->is & NW_NUMBER_LATENCY) ? ""
+			  : report->net ? ", net of what the probes themselves have cost."
+					: ".";
+	nw_cleanup(nw_free_ptr) char *help = nw_text("%s%s", number->help, end);
+	struct nw_buf samples = {0};
+
+	show_all(report, subject, number, &samples);
+	if (samples.len) {
+		family(report, number->metric, counts ? "counter" : "histogram",
+		       is_time ? "seconds" : NULL, help ? help : "", out);
+		nw_buf_add(out, samples.data, samples.len);
+	}
+	out->failed |= samples.failed || !help;
+	nw_buf_free(&samples);
+}
+
+/* Times, and what is there with an option; then what is only counted. */
+static void show_families(const struct nw_report *report, struct nw_buf *out)
+{
+	nw_number_each (NW_SUBJECT_PROBES, number)
+		show_family(report, NW_SUBJECT_PROBES, number, out);
+	for (int plain = 0; plain < 2; plain++)
+		nw_number_each (NW_SUBJECT_SPANS, number) {
+			bool optional = number->is & (NW_NUMBER_NET | NW_NUMBER_SPLIT);
+			bool is_plain = number->kind == NW_NUMBER_COUNT && !optional;
+			if (number->metric && is_plain == plain)
+				show_family(report, NW_SUBJECT_SPANS, number, out);
+		}
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)
 {
 	struct nw_buf *out = &output->text;
 
-	for (size_t i = 0; i < NW_COUNT(families); i++) {
-		struct nw_buf samples = {0};
-		if (families[i].probe)
-			show_probes(report, families[i].probe, &samples);
-		else
-			show_spans(report, families[i].span, &samples);
-		nw_cleanup(nw_free_ptr) char *help = nw_text(
-			"%s%s", families[i].help, help_end(report, families[i].span));
-		if (samples.len) {
-			family(report, families[i].name, families[i].type, families[i].unit,
-			       help ? help : "", out);
-			nw_buf_add(out, samples.data, samples.len);
-		}
-		out->failed |= samples.failed || !help;
-		nw_buf_free(&samples);
-	}
+	show_families(report, out);
 	if (report->has_filter) {
 		family(report, "filtered_hits", "counter", NULL,
 		       "Hits that --filter took out.", out);

@@ -172,16 +172,17 @@ static int add_row(struct nw_live_view *v, const struct nw_run_result *so_far,
 		   const struct nw_group_row *row, uint32_t group, const char *group_name)
 {
 	const struct nw_measure *m = measure_of(v);
+	bool is_span = row->subject == NW_SUBJECT_SPANS;
 	const struct nw_top_entry entry = {
-		.is_span = row->is_span,
+		.is_span = is_span,
 		.index = row->number,
 		.group = group,
-		.name = row->is_span ? m->spans.item[row->number].name
-				     : so_far->selection.probes.item[row->number]->label,
+		.name = is_span ? m->spans.item[row->number].name
+				: so_far->selection.probes.item[row->number]->label,
 		.group_name = group_name,
-		.count = row->is_span ? row->span->latency.count : row->probe->hits,
-		.times = row->is_span ? &row->span->latency : &row->probe->gap,
-		.disabled = !row->is_span && nw_result_is_disabled(so_far, row->number),
+		.count = nw_row_count(row->subject, row->row),
+		.times = nw_row_times(row->subject, row->row),
+		.disabled = !is_span && nw_result_is_disabled(so_far, row->number),
 	};
 
 	/* of groups there may be many: those that did nothing now keep what they have */
@@ -205,7 +206,7 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 		size_t at = 0;
 		while (ret == 0 && nw_group_next(rows, &at, &row))
 			/* what is only recorded for something else is no row */
-			if (row.is_span ||
+			if (row.subject == NW_SUBJECT_SPANS ||
 			    !so_far->selection.probes.item[row.number]->hidden)
 				ret = add_row(v, so_far, &row, (uint32_t)g, name);
 	}

@@ -213,11 +213,7 @@ static void row(struct page *page, enum nw_subject subject, size_t number, size_
 	}
 	page->rows++;
 	nw_json_open(&page->json, '{');
-	nw_json_key_text(&page->json, "type", is_span ? "span" : "probe");
-	if (is_span)
-		nw_json_span(report, &shown, false, &page->json);
-	else
-		nw_json_probe(report, &shown, false, &page->json);
+	nw_json_row(report, &shown, false, &page->json);
 	if (is_span)
 		ends_of(page, &report->spans[number]);
 	picture(page, is_span ? NW_SERIES_SPANS : NW_SERIES_GAPS, number, group);
@@ -369,6 +365,17 @@ static void flames(const struct nw_report *report, struct nw_json *json)
 	nw_json_close(json, ']');
 }
 
+/* The keys of rows that count spans which are in no distribution. */
+static void unmeasured(struct nw_json *json)
+{
+	nw_json_key(json, "unmeasured");
+	nw_json_open(json, '[');
+	nw_number_each (NW_SUBJECT_SPANS, number)
+		if (number->is & NW_NUMBER_UNMEASURED)
+			nw_json_text(json, number->key, strlen(number->key));
+	nw_json_close(json, ']');
+}
+
 static void data(struct page *page, struct nw_buf *out)
 {
 	page->json = (struct nw_json){.out = out};
@@ -386,6 +393,7 @@ static void data(struct page *page, struct nw_buf *out)
 	nw_json_close(&page->json, ']');
 	if (page->report->flames)
 		flames(page->report, &page->json);
+	unmeasured(&page->json);
 	nw_json_key(&page->json, "left_out");
 	nw_json_bool(&page->json, page->left_out);
 	nw_json_close(&page->json, '}');

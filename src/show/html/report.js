@@ -112,8 +112,7 @@
   const sizesOf = (row) => isSpan(row) ? row.latency_ns : row.gap_ns;
   const whatOf = (row) => isSpan(row) ? "latency" : "gap between hits";
   const shiftOf = (row) => isSpan(row) ? bins.span_shift : bins.probe_shift;
-  const notMeasured = (row) => ["unmatched_starts", "unmatched_ends", "discarded", "abandoned", "omitted"]
-    .reduce((sum, key) => sum + Number(row[key] || 0), 0);
+  const notMeasured = (row) => data.unmeasured.reduce((sum, key) => sum + Number(row[key] || 0), 0);
 
   /* The columns of a row's picture: { bin, others, min, max, cells: [[bucket, count], ...] }. */
   function unpack(row) {
@@ -834,7 +833,7 @@
     const notes = [];
     if (row.key && row.key !== "tid") notes.push(`paired by ${row.key}`);
     const missing = notMeasured(row);
-    if (missing) notes.push(`${count(missing)} not measured (${["unmatched_starts", "unmatched_ends", "discarded", "abandoned", "omitted"].filter((k) => Number(row[k])).map((k) => `${count(row[k])} ${k.replace("_", " ")}`).join(", ")})`);
+    if (missing) notes.push(`${count(missing)} not measured (${data.unmeasured.filter((k) => Number(row[k])).map((k) => `${count(row[k])} ${k.replace("_", " ")}`).join(", ")})`);
     const cost = row.probe_cost_ns;
     if (cost && Number(cost.count)) notes.push(row.net ? `without the probes' own ${duration(cost.mean)} of each` : `the probes' own: ${duration(cost.mean)} of each`);
     if (Number(row.clamped)) notes.push(`${count(row.clamped)} count as 0, since the probes cost more`);

@@ -477,8 +477,55 @@ static const char *state_word(const struct nw_report *report, size_t probe, uint
 	return nw_state_words[state ? state->state : NW_STATE_UNKNOWN];
 }
 
-void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
-		   bool buckets, struct nw_json *json)
+/* DIST, or {STATE: DIST}, or {ARGUMENT: DIST} */
+static void times_key(struct nw_json *json, const struct nw_number *number,
+		      const struct nw_report *report, const struct nw_shown *shown,
+		      bool buckets)
+{
+	bool named = number->kind == NW_NUMBER_STATES || number->kind == NW_NUMBER_ARGS;
+	struct nw_named_times one;
+	size_t at = 0;
+
+	if (named) {
+		nw_json_key(json, number->key);
+		nw_json_open(json, '{');
+	}
+	while (nw_report_next_times(report, number, shown->index, shown->row, &at, &one))
+		distribution(json, named ? one.name : number->key, one.times, buckets);
+	if (named)
+		nw_json_close(json, '}');
+}
+
+static void number_key(struct nw_json *json, const struct nw_number *number,
+		       const struct nw_report *report, const struct nw_shown *shown,
+		       bool buckets)
+{
+	if (number->kind == NW_NUMBER_COUNT) {
+		nw_json_key_u64(json, number->key, nw_number_count(number, shown->row));
+		if ((number->is & NW_NUMBER_STATEMENTS) && shown->name &&
+		    nw_report_is_statement(report, shown->index))
+			nw_json_key_u64(json, "failed_statements",
+					nw_number_count(number, shown->row));
+	} else if (number->kind < NW_NUMBER_SLEPT_IN)
+		times_key(json, number, report, shown, buckets);
+	else if (nw_number_sleeps(number, shown->row))
+		print_sleeps(number->key, nw_number_sleeps(number, shown->row),
+			     number->kind == NW_NUMBER_SLEPT_IN, json);
+}
+
+/* Those that are there with an option only, or the others. */
+static void number_keys(struct nw_json *json, const struct nw_report *report,
+			const struct nw_shown *shown, bool optional, bool buckets)
+{
+	nw_number_each (shown->subject, number)
+		if (!(number->is & NW_NUMBER_FIRST) &&
+		    !(number->is & (NW_NUMBER_NET | NW_NUMBER_SPLIT)) == !optional &&
+		    nw_number_applies(number, shown->row, report->net))
+			number_key(json, number, report, shown, buckets);
+}
+
+static void probe_keys(const struct nw_report *report, const struct nw_shown *shown,
+		       bool buckets, struct nw_json *json)
 {
 	size_t probe = shown->index;
 	const struct nw_probe *p = report->selection->probes.item[probe];
@@ -492,16 +539,7 @@ void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
 	say(report->at_least, "at_least", json);
 	nw_json_key(json, "rate_hz");
 	nw_json_real(json, nw_report_rate(report, row->hits));
-	distribution(json, "gap_ns", &row->gap, buckets);
-	nw_json_key(json, "args");
-	nw_json_open(json, '{');
-	for (size_t i = 0; row->args && i < p->args.count; i++) {
-		char name[32];
-		nw_arg_name(p, i, name);
-		if (row->args[i].count)
-			distribution(json, name, &row->args[i], buckets);
-	}
-	nw_json_close(json, '}');
+	number_keys(json, report, shown, false, buckets);
 	nw_json_key_text(json, "state",
 			 shown->name ? state_word(report, probe, row->hits) : "hit");
 	if (shown->name && report->disabled_at && report->disabled_at[probe])
@@ -511,10 +549,9 @@ void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
 				nw_min64(report->start_ns, report->disabled_at[probe]));
 }
 
-void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
-		  bool buckets, struct nw_json *json)
+static void span_keys(const struct nw_report *report, const struct nw_shown *shown,
+		      bool buckets, struct nw_json *json)
 {
-	const struct nw_span_row *row = shown->row;
 	char key[72];
 
 	row_keys("span", shown, json);
@@ -526,52 +563,29 @@ void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
 		nw_json_key_text(json, "key", key);
 	}
 	group_key(report, json, shown);
-	nw_json_key_u64(json, "count", row->latency.count);
+	nw_json_key_u64(json, "count", nw_row_count(shown->subject, shown->row));
 	say(report->at_least, "at_least", json);
-	distribution(json, "latency_ns", &row->latency, buckets);
-	nw_json_key_u64(json, "unmatched_starts", row->unmatched_starts);
-	nw_json_key_u64(json, "unmatched_ends", row->unmatched_ends);
-	nw_json_key_u64(json, "discarded", row->discarded);
-	nw_json_key_u64(json, "abandoned", row->abandoned);
-	if (shown->name && nw_report_is_statement(report, shown->index))
-		nw_json_key_u64(json, "failed_statements", row->abandoned);
-	nw_json_key_u64(json, "omitted", row->omitted);
-	nw_json_key_u64(json, "repeated", row->repeated);
-	nw_json_key_u64(json, "nested", row->nested);
-	if (row->cost)
-		distribution(json, "probe_cost_ns", row->cost, buckets);
+	number_keys(json, report, shown, false, buckets);
 	say(report->net, "net", json);
-	if (report->net)
-		nw_json_key_u64(json, "clamped", row->clamped);
-	if (!row->states && !row->unsplit)
-		return;
-	nw_json_key(json, "states_ns");
-	nw_json_open(json, '{');
-	for (size_t i = 0; row->states && i < NW_TASK_STATES; i++)
-		distribution(json, nw_task_state_names[i], &row->states[i], buckets);
-	nw_json_close(json, '}');
-	nw_json_key_u64(json, "unsplit", row->unsplit);
-	if (row->channels)
-		print_sleeps("slept_in", row->channels, true, json);
-	if (row->wakers)
-		print_sleeps("woken_by", row->wakers, false, json);
+	number_keys(json, report, shown, true, buckets);
 }
 
-static void probe_object(const struct nw_report *report, const struct nw_shown *shown,
-			 struct nw_buf *out)
+void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, bool buckets,
+		 struct nw_json *json)
 {
-	struct nw_json json = nw_json_start(out, "probe");
+	bool is_span = shown->subject == NW_SUBJECT_SPANS;
 
-	nw_json_probe(report, shown, true, &json);
-	nw_json_finish(&json);
+	nw_json_key_text(json, "type", is_span ? "span" : "probe");
+	(is_span ? span_keys : probe_keys)(report, shown, buckets, json);
 }
 
-static void span_object(const struct nw_report *report, const struct nw_shown *shown,
-			struct nw_buf *out)
+static void row_object(const struct nw_report *report, const struct nw_shown *shown,
+		       struct nw_buf *out)
 {
-	struct nw_json json = nw_json_start(out, "span");
+	struct nw_json json = {.out = out};
 
-	nw_json_span(report, shown, true, &json);
+	nw_json_open(&json, '{');
+	nw_json_row(report, shown, true, &json);
 	nw_json_finish(&json);
 }
 
@@ -600,8 +614,8 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 
 static void report(struct nw_output *output, const struct nw_report *report)
 {
-	nw_rank_each(report, NW_SUBJECT_PROBES, probe_object, &output->text);
-	nw_rank_each(report, NW_SUBJECT_SPANS, span_object, &output->text);
+	nw_rank_each(report, NW_SUBJECT_PROBES, row_object, &output->text);
+	nw_rank_each(report, NW_SUBJECT_SPANS, row_object, &output->text);
 	if (!report->interval)
 		nw_report_each_stack_owner(report, stack_objects, &output->text);
 }

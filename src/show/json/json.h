@@ -12,10 +12,8 @@ void nw_json_finish(struct nw_json *json);
 
 /* What there is to say about a row, as keys of an object that is open; buckets: of
  * its distributions, too. */
-void nw_json_probe(const struct nw_report *report, const struct nw_shown *shown,
-		   bool buckets, struct nw_json *json);
-void nw_json_span(const struct nw_report *report, const struct nw_shown *shown,
-		  bool buckets, struct nw_json *json);
+void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, bool buckets,
+		 struct nw_json *json);
 
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);

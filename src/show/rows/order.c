@@ -14,14 +14,19 @@ const char *const nw_sort_names[NW_SORT_COUNT] = {
 	[NW_SORT_MAX] = "max",	 [NW_SORT_NAME] = "name",
 };
 
-static bool has_row(const struct nw_report *report, enum nw_subject subject, size_t index,
-		    size_t group)
+static const void *row_in(const struct nw_report *report, enum nw_subject subject,
+			  size_t index, size_t group)
 {
 	const struct nw_group_rows *rows = nw_report_rows(report, group);
 
-	return subject == NW_SUBJECT_PROBES
-		       ? nw_report_has_probe(report, index, nw_group_probe(rows, index))
-		       : nw_report_has_span(report, nw_group_span(rows, index));
+	return subject == NW_SUBJECT_PROBES ? (const void *)nw_group_probe(rows, index)
+					    : nw_group_span(rows, index);
+}
+
+static bool has_row(const struct nw_report *report, enum nw_subject subject, size_t index,
+		    size_t group)
+{
+	return nw_report_has(report, subject, index, row_in(report, subject, index, group));
 }
 
 static bool is_hidden(const struct nw_report *report, enum nw_subject subject, size_t index)
@@ -34,13 +39,9 @@ bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_
 {
 	if (is_hidden(report, subject, index)) /* it says nothing, but what it is for */
 		return false;
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
-		const struct nw_group_rows *rows = nw_report_rows(report, g);
-		if (subject == NW_SUBJECT_PROBES
-			    ? nw_group_probe(rows, index)->hits > 0
-			    : nw_span_row_has(nw_group_span(rows, index)))
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		if (nw_row_has(subject, row_in(report, subject, index, g)))
 			return false;
-	}
 	return true;
 }
 
@@ -55,13 +56,9 @@ struct ranked_by {
 static struct ranked_by ranked_by(const struct nw_report *report, enum nw_subject subject,
 				  size_t index, size_t group)
 {
-	const struct nw_group_rows *rows = nw_report_rows(report, group);
+	const void *row = row_in(report, subject, index, group);
 
-	if (subject == NW_SUBJECT_PROBES)
-		return (struct ranked_by){nw_group_probe(rows, index)->hits,
-					  &nw_group_probe(rows, index)->gap};
-	return (struct ranked_by){nw_group_span(rows, index)->latency.count,
-				  &nw_group_span(rows, index)->latency};
+	return (struct ranked_by){nw_row_count(subject, row), nw_row_times(subject, row)};
 }
 
 static double key_of(enum nw_sort sort, const struct ranked_by *of)
@@ -188,41 +185,24 @@ static const char *name_of(const struct nw_report *report, enum nw_subject subje
 					    : report->spans[index].name;
 }
 
-int nw_rest_add(const struct nw_report *report, enum nw_subject subject, size_t index,
-		size_t group, struct nw_rest *rest)
+int nw_rest_add(const struct nw_report *report, size_t index, size_t group,
+		struct nw_rest *rest)
 {
-	const struct nw_group_rows *rows = nw_report_rows(report, group);
-
 	rest->count++;
-	if (subject == NW_SUBJECT_SPANS) {
-		nw_span_row_merge(&rest->span, nw_group_span(rows, index));
-		return rest->span.latency.failed ? -ENOMEM : 0;
-	}
-	const struct nw_probe_row *from = nw_group_probe(rows, index);
-	struct nw_probe_row *into = &rest->probe;
-	if (rest->args && from->args && !into->args)
-		into->args = calloc(rest->args, sizeof(*into->args));
-	into->hits += from->hits;
-	nw_histogram_merge(&into->gap, &from->gap);
-	for (size_t i = 0; into->args && from->args && i < rest->args; i++)
-		nw_histogram_merge(&into->args[i], &from->args[i]);
-	return into->gap.failed || (rest->args && from->args && !into->args) ? -ENOMEM : 0;
+	nw_row_merge(rest->subject, &rest->row, row_in(report, rest->subject, index, group),
+		     rest->args);
+	return nw_row_times(rest->subject, &rest->row)->failed ? -ENOMEM : 0;
 }
 
 void nw_rest_free(struct nw_rest *rest)
 {
-	nw_histogram_free(&rest->probe.gap);
-	for (size_t i = 0; rest->probe.args && i < rest->args; i++)
-		nw_histogram_free(&rest->probe.args[i]);
-	free(rest->probe.args);
-	nw_span_row_free(&rest->span);
+	nw_row_free(rest->subject, &rest->row, rest->args);
 }
 
-int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
-	       const nw_ranking *shown, struct nw_rest *out)
+int nw_rest_of(const struct nw_report *report, const nw_ranking *shown, struct nw_rest *out)
 {
-	size_t count = subject == NW_SUBJECT_PROBES ? report->selection->probes.count
-						    : report->span_count;
+	size_t count = out->subject == NW_SUBJECT_PROBES ? report->selection->probes.count
+							 : report->span_count;
 	nw_cleanup(nw_free_ptr) bool *is_shown = calloc(count + 1, sizeof(*is_shown));
 	int ret = is_shown ? 0 : -ENOMEM;
 
@@ -230,12 +210,12 @@ int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
 		if (is_shown)
 			is_shown[one->index] = true;
 	for (size_t i = 0; ret == 0 && i < count; i++) {
-		if (is_shown[i] || is_hidden(report, subject, i) ||
-		    nw_is_silent(report, subject, i))
+		if (is_shown[i] || is_hidden(report, out->subject, i) ||
+		    nw_is_silent(report, out->subject, i))
 			continue;
 		size_t before = out->count;
 		for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++)
-			ret = nw_rest_add(report, subject, i, g, out);
+			ret = nw_rest_add(report, i, g, out);
 		out->count = before + 1;
 	}
 	return ret;
@@ -249,25 +229,24 @@ typedef void show_row(const struct nw_report *report, const struct nw_shown *row
 struct nw_shown nw_shown_in(const struct nw_report *report, enum nw_subject subject,
 			    size_t index, size_t group)
 {
-	const struct nw_group_rows *rows = nw_report_rows(report, group);
-	bool any = has_row(report, subject, index, group);
-
-	return (struct nw_shown){name_of(report, subject, index), index, group, 0,
-				 !any ? NULL
-				 : subject == NW_SUBJECT_PROBES
-					 ? (const void *)nw_group_probe(rows, index)
-					 : nw_group_span(rows, index)};
+	return (struct nw_shown){subject,
+				 name_of(report, subject, index),
+				 index,
+				 group,
+				 0,
+				 has_row(report, subject, index, group)
+					 ? row_in(report, subject, index, group)
+					 : NULL};
 }
 
-static void show_rest(const struct nw_report *report, enum nw_subject subject, size_t index,
-		      const char *name, const struct nw_rest *rest, show_row *show,
-		      struct nw_buf *out)
+static void show_rest(const struct nw_report *report, size_t index, const char *name,
+		      const struct nw_rest *rest, show_row *show, struct nw_buf *out)
 {
-	const void *row = subject == NW_SUBJECT_PROBES ? (const void *)&rest->probe
-						       : &rest->span;
+	const struct nw_shown shown = {rest->subject, name,	 index, 0,
+				       rest->count,   &rest->row};
 
 	if (rest->count)
-		show(report, &(struct nw_shown){name, index, 0, rest->count, row}, out);
+		show(report, &shown, out);
 }
 
 /* A row a group, and one for those beyond the first ones. */
@@ -277,6 +256,7 @@ static int show_groups(const struct nw_report *report, enum nw_subject subject,
 	size_t top = report->view.top;
 	nw_ranking groups = {0};
 	struct nw_rest rest = {
+		.subject = subject,
 		.args = subject == NW_SUBJECT_PROBES
 				? report->selection->probes.item[index]->args.count
 				: 0};
@@ -285,14 +265,13 @@ static int show_groups(const struct nw_report *report, enum nw_subject subject,
 	for (size_t i = 0; ret == 0 && i < groups.count; i++) {
 		size_t group = groups.item[i].index;
 		if (top && i >= top) {
-			ret = nw_rest_add(report, subject, index, group, &rest);
+			ret = nw_rest_add(report, index, group, &rest);
 			continue;
 		}
 		struct nw_shown shown = nw_shown_in(report, subject, index, group);
 		show(report, &shown, out);
 	}
-	show_rest(report, subject, index, name_of(report, subject, index), &rest, show,
-		  out);
+	show_rest(report, index, name_of(report, subject, index), &rest, show, out);
 	nw_rest_free(&rest);
 	nw_vec_free(&groups);
 	return ret;
@@ -302,15 +281,15 @@ void nw_rank_each(const struct nw_report *report, enum nw_subject subject, show_
 		  struct nw_buf *out)
 {
 	nw_ranking ranking = {0};
-	struct nw_rest rest = {0};
+	struct nw_rest rest = {.subject = subject};
 	int ret = nw_rank(report, subject, report->view.sort, &ranking);
 
 	nw_vec_each (&ranking, one)
 		if (ret == 0)
 			ret = show_groups(report, subject, one->index, show, out);
 	if (ret == 0 && report->view.top)
-		ret = nw_rest_of(report, subject, &ranking, &rest);
-	show_rest(report, subject, 0, NULL, &rest, show, out);
+		ret = nw_rest_of(report, &ranking, &rest);
+	show_rest(report, 0, NULL, &rest, show, out);
 	out->failed |= ret < 0;
 	nw_rest_free(&rest);
 	nw_vec_free(&ranking);

@@ -5,12 +5,6 @@
 
 #include "nopwatch/output.h"
 
-/* One thing that a report has rows for. */
-enum nw_subject {
-	NW_SUBJECT_PROBES,
-	NW_SUBJECT_SPANS
-};
-
 struct nw_ranked {
 	size_t index; /* of a probe, a span or a group */
 	double key;
@@ -29,22 +23,26 @@ int nw_rank_groups(const struct nw_report *report, enum nw_subject subject, size
 
 /* What --top leaves out, taken together: groups of one probe or span, or probes and spans. */
 struct nw_rest {
+	enum nw_subject subject;
 	size_t count; /* so many of them */
 	size_t args;  /* of the probe */
-	struct nw_probe_row probe;
-	struct nw_span_row span;
+	union {
+		struct nw_probe_row probe;
+		struct nw_span_row span;
+	} row;
 };
 
 /* Add a group; arguments are merged of one probe: those of several are not the same ones. -ENOMEM. */
-int nw_rest_add(const struct nw_report *report, enum nw_subject subject, size_t index,
-		size_t group, struct nw_rest *rest);
+int nw_rest_add(const struct nw_report *report, size_t index, size_t group,
+		struct nw_rest *rest);
 /* Add all probes or spans that were hit and are not in the ranking. -ENOMEM. */
-int nw_rest_of(const struct nw_report *report, enum nw_subject subject,
-	       const nw_ranking *shown, struct nw_rest *out);
+int nw_rest_of(const struct nw_report *report, const nw_ranking *shown,
+	       struct nw_rest *out);
 void nw_rest_free(struct nw_rest *rest);
 
 /* A row to show. */
 struct nw_shown {
+	enum nw_subject subject;
 	const char *name; /* of the probe or span; NULL: it is of those that are left out */
 	size_t index, group;
 	size_t more; /* so many groups, probes or spans that are left out; 0: it is of one group */

@@ -87,16 +87,46 @@ bool nw_report_is_statement(const struct nw_report *report, size_t span)
 		       sizeof(start) - 1) == 0;
 }
 
-bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row)
+bool nw_report_has(const struct nw_report *report, enum nw_subject subject, size_t index,
+		   const void *row)
 {
-	return !report->group_by || nw_span_row_has(row);
+	if (subject == NW_SUBJECT_PROBES && report->selection->probes.item[index]->hidden)
+		return false;
+	return !report->group_by || nw_row_has(subject, row);
 }
 
-bool nw_report_has_probe(const struct nw_report *report, size_t probe,
-			 const struct nw_probe_row *row)
+bool nw_report_next_times(const struct nw_report *report, const struct nw_number *number,
+			  size_t index, const void *row, size_t *at,
+			  struct nw_named_times *out)
 {
-	return !report->selection->probes.item[probe]->hidden &&
-	       (!report->group_by || row->hits);
+	bool is_arg = number->kind == NW_NUMBER_ARGS;
+	const struct nw_probe *probe = is_arg ? report->selection->probes.item[index]
+					      : NULL;
+	size_t count = nw_number_parts(number, probe ? probe->args.count : 0), i = *at;
+
+	*out = (struct nw_named_times){.times = nw_number_times(number, row)};
+	while (out->times && i < count && is_arg && !out->times[i].count)
+		i++;
+	*at = i + 1;
+	if (!out->times || i >= count)
+		return false;
+	out->times += i;
+	if (probe)
+		nw_arg_name(probe, i, out->name);
+	else if (number->kind == NW_NUMBER_STATES)
+		strcpy(out->name, nw_task_state_names[i]);
+	return true;
+}
+
+uint64_t nw_report_sum(const struct nw_report *report, size_t span,
+		       const struct nw_number *number)
+{
+	uint64_t sum = 0;
+
+	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
+		sum += nw_number_count(number,
+				       nw_group_span(nw_report_rows(report, g), span));
+	return sum;
 }
 
 /* The kernel counts the hits of all processes. */

@@ -9,10 +9,21 @@
 double nw_report_rate(const struct nw_report *report, uint64_t hits);
 /* The rows of a group that this report shows: of the interval, or of everything. */
 const struct nw_group_rows *nw_report_rows(const struct nw_report *report, size_t group);
-/* Is there anything to say about this span in this group? Without groups there always is. */
-bool nw_report_has_span(const struct nw_report *report, const struct nw_span_row *row);
-bool nw_report_has_probe(const struct nw_report *report, size_t probe,
-			 const struct nw_probe_row *row);
+/* Is there anything to say about this probe or span in this group? Without groups there is, unless it is hidden. */
+bool nw_report_has(const struct nw_report *report, enum nw_subject subject, size_t index,
+		   const void *row);
+/* A distribution of a number, and the state or argument that it is of; else "". */
+struct nw_named_times {
+	const struct nw_histogram *times;
+	char name[32];
+};
+/* Walk those that a number has in a row of the probe or span `index`: *at starts at 0. Arguments without a value are left out. */
+bool nw_report_next_times(const struct nw_report *report, const struct nw_number *number,
+			  size_t index, const void *row, size_t *at,
+			  struct nw_named_times *out);
+/* The sum of a span's count in all groups. */
+uint64_t nw_report_sum(const struct nw_report *report, size_t span,
+		       const struct nw_number *number);
 
 /* Is the span a statement of PostgreSQL, whose abandoned ones are those that failed or were cancelled? */
 bool nw_report_is_statement(const struct nw_report *report, size_t span);

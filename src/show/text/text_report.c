@@ -177,7 +177,7 @@ struct row_kind {
 static void add_rows(struct text *t, struct nw_table *table, const struct row_kind *kind,
 		     const struct row_of *of)
 {
-	struct nw_rest rest = {0};
+	struct nw_rest rest = {.subject = kind->subject};
 	nw_ranking groups = {0};
 
 	if (kind->subject == NW_SUBJECT_PROBES)
@@ -187,15 +187,14 @@ static void add_rows(struct text *t, struct nw_table *table, const struct row_ki
 		size_t group = groups.item[i].index;
 		const void *row = kind->find(nw_report_rows(t->report, group), of);
 		if (i >= most_groups(t))
-			t->out->failed |= nw_rest_add(t->report, kind->subject, of->index,
-						      group, &rest) < 0;
+			t->out->failed |= nw_rest_add(t->report, of->index, group, &rest) <
+					  0;
 		else if (row)
 			kind->print(t, table, of, row, group, 0);
 	}
-	const void *row = kind->subject == NW_SUBJECT_SPANS ? (const void *)&rest.span
-			  : !kind->is_arg		    ? &rest.probe
-			  : rest.probe.args ? (const void *)&rest.probe.args[of->arg]
-					    : NULL;
+	const void *row = !kind->is_arg		? (const void *)&rest.row
+			  : rest.row.probe.args ? &rest.row.probe.args[of->arg]
+						: NULL;
 	if (rest.count && row)
 		kind->print(t, table, of, row, 0, rest.count);
 	nw_rest_free(&rest);
@@ -277,14 +276,14 @@ static void add_span(struct text *t, struct nw_table *table, size_t span)
 static void add_beyond(struct text *t, struct nw_table *table, enum nw_subject subject,
 		       const nw_ranking *shown)
 {
-	struct nw_rest rest = {0};
+	struct nw_rest rest = {.subject = subject};
 
-	if (t->beyond[subject] && nw_rest_of(t->report, subject, shown, &rest) < 0)
+	if (t->beyond[subject] && nw_rest_of(t->report, shown, &rest) < 0)
 		t->out->failed = true;
 	if (rest.count && subject == NW_SUBJECT_PROBES)
-		print_probe(t, table, &(struct row_of){0}, &rest.probe, 0, rest.count);
+		print_probe(t, table, &(struct row_of){0}, &rest.row, 0, rest.count);
 	else if (rest.count)
-		print_span(t, table, &(struct row_of){0}, &rest.span, 0, rest.count);
+		print_span(t, table, &(struct row_of){0}, &rest.row, 0, rest.count);
 	nw_rest_free(&rest);
 }
 

@@ -114,8 +114,9 @@ static void count_unsplit(const struct nw_report *report, size_t span, struct nw
 	const char *name = report->spans[span].name;
 	uint64_t unsplit = 0;
 
-	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
-		unsplit += nw_group_span(nw_report_rows(report, g), span)->unsplit;
+	nw_number_each (NW_SUBJECT_SPANS, number)
+		if (number->at == offsetof(struct nw_span_row, unsplit))
+			unsplit = nw_report_sum(report, span, number);
 	if (!unsplit)
 		return;
 	nw_buf_add_escaped(out, name, strlen(name));
