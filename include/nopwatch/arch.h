@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/arch: the differences between architectures: registers, nops, instructions, calling conventions, and how an
- * assembler writes the operands of a USDT note. Pure: code and text go in as bytes, and both are hostile.
+ * find/arch: registers, nops, instructions and calling conventions of each architecture, and its assembler's syntax
+ * for the operands of USDT notes. Code and text come in as bytes, both may be hostile, and nothing else is read.
  */
 #ifndef NOPWATCH_ARCH_H
 #define NOPWATCH_ARCH_H
@@ -14,56 +14,57 @@
 
 struct nw_arch; /* registers, operand grammar and nops of one machine; see find/arch/arch.h */
 
-/* By name ("x86_64"), NULL if unknown. */
+/* Finds an architecture by its name ("x86_64"); NULL if it is unknown. */
 const struct nw_arch *nw_arch_by_name(const char *name);
 const char *nw_arch_name(const struct nw_arch *arch);
-/* Bytes of a register and of a pointer: 4 or 8. */
+/* Returns the size of a register and of a pointer in bytes: 4 or 8. */
 unsigned int nw_arch_word(const struct nw_arch *arch);
-/* The instruction pointer as the kernel spells it ("ip"); NULL where it cannot be named. */
+/* Returns the kernel's name of the instruction pointer ("ip"); NULL if the kernel has none. */
 const char *nw_arch_pc(const struct nw_arch *arch);
-/* The stack pointer as the kernel spells it ("sp"); how much higher it is for a return probe than it
- * was at the function's entry, and whether it may be higher still, by arguments that were popped. */
+/*
+ * nw_arch_stack() returns the kernel's name of the stack pointer ("sp"). In a return probe the stack pointer is
+ * nw_arch_return_pops() bytes higher than at the function's entry, and higher still if nw_arch_callee_pops() and
+ * the function has popped its arguments.
+ */
 const char *nw_arch_stack(const struct nw_arch *arch);
 unsigned int nw_arch_return_pops(const struct nw_arch *arch);
 bool nw_arch_callee_pops(const struct nw_arch *arch);
-/* The architecture that the tool itself was built for. */
+/* Returns the architecture for which this program was built. */
 const struct nw_arch *nw_arch_native(void);
-/* Has a process an uprobe in its code there? code: in its memory; 1: yes, 0: no, -1: if the file has
- * something else there. machine: e_machine. */
+/* Tells whether a process has a uprobe at a site. machine: e_machine; code: the bytes in the process's memory. 1:
+ * yes; 0: no; -1: yes if the file has other bytes there. */
 int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len);
-/* The number of the system call that newer kernels answer where they replace the uprobes at long
- * nops; 0: none. */
+/* Returns the number of the system call by which newer kernels replace uprobes at long nops; 0: none. */
 long nw_arch_uprobe_call(const struct nw_arch *arch);
-/* Does a load of 8 bytes that meets the end of a mapping keep those in front of it? */
+/* Does a load of 8 bytes that runs into the end of a mapping keep the bytes before the end? */
 bool nw_arch_partial_loads(const struct nw_arch *arch);
-/* Do its kernels kill a program that hits a probe in the moment it is taken away? */
+/* Do kernels of this architecture kill a program that hits a probe while the probe is removed? */
 bool nw_arch_reads_trap_again(const struct nw_arch *arch);
-/* Do its kernels, of any version, kill a program that leaves a function with a return probe by longjmp()? */
+/* Do all kernels of this architecture kill a program that leaves a function with a return probe by longjmp()? */
 bool nw_arch_keeps_left_calls(const struct nw_arch *arch);
-/* pt_regs' names of the first three arguments of a function, for proving what the kernel can do;
- * NULL: it is not tried. */
+/* Returns the names of the first three argument registers in pt_regs, with which the canary tests the kernel; NULL:
+ * the canary fetches none. */
 const char *const *nw_arch_canary_args(const struct nw_arch *arch);
 
 /*
- * What stands at a USDT site. The kernel emulates the one-byte nop everywhere; others may
- * be single-stepped (ten times dearer) or, on 6.18..7.1, be rewritten into a call that
- * tramples the red zone (nop5).
+ * The instruction at a USDT site. The kernel emulates the plain nop everywhere. It may single-step other nops,
+ * which takes ten times as long, and on 6.18 to 7.1 it replaces nop5 by a call that overwrites the red zone.
  */
 enum nw_nop {
-	NW_NOP_NONE, /* not a nop: nothing may be armed here */
+	NW_NOP_NONE, /* no nop: a probe must not be armed here */
 	NW_NOP_1,    /* the architecture's plain nop */
 	NW_NOP_LONG, /* x86: 2..9 bytes, but not 5 */
 	NW_NOP_5,    /* x86: 5 bytes */
 	NW_NOP_10,   /* x86: 10 bytes and more */
-	NW_NOP_TRAP, /* a breakpoint is in the file already */
+	NW_NOP_TRAP, /* the file itself has a breakpoint here */
 };
-/* "nop", "nop5", ...; "trap"; NULL for NW_NOP_NONE. */
+/* Returns "nop", "nop5", ..., "trap"; NULL for NW_NOP_NONE. */
 const char *nw_nop_name(enum nw_nop nop);
 
 /* ---- operands ----------------------------------------------------------------------- */
 
 enum nw_operand_kind {
-	NW_OPERAND_UNKNOWN, /* no grammar fits: problem says what was seen */
+	NW_OPERAND_UNKNOWN, /* the text fits no grammar; `problem` says what was found */
 	NW_OPERAND_REGISTER,
 	NW_OPERAND_MEMORY,   /* *(register + offset [+ index * scale]) */
 	NW_OPERAND_GLOBAL,   /* *(symbol + offset) */
@@ -76,85 +77,92 @@ enum nw_operand_kind {
  */
 struct nw_operand {
 	enum nw_operand_kind kind;
-	const char *text; /* into the note, text_len bytes */
+	const char *text; /* in the note, text_len bytes */
 	size_t text_len;
 	unsigned int size; /* bytes */
 	bool is_signed;
 	bool is_float;
-	bool absolute;		 /* GLOBAL: the symbol's address is written into the code */
-	bool got;		 /* GLOBAL: what is wanted is the address in its GOT slot */
-	unsigned int shift;	 /* REGISTER: first bit, 8 for %ah */
-	char reg[12];		 /* as the kernel spells it, "" if there is none */
-	char reg_high[12];	 /* second half of a pair of registers */
-	char index[12];		 /* MEMORY: index register */
+	bool absolute;	    /* GLOBAL: the code contains the symbol's address itself */
+	bool got;	    /* GLOBAL: the value is the address in the symbol's GOT slot */
+	unsigned int shift; /* REGISTER: the first bit; 8 for %ah */
+	char reg[12];	    /* the kernel's name; "": none */
+	char reg_high[12];  /* the second register of a pair */
+	char index[12];	    /* MEMORY: index register */
 	unsigned int index_bits; /* width of the index register's name */
 	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
-	bool window; /* its problem is the index only: what is near the base can be had */
-	bool half;   /* REGISTER: of twice its width; which one has the rest is not told */
+	/* Only the index is a problem: memory near the base can be fetched. */
+	bool window;
+	/* REGISTER: the value has twice the register's width; the note does not name the second register. */
+	bool half;
 	int64_t offset; /* MEMORY, GLOBAL, address constant: displacement */
-	uint64_t value; /* CONSTANT: cut to size, sign-extended to 64 bits if signed */
-	const char
-		*symbol; /* what offset is relative to: into the note, symbol_len bytes */
+	/* CONSTANT: truncated to size, sign-extended to 64 bits if signed. */
+	uint64_t value;
+	/* The symbol that offset is added to: in the note, symbol_len bytes. */
+	const char *symbol;
 	size_t symbol_len;
-	bool resolved;	     /* the symbol was found, */
-	uint64_t address;    /* and this is its linked address (of its GOT slot, if got) */
-	const char *problem; /* why no value can be had, a sentence; NULL: it can */
+	bool resolved; /* the symbol was found */
+	/* The symbol's linked address; with `got`, that of its GOT slot. */
+	uint64_t address;
+	/* A sentence that says why the value cannot be fetched; NULL: it can. */
+	const char *problem;
 };
 
 typedef NW_VEC(struct nw_operand) nw_operands;
 
 /*
- * Split and parse the argument string of a note. Never fails on bad text: what cannot be
- * understood becomes an operand of kind UNKNOWN with its problem. Returns -ENOMEM at worst.
- * The operands point into args.
+ * Splits and parses the argument string of a note. Text that cannot be parsed becomes an operand of kind UNKNOWN
+ * with its problem. The operands point into args. Returns 0 or -ENOMEM.
  */
 int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands *out);
-/* How many there are, which is the same for every architecture. */
+/* Counts the arguments, without an architecture. */
 size_t nw_operands_count(const char *args);
 
 /* ---- how callers are found ------------------------------------------------------- */
 
 enum {
-	NW_MAX_REGISTERS =
-		66, /* by DWARF's numbers: the last is the link register of ppc64 */
+	NW_MAX_REGISTERS = 66, /* DWARF's numbers; the highest is ppc64's link register */
 	NW_NO_REGISTER = NW_MAX_REGISTERS
 };
 
-/* A register that callers are found by: as the kernel spells it, and its number in DWARF (NW_NO_REGISTER: it has none
- * there, as some instruction pointers). */
+/* A register that is needed to find callers: the kernel's name, and its number in DWARF (NW_NO_REGISTER: DWARF has
+ * none, as for some instruction pointers). */
 struct nw_unwind_register {
 	const char *name;
 	unsigned int dwarf;
 };
 
 /*
- * Where code is that has no call frame information, frames are a list: a register points to one, and at these distances
- * from there is what that register was in the caller, and where the function returns to.
+ * Code without call frame information keeps a linked list of frames: register `reg` points to a frame, the caller's
+ * value of that register is at distance `next` in bytes, and the return address at distance `back`.
  */
 struct nw_frame_list {
-	unsigned int reg; /* NW_NO_REGISTER: there is no such list */
+	unsigned int reg; /* NW_NO_REGISTER: the architecture has no such list */
 	int next, back;
 	bool back_in_next; /* `back` is counted from the caller's frame */
-	int end;	   /* of the frame: the caller's stack pointer */
+	/* Distance to the end of the frame, which is the caller's stack pointer. */
+	int end;
 };
 
-/* How callers are found on an architecture. Numbers of registers are DWARF's. */
+/* How callers are found on an architecture. Register numbers are DWARF's. */
 struct nw_unwind {
-	const struct nw_unwind_register *fetched; /* with each hit, in this order */
+	/* The registers to fetch with each hit, in this order. */
+	const struct nw_unwind_register *fetched;
 	size_t count;
-	bool has_pc; /* the first is the instruction pointer; else the kernel has no name for it */
+	/* The first one is the instruction pointer; otherwise the kernel has no name for it. */
+	bool has_pc;
 	unsigned int stack; /* the stack pointer */
-	/* what has the return address at a function's first instruction; NW_NO_REGISTER: it is on top of the stack */
+	/* The register that holds the return address at a function's first instruction; NW_NO_REGISTER: the return
+	 * address is on top of the stack. */
 	unsigned int link;
-	/* the return takes this off the stack (x86) */
+	/* Bytes that the return instruction pops off the stack (x86). */
 	unsigned int pops;
-	/* bits of a return address that are no part of it (Thumb's lowest) */
+	/* Bits of a return address that do not belong to it, such as the lowest bit for Thumb code. */
 	uint64_t no_address;
-	/* how far DWARF's "canonical frame address" is above the caller's stack pointer (s390x) */
+	/* How many bytes DWARF's "canonical frame address" is above the caller's stack pointer (s390x). */
 	unsigned int above;
 	struct nw_frame_list frames;
 };
-/* NULL: it is not known there. */
+/* Returns NULL if callers cannot be found on this architecture. */
 const struct nw_unwind *nw_arch_unwind(const struct nw_arch *arch);
 
 #endif

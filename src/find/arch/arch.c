@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Look-ups in the table of architectures, and what counts as a nop. */
+/* Looks up architectures, their registers and their nops. */
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ const struct nw_arch *nw_arch_by_name(const char *name)
 	return NULL;
 }
 
-/* The ELF header of the program that this is part of, where the linker puts it (binutils 2.23). */
+/* The linker defines this symbol at the ELF header of the running program (binutils 2.23). */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
 const struct nw_arch *nw_arch_native(void)
@@ -111,7 +111,8 @@ const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwar
 
 /* ---- registers ---------------------------------------------------------------------- */
 
-/* The N of name + N + suffix, or -1. Leading zeros are no register's name. */
+/* Returns N of a register named name + N + suffix; -1 if it is not of this family. A register's name has no leading
+ * zeros. */
 static int family_number(const struct nw_reg_family *family, const char *name, size_t len)
 {
 	size_t prefix = strlen(family->name), suffix = strlen(family->suffix);
@@ -152,8 +153,8 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		} else if (!is_name(family, name, len)) {
 			continue;
 		}
-		/* the kernel's name and at most two digits, without printf(): this runs for each
-		 * register of each note */
+		/* The kernel's name and at most two digits follow. This runs for each register of each note, so
+		 * printf() would be too slow. */
 		char *at = stpcpy(out->kernel, family->kernel);
 		if (number >= 10)
 			*at++ = (char)('0' + number / 10);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* aarch64: what its row in the table cannot say as data. */
+/* aarch64: the functions for its row of table.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "insn.h"
 
-/* [bti c;] adrp x16, ... */
+/* A PLT entry begins with "[bti c;] adrp x16, ...". */
 bool nw_arm64_is_plt_entry(const unsigned char *code)
 {
 	static const unsigned char bti[] = {0x5f, 0x24, 0x03, 0xd5};
@@ -14,8 +14,8 @@ bool nw_arm64_is_plt_entry(const unsigned char *code)
 	return (code[at] & 0x1f) == 0x10 && (code[at + 3] & 0x9f) == 0x90;
 }
 
-/* Arm Architecture Reference Manual, C4.1: branches, and what puts a sum or a word from memory
- * into a register. The immediate lies at these bits and counts words. */
+/* Branch instructions (Arm Architecture Reference Manual, C4.1). The immediate is a number of 4-byte words, in the
+ * given bits. */
 static const struct {
 	uint32_t mask, value;
 	enum nw_insn_kind kind;
@@ -36,7 +36,7 @@ static const struct {
 	{0xffff0000, 0x00000000, NW_INSN_TRAP, 0, 0},	 /* udf */
 };
 
-/* The last word that writes the register behind a br, searched for backwards. */
+/* Classifies a `br` by the last instruction before it that writes its register. */
 static enum nw_insn_goal arm64_goal(const uint32_t *words, size_t at)
 {
 	uint32_t reg = words[at] >> 5 & 31;
@@ -45,7 +45,7 @@ static enum nw_insn_goal arm64_goal(const uint32_t *words, size_t at)
 		uint32_t word = words[at];
 		if ((word & 31) != reg)
 			continue;
-		/* add (extended or shifted register); ldr (immediate): unsigned, pre, post */
+		/* The masks match add (extended or shifted register) and ldr (immediate: unsigned, pre, post). */
 		if ((word & 0xff000000) == 0x8b000000)
 			return NW_GOAL_TABLE;
 		if ((word & 0xffc00000) == 0xf9400000 || (word & 0xffe00400) == 0xf8400400)
@@ -66,7 +66,7 @@ static void classify_arm64(const uint32_t *words, size_t at, struct nw_insn *out
 			out->goal = arm64_goal(words, at);
 			return;
 		}
-		/* its highest bit is its sign */
+		/* The immediate is signed. */
 		uint64_t field = words[at] >> arm64_forms[i].shift & ((1u << bits) - 1);
 		uint64_t sign = (uint64_t)1 << (bits - 1);
 		out->target = out->vaddr + 4 * ((field ^ sign) - sign);
@@ -74,7 +74,7 @@ static void classify_arm64(const uint32_t *words, size_t at, struct nw_insn *out
 	}
 }
 
-/* Code of aarch64_be is little endian, too. */
+/* The code of aarch64_be is little endian, too. */
 const char *nw_arm64_decode(const struct nw_arch *arch, const unsigned char *code,
 			    size_t len, uint64_t vaddr, nw_insns *out)
 {

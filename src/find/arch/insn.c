@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Instructions; see insn.h. How those of an architecture are told apart is in its own file. */
+/* Splits code into instructions; each architecture classifies them in its own file. */
 #include "insn.h"
 
 struct nw_insn *nw_insns_add(nw_insns *out, uint64_t vaddr, unsigned int size)
@@ -16,14 +16,14 @@ const char nw_insn_cut_off[] = "its last instruction reaches beyond its end";
 
 /* ---- lengths ------------------------------------------------------------------------ */
 
-/* riscv: the two low bits of the first half-word (The RISC-V ISA Manual, "Base Instruction-Length
- * Encoding"); its code is little endian. */
+/* RISC-V: the two lowest bits of the first half-word give the length (The RISC-V ISA Manual, "Base
+ * Instruction-Length Encoding"). Its code is little endian. */
 static unsigned int riscv_size(const unsigned char *code)
 {
 	return (code[0] & 3) != 3 ? 2 : (code[0] & 0x1f) != 0x1f ? 4 : 0;
 }
 
-/* s390: the two high bits of the first byte (z/Architecture Principles of Operation). */
+/* s390: the two highest bits of the first byte give the length (z/Architecture Principles of Operation). */
 static unsigned int s390_size(const unsigned char *code)
 {
 	static const unsigned char sizes[] = {2, 4, 4, 6};

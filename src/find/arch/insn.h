@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions: where they begin, and which of them leave a function. Pure: code goes in as bytes.
+ * Splits code into instructions and finds those that leave a function. The code comes in as bytes; nothing else is
+ * read.
  *
- * x86 is decoded by capstone, if it was there at build time. Elsewhere a word or two bits tell how
- * long an instruction is, and nothing else is asked but which of them jump and return.
+ * x86 is decoded by capstone, if the build has it. Other architectures encode the length of an instruction in a
+ * word or two bits, and their decoders recognise only jumps, calls and returns.
  */
 #ifndef NOPWATCH_FIND_ARCH_INSN_H
 #define NOPWATCH_FIND_ARCH_INSN_H
@@ -14,18 +15,20 @@ enum nw_insn_kind {
 	NW_INSN_PLAIN,
 	NW_INSN_CALL,
 	NW_INSN_RETURN,
-	NW_INSN_JUMP,	/* nothing goes on behind it */
-	NW_INSN_BRANCH, /* it may jump, or go on */
-	NW_INSN_TRAP,	/* ud2, hlt, brk: the end of what does not return */
+	NW_INSN_JUMP,	/* the next instruction is not reached from here */
+	NW_INSN_BRANCH, /* it jumps, or the next instruction follows */
+	NW_INSN_TRAP,	/* ud2, hlt, brk: the program does not go on */
 };
 
-/* Where a jump or a branch goes. */
+/* The destination of a jump or a branch. */
 enum nw_insn_goal {
-	NW_GOAL_TARGET, /* to target */
-	NW_GOAL_TABLE, /* through a table of the compiler's (switch): it stays in its function */
-	NW_GOAL_POINTER, /* through a pointer in memory: to another function */
-	NW_GOAL_ARRAY,	 /* through a pointer of the array at target: either of the two */
-	NW_GOAL_UNKNOWN, /* through a register, and what is in it cannot be told */
+	NW_GOAL_TARGET, /* the address `target` */
+	/* Through a compiler's jump table (switch): it stays in its function. */
+	NW_GOAL_TABLE,
+	NW_GOAL_POINTER, /* through a pointer in memory: it goes to another function */
+	/* Through the array of pointers at `target`: one of the two above. */
+	NW_GOAL_ARRAY,
+	NW_GOAL_UNKNOWN, /* through a register with unknown content */
 };
 
 struct nw_insn {
@@ -34,8 +37,9 @@ struct nw_insn {
 	enum nw_insn_kind kind;
 	enum nw_insn_goal goal;
 	uint64_t target;
-	unsigned int reg; /* of a jump through one, for whoever decodes; 0: none */
-	bool locked;	  /* x86: a lock prefix, which code may jump over */
+	/* The register that an indirect jump uses, for the decoder; 0: none. */
+	unsigned int reg;
+	bool locked; /* x86: it has a lock prefix, which code may jump over */
 };
 
 struct nw_insns {
@@ -45,12 +49,12 @@ struct nw_insns {
 typedef struct nw_insns nw_insns;
 
 /*
- * Take code at vaddr apart, from its first byte to its last. Returns NULL, or a sentence that says why
- * that was not possible: then nothing is known of any of the code.
+ * Splits all code at vaddr into instructions. Returns NULL, or a sentence that says why that is not possible; `out`
+ * is then of no use.
  */
 const char *nw_insns_decode(const struct nw_arch *arch, const unsigned char *code,
 			    size_t len, uint64_t vaddr, nw_insns *out);
-/* For decoders: append an instruction (NULL: no memory), and the reasons that they return. */
+/* For decoders: appends an instruction (NULL: out of memory); and two reasons that decoders return. */
 struct nw_insn *nw_insns_add(nw_insns *out, uint64_t vaddr, unsigned int size);
 extern const char nw_insn_no_memory[], nw_insn_cut_off[];
 

@@ -2,19 +2,20 @@
 /*
  * The arguments of a USDT note.
  *
- * sys/sdt.h leaves it to the compiler where an argument lives and to the assembler how that
- * is written: the note holds text such as
+ * sys/sdt.h lets the compiler choose where an argument lives, and the assembler how that is written. So the note
+ * holds text such as
  *
- *	-4@%edi 8@24(%rsp) 4@$7 -8@8+stats(%rip)	x86_64
- *	8@x3 -4@[sp, 12] 1@5				aarch64
- *	-4@9 8@16(1) 4@i7				ppc64
+ * 	-4@%edi 8@24(%rsp) 4@$7 -8@8+stats(%rip)	x86_64
+ * 	8@x3 -4@[sp, 12] 1@5				aarch64
+ * 	-4@9 8@16(1) 4@i7				ppc64
  *
- * that is SIZE@OPERAND, a minus before the size for a signed value and an `f` behind it for a
- * floating-point one. The size counts, not the width of the register's name. Operands hold
- * blanks ("[sp, 12]") and '@' ("arr@GOTOFF(%ebx)"), so the string is cut before something that looks
- * like SIZE@, or at a blank where an operand is complete: some have no size. What each assembler
- * writes is data (table.c); this file is the one parser for all of them. It never guesses: text that does not fit completely becomes
- * an operand of kind UNKNOWN with a sentence that names the form.
+ * An argument is SIZE@OPERAND. A minus before the size means a signed value, an `f` behind it a floating-point one.
+ * The size counts, not the width of the register's name. Operands contain blanks ("[sp, 12]") and '@'
+ * ("arr@GOTOFF(%ebx)"), so the string is split before text that looks like SIZE@. Some operands have no size: they
+ * end at the first blank where they are complete.
+ *
+ * Each assembler's syntax is data (table.c), and this file is the one parser for all of them. It does not guess:
+ * text that does not fit completely becomes an operand of kind UNKNOWN, with a sentence that names the form.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -50,7 +51,7 @@ static bool is_plain_size(unsigned int size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Cut a constant to its size; a signed one keeps its sign in 64 bits. */
+/* Truncates a constant to its size; a signed one is extended to 64 bits again. */
 static uint64_t cut_value(uint64_t value, unsigned int size, bool is_signed)
 {
 	unsigned int bits = size * 8;
@@ -63,7 +64,7 @@ static uint64_t cut_value(uint64_t value, unsigned int size, bool is_signed)
 	return value;
 }
 
-/* What the size means for the operand found: pairs, structures, sizes that cannot be. */
+/* Applies the size to the operand found: finds pairs of registers, refuses sizes that the operand cannot have. */
 static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 {
 	if (!op->size)
@@ -109,7 +110,7 @@ static void parse_operand(const struct nw_arch *arch, const char *operand,
 
 static const char blanks[] = " \t\n\r\f\v";
 
-/* Length of `-?[0-9]+f?@` at text, 0 if that is not what stands there. */
+/* Returns the length of `-?[0-9]+f?@` at text; 0: the text does not start so. */
 static size_t size_prefix(const char *text)
 {
 	size_t digits, len = text[0] == '-';
@@ -121,9 +122,9 @@ static size_t size_prefix(const char *text)
 }
 
 /*
- * Does the operand in front of a blank go on behind it: inside brackets, or at an operator? One with a
- * size goes on unless what follows can only be the beginning of another operand; one without a size
- * ends at the blank.
+ * Tells whether the operand before a blank continues behind it. It does inside brackets and after a comma. An
+ * operand with a size also continues unless the next characters can only start another operand; an operand without
+ * a size ends at the blank.
  */
 static bool goes_on(const char *text, const char *blank, const char *next, bool prefixed)
 {
@@ -137,8 +138,7 @@ static bool goes_on(const char *text, const char *blank, const char *next, bool 
 	       (!strchr("%$#[(", *next) || strchr("+-*/&|^<>=!~(:@", blank[-1]));
 }
 
-/* End of the argument that starts at text: the blank before the next SIZE@, or before what begins
- * an operand without a size. */
+/* Returns the end of the argument that starts at text: the blank before the next argument. */
 static const char *argument_end(const char *text, bool prefixed)
 {
 	const char *at = text;
@@ -157,13 +157,13 @@ static const char *argument_end(const char *text, bool prefixed)
 	return at;
 }
 
-/* An argument of the list, and how long its SIZE@ is. */
+/* An argument of the list; `prefix` is the length of its SIZE@. */
 struct argument {
 	const char *text;
 	size_t len, prefix;
 };
 
-/* The argument at *at; moves behind it. Returns false at the list's end. */
+/* Takes the argument at *at and moves *at behind it. Returns false at the list's end. */
 static bool next_argument(const char **at, struct argument *out)
 {
 	const char *text = *at + strspn(*at, blanks);
@@ -177,7 +177,7 @@ static bool next_argument(const char **at, struct argument *out)
 	return true;
 }
 
-/* Where its arguments begin; perf's spelling of "none" is a colon. */
+/* Returns the start of the argument list. perf writes ":" for an empty list. */
 static const char *list_start(const char *args)
 {
 	const char *at = args + strspn(args, blanks);
@@ -199,8 +199,8 @@ int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands 
 		if (arg.prefix) {
 			op->is_signed = arg.text[0] == '-';
 			op->is_float = arg.text[arg.prefix - 2] == 'f';
-			/* The number in a prefix; what no value is large enough for is cut, so that
-			 * bits can be counted in an unsigned int. */
+			/* A size beyond what any value has is capped, so that its bits can be counted in an
+			 * unsigned int. */
 			const unsigned long most = 999999;
 			unsigned long size = strtoul(arg.text + op->is_signed, NULL, 10);
 			op->size = (unsigned int)(size < most ? size : most);

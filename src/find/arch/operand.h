@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files that read operands: what stands in a note's text, from numbers upwards. */
+/* Shared by the files that parse operands: a cursor in a note's text, numbers, sums and forms. */
 #ifndef NOPWATCH_FIND_ARCH_OPERAND_H
 #define NOPWATCH_FIND_ARCH_OPERAND_H
 
@@ -39,33 +39,33 @@ static inline bool at_end(struct nw_cursor *c)
 
 /* ---- numbers ------------------------------------------------------------------------ */
 
-/* Decimal, 0x hexadecimal, or octal with a leading 0, as assemblers read it. */
+/* Takes a decimal, hexadecimal (0x) or octal (leading 0) number, as assemblers read it. */
 bool nw_take_number(struct nw_cursor *c, uint64_t *out);
 
 /*
- * A constant expression, to the cursor's end: gdb's grammar for stap probes has C's infix
- * operators over numbers that each carry the immediate's sigil ('$', '#', 0: none), as in
- * `$3+($10-$8)-$1`. Folded; wraps at 64 bits. optional: numbers may come without the sigil.
+ * Takes a constant expression that reaches to the cursor's end, such as `$3+($10-$8)-$1`. By gdb's grammar for stap
+ * probes these are C's infix operators over numbers, each with the sigil of an immediate ('$', '#'; 0: none is
+ * needed). The value wraps at 64 bits. optional: numbers may come without the sigil.
  */
 bool nw_take_constant(struct nw_cursor *c, char sigil, bool optional, uint64_t *out);
 
-/* `8+stats`, `stats-2`, `-4+16-16`, `arr@GOTOFF`, `.LANCHOR0+44@toc@l` */
+/* A sum of numbers and at most one symbol: `8+stats`, `stats-2`, `-4+16-16`, `arr@GOTOFF`, `.LANCHOR0+44@toc@l`. */
 struct nw_sum {
 	int64_t offset;
 	const char *symbol;
 	size_t symbol_len;
-	const char *relocation; /* behind the first '@' */
+	const char *relocation; /* the text behind the first '@' */
 	size_t relocation_len;
 };
 
-/* Returns false when there is no well-formed sum; an empty one is well-formed. */
+/* Takes a sum, which may be empty. Returns false if the text is not a well-formed sum. */
 bool nw_take_sum(struct nw_cursor *c, struct nw_sum *sum);
 
 /* ---- forms -------------------------------------------------------------------------- */
 
 /*
- * Read what stands at operand, the end of op->text, by the first of the architecture's forms
- * that fits it completely. op has its size, if the note gives one. Returns false if none fits.
+ * Parses the text from `operand` to the end of op->text by the first form of the architecture that fits it
+ * completely. The caller has set the note's size in op, if the note gives one. Returns false if no form fits.
  */
 bool nw_operand_form(const struct nw_arch *arch, const char *operand,
 		     struct nw_operand *op);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The forms that an operand can have, over all assemblers: registers, constants, and memory in
- * three grammars. Each parser takes a text completely or not at all.
+ * The forms of an operand in all assemblers: registers, constants, and memory in three grammars. Each parser
+ * accepts a whole text or nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const char index_problem[] =
 static const char tls_problem[] =
 	"thread-local storage: ftrace cannot read the thread pointer";
 
-/* The register may be the base or index of an address; else why not. */
+/* Says why the register cannot be the base or index of an address; NULL: it can. */
 static const char *address_problem(const struct nw_reg *reg)
 {
 	if (reg->kind == NW_REG_FLOAT)
@@ -58,7 +58,7 @@ static void set_reg(char to[12], const struct nw_reg *reg)
 
 /* ---- the forms ---------------------------------------------------------------------- */
 
-/* A parser of one form: true when the text fits it completely. */
+/* Parses one form. Returns true if the text fits it completely. */
 typedef bool form_parser(const struct nw_arch *arch, struct nw_cursor c,
 			 struct nw_operand *op);
 
@@ -82,7 +82,7 @@ static bool parse_register(const struct nw_arch *arch, struct nw_cursor c,
 	return true;
 }
 
-/* `#1.5e+0` (arm): the value's own bits. */
+/* `#1.5e+0` (arm): the operand's value is the bits of the floating-point number. */
 static bool parse_float_constant(const struct nw_arch *arch, struct nw_cursor c,
 				 struct nw_operand *op)
 {
@@ -116,7 +116,7 @@ static bool parse_constant(const struct nw_arch *arch, struct nw_cursor c,
 	char sigil = arch->immediate;
 	bool optional = arch->bare_constant;
 
-	if (sigil == 'i') { /* ppc: one prefix before the number, none inside */
+	if (sigil == 'i') { /* ppc: the prefix stands once, before the whole expression */
 		if (!take(&c, 'i'))
 			return false;
 		sigil = 0;
@@ -128,7 +128,7 @@ static bool parse_constant(const struct nw_arch *arch, struct nw_cursor c,
 	return true;
 }
 
-/* `$sym`, arm's bare `sym+4`: the address itself. */
+/* `$sym`, and on arm a bare `sym+4`, mean the address of the symbol. */
 static bool parse_symbol_address(const struct nw_arch *arch, struct nw_cursor c,
 				 struct nw_operand *op)
 {
@@ -147,10 +147,11 @@ static bool parse_symbol_address(const struct nw_arch *arch, struct nw_cursor c,
 	return true;
 }
 
-/* How a relocation operator behind '@', or before a symbol, changes the meaning. */
+/* How a relocation operator, behind '@' or before a symbol, changes the meaning of an operand. */
 enum relocation {
 	RELOCATION_PLAIN, /* the register only helps to form the symbol's address */
-	RELOCATION_GOT,	  /* the content of the symbol's GOT slot: its address */
+	/* The operand is the GOT slot, which holds the symbol's address. */
+	RELOCATION_GOT,
 	RELOCATION_TLS,
 	RELOCATION_UNKNOWN,
 };
@@ -183,7 +184,7 @@ static enum relocation relocation_of(const char *text, size_t len)
 	return RELOCATION_UNKNOWN;
 }
 
-/* A memory operand as its grammar gave it, before it is judged. */
+/* A parsed memory operand, before it is known whether ftrace can read it. */
 struct memory {
 	struct nw_sum sum;
 	bool has_base, has_index, has_segment;
@@ -193,7 +194,7 @@ struct memory {
 	size_t operator_len;
 };
 
-/* Turn what the grammar gave into an operand. */
+/* Fills the operand from the parsed text, with a problem if ftrace cannot read it. */
 static bool judge_memory(const struct memory *m, struct nw_operand *op)
 {
 	enum relocation relocation = RELOCATION_PLAIN;
@@ -232,7 +233,7 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 	if (m->sum.symbol && !m->has_index &&
 	    (has_relocation || !m->has_base || m->base.kind == NW_REG_PC)) {
 		op->absolute = !has_relocation && !m->has_base;
-		/* `*(symbol + offset)` where the registers only help to form the address */
+		/* The registers only help to form the address, so the operand is *(symbol + offset). */
 		op->kind = NW_OPERAND_GLOBAL;
 		op->got = relocation == RELOCATION_GOT;
 		op->reg[0] = '\0';
@@ -251,7 +252,7 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 	return true;
 }
 
-/* The inside of D(base,index,scale), behind the opening parenthesis. */
+/* Takes the rest of D(base,index,scale) behind the opening parenthesis. */
 static bool take_paren_registers(struct nw_cursor *c, const struct nw_arch *arch,
 				 struct memory *m)
 {
@@ -275,13 +276,13 @@ static bool take_paren_registers(struct nw_cursor *c, const struct nw_arch *arch
 		m->has_index = m->has_base;
 		m->has_base = true;
 	}
-	if (m->scale == 0) /* nothing is added */
+	if (m->scale == 0) /* scale 0: the index adds nothing */
 		m->has_index = false;
 	return m->scale == 0 || m->scale == 1 || m->scale == 2 || m->scale == 4 ||
 	       m->scale == 8;
 }
 
-/* s390: register 0 as base or index means "none". */
+/* Drops registers that always count as 0: the zero register, and on s390 r0 as base or index. */
 static void drop_zero_registers(const struct nw_arch *arch, struct memory *m)
 {
 	bool zero_means_none = arch->index_first;
@@ -299,7 +300,7 @@ static void drop_zero_registers(const struct nw_arch *arch, struct memory *m)
 	}
 }
 
-/* The name of a relocation operator; false: there is none. */
+/* Takes the name of a relocation operator. Returns false if there is none. */
 static bool take_operator_name(struct nw_cursor *c, struct memory *m)
 {
 	size_t len = 0;
@@ -313,7 +314,7 @@ static bool take_operator_name(struct nw_cursor *c, struct memory *m)
 	return len;
 }
 
-/* `%tprel_lo(sym)`, `%lo(sym+4)`: riscv and loongarch put the operator before the symbol. */
+/* Takes `%tprel_lo(sym)` or `%lo(sym+4)`: riscv and loongarch write the operator before the symbol. */
 static bool take_operator(struct nw_cursor *c, struct memory *m)
 {
 	struct nw_cursor start = *c;
@@ -328,7 +329,7 @@ static bool take_operator(struct nw_cursor *c, struct memory *m)
 	return false;
 }
 
-/* D(base,index,scale), sym(base), sym, %fs:..., 9,8 */
+/* Parses D(base,index,scale), sym(base), sym and %fs:... */
 static bool parse_paren_memory(const struct nw_arch *arch, struct nw_cursor c,
 			       struct nw_operand *op)
 {
@@ -357,7 +358,7 @@ static bool parse_paren_memory(const struct nw_arch *arch, struct nw_cursor c,
 	return judge_memory(&m, op);
 }
 
-/* `lsl #2`, `lsl 3`, `sxtw`, `sxtw 2` behind an index. */
+/* Takes the shift behind an index: `lsl #2`, `lsl 3`, `sxtw`, `sxtw 2`. */
 static bool take_shift(struct nw_cursor *c, uint64_t *scale)
 {
 	static const char *const words[] = {"lsl", "sxtw", "uxtw", "sxtx"};
@@ -379,7 +380,7 @@ static bool take_shift(struct nw_cursor *c, uint64_t *scale)
 	return false;
 }
 
-/* `:lo12:sym+8` behind an optional '#'. */
+/* Takes `:lo12:sym+8`, with an optional '#' before it. */
 static bool take_colon_operator(struct nw_cursor *c, struct memory *m)
 {
 	struct nw_cursor start = *c;
@@ -393,7 +394,7 @@ static bool take_colon_operator(struct nw_cursor *c, struct memory *m)
 	       m->sum.symbol;
 }
 
-/* What follows the base: a displacement, a symbol's low part, or an index with its shift. */
+/* Takes the text behind the base: a displacement, the low part of a symbol, or an index with its shift. */
 static bool take_displacement(struct nw_cursor *c, const struct nw_arch *arch,
 			      struct memory *m)
 {
@@ -413,7 +414,7 @@ static bool take_displacement(struct nw_cursor *c, const struct nw_arch *arch,
 	return nw_take_sum(c, &m->sum) && !m->sum.symbol;
 }
 
-/* [base], [base, #-12], [base, index, lsl #2], [base, #:lo12:sym] */
+/* Parses [base], [base, #-12], [base, index, lsl #2] and [base, #:lo12:sym]. */
 static bool parse_bracket_memory(const struct nw_arch *arch, struct nw_cursor c,
 				 struct nw_operand *op)
 {
@@ -431,7 +432,7 @@ static bool parse_bracket_memory(const struct nw_arch *arch, struct nw_cursor c,
 	return judge_memory(&m, op);
 }
 
-/* $r22,-20 (loongarch), $r7,$r5, 9,8 (ppc: r9 + r8) */
+/* Parses $r22,-20 and $r7,$r5 (loongarch), and 9,8 (ppc: r9 + r8). */
 static bool parse_comma_memory(const struct nw_arch *arch, struct nw_cursor c,
 			       struct nw_operand *op)
 {

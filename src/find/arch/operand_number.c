@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Numbers, constant expressions, and sums of numbers and a symbol; see operand.h. */
+/* Parses numbers, constant expressions, and sums of numbers and a symbol; see operand.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,8 @@ bool nw_take_number(struct nw_cursor *c, uint64_t *out)
 
 struct folding {
 	struct nw_cursor c;
-	char sigil;    /* '$', '#', or 0 */
-	bool optional; /* numbers may come without it */
+	char sigil;    /* '$', '#'; 0: numbers have none */
+	bool optional; /* numbers may come without the sigil */
 	unsigned int sigils;
 	unsigned int depth;
 	bool bad;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The architectures.
+ * The table of architectures.
  *
- * Kernel spellings: arch/ARCH/kernel/ptrace.c, regoffset_table (x86, arm, arm64, powerpc,
- * riscv, loongarch) and regs_query_register_offset() (s390: r0..r15 only). Assembler
- * spellings: what gcc and clang print for the constraints of sys/sdt.h. powerpc has both r3
- * and gpr3 in its table; gpr3 is the older one.
+ * Names in the kernel: regoffset_table of arch/ARCH/kernel/ptrace.c (x86, arm, arm64, powerpc, riscv, loongarch)
+ * and regs_query_register_offset() (s390: r0..r15 only). Names in assembler: what gcc and clang print for the
+ * constraints of sys/sdt.h. powerpc's table has both r3 and gpr3; gpr3 is the older name.
  */
 #include <elf.h>
 
@@ -61,7 +60,7 @@ static const struct nw_reg_family x86_64_regs[] = {
 static const struct nw_reg_family i386_regs[] = {
 	X86_LETTER("a"), X86_LETTER("b"), X86_LETTER("c"), X86_LETTER("d"),
 	X86_POINTER("si"), X86_POINTER("di"), X86_POINTER("bp"), X86_POINTER("sp"),
-	/* no such registers there, but gcc writes them for the low bytes */
+	/* i386 has no registers of these names, but gcc writes them for low bytes. */
 	ONE("sil", "si", 8), ONE("dil", "di", 8), ONE("bpl", "bp", 8), ONE("spl", "sp", 8),
 	X86_SPECIAL,
 };
@@ -133,14 +132,14 @@ static const struct nw_reg_family loongarch64_regs[] = {
 };
 
 /*
- * Plain nops, as they lie in memory: hint #0; arm's nop and mov r0,r0 (code of BE8 and of
- * aarch64_be is little endian too); ori 0,0,0; bc 0,0; c.nop and addi x0,x0,0; andi r0,r0,0.
+ * Bytes of plain nops in memory: hint #0 (arm64); nop and mov r0,r0 (arm; the code of BE8 and of aarch64_be is
+ * little endian, too); ori 0,0,0 (ppc); bc 0,0 (s390); c.nop and addi x0,x0,0 (riscv); andi r0,r0,0 (loongarch).
  */
 static const struct nw_nop_code arm64_nops[] = {{{0x1f, 0x20, 0x03, 0xd5}, 4}};
 static const struct nw_nop_code arm_nops[] = {{{0x00, 0xf0, 0x20, 0xe3}, 4},
 					      {{0x00, 0x00, 0xa0, 0xe1}, 4}};
-/* nop, nop.w, and mov r8,r8 of the time before there was a nop; cpsr knows what code it is, the
- * note does not */
+/* Thumb's nop, nop.w, and mov r8,r8 of assemblers that had no nop. Only the CPU's cpsr tells whether code is Thumb;
+ * the note does not. */
 static const struct nw_nop_code thumb_nops[] = {{{0x00, 0xbf}, 2},
 						{{0xaf, 0xf3, 0x00, 0x80}, 4},
 						{{0xc0, 0x46}, 2}};
@@ -154,7 +153,7 @@ static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4
 #define REGS(table) .regs = (table), .reg_count = NW_COUNT(table)
 #define NOPS(table) .nops = (table), .nop_count = NW_COUNT(table)
 
-/* gcc's order of allocation on i386, from which it also takes the second half of a pair. */
+/* The order in which gcc allocates registers on i386; it takes the second half of a pair from the same order. */
 #define I386_PAIRS "ax dx cx bx si di bp"
 #define ARM_PAIRS  "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp ip sp"
 #define PPC_PAIRS                                                                          \
@@ -162,14 +161,14 @@ static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4
 	"gpr15 gpr16 gpr17 gpr18 gpr19 gpr20 gpr21 gpr22 gpr23 gpr24 gpr25 gpr26 gpr27 "   \
 	"gpr28 gpr29 gpr30 gpr31"
 
-/* Ten arguments on the stack, at these offsets. */
+/* Ten arguments on the stack, at these offsets, with the syntax around each. */
 #define STACK(before, after, a, b, c, d, e, f, g, h, i, j)                          \
 	before #a after " " before #b after " " before #c after " " before #d after \
 			" " before #e after " " before #f after " " before #g after \
 			" " before #h after " " before #i after " " before #j after
 #define X86_STACK STACK("8@", "(%rsp)", 8, 16, 24, 32, 40, 48, 56, 64, 72, 80)
 
-/* Why a floating-point value cannot be had. */
+/* A sentence that says why a floating-point value cannot be fetched. */
 #define VECTOR(what, which)                        \
 	"a floating-point " what " is in " which   \
 	", which ftrace cannot read: it has only " \
@@ -198,7 +197,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .return_pops = 8,
 	 .stack_args = X86_STACK,
 	 FLOATS_IN("xmm0 to xmm7", "xmm0"),
-	 /* abi-internal.md: "amd64 architecture" */
+	 /* The registers are those of Go's abi-internal.md, "amd64 architecture". */
 	 .go_args = "8@%rax 8@%rbx 8@%rcx 8@%rdi 8@%rsi 8@%r8 8@%r9 8@%r10 8@%r11",
 	 .go_stack = X86_STACK,
 	 .go_since = 17,
@@ -210,7 +209,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .sigil = "%",
 	 .immediate = '$',
 	 REGS(x86_64_regs)},
-	/* x32: 64-bit registers, 32-bit pointers and notes */
+	/* x32 has 64-bit registers, but 32-bit pointers and notes. */
 	{.name = "x32",
 	 X86_CODE,
 	 .uprobe_call = 336,
@@ -270,7 +269,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .unwind = &nw_arm64_unwind,
 	 .stack_args = STACK("8@[sp, ", "]", 0, 8, 16, 24, 32, 40, 48, 56, 64, 72),
 	 FLOATS_IN("v0 to v7", "v0"),
-	 /* abi-internal.md: "arm64 architecture"; the stack has the return address first */
+	 /* Go's abi-internal.md, "arm64 architecture". The first word on the stack is the return address. */
 	 .go_args =
 		 "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@x8 8@x9 8@x10 8@x11 8@x12 8@x13 8@x14 8@x15",
 	 .go_stack = STACK("8@[sp, ", "]", 8, 16, 24, 32, 40, 48, 56, 64, 72, 80),
@@ -390,7 +389,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .pair_order = PPC_PAIRS,
 	 REGS(ppc32_regs),
 	 NOPS(ppcbe_nops)},
-	/* the kernel cannot name the PSW: globals have no way there */
+	/* The kernel has no name for the PSW, so fetch arguments cannot reach globals. */
 	{.name = "s390x",
 	 .reads_trap_again = true,
 	 .got_slot = R_390_GLOB_DAT,

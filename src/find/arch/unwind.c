@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * How callers are found on each architecture: what has to be fetched for that, which are the registers that functions
- * keep for their callers.
+ * The registers from which the callers of a function are found, for each architecture. They have to be fetched with
+ * each hit: the program counter, the stack pointer, and the registers that functions preserve for their callers.
  *
- * Numbers are DWARF's, from the documents that define them:
- *	x86-64	System V ABI, AMD64 supplement: figure "DWARF Register Number Mapping"
- *	i386	System V ABI, Intel386 supplement: table "DWARF Register Number Mapping"
- *	arm64	DWARF for the Arm 64-bit Architecture (IHI 0057): "DWARF register names"
- *	riscv64	RISC-V ABIs Specification: "DWARF Register Numbers"
- *	ppc64	64-Bit ELF V2 ABI Specification, Power Architecture: table "Mappings of Common Registers"
- *	arm	DWARF for the Arm Architecture (IHI 0040): "DWARF register names"
- *	s390x	ELF ABI, s390x Supplement: table "DWARF register number mapping"
- * Names are the kernel's (table.c).
+ * The register numbers are DWARF's, from these documents:
+ * 	x86-64	System V ABI, AMD64 supplement: figure "DWARF Register Number Mapping"
+ * 	i386	System V ABI, Intel386 supplement: table "DWARF Register Number Mapping"
+ * 	arm64	DWARF for the Arm 64-bit Architecture (IHI 0057): "DWARF register names"
+ * 	riscv64	RISC-V ABIs Specification: "DWARF Register Numbers"
+ * 	ppc64	64-Bit ELF V2 ABI Specification, Power Architecture: table "Mappings of Common Registers"
+ * 	arm	DWARF for the Arm Architecture (IHI 0040): "DWARF register names"
+ * 	s390x	ELF ABI, s390x Supplement: table "DWARF register number mapping"
+ * The names are the kernel's (table.c).
  */
 #include "arch.h"
 
@@ -48,7 +48,7 @@ static const struct nw_unwind_register s390x_fetched[] = {
 };
 /* clang-format on */
 
-/* The frame pointer points to the caller's, behind which is where the function returns to. */
+/* The frame pointer points to the caller's saved frame pointer; the return address is the next word. */
 const struct nw_unwind nw_x86_64_unwind = {
 	FETCHED(x86_64_fetched),
 	.has_pc = true,
@@ -65,7 +65,7 @@ const struct nw_unwind nw_i386_unwind = {
 	.pops = 4,
 	.frames = {.reg = 5, .next = 0, .back = 4, .end = 8},
 };
-/* Procedure Call Standard for the Arm 64-bit Architecture (IHI 0055): "The Frame Pointer". */
+/* Procedure Call Standard for the Arm 64-bit Architecture (IHI 0055), "The Frame Pointer". */
 const struct nw_unwind nw_arm64_unwind = {
 	FETCHED(arm64_fetched),
 	.has_pc = true,
@@ -74,8 +74,8 @@ const struct nw_unwind nw_arm64_unwind = {
 	.frames = {.reg = 29, .next = 0, .back = 8, .end = 16},
 };
 /*
- * Callers are in .debug_frame, or where it has only tables of exceptions, in these (exidx.c). What a frame pointer points
- * to is each compiler's own there, and differs between ARM and Thumb code.
+ * Arm code has .debug_frame, or only the exception tables that exidx.c reads. There is no list of frames: each
+ * compiler uses the frame pointer in its own way, and differently in ARM and Thumb code.
  */
 const struct nw_unwind nw_arm_unwind = {
 	FETCHED(arm_fetched),
@@ -85,7 +85,7 @@ const struct nw_unwind nw_arm_unwind = {
 	.no_address = 1, /* the Thumb bit */
 	.frames = {.reg = NW_NO_REGISTER},
 };
-/* RISC-V ABIs Specification, "Frame Pointer Convention": it points to the end of the frame. */
+/* RISC-V ABIs Specification, "Frame Pointer Convention": the frame pointer points to the end of the frame. */
 const struct nw_unwind nw_riscv64_unwind = {
 	FETCHED(riscv64_fetched),
 	.has_pc = true,
@@ -94,8 +94,8 @@ const struct nw_unwind nw_riscv64_unwind = {
 	.frames = {.reg = 8, .next = -16, .back = -8, .end = 0},
 };
 /*
- * ELF V2 ABI, "The Stack Frame": the stack pointer always points to the back chain, and a function keeps its
- * return address 16 bytes into its caller's frame ("LR save doubleword").
+ * ELF V2 ABI, "The Stack Frame": the stack pointer always points to the back chain. A function saves its return
+ * address 16 bytes into its caller's frame ("LR save doubleword").
  */
 const struct nw_unwind nw_ppc64_unwind = {
 	FETCHED(ppc64_fetched),
@@ -105,8 +105,8 @@ const struct nw_unwind nw_ppc64_unwind = {
 	.frames = {.reg = 1, .next = 0, .back = 16, .back_in_next = true},
 };
 /*
- * ELF ABI, s390x Supplement, "The Stack Frame": the caller has 160 bytes for what the function saves. A back chain
- * is only there if the compiler is asked for it, which distributions do not.
+ * ELF ABI, s390x Supplement, "The Stack Frame": the caller provides 160 bytes in which the function saves
+ * registers. Compilers write a back chain only on request, and distributions do not ask for it.
  */
 const struct nw_unwind nw_s390x_unwind = {
 	FETCHED(s390x_fetched),

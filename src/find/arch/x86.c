@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* x86, 32 and 64 bits: what its row in the table cannot say as data. */
+/* x86 with 32 and 64 bits: the functions for its rows of table.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* ---- nops and breakpoints ----------------------------------------------------------- */
 
-/* Length of the ModRM operand of a long nop (SDM vol. 2, table 2-2; 32 and 64 bits alike). */
+/* Returns the length of a long nop's ModRM operand (SDM vol. 2, table 2-2; the same for 32 and 64 bits). */
 static size_t modrm_length(const unsigned char *code, size_t len)
 {
 	if (len == 0)
@@ -27,7 +27,7 @@ static size_t modrm_length(const unsigned char *code, size_t len)
 	return 1 + sib + disp;
 }
 
-/* Length of the x86 nop at code, 0 if there is none: [66|2e|REX]* 90, [66|2e]* 0f 1f /0. */
+/* Returns the length of the nop at code: [66|2e]* 90 or [66|2e]* 0f 1f /0. 0: it is no nop. */
 static size_t x86_nop_length(const unsigned char *code, size_t len)
 {
 	size_t at = 0;
@@ -57,8 +57,8 @@ enum nw_nop nw_x86_nop_at(const unsigned char *code, size_t len)
 			     : NW_NOP_LONG;
 }
 
-/* int3, or, where the kernel has optimised a long nop, `call` (6.18..7.1) or
- * `lea -0x80(%rsp),%rsp; call` (7.2). */
+/* An armed site has int3. If the kernel has optimised a long nop, it has `call` (6.18 to 7.1) or `lea
+ * -0x80(%rsp),%rsp; call` (7.2). */
 bool nw_x86_is_armed(const unsigned char *code, size_t len)
 {
 	static const unsigned char optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
@@ -68,7 +68,7 @@ bool nw_x86_is_armed(const unsigned char *code, size_t len)
 			memcmp(code, optimised, sizeof(optimised)) == 0));
 }
 
-/* jmp *slot, with endbr64, bnd and the like in front of it. */
+/* A PLT entry is "jmp *slot"; endbr64 and bnd may precede it. */
 bool nw_x86_is_plt_entry(const unsigned char *code)
 {
 	size_t at = memcmp(code, "\xf3\x0f\x1e", 3) == 0 ? 4 : 0;
@@ -82,7 +82,7 @@ bool nw_x86_is_plt_entry(const unsigned char *code)
 
 #ifdef NW_HAVE_CAPSTONE
 
-/* What is called of capstone, whose library is opened when it is needed, unless it is linked. */
+/* The functions of capstone that are called. Unless capstone is linked, its library is opened on first use. */
 #define FUNCTIONS(each)                                                            \
 	each(cs_open) each(cs_close) each(cs_option) each(cs_malloc) each(cs_free) \
 		each(cs_disasm_iter) each(cs_regs_access)
@@ -105,24 +105,27 @@ static bool open_capstone(struct capstone *out)
 	return nw_library_open(NW_CAPSTONE_LIBRARY, functions, NW_COUNT(functions), out);
 }
 
-/* What was last put into a register, as far as it tells where a jump through it goes. */
+/* The last value written to a register, as far as it tells where a jump through the register goes. */
 enum content {
 	CONTENT_UNKNOWN,
-	CONTENT_SUM,	 /* an addition: the base of a table and what stands in it */
+	/* The result of an addition: the base of a jump table and an entry of it. */
+	CONTENT_SUM,
 	CONTENT_POINTER, /* read from memory */
-	CONTENT_ARRAY,	 /* read from an array in memory, */
-	CONTENT_ADDRESS, /* and where that may be */
+	CONTENT_ARRAY,	 /* read from an array in memory, at a known address */
+	CONTENT_ADDRESS, /* the address of a label or of such an array */
 };
 
 struct x86 {
 	struct capstone capstone;
 	csh handle;
 	cs_insn *at;
-	uint64_t start, size; /* of the code */
-	bool has_labels;      /* addresses within it are taken: jumps may lead there */
+	uint64_t start, size; /* vaddr and bytes of the code */
+	/* The code takes addresses within itself, so jumps may lead there. */
+	bool has_labels;
 	struct {
 		unsigned char content;
-		bool selects; /* it has held a sum or a word of an array, as a switch needs */
+		/* It has held a sum or an element of an array, as a switch statement needs. */
+		bool selects;
 		uint64_t address;
 	} regs[X86_REG_ENDING];
 };
@@ -135,7 +138,7 @@ static bool in_group(const cs_insn *at, unsigned int group)
 	return false;
 }
 
-/* What is read from memory there: a pointer, or one of an array, at *array if that is known. */
+/* Classifies a word read from memory: a pointer, or an element of an array (*array: its address, if known). */
 static enum content content_at(const struct x86 *x, const cs_x86_op *op, uint64_t *array)
 {
 	unsigned int base = op->mem.base;
@@ -177,7 +180,7 @@ static bool is_indexed(const cs_insn *at)
 	       from->mem.index != X86_REG_INVALID;
 }
 
-/* lea label(%rip),%rax; mov $label,%eax: computed jumps (goto *label) begin so. */
+/* A computed jump (goto *label) starts with `lea label(%rip),%rax` or `mov $label,%eax`. */
 static bool takes_label(const struct x86 *x, enum content content, uint64_t address)
 {
 	const cs_x86 *x86 = &x->at->detail->x86;
@@ -209,7 +212,8 @@ static void note_contents(struct x86 *x)
 	}
 }
 
-/* Where an indirect jump goes. Compilers that protect jumps (CET) mark those through tables. */
+/* Finds the destination of an indirect jump. Compilers that protect jumps (CET) mark those through jump tables by
+ * `notrack`. */
 static void find_goal(const struct x86 *x, struct nw_insn *out)
 {
 	static const enum nw_insn_goal goals[] = {
@@ -229,12 +233,12 @@ static void find_goal(const struct x86 *x, struct nw_insn *out)
 		out->reg = op->reg;
 	}
 	out->goal = goals[content];
-	if (x86->prefix[1] == X86_PREFIX_DS) /* notrack */
+	if (x86->prefix[1] == X86_PREFIX_DS) /* the notrack prefix */
 		out->goal = NW_GOAL_TABLE;
 }
 
-/* A register that holds nowhere in the code what a switch needs has a pointer to a function, unless
- * it may be one to the code itself. */
+/* A register that never holds what a switch statement needs holds a pointer to a function, unless the code takes
+ * addresses within itself. */
 static void settle_goals(const struct x86 *x, nw_insns *out)
 {
 	if (x->has_labels)
@@ -275,7 +279,7 @@ static const char *walk_x86(struct x86 *x, const unsigned char *code, size_t len
 	x->start = vaddr;
 	x->size = len;
 	while (len) {
-		bool truncated = len < 15; /* the longest there is */
+		bool truncated = len < 15; /* 15 bytes is the longest instruction */
 		if (!x->capstone.cs_disasm_iter(x->handle, &code, &len, &vaddr, x->at))
 			return truncated
 				       ? nw_insn_cut_off
