@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find/elf: the content of one file: its identity and segments, USDT notes, symbols. Reads that file and its debug
- * file.
+ * find/elf: the content of an ELF file: its identity and segments, USDT notes and symbols. Reads that file and its
+ * debug file.
  *
- * Everything that is read from an ELF file is hostile until it has been checked; strings from notes are bytes without
- * NUL, and nothing more is known about them.
+ * Everything read from an ELF file is hostile until it was checked. Strings from notes are bytes without NUL;
+ * nothing else is known of them.
  */
 #ifndef NOPWATCH_ELF_H
 #define NOPWATCH_ELF_H
@@ -21,23 +21,23 @@ struct nw_segment { /* a PT_LOAD */
 };
 typedef NW_VEC(struct nw_segment) nw_segments;
 
-/* One USDT note whose site can be probed. Strings live as long as the image. */
+/* A USDT note whose site can be probed. Its strings live as long as the image. */
 struct nw_site {
 	const char *provider, *name, *args;
-	uint64_t vaddr;		   /* address as linked, adjusted by .stapsdt.base */
-	uint64_t offset;	   /* in the file, through the executable PT_LOAD */
+	uint64_t vaddr;		   /* linked address, corrected by .stapsdt.base */
+	uint64_t offset;	   /* in the file, by the executable PT_LOAD */
 	uint64_t semaphore_vaddr;  /* 0: none */
-	uint64_t semaphore_offset; /* in the file, through its own PT_LOAD */
+	uint64_t semaphore_offset; /* in the file, by its own PT_LOAD */
 	enum nw_nop nop;
-	const char *warning; /* what is wrong with its semaphore; NULL: nothing */
+	const char *warning; /* the problem with its semaphore; NULL: none */
 };
 
-/* A note that was left out, and why. */
+/* A note that was skipped, and the reason. */
 struct nw_skipped {
-	const char *provider, *name; /* "" where the note is too broken to tell */
+	const char *provider, *name; /* "": the note is too broken to tell */
 	uint64_t vaddr;
-	bool trap;   /* a breakpoint is in the file there */
-	bool barred; /* kernels place no uprobe in such code: Thumb */
+	bool trap;   /* the file itself has a breakpoint at the site */
+	bool barred; /* the kernel cannot place a uprobe in such code (Thumb) */
 	char *why;
 };
 
@@ -45,18 +45,19 @@ enum nw_notes {
 	NW_NOTES_FOUND,
 	NW_NOTES_NONE,	      /* linked without USDT probes, or they were stripped */
 	NW_NOTES_NO_SECTIONS, /* no section headers: notes cannot be found */
-	NW_NOTES_UNLINKED,    /* a relocatable object: addresses are not final */
+	NW_NOTES_UNLINKED,    /* a relocatable object, whose addresses are not final */
 };
 
-struct nw_symbols; /* lazily loaded; see find/elf/symbol.c */
+struct nw_symbols; /* loaded on first use; see find/elf/symbol.c */
 
-/* Where the debug file of a stripped file may be, or the file that several debug files share (dwz). */
+/* The place of a stripped file's debug file, or of the file that several debug files share (dwz). */
 enum nw_debug_place {
-	NW_DEBUG_BUILD_ID, /* /usr/lib/debug/.build-id, by the digits of the build ID */
-	NW_DEBUG_BESIDE,   /* the file's own directory, by a plain name */
-	NW_DEBUG_HIDDEN,   /* .debug/ in that directory */
-	NW_DEBUG_FAR,	   /* that directory below /usr/lib/debug */
-	NW_DEBUG_SHARED,   /* /usr/lib/debug/.dwz, by a path below it */
+	/* /usr/lib/debug/.build-id; the name is the build ID in hexadecimal. */
+	NW_DEBUG_BUILD_ID,
+	NW_DEBUG_BESIDE, /* the file's own directory; the name is no path */
+	NW_DEBUG_HIDDEN, /* .debug/ in that directory */
+	NW_DEBUG_FAR,	 /* /usr/lib/debug followed by that directory */
+	NW_DEBUG_SHARED, /* /usr/lib/debug/.dwz; the name is a path below it */
 	NW_DEBUG_PLACES
 };
 /* The function that opens these files for an image: it returns a descriptor or -errno. */
@@ -66,73 +67,81 @@ struct nw_debug_files {
 };
 
 struct nw_image {
-	char *path; /* as shown to the user; usable in a spec */
-	int fd;	    /* read-only, close-on-exec, open as long as the image lives */
+	char *path; /* as shown to the user, who can write it in a spec */
+	int fd;	    /* read-only and close-on-exec; open as long as the image lives */
 	uint64_t dev, ino, size;
 	int64_t mtime; /* seconds */
-	bool overlay;  /* it lies on overlayfs, where one file has several devices */
+	/* The file is on overlayfs, where one file has several device numbers. */
+	bool overlay;
 	char build_id[129];
-	const struct nw_arch *arch; /* NULL: a machine without uprobes */
+	const struct nw_arch *arch; /* NULL: uprobes do not exist for this machine */
 	unsigned int machine;	    /* e_machine */
 	uint32_t flags;		    /* e_flags */
 	bool elf64, big_endian;
-	bool executable;	   /* ET_EXEC: linked addresses are run-time addresses */
-	bool go;		   /* Go code: return probes crash it */
+	bool executable; /* ET_EXEC: linked addresses are the addresses in the process */
+	bool go;	 /* Go code, which return probes crash */
 	bool throws, throws_known; /* nw_image_throws() */
 	nw_segments segments;
 	enum nw_notes notes;
 	NW_VEC(struct nw_site) sites;
 	NW_VEC(struct nw_skipped) skipped;
-	char *note_data; /* what the sites' strings point into */
+	char *note_data; /* the sites' strings point into this */
 	struct nw_symbols *symbols;
-	const struct nw_debug_files *debug_files; /* NULL: they are opened right here */
-	uint64_t got_work; /* relocations that were looked at for operands: it is bounded */
-	int failed; /* -errno: a part of the file could not be read, so what is said of the file may be wrong */
+	/* Opens debug files; NULL: this process opens them itself. */
+	const struct nw_debug_files *debug_files;
+	/* Relocations examined for operands so far; limited by NW_MOST_GOT_WORK. */
+	uint64_t got_work;
+	/* -errno: a part of the file could not be read, so information on the file may be wrong. */
+	int failed;
 };
 
 /*
- * Open an ELF file and read its notes. Errors: ENOENT and others of open(2), EISDIR,
- * ENOEXEC for what is not ELF or is damaged beyond reading. A file without notes is no error:
- * look at image->notes. force keeps sites that are not nops.
+ * Opens an ELF file and reads its notes. Errors: ENOENT and others of open(2), EISDIR, and ENOEXEC for a file that
+ * is not ELF or is damaged. A file without notes is no error: see image->notes. force: keep sites that are not
+ * nops.
  */
 int nw_image_open(const char *path, bool force, struct nw_image **out,
 		  struct nw_error *err);
-/* The same for an open file, which the image then owns, also after an error. */
+/* Does the same for an open file, which the image then owns, also after an error. */
 int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out,
 		     struct nw_error *err);
 void nw_image_free(struct nw_image *image);
-/* Returns the error of image->failed: "cannot read 'FILE': out of memory". 0: everything that was asked for could be read. */
+/* Returns the error of image->failed: "cannot read 'FILE': out of memory". 0: every part of the file that was
+ * needed could be read. */
 int nw_image_check(const struct nw_image *image, struct nw_error *err);
-/* File offset of a linked address, through the segment that holds it; -1 if none does.
- * Only bytes that are in the file have one. exec: executable segments only. */
+/* Returns the file offset of a linked address, by the segment that holds it; -1 if no segment does, or if the file
+ * has no bytes for it. exec: search executable segments only. */
 int64_t nw_image_offset(const struct nw_image *image, uint64_t vaddr, bool exec);
-/* The other way: where code at that file offset is linked, by the first executable segment that has it. */
+/* Finds the linked address of code at a file offset, by the first executable segment that contains it. */
 bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vaddr);
 bool nw_segments_vaddr(const nw_segments *segments, uint64_t offset, uint64_t *vaddr);
 /*
- * Open a file of debugging information for the file at `path`, by the guards of base/file.c, in the root of the process that
- * `path` names (/proc/PID/root/...). The name comes from a hostile file: one that does not fit the place is refused.
- * Returns a descriptor or -errno.
+ * Opens a file of debugging information for the file at `path`, with the checks of base/file.c, in the root
+ * directory of the process that `path` names (/proc/PID/root/...). The name comes from a hostile file and is
+ * refused if it leads elsewhere. Returns a descriptor or -errno.
  */
 int nw_debug_place_open(const char *path, enum nw_debug_place place, const char *name);
 enum {
-	NW_IDENTITY = 160 /* bytes that hold an image's identity, with its NUL */
+	NW_IDENTITY = 160 /* bytes of an image's identity, with its NUL */
 };
-/* Write what tells the file from others that may come to its path: "build-id:HEX"; of a file without one "code:HEX", a hash
- * of where its executable segments are and of their first 64 MiB. -errno: they cannot be read. */
+/*
+ * Writes the identity of the file, by which it differs from other files of the same path: "build-id:HEX", or for a
+ * file without a build ID "code:HEX", a hash of the addresses of its executable segments and of their first 64 MiB.
+ * -errno: they cannot be read.
+ */
 int nw_image_identity(const struct nw_image *image, char out[NW_IDENTITY]);
-/* Does the path lead to this very file? */
+/* Does the path refer to this very file? */
 bool nw_image_is_at(const struct nw_image *image, const char *path);
-/* Does a name that C++ or Rust has made mean this one, as people write it ("app::serve")? Each of its parts is in it,
- * in that order. */
+/* Does a mangled name of C++ or Rust mean `name`, as people write it ("app::serve")? It does if it contains each
+ * part of `name`, in that order. */
 bool nw_mangled_is(const char *mangled, const char *name);
-/* Two names of Rust's that differ by their hashes only, as those of two builds do. */
+/* Do two names of Rust differ in their hashes only, as those of two builds do? */
 bool nw_differs_by_hash(const char *a, const char *b);
-/* Does the file hold no code, though it has sections of code: the debug information of another file? */
+/* Does the file have sections for code, but no code in them? Then it is another file's debug file. */
 bool nw_image_lacks_code(const struct nw_image *image);
-/* The nop in the file at that offset, if it is one. */
+/* Returns the nop in the file at that offset, or NW_NOP_NONE. */
 enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset);
-/* "no USDT notes in 'FILE'", "the section headers of ... are gone", ... for NW_NOTES_*. */
+/* Sets the error that explains image->notes: "no USDT notes in 'FILE'", "the section headers of ... are gone", ... */
 int nw_image_explain(const struct nw_image *image, struct nw_error *err);
 
 /* ---- symbols ------------------------------------------------------------------------ */
@@ -140,39 +149,39 @@ int nw_image_explain(const struct nw_image *image, struct nw_error *err);
 struct nw_symbol {
 	const char *name; /* lives as long as the image */
 	uint64_t value, size;
-	/* ppc64 (ELFv2, section 3.4.1): how far behind value everybody comes by, calls from the same
-	 * module, too; 0 elsewhere */
+	/* ppc64 (ELFv2, section 3.4.1): calls, also those from the same module, enter this many bytes behind value.
+	 * 0 on other architectures. */
 	uint64_t local_entry;
 	bool function, ifunc, tls, undefined;
 	bool object; /* a variable */
-	bool barred; /* code that kernels place no uprobe in: Thumb */
+	bool barred; /* the kernel cannot place a uprobe in such code (Thumb) */
 };
 
 /*
- * The symbol of that name as code at vaddr means it; 0: from nowhere in particular. NAME@VERSION
- * and NAME@@VERSION are that version's, NAME the default one's. -ENOENT: there is none; -ENXIO: it is only imported; -ENOTUNIQ:
- * there are several, and which one is meant cannot be told.
+ * Finds the symbol that code at vaddr means by a name; vaddr 0: no particular code. NAME@VERSION and NAME@@VERSION
+ * mean that version, NAME means the default one. -ENOENT: there is none; -ENXIO: it is only imported; -ENOTUNIQ:
+ * there are several, and it is not known which one is meant.
  */
 int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64_t vaddr,
 		    struct nw_symbol *out);
-/* Every symbol, each name once a table; stops when visit() is not 0. */
+/* Visits every symbol, each name once per table; stops when visit() returns nonzero. */
 int nw_image_each_symbol(struct nw_image *image,
 			 int (*visit)(const struct nw_symbol *symbol, void *arg),
 			 void *arg);
-/* Has the file a .symtab? */
+/* Does the file have a .symtab? */
 bool nw_image_has_symtab(struct nw_image *image);
-/* N of the Go 1.N that built the file; 0: not known. */
+/* Returns N if Go 1.N built the file; 0: not known. */
 int nw_go_minor(const struct nw_image *image);
-/* Can exceptions pass through its functions, as far as its file tells? */
+/* Can exceptions pass through the file's functions? */
 bool nw_image_throws(struct nw_image *image);
-/* Does it call longjmp(), or have it? */
+/* Does the file call or define longjmp()? */
 bool nw_image_jumps(struct nw_image *image);
-/* The function that holds vaddr; -ENOENT. */
+/* Finds the function that contains vaddr. Returns 0 or -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
 
 /*
- * Find the addresses of the symbols that the operands of the site at vaddr name. An operand whose symbol is not to be
- * found gets its problem; an address constant of an ET_EXEC file becomes a plain constant.
+ * Finds the addresses of the symbols in the operands of the site at vaddr. An operand whose symbol is not found
+ * gets a problem. The address of a symbol in an ET_EXEC file becomes a plain constant.
  */
 void nw_operands_resolve(struct nw_image *image, uint64_t vaddr, nw_operands *operands);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limits of reading a file. Files are hostile: a thousand headers may point at one table, a million symbols at
- * one name. Time and memory grow with the bytes that are really there, and not with what they say of themselves;
- * docs/dev/limits.md lists all limits.
+ * Limits on the work that reading an ELF file may cause. A hostile file may refer to one table from a thousand
+ * headers, or to one name from a million symbols. Time and memory grow with the real bytes of the file and not with
+ * the numbers in its headers; docs/dev/limits.md lists all limits.
  */
 #ifndef NOPWATCH_FIND_ELF_BUDGET_H
 #define NOPWATCH_FIND_ELF_BUDGET_H
@@ -13,24 +13,24 @@
 #include "nopwatch/elf.h"
 
 enum {
-	NW_MOST_PROBES = 8192,	     /* of different names, in a run; libjvm.so has 500 */
-	NW_MOST_SEGMENTS = 1024,     /* to load; a program has less than ten */
-	NW_MOST_NAMESAKES = 4096,    /* symbols of one name that are told apart */
-	NW_MOST_NEEDED = 4096,	     /* libraries that a file says it needs, and */
-	NW_MOST_RUN_PATHS = 64,	     /* places where it wants them looked for */
-	NW_TIMES_NAMES = 16,	     /* bytes of symbols' names, in sizes of the file */
-	NW_TIMES_DEBUG = 16,	     /* unpacked debugging information, likewise, */
-	NW_LEAST_DEBUG = 64 << 20,   /* or this much of it */
-	NW_MOST_GOT_WORK = 64 << 20, /* relocations looked at, for all operands of a file */
-	NW_MOST_HASHED = 64 << 20    /* bytes of code, for the identity of a file */
+	NW_MOST_PROBES = 8192,	 /* probes of different names in a run; libjvm.so has 500 */
+	NW_MOST_SEGMENTS = 1024, /* segments to load; a program has less than ten */
+	NW_MOST_NAMESAKES = 4096, /* symbols of one name that are compared */
+	NW_MOST_NEEDED = 4096,	  /* libraries (DT_NEEDED) of a file */
+	NW_MOST_RUN_PATHS = 64,	  /* directories in its run path */
+	NW_TIMES_NAMES = 16, /* bytes of symbol names, as a multiple of the file's size */
+	/* Bytes of unpacked debugging information, as a multiple of the file's size. */
+	NW_TIMES_DEBUG = 16,
+	NW_LEAST_DEBUG = 64 << 20,   /* this many bytes of it are always allowed */
+	NW_MOST_GOT_WORK = 64 << 20, /* relocations examined for all operands of a file */
+	NW_MOST_HASHED = 64 << 20 /* bytes of code that are hashed for a file's identity */
 };
 
-/* How many bytes of sections may be read of a file. In an honest file sections do not overlap, so
- * that reading each of them once, and a string table once for each table that uses it, stays within
- * twice the file's size. */
+/* The bytes of sections that may still be read of a file. Sections of an honest file do not overlap, so reading
+ * each section once, and a string table once for each table that uses it, needs at most twice the file's size. */
 struct nw_section_budget {
 	uint64_t left;
-	bool spent; /* something was not read */
+	bool spent; /* a section was not read for lack of budget */
 };
 
 static inline struct nw_section_budget nw_section_budget(uint64_t file_size)
@@ -38,7 +38,7 @@ static inline struct nw_section_budget nw_section_budget(uint64_t file_size)
 	return (struct nw_section_budget){.left = 2 * file_size + 65536};
 }
 
-/* May the section be read? */
+/* Takes the section's size from the budget. Returns false if the budget is too small. */
 static inline bool nw_section_afford(struct nw_section_budget *budget,
 				     const GElf_Shdr *header)
 {
@@ -52,7 +52,7 @@ static inline bool nw_section_afford(struct nw_section_budget *budget,
 	return true;
 }
 
-/* The same for the string table of a table. */
+/* Does the same for the string table that belongs to a table. */
 static inline bool nw_section_afford_names(struct nw_section_budget *budget, Elf *elf,
 					   const GElf_Shdr *table)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Symbols that a file carries compressed in itself: .gnu_debugdata, an ELF file with nothing but
- * a .symtab of its functions, packed by xz (Fedora's and RHEL's "MiniDebugInfo").
+ * Symbols that a file carries in compressed form: .gnu_debugdata is an ELF file, packed by xz, that has only a
+ * .symtab of functions ("MiniDebugInfo" of Fedora and RHEL).
  */
 #include <errno.h>
 #include <gelf.h>
@@ -16,7 +16,7 @@
 #ifdef NW_HAVE_LZMA
 #include <lzma.h>
 
-/* What is called of liblzma, whose library is opened when it is needed, unless it is linked. */
+/* The functions of liblzma that are called. Unless liblzma is linked, it is opened on first use. */
 #define FUNCTIONS(each) each(lzma_stream_decoder) each(lzma_code) each(lzma_end)
 
 struct lzma {
@@ -41,11 +41,13 @@ enum {
 	MOST_PACKED = 64 << 20,
 	MOST_UNPACKED = 256 << 20,
 	LEAST_UNPACKED = 16 << 20,
-	MOST_TIMES = 64,	 /* real ones unpack to ten times their size at most */
-	MOST_MEMORY = 128 << 20, /* of the decoder: a hostile header could ask for 4 GB */
+	/* Factor of unpacked to packed bytes; real files have at most ten. */
+	MOST_TIMES = 64,
+	/* Of the decoder: a hostile header could ask for 4 GiB. */
+	MOST_MEMORY = 128 << 20,
 };
 
-/* Unpack into out, which grows; what does not unpack is no symbols. */
+/* Unpacks into out, which grows. A file that cannot be unpacked counts as one without symbols. */
 static int unpack(const struct lzma *lzma, lzma_stream *stream, struct nw_buf *out)
 {
 	size_t most = LEAST_UNPACKED + MOST_TIMES * stream->avail_in;

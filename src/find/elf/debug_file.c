@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the symbols of a stripped file went (gdb's manual, "Debugging Information in Separate
- * Files"): /usr/lib/debug/.build-id/xx/yyyy.debug, or the name in its .gnu_debuglink section,
- * beside it, in .debug/, or below /usr/lib/debug, with a checksum that must be right.
+ * Finds the debug file of a stripped file (gdb's manual, "Debugging Information in Separate Files"):
+ * /usr/lib/debug/.build-id/xx/yyyy.debug, or the name in its .gnu_debuglink section, in the same directory, in
+ * .debug/, or below /usr/lib/debug, with a matching checksum.
  *
- * The name in that section is as trustworthy as the file it is in: it must be a mere name, and
- * what is found must be an ELF file of the same kind.
+ * That name is as trustworthy as the file that contains it: it must not be a path, and the file found must be an
+ * ELF file of the same kind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +24,11 @@ static const char debug_root[] = "/usr/lib/debug";
 /* ---- candidates --------------------------------------------------------------------- */
 
 struct link {
-	char name[256]; /* "" = there is none */
+	char name[256]; /* "": the section is missing */
 	uint32_t crc;
 };
 
-/* CRC-32 as zlib has it, bit by bit over a table made on the spot. */
+/* Computes zlib's CRC-32 of a file. */
 static int checksum(int fd, uint32_t *out)
 {
 	uint32_t table[256], crc = ~(uint32_t)0;
@@ -54,7 +54,7 @@ static int checksum(int fd, uint32_t *out)
 	}
 }
 
-/* An ELF file of the same machine, class and byte order. */
+/* Tells whether this is an ELF file of the same machine, class and byte order. */
 static bool is_sibling(const struct nw_image *image, int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -68,8 +68,8 @@ static bool is_sibling(const struct nw_image *image, int fd)
 	return same;
 }
 
-/* Open a candidate; -1 if it is not what is wanted. link: its checksum must be that one.
- * Whoever owns the directory decides what the name leads to: to a device, for instance. */
+/* Opens a candidate; -1 if it does not match. link: the checksum must match, too. The owner of the directory
+ * decides what the name refers to, so it may be a device. */
 static int try_file(const struct nw_image *image, enum nw_debug_place place,
 		    const char *name, const struct link *link)
 {
@@ -91,7 +91,7 @@ static int try_file(const struct nw_image *image, enum nw_debug_place place,
 
 /* ---- .gnu_debuglink ----------------------------------------------------------------- */
 
-/* A name, its NUL, padding to 4 bytes, the checksum in the file's byte order. */
+/* The section holds the name, its NUL, padding to 4 bytes, and the checksum in the file's byte order. */
 static void read_link(const struct nw_image *image, const Elf_Data *data, struct link *out)
 {
 	const char *name = data->d_buf;
@@ -109,7 +109,7 @@ static void read_link(const struct nw_image *image, const Elf_Data *data, struct
 	}
 }
 
-/* The bytes of a section that holds a name; NULL: there is none. */
+/* Returns the content of a section that holds a name; NULL: the file has no such section. */
 static Elf_Data *small_section(const struct nw_image *image, Elf *elf, const char *wanted)
 {
 	struct nw_section_budget budget = nw_section_budget(image->size);
@@ -137,9 +137,10 @@ static Elf_Data *small_section(const struct nw_image *image, Elf *elf, const cha
 
 /* ---- .gnu_debugaltlink -------------------------------------------------------------- */
 
-/* The file that several debug files share, as one of them names it: a path, its NUL, and its build ID. */
+/* The file that several debug files share, as one of them names it: the section holds a path, its NUL and a build
+ * ID. */
 struct shared {
-	char name[256];	    /* what is behind .dwz/ in the path; "": something else */
+	char name[256];	    /* the path behind .dwz/; "": the path has no such directory */
 	char build_id[129]; /* "": none */
 };
 
@@ -161,7 +162,7 @@ static void read_shared(const Elf_Data *data, struct shared *out)
 		strcpy(out->name, below + strlen(directory));
 }
 
-/* Only the file with that build ID is the one: the offsets into it would mean anything in another. Else it is closed. */
+/* Tells whether the file has that build ID: in any other file the offsets mean something else. Closes fd if not. */
 static bool has_build_id(int fd, const char *build_id)
 {
 	struct nw_image *image = NULL;
@@ -170,7 +171,7 @@ static bool has_build_id(int fd, const char *build_id)
 		return false;
 	bool same = strcmp(image->build_id, build_id) == 0;
 	if (same)
-		image->fd = -1; /* the caller's again */
+		image->fd = -1; /* the descriptor belongs to the caller again */
 	nw_image_free(image);
 	return same;
 }
@@ -194,7 +195,7 @@ int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-/* Length of "/proc/PID/root" at the start of a path: the files of a container. */
+/* Returns the length of "/proc/PID/root" at the start of a path, as the files of a container have; else 0. */
 static size_t root_length(const char *path)
 {
 	size_t digits;
@@ -205,7 +206,7 @@ static size_t root_length(const char *path)
 	return digits && strncmp(path + 6 + digits, "/root/", 6) == 0 ? 6 + digits + 5 : 0;
 }
 
-/* The names of hostile files lead to where they are looked for, and nowhere else. */
+/* Refuses names that lead out of their directory, since they come from hostile files. */
 static bool is_fit(enum nw_debug_place place, const char *name)
 {
 	size_t len = strlen(name);
@@ -220,8 +221,8 @@ static bool is_fit(enum nw_debug_place place, const char *name)
 	       strcmp(name, "..") != 0;
 }
 
-/* The directory of the file itself, and not that of a link to it; links within a container are followed within the
- * container. NULL: it is gone. */
+/* Returns the directory of the file itself, with links resolved, so not the directory of a link to it. Links of a
+ * container's file are left to be resolved inside the container. NULL: the file is gone. */
 static char *directory_of(const char *path, size_t root)
 {
 	char *whole = root ? strdup(path + root) : realpath(path, NULL);

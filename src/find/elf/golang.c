@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The version of Go that built a file. .go.buildinfo (debug/buildinfo/buildinfo.go of Go): 14 bytes
- * "\xff Go buildinf:", the size of a pointer, flags. Since 1.18 (flag 2) the version stands at byte
- * 32, its length before it; before, byte 16 has a pointer to a Go string (pointer, length).
+ * The version of Go that built a file, by its section .go.buildinfo (debug/buildinfo/buildinfo.go of Go): 14 bytes
+ * "\xff Go buildinf:", the size of a pointer, flags. Since 1.18 (flag 2) byte 32 has the version's length, followed
+ * by the version. Before, byte 16 has a pointer to a Go string (pointer, length).
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -37,7 +37,7 @@ static bool read_at(const struct nw_image *image, uint64_t vaddr, void *to, size
 	return offset >= 0 && pread(image->fd, to, len, (off_t)offset) == (ssize_t)len;
 }
 
-/* "go1.19.8", "devel go1.20-abc" */
+/* Takes N of "go1.N.8" or "devel go1.N-abc". */
 static int minor_of(const char *text)
 {
 	const char *at = strstr(text, "go1.");
@@ -52,7 +52,8 @@ static int parse(const struct nw_image *image, const unsigned char *data, size_t
 
 	if (len < INLINE || memcmp(data, "\xff Go buildinf:", POINTER_SIZE) != 0)
 		return 0;
-	if (data[FLAGS] & FLAG_INLINE) { /* versions are shorter than 128: one byte */
+	/* A version is shorter than 128, so its length has one byte. */
+	if (data[FLAGS] & FLAG_INLINE) {
 		size_t size = len > INLINE ? data[INLINE] : 0;
 		if (size >= sizeof(text) || size > len - INLINE - 1)
 			return 0;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * An ELF file as something to probe: its identity, where its segments lie, and its USDT notes.
+ * An ELF file: its identity, its segments and its USDT notes.
  *
- * libelf reads headers and sections; nothing is mapped, so that a file that shrinks under us
- * is a failed read and not a SIGBUS. Three things are easy to get wrong and are done here
- * once:
+ * libelf reads headers and sections. Nothing is mapped, so that a file that shrinks meanwhile causes a failed read
+ * and not a SIGBUS. Three things that are easy to get wrong are done here once:
  *
- *  - The pc of a note is adjusted by the difference between the .stapsdt.base section's
- *    address and the base that the note recorded (prelink moved them together), but only if
- *    both exist: linkers that drop the section leave 0 in the note (mold issue 1510).
- *  - The file offset goes through the PT_LOAD that holds the address, never through section
- *    headers or "the first segment" (llvm issue 66630); the semaphore has a PT_LOAD of its own.
- *  - One bad note does not make the others unusable: it is put aside with the reason.
+ * - The pc of a note is corrected by the difference between the address of .stapsdt.base and the
+ *    base that the note recorded (prelink moves both), but only if both exist: linkers that drop
+ *    the section leave 0 in the note (mold issue 1510).
+ * - The file offset comes from the PT_LOAD that holds the address, never from section headers or
+ *    from "the first segment" (llvm issue 66630). The semaphore has a PT_LOAD of its own.
+ * - A bad note does not affect the others: it is listed as skipped, with the reason.
  */
 #include <elf.h>
 #include <errno.h>
@@ -50,7 +49,7 @@ static void find_build_id(struct nw_image *image, Elf_Data *data)
 	}
 }
 
-/* Mix the segment's address and bytes into the hash, as many as `left` allows. */
+/* Adds the segment's address and its bytes, at most `left`, to the hash. */
 static int hash_segment(const struct nw_image *image, const struct nw_segment *segment,
 			uint64_t *left, uint64_t *hash)
 {
@@ -121,7 +120,7 @@ static int read_segments(struct nw_image *image, Elf *elf, struct nw_error *err)
 		GElf_Phdr header;
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
-		/* a limit, since every address is looked for in all segments */
+		/* The number of segments is limited because each address is searched in all of them. */
 		if (image->segments.count == NW_MOST_SEGMENTS)
 			return nw_fail(err, EFBIG, "'%s' has more than %d segments",
 				       image->path, NW_MOST_SEGMENTS);
@@ -174,7 +173,7 @@ bool nw_image_vaddr(const struct nw_image *image, uint64_t offset, uint64_t *vad
 
 /* ---- sites -------------------------------------------------------------------------- */
 
-/* Put a note aside. Returns -ENOMEM at worst. */
+/* Lists a note as skipped. Returns 0 or -ENOMEM. */
 nw_format(3, 4) static int skip(struct nw_image *image, const struct nw_note *note,
 				const char *fmt, ...)
 {
@@ -194,8 +193,8 @@ nw_format(3, 4) static int skip(struct nw_image *image, const struct nw_note *no
 	return skipped->why ? 0 : -ENOMEM;
 }
 
-/* Code that was read: sites lie close together, and a system call for each would cost more than
- * all else that is done with it. */
+/* A piece of code that was read. Sites lie close together, and a system call for each of them would take longer
+ * than everything else that is done with it. */
 struct code {
 	uint64_t at;
 	size_t len;
@@ -239,7 +238,7 @@ enum nw_nop nw_image_nop(const struct nw_image *image, uint64_t offset)
 				      : NW_NOP_NONE;
 }
 
-/* The semaphore's file offset, through its own, writable PT_LOAD; *warning if it has none. */
+/* Returns the file offset of a semaphore by its own, writable PT_LOAD; sets *warning if there is none. */
 static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 				 const char **warning)
 {
@@ -261,9 +260,9 @@ static uint64_t semaphore_offset(const struct nw_image *image, uint64_t vaddr,
 }
 
 /*
- * Put aside a note whose site is not a nop. base: the address of .stapsdt.base, 0: the file has
- * none. If it is missing there or in the note, that may be why: nothing tells then how far prelink
- * has moved the code.
+ * Skips a note whose site is not a nop. base: the address of .stapsdt.base; 0: the file has none. If the base is
+ * missing in the file or in the note, that may be the reason, because nothing tells how far prelink has moved the
+ * code.
  */
 static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
 		     uint64_t offset, enum nw_nop nop)
@@ -338,7 +337,7 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 			ret = skip(image, &note, "%s", why);
 		} else {
 			uint64_t moved = base && note.base ? base - note.base : 0;
-			if (note.pc) /* 0: the linker dropped the code (--gc-sections); moving does not change that */
+			if (note.pc) /* 0: the linker dropped the code (--gc-sections), so there is nothing to correct */
 				note.pc += moved;
 			if (note.semaphore)
 				note.semaphore += moved;
@@ -354,8 +353,8 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 
 struct sections {
 	Elf *elf;
-	size_t names;  /* string table of section names */
-	uint64_t base; /* address of .stapsdt.base, 0: there is none */
+	size_t names;  /* index of the string table of section names */
+	uint64_t base; /* address of .stapsdt.base; 0: the file has none */
 	NW_VEC(Elf_Scn *) notes;
 	size_t note_size;
 	struct nw_section_budget budget;
@@ -385,7 +384,7 @@ static int read_section(struct nw_image *image, struct sections *found, Elf_Scn 
 		return 0;
 	if (header.sh_size > image->size || header.sh_offset > image->size - header.sh_size)
 		return 0;
-	/* sections of an honest file do not overlap: together they are no larger than the file */
+	/* Sections of an honest file do not overlap, so all of them together are not larger than the file. */
 	if (header.sh_size > image->size - found->note_size)
 		return 0;
 	Elf_Scn **slot = nw_vec_add(&found->notes);
@@ -414,7 +413,7 @@ static int find_sections(struct nw_image *image, struct sections *found)
 	return 0;
 }
 
-/* Copy every note section, one behind the other, and take the sites from the copy. */
+/* Copies all note sections, one behind the other, and takes the sites from the copy. */
 static int take_notes(struct nw_image *image, const struct sections *found, bool force)
 {
 	struct code code = {.len = 0};
@@ -522,7 +521,7 @@ static int read_image(struct nw_image *image, bool force, struct nw_error *err)
 		ret = read_segments(image, elf, err);
 	if (ret == 0 && read_sections(image, elf, header.e_type != ET_REL, force) < 0)
 		ret = nw_no_memory(err);
-	/* a section that could not be read is not one that is not there */
+	/* Remembers that a section could not be read, since it would count as missing otherwise. */
 	image->failed = nw_shortage();
 	elf_end(elf);
 	return image->failed ? nw_image_check(image, err) : ret;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Names that C++ and Rust compilers make, compared with what people call the function. */
+/* Compares mangled names of C++ and Rust with the name that people use for the function. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "nopwatch/elf.h"
 
-/* Behind "3foo", which is not the end of "13foo"; NULL: it is not there. */
+/* Returns the text behind "3foo", ignoring the end of "13foo"; NULL: the name does not contain it. */
 static const char *find_part(const char *mangled, const char *word, size_t len)
 {
 	char part[256];
@@ -37,14 +37,14 @@ enum {
 	HASH = 16 /* hexadecimal digits, behind "17h" */
 };
 
-/* Is it the hash that ends a name of Rust's legacy mangling: "17h2e3a...E"? */
+/* Tells whether this is the hash that ends a name in Rust's legacy mangling: "17h2e3a...E". */
 static bool is_hash(const char *at)
 {
 	return strncmp(at, "17h", 3) == 0 && strspn(at + 3, "0123456789abcdef") == HASH &&
 	       at[3 + HASH] == 'E';
 }
 
-/* Length of the disambiguator of a crate in Rust's v0 mangling, "s1a2B_" behind a C; 0: there is none. */
+/* Returns the length of a crate's disambiguator in Rust's v0 mangling, "s1a2B_" behind a C; 0: there is none. */
 static size_t crate_hash(const char *name, const char *at)
 {
 	size_t len = at > name && at[-1] == 'C' && *at == 's' ? 1 : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The bytes of a .note.stapsdt section (SystemTap's wiki, "UserSpaceProbeImplementation";
- * <sys/sdt.h>, _SDT_NOTE_TYPE 3):
+ * Reads the bytes of a .note.stapsdt section (SystemTap's wiki, "UserSpaceProbeImplementation"; <sys/sdt.h>,
+ * _SDT_NOTE_TYPE 3):
  *
- *	u32 namesz = 8, u32 descsz, u32 type = 3, "stapsdt\0",
- *	desc: pc, base, semaphore (words of the ELF class), provider\0 name\0 args\0,
- *	padding to 4 bytes (in 64-bit files too)
+ * 	u32 namesz = 8, u32 descsz, u32 type = 3, "stapsdt\0",
+ * 	desc: pc, base, semaphore (words of the ELF class), provider\0 name\0 args\0,
+ * 	padding to 4 bytes (in 64-bit files too)
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static size_t align4(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-/* The string at *at, which must end before end; moves *at behind it. */
+/* Takes the string at *at, whose NUL must come before end; moves *at behind it. */
 static const char *take_string(const char **at, const char *end)
 {
 	const char *text = *at;
@@ -59,7 +59,7 @@ static int parse_desc(const char *desc, size_t len, bool elf64, bool big_endian,
 	note->name = note->provider ? take_string(&at, end) : NULL;
 	if (!note->name)
 		return -EBADMSG;
-	/* hand-written notes may leave the arguments out altogether */
+	/* Hand-written notes may omit the arguments. */
 	note->args = at < end ? take_string(&at, end) : "";
 	if (!note->args)
 		return -EBADMSG;
@@ -75,7 +75,7 @@ int nw_note_next(const char *data, size_t len, bool elf64, bool big_endian, size
 		const char *head = data + *at;
 
 		*note = (struct nw_note){.provider = "", .name = "", .args = ""};
-		*at = len; /* unless the note's own sizes show where the next one is */
+		*at = len; /* used if the note's own sizes do not lead to the next note */
 		if (left < 12) {
 			*why = "its header is cut off";
 			return -EBADMSG;

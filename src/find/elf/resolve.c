@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Addresses for the symbols that operands name. */
+/* Finds the addresses of the symbols that operands name. */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -9,7 +9,7 @@
 #include "find/arch/arch.h"
 #include "symbol.h"
 
-/* One relocation of a SHT_REL or SHT_RELA section: its slot and its symbol. */
+/* Reads the slot and the symbol of an entry of a SHT_REL or SHT_RELA section. */
 static bool read_relocation(Elf_Data *data, bool rela, int at, GElf_Addr *slot,
 			    GElf_Xword *info)
 {
@@ -41,7 +41,7 @@ static bool names_symbol(Elf *elf, const GElf_Shdr *symtab, Elf_Data *symbols,
 	       memcmp(name, op->symbol, op->symbol_len) == 0;
 }
 
-/* The relocations of a file, for one operand. */
+/* A search in the relocations of a file, for one operand. */
 struct relocations {
 	struct nw_image *image;
 	Elf *elf;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Symbols of an image: .symtab and .dynsym together, read once, when somebody first asks,
- * into one array by name and one of functions by address. The .symtab of a stripped file is
- * taken from its debug file, which has the same addresses.
+ * Symbols of an image. .symtab and .dynsym are read together on first use, into an array by name and an array of
+ * functions by address. A stripped file's .symtab comes from its debug file, which has the same addresses.
  *
- * A name may stand for several places: `static int count` in two source files. The note only
- * says `count(%rip)`, so the one that belongs to the site is looked for by the STT_FILE
- * entries, which group local symbols by source file; if that does not settle it, nothing is
- * found rather than the wrong one.
+ * Several places may have the same name, such as `static int count` in two source files, and the note only says
+ * `count(%rip)`. The STT_FILE entries group local symbols by source file, so the symbol in the group of the site's
+ * function is taken. If that does not decide, no symbol is found rather than a wrong one.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -24,23 +22,27 @@
 
 struct entry {
 	struct nw_symbol symbol;
-	uint32_t name_len;   /* up to an '@': .symtab writes memcpy@GLIBC_2.14 */
-	unsigned int file;   /* number of the STT_FILE group, 0: global, or none */
+	uint32_t name_len; /* up to an '@': .symtab contains memcpy@GLIBC_2.14 */
+	/* Number of the STT_FILE group; 0: a global symbol, or no group. */
+	unsigned int file;
 	const char *version; /* NULL: none */
-	bool hidden;	     /* an old version: a name without a version does not mean it */
+	/* An old version, which a name without a version does not refer to. */
+	bool hidden;
 };
 
 struct nw_symbols {
-	Elf *elf;   /* the names point into its string tables, */
-	Elf *debug; /* and into those of its debug file, */
+	Elf *elf;   /* the names point into its string tables */
+	Elf *debug; /* the debug file, into whose string tables names point, too */
 	int debug_fd;
-	struct nw_buf packed; /* which may have been packed in itself */
+	struct nw_buf packed; /* the unpacked .gnu_debugdata, if `debug` is that */
 	bool has_symtab;
-	bool cut; /* the tables say they are more than the file can hold: not all were read */
+	/* The tables claim to be larger than the file can hold, so some were not read. */
+	bool cut;
 	struct nw_section_budget sections;
-	uint64_t names; /* bytes of names that may still be taken */
+	uint64_t names; /* bytes of names that may still be read */
 	NW_VEC(struct entry) by_name;
-	NW_VEC(struct entry) functions; /* by address, then larger first */
+	/* By address; of the same address, the larger first. */
+	NW_VEC(struct entry) functions;
 };
 
 /* ---- loading ------------------------------------------------------------------------ */
@@ -52,17 +54,16 @@ static bool wanted(const GElf_Sym *sym)
 	if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE &&
 	    type != STT_TLS && type != STT_GNU_IFUNC)
 		return false;
-	/* a COMMON symbol's value is an alignment, an ABS one is no address */
+	/* The value of a COMMON symbol is an alignment, and the value of an ABS symbol is no address. */
 	return sym->st_shndx != SHN_COMMON && sym->st_shndx != SHN_ABS;
 }
 
 /* ---- versions ----------------------------------------------------------------------- */
 
-/* .gnu.version and .gnu.version_d of a .dynsym (the ELF gABI's GNU extension, LSB: "Symbol
- * Versioning"). */
+/* .gnu.version and .gnu.version_d of a .dynsym (the ELF gABI's GNU extension; LSB, "Symbol Versioning"). */
 struct versions {
 	Elf_Data *of_symbols;
-	NW_VEC(const char *) names; /* by their number */
+	NW_VEC(const char *) names; /* indexed by the version's number */
 };
 
 static int read_version_names(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
@@ -133,13 +134,13 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
 	};
 
-	/* long names, or many symbols that share the bytes of one: comparing them would take too long */
+	/* Comparing long names, or many symbols that share the bytes of one name, would take too long. */
 	if (len > symbols->names || len > UINT32_MAX) {
 		symbols->cut = true;
 		return 0;
 	}
 	symbols->names -= len;
-	/* names compare up to an '@' */
+	/* Names are compared up to an '@'. */
 	entry.name_len = (uint32_t)strcspn(name, "@");
 	if (image->arch && entry.symbol.function) {
 		entry.symbol.barred = entry.symbol.value & image->arch->no_address;
@@ -148,8 +149,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 			entry.symbol.local_entry = (1u << (sym->st_other >> 5 & 7)) >>
 						   2 << 2;
 	}
-	/* .symtab has it in the name, NAME@OLD or NAME@@DEFAULT; .dynsym in a table beside
-	 * it. */
+	/* .symtab has the version in the name, NAME@OLD or NAME@@DEFAULT. .dynsym has it in a separate table. */
 	const char *at = strchr(entry.symbol.name, '@');
 	GElf_Versym version;
 
@@ -231,7 +231,7 @@ static int by_address(const void *a, const void *b)
 	return (x->symbol.size < y->symbol.size) - (x->symbol.size > y->symbol.size);
 }
 
-/* Load the tables of one file that are of these types; *full: it has a .symtab. */
+/* Loads the .symtab of a file, and with `dynamic` its .dynsym, too. *full: the file has a .symtab. */
 static int load_tables(struct nw_image *image, struct nw_symbols *symbols, Elf *elf,
 		       bool dynamic, bool *full)
 {
@@ -265,7 +265,7 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* A stripped file's: what it has itself, and the rest from its debug file. */
+/* Loads the file's own tables; a stripped file's missing .symtab comes from its debug file. */
 static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 {
 	bool full = false;
@@ -290,7 +290,7 @@ static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 			      : 0;
 }
 
-/* The symbols, loaded if need be; NULL when out of memory. */
+/* Returns the symbols and loads them on first use; NULL: out of memory. */
 static const struct nw_symbols *symbols_of(struct nw_image *image)
 {
 	if (image->symbols)
@@ -342,8 +342,8 @@ static const struct entry *function_entry(const struct nw_symbols *symbols, uint
 	size_t low = nw_vec_in_front(&symbols->functions, entry,
 				     entry->symbol.value <= vaddr);
 
-	/* Hand-written functions have no size: they reach to the next one, unless they are but
-	 * a label or another name within a function that has one. */
+	/* Hand-written functions have no size. They reach to the next function, unless they are a label or another
+	 * name within a function that has a size. */
 	const struct entry *sizeless = NULL;
 	for (size_t back = 0; back < 8 && low-- > 0; back++) {
 		const struct entry *entry = &symbols->functions.item[low];
@@ -366,7 +366,7 @@ int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *
 	return 0;
 }
 
-/* First entry of that name, NULL if there is none; *count of them follow one another. */
+/* Returns the first entry of that name; NULL: there is none. *count entries of that name follow each other. */
 static const struct entry *find_name(const struct nw_symbols *symbols, const char *name,
 				     size_t len, size_t *count)
 {
@@ -385,10 +385,11 @@ static const struct entry *find_name(const struct nw_symbols *symbols, const cha
 	return *count ? &symbols->by_name.item[low] : NULL;
 }
 
-/* What is being looked for among the symbols of one name. */
+/* A choice between the symbols of one name. */
 struct choice {
-	const struct entry *user; /* the code that means it; NULL: not known */
-	const char *version;	  /* NULL: the default one, if there is one */
+	/* The function that refers to the name; NULL: not known. */
+	const struct entry *user;
+	const char *version; /* NULL: the default version, if there is one */
 	size_t version_len;
 	const struct entry *only, *default_only, *same_file;
 	bool unique, default_unique, unique_in_file;
@@ -402,14 +403,15 @@ static bool has_version(const struct entry *entry, const struct choice *choice)
 		!entry->version[choice->version_len]);
 }
 
-/* Duplicates of one address (.symtab and .dynsym) are one symbol. */
+/* Notes a candidate. Entries with the same address (in .symtab and .dynsym) are one symbol, so they stay unique. */
 static void meet(const struct entry *entry, const struct entry **only, bool *unique)
 {
 	*unique = *unique && (!*only || (*only)->symbol.value == entry->symbol.value);
 	*only = entry;
 }
 
-/* Of several symbols of one name, the one that is meant. */
+/* Chooses the symbol that is meant among those of one name: the only one, else the only one of the user's source
+ * file, else the only default version. */
 static int choose(const struct entry *entry, size_t count, struct choice *choice,
 		  struct nw_symbol *out)
 {
@@ -459,7 +461,7 @@ int nw_image_symbol(struct nw_image *image, const char *name, size_t len, uint64
 					    : -ENOTUNIQ;
 	if (ret == -ENOENT && symbols->cut)
 		return -EFBIG;
-	if (ret == -ENOENT && count && !at) { /* imported only */
+	if (ret == -ENOENT && count && !at) { /* other files define it */
 		*out = entry[0].symbol;
 		return -ENXIO;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of an image, loaded when first asked for. */
+/* Debug files of an image, from which its symbols are loaded. */
 #ifndef NOPWATCH_FIND_ELF_SYMBOL_H
 #define NOPWATCH_FIND_ELF_SYMBOL_H
 
@@ -8,15 +8,16 @@
 #include "nopwatch/elf.h"
 
 void nw_symbols_free(struct nw_symbols *symbols);
-/* The file that has the symbols of a stripped one; a descriptor, or -ENOENT. elf: the image's. */
+/* Opens the debug file of a stripped file: a descriptor, or -ENOENT. elf: the image's. */
 int nw_debug_file_open(const struct nw_image *image, Elf *elf);
-/* The file that its debugging information shares with that of others (.gnu_debugaltlink). The same. elf: what names it. */
+/* Opens the file that shares debugging information with `elf` and others (.gnu_debugaltlink): a descriptor, or
+ * -ENOENT. */
 int nw_shared_debug_open(const struct nw_image *image, Elf *elf);
-/* Bytes that the debugging information of a file has, once it is unpacked. */
+/* Returns how many bytes of debugging information a file has after unpacking. */
 uint64_t nw_debug_size(Elf *elf);
-/* The ELF file that is packed in .gnu_debugdata. -ENOENT: none, or built without liblzma. */
+/* Unpacks the ELF file in .gnu_debugdata. -ENOENT: there is none, or the build has no liblzma. */
 int nw_debug_data_read(Elf *elf, struct nw_buf *out);
-/* Open the library that unpacks it now, as later no file can be opened. */
+/* Opens the library that unpacks it now, for callers that cannot open files later. */
 void nw_debug_data_prepare(void);
 
 #endif

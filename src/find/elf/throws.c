@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Can an exception pass through the functions of an image? It can through any frame of a language
- * that has them, also through those without a landing pad of their own, so it is asked of the image,
- * not of a function: does it need a library that throws or unwinds, or has it such a one in itself?
+ * Tells whether an exception can pass through the functions of an image. An exception can pass through any frame of
+ * a language that has exceptions, also without a landing pad, so the answer is per image and not per function: does
+ * the image need a library that throws or unwinds, or contain one?
  */
 #include <errno.h>
 #include <gelf.h>
@@ -12,18 +12,18 @@
 #include "budget.h"
 #include "symbol.h"
 
-/* By the beginning of their names: libstdc++ and libc++ (Itanium C++ ABI), the unwinders of GCC and
- * LLVM, which Rust and D use, too. */
+/* The beginnings of library names: libstdc++ and libc++ (Itanium C++ ABI), and the unwinders of GCC and LLVM, which
+ * Rust and D use, too. */
 static const char *const libraries[] = {"libstdc++.", "libc++.", "libc++abi.", "libgcc_s.",
 					"libunwind."};
 
-/* What a file has that was linked with them statically. (glibc has _Unwind_Resume and
- * __gcc_personality_v0 of its own, for the cancellation of threads, which needs no frames.) */
+/* Symbols of a file that is linked statically with these libraries. _Unwind_Resume and __gcc_personality_v0 are not
+ * among them: glibc has its own, for the cancellation of threads, which needs no frames. */
 static const char *const symbols[] = {"__cxa_throw", "__cxa_begin_catch",
 				      "__gxx_personality_v0", "rust_eh_personality",
 				      "_Unwind_RaiseException"};
 
-/* By which C leaves functions without returning from them. */
+/* The functions by which C code leaves functions without returning from them. */
 static const char *const jumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
 
 static bool is_throwing(const char *needed)
@@ -61,7 +61,7 @@ static bool needs_library(const struct nw_image *image)
 	return found;
 }
 
-/* Does the file have one of these, or want it of another? */
+/* Does the file define or import one of these symbols? */
 static bool has_symbol(struct nw_image *image, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
