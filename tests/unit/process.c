@@ -280,7 +280,7 @@ START_TEST(threads_are_listed_and_known_by_name)
 }
 END_TEST
 
-/* Whom nw_pid_space_meet() has told of. */
+/* Whom nw_pid_space_scan_threads() has told of. */
 struct met {
 	size_t threads, ours, kernel; /* kernel: as far as kthreadd tells */
 	size_t enough;
@@ -311,7 +311,7 @@ static struct met meet(const struct nw_pid_space *space, const nw_pids *processe
 {
 	struct met met = {.enough = enough};
 
-	nw_pid_space_meet(space, processes, kernel, note, &met);
+	nw_pid_space_scan_threads(space, processes, kernel, note, &met);
 	return met;
 }
 

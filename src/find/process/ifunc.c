@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an ifunc became. Its symbol is the address of a resolver, which the dynamic linker calls
- * once; the answer lies in GOT slots: those of R_*_IRELATIVE relocations of its own file, whose
- * addend is the resolver, and those of other files that import it by name.
+ * Finds the function that an ifunc has become in a process. An ifunc's symbol is the address of a resolver, which
+ * the dynamic linker calls once. It stores the result in GOT slots: those of R_*_IRELATIVE relocations of the same
+ * file, whose addend is the resolver, and those of other files that import the ifunc by name.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -18,12 +18,12 @@
 
 struct search {
 	const struct nw_symbol *symbol;
-	bool own; /* the file that holds the resolver */
+	bool own; /* this is the file that contains the resolver */
 	uint64_t slots[64];
 	size_t count;
 };
 
-/* Is this a relocation whose slot gets what the ifunc's resolver answers? */
+/* Is this a relocation whose slot receives the resolver's result? */
 static bool is_filled(const struct nw_arch *arch, const struct search *search,
 		      const GElf_Rela *rela, const char *name)
 {
@@ -84,7 +84,7 @@ static void search_image(const struct nw_image *image, struct search *search)
 	elf_end(elf);
 }
 
-/* The function at an address of the process; its own PLT and the resolver do not count. */
+/* Names the function at an address of the process, unless the address is in a PLT or is the resolver. */
 static int name_address(pid_t pid, const nw_mappings *maps, nw_images *images,
 			uint64_t address, const struct nw_symbol *resolver, char **name,
 			char **file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a process is, as far as it matters to probes: alive, what it runs, which namespaces. */
+/* Facts of a process that matter for probes: whether it lives, its program, its namespaces. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ const char *nw_status_value(const char *status, const char *key)
 	return at ? at + strlen(line) : NULL;
 }
 
-/* The last number of a line: the innermost of "NSpid: 4711 7". */
+/* Returns the last number of a line: of "NSpid: 4711 7" the one in the innermost namespace. */
 static pid_t last_number(const char *at)
 {
 	long value = 0;
@@ -35,7 +35,7 @@ static pid_t last_number(const char *at)
 	return (pid_t)value;
 }
 
-/* The process that a number means inside a PID namespace below ours; 0: none, or several. */
+/* Finds the process that has this number inside a PID namespace below ours; 0: none has, or several have. */
 static pid_t find_inner(pid_t asked)
 {
 	nw_pids all = {0};
@@ -57,7 +57,7 @@ static pid_t find_inner(pid_t asked)
 	return matches == 1 ? found : 0;
 }
 
-/* Has the process another namespace, or another root, than ours? */
+/* Does the process have another namespace of this kind, or another root directory, than this program? */
 static bool differs(pid_t pid, const char *what)
 {
 	char path[64], own[64];
@@ -109,7 +109,7 @@ static void read_status(const char *status, struct nw_process_facts *out)
 		out->state = NW_PROCESS_THREAD;
 }
 
-/* Both hold words that end in a NUL each. */
+/* Reads the arguments and the environment; in both files each word ends in a NUL. */
 static void read_words(pid_t pid, struct nw_process_facts *out)
 {
 	static const char preload[] = "LD_PRELOAD=";

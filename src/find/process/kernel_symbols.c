@@ -9,14 +9,15 @@
 
 struct symbol {
 	uint64_t address;
-	size_t name; /* where it begins in names */
+	size_t name; /* offset of the name in `names` */
 };
 
 struct nw_kernel_symbols {
 	NW_VEC(struct symbol) list;
 	struct nw_buf names;
 	bool sorted;
-	uint64_t sched_from, sched_until; /* 0: not known */
+	/* The range of the scheduler's code; 0: not known. */
+	uint64_t sched_from, sched_until;
 };
 
 const char *const nw_kernel_sched_text[2] = {"__sched_text_start", "__sched_text_end"};
@@ -50,7 +51,8 @@ int nw_kernel_symbols_add(struct nw_kernel_symbols *symbols, uint64_t address,
 	for (size_t i = 0; i < NW_COUNT(bounds); i++)
 		if (strcmp(name, nw_kernel_sched_text[i]) == 0) {
 			*bounds[i] = address;
-			return 0; /* no function, but where one begins or ends */
+			/* This symbol marks where a range of functions begins or ends. */
+			return 0;
 		}
 	struct symbol *symbol = nw_vec_add(&symbols->list);
 	if (!symbol)
@@ -61,7 +63,7 @@ int nw_kernel_symbols_add(struct nw_kernel_symbols *symbols, uint64_t address,
 	return symbols->names.failed ? -ENOMEM : 0;
 }
 
-/* "ADDRESS TYPE NAME[\t[MODULE]]"; only code, and not what compilers pad it with. */
+/* Takes a line "ADDRESS TYPE NAME[\t[MODULE]]" if it is code and not a compiler's padding. */
 static int add_line(struct nw_kernel_symbols *symbols, char *line)
 {
 	char *end;
@@ -117,7 +119,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The function that an address is in; NULL: none is known. */
+/* Returns the function that contains an address; NULL: none is known. */
 static const char *function_at(struct nw_kernel_symbols *symbols, uint64_t address,
 			       uint64_t *start)
 {
@@ -141,7 +143,8 @@ const char *nw_kernel_wait_channel(struct nw_kernel_symbols *symbols,
 	for (size_t i = 0; symbols->sched_until && i < count; i++) {
 		bool is = callers[i] >= symbols->sched_from &&
 			  callers[i] < symbols->sched_until;
-		if (scheduling && !is) /* a return address: the call is in front of it */
+		if (scheduling &&
+		    !is) /* this is a return address, so the call is before it */
 			return function_at(symbols, callers[i] - 1, start);
 		scheduling |= is;
 	}

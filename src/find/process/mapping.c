@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which processes map a file, and what they map in its place. A probe is tied to an inode: a
- * replaced file, a container's copy or a library of the same name elsewhere never fires.
- * A process that maps the file may still run its code from memory that
- * belongs to no file, where no probe reaches it.
+ * Finds the processes that map a file, and the files that other processes map instead. A probe belongs to an inode:
+ * it never fires in a file that has replaced the probed one, in a container's copy, or in a library of the same
+ * name elsewhere. A process that maps the file may still execute its code from anonymous memory, where no probe
+ * fires either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +99,7 @@ static const struct nw_mapping *mapping_at(const nw_mappings *maps, uint64_t add
 	return NULL;
 }
 
-/* Where is the code at vaddr, in a process that maps the file? */
+/* Classifies the memory that holds the code of vaddr, in a process that maps the file. */
 static void check_code(pid_t pid, const nw_mappings *maps, const struct nw_image *image,
 		       uint64_t vaddr, struct nw_mapping_facts *out)
 {
@@ -126,7 +126,7 @@ static bool maps_it(pid_t pid, const nw_mappings *maps, const struct nw_image *i
 
 /* ---- what is there instead ---------------------------------------------------------- */
 
-/* Length of the name without ".so" and what follows. */
+/* Returns the length of a library's name without ".so" and the rest. */
 static size_t stem_length(const char *name)
 {
 	const char *so = strstr(name, ".so");
@@ -143,7 +143,7 @@ static bool same_name(const char *path, const char *other)
 	return stem_length(a) == stem_length(b) && strncmp(a, b, stem_length(a)) == 0;
 }
 
-/* Does the mapping's path, as the kernel prints it for us, mean `path` to the process? */
+/* Does `path` mean this mapping to the process? The mapping's path is the one that the kernel prints for us. */
 static bool same_path(pid_t pid, const struct nw_mapping *mapping, const char *path)
 {
 	char link[64], root[4096];
@@ -159,7 +159,7 @@ static bool same_path(pid_t pid, const struct nw_mapping *mapping, const char *p
 	       strcmp(mapping->path + len, path) == 0;
 }
 
-/* Is this what the process runs, and was it started by this name? */
+/* Is the mapping the process's own program, and was the program started by this name? */
 static bool runs_as(pid_t pid, const struct nw_mapping *mapping, const char *name)
 {
 	char comm[16], link[64];
@@ -173,10 +173,9 @@ static bool runs_as(pid_t pid, const struct nw_mapping *mapping, const char *nam
 }
 
 /*
- * Has the file that is mapped been replaced by the one of this path? Until Linux 3.18 a file that
- * another one is renamed over takes that one's name (fs/dcache.c: d_move() exchanges them), so what
- * rpm, dpkg or rsync have replaced is called "program;5f2c1a9b", "program.dpkg-new" or
- * ".program.Ab12Cd", and deleted.
+ * Has the mapped file been replaced by the file that now has this path? Until Linux 3.18 a file takes the name of
+ * the file that is renamed over it (fs/dcache.c: d_move() exchanges them). So a file that rpm, dpkg or rsync have
+ * replaced is shown as deleted under a name such as "program;5f2c1a9b", "program.dpkg-new" or ".program.Ab12Cd".
  */
 static bool was_renamed_over(pid_t pid, const struct nw_mapping *mapping, const char *path)
 {
@@ -277,7 +276,7 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 	int ret = 0;
 
 	*out = (struct nw_mapping_facts){.overlay = image && image->overlay};
-	/* never through /proc/PID/root: its links lead back into our own namespace */
+	/* The search does not enter /proc/PID/root, whose links lead back into our own namespace. */
 	if (whole && strncmp(path, "/proc/", 6) != 0)
 		path = whole;
 	if (!pids) {

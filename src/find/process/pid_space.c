@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Numbers of processes. ftrace knows only the kernel's own, those of the first PID namespace
- * (struct task_struct.pid): in set_event_pid as in each record. A container's /proc has others, and
- * a process of the host may have the number that a container means.
+ * Translates process numbers between PID namespaces. ftrace knows only the numbers of the first PID namespace
+ * (struct task_struct.pid), both in set_event_pid and in records. A container's /proc shows other numbers, and a
+ * process of the host may have the number that a container means.
  *
- * Which namespace a /proc belongs to: the first one has always the same inode, PROC_PID_INIT_INO of
- * include/linux/proc_ns.h (3.8), and it alone has the kernel's own threads, of which kthreadd is
- * number 2. Process 1 would tell, too, but root of a container may not look at it. Each process's numbers, from the
- * namespace of the /proc that is read down to its own, are in the NSpid line of its status (4.1).
+ * The first namespace is recognised by its inode, which is always PROC_PID_INIT_INO of include/linux/proc_ns.h
+ * (3.8), or by the kernel's own threads, which only its /proc shows: kthreadd is process 2. Process 1 would tell as
+ * well, but root in a container may not inspect it. The NSpid line in a process's status (4.1) lists its numbers,
+ * from the namespace of the /proc that is read down to its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 
 #define FIRST_NAMESPACE 0xEFFFFFFCu
 
-/* The kernel allows 32 namespaces in each other. */
+/* The kernel allows 32 nested namespaces. */
 enum {
 	MOST_LEVELS = 40
 };
 
-/* The inode of a process's PID namespace; 0: it cannot be told, and errno says why. */
+/* Returns the inode of a process's PID namespace; 0: it cannot be read, and errno says why. */
 static ino_t namespace_of(int proc, const char *process)
 {
 	char path[64];
@@ -37,7 +37,7 @@ static ino_t namespace_of(int proc, const char *process)
 	return fstatat(proc, path, &st, 0) < 0 ? 0 : st.st_ino;
 }
 
-/* The numbers of a process, the outermost first; how many there are, 0: it is not told. */
+/* Reads the numbers of a process, the outermost first. Returns how many there are; 0: unknown. */
 static size_t read_numbers(int proc, const char *process, pid_t *out, size_t most)
 {
 	struct nw_buf text = {0};
@@ -97,17 +97,18 @@ static bool has_kernel_threads(int proc)
 	return found;
 }
 
-/* Does /proc show the kernel's own numbers? */
+/* Does this /proc show the kernel's own numbers? */
 static bool has_kernels_numbers(int proc)
 {
 	ino_t own = namespace_of(proc, "self");
 
+	/* A kernel without namespaces has only one kind of numbers. */
 	if (own == FIRST_NAMESPACE || (!own && errno == ENOENT && nw_proc_is_ours()))
-		return true; /* or the kernel has no namespaces */
+		return true;
 	return has_kernel_threads(proc);
 }
 
-/* Somebody may have mounted the host's /proc for us (docker run -v /proc:/host/proc). */
+/* Looks for the host's /proc, which may be mounted into a container (docker run -v /proc:/host/proc). */
 static int find_hosts_proc(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -144,7 +145,7 @@ void nw_pid_space_open(struct nw_pid_space *out)
 		size_t inner = read_numbers(proc, "self", here, MOST_LEVELS);
 		if (inner && inner <= outer) {
 			out->level = (unsigned int)(outer - inner);
-		} else { /* before 4.1 */
+		} else { /* kernels before 4.1 have no NSpid */
 			close(out->host);
 			out->host = -1;
 		}
@@ -214,7 +215,7 @@ int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
 			       : unknown(err, pid);
 	list_numbers(space->host, ".", &all);
 	nw_vec_each (&all, candidate) {
-		/* another container may have the same number */
+		/* A process of another container may have the same number. */
 		snprintf(name, sizeof(name), "%d", (int)*candidate);
 		if (read_numbers(space->host, name, numbers, MOST_LEVELS) > space->level &&
 		    numbers[space->level] == pid &&
@@ -249,7 +250,7 @@ int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *proces
 
 	if (!space->foreign)
 		return nw_process_task(tid, process, comm);
-	/* in our own /proc that number is somebody else's */
+	/* The kernel's number may belong to another process in our own /proc. */
 	if (space->host < 0)
 		return -ESRCH;
 	snprintf(name, sizeof(name), "%d", (int)tid);
@@ -270,7 +271,7 @@ uint64_t nw_pid_space_last_born(const struct nw_pid_space *space)
 	return number;
 }
 
-/* Of our own numbers (fork() has them) the one in /proc, which may be an outer namespace's. */
+/* Translates a number that fork() returned into the number in /proc, which may be an outer namespace's. */
 pid_t nw_pid_shown(pid_t pid)
 {
 	pid_t numbers[MOST_LEVELS];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processes: what they map, their threads, and the files behind their code.
+ * The mappings of processes, their threads, and the files of their code.
  *
- * A file that a process maps is opened by /proc/PID/map_files, which is the file itself:
- * deleted, replaced or in another mount namespace. Where that is not allowed (it takes
- * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE), the path is looked up below /proc/PID/root.
+ * A mapped file is opened by /proc/PID/map_files, which refers to the file itself even if it is deleted, replaced
+ * or in another mount namespace. This takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE; without them the path is
+ * opened below /proc/PID/root.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -28,7 +28,7 @@ int nw_process_file(pid_t pid, const char *name, struct nw_buf *out)
 	return nw_buf_read_file(out, AT_FDCWD, path);
 }
 
-/* A process that is gone is ENOENT or ESRCH, depending on when it went. */
+/* Reports a process that is gone; the kernel answers ENOENT or ESRCH, depending on when it went. */
 static int proc_fail(struct nw_error *err, pid_t pid, int ret, const char *what)
 {
 	if (ret == -ENOENT || ret == -ESRCH)
@@ -46,7 +46,7 @@ static int proc_fail(struct nw_error *err, pid_t pid, int ret, const char *what)
 
 /* ---- mappings ----------------------------------------------------------------------- */
 
-/* The path of a maps line: \012 is a newline, " (deleted)" is not part of it. */
+/* Unescapes the path of a maps line: \012 is a newline. The suffix " (deleted)" is not part of the path. */
 static char *mapping_path(const char *text, size_t len, bool *deleted)
 {
 	static const char mark[] = " (deleted)";
@@ -71,7 +71,7 @@ static char *mapping_path(const char *text, size_t len, bool *deleted)
 	return path;
 }
 
-/* start-end rwxp offset major:minor inode    path */
+/* Parses "start-end rwxp offset major:minor inode path". */
 static int parse_mapping(const char *line, const char *end, struct nw_mapping *out)
 {
 	char flags[8] = "";
@@ -243,19 +243,20 @@ int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 	if (ret == 0) {
 		*process = (pid_t)strtol(tgid + 6, NULL, 10);
 		nw_buf_clear(&text);
-		/* not from status, which escapes the name */
+		/* The name in status is escaped, so comm is read. */
 		snprintf(path, sizeof(path), "%s/comm", name);
 		ret = nw_buf_read_file(&text, proc, path);
 	}
 	if (ret == 0) {
 		size_t len = text.len ? text.len - 1
-				      : 0; /* without the newline that the kernel appends */
+				      : 0; /* cuts the newline that the kernel appends */
 		len = len < 15 ? len : 15;
 		memcpy(comm, nw_buf_str(&text), len);
 		comm[len] = '\0';
 	}
 	nw_buf_free(&text);
-	return ret == -ENOENT ? -ESRCH : ret; /* depending on when it went */
+	/* The error depends on when the process went. */
+	return ret == -ENOENT ? -ESRCH : ret;
 }
 
 int nw_process_task(pid_t tid, pid_t *process, char comm[16])
@@ -266,7 +267,7 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 	return nw_proc_task(AT_FDCWD, name, process, comm);
 }
 
-/* proc(5): PID (NAME) STATE ...; flags are field 9, the time it was started field 22. */
+/* proc(5): PID (NAME) STATE ...; field 9 has the flags, field 22 the start time. */
 int nw_proc_stat(const char *text, struct nw_process_stat *out)
 {
 	enum {
@@ -274,7 +275,7 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 		PF_KTHREAD = 0x200000
 	};
 	unsigned int flags;
-	/* the name may hold anything, also parentheses */
+	/* The name may contain anything, even parentheses. */
 	const char *rest = strrchr(text, ')');
 
 	if (!rest ||
@@ -308,7 +309,7 @@ static bool same_file(const char *path, const struct stat *st)
 	       other.st_ino == st->st_ino;
 }
 
-/* A path to the open file that works from here and now; the caller frees. */
+/* Returns a path by which this process can open the file; the caller frees. */
 static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
 			    const struct stat *st)
 {
@@ -329,7 +330,7 @@ static char *reachable_path(pid_t pid, const struct nw_mapping *mapping,
 		       mapping->end);
 }
 
-/* Opens what the process finds there, if it is the file that is mapped. */
+/* Opens the file at a path in the process's root, if it is the file that is mapped. */
 static int open_found(const struct nw_process *process, const char *path,
 		      const struct nw_mapping *mapping)
 {
@@ -338,12 +339,12 @@ static int open_found(const struct nw_process *process, const char *path,
 
 	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_ino == mapping->ino))
 		return fd;
-	close(fd); /* something else has that path now */
+	close(fd); /* another file has that path now */
 	return -ENOENT;
 }
 
-/* By what is mapped; where the kernel does not tell (before 4.3, or to a user), by its path, and the program itself, which
- * may have been deleted, as what runs. */
+/* Opens a mapped file by map_files. Where the kernel does not offer this (before 4.3, or to a user), the file is
+ * opened by its path, and the program itself, which may have been deleted, by /proc/PID/exe. */
 static int open_mapping(const struct nw_process *process, const struct nw_mapping *mapping)
 {
 	nw_cleanup(nw_free_ptr) char *file = nw_text("map_files/%jx-%jx", mapping->start,
@@ -351,7 +352,7 @@ static int open_mapping(const struct nw_process *process, const struct nw_mappin
 	nw_cleanup(nw_free_ptr) char *root = nw_text("root%s", mapping->path);
 	int fd = file ? nw_open_regular(process->dir, file) : -ENOMEM;
 
-	/* a device that is mapped is no program; any other reason is a lack of rights */
+	/* A mapped device is no program. All other errors mean that a right is missing. */
 	if ((fd != -EPERM && fd != -EACCES && fd != -ENOENT) || !root)
 		return fd;
 	if (!mapping->deleted)
@@ -367,7 +368,7 @@ struct nw_image *nw_images_find(const nw_images *images, uint64_t dev, uint64_t 
 	return NULL;
 }
 
-/* Add the file behind a mapping. What cannot be opened or is no ELF file is passed over. */
+/* Adds the file of a mapping. A file that cannot be opened or is not ELF is ignored. */
 static int add_mapped(const struct nw_process *process, const struct nw_mapping *mapping,
 		      struct nw_index *seen, bool without_notes, bool force, nw_images *out,
 		      struct nw_error *err)
@@ -375,7 +376,7 @@ static int add_mapped(const struct nw_process *process, const struct nw_mapping 
 	struct nw_image *image;
 	struct stat st;
 	char key[40];
-	/* most files are mapped several times, and some programs map one ten thousands of times */
+	/* Most files are mapped several times, and some programs map a file tens of thousands of times. */
 	size_t len = (size_t)snprintf(key, sizeof(key), "%" PRIx64 " %" PRIx64,
 				      mapping->dev, mapping->ino);
 
@@ -440,7 +441,7 @@ int nw_process_images(pid_t pid, bool without_notes, bool force, nw_images *out,
 int nw_running_images(bool force, nw_images *out, struct nw_error *err)
 {
 	struct nw_index seen = {0};
-	struct nw_error ignored; /* it has gone, or is somebody else's */
+	struct nw_error ignored; /* the process is gone, or belongs to another user */
 	nw_pids pids = {0};
 	int ret = nw_process_all(&pids, err);
 

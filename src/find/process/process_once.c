@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * A process, looked at once: its memory and its mappings, of one program.
+ * Opens the memory and the mappings of a process so that both belong to the same program.
  *
- * What the kernel ties together, and since when (fs/proc/base.c, fs/proc/task_mmu.c):
- *  - an open /proc/PID is the process: once that is gone, all below it is ESRCH, also when the number
- *    has been given away;
- *  - an open mem is the address space that the process had when it was opened (2.6.39, so on all
- *    kernels with uprobe_events). After an exec it does not follow: what is written goes to the old
- *    one, or, if nobody is left in that, nowhere;
- *  - an open maps is the address space of the open only since 3.18 (29a40ace841c). Before, each
- *    read() looks again which one the process has by then.
- * So memory is opened first. maps, read after it, may belong to a later program, and its addresses
- * would be written to in the earlier one: a child that posix_spawn() has made of a program with more
- * rights runs in that program's memory until it starts another. That memory is alive, so reading it
- * proves nothing.
+ * The kernel ties files of /proc to a process or a program as follows (fs/proc/base.c, fs/proc/task_mmu.c):
+ * - An open /proc/PID is the process. Once the process is gone, all files below it return ESRCH,
+ *    even if the number is reused.
+ * - An open mem is the address space that the process had at open() (2.6.39, so all kernels with
+ *    uprobe_events). It does not follow an exec: a write goes to the old address space, or nowhere
+ *    if no process uses that any more.
+ * - An open maps is the address space at open() only since 3.18 (29a40ace841c). Before, each read()
+ *    uses the process's current one.
+ * So memory is opened first. maps, read after it, may belong to a later program, and its addresses would then be
+ * applied to the earlier program. For example, a program with more rights may
+ * call posix_spawn(): its child runs in its memory until the child starts a program. That memory is alive, so a successful read proves nothing.
  *
- * An address space never comes back to a process that has left it. So if the process is still in
- * the one that memory means once maps has been read, it was there all the time. That is
- * shown by what the kernel makes up at each exec: the 16 random bytes that AT_RANDOM in the
- * auxiliary vector points to (all kernels with uprobes), read in the memory that is
- * open and in one that is opened after maps. Where they are is taken from the vector as it was
- * before memory was opened and must be the same after: a program can say anything of itself
- * (PR_SET_MM_MAP), but not what the other's random bytes are, nor where.
+ * A process never returns to an address space that it has left. So if the process is still in the address space of
+ * the open memory after maps was read, it was there all the time. This is proved by random bytes: at each exec the
+ * kernel creates 16 of them, and AT_RANDOM in the auxiliary vector holds their address (all kernels with uprobes).
+ * They are read in the memory that is open and in memory that is opened after maps. Their address comes from the
+ * auxiliary vector, which must be the same before memory was opened and afterwards: a program can change its own
+ * vector (PR_SET_MM_MAP), but cannot know the other program's random bytes or their address.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,14 +31,14 @@
 #include "proc.h"
 
 enum {
-	MOST_TRIES = 8,	       /* of a process that starts one program after the other */
+	MOST_TRIES = 8,	       /* for a process that starts one program after the other */
 	AUXV_RANDOM = 25,      /* AT_RANDOM of <linux/auxvec.h> */
 	MOST_AUXV = 2 * 64 * 8 /* bytes; the kernel has some 25 pairs */
 };
 
-/* What is different in every program that is started. */
+/* Properties that differ between any two programs that are started. */
 struct program {
-	dev_t dev; /* of its file */
+	dev_t dev; /* of the program's file */
 	ino_t ino;
 	size_t auxv_len;
 	unsigned char auxv[MOST_AUXV];
@@ -71,7 +69,7 @@ static bool same_program(const struct program *a, const struct program *b)
 	       memcmp(a->auxv, b->auxv, a->auxv_len) == 0;
 }
 
-/* A word of the vector: of a 32-bit program's on a 64-bit kernel, words have 4 bytes. */
+/* Returns a word of the auxiliary vector. A 32-bit program on a 64-bit kernel has words of 4 bytes. */
 static uint64_t auxv_word(const struct program *program, size_t index, size_t size)
 {
 	uint64_t wide = 0;
@@ -87,10 +85,10 @@ static uint64_t auxv_word(const struct program *program, size_t index, size_t si
 	return narrow;
 }
 
-/* Where its random bytes are; 0: it does not say, or is being started right now. */
+/* Returns the address of the random bytes; 0: the vector does not have it, or the program is being started. */
 static uint64_t random_at(const struct program *program)
 {
-	/* types are small numbers: two words that are read as one make a large one */
+	/* Types are small numbers, so two words of 4 bytes that are read as one yield a large number. */
 	bool narrow = sizeof(long) < 8 || auxv_word(program, 0, 8) > UINT32_MAX;
 	size_t size = narrow ? 4 : 8;
 
@@ -105,8 +103,8 @@ static bool read_random(int memory, uint64_t at, unsigned char bytes[16])
 	return at && pread(memory, bytes, 16, (off_t)at) == 16;
 }
 
-/* Is the process in the address space that `memory` means? 0, -EAGAIN: in another one,
- * -ENODATA: it cannot be told. */
+/* Is the process still in the address space of `memory`? Returns 0; -EAGAIN: it is in another one; -ENODATA:
+ * unknown. */
 static int is_still_in(int dir, int memory, const struct program *before)
 {
 	unsigned char meant[16], current[16];
@@ -157,7 +155,7 @@ static int open_once(struct nw_process *process, enum nw_process_use use)
 
 	process->memory = openat(process->dir, "mem", mode | O_CLOEXEC);
 	int ret = process->memory < 0 ? -errno : 0;
-	/* where mappings may be read and memory not, there is nothing that could be mixed up */
+	/* If the memory cannot be read, nothing is read or written by the addresses in maps, so they need no proof. */
 	if (ret < 0 && (use == NW_PROCESS_WRITE || ret == -ESRCH || ret == -ENOENT))
 		return ret;
 	ret = read_maps(process->dir, &process->maps);
@@ -180,7 +178,7 @@ int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out)
 	process.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (process.dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* no data: mostly a program that the kernel has not finished starting */
+	/* -ENODATA mostly means that the kernel is still starting the program. */
 	for (int i = 0; i < MOST_TRIES && (ret == -EAGAIN || ret == -ENODATA); i++) {
 		nw_mappings_free(&process.maps);
 		if (process.memory >= 0)

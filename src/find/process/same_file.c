@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does a process map this file, and where in our own executable is what we have mapped? A path proves nothing
- * (containers, replaced files), and a device is not the same everywhere: maps, stat() of the path and stat() of
- * what is mapped tell three different ones of a file on btrfs or overlayfs. So the file that is mapped is asked itself;
- * on btrfs it tells the path's device then, and on overlayfs the build-id decides where the devices differ.
+ * Tells whether a process maps a given file, and where addresses of our own are in our executable. A path proves
+ * nothing (containers, replaced files). A device number does not either: on btrfs and overlayfs, maps, stat() of
+ * the path and stat() of the mapped file show three different numbers for a file. So stat() is called on the mapped
+ * file itself: on btrfs it then shows the path's device, and on overlayfs the build ID decides if the devices
+ * differ.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ bool nw_image_is_same(const struct nw_image *image, const struct nw_file_id *fil
 		return false;
 	if (image->dev == file->dev)
 		return true;
-	/* two file systems that have nothing to do with each other number their files alike */
+	/* Unrelated file systems number their files alike, so the inode alone is no proof. */
 	return (image->overlay || file->overlay) && image->size == file->size &&
 	       file->build_id && *file->build_id &&
 	       strcmp(image->build_id, file->build_id) == 0;
@@ -45,7 +46,8 @@ static bool has_build(int proc, const char *path, const struct nw_file_id *file)
 	return same;
 }
 
-/* By what the kernel knows already: a file system that does not answer is not asked. (Before Linux 4.11 it is.) */
+/* Uses only what the kernel has cached, so that a file system that does not respond cannot block us. (Before Linux
+ * 4.11 it can.) */
 static int look_at(int proc, const char *path, struct stat *st)
 {
 #ifdef STATX_INO
@@ -63,7 +65,7 @@ static int look_at(int proc, const char *path, struct stat *st)
 	return fstatat(proc, path, st, 0);
 }
 
-/* -1: it cannot be asked. */
+/* Returns 1 if the path refers to the file, 0 if not, -1 if the path cannot be examined. */
 static int is_file(int proc, const char *path, const struct nw_file_id *file)
 {
 	struct stat st;
@@ -74,8 +76,8 @@ static int is_file(int proc, const char *path, const struct nw_file_id *file)
 	       (st.st_dev == file->dev || has_build(proc, path, file));
 }
 
-/* What is mapped can be asked since 3.3, before 4.3 only with CONFIG_CHECKPOINT_RESTORE, and by those
- * with the right to; else its path is asked; else the device in maps has to agree. */
+/* The mapped file itself can be examined since 3.3, before 4.3 only with CONFIG_CHECKPOINT_RESTORE, and only with
+ * the right to. Otherwise its path is examined, and if that fails, the device in maps must be the same. */
 bool nw_mapping_is_of(int proc, const struct nw_mapping *mapping,
 		      const struct nw_file_id *file)
 {

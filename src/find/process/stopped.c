@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A process that does not run at all: stopped by a signal, held by a debugger, or in a frozen control group. */
+/* Finds out whether a process is stopped by a signal, held by a debugger, or in a frozen control group. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
@@ -12,10 +12,11 @@
 
 /* ---- control groups ----------------------------------------------------------------- */
 
-/* The two versions of the freezer: who is frozen, which directory's doing it is, and how that is ended. */
+/* The two versions of the freezer: the file that says whether a group's own setting froze it (`cause`, with the
+ * value `frozen`), and the file and the value that end it. */
 static const struct freezer {
-	const char *type, *option; /* of the mount */
-	const char *line;	   /* what stands before the path in /proc/PID/cgroup */
+	const char *type, *option; /* of the file system */
+	const char *line;	   /* the text before the path in /proc/PID/cgroup */
 	const char *cause, *frozen;
 	const char *file, *thaw;
 } freezers[] = {
@@ -24,7 +25,7 @@ static const struct freezer {
 	 "THAWED"},
 };
 
-/* Where that version is mounted, the caller frees; NULL: nowhere. */
+/* Finds the mount point of that version; NULL: it is not mounted. The caller frees. */
 static char *find_mount(const struct freezer *freezer)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -40,7 +41,7 @@ static char *find_mount(const struct freezer *freezer)
 	return found;
 }
 
-/* The process's group, as a line of its cgroup file tells; the caller frees. */
+/* Finds the process's group in the lines of its cgroup file. The caller frees. */
 static char *find_group(const char *lines, const char *begins)
 {
 	const char *at = strstr(lines, begins);
@@ -65,7 +66,7 @@ static bool file_says(const char *dir, const char *group, const char *name,
 	return strncmp(text, value, strlen(value)) == 0;
 }
 
-/* A group is frozen with the ones above it: the one that was told to is looked for. */
+/* Finds the group that was frozen: a group is frozen together with the groups above it. */
 static int find_frozen(const struct freezer *freezer, const char *lines,
 		       struct nw_stop *out)
 {

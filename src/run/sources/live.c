@@ -418,8 +418,8 @@ static void meet(struct nw_run *run)
 	struct meeting m = {.run = run, .until = nw_session_now(run->session) + MEETING_NS};
 
 	if (run->needs_tasks || (has_strangers(run) && run->result->pids.count))
-		nw_pid_space_meet(&run->space, &run->result->pids,
-				  nw_run_has_kernel_events(run), met, &m);
+		nw_pid_space_scan_threads(&run->space, &run->result->pids,
+					  nw_run_has_kernel_events(run), met, &m);
 }
 
 static int arm(struct nw_run *run, struct nw_error *err)
