@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * kernel/tracefs: the features of this kernel, and the places that are too dangerous to arm.
- */
+/* kernel/tracefs: what this kernel can do, and the hazards of arming a place. */
 #ifndef NOPWATCH_FEATURES_H
 #define NOPWATCH_FEATURES_H
 
@@ -41,86 +39,88 @@ enum nw_feature {
 struct nw_features {
 	bool has[NW_FEATURE_COUNT];
 	bool masked[NW_FEATURE_COUNT]; /* switched off by NOPWATCH_FEATURES */
-	bool long64;		       /* a 64-bit kernel, whatever we are */
-	/* what came of trying it: "works", or what went wrong; NULL: not tried */
+	bool long64; /* the kernel is a 64-bit one, whatever this program is */
+	/* The result of the trial: "works", or what went wrong; NULL: not tried. */
 	const char *tried[NW_FEATURE_COUNT];
-	bool unproven; /* neither README nor files tell of some: nw_features_find() does */
+	/* Some features stay unknown after README and files were read: see nw_features_find(). */
+	bool unproven;
 };
 
 /* One row of the table of features. */
 struct nw_feature_info {
-	const char *name;    /* as NOPWATCH_FEATURES has it: "ref_ctr" */
-	const char *what;    /* what it is */
-	const char *how;     /* how it is found out */
-	const char *without; /* what nopwatch does where it is missing */
+	const char *name;    /* as in NOPWATCH_FEATURES: "ref_ctr" */
+	const char *what;    /* the feature */
+	const char *how;     /* how nopwatch detects it */
+	const char *without; /* what nopwatch does without it */
 };
 extern const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT];
 
 /*
- * What this kernel can do, from README, the files that exist and what they hold; never from
- * its version. mask: "-ref_ctr,-hex" or NULL; an unknown name is EINVAL.
+ * Finds out what this kernel can do, by README and the content of its files, never by its version. mask:
+ * "-ref_ctr,-hex" or NULL; an unknown name is EINVAL.
  */
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err);
-/* A kernel that can do everything but what mask says: where none can be asked. */
+/* Assumes a kernel that can do everything except `mask`, for machines without tracefs. */
 int nw_features_assume(const char *mask, struct nw_features *out, struct nw_error *err);
 /*
- * Try out what can be tried: definitions and armed probes in our own executable, in a session of
- * its own that is taken away again. Takes a tenth of a second, so it is for `features` and for
- * kernels that do not tell. What was tried decides `has`, unless it is masked.
+ * Tries features by defining and arming probes in our own executable, in a session of its own that is removed
+ * again. This takes a tenth of a second, so only `features` and kernels that do not list their features need it.
+ * The results decide `has`, unless a feature is masked.
  */
 int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err);
 /*
- * What commands go by: nw_features_detect(), and where that leaves something open, what was tried since
- * the machine was booted (/run/nopwatch/tried.features), or else a trial now. may_try false: nothing is
- * changed; what nobody knows yet is then taken to be there, and out->unproven says so.
+ * Finds the features for a command: by nw_features_detect(), for features that this leaves open by the results of
+ * trials since boot (/run/nopwatch/tried.features), and without these by a trial. may_try false: nothing is
+ * changed; unknown features count as present, and out->unproven is set.
  */
 int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try,
 		     struct nw_features *out, struct nw_error *err);
-/* By what stands at the place: kernels get over some instructions by themselves, and execute others in a copy. */
+/* Kinds of instructions at a probe: the kernel emulates some, and executes others in a copy of the code. */
 enum nw_cost_kind {
 	NW_COST_NOP,
 	NW_COST_LONG_NOP, /* x86 */
 	NW_COST_PUSH,	  /* x86: push of a register */
 	NW_COST_ENDBR,	  /* x86: endbr64, endbr32 */
-	NW_COST_USUAL,	  /* what else a function begins with */
-	NW_COST_RETURN,	  /* a return probe of a function whose entry is probed, too */
+	NW_COST_USUAL,	  /* any other instruction at the beginning of a function */
+	NW_COST_RETURN,	  /* a return probe of a function whose entry is also probed */
 	NW_COST_RETURN_ALONE,
-	NW_COST_EVENT, /* of the kernel's own, measured with the scheduler's; 0: it could not be measured */
+	/* An event of the kernel itself, measured with a scheduler event; 0: it could not be measured. */
+	NW_COST_EVENT,
 	NW_COST_KINDS
 };
-/* Taken for NW_COST_EVENT where it could not be measured, in ns: docs/self-cost.md. */
+/* The cost that is assumed if NW_COST_EVENT could not be measured, in ns: docs/self-cost.md. */
 enum {
 	NW_USUAL_EVENT_BEFORE = 150,
 	NW_USUAL_EVENT_AFTER = 200
 };
 extern const char *const nw_cost_kind_names[NW_COST_KINDS]; /* "nop", ... */
 
-/* As measured on this machine (nw_machine_cost()). */
+/* The costs measured on this machine (nw_machine_cost()). */
 struct nw_machine_cost {
 	struct nw_hit_cost kind[NW_COST_KINDS];
-	uint32_t
-		word_ps; /* each word that is fetched from memory, in picoseconds; all of it is before */
-	uint32_t times; /* so many measurements; of each number the least is kept */
+	/* For each word fetched from memory, in picoseconds; all of it belongs to `before`. */
+	uint32_t word_ps;
+	uint32_t times; /* number of measurements; the least value of each is kept */
 };
 
-/* What was measured since the machine was booted (/run/nopwatch/hit.cost): false: nothing. That it cannot be kept only
- * means that it is measured again. */
+/* Reads the costs that were measured since boot (/run/nopwatch/hit.cost). Returns false if there are none.
+ * nw_machine_cost_keep() ignores errors: without the file the costs are measured again. */
 bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost *out);
 void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost);
 /*
- * Adds another measurement. For tenths of a second at a time a processor may be slower by a third (its neighbour on the same
- * core, its host, its clock), so one measurement may be too large as a whole; none is too small.
+ * Combines two measurements. A processor may be slower by a third for tenths of a second (a neighbour on the same
+ * core, its host, its clock), so a whole measurement may be too large, but never too small.
  */
 void nw_machine_cost_add(struct nw_machine_cost *cost, const struct nw_machine_cost *more);
 struct nw_caps nw_features_caps(const struct nw_features *features);
-/* Before Linux 3.16, and on RHEL 7, a uprobe in a file on tmpfs is taken and never hits: is it such a kernel, which
- * trying has shown, and such a file? */
+/* Is this a kernel whose uprobes never hit in files on tmpfs, and is the file on tmpfs? Trials find such kernels:
+ * Linux before 3.16, and RHEL 7. */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image);
 
-/* What makes a place too dangerous to arm without --force; NULL: nothing. features NULL: on a kernel
- * that is not known. */
+/* Says why a place is too dangerous to arm without --force; NULL: it is not. features NULL: the kernel is not
+ * known. */
 const char *nw_point_hazard(const struct nw_features *features,
 			    const struct nw_point *point);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What this kernel allows: tracefs to us, BPF to others. */
+/* Finds out what this kernel permits: tracefs for this program, BPF for other tools. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -31,7 +31,7 @@ static int read_number(const char *path, int unknown)
 	return read_line(path, line, sizeof(line)) ? (int)strtol(line, NULL, 10) : unknown;
 }
 
-/* "none [integrity] confidentiality" */
+/* Reads the word in brackets of "none [integrity] confidentiality". */
 static void read_lockdown(char out[24])
 {
 	char line[128];
@@ -44,7 +44,7 @@ static void read_lockdown(char out[24])
 		snprintf(out, 24, "%.*s", (int)(close - open - 1), open + 1);
 }
 
-/* The smallest program there is, `r0 = 0; exit`, of a kind that uprobes take. */
+/* Tries to load the smallest program, `r0 = 0; exit`, of a type that can be attached to uprobes. */
 static int try_bpf(void)
 {
 	static const struct bpf_insn program[] = {
@@ -65,7 +65,7 @@ static int try_bpf(void)
 	return 0;
 }
 
-/* Has a list of the kernel's symbols ("ADDRESS KIND NAME[\t[MODULE]]" a line) this one? */
+/* Does a list of the kernel's symbols ("ADDRESS KIND NAME[\t[MODULE]]" per line) contain this one? */
 static bool lists_symbol(const char *path, const char *symbol)
 {
 	const size_t len = strlen(symbol);
@@ -81,8 +81,8 @@ static bool lists_symbol(const char *path, const char *symbol)
 }
 
 /*
- * Kernels of Red Hat's have mark_tech_preview(), and some (RHEL 7) call it for any bpf() system call: the kernel is tainted
- * until it is booted again, for which support asks. Where that has happened already, one more call does nothing.
+ * Red Hat's kernels have mark_tech_preview(), and some (RHEL 7) call it for any bpf() system call. It taints the
+ * kernel until the next boot, which support asks about. A kernel that is tainted already cannot get worse.
  */
 bool nw_bpf_taints(const char *tainted, const char *symbols)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* per_cpu/cpuN/stats (kernel/trace/trace.c: tracing_stats_read()): "NAME: NUMBER" lines. */
+/* Parses per_cpu/cpuN/stats, lines "NAME: NUMBER" (kernel/trace/trace.c: tracing_stats_read()). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nopwatch/tracefs.h"
 
-/* The number behind a name. The name has to begin its line: "commit overrun" ends in another
- * name. A kernel that has miscounted prints a negative number, which counts as 0. */
+/* Returns the number behind a name at the beginning of a line: "commit overrun" ends in the name of another line.
+ * The kernel prints a negative number when it has miscounted; that counts as 0. */
 static uint64_t number_of(const char *stats, const char *name)
 {
 	size_t len = strlen(name);
@@ -21,8 +21,7 @@ static uint64_t number_of(const char *stats, const char *name)
 	return 0;
 }
 
-/* The nanoseconds of "oldest event ts:    57.123456"; 0: there is no such line, or the clock does
- * not count seconds. */
+/* Returns "oldest event ts: 57.123456" in nanoseconds; 0: the line is missing, or the clock does not count seconds. */
 static uint64_t time_of(const char *stats, const char *name)
 {
 	const char *at = strstr(stats, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CPUs, as the kernel lists them ("0-3,8") and as its masks spell them ("f,ffffffff"). */
+/* Parses lists of CPUs ("0-3,8") and masks of CPUs ("f,ffffffff") of the kernel. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum {
 	GROUP = 8	  /* digits between two commas (lib/bitmap-str.c) */
 };
 
-/* The next range of a list; false: there is none. */
+/* Takes the next range of a list; returns false at the end. */
 static bool next_range(const char **at, unsigned long *first, unsigned long *last)
 {
 	char *end;
@@ -33,7 +33,7 @@ unsigned int nw_cpus_left_out(const char *mask, const char *online)
 	unsigned long first, last;
 	unsigned int count = 0;
 
-	/* the mask's digits, of which the last has the first four CPUs, the other way round */
+	/* `digits` holds the mask's digits in reverse order, so the first digit has CPUs 0 to 3. */
 	size_t used = 0;
 	memset(digits, 0, MOST_CPUS / 4);
 	for (size_t i = strlen(mask); i-- && used < MOST_CPUS / 4;)

@@ -10,7 +10,7 @@
 
 /* ---- a line ------------------------------------------------------------------------- */
 
-/* Take text up to end into out, if it is a name: it becomes part of paths. */
+/* Copies the text up to end into out, if it is a valid name, since it becomes a part of paths. */
 static bool take_name(const char *text, const char *end, char out[NW_MAX_NAME + 1])
 {
 	size_t len = (size_t)(end - text);
@@ -22,7 +22,7 @@ static bool take_name(const char *text, const char *end, char out[NW_MAX_NAME + 
 	return true;
 }
 
-/* "0x1f" up to one of the characters in end; kernels print no other form. */
+/* Takes a number such as "0x1f" that ends in one of `ends`. Kernels print no other form. */
 static bool take_hex(const char *text, const char *ends, uint64_t *out, const char **after)
 {
 	char *stop;
@@ -47,9 +47,8 @@ bool nw_definition_line_parse(const char *text, struct nw_definition_line *out)
 		return false;
 	const char *place = name_end + 1, *end = place + strcspn(place, " ");
 	out->args = *end ? end + 1 : end;
-	/* "PATH:0xOFFSET(0xREF_CTR)". The path may hold colons: the last one is before the
-	 * offset. A reference counter that is no number is ignored, so that the event is
-	 * listed all the same. */
+	/* The place is "PATH:0xOFFSET(0xREF_CTR)". The path may contain colons, so the last one is taken. A bad
+	 * reference counter is ignored, so that the event is still listed. */
 	const char *colon = memrchr(place, ':', (size_t)(end - place)), *after;
 
 	if (!colon || colon == place || !take_hex(colon + 1, " (", &out->offset, &after))
@@ -98,8 +97,8 @@ static int split(char *text, line_list *out)
 }
 
 /*
- * uprobe_profile names neither group nor offset, but lists the same places in the same order as
- * uprobe_events (both walk dyn_event_list): line N of one counts line N of the other.
+ * Lines of uprobe_profile have neither group nor offset. Both files list the same places in the same order (both
+ * walk dyn_event_list), so line N of uprobe_profile counts the hits of line N of uprobe_events.
  */
 static bool belong_together(const line_list *events, const line_list *profile)
 {
@@ -149,7 +148,7 @@ int nw_event_list_walk(char *events, char *profile, bool *joined, nw_event_line_
 	return ret;
 }
 
-/* The profile and the list that it belongs to: the same before and after. */
+/* Reads the profile, and the list before and after it until both lists are the same. */
 static int read_profile(const struct nw_tracefs *fs, struct nw_buf *events,
 			struct nw_buf *profile)
 {

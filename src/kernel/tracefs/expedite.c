@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* See expedite.h. The knobs are kernel/ksysfs.c: rcu_expedited, and rcu_normal, which overrides it. */
+/* Uses two switches of kernel/ksysfs.c: rcu_expedited, and rcu_normal, which overrides it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 static const char knob[] = "/sys/kernel/rcu_expedited";
 
 /*
- * How a file begins, "" if there is none or it cannot be read. A shortage stays in errno (nw_shortage()), whatever is read
- * after it.
+ * Reads the beginning of a file; "": it does not exist or cannot be read. A shortage of memory or descriptors stays
+ * in errno (nw_shortage()), even if later reads succeed.
  */
 static void read_start(const char *path, char out[16])
 {
@@ -26,7 +26,7 @@ static void read_start(const char *path, char out[16])
 		close(fd);
 }
 
-/* A list of CPUs that is not empty: "(null)" is what some kernels print for none. */
+/* Does the file list any CPUs? Some kernels print "(null)" for an empty list. */
 static bool has_cpus(const char *path)
 {
 	char text[16];
@@ -35,7 +35,7 @@ static bool has_cpus(const char *path)
 	return *text >= '0' && *text <= '9';
 }
 
-/* Off, or switched on by a nopwatch, which may be dead. */
+/* Is rcu_expedited off, or on by a nopwatch (which may be dead)? */
 static bool is_ours_to_set(void)
 {
 	char text[16];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What this kernel can do. Never asked of its version: distributions backport freely,
- * so README, files and their content decide. NOPWATCH_FEATURES switches
- * features off, so that the ways of old kernels can be tested on new ones.
+ * Finds out what this kernel can do, by README and the content of its files. The version is never used, because
+ * distributions backport features. NOPWATCH_FEATURES switches features off, so that the code for old kernels can be
+ * tested on new ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 		 "--states takes prev_state for one bit too high"},
 };
 
-/* Features that a text in README stands for. */
+/* Features that a kernel has if README contains a text. */
 static const struct {
 	enum nw_feature feature;
 	const char *text;
@@ -125,14 +125,15 @@ static const struct {
 	{NW_FEATURE_STACK_TRIGGER, "events/sched/sched_switch/trigger"},
 };
 
-/* A word of its own in a list of words: "mono" is not in "mono_raw". */
+/* Does a list of words contain this word? "mono" is not in "mono_raw". */
 static bool has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
 	for (const char *at = list; (at = strstr(at, word)); at += len) {
 		bool starts = at == list || strchr(" [", at[-1]);
-		bool ends = strchr(" ]\n", at[len]) != NULL; /* finds the final NUL, too */
+		/* Strchr() also finds the final NUL. */
+		bool ends = strchr(" ]\n", at[len]) != NULL;
 		if (starts && ends)
 			return true;
 	}
@@ -140,9 +141,9 @@ static bool has_word(const char *list, const char *word)
 }
 
 /*
- * Linux 6.18..7.1 turn any 5-byte nop under a uprobe into a call, which overwrites the red
- * zone of leaf functions. Their uprobe system call tells them apart: ENXIO there, ENOSYS
- * before, EPROTO once it was mended. It does nothing when called like this.
+ * Linux 6.18 to 7.1 replace any 5-byte nop under a uprobe by a call, which overwrites the red zone of leaf
+ * functions. The uprobe system call tells these kernels: it returns ENXIO on them, ENOSYS before, and EPROTO after
+ * the fix. It has no effect when it is called like this.
  */
 static bool nop5_is_safe(void)
 {
@@ -160,7 +161,7 @@ static bool fanotify_works(void)
 	return fd >= 0;
 }
 
-/* The kernel's long, of which its ring buffer makes no secret: local_t is one. */
+/* Finds the size of the kernel's long: header_page of the ring buffer shows that of local_t. */
 static int find_long64(const struct nw_tracefs *fs, bool *long64)
 {
 	struct nw_buf header = {0};
@@ -191,7 +192,8 @@ static int apply_mask(const char *mask, struct nw_features *features, struct nw_
 			return -EINVAL;
 		}
 		if (len) {
-			features->masked[i] = true; /* nor is it found out by trying */
+			/* A masked feature is not tried either. */
+			features->masked[i] = true;
 			features->has[i] = false;
 		}
 		mask += len + (mask[len] == ',');
@@ -205,7 +207,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	struct nw_features features = {0};
 	struct nw_buf readme = {0}, clocks = {0};
 
-	/* A kernel without these files has none of what they tell of: empty texts will do. */
+	/* A kernel without these files has none of the features in them, so empty texts will do. */
 	int read = nw_tracefs_read(fs->root, "README", &readme);
 	if (read == 0 || read == -ENOENT)
 		read = nw_tracefs_read(fs->root, "trace_clock", &clocks);
@@ -223,7 +225,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	if (read == 0 || read == -ENOENT)
 		read = nw_shortage();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
-	/* the trials say if they are not */
+	/* These features count as present until a trial shows that they are missing. */
 	features.has[NW_FEATURE_SWITCH_STATE] = true;
 	features.has[NW_FEATURE_LONGJMP] = !nw_arch_keeps_left_calls(nw_arch_native());
 	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
@@ -235,9 +237,8 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		return nw_fail(err, -read, "cannot find out what the kernel can do: %s",
 			       nw_strerror(-read));
 	int ret = apply_mask(mask, &features, err);
-	/* README has told of fetch arguments since 4.9. set_event_pid came with 4.4, where
-	 * probes had long had both (3.14, 3.15). Older kernels have to be tried; without
-	 * set_event_pid, a 4.4 is one. */
+	/* README mentions fetch arguments since 4.9. Kernels with set_event_pid (4.4) already have both features
+	 * (3.14, 3.15). Older kernels have to be tried, also a 4.4 whose set_event_pid is masked. */
 	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
 					      NW_FEATURE_MEMORY};
 
@@ -264,9 +265,9 @@ int nw_features_assume(const char *mask, struct nw_features *out, struct nw_erro
 }
 
 /*
- * Does a load of 8 bytes that meets the end of a mapping keep those in front of it? Since 4.20,
- * with the fetches that arrays came with, it is a plain copy (trace_probe_tmpl.h), which x86-64
- * ends byte by byte (arch/x86/lib/copy_user_64.S); others are not known to.
+ * Does a load of 8 bytes that runs into the end of a mapping keep the bytes before the end? Since 4.20, which added
+ * arrays, a fetch is a plain copy (trace_probe_tmpl.h), and x86-64 finishes that byte by byte
+ * (arch/x86/lib/copy_user_64.S). Other architectures are not known to.
  */
 static bool keeps_partial_loads(void)
 {

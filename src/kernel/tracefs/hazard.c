@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What makes it dangerous, or useless, to arm a place. Each hazard is a row of the table, with its text. */
+/* Reasons why it is dangerous or useless to arm a place. Each hazard is a row of the table, with its text. */
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
@@ -11,9 +11,10 @@ static bool lacks(const struct nw_features *features, enum nw_feature feature)
 }
 
 /*
- * Old kernels place no probes in files on tmpfs, and no file of tracefs tells. What they have in common is found by
- * the trials: probes do not record in instances, or cannot read memory. (RHEL 7's kernel reads memory, but records in
- * one buffer only. 3.15 can do both, and its probes on tmpfs are silent all the same: nothing tells it from 3.16.)
+ * Old kernels do not place probes in files on tmpfs, and no file of tracefs says so. Trials find these kernels by
+ * other features: probes do not record in instances, or cannot read memory. RHEL 7's kernel reads memory, but
+ * records in one buffer only. 3.15 can do both although its probes on tmpfs are silent; it cannot be told from
+ * 3.16.
  */
 bool nw_is_mute(const struct nw_features *features, const struct nw_image *image)
 {
@@ -32,8 +33,8 @@ static bool on_mute_file(const struct nw_features *features, const struct nw_poi
 }
 
 /*
- * Linux before 4.3 keeps what a return probe knows of a call that longjmp() has left, and the next return of a probed
- * function, further up, then goes where that call would have returned to. (4.3 compares stack pointers:
+ * Linux before 4.3 keeps the return probe of a call that longjmp() has abandoned. The next return of a probed
+ * caller then jumps to the return address of the abandoned call. (Since 4.3 the kernel compares stack pointers:
  * arch_uretprobe_is_alive().)
  */
 static bool on_jumping_return(const struct nw_features *features,
@@ -51,8 +52,8 @@ static bool on_long_nop(const struct nw_features *features, const struct nw_poin
 
 static const struct {
 	bool (*is)(const struct nw_features *features, const struct nw_point *point);
-	const char *here;  /* of this kernel */
-	const char *there; /* of one that is not known */
+	const char *here;  /* the text if this kernel is affected */
+	const char *there; /* the text if the kernel is not known */
 } hazards[] = {
 	{on_mute_file,
 	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to a disk, and start it from there",

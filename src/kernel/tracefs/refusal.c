@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel's error numbers mean where uprobe events are concerned. 524 is ENOTSUPP, which user space has no name for.
+ * The kernel's error numbers and their meaning for uprobe events. 524 is ENOTSUPP, which has no name in user space.
  */
 #include <errno.h>
 
 #include "refusal.h"
 
 /*
- * A tracer that is killed while it disables: a fatal signal ends uprobe_unregister() halfway, and
- * the place keeps its semaphore until the inode goes (kernel/events/uprobes.c, "leaking uprobe").
+ * If a tracer is killed while it disables a probe, the signal ends uprobe_unregister() halfway, and the place keeps
+ * its semaphore as long as the inode lives (kernel/events/uprobes.c, "leaking uprobe").
  */
 #define OR_HAD \
 	" (or had when it was killed: then dmesg has 'leaking uprobe', and a copy helps)"

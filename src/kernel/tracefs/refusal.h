@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refuses something, in words. */
+/* The reason for a refusal of the kernel, as a sentence. */
 #ifndef NOPWATCH_KERNEL_TRACEFS_REFUSAL_H
 #define NOPWATCH_KERNEL_TRACEFS_REFUSAL_H
 
 #include "nopwatch/tracefs.h"
 
-/* What was tried, by which the meaning of an error number differs. */
+/* The attempted operation, on which the meaning of an error number depends. */
 enum nw_refusal {
 	NW_REFUSED_OTHERWISE,
 	NW_REFUSED_DEFINITION,
@@ -13,9 +13,9 @@ enum nw_refusal {
 	NW_REFUSED_DELETION,
 	NW_REFUSED_INSTANCE,
 };
-/* What the error number (positive) means then: a sentence, never NULL. */
+/* Returns the meaning of a (positive) error number, never NULL. */
 const char *nw_refusal_text(enum nw_refusal what, int code);
-/* The kernel's own reason for refusing this definition, from error_log; "" if it has none. */
+/* Reads the kernel's own reason for refusing this definition from error_log; "": it has none. */
 void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128]);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names of threads that are gone: the kernel keeps those of the last that hit an event (128, unless
- * saved_cmdlines_size says otherwise), because its own text needs them. "4711 bash", one a line.
+ * Names of threads that have ended. The kernel keeps the names of the last threads that hit an event (128, or
+ * saved_cmdlines_size) for its own text output: lines such as "4711 bash".
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tracefs as a directory: where it is (libtracefs knows), and its small text files. What is done by
- * libtracefs and what is not, and why, is a table in docs/dev/decisions/0026-what-libtracefs-does-for-us.md.
+ * The directory tracefs: its place (found by libtracefs) and its small text files.
+ * docs/dev/decisions/0026-what-libtracefs-does-for-us.md lists which work libtracefs does, which not, and why.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include "files.h"
 #include "refusal.h"
 
-/* /proc/mounts writes a blank, tab, newline or backslash as \ooo; libtracefs hands that on. */
+/* Unescapes a path: /proc/mounts writes a blank, tab, newline or backslash as \ooo, and libtracefs does not change
+ * that. */
 static void take_path(const char *text, char *out, size_t room)
 {
 	size_t len = 0;
@@ -34,8 +35,8 @@ static void take_path(const char *text, char *out, size_t room)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* The path that libtracefs finds is to be freed by nobody (libtracefs-files(3)), and is a new one each time. Weak: a test
- * that knows of another library's leaks has its own. */
+/* libtracefs allocates a new path each time, which callers must not free (libtracefs-files(3)). The symbol is weak
+ * because a test that knows of leaks in another library defines its own. */
 __attribute__((weak)) const char *__lsan_default_suppressions(void);
 __attribute__((weak)) const char *__lsan_default_suppressions(void)
 {
@@ -48,7 +49,7 @@ const char *__lsan_default_options(void)
 }
 #endif
 
-/* The mount point of tracefs, or of debugfs with tracing below it. */
+/* Finds the mount point of tracefs, or of debugfs with tracing below it. */
 static int find_mount(char *out, size_t room)
 {
 	const char *path = NULL;
@@ -59,10 +60,11 @@ static int find_mount(char *out, size_t room)
 	take_path(path, out, room);
 	if (access(out, F_OK) == 0)
 		return 0;
-	return errno == EACCES ? -EACCES : -ENOENT; /* a debugfs may have none */
+	/* A debugfs may have no tracing directory. */
+	return errno == EACCES ? -EACCES : -ENOENT;
 }
 
-/* tracefs is a file system of its own since 4.1; before, debugfs has it. */
+/* tracefs is a file system of its own since 4.1; before, it is a part of debugfs. */
 static bool kernel_has(const char *type)
 {
 	FILE *list = fopen("/proc/filesystems", "re");
@@ -133,7 +135,8 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 		found = find_mount(fs.path, sizeof(fs.path));
 	if (found == -ENOENT)
 		return not_mounted(err);
-	if (found == -EACCES) /* debugfs, which has it on old kernels, is root's */
+	if (found ==
+	    -EACCES) /* debugfs, which contains it on old kernels, is accessible to root only */
 		return not_allowed(fs.path, EACCES, err);
 	if (found < 0)
 		return nw_fail(err, -found, "cannot find out where tracefs is: %s",
@@ -144,7 +147,7 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 	if (fs.root < 0)
 		return nw_fail(err, errno, "cannot open %s: %s", fs.path,
 			       nw_strerror(errno));
-	/* Opened, since lockdown only shows then; for append it changes nothing. */
+	/* Lockdown shows only when the file is opened. Opening it for appending changes nothing. */
 	int events = openat(fs.root, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 	int code = errno;
 	if (events >= 0) {
@@ -203,7 +206,7 @@ static int write_file(int dir, const char *file, const char *text, int flags)
 		ret = -errno;
 	else if ((size_t)done != len)
 		ret = -EIO;
-	/* some files only take effect, and only fail, when they are closed */
+	/* Some files take effect, and report errors, only when they are closed. */
 	if (close(fd) < 0 && ret == 0)
 		ret = -errno;
 	return ret;
@@ -211,7 +214,7 @@ static int write_file(int dir, const char *file, const char *text, int flags)
 
 int nw_tracefs_write(int dir, const char *file, const char *text)
 {
-	/* Nobody may ever truncate the files that hold everybody's definitions. */
+	/* Truncating one of these files would delete the definitions of all users. */
 	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events") ||
 	    strstr(file, "synthetic_events"))
 		return -EPERM;
@@ -256,9 +259,9 @@ bool nw_tracefs_has(int dir, const char *file)
 }
 
 /*
- * "[  12.34] trace_uprobe: error: MESSAGE\n  Command: LINE\n". Errors that the
- * kernel logs nothing for would find somebody's older one: the command tells them apart. Kernels
- * around 5.4 cut it to 255 characters.
+ * error_log has entries "[ 12.34] trace_uprobe: error: MESSAGE\n Command: LINE\n". The kernel logs nothing for some
+ * errors, so only an entry with this command counts, and not somebody's older one. Kernels around 5.4 cut the
+ * command to 255 characters.
  */
 void nw_tracefs_reason(const struct nw_tracefs *fs, const char *command, char out[128])
 {
