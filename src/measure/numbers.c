@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What rows of probes and spans have: one table each, which merging and all formats read. */
+/* The numbers of probe and span rows: one table for each, which merging and all formats read. */
 #include <stdlib.h>
 
 #include "rows.h"

@@ -6,7 +6,7 @@
 #include "show/rows/order.h"
 #include "show/rows/report.h"
 
-/* A negative number, which a spreadsheet does not compute. */
+/* Is the text a negative number? A spreadsheet does not compute it. */
 static bool is_negative_number(const char *text)
 {
 	static const char digits[] = "0123456789";
@@ -18,8 +18,8 @@ static bool is_negative_number(const char *text)
 	return whole && !*end;
 }
 
-/* Does a spreadsheet take text for a formula that begins so? Also by the full-width forms of these characters (U+FF0B,
- * U+FF0D, U+FF1D, U+FF20). */
+/* Does a spreadsheet take the text for a formula, by its first character or by its full-width form (U+FF0B, U+FF0D,
+ * U+FF1D, U+FF20)? */
 static bool is_formula(const char *text)
 {
 	static const char *const wide[] = {"\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\x9d",
@@ -32,9 +32,10 @@ static bool is_formula(const char *text)
 }
 
 /*
- * Quoted if need be; quotes doubled. Controls are as in text: who opens it is somebody's program. What a spreadsheet would
- * take for a formula has a ' in front, unless --raw asks for it as it is: also behind a semicolon, which separates cells
- * where the comma is in numbers, and there nothing is quoted that does not begin with a quote.
+ * Writes a field, in quotes if it needs them; its quotes are doubled. Control characters are written as in text,
+ * since another program opens the file. A field that a spreadsheet would take for a formula gets a ' in front, unless
+ * --raw was given; so does one with a formula after a semicolon, which separates cells where numbers have a decimal
+ * comma, and where only a quote at the beginning of a cell quotes it.
  */
 static void field(struct nw_buf *out, const char *name, bool raw)
 {
@@ -58,7 +59,7 @@ static void field(struct nw_buf *out, const char *name, bool raw)
 	nw_buf_free(&shown);
 }
 
-/* Where the columns of counts stand: before the argument and the time, behind them, behind all others (with --net). */
+/* The places of the columns of counts: before the argument and the time, after them, after all others (with --net). */
 enum place {
 	EARLY,
 	LATE,
@@ -75,7 +76,7 @@ static bool is_column(const struct nw_number *number, enum place place, bool net
 	       (net || its != LAST);
 }
 
-/* The counts of a row in these columns, or their names; row NULL: they are empty. */
+/* Writes the counts of a row in these columns, or their names; row NULL: empty columns. */
 static void counts(const void *row, bool names, enum place place, bool net,
 		   struct nw_buf *out)
 {
@@ -106,7 +107,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	*(bool *)output->state = begin->net;
 }
 
-/* Of several that --top leaves out, the group, or else the name, says how many they are. */
+/* Writes the beginning of a row. For rows that --top leaves out, the group, or else the name, says how many they are. */
 static void row_start(const struct nw_report *report, const char *type,
 		      const struct nw_shown *shown, uint64_t count, struct nw_buf *out)
 {
@@ -149,7 +150,7 @@ static void statistics(const struct nw_histogram *h, struct nw_buf *out)
 	}
 }
 
-/* The columns behind the statistics. arg: "" for probes and spans. span: NULL for all else. */
+/* Writes the columns after the statistics. arg: "" for probes and spans. span: NULL for all else. */
 static void row_end(const struct nw_report *report, const struct nw_shown *shown,
 		    const char *arg, const struct nw_span_row *span, struct nw_buf *out)
 {
@@ -201,7 +202,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	nw_rank_each(report, NW_SUBJECT_SPANS, lines, &output->text);
 }
 
-/* A line about the whole run, from its count on. discarded, least: those columns. */
+/* Writes a line about the whole run, from its count on. discarded, least: those columns. */
 static void whole_line(struct nw_output *output, uint64_t count, const uint64_t *discarded,
 		       bool least)
 {
@@ -225,7 +226,7 @@ static void whole_line(struct nw_output *output, uint64_t count, const uint64_t 
 	nw_buf_addc(out, '\n');
 }
 
-/* The number of intervals stands where the others have their count. */
+/* Writes a line for quiet intervals; their number is in the column of counts. */
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
 	nw_buf_printf(&output->text, "quiet,,,%" PRIu64 ",", first);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A report for Prometheus and its kin: OpenMetrics 1.0 text. Families stand together, durations
- * are in seconds, counters and buckets only ever grow: what is shown is always the total.
+ * A report for Prometheus and similar collectors: OpenMetrics 1.0 text. The samples of a family are together,
+ * durations are in seconds, counters and buckets only grow: the report is always of the whole run.
  *
- * The buckets of durations are the same in every report, since rates are taken from one report
- * to the next: powers of two from 128 ns to 17 s. Ours end one nanosecond before such a power,
- * and `le` says so, so that every count is exact.
+ * The buckets of durations are the same in every report, because collectors compute rates from one report to the
+ * next: powers of two from 128 ns to 17 s. Our buckets end one nanosecond before such a power, and `le` says so, so
+ * that every count is exact.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ enum {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* In a label, a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF), and it is UTF-8.
- * Controls are as in text. */
+/* Writes a label: a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF), and the text is UTF-8.
+ * Control characters are written as in text. */
 static void label(const char *before, const char *name, const char *value,
 		  struct nw_buf *out)
 {
@@ -62,7 +62,8 @@ static bool has_key(const char *keys, const char *name)
 	return false;
 }
 
-/* A sample has a label once: a key that is called as one of ours is by_KEY, or by_by_KEY if there is a key of that name. */
+/* Writes a label's name. A sample may have a label once only: a key with the name of one of our labels is called
+ * by_KEY, or by_by_KEY if there is a key of that name. */
 static void key_label(const char *keys, const char *key, const char *value,
 		      struct nw_buf *out)
 {
@@ -88,7 +89,7 @@ static void key_label(const char *keys, const char *key, const char *value,
 	nw_buf_free(&name);
 }
 
-/* A label a key of --by. */
+/* Writes one label for each key of --by. */
 static void group_labels(const char *keys, const char *group, struct nw_buf *out)
 {
 	nw_cleanup(nw_free_ptr) char *copy = strdup(keys);
@@ -102,14 +103,14 @@ static void group_labels(const char *keys, const char *group, struct nw_buf *out
 	}
 }
 
-/* What a sample is about: a probe or a span, an argument, a state or none, a group or none. */
+/* The subject of a sample: a probe or a span, an argument, a state or none, a group or none. */
 struct subject {
 	const struct nw_report *report;
 	const char *kind, *name, *arg, *state;
 	size_t group;
 };
 
-/* "FAMILYSUFFIX{probe="..."", without its end. */
+/* Writes "FAMILYSUFFIX{probe="..."", without its end. */
 static void start(const char *family, const char *suffix, const struct subject *s,
 		  struct nw_buf *out)
 {
@@ -131,8 +132,8 @@ static void counter(const char *family, const struct subject *s, uint64_t value,
 	nw_buf_printf(out, "} %" PRIu64 "\n", value);
 }
 
-/* Prometheus's own text format wants a family to be called as its samples are, and knows no units
- * and no end; in OpenMetrics the samples of a counter have a suffix that the family has not. */
+/* Writes the head of a family. In Prometheus's own text format a family has the name of its samples, and there are no
+ * units and no end; in OpenMetrics the samples of a counter have a suffix that the family has not. */
 static void family(const struct nw_report *report, const char *name, const char *type,
 		   const char *unit, const char *help, struct nw_buf *out)
 {
@@ -147,7 +148,7 @@ static void family(const struct nw_report *report, const char *name, const char 
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-/* Nanoseconds as seconds, exactly. */
+/* Writes nanoseconds as seconds, exactly. */
 static void seconds(uint64_t ns, struct nw_buf *out)
 {
 	nw_buf_printf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
@@ -166,8 +167,8 @@ static void count_and_sum(const char *name, const struct subject *s,
 	bool negative = h->is_signed && h->count && (int64_t)h->min < 0;
 
 	bucket(name, s, "+Inf", h->count, out);
-	/* OpenMetrics gives no sum that may shrink, and no count without a sum. Who reads Prometheus's own format takes a
-	 * sum that is missing for 0. */
+	/* OpenMetrics has no sum that may shrink, and no count without a sum. Readers of Prometheus's own format take
+	 * a missing sum for 0. */
 	if (negative && !s->report->prometheus)
 		return;
 	start(name, "_count", s, out);
@@ -206,7 +207,7 @@ static void durations(const char *name, const struct subject *s,
 	count_and_sum(name, s, h, true, out);
 }
 
-/* Arguments may be anything: their buckets are those that hold something. */
+/* Writes the values of an argument, which may be anything: only buckets that hold something are written. */
 static void values(const char *name, const struct subject *s, const struct nw_histogram *h,
 		   struct nw_buf *out)
 {
@@ -228,7 +229,7 @@ static void values(const char *name, const struct subject *s, const struct nw_hi
 
 /* ---- families ----------------------------------------------------------------------- */
 
-/* The samples that a number of a row has. */
+/* Writes the samples of one number of a row. */
 static void show(const struct subject *s, const struct nw_number *number, size_t index,
 		 const void *row, struct nw_buf *out)
 {
@@ -255,7 +256,7 @@ static void show(const struct subject *s, const struct nw_number *number, size_t
 	}
 }
 
-/* All that one number says, of all probes or spans and their groups. */
+/* Writes one number of all probes or spans and their groups. */
 static void show_all(const struct nw_report *report, enum nw_subject subject,
 		     const struct nw_number *number, struct nw_buf *out)
 {
@@ -297,7 +298,7 @@ static void show_family(const struct nw_report *report, enum nw_subject subject,
 	nw_buf_free(&samples);
 }
 
-/* Times, and what is there with an option; then what is only counted. */
+/* Writes times, and numbers that need an option; then counts. */
 static void show_families(const struct nw_report *report, struct nw_buf *out)
 {
 	nw_number_each (NW_SUBJECT_PROBES, number)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * HTML: a report as one page that needs nothing else. The page is report.html, with report.css,
- * flame.js, report.js and the data put into it; what the data mean is said in docs/html.md.
+ * HTML: a report as one page that needs no other file. The page is report.html, with report.css, flame.js, report.js
+ * and the data in it; docs/html.md describes the data.
  *
- * Names and strings of programs are in the data only, which are JSON in an element that browsers do
- * not run, without any character that could end it; the scripts show them as text. The page's own
- * Content-Security-Policy allows these scripts and this one style sheet, by their hashes, and no
- * request at all.
+ * Names and strings of programs are only in the data, which are JSON in an element that browsers do not run, without
+ * any character that could end the element; the scripts show them as text. The page's own Content-Security-Policy
+ * allows these scripts and this one style sheet, by their hashes, and no request at all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 extern const char nw_html_page[], nw_html_style[], nw_html_flame[], nw_html_script[];
 
-/* The files as they are, each with a NUL behind it. */
+/* Embeds the files as they are, each with a NUL behind it. */
 #define EMBED(name, file)                              \
 	__asm__(".pushsection .rodata\n"               \
 		".globl " #name "\n" #name ":\n"       \
@@ -30,23 +29,23 @@ EMBED(nw_html_flame, "flame.js");
 EMBED(nw_html_script, "report.js");
 
 enum {
-	MOST_BYTES = 1 << 20, /* of the page */
-	MOST_FLAME = 1 << 18, /* of all stacks */
+	MOST_BYTES = 1 << 20, /* bytes of the page */
+	MOST_FLAME = 1 << 18, /* bytes of all stacks */
 	MOST_ROWS = 1024,
 };
 
-/* What is written of a report: fewer rows and pictures where all of them would be too much. */
+/* How much of a report is written: fewer rows and pictures if all of them would be too much. */
 struct page {
 	const struct nw_report *report;
 	struct nw_json json;
 	size_t most_rows, most_pictures;
-	size_t rows, pictures; /* written */
-	bool left_out;	       /* there would have been more */
+	size_t rows, pictures; /* written so far */
+	bool left_out;	       /* the report has more */
 };
 
 /* ---- pictures ----------------------------------------------------------------------- */
 
-/* [bin, others, min, max, bucket, count, bucket - the one before, count, ...] */
+/* Writes columns as [bin, others, min, max, bucket, count, bucket - the one before, count, ...]. */
 static void columns(struct nw_json *json, const struct nw_bin_series *series)
 {
 	size_t next = 0;
@@ -113,7 +112,7 @@ static void slow_hit(struct page *page, const char *key, const struct nw_exempla
 	nw_json_close(json, '}');
 }
 
-/* [[bin, ns in each state, ...], ...] */
+/* Writes [[bin, ns in each state, ...], ...]. */
 static void states_over_time(struct nw_json *json, const struct nw_bin_series *series)
 {
 	if (!series->states.count)
@@ -158,7 +157,7 @@ static void slowest(struct page *page, const struct nw_bin_series *series)
 	nw_json_close(json, ']');
 }
 
-/* What a span begins and ends with: when one of these was disabled, it was not measured any more. */
+/* Writes the probes of a span: when one of them was disabled, the span was not measured any more. */
 static void ends_of(struct page *page, const struct nw_span_def *span)
 {
 	const nw_vec_u32 *const both[] = {&span->starts, &span->ends};
@@ -220,7 +219,7 @@ static void row(struct page *page, enum nw_subject subject, size_t number, size_
 	nw_json_close(&page->json, '}');
 }
 
-/* Unless something else was asked for, spans begin with what took longest in all. */
+/* Writes rows. By default, spans are in the order of their total time. */
 static void rows(struct page *page, enum nw_subject subject)
 {
 	const struct nw_report *report = page->report;
@@ -296,7 +295,7 @@ static void scale(const struct nw_bins *bins, struct nw_json *json)
 	nw_json_key_u64(json, "count", nw_bins_count(bins));
 	nw_json_key_u64(json, "probe_shift", nw_bins_shift(bins, NW_SERIES_GAPS));
 	nw_json_key_u64(json, "span_shift", nw_bins_shift(bins, NW_SERIES_SPANS));
-	/* [[bin, events], ...] of those in which events are missing */
+	/* write [[bin, events], ...] of the bins with losses */
 	const struct nw_bin_loss *loss = nw_bins_losses(bins);
 	nw_json_key(json, "losses");
 	nw_json_open(json, '[');
@@ -323,8 +322,8 @@ static int most_first(const void *a, const void *b)
 	return strcmp((*x)->text, (*y)->text);
 }
 
-/* {"of", "total", "stacks": [["root;...;leaf", count], ...]}: the most counted first, as many as there is
- * room for. */
+/* Writes {"of", "total", "stacks": [["root;...;leaf", count], ...]}: the most frequent stacks first, as many as there
+ * is room for. */
 static void flame(const struct nw_flame *flame, struct nw_json *json, size_t most)
 {
 	nw_cleanup(nw_free_ptr)
@@ -365,7 +364,7 @@ static void flames(const struct nw_report *report, struct nw_json *json)
 	nw_json_close(json, ']');
 }
 
-/* The keys of rows that count spans which are in no distribution. */
+/* Writes the keys of rows that count spans without a latency. */
 static void unmeasured(struct nw_json *json)
 {
 	nw_json_key(json, "unmeasured");
@@ -399,8 +398,8 @@ static void data(struct page *page, struct nw_buf *out)
 	nw_json_close(&page->json, '}');
 }
 
-/* Write <, > and & as \uNNNN, so that nothing can end the element that the data are in: in JSON they stand in strings
- * only. (The writer of JSON does the same with Unicode's line separators, which end lines of scripts.) */
+/* Writes <, > and & as \uNNNN, so that nothing can end the element with the data: in JSON these characters are in
+ * strings only. (The JSON writer does the same with Unicode's line separators, which end lines of scripts.) */
 static void add_harmless(struct nw_buf *out, const struct nw_buf *json)
 {
 	const char *at = nw_buf_str(json);
@@ -414,7 +413,7 @@ static void add_harmless(struct nw_buf *out, const struct nw_buf *json)
 	}
 }
 
-/* The page up to a mark, which is one word in curly brackets; *at is moved behind it. */
+/* Appends the page up to a mark, which is one word in curly brackets; *at is moved behind the mark. */
 static void add_until(struct nw_buf *out, const char **at, const char *mark)
 {
 	const char *found = strstr(*at, mark);
@@ -437,7 +436,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 		add_harmless(&harmless, &json);
 		if (json.failed || harmless.len <= room || page.most_rows <= 1)
 			break;
-		/* the last pictures are of what matters least, and are most of it */
+		/* the last pictures matter least, and take the most space */
 		if (page.pictures > 1)
 			page.most_pictures = page.pictures / 2;
 		else

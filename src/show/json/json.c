@@ -66,7 +66,7 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* What values alone do not tell: lists of arguments' names, left out where they are empty. */
+/* Marks of values, which are lists of arguments' names; an empty list is left out. */
 static bool is_untrusted(const struct nw_value *value)
 {
 	return value->untrusted;
@@ -123,8 +123,8 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	nw_json_close(json, '}');
 }
 
-/* "stack": who called, the function that was hit first; "stack_cut": why there is no more, unless it is all ("cut" is
- * what the arguments' mark is called). */
+/* Writes "stack": the callers, the function that was hit first; "stack_cut": why there are no more callers, unless
+ * the stack is whole ("cut" is the name of the arguments' mark). */
 static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 			struct nw_json *json)
 {
@@ -140,7 +140,7 @@ static void print_stack(const struct nw_stacks *stacks, uint32_t number,
 		nw_json_key_text(json, "stack_cut", nw_stack_end_words[stack.end]);
 }
 
-/* The linker's name beside the source's. */
+/* Writes the linker's name beside the source's name. */
 static void symbol_key(const struct nw_probe *probe, struct nw_json *json)
 {
 	if (probe && probe->symbol)
@@ -178,7 +178,7 @@ static const struct nw_probe *probe_of(const struct nw_slow_span *slow,
 	return slow->selection->probes.item[hit->probe];
 }
 
-/* Where one end of a span was hit. */
+/* Writes one end of a slow span. */
 static void print_side(const struct nw_slow_span *slow, const char *key,
 		       const struct nw_hit *hit, struct nw_json *json)
 {
@@ -197,7 +197,7 @@ static void print_side(const struct nw_slow_span *slow, const char *key,
 	nw_json_close(json, '}');
 }
 
-/* By whom, or where. */
+/* Writes the thread that ended a sleep, or the function in which it was. */
 static void name_sleep(const struct nw_sleep *sleep, bool where, struct nw_json *json)
 {
 	bool thread = !where && sleep->key < NW_WAKER_INTERRUPT;
@@ -237,7 +237,7 @@ static void print_sleeps(const char *key, const struct nw_sleeps *list, bool whe
 	nw_json_close(json, ']');
 }
 
-/* Whoever reads a single line is to know it, too. */
+/* Writes a key that is true, so that each line can be read by itself. */
 static void say(bool is_so, const char *key, struct nw_json *json)
 {
 	if (!is_so)
@@ -270,7 +270,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key_text(&json, "comm", slow->task->comm);
 	nw_json_key(&json, "args");
 	nw_json_open(&json, '{');
-	if (slow->began) /* of a start that is not kept there are none */
+	if (slow->began) /* the arguments of the start are known */
 		print_args(probe_of(slow, slow->began), slow->began, "start", &json);
 	print_args(probe_of(slow, slow->ended), slow->ended, "end", &json);
 	nw_json_close(&json, '}');
@@ -387,7 +387,7 @@ static void buckets(struct nw_json *json, const struct nw_histogram *h)
 	nw_json_close(json, ']');
 }
 
-/* DIST; an empty one has only its count, and no buckets. */
+/* Writes DIST; an empty distribution has only its count, and no buckets. */
 static void distribution(struct nw_json *json, const char *key,
 			 const struct nw_histogram *h, bool with_buckets)
 {
@@ -412,7 +412,7 @@ static void distribution(struct nw_json *json, const char *key,
 	nw_json_close(json, '}');
 }
 
-/* {"method":"GET","status":"200"} */
+/* Writes {"method":"GET","status":"200"}. */
 static void group_parts(const struct nw_report *report, struct nw_json *json,
 			const char *name)
 {
@@ -432,7 +432,7 @@ static void group_parts(const struct nw_report *report, struct nw_json *json,
 	json->out->failed |= !keys;
 }
 
-/* The name of a row, and of its group; of several that --top leaves out it says how many they are. */
+/* Writes the name of a row and of its group; a row for several that --top leaves out says how many they are. */
 static void row_keys(const char *what, const struct nw_shown *shown, struct nw_json *json)
 {
 	nw_json_key(json, what);
@@ -477,7 +477,7 @@ static const char *state_word(const struct nw_report *report, size_t probe, uint
 	return nw_state_words[state ? state->state : NW_STATE_UNKNOWN];
 }
 
-/* DIST, or {STATE: DIST}, or {ARGUMENT: DIST} */
+/* Writes DIST, or {STATE: DIST}, or {ARGUMENT: DIST}. */
 static void times_key(struct nw_json *json, const struct nw_number *number,
 		      const struct nw_report *report, const struct nw_shown *shown,
 		      bool buckets)
@@ -513,7 +513,7 @@ static void number_key(struct nw_json *json, const struct nw_number *number,
 			     number->kind == NW_NUMBER_SLEPT_IN, json);
 }
 
-/* Those that are there with an option only, or the others. */
+/* Writes the numbers that need an option, or the others. */
 static void number_keys(struct nw_json *json, const struct nw_report *report,
 			const struct nw_shown *shown, bool optional, bool buckets)
 {

@@ -6,12 +6,11 @@
 #include "json_writer.h"
 #include "show/rows/order.h"
 
-/* The beginning of a line, {"type":"...", and its end. */
+/* Write the beginning of a line, {"type":"...", and its end. */
 struct nw_json nw_json_start(struct nw_buf *out, const char *type);
 void nw_json_finish(struct nw_json *json);
 
-/* What there is to say about a row, as keys of an object that is open; buckets: of
- * its distributions, too. */
+/* Writes a row as keys of an object that is open; buckets: with the buckets of its distributions. */
 void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, bool buckets,
 		 struct nw_json *json);
 

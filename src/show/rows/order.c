@@ -37,7 +37,7 @@ static bool is_hidden(const struct nw_report *report, enum nw_subject subject, s
 
 bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_t index)
 {
-	if (is_hidden(report, subject, index)) /* it says nothing, but what it is for */
+	if (is_hidden(report, subject, index)) /* a hidden row is not shown */
 		return false;
 	for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
 		if (nw_row_has(subject, row_in(report, subject, index, g)))
@@ -47,7 +47,7 @@ bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_
 
 /* ---- keys --------------------------------------------------------------------------- */
 
-/* What is compared: hits, and the distribution of gaps or latencies, of one group or of all. */
+/* The values that rows are ordered by: hits, and the distribution of gaps or latencies, of one group or of all. */
 struct ranked_by {
 	uint64_t hits;
 	const struct nw_histogram *times;
@@ -81,7 +81,7 @@ static double key_of(enum nw_sort sort, const struct ranked_by *of)
 	}
 }
 
-/* The key of a probe or span, all of its groups taken together. */
+/* Returns the key of a probe or span over all of its groups. */
 static double key_of_all(const struct nw_report *report, enum nw_subject subject,
 			 size_t index, enum nw_sort sort)
 {
@@ -144,7 +144,7 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 {
 	bool keyed = sort != NW_SORT_DEFAULT && sort != NW_SORT_NAME;
 	bool probes = subject == NW_SUBJECT_PROBES;
-	/* of groups, what has no row takes no place among the first ones */
+	/* a probe or span without a row takes no place among the first ones, if there are groups */
 	bool only_hit = report->view.top && report->group_by;
 	size_t count = probes ? report->selection->probes.count : report->span_count;
 	int ret = 0;
@@ -249,7 +249,7 @@ static void show_rest(const struct nw_report *report, size_t index, const char *
 		show(report, &shown, out);
 }
 
-/* A row a group, and one for those beyond the first ones. */
+/* Shows one row for each group, and one for all groups beyond the first ones. */
 static int show_groups(const struct nw_report *report, enum nw_subject subject,
 		       size_t index, show_row *show, struct nw_buf *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reports: what their forms have in common. */
+/* Shared by all formats that show reports. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ const struct nw_statistic nw_statistics[] = {
 };
 const size_t nw_statistic_count = NW_COUNT(nw_statistics);
 
-/* Near the ends of the range, a double may round to what no integer can hold. */
+/* Returns the mean as an integer. Near the ends of the range, a double may round to a value that no integer can hold. */
 static uint64_t whole_mean(const struct nw_histogram *h)
 {
 	double mean = round(nw_histogram_mean(h));
@@ -77,7 +77,7 @@ const char *nw_report_time(const struct nw_report *report, char out[40])
 	return out;
 }
 
-/* One that fails leaves its function by longjmp(), without query__done. */
+/* A statement that fails leaves its function by longjmp(), without query__done. */
 bool nw_report_is_statement(const struct nw_report *report, size_t span)
 {
 	static const char start[] = "postgresql:query__";
@@ -129,7 +129,7 @@ uint64_t nw_report_sum(const struct nw_report *report, size_t span,
 	return sum;
 }
 
-/* The kernel counts the hits of all processes. */
+/* The kernel counts dropped hits of all processes. */
 void nw_lost_text(uint64_t lost, bool least, char out[48])
 {
 	snprintf(out, 48, "%s%" PRIu64 " %s lost", least ? "at least " : "", lost,

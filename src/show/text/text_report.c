@@ -11,7 +11,7 @@
 #include "show/rows/stacks.h"
 #include "text.h"
 
-/* Names come from the program that is traced: escaped before they reach a terminal. */
+/* Adds the cell of a name. Names come from the target process, so they are escaped before they reach a terminal. */
 static void name_cell(struct nw_table *table, const char *name)
 {
 	struct nw_buf text = {0};
@@ -22,7 +22,7 @@ static void name_cell(struct nw_table *table, const char *name)
 	nw_buf_free(&text);
 }
 
-/* Parts of a name of several keys are joined by commas, as --by has them. */
+/* Appends a group's name; the values of several keys are joined by commas, as in --by. */
 static void add_group(const char *name, struct nw_buf *out)
 {
 	for (size_t len; *name; name += len) {
@@ -36,21 +36,22 @@ static void add_group(const char *name, struct nw_buf *out)
 	}
 }
 
-/* A report on its way into a buffer. */
+/* A report while it is written. */
 struct text {
 	const struct nw_report *report;
-	bool has_abandoned;  /* there are calls that never returned */
-	nw_strings left_out; /* columns, for the terminal's width */
-	size_t silent[2];    /* by subject: how many were neither hit nor begun nor ended */
-	size_t active[2];    /* the others */
-	size_t beyond[2];    /* by subject: how many of these --top has cut off */
-	size_t histograms, unshown; /* how many there are, and were not shown */
+	bool has_abandoned;  /* some calls were abandoned */
+	nw_strings left_out; /* columns that were left out, for the terminal's width */
+	/* by subject: rows that were neither hit nor begun nor ended */
+	size_t silent[2];
+	size_t active[2];	    /* by subject: all other rows */
+	size_t beyond[2];	    /* by subject: active rows that --top cut off */
+	size_t histograms, unshown; /* number of histograms, and of those not shown */
 	struct nw_buf *out;
 };
 
 enum {
-	FOLD = 5,	  /* so many silent rows are shown one by one */
-	MOST_GROUPS = 10, /* rows, and histograms, of groups and spans without --top */
+	FOLD = 5,	  /* silent rows that are shown one by one */
+	MOST_GROUPS = 10, /* most rows and histograms of groups and spans without --top */
 	MOST_NOTES = 10
 };
 
@@ -65,7 +66,8 @@ static bool is_folded(const struct text *t, enum nw_subject subject, size_t inde
 	       nw_is_silent(t->report, subject, index);
 }
 
-/* The gaps of a probe add up to nothing but the time it was watched: its hits are its total. */
+/* Returns the key that rows are sorted by. The gaps of a probe only add up to the time it was watched, so the total
+ * of a probe is its hits. */
 static enum nw_sort sort_of(const struct text *t, enum nw_subject subject, bool groups)
 {
 	enum nw_sort sort = t->report->view.sort;
@@ -94,14 +96,13 @@ static void rank_groups(struct text *t, enum nw_subject subject, size_t index,
 
 /* ---- cells -------------------------------------------------------------------------- */
 
-/* Columns are left out in this order where the terminal is too narrow; never the name, the
- * count and the maximum. */
+/* The order in which columns are left out on a narrow terminal; name, count and maximum always stay. */
 static const char give_up[] = "P99.9\0P90\0MIN\0RATE\0P50\0TOTAL\0SUM\0UNMATCHED\0"
 			      "DISCARDED\0MEAN\0P99\0";
 
 static struct nw_table new_table(struct text *t, const char *first)
 {
-	/* columns that hold text; the group's is the second, where there are groups */
+	/* columns with text; the group's is the second, if there are groups */
 	static const bool plain[32] = {true}, grouped[32] = {true, true};
 	const char *by = t->report->group_by;
 	struct nw_table table = {.left = by ? grouped : plain,
@@ -138,7 +139,8 @@ static void duration_cells(struct nw_table *table, const struct nw_histogram *h)
 			      h->count ? nw_statistic_of(h, &nw_statistics[i]) : 0);
 }
 
-/* The name of a row, and of its group; more: it stands for so many further groups, or without a name probes or spans. */
+/* Adds the name of a row and of its group. more: the row stands for this many further groups or, without a name,
+ * probes or spans. */
 static void first_cells(const struct text *t, struct nw_table *table, const char *name,
 			size_t group, size_t more)
 {
@@ -157,23 +159,24 @@ static void first_cells(const struct text *t, struct nw_table *table, const char
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-/* What a row is of: a probe, a span, or an argument of a probe. */
+/* The subject of a row: a probe, a span, or an argument of a probe. */
 struct row_of {
 	size_t index, arg;
-	const char *label; /* NULL: it is of all probes or spans that --top leaves out */
+	/* NULL: the row is of all probes or spans that --top leaves out */
+	const char *label;
 };
 
-/* What the rows of a table differ in. */
+/* The kind of rows of a table. */
 struct row_kind {
 	enum nw_subject subject;
-	/* Its row in a group; NULL: there is none. */
+	/* Returns the row of a group; NULL: there is none. */
 	const void *(*find)(const struct nw_group_rows *rows, const struct row_of *of);
 	bool is_arg;
 	void (*print)(const struct text *t, struct nw_table *table, const struct row_of *of,
 		      const void *row, size_t group, size_t more);
 };
 
-/* A row a group, as many as are shown, and one for all the others. */
+/* Adds one row for each group, as many as are shown, and one for all others. */
 static void add_rows(struct text *t, struct nw_table *table, const struct row_kind *kind,
 		     const struct row_of *of)
 {
@@ -201,7 +204,7 @@ static void add_rows(struct text *t, struct nw_table *table, const struct row_ki
 	nw_vec_free(&groups);
 }
 
-/* A count that would be larger if nothing had been lost has a + behind it. */
+/* Adds the cell of a count. A + after it says that it would be larger if nothing had been lost. */
 static void count_cell(const struct text *t, struct nw_table *table, uint64_t count)
 {
 	if (t->report->at_least)
@@ -272,7 +275,7 @@ static void add_span(struct text *t, struct nw_table *table, size_t span)
 	add_rows(t, table, &kind, &(struct row_of){span, 0, t->report->spans[span].name});
 }
 
-/* What --top leaves out, so that the rows add up. */
+/* Adds the rest that --top leaves out, so that the rows add up. */
 static void add_beyond(struct text *t, struct nw_table *table, enum nw_subject subject,
 		       const nw_ranking *shown)
 {
@@ -353,7 +356,7 @@ static void statistic_cell(struct nw_table *table, const struct nw_histogram *h,
 {
 	double mean = nw_histogram_mean(h);
 
-	/* the mean of small integers is seldom one */
+	/* the mean of small integers is seldom an integer */
 	if (strcmp(statistic->key, "mean") == 0 && fabs(mean) < 1e6 && mean != floor(mean))
 		nw_table_cell(table, "%.2f", mean);
 	else
@@ -491,7 +494,7 @@ static void histograms(struct text *t, enum nw_subject subject,
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* One line for all probes that have the same text. */
+/* Writes one line for all probes that have the same text. */
 static void one_note(const struct text *t, size_t first, struct nw_buf *out)
 {
 	enum {
@@ -551,7 +554,7 @@ static void notes(const struct text *t)
 			      unsaid);
 }
 
-/* What is not shown is said, and what would show it. */
+/* Writes which rows are not shown, and which option shows them. */
 static void folded_lines(const struct text *t)
 {
 	const struct nw_report *report = t->report;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lines below the table of spans: what its reader would take for something else. */
+/* Lines below the table of spans, about counts that its reader could misunderstand. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out)
 		}
 }
 
-/* Spans of a row that began and ended at one time; with --net, not those that the probes' cost has used up. */
+/* Counts the spans of a row that began and ended at the same time; with --net, not those whose time was all probe
+ * overhead. */
 static uint64_t count_unmeasured(const struct nw_span_row *row)
 {
 	struct nw_bucket first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of what threads did in spans, for people. */
+/* The table of thread states in spans, for people. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "text.h"
 
 enum {
-	MOST_GROUPS = 10 /* without --top */
+	MOST_GROUPS = 10 /* most groups without --top */
 };
 
 static const char give_up[] = "P99.9\0P90\0MIN\0P50\0MEAN\0P99\0";
@@ -28,7 +28,7 @@ static void add_name(const struct nw_report *report, size_t span, size_t group,
 	nw_table_end_cell(table);
 }
 
-/* A row a state in which the span has spent any time. */
+/* Adds a row for each state in which the span has spent time. */
 static void add_rows(const struct nw_report *report, size_t span, size_t group,
 		     struct nw_table *table)
 {
@@ -57,7 +57,7 @@ static void add_rows(const struct nw_report *report, size_t span, size_t group,
 /* ---- where they slept, and who woke them -------------------------------------------- */
 
 enum {
-	MOST_SLEEPS = 8 /* of a span and group, and the others in one row */
+	MOST_SLEEPS = 8 /* most sleeps of a span and group; one more row has all others */
 };
 
 static void add_sleeps(const struct nw_report *report, size_t span, size_t group,
@@ -130,7 +130,7 @@ static void count_unsplit(const struct nw_report *report, size_t span, struct nw
 		unsplit);
 }
 
-/* A table over all spans, if it has any rows. */
+/* Writes a table over all spans, if it has any rows. */
 static void print(const struct nw_report *report, const nw_ranking *ranking,
 		  enum nw_sort sort, add_group *add, struct nw_table *table,
 		  struct nw_buf *out)
