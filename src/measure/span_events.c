@@ -50,8 +50,9 @@ static void emit(struct nw_summary *s, const struct nw_span_event *happened)
 	struct nw_span_states states;
 
 	/* of a call of Go's nobody knows when its goroutine had a thread */
-	if (s->task_states && !s->options.spans[event.span].goroutines &&
-	    nw_task_states_span(s->task_states, &event, &states))
+	const struct nw_span_def *def = &s->options.spans[event.span];
+	if (s->task_states && !def->goroutines &&
+	    nw_task_states_span(s->task_states, &event, def->key == NW_KEY_TID, &states))
 		event.states = &states;
 	if (event.states && s->net)
 		take_cost(&states, event.cost);

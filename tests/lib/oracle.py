@@ -180,6 +180,7 @@ class Judge:
         self.result = Result()
         self.threads = Threads(options)
         self.states = States()
+        self.turns = {}  # by span and thread: the last key, and how many there were before
         self.open = defaultdict(list)  # (span, key): starts, the innermost last
         self.calls = defaultdict(list)  # thread: calls of any function, the innermost last
         self.last = {}  # (probe, group): the time of the last hit
@@ -257,7 +258,16 @@ class Judge:
             self.give_up(span, starts, "abandoned")
         starts.append({"hit": hit, "group": group, "inside": False, "spent": self.spent[self.thread_of(hit)],
                        "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
-                       "thread": self.thread_of(hit)})
+                       "thread": self.thread_of(hit), "turn": self.turn(span, key, hit)})
+
+    def turn(self, span, key, hit):
+        """Which turn of the thread it is: one of another key is another, since what it does then is for that."""
+        if span.key[0] == "tid":
+            return None
+        last = self.turns.setdefault((span.name, self.thread_of(hit)), [key, 0])
+        if last[0] != key:
+            last[:] = [key, last[1] + 1]
+        return last[1]
 
     def end(self, span, hit, group):
         key = self.key_of(span.key[1], hit)
@@ -275,9 +285,9 @@ class Judge:
             outer["inside"] = True
         if start["group"] is HIDDEN or group is HIDDEN:
             return
-        self.measure(span, start, hit, group)
+        self.measure(span, start, hit, group, key)
 
-    def measure(self, span, start, hit, group):
+    def measure(self, span, start, hit, group, key=None):
         of = tuple(a if a is not None else b for a, b in zip(start["group"], group))
         if hit.time < start["hit"].time:
             self.count(span, of, "discarded")
@@ -288,7 +298,7 @@ class Judge:
             latency = max(latency - cost, 0)
         measured = Measured(span.name, start["hit"], hit, latency, self.shown(of), cost)
         if self.options.states:
-            measured.states = self.split(measured, start)
+            measured.states = self.split(measured, start, "turn" in start and self.turn(span, key, hit) != start["turn"])
         self.result.measured.append(measured)
         for row in self.rows("span", span.name, self.shown(of)):
             row.counts["nested"] += start["inside"] and not span.call
@@ -309,9 +319,9 @@ class Judge:
             cost += self.spent[self.thread_of(hit)] - start["spent"] - sum(self.options.costs[hit.probe])
         return cost
 
-    def split(self, measured, start):
+    def split(self, measured, start, another):
         took, end = measured.end.time - measured.start.time, measured.end
-        if start["thread"] != self.thread_of(end):
+        if another or start["thread"] != self.thread_of(end):
             return {**dict.fromkeys(States.NAMES, 0), "others": measured.latency}
         parts = self.states.split(end.tid or ("idle", end.cpu), start["course"], measured.start.time, end.time)
         left = took - measured.latency

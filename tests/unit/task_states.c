@@ -587,6 +587,36 @@ START_TEST(a_span_across_threads_is_all_others)
 }
 END_TEST
 
+/* A span of a process that another one interrupts on the same thread: what the thread does is done for both. */
+START_TEST(a_thread_that_serves_several_keys_is_others)
+{
+	static const struct {
+		pid_t key;
+		uint32_t probe;
+		uint64_t time, others, running;
+	} steps[] = {{1, START, 100, 0, 0}, {2, START, 110, 0, 0}, {2, DONE, 130, 0, 20},
+		     {1, DONE, 150, 50, 0}, {1, START, 160, 0, 0}, {1, DONE, 170, 0, 10},
+		     {1, START, 200, 0, 0}, {2, START, 210, 0, 0}, {1, DONE, 220, 20, 0},
+		     {2, DONE, 250, 40, 0}, {0, SWITCH, 300, 0, 0}};
+
+	pairs_by = NW_KEY_PID;
+	setup();
+	for (size_t i = 0; steps[i].key; i++) {
+		const struct nw_hit hit = {
+			.time = steps[i].time, .tid = T, .probe = steps[i].probe};
+		split = false;
+		ck_assert_int_eq(nw_summary_hit(summary, &hit, steps[i].key, 0), 0);
+		ck_assert(split == (steps[i].probe == DONE));
+		if (!split)
+			continue;
+		ck_assert_uint_eq(states[NW_TASK_OTHERS], steps[i].others);
+		ck_assert_uint_eq(states[NW_TASK_RUNNING], steps[i].running);
+	}
+	teardown();
+	pairs_by = NW_KEY_TID;
+}
+END_TEST
+
 /* A span that straddles a loss is not even measured; the next one is split again. */
 START_TEST(lost_events_discard_what_is_open)
 {
@@ -648,5 +678,5 @@ UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
 	  a_thread_is_split_once_it_was_named, nobody_is_known_who_was_not_named,
 	  another_summary_knows_who_was_named, a_birth_that_was_lost_is_no_guess,
 	  what_others_do_does_not_matter, a_span_across_threads_is_all_others,
-	  lost_events_discard_what_is_open, a_thread_that_exits_is_forgotten,
-	  without_a_switch_there_is_nothing_to_tell)
+	  a_thread_that_serves_several_keys_is_others, lost_events_discard_what_is_open,
+	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)

@@ -87,10 +87,16 @@ struct thread {
 struct mark {
 	int32_t tid;
 	uint64_t serial, breaks, losses;
+	uint64_t turn; /* of its thread */
 	uint64_t spent[NW_TASK_STATES];
 	size_t sleeps
 		[TABLES]; /* so many of the thread's, as they were then, one behind the other: */
 	struct nw_sleep sleep[];
+};
+
+/* The key that a thread has last begun or ended a span of; another number each time that the key is another. */
+struct turn {
+	uint64_t key, number;
 };
 
 struct scheduler_probe {
@@ -102,7 +108,8 @@ struct scheduler_probe {
 struct nw_task_states {
 	struct nw_hash_map threads; /* that have begun spans, by their numbers */
 	struct nw_hash_map marks;
-	uint64_t losses, serial;
+	struct nw_hash_map turns; /* by thread and span */
+	uint64_t losses, serial, last_turn;
 	bool named;  /* events are those of threads that were named to the kernel, */
 	bool all;    /* whoever they are, or who is born; */
 	bool missed; /* and of who is not in the map that is not known */
@@ -196,6 +203,7 @@ void nw_task_states_free(struct nw_task_states *states)
 		return;
 	nw_hash_map_free(&states->threads);
 	nw_hash_map_free(&states->marks);
+	nw_hash_map_free(&states->turns);
 	free(states->probe);
 	free(states);
 }
@@ -538,7 +546,30 @@ static bool is_recorded(const struct nw_task_states *states, const struct thread
 	       (states->everybody_from && now >= states->everybody_from);
 }
 
-static void begin(struct nw_task_states *states, const struct nw_span_event *event)
+/*
+ * A thread that serves several keys in turn (an event loop) sleeps and runs for all of them, so its states are those of a span only
+ * if it began and ended none of another key in between. Returns the number of the thread's turn, which is that of the key.
+ */
+static uint64_t take_turn(struct nw_task_states *states, const struct nw_span_event *event)
+{
+	const struct nw_map_key at = {.span = event->span,
+				      .time = (uint32_t)nw_hit_thread(event->hit)};
+	struct turn *turn = nw_hash_map_find(&states->turns, at);
+
+	if (!turn) {
+		if (states->turns.count >= NW_MOST_STARTS)
+			nw_hash_map_free(&states->turns);
+		turn = calloc(1, sizeof(*turn));
+		if (!turn || nw_hash_map_put(&states->turns, at, turn) < 0)
+			return ++states->last_turn;
+	}
+	if (!turn->number || turn->key != event->key)
+		*turn = (struct turn){event->key, ++states->last_turn};
+	return turn->number;
+}
+
+static void begin(struct nw_task_states *states, const struct nw_span_event *event,
+		  uint64_t turn)
 {
 	struct thread *thread = running(states, event->hit);
 
@@ -555,6 +586,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 			      .serial = thread->serial,
 			      .breaks = thread->breaks,
 			      .losses = states->losses,
+			      .turn = turn,
 			      .sleeps = {[WAKERS] = wakers, [CHANNELS] = channels}};
 	memcpy(mark->spent, thread->spent, sizeof(mark->spent));
 	memcpy(mark->sleep, thread->sleeps[WAKERS].item, wakers * sizeof(*mark->sleep));
@@ -590,10 +622,10 @@ static struct thread *close_mark(const struct nw_task_states *states,
 }
 
 static bool split(struct nw_task_states *states, const struct nw_span_event *event,
-		  const struct mark *mark, struct nw_span_states *out)
+		  const struct mark *mark, uint64_t turn, struct nw_span_states *out)
 {
 	const struct thread *thread = running(states, event->hit);
-	bool other = mark->tid != nw_hit_thread(event->hit) ||
+	bool other = mark->tid != nw_hit_thread(event->hit) || mark->turn != turn ||
 		     (thread && thread->serial != mark->serial);
 
 	if (other) { /* what a thread did is not what the span waited for */
@@ -612,10 +644,13 @@ static bool split(struct nw_task_states *states, const struct nw_span_event *eve
 }
 
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
-			 struct nw_span_states *out)
+			 bool by_thread, struct nw_span_states *out)
 {
+	bool is_at = event->moment == NW_SPAN_BEGINS || event->moment == NW_SPAN_ENDS;
+	uint64_t turn = by_thread || !is_at ? 0 : take_turn(states, event);
+
 	if (event->moment == NW_SPAN_BEGINS) {
-		begin(states, event);
+		begin(states, event, turn);
 		return false;
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)
@@ -626,7 +661,7 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 		return false;
 	memset(out->ns, 0, sizeof(out->ns));
 	out->wakers.count = out->channels.count = 0;
-	bool known = event->moment == NW_SPAN_ENDS && split(states, event, mark, out);
+	bool known = event->moment == NW_SPAN_ENDS && split(states, event, mark, turn, out);
 	struct thread *thread = close_mark(states, mark);
 	if (thread && !thread->open)
 		thread->sleeps[WAKERS].count = thread->sleeps[CHANNELS].count = 0;

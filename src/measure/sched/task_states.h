@@ -25,8 +25,9 @@ void nw_task_states_same(struct nw_task_states *states, const struct nw_task_sta
 /* Such a thread is born. */
 void nw_task_states_born(struct nw_task_states *states, int32_t tid);
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid);
-/* What becomes of a span. True: it has ended, and out says how it went. False: it has not, or that is not known. */
+/* What becomes of a span. True: it has ended, and out says how it went. False: it has not, or that is not known. by_thread:
+ * its key is its thread, which has no other. */
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
-			 struct nw_span_states *out);
+			 bool by_thread, struct nw_span_states *out);
 
 #endif
