@@ -32,9 +32,9 @@ struct nw_histogram {
 	uint64_t count;
 	uint64_t min, max; /* as int64_t if is_signed; only with count > 0 */
 	uint64_t sum;	   /* wraps never: stops at its largest value */
-	/* A value below this goes into its bucket, and nothing else has to be seen to. 0: every value has to be
-	 * looked at (there are none yet, some are signed, ...). */
-	uint64_t plain;
+	/* A value that is less than this above min is counted and added up, and nothing else has to be seen to: it is
+	 * not above max, and has a bucket. 0: every value has to be looked at (there are none yet, some are signed, ...). */
+	uint64_t usual;
 	/* The sum of the values' squares, exactly; unless some values, or the sum, are too
 	 * large for that: then the moments are rough. */
 	uint64_t squares, squares_high;

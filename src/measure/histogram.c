@@ -119,7 +119,7 @@ static void become_rough(struct nw_histogram *h)
 	struct moments moments = moments_of(h);
 
 	h->rough = true;
-	h->plain = 0;
+	h->usual = 0;
 	h->origin = moments.origin;
 	h->shifted_sum = moments.sum;
 	h->shifted_squares = moments.squares;
@@ -202,9 +202,10 @@ void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 	if (nw_add_overflows(h->sum, value, &h->sum))
 		h->sum = UINT64_MAX;
 	h->count++;
-	/* with these the next sum cannot wrap */
-	h->plain = h->rough || h->sum >> 63 ? 0 : PLAIN;
 	nw_histogram_count(h, &h->values, value, 1);
+	/* all between min and max have a bucket now; with these the next sum cannot wrap */
+	bool none = h->rough || h->failed || h->sum >> 63 || h->min >= PLAIN;
+	h->usual = none ? 0 : nw_min64(h->max, PLAIN - 1) - h->min + 1;
 }
 
 void nw_histogram_add(struct nw_histogram *h, uint64_t value)
@@ -295,7 +296,7 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 	if (from->is_signed && !into->is_signed)
 		become_signed(into);
 	into->failed |= from->failed;
-	into->plain = 0; /* the next value sees to it */
+	into->usual = 0; /* the next value sees to it */
 	merge_moments(into, from);
 	merge_range(into, from);
 	into->count += from->count;

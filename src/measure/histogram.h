@@ -5,7 +5,7 @@
 
 #include "nopwatch/summary.h"
 
-/* Any value: the first, one that is not plain, or one in a histogram where none is. */
+/* Any value: the first, the least or the largest so far, or one in a histogram where none is usual. */
 nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
 /* In a bucket for which there is no room yet. */
 nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
@@ -42,22 +42,18 @@ static inline void nw_histogram_count(struct nw_histogram *h, struct nw_blocks *
 
 static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 {
-	if (nw_unlikely(value >= h->plain)) {
+	if (nw_unlikely(value - h->min >= h->usual)) {
 		nw_histogram_add_unusual(h, value);
 		return;
 	}
-	/* plain values are below 1 << 32, and their squares' sum seldom carries */
+	/* usual values are below 1 << 32, and their squares' sum seldom carries */
 	if (nw_unlikely(nw_add_overflows(h->squares, value * value, &h->squares)))
 		h->squares_high++;
-	if (nw_unlikely(value < h->min))
-		h->min = value;
-	if (nw_unlikely(value > h->max))
-		h->max = value;
 	h->count++;
 	h->sum += value;
 	if (nw_unlikely(h->sum >> 63))
-		h->plain = 0;
-	nw_histogram_count(h, &h->values, value, 1);
+		h->usual = 0;
+	h->values.count[nw_histogram_bucket(value) - h->values.first]++;
 }
 
 void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);

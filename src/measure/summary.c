@@ -199,18 +199,20 @@ static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 		nw_summary_abandon(s, span, slot, true);
 }
 
-static nw_inlined struct nw_start start_of(const struct nw_summary *s,
-					   const struct nw_hit *hit, int32_t group,
-					   const enum asked asked)
+/* Field by field, where it is to be: what is copied whole, just after its parts were written, makes the processor wait
+ * for these. */
+static nw_inlined void set_start(const struct nw_summary *s, const struct nw_hit *hit,
+				 int32_t group, const enum asked asked,
+				 struct nw_start *out)
 {
 	bool costs = asked != ASKED_NOTHING && s->cost;
 
-	return (struct nw_start){.time = hit->time,
-				 .spent = costs ? s->spent : 0,
-				 .cpu = hit->cpu,
-				 .group = group,
-				 .whose = nw_hit_thread(hit),
-				 .after = costs ? s->cost[hit->probe].after : 0};
+	out->time = hit->time;
+	out->spent = costs ? s->spent : 0;
+	out->cpu = hit->cpu;
+	out->group = group;
+	out->whose = nw_hit_thread(hit);
+	out->after = costs ? s->cost[hit->probe].after : 0;
 }
 
 /* A span is measured. */
@@ -244,14 +246,16 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 			    const struct nw_hit *hit, int64_t group,
 			    struct nw_span_row *row, const enum asked asked)
 {
-	struct nw_start start = start_of(s, hit, (int32_t)group, asked);
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
+	struct nw_start unusual, *start = nw_open_put(&s->open, slot);
+	bool is_put = start;
 
+	if (nw_unlikely(!is_put))
+		start = &unusual;
+	set_start(s, hit, (int32_t)group, asked, start);
 	if (asked != ASKED_NOTHING && s->options.spans[span].key != NW_KEY_TID)
-		start.whose = NW_START_NOBODYS;
-	if (nw_likely(nw_open_put(&s->open, slot, &start)))
-		return 0;
-	return begin_unusual(s, span, key, slot, &start, row);
+		start->whose = NW_START_NOBODYS;
+	return nw_likely(is_put) ? 0 : begin_unusual(s, span, key, slot, start, row);
 }
 
 /* A span ends that is not the only one of its key, or there is none, or it does not count. */
@@ -390,11 +394,11 @@ static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *ca
 				 int64_t group, const struct nw_stack_owner *owner)
 {
 	struct nw_call call = {.stack = nw_stack_of(hit),
-			       .start = start_of(s, hit, (int32_t)group, ASKED_ALL),
 			       .span = role->span,
 			       .site = hit->planned & 0x3fffffff,
 			       .limited = role->limited};
 
+	set_start(s, hit, (int32_t)group, ASKED_ALL, &call.start);
 	if (owner->process) {
 		call.start.whose = NW_START_GOROUTINE;
 		call.start.spent = s->goroutine_spent;
@@ -520,7 +524,7 @@ static nw_inlined bool play_plain_call(struct nw_summary *s, const struct role *
 		if (nw_unlikely(!call))
 			return false;
 		call->stack = hit->stack;
-		call->start = start_of(s, hit, (int32_t)group, asked);
+		set_start(s, hit, (int32_t)group, asked, &call->start);
 		call->span = role->span;
 		call->site = hit->planned & 0x3fffffff;
 		call->limited = role->limited;
@@ -571,7 +575,6 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				struct group *g, const enum asked asked)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
-	uint64_t key = (uint32_t)nw_hit_thread(hit);
 
 	if (!role->plain) {
 		if (!role->calls || !hit->stack)
@@ -581,6 +584,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 			       ? 0
 			       : play_call(s, role, hit, pid, group, g);
 	}
+	uint64_t key = (uint32_t)nw_hit_thread(hit);
 	if (asked == ASKED_ALL && role->is_end)
 		return end_emitting(s, role->span, key, hit, group, row);
 	if (asked == ASKED_ALL && emits_begin(s, hit))
@@ -610,7 +614,7 @@ static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit
 
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group,
-			       const enum asked asked)
+			       const enum asked asked, const bool grouped)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = probe_row(s, g, hit->probe);
@@ -625,9 +629,9 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	if (row->args && hit->values)
 		add_args(row, hit);
 	const struct role *role = state->roles.item;
-	const size_t place = (size_t)(g - s->groups.item);
+	const size_t place = grouped ? (size_t)(g - s->groups.item) : 0;
 	for (size_t left = state->roles.count; left; left--, role++) {
-		if (nw_unlikely(s->options.grouped)) /* a span may have made a group */
+		if (grouped) /* a span may have made a group */
 			g = &s->groups.item[place];
 		int ret = play_role(s, role, hit, pid, group, g, asked);
 		if (nw_unlikely(ret))
@@ -646,14 +650,15 @@ static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int
 		s->goroutine_spent = nw_self_cost_goroutine_hit(s->self_cost, hit, pid);
 }
 
+/* Many hits are taken at a time only where they are not grouped. */
 static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 				const struct nw_hit *hits, size_t count, int32_t pid,
-				int64_t group, const enum asked asked)
+				int64_t group, const enum asked asked, const bool grouped)
 {
 	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
 		if (asked != ASKED_NOTHING)
 			spend(s, hit, pid);
-		int ret = take_hit(s, g, hit, pid, group, asked);
+		int ret = take_hit(s, g, hit, pid, group, asked, grouped);
 		if (nw_unlikely(ret))
 			return ret;
 	}
@@ -665,10 +670,12 @@ static nw_apart int take_asked(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hits, size_t count, int32_t pid,
 			       int64_t group, bool slow)
 {
+	bool grouped = s->options.grouped;
+
 	if (!nw_summary_emits(s))
-		return take_hits(s, g, hits, count, pid, group, ASKED_COST);
-	return slow ? take_hits(s, g, hits, count, pid, group, ASKED_SLOW)
-		    : take_hits(s, g, hits, count, pid, group, ASKED_ALL);
+		return take_hits(s, g, hits, count, pid, group, ASKED_COST, grouped);
+	return slow ? take_hits(s, g, hits, count, pid, group, ASKED_SLOW, grouped)
+		    : take_hits(s, g, hits, count, pid, group, ASKED_ALL, grouped);
 }
 
 static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
@@ -688,14 +695,14 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 		   int64_t group)
 {
 	if (nw_likely(s->plain && !s->options.grouped))
-		return take_hit(s, s->groups.item, hit, pid, 0, ASKED_NOTHING);
+		return take_hit(s, s->groups.item, hit, pid, 0, ASKED_NOTHING, false);
 	struct group *g = group_of(s, group);
 	int ret;
 	if (nw_unlikely(!g))
 		return -ENOMEM;
 	if (nw_unlikely(s->task_states))
 		follow_states(s, hit);
-	ret = nw_likely(s->plain) ? take_hit(s, g, hit, pid, group, ASKED_NOTHING)
+	ret = nw_likely(s->plain) ? take_hit(s, g, hit, pid, group, ASKED_NOTHING, true)
 				  : take_asked(s, g, hit, 1, pid, group, false);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
@@ -705,7 +712,7 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 	struct group *g = group_of(s, 0);
 
 	return nw_likely(s->plain)
-		       ? take_hits(s, g, hits, count, 0, 0, ASKED_NOTHING)
+		       ? take_hits(s, g, hits, count, 0, 0, ASKED_NOTHING, false)
 		       : take_asked(s, g, hits, count, 0, 0, nw_summary_emits_slow(s));
 }
 
@@ -726,8 +733,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
-	const struct nw_start hidden = start_of(s, hit, NW_HIDDEN, ASKED_ALL);
-	struct nw_start start;
+	struct nw_start hidden, start;
 	uint64_t key;
 
 	if (role->calls && hit->stack)
@@ -745,6 +751,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		return 0;
 	}
 	make_way(s, role->span, slot);
+	set_start(s, hit, NW_HIDDEN, ASKED_ALL, &hidden);
 	int given_up = nw_open_push(&s->open, slot, role->span, key, &hidden);
 	if (given_up > 0) { /* an older one of the key, which did count */
 		struct group *g = group_of(s, -1);

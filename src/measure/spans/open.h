@@ -81,16 +81,15 @@ static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint
 int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
 		 uint64_t key, const struct nw_start *start);
 
-/* The same where the key is known and nothing of it is open, as usual; false: nothing is done. */
-static inline bool nw_open_put(struct nw_open *open, struct nw_open_slot *slot,
-			       const struct nw_start *start)
+/* The same where the key is known and nothing of it is open, as usual: the place to write the start to; NULL: nothing is
+ * done. */
+static inline struct nw_start *nw_open_put(struct nw_open *open, struct nw_open_slot *slot)
 {
 	if (nw_unlikely(slot->depth || !slot->span || open->open >= open->most))
-		return false;
-	slot->top = *start;
+		return NULL;
 	slot->depth = 1;
 	open->open++;
-	return true;
+	return &slot->top;
 }
 
 /* Take the innermost start of a key; false: there is none. */

@@ -32,6 +32,11 @@ static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_l
 	return words - 1 < 28 && (size_t)(page->end - page->at) >= length ? length : 0;
 }
 
+/* Bytes: what a recording has there is on its way from memory when its turn comes. It may be behind the page. */
+enum {
+	AHEAD = 512
+};
+
 /* stacks: some of the hits have a stack pointer. */
 static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 				   const struct nw_formats *formats, uint64_t until,
@@ -72,6 +77,7 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 			break;
 		}
 		length = next;
+		__builtin_prefetch(page.at + AHEAD);
 		page.time += nw_page_delta(nw_load32(page.at));
 		data = page.at + 4;
 		size = length - 4;
