@@ -204,6 +204,18 @@ static int written(int status)
 	return status;
 }
 
+/* A file's name may promise another format than it gets. */
+static void check_ending(const struct nw_command *command, const struct nw_args *args)
+{
+	const char *ending = args->output ? strrchr(args->output, '.') : NULL;
+	const struct nw_output_format *format = ending ? nw_output_find(ending + 1) : NULL;
+
+	if (format && format != args->format && format->shows[command->shows] &&
+	    !args->quiet)
+		nw_note("%s gets %s: for %s, add -f %s", args->output, args->format->name,
+			format->name, format->name);
+}
+
 int main(int argc, char **argv)
 {
 	struct nw_error err;
@@ -233,6 +245,7 @@ int main(int argc, char **argv)
 	struct nw_args args;
 	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
 		return nw_failure(command, &err);
+	check_ending(command, &args);
 	if (!args.until_signal) /* nobody asks by SIGUSR2, which ends us as it ends anybody */
 		hold_requests(SIG_UNBLOCK, false);
 	int status = NW_EXIT_OK;

@@ -59,5 +59,10 @@ if [ "$(id -u)" = 0 ] && setpriv --bounding-set=-sys_ptrace,-perfmon,-sys_admin,
 else
   skip "root without the right to look at processes is told so" "not root, or no setpriv"
 fi
+# a file's name that promises another format
+sample=$(dirname "$TESTS_LIB")/demo/sample.dat
+is "a page that is none is told" "$("$NOPWATCH" report -o x.html "$sample" 2>&1)" "nopwatch: x.html gets text: for html, add -f html"
+is "but not where that is asked for" "$("$NOPWATCH" report -f html -o x.html "$sample" 2>&1)" ""
+is "nor with -q" "$("$NOPWATCH" report -q -o x.csv "$sample" 2>&1)" ""
 is "version is a word, too" "$("$NOPWATCH" version)" "$("$NOPWATCH" --version)"
 finish

@@ -54,6 +54,13 @@ has "a clash of semaphores" "$? $said" '^1 nopwatch: myserver:parse__start at .*
 echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
 kill $pid
 
+# options that tell of spans, for probes that form none
+for option in --states --net '--slower 1ms'; do
+  # shellcheck disable=SC2086
+  said=$("$NOPWATCH" stat $option -d 0.2 "usdt:$SERVER:myserver:parse__start" 2>&1)
+  is "${option% *} without spans is an error" "$? $(head -n 1 <<<"$said")" "2 nopwatch: ${option% *} tells of spans, and these probes form none"
+done
+
 # the journal's directory is not ours alone
 rm -f /run/nopwatch/hit.cost && rmdir /run/nopwatch 2>/dev/null
 if [ ! -e /run/nopwatch ]; then

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/engine.h"
+#include "run/run.h"
 
 #include "by.h"
 #include "measure.h"
@@ -26,6 +26,25 @@ static int make_spans(struct nw_measure *m, const struct nw_selection *selection
 		ret = nw_span_parse(m->options.spans[i], selection, def, err);
 	}
 	return ret;
+}
+
+/* What tells of spans alone would be empty without any. A timeline (listener) shows more; and text tells of its probes as it comes. */
+static int check_spans(const struct nw_measure *m, const struct nw_run *run,
+		       struct nw_error *err)
+{
+	const struct nw_measure_options *options = &m->options;
+	const char *option = nw_slower_asked(&options->slower)	     ? "--slower"
+			     : options->net && !options->listener    ? "--net"
+			     : options->states && !options->listener ? "--states"
+								     : NULL;
+
+	if (m->spans.count || !option || !(run->source->live || run->source->recorded))
+		return 0;
+	nw_fail_usage(err, "%s tells of spans, and these probes form none", option);
+	nw_error_hint(
+		err,
+		"add the probe at the other end, pair two with --span START..END, or time a function: func:FILE:FUNCTION");
+	return -EINVAL;
 }
 
 /* An argument that no probe has would have no histogram. */
@@ -193,6 +212,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 
 	m->run = run;
 	int ret = make_spans(m, selection, err);
+	if (ret == 0)
+		ret = check_spans(m, run, err);
 	if (ret == 0)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
