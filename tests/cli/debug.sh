@@ -46,6 +46,41 @@ linked() {
 stripped none
 has "without: the argument's problem is named" "$("$NOPWATCH" list -v none/program)" \
   'arg0  -4@hidden\(%rip\) +cannot be fetched: the symbol is in no symbol table of this file \(stripped\?\)$'
+
+# a stripped program still has .eh_frame, which says where functions begin and end
+if [ "$(uname -m)" = x86_64 ]; then
+  gcc -x assembler -o framed - <<'S'
+.globl work
+work:
+  .cfi_startproc
+  mov $0x1234567, %eax
+  ret
+  .cfi_endproc
+.globl main
+main:
+  .cfi_startproc
+  call work
+  xor %eax, %eax
+  ret
+  .cfi_endproc
+.section .note.GNU-stack,"",@progbits
+S
+  work=$("$NOPWATCH" stat --dry-run uprobe:./framed:work 2>/dev/null | sed -n 's/.*framed:\(0x[0-9a-f]*\).*/\1/p' | head -n 1)
+  strip -s framed
+  has "stripped: a function's beginning is known by .eh_frame" \
+    "$("$NOPWATCH" stat --dry-run "uprobe:./framed:$work" 2>&1)" "framed:$work' "
+  said=$("$NOPWATCH" stat --dry-run "uprobe:./framed:$(printf 0x%x $((work + 5)))" 2>&1)
+  if echo "$said" | grep -q disassembler; then
+    skip "and so are its instructions" "built without capstone"
+  else
+    has "and so are its instructions" "$said" "framed:$(printf 0x%x $((work + 5)))' "
+    has "also where none begins" "$("$NOPWATCH" stat --dry-run "uprobe:./framed:$(printf 0x%x $((work + 1)))" 2>&1)" \
+      "it is inside an instruction: '0x[0-9a-f]+' has one of 5 bytes at \+0x0"
+  fi
+else
+  skip "stripped: a function's beginning is known by .eh_frame" "the test is in x86's assembler"
+fi
+
 linked beside
 cp program.debug beside/
 has_symbols ".gnu_debuglink: beside the program" beside/program

@@ -164,6 +164,37 @@ static char *doubt_within(struct nw_image *image, const struct nw_symbol *symbol
 	return text;
 }
 
+/* The function around the address as .eh_frame tells it, which stripped files have, too. 1, 0 (it tells of none), or -errno. */
+static int find_described(const struct nw_image *image, uint64_t vaddr,
+			  struct nw_symbol *out)
+{
+	struct nw_reader *reader = NULL;
+	struct nw_frame frame = {0};
+	int ret = nw_reader_open(&reader);
+
+	if (ret == 0)
+		ret = nw_image_frames(reader, image, &vaddr, 1, &frame, NULL);
+	nw_reader_free(reader);
+	*out = (struct nw_symbol){.value = frame.function, .size = frame.size};
+	if (ret < 0)
+		return nw_is_shortage(-ret) ? ret : 0;
+	return frame.function && vaddr - frame.function < frame.size;
+}
+
+/* No symbol says where the function ends, or that there is one. */
+static int doubt_unnamed(struct nw_image *image, uint64_t vaddr, char **why)
+{
+	struct nw_symbol there;
+	int ret = find_described(image, vaddr, &there);
+
+	if (ret <= 0 || there.value == vaddr)
+		return ret;
+	nw_cleanup(nw_free_ptr) char *name = nw_text("0x%" PRIx64, there.value);
+	there.name = name ? name : "";
+	*why = doubt_within(image, &there, vaddr);
+	return ret;
+}
+
 int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why)
 {
 	struct nw_symbol symbol;
@@ -178,10 +209,14 @@ int nw_code_doubt(struct nw_image *image, uint64_t vaddr, char **why)
 	int ret = nw_image_function(image, vaddr, &symbol);
 	if (ret == 0 && symbol.value == vaddr)
 		return 0;
-	if (ret < 0)
+	const bool named = ret == 0, sized = named && symbol.size;
+	ret = sized ? 0 : doubt_unnamed(image, vaddr, why);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (!named)
 		*why = nw_text(
 			"no function is known to be there, so where its instructions begin cannot be shown");
-	else if (!symbol.size)
+	else if (!sized)
 		*why = nw_text(
 			"'%s', which is before it, does not say how long it is, so where its instructions begin cannot be shown",
 			symbol.name);
