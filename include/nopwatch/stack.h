@@ -91,8 +91,8 @@ struct nw_stack_counts {
 /* -ENOMEM. */
 int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack,
 		   uint64_t ns);
-/* All of one, the most frequent first. -ENOMEM. */
-int nw_stack_rows_of(const struct nw_stack_counts *counts, uint32_t of, nw_stack_rows *out);
+/* Lists all of them: those of spans by number, then those of probes, the most frequent of each first. -ENOMEM. */
+int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out);
 void nw_stack_counts_free(struct nw_stack_counts *counts);
 
 /* ---- processes ---------------------------------------------------------------------- */

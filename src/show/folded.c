@@ -54,18 +54,12 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
 			struct nw_buf *out)
 {
-	nw_stack_owners owners = {0};
-	nw_stack_rows rows = {0};
-
-	out->failed |= nw_report_stack_owners(report, &owners) < 0;
 	bool net = report->net && of->span;
-	bool prefix = net || owners.count > 1;
-	nw_vec_free(&owners);
-	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
-	nw_vec_each (&rows, row)
-		write_line(report->stacks, row->stack, prefix ? of->name : NULL, net,
-			   row->count, out);
-	nw_vec_free(&rows);
+	const char *prefix = net || !of->alone ? of->name : NULL;
+
+	for (size_t i = 0; i < of->count; i++)
+		write_line(report->stacks, of->row[i].stack, prefix, net, of->row[i].count,
+			   out);
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)

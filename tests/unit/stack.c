@@ -97,17 +97,18 @@ START_TEST(stacks_are_counted_by_whose_they_are)
 		for (uint32_t j = 0; j <= i % 10; j++)
 			ck_assert_int_eq(nw_stack_count(&counts, 7, 2 + j, 5), 0);
 	ck_assert_int_eq(nw_stack_count(&counts, NW_STACK_OF_SPAN | 7, 2, 9), 0);
-	ck_assert_int_eq(nw_stack_rows_of(&counts, 7, &rows), 0);
-	ck_assert_uint_eq(rows.count, 10);
-	for (uint32_t i = 0; i < 10; i++) {
-		ck_assert_uint_eq(rows.item[i].stack, 2 + i);
-		ck_assert_uint_eq(rows.item[i].count, 1000 - 100 * i);
-		ck_assert_uint_eq(rows.item[i].ns, 5 * rows.item[i].count);
-	}
-	nw_vec_free(&rows);
-	ck_assert_int_eq(nw_stack_rows_of(&counts, NW_STACK_OF_SPAN | 7, &rows), 0);
-	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_int_eq(nw_stack_count(&counts, 6, 3, 1), 0);
+	ck_assert_int_eq(nw_stack_rows_list(&counts, &rows), 0);
+	ck_assert_uint_eq(rows.count, 12);
+	ck_assert_uint_eq(rows.item[0].of, NW_STACK_OF_SPAN | 7);
 	ck_assert_uint_eq(rows.item[0].ns, 9);
+	ck_assert_uint_eq(rows.item[1].of, 6);
+	for (uint32_t i = 0; i < 10; i++) {
+		ck_assert_uint_eq(rows.item[2 + i].of, 7);
+		ck_assert_uint_eq(rows.item[2 + i].stack, 2 + i);
+		ck_assert_uint_eq(rows.item[2 + i].count, 1000 - 100 * i);
+		ck_assert_uint_eq(rows.item[2 + i].ns, 5 * rows.item[2 + i].count);
+	}
 	nw_vec_free(&rows);
 	nw_stack_counts_free(&counts);
 }

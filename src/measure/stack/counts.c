@@ -57,19 +57,22 @@ int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack, 
 	return 0;
 }
 
-static int by_count(const void *a, const void *b)
+/* Spans before probes, and of one of them the most frequent first. */
+static int by_owner(const void *a, const void *b)
 {
 	const struct nw_stack_row *x = a, *y = b;
 
+	if (x->of != y->of)
+		return (x->of ^ NW_STACK_OF_SPAN) < (y->of ^ NW_STACK_OF_SPAN) ? -1 : 1;
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-int nw_stack_rows_of(const struct nw_stack_counts *counts, uint32_t of, nw_stack_rows *out)
+int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out)
 {
 	for (size_t i = 0; i < counts->slots; i++) {
-		if (!counts->slot[i].count || counts->slot[i].of != of)
+		if (!counts->slot[i].count)
 			continue;
 		struct nw_stack_row *row = nw_vec_add(out);
 		if (!row)
@@ -77,7 +80,7 @@ int nw_stack_rows_of(const struct nw_stack_counts *counts, uint32_t of, nw_stack
 		*row = counts->slot[i];
 	}
 	if (out->count)
-		qsort(out->item, out->count, sizeof(*out->item), by_count);
+		qsort(out->item, out->count, sizeof(*out->item), by_owner);
 	return 0;
 }
 

@@ -592,10 +592,7 @@ static void row_object(const struct nw_report *report, const struct nw_shown *sh
 static void stack_objects(const struct nw_report *report, const struct nw_stack_owner *of,
 			  struct nw_buf *out)
 {
-	nw_stack_rows rows = {0};
-
-	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
-	nw_vec_each (&rows, row) {
+	for (const struct nw_stack_row *row = of->row; row < of->row + of->count; row++) {
 		struct nw_json json = nw_json_start(out, "stack");
 		nw_json_key_text(&json, of->span ? "span" : "probe", of->name);
 		symbol_key(of->function, &json);
@@ -604,12 +601,10 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 			nw_json_key_u64(&json, "latency_sum_ns", row->ns);
 		say(report->at_least, "at_least", &json);
 		nw_json_key(&json, "percent");
-		nw_json_real(&json, nw_stack_percent(&rows, row->count));
-		if (report->stacks)
-			print_stack(report->stacks, row->stack, &json);
+		nw_json_real(&json, 100.0 * (double)row->count / (double)of->total);
+		print_stack(report->stacks, row->stack, &json);
 		nw_json_finish(&json);
 	}
-	nw_vec_free(&rows);
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)

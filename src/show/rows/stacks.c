@@ -6,65 +6,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_rows(const struct nw_stack_counts *counts, uint32_t of)
+struct owners {
+	NW_VEC(struct nw_stack_owner) list;
+	nw_stack_rows rows; /* of all of them */
+};
+
+static void free_owners(struct owners *owners)
 {
-	for (size_t i = 0; i < counts->slots; i++)
-		if (counts->slot[i].count && counts->slot[i].of == of)
-			return true;
-	return false;
+	nw_vec_free(&owners->list);
+	nw_vec_free(&owners->rows);
 }
 
-static int add_owner(nw_stack_owners *list, const struct nw_report *report, uint32_t number,
-		     bool span, const char *name, const struct nw_probe *function)
+/* The owner of rows that begin here. */
+static struct nw_stack_owner owner_of(const struct nw_report *report,
+				      const struct nw_stack_row *first)
 {
-	struct nw_stack_owner *of = has_rows(report->stack_counts, number)
-					    ? nw_vec_add(list)
-					    : NULL;
+	const uint32_t number = first->of & ~NW_STACK_OF_SPAN;
+	struct nw_stack_owner of = {.span = first->of & NW_STACK_OF_SPAN, .row = first};
 
-	if (!of)
-		return has_rows(report->stack_counts, number) ? -ENOMEM : 0;
-	*of = (struct nw_stack_owner){number, span, name, function};
+	if (of.span) {
+		of.name = report->spans[number].name;
+		of.function = nw_span_function(&report->spans[number], report->selection);
+	} else {
+		of.function = report->selection->probes.item[number];
+		of.name = of.function->label;
+	}
+	return of;
+}
+
+static int find_owners(const struct nw_report *report, struct owners *out)
+{
+	struct nw_stack_owner *of = NULL;
+
+	*out = (struct owners){0};
+	if (!report->stacks || !report->stack_counts)
+		return 0;
+	if (nw_stack_rows_list(report->stack_counts, &out->rows) < 0)
+		return -ENOMEM;
+	nw_vec_each (&out->rows, row) {
+		if (!of || of->row->of != row->of) {
+			of = nw_vec_add(&out->list);
+			if (!of)
+				return -ENOMEM;
+			*of = owner_of(report, row);
+		}
+		of->count++;
+		of->total += row->count;
+	}
+	if (out->list.count == 1)
+		out->list.item[0].alone = true;
 	return 0;
 }
 
-int nw_report_stack_owners(const struct nw_report *report, nw_stack_owners *out)
+size_t nw_report_each_stack_owner(const struct nw_report *report,
+				  void (*show)(const struct nw_report *report,
+					       const struct nw_stack_owner *of,
+					       struct nw_buf *out),
+				  struct nw_buf *out)
 {
-	const struct nw_selection *selection = report->selection;
-	int ret = 0;
+	struct owners owners;
 
-	if (!report->stacks || !report->stack_counts)
-		return 0;
-	for (uint32_t i = 0; ret == 0 && i < report->span_count; i++)
-		ret = add_owner(out, report, NW_STACK_OF_SPAN | i, true,
-				report->spans[i].name,
-				nw_span_function(&report->spans[i], selection));
-	for (uint32_t i = 0; ret == 0 && i < selection->probes.count; i++)
-		ret = add_owner(out, report, i, false, selection->probes.item[i]->label,
-				selection->probes.item[i]);
-	return ret;
-}
-
-void nw_report_each_stack_owner(const struct nw_report *report,
-				void (*show)(const struct nw_report *report,
-					     const struct nw_stack_owner *of,
-					     struct nw_buf *out),
-				struct nw_buf *out)
-{
-	nw_stack_owners owners = {0};
-
-	out->failed |= nw_report_stack_owners(report, &owners) < 0;
-	nw_vec_each (&owners, of)
+	out->failed |= find_owners(report, &owners) < 0;
+	const size_t count = owners.list.count;
+	nw_vec_each (&owners.list, of)
 		show(report, of, out);
-	nw_vec_free(&owners);
-}
-
-double nw_stack_percent(const nw_stack_rows *rows, uint64_t count)
-{
-	uint64_t all = 0;
-
-	nw_vec_each (rows, row)
-		all += row->count;
-	return all ? 100.0 * (double)count / (double)all : 0;
+	free_owners(&owners);
+	return count;
 }
 
 uint32_t nw_slow_stack(const struct nw_slow_span *slow)
@@ -112,41 +119,34 @@ static int make_flame(const struct nw_report *report, const struct nw_stack_owne
 		      struct nw_flames *flames)
 {
 	struct nw_flame *flame = nw_vec_add(&flames->list);
-	nw_stack_rows rows = {0};
-	int ret = flame ? nw_stack_rows_of(report->stack_counts, of->number, &rows)
-			: -ENOMEM;
-	struct nw_folded *stacks = ret == 0 ? calloc(rows.count + 1, sizeof(*stacks))
-					    : NULL;
+	struct nw_folded *stacks = flame ? calloc(of->count, sizeof(*stacks)) : NULL;
 
-	if (stacks) {
-		flame->of = of->name;
-		flame->stacks = stacks;
-	}
-	ret = stacks ? 0 : -ENOMEM;
-	nw_vec_each (&rows, row) {
+	if (!stacks)
+		return -ENOMEM;
+	flame->of = of->name;
+	flame->stacks = stacks;
+	for (; flame->count < of->count; flame->count++) {
+		const struct nw_stack_row *row = &of->row[flame->count];
 		struct nw_buf text = {0};
-		if (ret < 0)
-			break;
 		nw_stack_fold(report->stacks, row->stack, &text);
 		stacks[flame->count].text = nw_buf_take(&text);
 		stacks[flame->count].count = row->count;
-		ret = stacks[flame->count].text ? 0 : -ENOMEM;
-		flame->count += ret == 0;
+		if (!stacks[flame->count].text)
+			return -ENOMEM;
 	}
-	nw_vec_free(&rows);
-	return ret;
+	return 0;
 }
 
 int nw_flames_make(const struct nw_report *report, struct nw_flames *out)
 {
-	nw_stack_owners owners = {0};
-	int ret = nw_report_stack_owners(report, &owners);
+	struct owners owners;
+	int ret = find_owners(report, &owners);
 
 	*out = (struct nw_flames){0};
-	nw_vec_each (&owners, of)
+	nw_vec_each (&owners.list, of)
 		if (ret == 0)
 			ret = make_flame(report, of, out);
-	nw_vec_free(&owners);
+	free_owners(&owners);
 	return ret;
 }
 

@@ -7,24 +7,20 @@
 
 /* A probe or span of a report that has stacks. */
 struct nw_stack_owner {
-	uint32_t number; /* the number that nw_stack_rows_of() takes */
-	bool span;
+	bool span, alone; /* alone: no other one has stacks */
 	const char *name;
 	const struct nw_probe *function; /* the probe, or a call's; NULL: none is known */
+	const struct nw_stack_row *row;	 /* the most frequent first */
+	size_t count;
+	uint64_t total; /* how often it had any of them */
 };
 
-typedef NW_VEC(struct nw_stack_owner) nw_stack_owners;
-
-/* Lists all owners of stacks: the spans, and the probes that begin none. -ENOMEM. */
-int nw_report_stack_owners(const struct nw_report *report, nw_stack_owners *out);
-/* Calls a function for each owner. */
-void nw_report_each_stack_owner(const struct nw_report *report,
-				void (*show)(const struct nw_report *report,
-					     const struct nw_stack_owner *of,
-					     struct nw_buf *out),
-				struct nw_buf *out);
-/* So many of all that these rows count. */
-double nw_stack_percent(const nw_stack_rows *rows, uint64_t count);
+/* Calls a function for each owner of stacks: the spans, and the probes that begin none. Returns how many there are. */
+size_t nw_report_each_stack_owner(const struct nw_report *report,
+				  void (*show)(const struct nw_report *report,
+					       const struct nw_stack_owner *of,
+					       struct nw_buf *out),
+				  struct nw_buf *out);
 /* Returns the stack of a slow span: that of its start, or of its end if only its end has one. 0: neither has. */
 uint32_t nw_slow_stack(const struct nw_slow_span *slow);
 /* Returns the text before the first function of a stack that is not whole; NULL: it is whole. */

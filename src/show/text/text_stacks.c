@@ -190,25 +190,19 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_own
 		       struct nw_buf *out)
 {
 	struct tree tree = {.span = of->span, .whole = report->view.all_rows, .out = out};
-	nw_stack_rows rows = {0};
 
-	out->failed |= nw_stack_rows_of(report->stack_counts, of->number, &rows) < 0;
-	tree.branch = calloc(rows.count + 1, sizeof(*tree.branch));
+	tree.branch = calloc(of->count, sizeof(*tree.branch));
 	out->failed |= !tree.branch;
-	nw_vec_each (&rows, row) {
-		if (out->failed || make_branch(report, row, &tree.branch[tree.count]) < 0) {
-			out->failed = true;
-			break;
-		}
-		tree.all += row->count;
-		tree.count++;
-	}
+	for (; !out->failed && tree.count < of->count; tree.count++)
+		out->failed |= make_branch(report, &of->row[tree.count],
+					   &tree.branch[tree.count]) < 0;
+	tree.all = of->total;
 	nw_buf_printf(out, "\n%s", report->bold ? "\033[1m" : "");
 	nw_buf_printf(out, "STACKS of ");
 	nw_buf_add_escaped(out, of->name, strlen(of->name));
 	if (of->span && report->stacks_of)
 		nw_buf_printf(out, ", only of %s", report->stacks_of);
-	nw_buf_printf(out, " (%zu different)%s\n", rows.count,
+	nw_buf_printf(out, " (%zu different)%s\n", of->count,
 		      report->bold ? "\033[0m" : "");
 	if (tree.count) {
 		qsort(tree.branch, tree.count, sizeof(*tree.branch), by_names);
@@ -218,18 +212,13 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_own
 	for (size_t i = 0; i < tree.count; i++)
 		free(tree.branch[i].name);
 	free(tree.branch);
-	nw_vec_free(&rows);
 }
 
 void nw_text_stacks(const struct nw_report *report, struct nw_buf *out)
 {
-	nw_stack_owners owners = {0};
+	size_t owners = nw_report_each_stack_owner(report, print_tree, out);
 
-	out->failed |= nw_report_stack_owners(report, &owners) < 0;
-	nw_vec_each (&owners, of)
-		print_tree(report, of, out);
-	if (report->stacks && report->stacks_of && !owners.count)
+	if (report->stacks && report->stacks_of && !owners)
 		nw_buf_printf(out, "\nNo STACKS of spans are shown: there were no %s.\n",
 			      report->stacks_of);
-	nw_vec_free(&owners);
 }
