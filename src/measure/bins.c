@@ -499,16 +499,6 @@ unsigned int nw_bins_shift(const struct nw_bins *b, enum nw_series_kind kind)
 	return b->shift[kind];
 }
 
-size_t nw_bins_series_count(const struct nw_bins *b)
-{
-	return b->series.count;
-}
-
-const struct nw_bin_series *nw_bins_series(const struct nw_bins *b, size_t index)
-{
-	return b->series.item[index];
-}
-
 const struct nw_bin_series *nw_bins_find(const struct nw_bins *b, enum nw_series_kind kind,
 					 uint32_t number, uint32_t group)
 {

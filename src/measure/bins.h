@@ -26,10 +26,6 @@ struct nw_bins {
 	unsigned int slice_shift, slowest; /* how many bins are a slice; kept beside them */
 };
 
-/* All series that there are, in the order in which they came. */
-size_t nw_bins_series_count(const struct nw_bins *bins);
-const struct nw_bin_series *nw_bins_series(const struct nw_bins *bins, size_t index);
-
 /* A span that may be one of the slowest of its series. began: NULL: not known. */
 int nw_slowest_add(struct nw_bins *bins, struct nw_bin_series *series,
 		   const struct nw_hit *began, const struct nw_span_event *event);

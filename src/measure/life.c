@@ -278,8 +278,3 @@ uint64_t nw_summary_discarded(const struct nw_summary *s)
 {
 	return s->discarded;
 }
-
-size_t nw_summary_open_spans(const struct nw_summary *s)
-{
-	return s->open.open + s->calls.open + s->frames.open;
-}

@@ -158,6 +158,4 @@ int nw_summary_next_bin(struct nw_summary *summary,
 				    const struct nw_group_row *row),
 			void *arg);
 
-size_t nw_summary_open_spans(const struct nw_summary *summary);
-
 #endif

@@ -205,8 +205,8 @@ START_TEST(too_many_cells_make_buckets_and_bins_wider)
 	check_cells(0, time);
 	ck_assert_uint_gt(nw_bins_shift(bins, NW_SERIES_SPANS), 0);
 	size_t cells = 0;
-	for (size_t i = 0; i < nw_bins_series_count(bins); i++)
-		cells += nw_bins_series(bins, i)->cells.count;
+	for (size_t i = 0; i < bins->series.count; i++)
+		cells += bins->series.item[i]->cells.count;
 	ck_assert_uint_le(cells, NW_BINS_CELLS);
 	close_bins();
 }
@@ -298,9 +298,9 @@ START_TEST(long_arguments_do_not_fill_memory)
 		ck_assert_int_eq(nw_bins_span(bins, &event, (uint32_t)(i / 3 % 100)), 0);
 	}
 	ck_assert_int_eq(nw_bins_update(bins, 60000000), 0);
-	ck_assert_uint_eq(nw_bins_series_count(bins), 300);
+	ck_assert_uint_eq(bins->series.count, 300);
 	for (size_t i = 0; i < 300; i++) {
-		const struct nw_bin_series *s = nw_bins_series(bins, i);
+		const struct nw_bin_series *s = bins->series.item[i];
 		ck_assert_uint_ge(s->slowest.count, 1);
 		for (size_t j = 0; j < s->slowest.count; j++) {
 			const struct nw_value *v = s->slowest.item[j]->ended.hit->values;
@@ -320,7 +320,7 @@ START_TEST(what_comes_too_late_for_a_series_is_left_out)
 	for (uint32_t group = 0; group < NW_BINS_SERIES + 9; group++)
 		span(0, group, 1000 + group, 10);
 	ck_assert_int_eq(nw_bins_update(bins, 9000), 0);
-	ck_assert_uint_eq(nw_bins_series_count(bins), NW_BINS_SERIES);
+	ck_assert_uint_eq(bins->series.count, NW_BINS_SERIES);
 	ck_assert(nw_bins_left_out(bins));
 	ck_assert_ptr_nonnull(nw_bins_find(bins, NW_SERIES_SPANS, 0, NW_BINS_SERIES - 1));
 	ck_assert_ptr_null(nw_bins_find(bins, NW_SERIES_SPANS, 0, NW_BINS_SERIES));
@@ -553,11 +553,10 @@ START_TEST(bins_and_intervals_add_up_to_the_total)
 			 nw_group_probe(rows_of, DONE)->hits;
 		measured += nw_group_span(rows_of, 0)->latency.count;
 	}
-	for (size_t i = 0; i < nw_bins_series_count(bins); i++)
-		nw_vec_each (&nw_bins_series(bins, i)->cells, cell)
-			cells += nw_bins_series(bins, i)->kind == NW_SERIES_SPANS
-					 ? cell->count
-					 : 0;
+	for (size_t i = 0; i < bins->series.count; i++)
+		nw_vec_each (&bins->series.item[i]->cells, cell)
+			cells += bins->series.item[i]->kind == NW_SERIES_SPANS ? cell->count
+									       : 0;
 	ck_assert_uint_eq(total, 20000);
 	ck_assert_uint_gt(measured, 1000);
 	ck_assert_uint_eq(measured, in_intervals);

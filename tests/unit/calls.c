@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 #include "measure/spans/pairs.h"
-#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "open_spans.h"
 #include "unit.h"
 
 static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
@@ -185,7 +185,7 @@ static void tell(const struct story *story)
 	expect_span(0, story->f, story->what);
 	if (story->g)
 		expect_span(1, story->g, story->what);
-	ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
+	ck_assert_uint_eq(open_spans(summary), 0);
 	teardown();
 }
 
@@ -405,7 +405,7 @@ START_TEST(what_is_left_over_and_over_does_not_pile_up)
 	hit('f', false, 5000);
 	for (int i = 0; i < 100000; i++, now++)
 		hit('f', false, 4000 - (uint64_t)(i % 7) * 16);
-	ck_assert_uint_lt(nw_summary_open_spans(summary), 100);
+	ck_assert_uint_lt(open_spans(summary), 100);
 	now = 200000;
 	hit('f', true, 5000);
 	nw_summary_finish(summary);

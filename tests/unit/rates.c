@@ -2,9 +2,9 @@
 /* summary: rates over the last second, and what a disabled probe does to its spans. */
 #include <inttypes.h>
 
-#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "open_spans.h"
 #include "run/limits/rates.h"
 #include "unit.h"
 
@@ -218,7 +218,7 @@ static void play_disabled_end(enum nw_span_key key)
 	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 0, true), START)->hits,
 			  4);
 	ck_assert_uint_eq(nw_summary_discarded(summary), 2);
-	ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
+	ck_assert_uint_eq(open_spans(summary), 0);
 	teardown();
 }
 

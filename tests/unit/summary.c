@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "open_spans.h"
 #include "unit.h"
 
 enum {
@@ -475,7 +475,7 @@ START_TEST(the_outermost_of_too_many_starts_is_given_up)
 	setup(NW_KEY_TID);
 	for (uint64_t i = 0; i < DEEPEST + 7; i++)
 		hit(START, 1, 1000 + i);
-	ck_assert_uint_eq(nw_summary_open_spans(summary), DEEPEST);
+	ck_assert_uint_eq(open_spans(summary), DEEPEST);
 	for (uint64_t i = 0; i < DEEPEST + 7; i++)
 		hit(DONE, 1, 1000 + DEEPEST + 7 + i);
 	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
@@ -497,7 +497,7 @@ START_TEST(too_many_open_spans_never_make_a_wrong_latency)
 	hit(START, 2, 120);
 	hit(START, 3, 130); /* one too many, and the first of its key: given up itself */
 	hit(START, 1, 140); /* one too many: 100 is given up for it */
-	ck_assert_uint_eq(nw_summary_open_spans(summary), 3);
+	ck_assert_uint_eq(open_spans(summary), 3);
 	hit(DONE, 1, 141); /* 1 */
 	hit(DONE, 3, 142); /* none */
 	hit(DONE, 1, 143); /* 33 */

@@ -2,9 +2,9 @@
 /* summary: hits that a filter has taken out keep their place in the pairing, and no other. */
 #include <inttypes.h>
 
-#include "measure/state.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
+#include "open_spans.h"
 #include "unit.h"
 
 enum {
@@ -89,7 +89,7 @@ static void expect(uint64_t hits, uint64_t count, uint64_t sum, uint64_t starts,
 	ck_assert_uint_eq(row->unmatched_starts, starts);
 	ck_assert_uint_eq(row->unmatched_ends, ends);
 	ck_assert_uint_eq(row->discarded, discarded);
-	ck_assert_uint_eq(nw_summary_open_spans(summary), 0);
+	ck_assert_uint_eq(open_spans(summary), 0);
 	teardown();
 }
 

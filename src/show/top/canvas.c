@@ -113,18 +113,3 @@ void nw_canvas_diff(const struct nw_canvas *before, const struct nw_canvas *afte
 	if (style > 0)
 		nw_buf_adds(out, "\033[0m");
 }
-
-void nw_canvas_lines(const struct nw_canvas *canvas, struct nw_buf *out)
-{
-	for (size_t y = 0; y < canvas->rows; y++) {
-		const struct nw_glyph *row = canvas->glyph + y * canvas->columns;
-		size_t last = canvas->columns;
-		char bytes[4];
-		while (last > 0 && !row[last - 1].code)
-			last--;
-		for (size_t x = 0; x < last; x++)
-			nw_buf_add(out, bytes,
-				   nw_utf8_encode(row[x].code ? row[x].code : ' ', bytes));
-		nw_buf_addc(out, '\n');
-	}
-}

@@ -12,8 +12,6 @@ void nw_canvas_put(struct nw_canvas *canvas, size_t x, size_t y, uint32_t code,
  * Returns the cells that it took. ascii: other characters become '?'. */
 size_t nw_canvas_text(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
 		      uint8_t style, bool ascii, const char *text);
-/* What it shows, as lines of text without blanks at their ends. */
-void nw_canvas_lines(const struct nw_canvas *canvas, struct nw_buf *out);
 /* Adds a style to this many cells. */
 void nw_canvas_add_style(struct nw_canvas *canvas, size_t x, size_t y, size_t width,
 			 uint8_t style);
