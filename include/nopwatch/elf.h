@@ -176,6 +176,8 @@ int nw_go_minor(const struct nw_image *image);
 bool nw_image_throws(struct nw_image *image);
 /* Does the file call or define longjmp()? */
 bool nw_image_jumps(struct nw_image *image);
+/* Does the file import longjmp()? The C library, which defines it, does not. */
+bool nw_image_imports_jump(struct nw_image *image);
 /* Finds the function that contains vaddr. Returns 0 or -ENOENT. */
 int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *out);
 

@@ -99,6 +99,53 @@ for command in "add" "stat -d 0.1"; do
   has "$command: so is uretprobe:" "$(NOPWATCH_FEATURES=-longjmp "$NOPWATCH" $command "uretprobe:$PWD/leaves:step" 2>&1)" \
     "is left out: its file calls longjmp"
 done
+
+# a library's function is left by who calls it, or is called by it: a program that does so
+cat >twice.c <<'CODE'
+__attribute__((noinline)) int twice(int (*act)(int), int n) { return act(n) + act(n + 1); }
+CODE
+cat >jumps.c <<'CODE'
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+int twice(int (*act)(int), int n);
+#ifdef JUMPS
+static jmp_buf back;
+static int act(int n) { if (n % 2) longjmp(back, 1); return n; }
+#define TRY !setjmp(back)
+#else
+static int act(int n) { return n; }
+#define TRY 1
+#endif
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (volatile int i = 0; i < 20 || argc > 1; i++) { if (TRY) twice(act, i); if (argc > 1) usleep(1000); }
+	puts("lived");
+}
+CODE
+gcc -shared -fPIC -O1 -o libtwice.so twice.c
+gcc -O1 -DJUMPS -o jumping jumps.c -L. -ltwice -Wl,-rpath,"$PWD"
+gcc -O1 -o straight jumps.c -L. -ltwice -Wl,-rpath,"$PWD"
+refused="is left out: [^ ]*/jumping calls longjmp\(\), and a return probe of this kernel kills .*,returns=insn"
+export NOPWATCH_FEATURES=-longjmp
+has "of a library that CMD's program calls, too" "$("$NOPWATCH" stat "func:$PWD/libtwice.so:twice" -- ./jumping 2>&1)" "$refused"
+"$NOPWATCH" stat -j "func:$PWD/libtwice.so:twice" -o out.json -- ./straight >said 2>&1
+holds "but not if the program does not" out.json "span('twice')['count'] == 20"
+./straight on >/dev/null & straight=$!
+begun $straight "$PWD/straight"
+./jumping on >/dev/null & jumping=$!
+begun $jumping "$PWD/jumping"
+maps_library() { grep -q libtwice "/proc/$1/maps"; }
+wait_for maps_library $straight && wait_for maps_library $jumping
+has "nor of one that is asked for" "$("$NOPWATCH" stat -d 0.1 -p $jumping "func:$PWD/libtwice.so:twice" 2>&1)" "$refused"
+has "nor beside another that maps it: probes are armed in both" \
+  "$("$NOPWATCH" stat -d 0.1 -p $straight "func:$PWD/libtwice.so:twice" 2>&1)" "$refused"
+has "why says so" "$("$NOPWATCH" why -d 0.1 -p $straight "uretprobe:$PWD/libtwice.so:twice" 2>&1)" "$PWD/jumping calls longjmp\(\), and a return probe"
+has "and of a program's own functions" "$("$NOPWATCH" why -d 0.1 "uretprobe:$PWD/leaves:step" 2>&1)" "its file calls longjmp\(\), and a return probe"
+kill $straight $jumping
+wait $straight $jumping 2>/dev/null
+unset NOPWATCH_FEATURES
 cp "$PROGRAMS/counter" counter
 NOPWATCH_FEATURES=-longjmp "$NOPWATCH" stat --dry-run "func:$PWD/counter:main" >said 2>&1
 hasnt "of other programs they are armed" "$(cat said)" "left out"

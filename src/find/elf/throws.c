@@ -61,13 +61,14 @@ static bool needs_library(const struct nw_image *image)
 	return found;
 }
 
-/* Does the file define or import one of these symbols? */
-static bool has_symbol(struct nw_image *image, const char *const *names, size_t count)
+/* Does the file import one of these symbols, or (own) define one? */
+static bool has_symbol(struct nw_image *image, const char *const *names, size_t count,
+		       bool own)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct nw_symbol symbol;
 		int ret = nw_image_symbol(image, names[i], strlen(names[i]), 0, &symbol);
-		if (ret == 0 || ret == -ENXIO)
+		if ((ret == 0 && own) || ret == -ENXIO)
 			return true;
 	}
 	return false;
@@ -77,7 +78,7 @@ bool nw_image_throws(struct nw_image *image)
 {
 	if (!image->throws_known) {
 		image->throws = needs_library(image) ||
-				has_symbol(image, symbols, NW_COUNT(symbols));
+				has_symbol(image, symbols, NW_COUNT(symbols), true);
 		image->throws_known = true;
 	}
 	return image->throws;
@@ -85,5 +86,10 @@ bool nw_image_throws(struct nw_image *image)
 
 bool nw_image_jumps(struct nw_image *image)
 {
-	return has_symbol(image, jumps, NW_COUNT(jumps));
+	return has_symbol(image, jumps, NW_COUNT(jumps), true);
+}
+
+bool nw_image_imports_jump(struct nw_image *image)
+{
+	return has_symbol(image, jumps, NW_COUNT(jumps), false);
 }

@@ -50,6 +50,10 @@ static bool on_long_nop(const struct nw_features *features, const struct nw_poin
 	       (!features || !features->has[NW_FEATURE_NOP5_SAFE]);
 }
 
+#define JUMPS \
+	"calls longjmp(), and a return probe of this kernel kills who leaves a function so: write func:FILE:FUNCTION,returns=insn to probe the return instructions instead (--force arms it all the same)"
+const char nw_jump_hazard[] = JUMPS;
+
 static const struct {
 	bool (*is)(const struct nw_features *features, const struct nw_point *point);
 	const char *here;  /* the text if this kernel is affected */
@@ -58,9 +62,7 @@ static const struct {
 	{on_mute_file,
 	 "its file is on tmpfs, where probes of this kernel never hit: copy the program to a disk, and start it from there",
 	 NULL},
-	{on_jumping_return,
-	 "its file calls longjmp(), and a return probe of this kernel kills who leaves a function so: write func:FILE:FUNCTION,returns=insn to probe the return instructions instead (--force arms it all the same)",
-	 NULL},
+	{on_jumping_return, "its file " JUMPS, NULL},
 	{on_long_nop,
 	 "it stands on a 5-byte nop, which this kernel turns into a call that can destroy the function's red zone (--force arms it all the same)",
 	 "it stands on a 5-byte nop, which Linux 6.18 to 7.1 turn into a call that can destroy the function's red zone (--force arms it all the same)"},

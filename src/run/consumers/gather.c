@@ -400,6 +400,9 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		ret = read_foreign_events(g, &g->foreign, err);
 	if (ret == 0 && !g->kernel.tracefs && g->facts.image)
 		g->facts.foreign = &g->foreign;
+	const struct nw_jumpers who = {g->pids.item, g->pids.count, NULL};
+	if (ret == 0 && !g->kernel.tracefs)
+		ret = nw_find_jumps(&g->features, &who, &g->selection, err);
 	g->facts.mute = g->facts.image && nw_is_mute(&g->features, g->facts.image);
 	g->facts.at_function = true;
 	nw_vec_each (&g->selection.probes, probe)

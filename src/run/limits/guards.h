@@ -28,6 +28,19 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
 /* Why probes without hits have none. Before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
 
+/* ---- longjmp() (jumps.c) ------------------------------------------------------------ */
+
+/* Whom it is asked of, besides whoever maps a probe's file: processes, by the numbers of /proc, and CMD, or NULL. */
+struct nw_jumpers {
+	const pid_t *pids;
+	size_t pid_count;
+	const char *command;
+};
+
+/* Where return probes kill who leaves a function by longjmp(): those that are in danger get that as their hazard. */
+int nw_find_jumps(const struct nw_features *features, const struct nw_jumpers *who,
+		  struct nw_selection *selection, struct nw_error *err);
+
 /* ---- whose scheduler events are recorded (named.c) ---------------------------------- */
 
 /* Are the scheduler's events to be recorded of the traced threads only (named.c)? */

@@ -487,6 +487,7 @@ static int note_origin(struct nw_run *run)
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
+	const struct nw_jumpers who = {request->pids, request->pid_count, run->command};
 	int ret = nw_run_open_wake(run, err);
 
 	if (ret == 0 && note_origin(run) < 0)
@@ -498,6 +499,8 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	run->result->follow = request->follow || run->child.pid;
 	if (ret == 0)
 		ret = nw_run_collect_pids(run, err);
+	if (ret == 0 && !run->inner)
+		ret = nw_find_jumps(&run->features, &who, &run->result->selection, err);
 	if (ret == 0)
 		ret = nw_run_find_costs(run, err);
 	if (ret == 0)
