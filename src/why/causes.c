@@ -15,6 +15,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 				   "the process runs a file that has been deleted"},
 	[NW_CAUSE_DEBUG_FILE] = {"debug-file", NW_KIND_SILENT,
 				 "the file holds debug information and no code"},
+	[NW_CAUSE_OBJECT_FILE] = {"object-file", NW_KIND_SILENT,
+				  "the file is not linked: no process runs it"},
 	[NW_CAUSE_SCRIPT] = {"script", NW_KIND_SILENT,
 			     "the file is a script that starts the program"},
 	[NW_CAUSE_SYMBOL_IMPORTED] = {"symbol-imported", NW_KIND_SILENT,

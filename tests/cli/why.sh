@@ -25,4 +25,10 @@ holds "a file is looked at without privileges" out.json \
   "[c['result'] for c in of('check') if c['name'] == 'note'] == ['fail'] and 'no-such-probe' in last['causes']"
 "$NOPWATCH" why -j "uprobe:$PROGRAMS/target:usleep" >out.json
 holds "and so is a function" out.json "'symbol-imported' in last['causes']"
+if gcc -c -x c -o "$TEST_DIR/object.o" - <<<'int f(int x) { return x + 1; }' 2>/dev/null; then
+  "$NOPWATCH" why -j "uprobe:$TEST_DIR/object.o:f" >out.json
+  holds "an object file is not linked" out.json "last['fires'] is False and 'object-file' in last['causes']"
+else
+  skip "an object file is not linked" "no compiler"
+fi
 finish
