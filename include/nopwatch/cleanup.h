@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/recovery: removes what killed sessions left: breakpoints and semaphores in living programs, events,
- * instances, files. Living sessions stay, and so does everything that is not nopwatch's. inventory.h lists what
- * exists.
+ * kernel/recovery: removes what killed sessions have left: breakpoints and semaphores in living programs, events,
+ * instances and files. Living sessions and things of others stay. inventory.h lists events with their owners.
  */
 #ifndef NOPWATCH_CLEANUP_H
 #define NOPWATCH_CLEANUP_H
@@ -10,19 +9,19 @@
 #include "nopwatch/tracefs.h"
 
 struct nw_clean_report {
-	unsigned int living;  /* sessions left alone */
-	unsigned int removed; /* dead sessions taken away */
-	unsigned int
-		waiting;    /* whose empty instance stays while others read a trace_pipe */
-	size_t persistent;  /* events that `add` made: they stay */
-	nw_strings stuck;   /* what could not be removed, and why */
-	nw_strings orphans; /* nopwatch_* in tracefs that no journal speaks of */
+	unsigned int living;  /* running sessions, which are not touched */
+	unsigned int removed; /* dead sessions that were removed */
+	/* Dead sessions whose empty instance stays while others read a trace_pipe. */
+	unsigned int waiting;
+	size_t persistent;  /* events that `add` has defined, which stay */
+	nw_strings stuck;   /* things that could not be removed, and the reasons */
+	nw_strings orphans; /* names nopwatch_* in tracefs without a journal */
 };
 
-/* Remove what dead sessions left. orphans_too: also what has no journal. */
+/* Removes what dead sessions have left. orphans_too: also things without a journal. */
 int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
 	     struct nw_error *err);
-/* What nw_clean() would do, as shell commands. */
+/* Appends the shell commands that do the same as nw_clean() would now. */
 int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
 		     struct nw_error *err);
 void nw_clean_report_free(struct nw_clean_report *report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* add: definitions that stay. */
+/* add: defines persistent events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,14 @@
 #include "kernel/session/session.h"
 #include "manager.h"
 
-/* What is being added. */
+/* The events that `add` defines now. */
 struct adding {
 	struct nw_manager *m;
 	const struct nw_plan *plan;
 	const struct nw_manager_options *options;
 	const struct nw_event *event;
-	char name[NW_MAX_NAME + 1]; /* of the event, with a number where that is taken */
+	/* Of the event; a number is appended if the name is taken. */
+	char name[NW_MAX_NAME + 1];
 	const struct nw_place *place;
 	const struct nw_point *point;
 	const struct nw_probe *probe;
@@ -31,7 +32,7 @@ static uint64_t wanted_ref_ctr(const struct adding *a)
 	return a->m->features->has[NW_FEATURE_REF_CTR] ? a->point->semaphore_offset : 0;
 }
 
-/* Its name, or its name with a number: another event of the same kind. */
+/* Is this the event's name, or its name with a number? Then it is an event of the same kind. */
 static bool is_namesake(const struct adding *a, const char *name)
 {
 	size_t len = strlen(a->event->base);
@@ -43,8 +44,8 @@ static bool is_namesake(const struct adding *a, const char *name)
 }
 
 /*
- * The event of our group that stands there already: with the same arguments it is what is
- * asked for, with others it is in the way.
+ * Finds the event of our group that is defined at this place. With the same arguments it is the requested event;
+ * with other arguments it is in the way.
  */
 static int find_defined(const struct adding *a, const struct nw_uprobe_event **out)
 {
@@ -86,8 +87,8 @@ static bool is_taken(const struct adding *a)
 /* ---- the file ----------------------------------------------------------------------- */
 
 /*
- * A path that the kernel's grammar can carry and that still leads there tomorrow: the file's own,
- * or that of a link to it (our open file, which sessions give, dies with us).
+ * Returns a path that the kernel's grammar allows and that stays valid: the file's own path, or that of a link to
+ * it. (The descriptor that sessions use would be closed when this process ends.)
  */
 static char *path_of(struct adding *a, char **link)
 {
@@ -141,7 +142,7 @@ static int fill(const struct adding *a, const char *link, struct nw_persistent_e
 
 /* ---- one event ---------------------------------------------------------------------- */
 
-/* It is there; whether it is ours or not, it is what was asked for. */
+/* Takes an event that is defined already as the requested one, whoever defined it. */
 static int take_defined(struct adding *a, const struct nw_uprobe_event *event)
 {
 	if (nw_manager_change(a->m, event->group, event->name, a->probe->label, "",
@@ -149,7 +150,8 @@ static int take_defined(struct adding *a, const struct nw_uprobe_event *event)
 		return nw_no_memory(a->err);
 	struct nw_persistent_event *persistent = nw_persistent_find(
 		&a->m->persistent, event->group, event->name);
-	if (persistent && event->persistent && a->options->instance) { /* it moves */
+	/* The event moves to another instance. */
+	if (persistent && event->persistent && a->options->instance) {
 		char *home = strdup(a->options->instance);
 		if (!home)
 			return nw_no_memory(a->err);
@@ -210,7 +212,7 @@ static int add_event(struct adding *a)
 		       : 0;
 }
 
-/* Values that cannot be had, and semaphores that nobody will raise. */
+/* Warns of values that cannot be fetched, and of semaphores that nobody will raise. */
 static int warn(struct adding *a)
 {
 	const struct nw_planned *planned = &a->plan->points.item[a->place->planned];
@@ -263,7 +265,7 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 		if (ret == 0)
 			ret = add_event(&a);
 	}
-	if (options->enable) /* when all are defined */
+	if (options->enable) /* after all events are defined */
 		nw_vec_each (&m->fresh, event)
 			nw_manager_step_enable(m, event->home, event->group, event->name,
 					       true);

@@ -22,7 +22,7 @@ static int report(struct nw_manager *m, const struct nw_uprobe_event *event,
 		       : 0;
 }
 
-/* The journal's own event, to be changed; NULL if it is not ours. */
+/* Finds the event in the journal, to change it; NULL: the event is not ours. */
 static struct nw_persistent_event *ours(struct nw_manager *m,
 					const struct nw_uprobe_event *event)
 {
@@ -41,7 +41,9 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 
 	if (ret < 0)
 		return ret;
-	if (nw_event_is_on(event, where)) /* by us or somebody else: it stays whose it is */
+	if (nw_event_is_on(
+		    event,
+		    where)) /* the event keeps its owner, which may be another program */
 		return report(m, event, where, NW_CHANGE_WAS_ENABLED, err);
 	nw_manager_step_enable(m, where, event->group, event->name, true);
 	if (persistent && nw_persistent_on(persistent, where) < 0)
@@ -49,7 +51,7 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 	return report(m, event, where, NW_CHANGE_ENABLED, err);
 }
 
-/* Where an event is to be disabled: copies, since the journal's list changes meanwhile. */
+/* Lists the places in which an event is to be disabled, as copies, because the journal's list changes meanwhile. */
 static int places_of(const struct nw_uprobe_event *event,
 		     const struct nw_manager_options *options, nw_strings *out)
 {
@@ -112,11 +114,12 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 	struct nw_buf users = {0};
 	int ret = 0;
 
-	/* places where others have enabled it, for the user; "" if there are none */
+	/* The text lists the places in which others have enabled the event; "": none. */
 	nw_vec_each (&event->uses, use) {
+		/* The journal does not know the event, so it is assumed to be ours. */
 		bool is_ours = event->persistent
 				       ? nw_strings_has(&event->persistent->on, use->where)
-				       : event->owner == NW_OWNER_PERSISTENT; /* assumed */
+				       : event->owner == NW_OWNER_PERSISTENT;
 		if (!use->on || is_ours)
 			continue;
 		nw_buf_adds(&users, users.len ? ", " : "");
@@ -139,8 +142,8 @@ static int refuse_busy(const struct nw_uprobe_event *event, struct nw_error *err
 }
 
 /*
- * Deleting an event of several sites that anybody uses frees memory in use (the kernel skips its
- * check): that must be known before. An event that ftrace has enabled perf cannot hold.
+ * Deleting an event of several sites while it is in use frees memory that is in use, because the kernel skips its
+ * check. So the check is made here. perf cannot have an event open that ftrace has enabled.
  */
 static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *event,
 			struct nw_error *err)
@@ -153,7 +156,7 @@ static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *even
 			return 0;
 	if (event->places.count < 2 || m->read_only)
 		return 0;
-	/* tried in an instance of our own, which a journal speaks of as long as it is there */
+	/* The check enables the event in an instance of our own. A journal names the instance as long as it exists. */
 	nw_session_name(session);
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret < 0)
@@ -185,8 +188,7 @@ int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
 		if (use->on)
 			nw_manager_step_enable(m, use->where, event->group, event->name,
 					       false);
-	/* Deleting takes its filters and its other sites away, too: undoing brings them
-	 * back. */
+	/* Deleting an event also deletes its filters and its other sites, so undoing it has to restore them. */
 	char file[512], line[2 * NW_MAX_NAME + 8];
 
 	nw_vec_each (&event->uses, use) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What became of uprobe events: their files, what stands at their places, and who has them armed. */
+/* The state of uprobe events: of their files, of the code at their places, and of the processes in which they are
+ * armed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,18 @@
 #include "nopwatch/kernel.h"
 #include "nopwatch/manage.h"
 
-/* A file that events are in: opened once; NULL where it cannot be. */
+/* A file of events, which is opened once; image NULL: it cannot be opened. */
 struct opened {
 	const char *path;
 	struct nw_image *image;
 };
 
-/* A place to look for in processes. */
+/* A place to search in processes. */
 struct target {
-	size_t event; /* the number of its event */
+	size_t event; /* number of its event */
 	struct nw_point point;
-	struct nw_image file; /* stands in for an image: only what a search needs is set */
+	/* Not opened: only the members that the search needs are set. */
+	struct nw_image file;
 };
 
 struct survey {
@@ -77,7 +79,7 @@ static enum nw_file_state state_of(const struct nw_uprobe_event *event,
 
 /* ---- from an offset back to a name -------------------------------------------------- */
 
-/* "provider:name", or "symbol+0x4"; NULL: neither. The caller frees. */
+/* Returns "provider:name" or "symbol+0x4"; NULL: neither is known. The caller frees. */
 static char *name_place(struct nw_image *image, uint64_t offset)
 {
 	struct nw_symbol function;
@@ -97,8 +99,8 @@ static char *name_place(struct nw_image *image, uint64_t offset)
 /* ---- places ------------------------------------------------------------------------- */
 
 /*
- * What is looked for in processes is the inode, and for ours it is known even if the file is
- * gone or another has its path.
+ * Processes are searched for an inode. The journal knows the inode of our events, also if the file is gone or
+ * another file has its path.
  */
 static int add_target(struct survey *s, const struct nw_uprobe_event *event,
 		      const struct nw_definition *place, const struct nw_image *image)
@@ -158,7 +160,7 @@ static int read_event(struct survey *s, const struct nw_uprobe_event *event)
 static int note_process(struct survey *s, pid_t pid, const struct nw_presence *seen)
 {
 	size_t last_armed = SIZE_MAX,
-	       last_mapped = SIZE_MAX; /* places of one event follow */
+	       last_mapped = SIZE_MAX; /* the places of one event follow each other */
 
 	for (size_t i = 0; i < s->targets.count; i++) {
 		size_t number = s->targets.item[i].event;
@@ -178,7 +180,7 @@ static int note_process(struct survey *s, pid_t pid, const struct nw_presence *s
 	return 0;
 }
 
-/* One process at a time, for its number is what is asked. */
+/* Reads one process after the other, because a process is identified by its number. */
 static int read_processes(struct survey *s)
 {
 	nw_cleanup(nw_free_ptr) const struct nw_point **points = calloc(
@@ -189,7 +191,8 @@ static int read_processes(struct survey *s)
 	int ret = points && seen ? nw_process_all(&all, NULL) : -ENOMEM;
 
 	for (size_t i = 0; i < s->targets.count && points; i++) {
-		struct target *target = &s->targets.item[i]; /* they do not move any more */
+		/* The items do not move any more. */
+		struct target *target = &s->targets.item[i];
 		target->point.image = &target->file;
 		points[i] = &target->point;
 	}
@@ -200,7 +203,9 @@ static int read_processes(struct survey *s)
 						NULL);
 		if (looked == 0)
 			ret = note_process(s, *pid, seen);
-		else if (nw_is_shortage(-looked)) /* it has not just gone */
+		else if (
+			nw_is_shortage(
+				-looked)) /* any other error means that the process is gone */
 			ret = looked;
 	}
 	nw_vec_free(&all);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Changes to what stays: collected as steps, done as a whole. The verbs are in manage_*.c. */
+/* Changes to persistent events: they are collected as steps and then made together. The verbs are in add.c and
+ * change.c. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -58,8 +59,8 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-/* What a killed manager had begun is undone, what others have removed is forgotten, and only
- * then looked at. */
+/* Undoes the changes that a killed manager had begun, and forgets events that others have removed. Then reads the
+ * inventory. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
 	bool changed = m->persistent.cut || m->persistent.suspects.list.count;
@@ -202,14 +203,14 @@ int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
 	return change->label && change->where ? 0 : -ENOMEM;
 }
 
-/* An instance is made with the clock that sessions use: CPUs compare, and so do they. */
+/* Makes an instance with the clock that sessions use, so that times of different CPUs can be compared, and times of
+ * sessions with them. */
 int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err)
 {
 	char file[256];
 
 	if (*name && !m->features->has[NW_FEATURE_INSTANCE_EVENTS]) {
-		/* What is enabled in an instance that gets no records would be silent, and
-		 * nobody would know why. */
+		/* An event that is enabled in an instance without records would be silent for no visible reason. */
 		nw_fail(err, ENOTSUP,
 			"probes of this kernel do not record in instances ('%s' would stay empty)",
 			name);
@@ -295,7 +296,7 @@ static bool is_gone(const struct nw_manager *m, const char *group, const char *n
 	return nw_strings_has(&m->gone, text);
 }
 
-/* Does any event that stays need the instance, or has anything at all enabled in it? */
+/* Does a persistent event need the instance, or is any event enabled in it? */
 static bool needs_instance(const struct nw_manager *m, const char *name)
 {
 	struct nw_buf enabled = {0};
@@ -307,7 +308,7 @@ static bool needs_instance(const struct nw_manager *m, const char *name)
 				    (strcmp(event->home, name) == 0 ||
 				     nw_strings_has(&event->on, name)));
 	snprintf(file, sizeof(file), "instances/%s/set_event", name);
-	nw_tracefs_read(m->fs->root, file, &enabled); /* "GROUP:NAME" a line */
+	nw_tracefs_read(m->fs->root, file, &enabled); /* lines "GROUP:NAME" */
 	for (char *at = enabled.data, *end; !needed && at && (end = strchr(at, '\n'));
 	     at = end + 1) {
 		*end = '\0';
@@ -326,7 +327,7 @@ static bool needs_link(const struct nw_manager *m, const char *link)
 	return false;
 }
 
-/* With the last of its events, an instance that we made goes, and a link. */
+/* Removes the instances and links that nopwatch made for events, after the last of these events. */
 static void tidy(struct nw_manager *m)
 {
 	nw_strings links = {0};
@@ -356,7 +357,7 @@ static void tidy(struct nw_manager *m)
 
 /* ---- doing -------------------------------------------------------------------------- */
 
-/* What was asked is done: the journal may say so. */
+/* Updates the journal after the changes were made. */
 static int accept_changes(struct nw_manager *m)
 {
 	nw_vec_each (&m->gone, text) {
@@ -382,7 +383,7 @@ static int accept_changes(struct nw_manager *m)
 	return 0;
 }
 
-/* Instances that were to go and are still there; and those that others have removed. */
+/* Reports instances that should be gone and still exist; forgets those that others have removed. */
 static int check_instances(struct nw_manager *m)
 {
 	for (size_t i = m->persistent.instances.count; i--;) {
@@ -419,7 +420,7 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 		nw_persistent_restore(&m->persistent, &left, NULL);
 		return ret;
 	}
-	nw_inventory_free(&m->inventory); /* points into what changes now */
+	nw_inventory_free(&m->inventory); /* it points into the lists that change now */
 	if (accept_changes(m) < 0 || check_instances(m) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)

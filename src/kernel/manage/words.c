@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Which events words mean, and which of them they would make. */
+/* Finds the events that words on the command line mean, and plans the events that they would define. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "manager.h"
 
-/* One event a site: for those the kernel's own check holds that nobody uses what is deleted. */
+/* Plans one event per site, because the kernel's own check for such events ensures that nobody uses a deleted
+ * event. */
 int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selection,
 		    const char *group, uint32_t string_size, bool kernel_strings,
 		    struct nw_plan *out, struct nw_error *err)
@@ -25,7 +26,7 @@ int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selec
 
 /* ---- words -------------------------------------------------------------------------- */
 
-/* What a spec or a pattern means among the events that there are. */
+/* The search for the events that a spec or a pattern means. */
 struct picking {
 	const struct nw_manager *m;
 	struct nw_pick *pick;
@@ -35,7 +36,7 @@ struct picking {
 	struct nw_selection selection;
 };
 
-/* Does the word name a place in a file, rather than an event? */
+/* Does the word name a place in a file, and not an event? */
 static bool names_a_file(const struct nw_scope *scope, const char *word)
 {
 	static const char *const kinds[] = {"usdt:", "uprobe:", "uretprobe:", "func:"};
@@ -47,8 +48,8 @@ static bool names_a_file(const struct nw_scope *scope, const char *word)
 }
 
 /*
- * The probes of the spec in the file as it is now. A file that is gone or has been replaced does
- * not hide the events that were made of it: those are known by their labels.
+ * Finds the probes of the spec in the file as it is now. Events of a file that is gone or was replaced are found by
+ * their labels.
  */
 static int open_picking(struct picking *p, struct nw_error *err)
 {
@@ -66,7 +67,7 @@ static int open_picking(struct picking *p, struct nw_error *err)
 	return ret;
 }
 
-/* Made of the file that the spec names, when that still was another? */
+/* Was the event defined for the file that the spec names, before that file was replaced? */
 static bool label_matches(const struct picking *p,
 			  const struct nw_persistent_event *persistent)
 {
@@ -105,7 +106,7 @@ static bool is_picked(const nw_vec_u32 *list, size_t number)
 	return false;
 }
 
-/* The events that one word means; *count: how many it matches, ours or not. */
+/* Finds the events that one word means. *count: how many match, whoever defined them. */
 static int pick_word(const struct picking *p, size_t *count, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = &p->m->inventory;
@@ -119,7 +120,7 @@ static int pick_word(const struct picking *p, size_t *count, struct nw_error *er
 		if (!matches(p, event))
 			continue;
 		if (!take) {
-			/* what a session has, or has left, is worth more words */
+			/* An event of a session deserves the more detailed reason. */
 			if (!refused || event->owner != NW_OWNER_FOREIGN)
 				refused = event;
 			not_ours++;
@@ -133,12 +134,12 @@ static int pick_word(const struct picking *p, size_t *count, struct nw_error *er
 			return nw_no_memory(err);
 		*slot = (uint32_t)i;
 	}
-	/* a spec names a place, where others may have events of their own */
+	/* A spec names a place, at which others may also have events. */
 	if (!refused || *count || p->is_spec)
 		return 0;
 	*count = not_ours;
-	/* Only what others have made matches: a pattern has asked for nothing then, a name
-	 * for what it cannot have. */
+	/* The word matches only events of others. A pattern has then asked for nothing, but a name for an event
+	 * that it may not change. */
 	nw_strings *foreign = &p->pick->foreign;
 	struct nw_error why = {0};
 	int ret = nw_manager_may_touch(refused, p->pick->options, &why);
@@ -165,7 +166,7 @@ int nw_manager_pick(const struct nw_manager *m, struct nw_pick *pick, struct nw_
 
 	for (size_t i = 0; ret == 0 && i < pick->count; i++) {
 		const char *word = pick->words[i];
-		/* perf's spelling: %sdt_PROVIDER:NAME */
+		/* perf writes %sdt_PROVIDER:NAME */
 		struct picking p = {.m = m, .pick = pick, .word = word + (*word == '%')};
 		size_t found = 0;
 		ret = open_picking(&p, err);
