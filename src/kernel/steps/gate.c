@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Deleting an event of several sites without a window.
+ * Deletes an event of several sites safely.
  *
- * The kernel does not look whether such an event is in use (unregister_trace_uprobe() skips its
- * check for siblings), and frees memory that breakpoints lead to if it is. A look of our own just
- * before leaves a moment in which perf may open it. So each of them has a *gate*: its first site is
- * offset 4096 of a file of the session's, which nobody maps. Enabling an event registers its sites in
- * order, for ftrace as for perf, and uprobe_register() answers EINVAL for an offset beyond the end
- * of the file:
+ * The kernel does not check whether such an event is in use (unregister_trace_uprobe() skips its check for
+ * siblings), and if it is, frees memory to which breakpoints lead. A check of our own just before would leave a
+ * moment in which perf may open the event. So each such event has a *gate*: its first site is offset 4096 of a file
+ * of the session that no process maps. Enabling an event registers its sites in order, for ftrace as for perf, and
+ * uprobe_register() returns EINVAL for an offset beyond the end of the file:
  *
- *  - shut (0 bytes): nobody can enable the event any more, and no other site is touched;
- *  - open (8192 bytes): it can be enabled. It is open only while the session does so: perf that
- *    opens an event between two of its definitions breaks the kernel, too (a site that is appended
- *    then is never registered, but applied and unregistered).
+ * - shut (0 bytes): the event cannot be enabled any more, and no other site of it is touched;
+ * - open (8192 bytes): the event can be enabled. The gate is open only while the session enables the event: if perf
+ *    opens an event between two of its definitions, the kernel breaks, too (a site that is appended then is never
+ *    registered, but applied and unregistered).
  *
- * Behind a shut gate perf_event_open() proves whether the event is free: EINVAL: nobody has it,
- * and nobody can; EINTR: ftrace has; success: perf has, or it would have had to enable it.
+ * Behind a shut gate perf_event_open() proves whether the event is free. EINVAL: nobody uses the event, and nobody
+ * can. EINTR: ftrace uses it. Success: perf uses it already, because otherwise the call would have had to enable
+ * it.
  *
- * An event without a gate (its session's directory is gone) gets one that is always shut, behind
- * its other sites, while an instance of ours has it enabled: perf is locked out then.
+ * An event whose gate is lost with its session's directory gets a gate that is always shut, behind its other sites,
+ * while an instance of ours enables the event: then perf cannot open it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +35,10 @@
 
 #include "gate.h"
 
-static const char prefix[] = "gate."; /* no session's journal has a dot */
+/* The dot keeps it apart from journals, whose names have none. */
+static const char prefix[] = "gate.";
 
-/* procfs has no page cache to probe (EIO), and the offset is out of any range (EINVAL). */
+/* procfs has no page cache to probe (EIO), and the offset is beyond any file (EINVAL). */
 #define ALWAYS_SHUT "/proc/version:0x7ffffffffffff000"
 
 /* ---- the file ----------------------------------------------------------------------- */
@@ -113,12 +114,12 @@ int nw_event_holder(int answer, bool shut)
 	}
 }
 
-/* Ask perf_event_open() about an event whose gate is shut. 0: nobody has the event; -EBUSY: somebody
- * has; another -errno: no answer. */
+/* Tests by perf_event_open() whether an event with a shut gate is in use. 0: it is not; -EBUSY: it is; another
+ * -errno: unknown. */
 static int ask_perf(uint64_t id)
 {
-	/* the first version of the structure, which every kernel knows; for our own thread only,
-	 * so that a success puts no breakpoint into another process */
+	/* The first version of the structure is known to every kernel. The event is opened for our own thread only,
+	 * so that a success puts no breakpoint into another process. */
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
 				       .size = PERF_ATTR_SIZE_VER0,
 				       .config = id,
@@ -131,7 +132,7 @@ static int ask_perf(uint64_t id)
 	return nw_event_holder(answer, true);
 }
 
-/* "1" into the enable file of an instance that nobody else uses, which is made if need be. */
+/* An attempt to enable an event in an instance that nobody else uses; the instance is made if it does not exist. */
 struct trial {
 	const struct nw_tracefs *fs;
 	char dir[NW_MAX_NAME + 16], file[512];
@@ -153,14 +154,14 @@ static int end_trial(const struct trial *trial)
 {
 	int ret = nw_do(trial->fs, NW_DO_DISABLE, trial->file, "0");
 
-	if (trial->made) { /* if it must stay, a teardown finds it by its name */
+	if (trial->made) { /* if it cannot be removed, a teardown finds it by its name */
 		int gone = nw_do(trial->fs, NW_DO_RMDIR, trial->dir, "");
 		ret = ret < 0 ? ret : gone;
 	}
 	return ret;
 }
 
-/* Who has the event (nw_event_holder()), by enabling it in an instance. shut: behind a shut gate. */
+/* Tests by enabling an event in an instance whether it is in use (nw_event_holder()). shut: its gate is shut. */
 static int ask_ftrace(const struct nw_tracefs *fs, const char *instance, const char *group,
 		      const char *name, bool shut)
 {
@@ -179,11 +180,11 @@ int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const c
 
 /* ---- deleting ----------------------------------------------------------------------- */
 
-/* The lines of one event. */
+/* The definitions of one event. */
 struct definitions {
 	size_t count;
 	char kind;
-	char *path, *args; /* of the first */
+	char *path, *args; /* of the first definition */
 };
 
 struct wanted {
@@ -206,7 +207,7 @@ static int take_definition(void *arg, const struct nw_definition_line *line)
 	return d->path && d->args ? 0 : -ENOMEM;
 }
 
-/* Shut the gate that it was defined with: -ENOENT: it has none. */
+/* Shuts the gate of the event's first definition. -ENOENT: it has no gate. */
 static int shut(const struct nw_tracefs *fs, const struct definitions *d)
 {
 	return nw_is_gate(d->path) && strncmp(d->path, "/proc/", 6) != 0
@@ -226,14 +227,15 @@ static int append_gate(const struct nw_tracefs *fs, const struct definitions *d,
 		return answer;
 	if (answer == 0) {
 		answer = nw_do(fs, NW_DO_APPEND, "uprobe_events", line);
-		/* EEXIST: it has such a gate already, and could still be enabled */
+		/* EEXIST: the event has this gate already, but could still be enabled. */
 		answer = answer == -EEXIST ? 0 : answer;
 	}
 	int ret = nw_event_holder(answer, false), ended = end_trial(&trial);
 	return ret < 0 ? ret : ended;
 }
 
-/* 0: nobody has an event of several sites, and nobody can get it any more: it may be deleted. */
+/* Proves that an event of several sites is not in use and cannot be enabled any more, so that it may be deleted.
+ * Returns 0 then. */
 static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
 		      const char *group, const char *name)
 {
@@ -245,7 +247,7 @@ static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
 		return ret;
 	uint64_t id = nw_event_id(fs, group, name);
 	ret = id ? ask_perf(id) : -ENOSYS;
-	/* where perf may not be asked, enabling tells, too */
+	/* If perf_event_open() is not permitted, enabling the event in ftrace gives the answer. */
 	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, group, name, true);
 }
 

@@ -16,7 +16,7 @@
 
 #include "gate.h"
 
-/* /run where there is one; older systems have it below /var. */
+/* /run does not exist on older systems, which have it below /var. */
 static const char *const places[] = {"/run", "/var/run", "/tmp"};
 static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch", "/tmp/nopwatch"};
 
@@ -42,8 +42,8 @@ bool nw_session_name_is_valid(const char *name)
 }
 
 /*
- * The directory must be ours alone: in a place that others can write to, a link or a foreign
- * directory of that name would let them choose what we remove.
+ * The directory must belong to us alone. In a place to which others can write, a link or another user's directory
+ * of that name would let them choose what we remove.
  */
 int nw_journal_open_place(const char *path, struct nw_error *err)
 {
@@ -69,7 +69,7 @@ int nw_journal_open_dir(struct nw_error *err)
 		return nw_fail(err, errno, "cannot create %s: %s", path,
 			       nw_strerror(errno));
 	int dir = nw_journal_open_place(path, err);
-	/* what an older nopwatch has made is 0755 */
+	/* Older versions of nopwatch made it with 0755. */
 	if (dir >= 0 && fchmod(dir, 0700) < 0)
 		errno = 0;
 	return dir;
@@ -88,7 +88,7 @@ const char *nw_journal_place(const char *name)
 	return nw_journal_dir();
 }
 
-/* Create the file; another session's end may remove the directory under us: try again. */
+/* Creates the file, again if the end of another session has removed the directory meanwhile. */
 static int create_file(const char *session, struct nw_error *err)
 {
 	for (int tries = 0;; tries++) {
@@ -107,7 +107,8 @@ static int create_file(const char *session, struct nw_error *err)
 	}
 }
 
-/* Who only looks how a session is has its lock, shared, for a moment: that is no pulse. */
+/* Takes the exclusive lock unless a living session holds it. A nopwatch that only checks a session's state holds
+ * the lock shared for a moment, so the call tries again then. */
 static bool lock_unless_living(int fd)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -121,7 +122,8 @@ static bool lock_unless_living(int fd)
 	return true;
 }
 
-/* Until it is locked, a file without a lock looks like a dead session's, and another nopwatch may take it away. */
+/* Creates the file and locks it. Before it is locked it looks like a dead session's journal, so another nopwatch
+ * may remove it; then the call tries again. */
 static int create_locked(const char *session, struct nw_error *err)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -214,8 +216,8 @@ enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *o
 		close(journal.fd);
 		return NW_JOURNAL_GONE;
 	}
-	/* Who died while he wrote a line had not begun its step. What there is of the line
-	 * is cut off, so that the next one begins a line of its own. */
+	/* A session that died while writing a line had not begun that line's step. The rest of the line is cut off,
+	 * so that the next one begins on a line of its own. */
 	struct nw_buf text = {0};
 
 	if (lseek(journal.fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, journal.fd) == 0 &&
@@ -262,7 +264,7 @@ int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out)
 	return nw_buf_read(out, journal->fd);
 }
 
-/* A file of one of our directories, which nobody else can have put a link into. */
+/* Opens a file of one of our directories, in which nobody else can place a link. */
 static int open_own(const char *path, int flags)
 {
 	const char *slash = strrchr(path, '/');
@@ -311,12 +313,12 @@ void nw_journal_remove(struct nw_journal *journal)
 	char path[128];
 
 	nw_expedite_end(&journal->expedited);
-	/* By path: a removal must not fail for want of a descriptor. */
+	/* By path, because a removal must not fail for lack of a descriptor. */
 	if (journal->fd >= 0) {
 		nw_gate_remove(journal);
 		snprintf(path, sizeof(path), "%s/%s", journal->dir, journal->session);
 		unlink(path);
-		rmdir(journal->dir); /* fails while other sessions are there */
+		rmdir(journal->dir); /* fails while other sessions have journals */
 	}
 	nw_journal_leave(journal);
 }
@@ -325,7 +327,7 @@ static int list_place(const char *path, nw_strings *out)
 {
 	int fd = nw_journal_open_place(path, NULL);
 
-	/* a directory that is not ours cannot hold journals of ours */
+	/* A directory that does not belong to us cannot contain our journals. */
 	if (fd == -ENOENT || fd == -EPERM || fd == -ENOTDIR || fd == -ELOOP ||
 	    fd == -EACCES)
 		return 0;

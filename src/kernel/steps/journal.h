@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The journal: /run/nopwatch/SESSION, written before anything of that session exists in
- * tracefs and removed after all of it is gone. Its lock is the session's pulse: the kernel
- * lets go of it however the owner dies.
+ * The journal /run/nopwatch/SESSION is written before the session changes anything in tracefs, and removed after
+ * all of it was undone. The session holds a lock on it as long as it lives; the kernel releases the lock however
+ * the process ends.
  *
- * That of what stays (persistent.h) has the same format. One thing a line, a line a write(), words as
- * nw_plan_word() writes them:
+ * The journal of persistent events (persistent.h) has the same format. Each entry is one line and one write();
+ * words are written by nw_plan_word():
  *
- *	nopwatch 2 BOOT			what it says is of no use after another boot
- *	pid PID				who writes it
- *	do KIND FILE TEXT		a definition that is about to be made, a semaphore to be lowered
- *	file PATH FILE			what PATH, a descriptor of the writer's, stands for
- *	arming				from here on programs are changed
- *	undo KIND FILE TEXT		what undoes the step that is about to be done
- *	undone FILE			what was to be undone in FILE up to here has been
- *	event ..., on ..., instance ..., left ..., suspect ...	persistent.c's
+ * 	nopwatch 2 BOOT			the boot for which the journal is valid
+ * 	pid PID				the process that writes it
+ * 	do KIND FILE TEXT		a definition that is about to be made, or a semaphore to be lowered
+ * 	file PATH FILE			the file behind PATH, a descriptor of the writer
+ * 	arming				from here on the session changes programs
+ * 	undo KIND FILE TEXT		undoes the step that is about to be done
+ * 	undone FILE			all undos of FILE up to here were done
+ * 	event ..., on ..., instance ..., left ..., suspect ...	entries of persistent.c
  *
- * A last line without its newline was cut by a death before its step was begun. A journal
- * without a header, or one written where the boot's name could not be read, counts like any
- * other: nothing that it says may be lost. What a session has in tracefs (group, instance) bears
- * its name and needs no line.
+ * A last line without a newline was cut off by a death before its step began. A journal without a header, or one
+ * written while the boot's ID could not be read, counts like any other, so that nothing in it is lost. A session's
+ * group and instance in tracefs carry its name and need no entry.
  */
 #ifndef NOPWATCH_KERNEL_STEPS_JOURNAL_H
 #define NOPWATCH_KERNEL_STEPS_JOURNAL_H
@@ -29,61 +28,63 @@
 struct nw_journal {
 	int fd; /* -1: none */
 	char session[24];
-	const char *dir; /* where its file is */
-	bool expedited;	 /* rcu_expedited is on, and it was us */
+	const char *dir; /* directory of its file */
+	bool expedited;	 /* rcu_expedited is on, and this process switched it on */
 };
 
-/* A session's name as it may stand in a file name and in tracefs: [a-z0-9_], up to 23. */
+/* Checks a session's name, which becomes part of file names: [a-z0-9_], up to 23 characters. */
 bool nw_session_name_is_valid(const char *name);
 
-/* Create the journal of a new session, take its lock, write its header. */
+/* Creates the journal of a new session, locks it and writes its header. */
 int nw_journal_create(const char *session, struct nw_journal *out, struct nw_error *err);
 
 enum nw_journal_state {
-	NW_JOURNAL_LIVING, /* somebody holds the lock */
-	NW_JOURNAL_DEAD,   /* we hold it now */
+	NW_JOURNAL_LIVING, /* another process holds the lock */
+	NW_JOURNAL_DEAD,   /* this process holds the lock now */
 	NW_JOURNAL_GONE,
 };
 /*
- * Only one process at a time takes away what sessions have left: whoever holds this lock, until the descriptor is closed.
- * Without it, a cleaner that holds the journal of a session for a moment looks like the session itself to the next one,
- * which then leaves it alone, though nobody will come back to it. Waits 5 s at most. A descriptor, or -errno.
+ * Takes the lock under which one process at a time removes the remains of sessions, until the descriptor is closed.
+ * Without it, a cleaner that holds a session's journal for a moment would look like that session to the next
+ * cleaner, which would then leave the journal alone for good. Waits 5 s at most. Returns a descriptor or -errno.
  */
 int nw_journals_lock(void);
-/* Try to take over the journal of a session that may be dead. */
+/* Tries to take over the journal of a session that may be dead. */
 enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
 
-/* How it is, without taking it over. */
+/* Returns the state without taking the journal over. */
 enum nw_journal_state nw_journal_check(const char *session);
-/* Where new journals are made, and that directory, made if need be and found to be ours alone. */
+/* Return and open the directory in which new journals are made; it is made if it does not exist, and checked to
+ * belong to us alone. */
 const char *nw_journal_dir(void);
 int nw_journal_open_dir(struct nw_error *err);
-/* Where a journal of that name is; where it would be made if there is none. /run may have been
- * read-only when it was made, or only now. */
+/* Returns the directory of the journal of that name, or of new journals if there is none. The two may differ, if
+ * /run was read-only at one of the two times. */
 const char *nw_journal_place(const char *name);
 int nw_journal_open_place(const char *dir, struct nw_error *err);
 
 /*
- * A file beside the journals, by its whole path, in a directory that is found to be ours alone: make
- * it, empty (0 also if it is there); give it a size (-ENOENT if it is not). 0 or -errno.
+ * A file next to the journals, by its whole path, in a directory that is checked to belong to us alone:
+ * nw_own_file_create() makes it empty (0 also if it exists), nw_own_file_resize() sets its size (-ENOENT: it does
+ * not exist). Return 0 or -errno.
  */
 int nw_own_file_create(const char *path);
 int nw_own_file_resize(const char *path, off_t size);
 
-/* Write a line. */
+/* Writes a line. */
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_format(2, 3);
-/* Ahead of a step: the definition that it makes, and what undoes it. */
+/* Writes ahead of a step: the definition that it makes, and the action that undoes it. */
 int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
 		    const struct nw_action *back);
-/* What a path in the definitions that come stands for, once we are dead. */
+/* Writes which file a path in later definitions means; the path is of no use after our death. */
 int nw_journal_file(const struct nw_journal *journal, const char *path, const char *file);
-/* All that has been noted. */
+/* Reads the whole journal. */
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
-/* Remove the file and let go of the lock. */
+/* Removes the file and releases the lock. */
 void nw_journal_remove(struct nw_journal *journal);
-/* Let go of the lock, keep the file: something of the session is still there. */
+/* Releases the lock and keeps the file, because something of the session is left. */
 void nw_journal_leave(struct nw_journal *journal);
-/* All sessions that have a journal; -errno if that cannot be told. */
+/* Lists all sessions that have a journal. Returns 0 or -errno. */
 int nw_journal_list(nw_strings *out);
 
 /* ---- the format (journal_text.c) ---------------------------------------------------- */
@@ -97,32 +98,33 @@ struct nw_journal_line {
 };
 
 void nw_journal_head(struct nw_buf *out);
-/* A line "WORD KIND FILE TEXT". */
+/* Appends a line "WORD KIND FILE TEXT". */
 void nw_journal_action(struct nw_buf *out, const char *word,
 		       const struct nw_action *action);
-/* Its action, of its own memory; -EBADMSG, -ENOMEM. */
+/* Reads the action of such a line, with memory of its own. Returns 0, -EBADMSG or -ENOMEM. */
 int nw_journal_read_action(const struct nw_journal_line *line, struct nw_action *out);
-/* Write all of text at once: 0 or -errno. */
+/* Writes the whole text at once. Returns 0 or -errno. */
 int nw_journal_write(int fd, const struct nw_buf *text);
 /*
- * Hand each whole line but the header to each(), until it returns an error. text is taken
- * apart. -ESTALE: of another boot; nothing was handed out. *number: the line of the error;
- * *cut: its last line is none (both may be NULL).
+ * Calls each() for every complete line but the header, until it returns an error. Changes the text. -ESTALE: the
+ * journal is from another boot, and each() was not called. *number: the line of the error; *cut: the last line is
+ * incomplete (both may be NULL).
  */
 int nw_journal_parse(struct nw_buf *text,
 		     int (*each)(void *arg, const struct nw_journal_line *line), void *arg,
 		     unsigned int *number, bool *cut);
 
-/* What a dead session's journal says of definitions, and of what is to be put back. */
+/* The content of a dead session's journal: its definitions, and the undos that are left. */
 struct nw_journal_story {
-	struct nw_steps definitions; /* as it has made them, the oldest first */
+	struct nw_steps definitions; /* in the order in which it made them */
 	struct nw_steps undos;	     /* the latest first */
-	/* Raised by hand (back undoes it) and lowered (go does it), the oldest first. */
+	/* Semaphores that it raised (`back` undoes it) and lowered (`go` did it), the oldest first. */
 	struct nw_steps semaphores;
-	bool semaphore_last;   /* the last of them is the last that was written */
-	struct nw_steps files; /* go.file: a descriptor of its own; go.text: the file */
-	bool armed;	       /* it had begun to enable */
-	bool stale;	       /* of another boot: nothing of it is there any more */
+	bool semaphore_last; /* the last of these is also the journal's last entry */
+	/* Go.file: a path of a descriptor; go.text: the file behind it. */
+	struct nw_steps files;
+	bool armed; /* it had begun to enable events */
+	bool stale; /* from another boot: nothing of the session exists any more */
 };
 int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out);
 void nw_journal_story_free(struct nw_journal_story *story);

@@ -12,7 +12,7 @@
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* What is in tracefs does not outlive the machine's boot, wherever the file is. "": unknown. */
+/* Reads the ID of this boot; "": unknown. The content of tracefs does not outlive a boot, even if the journal does. */
 static void boot_id(char out[40])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -123,7 +123,7 @@ int nw_journal_parse(struct nw_buf *text,
 		at++;
 		if (number)
 			*number = at;
-		/* "nopwatch 2 BOOT", or "nopwatch-kept 1 BOOT" of before */
+		/* The header is "nopwatch 2 BOOT", or in older versions "nopwatch-kept 1 BOOT". */
 		if (at == 1 && (strncmp(one, "nopwatch", 8) == 0)) {
 			ret = is_of_another_boot(one) ? -ESTALE : 0;
 			continue;
@@ -139,7 +139,7 @@ int nw_journal_parse(struct nw_buf *text,
 
 /* ---- a session's ------------------------------------------------------------------- */
 
-/* Of several values that were to be put back into a file, the first is what was there before. */
+/* Is there a value to restore for this file? The first one is kept, because it is the value before the session. */
 static bool has_value(const struct nw_steps *steps, const struct nw_action *action)
 {
 	nw_vec_each (&steps->list, step)
@@ -167,11 +167,11 @@ static int add_action(struct nw_journal_story *story, const struct nw_journal_li
 	} else if (ret == 0 && !has_value(steps, &action))
 		nw_steps_add(steps, action.kind, action.file, action.text);
 	nw_action_free(&action);
-	/* a damaged line is passed over: what the others say counts all the same */
+	/* A damaged line is skipped; the other lines still count. */
 	return ret == -ENOMEM || steps->failed ? -ENOMEM : 0;
 }
 
-/* What was to be undone in a file has been. */
+/* Drops the undos of a file, which were done. */
 static void drop_undos(struct nw_steps *steps, const char *file)
 {
 	size_t left = 0;

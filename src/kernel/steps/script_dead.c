@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Travelling scripts that were killed (-9). A script has no journal and no lock; its group says
- * whose it is: nopwatch_shHASH_PID_START, START being the last six digits of field 22 of
- * /proc/PID/stat. What it noted of the top-level buffer's settings is in /run/nopwatch, as
- * plan/script.sh writes it.
+ * Removes what killed scripts of `nopwatch script` left. A script has no journal and no lock, but its group has the
+ * name nopwatch_shHASH_PID_START; START is the last six digits of field 22 of /proc/PID/stat. The script saves
+ * settings of the top-level buffer in /run/nopwatch, in the format of plan/script.sh.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -33,7 +32,8 @@ bool nw_script_is_dead(const char *session)
 	    session[end] || pid <= 0)
 		return false;
 	nw_pid_space_open(&space);
-	bool known = !space.foreign; /* the number is the kernel's */
+	/* Inside a PID namespace, PID may be another process's number. */
+	bool known = !space.foreign;
 	nw_pid_space_close(&space);
 	if (!known)
 		return false;
@@ -42,10 +42,10 @@ bool nw_script_is_dead(const char *session)
 }
 
 /*
- * Its reader is a cat that waits in trace_pipe, and holds the instance. It ends when it has read something
- * and finds recording off (before 5.6 it looks at another switch, and stays until it is killed). If it has
- * read the mark and waits again before recording is off, nothing wakes it any more: so both files are open
- * before, and a reader that was faster gets another mark.
+ * The script reads by a `cat` of trace_pipe, which keeps its instance busy. The cat ends when it has read something
+ * and finds recording off (before 5.6 the kernel checks another switch, and the cat stays until it is killed). If
+ * it has read the mark and waits again before recording is off, nothing wakes it any more. So both files are opened
+ * first, and a cat that was faster gets another mark.
  */
 void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 {
@@ -88,7 +88,7 @@ static void put_pids(const struct nw_tracefs *fs, char *pids)
 			(void)nw_do(fs, NW_DO_APPEND, "set_event_pid", pid);
 }
 
-/* A clock is only written if it is another: that empties the buffer. */
+/* Has the file this clock already? Writing a clock empties the buffer, so it is only written if it differs. */
 static bool is_clock(const struct nw_tracefs *fs, const char *file, const char *clock)
 {
 	nw_cleanup(nw_free_ptr) char *wanted = nw_text("[%s]", clock);
@@ -120,7 +120,7 @@ static void put_back(const struct nw_tracefs *fs, char *text)
 		if (!value)
 			continue;
 		*value++ = '\0';
-		if (strcmp(line, "pids") == 0) /* there may have been none */
+		if (strcmp(line, "pids") == 0) /* the list may have been empty */
 			put_pids(fs, value);
 		else if (*value)
 			put_setting(fs, line, value);
@@ -136,7 +136,7 @@ static void settle_note(const struct nw_tracefs *fs, int dir, const char *name)
 		return;
 	int ret = nw_buf_read(&text, fd);
 	close(fd);
-	/* one without its end was never acted upon */
+	/* The script did not change anything before it had written the end of its note. */
 	if (ret == 0 && text.len < NOTE_MOST && strstr(nw_buf_str(&text), "\nend\n"))
 		put_back(fs, text.data);
 	if (ret == 0)

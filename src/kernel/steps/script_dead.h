@@ -5,11 +5,11 @@
 
 #include "nopwatch/tracefs.h"
 
-/* Is this the session of a script whose process is gone? Inside a PID namespace that is not known. */
+/* Is this the session of a script whose process has ended? Unknown inside a PID namespace, so false. */
 bool nw_script_is_dead(const char *session);
-/* Let the reader of a dead script's instance end. */
+/* Makes the process end that reads the instance of a dead script. */
 void nw_script_end_reader(const struct nw_tracefs *fs, const char *session);
-/* Put back the top-level buffer's settings that dead scripts have noted; how many notes there were. */
+/* Restores the settings of the top-level buffer that dead scripts have saved. Returns the number of their notes. */
 size_t nw_script_settle(const struct nw_tracefs *fs);
 
 #endif

@@ -10,14 +10,14 @@
 
 #include "semaphore.h"
 
-/* How often to look for forks that were made while their parents were lowered. */
+/* searches for forks that were made while their parents were lowered */
 enum {
 	MOST_ROUNDS = 8
 };
 
 /* ---- the list ----------------------------------------------------------------------- */
 
-/* The number of a semaphore, added if it is new; -ENOMEM. */
+/* Returns the index of a semaphore, which is added if it is new; or -ENOMEM. */
 static int add_semaphore(struct nw_semaphores *set, const struct nw_semaphore *wanted)
 {
 	for (size_t i = 0; i < set->all.count; i++) {
@@ -78,12 +78,13 @@ bool nw_semaphores_has(const struct nw_semaphores *set, pid_t pid, const nw_imag
 
 /* ---- a process's memory ------------------------------------------------------------- */
 
-/* Does it seem to map one of the files? Most do not, and need no closer look. */
+/* Does the process seem to map one of the files? Most do not, and need no closer inspection. */
 static bool may_map(const struct nw_semaphores *set, pid_t pid)
 {
 	nw_mappings maps = {0};
 	int ret = nw_process_maps(pid, &maps, NULL);
-	bool found = ret < 0 && nw_is_shortage(-ret); /* so a closer look is needed */
+	/* Unknown, so it needs the closer inspection. */
+	bool found = ret < 0 && nw_is_shortage(-ret);
 
 	nw_vec_each (&maps, mapping)
 		nw_vec_each (&set->all, semaphore)
@@ -92,8 +93,7 @@ static bool may_map(const struct nw_semaphores *set, pid_t pid)
 	return found;
 }
 
-/* Has the process gone, or does it run another program now? Then there is nothing to do in the
- * one that was meant. */
+/* Has the process ended, or started another program? Then nothing is left to do in the old one. */
 static bool is_gone(int ret)
 {
 	return ret == -ESRCH || ret == -EAGAIN;
@@ -102,8 +102,8 @@ static bool is_gone(int ret)
 /* ---- raising ------------------------------------------------------------------------ */
 
 /*
- * Did this fork get its value from a process that we had raised it in? A fork has the same
- * addresses as its parent, which need not live any more.
+ * Did this fork inherit its value from a process in which we had raised it? A fork has the same addresses as its
+ * parent, which may have ended.
  */
 static bool is_inherited(const struct nw_semaphores *set, const struct nw_target *target,
 			 uint32_t semaphore, uint64_t at, uint16_t value)
@@ -119,7 +119,7 @@ static bool is_inherited(const struct nw_semaphores *set, const struct nw_target
 	return false;
 }
 
-/* In a process that has been looked at. inherited: it has been raised already. */
+/* Does a step in a process. inherited: the fork has the raised value already, so only the undo is noted. */
 static int do_step(struct nw_semaphores *set, enum nw_action_kind kind,
 		   const struct nw_target *target, const struct nw_process *process,
 		   const struct nw_raised *raised, bool inherited)
@@ -151,8 +151,9 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 
 	if (ret < 0)
 		return ret;
+	/* Raised already; with a value of 0, in a program that the process ran before. */
 	if (raised && raised->at == at && (value || set->closing))
-		return 0; /* raised already (a value of 0: by another program of the process) */
+		return 0;
 	bool inherited = is_inherited(set, target, semaphore, at, value);
 	if (!inherited && (set->closing || value == UINT16_MAX))
 		return 0;
@@ -170,7 +171,8 @@ static int raise_one(struct nw_semaphores *set, struct nw_target *target,
 	return ret;
 }
 
-/* The entry of a process, made if it is new, emptied if it was another's of the same number. */
+/* Returns the entry of a process. It is added if it is new, and emptied if it belonged to an earlier process of the
+ * same number. */
 static struct nw_target *enter(struct nw_semaphores *set, pid_t pid,
 			       const struct nw_process_stat *stat)
 {
@@ -187,7 +189,7 @@ static struct nw_target *enter(struct nw_semaphores *set, pid_t pid,
 	return target;
 }
 
-/* Raise what is to be raised in a process that maps one of the files. */
+/* Raises the semaphores in a process that maps one of the files. */
 static int raise_in(struct nw_semaphores *set, pid_t pid)
 {
 	struct nw_process process;
@@ -207,7 +209,7 @@ static int raise_in(struct nw_semaphores *set, pid_t pid)
 	return ret;
 }
 
-/* Look at a process, unless that was done before. */
+/* Inspects a process, unless it was inspected before. */
 static int visit(struct nw_semaphores *set, pid_t pid, bool again)
 {
 	const struct nw_target *known = find_target(set, pid);
@@ -219,7 +221,7 @@ static int visit(struct nw_semaphores *set, pid_t pid, bool again)
 		return 0;
 	if (!enter(set, pid, &stat))
 		return -ENOMEM;
-	/* one that may not be looked at is no problem of ours unless it maps the file */
+	/* A process that we may not inspect is only a problem if it maps the file. */
 	int ret = may_map(set, pid) ? raise_in(set, pid) : 0;
 	if (ret < 0 && ret != -ENOMEM && !is_gone(ret))
 		nw_strings_tell(&set->problems,
@@ -250,7 +252,7 @@ int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 			ret = visit(set, *pid, again);
 	nw_vec_free(&pids);
 	if (ret == 0 && !set->closing) {
-		/* Forget who is gone: all forks that they left have been looked at. */
+		/* Forget processes that have ended: all their forks were inspected in this scan. */
 		size_t left = 0;
 
 		nw_vec_each (&set->targets, target) {
@@ -266,7 +268,7 @@ int nw_semaphores_scan(struct nw_semaphores *set, bool again)
 
 /* ---- lowering ----------------------------------------------------------------------- */
 
-/* Is it lowered already, by another process that runs in the same memory (vfork, clone)? */
+/* Was it lowered already in another process with the same memory (vfork, clone)? */
 static bool is_shared(const struct nw_semaphores *set, const struct nw_target *target,
 		      const struct nw_raised *raised)
 {
@@ -293,7 +295,7 @@ static int lower_one(struct nw_semaphores *set, const struct nw_target *target,
 		return 0;
 	raised->after = (uint16_t)(value - 1);
 	ret = do_step(set, NW_DO_LOWER, target, process, raised, false);
-	return ret == -ERANGE ? 0 : ret; /* it is 0 by now */
+	return ret == -ERANGE ? 0 : ret; /* its value is 0 by now */
 }
 
 static bool is_raised(const struct nw_target *target)
@@ -304,7 +306,7 @@ static bool is_raised(const struct nw_target *target)
 	return false;
 }
 
-/* Lower what is raised in a process, if it is still the same one. */
+/* Lowers the semaphores in a process, if the number is still that of the same process. */
 static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 {
 	struct nw_process process;
@@ -323,7 +325,7 @@ static void lower_in(struct nw_semaphores *set, const struct nw_target *target)
 		nw_strings_tell(&set->problems,
 				"the semaphores in process %d cannot be lowered: %s",
 				(int)target->pid, nw_strerror(-ret));
-	nw_vec_each (&target->raised, raised) /* done with, however it ended */
+	nw_vec_each (&target->raised, raised) /* not tried again, even after an error */
 		raised->lowered = true;
 }
 
@@ -339,11 +341,11 @@ static void free_set(struct nw_semaphores *set)
 		close(set->watch);
 }
 
-/* Lower, free, and tell what could not be done. */
+/* Lowers the semaphores, frees the set and reports what could not be done. */
 static int finish(struct nw_semaphores *set, nw_strings *stuck)
 {
-	nw_strings_free(&set->problems); /* of the raising */
-	/* those that were made while we went through are found in another round */
+	nw_strings_free(&set->problems); /* problems of raising do not matter any more */
+	/* Forks that are made during a round are found in the next round. */
 	bool again = true;
 	set->closing = true;
 	for (int round = 0; again && round < MOST_ROUNDS; round++) {
@@ -423,7 +425,7 @@ int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *jo
 
 /* ---- dead sessions ------------------------------------------------------------------ */
 
-/* What was raised; unsure: perhaps not, since nothing was done after it. */
+/* Notes a raise of the dead session. unsure: it may not have happened, because nothing follows it in the journal. */
 static int recall_raise(struct nw_semaphores *set, const struct nw_semaphore_step *step,
 			bool unsure)
 {
@@ -461,7 +463,7 @@ static void recall_lower(struct nw_semaphores *set, const struct nw_semaphore_st
 	}
 }
 
-/* The story has what would undo a raise (the step's `back`), and what lowers (its `go`). */
+/* Notes all raises (the step's `back` undoes one) and lowerings (the step's `go`) of the dead session. */
 static int recall(struct nw_semaphores *set, const struct nw_journal_story *story)
 {
 	size_t count = story->semaphores.list.count;

@@ -48,7 +48,7 @@ int nw_semaphore_step_read(const struct nw_action *action, struct nw_semaphore_s
 	return 0;
 }
 
-/* In the byte order of this machine. */
+/* Prints the value in the byte order of this machine. */
 void nw_semaphore_print(const struct nw_action *action, struct nw_buf *out)
 {
 	struct nw_semaphore_step step;
@@ -75,7 +75,7 @@ uint64_t nw_semaphore_at(const struct nw_semaphore *semaphore,
 	return nw_process_variable(process, &file, semaphore->offset);
 }
 
-/* A process whose program has gone meanwhile has no memory any more: what it had is gone, too. */
+/* A process whose program has ended has no memory any more, so its semaphores do not exist either. */
 static int went(ssize_t done)
 {
 	return done < 0 ? -errno : -ESRCH;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps that raise and lower USDT semaphores in processes' own memory: what they say as text,
- *	DEV INO OFFSET ADDRESS BEFORE SIZE BUILD_ID START
- * (numbers in decimal; BUILD_ID in hexadecimal, "-": not known; START: when the process was
- * started, field 22 of /proc/PID/stat), and how they are done.
+ * Steps that raise and lower USDT semaphores in the memory of processes. Their text is
+ * 	DEV INO OFFSET ADDRESS BEFORE SIZE BUILD_ID START
+ * in decimal numbers. BUILD_ID is hexadecimal ("-": not known). START is the start time of the process, field 22 of
+ * /proc/PID/stat.
  */
 #ifndef NOPWATCH_KERNEL_STEPS_SEMAPHORE_STEP_H
 #define NOPWATCH_KERNEL_STEPS_SEMAPHORE_STEP_H
@@ -15,7 +15,7 @@ struct nw_semaphore { /* a variable in a file */
 	char build_id[129]; /* "": not known */
 };
 
-struct nw_semaphore_step { /* and in a process */
+struct nw_semaphore_step { /* the variable in a process */
 	struct nw_semaphore its;
 	pid_t pid;
 	uint64_t start;
@@ -23,21 +23,21 @@ struct nw_semaphore_step { /* and in a process */
 	uint16_t before; /* its value before it was raised */
 };
 
-/* As the action of a step; go.process is the caller's to set. -ENOMEM. */
+/* Makes the action of a step. The caller may set go.process. Returns 0 or -ENOMEM. */
 int nw_semaphore_action(enum nw_action_kind kind, const struct nw_semaphore_step *step,
 			struct nw_action *out);
-/* -EBADMSG: it is none. */
+/* Reads a step from an action. Returns 0; -EBADMSG: the action is not such a step. */
 int nw_semaphore_step_read(const struct nw_action *action, struct nw_semaphore_step *out);
-/* Where the variable is in a process; 0: it is not mapped. */
+/* Returns the address of the variable in a process; 0: it is not mapped. */
 uint64_t nw_semaphore_at(const struct nw_semaphore *semaphore,
 			 const struct nw_process *process);
-/* Its value: 0 or -errno; -ESRCH: the program has gone meanwhile. */
+/* Reads its value. Returns 0 or -errno; -ESRCH: the program has ended. */
 int nw_semaphore_load(const struct nw_process *process, uint64_t at, uint16_t *value);
 
-/* Do it: 0 or -errno; -ESRCH: the process, or its mapping, is not there any more. What is 0 is not
- * lowered (-ERANGE), nor raised what cannot be more. */
+/* Does the step. Returns 0 or -errno; -ESRCH: the process or its mapping does not exist any more; -ERANGE: the
+ * value is 0 and cannot be lowered, or is the largest and cannot be raised. */
 int nw_semaphore_do(const struct nw_action *action);
-/* For a shell. */
+/* Prints the action as shell commands. */
 void nw_semaphore_print(const struct nw_action *action, struct nw_buf *out);
 
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processes that come to map a file with semaphores while a session runs. The kernel tells who
- * opens such a file (fanotify), which is what exec and dlopen do just before they map it; then
- * the process is looked at until it has, within a millisecond mostly. Where that cannot be had,
- * and for forks, which open nothing, /proc is looked through now and then.
+ * Finds processes that map a file with semaphores while a session runs. fanotify reports who opens such a file,
+ * which exec and dlopen do just before they map it. The process is then inspected until it has mapped the file,
+ * mostly within a millisecond. Without fanotify, and for forks, which open no file, /proc is scanned at intervals.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +14,13 @@
 #include "semaphore.h"
 
 enum {
-	SPIN_NS = 1000000,	  /* look all the time while somebody has just come */
-	NAP_NS = 50000,		  /* with pauses of that */
-	PATIENCE_NS = 200000000,  /* who has not mapped the file by then only looks at it */
-	SCAN_NS = 1000000000,	  /* when the kernel tells */
-	SCAN_BLIND_NS = 250000000 /* when it does not */
+	/* Inspect without long pauses for so long after the last process has come. */
+	SPIN_NS = 1000000,
+	NAP_NS = 50000, /* pause between two such inspections */
+	/* A process that has not mapped the file by then only reads it. */
+	PATIENCE_NS = 200000000,
+	SCAN_NS = 1000000000,	  /* between two scans of /proc, with fanotify */
+	SCAN_BLIND_NS = 250000000 /* between two scans of /proc, without it */
 };
 
 static uint64_t now(void)
@@ -42,7 +43,7 @@ static bool watch_image(int watch, const struct nw_image *image)
 
 void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 {
-	/* it tells our numbers, and they are looked at by those of /proc */
+	/* fanotify reports our numbers, but processes are inspected by those of /proc. */
 	int watch = set->watch >= 0 ? set->watch
 		    : !nw_proc_is_ours()
 			    ? -1
@@ -53,7 +54,8 @@ void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan)
 		const nw_images one = {.item = image, .count = 1};
 		if (watch >= 0 && nw_semaphores_in(set, &one) &&
 		    !watch_image(watch, *image)) {
-			close(watch); /* without all marks, /proc is looked through */
+			/* Without a mark on every file, /proc is scanned instead. */
+			close(watch);
 			watch = -1;
 		}
 	}
@@ -65,7 +67,7 @@ static void add_opener(struct nw_semaphores *set, pid_t pid)
 	if (pid <= 0 || pid == getpid())
 		return;
 	nw_vec_each (&set->openers, known)
-		if (known->pid == pid) { /* once more */
+		if (known->pid == pid) { /* it has opened another file */
 			known->came = known->next = now();
 			known->step = SPIN_NS;
 			return;
@@ -75,7 +77,7 @@ static void add_opener(struct nw_semaphores *set, pid_t pid)
 		*fresh = (struct nw_opener){pid, now(), now(), SPIN_NS};
 }
 
-/* Who has opened a file? false: there were too many to tell. */
+/* Reads which processes have opened a file. Returns false if events were lost. */
 static bool read_watch(struct nw_semaphores *set)
 {
 	_Alignas(struct fanotify_event_metadata) char bytes[4096];
@@ -98,7 +100,7 @@ static bool read_watch(struct nw_semaphores *set)
 
 /* ---- looking ------------------------------------------------------------------------ */
 
-/* Look at those whose time has come; returns when to do so again. */
+/* Inspects the processes whose time has come. Returns when to do so again. */
 static uint64_t visit_openers(struct nw_semaphores *set)
 {
 	uint64_t next = UINT64_MAX, time = now();
@@ -110,7 +112,7 @@ static uint64_t visit_openers(struct nw_semaphores *set)
 			continue;
 		if (time >= opener->next) {
 			nw_semaphores_raise(set, opener->pid);
-			/* one that has mapped a file may go on to map another */
+			/* A process that has mapped one file may map another one next. */
 			if (set->raises != before || time - opener->came >= SPIN_NS) {
 				opener->next = time + opener->step;
 				opener->step *= 2;
@@ -128,7 +130,7 @@ static int scan_if_due(struct nw_semaphores *set, bool at_once)
 	uint64_t every = set->watch >= 0 ? SCAN_NS : SCAN_BLIND_NS, time = now();
 
 	if (at_once || time - set->scanned >= every) {
-		/* who is missed by one that fails is found by the next */
+		/* A process that a failed scan has missed is found by the next scan. */
 		(void)!nw_semaphores_scan(set, at_once || set->watch < 0);
 		set->scanned = time = now();
 	}

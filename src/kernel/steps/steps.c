@@ -94,7 +94,7 @@ static int append_line(const struct nw_tracefs *fs, const struct nw_action *acti
 	return line ? nw_tracefs_append(fs->root, action->file, line) : -ENOMEM;
 }
 
-/* Some kernels accept the write and leave the event enabled: only reading tells. */
+/* Writes 0 and reads it back, because some kernels accept the write and leave the event enabled. */
 static int disable(const struct nw_tracefs *fs, const struct nw_action *action)
 {
 	int ret = nw_tracefs_write(fs->root, action->file, "0");
@@ -126,7 +126,7 @@ int nw_instance_remove(const struct nw_tracefs *fs, const char *dir)
 {
 	int lock = nw_instances_lock(fs, true);
 
-	if (lock == -EBUSY) /* for the caller's next try */
+	if (lock == -EBUSY) /* the caller may try again */
 		return -EBUSY;
 	int ret = unlinkat(fs->root, dir, AT_REMOVEDIR) < 0 ? -errno : 0;
 	if (lock >= 0)
@@ -177,8 +177,8 @@ enum {
 	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
 };
 
-/* Try again as long as what is to be taken away is busy, or there is no memory for it. *patience: microseconds that may
- * still be spent on waiting. */
+/* Tries again while the thing to remove is busy or memory is short. *patience: microseconds that may still be spent
+ * on waiting. */
 static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
 			unsigned int *patience)
 {
@@ -287,7 +287,8 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		return -ENOMEM;
 	nw_vec_each (&steps->list, step) {
 		int ret = do_patiently(fs, &step->go, &patience);
-		if (ret == 0 || ret == -ENOENT || !step->what) /* gone is what is wanted */
+		if (ret == 0 || ret == -ENOENT ||
+		    !step->what) /* a thing that does not exist needs no removal */
 			continue;
 		nw_strings_tell(stuck, "%s: %s", step->what,
 				nw_refusal_text(step->refusal, -ret));
@@ -337,7 +338,7 @@ void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
 
 /* ---- as a shell does it ------------------------------------------------------------- */
 
-/* Characters that mean nothing to a shell. */
+/* Does the text mean itself to a shell, without quotes? */
 static bool is_plain(const char *text)
 {
 	static const char plain[] =
@@ -365,7 +366,7 @@ static void print_file(const char *file, struct nw_buf *out)
 	nw_shell_word(out, file);
 }
 
-/* Some shells' echo takes backslashes, or a word such as -n, for its own. */
+/* Prints with printf, since the echo of some shells interprets backslashes and words such as -n. */
 static void print_write(const struct nw_action *action, const char *how, struct nw_buf *out)
 {
 	const char *text = action->text;
@@ -386,7 +387,7 @@ static void print_action(const struct nw_action *action, struct nw_buf *out)
 	case NW_DO_DISABLE:
 		print_write(action, " >", out);
 		break;
-	case NW_DO_DELETE: /* a group and a name: nothing in them means anything to a shell */
+	case NW_DO_DELETE: /* names of groups and events contain no characters that a shell interprets */
 		nw_buf_printf(out, "echo -:%s >>\"$T/uprobe_events\"", action->text);
 		break;
 	case NW_DO_APPEND:

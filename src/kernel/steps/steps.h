@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps: what is to be done to the kernel, as data, each with what undoes it. The same list is
- * done, or undone from any point on, or told as the shell commands that do the same. Every
- * change that nopwatch makes to the kernel is one:
+ * Steps: changes to the kernel as data, each with the action that undoes it. A list of steps can be done, undone
+ * from any step on, or printed as shell commands. Every change that nopwatch makes to the kernel is a step:
  *
- *  - `add`, `enable`, `disable`, `remove` know all steps before the first: nw_steps_do(), all or
- *    none;
- *  - a session goes on according to what the kernel answers (a place that is refused, a buffer
- *    that cannot be had), so its list is made while it is done: struct nw_doing;
- *  - a teardown goes on after what fails: nw_steps_do_each().
+ * - `add`, `enable`, `disable` and `remove` know all steps in advance: nw_steps_do() does all or none;
+ * - a session continues according to the kernel's answers (a place that is refused, a buffer that cannot be
+ *    allocated), so its list is made while it is done: struct nw_doing;
+ * - a teardown continues after an error: nw_steps_do_each().
  *
- * nw_steps_print() prints any of them, journal.h has what is written ahead of them.
+ * nw_steps_print() prints the steps. journal.h describes what is written before each of them.
  */
 #ifndef NOPWATCH_KERNEL_STEPS_STEPS_H
 #define NOPWATCH_KERNEL_STEPS_STEPS_H
@@ -21,35 +19,38 @@
 
 enum nw_action_kind {
 	NW_DO_NOTHING,
-	NW_DO_WRITE,  /* text into file, in place of what it holds */
-	NW_DO_APPEND, /* text to the end of file */
+	NW_DO_WRITE,  /* writes text to file, replacing its content */
+	NW_DO_APPEND, /* appends text to file */
 	NW_DO_MKDIR,
 	NW_DO_RMDIR,
-	NW_DO_LINK, /* a symbolic link, file, to text */
+	NW_DO_LINK, /* makes the symbolic link `file`, to text */
 	NW_DO_UNLINK,
-	NW_DO_SHELL,   /* text as it is; only told, never done */
-	NW_DO_DISABLE, /* "0" into an enable file, and read back */
-	NW_DO_DELETE,  /* the event text, GROUP/NAME, if nobody has it any more */
-	NW_DO_CREATE,  /* file, of ours and empty, beside the journal; it may be there */
-	NW_DO_RESIZE,  /* that file has text bytes */
-	/* A USDT semaphore in a process's memory, one more or one less: file is the process's number,
-	 * text what semaphore_step.h makes of the rest. */
+	/* Text is a shell command, which is only printed and never executed. */
+	NW_DO_SHELL,
+	NW_DO_DISABLE, /* writes "0" to an enable file, and reads it back */
+	NW_DO_DELETE,  /* deletes the event text, GROUP/NAME, if nobody uses it */
+	/* Creates `file`, empty, next to the journal; it may exist already. */
+	NW_DO_CREATE,
+	NW_DO_RESIZE, /* gives that file a size of text bytes */
+	/* Raise or lower a USDT semaphore in a process's memory. file: the number of the process; text: the other
+	 * facts, see semaphore_step.h. */
 	NW_DO_RAISE,
 	NW_DO_LOWER,
-}; /* journals hold these numbers: new ones go to the end */
+}; /* journals contain these numbers, so new ones go to the end */
 
-/* One thing to do. */
+/* One change. */
 struct nw_action {
 	enum nw_action_kind kind;
-	char *file; /* below tracefs; absolute for links */
+	char *file; /* relative to tracefs; links have an absolute path */
 	char *text; /* without a final newline */
-	/* RAISE, LOWER: the process, looked at and held open; NULL: it is looked at anew */
+	/* RAISE, LOWER: the open process; NULL: it is opened by its number. */
 	const struct nw_process *process;
 };
 
 struct nw_step {
 	struct nw_action go, back;
-	char *what; /* "cannot define sdt_app:start"; NULL: nobody is told if it fails */
+	/* For the error: "cannot define sdt_app:start"; NULL: an error is not reported. */
+	char *what;
 	enum nw_refusal refusal;
 };
 
@@ -57,85 +58,89 @@ typedef NW_VEC(struct nw_step) nw_step_list;
 
 struct nw_steps {
 	nw_step_list list;
-	bool failed; /* out of memory: nothing may be done */
+	bool failed; /* out of memory: the steps must not be done */
 };
 
-/* Add a step; go back with nw_steps_back(), else nothing undoes it. */
+/* nw_steps_add() adds a step, and nw_steps_back() the action that undoes it. Without the latter nothing undoes the
+ * step. */
 void nw_steps_add(struct nw_steps *steps, enum nw_action_kind kind, const char *file,
 		  const char *text);
 void nw_steps_back(struct nw_steps *steps, enum nw_action_kind kind, const char *file,
 		   const char *text);
-/* What to say when the last step fails. */
+/* Sets the text of the error for the last step. */
 void nw_steps_what(struct nw_steps *steps, enum nw_refusal refusal, const char *fmt, ...)
 	nw_format(3, 4);
 void nw_steps_free(struct nw_steps *steps);
 
 /*
- * 0 or -errno. Taking away (RMDIR, DELETE, APPEND of "-:...") is tried again for up to two
- * seconds while somebody holds what is to go: a `cat` in an instance, a `perf list`.
+ * Does an action. Returns 0 or -errno. A removal (RMDIR, DELETE, APPEND of "-:...") is tried for up to two seconds
+ * while another program uses the thing, such as a `cat` in an instance or a `perf list`.
  */
 int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action);
-/* The same of its parts. */
+/* Does an action that is given by its parts. */
 int nw_do(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
 	  const char *text);
 void nw_action_free(struct nw_action *action);
-/* An error that may be gone when it is tried another time: busy, out of memory or files. */
+/* Is this an error that another attempt may not meet: busy, or short of memory or files? */
 bool nw_error_passes(int ret);
 
 /*
- * Do them all, or none: what fails undoes what was done before it. before() hears of each undo
- * before its step is done (NULL: nobody does). Undos that fail are named in the error's hint; those
- * that may succeed later are added to left (NULL: nobody asks).
+ * Does all steps or none: an error undoes the steps that were done. before() is called before each step with the
+ * action that undoes it (may be NULL). Undos that fail are named in the error's hint; those that may succeed later
+ * are added to left (may be NULL).
  */
 int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		int (*before)(void *arg, const struct nw_action *back), void *arg,
 		struct nw_steps *left, struct nw_error *err);
-/* Undo what was done before step count, in the opposite order. left: what was to be undone and
- * could not be now, but may be later (NULL: nobody asks); its actions are copies. */
+/* Undoes the steps before number `count`, in reverse order. left: gets copies of undos that failed and may succeed
+ * later (may be NULL). */
 void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
 		   struct nw_steps *left, struct nw_error *err);
 /*
- * Do each of them, whatever becomes of the others. Adds to stuck what failed and has a `what`;
- * returns 0, or the first of their errors.
+ * Does each step, also after an error. Adds steps that failed and have a `what` to stuck. Returns 0 or the first
+ * error.
  */
 int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		     nw_strings *stuck);
 
-/* A list that is done as it is made. */
+/* Does steps one by one, while the list is made. */
 struct nw_journal;
 struct nw_doing {
 	const struct nw_tracefs *fs;
-	const struct nw_journal *journal; /* hears of each undo first; NULL: nobody does */
-	bool dry_run; /* nothing is done, all succeeds: the steps are to be printed */
-	struct nw_steps steps; /* if dry_run: all of them */
+	/* Gets each undo before the step is done; NULL: there is no journal. */
+	const struct nw_journal *journal;
+	/* Nothing is done and every step succeeds, so that the steps can be printed. */
+	bool dry_run;
+	struct nw_steps steps; /* with dry_run: all steps so far */
 };
 /*
- * The next step, done at once: 0 or -errno, which the caller explains. back: what undoes it, NULL
- * if what is done before it will. A definition (APPEND) is written into the journal, too.
+ * Does a step at once. Returns 0 or -errno, which the caller explains. back: the action that undoes it; NULL: the
+ * undo of an earlier step does. A definition (APPEND) is written into the journal, too.
  */
 int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
 		  const char *text, const struct nw_action *back);
-/* The same of an action that says more. */
+/* Does a step that is given as an action. */
 int nw_doing_action(struct nw_doing *doing, const struct nw_action *go,
 		    const struct nw_action *back);
-/* Only to be told: a line for the shell. */
+/* Adds a shell command that is only printed. */
 void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...) nw_format(2, 3);
 
 /*
- * Up to 5.5 the kernel does not come to the end of removing an instance while anybody has a file open two levels below it,
- * and who opens one then waits for the locks that the removal holds: both for ever (tracefs_remove_recursive() goes
- * down into a directory as long as its list is not empty, which a file that is unlinked and open keeps so). None of us
- * does that to another of us: who looks into instances that may be others' takes this lock, who removes one takes it
- * alone. A descriptor, which close() lets go of; -EBUSY: others have it (after two seconds, if not alone); else another -errno,
- * and there is nothing to lock.
+ * Takes the lock on instances. Up to 5.5 the kernel cannot finish the removal of an instance while a process has a
+ * file open two levels below it: tracefs_remove_recursive() enters a directory as long as its list is not empty,
+ * and an unlinked file that is open stays in the list. A process that opens such a file then waits for the locks of
+ * the removal, so both wait for ever. The lock prevents this between nopwatch processes: a process that reads
+ * instances of others takes it shared, a process that removes one takes it `alone`. Returns a descriptor; close()
+ * releases the lock. -EBUSY: others hold it (after two seconds, unless alone); another -errno: there is nothing to
+ * lock.
  */
 int nw_instances_lock(const struct nw_tracefs *fs, bool alone);
-/* Remove "instances/NAME" under it, tried once: 0 or -errno. */
+/* Removes "instances/NAME" under the lock, in one attempt. Returns 0 or -errno. */
 int nw_instance_remove(const struct nw_tracefs *fs, const char *dir);
 
-/* One word for a shell. */
+/* Appends one word, quoted for a shell. */
 void nw_shell_word(struct nw_buf *out, const char *text);
-/* As commands for any POSIX shell. */
+/* Prints the steps as commands for any POSIX shell. */
 void nw_steps_print(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- who uses it -------------------------------------------------------------------- */
 
-/* What a file says, without its last newline; "" if it is not there. The caller frees. */
+/* Returns the content of a file without its last newline; "": it does not exist. The caller frees. */
 static char *read_text(const struct nw_tracefs *fs, const char *file)
 {
 	struct nw_buf text = {0};
@@ -35,7 +35,7 @@ static char *used_tracer(const struct nw_tracefs *fs)
 		       : NULL;
 }
 
-/* set_event lists what is enabled, SYSTEM:EVENT a line. */
+/* Lists the enabled events: set_event has one SYSTEM:EVENT per line. */
 static char *used_events(const struct nw_tracefs *fs)
 {
 	nw_cleanup(nw_free_ptr) char *events = read_text(fs, "set_event");
@@ -82,7 +82,7 @@ static char *used_records(const struct nw_tracefs *fs)
 		       : NULL;
 }
 
-/* Why the buffer cannot be ours; NULL: it can. The caller frees. */
+/* Returns the reason why the buffer cannot be ours; NULL: it can. The caller frees. */
 static char *find_use(const struct nw_tracefs *fs)
 {
 	static char *(*const looks[])(const struct nw_tracefs *fs) = {
@@ -134,7 +134,7 @@ static int note(const struct nw_journal *journal, const char *file, const char *
 	return nw_journal_step(journal, &nothing, &back);
 }
 
-/* "local [mono] boot": the one in brackets. */
+/* Returns the clock in brackets of "local [mono] boot". */
 static const char *chosen(char *text)
 {
 	char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
@@ -145,7 +145,7 @@ static const char *chosen(char *text)
 	return open + 1;
 }
 
-/* "7 (expanded: 1408)" is what the size becomes with the first use. */
+/* Takes 1408 from "7 (expanded: 1408)", the size that the buffer gets with its first use. */
 static const char *size_of(char *text)
 {
 	char *expanded = strstr(text, "(expanded: ");
@@ -157,7 +157,7 @@ static const char *size_of(char *text)
 	return expanded;
 }
 
-/* CPUs whose buffers differ ("X") each have their own. */
+/* Notes the size of each CPU's buffer, if they differ ("X"). */
 static int keep_sizes(const struct nw_tracefs *fs, const struct nw_journal *journal)
 {
 	nw_strings cpus = {0};
@@ -187,7 +187,7 @@ int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		return *text == 'X' ? keep_sizes(fs, journal)
 				    : note(journal, file, size_of(text));
 	const char *slash = strrchr(file, '/');
-	/* "none" cannot be written. A filter that was refused stands there with what was wrong with it, and filters
+	/* "none" cannot be written as a filter. A filter that was refused shows the error instead and filters
 	 * nothing. */
 	bool none = slash && strcmp(slash, "/filter") == 0 &&
 		    (strcmp(text, "none") == 0 || strchr(text, '\n'));
@@ -234,7 +234,8 @@ int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *jou
 	int ret = nw_journal_read(journal, &story);
 
 	if (ret < 0 &&
-	    nw_is_shortage(-ret)) /* it may be over: the failed try has freed what it had */
+	    nw_is_shortage(
+		    -ret)) /* a shortage may be over: the failed attempt has freed its memory */
 		ret = nw_journal_read(journal, &story);
 	if (ret < 0)
 		return ret;
