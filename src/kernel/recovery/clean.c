@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What dead sessions left behind. */
+/* Removes the remains of dead sessions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,9 @@
 #include "teardown.h"
 
 /*
- * Undo what a dead session had done. Its sites may still be armed in living programs, if it was killed
- * while it armed or disarmed. If one part fails, the others are undone all the same. Returns 1 if
- * nw_teardown() does: only its instance is left.
+ * Undoes the changes of a dead session. If it was killed while it armed or disarmed, its sites may still be armed
+ * in living programs. An error in one part does not prevent the others. Returns 1 if nw_teardown() does, which
+ * means that only the instance is left.
  */
 static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		   nw_strings *stuck)
@@ -77,7 +77,7 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 		nw_script_end_reader(fs, session);
 	int ret = recover(fs, &journal, &report->stuck);
 	if (ret != 0) {
-		nw_journal_leave(&journal); /* for the next try */
+		nw_journal_leave(&journal); /* another attempt can use it */
 		report->waiting += ret > 0;
 		return;
 	}
@@ -86,8 +86,8 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 }
 
 /*
- * nopwatch_* in tracefs without a journal: made inside a container with a /run of its own, or
- * /run was emptied. It may be alive, so it is only removed when the user says so.
+ * Finds names nopwatch_* in tracefs without a journal: a container with a /run of its own made them, or /run was
+ * emptied. Their session may be alive, so they are only removed if the user asks for it.
  */
 int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
 {
@@ -141,7 +141,7 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	struct nw_clean_report report = {0};
 	struct nw_error why = {0};
 	nw_strings sessions = {0};
-	/* Where it cannot be had, it is gone on without: the worst that comes of it waits for the next run. */
+	/* Continues without the lock if it cannot be taken: at worst something is left for the next run. */
 	int lock = nw_journals_lock();
 	int ret = nw_journal_list(&sessions);
 

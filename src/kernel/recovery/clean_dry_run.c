@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What nw_clean() would do, told as shell commands: as things stand now. */
+/* Prints the shell commands for what nw_clean() would do now. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int print_session(const struct nw_tracefs *fs, const char *session,
 	return ret;
 }
 
-/* What a killed manager had begun. */
+/* The undos of a change that a killed manager had begun. */
 static int print_pending(struct nw_steps *steps, struct nw_error *err)
 {
 	struct nw_persistent journal;

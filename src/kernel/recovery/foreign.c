@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events of others on a file, and whether their hits are recorded anywhere. Reads only. */
+/* Lists events of other programs on a file, and whether their hits are recorded. Changes nothing. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,8 @@
 
 /* ---- definitions -------------------------------------------------------------------- */
 
-/* Tools put their PID into the name ("..._bcc_4711"); is that process gone? */
+/* Returns the process whose number a tool has put into the event's name ("..._bcc_4711"), if that process has
+ * ended; else 0. */
 static pid_t dead_owner(const struct nw_foreign_event *event)
 {
 	const char *const names[] = {event->name, event->group};
@@ -40,7 +41,7 @@ static pid_t dead_owner(const struct nw_foreign_event *event)
 
 typedef struct tracefs_instance instance_t;
 
-/* Does the file list numbers (else it says "no pid"), and how many of the threads are among them? */
+/* Does the file list numbers (and not "no pid")? *listed: how many of the threads are listed. */
 static bool read_pid_list(instance_t *instance, const char *file, const nw_pids *threads,
 			  size_t *listed)
 {
@@ -56,7 +57,7 @@ static bool read_pid_list(instance_t *instance, const char *file, const nw_pids 
 	return any;
 }
 
-/* The threads of interest must be in set_event_pid, if there is one, and not in its opposite. */
+/* set_event_pid must contain the target threads if it is set, and set_event_notrace_pid must not. */
 static void read_pids(instance_t *instance, const nw_pids *threads,
 		      struct nw_foreign_event *event)
 {
@@ -72,7 +73,7 @@ static void read_pids(instance_t *instance, const nw_pids *threads,
 	}
 }
 
-/* Which CPUs record? */
+/* Reads which CPUs record. */
 static void read_cpus(instance_t *instance, struct nw_foreign_event *event)
 {
 	char *mask = tracefs_instance_get_affinity_raw(instance);
@@ -91,7 +92,7 @@ static void read_cpus(instance_t *instance, struct nw_foreign_event *event)
 	nw_buf_free(&all);
 }
 
-/* KiB of buffer a CPU; one that will be made larger when it is used says "7 (expanded: 1408)". */
+/* Reads the KiB of buffer per CPU. A buffer that will grow when it is used shows "7 (expanded: 1408)". */
 static void read_buffer_size(instance_t *instance, struct nw_foreign_event *event)
 {
 	char *text = tracefs_instance_file_read(instance, "buffer_size_kb", NULL);
@@ -108,7 +109,7 @@ static uint64_t stat_value(const char *stats, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Of all CPUs. What was read has left the buffer but was recorded. */
+/* Sums the statistics of all CPUs. Events that were read have left the buffer, but were recorded. */
 static void read_stats(instance_t *instance, struct nw_foreign_event *event)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -138,7 +139,7 @@ static bool holds_pipe(pid_t pid, const char *dir)
 	while (fds && !found && (entry = readdir(fds))) {
 		ssize_t got = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
 		link[got > 0 ? got : 0] = '\0';
-		/* is link a trace_pipe of the instance at dir (not of one below it)? */
+		/* Is the link a trace_pipe of the instance at dir, and not of one below it? */
 		size_t len = strlen(dir);
 		const char *base = strrchr(link, '/');
 		found = strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
@@ -180,7 +181,7 @@ static bool is_enabled(const struct nw_tracefs *fs, const char *name,
 	return nw_enabled_arms(enabled);
 }
 
-/* Has the instance ("": the top level) the event enabled, and what becomes of its hits there? */
+/* Reads whether the instance ("": the top level) has the event enabled, and what happens to its hits there. */
 static bool read_instance(const struct nw_tracefs *fs, const char *name,
 			  const nw_pids *threads, struct nw_foreign_event *event)
 {
@@ -246,7 +247,7 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 	event.dead_owner = dead_owner(&event);
 	bool found = read_instance(f->fs, "", f->threads, &event);
 	int lock = found ? -1 : nw_instances_lock(f->fs, false);
-	/* the only call that asks the library's own idea of where tracefs is */
+	/* This is the only call that uses the library's own path of tracefs. */
 	tracefs_set_tracing_dir((char *)f->fs->path);
 	char **instances = found ? NULL : tracefs_instances(NULL);
 	for (size_t i = 0; instances && instances[i] && !found; i++)

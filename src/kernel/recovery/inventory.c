@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Every uprobe event there is, ours and others': what defines it, where it is enabled, whose it is.
- */
+/* Reads all uprobe events: their definitions, the places in which they are enabled, and their owners. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +38,7 @@ static void free_definition(struct nw_definition *place)
 	free(place->args);
 }
 
-/* The event of a line, made if it is new. */
+/* Returns the event of a line, which is added if it is new. */
 static struct nw_uprobe_event *enter(struct nw_inventory *inventory,
 				     const struct nw_definition_line *line)
 {
@@ -64,7 +62,8 @@ static int add_line(void *arg, const struct nw_definition_line *line)
 				      .hits = line->hits};
 	struct nw_definition *slot = NULL;
 
-	if (place.path && nw_is_gate(place.path)) { /* no place that anybody probes */
+	/* A gate is not a place that anybody probes. */
+	if (place.path && nw_is_gate(place.path)) {
 		free_definition(&place);
 		return 0;
 	}
@@ -86,7 +85,7 @@ int nw_inventory_add(struct nw_inventory *inventory, const char *text)
 	return nw_definition_line_parse(text, &line) ? add_line(inventory, &line) : 0;
 }
 
-/* Only what is defined, and its hits: neither uses nor owners. 0 or -errno. */
+/* Reads definitions and hits only, without uses and owners. Returns 0 or -errno. */
 static int read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
 {
 	struct nw_inventory inventory = {0};
@@ -101,7 +100,7 @@ static int read_events(const struct nw_tracefs *fs, struct nw_inventory *out)
 
 /* ---- what is enabled where ---------------------------------------------------------- */
 
-/* The filter, "" if there is none. The caller frees. */
+/* Reads the filter; "": none. The caller frees. */
 static int read_filter(const struct nw_tracefs *fs, const char *file, char **out)
 {
 	struct nw_buf text = {0};
@@ -130,7 +129,7 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 	nw_event_file(where, event->group, event->name, "filter", file);
 	nw_cleanup(nw_free_ptr) char *filter = NULL;
 	ret = read_filter(fs, file, &filter);
-	/* an event that others have removed meanwhile is used nowhere */
+	/* Another program has removed the event meanwhile, so it is used nowhere. */
 	if (ret < 0 && nw_is_shortage(-ret))
 		return ret;
 	if (!on && !*filter)
@@ -146,7 +145,7 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory)
 {
 	int lock = nw_instances_lock(fs, false);
-	/* a kernel without instances has none */
+	/* A kernel without instances has no such directory. */
 	int ret = nw_tracefs_list_any(fs->root, "instances", "", &inventory->instances);
 
 	nw_vec_each (&inventory->events, event) {
@@ -175,7 +174,8 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 			persistent, event->group, event->name);
 		const char *session = nw_group_session(event->group);
 
-		/* the name alone may be another's: somebody removed ours and made his own */
+		/* The name is not enough, because another program may have removed our event and made one with the
+		 * same name. */
 		if (ours && ours->offset == event->places.item[0].offset &&
 		    ours->is_return == event->is_return && event->places.count == 1) {
 			event->owner = NW_OWNER_PERSISTENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading every uprobe event of the system. */
+/* Reads all uprobe events of the system. */
 #ifndef NOPWATCH_KERNEL_RECOVERY_INVENTORY_H
 #define NOPWATCH_KERNEL_RECOVERY_INVENTORY_H
 
@@ -9,10 +9,10 @@
 
 #include "persistent.h"
 
-/* persistent must outlive the inventory. */
+/* Reads the inventory. `persistent` must outlive it. */
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err);
-/* Add a definition's line, as uprobe_events has it; -ENOMEM. What is no such line is passed over. */
+/* Adds a definition, a line of uprobe_events. Ignores lines of other kinds. Returns 0 or -ENOMEM. */
 int nw_inventory_add(struct nw_inventory *inventory, const char *line);
 void nw_inventory_free(struct nw_inventory *inventory);
 const struct nw_uprobe_event *nw_inventory_find(const struct nw_inventory *inventory,

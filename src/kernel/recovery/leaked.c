@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a session leaves that is killed while it arms or disarms: a fatal signal ends
- * uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking uprobe"), so
- * breakpoints and raised semaphores stay in living programs although nothing is enabled any more.
- * They go when the same sites are armed and disarmed once more: the kernel finds the uprobe that it
- * has kept, and takes its breakpoints away with the last consumer.
+ * Removes what remains of a session that was killed while it armed or disarmed: a fatal signal ends
+ * uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking uprobe"). Then breakpoints
+ * and raised semaphores stay in living programs although no event is enabled. They go away when the same sites are
+ * armed and disarmed again: the kernel finds the uprobe that it has kept, and removes its breakpoints together with
+ * the last consumer.
  *
- * The journal knows the sites. Events that are enabled were armed as a whole, and are only disarmed.
+ * The journal contains the sites. Events that are still enabled were armed completely, so they only need to be
+ * disarmed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +24,11 @@
 
 /* ---- arming once more --------------------------------------------------------------- */
 
-/* Where to enable: in an instance of the session's name; before there were any, the top level. */
+/* The place to enable events in: an instance with the session's name; the top level on kernels without instances. */
 struct place {
 	const struct nw_tracefs *fs;
 	char group[NW_MAX_NAME + 1];
-	const char *where; /* group, or "" */
+	const char *where; /* instance; "": the top level */
 };
 
 static bool is_enabled(const struct place *p, const char *where, const char *name)
@@ -40,10 +41,10 @@ static bool is_enabled(const struct place *p, const char *where, const char *nam
 	       nw_enabled_arms(enabled);
 }
 
-/* Descriptors that stand for files whose paths the grammar cannot carry. */
+/* Descriptors that stand for files whose paths the kernel's grammar does not allow. */
 typedef NW_VEC(int) fd_list;
 
-/* "/proc/self/fd/N" meant another process: open the file that it noted. */
+/* Opens the file that the journal names for a path "/proc/self/fd/N", since that path belonged to the dead process. */
 static char *with_own_path(const struct nw_journal_story *story,
 			   const struct nw_definition_line *line, fd_list *fds)
 {
@@ -113,8 +114,7 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	int ret = find_suspects(&p, sites, &suspects, &missing);
 	bool needed = ret == 0 && suspects.count;
 	if (needed) {
-		/* Define again what the dead session had deleted already; all lines of an
-		 * event or none. */
+		/* Define again the events that the dead session had deleted already; all lines of an event or none. */
 		nw_vec_each (&story->definitions.list, step) {
 			struct nw_definition_line event;
 			if (!nw_definition_line_parse(step->go.text, &event) ||
@@ -122,7 +122,8 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 				continue;
 			nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event,
 									  &fds);
-			/* what the kernel refused then it refuses again: that is all right */
+			/* A line that the kernel refused for the session may be refused again, so errors are
+			 * ignored. */
 			if (own)
 				(void)nw_do(p.fs, NW_DO_APPEND, "uprobe_events", own);
 		}
@@ -155,7 +156,8 @@ static bool is_on(const struct nw_uprobe_event *event)
 	return false;
 }
 
-/* Has another event this place? Then its breakpoint is that one's; or this one, if it is on again. */
+/* Has another event a probe at this place? Then the breakpoint belongs to that event, or to this one if it is
+ * enabled again. */
 static bool has_another(const struct nw_inventory *all, const struct nw_uprobe_event *ours,
 			const struct nw_point *point)
 {
@@ -173,7 +175,7 @@ static bool has_another(const struct nw_inventory *all, const struct nw_uprobe_e
 	return false;
 }
 
-/* Is a breakpoint, or the call that takes its place, in the file itself? */
+/* Does the file itself contain a breakpoint, or the call that replaces one? */
 static bool is_in_file(const struct nw_point *point)
 {
 	unsigned char code[16];
@@ -243,7 +245,7 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 				nw_image_free(image);
 				image = NULL;
 			}
-			/* a file that is gone, or another by now, tells nothing */
+			/* A file that is gone or was replaced does not show whether the site is armed. */
 			if (image || nw_image_open(path, true, &image, NULL) == 0)
 				ret = check_site(event, site, &all, image, stuck);
 			if (ret == 0 && bad && stuck->count > said)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * See persistent.h, and journal.h for the format. Lines of its own:
+ * See persistent.h, and journal.h for the format. This journal has these entries of its own:
  *
- *	event GROUP NAME OFFSET RETURN DEV INO SIZE MTIME BUILD_ID MACHINE HOME LABEL FILE LINK
- *	on GROUP NAME WHERE			we have enabled it there
- *	instance NAME				we have made it
- *	left KIND FILE TEXT			an undo that could not be done yet
- *	suspect KIND FILE TEXT			a definition, and its file: it may have left a breakpoint
+ * 	event GROUP NAME OFFSET RETURN DEV INO SIZE MTIME BUILD_ID MACHINE HOME LABEL FILE LINK
+ * 	on GROUP NAME WHERE			we have enabled the event there
+ * 	instance NAME				we have made the instance
+ * 	left KIND FILE TEXT			an undo that failed and may succeed later
+ * 	suspect KIND FILE TEXT			a definition and its file, which may have left a breakpoint
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,7 +179,7 @@ static int load(struct nw_persistent *journal, int fd, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_journal_parse(&text, load_line, journal, &at, &journal->cut);
 	nw_buf_free(&text);
-	if (ret == -ESTALE) /* of another boot: tracefs has none of it any more */
+	if (ret == -ESTALE) /* from another boot: tracefs has none of its events any more */
 		return 0;
 	if (ret == -EBADMSG) {
 		nw_fail(err, EBADMSG, "line %u of the journal %s/%s is damaged", at,
@@ -214,7 +214,7 @@ static int lock(int fd, int how)
 	return -EAGAIN;
 }
 
-/* The directory that has the journal, or is to have it. */
+/* Opens the directory that contains the journal, or that will contain it. */
 static int open_its_dir(struct nw_error *err)
 {
 	const char *place = nw_journal_place(file_name);
@@ -223,8 +223,8 @@ static int open_its_dir(struct nw_error *err)
 						    : nw_journal_open_place(place, err);
 }
 
-/* Only a regular file is the journal. Whatever else root has put there, a FIFO for instance, is an
- * error and is not waited for. */
+/* Accepts only a regular file as the journal. Anything else that root has put there, such as a FIFO, is an error,
+ * and opening it does not block. */
 static int check_kind(int fd, struct nw_error *err)
 {
 	struct stat st;
@@ -239,7 +239,7 @@ static int check_kind(int fd, struct nw_error *err)
 	return -EINVAL;
 }
 
-/* The locked file. Who held the lock before us may have replaced or removed it. */
+/* Opens and locks the file. The process that held the lock before may have replaced or removed the file. */
 static int open_locked(struct nw_error *err)
 {
 	for (int tries = 0; tries < 100; tries++) {
@@ -281,11 +281,11 @@ int nw_persistent_open(struct nw_persistent *out, struct nw_error *err)
 		return journal.fd;
 	struct stat st;
 	int ret = load(&journal, journal.fd, err);
-	/* whatever is written into it later, its boot is known from the start */
+	/* The file gets a header at once, so that its boot is known. */
 	if (ret == 0 && fstat(journal.fd, &st) == 0 && st.st_size == 0)
 		ret = nw_persistent_save(&journal, err);
 	if (ret < 0) {
-		close(journal.fd); /* a journal that cannot be read is not ours to remove */
+		close(journal.fd); /* a journal that cannot be read must not be removed */
 		journal.fd = -1;
 		nw_persistent_close(&journal);
 	} else {
@@ -303,9 +303,9 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err)
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	int ret = 0;
 
-	/* only a file of root's is believed */
+	/* Only a file that belongs to root is trusted. */
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
-		lock(fd, LOCK_SH); /* a change that goes on: its state will do, too */
+		lock(fd, LOCK_SH); /* if a change is going on, its state is good enough */
 		ret = load(&journal, fd, err);
 	}
 	if (fd >= 0)
@@ -332,25 +332,23 @@ int nw_persistent_before(void *arg, const struct nw_action *back)
 	return ret;
 }
 
-/* Does this error say that there was nothing to undo, since the step had not been done, or had been
- * undone already? */
+/* Does this error mean that the step was never done or was undone before, so that nothing is left to undo? */
 static bool is_undone(const struct nw_action *undo, int ret)
 {
 	bool makes = undo->kind == NW_DO_MKDIR || undo->kind == NW_DO_LINK ||
 		     (undo->kind == NW_DO_APPEND && *undo->text != '-');
 
-	if (makes) /* a definition that is there, perhaps enabled (EBUSY before 5.4) */
+	if (makes) /* the definition exists already, perhaps enabled (EBUSY before 5.4) */
 		return ret == -EEXIST || (ret == -EBUSY && undo->kind == NW_DO_APPEND);
 	return ret == -ENOENT;
 }
 
-/* Undo one; what may succeed later goes into left. */
+/* Does an undo. If it fails and may succeed later, it is added to left. */
 static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 		     struct nw_steps *left, nw_strings *stuck)
 {
-	/* A command that was killed while it enabled an event may have left some of its
-	 * breakpoints, although the event is off. They go when it is enabled and disabled
-	 * once more (leaked.c). */
+	/* A command that was killed while it enabled an event may have left some of its breakpoints, although the
+	 * event is off. They go away when the event is enabled and disabled again (leaked.c). */
 	size_t len = strlen(undo->file);
 	enum nw_enabled enabled;
 
@@ -370,7 +368,7 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 			undo->file, *undo->text ? ": " : "", undo->text, nw_strerror(-ret));
 }
 
-/* Does it write 0 into an enable file of the event? */
+/* Does the undo write 0 to an enable file of the event? */
 static bool disables(const struct nw_action *undo, const struct nw_definition_line *line)
 {
 	const char *at = undo->kind == NW_DO_WRITE ? strstr(undo->file, "events/") : NULL;
@@ -380,15 +378,15 @@ static bool disables(const struct nw_action *undo, const struct nw_definition_li
 	return at && strcmp(undo->text, "0") == 0 && strcmp(at, file) == 0;
 }
 
-/* Those of events that a killed command was about to enable, as they are defined now. */
+/* Collects the definitions of events that a killed command was about to enable. */
 static int find_suspects(void *arg, const struct nw_definition_line *line)
 {
 	struct nw_persistent *journal = arg;
 
 	nw_vec_each (&journal->pending.list, step)
 		if (disables(&step->go, line)) {
-			/* The definition, and the file that its path leads to: the path may be
-			 * a link of ours, which is removed with the event. */
+			/* The entry has the definition and the file that its path leads to. The path may be a link
+			 * of ours, which is removed with the event. */
 			nw_cleanup(nw_free_ptr) char *path = strndup(line->path,
 								     line->path_len);
 			char file[PATH_MAX];
@@ -404,8 +402,8 @@ static int find_suspects(void *arg, const struct nw_definition_line *line)
 	return journal->suspects.failed ? -ENOMEM : 0;
 }
 
-/* Arm and disarm a suspect's place once more: by its event, or, if that is gone, by one of the same
- * name that is deleted again. Nothing is done if the event is on: its breakpoints are its own then. */
+/* Arms and disarms a suspect's place again, by its event, or if that is gone by a temporary event of the same name.
+ * An event that is enabled is left alone, because the breakpoints are its own. */
 static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal,
 		      const char *definition)
 {
@@ -434,7 +432,7 @@ static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal
 		(void)nw_action_do(fs, &away);
 }
 
-/* Is none of the suspects armed any more, in any process? Those that are remain suspects. */
+/* Checks whether suspects are still armed in a process; those that are remain suspects. */
 static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs,
 		      nw_strings *stuck)
 {
@@ -511,7 +509,7 @@ static bool is_linked(const struct nw_persistent *journal, const char *link)
 	return false;
 }
 
-/* Remove an instance that we have made, unless somebody uses it. For when no event of ours is left. */
+/* Removes an instance that we have made, unless it is in use. Call it when no event of ours is left in it. */
 static bool prune_instance(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			   const char *name)
 {
@@ -568,7 +566,7 @@ bool nw_persistent_prune(struct nw_persistent *journal, const struct nw_tracefs 
 	return pruned;
 }
 
-/* The file as it is: 1 if it is there, 0 if there is none. */
+/* Opens the file. Returns 1 if it exists, 0 if not, or -errno. */
 static int open_to_settle(struct nw_persistent *journal, bool *ours, struct nw_error *err)
 {
 	const char *place = nw_journal_place(file_name);
@@ -607,7 +605,7 @@ int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings 
 		changed |= nw_persistent_recover(&journal, fs, stuck) > 0;
 		if (nw_persistent_prune(&journal, fs) || changed)
 			ret = nw_persistent_save(&journal, err);
-	} else if (journal.fd >= 0) { /* not ours to remove */
+	} else if (journal.fd >= 0) { /* the file is not ours to remove */
 		close(journal.fd);
 		journal.fd = -1;
 	}
@@ -640,7 +638,7 @@ static void save_event(const struct nw_persistent_event *event, struct nw_buf *o
 	}
 }
 
-/* The new file is locked before it takes the old one's name. */
+/* Writes the new file, and locks it before it takes the old one's name. */
 static int write_fresh(int dir, const struct nw_buf *text)
 {
 	unlinkat(dir, fresh_name, 0);
@@ -731,7 +729,7 @@ void nw_persistent_close(struct nw_persistent *journal)
 	if (journal->fd >= 0 && empty) {
 		snprintf(path, sizeof(path), "%s/%s", place, file_name);
 		unlink(path);
-		rmdir(place); /* fails while something else is there */
+		rmdir(place); /* fails while the directory contains other files */
 	}
 	if (journal->fd >= 0)
 		close(journal->fd);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Taking a session's things away, ours or a dead one's: what there is of it becomes a list of
- * steps, which is done or told.
+ * Removes what tracefs contains of a session, ours or a dead one: it becomes a list of steps, which is done or
+ * printed.
  *
- * The order is forced by a fault of the kernel: unregister_trace_uprobe() skips its busy check
- * for an event that has siblings, so deleting an enabled event of several sites frees memory
- * that breakpoints still lead to (6.1, 6.12 and 7.2 seen). Hence: disable the group in every
- * instance, ours or not; read that back; shut the gate and prove that nobody else has the event
- * (gate.c); only then delete. What cannot be shown to be free stays, and is named.
+ * A bug of the kernel dictates the order: unregister_trace_uprobe() skips its busy check for an event with
+ * siblings, so deleting an enabled event of several sites frees memory to which breakpoints still lead (seen on
+ * 6.1, 6.12 and 7.2). So the group is disabled in every instance, ours or not; this is read back; the gate is shut
+ * to prove that nobody else uses the event (gate.c); and only then it is deleted. An event that may be in use
+ * stays, and is reported.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,11 +26,11 @@
 
 #include "teardown.h"
 
-/* What there is of a session. */
+/* What tracefs contains of a session. */
 struct survey {
 	const struct nw_tracefs *fs;
 	char group[NW_MAX_NAME + 1];
-	nw_strings places; /* where the group is enabled: "" and instances */
+	nw_strings places; /* places in which the group is enabled: "" and instances */
 	nw_strings events;
 	bool has_instance;
 };
@@ -46,7 +46,8 @@ static int survey_place(struct survey *s, const char *where)
 
 	nw_event_file(where, s->group, NULL, "enable", file);
 	int ret = nw_enabled_read(s->fs->root, file, &enabled);
-	if (ret == -ENOENT || ret == -ENODEV) /* the instance or the group is gone */
+	if (ret == -ENOENT ||
+	    ret == -ENODEV) /* the instance or the group does not exist any more */
 		return 0;
 	if (ret < 0 || !nw_enabled_arms(enabled))
 		return ret;
@@ -95,7 +96,8 @@ static void steps_disable(const struct survey *s, struct nw_steps *out)
 	}
 }
 
-/* Of an event's hist triggers in the session's own instance: those that refer to others, or the rest. */
+/* Adds steps that remove an event's hist triggers in the session's own instance: those that refer to others, or the
+ * rest. */
 static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
 			   struct nw_steps *out)
 {
@@ -192,7 +194,7 @@ int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 /* ---- doing it ----------------------------------------------------------------------- */
 
 enum {
-	LEAST_KIB = 8 /* two pages a CPU: fewer the kernel does not make of it */
+	LEAST_KIB = 8 /* two pages per CPU, the kernel's minimum */
 };
 
 static bool is_shrunk(const struct nw_tracefs *fs, const char *size_file)
@@ -227,7 +229,7 @@ static bool has_open(int proc, const char *pid, const char *mark)
 	return found;
 }
 
-/* Has any process that we can see a file of the session's own instance open? */
+/* Does any process that we can see have a file of the session's own instance open? */
 static bool is_read(const struct survey *s)
 {
 	char mark[NW_MAX_NAME + 32];
@@ -245,10 +247,10 @@ static bool is_read(const struct survey *s)
 }
 
 /*
- * Linux 4.1 to 5.8 count the readers of every trace_pipe together (on the nop tracer that all
- * instances share), so while anybody reads one anywhere, no instance can be removed. One that
- * has to stay for that is emptied and made as small as can be, and its journal stays: whoever
- * looks next, removes it. Returns 1 then. An instance that has been waited for once is tried without waiting.
+ * Removes the instance. Linux 4.1 to 5.8 count the readers of all trace_pipes together (on the nop tracer that all
+ * instances share), so no instance can be removed while any trace_pipe is read. Such an instance is emptied and
+ * made as small as possible, and its journal stays, so that the next clean-up removes it; then 1 is returned. An
+ * instance for which a call has waited before is tried without waiting.
  */
 static int remove_instance(const struct survey *s, nw_strings *stuck)
 {
@@ -281,8 +283,8 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 	struct nw_steps disable = {0}, rest = {0};
 
 	if (s->has_instance) {
-		/* what the instance records is of no use to anybody any more; and should it have to stay,
-		 * the kernel's own events in it must not cost anybody anything */
+		/* The records of the instance are of no use any more. If the instance has to stay, the kernel's own
+		 * events in it must not cost any time. */
 		char file[NW_MAX_NAME + 48];
 		snprintf(file, sizeof(file), "instances/%s/tracing_on", s->group);
 		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
@@ -292,7 +294,7 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 	nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
 	steps_disable(s, &disable);
 	steps_delete(s, &rest);
-	/* nothing is deleted that may still be enabled */
+	/* Nothing is deleted that may still be enabled. */
 	int ret = nw_steps_do_each(s->fs, &disable, stuck);
 	if (ret == 0) {
 		int instance = remove_instance(s, stuck);
@@ -324,9 +326,8 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 {
 	int ret = teardown_once(fs, session, stuck);
 
-	if (ret < 0 &&
-	    nw_is_shortage(
-		    -ret)) { /* it may be over: the failed try has freed what it had */
+	/* A shortage may be over: the failed attempt has freed its memory. */
+	if (ret < 0 && nw_is_shortage(-ret)) {
 		nw_strings_free(stuck);
 		ret = teardown_once(fs, session, stuck);
 	}
