@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd: the commands, each in a file of its own that ends in one struct nw_command; main.c
- * lists them. The only room that exits; it prints through terminal/.
+ * cmd: the commands. Each is in a file of its own, which ends in one struct nw_command; main.c lists them. This is
+ * the only room that exits, and it prints through terminal/.
  */
 #ifndef NOPWATCH_CMD_CMD_H
 #define NOPWATCH_CMD_CMD_H
@@ -20,40 +20,40 @@
 
 typedef NW_VEC(const char *) nw_args_texts;
 
-/* What the command line said. One set for all commands; the same letter means the same. */
+/* The parsed command line. All commands share one set of options, in which a letter always has the same meaning. */
 struct nw_args {
 	const char *command;
-	char *const *argv;   /* all of it, the command first */
-	nw_args_texts words; /* what is no option, up to -- */
-	char **cmd;	     /* behind --, NULL: there is none */
+	char *const *argv;   /* all words, the command first */
+	nw_args_texts words; /* words that are no options, up to -- */
+	char **cmd;	     /* the words behind --; NULL: there is none */
 
 	NW_VEC(pid_t) pids;
 	const char *file;   /* -x */
 	const char *from;   /* --from */
 	const char *output; /* -o */
 	uint64_t duration_ns, interval_ns;
-	uint64_t count; /* -n, 0: not said */
+	uint64_t count; /* -n; 0: not given */
 	uint64_t buffer_bytes;
-	uint64_t string_size; /* bytes of a string that are fetched, 0: a default */
-	uint64_t stack_size;  /* bytes of a stack that are fetched, 0: a default */
-	uint64_t max_rate;    /* hits a second and probe, 0: any */
+	uint64_t string_size; /* bytes to fetch of a string; 0: the default */
+	uint64_t stack_size;  /* bytes to fetch of a stack; 0: the default */
+	uint64_t max_rate;    /* hits per second and probe; 0: no limit */
 	const struct nw_output_format *format;
 	const char *by, *filter;
 	struct nw_slower slower;
 	bool states, net;
-	struct nw_until until; /* --until; no span: not said */
+	struct nw_until until; /* --until; without a span: not given */
 	const char *until_cmd;
 	uint64_t keep_ns, times; /* --keep, --times */
 	bool until_signal, has_times;
 	nw_args_texts spans, hists, types, remotes;
-	nw_args_texts stacks; /* --stack=PROBE; "": of all */
-	const char *
-		stack_word; /* what follows --stack without =, and names no file: NULL, or a mistake */
+	nw_args_texts stacks; /* --stack=PROBE; "": of all probes */
+	/* The word behind a --stack without =, if it names no file, which may be a mistake; NULL: none. */
+	const char *stack_word;
 	const char *color;
 	const char *error;	      /* --error */
-	const char *group, *instance; /* NULL: not said */
+	const char *group, *instance; /* NULL: not given */
 	bool enable, foreign;
-	struct nw_view view; /* --sort, --all-rows; --top, once all is parsed */
+	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
 	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
 		all, wall, strict, no_pager, help;
@@ -61,21 +61,21 @@ struct nw_args {
 };
 
 struct nw_option {
-	int letter;	  /* 0: only a long name */
-	const char *name; /* long name, NULL: only a letter */
-	const char *
-		arg; /* what its argument is called; "[=...]": it may be left out; NULL: it takes none */
-	const char *help; /* NULL: the formats that the command has */
-	/* Check the value (NULL: there is none), and put it into the field. */
+	int letter;	  /* 0: it has only a long name */
+	const char *name; /* the long name; NULL: it has only a letter */
+	/* The name of its argument; "[=...]": it may be omitted; NULL: it takes none. */
+	const char *arg;
+	const char *help; /* NULL: a list of the command's formats */
+	/* Checks the value (NULL: there is none) and stores it in the field. */
 	int (*take)(const struct nw_option *option, struct nw_args *args, const char *value,
 		    struct nw_error *err);
-	size_t field; /* offset of the field of nw_args that it fills */
-	const char
-		*wanted; /* "not WANTED" is said of a wrong value; NULL: take() says it */
-	uint64_t least, most; /* of a number, in its unit; most 0: any */
+	size_t field; /* offset of the field in nw_args */
+	/* The error for a wrong value is "not WANTED"; NULL: take() sets it. */
+	const char *wanted;
+	uint64_t least, most; /* of a number, in its unit; most 0: no limit */
 };
 
-/* "nopwatch stat -p 7 'app:*'": what was typed, as a shell would take it again. */
+/* Appends the command line, quoted for a shell: "nopwatch stat -p 7 'app:*'". */
 void nw_command_line(const struct nw_args *args, struct nw_buf *out);
 
 /* ---- commands ----------------------------------------------------------------------- */
@@ -89,14 +89,14 @@ enum nw_exit {
 struct nw_command {
 	const char *name;
 	const char *summary; /* one line */
-	const char *usage;   /* what follows "nopwatch NAME" */
+	const char *usage;   /* the words behind "nopwatch NAME" */
 	const char *details; /* a paragraph for `help NAME` */
-	const char *options; /* names of the options it takes, blank-separated */
-	enum nw_shows shows; /* which formats it has depends on that */
-	int (*run)(const struct nw_args *args); /* the exit status */
+	const char *options; /* the names of its options, separated by blanks */
+	enum nw_shows shows; /* the kind of result, which determines the formats */
+	int (*run)(const struct nw_args *args); /* returns the exit status */
 };
 
-/* Options that go together, each set followed by a blank. */
+/* Groups of options; each ends in a blank. */
 #define NW_OPTIONS_RESULT "output format json "
 #define NW_OPTIONS_RUN                                                                  \
 	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
@@ -109,7 +109,7 @@ struct nw_command {
 #define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
 
-/* All commands, in the order of `nopwatch help`: each is nw_cmd_NAME. */
+/* All commands in the order of `nopwatch help`. Each is defined as nw_cmd_NAME. */
 /* clang-format off */
 #define NW_COMMANDS(command) \
 	command(list) \
@@ -134,38 +134,38 @@ NW_COMMANDS(NW_DECLARE_COMMAND)
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 
-/* The command of that name, or of which it is the only one to begin so. */
+/* Finds the command of that name, or the only command whose name begins so. */
 const struct nw_command *nw_find_command(const char *name, struct nw_error *err);
 
-/* Appends what the option means to the command. */
+/* Appends the help text of an option of a command. */
 void nw_option_help(const struct nw_command *command, const struct nw_option *option,
 		    struct nw_buf *out);
 
-/* Parse what follows the command's name. */
+/* Parses the words behind the command's name. */
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err);
 void nw_free_args(struct nw_args *args);
 int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err);
-/* The table of options, one by one; NULL behind the last. */
+/* Returns an option by its index in the table; NULL behind the last one. */
 const struct nw_option *nw_option_at(size_t index);
 bool nw_takes_option(const struct nw_command *command, const struct nw_option *option);
-/* `nopwatch __complete WORD...`: what the last word may become. The exit status. */
+/* Runs `nopwatch __complete WORD...`, which prints completions of the last word. Returns the exit status. */
 int nw_complete(int argc, char **argv);
 void nw_print_overview(FILE *to);
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* Print "nopwatch: WHAT" and the hint, each on a line of its own, in one write. */
+/* Prints "nopwatch: ERROR" and the hint, each on a line, in one write. */
 void nw_report_error(const struct nw_error *err);
 void nw_note(const char *fmt, ...) nw_format(1, 2);
-/* The same, with the usage if what was typed is at fault; returns the exit status. */
+/* Does the same, and prints the usage if the command line is wrong. Returns the exit status. */
 int nw_failure(const struct nw_command *command, const struct nw_error *err);
-/* Should output to this stream be coloured? */
+/* Should output to this stream have colours? */
 bool nw_use_color(const struct nw_args *args, FILE *stream);
 
 /* ---- descriptions of probes --------------------------------------------------------- */
 
-/* --types' files, and the tapsets that are installed ($SYSTEMTAP_TAPSET, as stap has it). */
+/* Loads the files of --types and the installed tapsets ($SYSTEMTAP_TAPSET, as for stap). */
 int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* add: definitions that outlive the command, for the shell, perf and trace-cmd. */
+/* add: defines events that outlive the command, for the shell, perf and trace-cmd. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* clean: remove what killed sessions left in tracefs. */
+/* clean: removes the remains of killed sessions. */
 #include "manage.h"
 
 static int print(const struct nw_args *args, const struct nw_clean_report *report)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* enable, disable and remove: what add has defined, by spec and pattern. */
+/* enable, disable and remove: change events that `add` has defined, by specs and patterns. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 
 struct verb {
 	const struct nw_command *command;
-	bool must_match; /* that nothing fits is a failure: the wish cannot be fulfilled */
-	bool was_on;	 /* without tracefs to look at: events are taken for enabled */
+	bool must_match; /* it is an error if no event matches */
+	bool was_on;	 /* without tracefs: assume that the events are enabled */
 	int (*apply)(struct nw_management *m, const struct nw_uprobe_event *event,
 		     struct nw_error *err);
 };
@@ -48,7 +48,7 @@ static int report_missing(const struct nw_management *m, const struct verb *verb
 	return 0;
 }
 
-/* Without tracefs: what specs name is taken for there, as add makes it. */
+/* Without tracefs: assumes that the events that specs name exist as `add` defines them. */
 static int assume(struct nw_management *m, const struct verb *verb, struct nw_error *err)
 {
 	struct nw_selection selection;

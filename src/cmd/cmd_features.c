@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* features: what this kernel has, how that was found out, and what is done instead. */
+/* features: lists what this kernel can do, how that was found out, and how nopwatch does without. */
 #include <stdlib.h>
 
 #include "cmd.h"
 #include "nopwatch/features.h"
 
 /*
- * Detect, and try; that it cannot be tried is worth a note, no more. What the kernel has refused since it was booted is
- * not tried once more: each refusal may leave a line in its log.
+ * Detects and tries features. If trying is not possible, only a note is printed. A definition that the kernel has
+ * refused since boot is not tried again, because each refusal may add a line to its log.
  */
 static int find_out(struct nw_features *features, struct nw_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* help: the overview, or all about one command. */
+/* help: prints the overview, or the help text of one command. */
 #include "cmd.h"
 
 static int run(const struct nw_args *args)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* list: what can be probed in files, directories and processes. Needs no privileges. */
+/* list: lists the probes in files, directories and processes. Needs no privileges. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,20 @@
 struct listing {
 	const struct nw_args *args;
 	struct nw_sink sink;
-	bool full; /* it cannot be written, and that was said */
+	bool full; /* writing has failed, and the error was printed */
 	struct nw_search search;
 	struct nw_types types;
 	struct nw_probe_table table;
 	struct nw_output output;
-	nw_images images; /* for near names, if nothing matches */
+	nw_images images; /* searched for similar names if nothing matches */
 	bool failed;
-	struct nw_error told; /* the last one about a file */
+	struct nw_error told; /* the last error about a file */
 	bool only_functions;
 };
 
 /* ---- what is found ------------------------------------------------------------------ */
 
-/* One object a site. */
+/* Lists the sites of a file, as one object each. */
 static void list_sites(struct listing *list, struct nw_image *image)
 {
 	const struct nw_output_format *format = list->output.format;
@@ -60,7 +60,7 @@ static void name_skipped(const struct listing *list, const struct nw_image *imag
 	}
 }
 
-/* What there is so far. An output that cannot be written is told once, and ends the list. */
+/* Writes the rows so far. An error of writing is printed once and ends the list. */
 static int flush(struct listing *list)
 {
 	struct nw_error err;
@@ -74,7 +74,7 @@ static int flush(struct listing *list)
 	return ret;
 }
 
-/* Of successive files that fail with the same hint, only the first one shows it. */
+/* Prints the error about a file. If several files in a row have the same hint, only the first shows it. */
 static void failed(void *arg, struct nw_error *err, bool file)
 {
 	struct listing *list = arg;
@@ -97,12 +97,12 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 		nw_probe_table_add(&list->table, image);
 	else
 		list_sites(list, image);
-	/* symbols are read when the first one is asked for */
+	/* Symbols are read on first use, so reading them may fail only now. */
 	if (nw_image_check(image, &err) < 0)
 		failed(list, &err, true);
 	if (!list->args->quiet && (!of_many || list->args->verbose))
 		name_skipped(list, image);
-	/* Near names come from the files searched, but not from a whole tree of them */
+	/* Similar names come from these files, but not from a large directory tree. */
 	struct nw_image **slot = list->images.count < 64 && !list->table.matched
 					 ? nw_vec_add(&list->images)
 					 : NULL;
@@ -121,7 +121,7 @@ static bool names_functions(const char *word)
 	       strncmp(word, "uretprobe:", 10) == 0;
 }
 
-/* The functions of a file that the spec names; of C++ and Rust, by the names of their source, too. */
+/* Finds the functions of a file that the spec names; C++ and Rust functions also by their source names. */
 static int find_functions(struct listing *list, const struct nw_spec *spec,
 			  struct nw_error *err)
 {
@@ -202,7 +202,7 @@ static int open_result(struct listing *list, struct nw_error *err)
 	return nw_sink_open(list->args->output, list->args->format, &list->sink, err);
 }
 
-/* Where functions are looked for, their specs say. */
+/* Adds the words as specs; these determine where functions are searched. */
 static int add_words(struct listing *list, struct nw_error *err)
 {
 	NW_VEC(const char *) words = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* record: keep the raw pages, in trace-cmd's format, for `report` and for others. */
+/* record: writes the raw pages in trace-cmd's format, for `report` and other tools. */
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ static void print_end(const struct nw_args *args, const struct nw_flight *flight
 			" times the condition was met and not recorded, since earlier recordings could not be written",
 			stats.missed);
 	nw_warn_dropped(args, result);
-	/* what it has cost to watch for the condition, with the processes that were waited for */
+	/* This is the CPU time that watching for the condition took. */
 	struct rusage self;
 	if (args->verbose && getrusage(RUSAGE_SELF, &self) == 0)
 		nw_note("nopwatch itself took %.2f s of CPU in %.1f s",
@@ -141,7 +141,7 @@ static int fly(const struct nw_args *args, struct nw_flight *flight,
 		prepared.request.span_count = 1;
 	}
 	ret = nw_prepared_run(&prepared, &consumer, result, err);
-	/* what has happened before a failure is written all the same */
+	/* Hits before a failure are written all the same. */
 	bool clean = !result->unclean;
 	int last = nw_flight_finish(flight, result, ret < 0 ? &late : err);
 	if (clean && result->unclean)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* report: the summary of a recording. The same as stat --from FILE. */
+/* report: prints the summary of a recording, like stat --from FILE. */
 #include "cmd.h"
 
 static int run(const struct nw_args *args)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* script: the probes as a shell script, for a machine that has only a shell. */
+/* script: prints the probes as a shell script, for a machine that has only a shell. */
 #include "request.h"
 
 static int make_script(const struct nw_args *args, struct nw_buf *out, struct nw_error *err)

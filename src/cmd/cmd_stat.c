@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* stat: latency summaries, the main job. */
+/* stat: prints latency summaries, the main job. */
 #include "stat.h"
 
 #include <inttypes.h>
@@ -15,11 +15,12 @@ enum {
 
 struct stat_run {
 	const struct nw_args *args;
-	struct nw_live_view *view; /* who shows the run while it goes on; NULL: we do */
+	/* Shows the run while it goes on; NULL: this file does. */
+	struct nw_live_view *view;
 	struct nw_reports reports;
 	struct nw_sink sink;
-	const struct nw_run_result *result; /* of the run that writes there */
-	uint64_t shown;			    /* when the status line was last written */
+	const struct nw_run_result *result; /* result of the run that writes there */
+	uint64_t shown; /* time at which the status line was last written */
 	bool status_line;
 };
 
@@ -96,7 +97,7 @@ static void only(void *arg)
 		nw_sink_page(&s->sink);
 }
 
-/* A note needs a line of its own. */
+/* Ends the status line first, since a note needs a line of its own. */
 static void print_notice(void *arg, const char *text)
 {
 	struct stat_run *s = arg;
@@ -108,7 +109,7 @@ static void print_notice(void *arg, const char *text)
 		nw_note("%s", text);
 }
 
-/* What of a span's time was the probes' own, over all groups. */
+/* Prints the share of a span's time that was probe overhead, over all groups. */
 static void print_span_cost(const struct stat_run *s, size_t span)
 {
 	const struct nw_summary *summary = s->reports.measure.summary;
@@ -124,7 +125,7 @@ static void print_span_cost(const struct stat_run *s, size_t span)
 	}
 	if (!count)
 		return;
-	/* Net latencies lack it already; the share is of what was measured. */
+	/* Net latencies exclude the overhead already, but the share refers to the measured time. */
 	all = s->args->net ? latency + cost : latency;
 	nw_duration_text(cost / count, each);
 	nw_note("%s: %s of each, %.1f %% of its time, are the probes' own",
@@ -239,7 +240,7 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 	return ret < 0 ? ret : print_total(s, result, err);
 }
 
-/* What a hit costs takes time to measure: only for who will see it. */
+/* Measuring the cost of a hit takes time, so it is only done if the output shows it. */
 static enum nw_costs costs_of(const struct nw_args *args)
 {
 	if (args->dry_run)
@@ -268,7 +269,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		.format = args->format,
 		.view = args->view,
 		.gaps = args->verbose > 0,
-		/* the textfile collector of node_exporter takes files of this name, in Prometheus's own format */
+		/* The textfile collector of node_exporter reads files with this suffix, in Prometheus's own format. */
 		.prometheus = len > 5 && strcmp(args->output + len - 5, ".prom") == 0,
 		.recorded = args->from != NULL,
 		.source = args->from,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status: every uprobe event of the system, ours and others'. */
+/* status: lists every uprobe event of the system with its owner. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- the command -------------------------------------------------------------------- */
 
-/* All events, or those that the words mean. */
+/* Chooses all events, or those that the words mean. */
 static int choose(const struct nw_management *m, struct nw_pick *out, struct nw_error *err)
 {
 	size_t count = nw_manager_inventory(m->manager)->events.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* top: what stat measures, live in the terminal. */
+/* top: shows the results of stat live in the terminal. */
 #include <unistd.h>
 
 #include "cmd/terminal/terminal.h"
@@ -10,7 +10,7 @@ static int run(const struct nw_args *args)
 	struct nw_args with_interval = *args;
 	struct nw_live_view *view = NULL;
 
-	/* of a recording: as long as it asks for; as lines, one report */
+	/* A recording gets intervals only on request; printed as lines, it is one report. */
 	if (!args->interval_ns && !args->from)
 		with_interval.interval_ns = NW_LIVE_INTERVAL_NS;
 	const struct nw_live_options options = {

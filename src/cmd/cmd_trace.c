@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* trace: one line per event. */
+/* trace: prints one line per event. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -8,9 +8,9 @@
 struct tracer {
 	const struct nw_args *args;
 	struct nw_printer printer;
-	struct nw_timeline timeline; /* instead, where spans are shown */
+	struct nw_timeline timeline; /* used instead, if spans are shown */
 	struct nw_sink sink;
-	const struct nw_run_result *result; /* of the run that writes there */
+	const struct nw_run_result *result; /* result of the run that writes there */
 };
 
 static bool shows_spans(const struct nw_args *args)
@@ -57,7 +57,7 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 	nw_warn_stacks(args, result);
 	for (size_t i = 0; i < result->selection.probes.count; i++) {
 		const struct nw_probe *probe = result->selection.probes.item[i];
-		/* what has been disabled was told when it was */
+		/* The disabling of a probe was reported when it happened. */
 		if (result->states && result->states[i].text && !probe->hidden &&
 		    (args->from || !nw_result_is_disabled(result, i)))
 			nw_note("%s: %s", probe->label, result->states[i].text);
@@ -98,7 +98,7 @@ static int no_spans(const struct nw_args *args, const char *option, struct nw_er
 	return -EINVAL;
 }
 
-/* What takes the hits, by the format. */
+/* Opens the consumer of hits for the format. */
 static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
 {
 	const struct nw_args *args = t->args;

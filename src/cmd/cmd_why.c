@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* why: does this probe fire, and if not, why not? */
+/* why: finds out why a probe does not fire. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "request.h"
 
 enum {
-	EXIT_SILENT = 3, /* it does not fire, and why is known */
+	EXIT_SILENT = 3, /* the probe does not fire, for a known reason */
 	EXIT_UNKNOWN = 4
 };
 
@@ -49,7 +49,7 @@ static int why_one(const char *spec, const struct nw_args *args, const struct nw
 
 /* ---- what was asked ----------------------------------------------------------------- */
 
-/* Each probe in turn; the status is that of the one that is worst off. */
+/* Diagnoses each probe. The exit status is that of the probe in the worst state. */
 static int why_all(char *const *specs, size_t count, const struct nw_args *args,
 		   const struct nw_tool *tool, struct nw_sink *sink, int *status,
 		   struct nw_error *err)
@@ -70,7 +70,7 @@ enum {
 	MOST_SCRIPT = 16 << 20
 };
 
-/* What the tool's command line names, with the program in its file, if it is in one. */
+/* Reads the command line of another tool, and its program from the file if there is one. */
 static int read_tool(char *const *argv, struct nw_tool *tool, struct nw_error *err)
 {
 	struct nw_buf text = {0};
@@ -89,7 +89,8 @@ static int read_tool(char *const *argv, struct nw_tool *tool, struct nw_error *e
 	return ret;
 }
 
-/* Tools that record by event name use the site that tracefs has for the event. An event that tracefs does not have cannot fire. */
+/* Diagnoses events that a tool records by name, at the sites that tracefs has for them. An event that tracefs does
+ * not have cannot fire. */
 static int why_events(const struct nw_args *args, struct nw_tool *tool,
 		      struct nw_sink *sink, int *status, struct nw_error *err)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What may stand where the cursor is, for the completion of shells (scripts/completion). They
- * call `nopwatch __complete WORD...` with the words behind "nopwatch" up to the cursor, of which the
- * last may be empty or half a word, and get a line a candidate: the word, a tab, what it is. A
- * line "@file" stands for the names of files, "@command" for a command line of its own.
+ * Completions for shells (scripts/completion). They call `nopwatch __complete WORD...` with the words behind
+ * "nopwatch" up to the cursor; the last word may be empty or incomplete. Each line of output is a candidate: the
+ * word, a tab, its meaning. A line "@file" stands for file names, and "@command" for another command line.
  *
- * All is taken from the tables of commands and options, so that there is nothing to keep in step; what
- * specs may be is the engine's to say (nopwatch/complete.h).
+ * Everything comes from the tables of commands and options, so that nothing has to be kept in step. The engine
+ * completes specs (nopwatch/complete.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 struct completion {
 	struct nw_completion all;
 	const struct nw_command *command;
-	struct nw_args args; /* of the words before */
+	struct nw_args args; /* the parsed words before the cursor */
 };
 
 static int compare_lines(const void *a, const void *b)
@@ -74,10 +73,10 @@ static void offer_whens(struct completion *c)
 	offer_words(c, "auto always never");
 }
 
-/* By what the table of options calls their arguments. Of the others nothing is known. */
+/* The kinds of values, by the argument's name in the table of options. Other arguments get no completion. */
 static const struct {
 	const char *arg;
-	bool list; /* several, with commas between */
+	bool list; /* several values may be given, separated by commas */
 	void (*offer)(struct completion *c);
 } kinds[] = {
 	{"FILE", false, offer_files},	      {"[FILE=]PATH", false, offer_files},
@@ -117,7 +116,7 @@ static void offer_options(struct completion *c)
 	}
 }
 
-/* The option that the word before is, if its value is still to come: "-p", "--pid". */
+/* Returns the option whose value comes next, if the word is one such as "-p" or "--pid". */
 static const struct nw_option *awaits_value(const struct nw_command *command,
 					    const char *word)
 {
@@ -134,7 +133,7 @@ static const struct nw_option *awaits_value(const struct nw_command *command,
 	return NULL;
 }
 
-/* "--format=js" */
+/* Completes a word such as "--format=js". */
 static bool complete_joined(struct completion *c)
 {
 	const struct nw_option *option;
@@ -170,7 +169,7 @@ static void offer_specs(struct completion *c)
 	nw_offer_probes(&c->all);
 }
 
-/* What the words of a command are, its usage says. */
+/* Offers the words that the command's usage names. */
 static void offer_command_words(struct completion *c)
 {
 	const char *usage = c->command->usage;
@@ -196,7 +195,7 @@ static void complete(struct completion *c, int argc, char **argv)
 		puts("@command");
 		return;
 	}
-	/* the words may be wrong as yet: then nothing is known of them */
+	/* The words may be incomplete and therefore wrong; then nothing is known of them. */
 	if (nw_parse_args(c->command, option ? argc - 1 : argc, argv, &c->args, NULL) < 0)
 		c->args = (struct nw_args){0};
 	c->all.file = c->args.file;

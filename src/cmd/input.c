@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* See input.h. Reading behind the end of a mapped file raises SIGBUS (mmap(2)). */
+/* See input.h. Reading beyond the end of a mapped file raises SIGBUS (mmap(2)). */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ enum {
 	MOST_COPIED = 1 << 30
 };
 
-/* What the handler knows: the one input that is mapped. */
+/* The one mapped input, for the signal handler. */
 static char *volatile mapped_from, *volatile mapped_to;
 static volatile size_t page_size;
 static volatile sig_atomic_t is_cut;
 
-/* Put zeros where the file no longer is, and go on; any other SIGBUS is what it always was. */
+/* Maps zeros where the file has become shorter, and continues. Any other SIGBUS has its usual effect. */
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
 	char *at = info->si_addr, *from = mapped_from, *to = mapped_to;
@@ -32,7 +32,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 			return;
 		}
 	}
-	signal(number, SIG_DFL); /* and the same instruction again */
+	signal(number, SIG_DFL); /* the same instruction raises the signal again */
 }
 
 static int map(int fd, size_t len, struct nw_input *out)

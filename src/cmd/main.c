@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of commands, and what is the same for all of them. */
+/* The table of commands, and the parts that all commands share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,8 +15,8 @@ const size_t nw_command_count = NW_COUNT(nw_commands);
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* The whole message in one write, so that others' lines do not break it. Names from files are in it,
- * and a message is one line. Where there is no memory for it, that is what is said. */
+/* Prints the whole message in one write, so that lines of other programs do not break it. A message is one
+ * line, although names from files may contain anything. Without memory, the message says so. */
 static void print_message(const char *what, const char *hint)
 {
 	static const char no_memory[] = "nopwatch: out of memory\n";
@@ -33,7 +33,7 @@ static void print_message(const char *what, const char *hint)
 	fflush(stdout);
 	if (write(STDERR_FILENO, text.failed ? no_memory : text.data,
 		  text.failed ? sizeof(no_memory) - 1 : text.len) < 0)
-		errno = 0; /* there is nobody left to tell */
+		errno = 0; /* an error cannot be reported any more */
 	nw_buf_free(&text);
 }
 
@@ -141,7 +141,7 @@ void nw_print_overview(FILE *to)
 	      to);
 }
 
-/* stdin, stdout and stderr must be open, or files we open would take their numbers. */
+/* Opens stdin, stdout and stderr if they are closed, because files that we open would get their numbers. */
 static void keep_standard_files_open(void)
 {
 	int fd;
@@ -159,8 +159,8 @@ static void on_file_limit(int number)
 }
 
 /*
- * SIGUSR1 and SIGUSR2 ask a run for something, and would end us until the run looks for them: who asks early is answered
- * when it does. SIGINT and SIGTERM end us as they end anybody, until there is something to be taken away.
+ * Holds SIGUSR1 and SIGUSR2 back until the run handles them, because they would end the process. A signal that is
+ * sent early is handled then. SIGINT and SIGTERM end the process as usual until there is something to remove.
  */
 static void hold_requests(int how, bool both)
 {
@@ -173,8 +173,8 @@ static void hold_requests(int how, bool both)
 	sigprocmask(how, &requests, NULL);
 }
 
-/* A write beyond RLIMIT_FSIZE fails like one on a full disk, instead of ending us. A handler is taken away by exec,
- * which SIG_IGN is not: CMD has the signal as it was. */
+/* Makes a write beyond RLIMIT_FSIZE fail like one on a full disk, instead of ending the process. exec resets a
+ * handler, but not SIG_IGN, so CMD has the usual signal. */
 static void survive_file_limits(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART};
@@ -184,8 +184,8 @@ static void survive_file_limits(void)
 		sigaction(SIGXFSZ, &action, NULL);
 }
 
-/* All of a help text fits into the buffer: so written() is told whether it has arrived, not only of its end. A terminal
- * shows each line when it is there. */
+/* Gives stdout a buffer that holds any help text, so that written() learns of every error. A terminal shows each
+ * line at once. */
 static void buffer_output(void)
 {
 	static char buffer[65536];
@@ -194,7 +194,7 @@ static void buffer_output(void)
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
 
-/* What has been printed must have arrived, too. */
+/* Reports an error if the printed text could not be written. */
 static int written(int status)
 {
 	if (fflush(stdout) != 0 && errno != EPIPE && status == NW_EXIT_OK) {
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
 		return nw_failure(command, &err);
 	check_ending(command, &args);
-	if (!args.until_signal) /* nobody asks by SIGUSR2, which ends us as it ends anybody */
+	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
 		hold_requests(SIG_UNBLOCK, false);
 	int status = NW_EXIT_OK;
 	if (!args.help)

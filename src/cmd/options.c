@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The one table of options: it drives getopt_long(), the help texts, the completion and the
- * check of the man page.
- */
+/* The table of options. getopt_long(), the help texts, the completion and the check of the man page all use it. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -14,7 +11,7 @@
 
 /* ---- taking values ------------------------------------------------------------------ */
 
-/* The field of the arguments that an option fills. */
+/* Returns the field of the arguments in which an option is stored. */
 static void *field_of(struct nw_args *args, const struct nw_option *option)
 {
 	return (char *)args + option->field;
@@ -52,7 +49,7 @@ static int take_command(const struct nw_option *option, struct nw_args *args,
 	return value[strspn(value, " \t")] ? 0 : bad_value(option, value, err);
 }
 
-/* One more of an option that may be repeated; what is wrong with it may be found out later. */
+/* Adds a value of an option that may be repeated. Errors in the value may be found later. */
 static int take_one(const struct nw_option *option, struct nw_args *args, const char *value,
 		    struct nw_error *err)
 {
@@ -151,7 +148,8 @@ static int take_sort(const struct nw_option *option, struct nw_args *args,
 	return bad_value(option, value, err);
 }
 
-/* 50 would be seconds, as everywhere; who writes it here mostly means another unit, and would see nothing. */
+/* A bare 50 would mean seconds, as everywhere. Here a user mostly means another unit, and would see no calls, so a
+ * unit is required. */
 static int take_slower(const struct nw_option *option, struct nw_args *args,
 		       const char *value, struct nw_error *err)
 {
@@ -324,7 +322,7 @@ const struct nw_option *nw_option_at(size_t index)
 	return index < NW_COUNT(options) ? &options[index] : NULL;
 }
 
-/* Is the option among the blank-separated names? --help is always. */
+/* Is the option among these names, which are separated by blanks? --help always is. */
 bool nw_takes_option(const struct nw_command *command, const struct nw_option *option)
 {
 	size_t len = strlen(option->name);
@@ -344,20 +342,20 @@ enum {
 	LONG_ONLY = 256
 };
 
-/* Is its argument? */
+/* May the option's argument be omitted? */
 static bool is_optional(const struct nw_option *option)
 {
 	return option->arg && option->arg[0] == '[' && option->arg[1] == '=';
 }
 
-/* getopt's two tables, made from ours. */
+/* Makes getopt's two tables from ours. */
 static void make_tables(const struct nw_command *command, char *letters,
 			struct option *longs)
 {
 	size_t used = 0;
 
-	*letters++ = '+'; /* stop at words: nw_parse_args() takes them and goes on */
-	*letters++ = ':'; /* tell a missing value from an unknown option */
+	*letters++ = '+'; /* stop at words: nw_parse_args() takes them and continues */
+	*letters++ = ':'; /* distinguish a missing value from an unknown option */
 	for (size_t i = 0; i < NW_COUNT(options); i++) {
 		if (!nw_takes_option(command, &options[i]))
 			continue;
@@ -379,7 +377,7 @@ static void make_tables(const struct nw_command *command, char *letters,
 	longs[used] = (struct option){0};
 }
 
-/* A command shows what it shows: a report has more formats than a list. */
+/* Checks that the command has this format: a report has more formats than a list. */
 static int check_format(const struct nw_command *command, const struct nw_args *args,
 			struct nw_error *err)
 {
@@ -421,7 +419,7 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 	return ret;
 }
 
-/* value: what getopt_long() has found, a letter or a number of make_tables(). */
+/* Stores an option. value: the result of getopt_long(), a letter or a number from make_tables(). */
 static int take_option(int value, struct nw_args *args, struct nw_error *err)
 {
 	size_t i = value >= LONG_ONLY ? (size_t)(value - LONG_ONLY) : 0;
@@ -431,7 +429,7 @@ static int take_option(int value, struct nw_args *args, struct nw_error *err)
 	return options[i].take(&options[i], args, optarg, err);
 }
 
-/* Letters that bpftrace, bcc's tools, perf and trace-cmd have, and what they ask for there. */
+/* Letters of options of bpftrace, bcc's tools, perf and trace-cmd, and their meaning there. */
 static const struct {
 	char letter;
 	const char *hint;
@@ -465,7 +463,7 @@ static void hint_option(const struct nw_command *command, const char *word,
 	nw_buf_free(&near);
 }
 
-/* word: "-d", "--stack", "--stack=x". Perhaps other commands have it. */
+/* Reports an unknown option, which other commands may have. word: "-d", "--stack", "--stack=x". */
 static int no_such_option(const struct nw_command *command, const char *word,
 			  struct nw_error *err)
 {
@@ -509,13 +507,13 @@ static int unknown_option(const struct nw_command *command, int value, char **ar
 	return no_such_option(command, word, err);
 }
 
-/* What does not go together, whatever the command; and -o -, which is standard output. */
+/* Checks combinations of options that no command allows. Also handles -o -, which is standard output. */
 static int check_options(const struct nw_command *command, struct nw_args *args,
 			 struct nw_error *err)
 {
 	if (args->cmd && !*args->cmd)
 		return nw_fail_usage(err, "there is no command behind --");
-	/* the word that report has there is its recording */
+	/* A word behind --stack is report's recording. */
 	if (args->stack_word && command != &nw_cmd_report && !args->pids.count &&
 	    !args->file && !args->cmd) {
 		nw_fail_usage(err, "'%s' does not say in which file the probe is",
@@ -528,7 +526,7 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 	}
 	if (args->stack_size && !args->stacks.count)
 		return nw_fail_usage(err, "--stack-size goes with --stack");
-	/* what shows nothing else must not be silent of a recording that has none */
+	/* A format that shows only stacks must report that a recording has none. */
 	const struct nw_option stacks = {.field = FIELD(stacks)};
 	if (args->format->only_stacks && !args->stacks.count &&
 	    take_one(&stacks, args, NULL, err) < 0)
@@ -558,14 +556,14 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 	make_tables(command, letters, longs);
 	optind = 1;
 	opterr = 0;
-	/* Options may stand between words; only "--" ends them, and CMD begins. */
+	/* Options may follow words. Only "--" ends the options, and CMD begins. */
 	while (ret == 0 && optind < argc) {
 		if (strcmp(argv[optind], "--") == 0) {
 			args.cmd = argv + optind + 1;
 			break;
 		}
 		int value = getopt_long(argc, argv, letters, longs, NULL);
-		/* what --stack is for is not the next word, as an option's value mostly is */
+		/* The argument of --stack needs a "=", but most options take the next word as their value. */
 		if (value >= LONG_ONLY && !optarg &&
 		    is_optional(&options[value - LONG_ONLY]) && optind < argc &&
 		    *argv[optind] != '-' && !strchr(argv[optind], ':'))

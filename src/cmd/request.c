@@ -57,7 +57,7 @@ static void take_options(const struct nw_args *args, const char *command_line,
 	out->command_line = command_line;
 }
 
-/* A file of which the length is known is one piece of memory; all else is read as it comes. */
+/* Opens a file. A file of known length becomes one piece of memory; any other is read as a stream. */
 static int open_file(struct nw_prepared *p, int fd, struct nw_error *err)
 {
 	const char *name = p->args->from;
@@ -67,7 +67,7 @@ static int open_file(struct nw_prepared *p, int fd, struct nw_error *err)
 		return nw_fail(err, EISDIR, "cannot read '%s': %s", name,
 			       nw_strerror(EISDIR));
 	p->request.source_fd = fd;
-	/* files of tracefs say they are empty */
+	/* Files of tracefs report a size of 0. */
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
 		return 0;
 	int ret = nw_input_open(fd, &st, name, &p->input, err);
@@ -138,7 +138,7 @@ int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer
 		    struct nw_run_result *out, struct nw_error *err)
 {
 	int ret = nw_run(&prepared->request, consumer, out, err);
-	/* what is missing is why, whatever else was found wrong */
+	/* If a part of the file is missing, that is the reason for any other error. */
 	int whole = prepared->input.bytes
 			    ? nw_input_is_whole(&prepared->input, prepared->args->from, err)
 			    : 0;
@@ -156,7 +156,8 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 
 	if (status && WIFEXITED(status))
 		return WEXITSTATUS(status);
-	if (status) { /* CMD was ended by a signal: so are we, without a core of ours */
+	/* A signal has ended CMD, so it ends this process, too, without a core file. */
+	if (status) {
 		int number = WTERMSIG(status);
 		setrlimit(RLIMIT_CORE, &no_core);
 		signal(number, SIG_DFL);

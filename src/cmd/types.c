@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What is known of arguments before a note is read: --types, and the tapsets that are here. */
+/* Loads descriptions of probe arguments: the files of --types, and the installed tapsets. */
 #include <stdlib.h>
 
 #include "cmd.h"
 
-/* Where distributions install them; stap itself lets SYSTEMTAP_TAPSET say another place. */
+/* The directory in which distributions install tapsets; SYSTEMTAP_TAPSET names another, as for stap. */
 #define TAPSETS "/usr/share/systemtap/tapset"
 
 int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_error *err)

@@ -28,7 +28,7 @@ void nw_command_output_keep(struct nw_command_output *output)
 			if (isatty(i) == 1)
 				redirect(output, i, fd);
 	}
-	/* the keys are ours */
+	/* Keys belong to the live view, so CMD reads nothing. */
 	if (nothing >= 0 && isatty(STDIN_FILENO) == 1)
 		redirect(output, STDIN_FILENO, nothing);
 	if (nothing >= 0)

@@ -11,26 +11,27 @@
 #include "terminal.h"
 
 enum {
-	PICTURE_NS = 100000000 /* between two, unless a key asks for one */
+	PICTURE_NS = 100000000 /* between two pictures, unless a key asks for one */
 };
 
 struct nw_live_view {
 	struct nw_live_options options;
 	struct nw_reports_live hooks;
-	struct nw_reports *reports; /* once all is armed */
+	struct nw_reports *reports; /* NULL until all probes are armed */
 	struct nw_terminal terminal;
-	struct nw_top seen, frozen; /* frozen: while it is paused */
+	struct nw_top seen, frozen; /* frozen: shown while the view is paused */
 	struct nw_top_view view;
 	struct nw_canvas canvas;
-	struct nw_buf keys; /* that can be grouped by */
-	nw_strings bys;	    /* that it was grouped by: each lives as long as the run */
-	nw_strings notices; /* to be printed at the end, too */
+	struct nw_buf keys; /* keys by which calls can be grouped */
+	/* Keys by which they were grouped; each lives as long as the run. */
+	nw_strings bys;
+	nw_strings notices;		 /* printed again at the end */
 	struct nw_command_output output; /* of CMD */
-	unsigned char typed[256];	 /* the beginning of a key */
+	unsigned char typed[256];	 /* the bytes of an incomplete key */
 	size_t typed_len;
-	uint64_t drawn;	      /* when, on the clock of this program */
-	uint64_t hits_before; /* that were grouped otherwise */
-	uint64_t told_until;  /* of the trace clock: the last interval's end */
+	uint64_t drawn;	      /* time of the last picture, on this program's clock */
+	uint64_t hits_before; /* hits before the grouping was changed */
+	uint64_t told_until;  /* end of the last interval, on the trace clock */
 	int wake_fds[2];
 	bool fresh, urgent, quit;
 };
@@ -145,7 +146,7 @@ static void press(struct nw_live_view *v, uint32_t key)
 	v->fresh = v->urgent = true;
 }
 
-/* Keys and signals. */
+/* Handles keys and signals. */
 static void take_input(struct nw_live_view *v)
 {
 	size_t room = sizeof(v->typed) - v->typed_len, at = 0;
@@ -157,7 +158,7 @@ static void take_input(struct nw_live_view *v)
 		v->typed_len += got;
 		while ((key = nw_press_next(v->typed, v->typed_len, &at)))
 			press(v, key);
-		/* nothing is that long */
+		/* No key has that many bytes. */
 		at = v->typed_len - at == sizeof(v->typed) ? v->typed_len : at;
 		v->typed_len -= at;
 		memmove(v->typed, v->typed + at, v->typed_len);
@@ -185,11 +186,11 @@ static int add_row(struct nw_live_view *v, const struct nw_run_result *so_far,
 		.disabled = !is_span && nw_result_is_disabled(so_far, row->number),
 	};
 
-	/* of groups there may be many: those that did nothing now keep what they have */
+	/* There may be many groups, so those without calls in this interval keep their values. */
 	return group_name && !entry.count ? 0 : nw_top_add(&v->seen, &entry);
 }
 
-/* What the summary has of a piece of time. */
+/* Takes the rows of the summary for an interval. */
 static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 		     uint64_t start, uint64_t end)
 {
@@ -205,7 +206,7 @@ static int take_rows(struct nw_live_view *v, const struct nw_run_result *so_far,
 		struct nw_group_row row;
 		size_t at = 0;
 		while (ret == 0 && nw_group_next(rows, &at, &row))
-			/* what is only recorded for something else is no row */
+			/* A probe that is only recorded for another purpose has no row. */
 			if (row.subject == NW_SUBJECT_SPANS ||
 			    !so_far->selection.probes.item[row.number]->hidden)
 				ret = add_row(v, so_far, &row, (uint32_t)g, name);
@@ -229,7 +230,7 @@ static int take_interval(void *arg, uint64_t start, uint64_t end, struct nw_erro
 	if (!v->options.recorded && end > so_far->start_ns)
 		v->seen.cost = (double)nw_run_cost(m->run) /
 			       (double)(end - so_far->start_ns);
-	/* a recording is read without ticks */
+	/* A recording is read without ticks. */
 	if (v->options.recorded && clock_now() - v->drawn >= NW_LIVE_INTERVAL_NS) {
 		take_input(v);
 		draw(v);
@@ -242,7 +243,7 @@ static int take_armed(void *arg, struct nw_reports *reports, struct nw_error *er
 	struct nw_live_view *v = arg;
 	struct nw_measure *m = &reports->measure;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
-	/* how long all of it is, where a recording tells; 0: not known */
+	/* The length of a recording, if it is known; else 0. */
 	bool known = v->options.recorded && so_far->stop_ns != UINT64_MAX;
 	uint64_t all = known && so_far->stop_ns > so_far->start_ns
 			       ? so_far->stop_ns - so_far->start_ns
@@ -251,7 +252,7 @@ static int take_armed(void *arg, struct nw_reports *reports, struct nw_error *er
 	v->reports = reports;
 	v->told_until = so_far->start_ns;
 	nw_top_open(&v->seen, so_far->start_ns, v->options.interval_ns, all);
-	if (!m->options.interval_ns) /* as much as can be shown of it */
+	if (!m->options.interval_ns) /* fit as much as possible into the picture */
 		nw_measure_set_interval(m, all ? v->seen.slot_ns : NW_LIVE_INTERVAL_NS);
 	nw_measure_keys(m, &v->keys);
 	if (v->keys.failed)
@@ -281,18 +282,18 @@ void nw_live_notice(struct nw_live_view *v, const char *text)
 	}
 	say(v, text);
 	v->fresh = true;
-	/* without memory it was shown at least */
+	/* Without memory the notice was at least shown. */
 	int ret = nw_strings_add(&v->notices, text, strlen(text));
 	(void)ret;
 }
 
-/* A recording is over before anybody has seen it. */
+/* Shows the result of a recording, which is read before anybody has seen it. */
 void nw_live_browse(struct nw_live_view *v, const struct nw_run_result *result)
 {
 	if (!v->options.recorded || v->quit || result->reason == NW_END_SIGNAL)
 		return;
 	nw_terminal_take_ends(&v->terminal);
-	/* what came behind the last interval, if it was only one hit in no time */
+	/* The rest behind the last interval counts, even a single hit without duration. */
 	if (take_rows(v, result, v->told_until, nw_max64(result->now_ns, v->told_until)) <
 		    0 ||
 	    nw_summary_next_interval(measure_of(v)->summary) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run's reports, live in the terminal: the engine has the numbers, top/ the picture of them and the
- * keys, and this is what goes on between both and the screen.
+ * Shows a run's reports live in the terminal. The engine has the numbers, src/show/top draws them and interprets
+ * keys, and this file connects both with the screen.
  */
 #ifndef NOPWATCH_CMD_TERMINAL_LIVE_H
 #define NOPWATCH_CMD_TERMINAL_LIVE_H
@@ -14,28 +14,28 @@ enum {
 
 struct nw_live_options {
 	enum nw_sort sort;
-	const char *by;	      /* as the reports are grouped at first */
-	uint64_t interval_ns; /* of the reports */
-	bool recorded; /* the source is a recording, which is looked at when it was read */
-	bool net;      /* latencies are net of what the probes have cost */
+	const char *by;	      /* the grouping at the start */
+	uint64_t interval_ns; /* interval between two reports */
+	bool recorded; /* the source is a recording, which is shown after it was read */
+	bool net;      /* latencies exclude the probe overhead */
 	bool color;
-	bool keeps_output; /* what CMD prints is shown at the end */
-	/* Print a line for a person, when the screen is not ours. */
+	bool keeps_output; /* CMD's output is kept and shown at the end */
+	/* Prints a note when the view does not use the screen. */
 	void (*note)(const char *fmt, ...) nw_format(1, 2);
 };
 
 struct nw_live_view;
 
-/* Nothing is drawn before all is armed. < 0: there is no terminal to draw on. */
+/* Opens the view. It draws nothing before all probes are armed. < 0: there is no terminal to draw on. */
 int nw_live_open(const struct nw_live_options *options, struct nw_live_view **out);
-/* For struct nw_reports_options, */
+/* Returns the hooks for struct nw_reports_options. */
 const struct nw_reports_live *nw_live_hooks(const struct nw_live_view *view);
-/* and for struct nw_request. */
+/* Returns the descriptors for struct nw_request. */
 const int *nw_live_wake_fds(const struct nw_live_view *view, size_t *count);
 void nw_live_notice(struct nw_live_view *view, const char *text);
-/* The run has ended well: of a recording there is something to look at, until somebody has seen enough. */
+/* Shows the result of a recording after a successful run, until the user quits. */
 void nw_live_browse(struct nw_live_view *view, const struct nw_run_result *result);
-/* Give the screen back, and say what was kept. More than once. */
+/* Restores the screen and prints the kept output. May be called again. */
 void nw_live_leave(struct nw_live_view *view);
 void nw_live_close(struct nw_live_view *view);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A result that is longer than the screen goes through the user's pager, as git's do. */
+/* Shows a result that is longer than the screen in the user's pager, as git does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ struct nw_screen nw_screen_of(FILE *stream)
 	return (struct nw_screen){size.ws_col, size.ws_row};
 }
 
-/* $PAGER, as people set it for man and git; NULL: none. */
+/* Returns $PAGER, as users set it for man and git; NULL: none. */
 static const char *pager(void)
 {
 	const char *wanted = getenv("PAGER");
@@ -52,7 +52,7 @@ static size_t count_rows(const struct nw_buf *text, size_t columns)
 	return rows;
 }
 
-/* The child: becomes the pager, with signals as a shell would have given them to it. */
+/* In the child: executes the pager, with signals as a shell would set them. */
 static void become_pager(int input)
 {
 	sigset_t none;
@@ -62,13 +62,14 @@ static void become_pager(int input)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
-	setenv("LESS", "FRX", 0); /* colours, and no clearing: git's own choice */
+	/* The options that git uses: colours, and no clearing of the screen. */
+	setenv("LESS", "FRX", 0);
 	if (dup2(input, STDIN_FILENO) >= 0)
 		execl("/bin/sh", "sh", "-c", pager(), (char *)NULL);
 	_exit(127);
 }
 
-/* Feed it; that it was left early is no error. */
+/* Writes the text to the pager. It is no error if the user quits before the end. */
 static void feed(int output, const struct nw_buf *text)
 {
 	for (size_t at = 0; at < text->len;) {
@@ -79,7 +80,7 @@ static void feed(int output, const struct nw_buf *text)
 	}
 }
 
-/* false: there is no such pager. */
+/* Returns false if the pager cannot be started. */
 static bool page(const struct nw_buf *text)
 {
 	int ends[2], status = 0;
@@ -91,7 +92,7 @@ static bool page(const struct nw_buf *text)
 	if (child == 0)
 		become_pager(ends[0]);
 	close(ends[0]);
-	/* Ctrl-C is the pager's, and so is the end of reading */
+	/* The pager handles Ctrl-C, and may stop reading at any time. */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*broken)(int) = signal(SIGPIPE, SIG_IGN);
 	if (child > 0)

@@ -31,7 +31,7 @@ int nw_sink_open(const char *path, const struct nw_output_format *format,
 				.replace = path && format->whole};
 	if (!path)
 		return check_terminal(out, err);
-	/* what is replaced as a whole stays as it is until then; that it can be is seen now */
+	/* The old file stays until the new one is complete. Whether it can be replaced is checked now. */
 	if (out->replace) {
 		bool direct;
 		int ret = nw_replace_try(path, &direct, err);
@@ -71,7 +71,8 @@ static bool is_to_end(const struct nw_sink *sink)
 	       (sink->result && sink->result->reason == NW_END_SIGNAL);
 }
 
-/* Until it can be written to. false: a signal is to end the run, and it could not for half a second. */
+/* Waits until fd can be written to. Returns false if a signal asks for the end of the run and half a second has
+ * passed. */
 static bool wait_for_reader(struct nw_sink *sink, int fd)
 {
 	enum {
@@ -88,7 +89,8 @@ static bool wait_for_reader(struct nw_sink *sink, int fd)
 	return !sink->stalled;
 }
 
-/* In pieces that do not wait once poll() says that there is room: of a pipe PIPE_BUF bytes, of others some. */
+/* Returns the bytes that can be written without waiting after poll() has reported room: PIPE_BUF for a pipe, some
+ * for other files. */
 static size_t piece_of(const struct stat *st, size_t left)
 {
 	enum {
@@ -125,7 +127,7 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 	bool ok = !text->failed;
 
 	if (ok && text->len && sink->replace) {
-		/* a collector may read the file at any moment */
+		/* A collector may read the file at any moment. */
 		int ret = nw_replace_text(sink->path, nw_output_mode(sink->format),
 					  text->data, text->len, err);
 		nw_buf_clear(text);

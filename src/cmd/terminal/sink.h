@@ -11,28 +11,29 @@
 
 struct nw_sink {
 	FILE *file;
-	const char *path; /* NULL: stdout */
+	const char *path; /* NULL: standard output */
 	const struct nw_output_format *format;
-	bool replace; /* what is written replaces what the file held, in one step; no file */
-	bool closed;  /* the reader has gone (EPIPE): no error, but an end */
-	bool page;    /* what is longer than the screen goes through a pager, at the end */
-	struct nw_buf held; /* for it */
-	const struct nw_run_result
-		*result; /* of the run that it is for; NULL: there is none */
-	bool stalled; /* nobody has read for half a second, and a signal is to end the run */
+	/* Each result replaces the file's content in one step, so no file is open. */
+	bool replace;
+	bool closed; /* the reader has closed the pipe (EPIPE), which is no error */
+	bool page;   /* a text longer than the screen is shown in a pager at the end */
+	struct nw_buf held;		    /* text for the pager */
+	const struct nw_run_result *result; /* result of the run; NULL: there is none */
+	/* Nobody has read for half a second while a signal asks for the end of the run. */
+	bool stalled;
 };
 
-/* path NULL: stdout. format: what is written is of it. */
+/* Opens a sink for results of this format. path NULL: standard output. */
 int nw_sink_open(const char *path, const struct nw_output_format *format,
 		 struct nw_sink *out, struct nw_error *err);
-/* Write and empty the buffer. -EPIPE marks the sink closed. */
+/* Writes and empties the buffer. -EPIPE marks the sink closed. */
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);
 int nw_sink_close(struct nw_sink *sink, struct nw_error *err);
-/* From here on all is kept for a pager, if the sink is a terminal and the format for people. */
+/* Keeps all text for a pager from now on, if the sink is a terminal and the format is for people. */
 void nw_sink_page(struct nw_sink *sink);
-/* Show what was kept; nw_sink_close() does so, too. */
+/* Shows the kept text. nw_sink_close() does so, too. */
 void nw_sink_show(struct nw_sink *sink);
-/* The terminal's size in characters; 0: it is none. */
+/* Returns the terminal's size in characters; 0: it is no terminal. */
 struct nw_screen {
 	size_t columns, rows;
 };

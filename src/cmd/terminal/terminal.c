@@ -13,11 +13,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* The other screen, where there is one (xterm's 1049), and no cursor (VT220's 25). */
+/* Switch to the alternate screen (xterm's 1049) and hide the cursor (VT220's 25). */
 static const char enter_text[] = "\033[?1049h\033[?25l\033[0m\033[H\033[J";
 static const char leave_text[] = "\033[0m\033[H\033[J\033[?25h\033[?1049l";
 
-/* What a handler needs to give the terminal back. */
+/* The state that a signal handler needs to restore the terminal. */
 static struct {
 	volatile sig_atomic_t entered;
 	int fd;
@@ -26,8 +26,7 @@ static struct {
 
 /* ---- whatever happens --------------------------------------------------------------- */
 
-/* Those that would end us, by themselves or by what somebody sends; not those that the run waits
- * for, as long as it has them blocked. */
+/* The signals that would end the process. Those that the run waits for are blocked while it does. */
 static const int fatal[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGILL,    SIGTRAP, SIGABRT,
 			    SIGBUS,  SIGFPE,	SIGSEGV, SIGUSR1,   SIGUSR2, SIGALRM,
 			    SIGTERM, SIGXCPU,	SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
@@ -46,7 +45,7 @@ static void give_back(void)
 static void die(int number)
 {
 	give_back();
-	raise(number); /* its handler is the default's again */
+	raise(number); /* the handler is the default again */
 }
 
 static void catch_fatal(void)
@@ -55,7 +54,7 @@ static void catch_fatal(void)
 
 	for (size_t i = 0; i < NW_COUNT(fatal); i++) {
 		struct sigaction before;
-		/* what is ignored (nohup) stays so */
+		/* A signal that is ignored (nohup) stays ignored. */
 		if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
 			sigaction(fatal[i], &action, NULL);
 	}
@@ -92,7 +91,7 @@ struct nw_screen nw_terminal_size(const struct nw_terminal *terminal)
 	};
 	struct winsize size;
 
-	/* a serial line does not know its size: the VT100's */
+	/* A serial line has no size, so it gets that of a VT100. */
 	if (ioctl(terminal->fd, TIOCGWINSZ, &size) < 0 || !size.ws_col || !size.ws_row)
 		return (struct nw_screen){80, 24};
 	return (struct nw_screen){nw_min64(size.ws_col, MOST), nw_min64(size.ws_row, MOST)};
@@ -126,7 +125,7 @@ int nw_terminal_open(struct nw_terminal *terminal, bool color)
 	terminal->fd = open("/proc/self/fd/1", flags);
 	if (terminal->fd < 0)
 		terminal->fd = open("/dev/tty", flags);
-	/* in a root without either: it may block, but it is there */
+	/* Without /dev/tty the standard output has to do, although it may block. */
 	if (terminal->fd < 0)
 		terminal->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (terminal->fd < 0)
@@ -145,8 +144,8 @@ void nw_terminal_take_ends(struct nw_terminal *terminal)
 	watch(terminal, true);
 }
 
-/* Keys as they are typed, and without echo. Ctrl-C and Ctrl-Z stay signals, which CMD gets, too;
- * Ctrl-S is a key, not the end of all output. */
+/* Delivers keys as they are typed, without echo. Ctrl-C and Ctrl-Z stay signals, which CMD gets, too. Ctrl-S is a
+ * key and does not stop the output. */
 static void set_modes(const struct nw_terminal *terminal)
 {
 	struct termios modes = saved.before;
@@ -158,7 +157,7 @@ static void set_modes(const struct nw_terminal *terminal)
 	tcsetattr(terminal->fd, TCSANOW, &modes);
 }
 
-/* Send what has to be sent, in at most a second. */
+/* Writes the text. Gives up if the terminal takes nothing for a second. */
 static void send_now(int fd, const char *text, size_t len)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
@@ -179,7 +178,7 @@ void nw_terminal_enter(struct nw_terminal *terminal)
 	if (!saved.fd)
 		catch_fatal();
 	saved.fd = terminal->fd;
-	/* in the background this stops us, before anything is drawn */
+	/* A background process is stopped by this, before it draws anything. */
 	set_modes(terminal);
 	saved.entered = 1;
 	terminal->entered = terminal->redraw = true;
@@ -234,7 +233,7 @@ static void flush(struct nw_terminal *terminal)
 
 /* ---- signals ------------------------------------------------------------------------ */
 
-/* Stop as everybody does who is sent SIGTSTP, with the terminal as it was. */
+/* Stops the process as SIGTSTP does, with the terminal restored. */
 static void suspend(struct nw_terminal *terminal)
 {
 	bool entered = terminal->entered;
@@ -244,7 +243,7 @@ static void suspend(struct nw_terminal *terminal)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTSTP);
 	raise(SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL); /* stopped here, until SIGCONT */
+	sigprocmask(SIG_UNBLOCK, &set, NULL); /* the process stops here until SIGCONT */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	if (entered)
 		nw_terminal_enter(terminal);
@@ -266,11 +265,12 @@ void nw_terminal_poll(struct nw_terminal *terminal)
 		if (info.ssi_signo == SIGTSTP) {
 			suspend(terminal);
 		} else if (info.ssi_signo == SIGCONT && terminal->entered) {
-			/* it was stopped by SIGSTOP, and the shell has set the modes */
+			/* After SIGSTOP the shell has changed the modes. */
 			set_modes(terminal);
 			nw_terminal_forget(terminal);
 		} else if (info.ssi_signo == SIGWINCH) {
-			/* also if its size is what it was by now: the terminal has cut what did not fit meanwhile */
+			/* Draws everything again even if the size is the same, because the terminal may have cut
+			 * lines meanwhile. */
 			nw_terminal_forget(terminal);
 		} else if (info.ssi_signo != SIGCONT) {
 			terminal->ended = true;
@@ -311,7 +311,7 @@ void nw_terminal_show(struct nw_terminal *terminal, const struct nw_canvas *canv
 		return;
 	nw_canvas_diff(&terminal->shown, canvas, terminal->color, &terminal->pending);
 	size_t count = canvas->columns * canvas->rows;
-	/* without memory it is drawn from the beginning the next time */
+	/* Without memory the next picture is drawn completely. */
 	if (terminal->pending.failed ||
 	    nw_canvas_reset(&terminal->shown, canvas->columns, canvas->rows) < 0)
 		nw_canvas_free(&terminal->shown);
