@@ -50,19 +50,6 @@ static void blame_debug_file(struct judge *judge)
 	nw_remedy_file(judge, "readelf -n", image->path, "");
 }
 
-/* It has no segments, which are what a process maps. */
-static void blame_object_file(struct judge *judge)
-{
-	const char *path = judge->facts->image->path;
-
-	nw_fails(judge, "it has no segments that a process could map");
-	nw_blame(
-		judge, NW_CAUSE_OBJECT_FILE,
-		"%s is not linked (an object file): no process runs it; probe the program or library that it was linked into",
-		path);
-	nw_remedy_file(judge, "file", path, "");
-}
-
 void nw_check_file(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -74,8 +61,11 @@ void nw_check_file(struct judge *judge)
 			*facts->image->build_id ? facts->image->build_id : "none");
 		if (facts->no_code)
 			blame_debug_file(judge);
-		else if (!facts->image->segments.count)
-			blame_object_file(judge);
+		else if (!facts->image->segments.count) /* which processes map */
+			nw_blame(
+				judge, NW_CAUSE_OBJECT_FILE,
+				"%s is not linked (an object file): no process runs it; probe the program or library that it was linked into",
+				facts->image->path);
 		if (facts->mute) {
 			const char *path = judge->facts->image->path;
 			nw_fails(judge,

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 
 # nothing to paste (thumb: words, which foreign.sh looks at, since it takes an ARM compiler)
-none='bad-definition bits32 bpf-missing bpf-privilege bpf-program execed filesystem limit no-such-event note-semaphore refused thumb'
+none='bad-definition bits32 bpf-missing bpf-privilege bpf-program execed filesystem limit no-such-event note-semaphore object-file refused thumb'
 
 sed -n 's/.*\[NW_CAUSE_[A-Z0-9_]*\] = {"\([a-z0-9-]*\)",.*/\1/p' src/why/causes.c >"$TEST_DIR/causes"
 while IFS= read -r cause; do
