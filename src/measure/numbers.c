@@ -207,7 +207,9 @@ uint64_t nw_row_sum(enum nw_subject subject, const void *row, unsigned int is)
 
 bool nw_row_has(enum nw_subject subject, const void *row)
 {
-	return nw_row_count(subject, row) || nw_row_sum(subject, row, NW_NUMBER_EVENTS);
+	if (nw_row_count(subject, row) || subject == NW_SUBJECT_PROBES)
+		return nw_row_count(subject, row);
+	return nw_row_sum(subject, row, NW_NUMBER_EVENTS);
 }
 
 void nw_row_merge(enum nw_subject subject, void *into, const void *from, size_t args)
