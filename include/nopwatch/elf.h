@@ -172,7 +172,7 @@ int nw_image_each_symbol(struct nw_image *image,
 bool nw_image_has_symtab(struct nw_image *image);
 /* Returns N if Go 1.N built the file; 0: not known. */
 int nw_go_minor(const struct nw_image *image);
-/* Can exceptions pass through the file's functions? */
+/* Can exceptions pass through the functions of the file, as far as the file itself tells? */
 bool nw_image_throws(struct nw_image *image);
 /* Does the file call or define longjmp()? */
 bool nw_image_jumps(struct nw_image *image);

@@ -142,18 +142,18 @@ static int open_stacks(struct nw_run *run, struct nw_error *err)
 	const bool live = run->source->live;
 	char proc[32] = "/proc";
 
-	if (live && run->space.foreign)
-		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", run->space.host);
-	if (nw_stacks_open(live ? proc : NULL, &run->stacks) < 0)
+	if (live && run->live.space.foreign)
+		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", run->live.space.host);
+	if (nw_stacks_open(live ? proc : NULL, &run->delivery.stacks) < 0)
 		return nw_no_memory(err);
 	if (run->request->no_demangle)
-		nw_stacks_linked(run->stacks);
-	run->result->stacks = run->stacks;
-	enum nw_clock clock = live ? nw_session_clock(run->session) : NW_CLOCK_OTHER;
-	if (clock != NW_CLOCK_OTHER && !run->space.foreign && nw_proc_is_ours())
-		if (nw_stacks_watch(run->stacks, clock == NW_CLOCK_MONO
-							 ? CLOCK_MONOTONIC
-							 : CLOCK_BOOTTIME) < 0)
+		nw_stacks_linked(run->delivery.stacks);
+	run->result->stacks = run->delivery.stacks;
+	enum nw_clock clock = live ? nw_session_clock(run->live.session) : NW_CLOCK_OTHER;
+	if (clock != NW_CLOCK_OTHER && !run->live.space.foreign && nw_proc_is_ours())
+		if (nw_stacks_watch(run->delivery.stacks, clock == NW_CLOCK_MONO
+								  ? CLOCK_MONOTONIC
+								  : CLOCK_BOOTTIME) < 0)
 			return nw_no_memory(err);
 	return 0;
 }
@@ -168,7 +168,7 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 		return nw_fail(
 			err, ENODATA,
 			"--stack: there are none in it; 'nopwatch record --stack' keeps them");
-	if (!wanted || run->stacks)
+	if (!wanted || run->delivery.stacks)
 		return 0;
 	errno = 0;
 	const char *lack = nw_unwind_tables_lack();
@@ -203,11 +203,11 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 		.len = value->len,
 		.time = hit->time,
 		.thread = hit->tid,
-		.process = nw_tasks_get(run->tasks, hit->tid)->pid,
+		.process = nw_tasks_get(run->delivery.tasks, hit->tid)->pid,
 		.address = value->number,
 		.entry = probe->kind != NW_SPEC_USDT && !point->is_return,
 	};
-	int64_t number = nw_stacks_add(run->stacks, &copy);
+	int64_t number = nw_stacks_add(run->delivery.stacks, &copy);
 	if (number < 0)
 		return (int)number;
 	hit->callers = (uint32_t)number;

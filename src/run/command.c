@@ -178,7 +178,7 @@ int nw_run_counts_command(const struct nw_run *run, struct nw_error *err)
 		return 1;
 	while (request->command[count])
 		count++;
-	int ret = add_program(run->command, &files, err);
+	int ret = add_program(run->live.command, &files, err);
 	bool own = ret >= 0 && has_all(&files, &run->result->selection);
 	if (ret >= 0 && !own)
 		ret = add_files(request->command, count, 0, &files, err);

@@ -9,10 +9,12 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
 
-	run->probe_hits = calloc(probes + 1, sizeof(*run->probe_hits));
-	if (run->filter)
-		run->probe_filtered = calloc(probes + 1, sizeof(*run->probe_filtered));
-	if (!run->probe_hits || (run->filter && !run->probe_filtered))
+	run->delivery.probe_hits = calloc(probes + 1, sizeof(*run->delivery.probe_hits));
+	if (run->delivery.filter)
+		run->delivery.probe_filtered = calloc(
+			probes + 1, sizeof(*run->delivery.probe_filtered));
+	if (!run->delivery.probe_hits ||
+	    (run->delivery.filter && !run->delivery.probe_filtered))
 		return nw_no_memory(err);
 	bool live = run->source->live;
 	/* The scheduler's events are not shown unless the user asks for them; of a recording or text, nobody does. */
@@ -21,18 +23,22 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 			if (nw_is_scheduler_probe(*probe) &&
 			    !(live && nw_request_names(run->request, *probe)))
 				(*probe)->hidden = true;
-	return run->filter ? nw_filter_bind(run->filter, &run->result->selection, err) : 0;
+	return run->delivery.filter
+		       ? nw_filter_bind(run->delivery.filter, &run->result->selection, err)
+		       : 0;
 }
 
 int nw_run_open_join(struct nw_run *run)
 {
 	/* the addresses of goroutines are those of a process */
-	run->goroutines = run->consumer.needs.stacks &&
-			  nw_plan_has_goroutines(&run->result->plan);
-	run->needs_tasks = run->result->restricted || run->consumer.needs.comms ||
-			   run->goroutines || run->stacks ||
-			   (run->filter && nw_filter_names_tasks(run->filter));
-	return nw_join_open(&run->formats, nw_run_wants_values(run), &run->join);
+	run->delivery.goroutines = run->consumer.needs.stacks &&
+				   nw_plan_has_goroutines(&run->result->plan);
+	run->delivery.needs_tasks = run->result->restricted || run->consumer.needs.comms ||
+				    run->delivery.goroutines || run->delivery.stacks ||
+				    (run->delivery.filter &&
+				     nw_filter_names_tasks(run->delivery.filter));
+	return nw_join_open(&run->delivery.formats, nw_run_wants_values(run),
+			    &run->delivery.join);
 }
 
 /* Is there a hit that takes several records, of which it is not known which the kernel writes first? */
@@ -63,19 +69,19 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 			       const struct nw_task *task)
 {
 	run->result->filtered++;
-	run->probe_filtered[hit->probe]++;
+	run->delivery.probe_filtered[hit->probe]++;
 	return run->consumer.other_hit(run->consumer.arg, NW_HIT_FILTERED, hit, task);
 }
 
 /* The thread of a hit; NULL: not one of those that are traced. */
 static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 {
-	const struct nw_task *task = nw_tasks_get(run->tasks, tid);
+	const struct nw_task *task = nw_tasks_get(run->delivery.tasks, tid);
 
 	if (task->wanted)
 		return task;
-	if (run->session) /* not from a recording */
-		nw_session_stranger(run->session, tid);
+	if (run->live.session) /* not from a recording */
+		nw_session_stranger(run->live.session, tid);
 	return NULL;
 }
 
@@ -89,14 +95,14 @@ static bool is_at_an_edge(const struct nw_run *run, const struct nw_hit *hit)
 {
 	if (hit->time <= run->result->armed_ns)
 		return true;
-	return !run->had_loss &&
-	       (run->at_end || nw_result_is_disabled(run->result, hit->probe));
+	return !run->delivery.had_loss &&
+	       (run->delivery.at_end || nw_result_is_disabled(run->result, hit->probe));
 }
 
 /* False: the hit is not one of the run. */
 static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hit)
 {
-	if (run->stream && is_at_an_edge(run, hit))
+	if (run->delivery.stream && is_at_an_edge(run, hit))
 		return false;
 	run->result->incomplete++;
 	return true;
@@ -118,8 +124,8 @@ static void pass_named(struct nw_run *run, uint64_t time)
 {
 	const struct nw_run_result *result = run->result;
 
-	for (; run->told < result->named.count; run->told++) {
-		const struct nw_named_at *named = &result->named.item[run->told];
+	for (; run->delivery.told < result->named.count; run->delivery.told++) {
+		const struct nw_named_at *named = &result->named.item[run->delivery.told];
 		if (named->seen >= time)
 			return;
 		tell_named(run, named->tid, named->from);
@@ -130,31 +136,33 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 {
 	const struct nw_task *task = NULL;
 
-	if (hit->time > run->result->stop_ns || run->enough)
+	if (hit->time > run->result->stop_ns || run->delivery.enough)
 		return 0;
 	if (nw_unlikely(run->consumer.needs.scheduler)) {
 		pass_named(run, hit->time);
 		if (run->result->selection.probes.item[hit->probe]->hidden) {
-			run->probe_hits[hit->probe]++;
+			run->delivery.probe_hits[hit->probe]++;
 			return run->consumer.other_hit(run->consumer.arg, NW_HIT_SCHEDULER,
 						       hit, NULL);
 		}
-		if (run->session)
-			nw_session_hit_by(run->session, hit->tid);
+		if (run->live.session)
+			nw_session_hit_by(run->live.session, hit->tid);
 	}
-	if (run->needs_tasks && !(task = wanted_task(run, hit->tid)))
+	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid)))
 		return run->consumer.other_hit(run->consumer.arg, NW_HIT_STRANGER, hit,
 					       NULL);
-	if (nw_unlikely(nw_join_missing(run->join, hit)) && !take_incomplete(run, hit))
+	if (nw_unlikely(nw_join_missing(run->delivery.join, hit)) &&
+	    !take_incomplete(run, hit))
 		return 0;
-	if (nw_unlikely(run->filter) && !nw_filter_passes(run->filter, hit, task))
+	if (nw_unlikely(run->delivery.filter) &&
+	    !nw_filter_passes(run->delivery.filter, hit, task))
 		return filter_out(run, hit, task);
 	run->result->hits++;
-	run->probe_hits[hit->probe]++;
-	if (nw_unlikely(run->stacks) && nw_run_add_callers(run, hit) < 0)
+	run->delivery.probe_hits[hit->probe]++;
+	if (nw_unlikely(run->delivery.stacks) && nw_run_add_callers(run, hit) < 0)
 		return -ENOMEM;
 	int ret = run->consumer.hit(run->consumer.arg, hit, task);
-	run->enough = ret < 0;
+	run->delivery.enough = ret < 0;
 	return ret;
 }
 
@@ -166,8 +174,8 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 
 	/* of a CPU whose first events are missing: since its buffer was made */
 	of_run.time = nw_max64(loss->time, nw_min64(run->result->start_ns, loss->until));
-	run->had_loss = true;
-	while (ret == 0 && (more = nw_join_loss(run->join, loss, &hit)) > 0)
+	run->delivery.had_loss = true;
+	while (ret == 0 && (more = nw_join_loss(run->delivery.join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
 	run->consumer.loss(run->consumer.arg, &of_run);
 	return more < 0 ? more : ret;
@@ -178,20 +186,20 @@ static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
 
-	run->records += record->part == 0 && record->time <= run->result->stop_ns;
-	int ret = nw_join_push(run->join, record, &hit);
+	run->delivery.records += record->part == 0 && record->time <= run->result->stop_ns;
+	int ret = nw_join_push(run->delivery.join, record, &hit);
 	if (nw_unlikely(ret <= 0))
 		return ret;
-	run->record = record;
+	run->delivery.record = record;
 	ret = hand_out(run, &hit);
-	run->record = NULL;
+	run->delivery.record = NULL;
 	return ret;
 }
 
 const char *nw_run_kernel_text(const struct nw_run *run)
 {
-	return run->kernel_texts && run->record
-		       ? nw_kernel_text(run->kernel_texts, run->record)
+	return run->delivery.kernel_texts && run->delivery.record
+		       ? nw_kernel_text(run->delivery.kernel_texts, run->delivery.record)
 		       : NULL;
 }
 
@@ -202,7 +210,7 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 	char comm[16] = "";
 	int32_t born = nw_record_born(record), tid = nw_record_called(record, comm);
 
-	if (!tid || (result->restricted && !nw_tasks_get(run->tasks, tid)->wanted))
+	if (!tid || (result->restricted && !nw_tasks_get(run->delivery.tasks, tid)->wanted))
 		return;
 	if (born)
 		tell_thread(run,
@@ -214,19 +222,21 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 		tell_named(run, tid, nw_max64(record->time, result->start_ns));
 	else if (!born)
 		tell_named(run, tid, UINT64_MAX);
-	if (run->session && born)
-		nw_session_born(run->session, born, record->tid, covered);
-	else if (run->session && !covered)
-		nw_session_uncovered(run->session, tid);
+	if (run->live.session && born)
+		nw_session_born(run->live.session, born, record->tid, covered);
+	else if (run->live.session && !covered)
+		nw_session_uncovered(run->live.session, tid);
 }
 
 /* A loss, or what has become of a thread, which may be a hit, too. */
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
-	int ret = run->enough ? 0 : run->consumer.reached(run->consumer.arg, record->time);
+	int ret = run->delivery.enough
+			  ? 0
+			  : run->consumer.reached(run->consumer.arg, record->time);
 
-	run->enough |= ret < 0;
+	run->delivery.enough |= ret < 0;
 	if (ret < 0)
 		return ret;
 	pass_named(run, record->time);
@@ -250,11 +260,12 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 		tell_thread(run, &(struct nw_thread_event){.what = NW_THREAD_EXEC,
 							   .tid = part.tid,
 							   .old_tid = old_tid});
-	if (exited && run->session)
-		nw_session_gone(run->session, exited);
-	if (nw_unlikely(run->stacks) && nw_record_renamed(&part))
-		nw_stacks_renamed(run->stacks, nw_tasks_get(run->tasks, part.tid)->pid);
-	nw_tasks_record(run->tasks, &part);
+	if (exited && run->live.session)
+		nw_session_gone(run->live.session, exited);
+	if (nw_unlikely(run->delivery.stacks) && nw_record_renamed(&part))
+		nw_stacks_renamed(run->delivery.stacks,
+				  nw_tasks_get(run->delivery.tasks, part.tid)->pid);
+	nw_tasks_record(run->delivery.tasks, &part);
 	if (nw_unlikely(run->result->named_threads))
 		take_name(run, &part);
 	return ret;
@@ -286,31 +297,32 @@ static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
 	while (count && hits[count - 1].time > run->result->stop_ns)
 		count--;
-	run->records += count;
+	run->delivery.records += count;
 	if (run->result->restricted)
 		count = keep_wanted(run, hits, count);
-	if (run->enough)
+	if (run->delivery.enough)
 		return 0;
 	run->result->hits += count;
 	if (!run->consumer.counted)
 		for (size_t i = 0; i < count; i++)
-			run->probe_hits[hits[i].probe]++;
+			run->delivery.probe_hits[hits[i].probe]++;
 	int ret = run->consumer.hits(run->consumer.arg, hits, count);
-	run->enough = ret < 0;
+	run->delivery.enough = ret < 0;
 	return ret;
 }
 
 uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 {
 	return run->consumer.counted ? run->consumer.counted(run->consumer.arg, probe)
-				     : run->probe_hits[probe];
+				     : run->delivery.probe_hits[probe];
 }
 
 /* May hits be taken many at a time, if the next records are nothing else? */
 static bool takes_many(const struct nw_run *run)
 {
-	return run->stream && run->consumer.hits && !run->filter && !run->goroutines &&
-	       !run->stacks && nw_join_is_idle(run->join);
+	return run->delivery.stream && run->consumer.hits && !run->delivery.filter &&
+	       !run->delivery.goroutines && !run->delivery.stacks &&
+	       nw_join_is_idle(run->delivery.join);
 }
 
 int nw_run_drain(struct nw_run *run, struct nw_error *err)
@@ -320,14 +332,16 @@ int nw_run_drain(struct nw_run *run, struct nw_error *err)
 	int ret = 0;
 
 	while (ret == 0) {
-		size_t count = takes_many(run) ? nw_stream_hits(run->stream, hits, MANY)
-					       : 0;
+		size_t count = takes_many(run)
+				       ? nw_stream_hits(run->delivery.stream, hits, MANY)
+				       : 0;
 		if (count) {
 			ret = take_hits(run, hits, count);
 			continue;
 		}
-		ret = nw_likely(run->stream) ? nw_stream_next(run->stream, &record)
-					     : run->source->next(run, &record, err);
+		ret = nw_likely(run->delivery.stream)
+			      ? nw_stream_next(run->delivery.stream, &record)
+			      : run->source->next(run, &record, err);
 		if (ret <= 0)
 			break;
 		ret = nw_likely(record.kind == NW_RECORD_HIT) ? take_hit(run, &record)
@@ -351,8 +365,8 @@ int nw_run_join_rest(struct nw_run *run)
 	struct nw_hit hit;
 	int ret = 0;
 
-	run->at_end = true;
-	while (ret == 0 && nw_join_rest(run->join, &hit) > 0)
+	run->delivery.at_end = true;
+	while (ret == 0 && nw_join_rest(run->delivery.join, &hit) > 0)
 		ret = hand_out(run, &hit);
 	return ret;
 }

@@ -53,8 +53,9 @@ static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 	}
 	if (request->follow)
 		ret = nw_run_add_descendants(&run->result->pids, err);
-	nw_pid_space_open(&run->space);
-	if (ret < 0 || !run->space.foreign || (!run->result->pids.count && !restricted))
+	nw_pid_space_open(&run->live.space);
+	if (ret < 0 || !run->live.space.foreign ||
+	    (!run->result->pids.count && !restricted))
 		return ret;
 	nw_fail(err, ENOTSUP,
 		"ftrace has other numbers for the processes of this PID namespace, which these commands could not find");
@@ -66,7 +67,7 @@ static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	int restricted = run->command && !request->pid_count && !request->all
+	int restricted = run->live.command && !request->pid_count && !request->all
 				 ? nw_run_counts_command(run, err)
 				 : 0;
 	nw_strings middle = {0};
@@ -87,8 +88,9 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 		.large_pages = run->consumer.needs.large_pages,
 		.overwrite = run->consumer.due != NULL};
 	if (ret == 0)
-		ret = nw_session_dry_run(&run->fs, &run->features, &run->result->plan,
-					 &options, restricted, &middle, out, err);
+		ret = nw_session_dry_run(&run->live.fs, &run->live.features,
+					 &run->result->plan, &options, restricted, &middle,
+					 out, err);
 	nw_strings_free(&middle);
 	return ret;
 }
@@ -100,14 +102,17 @@ int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *
 	struct nw_run run;
 
 	nw_run_init(&run, request, consumer, &result);
-	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, err) : 0;
+	int ret = request->filter
+			  ? nw_filter_parse(request->filter, &run.delivery.filter, err)
+			  : 0;
 	if (ret == 0)
 		ret = nw_run_select(&run, err);
 	if (ret == 0)
-		ret = nw_request_kernel(request, true, &run.fs, &run.features, err);
+		ret = nw_request_kernel(request, true, &run.live.fs, &run.live.features,
+					err);
 	if (ret == 0)
 		ret = write_shell(&run, out, err);
-	nw_tracefs_close(&run.fs);
+	nw_tracefs_close(&run.live.fs);
 	nw_run_free(&run);
 	nw_result_free(&result);
 	return ret;

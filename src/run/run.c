@@ -122,27 +122,27 @@ void nw_run_init(struct nw_run *run, const struct nw_request *request,
 	*run = (struct nw_run){.request = request,
 			       .consumer = fill_in(consumer),
 			       .result = result,
-			       .fs = {.root = -1},
-			       .space = {.host = -1},
-			       .wake = {.fd = -1, .signals = -1},
-			       .child = {.release = -1, .failure = -1}};
+			       .live = {.fs = {.root = -1},
+					.space = {.host = -1},
+					.wake = {.fd = -1, .signals = -1},
+					.child = {.release = -1, .failure = -1}}};
 }
 
 void nw_run_free(struct nw_run *run)
 {
-	nw_wake_close(&run->wake);
-	nw_join_free(run->join);
-	nw_tasks_free(run->tasks);
-	nw_pid_space_close(&run->space);
-	nw_kernel_texts_free(run->kernel_texts);
-	nw_formats_free(&run->formats);
-	free(run->command);
-	free(run->watch);
-	free(run->probe_hits);
-	free(run->probe_filtered);
-	nw_filter_free(run->filter);
-	free(run->profile);
-	free(run->counted);
+	nw_wake_close(&run->live.wake);
+	nw_join_free(run->delivery.join);
+	nw_tasks_free(run->delivery.tasks);
+	nw_pid_space_close(&run->live.space);
+	nw_kernel_texts_free(run->delivery.kernel_texts);
+	nw_formats_free(&run->delivery.formats);
+	free(run->live.command);
+	free(run->live.watch);
+	free(run->delivery.probe_hits);
+	free(run->delivery.probe_filtered);
+	nw_filter_free(run->delivery.filter);
+	free(run->live.profile);
+	free(run->live.counted);
 	if (run->spooled)
 		munmap(run->spooled, run->len);
 }
@@ -152,10 +152,10 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 	const struct nw_request *request = run->request;
 	unsigned int signals = NW_WAKE_CHILD | (request->signals ? NW_WAKE_END : 0u) |
 			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0u);
-	int ret = nw_wake_open(&run->wake, run->inner ? 0 : signals, err);
+	int ret = nw_wake_open(&run->live.wake, run->inner ? 0 : signals, err);
 
 	for (size_t i = 0; ret == 0 && i < run->request->wake_fd_count; i++)
-		nw_wake_add(&run->wake, run->request->wake_fds[i]);
+		nw_wake_add(&run->live.wake, run->request->wake_fds[i]);
 	return ret;
 }
 
@@ -191,7 +191,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 		(*probe)->shifted_states = run->result->armed.shifted_states;
 	run->begun = true;
 	run->result->start_ns = start;
-	run->result->has_stacks = run->formats.stacks;
+	run->result->has_stacks = run->delivery.formats.stacks;
 	return run->consumer.armed(run->consumer.arg, run, err);
 }
 
@@ -204,8 +204,8 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	if (ret <= 0)
 		return ret;
 	ret = nw_run_drain(run, err);
-	if (ret == 0 && run->stacks && source->ticks)
-		ret = nw_stacks_advance(run->stacks, nw_run_known(run));
+	if (ret == 0 && run->delivery.stacks && source->ticks)
+		ret = nw_stacks_advance(run->delivery.stacks, nw_run_known(run));
 	if (ret == 0 && source->check)
 		ret = source->check(run, err);
 	if (ret == 0 && source->ticks && run->begun)
@@ -245,17 +245,18 @@ const struct nw_run_result *nw_run_so_far(const struct nw_run *run)
 
 uint64_t nw_run_known(const struct nw_run *run)
 {
-	return run->stream ? nw_stream_known(run->stream) : run->result->now_ns;
+	return run->delivery.stream ? nw_stream_known(run->delivery.stream)
+				    : run->result->now_ns;
 }
 
 bool nw_run_wants(const struct nw_run *run, int32_t tid)
 {
-	return nw_tasks_get(run->tasks, tid)->wanted;
+	return nw_tasks_get(run->delivery.tasks, tid)->wanted;
 }
 
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid)
 {
-	return run->tasks ? nw_tasks_get(run->tasks, tid) : NULL;
+	return run->delivery.tasks ? nw_tasks_get(run->delivery.tasks, tid) : NULL;
 }
 
 struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw_hit *hit,
@@ -300,17 +301,17 @@ const char *nw_run_channel(const struct nw_run *run, const struct nw_value *call
 
 bool nw_run_asked(struct nw_run *run)
 {
-	bool asked = run->wake.report;
+	bool asked = run->live.wake.report;
 
-	run->wake.report = false;
+	run->live.wake.report = false;
 	return asked;
 }
 
 bool nw_run_asked_snapshot(struct nw_run *run)
 {
-	bool asked = run->wake.snapshot;
+	bool asked = run->live.wake.snapshot;
 
-	run->wake.snapshot = false;
+	run->live.wake.snapshot = false;
 	return asked;
 }
 

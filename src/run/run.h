@@ -24,7 +24,7 @@ struct nw_run_source {
 	int (*begin)(struct nw_run *run, struct nw_error *err);
 	/* Wait for records. 1: there may be some; 0: it is over, and result->reason says why. */
 	int (*fill)(struct nw_run *run, struct nw_error *err);
-	/* The next record in time order: 1; 0: none for now; -errno. NULL: run->stream has it, as
+	/* The next record in time order: 1; 0: none for now; -errno. NULL: run->delivery.stream has it, as
 	 * for all whose records come in pages. */
 	int (*next)(struct nw_run *run, struct nw_record *record, struct nw_error *err);
 	/* After all that had come was handed out: has the time come to an end, and does nothing go wrong? NULL:
@@ -45,7 +45,47 @@ struct nw_run_looking {
 	bool again;    /* somebody was born not long before */
 };
 
-/* CMD's executable, its processes and what was opened for a live run. */
+/* The kernel's part of a live run: the session, the traced processes, and what guards both. The live source owns it. */
+struct nw_run_live {
+	char *command; /* the executable of request->command */
+	struct nw_child child;
+	struct nw_wake wake; /* of text that is read as it comes, too */
+	struct nw_pid_space space;
+	struct nw_tracefs fs;
+	struct nw_features features;
+	struct nw_session *session;
+	struct nw_cpu_buffers buffers;
+	struct nw_run_looking looking;
+	struct nw_meddling *watch;	  /* over what others do to its events */
+	struct nw_replaced *replaced;	  /* files that are watched; NULL: none */
+	struct nw_rate_limit *rate_limit; /* NULL: there is no max_rate */
+	uint64_t *
+		profile; /* by point: hits the kernel had counted when we began to record */
+	uint64_t *counted; /* the same at the end */
+};
+
+/* Hits on their way from records to the consumer, the same for all sources (deliver.c). */
+struct nw_delivery {
+	struct nw_formats formats;
+	struct nw_stream *stream; /* NULL: the source is text */
+	struct nw_join *join;
+	struct nw_filter *filter; /* NULL: none */
+	struct nw_tasks *tasks;
+	struct nw_stacks *stacks;	      /* the result's; NULL: none are wanted */
+	struct nw_kernel_texts *kernel_texts; /* NULL: nobody wants them, or not live */
+	const struct nw_record *record; /* that is being handed out, for them; or NULL */
+	uint64_t *probe_hits; /* handed to the consumer by probe; see nw_run_probe_hits() */
+	uint64_t
+		*probe_filtered; /* the same of what the filter took out; NULL: no filter */
+	uint64_t records;	 /* first parts of hits, before any filter of ours */
+	size_t told;		 /* of result->named the consumer has been told */
+	bool needs_tasks;	 /* each hit's thread is looked up */
+	bool goroutines;	 /* hits may be of these */
+	bool enough;		 /* the consumer wants no more hits */
+	bool had_loss, at_end;	 /* records were lost; no more will come */
+};
+
+/* A run: what was asked, who takes the hits, and what has come of it so far. */
 struct nw_run {
 	const struct nw_request *request;
 	struct nw_consumer
@@ -56,45 +96,12 @@ struct nw_run {
 	const char *bytes;  /* in memory */
 	size_t len;
 	char *spooled; /* the same, if they came through a pipe; NULL: they are the caller's */
+	struct nw_run_live live;
+	struct nw_delivery delivery;
+	bool begun;
+	bool inner;	 /* stepped by another one: it never waits, and gets no signals */
 	bool stopped;	 /* a signal has ended it before all had come */
 	bool had_enough; /* the consumer has, of what was left to read at the end */
-
-	struct nw_filter *filter; /* NULL: none */
-	bool needs_tasks;	  /* each hit's thread is looked up */
-	bool goroutines;	  /* hits may be of these */
-	bool begun;
-	bool inner;  /* stepped by another one: it never waits, and gets no signals */
-	bool enough; /* the consumer wants no more hits */
-	uint64_t *probe_hits; /* handed to it by probe; see nw_run_probe_hits() */
-	uint64_t
-		*probe_filtered; /* the same of what the filter took out; NULL: no filter */
-	uint64_t records;	 /* first parts of hits, before any filter of ours */
-	struct nw_formats formats;
-	struct nw_kernel_texts *kernel_texts; /* NULL: nobody wants them, or not live */
-	const struct nw_record *record; /* that is being handed out, for them; or NULL */
-	struct nw_stream *stream;	/* NULL: the source is text */
-	struct nw_join *join;
-	bool had_loss, at_end; /* records were lost; no more will come */
-	struct nw_tasks *tasks;
-	size_t told; /* of result->named the consumer has been told */
-	struct nw_wake wake;
-	struct nw_stacks *stacks; /* the result's; NULL: none are wanted */
-
-	/* live */
-	char *command; /* the executable of request->command */
-	struct nw_child child;
-	struct nw_pid_space space;
-	struct nw_tracefs fs;
-	struct nw_features features;
-	struct nw_session *session;
-	struct nw_run_looking looking;
-	struct nw_cpu_buffers buffers;
-	struct nw_meddling *watch;	  /* over what others do to its events */
-	struct nw_replaced *replaced;	  /* files that are watched; NULL: none */
-	struct nw_rate_limit *rate_limit; /* NULL: there is no max_rate */
-	uint64_t *
-		profile; /* by point: hits the kernel had counted when we began to record */
-	uint64_t *counted; /* the same at the end */
 };
 
 /* Begin to wait, for what the request names, too. */

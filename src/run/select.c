@@ -16,7 +16,7 @@
 static bool wants_args(const struct nw_run *run)
 {
 	return run->consumer.needs.all_args ||
-	       (run->filter && nw_filter_names_args(run->filter));
+	       (run->delivery.filter && nw_filter_names_args(run->delivery.filter));
 }
 
 /* Do the events have arguments? */
@@ -33,7 +33,7 @@ bool nw_run_wants_values(const struct nw_run *run)
 {
 	bool values = run->consumer.needs.values ||
 		      (run->consumer.needs.fetched && has_fetched(&run->result->plan)) ||
-		      (run->filter && nw_filter_names_args(run->filter));
+		      (run->delivery.filter && nw_filter_names_args(run->delivery.filter));
 
 	nw_vec_each (&run->result->selection.probes, probe)
 		values |= (*probe)->has_args || (*probe)->callers;
@@ -286,7 +286,7 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 		.scheduler = consumer->needs.scheduler,
 		.used = most_used(consumer->needs.uses, consumer->needs.use_count),
 	};
-	int ret = select_probes(run->request, &run->command, &wanted,
+	int ret = select_probes(run->request, &run->live.command, &wanted,
 				&run->result->selection, err);
 	if (ret == 0)
 		ret = nw_run_select_stacks(run, err);
@@ -324,7 +324,7 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 {
 	return (struct nw_plan_options){
 		.session = session,
-		.caps = nw_features_caps(&run->features),
+		.caps = nw_features_caps(&run->live.features),
 		.all_args = wants_args(run),
 		.stacks = run->consumer.needs.stacks,
 		/* a lookout's may be watched one by one by the kernel itself */
@@ -417,26 +417,26 @@ static int add_pid(nw_pids *pids, pid_t pid, struct nw_error *err)
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	bool by_command = run->child.pid && !request->pid_count && !request->all;
+	bool by_command = run->live.child.pid && !request->pid_count && !request->all;
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < request->pid_count; i++) {
-		ret = nw_wake_watch(&run->wake, request->pids[i], err);
+		ret = nw_wake_watch(&run->live.wake, request->pids[i], err);
 		if (ret == 0 && !request->all)
 			ret = add_pid(&run->result->pids, request->pids[i], err);
 	}
 	if (ret == 0 && by_command)
 		ret = nw_run_counts_command(run, err);
 	if (ret > 0)
-		ret = add_pid(&run->result->pids, nw_pid_shown(run->child.pid), err);
+		ret = add_pid(&run->result->pids, nw_pid_shown(run->live.child.pid), err);
 	run->result->restricted = run->result->pids.count > 0;
 	if (ret == 0 && request->follow)
 		ret = nw_run_add_descendants(&run->result->pids, err);
-	nw_pid_space_open(&run->space);
+	nw_pid_space_open(&run->live.space);
 	nw_vec_each (&run->result->pids, pid)
 		if (ret == 0)
-			ret = nw_pid_space_kernel(&run->space, *pid, pid, err);
+			ret = nw_pid_space_kernel(&run->live.space, *pid, pid, err);
 	return ret == 0 && request->stack_count
-		       ? nw_pid_space_check(&run->space, "--stack", err)
+		       ? nw_pid_space_check(&run->live.space, "--stack", err)
 		       : ret;
 }

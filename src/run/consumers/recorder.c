@@ -57,7 +57,7 @@ static int keep_format(struct nw_recorder *r, const char *system, const char *na
 		return -ENOMEM;
 	if (nw_strings_has(&r->formats, known))
 		return 0;
-	int ret = nw_run_read_format(&r->run->fs, system, name, &text);
+	int ret = nw_run_read_format(&r->run->live.fs, system, name, &text);
 	if (ret == 0 && probe)
 		ret = nw_format_show_strings(&r->run->result->plan, probe, &text);
 	if (ret == 0)
@@ -112,20 +112,20 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_recorder *r = arg;
 
-	nw_stream_tap(run->stream, take_page, r);
+	nw_stream_tap(run->delivery.stream, take_page, r);
 	return nw_recorder_begin(r, run, err);
 }
 
 int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error *err)
 {
 	r->run = run;
-	r->page_size = run->formats.page.size;
+	r->page_size = run->delivery.formats.page.size;
 	r->blank = calloc(1, r->page_size);
 	if (!r->blank)
 		return nw_no_memory(err);
 	if (r->options.armed)
 		r->options.armed(r->options.arg, run->result);
-	int ret = nw_session_headers(run->session, &r->parts.header_page,
+	int ret = nw_session_headers(run->live.session, &r->parts.header_page,
 				     &r->parts.header_event, &r->parts.clock, err);
 	if (ret < 0)
 		return ret;
@@ -169,7 +169,8 @@ static int hits(void *arg, const struct nw_hit *hits, size_t count)
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		if (i == 0 || hits[i].tid != hits[i - 1].tid)
-			ret = nw_recorder_note(r, nw_tasks_get(r->run->tasks, hits[i].tid));
+			ret = nw_recorder_note(
+				r, nw_tasks_get(r->run->delivery.tasks, hits[i].tid));
 	return ret;
 }
 

@@ -122,7 +122,7 @@ static void seen(void *arg, const struct nw_seen_span *span)
 
 static int check_triggers(struct nw_flight *f, struct nw_error *err)
 {
-	uint64_t now = nw_session_now(f->run->session);
+	uint64_t now = nw_session_now(f->run->live.session);
 	int ret = f->options.until.span ? nw_lookout_step(&f->lookout, err) : 0;
 
 	if (ret < 0)
@@ -179,8 +179,9 @@ static int hits(void *arg, const struct nw_hit *hits, size_t count)
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		if (i == 0 || hits[i].tid != hits[i - 1].tid)
-			ret = nw_recorder_note(f->recorder,
-					       nw_tasks_get(f->run->tasks, hits[i].tid));
+			ret = nw_recorder_note(
+				f->recorder,
+				nw_tasks_get(f->run->delivery.tasks, hits[i].tid));
 	return ret;
 }
 
@@ -225,9 +226,9 @@ static int look_who_is_named(struct nw_flight *f)
 	nw_strings_free(&f->comms);
 	f->comms = (nw_strings){0};
 	if (result->has_named)
-		ret = nw_session_named_now(f->run->session, &now);
+		ret = nw_session_named_now(f->run->live.session, &now);
 	if (ret == 0 && result->has_named) /* the recording begins there, or later */
-		ret = nw_session_comms_since(f->run->session,
+		ret = nw_session_comms_since(f->run->live.session,
 					     nw_max64(f->now.from, result->armed_ns),
 					     &f->comms);
 	if (ret == 0)
@@ -245,7 +246,7 @@ static void thread(void *arg, const struct nw_thread_event *event)
 /* Something is to be recorded, and there is room for it. */
 static void begin_reading(struct nw_flight *f, bool wait)
 {
-	uint64_t now = nw_session_now(f->run->session);
+	uint64_t now = nw_session_now(f->run->live.session);
 	if (!f->next.any || f->reading || (wait && !nw_trigger_is_due(&f->next, now)))
 		return;
 	if (f->jobs.count >= MOST_WAITING) {
@@ -464,7 +465,7 @@ static void judge_writing(struct nw_flight *f, struct job *job, int status, uint
 /* One after the other, in their order. */
 static int write_jobs(struct nw_flight *f, struct nw_error *err)
 {
-	uint64_t now = nw_session_now(f->run->session);
+	uint64_t now = nw_session_now(f->run->live.session);
 	struct job *job = f->jobs.item;
 	int status;
 
@@ -506,7 +507,7 @@ static uint64_t limit_memory(struct nw_flight *f, uint64_t now, uint64_t wanted)
 /* What was read before, and nobody can want any more. */
 static void forget(struct nw_flight *f)
 {
-	uint64_t now = nw_session_now(f->run->session), wanted;
+	uint64_t now = nw_session_now(f->run->live.session), wanted;
 	size_t left = 0;
 	if (f->reading || (!f->last_cut && !f->reach.is_short))
 		return;
@@ -551,7 +552,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_flight *f = arg;
 
-	f->layout = run->formats.page;
+	f->layout = run->delivery.formats.page;
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
 	if (ret == 0 && f->options.until.span)
 		nw_lookout_tell_way(&f->lookout, run);
@@ -563,9 +564,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.keep_ns = f->options.keep_ns,
 		.wanted_ns = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS,
 		.fixed = f->options.fixed_buffer,
-		.looked_at = nw_session_now(run->session),
+		.looked_at = nw_session_now(run->live.session),
 	};
-	nw_stream_tap(run->stream, take_page, f);
+	nw_stream_tap(run->delivery.stream, take_page, f);
 	return ret;
 }
 
@@ -603,7 +604,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
 			       nw_strerror(f->recorder->failed));
 	if (f->reading && nw_run_known(run) >= f->now.end) {
-		nw_still_named_pause(&f->named, nw_session_now(run->session));
+		nw_still_named_pause(&f->named, nw_session_now(run->live.session));
 		ret = cut(f, run->result, f->now.end, err);
 	}
 	if (ret == 0 && !f->reading)
@@ -623,8 +624,8 @@ static void stopping(void *arg, struct nw_run *run)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
 	if (f->lookout.missed)
 		nw_run_notice(run, "%s", f->lookout.missed);
-	nw_wake_poll(&run->wake);
-	uint64_t now = nw_session_now(run->session);
+	nw_wake_poll(&run->live.wake);
+	uint64_t now = nw_session_now(run->live.session);
 	if (nw_run_asked_snapshot(run))
 		add_trigger(f, now, now, "SIGUSR2");
 	begin_reading(f, false);

@@ -85,7 +85,8 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t
 	uint32_t size;
 
 	(void)cpu;
-	if (!l->by_kernel || nw_page_open(&page, &l->run.formats.page, bytes, len) < 0)
+	if (!l->by_kernel ||
+	    nw_page_open(&page, &l->run.delivery.formats.page, bytes, len) < 0)
 		return 0;
 	while (nw_page_next(&page, &data, &size) > 0)
 		take_record(l, data, size);
@@ -100,7 +101,7 @@ static int find_record(struct nw_lookout *l)
 		{"at", sizeof(uint64_t), &l->record.at},
 	};
 	struct nw_buf text = {0};
-	int ret = nw_tracefs_format(&l->run.fs, "synthetic", l->watch.event, &text);
+	int ret = nw_tracefs_format(&l->run.live.fs, "synthetic", l->watch.event, &text);
 
 	if (ret == 0)
 		ret = text.failed ? -ENOMEM
@@ -112,13 +113,13 @@ static int find_record(struct nw_lookout *l)
 
 const char *nw_lookout_by_kernel(struct nw_lookout *l)
 {
-	const bool *has = l->run.features.has;
+	const bool *has = l->run.live.features.has;
 	const struct nw_span_def *span = watched_span(l);
 	const struct nw_armed_event *start, *end;
 
 	if (!has[NW_FEATURE_HIST] || !has[NW_FEATURE_SYNTHETIC])
 		return "this kernel has no hist triggers, or no synthetic events";
-	if (nw_session_clock(l->run.session) == NW_CLOCK_OTHER)
+	if (nw_session_clock(l->run.live.session) == NW_CLOCK_OTHER)
 		return "its trace clock is not one of ours";
 	if (!span)
 		return "several spans are called so";
@@ -126,25 +127,25 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 		return "the kernel keeps one start a thread, which is right only for spans with nest=no";
 	if (l->request.filter || l->request.max_rate)
 		return "--filter and --max-rate look at each hit";
-	if (l->result.restricted && !nw_session_restricts(l->run.session))
+	if (l->result.restricted && !nw_session_restricts(l->run.live.session))
 		return "this kernel records what other processes do, too";
 	start = event_of(l, &span->starts);
 	end = event_of(l, &span->ends);
 	if (!start || !end)
 		return "its start or its end is more than one event";
-	nw_stream_tap(l->run.stream, take_page, l);
-	if (nw_span_watch_begin(l->run.session, start, end, l->until->least_ns, &l->watch) <
-	    0)
+	nw_stream_tap(l->run.delivery.stream, take_page, l);
+	if (nw_span_watch_begin(l->run.live.session, start, end, l->until->least_ns,
+				&l->watch) < 0)
 		return "the kernel has refused the triggers";
 	if (find_record(l) < 0) {
-		nw_span_watch_end(l->run.session, &l->watch);
+		nw_span_watch_end(l->run.live.session, &l->watch);
 		return "the format of the kernel's record cannot be read";
 	}
 	/* what it asks about is whether the events are recorded, which they are not */
-	free(l->run.watch);
-	l->run.watch = NULL;
+	free(l->run.live.watch);
+	l->run.live.watch = NULL;
 	l->by_kernel = true;
-	l->checked = nw_session_now(l->run.session);
+	l->checked = nw_session_now(l->run.live.session);
 	return NULL;
 }
 
@@ -154,14 +155,14 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 
 	if (!l->by_kernel || l->fell_back)
 		return NULL;
-	now = nw_session_now(l->run.session);
+	now = nw_session_now(l->run.live.session);
 	if (!l->ended && now - l->checked < LOOK_NS)
 		return NULL;
 	l->checked = now;
-	int ret = nw_span_watch_check(l->run.session, &l->watch, &l->spans, &dropped);
+	int ret = nw_span_watch_check(l->run.live.session, &l->watch, &l->spans, &dropped);
 	if (ret == 0 && !dropped)
 		return NULL;
-	nw_span_watch_end(l->run.session, &l->watch);
+	nw_span_watch_end(l->run.live.session, &l->watch);
 	l->fell_back = true; /* what it has recorded until now is still read */
 	if (l->ended)
 		return ret < 0 ? "somebody has taken the kernel's triggers away: slow spans of the last seconds may be missing"

@@ -166,7 +166,7 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 
 int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *err)
 {
-	const bool *has = outer->features.has;
+	const bool *has = outer->live.features.has;
 
 	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS]) {
 		nw_fail(err, ENOTSUP,
@@ -175,19 +175,19 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 		return -ENOTSUP;
 	}
 	/* the command is the other run's */
-	free(l->run.command);
-	l->run.command = NULL;
+	free(l->run.live.command);
+	l->run.live.command = NULL;
 	l->request.command = NULL;
-	if (outer->child.pid && outer->result->restricted && !l->request.pid_count) {
-		l->child = outer->child.pid;
+	if (outer->live.child.pid && outer->result->restricted && !l->request.pid_count) {
+		l->child = outer->live.child.pid;
 		l->request.pids = &l->child;
 		l->request.pid_count = 1;
 		l->request.follow = true;
 	}
 	int ret = l->run.source->begin(&l->run, err);
 	if (ret == 0) {
-		nw_wake_add(&outer->wake, l->run.wake.fd);
-		nw_wake_add(&outer->wake, nw_stream_fd(l->run.stream));
+		nw_wake_add(&outer->live.wake, l->run.live.wake.fd);
+		nw_wake_add(&outer->live.wake, nw_stream_fd(l->run.delivery.stream));
 	}
 	return ret;
 }

@@ -15,15 +15,15 @@ static uint64_t find_reach(const struct nw_run *run)
 {
 	uint64_t reach = UINT64_MAX;
 
-	nw_vec_each (&run->buffers.cpus, cpu)
-		reach = nw_min64(reach, nw_session_reach(run->session, *cpu));
+	nw_vec_each (&run->live.buffers.cpus, cpu)
+		reach = nw_min64(reach, nw_session_reach(run->live.session, *cpu));
 	return reach;
 }
 
 /* An eighth of the memory that is free now; where that is not known, as much as the ring buffer has. */
 static uint64_t find_most(const struct nw_run *run)
 {
-	uint64_t most = nw_session_buffer(run->session) * run->buffers.cpus.count;
+	uint64_t most = nw_session_buffer(run->live.session) * run->live.buffers.cpus.count;
 	struct nw_buf text = {0};
 
 	if (nw_buf_read_file(&text, AT_FDCWD, "/proc/meminfo") == 0) {
@@ -63,12 +63,12 @@ static void begin_to_read(struct nw_reach *reach, const struct nw_run *run, uint
 			run,
 			"the ring buffer (%" PRIu64
 			" KiB per CPU) holds the last %s only, at this rate: so it is read all the time from now on",
-			nw_session_buffer(run->session) / 1024, text);
+			nw_session_buffer(run->live.session) / 1024, text);
 }
 
 bool nw_reach_check(struct nw_reach *reach, const struct nw_run *run)
 {
-	uint64_t now = nw_session_now(run->session), holds;
+	uint64_t now = nw_session_now(run->live.session), holds;
 
 	if (now - reach->looked_at < LOOK_NS)
 		return false;

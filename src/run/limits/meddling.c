@@ -24,22 +24,22 @@ int nw_meddling_open(struct nw_run *run, struct nw_error *err)
 	const struct nw_armed *armed = &run->result->armed;
 	size_t count = armed->events.count;
 
-	run->watch = calloc(1, sizeof(*run->watch) + count * sizeof(bool));
-	if (!run->watch)
+	run->live.watch = calloc(1, sizeof(*run->live.watch) + count * sizeof(bool));
+	if (!run->live.watch)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		run->watch->was_on[i] = armed->events.item[i]->defined &&
-					nw_session_event_state(run->session,
-							       armed->events.item[i]) ==
-						NW_EVENT_ON;
-	run->watch->seen = nw_session_now(run->session);
+		run->live.watch->was_on[i] = armed->events.item[i]->defined &&
+					     nw_session_event_state(
+						     run->live.session,
+						     armed->events.item[i]) == NW_EVENT_ON;
+	run->live.watch->seen = nw_session_now(run->live.session);
 	return 0;
 }
 
 static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what,
 		struct nw_error *err)
 {
-	uint64_t at = run->watch->seen;
+	uint64_t at = run->live.watch->seen;
 	char since[16], until[16], text[160];
 
 	if (nw_result_is_disabled(run->result, probe))
@@ -65,10 +65,10 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 	const struct nw_armed_event *event = run->result->armed.events.item[number];
 	int ret = 0;
 
-	if (!run->watch->was_on[number])
+	if (!run->live.watch->was_on[number])
 		return 0;
 	const char *what = records ? NULL : "recording was switched off by somebody else";
-	switch (nw_session_event_state(run->session, event)) {
+	switch (nw_session_event_state(run->live.session, event)) {
 	case NW_EVENT_OFF:
 		what = "disabled by somebody else";
 		break;
@@ -94,14 +94,14 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 /* What the rate limit has disabled is marked already, and is not taken for somebody else's doing. */
 int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err)
 {
-	uint64_t now = nw_session_now(run->session);
+	uint64_t now = nw_session_now(run->live.session);
 	int ret = 0;
 
-	if (!run->watch || (!at_end && now - run->watch->seen < LOOK_NS))
+	if (!run->live.watch || (!at_end && now - run->live.watch->seen < LOOK_NS))
 		return 0;
-	bool records = nw_session_records(run->session);
+	bool records = nw_session_records(run->live.session);
 	for (size_t i = 0; i < run->result->armed.events.count && ret == 0; i++)
 		ret = check_event(run, i, now, records, err);
-	run->watch->seen = now;
+	run->live.watch->seen = now;
 	return ret;
 }

@@ -76,8 +76,8 @@ static int find_processes(const struct nw_run *run, const const_images *images,
 	size_t known = 0; /* who has ended since has no number there any more */
 
 	nw_vec_each (out, pid)
-		known += nw_pid_space_kernel(&run->space, *pid, &out->item[known], NULL) ==
-			 0;
+		known += nw_pid_space_kernel(&run->live.space, *pid, &out->item[known],
+					     NULL) == 0;
 	out->count = known;
 	return ret;
 }
@@ -91,8 +91,8 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 
 	if (!nw_run_only_their_switches(run))
 		return 0;
-	if (run->command)
-		ret = add_program(run->command, &comms);
+	if (run->live.command)
+		ret = add_program(run->live.command, &comms);
 	if (ret == 0 && !run->result->pids.count)
 		ret = list_images(run, &images);
 	nw_vec_each (&images, image)
@@ -101,7 +101,7 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && images.count)
 		ret = find_processes(run, &images, &pids);
 	if (ret == 0)
-		ret = nw_session_users(run->session, &pids, &comms);
+		ret = nw_session_users(run->live.session, &pids, &comms);
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
 	nw_strings_free(&comms);
@@ -125,16 +125,16 @@ static uint64_t cpu_time(void)
 /* Once more after the last birth: who is born starts a program, and that loads its libraries. */
 int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_run_looking *looking = &run->looking;
-	uint64_t now = nw_session_now(run->session), before = cpu_time();
+	struct nw_run_looking *looking = &run->live.looking;
+	uint64_t now = nw_session_now(run->live.session), before = cpu_time();
 	const_images images = {0};
 	nw_pids pids = {0};
 	const char *refused;
 
 	if (!run->consumer.due || run->result->pids.count || now < looking->next ||
-	    !nw_session_names_threads(run->session, &refused))
+	    !nw_session_names_threads(run->live.session, &refused))
 		return 0;
-	uint64_t born = nw_pid_space_last_born(&run->space);
+	uint64_t born = nw_pid_space_last_born(&run->live.space);
 	bool fresh = !born || born != looking->born;
 	int ret = 0;
 	if (fresh || looking->again) {
@@ -142,7 +142,7 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 		if (ret == 0)
 			ret = find_processes(run, &images, &pids);
 		if (ret == 0)
-			ret = nw_session_users_now(run->session, &pids);
+			ret = nw_session_users_now(run->live.session, &pids);
 	}
 	looking->again = fresh;
 	looking->born = born;
@@ -156,10 +156,10 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
-	const nw_named_threads *named = nw_session_named(run->session);
+	const nw_named_threads *named = nw_session_named(run->live.session);
 	const char *why;
 
-	const nw_strings *comms = nw_session_comms(run->session);
+	const nw_strings *comms = nw_session_comms(run->live.session);
 	for (size_t i = result->named_comms.count; result->has_named && i < comms->count;
 	     i++)
 		if (nw_strings_add(&result->named_comms, comms->item[i],
@@ -171,9 +171,9 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 		if (!slot)
 			return nw_no_memory(err);
 		*slot = (struct nw_named_at){named->item[i].tid, named->item[i].from,
-					     run->stream ? nw_run_known(run) : 0};
+					     run->delivery.stream ? nw_run_known(run) : 0};
 	}
-	nw_session_names_threads(run->session, &why);
+	nw_session_names_threads(run->live.session, &why);
 	if (wants_switches(run) && anybody_hits(run))
 		why = "who hits an event of the kernel's is not known before (-p or CMD says whose hits are wanted)";
 	if (!why || result->unnamed_why)

@@ -71,7 +71,7 @@ uint64_t nw_run_cost(const struct nw_run *run)
 	const struct nw_selection *selection = &run->result->selection;
 	uint64_t cost = 0;
 
-	for (size_t i = 0; run->session && i < selection->probes.count; i++) {
+	for (size_t i = 0; run->live.session && i < selection->probes.count; i++) {
 		const struct nw_probe *probe = selection->probes.item[i];
 		if (probe->kind != NW_SPEC_TRACEPOINT && probe->points.count)
 			cost += nw_run_probe_hits(run, i) * cost_of(probe->points.item);
@@ -110,7 +110,7 @@ int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)
 
 	if (!run->request->max_rate)
 		return 0;
-	run->rate_limit = g = calloc(1, sizeof(*g));
+	run->live.rate_limit = g = calloc(1, sizeof(*g));
 	if (!g || nw_rates_open(probes, &g->rates) < 0)
 		return nw_no_memory(err);
 	g->probes = calloc(probes + 1, sizeof(*g->probes));
@@ -119,24 +119,24 @@ int nw_rate_limit_open(struct nw_run *run, struct nw_error *err)
 
 void nw_rate_limit_free(struct nw_run *run)
 {
-	if (!run->rate_limit)
+	if (!run->live.rate_limit)
 		return;
-	nw_rates_free(run->rate_limit->rates);
-	free(run->rate_limit->probes);
-	free(run->rate_limit);
-	run->rate_limit = NULL;
+	nw_rates_free(run->live.rate_limit->rates);
+	free(run->live.rate_limit->probes);
+	free(run->live.rate_limit);
+	run->live.rate_limit = NULL;
 }
 
 /* By probe. Where the kernel does not tell, what we have seen ourselves must do. */
 static void count(struct nw_run *run)
 {
-	struct nw_rate_limit *g = run->rate_limit;
+	struct nw_rate_limit *g = run->live.rate_limit;
 	size_t probes = run->result->selection.probes.count;
 	/* by point of the plan, which grows when a file is replaced */
 	nw_cleanup(nw_free_ptr) uint64_t *points = calloc(
 		run->result->plan.points.count + 1, sizeof(*points));
 
-	int ret = points ? nw_session_profile(run->session, points) : -EAGAIN;
+	int ret = points ? nw_session_profile(run->live.session, points) : -EAGAIN;
 	if (ret == -EAGAIN) /* the next look will do */
 		return;
 	memset(g->probes, 0, probes * sizeof(*g->probes));
@@ -146,7 +146,9 @@ static void count(struct nw_run *run)
 		if (ret < 0 ||
 		    run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			g->probes[i] = nw_run_probe_hits(run, i) +
-				       (run->probe_filtered ? run->probe_filtered[i] : 0);
+				       (run->delivery.probe_filtered
+						? run->delivery.probe_filtered[i]
+						: 0);
 }
 
 int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
@@ -167,10 +169,10 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
 
 static int disable(struct nw_run *run, size_t probe, double rate, struct nw_error *err)
 {
-	uint64_t at = nw_session_now(run->session);
+	uint64_t at = nw_session_now(run->live.session);
 	char when[16], how_often[16], text[128];
 
-	int ret = nw_session_disable(run->session, probe, err);
+	int ret = nw_session_disable(run->live.session, probe, err);
 	if (ret < 0)
 		return ret;
 	nw_duration_text(at > run->result->start_ns ? at - run->result->start_ns : 0, when);
@@ -186,8 +188,8 @@ static int disable(struct nw_run *run, size_t probe, double rate, struct nw_erro
 
 int nw_rate_limit_check(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_rate_limit *g = run->rate_limit;
-	uint64_t now = nw_session_now(run->session);
+	struct nw_rate_limit *g = run->live.rate_limit;
+	uint64_t now = nw_session_now(run->live.session);
 	double rate;
 	int ret = 0;
 

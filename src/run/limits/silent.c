@@ -40,7 +40,7 @@ static void free_points(struct points *points)
 static bool has_fired(const struct nw_run *run, size_t probe)
 {
 	return nw_run_probe_hits(run, probe) ||
-	       (run->probe_filtered && run->probe_filtered[probe]);
+	       (run->delivery.probe_filtered && run->delivery.probe_filtered[probe]);
 }
 
 /* Those that are armed; with silent, only those of probes nobody has hit. */
@@ -75,7 +75,7 @@ static int read_back(struct nw_run *run, const struct points *silent, struct sil
 	if (ret == 0)
 		ret = nw_points_presence(silent->points.item, silent->points.count, pids,
 					 run->request->pid_count, seen, err);
-	if (ret == 0 && nw_session_profile(run->session, counted) < 0)
+	if (ret == 0 && nw_session_profile(run->live.session, counted) < 0)
 		memset(counted, 0, run->result->plan.points.count * sizeof(*counted));
 	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
 		uint32_t number = silent->planned.item[i];

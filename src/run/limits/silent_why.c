@@ -27,7 +27,7 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 	fresh->mapped = nw_mapping_inspect(point->image->path, point->image, point->vaddr,
 					   request->pid_count ? request->pids : NULL,
 					   request->pid_count, &fresh->mapping, NULL) == 0;
-	nw_foreign_events_read(&silent->run->fs, point->image, &silent->threads,
+	nw_foreign_events_read(&silent->run->live.fs, point->image, &silent->threads,
 			       &fresh->foreign, NULL);
 	return fresh;
 }

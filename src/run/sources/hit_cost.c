@@ -447,24 +447,24 @@ static bool is_known(const struct nw_tracefs *fs, struct nw_machine_cost *out)
 
 static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw_error *err)
 {
-	const bool *has = run->features.has;
+	const bool *has = run->live.features.has;
 
 	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS])
 		return nw_fail(err, EOPNOTSUPP,
 			       "this kernel's probes do not record in instances");
-	if (is_known(&run->fs, out))
+	if (is_known(&run->live.fs, out))
 		return 0;
-	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(&run->fs, err);
+	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(&run->live.fs, err);
 	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
 		return out->times ? 0 : lock;
 	int ret = 0;
 	/* somebody else may just have done it */
-	if (lock < 0 || !is_known(&run->fs, out)) {
+	if (lock < 0 || !is_known(&run->live.fs, out)) {
 		struct nw_machine_cost more = {0};
-		ret = measure(&run->fs, run->request->features, &more, err);
+		ret = measure(&run->live.fs, run->request->features, &more, err);
 		if (ret == 0) {
 			nw_machine_cost_add(out, &more);
-			nw_machine_cost_keep(&run->fs, out);
+			nw_machine_cost_keep(&run->live.fs, out);
 		}
 	}
 	if (lock >= 0)

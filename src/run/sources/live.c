@@ -33,16 +33,16 @@ int nw_run_read_format(void *arg, const char *system, const char *name, struct n
 static int load_formats(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_buf header = {0};
-	int ret = nw_session_headers(run->session, &header, NULL, NULL, err);
+	int ret = nw_session_headers(run->live.session, &header, NULL, NULL, err);
 
 	if (ret == 0)
 		ret = nw_formats_load(&run->result->armed, true, nw_buf_str(&header),
-				      header.len, nw_run_read_format, &run->fs,
-				      &run->formats, err);
+				      header.len, nw_run_read_format, &run->live.fs,
+				      &run->delivery.formats, err);
 	nw_buf_free(&header);
 	if (ret == 0 && run->consumer.needs.kernel_texts &&
-	    nw_kernel_texts_open(&run->formats, nw_run_read_format, &run->fs,
-				 &run->kernel_texts) == -ENOMEM)
+	    nw_kernel_texts_open(&run->delivery.formats, nw_run_read_format, &run->live.fs,
+				 &run->delivery.kernel_texts) == -ENOMEM)
 		ret = nw_no_memory(err);
 	return ret;
 }
@@ -51,42 +51,44 @@ static uint64_t trace_now(void *arg)
 {
 	const struct nw_run *run = arg;
 
-	return nw_session_now(run->session);
+	return nw_session_now(run->live.session);
 }
 
 static int open_stream(struct nw_run *run, struct nw_error *err)
 {
-	int ret = nw_session_buffers(run->session, &run->buffers, err);
+	int ret = nw_session_buffers(run->live.session, &run->live.buffers, err);
 	/* the top-level buffer may have anybody's events */
-	bool alone = run->features.has[NW_FEATURE_INSTANCES] &&
-		     run->features.has[NW_FEATURE_INSTANCE_EVENTS];
+	bool alone = run->live.features.has[NW_FEATURE_INSTANCES] &&
+		     run->live.features.has[NW_FEATURE_INSTANCE_EVENTS];
 	const struct nw_stream_options options = {
-		.fds = run->buffers.fds.item,
-		.cpus = run->buffers.cpus.item,
-		.buffers = run->buffers.cpus.count,
+		.fds = run->live.buffers.fds.item,
+		.cpus = run->live.buffers.cpus.item,
+		.buffers = run->live.buffers.cpus.count,
 		.now = trace_now,
 		.now_arg = run,
-		.largest = alone ? run->formats.largest : 0,
-		.poll_ms = run->features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
+		.largest = alone ? run->delivery.formats.largest : 0,
+		.poll_ms = run->live.features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
 	};
 
-	return ret < 0 ? ret : nw_stream_open(&run->formats, &options, &run->stream, err);
+	return ret < 0 ? ret
+		       : nw_stream_open(&run->delivery.formats, &options,
+					&run->delivery.stream, err);
 }
 
 static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct nw_run *run = arg;
-	int ret = nw_pid_space_task(&run->space, tid, process, comm);
+	int ret = nw_pid_space_task(&run->live.space, tid, process, comm);
 
 	if (ret < 0) /* it has gone, but may have left its name */
-		nw_saved_name(&run->fs, tid, comm);
+		nw_saved_name(&run->live.fs, tid, comm);
 	return ret;
 }
 
 /* Is what others do recorded, too? */
 static bool has_strangers(const struct nw_run *run)
 {
-	return !nw_session_restricts(run->session) || nw_run_has_kernel_events(run);
+	return !nw_session_restricts(run->live.session) || nw_run_has_kernel_events(run);
 }
 
 static int open_tasks(struct nw_run *run, struct nw_error *err)
@@ -101,8 +103,8 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 	};
 
 	int ret = nw_run_open_stacks(run, err);
-	if (ret == 0 &&
-	    (nw_tasks_open(&options, &run->tasks) < 0 || nw_run_open_join(run) < 0))
+	if (ret == 0 && (nw_tasks_open(&options, &run->delivery.tasks) < 0 ||
+			 nw_run_open_join(run) < 0))
 		ret = nw_no_memory(err);
 	return ret;
 }
@@ -110,7 +112,7 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 /* CMD has ended by itself when its probes go, or is ended. */
 static void warn_disarm_hazard(const struct nw_run *run)
 {
-	if (!run->features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
+	if (!run->live.features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
 		nw_run_notice(
 			run,
 			"a program that hits a probe in the moment it is taken away, at the end of this run, is killed by kernels of this architecture (SIGILL)");
@@ -139,7 +141,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.buffer_bytes = buffer_bytes(request),
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
-		.space = &run->space,
+		.space = &run->live.space,
 		.only_their_switches = nw_run_only_their_switches(run),
 		.tasks = true,
 		.force = request->force,
@@ -151,8 +153,9 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 	nw_session_name(name);
 	int ret = nw_run_plan(run, name, err);
 	if (ret == 0)
-		ret = nw_session_open(&run->fs, &run->features, &run->result->plan, name,
-				      &options, &run->result->armed, &run->session, err);
+		ret = nw_session_open(&run->live.fs, &run->live.features,
+				      &run->result->plan, name, &options,
+				      &run->result->armed, &run->live.session, err);
 	return ret;
 }
 
@@ -169,14 +172,14 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 {
 	uint64_t duration = run->request->duration_ns;
 
-	nw_wake_poll(&run->wake);
-	if (run->wake.stop && run->stacks)
-		nw_stacks_hurry(run->stacks);
-	if (run->wake.stop)
+	nw_wake_poll(&run->live.wake);
+	if (run->live.wake.stop && run->delivery.stacks)
+		nw_stacks_hurry(run->delivery.stacks);
+	if (run->live.wake.stop)
 		return NW_END_SIGNAL;
-	if (run->wake.child_ended && nw_child_reap(&run->child))
+	if (run->live.wake.child_ended && nw_child_reap(&run->live.child))
 		return NW_END_COMMAND;
-	if (nw_wake_all_gone(&run->wake))
+	if (nw_wake_all_gone(&run->live.wake))
 		return NW_END_PROCESS;
 	if (duration && armed_for(run->result) >= duration)
 		return NW_END_DURATION;
@@ -188,7 +191,7 @@ static int wait_ms(const struct nw_run *run, int most)
 {
 	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
 	uint64_t left = UINT64_MAX;
-	int care_ms = nw_session_serve(run->session);
+	int care_ms = nw_session_serve(run->live.session);
 
 	if (run->inner)
 		return 0;
@@ -207,11 +210,12 @@ static int fill(struct nw_run *run, struct nw_error *err)
 					    : NW_DUE_AS_IT_COMES;
 	int ret = 0;
 	if (due == NW_DUE_AS_IT_COMES) {
-		ret = nw_stream_fill(run->stream, run->wake.fd, wait_ms(run, TICK_MS));
+		ret = nw_stream_fill(run->delivery.stream, run->live.wake.fd,
+				     wait_ms(run, TICK_MS));
 	} else if (due == NW_DUE_NOW) {
-		ret = nw_stream_poll(run->stream);
+		ret = nw_stream_poll(run->delivery.stream);
 	} else { /* nothing is to be read now; a signal or the end of a process wakes us */
-		struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+		struct pollfd wake = {.fd = run->live.wake.fd, .events = POLLIN};
 		poll(&wake, 1, wait_ms(run, REST_MS));
 	}
 	if (nw_run_reason(ret)) /* who records the pages has had enough */
@@ -223,7 +227,7 @@ static int fill(struct nw_run *run, struct nw_error *err)
 
 static int check(struct nw_run *run, struct nw_error *err)
 {
-	run->result->now_ns = nw_session_now(run->session);
+	run->result->now_ns = nw_session_now(run->live.session);
 	int ret = nw_run_find_users_again(run, err);
 
 	if (ret == 0)
@@ -241,13 +245,14 @@ static int check(struct nw_run *run, struct nw_error *err)
  * tell. Of a page that cannot be read nobody knows what was on it. */
 static void count_lost(struct nw_run *run)
 {
-	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	const struct nw_stream_stats seen = nw_stream_stats(run->delivery.stream);
 	uint64_t counted = 0;
 	bool told = true;
 
-	for (size_t i = 0; i < run->buffers.cpus.count; i++)
-		told &= nw_session_lost(run->session, run->buffers.cpus.item[i],
-					nw_stream_emptied(run->stream, i), &counted);
+	for (size_t i = 0; i < run->live.buffers.cpus.count; i++)
+		told &= nw_session_lost(run->live.session, run->live.buffers.cpus.item[i],
+					nw_stream_emptied(run->delivery.stream, i),
+					&counted);
 	run->result->lost = nw_max64(counted + seen.damaged, seen.lost + seen.uncounted);
 	run->result->lost_is_least = seen.damaged || (seen.uncounted && !told);
 }
@@ -261,14 +266,14 @@ static void count_lost(struct nw_run *run)
  */
 static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
-	uint64_t all = 0, records = run->records;
+	uint64_t all = 0, records = run->delivery.records;
 
 	for (size_t i = 0; i < run->result->plan.points.count; i++)
-		all += hits[i] - nw_min64(run->profile[i], hits[i]);
+		all += hits[i] - nw_min64(run->live.profile[i], hits[i]);
 	for (size_t i = 0; i < run->result->selection.probes.count; i++)
 		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			records -= nw_min64(records, nw_run_probe_hits(run, i));
-	if (all > records + run->result->lost + run->buffers.cpus.count)
+	if (all > records + run->result->lost + run->live.buffers.cpus.count)
 		run->result->dropped = all - records - run->result->lost;
 }
 
@@ -277,7 +282,7 @@ static uint64_t *read_profile(const struct nw_run *run)
 {
 	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
-	if (!hits || nw_session_profile(run->session, hits) == 0)
+	if (!hits || nw_session_profile(run->live.session, hits) == 0)
 		return hits;
 	free(hits);
 	return NULL;
@@ -291,18 +296,18 @@ static int stop(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 
-	run->counted = read_profile(run);
-	result->now_ns = result->stop_ns = nw_session_now(run->session);
+	run->live.counted = read_profile(run);
+	result->now_ns = result->stop_ns = nw_session_now(run->live.session);
 	run->consumer.stopping(run->consumer.arg, run);
 	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
 	int ret = nw_meddling_check(run, true, err);
 	if (ret == 0)
-		ret = nw_session_stop(run->session, err);
+		ret = nw_session_stop(run->live.session, err);
 	if (ret == 0 && !run->consumer.needs.brief)
 		ret = nw_run_explain(run, err);
 	if (ret < 0 || !due)
 		return ret;
-	ret = nw_stream_finish(run->stream);
+	ret = nw_stream_finish(run->delivery.stream);
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the rest of the ring buffer: %s",
 				 nw_strerror(-ret))
 		       : 0;
@@ -312,16 +317,18 @@ static int finish(struct nw_run *run, struct nw_error *err)
 {
 	int ret = run->consumer.needs.brief ? 0 : nw_run_judge_hits(run, err);
 
-	if (ret == 0 && run->stacks && nw_stacks_look_again(run->stacks) < 0)
+	if (ret == 0 && run->delivery.stacks &&
+	    nw_stacks_look_again(run->delivery.stacks) < 0)
 		ret = nw_no_memory(err);
 	if (ret < 0)
 		return ret;
 	if (!run->consumer.due)
 		count_lost(run);
-	if (run->counted)
-		nw_run_count_cost(run, run->counted);
-	if (run->counted && run->profile && !run->consumer.due && !nw_run_is_cut_short(run))
-		count_dropped(run, run->counted);
+	if (run->live.counted)
+		nw_run_count_cost(run, run->live.counted);
+	if (run->live.counted && run->live.profile && !run->consumer.due &&
+	    !nw_run_is_cut_short(run))
+		count_dropped(run, run->live.counted);
 	return 0;
 }
 
@@ -331,14 +338,14 @@ static void close_live(struct nw_run *run, int ret)
 	struct nw_error left;
 
 	/* what is open in the instance keeps it from being removed */
-	nw_stream_free(run->stream);
-	run->stream = NULL;
-	nw_cpu_buffers_close(&run->buffers);
+	nw_stream_free(run->delivery.stream);
+	run->delivery.stream = NULL;
+	nw_cpu_buffers_close(&run->live.buffers);
 	/* before its probes go: on s390x and 32-bit ARM, who hits one in that moment is killed (feature disarm_safe) */
-	nw_child_stop(&run->child);
-	int closed = nw_session_close(run->session, &left);
-	run->session = NULL;
-	nw_tracefs_close(&run->fs);
+	nw_child_stop(&run->live.child);
+	int closed = nw_session_close(run->live.session, &left);
+	run->live.session = NULL;
+	nw_tracefs_close(&run->live.fs);
 	nw_rate_limit_free(run);
 	nw_replaced_free(run);
 	if (closed < 0 && ret == 0) { /* the results are good all the same */
@@ -346,7 +353,7 @@ static void close_live(struct nw_run *run, int ret)
 		result->unclean = true;
 	}
 	if (result->reason == NW_END_COMMAND)
-		result->command_status = run->child.status;
+		result->command_status = run->live.child.status;
 }
 
 /* ---- the beginning ------------------------------------------------------------------- */
@@ -357,7 +364,7 @@ static int64_t wall_offset(const struct nw_run *run)
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec -
-	       (int64_t)nw_session_now(run->session);
+	       (int64_t)nw_session_now(run->live.session);
 }
 
 struct held {
@@ -369,7 +376,7 @@ static bool has_semaphores(void *arg, pid_t pid)
 {
 	const struct held *held = arg;
 
-	return nw_session_raise(held->run->session, nw_pid_shown(pid), &held->needed);
+	return nw_session_raise(held->run->live.session, nw_pid_shown(pid), &held->needed);
 }
 
 /* Let the command run; where its semaphores are raised by hand, not before they are. */
@@ -380,17 +387,18 @@ static int release(struct nw_run *run, struct nw_error *err)
 	struct nw_error why = {0};
 	int ret = 0;
 
-	if (nw_session_raises(run->session, NULL))
-		ret = nw_locate_needed(run->command, false, &held.needed, &why);
+	if (nw_session_raises(run->live.session, NULL))
+		ret = nw_locate_needed(run->live.command, false, &held.needed, &why);
 	if (ret < 0 && nw_is_shortage(-ret)) {
 		nw_images_free(&held.needed);
 		*err = why;
 		return ret;
 	}
-	if (nw_session_raises(run->session, &held.needed))
-		ret = nw_child_release_until(&run->child, name, has_semaphores, &held, err);
+	if (nw_session_raises(run->live.session, &held.needed))
+		ret = nw_child_release_until(&run->live.child, name, has_semaphores, &held,
+					     err);
 	else
-		ret = nw_child_release(&run->child, name, err);
+		ret = nw_child_release(&run->live.child, name, err);
 	nw_images_free(&held.needed);
 	return ret;
 }
@@ -404,8 +412,8 @@ static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t le
 {
 	const struct meeting *m = arg;
 
-	nw_tasks_set(m->run->tasks, tid, process, comm, len);
-	return nw_session_now(m->run->session) < m->until;
+	nw_tasks_set(m->run->delivery.tasks, tid, process, comm, len);
+	return nw_session_now(m->run->live.session) < m->until;
 }
 
 /*
@@ -415,10 +423,11 @@ static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t le
  */
 static void meet(struct nw_run *run)
 {
-	struct meeting m = {.run = run, .until = nw_session_now(run->session) + MEETING_NS};
+	struct meeting m = {.run = run,
+			    .until = nw_session_now(run->live.session) + MEETING_NS};
 
-	if (run->needs_tasks || (has_strangers(run) && run->result->pids.count))
-		nw_pid_space_scan_threads(&run->space, &run->result->pids,
+	if (run->delivery.needs_tasks || (has_strangers(run) && run->result->pids.count))
+		nw_pid_space_scan_threads(&run->live.space, &run->result->pids,
 					  nw_run_has_kernel_events(run), met, &m);
 }
 
@@ -426,32 +435,32 @@ static int arm(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
 
-	int ret = nw_session_record(run->session, err);
+	int ret = nw_session_record(run->live.session, err);
 	if (ret == 0)
 		meet(run);
 	if (ret == 0)
 		ret = nw_run_find_users(run, err);
 	if (ret == 0)
-		ret = nw_session_arm(run->session, err);
+		ret = nw_session_arm(run->live.session, err);
 	result->strangers = has_strangers(run);
 	const char *why;
-	result->named_threads = nw_session_names_threads(run->session, &why);
+	result->named_threads = nw_session_names_threads(run->live.session, &why);
 	result->has_named = result->named_threads;
 	if (ret == 0)
 		ret = nw_run_note_named(run, err);
-	result->start_ns = nw_session_began(run->session);
-	result->armed_ns = result->now_ns = nw_session_now(run->session);
+	result->start_ns = nw_session_began(run->live.session);
+	result->armed_ns = result->now_ns = nw_session_now(run->live.session);
 	result->wall_ns = wall_offset(run);
-	nw_vec_each (nw_session_warnings(run->session), warning)
+	nw_vec_each (nw_session_warnings(run->live.session), warning)
 		nw_run_notice(run, "%s", *warning);
 	warn_disarm_hazard(run);
 	nw_run_warn_missing(run);
 	/* Recording was on before the first probe was enabled: every hit that is counted since its definition is one
 	 * of the run. NULL: the kernel does not tell. */
-	run->profile = ret == 0 ? read_profile(run) : NULL;
-	if (run->profile)
-		memset(run->profile, 0,
-		       run->result->plan.points.count * sizeof(*run->profile));
+	run->live.profile = ret == 0 ? read_profile(run) : NULL;
+	if (run->live.profile)
+		memset(run->live.profile, 0,
+		       run->result->plan.points.count * sizeof(*run->live.profile));
 	if (ret == 0)
 		ret = nw_rate_limit_open(run, err);
 	if (ret == 0)
@@ -464,7 +473,7 @@ static int arm(struct nw_run *run, struct nw_error *err)
 		ret = open_stream(run, err);
 	if (ret == 0)
 		ret = nw_replaced_open(run, err);
-	nw_wake_add(&run->wake, ret == 0 ? nw_session_fd(run->session) : -1);
+	nw_wake_add(&run->live.wake, ret == 0 ? nw_session_fd(run->live.session) : -1);
 	return ret;
 }
 
@@ -487,20 +496,23 @@ static int note_origin(struct nw_run *run)
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	const struct nw_jumpers who = {request->pids, request->pid_count, run->command};
+	const struct nw_jumpers who = {request->pids, request->pid_count,
+				       run->live.command};
 	int ret = nw_run_open_wake(run, err);
 
 	if (ret == 0 && note_origin(run) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = nw_request_kernel(request, false, &run->fs, &run->features, err);
-	if (ret == 0 && run->command)
-		ret = nw_child_start(request->command, &run->child, err);
-	run->result->follow = request->follow || run->child.pid;
+		ret = nw_request_kernel(request, false, &run->live.fs, &run->live.features,
+					err);
+	if (ret == 0 && run->live.command)
+		ret = nw_child_start(request->command, &run->live.child, err);
+	run->result->follow = request->follow || run->live.child.pid;
 	if (ret == 0)
 		ret = nw_run_collect_pids(run, err);
 	if (ret == 0 && !run->inner)
-		ret = nw_find_jumps(&run->features, &who, &run->result->selection, err);
+		ret = nw_find_jumps(&run->live.features, &who, &run->result->selection,
+				    err);
 	if (ret == 0)
 		ret = nw_run_find_costs(run, err);
 	if (ret == 0)
@@ -513,7 +525,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		ret = arm(run, err);
 	if (ret == 0)
 		ret = nw_run_begin(run, run->result->start_ns, err);
-	return ret == 0 && run->child.pid ? release(run, err) : ret;
+	return ret == 0 && run->live.child.pid ? release(run, err) : ret;
 }
 
 const struct nw_run_source nw_live_source = {

@@ -166,13 +166,13 @@ static void take_line(void *arg, char *const *words, size_t count)
 	struct story *story = arg;
 	struct nw_run *run = story->run;
 
-	if (!run->stacks && strcmp(words[0], "module") == 0) {
-		story->failed |= nw_stacks_open(NULL, &run->stacks) < 0;
-		if (run->stacks && run->request->no_demangle)
-			nw_stacks_linked(run->stacks);
-		run->result->stacks = run->stacks;
+	if (!run->delivery.stacks && strcmp(words[0], "module") == 0) {
+		story->failed |= nw_stacks_open(NULL, &run->delivery.stacks) < 0;
+		if (run->delivery.stacks && run->request->no_demangle)
+			nw_stacks_linked(run->delivery.stacks);
+		run->result->stacks = run->delivery.stacks;
 	}
-	if (run->stacks && nw_stacks_line(run->stacks, words, count))
+	if (run->delivery.stacks && nw_stacks_line(run->delivery.stacks, words, count))
 		return;
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(story, words);
@@ -264,7 +264,7 @@ static int open_story(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_formats_load(&run->result->armed, true, recording->header_page,
 				      recording->header_page_len, nw_recording_format,
-				      &story->recording, &run->formats, err);
+				      &story->recording, &run->delivery.formats, err);
 	return ret;
 }
 
@@ -284,7 +284,7 @@ static int open_tasks(struct nw_run *run, struct story *story)
 		      by_thread);
 	run->result->restricted = run->result->pids.count > 0;
 	run->result->follow = story->follow;
-	int ret = nw_tasks_open(&options, &run->tasks);
+	int ret = nw_tasks_open(&options, &run->delivery.tasks);
 	return ret < 0 ? ret : nw_run_open_join(run);
 }
 
@@ -303,9 +303,9 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_run_begin(run, run->result->start_ns, err);
 	return ret < 0 ? ret
-		       : nw_stream_open_memory(&run->formats, story->recording.runs.item,
-					       story->recording.runs.count, &run->stream,
-					       err);
+		       : nw_stream_open_memory(
+				 &run->delivery.formats, story->recording.runs.item,
+				 story->recording.runs.count, &run->delivery.stream, err);
 }
 
 /* All of it is there already. */
@@ -318,7 +318,7 @@ static int fill(struct nw_run *run, struct nw_error *err)
 
 static int stop(struct nw_run *run, struct nw_error *err)
 {
-	return nw_stream_finish(run->stream) < 0 ? nw_no_memory(err) : 0;
+	return nw_stream_finish(run->delivery.stream) < 0 ? nw_no_memory(err) : 0;
 }
 
 static int finish(struct nw_run *run, struct nw_error *err)
@@ -326,13 +326,13 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	const struct story *story = run->source_state;
 
 	/* who recorded it knew how many were lost in all, if he says so; each loss of unknown size is one event at least */
-	const struct nw_stream_stats seen = nw_stream_stats(run->stream);
+	const struct nw_stream_stats seen = nw_stream_stats(run->delivery.stream);
 	uint64_t least = seen.lost + seen.uncounted;
 	run->result->lost = nw_max64(story->lost, least);
 	run->result->lost_is_least = story->lost_is_least || seen.damaged ||
 				     (seen.uncounted && story->lost < least);
 	nw_run_notice_order(run);
-	return run->filter ? nw_run_judge_hits(run, err) : 0;
+	return run->delivery.filter ? nw_run_judge_hits(run, err) : 0;
 }
 
 static void close_story(struct nw_run *run, int ret)
@@ -340,8 +340,8 @@ static void close_story(struct nw_run *run, int ret)
 	struct story *story = run->source_state;
 
 	(void)ret;
-	nw_stream_free(run->stream);
-	run->stream = NULL;
+	nw_stream_free(run->delivery.stream);
+	run->delivery.stream = NULL;
 	if (!story)
 		return;
 	nw_vec_free(&story->tasks);

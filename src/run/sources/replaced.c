@@ -85,7 +85,7 @@ int nw_replaced_open(struct nw_run *run, struct nw_error *err)
 
 	if (run->inner || !run->request->replaced)
 		return 0;
-	run->replaced = r = calloc(1, sizeof(*r));
+	run->live.replaced = r = calloc(1, sizeof(*r));
 	if (!r)
 		return nw_no_memory(err);
 	nw_vec_each (&run->result->selection.images, image) {
@@ -103,10 +103,10 @@ int nw_replaced_open(struct nw_run *run, struct nw_error *err)
 
 void nw_replaced_free(struct nw_run *run)
 {
-	if (run->replaced)
-		nw_vec_free(&run->replaced->files);
-	free(run->replaced);
-	run->replaced = NULL;
+	if (run->live.replaced)
+		nw_vec_free(&run->live.replaced->files);
+	free(run->live.replaced);
+	run->live.replaced = NULL;
 }
 
 /* Is another file there, and complete? One that was just written may still be: it has to be the same at two looks. */
@@ -239,7 +239,7 @@ static int retire(struct nw_run *run, const struct nw_image *image, nw_points_of
 				 nw_plan_point(&result->plan, &planned->places.item[i])
 						 ->image == image;
 		if (!holds || !(*slot)->defined ||
-		    nw_session_retire(run->session, *slot) < 0)
+		    nw_session_retire(run->live.session, *slot) < 0)
 			continue;
 		for (size_t i = 0; i < planned->places.count; i++) {
 			const struct nw_place *place = &planned->places.item[i];
@@ -262,18 +262,19 @@ static int retire(struct nw_run *run, const struct nw_image *image, nw_points_of
 static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_error *err)
 {
 	size_t count = run->result->plan.points.count;
-	int ret = nw_formats_grow(&run->formats, first, nw_run_read_format, &run->fs, err);
+	int ret = nw_formats_grow(&run->delivery.formats, first, nw_run_read_format,
+				  &run->live.fs, err);
 
-	if (run->profile) {
-		uint64_t *grown = realloc(run->profile, (count + 1) * sizeof(*grown));
+	if (run->live.profile) {
+		uint64_t *grown = realloc(run->live.profile, (count + 1) * sizeof(*grown));
 		if (!grown)
 			return nw_no_memory(err);
 		memset(grown + points, 0, (count + 1 - points) * sizeof(*grown));
-		run->profile = grown;
+		run->live.profile = grown;
 	}
-	nw_stream_grow(run->stream);
-	free(run->watch);
-	run->watch = NULL;
+	nw_stream_grow(run->delivery.stream);
+	free(run->live.watch);
+	run->live.watch = NULL;
 	return ret < 0 ? ret : nw_meddling_open(run, err);
 }
 
@@ -281,13 +282,13 @@ static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_e
 static int arm_more(struct nw_run *run, const nw_points_of *list, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
-	const nw_strings *warnings = nw_session_warnings(run->session);
+	const nw_strings *warnings = nw_session_warnings(run->live.session);
 	size_t points = result->plan.points.count, planned = result->plan.events.count;
 	size_t first = result->armed.events.count, warned = warnings->count;
 
 	if (nw_run_plan_more(run, list) < 0 || nw_armed_grow(&result->armed, planned) < 0)
 		return nw_no_memory(err);
-	int armed = nw_session_grow(run->session, first, err);
+	int armed = nw_session_grow(run->live.session, first, err);
 	for (size_t i = warned; i < warnings->count; i++)
 		nw_run_notice(run, "%s", warnings->item[i]);
 	struct nw_error why;
@@ -437,7 +438,7 @@ static int follow(struct nw_run *run, struct watched *file, struct nw_error *err
 
 int nw_replaced_check(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_replaced *r = run->replaced;
+	struct nw_replaced *r = run->live.replaced;
 	/* a recording has its events from its beginning on */
 	bool records = run->consumer.needs.named_events || run->consumer.due;
 	int ret = 0;

@@ -28,9 +28,10 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 	run.source = !request->source_name ? &nw_live_source : &nw_pipe_source;
 	if (request->source_name && request->source_bytes)
 		run.source = nw_source_of_bytes(request->source_bytes, request->source_len);
-	int ret = request->filter ? nw_filter_parse(request->filter, &run.filter, &failure)
-				  : 0;
-	out->has_filter = run.filter != NULL;
+	int ret = request->filter
+			  ? nw_filter_parse(request->filter, &run.delivery.filter, &failure)
+			  : 0;
+	out->has_filter = run.delivery.filter != NULL;
 	if (ret == 0)
 		ret = run.source->open(&run, &failure);
 	if (ret == 0)

@@ -125,7 +125,8 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 			       name_of(run));
 	if (ret < 0)
 		return nw_error_context(err, "%s", name_of(run));
-	ret = nw_text_use(p->text, &result->armed, nw_run_wants_values(run), &run->formats);
+	ret = nw_text_use(p->text, &result->armed, nw_run_wants_values(run),
+			  &run->delivery.formats);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
@@ -142,7 +143,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	};
 
 	run->result->restricted = p->only.count > 0;
-	if (p->failed || nw_tasks_open(&options, &run->tasks) < 0 ||
+	if (p->failed || nw_tasks_open(&options, &run->delivery.tasks) < 0 ||
 	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
 	return 0;
@@ -163,7 +164,7 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 {
 	struct player *p = run->source_state;
 	struct nw_text_who who;
-	int ret = run->enough ? 0 : nw_text_next(p->text, record, &who);
+	int ret = run->delivery.enough ? 0 : nw_text_next(p->text, record, &who);
 
 	if (ret <= 0)
 		return ret == -ENOMEM ? ret : 0;
@@ -171,9 +172,10 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 	if (ret < 0)
 		return ret;
 	run->result->stop_ns = nw_text_over(p->text);
-	if ((run->needs_tasks || run->consumer.needs.threads) &&
+	if ((run->delivery.needs_tasks || run->consumer.needs.threads) &&
 	    record->kind != NW_RECORD_LOSS)
-		nw_tasks_set(run->tasks, record->tid, who.pid, who.comm, who.comm_len);
+		nw_tasks_set(run->delivery.tasks, record->tid, who.pid, who.comm,
+			     who.comm_len);
 	return 1;
 }
 
@@ -226,7 +228,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	result->lost_is_least = stats.lost_is_least;
 	report_bad_lines(p);
 	nw_run_notice_order(run);
-	return run->filter ? nw_run_judge_hits(run, err) : 0;
+	return run->delivery.filter ? nw_run_judge_hits(run, err) : 0;
 }
 
 /* ---- in memory ---------------------------------------------------------------------- */
@@ -267,9 +269,10 @@ static ssize_t read_some(struct nw_run *run, char *to, size_t room)
 {
 	int fd = run->request->source_fd;
 	struct pollfd wait[2] = {{.fd = fd, .events = POLLIN},
-				 {.fd = run->wake.fd, .events = POLLIN}};
+				 {.fd = run->live.wake.fd, .events = POLLIN}};
 
-	if (poll(wait, run->wake.stop ? 1 : 2, run->wake.stop ? END_MS : QUIET_MS) < 0 ||
+	if (poll(wait, run->live.wake.stop ? 1 : 2,
+		 run->live.wake.stop ? END_MS : QUIET_MS) < 0 ||
 	    !wait[0].revents)
 		return -EAGAIN;
 	ssize_t got = read(fd, to, room);
@@ -284,9 +287,9 @@ static ssize_t read_some(struct nw_run *run, char *to, size_t room)
  */
 static bool is_over(struct nw_run *run, ssize_t got)
 {
-	bool stopped = run->wake.stop;
+	bool stopped = run->live.wake.stop;
 
-	nw_wake_poll(&run->wake);
+	nw_wake_poll(&run->live.wake);
 	if (stopped)
 		run->result->reason = NW_END_SIGNAL;
 	return got == 0 || (stopped && got == -EAGAIN);
@@ -301,7 +304,7 @@ static int cannot_read(const struct nw_run *run, ssize_t code, struct nw_error *
 static int fill_pipe(struct nw_run *run, struct nw_error *err)
 {
 	struct player *p = run->source_state;
-	struct pollfd wake = {.fd = run->wake.fd, .events = POLLIN};
+	struct pollfd wake = {.fd = run->live.wake.fd, .events = POLLIN};
 	size_t room;
 
 	if (is_over(run, p->got))
@@ -398,7 +401,7 @@ static int open_spooled(struct nw_run *run, const struct nw_buf *first,
 
 	if (ret < 0)
 		return ret;
-	run->stopped = run->wake.stop;
+	run->stopped = run->live.wake.stop;
 	close_player(run, 0);
 	run->source = nw_source_of_bytes(run->bytes, run->len);
 	return run->source->open(run, err);
