@@ -90,7 +90,8 @@ struct nw_operand {
 	char index[12];	    /* MEMORY: index register */
 	unsigned int index_bits; /* width of the index register's name */
 	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
-	/* Only the index is a problem: memory near the base can be fetched. */
+	/* Only the index is a problem: memory near the base can be fetched. Without reg, the base is the symbol's
+	 * address. */
 	bool window;
 	/* REGISTER: the value has twice the register's width; the note does not name the second register. */
 	bool half;

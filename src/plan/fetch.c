@@ -53,7 +53,8 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 	const char *pc = nw_arch_pc(arch);
 	int64_t offset = op->offset;
 
-	switch (op->kind) {
+	/* sym(,%rax,4): but for the index a global */
+	switch (op->kind == NW_OPERAND_MEMORY && !*op->reg ? NW_OPERAND_GLOBAL : op->kind) {
 	case NW_OPERAND_REGISTER:
 		snprintf(text, room, "%%%s", op->reg);
 		return true;

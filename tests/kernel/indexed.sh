@@ -45,5 +45,47 @@ holds "it can be summed up" out.json "[probe('app:at')['args']['value'][k] for k
 holds "and recorded" out.json \
   "[r['args']['arg0'] for r in rows if r['type'] == 'event'] == [1000 - 7 * i for i in range(10)]"
 
+# elements of global arrays, as gcc writes them where addresses are fixed
+cat >fixed.c <<'END'
+/* fixed N: for i in 0..N-1: app:of(ints[i], shorts[i], ints[i + 1], i) */
+#include <stdlib.h>
+static int ints[65];
+static short shorts[64];
+int main(int argc, char **argv)
+{
+	long n = argc > 1 ? atol(argv[1]) : 4;
+	for (int i = 0; i < 64; i++) {
+		ints[i] = 1000 - 70 * i;
+		shorts[i] = 3 * i - 20;
+	}
+	ints[64] = 7;
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("990: nop\n"
+				 ".pushsection .note.stapsdt,\"\",\"note\"\n"
+				 ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n"
+				 "991: .asciz \"stapsdt\"\n992: .balign 4\n"
+				 "993: .8byte 990b, 0, 0\n"
+				 ".asciz \"app\"\n.asciz \"of\"\n"
+				 ".asciz \"-4@ints(,%%rbx,4) -2@shorts(%%rbx,%%rbx) -4@ints(%%rcx,%%rbx,4) 8@%%rbx\"\n"
+				 "994: .balign 4\n.popsection\n"
+				 :
+				 : "b"(i), "c"(4L), "m"(ints), "m"(shorts)
+				 : "memory");
+	return 0;
+}
+END
+gcc -O2 -no-pie -fno-pie -o fixed fixed.c
+"$NOPWATCH" trace -j 'usdt:./fixed:app:of' -o out.json -- ./fixed 64 2>err
+holds "elements of a global array are those of the program" out.json \
+  "[r['args']['arg0'] for r in rows if r['type'] == 'event'] == [1000 - 70 * i for i in range(64)]"
+holds "also where the index is added twice" out.json \
+  "[r['args']['arg1'] for r in rows if r['type'] == 'event'] == [3 * i - 20 for i in range(64)]"
+holds "and beside a register" out.json \
+  "[r['args']['arg2'] for r in rows if r['type'] == 'event'] == [930 - 70 * i for i in range(63)] + [7]"
+"$NOPWATCH" record -o x.dat 'usdt:./fixed:app:of' -- ./fixed 10 >/dev/null 2>&1
+"$NOPWATCH" trace -j --from x.dat -o out.json
+holds "also of a recording" out.json \
+  "[r['args']['arg1'] for r in rows if r['type'] == 'event'] == [3 * i - 20 for i in range(10)]"
+
 unchanged
 finish

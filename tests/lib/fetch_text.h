@@ -30,7 +30,7 @@ static inline struct nw_operand fetch_operand(const char *arch, const char *text
 	ck_assert_msg(operands.count == 1, "%s: %zu operands", text, operands.count);
 	struct nw_operand op = operands.item[0];
 	nw_vec_free(&operands);
-	if (op.symbol && !op.problem) {
+	if (op.symbol && (!op.problem || op.window)) {
 		op.resolved = true;
 		op.address = FETCH_SYMBOL + (uint64_t)op.offset;
 		if (op.kind == NW_OPERAND_CONSTANT)

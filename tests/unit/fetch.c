@@ -215,11 +215,21 @@ START_TEST(an_index_is_fetched_beside_the_elements_at_its_base)
 		 "+0(%x0):s32[64] %x1:s32 s32[64]>s32"},
 		{"ppc64le", "8@9,8", "", "+0(%gpr9):u64[64] %gpr8:s64 u64[64]>u64"},
 		{"s390x", "8@0(%r3,%r1)", "", "+0(%r1):u64[64] %r3:s64 u64[64]>u64"},
+		/* elements of a global array */
+		{"x86_64", "-4@nums(,%rdi,4)", "",
+		 "+8204(%ip):s32[64] %di:s64 s32[64]>s32"},
+		{"x86_64", "-2@nums+2(%rsi,%rsi)", "",
+		 "+8206(%ip):s16[64] %si:s64 s16[64]>s16"},
+		{"i386", "-4@nums@GOTOFF(%edx,%ebx,4)", "",
+		 "+8204(%ip):s32[64] %bx:s32 s32[64]>s32"},
+		{"x86_64", "-4@nums(%rdi,%rsi,4)", "",
+		 "+4206604(%di):s32[64] %si:s64 s32[64]>s32"},
 		/* where that is of no use */
 		{"x86_64", "8@(%rax,%rbx,8)", "string", two_registers},
 		{"x86_64", "8@(%rax,%rbx,8)", "u8[4]", two_registers},
 		{"x86_64", "16@(%rax,%rbx,8)", "", two_registers},
 		{"x86_64", "8@%fs:(%rax,%rbx,8)", "", tls},
+		{"i386", "4@nums@GOT(%ebx,%eax,4)", "", two_registers},
 		/* nothing is added */
 		{"x86_64", "8@16(%rax,%rbx,0)", "", "+16(%ax):u64 u64"},
 	};
@@ -254,7 +264,7 @@ START_TEST(what_cannot_be_fetched_has_its_problem)
 		{"x86_64", "8@%st(0)", "", float_register},
 		{"aarch64", "-8@v0", "", float_register},
 		{"s390x", "8@%f0", "", float_register},
-		{"x86_64", "-4@arr(,%rdi,4)", "", two_registers},
+		{"x86_64", "-4@(,%rdi,4)", "", two_registers},
 		{"x86_64", "-4@%fs:sym@tpoff", "", tls},
 		{"riscv64", "-4@%tprel_lo(sym)(a5)", "", tls},
 		{"x86_64", "8@nonsense nonsense", "",

@@ -210,6 +210,11 @@ static void expect_kind(const struct row *row, const char *kind, struct nw_opera
 	} else if (strcmp(kind, "mem_sib") == 0 || strcmp(kind, "mem_index") == 0) {
 		expect_memory(row, want);
 		want->problem = index_problem;
+		/* of a symbol's array: the base only helps to form its address, or is the index once more */
+		bool again = want->symbol && strcmp(want->reg, want->index) == 0;
+		if (again || relocated)
+			want->reg[0] = '\0';
+		want->scale += again;
 	} else if (strncmp(kind, "mem_pcrel", 9) == 0) {
 		expect_memory(row, want);
 		expect_global(want, strcmp(kind, "mem_pcrel_got") == 0, false);

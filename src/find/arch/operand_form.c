@@ -215,9 +215,16 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 		op->index_bits = m->index.bits;
 		op->scale = (unsigned int)m->scale;
 		op->problem = index_problem;
-		op->window = m->has_base && !m->sum.symbol && !m->has_segment &&
-			     m->base.kind == NW_REG_GENERAL &&
+		op->window = (m->has_base || m->sum.symbol) && !m->has_segment &&
+			     relocation == RELOCATION_PLAIN &&
+			     (!m->has_base || m->base.kind == NW_REG_GENERAL) &&
 			     m->index.kind == NW_REG_GENERAL;
+		/* the base only helps to form the symbol's address, sym@GOTOFF(%ebx,%eax,4), or is the index once
+		 * more, sym(%rax,%rax): an index of twice the steps */
+		bool again = m->sum.symbol && strcmp(op->reg, op->index) == 0;
+		if (op->window && (again || has_relocation))
+			op->reg[0] = '\0';
+		op->scale += op->window && again;
 	}
 	if (m->has_segment || relocation == RELOCATION_TLS) {
 		if (m->has_segment) {

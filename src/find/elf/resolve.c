@@ -119,6 +119,8 @@ static const char *symbol_problem(int ret, const struct nw_operand *op)
 		return "the file's symbol tables are larger than itself, and were not all read";
 	if (ret == -ENXIO)
 		return "the symbol is defined in another file";
+	/* Of clang's constants, .LCPI0_0(%rip), only the note has the name: no instruction and no relocation of a
+	 * linked file tells where in .rodata they are. */
 	if (op->symbol_len >= 2 && op->symbol[0] == '.' && op->symbol[1] == 'L')
 		return "a local label of the compiler: it is in no symbol table";
 	return "the symbol is in no symbol table of this file (stripped?)";
@@ -139,7 +141,7 @@ static void resolve(struct nw_image *image, uint64_t vaddr, struct nw_operand *o
 	}
 	op->address = symbol.value + (uint64_t)op->offset;
 	op->resolved = true;
-	if (op->kind == NW_OPERAND_GLOBAL)
+	if (op->kind == NW_OPERAND_GLOBAL || (op->window && !*op->reg))
 		return;
 	if (!image->executable) {
 		op->resolved = false;
@@ -152,11 +154,12 @@ static void resolve(struct nw_image *image, uint64_t vaddr, struct nw_operand *o
 void nw_operands_resolve(struct nw_image *image, uint64_t vaddr, nw_operands *operands)
 {
 	nw_vec_each (operands, op) {
-		if (!op->symbol || op->problem)
+		if (!op->symbol || (op->problem && !op->window))
 			continue;
 		if (op->got)
 			resolve_got(image, op);
 		else
 			resolve(image, vaddr, op);
+		op->window &= op->resolved;
 	}
 }
