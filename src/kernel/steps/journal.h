@@ -121,7 +121,7 @@ struct nw_journal_story {
 	/* Semaphores that it raised (`back` undoes it) and lowered (`go` did it), the oldest first. */
 	struct nw_steps semaphores;
 	bool semaphore_last; /* the last of these is also the journal's last entry */
-	/* Go.file: a path of a descriptor; go.text: the file behind it. */
+	/* go.file: a path of a descriptor; go.text: the file behind it. */
 	struct nw_steps files;
 	bool armed; /* it had begun to enable events */
 	bool stale; /* from another boot: nothing of the session exists any more */
