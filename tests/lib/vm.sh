@@ -170,6 +170,16 @@ vm_check_flight() {
   is "nor anything else" "$(cat flight_clean.status)" 0
 }
 
+# Does a run agree with what the program says of itself, or if the host was busy, the one after it?
+states_agree() {
+  "$TESTS_LIB/states_split" states.json states "$@"
+  case $? in
+  0) ;;
+  3) "$TESTS_LIB/states_split" states_again.json states_again "$@" ;;
+  *) return 1 ;;
+  esac
+}
+
 vm_check_states() {
   local place locks=none disk="> 0 == s['states_ns']['disk']['sum']"
   # PREEMPT_RT: the kernel's own locks sleep, and are told as D
@@ -198,7 +208,7 @@ vm_check_states() {
   4.15.* | 4.18.*) is "prev_state is found to be one bit too high" "$(cat states.shifted)" 1 ;;
   *) is "prev_state is found to be what it says" "$(cat states.shifted)" 0 ;;
   esac
-  ok "spans are split by what the program did" "$TESTS_LIB/states_split" states.json states "$place" $locks
+  ok "spans are split by what the program did" states_agree "$place" $locks
   holds "a recording has them, too" states_report \
     "(lambda s: s['count'] == 25 and s['states_ns']['sleeping']['count'] + s['unsplit'] == 25 and s['unsplit'] <= 5 and s['states_ns']['sleeping']['sum'] $disk)(span('act'))"
 }
