@@ -144,7 +144,7 @@ const char *nw_buf_str(const struct nw_buf *buf);
 char *nw_buf_take(struct nw_buf *buf);
 /* Read fd to its end into buf. Returns 0 or -errno. */
 int nw_buf_read(struct nw_buf *buf, int fd);
-/* The same for a file that may never end: -EFBIG if it has more than `most` bytes. */
+/* Reads fd to its end into buf, if it ends: a file of more than `most` bytes is -EFBIG. Returns 0 or -errno. */
 int nw_buf_read_most(struct nw_buf *buf, int fd, size_t most);
 /* Read a whole file of the kernel's (/proc, tracefs), whose path is one below `dir`. Returns 0 or -errno. */
 int nw_buf_read_file(struct nw_buf *buf, int dir, const char *path);
@@ -161,7 +161,8 @@ bool nw_is_control(uint32_t code);
  * are not UTF-8 become \n, \t, \", \\ or \xNN. */
 void nw_buf_add_escaped(struct nw_buf *buf, const char *text, size_t len);
 
-/* The same for sentences: quotes and backslashes stand for themselves. Text that is escaped already stays as it is. */
+/* Adds a sentence so that a terminal shows it harmlessly. Controls are escaped as by nw_buf_add_escaped(), but quotes and
+ * backslashes stay, so that text that was escaped before is not escaped twice. */
 void nw_buf_add_sentence(struct nw_buf *buf, const char *text, size_t len);
 
 /* Appends text as one word of a POSIX shell, in single quotes; control characters are written by printf. */
@@ -329,8 +330,8 @@ char *nw_absolute_path(const char *path);
  * descriptor, or -errno: EISDIR for a directory, ENXIO for anything else that is no regular file.
  */
 int nw_open_regular(int dir, const char *path) nw_must_check;
-/* The same for a path below another root directory ("" is ours): where the kernel can (openat2, 5.6), links are
- * resolved inside that root. */
+/* Opens a regular file as nw_open_regular() does, by its path below another root directory ("" is ours). If the kernel
+ * has openat2 (Linux 5.6), links are resolved inside that root. */
 int nw_open_regular_in(const char *root, const char *path) nw_must_check;
 /* Opens the input that the user named. For a FIFO it waits, because `<(COMMAND)` is one. */
 int nw_open_input(const char *path) nw_must_check;
@@ -380,7 +381,7 @@ int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out
 		     struct nw_error *err);
 /* Both functions close the file. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
-/* The same, but an existing file stays: -EEXIST. */
+/* Puts the new file at its path unless a file exists there: -EEXIST, and the existing file stays. */
 int nw_replace_commit_new(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
 /* Replaces a file by the text: a reader finds the old text or the new one at any moment, as a whole. */

@@ -24,11 +24,11 @@
 
 /* ---- the request -------------------------------------------------------------------- */
 
-/* What becomes of probes whose file is replaced while they are armed (a package upgrade). */
+/* A probed file may be replaced while its probes are armed (a package upgrade). The run then does one of these. */
 enum nw_replaced_files {
 	NW_REPLACED_IGNORED,
-	NW_REPLACED_TOLD,
-	NW_REPLACED_FOLLOWED, /* the probes are armed in the new file, too */
+	NW_REPLACED_TOLD, /* a notice says so */
+	NW_REPLACED_FOLLOWED, /* a notice says so, and the probes are armed in the new file, too */
 };
 
 /* What to run. Everything in it is the caller's, and must stay until the run is over; all zero
@@ -207,7 +207,7 @@ enum nw_due {
 	NW_DUE_NOW,	    /* all there is */
 };
 
-/* What a consumer needs of a run. */
+/* A consumer sets these to make the run fetch and record more than the hits themselves. */
 struct nw_needs {
 	bool all_args; /* every argument is fetched */
 	bool values;   /* hits carry values of arguments that the user did not name, too */
@@ -247,7 +247,7 @@ struct nw_thread_event {
 };
 
 /*
- * Who takes the hits. Every function may be NULL. They return 0 or -errno; -ECANCELED: enough, stop
+ * A consumer receives the hits of a run. Every function may be NULL. The functions return 0 or -errno; -ECANCELED: enough, stop
  * now; -EPIPE: nobody reads what is written any more, stop, too. Other errors of hit() end the run
  * with what it says in err, where it has one.
  */
@@ -277,7 +277,7 @@ struct nw_consumer {
 
 	/* ---- the run's life */
 
-	/* Everything is planned; nothing is armed yet. */
+	/* The run calls this once the probes are planned, and before anything is armed. */
 	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Armed, or the first record is there. */
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
