@@ -319,6 +319,14 @@ static int begin_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 	return ret;
 }
 
+/* A filter hides the beginning or the end of a span, but not that its thread has served the key. */
+static void take_hidden_turn(const struct nw_summary *s, uint32_t span, uint64_t key,
+			     const struct nw_hit *hit)
+{
+	if (s->task_states && s->options.spans[span].key != NW_KEY_TID)
+		nw_task_states_turn(s->task_states, span, key, hit);
+}
+
 static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 			const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
@@ -327,9 +335,11 @@ static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 	const struct nw_start start = slot->top;
 	int ret = end_in(s, span, slot, hit, group, row, ASKED_ALL);
 
-	if (ret < 0 || stale || (has && start.group == NW_HIDDEN))
+	if (ret < 0 || stale)
 		return ret;
-	if (!has)
+	if (has && start.group == NW_HIDDEN)
+		take_hidden_turn(s, span, key, hit);
+	else if (!has)
 		nw_span_emit_hit(s, NW_SPAN_ENDS_NOTHING, span, key, NULL, hit, group);
 	else if (hit->time < start.time)
 		nw_span_emit_gone(s, span, key, &start, "discarded");
@@ -746,11 +756,13 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		if (!drop_stale(s, role->span, slot) &&
 		    nw_open_pop(&s->open, slot, &start)) {
 			nw_open_outlived(slot);
+			take_hidden_turn(s, role->span, key, hit);
 			nw_span_emit_gone(s, role->span, key, &start, "filtered");
 		}
 		return 0;
 	}
 	make_way(s, role->span, slot);
+	take_hidden_turn(s, role->span, key, hit);
 	set_start(s, hit, NW_HIDDEN, ASKED_ALL, &hidden);
 	int given_up = nw_open_push(&s->open, slot, role->span, key, &hidden);
 	if (given_up > 0) { /* an older one of the key, which did count */

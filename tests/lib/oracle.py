@@ -280,14 +280,14 @@ class Judge:
         if not starts:
             self.count(span, group, "unmatched_ends")
             return
-        start = starts.pop()
+        start, turn = starts.pop(), self.turn(span, key, hit)
         for outer in starts:
             outer["inside"] = True
         if start["group"] is HIDDEN or group is HIDDEN:
             return
-        self.measure(span, start, hit, group, key)
+        self.measure(span, start, hit, group, start["turn"] != turn)
 
-    def measure(self, span, start, hit, group, key=None):
+    def measure(self, span, start, hit, group, served_others=False):
         of = tuple(a if a is not None else b for a, b in zip(start["group"], group))
         if hit.time < start["hit"].time:
             self.count(span, of, "discarded")
@@ -298,7 +298,7 @@ class Judge:
             latency = max(latency - cost, 0)
         measured = Measured(span.name, start["hit"], hit, latency, self.shown(of), cost)
         if self.options.states:
-            measured.states = self.split(measured, start, "turn" in start and self.turn(span, key, hit) != start["turn"])
+            measured.states = self.split(measured, start, served_others)
         self.result.measured.append(measured)
         for row in self.rows("span", span.name, self.shown(of)):
             row.counts["nested"] += start["inside"] and not span.call

@@ -546,14 +546,10 @@ static bool is_recorded(const struct nw_task_states *states, const struct thread
 	       (states->everybody_from && now >= states->everybody_from);
 }
 
-/*
- * A thread that serves several keys in turn (an event loop) sleeps and runs for all of them, so its states are those of a span only
- * if it began and ended none of another key in between. Returns the number of the thread's turn, which is that of the key.
- */
-static uint64_t take_turn(struct nw_task_states *states, const struct nw_span_event *event)
+uint64_t nw_task_states_turn(struct nw_task_states *states, uint32_t span, uint64_t key,
+			     const struct nw_hit *hit)
 {
-	const struct nw_map_key at = {.span = event->span,
-				      .time = (uint32_t)nw_hit_thread(event->hit)};
+	const struct nw_map_key at = {.span = span, .time = (uint32_t)nw_hit_thread(hit)};
 	struct turn *turn = nw_hash_map_find(&states->turns, at);
 
 	if (!turn) {
@@ -563,8 +559,8 @@ static uint64_t take_turn(struct nw_task_states *states, const struct nw_span_ev
 		if (!turn || nw_hash_map_put(&states->turns, at, turn) < 0)
 			return ++states->last_turn;
 	}
-	if (!turn->number || turn->key != event->key)
-		*turn = (struct turn){event->key, ++states->last_turn};
+	if (!turn->number || turn->key != key)
+		*turn = (struct turn){key, ++states->last_turn};
 	return turn->number;
 }
 
@@ -647,7 +643,9 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 			 bool by_thread, struct nw_span_states *out)
 {
 	bool is_at = event->moment == NW_SPAN_BEGINS || event->moment == NW_SPAN_ENDS;
-	uint64_t turn = by_thread || !is_at ? 0 : take_turn(states, event);
+	uint64_t turn = by_thread || !is_at ? 0
+					    : nw_task_states_turn(states, event->span,
+								  event->key, event->hit);
 
 	if (event->moment == NW_SPAN_BEGINS) {
 		begin(states, event, turn);

@@ -29,5 +29,12 @@ void nw_task_states_exit(struct nw_task_states *states, int32_t tid);
  * its key is its thread, which has no other. */
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
 			 bool by_thread, struct nw_span_states *out);
+/*
+ * A thread that serves several keys in turn (an event loop) sleeps and runs for all of them, so its states are those of a span only
+ * if it began and ended none of another key in between. Returns the number of the thread's turn, which is that of the key.
+ * nw_task_states_span() calls it for its events; what a filter hides takes turns, too.
+ */
+uint64_t nw_task_states_turn(struct nw_task_states *states, uint32_t span, uint64_t key,
+			     const struct nw_hit *hit);
 
 #endif
