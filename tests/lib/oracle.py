@@ -21,6 +21,7 @@ class Hit:
     probe: str
     args: dict = field(default_factory=dict)
     stack: int = 0  # the stack pointer, of functions' entries and returns
+    call: int = 0  # which call it is of: nobody may know, but what is measured must be one call
 
 
 @dataclass
@@ -105,6 +106,24 @@ class Result:
         self.intervals = 0
 
 
+class Calls:
+    """The calls of a thread that have not returned. Those whose frame something has run over are gone, unless the thread
+    runs on several stacks: then they may return yet, and once one has, nothing is gone for another's sake any more."""
+
+    def __init__(self):
+        self.open, self.gone = [], []
+        self.switches = False
+        self.returned = -1  # the stack pointer of the last event, if that was a return
+
+    def leave(self, left):
+        """Left without a return, as far as one can tell on one stack: the innermost ones for which left() holds."""
+        while self.open and not self.switches and left(self.open[-1]):
+            self.gone.append(self.open.pop())
+
+    def everything(self):
+        return self.open + self.gone
+
+
 UNKNOWN = "?"
 HIDDEN = object()  # the group of a start that a filter has taken out
 
@@ -182,7 +201,7 @@ class Judge:
         self.states = States()
         self.turns = {}  # by span and thread: the last key, and how many there were before
         self.open = defaultdict(list)  # (span, key): starts, the innermost last
-        self.calls = defaultdict(list)  # thread: calls of any function, the innermost last
+        self.calls = defaultdict(Calls)  # by thread, of any function
         self.last = {}  # (probe, group): the time of the last hit
         self.loss_until = -1
         self.now = options.start
@@ -337,34 +356,50 @@ class Judge:
         stale = call["hit"].time < self.loss_until and what != "abandoned"
         self.count(call["span"], call["group"], "discarded" if stale else what)
 
-    def drop_stale_calls(self, calls):
-        if not calls or calls[0]["hit"].time >= self.loss_until:
+    def drop_stale_calls(self, hit):
+        """Events were lost while the outermost was open: their ends may be among them, and so may a change of stacks."""
+        calls = self.calls[hit.tid]
+        if not calls.open or calls.open[0]["hit"].time >= self.loss_until:
             return False
-        for call in calls:
-            self.call_over(call, "unmatched_starts")
-        calls.clear()
+        self.calls_over(hit.tid, "unmatched_starts")
         return True
 
+    def calls_over(self, tid, what):
+        for call in self.calls.pop(tid, Calls()).everything():
+            self.call_over(call, what)
+
     def call(self, span, hit, group):
+        self.drop_stale_calls(hit)
         calls = self.calls[hit.tid]
-        self.drop_stale_calls(calls)
-        while calls and calls[-1]["hit"].stack < hit.stack:
-            self.call_over(calls.pop(), "abandoned")
-        calls.append({"hit": hit, "group": group, "span": span, "inside": False, "spent": self.spent[self.thread_of(hit)],
-                       "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
-                       "thread": self.thread_of(hit)})
+        for call in [c for c in calls.gone if c["hit"].stack == hit.stack]:
+            calls.gone.remove(call)
+            self.call_over(call, "abandoned")
+        calls.leave(lambda c: c["hit"].stack < hit.stack or c["hit"].stack <= calls.returned)
+        calls.open.append({"hit": hit, "group": group, "span": span, "inside": False, "spent": self.spent[self.thread_of(hit)],
+                           "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
+                           "thread": self.thread_of(hit)})
+        calls.returned = -1
 
     def returns(self, span, hit, group):
-        calls = self.calls[hit.tid]
-        if self.drop_stale_calls(calls):
+        """Of the newest call of the function at that stack pointer, whatever has begun or returned since."""
+        if self.drop_stale_calls(hit):
             return
-        found = [c for c in calls if c["span"] is span and c["hit"].stack == hit.stack]
+        calls = self.calls[hit.tid]
+        fits = lambda c: c["span"] is span and c["hit"].stack == hit.stack
+        of = calls.open if any(map(fits, calls.open)) else calls.gone
+        found = [c for c in of if fits(c)]
         if not found:
             self.count(span, group, "unmatched_ends")
             return
-        while calls[-1] is not found[-1]:
-            self.call_over(calls.pop(), "abandoned")
-        call = calls.pop()
+        call = found[-1]
+        if of is calls.open:
+            calls.leave(lambda c: c is not call)
+            calls.returned = hit.stack
+        of.remove(call)
+        if call["hit"].time < self.loss_until:
+            self.call_over(call, "unmatched_starts")
+            return
+        calls.switches |= of is calls.gone
         if call["group"] is not HIDDEN and group is not HIDDEN:
             self.measure(span, call, hit, group)
 
@@ -430,8 +465,7 @@ class Judge:
             if span.key[0] == key and of == tid:
                 self.give_up(span, starts, "unmatched_starts")
         if key == "tid":
-            for call in self.calls.pop(tid, []):
-                self.call_over(call, "abandoned")
+            self.calls_over(tid, "abandoned")
 
     def take_loss(self, loss):
         self.result.lost += loss.count
@@ -440,9 +474,8 @@ class Judge:
     def finish(self):
         for (name, _), starts in self.open.items():
             self.give_up(next(s for s in self.options.spans if s.name == name), starts, "unmatched_starts")
-        for calls in self.calls.values():
-            for call in calls:
-                self.call_over(call, "unmatched_starts")
+        for tid in list(self.calls):
+            self.calls_over(tid, "unmatched_starts")
         return self.result
 
 

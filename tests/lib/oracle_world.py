@@ -54,6 +54,7 @@ KERNEL_EVENTS = {
 TASK_EVENTS = {"born": "task:task_newtask", "renamed": "task:task_rename", "exit": "sched:sched_process_exit",
                "exec": "sched:sched_process_exec"}
 CLONE_THREAD = 0x00010000
+MAIN_STACK = 0x7ffe00000000
 WORDS = ("SELECT 1", "get", "put x", "a,b", 'say "no"', "", "tab\tb")
 
 
@@ -63,8 +64,9 @@ class Thread:
     pid: int
     comm: str
     state: str = "ready"  # running, ready, asleep
-    open: list = field(default_factory=list)  # what it has begun and means to end: (what, number)
-    stack: int = 0x7ffe00000000
+    open: list = field(default_factory=list)  # what it has begun and means to end: (what, number, which call)
+    stack: int = MAIN_STACK
+    coroutines: list = field(default_factory=list)  # (open, stack) of those that do not run now
 
 
 @dataclass
@@ -111,6 +113,7 @@ class World:
         self.threads, self.time, self.events, self.free = {}, START, [], []
         self.next_tid, self.requests, self.counter = 100, [], 0
         self.loses = r.random() < 0.4
+        self.has_coroutines = r.random() < 0.3
         self.has_sched = r.random() < 0.6
         self.grain = r.choice((1, 1, 1000))
         for _ in range(r.randint(1, 5)):
@@ -144,8 +147,8 @@ class World:
             self.lost[cpu] = []
         self.events.append(event)
 
-    def hit(self, cpu, tid, probe, stack=0, **args):
-        self.emit(cpu, Hit(self.time, cpu, tid, probe, args, stack))
+    def hit(self, cpu, tid, probe, stack=0, call=0, **args):
+        self.emit(cpu, Hit(self.time, cpu, tid, probe, args, stack, call))
 
     def task(self, cpu, tid, what, **more):
         self.emit(cpu, Task(self.time, cpu, tid, what, **more))
@@ -190,14 +193,14 @@ class World:
             self.hit(cpu, t.tid, "app:job__begin", job=number, id=r.randint(1, 4))
         else:
             number = t.stack - 16 * r.randint(1, 4)
-            self.hit(cpu, t.tid, "uprobe:" + what, stack=number, arg0=r.randint(0, 9))
+            self.hit(cpu, t.tid, "uprobe:" + what, stack=number, call=self.counter, arg0=r.randint(0, 9))
             t.stack = number
         if r.random() < 0.9 or what in ("work", "help"):
-            t.open.append((what, number))
+            t.open.append((what, number, self.counter))
 
     def end(self, cpu, t):
         r = self.random
-        what, number = t.open.pop()
+        what, number, call = t.open.pop()
         if what == "req":
             if self.requests and r.random() < 0.2:  # another thread's
                 number = self.requests.pop(r.randrange(len(self.requests)))
@@ -207,9 +210,28 @@ class World:
         elif what == "job":
             self.hit(cpu, t.tid, "app:job__commit", job=number, status=r.choice((0, 1, -1)))
         elif r.random() < 0.9:
-            self.hit(cpu, t.tid, "uretprobe:" + what, stack=number, arg0=r.randint(0, 9))
+            self.hit(cpu, t.tid, "uretprobe:" + what, stack=number, call=call, arg0=r.randint(0, 9))
         if what in ("work", "help"):
             t.stack = number + 16
+
+    def jump(self, t):
+        """longjmp(), or an exception: several calls are left without a return."""
+        while len(t.open) > 1 and self.random.random() < 0.7:
+            what, number, _ = t.open.pop()
+            if what in ("work", "help"):
+                t.stack = number + 16
+
+    def change_stack(self, t):
+        """Another coroutine of the thread goes on, or a new one begins, on a stack of its own or that of one that is over."""
+        r = self.random
+        parked = (t.open, t.stack)
+        if t.coroutines and r.random() < 0.8:
+            t.open, t.stack = t.coroutines.pop(r.randrange(len(t.coroutines)))
+            if r.random() < 0.1:
+                t.open = []  # it is over, and another one has its stack
+        else:
+            t.open, t.stack = [], MAIN_STACK + 0x10000 * r.choice((-1, 1)) * (1 + len(t.coroutines))
+        t.coroutines.append(parked)
 
     def orphan(self, cpu, t):
         self.random.choice((
@@ -246,7 +268,8 @@ class World:
         del self.threads[old]
         if t.pid in self.free:
             self.free.remove(t.pid)
-        t.tid, t.open, t.comm, t.stack = t.pid, [], self.random.choice(("app", "new")), 0x7ffe00000000
+        t.tid, t.open, t.comm, t.stack = t.pid, [], self.random.choice(("app", "new")), MAIN_STACK
+        t.coroutines = []
         self.threads[t.tid] = t
         self.task(cpu, t.tid, "renamed", comm=t.comm)
         self.pass_time()
@@ -293,7 +316,11 @@ class World:
     def act(self, cpu, t):
         r = self.random
         chance = r.random()
-        if chance < 0.62:
+        if self.has_coroutines and r.random() < 0.15:
+            self.change_stack(t)
+        elif chance < 0.03:
+            self.jump(t)
+        elif chance < 0.62:
             may_end = t.open and r.random() < (0.3 + 0.1 * len(t.open))
             (self.end if may_end else self.begin)(cpu, t)
         elif chance < 0.70:

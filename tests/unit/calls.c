@@ -153,6 +153,10 @@ static const struct story stories[] = {
 	{"a return without a call", "f-90 f+90 f-90", "1 / 0 0 0 1 0", NULL},
 	{"threads are apart", "f+90 @2 f+80 f-80 @1 f-90", "1 5 / 0 0 0 0 0", NULL},
 	{"events are missing", "f+90 g+80 ! g-80 f-90", "/ 0 0 0 1 1", "/ 0 0 0 0 1"},
+	{"what seemed to be gone does not return over a hole", "f+90 f+80 f-90 ! f-80",
+	 "2 / 0 0 0 0 1", NULL},
+	{"nor does it show that the thread switches",
+	 "f+90 f+80 f-90 ! f-80 f+70 f+90 f-90", "1 2 / 1 0 0 0 1", NULL},
 	{"a missing return and the same place again", "f+90 ! f-90 f+90 f-90",
 	 "1 / 0 0 0 0 1", NULL},
 

@@ -354,9 +354,12 @@ static int64_t find_open(const struct nw_calls_of *thread, uint32_t span, uint64
 	return -1;
 }
 
-/* Has a call returned that seemed to be gone? Then this thread switches between several stacks. */
-static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
-		     struct nw_call *out)
+/*
+ * A call that seemed to be gone returns: its thread switches between several stacks. If events were lost meanwhile, the
+ * return may be that of another call, whose entry is among them: such a call is discarded.
+ */
+static enum nw_call_end end_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
+				 uint32_t span, uint64_t stack, struct nw_call *out)
 {
 	for (uint32_t i = thread->gone_count; i-- > 0;) {
 		const struct nw_call *call = &thread->gone[i];
@@ -364,10 +367,14 @@ static bool end_gone(struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 			continue;
 		*out = *call;
 		remove_gone(thread, i);
+		if (out->start.time < calls->loss_until) {
+			calls->over(calls->over_arg, thread->number, out, NW_CALL_OPEN);
+			return NW_CALL_STALE;
+		}
 		thread->switches = true;
-		return true;
+		return NW_CALL_RETURNED;
 	}
-	return false;
+	return NW_CALL_NONE;
 }
 
 /* Has anything of the span begun that did not end? */
@@ -396,11 +403,12 @@ enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owne
 		return NW_CALL_STALE;
 	}
 	int64_t found = find_open(thread, span, stack, loose);
-	if (found < 0 && end_gone(thread, span, stack, out))
-		return NW_CALL_RETURNED;
-	if (found < 0)
-		return calls->frames && has_span(thread, span) ? NW_CALL_MISFIT
-							       : NW_CALL_NONE;
+	if (found < 0) {
+		enum nw_call_end ended = end_gone(calls, thread, span, stack, out);
+		return ended == NW_CALL_NONE && calls->frames && has_span(thread, span)
+			       ? NW_CALL_MISFIT
+			       : ended;
+	}
 	uint32_t at = (uint32_t)found, first = at + 1;
 	*out = thread->open[at];
 	/* Calls that began later have been left without a return; but in one frame several spans may be open, and
