@@ -6,9 +6,8 @@
 #include "nopwatch/record.h"
 
 /*
- * What the threads of the stream are: which process, which name, and whether they are wanted.
- * Births, new names and deaths come from the stream itself; a thread that is older than it is
- * looked up once.
+ * The threads of the stream: their processes, their names, and whether they are wanted. The stream itself reports
+ * births, new names and deaths; a thread that is older than the stream is looked up once.
  */
 struct nw_tasks;
 struct nw_task {
@@ -17,38 +16,38 @@ struct nw_task {
 	bool wanted;
 };
 struct nw_tasks_options {
-	const pid_t *pids; /* wanted processes; none: all */
+	const pid_t *pids; /* wanted processes; none: all processes */
 	size_t pid_count;
-	bool follow; /* and all their descendants */
-	/* Others are recorded, too: who is gone before it could be looked up is one of them. */
+	bool follow; /* descendants of these processes are wanted, too */
+	/* Other threads are recorded as well: a thread that exits before it can be looked up is not wanted. */
 	bool strangers;
-	/* What a thread older than the stream is; -errno: unknown. NULL: nobody knows. */
+	/* Looks up the process and the name of a thread that is older than the stream; returns -errno if it is
+	 * unknown. NULL: threads cannot be looked up. */
 	int (*look_up)(void *arg, pid_t tid, pid_t *process, char comm[16]);
 	void *look_up_arg;
 };
 int nw_tasks_open(const struct nw_tasks_options *options,
 		  struct nw_tasks **out); /* -ENOMEM */
-/* Take a record of kind TASK: what it says of a thread holds from here on. */
+/* Takes a record of kind TASK: it applies to its thread from now on. */
 void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record);
-/* What a record of kind BOTH tells of a thread, as one of kind TASK. */
+/* Converts a record of kind BOTH to one of kind TASK. */
 struct nw_record nw_record_task(const struct nw_record *both);
-/* Never NULL: an unknown thread is its own process and called "?". */
+/* Never returns NULL: an unknown thread is its own process and has the name "?". */
 const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
 void nw_tasks_free(struct nw_tasks *tasks);
-/* What else is known of a thread: its process (0: unknown), which says whether it is wanted, and
- * its name. */
+/* Sets the process of a thread (0: unknown), which decides whether it is wanted, and its name. */
 void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
 		  size_t len);
-/* The thread that died with this record (kind TASK); 0: none did. */
+/* Returns the thread that died with this record (kind TASK); 0: none. */
 int32_t nw_record_exited(const struct nw_record *record);
-/* The number that the thread had which begins another program with this record (kind TASK), and has that of its process
- * from now on; 0: none does. */
+/* If a thread executes another program with this record (kind TASK), returns its former number; from now on it has
+ * the number of its process. 0: no exec. */
 int32_t nw_record_exec(const struct nw_record *record);
-/* The thread that was born with this record (kind TASK); 0: none was. */
+/* Returns the thread that was born with this record (kind TASK); 0: none. */
 int32_t nw_record_born(const struct nw_record *record);
-/* Has its thread (kind TASK) got another name, as it does when it begins another program? */
+/* Did the thread of this record (kind TASK) change its name, as it does by an exec? */
 bool nw_record_renamed(const struct nw_record *record);
-/* A thread that is born with this record (kind TASK), or gets another name, and its name from then on; 0: neither. */
+/* If a thread is born or changes its name with this record (kind TASK), returns the thread and its name; 0: neither. */
 int32_t nw_record_called(const struct nw_record *record, char comm[16]);
 
 #endif

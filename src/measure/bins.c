@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counting by time and size. The bin that time has reached is in the summary's rows; when time leaves it, they
- * become cells behind all that there are. Cells are merged by two when bins, or buckets, become twice as wide.
+ * Counts by time and size. The rows of the summary hold the current bin; when it is over, its counts become cells
+ * behind all others. When bins or buckets become twice as wide, pairs of cells are merged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 enum {
 	FIRST_WIDTH = 1000, /* ns */
-	COLUMN = 3,	    /* what one costs, in cells */
+	COLUMN = 3,	    /* memory of a column, in cells */
 	STATES = 6,
 	ALL_BUCKETS = NW_BLOCKS * NW_BUCKETS
 };
 
 /* ---- series ------------------------------------------------------------------------- */
 
-/* The slot of a group's series, or the free one where it would go: there are always some. */
+/* Returns the slot of a group's series, or the free slot where it belongs. The table always has free slots. */
 static uint32_t *find_slot(const struct nw_bins *b, enum nw_series_kind kind,
 			   uint32_t number, uint32_t group)
 {
@@ -35,7 +35,7 @@ static uint32_t *find_slot(const struct nw_bins *b, enum nw_series_kind kind,
 	}
 }
 
-/* NULL: there are too many, or (and then -ENOMEM is in *ret) there is no memory. */
+/* Returns NULL if there are too many series, or without memory; *ret is -ENOMEM then. */
 static nw_apart struct nw_bin_series *add_series(struct nw_bins *b,
 						 enum nw_series_kind kind, uint32_t number,
 						 uint32_t group, int *ret)
@@ -89,7 +89,7 @@ static uint32_t add_counts(uint64_t a, uint64_t b)
 				  UINT32_MAX);
 }
 
-/* Add what b has to a. */
+/* Adds the column b to a. */
 static void merge_columns(struct nw_bin_column *a, const struct nw_bin_column *b)
 {
 	bool a_has = a->max || a->min, b_has = b->max || b->min;
@@ -101,7 +101,8 @@ static void merge_columns(struct nw_bin_column *a, const struct nw_bin_column *b
 	a->others = add_counts(a->others, b->others);
 }
 
-/* Of two runs of cells, each by bucket, one; to may overlap neither. How many there are. */
+/* Merges two runs of cells, each sorted by bucket, into `to`, which must not overlap either. Returns the number of
+ * cells written. */
 static size_t merge_runs(const struct nw_bin_cell *a, size_t a_count,
 			 const struct nw_bin_cell *b, size_t b_count,
 			 struct nw_bin_cell *to)
@@ -123,7 +124,7 @@ static size_t merge_runs(const struct nw_bin_cell *a, size_t a_count,
 	return count;
 }
 
-/* How many of the cells from here on are of one bin. */
+/* Returns how many cells from here on belong to the same bin. */
 static size_t run_length(const struct nw_bin_cell *cell, size_t most)
 {
 	size_t count = 0;
@@ -133,7 +134,7 @@ static size_t run_length(const struct nw_bin_cell *cell, size_t most)
 	return count;
 }
 
-/* Bins 2i and 2i + 1 become i: what is merged is never longer than it was, so it stays in place. */
+/* Merges bins 2i and 2i + 1 into bin i. A merged run is never longer than both were, so the merge works in place. */
 static void halve_cells(struct nw_bin_series *s)
 {
 	struct nw_bin_cell old[2 * ALL_BUCKETS];
@@ -144,7 +145,7 @@ static void halve_cells(struct nw_bin_series *s)
 	while (from < s->cells.count) {
 		struct nw_bin_cell *run = &s->cells.item[from];
 		size_t both = run_length(run, s->cells.count - from), first = 1;
-		/* each of the two goes up by buckets: the second begins where they go down */
+		/* Buckets ascend in each of the two bins: the second bin begins where they descend. */
 		while (first < both && run[first].bucket > run[first - 1].bucket)
 			first++;
 		memcpy(old, run, both * sizeof(*old));
@@ -198,7 +199,7 @@ static void count_cells(struct nw_bins *b)
 			    STATES * (*it)->states.count;
 }
 
-/* Twice as wide bins. */
+/* Makes bins twice as wide. */
 static void halve(struct nw_bins *b)
 {
 	nw_vec_each (&b->series, it) {
@@ -219,7 +220,7 @@ static void halve(struct nw_bins *b)
 	nw_slowest_judge(b);
 }
 
-/* Twice as wide buckets. */
+/* Makes buckets twice as wide. */
 static void coarsen(struct nw_bins *b, enum nw_series_kind kind)
 {
 	b->shift[kind]++;
@@ -242,8 +243,8 @@ static void coarsen(struct nw_bins *b, enum nw_series_kind kind)
 }
 
 /*
- * What is given up, in this order, while there are too many cells. Gaps first, since they are wide and
- * people look at spans; fine buckets before many bins, since a picture shows neither at its best.
+ * Reduces resolution, in this order, while there are too many cells. Gaps come first, because they are wide and
+ * people look at spans; buckets come before bins, since a picture does not show the finest ones anyway.
  */
 static void squeeze(struct nw_bins *b)
 {
@@ -267,7 +268,7 @@ static void squeeze(struct nw_bins *b)
 
 /* ---- the bin that is not over ------------------------------------------------------- */
 
-/* The cells of a distribution, by bucket; how many. */
+/* Writes the cells of a distribution, by bucket, and returns how many. */
 static size_t make_run(const struct nw_blocks *sizes, unsigned int bin, unsigned int shift,
 		       struct nw_bin_cell *to)
 {
@@ -285,8 +286,8 @@ static size_t make_run(const struct nw_blocks *sizes, unsigned int bin, unsigned
 	return count;
 }
 
-/* The current bin may have cells already, since nw_bins_update() adds them before it is over: take these out again.
- * How many there were. */
+/* Removes the cells and the column of the current bin, which exist if nw_bins_update() added them before the bin was
+ * over. Returns how many cells there were. */
 static size_t take_back(struct nw_bins *b, struct nw_bin_series *s,
 			struct nw_bin_column *column, struct nw_bin_cell *to)
 {
@@ -360,7 +361,7 @@ int nw_bins_add_states(struct nw_bins *b, uint32_t span, uint32_t group,
 	return 0;
 }
 
-/* A row of a summary: a hit without a gap is an other, and a span that was not measured. */
+/* Adds a row of a summary. "others" are hits without a gap and spans that were not measured. */
 static int add_row(void *arg, size_t group, const struct nw_group_row *row)
 {
 	bool is_span = row->subject == NW_SUBJECT_SPANS;
@@ -455,7 +456,7 @@ void nw_bins_loss(struct nw_bins *b, uint64_t from, uint64_t until, uint64_t eve
 
 	if (nw_bins_reach(b, from) < 0)
 		return;
-	/* up to the end of a recording: who knows how far that is */
+	/* A loss up to the end of a recording has an unknown end, so only its first bin is marked. */
 	uint64_t to = until == UINT64_MAX ? from : nw_max64(from, until);
 	while (to > start && (to - start) / b->width >= b->most)
 		halve(b);

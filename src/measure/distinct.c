@@ -5,7 +5,7 @@
 
 #include "distinct.h"
 
-/* Where the hash is, or would be. */
+/* Returns the slot of the hash, or the free slot where it belongs. */
 static uint64_t *find(const struct nw_distinct *distinct, uint64_t hash)
 {
 	size_t at = hash & (distinct->slots - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The groups of a summary, and their intervals. */
+/* The groups of a summary and their intervals. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int nw_summary_add_group(struct nw_summary *s)
 		       : 0;
 }
 
-/* Add the current rows of a group to its interval and its total. */
+/* Adds the current rows of a group to its interval and its total, and clears them. */
 static int fold(struct nw_summary *s, struct group *group)
 {
 	if (nw_rows_merge(&group->total, &group->current) < 0 ||
@@ -67,8 +67,8 @@ uint64_t nw_summary_probe_hits(const struct nw_summary *s, size_t probe)
 
 int nw_summary_next_interval(struct nw_summary *s)
 {
-	if (s->options
-		    .bins) { /* its rows have been added up bin by bin; what is current belongs to the next */
+	/* Rows have been added bin by bin; the current rows belong to the next interval. */
+	if (s->options.bins) {
 		nw_vec_each (&s->groups, group)
 			nw_rows_clear(&group->interval);
 		return 0;
@@ -89,7 +89,7 @@ int nw_summary_next_interval(struct nw_summary *s)
 
 static const char unknown[] = "?";
 
-/* The length of the part of a group's name that begins here. */
+/* Returns the length of the part of a group's name that begins here. */
 static size_t part_len(const char *name, const char *end)
 {
 	const char *stop = memchr(name, NW_GROUP_SEPARATOR, (size_t)(end - name));
@@ -102,7 +102,7 @@ static bool is_unknown(const char *part, size_t len)
 	return len == sizeof(unknown) - 1 && *part == *unknown;
 }
 
-/* Has the name several parts, one of which is not known? */
+/* Does the name have several parts, one of which is unknown? */
 static bool is_partial(const char *name, size_t len)
 {
 	const char *end = name + len;
@@ -117,7 +117,7 @@ static bool is_partial(const char *name, size_t len)
 	return partial;
 }
 
-/* Both names have as many parts. */
+/* Joins the names of two groups of the same keys: each part is the start's, or the end's if the start's is unknown. */
 static int64_t join_names(struct nw_summary *s, const char *start, const char *end)
 {
 	const char *start_stop = start + strlen(start), *end_stop = end + strlen(end);
@@ -164,8 +164,8 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 {
 	int64_t known = nw_index_find(&s->names, name, len);
 
-	if (known >=
-	    0) /* without memory, a name may be known whose group could not be made */
+	/* If memory ran out earlier, the name may be known although its group was not made. */
+	if (known >= 0)
 		return (size_t)known < s->groups.count ? known : -ENOMEM;
 	const size_t most = s->options.most_groups;
 	if (s->names.text.count >= (most ? most : NW_MOST_GROUPS)) {

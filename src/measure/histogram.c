@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The log-linear histogram. */
+/* Log-linear histograms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "histogram.h"
 
-/* The smallest value of a bucket. */
+/* Returns the smallest value of a bucket. */
 static uint64_t bucket_low(unsigned int bucket)
 {
 	unsigned int block = bucket / NW_BUCKETS, in_block = bucket % NW_BUCKETS;
@@ -21,7 +21,7 @@ static uint64_t bucket_high(unsigned int bucket)
 	return block ? bucket_low(bucket) + (((uint64_t)1 << (block - 1)) - 1) : bucket;
 }
 
-/* Make room for one more bucket, and so for all of its block, at either end. */
+/* Makes room for a bucket and the rest of its block, at either end. */
 static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 {
 	unsigned int first = bucket / NW_BUCKETS * NW_BUCKETS, end = first + NW_BUCKETS;
@@ -46,7 +46,6 @@ static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 	return true;
 }
 
-/* In a bucket for which there is no room yet. */
 void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 			    unsigned int bucket, uint64_t times)
 {
@@ -58,10 +57,12 @@ void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 
 /* ---- moments ------------------------------------------------------------------------ */
 
-#define PLAIN (1ull << 32) /* squares of smaller values fit into 64 bits, */
-#define EXACT (1ull << 42) /* and of these more than there will ever be into 128 */
+#define PLAIN (1ull << 32) /* squares of values below this fit into 64 bits */
+#define EXACT \
+	(1ull \
+	 << 42) /* squares of values below this fit into 128 bits, however many there are */
 
-/* A number of 128 bits, on 32-bit machines, too; it wraps as unsigned numbers do. */
+/* A number of 128 bits, also on 32-bit machines. It wraps as unsigned numbers do. */
 struct wide {
 	uint64_t low, high;
 };
@@ -96,8 +97,8 @@ struct moments {
 };
 
 /*
- * Exact ones are moved to the mean without rounding: if o is its integer part, and r what the sum
- * S has beyond n o, the sum of squares Q becomes Q - 2 o S + n o^2 = Q - o S - o r.
+ * Exact sums are moved to the mean without rounding: if o is the integer part of the mean, and r what the sum S
+ * exceeds n o by, the sum of squares Q becomes Q - 2 o S + n o^2 = Q - o S - o r.
  */
 static struct moments moments_of(const struct nw_histogram *h)
 {
@@ -136,7 +137,7 @@ static void add_rough(struct nw_histogram *h, double value)
 	h->shifted_squares += shifted * shifted;
 }
 
-/* Bring the other's moments to our origin, or add what is exact in both. */
+/* Adds exact sums if both histograms have them; otherwise moves the moments of `from` to the origin of `into`. */
 static void merge_moments(struct nw_histogram *into, const struct nw_histogram *from)
 {
 	if (!into->rough && !from->rough && !((into->sum | from->sum) >> 63)) {
@@ -155,13 +156,13 @@ static void merge_moments(struct nw_histogram *into, const struct nw_histogram *
 
 /* ---- values ------------------------------------------------------------------------- */
 
-/* What a value is among signed ones: what is too large counts as the largest. */
+/* Converts an unsigned value to a signed one; a value that is too large becomes the largest. */
 static inline uint64_t as_signed(uint64_t value)
 {
 	return nw_min64(value, INT64_MAX);
 }
 
-/* Arguments may be signed at one site of a probe and unsigned at another. */
+/* Converts the histogram: an argument may be signed at one site of a probe and unsigned at another. */
 static void become_signed(struct nw_histogram *h)
 {
 	struct nw_blocks *blocks = &h->values;
@@ -203,7 +204,7 @@ void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value)
 		h->sum = UINT64_MAX;
 	h->count++;
 	nw_histogram_count(h, &h->values, value, 1);
-	/* all between min and max have a bucket now; with these the next sum cannot wrap */
+	/* All values between min and max have a bucket now, and adding one of them cannot wrap the sum. */
 	bool none = h->rough || h->failed || h->sum >> 63 || h->min >= PLAIN;
 	h->usual = none ? 0 : nw_min64(h->max, PLAIN - 1) - h->min + 1;
 }
@@ -241,7 +242,7 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
-/* Of values that are as they are: an addition a bucket, as soon as there is room for all. */
+/* Merges buckets one by one, after making room for all of them. */
 static bool merge_same(struct nw_blocks *to, const struct nw_blocks *from)
 {
 	if (!from->used)
@@ -296,7 +297,7 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 	if (from->is_signed && !into->is_signed)
 		become_signed(into);
 	into->failed |= from->failed;
-	into->usual = 0; /* the next value sees to it */
+	into->usual = 0; /* the next value sets it */
 	merge_moments(into, from);
 	merge_range(into, from);
 	into->count += from->count;
@@ -342,7 +343,7 @@ double nw_histogram_stddev(const struct nw_histogram *h)
 	return variance > 0 ? sqrt(variance) : 0;
 }
 
-/* Bucket number `at` counted from the smallest value: negatives backwards, then the rest. */
+/* Reads bucket number `at`, counted from the smallest value: negative buckets backwards, then the others. */
 static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_bucket *out)
 {
 	const unsigned int all = NW_BLOCKS * NW_BUCKETS;
@@ -356,7 +357,7 @@ static bool bucket_at(const struct nw_histogram *h, unsigned int at, struct nw_b
 	out->count = blocks->count[bucket - blocks->first];
 	out->low = bucket_low(bucket);
 	out->high = bucket_high(bucket);
-	if (is_negative) { /* the last bucket holds nothing but INT64_MIN */
+	if (is_negative) { /* the last negative bucket holds only INT64_MIN */
 		uint64_t largest = nw_min64(out->high, (uint64_t)INT64_MAX + 1);
 		out->high = -out->low;
 		out->low = -largest;
@@ -371,7 +372,7 @@ bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 
 	if (*at == 0 && !h->is_signed)
 		*at = all;
-	if (*at >= all) { /* past the empty ones, of which there are many */
+	if (*at >= all) { /* skips empty buckets, of which there are many */
 		const struct nw_blocks *blocks = &h->values;
 		unsigned int i = *at - all > blocks->first ? *at - all - blocks->first : 0;
 		while (i < blocks->used && !blocks->count[i])
@@ -384,7 +385,7 @@ bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 	return false;
 }
 
-/* Cut a bucket to what its values can be: none is below the smallest or above the largest value. */
+/* Cuts a bucket to the range of the values: none is below min or above max. */
 static void cut_to_range(const struct nw_histogram *h, struct nw_bucket *bucket)
 {
 	bool is_signed = h->is_signed;
@@ -395,7 +396,7 @@ static void cut_to_range(const struct nw_histogram *h, struct nw_bucket *bucket)
 		bucket->high = h->max;
 }
 
-/* The bucket that holds a rank, 1 being the smallest value's: what the value at that rank can be. */
+/* Returns the range of values in the bucket that holds a rank. Rank 1 is the smallest value. */
 static struct nw_bucket bucket_of_rank(const struct nw_histogram *h, uint64_t rank)
 {
 	struct nw_bucket bucket = {.low = h->max, .high = h->max};

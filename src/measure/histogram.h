@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds a value to a histogram; inlined where hits are counted, since every hit does it. */
+/* Adds a value to a histogram. The functions are inlined where hits are counted, because every hit does it. */
 #ifndef NOPWATCH_MEASURE_HISTOGRAM_H
 #define NOPWATCH_MEASURE_HISTOGRAM_H
 
 #include "nopwatch/summary.h"
 
-/* Any value: the first, the least or the largest so far, or one in a histogram where none is usual. */
+/* Adds any value: also the first one, a new minimum or maximum, or one of a histogram without usual values. */
 nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);
-/* In a bucket for which there is no room yet. */
+/* Counts a value whose bucket does not exist yet. */
 nw_cold void nw_histogram_count_far(struct nw_histogram *h, struct nw_blocks *blocks,
 				    unsigned int bucket, uint64_t times);
 
@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * Buckets are numbered through: block 0 holds 0..31 one by one, block b > 0 holds
- * [32 << (b-1), 64 << (b-1)), so a value below 64 is its own number. No branch: it would be a
- * wrong guess every other time.
+ * Returns the number of a bucket. Block 0 holds the buckets of 0..31, block b > 0 those of [32 << (b-1), 64 <<
+ * (b-1)), so a value below 64 is the number of its own bucket. There is no branch, because its prediction would often
+ * be wrong.
  */
 static inline unsigned int nw_histogram_bucket(uint64_t value)
 {
@@ -33,7 +33,7 @@ static inline void nw_histogram_count(struct nw_histogram *h, struct nw_blocks *
 {
 	unsigned int bucket = nw_histogram_bucket(magnitude), at = bucket - blocks->first;
 
-	/* one comparison for both ends: below first, the difference wraps */
+	/* One comparison checks both ends: below `first`, the difference wraps. */
 	if (nw_likely(at < blocks->used))
 		blocks->count[at] += times;
 	else
@@ -46,7 +46,7 @@ static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 		nw_histogram_add_unusual(h, value);
 		return;
 	}
-	/* usual values are below 1 << 32, and their squares' sum seldom carries */
+	/* Usual values are below 1 << 32, so the sum of their squares seldom carries. */
 	if (nw_unlikely(nw_add_overflows(h->squares, value * value, &h->squares)))
 		h->squares_high++;
 	h->count++;

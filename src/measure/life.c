@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* A summary is opened, told what happens beside hits, and freed; its settings and its counts. */
+/* Opens and frees a summary, changes its settings, and tells it about events other than hits. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "measure/spans/pairs.h"
 #include "state.h"
 
-/* Are there spans whose threads' states are theirs? */
+/* Is there a span whose states are those of its thread? */
 static int check_states(const struct nw_summary_options *options, struct nw_error *err)
 {
 	for (size_t i = 0; i < options->span_count; i++)
@@ -100,7 +100,7 @@ int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bo
 	return nw_self_cost_open(cost, &s->self_cost);
 }
 
-/* What is open began before events were lost. */
+/* Marks all open spans as begun before a loss. */
 static void break_at(struct nw_summary *s, uint64_t until)
 {
 	s->loss_until = nw_max64(s->loss_until, until);
@@ -138,7 +138,8 @@ void nw_summary_disabled(struct nw_summary *s, uint32_t probe, uint64_t at)
 	}
 }
 
-/* Does a program's code begin the span? What the kernel's own events begin goes on in another program: an exec itself does. */
+/* Does a program's code begin the span? Spans that kernel events begin go on after an exec: the exec event itself
+ * begins one. */
 static bool is_begun_by_code(const struct nw_summary *s, const struct nw_span_def *def)
 {
 	nw_vec_each (&def->starts, probe)
@@ -147,7 +148,8 @@ static bool is_begun_by_code(const struct nw_summary *s, const struct nw_span_de
 	return true;
 }
 
-/* Give up what is open by this number of a thread or a process. */
+/* Gives up the open spans that are keyed by this number of a thread or a process. of_code: only those that code
+ * begins. */
 static void give_up(struct nw_summary *s, enum nw_span_key key, int32_t number,
 		    bool of_code)
 {
@@ -165,7 +167,7 @@ static void give_up_calls(struct nw_summary *s, int32_t tid)
 
 	nw_calls_abandon(&s->calls, &owner, NW_CALL_ABANDONED);
 	nw_calls_abandon(&s->frames, &owner, NW_CALL_ABANDONED);
-	if (s->goroutines) /* the first thread of a process has its number */
+	if (s->goroutines) /* the number of a process is that of its first thread */
 		nw_calls_abandon_process(&s->calls, tid);
 }
 

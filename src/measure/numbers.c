@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The numbers of probe and span rows: one table for each, which merging and all formats read. */
+/* The numbers of probe and span rows: a table for each, which merging and all formats read. */
 #include <stdlib.h>
 
 #include "rows.h"
@@ -106,7 +106,7 @@ size_t nw_number_parts(const struct nw_number *number, size_t args)
 						: 1;
 }
 
-/* false: no memory. */
+/* Returns false without memory. */
 static bool merge_times(const struct nw_number *number, void *into, const void *from,
 			size_t args)
 {
@@ -216,7 +216,7 @@ void nw_row_merge(enum nw_subject subject, void *into, const void *from, size_t 
 {
 	bool merged = true;
 
-	if (!nw_row_has(subject, from)) /* which most have not in most bins */
+	if (!nw_row_has(subject, from)) /* In most bins, most rows are empty. */
 		return;
 	nw_number_each (subject, number)
 		merged &= merge_number(number, into, from, args);

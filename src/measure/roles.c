@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* What probes mean to spans: which they begin and end, and by which key. */
+/* Roles of probes: which spans a probe begins and ends, and by which key. */
 #include <errno.h>
 #include <string.h>
 
 #include "state.h"
 
-/* Is it what fields of the kernel's events are called that hold a thread's number? */
+/* Is this the name of a field of kernel events that holds a thread's number? */
 static bool is_thread(const char *name)
 {
 	size_t len = strlen(name);
@@ -55,7 +55,7 @@ int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
 
 	for (uint32_t i = 0; i < s->options.span_count; i++) {
 		const struct nw_span_def *def = &s->options.spans[i];
-		/* ends first: a probe that is both ends one span and begins the next */
+		/* Ends come first: a probe that is both ends one span before it begins the next. */
 		nw_vec_each (&def->ends, probe)
 			if (ret == 0)
 				ret = add_role(s, *probe, i, true, err);

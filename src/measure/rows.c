@@ -47,7 +47,7 @@ static int grow(struct nw_row_table *table)
 	return 0;
 }
 
-/* A new row of that many bytes, all zero, which is not there yet. */
+/* Adds a zeroed row of this size, which the table must not have yet. */
 static void *add(struct nw_row_table *table, uint32_t number, size_t size)
 {
 	void *row = table->used * 2 < table->slots || grow(table) == 0 ? calloc(1, size)
@@ -115,7 +115,8 @@ int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape)
 	rows->spans = calloc(shape->options->span_count + 1, sizeof(*rows->spans));
 	if (!rows->probes || !rows->spans) {
 		free(rows->probes);
-		rows->probes = NULL; /* there are no rows to walk */
+		rows->probes =
+			NULL; /* nw_rows_free() must not walk rows that do not exist */
 		return -ENOMEM;
 	}
 	for (size_t i = 0; ret == 0 && i < shape->probes; i++)
@@ -123,13 +124,13 @@ int nw_rows_init(struct nw_group_rows *rows, const struct nw_row_shape *shape)
 	return ret;
 }
 
-/* How many distributions of arguments a row has. */
+/* Returns how many argument distributions a row has. */
 static size_t args_of(const struct nw_group_rows *rows, const struct nw_group_row *row)
 {
 	return row->subject == NW_SUBJECT_PROBES ? arg_count(rows->shape, row->number) : 0;
 }
 
-/* Those of one that nw_group_next() has found in rows that are ours. */
+/* Removes the const of a row from nw_group_next(), if the rows belong to the caller. */
 static void *own(const struct nw_group_row *row)
 {
 	return (void *)(uintptr_t)row->row;

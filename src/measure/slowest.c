@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The slowest spans, kept whole: the slowest of each slice of time, and the slowest of all. */
+/* The slowest spans, kept whole: the slowest span of each slice of time, and the slowest of the whole run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bins.h"
 
-/* A copy of a hit, whose strings are not longer than what is kept of them. */
+/* Copies a hit. Strings are cut to NW_BINS_STRING bytes. */
 static struct nw_hit *copy_of(const struct nw_hit *hit)
 {
 	size_t count = hit->values ? hit->value_count : 0;
@@ -63,7 +63,7 @@ static unsigned int slice_of(const struct nw_bins *b, uint64_t time)
 {
 	uint64_t since = time - nw_min64(time, b->options.start);
 
-	/* what came late counts where time had come to; it is not far */
+	/* A late span counts in the current slice, which is not far away. */
 	return (unsigned int)nw_min64(since / b->width, NW_BINS_MOST - 1) >> b->slice_shift;
 }
 
@@ -75,7 +75,7 @@ static int slowest_first(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Keep what is to be kept of one series, and find out what is worth a look from now on. */
+/* Drops the spans of a series that are not kept any more, and computes which spans are worth keeping from now on. */
 static void judge(struct nw_bins *b, struct nw_bin_series *s)
 {
 	bool has[NW_BINS_MOST] = {false};
@@ -113,7 +113,7 @@ void nw_slowest_judge(struct nw_bins *b)
 			judge(b, *it);
 }
 
-/* Too many bytes: first fewer slices, then fewer of all. The slowest one of each stays. */
+/* Reduces memory: first fewer slices, then fewer of the slowest spans of the run. The slowest span always stays. */
 static void keep_less(struct nw_bins *b)
 {
 	while (b->kept_bytes > NW_BINS_BYTES && b->slowest) {
@@ -125,7 +125,7 @@ static void keep_less(struct nw_bins *b)
 	}
 }
 
-/* false: no memory. */
+/* Returns false without memory. */
 static bool keep_hit(const struct nw_bins *b, const struct nw_hit *hit,
 		     struct nw_exemplar_hit *out)
 {
@@ -140,7 +140,7 @@ static bool keep_hit(const struct nw_bins *b, const struct nw_hit *hit,
 	return out->hit != NULL;
 }
 
-/* Of a span by thread, what its end says of its start is all but the values. */
+/* Makes a start hit from the event of a span's end. For a span keyed by thread it has everything but the values. */
 static struct nw_hit start_of(const struct nw_bins *b, const struct nw_span_event *event)
 {
 	const struct nw_span_def *def = &b->options.spans[event->span];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What becomes of each span goes to the listener, and to what counts states and costs of spans. */
+/* Passes events of spans to the listener, and to the counts of thread states and probe overhead. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/sched/sleeps.h"
 #include "state.h"
 
-/* The row of a group; -1 is of hits that cannot say. NULL: no memory. */
+/* Returns the row of a group. group -1: its hits do not tell the group. NULL: no memory. */
 static struct nw_span_row *row_of(struct nw_summary *s, int64_t group, uint32_t span)
 {
 	if (!s->options.grouped)
@@ -16,7 +16,7 @@ static struct nw_span_row *row_of(struct nw_summary *s, int64_t group, uint32_t 
 	return group < 0 ? NULL : nw_rows_add_span(&s->groups.item[group].current, span);
 }
 
-/* The parts of a span, which it may not have. */
+/* Adds the times in each state to the row; a span may have none. */
 static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 {
 	struct nw_span_row *row = row_of(s, event->group, event->span);
@@ -34,7 +34,7 @@ static void add_states(struct nw_summary *s, const struct nw_span_event *event)
 			     !nw_sleeps_merge(&row->channels, &event->states->channels);
 }
 
-/* The probes' own time was running, as far as that goes: the parts still add up to the latency. */
+/* Takes the probe overhead from `running` first, so that the states still add up to the latency. */
 static void take_cost(struct nw_span_states *states, uint64_t cost)
 {
 	for (size_t i = 0; cost && i < NW_TASK_STATES; i++) {
@@ -49,7 +49,7 @@ static void emit(struct nw_summary *s, const struct nw_span_event *happened)
 	struct nw_span_event event = *happened;
 	struct nw_span_states states;
 
-	/* of a call of Go's nobody knows when its goroutine had a thread */
+	/* It is unknown when the goroutine of a Go call had a thread. */
 	const struct nw_span_def *def = &s->options.spans[event.span];
 	if (s->task_states && !def->goroutines &&
 	    nw_task_states_span(s->task_states, &event, def->key == NW_KEY_TID, &states))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of a summary; for its own files only. */
+/* The data of a summary, shared by the source files that implement it. */
 #ifndef NOPWATCH_MEASURE_STATE_H
 #define NOPWATCH_MEASURE_STATE_H
 
@@ -10,20 +10,22 @@
 #include "measure/spans/open.h"
 #include "rows.h"
 
-/* What a probe means to one span. */
+/* What a hit of a probe does to one span. */
 struct role {
 	uint32_t span;
 	bool is_end;
 	enum nw_span_key key;
-	int key_arg;  /* number of the argument that is the key, -1: none */
-	bool plain;   /* by thread, and not until some time */
-	bool limited; /* the ends are told by return probes */
-	bool thread; /* of the kernel's event: the key is an argument with a thread's number */
-	uint64_t until;		/* from then on a probe of the span is disabled */
-	struct nw_calls *calls; /* by stack pointer or frame, where the hit has one; NULL */
+	int key_arg;  /* number of the argument that is the key; -1: none */
+	bool plain;   /* keyed by thread, and neither of its probes is disabled */
+	bool limited; /* return probes report the ends */
+	/* Kernel event whose key is an argument that holds a thread's number */
+	bool thread;
+	uint64_t until; /* time from which a probe of the span is disabled */
+	/* Pairs by stack pointer or frame if the hit has one; NULL: by order. */
+	struct nw_calls *calls;
 };
 
-/* How well a framed span's ends fit its starts. */
+/* How many ends of a framed span match a start in their frame. */
 struct fitting {
 	uint64_t matched, misfits;
 };
@@ -34,16 +36,16 @@ struct probe_state {
 
 struct group {
 	struct nw_group_rows current, total;
-	struct nw_group_rows
-		interval; /* bins: what is current in all bins of an interval */
+	/* With bins: the rows of all bins of an interval. */
+	struct nw_group_rows interval;
 	bool has_total;
-	bool touched; /* bins: something may be in its current rows */
-	bool partial; /* it has several keys, and the value of one of them is not known */
+	bool touched; /* with bins: its current rows may not be empty */
+	bool partial; /* it has several keys, and the value of one of them is unknown */
 };
 
-/* The group of spans that begin with a hit of the one and end with a hit of the other. */
+/* The group of spans that begin with a hit of group `start` and end with a hit of group `end`. */
 struct joined_groups {
-	int64_t start, end, group; /* the group's number + 1; 0: nothing is kept here */
+	int64_t start, end, group; /* the group's number + 1; 0: the entry is free */
 };
 
 enum {
@@ -56,40 +58,44 @@ struct nw_summary {
 	size_t probes;
 	struct nw_row_shape shape;
 	NW_VEC(struct group) groups;
-	struct nw_index names;	      /* of groups */
-	struct joined_groups *joined; /* the latest ones by a hash; NULL: there are none */
-	struct nw_distinct overflow_names; /* the names of those beyond NW_MOST_GROUPS */
+	struct nw_index names; /* names of the groups */
+	/* Cache by a hash of start and end; NULL: not allocated */
+	struct joined_groups *joined;
+	struct nw_distinct overflow_names; /* names of the groups beyond NW_MOST_GROUPS */
 	bool *broken;			   /* by span: one of its probes was disabled */
 	struct nw_open open;
 	struct nw_calls calls, frames;
 	struct fitting *fitting;		/* by span */
-	bool (*wanted)(void *arg, int32_t tid); /* NULL: all are */
+	bool (*wanted)(void *arg, int32_t tid); /* NULL: all threads are wanted */
 	void *wanted_arg;
-	uint64_t loss_until; /* starts before this may have ended unseen */
-	uint64_t gap_least; /* the same of gaps, and more than 0, which stands for "none" */
+	uint64_t loss_until; /* the ends of starts before this may be lost */
+	/* The same for gaps, but at least 1, because 0 as the time of the last hit means "none" */
+	uint64_t gap_least;
 	uint64_t lost;
 	bool lost_is_least;
 	uint64_t discarded;
-	NW_VEC(uint32_t) touched; /* bins: the groups that are */
-	const uint64_t *
-		least; /* by span: the listener wants to know of longer ones; NULL: of all */
-	bool begin_emitted; /* it was called for a start, and waits for what becomes of it */
-	bool goroutines;    /* some spans are of these */
-	bool has_intervals; /* there have been intervals */
+	NW_VEC(uint32_t) touched; /* with bins: the groups whose `touched` is set */
+	/* By span: the listener wants only spans that take longer; NULL: all spans. */
+	const uint64_t *least;
+	bool begin_emitted; /* the listener was called with BEGINS and waits for the end */
+	bool goroutines;    /* some spans are of Go functions */
+	bool has_intervals; /* an interval has ended */
 	bool finished;
-	struct nw_task_states *task_states; /* NULL: nobody asks */
-	struct nw_self_cost *self_cost;	    /* NULL: nobody asks */
-	const struct nw_hit_cost *cost;	    /* by probe; NULL: nobody asks */
-	bool net;			    /* latencies are without it */
-	uint64_t spent; /* by the thread of the current hit, up to its timestamp */
-	uint64_t goroutine_spent; /* and by its goroutine */
-	bool plain;		  /* counts and latencies are all that is asked of hits */
-	bool failed; /* there was no memory for a row; these took what it was to count: */
+	struct nw_task_states *task_states; /* NULL: not requested */
+	struct nw_self_cost *self_cost;	    /* NULL: not requested */
+	const struct nw_hit_cost *cost;	    /* by probe; NULL: unknown */
+	bool net;			    /* latencies are without probe overhead */
+	/* Cost of all hits of the current hit's thread up to its timestamp */
+	uint64_t spent;
+	uint64_t goroutine_spent; /* the same of its goroutine */
+	bool plain;		  /* only counts and latencies are requested */
+	/* There was no memory for a row. The spare rows take its counts. */
+	bool failed;
 	struct nw_probe_row spare_probe;
 	struct nw_span_row spare_span;
 };
 
-/* A span that the current hit ends. */
+/* The measurement of a span that the current hit ends. */
 struct nw_measured {
 	uint64_t latency, cost;
 	bool clamped;
@@ -105,7 +111,7 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 		return m;
 	const bool of_goroutine = start->whose == NW_START_GOROUTINE;
 	const uint64_t spent = of_goroutine ? s->goroutine_spent : s->spent;
-	/* of a span that has crossed threads only its own hits are known to be inside */
+	/* In a span that has crossed threads, only the hits that begin and end it are known to be inside. */
 	if ((of_goroutine || start->whose == nw_hit_thread(hit)) && spent > start->spent)
 		m.cost = spent - start->spent;
 	else
@@ -117,42 +123,42 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 	return m;
 }
 
-/* Events for the listener (span_events.c). What a hit does to a span; start: it began then, as a hit of that
- * group; NULL: it begins, or never did. */
+/* Passes an event of a span that a hit begins or ends to the listener (span_events.c). start: the start of the span;
+ * NULL: the event is a start, or an end without one. group: the group of the span. */
 void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,
 		      uint64_t key, const struct nw_start *start, const struct nw_hit *hit,
 		      int64_t group);
-/* A start that is not measured after all. */
+/* Passes the event of a start that is not measured to the listener. */
 void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 		       const struct nw_start *start, const char *why);
-/* Is there somebody for whom each span makes an event? */
+/* Does each span make an event? */
 static inline bool nw_summary_emits(const struct nw_summary *s)
 {
 	return s->options.listener || s->task_states;
 }
-/* ... or only those that are slow? */
+/* Do only slow spans make events? */
 static inline bool nw_summary_emits_slow(const struct nw_summary *s)
 {
 	return s->least && !s->begin_emitted && !s->task_states;
 }
 
-/* All starts of a key that can have no end any more, each counted where it belongs. ended: it is known that
- * their ends never came, and not only that they have not. */
+/* Gives up all starts of a key, each counted in its own row. ended: it is certain that their ends never come;
+ * otherwise they are only unknown. */
 void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot,
 			bool ended);
-/* A call will not be measured: nw_call_over(). */
+/* Counts a call that is not measured (nw_call_over()). */
 void nw_summary_call_over(void *summary, uint64_t owner, const struct nw_call *call,
 			  enum nw_call_fate fate);
-/* The group of a span whose start's and end's hits name these: each key from the start, or, where that cannot say,
- * from the end. -1: neither says anything; -ENOMEM. */
+/* Returns the group of a span whose start and end have these groups: each key is the start's, or the end's if the
+ * start's is unknown. -1: both are unknown; -ENOMEM. */
 int64_t nw_summary_span_group(struct nw_summary *s, int64_t start, int64_t end);
-/* A group more, whose number is the last. -ENOMEM. */
+/* Adds a group, whose number is the last one. Returns -ENOMEM on failure. */
 int nw_summary_add_group(struct nw_summary *s);
-/* What each probe means to the spans of the options. */
+/* Makes the roles of all probes from the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 
-/* End of a piece of time that somebody looks at row by row: those in which something has happened since the
- * last call are told, and added to the others. 0, or what `take` returned, and then nothing is added; -ENOMEM. */
+/* Ends a bin: calls `take` for each row that is not empty, and then adds these rows to the interval and the total. If
+ * `take` does not return 0, returns its result, and adds nothing. Returns -ENOMEM on failure. */
 int nw_summary_next_bin(struct nw_summary *summary,
 			int (*take)(void *arg, size_t group,
 				    const struct nw_group_row *row),

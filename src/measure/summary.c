@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hits into rows.
+ * Counts hits in rows.
  *
- * What is measured must be true, so a loss costs what it may have touched and nothing else:
- * a span that was open when events were lost is discarded (its end, or another start, may be
- * among them), as is the gap that stretches over it. Which spans those are is not searched
- * for: the end of the last loss is kept, and whatever meets an older start drops it then.
+ * A measured span must be true, so a loss discards what it may have affected and nothing else: a span that was open
+ * when events were lost is discarded, since its end or another start may be among them, and so is the gap across the
+ * loss. These spans are not searched for: the summary keeps the end of the last loss, and drops an older start when
+ * it meets one.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,13 +15,14 @@
 #include "histogram.h"
 #include "state.h"
 
-/* What is asked of hits beside counts and latencies. A constant where functions are inlined, so that what nobody asks
- * for costs nothing. */
+/* What hits need beside counts and latencies. It is a constant where functions are inlined, so that only what is
+ * requested costs time. */
 enum asked {
 	ASKED_NOTHING,
-	ASKED_COST, /* what the probes added to spans; the next ones: where the summary is to know it */
-	ASKED_SLOW, /* events of slow spans only, for the listener */
-	ASKED_ALL   /* events of all spans */
+	/* Also compute probe overhead; the values below do so, too, if the summary knows the cost of a hit */
+	ASKED_COST,
+	ASKED_SLOW, /* also make events of slow spans for the listener */
+	ASKED_ALL   /* also make events of all spans */
 };
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -64,7 +65,7 @@ static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct grou
 
 /* ---- groups ------------------------------------------------------------------------- */
 
-/* Of many groups, only those in which something happened are walked through at the end of a bin. */
+/* Notes that a group has a row that is not empty, so that the end of a bin does not walk all groups. */
 static nw_apart void touch(struct nw_summary *s, int64_t group)
 {
 	uint32_t *place = nw_vec_add(&s->touched);
@@ -76,7 +77,7 @@ static nw_apart void touch(struct nw_summary *s, int64_t group)
 	s->groups.item[group].touched = true;
 }
 
-/* Rows for a hit: -1 is a hit that cannot say, "?". */
+/* Returns the group of a hit; group -1 is unknown, "?". NULL: no memory. */
 static nw_inlined struct group *group_of(struct nw_summary *s, int64_t group)
 {
 	if (nw_likely(!s->options.grouped))
@@ -92,7 +93,7 @@ static nw_inlined struct group *group_of(struct nw_summary *s, int64_t group)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-/* The key as 64 bits; strings by their hash, so that nothing of them is kept. */
+/* Computes the key as 64 bits. A string is hashed, so that no text is kept. Returns false if the hit has no key. */
 static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, int32_t pid,
 			    uint64_t *key)
 {
@@ -102,7 +103,7 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 		*key = (uint32_t)nw_hit_thread(hit);
 		return true;
 	}
-	if (role->key == NW_KEY_PID) { /* the idle threads are no process */
+	if (role->key == NW_KEY_PID) { /* idle threads belong to no process */
 		*key = (uint32_t)(hit->tid ? pid : nw_hit_thread(hit));
 		return true;
 	}
@@ -115,7 +116,7 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	value = &hit->values[role->key_arg];
 	switch (value->kind) {
 	case NW_VALUE_STRING:
-		if (value->cut) /* of two that begin alike, it could be either */
+		if (value->cut) /* a cut string could be one of several keys */
 			return false;
 		*key = nw_hash_text(value->text, value->len);
 		return true;
@@ -129,7 +130,7 @@ static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, i
 	}
 }
 
-/* Does anybody want an event for a hit that begins a span? */
+/* Does a hit that begins a span make an event? */
 static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
 	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
@@ -181,7 +182,7 @@ void nw_summary_abandon(struct nw_summary *s, uint32_t span, struct nw_open_slot
 	slot->outlived = 0;
 }
 
-/* Drop the starts of a key if the innermost may have ended in a loss: then so may the rest. */
+/* Drops the starts of a key if the end of the innermost may be lost, since then all of them may have ended. */
 static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 			      struct nw_open_slot *slot)
 {
@@ -191,7 +192,7 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 	return true;
 }
 
-/* A span begins while one of the same key is open. */
+/* Drops open starts of the same key before a span begins, if they cannot or must not stay. */
 static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 			      struct nw_open_slot *slot)
 {
@@ -199,8 +200,8 @@ static nw_apart void make_way(struct nw_summary *s, uint32_t span,
 		nw_summary_abandon(s, span, slot, true);
 }
 
-/* Field by field, where it is to be: what is copied whole, just after its parts were written, makes the processor wait
- * for these. */
+/* Writes field by field to the final place: copying a struct directly after writing its parts would make the
+ * processor wait for them. */
 static nw_inlined void set_start(const struct nw_summary *s, const struct nw_hit *hit,
 				 int32_t group, const enum asked asked,
 				 struct nw_start *out)
@@ -215,7 +216,7 @@ static nw_inlined void set_start(const struct nw_summary *s, const struct nw_hit
 	out->after = costs ? s->cost[hit->probe].after : 0;
 }
 
-/* A span is measured. */
+/* Adds a measured span to its row. */
 static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
 				const struct nw_start *start, const struct nw_hit *hit,
 				const enum asked asked)
@@ -229,7 +230,7 @@ static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
 	add_cost(s, row, &measured);
 }
 
-/* A span begins whose key is new, or has others open, or when too many are. */
+/* Begins a span whose key is new or has open spans, or when too many spans are open. */
 static nw_apart int begin_unusual(struct nw_summary *s, uint32_t span, uint64_t key,
 				  struct nw_open_slot *slot, const struct nw_start *start,
 				  struct nw_span_row *row)
@@ -258,7 +259,7 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 	return nw_likely(is_put) ? 0 : begin_unusual(s, span, key, slot, start, row);
 }
 
-/* A span ends that is not the only one of its key, or there is none, or it does not count. */
+/* Ends a span if there are several of its key, none, or one that does not count. */
 static nw_apart int end_unusual(struct nw_summary *s, uint32_t span,
 				struct nw_open_slot *slot, const struct nw_hit *hit,
 				int64_t group, struct nw_span_row *row)
@@ -302,7 +303,7 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 	return 0;
 }
 
-/* begin() and end() of spans that somebody wants events of, or may. */
+/* begin() and end() for spans that make, or may make, events. */
 static int begin_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
@@ -348,7 +349,7 @@ static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 	return ret;
 }
 
-/* end(), where there are events of slow spans only. One that seems to have ended before it began is slow, too. */
+/* Does the same as end() if only slow spans make events. A span that seems to end before it began counts as slow. */
 static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t key,
 				  const struct nw_hit *hit, int64_t group,
 				  struct nw_span_row *row)
@@ -360,7 +361,7 @@ static nw_inlined int end_watched(struct nw_summary *s, uint32_t span, uint64_t 
 	return end_in(s, span, slot, hit, group, row, ASKED_SLOW);
 }
 
-/* The row that a start belongs to; NULL: a filter has taken it out, so it belongs to none. */
+/* Returns the row of a start; NULL: a filter has dropped the start, so it has no row. */
 static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 					const struct nw_start *start)
 {
@@ -416,7 +417,7 @@ static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *ca
 	return nw_calls_begin(calls, owner, &call);
 }
 
-/* A span was paired by frames, and is paired by order from now on: what is open of it becomes a start like others. */
+/* Called for each open start of a span that was paired by frames and is paired by order from now on. */
 static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 {
 	struct nw_summary *s = arg;
@@ -434,15 +435,15 @@ static int reopen(void *arg, int32_t tid, const struct nw_call *call)
 }
 
 /*
- * An end that is in no frame in which something of its span has begun. Once, that is an end whose start
- * was before our time: -EAGAIN. If it happens more often, the program begins in one call what it ends in
- * another, or keeps several open in one frame, and what the code looked like was no proof: from now
- * on the span is paired by order.
+ * Handles an end in a frame in which nothing of its span has begun. The first such end may be that of a start before
+ * the run: returns -EAGAIN. If it happens more often, the program begins in one call what it ends in another, or
+ * keeps several open in one frame, so the assumption made from the code was wrong: from now on the span is paired by
+ * order.
  */
 static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 {
 	enum {
-		TIMES = 8 /* so many must fit for each that does not */
+		TIMES = 8 /* tolerates one misfit per 8 matches */
 	};
 	struct fitting *fitting = &s->fitting[span];
 
@@ -458,7 +459,7 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 	return nw_calls_take(&s->frames, span, reopen, s);
 }
 
-/* A hit of a function's entry or return, or of a framed span. group: of the hit, or NW_HIDDEN. */
+/* Takes a hit of a function's entry or return, or of a framed span. group: of the hit, or NW_HIDDEN. */
 static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 			      const struct nw_hit *hit, int32_t pid, int64_t group,
 			      struct group *g)
@@ -518,8 +519,8 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	return 0;
 }
 
-/* The same where it is the beginning of a call, or the end of the innermost one, on a thread's own stack: so it is
- * nearly always. False: nothing is done. */
+/* Takes the usual hit of a call, on a thread's own stack: the begin of a call or the end of the innermost one.
+ * Returns false if it is another case; then nothing was changed. */
 static nw_inlined bool play_plain_call(struct nw_summary *s, const struct role *role,
 				       const struct nw_hit *hit, int64_t group,
 				       struct nw_span_row *row, const enum asked asked)
@@ -554,13 +555,13 @@ static nw_inlined bool play_plain_call(struct nw_summary *s, const struct role *
 	return true;
 }
 
-/* Is the thread whose number is the key one that is measured? 0 is the idle thread of any CPU. */
+/* Is the thread whose number is the key measured? 0 is the idle thread of any CPU. */
 static bool is_measured(const struct nw_summary *s, uint64_t key)
 {
 	return key != 0 && (!s->wanted || s->wanted(s->wanted_arg, (int32_t)key));
 }
 
-/* A hit of a span whose key is not the thread alone, or one of whose probes was disabled. */
+/* Takes a hit of a span that is not keyed by thread, or one of whose probes was disabled. */
 static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 				 const struct nw_hit *hit, int32_t pid, int64_t group,
 				 struct group *g)
@@ -641,7 +642,7 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	const struct role *role = state->roles.item;
 	const size_t place = grouped ? (size_t)(g - s->groups.item) : 0;
 	for (size_t left = state->roles.count; left; left--, role++) {
-		if (grouped) /* a span may have made a group */
+		if (grouped) /* a span may have made a group, which moves the array */
 			g = &s->groups.item[place];
 		int ret = play_role(s, role, hit, pid, group, g, asked);
 		if (nw_unlikely(ret))
@@ -650,7 +651,7 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	return 0;
 }
 
-/* Before what the hit does to spans. */
+/* Computes the probe overhead of the thread and the goroutine. Must be called before the hit begins or ends spans. */
 static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int32_t pid)
 {
 	if (nw_likely(!s->self_cost))
@@ -660,7 +661,7 @@ static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int
 		s->goroutine_spent = nw_self_cost_goroutine_hit(s->self_cost, hit, pid);
 }
 
-/* Many hits are taken at a time only where they are not grouped. */
+/* Takes several hits. grouped: only one hit is passed at a time. */
 static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 				const struct nw_hit *hits, size_t count, int32_t pid,
 				int64_t group, const enum asked asked, const bool grouped)
@@ -675,7 +676,7 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 	return 0;
 }
 
-/* Hits of which more is asked than counts and latencies. */
+/* Takes hits that need more than counts and latencies. */
 static nw_apart int take_asked(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hits, size_t count, int32_t pid,
 			       int64_t group, bool slow)
@@ -696,7 +697,7 @@ static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
 
 void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 {
-	/* whoever it is about, it was recorded in the time of the one that ran */
+	/* Whichever thread the event is about, recording it took time from the thread that ran. */
 	spend(s, hit, 0);
 	follow_states(s, hit);
 }
@@ -739,7 +740,7 @@ int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
 	return ret;
 }
 
-/* As play_role(), of a hit that does not count. */
+/* Does the same as play_role() for a hit that does not count. */
 static int hide_role(struct nw_summary *s, const struct role *role,
 		     const struct nw_hit *hit, int32_t pid)
 {
@@ -765,7 +766,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 	take_hidden_turn(s, role->span, key, hit);
 	set_start(s, hit, NW_HIDDEN, ASKED_ALL, &hidden);
 	int given_up = nw_open_push(&s->open, slot, role->span, key, &hidden);
-	if (given_up > 0) { /* an older one of the key, which did count */
+	if (given_up > 0) { /* an older start of the key, which did count */
 		struct group *g = group_of(s, -1);
 		if (g)
 			span_row(s, g, role->span)->unmatched_starts++;

@@ -26,7 +26,7 @@ struct nw_map_key nw_map_key_of_thread(int32_t tid)
 	return (struct nw_map_key){.time = (uint32_t)tid};
 }
 
-/* The chain of a key. Its .key is no part of the hash: few begin at the same time. */
+/* Returns the chain of a key. .key is not hashed, because few spans begin at the same time. */
 static struct nw_map_entry **chain(struct nw_map_entry **slot, size_t slots,
 				   struct nw_map_key key)
 {
@@ -38,7 +38,7 @@ static int grow(struct nw_hash_map *map)
 	size_t slots = map->slots ? map->slots * 2 : FIRST_SLOTS;
 	struct nw_map_entry **slot = calloc(slots, sizeof(*slot));
 
-	if (!slot) /* a table that cannot grow still works, with longer chains */
+	if (!slot) /* A table that cannot grow still works, with longer chains. */
 		return map->slots ? 0 : -ENOMEM;
 	for (size_t i = 0; i < map->slots; i++) {
 		for (struct nw_map_entry *next, *it = map->slot[i]; it; it = next) {
@@ -72,7 +72,7 @@ int nw_hash_map_put(struct nw_hash_map *map, struct nw_map_key key, void *value)
 	return 0;
 }
 
-/* The pointer that points to the entry; NULL: there is none. */
+/* Returns the pointer that points to the entry; NULL: there is none. */
 static struct nw_map_entry **find(const struct nw_hash_map *map, struct nw_map_key key)
 {
 	if (!map->slots)

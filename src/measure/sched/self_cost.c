@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Each thread has a sum of what its hits have cost. A hit's time is taken somewhere inside of it, so the sum at
- * that moment has its first part only, and its second one is behind it: inside a span that it starts, outside of
- * one that it ends. Hits in between are inside with both, whichever probe and span they belong to; so an outer
- * span has its inner ones', too. A goroutine has such a sum of its own.
+ * Keeps a sum of the cost of all hits for each thread. The timestamp of a hit is taken somewhere inside of its cost,
+ * so the sum at that moment includes only the first part of it. The second part comes behind the timestamp: it is
+ * inside a span that the hit starts, and outside of one that it ends. Hits in between are inside with both parts,
+ * whichever probe and span they belong to, so an outer span includes the cost of its inner spans. Each goroutine has
+ * such a sum, too.
  */
 #include "self_cost.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of two threads that had the same number one after the other, the later one's sum is the smaller one, however much its hits
- * have cost: so the difference is never taken for what one thread's hits have cost. */
+/* If two threads had the same number one after the other, the sum of the later one is the smaller one, however much
+ * its hits cost. So the difference is never taken for the cost of one thread's hits. */
 static const uint64_t FIRST_SUM = (uint64_t)1 << 62, SUM_ROOM = (uint64_t)1 << 40;
 
 int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out)
@@ -33,7 +34,7 @@ void nw_self_cost_free(struct nw_self_cost *self)
 	free(self);
 }
 
-/* NULL: there is no room for it. */
+/* Returns NULL if there is no room. */
 static uint64_t *sum_of(struct nw_self_cost *self, struct nw_hash_map *map,
 			struct nw_map_key key)
 {
@@ -64,7 +65,7 @@ uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_h
 	const struct nw_map_key key = {.time = hit->goroutine, .key = (uint32_t)pid};
 	const struct nw_hit_cost *cost = &self->cost[hit->probe];
 
-	/* nobody says when they end; whoever is there goes on with a new sum */
+	/* The ends of goroutines are not reported. When the table is full, living goroutines get new sums. */
 	if (self->goroutines.count >= NW_MOST_STARTS)
 		nw_hash_map_free(&self->goroutines);
 	uint64_t *sum = sum_of(self, &self->goroutines, key);

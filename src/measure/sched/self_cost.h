@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The probe overhead in the threads' time; for the summary. */
+/* The probe overhead in each thread's time, for the summary. */
 #ifndef NOPWATCH_MEASURE_SCHED_SELF_COST_H
 #define NOPWATCH_MEASURE_SCHED_SELF_COST_H
 
@@ -12,22 +12,23 @@ enum {
 
 struct nw_self_cost {
 	const struct nw_hit_cost *cost;
-	struct nw_hash_map threads;    /* uint64_t: the sum */
-	struct nw_hash_map goroutines; /* the same of hits of Go's functions */
-	uint64_t next_sum;	       /* with which that of the next thread begins */
+	struct nw_hash_map threads; /* values are uint64_t: the sum of a thread */
+	/* The same for goroutines, of hits of Go functions */
+	struct nw_hash_map goroutines;
+	uint64_t next_sum; /* the first value of the next thread's sum */
 	struct {
-		uint64_t *sum; /* NULL: of nobody */
+		uint64_t *sum; /* NULL: the entry is free */
 		int32_t tid;
 	} recent[NW_RECENT_COSTS]; /* by the low bits of the thread's number */
 };
 
-/* cost: of a hit, by probe; stays the caller's. -ENOMEM. */
+/* cost: of a hit, by probe; it stays the caller's. Returns -ENOMEM on failure. */
 int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out);
 void nw_self_cost_free(struct nw_self_cost *self);
-/* The sum of a thread, which is recent from now on; NULL: there is no room for it. */
+/* Returns the sum of a thread and notes it as recent; NULL: there is no room. */
 uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid);
-/* A hit, of whatever span or none. What all hits of its thread have cost up to its timestamp: of two, the difference is
- * what the probes have added to the time between them. */
+/* Takes a hit of any span or none. Returns the cost of all hits of its thread up to its timestamp: the difference
+ * between two hits is the probe overhead in the time between them. */
 static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
 {
 	const struct nw_hit_cost *cost = &self->cost[hit->probe];
@@ -44,8 +45,8 @@ static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct 
 	*sum = spent + cost->after;
 	return spent;
 }
-/* The same of a hit of a function of Go's: what all such hits of its goroutine have cost, whichever threads they were on.
- * What threads do while it waits is not its own. */
+/* Does the same for a hit of a Go function: returns the cost of all such hits of its goroutine, on whichever threads.
+ * The cost of other hits on a thread while the goroutine waits is not included. */
 uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_hit *hit,
 				    int32_t pid);
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid);

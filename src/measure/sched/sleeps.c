@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Who ended sleeps, and where they were: bounded tables, in the order in which they came. */
+/* Tables of sleeps by waker and by wait channel, of limited size, in the order of their first sleep. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sleeps.h"
 
-/* The entry of a key, made if there is room; else that of the others. */
+/* Returns the entry of a key, made if there is room; otherwise the entry NW_SLEEP_OTHERS. */
 static struct nw_sleep *find(struct nw_sleeps *sleeps, const struct nw_sleep *like)
 {
 	size_t named = nw_min64(sleeps->count, NW_MOST_SLEEPS - 1);
@@ -23,7 +23,7 @@ static struct nw_sleep *find(struct nw_sleeps *sleeps, const struct nw_sleep *li
 	}
 	if (sleeps->count == NW_MOST_SLEEPS)
 		return others;
-	/* the others of another table may come before this one is full */
+	/* Merging may add the entry NW_SLEEP_OTHERS before the table is full. */
 	for (size_t i = 0; i < named; i++)
 		if (sleeps->item[i].key == NW_SLEEP_OTHERS)
 			return &sleeps->item[i];

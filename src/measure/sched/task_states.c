@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * Each thread has a clock a state, of which one runs at a time. A span's parts are by how much these
- * have advanced between its start and its end, so nested spans need no care, and the parts add up to the
- * latency exactly. A thread that hits a probe is running then: if its clocks say something else, an event
- * of the scheduler's is missing, and no span that is open then is split.
+ * Each thread has a clock for each state, and one of them runs at a time. The time that a span spent in a state is
+ * the advance of that clock between the span's start and end, so nested spans need no care, and the times add up to
+ * the latency exactly. A thread that hits a probe is running: if its clocks say something else, an event of the
+ * scheduler is missing, and no open span of the thread is split.
  *
- * Events: include/trace/events/sched.h of the kernel. sched_switch's prev_state is 0 (or a flag
- * above all states) for a thread that was preempted, else a mask: 1 is interruptible sleep, 2 is
- * uninterruptible, further bits are stopped, traced, dead, parked. Below 4.14, uninterruptible may
- * come with flags above (TASK_KILLABLE: 130). Linux 4.15 to 4.19 have all of it one bit higher (shifted_states), and 1 for who
- * gives its CPU away and runs on; kernel/session/tracepoint.c finds that out. Linux 4.14.0 counts them: 3 is stopped there. sched_waking is when somebody begins to wake a thread,
- * sched_wakeup when it is on a run queue, which may be another CPU's that has to be interrupted for it first. A
- * thread waits for a CPU from the second on, as /proc/PID/schedstat counts; only where that was not recorded, from the first.
+ * Events: include/trace/events/sched.h of the kernel. sched_switch's prev_state is 0 (or a flag above all states) for
+ * a thread that was preempted, else a mask: 1 is interruptible sleep, 2 is uninterruptible, further bits are stopped,
+ * traced, dead, parked. Before 4.14, uninterruptible may come with flags above (TASK_KILLABLE: 130). Linux 4.15 to
+ * 4.19 have all bits one position higher (shifted_states), and 1 for a thread that yields its CPU;
+ * kernel/session/tracepoint.c detects that. Linux 4.14.0 has a number instead of a mask: 3 is stopped there.
+ * sched_waking is recorded when a thread begins to wake another one, and sched_wakeup when that one is on a run
+ * queue, which may belong to another CPU that has to be interrupted first. A thread waits for a CPU from sched_wakeup
+ * on, as /proc/PID/schedstat counts it; if that was not recorded, from sched_waking on.
  *
- * Who woke it: sched_waking is recorded in the context of the one who wakes, so its common_pid is the
- * waker, unless its common_flags say that this was an interrupt, which has nothing to do with the thread that
- * it came upon (TRACE_FLAG_HARDIRQ 0x08, TRACE_FLAG_SOFTIRQ 0x10, TRACE_FLAG_NMI 0x40:
- * include/linux/trace_events.h). sched_wakeup may be recorded by the CPU that was asked to do it, and names nobody.
+ * Waker: sched_waking is recorded in the context of the waker, so its common_pid is the waker, unless its
+ * common_flags say that this was an interrupt, which has nothing to do with the interrupted thread
+ * (TRACE_FLAG_HARDIRQ 0x08, TRACE_FLAG_SOFTIRQ 0x10, TRACE_FLAG_NMI 0x40: include/linux/trace_events.h). sched_wakeup
+ * may be recorded by the CPU on which the thread is to run, and does not name the waker.
  *
- * Where it slept: its stack stands behind its sched_switch, on the same CPU, and so in front of its next one:
- * it may have been woken by another CPU in between, but it does not run before.
+ * Wait channel: the stack of a thread follows its sched_switch on the same CPU, and precedes its next sched_switch.
+ * Another CPU may have woken the thread in between, but it does not run before.
  */
 #include "task_states.h"
 #include "sleeps.h"
@@ -39,9 +40,9 @@ const char *const nw_task_state_names[NW_TASK_STATES] = {
 enum kind {
 	NOTHING,
 	SWITCH,
-	WAKING, /* by this thread */
+	WAKING, /* by the thread that hits it */
 	WOKEN,
-	STACK, /* of the thread that has just gone */
+	STACK, /* of the thread that has just left the CPU */
 };
 
 static const struct {
@@ -60,7 +61,7 @@ enum {
 	IN_INTERRUPT = 0x08 | 0x10 | 0x40 /* bits of common_flags */
 };
 
-/* What is told of sleeps. */
+/* The tables of sleeps. */
 enum table {
 	WAKERS,
 	CHANNELS,
@@ -71,30 +72,32 @@ struct thread {
 	enum nw_task_state state;
 	uint64_t since;
 	uint64_t spent[NW_TASK_STATES];
-	uint64_t breaks; /* so often its events were found to be incomplete */
-	uint64_t serial; /* threads of one number come one after the other */
-	size_t open;	 /* spans: while there are any, */
+	uint64_t breaks; /* how often its events were found to be incomplete */
+	/* Tells apart threads that had the same number one after the other */
+	uint64_t serial;
+	size_t open; /* number of open spans; sleeps are counted only while there are any */
 	struct nw_sleeps sleeps[TABLES];
-	struct nw_sleep waker; /* who has begun to wake it; count 0: nobody */
-	uint64_t waking;       /* when, if it slept then; else 0 */
-	struct nw_sleep where; /* its last sleep; count 0: it is in the table */
-	/* its switches may not be recorded yet, but for those from and to threads whose are */
+	struct nw_sleep waker; /* the thread that has begun to wake it; count 0: none */
+	uint64_t waking;       /* time of sched_waking if the thread slept then; else 0 */
+	struct nw_sleep where; /* its last sleep; count 0: it is in the table already */
+	/* Its switches may not be recorded yet, except switches from and to threads whose events are recorded. */
 	bool unseen;
-	uint64_t from; /* they are from here on; 0: not known */
+	uint64_t from; /* time from which they are recorded; 0: unknown */
 };
 
-/* The clocks when a span began. */
+/* A copy of the clocks at the start of a span. */
 struct mark {
 	int32_t tid;
 	uint64_t serial, breaks, losses;
-	uint64_t turn; /* of its thread */
+	uint64_t turn; /* the thread's turn */
 	uint64_t spent[NW_TASK_STATES];
-	size_t sleeps
-		[TABLES]; /* so many of the thread's, as they were then, one behind the other: */
+	/* How many entries the thread's tables had. Copies of the entries follow in `sleep`, one table after the
+	 * other. */
+	size_t sleeps[TABLES];
 	struct nw_sleep sleep[];
 };
 
-/* The key that a thread has last begun or ended a span of; another number each time that the key is another. */
+/* The key of the last span that a thread has begun or ended. The number changes whenever the key changes. */
 struct turn {
 	uint64_t key, number;
 };
@@ -102,18 +105,19 @@ struct turn {
 struct scheduler_probe {
 	enum kind kind;
 	size_t arg[3];
-	int optional; /* -1: it does not have it */
+	int optional; /* -1: the event does not have it */
 };
 
 struct nw_task_states {
-	struct nw_hash_map threads; /* that have begun spans, by their numbers */
+	struct nw_hash_map threads; /* by number; only threads that have begun spans */
 	struct nw_hash_map marks;
 	struct nw_hash_map turns; /* by thread and span */
 	uint64_t losses, serial, last_turn;
-	bool named;  /* events are those of threads that were named to the kernel, */
-	bool all;    /* whoever they are, or who is born; */
-	bool missed; /* and of who is not in the map that is not known */
-	uint64_t everybody_from; /* everybody's; 0: never */
+	bool named; /* the kernel records events of selected threads only */
+	/* With `named`: births are not reported, so every thread may be one that is not selected */
+	bool all;
+	bool missed;		 /* a thread that is not in the map may not be recorded */
+	uint64_t everybody_from; /* time from which all threads are recorded; 0: never */
 	struct scheduler_probe *probe;
 	size_t probes;
 	const struct nw_selection *selection;
@@ -246,10 +250,10 @@ static struct thread *find(const struct nw_task_states *states, int32_t tid)
 	return nw_hash_map_find(&states->threads, nw_map_key_of_thread(tid));
 }
 
-/* Let the clock of its state run until now. */
+/* Advances the clock of the thread's state to now. */
 static void advance(struct thread *thread, uint64_t now)
 {
-	if (now < thread->since) { /* clocks of CPUs that differ */
+	if (now < thread->since) { /* the clocks of CPUs differ */
 		thread->breaks++;
 		return;
 	}
@@ -263,10 +267,10 @@ static void enter(struct thread *thread, enum nw_task_state state, uint64_t now)
 	thread->state = state;
 }
 
-/* NULL: nothing is kept of it. */
+/* Returns NULL if the table is full or without memory. */
 static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
 {
-	/* a recording may name more threads than there ever were */
+	/* A recording may name more threads than there ever were. */
 	struct thread *thread = states->threads.count < NW_MOST_STARTS
 					? calloc(1, sizeof(*thread))
 					: NULL;
@@ -278,7 +282,7 @@ static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
 	return thread;
 }
 
-/* It hits a probe, so it is running. NULL: nothing is kept of it. */
+/* Returns the thread of a hit, which is running. NULL if the table is full or without memory. */
 static struct thread *running(struct nw_task_states *states, const struct nw_hit *hit)
 {
 	struct thread *thread = find(states, nw_hit_thread(hit));
@@ -307,7 +311,7 @@ void nw_task_states_named(struct nw_task_states *states, bool all)
 void nw_task_states_born(struct nw_task_states *states, int32_t tid)
 {
 	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
-	/* of a whole machine's births, most are of threads that will never hit */
+	/* With `all`, births are those of a whole machine, of which most threads never hit a probe. */
 	struct thread *thread = states->named && !states->all ? add_thread(states, tid)
 							      : NULL;
 
@@ -325,7 +329,7 @@ void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_
 		states->everybody_from = from;
 		return;
 	}
-	if (from == UINT64_MAX) { /* what was open is not known any more */
+	if (from == UINT64_MAX) { /* the states of its open spans are unknown from now on */
 		if (thread) {
 			thread->unseen = true;
 			thread->from = 0;
@@ -371,14 +375,16 @@ static void forget_names(void *arg, struct nw_map_key key, void *value)
 void nw_task_states_loss(struct nw_task_states *states)
 {
 	states->losses++;
-	states->missed |= states->named; /* perhaps a birth, */
-	if (states->all)		 /* or another name */
+	states->missed |=
+		/* A birth may be lost, and then the thread is not recorded, */
+		states->named;
+	if (states->all) /* or a new name, which ends the recording of its thread */
 		nw_hash_map_each(&states->threads, forget_names, NULL);
 }
 
 /* ---- the scheduler's events --------------------------------------------------------- */
 
-/* prev_state, as a number or, in text, as the letter that stands for it. */
+/* Converts prev_state: a number or, in text, a letter. */
 static enum nw_task_state state_of(const struct nw_value *value, bool shifted)
 {
 	uint64_t mask = (value->number & 0xff) >> shifted;
@@ -393,7 +399,7 @@ static enum nw_task_state state_of(const struct nw_value *value, bool shifted)
 				 : NW_TASK_SLEEPING;
 }
 
-/* No stack has come: where its last sleep was is not known. */
+/* If no stack has come, the wait channel of the thread's last sleep is unknown. */
 static void settle(struct thread *thread)
 {
 	if (thread->where.count && thread->open)
@@ -414,7 +420,7 @@ static bool sleeps(const struct thread *thread)
 	return thread->state == NW_TASK_SLEEPING || thread->state == NW_TASK_DISK;
 }
 
-/* Its sleep ends: it waits for a CPU. */
+/* Ends the thread's sleep: it waits for a CPU. */
 static void wakes_up(struct thread *thread, uint64_t now)
 {
 	struct nw_sleep waker = thread->waker;
@@ -424,7 +430,7 @@ static void wakes_up(struct thread *thread, uint64_t now)
 	waker.ns = now > thread->since ? now - thread->since : 0;
 	if (thread->open)
 		nw_sleeps_add(&thread->sleeps[WAKERS], &waker);
-	/* its stack may have come already, or may still come */
+	/* Its stack may have come already, or may still come. */
 	thread->where.ns = waker.ns;
 	thread->where.count = 1;
 	enter(thread, NW_TASK_RUNNABLE, now);
@@ -436,13 +442,13 @@ static void comes(struct thread *thread, uint64_t now)
 		wakes_up(thread, thread->waking);
 	thread->waker.count = thread->waking = 0;
 	settle(thread);
-	/* what sleeps is woken before it runs: that was not recorded */
+	/* A sleeping thread is woken before it runs, so an event is missing. */
 	if (thread->state != NW_TASK_RUNNABLE)
 		thread->breaks++;
 	enter(thread, NW_TASK_RUNNING, now);
 }
 
-/* Whoever begins to wake a thread. */
+/* Returns the thread that begins to wake another one. */
 static struct nw_sleep waker_of(const struct nw_task_states *states,
 				const struct scheduler_probe *probe,
 				const struct nw_hit *hit)
@@ -461,7 +467,8 @@ static struct nw_sleep waker_of(const struct nw_task_states *states,
 	return waker;
 }
 
-/* It may be woken while it is still on its way to sleep: then the second event finds it asleep. */
+/* Handles sched_waking and sched_wakeup. A thread may be woken while it is still on its way to sleep: then only the
+ * second event finds it asleep. */
 static void wakes(const struct nw_task_states *states, const struct scheduler_probe *probe,
 		  struct thread *thread, const struct nw_hit *hit)
 {
@@ -474,7 +481,7 @@ static void wakes(const struct nw_task_states *states, const struct scheduler_pr
 	}
 }
 
-/* Where the thread that hits it has gone to sleep; it may be awake again by now. */
+/* Notes the wait channel of the thread that hits the event, which may be awake again by now. */
 static void takes_stack(const struct nw_task_states *states,
 			const struct scheduler_probe *probe, const struct nw_hit *hit)
 {
@@ -489,7 +496,7 @@ static void takes_stack(const struct nw_task_states *states,
 	thread->where.key = function ? address : NW_WAKER_UNKNOWN;
 }
 
-/* The thread that a switch names; number 0 is the idle one of the CPU that switches. */
+/* Returns a thread that sched_switch names; number 0 is the idle thread of the CPU that switches. */
 static struct thread *find_switched(const struct nw_task_states *states,
 				    const struct nw_hit *hit, size_t arg)
 {
@@ -506,7 +513,7 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 
 	for (size_t i = 0; i < 3; i++)
 		if (!hit->values || probe->arg[i] >= hit->value_count) {
-			nw_task_states_loss(states); /* a record that does not tell */
+			nw_task_states_loss(states); /* the record has not all fields */
 			return;
 		}
 	if (probe->kind == STACK) {
@@ -522,7 +529,7 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 	}
 	const uint64_t next = hit->values[probe->arg[2]].number;
 	thread[1] = find_switched(states, hit, probe->arg[2]);
-	/* the idle thread is never named: it is recorded for the other's sake */
+	/* The idle thread is never selected, so a switch from or to it is recorded because of the other thread. */
 	if (thread[0] && next == 0)
 		thread[0]->unseen = false;
 	if (thread[1] && first->number == 0)
@@ -538,7 +545,7 @@ void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-/* Are all its switches recorded from now on? */
+/* Are all switches of the thread recorded from now on? */
 static bool is_recorded(const struct nw_task_states *states, const struct thread *thread,
 			uint64_t now)
 {
@@ -571,7 +578,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 
 	if (!thread || !is_recorded(states, thread, event->hit->time) ||
 	    states->marks.count >= NW_MOST_STARTS)
-		return; /* its parts will not be known */
+		return; /* the span will not be split */
 	size_t wakers = thread->sleeps[WAKERS].count;
 	size_t channels = thread->sleeps[CHANNELS].count;
 	struct mark *mark = malloc(sizeof(*mark) +
@@ -592,7 +599,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 		thread->open++;
 }
 
-/* What has come to one of the thread's tables since then. */
+/* Computes the sleeps since the start of the span. */
 static void find_sleeps(const struct nw_sleeps *now, const struct nw_sleep *then,
 			size_t count, struct nw_sleeps *out)
 {
@@ -605,7 +612,7 @@ static void find_sleeps(const struct nw_sleeps *now, const struct nw_sleep *then
 	}
 }
 
-/* The thread of the mark, if it still is that one: a span less of its is open. */
+/* Returns the thread of the mark, which has one open span less; NULL if its number belongs to another thread now. */
 static struct thread *close_mark(const struct nw_task_states *states,
 				 const struct mark *mark)
 {
@@ -624,7 +631,7 @@ static bool split(struct nw_task_states *states, const struct nw_span_event *eve
 	bool other = mark->tid != nw_hit_thread(event->hit) || mark->turn != turn ||
 		     (thread && thread->serial != mark->serial);
 
-	if (other) { /* what a thread did is not what the span waited for */
+	if (other) { /* What one thread did is not what the span waited for. */
 		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
 		return true;
 	}

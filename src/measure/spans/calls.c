@@ -10,9 +10,9 @@ enum {
 	FIRST_BITS = 6,
 	DEFAULT_MOST = 1 << 20,
 	DEEPEST = NW_CALLS_DEEPEST,
-	SWITCHING =
-		1024, /* the same of one that switches, where none is ever known to be gone */
-	GONE = 256    /* calls a thread that seem to be gone and are kept */
+	/* Limit of open calls of a thread that switches stacks, where no call is ever known to be gone. */
+	SWITCHING = 1024,
+	GONE = 256 /* limit of kept calls per thread that seem to be gone */
 };
 
 int nw_calls_init(struct nw_calls *calls, size_t most, bool frames, nw_call_over *over,
@@ -44,7 +44,8 @@ void nw_calls_free(struct nw_calls *calls)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-/* A bigger table, or the same size when most threads have nothing open: these are forgotten. */
+/* Makes a bigger table, or one of the same size if most threads have nothing open. Threads without open calls are
+ * dropped. */
 static int rehash(struct nw_calls *calls)
 {
 	struct nw_calls fresh = *calls;
@@ -83,7 +84,7 @@ static void remove_gone(struct nw_calls_of *thread, uint32_t at)
 		thread->gone_bits |= nw_calls_bit(thread->gone[i].stack);
 }
 
-/* Give up one of the calls that seem to be gone: nobody waits for its return any more. */
+/* Gives up one of the calls that seem to be gone. */
 static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 			uint32_t at)
 {
@@ -95,8 +96,8 @@ static void settle_gone(const struct nw_calls *calls, struct nw_calls_of *thread
 }
 
 /*
- * The first open call that the kernel has no return probe for. Calls at one stack pointer count
- * once: but for tail calls, all but the last of them have been abandoned.
+ * Returns the index of the first open call for which the kernel has no return probe. Calls at the same stack pointer
+ * count once: except for tail calls, all of them but the last have been abandoned.
  */
 static uint32_t first_omitted(const struct nw_calls_of *thread)
 {
@@ -113,7 +114,7 @@ static uint32_t first_omitted(const struct nw_calls_of *thread)
 	return i;
 }
 
-/* Keep an open call that seems to be gone. Without memory it is certain at once. */
+/* Keeps an open call that seems to be gone. Without memory the call is abandoned at once. */
 static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 		      const struct nw_call *call)
 {
@@ -129,13 +130,14 @@ static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 	thread->gone_bits |= nw_calls_bit(call->stack);
 }
 
-/* The open calls from this one on can have no return any more, unless the thread has several stacks. */
+/* Closes the open calls from this index on, which cannot return any more unless the thread has several stacks. */
 static void bury_from(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t first)
 {
 	uint32_t omitted = first_omitted(thread);
 
 	for (uint32_t i = first; i < thread->count; i++) {
-		if (i >= omitted && thread->open[i].limited) /* nobody will tell of it */
+		if (i >= omitted &&
+		    thread->open[i].limited) /* its return is not reported */
 			calls->over(calls->over_arg, thread->number, &thread->open[i],
 				    NW_CALL_OMITTED);
 		else
@@ -152,7 +154,7 @@ static void remove_open(struct nw_calls *calls, struct nw_calls_of *thread, uint
 	calls->open--;
 }
 
-/* fate: of those that are open and not known to be gone. */
+/* Closes all calls of a thread. fate: of open calls that are not known to be gone. */
 static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
 		    enum nw_call_fate fate)
 {
@@ -172,7 +174,7 @@ static void abandon(struct nw_calls *calls, struct nw_calls_of *thread,
 	thread->returned = 0;
 }
 
-/* Events are missing, and what was open then may have ended. */
+/* Closes all calls of a thread after a loss: any of them may have ended. */
 static void abandon_stale(struct nw_calls *calls, struct nw_calls_of *thread)
 {
 	abandon(calls, thread, NW_CALL_OPEN);
@@ -181,7 +183,7 @@ static void abandon_stale(struct nw_calls *calls, struct nw_calls_of *thread)
 
 /* ---- beginning ---------------------------------------------------------------------- */
 
-/* Before a call begins at this stack pointer: what of the open ones cannot be open any more? */
+/* Before a call begins at this stack pointer, closes the open calls that cannot be open any more. */
 static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *thread,
 			       uint64_t stack)
 {
@@ -192,8 +194,8 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 			settle_gone(calls, thread, i);
 	if (thread->switches)
 		return;
-	/* the returns of a chain of tail calls come one directly after the other; what is still open of such a
-	 * chain was no part of it */
+	/* The returns of a chain of tail calls come one directly after the other. A call that is still open after
+	 * such a return was no part of the chain. */
 	while (first && (thread->open[first - 1].stack < stack ||
 			 thread->open[first - 1].stack <= thread->returned))
 		first--;
@@ -208,7 +210,7 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 	remove_open(calls, thread, same);
 }
 
-/* The same of what begins in a frame: what is deeper, and what the same site has begun there. */
+/* Does the same for a start in a frame: closes what is deeper, and what the same site has begun in this frame. */
 static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thread,
 				 const struct nw_call *call)
 {
@@ -234,7 +236,7 @@ static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thr
 	}
 }
 
-/* Make room for one more; false: it cannot be kept, and is over. */
+/* Makes room for another call. Returns false if the call cannot be kept; it is over then. */
 static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *thread,
 			       const struct nw_call *call, int *ret)
 {
@@ -263,9 +265,9 @@ static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *threa
 }
 
 /*
- * Has the goroutine's last call begun once more? It has for certain if it was seen to need that, and then it has
- * been running since it first began. If only its stack has moved, so it may, or something that is not
- * measured has moved it, and an exception has ended the last call: then it counts from now.
+ * Has the goroutine's last call begun again? It has for certain if its stack was seen to be too small; then it has
+ * been running since its first begin. If only the stack has moved, the call may have begun again, or a function that
+ * is not measured has moved the stack and an exception has ended the last call: then the call is measured from now.
  */
 static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_of *thread,
 				  const struct nw_stack_owner *owner,
@@ -285,7 +287,7 @@ static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_
 	return true;
 }
 
-/* What is known of the call that begins, for the next that does. */
+/* Notes facts of the call that begins, for the next one. */
 static void note_owner(struct nw_calls_of *thread, const struct nw_stack_owner *owner)
 {
 	thread->returned = 0;
@@ -335,9 +337,9 @@ int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
 /* ---- returning ---------------------------------------------------------------------- */
 
 /*
- * The open call that returned, -1. Of several at the same stack pointer, the newest. Where a
- * function may have popped its arguments: those of its callers lie above it, and what is below and
- * older than it is gone, so it is the outermost that can be.
+ * Returns the index of the open call that returned, or -1: of several at the same stack pointer, the newest. loose:
+ * the function may have popped its arguments. The arguments of its callers are above it, and calls that are below it
+ * and older are gone, so the outermost possible call is taken.
  */
 static int64_t find_open(const struct nw_calls_of *thread, uint32_t span, uint64_t stack,
 			 bool loose)
@@ -377,7 +379,7 @@ static enum nw_call_end end_gone(const struct nw_calls *calls, struct nw_calls_o
 	return NW_CALL_NONE;
 }
 
-/* Has anything of the span begun that did not end? */
+/* Has the span a start without an end? */
 static bool has_span(const struct nw_calls_of *thread, uint32_t span)
 {
 	for (uint32_t i = 0; i < thread->count; i++)
@@ -411,8 +413,8 @@ enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owne
 	}
 	uint32_t at = (uint32_t)found, first = at + 1;
 	*out = thread->open[at];
-	/* Calls that began later have been left without a return; but in one frame several spans may be open, and
-	 * end in any order. */
+	/* Calls that began later have been left without a return. In one frame, however, several spans may be open
+	 * and end in any order. */
 	while (calls->frames && first < thread->count &&
 	       thread->open[first].stack == out->stack)
 		first++;
@@ -449,7 +451,7 @@ void nw_calls_finish(struct nw_calls *calls)
 
 /* ---- giving away -------------------------------------------------------------------- */
 
-/* Move the calls of a span from a list to the end of another; how many stay. */
+/* Moves the calls of a span from a list to the end of another one. Returns how many calls stay. */
 static uint32_t take_from(struct nw_call *list, uint32_t count, uint32_t span,
 			  struct nw_call *out, uint32_t *taken)
 {

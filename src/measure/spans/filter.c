@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filters: which hits count.
+ * Filters, which decide about hits.
  *
- *	either = both { "||" both }
- *	both = one { "&&" one }
- *	one = { "!" } ( "(" either ")" | NAME OP VALUE )
+ *  either = both { "||" both }
+ *  both   = one { "&&" one }
+ *  one    = { "!" } ( "(" either ")" | NAME OP VALUE )
  *
- * An expression becomes a list of comparisons, in the order of the text, each of which says
- * where to go on when it is true and when it is false. So a hit costs the comparisons that
- * decide about it and nothing else, and only parentheses nest while an expression is read.
+ * An expression becomes a list of comparisons in the order of the text. Each comparison names the next one for the
+ * case that it is true and for the case that it is false. So a hit costs only the comparisons that decide about it,
+ * and only parentheses nest while an expression is read.
  *
- * While a part is read, it is not known yet where its result leads: the exits that lead to the
- * same place are chained through the fields that will hold it.
+ * While a part is read, the targets of its results are unknown: exits that lead to the same target are chained
+ * through the fields that will hold it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ enum {
 	MOST_DEPTH = 64
 };
 
-/* What is compared. */
+/* The left side of a comparison. */
 enum subject {
 	OF_TID,
 	OF_PID,
@@ -43,10 +43,10 @@ enum subject {
 struct test {
 	enum subject subject;
 	char *name;
-	size_t column; /* of the name, from 1 */
+	size_t column; /* column of the name, from 1 on */
 	enum nw_compare compare;
 	struct nw_literal literal;
-	int32_t next[2]; /* when false, when true: a test, PASS or REJECT */
+	int32_t next[2]; /* next test if false, and if true: a test, PASS or REJECT */
 };
 
 struct nw_filter {
@@ -57,7 +57,7 @@ struct nw_filter {
 
 /* ---- exits -------------------------------------------------------------------------- */
 
-/* Each is a number: test * 2 + (when true). */
+/* A chain of exits. Each exit is a number: test * 2 + (when true). */
 struct exits {
 	int32_t first, last;
 };
@@ -110,7 +110,7 @@ static void skip_blanks(struct reader *r)
 	r->at += strspn(r->at, " \t\n\r");
 }
 
-/* Is this next? Then move behind it. */
+/* If the text continues with this word, moves behind it. */
 static bool take(struct reader *r, const char *word)
 {
 	skip_blanks(r);
@@ -168,7 +168,7 @@ static int read_compare(struct reader *r, struct test *test)
 						       : "a comparison is missing");
 }
 
-/* Does the comparison want text? Else it wants a number. */
+/* Is the value compared as text? Otherwise it is compared as a number. */
 static bool wants_text(const struct test *test)
 {
 	return test->compare == NW_GLOB ||
@@ -198,7 +198,7 @@ static int read_value(struct reader *r, struct test *test)
 	return 0;
 }
 
-/* How many characters a text has at least that the glob matches. */
+/* Returns the least number of characters of a text that the glob matches. */
 static size_t glob_least(const char *glob)
 {
 	size_t least = 0;
@@ -240,7 +240,7 @@ static bool can_hold(const struct test *test, long double least, long double mos
 	}
 }
 
-/* What can be said before the arguments are known. */
+/* Checks a comparison as far as possible before the arguments are known. */
 static int check_subject(const struct reader *r, const struct test *test)
 {
 	const char *at = r->text + test->column - 1;
@@ -406,7 +406,7 @@ static bool takes_type(const struct test *test, const struct nw_type *type)
 			 : can_hold(test, 0, values - 1);
 }
 
-/* Could this comparison ever be true of the probe's argument? */
+/* Can this comparison ever be true for the probe's argument? */
 static int check_type(const struct test *test, const struct nw_probe *probe, int arg,
 		      struct nw_error *err)
 {
@@ -446,7 +446,7 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 	return ret;
 }
 
-/* Which arguments of a probe are meant; the filter applies if it has them all. */
+/* Finds the arguments of a probe that the filter names. The filter applies if the probe has all of them. */
 static int bind_probe(struct nw_filter *filter, size_t number, const struct nw_probe *probe,
 		      struct nw_error *err)
 {
@@ -468,7 +468,7 @@ static int bind_probe(struct nw_filter *filter, size_t number, const struct nw_p
 	return ret;
 }
 
-/* "PROBE(arg0, sql), PROBE(id)": what there is, as far as a sentence can hold it. */
+/* Lists probes and their arguments for a hint: "PROBE(arg0, sql), PROBE(id)", at most four probes. */
 static void list_args(const struct nw_selection *selection, struct nw_buf *out)
 {
 	size_t shown = 0;
@@ -491,7 +491,7 @@ static void list_args(const struct nw_selection *selection, struct nw_buf *out)
 	}
 }
 
-/* No probe has all the arguments that the filter compares. */
+/* Reports that no probe has all the arguments that the filter compares. */
 static int fail_unknown_args(const struct nw_filter *filter,
 			     const struct nw_selection *selection, struct nw_error *err)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which spans of USDT probes are told apart by frames.
+ * Decides which spans of USDT probes are paired by frames.
  *
- * Postgres' query__start and query__done stand in one function, and when a statement fails,
- * longjmp() leaves that function before the latter. The next query__done ends the call it is in, and
- * not what is left of that one: so it must be known which call a hit is in. What begins in one function and
- * ends in another says nothing of that kind, and is paired by order.
+ * PostgreSQL's query__start and query__done are in one function, and when a statement fails, longjmp() leaves that
+ * function before query__done. The next query__done ends the span of its own call, and not the one of the failed
+ * call: so it must be known to which call a hit belongs. If a span begins in one function and ends in another, frames
+ * tell nothing, and it is paired by order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The functions that these probes stand in, sorted and each once. 0: not all are known, or these are not probes that frames
- * are for; else 1, or -ENOMEM. */
+/* Finds the functions that contain these probes, sorted and without duplicates. Returns 0 if not all are known, or if
+ * the probes are not USDT probes; else 1, or -ENOMEM. */
 static int find_functions(const struct nw_selection *selection, const nw_vec_u32 *probes,
 			  functions *out)
 {
@@ -51,7 +51,7 @@ static int find_functions(const struct nw_selection *selection, const nw_vec_u32
 	return 1;
 }
 
-/* Is it one of those whose frames are worth looking for? */
+/* May the span be framed, as far as its definition tells? */
 static bool may_be_framed(const struct nw_selection *selection,
 			  const struct nw_span_def *def)
 {
@@ -59,7 +59,7 @@ static bool may_be_framed(const struct nw_selection *selection,
 	    *def->end_key_name)
 		return false;
 	const struct nw_image *image = selection->probes.item[def->starts.item[0]]->image;
-	/* addresses of functions are those of one image */
+	/* Addresses of functions can only be compared within one image. */
 	nw_vec_each (&def->starts, number)
 		if (selection->probes.item[*number]->image != image)
 			return false;

@@ -17,7 +17,7 @@ static int hex_digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* What stands behind a backslash. An unknown escape is left as it is: it may be a glob's. */
+/* Reads an escape behind its backslash. An unknown escape is left as it is, because it may belong to a glob. */
 static const char *read_escape(const char *at, struct nw_buf *out)
 {
 	static const char from[] = "nt\\\"'", to[] = "\n\t\\\"'";
@@ -35,7 +35,7 @@ static const char *read_escape(const char *at, struct nw_buf *out)
 	return at + 1;
 }
 
-/* "a \"string\"" or 'one'; NULL if its end is missing. */
+/* Reads "a \"string\"" or 'one'. Returns NULL if the closing quote is missing. */
 static const char *read_quoted(const char *at, struct nw_buf *out)
 {
 	char quote = *at++;
@@ -49,7 +49,7 @@ static const char *read_quoted(const char *at, struct nw_buf *out)
 	return *at ? at + 1 : NULL;
 }
 
-/* Up to a blank, a parenthesis, a quote, & or |. */
+/* Reads up to a blank, a parenthesis, a quote, & or |. */
 static const char *read_word(const char *at, struct nw_buf *out)
 {
 	size_t len = strcspn(at, " \t\n\r()&|\"'");
@@ -58,8 +58,8 @@ static const char *read_word(const char *at, struct nw_buf *out)
 	return at + len;
 }
 
-/* A word that is a number from its first to its last character; others stay words, such as the
- * comm "7zip". */
+/* Converts a word that is a number from its first to its last character. Other words stay words, such as the comm
+ * "7zip". */
 static const char *take_number(struct nw_literal *literal)
 {
 	const char *digits = literal->text + (*literal->text == '-');
@@ -128,8 +128,8 @@ struct pattern {
 	const char *at, *end;
 };
 
-/* A set behind its '[': does it hold c? Moves behind the ']'; false in *closed: there is none,
- * and the '[' stands for itself. */
+/* Does the set whose '[' precedes *at contain c? Moves *at behind its ']'. *closed is false if there is no ']': then
+ * '[' stands for itself. */
 static bool in_set(const char **at, const char *end, unsigned char c, bool *closed)
 {
 	const char *p = *at;
@@ -152,7 +152,7 @@ static bool in_set(const char **at, const char *end, unsigned char c, bool *clos
 	return found != inverted;
 }
 
-/* Does one element of the pattern, which is no '*', fit c? Moves behind it. */
+/* Does one element of the pattern, which is not '*', match c? Moves behind it. */
 static bool matches_one(struct pattern *p, unsigned char c)
 {
 	bool closed, found;
@@ -170,8 +170,8 @@ static bool matches_one(struct pattern *p, unsigned char c)
 	return (unsigned char)p->at[-1] == c;
 }
 
-/* Where the pattern does not match, it is tried again from its latest star on, and from no earlier one; so this takes
- * len * pattern steps at most. */
+/* Where the pattern does not match, it is tried again from its latest star on, and from no earlier one, so this takes
+ * at most len * pattern steps. */
 static bool matches_glob(const char *pattern, size_t pattern_len, const char *text,
 			 size_t len)
 {
@@ -210,7 +210,7 @@ static bool text_holds(const struct nw_literal *literal, enum nw_compare compare
 	return equal == (compare == NW_EQUAL);
 }
 
-/* order: below, at or above 0 */
+/* order: negative, 0 or positive, as for strcmp(). */
 static bool order_holds(enum nw_compare compare, int order)
 {
 	switch (compare) {
@@ -241,7 +241,7 @@ static bool real_holds(const struct nw_literal *literal, enum nw_compare compare
 	return order_holds(compare, (real > other) - (real < other));
 }
 
-/* As numbers, whatever their types: -1 is no 0xffffffff. */
+/* Compares as numbers, whatever the types are: -1 is not 0xffffffff. */
 static bool integer_holds(const struct nw_literal *literal, enum nw_compare compare,
 			  const struct nw_value *value)
 {

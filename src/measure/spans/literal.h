@@ -15,31 +15,32 @@ enum nw_compare {
 	NW_MORE,
 	NW_MORE_EQUAL,
 	NW_BITS, /* has one of these bits */
-	NW_GLOB, /* lib/glob.c of the kernel, as ftrace's own filters: * ? [a-z] [!a] and \ */
+	/* As in ftrace's own filters (lib/glob.c of the kernel): * ? [a-z] [!a] and \ */
+	NW_GLOB,
 };
 
 enum nw_literal_kind {
-	NW_LITERAL_TEXT,    /* a word, or quoted */
+	NW_LITERAL_TEXT,    /* a word, or text in quotes */
 	NW_LITERAL_INTEGER, /* 42, -1, 0x2a */
 	NW_LITERAL_REAL,    /* 1.5, 1e3 */
 };
 
 struct nw_literal {
 	enum nw_literal_kind kind;
-	char *text; /* as it is compared with strings: without quotes and escapes */
+	char *text; /* for comparing with strings: without quotes and escapes */
 	size_t len;
 	bool negative;
-	uint64_t number; /* INTEGER: two's complement */
-	double real;	 /* both kinds of numbers */
+	uint64_t number; /* INTEGER: in two's complement */
+	double real;	 /* for both kinds of numbers */
 };
 
-/* Read the literal at *at and move behind it. 0, -ENOMEM, or -EINVAL with the reason in why;
- * then *at is where it was found. */
+/* Reads the literal at *at and moves *at behind it. Returns 0, -ENOMEM, or -EINVAL with the reason in *why; *at is at
+ * the mistake then. */
 int nw_literal_read(const char **at, struct nw_literal *out, const char **why);
 void nw_literal_free(struct nw_literal *literal);
 
-/* Does the comparison hold? Never for a value that is missing, an array, or of another kind:
- * a string has no order and no bits, a number no text. */
+/* Does the comparison hold? It never does for a missing value, an array, or a value of another kind: a string has no
+ * order and no bits, and a number is no text. */
 bool nw_literal_holds(const struct nw_literal *literal, enum nw_compare compare,
 		      const struct nw_value *value);
 

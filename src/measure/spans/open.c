@@ -29,8 +29,8 @@ void nw_open_free(struct nw_open *open)
 }
 
 /*
- * A bigger table, or the same size when most keys have nothing open any more: keys that come
- * once (request ids) are forgotten here.
+ * Makes a bigger table, or one of the same size if most keys have no open starts any more: keys that come only once
+ * (request ids) are dropped here.
  */
 static int rehash(struct nw_open *open)
 {
@@ -59,7 +59,7 @@ static int rehash(struct nw_open *open)
 	return 0;
 }
 
-/* What became of the innermost start, or -ENOMEM. */
+/* The result of making room for another start, if it is not -ENOMEM. */
 enum sunk {
 	SUNK,
 	GIVEN_UP,
@@ -73,12 +73,12 @@ static enum sunk give_up(struct nw_open *open, const struct nw_start *start)
 	return start->group == NW_HIDDEN ? GIVEN_UP_HIDDEN : GIVEN_UP;
 }
 
-/* Move the innermost start down to make place for another. */
+/* Moves the innermost start down to make place for another one. */
 static int sink_top(struct nw_open *open, struct nw_open_slot *slot, bool full)
 {
 	uint32_t below = slot->depth - 1;
 
-	if (full || slot->depth == NW_DEEPEST) { /* the outermost goes */
+	if (full || slot->depth == NW_DEEPEST) { /* the outermost start is given up */
 		slot->outlived -= slot->outlived > 0;
 		enum sunk sunk = give_up(open, below ? slot->below : &slot->top);
 		if (below) {
@@ -111,7 +111,7 @@ int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
 		open->gave_itself = true;
 		return itself == GIVEN_UP;
 	}
-	if (nw_unlikely(!slot->span)) { /* a free one, which becomes the key's */
+	if (nw_unlikely(!slot->span)) { /* a free slot, which becomes the key's */
 		if ((open->used + 1) * 2 > open->slots) {
 			if (rehash(open) < 0)
 				return -ENOMEM;

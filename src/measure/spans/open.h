@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans that have begun and not ended: for every (span, key) a stack, since functions recurse
- * and spans nest. An open-addressed table; the innermost start is in the table itself, so that
- * the usual case, one open span a key, allocates nothing.
+ * Spans that have begun and not ended: a stack for every (span, key), since functions recurse and spans nest. The
+ * table is open-addressed. The innermost start is in the table itself, so that the usual case, one open span per key,
+ * allocates nothing.
  */
 #ifndef NOPWATCH_MEASURE_SPANS_OPEN_H
 #define NOPWATCH_MEASURE_SPANS_OPEN_H
@@ -11,40 +11,41 @@
 
 enum {
 	NW_HIDDEN = -2,
-	/* Whose time a span is, if not a thread's (idle ones have negative numbers, by CPU): its goroutine's, or, of a span
-	 * by an argument, a process or a CPU, nobody's that is known. */
+	/* The owner of a span's time, if it is no thread (idle threads have negative numbers, by CPU): a goroutine,
+	 * or, for a span keyed by an argument, a process or a CPU, no known owner. */
 	NW_START_GOROUTINE = INT32_MIN,
 	NW_START_NOBODYS
 };
 
 struct nw_start {
 	uint64_t time;
-	uint64_t spent; /* what the hits of `whose` had cost up to then; 0: nobody asks */
+	uint64_t spent; /* cost of all hits of `whose` up to then; 0: not requested */
 	uint32_t cpu;
-	int32_t group; /* of the start's hit, -1: it could not say; NW_HIDDEN: a filter took
-			  it out, and its end will not count either */
-	int32_t whose; /* a thread's number, NW_START_GOROUTINE, NW_START_NOBODYS */
-	uint32_t after; /* what the start's hit cost behind its timestamp */
+	/* Group of the start's hit. -1: unknown; NW_HIDDEN: a filter has dropped the hit, and the end does not count
+	 * either. */
+	int32_t group;
+	int32_t whose;	/* a thread number, NW_START_GOROUTINE or NW_START_NOBODYS */
+	uint32_t after; /* cost of the start's hit behind its timestamp */
 };
 
 struct nw_open_slot {
 	uint64_t key;
-	uint32_t span;	/* number + 1; 0: free */
-	uint32_t depth; /* starts; 0: none now */
+	uint32_t span;	/* number + 1; 0: the slot is free */
+	uint32_t depth; /* number of open starts */
 	struct nw_start top;
-	struct nw_start *below; /* depth - 1 of them, outermost first */
+	struct nw_start *below; /* depth - 1 starts, the outermost first */
 	uint32_t below_room;
-	uint32_t
-		outlived; /* so many, from the outermost on, have had another inside that has ended */
+	/* How many starts, from the outermost on, had another span inside that has ended. */
+	uint32_t outlived;
 };
 
 struct nw_open {
 	struct nw_open_slot *slot;
-	size_t slots, used; /* used: taken, with or without open starts */
+	size_t slots, used; /* used: slots that are taken, with or without open starts */
 	unsigned int shift; /* 64 - log2(slots) */
-	size_t open;	    /* starts in all */
+	size_t open;	    /* number of all open starts */
 	size_t most;
-	/* The start that the last push had to give up, if it did; it may be the one that was pushed. */
+	/* The start that the last push gave up, if it did. gave_itself: it is the start that was to be pushed. */
 	struct nw_start given_up;
 	bool gave_itself;
 };
@@ -52,17 +53,17 @@ struct nw_open {
 int nw_open_init(struct nw_open *open, size_t most);
 void nw_open_free(struct nw_open *open);
 
-/* Starts kept for one key: a program that never ends its spans must not fill our memory. */
+/* Limit of starts for one key: a program that never ends its spans must not fill our memory. */
 enum {
 	NW_DEEPEST = 1024
 };
 
-/* The slot of a key, or the free one where it would go; until the next push. */
+/* Returns the slot of a key, or the free slot where it belongs. Valid until the next push. */
 static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint32_t span,
 						uint64_t key)
 {
-	/* Fibonacci hashing: the top bits of a product with 2^64 / the golden ratio. Threads'
-	 * numbers and spans do not meet in the factor. */
+	/* Fibonacci hashing: the top bits of a product with 2^64 / the golden ratio. Thread numbers and span numbers
+	 * use different bits of the factor. */
 	size_t at = ((key ^ (uint64_t)span << 32) * 0x9e3779b97f4a7c15u) >> open->shift;
 
 	for (;; at = (at + 1) & (open->slots - 1)) {
@@ -73,16 +74,16 @@ static inline struct nw_open_slot *nw_open_find(const struct nw_open *open, uint
 }
 
 /*
- * Push a start into the key's slot. Returns how many starts had to be given up for it, not
- * counting hidden ones, or -ENOMEM. Of a key that is NW_DEEPEST deep, or when there are too many in all, it is the key's
- * outermost, so that those that stay still find their own ends; this one itself if it would be
- * the first of its key.
+ * Pushes a start into the slot of its key. Returns how many starts had to be given up for it, without hidden ones, or
+ * -ENOMEM. If the key has NW_DEEPEST starts, or if there are too many starts in all, the outermost start of the key
+ * is given up, so that the remaining starts still find their own ends; or the new start if it would be the first of
+ * its key.
  */
 int nw_open_push(struct nw_open *open, struct nw_open_slot *slot, uint32_t span,
 		 uint64_t key, const struct nw_start *start);
 
-/* The same where the key is known and nothing of it is open, as usual: the place to write the start to; NULL: nothing is
- * done. */
+/* Does the same in the usual case: the key is known and has no open start. Returns the place to write the start to;
+ * NULL: it is another case, and nothing was changed. */
 static inline struct nw_start *nw_open_put(struct nw_open *open, struct nw_open_slot *slot)
 {
 	if (nw_unlikely(slot->depth || !slot->span || open->open >= open->most))
@@ -92,7 +93,7 @@ static inline struct nw_start *nw_open_put(struct nw_open *open, struct nw_open_
 	return &slot->top;
 }
 
-/* Take the innermost start of a key; false: there is none. */
+/* Removes the innermost start of a key. Returns false if there is none. */
 static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
 			       struct nw_start *out)
 {
@@ -105,7 +106,7 @@ static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
 	return true;
 }
 
-/* Is the innermost start of a key the only one, and has had no other inside? Then it may be taken like this. */
+/* Has the key a single start, without a span that ended inside? Then nw_open_drop_single() may remove it. */
 static inline bool nw_open_is_single(const struct nw_open_slot *slot)
 {
 	return slot->depth == 1 && !slot->outlived;
@@ -116,7 +117,7 @@ static inline void nw_open_drop_single(struct nw_open *open, struct nw_open_slot
 	open->open--;
 }
 
-/* After the innermost start was taken since its end has come: had it another inside that had ended? */
+/* To be called after the innermost start was removed by its end: had it another span inside that has ended? */
 static inline bool nw_open_outlived(struct nw_open_slot *slot)
 {
 	if (nw_likely(!(slot->depth | slot->outlived)))

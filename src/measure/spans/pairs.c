@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Spans that the names of probes say: query__start and query__done are the ends of "query".
- * The words stand in one table.
+ * Spans that the names of probes imply: query__start and query__done are the ends of "query". One table holds all
+ * words.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "pairs.h"
 
 /*
- * A word that begins a span, and the words that may end it. Those behind ELSE count only where no
- * probe has one in front of it: x_enter ends with x_entered, and x_exit is another story then.
+ * Words that begin a span, and the words that may end it. Those behind ELSE count only if no probe has one of those
+ * in front of it: x_enter ends with x_entered, and x_exit then means something else.
  */
 #define ELSE ""
 
@@ -48,9 +48,9 @@ static const struct {
 };
 
 /*
- * Where the names say less than is so, or something else. ends: several, with blanks between them;
- * "": these two words of the table do not make a span, since several are open in one thread at a
- * time and end in any order: --span with a key that tells them apart does.
+ * Exceptions, where names do not tell enough, or mislead. ends: one or several names, separated by blanks; "": these
+ * two words form no span, since several may be open in one thread at a time and end in any order. Such a span needs
+ * --span with a key that tells them apart.
  */
 static const struct {
 	const char *provider, *name, *start, *ends;
@@ -77,10 +77,10 @@ static const struct {
 	{"libvirt", NULL, "rpc_keepalive_start", ""},
 };
 
-/* What separates a word from the rest of a name. */
+/* Separators of a word and the rest of a name. */
 static const char *const separators[] = {"__", "_", "-", "."};
 
-/* Where a word stands in a name. */
+/* The position of a word in a name. */
 struct word_match {
 	bool found;
 	size_t stem_at, stem_len; /* the rest of the name */
@@ -130,7 +130,7 @@ static bool same_stem(const char *a, const struct word_match *x, const char *b,
 	       memcmp(a + x->stem_at, b + y->stem_at, x->stem_len) == 0;
 }
 
-/* "postgresql:query"; where nothing but the words is left, "libstdcxx:throw-catch". */
+/* Names a span: "postgresql:query"; if names consist of the words only, "libstdcxx:throw-catch". */
 static char *span_name(const struct nw_probe *start, const struct word_match *match,
 		       const struct nw_probe *end)
 {
@@ -155,7 +155,7 @@ int nw_pairs_add(nw_vec_u32 *list, uint32_t probe)
 
 /* ---- probes by name ------------------------------------------------------------------ */
 
-/* The probes of a selection in the order of their files, providers and names. */
+/* The probes of a selection, sorted by file, provider and name. */
 struct named_probe {
 	const struct nw_probe *probe;
 	uint32_t number;
@@ -181,7 +181,7 @@ static int by_source(const void *one, const void *other)
 	return order ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Add the numbers of all probes of that file, provider and name. */
+/* Adds the numbers of all probes of that file, provider and name. */
 static int find_probes(const named_probes *all, const struct nw_image *image,
 		       const char *provider, const char *name, nw_vec_u32 *out)
 {
@@ -210,7 +210,7 @@ static int by_number(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Spans list their ends in the order of the selection. */
+/* Sorts the ends of a span by their order in the selection. */
 static void sort_numbers(nw_vec_u32 *list)
 {
 	if (list->count)
@@ -219,7 +219,8 @@ static void sort_numbers(nw_vec_u32 *list)
 
 /* ---- spans by name ------------------------------------------------------------------- */
 
-/* The definition has its name and its ends: add the start, and add it to the spans. Returns 1; -ENOMEM. */
+/* Completes a definition that has its name and ends: adds the start, and appends it to the spans. Returns 1, or
+ * -ENOMEM. */
 static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
 {
 	bool ready = def->name && nw_pairs_add(&def->starts, start) == 0;
@@ -233,7 +234,7 @@ static int add_span(struct nw_span_def *def, uint32_t start, nw_span_defs *out)
 	return 1;
 }
 
-/* How many words of the row's ends from the at-th on belong together. */
+/* Returns how many words of the row's ends, from `at` on, belong to one group. */
 static size_t ends_of_group(size_t row, size_t at)
 {
 	size_t count = 0;
@@ -244,7 +245,7 @@ static size_t ends_of_group(size_t row, size_t at)
 	return count;
 }
 
-/* Add the probe to the ends if it is one, by these words of the row; -ENOMEM. */
+/* Adds the probe to the ends if its name has one of these words in the right place. Returns -ENOMEM on failure. */
 static int add_end(const struct nw_probe *first, const struct word_match *from,
 		   const struct nw_probe *probe, uint32_t number, const char *const *ends,
 		   size_t count, struct nw_span_def *def)
@@ -260,7 +261,7 @@ static int add_end(const struct nw_probe *first, const struct word_match *from,
 	return 0;
 }
 
-/* What an end probe is called that has the word where the start has its own. */
+/* Returns the name of an end probe that has `word` in the place of the start's word. */
 static char *end_name(const char *start, const struct word_match *from, const char *word)
 {
 	if (!from->separator)
@@ -272,7 +273,7 @@ static char *end_name(const char *start, const struct word_match *from, const ch
 		       from->separator, word);
 }
 
-/* The probes that are called so, by any of these words. */
+/* Finds the end probes for any of these words. */
 static int find_ends(const named_probes *all, const struct nw_probe *first,
 		     const struct word_match *from, const char *const *ends, size_t count,
 		     nw_vec_u32 *out)
@@ -288,7 +289,7 @@ static int find_ends(const named_probes *all, const struct nw_probe *first,
 	return ret;
 }
 
-/* Interrupts and softirqs begin and end on one CPU, whatever thread they came upon. */
+/* Interrupts and softirqs begin and end on one CPU, and have nothing to do with the thread that they interrupt. */
 static bool is_of_cpu(const struct nw_probe *probe)
 {
 	return probe->kind == NW_SPEC_TRACEPOINT &&
@@ -296,7 +297,7 @@ static bool is_of_cpu(const struct nw_probe *probe)
 		strcmp(probe->provider, "irq_vectors") == 0);
 }
 
-/* A span that the names of probes say, which has no ends yet. */
+/* Makes a definition without ends. */
 static struct nw_span_def named_span(const struct nw_probe *first)
 {
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .named = true};
@@ -308,7 +309,7 @@ static struct nw_span_def named_span(const struct nw_probe *first)
 	return def;
 }
 
-/* Find the ends of a start probe by one row of words, and make a span of them. */
+/* Finds the ends of a start probe by one row of words, and makes a span of them. */
 static int pair_row(const struct nw_selection *selection, const named_probes *all,
 		    uint32_t start, size_t row, nw_span_defs *out)
 {
@@ -336,7 +337,7 @@ static int pair_row(const struct nw_selection *selection, const named_probes *al
 	return ret;
 }
 
-/* The probes of the same source that a list with blanks names. */
+/* Finds the probes of the same file and provider that a list of names, separated by blanks, contains. */
 static int find_listed(const named_probes *all, const struct nw_probe *first,
 		       const char *list, nw_vec_u32 *out)
 {
@@ -353,7 +354,7 @@ static int find_listed(const named_probes *all, const struct nw_probe *first,
 	return ret;
 }
 
-/* By the table of special cases; *known: it is one, whether there is a span or not. */
+/* Applies the table of exceptions. *known: the table has the start, with or without a span. */
 static int pair_special(const struct nw_selection *selection, const named_probes *all,
 			uint32_t start, bool *known, nw_span_defs *out)
 {
@@ -391,7 +392,7 @@ void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_pro
 		strcpy(def->key_name, "goroutine");
 }
 
-/* func:PATH:SYMBOL: a function's entry and its return. */
+/* Pairs a function's entry with its return: func:PATH:SYMBOL. */
 static int pair_function(const struct nw_selection *selection, const named_probes *all,
 			 uint32_t start, nw_span_defs *out)
 {
@@ -399,7 +400,7 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
 	bool is_entry = strcmp(first->provider, "uprobe") == 0;
 
-	/* calls of Go's are not timed if nothing says which of them a return ends (see struct nw_point) */
+	/* Calls of Go functions are not measured if it is unknown which call a return ends (see struct nw_point). */
 	const char *goroutine = first->points.count ? first->points.item[0].goroutine
 						    : NULL;
 	if (goroutine && !*goroutine)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by spans by name and spans that the user defines; for their own files only. */
+/* Functions shared by the source files for spans by name and spans that the user defines. */
 #ifndef NOPWATCH_MEASURE_SPANS_PAIRS_H
 #define NOPWATCH_MEASURE_SPANS_PAIRS_H
 
 #include "nopwatch/spans.h"
 
-/* -ENOMEM. */
+/* Returns -ENOMEM on failure. */
 int nw_pairs_add(nw_vec_u32 *list, uint32_t probe);
-/* What a function's code says of its calls. */
+/* Sets the fields of the definition that depend on the function's code. */
 void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_probe *entry,
 		       struct nw_span_def *def);
 
 /*
- * Does the span begin and end in one call of a function, as far as the code tells? So it does if its
- * probes' names say what ends what, and each function that has a site of a start has one of an end,
- * and the other way round. Then a hit's frame tells which start its end is of (nw_point's frame).
+ * Does the span begin and end in one call of a function, as far as the code tells? It does if the names of its probes
+ * form a span, and every function that contains a start contains an end, and vice versa. Then the frame of a hit
+ * tells which start an end belongs to (nw_point's frame).
  */
 int nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
 

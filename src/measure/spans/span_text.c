@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Spans in the user's words: --span. */
+/* Parses spans that the user defines with --span. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "pairs.h"
 
-/* The pieces of "[NAME=]START..END[|END2][,key=KEY]", pointing into text. */
+/* The parts of "[NAME=]START..END[|END2][,key=KEY]", pointing into the text. */
 struct span_text {
 	const char *name, *start, *end, *key;
 	size_t name_len, start_len, end_len, key_len;
@@ -24,7 +24,7 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	return -EINVAL;
 }
 
-/* The dots between START and END: not those of a path such as ../app or /opt/../app. */
+/* Finds the dots between START and END, which are not those of a path such as ../app or /opt/../app. */
 static const char *find_dots(const char *text)
 {
 	const char *at = text;
@@ -38,7 +38,7 @@ static const char *find_dots(const char *text)
 	return NULL;
 }
 
-/* NAME or NAME:NAME */
+/* Is the text NAME or NAME:NAME? */
 static bool is_key(const char *key, size_t len)
 {
 	const char *colon = memchr(key, ':', len);
@@ -49,7 +49,7 @@ static bool is_key(const char *key, size_t len)
 	       (!colon || !memchr(colon + 1, ':', second));
 }
 
-/* Where the first of what may follow the ends begins, with its comma; NULL: nothing does. */
+/* Returns the first option behind the ends, beginning at its comma; NULL: there is none. */
 static const char *find_option(const char *text)
 {
 	const char *key = strstr(text, ",key="), *nest = strstr(text, ",nest=");
@@ -57,7 +57,7 @@ static const char *find_option(const char *text)
 	return !key || (nest && nest < key) ? nest : key;
 }
 
-/* ",key=..." and ",nest=...", in any order. */
+/* Parses ",key=..." and ",nest=...", in any order. */
 static int cut_options(const char *text, const char *at, struct span_text *out,
 		       struct nw_error *err)
 {
@@ -86,7 +86,7 @@ static int cut_span(const char *text, struct span_text *out, struct nw_error *er
 	*out = (struct span_text){.start = text};
 	if (!dots)
 		return bad_span(err, text, "START..END is missing");
-	/* a NAME= before the dots, but not an '=' inside a path */
+	/* There may be a NAME= before the dots; but an '=' inside a path does not count. */
 	equals = memchr(text, '=', (size_t)(dots - text));
 	if (equals && !memchr(text, '/', (size_t)(equals - text)) &&
 	    !memchr(text, ':', (size_t)(equals - text))) {
@@ -108,12 +108,12 @@ static int cut_span(const char *text, struct span_text *out, struct nw_error *er
 /* A probe as the user writes it. */
 struct named {
 	char *pattern; /* without arguments */
-	struct nw_spec
-		spec; /* the same taken as a spec, if it is one: else without a text */
-	char *symbol; /* what the spec's probe is called */
+	/* The same text parsed as a spec; without a text if it is no spec. */
+	struct nw_spec spec;
+	char *symbol; /* name of the spec's probe */
 };
 
-/* Whatever it returns, what it has made is to be freed. */
+/* The caller frees *out even after an error. */
 static int make_named(const char *text, size_t len, struct named *out)
 {
 	struct nw_error ignored;
@@ -123,7 +123,7 @@ static int make_named(const char *text, size_t len, struct named *out)
 		return -ENOMEM;
 	int ret = nw_spec_parse(out->pattern, &out->spec, &ignored);
 	const struct nw_spec *spec = &out->spec;
-	/* a USDT probe has its own name; that of a function is made as src/find/probe/match.c makes it */
+	/* A USDT probe has its own name; that of a function is made as in src/find/probe/match.c. */
 	if (ret == 0 && (spec->kind == NW_SPEC_USDT || (*spec->name && !spec->offset)))
 		out->symbol = strdup(spec->name);
 	else if (ret == 0)
@@ -142,8 +142,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Is it the file of the spec? It may have been found under another path: in $PATH, as a version
- * of a library, below /proc/PID/root. */
+/* Is it the file of the spec? The file may have been found under another path: in $PATH, as a version of a library,
+ * or below /proc/PID/root. */
 static bool in_file(const struct nw_spec *spec, const char *path)
 {
 	const char *wanted = base_name(spec->path);
@@ -152,7 +152,7 @@ static bool in_file(const struct nw_spec *spec, const char *path)
 	       strncmp(base_name(path), wanted, strlen(wanted)) == 0;
 }
 
-/* Does the text name this probe: by its label, by its name alone, or as a spec? */
+/* Does the text name this probe by its label, by its name alone, or as a spec? */
 static bool names_probe(const struct named *named, const struct nw_probe *probe,
 			bool any_file)
 {
@@ -176,14 +176,14 @@ static bool has_number(const nw_vec_u32 *list, uint32_t number)
 	return false;
 }
 
-/* Add the probes that the text names, each once. Returns how many it names, or -ENOMEM. */
+/* Adds the probes that the text names, without duplicates. Returns how many it names, or -ENOMEM. */
 static int add_named(const struct nw_selection *selection, const char *text, size_t len,
 		     nw_vec_u32 *out)
 {
 	struct named named;
 	int found = make_named(text, len, &named);
 
-	/* the path tells several files apart; where it matches none of them, it is ignored */
+	/* The path tells several files apart. If it matches none of them, it is ignored. */
 	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
 		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
 			if (!names_probe(&named, selection->probes.item[i], any_file))
@@ -199,7 +199,7 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 	return found;
 }
 
-/* All of END|END2|... */
+/* Adds all ends of END|END2|... */
 static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
 		    struct nw_span_def *def)
 {
@@ -224,7 +224,7 @@ static enum nw_span_key key_kind(const char *name)
 					  : NW_KEY_ARG;
 }
 
-/* KEY, or KEY:KEY of the ends. */
+/* Parses KEY, or KEY:KEY with the key of the ends. */
 static void set_key(const struct span_text *parts, struct nw_span_def *def)
 {
 	const char *key = parts->key ? parts->key : "tid";
@@ -255,7 +255,7 @@ void nw_span_key_text(const struct nw_span_def *def, char out[72])
 		 def->end_key_name);
 }
 
-/* Is one of the keys of such a text of that kind? */
+/* Is one of the keys in the text of this kind? */
 static bool has_key(const char *text, enum nw_span_key kind)
 {
 	struct nw_span_def def = {0};
@@ -278,7 +278,7 @@ bool nw_span_needs_pids(const char *text)
 	return has_key(text, NW_KEY_PID);
 }
 
-/* Is every start a function's entry, and every end the return of the same one? */
+/* Is the start a function's entry, and the end the return of the same function? */
 static bool is_call(const struct nw_selection *selection, const struct nw_span_def *def)
 {
 	const struct nw_probe *entry = selection->probes.item[def->starts.item[0]];
@@ -300,7 +300,7 @@ static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)
 	return true;
 }
 
-/* Do the names of the probes say the same as the user? -ENOMEM. */
+/* Sets `named` if the names of the probes imply the span that the user defines. Returns -ENOMEM on failure. */
 static int find_named(const struct nw_selection *selection, struct nw_span_def *def)
 {
 	nw_span_defs named = {0};

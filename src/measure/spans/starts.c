@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The hits that open spans have begun with: an open-addressed table, by span and time of the start. Most hits
- * have no values, and then nothing is allocated.
+ * Copies of the hits with which open spans have begun: an open-addressed table by span and time of the start. Most
+ * hits have no values; then nothing is allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 
 struct start {
 	uint64_t key;
-	uint64_t
-		serial; /* of two that are the same but for this, the later one ends first */
-	uint32_t span;	/* number + 1; 0: free */
+	/* Of two starts that differ only in this, the later one ends first. */
+	uint64_t serial;
+	uint32_t span; /* number + 1; 0: the slot is free */
 	struct nw_hit hit;
-	struct nw_hit *copy; /* where its values are; NULL: it has none */
+	struct nw_hit *copy; /* owns the values; NULL: the hit has none */
 };
 
 enum {
@@ -26,7 +26,7 @@ struct nw_starts {
 	size_t slots, count;
 	uint64_t serial;
 	unsigned int shift; /* 64 - log2(slots) */
-	struct start last;  /* what was handed out */
+	struct start last;  /* the start that nw_starts_follow() returned last */
 	bool failed;	    /* there was no memory for a start */
 };
 
@@ -71,7 +71,7 @@ void nw_starts_free(struct nw_starts *starts)
 	free(starts);
 }
 
-/* The key is no part of the hash: few begin at the same time. */
+/* The key is not hashed, because few spans begin at the same time. */
 static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 				 uint64_t time)
 {
@@ -79,7 +79,7 @@ static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 			starts->shift);
 }
 
-/* The free slot for a start. */
+/* Returns the free slot for a start. */
 static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32_t span,
 					  uint64_t time)
 {
@@ -90,7 +90,7 @@ static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32
 	return &starts->slot[at];
 }
 
-/* The start, the latest one where several of the same key have begun at the same time; NULL. */
+/* Returns the start, or the latest one if several of the same key have begun at the same time; NULL: none. */
 static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t span,
 				     uint64_t key, uint64_t time)
 {
@@ -107,7 +107,7 @@ static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t sp
 	}
 }
 
-/* A larger table; false: there is no memory for it. */
+/* Makes a larger table; returns false without memory. */
 static nw_apart bool grow(struct nw_starts *starts)
 {
 	struct nw_starts old = *starts;
@@ -123,7 +123,7 @@ static nw_apart bool grow(struct nw_starts *starts)
 	return true;
 }
 
-/* Where there is no room, the start will not be known when the span ends. */
+/* Keeps a start. If the table is full, the start will be unknown when its span ends. */
 static void add_start(struct nw_starts *starts, const struct nw_span_event *event)
 {
 	struct nw_hit *copy = NULL;
@@ -150,7 +150,7 @@ static void add_start(struct nw_starts *starts, const struct nw_span_event *even
 	it->copy = copy;
 }
 
-/* Free a slot: entries that are found only by going past it move up. */
+/* Frees a slot. Entries behind it move up if their search would end at the free slot. */
 static void close_gap(struct nw_starts *starts, size_t gap)
 {
 	size_t mask = starts->slots - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How often which stack was there: a table by whose it is, and its number. */
+/* Counts stacks: a table by probe or span and by the stack's number. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 enum {
 	FIRST_SLOTS = 256,
-	MOST_ROWS = 1 << 18, /* others count as others */
+	MOST_ROWS = 1 << 18, /* further stacks count as OTHERS */
 	OTHERS = 1
 };
 
@@ -57,7 +57,7 @@ int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack, 
 	return 0;
 }
 
-/* Spans before probes, and of one of them the most frequent first. */
+/* Sorts spans before probes, and the stacks of each by frequency. */
 static int by_owner(const void *a, const void *b)
 {
 	const struct nw_stack_row *x = a, *y = b;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Code that a process has made itself: runtimes list its names in /tmp/perf-PID.map (Linux, tools/perf/Documentation/
- * jit-interface.txt), a line "START SIZE NAME" each, in hexadecimal. Anybody may put such a file there: it counts
- * only if it belongs to whom the process runs as, or to root, and is a plain file of no immoderate size.
+ * Names of code that a process has generated itself: runtimes list them in /tmp/perf-PID.map (Linux,
+ * tools/perf/Documentation/jit-interface.txt), a line "START SIZE NAME" each, in hexadecimal. Anybody may put such a
+ * file there. It counts only if it is a plain file of moderate size that belongs to the user of the process or to
+ * root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +20,14 @@ enum {
 	MOST_BYTES = 64 << 20,
 	MOST_NAMES = 1 << 20,
 	LONGEST = 512,
-	/* RESOLVE_... of linux/openat2.h, which older headers do not have */
+	/* RESOLVE_... of linux/openat2.h, which older headers do not have. */
 	NO_MAGICLINKS = 0x02,
 	IN_ROOT = 0x10
 };
 
 /*
- * A file of the process's /tmp, below its root: a symbolic link there leads nowhere else. Kernels before openat2 (Linux 5.6) do
- * not go along any, and those whose container refuses system calls that it does not know.
+ * Opens a file in the process's /tmp below its root, so that a symbolic link cannot leave the root. Kernels before
+ * openat2 (Linux 5.6), and containers that refuse unknown system calls, follow no symbolic links at all.
  */
 static int open_below(int root, const char *name, int flags)
 {
@@ -51,8 +52,8 @@ static int open_below(int root, const char *name, int flags)
 }
 
 /*
- * As the process sees /tmp. Of one that has ended, as we do; what is left of it until its parent has asked has an owner,
- * but no root any more. Of one that has not been seen alive only what is root's.
+ * Opens the list as the process sees /tmp, or as we see it if the process has ended. (A zombie has an owner, but no
+ * root any more.) Of a process that was never seen alive, only a list of root's is accepted.
  */
 static int open_list(struct nw_traced *traced, const char *proc, struct stat *st)
 {
@@ -102,7 +103,7 @@ static void take_line(nw_jit_names *names, const char *line, size_t len)
 		names->count--;
 }
 
-/* Of two that begin alike, the one that was written later is meant: code moves. */
+/* Of two names that start at one address, the later one is valid, because code moves. */
 static int by_start(const void *a, const void *b)
 {
 	const struct nw_jit_name *x = a, *y = b;
@@ -112,7 +113,7 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The names from `from` on are new: one list, by start. Runtimes mostly put code behind what there is. */
+/* Sorts the names from index `from` on into the list. Mostly, runtimes put new code behind the old. */
 static void sort_in(nw_jit_names *names, size_t from)
 {
 	size_t left = names->count - from, to = names->count;
@@ -133,7 +134,7 @@ static void sort_in(nw_jit_names *names, size_t from)
 	free(fresh);
 }
 
-/* The last bytes in front of `end`. */
+/* Returns a hash of the last bytes in front of `end`. */
 static uint64_t tail_of(int fd, uint64_t end)
 {
 	char bytes[64];
@@ -144,7 +145,7 @@ static uint64_t tail_of(int fd, uint64_t end)
 		       : 0;
 }
 
-/* Where there is something to be read: behind what was read, or from the beginning if it is another list. */
+/* Decides where to read: behind the part that was read, or from the beginning if the list was written anew. */
 static void begin_reading(struct nw_traced *traced, int fd, const struct stat *st)
 {
 	bool same = st->st_ino == traced->jit_inode &&
@@ -161,7 +162,7 @@ static void begin_reading(struct nw_traced *traced, int fd, const struct stat *s
 	traced->jit_size = (uint64_t)st->st_size;
 }
 
-/* A last line that has no end yet is taken, and once more when it has one: of two, the later is meant. */
+/* Reads new lines. A last line without its end is taken, and again when it has one: the later entry is valid. */
 static void read_new_lines(struct nw_traced *traced, int fd)
 {
 	size_t before = traced->jit.count;

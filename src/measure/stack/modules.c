@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What processes map, as it was when they were hit: looked at when a process is first seen, and when an address is
- * not among what is known; what has gone since stays known. */
+/* The mappings of processes at the time of their hits. A process is looked at when it is first seen, and when an
+ * address is in no known mapping. Mappings that are gone stay known. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -19,7 +19,7 @@
 enum {
 	MOST_TRACED = 65536,
 	MOST_PAST = 4096,
-	LOOK_AGAIN_NS = 20000000 /* not for each address that is nowhere */
+	LOOK_AGAIN_NS = 20000000 /* not for each unknown address */
 };
 
 static uint64_t now_ns(void)
@@ -43,7 +43,7 @@ static bool afford(struct nw_stacks *stacks, uint64_t bytes)
 	return true;
 }
 
-/* Returns the entry of that reason, made if there is none; NULL: there is no memory for it. */
+/* Returns the entry of that reason, made if there is none; NULL without memory. */
 static struct nw_unread *unread_of(struct nw_stacks *stacks, const char *path, bool named,
 				   const char *why)
 {
@@ -71,7 +71,7 @@ static void note_unread(struct nw_stacks *stacks, const struct nw_module *module
 		unread->files++;
 }
 
-/* How many there are besides the first is not counted: they would have to be known for it. */
+/* Only the first such file is counted, because counting the others would mean remembering them. */
 static void note_too_many(struct nw_stacks *stacks, const char *path, const char *why)
 {
 	struct nw_unread *unread = unread_of(stacks, path, false, why);
@@ -98,7 +98,7 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 	return module->read && nw_segments_vaddr(&module->facts.segments, offset, vaddr);
 }
 
-/* C libraries before glibc 2.27 have no function for it. */
+/* C libraries before glibc 2.27 do not have this function. */
 static int memory_file(void)
 {
 #ifdef SYS_memfd_create
@@ -111,7 +111,7 @@ static int memory_file(void)
 #endif
 }
 
-/* The kernel's own, which is no file: every process of a kind has the same, so ours is as good. */
+/* Copies the vdso, which is not a file: all processes of an architecture have the same one, so ours will do. */
 static int open_vdso(void)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
@@ -119,7 +119,7 @@ static int open_vdso(void)
 
 	if (fd < 0)
 		return -ENXIO;
-	/* the table of sections is the last of it */
+	/* The table of sections is the last part of it. */
 	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 	if (nw_write_all(fd, header, size) == 0)
 		return fd;
@@ -137,19 +137,21 @@ static enum nw_module_kind kind_of(const struct nw_mapping *mapping)
 						       : NW_MODULE_NAMELESS;
 }
 
-/* What says which file a module is, for the process that opens it. */
+/* Identifies the file of a module, for the process that opens it. */
 struct opening {
 	enum nw_module_kind kind;
 	bool by_inode;
 	pid_t pid;
 	uint64_t start, end, dev, ino;
-	char proc[4096]; /* PATH_MAX of linux/limits.h; "": it is of a recording */
+	/* PATH_MAX of linux/limits.h; "": the module is from a recording */
+	char proc[4096];
 	char path[4096];
 };
 
 /*
- * By the process that maps it; if that has ended meanwhile, or is of a recording, by the path, if the same file is there. A
- * recording that knows the file's identity goes by that alone: a copy of the file is as good. *path: how it was found.
+ * Opens the file through the process that maps it. If the process has ended, or the module is from a recording, opens
+ * the path if the same file is there. If a recording knows the file's identity, only that counts: a copy of the file
+ * will do. *path: the path that was opened.
  */
 static int open_file(struct opening *opening, char **path)
 {
@@ -176,7 +178,8 @@ static int open_file(struct opening *opening, char **path)
 	return fd;
 }
 
-/* Its debug files are looked for in the root of the process by which it was opened itself. */
+/* Opens the file or one of its debug files. Debug files are searched in the root of the process through which the
+ * file was opened. */
 static int get(void *arg, unsigned int what, const char *name)
 {
 	struct opening *opening = arg;
@@ -215,7 +218,7 @@ static struct nw_read_file file_of(const struct nw_stacks *stacks, uint32_t numb
 
 static bool is_said(int code)
 {
-	/* what is no ELF file, as a device, has no names that could be missing */
+	/* Files that are no ELF files, such as devices, have no names that could be missing. */
 	return code != ENOEXEC && code != ENXIO && code != EISDIR;
 }
 
@@ -227,7 +230,7 @@ static void note_unanswered(struct nw_stacks *stacks, uint64_t device)
 		*slot = device;
 }
 
-/* It is not read again: its functions have no names. ESTALE is another file's at its path. */
+/* Notes that the file cannot be read, so its functions have no names. ESTALE: another file is at its path. */
 static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 		    struct nw_error *why)
 {
@@ -247,7 +250,8 @@ static void give_up(struct nw_stacks *stacks, struct nw_module *module,
 		note_unread(stacks, module, false, why);
 }
 
-/* A live run remembers which file it was; -ESTALE: the file is not the one that was recorded. */
+/* Remembers the identity in a live run, and compares it in a recording. -ESTALE: it is not the file that was
+ * recorded. */
 static int compare_identity(struct nw_stacks *stacks, struct nw_module *module,
 			    struct nw_error *err)
 {
@@ -258,7 +262,7 @@ static int compare_identity(struct nw_stacks *stacks, struct nw_module *module,
 	return 0;
 }
 
-/* A file system that has not answered once is not asked again: each time would take as long. */
+/* Has its file system not answered once? It is not asked again, because that would take as long each time. */
 static bool is_unanswered(const struct nw_stacks *stacks, const struct nw_module *module)
 {
 	if (module->kind != NW_MODULE_FILE)
@@ -289,7 +293,7 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 
 	if (module->opened)
 		return;
-	/* by the first that is hit in it: others may have come and gone */
+	/* The process of the first hit in the module is used: others may have come and gone. */
 	module->opened = true;
 	module->pid = traced->pid;
 	module->start = region->start;
@@ -308,7 +312,8 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 	}
 }
 
-/* Where DWARF is what cannot be read, the file is asked again without it: symbols and call frames say nearly as much. */
+/* Asks for the function at an address. If its DWARF cannot be read, asks again without DWARF, since symbols and call
+ * frames tell nearly as much. */
 static int ask_place(struct nw_stacks *stacks, struct nw_module *module,
 		     const struct nw_read_file *file, uint64_t vaddr, bool names,
 		     struct nw_place_facts *out, struct nw_error *err)
@@ -364,13 +369,14 @@ const struct nw_rule *nw_module_rule(struct nw_stacks *stacks, uint32_t number,
 	return rule;
 }
 
-/* The path is in the key, too. */
+/* Returns the memory of a module, whose key also contains the path. */
 static uint64_t module_bytes(const struct nw_mapping *mapping)
 {
 	return sizeof(struct nw_module) + 2 * strlen(mapping->path) + 64;
 }
 
-/* Files by what they are, all others by their kind. Of those that are too many nothing is known. */
+/* Returns the number of a module: a file by its identity, all others by their kind. Module 0 stands for all that are
+ * too many. */
 static int64_t module_number(struct nw_stacks *stacks, enum nw_module_kind kind,
 			     const struct nw_mapping *mapping)
 {
@@ -396,7 +402,7 @@ int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 	static const struct nw_mapping nameless = {.path = (char *)(uintptr_t) ""};
 	enum nw_module_kind kind = kind_of(mapping);
 
-	/* the first is what stands for all that are too many */
+	/* Module 0 stands for all that are too many. */
 	if (!stacks->modules.count && kind != NW_MODULE_NAMELESS) {
 		int64_t ret = nw_module_of(stacks, &nameless);
 		if (ret < 0)
@@ -482,13 +488,13 @@ struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
 	return traced;
 }
 
-/* The first that ends behind the address. */
+/* Returns the index of the first region that ends behind the address. */
 static size_t find(const struct nw_traced *traced, uint64_t address)
 {
 	return nw_vec_in_front(&traced->regions, region, region->end <= address);
 }
 
-/* Is there room for so many regions more? Else it is said. */
+/* Is there room for more regions? If not, that is noted. */
 static bool has_room(struct nw_stacks *stacks, const struct nw_region *region, size_t more)
 {
 	if (stacks->traced.regions + more <= NW_MOST_ALL_REGIONS)
@@ -513,7 +519,7 @@ int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
 	return 0;
 }
 
-/* A recording is read when all is over: it has to know what was where before. */
+/* Keeps a region that is replaced, because a recording is read after the run and has to know earlier mappings. */
 static int retire(struct nw_stacks *stacks, struct nw_traced *traced,
 		  const struct nw_region *old, const struct nw_region *new)
 {
@@ -524,7 +530,7 @@ static int retire(struct nw_stacks *stacks, struct nw_traced *traced,
 				    : nw_traced_add_past(stacks, traced, old, traced->now);
 }
 
-/* From now on (traced->now) none of what is known is there. -ENOMEM. */
+/* Removes all regions as of traced->now. Returns -ENOMEM on failure. */
 static int forget_regions(struct nw_stacks *stacks, struct nw_traced *traced)
 {
 	int ret = 0;
@@ -537,7 +543,7 @@ static int forget_regions(struct nw_stacks *stacks, struct nw_traced *traced)
 	return ret;
 }
 
-/* What is there now takes the place of what was there. */
+/* Adds a region, which replaces what was mapped there. */
 int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
 		  const struct nw_region *region)
 {
@@ -551,7 +557,7 @@ int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
 		if (ret < 0)
 			return ret;
 	}
-	/* what it leaves of the first and of the last one */
+	/* The remains of the first and the last region that it replaces. */
 	if (at < last && traced->regions.item[at].start < region->start) {
 		pieces[count] = traced->regions.item[at];
 		pieces[count++].end = region->start;
@@ -585,11 +591,11 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 	struct nw_error ignored;
 	int ret = nw_process_maps_in(stacks->proc, traced->pid, &maps, &ignored);
 
-	if (ret < 0 && traced->parent) /* what it had when it was born */
+	if (ret < 0 && traced->parent) /* the mappings that it had when it was forked */
 		ret = nw_process_maps_in(stacks->proc, traced->parent, &maps, &ignored);
 
 	traced->looked = now_ns();
-	if (ret < 0) { /* it is gone: what is known of it is all there will ever be */
+	if (ret < 0) { /* the process is gone, so nothing more can be learned */
 		traced->stale = false;
 		return nw_is_shortage(-ret) ? ret : 0;
 	}
@@ -618,7 +624,7 @@ static const struct nw_region *open_region(struct nw_stacks *stacks,
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address)
 {
-	/* of a recording: what was there at the time of the hit, if it is not there any more */
+	/* In a recording, an earlier mapping counts if it was there at the time of the hit. */
 	const struct nw_region *past = stacks->proc ? NULL
 						    : nw_past_find(&traced->past,
 								   &traced->past_tree,
@@ -645,8 +651,8 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 /* ---- what the kernel tells ---------------------------------------------------------- */
 
 /*
- * The child has what its parent has; of one that nobody has looked at, that is looked up when it is needed. Its number
- * may have been another's.
+ * Gives a child the regions of its parent. If the parent is unknown, the child is looked up when it is needed. Its
+ * number may have belonged to another process.
  */
 static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
@@ -657,7 +663,7 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 
 	if (!child)
 		return ret;
-	/* where there are too many, it may be the one that has made room for its child */
+	/* The parent may have been dropped to make room for its child. */
 	parent = nw_traced_find(stacks, change->parent);
 	child->now = change->time;
 	ret = forget_regions(stacks, child);
@@ -671,7 +677,7 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 	return ret;
 }
 
-/* The number may be another's from now on. What was hit in it is kept for recordings, as long as it is. */
+/* Forgets a process, whose number may be used again. A process that was hit is kept for recordings. */
 static void ended(struct nw_stacks *stacks, pid_t pid)
 {
 	struct nw_traced *traced = nw_traced_find(stacks, pid);
@@ -693,14 +699,14 @@ static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
 	return nw_traced_put(stacks, traced, &region);
 }
 
-/* What processes map may have changed unseen: it is looked up when it is needed next. */
+/* Marks all processes as stale: they are looked up when they are needed next. */
 static void distrust_all(struct nw_stacks *stacks)
 {
 	for (struct nw_traced *it = stacks->traced.oldest; it; it = it->newer)
 		it->stale = true;
 }
 
-/* Until it ends, what is told may not be all; so everything is looked up once more behind it. */
+/* Handles a loss of changes, which lasts until `until`: all processes are looked up again, now and after it. */
 static void lost(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
 	stacks->losses.changes += change->lost;

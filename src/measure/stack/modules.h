@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that processes map, and what their addresses are called. */
+/* The files that processes map, and the names of their addresses. */
 #ifndef NOPWATCH_MEASURE_STACK_MODULES_H
 #define NOPWATCH_MEASURE_STACK_MODULES_H
 
@@ -10,134 +10,137 @@
 enum nw_module_kind {
 	NW_MODULE_FILE,
 	NW_MODULE_VDSO,
-	NW_MODULE_RETURN,   /* where the kernel's return probes are */
-	NW_MODULE_NAMELESS, /* memory of no file: made by the process itself */
+	NW_MODULE_RETURN,   /* the kernel's return probes ([uprobes]) */
+	NW_MODULE_NAMELESS, /* memory without a file: generated code */
 };
 
-/* A name in a list of those that a process has made itself. */
+/* A name in the list of code that a process has generated. */
 struct nw_jit_name {
 	uint64_t start, size;
-	uint32_t order; /* its line: what was written later holds */
+	uint32_t order; /* its line: later lines replace earlier ones */
 	char *name;
 };
 typedef NW_VEC(struct nw_jit_name) nw_jit_names;
 
 struct nw_module {
 	enum nw_module_kind kind;
-	char *path; /* as the process knows it */
+	char *path; /* as the process sees it */
 	uint64_t dev, ino;
-	char *identity; /* of the file when it was recorded (nw_image_identity()); NULL: not known */
-	/* how it was found when it was first hit */
+	/* of the file when it was recorded (nw_image_identity()); NULL: unknown */
+	char *identity;
+	/* The process and the mapping of the first hit in it. */
 	pid_t pid;
 	uint64_t start, end;
-	bool opened,
-		read;  /* it was asked for; it is an ELF file, and facts are its facts */
-	bool unread;   /* it may be an ELF file, but could not be read: that was noted */
-	bool no_lines; /* its DWARF could not be read: it is not asked about lines again */
+	/* opened: the reader was asked; read: it is an ELF file, and `facts` are valid. */
+	bool opened, read;
+	bool unread;   /* it may be an ELF file but could not be read, which was noted */
+	bool no_lines; /* its DWARF could not be read: lines are not asked for again */
 	struct nw_file_facts facts;
 };
 
-/* Memory of a process that is a module's. Sorted, and they do not overlap. */
+/* Memory of a process that belongs to a module. Regions are sorted and do not overlap. */
 struct nw_region {
 	uint64_t start, end, offset;
 	uint32_t module;
 };
 
-/* One that was there up to a time, and then was another's. */
+/* A region that was there up to a time, and was then replaced. */
 struct nw_past_region {
 	struct nw_region region;
 	uint64_t until;
 };
 typedef NW_VEC(struct nw_past_region) nw_past_regions;
 
-/* What was at the address: the first of the regions that was there until later than `now`; NULL: none, or no memory. *tree
- * is made for it, and again when there are more. */
+/* Returns the region of an address at a time: the first one that was there until later than `now`. NULL: none, or no
+ * memory. *tree is made for the search, and made again when there are more regions. */
 struct nw_past_tree;
 const struct nw_region *nw_past_find(const nw_past_regions *past,
 				     struct nw_past_tree **tree, uint64_t address,
 				     uint64_t now);
 void nw_past_tree_free(struct nw_past_tree *tree);
 
-struct nw_traced { /* a process */
+/* A process with mappings. */
+struct nw_traced {
 	pid_t pid;
-	struct nw_traced *older, *newer; /* that was seen just before it, and behind it */
+	/* The processes that were first seen before and after it */
+	struct nw_traced *older, *newer;
 	NW_VEC(struct nw_region) regions;
-	nw_past_regions past;		/* by time; since it was hit */
-	struct nw_past_tree *past_tree; /* NULL: nobody has asked */
-	uint64_t now;			/* of the hit or change that it is about */
-	uint64_t looked; /* when its maps were read last, CLOCK_MONOTONIC; 0: not yet */
-	pid_t parent;	 /* that it was forked from, and is still like; 0: not known */
-	bool hit;	 /* it has stacks */
-	bool stale;	 /* it may be another program now */
-	uid_t owner;	 /* whom it ran as when that was looked up; else root */
+	nw_past_regions past;		/* by time; from its first hit on */
+	struct nw_past_tree *past_tree; /* NULL: not needed yet */
+	uint64_t now;			/* time of the current hit or change */
+	uint64_t looked; /* time of the last look at its maps, CLOCK_MONOTONIC; 0: never */
+	pid_t parent; /* the process it was forked from and still resembles; 0: unknown */
+	bool hit;     /* it has stacks */
+	bool stale;   /* it may run another program now */
+	uid_t owner;  /* its user when last looked up; else root */
 	nw_jit_names jit;
-	/* Of the list when it was read: its size and inode, where its last whole line ends, and a hash of what is in front of
-	 * that, by which one that was written anew is told from one that has grown. */
+	/* The list as of its last reading: size, inode, the end of the last whole line, and a hash of the text in
+	 * front of that end, which tells a list that was written anew from one that has grown. */
 	uint64_t jit_size, jit_inode, jit_end, jit_tail;
 };
 
-/* A number that stays the same for what is mapped; -ENOMEM. */
+/* Returns a number that stays the same for the mapped file; -ENOMEM. */
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
 void nw_module_free(struct nw_module *module);
-/* Ask the reader for what a region's module is, once. */
+/* Asks the reader about the module of a region, once. */
 void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 		    const struct nw_region *region);
-/* What is at a linked address of a module that was read. false: it could not be read after all. */
+/* Finds out what is at a linked address of a module. Returns false if the module cannot be read. */
 bool nw_module_place(struct nw_stacks *stacks, uint32_t module, uint64_t vaddr, bool names,
 		     struct nw_place_facts *out);
-/* The rule by which callers are found there; NULL: there is none. Good until the next. */
+/* Returns the rule by which the caller is found at an address; NULL: none. Valid until the next call. */
 const struct nw_rule *nw_module_rule(struct nw_stacks *stacks, uint32_t module,
 				     uint64_t vaddr);
 
-/* The address as linked, in an executable segment; false: it is in none. */
+/* Converts an address to the address as linked. Returns false if it is in no executable segment. */
 bool nw_module_linked(const struct nw_module *module, const struct nw_region *region,
 		      uint64_t address, uint64_t *vaddr);
 
-/* Processes, in the order in which they were seen, and by number. */
+/* Processes, by number and in the order in which they were first seen. */
 struct nw_traced_set {
 	struct nw_traced *oldest, *newest;
 	size_t count;
-	size_t regions; /* of all of them, those of the past as well */
+	size_t regions; /* regions of all processes, including past ones */
 	void *by_pid;	/* a tree of tsearch(3) */
 };
 
-/* The process, made if it is new (the oldest goes where there are too many); NULL: no memory. */
+/* Returns the process, made if it is new (the oldest one is dropped if there are too many); NULL: no memory. */
 struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
-/* NULL: it is not known. */
+/* Returns NULL if the process is unknown. */
 struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid);
-/* From now on (traced->now) it is there. -ENOMEM. Hostile processes map without end: what is too much is left out, and said
- * once (nw_stacks_unread()). */
+/* Adds a region as of traced->now. Returns -ENOMEM on failure. Hostile processes map without end: regions beyond the
+ * limits are left out, which is noted once (nw_stacks_unread()). */
 enum {
-	/* files; where programs are built and tested each of them is one */
+	/* files; where programs are built and tested, each test program is one */
 	NW_MOST_MODULES = 65536,
-	NW_MOST_MODULE_BYTES = 64 << 20, /* what is kept of them: paths and segments */
-	NW_MOST_REGIONS = 65536,	 /* of a process */
-	NW_MOST_ALL_REGIONS = 1 << 20,	 /* of all processes: 40 MiB at most */
+	NW_MOST_MODULE_BYTES = 64 << 20, /* memory for their paths and segments */
+	NW_MOST_REGIONS = 65536,	 /* per process */
+	NW_MOST_ALL_REGIONS = 1 << 20,	 /* of all processes: at most 40 MiB */
 };
 int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
 		  const struct nw_region *region);
 int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
 		       const struct nw_region *region, uint64_t until);
-/* Where the address is; NULL: nowhere that is known. Looks at the process again, now and then, if it is not. */
+/* Returns the region of an address; NULL: unknown. Looks at the process again, if not too often. */
 const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
 					 uint64_t address);
-/* What the kernel tells of mappings, programs and processes. -ENOMEM. */
+/* Takes a change of mappings, programs or processes that the kernel reports. Returns -ENOMEM on failure. */
 struct nw_map_change;
 int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *change);
 void nw_traced_free_all(struct nw_stacks *stacks);
-/* Take in what processes have mapped up to this time. -ENOMEM. */
+/* Takes in the changes up to this time. Returns -ENOMEM on failure. */
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
 
-/* Names of code that a process has made itself, from its /tmp/perf-PID.map. NULL: it tells none. proc: where the process is
- * looked at; NULL: it is one of a recording. */
+/* Finds the name of generated code in the process's /tmp/perf-PID.map; NULL: none. proc: the /proc of the process;
+ * NULL: the process is from a recording. */
 const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
 				      const char *proc);
 
 /* ---- rules -------------------------------------------------------------------------- */
 
-/* Rules of places that were met, each different one once. Zeroed it is empty. (rules.c) */
+/* A cache of rules by place. Equal rules are kept once. A zeroed one is empty and valid. (rules.c) */
 struct nw_kept_rule {
-	struct nw_rule *rule; /* NULL: its bytes are none */
+	struct nw_rule *rule; /* NULL: the bytes are no rule */
 	void *bytes;
 	size_t len;
 };
@@ -147,7 +150,7 @@ struct nw_rule_cache {
 	uint32_t *numbers;	    /* of rules, by their bytes */
 	struct nw_rule_slot *slots; /* by module and address */
 };
-/* false: it is not known. *out: NULL: there is none. */
+/* Returns false if the place is not in the cache. *out NULL: the place has no rule. */
 bool nw_rules_find(const struct nw_rule_cache *cache, uint32_t module, uint64_t vaddr,
 		   const struct nw_rule **out);
 void nw_rules_add(struct nw_rule_cache *cache, uint32_t module, uint64_t vaddr,
@@ -167,18 +170,19 @@ struct nw_known_frame {
 	char *text, *function;
 };
 
-struct nw_known_place { /* where an address leads: one frame, and more where functions are inlined */
-	uint64_t address; /* linked: in the file; else in the process */
+/* The frames of an address: more than one if functions are inlined there. */
+struct nw_known_place {
+	uint64_t address; /* as linked if `linked`; else in the process */
 	bool linked;
-	bool call;	 /* it is where a call returns to */
-	uint32_t module; /* UINT32_MAX: it is in none */
-	uint32_t
-		made; /* the order of its name in the list of what a process has made; 0: it is in none */
-	pid_t pid; /* unless it is linked */
+	bool call;	 /* a call returns to it */
+	uint32_t module; /* UINT32_MAX: it is in no module */
+	/* Order of its name in the list of generated code; 0: it is not in the list. */
+	uint32_t made;
+	pid_t pid; /* valid unless `linked` */
 	uint32_t first, count;
 };
 
-/* Where a function that was entered returned to, before a return probe was put there. */
+/* The return address of an entered function, noted before a return probe replaces it. */
 enum {
 	NW_STACK_RETURNS = 1 << 14
 };
@@ -188,36 +192,38 @@ struct nw_return {
 };
 
 struct nw_stacks {
-	char *proc; /* where processes are looked at; NULL: they are those of a recording */
+	char *proc; /* the /proc of the processes; NULL: they are from a recording */
 	struct nw_reader *reader;
 	struct nw_rule_cache rules;
 	NW_VEC(struct nw_unread) unread;
-	int failed; /* -errno: a stack is wrong, since memory or descriptors ran out; 0 */
+	/* -errno: a stack is wrong, because memory or descriptors ran out; else 0 */
+	int failed;
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
 	struct nw_stack_losses losses;
-	uint64_t lost_since, lost_until; /* when they were, the last time */
-	bool losing;			 /* and no hit behind that has come yet */
+	uint64_t lost_since, lost_until; /* begin and end of the last loss */
+	bool losing;			 /* no hit after that loss has come yet */
 	NW_VEC(struct nw_module *) modules;
-	uint64_t module_bytes;	     /* that they take */
-	NW_VEC(uint64_t) unanswered; /* devices whose file systems have not answered */
-	struct nw_index module_keys; /* their numbers, by what they are */
+	uint64_t module_bytes;	     /* memory of all modules */
+	NW_VEC(uint64_t) unanswered; /* devices whose file systems did not answer */
+	struct nw_index module_keys; /* numbers of modules by their identity */
 	struct nw_traced_set traced;
 	NW_VEC(struct nw_known_frame) frames;
 	NW_VEC(struct nw_known_stack) stacks;
-	uint32_t *slot; /* of stacks, by hash: number, 0: free */
+	uint32_t *slot; /* of stacks, by hash: number; 0: free */
 	size_t slots;
 	struct nw_known_place *place;
 	size_t places, place_count;
-	struct nw_return
-		*returns; /* by thread and slot; a newer one takes an older one's place */
+	/* By thread and slot; a newer entry replaces an older one. */
+	struct nw_return *returns;
 };
 
-/* The frames of an address: *first and how many. call: it is where a call returns to. -ENOMEM. */
+/* Finds the frames of an address: the first one and their number. call: a call returns to the address. Returns
+ * -ENOMEM on failure. */
 int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		   const struct nw_region *region, uint64_t address, bool call,
 		   uint32_t *first, uint32_t *count);
 
-/* Walk from the registers and the words to the first function. -ENOMEM. */
+/* Walks from the registers and the copied words up to the first function of the thread. Returns -ENOMEM on failure. */
 typedef NW_VEC(uint32_t) nw_walked;
 int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		   nw_walked *out, enum nw_stack_end *end);

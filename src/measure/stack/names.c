@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What an address in a process is called: its function, how far it is in it, and the file. */
+/* Names addresses in processes: the function, the offset in it, and the file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "modules.h"
 
 enum {
-	MOST_FRAMES = 1 << 18, /* different ones that are named */
+	MOST_FRAMES = 1 << 18, /* limit of different named frames */
 	FIRST_PLACES = 1024
 };
 
@@ -32,7 +32,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Where its source is, if that is known: in front of what closes the parentheses. */
+/* Adds the source line if it is known. It comes in front of the closing parenthesis. */
 static void add_line(struct nw_buf *text, const struct nw_source_line *line)
 {
 	if (line && line->file)
@@ -52,7 +52,8 @@ static int frame_of_nothing(struct nw_stacks *stacks, const char *file, uint64_t
 	return function ? add_frame(stacks, &text, function) : -ENOMEM;
 }
 
-/* The function that the address is in, and before it those that the compiler has put into it there. */
+/* Adds the frames of an address: the functions that the compiler has inlined there, and then the function that
+ * contains it. */
 static int frames_of_image(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr,
 			   bool call)
 {
@@ -127,7 +128,7 @@ static int grow(struct nw_stacks *stacks)
 	return 0;
 }
 
-/* The first frame stands for all those that are too many. */
+/* Makes frame 0, which stands for all frames that are too many. */
 static int add_rest(struct nw_stacks *stacks)
 {
 	struct nw_buf text = {0};
@@ -190,7 +191,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 	return 0;
 }
 
-/* The frame that stood for nothing gets the name. */
+/* Names a frame that had no name. */
 static int rename_frame(struct nw_stacks *stacks, const struct nw_known_place *place,
 			const struct nw_jit_name *jit)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a process has mapped before, for recordings: which region an address was in at a time, of those that were
- * something else's later. Where processes open and close libraries all the time there are thousands, and each frame of each
- * stack asks.
+ * Earlier mappings of a process, for recordings: finds the region of an address at a time, among regions that were
+ * replaced later. If processes open and close libraries all the time there are thousands of them, and every frame of
+ * every stack needs a search.
  *
- * A segment tree: the ends of all regions cut memory into stretches, which are the leaves, and a region stands at those
- * few nodes whose leaves together are its own (at most two on each level). An address is asked for at its leaf and
- * at all nodes above; the regions of a node are in the order of time, so that each is a search.
+ * A segment tree: the ends of all regions divide memory into intervals, which are the leaves. A region is stored at
+ * the few nodes whose leaves together make up the region (at most two on each level). The search for an address looks
+ * at its leaf and at all nodes above. The regions of a node are sorted by time, so each look is a binary search.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,21 +15,22 @@
 
 struct when {
 	uint64_t until;
-	uint32_t number; /* in the list */
+	uint32_t number; /* index in the list */
 };
 
 struct nw_past_tree {
-	size_t regions;	    /* of the list that are in it: all, when it was made */
-	struct when *order; /* by time; those of one time as in the list */
-	uint64_t *ends;	    /* of all regions, each once, sorted */
-	uint32_t
-		leaves; /* leaf i, from ends[i] to ends[i + 1], is node leaves + i; node / 2 is above it */
-	uint32_t *first;  /* of each node's, in `member`; and where the last one's end */
-	uint32_t *member; /* places in `order`, sorted */
+	size_t regions;	    /* how many regions of the list are in the tree */
+	struct when *order; /* by time; regions of the same time in the order of the list */
+	uint64_t *ends;	    /* of all regions, sorted and without duplicates */
+	/* Leaf i, from ends[i] to ends[i + 1], is node leaves + i; the parent of a node is node / 2. */
+	uint32_t leaves;
+	/* Index in `member` of each node's first region, and the end of the last node's */
+	uint32_t *first;
+	uint32_t *member; /* indexes in `order`, sorted */
 };
 
 enum {
-	MOST_NODES = 2 * 32 /* that one region stands at */
+	MOST_NODES = 2 * 32 /* limit of nodes for one region */
 };
 
 void nw_past_tree_free(struct nw_past_tree *tree)
@@ -59,7 +60,7 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How many ends there are up to this address. */
+/* Returns how many ends are not above this address. */
 static uint32_t ends_up_to(const struct nw_past_tree *tree, uint32_t count,
 			   uint64_t address)
 {
@@ -75,7 +76,7 @@ static uint32_t ends_up_to(const struct nw_past_tree *tree, uint32_t count,
 	return low;
 }
 
-/* The nodes that a region stands at. */
+/* Finds the nodes of a region. */
 static size_t nodes_of(const struct nw_past_tree *tree, const struct nw_region *region,
 		       uint32_t nodes[MOST_NODES])
 {
@@ -93,7 +94,7 @@ static size_t nodes_of(const struct nw_past_tree *tree, const struct nw_region *
 	return count;
 }
 
-/* In the order of time, so that each node has its regions in it, too. */
+/* Stores regions at their nodes in the order of time, so that each node's regions are sorted, too. */
 static int hang_up(struct nw_past_tree *tree, const nw_past_regions *past)
 {
 	const size_t nodes = 2 * (size_t)tree->leaves;
@@ -103,7 +104,8 @@ static int hang_up(struct nw_past_tree *tree, const nw_past_regions *past)
 	tree->first = calloc(nodes + 2, sizeof(*tree->first));
 	if (!tree->first)
 		return -ENOMEM;
-	/* first how many each has, two places behind its own; so that once these are sums, filling moves them to it */
+	/* First counts the regions of each node, in the entry two places further on. After summing these up, filling
+	 * the nodes moves every entry to its final value. */
 	nw_vec_each (past, it) {
 		size_t count = nodes_of(tree, &it->region, at);
 		for (size_t i = 0; i < count; i++)
@@ -155,7 +157,8 @@ static struct nw_past_tree *make(const nw_past_regions *past)
 	return NULL;
 }
 
-/* The first of a node's that was there until later than `now`: its place in the order of time; UINT32_MAX: none. */
+/* Returns the first region of a node that was there until later than `now`, as an index in `order`; UINT32_MAX:
+ * none. */
 static uint32_t first_after(const struct nw_past_tree *tree, uint32_t node, uint64_t now)
 {
 	uint32_t low = tree->first[node], high = tree->first[node + 1], end = high;

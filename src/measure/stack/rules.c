@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The rules by which callers are found (nw_rule_load()), by the places where they hold. The same places come again with each
- * hit, and many of them have the same rule. Where there are too many, all are forgotten, and asked for again.
+ * A cache of the rules by which callers are found (nw_rule_load()), by place. The same places come again with each
+ * hit, and many of them have the same rule. If there are too many, all are dropped and read again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ enum {
 struct nw_rule_slot {
 	uint64_t vaddr;
 	uint32_t module;
-	uint32_t rule; /* its number + 1; NONE: there is none; 0: the slot is free */
+	/* Its number + 1; NONE: the place has no rule; 0: the slot is free */
+	uint32_t rule;
 };
 
 static size_t slot_of(uint32_t module, uint64_t vaddr)
@@ -59,7 +60,7 @@ void nw_rules_free(struct nw_rule_cache *cache)
 	*cache = (struct nw_rule_cache){0};
 }
 
-/* The number of the rule with these bytes, + 1; NONE: there is no memory. */
+/* Returns the number of the rule with these bytes, + 1; NONE without memory. */
 static uint32_t number_of(struct nw_rule_cache *cache, const void *bytes, size_t len)
 {
 	size_t at = nw_hash_text(bytes, len) & (NUMBERS - 1);
@@ -100,7 +101,7 @@ void nw_rules_add(struct nw_rule_cache *cache, uint32_t module, uint64_t vaddr,
 	}
 	while (i < TRIED - 1 && cache->slots[(at + i) & (SLOTS - 1)].rule)
 		i++;
-	/* the last of them makes room */
+	/* The last slot is overwritten if none is free. */
 	cache->slots[(at + i) & (SLOTS - 1)] = (struct nw_rule_slot){
 		vaddr, module, bytes ? number_of(cache, bytes, len) : NONE};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Stacks, each kept once, and what a recording has to know to name them again. */
+/* Stacks, each kept once, and the facts that a recording needs to name them again. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ int nw_stacks_open(const char *proc, struct nw_stacks **out)
 	stacks->returns = calloc(NW_STACK_RETURNS, sizeof(*stacks->returns));
 	stacks->slot = calloc(FIRST_SLOTS, sizeof(*stacks->slot));
 	stacks->slots = FIRST_SLOTS;
-	/* the first two have no frames of their own */
+	/* Stacks NW_STACK_NONE and OTHERS have no frames. */
 	struct nw_known_stack *none = nw_vec_add(&stacks->stacks);
 	struct nw_known_stack *others = none ? nw_vec_add(&stacks->stacks) : NULL;
 	if (!stacks->proc != !proc || !stacks->returns || !stacks->slot || !others ||
@@ -198,7 +198,7 @@ void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
 {
 	struct nw_traced *traced = nw_traced_find(stacks, process);
 
-	/* those that are watched, and recordings, tell more exactly */
+	/* Watching and recordings report an exec more precisely. */
 	if (traced && !stacks->watch && stacks->proc)
 		traced->stale = true;
 }
@@ -215,7 +215,7 @@ int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)
 
 struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks)
 {
-	/* where nothing was lost after all, the buffer was only nearly full */
+	/* If no change was lost after all, the buffer was only nearly full. */
 	return stacks->losses.changes ? stacks->losses : (struct nw_stack_losses){0};
 }
 
@@ -233,12 +233,14 @@ void nw_stacks_hurry(struct nw_stacks *stacks)
 /* ---- in recordings ------------------------------------------------------------------ */
 
 /*
- *	module KIND DEV INODE PATH		by number, from 0 on
- *	identity MODULE TEXT			nw_image_identity()
- *	region PID START END OFFSET MODULE
- *	past PID START END OFFSET MODULE UNTIL	a region that was another's from then on, by time
- *	jit PID START SIZE NAME
- *	unmapped CHANGES STACKS		what was not told while it was recorded (struct nw_stack_losses)
+ * Saves and loads these lines:
+ *
+ * 	module KIND DEV INODE PATH	by number, from 0 on
+ * 	identity MODULE TEXT		nw_image_identity()
+ * 	region PID START END OFFSET MODULE
+ * 	past PID START END OFFSET MODULE UNTIL	a region that was replaced at that time, by time
+ * 	jit PID START SIZE NAME
+ * 	unmapped CHANGES STACKS		losses while recording (struct nw_stack_losses)
  */
 static void save_region(const char *word, const struct nw_traced *traced,
 			const struct nw_region *region, struct nw_buf *out)
@@ -253,7 +255,7 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 	uint64_t number = 1;
 
 	nw_vec_each (&stacks->modules, module) {
-		/* nobody's business: of processes that have no stacks here */
+		/* Files of processes without stacks are private, and not saved. */
 		bool used = (*module)->opened || (*module)->kind != NW_MODULE_FILE;
 		nw_buf_printf(out, "module %d %" PRIu64 " %" PRIu64,
 			      used ? (int)(*module)->kind : NW_MODULE_FILE,
@@ -339,7 +341,7 @@ static void take_region(struct nw_stacks *stacks, char *const *words)
 	struct nw_traced *traced = region_of(stacks, words, &region);
 	size_t count = traced ? traced->regions.count : 0;
 
-	/* They were saved in order: what goes back is nobody's, and would have to be made room for. */
+	/* Regions were saved in order. One that is out of order is wrong, and inserting it would be slow. */
 	if (traced && (!count || traced->regions.item[count - 1].end <= region.start))
 		(void)nw_traced_put(stacks, traced, &region);
 }

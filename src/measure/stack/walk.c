@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From registers and the words of a stack to the functions that are on it. */
+/* Walks a stack: from registers and the copied words of the stack to its functions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "modules.h"
 
 enum {
-	TAKEN = -ENOLINK /* a return probe has taken the address, and nobody knows it */
+	/* A return probe has replaced the return address, which is unknown */
+	TAKEN = -ENOLINK
 };
 
 struct walk {
@@ -16,9 +17,9 @@ struct walk {
 	struct nw_traced *traced;
 	const struct nw_unwind *unwind;
 	struct nw_registers registers;
-	unsigned int word; /* of an address */
-	uint64_t base;	   /* the address of the first word */
-	bool hit;	   /* it is still in the function that was hit */
+	unsigned int word; /* size of an address */
+	uint64_t base;	   /* address of the first word */
+	bool hit;	   /* the walk is still in the function that was hit */
 	const unsigned char *words;
 	size_t len;
 };
@@ -58,7 +59,8 @@ static int read_memory(void *arg, uint64_t address, unsigned int bytes, uint64_t
 	return 0;
 }
 
-/* Where the caller goes on: an address, and if a return probe has taken that, the one from when the function was entered. */
+/* Corrects the address to which the callee returns: a return probe may have replaced it, and then the address from
+ * the function's entry counts. */
 static int real_target(struct walk *w)
 {
 	struct nw_registers *regs = &w->registers;
@@ -74,7 +76,7 @@ static int real_target(struct walk *w)
 	return 0;
 }
 
-/* Where a function that has just been entered returns to. */
+/* Finds the return address of a function that has just been entered. */
 static bool return_address(const struct walk *w, uint64_t *out)
 {
 	unsigned int link = w->unwind->link;
@@ -86,7 +88,7 @@ static bool return_address(const struct walk *w, uint64_t *out)
 	return true;
 }
 
-/* A function is entered: its return probe comes behind this hit. */
+/* Notes the return address at a function's entry, before its return probe replaces it. */
 static void note_return(const struct walk *w)
 {
 	uint64_t target;
@@ -96,7 +98,7 @@ static void note_return(const struct walk *w)
 							      target};
 }
 
-/* At its first instruction it has made no frame yet. */
+/* Leaves a function at its first instruction, when it has no frame yet. */
 static int leave_entered(struct walk *w, const struct nw_rule *rule)
 {
 	struct nw_registers *regs = &w->registers;
@@ -110,7 +112,7 @@ static int leave_entered(struct walk *w, const struct nw_rule *rule)
 	return real_target(w) < 0 ? TAKEN : 1;
 }
 
-/* The frame leads to the caller's, and to where it returns to. */
+/* Follows the frame pointer to the caller's frame and to the return address. */
 static int follow_frames(struct walk *w)
 {
 	const struct nw_frame_list *list = &w->unwind->frames;
@@ -144,7 +146,7 @@ static int follow_frames(struct walk *w)
 	return nw_traced_region(w->stacks, w->traced, regs->pc - 1) ? 1 : -ENOENT;
 }
 
-/* 1: to the caller; 0: there is none; -errno: it cannot be told. */
+/* Goes to the caller. Returns 1: done; 0: there is none; -errno: it is unknown. */
 static int step(struct walk *w, const struct nw_region *region, bool call,
 		bool *interrupted)
 {
@@ -173,7 +175,7 @@ static int step(struct walk *w, const struct nw_region *region, bool call,
 	if (ret == -ENOENT)
 		ret = follow_frames(w);
 	w->hit = false;
-	/* callers are further up, but for one whose function had nothing on the stack yet */
+	/* Callers are higher on the stack, except for a function that had nothing on the stack yet. */
 	return ret == 1 && *stack < before ? -ENOENT : ret;
 }
 

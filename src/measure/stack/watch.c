@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What processes map, at the time when they do: /proc/PID/maps is gone with the process, and hits are read a
- * tenth of a second after they were. perf's events of a counter that never counts (PERF_COUNT_SW_DUMMY, Linux
- * 3.12; perf_event_open(2), PERF_RECORD_MMAP2 of 3.16) tell of each new mapping of code, each program that is
- * started, each fork and exit, on the clock that the hits have (use_clockid, 4.1). Shared with nobody: who asks has a
- * buffer of his own. Where that was too small, or too much waits to be handed out, a change says so: processes have to
- * be looked at again then.
+ * Watches the mappings of processes: /proc/PID/maps is gone with the process, and hits are read up to a tenth of a
+ * second late. perf events of a counter that never counts (PERF_COUNT_SW_DUMMY, Linux 3.12; perf_event_open(2),
+ * PERF_RECORD_MMAP2 of 3.16) report each new mapping of code, each program that is started, each fork and exit, on
+ * the clock of the hits (use_clockid, 4.1). The buffers belong to this run alone. If they are too small, or if too
+ * many changes wait to be handed out, a change reports the loss, and processes have to be looked at again.
  */
 #include "watch.h"
 
@@ -19,31 +18,32 @@
 #include <unistd.h>
 
 enum {
-	/* linux/perf_event.h, newer than some headers */
+	/* linux/perf_event.h; newer than some headers. */
 	RECORD_MMAP2 = 10,
 	MISC_COMM_EXEC = 1 << 13,
-	PAGES = 64,	/* of events, by CPU: a power of two */
-	LONGEST = 8192, /* event: one with a path of 4096 bytes is shorter */
+	PAGES = 64,	/* buffer for events, per CPU: a power of two */
+	LONGEST = 8192, /* limit of an event; one with a path of 4096 bytes is shorter */
 	MOST_PENDING = 1 << 18
 };
 
 struct cpu {
 	int fd;
 	struct perf_event_mmap_page *control;
-	uint64_t whole; /* up to this time nothing is lost, or that has been told */
-	bool full; /* it was: with its next event the kernel says how much it had no room for */
+	uint64_t whole; /* up to this time nothing is lost, or the loss was reported */
+	/* The buffer was full: with its next event the kernel reports how many it has dropped */
+	bool full;
 };
 
 struct nw_map_watch {
 	clockid_t clock;
 	NW_VEC(struct cpu) cpus;
 	size_t page;
-	/* Read, and not yet handed out, by time from `next` on. */
+	/* Changes that were read and not yet handed out, sorted by time from `next` on. */
 	NW_VEC(struct nw_map_change) pending;
 	size_t next;
 	bool sorted;
 	bool failed; /* there was no memory for a change */
-	/* What could not be kept in this round; until 0: nothing. */
+	/* The loss of this round; `until` 0: none. */
 	struct nw_map_change gap;
 };
 
@@ -60,7 +60,7 @@ static uint64_t now_ns(const struct nw_map_watch *watch)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* -1: it does not tell, or the headers this was built with (before Linux 4.1's) have no clocks. */
+/* Returns -1 if the kernel does not support it, or if the headers of this build (before Linux 4.1) have no clocks. */
 static int open_events(clockid_t clock, int cpu)
 {
 #ifdef PERF_ATTR_SIZE_VER5
@@ -89,7 +89,7 @@ static int open_events(clockid_t clock, int cpu)
 #endif
 }
 
-/* A CPU may be off, and is not watched then. -ENOMEM. */
+/* Opens the events of a CPU. A CPU that is offline is not watched. Returns -ENOMEM on failure. */
 static int open_cpu(struct nw_map_watch *watch, int number)
 {
 	int fd = open_events(watch->clock, number);
@@ -152,7 +152,7 @@ void nw_map_watch_free(struct nw_map_watch *watch)
 
 /* ---- records ------------------------------------------------------------------------ */
 
-/* Behind the header; the time is the last word of each. */
+/* The record behind its header. The last word of each record is the time. */
 struct mapped {
 	uint32_t pid, tid;
 	uint64_t start, len, offset;
@@ -173,7 +173,7 @@ static char *path_of(const struct mapped *m, size_t room)
 
 	if (len > end && memcmp(m->path + len - end, deleted, end) == 0)
 		len -= end;
-	/* what is no file has another name in maps: none */
+	/* Mappings without a file have other names in /proc/PID/maps: use none. */
 	return strncmp(m->path, "//", 2) == 0 ? strdup("") : strndup(m->path, len);
 }
 
@@ -208,11 +208,11 @@ static bool take_task(unsigned int type, const unsigned char *body, size_t len,
 	out->kind = type == PERF_RECORD_FORK ? NW_CHANGE_FORKED : NW_CHANGE_ENDED;
 	out->pid = (pid_t)task.pid;
 	out->parent = (pid_t)task.parent;
-	/* threads share what their process maps */
+	/* Threads share the mappings of their process. */
 	return type == PERF_RECORD_FORK ? task.pid != task.parent : task.pid == task.tid;
 }
 
-/* {id, how many}: written once there is room again. */
+/* Takes {id, number of lost events}, which the kernel writes once there is room again. */
 static bool take_lost(const unsigned char *body, size_t len, struct nw_map_change *out)
 {
 	if (len < 3 * sizeof(uint64_t))
@@ -258,7 +258,7 @@ static void add_gap(struct nw_map_watch *watch, uint64_t since, uint64_t until,
 	gap->lost += lost;
 }
 
-/* last: the time of this CPU's event before; what was lost came after it. */
+/* last: the time of this CPU's previous event, after which events were lost. */
 static void take(struct nw_map_watch *watch, const struct cpu *cpu, uint64_t last,
 		 struct nw_map_change *change)
 {
@@ -280,7 +280,7 @@ static void take(struct nw_map_watch *watch, const struct cpu *cpu, uint64_t las
 	watch->sorted = false;
 }
 
-/* Read what a CPU has written. */
+/* Reads the events of a CPU. */
 static void drain(struct nw_map_watch *watch, struct cpu *cpu)
 {
 	const unsigned char *ring = (const unsigned char *)cpu->control + watch->page;
@@ -328,7 +328,7 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* What was handed out makes room. */
+/* Removes the changes that were handed out. */
 static void compact(struct nw_map_watch *watch)
 {
 	size_t left = watch->pending.count - watch->next;
